@@ -1,0 +1,104 @@
+# frictiond: `make help` explains the targets.
+
+CC ?= gcc
+CXX ?= g++
+PREFIX ?= /usr/local
+MODE ?= release
+
+B := build/$(MODE)
+PROGRAM := $(if $(filter release,$(MODE)),build/frictiond,$(B)/frictiond)
+
+# No FMA contraction and no fast-math: the same bits on every machine of an instruction set, NaNs stay visible.
+CPPFLAGS += -D_GNU_SOURCE -I.
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+COMMON := -g -fopenmp -ffp-contract=off -fno-math-errno -fPIC $(WARNINGS)
+CFLAGS_release := -O2
+CFLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+LDFLAGS_asan := -fsanitize=address,undefined
+CFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=gnu11
+CXXFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=c++17 -fno-exceptions -fno-rtti
+LDFLAGS += -fopenmp $(LDFLAGS_$(MODE))
+CORE_LIBS := -lm
+API_LIBS := -ljansson -lstdc++ $(CORE_LIBS)
+SERVER_LIBS := -lmicrohttpd $(API_LIBS) -lpthread
+
+objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*.cc))
+UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c tests/property/test_*.c))
+
+all: $(PROGRAM) ## build the program (build/frictiond) and the libraries
+
+$(PROGRAM): $(call objects,server) $(B)/libapi.a $(B)/libfric.a
+	$(CC) $(LDFLAGS) $^ -o $@ $(SERVER_LIBS)
+
+$(B)/libfric.a: $(call objects,core)
+$(B)/libapi.a: $(call objects,api)
+$(B)/libserver.a: $(filter-out $(B)/server/main.c.o,$(call objects,server))
+$(B)/lib%.a:
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/%.c.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/%.cc.o: %.cc Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+
+# A test links its own layer and what stands below, nothing else.
+$(B)/tests/unit/core/% $(B)/tests/property/%: LAYER = $(B)/libfric.a $(CORE_LIBS)
+$(B)/tests/unit/api/%: LAYER = $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a $(SERVER_LIBS)
+$(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
+	$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
+
+tests: $(PROGRAM) $(UNIT_TESTS)
+
+packages: ## install the Debian packages that building needs
+	@scripts/packages build
+
+test-packages:
+	@scripts/packages build test
+
+test: test-packages ## install what is missing, build, run every suite
+	@$(MAKE) --no-print-directory tests
+	@tests/run $(MODE)
+
+asan: ## the same with AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(MAKE) --no-print-directory test MODE=asan
+
+demo: packages ## install, build, post a real batch with curl and show the answer
+	@$(MAKE) --no-print-directory all
+	@scripts/demo
+
+run: all ## start the service on 127.0.0.1:8080
+	$(PROGRAM)
+
+image-test: ## build the container image and try it (root; needs no Docker daemon)
+	@scripts/packages image
+	@tests/image/run
+
+lint: ## compile with clang without warnings, clang-tidy, cppcheck
+	@scripts/packages build test lint
+	@scripts/lint
+
+install: all ## install program, library, header and pkg-config file under PREFIX (default /usr/local)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/frictiond
+	install -m 644 core/fric.h $(DESTDIR)$(PREFIX)/include/fric.h
+	install -m 644 core/mollifier.h $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
+	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/lib/libfric.a
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(sed -n 's/.*FRIC_VERSION "\(.*\)"/\1/p' core/fric.h)|" \
+	    core/fric.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/fric.pc
+
+clean: ## remove everything that was built
+	rm -rf build
+
+help: ## this list
+	@echo 'Targets of make:'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
+
+.PHONY: all tests test test-packages packages asan demo run image-test lint install clean help
+.SECONDARY:
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,73 @@
+/**
+ * The HTTP API without sockets: (method, target, headers, body) in, (status, headers, body) out.
+ * Everything here may be called from several threads at once on one service.
+ */
+#ifndef API_H
+#define API_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What the service promises and how it computes; set once before the first request, read-only afterwards. */
+struct api_service {
+	int n_threads;             /* threads of a large evaluation, >= 1 */
+	size_t max_json_bytes;     /* longest JSON body */
+	size_t max_answer_bytes;   /* longest answer */
+};
+
+/* A request as the server has it; everything is borrowed for the duration of the call. Absent headers are NULL. */
+struct api_request {
+	const char *method;       /* "GET" */
+	const char *target;       /* raw, percent-encoded: "/v1/functions/smooth_mu?y=1" */
+	const char *content_type;
+	const char *accept;
+	const char *request_id;   /* already chosen by the server; named in 500s */
+	const char *body;
+	size_t body_bytes;
+	const atomic_bool *stop;  /* NULL, or raised when the answer is no longer wanted */
+};
+
+enum { API_MAX_HEADERS = 8 };
+
+/* The answer; its strings and body belong to it until api_response_free. */
+struct api_response {
+	int status;
+	const char *content_type;
+	struct {
+		const char *name; /* static */
+		char value[256];
+	} headers[API_MAX_HEADERS];  /* beside Content-Type: Allow, Retry-After, Server-Timing */
+	int n_headers;
+	char *body;              /* malloc'd or NULL */
+	size_t body_bytes;
+};
+
+/* What a request may do, judged from its line and headers before a byte of its body is read. */
+struct api_admission {
+	bool accepted;          /* false: the response is filled in, the body must not be handed over */
+	bool computes;          /* may take long (evaluate, functions); false: answers at once */
+	size_t max_body_bytes;  /* ceiling while the body is read; over it: api_problem(413) */
+};
+
+/**
+ * First look: unknown path, wrong method, wrong media types, missing or announced excessive length.
+ * @param request          body ignored
+ * @param announced_bytes  Content-Length, or -1 if there is none
+ * @param chunked          the body comes with Transfer-Encoding: chunked
+ * @param response         filled in only if the request is not accepted
+ */
+struct api_admission api_admit(const struct api_service *service, const struct api_request *request,
+                               long long announced_bytes, bool chunked, struct api_response *response);
+
+/* The whole request, accepted before. Always fills in a response. HEAD gets the body of GET: the server leaves it out. */
+void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response);
+
+/* A problem (RFC 9457) that the server itself has found: 408, 413, 503 … with an optional detail. */
+void api_problem(int status, const char *detail, struct api_response *response);
+
+/* value is copied (truncated at 255 bytes); name must be static. Ignored when the response has API_MAX_HEADERS already. */
+void api_response_add_header(struct api_response *response, const char *name, const char *value);
+void api_response_free(struct api_response *response);
+
+#endif

@@ -1,0 +1,372 @@
+#include "api/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct api_field api_member(const struct api_field *object, const char *name)
+{
+	const json_t *node = json_is_object(object->node) ? json_object_get(object->node, name) : NULL;
+	return (struct api_field){node, {&object->path, name, 0}};
+}
+
+const char *api_kind(const struct api_check *check, const json_t *node)
+{
+	const struct api_array *array = api_document_array(check->document, node);
+	if (array)
+		return array->rank == 0 ? "a number" : "an array of numbers";
+	switch (json_typeof(node)) {
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "an array";
+	case JSON_STRING:
+		return "a string";
+	case JSON_NULL:
+		return "null";
+	default:
+		return "true or false";
+	}
+}
+
+static bool wrong_kind(struct api_check *check, const struct api_field *field, const char *expected)
+{
+	return api_fault_at(check->fault, 422, &field->path, "expected %s, got %s", expected, api_kind(check, field->node));
+}
+
+static bool listed(const char *name, const char *const names[])
+{
+	for (; *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
+}
+
+bool api_check_object(struct api_check *check, const struct api_field *field, const char *const names[])
+{
+	if (!json_is_object(field->node))
+		return wrong_kind(check, field, "an object");
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)(uintptr_t)field->node, key, value) { /* the macro wants a non-const object */
+		const struct api_path path = {&field->path, key, 0};
+		if (!listed(key, names))
+			return api_fault_at(check->fault, 422, &path, "unknown field \"%.200s\"", key);
+	}
+	return true;
+}
+
+bool api_check_present(struct api_check *check, const struct api_field *field, const char *why)
+{
+	return field->node || api_fault_at(check->fault, 422, &field->path, "\"%s\" is missing: %s", field->path.key, why);
+}
+
+/* "a, b or c" */
+static const char *alternatives(const char *const names[], char *out, size_t bytes)
+{
+	size_t at = 0;
+	out[0] = '\0';
+	for (int i = 0; names[i] && at < bytes; i++)
+		at += (size_t)snprintf(out + at, bytes - at, "%s%s", i == 0 ? "" : names[i + 1] ? ", " : " or ", names[i]);
+	return out;
+}
+
+bool api_check_choice(struct api_check *check, const struct api_field *field, const char *const names[], int *out)
+{
+	char list[256];
+	if (!field->node)
+		return true;
+	if (!json_is_string(field->node))
+		return wrong_kind(check, field, alternatives(names, list, sizeof(list)));
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(json_string_value(field->node), names[i]) && json_string_length(field->node) == strlen(names[i])) {
+			*out = i;
+			return true;
+		}
+	return api_fault_at(check->fault, 422, &field->path, "expected %s, got \"%.100s\"",
+	                    alternatives(names, list, sizeof(list)), json_string_value(field->node));
+}
+
+bool api_check_choices(struct api_check *check, const struct api_field *field, const char *const names[], bool *flags)
+{
+	if (!field->node)
+		return true;
+	const struct api_array *array = api_document_array(check->document, field->node);
+	for (int i = 0; names[i]; i++)
+		flags[i] = false;
+	if (array && array->rank == 1 && array->n == 0)
+		return true; /* an empty list, lifted like any empty array */
+	if (array && array->rank > 0) {
+		const struct api_path first = {&field->path, NULL, 0};
+		return api_fault_at(check->fault, 422, &first, "expected a string, got a number");
+	}
+	if (!json_is_array(field->node))
+		return wrong_kind(check, field, "a list of strings");
+	for (size_t i = 0; i < json_array_size(field->node); i++) {
+		const struct api_field entry = {json_array_get(field->node, i), {&field->path, NULL, i}};
+		int choice = 0;
+		if (!api_check_choice(check, &entry, names, &choice))
+			return false;
+		flags[choice] = true;
+	}
+	return true;
+}
+
+bool api_check_bool(struct api_check *check, const struct api_field *field, bool *out)
+{
+	if (!field->node)
+		return true;
+	if (!json_is_boolean(field->node))
+		return wrong_kind(check, field, "true or false");
+	*out = json_is_true(field->node);
+	return true;
+}
+
+bool api_fault_entry(struct api_check *check, const struct api_field *field, size_t flat, const char *format, ...)
+{
+	const struct api_array *array = api_document_array(check->document, field->node);
+	struct api_path path[API_MAX_RANK + 1] = {field->path};
+	char message[API_MAX_DETAIL];
+	size_t rest = array->n;
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	for (int i = 0; i < array->rank; i++) {
+		rest /= array->shape[i];
+		path[i + 1] = (struct api_path){&path[i], NULL, flat / rest};
+		flat %= rest;
+	}
+	return api_fault_at(check->fault, 422, &path[array->rank], "%s", message);
+}
+
+static const char *range_name(enum api_range range)
+{
+	return range == API_POSITIVE ? "> 0" : ">= 0";
+}
+
+static bool in_range(enum api_range range, double value)
+{
+	return range == API_ANY || (range == API_POSITIVE ? value > 0 : value >= 0);
+}
+
+static bool check_range(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                        enum api_range range)
+{
+	const double *data = array->data;
+	for (size_t i = 0; i < array->n && range != API_ANY; i++)
+		if (!in_range(range, data[i]))
+			return api_fault_entry(check, field, i, "%.17g is out of range: \"%s\" must be %s", data[i],
+			                       field->path.key, range_name(range));
+	return true;
+}
+
+/* The first element of a mixed array that is no number. */
+static bool fault_in_mixed(struct api_check *check, const struct api_field *field)
+{
+	for (size_t i = 0; i < json_array_size(field->node); i++) {
+		const struct api_field entry = {json_array_get(field->node, i), {&field->path, NULL, i}};
+		if (api_document_array(check->document, entry.node))
+			continue;
+		if (json_is_array(entry.node))
+			return fault_in_mixed(check, &entry);
+		return wrong_kind(check, &entry, "a number");
+	}
+	return api_fault_at(check->fault, 422, &field->path, "arrays are nested too deeply here");
+}
+
+static bool fault_ragged(struct api_check *check, const struct api_field *field, const struct api_array *array)
+{
+	struct api_path path[API_MAX_RANK + 1] = {field->path};
+	for (int i = 0; i < array->ragged_depth; i++)
+		path[i + 1] = (struct api_path){&path[i], NULL, array->ragged_path[i]};
+	return api_fault_at(check->fault, 422, &path[array->ragged_depth],
+	                    "ragged array: this entry's shape differs from that of the ones before it");
+}
+
+/* The field's array, whatever its shape; NULL after a fault. */
+static const struct api_array *numbers(struct api_check *check, const struct api_field *field, const char *expected)
+{
+	const struct api_array *array = api_document_array(check->document, field->node);
+	if (!array && json_is_array(field->node))
+		fault_in_mixed(check, field);
+	else if (!array)
+		wrong_kind(check, field, expected);
+	else if (array->ragged)
+		fault_ragged(check, field, array);
+	return array && !array->ragged ? array : NULL;
+}
+
+bool api_check_number(struct api_check *check, const struct api_field *field, enum api_range range, double *out)
+{
+	if (!field->node)
+		return true;
+	const struct api_array *array = numbers(check, field, "a number");
+	if (!array)
+		return false;
+	if (array->rank != 0)
+		return wrong_kind(check, field, "a number");
+	if (!check_range(check, field, array, range))
+		return false;
+	*out = *(const double *)array->data;
+	return true;
+}
+
+/* [2, 3] in text */
+static const char *print_shape(const size_t *shape, int rank, char *out, size_t bytes)
+{
+	size_t at = (size_t)snprintf(out, bytes, "[");
+	for (int i = 0; i < rank && at < bytes; i++)
+		at += (size_t)snprintf(out + at, bytes - at, "%s%zu", i ? ", " : "", shape[i]);
+	if (at < bytes)
+		snprintf(out + at, bytes - at, "]");
+	return out;
+}
+
+static size_t row_size(const struct api_shape *shape)
+{
+	size_t size = 1;
+	for (int i = 0; i < shape->n_inner; i++)
+		size *= shape->inner[i];
+	return size;
+}
+
+/* shape[skip...] is just the row's shape */
+static bool ends_in_row(const struct api_array *array, int skip, const struct api_shape *shape)
+{
+	if (array->rank != skip + shape->n_inner)
+		return false;
+	for (int i = 0; i < shape->n_inner; i++)
+		if (array->shape[skip + i] != shape->inner[i])
+			return false;
+	return true;
+}
+
+static bool all_rows(const struct api_array *array, const struct api_shape *shape)
+{
+	if (array->rank == 1 && array->n == shape->n * row_size(shape))
+		return true;
+	if (shape->n == 0 && array->rank > 0 && array->shape[0] == 0)
+		return true;
+	return ends_in_row(array, 1, shape) && array->shape[0] == shape->n;
+}
+
+static bool one_row(const struct api_array *array, const struct api_shape *shape)
+{
+	if (!shape->one_for_all || array->n != row_size(shape))
+		return false;
+	if (array->rank == 0)
+		return shape->n_inner == 0 || shape->number_row;
+	return array->rank == 1 || ends_in_row(array, 0, shape) || (ends_in_row(array, 1, shape) && array->shape[0] == 1);
+}
+
+static bool wrong_shape(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                        const struct api_shape *shape)
+{
+	char sent[64], expected[64];
+	const size_t full[3] = {shape->n, shape->inner[0], shape->inner[1]};
+	print_shape(full, 1 + shape->n_inner, expected, sizeof(expected));
+	if (array->rank == 0)
+		return api_fault_at(check->fault, 422, &field->path, "expected an array of shape %s, got a number", expected);
+	print_shape(array->shape, array->rank, sent, sizeof(sent));
+	return api_fault_at(check->fault, 422, &field->path, "expected shape %s (nested or flat)%s, got %s", expected,
+	                    shape->one_for_all ? " or one value for all" : "", sent);
+}
+
+bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
+                      struct fric_values *out)
+{
+	*out = (struct fric_values){NULL, 0};
+	if (!field->node)
+		return true;
+	const struct api_array *array = numbers(check, field, "an array of numbers");
+	if (!array)
+		return false;
+	const bool rows = all_rows(array, shape);
+	if (!rows && !one_row(array, shape))
+		return wrong_shape(check, field, array, shape);
+	*out = (struct fric_values){array->data, rows ? row_size(shape) : 0};
+	return check_range(check, field, array, shape->range);
+}
+
+static bool wrong_rows(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                       size_t row)
+{
+	char sent[64], expected[32] = "[n]";
+	if (row)
+		snprintf(expected, sizeof(expected), "[n, %zu] (nested or flat)", row);
+	if (array->rank == 0)
+		return api_fault_at(check->fault, 422, &field->path, "expected an array of shape %s, got a number", expected);
+	print_shape(array->shape, array->rank, sent, sizeof(sent));
+	return api_fault_at(check->fault, 422, &field->path, "expected shape %s, got %s", expected, sent);
+}
+
+bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n)
+{
+	const struct api_array *array = numbers(check, field, "an array of numbers");
+	if (!array)
+		return false;
+	const size_t size = row ? row : 1;
+	if (array->rank == 1 && array->n % size == 0)
+		*n = array->n / size;
+	else if (array->rank == 2 && row && (array->shape[1] == row || array->shape[0] == 0))
+		*n = array->shape[0];
+	else
+		return wrong_rows(check, field, array, row);
+	return *n <= INT32_MAX / 4 || api_fault_at(check->fault, 413, &field->path, "more than %d entries", INT32_MAX / 4);
+}
+
+static bool check_integer(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                          size_t i, size_t limit, const char *what)
+{
+	const double value = ((const double *)array->data)[i];
+	if (i == array->first_non_integer)
+		return api_fault_entry(check, field, i, "expected an integer, written without point or exponent");
+	if (value >= 0 && value < (double)limit)
+		return true;
+	return api_fault_entry(check, field, i, "%.17g is not a %s: there are %zu", value, what, limit);
+}
+
+static bool convert(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                    size_t limit, const char *what, int32_t *out)
+{
+	const double *data = array->data;
+	for (size_t i = 0; i < array->n; i++) {
+		if (!check_integer(check, field, array, i, limit, what))
+			return false;
+		out[i] = (int32_t)data[i];
+	}
+	return true;
+}
+
+bool api_check_index(struct api_check *check, const struct api_field *field, size_t limit, const char *what,
+                     int32_t *out)
+{
+	if (!field->node)
+		return true;
+	const struct api_array *array = numbers(check, field, "an integer");
+	if (!array)
+		return false;
+	if (array->rank != 0)
+		return wrong_kind(check, field, "an integer");
+	return convert(check, field, array, limit, what, out);
+}
+
+bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
+                       const char *what, const int32_t **out)
+{
+	*out = NULL;
+	if (!field->node)
+		return true;
+	const struct api_shape shape = {.n = n, .n_inner = row > 0, .inner = {row}};
+	const struct api_array *array = numbers(check, field, "an array of integers");
+	if (!array)
+		return false;
+	if (!all_rows(array, &shape))
+		return wrong_shape(check, field, array, &shape);
+	int32_t *indices = api_arena_array(check->arena, array->n, sizeof(*indices));
+	if (!indices)
+		return api_fault_set(check->fault, 503, "not enough memory for this request now");
+	*out = indices;
+	return convert(check, field, array, limit, what, indices);
+}

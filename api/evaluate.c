@@ -1,0 +1,315 @@
+#include "api/evaluate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/evaluation.h"
+#include "api/render.h"
+
+enum step { DECODE, PREPARE, EVALUATE, ENCODE, N_STEPS };
+
+/* Everything one request owns; given back at one place. */
+struct job {
+	const struct api_service *service;
+	const struct api_request *request;
+	struct fric_context context;
+	struct api_arena arena;
+	struct api_document document;
+	struct api_evaluation evaluation;
+	struct fric_contacts *contacts;
+	struct fric_pattern *pattern;
+	struct api_render render;
+	struct api_fault *fault;
+	double milliseconds[N_STEPS];
+};
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static bool core(struct job *job, enum fric_code code, const struct fric_error *error)
+{
+	return code == FRIC_OK || api_fault_core(job->fault, error);
+}
+
+static void *allocate(struct job *job, size_t n, size_t size)
+{
+	void *array = api_arena_array(&job->arena, n, size);
+	if (!array)
+		api_fault_set(job->fault, 503, "not enough memory for this request now");
+	return array;
+}
+
+static bool decode(struct job *job)
+{
+	struct api_text_fault fault;
+	struct api_check check = {&job->document, &job->arena, job->fault};
+	if (!api_document_read_json(job->request->body, job->request->body_bytes, &job->document, &fault))
+		return api_fault_text(job->fault, &fault);
+	return api_check_evaluation(&check, &job->evaluation);
+}
+
+static bool prepare(struct job *job)
+{
+	struct fric_error error;
+	const struct api_evaluation *e = &job->evaluation;
+	if (!core(job, fric_prepare(&job->context, &e->batch, &job->contacts, &error), &error))
+		return false;
+	return core(job, fric_choose_matchstick(&job->context, job->contacts, e->lagged_velocities, &error), &error);
+}
+
+static bool evaluate_sums(struct job *job)
+{
+	const struct api_evaluation *e = &job->evaluation;
+	const size_t ndof = e->batch.n_vertices * (size_t)e->batch.dim;
+	struct fric_error error;
+	json_t *root = job->render.document.root;
+	double potential = 0, *gradient = e->outputs[API_GRADIENT] ? allocate(job, ndof, sizeof(double)) : NULL;
+	if (e->outputs[API_GRADIENT] && !gradient)
+		return false;
+	if (!core(job, fric_evaluate(&job->context, job->contacts, e->velocities, e->outputs[API_POTENTIAL] ? &potential : NULL,
+	                             gradient, &error), &error))
+		return false;
+	if (e->outputs[API_POTENTIAL])
+		api_render_number(&job->render, root, "potential", potential);
+	if (gradient)
+		api_render_add(&job->render, root, "gradient", api_render_array(&job->render, API_F64, gradient, ndof, 0, 0));
+	return true;
+}
+
+/* Refused before anything is computed. */
+static bool check_hessian_size(struct job *job, size_t bytes)
+{
+	const struct api_path root = {0}, hessian = {&root, "hessian", 0}, format = {&hessian, "format", 0};
+	if (bytes <= job->service->max_answer_bytes)
+		return true;
+	return api_fault_at(job->fault, 413, &format, "the Hessian would take %zu bytes, the limit is %zu:"
+	                    " use \"factors\", or fewer contacts in a request", bytes, job->service->max_answer_bytes);
+}
+
+static bool triplets(struct job *job, json_t *hessian, const double *inner)
+{
+	const enum fric_triangle triangle = (enum fric_triangle)job->evaluation.triangle;
+	const size_t n = fric_n_triplets(job->contacts, triangle);
+	struct fric_error error;
+	if (!check_hessian_size(job, n * (2 * sizeof(int32_t) + sizeof(double))))
+		return false;
+	int32_t *rows = allocate(job, n, sizeof(*rows)), *cols = allocate(job, n, sizeof(*cols));
+	double *values = allocate(job, n, sizeof(*values));
+	if (!rows || !cols || !values ||
+	    !core(job, fric_hessian_triplets(&job->context, job->contacts, inner, triangle, rows, cols, values, &error), &error))
+		return false;
+	api_render_add(&job->render, hessian, "rows", api_render_array(&job->render, API_I32, rows, n, 0, 0));
+	api_render_add(&job->render, hessian, "cols", api_render_array(&job->render, API_I32, cols, n, 0, 0));
+	api_render_add(&job->render, hessian, "values", api_render_array(&job->render, API_F64, values, n, 0, 0));
+	return true;
+}
+
+static bool csr(struct job *job, json_t *hessian, const double *inner)
+{
+	const enum fric_triangle triangle = (enum fric_triangle)job->evaluation.triangle;
+	struct fric_error error;
+	if (!core(job, fric_pattern_create(&job->context, job->contacts, triangle, &job->pattern, &error), &error))
+		return false;
+	const size_t n = fric_pattern_n_entries(job->pattern), n_rows = fric_pattern_n_rows(job->pattern);
+	if (!check_hessian_size(job, n * (sizeof(int32_t) + sizeof(double)) + n_rows * sizeof(int64_t)))
+		return false;
+	double *data = allocate(job, n, sizeof(*data));
+	if (!data || !core(job, fric_hessian_csr(&job->context, job->contacts, inner, job->pattern, data, &error), &error))
+		return false;
+	struct api_render *r = &job->render;
+	api_render_add(r, hessian, "indptr",
+	               api_render_array(r, API_I64, fric_pattern_indptr(job->pattern), n_rows + 1, 0, 0));
+	api_render_add(r, hessian, "indices", api_render_array(r, API_I32, fric_pattern_indices(job->pattern), n, 0, 0));
+	api_render_add(r, hessian, "data", api_render_array(r, API_F64, data, n, 0, 0));
+	return true;
+}
+
+/* An output of one group as an array of its documented shape; NULL after a fault. */
+static json_t *group_output(struct job *job, enum fric_type type, enum fric_output output)
+{
+	const size_t n = fric_group_size(job->contacts, type), d = (size_t)job->evaluation.batch.dim;
+	size_t inner = 0, innermost = 0;
+	struct fric_error error;
+	if (output == FRIC_OUT_TANGENTIAL_VELOCITY)
+		inner = d - 1;
+	else if (output == FRIC_OUT_CLOSEST_POINT)
+		inner = (size_t)fric_closest_point_size(type);
+	else if (output == FRIC_OUT_TANGENT_BASIS)
+		inner = d, innermost = d - 1;
+	double *out = allocate(job, n * (inner ? inner : 1) * (innermost ? innermost : 1), sizeof(*out));
+	if (!out || !core(job, fric_contact_output(&job->context, job->contacts, job->evaluation.velocities, type, output, out,
+	                                           &error), &error))
+		return NULL;
+	if (output != FRIC_OUT_STATUS)
+		return api_render_array(&job->render, API_F64, out, n, inner, innermost);
+	int32_t *status = allocate(job, n, sizeof(*status));
+	for (size_t i = 0; i < n && status; i++)
+		status[i] = (int32_t)out[i];
+	return status ? api_render_array(&job->render, API_I32, status, n, 0, 0) : NULL;
+}
+
+static bool group_factors(struct job *job, enum fric_type type, const double *inner, json_t *hessian)
+{
+	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
+	const size_t m = (size_t)fric_inner_size(job->evaluation.batch.dim);
+	struct api_render *r = &job->render;
+	json_t *group = json_object();
+	double *weights = allocate(job, n * k, sizeof(*weights));
+	api_render_add(r, hessian, fric_type_name(type), group);
+	json_t *basis = group_output(job, type, FRIC_OUT_TANGENT_BASIS);
+	if (!weights || !basis)
+		return false;
+	fric_stencil_weights(job->contacts, type, weights);
+	api_render_add(r, group, "weights", api_render_array(r, API_F64, weights, n, k, 0));
+	api_render_add(r, group, "tangent_basis", basis);
+	api_render_add(r, group, "inner", api_render_array(r, API_F64, inner, n, m, 0));
+	return true;
+}
+
+static bool factors(struct job *job, json_t *hessian, const double *inner)
+{
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		if (job->evaluation.has_group[type] && !group_factors(job, type, inner, hessian))
+			return false;
+		inner += fric_group_size(job->contacts, type) * (size_t)fric_inner_size(job->evaluation.batch.dim);
+	}
+	return true;
+}
+
+static bool evaluate_hessian(struct job *job)
+{
+	static bool (*const assemble[])(struct job *, json_t *, const double *) = {triplets, csr, factors};
+	const struct api_evaluation *e = &job->evaluation;
+	const size_t ndof = e->batch.n_vertices * (size_t)e->batch.dim;
+	struct fric_error error;
+	if (!e->outputs[API_HESSIAN])
+		return true;
+	json_t *hessian = json_object();
+	int64_t *shape = allocate(job, 2, sizeof(*shape));
+	double *inner = allocate(job, fric_n_contacts(job->contacts) * (size_t)fric_inner_size(e->batch.dim), sizeof(*inner));
+	api_render_add(&job->render, job->render.document.root, "hessian", hessian);
+	if (!shape || !inner || !hessian)
+		return false;
+	shape[0] = shape[1] = (int64_t)ndof;
+	api_render_add(&job->render, hessian, "format", json_string(api_hessian_formats[e->format]));
+	api_render_add(&job->render, hessian, "shape", api_render_array(&job->render, API_I64, shape, 2, 0, 0));
+	return core(job, fric_hessian_inner(&job->context, job->contacts, e->velocities,
+	                                    (enum fric_projection)e->projection, inner, &error), &error) &&
+	       assemble[e->format](job, hessian, inner);
+}
+
+static bool evaluate_group(struct job *job, enum fric_type type, json_t *collisions)
+{
+	json_t *group = json_object();
+	api_render_add(&job->render, collisions, fric_type_name(type), group);
+	for (int output = 0; output < FRIC_N_OUTPUTS; output++) {
+		const enum fric_output o = (enum fric_output)output;
+		if (!job->evaluation.collision_outputs[o] || !fric_has_output(job->contacts, type, o))
+			continue;
+		json_t *values = group_output(job, type, o);
+		if (!values)
+			return false;
+		api_render_add(&job->render, group, api_collision_output_names[o], values);
+	}
+	return true;
+}
+
+static bool evaluate_collisions(struct job *job)
+{
+	if (!job->evaluation.outputs[API_COLLISIONS])
+		return true;
+	json_t *collisions = json_object();
+	api_render_add(&job->render, job->render.document.root, "collisions", collisions);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		if (job->evaluation.has_group[type] && !evaluate_group(job, type, collisions))
+			return false;
+	return true;
+}
+
+static void list_skipped_of(struct job *job, enum fric_type type, json_t *list)
+{
+	const size_t n = fric_n_skipped(job->contacts) ? fric_group_size(job->contacts, type) : 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *reason = fric_reason(fric_skipped(job->contacts, type, i));
+		if (!*reason)
+			continue;
+		json_t *entry = json_object();
+		api_render_add(&job->render, entry, "group", json_string(fric_type_name(type)));
+		api_render_integer(&job->render, entry, "index", (int64_t)i);
+		api_render_add(&job->render, entry, "reason", json_string(reason));
+		if (json_array_append_new(list, entry))
+			job->render.failed = true;
+	}
+}
+
+static void list_skipped(struct job *job)
+{
+	if (!job->evaluation.batch.skip_degenerate)
+		return;
+	json_t *list = json_array();
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		list_skipped_of(job, type, list);
+	api_render_add(&job->render, job->render.document.root, "skipped", list);
+}
+
+static bool evaluate(struct job *job)
+{
+	if (!api_render_start(&job->render, &job->arena))
+		return api_fault_set(job->fault, 503, "not enough memory for this request now");
+	json_t *root = job->render.document.root;
+	api_render_integer(&job->render, root, "n_vertices", (int64_t)fric_n_vertices(job->contacts));
+	api_render_integer(&job->render, root, "n_collisions", (int64_t)fric_n_contacts(job->contacts));
+	if (!evaluate_sums(job) || !evaluate_hessian(job) || !evaluate_collisions(job))
+		return false;
+	list_skipped(job);
+	return true;
+}
+
+static bool timed(struct job *job, enum step step, bool (*run)(struct job *))
+{
+	const double start = now();
+	const bool ok = run(job);
+	job->milliseconds[step] = now() - start;
+	return ok;
+}
+
+static bool encode(struct job *job, struct api_response *response)
+{
+	const double start = now();
+	const bool ok = api_render_finish(&job->render, job->service->max_answer_bytes, job->fault, response);
+	job->milliseconds[ENCODE] = now() - start;
+	return ok;
+}
+
+static void add_timing(const struct job *job, struct api_response *response)
+{
+	char text[160];
+	snprintf(text, sizeof(text), "decode;dur=%.3f, prepare;dur=%.3f, evaluate;dur=%.3f, encode;dur=%.3f",
+	         job->milliseconds[DECODE], job->milliseconds[PREPARE], job->milliseconds[EVALUATE],
+	         job->milliseconds[ENCODE]);
+	api_response_add_header(response, "Server-Timing", text);
+}
+
+bool api_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                  struct api_response *response)
+{
+	struct job job = {.service = service, .request = request, .fault = fault,
+	                  .context = {service->n_threads, request->stop}};
+	const bool decoded = timed(&job, DECODE, decode), prepared = decoded && timed(&job, PREPARE, prepare);
+	const bool evaluated = prepared && timed(&job, EVALUATE, evaluate);
+	const bool ok = evaluated && encode(&job, response);
+	if (!evaluated)
+		api_render_abandon(&job.render);
+	add_timing(&job, response);
+	fric_pattern_free(job.pattern);
+	fric_contacts_free(job.contacts);
+	api_document_free(&job.document);
+	api_arena_free(&job.arena);
+	return ok;
+}

@@ -1,0 +1,223 @@
+#include "api/functions.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "api/check.h"
+#include "core/mollifier.h"
+
+/* Which parameters a function takes. */
+enum kind { SMOOTH_FRICTION, SMOOTH_MU, DIRECTION, ELLIPSE, EFFECTIVE };
+
+struct api_function {
+	const char *name;
+	const char *meaning;
+	enum kind kind;
+	double (*friction)(double y, double eps_v);
+	double (*mu)(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
+};
+
+static const struct api_function functions[] = {
+	{"smooth_friction_f0", "integral of f1: eps_v (1/3 + z^2 - z^3/3) below eps_v, |y| above", SMOOTH_FRICTION,
+	 fric_smooth_friction_f0, NULL},
+	{"smooth_friction_f1", "smooth step from 0 to 1: 2z - z^2 below eps_v, z = |y|/eps_v", SMOOTH_FRICTION,
+	 fric_smooth_friction_f1, NULL},
+	{"smooth_friction_f2", "derivative of f1", SMOOTH_FRICTION, fric_smooth_friction_f2, NULL},
+	{"smooth_friction_f1_over_x", "f1(y)/y, finite at 0", SMOOTH_FRICTION, fric_smooth_friction_f1_over_x, NULL},
+	{"smooth_friction_f2_x_minus_f1_over_x3", "(f2(y) y - f1(y))/y^3", SMOOTH_FRICTION,
+	 fric_smooth_friction_f2_x_minus_f1_over_x3, NULL},
+	{"smooth_mu", "coefficient of friction on the way from mu_s to mu_k", SMOOTH_MU, NULL, fric_smooth_mu},
+	{"smooth_mu_derivative", "derivative of smooth_mu", SMOOTH_MU, NULL, fric_smooth_mu_derivative},
+	{"smooth_mu_f0", "integral of smooth_mu f1", SMOOTH_MU, NULL, fric_smooth_mu_f0},
+	{"smooth_mu_f1", "smooth_mu f1: friction force per normal force", SMOOTH_MU, NULL, fric_smooth_mu_f1},
+	{"smooth_mu_f2", "derivative of smooth_mu f1", SMOOTH_MU, NULL, fric_smooth_mu_f2},
+	{"smooth_mu_f1_over_x", "smooth_mu f1 / y, finite at 0", SMOOTH_MU, NULL, fric_smooth_mu_f1_over_x},
+	{"smooth_mu_f2_x_minus_mu_f1_over_x3", "(smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3", SMOOTH_MU, NULL,
+	 fric_smooth_mu_f2_x_minus_mu_f1_over_x3},
+	{"anisotropic_x_from_tau_aniso", "unit direction of tau_aniso; (1, 0) below 1e-10", DIRECTION, NULL, NULL},
+	{"anisotropic_mu_eff_f", "matchstick coefficients (static, kinetic) along tau_dir", ELLIPSE, NULL, NULL},
+	{"anisotropic_mu_eff_from_tau_aniso", "matchstick coefficients along tau_aniso, with scalar fallbacks", EFFECTIVE,
+	 NULL, NULL},
+};
+
+enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]), MAX_PARAMETERS = 7 };
+
+const char *const api_function_words[3] = {"mu_transition", "no_mu", NULL};
+
+/* By kind: the first one gives the number of values, the last ones up to the bar are optional. */
+static const char *const parameters[][MAX_PARAMETERS] = {
+	[SMOOTH_FRICTION] = {"y", "eps_v"},
+	[SMOOTH_MU] = {"y", "mu_s", "mu_k", "eps_v", "mu_transition"},
+	[DIRECTION] = {"tau_aniso"},
+	[ELLIPSE] = {"tau_dir", "mu_s_aniso", "mu_k_aniso"},
+	[EFFECTIVE] = {"tau_aniso", "mu_s_aniso", "mu_k_aniso", "mu_s", "mu_k", "no_mu"},
+};
+
+const struct api_function *api_function_find(const char *name)
+{
+	for (int i = 0; i < N_FUNCTIONS; i++)
+		if (!strcmp(functions[i].name, name))
+			return &functions[i];
+	return NULL;
+}
+
+const char *api_function_first_parameter(const struct api_function *function)
+{
+	return parameters[function->kind][0];
+}
+
+/* Checked parameters of one call; rows of n. */
+struct call {
+	const struct api_function *function;
+	size_t n;
+	struct fric_values first; /* y, tau_aniso or tau_dir */
+	struct fric_values mu_s, mu_k, eps_v, mu_s_aniso, mu_k_aniso;
+	int transition;
+	bool no_mu;
+};
+
+static const double *at(struct fric_values values, size_t i)
+{
+	return values.data + i * values.stride;
+}
+
+/* Number of entries of the first parameter; a single number or row counts as one. */
+static bool count(struct api_check *check, const struct api_field *first, bool pairs, size_t *n)
+{
+	const struct api_array *array = api_document_array(check->document, first->node);
+	if (array && array->rank == 0 && !pairs) {
+		*n = 1;
+		return true;
+	}
+	return api_check_rows(check, first, pairs ? 2 : 0, n);
+}
+
+static bool check_first(struct api_check *check, const struct api_field *root, struct call *call)
+{
+	const enum kind kind = call->function->kind;
+	const bool pairs = kind != SMOOTH_FRICTION && kind != SMOOTH_MU;
+	const struct api_field first = api_member(root, parameters[kind][0]);
+	if (!api_check_present(check, &first, "the points to evaluate at") || !count(check, &first, pairs, &call->n))
+		return false;
+	const struct api_shape shape = {.n = call->n, .n_inner = pairs, .inner = {2}, .one_for_all = call->n == 1};
+	return api_check_values(check, &first, &shape, &call->first);
+}
+
+static bool check_values(struct api_check *check, const struct api_field *root, const struct call *call,
+                         const char *name, int n_inner, enum api_range range, struct fric_values *out)
+{
+	const struct api_field field = api_member(root, name);
+	const struct api_shape shape = {.n = call->n, .n_inner = n_inner, .inner = {2}, .one_for_all = true, .range = range};
+	if (!call->no_mu && !api_check_present(check, &field, "this function needs it"))
+		return false;
+	return api_check_values(check, &field, &shape, out);
+}
+
+static bool check_call(struct api_check *check, struct call *call)
+{
+	static const char *const transitions[] = {"cubic", "quadratic", NULL};
+	const struct api_field root = {check->document->root, {0}};
+	const enum kind kind = call->function->kind;
+	const struct api_field transition = api_member(&root, "mu_transition"), no_mu = api_member(&root, "no_mu");
+	if (!api_check_object(check, &root, parameters[kind]) || !check_first(check, &root, call))
+		return false;
+	if (!api_check_choice(check, &transition, transitions, &call->transition) ||
+	    !api_check_bool(check, &no_mu, &call->no_mu))
+		return false;
+	if ((kind == SMOOTH_MU || kind == EFFECTIVE) &&
+	    (!check_values(check, &root, call, "mu_s", 0, API_NON_NEGATIVE, &call->mu_s) ||
+	     !check_values(check, &root, call, "mu_k", 0, API_NON_NEGATIVE, &call->mu_k)))
+		return false;
+	if ((kind == ELLIPSE || kind == EFFECTIVE) &&
+	    (!check_values(check, &root, call, "mu_s_aniso", 1, API_NON_NEGATIVE, &call->mu_s_aniso) ||
+	     !check_values(check, &root, call, "mu_k_aniso", 1, API_NON_NEGATIVE, &call->mu_k_aniso)))
+		return false;
+	return (kind != SMOOTH_FRICTION && kind != SMOOTH_MU) ||
+	       check_values(check, &root, call, "eps_v", 0, API_POSITIVE, &call->eps_v);
+}
+
+static double effective(const struct call *call, size_t i, const double direction[2], struct fric_values ellipse,
+                        struct fric_values scalar)
+{
+	const double *axes = at(ellipse, i);
+	if (call->function->kind == EFFECTIVE && axes[0] == 0 && axes[1] == 0)
+		return *at(scalar, i);
+	return fric_matchstick_mu(direction, axes);
+}
+
+static void evaluate_entry(const struct call *call, size_t i, double *out)
+{
+	const double *first = at(call->first, i);
+	double direction[2] = {first[0], 0};
+	switch (call->function->kind) {
+	case SMOOTH_FRICTION:
+		out[0] = call->function->friction(*first, *at(call->eps_v, i));
+		return;
+	case SMOOTH_MU:
+		out[0] = call->function->mu(*first, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i),
+		                            (enum fric_transition)call->transition);
+		return;
+	case DIRECTION:
+		fric_matchstick_direction(first, 1e-10, out);
+		return;
+	case ELLIPSE:
+		direction[1] = first[1];
+		break;
+	case EFFECTIVE:
+		fric_matchstick_direction(first, 1e-10, direction);
+		break;
+	}
+	out[0] = call->no_mu ? 1 : effective(call, i, direction, call->mu_s_aniso, call->mu_s);
+	out[1] = call->no_mu ? 1 : effective(call, i, direction, call->mu_k_aniso, call->mu_k);
+}
+
+static bool evaluate_all(struct api_check *check, const struct call *call, size_t width, double *out)
+{
+	const struct api_field root = {check->document->root, {0}},
+	                       first = api_member(&root, parameters[call->function->kind][0]);
+	const struct api_array *array = api_document_array(check->document, first.node);
+	const struct api_path entry = {&first.path, NULL, 0};
+	for (size_t i = 0; i < call->n; i++) {
+		struct api_path place = entry;
+		place.index = i;
+		evaluate_entry(call, i, out + i * width);
+		if (!isfinite(out[i * width]) || !isfinite(out[(i + 1) * width - 1]))
+			return api_fault_at(check->fault, 422, array->rank ? &place : &first.path,
+			                    "%s at entry %zu does not fit a double", call->function->name, i);
+	}
+	return true;
+}
+
+bool api_function_evaluate(const struct api_function *function, const struct api_document *request,
+                           struct api_arena *arena, struct api_render *render, struct api_fault *fault)
+{
+	struct api_check check = {request, arena, fault};
+	struct call call = {.function = function};
+	const size_t width = function->kind == SMOOTH_FRICTION || function->kind == SMOOTH_MU ? 1 : 2;
+	if (!check_call(&check, &call))
+		return false;
+	double *values = api_arena_array(arena, call.n * width, sizeof(*values));
+	if (!values)
+		return api_fault_set(fault, 503, "not enough memory for this request now");
+	if (!evaluate_all(&check, &call, width, values))
+		return false;
+	api_render_add(render, render->document.root, "function", json_string(function->name));
+	api_render_add(render, render->document.root, "values",
+	               api_render_array(render, API_F64, values, call.n, width == 2 ? 2 : 0, 0));
+	return true;
+}
+
+void api_function_list(struct api_render *render)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < N_FUNCTIONS; i++) {
+		const struct api_function *f = &functions[i];
+		json_t *names = json_array();
+		for (int p = 0; parameters[f->kind][p]; p++)
+			json_array_append_new(names, json_string(parameters[f->kind][p]));
+		json_t *entry = json_pack("{s:s, s:s, s:o}", "name", f->name, "meaning", f->meaning, "parameters", names);
+		if (json_array_append_new(list, entry))
+			render->failed = true;
+	}
+	api_render_add(render, render->document.root, "functions", list);
+}

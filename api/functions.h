@@ -1,0 +1,23 @@
+/**
+ * The scalar functions by name: GET and POST /v1/functions/NAME, and their list.
+ */
+#ifndef API_FUNCTIONS_H
+#define API_FUNCTIONS_H
+
+#include "api/render.h"
+
+struct api_function;
+
+/* NULL if there is none of that name. */
+const struct api_function *api_function_find(const char *name);
+/* The parameter that gives the number of values; the names of those that are words. */
+const char *api_function_first_parameter(const struct api_function *function);
+extern const char *const api_function_words[3];
+
+/* Checks the parameters, evaluates, adds "function" and "values" to the answer. */
+bool api_function_evaluate(const struct api_function *function, const struct api_document *request,
+                           struct api_arena *arena, struct api_render *render, struct api_fault *fault);
+/* Adds "functions" to the answer. */
+void api_function_list(struct api_render *render);
+
+#endif

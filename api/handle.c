@@ -1,0 +1,255 @@
+/* The routes, and the story of a request: find its route, admit it, run it, answer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/evaluate.h"
+#include "api/functions.h"
+#include "api/media.h"
+#include "api/query.h"
+
+static const char media_json[] = "application/json";
+enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
+
+/* A target taken apart. */
+struct target {
+	char *path;        /* decoded; owned */
+	const char *query; /* raw, "" if there is none; borrowed from the request */
+	const struct api_function *function;
+};
+
+typedef bool handler(const struct api_service *service, const struct api_request *request,
+                     const struct target *target, struct api_fault *fault, struct api_response *response);
+
+static handler get_info, get_health, get_functions, get_function, post_function, post_evaluate;
+
+/* One row a resource. HEAD goes wherever GET does. */
+static const struct route {
+	const char *path; /* the last one is a prefix of function names */
+	handler *get, *post;
+	const char *allow;
+	bool negotiates; /* looks at Accept: probes of health never do */
+} routes[] = {
+	{"/v1/evaluate", NULL, post_evaluate, "POST", true},
+	{"/v1/functions", get_functions, NULL, "GET, HEAD", true},
+	{"/v1/info", get_info, NULL, "GET, HEAD", true},
+	{"/healthz", get_health, NULL, "GET, HEAD", false},
+	{"/readyz", get_health, NULL, "GET, HEAD", false},
+	{"/v1/functions/", get_function, post_function, "GET, HEAD, POST", true},
+};
+
+enum { N_ROUTES = sizeof(routes) / sizeof(routes[0]) };
+
+static bool parse_target(const char *raw, struct target *target)
+{
+	const size_t bytes = strcspn(raw, "?");
+	target->query = raw[bytes] ? raw + bytes + 1 : "";
+	target->path = strndup(raw, bytes);
+	return target->path && api_percent_decode(target->path);
+}
+
+static const struct route *find_route(struct target *target)
+{
+	const struct route *functions = &routes[N_ROUTES - 1];
+	for (int i = 0; i < N_ROUTES - 1; i++)
+		if (!strcmp(target->path, routes[i].path))
+			return &routes[i];
+	if (strncmp(target->path, functions->path, strlen(functions->path)))
+		return NULL;
+	target->function = api_function_find(target->path + strlen(functions->path));
+	return target->function ? functions : NULL;
+}
+
+static bool is_get(const char *method)
+{
+	return !strcmp(method, "GET") || !strcmp(method, "HEAD");
+}
+
+static handler *method_of(const struct route *route, const char *method)
+{
+	if (is_get(method))
+		return route->get;
+	return strcmp(method, "POST") ? NULL : route->post;
+}
+
+static bool check_media(const struct api_request *request, bool has_body, struct api_fault *fault)
+{
+	if (has_body && request->content_type && !api_media_is(request->content_type, media_json))
+		return api_fault_set(fault, 415, "\"%.100s\" is not a type this service reads; send %s (curl: -H 'Content-Type: "
+		                     "application/json')", request->content_type, media_json);
+	if (request->accept && api_media_quality(request->accept, media_json) <= 0)
+		return api_fault_set(fault, 406, "no type in \"%.100s\" is one this service writes; it writes %s",
+		                     request->accept, media_json);
+	return true;
+}
+
+static bool check_length(const struct api_service *service, long long announced, bool chunked, struct api_fault *fault)
+{
+	if (announced < 0 && !chunked)
+		return api_fault_set(fault, 411, "a POST needs a Content-Length or Transfer-Encoding: chunked");
+	if (announced >= 0 && (unsigned long long)announced > service->max_json_bytes)
+		return api_fault_set(fault, 413, "a body of %lld bytes is longer than the limit of %zu bytes", announced,
+		                     service->max_json_bytes);
+	return true;
+}
+
+static bool check_route(const struct route *route, const struct target *target, const char *method,
+                        struct api_fault *fault, struct api_response *response)
+{
+	if (!route)
+		return api_fault_set(fault, 404, "there is nothing at \"%.200s\"", target->path ? target->path : "");
+	if (method_of(route, method))
+		return true;
+	api_response_add_header(response, "Allow", route->allow);
+	return api_fault_set(fault, 405, "%.40s is not a method of \"%.200s\"; it takes %s", method, target->path,
+	                     route->allow);
+}
+
+struct api_admission api_admit(const struct api_service *service, const struct api_request *request,
+                               long long announced_bytes, bool chunked, struct api_response *response)
+{
+	struct target target = {0};
+	struct api_fault fault = {0};
+	*response = (struct api_response){0};
+	const bool readable = parse_target(request->target, &target);
+	const struct route *route = readable ? find_route(&target) : NULL;
+	const bool post = route && route->post && !strcmp(request->method, "POST");
+	bool ok = check_route(route, &target, request->method, &fault, response);
+	ok = ok && (!route->negotiates || check_media(request, post, &fault));
+	ok = ok && (!post || check_length(service, announced_bytes, chunked, &fault));
+	free(target.path);
+	if (!ok)
+		api_fault_response(&fault, request->request_id, response);
+	return (struct api_admission){ok, ok && post, post ? service->max_json_bytes : MAX_IGNORED_BODY};
+}
+
+void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)
+{
+	struct target target = {0};
+	struct api_fault fault = {0};
+	*response = (struct api_response){0};
+	const bool readable = parse_target(request->target, &target);
+	const struct route *route = readable ? find_route(&target) : NULL;
+	bool ok = check_route(route, &target, request->method, &fault, response);
+	ok = ok && method_of(route, request->method)(service, request, &target, &fault, response);
+	free(target.path);
+	if (!ok && !fault.status)
+		api_fault_set(&fault, 503, "not enough memory for this request now");
+	if (!ok)
+		api_fault_response(&fault, request->request_id, response);
+}
+
+/* Answers of routes that build a small tree: start, let `fill` add to it, print. */
+static bool finish(const struct api_service *service, struct api_render *render, bool ok, struct api_fault *fault,
+                   struct api_response *response)
+{
+	if (ok)
+		return api_render_finish(render, service->max_answer_bytes, fault, response);
+	api_render_abandon(render);
+	return false;
+}
+
+static bool get_health(const struct api_service *service, const struct api_request *request,
+                       const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {0};
+	struct api_render render;
+	const bool ok = api_render_start(&render, &arena);
+	(void)request;
+	(void)target;
+	api_render_add(&render, render.document.root, "status", json_string("ok"));
+	return finish(service, &render, ok, fault, response);
+}
+
+static bool get_info(const struct api_service *service, const struct api_request *request, const struct target *target,
+                     struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {0};
+	struct api_render render;
+	bool ok = api_render_start(&render, &arena);
+	json_t *root = render.document.root, *limits = json_object(), *formats = json_array();
+	(void)request;
+	(void)target;
+	api_render_add(&render, root, "name", json_string("frictiond"));
+	api_render_add(&render, root, "version", json_string(FRIC_VERSION));
+	api_render_integer(&render, root, "threads", service->n_threads);
+	api_render_add(&render, root, "instruction_set", json_string("baseline"));
+	json_array_append_new(formats, json_string(media_json));
+	api_render_add(&render, root, "formats", formats);
+	api_render_add(&render, root, "limits", limits);
+	api_render_integer(&render, limits, "json_body_bytes", (int64_t)service->max_json_bytes);
+	api_render_integer(&render, limits, "answer_bytes", (int64_t)service->max_answer_bytes);
+	ok = finish(service, &render, ok, fault, response);
+	api_arena_free(&arena);
+	return ok;
+}
+
+static bool get_functions(const struct api_service *service, const struct api_request *request,
+                          const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {0};
+	struct api_render render;
+	const bool ok = api_render_start(&render, &arena);
+	(void)request;
+	(void)target;
+	api_function_list(&render);
+	return finish(service, &render, ok, fault, response);
+}
+
+static bool evaluate_function(const struct api_service *service, const struct api_function *function,
+                              const struct api_document *document, struct api_arena *arena, struct api_fault *fault,
+                              struct api_response *response)
+{
+	struct api_render render;
+	bool ok = api_render_start(&render, arena);
+	ok = ok && api_function_evaluate(function, document, arena, &render, fault);
+	return finish(service, &render, ok, fault, response);
+}
+
+static bool get_function(const struct api_service *service, const struct api_request *request,
+                         const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {0};
+	struct api_document document = {0};
+	bool ok = strlen(target->query) < MAX_TARGET || api_fault_set(fault, 414, "the query is too long; use POST");
+	(void)request;
+	ok = ok && api_query_document(target->query, api_function_first_parameter(target->function), api_function_words,
+	                              &arena, &document, fault);
+	ok = ok && evaluate_function(service, target->function, &document, &arena, fault, response);
+	json_decref(document.root);
+	api_arena_free(&arena);
+	return ok;
+}
+
+/* A body and a query at once would be two sources of parameters. */
+static bool refuse_query(const struct target *target, struct api_fault *fault)
+{
+	char name[64];
+	if (!*target->query)
+		return true;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(target->query, "=&"), target->query);
+	const struct api_path root = {0}, parameter = {&root, name, 0};
+	return api_fault_at(fault, 422, &parameter, "a POST takes its parameters from the body, not from the query");
+}
+
+static bool post_function(const struct api_service *service, const struct api_request *request,
+                          const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {0};
+	struct api_document document;
+	struct api_text_fault text;
+	if (!refuse_query(target, fault))
+		return false;
+	if (!api_document_read_json(request->body, request->body_bytes, &document, &text))
+		return api_fault_text(fault, &text);
+	const bool ok = evaluate_function(service, target->function, &document, &arena, fault, response);
+	api_document_free(&document);
+	api_arena_free(&arena);
+	return ok;
+}
+
+static bool post_evaluate(const struct api_service *service, const struct api_request *request,
+                          const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	return refuse_query(target, fault) && api_evaluate(service, request, fault, response);
+}

@@ -1,0 +1,208 @@
+#include "api/problem.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *api_status_title(int status)
+{
+	static const struct {
+		int status;
+		const char *title;
+	} titles[] = {
+		{400, "Bad Request"}, {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
+		{405, "Method Not Allowed"}, {406, "Not Acceptable"}, {408, "Request Timeout"}, {411, "Length Required"},
+		{413, "Content Too Large"}, {414, "URI Too Long"}, {415, "Unsupported Media Type"},
+		{422, "Unprocessable Content"}, {429, "Too Many Requests"}, {431, "Request Header Fields Too Large"},
+		{500, "Internal Server Error"}, {501, "Not Implemented"}, {503, "Service Unavailable"},
+	};
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+		if (titles[i].status == status)
+			return titles[i].title;
+	return "Error";
+}
+
+/* Appends to a pointer; false once it does not fit. */
+static bool append(char *out, size_t *at, const char *text, size_t bytes)
+{
+	if (*at + bytes >= API_MAX_POINTER)
+		return false;
+	memcpy(out + *at, text, bytes);
+	*at += bytes;
+	out[*at] = '\0';
+	return true;
+}
+
+static bool append_key(char *out, size_t *at, const char *key)
+{
+	for (; *key; key++) {
+		const char *text = *key == '~' ? "~0" : *key == '/' ? "~1" : key;
+		if (!append(out, at, text, *key == '~' || *key == '/' ? 2 : 1))
+			return false;
+	}
+	return true;
+}
+
+/* RFC 6901. A key that does not fit is left out: the pointer then names its parent. */
+static bool render_pointer(const struct api_path *path, char *out, size_t *at)
+{
+	char number[24];
+	if (!path || (!path->up && !path->key))
+		return true;
+	if (!render_pointer(path->up, out, at))
+		return false;
+	const size_t start = *at;
+	snprintf(number, sizeof(number), "%zu", path->index);
+	if (append(out, at, "/", 1) && append_key(out, at, path->key ? path->key : number))
+		return true;
+	*at = start;
+	out[start] = '\0';
+	return false;
+}
+
+/* vsnprintf may cut a client's UTF-8 in the middle of a character, which jansson would refuse to print. */
+static void trim_partial_character(char *text)
+{
+	size_t n = strlen(text), i = n;
+	while (i > 0 && n - i < 4 && ((unsigned char)text[i - 1] & 0xC0) == 0x80)
+		i--;
+	if (i == 0 || !((unsigned char)text[i - 1] & 0x80))
+		return;
+	const unsigned char lead = (unsigned char)text[i - 1];
+	const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+	if (n - (i - 1) < length)
+		text[i - 1] = '\0';
+}
+
+static void print_detail(char *detail, const char *format, va_list arguments)
+{
+	vsnprintf(detail, API_MAX_DETAIL, format, arguments);
+	trim_partial_character(detail);
+}
+
+bool api_fault_at(struct api_fault *fault, int status, const struct api_path *path, const char *format, ...)
+{
+	if (fault->n_errors == API_MAX_ERRORS)
+		return false;
+	size_t at = 0;
+	va_list arguments;
+	va_start(arguments, format);
+	fault->status = fault->status ? fault->status : status;
+	print_detail(fault->errors[fault->n_errors].detail, format, arguments);
+	fault->errors[fault->n_errors].pointer[0] = '\0';
+	render_pointer(path, fault->errors[fault->n_errors].pointer, &at);
+	fault->n_errors++;
+	va_end(arguments);
+	return false;
+}
+
+bool api_fault_set(struct api_fault *fault, int status, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	fault->status = status;
+	print_detail(fault->detail, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+static const char *explain(enum fric_code code)
+{
+	switch (code) {
+	case FRIC_E_COINCIDENT_VERTICES:
+		return "coincident_vertices: the two vertices are at the same place, the contact has no tangent plane";
+	case FRIC_E_ZERO_LENGTH_EDGE:
+		return "zero_length_edge: the ends of an edge are at the same place";
+	case FRIC_E_VERTEX_ON_EDGE:
+		return "vertex_on_edge: the vertex is on the edge's line, the contact has no tangent plane";
+	case FRIC_E_PARALLEL_EDGES:
+		return "parallel_edges: the edges are parallel, their closest points are not unique";
+	case FRIC_E_COLLAPSED_TRIANGLE:
+		return "collapsed_triangle: the triangle has no area";
+	case FRIC_E_PENETRATION:
+		return "penetration: the distance is not larger than the barrier's dmin";
+	case FRIC_E_NEGATIVE_COEFFICIENT:
+		return "negative_coefficient: the blended coefficient is below zero (closest point outside its primitive)";
+	default:
+		return "a result does not fit a double";
+	}
+}
+
+static bool fault_of_contact(struct api_fault *fault, const struct fric_error *error)
+{
+	const struct api_path root = {0}, collisions = {&root, "collisions", 0};
+	if (error->contact < 0)
+		return api_fault_at(fault, 422, &collisions, "a sum over the contacts does not fit a double");
+	const struct api_path group = {&collisions, fric_type_name(error->group), 0}, field = {&group, "vertices", 0};
+	const struct api_path contact = {&field, NULL, (size_t)error->contact};
+	return api_fault_at(fault, 422, &contact, "contact %lld of %s: %s", (long long)error->contact,
+	                    fric_type_name(error->group), explain(error->code));
+}
+
+bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text)
+{
+	const struct api_path root = {0};
+	if (text->status != 400)
+		return api_fault_set(fault, text->status, "%s", text->detail);
+	return api_fault_at(fault, 400, &root, "line %zu, column %zu: %s", text->line, text->column, text->detail);
+}
+
+bool api_fault_core(struct api_fault *fault, const struct fric_error *error)
+{
+	if (error->code == FRIC_E_MEMORY)
+		return api_fault_set(fault, 503, "not enough memory for this request now");
+	if (error->code == FRIC_E_STOPPED)
+		return api_fault_set(fault, 503, "the evaluation was stopped");
+	return fault_of_contact(fault, error);
+}
+
+void api_response_add_header(struct api_response *response, const char *name, const char *value)
+{
+	if (response->n_headers == API_MAX_HEADERS)
+		return;
+	response->headers[response->n_headers].name = name;
+	snprintf(response->headers[response->n_headers].value, sizeof(response->headers[0].value), "%s", value);
+	response->n_headers++;
+}
+
+void api_response_free(struct api_response *response)
+{
+	free(response->body);
+	response->body = NULL;
+}
+
+static json_t *error_list(const struct api_fault *fault)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < fault->n_errors; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s}", "pointer", fault->errors[i].pointer, "detail",
+		                                      fault->errors[i].detail));
+	return list;
+}
+
+void api_fault_response(const struct api_fault *fault, const char *request_id, struct api_response *response)
+{
+	const char *detail = *fault->detail ? fault->detail : fault->n_errors ? fault->errors[0].detail : "";
+	json_t *root = json_pack("{s:s, s:s, s:i, s:s}", "type", "about:blank", "title", api_status_title(fault->status),
+	                         "status", fault->status, "detail", detail);
+	if (fault->status >= 500 && request_id)
+		json_object_set_new(root, "request_id", json_string(request_id));
+	json_object_set_new(root, "errors", error_list(fault));
+	response->status = fault->status;
+	response->content_type = "application/problem+json";
+	response->body = root ? json_dumps(root, JSON_COMPACT) : NULL;
+	response->body_bytes = response->body ? strlen(response->body) : 0;
+	if (fault->status == 503)
+		api_response_add_header(response, "Retry-After", "1");
+	json_decref(root);
+}
+
+void api_problem(int status, const char *detail, struct api_response *response)
+{
+	struct api_fault fault = {0};
+	api_fault_set(&fault, status, "%s", detail ? detail : api_status_title(status));
+	*response = (struct api_response){0};
+	api_fault_response(&fault, NULL, response);
+}

@@ -1,0 +1,25 @@
+/**
+ * The query part of a target as a document, so that parameters are checked like the fields of a body.
+ */
+#ifndef API_QUERY_H
+#define API_QUERY_H
+
+#include "api/arena.h"
+#include "api/document.h"
+#include "api/problem.h"
+
+/**
+ * "y=1,2&mu_s=1&mu_transition=cubic": comma-separated numbers become arrays (a single one a number, except for the
+ * parameter named `list`, which is always an array), "true" and "false" booleans, the rest strings.
+ * @param query     after the '?', percent-encoded; a literal '+' is a plus sign
+ * @param list      name of the parameter that is a list
+ * @param text      NULL-terminated names of the parameters that are words, not numbers
+ * @param document  filled in on success; arrays are in the arena, json_decref(root) frees the rest
+ */
+bool api_query_document(const char *query, const char *list, const char *const text[], struct api_arena *arena,
+                        struct api_document *document, struct api_fault *fault);
+
+/* Decodes %XX in place. @return false for a broken or NUL escape */
+bool api_percent_decode(char *text);
+
+#endif

@@ -1,0 +1,36 @@
+/**
+ * An answer under construction: a tree with marks, and the arrays that they stand for.
+ */
+#ifndef API_RENDER_H
+#define API_RENDER_H
+
+#include "api/arena.h"
+#include "api/document.h"
+#include "api/problem.h"
+
+/* failed is sticky: set when memory ran out, looked at once at the end. */
+struct api_render {
+	struct api_document document;
+	size_t capacity;
+	struct api_arena *arena; /* of scalars; data of arrays is borrowed */
+	bool failed;
+};
+
+bool api_render_start(struct api_render *render, struct api_arena *arena);
+void api_render_number(struct api_render *render, json_t *object, const char *name, double value);
+void api_render_integer(struct api_render *render, json_t *object, const char *name, int64_t value);
+/* A mark for the array; shape is [n] and up to two more lengths, 0 = none. */
+json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const void *data, size_t n, size_t inner,
+                         size_t innermost);
+/* Adds value (reference taken over, NULL marks failure) to an object. */
+void api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value);
+/**
+ * Prints the answer as JSON into response (status 200), or a fault: out of memory, or longer than max_bytes.
+ * Frees the tree in any case.
+ */
+bool api_render_finish(struct api_render *render, size_t max_bytes, struct api_fault *fault,
+                       struct api_response *response);
+/* Frees a tree that will not be printed; harmless on one that was never started. */
+void api_render_abandon(struct api_render *render);
+
+#endif

@@ -1,0 +1,109 @@
+#include "coefficients.h"
+
+#include <math.h>
+
+/* One side of a contact: a point x0 + a (x1 - x0) + b (x2 - x0) of 1 to 3 vertices. */
+struct side {
+	int n;
+	const int32_t *vertices; /* NULL: the plane */
+	double a, b;
+};
+
+static void sides(enum fric_type type, const int32_t *v, const double beta[2], struct side side[2])
+{
+	static const int first_size[FRIC_N_TYPES] = {1, 1, 2, 1, 1};
+	const int n = first_size[type];
+	side[0] = (struct side){.n = n, .vertices = v};
+	side[1] = (struct side){.n = fric_stencil_size(type) - n, .vertices = type == FRIC_PLANE_VERTEX ? NULL : v + n};
+	if (type == FRIC_EDGE_EDGE)
+		side[0].a = beta[0], side[1].a = beta[1];
+	else
+		side[1].a = beta[0], side[1].b = beta[1];
+}
+
+/* In differences, so that equal values give that value exactly. */
+static double interpolate(const struct side *s, const double x[3])
+{
+	double value = x[0];
+	if (s->n > 1)
+		value += s->a * (x[1] - x[0]);
+	if (s->n > 2)
+		value += s->b * (x[2] - x[0]);
+	return value;
+}
+
+static double vertex_value(const struct side *s, const double *vertex_mu)
+{
+	double x[3] = {0};
+	for (int i = 0; i < s->n; i++)
+		x[i] = vertex_mu[s->vertices[i]];
+	return interpolate(s, x);
+}
+
+/* Negative or NaN where the blend of a negative side has no value: refused by the caller. */
+static double blend(enum fric_blend kind, double a, double b)
+{
+	switch (kind) {
+	case FRIC_MEAN:
+		return a / 2 + b / 2;
+	case FRIC_MIN:
+		return fmin(a, b);
+	case FRIC_MAX:
+		return fmax(a, b);
+	case FRIC_PRODUCT:
+		return a * b;
+	case FRIC_GEOMETRIC_MEAN:
+		if ((a < 0) != (b < 0) && a != 0 && b != 0)
+			return -1;
+		return sqrt(fabs(a)) * sqrt(fabs(b));
+	case FRIC_HARMONIC_MEAN:
+		if (a == 0 || b == 0)
+			return 0;
+		return a + b == 0 ? -1 : a * (b / (a / 2 + b / 2));
+	}
+	return -1;
+}
+
+static double from_vertices(const struct fric_friction *f, const struct side side[2], const double *vertex_mu)
+{
+	const double a = vertex_value(&side[0], vertex_mu);
+	return side[1].vertices ? blend(f->blend, a, vertex_value(&side[1], vertex_mu)) : a;
+}
+
+/* sum_ij a_i b_j M[mi][mj] */
+static double from_table(const struct fric_friction *f, const struct side side[2], const double *table)
+{
+	double x[3] = {0}, y[3] = {0};
+	for (int i = 0; i < side[0].n; i++) {
+		const double *row = table + (size_t)f->vertex_material[side[0].vertices[i]] * f->n_materials;
+		for (int j = 0; j < side[1].n; j++)
+			y[j] = row[f->vertex_material[side[1].vertices[j]]];
+		x[i] = side[1].vertices ? interpolate(&side[1], y) : row[f->plane_material];
+	}
+	return interpolate(&side[0], x);
+}
+
+static double coefficient(const struct fric_friction *f, const struct side side[2], double scalar,
+                          const double *vertex_mu, const double *table)
+{
+	switch (f->source) {
+	case FRIC_MU_VERTEX:
+		return from_vertices(f, side, vertex_mu);
+	case FRIC_MU_TABLE:
+		return from_table(f, side, table);
+	default:
+		return scalar;
+	}
+}
+
+enum fric_code fric_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
+                                         const int32_t *stencil, const double closest_point[2], double mu[2])
+{
+	struct side side[2];
+	sides(type, stencil, closest_point, side);
+	mu[0] = coefficient(friction, side, friction->mu_s, friction->vertex_mu_s, friction->material_mu_s);
+	mu[1] = coefficient(friction, side, friction->mu_k, friction->vertex_mu_k, friction->material_mu_k);
+	if (!isfinite(mu[0]) || !isfinite(mu[1]))
+		return FRIC_E_NOT_FINITE;
+	return mu[0] < 0 || mu[1] < 0 ? FRIC_E_NEGATIVE_COEFFICIENT : FRIC_OK;
+}

@@ -1,0 +1,19 @@
+/**
+ * The scalar coefficients of a contact without ones of its own (docs/physics.md 3).
+ */
+#ifndef FRIC_COEFFICIENTS_H
+#define FRIC_COEFFICIENTS_H
+
+#include "fric.h"
+
+/**
+ * @param friction       source other than FRIC_MU_NONE
+ * @param stencil        [k] vertices
+ * @param closest_point  [2] as in lagged contacts
+ * @param mu             set to (mu_s, mu_k)
+ * @return FRIC_OK, FRIC_E_NEGATIVE_COEFFICIENT or FRIC_E_NOT_FINITE
+ */
+enum fric_code fric_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
+                                         const int32_t *stencil, const double closest_point[2], double mu[2]);
+
+#endif

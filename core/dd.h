@@ -1,0 +1,69 @@
+/**
+ * Double-double numbers: an unevaluated sum hi + lo with |lo| <= ulp(hi)/2, about 106 bits (Dekker 1971, Knuth TAOCP 2).
+ * Used where the difference of nearly equal products decides: cross products of nearly parallel edges. Valid while no
+ * intermediate over- or underflows; callers scale their vectors to about 1 first.
+ */
+#ifndef FRIC_DD_H
+#define FRIC_DD_H
+
+#include <math.h>
+
+struct dd {
+	double hi, lo;
+};
+
+static inline struct dd dd_sum(double a, double b)
+{
+	const double s = a + b, t = s - a;
+	return (struct dd){s, (a - (s - t)) + (b - t)};
+}
+
+static inline struct dd dd_fast_sum(double a, double b) /* |a| >= |b| or a == 0 */
+{
+	const double s = a + b;
+	return (struct dd){s, b - (s - a)};
+}
+
+static inline struct dd dd_difference(double a, double b)
+{
+	return dd_sum(a, -b);
+}
+
+static inline struct dd dd_product(double a, double b)
+{
+	const double p = a * b;
+	return (struct dd){p, fma(a, b, -p)};
+}
+
+static inline struct dd dd_add(struct dd a, struct dd b)
+{
+	const struct dd s = dd_sum(a.hi, b.hi), t = dd_sum(a.lo, b.lo);
+	const struct dd u = dd_fast_sum(s.hi, s.lo + t.hi);
+	return dd_fast_sum(u.hi, u.lo + t.lo);
+}
+
+static inline struct dd dd_negate(struct dd a)
+{
+	return (struct dd){-a.hi, -a.lo};
+}
+
+static inline struct dd dd_subtract(struct dd a, struct dd b)
+{
+	return dd_add(a, dd_negate(b));
+}
+
+static inline struct dd dd_multiply(struct dd a, struct dd b)
+{
+	const struct dd p = dd_product(a.hi, b.hi);
+	return dd_fast_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+/* a / b rounded to a double (within an ulp). */
+static inline double dd_quotient(struct dd a, struct dd b)
+{
+	const double q = a.hi / b.hi;
+	const struct dd remainder = dd_subtract(a, dd_multiply(b, (struct dd){q, 0}));
+	return q + remainder.hi / b.hi;
+}
+
+#endif

@@ -1,0 +1,226 @@
+/**
+ * libfric: the friction terms of Incremental Potential Contact.
+ *
+ * A *batch* (contacts, coefficients, positions) is prepared once into *lagged contacts*; these are evaluated at any number
+ * of velocities. No JSON, no sockets, no printing, no global state: every call takes a context and may run beside others.
+ * Names of quantities are those of docs/physics.md. Matrices are row-major, sizes are counts of entries unless a
+ * name ends in _bytes, indices start at 0, the DOF of vertex i and axis a is i*dim + a.
+ *
+ * Preconditions. The library trusts its caller as libm does: indices in range and distinct inside a stencil, numbers
+ * finite, signs as stated here. (The HTTP service checks all of that before it calls.) What depends on computed values
+ * (degenerate geometry, penetration, negative blended coefficients, overflow) is checked here and reported.
+ */
+#ifndef FRIC_H
+#define FRIC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FRIC_VERSION "0.1.0"
+
+/* Contact types, in the order in which groups are evaluated and listed everywhere. */
+enum fric_type { FRIC_VERTEX_VERTEX, FRIC_EDGE_VERTEX, FRIC_EDGE_EDGE, FRIC_FACE_VERTEX, FRIC_PLANE_VERTEX };
+#define FRIC_N_TYPES 5
+#define FRIC_MAX_STENCIL 4
+
+enum fric_code {
+	FRIC_OK = 0,
+	FRIC_E_MEMORY,     /* an allocation failed */
+	FRIC_E_STOPPED,    /* the context's stop flag was raised */
+	FRIC_E_NOT_FINITE, /* a result does not fit a double; the contact is named if one alone is at fault */
+	/* A contact as a whole; skippable (see fric_batch.skip_degenerate). */
+	FRIC_E_COINCIDENT_VERTICES,
+	FRIC_E_ZERO_LENGTH_EDGE,
+	FRIC_E_VERTEX_ON_EDGE,
+	FRIC_E_PARALLEL_EDGES,
+	FRIC_E_COLLAPSED_TRIANGLE,
+	FRIC_E_PENETRATION,
+	FRIC_E_NEGATIVE_COEFFICIENT,
+};
+
+/* The first fault in the order of groups and contacts, whatever thread found it. contact < 0: none in particular. */
+struct fric_error {
+	enum fric_code code;
+	enum fric_type group;
+	int64_t contact;
+};
+
+enum fric_transition { FRIC_CUBIC, FRIC_QUADRATIC };
+enum fric_blend { FRIC_MEAN, FRIC_MIN, FRIC_MAX, FRIC_PRODUCT, FRIC_GEOMETRIC_MEAN, FRIC_HARMONIC_MEAN };
+enum fric_projection { FRIC_PROJECT_NONE, FRIC_PROJECT_CLAMP, FRIC_PROJECT_ABS };
+enum fric_triangle { FRIC_FULL, FRIC_UPPER, FRIC_LOWER };
+/* Where a contact without coefficients of its own takes them from. */
+enum fric_mu_source { FRIC_MU_NONE, FRIC_MU_SCALAR, FRIC_MU_VERTEX, FRIC_MU_TABLE };
+
+/* Passed to every call; borrowed for its duration. */
+struct fric_context {
+	int n_threads;           /* >= 1; results do not depend on it */
+	const atomic_bool *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
+};
+
+/* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */
+struct fric_values {
+	const double *data;
+	size_t stride;
+};
+
+/* The n contacts of one type. k, the stencil's size, and m, the number of closest-point coordinates, follow from the type:
+ * vertex_vertex 2,0  edge_vertex 3,1  edge_edge 4,2  face_vertex 4,2  plane_vertex 1,0. */
+struct fric_group {
+	size_t n;
+	const int32_t *vertices;          /* [n, k] */
+	struct fric_values normal_force;  /* [n] >= 0; absent: from the barrier */
+	struct fric_values weight;        /* [n]; absent: 1 */
+	struct fric_values mu_s, mu_k;    /* [n] >= 0, both or neither; absent: from fric_batch.friction */
+	struct fric_values eps_v;         /* [n] > 0; absent: from fric_batch.friction */
+	struct fric_values mu_aniso;      /* [n, dim-1] > 0; absent: 1 */
+	struct fric_values mu_s_aniso;    /* [n, 2] >= 0, 3D; absent: 0 */
+	struct fric_values mu_k_aniso;    /* [n, 2] >= 0, 3D; absent: 0 */
+	struct fric_values tangent_basis; /* [n, dim, dim-1]; present: geometry is given, positions are not read */
+	struct fric_values closest_point; /* [n, m]; present exactly with tangent_basis where m > 0 */
+	struct fric_values plane_normal;  /* [n, dim], not zero, any length; plane_vertex with derived geometry */
+	struct fric_values plane_origin;  /* [n, dim]; plane_vertex where a distance is needed */
+};
+
+struct fric_friction {
+	enum fric_transition transition;
+	double eps_v; /* > 0; not read if every group has its own */
+	enum fric_mu_source source;
+	double mu_s, mu_k;                             /* FRIC_MU_SCALAR */
+	const double *vertex_mu_s, *vertex_mu_k;       /* FRIC_MU_VERTEX: [n_vertices] >= 0 */
+	enum fric_blend blend;                         /* FRIC_MU_VERTEX */
+	const int32_t *vertex_material;                /* FRIC_MU_TABLE: [n_vertices] in [0, n_materials) */
+	int32_t plane_material;                        /* FRIC_MU_TABLE with plane_vertex */
+	size_t n_materials;                            /* FRIC_MU_TABLE */
+	const double *material_mu_s, *material_mu_k;   /* FRIC_MU_TABLE: [n_materials, n_materials] >= 0, symmetric */
+};
+
+/* Clamped log barrier on squared distances; gives the normal force of contacts that bring none. */
+struct fric_barrier {
+	double dhat;      /* > 0, length */
+	double stiffness; /* > 0 */
+	double dmin;      /* >= 0, length */
+};
+
+/* Everything that is lagged. All pointers are borrowed for the duration of fric_prepare only. */
+struct fric_batch {
+	int dim; /* 2 or 3 */
+	size_t n_vertices;
+	const double *positions; /* [n_vertices, dim]; may be NULL if no group derives anything from it */
+	struct fric_friction friction;
+	struct fric_barrier barrier;
+	struct fric_group groups[FRIC_N_TYPES];
+	bool skip_degenerate; /* a degenerate contact keeps its slot with zeros instead of being an error */
+};
+
+/* Lagged contacts; own all their memory. Immutable but for fric_choose_matchstick. */
+struct fric_contacts;
+
+int fric_stencil_size(enum fric_type type);
+int fric_closest_point_size(enum fric_type type);
+const char *fric_type_name(enum fric_type type);
+/* "parallel_edges" etc.: the word for a skippable code; "" for any other. */
+const char *fric_reason(enum fric_code code);
+
+/**
+ * Geometry, normal forces and coefficients of a batch (docs/physics.md 1, 3).
+ * @param contacts  set to new lagged contacts on FRIC_OK, to be freed with fric_contacts_free; NULL otherwise
+ * @param error     overwritten on failure
+ * @return FRIC_OK or the error's code
+ */
+enum fric_code fric_prepare(const struct fric_context *context, const struct fric_batch *batch,
+                            struct fric_contacts **contacts, struct fric_error *error);
+void fric_contacts_free(struct fric_contacts *contacts);
+
+/**
+ * Fixes the effective coefficients of contacts with mu_s_aniso or mu_k_aniso along the slip direction at `velocities`
+ * (matchstick model). Until it is called those contacts use their scalar coefficients.
+ * @param velocities  [n_vertices*dim], finite
+ */
+enum fric_code fric_choose_matchstick(const struct fric_context *context, struct fric_contacts *contacts,
+                                      const double *velocities, struct fric_error *error);
+
+int fric_dim(const struct fric_contacts *contacts);
+size_t fric_n_vertices(const struct fric_contacts *contacts);
+size_t fric_n_contacts(const struct fric_contacts *contacts);                          /* of all groups */
+size_t fric_group_size(const struct fric_contacts *contacts, enum fric_type type);
+/* Why a contact was skipped; FRIC_OK if it was not. */
+enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type type, size_t contact);
+size_t fric_n_skipped(const struct fric_contacts *contacts);
+
+/**
+ * Sum of the friction potentials and their gradient by velocities; either may be NULL.
+ * @param velocities  [n_vertices*dim], finite
+ * @param potential   one number: force * velocity; overwritten
+ * @param gradient    [n_vertices*dim]: force, friction force is its negative; overwritten
+ */
+enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
+                             const double *velocities, double *potential, double *gradient, struct fric_error *error);
+
+/* What can be asked per contact. Rows as stated; skipped contacts give zeros (status: 2). */
+enum fric_output {
+	FRIC_OUT_POTENTIAL,           /* [n] weight and normal force included */
+	FRIC_OUT_TANGENTIAL_VELOCITY, /* [n, dim-1] before mu_aniso scaling */
+	FRIC_OUT_MU_S,                /* [n] effective coefficients */
+	FRIC_OUT_MU_K,                /* [n] */
+	FRIC_OUT_NORMAL_FORCE,        /* [n] without weight */
+	FRIC_OUT_DISTANCE,            /* [n] unsigned; only where fric_has_output says so */
+	FRIC_OUT_CLOSEST_POINT,       /* [n, m], m > 0 */
+	FRIC_OUT_TANGENT_BASIS,       /* [n, dim, dim-1] */
+	FRIC_OUT_STATUS,              /* [n] 0 sticks, 1 slides, 2 skipped */
+	FRIC_OUT_SLIP_RATIO,          /* [n] |u| / eps_v, after mu_aniso scaling */
+};
+#define FRIC_N_OUTPUTS 10
+bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output);
+/**
+ * One output of one group at given velocities.
+ * @param out  rows of all contacts of the group; overwritten
+ */
+enum fric_code fric_contact_output(const struct fric_context *context, const struct fric_contacts *contacts,
+                                   const double *velocities, enum fric_type type, enum fric_output output, double *out,
+                                   struct fric_error *error);
+
+/* Entries of one contact's inner matrix: 3 in 3D (a00, a01, a11), 1 in 2D. */
+int fric_inner_size(int dim);
+/**
+ * The Hessian in factors: a contact's block is (w (x) P) A (w (x) P)^T with A projected and velocity scaling included.
+ * @param inner  [n_contacts, inner_size] A of every contact in order; overwritten
+ */
+enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
+                                  const double *velocities, enum fric_projection projection, double *inner,
+                                  struct fric_error *error);
+/* The stencil weights w of a group, [n, k]; zeros for a skipped contact. */
+void fric_stencil_weights(const struct fric_contacts *contacts, enum fric_type type, double *weights);
+
+/**
+ * Triplets: every contact's whole local block (or its triangle by global row and column), in order; duplicates add up.
+ * The pattern depends on the stencils alone.
+ * @param inner  [n_contacts, inner_size] from fric_hessian_inner
+ * @param rows, cols, values  [fric_n_triplets]; overwritten
+ */
+size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle triangle);
+enum fric_code fric_hessian_triplets(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     const double *inner, enum fric_triangle triangle, int32_t *rows, int32_t *cols,
+                                     double *values, struct fric_error *error);
+
+/* The CSR pattern of a set of contacts: columns sorted, duplicates merged, fixed by the stencils. Owns its memory. */
+struct fric_pattern;
+enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
+                                   enum fric_triangle triangle, struct fric_pattern **pattern, struct fric_error *error);
+void fric_pattern_free(struct fric_pattern *pattern);
+size_t fric_pattern_n_rows(const struct fric_pattern *pattern);
+size_t fric_pattern_n_entries(const struct fric_pattern *pattern);
+const int64_t *fric_pattern_indptr(const struct fric_pattern *pattern);  /* [n_rows + 1] */
+const int32_t *fric_pattern_indices(const struct fric_pattern *pattern); /* [n_entries] */
+/**
+ * Values of the CSR Hessian.
+ * @param pattern  made from the same contacts
+ * @param data     [n_entries]; overwritten
+ */
+enum fric_code fric_hessian_csr(const struct fric_context *context, const struct fric_contacts *contacts,
+                                const double *inner, const struct fric_pattern *pattern, double *data,
+                                struct fric_error *error);
+
+#endif

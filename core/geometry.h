@@ -1,0 +1,31 @@
+/**
+ * Closest point, tangent basis and distance of one contact (docs/physics.md 1).
+ */
+#ifndef FRIC_GEOMETRY_H
+#define FRIC_GEOMETRY_H
+
+#include "fric.h"
+
+struct fric_geometry {
+	double closest_point[2]; /* the first fric_closest_point_size(type) are set, the rest is 0 */
+	double tangent_basis[6]; /* [dim, dim-1] row-major; in 2D the first 2 */
+	double distance;         /* unsigned, >= 0 */
+};
+
+/**
+ * Geometry of a stencil of vertices.
+ * @param type  any but FRIC_PLANE_VERTEX
+ * @param p     positions of the stencil's vertices, each [dim]
+ * @return FRIC_OK, FRIC_E_NOT_FINITE (coordinates too far apart for a double) or how the contact degenerates
+ */
+enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
+                                     struct fric_geometry *geometry);
+
+/* Tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */
+void fric_plane_basis(int dim, const double *normal, double tangent_basis[6]);
+
+/* Distance of p from the plane through `origin`. FRIC_OK or FRIC_E_NOT_FINITE. */
+enum fric_code fric_plane_distance(int dim, const double *normal, const double *origin, const double *p,
+                                   double *distance);
+
+#endif

@@ -1,0 +1,12 @@
+/**
+ * Local Hessian blocks: w_i w_j M with M = P A P^T (docs/physics.md 3).
+ */
+#ifndef FRIC_HESSIAN_H
+#define FRIC_HESSIAN_H
+
+#include "contacts.h"
+
+/* M of contact i, [dim, dim] row-major, exactly symmetric. */
+void hessian_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9]);
+
+#endif

@@ -1,0 +1,39 @@
+/**
+ * Loops over contacts or vertices in chunks of fixed size: what a chunk computes does not depend on the number of threads,
+ * and the fault with the lowest position wins whatever thread found it.
+ */
+#ifndef FRIC_PARALLEL_H
+#define FRIC_PARALLEL_H
+
+#include "fric.h"
+
+enum { FRIC_CHUNK = 1024 };
+
+struct fault {
+	enum fric_code code;
+	size_t position; /* of the contact, over all groups */
+};
+
+/* Works on [begin, end); sets *fault to the first one it meets and returns then. */
+typedef void chunk_work(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault);
+
+static inline size_t n_chunks(size_t n)
+{
+	return (n + FRIC_CHUNK - 1) / FRIC_CHUNK;
+}
+
+/* Runs all chunks of [0, n). @return the lowest fault; code FRIC_OK if there is none */
+struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task);
+
+/* Runs work(task, t, n_parts) for t in [0, n_parts) on as many threads; n_parts = context->n_threads, or 1 for small n. */
+void parallel_parts(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
+                    void *task);
+
+/* Fills in *error from a fault of contact positions. @return its code */
+struct fric_contacts;
+enum fric_code report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error);
+
+/* The same for a failure that has no single contact at fault. */
+enum fric_code report_code(enum fric_code code, struct fric_error *error);
+
+#endif

@@ -1,0 +1,48 @@
+/* Names and sizes that go with the enums of fric.h. */
+#include "fric.h"
+
+int fric_stencil_size(enum fric_type type)
+{
+	static const int size[FRIC_N_TYPES] = {2, 3, 4, 4, 1};
+	return size[type];
+}
+
+int fric_closest_point_size(enum fric_type type)
+{
+	static const int size[FRIC_N_TYPES] = {0, 1, 2, 2, 0};
+	return size[type];
+}
+
+const char *fric_type_name(enum fric_type type)
+{
+	static const char *const name[FRIC_N_TYPES] = {"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex",
+	                                               "plane_vertex"};
+	return name[type];
+}
+
+const char *fric_reason(enum fric_code code)
+{
+	switch (code) {
+	case FRIC_E_COINCIDENT_VERTICES:
+		return "coincident_vertices";
+	case FRIC_E_ZERO_LENGTH_EDGE:
+		return "zero_length_edge";
+	case FRIC_E_VERTEX_ON_EDGE:
+		return "vertex_on_edge";
+	case FRIC_E_PARALLEL_EDGES:
+		return "parallel_edges";
+	case FRIC_E_COLLAPSED_TRIANGLE:
+		return "collapsed_triangle";
+	case FRIC_E_PENETRATION:
+		return "penetration";
+	case FRIC_E_NEGATIVE_COEFFICIENT:
+		return "negative_coefficient";
+	default:
+		return "";
+	}
+}
+
+int fric_inner_size(int dim)
+{
+	return dim == 3 ? 3 : 1;
+}
