@@ -42,9 +42,9 @@ static const struct api_function functions[] = {
 
 enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]), MAX_PARAMETERS = 7 };
 
-const char *const api_function_words[3] = {"mu_transition", "no_mu", NULL};
+static const char *const words[] = {"mu_transition", "no_mu", NULL};
 
-/* By kind: the first one gives the number of values, the last ones up to the bar are optional. */
+/* By kind; the first one gives the number of values. */
 static const char *const parameters[][MAX_PARAMETERS] = {
 	[SMOOTH_FRICTION] = {"y", "eps_v"},
 	[SMOOTH_MU] = {"y", "mu_s", "mu_k", "eps_v", "mu_transition"},
@@ -61,9 +61,9 @@ const struct api_function *api_function_find(const char *name)
 	return NULL;
 }
 
-const char *api_function_first_parameter(const struct api_function *function)
+struct api_query_names api_function_parameters(const struct api_function *function)
 {
-	return parameters[function->kind][0];
+	return (struct api_query_names){parameters[function->kind], words};
 }
 
 /* Checked parameters of one call; rows of n. */

@@ -4,15 +4,15 @@
 #ifndef API_FUNCTIONS_H
 #define API_FUNCTIONS_H
 
+#include "api/query.h"
 #include "api/render.h"
 
 struct api_function;
 
 /* NULL if there is none of that name. */
 const struct api_function *api_function_find(const char *name);
-/* The parameter that gives the number of values; the names of those that are words. */
-const char *api_function_first_parameter(const struct api_function *function);
-extern const char *const api_function_words[3];
+/* Its parameters as they may stand in a query. */
+struct api_query_names api_function_parameters(const struct api_function *function);
 
 /* Checks the parameters, evaluates, adds "function" and "values" to the answer. */
 bool api_function_evaluate(const struct api_function *function, const struct api_document *request,

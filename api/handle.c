@@ -6,7 +6,6 @@
 #include "api/evaluate.h"
 #include "api/functions.h"
 #include "api/media.h"
-#include "api/query.h"
 
 static const char media_json[] = "application/json";
 enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
@@ -213,8 +212,8 @@ static bool get_function(const struct api_service *service, const struct api_req
 	struct api_document document = {0};
 	bool ok = strlen(target->query) < MAX_TARGET || api_fault_set(fault, 414, "the query is too long; use POST");
 	(void)request;
-	ok = ok && api_query_document(target->query, api_function_first_parameter(target->function), api_function_words,
-	                              &arena, &document, fault);
+	const struct api_query_names names = api_function_parameters(target->function);
+	ok = ok && api_query_document(target->query, &names, &arena, &document, fault);
 	ok = ok && evaluate_function(service, target->function, &document, &arena, fault, response);
 	json_decref(document.root);
 	api_arena_free(&arena);

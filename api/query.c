@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "api/numbers.h"
+
 static int hex(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -43,17 +45,13 @@ static bool no_memory(struct reader *r)
 /* One number by the rules of JSON, a leading plus sign allowed. */
 static bool read_number(const char *text, double *out)
 {
-	struct api_document one;
-	struct api_text_fault ignored;
+	struct api_number number;
 	text += *text == '+' && text[1] != '-';
-	if (!api_document_read_json(text, strlen(text), &one, &ignored))
+	const char *end = text + strlen(text);
+	if (api_number_read(text, end, &number) != API_NUMBER_OK || number.end != end)
 		return false;
-	const struct api_array *array = api_document_array(&one, one.root);
-	const bool is_number = array && array->rank == 0;
-	if (is_number)
-		*out = *(const double *)array->data;
-	api_document_free(&one);
-	return is_number;
+	*out = number.value;
+	return true;
 }
 
 static size_t count_entries(const char *text)
@@ -81,12 +79,12 @@ static bool fill(struct reader *r, const char *name, char *text, double *out)
 
 static bool add_numbers(struct reader *r, const char *name, char *text, bool list)
 {
-	const size_t n = *text ? count_entries(text) : 0;
+	const size_t n = count_entries(text);
 	struct api_document *d = r->document;
 	double *data = api_arena_array(r->arena, n, sizeof(*data));
 	if (!data)
 		return no_memory(r);
-	if (n && !fill(r, name, text, data))
+	if (!fill(r, name, text, data))
 		return false;
 	struct api_array *array = (struct api_array *)&d->arrays[d->n_arrays];
 	*array = (struct api_array){.rank = n != 1 || list, .shape = {n}, .n = n, .data = data, .first_non_integer = n};
@@ -112,7 +110,7 @@ static bool add_word(struct reader *r, const char *name, const char *text)
 	       api_fault_at(r->fault, 422, &path, "not valid UTF-8");
 }
 
-static bool add_parameter(struct reader *r, char *parameter, const char *list, const char *const text[])
+static bool add_parameter(struct reader *r, char *parameter, const struct api_query_names *names)
 {
 	char *value = strchr(parameter, '=');
 	if (value)
@@ -124,16 +122,13 @@ static bool add_parameter(struct reader *r, char *parameter, const char *list, c
 		return api_fault_at(r->fault, 400, &r->root, "broken %%-escape in the query");
 	if (json_object_get(r->document->root, parameter))
 		return api_fault_at(r->fault, 422, &path, "parameter \"%.100s\" is there twice", parameter);
-	if (listed(parameter, text))
+	/* An unknown parameter is kept as it is: the check of names finds it. */
+	if (listed(parameter, names->words) || !listed(parameter, names->all))
 		return add_word(r, parameter, value);
-	if (*value != '\0' && strspn(value, "+-.,0123456789eE ") == strlen(value))
-		return add_numbers(r, parameter, value, !strcmp(parameter, list));
-	if (*value == '\0' && !strcmp(parameter, list))
-		return add_numbers(r, parameter, value, true);
-	return add_word(r, parameter, value);
+	return add_numbers(r, parameter, value, !strcmp(parameter, names->all[0]));
 }
 
-bool api_query_document(const char *query, const char *list, const char *const text[], struct api_arena *arena,
+bool api_query_document(const char *query, const struct api_query_names *names, struct api_arena *arena,
                         struct api_document *document, struct api_fault *fault)
 {
 	struct reader r = {arena, document, fault, {0}};
@@ -150,7 +145,7 @@ bool api_query_document(const char *query, const char *list, const char *const t
 		end = strchr(parameter, '&');
 		if (end)
 			*end++ = '\0';
-		if (*parameter && !add_parameter(&r, parameter, list, text))
+		if (*parameter && !add_parameter(&r, parameter, names))
 			return false;
 	}
 	return true;

@@ -8,15 +8,19 @@
 #include "api/document.h"
 #include "api/problem.h"
 
+/* The parameters of a route; NULL-terminated. */
+struct api_query_names {
+	const char *const *all;   /* the first one is always a list */
+	const char *const *words; /* those that are words, not numbers */
+};
+
 /**
- * "y=1,2&mu_s=1&mu_transition=cubic": comma-separated numbers become arrays (a single one a number, except for the
- * parameter named `list`, which is always an array), "true" and "false" booleans, the rest strings.
+ * "y=1,2&mu_s=1&mu_transition=cubic": comma-separated numbers become arrays (a single one a number, except for the first
+ * parameter), "true" and "false" booleans, words strings.
  * @param query     after the '?', percent-encoded; a literal '+' is a plus sign
- * @param list      name of the parameter that is a list
- * @param text      NULL-terminated names of the parameters that are words, not numbers
- * @param document  filled in on success; arrays are in the arena, json_decref(root) frees the rest
+ * @param document  filled in on success; arrays are in the arena, json_decref(root) frees the rest, also after a fault
  */
-bool api_query_document(const char *query, const char *list, const char *const text[], struct api_arena *arena,
+bool api_query_document(const char *query, const struct api_query_names *names, struct api_arena *arena,
                         struct api_document *document, struct api_fault *fault);
 
 /* Decodes %XX in place. @return false for a broken or NUL escape */

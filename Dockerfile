@@ -1,0 +1,38 @@
+# docker build -t frictiond .        docker run --rm -p 127.0.0.1:8080:8080 frictiond
+FROM debian:bookworm-slim AS build
+WORKDIR /src
+COPY scripts/packages scripts/
+RUN scripts/packages compile
+COPY Makefile LICENSE ./
+COPY core core
+COPY api api
+COPY server server
+RUN make -j"$(nproc)" && make install DESTDIR=/out PREFIX=/usr
+
+FROM debian:bookworm-slim
+# curl is there for HEALTHCHECK.
+RUN apt-get update -qq \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+    libmicrohttpd12 libjansson4 libgomp1 libstdc++6 curl \
+ && rm -rf /var/lib/apt/lists/* \
+ && groupadd --gid 65532 frictiond \
+ && useradd -K UID_MAX=65532 --uid 65532 --gid 65532 --no-create-home --home-dir /nonexistent \
+    --shell /usr/sbin/nologin frictiond
+COPY --from=build /out/usr/bin/frictiond /usr/bin/frictiond
+COPY --from=build /src/LICENSE /usr/share/doc/frictiond/copyright
+
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="frictiond" \
+      org.opencontainers.image.description="Contact friction evaluated over HTTP: potential, gradient, Hessian" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.licenses="MIT"
+
+# A number, so that an orchestrator can see that it is not root.
+USER 65532:65532
+# Inside the container all addresses; which of them the world sees is decided by what is published.
+ENV FRICTIOND_HOST=0.0.0.0 FRICTIOND_PORT=8080
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5s \
+    CMD curl -fsS -o /dev/null --noproxy '*' "http://127.0.0.1:${FRICTIOND_PORT}/healthz"
+ENTRYPOINT ["frictiond"]

@@ -1,0 +1,21 @@
+/**
+ * Bytes that grow. {0} with a limit is an empty one; data is the caller's to free.
+ */
+#ifndef API_BUFFER_H
+#define API_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct api_buffer {
+	char *data;      /* [capacity], the first `bytes` in use */
+	size_t bytes, capacity;
+	size_t limit;    /* capacity never exceeds it, so that doubling stops in time */
+};
+
+/* Room for `more` bytes behind those in use. False, and the buffer as it was, if memory or the limit does not suffice. */
+bool api_buffer_reserve(struct api_buffer *buffer, size_t more);
+
+bool api_buffer_append(struct api_buffer *buffer, const char *bytes, size_t n);
+
+#endif

@@ -1,0 +1,139 @@
+#include "document.h"
+
+#include "lift.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Characters are counted by their first bytes; the others of UTF-8 are 10xxxxxx. */
+static void locate(const char *text, struct api_text_fault *fault)
+{
+	fault->line = fault->column = 1;
+	for (size_t i = 0; i < fault->offset; i++) {
+		if (text[i] == '\n') {
+			fault->line++;
+			fault->column = 1;
+		} else if (((unsigned char)text[i] & 0xC0) != 0x80) {
+			fault->column++;
+		}
+	}
+}
+
+/* The token that jansson names as the culprit ends at its position; 0 if it names none. */
+static size_t token_bytes(const struct api_lift *lift, const json_error_t *error, size_t position)
+{
+	const char *near = strstr(error->text, " near '");
+	if (!near || json_error_code(error) == json_error_invalid_utf8)
+		return 0;
+	near += strlen(" near '");
+	size_t n = strlen(near);
+	if (n == 0 || n - 1 > position || memcmp(lift->skeleton.data + position - (n - 1), near, n - 1) != 0)
+		return 0;
+	return n - 1;
+}
+
+/* jansson's words, but for those that speak of its flags or of our marks. */
+static void describe(const json_error_t *error, bool at_mark, char *detail, size_t detail_bytes)
+{
+	const char *words = error->text;
+	switch (json_error_code(error)) {
+	case json_error_stack_overflow:
+		snprintf(detail, detail_bytes, "nesting deeper than %d", JSON_PARSER_MAX_DEPTH);
+		return;
+	case json_error_null_character:
+	case json_error_null_byte_in_key:
+		words = "a string contains \\u0000";
+		break;
+	case json_error_end_of_input_expected:
+		words = "something follows the end of the value";
+		break;
+	default:
+		break;
+	}
+	snprintf(detail, detail_bytes, "%s", words);
+	char *near = strstr(detail, " near '");
+	if (at_mark && near)
+		strcpy(near, " before a number or an array");
+}
+
+/* *fault becomes jansson's, unless there is an earlier one: the pass has stopped where the skeleton ends. */
+static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
+{
+	/* jansson counts in int: beyond INT_MAX the place is wrong, but still one in the skeleton. */
+	size_t position = (size_t)(unsigned)error->position;
+	if (position > lift->skeleton.bytes)
+		position = lift->skeleton.bytes;
+	if (!whole && position == lift->skeleton.bytes)
+		return;
+	position -= token_bytes(lift, error, position);
+	size_t offset = api_lift_text_offset(lift, position);
+	lift->fault->status = 400;
+	lift->fault->offset = offset;
+	bool at_mark = position < lift->skeleton.bytes && api_starts_number(lift->skeleton.data[position]);
+	describe(error, at_mark, lift->fault->detail, sizeof lift->fault->detail);
+}
+
+/* whole: the pass came to the end of the text; else *fault tells why not. */
+static json_t *parse(struct api_lift *lift, bool whole)
+{
+	json_error_t error;
+	json_t *root = json_loadb(lift->skeleton.data, lift->skeleton.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+	if (root && whole)
+		return root;
+	json_decref(root);
+	if (!root && error.text[0])
+		judge(lift, &error, whole);
+	else if (whole)
+		api_lift_fail(lift, 503, NULL, "out of memory"); /* jansson then says nothing */
+	return NULL;
+}
+
+static void hand_over(struct api_lift *lift, json_t *root, struct api_document *document)
+{
+	*document = (struct api_document){
+		.root = root, .arrays = lift->arrays, .n_arrays = lift->n_arrays, .memory = lift->values,
+	};
+	lift->arrays = NULL;
+	lift->values = NULL;
+}
+
+bool api_document_read_json(const char *text, size_t bytes, struct api_document *document, struct api_text_fault *fault)
+{
+	static const char nothing[1];
+	if (bytes == 0)
+		text = nothing;
+	struct api_lift lift = {.text = text, .end = text + bytes, .fault = fault};
+	*fault = (struct api_text_fault){0};
+	json_t *root = NULL;
+	if (api_skip_blanks(text, lift.end) == lift.end) {
+		api_lift_fail(&lift, 400, lift.end, "the body is empty");
+	} else {
+		bool whole = api_lift_text(&lift);
+		if (fault->status != 503)
+			root = parse(&lift, whole);
+	}
+	if (root)
+		hand_over(&lift, root, document);
+	else
+		locate(text, fault);
+	api_lift_free(&lift);
+	return root;
+}
+
+void api_document_free(struct api_document *document)
+{
+	json_decref(document->root);
+	free(document->arrays);
+	free(document->memory);
+	*document = (struct api_document){0};
+}
+
+const struct api_array *api_document_array(const struct api_document *document, const json_t *node)
+{
+	if (!json_is_integer(node))
+		return NULL;
+	json_int_t k = json_integer_value(node);
+	return k >= 0 && (size_t)k < document->n_arrays ? &document->arrays[k] : NULL;
+}

@@ -1,0 +1,78 @@
+/**
+ * One document, two dresses: a small JSON tree plus numeric arrays.
+ *
+ * Reading lifts every number and every regular array of numbers out of the text into the document's arena; in the tree, a
+ * JSON integer k stands for arrays[k]. No client can write such a mark: each number that it sends is itself lifted, so
+ * the tree that jansson sees holds no other integers and no reals. Writing does the reverse.
+ * jansson on the whole text (JSON_DECODE_INT_AS_REAL, JSON_REJECT_DUPLICATES, JSON_DECODE_ANY) is the oracle of reading:
+ * both accept and read the same bits, or both refuse; only the ceiling on values outside numeric arrays is ours, and that
+ * NUL bytes are refused everywhere (jansson overlooks one behind a number or a word).
+ */
+#ifndef API_DOCUMENT_H
+#define API_DOCUMENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum api_dtype { API_F64, API_I32, API_I64 };
+enum {
+	API_MAX_RANK = 4,          /* deeper nests of numbers stay in the tree as JSON arrays */
+	API_MAX_VALUES = 100000,   /* values and keys of a text, a lifted array or number being one: more is 413 */
+};
+
+/* A number (rank 0) or a row-major array. */
+struct api_array {
+	enum api_dtype dtype;         /* of a text that was read: always API_F64 */
+	int rank;
+	size_t shape[API_MAX_RANK];
+	size_t n;                     /* product of shape; 1 for rank 0 */
+	const void *data;             /* [n], 8-byte aligned; borrowed from the document (read, never NULL) or the caller (written) */
+	/* Of a text that was read: */
+	size_t first_non_integer;     /* flat index of the first number written with '.', 'e' or 'E'; n if there is none */
+	bool ragged;                  /* rows differ in length or depth; data and shape are then meaningless but n counts all */
+	size_t ragged_path[API_MAX_RANK]; /* where: index at each level down to the first row that does not fit */
+	int ragged_depth;             /* entries of ragged_path */
+};
+
+struct api_document {
+	json_t *root;
+	struct api_array *arrays;
+	size_t n_arrays;
+	void *memory;   /* what reading allocated; private */
+};
+
+/* Why a text was refused. */
+struct api_text_fault {
+	int status;          /* 400 malformed, 413 over API_MAX_VALUES, 503 out of memory */
+	size_t offset;       /* byte offset of the fault in the text; where the text ends too soon, its length. 503: 0 */
+	size_t line, column; /* the same, from 1, the column in characters */
+	char detail[200];    /* a clause in plain words, without the position */
+};
+
+/**
+ * Reads a JSON text (RFC 8259: any value at the top). Numbers: bits of strtod; too small becomes 0, beyond a double's
+ * range is malformed. Duplicate keys, trailing bytes, invalid UTF-8, a BOM, \u0000 in strings, nesting over 2048 are malformed.
+ * @param text      [bytes], need not end in NUL; borrowed during the call only
+ * @param document  filled in on success; to be freed with api_document_free
+ * @return false with *fault filled in; nothing to free then
+ */
+bool api_document_read_json(const char *text, size_t bytes, struct api_document *document, struct api_text_fault *fault);
+
+/**
+ * The text of a document whose tree was built by the caller, integers being marks into arrays.
+ * Compact. Reals are printed as the shortest decimal that reads back to the same bits and always look like reals ("1.0").
+ * Nested to the arrays' shapes. data must be finite.
+ * A tree with reals, or with integers that are no marks, is a mistake of the caller's, answered like lack of memory.
+ * @param max_bytes   ceiling; a longer text is refused with *text = NULL and *text_bytes = max_bytes + 1 or more
+ * @param text        malloc'd, NUL-terminated; NULL when memory or max_bytes does not suffice (then *text_bytes = 0 for memory)
+ */
+void api_document_write_json(const struct api_document *document, size_t max_bytes, char **text, size_t *text_bytes);
+
+void api_document_free(struct api_document *document);
+
+/* arrays[k] of a mark, or NULL if the node is no mark. */
+const struct api_array *api_document_array(const struct api_document *document, const json_t *node);
+
+#endif

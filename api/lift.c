@@ -1,0 +1,205 @@
+#include "lift.h"
+
+#include "numbers.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ARRAYS = 16 };
+
+bool api_lift_fail(struct api_lift *lift, int status, const char *at, const char *detail)
+{
+	lift->fault->status = status;
+	lift->fault->offset = at ? (size_t)(at - lift->text) : 0;
+	snprintf(lift->fault->detail, sizeof lift->fault->detail, "%s", detail);
+	return false;
+}
+
+static bool out_of_memory(struct api_lift *lift)
+{
+	return api_lift_fail(lift, 503, NULL, "out of memory");
+}
+
+/* Everything before p goes to the skeleton as it is. */
+static bool copy_until(struct api_lift *lift, const char *p)
+{
+	if (!api_buffer_append(&lift->skeleton, lift->copied, (size_t)(p - lift->copied)))
+		return out_of_memory(lift);
+	lift->copied = p;
+	return true;
+}
+
+static bool grow_arrays(struct api_lift *lift)
+{
+	size_t capacity = lift->arrays_capacity ? 2 * lift->arrays_capacity : FIRST_ARRAYS;
+	struct api_array *arrays = realloc(lift->arrays, capacity * sizeof *arrays);
+	if (!arrays)
+		return out_of_memory(lift);
+	lift->arrays = arrays;
+	struct api_mark *marks = realloc(lift->marks, capacity * sizeof *marks);
+	if (!marks)
+		return out_of_memory(lift);
+	lift->marks = marks;
+	lift->arrays_capacity = capacity;
+	return true;
+}
+
+/* Puts a mark in the place of [begin, end). */
+static bool put_mark(struct api_lift *lift, const char *begin, const char *end, const struct api_array *array)
+{
+	char mark[API_NUMBER_BYTES + 2] = " ";
+	size_t n = 1 + api_integer_write((int64_t)lift->n_arrays, mark + 1);
+	mark[n++] = ' ';
+	if (lift->n_arrays == lift->arrays_capacity && !grow_arrays(lift))
+		return false;
+	if (!copy_until(lift, begin))
+		return false;
+	size_t at = lift->skeleton.bytes;
+	if (!api_buffer_append(&lift->skeleton, mark, n))
+		return out_of_memory(lift);
+	lift->copied = end;
+	lift->arrays[lift->n_arrays] = *array;
+	lift->marks[lift->n_arrays++] = (struct api_mark){
+		.skeleton_begin = at, .skeleton_end = at + n, .first_value = lift->n_values - array->n,
+		.text_begin = (size_t)(begin - lift->text), .text_end = (size_t)(end - lift->text),
+	};
+	return true;
+}
+
+static bool ends_number(const char *p, const char *end)
+{
+	return p == end || api_is_blank(*p) || *p == ',' || *p == ']' || *p == '}';
+}
+
+/* The readers of one token each return one past it, or NULL after a fault. */
+static const char *read_number(struct api_lift *lift, const char *p)
+{
+	bool integer;
+	const char *end = api_lift_number(lift, p, &integer);
+	if (!end)
+		return NULL;
+	/* Else "1.5.3" would become a mark and ".3". */
+	if (!ends_number(end, lift->end)) {
+		api_lift_fail(lift, 400, end, "unexpected character after a number");
+		return NULL;
+	}
+	struct api_array scalar = {.n = 1, .first_non_integer = integer};
+	return put_mark(lift, p, end, &scalar) ? end : NULL;
+}
+
+static const char *read_array(struct api_lift *lift, const char *p)
+{
+	struct api_array array;
+	const char *end;
+	enum api_lifted lifted = API_NOT_LIFTED;
+	/* jansson cannot see how deep a lifted array is: close to its limit all is left to it. */
+	if (lift->depth + API_MAX_RANK < JSON_PARSER_MAX_DEPTH)
+		lifted = api_lift_array(lift, p, &array, &end);
+	if (lifted == API_LIFTED)
+		return put_mark(lift, p, end, &array) ? end : NULL;
+	lift->depth++;
+	return lifted == API_FAULTY ? NULL : p + 1;
+}
+
+static const char *skip_string(const char *p, const char *end)
+{
+	for (p++; p < end && *p != '"'; p++)
+		if (*p == '\\' && p + 1 < end)
+			p++;
+	return p < end ? p + 1 : end;
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static const char *skip_word(const char *p, const char *end)
+{
+	while (p < end && is_letter(*p))
+		p++;
+	return p;
+}
+
+static const char *read_value(struct api_lift *lift, const char *p)
+{
+	if (++lift->n_outside > API_MAX_VALUES) {
+		char detail[sizeof lift->fault->detail];
+		snprintf(detail, sizeof detail, "more than %d values outside arrays of numbers", API_MAX_VALUES);
+		api_lift_fail(lift, 413, p, detail);
+		return NULL;
+	}
+	if (api_starts_number(*p))
+		return read_number(lift, p);
+	if (*p == '[')
+		return read_array(lift, p);
+	if (*p == '"')
+		return skip_string(p, lift->end);
+	if (*p != '{')
+		return skip_word(p, lift->end);
+	lift->depth++;
+	return p + 1;
+}
+
+static const char *read_token(struct api_lift *lift, const char *p)
+{
+	if (*p == '"' || *p == '[' || *p == '{' || api_starts_number(*p) || is_letter(*p))
+		return read_value(lift, p);
+	if ((*p == ']' || *p == '}') && lift->depth > 0)
+		lift->depth--;
+	/* jansson overlooks a NUL behind a number or a word. */
+	if (*p == '\0') {
+		api_lift_fail(lift, 400, p, "NUL byte");
+		return NULL;
+	}
+	return p + 1;
+}
+
+bool api_lift_text(struct api_lift *lift)
+{
+	lift->copied = lift->text;
+	lift->skeleton.limit = SIZE_MAX;
+	if (!api_buffer_reserve(&lift->skeleton, 1))
+		return out_of_memory(lift);
+	for (const char *p = lift->text, *next; p < lift->end; p = next) {
+		next = read_token(lift, p);
+		if (!next) {
+			if (p > lift->copied)
+				copy_until(lift, p);
+			return false;
+		}
+	}
+	if (!copy_until(lift, lift->end))
+		return false;
+	for (size_t k = 0; k < lift->n_arrays; k++)
+		lift->arrays[k].data = lift->values + lift->marks[k].first_value;
+	return true;
+}
+
+size_t api_lift_text_offset(const struct api_lift *lift, size_t skeleton_offset)
+{
+	size_t below = 0, above = lift->n_arrays; /* marks that begin at or before the offset: between below and above */
+	while (below < above) {
+		size_t middle = below + (above - below) / 2;
+		if (lift->marks[middle].skeleton_begin <= skeleton_offset)
+			below = middle + 1;
+		else
+			above = middle;
+	}
+	if (below == 0)
+		return skeleton_offset;
+	const struct api_mark *mark = &lift->marks[below - 1];
+	if (skeleton_offset < mark->skeleton_end)
+		return mark->text_begin;
+	return mark->text_end + (skeleton_offset - mark->skeleton_end);
+}
+
+void api_lift_free(struct api_lift *lift)
+{
+	free(lift->skeleton.data);
+	free(lift->values);
+	free(lift->arrays);
+	free(lift->marks);
+}

@@ -1,0 +1,52 @@
+/**
+ * Decimal text <-> numbers, exactly and without locale. Allocates nothing, safe to call from several threads.
+ */
+#ifndef API_NUMBERS_H
+#define API_NUMBERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum api_number_status {
+	API_NUMBER_OK,
+	API_NUMBER_MALFORMED, /* not JSON's grammar */
+	API_NUMBER_OVERFLOW,  /* beyond a double's range */
+};
+
+struct api_number {
+	double value;
+	bool integer;     /* written without '.', 'e' and 'E' */
+	const char *end;  /* one past the number; malformed: where the grammar breaks */
+};
+
+/* Room for any number that is written, longer than the longest by a few bytes. */
+enum { API_NUMBER_BYTES = 32 };
+
+/**
+ * Reads the longest JSON number at the start of [text, end). What may follow it is up to the caller: "01" is 0, then "1".
+ * The value has the bits that strtod gives: nearest, ties to even; too small becomes a zero of the same sign.
+ * @param number  value and integer only if API_NUMBER_OK, end unless API_NUMBER_OVERFLOW
+ */
+enum api_number_status api_number_read(const char *text, const char *end, struct api_number *number);
+
+/**
+ * The shortest decimal that reads back to the same bits, with a '.' or an 'e' in it ("1.0", "1e+22", "-0.0").
+ * @param value  finite
+ * @param text   [API_NUMBER_BYTES], not terminated
+ * @return bytes written
+ */
+size_t api_real_write(double value, char *text);
+
+/* The same for integers: digits, with a '-' if need be. */
+size_t api_integer_write(int64_t value, char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

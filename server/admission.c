@@ -1,0 +1,123 @@
+#include "admission.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct srv_admission {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	pthread_t worker;
+	size_t max_requests, max_bytes;
+	size_t n_places;               /* reserved or waiting; the one under computation has left its place */
+	size_t held_bytes;
+	struct srv_job *first, **last; /* waiting, in order of arrival */
+	struct srv_job *running;
+	bool stopping;
+};
+
+/* The next job, with the lock held; NULL when stopping and nobody can submit any more. */
+static struct srv_job *take(struct srv_admission *admission)
+{
+	while (!admission->first && !(admission->stopping && admission->n_places == 0))
+		pthread_cond_wait(&admission->changed, &admission->lock);
+	struct srv_job *job = admission->first;
+	if (!job)
+		return NULL;
+	admission->first = job->next;
+	if (!admission->first)
+		admission->last = &admission->first;
+	admission->n_places--;
+	return job;
+}
+
+/* finish() may free the job, so `running` must not name it any more by then: srv_admission_stop looks through it. */
+static void *work(void *argument)
+{
+	struct srv_admission *admission = argument;
+	pthread_mutex_lock(&admission->lock);
+	for (struct srv_job *job; (job = take(admission));) {
+		bool computes = !admission->stopping;
+		admission->running = job;
+		pthread_mutex_unlock(&admission->lock);
+		if (computes)
+			job->compute(job);
+		pthread_mutex_lock(&admission->lock);
+		admission->running = NULL;
+		pthread_mutex_unlock(&admission->lock);
+		job->finish(job, computes);
+		pthread_mutex_lock(&admission->lock);
+	}
+	pthread_mutex_unlock(&admission->lock);
+	return NULL;
+}
+
+struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes)
+{
+	struct srv_admission *admission = calloc(1, sizeof *admission);
+	if (!admission)
+		return NULL;
+	pthread_mutex_init(&admission->lock, NULL);
+	pthread_cond_init(&admission->changed, NULL);
+	admission->max_requests = max_requests;
+	admission->max_bytes = max_bytes;
+	admission->last = &admission->first;
+	if (pthread_create(&admission->worker, NULL, work, admission) == 0)
+		return admission;
+	srv_admission_free(admission);
+	return NULL;
+}
+
+bool srv_admission_hold(struct srv_admission *admission, size_t bytes)
+{
+	pthread_mutex_lock(&admission->lock);
+	bool fits = bytes <= admission->max_bytes - admission->held_bytes;
+	if (fits)
+		admission->held_bytes += bytes;
+	pthread_mutex_unlock(&admission->lock);
+	return fits;
+}
+
+void srv_admission_release(struct srv_admission *admission, size_t bytes)
+{
+	pthread_mutex_lock(&admission->lock);
+	admission->held_bytes -= bytes;
+	pthread_mutex_unlock(&admission->lock);
+}
+
+bool srv_admission_reserve(struct srv_admission *admission)
+{
+	pthread_mutex_lock(&admission->lock);
+	bool fits = !admission->stopping && admission->n_places < admission->max_requests;
+	if (fits)
+		admission->n_places++;
+	pthread_mutex_unlock(&admission->lock);
+	return fits;
+}
+
+void srv_admission_submit(struct srv_admission *admission, struct srv_job *job)
+{
+	pthread_mutex_lock(&admission->lock);
+	job->next = NULL;
+	*admission->last = job;
+	admission->last = &job->next;
+	pthread_cond_signal(&admission->changed);
+	pthread_mutex_unlock(&admission->lock);
+}
+
+void srv_admission_stop(struct srv_admission *admission)
+{
+	pthread_mutex_lock(&admission->lock);
+	admission->stopping = true;
+	if (admission->running)
+		atomic_store(&admission->running->stop, true);
+	pthread_cond_signal(&admission->changed);
+	pthread_mutex_unlock(&admission->lock);
+	pthread_join(admission->worker, NULL);
+}
+
+void srv_admission_free(struct srv_admission *admission)
+{
+	pthread_cond_destroy(&admission->changed);
+	pthread_mutex_destroy(&admission->lock);
+	free(admission);
+}

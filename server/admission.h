@@ -1,0 +1,45 @@
+/**
+ * Who computes now, who waits, who is sent away.
+ *
+ * Large requests go through one queue to one worker thread: libgomp keeps a pool of threads for each thread that opens
+ * a parallel region, so only this one may. The queue has a ceiling in requests; the bodies of large requests have one in
+ * bytes, from the moment they grow large until they are freed.
+ */
+#ifndef SERVER_ADMISSION_H
+#define SERVER_ADMISSION_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A large request; embedded in the caller's own struct and owned by the caller, who frees it in or after finish(). */
+struct srv_job {
+	struct srv_job *next;                /* private */
+	atomic_bool stop;                    /* raised when the result is no longer wanted */
+	void (*compute)(struct srv_job *);   /* on the worker; not called if the queue was stopped before its turn */
+	void (*finish)(struct srv_job *, bool computed); /* on the worker, exactly once */
+};
+
+struct srv_admission;
+
+/**
+ * Starts the worker, with all signals blocked as the caller has them.
+ * @return NULL when memory or threads do not suffice
+ */
+struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes);
+
+/* Takes `bytes` of the memory for bodies, or nothing and false. Give back with srv_admission_release. */
+bool srv_admission_hold(struct srv_admission *admission, size_t bytes);
+void srv_admission_release(struct srv_admission *admission, size_t bytes);
+
+/* Takes a place in the queue, or false when it is full or stopped. Must be followed by srv_admission_submit. */
+bool srv_admission_reserve(struct srv_admission *admission);
+void srv_admission_submit(struct srv_admission *admission, struct srv_job *job);
+
+/* Raises the flag of the job under computation and finishes those that wait without computing them. Returns when every
+ * reserved place was submitted and finished; nothing can be reserved any more. */
+void srv_admission_stop(struct srv_admission *admission);
+/* After srv_admission_stop. */
+void srv_admission_free(struct srv_admission *admission);
+
+#endif

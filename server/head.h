@@ -1,0 +1,47 @@
+/**
+ * What the server itself has to know of a request's head, and what it refuses: anything that two programs behind each
+ * other could read differently (request smuggling).
+ */
+#ifndef SERVER_HEAD_H
+#define SERVER_HEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SRV_MAX_ID = 128 };
+
+/* Values are borrowed from where the headers live, NULL if absent, and the first of several. */
+struct srv_head {
+	const char *method, *version, *target;
+	const char *content_length, *transfer_encoding, *content_encoding;
+	const char *content_type, *accept, *host, *expect, *request_id;
+	int n_content_length, n_transfer_encoding, n_content_encoding;
+	int n_content_type, n_accept, n_host, n_expect, n_request_id;
+	bool malformed_name;
+};
+
+/* One header line, in the order of arrival. */
+void srv_head_add(struct srv_head *head, const char *name, const char *value);
+
+/**
+ * The first reason to refuse a request with these headers.
+ * @param detail  set to a sentence for the client
+ * @return 400 or 415; 0 if there is no reason
+ */
+int srv_head_fault(const struct srv_head *head, const char **detail);
+
+/* Content-Length, or -1 if there is none. A length beyond long long counts as LLONG_MAX. */
+long long srv_head_announced(const struct srv_head *head);
+bool srv_head_chunked(const struct srv_head *head);
+/* The client waits for a word before it sends the body. */
+bool srv_head_expects_continue(const struct srv_head *head);
+
+/* 1 to SRV_MAX_ID characters of A-Z a-z 0-9 . _ - : / + = @ */
+bool srv_sane_id(const char *id);
+/* 32 hexadecimal digits at random. */
+void srv_new_id(char id[SRV_MAX_ID + 1]);
+
+/* The part of a target that is an origin-form: "http://host/path?x" is "/path?x", anything else is left as it is. */
+const char *srv_origin_form(const char *target);
+
+#endif

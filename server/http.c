@@ -1,0 +1,541 @@
+/*
+ * The story of a request: on_target -> begin (judge) -> receive ... -> finish (in place, or suspended while the worker
+ * computes, then again) -> answer -> on_completed. libmicrohttpd calls all of them on the connection's thread.
+ */
+#include "http.h"
+
+#include "admission.h"
+#include "api/api.h"
+#include "body.h"
+#include "head.h"
+#include "linger.h"
+#include "log.h"
+
+#include <microhttpd.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	DRAIN_BYTES = 1 << 20,     /* of a refused body that are read before the answer, so that the connection can stay */
+	CONNECTION_MEMORY = 64 << 10,
+	IDLE_SECONDS = 60,
+};
+#define RETRY_SECONDS "1"
+
+struct srv_http {
+	struct MHD_Daemon *daemon;
+	struct srv_admission *admission;
+	struct api_service small, large; /* the same promises; small requests are computed by one thread */
+	void (*on_idle)(void);
+	atomic_bool draining;
+	atomic_size_t n_under_way;
+};
+
+struct request {
+	struct srv_job job; /* first */
+	struct srv_http *http;
+	struct MHD_Connection *connection;
+	struct srv_head head;
+	char *target;
+	char id[SRV_MAX_ID + 1];
+	struct timespec began;
+	long long announced;
+	struct api_admission admitted;
+	struct srv_body body;
+	size_t received, dropped;      /* bytes of the body; dropped: those that came after a refusal */
+	struct api_response *response; /* the answer until it is queued */
+	bool begun;                    /* the head has arrived */
+	bool closes;                   /* the connection does not survive the answer */
+	bool lingers;                  /* the client may still be sending when the answer is out */
+	bool answered;                 /* nothing more can be said for this request */
+	bool past_library;             /* it was said, to the last byte, behind the library's back */
+	int status;
+	size_t bytes_out;
+};
+
+/* ---- answers ---- */
+
+static void free_response(void *response)
+{
+	api_response_free(response);
+	free(response);
+}
+
+static void refuse(struct request *request, int status, const char *detail)
+{
+	request->response = calloc(1, sizeof *request->response);
+	if (!request->response)
+		return;
+	api_problem(status, detail, request->response);
+	if (status == 503)
+		api_response_add_header(request->response, "Retry-After", RETRY_SECONDS);
+}
+
+static bool add_headers(struct request *request, struct MHD_Response *answer, const struct api_response *response)
+{
+	bool ok = MHD_add_response_header(answer, "X-Request-Id", request->id) == MHD_YES;
+	if (response->content_type)
+		ok &= MHD_add_response_header(answer, "Content-Type", response->content_type) == MHD_YES;
+	for (int i = 0; i < response->n_headers; i++)
+		ok &= MHD_add_response_header(answer, response->headers[i].name, response->headers[i].value) == MHD_YES;
+	if (request->closes || atomic_load(&request->http->draining))
+		ok &= MHD_add_response_header(answer, "Connection", "close") == MHD_YES;
+	return ok;
+}
+
+/* Hands request->response over to the library, body and all; without one (out of memory) the connection breaks. */
+static enum MHD_Result answer(struct request *request)
+{
+	static char nothing[1];
+	struct api_response *response = request->response;
+	request->response = NULL;
+	request->answered = true;
+	if (!response)
+		return MHD_NO;
+	request->status = response->status;
+	request->bytes_out = strcmp(request->head.method, "HEAD") == 0 ? 0 : response->body_bytes;
+	struct MHD_Response *answer = MHD_create_response_from_buffer_with_free_callback_cls(
+		response->body_bytes, response->body ? response->body : nothing, free_response, response);
+	if (!answer) {
+		free_response(response);
+		return MHD_NO;
+	}
+	enum MHD_Result result = MHD_NO;
+	if (add_headers(request, answer, response))
+		result = MHD_queue_response(request->connection, (unsigned)request->status, answer);
+	MHD_destroy_response(answer);
+	return result;
+}
+
+static int socket_of(const struct request *request)
+{
+	return MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+static bool send_all(int fd, const char *bytes, size_t n, int flags)
+{
+	return send(fd, bytes, n, flags | MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
+}
+
+/* The library takes no answer in the middle of a body, and has none for a head or a chunk that it cannot read or for a
+ * client that went silent: it closes. So such an answer, short enough for any socket buffer, goes out past it. Earlier
+ * answers on this connection are complete by then. */
+static void answer_past_library(struct request *request)
+{
+	const struct api_response *response = request->response;
+	char head[1024];
+	if (!response || request->answered)
+		return;
+	int n = snprintf(head, sizeof head,
+	                 "HTTP/1.1 %d %s\r\nX-Request-Id: %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+	                 "%sConnection: close\r\n\r\n",
+	                 response->status, MHD_get_reason_phrase_for((unsigned)response->status), request->id,
+	                 response->content_type, response->body_bytes,
+	                 response->status == 503 ? "Retry-After: " RETRY_SECONDS "\r\n" : "");
+	request->answered = true;
+	request->lingers = true;
+	if (!send_all(socket_of(request), head, (size_t)n, MSG_MORE) ||
+	    !send_all(socket_of(request), response->body, response->body_bytes, 0))
+		return;
+	request->past_library = true;
+	request->status = response->status;
+	request->bytes_out = response->body_bytes;
+}
+
+/* ---- the head ---- */
+
+static enum MHD_Result collect(void *head, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	(void)kind;
+	srv_head_add(head, name, value ? value : "");
+	return MHD_YES;
+}
+
+static bool is_path(const char *target, const char *path)
+{
+	size_t n = strlen(path);
+	return strncmp(target, path, n) == 0 && (target[n] == '\0' || target[n] == '?');
+}
+
+static struct api_request api_view(const struct request *request)
+{
+	return (struct api_request){
+		.method = request->head.method,
+		.target = request->head.target,
+		.content_type = request->head.content_type,
+		.accept = request->head.accept,
+		.request_id = request->id,
+		.body = request->body.bytes ? request->body.bytes : "",
+		.body_bytes = request->body.n,
+		.stop = &request->job.stop,
+	};
+}
+
+static void ask_api(struct request *request)
+{
+	struct api_request view = api_view(request);
+	struct api_response *response = calloc(1, sizeof *response);
+	if (!response) {
+		request->answered = true;
+		return;
+	}
+	request->admitted =
+		api_admit(&request->http->large, &view, request->announced, srv_head_chunked(&request->head), response);
+	if (request->admitted.accepted)
+		free_response(response);
+	else
+		request->response = response;
+}
+
+/* Sets request->response if the request is refused by its head alone. */
+static void judge(struct request *request)
+{
+	const char *detail;
+	int status = srv_head_fault(&request->head, &detail);
+	if (status) {
+		request->closes = status == 400;
+		refuse(request, status, detail);
+	} else if (!atomic_load(&request->http->draining)) {
+		ask_api(request);
+	} else if (strcmp(request->head.method, "POST") == 0 || is_path(request->head.target, "/readyz")) {
+		request->closes = true;
+		refuse(request, 503, "The server is draining: it finishes what is under way and stops.");
+	} else {
+		ask_api(request);
+	}
+}
+
+/* An answer before the end of the request closes the connection. So a refused body is read if the connection can then
+ * be used on: not if it is long, or waits for a 100. */
+static bool worth_reading(const struct request *request)
+{
+	return !request->closes && request->announced <= DRAIN_BYTES && !srv_head_expects_continue(&request->head);
+}
+
+static enum MHD_Result begin(struct request *request, const char *method, const char *version)
+{
+	struct srv_head *head = &request->head;
+	request->begun = true;
+	atomic_fetch_add(&request->http->n_under_way, 1);
+	*head = (struct srv_head){.method = method, .version = version, .target = srv_origin_form(request->target)};
+	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, collect, head);
+	if (head->n_request_id == 1 && srv_sane_id(head->request_id))
+		strcpy(request->id, head->request_id);
+	request->announced = srv_head_announced(head);
+	judge(request);
+	if (request->answered)
+		return MHD_NO;
+	if (!request->response || worth_reading(request))
+		return MHD_YES;
+	request->lingers = true;
+	return answer(request);
+}
+
+/* ---- the body ---- */
+
+static void take(struct request *request, const char *bytes, size_t n)
+{
+	char detail[96];
+	size_t limit = request->admitted.max_body_bytes;
+	enum srv_append result =
+		srv_body_append(&request->body, request->http->admission, bytes, n, request->announced, limit);
+	if (result == SRV_APPENDED)
+		return;
+	srv_body_free(&request->body, request->http->admission);
+	snprintf(detail, sizeof detail, "The body is longer than the limit of %zu bytes.", limit);
+	if (result == SRV_OVER_LIMIT)
+		refuse(request, 413, detail);
+	else
+		refuse(request, 503, "The memory for large requests is taken; try again soon.");
+	request->answered = !request->response;
+}
+
+static enum MHD_Result receive(struct request *request, const char *bytes, size_t n)
+{
+	request->received += n;
+	if (request->response)
+		request->dropped += n;
+	else
+		take(request, bytes, n);
+	if (request->answered)
+		return MHD_NO;
+	if (request->dropped <= DRAIN_BYTES)
+		return MHD_YES;
+	answer_past_library(request);
+	return MHD_NO;
+}
+
+/* ---- computing ---- */
+
+static void handle(struct request *request, const struct api_service *service)
+{
+	struct api_request view = api_view(request);
+	request->response = calloc(1, sizeof *request->response);
+	if (request->response)
+		api_handle(service, &view, request->response);
+	srv_body_free(&request->body, request->http->admission);
+}
+
+/* A suspended connection is not watched by the library. Only a reset counts: a client that closed its sending side may
+ * well be waiting for the answer. */
+static bool is_gone(const struct request *request)
+{
+	struct pollfd poll_fd = {.fd = socket_of(request), .events = 0};
+	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLERR | POLLHUP | POLLNVAL));
+}
+
+static void compute(struct srv_job *job)
+{
+	struct request *request = (struct request *)(void *)job;
+	if (is_gone(request))
+		atomic_store(&job->stop, true);
+	handle(request, &request->http->large);
+}
+
+static void resume(struct srv_job *job, bool computed)
+{
+	struct request *request = (struct request *)(void *)job;
+	if (!computed) {
+		srv_body_free(&request->body, request->http->admission);
+		refuse(request, 503, "The server stopped before the turn of this request.");
+	}
+	if (!request->response)
+		request->answered = true;
+	MHD_resume_connection(request->connection); /* from here on the request may be gone */
+}
+
+static bool is_large(const struct request *request)
+{
+	return request->admitted.computes && request->body.n >= SRV_SMALL_BODY;
+}
+
+/* Called again after a resume: the answer is there then, or memory ran out. */
+static enum MHD_Result finish(struct request *request)
+{
+	if (request->answered)
+		return MHD_NO;
+	if (request->response)
+		return answer(request);
+	if (!is_large(request)) {
+		handle(request, &request->http->small);
+	} else if (srv_admission_reserve(request->http->admission)) {
+		request->job.compute = compute;
+		request->job.finish = resume;
+		MHD_suspend_connection(request->connection); /* before submit: the worker may resume it at once */
+		srv_admission_submit(request->http->admission, &request->job);
+		return MHD_YES;
+	} else {
+		srv_body_free(&request->body, request->http->admission);
+		refuse(request, 503, "The queue is full; try again soon.");
+	}
+	return answer(request);
+}
+
+/* ---- the library's callbacks ---- */
+
+static void *on_target(void *http, const char *target, struct MHD_Connection *connection)
+{
+	struct request *request = calloc(1, sizeof *request);
+	if (!request)
+		return NULL;
+	request->http = http;
+	request->connection = connection;
+	request->announced = -1;
+	request->head.method = "-";
+	atomic_init(&request->job.stop, false);
+	clock_gettime(CLOCK_MONOTONIC, &request->began);
+	srv_new_id(request->id);
+	request->target = strdup(target ? target : "");
+	return request;
+}
+
+static enum MHD_Result on_request(void *http, struct MHD_Connection *connection, const char *url, const char *method,
+                                  const char *version, const char *bytes, size_t *n, void **context)
+{
+	struct request *request = *context;
+	(void)http, (void)connection, (void)url;
+	if (!request || !request->target)
+		return MHD_NO;
+	if (!request->begun)
+		return begin(request, method, version);
+	if (*n == 0)
+		return finish(request);
+	enum MHD_Result result = receive(request, bytes, *n);
+	*n = 0;
+	return result;
+}
+
+static const char *reason(enum MHD_RequestTerminationCode code)
+{
+	switch (code) {
+	case MHD_REQUEST_TERMINATED_COMPLETED_OK: return NULL;
+	case MHD_REQUEST_TERMINATED_TIMEOUT_REACHED: return "timeout";
+	case MHD_REQUEST_TERMINATED_DAEMON_SHUTDOWN: return "shutdown";
+	case MHD_REQUEST_TERMINATED_READ_ERROR:
+	case MHD_REQUEST_TERMINATED_CLIENT_ABORT: return "client closed";
+	case MHD_REQUEST_TERMINATED_WITH_ERROR: break;
+	}
+	return "connection failed";
+}
+
+/* What the library would close without a word. */
+static void say_why(struct request *request, enum MHD_RequestTerminationCode code)
+{
+	if (request->answered || request->response || request->status)
+		return;
+	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+		refuse(request, 408, "The request did not arrive in time.");
+	else if (code == MHD_REQUEST_TERMINATED_WITH_ERROR)
+		refuse(request, 400, "The request is not valid HTTP.");
+	answer_past_library(request);
+}
+
+static double milliseconds_since(const struct timespec *began)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return 1e3 * (double)(now.tv_sec - began->tv_sec) + 1e-6 * (double)(now.tv_nsec - began->tv_nsec);
+}
+
+static void log_request(const struct request *request, const char *aborted)
+{
+	char path[512];
+	size_t n = strcspn(request->target, "?");
+	snprintf(path, sizeof path, "%.*s", (int)(n < sizeof path ? n : sizeof path), request->target);
+	srv_log_access(&(struct srv_access){
+		.request_id = request->id,
+		.method = request->head.method,
+		.path = path,
+		.status = request->status,
+		.bytes_in = request->received,
+		.bytes_out = request->bytes_out,
+		.milliseconds = milliseconds_since(&request->began),
+		.aborted = request->past_library ? NULL : aborted,
+	});
+}
+
+/* Some faults of HTTP itself are answered by the library, in HTML: a head too long, a length that is no number ... */
+static void note_own_answer(struct request *request)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_HTTP_STATUS);
+	if (!info || request->answered)
+		return;
+	request->status = (int)info->http_status;
+	request->lingers = true;
+}
+
+static void on_completed(void *closure, struct MHD_Connection *connection, void **context,
+                         enum MHD_RequestTerminationCode code)
+{
+	struct srv_http *http = closure;
+	struct request *request = *context;
+	(void)connection;
+	if (!request)
+		return;
+	note_own_answer(request);
+	if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		say_why(request, code);
+	if (request->lingers)
+		srv_linger(dup(socket_of(request)));
+	if (request->target)
+		log_request(request, reason(code));
+	if (request->response)
+		free_response(request->response);
+	srv_body_free(&request->body, http->admission);
+	bool begun = request->begun;
+	free(request->target);
+	free(request);
+	*context = NULL;
+	if (begun && atomic_fetch_sub(&http->n_under_way, 1) == 1 && atomic_load(&http->draining))
+		http->on_idle();
+}
+
+static void on_message(void *http, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+
+static void on_message(void *http, const char *format, va_list arguments)
+{
+	char text[512];
+	(void)http;
+	vsnprintf(text, sizeof text, format, arguments);
+	text[strcspn(text, "\n")] = '\0';
+	srv_log(SRV_DEBUG, "microhttpd: %s", text);
+}
+
+/* ---- start and stop ---- */
+
+/* TURBO: without it the library shuts the sending side down before on_completed can say why. */
+static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options, int listen_fd)
+{
+	struct MHD_OptionItem pool[] = {
+		{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	if (options->io_threads == 1)
+		pool[0] = pool[1];
+	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO,
+	                        0, NULL, NULL, on_request, http,
+	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
+	                        MHD_OPTION_LISTEN_SOCKET, listen_fd,
+	                        MHD_OPTION_URI_LOG_CALLBACK, on_target, http,
+	                        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections,
+	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+	                        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+}
+
+static void destroy(struct srv_http *http)
+{
+	if (http->admission)
+		srv_admission_free(http->admission);
+	free(http);
+}
+
+struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd, void (*on_idle)(void))
+{
+	struct srv_http *http = calloc(1, sizeof *http);
+	if (!http)
+		return NULL;
+	http->on_idle = on_idle;
+	http->large = (struct api_service){.n_threads = (int)options->threads,
+	                                   .max_json_bytes = (size_t)options->max_json_bytes,
+	                                   .max_answer_bytes = (size_t)options->max_answer_bytes};
+	http->small = http->large;
+	http->small.n_threads = 1;
+	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes);
+	if (http->admission && (http->daemon = start_daemon(http, options, listen_fd)))
+		return http;
+	srv_log(SRV_ERROR, "the server's threads cannot be started");
+	if (http->admission)
+		srv_admission_stop(http->admission);
+	destroy(http);
+	return NULL;
+}
+
+void srv_http_drain(struct srv_http *http)
+{
+	atomic_store(&http->draining, true);
+}
+
+bool srv_http_is_idle(const struct srv_http *http)
+{
+	return atomic_load(&http->n_under_way) == 0;
+}
+
+void srv_http_cancel(struct srv_http *http)
+{
+	srv_admission_stop(http->admission);
+}
+
+/* No connection is suspended any more: srv_http_cancel waited for the last to be resumed. */
+void srv_http_stop(struct srv_http *http)
+{
+	MHD_stop_daemon(http->daemon);
+	destroy(http);
+}

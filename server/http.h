@@ -1,0 +1,28 @@
+/** HTTP/1.1 over TCP: connections, bodies, answers. http.c alone knows libmicrohttpd. */
+#ifndef SERVER_HTTP_H
+#define SERVER_HTTP_H
+
+#include "options.h"
+
+#include <stdbool.h>
+
+struct srv_http;
+
+/**
+ * Serves the connections of a listening socket on threads of its own.
+ * @param listen_fd  bound and listening, non-blocking; closed by srv_http_stop, undefined after a failure
+ * @param on_idle    called on any thread when the last request under way is over while draining
+ * @return NULL on failure, which is logged
+ */
+struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd, void (*on_idle)(void));
+
+/* From now on /readyz answers 503, POST answers 503, and every connection closes after its answer. */
+void srv_http_drain(struct srv_http *http);
+/* No request whose head has arrived waits for the end of its answer. */
+bool srv_http_is_idle(const struct srv_http *http);
+/* Gives up the evaluation under way and those that wait: they are answered 503. Once, before srv_http_stop. */
+void srv_http_cancel(struct srv_http *http);
+/* Closes all connections and frees. */
+void srv_http_stop(struct srv_http *http);
+
+#endif

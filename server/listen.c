@@ -1,0 +1,57 @@
+#include "listen.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* REUSEADDR: connections of a predecessor that linger in TIME_WAIT do not hold the port. */
+static int try_address(const struct addrinfo *address)
+{
+	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int yes = 1, no = 0;
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+	if (address->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+	if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
+		return fd;
+	int error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+static int port_of(int fd)
+{
+	struct sockaddr_storage address;
+	socklen_t bytes = sizeof address;
+	if (getsockname(fd, (struct sockaddr *)&address, &bytes) != 0)
+		return 0;
+	return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+	                                           : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+int srv_listen(const char *host, int *port, const char **fault)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *addresses;
+	char service[16];
+	snprintf(service, sizeof service, "%d", *port);
+	int failure = getaddrinfo(host, service, &hints, &addresses);
+	if (failure) {
+		*fault = gai_strerror(failure);
+		return -1;
+	}
+	int fd = -1;
+	for (const struct addrinfo *address = addresses; address && fd < 0; address = address->ai_next)
+		fd = try_address(address);
+	*fault = strerror(errno);
+	freeaddrinfo(addresses);
+	if (fd >= 0)
+		*port = port_of(fd);
+	return fd;
+}

@@ -1,0 +1,16 @@
+/** The listening socket. */
+#ifndef SERVER_LISTEN_H
+#define SERVER_LISTEN_H
+
+#include <stddef.h>
+
+/**
+ * Binds and listens, non-blocking.
+ * @param host   address or name; IPv6 without brackets
+ * @param port   in: 0 for a free one; out: the one taken
+ * @param fault  on failure set to what is wrong, in words; static or of strerror
+ * @return the socket, or -1
+ */
+int srv_listen(const char *host, int *port, const char **fault);
+
+#endif

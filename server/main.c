@@ -1,0 +1,126 @@
+/* Start, stop, drain. */
+#include "http.h"
+#include "listen.h"
+#include "log.h"
+#include "options.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HURRIED_MS = 1000, SPARE_FILES = 64 };
+
+/* Blocked in every thread and taken by sigtimedwait alone, so that nothing ever runs inside a handler. As process 1 of
+ * a container only blocked signals arrive at all. SIGUSR1 is how other threads say that the last request is over. */
+static sigset_t block_signals(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return set;
+}
+
+static void wake_main(void)
+{
+	kill(getpid(), SIGUSR1);
+}
+
+/* The usual soft limit of 1024 files is less than 1024 connections need. */
+static void allow_files(long long connections)
+{
+	struct rlimit limit;
+	rlim_t wanted = (rlim_t)connections + SPARE_FILES;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+		return;
+	limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > wanted ? wanted : limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
+		srv_log(SRV_ERROR, "the limit on open files is too low for %lld connections", connections);
+}
+
+static void announce(const char *host, int port)
+{
+	const char *colon = strchr(host, ':');
+	printf("frictiond listening on http://%s%s%s:%d\n", colon ? "[" : "", host, colon ? "]" : "", port);
+	fflush(stdout);
+}
+
+static int await_end(const sigset_t *signals)
+{
+	int signal_number;
+	do
+		signal_number = sigwaitinfo(signals, NULL);
+	while (signal_number != SIGTERM && signal_number != SIGINT);
+	return signal_number;
+}
+
+static long long now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* Until nothing is under way, the time is over, or a further signal asks to hurry. */
+static void await_idle(const struct srv_http *http, const sigset_t *signals, long long ms)
+{
+	long long end = now_ms() + ms;
+	for (long long left = ms; left > 0 && !srv_http_is_idle(http); left = end - now_ms()) {
+		struct timespec patience = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
+		int signal_number = sigtimedwait(signals, NULL, &patience);
+		if (signal_number == SIGTERM || signal_number == SIGINT)
+			return;
+	}
+}
+
+static void drain(struct srv_http *http, const sigset_t *signals, long long seconds)
+{
+	srv_http_drain(http);
+	await_idle(http, signals, seconds * 1000);
+	if (!srv_http_is_idle(http))
+		srv_log(SRV_ERROR, "requests are still under way: given up");
+	srv_http_cancel(http);
+	await_idle(http, signals, HURRIED_MS);
+}
+
+static int serve(const struct srv_options *options, const sigset_t *signals)
+{
+	int port = (int)options->port;
+	const char *fault;
+	int fd = srv_listen(options->host, &port, &fault);
+	if (fd < 0) {
+		fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", options->host, port, fault);
+		return 1;
+	}
+	struct srv_http *http = srv_http_start(options, fd, wake_main);
+	if (!http)
+		return 1;
+	announce(options->host, port);
+	srv_log(SRV_INFO, "listening on %s port %d, %lld threads", options->host, port, options->threads);
+	int signal_number = await_end(signals);
+	srv_log(SRV_INFO, "%s: draining", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
+	drain(http, signals, options->drain_seconds);
+	srv_http_stop(http);
+	srv_log(SRV_INFO, "stopped");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct srv_options options;
+	sigset_t signals = block_signals();
+	switch (srv_options_read(argc, argv, &options, stdout, stderr)) {
+	case SRV_EXIT_OK: return fflush(stdout) == 0 ? 0 : 1;
+	case SRV_EXIT_BAD: return 2;
+	case SRV_START: break;
+	}
+	srv_log_set_level((enum srv_level)options.log_level);
+	allow_files(options.connections);
+	return serve(&options, &signals);
+}

@@ -1,0 +1,299 @@
+#include "options.h"
+
+#include "core/fric.h"
+#include "cpus.h"
+#include "log.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { TEXT, COUNT, BYTES, LEVEL };
+
+#define K 1024LL
+#define M (1024 * K)
+#define G (1024 * M)
+
+struct option {
+	const char *name;
+	const char *argument;
+	enum kind kind;
+	const char *fallback;    /* the default as one would write it; NULL: automatic, 0 until settle() */
+	const char *automatic;   /* what the automatic default is, in words */
+	long long least, most;
+	size_t offset;
+	const char *help;
+};
+
+#define AT(member) offsetof(struct srv_options, member)
+
+static const struct option table[] = {
+	{"host", "ADDRESS", TEXT, "127.0.0.1", NULL, 0, 0, AT(host), "address or name to listen on; IPv6 without brackets"},
+	{"port", "N", COUNT, "8080", NULL, 0, 65535, AT(port), "port to listen on; 0 takes a free one"},
+	{"threads", "N", COUNT, NULL, "available CPUs", 1, 1024, AT(threads), "threads of a large evaluation"},
+	{"max-json-bytes", "BYTES", BYTES, "256M", NULL, 1, 64 * G, AT(max_json_bytes),
+	 "longest JSON body of a request; over it: 413"},
+	{"max-answer-bytes", "BYTES", BYTES, "4G", NULL, 1, 1024 * G, AT(max_answer_bytes), "longest body of an answer"},
+	{"connections", "N", COUNT, "1024", NULL, 1, 65536, AT(connections), "connections open at one time"},
+	{"io-threads", "N", COUNT, NULL, "available CPUs", 1, 256, AT(io_threads),
+	 "threads that serve connections and evaluate small requests"},
+	{"queue-requests", "N", COUNT, "64", NULL, 1, 65536, AT(queue_requests),
+	 "large requests that may wait for the evaluating threads; over it: 503"},
+	{"queue-bytes", "BYTES", BYTES, NULL, "4 x max-json-bytes", 1, 1024 * G, AT(queue_bytes),
+	 "memory for the bodies of large requests, arriving, waiting or under evaluation; over it: 503"},
+	{"drain-seconds", "N", COUNT, "30", NULL, 0, 86400, AT(drain_seconds),
+	 "how long SIGTERM and SIGINT wait for requests under way"},
+	{"log-level", "LEVEL", LEVEL, "info", NULL, 0, 0, AT(log_level), "error, info or debug"},
+};
+enum { N_OPTIONS = sizeof table / sizeof table[0], MAX_NAME = 64 };
+
+static void environment_name(const struct option *option, char name[MAX_NAME])
+{
+	int n = snprintf(name, MAX_NAME, "FRICTIOND_%s", option->name);
+	for (int i = 0; i < n; i++)
+		name[i] = name[i] == '-' ? '_' : (char)toupper((unsigned char)name[i]);
+}
+
+static long long *number_at(const struct option *option, struct srv_options *options)
+{
+	return (long long *)(void *)((char *)options + option->offset);
+}
+
+/* Digits alone, or for bytes with a suffix K, M or G (binary). -1 if it is not that, or too large. */
+static long long read_number(const char *text, bool bytes)
+{
+	long long value = 0, unit = 1;
+	size_t n = strspn(text, "0123456789");
+	if (n == 0 || n > 18)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		value = 10 * value + (text[i] - '0');
+	if (bytes && text[n]) {
+		char suffix = (char)toupper((unsigned char)text[n++]);
+		unit = suffix == 'K' ? K : suffix == 'M' ? M : suffix == 'G' ? G : 0;
+	}
+	if (text[n] || unit == 0 || value > (1LL << 62) / unit)
+		return -1;
+	return value * unit;
+}
+
+/* Writes 1536 as 1536 and 268435456 as 256M. */
+static void print_bytes(long long value, char text[32])
+{
+	const char *units = "\0KMG";
+	int unit = 0;
+	for (; unit < 3 && value >= 1024 && value % 1024 == 0; unit++)
+		value /= 1024;
+	snprintf(text, 32, "%lld%.1s", value, &units[unit]);
+}
+
+static void print_range(const struct option *option, char *text, size_t bytes)
+{
+	char most[32];
+	if (option->kind == BYTES) {
+		print_bytes(option->most, most);
+		snprintf(text, bytes, "%lld to %s", option->least, most);
+	} else if (option->kind == COUNT) {
+		snprintf(text, bytes, "%lld to %lld", option->least, option->most);
+	} else {
+		snprintf(text, bytes, "%s", option->kind == LEVEL ? "error, info, debug" : "");
+	}
+}
+
+static bool set_level(const char *text, long long *level)
+{
+	static const char *const names[] = {"error", "info", "debug"};
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*level = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool set(const struct option *option, const char *text, struct srv_options *options)
+{
+	if (option->kind == TEXT) {
+		*(const char **)(void *)((char *)options + option->offset) = text;
+		return *text != '\0';
+	}
+	if (option->kind == LEVEL)
+		return set_level(text, number_at(option, options));
+	long long value = read_number(text, option->kind == BYTES);
+	*number_at(option, options) = value;
+	return value >= option->least && value <= option->most;
+}
+
+static enum srv_start refuse_value(const struct option *option, const char *source, const char *text, FILE *err)
+{
+	static const char *const expected[] = {
+		[TEXT] = "an address",
+		[COUNT] = "a whole number in the range ",
+		[BYTES] = "a size (a number, perhaps with K, M or G) in the range ",
+		[LEVEL] = "one of ",
+	};
+	char range[96];
+	print_range(option, range, sizeof range);
+	fprintf(err, "frictiond: %s: '%s' is not %s%s", source, text, expected[option->kind], range);
+	/* A Kubernetes service named frictiond puts FRICTIOND_PORT=tcp://... into every pod of its namespace. */
+	if (strncmp(text, "tcp://", 6) == 0)
+		fprintf(err, " (set by Kubernetes service links? give --%s, or enableServiceLinks: false)", option->name);
+	fputc('\n', err);
+	return SRV_EXIT_BAD;
+}
+
+static const char *default_of(const struct option *option)
+{
+	return option->fallback ? option->fallback : option->automatic;
+}
+
+static void print_option(const struct option *option, FILE *out)
+{
+	char left[MAX_NAME], variable[MAX_NAME], range[96];
+	bool number = option->kind == COUNT || option->kind == BYTES;
+	snprintf(left, sizeof left, "--%s %s", option->name, option->argument);
+	environment_name(option, variable);
+	print_range(option, range, sizeof range);
+	fprintf(out, "  %-26s %s\n%29sdefault %s%s%s; %s\n", left, option->help, "", default_of(option), number ? "; " : "",
+	        number ? range : "", variable);
+}
+
+static void print_help(FILE *out)
+{
+	fputs("Usage: frictiond [OPTION]...\n"
+	      "Evaluates contact friction over HTTP: POST /v1/evaluate takes a batch of collisions.\n\n"
+	      "Every option may also stand in the environment; flags win. Write --port 80 or --port=80.\n"
+	      "Sizes take K, M or G (binary).\n\n", out);
+	for (int i = 0; i < N_OPTIONS; i++)
+		print_option(&table[i], out);
+	fputs("  --help                     this text\n"
+	      "  --version                  the version\n\n"
+	      "Once ready it prints \"frictiond listening on http://HOST:PORT\"; the log goes to standard error.\n"
+	      "SIGTERM and SIGINT drain: /readyz answers 503, requests under way finish, exit 0; a second one hurries.\n",
+	      out);
+}
+
+static void print_markdown(FILE *out)
+{
+	fputs("| option | environment | default | range | meaning |\n|---|---|---|---|---|\n", out);
+	for (int i = 0; i < N_OPTIONS; i++) {
+		char variable[MAX_NAME], range[96];
+		environment_name(&table[i], variable);
+		print_range(&table[i], range, sizeof range);
+		fprintf(out, "| `--%s %s` | `%s` | %s | %s | %s |\n", table[i].name, table[i].argument, variable,
+		        default_of(&table[i]), range, table[i].help);
+	}
+}
+
+static bool answer_question(const char *argument, FILE *out)
+{
+	if (strcmp(argument, "--help") == 0)
+		print_help(out);
+	else if (strcmp(argument, "--version") == 0)
+		fputs("frictiond " FRIC_VERSION "\n", out);
+	else if (strcmp(argument, "--print-options-markdown") == 0)
+		print_markdown(out);
+	else
+		return false;
+	return true;
+}
+
+/* The option that `argument` ("--name" or "--name=value") names; -1 if there is none. */
+static int find(const char *argument)
+{
+	size_t n = strcspn(argument, "=");
+	if (strncmp(argument, "--", 2) != 0)
+		return -1;
+	for (int i = 0; i < N_OPTIONS; i++)
+		if (n == strlen(table[i].name) + 2 && strncmp(argument + 2, table[i].name, n - 2) == 0)
+			return i;
+	return -1;
+}
+
+static enum srv_start refuse_argument(const char *argument, FILE *err)
+{
+	const char *what = argument[0] == '-' ? "unknown option" : "unexpected argument";
+	fprintf(err, "frictiond: %s '%s'; see --help\n", what, argument);
+	return SRV_EXIT_BAD;
+}
+
+/* `next` is the argument behind, NULL at the end; *used tells whether it was the value. */
+static enum srv_start read_flag(const struct option *option, const char *argument, const char *next, bool *used,
+                                struct srv_options *options, FILE *err)
+{
+	char source[MAX_NAME];
+	snprintf(source, sizeof source, "--%s", option->name);
+	const char *equals = strchr(argument, '=');
+	const char *value = equals ? equals + 1 : next;
+	*used = !equals;
+	if (!value) {
+		fprintf(err, "frictiond: %s needs a value: %s\n", source, option->argument);
+		return SRV_EXIT_BAD;
+	}
+	return set(option, value, options) ? SRV_START : refuse_value(option, source, value, err);
+}
+
+static enum srv_start read_flags(int argc, char *const *argv, struct srv_options *options, bool given[], FILE *out,
+                                 FILE *err)
+{
+	for (int i = 1; i < argc; i++) {
+		if (answer_question(argv[i], out))
+			return SRV_EXIT_OK;
+		int which = find(argv[i]);
+		if (which < 0)
+			return refuse_argument(argv[i], err);
+		bool used;
+		enum srv_start start = read_flag(&table[which], argv[i], argv[i + 1], &used, options, err);
+		if (start != SRV_START)
+			return start;
+		given[which] = true;
+		i += used;
+	}
+	return SRV_START;
+}
+
+static enum srv_start read_environment(struct srv_options *options, const bool given[], FILE *err)
+{
+	for (int i = 0; i < N_OPTIONS; i++) {
+		char name[MAX_NAME];
+		environment_name(&table[i], name);
+		const char *value = given[i] ? NULL : getenv(name);
+		if (value && *value && !set(&table[i], value, options))
+			return refuse_value(&table[i], name, value, err);
+	}
+	return SRV_START;
+}
+
+/* Automatic defaults, and what has to fit together. */
+static enum srv_start settle(struct srv_options *options, FILE *err)
+{
+	if (options->threads == 0)
+		options->threads = srv_available_cpus();
+	if (options->io_threads == 0)
+		options->io_threads = srv_available_cpus() < 256 ? srv_available_cpus() : 256;
+	if (options->io_threads > options->connections)
+		options->io_threads = options->connections;
+	if (options->queue_bytes == 0)
+		options->queue_bytes = 4 * options->max_json_bytes;
+	if (options->queue_bytes >= options->max_json_bytes)
+		return SRV_START;
+	fprintf(err, "frictiond: --queue-bytes: %lld is less than one longest body, --max-json-bytes %lld\n",
+	        options->queue_bytes, options->max_json_bytes);
+	return SRV_EXIT_BAD;
+}
+
+enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err)
+{
+	bool given[N_OPTIONS] = {false};
+	memset(options, 0, sizeof *options);
+	for (int i = 0; i < N_OPTIONS; i++)
+		if (table[i].fallback)
+			set(&table[i], table[i].fallback, options);
+	enum srv_start start = read_flags(argc, argv, options, given, out, err);
+	if (start == SRV_START)
+		start = read_environment(options, given, err);
+	return start == SRV_START ? settle(options, err) : start;
+}

@@ -1,0 +1,38 @@
+/**
+ * The options of frictiond. One table in options.c gives the flags, the environment's names, --help and the page
+ * docs/options.md.
+ */
+#ifndef SERVER_OPTIONS_H
+#define SERVER_OPTIONS_H
+
+#include <stdio.h>
+
+struct srv_options {
+	const char *host; /* borrowed from argv or the environment */
+	long long port;   /* 0: a free one */
+	long long threads;
+	long long max_json_bytes;
+	long long max_answer_bytes;
+	long long connections;
+	long long io_threads;
+	long long queue_requests;
+	long long queue_bytes;
+	long long drain_seconds;
+	long long log_level; /* enum srv_level */
+};
+
+enum srv_start {
+	SRV_START,    /* options are complete: nothing is left at "automatic" */
+	SRV_EXIT_OK,  /* --help and the like were answered */
+	SRV_EXIT_BAD, /* a line on err names the culprit */
+};
+
+/**
+ * Flags win over the environment, which wins over the defaults. A variable whose flag is given is not looked at; an
+ * empty one counts as absent.
+ * @param out  where --help, --version and --print-options-markdown print
+ * @param err  where the fault is named
+ */
+enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err);
+
+#endif

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# `make install` into a prefix, and a C program that finds library and header there through pkg-config.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+prefix=$(mktemp -d)
+trap 'rm -rf "$prefix"' EXIT
+n=0 failed=0
+
+check() { # name, command...
+	n=$((n + 1))
+	if "${@:2}" >"$prefix/log" 2>&1; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		sed 's/^/# /' "$prefix/log"
+		failed=1
+	fi
+}
+
+sanitizers=()
+[ "${MODE:-release}" != asan ] || sanitizers=(-fsanitize=address,undefined)
+
+compile() {
+	# shellcheck disable=SC2046 # pkg-config's words are meant to be split
+	PKG_CONFIG_PATH=$prefix/lib/pkgconfig cc -Wall -Werror "${sanitizers[@]}" examples/c/sliding_block.c \
+		-o "$prefix/sliding_block" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs fric)
+}
+
+answers() { # mu_k * force along the velocity (2, 1)/sqrt(5)
+	"$prefix/sliding_block" >"$prefix/out" && cat "$prefix/out" && grep -qx 'gradient 2.63233 1.31617 0' "$prefix/out"
+}
+
+check "make install" make --no-print-directory install MODE="${MODE:-release}" PREFIX="$prefix"
+check "program, library, headers and pkg-config file are in place" test -x "$prefix/bin/frictiond" -a \
+	-f "$prefix/lib/libfric.a" -a -f "$prefix/include/fric.h" -a -f "$prefix/include/fric_mollifier.h" -a \
+	-f "$prefix/lib/pkgconfig/fric.pc"
+check "the installed program starts" "$prefix/bin/frictiond" --version
+check "the example builds against the installed library" compile
+check "the example's gradient is mu_k * normal force along the velocity" answers
+echo "1..$n"
+exit $failed

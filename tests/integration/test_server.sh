@@ -1,0 +1,310 @@
+#!/bin/bash
+# The server's own behaviour: options, connections, bodies, draining. What is computed is tested elsewhere.
+# shellcheck disable=SC2016,SC2317  # back quotes inside single quotes are meant; functions are called through ok
+. "$(dirname "$0")/lib.sh"
+
+JSON='Content-Type: application/json'
+EVALUATE=/v1/evaluate
+STATUS=
+
+# run ARGUMENT...: the program to its end; sets OUT, ERR and STATUS.
+run() {
+	OUT=$("$FRICTIOND" "$@" 2>"$WORK/err")
+	STATUS=$?
+	ERR=$(cat "$WORK/err")
+}
+
+# refused NAME EXPECTED_CULPRIT ARGUMENT...: exit 2, nothing on standard output, one line that names the culprit.
+refused() {
+	local name=$1 culprit=$2
+	shift 2
+	run "$@"
+	is "$name: exit 2" "$STATUS" 2
+	like "$name: names the culprit" "$ERR" "^frictiond: .*$culprit"
+	is "$name: one line" "$(wc -l <"$WORK/err")$OUT" 1
+}
+
+status_of() {
+	head -n 1 <<<"$1" | cut -d ' ' -f 2
+}
+
+header_of() {
+	tr -d '\r' <<<"$1" | sed -n '/^$/q; s/^'"$2"': //Ip'
+}
+
+test_questions() {
+	run --help
+	is "--help: exit 0" "$STATUS" 0
+	like "--help: on standard output" "$OUT" '^Usage: frictiond'
+	for name in host port threads max-json-bytes max-answer-bytes connections io-threads queue-requests queue-bytes \
+		drain-seconds log-level; do
+		like "--help: explains --$name" "$OUT" "^  --$name "
+	done
+	run --version
+	like "--version" "$STATUS $OUT" '^0 frictiond [0-9]+\.[0-9]+\.[0-9]+$'
+	run --print-options-markdown
+	like "options as markdown" "$STATUS $OUT" '^\| `--port N` \| `FRICTIOND_PORT` \| 8080 '
+}
+
+test_bad_options() {
+	refused "unknown option" "'--bogus'" --bogus
+	refused "stray argument" "'stray'" stray
+	refused "missing value" "--port" --port
+	refused "not a number" "--port: 'x'" --port x
+	refused "beyond the ceiling" "--port: '65536'" --port=65536
+	refused "negative" "--threads: '-1'" --threads -1
+	refused "zero threads" "--threads: '0'" --threads 0
+	refused "unknown unit" "--max-json-bytes: '1Q'" --max-json-bytes 1Q
+	refused "unknown level" "--log-level: 'loud'" --log-level loud
+	refused "queue shorter than a body" "--queue-bytes" --queue-bytes 1K
+	FRICTIOND_PORT=x refused "environment" "FRICTIOND_PORT: 'x'"
+	FRICTIOND_MAX_JSON_BYTES=many refused "environment, bytes" "FRICTIOND_MAX_JSON_BYTES: 'many'"
+}
+
+test_bad_addresses() {
+	start_server
+	run --port "$PORT"
+	is "port in use: exit 1" "$STATUS" 1
+	like "port in use: says so" "$ERR" "^frictiond: .*port $PORT: .*in use"
+	run --port 0 --host 203.0.113.1
+	is "address of another machine: exit 1" "$STATUS" 1
+	like "address of another machine: names it" "$ERR" "^frictiond: .*203\.0\.113\.1"
+	stop_server
+}
+
+test_ready_line() {
+	start_server
+	like "ready line" "$READY" '^frictiond listening on http://127\.0\.0\.1:[1-9][0-9]*$'
+	is "answers at that address" "$(http_code "$BASE/healthz")" 200
+	stop_server
+	is "nothing under way: exit 0" "$STATUS" 0
+	is "one line and no more" "$REST" ""
+	FRICTIOND_LOG_LEVEL=error FRICTIOND_HOST=localhost start_server
+	like "host from the environment" "$READY" '^frictiond listening on http://localhost:'
+	http_code "$BASE/healthz" >/dev/null
+	stop_server
+	is "log level from the environment" "$(cat "$WORK/log")" ""
+	FRICTIOND_HOST=nowhere.invalid start_server --host 127.0.0.1
+	like "flags win over the environment" "$READY" 'http://127\.0\.0\.1:'
+	kill -INT "$SERVER_PID"
+	await_server
+	is "SIGINT: exit 0" "$STATUS" 0
+}
+
+test_ipv6() {
+	[ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6 || return 0
+	start_server --host ::1
+	like "IPv6 in brackets" "$READY" '^frictiond listening on http://\[::1\]:[1-9][0-9]*$'
+	is "answers over IPv6" "$(http_code -g "$BASE/healthz")" 200
+	stop_server
+}
+
+test_methods() {
+	is "GET /readyz" "$(http_code "$BASE/readyz")" 200
+	is "POST $EVALUATE" "$(http_code -H "$JSON" -d "$CONTACT" "$BASE$EVALUATE")" 200
+	local head get
+	head=$(curl -sI "$BASE/v1/info")
+	get=$(curl -si "$BASE/v1/info")
+	is "HEAD: status of GET" "$(status_of "$head")" 200
+	is "HEAD: length of GET" "$(header_of "$head" Content-Length)" "$(header_of "$get" Content-Length)"
+	is "HEAD: no body" "$(raw 'HEAD /v1/info HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n' | tr -d '\r' | sed '1,/^$/d')" ""
+	is "unknown path" "$(http_code "$BASE/nowhere")" 404
+	is "unknown path with a body" "$(http_code -d x "$BASE/nowhere")" 404
+	is "wrong method" "$(http_code -X DELETE "$BASE/healthz")" 405
+	like "wrong method: Allow" "$(curl -si -X DELETE "$BASE/healthz")" '^Allow: .*GET'
+	is "absolute target" "$(status_of "$(raw 'GET http://x/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')")" 200
+}
+
+id_for() {
+	header_of "$(curl -si -H "X-Request-Id: $1" "$BASE/healthz")" X-Request-Id
+}
+
+test_request_ids() {
+	local long
+	long=$(printf 'a%.0s' {1..128})
+	is "sane id comes back" "$(id_for 'Az09._-:/+=@')" 'Az09._-:/+=@'
+	is "id of 128 characters comes back" "$(id_for "$long")" "$long"
+	like "id of 129 characters is replaced" "$(id_for "${long}a")" '^[0-9a-f]{32}$'
+	like "id with a space is replaced" "$(id_for 'a b')" '^[0-9a-f]{32}$'
+	like "id with a quote is replaced" "$(id_for 'a"b')" '^[0-9a-f]{32}$'
+	ok "fresh ids differ" [ "$(id_for '')" != "$(id_for '')" ]
+	like "id on an error" "$(curl -si -H 'X-Request-Id: mine' "$BASE/nowhere")" '^X-Request-Id: mine'
+	like "id in the log" "$(cat "$WORK/log")" 'level=info request_id="mine" method="GET" path="/nowhere" status=404 '
+	http_code "$BASE/healthz?secret=1" >/dev/null
+	unlike "no query in the log" "$(cat "$WORK/log")" 'secret'
+}
+
+test_connections() {
+	is "keep-alive" "$(curl -s -o /dev/null -o /dev/null -w '%{num_connects} ' "$BASE/healthz" "$BASE/healthz")" "1 0 "
+	is "keep-alive after a refused body" \
+		"$(curl -s -o /dev/null -o /dev/null -w '%{num_connects} ' -d x "$BASE/nowhere" "$BASE/nowhere")" "1 0 "
+	local get='GET /healthz HTTP/1.1\r\nHost: x\r\n'
+	is "pipelining: every request is answered" \
+		"$(raw "$get\r\n$get\r\n${get}Connection: close\r\n\r\n" | grep -a -o 'HTTP/1.1 200' | wc -l)" 3
+	is "pipelining: in order" "$(raw "$get\r\nGET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n${get}Connection: close\r\n\r\n" |
+		grep -a -o 'HTTP/1.1 ...' | cut -d ' ' -f 2 | tr '\n' ' ')" "200 404 200 "
+	like "HTTP/1.0" "$(raw 'GET /healthz HTTP/1.0\r\n\r\n')" '^HTTP/1.[01] 200'
+}
+
+# refused_head NAME STATUS HEADERS: the request is answered with the status, as a problem, and the connection closes.
+refused_head() {
+	local answer
+	answer=$(raw "POST $EVALUATE HTTP/1.1\r\n$3\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	is "$1: $2" "$(status_of "$answer")" "$2"
+	is "$1: problem" "$(header_of "$answer" Content-Type)" application/problem+json
+	is "$1: closes" "$(header_of "$answer" Connection)" close
+	is "$1: nothing behind it is answered" "$(grep -a -o 'HTTP/1.1' <<<"$answer" | wc -l)" 1
+}
+
+test_hygiene() {
+	refused_head "two lengths" 400 'Host: x\r\nContent-Length: 2\r\nContent-Length: 2'
+	refused_head "two different lengths" 400 'Host: x\r\nContent-Length: 2\r\nContent-Length: 3'
+	refused_head "length and chunks" 400 'Host: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked'
+	refused_head "another transfer encoding" 400 'Host: x\r\nTransfer-Encoding: gzip'
+	refused_head "two transfer encodings" 400 'Host: x\r\nTransfer-Encoding: gzip, chunked'
+	refused_head "transfer encoding twice" 400 'Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked'
+	refused_head "two hosts" 400 'Host: x\r\nHost: x\r\nTransfer-Encoding: chunked'
+	refused_head "no host" 400 'Transfer-Encoding: chunked'
+	refused_head "space in a header's name" 400 'Host: x\r\nContent-Length : 2'
+	like "space in the target" "$(raw 'GET /health z HTTP/1.1\r\nHost: x\r\n\r\n')" '^HTTP/1.1 400'
+	is "compressed body" "$(http_code -H "$JSON" -H 'Content-Encoding: gzip' -d "$CONTACT" "$BASE$EVALUATE")" 415
+	is "identity is not compressed" \
+		"$(http_code -H "$JSON" -H 'Content-Encoding: identity' -d "$CONTACT" "$BASE$EVALUATE")" 200
+	like "length that is no number" \
+		"$(raw "POST $EVALUATE HTTP/1.1\r\nHost: x\r\nContent-Length: two\r\n\r\n{}")" '^HTTP/1.1 400'
+	like "chunk that is no number" \
+		"$(raw "POST $EVALUATE HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")" '^HTTP/1.1 400'
+	is "still answers" "$(http_code "$BASE/healthz")" 200
+}
+
+# padded N: the request, followed by spaces to N bytes.
+padded() {
+	printf "%-$1s" "$CONTACT"
+}
+
+test_long_bodies() {
+	start_server --max-json-bytes 4K --log-level debug
+	padded 4096 >"$WORK/fits"
+	padded 4097 >"$WORK/long"
+	padded 4000000 >"$WORK/longer"
+	local url=$BASE$EVALUATE
+	is "longest body" "$(http_code -H "$JSON" --data-binary @"$WORK/fits" "$url")" 200
+	is "longest body in chunks" "$(http_code -H "$JSON" -X POST -T - "$url" <"$WORK/fits")" 200
+	is "one byte more" "$(http_code -H "$JSON" -H 'Expect:' --data-binary @"$WORK/long" "$url")" 413
+	is "one byte more in chunks" "$(http_code -H "$JSON" -H 'Expect:' -X POST -T - "$url" <"$WORK/long")" 413
+	is "far more" "$(http_code -H "$JSON" -H 'Expect:' --data-binary @"$WORK/longer" "$url")" 413
+	is "far more in chunks" "$(http_code -H "$JSON" -H 'Expect:' -X POST -T - "$url" <"$WORK/longer")" 413
+	like "the limit is named" "$(curl -s -H "$JSON" -H 'Expect:' -X POST -T - "$url" <"$WORK/long")" '4096'
+	local answer
+	answer=$(curl -si -H "$JSON" -H 'Expect: 100-continue' --data-binary @"$WORK/longer" "$url")
+	is "Expect: refused without a 100" "$(status_of "$answer")" 413
+	answer=$(curl -si -H "$JSON" -H 'Expect: 100-continue' --data-binary @"$WORK/fits" "$url")
+	is "Expect: 100 first" "$(status_of "$answer")" 100
+	answer=$(raw "POST $EVALUATE HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\n\r\n")
+	is "announced, never sent" "$(status_of "$answer")" 413
+	is "no length" "$(status_of "$(raw "POST $EVALUATE HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")")" 411
+	is "long body where it is not wanted" "$(http_code -H 'Expect:' --data-binary @"$WORK/longer" "$BASE/nowhere")" 404
+	is "still answers" "$(http_code "$BASE/healthz")" 200
+	stop_server
+	is "exit 0" "$STATUS" 0
+}
+
+# slow_upload NAME: a POST whose body is what is written to descriptor 7; answer in $WORK/NAME, status in $WORK/NAME.code.
+# Returns when the server has seen the head, which its 100 tells.
+slow_upload() {
+	rm -f "$WORK/body" "$WORK/upload.trace"
+	mkfifo "$WORK/body"
+	curl -sv -H "$JSON" -H 'Expect: 100-continue' -X POST -T - -o "$WORK/$1" -w '%{http_code}' "$BASE$EVALUATE" \
+		<"$WORK/body" >"$WORK/$1.code" 2>"$WORK/upload.trace" &
+	UPLOAD_PID=$!
+	exec 7>"$WORK/body"
+	until_true grep -q '^< HTTP/1.1 100' "$WORK/upload.trace"
+}
+
+end_upload() {
+	exec 7>&-
+	wait "$UPLOAD_PID"
+}
+
+test_memory_for_bodies() {
+	start_server --max-json-bytes 1M --queue-bytes 1M
+	padded 700000 >"$WORK/large"
+	slow_upload first
+	cat "$WORK/large" >&7
+	is "small requests are served meanwhile" "$(http_code -H "$JSON" -d "$CONTACT" "$BASE$EVALUATE")" 200
+	refused_now() { [ "$(http_code -H "$JSON" --data-binary @"$WORK/large" "$BASE$EVALUATE")" = 503 ]; }
+	ok "a second large body finds no memory: 503" until_true refused_now
+	like "with Retry-After" "$(curl -si -H "$JSON" --data-binary @"$WORK/large" "$BASE$EVALUATE")" '^Retry-After: [0-9]+'
+	end_upload
+	is "the first is answered" "$(cat "$WORK/first.code")" 200
+	is "its memory is free again" "$(http_code -H "$JSON" --data-binary @"$WORK/large" "$BASE$EVALUATE")" 200
+	stop_server
+	is "exit 0 after all that" "$STATUS" 0
+}
+
+is_draining() {
+	[ "$(http_code "$BASE/readyz")" = 503 ]
+}
+
+test_draining() {
+	start_server
+	slow_upload slow
+	is "ready before" "$(http_code "$BASE/readyz")" 200
+	kill -TERM "$SERVER_PID"
+	ok "/readyz turns 503" until_true is_draining
+	is "HEAD /readyz too" "$(http_code -I "$BASE/readyz")" 503
+	is "/healthz stays 200" "$(http_code "$BASE/healthz")" 200
+	local answer
+	answer=$(curl -si -H "$JSON" -d "$CONTACT" "$BASE$EVALUATE")
+	is "new POST: 503" "$(status_of "$answer")" 503
+	like "new POST: Retry-After" "$(header_of "$answer" Retry-After)" '^[0-9]+$'
+	is "new POST: closes" "$(header_of "$answer" Connection)" close
+	is "new POST: problem" "$(header_of "$answer" Content-Type)" application/problem+json
+	ok "the request under way keeps the server" kill -0 "$SERVER_PID"
+	printf '%s' "$CONTACT" >&7
+	end_upload
+	is "the request under way finishes" "$(cat "$WORK/slow.code")" 200
+	await_server
+	is "then exit 0" "$STATUS" 0
+}
+
+test_drain_ends() {
+	start_server --drain-seconds 0
+	slow_upload cut
+	stop_server
+	is "--drain-seconds 0 does not wait: exit 0" "$STATUS" 0
+	end_upload
+	is "the upload was cut" "$(cat "$WORK/cut.code")" 100
+	start_server
+	slow_upload cut
+	kill -TERM "$SERVER_PID"
+	until_true is_draining
+	stop_server
+	is "a second signal hurries: exit 0" "$STATUS" 0
+	end_upload
+	start_server
+	exec 6<>"/dev/tcp/127.0.0.1/$PORT"
+	printf 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n' >&6
+	read -r answer <&6
+	stop_server
+	is "an idle connection does not delay the end: exit 0" "${answer%$'\r'} $STATUS" "HTTP/1.1 200 OK 0"
+	exec 6>&-
+}
+
+test_questions
+test_bad_options
+test_bad_addresses
+test_ready_line
+test_ipv6
+start_server
+test_methods
+test_request_ids
+test_connections
+test_hygiene
+stop_server
+is "exit 0 at the end" "$STATUS" 0
+test_long_bodies
+test_memory_for_bodies
+test_draining
+test_drain_ends
+finish

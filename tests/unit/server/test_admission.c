@@ -1,0 +1,174 @@
+#include "server/admission.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* A job that tells when it starts and, if it has a gate, waits there or for the stop flag. */
+struct trial {
+	struct srv_job job; /* first */
+	sem_t started, *gate;
+	int turn;           /* order of finishing, from 1 */
+	bool computed, saw_stop;
+	pthread_t thread;
+};
+
+static atomic_int n_finished;
+
+static void compute(struct srv_job *job)
+{
+	struct trial *trial = (struct trial *)(void *)job;
+	trial->thread = pthread_self();
+	sem_post(&trial->started);
+	while (trial->gate && sem_trywait(trial->gate) != 0 && !atomic_load(&job->stop))
+		sched_yield();
+	trial->saw_stop = atomic_load(&job->stop);
+}
+
+static void finish(struct srv_job *job, bool computed)
+{
+	struct trial *trial = (struct trial *)(void *)job;
+	trial->computed = computed;
+	trial->turn = atomic_fetch_add(&n_finished, 1) + 1;
+}
+
+static void set_up(struct trial *trial, sem_t *gate)
+{
+	*trial = (struct trial){.job = {.compute = compute, .finish = finish}, .gate = gate};
+	sem_init(&trial->started, 0, 0);
+	atomic_store(&n_finished, 0);
+}
+
+static void submit(struct srv_admission *admission, struct trial *trial)
+{
+	assert_true(srv_admission_reserve(admission));
+	srv_admission_submit(admission, &trial->job);
+}
+
+static void test_bytes(void **state)
+{
+	(void)state;
+	struct srv_admission *admission = srv_admission_start(1, 100);
+	assert_true(srv_admission_hold(admission, 60));
+	assert_false(srv_admission_hold(admission, 41));
+	assert_true(srv_admission_hold(admission, 40));
+	assert_false(srv_admission_hold(admission, 1));
+	assert_false(srv_admission_hold(admission, SIZE_MAX));
+	srv_admission_release(admission, 60);
+	assert_true(srv_admission_hold(admission, 60));
+	srv_admission_release(admission, 100);
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+}
+
+static void test_ceiling(void **state)
+{
+	(void)state;
+	sem_t gate;
+	sem_init(&gate, 0, 0);
+	struct trial trials[3];
+	for (int i = 0; i < 3; i++)
+		set_up(&trials[i], &gate);
+	struct srv_admission *admission = srv_admission_start(2, 0);
+	submit(admission, &trials[0]);
+	sem_wait(&trials[0].started); /* under computation, no longer waiting */
+	submit(admission, &trials[1]);
+	submit(admission, &trials[2]);
+	assert_false(srv_admission_reserve(admission));
+	sem_post(&gate);
+	sem_wait(&trials[1].started);
+	assert_true(srv_admission_reserve(admission)); /* a place given, not used yet, counts */
+	assert_false(srv_admission_reserve(admission));
+	struct trial last;
+	set_up(&last, NULL);
+	srv_admission_submit(admission, &last.job);
+	sem_post(&gate);
+	sem_post(&gate);
+	sem_wait(&last.started);
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	enum { N = 50 };
+	static struct trial trials[N];
+	struct srv_admission *admission = srv_admission_start(N, 0);
+	for (int i = 0; i < N; i++)
+		set_up(&trials[i], NULL);
+	for (int i = 0; i < N; i++)
+		submit(admission, &trials[i]);
+	sem_wait(&trials[N - 1].started);
+	srv_admission_stop(admission);
+	for (int i = 0; i < N; i++) {
+		assert_true(trials[i].computed);
+		assert_false(trials[i].saw_stop && i < N - 1);
+		assert_int_equal(trials[i].turn, i + 1);
+		assert_true(pthread_equal(trials[i].thread, trials[0].thread));
+		assert_false(pthread_equal(trials[i].thread, pthread_self()));
+	}
+	srv_admission_free(admission);
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	sem_t never;
+	sem_init(&never, 0, 0);
+	struct trial running, waiting;
+	set_up(&running, &never);
+	set_up(&waiting, &never);
+	struct srv_admission *admission = srv_admission_start(2, 0);
+	submit(admission, &running);
+	sem_wait(&running.started);
+	submit(admission, &waiting);
+	srv_admission_stop(admission);
+	assert_true(running.computed);
+	assert_true(running.saw_stop);
+	assert_int_equal(waiting.turn, 2);
+	assert_false(waiting.computed);
+	assert_false(srv_admission_reserve(admission));
+	srv_admission_free(admission);
+}
+
+static void *submit_late(void *arguments)
+{
+	void **pair = arguments;
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	srv_admission_submit(pair[0], pair[1]);
+	return NULL;
+}
+
+/* Stopping waits for whoever has a place: its job must still be finished. */
+static void test_stop_with_a_place_reserved(void **state)
+{
+	(void)state;
+	struct trial late;
+	set_up(&late, NULL);
+	struct srv_admission *admission = srv_admission_start(1, 0);
+	assert_true(srv_admission_reserve(admission));
+	pthread_t thread;
+	void *pair[] = {admission, &late};
+	pthread_create(&thread, NULL, submit_late, pair);
+	srv_admission_stop(admission);
+	assert_int_equal(late.turn, 1);
+	pthread_join(thread, NULL);
+	srv_admission_free(admission);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bytes), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_stop),  cmocka_unit_test(test_stop_with_a_place_reserved),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

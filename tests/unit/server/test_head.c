@@ -1,0 +1,148 @@
+#include "server/head.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Names and values in turn, ended by NULL. */
+static struct srv_head head_of(const char *version, const char *first, ...)
+{
+	struct srv_head head = {.method = "POST", .version = version, .target = "/"};
+	va_list rest;
+	va_start(rest, first);
+	for (const char *name = first; name; name = va_arg(rest, const char *))
+		srv_head_add(&head, name, va_arg(rest, const char *));
+	va_end(rest);
+	return head;
+}
+
+static void fault_is(int status, struct srv_head head)
+{
+	const char *detail;
+	assert_int_equal(srv_head_fault(&head, &detail), status);
+	assert_true((status != 0) == (detail != NULL));
+}
+
+static void test_framing(void **state)
+{
+	(void)state;
+	const char *const v = "HTTP/1.1";
+	fault_is(0, head_of(v, "Host", "x", NULL));
+	fault_is(0, head_of(v, "Host", "x", "Content-Length", "3", NULL));
+	fault_is(0, head_of(v, "Host", "x", "transfer-ENCODING", "Chunked", NULL));
+	fault_is(0, head_of(v, "Host", "x", "Transfer-Encoding", "chunked \t", NULL));
+	fault_is(400, head_of(v, "Host", "x", "Content-Length", "3", "content-length", "3", NULL));
+	fault_is(400, head_of(v, "Host", "x", "Content-Length", "3", "Transfer-Encoding", "chunked", NULL));
+	fault_is(400, head_of(v, "Host", "x", "Transfer-Encoding", "gzip", NULL));
+	fault_is(400, head_of(v, "Host", "x", "Transfer-Encoding", "gzip, chunked", NULL));
+	fault_is(400, head_of(v, "Host", "x", "Transfer-Encoding", "chunkedx", NULL));
+	fault_is(400, head_of(v, "Host", "x", "Transfer-Encoding", "", NULL));
+	fault_is(400, head_of(v, "Host", "x", "Transfer-Encoding", "chunked", "Transfer-Encoding", "chunked", NULL));
+	fault_is(400, head_of("HTTP/1.0", "Transfer-Encoding", "chunked", NULL));
+}
+
+static void test_host(void **state)
+{
+	(void)state;
+	fault_is(400, head_of("HTTP/1.1", NULL));
+	fault_is(0, head_of("HTTP/1.0", NULL));
+	fault_is(400, head_of("HTTP/1.0", "Host", "x", "Host", "x", NULL));
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	fault_is(400, head_of("HTTP/1.1", "Host", "x", "Content-Length ", "3", NULL));
+	fault_is(400, head_of("HTTP/1.1", "Host", "x", "", "3", NULL));
+	fault_is(400, head_of("HTTP/1.1", "Host", "x", "a:b", "3", NULL));
+	fault_is(0, head_of("HTTP/1.1", "Host", "x", "x!#$%&'*+-.^_`|~9", "3", NULL));
+}
+
+static void test_line(void **state)
+{
+	(void)state;
+	struct srv_head head = head_of("HTTP/1.1", "Host", "x", NULL);
+	head.target = "/a b";
+	fault_is(400, head);
+	head.target = "/a\x7f";
+	fault_is(400, head);
+	head.target = "/a%20b?\xc3\xa9";
+	fault_is(0, head);
+	head.method = "G(T";
+	fault_is(400, head);
+	head.method = "";
+	fault_is(400, head);
+}
+
+static void test_types(void **state)
+{
+	(void)state;
+	fault_is(415, head_of("HTTP/1.1", "Host", "x", "Content-Encoding", "gzip", NULL));
+	fault_is(415, head_of("HTTP/1.1", "Host", "x", "Content-Encoding", "identity, gzip", NULL));
+	fault_is(0, head_of("HTTP/1.1", "Host", "x", "Content-Encoding", "Identity", NULL));
+	fault_is(400, head_of("HTTP/1.1", "Host", "x", "Content-Type", "a/b", "Content-Type", "a/b", NULL));
+}
+
+static void test_values(void **state)
+{
+	(void)state;
+	struct srv_head head = head_of("HTTP/1.1", "ACCEPT", "a/b", "Content-Length", "12", "Expect", "100-Continue", NULL);
+	assert_string_equal(head.accept, "a/b");
+	assert_int_equal(srv_head_announced(&head), 12);
+	assert_true(srv_head_expects_continue(&head));
+	assert_false(srv_head_chunked(&head));
+	head = head_of("HTTP/1.1", "Content-Length", "99999999999999999999", NULL);
+	assert_true(srv_head_announced(&head) == LLONG_MAX);
+	head = head_of("HTTP/1.1", "Transfer-Encoding", "chunked", NULL);
+	assert_int_equal(srv_head_announced(&head), -1);
+	assert_true(srv_head_chunked(&head));
+	assert_false(srv_head_expects_continue(&head));
+}
+
+static void test_ids(void **state)
+{
+	(void)state;
+	char text[SRV_MAX_ID + 2];
+	memset(text, 'a', sizeof text);
+	text[SRV_MAX_ID + 1] = '\0';
+	assert_false(srv_sane_id(text));
+	text[SRV_MAX_ID] = '\0';
+	assert_true(srv_sane_id(text));
+	assert_true(srv_sane_id("Az09._-:/+=@"));
+	assert_false(srv_sane_id(""));
+	assert_false(srv_sane_id("a b"));
+	assert_false(srv_sane_id("a\"b"));
+	assert_false(srv_sane_id("\xc3\xa9"));
+	char first[SRV_MAX_ID + 1], second[SRV_MAX_ID + 1];
+	srv_new_id(first);
+	srv_new_id(second);
+	assert_int_equal(strspn(first, "0123456789abcdef"), 32);
+	assert_int_equal(strlen(first), 32);
+	assert_string_not_equal(first, second);
+}
+
+static void test_targets(void **state)
+{
+	(void)state;
+	assert_string_equal(srv_origin_form("/a?b=http://c"), "/a?b=http://c");
+	assert_string_equal(srv_origin_form("http://x:80/a?b"), "/a?b");
+	assert_string_equal(srv_origin_form("HTTP://x"), "/");
+	assert_string_equal(srv_origin_form("http://x?b"), "/");
+	assert_string_equal(srv_origin_form("*"), "*");
+	assert_string_equal(srv_origin_form(""), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_framing), cmocka_unit_test(test_host),   cmocka_unit_test(test_names),
+		cmocka_unit_test(test_line),    cmocka_unit_test(test_types),  cmocka_unit_test(test_values),
+		cmocka_unit_test(test_ids),     cmocka_unit_test(test_targets),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
