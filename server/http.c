@@ -53,6 +53,7 @@ struct request {
 	bool begun;                    /* the head has arrived */
 	bool closes;                   /* the connection does not survive the answer */
 	bool lingers;                  /* the client may still be sending when the answer is out */
+	bool ended;                    /* the client has closed its sending side */
 	bool answered;                 /* nothing more can be said for this request */
 	bool past_library;             /* it was said, to the last byte, behind the library's back */
 	int status;
@@ -157,6 +158,23 @@ static enum MHD_Result collect(void *head, enum MHD_ValueKind kind, const char *
 	return MHD_YES;
 }
 
+static void set_patience(struct request *request, unsigned seconds)
+{
+	MHD_set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+}
+
+/* With epoll, libmicrohttpd 0.9.75 overlooks an end of stream that arrives together with data, and would wait for the rest
+ * of the body until the connection is idle for too long. Whether the rest is already in its buffer (the last chunk) cannot
+ * be seen from here: so it gets a second, and finish() gives the usual time back. */
+static void look_for_end(struct request *request)
+{
+	char byte;
+	if (request->ended || recv(socket_of(request), &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+		return;
+	request->ended = true;
+	set_patience(request, 1);
+}
+
 static bool is_path(const char *target, const char *path)
 {
 	size_t n = strlen(path);
@@ -231,6 +249,7 @@ static enum MHD_Result begin(struct request *request, const char *method, const 
 	judge(request);
 	if (request->answered)
 		return MHD_NO;
+	look_for_end(request);
 	if (!request->response || worth_reading(request))
 		return MHD_YES;
 	request->lingers = true;
@@ -259,6 +278,7 @@ static void take(struct request *request, const char *bytes, size_t n)
 static enum MHD_Result receive(struct request *request, const char *bytes, size_t n)
 {
 	request->received += n;
+	look_for_end(request);
 	if (request->response)
 		request->dropped += n;
 	else
@@ -320,6 +340,8 @@ static enum MHD_Result finish(struct request *request)
 {
 	if (request->answered)
 		return MHD_NO;
+	if (request->ended)
+		set_patience(request, IDLE_SECONDS);
 	if (request->response)
 		return answer(request);
 	if (!is_large(request)) {
