@@ -50,7 +50,7 @@ static bool check_scalar_mu(struct api_check *check, const struct api_field *fri
 	/* n = 1, but only as a bare number: [1] stands for a per-contact field, which this is not. */
 	const char *const names[] = {plain.mu, plain.mu_s, plain.mu_k};
 	double ignored;
-	struct fric_values s, k;
+	struct fric_values s = {0}, k = {0};
 	for (int i = 0; i < 3; i++) {
 		const struct api_field field = api_member(friction, names[i]);
 		if (!api_check_number(check, &field, API_NON_NEGATIVE, &ignored))
@@ -73,7 +73,7 @@ static bool check_vertex_mu(struct api_check *check, const struct api_field *fri
 	static const char *const blends[] = {"mean", "min", "max", "product", "geometric_mean", "harmonic_mean", NULL};
 	const struct api_shape shape = {.n = n_vertices, .range = API_NON_NEGATIVE};
 	const struct api_field blend = api_member(friction, "blend");
-	struct fric_values s, k;
+	struct fric_values s = {0}, k = {0};
 	int choice = FRIC_MEAN;
 	if (!check_mu(check, friction, &vertex, &shape, &s, &k) || !api_check_choice(check, &blend, blends, &choice))
 		return false;
@@ -91,7 +91,7 @@ static bool check_symmetric(struct api_check *check, const struct api_field *mat
                             const double *table, size_t m)
 {
 	const struct api_field field = api_member(materials, name);
-	for (size_t i = 0; i < m && field.node; i++)
+	for (size_t i = 0; i < m && field.node && table; i++)
 		for (size_t j = 0; j < i; j++)
 			if (table[i * m + j] != table[j * m + i])
 				return api_fault_entry(check, &field, i * m + j, "the pair table is not symmetric: %.17g here, %.17g"
@@ -143,7 +143,7 @@ static bool check_materials(struct api_check *check, const struct api_field *fri
 		return false;
 	const struct api_shape shape = {.n = f->n_materials, .n_inner = 1, .inner = {f->n_materials},
 	                                .range = API_NON_NEGATIVE};
-	struct fric_values s, k;
+	struct fric_values s = {0}, k = {0};
 	if (!check_mu(check, &materials, &plain, &shape, &s, &k) ||
 	    !api_check_indices(check, &vertex_material, n_vertices, 0, f->n_materials, "material", &f->vertex_material) ||
 	    !api_check_index(check, &plane_material, f->n_materials, "material", &f->plane_material))
@@ -220,7 +220,7 @@ static bool check_vertex_array(struct api_check *check, const struct api_field *
 {
 	const struct api_field field = api_member(root, name);
 	const struct api_shape shape = {.n = e->batch.n_vertices, .n_inner = 1, .inner = {(size_t)e->batch.dim}};
-	struct fric_values values;
+	struct fric_values values = {0};
 	if (!api_check_values(check, &field, &shape, &values))
 		return false;
 	if (values.data)

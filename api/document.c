@@ -2,7 +2,6 @@
 
 #include "lift.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +57,21 @@ static void describe(const json_error_t *error, bool at_mark, char *detail, size
 		strcpy(near, " before a number or an array");
 }
 
+static bool starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* jansson then says nothing, or that it dislikes a string that it should like. */
+static bool lacked_memory(const struct api_lift *lift, const json_error_t *error, size_t position)
+{
+	if (error->text[0] == '\0')
+		return true;
+	if (!starts_with(error->text, "invalid token") && !starts_with(error->text, "string or '}' expected"))
+		return false;
+	return position > 0 && lift->skeleton.data[position - 1] == '"';
+}
+
 /* *fault becomes jansson's, unless there is an earlier one: the pass has stopped where the skeleton ends. */
 static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 {
@@ -65,6 +79,10 @@ static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 	size_t position = (size_t)(unsigned)error->position;
 	if (position > lift->skeleton.bytes)
 		position = lift->skeleton.bytes;
+	if (lacked_memory(lift, error, position)) {
+		api_lift_fail(lift, 503, NULL, "out of memory");
+		return;
+	}
 	if (!whole && position == lift->skeleton.bytes)
 		return;
 	position -= token_bytes(lift, error, position);
@@ -79,14 +97,13 @@ static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 static json_t *parse(struct api_lift *lift, bool whole)
 {
 	json_error_t error;
-	json_t *root = json_loadb(lift->skeleton.data, lift->skeleton.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+	const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
+	json_t *root = json_loadb(lift->skeleton.data, lift->skeleton.bytes, flags, &error);
 	if (root && whole)
 		return root;
-	json_decref(root);
-	if (!root && error.text[0])
+	if (!root)
 		judge(lift, &error, whole);
-	else if (whole)
-		api_lift_fail(lift, 503, NULL, "out of memory"); /* jansson then says nothing */
+	json_decref(root);
 	return NULL;
 }
 

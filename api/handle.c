@@ -53,7 +53,7 @@ static const struct route *find_route(struct target *target)
 	for (int i = 0; i < N_ROUTES - 1; i++)
 		if (!strcmp(target->path, routes[i].path))
 			return &routes[i];
-	if (strncmp(target->path, functions->path, strlen(functions->path)))
+	if (strncmp(target->path, functions->path, strlen(functions->path)) != 0)
 		return NULL;
 	target->function = api_function_find(target->path + strlen(functions->path));
 	return target->function ? functions : NULL;
@@ -66,6 +66,8 @@ static bool is_get(const char *method)
 
 static handler *method_of(const struct route *route, const char *method)
 {
+	if (!route)
+		return NULL;
 	if (is_get(method))
 		return route->get;
 	return strcmp(method, "POST") ? NULL : route->post;
@@ -113,7 +115,7 @@ struct api_admission api_admit(const struct api_service *service, const struct a
 	const bool readable = parse_target(request->target, &target);
 	const struct route *route = readable ? find_route(&target) : NULL;
 	const bool post = route && route->post && !strcmp(request->method, "POST");
-	bool ok = check_route(route, &target, request->method, &fault, response);
+	bool ok = check_route(route, &target, request->method, &fault, response) && route;
 	ok = ok && (!route->negotiates || check_media(request, post, &fault));
 	ok = ok && (!post || check_length(service, announced_bytes, chunked, &fault));
 	free(target.path);

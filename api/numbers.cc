@@ -14,7 +14,7 @@ constexpr int64_t max_ten = 22;
 constexpr std::ptrdiff_t max_exact_digits = 19; // any 19 digits fit 64 bits
 constexpr uint64_t max_exact = uint64_t{1} << 53;
 
-constexpr int64_t max_exponent = 1000000000000000000; // where exponents saturate; no text has so many digits
+constexpr int64_t max_exponent = 100000000000000000; // where exponents saturate; no text has so many digits
 
 // The parts of a number, as far as its text was read.
 struct parts {

@@ -76,9 +76,9 @@ static double from_table(const struct fric_friction *f, const struct side side[2
 	double x[3] = {0}, y[3] = {0};
 	for (int i = 0; i < side[0].n; i++) {
 		const double *row = table + (size_t)f->vertex_material[side[0].vertices[i]] * f->n_materials;
-		for (int j = 0; j < side[1].n; j++)
+		for (int j = 0; side[1].vertices && j < side[1].n; j++)
 			y[j] = row[f->vertex_material[side[1].vertices[j]]];
-		x[i] = side[1].vertices ? interpolate(&side[1], y) : row[f->plane_material];
+		x[i] = side[1].n ? interpolate(&side[1], y) : row[f->plane_material];
 	}
 	return interpolate(&side[0], x);
 }

@@ -33,7 +33,7 @@ static bool evaluate_contact(const struct evaluation *task, enum fric_type type,
 {
 	const struct fric_contacts *c = task->contacts;
 	struct slip slip;
-	double f[2];
+	double f[2] = {0};
 	slip_of(c, type, i, task->velocities, &slip);
 	*potential = task->potentials ? slip_potential(c, i, &slip) : 0;
 	if (!slip_finite(&slip) || !isfinite(*potential))
@@ -71,7 +71,7 @@ static void gather_part(void *data, int part, int n_parts)
 	const size_t begin = n / all * p + (n % all) * p / all, end = n / all * (p + 1) + (n % all) * (p + 1) / all;
 	for (size_t i = 0; i < c->n; i++) {
 		const enum fric_type type = contact_type(c, i);
-		double w[FRIC_MAX_STENCIL];
+		double w[FRIC_MAX_STENCIL] = {0};
 		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
 		for (int k = 0; k < fric_stencil_size(type); k++) {
 			const size_t v = (size_t)c->vertices[k][i];

@@ -139,7 +139,7 @@ static bool write_block(const struct triplet_task *task, size_t i, size_t *at)
 	const struct fric_contacts *c = task->contacts;
 	const enum fric_type type = contact_type(c, i);
 	const int k = fric_stencil_size(type), dim = c->dim;
-	double w[FRIC_MAX_STENCIL], block[9];
+	double w[FRIC_MAX_STENCIL] = {0}, block[9] = {0};
 	bool finite = true;
 	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
 	hessian_core_block(c, task->inner, i, block);

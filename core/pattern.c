@@ -249,7 +249,7 @@ static void friction_block_row(void *data, size_t i, int corner, double blocks[F
 	const struct friction_blocks *task = data;
 	const struct fric_contacts *c = task->contacts;
 	const enum fric_type type = contact_type(c, i);
-	double w[FRIC_MAX_STENCIL], block[9];
+	double w[FRIC_MAX_STENCIL] = {0}, block[9] = {0};
 	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
 	hessian_core_block(c, task->inner, i, block);
 	for (int k = 0; k < fric_stencil_size(type); k++)

@@ -146,7 +146,7 @@ static enum fric_code find_geometry(const struct fric_batch *batch, bool has_dis
 {
 	if (!d->group->tangent_basis.data)
 		return derived_geometry(batch, has_distance, d);
-	const size_t n_basis = (size_t)(batch->dim * (batch->dim - 1)), m = (size_t)fric_closest_point_size(d->type);
+	const size_t dim = (size_t)batch->dim, n_basis = dim * (dim - 1), m = (size_t)fric_closest_point_size(d->type);
 	memcpy(d->geometry.tangent_basis, row(d->group->tangent_basis, d->i), n_basis * sizeof(double));
 	if (m)
 		memcpy(d->geometry.closest_point, row(d->group->closest_point, d->i), m * sizeof(double));

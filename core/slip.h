@@ -73,7 +73,7 @@ static inline void slip_velocity(const struct fric_contacts *c, enum fric_type t
 		slip->u[t] = 0;
 		for (int d = 0; d < c->dim && t < slip->n; d++)
 			slip->u[t] += c->tangent_basis[d * slip->n + t][i] * relative[d];
-		slip->scaled[t] = c->mu_aniso[t] && t < slip->n ? c->mu_aniso[t][i] * slip->u[t] : slip->u[t];
+		slip->scaled[t] = t < slip->n && c->mu_aniso[t] ? c->mu_aniso[t][i] * slip->u[t] : slip->u[t];
 	}
 }
 

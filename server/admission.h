@@ -1,9 +1,9 @@
 /**
  * Who computes now, who waits, who is sent away.
  *
- * Large requests go through one queue to one worker thread: libgomp keeps a pool of threads for each thread that opens
- * a parallel region, so only this one may. The queue has a ceiling in requests; the bodies of large requests have one in
- * bytes, from the moment they grow large until they are freed.
+ * Large requests go through one queue to one worker thread: libgomp keeps a pool of threads for every thread that
+ * opens a parallel region, so only this one may. The queue has a ceiling in requests; the bodies of large requests have
+ * one in bytes, from the moment they grow large until they are freed.
  */
 #ifndef SERVER_ADMISSION_H
 #define SERVER_ADMISSION_H

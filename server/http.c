@@ -33,6 +33,7 @@ struct srv_http {
 	struct srv_admission *admission;
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
 	void (*on_idle)(void);
+	int listen_fd; /* once the daemon has given it back */
 	atomic_bool draining;
 	atomic_size_t n_under_way;
 };
@@ -163,9 +164,9 @@ static void set_patience(struct request *request, unsigned seconds)
 	MHD_set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
-/* With epoll, libmicrohttpd 0.9.75 overlooks an end of stream that arrives together with data, and would wait for the rest
- * of the body until the connection is idle for too long. Whether the rest is already in its buffer (the last chunk) cannot
- * be seen from here: so it gets a second, and finish() gives the usual time back. */
+/* With epoll, libmicrohttpd 0.9.75 overlooks an end of stream that arrives together with data: it would wait for the
+ * rest of a body, or for another request, until the connection is idle for too long. What is still in its buffer (the
+ * last chunk, a pipelined request) cannot be seen from here. So the connection gets a second, and is not closed. */
 static void look_for_end(struct request *request)
 {
 	char byte;
@@ -340,8 +341,9 @@ static enum MHD_Result finish(struct request *request)
 {
 	if (request->answered)
 		return MHD_NO;
+	look_for_end(request);
 	if (request->ended)
-		set_patience(request, IDLE_SECONDS);
+		set_patience(request, IDLE_SECONDS); /* for the answer; on_completed takes it back */
 	if (request->response)
 		return answer(request);
 	if (!is_large(request)) {
@@ -463,6 +465,8 @@ static void on_completed(void *closure, struct MHD_Connection *connection, void 
 	note_own_answer(request);
 	if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		say_why(request, code);
+	else if (request->ended)
+		set_patience(request, 1);
 	if (request->lingers)
 		srv_linger(dup(socket_of(request)));
 	if (request->target)
@@ -550,14 +554,17 @@ bool srv_http_is_idle(const struct srv_http *http)
 	return atomic_load(&http->n_under_way) == 0;
 }
 
-void srv_http_cancel(struct srv_http *http)
+void srv_http_close(struct srv_http *http)
 {
+	http->listen_fd = MHD_quiesce_daemon(http->daemon);
 	srv_admission_stop(http->admission);
 }
 
-/* No connection is suspended any more: srv_http_cancel waited for the last to be resumed. */
+/* No connection is suspended any more: srv_http_close waited for the last to be resumed. */
 void srv_http_stop(struct srv_http *http)
 {
 	MHD_stop_daemon(http->daemon);
+	if (http->listen_fd >= 0)
+		close(http->listen_fd);
 	destroy(http);
 }

@@ -20,8 +20,9 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 void srv_http_drain(struct srv_http *http);
 /* No request whose head has arrived waits for the end of its answer. */
 bool srv_http_is_idle(const struct srv_http *http);
-/* Gives up the evaluation under way and those that wait: they are answered 503. Once, before srv_http_stop. */
-void srv_http_cancel(struct srv_http *http);
+/* Accepts no connection any more, and gives up the large evaluations under way or waiting: they are answered 503. Once,
+ * before srv_http_stop; what is under way then has a moment left for its answer. */
+void srv_http_close(struct srv_http *http);
 /* Closes all connections and frees. */
 void srv_http_stop(struct srv_http *http);
 

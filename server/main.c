@@ -85,7 +85,7 @@ static void drain(struct srv_http *http, const sigset_t *signals, long long seco
 	await_idle(http, signals, seconds * 1000);
 	if (!srv_http_is_idle(http))
 		srv_log(SRV_ERROR, "requests are still under way: given up");
-	srv_http_cancel(http);
+	srv_http_close(http);
 	await_idle(http, signals, HURRIED_MS);
 }
 

@@ -1,0 +1,277 @@
+/**
+ * Random batches with velocities. A seed gives the same scene on every machine.
+ */
+#ifndef TESTS_SCENE_H
+#define TESTS_SCENE_H
+
+#include "tests/unit/core/check.h"
+
+struct rng {
+	uint64_t state;
+};
+
+static inline uint64_t rng_next(struct rng *rng) /* xorshift64* */
+{
+	uint64_t x = rng->state ? rng->state : 88172645463325252u;
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	rng->state = x;
+	return x * 2685821657736338717u;
+}
+
+static inline double uniform(struct rng *rng, double low, double high)
+{
+	return low + (high - low) * ((double)(rng_next(rng) >> 11) * 0x1p-53);
+}
+
+static inline size_t below(struct rng *rng, size_t n)
+{
+	return (size_t)(rng_next(rng) >> 16) % n;
+}
+
+static inline bool coin(struct rng *rng)
+{
+	return below(rng, 2) == 1;
+}
+
+struct options {
+	int dim;
+	size_t n_each, n_vertices;   /* contacts of each type; vertices unless disjoint */
+	bool disjoint;               /* no vertex belongs to two contacts */
+	enum fric_transition transition;
+	bool own_mu;                 /* coefficients per contact */
+	enum fric_mu_source source;  /* if not */
+	enum fric_blend blend;
+	bool equal_mu;               /* mu_s == mu_k */
+	bool barrier;                /* no normal forces */
+	bool given_geometry;
+	bool mu_aniso, ellipses, signed_weights, own_eps_v;
+};
+
+struct scene {
+	struct options options;
+	struct fric_batch batch;
+	double *velocities, *lagged; /* [n_vertices*dim] */
+	void *memory[64];
+	int n_memory;
+};
+
+static inline struct options random_options(struct rng *rng, int dim)
+{
+	struct options o = {.dim = dim, .n_each = 3 + below(rng, 3), .n_vertices = 10 + below(rng, 4)};
+	o.transition = coin(rng) ? FRIC_CUBIC : FRIC_QUADRATIC;
+	o.own_mu = below(rng, 3) == 0;
+	o.source = (enum fric_mu_source)(FRIC_MU_SCALAR + below(rng, 3));
+	o.blend = (enum fric_blend)below(rng, 6);
+	o.given_geometry = below(rng, 4) == 0;
+	o.barrier = !o.given_geometry && below(rng, 3) == 0;
+	o.mu_aniso = coin(rng);
+	o.ellipses = dim == 3 && coin(rng);
+	o.signed_weights = coin(rng);
+	o.own_eps_v = coin(rng);
+	return o;
+}
+
+static inline void *scene_memory(struct scene *s, size_t n, size_t size)
+{
+	void *memory = calloc(n + 1, size);
+	assert_non_null(memory);
+	assert_true(s->n_memory < 64);
+	s->memory[s->n_memory++] = memory;
+	return memory;
+}
+
+static inline double *random_reals(struct scene *s, struct rng *rng, size_t n, double low, double high)
+{
+	double *x = scene_memory(s, n, sizeof(double));
+	for (size_t i = 0; i < n; i++)
+		x[i] = uniform(rng, low, high);
+	return x;
+}
+
+static inline struct fric_values random_values(struct scene *s, struct rng *rng, size_t n, size_t m, double low,
+                                               double high)
+{
+	return (struct fric_values){random_reals(s, rng, n * m, low, high), m};
+}
+
+/* Distinct vertices of a stencil. */
+static inline void random_stencil(struct rng *rng, size_t n_vertices, int k, int32_t *stencil)
+{
+	for (int i = 0; i < k; i++) {
+		bool fresh;
+		do {
+			fresh = true;
+			stencil[i] = (int32_t)below(rng, n_vertices);
+			for (int j = 0; j < i; j++)
+				fresh &= stencil[j] != stencil[i];
+		} while (!fresh);
+	}
+}
+
+static inline int32_t *random_stencils(struct scene *s, struct rng *rng, enum fric_type type, size_t n, size_t *used)
+{
+	const size_t k = (size_t)fric_stencil_size(type);
+	int32_t *vertices = scene_memory(s, n * k, sizeof(int32_t));
+	for (size_t i = 0; i < n; i++) {
+		if (!s->options.disjoint)
+			random_stencil(rng, s->batch.n_vertices, (int)k, vertices + i * k);
+		for (size_t j = 0; j < k && s->options.disjoint; j++)
+			vertices[i * k + j] = (int32_t)(*used)++;
+	}
+	return vertices;
+}
+
+/* Orthonormal columns of [dim, dim-1]: the first ones of a random rotation. */
+static inline void random_basis(struct rng *rng, int dim, double *basis)
+{
+	double a[3], b[3], norm = 0, dot = 0, rest = 0;
+	for (int i = 0; i < dim; i++)
+		a[i] = uniform(rng, -1, 1), b[i] = uniform(rng, -1, 1), norm += a[i] * a[i];
+	for (int i = 0; i < dim; i++)
+		a[i] /= sqrt(norm), dot += a[i] * b[i];
+	for (int i = 0; i < dim; i++)
+		b[i] -= dot * a[i], rest += b[i] * b[i];
+	for (int i = 0; i < dim; i++) {
+		basis[i * (dim - 1)] = a[i];
+		if (dim == 3)
+			basis[2 * i + 1] = b[i] / sqrt(rest);
+	}
+}
+
+static inline void random_geometry(struct scene *s, struct rng *rng, enum fric_type type, struct fric_group *g)
+{
+	const size_t dim = (size_t)s->options.dim, m = (size_t)fric_closest_point_size(type), rows = dim * (dim - 1);
+	double *basis = scene_memory(s, g->n * rows, sizeof(double));
+	for (size_t i = 0; i < g->n; i++)
+		random_basis(rng, s->options.dim, basis + i * rows);
+	g->tangent_basis = (struct fric_values){basis, rows};
+	if (m)
+		g->closest_point = random_values(s, rng, g->n, m, 0, 0.5);
+}
+
+static inline void random_group(struct scene *s, struct rng *rng, enum fric_type type, size_t *used)
+{
+	const struct options *o = &s->options;
+	struct fric_group *g = &s->batch.groups[type];
+	if (o->dim == 2 && (type == FRIC_EDGE_EDGE || type == FRIC_FACE_VERTEX))
+		return;
+	const size_t n = g->n = o->n_each, dim = (size_t)o->dim;
+	g->vertices = random_stencils(s, rng, type, n, used);
+	if (o->given_geometry) {
+		random_geometry(s, rng, type, g);
+	} else if (type == FRIC_PLANE_VERTEX) {
+		g->plane_normal = random_values(s, rng, n, dim, -1, 1);
+		g->plane_origin = random_values(s, rng, n, dim, -1, 1);
+	}
+	if (!o->barrier)
+		g->normal_force = random_values(s, rng, n, 1, 0.1, 5);
+	if (o->own_mu) {
+		g->mu_s = random_values(s, rng, n, 1, 0.05, 1.5);
+		g->mu_k = o->equal_mu ? g->mu_s : random_values(s, rng, n, 1, 0.05, 1.5);
+	}
+	if (o->signed_weights)
+		g->weight = random_values(s, rng, n, 1, -1, 2);
+	if (o->own_eps_v)
+		g->eps_v = random_values(s, rng, n, 1, 0.5e-3, 2e-3);
+	if (o->mu_aniso)
+		g->mu_aniso = random_values(s, rng, n, dim - 1, 0.3, 2);
+	if (o->ellipses) {
+		g->mu_s_aniso = random_values(s, rng, n, 2, 0, 1);
+		g->mu_k_aniso = random_values(s, rng, n, 2, 0, 1);
+	}
+}
+
+static inline void random_friction(struct scene *s, struct rng *rng)
+{
+	const struct options *o = &s->options;
+	struct fric_friction *f = &s->batch.friction;
+	enum { N_MATERIALS = 4 };
+	f->transition = o->transition;
+	f->eps_v = 1e-3;
+	f->source = o->source;
+	f->mu_s = 0.7;
+	f->mu_k = o->equal_mu ? 0.7 : 0.3;
+	f->blend = o->blend;
+	f->vertex_mu_s = random_reals(s, rng, s->batch.n_vertices, 0.4, 0.8);
+	f->vertex_mu_k = o->equal_mu ? f->vertex_mu_s : random_reals(s, rng, s->batch.n_vertices, 0.2, 0.5);
+	int32_t *material = scene_memory(s, s->batch.n_vertices, sizeof(int32_t));
+	for (size_t i = 0; i < s->batch.n_vertices; i++)
+		material[i] = (int32_t)below(rng, N_MATERIALS);
+	f->vertex_material = material;
+	f->plane_material = 2;
+	f->n_materials = N_MATERIALS;
+	double *table_s = random_reals(s, rng, N_MATERIALS * N_MATERIALS, 0.4, 0.8);
+	double *table_k = random_reals(s, rng, N_MATERIALS * N_MATERIALS, 0.2, 0.5);
+	for (int i = 0; i < N_MATERIALS; i++)
+		for (int j = 0; j < i; j++)
+			table_s[4 * i + j] = table_s[4 * j + i], table_k[4 * i + j] = table_k[4 * j + i];
+	f->material_mu_s = table_s;
+	f->material_mu_k = o->equal_mu ? table_s : table_k;
+}
+
+/* Speeds from well below to well above eps_v. */
+static inline double *random_velocities(struct scene *s, struct rng *rng)
+{
+	const size_t dim = (size_t)s->options.dim;
+	double *v = random_reals(s, rng, s->batch.n_vertices * dim, -1, 1);
+	for (size_t i = 0; i < s->batch.n_vertices * dim; i++)
+		v[i] *= 1e-3 * (i / dim % 3 == 0 ? 2 : 0.6);
+	return v;
+}
+
+static inline void scene_create(struct scene *s, struct rng *rng, struct options options)
+{
+	size_t used = 0;
+	*s = (struct scene){.options = options};
+	if (options.disjoint)
+		options.n_vertices = options.n_each * (options.dim == 3 ? 14 : 6);
+	s->batch.dim = options.dim;
+	s->batch.n_vertices = options.n_vertices;
+	s->batch.skip_degenerate = true; /* a closest point far outside may blend to a negative coefficient */
+	s->batch.barrier = (struct fric_barrier){.dhat = 5, .stiffness = 0.01};
+	s->batch.positions = random_reals(s, rng, options.n_vertices * (size_t)options.dim, -1, 1);
+	random_friction(s, rng);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		random_group(s, rng, type, &used);
+	s->velocities = random_velocities(s, rng);
+	s->lagged = random_velocities(s, rng);
+}
+
+static inline void scene_free(struct scene *s)
+{
+	while (s->n_memory > 0)
+		free(s->memory[--s->n_memory]);
+}
+
+static inline size_t scene_ndof(const struct scene *s)
+{
+	return s->batch.n_vertices * (size_t)s->batch.dim;
+}
+
+/* Lagged contacts with their matchstick direction chosen. */
+static inline struct fric_contacts *scene_contacts(const struct fric_context *context, const struct scene *s)
+{
+	struct fric_contacts *contacts;
+	struct fric_error error;
+	assert_ok(fric_prepare(context, &s->batch, &contacts, &error));
+	assert_ok(fric_choose_matchstick(context, contacts, s->lagged, &error));
+	return contacts;
+}
+
+/* An array of one per-contact output over all groups. @param m numbers per contact */
+static inline double *all_contacts(const struct fric_context *context, const struct fric_contacts *contacts,
+                                   const double *velocities, enum fric_output output, size_t m)
+{
+	struct fric_error error;
+	double *out = calloc(fric_n_contacts(contacts) * m + 1, sizeof(double)), *at = out;
+	assert_non_null(out);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		assert_ok(fric_contact_output(context, contacts, velocities, type, output, at, &error));
+		at += fric_group_size(contacts, type) * m;
+	}
+	return out;
+}
+
+#endif
