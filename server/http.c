@@ -75,8 +75,6 @@ static void refuse(struct request *request, int status, const char *detail)
 	if (!request->response)
 		return;
 	api_problem(status, detail, request->response);
-	if (status == 503)
-		api_response_add_header(request->response, "Retry-After", RETRY_SECONDS);
 }
 
 static bool add_headers(struct request *request, struct MHD_Response *answer, const struct api_response *response)

@@ -28,12 +28,15 @@ static int try_address(const struct addrinfo *address)
 
 static int port_of(int fd)
 {
-	struct sockaddr_storage address;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} address = {0};
 	socklen_t bytes = sizeof address;
-	if (getsockname(fd, (struct sockaddr *)&address, &bytes) != 0)
+	if (getsockname(fd, &address.any, &bytes) != 0)
 		return 0;
-	return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-	                                           : ((struct sockaddr_in *)&address)->sin_port);
+	return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
 int srv_listen(const char *host, int *port, const char **fault)

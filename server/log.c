@@ -33,7 +33,7 @@ static void add(struct line *line, const char *format, ...)
 static void add_value(struct line *line, const char *key, const char *value)
 {
 	add(line, " %s=\"", key);
-	for (size_t i = 0; value[i] && i < MAX_VALUE; i++) {
+	for (size_t i = 0; i < MAX_VALUE && value[i]; i++) {
 		unsigned char c = (unsigned char)value[i];
 		if (c < 0x20 || c > 0x7e)
 			add(line, "\\x%02x", c);
