@@ -13,7 +13,7 @@ struct api_buffer {
 	size_t limit;    /* capacity never exceeds it, so that doubling stops in time */
 };
 
-/* Room for `more` bytes behind those in use. False, and the buffer as it was, if memory or the limit does not suffice. */
+/* Room for `more` bytes behind those in use. False, the buffer as it was, if memory or the limit does not suffice. */
 bool api_buffer_reserve(struct api_buffer *buffer, size_t more);
 
 bool api_buffer_append(struct api_buffer *buffer, const char *bytes, size_t n);

@@ -54,7 +54,7 @@ static void describe(const json_error_t *error, bool at_mark, char *detail, size
 	snprintf(detail, detail_bytes, "%s", words);
 	char *near = strstr(detail, " near '");
 	if (at_mark && near)
-		strcpy(near, " before a number or an array");
+		snprintf(near, detail_bytes - (size_t)(near - detail), "%s", " before a number or an array");
 }
 
 static bool starts_with(const char *text, const char *start)

@@ -5,8 +5,8 @@
  * JSON integer k stands for arrays[k]. No client can write such a mark: each number that it sends is itself lifted, so
  * the tree that jansson sees holds no other integers and no reals. Writing does the reverse.
  * jansson on the whole text (JSON_DECODE_INT_AS_REAL, JSON_REJECT_DUPLICATES, JSON_DECODE_ANY) is the oracle of reading:
- * both accept and read the same bits, or both refuse; only the ceiling on values outside numeric arrays is ours, and that
- * NUL bytes are refused everywhere (jansson overlooks one behind a number or a word).
+ * both accept and read the same bits, or both refuse. Ours alone are the ceiling on values outside numeric arrays and the
+ * refusal of NUL bytes everywhere (jansson overlooks one behind a number or a word).
  */
 #ifndef API_DOCUMENT_H
 #define API_DOCUMENT_H
@@ -28,10 +28,10 @@ struct api_array {
 	int rank;
 	size_t shape[API_MAX_RANK];
 	size_t n;                     /* product of shape; 1 for rank 0 */
-	const void *data;             /* [n], 8-byte aligned; borrowed from the document (read, never NULL) or the caller (written) */
+	const void *data;             /* [n], 8-byte aligned; borrowed from the document (read; never NULL) or the caller */
 	/* Of a text that was read: */
 	size_t first_non_integer;     /* flat index of the first number written with '.', 'e' or 'E'; n if there is none */
-	bool ragged;                  /* rows differ in length or depth; data and shape are then meaningless but n counts all */
+	bool ragged;                  /* rows differ in length or depth; data and shape then mean nothing, but n counts all */
 	size_t ragged_path[API_MAX_RANK]; /* where: index at each level down to the first row that does not fit */
 	int ragged_depth;             /* entries of ragged_path */
 };
@@ -53,7 +53,8 @@ struct api_text_fault {
 
 /**
  * Reads a JSON text (RFC 8259: any value at the top). Numbers: bits of strtod; too small becomes 0, beyond a double's
- * range is malformed. Duplicate keys, trailing bytes, invalid UTF-8, a BOM, \u0000 in strings, nesting over 2048 are malformed.
+ * range is malformed. Duplicate keys, trailing bytes, invalid UTF-8, a BOM, \u0000 in strings, NUL bytes and nesting over
+ * 2048 are malformed, too. A ragged array is not: it is marked, for the caller to judge once the whole text is known.
  * @param text      [bytes], need not end in NUL; borrowed during the call only
  * @param document  filled in on success; to be freed with api_document_free
  * @return false with *fault filled in; nothing to free then
@@ -66,7 +67,7 @@ bool api_document_read_json(const char *text, size_t bytes, struct api_document 
  * Nested to the arrays' shapes. data must be finite.
  * A tree with reals, or with integers that are no marks, is a mistake of the caller's, answered like lack of memory.
  * @param max_bytes   ceiling; a longer text is refused with *text = NULL and *text_bytes = max_bytes + 1 or more
- * @param text        malloc'd, NUL-terminated; NULL when memory or max_bytes does not suffice (then *text_bytes = 0 for memory)
+ * @param text        malloc'd, NUL-terminated; NULL when max_bytes does not suffice, or memory (then *text_bytes = 0)
  */
 void api_document_write_json(const struct api_document *document, size_t max_bytes, char **text, size_t *text_bytes);
 

@@ -132,7 +132,9 @@ static char *terminate(struct writer *w)
 {
 	w->text.data[w->text.bytes] = '\0';
 	char *text = realloc(w->text.data, w->text.bytes + 1);
-	return text ? text : w->text.data;
+	if (!text)
+		return w->text.data;
+	return text;
 }
 
 void api_document_write_json(const struct api_document *document, size_t max_bytes, char **text, size_t *text_bytes)

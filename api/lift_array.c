@@ -150,7 +150,7 @@ static enum api_lifted judge_other(struct api_lift *lift, const char *p)
 	return refuse(lift, p, "a value expected");
 }
 
-/* *place goes from the outermost '[' to one past its ']'. A turn reads an element and the brackets before and behind it. */
+/* *place goes from the outermost '[' to one past its ']'. A turn reads an element and the brackets around it. */
 static enum api_lifted lift_rows(struct api_lift *lift, struct nest *nest, const char **place)
 {
 	const char *p = *place, *end = lift->end;

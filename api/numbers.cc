@@ -135,13 +135,13 @@ bool convert_exactly(const parts &number, double &value)
 	return true;
 }
 
-// from_chars reports too large and too small alike. Being out of range, the number is too large if it is over 1.
+// from_chars reports too large and too small alike. Being out of range, and so not zero, it is too large if over 1.
 bool is_over_one(const char *text, const char *end, const parts &number)
 {
 	std::ptrdiff_t zeros = 0;
 	for (const char *p = text; p < end && (*p < '1' || *p > '9') && *p != 'e' && *p != 'E'; p++)
 		zeros += *p == '0';
-	return number.n_digits - zeros + number.exponent > 0 && zeros < number.n_digits;
+	return number.n_digits - zeros + number.exponent > 0;
 }
 
 } // namespace

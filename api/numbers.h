@@ -28,7 +28,7 @@ struct api_number {
 enum { API_NUMBER_BYTES = 32 };
 
 /**
- * Reads the longest JSON number at the start of [text, end). What may follow it is up to the caller: "01" is 0, then "1".
+ * Reads the longest JSON number at the start of [text, end). What may follow is up to the caller: "01" is 0, then "1".
  * The value has the bits that strtod gives: nearest, ties to even; too small becomes a zero of the same sign.
  * @param number  value and integer only if API_NUMBER_OK, end unless API_NUMBER_OVERFLOW
  */

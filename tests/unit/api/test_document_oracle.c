@@ -48,8 +48,24 @@ static void put_blanks(void)
 
 static void put_number(void)
 {
-	static const char *const special[] = {"0", "-0", "-0.0", "1e308", "-4.9e-324", "1e-400", "1e999", "-1e400", "01", "1.", ".5", "+1", "-", "1e", "1.5.3",
-	                                      "123456789012345678901234567890", "9007199254740993", "2.2250738585072011e-308"};
+	static const char *const special[] = {"0",
+	                                      "-0",
+	                                      "-0.0",
+	                                      "1e308",
+	                                      "-4.9e-324",
+	                                      "1e-400",
+	                                      "1e999",
+	                                      "-1e400",
+	                                      "01",
+	                                      "1.",
+	                                      ".5",
+	                                      "+1",
+	                                      "-",
+	                                      "1e",
+	                                      "1.5.3",
+	                                      "123456789012345678901234567890",
+	                                      "9007199254740993",
+	                                      "2.2250738585072011e-308"};
 	char number[64];
 	switch (below(8)) {
 	case 0:
@@ -64,15 +80,23 @@ static void put_number(void)
 		snprintf(number, sizeof number, "%.*f", (int)below(12), ((double)below(1000000) - 5e5) / 7);
 		break;
 	default:
-		snprintf(number, sizeof number, "%.*g", 1 + (int)below(20), (double)(state >> 1) * 1e-19 / (double)(1 + below(1000)));
+		snprintf(number, sizeof number, "%.*g", 1 + (int)below(20),
+		         (double)(state >> 1) * 1e-19 / (double)(1 + below(1000)));
 	}
 	put(number);
 }
 
 static void put_string(void)
 {
-	static const char *const pieces[] = {"a", "b", "key", " ", "1", "[1,2]", ",", "\\\"", "\\\\", "\\n", "\\u00e9", "\\ud83d\\ude00", "\xc3\xa9",
-	                                     "\xf0\x9f\x98\x80", "{", "}", "\\/", "-1.5e3"};
+	static const char *const pieces[] = {"a",        "b",
+	                                     "key",      " ",
+	                                     "1",        "[1,2]",
+	                                     ",",        "\\\"",
+	                                     "\\\\",     "\\n",
+	                                     "\\u00e9",  "\\ud83d\\ude00",
+	                                     "\xc3\xa9", "\xf0\x9f\x98\x80",
+	                                     "{",        "}",
+	                                     "\\/",      "-1.5e3"};
 	put("\"");
 	for (size_t n = below(4); n > 0; n--)
 		put(pieces[below(sizeof pieces / sizeof pieces[0])]);
@@ -276,7 +300,8 @@ static void compare(const json_t *expected, const struct api_document *d, const 
 		const char *key;
 		json_t *value;
 		assert_int_equal(json_object_size(node), json_object_size(expected));
-		json_object_foreach((json_t *)(uintptr_t)expected, key, value) {
+		json_object_foreach((json_t *)(uintptr_t)expected, key, value)
+		{
 			assert_non_null(json_object_get(node, key));
 			compare(value, d, json_object_get(node, key));
 		}
@@ -357,7 +382,8 @@ static void reads_random_texts_like_jansson(void **unused)
 static void reads_variants_like_jansson(void **unused)
 {
 	(void)unused;
-	static const char whole[] = " {\"a\\\"\xc3\xa9\": [[1, -2.5e+3], [0.25, 12345678901]], \"b\": [true, \"\\u00e9\", -0], \"c\": {\"d\": 1E5}, \"e\": [[], []]} ";
+	static const char whole[] = " {\"a\\\"\xc3\xa9\": [[1, -2.5e+3], [0.25, 12345678901]], \"b\": [true, \"\\u00e9\", "
+	                            "-0], \"c\": {\"d\": 1E5}, \"e\": [[], []]} ";
 	static const char short_one[] = "{\"a\":[1.5,[2]],\"b\":tr0}";
 	assert_true(check_text(whole, sizeof whole - 1));
 	for (size_t n = 0; n < sizeof whole - 1; n++)
