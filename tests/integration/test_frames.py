@@ -1,4 +1,4 @@
-"""The recorded frames of a real simulation, both ways, against the potential, gradient and Hessian that came with them."""
+"""The recorded frames of a real simulation, both ways, against the numbers that came with them."""
 import os
 import sys
 
@@ -10,7 +10,8 @@ from client import post  # noqa: E402
 
 TOLERANCE = 1e-11
 FRAMES = made.frames() or [('none', None)]
-FORMATS = [{}, {'format': 'triplets', 'triangle': 'upper'}, {'format': 'triplets', 'triangle': 'lower'}, {'format': 'csr'},
+FORMATS = [{}, {'format': 'triplets', 'triangle': 'upper'}, {'format': 'triplets', 'triangle': 'lower'},
+           {'format': 'csr'},
            {'format': 'csr', 'triangle': 'upper'}, {'format': 'csr', 'triangle': 'lower'}, {'format': 'factors'}]
 
 
@@ -23,7 +24,8 @@ def full(hessian, request, triangle):
         return m
     outside = [m[r][c] for r in range(len(m)) for c in range(len(m)) if (r > c if triangle == 'upper' else r < c)]
     assert not any(outside)
-    return [[m[r][c] if (r <= c) == (triangle == 'upper') or r == c else m[c][r] for c in range(len(m))] for r in range(len(m))]
+    return [[m[r][c] if (r <= c) == (triangle == 'upper') or r == c else m[c][r] for c in range(len(m))]
+            for r in range(len(m))]
 
 
 def expected_matrix(frame):

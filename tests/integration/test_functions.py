@@ -1,4 +1,4 @@
-"""The scalar functions over HTTP: 4 ulp from correctly rounded values (tests/reference/scalars_mp.txt), and the errors."""
+"""The scalar functions over HTTP: 4 ulp from correctly rounded values (scalars_mp.txt), and the errors."""
 import math
 import os
 import sys
@@ -110,7 +110,8 @@ def test_list(server):
     text = repr(answer)
     for name in FUNCTIONS + HELPERS:
         assert f"'{name}'" in text
-    for name in ('y', 'mu_s', 'mu_k', 'eps_v', 'mu_transition', 'tau_aniso', 'tau_dir', 'mu_s_aniso', 'mu_k_aniso', 'no_mu'):
+    for name in ('y', 'mu_s', 'mu_k', 'eps_v', 'mu_transition', 'tau_aniso', 'tau_dir', 'mu_s_aniso', 'mu_k_aniso',
+                 'no_mu'):
         assert name in text
 
 
@@ -140,8 +141,10 @@ WRONG = [
     ('smooth_mu', {**GOOD, 'mu_transition': 'linear'}, '/mu_transition'),
     ('smooth_mu', {**GOOD, 'mu_transition': 1}, '/mu_transition'),
     ('anisotropic_x_from_tau_aniso', {'tau_aniso': [[1, 2, 3]]}, '/tau_aniso'),
-    ('anisotropic_mu_eff_f', {'tau_dir': [[1, 0]], 'mu_s_aniso': [[1, 1], [1, 1]], 'mu_k_aniso': [1, 1]}, '/mu_s_aniso'),
-    ('anisotropic_mu_eff_from_tau_aniso', {'tau_aniso': [[1, 0]], 'mu_s_aniso': [1, 1], 'mu_k_aniso': [1, 1], 'mu_s': 1, 'mu_k': 1,
+    ('anisotropic_mu_eff_f', {'tau_dir': [[1, 0]], 'mu_s_aniso': [[1, 1], [1, 1]], 'mu_k_aniso': [1, 1]},
+     '/mu_s_aniso'),
+    ('anisotropic_mu_eff_from_tau_aniso', {'tau_aniso': [[1, 0]], 'mu_s_aniso': [1, 1], 'mu_k_aniso': [1, 1],
+                                           'mu_s': 1, 'mu_k': 1,
                                            'no_mu': 1}, '/no_mu'),
 ]
 
@@ -154,8 +157,10 @@ def test_wrong_parameters(server, function, sent, pointer):
 
 
 @pytest.mark.parametrize('query,pointer', [
-    ('y=0.1&mu_s=1&mu_k=1', '/eps_v'), ('y=0.1&mu_s=1&mu_k=1&eps_v=1&z=1', '/z'), ('y=0.1,x&mu_s=1&mu_k=1&eps_v=1', '/y/1'),
-    ('y=0.1,0.2&mu_s=1,1,1&mu_k=1&eps_v=1', '/mu_s'), ('y=0.1&mu_s=1&mu_k=1&eps_v=1&mu_transition=linear', '/mu_transition')])
+    ('y=0.1&mu_s=1&mu_k=1', '/eps_v'), ('y=0.1&mu_s=1&mu_k=1&eps_v=1&z=1', '/z'), ('y=0.1,x&mu_s=1&mu_k=1&eps_v=1',
+                                                                                   '/y/1'),
+    ('y=0.1,0.2&mu_s=1,1,1&mu_k=1&eps_v=1', '/mu_s'), ('y=0.1&mu_s=1&mu_k=1&eps_v=1&mu_transition=linear',
+                                                       '/mu_transition')])
 def test_wrong_query(server, query, pointer):
     status, problem = call(server, 'GET', PATH + 'smooth_mu?' + query)
     assert status == 422, problem
@@ -164,7 +169,8 @@ def test_wrong_query(server, query, pointer):
 
 def test_not_a_finite_number_in_a_query(server):
     for bad in ('nan', 'inf', '1e999', '0x1p3', '', '+1 '):
-        status, problem = call(server, 'GET', PATH + 'smooth_mu?' + urlencode({'y': bad, 'mu_s': 1, 'mu_k': 1, 'eps_v': 1}))
+        status, problem = call(server, 'GET', PATH + 'smooth_mu?' + urlencode({'y': bad, 'mu_s': 1, 'mu_k': 1,
+                                                                               'eps_v': 1}))
         assert status in (400, 422), (bad, problem)
 
 
@@ -185,7 +191,8 @@ def test_anisotropic_direction(server):
 
 def test_anisotropic_coefficients(server):
     f = PATH + 'anisotropic_mu_eff_from_tau_aniso'
-    sent = {'tau_aniso': [[3, 4], [0, 0], [0, -2]], 'mu_s_aniso': [0.5, 1.0], 'mu_k_aniso': [0, 0], 'mu_s': 0.25, 'mu_k': [1, 2, 3]}
+    sent = {'tau_aniso': [[3, 4], [0, 0], [0, -2]], 'mu_s_aniso': [0.5, 1.0], 'mu_k_aniso': [0, 0], 'mu_s': 0.25,
+            'mu_k': [1, 2, 3]}
     got = values(post(server, f, {**sent, 'no_mu': False}))
     expected = [[math.hypot(0.3, 0.8), 1], [0.5, 2], [1.0, 3]]
     assert all(abs(g - e) <= 4e-16 for a, b in zip(got, expected) for g, e in zip(a, b)), got

@@ -1,4 +1,4 @@
-"""Reference values of the C++ ipc-toolkit (tests/reference) through the server, with the transition that it computes."""
+"""Reference values of the C++ ipc-toolkit (tests/reference) through the server, with its transition."""
 import math
 import os
 import sys
@@ -13,7 +13,8 @@ TOLERANCE = 1e-7
 SCALARS = made.load('scalars.json')
 
 
-@pytest.mark.parametrize('c', made.load('collisions.json')['collisions'], ids=lambda c: f"{c['id']}-{c['type']}-{c['dim']}d")
+@pytest.mark.parametrize('c', made.load('collisions.json')['collisions'],
+                         ids=lambda c: f"{c['id']}-{c['type']}-{c['dim']}d")
 def test_contact(server, c):
     for projection in ('none', 'clamp'):
         status, answer = post(server, '/v1/evaluate', made.contact_request(c, projection))
@@ -55,7 +56,7 @@ def column(rows, key):
 
 
 def natural(function, row):
-    """What 1e-12 is relative to below eps_v, where the reference itself rounds: the terms of its expanded polynomials."""
+    """What 1e-12 is relative to below eps_v: the terms of the expanded polynomials of the reference, which round."""
     mu, eps = max(row.get('mu_s', 1), row.get('mu_k', 1)), row['eps_v']
     if row['y'] >= eps:
         return 0.0
@@ -116,6 +117,7 @@ def test_anisotropic_mu_eff_from_tau_aniso(server):
     rows = without_overflow(SCALARS['anisotropic_mu_eff_from_tau_aniso'])
     assert not any(row['no_mu'] for row in rows)
     got = values(server, 'anisotropic_mu_eff_from_tau_aniso', {
-        **{k: column(rows, k) for k in ('tau_aniso', 'mu_s_aniso', 'mu_k_aniso')}, 'mu_s': column(rows, 'mu_s_isotropic'),
+        **{k: column(rows, k) for k in ('tau_aniso', 'mu_s_aniso',
+                                        'mu_k_aniso')}, 'mu_s': column(rows, 'mu_s_isotropic'),
         'mu_k': column(rows, 'mu_k_isotropic'), 'no_mu': False})
     near(got, [[row['mu_s'], row['mu_k']] for row in rows])

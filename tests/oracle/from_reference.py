@@ -135,7 +135,8 @@ def contact_differences(c, answer, projection='none'):
 def force_tolerance(sample):
     """1e-7 of the force, and near the rim of the barrier, where it vanishes, 1e-14 of its scale."""
     dhat, dmin = sample['dhat'], sample['dmin']
-    return 1e-7 * abs(sample['force_magnitude']) + 1e-14 * sample['stiffness'] * (2 * dmin + dhat) * dhat * 2 * (dmin + dhat)
+    scale = sample['stiffness'] * (2 * dmin + dhat) * dhat * 2 * (dmin + dhat)
+    return 1e-7 * abs(sample['force_magnitude']) + 1e-14 * scale
 
 
 def flat(value):

@@ -1,7 +1,7 @@
 """Random valid requests of POST /v1/evaluate, over every option in combination.
 
-request(seed) is a function of the seed alone. What it returns keeps away from decisions that rounding could turn (Margins of
-the oracle), unless it lies exactly on them.
+request(seed) is a function of the seed alone. What it returns keeps away from decisions that rounding could turn
+(oracle.Margins), unless it lies exactly on them.
 """
 import math
 import os
@@ -350,7 +350,7 @@ class Builder:
         return [self.rng.uniform(0, 1 / m) for _ in range(m)]
 
     def on_threshold(self, name, fields, stencils):
-        """First vertices move with (3, 4) 2^k along axis-aligned tangents, the others rest: y/eps = 1, 1/2 or 2 exactly."""
+        """First vertices move with (3, 4) 2^k along axis-aligned tangents, the others rest: y/eps is 1, 1/2 or 2."""
         used = {v for s in self.stencils for v in s}
         leads = [s[0] for s in stencils]
         rest = {v for s in stencils for v in s[1:]}
@@ -378,7 +378,8 @@ class Builder:
         if not exactly and (self.chance(0.25) or not self.friction_eps):
             fields['eps_v'] = self.values(n, lambda: self.eps * 10 ** self.rng.uniform(-1, 1))
         if not exactly and self.chance(0.3):
-            fields['mu_aniso'] = self.rows(n, self.dim - 1, lambda: [self.rng.uniform(0.2, 3) for _ in range(self.dim - 1)])
+            fields['mu_aniso'] = self.rows(n, self.dim - 1, lambda: [self.rng.uniform(0.2, 3)
+                                                                     for _ in range(self.dim - 1)])
             if self.dim == 2 and self.chance(0.3):
                 fields['mu_aniso'] = self.rng.uniform(0.2, 3)
         if self.dim == 3 and self.chance(0.3):
@@ -470,7 +471,8 @@ class Builder:
             out['positions'] = self.positions
         if self.chance(0.3):
             scale = rng.choice([1, 1, 0.1, 0])
-            out['lagged_velocities'] = [[scale * rng.gauss(0, 1) * self.speed for _ in range(self.dim)] for _ in self.velocities]
+            out['lagged_velocities'] = [[scale * rng.gauss(0, 1) * self.speed for _ in range(self.dim)]
+                                        for _ in self.velocities]
         if any('normal_force' not in f for f in collisions.values()) or self.chance(0.2):
             out['barrier'] = {'dhat': self.dhat, 'stiffness': 10 ** rng.uniform(-2, 6)}
             if self.dmin or self.chance(0.2):
@@ -533,10 +535,12 @@ class Builder:
         for g, contacts in evaluation.groups.items():
             if self.chance(0.5) or not contacts or any(c.skipped for c in contacts):
                 continue
-            speeds = [float(oracle.norm([a * x for a, x in zip(c.aniso, c.slip(evaluation.velocities, margins))])) for c in contacts]
+            speeds = [float(oracle.norm([a * x for a, x in zip(c.aniso, c.slip(evaluation.velocities, margins))]))
+                      for c in contacts]
             if all(s > 0 for s in speeds):
                 self.out['collisions'][g]['eps_v'] = [
-                    s * self.rng.choice([1, 1, 2]) * (1 + self.rng.choice([-1, 1]) * 10 ** self.rng.uniform(-5, -2)) for s in speeds]
+                    s * self.rng.choice([1, 1, 2]) * (1 + self.rng.choice([-1, 1]) * 10 ** self.rng.uniform(-5, -2))
+                    for s in speeds]
 
 
 def main():

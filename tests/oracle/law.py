@@ -49,7 +49,8 @@ def _pieces(transition):
     """[(upper end, {name: (mu_s part, mu_k part)})], all in units of eps_v."""
     pieces, right = [], (Q(0), Q(1))  # G0 at the piece's upper end
     for end, m in reversed(BLENDS[transition]):
-        parts = {'mu': (_add({0: Q(1)}, _scaled(m, -1)), m), 'mu_derivative': (_scaled(_derivative(m), -1), _derivative(m))}
+        parts = {'mu': (_add({0: Q(1)}, _scaled(m, -1)), m),
+                 'mu_derivative': (_scaled(_derivative(m), -1), _derivative(m))}
         g1 = [_times(p, F1) for p in parts['mu']]
         g0 = [_integral(p) for p in g1]
         g0 = [_add(p, {0: value - _at(p, end)}) for p, value in zip(g0, right)]
@@ -74,7 +75,8 @@ def parts(name, y, eps, transition):
     """(a, b) with function = a mu_s + b mu_k at y >= 0; None in place of a at the pole."""
     z = y / eps
     if y >= eps:
-        return mpf(0), {'mu': mpf(1), 'mu_derivative': mpf(0), 'f0': y, 'f1': mpf(1), 'f2': mpf(0), 'f1_over_x': 1 / y if y else 0,
+        return mpf(0), {'mu': mpf(1), 'mu_derivative': mpf(0), 'f0': y, 'f1': mpf(1), 'f2': mpf(0),
+                        'f1_over_x': 1 / y if y else 0,
                         'third': -1 / y**3 if y else 0}[name]
     piece = PIECES[transition][0][1] if 2 * y < eps else PIECES[transition][-1][1]
     unit = eps ** {'mu': 0, 'mu_derivative': -1, 'f0': 1, 'f1': 0, 'f2': -1, 'f1_over_x': -1, 'third': -3}[name]

@@ -1,7 +1,8 @@
 """POST /v1/evaluate again, slowly: the request's document in, the answer's document out, in 60-digit arithmetic.
 
-Written from the HTTP contract and the formulas alone, and from nothing of the service. It takes valid requests for granted; what
-depends on computed values (degenerate geometry, penetration, negative coefficients, overflow) raises Refused.
+Written from the HTTP contract and the formulas alone, and from nothing of the service. It takes valid requests for
+granted; what depends on computed values (degenerate geometry, penetration, negative coefficients, overflow) raises
+Refused.
 """
 import os
 import sys
@@ -272,7 +273,8 @@ class Coefficients:
         left, right = vertices[:len(a)], vertices[len(a):]
         if 'materials' in self.friction:
             rows = [(w, self.material[v]) for w, v in zip(a, left)]
-            cols = [(mpf(1), self.plane)] if group == 'plane_vertex' else [(w, self.material[v]) for w, v in zip(b, right)]
+            cols = [(mpf(1), self.plane)] if group == 'plane_vertex' else [(w, self.material[v]) for w,
+                                                                           v in zip(b, right)]
             return sum((x * y * self.table[kind][i][j] for x, i in rows for y, j in cols), mpf(0))
         if self.vertex:
             values = [dot(w, [self.vertex[kind][v] for v in vs]) for w, vs in ((a, left), (b, right))]
@@ -320,7 +322,8 @@ class Contact:
         self.y = y
         self.potential = s * self.law('f0', y, transition)
         slope = s * self.law('f1_over_x', y, transition)
-        self.force_vector = [sum((self.basis[r][c] * self.aniso[c] * slope * scaled[c] for c in range(self.dim - 1)), mpf(0))
+        self.force_vector = [sum((self.basis[r][c] * self.aniso[c] * slope * scaled[c] for c in range(self.dim - 1)),
+                                 mpf(0))
                              for r in range(self.dim)]
         along, across = s * self.law('f2', y, transition), slope
         if projection == 'clamp':
@@ -336,14 +339,15 @@ class Contact:
         m = self.dim - 1
         if m == 1:
             return [[along * self.aniso[0] ** 2]]
-        direction = [x / y for x in scaled] if y else [mpf(0)] * m
-        return [[self.aniso[i] * self.aniso[j] * ((across if i == j else 0) + (along - across) * direction[i] * direction[j])
+        t = [x / y for x in scaled] if y else [mpf(0)] * m
+        return [[self.aniso[i] * self.aniso[j] * ((across if i == j else 0) + (along - across) * t[i] * t[j])
                  for j in range(m)] for i in range(m)]
 
     def block(self):
         """[dim, dim]; the whole block of vertices i, j is w_i w_j times this."""
         m, d = self.dim - 1, self.dim
-        return [[sum((self.basis[r][i] * self.inner[i][j] * self.basis[c][j] for i in range(m) for j in range(m)), mpf(0))
+        return [[sum((self.basis[r][i] * self.inner[i][j] * self.basis[c][j] for i in range(m) for j in range(m)),
+                     mpf(0))
                  for c in range(d)] for r in range(d)]
 
     def clear(self, reason):
@@ -409,6 +413,7 @@ class Evaluation:
             c.beta, c.basis, c.distance = half_space(p, row['plane_normal'], row.get('plane_origin'))
         else:
             c.beta, c.basis, c.distance = DERIVE[c.group](p, self.margins)
+            self.margins.see(c.distance / max(norm(minus(x, p[0])) for x in p), mpf('0.1'))  # digits of a tiny distance
         if 'normal_force' in row:
             c.force = row['normal_force'][0]
         else:
@@ -452,7 +457,8 @@ class Evaluation:
             names = request.get('collision_outputs', DEFAULT_COLLISION_OUTPUTS)
             out['collisions'] = {g: self.outputs(g, names) for g in self.groups}
         if request.get('on_degenerate') == 'skip':
-            out['skipped'] = [{'group': c.group, 'index': c.index, 'reason': c.skipped} for c in self.all() if c.skipped]
+            out['skipped'] = [{'group': c.group, 'index': c.index, 'reason': c.skipped} for c in self.all()
+                              if c.skipped]
         return out
 
     def gradient(self):
@@ -480,13 +486,16 @@ class Evaluation:
         out = {'format': form, 'shape': [ndof, ndof]}
         if form == 'factors':
             for g, contacts in self.groups.items():
-                inner = [[c.inner[0][0], c.inner[0][1], c.inner[1][1]] if self.dim == 3 else [c.inner[0][0]] for c in contacts]
-                out[g] = {'weights': doubles([c.weights() for c in contacts]), 'tangent_basis': doubles([c.basis for c in contacts]),
+                inner = [[c.inner[0][0], c.inner[0][1], c.inner[1][1]] if self.dim == 3 else [c.inner[0][0]]
+                         for c in contacts]
+                out[g] = {'weights': doubles([c.weights() for c in contacts]),
+                          'tangent_basis': doubles([c.basis for c in contacts]),
                           'inner': doubles(inner)}
             return out
         entries = list(self.triplets(triangle))
         if form == 'triplets':
-            out.update(rows=[e[0] for e in entries], cols=[e[1] for e in entries], values=doubles([e[2] for e in entries]))
+            out.update(rows=[e[0] for e in entries], cols=[e[1] for e in entries],
+                       values=doubles([e[2] for e in entries]))
             return out
         merged = {}
         for row, col, value in entries:
@@ -506,7 +515,8 @@ class Evaluation:
         absent = set()
         if not BETA[group]:
             absent.add('closest_point')
-        if 'tangent_basis' in fields or (group == 'plane_vertex' and ('plane_origin' not in fields or self.positions is None)):
+        if 'tangent_basis' in fields or (group == 'plane_vertex' and ('plane_origin' not in fields
+                                                                      or self.positions is None)):
             absent.add('distance')
         make = {
             'potential': lambda c: c.potential, 'tangential_velocity': lambda c: c.u, 'mu_s': lambda c: c.mu[0],

@@ -1,4 +1,4 @@
-"""The independent evaluation program itself: against the reference values, the recorded frames, its own finite differences."""
+"""The independent evaluation program itself: against reference values, recorded frames, its own finite differences."""
 import copy
 import os
 import sys
@@ -14,7 +14,8 @@ import from_reference as made  # noqa: E402
 from law import BLENDS, law, to_double  # noqa: E402
 
 
-@pytest.mark.parametrize('c', made.load('collisions.json')['collisions'], ids=lambda c: f"{c['id']}-{c['type']}-{c['dim']}d")
+@pytest.mark.parametrize('c', made.load('collisions.json')['collisions'],
+                         ids=lambda c: f"{c['id']}-{c['type']}-{c['dim']}d")
 def test_reference_contacts(c):
     for projection in ('none', 'clamp'):
         found = made.contact_differences(c, oracle.evaluate(made.contact_request(c, projection)), projection)
@@ -54,10 +55,12 @@ def written_formulas(transition, z, s, k):
     d = k - s
     if transition == 'cubic':
         return {'mu': s + d * (3 * z**2 - 2 * z**3), 'mu_derivative': 6 * d * (z - z**2),
-                'f0': (17 * k - 7 * s) / 30 + s * (z**2 - z**3 / 3) + d * (Fraction(3, 2) * z**4 - Fraction(7, 5) * z**5 + z**6 / 3),
+                'f0': (17 * k - 7 * s) / 30 + s * (z**2 - z**3 / 3)
+                + d * (Fraction(3, 2) * z**4 - Fraction(7, 5) * z**5 + z**6 / 3),
                 'f1': s * (2 * z - z**2) + d * (6 * z**3 - 7 * z**4 + 2 * z**5),
                 'f1_over_x': s * (2 - z) + d * (6 * z**2 - 7 * z**3 + 2 * z**4),
-                'f2': s * (2 - 2 * z) + d * (18 * z**2 - 28 * z**3 + 10 * z**4), 'third': -s / z + d * (12 - 21 * z + 8 * z**2)}
+                'f2': s * (2 - 2 * z) + d * (18 * z**2 - 28 * z**3 + 10 * z**4),
+                'third': -s / z + d * (12 - 21 * z + 8 * z**2)}
     if 2 * z < 1:
         return {'mu': s + 2 * d * z**2,
                 'f0': (27 * k - 11 * s) / 48 + s * (z**2 - z**3 / 3) + d * (z**4 - Fraction(2, 5) * z**5)}
@@ -92,7 +95,8 @@ def test_law_is_consistent_by_differences(transition):
 def test_scalar_reference():
     for row in made.load('scalars.json')['smooth_mu_quadratic'] + made.load('scalars.json')['smooth_friction']:
         s, k = mpf(row.get('mu_s', 1)), mpf(row.get('mu_k', 1))
-        names = {'mu': 'mu', 'mu_derivative': 'mu_derivative', 'f0': 'f0', 'f1': 'f1', 'f2': 'f2', 'f1_over_x': 'f1_over_x',
+        names = {'mu': 'mu', 'mu_derivative': 'mu_derivative', 'f0': 'f0', 'f1': 'f1', 'f2': 'f2',
+                 'f1_over_x': 'f1_over_x',
                  'f2_x_minus_mu_f1_over_x3': 'third', 'f2_x_minus_f1_over_x3': 'third'}
         for key, name in names.items():
             if key not in row or isinstance(row[key], str):
@@ -100,9 +104,11 @@ def test_scalar_reference():
             value = law(name, mpf(row['y']), s, k, mpf(row['eps_v']), 'quadratic')
             if value is not None:
                 eps = mpf(row['eps_v'])
-                natural = max(s, k) * {'mu_derivative': 1 / eps, 'f0': eps, 'f2': 1 / eps, 'third': 21 / eps**3}.get(name, 1)
+                natural = max(s, k) * {'mu_derivative': 1 / eps, 'f0': eps, 'f2': 1 / eps,
+                                       'third': 21 / eps**3}.get(name, 1)
                 natural *= mpf('1e-12') if row['y'] < row['eps_v'] else 0
-                assert abs(value - mpf(row[key])) <= mpf('1e-12') * abs(value) + natural + mpf('1e-300'), (row, key, float(value))
+                assert abs(value - mpf(row[key])) <= mpf('1e-12') * abs(value) + natural + mpf('1e-300'), (row, key,
+                                                                                                           float(value))
 
 
 def test_to_double_rounds_correctly():
@@ -179,6 +185,8 @@ def test_every_option_is_generated():
     """The words of the contract that must come up in the first 400 requests."""
     text = repr([generate.request(seed) for seed in range(400)])
     words = (generate.BLENDS + generate.COLLISION_OUTPUTS + oracle.GROUPS + [
-        'lagged_velocities', 'vertex_mu_s', 'materials', 'plane_material', 'quadratic', 'mu_s_aniso', 'mu_k_aniso', 'mu_aniso',
-        'closest_point', 'plane_origin', 'clamp', 'abs', 'upper', 'lower', 'csr', 'factors', 'skip', 'barrier', 'weight'])
+        'lagged_velocities', 'vertex_mu_s', 'materials', 'plane_material', 'quadratic', 'mu_s_aniso', 'mu_k_aniso',
+        'mu_aniso',
+        'closest_point', 'plane_origin', 'clamp', 'abs', 'upper', 'lower', 'csr', 'factors', 'skip', 'barrier',
+        'weight'])
     assert [w for w in words if f"'{w}'" not in text] == []

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Writes scalars_mp.txt: the scalar functions of the friction law, correctly rounded from multi-precision values.
 
-A line is `function transition y mu_s mu_k eps_v value scale`, numbers as C hexadecimal floats (fscanf %la). transition is `-` for
-the functions without coefficients (mu_s = mu_k = 1 there). `value` is inf or -inf where a double cannot hold the value (at the
-pole: the limit's sign), and so is `scale` then. `scale` is the magnitude of the largest term (law.largest_term): an evaluation is right if it is within
-4 ulp of `value`, or within 4 ulp of `scale`, whichever is larger.
+A line is `function transition y mu_s mu_k eps_v value scale`, numbers as C hexadecimal floats (fscanf %la). The
+transition is `-` for the functions without coefficients (mu_s = mu_k = 1 there). `value` is inf or -inf where a double
+cannot hold the value (at the pole: the limit's sign), and `scale` is inf then. `scale` is the magnitude of the largest
+term (law.largest_term): an evaluation is right within 4 ulp of `value` or of `scale`, whichever is larger.
 
 Usage: make_scalars.py [FILE]     deterministic, a few seconds
 """
@@ -22,9 +22,11 @@ from law import largest_term, law, to_double  # noqa: E402
 mp.dps = 120  # 60 digits are asked for; (1 - z)^3 may take 48
 PLAIN = {'smooth_friction_f0': 'f0', 'smooth_friction_f1': 'f1', 'smooth_friction_f2': 'f2',
          'smooth_friction_f1_over_x': 'f1_over_x', 'smooth_friction_f2_x_minus_f1_over_x3': 'third'}
-SMOOTH_MU = {'smooth_mu': 'mu', 'smooth_mu_derivative': 'mu_derivative', 'smooth_mu_f0': 'f0', 'smooth_mu_f1': 'f1', 'smooth_mu_f2': 'f2',
+SMOOTH_MU = {'smooth_mu': 'mu', 'smooth_mu_derivative': 'mu_derivative', 'smooth_mu_f0': 'f0', 'smooth_mu_f1': 'f1',
+             'smooth_mu_f2': 'f2',
              'smooth_mu_f1_over_x': 'f1_over_x', 'smooth_mu_f2_x_minus_mu_f1_over_x3': 'third'}
-MU_PAIRS = [(1.0, 0.1), (0.3, 0.6), (0.5, 0.5), (0.0, 0.4), (0.7, 0.0), (0.0, 0.0), (1.0, 1e-9), (1e-12, 0.8), (1e-200, 1e200),
+MU_PAIRS = [(1.0, 0.1), (0.3, 0.6), (0.5, 0.5), (0.0, 0.4), (0.7, 0.0), (0.0, 0.0), (1.0, 1e-9), (1e-12, 0.8),
+            (1e-200, 1e200),
             (0.6, math.nextafter(0.6, 1)), (1e5, 0.3), (1 / 3, 2 / 3), (17 / 7, 1.0)]
 EPS = [1e-150, 1e-100, 2.5e-77, 1e-30, 1e-8, 1e-3, 0.5, 1.0, 3.0, 1e4, 1e30, 6e99, 1e100, 1e150]
 TINY = [0.0, 5e-324, 1e-310, 2.2250738585072014e-308, 1e-290, 1e-200, 1e-170, 1e-150, 1e-99]
@@ -45,11 +47,13 @@ def roots(name, mu_s, mu_k, transition):
     def f(z):
         return law(name, z, mpf(mu_s), mpf(mu_k), mpf(1), transition)
     grid = [mpf(i) / 97 for i in range(1, 97)]
-    return [findroot(f, (a, b), solver='anderson', tol=mpf('1e-100')) for a, b in zip(grid, grid[1:]) if f(a) * f(b) < 0]
+    return [findroot(f, (a, b), solver='anderson', tol=mpf('1e-100')) for a,
+            b in zip(grid, grid[1:]) if f(a) * f(b) < 0]
 
 
 def points(rng, name, mu_s, mu_k, eps, transition, n_random):
-    ys = beside(eps / 2, 1) + beside(eps, 2) + [eps * (1 - 2.0 ** -k) for k in (10, 30, 46)] + [eps * (0.5 + 2.0 ** -30)]
+    ys = beside(eps / 2, 1) + beside(eps, 2) + [eps * (1 - 2.0 ** -k)
+                                                for k in (10, 30, 46)] + [eps * (0.5 + 2.0 ** -30)]
     ys += rng.sample(TINY, 2) + rng.sample(LARGE, 2)
     if name in ('f0', 'f2', 'third'):
         for z in roots(name, mu_s, mu_k, transition):
