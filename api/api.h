@@ -9,11 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "api/pool.h"
+
 /* What the service promises and how it computes; set once before the first request, read-only afterwards. */
 struct api_service {
 	int n_threads;             /* threads of a large evaluation, >= 1 */
 	size_t max_json_bytes;     /* longest JSON body */
 	size_t max_answer_bytes;   /* longest answer */
+	struct api_pool *pool;     /* of warm memory, outliving all responses; NULL: malloc */
 };
 
 /* A request as the server has it; everything is borrowed for the duration of the call. Absent headers are NULL. */
@@ -39,8 +42,10 @@ struct api_response {
 		char value[256];
 	} headers[API_MAX_HEADERS];  /* beside Content-Type: Allow, Retry-After, Server-Timing */
 	int n_headers;
-	char *body;              /* malloc'd or NULL */
+	char *body;              /* or NULL */
 	size_t body_bytes;
+	size_t body_capacity;    /* private, as pool: where the body goes back to */
+	struct api_pool *pool;
 };
 
 /* What a request may do, judged from its line and headers before a byte of its body is read. */
@@ -59,6 +64,12 @@ struct api_admission {
  */
 struct api_admission api_admit(const struct api_service *service, const struct api_request *request,
                                long long announced_bytes, bool chunked, struct api_response *response);
+
+/**
+ * Whether a request that computes, body and all, will take so long (beyond about 100 us) that it must not be computed on
+ * a thread that serves connections. An estimate from what it carries and asks for; looks at no more than 64 KiB.
+ */
+bool api_is_large(const struct api_request *request);
 
 /* The whole request, accepted before. Always fills in a response. HEAD gets the body of GET: the server leaves it out. */
 void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response);

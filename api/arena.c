@@ -1,26 +1,57 @@
 #include "api/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
-enum { ALIGNMENT = 64 };
+enum {
+	ALIGNMENT = 64,
+	SHARED_BYTES = 4096 - ALIGNMENT, /* of a block for small arrays */
+	SMALL = 512,
+};
+
+#ifdef __SANITIZE_ADDRESS__
+static const bool separate = true; /* so that overruns are seen */
+#else
+static const bool separate = false;
+#endif
 
 /* The header takes a whole alignment step, so that what follows it is aligned too. */
 struct arena_block {
 	struct arena_block *next;
+	size_t bytes;
 };
+
+static char *add_block(struct api_arena *arena, size_t bytes)
+{
+	struct arena_block *block = api_pool_take(arena->pool, ALIGNMENT + bytes);
+	if (!block)
+		return NULL;
+	*block = (struct arena_block){arena->blocks, ALIGNMENT + bytes};
+	arena->blocks = block;
+	return (char *)block + ALIGNMENT;
+}
+
+static void *share(struct api_arena *arena, size_t bytes)
+{
+	const size_t step = (bytes / ALIGNMENT + 1) * ALIGNMENT; /* no array has the address of another, even an empty one */
+	if (step > arena->left) {
+		char *block = add_block(arena, SHARED_BYTES);
+		if (!block)
+			return NULL;
+		arena->at = block;
+		arena->left = SHARED_BYTES;
+	}
+	void *array = arena->at;
+	arena->at += step;
+	arena->left -= step;
+	return array;
+}
 
 void *api_arena_array(struct api_arena *arena, size_t n, size_t size)
 {
 	if (size && n > (SIZE_MAX - 2 * ALIGNMENT) / size)
 		return NULL;
-	const size_t bytes = (n * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	struct arena_block *block = aligned_alloc(ALIGNMENT, ALIGNMENT + bytes);
-	if (!block)
-		return NULL;
-	block->next = arena->blocks;
-	arena->blocks = block;
-	return (char *)block + ALIGNMENT;
+	return n * size > SMALL || separate ? add_block(arena, n * size) : share(arena, n * size);
 }
 
 void api_arena_free(struct api_arena *arena)
@@ -28,6 +59,8 @@ void api_arena_free(struct api_arena *arena)
 	while (arena->blocks) {
 		struct arena_block *block = arena->blocks;
 		arena->blocks = block->next;
-		free(block);
+		api_pool_give(arena->pool, block, block->bytes);
 	}
+	arena->at = NULL;
+	arena->left = 0;
 }

@@ -1,6 +1,5 @@
 #include "buffer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LEAST = 256 };
@@ -19,7 +18,7 @@ bool api_buffer_reserve(struct api_buffer *buffer, size_t more)
 	if (more > buffer->limit - buffer->bytes)
 		return false;
 	size_t capacity = next_capacity(buffer, buffer->bytes + more);
-	char *data = realloc(buffer->data, capacity);
+	char *data = api_pool_resize(buffer->pool, buffer->data, buffer->capacity, capacity);
 	if (!data)
 		return false;
 	buffer->data = data;
@@ -34,4 +33,11 @@ bool api_buffer_append(struct api_buffer *buffer, const char *bytes, size_t n)
 	memcpy(buffer->data + buffer->bytes, bytes, n);
 	buffer->bytes += n;
 	return true;
+}
+
+void api_buffer_free(struct api_buffer *buffer)
+{
+	api_pool_give(buffer->pool, buffer->data, buffer->capacity);
+	buffer->data = NULL;
+	buffer->bytes = buffer->capacity = 0;
 }

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "buffer.h"
+
 enum api_dtype { API_F64, API_I32, API_I64 };
 enum {
 	API_MAX_RANK = 4,          /* deeper nests of numbers stay in the tree as JSON arrays */
@@ -66,10 +68,12 @@ bool api_document_read_json(const char *text, size_t bytes, struct api_document 
  * Compact. Reals are printed as the shortest decimal that reads back to the same bits and always look like reals ("1.0").
  * Nested to the arrays' shapes. data must be finite.
  * A tree with reals, or with integers that are no marks, is a mistake of the caller's, answered like lack of memory.
- * @param max_bytes   ceiling; a longer text is refused with *text = NULL and *text_bytes = max_bytes + 1 or more
- * @param text        malloc'd, NUL-terminated; NULL when max_bytes does not suffice, or memory (then *text_bytes = 0)
+ * @param max_bytes  ceiling of the text
+ * @param text       pool set, all else zero; on success NUL-terminated behind its bytes, to be freed with api_buffer_free
+ * @return else nothing is left to free
  */
-void api_document_write_json(const struct api_document *document, size_t max_bytes, char **text, size_t *text_bytes);
+enum api_written { API_WRITTEN, API_TOO_LONG, API_WRITE_NO_MEMORY };
+enum api_written api_document_write_json(const struct api_document *document, size_t max_bytes, struct api_buffer *text);
 
 void api_document_free(struct api_document *document);
 

@@ -127,31 +127,18 @@ static bool put_document(struct writer *w, const char *small)
 	return put_bytes(w, copied, small + strlen(small));
 }
 
-/* Gives back what doubling took too much. */
-static char *terminate(struct writer *w)
-{
-	w->text.data[w->text.bytes] = '\0';
-	char *text = realloc(w->text.data, w->text.bytes + 1);
-	if (!text)
-		return w->text.data;
-	return text;
-}
-
-void api_document_write_json(const struct api_document *document, size_t max_bytes, char **text, size_t *text_bytes)
+enum api_written api_document_write_json(const struct api_document *document, size_t max_bytes, struct api_buffer *text)
 {
 	if (max_bytes > SIZE_MAX / 4)
 		max_bytes = SIZE_MAX / 4;
-	struct writer w = {.document = document, .max_bytes = max_bytes, .text.limit = max_bytes + SLACK};
-	*text = NULL;
-	*text_bytes = 0;
+	struct writer w = {.document = document, .max_bytes = max_bytes, .text = {.limit = max_bytes + SLACK, .pool = text->pool}};
 	char *small = json_dumps(document->root, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY);
 	bool done = small && put_document(&w, small) && reserve(&w, 1);
-	if (done) {
-		*text_bytes = w.text.bytes;
-		*text = terminate(&w);
-	} else {
-		*text_bytes = w.over ? max_bytes + 1 : 0;
-		free(w.text.data);
-	}
 	free(small); /* by jansson's allocator, which nobody replaces */
+	if (done)
+		w.text.data[w.text.bytes] = '\0';
+	else
+		api_buffer_free(&w.text);
+	*text = w.text;
+	return done ? API_WRITTEN : w.over ? API_TOO_LONG : API_WRITE_NO_MEMORY;
 }

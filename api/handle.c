@@ -124,6 +124,31 @@ struct api_admission api_admit(const struct api_service *service, const struct a
 	return (struct api_admission){ok, ok && post, post ? service->max_json_bytes : MAX_IGNORED_BODY};
 }
 
+static bool mentions(const struct api_request *request, const char *word)
+{
+	return memmem(request->body, request->body_bytes, word, strlen(word));
+}
+
+/* Text of ten bytes may be a contact whose triplets are four kilobytes of text, and eight microseconds. In a frame they
+ * cost a tenth. The Hessian is among the default outputs; a word in the wrong place makes an estimate wrong, no more. */
+static bool may_ask_for_blocks(const struct api_request *request)
+{
+	if (mentions(request, "\"factors\""))
+		return false;
+	return !mentions(request, "\"outputs\"") || mentions(request, "\"hessian\"");
+}
+
+bool api_is_large(const struct api_request *request)
+{
+	enum { SURELY_SMALL = 2 << 10, SMALL_TEXT = 24 << 10, LARGE = 64 << 10 };
+	const bool text = !request->content_type || api_media_is(request->content_type, media_json);
+	if (request->body_bytes <= SURELY_SMALL)
+		return false;
+	if (request->body_bytes >= (text ? SMALL_TEXT : LARGE))
+		return true;
+	return may_ask_for_blocks(request) && request->body_bytes > SURELY_SMALL * (text ? 1 : 8);
+}
+
 void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)
 {
 	struct target target = {0};
@@ -153,7 +178,7 @@ static bool finish(const struct api_service *service, struct api_render *render,
 static bool get_health(const struct api_service *service, const struct api_request *request,
                        const struct target *target, struct api_fault *fault, struct api_response *response)
 {
-	struct api_arena arena = {0};
+	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
 	const bool ok = api_render_start(&render, &arena);
 	(void)request;
@@ -165,7 +190,7 @@ static bool get_health(const struct api_service *service, const struct api_reque
 static bool get_info(const struct api_service *service, const struct api_request *request, const struct target *target,
                      struct api_fault *fault, struct api_response *response)
 {
-	struct api_arena arena = {0};
+	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
 	bool ok = api_render_start(&render, &arena);
 	json_t *root = render.document.root, *limits = json_object(), *formats = json_array();
@@ -188,7 +213,7 @@ static bool get_info(const struct api_service *service, const struct api_request
 static bool get_functions(const struct api_service *service, const struct api_request *request,
                           const struct target *target, struct api_fault *fault, struct api_response *response)
 {
-	struct api_arena arena = {0};
+	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
 	const bool ok = api_render_start(&render, &arena);
 	(void)request;
@@ -210,7 +235,7 @@ static bool evaluate_function(const struct api_service *service, const struct ap
 static bool get_function(const struct api_service *service, const struct api_request *request,
                          const struct target *target, struct api_fault *fault, struct api_response *response)
 {
-	struct api_arena arena = {0};
+	struct api_arena arena = {.pool = service->pool};
 	struct api_document document = {0};
 	bool ok = strlen(target->query) < MAX_TARGET || api_fault_set(fault, 414, "the query is too long; use POST");
 	(void)request;
@@ -236,7 +261,7 @@ static bool refuse_query(const struct target *target, struct api_fault *fault)
 static bool post_function(const struct api_service *service, const struct api_request *request,
                           const struct target *target, struct api_fault *fault, struct api_response *response)
 {
-	struct api_arena arena = {0};
+	struct api_arena arena = {.pool = service->pool};
 	struct api_document document;
 	struct api_text_fault text;
 	if (!refuse_query(target, fault))

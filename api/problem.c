@@ -169,7 +169,7 @@ void api_response_add_header(struct api_response *response, const char *name, co
 
 void api_response_free(struct api_response *response)
 {
-	free(response->body);
+	api_pool_give(response->pool, response->body, response->body_capacity);
 	response->body = NULL;
 }
 
@@ -192,7 +192,7 @@ void api_fault_response(const struct api_fault *fault, const char *request_id, s
 	json_object_set_new(root, "errors", error_list(fault));
 	response->status = fault->status;
 	response->content_type = "application/problem+json";
-	response->body = root ? json_dumps(root, JSON_COMPACT) : NULL;
+	response->body = root ? json_dumps(root, JSON_COMPACT) : NULL; /* short: the pool has no part in it */
 	response->body_bytes = response->body ? strlen(response->body) : 0;
 	if (fault->status == 503)
 		api_response_add_header(response, "Retry-After", "1");

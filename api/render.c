@@ -75,16 +75,21 @@ void api_render_integer(struct api_render *render, json_t *object, const char *n
 
 static bool print(struct api_render *render, size_t max_bytes, struct api_fault *fault, struct api_response *response)
 {
+	struct api_buffer text = {.pool = render->arena->pool};
+	enum api_written written = API_WRITE_NO_MEMORY;
 	if (!render->failed)
-		api_document_write_json(&render->document, max_bytes, &response->body, &response->body_bytes);
-	if (response->body) {
+		written = api_document_write_json(&render->document, max_bytes, &text);
+	if (written == API_WRITTEN) {
 		response->status = 200;
 		response->content_type = "application/json";
+		response->body = text.data;
+		response->body_bytes = text.bytes;
+		response->body_capacity = text.capacity;
+		response->pool = text.pool;
 		return true;
 	}
-	if (!render->failed && response->body_bytes > max_bytes)
+	if (written == API_TOO_LONG)
 		return api_fault_set(fault, 413, "the answer would be longer than the limit of %zu bytes", max_bytes);
-	response->body_bytes = 0;
 	return api_fault_set(fault, 503, "not enough memory for this request now");
 }
 

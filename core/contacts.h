@@ -26,7 +26,9 @@ struct fric_contacts {
 	double *mu_aniso[2];                 /* [n] each (one in 2D); NULL: all 1 */
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
 	uint8_t *skipped;                    /* [n] enum fric_code */
-	void *block;
+	void *block;                         /* [block_bytes], from memory */
+	size_t block_bytes;
+	const struct fric_memory *memory;
 };
 
 /* Type of contact i. */

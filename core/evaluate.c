@@ -1,8 +1,8 @@
 /* Potential and gradient. Contacts are evaluated in chunks; a vertex adds up its forces in contact order. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "parallel.h"
 #include "slip.h"
 
@@ -118,17 +118,19 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
                              const double *velocities, double *potential, double *gradient, struct fric_error *error)
 {
 	const size_t n = contacts->n;
+	const size_t potentials_bytes = (n_chunks(n) + 1) * sizeof(double);
+	const size_t forces_bytes = (n + 1) * (size_t)contacts->dim * sizeof(double);
 	struct evaluation task = {contacts, velocities, NULL, NULL, gradient};
 	enum fric_code code = FRIC_E_MEMORY;
 	if (potential)
-		task.potentials = malloc((n_chunks(n) + 1) * sizeof(double));
+		task.potentials = memory_take(context->memory, potentials_bytes);
 	if (gradient)
-		task.forces = malloc((n + 1) * (size_t)contacts->dim * sizeof(double));
+		task.forces = memory_take(context->memory, forces_bytes);
 	if ((!potential || task.potentials) && (!gradient || task.forces))
 		code = evaluate(context, &task, potential, error);
 	else
 		report_code(code, error);
-	free(task.potentials);
-	free(task.forces);
+	memory_give(context->memory, task.potentials, potentials_bytes);
+	memory_give(context->memory, task.forces, forces_bytes);
 	return code;
 }

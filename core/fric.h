@@ -54,10 +54,19 @@ enum fric_triangle { FRIC_FULL, FRIC_UPPER, FRIC_LOWER };
 /* Where a contact without coefficients of its own takes them from. */
 enum fric_mu_source { FRIC_MU_NONE, FRIC_MU_SCALAR, FRIC_MU_VERTEX, FRIC_MU_TABLE };
 
-/* Passed to every call; borrowed for its duration. */
+/* Where large blocks come from and go to: 64-byte aligned, given back with the size that they were taken with. Both may be
+ * called from any thread. Must outlive everything that was made with it. */
+struct fric_memory {
+	void *(*take)(void *pool, size_t bytes); /* NULL when out of memory */
+	void (*give)(void *pool, void *block, size_t bytes);
+	void *pool;
+};
+
+/* Passed to every call; borrowed for its duration, but for memory. */
 struct fric_context {
 	int n_threads;           /* >= 1; results do not depend on it */
 	const atomic_bool *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
+	const struct fric_memory *memory; /* NULL: malloc */
 };
 
 /* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */

@@ -7,10 +7,9 @@
 #include "coefficients.h"
 #include "contacts.h"
 #include "geometry.h"
+#include "memory.h"
 #include "mollifier.h"
 #include "parallel.h"
-
-enum { ALIGNMENT = 64 };
 
 /* Hands out arrays of one block; with base NULL it only adds up their sizes. */
 struct carver {
@@ -21,7 +20,7 @@ struct carver {
 static void *carve(struct carver *carver, size_t n, size_t size)
 {
 	void *array = carver->base ? carver->base + carver->bytes : NULL;
-	carver->bytes += (n * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	carver->bytes += (n * size + FRIC_ALIGNMENT - 1) / FRIC_ALIGNMENT * FRIC_ALIGNMENT;
 	return array;
 }
 
@@ -73,7 +72,7 @@ static bool derives_distance(const struct fric_batch *batch, enum fric_type type
 	return type != FRIC_PLANE_VERTEX || (batch->positions && g->plane_origin.data);
 }
 
-static struct fric_contacts *allocate(const struct fric_batch *batch)
+static struct fric_contacts *allocate(const struct fric_memory *memory, const struct fric_batch *batch)
 {
 	struct fric_contacts *c = calloc(1, sizeof(*c));
 	if (!c)
@@ -88,7 +87,9 @@ static struct fric_contacts *allocate(const struct fric_batch *batch)
 	c->n = c->start[FRIC_N_TYPES];
 	struct carver carver = {0};
 	carve_arrays(c, batch, &carver);
-	carver.base = c->block = aligned_alloc(ALIGNMENT, carver.bytes ? carver.bytes : ALIGNMENT);
+	c->memory = memory;
+	c->block_bytes = carver.bytes;
+	carver.base = c->block = memory_take(memory, carver.bytes);
 	if (!c->block) {
 		free(c);
 		return NULL;
@@ -102,7 +103,7 @@ void fric_contacts_free(struct fric_contacts *contacts)
 {
 	if (!contacts)
 		return;
-	free(contacts->block);
+	memory_give(contacts->memory, contacts->block, contacts->block_bytes);
 	free(contacts);
 }
 
@@ -254,7 +255,7 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
                             struct fric_contacts **contacts, struct fric_error *error)
 {
 	*contacts = NULL;
-	struct fric_contacts *c = allocate(batch);
+	struct fric_contacts *c = allocate(context->memory, batch);
 	if (!c)
 		return report_code(FRIC_E_MEMORY, error);
 	struct preparation task = {batch, c};

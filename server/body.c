@@ -1,6 +1,5 @@
 #include "body.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static size_t smaller(size_t a, size_t b)
@@ -8,55 +7,64 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Doubling, but never beyond what can still come. needed <= limit. */
-static size_t next_capacity(const struct srv_body *body, size_t needed, long long announced, size_t limit)
+static size_t larger(size_t a, size_t b)
 {
-	size_t capacity = body->capacity ? 2 * body->capacity : 4096;
-	size_t end = announced >= 0 && (size_t)announced >= needed ? smaller((size_t)announced, limit) : limit;
-	if (body->capacity == 0 && announced >= 0)
-		capacity = smaller((size_t)announced, SRV_TRUSTED_LENGTH);
-	while (capacity < needed)
-		capacity = capacity ? 2 * capacity : needed;
-	return smaller(capacity, end);
+	return a > b ? a : b;
 }
 
-static enum srv_append grow(struct srv_body *body, struct srv_admission *admission, size_t capacity)
+/* Where there is a pool, an announced length is taken in whole: a warm block of that size may be there, and of a fresh one
+ * only the pages that arrive are touched. malloc's memory follows what arrives, doubling. needed <= limit. */
+static size_t next_capacity(const struct srv_body *body, size_t needed, long long announced, size_t limit)
 {
-	size_t more = capacity > SRV_SMALL_BODY ? capacity - body->held : 0;
-	if (more && !srv_admission_hold(admission, more))
-		return SRV_NO_MEMORY;
-	char *bytes = realloc(body->bytes, capacity);
-	if (!bytes) {
-		srv_admission_release(admission, more);
-		return SRV_NO_MEMORY;
-	}
+	const bool told = announced >= 0 && (size_t)announced >= needed;
+	const size_t end = told ? smaller((size_t)announced, limit) : limit;
+	if (told && (body->pool || end <= SRV_SMALL_BODY))
+		return end;
+	return smaller(end, larger(needed, larger(2 * body->capacity, SRV_FIRST_BYTES)));
+}
+
+/* What counts of a body: what has arrived, in steps. Hence capacity itself where it is not only address space. */
+static bool hold(struct srv_body *body, struct srv_admission *admission, size_t needed)
+{
+	size_t wanted = smaller(body->capacity, larger(needed, 2 * body->held));
+	if (needed <= SRV_SMALL_BODY || needed <= body->held)
+		return true;
+	if (!srv_admission_hold(admission, wanted - body->held))
+		return false;
+	body->held = wanted;
+	return true;
+}
+
+static bool grow(struct srv_body *body, size_t capacity)
+{
+	char *bytes = api_pool_resize(body->pool, body->bytes, body->capacity, capacity);
+	if (!bytes)
+		return false;
 	body->bytes = bytes;
 	body->capacity = capacity;
-	body->held += more;
-	return SRV_APPENDED;
+	return true;
 }
 
 enum srv_append srv_body_append(struct srv_body *body, struct srv_admission *admission, const char *bytes, size_t n,
                                 long long announced, size_t limit)
 {
+	const size_t needed = body->n + n;
 	if (n > limit - body->n)
 		return SRV_OVER_LIMIT;
-	if (n > body->capacity - body->n) {
-		size_t capacity = next_capacity(body, body->n + n, announced, limit);
-		enum srv_append grown = grow(body, admission, capacity);
-		if (grown != SRV_APPENDED)
-			return grown;
-	}
+	if (needed > body->capacity && !grow(body, next_capacity(body, needed, announced, limit)))
+		return SRV_NO_MEMORY;
+	if (!hold(body, admission, needed))
+		return SRV_NO_MEMORY;
 	if (n)
 		memcpy(body->bytes + body->n, bytes, n);
-	body->n += n;
+	body->n = needed;
 	return SRV_APPENDED;
 }
 
 void srv_body_free(struct srv_body *body, struct srv_admission *admission)
 {
-	free(body->bytes);
+	api_pool_give(body->pool, body->bytes, body->capacity);
 	if (body->held)
 		srv_admission_release(admission, body->held);
-	memset(body, 0, sizeof *body);
+	*body = (struct srv_body){.pool = body->pool};
 }

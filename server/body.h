@@ -6,19 +6,22 @@
 #define SERVER_BODY_H
 
 #include "admission.h"
+#include "api/pool.h"
 
 #include <stddef.h>
 
 enum {
-	SRV_SMALL_BODY = 64 << 10,      /* a body of this length is large: it counts, and is evaluated by the worker */
-	SRV_TRUSTED_LENGTH = 1 << 20,   /* an announced length is believed up to here */
+	SRV_SMALL_BODY = 64 << 10,      /* a longer body counts */
+	SRV_FIRST_BYTES = 4 << 10,      /* of a body of unknown length */
 };
 
-/* All zero: empty. */
+/* All zero but for the pool: empty. */
 struct srv_body {
-	char *bytes;
-	size_t n, capacity;
-	size_t held; /* of the admission's memory */
+	struct api_pool *pool; /* or NULL */
+	char *bytes;           /* aligned for any type */
+	size_t n;
+	size_t capacity;       /* address space; pages that nothing was written to take no memory */
+	size_t held;           /* of the admission's memory */
 };
 
 enum srv_append { SRV_APPENDED, SRV_OVER_LIMIT, SRV_NO_MEMORY };

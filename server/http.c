@@ -10,6 +10,7 @@
 #include "head.h"
 #include "linger.h"
 #include "log.h"
+#include "trimmer.h"
 
 #include <microhttpd.h>
 #include <poll.h>
@@ -31,6 +32,8 @@ enum {
 struct srv_http {
 	struct MHD_Daemon *daemon;
 	struct srv_admission *admission;
+	struct api_pool *pool;
+	struct srv_trimmer *trimmer;
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
 	void (*on_idle)(void);
 	int listen_fd; /* once the daemon has given it back */
@@ -331,7 +334,8 @@ static void resume(struct srv_job *job, bool computed)
 
 static bool is_large(const struct request *request)
 {
-	return request->admitted.computes && request->body.n >= SRV_SMALL_BODY;
+	struct api_request view = api_view(request);
+	return request->admitted.computes && api_is_large(&view);
 }
 
 /* Called again after a resume: the answer is there then, or memory ran out. */
@@ -369,6 +373,7 @@ static void *on_target(void *http, const char *target, struct MHD_Connection *co
 	request->http = http;
 	request->connection = connection;
 	request->announced = -1;
+	request->body.pool = request->http->pool;
 	request->head.method = "-";
 	atomic_init(&request->job.stop, false);
 	clock_gettime(CLOCK_MONOTONIC, &request->began);
@@ -518,7 +523,22 @@ static void destroy(struct srv_http *http)
 {
 	if (http->admission)
 		srv_admission_free(http->admission);
+	srv_trimmer_stop(http->trimmer);
+	api_pool_free(http->pool);
 	free(http);
+}
+
+static bool start_threads(struct srv_http *http, const struct srv_options *options, int listen_fd)
+{
+	http->pool = api_pool_create((size_t)options->pool_bytes);
+	if (!http->pool)
+		return false;
+	http->large.pool = http->small.pool = http->pool;
+	http->trimmer = srv_trimmer_start(http->pool, options->idle_seconds);
+	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes);
+	if (http->trimmer && http->admission)
+		http->daemon = start_daemon(http, options, listen_fd);
+	return http->daemon;
 }
 
 struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd, void (*on_idle)(void))
@@ -532,8 +552,7 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	                                   .max_answer_bytes = (size_t)options->max_answer_bytes};
 	http->small = http->large;
 	http->small.n_threads = 1;
-	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes);
-	if (http->admission && (http->daemon = start_daemon(http, options, listen_fd)))
+	if (start_threads(http, options, listen_fd))
 		return http;
 	srv_log(SRV_ERROR, "the server's threads cannot be started");
 	if (http->admission)

@@ -17,6 +17,8 @@ struct srv_options {
 	long long io_threads;
 	long long queue_requests;
 	long long queue_bytes;
+	long long pool_bytes;
+	long long idle_seconds;
 	long long drain_seconds;
 	long long log_level; /* enum srv_level */
 };

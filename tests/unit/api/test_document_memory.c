@@ -58,29 +58,30 @@ static void survives_failed_growth(void **unused)
 	skip();
 #else
 	enum { N = 40, UNIT = 30 };
-	char text[N * UNIT + 3], *written = NULL;
+	char text[N * UNIT + 3];
+	struct api_buffer written = {0};
 	char *p = stpcpy(text, "[");
 	for (int i = 0; i < N; i++)
 		p = stpcpy(p, "\"some string\",[],[1,2,3,4],5,");
 	strcpy(p - 1, "]");
 	struct api_document d;
 	struct api_text_fault fault;
-	size_t bytes, n = 0;
+	size_t n = 0;
 	for (bool done = false; !done; n++) {
 		growths_left = n;
 		done = api_document_read_json(text, strlen(text), &d, &fault);
 		assert_true(done || fault.status == 503);
 	}
 	assert_true(n > 6);
-	for (n = 0; !written; n++) {
+	for (n = 0; !written.data; n++) {
 		growths_left = n;
-		api_document_write_json(&d, SIZE_MAX, &written, &bytes);
-		assert_true((written == NULL) == (bytes == 0));
+		enum api_written result = api_document_write_json(&d, SIZE_MAX, &written);
+		assert_int_equal(result, written.data ? API_WRITTEN : API_WRITE_NO_MEMORY);
 	}
 	growths_left = SIZE_MAX;
 	assert_true(n > 2);
-	assert_int_equal(strlen(written), bytes);
-	free(written);
+	assert_int_equal(strlen(written.data), written.bytes);
+	api_buffer_free(&written);
 	api_document_free(&d);
 #endif
 }
@@ -103,15 +104,14 @@ static void tells_lack_of_memory(void **unused)
 	}
 	assert_true(n > 10);
 	for (size_t left = 0; left < 3; left++) {
-		char *written;
-		size_t bytes = 1;
+		struct api_buffer written = {0};
 		allocations_left = left;
 		json_set_alloc_funcs(scarce_malloc, free);
-		api_document_write_json(&d, 1000, &written, &bytes);
+		enum api_written result = api_document_write_json(&d, 1000, &written);
 		json_set_alloc_funcs(malloc, free);
-		assert_true((written == NULL) == (bytes == 0));
-		assert_true(left > 0 || !written);
-		free(written);
+		assert_int_equal(result, written.data ? API_WRITTEN : API_WRITE_NO_MEMORY);
+		assert_true(left > 0 || !written.data);
+		api_buffer_free(&written);
 	}
 	api_document_free(&d);
 }

@@ -323,14 +323,12 @@ static bool has_ragged(const struct api_document *d)
 /* What was read can be written, and is the same to jansson. */
 static void check_written(const json_t *expected, const struct api_document *d)
 {
-	char *written;
-	size_t n;
-	api_document_write_json(d, SIZE_MAX, &written, &n);
-	assert_non_null(written);
-	json_t *back = json_loadb(written, n, oracle_flags, NULL);
+	struct api_buffer written = {0};
+	assert_int_equal(api_document_write_json(d, SIZE_MAX, &written), API_WRITTEN);
+	json_t *back = json_loadb(written.data, written.bytes, oracle_flags, NULL);
 	assert_true(json_equal(back, expected));
 	json_decref(back);
-	free(written);
+	api_buffer_free(&written);
 }
 
 /* Returns whether the text was accepted. */

@@ -21,14 +21,13 @@ static struct api_document read_text(const char *text)
 
 static char *write_document(const struct api_document *d, size_t max_bytes)
 {
-	char *text;
-	size_t bytes;
-	api_document_write_json(d, max_bytes, &text, &bytes);
-	if (text)
-		assert_int_equal(strlen(text), bytes);
+	struct api_buffer text = {0};
+	enum api_written written = api_document_write_json(d, max_bytes, &text);
+	if (written == API_WRITTEN)
+		assert_int_equal(strlen(text.data), text.bytes);
 	else
-		assert_true(bytes > max_bytes);
-	return text;
+		assert_true(written == API_TOO_LONG && !text.data);
+	return text.data;
 }
 
 static void writes_arrays_in_their_shapes(void **unused)
@@ -91,10 +90,9 @@ static void refuses_numbers_that_are_no_marks(void **unused)
 	                         json_pack("[i,f]", 0, 0.25)};
 	for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
 		struct api_document d = {.root = roots[i], .arrays = &array, .n_arrays = 1};
-		char *text;
-		size_t bytes = 1;
-		api_document_write_json(&d, 1000, &text, &bytes);
-		assert_true(!text && bytes == 0);
+		struct api_buffer text = {0};
+		assert_int_equal(api_document_write_json(&d, 1000, &text), API_WRITE_NO_MEMORY);
+		assert_null(text.data);
 		json_decref(roots[i]);
 	}
 }

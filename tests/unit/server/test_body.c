@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +12,13 @@
 
 enum { MEMORY = 4 << 20, PART = 1000 };
 
+static struct api_pool *pool;
+
 static int start(void **state)
 {
 	*state = srv_admission_start(1, MEMORY);
-	return *state ? 0 : -1;
+	pool = api_pool_create(MEMORY);
+	return *state && pool ? 0 : -1;
 }
 
 static int stop(void **state)
@@ -23,6 +27,8 @@ static int stop(void **state)
 	int result = srv_admission_hold(*state, MEMORY) ? 0 : -1;
 	srv_admission_stop(*state);
 	srv_admission_free(*state);
+	result |= api_pool_counts(pool).used_bytes ? -1 : 0;
+	api_pool_free(pool);
 	return result;
 }
 
@@ -60,12 +66,13 @@ static void test_lengths(void **state)
 	const size_t lengths[] = {1, PART, 4096, 65535, 65536, 65537, 1 << 20, (1 << 20) + 1, 3 << 20};
 	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
 		const long long announced[] = {-1, (long long)lengths[i]};
-		for (int j = 0; j < 2; j++) {
-			struct srv_body body = {0};
-			assert_int_equal(fill(&body, *state, lengths[i], announced[j], MEMORY), SRV_APPENDED);
+		for (int j = 0; j < 4; j++) {
+			struct srv_body body = {.pool = j / 2 ? pool : NULL};
+			assert_int_equal(fill(&body, *state, lengths[i], announced[j % 2], MEMORY), SRV_APPENDED);
 			holds(&body, lengths[i]);
-			assert_int_equal(body.held, body.capacity > SRV_SMALL_BODY ? body.capacity : 0);
-			if (announced[j] >= 0)
+			assert_true(body.held <= body.capacity && body.held < 2 * lengths[i]);
+			assert_true(body.held >= (lengths[i] > SRV_SMALL_BODY ? lengths[i] : 0));
+			if (announced[j % 2] >= 0)
 				assert_int_equal(body.capacity, lengths[i]);
 			srv_body_free(&body, *state);
 		}
@@ -83,17 +90,31 @@ static void test_limit(void **state)
 	srv_body_free(&body, *state);
 }
 
+static long resident_pages(void)
+{
+	long size, resident;
+	FILE *file = fopen("/proc/self/statm", "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%ld %ld", &size, &resident), 2);
+	fclose(file);
+	return resident;
+}
+
 static void test_promises_take_no_memory(void **state)
 {
-	struct srv_body body = {0};
-	assert_int_equal(srv_body_append(&body, *state, "x", 1, 1LL << 40, (size_t)1 << 41), SRV_APPENDED);
-	assert_int_equal(body.capacity, SRV_TRUSTED_LENGTH);
-	srv_body_free(&body, *state);
+	const long before = resident_pages();
+	for (int i = 0; i < 2; i++) {
+		struct srv_body body = {.pool = i ? pool : NULL};
+		assert_int_equal(srv_body_append(&body, *state, "x", 1, 1LL << 30, (size_t)1 << 31), SRV_APPENDED);
+		assert_int_equal(body.held, 0);
+		assert_true(resident_pages() - before < 4096);
+		srv_body_free(&body, *state);
+	}
 }
 
 static void test_memory(void **state)
 {
-	struct srv_body first = {0}, second = {0};
+	struct srv_body first = {.pool = pool}, second = {.pool = pool};
 	assert_int_equal(fill(&first, *state, 3 << 20, 3 << 20, MEMORY), SRV_APPENDED);
 	assert_int_equal(fill(&second, *state, 2 << 20, -1, MEMORY), SRV_NO_MEMORY);
 	holds(&second, second.n);

@@ -1,0 +1,356 @@
+#include "api/pool.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "core/memory.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define EMULATED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EMULATED 1
+#endif
+#endif
+#ifndef EMULATED
+#define EMULATED 0
+#endif
+
+enum {
+	ALIGNMENT = 64,
+	HUGE_PAGE = 2 << 20,
+	MAX_IDLE_BLOCKS = 256,
+	FREE_OF_REPLACEMENT = 32 << 20, /* kept beside each other even if never in use at one time */
+};
+
+/* Lies in the first bytes of an idle block: it is mapped and warm anyway. */
+struct idle {
+	struct idle *newer, *older;
+	size_t capacity;
+	long long since_ms;
+};
+
+struct api_pool {
+	pthread_mutex_t lock;
+	struct fric_memory memory;
+	struct idle ends; /* of a ring: ends.older is the newest, ends.newer the oldest */
+	size_t n_idle;
+	size_t ceiling_bytes;
+	size_t peak_bytes; /* most that was in use at one time */
+	struct api_pool_counts counts;
+};
+
+static long long now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static bool is_mapped(const struct api_pool *pool, size_t bytes)
+{
+	return pool && !EMULATED && bytes >= API_POOL_LEAST;
+}
+
+/* The next quarter of a power of two: at most a quarter more, and that is never touched. 0: no such size. */
+static size_t capacity_of(size_t bytes)
+{
+	size_t step = API_POOL_LEAST / 4;
+	while (bytes > 8 * step && step < SIZE_MAX / 16)
+		step *= 2;
+	return bytes <= 8 * step ? (bytes + step - 1) / step * step : 0;
+}
+
+/* ---- memory from the system ---- */
+
+/* A huge page must be aligned to be one. Mapped without reservation: most of a generous block is never touched. */
+static void *map(size_t capacity)
+{
+	const bool huge = capacity >= HUGE_PAGE;
+	const size_t spare = huge ? HUGE_PAGE : 0;
+	if (capacity == 0 || capacity > SIZE_MAX / 2)
+		return NULL;
+	char *mapped = mmap(NULL, capacity + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mapped == MAP_FAILED)
+		return NULL;
+	if (!huge)
+		return mapped;
+	const size_t before = (HUGE_PAGE - (uintptr_t)mapped % HUGE_PAGE) % HUGE_PAGE;
+	if (before)
+		munmap(mapped, before);
+	if (spare > before)
+		munmap(mapped + before + capacity, spare - before);
+	madvise(mapped + before, capacity, MADV_HUGEPAGE);
+	return mapped + before;
+}
+
+static void *take_small(size_t bytes)
+{
+	void *block;
+	const size_t whole = EMULATED ? bytes : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	if (whole < bytes)
+		return NULL;
+	return posix_memalign(&block, ALIGNMENT, whole ? whole : 1) == 0 ? block : NULL;
+}
+
+/* ---- the ring of idle blocks, under the lock ---- */
+
+static void unlink_idle(struct api_pool *pool, struct idle *block)
+{
+	block->newer->older = block->older;
+	block->older->newer = block->newer;
+	pool->counts.idle_bytes -= block->capacity;
+	pool->n_idle--;
+}
+
+static void link_newest(struct api_pool *pool, struct idle *block)
+{
+	block->newer = &pool->ends;
+	block->older = pool->ends.older;
+	block->older->newer = block;
+	pool->ends.older = block;
+	pool->counts.idle_bytes += block->capacity;
+	pool->n_idle++;
+}
+
+static struct idle *find_idle(struct api_pool *pool, size_t capacity)
+{
+	for (struct idle *block = pool->ends.older; block != &pool->ends; block = block->older)
+		if (block->capacity == capacity)
+			return block;
+	return NULL;
+}
+
+/* Moves the oldest blocks to *out until no more than `bytes` and MAX_IDLE_BLOCKS are idle. */
+static void evict(struct api_pool *pool, size_t bytes, struct idle **out)
+{
+	while (pool->counts.idle_bytes > bytes || pool->n_idle > MAX_IDLE_BLOCKS) {
+		struct idle *oldest = pool->ends.newer;
+		unlink_idle(pool, oldest);
+		oldest->older = *out;
+		*out = oldest;
+	}
+}
+
+/* Without the lock: unmapping a gigabyte takes a while. */
+static size_t unmap_all(struct idle *blocks)
+{
+	size_t bytes = 0;
+	while (blocks) {
+		struct idle *block = blocks;
+		blocks = block->older;
+		bytes += block->capacity;
+		munmap(block, block->capacity);
+	}
+	return bytes;
+}
+
+/* Idle blocks of other sizes make room for a fresh one, so that the pool holds no more than was in use at one time. */
+static void count_fresh(struct api_pool *pool, struct idle **out)
+{
+	const size_t used = pool->counts.used_bytes;
+	const size_t most = pool->peak_bytes > FREE_OF_REPLACEMENT ? pool->peak_bytes : FREE_OF_REPLACEMENT;
+	pool->counts.n_fresh++;
+	evict(pool, most > used ? most - used : 0, out);
+}
+
+static void *take_idle(struct api_pool *pool, size_t capacity, struct idle **out)
+{
+	pthread_mutex_lock(&pool->lock);
+	struct idle *block = find_idle(pool, capacity);
+	pool->counts.used_bytes += capacity;
+	if (pool->counts.used_bytes > pool->peak_bytes)
+		pool->peak_bytes = pool->counts.used_bytes;
+	if (block) {
+		unlink_idle(pool, block);
+		pool->counts.n_warm++;
+	} else {
+		count_fresh(pool, out);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return block;
+}
+
+/* Out of memory: what is idle may be what is missing. */
+static void *map_or_evict(struct api_pool *pool, size_t capacity)
+{
+	void *block = map(capacity);
+	if (block)
+		return block;
+	struct idle *out = NULL;
+	pthread_mutex_lock(&pool->lock);
+	evict(pool, 0, &out);
+	pthread_mutex_unlock(&pool->lock);
+	return unmap_all(out) && capacity ? map(capacity) : NULL;
+}
+
+static void forget(struct api_pool *pool, size_t capacity)
+{
+	pthread_mutex_lock(&pool->lock);
+	pool->counts.used_bytes -= capacity;
+	pthread_mutex_unlock(&pool->lock);
+}
+
+static void *take_mapped(struct api_pool *pool, size_t capacity)
+{
+	struct idle *out = NULL;
+	void *block = take_idle(pool, capacity, &out);
+	unmap_all(out);
+	if (block)
+		return block;
+	block = map_or_evict(pool, capacity);
+	if (!block)
+		forget(pool, capacity);
+	return block;
+}
+
+static void give_mapped(struct api_pool *pool, void *block, size_t capacity)
+{
+	struct idle *idle = block, *out = NULL;
+	idle->capacity = capacity;
+	idle->since_ms = now_ms();
+	pthread_mutex_lock(&pool->lock);
+	pool->counts.used_bytes -= capacity;
+	link_newest(pool, idle);
+	evict(pool, pool->ceiling_bytes, &out);
+	pthread_mutex_unlock(&pool->lock);
+	unmap_all(out);
+}
+
+/* ---- the face ---- */
+
+static void *memory_take_block(void *pool, size_t bytes)
+{
+	return api_pool_take(pool, bytes);
+}
+
+static void memory_give_block(void *pool, void *block, size_t bytes)
+{
+	api_pool_give(pool, block, bytes);
+}
+
+struct api_pool *api_pool_create(size_t ceiling_bytes)
+{
+	struct api_pool *pool = calloc(1, sizeof *pool);
+	if (!pool)
+		return NULL;
+	pthread_mutex_init(&pool->lock, NULL);
+	pool->memory = (struct fric_memory){memory_take_block, memory_give_block, pool};
+	pool->ends.newer = pool->ends.older = &pool->ends;
+	pool->ceiling_bytes = ceiling_bytes;
+	return pool;
+}
+
+void api_pool_free(struct api_pool *pool)
+{
+	if (!pool)
+		return;
+	api_pool_trim(pool, 0);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+void *api_pool_take(struct api_pool *pool, size_t bytes)
+{
+	if (!is_mapped(pool, bytes))
+		return take_small(bytes);
+	const size_t capacity = capacity_of(bytes);
+	return capacity ? take_mapped(pool, capacity) : NULL;
+}
+
+void api_pool_give(struct api_pool *pool, void *block, size_t bytes)
+{
+	if (block && is_mapped(pool, bytes))
+		give_mapped(pool, block, capacity_of(bytes));
+	else
+		free(block);
+}
+
+/* A new mapping and the old pages moved into it. The target is aligned, so whole page tables move. */
+static void *move_mapped(struct api_pool *pool, void *block, size_t capacity, size_t new_capacity)
+{
+	void *target = map_or_evict(pool, new_capacity);
+	if (!target)
+		return NULL;
+	void *moved = mremap(block, capacity, new_capacity, MREMAP_MAYMOVE | MREMAP_FIXED, target);
+	if (moved != MAP_FAILED)
+		return moved;
+	munmap(target, new_capacity);
+	return NULL;
+}
+
+static void *grow_mapped(struct api_pool *pool, void *block, size_t capacity, size_t new_capacity)
+{
+	struct idle *out = NULL;
+	char *warm = take_idle(pool, new_capacity, &out);
+	unmap_all(out);
+	if (warm) {
+		memcpy(warm, block, capacity);
+		give_mapped(pool, block, capacity);
+		return warm;
+	}
+	void *moved = move_mapped(pool, block, capacity, new_capacity);
+	forget(pool, moved ? capacity : new_capacity);
+	return moved;
+}
+
+static void *resize_by_copy(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes)
+{
+	void *copy = is_mapped(pool, new_bytes) ? api_pool_take(pool, new_bytes) : malloc(new_bytes ? new_bytes : 1);
+	if (!copy)
+		return NULL;
+	if (block)
+		memcpy(copy, block, bytes < new_bytes ? bytes : new_bytes);
+	api_pool_give(pool, block, bytes);
+	return copy;
+}
+
+void *api_pool_resize(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes)
+{
+	if (!is_mapped(pool, bytes) && !is_mapped(pool, new_bytes))
+		return realloc(block, new_bytes ? new_bytes : 1);
+	if (!is_mapped(pool, bytes) || !is_mapped(pool, new_bytes))
+		return resize_by_copy(pool, block, bytes, new_bytes);
+	const size_t capacity = capacity_of(bytes), new_capacity = capacity_of(new_bytes);
+	if (new_capacity == capacity)
+		return block;
+	if (new_capacity == 0)
+		return NULL;
+	return new_capacity > capacity ? grow_mapped(pool, block, capacity, new_capacity)
+	                               : resize_by_copy(pool, block, bytes, new_bytes);
+}
+
+const struct fric_memory *api_pool_memory(struct api_pool *pool)
+{
+	return pool ? &pool->memory : NULL;
+}
+
+/* Newer blocks lie behind older ones, so the walk ends at the first that is still wanted. */
+size_t api_pool_trim(struct api_pool *pool, long long idle_ms)
+{
+	struct idle *out = NULL;
+	const long long before = now_ms() - idle_ms;
+	if (!pool)
+		return 0;
+	pthread_mutex_lock(&pool->lock);
+	while (pool->n_idle && pool->ends.newer->since_ms <= before)
+		evict(pool, pool->counts.idle_bytes - 1, &out);
+	if (pool->n_idle == 0)
+		pool->peak_bytes = pool->counts.used_bytes;
+	pthread_mutex_unlock(&pool->lock);
+	return unmap_all(out);
+}
+
+struct api_pool_counts api_pool_counts(struct api_pool *pool)
+{
+	if (!pool)
+		return (struct api_pool_counts){0};
+	pthread_mutex_lock(&pool->lock);
+	const struct api_pool_counts counts = pool->counts;
+	pthread_mutex_unlock(&pool->lock);
+	return counts;
+}
