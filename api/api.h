@@ -80,5 +80,7 @@ void api_problem(int status, const char *detail, struct api_response *response);
 /* value is copied (truncated at 255 bytes); name must be static. Ignored when the response has API_MAX_HEADERS already. */
 void api_response_add_header(struct api_response *response, const char *name, const char *value);
 void api_response_free(struct api_response *response);
+/* An empty response in memory that holds none; the calls above do the same. */
+void api_response_clear(struct api_response *response);
 
 #endif

@@ -1,4 +1,5 @@
 /* The fields of POST /v1/evaluate in the order in which the contract lists them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/evaluation.h"
@@ -445,11 +446,22 @@ static bool check_collisions(struct api_check *check, const struct api_field *ro
 	return true;
 }
 
+static bool check_needed(struct api_check *check, const struct api_field *field, enum fric_type type)
+{
+	char why[160];
+	if (field->node)
+		return true;
+	snprintf(why, sizeof(why), "group \"%s\" needs it", fric_type_name(type));
+	return api_check_present(check, field, why);
+}
+
 /* What a group that is not empty needs from elsewhere in the request. */
 static bool check_needs(struct api_check *check, const struct api_field *root, enum fric_type type,
                         const struct api_evaluation *e, bool has_plane_material)
 {
 	const struct fric_group *g = &e->batch.groups[type];
+	if (g->n == 0)
+		return true;
 	const struct fric_friction *f = &e->batch.friction;
 	const struct api_field friction = api_member(root, "friction"), barrier = api_member(root, "barrier"),
 	                       positions = api_member(root, "positions"), collisions = api_member(root, "collisions"),
@@ -461,10 +473,6 @@ static bool check_needs(struct api_check *check, const struct api_field *root, e
 	                       plane_material = api_member(&materials, "plane_material");
 	const bool given = g->tangent_basis.data, plane = type == FRIC_PLANE_VERTEX, forced = g->normal_force.data;
 	const bool distance = e->outputs[API_COLLISIONS] && e->collision_outputs[FRIC_OUT_DISTANCE] && g->plane_origin.data;
-	char why[160];
-	if (g->n == 0)
-		return true;
-	snprintf(why, sizeof(why), "group \"%s\" needs it", fric_type_name(type));
 	if (!forced && given)
 		return api_check_present(check, &normal_force, "given geometry has no distance to derive it from");
 	if (!forced && !api_check_present(check, &barrier, "a group without \"normal_force\" needs it"))
@@ -474,13 +482,13 @@ static bool check_needs(struct api_check *check, const struct api_field *root, e
 	if (plane && !forced && !api_check_present(check, &plane_origin, "the barrier needs the distance from the plane"))
 		return false;
 	if (!given && (!plane || !forced || distance) && !e->batch.positions)
-		return api_check_present(check, &positions, why);
+		return check_needed(check, &positions, type);
 	if (!g->mu_s.data && f->source == FRIC_MU_NONE)
 		return api_check_present(check, friction.node ? &mu : &friction, "a group without coefficients of its own needs"
 		                         " \"mu\", \"mu_s\" and \"mu_k\", per-vertex ones or \"materials\"");
 	if (!g->mu_s.data && plane && f->source == FRIC_MU_TABLE && !has_plane_material)
-		return api_check_present(check, &plane_material, why);
-	return g->eps_v.data || f->eps_v > 0 || api_check_present(check, friction.node ? &eps_v : &friction, why);
+		return check_needed(check, &plane_material, type);
+	return g->eps_v.data || f->eps_v > 0 || check_needed(check, friction.node ? &eps_v : &friction, type);
 }
 
 bool api_check_evaluation(struct api_check *check, struct api_evaluation *evaluation)

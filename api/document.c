@@ -1,6 +1,7 @@
 #include "document.h"
 
 #include "lift.h"
+#include "skeleton.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +99,9 @@ static json_t *parse(struct api_lift *lift, bool whole)
 {
 	json_error_t error;
 	const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
-	json_t *root = json_loadb(lift->skeleton.data, lift->skeleton.bytes, flags, &error);
+	json_t *root = whole ? api_skeleton_read(lift->skeleton.data, lift->skeleton.bytes) : NULL;
+	if (!root)
+		root = json_loadb(lift->skeleton.data, lift->skeleton.bytes, flags, &error);
 	if (root && whole)
 		return root;
 	if (!root)

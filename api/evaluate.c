@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "api/evaluation.h"
+#include "api/numbers.h"
 #include "api/render.h"
 
 enum step { DECODE, PREPARE, EVALUATE, ENCODE, N_STEPS };
@@ -22,14 +23,14 @@ struct job {
 	struct fric_pattern *pattern;
 	struct api_render render;
 	struct api_fault *fault;
-	double milliseconds[N_STEPS];
+	int64_t nanoseconds[N_STEPS];
 };
 
-static double now(void)
+static int64_t now(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static bool core(struct job *job, enum fric_code code, const struct fric_error *error)
@@ -273,26 +274,38 @@ static bool evaluate(struct job *job)
 
 static bool timed(struct job *job, enum step step, bool (*run)(struct job *))
 {
-	const double start = now();
+	const int64_t start = now();
 	const bool ok = run(job);
-	job->milliseconds[step] = now() - start;
+	job->nanoseconds[step] = now() - start;
 	return ok;
 }
 
 static bool encode(struct job *job, struct api_response *response)
 {
-	const double start = now();
+	const int64_t start = now();
 	const bool ok = api_render_finish(&job->render, job->service->max_answer_bytes, job->fault, response);
-	job->milliseconds[ENCODE] = now() - start;
+	job->nanoseconds[ENCODE] = now() - start;
 	return ok;
+}
+
+/* printf needs a microsecond for every number with a fraction. */
+static char *print_milliseconds(int64_t nanoseconds, char *out)
+{
+	const int64_t microseconds = (nanoseconds + 500) / 1000;
+	out += api_integer_write(microseconds / 1000, out);
+	*out++ = '.';
+	for (int64_t digits = microseconds % 1000, unit = 100; unit > 0; unit /= 10)
+		*out++ = (char)('0' + digits / unit % 10);
+	return out;
 }
 
 static void add_timing(const struct job *job, struct api_response *response)
 {
-	char text[160];
-	snprintf(text, sizeof(text), "decode;dur=%.3f, prepare;dur=%.3f, evaluate;dur=%.3f, encode;dur=%.3f",
-	         job->milliseconds[DECODE], job->milliseconds[PREPARE], job->milliseconds[EVALUATE],
-	         job->milliseconds[ENCODE]);
+	static const char *const names[N_STEPS] = {"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
+	char text[N_STEPS * (16 + API_NUMBER_BYTES)], *end = text;
+	for (int step = 0; step < N_STEPS; step++)
+		end = print_milliseconds(job->nanoseconds[step], stpcpy(end, names[step]));
+	*end = '\0';
 	api_response_add_header(response, "Server-Timing", text);
 }
 

@@ -110,8 +110,9 @@ struct api_admission api_admit(const struct api_service *service, const struct a
                                long long announced_bytes, bool chunked, struct api_response *response)
 {
 	struct target target = {0};
-	struct api_fault fault = {0};
-	*response = (struct api_response){0};
+	struct api_fault fault;
+	api_fault_clear(&fault);
+	api_response_clear(response);
 	const bool readable = parse_target(request->target, &target);
 	const struct route *route = readable ? find_route(&target) : NULL;
 	const bool post = route && route->post && !strcmp(request->method, "POST");
@@ -152,8 +153,9 @@ bool api_is_large(const struct api_request *request)
 void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)
 {
 	struct target target = {0};
-	struct api_fault fault = {0};
-	*response = (struct api_response){0};
+	struct api_fault fault;
+	api_fault_clear(&fault);
+	api_response_clear(response);
 	const bool readable = parse_target(request->target, &target);
 	const struct route *route = readable ? find_route(&target) : NULL;
 	bool ok = check_route(route, &target, request->method, &fault, response);

@@ -162,9 +162,28 @@ void api_response_add_header(struct api_response *response, const char *name, co
 {
 	if (response->n_headers == API_MAX_HEADERS)
 		return;
-	response->headers[response->n_headers].name = name;
-	snprintf(response->headers[response->n_headers].value, sizeof(response->headers[0].value), "%s", value);
-	response->n_headers++;
+	char *copy = response->headers[response->n_headers].value;
+	const size_t bytes = strnlen(value, sizeof(response->headers[0].value) - 1);
+	memcpy(copy, value, bytes);
+	copy[bytes] = '\0';
+	response->headers[response->n_headers++].name = name;
+}
+
+/* Not all of it: the headers' values are two kilobytes. */
+void api_response_clear(struct api_response *response)
+{
+	response->status = 0;
+	response->content_type = NULL;
+	response->n_headers = 0;
+	response->body = NULL;
+	response->body_bytes = response->body_capacity = 0;
+	response->pool = NULL;
+}
+
+void api_fault_clear(struct api_fault *fault)
+{
+	fault->status = fault->n_errors = 0;
+	fault->detail[0] = '\0';
 }
 
 void api_response_free(struct api_response *response)
@@ -201,8 +220,9 @@ void api_fault_response(const struct api_fault *fault, const char *request_id, s
 
 void api_problem(int status, const char *detail, struct api_response *response)
 {
-	struct api_fault fault = {0};
+	struct api_fault fault;
+	api_fault_clear(&fault);
 	api_fault_set(&fault, status, "%s", detail ? detail : api_status_title(status));
-	*response = (struct api_response){0};
+	api_response_clear(response);
 	api_fault_response(&fault, NULL, response);
 }

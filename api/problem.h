@@ -28,6 +28,9 @@ struct api_path {
 	size_t index;
 };
 
+/* No fault. What lies beyond is left as it is: it is large. */
+void api_fault_clear(struct api_fault *fault);
+
 /* Sets the first fault, or adds a second error to one of the same kind. A message in printf's form. @return false */
 __attribute__((format(printf, 4, 5))) bool api_fault_at(struct api_fault *fault, int status,
                                                         const struct api_path *path, const char *format, ...);

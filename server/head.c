@@ -2,7 +2,8 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,32 +11,50 @@
 #include <time.h>
 
 #define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-#define TOKEN_CHARACTERS LETTERS_AND_DIGITS "!#$%&'*+-.^_`|~"
 
+static bool is_letter_or_digit(char c)
+{
+	const char letter = (char)(c | 0x20);
+	return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* Every request has several names: strspn would build its table of characters for each. */
 static bool is_token(const char *text)
 {
-	return *text != '\0' && text[strspn(text, TOKEN_CHARACTERS)] == '\0';
+	const char *c = text;
+	while (is_letter_or_digit(*c) || (*c && strchr("-!#$%&'*+.^_`|~", *c)))
+		c++;
+	return c > text && *c == '\0';
+}
+
+static const char **value_of(struct srv_head *head, const char *name, int **count)
+{
+	static const struct {
+		const char *name;
+		size_t value, count;
+	} known[] = {
+#define KNOWN(name, member) {name, offsetof(struct srv_head, member), offsetof(struct srv_head, n_##member)}
+		KNOWN("Content-Length", content_length), KNOWN("Transfer-Encoding", transfer_encoding),
+		KNOWN("Content-Encoding", content_encoding), KNOWN("Content-Type", content_type), KNOWN("Accept", accept),
+		KNOWN("Host", host), KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id),
+#undef KNOWN
+	};
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		if ((name[0] | 0x20) != (known[i].name[0] | 0x20) || strcasecmp(known[i].name, name) != 0)
+			continue;
+		*count = (int *)(void *)((char *)head + known[i].count);
+		return (const char **)(void *)((char *)head + known[i].value);
+	}
+	return NULL;
 }
 
 void srv_head_add(struct srv_head *head, const char *name, const char *value)
 {
-	const struct {
-		const char *name, **value;
-		int *count;
-	} known[] = {
-		{"Content-Length", &head->content_length, &head->n_content_length},
-		{"Transfer-Encoding", &head->transfer_encoding, &head->n_transfer_encoding},
-		{"Content-Encoding", &head->content_encoding, &head->n_content_encoding},
-		{"Content-Type", &head->content_type, &head->n_content_type},
-		{"Accept", &head->accept, &head->n_accept},
-		{"Host", &head->host, &head->n_host},
-		{"Expect", &head->expect, &head->n_expect},
-		{"X-Request-Id", &head->request_id, &head->n_request_id},
-	};
+	int *count;
+	const char **known = value_of(head, name, &count);
 	head->malformed_name |= !is_token(name);
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (strcasecmp(known[i].name, name) == 0 && (*known[i].count)++ == 0)
-			*known[i].value = value;
+	if (known && (*count)++ == 0)
+		*known = value;
 }
 
 /* Spaces around a value are not part of it, but the HTTP library leaves those at the end. */
@@ -123,18 +142,36 @@ bool srv_sane_id(const char *id)
 	return n > 0 && n <= SRV_MAX_ID && id[n] == '\0';
 }
 
+/* Only kernels without getrandom come to the clock: an id that repeats is an annoyance in a log, no more. */
+static void seed(uint64_t state[2])
+{
+	struct timespec now;
+	if (getrandom(state, 2 * sizeof state[0], 0) == 2 * (ssize_t)sizeof state[0])
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	state[0] = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
+	state[1] = (uint64_t)(uintptr_t)state;
+}
+
+/* splitmix64: ids have to differ, not to be secret, so that one call of the system for each thread will do. */
+static uint64_t scramble(uint64_t z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
 void srv_new_id(char id[SRV_MAX_ID + 1])
 {
-	unsigned char bytes[16];
-	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
-		/* Only kernels without getrandom: an id that repeats is an annoyance in a log, no more. */
-		struct timespec now;
-		clock_gettime(CLOCK_REALTIME, &now);
-		memset(bytes, 0, sizeof bytes);
-		memcpy(bytes, &now, sizeof now < sizeof bytes ? sizeof now : sizeof bytes);
+	static _Thread_local uint64_t state[2];
+	if (!state[0] && !state[1])
+		seed(state);
+	for (int i = 0; i < 2; i++) {
+		const uint64_t bits = scramble(state[i] += 0x9e3779b97f4a7c15);
+		for (int digit = 0; digit < 16; digit++)
+			*id++ = "0123456789abcdef"[bits >> (4 * digit) & 15];
 	}
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+	*id = '\0';
 }
 
 const char *srv_origin_form(const char *target)

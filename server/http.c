@@ -74,7 +74,7 @@ static void free_response(void *response)
 
 static void refuse(struct request *request, int status, const char *detail)
 {
-	request->response = calloc(1, sizeof *request->response);
+	request->response = malloc(sizeof *request->response);
 	if (!request->response)
 		return;
 	api_problem(status, detail, request->response);
@@ -200,17 +200,17 @@ static struct api_request api_view(const struct request *request)
 static void ask_api(struct request *request)
 {
 	struct api_request view = api_view(request);
-	struct api_response *response = calloc(1, sizeof *response);
-	if (!response) {
-		request->answered = true;
-		return;
-	}
+	struct api_response response;
 	request->admitted =
-		api_admit(&request->http->large, &view, request->announced, srv_head_chunked(&request->head), response);
+		api_admit(&request->http->large, &view, request->announced, srv_head_chunked(&request->head), &response);
 	if (request->admitted.accepted)
-		free_response(response);
+		return;
+	request->response = malloc(sizeof response);
+	if (request->response)
+		*request->response = response;
 	else
-		request->response = response;
+		api_response_free(&response);
+	request->answered = !request->response;
 }
 
 /* Sets request->response if the request is refused by its head alone. */
@@ -280,7 +280,8 @@ static void take(struct request *request, const char *bytes, size_t n)
 static enum MHD_Result receive(struct request *request, const char *bytes, size_t n)
 {
 	request->received += n;
-	look_for_end(request);
+	if ((long long)request->received != request->announced) /* finish looks, too */
+		look_for_end(request);
 	if (request->response)
 		request->dropped += n;
 	else
@@ -298,7 +299,7 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 static void handle(struct request *request, const struct api_service *service)
 {
 	struct api_request view = api_view(request);
-	request->response = calloc(1, sizeof *request->response);
+	request->response = malloc(sizeof *request->response);
 	if (request->response)
 		api_handle(service, &view, request->response);
 	srv_body_free(&request->body, request->http->admission);
@@ -423,18 +424,20 @@ static void say_why(struct request *request, enum MHD_RequestTerminationCode cod
 	answer_past_library(request);
 }
 
-static double milliseconds_since(const struct timespec *began)
+static long long microseconds_since(const struct timespec *began)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return 1e3 * (double)(now.tv_sec - began->tv_sec) + 1e-6 * (double)(now.tv_nsec - began->tv_nsec);
+	return 1000000LL * (now.tv_sec - began->tv_sec) + (now.tv_nsec - began->tv_nsec) / 1000;
 }
 
 static void log_request(const struct request *request, const char *aborted)
 {
 	char path[512];
 	size_t n = strcspn(request->target, "?");
-	snprintf(path, sizeof path, "%.*s", (int)(n < sizeof path ? n : sizeof path), request->target);
+	n = n < sizeof path ? n : sizeof path - 1;
+	memcpy(path, request->target, n);
+	path[n] = '\0';
 	srv_log_access(&(struct srv_access){
 		.request_id = request->id,
 		.method = request->head.method,
@@ -442,7 +445,7 @@ static void log_request(const struct request *request, const char *aborted)
 		.status = request->status,
 		.bytes_in = request->received,
 		.bytes_out = request->bytes_out,
-		.milliseconds = milliseconds_since(&request->began),
+		.microseconds = microseconds_since(&request->began),
 		.aborted = request->past_library ? NULL : aborted,
 	});
 }

@@ -1,6 +1,7 @@
 #include "log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,43 +17,84 @@ struct line {
 	size_t n;
 };
 
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct line *line, const char *format, ...)
+/* A line is written for every request: printf would take longer than everything else in it. */
+static void add_bytes(struct line *line, const char *bytes, size_t n)
 {
-	size_t room = sizeof line->text - 1 - line->n; /* one is kept for the newline */
-	va_list arguments;
-	va_start(arguments, format);
-	int n = vsnprintf(line->text + line->n, room, format, arguments);
-	va_end(arguments);
-	if (n > 0)
-		line->n += (size_t)n < room ? (size_t)n : room - 1;
+	const size_t room = sizeof line->text - 1 - line->n; /* one is kept for the newline */
+	const size_t fits = n < room ? n : room;
+	memcpy(line->text + line->n, bytes, fits);
+	line->n += fits;
+}
+
+static void add_text(struct line *line, const char *text)
+{
+	add_bytes(line, text, strlen(text));
+}
+
+/* At least n_digits, with zeros in front. */
+static void add_number(struct line *line, unsigned long long number, int n_digits)
+{
+	char text[24], *begin = text + sizeof text;
+	for (; number > 0 || n_digits > 0; number /= 10, n_digits--)
+		*--begin = (char)('0' + number % 10);
+	add_bytes(line, begin, (size_t)(text + sizeof text - begin));
+}
+
+static void add_count(struct line *line, const char *key, unsigned long long count)
+{
+	add_text(line, key);
+	add_number(line, count, 1);
+}
+
+static bool is_plain(char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+static void add_escaped(struct line *line, char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char byte = (unsigned char)c;
+	if (c == '"' || c == '\\')
+		add_bytes(line, (const char[]){'\\', c}, 2);
+	else
+		add_bytes(line, (const char[]){'\\', 'x', digits[byte >> 4], digits[byte & 15]}, 4);
 }
 
 /* A client chooses these bytes: whatever could end the value, the line or confuse a terminal is escaped. */
 static void add_value(struct line *line, const char *key, const char *value)
 {
-	add(line, " %s=\"", key);
-	for (size_t i = 0; i < MAX_VALUE && value[i]; i++) {
-		unsigned char c = (unsigned char)value[i];
-		if (c < 0x20 || c > 0x7e)
-			add(line, "\\x%02x", c);
-		else if (c == '"' || c == '\\')
-			add(line, "\\%c", c);
-		else
-			add(line, "%c", c);
+	const char *end = value + strnlen(value, MAX_VALUE);
+	add_text(line, " ");
+	add_text(line, key);
+	add_text(line, "=\"");
+	while (value < end) {
+		const char *plain = value;
+		while (value < end && is_plain(*value))
+			value++;
+		add_bytes(line, plain, (size_t)(value - plain));
+		if (value < end)
+			add_escaped(line, *value++);
 	}
-	add(line, "\"");
+	add_text(line, "\"");
 }
 
 static void begin(struct line *line, enum srv_level level)
 {
+	static _Thread_local time_t second;
+	static _Thread_local char date[40]; /* of that second */
 	struct timespec now;
 	struct tm utc;
 	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &utc);
-	line->n = strftime(line->text, sizeof line->text, "time=%Y-%m-%dT%H:%M:%S", &utc);
-	add(line, ".%03ldZ level=%s", now.tv_nsec / 1000000, level_names[level]);
+	if (now.tv_sec != second || !date[0]) {
+		second = now.tv_sec;
+		strftime(date, sizeof date, "time=%Y-%m-%dT%H:%M:%S.", gmtime_r(&second, &utc));
+	}
+	line->n = 0;
+	add_text(line, date);
+	add_number(line, (unsigned long long)now.tv_nsec / 1000000, 3);
+	add_text(line, "Z level=");
+	add_text(line, level_names[level]);
 }
 
 static void end(struct line *line)
@@ -92,8 +134,12 @@ void srv_log_access(const struct srv_access *access)
 	add_value(&line, "request_id", access->request_id ? access->request_id : "-");
 	add_value(&line, "method", access->method ? access->method : "-");
 	add_value(&line, "path", access->path ? access->path : "-");
-	add(&line, " status=%d bytes_in=%zu bytes_out=%zu ms=%.3f", access->status, access->bytes_in, access->bytes_out,
-	    access->milliseconds);
+	add_count(&line, " status=", (unsigned long long)access->status);
+	add_count(&line, " bytes_in=", access->bytes_in);
+	add_count(&line, " bytes_out=", access->bytes_out);
+	add_count(&line, " ms=", (unsigned long long)access->microseconds / 1000);
+	add_text(&line, ".");
+	add_number(&line, (unsigned long long)access->microseconds % 1000, 3);
 	if (access->aborted)
 		add_value(&line, "aborted", access->aborted);
 	end(&line);

@@ -15,7 +15,7 @@ struct srv_access {
 	int status;          /* 0: no answer was sent */
 	size_t bytes_in;     /* of the body */
 	size_t bytes_out;    /* of the body */
-	double milliseconds; /* from the first line of the request to the last byte of the answer */
+	long long microseconds; /* from the first line of the request to the last byte of the answer */
 	const char *aborted; /* NULL, or why the exchange ended early */
 };
 
