@@ -1,7 +1,12 @@
 #include "admission.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct srv_admission {
 	pthread_mutex_t lock;
@@ -30,10 +35,27 @@ static struct srv_job *take(struct srv_admission *admission)
 	return job;
 }
 
+/* Before the first parallel region: the team's threads inherit it from the one that starts them. A large request then
+ * takes what is left over. Low priority alone is not enough: Linux lets a thread that runs finish its slice of some
+ * milliseconds before one that wakes up, hence short slices (honoured since 6.12, ignored before). */
+static void give_way(void)
+{
+	const struct { /* of linux/sched/types.h, which clashes with sched.h */
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t slice_ns, deadline, period;
+	} attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .nice = SRV_WORKER_NICENESS, .slice_ns = 100000};
+	if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0)
+		setpriority(PRIO_PROCESS, 0, SRV_WORKER_NICENESS); /* on Linux 0 is the calling thread */
+}
+
 /* finish() may free the job, so `running` must not name it any more by then: srv_admission_stop looks through it. */
 static void *work(void *argument)
 {
 	struct srv_admission *admission = argument;
+	give_way();
 	pthread_mutex_lock(&admission->lock);
 	for (struct srv_job *job; (job = take(admission));) {
 		bool computes = !admission->stopping;

@@ -4,6 +4,7 @@
 #include "log.h"
 #include "options.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,21 @@ static sigset_t block_signals(void)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	return set;
+}
+
+/* Between parallel regions libgomp's threads spin, and keep small requests from the CPU; only its environment can tell them
+ * to sleep, and it has read that before main begins. So the program starts itself again, once; not if the caller has a
+ * choice of his own there. */
+static void wait_passively(char **argv)
+{
+	char program[PATH_MAX];
+	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
+		return;
+	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+	if (n <= 0)
+		return;
+	program[n] = '\0';
+	execv(program, argv); /* where it cannot be, threads spin */
 }
 
 static void wake_main(void)
@@ -114,6 +130,7 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 int main(int argc, char **argv)
 {
 	struct srv_options options;
+	wait_passively(argv);
 	sigset_t signals = block_signals();
 	switch (srv_options_read(argc, argv, &options, stdout, stderr)) {
 	case SRV_EXIT_OK: return fflush(stdout) == 0 ? 0 : 1;

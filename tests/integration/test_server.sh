@@ -243,6 +243,88 @@ test_memory_for_bodies() {
 	is "exit 0 after all that" "$STATUS" 0
 }
 
+# large_request N: plane contacts, for the worker
+large_request() {
+	awk -v n="$1" 'function list(text) { for (i = 0; i < n; i++) printf "%s%s", i ? "," : "", text == "" ? i : text }
+	BEGIN {
+		printf "{\"dim\":3,\"friction\":{\"mu\":0.3,\"eps_v\":0.1},\"velocities\":["; list("[0.25,0.5,0.125]")
+		printf "],\"collisions\":{\"plane_vertex\":{\"plane_normal\":[0,1,0],\"normal_force\":["; list("1.5")
+		printf "],\"vertices\":["; list(""); printf "]}}}"
+	}'
+}
+
+post_large() {
+	curl -s -H "$JSON" -H 'Expect:' --data-binary @"$WORK/large" "$@" "$BASE$EVALUATE"
+}
+
+resident_kb() {
+	awk '/^VmRSS/ { print $2 }' "/proc/$SERVER_PID/status"
+}
+
+is_resident_again() {
+	[ "$(resident_kb)" -lt $(($1 + 16384)) ]
+}
+
+# AddressSanitizer keeps what is freed, so that there memory does not come down.
+test_warm_memory() {
+	start_server --idle-seconds 1
+	is "small requests before" "$(http_code -H "$JSON" -d "$CONTACT" "$BASE$EVALUATE")" 200
+	local idle before after
+	idle=$(resident_kb)
+	large_request 100000 >"$WORK/large"
+	before=$(post_large | cksum)
+	after=$(post_large | cksum)
+	is "the same bytes in fresh and in warm memory" "$before" "$after"
+	if [ "${MODE:-release}" != asan ]; then
+		ok "memory is kept warm" [ "$(resident_kb)" -gt $((idle + 16384)) ]
+		ok "and given back when idle" until_true is_resident_again "$idle"
+		is "and taken again" "$(post_large | cksum)" "$before"
+	fi
+	stop_server
+	is "exit 0 with warm memory" "$STATUS" 0
+}
+
+answers_503() {
+	local i pids=() code
+	for i in 1 2 3 4 5 6; do
+		post_large -o "$WORK/answer.$i" -D "$WORK/head.$i" &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	code=$(grep -l '^HTTP/1.1 503' "$WORK"/head.[1-6] | head -n 1)
+	[ -n "$code" ] && cp "$code" "$WORK/refused"
+}
+
+test_full_queue() {
+	start_server --queue-requests 1
+	large_request 20000 >"$WORK/large"
+	ok "a full queue: 503" until_true answers_503
+	like "a full queue: Retry-After" "$(cat "$WORK/refused")" '^Retry-After: [0-9]+'
+	ok "others are answered meanwhile" grep -q '^HTTP/1.1 200' "$WORK"/head.1 "$WORK"/head.2 "$WORK"/head.3 "$WORK"/head.4 \
+		"$WORK"/head.5 "$WORK"/head.6
+	is "still answers" "$(post_large -o /dev/null -w '%{http_code}')" 200
+	stop_server
+	is "exit 0 after a full queue" "$STATUS" 0
+}
+
+small_overtakes_large() {
+	post_large -o /dev/null &
+	local pid=$! overtook
+	sleep 0.1
+	http_code -H "$JSON" -d "$CONTACT" "$BASE$EVALUATE" >"$WORK/code"
+	kill -0 "$pid" 2>/dev/null
+	overtook=$?
+	wait "$pid"
+	[ "$overtook" = 0 ] && [ "$(cat "$WORK/code")" = 200 ]
+}
+
+test_small_beside_large() {
+	start_server --io-threads 1
+	large_request 200000 >"$WORK/large"
+	ok "a small request does not wait for a large one" until_true small_overtakes_large
+	stop_server
+}
+
 is_draining() {
 	[ "$(http_code "$BASE/readyz")" = 503 ]
 }
@@ -306,6 +388,9 @@ stop_server
 is "exit 0 at the end" "$STATUS" 0
 test_long_bodies
 test_memory_for_bodies
+test_warm_memory
+test_full_queue
+test_small_beside_large
 test_draining
 test_drain_ends
 finish

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -138,6 +139,36 @@ static void test_stop(void **state)
 	srv_admission_free(admission);
 }
 
+static void read_niceness(struct srv_job *job)
+{
+	struct trial *trial = (struct trial *)(void *)job;
+	trial->turn = getpriority(PRIO_PROCESS, 0);
+}
+
+static void leave(struct srv_job *job, bool computed)
+{
+	struct trial *trial = (struct trial *)(void *)job;
+	trial->computed = computed;
+	sem_post(&trial->started);
+}
+
+/* The worker gives way to those who submit. */
+static void test_niceness(void **state)
+{
+	(void)state;
+	struct trial trial;
+	set_up(&trial, NULL);
+	trial.job.compute = read_niceness;
+	trial.job.finish = leave;
+	struct srv_admission *admission = srv_admission_start(1, 0);
+	submit(admission, &trial);
+	sem_wait(&trial.started);
+	assert_true(trial.turn >= SRV_WORKER_NICENESS);
+	assert_true(getpriority(PRIO_PROCESS, 0) < trial.turn || getpriority(PRIO_PROCESS, 0) >= SRV_WORKER_NICENESS);
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+}
+
 static void *submit_late(void *arguments)
 {
 	void **pair = arguments;
@@ -168,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_niceness),
 		cmocka_unit_test(test_stop),  cmocka_unit_test(test_stop_with_a_place_reserved),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
