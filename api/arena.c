@@ -1,6 +1,5 @@
 #include "api/arena.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -8,12 +7,6 @@ enum {
 	SHARED_BYTES = 4096 - ALIGNMENT, /* of a block for small arrays */
 	SMALL = 512,
 };
-
-#ifdef __SANITIZE_ADDRESS__
-static const bool separate = true; /* so that overruns are seen */
-#else
-static const bool separate = false;
-#endif
 
 /* The header takes a whole alignment step, so that what follows it is aligned too. */
 struct arena_block {
@@ -51,7 +44,8 @@ void *api_arena_array(struct api_arena *arena, size_t n, size_t size)
 {
 	if (size && n > (SIZE_MAX - 2 * ALIGNMENT) / size)
 		return NULL;
-	return n * size > SMALL || separate ? add_block(arena, n * size) : share(arena, n * size);
+	/* Emulated, even small ones are separate: overruns are seen. */
+	return n * size > SMALL || API_POOL_EMULATED ? add_block(arena, n * size) : share(arena, n * size);
 }
 
 void api_arena_free(struct api_arena *arena)

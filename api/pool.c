@@ -9,17 +9,6 @@
 
 #include "core/memory.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define EMULATED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define EMULATED 1
-#endif
-#endif
-#ifndef EMULATED
-#define EMULATED 0
-#endif
-
 enum {
 	ALIGNMENT = 64,
 	HUGE_PAGE = 2 << 20,
@@ -53,7 +42,7 @@ static long long now_ms(void)
 
 static bool is_mapped(const struct api_pool *pool, size_t bytes)
 {
-	return pool && !EMULATED && bytes >= API_POOL_LEAST;
+	return pool && !API_POOL_EMULATED && bytes >= API_POOL_LEAST;
 }
 
 /* The next quarter of a power of two: at most a quarter more, and that is never touched. 0: no such size. */
@@ -91,7 +80,7 @@ static void *map(size_t capacity)
 static void *take_small(size_t bytes)
 {
 	void *block;
-	const size_t whole = EMULATED ? bytes : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	const size_t whole = API_POOL_EMULATED ? bytes : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	if (whole < bytes)
 		return NULL;
 	return posix_memalign(&block, ALIGNMENT, whole ? whole : 1) == 0 ? block : NULL;

@@ -15,6 +15,18 @@
 
 #include "core/fric.h"
 
+/* 1: every block is malloc's */
+#if defined(__SANITIZE_ADDRESS__)
+#define API_POOL_EMULATED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define API_POOL_EMULATED 1
+#endif
+#endif
+#ifndef API_POOL_EMULATED
+#define API_POOL_EMULATED 0
+#endif
+
 enum { API_POOL_LEAST = 128 << 10 };
 
 struct api_pool;
