@@ -9,6 +9,7 @@
 #include "geometry.h"
 #include "mollifier.h"
 #include "parallel.h"
+#include "range.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -41,27 +42,80 @@ static bool any_group(const struct fric_batch *batch, size_t field)
 
 #define ANY_GROUP(batch, field) any_group(batch, offsetof(struct fric_group, field))
 
+/* The one value that a field has for all contacts, if it has one: `otherwise` stands for groups without the field. */
+static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m, const double *otherwise, double *value)
+{
+	bool found = false;
+	for (int g = 0; g < FRIC_N_TYPES; g++) {
+		const struct fric_values values = *(const struct fric_values *)((const char *)&batch->groups[g] + field);
+		if (!batch->groups[g].n)
+			continue;
+		if (values.data ? values.stride != 0 : !otherwise)
+			return false;
+		const double x = values.data ? values.data[m] : *otherwise;
+		if (found && x != *value)
+			return false;
+		*value = x;
+		found = true;
+	}
+	return true;
+}
+
+/* A column of n values; or, where all are known to be equal, of that one repeated. */
+static struct column carve_column(struct carver *carver, size_t n, bool uniform, double value)
+{
+	struct column column = {carve(carver, uniform ? FRIC_BLOCK : n, sizeof(double)), uniform ? 0 : 1};
+	for (int i = 0; uniform && column.data && i < FRIC_BLOCK; i++)
+		column.data[i] = value;
+	return column;
+}
+
+static struct column carve_field(struct carver *carver, const struct fric_batch *batch, size_t n, size_t field,
+                                 size_t m, const double *otherwise)
+{
+	double value = 0;
+	const bool uniform = uniform_value(batch, field, m, otherwise, &value);
+	return carve_column(carver, n, uniform, value);
+}
+
+static void carve_coefficients(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
+{
+	const struct fric_friction *f = &batch->friction;
+	const bool scalar = f->source == FRIC_MU_SCALAR;
+	c->mu_s = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_s), 0, scalar ? &f->mu_s : NULL);
+	c->mu_k = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_k), 0, scalar ? &f->mu_k : NULL);
+	c->effective_mu_s = c->mu_s;
+	c->effective_mu_k = c->mu_k;
+	if (ANY_GROUP(batch, mu_s_aniso) || ANY_GROUP(batch, mu_k_aniso)) {
+		carve_pair(carver, c->n, c->mu_s_aniso);
+		carve_pair(carver, c->n, c->mu_k_aniso);
+		c->effective_mu_s = carve_column(carver, c->n, false, 0);
+		c->effective_mu_k = carve_column(carver, c->n, false, 0);
+	}
+}
+
 static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
+	static const double one = 1;
 	const size_t n = c->n;
 	for (int i = 0; i < FRIC_MAX_STENCIL; i++)
 		c->vertices[i] = carve(carver, n, sizeof(int32_t));
 	carve_pair(carver, n, c->closest_point);
 	for (int i = 0; i < c->dim * (c->dim - 1); i++)
 		c->tangent_basis[i] = carve(carver, n, sizeof(double));
-	double **const fields[] = {&c->weight, &c->normal_force, &c->distance, &c->eps_v, &c->mu_s, &c->mu_k};
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		*fields[i] = carve(carver, n, sizeof(double));
-	c->effective_mu_s = c->mu_s;
-	c->effective_mu_k = c->mu_k;
-	if (ANY_GROUP(batch, mu_aniso))
-		carve_pair(carver, n, c->mu_aniso);
-	if (ANY_GROUP(batch, mu_s_aniso) || ANY_GROUP(batch, mu_k_aniso)) {
-		carve_pair(carver, n, c->mu_s_aniso);
-		carve_pair(carver, n, c->mu_k_aniso);
-		c->effective_mu_s = carve(carver, n, sizeof(double));
-		c->effective_mu_k = carve(carver, n, sizeof(double));
-	}
+	c->distance = carve(carver, n, sizeof(double));
+	c->weight = carve_field(carver, batch, n, offsetof(struct fric_group, weight), 0, &one);
+	c->eps_v = carve_field(carver, batch, n, offsetof(struct fric_group, eps_v), 0, &batch->friction.eps_v);
+	for (size_t m = 0; m < 2; m++)
+		c->mu_aniso[m] = m < (size_t)c->dim - 1
+		                         ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
+		                         : carve_column(carver, n, true, 1);
+	/* A skipped contact must be able to have none. */
+	double force = 0;
+	const bool uniform = !batch->skip_degenerate &&
+	                     uniform_value(batch, offsetof(struct fric_group, normal_force), 0, NULL, &force);
+	c->normal_force = carve_column(carver, n, uniform, force);
+	carve_coefficients(c, batch, carver);
 	c->skipped = carve(carver, n, 1);
 }
 
@@ -180,11 +234,16 @@ static enum fric_code work_out(const struct fric_batch *batch, bool has_distance
 	return code == FRIC_OK ? find_coefficients(batch, d) : code;
 }
 
-static void store_pair(double *const pair[2], struct fric_values values, size_t from, size_t to, double otherwise,
-                       int m)
+static void store_pair(double *const pair[2], struct fric_values values, size_t from, size_t to)
 {
-	for (int i = 0; i < m && pair[0]; i++)
-		pair[i][to] = values.data ? row(values, from)[i] : otherwise;
+	for (int i = 0; i < 2 && pair[0]; i++)
+		pair[i][to] = values.data ? row(values, from)[i] : 0;
+}
+
+static void store_value(struct column column, size_t to, double x)
+{
+	if (column.stride)
+		column.data[to] = x;
 }
 
 static void store(struct fric_contacts *c, const struct fric_batch *batch, const struct draft *d)
@@ -195,25 +254,25 @@ static void store(struct fric_contacts *c, const struct fric_batch *batch, const
 		c->closest_point[i][at] = d->geometry.closest_point[i];
 	for (int i = 0; i < c->dim * (c->dim - 1); i++)
 		c->tangent_basis[i][at] = d->geometry.tangent_basis[i];
-	c->weight[at] = value(g->weight, d->i, 1);
-	c->normal_force[at] = d->normal_force;
 	c->distance[at] = d->geometry.distance;
-	c->eps_v[at] = value(g->eps_v, d->i, batch->friction.eps_v);
-	c->effective_mu_s[at] = c->mu_s[at] = d->mu[0];
-	c->effective_mu_k[at] = c->mu_k[at] = d->mu[1];
-	store_pair(c->mu_aniso, g->mu_aniso, d->i, at, 1, c->dim - 1);
-	store_pair(c->mu_s_aniso, g->mu_s_aniso, d->i, at, 0, 2);
-	store_pair(c->mu_k_aniso, g->mu_k_aniso, d->i, at, 0, 2);
+	store_value(c->weight, at, value(g->weight, d->i, 1));
+	store_value(c->normal_force, at, d->normal_force);
+	store_value(c->eps_v, at, value(g->eps_v, d->i, batch->friction.eps_v));
+	store_value(c->mu_s, at, d->mu[0]);
+	store_value(c->mu_k, at, d->mu[1]);
+	store_value(c->effective_mu_s, at, d->mu[0]);
+	store_value(c->effective_mu_k, at, d->mu[1]);
+	for (int m = 0; m < c->dim - 1; m++)
+		store_value(c->mu_aniso[m], at, g->mu_aniso.data ? row(g->mu_aniso, d->i)[m] : 1);
+	store_pair(c->mu_s_aniso, g->mu_s_aniso, d->i, at);
+	store_pair(c->mu_k_aniso, g->mu_k_aniso, d->i, at);
 }
 
-/* The stencil stays, so that the slots of the contact do; everything else becomes zero. */
+/* The stencil stays, so that the slots of the contact do; without force and basis everything computed from it is zero. */
 static void store_skipped(struct fric_contacts *c, const struct fric_batch *batch, const struct draft *d)
 {
-	static const struct fric_group nothing;
-	static const double zero, one = 1;
-	struct fric_group group = nothing;
-	group.weight.data = &zero;
-	group.eps_v.data = &one;
+	static const double one = 1;
+	const struct fric_group group = {.eps_v.data = &one};
 	store(c, batch, &(struct draft){.type = d->type, .i = d->i, .group = &group});
 }
 
@@ -266,8 +325,18 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 	}
 	for (size_t i = 0; i < c->n; i++)
 		c->n_skipped += c->skipped[i] != FRIC_OK;
+	contacts_judge(c);
 	*contacts = c;
 	return FRIC_OK;
+}
+
+void contacts_judge(struct fric_contacts *c)
+{
+	bool all = true;
+	for (size_t i = 0; i < c->n; i++)
+		all &= ordinary_lagged(*column_at(c->weight, i), *column_at(c->normal_force, i), *column_at(c->eps_v, i),
+		                       *column_at(c->effective_mu_s, i), *column_at(c->effective_mu_k, i));
+	c->ordinary = all;
 }
 
 int fric_dim(const struct fric_contacts *contacts)
