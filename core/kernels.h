@@ -25,11 +25,20 @@ struct kernel_block {
 	bool careful;                /* some contact leaves the range of the doubles: do the whole block in the scalar form */
 };
 
+/* Geometry of a block of 3D contacts of one type, in plain doubles. */
+struct geometry_block {
+	size_t n;
+	double position[FRIC_MAX_STENCIL][3][FRIC_BLOCK]; /* of the stencils' vertices */
+	double *closest_point[2], *tangent_basis[6], *distance; /* [n] results */
+	double good[FRIC_BLOCK]; /* 0: do this one in double-double */
+};
+
 struct fric_kernels {
 	const char *name;
 	void (*potential)(struct kernel_block *block);
 	void (*force)(struct kernel_block *block);                 /* and potential */
 	void (*inner)(struct kernel_block *block, enum fric_projection projection);
+	void (*geometry[FRIC_PLANE_VERTEX])(struct geometry_block *block); /* by type; a plane has its own */
 };
 
 /* Variants of this build, best first; only those that this processor runs may be called. */
