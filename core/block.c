@@ -14,18 +14,18 @@ struct span next_span(const struct fric_contacts *contacts, size_t begin, size_t
 }
 
 /* x and y of a vertex travel together: loads are what this costs. */
-typedef double pair __attribute__((vector_size(16)));
+typedef double xy_pair __attribute__((vector_size(16)));
 
-static inline pair load_pair(const double *x)
+static inline xy_pair load_pair(const double *x)
 {
-	pair p;
+	xy_pair p;
 	memcpy(&p, x, sizeof(p));
 	return p;
 }
 
 /* relative_velocity in 3D with the type known: the same operations in the same order. */
 static inline __attribute__((always_inline)) void load_stencil(const struct fric_contacts *c, enum fric_type type, size_t i,
-                                                               const double *v, pair *xy, double *z)
+                                                               const double *v, xy_pair *xy, double *z)
 {
 	const double *x[FRIC_MAX_STENCIL];
 	const double a = c->closest_point[0][i], b = c->closest_point[1][i];
@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void load_stencil(const struct fric
 		x[k] = v + (size_t)c->vertices[k][i] * 3;
 	*xy = load_pair(x[0]);
 	*z = x[0][2];
-	const pair p1 = type == FRIC_PLANE_VERTEX ? *xy : load_pair(x[1]);
+	const xy_pair p1 = type == FRIC_PLANE_VERTEX ? *xy : load_pair(x[1]);
 	switch (type) {
 	case FRIC_VERTEX_VERTEX:
 		*xy = *xy - p1;
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void load_type(const struct fric_co
                                                             enum fric_type type, const double *v, struct kernel_block *b)
 {
 	for (size_t j = 0; j < span.n; j++) {
-		pair xy;
+		xy_pair xy;
 		load_stencil(c, type, span.begin + j, v, &xy, &b->relative[2][j]);
 		b->relative[0][j] = xy[0];
 		b->relative[1][j] = xy[1];
@@ -131,6 +131,8 @@ static bool inner_matrix(const struct block_task *task, size_t i, const struct s
 	const double u = slip->unit[0], v = slip->unit[1];
 	double along, across;
 	slip_eigenvalues(c, i, slip, &along, &across);
+	if (c->dim == 2)
+		across = 0; /* there is no direction across */
 	const bool finite = isfinite(along) && isfinite(across); /* before a projection hides it */
 	along = projected(task->projection, along);
 	across = projected(task->projection, across);
@@ -152,7 +154,7 @@ static bool run_scalar(const struct block_task *task, struct span span, size_t j
 		return false;
 	if (task->result == BLOCK_INNER)
 		return inner_matrix(task, i, &slip, b, j);
-	b->potential[j] = slip_potential(c, i, &slip);
+	b->potential[j] = task->potentials ? slip_potential(c, i, &slip) : 0;
 	if (task->result == BLOCK_FORCE) {
 		slip_force(c, i, &slip, f);
 		spread(c, i, f, b, j);

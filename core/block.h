@@ -14,6 +14,7 @@ struct block_task {
 	const struct fric_contacts *contacts;
 	const struct fric_kernels *kernels;
 	const double *velocities;
+	bool potentials;                 /* BLOCK_FORCE: potentials too, or they are not looked at */
 	enum block_result result;
 	enum fric_projection projection; /* BLOCK_INNER */
 };

@@ -198,6 +198,15 @@ static bool all_finite(const double *x, size_t n)
 	return sum_lanes(sum) == 0;
 }
 
+/* A sum that is not finite: is one contact alone at fault? The scalar form looks at each of them. */
+static enum fric_code blame(const struct fric_context *context, const struct evaluation *task, struct fric_error *error)
+{
+	struct evaluation again = {.block = task->block};
+	again.block.kernels = &fric_kernels_scalar;
+	const struct fault fault = parallel_chunks(context, task->block.contacts->n, evaluate_chunk, &again);
+	return fault.code ? report_fault(task->block.contacts, fault, error) : report_code(FRIC_E_NOT_FINITE, error);
+}
+
 static enum fric_code evaluate(const struct fric_context *context, struct evaluation *task, double *potential,
                                struct fric_error *error)
 {
@@ -208,12 +217,12 @@ static enum fric_code evaluate(const struct fric_context *context, struct evalua
 	const struct fault fault = parallel_chunks(context, c->n, evaluate_chunk, task);
 	enum fric_code code = report_fault(c, fault, error);
 	if (code == FRIC_OK && task->potentials)
-		code = report_code(sum_potentials(task, potential), error);
+		code = sum_potentials(task, potential);
 	if (code == FRIC_OK && task->forces)
 		parallel_parts(context, c->n, gather_part, task);
 	if (code == FRIC_OK && task->gradient && !all_finite(task->gradient, ndof))
-		code = report_code(FRIC_E_NOT_FINITE, error);
-	return code;
+		code = FRIC_E_NOT_FINITE;
+	return code == FRIC_E_NOT_FINITE && fault.code == FRIC_OK ? blame(context, task, error) : code;
 }
 
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -222,7 +231,7 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
 	const size_t n = contacts->n, chunks = n_chunks(n) + 1;
 	const bool parallel = gradient && context->n_threads > 1 && n_chunks(n) > 1;
 	struct evaluation task = {.block = {contacts, kernels_of(context), velocities,
-	                                    gradient ? BLOCK_FORCE : BLOCK_POTENTIAL, FRIC_PROJECT_NONE},
+	                                    potential, gradient ? BLOCK_FORCE : BLOCK_POTENTIAL, FRIC_PROJECT_NONE},
 	                          .gradient = gradient};
 	enum fric_code code = FRIC_E_MEMORY;
 	task.potentials = potential ? malloc(chunks * sizeof(double)) : NULL;

@@ -179,7 +179,8 @@ static enum fric_code edge_vertex(int dim, const double *const p[], struct fric_
 	if (dim == 3 && (r.is_zero || n.is_zero))
 		return FRIC_E_VERTEX_ON_EDGE;
 	g->closest_point[0] = unscaled(dd_quotient(dot(&r, &e), dot(&e, &e)), r.exponent - e.exponent);
-	g->distance = unscaled(length(&n) / length(&e), n.exponent - e.exponent);
+	const double area = dim == 2 ? fabs(n.x[2].hi) : length(&n); /* no square: it may be tiny in 2D */
+	g->distance = unscaled(area / length(&e), n.exponent - e.exponent);
 	double first[3], second[3];
 	rounded(&e, first);
 	rounded(&n, second);
@@ -278,7 +279,10 @@ enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double 
 			return FRIC_OK;
 		}
 	}
-	return exact_geometry(type, dim, p, geometry);
+	const enum fric_code code = exact_geometry(type, dim, p, geometry);
+	const bool finite = isfinite(geometry->closest_point[0]) && isfinite(geometry->closest_point[1]) &&
+	                    isfinite(geometry->distance);
+	return code == FRIC_OK && !finite ? FRIC_E_NOT_FINITE : code;
 }
 
 static struct vec plane_normal(int dim, const double *normal)

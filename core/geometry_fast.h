@@ -1,7 +1,7 @@
 /**
  * Closest point, tangent basis and distance in plain doubles, for 3D contacts that are far from degenerate. The caller
  * falls back on double-double arithmetic (geometry.c) where `good` is false: nearly parallel edges, slivers, closeness
- * that cancels, coordinates far from the origin. Where it is true, errors stay below about 1e-13 of the edges' lengths.
+ * that cancels, coordinates far from the origin. Where it is true, errors stay below about 1e-13 of the contact's size.
  * Branch-free, so that a loop over contacts becomes vectors.
  */
 #ifndef FRIC_GEOMETRY_FAST_H
@@ -26,7 +26,7 @@ struct fast_geometry {
 };
 
 /* sin^2 of the angle between edges, of the angle between edge and vertex, and (distance / reach)^2, that plain doubles can take. */
-static const double fast_edges = 0x1p-10, fast_vertex = 0x1p-20, fast_distance = 0x1p-24;
+static const double fast_edges = 0x1p-6, fast_vertex = 0x1p-20, fast_distance = 0x1p-24;
 /* (length / largest coordinate)^2 of an edge that is certainly not zero (1e-15 of the coordinate). */
 static const double fast_length = 0x1p-90;
 

@@ -30,7 +30,7 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
                                   const double *velocities, enum fric_projection projection, double *inner,
                                   struct fric_error *error)
 {
-	struct inner_task task = {{contacts, kernels_of(context), velocities, BLOCK_INNER, projection}, inner};
+	struct inner_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, inner};
 	return report_fault(contacts, parallel_chunks(context, contacts->n, inner_chunk, &task), error);
 }
 

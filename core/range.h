@@ -1,5 +1,5 @@
 /**
- * Between these, squares and products of speed ratios, forces and coefficients keep all their digits.
+ * Between these, products of up to three speed ratios, forces and coefficients keep all their digits.
  */
 #ifndef FRIC_RANGE_H
 #define FRIC_RANGE_H
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-static const double slip_small = 0x1p-400, slip_large = 0x1p+400;
+static const double slip_small = 0x1p-300, slip_large = 0x1p+300;
 
 static inline bool ordinary(double x)
 {

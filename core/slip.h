@@ -61,9 +61,11 @@ static inline void relative_velocity(const struct fric_contacts *c, enum fric_ty
 static inline void slip_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
                                  struct slip *slip)
 {
-	double relative[3];
+	double relative[3] = {0};
 	relative_velocity(c, type, i, v, relative);
 	slip->n = c->dim - 1;
+	if (c->skipped[i]) /* whatever its velocities, even out of range */
+		relative[0] = relative[1] = relative[2] = 0;
 	for (int t = 0; t < 2; t++) {
 		double *const *p = c->tangent_basis + t;
 		slip->u[t] = 0;
@@ -119,7 +121,8 @@ static inline void slip_of(const struct fric_contacts *c, enum fric_type type, s
 	slip->mu_k = *column_at(c->effective_mu_k, i);
 	slip->inverse_eps_v = 1 / slip->eps_v;
 	const double w[2] = {slip->scaled[0] * slip->inverse_eps_v, slip->scaled[1] * slip->inverse_eps_v};
-	if (ordinary(fabs(w[0]) + fabs(w[1])) && ordinary_lagged(weight, normal_force, slip->eps_v, slip->mu_s, slip->mu_k))
+	const bool underflow = w[0] == 0 && w[1] == 0 && (slip->scaled[0] != 0 || slip->scaled[1] != 0);
+	if (ordinary(fabs(w[0]) + fabs(w[1])) && !underflow && ordinary_lagged(weight, normal_force, slip->eps_v, slip->mu_s, slip->mu_k))
 		ordinary_ratio(slip, w);
 	else
 		extreme_ratio(slip);
