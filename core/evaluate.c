@@ -15,12 +15,12 @@ struct evaluation {
 	int32_t *lowest, *highest; /* [n_chunks] vertices of a chunk */
 };
 
-typedef double pair __attribute__((vector_size(16)));
+typedef double xy_pair __attribute__((vector_size(16)));
 
 /* Two components at once: half the loads and stores that this costs. */
-static inline void add_pair(double *out, pair add)
+static inline void add_pair(double *out, xy_pair add)
 {
-	pair sum;
+	xy_pair sum;
 	memcpy(&sum, out, sizeof(sum));
 	sum += add;
 	memcpy(out, &sum, sizeof(sum));
@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) void scatter(const struct fric_cont
 		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
 		for (int v = 0; v < k; v++) {
 			double *out = g + (size_t)c->vertices[v][i] * dim;
-			add_pair(out, w[v] * (pair){x[j * stride], y[j * stride]});
+			add_pair(out, w[v] * (xy_pair){x[j * stride], y[j * stride]});
 			if (dim == 3)
 				out[2] += w[v] * z[j * stride];
 		}

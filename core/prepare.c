@@ -25,10 +25,10 @@ static void *carve(struct carver *carver, size_t n, size_t size)
 	return array;
 }
 
-static void carve_pair(struct carver *carver, size_t n, double *pair[2])
+static void carve_pair(struct carver *carver, size_t n, double *two[2])
 {
-	pair[0] = carve(carver, n, sizeof(double));
-	pair[1] = carve(carver, n, sizeof(double));
+	two[0] = carve(carver, n, sizeof(double));
+	two[1] = carve(carver, n, sizeof(double));
 }
 
 static bool any_group(const struct fric_batch *batch, size_t field)
@@ -301,10 +301,10 @@ static void copy_column(const struct drafts *d, struct fric_values values, size_
 		out[j] = values.data ? row(values, d->first + j)[m] : otherwise;
 }
 
-static void copy_pair(const struct drafts *d, struct fric_values values, double *const pair[2])
+static void copy_pair(const struct drafts *d, struct fric_values values, double *const two[2])
 {
-	for (size_t m = 0; m < 2 && pair[0]; m++)
-		copy_column(d, values, m, 0, (struct column){pair[m], 1});
+	for (size_t m = 0; m < 2 && two[0]; m++)
+		copy_column(d, values, m, 0, (struct column){two[m], 1});
 }
 
 /* The fields that are taken over as they are. */

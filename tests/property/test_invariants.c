@@ -359,7 +359,7 @@ static void check_permutation(struct scene *s, struct rng *rng)
 	const size_t ndof = scene_ndof(s);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		struct fric_group *g = &s->batch.groups[type];
-		size_t order[16];
+		size_t order[16] = {0};
 		assert_true(g->n <= 16);
 		for (size_t i = 0; i < g->n; i++) { /* the inside-out shuffle */
 			const size_t j = below(rng, i + 1);

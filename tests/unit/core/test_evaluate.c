@@ -346,37 +346,37 @@ static void test_matchstick(void **state)
 	batch.friction.mu_s = 0.9;
 	batch.friction.mu_k = 0.8;
 	struct fric_contacts *c = prepared(&batch);
-	assert_bits(c->effective_mu_s[0], 0.9); /* not chosen yet */
+	assert_bits(*column_at(c->effective_mu_s, 0), 0.9); /* not chosen yet */
 	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
-	assert_near(c->effective_mu_s[0], sqrt(0.36 + 0.16), 2e-16);
-	assert_near(c->effective_mu_k[0], sqrt(0.0144 + 0.1024), 2e-16);
-	assert_bits(c->mu_s[0], 0.9);
-	assert_bits(c->mu_k[0], 0.8);
+	assert_near(*column_at(c->effective_mu_s, 0), sqrt(0.36 + 0.16), 2e-16);
+	assert_near(*column_at(c->effective_mu_k, 0), sqrt(0.0144 + 0.1024), 2e-16);
+	assert_bits(*column_at(c->mu_s, 0), 0.9);
+	assert_bits(*column_at(c->mu_k, 0), 0.8);
 	v[0] = v[1] = 0;
 	assert_ok(fric_choose_matchstick(&serial, c, v, &error)); /* (1, 0) */
-	assert_bits(c->effective_mu_s[0], 1);
-	assert_bits(c->effective_mu_k[0], 0.2);
+	assert_bits(*column_at(c->effective_mu_s, 0), 1);
+	assert_bits(*column_at(c->effective_mu_k, 0), 0.2);
 	fric_contacts_free(c);
 	g->mu_s_aniso = one_value(none); /* falls back to the scalar of its own kind */
 	c = prepared(&batch);
 	v[0] = 1;
 	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
-	assert_bits(c->effective_mu_s[0], 0.9);
-	assert_bits(c->effective_mu_k[0], 0.2);
+	assert_bits(*column_at(c->effective_mu_s, 0), 0.9);
+	assert_bits(*column_at(c->effective_mu_k, 0), 0.2);
 	fric_contacts_free(c);
 	g->mu_s_aniso = one_value(s);
 	g->mu_k_aniso = one_value(none);
 	c = prepared(&batch);
 	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
-	assert_near(c->effective_mu_s[0], 1, 1e-15);
-	assert_bits(c->effective_mu_k[0], 0.8);
+	assert_near(*column_at(c->effective_mu_s, 0), 1, 1e-15);
+	assert_bits(*column_at(c->effective_mu_k, 0), 0.8);
 	fric_contacts_free(c);
 	g->mu_k_aniso = one_value(k);
 	g->mu_s_aniso.data = NULL; /* mu_k_aniso alone */
 	c = prepared(&batch);
 	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
-	assert_bits(c->effective_mu_s[0], 0.9);
-	assert_bits(c->effective_mu_k[0], 0.2);
+	assert_bits(*column_at(c->effective_mu_s, 0), 0.9);
+	assert_bits(*column_at(c->effective_mu_k, 0), 0.2);
 	fric_contacts_free(c);
 }
 
@@ -390,7 +390,7 @@ static void test_half_an_ellipse(void **state)
 	batch.groups[FRIC_PLANE_VERTEX].mu_s_aniso = one_value(s);
 	struct fric_contacts *c = prepared(&batch);
 	assert_ok(fric_choose_matchstick(&serial, c, (double[]){0, 1, 0}, &error));
-	assert_bits(c->effective_mu_s[0], 0);
+	assert_bits(*column_at(c->effective_mu_s, 0), 0);
 	fric_contacts_free(c);
 }
 
@@ -408,11 +408,11 @@ static void test_matchstick_threshold(void **state)
 		struct fric_contacts *c = prepared(&batch);
 		const double below = 0.99e-10 * eps[i], above = 1.01e-10 * eps[i];
 		assert_ok(fric_choose_matchstick(&serial, c, (double[]){0, below, 0, 0, below / 2, 0}, &error));
-		assert_bits(c->effective_mu_s[0], 1);
-		assert_bits(c->effective_mu_s[1], 1);
+		assert_bits(*column_at(c->effective_mu_s, 0), 1);
+		assert_bits(*column_at(c->effective_mu_s, 1), 1);
 		assert_ok(fric_choose_matchstick(&serial, c, (double[]){0, above, 0, 0, above / 2, 0}, &error));
-		assert_bits(c->effective_mu_s[0], 0.5);
-		assert_bits(c->effective_mu_s[1], 0.5);
+		assert_bits(*column_at(c->effective_mu_s, 0), 0.5);
+		assert_bits(*column_at(c->effective_mu_s, 1), 0.5);
 		fric_contacts_free(c);
 	}
 }
