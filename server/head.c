@@ -50,7 +50,7 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 
 void srv_head_add(struct srv_head *head, const char *name, const char *value)
 {
-	int *count;
+	int *count = NULL;
 	const char **known = value_of(head, name, &count);
 	head->malformed_name |= !is_token(name);
 	if (known && (*count)++ == 0)

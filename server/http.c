@@ -350,7 +350,7 @@ static enum MHD_Result finish(struct request *request)
 	if (request->response)
 		return answer(request);
 	if (!is_large(request)) {
-		handle(request, &request->http->small);
+		handle(request, request->admitted.computes ? &request->http->small : &request->http->large);
 	} else if (srv_admission_reserve(request->http->admission)) {
 		request->job.compute = compute;
 		request->job.finish = resume;
