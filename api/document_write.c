@@ -41,6 +41,10 @@ static size_t print(const struct api_array *array, size_t i, char *text)
 		return api_integer_write(((const int32_t *)array->data)[i], text);
 	case API_I64:
 		return api_integer_write(((const int64_t *)array->data)[i], text);
+	case API_U32:
+		return api_integer_write(((const uint32_t *)array->data)[i], text);
+	case API_F32:
+		return api_real_write((double)((const float *)array->data)[i], text);
 	case API_F64:
 		break;
 	}

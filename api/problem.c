@@ -169,7 +169,13 @@ void api_response_add_header(struct api_response *response, const char *name, co
 
 void api_response_free(struct api_response *response)
 {
+	if (response->release)
+		response->release(response->owner);
+	free(response->parts);
 	free(response->body);
+	response->release = NULL;
+	response->parts = NULL;
+	response->n_parts = 0;
 	response->body = NULL;
 }
 
