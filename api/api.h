@@ -14,7 +14,8 @@
 /* What the service promises and how it computes; set once before the first request, read-only afterwards. */
 struct api_service {
 	int n_threads;             /* threads of a large evaluation, >= 1 */
-	size_t max_json_bytes;     /* longest JSON body */
+	size_t max_json_bytes;     /* longest JSON body, and longest document in a frame */
+	size_t max_frame_bytes;    /* longest frame */
 	size_t max_answer_bytes;   /* longest answer */
 	struct api_pool *pool;     /* of warm memory, outliving all responses; NULL: malloc */
 };
@@ -31,7 +32,13 @@ struct api_request {
 	const atomic_bool *stop;  /* NULL, or raised when the answer is no longer wanted */
 };
 
-enum { API_MAX_HEADERS = 8 };
+enum { API_MAX_HEADERS = 8, API_MAX_PARTS = 256 };
+
+/* A stretch of an answer's body. */
+struct api_part {
+	const void *bytes;
+	size_t n;
+};
 
 /* The answer; its strings and body belong to it until api_response_free. */
 struct api_response {
@@ -42,10 +49,14 @@ struct api_response {
 		char value[256];
 	} headers[API_MAX_HEADERS];  /* beside Content-Type: Allow, Retry-After, Server-Timing */
 	int n_headers;
-	char *body;              /* or NULL */
-	size_t body_bytes;
+	char *body;              /* or NULL; the whole body, unless there are parts */
 	size_t body_capacity;    /* private, as pool: where the body goes back to */
 	struct api_pool *pool;
+	size_t body_bytes;       /* of the whole body, in either form */
+	struct api_part *parts;  /* malloc'd: the body in pieces that are to be sent one after the other; NULL: in one */
+	int n_parts;             /* up to API_MAX_PARTS, none of them empty */
+	void *owner;             /* of what parts point to, until release(owner); release is NULL if there is none */
+	void (*release)(void *owner);
 };
 
 /* What a request may do, judged from its line and headers before a byte of its body is read. */

@@ -1,8 +1,12 @@
 #include "api/check.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "api/sweep.h"
 
 struct api_field api_member(const struct api_field *object, const char *name)
 {
@@ -94,9 +98,9 @@ bool api_check_choices(struct api_check *check, const struct api_field *field, c
 	const struct api_array *array = api_document_array(check->document, field->node);
 	for (int i = 0; names[i]; i++)
 		flags[i] = false;
-	if (array && array->rank == 1 && array->n == 0)
+	if (array && array->rank == 1 && array->n == 0 && !array->binary)
 		return true; /* an empty list, lifted like any empty array */
-	if (array && array->rank > 0) {
+	if (array && array->n > 0 && array->rank > 0) {
 		const struct api_path first = {&field->path, NULL, 0};
 		return api_fault_at(check->fault, 422, &first, "expected a string, got a number");
 	}
@@ -140,25 +144,55 @@ bool api_fault_entry(struct api_check *check, const struct api_field *field, siz
 	return api_fault_at(check->fault, 422, &path[array->rank], "%s", message);
 }
 
-static const char *range_name(enum api_range range)
-{
-	return range == API_POSITIVE ? "> 0" : ">= 0";
-}
-
-static bool in_range(enum api_range range, double value)
-{
-	return range == API_ANY || (range == API_POSITIVE ? value > 0 : value >= 0);
-}
-
-static bool check_range(struct api_check *check, const struct api_field *field, const struct api_array *array,
+static bool fault_value(struct api_check *check, const struct api_field *field, size_t i, double value,
                         enum api_range range)
 {
-	const double *data = array->data;
-	for (size_t i = 0; i < array->n && range != API_ANY; i++)
-		if (!in_range(range, data[i]))
-			return api_fault_entry(check, field, i, "%.17g is out of range: \"%s\" must be %s", data[i],
-			                       field->path.key, range_name(range));
-	return true;
+	if (!isfinite(value))
+		return api_fault_entry(check, field, i, "%s is not a finite number", isnan(value) ? "NaN" : value > 0 ?
+		                       "infinity" : "-infinity");
+	return api_fault_entry(check, field, i, "%.17g is out of range: \"%s\" must be %s", value, field->path.key,
+	                       range == API_POSITIVE ? "> 0" : ">= 0");
+}
+
+static double lowest(enum api_range range)
+{
+	return range == API_ANY ? -DBL_MAX : range == API_POSITIVE ? DBL_TRUE_MIN : 0;
+}
+
+/* Finite and in range. */
+static bool check_range(struct api_check *check, const struct api_field *field, const double *data, size_t n,
+                        enum api_range range)
+{
+	const double low = lowest(range);
+	if (api_sweep_reals(data, n, low, DBL_MAX))
+		return true;
+	size_t i = 0;
+	while (data[i] >= low && data[i] <= DBL_MAX)
+		i++;
+	return fault_value(check, field, i, data[i], range);
+}
+
+/* The array's numbers as doubles: where they are, or in the arena. NULL after a fault. */
+static const double *reals(struct api_check *check, const struct api_array *array)
+{
+	if (array->dtype == API_F64)
+		return array->data;
+	double *out = api_arena_array(check->arena, array->n, sizeof(*out));
+	if (out)
+		api_sweep_to_reals(array, out);
+	else
+		api_fault_set(check->fault, 503, "not enough memory for this request now");
+	return out;
+}
+
+/* The same, judged. What was read from a text is finite. */
+static const double *reals_in_range(struct api_check *check, const struct api_field *field,
+                                    const struct api_array *array, enum api_range range)
+{
+	const double *data = reals(check, array);
+	if (!data || (range == API_ANY && !array->binary))
+		return data;
+	return check_range(check, field, data, array->n, range) ? data : NULL;
 }
 
 /* The first element of a mixed array that is no number. */
@@ -166,7 +200,10 @@ static bool fault_in_mixed(struct api_check *check, const struct api_field *fiel
 {
 	for (size_t i = 0; i < json_array_size(field->node); i++) {
 		const struct api_field entry = {json_array_get(field->node, i), {&field->path, NULL, i}};
-		if (api_document_array(check->document, entry.node))
+		const struct api_array *array = api_document_array(check->document, entry.node);
+		if (array && array->binary)
+			return api_fault_at(check->fault, 422, &entry.path, "a binary array cannot be an element of another array");
+		if (array)
 			continue;
 		if (json_is_array(entry.node))
 			return fault_in_mixed(check, &entry);
@@ -206,18 +243,20 @@ bool api_check_number(struct api_check *check, const struct api_field *field, en
 		return false;
 	if (array->rank != 0)
 		return wrong_kind(check, field, "a number");
-	if (!check_range(check, field, array, range))
-		return false;
-	*out = *(const double *)array->data;
-	return true;
+	const double *value = reals_in_range(check, field, array, range);
+	if (value)
+		*out = *value;
+	return value;
 }
 
 /* [2, 3] in text */
 static const char *print_shape(const size_t *shape, int rank, char *out, size_t bytes)
 {
 	size_t at = (size_t)snprintf(out, bytes, "[");
-	for (int i = 0; i < rank && at < bytes; i++)
+	for (int i = 0; i < rank && i < API_MAX_RANK && at < bytes; i++)
 		at += (size_t)snprintf(out + at, bytes - at, "%s%zu", i ? ", " : "", shape[i]);
+	if (rank > API_MAX_RANK && at < bytes)
+		at += (size_t)snprintf(out + at, bytes - at, ", ...");
 	if (at < bytes)
 		snprintf(out + at, bytes - at, "]");
 	return out;
@@ -285,8 +324,8 @@ bool api_check_values(struct api_check *check, const struct api_field *field, co
 	const bool rows = all_rows(array, shape);
 	if (!rows && !one_row(array, shape))
 		return wrong_shape(check, field, array, shape);
-	*out = (struct fric_values){array->data, rows ? row_size(shape) : 0};
-	return check_range(check, field, array, shape->range);
+	*out = (struct fric_values){reals_in_range(check, field, array, shape->range), rows ? row_size(shape) : 0};
+	return out->data;
 }
 
 static bool wrong_rows(struct api_check *check, const struct api_field *field, const struct api_array *array,
@@ -316,27 +355,42 @@ bool api_check_rows(struct api_check *check, const struct api_field *field, size
 	return *n <= INT32_MAX / 4 || api_fault_at(check->fault, 413, &field->path, "more than %d entries", INT32_MAX / 4);
 }
 
-static bool check_integer(struct api_check *check, const struct api_field *field, const struct api_array *array,
-                          size_t i, size_t limit, const char *what)
+/* The first entry that is no index. */
+static bool fault_index(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                        size_t limit, const char *what)
 {
-	const double value = ((const double *)array->data)[i];
+	const double *data = reals(check, array);
+	size_t i = 0;
+	if (!data)
+		return false;
+	while (i < array->first_non_integer && data[i] >= 0 && data[i] < (double)limit)
+		i++;
 	if (i == array->first_non_integer)
 		return api_fault_entry(check, field, i, "expected an integer, written without point or exponent");
-	if (value >= 0 && value < (double)limit)
-		return true;
-	return api_fault_entry(check, field, i, "%.17g is not a %s: there are %zu", value, what, limit);
+	return api_fault_entry(check, field, i, "%.17g is not a %s: there are %zu", data[i], what, limit);
 }
 
-static bool convert(struct api_check *check, const struct api_field *field, const struct api_array *array,
-                    size_t limit, const char *what, int32_t *out)
+/* The array's numbers as indices: where they are, or in the arena. NULL after a fault. */
+static const int32_t *indices_below(struct api_check *check, const struct api_field *field,
+                                    const struct api_array *array, size_t limit, const char *what)
 {
-	const double *data = array->data;
-	for (size_t i = 0; i < array->n; i++) {
-		if (!check_integer(check, field, array, i, limit, what))
-			return false;
-		out[i] = (int32_t)data[i];
+	if (array->binary && (array->dtype == API_F64 || array->dtype == API_F32)) {
+		api_fault_at(check->fault, 422, &field->path, "dtype %s does not suit indices: i32, u32 or i64 do",
+		             api_dtype_name(array->dtype));
+		return NULL;
 	}
-	return true;
+	const bool in_place = array->dtype == API_I32;
+	int32_t *out = in_place ? NULL : api_arena_array(check->arena, array->n, sizeof(*out));
+	if (!in_place && !out) {
+		api_fault_set(check->fault, 503, "not enough memory for this request now");
+		return NULL;
+	}
+	const bool ok = array->first_non_integer >= array->n &&
+	                (in_place ? api_sweep_i32(array->data, array->n, limit) : api_sweep_to_indices(array, limit, out));
+	if (ok)
+		return in_place ? array->data : out;
+	fault_index(check, field, array, limit, what);
+	return NULL;
 }
 
 bool api_check_index(struct api_check *check, const struct api_field *field, size_t limit, const char *what,
@@ -349,7 +403,10 @@ bool api_check_index(struct api_check *check, const struct api_field *field, siz
 		return false;
 	if (array->rank != 0)
 		return wrong_kind(check, field, "an integer");
-	return convert(check, field, array, limit, what, out);
+	const int32_t *index = indices_below(check, field, array, limit, what);
+	if (index)
+		*out = *index;
+	return index;
 }
 
 bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
@@ -364,9 +421,6 @@ bool api_check_indices(struct api_check *check, const struct api_field *field, s
 		return false;
 	if (!all_rows(array, &shape))
 		return wrong_shape(check, field, array, &shape);
-	int32_t *indices = api_arena_array(check->arena, array->n, sizeof(*indices));
-	if (!indices)
-		return api_fault_set(check->fault, 503, "not enough memory for this request now");
-	*out = indices;
-	return convert(check, field, array, limit, what, indices);
+	*out = indices_below(check, field, array, limit, what);
+	return *out;
 }

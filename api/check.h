@@ -11,7 +11,7 @@
 
 struct api_check {
 	const struct api_document *document;
-	struct api_arena *arena; /* of arrays that had to be converted */
+	struct api_arena *arena; /* of numbers that had to be converted */
 	struct api_fault *fault;
 };
 
@@ -58,10 +58,10 @@ bool api_check_index(struct api_check *check, const struct api_field *field, siz
 
 /* Number of rows of a field of rows of `row` numbers, nested or flat; row 0: rows are bare numbers. */
 bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n);
-/* Numbers of a given shape, borrowed from the document. Absent: data is set to NULL. */
+/* Finite numbers of a given shape, in the document, the frame or the arena. Absent: data is set to NULL. */
 bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
                       struct fric_values *out);
-/* Integers in [0, limit) of shape [n, row] (row 0: [n]), copied into the arena. Absent: NULL. */
+/* Integers in [0, limit) of shape [n, row] (row 0: [n]), in the frame or in the arena. Absent: NULL. */
 bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
                        const char *what, const int32_t **out);
 

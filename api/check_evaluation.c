@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/evaluation.h"
+#include "api/sweep.h"
 
 const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1] = {
 	"potential", "tangential_velocity", "mu_s", "mu_k", "normal_force", "distance",
@@ -285,6 +286,24 @@ static bool check_answer(struct api_check *check, const struct api_field *root, 
 	       api_fault_at(check->fault, 422, &triangle.path, "\"triangle\" goes with triplets and csr only");
 }
 
+/* The first contact that has a vertex twice. */
+static bool fault_repeated(struct api_check *check, const struct api_field *field, enum fric_type type,
+                           const struct fric_group *g)
+{
+	const size_t k = (size_t)fric_stencil_size(type);
+	size_t i = 0;
+	while (api_sweep_distinct(g->vertices + i * k, 1, k))
+		i++;
+	const int32_t *v = g->vertices + i * k;
+	size_t a = 1, b = 0;
+	while (v[a] != v[b])
+		if (++b == a)
+			a++, b = 0;
+	const struct api_path contact = {&field->path, NULL, i};
+	return api_fault_at(check->fault, 422, &contact, "contact %zu of %s: vertex %d is there twice", i, fric_type_name(type),
+	                    v[a]);
+}
+
 /* The stencils of a group: in range, and no vertex twice in one contact. */
 static bool check_stencils(struct api_check *check, const struct api_field *object, enum fric_type type,
                            const struct api_evaluation *e, struct fric_group *g)
@@ -295,15 +314,7 @@ static bool check_stencils(struct api_check *check, const struct api_field *obje
 	    !api_check_rows(check, &field, row, &g->n) ||
 	    !api_check_indices(check, &field, g->n, row, e->batch.n_vertices, "vertex", &g->vertices))
 		return false;
-	for (size_t i = 0; i < g->n; i++)
-		for (size_t a = 0; a < k; a++)
-			for (size_t b = 0; b < a; b++)
-				if (g->vertices[i * k + a] == g->vertices[i * k + b]) {
-					const struct api_path contact = {&field.path, NULL, i};
-					return api_fault_at(check->fault, 422, &contact, "contact %zu of %s: vertex %d is there twice", i,
-					                    fric_type_name(type), g->vertices[i * k + a]);
-				}
-	return true;
+	return api_sweep_distinct(g->vertices, g->n, k) || fault_repeated(check, &field, type, g);
 }
 
 /* Per-contact fields that are read alike. `only` is the dimension that a field belongs to, 0 for both. */

@@ -142,6 +142,23 @@ bool api_document_read_json(const char *text, size_t bytes, struct api_document 
 	return root;
 }
 
+static const struct {
+	const char *name;
+	size_t bytes;
+} dtypes[] = {
+	[API_F64] = {"f64", 8}, [API_F32] = {"f32", 4}, [API_I32] = {"i32", 4}, [API_U32] = {"u32", 4}, [API_I64] = {"i64", 8},
+};
+
+const char *api_dtype_name(enum api_dtype dtype)
+{
+	return dtypes[dtype].name;
+}
+
+size_t api_dtype_bytes(enum api_dtype dtype)
+{
+	return dtypes[dtype].bytes;
+}
+
 void api_document_free(struct api_document *document)
 {
 	json_decref(document->root);

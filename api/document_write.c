@@ -41,6 +41,10 @@ static size_t print(const struct api_array *array, size_t i, char *text)
 		return api_integer_write(((const int32_t *)array->data)[i], text);
 	case API_I64:
 		return api_integer_write(((const int64_t *)array->data)[i], text);
+	case API_U32:
+		return api_integer_write(((const uint32_t *)array->data)[i], text);
+	case API_F32:
+		return api_real_write((double)((const float *)array->data)[i], text);
 	case API_F64:
 		break;
 	}
@@ -62,7 +66,7 @@ static bool put_numbers(struct writer *w, const struct api_array *array, size_t 
 /* The rows below one element of a level; *i goes through the flat array. */
 static bool put_level(struct writer *w, const struct api_array *array, int level, size_t *i)
 {
-	if (level == array->rank)
+	if (level == array->rank || level == API_MAX_RANK)
 		return put_numbers(w, array, (*i)++, 1);
 	if (!put_char(w, '['))
 		return false;

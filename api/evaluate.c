@@ -20,7 +20,6 @@ struct job {
 	struct api_document document;
 	struct api_evaluation evaluation;
 	struct fric_contacts *contacts;
-	struct fric_pattern *pattern;
 	struct api_render render;
 	struct api_fault *fault;
 	int64_t nanoseconds[N_STEPS];
@@ -48,11 +47,9 @@ static void *allocate(struct job *job, size_t n, size_t size)
 
 static bool decode(struct job *job)
 {
-	struct api_text_fault fault;
 	struct api_check check = {&job->document, &job->arena, job->fault};
-	if (!api_document_read_json(job->request->body, job->request->body_bytes, &job->document, &fault))
-		return api_fault_text(job->fault, &fault);
-	return api_check_evaluation(&check, &job->evaluation);
+	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault) &&
+	       api_check_evaluation(&check, &job->evaluation);
 }
 
 static bool prepare(struct job *job)
@@ -114,19 +111,19 @@ static bool triplets(struct job *job, json_t *hessian, const double *inner)
 static bool csr(struct job *job, json_t *hessian, const double *inner)
 {
 	const enum fric_triangle triangle = (enum fric_triangle)job->evaluation.triangle;
+	struct api_render *r = &job->render;
 	struct fric_error error;
-	if (!core(job, fric_pattern_create(&job->context, job->contacts, triangle, &job->pattern, &error), &error))
+	if (!core(job, fric_pattern_create(&job->context, job->contacts, triangle, &r->pattern, &error), &error))
 		return false;
-	const size_t n = fric_pattern_n_entries(job->pattern), n_rows = fric_pattern_n_rows(job->pattern);
+	const size_t n = fric_pattern_n_entries(r->pattern), n_rows = fric_pattern_n_rows(r->pattern);
 	if (!check_hessian_size(job, n * (sizeof(int32_t) + sizeof(double)) + n_rows * sizeof(int64_t)))
 		return false;
 	double *data = allocate(job, n, sizeof(*data));
-	if (!data || !core(job, fric_hessian_csr(&job->context, job->contacts, inner, job->pattern, data, &error), &error))
+	if (!data || !core(job, fric_hessian_csr(&job->context, job->contacts, inner, r->pattern, data, &error), &error))
 		return false;
-	struct api_render *r = &job->render;
 	api_render_add(r, hessian, "indptr",
-	               api_render_array(r, API_I64, fric_pattern_indptr(job->pattern), n_rows + 1, 0, 0));
-	api_render_add(r, hessian, "indices", api_render_array(r, API_I32, fric_pattern_indices(job->pattern), n, 0, 0));
+	               api_render_array(r, API_I64, fric_pattern_indptr(r->pattern), n_rows + 1, 0, 0));
+	api_render_add(r, hessian, "indices", api_render_array(r, API_I32, fric_pattern_indices(r->pattern), n, 0, 0));
 	api_render_add(r, hessian, "data", api_render_array(r, API_F64, data, n, 0, 0));
 	return true;
 }
@@ -283,7 +280,10 @@ static bool timed(struct job *job, enum step step, bool (*run)(struct job *))
 static bool encode(struct job *job, struct api_response *response)
 {
 	const int64_t start = now();
-	const bool ok = api_render_finish(&job->render, job->service->max_answer_bytes, job->fault, response);
+	enum api_format format;
+	const bool ok =
+		api_format_of_answer(job->request, &format, job->fault) &&
+		api_render_finish(&job->render, format, job->service->max_answer_bytes, job->fault, response);
 	job->nanoseconds[ENCODE] = now() - start;
 	return ok;
 }
@@ -319,10 +319,8 @@ bool api_evaluate(const struct api_service *service, const struct api_request *r
 	const bool decoded = timed(&job, DECODE, decode), prepared = decoded && timed(&job, PREPARE, prepare);
 	const bool evaluated = prepared && timed(&job, EVALUATE, evaluate);
 	const bool ok = evaluated && encode(&job, response);
-	if (!evaluated)
-		api_render_abandon(&job.render);
+	api_render_abandon(&job.render);
 	add_timing(&job, response);
-	fric_pattern_free(job.pattern);
 	fric_contacts_free(job.contacts);
 	api_document_free(&job.document);
 	api_arena_free(&job.arena);

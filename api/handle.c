@@ -6,8 +6,8 @@
 #include "api/evaluate.h"
 #include "api/functions.h"
 #include "api/media.h"
+#include "api/format.h"
 
-static const char media_json[] = "application/json";
 enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
 
 /* A target taken apart. */
@@ -73,24 +73,12 @@ static handler *method_of(const struct route *route, const char *method)
 	return strcmp(method, "POST") ? NULL : route->post;
 }
 
-static bool check_media(const struct api_request *request, bool has_body, struct api_fault *fault)
-{
-	if (has_body && request->content_type && !api_media_is(request->content_type, media_json))
-		return api_fault_set(fault, 415, "\"%.100s\" is not a type this service reads; send %s (curl: -H 'Content-Type: "
-		                     "application/json')", request->content_type, media_json);
-	if (request->accept && api_media_quality(request->accept, media_json) <= 0)
-		return api_fault_set(fault, 406, "no type in \"%.100s\" is one this service writes; it writes %s",
-		                     request->accept, media_json);
-	return true;
-}
-
-static bool check_length(const struct api_service *service, long long announced, bool chunked, struct api_fault *fault)
+static bool check_length(size_t limit, long long announced, bool chunked, struct api_fault *fault)
 {
 	if (announced < 0 && !chunked)
 		return api_fault_set(fault, 411, "a POST needs a Content-Length or Transfer-Encoding: chunked");
-	if (announced >= 0 && (unsigned long long)announced > service->max_json_bytes)
-		return api_fault_set(fault, 413, "a body of %lld bytes is longer than the limit of %zu bytes", announced,
-		                     service->max_json_bytes);
+	if (announced >= 0 && (unsigned long long)announced > limit)
+		return api_fault_set(fault, 413, "a body of %lld bytes is longer than the limit of %zu bytes", announced, limit);
 	return true;
 }
 
@@ -116,13 +104,16 @@ struct api_admission api_admit(const struct api_service *service, const struct a
 	const bool readable = parse_target(request->target, &target);
 	const struct route *route = readable ? find_route(&target) : NULL;
 	const bool post = route && route->post && !strcmp(request->method, "POST");
+	enum api_format format = API_JSON, answer;
 	bool ok = check_route(route, &target, request->method, &fault, response) && route;
-	ok = ok && (!route->negotiates || check_media(request, post, &fault));
-	ok = ok && (!post || check_length(service, announced_bytes, chunked, &fault));
+	ok = ok && (!route->negotiates || api_format_of_request(request, &format, &fault));
+	ok = ok && (!route->negotiates || api_format_of_answer(request, &answer, &fault));
+	const size_t limit = api_format_limit(service, format);
+	ok = ok && (!post || check_length(limit, announced_bytes, chunked, &fault));
 	free(target.path);
 	if (!ok)
 		api_fault_response(&fault, request->request_id, response);
-	return (struct api_admission){ok, ok && post, post ? service->max_json_bytes : MAX_IGNORED_BODY};
+	return (struct api_admission){ok, ok && post, post ? limit : MAX_IGNORED_BODY};
 }
 
 static bool mentions(const struct api_request *request, const char *word)
@@ -142,7 +133,7 @@ static bool may_ask_for_blocks(const struct api_request *request)
 bool api_is_large(const struct api_request *request)
 {
 	enum { SURELY_SMALL = 2 << 10, SMALL_TEXT = 24 << 10, LARGE = 64 << 10 };
-	const bool text = !request->content_type || api_media_is(request->content_type, media_json);
+	const bool text = !api_media_is(request->content_type, api_media_frame);
 	if (request->body_bytes <= SURELY_SMALL)
 		return false;
 	if (request->body_bytes >= (text ? SMALL_TEXT : LARGE))
@@ -167,12 +158,13 @@ void api_handle(const struct api_service *service, const struct api_request *req
 		api_fault_response(&fault, request->request_id, response);
 }
 
-/* Answers of routes that build a small tree: start, let `fill` add to it, print. */
-static bool finish(const struct api_service *service, struct api_render *render, bool ok, struct api_fault *fault,
-                   struct api_response *response)
+/* The end of an answer: ok tells whether the tree is complete. */
+static bool finish(const struct api_service *service, const struct api_request *request, struct api_render *render,
+                   bool ok, struct api_fault *fault, struct api_response *response)
 {
-	if (ok)
-		return api_render_finish(render, service->max_answer_bytes, fault, response);
+	enum api_format format;
+	if (ok && api_format_of_answer(request, &format, fault))
+		return api_render_finish(render, format, service->max_answer_bytes, fault, response);
 	api_render_abandon(render);
 	return false;
 }
@@ -182,11 +174,11 @@ static bool get_health(const struct api_service *service, const struct api_reque
 {
 	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
-	const bool ok = api_render_start(&render, &arena);
 	(void)request;
 	(void)target;
-	api_render_add(&render, render.document.root, "status", json_string("ok"));
-	return finish(service, &render, ok, fault, response);
+	if (api_render_start(&render, &arena))
+		api_render_add(&render, render.document.root, "status", json_string("ok"));
+	return api_render_finish(&render, API_JSON, service->max_answer_bytes, fault, response);
 }
 
 static bool get_info(const struct api_service *service, const struct api_request *request, const struct target *target,
@@ -196,18 +188,19 @@ static bool get_info(const struct api_service *service, const struct api_request
 	struct api_render render;
 	bool ok = api_render_start(&render, &arena);
 	json_t *root = render.document.root, *limits = json_object(), *formats = json_array();
-	(void)request;
 	(void)target;
 	api_render_add(&render, root, "name", json_string("frictiond"));
 	api_render_add(&render, root, "version", json_string(FRIC_VERSION));
 	api_render_integer(&render, root, "threads", service->n_threads);
 	api_render_add(&render, root, "instruction_set", json_string("baseline"));
-	json_array_append_new(formats, json_string(media_json));
+	json_array_append_new(formats, json_string(api_format_type(API_JSON)));
+	json_array_append_new(formats, json_string(api_format_type(API_FRAME)));
 	api_render_add(&render, root, "formats", formats);
 	api_render_add(&render, root, "limits", limits);
 	api_render_integer(&render, limits, "json_body_bytes", (int64_t)service->max_json_bytes);
+	api_render_integer(&render, limits, "frame_body_bytes", (int64_t)service->max_frame_bytes);
 	api_render_integer(&render, limits, "answer_bytes", (int64_t)service->max_answer_bytes);
-	ok = finish(service, &render, ok, fault, response);
+	ok = finish(service, request, &render, ok, fault, response);
 	api_arena_free(&arena);
 	return ok;
 }
@@ -218,20 +211,19 @@ static bool get_functions(const struct api_service *service, const struct api_re
 	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
 	const bool ok = api_render_start(&render, &arena);
-	(void)request;
 	(void)target;
 	api_function_list(&render);
-	return finish(service, &render, ok, fault, response);
+	return finish(service, request, &render, ok, fault, response);
 }
 
-static bool evaluate_function(const struct api_service *service, const struct api_function *function,
-                              const struct api_document *document, struct api_arena *arena, struct api_fault *fault,
-                              struct api_response *response)
+static bool evaluate_function(const struct api_service *service, const struct api_request *request,
+                              const struct api_function *function, const struct api_document *document,
+                              struct api_arena *arena, struct api_fault *fault, struct api_response *response)
 {
 	struct api_render render;
 	bool ok = api_render_start(&render, arena);
 	ok = ok && api_function_evaluate(function, document, arena, &render, fault);
-	return finish(service, &render, ok, fault, response);
+	return finish(service, request, &render, ok, fault, response);
 }
 
 static bool get_function(const struct api_service *service, const struct api_request *request,
@@ -240,10 +232,9 @@ static bool get_function(const struct api_service *service, const struct api_req
 	struct api_arena arena = {.pool = service->pool};
 	struct api_document document = {0};
 	bool ok = strlen(target->query) < MAX_TARGET || api_fault_set(fault, 414, "the query is too long; use POST");
-	(void)request;
 	const struct api_query_names names = api_function_parameters(target->function);
 	ok = ok && api_query_document(target->query, &names, &arena, &document, fault);
-	ok = ok && evaluate_function(service, target->function, &document, &arena, fault, response);
+	ok = ok && evaluate_function(service, request, target->function, &document, &arena, fault, response);
 	json_decref(document.root);
 	api_arena_free(&arena);
 	return ok;
@@ -264,13 +255,9 @@ static bool post_function(const struct api_service *service, const struct api_re
                           const struct target *target, struct api_fault *fault, struct api_response *response)
 {
 	struct api_arena arena = {.pool = service->pool};
-	struct api_document document;
-	struct api_text_fault text;
-	if (!refuse_query(target, fault))
-		return false;
-	if (!api_document_read_json(request->body, request->body_bytes, &document, &text))
-		return api_fault_text(fault, &text);
-	const bool ok = evaluate_function(service, target->function, &document, &arena, fault, response);
+	struct api_document document = {0};
+	const bool ok = refuse_query(target, fault) && api_format_read(service, request, &arena, &document, fault) &&
+	                evaluate_function(service, request, target->function, &document, &arena, fault, response);
 	api_document_free(&document);
 	api_arena_free(&arena);
 	return ok;

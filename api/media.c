@@ -4,6 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
+const char api_media_json[] = "application/json";
+const char api_media_frame[] = "application/vnd.frictiond.frame";
+
 static const char space[] = " \t";
 
 /* [begin, end) without white space around it */
@@ -43,6 +46,12 @@ static int specificity(struct span range, const char *type)
 	return span_is(range, "*/*", 3);
 }
 
+/* A q that is no number counts as 0. */
+static double clamp(double q)
+{
+	return q >= 0 ? q < 1 ? q : 1 : 0;
+}
+
 /* The q parameter in the parameters of one range; 1 if there is none. */
 static double quality(const char *begin, const char *end)
 {
@@ -50,7 +59,7 @@ static double quality(const char *begin, const char *end)
 		const char *stop = memchr(begin, ';', (size_t)(end - begin));
 		const struct span parameter = trim(begin, stop ? stop : end);
 		if (parameter.end - parameter.begin > 2 && !strncasecmp(parameter.begin, "q=", 2))
-			return strtod(parameter.begin + 2, NULL);
+			return clamp(strtod(parameter.begin + 2, NULL));
 		begin = stop ? stop + 1 : end;
 	}
 	return 1;

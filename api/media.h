@@ -6,6 +6,9 @@
 
 #include <stdbool.h>
 
+extern const char api_media_json[];  /* "application/json" */
+extern const char api_media_frame[]; /* "application/vnd.frictiond.frame" */
+
 /* The header's type is `type` ("application/json"), parameters and case aside. NULL headers are not. */
 bool api_media_is(const char *content_type, const char *type);
 

@@ -178,6 +178,9 @@ void api_response_clear(struct api_response *response)
 	response->body = NULL;
 	response->body_bytes = response->body_capacity = 0;
 	response->pool = NULL;
+	response->parts = NULL;
+	response->n_parts = 0;
+	response->release = NULL;
 }
 
 void api_fault_clear(struct api_fault *fault)
@@ -188,7 +191,13 @@ void api_fault_clear(struct api_fault *fault)
 
 void api_response_free(struct api_response *response)
 {
+	if (response->release)
+		response->release(response->owner);
+	free(response->parts);
 	api_pool_give(response->pool, response->body, response->body_capacity);
+	response->release = NULL;
+	response->parts = NULL;
+	response->n_parts = 0;
 	response->body = NULL;
 }
 

@@ -1,6 +1,11 @@
 #include "api/render.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "api/frame.h"
+
+enum { LONGEST_JOINED = 64 << 10 };
 
 bool api_render_start(struct api_render *render, struct api_arena *arena)
 {
@@ -73,30 +78,96 @@ void api_render_integer(struct api_render *render, json_t *object, const char *n
 	render_scalar(render, object, name, API_I64, copy);
 }
 
-static bool print(struct api_render *render, size_t max_bytes, struct api_fault *fault, struct api_response *response)
+/* A body could not be written: too long, or out of memory (bytes 0). */
+static bool refuse(size_t bytes, size_t max_bytes, struct api_fault *fault)
 {
-	struct api_buffer text = {.pool = render->arena->pool};
-	enum api_written written = API_WRITE_NO_MEMORY;
-	if (!render->failed)
-		written = api_document_write_json(&render->document, max_bytes, &text);
-	if (written == API_WRITTEN) {
-		response->status = 200;
-		response->content_type = "application/json";
-		response->body = text.data;
-		response->body_bytes = text.bytes;
-		response->body_capacity = text.capacity;
-		response->pool = text.pool;
-		return true;
-	}
-	if (written == API_TOO_LONG)
+	if (bytes > max_bytes)
 		return api_fault_set(fault, 413, "the answer would be longer than the limit of %zu bytes", max_bytes);
 	return api_fault_set(fault, 503, "not enough memory for this request now");
 }
 
-bool api_render_finish(struct api_render *render, size_t max_bytes, struct api_fault *fault,
+static bool print_json(struct api_render *render, size_t max_bytes, struct api_fault *fault,
                        struct api_response *response)
 {
-	const bool ok = print(render, max_bytes, fault, response);
+	struct api_buffer text = {.pool = render->arena->pool};
+	enum api_written written = api_document_write_json(&render->document, max_bytes, &text);
+	if (written != API_WRITTEN)
+		return refuse(written == API_TOO_LONG ? max_bytes + 1 : 0, max_bytes, fault);
+	response->body = text.data;
+	response->body_bytes = text.bytes;
+	response->body_capacity = text.capacity;
+	response->pool = text.pool;
+	return true;
+}
+
+/* What the parts of an answer point into. */
+struct kept {
+	struct api_arena arena;
+	struct fric_pattern *pattern;
+};
+
+static void release(void *owner)
+{
+	struct kept *kept = owner;
+	api_arena_free(&kept->arena);
+	fric_pattern_free(kept->pattern);
+	free(kept);
+}
+
+static bool keep_parts(struct api_render *render, const struct api_frame *frame, struct api_response *response)
+{
+	struct kept *kept = malloc(sizeof(*kept));
+	if (!kept)
+		return false;
+	*kept = (struct kept){*render->arena, render->pattern};
+	*render->arena = (struct api_arena){.pool = kept->arena.pool};
+	render->pattern = NULL;
+	response->owner = kept;
+	response->release = release;
+	response->body = frame->head;
+	response->parts = frame->parts;
+	response->n_parts = (int)frame->n_parts;
+	return true;
+}
+
+static bool join_parts(const struct api_frame *frame, struct api_response *response)
+{
+	char *end = response->body = malloc(frame->bytes);
+	if (!end)
+		return false;
+	for (size_t i = 0; i < frame->n_parts; end += frame->parts[i++].n)
+		memcpy(end, frame->parts[i].bytes, frame->parts[i].n);
+	free(frame->parts);
+	free(frame->head);
+	return true;
+}
+
+/* A short frame is worth more in one piece: it leaves in one packet, and the arrays need not wait for it. */
+static bool print_frame(struct api_render *render, size_t max_bytes, struct api_fault *fault,
+                        struct api_response *response)
+{
+	struct api_frame frame;
+	if (!api_frame_write(render, max_bytes, &frame))
+		return refuse(frame.bytes, max_bytes, fault);
+	const bool whole = frame.bytes <= LONGEST_JOINED || frame.n_parts > API_MAX_PARTS;
+	if (whole ? join_parts(&frame, response) : keep_parts(render, &frame, response)) {
+		response->body_bytes = frame.bytes;
+		return true;
+	}
+	free(frame.parts);
+	free(frame.head);
+	return refuse(0, max_bytes, fault);
+}
+
+bool api_render_finish(struct api_render *render, enum api_format format, size_t max_bytes, struct api_fault *fault,
+                       struct api_response *response)
+{
+	bool ok = !render->failed || refuse(0, max_bytes, fault);
+	ok = ok && (format == API_FRAME ? print_frame : print_json)(render, max_bytes, fault, response);
+	if (ok) {
+		response->status = 200;
+		response->content_type = api_format_type(format);
+	}
 	api_render_abandon(render);
 	return ok;
 }
@@ -105,5 +176,7 @@ void api_render_abandon(struct api_render *render)
 {
 	json_decref(render->document.root);
 	free(render->document.arrays);
+	fric_pattern_free(render->pattern);
 	render->document = (struct api_document){0};
+	render->pattern = NULL;
 }

@@ -6,13 +6,15 @@
 
 #include "api/arena.h"
 #include "api/document.h"
+#include "api/format.h"
 #include "api/problem.h"
 
 /* failed is sticky: set when memory ran out, looked at once at the end. */
 struct api_render {
 	struct api_document document;
 	size_t capacity;
-	struct api_arena *arena; /* of scalars; data of arrays is borrowed */
+	struct api_arena *arena;      /* of scalars, and where data that is not borrowed for longer than the answer has to be */
+	struct fric_pattern *pattern; /* owned, for the arrays that are part of it; NULL if there is none */
 	bool failed;
 };
 
@@ -25,12 +27,13 @@ json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const 
 /* Adds value (reference taken over, NULL marks failure) to an object. */
 void api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value);
 /**
- * Prints the answer as JSON into response (status 200), or a fault: out of memory, or longer than max_bytes.
- * Frees the tree in any case.
+ * Puts the answer into response (status 200), or a fault: out of memory, or longer than max_bytes.
+ * Frees the tree in any case, and the pattern. A long frame points into the arrays: response then takes over all memory of
+ * the arena, which is left empty, and the pattern.
  */
-bool api_render_finish(struct api_render *render, size_t max_bytes, struct api_fault *fault,
+bool api_render_finish(struct api_render *render, enum api_format format, size_t max_bytes, struct api_fault *fault,
                        struct api_response *response);
-/* Frees a tree that will not be printed; harmless on one that was never started. */
+/* Frees a tree that will not be printed, and the pattern; harmless on one that was never started. */
 void api_render_abandon(struct api_render *render);
 
 #endif

@@ -92,10 +92,27 @@ static bool add_headers(struct request *request, struct MHD_Response *answer, co
 	return ok;
 }
 
+/* The body in parts stays where it is; the library copies the list alone. */
+static struct MHD_Response *create_from_parts(struct api_response *response)
+{
+	struct MHD_IoVec parts[API_MAX_PARTS];
+	for (int i = 0; i < response->n_parts; i++)
+		parts[i] = (struct MHD_IoVec){response->parts[i].bytes, response->parts[i].n};
+	return MHD_create_response_from_iovec(parts, (unsigned)response->n_parts, free_response, response);
+}
+
+static struct MHD_Response *create(struct api_response *response)
+{
+	static char nothing[1];
+	if (response->parts)
+		return create_from_parts(response);
+	return MHD_create_response_from_buffer_with_free_callback_cls(
+		response->body_bytes, response->body ? response->body : nothing, free_response, response);
+}
+
 /* Hands request->response over to the library, body and all; without one (out of memory) the connection breaks. */
 static enum MHD_Result answer(struct request *request)
 {
-	static char nothing[1];
 	struct api_response *response = request->response;
 	request->response = NULL;
 	request->answered = true;
@@ -103,8 +120,7 @@ static enum MHD_Result answer(struct request *request)
 		return MHD_NO;
 	request->status = response->status;
 	request->bytes_out = strcmp(request->head.method, "HEAD") == 0 ? 0 : response->body_bytes;
-	struct MHD_Response *answer = MHD_create_response_from_buffer_with_free_callback_cls(
-		response->body_bytes, response->body ? response->body : nothing, free_response, response);
+	struct MHD_Response *answer = create(response);
 	if (!answer) {
 		free_response(response);
 		return MHD_NO;
@@ -552,6 +568,7 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	http->on_idle = on_idle;
 	http->large = (struct api_service){.n_threads = (int)options->threads,
 	                                   .max_json_bytes = (size_t)options->max_json_bytes,
+	                                   .max_frame_bytes = (size_t)options->max_frame_bytes,
 	                                   .max_answer_bytes = (size_t)options->max_answer_bytes};
 	http->small = http->large;
 	http->small.n_threads = 1;

@@ -12,6 +12,7 @@ struct srv_options {
 	long long port;   /* 0: a free one */
 	long long threads;
 	long long max_json_bytes;
+	long long max_frame_bytes;
 	long long max_answer_bytes;
 	long long connections;
 	long long io_threads;
