@@ -48,6 +48,19 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 	return NULL;
 }
 
+/* Several lines of a list are one list (RFC 9110, 5.3). What is too long for any real client is left out. */
+static void join_accept(struct srv_head *head, const char *value)
+{
+	const size_t used = strlen(head->accept), room = sizeof head->accepts;
+	if (used + strlen(value) + 3 > room)
+		return;
+	if (head->accept != head->accepts)
+		memcpy(head->accepts, head->accept, used + 1);
+	memcpy(head->accepts + used, ", ", 2);
+	memcpy(head->accepts + used + 2, value, strlen(value) + 1);
+	head->accept = head->accepts;
+}
+
 void srv_head_add(struct srv_head *head, const char *name, const char *value)
 {
 	int *count = NULL;
@@ -55,6 +68,8 @@ void srv_head_add(struct srv_head *head, const char *name, const char *value)
 	head->malformed_name |= !is_token(name);
 	if (known && (*count)++ == 0)
 		*known = value;
+	else if (known == &head->accept)
+		join_accept(head, value);
 }
 
 /* Spaces around a value are not part of it, but the HTTP library leaves those at the end. */

@@ -5,6 +5,7 @@
 #include "options.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,8 @@ int main(int argc, char **argv)
 	case SRV_START: break;
 	}
 	srv_log_set_level((enum srv_level)options.log_level);
+	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections);
 	return serve(&options, &signals);
 }
