@@ -12,7 +12,7 @@ PROGRAM := $(if $(filter release,$(MODE)),build/frictiond,$(B)/frictiond)
 CPPFLAGS += -D_GNU_SOURCE -I.
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 COMMON := -g -fopenmp -ffp-contract=off -fno-math-errno -fPIC $(WARNINGS)
-CFLAGS_release := -O2
+CFLAGS_release := -O3
 CFLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 LDFLAGS_asan := -fsanitize=address,undefined
 CFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=gnu11
@@ -44,6 +44,15 @@ $(B)/%.c.o: %.c Makefile
 $(B)/%.cc.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+
+# The kernels, once per instruction set. No traps: the compiler may evaluate both sides of a choice.
+KERNEL_FLAGS := -O3 -fno-trapping-math
+ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
+$(B)/core/kernels_avx512.c.o: CFLAGS += -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
+$(B)/core/kernels_avx2.c.o: CFLAGS += -mavx2
+endif
+$(B)/core/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
+$(B)/core/prepare.c.o $(B)/core/evaluate.c.o $(B)/core/block.c.o: CFLAGS += $(KERNEL_FLAGS)
 
 # A test links its own layer and what stands below, nothing else.
 $(B)/tests/unit/core/% $(B)/tests/property/%: LAYER = $(B)/libfric.a $(CORE_LIBS)

@@ -59,7 +59,7 @@ static double blend(enum fric_blend kind, double a, double b)
 	case FRIC_HARMONIC_MEAN:
 		if (a == 0 || b == 0)
 			return 0;
-		return a + b == 0 ? -1 : a * (b / (a / 2 + b / 2));
+		return a + b == 0 ? -1 : fabs(a) < fabs(b) ? a * (b / (a / 2 + b / 2)) : b * (a / (a / 2 + b / 2));
 	}
 	return -1;
 }

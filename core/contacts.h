@@ -1,11 +1,24 @@
 /**
  * Lagged contacts as a structure of arrays: all groups in the order of enum fric_type, contact i of group g at
- * start[g] + i. One block of memory, carved by prepare. A skipped contact has zeros in everything but eps_v (1).
+ * start[g] + i. One block of memory, carved by prepare. A skipped contact has no normal force and zeros for a basis, which
+ * makes everything computed from it zero.
  */
 #ifndef FRIC_CONTACTS_H
 #define FRIC_CONTACTS_H
 
 #include "fric.h"
+#include "kernels.h"
+
+/* A field of all contacts. stride 0: one value for all, repeated FRIC_BLOCK times, so that a block can be read anywhere. */
+struct column {
+	double *data;
+	size_t stride;
+};
+
+static inline double *column_at(struct column column, size_t i)
+{
+	return column.data + i * column.stride;
+}
 
 struct fric_contacts {
 	int dim;
@@ -15,19 +28,29 @@ struct fric_contacts {
 	enum fric_transition transition;
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
+	bool ordinary;                   /* forces, coefficients and eps_v of all contacts are: see range.h */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
 	double *closest_point[2];            /* [n] each; 0 where the type has none */
 	double *tangent_basis[6];            /* dim*(dim-1) arrays of [n], row-major */
-	double *weight, *normal_force, *distance; /* [n] */
-	double *eps_v;                       /* [n] */
-	double *mu_s, *mu_k;                 /* [n] scalar coefficients */
-	double *effective_mu_s, *effective_mu_k; /* [n]; the scalar arrays themselves without ellipses */
-	double *mu_aniso[2];                 /* [n] each (one in 2D); NULL: all 1 */
+	double *distance;                    /* [n]; NULL: no group has one */
+	struct column weight, normal_force, eps_v;
+	struct column mu_s, mu_k;            /* scalar coefficients */
+	struct column effective_mu_s, effective_mu_k; /* the scalar ones themselves without ellipses */
+	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
 	uint8_t *skipped;                    /* [n] enum fric_code */
 	void *block;
 };
+
+/* As fric_stencil_size, for loops that are specialised by type. */
+static inline int fric_stencil_size_of(enum fric_type type)
+{
+	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
+}
+
+/* Sets `ordinary` from the forces, coefficients and eps_v. */
+void contacts_judge(struct fric_contacts *contacts);
 
 /* Type of contact i. */
 static inline enum fric_type contact_type(const struct fric_contacts *c, size_t i)

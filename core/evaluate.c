@@ -1,134 +1,249 @@
-/* Potential and gradient. Contacts are evaluated in chunks; a vertex adds up its forces in contact order. */
+/* Potential and gradient. Contacts are evaluated in blocks; a vertex adds up its forces in contact order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "parallel.h"
-#include "slip.h"
+#include "block.h"
+
+enum { LANES = 8 };
 
 struct evaluation {
-	const struct fric_contacts *contacts;
-	const double *velocities;
+	struct block_task block;
 	double *potentials; /* [n_chunks] partial sums, or NULL */
-	double *forces;     /* [n, dim] P diag(mu_aniso) f of each contact, or NULL */
-	double *gradient;
+	double *forces;     /* [n, dim] of each contact; NULL: straight into the gradient, by one thread */
+	double *gradient;   /* or NULL */
+	int32_t *lowest, *highest; /* [n_chunks] vertices of a chunk */
 };
 
-static void spread(const struct fric_contacts *c, size_t i, const double f[2], double *force)
+typedef double xy_pair __attribute__((vector_size(16)));
+
+/* Two components at once: half the loads and stores that this costs. */
+static inline void add_pair(double *out, xy_pair add)
 {
-	const int m = c->dim - 1;
-	for (int d = 0; d < c->dim; d++) {
-		force[d] = 0;
-		for (int t = 0; t < m; t++)
-			force[d] += c->tangent_basis[d * m + t][i] * (c->mu_aniso[t] ? c->mu_aniso[t][i] * f[t] : f[t]);
+	xy_pair sum;
+	memcpy(&sum, out, sizeof(sum));
+	sum += add;
+	memcpy(out, &sum, sizeof(sum));
+}
+
+/* gradient += w (x) force for a span. Axis by axis in 2D and 3D alike; k and dim are constants after inlining. */
+static inline __attribute__((always_inline)) void scatter(const struct fric_contacts *c, struct span span,
+                                                          enum fric_type type, size_t dim, const double *x,
+                                                          const double *y, const double *z, size_t stride, double *g)
+{
+	const int k = fric_stencil_size_of(type);
+	for (size_t j = 0; j < span.n; j++) {
+		const size_t i = span.begin + j;
+		double w[FRIC_MAX_STENCIL] = {0};
+		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
+		for (int v = 0; v < k; v++) {
+			double *out = g + (size_t)c->vertices[v][i] * dim;
+			add_pair(out, w[v] * (xy_pair){x[j * stride], y[j * stride]});
+			if (dim == 3)
+				out[2] += w[v] * z[j * stride];
+		}
 	}
 }
 
-static bool finite_force(const double *force, int dim)
+#define SCATTER_CASE(type) case type: scatter(c, span, type, dim, x, y, z, stride, g); break
+
+static inline __attribute__((always_inline)) void scatter_type(const struct fric_contacts *c, struct span span, size_t dim,
+                                                               const double *x, const double *y, const double *z,
+                                                               size_t stride, double *g)
 {
-	return isfinite(force[0]) && isfinite(force[1]) && (dim == 2 || isfinite(force[2]));
+	switch (span.type) {
+		SCATTER_CASE(FRIC_VERTEX_VERTEX);
+		SCATTER_CASE(FRIC_EDGE_VERTEX);
+		SCATTER_CASE(FRIC_EDGE_EDGE);
+		SCATTER_CASE(FRIC_FACE_VERTEX);
+		SCATTER_CASE(FRIC_PLANE_VERTEX);
+	}
 }
 
-static bool evaluate_contact(const struct evaluation *task, enum fric_type type, size_t i, double *potential)
+static void scatter_block(const struct fric_contacts *c, struct span span, const struct kernel_block *b, double *g)
 {
-	const struct fric_contacts *c = task->contacts;
-	struct slip slip;
-	double f[2] = {0};
-	slip_of(c, type, i, task->velocities, &slip);
-	*potential = task->potentials ? slip_potential(c, i, &slip) : 0;
-	if (!slip_finite(&slip) || !isfinite(*potential))
-		return false;
-	if (!task->forces)
-		return true;
-	double *force = task->forces + i * (size_t)c->dim;
-	slip_force(c, i, &slip, f);
-	spread(c, i, f, force);
-	return finite_force(force, c->dim);
+	if (c->dim == 3)
+		scatter_type(c, span, 3, b->force[0], b->force[1], b->force[2], 1, g);
+	else
+		scatter_type(c, span, 2, b->force[0], b->force[1], NULL, 1, g);
+}
+
+static void keep_forces(const struct evaluation *task, struct span span, const struct kernel_block *b)
+{
+	const size_t dim = (size_t)task->block.contacts->dim;
+	double *out = task->forces + span.begin * dim;
+	for (size_t j = 0; j < span.n; j++)
+		for (size_t d = 0; d < dim; d++)
+			out[j * dim + d] = b->force[d][j];
+}
+
+/* Which vertices a chunk touches: a part whose vertices are all others need not look at it. */
+static void keep_bounds(const struct evaluation *task, size_t chunk, size_t begin, size_t end)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	int32_t lowest = INT32_MAX, highest = 0;
+	for (size_t at = begin; at < end;) {
+		const size_t stop = c->start[contact_type(c, at) + 1] < end ? c->start[contact_type(c, at) + 1] : end;
+		for (int v = 0; v < fric_stencil_size(contact_type(c, at)); v++)
+			for (size_t i = at; i < stop; i++) {
+				lowest = c->vertices[v][i] < lowest ? c->vertices[v][i] : lowest;
+				highest = c->vertices[v][i] > highest ? c->vertices[v][i] : highest;
+			}
+		at = stop;
+	}
+	task->lowest[chunk] = lowest;
+	task->highest[chunk] = highest;
+}
+
+static double sum_lanes(const double lane[LANES])
+{
+	return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct evaluation *task = data;
-	double sum = 0;
-	for (size_t i = begin; i < end; i++) {
-		double potential;
-		if (!evaluate_contact(task, contact_type(task->contacts, i), i, &potential)) {
-			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+	struct kernel_block block;
+	double lane[LANES] = {0};
+	for (size_t at = begin; at < end;) {
+		const struct span span = next_span(task->block.contacts, at, end);
+		if (!block_run(&task->block, span, &block, fault))
 			return;
-		}
-		sum += potential;
+		for (size_t j = 0; j < span.n; j++)
+			lane[j % LANES] += block.potential[j];
+		if (task->forces)
+			keep_forces(task, span, &block);
+		else if (task->gradient)
+			scatter_block(task->block.contacts, span, &block, task->gradient);
+		at += span.n;
 	}
 	if (task->potentials)
-		task->potentials[chunk] = sum;
+		task->potentials[chunk] = sum_lanes(lane);
+	if (task->forces)
+		keep_bounds(task, chunk, begin, end);
 }
 
-/* Each part owns a range of vertices and walks over all contacts: the order of additions is that of the contacts. */
-static void gather_part(void *data, int part, int n_parts)
+/* gradient += forces of a span, for vertices in [first, last) only. */
+static void scatter_part(const struct evaluation *task, size_t begin, size_t end, int32_t first, int32_t last)
 {
-	const struct evaluation *task = data;
-	const struct fric_contacts *c = task->contacts;
-	const size_t dim = (size_t)c->dim, n = c->n_vertices, p = (size_t)part, all = (size_t)n_parts;
-	const size_t begin = n / all * p + (n % all) * p / all, end = n / all * (p + 1) + (n % all) * (p + 1) / all;
-	for (size_t i = 0; i < c->n; i++) {
+	const struct fric_contacts *c = task->block.contacts;
+	const size_t dim = (size_t)c->dim;
+	for (size_t i = begin; i < end; i++) {
 		const enum fric_type type = contact_type(c, i);
 		double w[FRIC_MAX_STENCIL] = {0};
 		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
 		for (int k = 0; k < fric_stencil_size(type); k++) {
-			const size_t v = (size_t)c->vertices[k][i];
-			for (size_t d = 0; d < dim && v >= begin && v < end; d++)
-				task->gradient[v * dim + d] += w[k] * task->forces[i * dim + d];
+			const int32_t v = c->vertices[k][i];
+			if (v < first || v >= last)
+				continue;
+			for (size_t d = 0; d < dim; d++)
+				task->gradient[(size_t)v * dim + d] += w[k] * task->forces[i * dim + d];
 		}
+	}
+}
+
+static void scatter_whole(const struct evaluation *task, size_t begin, size_t end)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	const size_t dim = (size_t)c->dim;
+	for (size_t at = begin; at < end;) {
+		const struct span span = next_span(c, at, end);
+		const double *f = task->forces + at * dim;
+		if (dim == 3)
+			scatter_type(c, span, 3, f, f + 1, f + 2, 3, task->gradient);
+		else
+			scatter_type(c, span, 2, f, f + 1, NULL, 2, task->gradient);
+		at += span.n;
+	}
+}
+
+/* Each part owns a range of vertices and walks over all chunks: the order of additions is that of the contacts. */
+static void gather_part(void *data, int part, int n_parts)
+{
+	const struct evaluation *task = data;
+	const struct fric_contacts *c = task->block.contacts;
+	const size_t n = c->n_vertices, p = (size_t)part, all = (size_t)n_parts, dim = (size_t)c->dim;
+	const int32_t first = (int32_t)(n * p / all), last = (int32_t)(n * (p + 1) / all);
+	memset(task->gradient + (size_t)first * dim, 0, (size_t)(last - first) * dim * sizeof(double));
+	for (size_t chunk = 0; chunk < n_chunks(c->n); chunk++) {
+		const size_t begin = chunk * FRIC_CHUNK, end = begin + FRIC_CHUNK < c->n ? begin + FRIC_CHUNK : c->n;
+		if (task->highest[chunk] < first || task->lowest[chunk] >= last)
+			continue;
+		if (task->lowest[chunk] >= first && task->highest[chunk] < last)
+			scatter_whole(task, begin, end);
+		else
+			scatter_part(task, begin, end, first, last);
 	}
 }
 
 static enum fric_code sum_potentials(const struct evaluation *task, double *potential)
 {
 	double sum = 0;
-	for (size_t chunk = 0; chunk < n_chunks(task->contacts->n); chunk++)
+	for (size_t chunk = 0; chunk < n_chunks(task->block.contacts->n); chunk++)
 		sum += task->potentials[chunk];
 	*potential = sum;
 	return isfinite(sum) ? FRIC_OK : FRIC_E_NOT_FINITE;
 }
 
-static enum fric_code gather(const struct fric_context *context, struct evaluation *task)
+/* x - x is 0 for every finite x, and NaN otherwise. */
+static bool all_finite(const double *x, size_t n)
 {
-	const struct fric_contacts *c = task->contacts;
-	const size_t ndof = c->n_vertices * (size_t)c->dim;
-	memset(task->gradient, 0, ndof * sizeof(double));
-	parallel_parts(context, c->n, gather_part, task);
-	for (size_t i = 0; i < ndof; i++)
-		if (!isfinite(task->gradient[i]))
-			return FRIC_E_NOT_FINITE;
-	return FRIC_OK;
+	double sum[LANES] = {0};
+	size_t i = 0;
+	for (; i + LANES <= n; i += LANES)
+		for (int l = 0; l < LANES; l++)
+			sum[l] += x[i + (size_t)l] - x[i + (size_t)l];
+	for (; i < n; i++)
+		sum[0] += x[i] - x[i];
+	return sum_lanes(sum) == 0;
+}
+
+/* A sum that is not finite: is one contact alone at fault? The scalar form looks at each of them. */
+static enum fric_code blame(const struct fric_context *context, const struct evaluation *task, struct fric_error *error)
+{
+	struct evaluation again = {.block = task->block};
+	again.block.kernels = &fric_kernels_scalar;
+	const struct fault fault = parallel_chunks(context, task->block.contacts->n, evaluate_chunk, &again);
+	return fault.code ? report_fault(task->block.contacts, fault, error) : report_code(FRIC_E_NOT_FINITE, error);
 }
 
 static enum fric_code evaluate(const struct fric_context *context, struct evaluation *task, double *potential,
                                struct fric_error *error)
 {
-	const struct fault fault = parallel_chunks(context, task->contacts->n, evaluate_chunk, task);
-	enum fric_code code = report_fault(task->contacts, fault, error);
-	if (code == FRIC_OK && potential)
-		code = report_code(sum_potentials(task, potential), error);
-	if (code == FRIC_OK && task->gradient)
-		code = report_code(gather(context, task), error);
-	return code;
+	const struct fric_contacts *c = task->block.contacts;
+	const size_t ndof = c->n_vertices * (size_t)c->dim;
+	if (task->gradient && !task->forces)
+		memset(task->gradient, 0, ndof * sizeof(double));
+	const struct fault fault = parallel_chunks(context, c->n, evaluate_chunk, task);
+	enum fric_code code = report_fault(c, fault, error);
+	if (code == FRIC_OK && task->potentials)
+		code = sum_potentials(task, potential);
+	if (code == FRIC_OK && task->forces)
+		parallel_parts(context, c->n, gather_part, task);
+	if (code == FRIC_OK && task->gradient && !all_finite(task->gradient, ndof))
+		code = FRIC_E_NOT_FINITE;
+	return code == FRIC_E_NOT_FINITE && fault.code == FRIC_OK ? blame(context, task, error) : code;
 }
 
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
                              const double *velocities, double *potential, double *gradient, struct fric_error *error)
 {
-	const size_t n = contacts->n;
-	struct evaluation task = {contacts, velocities, NULL, NULL, gradient};
+	const size_t n = contacts->n, chunks = n_chunks(n) + 1;
+	const bool parallel = gradient && context->n_threads > 1 && n_chunks(n) > 1;
+	struct evaluation task = {.block = {contacts, kernels_of(context), velocities,
+	                                    potential, gradient ? BLOCK_FORCE : BLOCK_POTENTIAL, FRIC_PROJECT_NONE},
+	                          .gradient = gradient};
 	enum fric_code code = FRIC_E_MEMORY;
-	if (potential)
-		task.potentials = malloc((n_chunks(n) + 1) * sizeof(double));
-	if (gradient)
-		task.forces = malloc((n + 1) * (size_t)contacts->dim * sizeof(double));
-	if ((!potential || task.potentials) && (!gradient || task.forces))
+	task.potentials = potential ? malloc(chunks * sizeof(double)) : NULL;
+	task.forces = parallel ? malloc(n * (size_t)contacts->dim * sizeof(double)) : NULL;
+	task.lowest = parallel ? malloc(2 * chunks * sizeof(int32_t)) : NULL;
+	task.highest = parallel && task.lowest ? task.lowest + chunks : NULL;
+	if ((!potential || task.potentials) && (!parallel || (task.forces && task.lowest)))
 		code = evaluate(context, &task, potential, error);
 	else
 		report_code(code, error);
 	free(task.potentials);
 	free(task.forces);
+	free(task.lowest);
 	return code;
 }

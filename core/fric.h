@@ -54,10 +54,18 @@ enum fric_triangle { FRIC_FULL, FRIC_UPPER, FRIC_LOWER };
 /* Where a contact without coefficients of its own takes them from. */
 enum fric_mu_source { FRIC_MU_NONE, FRIC_MU_SCALAR, FRIC_MU_VERTEX, FRIC_MU_TABLE };
 
+/* The inner loops, compiled for several instruction sets. All give the same bits. */
+struct fric_kernels;
+const struct fric_kernels *fric_kernels_best(void);
+/* "avx512", "avx2", "baseline" or "scalar"; NULL if this build or processor has no such variant. */
+const struct fric_kernels *fric_kernels_find(const char *name);
+const char *fric_kernels_name(const struct fric_kernels *kernels);
+
 /* Passed to every call; borrowed for its duration. */
 struct fric_context {
 	int n_threads;           /* >= 1; results do not depend on it */
 	const atomic_bool *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
+	const struct fric_kernels *kernels; /* NULL: the best of this processor */
 };
 
 /* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */

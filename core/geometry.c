@@ -1,9 +1,11 @@
-/* Cross products, not normal equations: see docs/physics.md 4. All products are double-double, so that closest points,
+/* Cross products, not normal equations: see docs/physics.md 4. Contacts far from degenerate take geometry_fast.h; all
+ * others come here, where all products are double-double, so that closest points,
  * distances and bases of nearly parallel edges are as good as the coordinates; every vector is first scaled by a power of
  * two, so that lengths from 2^-300 to 2^300 give the same bits. */
 #include "geometry.h"
 
 #include "dd.h"
+#include "geometry_fast.h"
 
 /* A length is zero relative to the coordinates that it comes from; a cross product relative to its factors. */
 static const double zero_length = 1e-15, zero_cross = 1e-12;
@@ -177,7 +179,8 @@ static enum fric_code edge_vertex(int dim, const double *const p[], struct fric_
 	if (dim == 3 && (r.is_zero || n.is_zero))
 		return FRIC_E_VERTEX_ON_EDGE;
 	g->closest_point[0] = unscaled(dd_quotient(dot(&r, &e), dot(&e, &e)), r.exponent - e.exponent);
-	g->distance = unscaled(length(&n) / length(&e), n.exponent - e.exponent);
+	const double area = dim == 2 ? fabs(n.x[2].hi) : length(&n); /* no square: it may be tiny in 2D */
+	g->distance = unscaled(area / length(&e), n.exponent - e.exponent);
 	double first[3], second[3];
 	rounded(&e, first);
 	rounded(&n, second);
@@ -223,10 +226,8 @@ static enum fric_code face_vertex(const double *const p[], struct fric_geometry 
 	return FRIC_OK;
 }
 
-enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                     struct fric_geometry *geometry)
+static enum fric_code exact_geometry(enum fric_type type, int dim, const double *const p[], struct fric_geometry *geometry)
 {
-	*geometry = (struct fric_geometry){0};
 	switch (type) {
 	case FRIC_VERTEX_VERTEX:
 		return vertex_vertex(dim, p, geometry);
@@ -240,6 +241,48 @@ enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double 
 		break; /* has a plane of its own: fric_plane_basis */
 	}
 	return FRIC_OK;
+}
+
+static struct v3 point(const double *p)
+{
+	return (struct v3){p[0], p[1], p[2]};
+}
+
+static struct fast_geometry fast_geometry(enum fric_type type, const double *const p[])
+{
+	switch (type) {
+	case FRIC_VERTEX_VERTEX:
+		return fast_vertex_vertex(point(p[0]), point(p[1]));
+	case FRIC_EDGE_VERTEX:
+		return fast_edge_vertex(point(p[0]), point(p[1]), point(p[2]));
+	case FRIC_EDGE_EDGE:
+		return fast_edge_edge(point(p[0]), point(p[1]), point(p[2]), point(p[3]));
+	case FRIC_FACE_VERTEX:
+		return fast_face_vertex(point(p[0]), point(p[1]), point(p[2]), point(p[3]));
+	case FRIC_PLANE_VERTEX:
+		break;
+	}
+	return (struct fast_geometry){.good = false};
+}
+
+enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
+                                     struct fric_geometry *geometry)
+{
+	*geometry = (struct fric_geometry){0};
+	if (dim == 3) {
+		const struct fast_geometry f = fast_geometry(type, p);
+		if (f.good) {
+			*geometry = (struct fric_geometry){
+				{f.a, f.b},
+				{f.first.x, f.second.x, f.first.y, f.second.y, f.first.z, f.second.z},
+				f.distance};
+			return FRIC_OK;
+		}
+	}
+	const enum fric_code code = exact_geometry(type, dim, p, geometry);
+	const bool finite = isfinite(geometry->closest_point[0]) && isfinite(geometry->closest_point[1]) &&
+	                    isfinite(geometry->distance);
+	return code == FRIC_OK && !finite ? FRIC_E_NOT_FINITE : code;
 }
 
 static struct vec plane_normal(int dim, const double *normal)

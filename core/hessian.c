@@ -2,69 +2,35 @@
 
 #include <math.h>
 
-#include "parallel.h"
-#include "slip.h"
+#include "block.h"
 
 struct inner_task {
-	const struct fric_contacts *contacts;
-	const double *velocities;
-	enum fric_projection projection;
+	struct block_task block;
 	double *inner;
 };
-
-static double project(enum fric_projection projection, double eigenvalue)
-{
-	switch (projection) {
-	case FRIC_PROJECT_CLAMP:
-		return fmax(eigenvalue, 0);
-	case FRIC_PROJECT_ABS:
-		return fabs(eigenvalue);
-	default:
-		return eigenvalue;
-	}
-}
-
-/* A = along u u^T + across u' u'^T for u' at a right angle to u: no pole at rest, no cancellation; then diag(a) A diag(a). */
-static bool inner_matrix(const struct inner_task *task, size_t i, double *a)
-{
-	const struct fric_contacts *c = task->contacts;
-	struct slip slip;
-	double along, across;
-	slip_of(c, contact_type(c, i), i, task->velocities, &slip);
-	slip_eigenvalues(c, i, &slip, &along, &across);
-	if (!slip_finite(&slip) || !isfinite(along) || !isfinite(across)) /* before a projection hides it */
-		return false;
-	along = project(task->projection, along);
-	across = project(task->projection, across);
-	const double a0 = c->mu_aniso[0] ? c->mu_aniso[0][i] : 1;
-	if (c->dim == 2) {
-		a[0] = along * a0 * a0;
-		return isfinite(a[0]);
-	}
-	const double a1 = c->mu_aniso[0] ? c->mu_aniso[1][i] : 1, u = slip.unit[0], v = slip.unit[1];
-	a[0] = (along * u * u + across * v * v) * a0 * a0;
-	a[1] = (along - across) * u * v * a0 * a1;
-	a[2] = (along * v * v + across * u * u) * a1 * a1;
-	return isfinite(a[0]) && isfinite(a[1]) && isfinite(a[2]);
-}
 
 static void inner_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct inner_task *task = data;
-	const size_t m = (size_t)fric_inner_size(task->contacts->dim);
+	const size_t m = (size_t)fric_inner_size(task->block.contacts->dim);
+	struct kernel_block block;
 	(void)chunk;
-	for (size_t i = begin; i < end; i++)
-		if (!inner_matrix(task, i, task->inner + i * m)) {
-			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+	for (size_t at = begin; at < end;) {
+		const struct span span = next_span(task->block.contacts, at, end);
+		if (!block_run(&task->block, span, &block, fault))
 			return;
-		}
+		for (size_t j = 0; j < span.n; j++)
+			for (size_t e = 0; e < m; e++)
+				task->inner[(at + j) * m + e] = block.inner[e][j];
+		at += span.n;
+	}
 }
 
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const double *velocities, enum fric_projection projection, double *inner,
                                   struct fric_error *error)
 {
-	struct inner_task task = {contacts, velocities, projection, inner};
+	struct inner_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, inner};
 	return report_fault(contacts, parallel_chunks(context, contacts->n, inner_chunk, &task), error);
 }
 

@@ -67,13 +67,13 @@ static bool from_store(const struct request *task, size_t i, double *out)
 	const struct fric_contacts *c = task->contacts;
 	switch (task->output) {
 	case FRIC_OUT_MU_S:
-		out[0] = c->effective_mu_s[i];
+		out[0] = c->skipped[i] ? 0 : *column_at(c->effective_mu_s, i);
 		break;
 	case FRIC_OUT_MU_K:
-		out[0] = c->effective_mu_k[i];
+		out[0] = c->skipped[i] ? 0 : *column_at(c->effective_mu_k, i);
 		break;
 	case FRIC_OUT_NORMAL_FORCE:
-		out[0] = c->normal_force[i];
+		out[0] = *column_at(c->normal_force, i);
 		break;
 	case FRIC_OUT_DISTANCE:
 		out[0] = c->distance[i];
@@ -135,10 +135,11 @@ static void matchstick_chunk(void *data, size_t chunk, size_t begin, size_t end,
 		struct slip slip;
 		double direction[2];
 		slip_velocity(c, contact_type(c, i), i, task->velocities, &slip);
-		fric_matchstick_direction(slip.scaled, 1e-10 * c->eps_v[i], direction);
-		c->effective_mu_s[i] = along_ellipse(c->mu_s_aniso, i, direction, c->mu_s[i]);
-		c->effective_mu_k[i] = along_ellipse(c->mu_k_aniso, i, direction, c->mu_k[i]);
-		if (!slip_finite(&slip) || !isfinite(c->effective_mu_s[i]) || !isfinite(c->effective_mu_k[i])) {
+		double *mu_s = column_at(c->effective_mu_s, i), *mu_k = column_at(c->effective_mu_k, i);
+		fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(c->eps_v, i), direction);
+		*mu_s = along_ellipse(c->mu_s_aniso, i, direction, *column_at(c->mu_s, i));
+		*mu_k = along_ellipse(c->mu_k_aniso, i, direction, *column_at(c->mu_k, i));
+		if (!slip_finite(&slip) || !isfinite(*mu_s) || !isfinite(*mu_k)) {
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 			return;
 		}
@@ -151,5 +152,7 @@ enum fric_code fric_choose_matchstick(const struct fric_context *context, struct
 	if (!contacts->mu_s_aniso[0])
 		return FRIC_OK;
 	struct request task = {.contacts = contacts, .velocities = velocities};
-	return report_fault(contacts, parallel_chunks(context, contacts->n, matchstick_chunk, &task), error);
+	const struct fault fault = parallel_chunks(context, contacts->n, matchstick_chunk, &task);
+	contacts_judge(contacts);
+	return report_fault(contacts, fault, error);
 }

@@ -5,10 +5,10 @@
 
 #include "barrier.h"
 #include "coefficients.h"
-#include "contacts.h"
+#include "block.h"
 #include "geometry.h"
 #include "mollifier.h"
-#include "parallel.h"
+#include "range.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -25,10 +25,10 @@ static void *carve(struct carver *carver, size_t n, size_t size)
 	return array;
 }
 
-static void carve_pair(struct carver *carver, size_t n, double *pair[2])
+static void carve_pair(struct carver *carver, size_t n, double *two[2])
 {
-	pair[0] = carve(carver, n, sizeof(double));
-	pair[1] = carve(carver, n, sizeof(double));
+	two[0] = carve(carver, n, sizeof(double));
+	two[1] = carve(carver, n, sizeof(double));
 }
 
 static bool any_group(const struct fric_batch *batch, size_t field)
@@ -41,27 +41,80 @@ static bool any_group(const struct fric_batch *batch, size_t field)
 
 #define ANY_GROUP(batch, field) any_group(batch, offsetof(struct fric_group, field))
 
+/* The one value that a field has for all contacts, if it has one: `otherwise` stands for groups without the field. */
+static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m, const double *otherwise, double *value)
+{
+	bool found = false;
+	for (int g = 0; g < FRIC_N_TYPES; g++) {
+		const struct fric_values values = *(const struct fric_values *)((const char *)&batch->groups[g] + field);
+		if (!batch->groups[g].n)
+			continue;
+		if (values.data ? values.stride != 0 : !otherwise)
+			return false;
+		const double x = values.data ? values.data[m] : *otherwise;
+		if (found && x != *value)
+			return false;
+		*value = x;
+		found = true;
+	}
+	return true;
+}
+
+/* A column of n values; or, where all are known to be equal, of that one repeated. */
+static struct column carve_column(struct carver *carver, size_t n, bool uniform, double value)
+{
+	struct column column = {carve(carver, uniform ? FRIC_BLOCK : n, sizeof(double)), uniform ? 0 : 1};
+	for (int i = 0; uniform && column.data && i < FRIC_BLOCK; i++)
+		column.data[i] = value;
+	return column;
+}
+
+static struct column carve_field(struct carver *carver, const struct fric_batch *batch, size_t n, size_t field,
+                                 size_t m, const double *otherwise)
+{
+	double value = 0;
+	const bool uniform = uniform_value(batch, field, m, otherwise, &value);
+	return carve_column(carver, n, uniform, value);
+}
+
+static void carve_coefficients(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
+{
+	const struct fric_friction *f = &batch->friction;
+	const bool scalar = f->source == FRIC_MU_SCALAR;
+	c->mu_s = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_s), 0, scalar ? &f->mu_s : NULL);
+	c->mu_k = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_k), 0, scalar ? &f->mu_k : NULL);
+	c->effective_mu_s = c->mu_s;
+	c->effective_mu_k = c->mu_k;
+	if (ANY_GROUP(batch, mu_s_aniso) || ANY_GROUP(batch, mu_k_aniso)) {
+		carve_pair(carver, c->n, c->mu_s_aniso);
+		carve_pair(carver, c->n, c->mu_k_aniso);
+		c->effective_mu_s = carve_column(carver, c->n, false, 0);
+		c->effective_mu_k = carve_column(carver, c->n, false, 0);
+	}
+}
+
 static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
+	static const double one = 1;
 	const size_t n = c->n;
 	for (int i = 0; i < FRIC_MAX_STENCIL; i++)
 		c->vertices[i] = carve(carver, n, sizeof(int32_t));
 	carve_pair(carver, n, c->closest_point);
 	for (int i = 0; i < c->dim * (c->dim - 1); i++)
 		c->tangent_basis[i] = carve(carver, n, sizeof(double));
-	double **const fields[] = {&c->weight, &c->normal_force, &c->distance, &c->eps_v, &c->mu_s, &c->mu_k};
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		*fields[i] = carve(carver, n, sizeof(double));
-	c->effective_mu_s = c->mu_s;
-	c->effective_mu_k = c->mu_k;
-	if (ANY_GROUP(batch, mu_aniso))
-		carve_pair(carver, n, c->mu_aniso);
-	if (ANY_GROUP(batch, mu_s_aniso) || ANY_GROUP(batch, mu_k_aniso)) {
-		carve_pair(carver, n, c->mu_s_aniso);
-		carve_pair(carver, n, c->mu_k_aniso);
-		c->effective_mu_s = carve(carver, n, sizeof(double));
-		c->effective_mu_k = carve(carver, n, sizeof(double));
-	}
+	c->distance = carve(carver, n, sizeof(double));
+	c->weight = carve_field(carver, batch, n, offsetof(struct fric_group, weight), 0, &one);
+	c->eps_v = carve_field(carver, batch, n, offsetof(struct fric_group, eps_v), 0, &batch->friction.eps_v);
+	for (size_t m = 0; m < 2; m++)
+		c->mu_aniso[m] = m < (size_t)c->dim - 1
+		                         ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
+		                         : carve_column(carver, n, true, 1);
+	/* A skipped contact must be able to have none. */
+	double force = 0;
+	const bool uniform = !batch->skip_degenerate &&
+	                     uniform_value(batch, offsetof(struct fric_group, normal_force), 0, NULL, &force);
+	c->normal_force = carve_column(carver, n, uniform, force);
+	carve_coefficients(c, batch, carver);
 	c->skipped = carve(carver, n, 1);
 }
 
@@ -111,143 +164,266 @@ static const double *row(struct fric_values values, size_t i)
 	return values.data + i * values.stride;
 }
 
-static double value(struct fric_values values, size_t i, double otherwise)
+static void store_value(struct column column, size_t to, double x)
 {
-	return values.data ? *row(values, i) : otherwise;
-}
-
-/* One contact on its way: what it is, and what has been found out. */
-struct draft {
-	enum fric_type type;
-	const struct fric_group *group;
-	size_t i; /* in the group */
-	const int32_t *stencil;
-	struct fric_geometry geometry;
-	double normal_force, mu[2];
-};
-
-static enum fric_code derived_geometry(const struct fric_batch *batch, bool has_distance, struct draft *d)
-{
-	const double *p[FRIC_MAX_STENCIL] = {0};
-	if (d->type == FRIC_PLANE_VERTEX) {
-		fric_plane_basis(batch->dim, row(d->group->plane_normal, d->i), d->geometry.tangent_basis);
-		if (!has_distance)
-			return FRIC_OK;
-		p[0] = batch->positions + (size_t)d->stencil[0] * (size_t)batch->dim;
-		return fric_plane_distance(batch->dim, row(d->group->plane_normal, d->i), row(d->group->plane_origin, d->i),
-		                           p[0], &d->geometry.distance);
-	}
-	for (int v = 0; v < fric_stencil_size(d->type); v++)
-		p[v] = batch->positions + (size_t)d->stencil[v] * (size_t)batch->dim;
-	return fric_stencil_geometry(d->type, batch->dim, p, &d->geometry);
-}
-
-static enum fric_code find_geometry(const struct fric_batch *batch, bool has_distance, struct draft *d)
-{
-	if (!d->group->tangent_basis.data)
-		return derived_geometry(batch, has_distance, d);
-	const size_t dim = (size_t)batch->dim, n_basis = dim * (dim - 1), m = (size_t)fric_closest_point_size(d->type);
-	memcpy(d->geometry.tangent_basis, row(d->group->tangent_basis, d->i), n_basis * sizeof(double));
-	if (m)
-		memcpy(d->geometry.closest_point, row(d->group->closest_point, d->i), m * sizeof(double));
-	return FRIC_OK;
-}
-
-static enum fric_code find_normal_force(const struct fric_batch *batch, struct draft *d)
-{
-	if (d->group->normal_force.data) {
-		d->normal_force = *row(d->group->normal_force, d->i);
-		return FRIC_OK;
-	}
-	const enum fric_code code = fric_barrier_force(&batch->barrier, d->geometry.distance, &d->normal_force);
-	return code == FRIC_OK && !isfinite(d->normal_force) ? FRIC_E_NOT_FINITE : code;
-}
-
-static enum fric_code find_coefficients(const struct fric_batch *batch, struct draft *d)
-{
-	if (!d->group->mu_s.data)
-		return fric_contact_coefficients(&batch->friction, d->type, d->stencil, d->geometry.closest_point, d->mu);
-	d->mu[0] = *row(d->group->mu_s, d->i);
-	d->mu[1] = *row(d->group->mu_k, d->i);
-	return FRIC_OK;
-}
-
-static enum fric_code work_out(const struct fric_batch *batch, bool has_distance, struct draft *d)
-{
-	enum fric_code code = find_geometry(batch, has_distance, d);
-	if (code == FRIC_OK)
-		code = find_normal_force(batch, d);
-	return code == FRIC_OK ? find_coefficients(batch, d) : code;
-}
-
-static void store_pair(double *const pair[2], struct fric_values values, size_t from, size_t to, double otherwise,
-                       int m)
-{
-	for (int i = 0; i < m && pair[0]; i++)
-		pair[i][to] = values.data ? row(values, from)[i] : otherwise;
-}
-
-static void store(struct fric_contacts *c, const struct fric_batch *batch, const struct draft *d)
-{
-	const size_t at = c->start[d->type] + d->i;
-	const struct fric_group *g = d->group;
-	for (int i = 0; i < 2; i++)
-		c->closest_point[i][at] = d->geometry.closest_point[i];
-	for (int i = 0; i < c->dim * (c->dim - 1); i++)
-		c->tangent_basis[i][at] = d->geometry.tangent_basis[i];
-	c->weight[at] = value(g->weight, d->i, 1);
-	c->normal_force[at] = d->normal_force;
-	c->distance[at] = d->geometry.distance;
-	c->eps_v[at] = value(g->eps_v, d->i, batch->friction.eps_v);
-	c->effective_mu_s[at] = c->mu_s[at] = d->mu[0];
-	c->effective_mu_k[at] = c->mu_k[at] = d->mu[1];
-	store_pair(c->mu_aniso, g->mu_aniso, d->i, at, 1, c->dim - 1);
-	store_pair(c->mu_s_aniso, g->mu_s_aniso, d->i, at, 0, 2);
-	store_pair(c->mu_k_aniso, g->mu_k_aniso, d->i, at, 0, 2);
-}
-
-/* The stencil stays, so that the slots of the contact do; everything else becomes zero. */
-static void store_skipped(struct fric_contacts *c, const struct fric_batch *batch, const struct draft *d)
-{
-	static const struct fric_group nothing;
-	static const double zero, one = 1;
-	struct fric_group group = nothing;
-	group.weight.data = &zero;
-	group.eps_v.data = &one;
-	store(c, batch, &(struct draft){.type = d->type, .i = d->i, .group = &group});
+	if (column.stride)
+		column.data[to] = x;
 }
 
 struct preparation {
 	const struct fric_batch *batch;
 	struct fric_contacts *contacts;
+	const struct fric_kernels *kernels;
 };
 
-static enum fric_code prepare_contact(const struct preparation *task, size_t at)
+/* One contact on its way: what it is, and where its values go. */
+struct draft {
+	const struct fric_batch *batch;
+	const struct fric_group *group;
+	struct fric_contacts *contacts;
+	enum fric_type type;
+	size_t i;  /* in the group */
+	size_t at; /* in all contacts */
+};
+
+static void store_geometry(const struct draft *d, const struct fric_geometry *g)
 {
-	const struct fric_batch *batch = task->batch;
-	struct fric_contacts *c = task->contacts;
-	struct draft d = {.type = contact_type(c, at)};
-	const size_t k = (size_t)fric_stencil_size(d.type);
-	d.i = at - c->start[d.type];
-	d.group = &batch->groups[d.type];
-	d.stencil = d.group->vertices + d.i * k;
-	for (size_t v = 0; v < FRIC_MAX_STENCIL; v++)
-		c->vertices[v][at] = v < k ? d.stencil[v] : 0;
-	const enum fric_code code = work_out(batch, c->has_distance[d.type], &d);
-	const bool skip = batch->skip_degenerate && *fric_reason(code);
-	c->skipped[at] = skip ? (uint8_t)code : FRIC_OK;
-	if (skip)
-		store_skipped(c, batch, &d);
-	else
-		store(c, batch, &d);
-	return skip ? FRIC_OK : code;
+	struct fric_contacts *c = d->contacts;
+	for (int m = 0; m < 2; m++)
+		c->closest_point[m][d->at] = g->closest_point[m];
+	for (int e = 0; e < c->dim * (c->dim - 1); e++)
+		c->tangent_basis[e][d->at] = g->tangent_basis[e];
+	c->distance[d->at] = g->distance;
 }
 
-static void prepare_chunk(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+static const int32_t *stencil(const struct draft *d)
 {
+	return d->group->vertices + d->i * (size_t)fric_stencil_size(d->type);
+}
+
+static enum fric_code plane_geometry(const struct draft *d, struct fric_geometry *g)
+{
+	const struct fric_batch *b = d->batch;
+	const double *normal = row(d->group->plane_normal, d->i);
+	fric_plane_basis(b->dim, normal, g->tangent_basis);
+	if (!d->contacts->has_distance[d->type])
+		return FRIC_OK;
+	return fric_plane_distance(b->dim, normal, row(d->group->plane_origin, d->i),
+	                           b->positions + (size_t)*stencil(d) * (size_t)b->dim, &g->distance);
+}
+
+/* Geometry of one contact, given or derived. */
+static enum fric_code find_geometry(const struct draft *d)
+{
+	const struct fric_batch *b = d->batch;
+	struct fric_geometry g = {0};
+	enum fric_code code = FRIC_OK;
+	const size_t dim = (size_t)b->dim, m = (size_t)fric_closest_point_size(d->type);
+	if (d->group->tangent_basis.data) {
+		memcpy(g.tangent_basis, row(d->group->tangent_basis, d->i), dim * (dim - 1) * sizeof(double));
+		if (m)
+			memcpy(g.closest_point, row(d->group->closest_point, d->i), m * sizeof(double));
+	} else if (d->type == FRIC_PLANE_VERTEX) {
+		code = plane_geometry(d, &g);
+	} else {
+		const double *p[FRIC_MAX_STENCIL] = {0};
+		for (int v = 0; v < fric_stencil_size(d->type); v++)
+			p[v] = b->positions + (size_t)stencil(d)[v] * dim;
+		code = fric_stencil_geometry(d->type, b->dim, p, &g);
+	}
+	store_geometry(d, &g);
+	return code;
+}
+
+/* What is known about a span's contacts on their way. */
+struct drafts {
+	const struct preparation *task;
+	const struct fric_group *group;
+	struct span span;
+	size_t first;                /* of the span in its group */
+	uint8_t code[FRIC_BLOCK];    /* enum fric_code of each contact */
+};
+
+static void find_normal_forces(struct drafts *d)
+{
+	const struct fric_barrier *barrier = &d->task->batch->barrier;
+	struct fric_contacts *c = d->task->contacts;
+	double *force = column_at(c->normal_force, d->span.begin);
+	if (!c->normal_force.stride)
+		return;
+	for (size_t j = 0; j < d->span.n; j++) {
+		if (d->group->normal_force.data) {
+			force[j] = *row(d->group->normal_force, d->first + j);
+			continue;
+		}
+		const enum fric_code code = fric_barrier_force(barrier, c->distance[d->span.begin + j], &force[j]);
+		if (d->code[j] == FRIC_OK)
+			d->code[j] = (uint8_t)(code == FRIC_OK && !isfinite(force[j]) ? FRIC_E_NOT_FINITE : code);
+	}
+}
+
+static enum fric_code find_coefficients(const struct drafts *d, size_t j, double mu[2])
+{
+	const struct fric_contacts *c = d->task->contacts;
+	const size_t at = d->span.begin + j, k = (size_t)fric_stencil_size(d->span.type);
+	const double beta[2] = {c->closest_point[0][at], c->closest_point[1][at]};
+	if (!d->group->mu_s.data)
+		return fric_contact_coefficients(&d->task->batch->friction, d->span.type,
+		                                 d->group->vertices + (d->first + j) * k, beta, mu);
+	mu[0] = *row(d->group->mu_s, d->first + j);
+	mu[1] = *row(d->group->mu_k, d->first + j);
+	return FRIC_OK;
+}
+
+static void find_all_coefficients(struct drafts *d)
+{
+	struct fric_contacts *c = d->task->contacts;
+	if (!c->mu_s.stride && !c->mu_k.stride && !c->effective_mu_s.stride)
+		return;
+	for (size_t j = 0; j < d->span.n; j++) {
+		const size_t at = d->span.begin + j;
+		double mu[2];
+		if (d->code[j] == FRIC_OK)
+			d->code[j] = (uint8_t)find_coefficients(d, j, mu);
+		if (d->code[j] != FRIC_OK)
+			continue;
+		store_value(c->mu_s, at, mu[0]);
+		store_value(c->mu_k, at, mu[1]);
+		store_value(c->effective_mu_s, at, mu[0]);
+		store_value(c->effective_mu_k, at, mu[1]);
+	}
+}
+
+static void copy_column(const struct drafts *d, struct fric_values values, size_t m, double otherwise, struct column column)
+{
+	double *out = column_at(column, d->span.begin);
+	for (size_t j = 0; j < d->span.n && column.stride; j++)
+		out[j] = values.data ? row(values, d->first + j)[m] : otherwise;
+}
+
+static void copy_pair(const struct drafts *d, struct fric_values values, double *const two[2])
+{
+	for (size_t m = 0; m < 2 && two[0]; m++)
+		copy_column(d, values, m, 0, (struct column){two[m], 1});
+}
+
+/* The fields that are taken over as they are. */
+static void copy_fields(const struct drafts *d)
+{
+	struct fric_contacts *c = d->task->contacts;
+	const struct fric_group *g = d->group;
+	copy_column(d, g->weight, 0, 1, c->weight);
+	copy_column(d, g->eps_v, 0, d->task->batch->friction.eps_v, c->eps_v);
+	copy_column(d, g->mu_aniso, 0, 1, c->mu_aniso[0]);
+	if (c->dim == 3)
+		copy_column(d, g->mu_aniso, 1, 1, c->mu_aniso[1]);
+	copy_pair(d, g->mu_s_aniso, c->mu_s_aniso);
+	copy_pair(d, g->mu_k_aniso, c->mu_k_aniso);
+}
+
+/* The stencil stays, so that the slots of the contact do; without force and basis everything computed from it is zero. */
+static void skip(struct fric_contacts *c, size_t at, enum fric_code code)
+{
+	for (int m = 0; m < 2; m++)
+		c->closest_point[m][at] = 0;
+	for (int e = 0; e < c->dim * (c->dim - 1); e++)
+		c->tangent_basis[e][at] = 0;
+	c->distance[at] = 0;
+	store_value(c->normal_force, at, 0);
+	store_value(c->mu_s, at, 0);
+	store_value(c->mu_k, at, 0);
+	store_value(c->effective_mu_s, at, 0);
+	store_value(c->effective_mu_k, at, 0);
+	for (int m = 0; m < 2 && c->mu_s_aniso[0]; m++)
+		c->mu_s_aniso[m][at] = c->mu_k_aniso[m][at] = 0;
+	c->skipped[at] = (uint8_t)code;
+}
+
+/* Faulty contacts are skipped, or the first one ends it all. */
+static void settle(const struct drafts *d, struct fault *fault)
+{
+	struct fric_contacts *c = d->task->contacts;
+	for (size_t j = 0; j < d->span.n && fault->code == FRIC_OK; j++) {
+		const enum fric_code code = (enum fric_code)d->code[j];
+		if (code == FRIC_OK)
+			continue;
+		if (d->task->batch->skip_degenerate && *fric_reason(code))
+			skip(c, d->span.begin + j, code);
+		else
+			*fault = (struct fault){code, d->span.begin + j};
+	}
+}
+
+static void store_stencils(const struct drafts *d)
+{
+	const size_t k = (size_t)fric_stencil_size(d->span.type);
+	const int32_t *v = d->group->vertices + d->first * k;
+	for (size_t m = 0; m < FRIC_MAX_STENCIL; m++) {
+		int32_t *out = d->task->contacts->vertices[m] + d->span.begin;
+		for (size_t j = 0; j < d->span.n; j++)
+			out[j] = m < k ? v[j * k + m] : 0;
+	}
+}
+
+/* Geometry of a whole span by a kernel; good[j] says for which contacts that was enough. */
+static void span_geometry(const struct drafts *d, struct geometry_block *block)
+{
+	struct fric_contacts *c = d->task->contacts;
+	const size_t begin = d->span.begin;
+	block->n = d->span.n;
+	for (int v = 0; v < fric_stencil_size(d->span.type); v++)
+		for (size_t j = 0; j < d->span.n; j++) {
+			const double *p = d->task->batch->positions + (size_t)c->vertices[v][begin + j] * 3;
+			block->position[v][0][j] = p[0];
+			block->position[v][1][j] = p[1];
+			block->position[v][2][j] = p[2];
+		}
+	for (int m = 0; m < 2; m++)
+		block->closest_point[m] = c->closest_point[m] + begin;
+	for (int e = 0; e < 6; e++)
+		block->tangent_basis[e] = c->tangent_basis[e] + begin;
+	block->distance = c->distance + begin;
+	d->task->kernels->geometry[d->span.type](block);
+}
+
+static void find_geometries(struct drafts *d)
+{
+	const struct preparation *task = d->task;
+	struct geometry_block block;
+	const bool by_kernel = task->batch->dim == 3 && d->span.type != FRIC_PLANE_VERTEX && task->kernels->force &&
+	                       !d->group->tangent_basis.data;
+	if (by_kernel)
+		span_geometry(d, &block);
+	for (size_t j = 0; j < d->span.n; j++) {
+		const struct draft one = {task->batch, d->group, task->contacts, d->span.type, d->first + j, d->span.begin + j};
+		d->code[j] = FRIC_OK;
+		if (!by_kernel || block.good[j] == 0)
+			d->code[j] = (uint8_t)find_geometry(&one);
+	}
+}
+
+static void prepare_span(const struct preparation *task, struct span span, struct fault *fault)
+{
+	struct fric_contacts *c = task->contacts;
+	struct drafts d = {task, &task->batch->groups[span.type], span, span.begin - c->start[span.type], {0}};
+	memset(c->skipped + span.begin, FRIC_OK, span.n);
+	store_stencils(&d);
+	find_geometries(&d);
+	find_normal_forces(&d);
+	find_all_coefficients(&d);
+	copy_fields(&d);
+	settle(&d, fault);
+}
+
+static void prepare_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct preparation *task = data;
 	(void)chunk;
-	for (size_t i = begin; i < end && fault->code == FRIC_OK; i++)
-		*fault = (struct fault){prepare_contact(task, i), i};
+	for (size_t at = begin; at < end && fault->code == FRIC_OK;) {
+		const struct span span = next_span(task->contacts, at, end);
+		prepare_span(task, span, fault);
+		at += span.n;
+	}
 }
 
 enum fric_code fric_prepare(const struct fric_context *context, const struct fric_batch *batch,
@@ -257,7 +433,7 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 	struct fric_contacts *c = allocate(batch);
 	if (!c)
 		return report_code(FRIC_E_MEMORY, error);
-	struct preparation task = {batch, c};
+	struct preparation task = {batch, c, kernels_of(context)};
 	const struct fault fault = parallel_chunks(context, c->n, prepare_chunk, &task);
 	if (fault.code != FRIC_OK) {
 		report_fault(c, fault, error);
@@ -266,8 +442,41 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 	}
 	for (size_t i = 0; i < c->n; i++)
 		c->n_skipped += c->skipped[i] != FRIC_OK;
+	contacts_judge(c);
 	*contacts = c;
 	return FRIC_OK;
+}
+
+/* Smallest and largest size of what is not zero; 1 if all is. */
+struct sizes {
+	double lowest, highest;
+};
+
+static struct sizes column_sizes(struct column column, size_t n)
+{
+	double lowest = 1, highest = 1;
+	const double *x = column.data;
+	n = column.stride ? n : n > 0;
+#pragma omp simd reduction(min : lowest) reduction(max : highest)
+	for (size_t i = 0; i < n; i++) {
+		const double size = x[i] == 0 ? 1 : fabs(x[i]);
+		lowest = size < lowest ? size : lowest;
+		highest = size > highest ? size : highest;
+	}
+	return (struct sizes){lowest, highest};
+}
+
+/* By bounds: when in doubt, no. The scalar form then judges every contact by itself. */
+void contacts_judge(struct fric_contacts *c)
+{
+	const struct sizes weight = column_sizes(c->weight, c->n), force = column_sizes(c->normal_force, c->n),
+	                   eps_v = column_sizes(c->eps_v, c->n), mu_s = column_sizes(c->effective_mu_s, c->n),
+	                   mu_k = column_sizes(c->effective_mu_k, c->n);
+	c->ordinary = ordinary(weight.lowest * force.lowest) && ordinary(weight.highest * force.highest) &&
+	              weight.lowest > slip_small && force.lowest > slip_small && weight.highest < slip_large &&
+	              force.highest < slip_large && ordinary(mu_s.lowest) && ordinary(mu_s.highest) &&
+	              ordinary(mu_k.lowest) && ordinary(mu_k.highest) && invertible(eps_v.lowest) &&
+	              invertible(eps_v.highest);
 }
 
 int fric_dim(const struct fric_contacts *contacts)

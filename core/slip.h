@@ -1,6 +1,6 @@
 /**
  * One contact at given velocities: its slip u, the law at |u|, the force and the inner matrix. The plain scalar form, against
- * which faster ones are judged. Everything is computed in u / eps_v, so that velocities and eps_v scaled by one power
+ * which faster ones are judged. Everything is computed in u * (1/eps_v), so that velocities and eps_v scaled by one power
  * of two give the same bits.
  */
 #ifndef FRIC_SLIP_H
@@ -10,6 +10,7 @@
 
 #include "contacts.h"
 #include "law.h"
+#include "range.h"
 
 struct slip {
 	int n;            /* dim - 1 */
@@ -21,18 +22,11 @@ struct slip {
 	/* What follows from them: */
 	bool slides;
 	double z, r;      /* |scaled| / eps_v and 1 - z; z may be inf */
+	double inverse_z, inverse_eps_v;
 	double unit[2];   /* direction of scaled; (1, 0) at rest */
 	double over[2];   /* scaled / max(eps_v, |scaled|) */
 	bool extreme;     /* the doubles above have lost range: the law is evaluated in long double */
 };
-
-/* Between these, squares and products of the speed ratio and of forces keep all their digits. */
-static const double slip_small = 0x1p-400, slip_large = 0x1p+400;
-
-static inline bool ordinary(double x)
-{
-	return x == 0 || (fabs(x) > slip_small && fabs(x) < slip_large);
-}
 
 /* Relative velocity Gamma v of contact i, in differences: equal velocities give exactly zero. */
 static inline void relative_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
@@ -63,17 +57,23 @@ static inline void relative_velocity(const struct fric_contacts *c, enum fric_ty
 	}
 }
 
+/* The operations here and below, and their order, are those of kernels.inc: both give the same bits. */
 static inline void slip_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
                                  struct slip *slip)
 {
-	double relative[3];
+	double relative[3] = {0};
 	relative_velocity(c, type, i, v, relative);
 	slip->n = c->dim - 1;
+	if (c->skipped[i]) /* whatever its velocities, even out of range */
+		relative[0] = relative[1] = relative[2] = 0;
 	for (int t = 0; t < 2; t++) {
+		double *const *p = c->tangent_basis + t;
 		slip->u[t] = 0;
-		for (int d = 0; d < c->dim && t < slip->n; d++)
-			slip->u[t] += c->tangent_basis[d * slip->n + t][i] * relative[d];
-		slip->scaled[t] = t < slip->n && c->mu_aniso[t] ? c->mu_aniso[t][i] * slip->u[t] : slip->u[t];
+		if (c->dim == 3)
+			slip->u[t] = (p[0][i] * relative[0] + p[2][i] * relative[1]) + p[4][i] * relative[2];
+		else if (t == 0)
+			slip->u[t] = p[0][i] * relative[0] + p[1][i] * relative[1];
+		slip->scaled[t] = *column_at(c->mu_aniso[t], i) * slip->u[t];
 	}
 }
 
@@ -101,9 +101,10 @@ static inline void ordinary_ratio(struct slip *slip, const double w[2])
 	slip->extreme = false;
 	slip->z = slip->n == 1 ? fabs(w[0]) : sqrt(w[0] * w[0] + w[1] * w[1]);
 	slip->slides = slip->z >= 1;
+	slip->inverse_z = 1 / (slip->z > 0 ? slip->z : 1);
 	slip->r = slip->n == 1 ? (slip->eps_v - fabs(slip->scaled[0])) / slip->eps_v : 1 - slip->z;
 	for (int t = 0; t < 2; t++) {
-		slip->unit[t] = slip->z > 0 ? w[t] / slip->z : t == 0;
+		slip->unit[t] = slip->z > 0 ? w[t] * slip->inverse_z : t == 0;
 		slip->over[t] = slip->slides ? slip->unit[t] : w[t];
 	}
 }
@@ -112,14 +113,16 @@ static inline void slip_of(const struct fric_contacts *c, enum fric_type type, s
                            struct slip *slip)
 {
 	slip_velocity(c, type, i, v, slip);
-	slip->eps_v = c->eps_v[i];
-	slip->s = c->weight[i] * c->normal_force[i];
-	slip->mu_s = c->effective_mu_s[i];
-	slip->mu_k = c->effective_mu_k[i];
-	const double w[2] = {slip->scaled[0] / slip->eps_v, slip->scaled[1] / slip->eps_v};
-	const double largest = fmax(fabs(w[0]), fabs(w[1]));
-	const bool forces = ordinary(slip->s) && (slip->s != 0 || c->weight[i] == 0 || c->normal_force[i] == 0);
-	if (ordinary(largest) && forces && ordinary(slip->mu_s) && ordinary(slip->mu_k))
+	slip->eps_v = *column_at(c->eps_v, i);
+	const double weight = *column_at(c->weight, i), normal_force = *column_at(c->normal_force, i);
+	slip->s = weight * normal_force;
+	slip->inverse_z = 0;
+	slip->mu_s = *column_at(c->effective_mu_s, i);
+	slip->mu_k = *column_at(c->effective_mu_k, i);
+	slip->inverse_eps_v = 1 / slip->eps_v;
+	const double w[2] = {slip->scaled[0] * slip->inverse_eps_v, slip->scaled[1] * slip->inverse_eps_v};
+	const bool underflow = w[0] == 0 && w[1] == 0 && (slip->scaled[0] != 0 || slip->scaled[1] != 0);
+	if (ordinary(fabs(w[0]) + fabs(w[1])) && !underflow && ordinary_lagged(weight, normal_force, slip->eps_v, slip->mu_s, slip->mu_k))
 		ordinary_ratio(slip, w);
 	else
 		extreme_ratio(slip);
@@ -128,7 +131,7 @@ static inline void slip_of(const struct fric_contacts *c, enum fric_type type, s
 /* weight * normal force, also where their product leaves the doubles. */
 static inline long double long_force(const struct fric_contacts *c, size_t i)
 {
-	return (long double)c->weight[i] * c->normal_force[i];
+	return (long double)*column_at(c->weight, i) * *column_at(c->normal_force, i);
 }
 
 static inline double slip_potential(const struct fric_contacts *c, size_t i, const struct slip *p)
@@ -174,13 +177,13 @@ static inline void slip_eigenvalues(const struct fric_contacts *c, size_t i, con
 	}
 	if (p->slides) {
 		*along = 0;
-		*across = (p->s * (p->mu_k / p->z)) / p->eps_v;
+		*across = (p->s * (p->mu_k * p->inverse_z)) * p->inverse_eps_v;
 		return;
 	}
 	const double mu = law_mu(t, p->mu_s, p->mu_k, p->z, p->r);
 	const double slope = law_mu_derivative(t, p->mu_s, p->mu_k, p->z, p->r);
-	*along = (p->s * (2 * p->r * mu + slope * (p->z * (2 - p->z)))) / p->eps_v;
-	*across = (p->s * (mu * (2 - p->z))) / p->eps_v;
+	*along = (p->s * (2 * p->r * mu + slope * (p->z * (2 - p->z)))) * p->inverse_eps_v;
+	*across = (p->s * (mu * (2 - p->z))) * p->inverse_eps_v;
 }
 
 #endif

@@ -53,7 +53,7 @@ struct scene {
 	struct options options;
 	struct fric_batch batch;
 	double *velocities, *lagged; /* [n_vertices*dim] */
-	void *memory[64];
+	void *memory[160];
 	int n_memory;
 };
 
@@ -77,7 +77,7 @@ static inline void *scene_memory(struct scene *s, size_t n, size_t size)
 {
 	void *memory = calloc(n + 1, size);
 	assert_non_null(memory);
-	assert_true(s->n_memory < 64);
+	assert_true(s->n_memory < 160);
 	s->memory[s->n_memory++] = memory;
 	return memory;
 }

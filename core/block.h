@@ -1,0 +1,37 @@
+/**
+ * Blocks of up to FRIC_BLOCK contacts of one type on their way through a kernel.
+ */
+#ifndef FRIC_BLOCK_H
+#define FRIC_BLOCK_H
+
+#include "contacts.h"
+#include "parallel.h"
+
+/* What a kernel is wanted to fill in. */
+enum block_result { BLOCK_POTENTIAL, BLOCK_FORCE, BLOCK_INNER };
+
+struct block_task {
+	const struct fric_contacts *contacts;
+	const struct fric_kernels *kernels;
+	const double *velocities;
+	bool potentials;                 /* BLOCK_FORCE: potentials too, or they are not looked at */
+	enum block_result result;
+	enum fric_projection projection; /* BLOCK_INNER */
+};
+
+/* Contacts [begin, begin + n) of one type. */
+struct span {
+	enum fric_type type;
+	size_t begin, n;
+};
+
+/* The first block of [begin, end): all of one type. */
+struct span next_span(const struct fric_contacts *contacts, size_t begin, size_t end);
+
+/* Fills in the block's results for a span. @return false with *fault set when a result is not finite */
+bool block_run(const struct block_task *task, struct span span, struct kernel_block *block, struct fault *fault);
+
+/* The kernels of a context: the ones asked for, or the best of this processor. */
+const struct fric_kernels *kernels_of(const struct fric_context *context);
+
+#endif

@@ -1,0 +1,49 @@
+/**
+ * The inner loops over a block of 3D contacts, compiled once per instruction set from kernels.inc and chosen at run time.
+ * All variants and the scalar form (slip.h) do the same operations in the same order, without FMA contraction: they agree
+ * bit for bit.
+ */
+#ifndef FRIC_KERNELS_H
+#define FRIC_KERNELS_H
+
+#include "fric.h"
+
+enum { FRIC_BLOCK = 64 }; /* contacts of one type whose intermediate values stay in the first-level cache */
+
+/* One block, n <= FRIC_BLOCK contacts; inputs are arrays of n unless stated, shorter ones are never read beyond n. */
+struct kernel_block {
+	size_t n;
+	enum fric_transition transition;
+	const double *tangent_basis[6];
+	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
+	const double *mu_aniso[2];
+	double relative[3][FRIC_BLOCK]; /* Gamma v */
+	/* Results: */
+	double potential[FRIC_BLOCK];
+	double force[3][FRIC_BLOCK]; /* P diag(mu_aniso) f */
+	double inner[3][FRIC_BLOCK]; /* a00, a01, a11 */
+	bool careful;                /* some contact leaves the range of the doubles: do the whole block in the scalar form */
+};
+
+/* Geometry of a block of 3D contacts of one type, in plain doubles. */
+struct geometry_block {
+	size_t n;
+	double position[FRIC_MAX_STENCIL][3][FRIC_BLOCK]; /* of the stencils' vertices */
+	double *closest_point[2], *tangent_basis[6], *distance; /* [n] results */
+	double good[FRIC_BLOCK]; /* 0: do this one in double-double */
+};
+
+struct fric_kernels {
+	const char *name;
+	void (*potential)(struct kernel_block *block);
+	void (*force)(struct kernel_block *block);                 /* and potential */
+	void (*inner)(struct kernel_block *block, enum fric_projection projection);
+	void (*geometry[FRIC_PLANE_VERTEX])(struct geometry_block *block); /* by type; a plane has its own */
+};
+
+/* Variants of this build, best first; only those that this processor runs may be called. */
+extern const struct fric_kernels fric_kernels_avx512, fric_kernels_avx2, fric_kernels_baseline;
+/* No functions: every contact goes through slip.h. The oracle of the others. */
+extern const struct fric_kernels fric_kernels_scalar;
+
+#endif

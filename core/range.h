@@ -1,0 +1,31 @@
+/**
+ * Between these, products of up to three speed ratios, forces and coefficients keep all their digits.
+ */
+#ifndef FRIC_RANGE_H
+#define FRIC_RANGE_H
+
+#include <math.h>
+#include <stdbool.h>
+
+static const double slip_small = 0x1p-300, slip_large = 0x1p+300;
+
+static inline bool ordinary(double x)
+{
+	return (x == 0) | ((fabs(x) > slip_small) & (fabs(x) < slip_large));
+}
+
+/* 1/x is as exact as x. */
+static inline bool invertible(double x)
+{
+	return (x > 0x1p-1000) & (x < 0x1p+1000);
+}
+
+/* What is lagged in the law of one contact. */
+static inline bool ordinary_lagged(double weight, double normal_force, double eps_v, double mu_s, double mu_k)
+{
+	const double s = weight * normal_force;
+	return ordinary(s) & ((s != 0) | (weight == 0) | (normal_force == 0)) & invertible(eps_v) & ordinary(mu_s) &
+	       ordinary(mu_k);
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* Gradient against central differences of the potential, Hessian against those of the gradient. */
+#include "tests/property/hessians.h"
+
+enum { N_SCENES = 400 };
+
+/* Where third derivatives jump (z = 1, z = 1/2 for the quadratic transition, z = 0) differences tell less. */
+static bool smooth_here(const struct fric_contacts *c, const struct scene *s, const double *v)
+{
+	double *z = all_contacts(&serial, c, v, FRIC_OUT_SLIP_RATIO, 1);
+	bool smooth = true;
+	for (size_t i = 0; i < fric_n_contacts(c); i++) {
+		const bool skipped = z[i] == 0;
+		smooth &= skipped || (z[i] > 1e-2 && fabs(z[i] - 1) > 1e-3);
+		smooth &= s->options.transition == FRIC_CUBIC || fabs(z[i] - 0.5) > 1e-3;
+	}
+	free(z);
+	return smooth;
+}
+
+/* Sum of |weight| * normal force times the largest coefficient: what forces are to be compared with. */
+static double force_scale(const struct fric_contacts *c, const struct scene *s)
+{
+	double *force = all_contacts(&serial, c, s->velocities, FRIC_OUT_NORMAL_FORCE, 1), total = 0;
+	for (size_t i = 0; i < fric_n_contacts(c); i++)
+		total += force[i];
+	free(force);
+	return 1 + total * 4;
+}
+
+static void get(const struct fric_contacts *c, const double *v, double *potential, double *gradient)
+{
+	struct fric_error error;
+	assert_ok(fric_evaluate(&serial, c, v, potential, gradient, &error));
+}
+
+static void check_gradient(const struct fric_contacts *c, const struct scene *s)
+{
+	const size_t ndof = scene_ndof(s);
+	const double h = 1e-5 * 1e-3, scale = force_scale(c, s);
+	double *gradient = calloc(ndof, sizeof(double)), *v = s->velocities;
+	get(c, v, NULL, gradient);
+	for (size_t i = 0; i < ndof; i++) {
+		double up, down;
+		const double at = v[i];
+		v[i] = at + h;
+		get(c, v, &up, NULL);
+		v[i] = at - h;
+		get(c, v, &down, NULL);
+		assert_near((up - down) / ((at + h) - (at - h)), gradient[i], 1e-10 * scale);
+		v[i] = at;
+	}
+	free(gradient);
+}
+
+static void check_hessian(const struct fric_contacts *c, const struct scene *s)
+{
+	const size_t ndof = scene_ndof(s);
+	const double h = 1e-5 * 1e-3, scale = force_scale(c, s) / 1e-3;
+	double *inner = inner_matrices(&serial, c, s->velocities, FRIC_PROJECT_NONE);
+	double *hessian = dense_from_csr(c, inner, FRIC_FULL), *v = s->velocities;
+	double *up = calloc(2 * ndof, sizeof(double)), *down = up + ndof;
+	for (size_t i = 0; i < ndof; i++) {
+		const double at = v[i];
+		v[i] = at + h;
+		get(c, v, NULL, up);
+		v[i] = at - h;
+		get(c, v, NULL, down);
+		v[i] = at;
+		for (size_t j = 0; j < ndof; j++)
+			assert_near((up[j] - down[j]) / ((at + h) - (at - h)), hessian[j * ndof + i], 2e-8 * scale);
+	}
+	free(inner);
+	free(hessian);
+	free(up);
+}
+
+/* Steps and tolerances suit closest points of order 1. */
+static bool moderate(const struct fric_contacts *c)
+{
+	double most = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(c, type) * (size_t)fric_stencil_size(type);
+		double *w = calloc(n + 1, sizeof(double));
+		fric_stencil_weights(c, type, w);
+		most = fmax(most, largest(w, n));
+		free(w);
+	}
+	return most < 10;
+}
+
+static void for_all(int dim, uint64_t seed, void (*check)(const struct fric_contacts *, const struct scene *))
+{
+	struct rng rng = {seed};
+	int n_checked = 0, n_tried = 0;
+	while (n_checked < N_SCENES) {
+		struct scene scene;
+		scene_create(&scene, &rng, random_options(&rng, dim));
+		struct fric_contacts *c = scene_contacts(&serial, &scene);
+		if (moderate(c) && smooth_here(c, &scene, scene.velocities)) {
+			check(c, &scene);
+			n_checked++;
+		}
+		fric_contacts_free(c);
+		scene_free(&scene);
+		assert_true(n_tried++ < 20 * N_SCENES);
+	}
+}
+
+static void test_gradient_3d(void **state)
+{
+	(void)state;
+	for_all(3, 101, check_gradient);
+}
+
+static void test_gradient_2d(void **state)
+{
+	(void)state;
+	for_all(2, 102, check_gradient);
+}
+
+static void test_hessian_3d(void **state)
+{
+	(void)state;
+	for_all(3, 103, check_hessian);
+}
+
+static void test_hessian_2d(void **state)
+{
+	(void)state;
+	for_all(2, 104, check_hessian);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gradient_3d), cmocka_unit_test(test_gradient_2d),
+		cmocka_unit_test(test_hessian_3d),  cmocka_unit_test(test_hessian_2d),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* The same bits for any number of threads, batches of several chunks. */
+#include "tests/property/hessians.h"
+
+static const int thread_counts[] = {2, 3, 8};
+
+/* All that can be asked of a batch, one after the other. */
+struct answers {
+	double *numbers;
+	size_t n, room;
+	size_t n_indices; /* of all patterns together, and a hash over them */
+	uint64_t hash;
+};
+
+static double *more(struct answers *a, size_t n)
+{
+	assert_true(a->n + n <= a->room);
+	a->n += n;
+	return a->numbers + a->n - n;
+}
+
+static void hash_indices(struct answers *a, const int32_t *indices, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		a->hash = (a->hash ^ (uint64_t)(uint32_t)indices[i]) * 1099511628211u;
+	a->n_indices += n;
+}
+
+static void ask_outputs(const struct fric_context *context, const struct fric_contacts *c, const double *v,
+                        struct answers *a)
+{
+	struct fric_error error;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (enum fric_output output = 0; output < FRIC_N_OUTPUTS; output++)
+			if (fric_has_output(c, type, output))
+				assert_ok(fric_contact_output(context, c, v, type, output, more(a, 6 * fric_group_size(c, type)),
+				                              &error));
+}
+
+static void ask_hessians(const struct fric_context *context, const struct fric_contacts *c, const double *v,
+                         struct answers *a)
+{
+	struct fric_error error;
+	double *inner = NULL;
+	for (enum fric_projection p = FRIC_PROJECT_NONE; p <= FRIC_PROJECT_ABS; p++) {
+		inner = more(a, fric_n_contacts(c) * 3);
+		assert_ok(fric_hessian_inner(context, c, v, p, inner, &error));
+	}
+	for (enum fric_triangle t = FRIC_FULL; t <= FRIC_UPPER; t++) {
+		const size_t n = fric_n_triplets(c, t);
+		int32_t *rows = calloc(2 * n, sizeof(int32_t));
+		assert_ok(fric_hessian_triplets(context, c, inner, t, rows, rows + n, more(a, n), &error));
+		hash_indices(a, rows, 2 * n);
+		free(rows);
+		struct fric_pattern *pattern;
+		assert_ok(fric_pattern_create(context, c, t, &pattern, &error));
+		const size_t n_entries = fric_pattern_n_entries(pattern);
+		assert_ok(fric_hessian_csr(context, c, inner, pattern, more(a, n_entries), &error));
+		hash_indices(a, fric_pattern_indices(pattern), n_entries);
+		fric_pattern_free(pattern);
+	}
+}
+
+static void ask(const struct fric_context *context, const struct scene *s, struct answers *a)
+{
+	struct fric_contacts *c = scene_contacts(context, s);
+	struct fric_error error;
+	double *potential = more(a, 1), *gradient = more(a, scene_ndof(s));
+	assert_ok(fric_evaluate(context, c, s->velocities, potential, gradient, &error));
+	ask_outputs(context, c, s->velocities, a);
+	ask_hessians(context, c, s->velocities, a);
+	*more(a, 1) = (double)fric_n_skipped(c);
+	fric_contacts_free(c);
+}
+
+static struct answers asked(int n_threads, const struct scene *s)
+{
+	const struct fric_context context = {.n_threads = n_threads};
+	struct answers a = {.room = 3000000};
+	a.numbers = calloc(a.room, sizeof(double));
+	assert_non_null(a.numbers);
+	ask(&context, s, &a);
+	return a;
+}
+
+static void check(struct options options, uint64_t seed)
+{
+	struct rng rng = {seed};
+	struct scene scene;
+	options.n_each = options.dim == 3 ? 1100 : 1800;
+	options.n_vertices = 1500;
+	scene_create(&scene, &rng, options);
+	struct answers one = asked(1, &scene);
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
+		struct answers many = asked(thread_counts[t], &scene);
+		assert_int_equal(many.n, one.n);
+		assert_int_equal(many.n_indices, one.n_indices);
+		assert_true(many.hash == one.hash);
+		assert_all_bits(many.numbers, one.numbers, one.n);
+		free(many.numbers);
+	}
+	free(one.numbers);
+	scene_free(&scene);
+}
+
+static void test_three_dimensions(void **state)
+{
+	(void)state;
+	check((struct options){.dim = 3, .source = FRIC_MU_VERTEX, .signed_weights = true, .ellipses = true}, 501);
+}
+
+static void test_barrier_and_table(void **state)
+{
+	(void)state;
+	check((struct options){.dim = 3, .source = FRIC_MU_TABLE, .barrier = true, .mu_aniso = true}, 502);
+}
+
+static void test_two_dimensions(void **state)
+{
+	(void)state;
+	check((struct options){.dim = 2, .own_mu = true, .own_eps_v = true, .mu_aniso = true, .transition = FRIC_QUADRATIC},
+	      503);
+}
+
+/* Faults far apart: the first contact is named, whichever thread is first. */
+static void test_first_fault(void **state)
+{
+	(void)state;
+	struct rng rng = {504};
+	struct scene scene;
+	const struct options options = {.dim = 3, .n_each = 1200, .n_vertices = 9000, .source = FRIC_MU_SCALAR};
+	scene_create(&scene, &rng, options);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	for (int i = 0; i < 5; i++) { /* velocities that overflow when subtracted */
+		const int32_t *stencil = scene.batch.groups[FRIC_EDGE_EDGE].vertices + 4 * (900 - 200 * i);
+		scene.velocities[3 * stencil[0]] = 1.7e308;
+		scene.velocities[3 * stencil[2]] = -1.7e308;
+	}
+	struct fric_error first = {FRIC_OK, FRIC_VERTEX_VERTEX, -2};
+	for (int n_threads = 1; n_threads <= 4; n_threads++)
+		for (int again = 0; again < 3; again++) {
+			const struct fric_context context = {.n_threads = n_threads};
+			double potential, *gradient = calloc(scene_ndof(&scene), sizeof(double));
+			struct fric_error error = {FRIC_OK, FRIC_VERTEX_VERTEX, -3};
+			assert_code(fric_evaluate(&context, c, scene.velocities, &potential, gradient, &error), FRIC_E_NOT_FINITE);
+			if (first.code == FRIC_OK)
+				first = error;
+			assert_int_equal(error.group, first.group);
+			assert_int_equal(error.contact, first.contact);
+			free(gradient);
+		}
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_three_dimensions), cmocka_unit_test(test_barrier_and_table),
+		cmocka_unit_test(test_two_dimensions),   cmocka_unit_test(test_first_fault),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* Every kernel that this processor runs gives the bits of the scalar form, on batches with all kinds of contacts in them:
+ * sticking, sliding, at rest, nearly degenerate, of extreme size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fric.h"
+#include "tests/bench/mix.c"
+
+enum { N = 3000 };
+
+static const char *const names[] = {"avx512", "avx2", "baseline"};
+
+struct results {
+	double potential, *gradient, *inner, *outputs;
+	size_t n_outputs;
+	enum fric_code code;
+};
+
+static struct results evaluate(const struct mix *m, const char *kernels, enum fric_projection projection, int n_threads)
+{
+	const struct fric_context context = {.n_threads = n_threads, .kernels = fric_kernels_find(kernels)};
+	struct results r = {.gradient = calloc(3 * m->n_vertices, sizeof(double)), .inner = calloc(3 * N, sizeof(double)),
+	                    .outputs = calloc((6 + 2 + 1 + 1) * N, sizeof(double))};
+	struct fric_contacts *contacts;
+	struct fric_error error;
+	assert_non_null(context.kernels);
+	r.code = fric_prepare(&context, &m->batch, &contacts, &error);
+	assert_int_equal(r.code, FRIC_OK);
+	r.code = fric_evaluate(&context, contacts, m->velocities, &r.potential, r.gradient, &error);
+	if (r.code == FRIC_OK)
+		r.code = fric_hessian_inner(&context, contacts, m->velocities, projection, r.inner, &error);
+	const enum fric_output wanted[] = {FRIC_OUT_TANGENT_BASIS, FRIC_OUT_CLOSEST_POINT, FRIC_OUT_DISTANCE,
+	                                   FRIC_OUT_NORMAL_FORCE};
+	const size_t rows[] = {6, 0, 1, 1};
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (int o = 0; o < 4; o++) {
+			const size_t row = rows[o] ? rows[o] : (size_t)fric_closest_point_size(type);
+			fric_contact_output(&context, contacts, m->velocities, type, wanted[o], r.outputs + r.n_outputs, &error);
+			r.n_outputs += row * fric_group_size(contacts, type);
+		}
+	fric_contacts_free(contacts);
+	return r;
+}
+
+static void free_results(struct results *r)
+{
+	free(r->gradient);
+	free(r->inner);
+	free(r->outputs);
+}
+
+static void assert_same(const struct mix *m, enum fric_projection projection)
+{
+	struct results plain = evaluate(m, "scalar", projection, 1);
+	assert_int_equal(plain.code, FRIC_OK);
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		if (!fric_kernels_find(names[k]))
+			continue;
+		for (int n_threads = 1; n_threads <= 3; n_threads += 2) {
+			struct results r = evaluate(m, names[k], projection, n_threads);
+			assert_int_equal(r.code, FRIC_OK);
+			assert_memory_equal(&r.potential, &plain.potential, sizeof(double));
+			assert_memory_equal(r.gradient, plain.gradient, 3 * m->n_vertices * sizeof(double));
+			assert_memory_equal(r.inner, plain.inner, 3 * N * sizeof(double));
+			assert_int_equal(r.n_outputs, plain.n_outputs);
+			assert_memory_equal(r.outputs, plain.outputs, r.n_outputs * sizeof(double));
+			free_results(&r);
+		}
+	}
+	free_results(&plain);
+}
+
+static void each_projection_and_transition(struct mix *m)
+{
+	for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_QUADRATIC; t++)
+		for (enum fric_projection p = FRIC_PROJECT_NONE; p <= FRIC_PROJECT_ABS; p++) {
+			m->batch.friction.transition = t;
+			assert_same(m, p);
+		}
+}
+
+static void test_uniform_fields(void **unused)
+{
+	struct mix m;
+	(void)unused;
+	mix_make(N, &m);
+	each_projection_and_transition(&m);
+	mix_free(&m);
+}
+
+static double *random_rows(size_t n, double from, double to)
+{
+	double *rows = malloc(n * sizeof(*rows));
+	for (size_t i = 0; i < n; i++)
+		rows[i] = from + (to - from) * uniform();
+	return rows;
+}
+
+static void test_fields_per_contact(void **unused)
+{
+	struct mix m;
+	(void)unused;
+	mix_make(N, &m);
+	double *weight = random_rows(N, -1, 2), *eps_v = random_rows(N, 1e-4, 2e-3), *mu_s = random_rows(N, 0, 1),
+	       *mu_k = random_rows(N, 0, 1), *aniso = random_rows(2 * N, 0.5, 2), *ellipse = random_rows(2 * N, 0, 1);
+	for (enum fric_type type = 0; type < FRIC_PLANE_VERTEX; type++) {
+		struct fric_group *g = &m.batch.groups[type];
+		g->weight = (struct fric_values){weight, 1};
+		g->eps_v = (struct fric_values){eps_v, 1};
+		g->mu_s = (struct fric_values){mu_s, 1};
+		g->mu_k = (struct fric_values){mu_k, 1};
+		g->mu_aniso = (struct fric_values){aniso, 2};
+		g->mu_s_aniso = (struct fric_values){ellipse, 2};
+	}
+	each_projection_and_transition(&m);
+	free(weight);
+	free(eps_v);
+	free(mu_s);
+	free(mu_k);
+	free(aniso);
+	free(ellipse);
+	mix_free(&m);
+}
+
+static void test_barrier(void **unused)
+{
+	struct mix m;
+	(void)unused;
+	mix_make(N, &m);
+	for (enum fric_type type = 0; type < FRIC_PLANE_VERTEX; type++)
+		m.batch.groups[type].normal_force.data = NULL;
+	each_projection_and_transition(&m);
+	mix_free(&m);
+}
+
+/* At rest, tiny, huge: such blocks leave the vectors, and only such contacts leave the doubles. */
+static void test_extreme_velocities(void **unused)
+{
+	struct mix m;
+	(void)unused;
+	mix_make(N, &m);
+	for (size_t v = 0; v < m.n_vertices; v++)
+		for (size_t d = 0; d < 3; d++)
+			m.velocities[3 * v + d] = v % 5 == 0   ? 0
+			                          : v % 7 == 0 ? 1e-170 * uniform()
+			                          : v % 9 == 0 ? 1e-320
+			                                       : m.velocities[3 * v + d];
+	m.velocities[300] = 1e150;
+	m.batch.friction.mu_k = 1e-20;
+	each_projection_and_transition(&m);
+	mix_free(&m);
+}
+
+/* Slivers, parallel edges, coincident vertices, closeness: the double-double arithmetic takes over, contact by contact. */
+static void test_nearly_degenerate(void **unused)
+{
+	struct mix m;
+	(void)unused;
+	mix_make(N, &m);
+	for (size_t v = 0; v < m.n_vertices; v++)
+		for (size_t d = 0; d < 3; d++) {
+			double *x = &m.positions[3 * v + d];
+			*x = v % 3 == 0 ? (double)(v % 11) * (double)(d + 1) : v % 4 == 0 ? *x * 1e-9 : v % 13 == 0 ? 0 : *x;
+		}
+	each_projection_and_transition(&m);
+	mix_free(&m);
+}
+
+static void test_extreme_forces(void **unused)
+{
+	struct mix m;
+	(void)unused;
+	mix_make(N, &m);
+	for (size_t i = 0; i < N; i++)
+		m.normal_force[i] *= i % 3 == 0 ? 1e-180 : i % 5 == 0 ? 1e140 : i % 7 == 0 ? 0 : 1;
+	each_projection_and_transition(&m);
+	mix_free(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_uniform_fields),     cmocka_unit_test(test_fields_per_contact),
+		cmocka_unit_test(test_barrier),            cmocka_unit_test(test_extreme_velocities),
+		cmocka_unit_test(test_nearly_degenerate),  cmocka_unit_test(test_extreme_forces),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+#include "core/parallel.h"
+
+#include "core/contacts.h"
+#include "tests/unit/core/check.h"
+
+enum { MANY = 20 * FRIC_CHUNK + 17 };
+static const int thread_counts[] = {1, 2, 3, 4, 8};
+
+struct record {
+	int visits[MANY];
+	size_t first_fault[4];
+	int n_faults;
+	atomic_bool *raise;
+	size_t raise_at;
+};
+
+static void visit(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	struct record *r = task;
+	assert_true(begin == chunk * FRIC_CHUNK && begin < end && end <= begin + FRIC_CHUNK);
+	for (size_t i = begin; i < end; i++) {
+		r->visits[i]++;
+		if (r->raise && i == r->raise_at)
+			atomic_store(r->raise, true);
+		for (int f = 0; f < r->n_faults; f++)
+			if (r->first_fault[f] == i) {
+				*fault = (struct fault){FRIC_E_PENETRATION, i};
+				return;
+			}
+	}
+}
+
+static void test_every_item_once(void **state)
+{
+	(void)state;
+	static struct record record;
+	const size_t sizes[] = {0, 1, FRIC_CHUNK - 1, FRIC_CHUNK, FRIC_CHUNK + 1, 3 * FRIC_CHUNK, MANY};
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+			const struct fric_context context = {.n_threads = thread_counts[t]};
+			memset(&record, 0, sizeof(record));
+			assert_ok(parallel_chunks(&context, sizes[s], visit, &record).code);
+			for (size_t i = 0; i < MANY; i++)
+				assert_int_equal(record.visits[i], i < sizes[s]);
+		}
+}
+
+static void test_lowest_fault_wins(void **state)
+{
+	(void)state;
+	static struct record record;
+	const size_t faults[][4] = {{17 * FRIC_CHUNK + 3, 9 * FRIC_CHUNK, 9 * FRIC_CHUNK + 1, MANY - 1},
+	                            {5, 4, 2000, 6},
+	                            {MANY - 1, MANY - 2, MANY - 1, MANY - 1},
+	                            {0, MANY - 1, 1, 2}};
+	const size_t lowest[] = {9 * FRIC_CHUNK, 4, MANY - 2, 0};
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
+		for (int i = 0; i < 4; i++) {
+			const struct fric_context context = {.n_threads = thread_counts[t]};
+			memset(&record, 0, sizeof(record));
+			record.n_faults = 4;
+			memcpy(record.first_fault, faults[i], sizeof(faults[i]));
+			const struct fault fault = parallel_chunks(&context, MANY, visit, &record);
+			assert_code(fault.code, FRIC_E_PENETRATION);
+			assert_int_equal(fault.position, lowest[i]);
+		}
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	static struct record record;
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
+		atomic_bool stop = true;
+		const struct fric_context context = {.n_threads = thread_counts[t], .stop = &stop};
+		memset(&record, 0, sizeof(record));
+		assert_code(parallel_chunks(&context, MANY, visit, &record).code, FRIC_E_STOPPED);
+		for (size_t i = 0; i < MANY; i++)
+			assert_int_equal(record.visits[i], 0);
+		atomic_store(&stop, false);
+		assert_ok(parallel_chunks(&context, MANY, visit, &record).code);
+	}
+}
+
+/* Raised by the work itself: no later chunk of that thread begins. */
+static void test_stop_on_the_way(void **state)
+{
+	(void)state;
+	static struct record record;
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
+		atomic_bool stop = false;
+		const struct fric_context context = {.n_threads = thread_counts[t], .stop = &stop};
+		memset(&record, 0, sizeof(record));
+		record.raise = &stop;
+		record.raise_at = 5;
+		assert_code(parallel_chunks(&context, MANY, visit, &record).code, FRIC_E_STOPPED);
+		assert_int_equal(record.visits[0], 1);
+		assert_int_equal(record.visits[FRIC_CHUNK], 0);
+	}
+}
+
+static void count_part(void *task, int part, int n_parts)
+{
+	int *counts = task;
+	counts[part]++;
+	if (part == 0)
+		counts[8] = n_parts;
+}
+
+static void test_parts(void **state)
+{
+	(void)state;
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
+		const struct fric_context context = {.n_threads = thread_counts[t]};
+		int counts[9] = {0}, few[9] = {0};
+		parallel_parts(&context, MANY, count_part, counts);
+		parallel_parts(&context, 3, count_part, few);
+		for (int i = 0; i < 8; i++)
+			assert_int_equal(counts[i], i < thread_counts[t]);
+		assert_int_equal(counts[8], thread_counts[t]);
+		assert_int_equal(few[0], 1);
+		assert_int_equal(few[8], 1);
+	}
+}
+
+static void test_reports(void **state)
+{
+	(void)state;
+	struct fric_contacts contacts = {.n = 9, .start = {0, 2, 2, 5, 5, 9}};
+	struct fric_error error = {.contact = 77};
+	assert_ok(report_fault(&contacts, (struct fault){FRIC_OK, SIZE_MAX}, &error));
+	assert_int_equal(error.contact, 77); /* untouched */
+	const enum fric_type types[] = {FRIC_VERTEX_VERTEX, FRIC_VERTEX_VERTEX, FRIC_EDGE_EDGE,    FRIC_EDGE_EDGE,
+	                                FRIC_EDGE_EDGE,     FRIC_PLANE_VERTEX,  FRIC_PLANE_VERTEX, FRIC_PLANE_VERTEX};
+	const int64_t positions[] = {0, 1, 0, 1, 2, 0, 1, 2};
+	for (size_t i = 0; i < 8; i++) {
+		assert_code(report_fault(&contacts, (struct fault){FRIC_E_PENETRATION, i}, &error), FRIC_E_PENETRATION);
+		assert_code(error.code, FRIC_E_PENETRATION);
+		assert_int_equal(error.group, types[i]);
+		assert_int_equal(error.contact, positions[i]);
+	}
+	assert_code(report_fault(&contacts, (struct fault){FRIC_E_STOPPED, SIZE_MAX}, &error), FRIC_E_STOPPED);
+	assert_int_equal(error.contact, -1);
+	assert_code(report_code(FRIC_E_MEMORY, &error), FRIC_E_MEMORY);
+	assert_code(error.code, FRIC_E_MEMORY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_item_once), cmocka_unit_test(test_lowest_fault_wins),
+		cmocka_unit_test(test_stop),            cmocka_unit_test(test_stop_on_the_way),
+		cmocka_unit_test(test_parts),           cmocka_unit_test(test_reports),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
