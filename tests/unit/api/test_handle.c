@@ -355,7 +355,8 @@ static void the_same_bytes_at_any_number_of_threads(void **unused)
 	(void)unused;
 	size_t bytes;
 	char *text = large_request(&bytes);
-	const struct api_service one = {1, SIZE_MAX, SIZE_MAX}, three = {3, SIZE_MAX, SIZE_MAX};
+	const struct api_service one = {.n_threads = 1, .max_json_bytes = SIZE_MAX, .max_answer_bytes = SIZE_MAX},
+	                         three = {.n_threads = 3, .max_json_bytes = SIZE_MAX, .max_answer_bytes = SIZE_MAX};
 	struct api_response a = handle_by(&one, "POST", evaluate, text, bytes);
 	assert_int_equal(a.status, 200);
 	for (int i = 0; i < 3; i++) {

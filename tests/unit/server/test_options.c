@@ -76,8 +76,34 @@ static void test_defaults(void **state)
 	assert_int_equal(reading.options.log_level, SRV_INFO);
 	assert_true(reading.options.threads >= 1);
 	assert_true(reading.options.io_threads >= 1);
+	assert_int_equal(reading.options.max_frame_bytes, 1LL << 30);
 	assert_int_equal(reading.options.queue_bytes, 4 * reading.options.max_json_bytes);
 	forget(&reading);
+}
+
+/* The queue holds the longest body of either format, whichever of them was given. */
+static void test_bytes_of_the_queue(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *json, *frame, *queue;
+		long long frame_bytes, queue_bytes;
+	} cases[] = {
+		{"256M", NULL, NULL, 1LL << 30, 1LL << 30},          {"1M", NULL, NULL, 1LL << 30, 1LL << 30},
+		{"512M", NULL, NULL, 1LL << 30, 2LL << 30},          {"1M", "2M", NULL, 2LL << 20, 4LL << 20},
+		{"1M", "3G", NULL, 3LL << 30, 3LL << 30},            {"1M", NULL, "1M", 1LL << 20, 1LL << 20},
+		{"1M", NULL, "3G", 1LL << 30, 3LL << 30},            {"1M", "2M", "2M", 2LL << 20, 2LL << 20},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const char *frame = cases[i].frame ? "--max-frame-bytes" : NULL, *queue = cases[i].queue ? "--queue-bytes" : NULL;
+		struct reading reading =
+			frame ? read_options("--max-json-bytes", cases[i].json, frame, cases[i].frame, queue, cases[i].queue, NULL)
+			      : read_options("--max-json-bytes", cases[i].json, queue, cases[i].queue, NULL);
+		assert_int_equal(reading.start, SRV_START);
+		assert_int_equal(reading.options.max_frame_bytes, cases[i].frame_bytes);
+		assert_int_equal(reading.options.queue_bytes, cases[i].queue_bytes);
+		forget(&reading);
+	}
 }
 
 static void test_both_forms(void **state)
@@ -129,6 +155,10 @@ static void test_refusals(void **state)
 	refuses("--host=", "--host");
 	refuses("--log-level=info ", "error, info, debug");
 	refuses("--queue-bytes=1M", "--max-json-bytes");
+	struct reading reading = read_options("--queue-bytes=512M", "--max-frame-bytes=513M", NULL);
+	assert_int_equal(reading.start, SRV_EXIT_BAD);
+	assert_non_null(strstr(reading.err, "--max-frame-bytes 537919488"));
+	forget(&reading);
 }
 
 static void test_environment(void **state)
@@ -171,7 +201,7 @@ static void test_questions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_both_forms),  cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),  cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_refusals), cmocka_unit_test(test_environment), cmocka_unit_test(test_questions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
