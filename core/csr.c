@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hessian.h"
+#include "memory.h"
 #include "pattern.h"
 
 struct accumulation {
@@ -218,7 +219,7 @@ enum fric_code fric_hessian_csr(const struct fric_context *context, const struct
                                 const double *inner, const struct fric_pattern *pattern, double *data,
                                 struct fric_error *error)
 {
-	struct csr_task task = {contacts, inner, pattern, malloc((contacts->n + 1) * sizeof(struct local)), data};
+	struct csr_task task = {contacts, inner, pattern, large_malloc(contacts->n, sizeof(struct local)), data};
 	enum fric_code code = FRIC_E_MEMORY;
 	if (task.locals)
 		code = parallel_chunks(context, contacts->n, local_chunk, &task).code;

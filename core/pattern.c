@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "neighbours.h"
 
 struct building {
@@ -56,8 +57,8 @@ static bool list_incidences(const struct fric_context *context, struct building 
 {
 	struct fric_pattern *p = task->pattern;
 	const size_t n_threads = (size_t)context->n_threads;
-	p->first_incidence = calloc(p->n_vertices + 2, sizeof(size_t));
-	p->incidences = malloc((p->n_incidences + 1) * sizeof(struct incidence));
+	p->first_incidence = large_calloc(p->n_vertices + 2, sizeof(size_t));
+	p->incidences = large_malloc(p->n_incidences, sizeof(struct incidence));
 	task->bounds = malloc((n_threads + 1) * sizeof(size_t));
 	if (!p->first_incidence || !p->incidences || !task->bounds)
 		return false;
@@ -130,15 +131,31 @@ static void sum_up_rows(struct fric_pattern *p)
 	}
 }
 
-static void write_columns(const struct fric_pattern *p, size_t axis, const int32_t *list, size_t n, int32_t *out)
+#define INLINE static inline __attribute__((always_inline))
+typedef int32_t quad __attribute__((vector_size(16)));
+
+/* Columns of row (v, axis), whose first and last blocks may be cut; dim is a constant wherever this is used. */
+INLINE void write_columns(int32_t dim, size_t skip, size_t length, const int32_t *list, int32_t *out)
 {
-	const int32_t dim = (int32_t)p->dim;
-	const size_t skip = p->triangle == FRIC_UPPER ? axis : 0, end = row_length(p, n, axis) + skip;
-	for (size_t e = skip, b = skip; e < end; e++) {
-		*out++ = *list * dim + (int32_t)b;
-		if (++b == p->dim)
-			b = 0, list++;
+	size_t done = 0;
+	for (int32_t b = (int32_t)skip; b < dim && done < length; b++)
+		out[done++] = *list * dim + b;
+	for (list++; done + 4 <= length; list++, done += (size_t)dim) { /* surplus is overwritten by the next neighbour */
+		const quad columns = *list * dim + (quad){0, 1, 2, 3};
+		memcpy(out + done, &columns, sizeof(columns));
 	}
+	for (int32_t b = 0; done < length; list++, b = 0)
+		for (; b < dim && done < length; b++)
+			out[done++] = *list * dim + b;
+}
+
+static void write_row(const struct fric_pattern *p, size_t axis, const int32_t *list, size_t n, int32_t *out)
+{
+	const size_t skip = p->triangle == FRIC_UPPER ? axis : 0;
+	if (p->dim == 2)
+		write_columns(2, skip, row_length(p, n, axis), list, out);
+	else
+		write_columns(3, skip, row_length(p, n, axis), list, out);
 }
 
 static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -153,8 +170,8 @@ static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 		const int64_t *start = p->indptr + v * p->dim;
 		const size_t cut = p->triangle == FRIC_LOWER ? p->dim - 1 : 0, length = (size_t)(start[1] - start[0]);
 		const size_t n = length ? (length + cut) / p->dim : 0;
-		for (size_t axis = 0; axis < p->dim; axis++)
-			write_columns(p, axis, list, n, p->indices + start[axis]);
+		for (size_t axis = 0; axis < p->dim && n > 0; axis++)
+			write_row(p, axis, list, n, p->indices + start[axis]);
 		list += n;
 	}
 }
@@ -162,15 +179,15 @@ static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 static enum fric_code list_entries(const struct fric_context *context, struct building *task)
 {
 	struct fric_pattern *p = task->pattern;
-	p->indptr = calloc(p->n_vertices * p->dim + 1, sizeof(int64_t));
-	task->lists = malloc((p->n_incidences + 1) * FRIC_MAX_STENCIL * sizeof(int32_t));
+	p->indptr = large_calloc(p->n_vertices * p->dim + 1, sizeof(int64_t));
+	task->lists = large_malloc(p->n_incidences, FRIC_MAX_STENCIL * sizeof(int32_t));
 	if (!p->indptr || !task->lists)
 		return FRIC_E_MEMORY;
 	struct fault fault = parallel_chunks(context, p->n_incidences, neighbour_chunk, task);
 	if (fault.code != FRIC_OK)
 		return fault.code;
 	sum_up_rows(p);
-	p->indices = malloc((fric_pattern_n_entries(p) + 1) * sizeof(int32_t));
+	p->indices = large_malloc(fric_pattern_n_entries(p), sizeof(int32_t));
 	if (!p->indices)
 		return FRIC_E_MEMORY;
 	return parallel_chunks(context, p->n_incidences, column_chunk, task).code;
