@@ -14,11 +14,6 @@ struct accumulation {
 	double *data;
 };
 
-static bool wanted(enum fric_triangle triangle, size_t row, size_t col)
-{
-	return triangle == FRIC_FULL || (triangle == FRIC_UPPER ? row <= col : row >= col);
-}
-
 /* Where entry 0 of row (v, axis) would be if the diagonal block were whole: `upper` rows miss its first `axis` entries,
  * `lower` rows its last ones. */
 static double *row_start(const struct fric_pattern *p, size_t v, size_t axis, double *data)
@@ -32,7 +27,7 @@ static void add_block(const struct fric_pattern *p, size_t v, size_t place, bool
 	for (size_t a = 0; a < p->dim; a++) {
 		double *row = row_start(p, v, a, data) + place * p->dim;
 		for (size_t b = 0; b < p->dim; b++)
-			if (!diagonal || wanted(p->triangle, a, b))
+			if (!diagonal || in_triangle(p->triangle, (int32_t)a, (int32_t)b))
 				row[b] += block[p->dim * a + b];
 	}
 }
@@ -170,6 +165,8 @@ INLINE void add_cut(int dim, bool upper, const double *m, double w, double *cons
 			rows[a][column + (size_t)b] += w * m[a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a];
 }
 
+enum { AHEAD = 8 }; /* incidences whose contacts are fetched early: without locality each would be waited for */
+
 INLINE void add_incidences(const struct csr_task *task, int dim, bool full, size_t v)
 {
 	const struct fric_pattern *p = task->pattern;
@@ -180,6 +177,11 @@ INLINE void add_incidences(const struct csr_task *task, int dim, bool full, size
 		const struct incidence *e = &p->incidences[at];
 		const struct local *local = &task->locals[e->contact];
 		const double corner = local->weights[e->corner];
+		if (at + AHEAD < p->n_incidences) {
+			const char *later = (const char *)&task->locals[p->incidences[at + AHEAD].contact];
+			__builtin_prefetch(later);
+			__builtin_prefetch(later + sizeof(struct local) - 1);
+		}
 		for (int j = 0; j < e->size; j++) {
 			const size_t column = (size_t)dim * e->place[j];
 			if (!full && e->place[j] == PATTERN_NOWHERE)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hessian.h"
+
 void neighbour_search_open(struct neighbour_search *search, enum fric_triangle triangle, size_t n_vertices)
 {
 	search->triangle = triangle;
@@ -58,11 +60,6 @@ static uint32_t place_of(const struct neighbour_search *search, uint32_t stamp, 
 	return entry->place;
 }
 
-static bool wanted(enum fric_triangle triangle, int32_t row, int32_t col)
-{
-	return triangle == FRIC_FULL || (triangle == FRIC_UPPER ? row <= col : row >= col);
-}
-
 static size_t collect(const struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
                       int32_t *list)
 {
@@ -70,7 +67,8 @@ static size_t collect(const struct neighbour_search *search, int32_t v, struct i
 	for (struct incidence *e = incidences; e < incidences + degree; e++)
 		for (int j = 0; j < e->size; j++) {
 			const int32_t w = (int32_t)e->place[j];
-			e->place[j] = wanted(search->triangle, v, w) ? place_of(search, (uint32_t)v + 1, w, list, &n) : PATTERN_NOWHERE;
+			const bool here = in_triangle(search->triangle, v, w);
+			e->place[j] = here ? place_of(search, (uint32_t)v + 1, w, list, &n) : PATTERN_NOWHERE;
 		}
 	return n;
 }

@@ -1,6 +1,6 @@
 /**
- * The distinct vertices that one vertex shares contacts with, in ascending order, and the place of every one of them. Time
- * grows with the number of incidences alone, whatever the degree.
+ * The distinct vertices that one vertex shares contacts with, in ascending order, and the place of every one of them.
+ * Time grows with the number of incidences alone, whatever the degree.
  */
 #ifndef FRIC_NEIGHBOURS_H
 #define FRIC_NEIGHBOURS_H
@@ -37,7 +37,7 @@ void neighbour_search_open(struct neighbour_search *search, enum fric_triangle t
 void neighbour_search_close(struct neighbour_search *search);
 
 /**
- * @param incidences  [degree] of vertex v; their places come in as the vertices of the stencil, go out as places in the list
+ * @param incidences  [degree] of vertex v; what comes in as the stencil's vertices goes out as places in the list
  * @param list        room for FRIC_MAX_STENCIL*degree; the neighbours of v in the triangle, v itself among them
  * @return false if memory does not suffice
  */

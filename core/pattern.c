@@ -1,4 +1,4 @@
-/* From contacts to a pattern: incidences by counting sort over vertices, the neighbours of every vertex, their columns. */
+/* From contacts to a pattern: incidences by counting sort over vertices, their neighbours, their columns. */
 #include "pattern.h"
 
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 struct building {
 	const struct fric_contacts *contacts;
 	struct fric_pattern *pattern;
-	size_t *bounds;  /* [n_threads + 1] vertices: the parts of the counting sort */
-	size_t *next;    /* [n_vertices + 1] where a vertex's next incidence goes; counts before that */
-	int32_t *lists;  /* [n_incidences, FRIC_MAX_STENCIL] room for all neighbours, in the order of vertices in each chunk */
+	size_t n_bounds, *bounds; /* [n_bounds + 1] vertices, between which there are about as many incidences each */
+	size_t *next;   /* [n_vertices + 1] where a vertex's next incidence goes; counts before that */
+	int32_t *lists; /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours, vertex by vertex in each chunk */
 };
 
 /* Every part walks over all contacts and counts at its own vertices only. */
@@ -35,7 +35,8 @@ static void fill_part(void *data, int part, int n_parts)
 {
 	const struct building *task = data;
 	const struct fric_contacts *c = task->contacts;
-	const size_t begin = n_parts == 1 ? 0 : task->bounds[part], end = n_parts == 1 ? c->n_vertices : task->bounds[part + 1];
+	const size_t begin = task->bounds[task->n_bounds * (size_t)part / (size_t)n_parts];
+	const size_t end = task->bounds[task->n_bounds * ((size_t)part + 1) / (size_t)n_parts];
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const int size = fric_stencil_size(type);
 		for (size_t i = c->start[type]; i < c->start[type + 1]; i++) {
@@ -52,26 +53,34 @@ static void fill_part(void *data, int part, int n_parts)
 	}
 }
 
-/* Counting sort of all (contact, corner) by vertex; until places are known, incidences hold their stencil's vertices. */
+static void find_bounds(const struct building *task)
+{
+	const struct fric_pattern *p = task->pattern;
+	size_t v = 0;
+	for (size_t t = 0; t < task->n_bounds; t++) {
+		while (v < p->n_vertices && task->next[v] < p->n_incidences / task->n_bounds * t)
+			v++;
+		task->bounds[t] = v;
+	}
+	task->bounds[0] = 0;
+	task->bounds[task->n_bounds] = p->n_vertices;
+}
+
+/* Counting sort of all (contact, corner) by vertex; until places are known, incidences hold the stencil's vertices. */
 static bool list_incidences(const struct fric_context *context, struct building *task)
 {
 	struct fric_pattern *p = task->pattern;
-	const size_t n_threads = (size_t)context->n_threads;
+	task->n_bounds = (size_t)context->n_threads;
+	task->bounds = malloc((task->n_bounds + 1) * sizeof(size_t));
 	p->first_incidence = large_calloc(p->n_vertices + 2, sizeof(size_t));
 	p->incidences = large_malloc(p->n_incidences, sizeof(struct incidence));
-	task->bounds = malloc((n_threads + 1) * sizeof(size_t));
 	if (!p->first_incidence || !p->incidences || !task->bounds)
 		return false;
 	task->next = p->first_incidence + 1; /* shifted by one: filling turns starts into ends */
 	parallel_parts(context, task->contacts->n, count_part, task);
 	for (size_t v = 1; v <= p->n_vertices; v++)
 		task->next[v] += task->next[v - 1];
-	task->bounds[0] = 0;
-	for (size_t t = 1, v = 0; t <= n_threads; t++) {
-		while (v < p->n_vertices && (t == n_threads || task->next[v] < p->n_incidences / n_threads * t))
-			v++;
-		task->bounds[t] = v;
-	}
+	find_bounds(task);
 	parallel_parts(context, task->contacts->n, fill_part, task);
 	return true;
 }
@@ -123,7 +132,7 @@ static void sum_up_rows(struct fric_pattern *p)
 {
 	int64_t sum = 0;
 	for (size_t v = 0; v < p->n_vertices; v++) {
-		const size_t n = (size_t)p->indptr[v * p->dim + 1];
+		const size_t n = (size_t)p->indptr[v * p->dim + 1]; /* NOLINT: zeroed by large_calloc */
 		for (size_t axis = 0; axis < p->dim; axis++) {
 			sum += (int64_t)row_length(p, n, axis);
 			p->indptr[v * p->dim + axis + 1] = sum;
@@ -158,6 +167,13 @@ static void write_row(const struct fric_pattern *p, size_t axis, const int32_t *
 		write_columns(3, skip, row_length(p, n, axis), list, out);
 }
 
+/* In a row (v, 0) of this length, of which `lower` keeps one entry in the diagonal block. */
+static size_t n_blocks(const struct fric_pattern *p, size_t length)
+{
+	const size_t whole = length + (p->triangle == FRIC_LOWER && length > 0 ? p->dim - 1 : 0);
+	return p->dim == 2 ? whole / 2 : whole / 3;
+}
+
 static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct building *task = data;
@@ -168,8 +184,7 @@ static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 	(void)fault;
 	for (; v < p->n_vertices && p->first_incidence[v] < end; v++) {
 		const int64_t *start = p->indptr + v * p->dim;
-		const size_t cut = p->triangle == FRIC_LOWER ? p->dim - 1 : 0, length = (size_t)(start[1] - start[0]);
-		const size_t n = length ? (length + cut) / p->dim : 0;
+		const size_t n = n_blocks(p, (size_t)(start[1] - start[0]));
 		for (size_t axis = 0; axis < p->dim && n > 0; axis++)
 			write_row(p, axis, list, n, p->indices + start[axis]);
 		list += n;

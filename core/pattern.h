@@ -1,9 +1,9 @@
 /**
- * The CSR pattern of contacts: what it keeps so that values find their places without searching, and the accumulation of
- * any local blocks into it.
+ * The CSR pattern of contacts: what it keeps so that values find their places without searching, and the accumulation
+ * of any local blocks into it.
  *
- * A block row is the rows of one vertex. Its work is counted in incidences, one for every contact at the vertex: chunks of
- * incidences share out the block rows that begin in them, so that each row has one owner and threads get equal work.
+ * A block row is the rows of one vertex. Its work is counted in incidences, one for every contact at the vertex; chunks
+ * of incidences share out the block rows that begin in them, so that each row has one owner and threads get equal work.
  */
 #ifndef FRIC_PATTERN_H
 #define FRIC_PATTERN_H

@@ -1,6 +1,6 @@
-/* Triplets. Every contact has its slots: what stands before it follows from the stencils alone. Blocks are written by loops
- * with constant bounds for each (dimension, stencil size), in order and in place: stores past the caches were measured and
- * gain nothing where memory bandwidth is the limit already, and they would have to go through a buffer to be aligned. */
+/* Triplets. Every contact has its slots: what stands before it follows from the stencils alone. Blocks are written by
+ * loops with constant bounds for each (dimension, stencil size), in order and in place: stores past the caches were
+ * measured and gain nothing, as they move no more bytes per second and have to go through a buffer to be aligned. */
 #include "triplets.h"
 
 #include <math.h>
@@ -8,11 +8,6 @@
 
 #include "hessian.h"
 #include "parallel.h"
-
-static bool wanted(enum fric_triangle triangle, int32_t row, int32_t col)
-{
-	return triangle == FRIC_FULL || (triangle == FRIC_UPPER ? row <= col : row >= col);
-}
 
 size_t triplets_plain_block(const struct fric_contacts *contacts, const double *inner, size_t i,
                             enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values)
@@ -27,7 +22,7 @@ size_t triplets_plain_block(const struct fric_contacts *contacts, const double *
 	for (int r = 0; r < k * dim; r++)
 		for (int s = 0; s < k * dim; s++) {
 			const int32_t row = c->vertices[r / dim][i] * dim + r % dim, col = c->vertices[s / dim][i] * dim + s % dim;
-			if (!wanted(triangle, row, col))
+			if (!in_triangle(triangle, row, col))
 				continue;
 			rows[at] = row;
 			cols[at] = col;
@@ -74,7 +69,7 @@ static void load(const struct fric_contacts *c, const double *inner, enum fric_t
 	hessian_core_block(c, inner, i, local->block);
 }
 
-/* Rounding is monotone, so the largest weight and entry decide for all products; what is not finite itself makes a NaN. */
+/* Rounding is monotone: the largest weight and entry decide for all products. What is not finite itself makes a NaN. */
 static bool finite_local(const struct local *local, int dim, int k)
 {
 	double weight = 0, entry = 0, nan = 0;
@@ -111,8 +106,8 @@ INLINE void skip_slots(struct slots *slots, int n)
 typedef double pair __attribute__((vector_size(16)));
 typedef int32_t quad __attribute__((vector_size(16)));
 
-/* The whole block. Rows are written in whole vectors, whose surplus the next row overwrites. Everything is put together in
- * registers: a vector that was stored in halves is slow to load. */
+/* The whole block. Rows are written in whole vectors, whose surplus the next row overwrites. Everything is put together
+ * in registers: a vector that was stored in halves is slow to load. */
 INLINE size_t full_block(const struct local *local, int dim, int k, struct slots to)
 {
 	const int n = dim * k, n_pairs = (n + 1) / 2, n_quads = (n + 3) / 4;
@@ -155,7 +150,7 @@ INLINE size_t full_block(const struct local *local, int dim, int k, struct slots
 			skip_slots(&to, n);
 		}
 	}
-	return (size_t)(n * n);
+	return (size_t)n * (size_t)n;
 }
 
 /* Row a of block (i, j), i != j, wherever it belongs. In 3D one row and column more is written than there are. */
@@ -184,8 +179,8 @@ INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool 
 	}
 }
 
-/* Of a block (i, j) all entries are wanted or none, by which vertex has the higher number. It is written in any case, and kept
- * by moving on: a branch would be guessed wrong every other time. */
+/* Of a block (i, j) all entries are wanted or none, by which vertex has the higher number. It is written in any case, and
+ * kept by moving on: a branch would be guessed wrong every other time. */
 INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upper, struct slots to)
 {
 	const int32_t *const first = to.rows, *v = local->vertices;
@@ -213,8 +208,8 @@ struct triplet_task {
 };
 
 /* Contacts [begin, end) of one type. @return the first whose block is not finite, or end */
-INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type, int dim, int k, size_t begin, size_t end,
-                           size_t *at)
+INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type, int dim, int k, size_t begin,
+                           size_t end, size_t *at)
 {
 	for (size_t i = begin; i < end; i++) {
 		struct local local;
@@ -272,8 +267,8 @@ static bool write_last(const struct triplet_task *task, size_t i, size_t at)
 	return isfinite(sum);
 }
 
-/* The fast form may write up to three entries behind a block's end. Those behind a chunk belong to others, so its last
- * contact is written plainly; no block has less than three. */
+/* The fast form may write a few entries behind a block's end, no more than the next contact has. Those behind a chunk
+ * belong to others, so its last contact is written plainly. */
 static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct triplet_task *task = data;

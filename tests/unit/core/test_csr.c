@@ -172,7 +172,8 @@ static void check_hub(size_t n, size_t n_vertices, int32_t hub)
 			vertices[4 * i + i % 4] = hub;
 	}
 	random_basis(&rng, 3, basis);
-	struct fric_batch batch = {.dim = 3, .n_vertices = n_vertices, .friction = {.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1}};
+	struct fric_batch batch = {.dim = 3, .n_vertices = n_vertices};
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1};
 	const double force = 1;
 	batch.groups[FRIC_EDGE_EDGE] = (struct fric_group){.n = n, .vertices = vertices, .normal_force = {&force, 0},
 	                                                   .tangent_basis = {basis, 0}, .closest_point = {point, 0}};

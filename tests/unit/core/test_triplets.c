@@ -81,8 +81,9 @@ static void test_names_the_first_contact_that_is_not_finite(void **state)
 				struct fric_error error;
 				double *x = a.inner + 3 * i + entry, *later = a.inner + 3 * 3990, old = *x, old_later = *later;
 				*x = *later = bad[b];
-				assert_code(fric_hessian_triplets(&context, a.contacts, a.inner, triangles[entry], t.rows, t.cols, t.values,
-				                                  &error), FRIC_E_NOT_FINITE);
+				const enum fric_code code = fric_hessian_triplets(&context, a.contacts, a.inner, triangles[entry], t.rows,
+				                                                  t.cols, t.values, &error);
+				assert_code(code, FRIC_E_NOT_FINITE);
 				assert_int_equal(error.group, i / 800);
 				assert_int_equal(error.contact, i % 800);
 				*x = old, *later = old_later;
@@ -97,8 +98,10 @@ static void check_far_point(double closest, double entry, enum fric_code expecte
 {
 	struct fric_error error = {.contact = -1};
 	const int32_t vertices[8] = {0, 1, 2, 3, 0, 1, 2, 3};
-	const double basis[6] = {1, 0, 0, 1, 0, 0}, point[2] = {closest, 0}, force = 1, inner[6] = {entry, 0, entry, entry, 0, entry};
-	struct fric_batch batch = {.dim = 3, .n_vertices = 4, .friction = {.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1}};
+	const double basis[6] = {1, 0, 0, 1, 0, 0}, point[2] = {closest, 0}, force = 1;
+	const double inner[6] = {entry, 0, entry, entry, 0, entry};
+	struct fric_batch batch = {.dim = 3, .n_vertices = 4};
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1};
 	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = 2, .vertices = vertices, .normal_force = {&force, 0},
 	                                                     .tangent_basis = {basis, 0}, .closest_point = {point, 0}};
 	struct fric_contacts *contacts;
