@@ -117,6 +117,7 @@ static void test_overflow_of_weights(void **state)
 {
 	(void)state;
 	check_far_point(1e100, 1, FRIC_OK);
+	check_far_point(NAN, 1, FRIC_E_NOT_FINITE);
 	check_far_point(1e160, 1e-200, FRIC_E_NOT_FINITE);
 	check_far_point(1e160, 0, FRIC_E_NOT_FINITE);
 	check_far_point(1e150, 1e10, FRIC_E_NOT_FINITE);
