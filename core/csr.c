@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hessian.h"
-#include "memory.h"
+#include "huge.h"
 #include "pattern.h"
 
 struct accumulation {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "huge.h"
 #include "neighbours.h"
 
 struct building {
@@ -208,7 +208,7 @@ static enum fric_code list_entries(const struct fric_context *context, struct bu
 	return parallel_chunks(context, p->n_incidences, column_chunk, task).code;
 }
 
-static struct fric_pattern *allocate(const struct fric_contacts *contacts, enum fric_triangle triangle)
+static struct fric_pattern *allocate_pattern(const struct fric_contacts *contacts, enum fric_triangle triangle)
 {
 	struct fric_pattern *p = calloc(1, sizeof(*p));
 	if (!p)
@@ -224,7 +224,7 @@ static struct fric_pattern *allocate(const struct fric_contacts *contacts, enum 
 enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                    enum fric_triangle triangle, struct fric_pattern **pattern, struct fric_error *error)
 {
-	struct building task = {.contacts = contacts, .pattern = allocate(contacts, triangle)};
+	struct building task = {.contacts = contacts, .pattern = allocate_pattern(contacts, triangle)};
 	enum fric_code code = FRIC_E_MEMORY;
 	if (task.pattern && list_incidences(context, &task))
 		code = list_entries(context, &task);

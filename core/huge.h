@@ -2,8 +2,8 @@
  * Memory for large arrays. A fresh page costs far more than what is then written to it, and a large array is all fresh
  * pages: malloc takes it from the system and gives it back. In huge pages that cost goes down by an order of magnitude.
  */
-#ifndef FRIC_MEMORY_H
-#define FRIC_MEMORY_H
+#ifndef FRIC_HUGE_H
+#define FRIC_HUGE_H
 
 #include <stdint.h>
 #include <stdlib.h>
