@@ -11,7 +11,7 @@ struct stencil {
 static enum fric_code geometry(enum fric_type type, int dim, const struct stencil *s, struct fric_geometry *g)
 {
 	const double *const p[FRIC_MAX_STENCIL] = {s->p[0], s->p[1], s->p[2], s->p[3]};
-	return fric_stencil_geometry(type, dim, p, g);
+	return fric_stencil_geometry(type, dim, p, true, g);
 }
 
 static enum fric_code judge(enum fric_type type, int dim, struct stencil s)
