@@ -36,8 +36,8 @@ test_questions() {
 	run --help
 	is "--help: exit 0" "$STATUS" 0
 	like "--help: on standard output" "$OUT" '^Usage: frictiond'
-	for name in host port threads max-json-bytes max-frame-bytes max-answer-bytes connections io-threads queue-requests queue-bytes \
-		drain-seconds log-level; do
+	for name in host port threads max-json-bytes max-frame-bytes max-answer-bytes connections io-threads \
+		queue-requests queue-bytes drain-seconds log-level; do
 		like "--help: explains --$name" "$OUT" "^  --$name "
 	done
 	run --version
