@@ -48,8 +48,8 @@ $(B)/%.cc.o: %.cc Makefile
 # The kernels, once per instruction set. No traps: the compiler may evaluate both sides of a choice.
 KERNEL_FLAGS := -O3 -fno-trapping-math
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
-$(B)/core/kernels_avx512.c.o: CFLAGS += -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
-$(B)/core/kernels_avx2.c.o: CFLAGS += -mavx2
+$(B)/core/kernels_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
+$(B)/core/kernels_avx2.c.o: CFLAGS += -mavx2 -mfma
 endif
 $(B)/core/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
 $(B)/core/prepare.c.o $(B)/core/evaluate.c.o $(B)/core/block.c.o: CFLAGS += $(KERNEL_FLAGS)

@@ -19,7 +19,7 @@
 enum api_dtype { API_F64, API_F32, API_I32, API_U32, API_I64 };
 enum {
 	API_MAX_RANK = 4,          /* deeper nests of numbers stay in the tree as JSON arrays */
-	API_MAX_VALUES = 100000,   /* values and keys of a text, a lifted array or number being one: more is 413 */
+	API_MAX_VALUES = 2000000,  /* values and keys of a text, a lifted array or number being one: more is 413 */
 };
 
 /* A number (rank 0) or a row-major array. */

@@ -179,7 +179,7 @@ static bool evaluate_all(struct api_check *check, const struct call *call, size_
 	const struct api_path entry = {&first.path, NULL, 0};
 	for (size_t i = 0; i < call->n; i++) {
 		struct api_path place = entry;
-		place.index = i;
+		place.index = array->rank == 1 ? i * width : i; /* width: of the answer, and of the flat first parameter */
 		evaluate_entry(call, i, out + i * width);
 		if (!isfinite(out[i * width]) || !isfinite(out[(i + 1) * width - 1]))
 			return api_fault_at(check->fault, 422, array->rank ? &place : &first.path,

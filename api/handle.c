@@ -215,12 +215,14 @@ static bool get_function(const struct api_service *service, const struct api_req
 /* A body and a query at once would be two sources of parameters. */
 static bool refuse_query(const struct target *target, struct api_fault *fault)
 {
-	char name[64];
 	if (!*target->query)
 		return true;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(target->query, "=&"), target->query);
-	const struct api_path root = {0}, parameter = {&root, name, 0};
-	return api_fault_at(fault, 422, &parameter, "a POST takes its parameters from the body, not from the query");
+	char *name = strndup(target->query, strcspn(target->query, "=&"));
+	const struct api_path root = {0}, parameter = {&root, name && api_percent_decode(name) ? name : "", 0};
+	api_fault_at(fault, 422, *parameter.key ? &parameter : &root,
+	             "a POST takes its parameters from the body, not from the query");
+	free(name);
+	return false;
 }
 
 static bool post_function(const struct api_service *service, const struct api_request *request,

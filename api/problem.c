@@ -62,24 +62,54 @@ static bool render_pointer(const struct api_path *path, char *out, size_t *at)
 	return false;
 }
 
-/* vsnprintf may cut a client's UTF-8 in the middle of a character, which jansson would refuse to print. */
-static void trim_partial_character(char *text)
+/* Bytes of the character at text (RFC 3629), 0 if there is none. */
+static size_t character_bytes(const char *text)
 {
-	size_t n = strlen(text), i = n;
-	while (i > 0 && n - i < 4 && ((unsigned char)text[i - 1] & 0xC0) == 0x80)
-		i--;
-	if (i == 0 || !((unsigned char)text[i - 1] & 0x80))
-		return;
-	const unsigned char lead = (unsigned char)text[i - 1];
-	const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-	if (n - (i - 1) < length)
-		text[i - 1] = '\0';
+	static const struct {
+		unsigned char first, last, low, high; /* of the first byte, of the second one */
+		size_t bytes;
+	} forms[] = {
+		{0x01, 0x7F, 0x00, 0xFF, 1}, {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
+		{0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4},
+		{0xF4, 0xF4, 0x80, 0x8F, 4},
+	};
+	const unsigned char *p = (const unsigned char *)text;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		size_t n = 1;
+		if (*p < forms[i].first || *p > forms[i].last)
+			continue;
+		if (forms[i].bytes > 1 && (p[1] < forms[i].low || p[1] > forms[i].high))
+			return 0;
+		while (n < forms[i].bytes && (p[n] & 0xC0) == 0x80)
+			n++;
+		return n == forms[i].bytes ? n : 0;
+	}
+	return 0;
+}
+
+/* A client's bytes may be no UTF-8 (in a path, a header), or be cut in the middle of a character, at the end or by a
+ * "%.200s". jansson would print none of the problem then. One '?' stands for what is left of a character. */
+static void mend_utf8(char *text)
+{
+	char *out = text;
+	while (*text) {
+		size_t n = character_bytes(text);
+		for (size_t i = 0; i < n; i++)
+			*out++ = *text++;
+		if (n)
+			continue;
+		*out++ = '?';
+		do
+			text++;
+		while (((unsigned char)*text & 0xC0) == 0x80);
+	}
+	*out = '\0';
 }
 
 static void print_detail(char *detail, const char *format, va_list arguments)
 {
 	vsnprintf(detail, API_MAX_DETAIL, format, arguments);
-	trim_partial_character(detail);
+	mend_utf8(detail);
 }
 
 bool api_fault_at(struct api_fault *fault, int status, const struct api_path *path, const char *format, ...)
@@ -93,6 +123,7 @@ bool api_fault_at(struct api_fault *fault, int status, const struct api_path *pa
 	print_detail(fault->errors[fault->n_errors].detail, format, arguments);
 	fault->errors[fault->n_errors].pointer[0] = '\0';
 	render_pointer(path, fault->errors[fault->n_errors].pointer, &at);
+	mend_utf8(fault->errors[fault->n_errors].pointer);
 	fault->n_errors++;
 	va_end(arguments);
 	return false;

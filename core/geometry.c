@@ -248,17 +248,17 @@ static struct v3 point(const double *p)
 	return (struct v3){p[0], p[1], p[2]};
 }
 
-static struct fast_geometry fast_geometry(enum fric_type type, const double *const p[])
+static struct fast_geometry fast_geometry(enum fric_type type, const double *const p[], bool precise)
 {
 	switch (type) {
 	case FRIC_VERTEX_VERTEX:
-		return fast_vertex_vertex(point(p[0]), point(p[1]));
+		return fast_vertex_vertex(point(p[0]), point(p[1]), precise);
 	case FRIC_EDGE_VERTEX:
-		return fast_edge_vertex(point(p[0]), point(p[1]), point(p[2]));
+		return fast_edge_vertex(point(p[0]), point(p[1]), point(p[2]), precise);
 	case FRIC_EDGE_EDGE:
-		return fast_edge_edge(point(p[0]), point(p[1]), point(p[2]), point(p[3]));
+		return fast_edge_edge(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
 	case FRIC_FACE_VERTEX:
-		return fast_face_vertex(point(p[0]), point(p[1]), point(p[2]), point(p[3]));
+		return fast_face_vertex(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
 	case FRIC_PLANE_VERTEX:
 		break;
 	}
@@ -266,11 +266,11 @@ static struct fast_geometry fast_geometry(enum fric_type type, const double *con
 }
 
 enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                     struct fric_geometry *geometry)
+                                     bool precise, struct fric_geometry *geometry)
 {
 	*geometry = (struct fric_geometry){0};
 	if (dim == 3) {
-		const struct fast_geometry f = fast_geometry(type, p);
+		const struct fast_geometry f = fast_geometry(type, p, precise);
 		if (f.good) {
 			*geometry = (struct fric_geometry){
 				{f.a, f.b},

@@ -16,10 +16,11 @@ struct fric_geometry {
  * Geometry of a stencil of vertices.
  * @param type  any but FRIC_PLANE_VERTEX
  * @param p     positions of the stencil's vertices, each [dim]
+ * @param precise  the distance goes into a barrier, which magnifies its error: a few ulp are wanted, not 1e-12
  * @return FRIC_OK, FRIC_E_NOT_FINITE (coordinates too far apart for a double) or how the contact degenerates
  */
 enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                     struct fric_geometry *geometry);
+                                     bool precise, struct fric_geometry *geometry);
 
 /* Tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */
 void fric_plane_basis(int dim, const double *normal, double tangent_basis[6]);

@@ -18,9 +18,9 @@ static bool runs(const struct fric_kernels *kernels)
 #ifdef __x86_64__
 	if (kernels == &fric_kernels_avx512)
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-		       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+		       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma");
 	if (kernels == &fric_kernels_avx2)
-		return __builtin_cpu_supports("avx2");
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
 	return kernels;
 }

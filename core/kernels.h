@@ -38,7 +38,8 @@ struct fric_kernels {
 	void (*potential)(struct kernel_block *block);
 	void (*force)(struct kernel_block *block);                 /* and potential */
 	void (*inner)(struct kernel_block *block, enum fric_projection projection);
-	void (*geometry[FRIC_PLANE_VERTEX])(struct geometry_block *block); /* by type; a plane has its own */
+	/* [precise][type]; a plane has its own. Precise: the distance is good for a barrier. */
+	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_block *block);
 };
 
 /* Variants of this build, best first; only those that this processor runs may be called. */

@@ -50,10 +50,10 @@ static bool from_slip(const struct request *task, size_t i, double *out)
 		out[0] = slip_potential(c, i, &slip);
 		break;
 	case FRIC_OUT_STATUS:
-		out[0] = c->skipped[i] ? 2 : slip.slides;
+		out[0] = c->skipped[i] ? 2 : slip_speed(&slip) >= slip.eps_v;
 		break;
 	case FRIC_OUT_SLIP_RATIO:
-		out[0] = slip.z;
+		out[0] = (double)(slip_speed(&slip) / slip.eps_v);
 		break;
 	default:
 		for (int t = 0; t < slip.n; t++)

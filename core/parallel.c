@@ -31,7 +31,7 @@ struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk
 		return run_serially(context, n, work, task);
 	struct fault lowest = {FRIC_OK, SIZE_MAX};
 	bool was_stopped = false;
-#pragma omp parallel for num_threads(context->n_threads) schedule(static) reduction(|| : was_stopped)
+#pragma omp parallel for num_threads(context->n_threads) schedule(dynamic) reduction(|| : was_stopped)
 	for (size_t chunk = 0; chunk < n_chunks(n); chunk++) {
 		struct fault fault = {FRIC_OK, SIZE_MAX};
 		if (stopped(context)) {

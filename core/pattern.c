@@ -1,138 +1,241 @@
-/* Block rows: vertices with their neighbours first, then each block's entries. Values are added up per block row in contact
- * order, so that no two threads share an entry and the order of additions is fixed. */
+/* From contacts to a pattern: incidences by counting sort over vertices, their neighbours, their columns. */
 #include "pattern.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hessian.h"
-#include "parallel.h"
+#include "huge.h"
+#include "neighbours.h"
 
-static int corners(const struct fric_contacts *c, size_t i)
+struct building {
+	const struct fric_contacts *contacts;
+	struct fric_pattern *pattern;
+	size_t n_bounds, *bounds; /* [n_bounds + 1] vertices, between which there are about as many incidences each */
+	size_t *next;   /* [n_vertices + 1] where a vertex's next incidence goes; counts before that */
+	int32_t *lists; /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours, vertex by vertex in each chunk */
+};
+
+/* Every part walks over all contacts and counts at its own vertices only. */
+static void count_part(void *data, int part, int n_parts)
 {
-	return fric_stencil_size(contact_type(c, i));
+	const struct building *task = data;
+	const struct fric_contacts *c = task->contacts;
+	const size_t n = c->n_vertices, p = (size_t)part, all = (size_t)n_parts;
+	const size_t begin = n / all * p + n % all * p / all, end = n / all * (p + 1) + n % all * (p + 1) / all;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (int k = 0; k < fric_stencil_size(type); k++)
+			for (size_t i = c->start[type]; i < c->start[type + 1]; i++) {
+				const size_t v = (size_t)c->vertices[k][i];
+				if (v >= begin && v < end)
+					task->next[v + 1]++;
+			}
 }
 
-static bool wanted(enum fric_triangle triangle, int32_t row, int32_t col)
+static void fill_part(void *data, int part, int n_parts)
 {
-	return triangle == FRIC_FULL || (triangle == FRIC_UPPER ? row <= col : row >= col);
+	const struct building *task = data;
+	const struct fric_contacts *c = task->contacts;
+	const size_t begin = task->bounds[task->n_bounds * (size_t)part / (size_t)n_parts];
+	const size_t end = task->bounds[task->n_bounds * ((size_t)part + 1) / (size_t)n_parts];
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const int size = fric_stencil_size(type);
+		for (size_t i = c->start[type]; i < c->start[type + 1]; i++) {
+			struct incidence incidence = {.contact = (uint32_t)i, .size = (uint16_t)size};
+			for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+				incidence.place[k] = (uint32_t)c->vertices[k][i];
+			for (int k = 0; k < size; k++) {
+				const size_t v = incidence.place[k];
+				incidence.corner = (uint16_t)k;
+				if (v >= begin && v < end)
+					task->pattern->incidences[task->next[v]++] = incidence;
+			}
+		}
+	}
 }
 
-/* Counting sort of all (contact, corner) by vertex. */
-static bool list_incidences(struct fric_pattern *p, const struct fric_contacts *c)
+static void find_bounds(const struct building *task)
 {
-	p->first_incidence = calloc(p->n_vertices + 2, sizeof(size_t));
-	p->incidences = malloc((p->n_incidences + 1) * sizeof(struct incidence));
-	if (!p->first_incidence || !p->incidences)
+	const struct fric_pattern *p = task->pattern;
+	size_t v = 0;
+	for (size_t t = 0; t < task->n_bounds; t++) {
+		while (v < p->n_vertices && task->next[v] < p->n_incidences / task->n_bounds * t)
+			v++;
+		task->bounds[t] = v;
+	}
+	task->bounds[0] = 0;
+	task->bounds[task->n_bounds] = p->n_vertices;
+}
+
+/* Counting sort of all (contact, corner) by vertex; until places are known, incidences hold the stencil's vertices. */
+static bool list_incidences(const struct fric_context *context, struct building *task)
+{
+	struct fric_pattern *p = task->pattern;
+	task->n_bounds = (size_t)context->n_threads;
+	task->bounds = malloc((task->n_bounds + 1) * sizeof(size_t));
+	p->first_incidence = large_calloc(p->n_vertices + 2, sizeof(size_t));
+	p->incidences = large_malloc(p->n_incidences, sizeof(struct incidence));
+	if (!p->first_incidence || !p->incidences || !task->bounds)
 		return false;
-	size_t *next = p->first_incidence + 1; /* shifted by one: filling turns starts into ends */
-	for (size_t i = 0; i < c->n; i++)
-		for (int k = 0; k < corners(c, i); k++)
-			if ((size_t)c->vertices[k][i] + 1 < p->n_vertices)
-				next[c->vertices[k][i] + 1]++;
-	for (size_t v = 1; v < p->n_vertices; v++)
-		next[v] += next[v - 1];
-	for (size_t i = 0; i < c->n; i++)
-		for (int k = 0; k < corners(c, i); k++)
-			p->incidences[next[c->vertices[k][i]]++] = (struct incidence){(uint32_t)i, (uint32_t)k};
+	task->next = p->first_incidence + 1; /* shifted by one: filling turns starts into ends */
+	parallel_parts(context, task->contacts->n, count_part, task);
+	for (size_t v = 1; v <= p->n_vertices; v++)
+		task->next[v] += task->next[v - 1];
+	find_bounds(task);
+	parallel_parts(context, task->contacts->n, fill_part, task);
 	return true;
 }
 
-static int by_value(const void *a, const void *b)
+size_t pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence)
 {
-	const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-	return (x > y) - (x < y);
+	size_t low = 0, high = pattern->n_vertices;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		if (pattern->first_incidence[middle] < incidence)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
-/* Distinct neighbours of v in the triangle, sorted, into `out`. last_row[w] == v + 1 marks w as seen. */
-static size_t collect_neighbours(const struct fric_pattern *p, const struct fric_contacts *c, size_t v,
-                                 uint32_t *last_row, int32_t *out)
+/* Neighbours of the block rows that begin in a chunk; their number waits in indptr. */
+static void neighbour_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	size_t n = 0;
-	for (size_t e = p->first_incidence[v]; e < p->first_incidence[v + 1]; e++) {
-		const size_t i = p->incidences[e].contact;
-		for (int k = 0; k < corners(c, i); k++) {
-			const int32_t w = c->vertices[k][i];
-			if (last_row[w] == v + 1 || !wanted(p->triangle, (int32_t)v, w))
-				continue;
-			last_row[w] = (uint32_t)v + 1;
-			out[n++] = w;
+	const struct building *task = data;
+	const struct fric_pattern *p = task->pattern;
+	size_t v = pattern_first_vertex(p, begin);
+	int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
+	struct neighbour_search search;
+	(void)chunk;
+	neighbour_search_open(&search, p->triangle, p->n_vertices);
+	for (; v < p->n_vertices && p->first_incidence[v] < end && fault->code == FRIC_OK; v++) {
+		const size_t first = p->first_incidence[v], degree = p->first_incidence[v + 1] - first;
+		size_t n = 0;
+		if (!neighbour_search_run(&search, (int32_t)v, p->incidences + first, degree, list, &n))
+			*fault = (struct fault){FRIC_E_MEMORY, begin};
+		p->indptr[v * p->dim + 1] = (int64_t)n;
+		list += n;
+	}
+	neighbour_search_close(&search);
+}
+
+/* Entries of row (v, axis): in a triangle the diagonal block is cut. */
+static size_t row_length(const struct fric_pattern *p, size_t n_neighbours, size_t axis)
+{
+	const size_t n = n_neighbours * p->dim;
+	if (n == 0 || p->triangle == FRIC_FULL)
+		return n;
+	return p->triangle == FRIC_UPPER ? n - axis : n - (p->dim - 1 - axis);
+}
+
+static void sum_up_rows(struct fric_pattern *p)
+{
+	int64_t sum = 0;
+	for (size_t v = 0; v < p->n_vertices; v++) {
+		const size_t n = (size_t)p->indptr[v * p->dim + 1]; /* NOLINT: zeroed by large_calloc */
+		for (size_t axis = 0; axis < p->dim; axis++) {
+			sum += (int64_t)row_length(p, n, axis);
+			p->indptr[v * p->dim + axis + 1] = sum;
 		}
 	}
-	qsort(out, n, sizeof(*out), by_value);
-	return n;
 }
 
-static bool list_neighbours(struct fric_pattern *p, const struct fric_contacts *c)
+#define INLINE static inline __attribute__((always_inline))
+typedef int32_t quad __attribute__((vector_size(16)));
+
+/* Columns of row (v, axis), whose first and last blocks may be cut; dim is a constant wherever this is used. */
+INLINE void write_columns(int32_t dim, size_t skip, size_t length, const int32_t *list, int32_t *out)
 {
-	size_t ceiling = 0;
-	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
-		const size_t k = (size_t)fric_stencil_size(g);
-		ceiling += fric_group_size(c, g) * k * k;
+	size_t done = 0;
+	for (int32_t b = (int32_t)skip; b < dim && done < length; b++)
+		out[done++] = *list * dim + b;
+	for (list++; done + 4 <= length; list++, done += (size_t)dim) { /* surplus is overwritten by the next neighbour */
+		const quad columns = *list * dim + (quad){0, 1, 2, 3};
+		memcpy(out + done, &columns, sizeof(columns));
 	}
-	uint32_t *last_row = calloc(p->n_vertices + 1, sizeof(uint32_t));
-	p->first_neighbour = malloc((p->n_vertices + 1) * sizeof(size_t));
-	p->neighbours = malloc((ceiling + 1) * sizeof(int32_t));
-	const bool ok = last_row && p->first_neighbour && p->neighbours;
-	for (size_t v = 0; v < p->n_vertices && ok; v++) {
-		p->first_neighbour[v] = p->n_neighbours;
-		p->n_neighbours += collect_neighbours(p, c, v, last_row, p->neighbours + p->n_neighbours);
+	for (int32_t b = 0; done < length; list++, b = 0)
+		for (; b < dim && done < length; b++)
+			out[done++] = *list * dim + b;
+}
+
+static void write_row(const struct fric_pattern *p, size_t axis, const int32_t *list, size_t n, int32_t *out)
+{
+	const size_t skip = p->triangle == FRIC_UPPER ? axis : 0;
+	if (p->dim == 2)
+		write_columns(2, skip, row_length(p, n, axis), list, out);
+	else
+		write_columns(3, skip, row_length(p, n, axis), list, out);
+}
+
+/* In a row (v, 0) of this length, of which `lower` keeps one entry in the diagonal block. */
+static size_t n_blocks(const struct fric_pattern *p, size_t length)
+{
+	const size_t whole = length + (p->triangle == FRIC_LOWER && length > 0 ? p->dim - 1 : 0);
+	return p->dim == 2 ? whole / 2 : whole / 3;
+}
+
+static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct building *task = data;
+	const struct fric_pattern *p = task->pattern;
+	size_t v = pattern_first_vertex(p, begin);
+	const int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
+	(void)chunk;
+	(void)fault;
+	for (; v < p->n_vertices && p->first_incidence[v] < end; v++) {
+		const int64_t *start = p->indptr + v * p->dim;
+		const size_t n = n_blocks(p, (size_t)(start[1] - start[0]));
+		for (size_t axis = 0; axis < p->dim && n > 0; axis++)
+			write_row(p, axis, list, n, p->indices + start[axis]);
+		list += n;
 	}
-	if (ok)
-		p->first_neighbour[p->n_vertices] = p->n_neighbours;
-	free(last_row);
-	return ok;
 }
 
-/* Entries of row (v, axis), written to out if it is not NULL. */
-static size_t list_row(const struct fric_pattern *p, size_t v, size_t axis, int32_t *out)
+static enum fric_code list_entries(const struct fric_context *context, struct building *task)
 {
-	size_t n = 0;
-	for (size_t e = p->first_neighbour[v]; e < p->first_neighbour[v + 1]; e++)
-		for (size_t b = 0; b < p->dim; b++) {
-			const int32_t row = (int32_t)(v * p->dim + axis), col = (int32_t)((size_t)p->neighbours[e] * p->dim + b);
-			if (!wanted(p->triangle, row, col))
-				continue;
-			if (out)
-				out[n] = col;
-			n++;
-		}
-	return n;
+	struct fric_pattern *p = task->pattern;
+	p->indptr = large_calloc(p->n_vertices * p->dim + 1, sizeof(int64_t));
+	task->lists = large_malloc(p->n_incidences, FRIC_MAX_STENCIL * sizeof(int32_t));
+	if (!p->indptr || !task->lists)
+		return FRIC_E_MEMORY;
+	struct fault fault = parallel_chunks(context, p->n_incidences, neighbour_chunk, task);
+	if (fault.code != FRIC_OK)
+		return fault.code;
+	sum_up_rows(p);
+	p->indices = large_malloc(fric_pattern_n_entries(p), sizeof(int32_t));
+	if (!p->indices)
+		return FRIC_E_MEMORY;
+	return parallel_chunks(context, p->n_incidences, column_chunk, task).code;
 }
 
-static bool list_entries(struct fric_pattern *p)
+static struct fric_pattern *allocate_pattern(const struct fric_contacts *contacts, enum fric_triangle triangle)
 {
-	const size_t n_rows = p->n_vertices * p->dim;
-	p->indptr = malloc((n_rows + 1) * sizeof(int64_t));
-	if (!p->indptr)
-		return false;
-	p->indptr[0] = 0;
-	for (size_t row = 0; row < n_rows; row++)
-		p->indptr[row + 1] = p->indptr[row] + (int64_t)list_row(p, row / p->dim, row % p->dim, NULL);
-	p->indices = malloc(((size_t)p->indptr[n_rows] + 1) * sizeof(int32_t));
-	for (size_t row = 0; row < n_rows && p->indices; row++)
-		list_row(p, row / p->dim, row % p->dim, p->indices + p->indptr[row]);
-	return p->indices;
+	struct fric_pattern *p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->dim = (size_t)contacts->dim;
+	p->n_vertices = contacts->n_vertices;
+	p->triangle = triangle;
+	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++)
+		p->n_incidences += fric_group_size(contacts, g) * (size_t)fric_stencil_size(g);
+	return p;
 }
 
 enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                    enum fric_triangle triangle, struct fric_pattern **pattern, struct fric_error *error)
 {
-	(void)context;
-	struct fric_pattern *p = *pattern = calloc(1, sizeof(*p));
-	if (p) {
-		p->dim = (size_t)contacts->dim;
-		p->n_vertices = contacts->n_vertices;
-		p->triangle = triangle;
-		for (enum fric_type g = 0; g < FRIC_N_TYPES; g++)
-			p->n_incidences += fric_group_size(contacts, g) * (size_t)fric_stencil_size(g);
+	struct building task = {.contacts = contacts, .pattern = allocate_pattern(contacts, triangle)};
+	enum fric_code code = FRIC_E_MEMORY;
+	if (task.pattern && list_incidences(context, &task))
+		code = list_entries(context, &task);
+	free(task.bounds);
+	free(task.lists);
+	if (code != FRIC_OK) {
+		fric_pattern_free(task.pattern);
+		task.pattern = NULL;
 	}
-	if (p && list_incidences(p, contacts) && list_neighbours(p, contacts) && list_entries(p))
-		return FRIC_OK;
-	fric_pattern_free(p);
-	*pattern = NULL;
-	return report_code(FRIC_E_MEMORY, error);
+	*pattern = task.pattern;
+	return report_code(code, error);
 }
 
 void fric_pattern_free(struct fric_pattern *pattern)
@@ -141,8 +244,6 @@ void fric_pattern_free(struct fric_pattern *pattern)
 		return;
 	free(pattern->first_incidence);
 	free(pattern->incidences);
-	free(pattern->first_neighbour);
-	free(pattern->neighbours);
 	free(pattern->indptr);
 	free(pattern->indices);
 	free(pattern);
@@ -166,102 +267,4 @@ const int64_t *fric_pattern_indptr(const struct fric_pattern *pattern)
 const int32_t *fric_pattern_indices(const struct fric_pattern *pattern)
 {
 	return pattern->indices;
-}
-
-struct accumulation {
-	const struct fric_pattern *pattern;
-	const struct fric_contacts *contacts;
-	block_row *row;
-	void *task;
-	double *data;
-};
-
-/* Position of w among the neighbours of v. */
-static size_t find_neighbour(const struct fric_pattern *p, size_t v, int32_t w)
-{
-	const int32_t *first = p->neighbours + p->first_neighbour[v];
-	const size_t n = p->first_neighbour[v + 1] - p->first_neighbour[v];
-	const int32_t *found = bsearch(&w, first, n, sizeof(w), by_value);
-	return (size_t)(found - first);
-}
-
-/* In a triangle only the diagonal block is cut: `upper` rows miss its first `axis` entries, `lower` rows its last ones. */
-static void add_block(const struct fric_pattern *p, size_t v, size_t position, bool diagonal, const double block[9],
-                      double *data)
-{
-	for (size_t a = 0; a < p->dim; a++) {
-		double *row = data + p->indptr[v * p->dim + a];
-		const size_t cut = p->triangle == FRIC_UPPER ? a : 0; /* entries missing at the row's start */
-		for (size_t b = 0; b < p->dim; b++) {
-			if (diagonal && !wanted(p->triangle, (int32_t)a, (int32_t)b))
-				continue;
-			row[position * p->dim + b - cut] += block[p->dim * a + b];
-		}
-	}
-}
-
-static void accumulate_vertex(const struct accumulation *task, size_t v)
-{
-	const struct fric_pattern *p = task->pattern;
-	const struct fric_contacts *c = task->contacts;
-	double blocks[FRIC_MAX_STENCIL][9];
-	for (size_t e = p->first_incidence[v]; e < p->first_incidence[v + 1]; e++) {
-		const size_t i = p->incidences[e].contact;
-		task->row(task->task, i, (int)p->incidences[e].corner, blocks);
-		for (int k = 0; k < corners(c, i); k++) {
-			const int32_t w = c->vertices[k][i];
-			if (wanted(p->triangle, (int32_t)v, w))
-				add_block(p, v, find_neighbour(p, v, w), (size_t)w == v, blocks[k], task->data);
-		}
-	}
-}
-
-static void accumulate_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
-{
-	const struct accumulation *task = data;
-	const struct fric_pattern *p = task->pattern;
-	const int64_t first = p->indptr[begin * p->dim], last = p->indptr[end * p->dim];
-	(void)chunk;
-	memset(task->data + first, 0, (size_t)(last - first) * sizeof(double));
-	for (size_t v = begin; v < end; v++)
-		accumulate_vertex(task, v);
-	for (int64_t e = first; e < last; e++)
-		if (!isfinite(task->data[e])) {
-			*fault = (struct fault){FRIC_E_NOT_FINITE, begin};
-			return;
-		}
-}
-
-struct fault pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern,
-                                const struct fric_contacts *contacts, block_row *row, void *task, double *data)
-{
-	struct accumulation accumulation = {pattern, contacts, row, task, data};
-	return parallel_chunks(context, pattern->n_vertices, accumulate_chunk, &accumulation);
-}
-
-struct friction_blocks {
-	const struct fric_contacts *contacts;
-	const double *inner;
-};
-
-static void friction_block_row(void *data, size_t i, int corner, double blocks[FRIC_MAX_STENCIL][9])
-{
-	const struct friction_blocks *task = data;
-	const struct fric_contacts *c = task->contacts;
-	const enum fric_type type = contact_type(c, i);
-	double w[FRIC_MAX_STENCIL] = {0}, block[9] = {0};
-	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-	hessian_core_block(c, task->inner, i, block);
-	for (int k = 0; k < fric_stencil_size(type); k++)
-		for (int e = 0; e < c->dim * c->dim; e++)
-			blocks[k][e] = (w[corner] * w[k]) * block[e];
-}
-
-enum fric_code fric_hessian_csr(const struct fric_context *context, const struct fric_contacts *contacts,
-                                const double *inner, const struct fric_pattern *pattern, double *data,
-                                struct fric_error *error)
-{
-	struct friction_blocks blocks = {contacts, inner};
-	const struct fault fault = pattern_accumulate(context, pattern, contacts, friction_block_row, &blocks, data);
-	return report_code(fault.code, error);
 }

@@ -1,5 +1,9 @@
 /**
- * The CSR pattern of contacts, and the accumulation of any local blocks into it.
+ * The CSR pattern of contacts: what it keeps so that values find their places without searching, and the accumulation
+ * of any local blocks into it.
+ *
+ * A block row is the rows of one vertex. Its work is counted in incidences, one for every contact at the vertex; chunks
+ * of incidences share out the block rows that begin in them, so that each row has one owner and threads get equal work.
  */
 #ifndef FRIC_PATTERN_H
 #define FRIC_PATTERN_H
@@ -7,28 +11,37 @@
 #include "contacts.h"
 #include "parallel.h"
 
+/* Outside the triangle. */
+#define PATTERN_NOWHERE UINT32_MAX
+
 /* One vertex of one contact. */
 struct incidence {
 	uint32_t contact;
-	uint32_t corner; /* which vertex of the stencil */
+	uint16_t corner, size;            /* which vertex of the stencil, of how many */
+	uint32_t place[FRIC_MAX_STENCIL]; /* of each vertex of the stencil among the block row's neighbours */
 };
 
 struct fric_pattern {
-	size_t dim, n_vertices, n_incidences, n_neighbours;
+	size_t dim, n_vertices, n_incidences;
 	enum fric_triangle triangle;
-	size_t *first_incidence;     /* [n_vertices + 1] into incidences */
+	size_t *first_incidence;      /* [n_vertices + 1] into incidences */
 	struct incidence *incidences; /* by vertex, in contact order */
-	size_t *first_neighbour;     /* [n_vertices + 1] into neighbours */
-	int32_t *neighbours;         /* by vertex: the vertices of its block row, sorted */
-	int64_t *indptr;             /* [n_vertices*dim + 1] */
-	int32_t *indices;
+	int64_t *indptr;              /* [n_vertices*dim + 1] */
+	int32_t *indices;             /* the neighbours of a block row ascend; in a triangle the diagonal block is cut */
 };
+
+/* The first vertex whose incidences begin at or after `incidence`. */
+size_t pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence);
 
 /* Writes row `corner` of contact i's k x k blocks: blocks[j] is the [dim, dim] block (corner, j), row-major. */
 typedef void block_row(void *task, size_t contact, int corner, double blocks[FRIC_MAX_STENCIL][9]);
 
 /* data := sum of the blocks of all contacts, each entry in contact order. @param data [n_entries] */
-struct fault pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern,
-                        const struct fric_contacts *contacts, block_row *row, void *task, double *data);
+struct fault pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern, block_row *row,
+                                void *task, double *data);
+
+/* fric_hessian_csr through pattern_accumulate: the plain form, against which the fast one is judged. */
+struct fault csr_plain(const struct fric_context *context, const struct fric_contacts *contacts, const double *inner,
+                       const struct fric_pattern *pattern, double *data);
 
 #endif

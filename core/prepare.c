@@ -229,7 +229,7 @@ static enum fric_code find_geometry(const struct draft *d)
 		const double *p[FRIC_MAX_STENCIL] = {0};
 		for (int v = 0; v < fric_stencil_size(d->type); v++)
 			p[v] = b->positions + (size_t)stencil(d)[v] * dim;
-		code = fric_stencil_geometry(d->type, b->dim, p, &g);
+		code = fric_stencil_geometry(d->type, b->dim, p, !d->group->normal_force.data, &g);
 	}
 	store_geometry(d, &g);
 	return code;
@@ -383,7 +383,7 @@ static void span_geometry(const struct drafts *d, struct geometry_block *block)
 	for (int e = 0; e < 6; e++)
 		block->tangent_basis[e] = c->tangent_basis[e] + begin;
 	block->distance = c->distance + begin;
-	d->task->kernels->geometry[d->span.type](block);
+	d->task->kernels->geometry[!d->group->normal_force.data][d->span.type](block);
 }
 
 static void find_geometries(struct drafts *d)

@@ -82,6 +82,12 @@ static inline bool slip_finite(const struct slip *slip)
 	return isfinite(slip->u[0]) && isfinite(slip->u[1]) && isfinite(slip->scaled[0]) && isfinite(slip->scaled[1]);
 }
 
+/* |scaled|, the law's speed, as exact as it gets: whether it sticks must not depend on a rounded ratio. */
+static inline long double slip_speed(const struct slip *slip)
+{
+	return hypotl(slip->scaled[0], slip->scaled[1]);
+}
+
 /* |scaled|, its ratio to eps_v and its direction, for any finite numbers: long double cannot overflow here. */
 static inline void extreme_ratio(struct slip *slip)
 {

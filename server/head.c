@@ -17,6 +17,19 @@ static bool is_token(const char *text)
 	return *text != '\0' && text[strspn(text, TOKEN_CHARACTERS)] == '\0';
 }
 
+/* Several lines of a list are one list (RFC 9110, 5.3). What is too long for any real client is left out. */
+static void join_accept(struct srv_head *head, const char *value)
+{
+	const size_t used = strlen(head->accept), room = sizeof head->accepts;
+	if (used + strlen(value) + 3 > room)
+		return;
+	if (head->accept != head->accepts)
+		memcpy(head->accepts, head->accept, used + 1);
+	memcpy(head->accepts + used, ", ", 2);
+	memcpy(head->accepts + used + 2, value, strlen(value) + 1);
+	head->accept = head->accepts;
+}
+
 void srv_head_add(struct srv_head *head, const char *name, const char *value)
 {
 	const struct {
@@ -36,6 +49,8 @@ void srv_head_add(struct srv_head *head, const char *name, const char *value)
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strcasecmp(known[i].name, name) == 0 && (*known[i].count)++ == 0)
 			*known[i].value = value;
+		else if (strcasecmp(name, "Accept") == 0 && known[i].value == &head->accept)
+			join_accept(head, value);
 }
 
 /* Spaces around a value are not part of it, but the HTTP library leaves those at the end. */

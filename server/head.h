@@ -14,6 +14,7 @@ enum { SRV_MAX_ID = 128 };
 struct srv_head {
 	const char *method, *version, *target;
 	const char *content_length, *transfer_encoding, *content_encoding;
+	char accepts[1024]; /* several Accept lines, joined */
 	const char *content_type, *accept, *host, *expect, *request_id;
 	int n_content_length, n_transfer_encoding, n_content_encoding;
 	int n_content_type, n_accept, n_host, n_expect, n_request_id;

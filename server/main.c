@@ -4,6 +4,7 @@
 #include "log.h"
 #include "options.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,8 @@ int main(int argc, char **argv)
 	case SRV_START: break;
 	}
 	srv_log_set_level((enum srv_level)options.log_level);
+	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections);
 	return serve(&options, &signals);
 }

@@ -343,7 +343,7 @@ static void check_count(const char *first, const char *unit, size_t n, const cha
 		api_document_free(&d);
 	assert_int_equal(fault.status, status);
 	if (status == 413)
-		assert_non_null(strstr(fault.detail, "100000"));
+		assert_non_null(strstr(fault.detail, "2000000"));
 	free(text);
 }
 

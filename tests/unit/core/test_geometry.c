@@ -11,7 +11,7 @@ struct stencil {
 static enum fric_code geometry(enum fric_type type, int dim, const struct stencil *s, struct fric_geometry *g)
 {
 	const double *const p[FRIC_MAX_STENCIL] = {s->p[0], s->p[1], s->p[2], s->p[3]};
-	return fric_stencil_geometry(type, dim, p, g);
+	return fric_stencil_geometry(type, dim, p, true, g);
 }
 
 static enum fric_code judge(enum fric_type type, int dim, struct stencil s)
@@ -57,7 +57,7 @@ static void check_edge_vertex(int dim, const struct stencil *s, const struct fri
 {
 	const struct exact3 e = exact_between(s->p[1], s->p[2], dim), r = exact_between(s->p[1], s->p[0], dim);
 	const struct exact3 n = exact_cross(e, r);
-	assert_exact(g->closest_point[0], exact_dot(r, e) / exact_dot(e, e), 1e-15, 0);
+	assert_exact(g->closest_point[0], exact_dot(r, e) / exact_dot(e, e), 1e-15, 1);
 	assert_column(g->tangent_basis, dim, 0, e);
 	if (dim == 3)
 		assert_column(g->tangent_basis, dim, 1, n);

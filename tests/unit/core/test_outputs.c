@@ -47,6 +47,28 @@ static void test_values(void **state)
 	fric_contacts_free(c);
 }
 
+/* status: 0 for |u| < eps_v, 1 from there on, whatever rounding does to |u| / eps_v. */
+static void test_status_at_eps_v(void **state)
+{
+	(void)state;
+	const double up[3] = {0, 0, 1}, flat[2] = {0, 1};
+	for (int i = 1; i <= 1000; i++)
+		for (int dim = 2; dim <= 3; dim++) {
+			const double eps = i * 1e-3, below = nextafter(eps, 0), above = nextafter(eps, 2);
+			const double in_space[12] = {below, 0, 0, -eps, 0, 0, above, 0, 0, 0, 0, 0};
+			const double in_plane[8] = {below, 0, -eps, 0, above, 0, 0, 0};
+			struct fric_batch batch = floor_batch(vertices, 4, 4);
+			double out[4];
+			batch.dim = dim;
+			batch.friction.eps_v = eps;
+			batch.groups[FRIC_PLANE_VERTEX].plane_normal = one_value(dim == 3 ? up : flat);
+			struct fric_contacts *c = prepared(&batch);
+			get(c, dim == 3 ? in_space : in_plane, FRIC_OUT_STATUS, out);
+			assert_all_bits(out, ((double[]){0, 1, 1, 0}), 4);
+			fric_contacts_free(c);
+		}
+}
+
 /* The velocity is told as it is, the ratio after scaling. */
 static void test_velocity_scaling(void **state)
 {
@@ -180,6 +202,7 @@ static void test_faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_status_at_eps_v),
 		cmocka_unit_test(test_values),         cmocka_unit_test(test_velocity_scaling),
 		cmocka_unit_test(test_geometry),       cmocka_unit_test(test_plane_distance_is_optional),
 		cmocka_unit_test(test_two_dimensions), cmocka_unit_test(test_skipped),

@@ -1,0 +1,180 @@
+"""Every folder under tests/cases: a request as a user sends it with curl, and what must come back.
+
+request.json, or request.raw for bytes that are no JSON; neither: no body.
+meta.json    optional: method (POST with a body, else GET), path (/v1/evaluate), headers (lines for curl), options (of a
+             server of the case's own)
+expect.json  status; pointers: those of the problem, in order, or pointers_any: each of them is one of these; says:
+             words of the detail; headers: some of the answer's; answer: the part of the answer that matters, numbers
+             within 1e-12 relative; absent: pointers that must lead nowhere
+CASES: only the folders whose name contains it.
+"""
+import json
+import math
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from conftest import start, stop
+
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / 'cases'
+CASES = sorted(str(p.parent.relative_to(FOLDER)) for p in FOLDER.rglob('expect.json')
+               if os.environ.get('CASES', '') in str(p.parent.relative_to(FOLDER)))
+TOLERANCE = 1e-12
+FILES = {'request.json', 'request.raw', 'meta.json', 'expect.json'}
+
+
+# --- sending ------------------------------------------------------------------------------------------------------
+
+def curl(url, method, body, lines, folder):
+    """(status, headers by lower-case name, body) of the last answer; body is a path or None."""
+    command = ['curl', '-s', '-g', '--path-as-is', '-w', '%{http_code}']
+    command += ['-D', str(folder / 'head'), '-o', str(folder / 'body')]
+    command += ['-I'] if method == 'HEAD' else ['-X', method]
+    if body is not None:
+        command += ['--data-binary', f'@{body}']
+        if not any(line.lower().startswith('content-type:') for line in lines):
+            command += ['-H', 'Content-Type: application/json']
+    for line in lines:
+        command += ['-H', line]
+    (folder / 'body').write_bytes(b'')
+    done = subprocess.run(command + [url], stdout=subprocess.PIPE, check=False)
+    assert done.returncode == 0, f'curl fails with {done.returncode}'
+    head = (folder / 'head').read_bytes().decode('latin-1').rstrip().split('\r\n\r\n')[-1]
+    headers = dict(line.split(': ', 1) for line in head.split('\r\n')[1:] if ': ' in line)
+    content = b'' if method == 'HEAD' else (folder / 'body').read_bytes()
+    return int(done.stdout), {name.lower(): value for name, value in headers.items()}, content
+
+
+# --- judging ------------------------------------------------------------------------------------------------------
+
+def tokens(pointer):
+    assert pointer == '' or pointer.startswith('/'), f'{pointer!r} is no JSON Pointer'
+    parts = pointer.split('/')[1:]
+    for part in parts:
+        assert '~' not in part.replace('~0', '').replace('~1', ''), f'{pointer!r} has a broken escape'
+    return [part.replace('~1', '/').replace('~0', '~') for part in parts]
+
+
+def find(document, pointer):
+    """(True, the value there) or (False, None)."""
+    for token in tokens(pointer):
+        if isinstance(document, list) and token.isdigit() and str(int(token)) == token and int(token) < len(document):
+            document = document[int(token)]
+        elif isinstance(document, dict) and token in document:
+            document = document[token]
+        else:
+            return False, None
+    return True, document
+
+
+def leads_somewhere(document, pointer):
+    """To a value, or, for what is missing, to the object that should have it."""
+    if find(document, pointer)[0]:
+        return True
+    found, parent = find(document, pointer.rpartition('/')[0])
+    return found and isinstance(parent, dict)
+
+
+def problem_of(status, headers, content):
+    """The problem document of an answer, after a look at its form."""
+    assert headers['content-type'] == 'application/problem+json'
+    problem = json.loads(content.decode())
+    assert {'type', 'title', 'status', 'detail', 'errors'} <= set(problem), problem
+    for name in ('type', 'title', 'detail'):
+        assert isinstance(problem[name], str) and problem[name], problem
+    assert problem['status'] == status and isinstance(problem['errors'], list), problem
+    for error in problem['errors']:
+        assert isinstance(error['detail'], str) and error['detail'], problem
+        tokens(error['pointer'])
+    return problem
+
+
+def same(got, expected, place=''):
+    """Differences between an answer and the part of it that is expected."""
+    if isinstance(expected, dict):
+        if not isinstance(got, dict):
+            return [f'{place}: {got!r} is no object']
+        return [d for key in expected for d in
+                (same(got[key], expected[key], f'{place}/{key}') if key in got else [f'{place}/{key} is missing'])]
+    if isinstance(expected, list):
+        if not isinstance(got, list) or len(got) != len(expected):
+            return [f'{place}: {got!r} is not {expected!r}']
+        return [d for i, pair in enumerate(zip(got, expected)) for d in same(*pair, f'{place}/{i}')]
+    if isinstance(expected, (int, float)) and not isinstance(expected, bool):
+        if isinstance(got, (int, float)) and not isinstance(got, bool) and math.isclose(
+                got, expected, rel_tol=TOLERANCE, abs_tol=TOLERANCE * 1e-3):
+            return []
+    elif got == expected and type(got) is type(expected):
+        return []
+    return [f'{place}: {got!r} is not {expected!r}']
+
+
+def judge_problem(problem, expect, request):
+    pointers = [error['pointer'] for error in problem['errors']]
+    if 'pointers' in expect:
+        assert pointers == expect['pointers'], problem
+    if 'pointers_any' in expect:
+        assert pointers and set(pointers) <= set(expect['pointers_any']), problem
+    if request is not None and problem['status'] == 422:
+        for pointer in pointers:
+            assert leads_somewhere(request, pointer), pointer
+    assert expect.get('says', '') in problem['detail']
+
+
+def judge_answer(headers, content, expect):
+    assert headers['content-type'] == 'application/json'
+    answer = json.loads(content.decode(), parse_constant=lambda word: pytest.fail(f'{word} in an answer'))
+    assert same(answer, expect.get('answer', {})) == []
+    for pointer in expect.get('absent', []):
+        assert not find(answer, pointer)[0], f'{pointer} is there'
+
+
+# --- running ------------------------------------------------------------------------------------------------------
+
+def load(folder, name, otherwise=None):
+    path = folder / name
+    return json.loads(path.read_text()) if path.exists() else otherwise
+
+
+def run(base, folder, meta, tmp_path):
+    bodies = [folder / name for name in ('request.json', 'request.raw') if (folder / name).exists()]
+    body = bodies[0] if bodies else None
+    method, path = meta.get('method', 'POST' if body else 'GET'), meta.get('path', '/v1/evaluate')
+    expect = json.loads((folder / 'expect.json').read_text())
+    status, headers, content = curl(base + path, method, body, meta.get('headers', []), tmp_path)
+    assert status == expect['status'], content[:2000]
+    assert headers.get('x-request-id'), 'no X-Request-Id'
+    for name, value in expect.get('headers', {}).items():
+        assert headers.get(name.lower()) == value
+    if method == 'HEAD':
+        assert int(headers['content-length']) > 0
+    elif status == 200:
+        judge_answer(headers, content, expect)
+    else:
+        sent = load(folder, 'request.json') if '?' not in path else None
+        judge_problem(problem_of(status, headers, content), expect, sent)
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_case(server, tmp_path, name):
+    folder = FOLDER / name
+    meta = load(folder, 'meta.json', {})
+    if 'options' not in meta:
+        run(server, folder, meta, tmp_path)
+        return
+    process, base = start(*meta['options'])
+    try:
+        run(base, folder, meta, tmp_path)
+    finally:
+        code = stop(process)
+    assert code == 0
+
+
+def test_folders_are_complete():
+    assert CASES
+    for path in FOLDER.rglob('*'):
+        if path.is_file():
+            assert path.name in FILES and (path.parent / 'expect.json').exists(), path
+            assert not ((path.parent / 'request.json').exists() and (path.parent / 'request.raw').exists()), path

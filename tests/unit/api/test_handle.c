@@ -1,0 +1,390 @@
+/* Routes, admission, and whole requests without a socket. */
+#include "api/api.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct api_service service = {.n_threads = 1, .max_json_bytes = 1000, .max_answer_bytes = 1 << 20};
+static const char json[] = "application/json", frame[] = "application/vnd.frictiond.frame", evaluate[] = "/v1/evaluate";
+static const char smooth_mu[] = "/v1/functions/smooth_mu";
+
+#define CONTACT \
+	"{\"dim\":2,\"velocities\":[[0.5,0]],\"friction\":{\"mu\":1,\"eps_v\":1},\"outputs\":[\"gradient\"]," \
+	"\"collisions\":{\"plane_vertex\":{\"vertices\":[0],\"normal_force\":1,\"plane_normal\":[0,1]}}}"
+
+static const char *header_of(const struct api_response *response, const char *name)
+{
+	for (int i = 0; i < response->n_headers; i++)
+		if (!strcmp(response->headers[i].name, name))
+			return response->headers[i].value;
+	return NULL;
+}
+
+static bool is_problem(const struct api_response *response)
+{
+	json_t *problem = json_loadb(response->body, response->body_bytes, 0, NULL);
+	const bool ok = json_integer_value(json_object_get(problem, "status")) == response->status;
+	json_decref(problem);
+	return ok && !strcmp(response->content_type, "application/problem+json");
+}
+
+/* ---- admission ---- */
+
+static struct api_admission admit(const struct api_request *request, long long announced, bool chunked,
+	struct api_response *response)
+{
+	memset(response, 0xAB, sizeof(*response));
+	return api_admit(&service, request, announced, chunked, response);
+}
+
+static void refused(const char *method, const char *target, long long announced, const char *content_type,
+	const char *accept, int status)
+{
+	struct api_response response;
+	const struct api_request request = {
+		.method = method, .target = target, .content_type = content_type, .accept = accept, .request_id = "id"};
+	const struct api_admission a = admit(&request, announced, false, &response);
+	if (a.accepted || response.status != status)
+		fail_msg("%s %s: %d, not %d", method, target, a.accepted ? 200 : response.status, status);
+	assert_true(is_problem(&response));
+	assert_int_equal(header_of(&response, "Allow") != NULL, status == 405);
+	api_response_free(&response);
+}
+
+static void accepted(const char *method, const char *target, long long announced, bool chunked,
+	const char *content_type, const char *accept)
+{
+	struct api_response response;
+	const struct api_request request = {
+		.method = method, .target = target, .content_type = content_type, .accept = accept};
+	const struct api_admission a = admit(&request, announced, chunked, &response);
+	if (!a.accepted)
+		fail_msg("%s %s: %d", method, target, response.status);
+	assert_int_equal(a.computes, !strcmp(method, "POST"));
+	if (a.computes)
+		assert_int_equal(a.max_body_bytes, service.max_json_bytes);
+	assert_null(response.body);
+}
+
+static void admits(void **unused)
+{
+	(void)unused;
+	accepted("POST", evaluate, 1000, false, json, NULL);
+	accepted("POST", evaluate, 0, false, json, NULL);
+	accepted("POST", evaluate, -1, true, json, NULL);
+	accepted("POST", evaluate, 5, false, NULL, NULL);
+	accepted("POST", evaluate, 5, false, "Application/JSON; charset=utf-8", "text/html, */*;q=0.1");
+	accepted("POST", smooth_mu, 5, false, json, json);
+	accepted("POST", "/v1/evaluate?", 5, false, json, json);
+	accepted("GET", smooth_mu, -1, false, NULL, NULL);
+	accepted("GET", "/v1/functions/smooth_mu?y=%zz", -1, false, "text/plain", NULL);
+	accepted("HEAD", "/v1/functions", -1, false, NULL, "*/*");
+	accepted("GET", "/v1/info", -1, false, NULL, json);
+	accepted("GET", "/v1/%69nfo", -1, false, NULL, json);
+	accepted("GET", "/healthz", -1, false, NULL, "text/plain");
+	accepted("HEAD", "/readyz?x", -1, false, NULL, frame);
+}
+
+static void refuses(void **unused)
+{
+	(void)unused;
+	static const char *const nowhere[] = {
+		"/", "", "*", "?", "/v1", "/v1/evaluate/", "/v1/Evaluate", "/v1/functions/", "/v1/functions/none",
+		"/v1/functions/smooth_mu/", "//healthz", "/healthz%00", "/healthz%", "/%FF"};
+	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++)
+		refused("GET", nowhere[i], -1, NULL, NULL, 404);
+	refused("POST", "/nowhere", -1, "text/plain", "text/plain", 404);
+	refused("GET", evaluate, -1, NULL, NULL, 405);
+	refused("HEAD", evaluate, -1, NULL, NULL, 405);
+	refused("PUT", smooth_mu, 5, json, NULL, 405);
+	refused("post", evaluate, 5, json, NULL, 405);
+	refused("OPTIONS", "/healthz", -1, NULL, NULL, 405);
+	refused("", "/healthz", -1, NULL, NULL, 405);
+	refused("POST", "/v1/info", 5, json, "text/html", 405);
+	refused("POST", evaluate, 5, "text/plain", NULL, 415);
+	refused("POST", evaluate, 5, frame, frame, 415);
+	refused("POST", evaluate, 5, "", NULL, 415);
+	refused("POST", smooth_mu, 5, "application/x-www-form-urlencoded", NULL, 415);
+	refused("POST", evaluate, 5, json, "text/html", 406);
+	refused("POST", evaluate, 5, json, frame, 406);
+	refused("GET", "/v1/info", -1, NULL, "application/json;q=0", 406);
+	refused("HEAD", "/v1/functions", -1, NULL, "text/*", 406);
+	refused("POST", evaluate, -1, json, NULL, 411);
+	refused("POST", smooth_mu, -1, NULL, NULL, 411);
+	refused("POST", evaluate, 1001, json, NULL, 413);
+	refused("POST", evaluate, INT64_MAX, json, NULL, 413);
+}
+
+static void names_what_is_allowed(void **unused)
+{
+	(void)unused;
+	static const struct {
+		const char *target, *allow;
+	} cases[] = {{evaluate, "POST"}, {smooth_mu, "GET, HEAD, POST"}, {"/v1/functions", "GET, HEAD"},
+		{"/v1/info", "GET, HEAD"}, {"/healthz", "GET, HEAD"}, {"/readyz", "GET, HEAD"}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct api_response response;
+		admit(&(struct api_request){.method = "DELETE", .target = cases[i].target}, -1, false, &response);
+		assert_int_equal(response.status, 405);
+		assert_string_equal(header_of(&response, "Allow"), cases[i].allow);
+		api_response_free(&response);
+	}
+}
+
+static void names_the_limit(void **unused)
+{
+	(void)unused;
+	struct api_response response;
+	admit(&(struct api_request){.method = "POST", .target = evaluate}, 1001, false, &response);
+	assert_int_equal(response.status, 413);
+	assert_non_null(strstr(response.body, "1000"));
+	api_response_free(&response);
+}
+
+/* ---- whole requests ---- */
+
+static struct api_response handle_by(const struct api_service *by, const char *method, const char *target,
+	const char *body, size_t bytes)
+{
+	/* A copy of just the length: a read beyond it is a read beyond the allocation. */
+	char *copy = malloc(bytes ? bytes : 1);
+	struct api_response response;
+	memcpy(copy, body, bytes);
+	memset(&response, 0xAB, sizeof(response));
+	const struct api_request request = {.method = method, .target = target, .body = copy, .body_bytes = bytes};
+	api_handle(by, &request, &response);
+	free(copy);
+	return response;
+}
+
+static struct api_response handle(const char *method, const char *target, const char *body)
+{
+	return handle_by(&service, method, target, body, strlen(body));
+}
+
+static void answers(const char *method, const char *target, const char *body, const char *expected)
+{
+	struct api_response response = handle(method, target, body);
+	if (response.status != 200 || strncmp(response.body, expected, strlen(expected)) != 0)
+		fail_msg("%s: %d %.*s", target, response.status, (int)response.body_bytes, response.body);
+	assert_string_equal(response.content_type, json);
+	api_response_free(&response);
+}
+
+static void answers_all_routes(void **unused)
+{
+	(void)unused;
+	answers("POST", evaluate, CONTACT, "{\"n_vertices\":1,\"n_collisions\":1,\"gradient\":[0.75,0.0]}");
+	answers("POST", "/v1/%65valuate?", CONTACT, "{\"n_vertices\":1,\"n_collisions\":1,\"gradient\":[0.75,0.0]}");
+	answers("GET", "/v1/functions/smooth_mu?y=0,9&mu_s=1&mu_k=2&eps_v=1", "",
+		"{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
+	answers("POST", smooth_mu, "{\"y\":[0,9],\"mu_s\":1,\"mu_k\":2,\"eps_v\":1}",
+		"{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
+	answers("GET", "/v1/functions", "", "{\"functions\":[{\"name\":\"smooth_friction_f0\"");
+	answers("GET", "/v1/info", "", "{\"name\":\"frictiond\"");
+	answers("GET", "/healthz", "", "{");
+	answers("GET", "/readyz", "", "{");
+}
+
+static void head_has_the_body_of_get(void **unused)
+{
+	(void)unused;
+	static const char *const targets[] = {"/v1/info", "/v1/functions", "/healthz",
+		"/v1/functions/smooth_friction_f1?y=0.5&eps_v=1", "/v1/functions/smooth_mu?y=1"};
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		struct api_response get = handle("GET", targets[i], ""), head = handle("HEAD", targets[i], "");
+		assert_int_equal(get.status, head.status);
+		assert_int_equal(get.body_bytes, head.body_bytes);
+		assert_memory_equal(get.body, head.body, get.body_bytes);
+		api_response_free(&get);
+		api_response_free(&head);
+	}
+}
+
+static void refuses_bodies(void **unused)
+{
+	(void)unused;
+	static const struct {
+		const char *target, *body;
+		int status;
+		const char *pointer;
+	} cases[] = {
+		{evaluate, "", 400, ""}, {evaluate, " ", 400, ""}, {evaluate, "{", 400, ""}, {evaluate, "[1e999]", 400, ""},
+		{evaluate, "\xff", 400, ""}, {evaluate, CONTACT "x", 400, ""}, {evaluate, "[]", 422, ""},
+		{evaluate, "{}", 422, "/dim"}, {evaluate, "{\"dim\":2,\"colour\":1}", 422, "/colour"},
+		{evaluate, "{\"dim\":2,\"dim\":2}", 400, ""}, {"/v1/evaluate?dim=2", CONTACT, 422, "/dim"},
+		{smooth_mu, "{}", 422, "/y"}, {smooth_mu, "", 400, ""}, {"/v1/functions/smooth_mu?y=1", "{\"y\":1}", 422, "/y"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct api_response response = handle("POST", cases[i].target, cases[i].body);
+		if (response.status != cases[i].status)
+			fail_msg("%s %s: %d", cases[i].target, cases[i].body, response.status);
+		assert_true(is_problem(&response));
+		json_t *problem = json_loadb(response.body, response.body_bytes, 0, NULL),
+			*errors = json_object_get(problem, "errors");
+		assert_string_equal(json_string_value(json_object_get(json_array_get(errors, 0), "pointer")), cases[i].pointer);
+		json_decref(problem);
+		api_response_free(&response);
+	}
+}
+
+/* api_admit comes first; but what it refuses must not crash here. */
+static void handles_what_was_not_admitted(void **unused)
+{
+	(void)unused;
+	static const struct {
+		const char *method, *target;
+		int status;
+	} cases[] = {{"GET", "/nowhere", 404}, {"GET", "/%zz", 404}, {"GET", "/%FF", 404}, {"GET", evaluate, 405},
+		{"PUT", smooth_mu, 405}, {"POST", "/healthz", 405}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct api_response response = handle(cases[i].method, cases[i].target, "");
+		assert_int_equal(response.status, cases[i].status);
+		assert_true(is_problem(&response));
+		api_response_free(&response);
+	}
+}
+
+static void reads_no_byte_beyond_the_body(void **unused)
+{
+	(void)unused;
+	for (size_t n = 0; n < strlen(CONTACT); n++) {
+		struct api_response response = handle_by(&service, "POST", evaluate, CONTACT, n);
+		assert_int_equal(response.status, 400);
+		assert_true(is_problem(&response));
+		api_response_free(&response);
+	}
+}
+
+static void a_long_query_is_refused(void **unused)
+{
+	(void)unused;
+	enum { BYTES = 70000 };
+	char *target = malloc(BYTES);
+	memset(target, '1', BYTES);
+	memcpy(target, "/v1/functions/smooth_mu?y=", 26);
+	target[BYTES - 1] = '\0';
+	struct api_response response = handle("GET", target, "");
+	assert_int_equal(response.status, 414);
+	assert_true(is_problem(&response));
+	api_response_free(&response);
+	free(target);
+}
+
+static void a_long_answer_is_refused(void **unused)
+{
+	(void)unused;
+	for (size_t max_bytes = 0; max_bytes < 70; max_bytes += 5) {
+		const struct api_service narrow = {.n_threads = 1, .max_json_bytes = 1000, .max_answer_bytes = max_bytes};
+		struct api_response response = handle_by(&narrow, "POST", evaluate, CONTACT, strlen(CONTACT));
+		const bool fits = max_bytes >= strlen("{\"n_vertices\":1,\"n_collisions\":1,\"gradient\":[0.75,0.0]}");
+		char limit[32];
+		snprintf(limit, sizeof(limit), "limit of %zu bytes", max_bytes);
+		assert_int_equal(response.status, fits ? 200 : 413);
+		assert_true(fits || strstr(response.body, limit));
+		api_response_free(&response);
+	}
+}
+
+static void a_raised_flag_stops(void **unused)
+{
+	(void)unused;
+	atomic_bool stop;
+	atomic_init(&stop, true);
+	struct api_response response;
+	const struct api_request request = {
+		.method = "POST", .target = evaluate, .body = CONTACT, .body_bytes = strlen(CONTACT), .stop = &stop};
+	api_handle(&service, &request, &response);
+	assert_int_equal(response.status, 503);
+	assert_non_null(header_of(&response, "Retry-After"));
+	api_response_free(&response);
+}
+
+/* Four steps, three decimals each, with an answer and with a fault. */
+static void tells_its_times(void **unused)
+{
+	(void)unused;
+	static const char *const bodies[] = {CONTACT, "{", "{}"};
+	for (size_t i = 0; i < 3; i++) {
+		struct api_response response = handle("POST", evaluate, bodies[i]);
+		const char *timing = header_of(&response, "Server-Timing");
+		double d = -1, p = -1, e = -1, c = -1;
+		int end = 0;
+		assert_non_null(timing);
+		sscanf(timing, "decode;dur=%lf, prepare;dur=%lf, evaluate;dur=%lf, encode;dur=%lf%n", &d, &p, &e, &c, &end);
+		assert_true(end > 0);
+		assert_int_equal(timing[end], '\0');
+		for (const char *point = strchr(timing, '.'); point; point = strchr(point + 1, '.'))
+			assert_int_equal(strspn(point + 1, "0123456789"), 3);
+		assert_true(d >= 0 && p >= 0 && e >= 0 && c >= 0);
+		api_response_free(&response);
+	}
+	struct api_response other = handle("GET", "/v1/info", "");
+	assert_null(header_of(&other, "Server-Timing"));
+	api_response_free(&other);
+}
+
+/* 3000 plane contacts at odd velocities. */
+static char *large_request(size_t *bytes)
+{
+	enum { N = 3000 };
+	char *text = malloc(64 * N), *at = text;
+	at += sprintf(at, "{\"dim\":3,\"friction\":{\"mu_s\":0.7,\"mu_k\":0.3,\"eps_v\":0.1},"
+	                  "\"hessian\":{\"format\":\"csr\"},\"velocities\":[");
+	for (int i = 0; i < N; i++)
+		at += sprintf(at, "%s[%d.1e-3,%d.7e-4,1]", i ? "," : "", i % 97, (i * i) % 89);
+	at += sprintf(at,
+		"],\"collisions\":{\"plane_vertex\":{\"normal_force\":3.3,\"plane_normal\":[0.1,0.2,0.9],\"vertices\":[");
+	for (int i = 0; i < N; i++)
+		at += sprintf(at, "%s%d", i ? "," : "", (i * 7) % N);
+	at += sprintf(at, "]}}}");
+	*bytes = (size_t)(at - text);
+	return text;
+}
+
+static void the_same_bytes_at_any_number_of_threads(void **unused)
+{
+	(void)unused;
+	size_t bytes;
+	char *text = large_request(&bytes);
+	const struct api_service one = {1, SIZE_MAX, SIZE_MAX}, three = {3, SIZE_MAX, SIZE_MAX};
+	struct api_response a = handle_by(&one, "POST", evaluate, text, bytes);
+	assert_int_equal(a.status, 200);
+	for (int i = 0; i < 3; i++) {
+		struct api_response b = handle_by(&three, "POST", evaluate, text, bytes);
+		assert_int_equal(a.body_bytes, b.body_bytes);
+		assert_memory_equal(a.body, b.body, a.body_bytes);
+		api_response_free(&b);
+	}
+	api_response_free(&a);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(admits),
+		cmocka_unit_test(refuses),
+		cmocka_unit_test(names_what_is_allowed),
+		cmocka_unit_test(names_the_limit),
+		cmocka_unit_test(answers_all_routes),
+		cmocka_unit_test(head_has_the_body_of_get),
+		cmocka_unit_test(refuses_bodies),
+		cmocka_unit_test(handles_what_was_not_admitted),
+		cmocka_unit_test(reads_no_byte_beyond_the_body),
+		cmocka_unit_test(a_long_query_is_refused),
+		cmocka_unit_test(a_long_answer_is_refused),
+		cmocka_unit_test(a_raised_flag_stops),
+		cmocka_unit_test(tells_its_times),
+		cmocka_unit_test(the_same_bytes_at_any_number_of_threads),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
