@@ -63,7 +63,8 @@ static bool put_numbers(struct writer *w, const struct api_array *array, size_t 
 	return true;
 }
 
-/* The rows below one element of a level; *i goes through the flat array. */
+/* The rows below one element of a level; *i goes through the flat array. The ceiling is there for compilers alone, which
+ * unroll the recursion beyond it and complain. */
 static bool put_level(struct writer *w, const struct api_array *array, int level, size_t *i)
 {
 	if (level == array->rank || level == API_MAX_RANK)

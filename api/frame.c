@@ -27,7 +27,8 @@ struct reader {
 
 static bool no_memory(struct reader *r)
 {
-	return api_fault_set(r->fault, 503, "not enough memory for this request now");
+	api_fault_set(r->fault, 503, "not enough memory for this request now");
+	return false;
 }
 
 static bool wrong(struct reader *r, const struct api_path *path, const char *detail)
@@ -62,8 +63,10 @@ static bool check_members(struct reader *r, json_t *node, const struct api_path 
 	json_t *value;
 	json_object_foreach(node, key, value)
 		if (!is_member(key))
-			return api_fault_at(r->fault, 400, path, "a reference has \"dtype\", \"shape\" and \"offset\", but no \"%.200s\"", key);
-	return json_object_size(node) == 3 || wrong(r, path, "a reference needs all of \"dtype\", \"shape\" and \"offset\"");
+			return api_fault_at(r->fault, 400, path, "a reference has \"dtype\", \"shape\" and \"offset\", but no \"%.200s\"",
+			                    key);
+	return json_object_size(node) == 3 ||
+	       wrong(r, path, "a reference needs all of \"dtype\", \"shape\" and \"offset\"");
 }
 
 static bool read_dtype(struct reader *r, const json_t *node, const struct api_path *path, enum api_dtype *dtype)
@@ -153,7 +156,8 @@ static bool read_reference(struct reader *r, json_t *node, const struct api_path
 	size_t offset = 0;
 	if (!check_members(r, node, path) || !read_dtype(r, json_object_get(node, "dtype"), path, &array.dtype) ||
 	    !read_shape(r, json_object_get(node, "shape"), path, &array) ||
-	    !read_offset(r, json_object_get(node, "offset"), path, &offset) || !place(r, path, offset, &array) || !reserve(r))
+	    !read_offset(r, json_object_get(node, "offset"), path, &offset) || !place(r, path, offset, &array) ||
+	    !reserve(r))
 		return false;
 	array.first_non_integer = array.dtype == API_F64 || array.dtype == API_F32 ? 0 : array.n;
 	const size_t mark = r->document->n_arrays++, bytes = array.n * api_dtype_bytes(array.dtype);

@@ -1,5 +1,6 @@
-/* "omp simd" lets the compiler vectorise these loops at any level of optimisation; it starts no threads. Comparisons are
- * combined with | into an integer as wide as the numbers: && would be a branch, a narrower one would have to be packed. */
+/* "omp simd" lets the compiler vectorise these loops at any level of optimisation; it starts no threads. Comparisons
+ * are combined with | into an integer as wide as the numbers: && would be a branch, a narrower integer have to be
+ * packed. */
 #include "api/sweep.h"
 
 bool api_sweep_reals(const double *x, size_t n, double low, double high)

@@ -35,16 +35,16 @@ static const struct option table[] = {
 	{"threads", "N", COUNT, NULL, "available CPUs", 1, 1024, AT(threads), "threads of a large evaluation"},
 	{"max-json-bytes", "BYTES", BYTES, "256M", NULL, 1, 64 * G, AT(max_json_bytes),
 	 "longest JSON body of a request; over it: 413"},
-	{"max-frame-bytes", "BYTES", BYTES, NULL, "1G, or queue-bytes if that is given and less", 1, 64 * G, AT(max_frame_bytes),
-	 "longest binary frame of a request; over it: 413"},
+	{"max-frame-bytes", "BYTES", BYTES, NULL, "1G, or queue-bytes if that is given and less", 1, 64 * G,
+	 AT(max_frame_bytes), "longest binary frame of a request; over it: 413"},
 	{"max-answer-bytes", "BYTES", BYTES, "4G", NULL, 1, 1024 * G, AT(max_answer_bytes), "longest body of an answer"},
 	{"connections", "N", COUNT, "1024", NULL, 1, 65536, AT(connections), "connections open at one time"},
 	{"io-threads", "N", COUNT, NULL, "available CPUs", 1, 256, AT(io_threads),
 	 "threads that serve connections and evaluate small requests"},
 	{"queue-requests", "N", COUNT, "64", NULL, 1, 65536, AT(queue_requests),
 	 "large requests that may wait for the evaluating threads; over it: 503"},
-	{"queue-bytes", "BYTES", BYTES, NULL, "4 x max-json-bytes, or max-frame-bytes if that is more", 1, 1024 * G, AT(queue_bytes),
-	 "memory for the bodies of large requests, arriving, waiting or under evaluation; over it: 503"},
+	{"queue-bytes", "BYTES", BYTES, NULL, "4 x max-json-bytes, or max-frame-bytes if that is more", 1, 1024 * G,
+	 AT(queue_bytes), "memory for the bodies of large requests, arriving, waiting or under evaluation; over it: 503"},
 	{"pool-bytes", "BYTES", BYTES, "1G", NULL, 0, 1024 * G, AT(pool_bytes),
 	 "most memory that is kept warm between large requests"},
 	{"idle-seconds", "N", COUNT, "5", NULL, 0, 86400, AT(idle_seconds),
@@ -273,13 +273,17 @@ static enum srv_start read_environment(struct srv_options *options, const bool g
 	return SRV_START;
 }
 
+static long long larger(long long a, long long b)
+{
+	return a > b ? a : b;
+}
+
 static void settle_bytes(struct srv_options *options)
 {
 	if (options->max_frame_bytes == 0)
 		options->max_frame_bytes = options->queue_bytes && options->queue_bytes < G ? options->queue_bytes : G;
 	if (options->queue_bytes == 0)
-		options->queue_bytes = options->max_frame_bytes > 4 * options->max_json_bytes ? options->max_frame_bytes
-		                                                                               : 4 * options->max_json_bytes;
+		options->queue_bytes = larger(options->max_frame_bytes, 4 * options->max_json_bytes);
 }
 
 static bool fits_queue(const struct srv_options *options, const char *name, long long longest, FILE *err)

@@ -155,7 +155,8 @@ def test_functions(server):
 
 
 def test_get_as_frame(server):
-    for path in ["/v1/functions", "/v1/info", "/v1/functions/smooth_friction_f1?eps_v=1&y=" + ",".join(map(str, range(40)))]:
+    points = ",".join(map(str, range(40)))
+    for path in ["/v1/functions", "/v1/info", f"/v1/functions/smooth_friction_f1?eps_v=1&y={points}"]:
         status, content_type, data = send(server, path, None, None, FRAME, "GET")
         assert (status, content_type) == (200, FRAME)
         status, content_type, expected = send(server, path, None, None, None, "GET")

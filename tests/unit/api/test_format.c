@@ -28,11 +28,11 @@ static void negotiates(void **unused)
 	} cases[] = {
 		{NULL, NULL, 0, JSON}, {JSON, NULL, 0, JSON}, {FRAME, NULL, 0, FRAME},
 		{FRAME "; x=1", NULL, 0, FRAME}, {"Application/VND.Frictiond.Frame", NULL, 0, FRAME},
-		{"application/octet-stream", NULL, 415, NULL}, {FRAME "s", NULL, 415, NULL}, {"application/vnd.frictiond", NULL, 415, NULL},
-		{"", NULL, 415, NULL},
+		{"application/octet-stream", NULL, 415, NULL}, {FRAME "s", NULL, 415, NULL}, {"", NULL, 415, NULL},
+		{"application/vnd.frictiond", NULL, 415, NULL},
 		/* as good: the request's own */
-		{JSON, "*/*", 0, JSON}, {FRAME, "*/*", 0, FRAME}, {FRAME, "application/*", 0, FRAME}, {JSON, "application/*", 0, JSON},
-		{JSON, JSON ", " FRAME, 0, JSON}, {FRAME, JSON ", " FRAME, 0, FRAME}, {FRAME, "*/*;q=0.1", 0, FRAME},
+		{JSON, "*/*", 0, JSON}, {FRAME, "*/*", 0, FRAME}, {FRAME, "application/*", 0, FRAME},
+		{JSON, "application/*", 0, JSON}, {JSON, JSON ", " FRAME, 0, JSON}, {FRAME, JSON ", " FRAME, 0, FRAME}, {FRAME, "*/*;q=0.1", 0, FRAME},
 		/* a choice */
 		{JSON, FRAME, 0, FRAME}, {FRAME, JSON, 0, JSON}, {NULL, FRAME, 0, FRAME}, {JSON, "text/html, " FRAME, 0, FRAME},
 		{JSON, JSON ";q=0.5, " FRAME, 0, FRAME}, {FRAME, JSON ", " FRAME ";q=0.9", 0, JSON},
@@ -199,7 +199,8 @@ static char *pairs(int n, const char *hessian)
 {
 	char *text = malloc((size_t)n * 200 + 1000), *p = text;
 	p += sprintf(p, "{\"dim\":2,\"friction\":{\"eps_v\":0.1,\"mu\":0.5},\"hessian\":{\"format\":\"%s\"},"
-	             "\"outputs\":[\"potential\",\"gradient\",\"hessian\",\"collisions\"],\"on_degenerate\":\"skip\",\"velocities\":[", hessian);
+	             "\"outputs\":[\"potential\",\"gradient\",\"hessian\",\"collisions\"],\"on_degenerate\":\"skip\",\"velocities\":[",
+	             hessian);
 	for (int i = 0; i < 2 * n; i++)
 		p += sprintf(p, "%s%.17g,%.17g", i ? "," : "", i / 3.0, -i / 7.0);
 	p = stpcpy(p, "],\"positions\":[");

@@ -144,9 +144,10 @@ static void reads_text_and_references_side_by_side(void **unused)
 {
 	(void)unused;
 	struct fence fence = fence_make(4096);
-	struct outcome o = read_text(&fence, "{\"n\":7,\"t\":[[1,2],[3,4.5]],\"e\":[],\"o\":{\"a\":{\"dtype\":\"i32\",\"shape\":[2],"
-	                             "\"offset\":8}},\"l\":[\"x\",{\"dtype\":\"f32\",\"shape\":[],\"offset\":0},3],\"s\":{},\"x\":{\"offset\":1,\"y\":2}}",
-	                             16);
+	struct outcome o = read_text(&fence, "{\"n\":7,\"t\":[[1,2],[3,4.5]],\"e\":[],"
+	                             "\"o\":{\"a\":{\"dtype\":\"i32\",\"shape\":[2],\"offset\":8}},"
+	                             "\"l\":[\"x\",{\"dtype\":\"f32\",\"shape\":[],\"offset\":0},3],"
+	                             "\"s\":{},\"x\":{\"offset\":1,\"y\":2}}", 16);
 	assert_true(o.ok);
 	assert_true(!member(&o, "n")->binary && *(const double *)member(&o, "n")->data == 7);
 	assert_true(member(&o, "t")->rank == 2 && ((const double *)member(&o, "t")->data)[3] == 4.5);
@@ -315,9 +316,11 @@ static void neighbours_do_not_overlap(void **unused)
 {
 	(void)unused;
 	struct fence fence = fence_make(4096);
-	struct outcome o = read_text(&fence, "{\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":8},\"a\":{\"dtype\":\"i32\",\"shape\":[2],"
-	                             "\"offset\":0},\"c\":{\"dtype\":\"f32\",\"shape\":[3],\"offset\":24},\"z\":{\"dtype\":\"f64\",\"shape\":[0],"
-	                             "\"offset\":16},\"y\":{\"dtype\":\"f64\",\"shape\":[0],\"offset\":16}}", 36);
+	struct outcome o = read_text(&fence, "{\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":8},"
+	                             "\"a\":{\"dtype\":\"i32\",\"shape\":[2],\"offset\":0},"
+	                             "\"c\":{\"dtype\":\"f32\",\"shape\":[3],\"offset\":24},"
+	                             "\"z\":{\"dtype\":\"f64\",\"shape\":[0],\"offset\":16},"
+	                             "\"y\":{\"dtype\":\"f64\",\"shape\":[0],\"offset\":16}}", 36);
 	assert_true(o.ok);
 	forget(&o);
 	fence_free(&fence);

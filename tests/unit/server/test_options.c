@@ -201,8 +201,9 @@ static void test_questions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),  cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_refusals), cmocka_unit_test(test_environment), cmocka_unit_test(test_questions),
+		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),
+		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_questions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
