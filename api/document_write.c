@@ -17,13 +17,15 @@ struct writer {
 };
 
 /* Within the ceiling there are SLACK bytes more than it: they can be written before they are counted. */
+static bool has_room(const struct writer *w, size_t more)
+{
+	return w->text.bytes <= w->max_bytes && more <= w->max_bytes + SLACK - w->text.bytes;
+}
+
 static bool reserve(struct writer *w, size_t more)
 {
-	if (w->text.bytes > w->max_bytes || more > w->max_bytes + SLACK - w->text.bytes) {
-		w->over = true;
-		return false;
-	}
-	return api_buffer_reserve(&w->text, more);
+	w->over = !has_room(w, more);
+	return !w->over && api_buffer_reserve(&w->text, more);
 }
 
 static bool put_char(struct writer *w, char c)
@@ -51,14 +53,29 @@ static size_t print(const struct api_array *array, size_t i, char *text)
 	return api_real_write(((const double *)array->data)[i], text);
 }
 
+/* Commas between, and before the first unless it begins its row. */
+static size_t print_some(const struct api_array *array, size_t begin, size_t end, bool begins_row, char *text)
+{
+	char *at = text;
+	for (size_t i = begin; i < end; i++) {
+		if (i > begin || !begins_row)
+			*at++ = ',';
+		at += print(array, i, at);
+	}
+	return (size_t)(at - text);
+}
+
+/* One reservation for a batch of numbers, where the ceiling is not so close that each one has to be looked at. */
 static bool put_numbers(struct writer *w, const struct api_array *array, size_t begin, size_t n)
 {
-	for (size_t i = begin; i < begin + n; i++) {
-		if (!reserve(w, SLACK / 2 + 1))
+	enum { BATCH = 32, LONGEST = SLACK / 2 + 1 };
+	for (size_t i = begin, m; i < begin + n; i += m) {
+		m = begin + n - i < BATCH ? begin + n - i : BATCH;
+		if (!has_room(w, m * LONGEST))
+			m = 1;
+		if (!reserve(w, m * LONGEST))
 			return false;
-		if (i > begin)
-			w->text.data[w->text.bytes++] = ',';
-		w->text.bytes += print(array, i, w->text.data + w->text.bytes);
+		w->text.bytes += print_some(array, i, i + m, i == begin, w->text.data + w->text.bytes);
 	}
 	return true;
 }
@@ -83,53 +100,85 @@ static bool put_level(struct writer *w, const struct api_array *array, int level
 	return put_char(w, ']');
 }
 
-static const char *skip_string(const char *p)
+static bool put_bytes(struct writer *w, const char *bytes, size_t n)
 {
-	for (p++; *p != '"'; p++)
-		if (*p == '\\')
-			p++;
-	return p + 1;
-}
-
-static bool put_bytes(struct writer *w, const char *begin, const char *end)
-{
-	size_t n = (size_t)(end - begin);
 	if (!reserve(w, n))
 		return false;
-	memcpy(w->text.data + w->text.bytes, begin, n);
+	memcpy(w->text.data + w->text.bytes, bytes, n);
 	w->text.bytes += n;
 	return true;
 }
 
-/* The array whose mark is at *p, which goes behind it; NULL for any other number. */
-static const struct api_array *array_of_mark(const struct api_document *document, const char **p)
+static bool is_plain(const char *text, size_t n)
 {
-	char *end;
-	unsigned long long k = strtoull(*p, &end, 10);
-	bool mark = **p != '-' && *end != '.' && *end != 'e' && k < document->n_arrays;
-	*p = end;
-	return mark ? &document->arrays[k] : NULL;
+	for (size_t i = 0; i < n; i++)
+		if (text[i] < ' ' || text[i] > '~' || text[i] == '"' || text[i] == '\\')
+			return false;
+	return true;
 }
 
-/* small: the tree's own text. Outside strings its digits are marks. */
-static bool put_document(struct writer *w, const char *small)
+/* What needs escapes, or might, is left to jansson. */
+static bool put_escaped(struct writer *w, const char *text, size_t n)
 {
-	const char *copied = small;
-	for (const char *p = small; *p;) {
-		if (*p == '"') {
-			p = skip_string(p);
-		} else if (*p == '-' || (*p >= '0' && *p <= '9')) {
-			size_t i = 0;
-			const char *mark = p;
-			const struct api_array *array = array_of_mark(w->document, &p);
-			if (!array || !put_bytes(w, copied, mark) || !put_level(w, array, 0, &i))
-				return false;
-			copied = p;
-		} else {
-			p++;
-		}
+	json_t *string = json_stringn(text, n);
+	char *escaped = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+	const bool ok = escaped && put_bytes(w, escaped, strlen(escaped));
+	free(escaped); /* by jansson's allocator, which nobody replaces */
+	json_decref(string);
+	return ok;
+}
+
+static bool put_string(struct writer *w, const char *text, size_t n)
+{
+	if (!is_plain(text, n))
+		return put_escaped(w, text, n);
+	return put_char(w, '"') && put_bytes(w, text, n) && put_char(w, '"');
+}
+
+static bool put_node(struct writer *w, const json_t *node);
+
+static bool put_object(struct writer *w, const json_t *node)
+{
+	json_t *object = (json_t *)(uintptr_t)node; /* iterators want it not const */
+	void *first = json_object_iter(object);
+	for (void *i = first; i; i = json_object_iter_next(object, i)) {
+		const char *key = json_object_iter_key(i);
+		if (!put_char(w, i == first ? '{' : ',') || !put_string(w, key, strlen(key)) || !put_char(w, ':') ||
+		    !put_node(w, json_object_iter_value(i)))
+			return false;
 	}
-	return put_bytes(w, copied, small + strlen(small));
+	return first ? put_char(w, '}') : put_bytes(w, "{}", 2);
+}
+
+static bool put_list(struct writer *w, const json_t *list)
+{
+	const size_t n = json_array_size(list);
+	for (size_t i = 0; i < n; i++)
+		if (!put_char(w, i == 0 ? '[' : ',') || !put_node(w, json_array_get(list, i)))
+			return false;
+	return n ? put_char(w, ']') : put_bytes(w, "[]", 2);
+}
+
+static bool put_mark(struct writer *w, const json_t *node)
+{
+	const struct api_array *array = api_document_array(w->document, node);
+	size_t i = 0;
+	return array && put_level(w, array, 0, &i);
+}
+
+static bool put_node(struct writer *w, const json_t *node)
+{
+	switch (json_typeof(node)) {
+	case JSON_OBJECT: return put_object(w, node);
+	case JSON_ARRAY: return put_list(w, node);
+	case JSON_STRING: return put_string(w, json_string_value(node), json_string_length(node));
+	case JSON_INTEGER: return put_mark(w, node);
+	case JSON_TRUE: return put_bytes(w, "true", 4);
+	case JSON_FALSE: return put_bytes(w, "false", 5);
+	case JSON_NULL: return put_bytes(w, "null", 4);
+	case JSON_REAL: break;
+	}
+	return false;
 }
 
 enum api_written api_document_write_json(const struct api_document *document, size_t max_bytes, struct api_buffer *text)
@@ -137,9 +186,7 @@ enum api_written api_document_write_json(const struct api_document *document, si
 	if (max_bytes > SIZE_MAX / 4)
 		max_bytes = SIZE_MAX / 4;
 	struct writer w = {.document = document, .max_bytes = max_bytes, .text = {.limit = max_bytes + SLACK, .pool = text->pool}};
-	char *small = json_dumps(document->root, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY);
-	bool done = small && put_document(&w, small) && reserve(&w, 1);
-	free(small); /* by jansson's allocator, which nobody replaces */
+	const bool done = document->root && put_node(&w, document->root) && reserve(&w, 1);
 	if (done)
 		w.text.data[w.text.bytes] = '\0';
 	else

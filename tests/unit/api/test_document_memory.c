@@ -90,7 +90,7 @@ static void survives_failed_growth(void **unused)
 static void tells_lack_of_memory(void **unused)
 {
 	(void)unused;
-	const char *text = "{\"a\":[1,2],\"b\":[\"x\",{\"c\":3,\"d\":[]}],\"e\":null}";
+	const char *text = "{\"a\":[1,2],\"b\":[\"\\u00e9\",{\"c\":3,\"d\":[]}],\"e\":null}";
 	struct api_document d;
 	struct api_text_fault fault;
 	size_t n = 0;
