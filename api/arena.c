@@ -26,7 +26,8 @@ static char *add_block(struct api_arena *arena, size_t bytes)
 
 static void *share(struct api_arena *arena, size_t bytes)
 {
-	const size_t step = (bytes / ALIGNMENT + 1) * ALIGNMENT; /* no array has the address of another, even an empty one */
+	/* No array has the address of another, not even an empty one. */
+	const size_t step = (bytes / ALIGNMENT + 1) * ALIGNMENT;
 	if (step > arena->left) {
 		char *block = add_block(arena, SHARED_BYTES);
 		if (!block)

@@ -185,7 +185,8 @@ enum api_written api_document_write_json(const struct api_document *document, si
 {
 	if (max_bytes > SIZE_MAX / 4)
 		max_bytes = SIZE_MAX / 4;
-	struct writer w = {.document = document, .max_bytes = max_bytes, .text = {.limit = max_bytes + SLACK, .pool = text->pool}};
+	struct writer w = {.document = document, .max_bytes = max_bytes,
+	                   .text = {.limit = max_bytes + SLACK, .pool = text->pool}};
 	const bool done = document->root && put_node(&w, document->root) && reserve(&w, 1);
 	if (done)
 		w.text.data[w.text.bytes] = '\0';

@@ -63,7 +63,8 @@ static void *map(size_t capacity)
 	const size_t spare = huge ? HUGE_PAGE : 0;
 	if (capacity == 0 || capacity > SIZE_MAX / 2)
 		return NULL;
-	char *mapped = mmap(NULL, capacity + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	char *mapped = mmap(NULL, capacity + spare, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (mapped == MAP_FAILED)
 		return NULL;
 	if (!huge)

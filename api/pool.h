@@ -1,6 +1,6 @@
 /**
- * Warm memory. A fresh page costs more than computing what goes into it, so large blocks that were given back stay mapped
- * for the next request, and return to the system once nobody has wanted them for a while (api_pool_trim).
+ * Warm memory. A fresh page costs more than computing what goes into it, so large blocks that were given back stay
+ * mapped for the next request, and return to the system once nobody has wanted them for a while (api_pool_trim).
  *
  * Blocks of API_POOL_LEAST bytes and more are mapped, in classes of a quarter of a power of two, and huge pages where
  * they are worth it; only pages that are written to take memory, so a generous size costs nothing. Smaller blocks are

@@ -1,7 +1,7 @@
 /**
  * A fast way through plain skeletons: objects, arrays, true, false, null, marks, and short strings of ASCII without
- * escapes. jansson takes one hundred instructions a byte, which for a small request is the dearest step of all; it remains
- * the judge of everything else, and the oracle.
+ * escapes. jansson takes one hundred instructions a byte, which for a small request is the dearest step of all; it
+ * remains the judge of everything else, and the oracle.
  */
 #ifndef API_SKELETON_H
 #define API_SKELETON_H

@@ -3,8 +3,8 @@
  *
  * Large requests go through one queue to one worker thread: libgomp keeps a pool of threads for every thread that
  * opens a parallel region, so only this one may. It runs at a lower priority than the threads that serve connections and
- * compute small requests, of which there are as many as CPUs: that is how many compute at a time. The queue has a ceiling in requests; the bodies of large requests have
- * one in bytes, from the moment they grow large until they are freed.
+ * compute small requests, of which there are as many as CPUs: that is how many compute at a time. The queue has a ceiling
+ * in requests; the bodies of large requests have one in bytes, from the moment they grow large until they are freed.
  */
 #ifndef SERVER_ADMISSION_H
 #define SERVER_ADMISSION_H

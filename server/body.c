@@ -12,8 +12,8 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Where there is a pool, an announced length is taken in whole: a warm block of that size may be there, and of a fresh one
- * only the pages that arrive are touched. malloc's memory follows what arrives, doubling. needed <= limit. */
+/* Where there is a pool, an announced length is taken in whole: a warm block of that size may be there, and of a fresh
+ * one only the pages that arrive are touched. malloc's memory follows what arrives, doubling. needed <= limit. */
 static size_t next_capacity(const struct srv_body *body, size_t needed, long long announced, size_t limit)
 {
 	const bool told = announced >= 0 && (size_t)announced >= needed;

@@ -29,8 +29,8 @@ static sigset_t block_signals(void)
 	return set;
 }
 
-/* Between parallel regions libgomp's threads spin, and keep small requests from the CPU; only its environment can tell them
- * to sleep, and it has read that before main begins. So the program starts itself again, once; not if the caller has a
+/* Between parallel regions libgomp's threads spin, and keep small requests from the CPU; only its environment can tell
+ * them to sleep, and it has read that before main begins. So the program starts itself again, once; not if the caller has a
  * choice of his own there. */
 static void wait_passively(char **argv)
 {

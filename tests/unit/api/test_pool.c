@@ -42,8 +42,8 @@ static void holds(const void *block, size_t bytes, int seed)
 
 static void test_sizes(void **pool)
 {
-	const size_t sizes[] = {0, 1, 63, 4096, API_POOL_LEAST - 1, API_POOL_LEAST, API_POOL_LEAST + 1, MB, 2 * MB, 2 * MB + 1,
-	                        5 * MB};
+	const size_t sizes[] = {0, 1, 63, 4096, API_POOL_LEAST - 1, API_POOL_LEAST, API_POOL_LEAST + 1, MB, 2 * MB,
+	                        2 * MB + 1, 5 * MB};
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		for (int j = 0; j < 2; j++) {
 			struct api_pool *from = j ? *pool : NULL;
