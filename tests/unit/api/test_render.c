@@ -30,7 +30,7 @@ static json_t *begin(struct answer *a)
 
 static bool end(struct answer *a, size_t max_bytes)
 {
-	const bool ok = api_render_finish(&a->render, max_bytes, &a->fault, &a->response);
+	const bool ok = api_render_finish(&a->render, API_JSON, max_bytes, &a->fault, &a->response);
 	assert_null(a->render.document.root);
 	assert_null(a->render.document.arrays);
 	api_arena_free(&a->arena);
