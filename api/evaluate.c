@@ -300,7 +300,7 @@ bool api_evaluate(const struct api_service *service, const struct api_request *r
                   struct api_response *response)
 {
 	struct job job = {.service = service, .request = request, .fault = fault,
-	                  .context = {service->n_threads, request->stop}};
+	                  .context = {.n_threads = service->n_threads, .stop = request->stop}};
 	const bool decoded = timed(&job, DECODE, decode), prepared = decoded && timed(&job, PREPARE, prepare);
 	const bool evaluated = prepared && timed(&job, EVALUATE, evaluate);
 	const bool ok = evaluated && encode(&job, response);
