@@ -100,7 +100,7 @@ bool api_check_choices(struct api_check *check, const struct api_field *field, c
 		flags[i] = false;
 	if (array && array->rank == 1 && array->n == 0 && !array->binary)
 		return true; /* an empty list, lifted like any empty array */
-	if (array && array->n > 0 && array->rank > 0) {
+	if (array && array->rank > 0 && (array->n > 0 || !array->binary)) {
 		const struct api_path first = {&field->path, NULL, 0};
 		return api_fault_at(check->fault, 422, &first, "expected a string, got a number");
 	}

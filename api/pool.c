@@ -81,10 +81,9 @@ static void *map(size_t capacity)
 static void *take_small(size_t bytes)
 {
 	void *block;
-	const size_t whole = API_POOL_EMULATED ? bytes : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	if (whole < bytes)
-		return NULL;
-	return posix_memalign(&block, ALIGNMENT, whole ? whole : 1) == 0 ? block : NULL;
+	if (API_POOL_EMULATED) /* just so many bytes, which aligned_alloc does not give */
+		return posix_memalign(&block, ALIGNMENT, bytes ? bytes : 1) == 0 ? block : NULL;
+	return bytes < SIZE_MAX - ALIGNMENT ? aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT) : NULL;
 }
 
 /* ---- the ring of idle blocks, under the lock ---- */

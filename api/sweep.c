@@ -1,15 +1,27 @@
-/* "omp simd" lets the compiler vectorise these loops at any level of optimisation; it starts no threads. Comparisons
- * are combined with | into an integer as wide as the numbers: && would be a branch, a narrower integer have to be
- * packed. */
+/* "omp simd" lets the compiler vectorise these loops at any level of optimisation; it starts no threads. Verdicts are
+ * combined with |: || would be a branch. */
 #include "api/sweep.h"
 
+#include <string.h>
+
+static uint64_t bits_of(double x)
+{
+	uint64_t bits;
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+/* Comparisons of doubles may raise flags, which keeps gcc from vectorising them. So verdicts are sign bits: of the
+ * distances from both ends, and, as a NaN has any sign, of the exponent plus one, which carries into the sign where all
+ * bits of the exponent are set. */
 bool api_sweep_reals(const double *x, size_t n, double low, double high)
 {
+	const double minus_low = low == 0 ? 0 : -low; /* -0.0 + 0.0 is 0.0, but -0.0 - 0.0 is not: -0.0 is not below 0 */
 	uint64_t bad = 0;
 #pragma omp simd reduction(| : bad)
 	for (size_t i = 0; i < n; i++)
-		bad |= (uint64_t)!(x[i] >= low) | (uint64_t)!(x[i] <= high);
-	return !bad;
+		bad |= ((bits_of(x[i]) & INT64_MAX) + (1ull << 52)) | bits_of(x[i] + minus_low) | bits_of(high - x[i]);
+	return bad >> 63 == 0;
 }
 
 bool api_sweep_i32(const int32_t *v, size_t n, size_t limit)

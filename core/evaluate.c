@@ -216,7 +216,7 @@ static enum fric_code evaluate(const struct fric_context *context, struct evalua
 		memset(task->gradient, 0, ndof * sizeof(double));
 	const struct fault fault = parallel_chunks(context, c->n, evaluate_chunk, task);
 	enum fric_code code = report_fault(c, fault, error);
-	if (code == FRIC_OK && task->potentials)
+	if (code == FRIC_OK && potential && task->potentials)
 		code = sum_potentials(task, potential);
 	if (code == FRIC_OK && task->forces)
 		parallel_parts(context, c->n, gather_part, task);

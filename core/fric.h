@@ -7,8 +7,9 @@
  * name ends in _bytes, indices start at 0, the DOF of vertex i and axis a is i*dim + a.
  *
  * Preconditions. The library trusts its caller as libm does: indices in range and distinct inside a stencil, numbers
- * finite, signs as stated here. (The HTTP service checks all of that before it calls.) What depends on computed values
- * (degenerate geometry, penetration, negative blended coefficients, overflow) is checked here and reported.
+ * finite, signs as stated here, n_vertices * dim and the number of contacts below 2^31. (The HTTP service checks all of
+ * that before it calls.) What depends on computed values (degenerate geometry, penetration, negative blended
+ * coefficients, overflow) is checked here and reported.
  */
 #ifndef FRIC_H
 #define FRIC_H

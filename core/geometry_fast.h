@@ -71,13 +71,14 @@ FRIC_INLINE double inverse_power(double x)
 	return x;
 }
 
-/* Between these, nothing in here over- or underflows after scaling. */
-FRIC_INLINE bool fast_scale(double largest)
+/* Between these, nothing in here over- or underflows after scaling. An int, as all conditions here: they are combined
+ * without branches. */
+FRIC_INLINE int fast_scale(double largest)
 {
 	return (largest > 0x1p-900) & (largest < 0x1p+900);
 }
 
-FRIC_INLINE bool long_enough(double squared_length, double scaled_coordinate)
+FRIC_INLINE int long_enough(double squared_length, double scaled_coordinate)
 {
 	return squared_length > fast_length * (scaled_coordinate * scaled_coordinate);
 }

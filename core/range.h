@@ -24,7 +24,7 @@ static inline bool invertible(double x)
 static inline bool ordinary_lagged(double weight, double normal_force, double eps_v, double mu_s, double mu_k)
 {
 	const double s = weight * normal_force;
-	return ordinary(s) & ((s != 0) | (weight == 0) | (normal_force == 0)) & invertible(eps_v) & ordinary(mu_s) &
+	return ordinary(s) && (s != 0 || weight == 0 || normal_force == 0) && invertible(eps_v) && ordinary(mu_s) &&
 	       ordinary(mu_k);
 }
 

@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-static const struct api_service service = {.n_threads = 1, .max_json_bytes = 1000, .max_answer_bytes = 1 << 20};
+static const struct api_service service = {
+	.n_threads = 1, .max_json_bytes = 1000, .max_frame_bytes = 2000, .max_answer_bytes = 1 << 20};
 static const char json[] = "application/json", frame[] = "application/vnd.frictiond.frame", evaluate[] = "/v1/evaluate";
 static const char smooth_mu[] = "/v1/functions/smooth_mu";
 
@@ -110,11 +111,11 @@ static void refuses(void **unused)
 	refused("", "/healthz", -1, NULL, NULL, 405);
 	refused("POST", "/v1/info", 5, json, "text/html", 405);
 	refused("POST", evaluate, 5, "text/plain", NULL, 415);
-	refused("POST", evaluate, 5, frame, frame, 415);
+	refused("POST", evaluate, 5, "application/octet-stream", frame, 415);
 	refused("POST", evaluate, 5, "", NULL, 415);
 	refused("POST", smooth_mu, 5, "application/x-www-form-urlencoded", NULL, 415);
 	refused("POST", evaluate, 5, json, "text/html", 406);
-	refused("POST", evaluate, 5, json, frame, 406);
+	refused("POST", evaluate, 5, frame, "text/html", 406);
 	refused("GET", "/v1/info", -1, NULL, "application/json;q=0", 406);
 	refused("HEAD", "/v1/functions", -1, NULL, "text/*", 406);
 	refused("POST", evaluate, -1, json, NULL, 411);

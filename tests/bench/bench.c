@@ -1,0 +1,272 @@
+/* The core in nanoseconds per contact, beside the plain yardstick and what memory allows, all in one run.
+ * usage: bench [N ...]   default 1000 10000 100000 1000000; one JSON object per line on standard output */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/bench/mix.h"
+#include "tests/bench/yardstick.h"
+
+enum { MAX_REPEATS = 41 };
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Everything a measurement works on. */
+struct setup {
+	struct mix mix;
+	struct fric_batch with_barrier;
+	struct fric_context context;
+	struct fric_contacts *contacts;
+	struct fric_pattern *pattern;
+	struct yard_contact *yard;
+	double potential, *gradient, *inner, *weights, *values, *data;
+	int32_t *rows, *cols;
+	size_t n_triplets;
+};
+
+static void *allocate(size_t n, size_t size)
+{
+	void *array = malloc(n * size + 1);
+	if (!array) {
+		fprintf(stderr, "bench: not enough memory\n");
+		exit(1);
+	}
+	memset(array, 0, n * size + 1);
+	return array;
+}
+
+static void must(enum fric_code code)
+{
+	if (code == FRIC_OK)
+		return;
+	fprintf(stderr, "bench: error %d\n", (int)code);
+	exit(1);
+}
+
+static struct fric_error error;
+
+static void yardstick_gradient(struct setup *s)
+{
+	s->potential = yard_gradient(s->yard, s->mix.n, s->mix.velocities, s->gradient, s->mix.n_vertices);
+}
+
+static void yardstick_triplets(struct setup *s)
+{
+	yard_triplets(s->yard, s->mix.n, s->mix.velocities, s->rows, s->cols, s->values);
+}
+
+static void prepare(struct setup *s)
+{
+	struct fric_contacts *contacts;
+	must(fric_prepare(&s->context, &s->mix.batch, &contacts, &error));
+	fric_contacts_free(contacts);
+}
+
+static void prepare_barrier(struct setup *s)
+{
+	struct fric_contacts *contacts;
+	must(fric_prepare(&s->context, &s->with_barrier, &contacts, &error));
+	fric_contacts_free(contacts);
+}
+
+static void potential(struct setup *s)
+{
+	must(fric_evaluate(&s->context, s->contacts, s->mix.velocities, &s->potential, NULL, &error));
+}
+
+static void gradient(struct setup *s)
+{
+	must(fric_evaluate(&s->context, s->contacts, s->mix.velocities, &s->potential, s->gradient, &error));
+}
+
+static void inner(struct setup *s, enum fric_projection projection)
+{
+	must(fric_hessian_inner(&s->context, s->contacts, s->mix.velocities, projection, s->inner, &error));
+}
+
+/* As an answer needs them: weights, bases, inner matrices. */
+static void factors(struct setup *s)
+{
+	double *weights = s->weights, *bases = s->values;
+	inner(s, FRIC_PROJECT_CLAMP);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(s->contacts, type);
+		fric_stencil_weights(s->contacts, type, weights);
+		must(fric_contact_output(&s->context, s->contacts, s->mix.velocities, type, FRIC_OUT_TANGENT_BASIS, bases, &error));
+		weights += n * (size_t)fric_stencil_size(type);
+		bases += 6 * n;
+	}
+}
+
+static void triplets(struct setup *s)
+{
+	inner(s, FRIC_PROJECT_NONE);
+	must(fric_hessian_triplets(&s->context, s->contacts, s->inner, FRIC_FULL, s->rows, s->cols, s->values, &error));
+}
+
+static void csr(struct setup *s)
+{
+	struct fric_pattern *pattern;
+	inner(s, FRIC_PROJECT_NONE);
+	must(fric_pattern_create(&s->context, s->contacts, FRIC_FULL, &pattern, &error));
+	must(fric_hessian_csr(&s->context, s->contacts, s->inner, pattern, s->data, &error));
+	fric_pattern_free(pattern);
+}
+
+static void csr_values(struct setup *s)
+{
+	inner(s, FRIC_PROJECT_NONE);
+	must(fric_hessian_csr(&s->context, s->contacts, s->inner, s->pattern, s->data, &error));
+}
+
+/* The floor: as many bytes as lagged contacts hold, read once. */
+static void read_contacts(struct setup *s)
+{
+	const double *x = (const double *)(const void *)s->yard;
+	double sum[4] = {0};
+	for (size_t i = 0; i + 4 <= 11 * s->mix.n; i += 4)
+		for (size_t l = 0; l < 4; l++)
+			sum[l] += x[i + l];
+	s->potential = sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+/* The floor of triplets: that many bytes written. */
+static void write_triplets(struct setup *s)
+{
+	memset(s->rows, 0, s->n_triplets * sizeof(int32_t));
+	memset(s->cols, 0, s->n_triplets * sizeof(int32_t));
+	memset(s->values, 0, s->n_triplets * sizeof(double));
+}
+
+static const struct measurement {
+	const char *name;
+	void (*run)(struct setup *);
+	bool is_ours; /* for every kernel and number of threads */
+} measurements[] = {
+	{"yardstick_gradient", yardstick_gradient, false}, {"yardstick_triplets", yardstick_triplets, false},
+	{"floor_read_contacts", read_contacts, false},     {"floor_write_triplets", write_triplets, false},
+	{"prepare", prepare, true},                        {"prepare_barrier", prepare_barrier, true},
+	{"potential", potential, true},                    {"potential_gradient", gradient, true},
+	{"factors", factors, true},                        {"triplets", triplets, true},
+	{"csr", csr, true},                                {"csr_values", csr_values, true},
+};
+
+static int ascending(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* Median nanoseconds per contact; the first two runs warm up. */
+static double median(struct setup *s, void (*run)(struct setup *))
+{
+	double times[MAX_REPEATS];
+	const int repeats = s->mix.n >= 1000000 ? 5 : s->mix.n >= 100000 ? 11 : MAX_REPEATS;
+	for (int i = -2; i < repeats; i++) {
+		const double start = now();
+		run(s);
+		if (i >= 0)
+			times[i] = (now() - start) / (double)s->mix.n;
+	}
+	qsort(times, (size_t)repeats, sizeof(*times), ascending);
+	return times[repeats / 2];
+}
+
+static void fill_yard(struct setup *s)
+{
+	size_t at = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(s->contacts, type), k = (size_t)fric_stencil_size(type);
+		double *weights = allocate(n * k, sizeof(double)), *bases = allocate(6 * n, sizeof(double));
+		fric_stencil_weights(s->contacts, type, weights);
+		must(fric_contact_output(&s->context, s->contacts, s->mix.velocities, type, FRIC_OUT_TANGENT_BASIS, bases, &error));
+		for (size_t i = 0; i < n; i++, at++) {
+			struct yard_contact *c = &s->yard[at];
+			c->n_vertices = (int32_t)k;
+			memcpy(c->vertices, s->mix.batch.groups[type].vertices + i * k, k * sizeof(int32_t));
+			memcpy(c->weights, weights + i * k, k * sizeof(double));
+			memcpy(c->tangent_basis, bases + 6 * i, 6 * sizeof(double));
+			c->force = s->mix.normal_force[at];
+			c->mu_s = s->mix.batch.friction.mu_s;
+			c->mu_k = s->mix.batch.friction.mu_k;
+			c->eps_v = s->mix.batch.friction.eps_v;
+		}
+		free(weights);
+		free(bases);
+	}
+}
+
+static void set_up(struct setup *s, size_t n)
+{
+	*s = (struct setup){.context.n_threads = 1};
+	mix_make(n, &s->mix);
+	s->with_barrier = s->mix.batch;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		s->with_barrier.groups[type].normal_force.data = NULL;
+	must(fric_prepare(&s->context, &s->mix.batch, &s->contacts, &error));
+	must(fric_pattern_create(&s->context, s->contacts, FRIC_FULL, &s->pattern, &error));
+	s->n_triplets = fric_n_triplets(s->contacts, FRIC_FULL);
+	s->yard = allocate(n, sizeof(*s->yard));
+	s->gradient = allocate(3 * s->mix.n_vertices, sizeof(double));
+	s->inner = allocate(3 * n, sizeof(double));
+	s->weights = allocate(4 * n, sizeof(double));
+	s->rows = allocate(s->n_triplets, sizeof(int32_t));
+	s->cols = allocate(s->n_triplets, sizeof(int32_t));
+	s->values = allocate(s->n_triplets + 6 * n, sizeof(double));
+	s->data = allocate(fric_pattern_n_entries(s->pattern), sizeof(double));
+	fill_yard(s);
+}
+
+static void tear_down(struct setup *s)
+{
+	void *const arrays[] = {s->yard, s->gradient, s->inner, s->weights, s->rows, s->cols, s->values, s->data};
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+		free(arrays[i]);
+	fric_pattern_free(s->pattern);
+	fric_contacts_free(s->contacts);
+	mix_free(&s->mix);
+}
+
+static void print(const struct setup *s, const char *name, const char *kernels, int threads, double ns)
+{
+	printf("{\"n\": %zu, \"what\": \"%s\", \"kernels\": \"%s\", \"threads\": %d, \"ns_per_contact\": %.2f}\n", s->mix.n, name,
+	       kernels, threads, ns);
+	fflush(stdout);
+}
+
+static void measure_ours(struct setup *s, const struct measurement *m)
+{
+	static const char *const names[] = {"avx512", "avx2", "baseline", "scalar"};
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		s->context.kernels = fric_kernels_find(names[k]);
+		for (int threads = 1; threads <= 2 && s->context.kernels; threads++) {
+			s->context.n_threads = threads;
+			print(s, m->name, names[k], threads, median(s, m->run));
+		}
+	}
+	s->context.n_threads = 1;
+	s->context.kernels = NULL;
+}
+
+int main(int argc, char **argv)
+{
+	static const size_t usual[] = {1000, 10000, 100000, 1000000};
+	const int n_sizes = argc > 1 ? argc - 1 : 4;
+	for (int i = 0; i < n_sizes; i++) {
+		struct setup s;
+		set_up(&s, argc > 1 ? strtoul(argv[i + 1], NULL, 10) : usual[i]);
+		for (size_t m = 0; m < sizeof(measurements) / sizeof(measurements[0]); m++)
+			if (measurements[m].is_ours)
+				measure_ours(&s, &measurements[m]);
+			else
+				print(&s, measurements[m].name, "-", 1, median(&s, measurements[m].run));
+		tear_down(&s);
+	}
+	return 0;
+}
