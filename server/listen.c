@@ -39,12 +39,20 @@ static int port_of(int fd)
 	return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
+/* "localhost" is loopback (RFC 6761, 6.3) even where no hosts file says so, as in small containers. */
+static int find_addresses(const char *host, const char *service, struct addrinfo **addresses)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	const int failure = getaddrinfo(host, service, &hints, addresses);
+	return failure && strcmp(host, "localhost") == 0 ? getaddrinfo("127.0.0.1", service, &hints, addresses) : failure;
+}
+
 int srv_listen(const char *host, int *port, const char **fault)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *addresses;
+	struct addrinfo *addresses;
 	char service[16];
 	snprintf(service, sizeof service, "%d", *port);
-	int failure = getaddrinfo(host, service, &hints, &addresses);
+	int failure = find_addresses(host, service, &addresses);
 	if (failure) {
 		*fault = gai_strerror(failure);
 		return -1;
