@@ -17,8 +17,12 @@ struct api_service {
 	size_t max_json_bytes;     /* longest JSON body, and longest document in a frame */
 	size_t max_frame_bytes;    /* longest frame */
 	size_t max_answer_bytes;   /* longest answer */
+	const struct fric_kernels *kernels; /* inner loops; NULL: the best of this processor */
 	struct api_pool *pool;     /* of warm memory, outliving all responses; NULL: malloc */
 };
+
+/* Sets the inner loops by name: best, avx512, avx2, baseline, scalar. @return false if this processor has none of that name */
+bool api_choose_kernels(struct api_service *service, const char *name);
 
 /* A request as the server has it; everything is borrowed for the duration of the call. Absent headers are NULL. */
 struct api_request {

@@ -315,7 +315,7 @@ bool api_evaluate(const struct api_service *service, const struct api_request *r
 	struct job job = {.service = service, .request = request, .fault = fault,
 	                  .arena = {.pool = service->pool},
 	                  .context = {.n_threads = service->n_threads, .stop = request->stop,
-	                              .memory = api_pool_memory(service->pool)}};
+	                              .kernels = service->kernels, .memory = api_pool_memory(service->pool)}};
 	const bool decoded = timed(&job, DECODE, decode), prepared = decoded && timed(&job, PREPARE, prepare);
 	const bool evaluated = prepared && timed(&job, EVALUATE, evaluate);
 	const bool ok = evaluated && encode(&job, response);

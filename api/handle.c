@@ -47,6 +47,12 @@ static bool parse_target(const char *raw, struct target *target)
 	return target->path && api_percent_decode(target->path);
 }
 
+bool api_choose_kernels(struct api_service *service, const char *name)
+{
+	service->kernels = strcmp(name, "best") ? fric_kernels_find(name) : fric_kernels_best();
+	return service->kernels;
+}
+
 static const struct route *find_route(struct target *target)
 {
 	const struct route *functions = &routes[N_ROUTES - 1];
@@ -192,7 +198,7 @@ static bool get_info(const struct api_service *service, const struct api_request
 	api_render_add(&render, root, "name", json_string("frictiond"));
 	api_render_add(&render, root, "version", json_string(FRIC_VERSION));
 	api_render_integer(&render, root, "threads", service->n_threads);
-	api_render_add(&render, root, "instruction_set", json_string("baseline"));
+	api_render_add(&render, root, "instruction_set", json_string(fric_kernels_name(service->kernels ? service->kernels : fric_kernels_best())));
 	json_array_append_new(formats, json_string(api_format_type(API_JSON)));
 	json_array_append_new(formats, json_string(api_format_type(API_FRAME)));
 	api_render_add(&render, root, "formats", formats);

@@ -570,6 +570,11 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	                                   .max_json_bytes = (size_t)options->max_json_bytes,
 	                                   .max_frame_bytes = (size_t)options->max_frame_bytes,
 	                                   .max_answer_bytes = (size_t)options->max_answer_bytes};
+	if (!api_choose_kernels(&http->large, srv_kernels_name(options))) {
+		srv_log(SRV_ERROR, "--kernels: this processor has no %s", srv_kernels_name(options));
+		destroy(http);
+		return NULL;
+	}
 	http->small = http->large;
 	http->small.n_threads = 1;
 	if (start_threads(http, options, listen_fd))

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, COUNT, BYTES, LEVEL };
+enum kind { TEXT, COUNT, BYTES, WORD };
 
 #define K 1024LL
 #define M (1024 * K)
@@ -21,7 +21,7 @@ struct option {
 	const char *argument;
 	enum kind kind;
 	const char *fallback;    /* the default as one would write it; NULL: automatic, 0 until settle() */
-	const char *automatic;   /* what the automatic default is, in words */
+	const char *words;       /* what the automatic default is; of a WORD, "a, b, c": the value is the position */
 	long long least, most;
 	size_t offset;
 	const char *help;
@@ -51,7 +51,9 @@ static const struct option table[] = {
 	 "how long memory is kept warm after its last use"},
 	{"drain-seconds", "N", COUNT, "30", NULL, 0, 86400, AT(drain_seconds),
 	 "how long SIGTERM and SIGINT wait for requests under way"},
-	{"log-level", "LEVEL", LEVEL, "info", NULL, 0, 0, AT(log_level), "error, info or debug"},
+	{"kernels", "NAME", WORD, "best", SRV_KERNELS, 0, 0, AT(kernels),
+	 "inner loops of the evaluation: best (of this processor), avx512, avx2, baseline or scalar"},
+	{"log-level", "LEVEL", WORD, "info", "error, info, debug", 0, 0, AT(log_level), "error, info or debug"},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0], MAX_NAME = 64 };
 
@@ -104,18 +106,25 @@ static void print_range(const struct option *option, char *text, size_t bytes)
 	} else if (option->kind == COUNT) {
 		snprintf(text, bytes, "%lld to %lld", option->least, option->most);
 	} else {
-		snprintf(text, bytes, "%s", option->kind == LEVEL ? "error, info, debug" : "");
+		snprintf(text, bytes, "%s", option->kind == WORD ? option->words : "");
 	}
 }
 
-static bool set_level(const char *text, long long *level)
+const char *srv_kernels_name(const struct srv_options *options)
 {
-	static const char *const names[] = {"error", "info", "debug"};
-	for (int i = 0; i < 3; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*level = i;
+	static const char *const names[] = {"best", "avx512", "avx2", "baseline", "scalar"}; /* as SRV_KERNELS */
+	return names[options->kernels];
+}
+
+/* Position of a word in "a, b, c". */
+static bool set_word(const char *words, const char *text, long long *position)
+{
+	const size_t n = strlen(text);
+	for (*position = 0; *words; ++*position) {
+		const size_t length = strcspn(words, ",");
+		if (length == n && strncmp(words, text, n) == 0)
 			return true;
-		}
+		words += length + strspn(words + length, ", ");
 	}
 	return false;
 }
@@ -126,8 +135,8 @@ static bool set(const struct option *option, const char *text, struct srv_option
 		*(const char **)(void *)((char *)options + option->offset) = text;
 		return *text != '\0';
 	}
-	if (option->kind == LEVEL)
-		return set_level(text, number_at(option, options));
+	if (option->kind == WORD)
+		return set_word(option->words, text, number_at(option, options));
 	long long value = read_number(text, option->kind == BYTES);
 	*number_at(option, options) = value;
 	return value >= option->least && value <= option->most;
@@ -139,7 +148,7 @@ static enum srv_start refuse_value(const struct option *option, const char *sour
 		[TEXT] = "an address",
 		[COUNT] = "a whole number in the range ",
 		[BYTES] = "a size (a number, perhaps with K, M or G) in the range ",
-		[LEVEL] = "one of ",
+		[WORD] = "one of ",
 	};
 	char range[96];
 	print_range(option, range, sizeof range);
@@ -153,7 +162,7 @@ static enum srv_start refuse_value(const struct option *option, const char *sour
 
 static const char *default_of(const struct option *option)
 {
-	return option->fallback ? option->fallback : option->automatic;
+	return option->fallback ? option->fallback : option->words;
 }
 
 static void print_option(const struct option *option, FILE *out)

@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 
+/* The inner loops by name; "best" leaves the choice to the core. */
+#define SRV_KERNELS "best, avx512, avx2, baseline, scalar"
+
 struct srv_options {
 	const char *host; /* borrowed from argv or the environment */
 	long long port;   /* 0: a free one */
@@ -21,6 +24,7 @@ struct srv_options {
 	long long pool_bytes;
 	long long idle_seconds;
 	long long drain_seconds;
+	long long kernels;   /* position in SRV_KERNELS */
 	long long log_level; /* enum srv_level */
 };
 
@@ -37,5 +41,8 @@ enum srv_start {
  * @param err  where the fault is named
  */
 enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err);
+
+/* The word that --kernels stands for. */
+const char *srv_kernels_name(const struct srv_options *options);
 
 #endif

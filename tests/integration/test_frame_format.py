@@ -430,3 +430,16 @@ def test_example(server):
     answer = frame_client.post(server, document)
     text = json.dumps(document, default=lambda array: array.tolist()).encode()
     same(json.loads(send(server, "/v1/evaluate", text, JSON)[2]), answer)
+
+
+def test_kernels_give_the_same_bytes(server, server_with):
+    """The inner loops for every instruction set answer like the ones that the service chose."""
+    requests = [json.dumps(generate.request(seed)).encode() for seed in range(60)]
+
+    def answers(base):
+        return [(answer[0], answer[2]) for answer in
+                (send(base, "/v1/evaluate", body, "application/json") for body in requests)]
+
+    expected = answers(server)
+    for name in ("baseline", "scalar"):
+        assert answers(server_with("--kernels", name)) == expected, name
