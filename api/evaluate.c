@@ -158,12 +158,14 @@ static bool group_factors(struct job *job, enum fric_type type, const double *in
 	const size_t m = (size_t)fric_inner_size(job->evaluation.batch.dim);
 	struct api_render *r = &job->render;
 	json_t *group = json_object();
+	struct fric_error error;
 	double *weights = allocate(job, n * k, sizeof(*weights));
 	api_render_add(r, hessian, fric_type_name(type), group);
 	json_t *basis = group_output(job, type, FRIC_OUT_TANGENT_BASIS);
 	if (!weights || !basis)
 		return false;
-	fric_stencil_weights(job->contacts, type, weights);
+	if (!core(job, fric_stencil_weights(&job->context, job->contacts, type, weights, &error), &error))
+		return false;
 	api_render_add(r, group, "weights", api_render_array(r, API_F64, weights, n, k, 0));
 	api_render_add(r, group, "tangent_basis", basis);
 	api_render_add(r, group, "inner", api_render_array(r, API_F64, inner, n, m, 0));

@@ -210,7 +210,8 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
                                   const double *velocities, enum fric_projection projection, double *inner,
                                   struct fric_error *error);
 /* The stencil weights w of a group, [n, k]; zeros for a skipped contact. */
-void fric_stencil_weights(const struct fric_contacts *contacts, enum fric_type type, double *weights);
+enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
+                                    enum fric_type type, double *weights, struct fric_error *error);
 
 /**
  * Triplets: every contact's whole local block (or its triangle by global row and column), in order; duplicates add up.

@@ -9,6 +9,13 @@ struct inner_task {
 	double *inner;
 };
 
+static inline __attribute__((always_inline)) void store_rows(const struct kernel_block *block, size_t m, size_t n, double *out)
+{
+	for (size_t j = 0; j < n; j++)
+		for (size_t e = 0; e < m; e++)
+			*out++ = block->inner[e][j];
+}
+
 static void inner_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct inner_task *task = data;
@@ -19,9 +26,10 @@ static void inner_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 		const struct span span = next_span(task->block.contacts, at, end);
 		if (!block_run(&task->block, span, &block, fault))
 			return;
-		for (size_t j = 0; j < span.n; j++)
-			for (size_t e = 0; e < m; e++)
-				task->inner[(at + j) * m + e] = block.inner[e][j];
+		if (m == 3)
+			store_rows(&block, 3, span.n, task->inner + at * 3);
+		else
+			store_rows(&block, 1, span.n, task->inner + at);
 		at += span.n;
 	}
 }
@@ -32,18 +40,6 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
 {
 	struct inner_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, inner};
 	return report_fault(contacts, parallel_chunks(context, contacts->n, inner_chunk, &task), error);
-}
-
-void fric_stencil_weights(const struct fric_contacts *contacts, enum fric_type type, double *weights)
-{
-	const struct fric_contacts *c = contacts;
-	const size_t k = (size_t)fric_stencil_size(type);
-	for (size_t i = c->start[type]; i < c->start[type + 1]; i++) {
-		double w[FRIC_MAX_STENCIL];
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-		for (size_t j = 0; j < k; j++)
-			*weights++ = c->skipped[i] ? 0 : w[j];
-	}
 }
 
 void hessian_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])

@@ -1,5 +1,6 @@
 /* What can be asked per contact, and the choice of the matchstick direction. */
 #include <math.h>
+#include <string.h>
 
 #include "mollifier.h"
 #include "parallel.h"
@@ -62,43 +63,64 @@ static bool from_slip(const struct request *task, size_t i, double *out)
 	return slip_finite(&slip);
 }
 
-static bool from_store(const struct request *task, size_t i, double *out)
+/* Rows of m from m columns: the stored fields as an answer has them. */
+static inline __attribute__((always_inline)) void interleave(const double *const *columns, size_t m, size_t begin,
+                                                             size_t end, double *out)
 {
-	const struct fric_contacts *c = task->contacts;
-	switch (task->output) {
-	case FRIC_OUT_MU_S:
-		out[0] = c->skipped[i] ? 0 : *column_at(c->effective_mu_s, i);
-		break;
-	case FRIC_OUT_MU_K:
-		out[0] = c->skipped[i] ? 0 : *column_at(c->effective_mu_k, i);
-		break;
-	case FRIC_OUT_NORMAL_FORCE:
-		out[0] = *column_at(c->normal_force, i);
-		break;
-	case FRIC_OUT_DISTANCE:
-		out[0] = c->distance[i];
-		break;
-	case FRIC_OUT_CLOSEST_POINT:
-		for (int m = 0; m < fric_closest_point_size(task->type); m++)
-			out[m] = c->closest_point[m][i];
-		break;
-	default:
-		for (int e = 0; e < c->dim * (c->dim - 1); e++)
-			out[e] = c->tangent_basis[e][i];
-	}
-	return true;
+	for (size_t i = begin; i < end; i++)
+		for (size_t e = 0; e < m; e++)
+			*out++ = columns[e][i];
 }
 
-static void output_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+static void interleave_rows(const double *const *columns, size_t m, size_t begin, size_t end, double *out)
 {
-	const struct request *task = data;
+	if (m == 6)
+		interleave(columns, 6, begin, end, out);
+	else if (m == 2)
+		interleave(columns, 2, begin, end, out);
+	else
+		interleave(columns, m, begin, end, out);
+}
+
+static void copy_column(struct column column, const uint8_t *skipped, size_t begin, size_t end, double *out)
+{
+	for (size_t i = begin; i < end; i++)
+		*out++ = skipped[i] ? 0 : *column_at(column, i);
+}
+
+/* Stored values are finite: prepare saw to that. */
+static void from_store(const struct request *task, size_t begin, size_t end, double *out)
+{
 	const struct fric_contacts *c = task->contacts;
-	const int m = row_size(c, task->type, task->output);
-	(void)chunk;
+	const size_t m = (size_t)row_size(c, task->type, task->output);
+	switch (task->output) {
+	case FRIC_OUT_MU_S:
+		copy_column(c->effective_mu_s, c->skipped, begin, end, out);
+		break;
+	case FRIC_OUT_MU_K:
+		copy_column(c->effective_mu_k, c->skipped, begin, end, out);
+		break;
+	case FRIC_OUT_NORMAL_FORCE:
+		copy_column(c->normal_force, c->skipped, begin, end, out);
+		break;
+	case FRIC_OUT_DISTANCE:
+		memcpy(out, c->distance + begin, (end - begin) * sizeof(double));
+		break;
+	case FRIC_OUT_CLOSEST_POINT:
+		interleave_rows((const double *const *)c->closest_point, m, begin, end, out);
+		break;
+	default:
+		interleave_rows((const double *const *)c->tangent_basis, m, begin, end, out);
+	}
+}
+
+static void slip_chunk(const struct request *task, size_t begin, size_t end, struct fault *fault)
+{
+	const int m = row_size(task->contacts, task->type, task->output);
+	const size_t start = task->contacts->start[task->type];
 	for (size_t i = begin; i < end; i++) {
 		double *out = task->out + i * (size_t)m;
-		const size_t at = c->start[task->type] + i;
-		bool finite = needs_slip(task->output) ? from_slip(task, at, out) : from_store(task, at, out);
+		bool finite = from_slip(task, start + i, out);
 		for (int e = 0; e < m; e++)
 			finite &= isfinite(out[e]) != 0;
 		if (!finite) {
@@ -106,6 +128,59 @@ static void output_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 			return;
 		}
 	}
+}
+
+static void output_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct request *task = data;
+	const size_t start = task->contacts->start[task->type];
+	(void)chunk;
+	if (needs_slip(task->output))
+		slip_chunk(task, begin, end, fault);
+	else
+		from_store(task, start + begin, start + end,
+		           task->out + begin * (size_t)row_size(task->contacts, task->type, task->output));
+}
+
+/* The rows of one type, with the type known to the compiler. */
+static inline __attribute__((always_inline)) void weights_of(const struct fric_contacts *c, enum fric_type type,
+                                                             size_t begin, size_t end, double *out)
+{
+	for (size_t i = begin; i < end; i++) {
+		double w[FRIC_MAX_STENCIL] = {0};
+		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
+		for (int k = 0; k < fric_stencil_size_of(type); k++)
+			*out++ = c->skipped[i] ? 0 : w[k];
+	}
+}
+
+#define WEIGHTS_CASE(type)                                                                                             \
+	case type:                                                                                                     \
+		weights_of(c, type, start + begin, start + end, out);                                                  \
+		break
+
+static void weights_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct request *task = data;
+	const struct fric_contacts *c = task->contacts;
+	const size_t start = c->start[task->type];
+	double *out = task->out + begin * (size_t)fric_stencil_size(task->type);
+	(void)chunk;
+	(void)fault;
+	switch (task->type) {
+		WEIGHTS_CASE(FRIC_VERTEX_VERTEX);
+		WEIGHTS_CASE(FRIC_EDGE_VERTEX);
+		WEIGHTS_CASE(FRIC_EDGE_EDGE);
+		WEIGHTS_CASE(FRIC_FACE_VERTEX);
+		WEIGHTS_CASE(FRIC_PLANE_VERTEX);
+	}
+}
+
+enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
+                                    enum fric_type type, double *weights, struct fric_error *error)
+{
+	struct request task = {.contacts = contacts, .type = type, .out = weights};
+	return report_fault(contacts, parallel_chunks(context, fric_group_size(contacts, type), weights_chunk, &task), error);
 }
 
 enum fric_code fric_contact_output(const struct fric_context *context, const struct fric_contacts *contacts,

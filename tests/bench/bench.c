@@ -97,7 +97,7 @@ static void factors(struct setup *s)
 	inner(s, FRIC_PROJECT_CLAMP);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(s->contacts, type);
-		fric_stencil_weights(s->contacts, type, weights);
+		must(fric_stencil_weights(&s->context, s->contacts, type, weights, &error));
 		must(fric_contact_output(&s->context, s->contacts, s->mix.velocities, type, FRIC_OUT_TANGENT_BASIS, bases, &error));
 		weights += n * (size_t)fric_stencil_size(type);
 		bases += 6 * n;
@@ -184,7 +184,7 @@ static void fill_yard(struct setup *s)
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(s->contacts, type), k = (size_t)fric_stencil_size(type);
 		double *weights = allocate(n * k, sizeof(double)), *bases = allocate(6 * n, sizeof(double));
-		fric_stencil_weights(s->contacts, type, weights);
+		must(fric_stencil_weights(&s->context, s->contacts, type, weights, &error));
 		must(fric_contact_output(&s->context, s->contacts, s->mix.velocities, type, FRIC_OUT_TANGENT_BASIS, bases, &error));
 		for (size_t i = 0; i < n; i++, at++) {
 			struct yard_contact *c = &s->yard[at];

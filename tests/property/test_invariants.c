@@ -43,7 +43,7 @@ static double forces(const struct fric_contacts *c, const double *v)
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(c, type), k = (size_t)fric_stencil_size(type);
 		double *w = calloc(n * k + 1, sizeof(double));
-		fric_stencil_weights(c, type, w);
+		assert_int_equal(fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
 		for (size_t i = 0; i < n; i++, at++)
 			total += 6 * force[at] * largest(w + i * k, k);
 		free(w);
@@ -270,7 +270,7 @@ static void check_coulomb(struct scene *s, struct rng *rng)
 		const struct fric_group *g = &s->batch.groups[type];
 		const size_t k = (size_t)fric_stencil_size(type), m = (size_t)s->batch.dim - 1;
 		double *w = calloc(g->n * k + 1, sizeof(double));
-		fric_stencil_weights(c, type, w);
+		assert_int_equal(fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
 		for (size_t i = 0; i < g->n; i++, at++) {
 			const double f = tangential_force(s, g->vertices + i * k, w + i * k, k, r.gradient);
 			const double scaling = g->mu_aniso.data ? largest(g->mu_aniso.data + i * m, m) : 1;

@@ -170,7 +170,7 @@ static void test_skipped(void **state)
 			assert_near(out[i], output == FRIC_OUT_STATUS && i == 0 ? 2 : 0, 0);
 	}
 	double weights[4];
-	fric_stencil_weights(c, FRIC_FACE_VERTEX, weights);
+	assert_int_equal(fric_stencil_weights(&serial, c, FRIC_FACE_VERTEX, weights, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
 	assert_all_near(weights, ((double[4]){0}), 4, 0);
 	fric_contacts_free(c);
 }
