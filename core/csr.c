@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hessian.h"
-#include "huge.h"
+#include "memory.h"
 #include "pattern.h"
 
 struct accumulation {
@@ -221,12 +221,13 @@ enum fric_code fric_hessian_csr(const struct fric_context *context, const struct
                                 const double *inner, const struct fric_pattern *pattern, double *data,
                                 struct fric_error *error)
 {
-	struct csr_task task = {contacts, inner, pattern, large_malloc(contacts->n, sizeof(struct local)), data};
+	const size_t bytes = contacts->n * sizeof(struct local);
+	struct csr_task task = {contacts, inner, pattern, memory_take(context->memory, bytes), data};
 	enum fric_code code = FRIC_E_MEMORY;
 	if (task.locals)
 		code = parallel_chunks(context, contacts->n, local_chunk, &task).code;
 	if (code == FRIC_OK)
 		code = parallel_chunks(context, pattern->n_incidences, sum_chunk, &task).code;
-	free(task.locals);
+	memory_give(context->memory, task.locals, bytes);
 	return report_code(code, error);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "huge.h"
+#include "memory.h"
 #include "neighbours.h"
 
 struct building {
@@ -66,14 +66,34 @@ static void find_bounds(const struct building *task)
 	task->bounds[task->n_bounds] = p->n_vertices;
 }
 
+static size_t first_incidence_bytes(const struct fric_pattern *p)
+{
+	return (p->n_vertices + 2) * sizeof(size_t);
+}
+
+static size_t incidences_bytes(const struct fric_pattern *p)
+{
+	return p->n_incidences * sizeof(struct incidence);
+}
+
+static size_t indptr_bytes(const struct fric_pattern *p)
+{
+	return (p->n_vertices * p->dim + 1) * sizeof(int64_t);
+}
+
+static size_t lists_bytes(const struct fric_pattern *p)
+{
+	return p->n_incidences * FRIC_MAX_STENCIL * sizeof(int32_t);
+}
+
 /* Counting sort of all (contact, corner) by vertex; until places are known, incidences hold the stencil's vertices. */
 static bool list_incidences(const struct fric_context *context, struct building *task)
 {
 	struct fric_pattern *p = task->pattern;
 	task->n_bounds = (size_t)context->n_threads;
 	task->bounds = malloc((task->n_bounds + 1) * sizeof(size_t));
-	p->first_incidence = large_calloc(p->n_vertices + 2, sizeof(size_t));
-	p->incidences = large_malloc(p->n_incidences, sizeof(struct incidence));
+	p->first_incidence = memory_take_zeroed(p->memory, first_incidence_bytes(p));
+	p->incidences = memory_take(p->memory, incidences_bytes(p));
 	if (!p->first_incidence || !p->incidences || !task->bounds)
 		return false;
 	task->next = p->first_incidence + 1; /* shifted by one: filling turns starts into ends */
@@ -132,7 +152,7 @@ static void sum_up_rows(struct fric_pattern *p)
 {
 	int64_t sum = 0;
 	for (size_t v = 0; v < p->n_vertices; v++) {
-		const size_t n = (size_t)p->indptr[v * p->dim + 1]; /* NOLINT: zeroed by large_calloc */
+		const size_t n = (size_t)p->indptr[v * p->dim + 1]; /* NOLINT: zeroed when it was taken */
 		for (size_t axis = 0; axis < p->dim; axis++) {
 			sum += (int64_t)row_length(p, n, axis);
 			p->indptr[v * p->dim + axis + 1] = sum;
@@ -194,25 +214,27 @@ static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 static enum fric_code list_entries(const struct fric_context *context, struct building *task)
 {
 	struct fric_pattern *p = task->pattern;
-	p->indptr = large_calloc(p->n_vertices * p->dim + 1, sizeof(int64_t));
-	task->lists = large_malloc(p->n_incidences, FRIC_MAX_STENCIL * sizeof(int32_t));
+	p->indptr = memory_take_zeroed(p->memory, indptr_bytes(p));
+	task->lists = memory_take(p->memory, lists_bytes(p));
 	if (!p->indptr || !task->lists)
 		return FRIC_E_MEMORY;
 	struct fault fault = parallel_chunks(context, p->n_incidences, neighbour_chunk, task);
 	if (fault.code != FRIC_OK)
 		return fault.code;
 	sum_up_rows(p);
-	p->indices = large_malloc(fric_pattern_n_entries(p), sizeof(int32_t));
+	p->indices = memory_take(p->memory, fric_pattern_n_entries(p) * sizeof(int32_t));
 	if (!p->indices)
 		return FRIC_E_MEMORY;
 	return parallel_chunks(context, p->n_incidences, column_chunk, task).code;
 }
 
-static struct fric_pattern *allocate_pattern(const struct fric_contacts *contacts, enum fric_triangle triangle)
+static struct fric_pattern *allocate_pattern(const struct fric_memory *memory, const struct fric_contacts *contacts,
+                                             enum fric_triangle triangle)
 {
 	struct fric_pattern *p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
+	p->memory = memory;
 	p->dim = (size_t)contacts->dim;
 	p->n_vertices = contacts->n_vertices;
 	p->triangle = triangle;
@@ -224,12 +246,13 @@ static struct fric_pattern *allocate_pattern(const struct fric_contacts *contact
 enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                    enum fric_triangle triangle, struct fric_pattern **pattern, struct fric_error *error)
 {
-	struct building task = {.contacts = contacts, .pattern = allocate_pattern(contacts, triangle)};
+	struct building task = {.contacts = contacts, .pattern = allocate_pattern(context->memory, contacts, triangle)};
 	enum fric_code code = FRIC_E_MEMORY;
 	if (task.pattern && list_incidences(context, &task))
 		code = list_entries(context, &task);
 	free(task.bounds);
-	free(task.lists);
+	if (task.pattern)
+		memory_give(context->memory, task.lists, lists_bytes(task.pattern));
 	if (code != FRIC_OK) {
 		fric_pattern_free(task.pattern);
 		task.pattern = NULL;
@@ -242,10 +265,11 @@ void fric_pattern_free(struct fric_pattern *pattern)
 {
 	if (!pattern)
 		return;
-	free(pattern->first_incidence);
-	free(pattern->incidences);
-	free(pattern->indptr);
-	free(pattern->indices);
+	if (pattern->indices)
+		memory_give(pattern->memory, pattern->indices, fric_pattern_n_entries(pattern) * sizeof(int32_t));
+	memory_give(pattern->memory, pattern->first_incidence, first_incidence_bytes(pattern));
+	memory_give(pattern->memory, pattern->incidences, incidences_bytes(pattern));
+	memory_give(pattern->memory, pattern->indptr, indptr_bytes(pattern));
 	free(pattern);
 }
 

@@ -22,6 +22,7 @@ struct incidence {
 };
 
 struct fric_pattern {
+	const struct fric_memory *memory; /* of the arrays */
 	size_t dim, n_vertices, n_incidences;
 	enum fric_triangle triangle;
 	size_t *first_incidence;      /* [n_vertices + 1] into incidences */
