@@ -27,7 +27,7 @@ struct fast_geometry {
 };
 
 /* sin^2 of the angle between edges, of the angle between edge and vertex, and (distance / reach)^2, that plain doubles can take. */
-static const double fast_edges = 0x1p-6, fast_vertex = 0x1p-20, fast_distance = 0x1p-24;
+static const double fast_edges = 0x1p-10, fast_vertex = 0x1p-20, fast_distance = 0x1p-24;
 /* (length / largest coordinate)^2 of an edge that is certainly not zero (1e-15 of the coordinate). */
 static const double fast_length = 0x1p-90;
 
