@@ -1,6 +1,6 @@
 /* JSON numbers beside jansson, and frames, in one run.
  * usage: codec [N]   default 1000000 doubles; one JSON object per line on standard output
- * Both sides read their text, and write, five times after two that warm up; medians. Ends with 1 if bits differ. */
+ * Both sides read their text, and write, in turn, five times after two that warm up; medians. Ends with 1 if bits differ. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,21 +159,36 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void measure(struct setup *s, const char *name, void (*run)(struct setup *))
-{
+struct series {
+	const char *name;
+	void (*run)(struct setup *);
+	size_t bytes;
 	double times[REPEATS];
-	for (int i = -2; i < REPEATS; i++) {
-		const double start = now();
-		run(s);
-		if (i >= 0)
-			times[i] = now() - start;
-	}
-	qsort(times, REPEATS, sizeof(*times), ascending);
-	const double ns = times[REPEATS / 2];
-	printf("{\"n\": %zu, \"what\": \"%s\", \"ns_per_number\": %.3f, \"mb_per_s\": %.1f, \"bytes\": %zu}\n", s->n, name,
-	       ns / (double)s->n, (double)s->bytes / ns * 1e3, s->bytes);
-	fflush(stdout);
+};
+
+static void measure(struct setup *s, struct series *series, int round)
+{
+	const double start = now();
+	series->run(s);
+	series->bytes = s->bytes;
+	if (round >= 0)
+		series->times[round] = now() - start;
 }
+
+static void print(const struct setup *s, struct series *series)
+{
+	qsort(series->times, REPEATS, sizeof(*series->times), ascending);
+	const double ns = series->times[REPEATS / 2];
+	printf("{\"n\": %zu, \"what\": \"%s\", \"ns_per_number\": %.4f, \"mb_per_s\": %.1f, \"bytes\": %zu}\n", s->n,
+	       series->name, ns / (double)s->n, (double)series->bytes / ns * 1e3, series->bytes);
+}
+
+static struct series all[] = {
+	{"jansson_decode", jansson_decode, 0, {0}}, {"json_decode", json_decode, 0, {0}},
+	{"jansson_encode", jansson_encode, 0, {0}}, {"json_encode", json_encode, 0, {0}},
+	{"frame_decode", frame_decode, 0, {0}},
+};
+enum { N_SERIES = sizeof(all) / sizeof(all[0]) };
 
 int main(int argc, char **argv)
 {
@@ -183,11 +198,11 @@ int main(int argc, char **argv)
 	must(n > 0, "N must be a positive number");
 	set_up(&s, n);
 	verify(&s);
-	measure(&s, "jansson_decode", jansson_decode);
-	measure(&s, "json_decode", json_decode);
-	measure(&s, "jansson_encode", jansson_encode);
-	measure(&s, "json_encode", json_encode);
-	measure(&s, "frame_decode", frame_decode);
+	for (int round = -2; round < REPEATS; round++)
+		for (size_t i = 0; i < N_SERIES; i++)
+			measure(&s, &all[i], round);
+	for (size_t i = 0; i < N_SERIES; i++)
+		print(&s, &all[i]);
 	tear_down(&s);
 	return 0;
 }
