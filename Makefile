@@ -61,7 +61,13 @@ $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a 
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
 	$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
 
-tests: $(PROGRAM) $(UNIT_TESTS)
+BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
+$(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
+	$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
+$(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
+	$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
+
+tests: $(PROGRAM) $(UNIT_TESTS) $(BENCHES)
 
 packages: ## install the Debian packages that building needs
 	@scripts/packages build
@@ -72,6 +78,11 @@ test-packages:
 test: test-packages ## install what is missing, build, run every suite
 	@$(MAKE) --no-print-directory tests
 	@tests/run $(MODE)
+
+bench: ## measure core, codec and service: a table here, build/bench.json (BENCH=--quick for less than a minute)
+	@scripts/packages bench
+	@$(MAKE) --no-print-directory MODE=release all $(patsubst $(B)/%,build/release/%,$(BENCHES))
+	@tests/bench/run $(BENCH)
 
 asan: ## the same with AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory test MODE=asan
@@ -107,7 +118,7 @@ help: ## this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
 
-.PHONY: all tests test test-packages packages asan demo run image-test lint install clean help
+.PHONY: all tests test test-packages packages bench asan demo run image-test lint install clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,14 +1,17 @@
 /* The core in nanoseconds per contact, beside the plain yardstick and what memory allows, all in one run.
- * usage: bench [N ...]   default 1000 10000 100000 1000000; one JSON object per line on standard output */
+ * usage: bench [N ...]   default 1000 10000 100000 1000000; one JSON object per line on standard output
+ * Medians in warm memory (tests/bench/warm.h). Runs come in rounds over everything, so that what slows the machine down
+ * for a while slows all of it. The scalar kernels are left out above 100000 contacts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "tests/bench/mix.h"
+#include "tests/bench/warm.h"
 #include "tests/bench/yardstick.h"
 
-enum { MAX_REPEATS = 41 };
+enum { N_ROUNDS = 5, MOST_RUNS = 9, N_VARIANTS = 8 };
 
 static double now(void)
 {
@@ -163,19 +166,26 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Median nanoseconds per contact; the first two runs warm up. */
-static double median(struct setup *s, void (*run)(struct setup *))
+/* One measurement with one kind of kernels at one number of threads. */
+struct series {
+	const struct measurement *what;
+	const char *kernels; /* "-" for what is not ours */
+	int n_threads, n;
+	double times[N_ROUNDS * MOST_RUNS]; /* [n] nanoseconds per contact */
+};
+
+/* One run warms up. */
+static void measure_round(struct setup *s, struct series *series)
 {
-	double times[MAX_REPEATS];
-	const int repeats = s->mix.n >= 1000000 ? 5 : s->mix.n >= 100000 ? 11 : MAX_REPEATS;
-	for (int i = -2; i < repeats; i++) {
+	const int runs = s->mix.n >= 1000000 ? 1 : s->mix.n >= 100000 ? 3 : MOST_RUNS;
+	s->context.kernels = fric_kernels_find(series->kernels);
+	s->context.n_threads = series->n_threads;
+	for (int i = -1; i < runs; i++) {
 		const double start = now();
-		run(s);
+		series->what->run(s);
 		if (i >= 0)
-			times[i] = (now() - start) / (double)s->mix.n;
+			series->times[series->n++] = (now() - start) / (double)s->mix.n;
 	}
-	qsort(times, (size_t)repeats, sizeof(*times), ascending);
-	return times[repeats / 2];
 }
 
 static void fill_yard(struct setup *s)
@@ -233,39 +243,55 @@ static void tear_down(struct setup *s)
 	mix_free(&s->mix);
 }
 
-static void print(const struct setup *s, const char *name, const char *kernels, int threads, double ns)
+static void print(const struct setup *s, struct series *series)
 {
-	printf("{\"n\": %zu, \"what\": \"%s\", \"kernels\": \"%s\", \"threads\": %d, \"ns_per_contact\": %.2f}\n", s->mix.n, name,
-	       kernels, threads, ns);
+	qsort(series->times, (size_t)series->n, sizeof(*series->times), ascending);
+	printf("{\"n\": %zu, \"what\": \"%s\", \"kernels\": \"%s\", \"threads\": %d, \"ns_per_contact\": %.2f}\n", s->mix.n,
+	       series->what->name, series->kernels, series->n_threads, series->times[series->n / 2]);
 	fflush(stdout);
 }
 
-static void measure_ours(struct setup *s, const struct measurement *m)
+/* @return number of variants */
+static size_t list_variants(const struct setup *s, const struct measurement *m, struct series *out)
 {
 	static const char *const names[] = {"avx512", "avx2", "baseline", "scalar"};
-	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
-		s->context.kernels = fric_kernels_find(names[k]);
-		for (int threads = 1; threads <= 2 && s->context.kernels; threads++) {
-			s->context.n_threads = threads;
-			print(s, m->name, names[k], threads, median(s, m->run));
-		}
+	size_t n = 0;
+	if (!m->is_ours) {
+		out[n++] = (struct series){.what = m, .kernels = "-", .n_threads = 1};
+		return n;
 	}
-	s->context.n_threads = 1;
-	s->context.kernels = NULL;
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		if (!fric_kernels_find(names[k]) || (s->mix.n > 100000 && !strcmp(names[k], "scalar")))
+			continue;
+		for (int threads = 1; threads <= 2; threads++)
+			out[n++] = (struct series){.what = m, .kernels = names[k], .n_threads = threads};
+	}
+	return n;
+}
+
+static void measure_all(struct setup *s)
+{
+	enum { N_MEASUREMENTS = sizeof(measurements) / sizeof(measurements[0]) };
+	static struct series series[N_MEASUREMENTS * N_VARIANTS];
+	size_t n = 0;
+	for (size_t m = 0; m < N_MEASUREMENTS; m++)
+		n += list_variants(s, &measurements[m], series + n);
+	for (int round = 0; round < N_ROUNDS; round++)
+		for (size_t i = 0; i < n; i++)
+			measure_round(s, &series[i]);
+	for (size_t i = 0; i < n; i++)
+		print(s, &series[i]);
 }
 
 int main(int argc, char **argv)
 {
 	static const size_t usual[] = {1000, 10000, 100000, 1000000};
 	const int n_sizes = argc > 1 ? argc - 1 : 4;
+	keep_memory_warm();
 	for (int i = 0; i < n_sizes; i++) {
 		struct setup s;
 		set_up(&s, argc > 1 ? strtoul(argv[i + 1], NULL, 10) : usual[i]);
-		for (size_t m = 0; m < sizeof(measurements) / sizeof(measurements[0]); m++)
-			if (measurements[m].is_ours)
-				measure_ours(&s, &measurements[m]);
-			else
-				print(&s, measurements[m].name, "-", 1, median(&s, measurements[m].run));
+		measure_all(&s);
 		tear_down(&s);
 	}
 	return 0;

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# The programs behind `make bench` still run and print what tests/bench/run reads. Nothing about how fast anything is.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+programs=build/${MODE:-release}/tests/bench
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+n=0 failed=0
+
+check() { # name, command...
+	n=$((n + 1))
+	if "${@:2}" >"$out.log" 2>&1; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		sed 's/^/# /' "$out.log" "$out" | head -40
+		failed=1
+	fi
+	rm -f "$out.log"
+}
+
+runs() { # program, arguments; the output goes to $out
+	"$@" >"$out"
+}
+
+# Lines are objects; for each of the words some line with a positive number under KEY.
+reports() { # KEY N WORD...
+	jq -es --arg key "$1" --argjson n "$2" '. as $lines | all(.[]; .n == $n and (.[$key] | type == "number" and . >= 0)) and
+		all($ARGS.positional[]; . as $what | any($lines[]; .what == $what and .[$key] > 0))' --args "${@:3}" <"$out"
+}
+
+every_variant() { # what is ours: for 1 and 2 threads, and for the scalar kernels at least
+	jq -es '[.[] | select(.what == "csr")] | length >= 4 and
+		(map([.kernels, .threads]) | index([["scalar", 1]]) != null and index([["scalar", 2]]) != null)' <"$out"
+}
+
+once_each() {
+	[ "$(wc -l <"$out")" -eq 5 ]
+}
+
+refuses_zero() {
+	! "$programs/codec" 0
+}
+
+check "the core's benchmark runs" runs "$programs/bench" 1000
+check "it reports every measurement" reports ns_per_contact 1000 yardstick_gradient yardstick_triplets \
+	floor_read_contacts floor_write_triplets prepare prepare_barrier potential potential_gradient factors triplets csr csr_values
+check "for every variant of the kernels, with 1 and 2 threads" every_variant
+check "the codec's benchmark runs, its numbers have jansson's bits" runs "$programs/codec" 2000
+check "it reports every measurement" reports ns_per_number 2000 jansson_decode jansson_encode json_decode json_encode frame_decode
+check "each of them once" once_each
+check "it refuses to measure nothing" refuses_zero
+check "the script that runs them explains itself" tests/bench/run --help
+echo "1..$n"
+exit $failed
