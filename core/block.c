@@ -116,13 +116,6 @@ static void spread(const struct fric_contacts *c, size_t i, const double f[2], s
 		b->force[d][j] = c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1;
 }
 
-static double projected(enum fric_projection projection, double eigenvalue)
-{
-	if (projection == FRIC_PROJECT_CLAMP)
-		return eigenvalue > 0 ? eigenvalue : 0;
-	return projection == FRIC_PROJECT_ABS ? fabs(eigenvalue) : eigenvalue;
-}
-
 /* A = along u u^T + across u' u'^T for u' at a right angle to u: no pole at rest, no cancellation; then diag(a) A diag(a). */
 static bool inner_matrix(const struct block_task *task, size_t i, const struct slip *slip, struct kernel_block *b, size_t j)
 {

@@ -6,6 +6,8 @@
 #ifndef FRIC_KERNELS_H
 #define FRIC_KERNELS_H
 
+#include <math.h>
+
 #include "fric.h"
 
 enum { FRIC_BLOCK = 64 }; /* contacts of one type whose intermediate values stay in the first-level cache */
@@ -24,6 +26,14 @@ struct kernel_block {
 	double inner[3][FRIC_BLOCK]; /* a00, a01, a11 */
 	bool careful;                /* some contact leaves the range of the doubles: do the whole block in the scalar form */
 };
+
+/* An eigenvalue of the inner matrix after projection to the PSD cone. */
+static inline __attribute__((always_inline)) double projected(enum fric_projection projection, double eigenvalue)
+{
+	if (projection == FRIC_PROJECT_CLAMP)
+		return eigenvalue > 0 ? eigenvalue : 0;
+	return projection == FRIC_PROJECT_ABS ? fabs(eigenvalue) : eigenvalue;
+}
 
 /* Geometry of a block of 3D contacts of one type, in plain doubles. */
 struct geometry_block {
