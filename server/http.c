@@ -1,4 +1,5 @@
 /*
+ * A connection's bytes pass through the filter of its reader (reader.h) before the library sees them.
  * The story of a request: on_target -> begin (judge) -> receive ... -> finish (in place, or suspended while the worker
  * computes, then again) -> answer -> on_completed. libmicrohttpd calls all of them on the connection's thread.
  */
@@ -11,6 +12,7 @@
 #include "head.h"
 #include "linger.h"
 #include "log.h"
+#include "reader.h"
 #include "trimmer.h"
 
 #include <microhttpd.h>
@@ -25,10 +27,11 @@
 
 enum {
 	DRAIN_BYTES = 1 << 20,     /* of a refused body that are read before the answer, so that the connection can stay */
-	CONNECTION_MEMORY = 64 << 10,
-	IDLE_SECONDS = 60,
+	CONNECTION_MEMORY = SRV_READER_MOST, /* no read is longer */
+	IDLE_SECONDS = 60,         /* between requests */
 };
 #define RETRY_SECONDS "1"
+static const char late[] = "The request did not arrive in time.";
 
 struct srv_http {
 	struct MHD_Daemon *daemon;
@@ -40,14 +43,22 @@ struct srv_http {
 	void (*on_idle)(void);
 	int listen_fd;
 	unsigned n_connections; /* at most */
+	long long receive_seconds;
 	atomic_bool draining;
 	atomic_size_t n_under_way;
+};
+
+struct connection {
+	struct srv_reader *reader;
+	size_t n_requests;
 };
 
 struct request {
 	struct srv_job job; /* first */
 	struct srv_http *http;
 	struct MHD_Connection *connection;
+	struct srv_reader *reader;
+	size_t ordinal;  /* on its connection, from 1 */
 	struct srv_head head;
 	char *target;
 	char id[SRV_MAX_ID + 1];
@@ -189,8 +200,7 @@ static void set_patience(struct request *request, unsigned seconds)
  * last chunk, a pipelined request) cannot be seen from here. So the connection gets a second, and is not closed. */
 static void look_for_end(struct request *request)
 {
-	char byte;
-	if (request->ended || recv(socket_of(request), &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+	if (request->ended || !srv_reader_ended(request->reader))
 		return;
 	request->ended = true;
 	set_patience(request, 1);
@@ -257,17 +267,31 @@ static bool worth_reading(const struct request *request)
 	return !request->closes && request->announced <= DRAIN_BYTES && !srv_head_expects_continue(&request->head);
 }
 
-static enum MHD_Result begin(struct request *request, const char *method, const char *version)
+/* @return whether the filter has found a fault in this request; it is then refused, and the last of its connection */
+static bool is_faulty(struct request *request)
+{
+	const char *detail;
+	const int status = srv_reader_fault(request->reader, request->ordinal, &detail);
+	if (status == 0)
+		return false;
+	request->closes = true;
+	refuse(request, status, detail);
+	request->answered = !request->response;
+	return true;
+}
+
+static enum MHD_Result begin(struct request *request, const char *method)
 {
 	struct srv_head *head = &request->head;
 	request->begun = true;
 	atomic_fetch_add(&request->http->n_under_way, 1);
-	*head = (struct srv_head){.method = method, .version = version, .target = srv_origin_form(request->target)};
+	*head = (struct srv_head){.method = method, .target = srv_origin_form(request->target)};
 	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, collect, head);
 	if (head->n_request_id == 1 && srv_sane_id(head->request_id))
 		strcpy(request->id, head->request_id);
 	request->announced = srv_head_announced(head);
-	judge(request);
+	if (!is_faulty(request))
+		judge(request);
 	if (request->answered)
 		return MHD_NO;
 	look_for_end(request);
@@ -305,9 +329,9 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 		request->dropped += n;
 	else
 		take(request, bytes, n);
-	if (request->answered)
-		return MHD_NO;
-	if (request->dropped <= DRAIN_BYTES)
+	if (srv_reader_is_late(request->reader) && !request->response)
+		refuse(request, 408, late);
+	else if (!request->answered && request->dropped <= DRAIN_BYTES)
 		return MHD_YES;
 	answer_past_library(request);
 	return MHD_NO;
@@ -366,6 +390,10 @@ static enum MHD_Result finish(struct request *request)
 	look_for_end(request);
 	if (request->ended)
 		set_patience(request, IDLE_SECONDS); /* for the answer; on_completed takes it back */
+	if (is_faulty(request))
+		srv_body_free(&request->body, request->http->admission);
+	if (request->answered)
+		return MHD_NO;
 	if (request->response)
 		return answer(request);
 	if (!is_large(request)) {
@@ -388,10 +416,15 @@ static enum MHD_Result finish(struct request *request)
 static void *on_target(void *http, const char *target, struct MHD_Connection *connection)
 {
 	struct request *request = calloc(1, sizeof *request);
-	if (!request)
+	struct connection *own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+	if (!own || !request) {
+		free(request);
 		return NULL;
+	}
 	request->http = http;
 	request->connection = connection;
+	request->reader = own->reader;
+	request->ordinal = ++own->n_requests;
 	request->announced = -1;
 	request->body.pool = request->http->pool;
 	request->head.method = "-";
@@ -406,11 +439,11 @@ static enum MHD_Result on_request(void *http, struct MHD_Connection *connection,
                                   const char *version, const char *bytes, size_t *n, void **context)
 {
 	struct request *request = *context;
-	(void)http, (void)connection, (void)url;
+	(void)http, (void)connection, (void)url, (void)version;
 	if (!request || !request->target)
 		return MHD_NO;
 	if (!request->begun)
-		return begin(request, method, version);
+		return begin(request, method);
 	if (*n == 0)
 		return finish(request);
 	enum MHD_Result result = receive(request, bytes, *n);
@@ -437,7 +470,7 @@ static void say_why(struct request *request, enum MHD_RequestTerminationCode cod
 	if (request->answered || request->response || request->status)
 		return;
 	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
-		refuse(request, 408, "The request did not arrive in time.");
+		refuse(request, 408, late);
 	else if (code == MHD_REQUEST_TERMINATED_WITH_ERROR)
 		refuse(request, 400, "The request is not valid HTTP.");
 	answer_past_library(request);
@@ -507,6 +540,49 @@ static void on_completed(void *closure, struct MHD_Connection *connection, void 
 		http->on_idle();
 }
 
+static void open_connection(const struct srv_http *http, struct MHD_Connection *connection, void **context)
+{
+	const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	struct connection *own = calloc(1, sizeof *own);
+	if (own)
+		own->reader = srv_reader_open(fd, false, http->receive_seconds);
+	if (!own || !own->reader) {
+		free(own);
+		shutdown(fd, SHUT_RDWR);
+		return;
+	}
+	*context = own;
+}
+
+/* The library closes a silent connection, and knows nothing of the head that has begun to arrive there. */
+static void say_late(struct srv_http *http, struct MHD_Connection *connection)
+{
+	struct request request = {.http = http, .connection = connection, .target = "-", .head.method = "-"};
+	clock_gettime(CLOCK_MONOTONIC, &request.began);
+	srv_new_id(request.id);
+	refuse(&request, 408, late);
+	answer_past_library(&request);
+	srv_linger(dup(socket_of(&request)));
+	log_request(&request, "timeout");
+	if (request.response)
+		free_response(request.response);
+}
+
+static void on_connection(void *http, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+	struct connection *own = *context;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		open_connection(http, connection, context);
+	} else if (own) {
+		if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
+			say_late(http, connection);
+		srv_reader_close(own->reader);
+		free(own);
+		*context = NULL;
+	}
+}
+
 static void on_message(void *http, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 
 static void on_message(void *http, const char *format, va_list arguments)
@@ -535,6 +611,7 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
 	                        MHD_OPTION_URI_LOG_CALLBACK, on_target, http,
 	                        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+	                        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
 	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections,
 	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
@@ -572,7 +649,7 @@ static void destroy(struct srv_http *http)
 static bool start_threads(struct srv_http *http, const struct srv_options *options)
 {
 	http->pool = api_pool_create((size_t)options->pool_bytes);
-	if (!http->pool)
+	if (!http->pool || !srv_readers_start())
 		return false;
 	http->large.pool = http->small.pool = http->pool;
 	http->trimmer = srv_trimmer_start(http->pool, options->idle_seconds);
@@ -592,6 +669,7 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	http->on_idle = on_idle;
 	http->listen_fd = listen_fd;
 	http->n_connections = (unsigned)options->connections;
+	http->receive_seconds = options->receive_seconds;
 	http->large = (struct api_service){.n_threads = (int)options->threads,
 	                                   .max_json_bytes = (size_t)options->max_json_bytes,
 	                                   .max_frame_bytes = (size_t)options->max_frame_bytes,

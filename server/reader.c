@@ -92,18 +92,26 @@ static long long now_ms(void)
 	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
+static size_t message_under_way(const struct srv_wire *wire)
+{
+	const bool in_head = wire->state == SRV_WIRE_REQUEST_LINE || wire->state == SRV_WIRE_FIELD;
+	return !srv_wire_under_way(wire) ? 0 : in_head ? wire->n_messages + 1 : wire->n_messages;
+}
+
+bool srv_reader_is_late(const struct srv_reader *reader)
+{
+	const size_t message = message_under_way(&reader->wire);
+	return message && message == reader->n_began && now_ms() - reader->began_ms > reader->patience_ms;
+}
+
 /* A message is late by its first byte, however steadily the others trickle in. */
 static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
 {
-	if (!srv_wire_under_way(&reader->wire))
-		return;
-	const bool in_head = reader->wire.state == SRV_WIRE_REQUEST_LINE || reader->wire.state == SRV_WIRE_FIELD;
-	const size_t message = reader->wire.n_messages + (in_head ? 1 : 0);
-	const long long now = now_ms();
-	if (message != reader->n_began) {
+	const size_t message = message_under_way(&reader->wire);
+	if (message && message != reader->n_began) {
 		reader->n_began = message;
-		reader->began_ms = now;
-	} else if (now - reader->began_ms > reader->patience_ms) {
+		reader->began_ms = now_ms();
+	} else if (srv_reader_is_late(reader)) {
 		srv_wire_fail(&reader->wire, 408, "The request did not arrive in time.", out);
 	}
 }
