@@ -195,6 +195,12 @@ static void set_patience(struct request *request, unsigned seconds)
 	MHD_set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
+/* Silence is never longer than what a whole request may take. */
+static unsigned idle_seconds(const struct srv_http *http)
+{
+	return http->receive_seconds < IDLE_SECONDS ? (unsigned)http->receive_seconds : IDLE_SECONDS;
+}
+
 /* With epoll, libmicrohttpd 0.9.75 overlooks an end of stream that arrives together with data: it would wait for the
  * rest of a body, or for another request, until the connection is idle for too long. What is still in its buffer (the
  * last chunk, a pipelined request) cannot be seen from here. So the connection gets a second, and is not closed. */
@@ -261,10 +267,10 @@ static void judge(struct request *request)
 }
 
 /* An answer before the end of the request closes the connection. So a refused body is read if the connection can then
- * be used on: not if it is long, or waits for a 100. */
+ * be used on: not if it is too long, or waits for a 100. */
 static bool worth_reading(const struct request *request)
 {
-	return !request->closes && request->announced <= DRAIN_BYTES && !srv_head_expects_continue(&request->head);
+	return !request->closes && request->response->status != 413 && request->announced <= DRAIN_BYTES && !srv_head_expects_continue(&request->head);
 }
 
 /* @return whether the filter has found a fault in this request; it is then refused, and the last of its connection */
@@ -389,7 +395,7 @@ static enum MHD_Result finish(struct request *request)
 		return MHD_NO;
 	look_for_end(request);
 	if (request->ended)
-		set_patience(request, IDLE_SECONDS); /* for the answer; on_completed takes it back */
+		set_patience(request, idle_seconds(request->http)); /* for the answer; on_completed takes it back */
 	if (is_faulty(request))
 		srv_body_free(&request->body, request->http->admission);
 	if (request->answered)
@@ -467,13 +473,12 @@ static const char *reason(enum MHD_RequestTerminationCode code)
 /* What the library would close without a word. */
 static void say_why(struct request *request, enum MHD_RequestTerminationCode code)
 {
-	if (request->answered || request->response || request->status)
+	if (request->answered || request->status)
 		return;
-	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+	if (!request->response && code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
 		refuse(request, 408, late);
-	else if (code == MHD_REQUEST_TERMINATED_WITH_ERROR)
-		refuse(request, 400, "The request is not valid HTTP.");
-	answer_past_library(request);
+	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+		answer_past_library(request);
 }
 
 static long long microseconds_since(const struct timespec *began)
@@ -614,7 +619,7 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 	                        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
 	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections,
 	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)idle_seconds(http),
 	                        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
 }
 
