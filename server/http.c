@@ -25,7 +25,7 @@
 
 enum {
 	DRAIN_BYTES = 1 << 20,     /* of a refused body that are read before the answer, so that the connection can stay */
-	CONNECTION_MEMORY = 64 << 10,
+	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit; cleared for every request. 16 KiB of headers fit */
 	IDLE_SECONDS = 60,
 };
 #define RETRY_SECONDS "1"
