@@ -27,9 +27,10 @@
 
 enum {
 	DRAIN_BYTES = 1 << 20,     /* of a refused body that are read before the answer, so that the connection can stay */
-	CONNECTION_MEMORY = SRV_READER_MOST, /* no read is longer */
+	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit; cleared for every request. No read is longer */
 	IDLE_SECONDS = 60,         /* between requests */
 };
+_Static_assert(CONNECTION_MEMORY <= SRV_READER_MOST && CONNECTION_MEMORY > 2 * SRV_WIRE_HEAD, "a sound head fits");
 #define RETRY_SECONDS "1"
 static const char late[] = "The request did not arrive in time.";
 

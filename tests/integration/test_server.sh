@@ -235,6 +235,20 @@ test_hygiene() {
 	is "still answers" "$(http_code "$BASE/healthz")" 200
 }
 
+# lines N: N bytes of headers, in lines of 64 bytes.
+lines() {
+	local i
+	for ((i = 0; i < $1 / 64; i++)); do
+		printf 'X-Header-%05d: abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST\\r\\n' "$i"
+	done
+}
+
+test_long_heads() {
+	local get='GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n'
+	is "16 KiB of headers" "$(status_of "$(raw "$get$(lines 16384)\r\n")")" 200
+	is "64 KiB of headers" "$(status_of "$(raw "$get$(lines 65536)\r\n")")" 431
+}
+
 # padded N: the request, followed by spaces to N bytes.
 padded() {
 	printf "%-$1s" "$CONTACT"
@@ -441,6 +455,7 @@ test_methods
 test_request_ids
 test_connections
 test_hygiene
+test_long_heads
 stop_server
 is "exit 0 at the end" "$STATUS" 0
 test_spread
