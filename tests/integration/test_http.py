@@ -185,6 +185,8 @@ ANSWERED_AND_USABLE = {
     "trailers change nothing": (200, CHUNKED + WHOLE + b"0\r\nHost: b\r\nContent-Length: 4\r\nX-A: b\r\n\r\n"),
     "empty host": (200, b"GET /healthz HTTP/1.1\r\nHost:\r\n\r\n"),
     "absolute target": (200, b"GET http://a/healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "the longest head": (404, b"GET /" + b"a" * 8000 + b" HTTP/1.1\r\nHost: a\r\nX-A: " + b"b" * 12000 + b"\r\n\r\n"),
+    "the most headers": (200, GET + b"".join(b"X-%d: %s\r\n" % (i, b"c" * 60) for i in range(279)) + b"\r\n"),
     "HTTP/1.2 is understood": (200, b"GET /healthz HTTP/1.2\r\nHost: a\r\n\r\n"),
     "bytes beyond ASCII in a value": (200, GET + b"X-A: a\xffb\r\n\r\n"),
     "GET with a body": (200, GET + b"Content-Length: 3\r\n\r\nabc"),
@@ -226,7 +228,7 @@ def test_refused_and_closed(connect, name):
 def test_refused_byte_by_byte_behind_another(connect, name):
     status, data = REFUSED_AND_CLOSED[name]
     if len(data) > 2000:
-        data = data[:20000]
+        data = data[:30000]
     connection = connect()
     connection.send(GET + b"\r\n" + data[:1])
     for i in range(1, len(data), 1 if len(data) < 2000 else 1000):
