@@ -755,7 +755,9 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	http->large = (struct api_service){.n_threads = (int)options->threads,
 	                                   .max_json_bytes = (size_t)options->max_json_bytes,
 	                                   .max_frame_bytes = (size_t)options->max_frame_bytes,
-	                                   .max_answer_bytes = (size_t)options->max_answer_bytes};
+	                                   .max_answer_bytes = (size_t)options->max_answer_bytes,
+	                                   .max_contacts = (size_t)options->max_contacts,
+	                                   .max_vertices = (size_t)options->max_vertices};
 	if (!api_choose_kernels(&http->large, srv_kernels_name(options))) {
 		srv_log(SRV_ERROR, "--kernels: this processor has no %s", srv_kernels_name(options));
 		destroy(http);
