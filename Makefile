@@ -98,6 +98,11 @@ image-test: ## build the container image and try it (root; needs no Docker daemo
 	@scripts/packages image
 	@tests/image/run
 
+deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, systemd, man page
+	@scripts/packages deploy
+	@$(MAKE) --no-print-directory all
+	@tests/deploy/run
+
 lint: ## compile with clang without warnings, clang-tidy, cppcheck
 	@scripts/packages build test lint
 	@scripts/lint
@@ -118,7 +123,7 @@ help: ## this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
 
-.PHONY: all tests test test-packages packages bench asan demo run image-test lint install clean help
+.PHONY: all tests test test-packages packages bench asan demo run image-test deploy-test lint install clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
