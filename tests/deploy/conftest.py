@@ -15,8 +15,8 @@ from proxy import Proxy  # noqa: E402
 
 
 class Played(http.server.ThreadingHTTPServer):
-    """A replica that does as it is told: `answer` is a status, None for closing the connection without a word, or "half"
-    for dying while it answers."""
+    """A replica that does as it is told: `answer` is a status, None for closing the connection without a word, or
+    "half" for dying while it answers."""
     daemon_threads = True
 
     def __init__(self):

@@ -1,8 +1,9 @@
 """The shipped nginx configuration on loopback: the files of deploy/nginx as they are, with other addresses.
 
     with Proxy(directory, ["127.0.0.1:4001", "127.0.0.1:4002"]) as proxy:
-        requests.get(proxy.url)
+        status, headers, body = post(proxy, b"{}")
 """
+import http.client
 import os
 import pathlib
 import re
@@ -68,3 +69,18 @@ class Proxy:
         self.process.terminate()
         self.process.wait()
         self.log.close()
+
+
+def call(proxy, method, path, body=None, headers=None):
+    """(status, headers, body) of one request on a connection of its own."""
+    connection = http.client.HTTPConnection("127.0.0.1", proxy.port)
+    try:
+        connection.request(method, path, body, headers or {})
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+    finally:
+        connection.close()
+
+
+def post(proxy, body=b"{}", **headers):
+    return call(proxy, "POST", "/v1/evaluate", body, {"Content-Type": "application/json", **headers})

@@ -42,8 +42,8 @@ def test_compose_takes_the_file(name):
     accepted(DEPLOY / name)
 
 
-MISTAKES = [("read_only: true", "reed_only: true"), ("mem_limit: 3g", "mem_limit: {}"), ("127.0.0.1:9090:9090", "x:y:z"),
-            ("networks: [inside, outside]", "networks: [nowhere]"), ("volumes:\n  prometheus: {}", "volumes:"),
+MISTAKES = [("read_only: true", "reed_only: true"), ("mem_limit: 3g", "mem_limit: {}"),
+            ("127.0.0.1:9090:9090", "x:y:z"), ("networks: [inside, outside]", "networks: [nowhere]"), ("volumes:\n  prometheus: {}", "volumes:"),
             ("internal: true", "internal: true\n    internal: true")]
 
 
@@ -104,8 +104,8 @@ def test_all_replicas_are_known_to_proxy_and_prometheus(cluster, replicas):
 
 
 def test_what_is_mounted_is_there(cluster):
-    mounted = [volume.split(":")[0] for service in cluster["services"].values() for volume in service.get("volumes", [])]
-    folders = [path for path in mounted if path.startswith("/")]
+    volumes = [volume for service in cluster["services"].values() for volume in service.get("volumes", [])]
+    folders = [volume.split(":")[0] for volume in volumes if volume.startswith("/")]
     assert len(folders) == 4
     for path in folders:
         assert path.startswith(str(DEPLOY)) and DEPLOY.joinpath(path).is_dir(), path

@@ -8,27 +8,12 @@ import socket
 
 import pytest
 
-from proxy import SHIPPED, Proxy, free_port
+from proxy import SHIPPED, Proxy, call, free_port, post
 from real import Replicas
 
 PROBLEM = "application/problem+json"
 CONTACT = {"dim": 2, "velocities": [[1, 2]], "friction": {"mu": 0.3, "eps_v": 0.1},
            "collisions": {"plane_vertex": {"vertices": [0], "normal_force": 1, "plane_normal": [0, 1]}}}
-
-
-def call(proxy, method, path, body=None, headers=None):
-    """(status, headers, body) of one request on a connection of its own."""
-    connection = http.client.HTTPConnection("127.0.0.1", proxy.port)
-    try:
-        connection.request(method, path, body, headers or {})
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
-    finally:
-        connection.close()
-
-
-def post(proxy, body=b"{}", **headers):
-    return call(proxy, "POST", "/v1/evaluate", body, {"Content-Type": "application/json", **headers})
 
 
 def n_requests(replicas):
@@ -60,7 +45,8 @@ def test_every_replica_is_in_both_lists():
 
 def test_identity_and_trace_are_passed_on(proxy, played):
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    post(proxy, **{"X-Request-Id": "step-42", "traceparent": trace, "Authorization": "Bearer abc", "Connection": "close"})
+    post(proxy, **{"X-Request-Id": "step-42", "traceparent": trace, "Authorization": "Bearer abc",
+                   "Connection": "close"})
     [(_, headers, body)] = sum((replica.requests for replica in played), [])
     assert headers["X-Request-Id"] == "step-42" and headers["traceparent"] == trace
     assert headers["Authorization"] == "Bearer abc" and body == b"{}"
@@ -118,7 +104,8 @@ def test_under_overload_clients_get_the_503_of_a_replica(proxy, played):
     n = 60
     with concurrent.futures.ThreadPoolExecutor(12) as pool:
         answers = list(pool.map(lambda _: post(proxy), range(n)))
-    assert {(status, headers["Retry-After"], body) for status, headers, body in answers} == {(503, "7", b'{"played": 503}')}
+    different = {(status, headers["Retry-After"], body) for status, headers, body in answers}
+    assert different == {(503, "7", b'{"played": 503}')}
     assert n_requests(played) <= 3 * n, "a request is tried at most three times"
     for replica in played:
         replica.answer = 200
@@ -142,7 +129,8 @@ def test_too_long_a_body_is_refused_at_once(proxy, played):
     assert n_requests(played) == 0
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/metrics?x=1", "//metrics", "/./metrics", "/%6detrics", "/v1/../metrics"])
+@pytest.mark.parametrize("path", ["/metrics", "/metrics?x=1", "//metrics", "/./metrics", "/%6detrics",
+                                  "/v1/../metrics"])
 def test_metrics_are_not_for_clients(proxy, played, path):
     is_problem(call(proxy, "GET", path), 404)
     assert n_requests(played) == 0
