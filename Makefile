@@ -98,6 +98,11 @@ image-test: ## build the container image and try it (root; needs no Docker daemo
 	@scripts/packages image
 	@tests/image/run
 
+fire-test: ## replicas killed behind nginx, overload, a soak of five minutes (FIRE="--soak-seconds 60" for less)
+	@scripts/packages fire
+	@$(MAKE) --no-print-directory all
+	@tests/fire/run $(FIRE)
+
 deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, systemd, man page
 	@scripts/packages deploy
 	@$(MAKE) --no-print-directory all
@@ -133,7 +138,7 @@ help: ## this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-13s %s\n", $$1, $$2}'
 
-.PHONY: all tests test test-packages packages bench asan demo run image-test deploy-test lint install install-program \
+.PHONY: all tests test test-packages packages bench asan demo run image-test deploy-test fire-test lint install install-program \
 	clean help
 .SECONDARY:
 
