@@ -1,7 +1,6 @@
 #include "numbers.h"
 
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <system_error>
 
@@ -160,21 +159,4 @@ enum api_number_status api_number_read(const char *text, const char *end, struct
 		return API_NUMBER_OVERFLOW;
 	number->value = read.negative ? -0.0 : 0.0;
 	return API_NUMBER_OK;
-}
-
-size_t api_real_write(double value, char *text)
-{
-	char *end = std::to_chars(text, text + API_NUMBER_BYTES - 2, value).ptr;
-	size_t n = static_cast<size_t>(end - text);
-	// Only whole numbers can come without '.' and 'e'.
-	if (value == std::trunc(value) && !std::memchr(text, '.', n) && !std::memchr(text, 'e', n)) {
-		text[n++] = '.';
-		text[n++] = '0';
-	}
-	return n;
-}
-
-size_t api_integer_write(int64_t value, char *text)
-{
-	return static_cast<size_t>(std::to_chars(text, text + API_NUMBER_BYTES, value).ptr - text);
 }
