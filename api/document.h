@@ -45,6 +45,7 @@ struct api_document {
 	json_t *root;
 	struct api_array *arrays;
 	size_t n_arrays;
+	int n_threads;  /* written: how many may print large arrays; 0 is as 1. More only on the thread that owns the team */
 	void *memory;   /* what reading allocated; private */
 };
 

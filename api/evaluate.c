@@ -262,6 +262,7 @@ static bool evaluate(struct job *job)
 {
 	if (!api_render_start(&job->render, &job->arena))
 		return api_fault_set(job->fault, 503, "not enough memory for this request now");
+	job->render.document.n_threads = job->service->n_threads;
 	json_t *root = job->render.document.root;
 	api_render_integer(&job->render, root, "n_vertices", (int64_t)fric_n_vertices(job->contacts));
 	api_render_integer(&job->render, root, "n_collisions", (int64_t)fric_n_contacts(job->contacts));
