@@ -229,10 +229,11 @@ static char *write_scientific(char *text, const struct digits *digits, int expon
 	return write_exponent(text + digits->n + (digits->n > 1), exponent);
 }
 
-/* exponent -5 to -1 */
+/* exponent -4 to -1 */
 static char *write_small(char *text, const struct digits *digits, int exponent)
 {
-	memcpy(text, "0.000000", 8);
+	static const char zeros[8] = {'0', '.', '0', '0', '0', '0', '0', '0'};
+	memcpy(text, zeros, sizeof(zeros));
 	store_all(text + 1 - exponent, digits);
 	return text + 1 - exponent + digits->n;
 }
@@ -264,8 +265,9 @@ static char *write_whole(char *text, const struct digits *digits, int exponent, 
 		store_all(text, digits);
 		text += exponent + 1;
 	}
-	memcpy(text, ".0", 2);
-	return text + 2;
+	*text++ = '.';
+	*text++ = '0';
+	return text;
 }
 
 /* Whichever is shorter, without a point if possible. */
@@ -302,8 +304,10 @@ size_t api_real_write(double value, char *text)
 		return (size_t)(write_positive(at, HIDDEN_BIT | fraction, exponent - EXPONENT_BIAS) - text);
 	if (fraction)
 		return (size_t)(write_positive(at, fraction, 1 - EXPONENT_BIAS) - text);
-	memcpy(at, "0.0", 3);
-	return (size_t)(at - text) + 3;
+	*at++ = '0';
+	*at++ = '.';
+	*at++ = '0';
+	return (size_t)(at - text);
 }
 
 /* The digits of n < 10^8 without zeros in front. */
