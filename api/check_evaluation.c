@@ -470,8 +470,8 @@ static bool check_needed(struct api_check *check, const struct api_field *field,
 static bool check_group_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
                                const char *name, const char *why)
 {
-	const struct api_field collisions = api_member(root, "collisions"), group = api_member(&collisions, fric_type_name(type)),
-	                       field = api_member(&group, name);
+	const struct api_field collisions = api_member(root, "collisions"),
+	                       group = api_member(&collisions, fric_type_name(type)), field = api_member(&group, name);
 	return api_check_present(check, &field, why);
 }
 

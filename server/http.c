@@ -544,7 +544,8 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 static bool has_room(void *closure)
 {
 	const struct srv_http *http = closure;
-	return MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections < http->n_connections;
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+	return info && info->num_connections < http->n_connections;
 }
 
 /* The library gives connections to its threads in turn, by the number of the file. */

@@ -30,8 +30,8 @@ static sigset_t block_signals(void)
 }
 
 /* What only the environment can tell libgomp and glibc, and what they have read before main begins. Between parallel
- * regions libgomp's threads spin, and keep small requests from the CPU. glibc keeps 7 free blocks of a size at hand; a small
- * request has some 20 in its document. The caller's own choice stays. */
+ * regions libgomp's threads spin, and keep small requests from the CPU. glibc keeps 7 free blocks of a size at hand; the
+ * document of a small request has some 20 of one. A caller who has set them has his reasons. */
 static bool set_environment(void)
 {
 	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
