@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "memory.h"
+#include "scatter.h"
 
 enum { LANES = 8 };
 
@@ -14,59 +15,6 @@ struct evaluation {
 	double *gradient;   /* or NULL */
 	int32_t *lowest, *highest; /* [n_chunks] vertices of a chunk */
 };
-
-typedef double xy_pair __attribute__((vector_size(16)));
-
-/* Two components at once: half the loads and stores that this costs. */
-static inline void add_pair(double *out, xy_pair add)
-{
-	xy_pair sum;
-	memcpy(&sum, out, sizeof(sum));
-	sum += add;
-	memcpy(out, &sum, sizeof(sum));
-}
-
-/* gradient += w (x) force for a span. Axis by axis in 2D and 3D alike; k and dim are constants after inlining. */
-static inline __attribute__((always_inline)) void scatter(const struct fric_contacts *c, struct span span,
-                                                          enum fric_type type, size_t dim, const double *x,
-                                                          const double *y, const double *z, size_t stride, double *g)
-{
-	const int k = fric_stencil_size_of(type);
-	for (size_t j = 0; j < span.n; j++) {
-		const size_t i = span.begin + j;
-		double w[FRIC_MAX_STENCIL] = {0};
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-		for (int v = 0; v < k; v++) {
-			double *out = g + (size_t)c->vertices[v][i] * dim;
-			add_pair(out, w[v] * (xy_pair){x[j * stride], y[j * stride]});
-			if (dim == 3)
-				out[2] += w[v] * z[j * stride];
-		}
-	}
-}
-
-#define SCATTER_CASE(type) case type: scatter(c, span, type, dim, x, y, z, stride, g); break
-
-static inline __attribute__((always_inline)) void scatter_type(const struct fric_contacts *c, struct span span, size_t dim,
-                                                               const double *x, const double *y, const double *z,
-                                                               size_t stride, double *g)
-{
-	switch (span.type) {
-		SCATTER_CASE(FRIC_VERTEX_VERTEX);
-		SCATTER_CASE(FRIC_EDGE_VERTEX);
-		SCATTER_CASE(FRIC_EDGE_EDGE);
-		SCATTER_CASE(FRIC_FACE_VERTEX);
-		SCATTER_CASE(FRIC_PLANE_VERTEX);
-	}
-}
-
-static void scatter_block(const struct fric_contacts *c, struct span span, const struct kernel_block *b, double *g)
-{
-	if (c->dim == 3)
-		scatter_type(c, span, 3, b->force[0], b->force[1], b->force[2], 1, g);
-	else
-		scatter_type(c, span, 2, b->force[0], b->force[1], NULL, 1, g);
-}
 
 static void keep_forces(const struct evaluation *task, struct span span, const struct kernel_block *b)
 {
@@ -123,40 +71,6 @@ static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 		keep_bounds(task, chunk, begin, end);
 }
 
-/* gradient += forces of a span, for vertices in [first, last) only. */
-static void scatter_part(const struct evaluation *task, size_t begin, size_t end, int32_t first, int32_t last)
-{
-	const struct fric_contacts *c = task->block.contacts;
-	const size_t dim = (size_t)c->dim;
-	for (size_t i = begin; i < end; i++) {
-		const enum fric_type type = contact_type(c, i);
-		double w[FRIC_MAX_STENCIL] = {0};
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-		for (int k = 0; k < fric_stencil_size(type); k++) {
-			const int32_t v = c->vertices[k][i];
-			if (v < first || v >= last)
-				continue;
-			for (size_t d = 0; d < dim; d++)
-				task->gradient[(size_t)v * dim + d] += w[k] * task->forces[i * dim + d];
-		}
-	}
-}
-
-static void scatter_whole(const struct evaluation *task, size_t begin, size_t end)
-{
-	const struct fric_contacts *c = task->block.contacts;
-	const size_t dim = (size_t)c->dim;
-	for (size_t at = begin; at < end;) {
-		const struct span span = next_span(c, at, end);
-		const double *f = task->forces + at * dim;
-		if (dim == 3)
-			scatter_type(c, span, 3, f, f + 1, f + 2, 3, task->gradient);
-		else
-			scatter_type(c, span, 2, f, f + 1, NULL, 2, task->gradient);
-		at += span.n;
-	}
-}
-
 /* Each part owns a range of vertices and walks over all chunks: the order of additions is that of the contacts. */
 static void gather_part(void *data, int part, int n_parts)
 {
@@ -170,9 +84,9 @@ static void gather_part(void *data, int part, int n_parts)
 		if (task->highest[chunk] < first || task->lowest[chunk] >= last)
 			continue;
 		if (task->lowest[chunk] >= first && task->highest[chunk] < last)
-			scatter_whole(task, begin, end);
+			scatter_whole(c, task->forces, begin, end, task->gradient);
 		else
-			scatter_part(task, begin, end, first, last);
+			scatter_part(c, task->forces, begin, end, first, last, task->gradient);
 	}
 }
 
