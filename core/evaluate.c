@@ -48,6 +48,16 @@ static double sum_lanes(const double lane[LANES])
 	return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
+static void add_lanes(const double *x, size_t n, double lane[LANES])
+{
+	size_t j = 0;
+	for (; j + LANES <= n; j += LANES)
+		for (size_t l = 0; l < LANES; l++)
+			lane[l] += x[j + l];
+	for (; j < n; j++)
+		lane[j % LANES] += x[j];
+}
+
 static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct evaluation *task = data;
@@ -57,12 +67,11 @@ static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 		const struct span span = next_span(task->block.contacts, at, end);
 		if (!block_run(&task->block, span, &block, fault))
 			return;
-		for (size_t j = 0; j < span.n; j++)
-			lane[j % LANES] += block.potential[j];
+		add_lanes(block.potential, span.n, lane);
 		if (task->forces)
 			keep_forces(task, span, &block);
 		else if (task->gradient)
-			scatter_block(task->block.contacts, span, &block, task->gradient);
+			scatter_block(task->block.kernels, task->block.contacts, span, &block, task->gradient);
 		at += span.n;
 	}
 	if (task->potentials)

@@ -19,7 +19,10 @@ struct kernel_block {
 	const double *tangent_basis[6];
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
+	bool same_eps_v;                /* eps_v is one value */
 	double relative[3][FRIC_BLOCK]; /* Gamma v */
+	/* On the way: slip over eps_v or its direction, |slip| / eps_v, eigenvalues */
+	double over_eps_v[FRIC_BLOCK], ratio[2][FRIC_BLOCK], z[FRIC_BLOCK], along[FRIC_BLOCK], across[FRIC_BLOCK];
 	/* Results: */
 	double potential[FRIC_BLOCK];
 	double force[3][FRIC_BLOCK]; /* P diag(mu_aniso) f */
@@ -45,9 +48,15 @@ struct geometry_block {
 
 struct fric_kernels {
 	const char *name;
+	/* Gamma v of contacts [begin, begin + block->n) of one type, into the block; velocities [n_vertices, 3] */
+	void (*relative)(const struct fric_contacts *contacts, enum fric_type type, size_t begin, const double *velocities,
+	                 struct kernel_block *block);
 	void (*potential)(struct kernel_block *block);
 	void (*force)(struct kernel_block *block);                 /* and potential */
 	void (*inner)(struct kernel_block *block, enum fric_projection projection);
+	/* Adds the same contacts' forces up at their vertices, in order; gradient [n_vertices, 3] */
+	void (*scatter)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
+	                const struct kernel_block *block, double *gradient);
 	/* [precise][type]; a plane has its own. Precise: the distance is good for a barrier. */
 	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_block *block);
 };

@@ -8,6 +8,7 @@
 
 #include "hessian.h"
 #include "parallel.h"
+#include "unroll.h"
 
 size_t triplets_plain_block(const struct fric_contacts *contacts, const double *inner, size_t i,
                             enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values)
@@ -83,13 +84,6 @@ static bool finite_local(const struct local *local, int dim, int k)
 	}
 	return isfinite((weight * weight) * entry + nan);
 }
-
-#define INLINE static inline __attribute__((always_inline))
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 
 struct slots {
 	int32_t *rows, *cols;
