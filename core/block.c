@@ -102,6 +102,7 @@ static bool run_careful(const struct block_task *task, struct span span, struct 
 
 bool block_run(const struct block_task *task, struct span span, struct kernel_block *block, struct fault *fault)
 {
+	block->kernels = task->kernels;
 	block->n = span.n;
 	if (task->contacts->dim == 2 || !task->kernels->force || !task->contacts->ordinary)
 		return run_careful(task, span, block, fault);

@@ -71,7 +71,7 @@ static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 		if (task->forces)
 			keep_forces(task, span, &block);
 		else if (task->gradient)
-			scatter_block(task->block.kernels, task->block.contacts, span, &block, task->gradient);
+			scatter_block(task->block.contacts, span, &block, task->gradient);
 		at += span.n;
 	}
 	if (task->potentials)

@@ -14,6 +14,7 @@ enum { FRIC_BLOCK = 64 }; /* contacts of one type whose intermediate values stay
 
 /* One block, n <= FRIC_BLOCK contacts; inputs are arrays of n unless stated, shorter ones are never read beyond n. */
 struct kernel_block {
+	const struct fric_kernels *kernels; /* whose block it is */
 	size_t n;
 	enum fric_transition transition;
 	const double *tangent_basis[6];

@@ -47,11 +47,10 @@ static inline __attribute__((always_inline)) void scatter_type(const struct fric
 	}
 }
 
-void scatter_block(const struct fric_kernels *kernels, const struct fric_contacts *c, struct span span,
-                   const struct kernel_block *b, double *g)
+void scatter_block(const struct fric_contacts *c, struct span span, const struct kernel_block *b, double *g)
 {
-	if (c->dim == 3 && kernels->scatter)
-		kernels->scatter(c, span.type, span.begin, b, g);
+	if (c->dim == 3 && b->kernels->scatter)
+		b->kernels->scatter(c, span.type, span.begin, b, g);
 	else if (c->dim == 3)
 		scatter_type(c, span, 3, b->force[0], b->force[1], b->force[2], 1, g);
 	else

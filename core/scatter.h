@@ -7,8 +7,8 @@
 #include "block.h"
 
 /* Forces of a block, for its span. gradient: [n_vertices, dim] */
-void scatter_block(const struct fric_kernels *kernels, const struct fric_contacts *contacts, struct span span,
-                   const struct kernel_block *block, double *gradient);
+void scatter_block(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,
+                   double *gradient);
 
 /* Kept forces, [n, dim] of all contacts, for contacts [begin, end). */
 void scatter_whole(const struct fric_contacts *contacts, const double *forces, size_t begin, size_t end, double *gradient);
