@@ -48,16 +48,6 @@ static double sum_lanes(const double lane[LANES])
 	return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-static void add_lanes(const double *x, size_t n, double lane[LANES])
-{
-	size_t j = 0;
-	for (; j + LANES <= n; j += LANES)
-		for (size_t l = 0; l < LANES; l++)
-			lane[l] += x[j + l];
-	for (; j < n; j++)
-		lane[j % LANES] += x[j];
-}
-
 static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct evaluation *task = data;
@@ -67,7 +57,8 @@ static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 		const struct span span = next_span(task->block.contacts, at, end);
 		if (!block_run(&task->block, span, &block, fault))
 			return;
-		add_lanes(block.potential, span.n, lane);
+		for (size_t j = 0; j < span.n; j++)
+			lane[j % LANES] += block.potential[j];
 		if (task->forces)
 			keep_forces(task, span, &block);
 		else if (task->gradient)
