@@ -20,6 +20,11 @@ static inline double *column_at(struct column column, size_t i)
 	return column.data + i * column.stride;
 }
 
+/* Lowest and highest vertex. */
+struct vertex_range {
+	int32_t lowest, highest;
+};
+
 struct fric_contacts {
 	int dim;
 	size_t n_vertices;
@@ -40,6 +45,7 @@ struct fric_contacts {
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
 	uint8_t *skipped;                    /* [n] enum fric_code */
+	struct vertex_range *ranges;         /* [span_slots(n)] of the stencils of each span: see block.h */
 	void *block;                         /* [block_bytes], from memory */
 	size_t block_bytes;
 	const struct fric_memory *memory;

@@ -76,6 +76,7 @@ struct fric_context {
 	const atomic_bool *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
 	const struct fric_kernels *kernels; /* NULL: the best of this processor */
 	const struct fric_memory *memory; /* NULL: malloc */
+	size_t parallel_from;    /* fewer contacts than this are left to the calling thread alone; 0: as measured */
 };
 
 /* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */

@@ -115,6 +115,7 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 	c->normal_force = carve_column(carver, n, uniform, force);
 	carve_coefficients(c, batch, carver);
 	c->skipped = carve(carver, n, 1);
+	c->ranges = carve(carver, span_slots(n), sizeof(*c->ranges));
 }
 
 static bool derives_distance(const struct fric_batch *batch, enum fric_type type)
@@ -366,6 +367,19 @@ static void store_stencils(const struct drafts *d)
 	}
 }
 
+static void find_range(const struct drafts *d)
+{
+	const size_t k = (size_t)fric_stencil_size(d->span.type), n = d->span.n * k;
+	const int32_t *v = d->group->vertices + d->first * k;
+	int32_t lowest = INT32_MAX, highest = 0;
+#pragma omp simd reduction(min : lowest) reduction(max : highest)
+	for (size_t j = 0; j < n; j++) {
+		lowest = v[j] < lowest ? v[j] : lowest;
+		highest = v[j] > highest ? v[j] : highest;
+	}
+	d->task->contacts->ranges[span_slot(d->span)] = (struct vertex_range){lowest, highest};
+}
+
 /* Geometry of a whole span by a kernel; good[j] says for which contacts that was enough. */
 static void span_geometry(const struct drafts *d, struct geometry_block *block)
 {
@@ -409,6 +423,7 @@ static void prepare_span(const struct preparation *task, struct span span, struc
 	struct drafts d = {task, &task->batch->groups[span.type], span, span.begin - c->start[span.type], {0}};
 	memset(c->skipped + span.begin, FRIC_OK, span.n);
 	store_stencils(&d);
+	find_range(&d);
 	find_geometries(&d);
 	find_normal_forces(&d);
 	find_all_coefficients(&d);

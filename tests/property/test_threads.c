@@ -74,7 +74,7 @@ static void ask(const struct fric_context *context, const struct scene *s, struc
 
 static struct answers asked(int n_threads, const struct scene *s)
 {
-	const struct fric_context context = {.n_threads = n_threads};
+	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
 	struct answers a = {.room = 3000000};
 	a.numbers = calloc(a.room, sizeof(double));
 	assert_non_null(a.numbers);
@@ -138,7 +138,7 @@ static void test_first_fault(void **state)
 	struct fric_error first = {FRIC_OK, FRIC_VERTEX_VERTEX, -2};
 	for (int n_threads = 1; n_threads <= 4; n_threads++)
 		for (int again = 0; again < 3; again++) {
-			const struct fric_context context = {.n_threads = n_threads};
+			const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
 			double potential, *gradient = calloc(scene_ndof(&scene), sizeof(double));
 			struct fric_error error = {FRIC_OK, FRIC_VERTEX_VERTEX, -3};
 			assert_code(fric_evaluate(&context, c, scene.velocities, &potential, gradient, &error), FRIC_E_NOT_FINITE);
