@@ -4,6 +4,7 @@
 
 #include "mollifier.h"
 #include "parallel.h"
+#include "rows.h"
 #include "slip.h"
 
 struct request {
@@ -61,25 +62,6 @@ static bool from_slip(const struct request *task, size_t i, double *out)
 			out[t] = slip.u[t];
 	}
 	return slip_finite(&slip);
-}
-
-/* Rows of m from m columns: the stored fields as an answer has them. */
-static inline __attribute__((always_inline)) void interleave(const double *const *columns, size_t m, size_t begin,
-                                                             size_t end, double *out)
-{
-	for (size_t i = begin; i < end; i++)
-		for (size_t e = 0; e < m; e++)
-			*out++ = columns[e][i];
-}
-
-static void interleave_rows(const double *const *columns, size_t m, size_t begin, size_t end, double *out)
-{
-	if (m == 6)
-		interleave(columns, 6, begin, end, out);
-	else if (m == 2)
-		interleave(columns, 2, begin, end, out);
-	else
-		interleave(columns, m, begin, end, out);
 }
 
 static void copy_column(struct column column, const uint8_t *skipped, size_t begin, size_t end, double *out)
@@ -142,38 +124,14 @@ static void output_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 		           task->out + begin * (size_t)row_size(task->contacts, task->type, task->output));
 }
 
-/* The rows of one type, with the type known to the compiler. */
-static inline __attribute__((always_inline)) void weights_of(const struct fric_contacts *c, enum fric_type type,
-                                                             size_t begin, size_t end, double *out)
-{
-	for (size_t i = begin; i < end; i++) {
-		double w[FRIC_MAX_STENCIL] = {0};
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-		for (int k = 0; k < fric_stencil_size_of(type); k++)
-			*out++ = c->skipped[i] ? 0 : w[k];
-	}
-}
-
-#define WEIGHTS_CASE(type)                                                                                             \
-	case type:                                                                                                     \
-		weights_of(c, type, start + begin, start + end, out);                                                  \
-		break
-
 static void weights_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct request *task = data;
-	const struct fric_contacts *c = task->contacts;
-	const size_t start = c->start[task->type];
-	double *out = task->out + begin * (size_t)fric_stencil_size(task->type);
+	const size_t start = task->contacts->start[task->type];
 	(void)chunk;
 	(void)fault;
-	switch (task->type) {
-		WEIGHTS_CASE(FRIC_VERTEX_VERTEX);
-		WEIGHTS_CASE(FRIC_EDGE_VERTEX);
-		WEIGHTS_CASE(FRIC_EDGE_EDGE);
-		WEIGHTS_CASE(FRIC_FACE_VERTEX);
-		WEIGHTS_CASE(FRIC_PLANE_VERTEX);
-	}
+	weight_rows(task->contacts, task->type, start + begin, start + end,
+	            task->out + begin * (size_t)fric_stencil_size(task->type));
 }
 
 enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
