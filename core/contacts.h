@@ -57,8 +57,8 @@ static inline int fric_stencil_size_of(enum fric_type type)
 	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
 }
 
-/* Sets `ordinary` from the forces, coefficients and eps_v. */
-void contacts_judge(struct fric_contacts *contacts);
+/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range; when in doubt, they are not. */
+bool contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
 
 /* Type of contact i. */
 static inline enum fric_type contact_type(const struct fric_contacts *c, size_t i)

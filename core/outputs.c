@@ -13,6 +13,7 @@ struct request {
 	enum fric_type type;
 	enum fric_output output;
 	double *out;
+	atomic_bool *strange; /* matchstick: not all contacts are ordinary */
 };
 
 static int row_size(const struct fric_contacts *c, enum fric_type type, enum fric_output output)
@@ -145,7 +146,7 @@ enum fric_code fric_contact_output(const struct fric_context *context, const str
                                    const double *velocities, enum fric_type type, enum fric_output output, double *out,
                                    struct fric_error *error)
 {
-	struct request task = {contacts, velocities, type, output, out};
+	struct request task = {contacts, velocities, type, output, out, NULL};
 	struct fault fault = parallel_chunks(context, fric_group_size(contacts, type), output_chunk, &task);
 	if (fault.code == FRIC_E_NOT_FINITE)
 		fault.position += contacts->start[type];
@@ -177,6 +178,8 @@ static void matchstick_chunk(void *data, size_t chunk, size_t begin, size_t end,
 			return;
 		}
 	}
+	if (!contacts_ordinary(c, begin, end))
+		atomic_store_explicit(task->strange, true, memory_order_relaxed);
 }
 
 enum fric_code fric_choose_matchstick(const struct fric_context *context, struct fric_contacts *contacts,
@@ -184,8 +187,9 @@ enum fric_code fric_choose_matchstick(const struct fric_context *context, struct
 {
 	if (!contacts->mu_s_aniso[0])
 		return FRIC_OK;
-	struct request task = {.contacts = contacts, .velocities = velocities};
+	atomic_bool strange = false;
+	struct request task = {.contacts = contacts, .velocities = velocities, .strange = &strange};
 	const struct fault fault = parallel_chunks(context, contacts->n, matchstick_chunk, &task);
-	contacts_judge(contacts);
+	contacts->ordinary = fault.code == FRIC_OK && !atomic_load(&strange);
 	return report_fault(contacts, fault, error);
 }
