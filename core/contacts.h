@@ -20,9 +20,9 @@ static inline double *column_at(struct column column, size_t i)
 	return column.data + i * column.stride;
 }
 
-/* Lowest and highest vertex. */
-struct vertex_range {
-	int32_t lowest, highest;
+/* Where a span (block.h) begins, and the lowest and highest vertex of its contacts. begin < 0: no span. */
+struct span_range {
+	int32_t begin, lowest, highest;
 };
 
 struct fric_contacts {
@@ -45,7 +45,7 @@ struct fric_contacts {
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
 	uint8_t *skipped;                    /* [n] enum fric_code */
-	struct vertex_range *ranges;         /* [span_slots(n)] of the stencils of each span: see block.h */
+	struct span_range *ranges;           /* [span_slots(n)] */
 	void *block;                         /* [block_bytes], from memory */
 	size_t block_bytes;
 	const struct fric_memory *memory;

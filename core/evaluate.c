@@ -80,7 +80,7 @@ static bool evaluate_span(const struct evaluation *task, struct span span, int32
                           struct fault *fault)
 {
 	const struct fric_contacts *c = task->block.contacts;
-	const struct vertex_range range = c->ranges[span_slot(span)];
+	const struct span_range range = c->ranges[span_slot(span)];
 	struct kernel_block block;
 	double forces[FRIC_BLOCK * 3];
 	if (!block_run(&task->block, span, &block, fault))
@@ -100,7 +100,7 @@ static bool evaluate_span(const struct evaluation *task, struct span span, int32
 static void gather_span(const struct evaluation *task, struct span span, int32_t first, int32_t last)
 {
 	const struct fric_contacts *c = task->block.contacts;
-	const struct vertex_range range = c->ranges[span_slot(span)];
+	const struct span_range range = c->ranges[span_slot(span)];
 	const double *forces = task->forces + span.begin * (size_t)c->dim;
 	if (range.lowest >= first && range.highest < last)
 		scatter_rows(c, span, forces, task->gradient);

@@ -150,6 +150,8 @@ static struct fric_contacts *allocate(const struct fric_memory *memory, const st
 	}
 	carver.bytes = 0;
 	carve_arrays(c, batch, &carver);
+	for (size_t slot = 0; slot < span_slots(c->n); slot++)
+		c->ranges[slot].begin = -1;
 	return c;
 }
 
@@ -379,7 +381,7 @@ static void find_range(const struct drafts *d)
 		lowest = v[j] < lowest ? v[j] : lowest;
 		highest = v[j] > highest ? v[j] : highest;
 	}
-	d->task->contacts->ranges[span_slot(d->span)] = (struct vertex_range){lowest, highest};
+	d->task->contacts->ranges[span_slot(d->span)] = (struct span_range){(int32_t)d->span.begin, lowest, highest};
 }
 
 /* Geometry of a whole span by a kernel; good[j] says for which contacts that was enough. */

@@ -1,13 +1,14 @@
 #include "schedule.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Borders lie between buckets of neighbouring vertices. */
 enum { N_BUCKETS = 1024, PART_BYTES = 2 << 20, PARTS_PER_THREAD = 2, SPANS_PER_PART = 32 };
 
 struct plan {
 	const struct fric_contacts *contacts;
-	struct vertex_range all;
+	int32_t lowest, highest;        /* vertex of all contacts */
 	int shift;                      /* logarithm of a bucket's size */
 	size_t n_spans;
 	size_t before[N_BUCKETS + 1];   /* work at the vertices of earlier buckets */
@@ -17,70 +18,80 @@ struct plan {
 	uint16_t part_of[N_BUCKETS];
 };
 
-/* The span after this one; n is 0 at the end. Begin with an empty one. */
-static struct span following(const struct fric_contacts *c, struct span span)
+/* The next range of a span from r on. */
+static const struct span_range *skip_empty(const struct fric_contacts *c, const struct span_range *r)
 {
-	const size_t at = span.begin + span.n;
-	return at < c->n ? span_at(c, at) : (struct span){.begin = at};
+	const struct span_range *const end = c->ranges + span_slots(c->n);
+	while (r < end && r->begin < 0)
+		r++;
+	return r;
 }
 
-#define EACH_SPAN(c, span) (struct span span = following(c, (struct span){0}); span.n; span = following(c, span))
+#define EACH_SPAN(c, r)                                                                                                \
+	(const struct span_range *r = skip_empty(c, (c)->ranges); r < (c)->ranges + span_slots((c)->n);                \
+	 r = skip_empty(c, r + 1))
 
 static size_t bucket(const struct plan *plan, int32_t vertex)
 {
-	return (size_t)(vertex - plan->all.lowest) >> plan->shift;
+	return (size_t)(vertex - plan->lowest) >> plan->shift;
 }
 
 static void find_buckets(struct plan *plan)
 {
-	const struct fric_contacts *c = plan->contacts;
-	struct vertex_range all = {INT32_MAX, 0};
-	for EACH_SPAN(c, span) {
-		const struct vertex_range r = c->ranges[span_slot(span)];
-		all.lowest = r.lowest < all.lowest ? r.lowest : all.lowest;
-		all.highest = r.highest > all.highest ? r.highest : all.highest;
+	plan->lowest = INT32_MAX;
+	for EACH_SPAN(plan->contacts, r) {
+		plan->lowest = r->lowest < plan->lowest ? r->lowest : plan->lowest;
+		plan->highest = r->highest > plan->highest ? r->highest : plan->highest;
+		plan->n_spans++;
 	}
-	plan->all = all;
-	while (bucket(plan, all.highest) >= N_BUCKETS)
+	while (bucket(plan, plan->highest) >= N_BUCKETS)
 		plan->shift++;
 }
 
-/* One contact of each span stands for all of them. */
-static void count_work(struct plan *plan, struct span span)
+static void add_up(size_t sums[N_BUCKETS + 1])
 {
-	const struct fric_contacts *c = plan->contacts;
-	for (int k = 0; k < fric_stencil_size(span.type); k++)
-		plan->before[bucket(plan, c->vertices[k][span.begin]) + 1] += span.n;
+	for (size_t b = 1; b <= N_BUCKETS; b++)
+		sums[b] += sums[b - 1];
 }
 
+/* While few spans are cut, all of a span's work is at its lowest vertex. */
 static void count_spans(struct plan *plan)
 {
+	for EACH_SPAN(plan->contacts, r) {
+		const size_t first = bucket(plan, r->lowest), last = bucket(plan, r->highest);
+		plan->before[first + 1]++;
+		plan->across[first + 1]++;
+		plan->across[last + 1]--; /* size_t wraps, and back again in the sum */
+	}
+	add_up(plan->before);
+	add_up(plan->across);
+}
+
+/* Else one contact of each span stands for all of them. */
+static void count_corners(struct plan *plan)
+{
 	const struct fric_contacts *c = plan->contacts;
-	for EACH_SPAN(c, span) {
-		const struct vertex_range r = c->ranges[span_slot(span)];
-		plan->n_spans++;
-		plan->across[bucket(plan, r.lowest) + 1]++;
-		plan->across[bucket(plan, r.highest) + 1]--; /* size_t wraps, and back again in the sum */
-		count_work(plan, span);
+	memset(plan->before, 0, sizeof(plan->before));
+	for EACH_SPAN(c, r) {
+		const struct span span = span_at(c, (size_t)r->begin);
+		for (int k = 0; k < fric_stencil_size(span.type); k++)
+			plan->before[bucket(plan, c->vertices[k][span.begin]) + 1] += span.n;
 	}
-	for (size_t b = 1; b <= N_BUCKETS; b++) {
-		plan->before[b] += plan->before[b - 1];
-		plan->across[b] += plan->across[b - 1];
-	}
+	add_up(plan->before);
 }
 
 /* Up to `wanted` parts of about as much work each. */
 static void find_borders(struct plan *plan, size_t wanted)
 {
-	size_t done = 0;
+	const size_t all = plan->before[N_BUCKETS];
+	size_t done = 0; /* parts' worth of work */
 	plan->n_parts = 1;
 	plan->n_cut = 0;
 	for (size_t b = 1; b < N_BUCKETS; b++) {
-		const size_t reached = plan->before[b] * wanted / plan->before[N_BUCKETS];
-		if (reached > done && reached < wanted) {
+		if (plan->before[b] * wanted >= (done + 1) * all && plan->before[b] < all) {
 			plan->border[plan->n_parts++] = b;
 			plan->n_cut += plan->across[b];
-			done = reached;
+			done = plan->before[b] * wanted / all;
 		}
 		plan->part_of[b] = (uint16_t)(plan->n_parts - 1);
 	}
@@ -89,7 +100,7 @@ static void find_borders(struct plan *plan, size_t wanted)
 /* Enough for the threads to end at about the same time, small enough for the caches, not so small that much is cut. */
 static size_t wanted_parts(const struct plan *plan, size_t n_threads)
 {
-	const size_t vertices = (size_t)(plan->all.highest - plan->all.lowest) + 1;
+	const size_t vertices = (size_t)(plan->highest - plan->lowest) + 1;
 	const size_t bytes = vertices * (size_t)plan->contacts->dim * 2 * sizeof(double);
 	size_t wanted = bytes / PART_BYTES, most = plan->n_spans / SPANS_PER_PART;
 	if (n_threads > 1 && wanted < PARTS_PER_THREAD * n_threads)
@@ -110,6 +121,7 @@ static bool choose_parts(struct plan *plan, size_t n_threads)
 	}
 	if (n_threads == 1 || (plan->n_cut * 4 < plan->n_spans && plan->n_parts >= n_threads))
 		return false;
+	count_corners(plan);
 	find_borders(plan, n_threads);
 	return true;
 }
@@ -127,33 +139,32 @@ static void list_vertices(const struct plan *plan, struct schedule *s)
 	s->n_parts = plan->n_parts;
 	s->first_vertex[0] = 0;
 	for (size_t p = 1; p < s->n_parts; p++)
-		s->first_vertex[p] = plan->all.lowest + (int32_t)(plan->border[p] << plan->shift);
+		s->first_vertex[p] = plan->lowest + (int32_t)(plan->border[p] << plan->shift);
 	s->first_vertex[s->n_parts] = (int32_t)plan->contacts->n_vertices;
 }
 
-static struct vertex_range parts_of(const struct plan *plan, struct span span)
+static size_t first_part(const struct plan *plan, const struct span_range *r)
 {
-	const struct vertex_range r = plan->contacts->ranges[span_slot(span)];
-	return (struct vertex_range){plan->part_of[bucket(plan, r.lowest)], plan->part_of[bucket(plan, r.highest)]};
+	return plan->part_of[bucket(plan, r->lowest)];
+}
+
+static size_t last_part(const struct plan *plan, const struct span_range *r)
+{
+	return plan->part_of[bucket(plan, r->highest)];
 }
 
 /* Counting sort. */
 static void list_spans(const struct plan *plan, struct schedule *s)
 {
-	const struct fric_contacts *c = plan->contacts;
 	size_t *next = s->first_span + 1; /* shifted by one: filling turns starts into ends */
-	for EACH_SPAN(c, span) {
-		const struct vertex_range parts = parts_of(plan, span);
-		for (int32_t p = parts.lowest; p <= parts.highest; p++)
+	for EACH_SPAN(plan->contacts, r)
+		for (size_t p = first_part(plan, r); p <= last_part(plan, r); p++)
 			next[p + 1]++;
-	}
 	for (size_t p = 1; p <= s->n_parts; p++)
 		next[p] += next[p - 1];
-	for EACH_SPAN(c, span) {
-		const struct vertex_range parts = parts_of(plan, span);
-		for (int32_t p = parts.lowest; p <= parts.highest; p++)
-			s->begins[next[p]++] = (int32_t)span.begin;
-	}
+	for EACH_SPAN(plan->contacts, r)
+		for (size_t p = first_part(plan, r); p <= last_part(plan, r); p++)
+			s->begins[next[p]++] = r->begin;
 }
 
 bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule)

@@ -7,7 +7,7 @@
 static const int thread_counts[] = {1, 2, 3, 8};
 enum { N_COUNTS = 4 };
 
-static bool meets(struct vertex_range range, int32_t first, int32_t last)
+static bool meets(struct span_range range, int32_t first, int32_t last)
 {
 	return range.lowest < last && range.highest >= first;
 }
@@ -31,10 +31,10 @@ static void check_lists(const struct schedule *s, const struct fric_contacts *c)
 
 static void check_ranges(const struct fric_contacts *c)
 {
-	size_t slot = 0;
-	for (size_t at = 0, n; at < c->n; at += n) {
+	size_t slot = 0, n_spans = 0;
+	for (size_t at = 0, n; at < c->n; at += n, n_spans++) {
 		const struct span span = span_at(c, at);
-		const struct vertex_range r = c->ranges[span_slot(span)];
+		const struct span_range r = c->ranges[span_slot(span)];
 		int32_t lowest = INT32_MAX, highest = -1;
 		n = span.n;
 		assert_true(at == 0 || span_slot(span) > slot);
@@ -45,9 +45,13 @@ static void check_ranges(const struct fric_contacts *c)
 				lowest = c->vertices[k][i] < lowest ? c->vertices[k][i] : lowest;
 				highest = c->vertices[k][i] > highest ? c->vertices[k][i] : highest;
 			}
+		assert_int_equal(r.begin, at);
 		assert_int_equal(r.lowest, lowest);
 		assert_int_equal(r.highest, highest);
 	}
+	for (slot = 0; slot < span_slots(c->n); slot++)
+		n_spans -= c->ranges[slot].begin >= 0;
+	assert_int_equal(n_spans, 0);
 }
 
 static struct schedule scheduled(const struct fric_contacts *c, int n_threads)
