@@ -57,34 +57,29 @@ void scatter_block(const struct fric_contacts *c, struct span span, const struct
 		scatter_type(c, span, 2, b->force[0], b->force[1], NULL, 1, g);
 }
 
-void scatter_part(const struct fric_contacts *c, const double *forces, size_t begin, size_t end, int32_t first,
-                  int32_t last, double *gradient)
+void scatter_rows(const struct fric_contacts *c, struct span span, const double *forces, double *g)
 {
-	const size_t dim = (size_t)c->dim;
-	for (size_t i = begin; i < end; i++) {
-		const enum fric_type type = contact_type(c, i);
-		double w[FRIC_MAX_STENCIL] = {0};
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-		for (int k = 0; k < fric_stencil_size(type); k++) {
-			const int32_t v = c->vertices[k][i];
-			if (v < first || v >= last)
-				continue;
-			for (size_t d = 0; d < dim; d++)
-				gradient[(size_t)v * dim + d] += w[k] * forces[i * dim + d];
-		}
-	}
+	if (c->dim == 3)
+		scatter_type(c, span, 3, forces, forces + 1, forces + 2, 3, g);
+	else
+		scatter_type(c, span, 2, forces, forces + 1, NULL, 2, g);
 }
 
-void scatter_whole(const struct fric_contacts *c, const double *forces, size_t begin, size_t end, double *gradient)
+/* Without branches, which would be guessed wrong: what is not wanted is added up where nobody looks. */
+void scatter_part(const struct fric_contacts *c, struct span span, const double *forces, int32_t first, int32_t last,
+                  double *gradient)
 {
 	const size_t dim = (size_t)c->dim;
-	for (size_t at = begin; at < end;) {
-		const struct span span = next_span(c, at, end);
-		const double *f = forces + at * dim;
-		if (dim == 3)
-			scatter_type(c, span, 3, f, f + 1, f + 2, 3, gradient);
-		else
-			scatter_type(c, span, 2, f, f + 1, NULL, 2, gradient);
-		at += span.n;
+	double elsewhere[FRIC_MAX_STENCIL][3] = {{0}};
+	for (size_t j = 0; j < span.n; j++) {
+		const size_t i = span.begin + j;
+		double w[FRIC_MAX_STENCIL] = {0};
+		stencil_weights(span.type, c->closest_point[0][i], c->closest_point[1][i], w);
+		for (int k = 0; k < fric_stencil_size(span.type); k++) {
+			const int32_t v = c->vertices[k][i];
+			double *out = v >= first && v < last ? gradient + (size_t)v * dim : elsewhere[k];
+			for (size_t d = 0; d < dim; d++)
+				out[d] += w[k] * forces[j * dim + d];
+		}
 	}
 }

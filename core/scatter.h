@@ -10,11 +10,11 @@
 void scatter_block(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,
                    double *gradient);
 
-/* Kept forces, [n, dim] of all contacts, for contacts [begin, end). */
-void scatter_whole(const struct fric_contacts *contacts, const double *forces, size_t begin, size_t end, double *gradient);
+/* The same from rows of the span's forces, [n, dim]. */
+void scatter_rows(const struct fric_contacts *contacts, struct span span, const double *forces, double *gradient);
 
 /* The same for vertices in [first, last) only. */
-void scatter_part(const struct fric_contacts *contacts, const double *forces, size_t begin, size_t end, int32_t first,
+void scatter_part(const struct fric_contacts *contacts, struct span span, const double *forces, int32_t first,
                   int32_t last, double *gradient);
 
 #endif
