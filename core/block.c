@@ -28,6 +28,7 @@ static void load_block(const struct fric_contacts *c, struct span span, struct k
 	b->mu_k = at(c->effective_mu_k, span.begin);
 	b->eps_v = at(c->eps_v, span.begin);
 	b->same_eps_v = c->eps_v.stride == 0;
+	b->has_last_vertex = (size_t)c->ranges[span_slot(span)].highest == c->n_vertices - 1;
 	b->mu_aniso[0] = at(c->mu_aniso[0], span.begin);
 	b->mu_aniso[1] = at(c->mu_aniso[1], span.begin);
 }

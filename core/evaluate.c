@@ -42,7 +42,11 @@ static void keep_potential(const struct evaluation *task, struct span span, cons
 	double lane[LANES] = {0};
 	if (!task->potentials)
 		return;
-	for (size_t j = 0; j < span.n; j++)
+	size_t j = 0;
+	for (; j + LANES <= span.n; j += LANES)
+		for (size_t l = 0; l < LANES; l++)
+			lane[l] += b->potential[j + l];
+	for (; j < span.n; j++)
 		lane[j % LANES] += b->potential[j];
 	task->potentials[span_slot(span)] = sum_lanes(lane);
 }

@@ -21,6 +21,7 @@ struct kernel_block {
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
 	bool same_eps_v;                /* eps_v is one value */
+	bool has_last_vertex;           /* behind its velocity nothing may be read */
 	double relative[3][FRIC_BLOCK]; /* Gamma v */
 	/* On the way: slip over eps_v or its direction, |slip| / eps_v, eigenvalues */
 	double over_eps_v[FRIC_BLOCK], ratio[2][FRIC_BLOCK], z[FRIC_BLOCK], along[FRIC_BLOCK], across[FRIC_BLOCK];
