@@ -138,7 +138,7 @@ static void work_on_part(void *data, size_t part, size_t begin, size_t end, stru
 		if (i % SPANS_BETWEEN_STOPS == 0 && stop_raised(task->context))
 			return; /* parallel_phases sees it too */
 	}
-	if (!all_finite(gradient, n))
+	if (!c->ordinary && !all_finite(gradient, n))
 		*fault = overflow(task);
 }
 
@@ -152,7 +152,7 @@ static struct fault evaluate_in_order(struct evaluation *task)
 	if (task->gradient)
 		memset(task->gradient, 0, ndof * sizeof(double));
 	const struct fault fault = parallel_phases(task->context, n_threads, &phase, 1, task);
-	if (fault.code == FRIC_OK && task->gradient && !all_finite(task->gradient, ndof))
+	if (fault.code == FRIC_OK && task->gradient && !c->ordinary && !all_finite(task->gradient, ndof))
 		return overflow(task);
 	return fault;
 }
