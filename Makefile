@@ -52,7 +52,7 @@ $(B)/core/kernels_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -m
 $(B)/core/kernels_avx2.c.o: CFLAGS += -mavx2 -mfma
 endif
 $(B)/core/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
-$(B)/core/prepare.c.o $(B)/core/evaluate.c.o $(B)/core/block.c.o: CFLAGS += $(KERNEL_FLAGS)
+$(B)/core/prepare.c.o $(B)/core/evaluate.c.o $(B)/core/scatter.c.o $(B)/core/block.c.o: CFLAGS += $(KERNEL_FLAGS)
 
 # A test links its own layer and what stands below, nothing else.
 $(B)/tests/unit/core/% $(B)/tests/property/%: LAYER = $(B)/libfric.a $(CORE_LIBS)

@@ -91,6 +91,25 @@ test_ready_line() {
 	is "SIGINT: exit 0" "$STATUS" 0
 }
 
+# OpenMP reads these before main begins.
+openmp_environment() {
+	tr '\0' '\n' <"/proc/$SERVER_PID/environ" | grep -E '^(GOMP_SPINCOUNT|OMP_WAIT_POLICY)='
+}
+
+test_waiting_threads() {
+	(
+		unset GOMP_SPINCOUNT OMP_WAIT_POLICY
+		start_server
+		openmp_environment >"$WORK/openmp"
+		stop_server
+		OMP_WAIT_POLICY=passive start_server
+		openmp_environment >>"$WORK/openmp"
+		stop_server
+		trap - EXIT
+	)
+	is "threads wait briefly, or as the caller says" "$(cat "$WORK/openmp")" "$(printf 'GOMP_SPINCOUNT=2000\nOMP_WAIT_POLICY=passive')"
+}
+
 test_ipv6() {
 	[ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6 || return 0
 	start_server --host ::1
@@ -463,6 +482,7 @@ test_questions
 test_bad_options
 test_bad_addresses
 test_ready_line
+test_waiting_threads
 test_ipv6
 start_server
 test_methods
