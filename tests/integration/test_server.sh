@@ -171,7 +171,7 @@ environment() {
 
 test_environment() {
 	start_server
-	like "threads between evaluations sleep" "$(environment)" '^OMP_WAIT_POLICY=passive$'
+	like "threads between evaluations sleep soon" "$(environment)" '^GOMP_SPINCOUNT=2000$'
 	like "free blocks are kept at hand" "$(environment)" '^GLIBC_TUNABLES=glibc.malloc.tcache_count=64$'
 	stop_server
 	GLIBC_TUNABLES=glibc.malloc.tcache_count=5 start_server
