@@ -57,8 +57,8 @@ static inline int fric_stencil_size_of(enum fric_type type)
 	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
 }
 
-/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h) and velocity scaling
- * and weights of moderate size; when in doubt, they are not. At any velocities then no sum of such forces overflows. */
+/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h), velocity scaling
+ * and weights of moderate size; when in doubt, they are not. No sum of ordinary forces overflows, at any velocities. */
 bool contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
 
 /* Type of contact i. */

@@ -51,8 +51,8 @@ struct geometry_block {
 struct fric_kernels {
 	const char *name;
 	/* Gamma v of contacts [begin, begin + block->n) of one type, into the block; velocities [n_vertices, 3] */
-	void (*relative)(const struct fric_contacts *contacts, enum fric_type type, size_t begin, const double *velocities,
-	                 struct kernel_block *block);
+	void (*relative)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
+	                 const double *velocities, struct kernel_block *block);
 	void (*potential)(struct kernel_block *block);
 	void (*force)(struct kernel_block *block);                 /* and potential */
 	void (*inner)(struct kernel_block *block, enum fric_projection projection);

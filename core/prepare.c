@@ -500,7 +500,7 @@ static struct sizes column_sizes(struct column column, size_t begin, size_t end)
 	return (struct sizes){lowest, highest};
 }
 
-/* What forces are multiplied by besides. Together with the ranges of forces and coefficients it bounds them below 2^810. */
+/* What forces are multiplied by besides. With the ranges of forces and coefficients it bounds them below 2^810. */
 static bool moderate(struct column column, size_t begin, size_t end)
 {
 	return column_sizes(column, begin, end).highest < 0x1p+100;
