@@ -159,13 +159,31 @@ def test_every_metric_is_on_the_dashboard():
     assert [name for name in METRICS if not re.search(rf"\b{name}(_bucket|_sum|_count)?\{{", text)] == []
 
 
+CONTACT = b"""{"dim": 2, "velocities": [[1, 2]], "friction": {"mu": 0.3, "eps_v": 0.1},
+    "collisions": {"plane_vertex": {"vertices": [0], "normal_force": 1, "plane_normal": [0, 1]}}}"""
+
+
+def samples(text):
+    """Names and labels of the series, those of histograms without what makes them parts of one."""
+    for name, labels in re.findall(r"^([a-z_]+)(?:\{(.*)\})? \S+$", text, re.M):
+        names = set(re.findall(r"(\w+)=\"", labels)) - {"le"}
+        base = re.sub(r"_(bucket|sum|count)$", "", name)
+        yield (base if METRICS.get(base, ("",))[0] == "histogram" else name), names
+
+
 def test_the_server_has_these_metrics(program):
     with Replicas(program, 1) as replicas:
+        base = f"http://{replicas.addresses()[0]}"
+        post = urllib.request.Request(base + "/v1/evaluate", CONTACT, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(post) as answer:
+            assert answer.status == 200
         try:
-            with urllib.request.urlopen(f"http://{replicas.addresses()[0]}/metrics") as answer:
+            with urllib.request.urlopen(base + "/metrics") as answer:
                 text = answer.read().decode()
         except urllib.error.HTTPError as error:
             assert error.code == 404
             pytest.skip("this build has no /metrics")
-    there = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M))
-    assert {name: kind for name, (kind, _) in METRICS.items() if name != "up" and there.get(name) != kind} == {}
+    kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M))
+    labels = dict(samples(text))
+    expected = {name: metric for name, metric in METRICS.items() if name != "up"}
+    assert {name: (kinds.get(name), labels.get(name)) for name in expected} == expected
