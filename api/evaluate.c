@@ -9,8 +9,6 @@
 #include "api/numbers.h"
 #include "api/render.h"
 
-enum step { DECODE, PREPARE, EVALUATE, ENCODE, N_STEPS };
-
 /* Everything one request owns; given back at one place. */
 struct job {
 	const struct api_service *service;
@@ -22,7 +20,7 @@ struct job {
 	struct fric_contacts *contacts;
 	struct api_render render;
 	struct api_fault *fault;
-	int64_t nanoseconds[N_STEPS];
+	struct api_measure measure;
 };
 
 static int64_t now(void)
@@ -271,11 +269,17 @@ static bool evaluate(struct job *job)
 	return true;
 }
 
-static bool timed(struct job *job, enum step step, bool (*run)(struct job *))
+static void note_time(struct job *job, enum api_phase phase, int64_t start)
+{
+	job->measure.phase_nanoseconds[phase] = now() - start;
+	job->measure.n_phases = (int)phase + 1;
+}
+
+static bool timed(struct job *job, enum api_phase phase, bool (*run)(struct job *))
 {
 	const int64_t start = now();
 	const bool ok = run(job);
-	job->nanoseconds[step] = now() - start;
+	note_time(job, phase, start);
 	return ok;
 }
 
@@ -286,7 +290,7 @@ static bool encode(struct job *job, struct api_response *response)
 	const bool ok =
 		api_format_of_answer(job->request, &format, job->fault) &&
 		api_render_finish(&job->render, format, job->service->max_answer_bytes, job->fault, response);
-	job->nanoseconds[ENCODE] = now() - start;
+	note_time(job, API_ENCODE, start);
 	return ok;
 }
 
@@ -303,10 +307,10 @@ static char *print_milliseconds(int64_t nanoseconds, char *out)
 
 static void add_timing(const struct job *job, struct api_response *response)
 {
-	static const char *const names[N_STEPS] = {"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
-	char text[N_STEPS * (16 + API_NUMBER_BYTES)], *end = text;
-	for (int step = 0; step < N_STEPS; step++)
-		end = print_milliseconds(job->nanoseconds[step], stpcpy(end, names[step]));
+	static const char *const names[API_N_PHASES] = {"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
+	char text[API_N_PHASES * (16 + API_NUMBER_BYTES)], *end = text;
+	for (int phase = 0; phase < API_N_PHASES; phase++)
+		end = print_milliseconds(job->measure.phase_nanoseconds[phase], stpcpy(end, names[phase]));
 	*end = '\0';
 	api_response_add_header(response, "Server-Timing", text);
 }
@@ -318,11 +322,13 @@ bool api_evaluate(const struct api_service *service, const struct api_request *r
 	                  .arena = {.pool = service->pool},
 	                  .context = {.n_threads = service->n_threads, .stop = request->stop,
 	                              .kernels = service->kernels, .memory = api_pool_memory(service->pool)}};
-	const bool decoded = timed(&job, DECODE, decode), prepared = decoded && timed(&job, PREPARE, prepare);
-	const bool evaluated = prepared && timed(&job, EVALUATE, evaluate);
+	const bool decoded = timed(&job, API_DECODE, decode), prepared = decoded && timed(&job, API_PREPARE, prepare);
+	const bool evaluated = prepared && timed(&job, API_EVALUATE, evaluate);
 	const bool ok = evaluated && encode(&job, response);
 	api_render_abandon(&job.render);
 	add_timing(&job, response);
+	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;
+	response->measure = job.measure;
 	fric_contacts_free(job.contacts);
 	api_document_free(&job.document);
 	api_arena_free(&job.arena);
