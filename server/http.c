@@ -449,19 +449,15 @@ static long long microseconds_since(const struct timespec *began)
 
 static void log_request(const struct request *request, const char *aborted)
 {
-	char path[512];
-	size_t n = strcspn(request->target, "?");
-	n = n < sizeof path ? n : sizeof path - 1;
-	memcpy(path, request->target, n);
-	path[n] = '\0';
 	srv_log_access(&(struct srv_access){
 		.request_id = request->id,
 		.method = request->head.method,
-		.path = path,
+		.target = request->target,
 		.status = request->status,
 		.bytes_in = request->received,
 		.bytes_out = request->bytes_out,
 		.microseconds = microseconds_since(&request->began),
+		.waited_microseconds = -1,
 		.aborted = request->past_library ? NULL : aborted,
 	});
 }

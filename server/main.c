@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	case SRV_EXIT_BAD: return 2;
 	case SRV_START: break;
 	}
-	srv_log_set_level((enum srv_level)options.log_level);
+	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections);

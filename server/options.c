@@ -54,6 +54,7 @@ static const struct option table[] = {
 	{"kernels", "NAME", WORD, "best", SRV_KERNELS, 0, 0, AT(kernels),
 	 "inner loops of the evaluation: best (of this processor), avx512, avx2, baseline or scalar"},
 	{"log-level", "LEVEL", WORD, "info", "error, info, debug", 0, 0, AT(log_level), "error, info or debug"},
+	{"log-format", "FORMAT", WORD, "logfmt", "logfmt, json", 0, 0, AT(log_format), "logfmt or json"},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0], MAX_NAME = 64 };
 

@@ -26,6 +26,7 @@ struct srv_options {
 	long long drain_seconds;
 	long long kernels;   /* position in SRV_KERNELS */
 	long long log_level; /* enum srv_level */
+	long long log_format; /* enum srv_log_format */
 };
 
 enum srv_start {
