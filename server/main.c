@@ -113,11 +113,11 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 	int fd = srv_listen(options->host, &port, &fault);
 	if (fd < 0) {
 		fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", options->host, port, fault);
-		return 1;
+		return SRV_CODE_FAILED;
 	}
 	struct srv_http *http = srv_http_start(options, fd, wake_main);
 	if (!http)
-		return 1;
+		return SRV_CODE_FAILED;
 	announce(options->host, port);
 	srv_log(SRV_INFO, "listening on %s port %d, %lld threads", options->host, port, options->threads);
 	int signal_number = await_end(signals);
@@ -125,7 +125,7 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 	drain(http, signals, options->drain_seconds);
 	srv_http_stop(http);
 	srv_log(SRV_INFO, "stopped");
-	return 0;
+	return SRV_CODE_OK;
 }
 
 int main(int argc, char **argv)
@@ -134,13 +134,15 @@ int main(int argc, char **argv)
 	wait_passively(argv);
 	sigset_t signals = block_signals();
 	switch (srv_options_read(argc, argv, &options, stdout, stderr)) {
-	case SRV_EXIT_OK: return fflush(stdout) == 0 ? 0 : 1;
-	case SRV_EXIT_BAD: return 2;
+	case SRV_EXIT_OK: return fflush(stdout) == 0 ? SRV_CODE_OK : SRV_CODE_FAILED;
+	case SRV_EXIT_BAD: return SRV_CODE_BAD;
 	case SRV_START: break;
 	}
 	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections);
-	return serve(&options, &signals);
+	const int code = serve(&options, &signals);
+	srv_options_free(&options);
+	return code;
 }
