@@ -4,6 +4,7 @@
 #include "log.h"
 #include "options.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <signal.h>
@@ -14,6 +15,18 @@
 #include <unistd.h>
 
 enum { HURRIED_MS = 1000, SPARE_FILES = 64 };
+
+/* A program may be started without them. The next file to be opened, a connection perhaps, would take their numbers, and
+ * the log would be written there. */
+static void keep_standard_files(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
 
 /* Blocked in every thread and taken by sigtimedwait alone, so that nothing ever runs inside a handler. As process 1 of
  * a container only blocked signals arrive at all. SIGUSR1 is how other threads say that the last request is over. */
@@ -131,6 +144,7 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 int main(int argc, char **argv)
 {
 	struct srv_options options;
+	keep_standard_files();
 	wait_passively(argv);
 	sigset_t signals = block_signals();
 	switch (srv_options_read(argc, argv, &options, stdout, stderr)) {
