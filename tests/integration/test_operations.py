@@ -278,30 +278,39 @@ def test_a_full_pipe_stops_nobody():
     assert stop(process) == 0
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
-def test_closed_standard_files(closed, tmp_path):
-    """What is missing is not taken over by a connection, which would get the log."""
-    port = free_port()
-    process = subprocess.Popen(["bash", "-c", f'exec "$0" --port {port} {closed}', str(PROGRAM)], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    base = f"http://127.0.0.1:{port}"
+@pytest.fixture
+def started_with():
+    """A function that starts the program by a shell command, on a port of its own: (process, base URL) once it answers."""
+    processes = []
 
-    def is_up():
-        try:
-            return ask(base + "/healthz")[0] == 200
-        except urllib.error.URLError:
-            assert process.poll() is None
-            return False
+    def start_one(redirections):
+        port = free_port()
+        process = subprocess.Popen(["bash", "-c", f'exec "$0" --port {port} {redirections}', str(PROGRAM)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        processes.append(process)
 
-    eventually(is_up)
-    with socket.create_connection(("127.0.0.1", port)) as idle:
-        for _ in range(5):
-            assert ask(base + "/healthz")[0] == 200
-        idle.setblocking(False)
-        with pytest.raises(BlockingIOError):
-            idle.recv(1)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait() == 0
+        def is_up():
+            try:
+                return ask(f"http://127.0.0.1:{port}/healthz")[0] == 200
+            except urllib.error.URLError:
+                assert process.poll() is None
+                return False
+
+        eventually(is_up)
+        return process, f"http://127.0.0.1:{port}"
+
+    yield start_one
+    for process in processes:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 0
+
+
+@pytest.mark.parametrize("closed,numbers", [("2>/dev/full", []), (">&-", [1]), ("2>&-", [2]), ("<&- >&- 2>&-", [0, 1, 2])])
+def test_closed_standard_files(started_with, closed, numbers):
+    """The number of what is missing is not taken over by a socket, which would get the log."""
+    process, base = started_with(closed)
+    assert [os.readlink(f"/proc/{process.pid}/fd/{number}") for number in numbers] == ["/dev/null"] * len(numbers)
+    assert [ask(base + "/healthz")[0] for _ in range(5)] == [200] * 5
 
 
 def free_port():

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -263,6 +265,36 @@ static void test_full_pipe(void **state)
 	fill_and_drain();
 }
 
+/* As in a container whose standard error belongs to another user: the pipe cannot be opened once more. */
+static int fill_as_nobody(void)
+{
+	if (fchmod(STDERR_FILENO, 0) != 0 || (geteuid() == 0 && setuid(65534) != 0))
+		return 1;
+	srv_log_start(SRV_INFO, SRV_LOGFMT);
+	const unsigned long long before = srv_log_dropped();
+	for (int i = 0; i < 1000000 && srv_log_dropped() < before + 3; i++)
+		srv_log_access(&plain);
+	char *text = read_all();
+	const bool whole = text[strlen(text) - 1] == '\n' && !strstr(text, "dropped");
+	srv_log_access(&plain);
+	char *rest = read_all();
+	return whole && srv_log_dropped() == before + 3 && strstr(rest, " lines=3\n") ? 0 : 2;
+}
+
+static void test_full_pipe_of_another_user(void **state)
+{
+	(void)state;
+	int status = -1;
+	catch_pipe();
+	const pid_t child = fork();
+	if (child == 0)
+		_exit(fill_as_nobody());
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	restore();
+	assert_int_equal(status, 0);
+}
+
 static void test_full_socket(void **state)
 {
 	(void)state;
@@ -339,7 +371,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_logfmt),        cmocka_unit_test(test_every_field), cmocka_unit_test(test_json),
 		cmocka_unit_test(test_hostile_bytes), cmocka_unit_test(test_long_values), cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_full_pipe),     cmocka_unit_test(test_full_socket), cmocka_unit_test(test_nobody_reads),
+		cmocka_unit_test(test_full_pipe),     cmocka_unit_test(test_full_socket), cmocka_unit_test(test_full_pipe_of_another_user),
+		cmocka_unit_test(test_nobody_reads),
 		cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
