@@ -216,6 +216,51 @@ def test_memory_and_rejection_of_bodies(server_with):
     assert requests_of(metrics(base), "/v1/evaluate", "none") == 1
 
 
+def test_other_rejections(logging):
+    """Too many connections, too slow to arrive: each with its reason, in metrics and log."""
+    base, log, _ = logging("--connections-per-address", "2", "--receive-seconds", "1", "--log-format", "json")
+    port = int(base.rsplit(":", 1)[1])
+
+    def rejected(reason):
+        return metrics(base)[f'frictiond_rejected_total{{reason="{reason}"}}']
+
+    with socket.create_connection(("127.0.0.1", port)), socket.create_connection(("127.0.0.1", port)):
+        assert ask(base + "/healthz")[0] == 429
+    assert eventually(lambda: ask(base + "/healthz")[0] == 200 and rejected("connections")) >= 1
+    line = logged(log, rejected="connections")
+    assert (line["status"], line["client"], line["route"]) == (429, "127.0.0.1", "other")
+    with socket.create_connection(("127.0.0.1", port)) as slow:
+        slow.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+        assert slow.recv(100).startswith(b"HTTP/1.1 408")
+    assert eventually(lambda: rejected("slow")) == 1
+    assert logged(log, rejected="slow")["status"] == 408
+
+
+def test_the_deadline_is_counted(logging):
+    """A large request whose time has passed while it arrived."""
+    base, log, _ = logging("--deadline-seconds", "1", "--log-format", "json")
+    contacts = {"vertices": [0, 1, 2, 3] * 375000, "normal_force": 1, "plane_normal": [0, 1]}
+    body = json.dumps({**large(4), "collisions": {"plane_vertex": contacts}, "hessian": {"format": "csr"}}).encode()
+    with socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1]))) as client:
+        client.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                       b"Content-Length: %d\r\n\r\n" % len(body))
+        time.sleep(1.2)
+        client.sendall(body)
+        assert client.recv(1000).startswith(b"HTTP/1.1 503")
+    line = logged(log, rejected="deadline")
+    assert line["status"] == 503 and "waited_ms" in line
+    assert metrics(base)['frictiond_rejected_total{reason="deadline"}'] == 1
+
+
+def test_memory_has_a_limit(server_with):
+    base = server_with("--memory-bytes", "32M")
+    body = json.dumps(large(200000)).encode()
+    assert metrics(base)["frictiond_memory_limit_bytes"] == 32 << 20
+    assert ask(base + "/v1/evaluate", body)[0] == 503
+    assert eventually(lambda: metrics(base)['frictiond_rejected_total{reason="memory"}']) == 1
+    assert eventually(lambda: metrics(base)['frictiond_memory_bytes{kind="requests"}'] == 0)
+
+
 # ---- the log ----
 
 def test_a_line_of_the_log(logging):
