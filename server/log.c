@@ -35,10 +35,10 @@ struct line {
 
 static void add_bytes(struct line *line, const char *bytes, size_t n)
 {
-	const size_t room = sizeof line->text - 2 - line->n; /* two are kept for the end */
-	const size_t fits = n < room ? n : room;
-	memcpy(line->text + line->n, bytes, fits);
-	line->n += fits;
+	if (n > sizeof line->text - 2 - line->n) /* two are kept for the end. Not met: the values are capped */
+		return;
+	memcpy(line->text + line->n, bytes, n);
+	line->n += n;
 }
 
 static void add_text(struct line *line, const char *text)
@@ -46,13 +46,16 @@ static void add_text(struct line *line, const char *text)
 	add_bytes(line, text, strlen(text));
 }
 
-static void add_key(struct line *line, const char *key)
+/* How a name stands before its value, and how long that is, by format. */
+struct key {
+	const char *text[2];
+	size_t n[2];
+};
+#define KEY(name) (&(const struct key){{" " name "=", ",\"" name "\":"}, {sizeof name + 1, sizeof name + 3}})
+
+static void add_key(struct line *line, const struct key *key)
 {
-	const bool json = log_format == SRV_JSON;
-	if (line->n > 0 || json)
-		add_text(line, !json ? " " : line->n > 0 ? ",\"" : "{\"");
-	add_text(line, key);
-	add_text(line, json ? "\":" : "=");
+	add_bytes(line, key->text[log_format], key->n[log_format]);
 }
 
 /* At least n_digits, with zeros in front. */
@@ -64,17 +67,28 @@ static void add_digits(struct line *line, unsigned long long number, int n_digit
 	add_bytes(line, begin, (size_t)(text + sizeof text - begin));
 }
 
-static void add_number(struct line *line, const char *key, unsigned long long number)
+static void add_number(struct line *line, const struct key *key, unsigned long long number)
 {
 	add_key(line, key);
 	add_digits(line, number, 1);
 }
 
-static void add_milliseconds(struct line *line, const char *key, long long microseconds)
+/* A value in which nothing has to be escaped. */
+static void add_word(struct line *line, const struct key *key, const char *word)
+{
+	if (!word)
+		return;
+	add_key(line, key);
+	add_bytes(line, "\"", 1);
+	add_text(line, word);
+	add_bytes(line, "\"", 1);
+}
+
+static void add_milliseconds(struct line *line, const struct key *key, long long microseconds)
 {
 	const unsigned long long value = microseconds > 0 ? (unsigned long long)microseconds : 0;
 	add_number(line, key, value / 1000);
-	add_text(line, ".");
+	add_bytes(line, ".", 1);
 	add_digits(line, value % 1000, 3);
 }
 
@@ -98,10 +112,10 @@ static void add_escaped(struct line *line, char c)
 
 /* A client chooses these bytes: whatever could end the value, the line or confuse a terminal is escaped.
  * @param most  bytes of the value in the line; what is cut off leaves three dots */
-static void add_value(struct line *line, const char *key, const char *value, size_t n, size_t most)
+static void add_value(struct line *line, const struct key *key, const char *value, size_t n, size_t most)
 {
 	add_key(line, key);
-	add_text(line, "\"");
+	add_bytes(line, "\"", 1);
 	const char *const end = value + n;
 	const size_t last = line->n + most - MAX_ESCAPE;
 	while (value < end && line->n < last) {
@@ -115,7 +129,7 @@ static void add_value(struct line *line, const char *key, const char *value, siz
 	add_text(line, value < end ? "...\"" : "\"");
 }
 
-static void add_string(struct line *line, const char *key, const char *value)
+static void add_string(struct line *line, const struct key *key, const char *value)
 {
 	if (value)
 		add_value(line, key, value, strlen(value), MAX_VALUE);
@@ -127,23 +141,20 @@ static void begin(struct line *line, enum srv_level level)
 	static _Thread_local char date[24]; /* of that second */
 	struct timespec now;
 	struct tm utc;
-	const char *const quote = log_format == SRV_JSON ? "\"" : "";
+	const bool json = log_format == SRV_JSON;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (now.tv_sec != second || !date[0]) {
 		second = now.tv_sec;
 		strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S.", gmtime_r(&second, &utc));
 	}
 	line->n = 0;
-	add_key(line, "time");
-	add_text(line, quote);
+	add_text(line, json ? "{\"time\":\"" : "time=");
 	add_text(line, date);
 	add_digits(line, (unsigned long long)now.tv_nsec / 1000000, 3);
-	add_text(line, "Z");
-	add_text(line, quote);
-	add_key(line, "level");
-	add_text(line, quote);
+	add_text(line, json ? "Z\",\"level\":\"" : "Z level=");
 	add_text(line, level_names[level]);
-	add_text(line, quote);
+	if (json)
+		add_bytes(line, "\"", 1);
 }
 
 /* ---- writing ---- */
@@ -182,8 +193,8 @@ static void confess(unsigned long long n)
 {
 	struct line line;
 	begin(&line, SRV_ERROR);
-	add_string(&line, "msg", "lines of the log were dropped: they could not be written at once");
-	add_number(&line, "lines", n);
+	add_string(&line, KEY("msg"), "lines of the log were dropped: they could not be written at once");
+	add_number(&line, KEY("lines"), n);
 	finish(&line);
 	if (!put(&line))
 		atomic_fetch_add(&n_unreported, n);
@@ -246,36 +257,36 @@ void srv_log(enum srv_level level, const char *format, ...)
 	va_end(arguments);
 	struct line line;
 	begin(&line, level);
-	add_value(&line, "msg", message, strlen(message), MAX_LONG);
+	add_value(&line, KEY("msg"), message, strlen(message), MAX_LONG);
 	end(&line);
 }
 
 static void add_measure(struct line *line, const struct api_measure *measure)
 {
-	static const char *const names[API_N_PHASES] = {"decode_ms", "prepare_ms", "evaluate_ms", "encode_ms"};
+	const struct key *const keys[API_N_PHASES] = {KEY("decode_ms"), KEY("prepare_ms"), KEY("evaluate_ms"), KEY("encode_ms")};
 	for (int phase = 0; phase < measure->n_phases; phase++)
-		add_milliseconds(line, names[phase], (measure->phase_nanoseconds[phase] + 500) / 1000);
+		add_milliseconds(line, keys[phase], (measure->phase_nanoseconds[phase] + 500) / 1000);
 	if (measure->n_phases > 0)
-		add_number(line, "contacts", measure->n_contacts);
+		add_number(line, KEY("contacts"), measure->n_contacts);
 }
 
 static void add_trace(struct line *line, const struct srv_trace *trace)
 {
-	add_string(line, "trace_id", trace->trace_id);
-	add_string(line, "span_id", trace->span_id);
-	add_string(line, "parent_id", trace->parent_id);
+	add_word(line, KEY("trace_id"), trace->trace_id);
+	add_word(line, KEY("span_id"), trace->span_id);
+	add_word(line, KEY("parent_id"), trace->parent_id);
 }
 
 static void add_request(struct line *line, const struct srv_access *access)
 {
 	const char *target = access->target ? access->target : "-";
-	add_string(line, "request_id", access->request_id ? access->request_id : "-");
-	add_string(line, "method", access->method ? access->method : "-");
-	add_value(line, "path", target, strcspn(target, "?"), MAX_LONG);
-	add_number(line, "status", (unsigned long long)access->status);
-	add_number(line, "bytes_in", access->bytes_in);
-	add_number(line, "bytes_out", access->bytes_out);
-	add_milliseconds(line, "ms", access->microseconds);
+	add_string(line, KEY("request_id"), access->request_id ? access->request_id : "-");
+	add_string(line, KEY("method"), access->method ? access->method : "-");
+	add_value(line, KEY("path"), target, strcspn(target, "?"), MAX_LONG);
+	add_number(line, KEY("status"), (unsigned long long)access->status);
+	add_number(line, KEY("bytes_in"), access->bytes_in);
+	add_number(line, KEY("bytes_out"), access->bytes_out);
+	add_milliseconds(line, KEY("ms"), access->microseconds);
 }
 
 void srv_log_access(const struct srv_access *access)
@@ -286,16 +297,16 @@ void srv_log_access(const struct srv_access *access)
 	struct line line;
 	begin(&line, level);
 	add_request(&line, access);
-	add_string(&line, "route", access->route);
-	add_string(&line, "client", access->client);
+	add_word(&line, KEY("route"), access->route);
+	add_word(&line, KEY("client"), access->client);
 	if (access->waited_microseconds >= 0)
-		add_milliseconds(&line, "waited_ms", access->waited_microseconds);
+		add_milliseconds(&line, KEY("waited_ms"), access->waited_microseconds);
 	if (access->measure)
 		add_measure(&line, access->measure);
 	if (access->trace)
 		add_trace(&line, access->trace);
-	add_string(&line, "token", access->token);
-	add_string(&line, "rejected", access->rejected);
-	add_string(&line, "aborted", access->aborted);
+	add_string(&line, KEY("token"), access->token);
+	add_word(&line, KEY("rejected"), access->rejected);
+	add_word(&line, KEY("aborted"), access->aborted);
 	end(&line);
 }

@@ -19,7 +19,7 @@ enum srv_log_format { SRV_LOGFMT, SRV_JSON };
 /* What one line of the access log says; all is borrowed. Strings that are NULL are left out, but for the first three: -. */
 struct srv_access {
 	const char *request_id, *method, *target; /* of the target, what stands before the query */
-	const char *route;            /* as in the metrics */
+	const char *route;            /* as in the metrics; this, client, rejected and aborted are the server's words */
 	const char *client;           /* the address of the other end of the connection */
 	int status;                   /* 0: no answer was sent */
 	size_t bytes_in;              /* of the body */

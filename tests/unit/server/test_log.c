@@ -202,7 +202,7 @@ static void test_long_values(void **state)
 		const struct api_measure measure = {4, {INT64_MAX / 2, 2, 3, 4}, INT64_MAX};
 		struct srv_trace trace;
 		struct srv_access access = everything(&measure, &trace);
-		access.request_id = access.method = access.target = access.token = access.client = hostile;
+		access.request_id = access.method = access.target = access.token = hostile;
 		access.bytes_in = access.bytes_out = INT64_MAX;
 		access.microseconds = access.waited_microseconds = INT64_MAX;
 		json_t *root = json_of(&access);
