@@ -274,7 +274,7 @@ static void print_state(FILE *out, const struct srv_gauges *gauges)
 {
 	print_count(out, "frictiond_queue_requests", "gauge", "Large requests that wait for their turn.",
 	            gauges->queue_requests);
-	print_count(out, "frictiond_queue_bytes", "gauge", "Bytes of the bodies of large requests, arriving or waiting.",
+	print_count(out, "frictiond_queue_bytes", "gauge", "Bytes of the bodies of large requests.",
 	            gauges->queue_bytes);
 	print_count(out, "frictiond_connections", "gauge", "Open connections.", gauges->connections);
 	print_count(out, "frictiond_threads", "gauge", "Threads of a large evaluation.", gauges->threads);

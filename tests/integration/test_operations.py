@@ -400,6 +400,47 @@ def test_two_traceparents_are_none(server):
     assert answer.startswith(b"HTTP/1.1 200") and b"traceresponse" not in answer
 
 
+# ---- the page ----
+
+PAGE = (ROOT / "docs/operations.md").read_text()
+
+
+def table_of(heading):
+    """The cells of the first table behind a text, without its two first lines."""
+    lines = re.search(r"(?:^\|.*\n)+", PAGE[PAGE.index(heading):], re.M)[0].splitlines()[2:]
+    return [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
+
+
+def test_the_metrics_are_documented(server):
+    text = ask(server + "/metrics")[2].decode()
+    types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
+    assert {row[0].strip("`"): row[1] for row in table_of("| metric |")} == types
+    for name, _, labels, _ in table_of("| metric |"):
+        found = set(re.findall(r'(\w+)="', "".join(re.findall(rf"^{name.strip('`')}\w*(\{{.*\}}) ", text, re.M)))) - {"le"}
+        assert found == set(re.findall(r"`(\w+)`", labels)), name
+    reasons = set(re.findall(r'^frictiond_rejected_total{reason="(\w+)"}', text, re.M))
+    assert {row[0].strip("`") for row in table_of("| reason |")} == reasons
+    help_text = run("--help").stdout
+    for option in re.findall(r"`(--[a-z-]+)", PAGE):
+        assert option in help_text or option == "--time", option
+
+
+def test_the_fields_of_the_log_are_documented(logging):
+    documented = {field for row in table_of("| field |") for field in re.findall(r"`(\w+)`", row[0])}
+    base, log, _ = logging("--log-format", "json", "--queue-bytes", "1M", "--max-json-bytes", "1M", "--receive-seconds", "1")
+    ask(base + "/v1/evaluate", large(3000), headers={"traceparent": f"00-{TRACE}-{PARENT}-01"})
+    with socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1]))) as slow:
+        slow.sendall(b"GET /")
+        assert slow.recv(100).startswith(b"HTTP/1.1 408")
+    logged(log, rejected="slow")
+    logged(log, trace_id=TRACE)
+    seen = {field for line in log.read_text().splitlines() for field in json.loads(line)}
+    assert seen <= documented
+    assert documented - seen <= {"token", "lines", "aborted"}
+    for example in re.findall(r"```text\n(\{.*\})\n```", PAGE):
+        assert set(json.loads(example)) <= documented
+
+
 # ---- draining, exit codes ----
 
 def begin_upload(base):
