@@ -116,6 +116,25 @@ test_ready_line() {
 	is "SIGINT: exit 0" "$STATUS" 0
 }
 
+# OpenMP reads these before main begins.
+openmp_environment() {
+	tr '\0' '\n' <"/proc/$SERVER_PID/environ" | grep -E '^(GOMP_SPINCOUNT|OMP_WAIT_POLICY)='
+}
+
+test_waiting_threads() {
+	(
+		unset GOMP_SPINCOUNT OMP_WAIT_POLICY
+		start_server
+		openmp_environment >"$WORK/openmp"
+		stop_server
+		OMP_WAIT_POLICY=passive start_server
+		openmp_environment >>"$WORK/openmp"
+		stop_server
+		trap - EXIT
+	)
+	is "threads wait briefly, or as the caller says" "$(cat "$WORK/openmp")" "$(printf 'GOMP_SPINCOUNT=2000\nOMP_WAIT_POLICY=passive')"
+}
+
 test_ipv6() {
 	[ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6 || return 0
 	start_server --host ::1
@@ -169,6 +188,20 @@ test_connections() {
 	is "pipelining: in order" "$(raw "$get\r\nGET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n${get}Connection: close\r\n\r\n" |
 		grep -a -o 'HTTP/1.1 ...' | cut -d ' ' -f 2 | tr '\n' ' ')" "200 404 200 "
 	like "HTTP/1.0" "$(raw 'GET /healthz HTTP/1.0\r\n\r\n')" '^HTTP/1.[01] 200'
+}
+
+environment() {
+	tr '\0' '\n' <"/proc/$SERVER_PID/environ"
+}
+
+test_environment() {
+	start_server
+	like "threads between evaluations sleep soon" "$(environment)" '^GOMP_SPINCOUNT=2000$'
+	like "free blocks are kept at hand" "$(environment)" '^GLIBC_TUNABLES=glibc.malloc.tcache_count=64$'
+	stop_server
+	GLIBC_TUNABLES=glibc.malloc.tcache_count=5 start_server
+	like "the caller's choice stays" "$(environment)" '^GLIBC_TUNABLES=glibc.malloc.tcache_count=5$'
+	stop_server
 }
 
 # held_by_threads: how many connections each thread that serves some holds, by what its epoll watches.
@@ -490,6 +523,7 @@ test_bad_options
 test_file
 test_bad_addresses
 test_ready_line
+test_waiting_threads
 test_ipv6
 start_server
 test_methods
@@ -499,6 +533,7 @@ test_hygiene
 test_long_heads
 stop_server
 is "exit 0 at the end" "$STATUS" 0
+test_environment
 test_spread
 test_connection_limit
 test_connections_per_address
