@@ -97,7 +97,7 @@ static bool is_plain(char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* A byte that stands for no ASCII character becomes the code point of its number in JSON, UTF-8 or not: it can be undone. */
+/* In JSON a byte that is no ASCII character becomes the code point of its number, UTF-8 or not: it can be undone. */
 static void add_escaped(struct line *line, char c)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -119,7 +119,8 @@ static void add_value(struct line *line, const struct key *key, const char *valu
 	const char *const end = value + n;
 	const size_t last = line->n + most - MAX_ESCAPE;
 	while (value < end && line->n < last) {
-		const char *plain = value, *const until = (size_t)(end - value) < last - line->n ? end : value + (last - line->n);
+		const size_t room = last - line->n;
+		const char *const plain = value, *const until = (size_t)(end - value) < room ? end : value + room;
 		while (value < until && is_plain(*value))
 			value++;
 		add_bytes(line, plain, (size_t)(value - plain));
@@ -212,8 +213,8 @@ static void end(struct line *line)
 	atomic_fetch_add(&n_unreported, 1);
 }
 
-/* A descriptor's non-blocking mode belongs to all who share it, other programs included. So a pipe or a terminal is opened
- * once more; a container's may belong to another user, then poll has to do. */
+/* A descriptor's non-blocking mode belongs to all who share it, other programs included. So a pipe or a terminal is
+ * opened once more; a container's may belong to another user, then poll has to do. */
 static void choose_way(void)
 {
 	struct stat status;
@@ -263,7 +264,8 @@ void srv_log(enum srv_level level, const char *format, ...)
 
 static void add_measure(struct line *line, const struct api_measure *measure)
 {
-	const struct key *const keys[API_N_PHASES] = {KEY("decode_ms"), KEY("prepare_ms"), KEY("evaluate_ms"), KEY("encode_ms")};
+	const struct key *const keys[API_N_PHASES] = {KEY("decode_ms"), KEY("prepare_ms"), KEY("evaluate_ms"),
+	                                              KEY("encode_ms")};
 	for (int phase = 0; phase < measure->n_phases; phase++)
 		add_milliseconds(line, keys[phase], (measure->phase_nanoseconds[phase] + 500) / 1000);
 	if (measure->n_phases > 0)

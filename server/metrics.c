@@ -157,7 +157,7 @@ static uint64_t sum_at(size_t offset)
 {
 	uint64_t sum = 0;
 	for (int i = 0; i < N_SHARDS; i++)
-		sum += atomic_load_explicit((atomic_uint_fast64_t *)(void *)((char *)&shards[i] + offset), memory_order_relaxed);
+		sum += atomic_load((atomic_uint_fast64_t *)(void *)((char *)&shards[i] + offset));
 	return sum;
 }
 
@@ -249,8 +249,8 @@ static void print_sums(FILE *out)
 	            sum_at(offset_of(&shards[0].bytes_in)));
 	print_count(out, "frictiond_response_bytes_total", "counter", "Bytes of the bodies of answers.",
 	            sum_at(offset_of(&shards[0].bytes_out)));
-	print_count(out, "frictiond_log_lines_dropped_total", "counter", "Lines of the log that could not be written at once.",
-	            srv_log_dropped());
+	print_count(out, "frictiond_log_lines_dropped_total", "counter",
+	            "Lines of the log that could not be written at once.", srv_log_dropped());
 	print_head(out, "frictiond_rejected_total", "counter",
 	           "Requests and connections that were sent away for what the server has or does, not for what they ask.");
 	for (int i = SRV_NOT_REJECTED + 1; i < SRV_N_REJECTIONS; i++)
@@ -261,7 +261,7 @@ static void print_sums(FILE *out)
 static void print_memory(FILE *out, const struct srv_gauges *gauges, const struct srv_process *process)
 {
 	static const char name[] = "frictiond_memory_bytes";
-	print_head(out, name, "gauge", "Memory that requests hold, that is kept warm for others, and of the whole process.");
+	print_head(out, name, "gauge", "Memory that requests hold, that is kept warm, and of the whole process.");
 	fprintf(out, "%s{kind=\"requests\"} %" PRIu64 "\n", name, gauges->memory_requests_bytes);
 	fprintf(out, "%s{kind=\"pool\"} %" PRIu64 "\n", name, gauges->memory_pool_bytes);
 	fprintf(out, "%s{kind=\"resident\"} %" PRIu64 "\n", name, process->resident_bytes);
@@ -280,18 +280,19 @@ static void print_state(FILE *out, const struct srv_gauges *gauges)
 	print_count(out, "frictiond_threads", "gauge", "Threads of a large evaluation.", gauges->threads);
 	print_count(out, "frictiond_draining", "gauge", "1 while the server is about to stop.", gauges->draining);
 	print_head(out, "frictiond_build_info", "gauge", "1; the labels tell the version and the inner loops in use.");
-	fprintf(out, "frictiond_build_info{version=\"%s\",instruction_set=\"%s\"} 1\n", FRIC_VERSION, gauges->instruction_set);
+	fprintf(out, "frictiond_build_info{version=\"" FRIC_VERSION "\",instruction_set=\"%s\"} 1\n",
+	        gauges->instruction_set);
 }
 
 static void print_process(FILE *out, const struct srv_process *process)
 {
-	print_real(out, "process_cpu_seconds_total", "counter", "Time on CPUs, in user and system mode.", process->cpu_seconds);
+	print_real(out, "process_cpu_seconds_total", "counter", "CPU time in user and system mode.", process->cpu_seconds);
 	print_real(out, "process_start_time_seconds", "gauge", "When the process began, in seconds since 1970.",
 	           process->start_seconds);
 	print_count(out, "process_resident_memory_bytes", "gauge", "Memory in use.", process->resident_bytes);
 	print_count(out, "process_virtual_memory_bytes", "gauge", "Address space in use.", process->virtual_bytes);
 	print_count(out, "process_open_fds", "gauge", "Open files and connections.", process->n_open_files);
-	print_count(out, "process_max_fds", "gauge", "Most files and connections that may be open.", process->max_open_files);
+	print_count(out, "process_max_fds", "gauge", "Most files that may be open.", process->max_open_files);
 	print_count(out, "process_threads", "gauge", "Threads of the process.", process->n_threads);
 }
 

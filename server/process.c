@@ -35,7 +35,8 @@ static void read_stat(struct srv_process *process)
 	double start_ticks;
 	uint64_t pages;
 	if (!rest || sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64
-	                    " %*s %lf %" SCNu64 " %" SCNu64, &process->n_threads, &start_ticks, &process->virtual_bytes, &pages) != 4)
+	                    " %*s %lf %" SCNu64 " %" SCNu64,
+	                    &process->n_threads, &start_ticks, &process->virtual_bytes, &pages) != 4)
 		return;
 	process->resident_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	process->start_seconds = boot_seconds() + start_ticks / (double)sysconf(_SC_CLK_TCK);

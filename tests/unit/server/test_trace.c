@@ -67,10 +67,10 @@ static void test_written(void **state)
 	char text[SRV_TRACEPARENT + 1], expected[SRV_TRACEPARENT + 1];
 	for (int sampled = 0; sampled < 2; sampled++) {
 		struct srv_trace trace, again;
-		snprintf(text, sizeof text, "00-" TRACE "-" PARENT "-%02d", sampled);
+		snprintf(text, sizeof text, "00-" TRACE "-" PARENT "-%s", sampled ? "01" : "00");
 		assert_true(srv_trace_read(text, &trace));
 		srv_trace_write(&trace, text);
-		snprintf(expected, sizeof expected, "00-" TRACE "-%s-%02d", trace.span_id, sampled);
+		snprintf(expected, sizeof expected, "00-" TRACE "-%s-%s", trace.span_id, sampled ? "01" : "00");
 		assert_string_equal(text, expected);
 		assert_true(srv_trace_read(text, &again));
 		assert_string_equal(again.parent_id, trace.span_id);
