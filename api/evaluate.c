@@ -9,8 +9,6 @@
 #include "api/numbers.h"
 #include "api/render.h"
 
-enum step { DECODE, PREPARE, EVALUATE, ENCODE, N_STEPS };
-
 /* Everything one request owns; given back at one place. */
 struct job {
 	const struct api_service *service;
@@ -23,8 +21,8 @@ struct job {
 	struct fric_contacts *contacts;
 	struct api_render render;
 	struct api_fault *fault;
+	struct api_measure measure;
 	int64_t step_began;
-	int64_t nanoseconds[N_STEPS];
 };
 
 static int64_t now(void)
@@ -294,11 +292,12 @@ static bool evaluate(struct job *job)
 }
 
 /* A step begins where the one before it ended: asking the clock costs as much as some of the work. */
-static bool timed(struct job *job, enum step step, bool (*run)(struct job *))
+static bool timed(struct job *job, enum api_phase phase, bool (*run)(struct job *))
 {
 	const bool ok = run(job);
 	const int64_t ended = now();
-	job->nanoseconds[step] = ended - job->step_began;
+	job->measure.phase_nanoseconds[phase] = ended - job->step_began;
+	job->measure.n_phases = (int)phase + 1;
 	job->step_began = ended;
 	return ok;
 }
@@ -323,10 +322,10 @@ static char *print_milliseconds(int64_t nanoseconds, char *out)
 
 static void add_timing(const struct job *job, struct api_response *response)
 {
-	static const char *const names[N_STEPS] = {"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
-	char text[N_STEPS * (16 + API_NUMBER_BYTES)], *end = text;
-	for (int step = 0; step < N_STEPS; step++)
-		end = print_milliseconds(job->nanoseconds[step], stpcpy(end, names[step]));
+	static const char *const names[API_N_PHASES] = {"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
+	char text[API_N_PHASES * (16 + API_NUMBER_BYTES)], *end = text;
+	for (int phase = 0; phase < API_N_PHASES; phase++)
+		end = print_milliseconds(job->measure.phase_nanoseconds[phase], stpcpy(end, names[phase]));
 	*end = '\0';
 	api_response_add_header(response, "Server-Timing", text);
 }
@@ -338,10 +337,12 @@ bool api_evaluate(const struct api_service *service, const struct api_request *r
 	                  .step_began = now(), .arena = {.pool = service->pool},
 	                  .context = {.n_threads = service->n_threads, .stop = request->stop,
 	                              .kernels = service->kernels, .memory = api_pool_memory(service->pool)}};
-	const bool ok = timed(&job, DECODE, decode) && timed(&job, PREPARE, prepare) && timed(&job, EVALUATE, evaluate) &&
-	                timed(&job, ENCODE, encode);
+	const bool ok = timed(&job, API_DECODE, decode) && timed(&job, API_PREPARE, prepare) &&
+	                timed(&job, API_EVALUATE, evaluate) && timed(&job, API_ENCODE, encode);
 	api_render_abandon(&job.render);
 	add_timing(&job, response);
+	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;
+	response->measure = job.measure;
 	fric_contacts_free(job.contacts);
 	api_document_free(&job.document);
 	api_arena_free(&job.arena);

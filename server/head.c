@@ -21,7 +21,7 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 #define KNOWN(name, member) {name, offsetof(struct srv_head, member), offsetof(struct srv_head, n_##member)}
 		KNOWN("Content-Length", content_length), KNOWN("Transfer-Encoding", transfer_encoding),
 		KNOWN("Content-Encoding", content_encoding), KNOWN("Content-Type", content_type), KNOWN("Accept", accept),
-		KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id),
+		KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id), KNOWN("traceparent", traceparent),
 #undef KNOWN
 	};
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -52,7 +52,7 @@ void srv_head_add(struct srv_head *head, const char *name, const char *value)
 	const char **known = value_of(head, name, &count);
 	if (known && (*count)++ == 0)
 		*known = value;
-	else if (known == &head->accept)
+	else if (known && known == &head->accept)
 		join_accept(head, value);
 }
 

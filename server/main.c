@@ -4,6 +4,7 @@
 #include "log.h"
 #include "options.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <signal.h>
@@ -14,6 +15,18 @@
 #include <unistd.h>
 
 enum { HURRIED_MS = 1000, SPARE_FILES = 64 };
+
+/* A program may be started without them. The next file to be opened, a connection perhaps, would take their numbers, and
+ * the log would be written there. */
+static void keep_standard_files(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
 
 /* Blocked in every thread and taken by sigtimedwait alone, so that nothing ever runs inside a handler. As process 1 of
  * a container only blocked signals arrive at all. SIGUSR1 is how other threads say that the last request is over. */
@@ -124,11 +137,11 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 	int fd = srv_listen(options->host, &port, &fault);
 	if (fd < 0) {
 		fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", options->host, port, fault);
-		return 1;
+		return SRV_CODE_FAILED;
 	}
 	struct srv_http *http = srv_http_start(options, fd, wake_main);
 	if (!http)
-		return 1;
+		return SRV_CODE_FAILED;
 	announce(options->host, port);
 	srv_log(SRV_INFO, "listening on %s port %d, %lld threads", options->host, port, options->threads);
 	int signal_number = await_end(signals);
@@ -136,23 +149,26 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 	drain(http, signals, options->drain_seconds);
 	srv_http_stop(http);
 	srv_log(SRV_INFO, "stopped");
-	return 0;
+	return SRV_CODE_OK;
 }
 
 int main(int argc, char **argv)
 {
 	struct srv_options options;
+	keep_standard_files();
 	if (set_environment())
 		start_again(argv);
 	sigset_t signals = block_signals();
 	switch (srv_options_read(argc, argv, &options, stdout, stderr)) {
-	case SRV_EXIT_OK: return fflush(stdout) == 0 ? 0 : 1;
-	case SRV_EXIT_BAD: return 2;
+	case SRV_EXIT_OK: return fflush(stdout) == 0 ? SRV_CODE_OK : SRV_CODE_FAILED;
+	case SRV_EXIT_BAD: return SRV_CODE_BAD;
 	case SRV_START: break;
 	}
-	srv_log_set_level((enum srv_level)options.log_level);
+	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections);
-	return serve(&options, &signals);
+	const int code = serve(&options, &signals);
+	srv_options_free(&options);
+	return code;
 }

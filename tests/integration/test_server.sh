@@ -37,11 +37,12 @@ test_questions() {
 	is "--help: exit 0" "$STATUS" 0
 	like "--help: on standard output" "$OUT" '^Usage: frictiond'
 	for name in host port threads max-json-bytes max-frame-bytes max-answer-bytes connections io-threads queue-requests \
-		queue-bytes pool-bytes idle-seconds drain-seconds log-level; do
+		queue-bytes pool-bytes idle-seconds drain-seconds log-level log-format config; do
 		like "--help: explains --$name" "$OUT" "^  --$name "
 	done
 	run --version
 	like "--version" "$STATUS $OUT" '^0 frictiond [0-9]+\.[0-9]+\.[0-9]+$'
+	like "--help: the exit codes" "$("$FRICTIOND" --help)" '^Exit codes: 0 stopped'
 	run --print-options-markdown
 	like "options as markdown" "$STATUS $OUT" '^\| `--port N` \| `FRICTIOND_PORT` \| 8080 '
 }
@@ -56,9 +57,33 @@ test_bad_options() {
 	refused "zero threads" "--threads: '0'" --threads 0
 	refused "unknown unit" "--max-json-bytes: '1Q'" --max-json-bytes 1Q
 	refused "unknown level" "--log-level: 'loud'" --log-level loud
+	refused "unknown format" "--log-format: 'xml'" --log-format xml
+	refused "no such file" "/nowhere/frictiond.conf: No such file" --config /nowhere/frictiond.conf
+	printf 'port = 1\nprot = 2\n' >"$WORK/bad.conf"
+	refused "unknown option in a file" "bad.conf, line 2: unknown option 'prot'" --config "$WORK/bad.conf"
+	FRICTIOND_CONFIG=$WORK/bad.conf refused "the same by the environment" "bad.conf, line 2: unknown option 'prot'" \
+		--print-config
 	refused "queue shorter than a body" "--queue-bytes" --queue-bytes 1K
 	FRICTIOND_PORT=x refused "environment" "FRICTIOND_PORT: 'x'"
 	FRICTIOND_MAX_JSON_BYTES=many refused "environment, bytes" "FRICTIOND_MAX_JSON_BYTES: 'many'"
+}
+
+test_file() {
+	printf '# here\nlog-format = json\nlog-level = info\nthreads = 3\n' >"$WORK/good.conf"
+	FRICTIOND_CONFIG=$WORK/good.conf FRICTIOND_LOG_LEVEL=error start_server --threads 2
+	is "a flag wins over the file" "$(curl -s "$BASE/v1/info" | jq .threads)" 2
+	stop_server
+	is "a variable wins over the file" "$(cat "$WORK/log")" ""
+	start_server --config "$WORK/good.conf"
+	is "options from a file" "$(curl -s "$BASE/v1/info" | jq .threads)" 3
+	stop_server
+	is "the log is JSON" "$(jq -r .msg "$WORK/log" | tail -n 1)" stopped
+	run --config "$WORK/good.conf" --print-config
+	is "--print-config: exit 0" "$STATUS" 0
+	like "--print-config: the source" "$(grep -B 1 '^threads' <<<"$OUT")" '^# from: .*/good.conf, line 4$'
+	printf '%s\n' "$OUT" >"$WORK/printed.conf"
+	is "--print-config: is read back" \
+		"$("$FRICTIOND" --config "$WORK/printed.conf" --print-config | grep -v '^#')" "$(grep -v '^#' <<<"$OUT")"
 }
 
 test_bad_addresses() {
@@ -495,6 +520,7 @@ test_drain_ends() {
 
 test_questions
 test_bad_options
+test_file
 test_bad_addresses
 test_ready_line
 test_waiting_threads
