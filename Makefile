@@ -66,6 +66,12 @@ $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a 
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
 	$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
 
+# Calls from api and core (and from the test) go through functions of the test's that can fail.
+SCARCE := malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap mremap
+$(B)/tests/unit/api/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
+$(B)/tests/unit/api/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
+
 BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
 	$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)

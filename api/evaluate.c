@@ -157,15 +157,15 @@ static bool group_factors(struct job *job, enum fric_type type, const double *in
 	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
 	const size_t m = (size_t)fric_inner_size(job->evaluation.batch.dim);
 	struct api_render *r = &job->render;
-	json_t *group = json_object();
+	json_t *group = api_render_add(r, hessian, fric_type_name(type), json_object());
 	struct fric_error error;
 	double *weights = allocate(job, n * k, sizeof(*weights));
-	api_render_add(r, hessian, fric_type_name(type), group);
 	json_t *basis = group_output(job, type, FRIC_OUT_TANGENT_BASIS);
-	if (!weights || !basis)
+	if (!weights || !basis ||
+	    !core(job, fric_stencil_weights(&job->context, job->contacts, type, weights, &error), &error)) {
+		json_decref(basis);
 		return false;
-	if (!core(job, fric_stencil_weights(&job->context, job->contacts, type, weights, &error), &error))
-		return false;
+	}
 	api_render_add(r, group, "weights", api_render_array(r, API_F64, weights, n, k, 0));
 	api_render_add(r, group, "tangent_basis", basis);
 	api_render_add(r, group, "inner", api_render_array(r, API_F64, inner, n, m, 0));
@@ -190,10 +190,9 @@ static bool evaluate_hessian(struct job *job)
 	struct fric_error error;
 	if (!e->outputs[API_HESSIAN])
 		return true;
-	json_t *hessian = json_object();
+	json_t *hessian = api_render_add(&job->render, job->render.document.root, "hessian", json_object());
 	int64_t *shape = allocate(job, 2, sizeof(*shape));
 	double *inner = allocate(job, fric_n_contacts(job->contacts) * (size_t)fric_inner_size(e->batch.dim), sizeof(*inner));
-	api_render_add(&job->render, job->render.document.root, "hessian", hessian);
 	if (!shape || !inner || !hessian)
 		return false;
 	shape[0] = shape[1] = (int64_t)ndof;
@@ -206,8 +205,7 @@ static bool evaluate_hessian(struct job *job)
 
 static bool evaluate_group(struct job *job, enum fric_type type, json_t *collisions)
 {
-	json_t *group = json_object();
-	api_render_add(&job->render, collisions, fric_type_name(type), group);
+	json_t *group = api_render_add(&job->render, collisions, fric_type_name(type), json_object());
 	for (int output = 0; output < FRIC_N_OUTPUTS; output++) {
 		const enum fric_output o = (enum fric_output)output;
 		if (!job->evaluation.collision_outputs[o] || !fric_has_output(job->contacts, type, o))
@@ -224,8 +222,7 @@ static bool evaluate_collisions(struct job *job)
 {
 	if (!job->evaluation.outputs[API_COLLISIONS])
 		return true;
-	json_t *collisions = json_object();
-	api_render_add(&job->render, job->render.document.root, "collisions", collisions);
+	json_t *collisions = api_render_add(&job->render, job->render.document.root, "collisions", json_object());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		if (job->evaluation.has_group[type] && !evaluate_group(job, type, collisions))
 			return false;
@@ -239,12 +236,10 @@ static void list_skipped_of(struct job *job, enum fric_type type, json_t *list)
 		const char *reason = fric_reason(fric_skipped(job->contacts, type, i));
 		if (!*reason)
 			continue;
-		json_t *entry = json_object();
+		json_t *entry = api_render_append(&job->render, list, json_object());
 		api_render_add(&job->render, entry, "group", json_string(fric_type_name(type)));
 		api_render_integer(&job->render, entry, "index", (int64_t)i);
 		api_render_add(&job->render, entry, "reason", json_string(reason));
-		if (json_array_append_new(list, entry))
-			job->render.failed = true;
 	}
 }
 
@@ -252,10 +247,9 @@ static void list_skipped(struct job *job)
 {
 	if (!job->evaluation.batch.skip_degenerate)
 		return;
-	json_t *list = json_array();
+	json_t *list = api_render_add(&job->render, job->render.document.root, "skipped", json_array());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		list_skipped_of(job, type, list);
-	api_render_add(&job->render, job->render.document.root, "skipped", list);
 }
 
 static bool evaluate(struct job *job)
