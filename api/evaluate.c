@@ -80,13 +80,14 @@ static bool evaluate_sums(struct job *job)
 	return true;
 }
 
-/* Refused before anything is computed. */
+/* Refused before anything is computed. A pointer leads to what is there, or to where it would be. */
 static bool check_hessian_size(struct job *job, size_t bytes)
 {
-	const struct api_path root = {0}, hessian = {&root, "hessian", 0}, format = {&hessian, "format", 0};
+	const struct api_field root = {job->document.root, {0}}, hessian = api_member(&root, "hessian"),
+	                       format = api_member(&hessian, "format");
 	if (bytes <= job->service->max_answer_bytes)
 		return true;
-	return api_fault_at(job->fault, 413, &format, "the Hessian would take %zu bytes, the limit is %zu:"
+	return api_fault_at(job->fault, 413, hessian.node ? &format.path : &hessian.path, "the Hessian would take %zu bytes, the limit is %zu:"
 	                    " use \"factors\", or fewer contacts in a request", bytes, job->service->max_answer_bytes);
 }
 

@@ -75,8 +75,8 @@ static void same_rows(const struct api_array *array, const json_t *expected, int
 	if (level == array->rank) {
 		const double value = json_real_value(expected);
 		FUZZ_CHECK(json_is_real(expected), "a row of more than %d levels", array->rank);
-		FUZZ_CHECK(!memcmp((const double *)array->data + (*i)++, &value, sizeof(value)), "entry %zu is not %.17g", *i - 1,
-		           value);
+		FUZZ_CHECK(!memcmp((const double *)array->data + *i, &value, sizeof(value)), "entry %zu is not %.17g", *i, value);
+		++*i;
 		return;
 	}
 	FUZZ_CHECK(json_array_size(expected) == array->shape[level], "%zu rows", json_array_size(expected));
@@ -98,7 +98,8 @@ static void same_array(const struct api_array *array, const json_t *expected)
 	const int depth = nest_depth(expected);
 	FUZZ_CHECK(depth >= 0 && depth <= API_MAX_RANK, "lifted at depth %d", depth);
 	FUZZ_CHECK(array->n == count_numbers(expected), "%zu numbers", array->n);
-	FUZZ_CHECK(array->dtype == API_F64 && !array->binary && (uintptr_t)array->data % 8 == 0 && array->data, "no text's array");
+	FUZZ_CHECK(array->dtype == API_F64 && !array->binary, "no text's array");
+	FUZZ_CHECK(array->data && (uintptr_t)array->data % 8 == 0, "not aligned");
 	FUZZ_CHECK(array->ragged == !is_regular(expected, expected), "ragged is %d", array->ragged);
 	if (array->ragged) {
 		leads_to_an_entry(array, expected);

@@ -52,7 +52,8 @@ void fuzz_put(struct fuzz_dressed *d, const char *key, const char *text)
 /* ---- arrays ---- */
 
 /* The values below one element of a level. */
-static const double *put_text(struct api_buffer *out, bool integral, int rank, const size_t *shape, const double *values)
+static const double *put_text(struct api_buffer *out, bool integral, int rank, const size_t *shape,
+                              const double *values)
 {
 	char number[32];
 	if (rank == 0) {

@@ -59,8 +59,8 @@ static double raw_number(struct request *r)
 /* Mostly of a usual size, on a lattice, so that geometry degenerates now and then. */
 static double number(struct request *r, enum kind kind)
 {
-	static const double edges[] = {0, -0.0, 1e-3, 1e-12, 5e-324, 2.2250738585072014e-308, 1e-310, 1e154, 1e-154, DBL_MAX, 1e300,
-	                               0.1, 1.0 / 3, 1e15, 4503599627370497.5, -1e-5};
+	static const double edges[] = {0, -0.0, 1e-3, 1e-12, 5e-324, 2.2250738585072014e-308, 1e-310, 1e154, 1e-154, DBL_MAX,
+	                               1e300, 0.1, 1.0 / 3, 1e15, 4503599627370497.5, -1e-5};
 	const uint8_t c = fuzz_byte(r->input);
 	double value = c < 200 ? (c - 60) / 8.0 : c < 232 ? edges[c - 200 < 16 ? c - 200 : c - 216] : raw_number(r);
 	if (kind != ANY && !accident(r))
@@ -164,15 +164,18 @@ static void put_indices(struct request *r, const char *key, size_t n, size_t k, 
 
 /* ---- fields ---- */
 
-static void put_mu(struct request *r, const char *mu, const char *mu_s, const char *mu_k, size_t n, size_t m, bool scalar)
+static const char *const plain_mu[] = {"mu", "mu_s", "mu_k"};
+static const char *const vertex_mu[] = {"vertex_mu", "vertex_mu_s", "vertex_mu_k"};
+
+/* The one for both, or both; n = 0: bare numbers. */
+static void put_mu(struct request *r, const char *const names[], size_t n, bool one_for_all)
 {
-	const char *const names[] = {mu, mu_s, mu_k};
 	const bool two = below(r, 2);
 	for (size_t i = two; i < (two ? 3 : 1); i++)
-		if (scalar)
+		if (names == plain_mu && !one_for_all)
 			put_scalar(r, names[i], NON_NEGATIVE);
 		else if (!accident(r))
-			put_field(r, names[i], n, m, 0, m == 0 && strncmp(mu, "vertex", 6) != 0, NON_NEGATIVE);
+			put_field(r, names[i], n, 0, 0, one_for_all, NON_NEGATIVE);
 }
 
 static void put_materials(struct request *r)
@@ -200,9 +203,9 @@ static void put_friction(struct request *r)
 		put_scalar(r, "eps_v", POSITIVE);
 	const size_t source = below(r, 8);
 	if (source < 3 || accident(r))
-		put_mu(r, "mu", "mu_s", "mu_k", 0, 0, true);
+		put_mu(r, plain_mu, 0, false);
 	if (source >= 3 && source < 5)
-		put_mu(r, "vertex_mu", "vertex_mu_s", "vertex_mu_k", r->n_vertices, 0, false);
+		put_mu(r, vertex_mu, r->n_vertices, false);
 	if ((source >= 3 && source < 5) || accident(r))
 		put_choice(r, "blend", blends, COUNT(blends));
 	if (source >= 5 && source < 7)
@@ -234,7 +237,7 @@ static void put_group(struct request *r, enum fric_type type, bool many)
 	if (fields & 2)
 		put_field(r, "weight", n, 0, 0, true, ANY);
 	if (fields & 4)
-		put_mu(r, "mu", "mu_s", "mu_k", n, 0, false);
+		put_mu(r, plain_mu, n, true);
 	if (fields & 8)
 		put_field(r, "eps_v", n, 0, 0, true, POSITIVE);
 	if (fields & 16)
@@ -259,10 +262,10 @@ static void put_group(struct request *r, enum fric_type type, bool many)
 static void put_answer(struct request *r)
 {
 	static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions"};
-	static const char *const collision_outputs[] = {"potential", "tangential_velocity", "mu_s", "mu_k", "normal_force", "distance",
-	                                                "closest_point", "tangent_basis", "status", "slip_ratio"};
-	static const char *const formats[] = {"triplets", "csr", "factors"}, *const triangles[] = {"full", "upper", "lower"},
-	                         *const projections[] = {"none", "clamp", "abs"}, *const reactions[] = {"error", "skip"};
+	static const char *const collision_outputs[] = {"potential", "tangential_velocity", "mu_s", "mu_k", "normal_force",
+	                                                "distance", "closest_point", "tangent_basis", "status", "slip_ratio"};
+	static const char *const formats[] = {"triplets", "csr", "factors"}, *const projections[] = {"none", "clamp", "abs"},
+	                         *const triangles[] = {"full", "upper", "lower"}, *const reactions[] = {"error", "skip"};
 	const uint8_t fields = fuzz_byte(r->input);
 	if (fields & 1)
 		put_choices(r, "outputs", outputs, COUNT(outputs));
@@ -280,6 +283,19 @@ static void put_answer(struct request *r)
 		put_choice(r, "on_degenerate", reactions, COUNT(reactions));
 }
 
+static void put_groups(struct request *r, uint8_t groups, bool many)
+{
+	fuzz_open(r->d, "collisions");
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const bool flat = type != FRIC_EDGE_EDGE && type != FRIC_FACE_VERTEX;
+		if (groups >> type & 1 && (r->dim == 3 || flat || accident(r))) {
+			put_group(r, type, many);
+			many = false;
+		}
+	}
+	fuzz_close(r->d);
+}
+
 static void put_request(struct request *r, bool many)
 {
 	const uint8_t groups = fuzz_byte(r->input), parts = fuzz_byte(r->input);
@@ -295,37 +311,35 @@ static void put_request(struct request *r, bool many)
 	put_friction(r);
 	if (parts & 48)
 		put_barrier(r);
-	fuzz_open(r->d, "collisions");
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		if (groups >> type & 1 && (r->dim == 3 || (type != FRIC_EDGE_EDGE && type != FRIC_FACE_VERTEX) || accident(r))) {
-			put_group(r, type, many);
-			many = false;
-		}
-	fuzz_close(r->d);
+	put_groups(r, groups, many);
 	put_answer(r);
 	fuzz_close(r->d);
 }
 
 static void put_function(struct request *r, const char **target)
 {
+	enum { MU = 1, EPS_V = 2, ANISO = 4, PAIRS = 8, NO_MU = 16 };
 	static const struct {
-		const char *target, *first, *values[4], *pairs[2];
-		bool pair;
+		const char *target, *first;
+		int parameters;
 	} functions[] = {
-		{"/v1/functions/smooth_mu_f2", "y", {"mu_s", "mu_k", "eps_v"}, {NULL}, false},
-		{"/v1/functions/smooth_friction_f1_over_x", "y", {"eps_v"}, {NULL}, false},
-		{"/v1/functions/anisotropic_x_from_tau_aniso", "tau_aniso", {NULL}, {NULL}, true},
-		{"/v1/functions/anisotropic_mu_eff_f", "tau_dir", {NULL}, {"mu_s_aniso", "mu_k_aniso"}, true},
-		{"/v1/functions/anisotropic_mu_eff_from_tau_aniso", "tau_aniso", {"mu_s", "mu_k"}, {"mu_s_aniso", "mu_k_aniso"}, true},
+		{"/v1/functions/smooth_mu_f2", "y", MU | EPS_V},
+		{"/v1/functions/smooth_friction_f1_over_x", "y", EPS_V},
+		{"/v1/functions/anisotropic_x_from_tau_aniso", "tau_aniso", PAIRS},
+		{"/v1/functions/anisotropic_mu_eff_f", "tau_dir", ANISO | PAIRS},
+		{"/v1/functions/anisotropic_mu_eff_from_tau_aniso", "tau_aniso", MU | ANISO | PAIRS | NO_MU},
 	};
 	const size_t f = below(r, COUNT(functions)), n = below(r, 20);
+	const int parameters = functions[f].parameters;
 	*target = functions[f].target;
-	put_field(r, functions[f].first, n, functions[f].pair ? 2 : 0, 0, n == 1, ANY);
-	for (size_t i = 0; i < 4 && functions[f].values[i]; i++)
-		put_field(r, functions[f].values[i], n, 0, 0, true, strcmp(functions[f].values[i], "eps_v") ? NON_NEGATIVE : POSITIVE);
-	for (size_t i = 0; i < 2 && functions[f].pairs[i]; i++)
-		put_field(r, functions[f].pairs[i], n, 2, 0, true, NON_NEGATIVE);
-	if (f == 4 && below(r, 2))
+	put_field(r, functions[f].first, n, parameters & PAIRS ? 2 : 0, 0, n == 1, ANY);
+	for (int i = 1; i < 3 && parameters & MU; i++)
+		put_field(r, plain_mu[i], n, 0, 0, true, NON_NEGATIVE);
+	if (parameters & EPS_V)
+		put_field(r, "eps_v", n, 0, 0, true, POSITIVE);
+	for (int i = 0; i < 2 && parameters & ANISO; i++)
+		put_field(r, i ? "mu_k_aniso" : "mu_s_aniso", n, 2, 0, true, NON_NEGATIVE);
+	if (parameters & NO_MU && below(r, 2))
 		fuzz_put(r->d, "no_mu", below(r, 2) ? "true" : "false");
 	fuzz_close(r->d);
 }
@@ -337,8 +351,8 @@ struct answer {
 	char *body;
 };
 
-static void ask(const struct api_service *service, const char *target, const char *type, const char *accept, const char *body,
-                size_t bytes, struct answer *answer)
+static void ask(const struct api_service *service, const char *target, const char *type, const char *accept,
+                const char *body, size_t bytes, struct answer *answer)
 {
 	const struct api_request request = {.method = "POST", .target = target, .content_type = type, .accept = accept,
 	                                    .request_id = "id", .body = body, .body_bytes = bytes};

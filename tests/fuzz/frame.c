@@ -1,6 +1,6 @@
 /* The frame's container and its references against a second, slow reading of them.
- * Input: a byte of flags, then the body as it is, or (flag 1) the document up to a 0xFF byte and the tail, which are put
- * together here as they should be: random bytes hardly ever have the right length. Flags 2..4: how far off alignment. */
+ * Input: a byte of flags, then the body as it is, or (bit 0) the document up to a 0xFF byte and the tail, which are put
+ * together here as they should be: random bytes hardly ever have the right length. Bits 1 to 3: how far off alignment. */
 #include "api/frame.h"
 
 #include "tests/fuzz/compare.h"
@@ -112,13 +112,13 @@ static bool are_apart(const struct expected *e)
 static void same_reference(const struct expected *e, const struct api_array *array, const json_t *node)
 {
 	const json_t *shape = json_object_get(node, "shape");
+	const size_t rank = json_array_size(shape);
 	size_t n = 0;
 	count_of(shape, &n);
-	FUZZ_CHECK(array->binary && !array->ragged && (int)array->dtype == dtype_of(node) && array->n == n, "%zu", array->n);
-	FUZZ_CHECK((size_t)array->rank == (json_array_size(shape) > API_MAX_RANK ? API_MAX_RANK + 1 : json_array_size(shape)),
-	           "rank %d", array->rank);
-	for (int i = 0; i < array->rank && i < API_MAX_RANK; i++)
-		FUZZ_CHECK((double)array->shape[i] == (double)json_integer_value(json_array_get(shape, (size_t)i)), "length %d", i);
+	FUZZ_CHECK(!array->ragged && (int)array->dtype == dtype_of(node) && array->n == n, "%zu", array->n);
+	FUZZ_CHECK((size_t)array->rank == (rank > API_MAX_RANK ? API_MAX_RANK + 1 : rank), "rank %d", array->rank);
+	for (size_t i = 0; i < rank && i < API_MAX_RANK; i++)
+		FUZZ_CHECK((double)array->shape[i] == (double)json_integer_value(json_array_get(shape, i)), "length %zu", i);
 	const char *begin = e->tail + json_integer_value(json_object_get(node, "offset"));
 	FUZZ_CHECK((uintptr_t)array->data % 8 == 0, "not aligned");
 	FUZZ_CHECK(n == 0 || !memcmp(array->data, begin, n * api_dtype_bytes(array->dtype)), "other bytes");
@@ -174,11 +174,12 @@ static void check(const char *body, size_t bytes)
 	struct api_document document;
 	size_t length = 0;
 	const bool container = is_container(body, bytes, &length);
-	const bool nul = container && memchr(body + 8, 0, length);
+	const bool readable = container && !memchr(body + 8, 0, length);
+	const size_t head = container ? 8 + length : bytes;
 	json_error_t error = {0};
-	json_t *tree = container && !nul ? json_loadb(body + 8, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error) : NULL;
-	const bool too_big = container && !nul && !tree && strstr(error.text, "integer");
-	struct expected e = {.tail = container ? body + 8 + length : body, .tail_bytes = container ? bytes - 8 - length : 0};
+	json_t *tree = readable ? json_loadb(body + 8, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error) : NULL;
+	const bool too_big = readable && !tree && strstr(error.text, "integer");
+	struct expected e = {.tail = body + head, .tail_bytes = bytes - head};
 	const bool sound = tree && are_sound(&e, tree) && are_apart(&e);
 	api_fault_clear(&fault);
 	const bool accepted = api_frame_read(body, bytes, MOST_DOCUMENT, &arena, &document, &fault);

@@ -1,6 +1,6 @@
 /**
- * What the harnesses share. A harness is one LLVMFuzzerTestOneInput: libFuzzer calls it in the builds of `make fuzz`, replay.c
- * in all others. It aborts where something is wrong.
+ * What the harnesses share. A harness is one LLVMFuzzerTestOneInput: libFuzzer calls it in the builds of `make fuzz`,
+ * replay.c in all others. It aborts where something is wrong.
  */
 #ifndef FUZZ_H
 #define FUZZ_H

@@ -12,8 +12,9 @@ static const char *const routes[] = {
 static const char *const methods[] = {"POST", "GET", "HEAD", "PUT", ""};
 static const char *const contents[] = {api_media_json, api_media_frame, NULL, "application/json; charset=utf-8",
                                        "text/plain", ""};
-static const char *const accepts[] = {NULL, api_media_json, api_media_frame, "*/*", "application/*;q=0.5, text/html",
-                                      "text/html", "application/json;q=0", "application/vnd.frictiond.frame;q=0.3,*/*;q=0.2"};
+static const char *const accepts[] = {
+	NULL, api_media_json, api_media_frame, "*/*", "application/*;q=0.5, text/html", "text/html", "application/json;q=0",
+	"application/vnd.frictiond.frame;q=0.3,*/*;q=0.2"};
 static const char *const kernels[] = {"best", "scalar", "baseline", "avx2"};
 
 #define CHOOSE(list, byte) (list)[(byte) % (sizeof(list) / sizeof((list)[0]))]
@@ -22,8 +23,8 @@ static const char *const kernels[] = {"best", "scalar", "baseline", "avx2"};
 static struct api_service service_of(uint8_t settings)
 {
 	static struct api_pool *pool;
-	struct api_service service = {.n_threads = settings & 1 ? 2 : 1, .max_json_bytes = 1 << 20, .max_frame_bytes = 1 << 20,
-	                              .max_answer_bytes = settings & 16 ? 2000 : 16 << 20};
+	struct api_service service = {.n_threads = settings & 1 ? 2 : 1, .max_json_bytes = 1 << 20,
+	                              .max_frame_bytes = 1 << 20, .max_answer_bytes = settings & 16 ? 2000 : 16 << 20};
 	if (!pool)
 		pool = api_pool_create(64 << 20);
 	service.pool = settings & 2 ? pool : NULL;

@@ -37,7 +37,8 @@ void fuzz_read_body(const struct api_response *response, const char *body, struc
 		FUZZ_CHECK(api_document_read_json(body, response->body_bytes, document, &text), "%s", text.detail);
 }
 
-void fuzz_same_answers(const struct api_response *a, const char *body_a, const struct api_response *b, const char *body_b)
+void fuzz_same_answers(const struct api_response *a, const char *body_a, const struct api_response *b,
+                       const char *body_b)
 {
 	FUZZ_CHECK(a->status == b->status, "%d and %d", a->status, b->status);
 	FUZZ_CHECK(!strcmp(a->content_type, b->content_type), "%s and %s", a->content_type, b->content_type);
@@ -172,8 +173,10 @@ static double number_of(const struct api_document *document, const json_t *objec
 static void check_range(const struct api_document *document, const json_t *object, const char *name, double limit)
 {
 	const struct api_array *array = api_document_array(document, json_object_get(object, name));
-	for (size_t i = 0; i < array->n; i++)
-		FUZZ_CHECK(fuzz_value(array, i) >= 0 && fuzz_value(array, i) < limit, "%s/%zu is %g", name, i, fuzz_value(array, i));
+	for (size_t i = 0; i < array->n; i++) {
+		const double value = fuzz_value(array, i);
+		FUZZ_CHECK(value >= 0 && value < limit, "%s/%zu is %g", name, i, value);
+	}
 }
 
 /* Rows one behind the other, columns ascending in each. */
@@ -214,7 +217,7 @@ static void check_evaluation(const struct api_document *document)
 	             *hessian = json_object_get(root, "hessian");
 	const double n_vertices = number_of(document, root, "n_vertices"),
 	             ndof = gradient ? (double)length_of(document, root, "gradient") : 0;
-	FUZZ_CHECK(!gradient || ndof == 2 * n_vertices || ndof == 3 * n_vertices, "%g numbers of %g vertices", ndof, n_vertices);
+	FUZZ_CHECK(!gradient || ndof == 2 * n_vertices || ndof == 3 * n_vertices, "%g of %g vertices", ndof, n_vertices);
 	FUZZ_CHECK(number_of(document, root, "n_collisions") >= 0, "contacts");
 	if (hessian && gradient)
 		check_hessian(document, hessian, ndof);

@@ -11,8 +11,8 @@
 char *fuzz_body(const struct api_response *response);
 
 /**
- * An answer of api_handle: a status of the contract's, never a 500; a body that is JSON or a frame as the type says, every
- * number finite; a problem is complete, and its pointers lead somewhere in the request's document.
+ * An answer of api_handle: a status of the contract's, never a 500; a body that is JSON or a frame as the type says,
+ * every number finite; a problem is complete, and its pointers lead somewhere in the request's document.
  * @param body  of the response, in one piece
  */
 void fuzz_judge(const struct api_service *service, const struct api_request *request,
@@ -24,6 +24,7 @@ void fuzz_read_body(const struct api_response *response, const char *body, struc
                     struct api_document *document);
 
 /* Both answers have the same status, type and bytes. */
-void fuzz_same_answers(const struct api_response *a, const char *body_a, const struct api_response *b, const char *body_b);
+void fuzz_same_answers(const struct api_response *a, const char *body_a, const struct api_response *b,
+                       const char *body_b);
 
 #endif

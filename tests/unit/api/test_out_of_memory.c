@@ -2,7 +2,8 @@
  * Every allocation of a whole request fails in turn, alone or with all that follow it. The answer is then the right one
  * (where there is a way around) or a complete 503; nothing is lost, nothing crashes.
  * The linker puts the functions below in the place of malloc and the like in all calls from api and core; jansson has
- * its own door. What the run-time libraries of OpenMP and C allocate for themselves does not fail: they end the program.
+ * its own door. What the run-time libraries of OpenMP and C allocate for themselves does not fail: OpenMP's would end
+ * the program.
  */
 #include "api/api.h"
 
@@ -189,6 +190,11 @@ static bool same(const struct answer *a, const struct answer *b)
 	       !strcmp(a->response.content_type, b->response.content_type);
 }
 
+static const char *others(void)
+{
+	return for_ever ? " and all after it" : "";
+}
+
 /* @return whether the request came to its end without a failure */
 static bool try(const struct api_request *request, const struct answer *right, long n, const char *name)
 {
@@ -197,13 +203,13 @@ static bool try(const struct api_request *request, const struct answer *right, l
 	atomic_store(&allocations_left, n);
 	ask(request, &answer);
 	if (!same(&answer, right) && !is_complete_503(&answer))
-		fail_msg("%s, allocation %ld%s: status %d\n%s\nnot\n%.300s", name, n, for_ever ? " and all after it" : "",
-		         answer.response.status, answer.body, right->body);
+		fail_msg("%s, allocation %ld%s: status %d\n%s\nnot\n%.300s", name, n, others(), answer.response.status,
+		         answer.body, right->body);
 	const bool ok = same(&answer, right);
 	forget(&answer);
 	api_pool_trim(service.pool, 0);
 	if (n_live != blocks || live_bytes != bytes)
-		fail_msg("%s, allocation %ld%s: %ld blocks and %ld bytes are lost", name, n, for_ever ? " and all after it" : "",
+		fail_msg("%s, allocation %ld%s: %ld blocks and %ld mapped bytes are lost", name, n, others(),
 		         n_live - blocks, live_bytes - bytes);
 	return ok;
 }
@@ -350,8 +356,10 @@ static void put_groups(struct fuzz_dressed *d)
 
 static void put_request(struct fuzz_dressed *d, const char *hessian, bool materials)
 {
-	static const double positions[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0.3, 0.3, 0.5, 0.2, -0.4, 0.6, 0.9, 0.8, 0.7, 0, 0, 0},
-	                    velocities[] = {0.1, 0.2, 0, 0, 0.3, 0.1, 1, 0, 0, 0, 0, 0.2, 0.05, 0, 0, 0, 2, 0, 0.5, 0.5, 0.1};
+	static const double positions[] = {0,   0,   0,   1,   0,    0,   0,   1,   0,   0.3, 0.3,
+	                                   0.5, 0.2, -0.4, 0.6, 0.9, 0.8, 0.7, 0,   0,   0};
+	static const double velocities[] = {0.1, 0.2,  0, 0, 0.3, 0.1, 1, 0,   0,   0,  0,
+	                                    0.2, 0.05, 0, 0, 0,   2,   0, 0.5, 0.5, 0.1};
 	const size_t shape[] = {N_VERTICES, 3};
 	fuzz_dressed_start(d);
 	fuzz_put(d, "dim", "3");
@@ -377,11 +385,11 @@ static void evaluate(const char *hessian, bool materials, enum dresses dresses)
 	size_t bytes;
 	put_request(&d, hessian, materials);
 	char *frame = fuzz_frame(&d, &bytes);
+	const char *accept = dresses == JSON_TO_JSON ? NULL : api_media_frame;
 	if (dresses == FRAME_TO_FRAME)
-		post("/v1/evaluate", api_media_frame, NULL, frame, bytes, 200, hessian);
+		post("/v1/evaluate", api_media_frame, accept, frame, bytes, 200, hessian);
 	else
-		post("/v1/evaluate", api_media_json, dresses == JSON_TO_JSON ? NULL : api_media_frame, d.json.data, d.json.bytes,
-		     200, hessian);
+		post("/v1/evaluate", api_media_json, accept, d.json.data, d.json.bytes, 200, hessian);
 	free(frame);
 	fuzz_dressed_free(&d);
 }
@@ -426,7 +434,8 @@ static void answers_functions(void **unused)
 	get("/v1/functions/smooth_mu?y=1&mu_s=1&mu_k=0.5&eps_v=0", 422);
 	get("/v1/functions/smooth_mu?y=1&y=2", 422);
 	POST_FUNCTION("smooth_mu", "{\"y\":[1,2,3],\"mu_s\":1,\"mu_k\":[0.5,1,2],\"eps_v\":1}", 200);
-	POST_FUNCTION("anisotropic_mu_eff_f", "{\"tau_dir\":[[1,0],[0,1]],\"mu_s_aniso\":[1,2],\"mu_k_aniso\":[[1,2],[3,4]]}", 200);
+	POST_FUNCTION("anisotropic_mu_eff_f",
+	              "{\"tau_dir\":[[1,0],[0,1]],\"mu_s_aniso\":[1,2],\"mu_k_aniso\":[[1,2],[3,4]]}", 200);
 	post("/v1/functions/smooth_mu?y=1", api_media_json, NULL, "{}", 2, 422, "a query with a body");
 }
 
@@ -445,7 +454,8 @@ static void reports_faults(void **unused)
 {
 	(void)unused;
 	static const char *const bodies[] = {
-		"{\"dim\":3,\"velocities\":[[1,2,3],[4,5]]}", "{\"dim\":3,\"velosities\":[]}", "{\"dim\":[1,\"x\",{\"a\":\"\\u00e9\"}]}",
+		"{\"dim\":3,\"velocities\":[[1,2,3],[4,5]]}", "{\"dim\":3,\"velosities\":[]}",
+		"{\"dim\":[1,\"x\",{\"a\":\"\\u00e9\"}]}",
 		"{\"dim\":2,\"velocities\":[[1,2]],\"friction\":{\"mu\":1,\"vertex_mu\":[1]},\"collisions\":{}}"};
 	static const char *const malformed[] = {"{\"dim\":3", "[1,2", "{\"a\":1,\"a\":2}", "{\"a\":\"\xff\"}", "nul", ""};
 	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++)
