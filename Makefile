@@ -57,11 +57,13 @@ $(B)/core/kernels_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -m
 $(B)/core/kernels_avx2.c.o: CFLAGS += -mavx2 -mfma
 endif
 $(B)/core/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
-$(B)/core/prepare.c.o $(B)/core/evaluate.c.o $(B)/core/block.c.o: CFLAGS += $(KERNEL_FLAGS)
+$(B)/core/prepare.c.o $(B)/core/evaluate.c.o $(B)/core/scatter.c.o $(B)/core/block.c.o: CFLAGS += $(KERNEL_FLAGS)
 
 # A test links its own layer and what stands below, nothing else.
 $(B)/tests/unit/core/% $(B)/tests/property/%: LAYER = $(B)/libfric.a $(CORE_LIBS)
 $(B)/tests/unit/api/%: LAYER = $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/test_print_double: LAYER = $(B)/tests/unit/api/to_chars.cc.o $(B)/libapi.a $(API_LIBS)
+$(B)/tests/unit/api/test_print_double: $(B)/tests/unit/api/to_chars.cc.o
 $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a $(SERVER_LIBS)
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
 	$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka

@@ -4,6 +4,7 @@
  */
 #include "http.h"
 
+#include "acceptor.h"
 #include "admission.h"
 #include "api/api.h"
 #include "body.h"
@@ -24,19 +25,21 @@
 
 enum {
 	DRAIN_BYTES = 1 << 20,     /* of a refused body that are read before the answer, so that the connection can stay */
-	CONNECTION_MEMORY = 64 << 10,
+	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit; cleared for every request. 16 KiB of headers fit */
 	IDLE_SECONDS = 60,
 };
 #define RETRY_SECONDS "1"
 
 struct srv_http {
 	struct MHD_Daemon *daemon;
+	struct srv_acceptor *acceptor;
 	struct srv_admission *admission;
 	struct api_pool *pool;
 	struct srv_trimmer *trimmer;
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
 	void (*on_idle)(void);
-	int listen_fd; /* once the daemon has given it back */
+	int listen_fd;
+	unsigned n_connections; /* at most */
 	atomic_bool draining;
 	atomic_size_t n_under_way;
 };
@@ -518,7 +521,7 @@ static void on_message(void *http, const char *format, va_list arguments)
 /* ---- start and stop ---- */
 
 /* TURBO: without it the library shuts the sending side down before on_completed can say why. */
-static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options, int listen_fd)
+static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options)
 {
 	struct MHD_OptionItem pool[] = {
 		{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL},
@@ -526,16 +529,36 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 	};
 	if (options->io_threads == 1)
 		pool[0] = pool[1];
-	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO,
+	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO |
+	                            MHD_USE_NO_LISTEN_SOCKET,
 	                        0, NULL, NULL, on_request, http,
 	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
-	                        MHD_OPTION_LISTEN_SOCKET, listen_fd,
 	                        MHD_OPTION_URI_LOG_CALLBACK, on_target, http,
 	                        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
 	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections,
 	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
 	                        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+}
+
+static bool has_room(void *closure)
+{
+	const struct srv_http *http = closure;
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+	return info && info->num_connections < http->n_connections;
+}
+
+/* The library gives connections to its threads in turn, by the number of the file. */
+static void add_connection(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	const struct srv_http *http = closure;
+	MHD_add_connection(http->daemon, fd, address, bytes); /* closes fd if it fails */
+}
+
+static struct srv_acceptor *start_acceptor(struct srv_http *http)
+{
+	const struct srv_acceptor_target target = {has_room, add_connection, http};
+	return srv_acceptor_start(http->listen_fd, &target);
 }
 
 static void destroy(struct srv_http *http)
@@ -547,7 +570,7 @@ static void destroy(struct srv_http *http)
 	free(http);
 }
 
-static bool start_threads(struct srv_http *http, const struct srv_options *options, int listen_fd)
+static bool start_threads(struct srv_http *http, const struct srv_options *options)
 {
 	http->pool = api_pool_create((size_t)options->pool_bytes);
 	if (!http->pool)
@@ -556,8 +579,10 @@ static bool start_threads(struct srv_http *http, const struct srv_options *optio
 	http->trimmer = srv_trimmer_start(http->pool, options->idle_seconds);
 	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes);
 	if (http->trimmer && http->admission)
-		http->daemon = start_daemon(http, options, listen_fd);
-	return http->daemon;
+		http->daemon = start_daemon(http, options);
+	if (http->daemon)
+		http->acceptor = start_acceptor(http);
+	return http->acceptor;
 }
 
 struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd, void (*on_idle)(void))
@@ -566,6 +591,8 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	if (!http)
 		return NULL;
 	http->on_idle = on_idle;
+	http->listen_fd = listen_fd;
+	http->n_connections = (unsigned)options->connections;
 	http->large = (struct api_service){.n_threads = (int)options->threads,
 	                                   .max_json_bytes = (size_t)options->max_json_bytes,
 	                                   .max_frame_bytes = (size_t)options->max_frame_bytes,
@@ -577,9 +604,11 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	}
 	http->small = http->large;
 	http->small.n_threads = 1;
-	if (start_threads(http, options, listen_fd))
+	if (start_threads(http, options))
 		return http;
 	srv_log(SRV_ERROR, "the server's threads cannot be started");
+	if (http->daemon)
+		MHD_stop_daemon(http->daemon);
 	if (http->admission)
 		srv_admission_stop(http->admission);
 	destroy(http);
@@ -598,7 +627,8 @@ bool srv_http_is_idle(const struct srv_http *http)
 
 void srv_http_close(struct srv_http *http)
 {
-	http->listen_fd = MHD_quiesce_daemon(http->daemon);
+	srv_acceptor_stop(http->acceptor);
+	close(http->listen_fd);
 	srv_admission_stop(http->admission);
 }
 
@@ -606,7 +636,5 @@ void srv_http_close(struct srv_http *http)
 void srv_http_stop(struct srv_http *http)
 {
 	MHD_stop_daemon(http->daemon);
-	if (http->listen_fd >= 0)
-		close(http->listen_fd);
 	destroy(http);
 }
