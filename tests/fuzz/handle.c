@@ -26,7 +26,7 @@ static struct api_service service_of(uint8_t settings)
 	struct api_service service = {.n_threads = settings & 1 ? 2 : 1, .max_json_bytes = 1 << 20,
 	                              .max_frame_bytes = 1 << 20, .max_answer_bytes = settings & 16 ? 2000 : 16 << 20};
 	if (!pool)
-		pool = api_pool_create(64 << 20);
+		pool = api_pool_create(64 << 20, NULL);
 	service.pool = settings & 2 ? pool : NULL;
 	if (!api_choose_kernels(&service, kernels[settings >> 2 & 3]))
 		service.kernels = NULL;

@@ -234,7 +234,7 @@ static void sweep(const struct api_request *request, const char *name, int statu
 	service.pool = NULL;
 	/* Large requests with the pool alone, as in the server. Emulated it is malloc. */
 	for (int with_pool = trees_never_fail && !API_POOL_EMULATED; with_pool < 2 - API_POOL_EMULATED; with_pool++) {
-		struct api_pool *pool = with_pool ? api_pool_create(1 << 30) : NULL;
+		struct api_pool *pool = with_pool ? api_pool_create(1 << 30, NULL) : NULL;
 		service.pool = pool;
 		ask(request, &right); /* whatever is set up once is now there */
 		if (right.response.status != status)
