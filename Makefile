@@ -15,12 +15,17 @@ COMMON := -g -fopenmp -ffp-contract=off -fno-math-errno -fPIC $(WARNINGS)
 CFLAGS_release := -O3
 CFLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 LDFLAGS_asan := -fsanitize=address,undefined
+# Both for clang and libFuzzer: with sanitizers, and for speed.
+CFLAGS_fuzz-fast := -O2 -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -Wno-pass-failed
+CFLAGS_fuzz := -O2 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=undefined -Wno-pass-failed
+LDFLAGS_fuzz := -fsanitize=address,undefined
 CFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=gnu11
 CXXFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=c++17 -fno-exceptions -fno-rtti
 LDFLAGS += -fopenmp $(LDFLAGS_$(MODE))
 CORE_LIBS := -lm
 API_LIBS := -ljansson -lstdc++ $(CORE_LIBS)
-SERVER_LIBS := -lmicrohttpd $(API_LIBS) -lpthread
+SERVER_LIBS := -lmicrohttpd -lgnutls $(API_LIBS) -lpthread
 
 objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*.cc))
 UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c tests/property/test_*.c))
@@ -57,9 +62,17 @@ $(B)/core/prepare.c.o $(B)/core/evaluate.c.o $(B)/core/scatter.c.o $(B)/core/blo
 # A test links its own layer and what stands below, nothing else.
 $(B)/tests/unit/core/% $(B)/tests/property/%: LAYER = $(B)/libfric.a $(CORE_LIBS)
 $(B)/tests/unit/api/%: LAYER = $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/test_print_double: LAYER = $(B)/tests/unit/api/to_chars.cc.o $(B)/libapi.a $(API_LIBS)
+$(B)/tests/unit/api/test_print_double: $(B)/tests/unit/api/to_chars.cc.o
 $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a $(SERVER_LIBS)
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
 	$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
+
+# Calls from api and core (and from the test) go through functions of the test's that can fail.
+SCARCE := malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap mremap
+$(B)/tests/unit/api/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
+$(B)/tests/unit/api/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 
 BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
@@ -67,7 +80,17 @@ $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick)
 $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 	$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
 
-tests: $(PROGRAM) $(UNIT_TESTS) $(BENCHES)
+# A harness has libFuzzer's main in the builds of `make fuzz`, else one that replays files.
+FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses numbers query)
+FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
+$(B)/tests/fuzz/lift $(B)/tests/fuzz/frame $(B)/tests/fuzz/handle $(B)/tests/fuzz/dresses $(B)/tests/fuzz/query: \
+	%: %.c.o $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed replay) $(B)/libapi.a $(B)/libfric.a
+	$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
+$(B)/tests/fuzz/numbers: %: %.cc.o $(B)/tests/fuzz/replay.c.o $(B)/libapi.a $(B)/libfric.a
+	$(CC) $(LDFLAGS) $< $(FUZZ_MAIN) -o $@ $(B)/libapi.a $(API_LIBS)
+fuzzers: $(FUZZERS)
+
+tests: $(PROGRAM) $(UNIT_TESTS) $(BENCHES) $(FUZZERS)
 
 packages: ## install the Debian packages that building needs
 	@scripts/packages build
@@ -87,6 +110,13 @@ bench: ## measure core, codec and service: a table here, build/bench.json (BENCH
 asan: ## the same with AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory test MODE=asan
 
+SECONDS ?= 60
+fuzz: ## fuzz api and core for SECONDS=60, or with RUNS= executions of each harness in each of its two builds
+	@scripts/packages fuzz
+	@$(MAKE) --no-print-directory MODE=fuzz CC=clang CXX=clang++ fuzzers
+	@$(MAKE) --no-print-directory MODE=fuzz-fast CC=clang CXX=clang++ fuzzers
+	@SECONDS=$(SECONDS) RUNS=$(RUNS) tests/fuzz/run
+
 demo: packages ## install, build, post a real batch with curl and show the answer
 	@$(MAKE) --no-print-directory all
 	@scripts/demo
@@ -98,27 +128,48 @@ image-test: ## build the container image and try it (root; needs no Docker daemo
 	@scripts/packages image
 	@tests/image/run
 
+fire-test: ## replicas killed behind nginx, overload, a soak of five minutes (FIRE="--soak-seconds 60" for less)
+	@scripts/packages fire
+	@$(MAKE) --no-print-directory all
+	@tests/fire/run $(FIRE)
+
+deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, systemd, man page
+	@scripts/packages deploy
+	@$(MAKE) --no-print-directory all
+	@tests/deploy/run
+
 lint: ## compile with clang without warnings, clang-tidy, cppcheck
 	@scripts/packages build test lint
 	@scripts/lint
 
-install: all ## install program, library, header and pkg-config file under PREFIX (default /usr/local)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/frictiond
+build/frictiond.1: docs/frictiond.1.in scripts/manual $(PROGRAM)
+	scripts/manual $(PROGRAM) > $@
+
+install: install-program build/frictiond.1 ## install program, library, header, pkg-config file, manual page and systemd unit under PREFIX
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/systemd/system lib/sysusers.d share/man/man1)
 	install -m 644 core/fric.h $(DESTDIR)$(PREFIX)/include/fric.h
 	install -m 644 core/mollifier.h $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
 	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/lib/libfric.a
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(sed -n 's/.*FRIC_VERSION "\(.*\)"/\1/p' core/fric.h)|" \
 	    core/fric.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/fric.pc
+	install -m 644 build/frictiond.1 $(DESTDIR)$(PREFIX)/share/man/man1/frictiond.1
+	sed 's|/usr/local/bin|$(PREFIX)/bin|' deploy/systemd/frictiond.service \
+	    > $(DESTDIR)$(PREFIX)/lib/systemd/system/frictiond.service
+	install -m 644 deploy/systemd/frictiond.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/frictiond.conf
+
+install-program: all # what a container image needs
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/frictiond
 
 clean: ## remove everything that was built
 	rm -rf build
 
 help: ## this list
 	@echo 'Targets of make:'
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-13s %s\n", $$1, $$2}'
 
-.PHONY: all tests test test-packages packages bench asan demo run image-test lint install clean help
+.PHONY: all tests fuzzers test test-packages packages bench asan fuzz demo run image-test deploy-test fire-test lint install \
+	install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -9,12 +9,11 @@
 #include "api/numbers.h"
 #include "api/render.h"
 
-enum step { DECODE, PREPARE, EVALUATE, ENCODE, N_STEPS };
-
 /* Everything one request owns; given back at one place. */
 struct job {
 	const struct api_service *service;
 	const struct api_request *request;
+	struct api_response *response;
 	struct fric_context context;
 	struct api_arena arena;
 	struct api_document document;
@@ -22,7 +21,8 @@ struct job {
 	struct fric_contacts *contacts;
 	struct api_render render;
 	struct api_fault *fault;
-	int64_t nanoseconds[N_STEPS];
+	struct api_measure measure;
+	int64_t step_began;
 };
 
 static int64_t now(void)
@@ -47,7 +47,7 @@ static void *allocate(struct job *job, size_t n, size_t size)
 
 static bool decode(struct job *job)
 {
-	struct api_check check = {&job->document, &job->arena, job->fault};
+	struct api_check check = {&job->document, &job->arena, job->fault, job->service->max_contacts, job->service->max_vertices};
 	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault) &&
 	       api_check_evaluation(&check, &job->evaluation);
 }
@@ -80,13 +80,14 @@ static bool evaluate_sums(struct job *job)
 	return true;
 }
 
-/* Refused before anything is computed. */
+/* Refused before anything is computed. A pointer leads to what is there, or to where it would be. */
 static bool check_hessian_size(struct job *job, size_t bytes)
 {
-	const struct api_path root = {0}, hessian = {&root, "hessian", 0}, format = {&hessian, "format", 0};
+	const struct api_field root = {job->document.root, {0}}, hessian = api_member(&root, "hessian"),
+	                       format = api_member(&hessian, "format");
 	if (bytes <= job->service->max_answer_bytes)
 		return true;
-	return api_fault_at(job->fault, 413, &format, "the Hessian would take %zu bytes, the limit is %zu:"
+	return api_fault_at(job->fault, 413, hessian.node ? &format.path : &hessian.path, "the Hessian would take %zu bytes, the limit is %zu:"
 	                    " use \"factors\", or fewer contacts in a request", bytes, job->service->max_answer_bytes);
 }
 
@@ -183,8 +184,7 @@ static void add_factors(struct job *job, enum fric_type type, const struct fric_
 	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
 	const size_t d = (size_t)job->evaluation.batch.dim, m = (size_t)fric_inner_size((int)d);
 	struct api_render *r = &job->render;
-	json_t *group = json_object();
-	api_render_add(r, hessian, fric_type_name(type), group);
+	json_t *group = api_render_add(r, hessian, fric_type_name(type), json_object());
 	api_render_add(r, group, "weights", api_render_array(r, API_F64, factors->weights[type], n, k, 0));
 	api_render_add(r, group, "tangent_basis", api_render_array(r, API_F64, factors->tangent_basis[type], n, d, d - 1));
 	api_render_add(r, group, "inner", api_render_array(r, API_F64, factors->inner[type], n, m, 0));
@@ -212,9 +212,8 @@ static bool evaluate_hessian(struct job *job)
 	const size_t ndof = e->batch.n_vertices * (size_t)e->batch.dim;
 	if (!e->outputs[API_HESSIAN])
 		return true;
-	json_t *hessian = json_object();
+	json_t *hessian = api_render_add(&job->render, job->render.document.root, "hessian", json_object());
 	int64_t *shape = allocate(job, 2, sizeof(*shape));
-	api_render_add(&job->render, job->render.document.root, "hessian", hessian);
 	if (!shape || !hessian)
 		return false;
 	shape[0] = shape[1] = (int64_t)ndof;
@@ -225,8 +224,7 @@ static bool evaluate_hessian(struct job *job)
 
 static bool evaluate_group(struct job *job, enum fric_type type, json_t *collisions)
 {
-	json_t *group = json_object();
-	api_render_add(&job->render, collisions, fric_type_name(type), group);
+	json_t *group = api_render_add(&job->render, collisions, fric_type_name(type), json_object());
 	for (int output = 0; output < FRIC_N_OUTPUTS; output++) {
 		const enum fric_output o = (enum fric_output)output;
 		if (!job->evaluation.collision_outputs[o] || !fric_has_output(job->contacts, type, o))
@@ -243,8 +241,7 @@ static bool evaluate_collisions(struct job *job)
 {
 	if (!job->evaluation.outputs[API_COLLISIONS])
 		return true;
-	json_t *collisions = json_object();
-	api_render_add(&job->render, job->render.document.root, "collisions", collisions);
+	json_t *collisions = api_render_add(&job->render, job->render.document.root, "collisions", json_object());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		if (job->evaluation.has_group[type] && !evaluate_group(job, type, collisions))
 			return false;
@@ -258,12 +255,10 @@ static void list_skipped_of(struct job *job, enum fric_type type, json_t *list)
 		const char *reason = fric_reason(fric_skipped(job->contacts, type, i));
 		if (!*reason)
 			continue;
-		json_t *entry = json_object();
+		json_t *entry = api_render_append(&job->render, list, json_object());
 		api_render_add(&job->render, entry, "group", json_string(fric_type_name(type)));
 		api_render_integer(&job->render, entry, "index", (int64_t)i);
 		api_render_add(&job->render, entry, "reason", json_string(reason));
-		if (json_array_append_new(list, entry))
-			job->render.failed = true;
 	}
 }
 
@@ -271,16 +266,16 @@ static void list_skipped(struct job *job)
 {
 	if (!job->evaluation.batch.skip_degenerate)
 		return;
-	json_t *list = json_array();
+	json_t *list = api_render_add(&job->render, job->render.document.root, "skipped", json_array());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		list_skipped_of(job, type, list);
-	api_render_add(&job->render, job->render.document.root, "skipped", list);
 }
 
 static bool evaluate(struct job *job)
 {
 	if (!api_render_start(&job->render, &job->arena))
 		return api_fault_set(job->fault, 503, "not enough memory for this request now");
+	job->render.document.n_threads = job->service->n_threads;
 	json_t *root = job->render.document.root;
 	api_render_integer(&job->render, root, "n_vertices", (int64_t)fric_n_vertices(job->contacts));
 	api_render_integer(&job->render, root, "n_collisions", (int64_t)fric_n_contacts(job->contacts));
@@ -290,23 +285,22 @@ static bool evaluate(struct job *job)
 	return true;
 }
 
-static bool timed(struct job *job, enum step step, bool (*run)(struct job *))
+/* A step begins where the one before it ended: asking the clock costs as much as some of the work. */
+static bool timed(struct job *job, enum api_phase phase, bool (*run)(struct job *))
 {
-	const int64_t start = now();
 	const bool ok = run(job);
-	job->nanoseconds[step] = now() - start;
+	const int64_t ended = now();
+	job->measure.phase_nanoseconds[phase] = ended - job->step_began;
+	job->measure.n_phases = (int)phase + 1;
+	job->step_began = ended;
 	return ok;
 }
 
-static bool encode(struct job *job, struct api_response *response)
+static bool encode(struct job *job)
 {
-	const int64_t start = now();
 	enum api_format format;
-	const bool ok =
-		api_format_of_answer(job->request, &format, job->fault) &&
-		api_render_finish(&job->render, format, job->service->max_answer_bytes, job->fault, response);
-	job->nanoseconds[ENCODE] = now() - start;
-	return ok;
+	return api_format_of_answer(job->request, &format, job->fault) &&
+	       api_render_finish(&job->render, format, job->service->max_answer_bytes, job->fault, job->response);
 }
 
 /* printf needs a microsecond for every number with a fraction. */
@@ -322,10 +316,10 @@ static char *print_milliseconds(int64_t nanoseconds, char *out)
 
 static void add_timing(const struct job *job, struct api_response *response)
 {
-	static const char *const names[N_STEPS] = {"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
-	char text[N_STEPS * (16 + API_NUMBER_BYTES)], *end = text;
-	for (int step = 0; step < N_STEPS; step++)
-		end = print_milliseconds(job->nanoseconds[step], stpcpy(end, names[step]));
+	static const char *const names[API_N_PHASES] = {"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
+	char text[API_N_PHASES * (16 + API_NUMBER_BYTES)], *end = text;
+	for (int phase = 0; phase < API_N_PHASES; phase++)
+		end = print_milliseconds(job->measure.phase_nanoseconds[phase], stpcpy(end, names[phase]));
 	*end = '\0';
 	api_response_add_header(response, "Server-Timing", text);
 }
@@ -333,15 +327,16 @@ static void add_timing(const struct job *job, struct api_response *response)
 bool api_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                   struct api_response *response)
 {
-	struct job job = {.service = service, .request = request, .fault = fault,
-	                  .arena = {.pool = service->pool},
+	struct job job = {.service = service, .request = request, .response = response, .fault = fault,
+	                  .step_began = now(), .arena = {.pool = service->pool},
 	                  .context = {.n_threads = service->n_threads, .stop = request->stop,
 	                              .kernels = service->kernels, .memory = api_pool_memory(service->pool)}};
-	const bool decoded = timed(&job, DECODE, decode), prepared = decoded && timed(&job, PREPARE, prepare);
-	const bool evaluated = prepared && timed(&job, EVALUATE, evaluate);
-	const bool ok = evaluated && encode(&job, response);
+	const bool ok = timed(&job, API_DECODE, decode) && timed(&job, API_PREPARE, prepare) &&
+	                timed(&job, API_EVALUATE, evaluate) && timed(&job, API_ENCODE, encode);
 	api_render_abandon(&job.render);
 	add_timing(&job, response);
+	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;
+	response->measure = job.measure;
 	fric_contacts_free(job.contacts);
 	api_document_free(&job.document);
 	api_arena_free(&job.arena);

@@ -12,7 +12,7 @@ enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
 
 /* A target taken apart. */
 struct target {
-	char *path;        /* decoded; owned */
+	char *path;        /* decoded; owned; NULL when out of memory */
 	const char *query; /* raw, "" if there is none; borrowed from the request */
 	const struct api_function *function;
 };
@@ -91,8 +91,10 @@ static bool check_length(size_t limit, long long announced, bool chunked, struct
 static bool check_route(const struct route *route, const struct target *target, const char *method,
                         struct api_fault *fault, struct api_response *response)
 {
+	if (!target->path)
+		return api_fault_set(fault, 503, "not enough memory for this request now");
 	if (!route)
-		return api_fault_set(fault, 404, "there is nothing at \"%.200s\"", target->path ? target->path : "");
+		return api_fault_set(fault, 404, "there is nothing at \"%.200s\"", target->path);
 	if (method_of(route, method))
 		return true;
 	api_response_add_header(response, "Allow", route->allow);
@@ -122,18 +124,29 @@ struct api_admission api_admit(const struct api_service *service, const struct a
 	return (struct api_admission){ok, ok && post, post ? limit : MAX_IGNORED_BODY};
 }
 
-static bool mentions(const struct api_request *request, const char *word)
+/* Which of three words stand between quotes. Only what follows a quote is looked at: most of a body is numbers. */
+struct mentioned {
+	bool factors, outputs, hessian;
+};
+
+static struct mentioned mentioned_in(const char *at, const char *end)
 {
-	return memmem(request->body, request->body_bytes, word, strlen(word));
+	struct mentioned found = {0};
+	enum { BYTES = sizeof("hessian\"") - 1 };
+	while ((at = memchr(at, '"', (size_t)(end - at))) && end - ++at >= BYTES) {
+		found.factors |= !memcmp(at, "factors\"", BYTES);
+		found.outputs |= !memcmp(at, "outputs\"", BYTES);
+		found.hessian |= !memcmp(at, "hessian\"", BYTES);
+	}
+	return found;
 }
 
 /* Text of ten bytes may be a contact whose triplets are four kilobytes of text, and eight microseconds. In a frame they
  * cost a tenth. The Hessian is among the default outputs; a word in the wrong place makes an estimate wrong, no more. */
 static bool may_ask_for_blocks(const struct api_request *request)
 {
-	if (mentions(request, "\"factors\""))
-		return false;
-	return !mentions(request, "\"outputs\"") || mentions(request, "\"hessian\"");
+	const struct mentioned found = mentioned_in(request->body, request->body + request->body_bytes);
+	return !found.factors && (!found.outputs || found.hessian);
 }
 
 bool api_is_large(const struct api_request *request)
@@ -144,7 +157,7 @@ bool api_is_large(const struct api_request *request)
 		return false;
 	if (request->body_bytes >= (text ? SMALL_TEXT : LARGE))
 		return true;
-	return may_ask_for_blocks(request) && request->body_bytes > SURELY_SMALL * (text ? 1 : 8);
+	return request->body_bytes > SURELY_SMALL * (text ? 1 : 8) && may_ask_for_blocks(request);
 }
 
 void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)
@@ -193,19 +206,23 @@ static bool get_info(const struct api_service *service, const struct api_request
 	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
 	bool ok = api_render_start(&render, &arena);
-	json_t *root = render.document.root, *limits = json_object(), *formats = json_array();
+	json_t *root = render.document.root;
 	(void)target;
 	api_render_add(&render, root, "name", json_string("frictiond"));
 	api_render_add(&render, root, "version", json_string(FRIC_VERSION));
 	api_render_integer(&render, root, "threads", service->n_threads);
 	api_render_add(&render, root, "instruction_set", json_string(fric_kernels_name(service->kernels ? service->kernels : fric_kernels_best())));
-	json_array_append_new(formats, json_string(api_format_type(API_JSON)));
-	json_array_append_new(formats, json_string(api_format_type(API_FRAME)));
-	api_render_add(&render, root, "formats", formats);
-	api_render_add(&render, root, "limits", limits);
+	json_t *formats = api_render_add(&render, root, "formats", json_array());
+	api_render_append(&render, formats, json_string(api_format_type(API_JSON)));
+	api_render_append(&render, formats, json_string(api_format_type(API_FRAME)));
+	json_t *limits = api_render_add(&render, root, "limits", json_object());
 	api_render_integer(&render, limits, "json_body_bytes", (int64_t)service->max_json_bytes);
 	api_render_integer(&render, limits, "frame_body_bytes", (int64_t)service->max_frame_bytes);
 	api_render_integer(&render, limits, "answer_bytes", (int64_t)service->max_answer_bytes);
+	if (service->max_contacts)
+		api_render_integer(&render, limits, "contacts", (int64_t)service->max_contacts);
+	if (service->max_vertices)
+		api_render_integer(&render, limits, "vertices", (int64_t)service->max_vertices);
 	ok = finish(service, request, &render, ok, fault, response);
 	api_arena_free(&arena);
 	return ok;
@@ -228,6 +245,7 @@ static bool evaluate_function(const struct api_service *service, const struct ap
 {
 	struct api_render render;
 	bool ok = api_render_start(&render, arena);
+	render.document.n_threads = service->n_threads;
 	ok = ok && api_function_evaluate(function, document, arena, &render, fault);
 	return finish(service, request, &render, ok, fault, response);
 }
@@ -252,7 +270,9 @@ static bool refuse_query(const struct target *target, struct api_fault *fault)
 	if (!*target->query)
 		return true;
 	char *name = strndup(target->query, strcspn(target->query, "=&"));
-	const struct api_path root = {0}, parameter = {&root, name && api_percent_decode(name) ? name : "", 0};
+	if (!name)
+		return api_fault_set(fault, 503, "not enough memory for this request now");
+	const struct api_path root = {0}, parameter = {&root, api_percent_decode(name) ? name : "", 0};
 	api_fault_at(fault, 422, *parameter.key ? &parameter : &root,
 	             "a POST takes its parameters from the body, not from the query");
 	free(name);

@@ -1,11 +1,14 @@
 #include "numbers.h"
 
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <system_error>
 
+#include "powers_of_ten.h"
+
 namespace {
+
+__extension__ typedef unsigned __int128 uint128;
 
 // Powers of ten that a double holds exactly.
 constexpr double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -13,6 +16,8 @@ constexpr double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 
 constexpr int64_t max_ten = 22;
 constexpr std::ptrdiff_t max_exact_digits = 19; // any 19 digits fit 64 bits
 constexpr uint64_t max_exact = uint64_t{1} << 53;
+constexpr std::ptrdiff_t least_long = 12;
+constexpr uint64_t one_in_highest_byte = uint64_t{1} << 56;
 
 constexpr int64_t max_exponent = 100000000000000000; // where exponents saturate; no text has so many digits
 
@@ -30,60 +35,91 @@ bool is_digit(char c)
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-bool are_eight_digits(uint64_t v)
+// The highest bit of each byte that is no digit, up to the first of those; above it, of any.
+uint64_t not_digits(uint64_t v)
 {
-	return (((v + 0x4646464646464646) | (v - 0x3030303030303030)) & 0x8080808080808080) == 0;
+	return ((v + 0x4646464646464646) | (v - 0x3030303030303030)) & 0x8080808080808080;
 }
 
-// Neighbours are merged three times: 8 digits, 4 pairs, 2 fours, the number.
-uint64_t eight_digits(uint64_t v)
+// Of eight bytes from 0 to 9, the first digit in the lowest. Neighbours are merged three times: pairs, fours, the number.
+uint64_t merge_eight(uint64_t v)
 {
-	v -= 0x3030303030303030;
 	v = v * 10 + (v >> 8);
 	uint64_t outer = (v & 0x000000FF000000FF) * 0x000F424000000064;
 	uint64_t inner = ((v >> 16) & 0x000000FF000000FF) * 0x0000271000000001;
 	return (outer + inner) >> 32;
 }
 
-const char *read_eights(const char *p, const char *end, uint64_t &digits)
+constexpr uint64_t small_tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+
+// As long as there are eight bytes to look at; done tells whether they ended with something else than a digit. What
+// follows the last digits is shifted out, and zeros in front of them take its place.
+inline const char *read_eights(const char *p, const char *end, uint64_t &digits, bool &done)
 {
 	uint64_t v;
-	while (end - p >= 8 && (std::memcpy(&v, p, 8), are_eight_digits(v))) {
-		digits = digits * 100000000 + eight_digits(v);
+	while (end - p >= 8) {
+		std::memcpy(&v, p, 8);
+		const uint64_t others = not_digits(v);
+		v -= 0x3030303030303030;
+		if (others) {
+			const int n = __builtin_ctzll(others) / 8;
+			digits = digits * small_tens[n] + merge_eight(v << 8 << (56 - 8 * n));
+			done = true;
+			return p + n;
+		}
+		digits = digits * 100000000 + merge_eight(v);
 		p += 8;
 	}
 	return p;
 }
 #else
-const char *read_eights(const char *p, const char *, uint64_t &)
+inline const char *read_eights(const char *p, const char *, uint64_t &, bool &)
 {
 	return p;
 }
 #endif
 
-const char *read_digits(const char *p, const char *end, uint64_t &digits)
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+// At most seven behind "0.", without a branch: they come and go from number to number. text: least_long digits
+inline std::ptrdiff_t zeros_in_front(const char *text)
 {
-	p = read_eights(p, end, digits);
-	for (; p < end && is_digit(*p); p++)
+	uint64_t v;
+	std::memcpy(&v, text + 2, 8);
+	const std::ptrdiff_t zeros = 1 + __builtin_ctzll((v ^ 0x3030303030303030) | one_in_highest_byte) / 8;
+	return zeros & -static_cast<std::ptrdiff_t>((text[0] == '0') & (text[1] == '.'));
+}
+#else
+inline std::ptrdiff_t zeros_in_front(const char *)
+{
+	return 0;
+}
+#endif
+
+inline const char *read_digits(const char *p, const char *end, uint64_t &digits)
+{
+	bool done = false;
+	p = read_eights(p, end, digits, done);
+	for (; !done && p < end && is_digit(*p); p++)
 		digits = digits * 10 + static_cast<uint64_t>(*p - '0');
 	return p;
 }
 
 // Each reader returns where it stopped; false: the grammar breaks there.
-bool read_integer(const char *&p, const char *end, parts &number)
+inline bool read_integer(const char *&p, const char *end, parts &number)
 {
 	number.negative = p < end && *p == '-';
 	p += number.negative;
 	const char *begin = p;
-	if (p < end && *p == '0')
-		p++;
-	else
-		p = read_digits(p, end, number.digits);
+	p = read_digits(p, end, number.digits);
+	if (p - begin > 1 && *begin == '0') {
+		number.digits = 0;
+		p = begin + 1;
+	}
 	number.n_digits = p - begin;
 	return p > begin;
 }
 
-bool read_fraction(const char *&p, const char *end, parts &number)
+inline bool read_fraction(const char *&p, const char *end, parts &number)
 {
 	const char *begin = p;
 	p = read_digits(p, end, number.digits);
@@ -92,7 +128,7 @@ bool read_fraction(const char *&p, const char *end, parts &number)
 	return p > begin;
 }
 
-bool read_exponent(const char *&p, const char *end, parts &number)
+inline bool read_exponent(const char *&p, const char *end, parts &number)
 {
 	bool negative = p < end && *p == '-';
 	p += p < end && (*p == '-' || *p == '+');
@@ -105,7 +141,7 @@ bool read_exponent(const char *&p, const char *end, parts &number)
 	return p > begin;
 }
 
-bool read_parts(const char *&p, const char *end, parts &number, bool &integer)
+inline bool read_parts(const char *&p, const char *end, parts &number, bool &integer)
 {
 	if (!read_integer(p, end, number))
 		return false;
@@ -118,10 +154,28 @@ bool read_parts(const char *&p, const char *end, parts &number, bool &integer)
 	return true;
 }
 
-// Digits and power are exact, so that one rounding remains.
-bool convert_exactly(const parts &number, double &value)
+// Zeros in front are no digits of the number.
+std::ptrdiff_t significant_digits(const char *p, const parts &number)
 {
-	if (number.n_digits > max_exact_digits || number.digits > max_exact)
+	std::ptrdiff_t n = number.n_digits;
+	for (p += number.negative; n > 0 && (*p == '0' || *p == '.'); p++)
+		n -= *p == '0';
+	return n;
+}
+
+// Whether number.digits holds them all.
+inline bool are_digits_exact(const char *text, const parts &number)
+{
+	if (number.n_digits < least_long)
+		return true;
+	return number.n_digits - zeros_in_front(text + number.negative) <= max_exact_digits ||
+	       significant_digits(text, number) <= max_exact_digits;
+}
+
+// Digits and power are exact, so that one rounding remains.
+inline bool convert_exactly(const parts &number, double &value)
+{
+	if (number.digits > max_exact)
 		return false;
 	if (number.exponent < -max_ten || number.exponent > max_ten)
 		return false;
@@ -132,6 +186,29 @@ bool convert_exactly(const parts &number, double &value)
 		value *= tens[number.exponent];
 	if (number.negative)
 		value = -value;
+	return true;
+}
+
+// The 64 bits of the digits times the 128 of the power of ten. Their product is too large by less than 2^64 in 2^192, that
+// is by less than one in the 128 bits that are looked at here, as much as is cut off below them: unless those say that
+// the number lies half way between two doubles, they round as the number does.
+inline bool convert_by_table(const parts &number, double &value)
+{
+	if (number.exponent < API_LEAST_POWER || number.exponent > API_MOST_POWER || number.digits == 0)
+		return false;
+	const int power = static_cast<int>(number.exponent), zeros = __builtin_clzll(number.digits);
+	const api_power_of_ten &ten = api_powers_of_ten[power - API_LEAST_POWER];
+	const uint64_t digits = number.digits << zeros;
+	const uint128 product = static_cast<uint128>(digits) * ten.high + (static_cast<uint128>(digits) * ten.low >> 64);
+	const int top = static_cast<int>(product >> 127);
+	const uint128 left = product << (1 - top); // the first bit is that of the significand
+	const uint128 half = static_cast<uint128>(1) << (127 - 53), below = left & (2 * half - 1);
+	const int exponent = api_log2_of_ten(power) + 1086 - zeros + top;
+	if (exponent < 1 || exponent > 2045 || below - (half - 2) <= 4)
+		return false;
+	const uint64_t bits = (static_cast<uint64_t>(exponent - 1) << 52) + static_cast<uint64_t>(left >> 75) + (below > half) +
+	                      (static_cast<uint64_t>(number.negative) << 63);
+	std::memcpy(&value, &bits, sizeof value);
 	return true;
 }
 
@@ -152,7 +229,8 @@ enum api_number_status api_number_read(const char *text, const char *end, struct
 	number->end = text;
 	if (!read_parts(number->end, end, read, number->integer))
 		return API_NUMBER_MALFORMED;
-	if (convert_exactly(read, number->value))
+	if (are_digits_exact(text, read) &&
+	    (convert_exactly(read, number->value) || convert_by_table(read, number->value)))
 		return API_NUMBER_OK;
 	if (std::from_chars(text, number->end, number->value).ec == std::errc())
 		return API_NUMBER_OK;
@@ -160,21 +238,4 @@ enum api_number_status api_number_read(const char *text, const char *end, struct
 		return API_NUMBER_OVERFLOW;
 	number->value = read.negative ? -0.0 : 0.0;
 	return API_NUMBER_OK;
-}
-
-size_t api_real_write(double value, char *text)
-{
-	char *end = std::to_chars(text, text + API_NUMBER_BYTES - 2, value).ptr;
-	size_t n = static_cast<size_t>(end - text);
-	// Only whole numbers can come without '.' and 'e'.
-	if (value == std::trunc(value) && !std::memchr(text, '.', n) && !std::memchr(text, 'e', n)) {
-		text[n++] = '.';
-		text[n++] = '0';
-	}
-	return n;
-}
-
-size_t api_integer_write(int64_t value, char *text)
-{
-	return static_cast<size_t>(std::to_chars(text, text + API_NUMBER_BYTES, value).ptr - text);
 }

@@ -42,7 +42,11 @@ static void keep_potential(const struct evaluation *task, struct span span, cons
 	double lane[LANES] = {0};
 	if (!task->potentials)
 		return;
-	for (size_t j = 0; j < span.n; j++)
+	size_t j = 0;
+	for (; j + LANES <= span.n; j += LANES)
+		for (size_t l = 0; l < LANES; l++)
+			lane[l] += b->potential[j + l];
+	for (; j < span.n; j++)
 		lane[j % LANES] += b->potential[j];
 	task->potentials[span_slot(span)] = sum_lanes(lane);
 }
@@ -134,7 +138,7 @@ static void work_on_part(void *data, size_t part, size_t begin, size_t end, stru
 		if (i % SPANS_BETWEEN_STOPS == 0 && stop_raised(task->context))
 			return; /* parallel_phases sees it too */
 	}
-	if (!all_finite(gradient, n))
+	if (!c->ordinary && !all_finite(gradient, n))
 		*fault = overflow(task);
 }
 
@@ -146,7 +150,7 @@ static struct fault evaluate_in_order(struct evaluation *task)
 	const struct phase phase = {evaluate_chunk, c->n, FRIC_CHUNK, true, NULL};
 	memset(task->gradient, 0, ndof * sizeof(double));
 	const struct fault fault = parallel_phases(task->context, 1, &phase, 1, task);
-	return fault.code == FRIC_OK && !all_finite(task->gradient, ndof) ? overflow(task) : fault;
+	return fault.code == FRIC_OK && !c->ordinary && !all_finite(task->gradient, ndof) ? overflow(task) : fault;
 }
 
 static struct fault evaluate_parts(struct evaluation *task)

@@ -500,6 +500,12 @@ static struct sizes column_sizes(struct column column, size_t begin, size_t end)
 	return (struct sizes){lowest, highest};
 }
 
+/* What forces are multiplied by besides. With the ranges of forces and coefficients it bounds them below 2^810. */
+static bool moderate(struct column column, size_t begin, size_t end)
+{
+	return column_sizes(column, begin, end).highest < 0x1p+100;
+}
+
 /* By bounds. The scalar form then judges every contact by itself. */
 bool contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
 {
@@ -509,7 +515,10 @@ bool contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
 	return ordinary(weight.lowest * force.lowest) && ordinary(weight.highest * force.highest) &&
 	       weight.lowest > slip_small && force.lowest > slip_small && weight.highest < slip_large &&
 	       force.highest < slip_large && ordinary(mu_s.lowest) && ordinary(mu_s.highest) && ordinary(mu_k.lowest) &&
-	       ordinary(mu_k.highest) && invertible(eps_v.lowest) && invertible(eps_v.highest);
+	       ordinary(mu_k.highest) && invertible(eps_v.lowest) && invertible(eps_v.highest) &&
+	       moderate(c->mu_aniso[0], begin, end) && moderate(c->mu_aniso[1], begin, end) &&
+	       moderate((struct column){c->closest_point[0], 1}, begin, end) &&
+	       moderate((struct column){c->closest_point[1], 1}, begin, end);
 }
 
 int fric_dim(const struct fric_contacts *contacts)

@@ -49,7 +49,9 @@ static inline __attribute__((always_inline)) void scatter_type(const struct fric
 
 void scatter_block(const struct fric_contacts *c, struct span span, const struct kernel_block *b, double *g)
 {
-	if (c->dim == 3)
+	if (c->dim == 3 && b->kernels->scatter)
+		b->kernels->scatter(c, span.type, span.begin, b, g);
+	else if (c->dim == 3)
 		scatter_type(c, span, 3, b->force[0], b->force[1], b->force[2], 1, g);
 	else
 		scatter_type(c, span, 2, b->force[0], b->force[1], NULL, 1, g);

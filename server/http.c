@@ -1,15 +1,23 @@
 /*
+ * A connection's bytes pass through the filter of its reader (reader.h) before the library sees them.
  * The story of a request: on_target -> begin (judge) -> receive ... -> finish (in place, or suspended while the worker
  * computes, then again) -> answer -> on_completed. libmicrohttpd calls all of them on the connection's thread.
  */
 #include "http.h"
 
+#include "acceptor.h"
+#include "addresses.h"
 #include "admission.h"
 #include "api/api.h"
+#include "api/budget.h"
 #include "body.h"
 #include "head.h"
 #include "linger.h"
 #include "log.h"
+#include "metrics.h"
+#include "peer.h"
+#include "reader.h"
+#include "trace.h"
 #include "trimmer.h"
 
 #include <microhttpd.h>
@@ -24,27 +32,46 @@
 
 enum {
 	DRAIN_BYTES = 1 << 20,     /* of a refused body that are read before the answer, so that the connection can stay */
-	CONNECTION_MEMORY = 64 << 10,
-	IDLE_SECONDS = 60,
+	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit; cleared for every request. No read is longer */
+	IDLE_SECONDS = 60,            /* between requests */
+	SPARE_CONNECTIONS = 32,       /* that may be on their way out */
 };
+_Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST && (int)CONNECTION_MEMORY >= 2 * (int)SRV_WIRE_HEAD,
+               "no read is longer than the reader's buffer, and a sound head fits");
 #define RETRY_SECONDS "1"
+static const char late[] = "The request did not arrive in time.";
 
 struct srv_http {
 	struct MHD_Daemon *daemon;
+	struct srv_acceptor *acceptor;
 	struct srv_admission *admission;
+	struct srv_addresses *addresses;
+	struct api_budget budget;     /* of all requests together */
 	struct api_pool *pool;
-	struct srv_trimmer *trimmer;
+	struct api_pool *body_pool;   /* apart: of a body only what has arrived counts against the budget */
+	struct srv_trimmer *trimmer, *body_trimmer;
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
 	void (*on_idle)(void);
-	int listen_fd; /* once the daemon has given it back */
+	int listen_fd;
+	size_t most_connections;
+	atomic_size_t n_connections;
+	long long receive_seconds, deadline_seconds;
 	atomic_bool draining;
 	atomic_size_t n_under_way;
+};
+
+struct connection {
+	struct srv_reader *reader;
+	size_t n_requests;
 };
 
 struct request {
 	struct srv_job job; /* first */
 	struct srv_http *http;
 	struct MHD_Connection *connection;
+	const struct sockaddr *client;
+	struct srv_reader *reader;
+	size_t ordinal;  /* on its connection, from 1 */
 	struct srv_head head;
 	char *target;
 	char id[SRV_MAX_ID + 1];
@@ -62,7 +89,19 @@ struct request {
 	bool past_library;             /* it was said, to the last byte, behind the library's back */
 	int status;
 	size_t bytes_out;
+	struct srv_trace trace;
+	struct timespec queued;        /* when it was submitted; zero: never */
+	long long waited_microseconds; /* from there until it was computed, or was not */
+	struct api_measure measure;
+	enum srv_rejection rejection;
 };
+
+static long long microseconds_since(const struct timespec *began)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return 1000000LL * (now.tv_sec - began->tv_sec) + (now.tv_nsec - began->tv_nsec) / 1000;
+}
 
 /* ---- answers ---- */
 
@@ -80,6 +119,21 @@ static void refuse(struct request *request, int status, const char *detail)
 	api_problem(status, detail, request->response);
 }
 
+static void reject(struct request *request, enum srv_rejection why, int status, const char *detail)
+{
+	request->rejection = why;
+	refuse(request, status, detail);
+}
+
+static bool add_trace(const struct request *request, struct MHD_Response *answer)
+{
+	char text[SRV_TRACEPARENT + 1];
+	if (!*request->trace.span_id)
+		return true;
+	srv_trace_write(&request->trace, text);
+	return MHD_add_response_header(answer, "traceresponse", text) == MHD_YES;
+}
+
 static bool add_headers(struct request *request, struct MHD_Response *answer, const struct api_response *response)
 {
 	bool ok = MHD_add_response_header(answer, "X-Request-Id", request->id) == MHD_YES;
@@ -89,7 +143,7 @@ static bool add_headers(struct request *request, struct MHD_Response *answer, co
 		ok &= MHD_add_response_header(answer, response->headers[i].name, response->headers[i].value) == MHD_YES;
 	if (request->closes || atomic_load(&request->http->draining))
 		ok &= MHD_add_response_header(answer, "Connection", "close") == MHD_YES;
-	return ok;
+	return add_trace(request, answer) && ok;
 }
 
 /* The body in parts stays where it is; the library copies the list alone. */
@@ -110,6 +164,16 @@ static struct MHD_Response *create(struct api_response *response)
 		response->body_bytes, response->body ? response->body : nothing, free_response, response);
 }
 
+/* What has no reason yet: the api found no memory, or stopped because the server does or nobody waits any more. */
+static enum srv_rejection rejection_of(const struct request *request, const struct api_response *response)
+{
+	if (response->status != 503 || request->rejection != SRV_NOT_REJECTED)
+		return request->rejection;
+	if (!atomic_load(&request->job.stop))
+		return SRV_REJECTED_MEMORY;
+	return atomic_load(&request->http->draining) ? SRV_REJECTED_DRAINING : SRV_NOT_REJECTED;
+}
+
 /* Hands request->response over to the library, body and all; without one (out of memory) the connection breaks. */
 static enum MHD_Result answer(struct request *request)
 {
@@ -119,6 +183,8 @@ static enum MHD_Result answer(struct request *request)
 	if (!response)
 		return MHD_NO;
 	request->status = response->status;
+	request->measure = response->measure;
+	request->rejection = rejection_of(request, response);
 	request->bytes_out = strcmp(request->head.method, "HEAD") == 0 ? 0 : response->body_bytes;
 	struct MHD_Response *answer = create(response);
 	if (!answer) {
@@ -145,7 +211,7 @@ static bool send_all(int fd, const char *bytes, size_t n, int flags)
 /* The library takes no answer in the middle of a body, and has none for a head or a chunk that it cannot read or for a
  * client that went silent: it closes. So such an answer, short enough for any socket buffer, goes out past it. Earlier
  * answers on this connection are complete by then. */
-static void answer_past_library(struct request *request)
+static void answer_on(struct request *request, int fd)
 {
 	const struct api_response *response = request->response;
 	char head[1024];
@@ -159,12 +225,16 @@ static void answer_past_library(struct request *request)
 	                 response->status == 503 ? "Retry-After: " RETRY_SECONDS "\r\n" : "");
 	request->answered = true;
 	request->lingers = true;
-	if (!send_all(socket_of(request), head, (size_t)n, MSG_MORE) ||
-	    !send_all(socket_of(request), response->body, response->body_bytes, 0))
+	if (!send_all(fd, head, (size_t)n, MSG_MORE) || !send_all(fd, response->body, response->body_bytes, 0))
 		return;
 	request->past_library = true;
 	request->status = response->status;
 	request->bytes_out = response->body_bytes;
+}
+
+static void answer_past_library(struct request *request)
+{
+	answer_on(request, socket_of(request));
 }
 
 /* ---- the head ---- */
@@ -181,13 +251,18 @@ static void set_patience(struct request *request, unsigned seconds)
 	MHD_set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
+/* Silence is never longer than what a whole request may take. */
+static unsigned idle_seconds(const struct srv_http *http)
+{
+	return http->receive_seconds < IDLE_SECONDS ? (unsigned)http->receive_seconds : IDLE_SECONDS;
+}
+
 /* With epoll, libmicrohttpd 0.9.75 overlooks an end of stream that arrives together with data: it would wait for the
  * rest of a body, or for another request, until the connection is idle for too long. What is still in its buffer (the
  * last chunk, a pipelined request) cannot be seen from here. So the connection gets a second, and is not closed. */
 static void look_for_end(struct request *request)
 {
-	char byte;
-	if (request->ended || recv(socket_of(request), &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+	if (request->ended || !srv_reader_ended(request->reader))
 		return;
 	request->ended = true;
 	set_patience(request, 1);
@@ -229,6 +304,59 @@ static void ask_api(struct request *request)
 	request->answered = !request->response;
 }
 
+static struct srv_gauges read_gauges(const struct srv_http *http)
+{
+	const struct srv_admission_counts queue = srv_admission_counts(http->admission);
+	const struct api_pool_counts pool = api_pool_counts(http->pool), bodies = api_pool_counts(http->body_pool);
+	return (struct srv_gauges){
+		.queue_requests = queue.n_waiting,
+		.queue_bytes = queue.held_bytes,
+		.connections = atomic_load(&http->n_connections),
+		.threads = (uint64_t)http->large.n_threads,
+		.memory_requests_bytes = atomic_load(&http->budget.used_bytes),
+		.memory_pool_bytes = pool.idle_bytes + bodies.idle_bytes,
+		.memory_limit_bytes = http->budget.most_bytes,
+		.draining = atomic_load(&http->draining),
+		.instruction_set = fric_kernels_name(http->large.kernels),
+	};
+}
+
+static void tell_metrics(struct request *request)
+{
+	struct api_response *response = request->response = malloc(sizeof *response);
+	const struct srv_gauges gauges = read_gauges(request->http);
+	if (!response)
+		return;
+	api_response_clear(response);
+	response->status = 200;
+	response->content_type = srv_metrics_type;
+	response->body = srv_metrics_print(&gauges, &response->body_bytes);
+	if (!response->body)
+		api_problem(503, "There is no memory for the metrics.", response);
+}
+
+/* The one resource that the api knows nothing of. */
+static void ask_metrics(struct request *request)
+{
+	const char *method = request->head.method;
+	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0) {
+		tell_metrics(request);
+	} else {
+		refuse(request, 405, "The metrics are there to be read; they take GET, HEAD.");
+		if (request->response)
+			api_response_add_header(request->response, "Allow", "GET, HEAD");
+	}
+	request->answered = !request->response;
+}
+
+static void ask(struct request *request)
+{
+	if (is_path(request->head.target, "/metrics"))
+		ask_metrics(request);
+	else
+		ask_api(request);
+}
+
 /* Sets request->response if the request is refused by its head alone. */
 static void judge(struct request *request)
 {
@@ -238,33 +366,50 @@ static void judge(struct request *request)
 		request->closes = status == 400;
 		refuse(request, status, detail);
 	} else if (!atomic_load(&request->http->draining)) {
-		ask_api(request);
+		ask(request);
 	} else if (strcmp(request->head.method, "POST") == 0 || is_path(request->head.target, "/readyz")) {
 		request->closes = true;
-		refuse(request, 503, "The server is draining: it finishes what is under way and stops.");
+		reject(request, SRV_REJECTED_DRAINING, 503, "The server is draining: it finishes what is under way and stops.");
 	} else {
-		ask_api(request);
+		ask(request);
 	}
 }
 
 /* An answer before the end of the request closes the connection. So a refused body is read if the connection can then
- * be used on: not if it is long, or waits for a 100. */
+ * be used on: not if it is too long, or waits for a 100. */
 static bool worth_reading(const struct request *request)
 {
-	return !request->closes && request->announced <= DRAIN_BYTES && !srv_head_expects_continue(&request->head);
+	return !request->closes && request->response->status != 413 && request->announced <= DRAIN_BYTES &&
+	       !srv_head_expects_continue(&request->head);
 }
 
-static enum MHD_Result begin(struct request *request, const char *method, const char *version)
+/* @return whether the filter has found a fault in this request; it is then refused, and the last of its connection */
+static bool is_faulty(struct request *request)
+{
+	const char *detail;
+	const int status = srv_reader_fault(request->reader, request->ordinal, &detail);
+	if (status == 0)
+		return false;
+	request->closes = true;
+	refuse(request, status, detail);
+	request->answered = !request->response;
+	return true;
+}
+
+static enum MHD_Result begin(struct request *request, const char *method)
 {
 	struct srv_head *head = &request->head;
 	request->begun = true;
 	atomic_fetch_add(&request->http->n_under_way, 1);
-	*head = (struct srv_head){.method = method, .version = version, .target = srv_origin_form(request->target)};
+	*head = (struct srv_head){.method = method, .target = srv_origin_form(request->target)};
 	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, collect, head);
 	if (head->n_request_id == 1 && srv_sane_id(head->request_id))
 		strcpy(request->id, head->request_id);
+	if (head->n_traceparent == 1)
+		srv_trace_read(head->traceparent, &request->trace);
 	request->announced = srv_head_announced(head);
-	judge(request);
+	if (!is_faulty(request))
+		judge(request);
 	if (request->answered)
 		return MHD_NO;
 	look_for_end(request);
@@ -289,7 +434,7 @@ static void take(struct request *request, const char *bytes, size_t n)
 	if (result == SRV_OVER_LIMIT)
 		refuse(request, 413, detail);
 	else
-		refuse(request, 503, "The memory for large requests is taken; try again soon.");
+		reject(request, SRV_REJECTED_MEMORY, 503, "The memory for large requests is taken; try again soon.");
 	request->answered = !request->response;
 }
 
@@ -302,9 +447,9 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 		request->dropped += n;
 	else
 		take(request, bytes, n);
-	if (request->answered)
-		return MHD_NO;
-	if (request->dropped <= DRAIN_BYTES)
+	if (srv_reader_is_late(request->reader) && !request->response)
+		reject(request, SRV_REJECTED_SLOW, 408, late);
+	else if (!request->answered && request->dropped <= DRAIN_BYTES)
 		return MHD_YES;
 	answer_past_library(request);
 	return MHD_NO;
@@ -329,20 +474,46 @@ static bool is_gone(const struct request *request)
 	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLERR | POLLHUP | POLLNVAL));
 }
 
+static bool is_overdue(const struct request *request)
+{
+	return microseconds_since(&request->began) > request->http->deadline_seconds * 1000000;
+}
+
+static bool is_abandoned(struct srv_job *job)
+{
+	const struct request *request = (const struct request *)(const void *)job;
+	return is_overdue(request) || is_gone(request);
+}
+
+static void refuse_overdue(struct request *request)
+{
+	char detail[96];
+	snprintf(detail, sizeof detail, "The deadline of %lld seconds has passed.", request->http->deadline_seconds);
+	reject(request, SRV_REJECTED_DEADLINE, 503, detail);
+}
+
 static void compute(struct srv_job *job)
 {
 	struct request *request = (struct request *)(void *)job;
-	if (is_gone(request))
-		atomic_store(&job->stop, true);
+	request->waited_microseconds = microseconds_since(&request->queued);
 	handle(request, &request->http->large);
+	if (!atomic_load(&job->stop) || !request->response || request->response->status != 503 || !is_overdue(request))
+		return;
+	free_response(request->response);
+	refuse_overdue(request);
 }
 
 static void resume(struct srv_job *job, bool computed)
 {
 	struct request *request = (struct request *)(void *)job;
 	if (!computed) {
+		request->waited_microseconds = microseconds_since(&request->queued);
+		atomic_store(&job->stop, true);
 		srv_body_free(&request->body, request->http->admission);
-		refuse(request, 503, "The server stopped before the turn of this request.");
+		if (is_overdue(request))
+			refuse_overdue(request);
+		else
+			refuse(request, 503, "The server stopped before the turn of this request.");
 	}
 	if (!request->response)
 		request->answered = true;
@@ -362,7 +533,11 @@ static enum MHD_Result finish(struct request *request)
 		return MHD_NO;
 	look_for_end(request);
 	if (request->ended)
-		set_patience(request, IDLE_SECONDS); /* for the answer; on_completed takes it back */
+		set_patience(request, idle_seconds(request->http)); /* for the answer; on_completed takes it back */
+	if (is_faulty(request))
+		srv_body_free(&request->body, request->http->admission);
+	if (request->answered)
+		return MHD_NO;
 	if (request->response)
 		return answer(request);
 	if (!is_large(request)) {
@@ -370,27 +545,40 @@ static enum MHD_Result finish(struct request *request)
 	} else if (srv_admission_reserve(request->http->admission)) {
 		request->job.compute = compute;
 		request->job.finish = resume;
+		request->job.abandoned = is_abandoned;
+		clock_gettime(CLOCK_MONOTONIC, &request->queued);
 		MHD_suspend_connection(request->connection); /* before submit: the worker may resume it at once */
 		srv_admission_submit(request->http->admission, &request->job);
 		return MHD_YES;
 	} else {
 		srv_body_free(&request->body, request->http->admission);
-		refuse(request, 503, "The queue is full; try again soon.");
+		reject(request, SRV_REJECTED_QUEUE_FULL, 503, "The queue is full; try again soon.");
 	}
 	return answer(request);
 }
 
 /* ---- the library's callbacks ---- */
 
+static const struct sockaddr *client_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+}
+
 static void *on_target(void *http, const char *target, struct MHD_Connection *connection)
 {
 	struct request *request = calloc(1, sizeof *request);
-	if (!request)
+	struct connection *own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+	if (!own || !request) {
+		free(request);
 		return NULL;
+	}
 	request->http = http;
 	request->connection = connection;
+	request->client = client_of(connection);
+	request->reader = own->reader;
+	request->ordinal = ++own->n_requests;
 	request->announced = -1;
-	request->body.pool = request->http->pool;
+	request->body.pool = request->http->body_pool;
 	request->head.method = "-";
 	atomic_init(&request->job.stop, false);
 	clock_gettime(CLOCK_MONOTONIC, &request->began);
@@ -403,11 +591,11 @@ static enum MHD_Result on_request(void *http, struct MHD_Connection *connection,
                                   const char *version, const char *bytes, size_t *n, void **context)
 {
 	struct request *request = *context;
-	(void)http, (void)connection, (void)url;
+	(void)http, (void)connection, (void)url, (void)version;
 	if (!request || !request->target)
 		return MHD_NO;
 	if (!request->begun)
-		return begin(request, method, version);
+		return begin(request, method);
 	if (*n == 0)
 		return finish(request);
 	enum MHD_Result result = receive(request, bytes, *n);
@@ -431,39 +619,50 @@ static const char *reason(enum MHD_RequestTerminationCode code)
 /* What the library would close without a word. */
 static void say_why(struct request *request, enum MHD_RequestTerminationCode code)
 {
-	if (request->answered || request->response || request->status)
+	if (request->answered || request->status)
 		return;
+	if (!request->response && code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+		reject(request, SRV_REJECTED_SLOW, 408, late);
 	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
-		refuse(request, 408, "The request did not arrive in time.");
-	else if (code == MHD_REQUEST_TERMINATED_WITH_ERROR)
-		refuse(request, 400, "The request is not valid HTTP.");
-	answer_past_library(request);
+		answer_past_library(request);
 }
 
-static long long microseconds_since(const struct timespec *began)
+static void log_request(const struct request *request, const struct srv_exchange *exchange, const char *aborted)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return 1000000LL * (now.tv_sec - began->tv_sec) + (now.tv_nsec - began->tv_nsec) / 1000;
-}
-
-static void log_request(const struct request *request, const char *aborted)
-{
-	char path[512];
-	size_t n = strcspn(request->target, "?");
-	n = n < sizeof path ? n : sizeof path - 1;
-	memcpy(path, request->target, n);
-	path[n] = '\0';
+	char client[SRV_PEER];
 	srv_log_access(&(struct srv_access){
 		.request_id = request->id,
 		.method = request->head.method,
-		.path = path,
+		.target = request->target,
+		.route = srv_route_name(exchange->route),
+		.client = srv_peer_print(request->client, client),
 		.status = request->status,
 		.bytes_in = request->received,
 		.bytes_out = request->bytes_out,
-		.microseconds = microseconds_since(&request->began),
+		.microseconds = exchange->nanoseconds / 1000,
+		.waited_microseconds = request->queued.tv_sec ? request->waited_microseconds : -1,
+		.measure = &request->measure,
+		.trace = *request->trace.span_id ? &request->trace : NULL,
+		.rejected = srv_rejection_name(request->rejection),
 		.aborted = request->past_library ? NULL : aborted,
 	});
+}
+
+/* In the log and in the metrics. */
+static void record(const struct request *request, const char *aborted)
+{
+	const struct srv_exchange exchange = {
+		.route = srv_route_of(srv_origin_form(request->target)),
+		.rejection = request->rejection,
+		.status = request->status,
+		.nanoseconds = 1000 * microseconds_since(&request->began),
+		.waited_nanoseconds = request->queued.tv_sec ? 1000 * request->waited_microseconds : -1,
+		.bytes_in = request->received,
+		.bytes_out = request->bytes_out,
+		.measure = &request->measure,
+	};
+	srv_metrics_add(&exchange);
+	log_request(request, &exchange, aborted);
 }
 
 /* Some faults of HTTP itself are answered by the library, in HTML: a head too long, a length that is no number ... */
@@ -492,7 +691,7 @@ static void on_completed(void *closure, struct MHD_Connection *connection, void 
 	if (request->lingers)
 		srv_linger(dup(socket_of(request)));
 	if (request->target)
-		log_request(request, reason(code));
+		record(request, reason(code));
 	if (request->response)
 		free_response(request->response);
 	srv_body_free(&request->body, http->admission);
@@ -502,6 +701,59 @@ static void on_completed(void *closure, struct MHD_Connection *connection, void 
 	*context = NULL;
 	if (begun && atomic_fetch_sub(&http->n_under_way, 1) == 1 && atomic_load(&http->draining))
 		http->on_idle();
+}
+
+static void forget_connection(struct srv_http *http, const struct sockaddr *address)
+{
+	srv_addresses_remove(http->addresses, address);
+	atomic_fetch_sub(&http->n_connections, 1);
+}
+
+static void open_connection(const struct srv_http *http, struct MHD_Connection *connection, void **context)
+{
+	const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	struct connection *own = calloc(1, sizeof *own);
+	if (own)
+		own->reader = srv_reader_open(fd, false, http->receive_seconds);
+	if (!own || !own->reader) {
+		free(own);
+		shutdown(fd, SHUT_RDWR);
+		return;
+	}
+	*context = own;
+}
+
+/* The library closes a silent connection, and knows nothing of the head that has begun to arrive there. */
+static void say_late(struct srv_http *http, struct MHD_Connection *connection)
+{
+	struct request request = {.http = http, .connection = connection, .target = "-", .head.method = "-"};
+	request.client = client_of(connection);
+	clock_gettime(CLOCK_MONOTONIC, &request.began);
+	srv_new_id(request.id);
+	reject(&request, SRV_REJECTED_SLOW, 408, late);
+	answer_past_library(&request);
+	srv_linger(dup(socket_of(&request)));
+	record(&request, "timeout");
+	if (request.response)
+		free_response(request.response);
+}
+
+static void on_connection(void *http, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+	struct connection *own = *context;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		open_connection(http, connection, context);
+		return;
+	}
+	forget_connection(http, client_of(connection));
+	if (own) {
+		if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
+			say_late(http, connection);
+		srv_reader_close(own->reader);
+		free(own);
+		*context = NULL;
+	}
 }
 
 static void on_message(void *http, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
@@ -518,7 +770,7 @@ static void on_message(void *http, const char *format, va_list arguments)
 /* ---- start and stop ---- */
 
 /* TURBO: without it the library shuts the sending side down before on_completed can say why. */
-static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options, int listen_fd)
+static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options)
 {
 	struct MHD_OptionItem pool[] = {
 		{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL},
@@ -526,16 +778,58 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 	};
 	if (options->io_threads == 1)
 		pool[0] = pool[1];
-	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO,
+	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO |
+	                            MHD_USE_NO_LISTEN_SOCKET,
 	                        0, NULL, NULL, on_request, http,
 	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
-	                        MHD_OPTION_LISTEN_SOCKET, listen_fd,
 	                        MHD_OPTION_URI_LOG_CALLBACK, on_target, http,
 	                        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
-	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections,
+	                        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
+	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections + SPARE_CONNECTIONS,
 	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)idle_seconds(http),
 	                        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+}
+
+static bool has_room(void *closure)
+{
+	const struct srv_http *http = closure;
+	return atomic_load(&http->n_connections) < http->most_connections + SPARE_CONNECTIONS;
+}
+
+/* In place of a connection: one answer, whatever will be asked. */
+static void send_away(struct srv_http *http, int fd, const struct sockaddr *address, int status, const char *detail)
+{
+	struct request request = {.http = http, .target = "-", .head.method = "-", .client = address};
+	clock_gettime(CLOCK_MONOTONIC, &request.began);
+	srv_new_id(request.id);
+	reject(&request, SRV_REJECTED_CONNECTIONS, status, detail);
+	answer_on(&request, fd);
+	srv_linger(fd);
+	record(&request, NULL);
+	if (request.response)
+		free_response(request.response);
+}
+
+/* The library gives connections to its threads in turn, by the number of the file. */
+static void add_connection(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	struct srv_http *http = closure;
+	if (atomic_load(&http->n_connections) >= http->most_connections) {
+		send_away(http, fd, address, 503, "There are as many connections as the server takes; try again soon.");
+	} else if (!srv_addresses_add(http->addresses, address)) {
+		send_away(http, fd, address, 429, "There are as many connections from this address as the server takes.");
+	} else {
+		atomic_fetch_add(&http->n_connections, 1);
+		if (MHD_add_connection(http->daemon, fd, address, bytes) != MHD_YES) /* which has closed fd */
+			forget_connection(http, address);
+	}
+}
+
+static struct srv_acceptor *start_acceptor(struct srv_http *http)
+{
+	const struct srv_acceptor_target target = {has_room, add_connection, http};
+	return srv_acceptor_start(http->listen_fd, &target);
 }
 
 static void destroy(struct srv_http *http)
@@ -543,21 +837,30 @@ static void destroy(struct srv_http *http)
 	if (http->admission)
 		srv_admission_free(http->admission);
 	srv_trimmer_stop(http->trimmer);
+	srv_trimmer_stop(http->body_trimmer);
 	api_pool_free(http->pool);
+	api_pool_free(http->body_pool);
+	srv_addresses_free(http->addresses);
 	free(http);
 }
 
-static bool start_threads(struct srv_http *http, const struct srv_options *options, int listen_fd)
+static bool start_threads(struct srv_http *http, const struct srv_options *options)
 {
-	http->pool = api_pool_create((size_t)options->pool_bytes);
-	if (!http->pool)
+	const size_t warm_bytes = (size_t)options->pool_bytes;
+	http->addresses = srv_addresses_create((size_t)options->connections_per_address);
+	http->body_pool = api_pool_create(warm_bytes / 4, NULL);
+	http->pool = api_pool_create(warm_bytes - warm_bytes / 4, &http->budget);
+	if (!http->addresses || !http->body_pool || !http->pool || !srv_readers_start())
 		return false;
 	http->large.pool = http->small.pool = http->pool;
 	http->trimmer = srv_trimmer_start(http->pool, options->idle_seconds);
-	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes);
-	if (http->trimmer && http->admission)
-		http->daemon = start_daemon(http, options, listen_fd);
-	return http->daemon;
+	http->body_trimmer = srv_trimmer_start(http->body_pool, options->idle_seconds);
+	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes, &http->budget);
+	if (http->trimmer && http->body_trimmer && http->admission)
+		http->daemon = start_daemon(http, options);
+	if (http->daemon)
+		http->acceptor = start_acceptor(http);
+	return http->acceptor;
 }
 
 struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd, void (*on_idle)(void))
@@ -566,10 +869,17 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	if (!http)
 		return NULL;
 	http->on_idle = on_idle;
+	http->listen_fd = listen_fd;
+	http->most_connections = (size_t)options->connections;
+	http->deadline_seconds = options->deadline_seconds;
+	http->budget.most_bytes = (size_t)options->memory_bytes;
+	http->receive_seconds = options->receive_seconds;
 	http->large = (struct api_service){.n_threads = (int)options->threads,
 	                                   .max_json_bytes = (size_t)options->max_json_bytes,
 	                                   .max_frame_bytes = (size_t)options->max_frame_bytes,
-	                                   .max_answer_bytes = (size_t)options->max_answer_bytes};
+	                                   .max_answer_bytes = (size_t)options->max_answer_bytes,
+	                                   .max_contacts = (size_t)options->max_contacts,
+	                                   .max_vertices = (size_t)options->max_vertices};
 	if (!api_choose_kernels(&http->large, srv_kernels_name(options))) {
 		srv_log(SRV_ERROR, "--kernels: this processor has no %s", srv_kernels_name(options));
 		destroy(http);
@@ -577,9 +887,11 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	}
 	http->small = http->large;
 	http->small.n_threads = 1;
-	if (start_threads(http, options, listen_fd))
+	if (start_threads(http, options))
 		return http;
 	srv_log(SRV_ERROR, "the server's threads cannot be started");
+	if (http->daemon)
+		MHD_stop_daemon(http->daemon);
 	if (http->admission)
 		srv_admission_stop(http->admission);
 	destroy(http);
@@ -598,7 +910,8 @@ bool srv_http_is_idle(const struct srv_http *http)
 
 void srv_http_close(struct srv_http *http)
 {
-	http->listen_fd = MHD_quiesce_daemon(http->daemon);
+	srv_acceptor_stop(http->acceptor);
+	close(http->listen_fd);
 	srv_admission_stop(http->admission);
 }
 
@@ -606,7 +919,5 @@ void srv_http_close(struct srv_http *http)
 void srv_http_stop(struct srv_http *http)
 {
 	MHD_stop_daemon(http->daemon);
-	if (http->listen_fd >= 0)
-		close(http->listen_fd);
 	destroy(http);
 }

@@ -4,6 +4,7 @@
 #include "log.h"
 #include "options.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <signal.h>
@@ -14,6 +15,18 @@
 #include <unistd.h>
 
 enum { HURRIED_MS = 1000, SPARE_FILES = 64 };
+
+/* A program may be started without them. The next file to be opened, a connection perhaps, would take their numbers, and
+ * the log would be written there. */
+static void keep_standard_files(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
 
 /* Blocked in every thread and taken by sigtimedwait alone, so that nothing ever runs inside a handler. As process 1 of
  * a container only blocked signals arrive at all. SIGUSR1 is how other threads say that the last request is over. */
@@ -30,21 +43,29 @@ static sigset_t block_signals(void)
 }
 
 /* How often libgomp's threads look for more work before they sleep: some 50 us, in which the next region of a request
- * begins. Sleepers take as long to wake up; who spins for longer keeps small requests from the CPU. */
+ * begins. Sleepers take as long to wake up; who spins for longer, milliseconds by default, keeps small requests from the
+ * CPU. */
 static const char spins[] = "2000";
 
-/* libgomp spins for milliseconds unless told otherwise by its environment, which it has read before main begins. So the
- * program starts itself again, once; not if the caller has a choice of his own there. */
-static void spin_briefly(char **argv)
+/* What only the environment can tell libgomp and glibc, and what they have read before main begins. glibc keeps 7 free
+ * blocks of a size at hand; the document of a small request has some 20 of one. A caller who has set them has his reasons. */
+static bool set_environment(void)
+{
+	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || setenv("GOMP_SPINCOUNT", spins, 1) != 0)
+		return false;
+	setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=64", 0);
+	return true;
+}
+
+/* So the program starts itself again, once. */
+static void start_again(char **argv)
 {
 	char program[PATH_MAX];
-	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || setenv("GOMP_SPINCOUNT", spins, 1) != 0)
-		return;
 	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
 	if (n <= 0)
 		return;
 	program[n] = '\0';
-	execv(program, argv); /* where it cannot be, threads spin for longer */
+	execv(program, argv); /* where it cannot be, all is as it was, but slower */
 }
 
 static void wake_main(void)
@@ -116,11 +137,11 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 	int fd = srv_listen(options->host, &port, &fault);
 	if (fd < 0) {
 		fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", options->host, port, fault);
-		return 1;
+		return SRV_CODE_FAILED;
 	}
 	struct srv_http *http = srv_http_start(options, fd, wake_main);
 	if (!http)
-		return 1;
+		return SRV_CODE_FAILED;
 	announce(options->host, port);
 	srv_log(SRV_INFO, "listening on %s port %d, %lld threads", options->host, port, options->threads);
 	int signal_number = await_end(signals);
@@ -128,22 +149,26 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 	drain(http, signals, options->drain_seconds);
 	srv_http_stop(http);
 	srv_log(SRV_INFO, "stopped");
-	return 0;
+	return SRV_CODE_OK;
 }
 
 int main(int argc, char **argv)
 {
 	struct srv_options options;
-	spin_briefly(argv);
+	keep_standard_files();
+	if (set_environment())
+		start_again(argv);
 	sigset_t signals = block_signals();
 	switch (srv_options_read(argc, argv, &options, stdout, stderr)) {
-	case SRV_EXIT_OK: return fflush(stdout) == 0 ? 0 : 1;
-	case SRV_EXIT_BAD: return 2;
+	case SRV_EXIT_OK: return fflush(stdout) == 0 ? SRV_CODE_OK : SRV_CODE_FAILED;
+	case SRV_EXIT_BAD: return SRV_CODE_BAD;
 	case SRV_START: break;
 	}
-	srv_log_set_level((enum srv_level)options.log_level);
+	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections);
-	return serve(&options, &signals);
+	const int code = serve(&options, &signals);
+	srv_options_free(&options);
+	return code;
 }

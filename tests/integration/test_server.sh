@@ -37,11 +37,12 @@ test_questions() {
 	is "--help: exit 0" "$STATUS" 0
 	like "--help: on standard output" "$OUT" '^Usage: frictiond'
 	for name in host port threads max-json-bytes max-frame-bytes max-answer-bytes connections io-threads queue-requests \
-		queue-bytes pool-bytes idle-seconds drain-seconds log-level; do
+		queue-bytes pool-bytes idle-seconds drain-seconds log-level log-format config; do
 		like "--help: explains --$name" "$OUT" "^  --$name "
 	done
 	run --version
 	like "--version" "$STATUS $OUT" '^0 frictiond [0-9]+\.[0-9]+\.[0-9]+$'
+	like "--help: the exit codes" "$("$FRICTIOND" --help)" '^Exit codes: 0 stopped'
 	run --print-options-markdown
 	like "options as markdown" "$STATUS $OUT" '^\| `--port N` \| `FRICTIOND_PORT` \| 8080 '
 }
@@ -56,9 +57,33 @@ test_bad_options() {
 	refused "zero threads" "--threads: '0'" --threads 0
 	refused "unknown unit" "--max-json-bytes: '1Q'" --max-json-bytes 1Q
 	refused "unknown level" "--log-level: 'loud'" --log-level loud
+	refused "unknown format" "--log-format: 'xml'" --log-format xml
+	refused "no such file" "/nowhere/frictiond.conf: No such file" --config /nowhere/frictiond.conf
+	printf 'port = 1\nprot = 2\n' >"$WORK/bad.conf"
+	refused "unknown option in a file" "bad.conf, line 2: unknown option 'prot'" --config "$WORK/bad.conf"
+	FRICTIOND_CONFIG=$WORK/bad.conf refused "the same by the environment" "bad.conf, line 2: unknown option 'prot'" \
+		--print-config
 	refused "queue shorter than a body" "--queue-bytes" --queue-bytes 1K
 	FRICTIOND_PORT=x refused "environment" "FRICTIOND_PORT: 'x'"
 	FRICTIOND_MAX_JSON_BYTES=many refused "environment, bytes" "FRICTIOND_MAX_JSON_BYTES: 'many'"
+}
+
+test_file() {
+	printf '# here\nlog-format = json\nlog-level = info\nthreads = 3\n' >"$WORK/good.conf"
+	FRICTIOND_CONFIG=$WORK/good.conf FRICTIOND_LOG_LEVEL=error start_server --threads 2
+	is "a flag wins over the file" "$(curl -s "$BASE/v1/info" | jq .threads)" 2
+	stop_server
+	is "a variable wins over the file" "$(cat "$WORK/log")" ""
+	start_server --config "$WORK/good.conf"
+	is "options from a file" "$(curl -s "$BASE/v1/info" | jq .threads)" 3
+	stop_server
+	is "the log is JSON" "$(jq -r .msg "$WORK/log" | tail -n 1)" stopped
+	run --config "$WORK/good.conf" --print-config
+	is "--print-config: exit 0" "$STATUS" 0
+	like "--print-config: the source" "$(grep -B 1 '^threads' <<<"$OUT")" '^# from: .*/good.conf, line 4$'
+	printf '%s\n' "$OUT" >"$WORK/printed.conf"
+	is "--print-config: is read back" \
+		"$("$FRICTIOND" --config "$WORK/printed.conf" --print-config | grep -v '^#')" "$(grep -v '^#' <<<"$OUT")"
 }
 
 test_bad_addresses() {
@@ -165,6 +190,93 @@ test_connections() {
 	like "HTTP/1.0" "$(raw 'GET /healthz HTTP/1.0\r\n\r\n')" '^HTTP/1.[01] 200'
 }
 
+environment() {
+	tr '\0' '\n' <"/proc/$SERVER_PID/environ"
+}
+
+test_environment() {
+	start_server
+	like "threads between evaluations sleep soon" "$(environment)" '^GOMP_SPINCOUNT=2000$'
+	like "free blocks are kept at hand" "$(environment)" '^GLIBC_TUNABLES=glibc.malloc.tcache_count=64$'
+	stop_server
+	GLIBC_TUNABLES=glibc.malloc.tcache_count=5 start_server
+	like "the caller's choice stays" "$(environment)" '^GLIBC_TUNABLES=glibc.malloc.tcache_count=5$'
+	stop_server
+}
+
+# held_by_threads: how many connections each thread that serves some holds, by what its epoll watches.
+held_by_threads() {
+	local info tfd
+	for info in "/proc/$SERVER_PID/fdinfo/"*; do
+		tfd=$(sed -n 's/^tfd: *\([0-9]*\) .*/\1/p' "$info" 2>/dev/null)
+		for tfd in $tfd; do
+			readlink "/proc/$SERVER_PID/fd/$tfd"
+		done | grep -c '^socket:'
+	done | grep -v '^0$' | tr '\n' ' '
+}
+
+is_spread() {
+	[ "$(held_by_threads)" = "3 3 3 3 " ]
+}
+
+# open_and_ask: a connection that stays, with a request on it; sets FD.
+open_and_ask() {
+	exec {FD}<>"/dev/tcp/127.0.0.1/$PORT"
+	printf 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n' >&"$FD"
+}
+
+# All at once: whoever wakes up first must not take them all.
+test_spread() {
+	local fd fds=() line
+	start_server --io-threads 4
+	kill -STOP "$SERVER_PID"
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		open_and_ask
+		fds+=("$FD")
+	done
+	kill -CONT "$SERVER_PID"
+	for fd in "${fds[@]}"; do
+		read -r line <&"$fd"
+	done
+	ok "connections are spread evenly over the threads" until_true is_spread
+	for fd in "${fds[@]}"; do
+		exec {fd}>&-
+	done
+	stop_server
+}
+
+answers_200() {
+	[ "$(http_code "$BASE/healthz")" = 200 ]
+}
+
+test_connections_per_address() {
+	local first line
+	start_server --connections-per-address 1
+	open_and_ask
+	first=$FD
+	read -r line <&"$first"
+	is "--connections-per-address: the next one is sent away" "$(status_of "$(curl -si "$BASE/healthz")")" 429
+	exec {first}>&-
+	ok "--connections-per-address: then there is room again" until_true answers_200
+	stop_server
+}
+
+test_connection_limit() {
+	local first second line
+	start_server --connections 1
+	open_and_ask
+	first=$FD
+	read -r line <&"$first"
+	like "--connections: the first is answered" "$line" '^HTTP/1.1 200'
+	second=$(curl -si "$BASE/healthz")
+	is "--connections: the next one is sent away" "$(status_of "$second")" 503
+	like "--connections: it is told to try again" "$second" '^Retry-After: '
+	like "--connections: it has a request id" "$second" '^X-Request-Id: '
+	exec {first}>&-
+	ok "--connections: then there is room again" until_true answers_200
+	stop_server
+}
+
 # refused_head NAME STATUS HEADERS: the request is answered with the status, as a problem, and the connection closes.
 refused_head() {
 	local answer
@@ -194,6 +306,20 @@ test_hygiene() {
 	like "chunk that is no number" \
 		"$(raw "POST $EVALUATE HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")" '^HTTP/1.1 400'
 	is "still answers" "$(http_code "$BASE/healthz")" 200
+}
+
+# lines N: N bytes of headers, in lines of 64 bytes.
+lines() {
+	local i
+	for ((i = 0; i < $1 / 64; i++)); do
+		printf 'X-Header-%05d: abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST\\r\\n' "$i"
+	done
+}
+
+test_long_heads() {
+	local get='GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n'
+	is "16 KiB of headers" "$(status_of "$(raw "$get$(lines 16384)\r\n")")" 200
+	is "64 KiB of headers" "$(status_of "$(raw "$get$(lines 65536)\r\n")")" 431
 }
 
 # padded N: the request, followed by spaces to N bytes.
@@ -394,6 +520,7 @@ test_drain_ends() {
 
 test_questions
 test_bad_options
+test_file
 test_bad_addresses
 test_ready_line
 test_waiting_threads
@@ -403,8 +530,13 @@ test_methods
 test_request_ids
 test_connections
 test_hygiene
+test_long_heads
 stop_server
 is "exit 0 at the end" "$STATUS" 0
+test_environment
+test_spread
+test_connection_limit
+test_connections_per_address
 test_long_bodies
 test_memory_for_bodies
 test_warm_memory
