@@ -20,7 +20,7 @@ CXXFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=c++17 -fno-exceptions -fno-rtti
 LDFLAGS += -fopenmp $(LDFLAGS_$(MODE))
 CORE_LIBS := -lm
 API_LIBS := -ljansson -lstdc++ $(CORE_LIBS)
-SERVER_LIBS := -lmicrohttpd $(API_LIBS) -lpthread
+SERVER_LIBS := -lmicrohttpd -lgnutls $(API_LIBS) -lpthread
 
 objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*.cc))
 UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c tests/property/test_*.c))
