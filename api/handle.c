@@ -122,18 +122,29 @@ struct api_admission api_admit(const struct api_service *service, const struct a
 	return (struct api_admission){ok, ok && post, post ? limit : MAX_IGNORED_BODY};
 }
 
-static bool mentions(const struct api_request *request, const char *word)
+/* Which of three words stand between quotes. Only what follows a quote is looked at: most of a body is numbers. */
+struct mentioned {
+	bool factors, outputs, hessian;
+};
+
+static struct mentioned mentioned_in(const char *at, const char *end)
 {
-	return memmem(request->body, request->body_bytes, word, strlen(word));
+	struct mentioned found = {0};
+	enum { BYTES = sizeof("hessian\"") - 1 };
+	while ((at = memchr(at, '"', (size_t)(end - at))) && end - ++at >= BYTES) {
+		found.factors |= !memcmp(at, "factors\"", BYTES);
+		found.outputs |= !memcmp(at, "outputs\"", BYTES);
+		found.hessian |= !memcmp(at, "hessian\"", BYTES);
+	}
+	return found;
 }
 
 /* Text of ten bytes may be a contact whose triplets are four kilobytes of text, and eight microseconds. In a frame they
  * cost a tenth. The Hessian is among the default outputs; a word in the wrong place makes an estimate wrong, no more. */
 static bool may_ask_for_blocks(const struct api_request *request)
 {
-	if (mentions(request, "\"factors\""))
-		return false;
-	return !mentions(request, "\"outputs\"") || mentions(request, "\"hessian\"");
+	const struct mentioned found = mentioned_in(request->body, request->body + request->body_bytes);
+	return !found.factors && (!found.outputs || found.hessian);
 }
 
 bool api_is_large(const struct api_request *request)
@@ -144,7 +155,7 @@ bool api_is_large(const struct api_request *request)
 		return false;
 	if (request->body_bytes >= (text ? SMALL_TEXT : LARGE))
 		return true;
-	return may_ask_for_blocks(request) && request->body_bytes > SURELY_SMALL * (text ? 1 : 8);
+	return request->body_bytes > SURELY_SMALL * (text ? 1 : 8) && may_ask_for_blocks(request);
 }
 
 void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)

@@ -14,13 +14,28 @@ constexpr int64_t max_ten = 22;
 constexpr std::ptrdiff_t max_exact_digits = 19; // any 19 digits fit 64 bits
 constexpr uint64_t max_exact = uint64_t{1} << 53;
 
+constexpr int64_t max_five = 27; // the largest power of five that fits 64 bits
+
+struct powers_of_five {
+	uint64_t power[max_five + 1];
+	constexpr powers_of_five() : power{}
+	{
+		power[0] = 1;
+		for (int i = 1; i <= max_five; i++)
+			power[i] = 5 * power[i - 1];
+	}
+};
+constexpr powers_of_five fives;
+
+__extension__ typedef unsigned __int128 two_words;
+
 constexpr int64_t max_exponent = 100000000000000000; // where exponents saturate; no text has so many digits
 
 // The parts of a number, as far as its text was read.
 struct parts {
 	bool negative;
 	uint64_t digits;          // of integer and fraction, modulo 2^64
-	std::ptrdiff_t n_digits;
+	std::ptrdiff_t n_digits;  // without the zeros in front
 	int64_t exponent;         // the value is digits * 10^exponent
 };
 
@@ -75,10 +90,11 @@ bool read_integer(const char *&p, const char *end, parts &number)
 	number.negative = p < end && *p == '-';
 	p += number.negative;
 	const char *begin = p;
-	if (p < end && *p == '0')
+	if (p < end && *p == '0') {
 		p++;
-	else
-		p = read_digits(p, end, number.digits);
+		return true;
+	}
+	p = read_digits(p, end, number.digits);
 	number.n_digits = p - begin;
 	return p > begin;
 }
@@ -86,8 +102,11 @@ bool read_integer(const char *&p, const char *end, parts &number)
 bool read_fraction(const char *&p, const char *end, parts &number)
 {
 	const char *begin = p;
+	while (number.n_digits == 0 && p < end && *p == '0')
+		p++;
+	const char *first = p;
 	p = read_digits(p, end, number.digits);
-	number.n_digits += p - begin;
+	number.n_digits += p - first;
 	number.exponent -= p - begin;
 	return p > begin;
 }
@@ -135,13 +154,36 @@ bool convert_exactly(const parts &number, double &value)
 	return true;
 }
 
-// from_chars reports too large and too small alike. Being out of range, and so not zero, it is too large if over 1.
-bool is_over_one(const char *text, const char *end, const parts &number)
+double power_of_two(int64_t exponent)
 {
-	std::ptrdiff_t zeros = 0;
-	for (const char *p = text; p < end && (*p < '1' || *p > '9') && *p != 'e' && *p != 'E'; p++)
-		zeros += *p == '0';
-	return number.n_digits - zeros + number.exponent > 0;
+	const uint64_t bits = static_cast<uint64_t>(exponent + 1023) << 52;
+	double value;
+	std::memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+// digits / 5^k as a quotient of 63 or 64 bits and whether there is a remainder: its conversion is the one rounding. What
+// programs print, 16 or 17 digits after a few zeros, comes this way, in half the time of from_chars.
+bool convert_by_division(const parts &number, double &value)
+{
+	const int64_t k = -number.exponent;
+	if (number.n_digits > max_exact_digits || number.digits == 0 || k < 0 || k > max_five)
+		return false;
+	const int up = __builtin_clzll(number.digits), five_up = __builtin_clzll(fives.power[k]);
+	const two_words dividend = two_words{number.digits << up} << 63;
+	const uint64_t divisor = fives.power[k] << five_up;
+	const uint64_t quotient = static_cast<uint64_t>(dividend / divisor);
+	const bool remains = static_cast<uint64_t>(dividend) != quotient * divisor;
+	value = static_cast<double>(quotient | remains) * power_of_two(five_up - up - 63 - k);
+	if (number.negative)
+		value = -value;
+	return true;
+}
+
+// from_chars reports too large and too small alike. Being out of range, and so not zero, it is too large if over 1.
+bool is_over_one(const parts &number)
+{
+	return number.n_digits + number.exponent > 0;
 }
 
 } // namespace
@@ -152,11 +194,11 @@ enum api_number_status api_number_read(const char *text, const char *end, struct
 	number->end = text;
 	if (!read_parts(number->end, end, read, number->integer))
 		return API_NUMBER_MALFORMED;
-	if (convert_exactly(read, number->value))
+	if (convert_exactly(read, number->value) || convert_by_division(read, number->value))
 		return API_NUMBER_OK;
 	if (std::from_chars(text, number->end, number->value).ec == std::errc())
 		return API_NUMBER_OK;
-	if (is_over_one(text, number->end, read))
+	if (is_over_one(read))
 		return API_NUMBER_OVERFLOW;
 	number->value = read.negative ? -0.0 : 0.0;
 	return API_NUMBER_OK;

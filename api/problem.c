@@ -15,8 +15,10 @@ const char *api_status_title(int status)
 		{400, "Bad Request"}, {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
 		{405, "Method Not Allowed"}, {406, "Not Acceptable"}, {408, "Request Timeout"}, {411, "Length Required"},
 		{413, "Content Too Large"}, {414, "URI Too Long"}, {415, "Unsupported Media Type"},
-		{422, "Unprocessable Content"}, {429, "Too Many Requests"}, {431, "Request Header Fields Too Large"},
+		{417, "Expectation Failed"}, {422, "Unprocessable Content"}, {429, "Too Many Requests"},
+		{431, "Request Header Fields Too Large"},
 		{500, "Internal Server Error"}, {501, "Not Implemented"}, {503, "Service Unavailable"},
+		{505, "HTTP Version Not Supported"},
 	};
 	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
 		if (titles[i].status == status)

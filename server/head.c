@@ -12,21 +12,6 @@
 
 #define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-static bool is_letter_or_digit(char c)
-{
-	const char letter = (char)(c | 0x20);
-	return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9');
-}
-
-/* Every request has several names: strspn would build its table of characters for each. */
-static bool is_token(const char *text)
-{
-	const char *c = text;
-	while (is_letter_or_digit(*c) || (*c && strchr("-!#$%&'*+.^_`|~", *c)))
-		c++;
-	return c > text && *c == '\0';
-}
-
 static const char **value_of(struct srv_head *head, const char *name, int **count)
 {
 	static const struct {
@@ -36,7 +21,7 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 #define KNOWN(name, member) {name, offsetof(struct srv_head, member), offsetof(struct srv_head, n_##member)}
 		KNOWN("Content-Length", content_length), KNOWN("Transfer-Encoding", transfer_encoding),
 		KNOWN("Content-Encoding", content_encoding), KNOWN("Content-Type", content_type), KNOWN("Accept", accept),
-		KNOWN("Host", host), KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id),
+		KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id),
 #undef KNOWN
 	};
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -65,7 +50,6 @@ void srv_head_add(struct srv_head *head, const char *name, const char *value)
 {
 	int *count = NULL;
 	const char **known = value_of(head, name, &count);
-	head->malformed_name |= !is_token(name);
 	if (known && (*count)++ == 0)
 		*known = value;
 	else if (known == &head->accept)
@@ -79,52 +63,13 @@ static bool equals(const char *value, const char *word)
 	return strncasecmp(value, word, n) == 0 && value[n + strspn(value + n, " \t")] == '\0';
 }
 
-static bool is_printable(const char *target)
-{
-	for (const unsigned char *c = (const unsigned char *)target; *c; c++)
-		if (*c <= 0x20 || *c == 0x7f)
-			return false;
-	return true;
-}
-
-static const char *framing_fault(const struct srv_head *head)
-{
-	if (head->n_content_length > 1)
-		return "There is more than one Content-Length.";
-	if (head->n_transfer_encoding > 0 && head->n_content_length > 0)
-		return "There are both Content-Length and Transfer-Encoding.";
-	if (head->n_transfer_encoding > 1 || (head->n_transfer_encoding && !equals(head->transfer_encoding, "chunked")))
-		return "Transfer-Encoding can only be chunked.";
-	if (head->n_transfer_encoding && strcmp(head->version, "HTTP/1.0") == 0)
-		return "HTTP/1.0 has no Transfer-Encoding.";
-	return NULL;
-}
-
-static const char *fault(const struct srv_head *head)
-{
-	const char *detail = framing_fault(head);
-	if (detail)
-		return detail;
-	if (head->malformed_name)
-		return "The name of a header contains a character that it must not contain.";
-	if (!is_token(head->method))
-		return "The method contains a character that it must not contain.";
-	if (!is_printable(head->target))
-		return "The target contains a space or a control character; write %20 for a space.";
-	if (head->n_host > 1)
-		return "There is more than one Host.";
-	if (head->n_host == 0 && strcmp(head->version, "HTTP/1.0") != 0)
-		return "There is no Host.";
-	if (head->n_content_type > 1)
-		return "There is more than one Content-Type.";
-	return NULL;
-}
-
 int srv_head_fault(const struct srv_head *head, const char **detail)
 {
-	*detail = fault(head);
-	if (*detail)
+	*detail = NULL;
+	if (head->n_content_type > 1) {
+		*detail = "There is more than one Content-Type.";
 		return 400;
+	}
 	if (head->n_content_encoding > 1 || (head->content_encoding && !equals(head->content_encoding, "identity"))) {
 		*detail = "Content-Encoding can only be identity: send the body as it is.";
 		return 415;

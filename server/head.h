@@ -1,6 +1,5 @@
 /**
- * What the server itself has to know of a request's head, and what it refuses: anything that two programs behind each
- * other could read differently (request smuggling).
+ * What the server itself has to know of a request's head, which is sound by then: wire.h has seen to that.
  */
 #ifndef SERVER_HEAD_H
 #define SERVER_HEAD_H
@@ -12,13 +11,12 @@ enum { SRV_MAX_ID = 128 };
 
 /* Values are borrowed from where the headers live, NULL if absent, and the first of several. */
 struct srv_head {
-	const char *method, *version, *target;
+	const char *method, *target;
 	const char *content_length, *transfer_encoding, *content_encoding;
 	char accepts[1024]; /* several Accept lines, joined */
-	const char *content_type, *accept, *host, *expect, *request_id;
+	const char *content_type, *accept, *expect, *request_id;
 	int n_content_length, n_transfer_encoding, n_content_encoding;
-	int n_content_type, n_accept, n_host, n_expect, n_request_id;
-	bool malformed_name;
+	int n_content_type, n_accept, n_expect, n_request_id;
 };
 
 /* One header line, in the order of arrival. */

@@ -1,15 +1,18 @@
 /*
+ * A connection's bytes pass through the filter of its reader (reader.h) before the library sees them.
  * The story of a request: on_target -> begin (judge) -> receive ... -> finish (in place, or suspended while the worker
  * computes, then again) -> answer -> on_completed. libmicrohttpd calls all of them on the connection's thread.
  */
 #include "http.h"
 
+#include "acceptor.h"
 #include "admission.h"
 #include "api/api.h"
 #include "body.h"
 #include "head.h"
 #include "linger.h"
 #include "log.h"
+#include "reader.h"
 #include "trimmer.h"
 
 #include <microhttpd.h>
@@ -24,27 +27,39 @@
 
 enum {
 	DRAIN_BYTES = 1 << 20,     /* of a refused body that are read before the answer, so that the connection can stay */
-	CONNECTION_MEMORY = 64 << 10,
-	IDLE_SECONDS = 60,
+	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit; cleared for every request. No read is longer */
+	IDLE_SECONDS = 60,         /* between requests */
 };
+_Static_assert(CONNECTION_MEMORY <= SRV_READER_MOST && CONNECTION_MEMORY > 2 * SRV_WIRE_HEAD, "a sound head fits");
 #define RETRY_SECONDS "1"
+static const char late[] = "The request did not arrive in time.";
 
 struct srv_http {
 	struct MHD_Daemon *daemon;
+	struct srv_acceptor *acceptor;
 	struct srv_admission *admission;
 	struct api_pool *pool;
 	struct srv_trimmer *trimmer;
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
 	void (*on_idle)(void);
-	int listen_fd; /* once the daemon has given it back */
+	int listen_fd;
+	unsigned n_connections; /* at most */
+	long long receive_seconds;
 	atomic_bool draining;
 	atomic_size_t n_under_way;
+};
+
+struct connection {
+	struct srv_reader *reader;
+	size_t n_requests;
 };
 
 struct request {
 	struct srv_job job; /* first */
 	struct srv_http *http;
 	struct MHD_Connection *connection;
+	struct srv_reader *reader;
+	size_t ordinal;  /* on its connection, from 1 */
 	struct srv_head head;
 	char *target;
 	char id[SRV_MAX_ID + 1];
@@ -181,13 +196,18 @@ static void set_patience(struct request *request, unsigned seconds)
 	MHD_set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
+/* Silence is never longer than what a whole request may take. */
+static unsigned idle_seconds(const struct srv_http *http)
+{
+	return http->receive_seconds < IDLE_SECONDS ? (unsigned)http->receive_seconds : IDLE_SECONDS;
+}
+
 /* With epoll, libmicrohttpd 0.9.75 overlooks an end of stream that arrives together with data: it would wait for the
  * rest of a body, or for another request, until the connection is idle for too long. What is still in its buffer (the
  * last chunk, a pipelined request) cannot be seen from here. So the connection gets a second, and is not closed. */
 static void look_for_end(struct request *request)
 {
-	char byte;
-	if (request->ended || recv(socket_of(request), &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+	if (request->ended || !srv_reader_ended(request->reader))
 		return;
 	request->ended = true;
 	set_patience(request, 1);
@@ -248,23 +268,37 @@ static void judge(struct request *request)
 }
 
 /* An answer before the end of the request closes the connection. So a refused body is read if the connection can then
- * be used on: not if it is long, or waits for a 100. */
+ * be used on: not if it is too long, or waits for a 100. */
 static bool worth_reading(const struct request *request)
 {
-	return !request->closes && request->announced <= DRAIN_BYTES && !srv_head_expects_continue(&request->head);
+	return !request->closes && request->response->status != 413 && request->announced <= DRAIN_BYTES && !srv_head_expects_continue(&request->head);
 }
 
-static enum MHD_Result begin(struct request *request, const char *method, const char *version)
+/* @return whether the filter has found a fault in this request; it is then refused, and the last of its connection */
+static bool is_faulty(struct request *request)
+{
+	const char *detail;
+	const int status = srv_reader_fault(request->reader, request->ordinal, &detail);
+	if (status == 0)
+		return false;
+	request->closes = true;
+	refuse(request, status, detail);
+	request->answered = !request->response;
+	return true;
+}
+
+static enum MHD_Result begin(struct request *request, const char *method)
 {
 	struct srv_head *head = &request->head;
 	request->begun = true;
 	atomic_fetch_add(&request->http->n_under_way, 1);
-	*head = (struct srv_head){.method = method, .version = version, .target = srv_origin_form(request->target)};
+	*head = (struct srv_head){.method = method, .target = srv_origin_form(request->target)};
 	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, collect, head);
 	if (head->n_request_id == 1 && srv_sane_id(head->request_id))
 		strcpy(request->id, head->request_id);
 	request->announced = srv_head_announced(head);
-	judge(request);
+	if (!is_faulty(request))
+		judge(request);
 	if (request->answered)
 		return MHD_NO;
 	look_for_end(request);
@@ -302,9 +336,9 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 		request->dropped += n;
 	else
 		take(request, bytes, n);
-	if (request->answered)
-		return MHD_NO;
-	if (request->dropped <= DRAIN_BYTES)
+	if (srv_reader_is_late(request->reader) && !request->response)
+		refuse(request, 408, late);
+	else if (!request->answered && request->dropped <= DRAIN_BYTES)
 		return MHD_YES;
 	answer_past_library(request);
 	return MHD_NO;
@@ -362,7 +396,11 @@ static enum MHD_Result finish(struct request *request)
 		return MHD_NO;
 	look_for_end(request);
 	if (request->ended)
-		set_patience(request, IDLE_SECONDS); /* for the answer; on_completed takes it back */
+		set_patience(request, idle_seconds(request->http)); /* for the answer; on_completed takes it back */
+	if (is_faulty(request))
+		srv_body_free(&request->body, request->http->admission);
+	if (request->answered)
+		return MHD_NO;
 	if (request->response)
 		return answer(request);
 	if (!is_large(request)) {
@@ -385,10 +423,15 @@ static enum MHD_Result finish(struct request *request)
 static void *on_target(void *http, const char *target, struct MHD_Connection *connection)
 {
 	struct request *request = calloc(1, sizeof *request);
-	if (!request)
+	struct connection *own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+	if (!own || !request) {
+		free(request);
 		return NULL;
+	}
 	request->http = http;
 	request->connection = connection;
+	request->reader = own->reader;
+	request->ordinal = ++own->n_requests;
 	request->announced = -1;
 	request->body.pool = request->http->pool;
 	request->head.method = "-";
@@ -403,11 +446,11 @@ static enum MHD_Result on_request(void *http, struct MHD_Connection *connection,
                                   const char *version, const char *bytes, size_t *n, void **context)
 {
 	struct request *request = *context;
-	(void)http, (void)connection, (void)url;
+	(void)http, (void)connection, (void)url, (void)version;
 	if (!request || !request->target)
 		return MHD_NO;
 	if (!request->begun)
-		return begin(request, method, version);
+		return begin(request, method);
 	if (*n == 0)
 		return finish(request);
 	enum MHD_Result result = receive(request, bytes, *n);
@@ -431,13 +474,12 @@ static const char *reason(enum MHD_RequestTerminationCode code)
 /* What the library would close without a word. */
 static void say_why(struct request *request, enum MHD_RequestTerminationCode code)
 {
-	if (request->answered || request->response || request->status)
+	if (request->answered || request->status)
 		return;
+	if (!request->response && code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+		refuse(request, 408, late);
 	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
-		refuse(request, 408, "The request did not arrive in time.");
-	else if (code == MHD_REQUEST_TERMINATED_WITH_ERROR)
-		refuse(request, 400, "The request is not valid HTTP.");
-	answer_past_library(request);
+		answer_past_library(request);
 }
 
 static long long microseconds_since(const struct timespec *began)
@@ -504,6 +546,49 @@ static void on_completed(void *closure, struct MHD_Connection *connection, void 
 		http->on_idle();
 }
 
+static void open_connection(const struct srv_http *http, struct MHD_Connection *connection, void **context)
+{
+	const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	struct connection *own = calloc(1, sizeof *own);
+	if (own)
+		own->reader = srv_reader_open(fd, false, http->receive_seconds);
+	if (!own || !own->reader) {
+		free(own);
+		shutdown(fd, SHUT_RDWR);
+		return;
+	}
+	*context = own;
+}
+
+/* The library closes a silent connection, and knows nothing of the head that has begun to arrive there. */
+static void say_late(struct srv_http *http, struct MHD_Connection *connection)
+{
+	struct request request = {.http = http, .connection = connection, .target = "-", .head.method = "-"};
+	clock_gettime(CLOCK_MONOTONIC, &request.began);
+	srv_new_id(request.id);
+	refuse(&request, 408, late);
+	answer_past_library(&request);
+	srv_linger(dup(socket_of(&request)));
+	log_request(&request, "timeout");
+	if (request.response)
+		free_response(request.response);
+}
+
+static void on_connection(void *http, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+	struct connection *own = *context;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		open_connection(http, connection, context);
+	} else if (own) {
+		if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
+			say_late(http, connection);
+		srv_reader_close(own->reader);
+		free(own);
+		*context = NULL;
+	}
+}
+
 static void on_message(void *http, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 
 static void on_message(void *http, const char *format, va_list arguments)
@@ -518,7 +603,7 @@ static void on_message(void *http, const char *format, va_list arguments)
 /* ---- start and stop ---- */
 
 /* TURBO: without it the library shuts the sending side down before on_completed can say why. */
-static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options, int listen_fd)
+static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options)
 {
 	struct MHD_OptionItem pool[] = {
 		{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL},
@@ -526,16 +611,36 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 	};
 	if (options->io_threads == 1)
 		pool[0] = pool[1];
-	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO,
+	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO |
+	                            MHD_USE_NO_LISTEN_SOCKET,
 	                        0, NULL, NULL, on_request, http,
 	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
-	                        MHD_OPTION_LISTEN_SOCKET, listen_fd,
 	                        MHD_OPTION_URI_LOG_CALLBACK, on_target, http,
 	                        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+	                        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
 	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections,
 	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)idle_seconds(http),
 	                        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+}
+
+static bool has_room(void *closure)
+{
+	const struct srv_http *http = closure;
+	return MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections < http->n_connections;
+}
+
+/* The library gives connections to its threads in turn, by the number of the file. */
+static void add_connection(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	const struct srv_http *http = closure;
+	MHD_add_connection(http->daemon, fd, address, bytes); /* closes fd if it fails */
+}
+
+static struct srv_acceptor *start_acceptor(struct srv_http *http)
+{
+	const struct srv_acceptor_target target = {has_room, add_connection, http};
+	return srv_acceptor_start(http->listen_fd, &target);
 }
 
 static void destroy(struct srv_http *http)
@@ -547,17 +652,19 @@ static void destroy(struct srv_http *http)
 	free(http);
 }
 
-static bool start_threads(struct srv_http *http, const struct srv_options *options, int listen_fd)
+static bool start_threads(struct srv_http *http, const struct srv_options *options)
 {
 	http->pool = api_pool_create((size_t)options->pool_bytes);
-	if (!http->pool)
+	if (!http->pool || !srv_readers_start())
 		return false;
 	http->large.pool = http->small.pool = http->pool;
 	http->trimmer = srv_trimmer_start(http->pool, options->idle_seconds);
 	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes);
 	if (http->trimmer && http->admission)
-		http->daemon = start_daemon(http, options, listen_fd);
-	return http->daemon;
+		http->daemon = start_daemon(http, options);
+	if (http->daemon)
+		http->acceptor = start_acceptor(http);
+	return http->acceptor;
 }
 
 struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd, void (*on_idle)(void))
@@ -566,6 +673,9 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	if (!http)
 		return NULL;
 	http->on_idle = on_idle;
+	http->listen_fd = listen_fd;
+	http->n_connections = (unsigned)options->connections;
+	http->receive_seconds = options->receive_seconds;
 	http->large = (struct api_service){.n_threads = (int)options->threads,
 	                                   .max_json_bytes = (size_t)options->max_json_bytes,
 	                                   .max_frame_bytes = (size_t)options->max_frame_bytes,
@@ -577,9 +687,11 @@ struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd
 	}
 	http->small = http->large;
 	http->small.n_threads = 1;
-	if (start_threads(http, options, listen_fd))
+	if (start_threads(http, options))
 		return http;
 	srv_log(SRV_ERROR, "the server's threads cannot be started");
+	if (http->daemon)
+		MHD_stop_daemon(http->daemon);
 	if (http->admission)
 		srv_admission_stop(http->admission);
 	destroy(http);
@@ -598,7 +710,8 @@ bool srv_http_is_idle(const struct srv_http *http)
 
 void srv_http_close(struct srv_http *http)
 {
-	http->listen_fd = MHD_quiesce_daemon(http->daemon);
+	srv_acceptor_stop(http->acceptor);
+	close(http->listen_fd);
 	srv_admission_stop(http->admission);
 }
 
@@ -606,7 +719,5 @@ void srv_http_close(struct srv_http *http)
 void srv_http_stop(struct srv_http *http)
 {
 	MHD_stop_daemon(http->daemon);
-	if (http->listen_fd >= 0)
-		close(http->listen_fd);
 	destroy(http);
 }

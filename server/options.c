@@ -39,6 +39,8 @@ static const struct option table[] = {
 	 AT(max_frame_bytes), "longest binary frame of a request; over it: 413"},
 	{"max-answer-bytes", "BYTES", BYTES, "4G", NULL, 1, 1024 * G, AT(max_answer_bytes), "longest body of an answer"},
 	{"connections", "N", COUNT, "1024", NULL, 1, 65536, AT(connections), "connections open at one time"},
+	{"receive-seconds", "N", COUNT, "120", NULL, 1, 86400, AT(receive_seconds),
+	 "how long a request may take to arrive, its body included, however steadily it comes; over it: 408"},
 	{"io-threads", "N", COUNT, NULL, "available CPUs", 1, 256, AT(io_threads),
 	 "threads that serve connections and evaluate small requests"},
 	{"queue-requests", "N", COUNT, "64", NULL, 1, 65536, AT(queue_requests),

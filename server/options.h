@@ -18,6 +18,7 @@ struct srv_options {
 	long long max_frame_bytes;
 	long long max_answer_bytes;
 	long long connections;
+	long long receive_seconds;
 	long long io_threads;
 	long long queue_requests;
 	long long queue_bytes;

@@ -146,6 +146,64 @@ test_connections() {
 	like "HTTP/1.0" "$(raw 'GET /healthz HTTP/1.0\r\n\r\n')" '^HTTP/1.[01] 200'
 }
 
+# held_by_threads: how many connections each thread that serves some holds, by what its epoll watches.
+held_by_threads() {
+	local info tfd
+	for info in "/proc/$SERVER_PID/fdinfo/"*; do
+		tfd=$(sed -n 's/^tfd: *\([0-9]*\) .*/\1/p' "$info" 2>/dev/null)
+		for tfd in $tfd; do
+			readlink "/proc/$SERVER_PID/fd/$tfd"
+		done | grep -c '^socket:'
+	done | grep -v '^0$' | tr '\n' ' '
+}
+
+is_spread() {
+	[ "$(held_by_threads)" = "3 3 3 3 " ]
+}
+
+# open_and_ask: a connection that stays, with a request on it; sets FD.
+open_and_ask() {
+	exec {FD}<>"/dev/tcp/127.0.0.1/$PORT"
+	printf 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n' >&"$FD"
+}
+
+# All at once: whoever wakes up first must not take them all.
+test_spread() {
+	local fd fds=() line
+	start_server --io-threads 4
+	kill -STOP "$SERVER_PID"
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		open_and_ask
+		fds+=("$FD")
+	done
+	kill -CONT "$SERVER_PID"
+	for fd in "${fds[@]}"; do
+		read -r line <&"$fd"
+	done
+	ok "connections are spread evenly over the threads" until_true is_spread
+	for fd in "${fds[@]}"; do
+		exec {fd}>&-
+	done
+	stop_server
+}
+
+test_connection_limit() {
+	local first line
+	start_server --connections 1
+	open_and_ask
+	first=$FD
+	read -r line <&"$first"
+	like "--connections: the first is answered" "$line" '^HTTP/1.1 200'
+	open_and_ask
+	read -r -t 0.2 line <&"$FD"
+	ok "--connections: the next one waits" [ $? -gt 128 ]
+	exec {first}>&-
+	read -r line <&"$FD"
+	like "--connections: and is served in its turn" "$line" '^HTTP/1.1 200'
+	exec {FD}>&-
+	stop_server
+}
+
 # refused_head NAME STATUS HEADERS: the request is answered with the status, as a problem, and the connection closes.
 refused_head() {
 	local answer
@@ -175,6 +233,20 @@ test_hygiene() {
 	like "chunk that is no number" \
 		"$(raw "POST $EVALUATE HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")" '^HTTP/1.1 400'
 	is "still answers" "$(http_code "$BASE/healthz")" 200
+}
+
+# lines N: N bytes of headers, in lines of 64 bytes.
+lines() {
+	local i
+	for ((i = 0; i < $1 / 64; i++)); do
+		printf 'X-Header-%05d: abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST\\r\\n' "$i"
+	done
+}
+
+test_long_heads() {
+	local get='GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n'
+	is "16 KiB of headers" "$(status_of "$(raw "$get$(lines 16384)\r\n")")" 200
+	is "64 KiB of headers" "$(status_of "$(raw "$get$(lines 65536)\r\n")")" 431
 }
 
 # padded N: the request, followed by spaces to N bytes.
@@ -383,8 +455,11 @@ test_methods
 test_request_ids
 test_connections
 test_hygiene
+test_long_heads
 stop_server
 is "exit 0 at the end" "$STATUS" 0
+test_spread
+test_connection_limit
 test_long_bodies
 test_memory_for_bodies
 test_warm_memory

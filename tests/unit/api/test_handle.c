@@ -370,6 +370,40 @@ static void the_same_bytes_at_any_number_of_threads(void **unused)
 	free(text);
 }
 
+/* A request of `bytes` bytes that begins and ends with the two texts. */
+static bool is_large(const char *type, size_t bytes, const char *begin, const char *end)
+{
+	char *body = malloc(bytes);
+	memset(body, ' ', bytes);
+	memcpy(body, begin, strlen(begin));
+	memcpy(body + bytes - strlen(end), end, strlen(end));
+	const struct api_request request = {.content_type = type, .body = body, .body_bytes = bytes};
+	const bool large = api_is_large(&request);
+	free(body);
+	return large;
+}
+
+static void large_is_what_takes_long(void **unused)
+{
+	(void)unused;
+	assert_false(is_large(json, 2048, "", ""));
+	assert_true(is_large(json, 2049, "", ""));
+	assert_true(is_large(json, 2049, "\"outputs\":[\"hessian\"]", ""));
+	assert_true(is_large(json, 2049, "\"outputs\"", "\"hessian\""));
+	assert_false(is_large(json, 2049, "\"outputs\"", ""));
+	assert_false(is_large(json, 2049, "", "\"outputs\""));
+	assert_false(is_large(json, 2049, "\"hessian\"", "\"factors\""));
+	assert_true(is_large(json, 2049, "", "\"outputs"));
+	assert_true(is_large(json, 2049, "\"outputs\"", "\"hessian\"\""));
+	assert_false(is_large(json, (24 << 10) - 1, "\"outputs\"", ""));
+	assert_true(is_large(json, 24 << 10, "\"outputs\"", ""));
+	assert_false(is_large(frame, 16 << 10, "", ""));
+	assert_true(is_large(frame, (16 << 10) + 1, "", ""));
+	assert_false(is_large(frame, (64 << 10) - 1, "\"outputs\"", ""));
+	assert_true(is_large(frame, 64 << 10, "\"outputs\"", ""));
+	assert_true(is_large(NULL, 2049, "", ""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +418,7 @@ int main(void)
 		cmocka_unit_test(reads_no_byte_beyond_the_body),
 		cmocka_unit_test(a_long_query_is_refused),
 		cmocka_unit_test(a_long_answer_is_refused),
+		cmocka_unit_test(large_is_what_takes_long),
 		cmocka_unit_test(a_raised_flag_stops),
 		cmocka_unit_test(tells_its_times),
 		cmocka_unit_test(the_same_bytes_at_any_number_of_threads),

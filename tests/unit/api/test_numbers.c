@@ -74,6 +74,20 @@ static void reads_well_known_numbers(void **unused)
 		"9007199254740992.99",
 		"9007199254740993.0000000001",
 		"0.1",
+		"4503599627370496.5",
+		"4503599627370497.5",
+		"4503599627370497.501",
+		"4503599627370497.499",
+		"-2251799813685248.25",
+		"2251799813685248.75",
+		"1125899906842624.125",
+		"1125899906842624.375",
+		"18014398509481986e-0",
+		"9223372036854775807e-27",
+		"9999999999999999999e-27",
+		"9999999999999999999e-28",
+		"0.0000000000000000000000000001234567890123456789",
+		"0.00000000000000000001234567890123456789",
 		"1e22",
 		"1e23",
 		"-1e-22",
@@ -168,6 +182,26 @@ static void reads_random_numbers_like_strtod(void **unused)
 		check_like_strtod(text);
 		snprintf(text, sizeof text, "%llu.%llue%d", (unsigned long long)(random_bits() >> random_bits() % 64),
 		         (unsigned long long)random_bits() >> random_bits() % 64, (int)(random_bits() % 700) - 350);
+		check_like_strtod(text);
+	}
+}
+
+/* Up to 19 digits and a fraction: what programs print. An odd number of 54 bits lies in the middle between two doubles. */
+static void reads_usual_numbers_like_strtod(void **unused)
+{
+	(void)unused;
+	char text[64];
+	for (int i = 0; i < 200000; i++) {
+		const unsigned long long digits = random_bits() >> random_bits() % 64;
+		snprintf(text, sizeof text, "%llue-%d", digits, (int)(random_bits() % 32));
+		check_like_strtod(text);
+		snprintf(text, sizeof text, "-0.%0*llu", (int)(random_bits() % 24), digits);
+		check_like_strtod(text);
+		const uint64_t odd = random_bits() >> 10 | (uint64_t)1 << 53 | 1;
+		const int halvings = (int)(random_bits() % 10);
+		snprintf(text, sizeof text, "%.*Lf", halvings, ldexpl((long double)odd, -halvings));
+		check_like_strtod(text);
+		snprintf(text, sizeof text, "%.17g", 1e3 * ldexp((double)odd, -54 - i % 40));
 		check_like_strtod(text);
 	}
 }
@@ -278,6 +312,7 @@ int main(void)
 		cmocka_unit_test(reads_long_numbers),
 		cmocka_unit_test(reads_a_million_digits),
 		cmocka_unit_test(reads_random_numbers_like_strtod),
+		cmocka_unit_test(reads_usual_numbers_like_strtod),
 		cmocka_unit_test(stops_where_the_grammar_does),
 		cmocka_unit_test(reads_no_further_than_the_end),
 		cmocka_unit_test(writes_reals_as_reals),

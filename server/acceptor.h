@@ -1,0 +1,28 @@
+/**
+ * Accepts connections and hands them out: a thread of its own. Where each thread that serves connections accepts for
+ * itself, the first one to wake up takes all that arrive together, and serves them alone for as long as they last.
+ */
+#ifndef SERVER_ACCEPTOR_H
+#define SERVER_ACCEPTOR_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+struct srv_acceptor;
+
+/* Where connections go; both are called on the acceptor's thread. */
+struct srv_acceptor_target {
+	bool (*has_room)(void *closure); /* while not, connections wait in the system's queue */
+	void (*add)(void *closure, int fd, const struct sockaddr *address, socklen_t bytes); /* owns fd, which is non-blocking */
+	void *closure;
+};
+
+/**
+ * @param listen_fd  listening, non-blocking; borrowed until srv_acceptor_stop
+ * @return NULL when memory, files or threads do not suffice
+ */
+struct srv_acceptor *srv_acceptor_start(int listen_fd, const struct srv_acceptor_target *target);
+/* No connection is handed out any more. acceptor: NULL, or started */
+void srv_acceptor_stop(struct srv_acceptor *acceptor);
+
+#endif

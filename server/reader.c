@@ -1,0 +1,207 @@
+#undef _FORTIFY_SOURCE /* it would put inline functions in place of those below */
+#include "reader.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+
+struct srv_reader {
+	struct srv_wire wire;
+	int fd;
+	bool tls, ended;
+	char *held;           /* [out.n] what has been read and not been taken yet, NULL if nothing */
+	struct srv_wire_out out; /* of held */
+	long long patience_ms;
+	long long began_ms;   /* of message n_began, which is under way */
+	size_t n_began;
+};
+
+enum { MOST_HELD = SRV_READER_MOST + SRV_WIRE_HEAD + SRV_WIRE_EXTRA, MOST_FILES = 1 << 20 };
+
+static _Thread_local char arrived[SRV_READER_MOST];
+static _Thread_local char filtered[MOST_HELD + SRV_READER_MOST + SRV_WIRE_EXTRA];
+
+static _Atomic(struct srv_reader *) *readers;
+static size_t n_readers;
+
+/* Descriptors are below the soft limit, which is therefore kept in reach. */
+bool srv_readers_start(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return false;
+	if (limit.rlim_cur > MOST_FILES) {
+		limit.rlim_cur = MOST_FILES;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	n_readers = (size_t)limit.rlim_cur;
+	readers = calloc(n_readers, sizeof *readers);
+	return readers;
+}
+
+struct srv_reader *srv_reader_open(int fd, bool tls, long long seconds)
+{
+	struct srv_reader *reader = (size_t)fd < n_readers ? calloc(1, sizeof *reader) : NULL;
+	if (!reader)
+		return NULL;
+	srv_wire_open(&reader->wire);
+	reader->fd = fd;
+	reader->tls = tls;
+	reader->patience_ms = seconds * 1000;
+	atomic_store(&readers[fd], reader);
+	return reader;
+}
+
+void srv_reader_close(struct srv_reader *reader)
+{
+	atomic_store(&readers[reader->fd], NULL);
+	free(reader->held);
+	free(reader);
+}
+
+static struct srv_reader *reader_of(int fd)
+{
+	return fd >= 0 && (size_t)fd < n_readers ? atomic_load(&readers[fd]) : NULL;
+}
+
+int srv_reader_fault(const struct srv_reader *reader, size_t message, const char **detail)
+{
+	return srv_wire_fault(&reader->wire, message, detail);
+}
+
+bool srv_reader_holds_head(const struct srv_reader *reader)
+{
+	return reader->wire.n_messages < reader->n_began;
+}
+
+bool srv_reader_ended(const struct srv_reader *reader)
+{
+	return reader->ended;
+}
+
+static long long now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static size_t message_under_way(const struct srv_wire *wire)
+{
+	const bool in_head = wire->state == SRV_WIRE_REQUEST_LINE || wire->state == SRV_WIRE_FIELD;
+	return !srv_wire_under_way(wire) ? 0 : in_head ? wire->n_messages + 1 : wire->n_messages;
+}
+
+bool srv_reader_is_late(const struct srv_reader *reader)
+{
+	const size_t message = message_under_way(&reader->wire);
+	return message && message == reader->n_began && now_ms() - reader->began_ms > reader->patience_ms;
+}
+
+/* A message is late by its first byte, however steadily the others trickle in. */
+static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
+{
+	const size_t message = message_under_way(&reader->wire);
+	if (message && message != reader->n_began) {
+		reader->n_began = message;
+		reader->began_ms = now_ms();
+	} else if (srv_reader_is_late(reader)) {
+		srv_wire_fail(&reader->wire, 408, "The request did not arrive in time.", out);
+	}
+}
+
+typedef ssize_t source(struct srv_reader *reader, void *session, char *bytes, size_t n);
+
+/* Fills `out` until `wanted` bytes may be taken or the source is empty. @return what the source said last */
+static ssize_t gather(struct srv_reader *reader, source *read, void *session, size_t wanted, struct srv_wire_out *out)
+{
+	ssize_t got = 1;
+	while (got > 0 && out->ready < wanted && reader->wire.state != SRV_WIRE_OVER) {
+		got = read(reader, session, arrived, sizeof arrived);
+		if (got > 0)
+			srv_wire_filter(&reader->wire, arrived, (size_t)got, out);
+	}
+	watch_clock(reader, out);
+	if (got == 0)
+		reader->ended = true;
+	return got;
+}
+
+/* Keeps what stays in `out` behind `taken` bytes. @return false if memory does not suffice */
+static bool hold(struct srv_reader *reader, const struct srv_wire_out *out, size_t taken)
+{
+	char *held = NULL;
+	const size_t n = out->n - taken;
+	if (n > 0 && !(held = malloc(n)))
+		return false;
+	if (n > 0)
+		memcpy(held, out->bytes + taken, n);
+	free(reader->held);
+	reader->held = held;
+	reader->out = (struct srv_wire_out){NULL, out->ready - taken, n};
+	return true;
+}
+
+static ssize_t read_filtered(struct srv_reader *reader, source *read, void *session, char *bytes, size_t n)
+{
+	if (srv_wire_clear(&reader->wire, &reader->out) > n) {
+		const ssize_t got = read(reader, session, bytes, n);
+		if (got > 0)
+			srv_wire_pass(&reader->wire, (size_t)got);
+		reader->ended |= got == 0;
+		return got;
+	}
+	struct srv_wire_out out = {filtered, reader->out.ready, reader->out.n};
+	if (reader->held)
+		memcpy(filtered, reader->held, out.n);
+	const ssize_t got = gather(reader, read, session, n < SRV_READER_MOST ? n : SRV_READER_MOST, &out);
+	const int error = errno;
+	const size_t taken = out.ready < n ? out.ready : n;
+	memcpy(bytes, filtered, taken);
+	if (!hold(reader, &out, taken)) {
+		errno = ENOMEM;
+		return reader->tls ? GNUTLS_E_MEMORY_ERROR : -1;
+	}
+	errno = got > 0 ? EAGAIN : error;
+	return taken > 0 ? (ssize_t)taken : got <= 0 ? got : reader->tls ? GNUTLS_E_AGAIN : -1;
+}
+
+static ssize_t from_socket(struct srv_reader *reader, void *session, char *bytes, size_t n)
+{
+	(void)session;
+	return recvfrom(reader->fd, bytes, n, 0, NULL, NULL);
+}
+
+/* In the library's place. recvfrom() with no address is what recv() is defined to be. */
+ssize_t recv(int fd, void *bytes, size_t n, int flags)
+{
+	struct srv_reader *reader = reader_of(fd);
+	if (!reader || reader->tls || flags)
+		return recvfrom(fd, bytes, n, flags, NULL, NULL);
+	return read_filtered(reader, from_socket, NULL, bytes, n);
+}
+
+static ssize_t from_tls(struct srv_reader *reader, void *session, char *bytes, size_t n)
+{
+	static _Atomic(ssize_t (*)(void *, void *, size_t)) real;
+	ssize_t (*call)(void *, void *, size_t) = atomic_load(&real);
+	(void)reader;
+	if (!call) {
+		*(void **)(void *)&call = dlsym(RTLD_NEXT, "gnutls_record_recv");
+		atomic_store(&real, call);
+	}
+	return call ? call(session, bytes, n) : GNUTLS_E_INTERNAL_ERROR;
+}
+
+/* In the library's place. */
+ssize_t gnutls_record_recv(gnutls_session_t session, void *bytes, size_t n)
+{
+	struct srv_reader *reader = reader_of(gnutls_transport_get_int(session));
+	return reader ? read_filtered(reader, from_tls, session, bytes, n) : from_tls(NULL, session, bytes, n);
+}

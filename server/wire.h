@@ -1,0 +1,86 @@
+/**
+ * The bytes of HTTP/1.1 requests on their way from a client to the HTTP library: a filter that lets nothing through that two
+ * programs behind each other could read differently (request smuggling). Framing and grammar are those of RFC 9112, taken
+ * strictly: lines end in CR LF, a Content-Length stands once and in digits, chunked is the only transfer coding.
+ *
+ * A head is held back until it is complete and sound, so that the library never sees half of one. What is let through is
+ * normalised: no space behind a value, no chunk extensions, no trailers, no empty lines in front.
+ *
+ * A message with a fault is replaced: by a harmless head if the fault is in its head, by an early end of its chunks if it
+ * is there. Whoever handles the message then asks srv_wire_fault() and answers with that; nothing passes behind it.
+ */
+#ifndef SERVER_WIRE_H
+#define SERVER_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	SRV_WIRE_TARGET = 8 << 10,   /* longest target; over it: 414 */
+	SRV_WIRE_HEAD = 16 << 10,    /* longest head, and trailers; over it: 431 */
+	SRV_WIRE_FIELDS = 100,       /* most header lines */
+	SRV_WIRE_CHUNK_LINE = 256,   /* longest line with the size of a chunk */
+	SRV_WIRE_EXTRA = 64,         /* what a replacement adds at most */
+};
+
+enum srv_wire_state {
+	SRV_WIRE_REQUEST_LINE,
+	SRV_WIRE_FIELD,
+	SRV_WIRE_BODY,       /* as long as Content-Length said */
+	SRV_WIRE_CHUNK_SIZE,
+	SRV_WIRE_CHUNK_DATA,
+	SRV_WIRE_CHUNK_END,  /* the CR LF behind the data */
+	SRV_WIRE_TRAILER,
+	SRV_WIRE_OVER,       /* a fault: whatever comes is dropped */
+};
+
+struct srv_wire {
+	enum srv_wire_state state;
+	uint64_t left;       /* of a body or a chunk */
+	size_t n_messages;   /* whose heads have been let through or replaced */
+	size_t unit;         /* bytes of the message's part under way: head, chunk line, trailers */
+	size_t line;         /* bytes of the line under way */
+	bool after_cr;
+	/* Of the head under way: */
+	bool chunked, old;   /* old: HTTP/1.0 */
+	unsigned n_fields, n_host, n_length, n_coding;
+	uint64_t length;
+	int status;          /* of the fault; 0: none */
+	const char *detail;
+};
+
+/* Where filtered bytes gather: [0, ready) may go to the library, [ready, n) are part of a head or line under way. */
+struct srv_wire_out {
+	char *bytes;
+	size_t ready, n;
+};
+
+void srv_wire_open(struct srv_wire *wire);
+
+/**
+ * @param in   [n] from the client, in order
+ * @param out  kept between calls with what is under way; must have room for n + SRV_WIRE_EXTRA bytes behind out->n
+ */
+void srv_wire_filter(struct srv_wire *wire, const char *in, size_t n, struct srv_wire_out *out);
+
+/* How many bytes from here on need no look at all: the inside of a body or a chunk with nothing held back. */
+uint64_t srv_wire_clear(const struct srv_wire *wire, const struct srv_wire_out *out);
+/* n of them, at most srv_wire_clear() - 1, have passed beside the filter. */
+void srv_wire_pass(struct srv_wire *wire, size_t n);
+
+/* Ends a head or chunk that is under way with a fault found elsewhere: too slow, too many connections. Nothing happens in
+ * the inside of a body of announced length, nor behind a fault. out needs room for SRV_WIRE_EXTRA bytes. */
+void srv_wire_fail(struct srv_wire *wire, int status, const char *detail, struct srv_wire_out *out);
+
+/* Whether a message has begun and not ended. */
+bool srv_wire_under_way(const struct srv_wire *wire);
+
+/**
+ * @param message  1 for the first of the connection
+ * @param detail   set to a sentence for the client if there is a fault
+ * @return the status to answer this message with, after which the connection ends; 0 if nothing is wrong with it
+ */
+int srv_wire_fault(const struct srv_wire *wire, size_t message, const char **detail);
+
+#endif

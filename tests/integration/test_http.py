@@ -1,0 +1,394 @@
+"""HTTP itself, byte by byte: what an HTTP library of a client would never send. Every case states the answer and whether the
+connection can be used on afterwards (RFC 9112). A refusal is a problem with a request id, whoever found the fault."""
+import json
+import re
+import select
+import socket
+import time
+import urllib.parse
+
+import pytest
+
+BODY = b'{"y": [0.1], "mu_s": 1, "mu_k": 0.1, "eps_v": 0.001}'
+N = len(BODY)
+GET = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"
+LINE = b"POST /v1/functions/smooth_mu HTTP/1.1\r\n"
+POST = LINE + b"Host: a\r\nContent-Type: application/json\r\n"
+LENGTH = b"Content-Length: %d\r\n" % N
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+WHOLE = b"%x\r\n%s\r\n" % (N, BODY)
+END = b"0\r\n\r\n"
+
+
+class Connection:
+    def __init__(self, base):
+        url = urllib.parse.urlsplit(base)
+        self.socket = socket.create_connection((url.hostname, url.port))
+        self.socket.settimeout(60)
+        self.buffer = b""
+
+    def send(self, data):
+        try:
+            self.socket.sendall(data)
+        except (ConnectionResetError, BrokenPipeError):
+            pass  # what matters is what it says, or has said
+
+    def more(self):
+        try:
+            data = self.socket.recv(65536)
+        except ConnectionResetError:
+            data = b""
+        self.buffer += data
+        return data
+
+    def answer(self):
+        """(status, headers, body) of the next answer; None at the end of the connection."""
+        while b"\r\n\r\n" not in self.buffer:
+            if not self.more():
+                assert self.buffer == b"", self.buffer
+                return None
+        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        lines = head.decode("latin-1").split("\r\n")
+        status = int(re.fullmatch(r"HTTP/1\.1 (\d{3}) .+", lines[0])[1])
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        length = 0 if status == 100 else int(headers["content-length"])
+        while len(self.buffer) < length:
+            assert self.more(), "the answer is cut off"
+        body, self.buffer = self.buffer[:length], self.buffer[length:]
+        return status, headers, body
+
+    def final(self):
+        answer = self.answer()
+        while answer and answer[0] == 100:
+            answer = self.answer()
+        return answer
+
+    def is_usable(self):
+        self.send(GET + b"\r\n")
+        answer = self.final()
+        return answer is not None and answer[0] == 200 and json.loads(answer[2]) == {"status": "ok"}
+
+    def is_closed(self):
+        return self.answer() is None
+
+    def close(self):
+        self.socket.close()
+
+
+@pytest.fixture
+def connect(server):
+    opened = []
+
+    def one(base=None):
+        opened.append(Connection(base or server))
+        return opened[-1]
+
+    yield one
+    for connection in opened:
+        connection.close()
+
+
+REFUSED_AND_CLOSED = {
+    # Content-Length
+    "two equal lengths": (400, POST + LENGTH + LENGTH + b"\r\n" + BODY),
+    "two lengths": (400, POST + LENGTH + b"Content-Length: 5\r\n\r\n" + BODY),
+    "two lengths far apart, other case": (400, POST + LENGTH + b"X-A: b\r\ncontent-LENGTH: 5\r\n\r\n" + BODY),
+    "list of lengths": (400, POST + b"Content-Length: %d, %d\r\n\r\n" % (N, N) + BODY),
+    "negative length": (400, POST + b"Content-Length: -5\r\n\r\n" + BODY),
+    "length with a plus": (400, POST + b"Content-Length: +%d\r\n\r\n" % N + BODY),
+    "hexadecimal length": (400, POST + b"Content-Length: 0x2d\r\n\r\n" + BODY),
+    "length in words": (400, POST + b"Content-Length: abc\r\n\r\n" + BODY),
+    "empty length": (400, POST + b"Content-Length:\r\n\r\n" + BODY),
+    "length with a space inside": (400, POST + b"Content-Length: 4 5\r\n\r\n" + BODY),
+    "length beyond 64 bits": (413, POST + b"Content-Length: 99999999999999999999999999\r\n\r\n" + BODY),
+    "length that is 1 modulo 2^64": (413, POST + b"Content-Length: 18446744073709551617\r\n\r\n" + BODY),
+    "length over the limit": (413, POST + b"Content-Length: 999999999999\r\n\r\n" + BODY),
+    # Transfer-Encoding
+    "length and chunked": (400, POST + LENGTH + b"Transfer-Encoding: chunked\r\n\r\n" + WHOLE + END),
+    "chunked and length": (400, POST + b"Transfer-Encoding: chunked\r\n" + LENGTH + b"\r\n" + WHOLE + END),
+    "gzip, chunked": (400, POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + WHOLE + END),
+    "identity": (400, POST + b"Transfer-Encoding: identity\r\n\r\n" + BODY),
+    "xchunked": (400, POST + b"Transfer-Encoding: xchunked\r\n\r\n" + WHOLE + END),
+    "chunked in quotes": (400, POST + b'Transfer-Encoding: "chunked"\r\n\r\n' + WHOLE + END),
+    "chunked behind a vertical tab": (400, POST + b"Transfer-Encoding: \x0bchunked\r\n\r\n" + WHOLE + END),
+    "chunked twice": (400, POST + b"Transfer-Encoding: chunked\r\n" * 2 + b"\r\n" + WHOLE + END),
+    "space before the colon": (400, POST + b"Transfer-Encoding : chunked\r\n\r\n" + WHOLE + END),
+    "chunked in HTTP/1.0": (400, CHUNKED.replace(b"1.1", b"1.0", 1) + WHOLE + END),
+    # chunks
+    "chunk size 0x..": (400, CHUNKED + b"0x" + WHOLE + END),
+    "chunk size with a minus": (400, CHUNKED + b"-" + WHOLE + END),
+    "chunk size with a plus": (400, CHUNKED + b"+" + WHOLE + END),
+    "chunk size behind a space": (400, CHUNKED + b" " + WHOLE + END),
+    "chunk size in words": (400, CHUNKED + b"xyz\r\n" + BODY + b"\r\n" + END),
+    "no chunk size": (400, CHUNKED + b"\r\n" + BODY + b"\r\n" + END),
+    "chunk size of 65 bits": (413, CHUNKED + b"1000000000000000" + WHOLE + END),
+    "chunk size of 64 bits": (413, CHUNKED + b"ffffffffffffffff\r\n" + BODY + b"\r\n" + END),
+    "chunk size ends in a bare LF": (400, CHUNKED + b"%x\n" % N + BODY + b"\r\n" + END),
+    "chunk ends in a bare LF": (400, CHUNKED + b"%x\r\n" % N + BODY + b"\n" + END),
+    "chunk extension with a bare LF": (400, CHUNKED + b"%x;a\nb\r\n" % N + BODY + b"\r\n" + END),
+    "chunk longer than its size": (400, CHUNKED + b"%x\r\n" % N + BODY + b"XX\r\n" + END),
+    "no CR LF behind a chunk": (400, CHUNKED + b"%x\r\n" % N + BODY + END),
+    "endless chunk extension": (400, CHUNKED + b"%x;" % N + b"a" * 5000),
+    "trailer that is no header": (400, CHUNKED + WHOLE + b"0\r\nX A: b\r\n\r\n"),
+    # Host
+    "two equal hosts": (400, b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"),
+    "two hosts": (400, b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
+    "no host": (400, b"GET /healthz HTTP/1.1\r\n\r\n"),
+    "host with a space": (400, b"GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n"),
+    "host with a path and a user": (400, b"GET /healthz HTTP/1.1\r\nHost: a/b@c\r\n\r\n"),
+    # lines
+    "bare LF everywhere": (400, b"GET /healthz HTTP/1.1\nHost: a\n\n"),
+    "bare LF behind a header": (400, GET + b"X-A: b\nX-C: d\r\n\r\n"),
+    "bare LF at the end of the head": (400, GET + b"\n"),
+    "bare CR in a value": (400, GET + b"X-A: b\rX-C: d\r\n\r\n"),
+    "bare CR everywhere": (400, b"GET /healthz HTTP/1.1\rHost: a\r\r"),
+    "folded line": (400, GET + b"X-A: b\r\n c\r\n\r\n"),
+    "folded first line": (400, b"GET /healthz HTTP/1.1\r\n Host: a\r\nHost: b\r\n\r\n"),
+    "space in a name": (400, GET + b"X A: b\r\n\r\n"),
+    "no colon": (400, GET + b"XAb\r\n\r\n"),
+    "no name": (400, GET + b": b\r\n\r\n"),
+    "NUL in a value": (400, GET + b"X-A: a\0b\r\n\r\n"),
+    "NUL in a name": (400, GET + b"X\0A: b\r\n\r\n"),
+    "control character in a value": (400, GET + b"X-A: a\x01b\r\n\r\n"),
+    # the request line
+    "NUL in the target": (400, b"GET /heal\0thz HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "tabs in the request line": (400, b"GET\t/healthz\tHTTP/1.1\r\nHost: a\r\n\r\n"),
+    "two spaces in the request line": (400, b"GET  /healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "space in the target": (400, b"GET /healthz a HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "target without a slash": (400, b"GET healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "method that is no token": (400, b"G@T /healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "HTTP/0.9": (400, b"GET /healthz\r\n\r\n"),
+    "http/1.1 in small letters": (400, b"GET /healthz http/1.1\r\nHost: a\r\n\r\n"),
+    "HTTP/1.10": (400, b"GET /healthz HTTP/1.10\r\nHost: a\r\n\r\n"),
+    "HTTP/2 preface": (505, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+    "TLS to a plain port": (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 10),
+    # sizes
+    "long header": (431, GET + b"X-A: " + b"a" * 100000 + b"\r\n\r\n"),
+    "many headers": (431, GET + b"".join(b"X-%d: a\r\n" % i for i in range(20000)) + b"\r\n"),
+    "long target": (414, b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: a\r\n\r\n"),
+    # others
+    "unknown expectation": (417, POST + LENGTH + b"Expect: 200-ok\r\n\r\n" + BODY),
+    "two content types": (400, POST + LENGTH + b"Content-Type: application/json\r\n\r\n" + BODY),
+}
+
+ANSWERED_AND_USABLE = {
+    "plain": (200, GET + b"\r\n"),
+    "body": (200, POST + LENGTH + b"\r\n" + BODY),
+    "empty lines in front": (200, b"\r\n\r\n" + GET + b"\r\n"),
+    "spaces around a length": (200, POST + b"Content-Length: \t %d \t\r\n\r\n" % N + BODY),
+    "zeros before a length": (200, POST + b"Content-Length: 000%d\r\n\r\n" % N + BODY),
+    "chunks": (200, CHUNKED + WHOLE + END),
+    "chunks of one byte": (200, CHUNKED + b"".join(b"1\r\n%c\r\n" % c for c in BODY) + END),
+    "ChUnKeD": (200, CHUNKED.replace(b": chunked", b":\tChUnKeD") + WHOLE + END),
+    "chunk size in capitals and zeros": (200, CHUNKED + b"000%X\r\n" % N + BODY + b"\r\n000\r\n\r\n"),
+    "chunk extensions": (200, CHUNKED + b'%x;a="b";c\r\n' % N + BODY + b"\r\n0;d\r\n\r\n"),
+    "trailers change nothing": (200, CHUNKED + WHOLE + b"0\r\nHost: b\r\nContent-Length: 4\r\nX-A: b\r\n\r\n"),
+    "empty host": (200, b"GET /healthz HTTP/1.1\r\nHost:\r\n\r\n"),
+    "absolute target": (200, b"GET http://a/healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "HTTP/1.2 is understood": (200, b"GET /healthz HTTP/1.2\r\nHost: a\r\n\r\n"),
+    "bytes beyond ASCII in a value": (200, GET + b"X-A: a\xffb\r\n\r\n"),
+    "GET with a body": (200, GET + b"Content-Length: 3\r\n\r\nabc"),
+    "GET with chunks": (200, GET + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n" + END),
+    "upgrade is not taken up": (200, GET + b"Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n"),
+    "no length": (411, POST + b"\r\n"),
+    "compressed body": (415, POST + LENGTH + b"Content-Encoding: gzip\r\n\r\n" + BODY),
+    "compressed chunks": (415, CHUNKED[:-2] + b"Content-Encoding: gzip\r\n\r\n" + WHOLE + END),
+    "method in small letters": (405, b"get /healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "OPTIONS *": (404, b"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "CONNECT": (404, b"CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "TRACE": (405, b"TRACE /healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
+}
+
+
+def check_answer(answer, status):
+    assert answer is not None, "closed without an answer"
+    assert answer[0] == status, answer
+    assert answer[1].get("x-request-id")
+    if status >= 400:
+        assert answer[1]["content-type"] == "application/problem+json"
+        problem = json.loads(answer[2])
+        assert problem["status"] == status and problem["detail"]
+
+
+@pytest.mark.parametrize("name", REFUSED_AND_CLOSED)
+def test_refused_and_closed(connect, name):
+    status, data = REFUSED_AND_CLOSED[name]
+    connection = connect()
+    connection.send(data)
+    answer = connection.answer()
+    check_answer(answer, status)
+    assert answer[1]["connection"].lower() == "close"
+    connection.send(GET + b"\r\n")
+    assert connection.is_closed()
+
+
+@pytest.mark.parametrize("name", REFUSED_AND_CLOSED)
+def test_refused_byte_by_byte_behind_another(connect, name):
+    status, data = REFUSED_AND_CLOSED[name]
+    if len(data) > 2000:
+        data = data[:20000]
+    connection = connect()
+    connection.send(GET + b"\r\n" + data[:1])
+    for i in range(1, len(data), 1 if len(data) < 2000 else 1000):
+        connection.send(data[i:i + (1 if len(data) < 2000 else 1000)])
+    check_answer(connection.answer(), 200)
+    check_answer(connection.answer(), status)
+    assert connection.is_closed()
+
+
+@pytest.mark.parametrize("name", ANSWERED_AND_USABLE)
+def test_answered_and_usable(connect, name):
+    status, data = ANSWERED_AND_USABLE[name]
+    connection = connect()
+    connection.send(data)
+    check_answer(connection.final(), status)
+    assert connection.is_usable()
+
+
+@pytest.mark.parametrize("name", ANSWERED_AND_USABLE)
+def test_answered_byte_by_byte(connect, name):
+    status, data = ANSWERED_AND_USABLE[name]
+    connection = connect()
+    connection.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for i in range(len(data)):
+        connection.send(data[i:i + 1])
+    check_answer(connection.final(), status)
+    assert connection.is_usable()
+
+
+def test_http_1_0_needs_no_host_and_closes(connect):
+    connection = connect()
+    connection.send(b"GET /healthz HTTP/1.0\r\n\r\n")
+    check_answer(connection.answer(), 200)
+    assert connection.is_closed()
+
+
+def test_close_is_honoured(connect):
+    connection = connect()
+    connection.send(GET + b"Connection: close\r\n\r\n" + GET + b"\r\n")
+    check_answer(connection.answer(), 200)
+    assert connection.is_closed()
+
+
+def test_pipeline(connect):
+    """Answers in order, also where good requests, refused ones and bodies of both kinds take turns."""
+    requests = [(status, data) for status, data in ANSWERED_AND_USABLE.values()] * 4
+    connection = connect()
+    connection.send(b"".join(data for _, data in requests))
+    for status, _ in requests:
+        check_answer(connection.final(), status)
+    assert connection.is_usable()
+
+
+def test_a_smuggled_request_is_never_run(connect):
+    """The second request stands where two readers of the first could disagree about its end."""
+    smuggled = b"GET /v1/info HTTP/1.1\r\nHost: a\r\nX-Request-Id: smuggled\r\n\r\n"
+    fronts = [POST + b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n" % (len(END) + len(smuggled)) + END,
+              POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding : identity\r\n\r\n" + END,
+              POST + b"Transfer-Encoding:\r\n chunked\r\nContent-Length: 3\r\n\r\n" + END,
+              POST + b"Content-Length: 0\r\nContent-Length: %d\r\n\r\n" % len(smuggled),
+              CHUNKED + b"0\n\r\n", CHUNKED + b"0;\n\r\n", CHUNKED + b"00x\r\n\r\n"]
+    for front in fronts:
+        connection = connect()
+        connection.send(front + smuggled)
+        check_answer(connection.answer(), 400)
+        assert connection.is_closed()
+
+
+def test_half_closed_peer_is_answered(connect):
+    for data, status in [(GET + b"\r\n", 200), (POST + LENGTH + b"\r\n" + BODY, 200), (CHUNKED + WHOLE + END, 200)]:
+        connection = connect()
+        connection.send(data)
+        connection.socket.shutdown(socket.SHUT_WR)
+        check_answer(connection.answer(), status)
+        assert connection.is_closed()
+
+
+def test_expect_continue(connect):
+    connection = connect()
+    connection.send(POST + LENGTH + b"Expect: 100-continue\r\n\r\n")
+    assert connection.answer()[0] == 100
+    connection.send(BODY)
+    check_answer(connection.answer(), 200)
+    assert connection.is_usable()
+
+
+def test_expect_continue_refused(connect):
+    """No 100 before a refusal; the body never comes, so the connection ends."""
+    for data, status in [(POST + b"Content-Length: 999999999999\r\n", 413),
+                         (POST + LENGTH + b"Content-Encoding: gzip\r\n", 415),
+                         (POST.replace(b"smooth_mu", b"nothing") + LENGTH, 404)]:
+        connection = connect()
+        connection.send(data + b"Expect: 100-continue\r\n\r\n")
+        check_answer(connection.answer(), status)
+        assert connection.is_closed()
+
+
+def test_over_the_limit_without_breaking_the_pipe(server_with, connect):
+    """Announced: refused at once. In chunks: refused as soon as it is too long. The client may finish sending."""
+    base = server_with("--max-json-bytes", "1K")
+    for head in (POST + b"Content-Length: 100000\r\n\r\n", CHUNKED + b"%x\r\n" % 100000):
+        connection = connect(base)
+        connection.socket.sendall(head)
+        if b"Length" in head:
+            check_answer(connection.answer(), 413)
+        connection.socket.sendall(b" " * 100000 + (b"" if b"Length" in head else b"\r\n" + END))
+        if b"Length" not in head:
+            check_answer(connection.answer(), 413)
+
+
+@pytest.mark.parametrize("data", [GET[:20], POST + LENGTH, POST + LENGTH + b"\r\n" + BODY[:5],
+                                  CHUNKED + b"%x\r\n" % N + BODY[:5], CHUNKED + WHOLE + b"0\r\nX-"],
+                         ids=["request line", "head", "body", "chunk", "trailers"])
+@pytest.mark.parametrize("trickles", [False, True], ids=["silent", "trickling"])
+def test_slow(server_with, connect, data, trickles):
+    """What has not arrived in time is answered with 408, whether the client is silent or sends a byte now and then."""
+    connection = connect(server_with("--receive-seconds", "1"))
+    connection.send(data)
+    for _ in range(60 if trickles else 0):
+        if select.select([connection.socket], [], [], 0.1)[0]:
+            break
+        connection.send(b"a")
+    check_answer(connection.answer(), 408)
+    assert connection.is_closed()
+
+
+def test_slow_clients_hold_nobody_up(server_with, connect):
+    base = server_with("--io-threads", "1", "--threads", "1")
+    slow = [connect(base) for _ in range(50)]
+    for i, connection in enumerate(slow):
+        connection.send([GET[:20], POST + LENGTH + b"\r\n" + BODY[:5], CHUNKED + b"%x\r\n" % N][i % 3])
+    quick = connect(base)
+    for _ in range(100):
+        assert quick.is_usable()
+
+
+def test_idle_connections_cost_little(server_with, connect):
+    """500 of them, on one thread; the time of others is compared in the same run by `make bench`."""
+    base = server_with("--io-threads", "1")
+    idle = [connect(base) for _ in range(500)]
+    quick = connect(base)
+    for _ in range(200):
+        assert quick.is_usable()
+    assert all(connection.is_usable() for connection in idle[::50])
+
+
+def test_reset_in_the_middle(connect):
+    """A client that goes away, at any point, disturbs nobody."""
+    data = POST + LENGTH + b"\r\n" + BODY + CHUNKED + WHOLE + END
+    for n in range(0, len(data), 7):
+        connection = connect()
+        connection.send(data[:n])
+        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        connection.close()
+    assert connect().is_usable()
+
+
+def test_silence_before_a_request_is_closed(server_with, connect):
+    """Nothing has begun, so nothing is said. Time passes, no more than the clock of a request."""
+    connection = connect(server_with("--receive-seconds", "1"))
+    begun = time.monotonic()
+    assert connection.is_usable()
+    connection.socket.settimeout(120)
+    assert connection.is_closed()
+    assert time.monotonic() - begun < 110

@@ -1,0 +1,145 @@
+#include "server/acceptor.h"
+#include "server/listen.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { PATIENCE_MS = 60000, MAX_TAKEN = 8 };
+
+struct taken {
+	atomic_bool room;
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	int n, fds[MAX_TAKEN];
+	int listen_fd, port;
+};
+
+static bool has_room(void *closure)
+{
+	struct taken *taken = closure;
+	return atomic_load(&taken->room);
+}
+
+static void add(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	struct taken *taken = closure;
+	assert_int_equal(address->sa_family, AF_INET);
+	assert_int_equal(bytes, sizeof(struct sockaddr_in));
+	pthread_mutex_lock(&taken->lock);
+	if (taken->n < MAX_TAKEN)
+		taken->fds[taken->n++] = fd;
+	pthread_cond_signal(&taken->more);
+	pthread_mutex_unlock(&taken->lock);
+}
+
+static void await_taken(struct taken *taken, int n)
+{
+	pthread_mutex_lock(&taken->lock);
+	while (taken->n < n)
+		pthread_cond_wait(&taken->more, &taken->lock);
+	pthread_mutex_unlock(&taken->lock);
+}
+
+static struct srv_acceptor *start(struct taken *taken, bool room)
+{
+	const char *fault;
+	*taken = (struct taken){.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+	atomic_init(&taken->room, room);
+	taken->listen_fd = srv_listen("127.0.0.1", &taken->port, &fault);
+	assert_true(taken->listen_fd >= 0);
+	const struct srv_acceptor_target target = {has_room, add, taken};
+	struct srv_acceptor *acceptor = srv_acceptor_start(taken->listen_fd, &target);
+	assert_non_null(acceptor);
+	return acceptor;
+}
+
+static void stop(struct taken *taken, struct srv_acceptor *acceptor)
+{
+	srv_acceptor_stop(acceptor);
+	for (int i = 0; i < taken->n; i++)
+		close(taken->fds[i]);
+	close(taken->listen_fd);
+}
+
+static int connect_to(const struct taken *taken)
+{
+	const struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)taken->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+	return fd;
+}
+
+static void test_each_connection_is_handed_out(void **state)
+{
+	struct taken taken;
+	struct srv_acceptor *acceptor = start(&taken, true);
+	char byte = 'x';
+	(void)state;
+	for (int i = 1; i <= 3; i++) {
+		int fd = connect_to(&taken);
+		await_taken(&taken, i);
+		assert_true(fcntl(taken.fds[i - 1], F_GETFL) & O_NONBLOCK);
+		assert_true(fcntl(taken.fds[i - 1], F_GETFD) & FD_CLOEXEC);
+		assert_int_equal(write(taken.fds[i - 1], &byte, 1), 1);
+		assert_int_equal(read(fd, &byte, 1), 1);
+		close(fd);
+	}
+	stop(&taken, acceptor);
+}
+
+static void test_without_room_connections_wait(void **state)
+{
+	struct taken taken;
+	struct srv_acceptor *acceptor = start(&taken, false);
+	(void)state;
+	int fd = connect_to(&taken);
+	usleep(50000); /* time for a mistake; the order below holds without it */
+	pthread_mutex_lock(&taken.lock);
+	assert_int_equal(taken.n, 0);
+	pthread_mutex_unlock(&taken.lock);
+	atomic_store(&taken.room, true);
+	await_taken(&taken, 1);
+	close(fd);
+	stop(&taken, acceptor);
+}
+
+static void test_stops_while_waiting_for_room(void **state)
+{
+	struct taken taken;
+	struct srv_acceptor *acceptor = start(&taken, false);
+	(void)state;
+	int fd = connect_to(&taken);
+	stop(&taken, acceptor);
+	assert_int_equal(taken.n, 0);
+	struct pollfd closed = {.fd = fd, .events = POLLIN};
+	assert_int_equal(poll(&closed, 1, PATIENCE_MS), 1); /* nobody has it, so the system resets it */
+	close(fd);
+}
+
+static void test_stopping_none_is_fine(void **state)
+{
+	(void)state;
+	srv_acceptor_stop(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_connection_is_handed_out),
+		cmocka_unit_test(test_without_room_connections_wait),
+		cmocka_unit_test(test_stops_while_waiting_for_room),
+		cmocka_unit_test(test_stopping_none_is_fine),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
