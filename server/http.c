@@ -9,6 +9,7 @@
 #include "admission.h"
 #include "api/api.h"
 #include "body.h"
+#include "certificate.h"
 #include "head.h"
 #include "linger.h"
 #include "log.h"
@@ -30,7 +31,7 @@ enum {
 	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit; cleared for every request. No read is longer */
 	IDLE_SECONDS = 60,         /* between requests */
 };
-_Static_assert(CONNECTION_MEMORY <= SRV_READER_MOST && CONNECTION_MEMORY > 2 * SRV_WIRE_HEAD, "a sound head fits");
+_Static_assert(CONNECTION_MEMORY <= (int)SRV_READER_MOST && CONNECTION_MEMORY > 2 * (int)SRV_WIRE_HEAD, "a sound head fits");
 #define RETRY_SECONDS "1"
 static const char late[] = "The request did not arrive in time.";
 
@@ -41,6 +42,7 @@ struct srv_http {
 	struct api_pool *pool;
 	struct srv_trimmer *trimmer;
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
+	const struct srv_gate *gate;
 	void (*on_idle)(void);
 	int listen_fd;
 	unsigned n_connections; /* at most */
@@ -61,6 +63,7 @@ struct request {
 	struct srv_reader *reader;
 	size_t ordinal;  /* on its connection, from 1 */
 	struct srv_head head;
+	struct srv_entry entry;
 	char *target;
 	char id[SRV_MAX_ID + 1];
 	struct timespec began;
@@ -95,9 +98,20 @@ static void refuse(struct request *request, int status, const char *detail)
 	api_problem(status, detail, request->response);
 }
 
+static bool add_gate_headers(const struct request *request, struct MHD_Response *answer)
+{
+	struct srv_gate_header headers[SRV_GATE_HEADERS];
+	const int n = srv_gate_headers(request->http->gate, &request->head, &request->entry, headers);
+	bool ok = true;
+	for (int i = 0; i < n; i++)
+		ok &= MHD_add_response_header(answer, headers[i].name, headers[i].value) == MHD_YES;
+	return ok;
+}
+
 static bool add_headers(struct request *request, struct MHD_Response *answer, const struct api_response *response)
 {
 	bool ok = MHD_add_response_header(answer, "X-Request-Id", request->id) == MHD_YES;
+	ok &= add_gate_headers(request, answer);
 	if (response->content_type)
 		ok &= MHD_add_response_header(answer, "Content-Type", response->content_type) == MHD_YES;
 	for (int i = 0; i < response->n_headers; i++)
@@ -152,9 +166,22 @@ static int socket_of(const struct request *request)
 	return MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-static bool send_all(int fd, const char *bytes, size_t n, int flags)
+static bool is_tls(const struct srv_http *http)
 {
-	return send(fd, bytes, n, flags | MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
+	return http->gate->options->tls_cert;
+}
+
+static gnutls_session_t session_of(const struct request *request)
+{
+	return MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
+}
+
+/* Short enough for any socket buffer. */
+static bool send_all(const struct request *request, const char *bytes, size_t n)
+{
+	if (is_tls(request->http))
+		return gnutls_record_send(session_of(request), bytes, n) == (ssize_t)n;
+	return send(socket_of(request), bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
 }
 
 /* The library takes no answer in the middle of a body, and has none for a head or a chunk that it cannot read or for a
@@ -174,8 +201,7 @@ static void answer_past_library(struct request *request)
 	                 response->status == 503 ? "Retry-After: " RETRY_SECONDS "\r\n" : "");
 	request->answered = true;
 	request->lingers = true;
-	if (!send_all(socket_of(request), head, (size_t)n, MSG_MORE) ||
-	    !send_all(socket_of(request), response->body, response->body_bytes, 0))
+	if (!send_all(request, head, (size_t)n) || !send_all(request, response->body, response->body_bytes))
 		return;
 	request->past_library = true;
 	request->status = response->status;
@@ -213,12 +239,6 @@ static void look_for_end(struct request *request)
 	set_patience(request, 1);
 }
 
-static bool is_path(const char *target, const char *path)
-{
-	size_t n = strlen(path);
-	return strncmp(target, path, n) == 0 && (target[n] == '\0' || target[n] == '?');
-}
-
 static struct api_request api_view(const struct request *request)
 {
 	return (struct api_request){
@@ -249,17 +269,36 @@ static void ask_api(struct request *request)
 	request->answered = !request->response;
 }
 
+/* @return false if the gate has answered */
+static bool passes_gate(struct request *request)
+{
+	struct srv_entry *entry = &request->entry;
+	srv_gate_judge(request->http->gate, &request->head, entry);
+	if (entry->status == 0)
+		return true;
+	if (entry->status != 204) {
+		refuse(request, entry->status, entry->detail);
+	} else if ((request->response = malloc(sizeof *request->response))) {
+		api_response_clear(request->response);
+		request->response->status = entry->status;
+	}
+	request->answered = !request->response;
+	return false;
+}
+
 /* Sets request->response if the request is refused by its head alone. */
 static void judge(struct request *request)
 {
 	const char *detail;
 	int status = srv_head_fault(&request->head, &detail);
+	if (status != 400 && !passes_gate(request))
+		return;
 	if (status) {
 		request->closes = status == 400;
 		refuse(request, status, detail);
 	} else if (!atomic_load(&request->http->draining)) {
 		ask_api(request);
-	} else if (strcmp(request->head.method, "POST") == 0 || is_path(request->head.target, "/readyz")) {
+	} else if (strcmp(request->head.method, "POST") == 0 || srv_head_is_for(&request->head, "/readyz")) {
 		request->closes = true;
 		refuse(request, 503, "The server is draining: it finishes what is under way and stops.");
 	} else {
@@ -504,6 +543,7 @@ static void log_request(const struct request *request, const char *aborted)
 		.bytes_in = request->received,
 		.bytes_out = request->bytes_out,
 		.microseconds = microseconds_since(&request->began),
+		.token = request->entry.token,
 		.aborted = request->past_library ? NULL : aborted,
 	});
 }
@@ -551,7 +591,7 @@ static void open_connection(const struct srv_http *http, struct MHD_Connection *
 	const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 	struct connection *own = calloc(1, sizeof *own);
 	if (own)
-		own->reader = srv_reader_open(fd, false, http->receive_seconds);
+		own->reader = srv_reader_open(fd, is_tls(http), http->receive_seconds);
 	if (!own || !own->reader) {
 		free(own);
 		shutdown(fd, SHUT_RDWR);
@@ -564,9 +604,11 @@ static void open_connection(const struct srv_http *http, struct MHD_Connection *
 static void say_late(struct srv_http *http, struct MHD_Connection *connection)
 {
 	struct request request = {.http = http, .connection = connection, .target = "-", .head.method = "-"};
+	const bool speechless = is_tls(http); /* the library has freed the session by now */
 	clock_gettime(CLOCK_MONOTONIC, &request.began);
 	srv_new_id(request.id);
-	refuse(&request, 408, late);
+	if (!speechless)
+		refuse(&request, 408, late);
 	answer_past_library(&request);
 	srv_linger(dup(socket_of(&request)));
 	log_request(&request, "timeout");
@@ -602,17 +644,27 @@ static void on_message(void *http, const char *format, va_list arguments)
 
 /* ---- start and stop ---- */
 
+/* Options that are not always there. */
+static void choose(const struct srv_options *options, struct MHD_OptionItem items[4])
+{
+	int n = 0;
+	if (options->io_threads > 1)
+		items[n++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL};
+	if (options->tls_cert) {
+		items[n++] =
+			(struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)srv_certificate_hand_out};
+		items[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SRV_TLS_PRIORITIES};
+	}
+	items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+}
+
 /* TURBO: without it the library shuts the sending side down before on_completed can say why. */
 static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options)
 {
-	struct MHD_OptionItem pool[] = {
-		{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL},
-		{MHD_OPTION_END, 0, NULL},
-	};
-	if (options->io_threads == 1)
-		pool[0] = pool[1];
+	struct MHD_OptionItem items[4];
+	choose(options, items);
 	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO |
-	                            MHD_USE_NO_LISTEN_SOCKET,
+	                            MHD_USE_NO_LISTEN_SOCKET | (is_tls(http) ? MHD_USE_TLS : 0),
 	                        0, NULL, NULL, on_request, http,
 	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
 	                        MHD_OPTION_URI_LOG_CALLBACK, on_target, http,
@@ -621,7 +673,7 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections,
 	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)idle_seconds(http),
-	                        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+	                        MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 }
 
 static bool has_room(void *closure)
@@ -667,11 +719,13 @@ static bool start_threads(struct srv_http *http, const struct srv_options *optio
 	return http->acceptor;
 }
 
-struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd, void (*on_idle)(void))
+struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, int listen_fd,
+                                void (*on_idle)(void))
 {
 	struct srv_http *http = calloc(1, sizeof *http);
 	if (!http)
 		return NULL;
+	http->gate = gate;
 	http->on_idle = on_idle;
 	http->listen_fd = listen_fd;
 	http->n_connections = (unsigned)options->connections;

@@ -26,17 +26,36 @@ static int try_address(const struct addrinfo *address)
 	return -1;
 }
 
-static int port_of(int fd)
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static union address address_of(int fd)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} address = {0};
+	union address address = {0};
 	socklen_t bytes = sizeof address;
 	if (getsockname(fd, &address.any, &bytes) != 0)
-		return 0;
+		address = (union address){0};
+	return address;
+}
+
+static int port_of(int fd)
+{
+	const union address address = address_of(fd);
 	return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
+}
+
+/* What the socket got, not what a name said: names may mean another address a moment later. */
+bool srv_is_on_loopback(int fd)
+{
+	const union address address = address_of(fd);
+	if (address.any.sa_family == AF_INET)
+		return ntohl(address.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	const struct in6_addr *v6 = &address.v6.sin6_addr;
+	return address.any.sa_family == AF_INET6 &&
+	       (IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == IN_LOOPBACKNET));
 }
 
 /* "localhost" is loopback (RFC 6761, 6.3) even where no hosts file says so, as in small containers. */

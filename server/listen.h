@@ -2,6 +2,7 @@
 #ifndef SERVER_LISTEN_H
 #define SERVER_LISTEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -12,5 +13,8 @@
  * @return the socket, or -1
  */
 int srv_listen(const char *host, int *port, const char **fault);
+
+/* Whether a listening socket can be reached from this machine alone. */
+bool srv_is_on_loopback(int fd);
 
 #endif

@@ -10,7 +10,7 @@
 enum { MAX_LINE = 2048, MAX_VALUE = 512 };
 
 static enum srv_level highest = SRV_INFO;
-static const char *const level_names[] = {"error", "info", "debug"};
+static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
 struct line {
 	char text[MAX_LINE];
@@ -140,6 +140,8 @@ void srv_log_access(const struct srv_access *access)
 	add_count(&line, " ms=", (unsigned long long)access->microseconds / 1000);
 	add_text(&line, ".");
 	add_number(&line, (unsigned long long)access->microseconds % 1000, 3);
+	if (access->token && *access->token)
+		add_value(&line, "token", access->token);
 	if (access->aborted)
 		add_value(&line, "aborted", access->aborted);
 	end(&line);

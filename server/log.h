@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum srv_level { SRV_ERROR, SRV_INFO, SRV_DEBUG };
+enum srv_level { SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG };
 
 /* What one line of the access log says; strings are borrowed and may be NULL (printed as -). */
 struct srv_access {
@@ -16,6 +16,7 @@ struct srv_access {
 	size_t bytes_in;     /* of the body */
 	size_t bytes_out;    /* of the body */
 	long long microseconds; /* from the first line of the request to the last byte of the answer */
+	const char *token;   /* the name of the token that was presented; NULL or empty: left out */
 	const char *aborted; /* NULL, or why the exchange ended early */
 };
 

@@ -1,4 +1,5 @@
 /* Start, stop, drain. */
+#include "gate.h"
 #include "http.h"
 #include "listen.h"
 #include "log.h"
@@ -23,6 +24,7 @@ static sigset_t block_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -61,19 +63,22 @@ static void allow_files(long long connections)
 		srv_log(SRV_ERROR, "the limit on open files is too low for %lld connections", connections);
 }
 
-static void announce(const char *host, int port)
+static void announce(const struct srv_options *options, int port)
 {
-	const char *colon = strchr(host, ':');
-	printf("frictiond listening on http://%s%s%s:%d\n", colon ? "[" : "", host, colon ? "]" : "", port);
+	const char *host = options->host, *colon = strchr(host, ':');
+	printf("frictiond listening on http%s://%s%s%s:%d\n", options->tls_cert ? "s" : "", colon ? "[" : "", host,
+	       colon ? "]" : "", port);
 	fflush(stdout);
 }
 
-static int await_end(const sigset_t *signals)
+static int await_end(const struct srv_gate *gate, const sigset_t *signals)
 {
 	int signal_number;
-	do
+	do {
 		signal_number = sigwaitinfo(signals, NULL);
-	while (signal_number != SIGTERM && signal_number != SIGINT);
+		if (signal_number == SIGHUP)
+			srv_gate_reload(gate);
+	} while (signal_number != SIGTERM && signal_number != SIGINT);
 	return signal_number;
 }
 
@@ -106,7 +111,25 @@ static void drain(struct srv_http *http, const sigset_t *signals, long long seco
 	await_idle(http, signals, HURRIED_MS);
 }
 
-static int serve(const struct srv_options *options, const sigset_t *signals)
+/* Whoever reaches the port may have work done: on other addresses than loopback that has to be meant. */
+static bool may_listen(const struct srv_options *options, int fd)
+{
+	if (srv_is_on_loopback(fd))
+		return true;
+	if (!options->tokens && !options->anonymous) {
+		fprintf(stderr, "frictiond: without --tokens everybody who can reach %s may ask; give --tokens FILE, or "
+		                "--anonymous yes if that is meant\n", options->host);
+		return false;
+	}
+	if (!options->tokens)
+		srv_log(SRV_WARNING, "no tokens: everybody who can reach %s may ask", options->host);
+	else if (!options->tls_cert)
+		srv_log(SRV_WARNING, "no TLS: tokens can be read on the way to %s, unless a proxy in front of it encrypts",
+		        options->host);
+	return true;
+}
+
+static int serve(const struct srv_options *options, const struct srv_gate *gate, const sigset_t *signals)
 {
 	int port = (int)options->port;
 	const char *fault;
@@ -115,12 +138,14 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 		fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", options->host, port, fault);
 		return 1;
 	}
-	struct srv_http *http = srv_http_start(options, fd, wake_main);
+	if (!may_listen(options, fd))
+		return 2;
+	struct srv_http *http = srv_http_start(options, gate, fd, wake_main);
 	if (!http)
 		return 1;
-	announce(options->host, port);
+	announce(options, port);
 	srv_log(SRV_INFO, "listening on %s port %d, %lld threads", options->host, port, options->threads);
-	int signal_number = await_end(signals);
+	int signal_number = await_end(gate, signals);
 	srv_log(SRV_INFO, "%s: draining", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
 	drain(http, signals, options->drain_seconds);
 	srv_http_stop(http);
@@ -131,6 +156,7 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 int main(int argc, char **argv)
 {
 	struct srv_options options;
+	struct srv_gate gate;
 	wait_passively(argv);
 	sigset_t signals = block_signals();
 	switch (srv_options_read(argc, argv, &options, stdout, stderr)) {
@@ -142,5 +168,9 @@ int main(int argc, char **argv)
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections);
-	return serve(&options, &signals);
+	if (!srv_gate_open(&gate, &options, stderr))
+		return 2;
+	const int code = serve(&options, &gate, &signals);
+	srv_gate_close(&gate);
+	return code;
 }

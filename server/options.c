@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "core/fric.h"
+#include "cors.h"
 #include "cpus.h"
 #include "log.h"
 
@@ -55,7 +56,17 @@ static const struct option table[] = {
 	 "how long SIGTERM and SIGINT wait for requests under way"},
 	{"kernels", "NAME", WORD, "best", SRV_KERNELS, 0, 0, AT(kernels),
 	 "inner loops of the evaluation: best (of this processor), avx512, avx2, baseline or scalar"},
-	{"log-level", "LEVEL", WORD, "info", "error, info, debug", 0, 0, AT(log_level), "error, info or debug"},
+	{"log-level", "LEVEL", WORD, "info", "error, warning, info, debug", 0, 0, AT(log_level),
+	 "error, warning, info or debug"},
+	{"tokens", "FILE", TEXT, NULL, "none", 0, 0, AT(tokens),
+	 "who may ask: lines with a name and a token; requests then need \"Authorization: Bearer TOKEN\""},
+	{"anonymous", "WORD", WORD, "no", "no, yes", 0, 0, AT(anonymous),
+	 "yes: listen on other addresses than loopback even without tokens"},
+	{"tls-cert", "FILE", TEXT, NULL, "none", 0, 0, AT(tls_cert),
+	 "certificate (PEM, with those between it and the root): serve https"},
+	{"tls-key", "FILE", TEXT, NULL, "none", 0, 0, AT(tls_key), "key of the certificate (PEM, not encrypted)"},
+	{"allow-origin", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_origin),
+	 "origins whose web pages may read answers, separated by commas (https://a.example), or *"},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0], MAX_NAME = 64 };
 
@@ -147,14 +158,15 @@ static bool set(const struct option *option, const char *text, struct srv_option
 static enum srv_start refuse_value(const struct option *option, const char *source, const char *text, FILE *err)
 {
 	static const char *const expected[] = {
-		[TEXT] = "an address",
+		[TEXT] = "a value for ",
 		[COUNT] = "a whole number in the range ",
 		[BYTES] = "a size (a number, perhaps with K, M or G) in the range ",
 		[WORD] = "one of ",
 	};
 	char range[96];
 	print_range(option, range, sizeof range);
-	fprintf(err, "frictiond: %s: '%s' is not %s%s", source, text, expected[option->kind], range);
+	fprintf(err, "frictiond: %s: '%s' is not %s%s", source, text, expected[option->kind],
+	        option->kind == TEXT ? option->argument : range);
 	/* A Kubernetes service named frictiond puts FRICTIOND_PORT=tcp://... into every pod of its namespace. */
 	if (strncmp(text, "tcp://", 6) == 0)
 		fprintf(err, " (set by Kubernetes service links? give --%s, or enableServiceLinks: false)", option->name);
@@ -188,8 +200,10 @@ static void print_help(FILE *out)
 		print_option(&table[i], out);
 	fputs("  --help                     this text\n"
 	      "  --version                  the version\n\n"
-	      "Once ready it prints \"frictiond listening on http://HOST:PORT\"; the log goes to standard error.\n"
-	      "SIGTERM and SIGINT drain: /readyz answers 503, requests under way finish, exit 0; a second one hurries.\n",
+	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert); the log goes to\n"
+	      "standard error. Other addresses than loopback need --tokens, or --anonymous yes.\n"
+	      "SIGTERM and SIGINT drain: /readyz answers 503, requests under way finish, exit 0; a second one hurries.\n"
+	      "SIGHUP reads tokens, certificate and key again.\n",
 	      out);
 }
 
@@ -305,6 +319,26 @@ static bool fits_queue(const struct srv_options *options, const char *name, long
 	return options->queue_bytes >= longest;
 }
 
+static bool is_pair(const struct srv_options *options, FILE *err)
+{
+	const bool pair = !options->tls_cert == !options->tls_key;
+	if (!pair)
+		fprintf(err, "frictiond: --%s needs --%s\n", options->tls_cert ? "tls-cert" : "tls-key",
+		        options->tls_cert ? "tls-key" : "tls-cert");
+	return pair;
+}
+
+static bool are_origins(const char *origins, FILE *err)
+{
+	const char *culprit;
+	int n;
+	if (!origins || srv_cors_is_list(origins, &culprit, &n))
+		return true;
+	fprintf(err, "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: scheme "
+	             "and host in lower case, no path, no port that goes without saying\n", n, culprit);
+	return false;
+}
+
 /* Automatic defaults, and what has to fit together. */
 static enum srv_start settle(struct srv_options *options, FILE *err)
 {
@@ -316,7 +350,8 @@ static enum srv_start settle(struct srv_options *options, FILE *err)
 		options->io_threads = options->connections;
 	settle_bytes(options);
 	return fits_queue(options, "max-json-bytes", options->max_json_bytes, err) &&
-	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) ? SRV_START : SRV_EXIT_BAD;
+	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) && is_pair(options, err) &&
+	       are_origins(options->allow_origin, err) ? SRV_START : SRV_EXIT_BAD;
 }
 
 enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err)

@@ -27,6 +27,10 @@ struct srv_options {
 	long long drain_seconds;
 	long long kernels;   /* position in SRV_KERNELS */
 	long long log_level; /* enum srv_level */
+	const char *tokens;  /* these and the next: NULL where not given */
+	const char *tls_cert, *tls_key; /* both or neither */
+	const char *allow_origin; /* as for srv_cors_is_list */
+	long long anonymous; /* 0, or 1: everybody may ask */
 };
 
 enum srv_start {
