@@ -571,6 +571,8 @@ static void on_completed(void *closure, struct MHD_Connection *connection, void 
 		say_why(request, code);
 	else if (request->ended)
 		set_patience(request, 1);
+	if (request->lingers && is_tls(http))
+		gnutls_bye(session_of(request), GNUTLS_SHUT_WR);
 	if (request->lingers)
 		srv_linger(dup(socket_of(request)));
 	if (request->target)
