@@ -64,6 +64,24 @@ bool srv_gate_open(struct srv_gate *gate, const struct srv_options *options, FIL
 	return false;
 }
 
+/* Whoever reaches the port may have work done: on other addresses than loopback that has to be meant. */
+bool srv_gate_suits(const struct srv_gate *gate, bool on_loopback, FILE *err)
+{
+	const char *host = gate->options->host;
+	if (on_loopback)
+		return true;
+	if (!gate->tokens && !gate->options->anonymous) {
+		fprintf(err, "frictiond: without --tokens everybody who can reach %s may ask; give --tokens FILE, or --anonymous yes "
+		             "if that is meant\n", host);
+		return false;
+	}
+	if (!gate->tokens)
+		srv_log(SRV_WARNING, "no tokens: everybody who can reach %s may ask", host);
+	else if (!gate->options->tls_cert)
+		srv_log(SRV_WARNING, "no TLS: tokens can be read on the way to %s, unless a proxy in front encrypts", host);
+	return true;
+}
+
 void srv_gate_reload(const struct srv_gate *gate)
 {
 	const struct srv_options *options = gate->options;

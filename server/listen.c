@@ -18,7 +18,7 @@ static int try_address(const struct addrinfo *address)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (address->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-	if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
+	if (bind(fd, address->ai_addr, address->ai_addrlen) == 0)
 		return fd;
 	int error = errno;
 	close(fd);
@@ -66,7 +66,7 @@ static int find_addresses(const char *host, const char *service, struct addrinfo
 	return failure && strcmp(host, "localhost") == 0 ? getaddrinfo("127.0.0.1", service, &hints, addresses) : failure;
 }
 
-int srv_listen(const char *host, int *port, const char **fault)
+int srv_bind(const char *host, int *port, const char **fault)
 {
 	struct addrinfo *addresses;
 	char service[16];
@@ -84,4 +84,13 @@ int srv_listen(const char *host, int *port, const char **fault)
 	if (fd >= 0)
 		*port = port_of(fd);
 	return fd;
+}
+
+bool srv_listen(int fd, const char **fault)
+{
+	if (listen(fd, SOMAXCONN) == 0)
+		return true;
+	*fault = strerror(errno);
+	close(fd);
+	return false;
 }

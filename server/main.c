@@ -111,35 +111,23 @@ static void drain(struct srv_http *http, const sigset_t *signals, long long seco
 	await_idle(http, signals, HURRIED_MS);
 }
 
-/* Whoever reaches the port may have work done: on other addresses than loopback that has to be meant. */
-static bool may_listen(const struct srv_options *options, int fd)
+static int cannot_listen(const char *host, int port, const char *fault)
 {
-	if (srv_is_on_loopback(fd))
-		return true;
-	if (!options->tokens && !options->anonymous) {
-		fprintf(stderr, "frictiond: without --tokens everybody who can reach %s may ask; give --tokens FILE, or "
-		                "--anonymous yes if that is meant\n", options->host);
-		return false;
-	}
-	if (!options->tokens)
-		srv_log(SRV_WARNING, "no tokens: everybody who can reach %s may ask", options->host);
-	else if (!options->tls_cert)
-		srv_log(SRV_WARNING, "no TLS: tokens can be read on the way to %s, unless a proxy in front of it encrypts",
-		        options->host);
-	return true;
+	fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", host, port, fault);
+	return 1;
 }
 
 static int serve(const struct srv_options *options, const struct srv_gate *gate, const sigset_t *signals)
 {
 	int port = (int)options->port;
 	const char *fault;
-	int fd = srv_listen(options->host, &port, &fault);
-	if (fd < 0) {
-		fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", options->host, port, fault);
-		return 1;
-	}
-	if (!may_listen(options, fd))
+	int fd = srv_bind(options->host, &port, &fault);
+	if (fd < 0)
+		return cannot_listen(options->host, port, fault);
+	if (!srv_gate_suits(gate, srv_is_on_loopback(fd), stderr))
 		return 2;
+	if (!srv_listen(fd, &fault))
+		return cannot_listen(options->host, port, fault);
 	struct srv_http *http = srv_http_start(options, gate, fd, wake_main);
 	if (!http)
 		return 1;

@@ -141,6 +141,31 @@ static void test_faults(void **state)
 	refuses(&(struct srv_options){.tokens = path, .tls_cert = path, .tls_key = path}, path);
 }
 
+static void suits(const char *tokens, long long anonymous, bool on_loopback, bool expected)
+{
+	const struct srv_options options = {.host = "192.0.2.1", .tokens = tokens, .anonymous = anonymous};
+	struct srv_gate gate;
+	char *text;
+	size_t n;
+	FILE *err = open_memstream(&text, &n);
+	assert_true(srv_gate_open(&gate, &options, err));
+	assert_int_equal(srv_gate_suits(&gate, on_loopback, err), expected);
+	fclose(err);
+	assert_true(expected ? n == 0 : strstr(text, "192.0.2.1") && strstr(text, "--tokens") && strstr(text, "--anonymous yes"));
+	free(text);
+	srv_gate_close(&gate);
+}
+
+static void test_addresses(void **state)
+{
+	(void)state;
+	suits(NULL, 0, true, true);
+	suits(NULL, 0, false, false);
+	suits(NULL, 1, false, true);
+	suits(path, 0, false, true);
+	suits(path, 1, false, true);
+}
+
 static int make_file(void **state)
 {
 	(void)state;
@@ -161,7 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tokens),     cmocka_unit_test(test_open_paths), cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_preflights), cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_preflights), cmocka_unit_test(test_faults), cmocka_unit_test(test_addresses),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -4,16 +4,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-/* Passes over addresses that this machine does not have. */
+/* Passes over addresses that this machine does not have. Nothing listens at them. */
 static void loopback_is(const char *host, bool expected)
 {
 	int port = 0;
 	const char *fault;
-	const int fd = srv_listen(host, &port, &fault);
+	const int fd = srv_bind(host, &port, &fault);
 	if (fd < 0)
 		return;
 	assert_true(port > 0);
@@ -31,7 +32,6 @@ static void test_loopback(void **state)
 	loopback_is("::ffff:127.0.0.1", true);
 }
 
-/* Nothing is said there to whoever might ask. */
 static void test_others(void **state)
 {
 	(void)state;
@@ -46,9 +46,14 @@ static void test_failures(void **state)
 	(void)state;
 	int port = 0;
 	const char *fault = NULL;
-	assert_int_equal(srv_listen("nowhere.invalid", &port, &fault), -1);
+	assert_int_equal(srv_bind("nowhere.invalid", &port, &fault), -1);
 	assert_non_null(fault);
-	assert_int_equal(srv_listen("203.0.113.1", &port, &fault), -1);
+	assert_int_equal(srv_bind("203.0.113.1", &port, &fault), -1);
+	const int first = srv_bind("127.0.0.1", &port, &fault);
+	assert_true(srv_listen(first, &fault));
+	assert_int_equal(srv_bind("127.0.0.1", &port, &fault), -1);
+	assert_non_null(strstr(fault, "in use"));
+	close(first);
 }
 
 int main(void)
