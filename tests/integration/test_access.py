@@ -403,10 +403,11 @@ def test_long_bodies_are_the_same_as_in_the_clear(serve, server_with, https, acc
             assert got[2] == expected[2]
 
 
-def encrypted(server, context, suppress_ragged_eofs=False):
+def encrypted(server, context):
     plain = socket.create_connection((server.host, server.port))
     plain.settimeout(300)
-    return context.wrap_socket(plain, server_hostname="localhost", suppress_ragged_eofs=suppress_ragged_eofs)
+    context.options &= ~ssl.OP_IGNORE_UNEXPECTED_EOF
+    return context.wrap_socket(plain, server_hostname="localhost", suppress_ragged_eofs=False)
 
 
 def until_end(s):
@@ -457,6 +458,16 @@ def test_too_slow_under_tls(serve, certificates):
     with encrypted(server, context) as s:
         s.sendall(head)
         assert until_end(s) == b""  # nothing that is not encrypted
+
+
+def test_ends_are_announced(serve, certificates):
+    """Of an idle connection, and of one whose client asked for it; the library itself would just close."""
+    server, context = serve(*tls_options(certificates["a"]), "--receive-seconds", 1), trust(certificates["a"])
+    for request in b"", b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", \
+            b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n":
+        with encrypted(server, context) as s:
+            s.sendall(request)
+            assert until_end(s).count(b"HTTP/1.1 200 ") == (1 if request else 0)
 
 
 def test_slow_handshake(serve, certificates):
