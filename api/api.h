@@ -17,6 +17,7 @@ struct api_service {
 	size_t max_json_bytes;     /* longest JSON body, and longest document in a frame */
 	size_t max_frame_bytes;    /* longest frame */
 	size_t max_answer_bytes;   /* longest answer */
+	size_t max_contacts, max_vertices; /* of a request; 0: no limit but that of counting */
 	const struct fric_kernels *kernels; /* inner loops; NULL: the best of this processor */
 	struct api_pool *pool;     /* of warm memory, outliving all responses; NULL: malloc */
 };

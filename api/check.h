@@ -13,6 +13,7 @@ struct api_check {
 	const struct api_document *document;
 	struct api_arena *arena; /* of numbers that had to be converted */
 	struct api_fault *fault;
+	size_t max_contacts, max_vertices; /* of a request; 0: as many as can be counted */
 };
 
 /* A member of an object, present or not. */

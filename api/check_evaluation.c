@@ -242,12 +242,19 @@ static bool check_dim(struct api_check *check, const struct api_field *root, int
 	return true;
 }
 
+static bool within(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most)
+{
+	return most == 0 || n <= most ||
+	       api_fault_at(check->fault, 413, &field->path, "%zu %s are more than the limit of %zu", n, what, most);
+}
+
 static bool check_vertices(struct api_check *check, const struct api_field *root, struct api_evaluation *e)
 {
 	const struct api_field velocities = api_member(root, "velocities");
 	if (!check_dim(check, root, &e->batch.dim) ||
 	    !api_check_present(check, &velocities, "the velocities to evaluate at, [n_vertices, dim]") ||
 	    !api_check_rows(check, &velocities, (size_t)e->batch.dim, &e->batch.n_vertices) ||
+	    !within(check, &velocities, "vertices", e->batch.n_vertices, check->max_vertices) ||
 	    !check_vertex_array(check, root, "velocities", e, &e->velocities) ||
 	    !check_vertex_array(check, root, "positions", e, &e->batch.positions))
 		return false;
@@ -304,6 +311,14 @@ static bool fault_repeated(struct api_check *check, const struct api_field *fiel
 	                    v[a]);
 }
 
+static size_t count_contacts(const struct fric_batch *batch)
+{
+	size_t n = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		n += batch->groups[type].n;
+	return n;
+}
+
 /* The stencils of a group: in range, and no vertex twice in one contact. */
 static bool check_stencils(struct api_check *check, const struct api_field *object, enum fric_type type,
                            const struct api_evaluation *e, struct fric_group *g)
@@ -312,6 +327,7 @@ static bool check_stencils(struct api_check *check, const struct api_field *obje
 	const size_t k = (size_t)fric_stencil_size(type), row = k == 1 ? 0 : k;
 	if (!api_check_present(check, &field, "the stencils of the contacts") ||
 	    !api_check_rows(check, &field, row, &g->n) ||
+	    !within(check, &field, "contacts", count_contacts(&e->batch), check->max_contacts) ||
 	    !api_check_indices(check, &field, g->n, row, e->batch.n_vertices, "vertex", &g->vertices))
 		return false;
 	return api_sweep_distinct(g->vertices, g->n, k) || fault_repeated(check, &field, type, g);

@@ -47,7 +47,7 @@ static void *allocate(struct job *job, size_t n, size_t size)
 
 static bool decode(struct job *job)
 {
-	struct api_check check = {&job->document, &job->arena, job->fault};
+	struct api_check check = {&job->document, &job->arena, job->fault, job->service->max_contacts, job->service->max_vertices};
 	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault) &&
 	       api_check_evaluation(&check, &job->evaluation);
 }

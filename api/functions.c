@@ -191,7 +191,7 @@ static bool evaluate_all(struct api_check *check, const struct call *call, size_
 bool api_function_evaluate(const struct api_function *function, const struct api_document *request,
                            struct api_arena *arena, struct api_render *render, struct api_fault *fault)
 {
-	struct api_check check = {request, arena, fault};
+	struct api_check check = {.document = request, .arena = arena, .fault = fault};
 	struct call call = {.function = function};
 	const size_t width = function->kind == SMOOTH_FRICTION || function->kind == SMOOTH_MU ? 1 : 2;
 	if (!check_call(&check, &call))

@@ -217,6 +217,10 @@ static bool get_info(const struct api_service *service, const struct api_request
 	api_render_integer(&render, limits, "json_body_bytes", (int64_t)service->max_json_bytes);
 	api_render_integer(&render, limits, "frame_body_bytes", (int64_t)service->max_frame_bytes);
 	api_render_integer(&render, limits, "answer_bytes", (int64_t)service->max_answer_bytes);
+	if (service->max_contacts)
+		api_render_integer(&render, limits, "contacts", (int64_t)service->max_contacts);
+	if (service->max_vertices)
+		api_render_integer(&render, limits, "vertices", (int64_t)service->max_vertices);
 	ok = finish(service, request, &render, ok, fault, response);
 	api_arena_free(&arena);
 	return ok;

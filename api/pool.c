@@ -29,6 +29,7 @@ struct api_pool {
 	struct idle ends; /* of a ring: ends.older is the newest, ends.newer the oldest */
 	size_t n_idle;
 	size_t ceiling_bytes;
+	struct api_budget *budget;
 	size_t peak_bytes; /* most that was in use at one time */
 	struct api_pool_counts counts;
 };
@@ -222,7 +223,7 @@ static void memory_give_block(void *pool, void *block, size_t bytes)
 	api_pool_give(pool, block, bytes);
 }
 
-struct api_pool *api_pool_create(size_t ceiling_bytes)
+struct api_pool *api_pool_create(size_t ceiling_bytes, struct api_budget *budget)
 {
 	struct api_pool *pool = calloc(1, sizeof *pool);
 	if (!pool)
@@ -231,6 +232,7 @@ struct api_pool *api_pool_create(size_t ceiling_bytes)
 	pool->memory = (struct fric_memory){memory_take_block, memory_give_block, pool};
 	pool->ends.newer = pool->ends.older = &pool->ends;
 	pool->ceiling_bytes = ceiling_bytes;
+	pool->budget = budget;
 	return pool;
 }
 
@@ -243,7 +245,16 @@ void api_pool_free(struct api_pool *pool)
 	free(pool);
 }
 
-void *api_pool_take(struct api_pool *pool, size_t bytes)
+/* What a block counts against the budget. SIZE_MAX: no such size */
+static size_t charge(const struct api_pool *pool, size_t bytes)
+{
+	if (!pool || bytes < API_POOL_LEAST)
+		return 0;
+	const size_t capacity = capacity_of(bytes);
+	return capacity ? capacity : SIZE_MAX;
+}
+
+static void *take(struct api_pool *pool, size_t bytes)
 {
 	if (!is_mapped(pool, bytes))
 		return take_small(bytes);
@@ -251,12 +262,33 @@ void *api_pool_take(struct api_pool *pool, size_t bytes)
 	return capacity ? take_mapped(pool, capacity) : NULL;
 }
 
-void api_pool_give(struct api_pool *pool, void *block, size_t bytes)
+static void give(struct api_pool *pool, void *block, size_t bytes)
 {
 	if (block && is_mapped(pool, bytes))
 		give_mapped(pool, block, capacity_of(bytes));
 	else
 		free(block);
+}
+
+void *api_pool_take(struct api_pool *pool, size_t bytes)
+{
+	const size_t charged = charge(pool, bytes);
+	if (charged == 0)
+		return take(pool, bytes);
+	if (!api_budget_take(pool->budget, charged))
+		return NULL;
+	void *block = take(pool, bytes);
+	if (!block)
+		api_budget_give(pool->budget, charged);
+	return block;
+}
+
+void api_pool_give(struct api_pool *pool, void *block, size_t bytes)
+{
+	const size_t charged = block ? charge(pool, bytes) : 0;
+	give(pool, block, bytes);
+	if (charged)
+		api_budget_give(pool->budget, charged);
 }
 
 /* A new mapping and the old pages moved into it. The target is aligned, so whole page tables move. */
@@ -289,16 +321,16 @@ static void *grow_mapped(struct api_pool *pool, void *block, size_t capacity, si
 
 static void *resize_by_copy(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes)
 {
-	void *copy = is_mapped(pool, new_bytes) ? api_pool_take(pool, new_bytes) : malloc(new_bytes ? new_bytes : 1);
+	void *copy = is_mapped(pool, new_bytes) ? take(pool, new_bytes) : malloc(new_bytes ? new_bytes : 1);
 	if (!copy)
 		return NULL;
 	if (block)
 		memcpy(copy, block, bytes < new_bytes ? bytes : new_bytes);
-	api_pool_give(pool, block, bytes);
+	give(pool, block, bytes);
 	return copy;
 }
 
-void *api_pool_resize(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes)
+static void *resize(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes)
 {
 	if (!is_mapped(pool, bytes) && !is_mapped(pool, new_bytes))
 		return realloc(block, new_bytes ? new_bytes : 1);
@@ -311,6 +343,19 @@ void *api_pool_resize(struct api_pool *pool, void *block, size_t bytes, size_t n
 		return NULL;
 	return new_capacity > capacity ? grow_mapped(pool, block, capacity, new_capacity)
 	                               : resize_by_copy(pool, block, bytes, new_bytes);
+}
+
+void *api_pool_resize(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes)
+{
+	const size_t before = charge(pool, bytes), after = charge(pool, new_bytes);
+	if (after > before && !api_budget_take(pool->budget, after - before))
+		return NULL;
+	void *resized = resize(pool, block, bytes, new_bytes);
+	if (resized && before > after)
+		api_budget_give(pool->budget, before - after);
+	if (!resized && after > before)
+		api_budget_give(pool->budget, after - before);
+	return resized;
 }
 
 const struct fric_memory *api_pool_memory(struct api_pool *pool)

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 
+#include "api/budget.h"
 #include "core/fric.h"
 
 /* 1: every block is malloc's */
@@ -40,13 +41,15 @@ struct api_pool_counts {
 
 /**
  * @param ceiling_bytes  the most that is kept for takers to come
+ * @param budget         what blocks of API_POOL_LEAST bytes and more count against while they are out, warm ones do not;
+ *                       NULL: nothing. Borrowed
  * @return NULL when out of memory
  */
-struct api_pool *api_pool_create(size_t ceiling_bytes);
+struct api_pool *api_pool_create(size_t ceiling_bytes, struct api_budget *budget);
 /* After everything was given back. */
 void api_pool_free(struct api_pool *pool);
 
-/* @return [bytes], 64-byte aligned, uninitialised; NULL when out of memory */
+/* @return [bytes], 64-byte aligned, uninitialised; NULL when out of memory or over the budget */
 void *api_pool_take(struct api_pool *pool, size_t bytes);
 /* block: NULL or from take or resize, with the same bytes. */
 void api_pool_give(struct api_pool *pool, void *block, size_t bytes);

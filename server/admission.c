@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 struct srv_admission {
@@ -15,10 +16,16 @@ struct srv_admission {
 	size_t max_requests, max_bytes;
 	size_t n_places;               /* reserved or waiting; the one under computation has left its place */
 	size_t held_bytes;
+	struct api_budget *budget;
 	struct srv_job *first, **last; /* waiting, in order of arrival */
 	struct srv_job *running;
 	bool stopping;
+	pthread_t watcher;
+	pthread_cond_t watched;        /* there is something to look at, or the worker has ended */
+	bool closed;                   /* the worker has ended */
 };
+
+enum { WATCH_MS = 100 };
 
 /* The next job, with the lock held; NULL when stopping and nobody can submit any more. */
 static struct srv_job *take(struct srv_admission *admission)
@@ -73,17 +80,108 @@ static void *work(void *argument)
 	return NULL;
 }
 
-struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes)
+/* Unlinks what waits in vain. */
+static struct srv_job *take_abandoned(struct srv_admission *admission)
+{
+	struct srv_job *taken = NULL;
+	for (struct srv_job **link = &admission->first; *link;) {
+		struct srv_job *job = *link;
+		if (!job->abandoned || !job->abandoned(job)) {
+			link = &job->next;
+			continue;
+		}
+		*link = job->next;
+		job->next = taken;
+		taken = job;
+		admission->n_places--;
+	}
+	admission->last = &admission->first;
+	while (*admission->last)
+		admission->last = &(*admission->last)->next;
+	return taken;
+}
+
+static void finish_all(struct srv_job *jobs)
+{
+	for (struct srv_job *job = jobs, *next; job; job = next) {
+		next = job->next;
+		job->finish(job, false);
+	}
+}
+
+static void look_around(struct srv_admission *admission)
+{
+	struct srv_job *running = admission->running;
+	if (running && running->abandoned && running->abandoned(running))
+		atomic_store(&running->stop, true);
+	struct srv_job *jobs = take_abandoned(admission);
+	if (!jobs)
+		return;
+	pthread_cond_signal(&admission->changed); /* a worker that is to stop waits for the last place */
+	pthread_mutex_unlock(&admission->lock);
+	finish_all(jobs);
+	pthread_mutex_lock(&admission->lock);
+}
+
+/* A moment, or until there is something to look at. */
+static void rest(struct srv_admission *admission)
+{
+	struct timespec until;
+	if (!admission->running && !admission->first) {
+		pthread_cond_wait(&admission->watched, &admission->lock);
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += WATCH_MS * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	pthread_cond_timedwait(&admission->watched, &admission->lock, &until);
+}
+
+static void *watch(void *argument)
+{
+	struct srv_admission *admission = argument;
+	pthread_mutex_lock(&admission->lock);
+	while (!admission->closed) {
+		look_around(admission);
+		if (!admission->closed)
+			rest(admission);
+	}
+	pthread_mutex_unlock(&admission->lock);
+	return NULL;
+}
+
+static bool start_threads(struct srv_admission *admission)
+{
+	if (pthread_create(&admission->worker, NULL, work, admission) != 0)
+		return false;
+	if (pthread_create(&admission->watcher, NULL, watch, admission) == 0)
+		return true;
+	pthread_mutex_lock(&admission->lock);
+	admission->stopping = true;
+	pthread_cond_signal(&admission->changed);
+	pthread_mutex_unlock(&admission->lock);
+	pthread_join(admission->worker, NULL);
+	return false;
+}
+
+struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes, struct api_budget *budget)
 {
 	struct srv_admission *admission = calloc(1, sizeof *admission);
 	if (!admission)
 		return NULL;
 	pthread_mutex_init(&admission->lock, NULL);
 	pthread_cond_init(&admission->changed, NULL);
+	pthread_condattr_t attributes;
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&admission->watched, &attributes);
+	pthread_condattr_destroy(&attributes);
 	admission->max_requests = max_requests;
 	admission->max_bytes = max_bytes;
+	admission->budget = budget;
 	admission->last = &admission->first;
-	if (pthread_create(&admission->worker, NULL, work, admission) == 0)
+	if (start_threads(admission))
 		return admission;
 	srv_admission_free(admission);
 	return NULL;
@@ -92,7 +190,7 @@ struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes)
 bool srv_admission_hold(struct srv_admission *admission, size_t bytes)
 {
 	pthread_mutex_lock(&admission->lock);
-	bool fits = bytes <= admission->max_bytes - admission->held_bytes;
+	bool fits = bytes <= admission->max_bytes - admission->held_bytes && api_budget_take(admission->budget, bytes);
 	if (fits)
 		admission->held_bytes += bytes;
 	pthread_mutex_unlock(&admission->lock);
@@ -103,6 +201,7 @@ void srv_admission_release(struct srv_admission *admission, size_t bytes)
 {
 	pthread_mutex_lock(&admission->lock);
 	admission->held_bytes -= bytes;
+	api_budget_give(admission->budget, bytes);
 	pthread_mutex_unlock(&admission->lock);
 }
 
@@ -123,6 +222,7 @@ void srv_admission_submit(struct srv_admission *admission, struct srv_job *job)
 	*admission->last = job;
 	admission->last = &job->next;
 	pthread_cond_signal(&admission->changed);
+	pthread_cond_signal(&admission->watched);
 	pthread_mutex_unlock(&admission->lock);
 }
 
@@ -135,11 +235,17 @@ void srv_admission_stop(struct srv_admission *admission)
 	pthread_cond_signal(&admission->changed);
 	pthread_mutex_unlock(&admission->lock);
 	pthread_join(admission->worker, NULL);
+	pthread_mutex_lock(&admission->lock);
+	admission->closed = true;
+	pthread_cond_signal(&admission->watched);
+	pthread_mutex_unlock(&admission->lock);
+	pthread_join(admission->watcher, NULL);
 }
 
 void srv_admission_free(struct srv_admission *admission)
 {
 	pthread_cond_destroy(&admission->changed);
+	pthread_cond_destroy(&admission->watched);
 	pthread_mutex_destroy(&admission->lock);
 	free(admission);
 }

@@ -9,6 +9,8 @@
 #ifndef SERVER_ADMISSION_H
 #define SERVER_ADMISSION_H
 
+#include "api/budget.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +20,10 @@ struct srv_job {
 	struct srv_job *next;                /* private */
 	atomic_bool stop;                    /* raised when the result is no longer wanted */
 	void (*compute)(struct srv_job *);   /* on the worker; not called if the queue was stopped before its turn */
-	void (*finish)(struct srv_job *, bool computed); /* on the worker, exactly once */
+	void (*finish)(struct srv_job *, bool computed); /* on a thread of the admission, exactly once */
+	/* Whether nobody waits for the result any more: asked several times a second while the job waits or is computed, never
+	 * at the same time as finish. If so, it is not computed, or its flag is raised. May be NULL */
+	bool (*abandoned)(struct srv_job *);
 };
 
 struct srv_admission;
@@ -26,10 +31,11 @@ struct srv_admission;
 enum { SRV_WORKER_NICENESS = 10 };
 
 /**
- * Starts the worker, with all signals blocked as the caller has them.
+ * Starts the worker and a watcher, with all signals blocked as the caller has them.
+ * @param budget  what bodies count against, beside max_bytes; NULL: nothing. Borrowed
  * @return NULL when memory or threads do not suffice
  */
-struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes);
+struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes, struct api_budget *budget);
 
 /* Takes `bytes` of the memory for bodies, or nothing and false. Give back with srv_admission_release. */
 bool srv_admission_hold(struct srv_admission *admission, size_t bytes);

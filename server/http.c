@@ -6,8 +6,10 @@
 #include "http.h"
 
 #include "acceptor.h"
+#include "addresses.h"
 #include "admission.h"
 #include "api/api.h"
+#include "api/budget.h"
 #include "body.h"
 #include "certificate.h"
 #include "head.h"
@@ -29,9 +31,11 @@
 enum {
 	DRAIN_BYTES = 1 << 20,     /* of a refused body that are read before the answer, so that the connection can stay */
 	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit; cleared for every request. No read is longer */
-	IDLE_SECONDS = 60,         /* between requests */
+	IDLE_SECONDS = 60,            /* between requests */
+	SPARE_CONNECTIONS = 32,       /* that may be on their way out */
 };
-_Static_assert(CONNECTION_MEMORY <= (int)SRV_READER_MOST && CONNECTION_MEMORY > 2 * (int)SRV_WIRE_HEAD, "a sound head fits");
+_Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST && (int)CONNECTION_MEMORY >= 2 * (int)SRV_WIRE_HEAD,
+               "no read is longer than the reader's buffer, and a sound head fits");
 #define RETRY_SECONDS "1"
 static const char late[] = "The request did not arrive in time.";
 
@@ -39,14 +43,18 @@ struct srv_http {
 	struct MHD_Daemon *daemon;
 	struct srv_acceptor *acceptor;
 	struct srv_admission *admission;
+	struct srv_addresses *addresses;
+	struct api_budget budget;     /* of all requests together */
 	struct api_pool *pool;
-	struct srv_trimmer *trimmer;
+	struct api_pool *body_pool;   /* apart: of a body only what has arrived counts against the budget */
+	struct srv_trimmer *trimmer, *body_trimmer;
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
 	const struct srv_gate *gate;
 	void (*on_idle)(void);
 	int listen_fd;
-	unsigned n_connections; /* at most */
-	long long receive_seconds;
+	size_t most_connections;
+	atomic_size_t n_connections;
+	long long receive_seconds, deadline_seconds;
 	atomic_bool draining;
 	atomic_size_t n_under_way;
 };
@@ -81,6 +89,13 @@ struct request {
 	int status;
 	size_t bytes_out;
 };
+
+static long long microseconds_since(const struct timespec *began)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return 1000000LL * (now.tv_sec - began->tv_sec) + (now.tv_nsec - began->tv_nsec) / 1000;
+}
 
 /* ---- answers ---- */
 
@@ -176,23 +191,22 @@ static gnutls_session_t session_of(const struct request *request)
 	return MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
 }
 
-/* Short enough for any socket buffer. */
-static bool send_all(const struct request *request, const char *bytes, size_t n)
+static bool send_all(const struct request *request, int fd, const char *bytes, size_t n)
 {
 	if (is_tls(request->http))
 		return gnutls_record_send(session_of(request), bytes, n) == (ssize_t)n;
-	return send(socket_of(request), bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
+	return send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
 }
 
 /* The library takes no answer in the middle of a body, and has none for a head or a chunk that it cannot read or for a
  * client that went silent: it closes. So such an answer, short enough for any socket buffer, goes out past it. Earlier
  * answers on this connection are complete by then. */
-static void answer_past_library(struct request *request)
+static void answer_on(struct request *request, int fd)
 {
 	const struct api_response *response = request->response;
 	char head[1024];
-	if (!response || request->answered)
-		return;
+	if (!response || request->answered || (is_tls(request->http) && !request->connection))
+		return; /* without a session there is nobody to speak to */
 	int n = snprintf(head, sizeof head,
 	                 "HTTP/1.1 %d %s\r\nX-Request-Id: %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
 	                 "%sConnection: close\r\n\r\n",
@@ -201,11 +215,16 @@ static void answer_past_library(struct request *request)
 	                 response->status == 503 ? "Retry-After: " RETRY_SECONDS "\r\n" : "");
 	request->answered = true;
 	request->lingers = true;
-	if (!send_all(request, head, (size_t)n) || !send_all(request, response->body, response->body_bytes))
+	if (!send_all(request, fd, head, (size_t)n) || !send_all(request, fd, response->body, response->body_bytes))
 		return;
 	request->past_library = true;
 	request->status = response->status;
 	request->bytes_out = response->body_bytes;
+}
+
+static void answer_past_library(struct request *request)
+{
+	answer_on(request, socket_of(request));
 }
 
 /* ---- the head ---- */
@@ -402,12 +421,32 @@ static bool is_gone(const struct request *request)
 	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLERR | POLLHUP | POLLNVAL));
 }
 
+static bool is_overdue(const struct request *request)
+{
+	return microseconds_since(&request->began) > request->http->deadline_seconds * 1000000;
+}
+
+static bool is_abandoned(struct srv_job *job)
+{
+	const struct request *request = (const struct request *)(const void *)job;
+	return is_overdue(request) || is_gone(request);
+}
+
+static void refuse_overdue(struct request *request)
+{
+	char detail[96];
+	snprintf(detail, sizeof detail, "The deadline of %lld seconds has passed.", request->http->deadline_seconds);
+	refuse(request, 503, detail);
+}
+
 static void compute(struct srv_job *job)
 {
 	struct request *request = (struct request *)(void *)job;
-	if (is_gone(request))
-		atomic_store(&job->stop, true);
 	handle(request, &request->http->large);
+	if (!atomic_load(&job->stop) || !request->response || request->response->status != 503 || !is_overdue(request))
+		return;
+	free_response(request->response);
+	refuse_overdue(request);
 }
 
 static void resume(struct srv_job *job, bool computed)
@@ -415,7 +454,10 @@ static void resume(struct srv_job *job, bool computed)
 	struct request *request = (struct request *)(void *)job;
 	if (!computed) {
 		srv_body_free(&request->body, request->http->admission);
-		refuse(request, 503, "The server stopped before the turn of this request.");
+		if (is_overdue(request))
+			refuse_overdue(request);
+		else
+			refuse(request, 503, "The server stopped before the turn of this request.");
 	}
 	if (!request->response)
 		request->answered = true;
@@ -447,6 +489,7 @@ static enum MHD_Result finish(struct request *request)
 	} else if (srv_admission_reserve(request->http->admission)) {
 		request->job.compute = compute;
 		request->job.finish = resume;
+		request->job.abandoned = is_abandoned;
 		MHD_suspend_connection(request->connection); /* before submit: the worker may resume it at once */
 		srv_admission_submit(request->http->admission, &request->job);
 		return MHD_YES;
@@ -472,7 +515,7 @@ static void *on_target(void *http, const char *target, struct MHD_Connection *co
 	request->reader = own->reader;
 	request->ordinal = ++own->n_requests;
 	request->announced = -1;
-	request->body.pool = request->http->pool;
+	request->body.pool = request->http->body_pool;
 	request->head.method = "-";
 	atomic_init(&request->job.stop, false);
 	clock_gettime(CLOCK_MONOTONIC, &request->began);
@@ -519,13 +562,6 @@ static void say_why(struct request *request, enum MHD_RequestTerminationCode cod
 		refuse(request, 408, late);
 	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
 		answer_past_library(request);
-}
-
-static long long microseconds_since(const struct timespec *began)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return 1000000LL * (now.tv_sec - began->tv_sec) + (now.tv_nsec - began->tv_nsec) / 1000;
 }
 
 static void log_request(const struct request *request, const char *aborted)
@@ -588,6 +624,12 @@ static void on_completed(void *closure, struct MHD_Connection *connection, void 
 		http->on_idle();
 }
 
+static void forget_connection(struct srv_http *http, const struct sockaddr *address)
+{
+	srv_addresses_remove(http->addresses, address);
+	atomic_fetch_sub(&http->n_connections, 1);
+}
+
 static void open_connection(const struct srv_http *http, struct MHD_Connection *connection, void **context)
 {
 	const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -605,14 +647,13 @@ static void open_connection(const struct srv_http *http, struct MHD_Connection *
 /* The library closes a silent connection, and knows nothing of the head that has begun to arrive there. */
 static void say_late(struct srv_http *http, struct MHD_Connection *connection)
 {
-	struct request request = {.http = http, .connection = connection, .target = "-", .head.method = "-"};
-	const bool speechless = is_tls(http); /* the library has freed the session by now */
+	const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	struct request request = {.http = http, .target = "-", .head.method = "-"}; /* a TLS session is over by now */
 	clock_gettime(CLOCK_MONOTONIC, &request.began);
 	srv_new_id(request.id);
-	if (!speechless)
-		refuse(&request, 408, late);
-	answer_past_library(&request);
-	srv_linger(dup(socket_of(&request)));
+	refuse(&request, 408, late);
+	answer_on(&request, fd);
+	srv_linger(dup(fd));
 	log_request(&request, "timeout");
 	if (request.response)
 		free_response(request.response);
@@ -624,7 +665,10 @@ static void on_connection(void *http, struct MHD_Connection *connection, void **
 	struct connection *own = *context;
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		open_connection(http, connection, context);
-	} else if (own) {
+		return;
+	}
+	forget_connection(http, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+	if (own) {
 		if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
 			say_late(http, connection);
 		srv_reader_close(own->reader);
@@ -672,7 +716,7 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 	                        MHD_OPTION_URI_LOG_CALLBACK, on_target, http,
 	                        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
 	                        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
-	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections,
+	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections + SPARE_CONNECTIONS,
 	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)idle_seconds(http),
 	                        MHD_OPTION_ARRAY, items, MHD_OPTION_END);
@@ -681,14 +725,36 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 static bool has_room(void *closure)
 {
 	const struct srv_http *http = closure;
-	return MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections < http->n_connections;
+	return atomic_load(&http->n_connections) < http->most_connections + SPARE_CONNECTIONS;
+}
+
+/* In place of a connection: one answer, whatever will be asked. */
+static void send_away(struct srv_http *http, int fd, int status, const char *detail)
+{
+	struct request request = {.http = http, .target = "-", .head.method = "-"};
+	clock_gettime(CLOCK_MONOTONIC, &request.began);
+	srv_new_id(request.id);
+	refuse(&request, status, detail);
+	answer_on(&request, fd);
+	srv_linger(fd);
+	log_request(&request, detail);
+	if (request.response)
+		free_response(request.response);
 }
 
 /* The library gives connections to its threads in turn, by the number of the file. */
 static void add_connection(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
 {
-	const struct srv_http *http = closure;
-	MHD_add_connection(http->daemon, fd, address, bytes); /* closes fd if it fails */
+	struct srv_http *http = closure;
+	if (atomic_load(&http->n_connections) >= http->most_connections) {
+		send_away(http, fd, 503, "There are as many connections as the server takes; try again soon.");
+	} else if (!srv_addresses_add(http->addresses, address)) {
+		send_away(http, fd, 429, "There are as many connections from this address as the server takes.");
+	} else {
+		atomic_fetch_add(&http->n_connections, 1);
+		if (MHD_add_connection(http->daemon, fd, address, bytes) != MHD_YES) /* which has closed fd */
+			forget_connection(http, address);
+	}
 }
 
 static struct srv_acceptor *start_acceptor(struct srv_http *http)
@@ -702,19 +768,26 @@ static void destroy(struct srv_http *http)
 	if (http->admission)
 		srv_admission_free(http->admission);
 	srv_trimmer_stop(http->trimmer);
+	srv_trimmer_stop(http->body_trimmer);
 	api_pool_free(http->pool);
+	api_pool_free(http->body_pool);
+	srv_addresses_free(http->addresses);
 	free(http);
 }
 
 static bool start_threads(struct srv_http *http, const struct srv_options *options)
 {
-	http->pool = api_pool_create((size_t)options->pool_bytes);
-	if (!http->pool || !srv_readers_start())
+	const size_t warm_bytes = (size_t)options->pool_bytes;
+	http->addresses = srv_addresses_create((size_t)options->connections_per_address);
+	http->body_pool = api_pool_create(warm_bytes / 4, NULL);
+	http->pool = api_pool_create(warm_bytes - warm_bytes / 4, &http->budget);
+	if (!http->addresses || !http->body_pool || !http->pool || !srv_readers_start())
 		return false;
 	http->large.pool = http->small.pool = http->pool;
 	http->trimmer = srv_trimmer_start(http->pool, options->idle_seconds);
-	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes);
-	if (http->trimmer && http->admission)
+	http->body_trimmer = srv_trimmer_start(http->body_pool, options->idle_seconds);
+	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes, &http->budget);
+	if (http->trimmer && http->body_trimmer && http->admission)
 		http->daemon = start_daemon(http, options);
 	if (http->daemon)
 		http->acceptor = start_acceptor(http);
@@ -730,12 +803,16 @@ struct srv_http *srv_http_start(const struct srv_options *options, const struct 
 	http->gate = gate;
 	http->on_idle = on_idle;
 	http->listen_fd = listen_fd;
-	http->n_connections = (unsigned)options->connections;
+	http->most_connections = (size_t)options->connections;
+	http->deadline_seconds = options->deadline_seconds;
+	http->budget.most_bytes = (size_t)options->memory_bytes;
 	http->receive_seconds = options->receive_seconds;
 	http->large = (struct api_service){.n_threads = (int)options->threads,
 	                                   .max_json_bytes = (size_t)options->max_json_bytes,
 	                                   .max_frame_bytes = (size_t)options->max_frame_bytes,
-	                                   .max_answer_bytes = (size_t)options->max_answer_bytes};
+	                                   .max_answer_bytes = (size_t)options->max_answer_bytes,
+	                                   .max_contacts = (size_t)options->max_contacts,
+	                                   .max_vertices = (size_t)options->max_vertices};
 	if (!api_choose_kernels(&http->large, srv_kernels_name(options))) {
 		srv_log(SRV_ERROR, "--kernels: this processor has no %s", srv_kernels_name(options));
 		destroy(http);

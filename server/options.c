@@ -2,8 +2,8 @@
 
 #include "core/fric.h"
 #include "cors.h"
-#include "cpus.h"
 #include "log.h"
+#include "resources.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -39,17 +39,25 @@ static const struct option table[] = {
 	{"max-frame-bytes", "BYTES", BYTES, NULL, "1G, or queue-bytes if that is given and less", 1, 64 * G,
 	 AT(max_frame_bytes), "longest binary frame of a request; over it: 413"},
 	{"max-answer-bytes", "BYTES", BYTES, "4G", NULL, 1, 1024 * G, AT(max_answer_bytes), "longest body of an answer"},
-	{"connections", "N", COUNT, "1024", NULL, 1, 65536, AT(connections), "connections open at one time"},
+	{"max-contacts", "N", COUNT, "10000000", NULL, 1, 1000000000, AT(max_contacts), "contacts in a request; over it: 413"},
+	{"max-vertices", "N", COUNT, "50000000", NULL, 1, 1000000000, AT(max_vertices), "vertices in a request; over it: 413"},
+	{"memory-bytes", "BYTES", BYTES, NULL, "3/4 of the memory of the machine or its container", 16 * M, 1024 * G,
+	 AT(memory_bytes), "memory of all requests together: their bodies, contacts, results and answers; over it: 503"},
+	{"connections", "N", COUNT, "1024", NULL, 1, 65536, AT(connections), "connections open at one time; over it: 503"},
+	{"connections-per-address", "N", COUNT, NULL, "as many as connections", 1, 65536, AT(connections_per_address),
+	 "connections open at one time from one address (IPv6: one /64); over it: 429"},
 	{"receive-seconds", "N", COUNT, "120", NULL, 1, 86400, AT(receive_seconds),
 	 "how long a request may take to arrive, its body included, however steadily it comes; over it: 408"},
+	{"deadline-seconds", "N", COUNT, "300", NULL, 1, 86400, AT(deadline_seconds),
+	 "from a request's first byte until its answer is computed, waiting included; then work stops: 503"},
 	{"io-threads", "N", COUNT, NULL, "available CPUs", 1, 256, AT(io_threads),
 	 "threads that serve connections and evaluate small requests"},
 	{"queue-requests", "N", COUNT, "64", NULL, 1, 65536, AT(queue_requests),
 	 "large requests that may wait for the evaluating threads; over it: 503"},
 	{"queue-bytes", "BYTES", BYTES, NULL, "4 x max-json-bytes, or max-frame-bytes if that is more", 1, 1024 * G,
 	 AT(queue_bytes), "memory for the bodies of large requests, arriving, waiting or under evaluation; over it: 503"},
-	{"pool-bytes", "BYTES", BYTES, "1G", NULL, 0, 1024 * G, AT(pool_bytes),
-	 "most memory that is kept warm between large requests"},
+	{"pool-bytes", "BYTES", BYTES, NULL, "1G, or a quarter of memory-bytes if that is less", 0, 1024 * G, AT(pool_bytes),
+	 "most memory that is kept warm between large requests, beside memory-bytes"},
 	{"idle-seconds", "N", COUNT, "5", NULL, 0, 86400, AT(idle_seconds),
 	 "how long memory is kept warm after its last use"},
 	{"drain-seconds", "N", COUNT, "30", NULL, 0, 86400, AT(drain_seconds),
@@ -303,6 +311,14 @@ static long long larger(long long a, long long b)
 	return a > b ? a : b;
 }
 
+static void settle_memory(struct srv_options *options)
+{
+	if (options->memory_bytes == 0)
+		options->memory_bytes = larger(srv_available_memory() / 4 * 3, 16 * M);
+	if (options->pool_bytes < 0)
+		options->pool_bytes = options->memory_bytes / 4 < G ? options->memory_bytes / 4 : G;
+}
+
 static void settle_bytes(struct srv_options *options)
 {
 	if (options->max_frame_bytes == 0)
@@ -348,7 +364,10 @@ static enum srv_start settle(struct srv_options *options, FILE *err)
 		options->io_threads = srv_available_cpus() < 256 ? srv_available_cpus() : 256;
 	if (options->io_threads > options->connections)
 		options->io_threads = options->connections;
+	if (options->connections_per_address == 0)
+		options->connections_per_address = options->connections;
 	settle_bytes(options);
+	settle_memory(options);
 	return fits_queue(options, "max-json-bytes", options->max_json_bytes, err) &&
 	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) && is_pair(options, err) &&
 	       are_origins(options->allow_origin, err) ? SRV_START : SRV_EXIT_BAD;
@@ -358,6 +377,7 @@ enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options 
 {
 	bool given[N_OPTIONS] = {false};
 	memset(options, 0, sizeof *options);
+	options->pool_bytes = -1; /* 0 can be asked for */
 	for (int i = 0; i < N_OPTIONS; i++)
 		if (table[i].fallback)
 			set(&table[i], table[i].fallback, options);

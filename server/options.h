@@ -17,7 +17,12 @@ struct srv_options {
 	long long max_json_bytes;
 	long long max_frame_bytes;
 	long long max_answer_bytes;
+	long long max_contacts;
+	long long max_vertices;
+	long long memory_bytes;
 	long long connections;
+	long long connections_per_address;
+	long long deadline_seconds;
 	long long receive_seconds;
 	long long io_threads;
 	long long queue_requests;

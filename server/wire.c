@@ -210,7 +210,7 @@ static bool take_field(struct srv_wire *wire, struct text line, struct srv_wire_
 	if (detail) {
 		fail(wire, 400, detail, out);
 	} else if (wire->n_fields++ == SRV_WIRE_FIELDS) {
-		fail(wire, 431, "There are more than 100 header lines.", out);
+		fail(wire, 431, "There are more than 280 header lines.", out);
 	} else if (wire->state == SRV_WIRE_FIELD) {
 		const size_t n = (size_t)(colon - line.bytes);
 		take_value(wire, (struct text){line.bytes, n}, trimmed((struct text){line.bytes + n + 1, line.n - n - 1}), out);
@@ -346,7 +346,7 @@ static bool too_long(struct srv_wire *wire, struct srv_wire_out *out)
 	if (wire->state == SRV_WIRE_REQUEST_LINE && wire->line > SRV_WIRE_TARGET)
 		fail(wire, 414, "The request line is longer than 8 KiB.", out);
 	else if ((in_head(wire) || wire->state == SRV_WIRE_TRAILER) && wire->unit > SRV_WIRE_HEAD)
-		fail(wire, 431, "The head of the request is longer than 16 KiB.", out);
+		fail(wire, 431, "The head of the request is longer than 20 KiB.", out);
 	else if (wire->state == SRV_WIRE_CHUNK_SIZE && wire->unit > SRV_WIRE_CHUNK_LINE)
 		fail(wire, 400, "The line with the size of a chunk is too long.", out);
 	return wire->state == SRV_WIRE_OVER;

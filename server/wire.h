@@ -18,8 +18,8 @@
 
 enum {
 	SRV_WIRE_TARGET = 8 << 10,   /* longest target; over it: 414 */
-	SRV_WIRE_HEAD = 16 << 10,    /* longest head, and trailers; over it: 431 */
-	SRV_WIRE_FIELDS = 100,       /* most header lines */
+	SRV_WIRE_HEAD = 20 << 10,    /* longest head, and trailers; over it: 431 */
+	SRV_WIRE_FIELDS = 280,       /* most header lines */
 	SRV_WIRE_CHUNK_LINE = 256,   /* longest line with the size of a chunk */
 	SRV_WIRE_EXTRA = 64,         /* what a replacement adds at most */
 };

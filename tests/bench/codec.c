@@ -125,7 +125,7 @@ static void set_up(struct setup *s, size_t n)
 {
 	uint64_t state = 88172645463325252u;
 	struct api_text_fault fault;
-	*s = (struct setup){.n = n, .numbers = malloc((n + 1) * sizeof(double)), .pool = api_pool_create(SIZE_MAX / 2)};
+	*s = (struct setup){.n = n, .numbers = malloc((n + 1) * sizeof(double)), .pool = api_pool_create(SIZE_MAX / 2, NULL)};
 	json_t *values = json_array();
 	s->tree = json_object();
 	must(s->numbers && s->pool && values && !json_object_set_new(s->tree, "values", values), "not enough memory");

@@ -378,6 +378,21 @@ def test_nothing_in_the_clear(https):
     assert ask(server.connect(https[1]), "GET", "/healthz")[0] == 200
 
 
+def test_sent_away_without_a_word(serve, certificates):
+    """Who may not even begin a session is not told why: it could only be told in the clear."""
+    server = serve(*tls_options(certificates["a"]), "--connections-per-address", 1)
+    first = server.connect(trust(certificates["a"]))
+    assert ask(first, "GET", "/healthz")[0] == 200
+    got = b""
+    with contextlib.suppress(ConnectionResetError):
+        got = raw(server, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert got == b""
+    with pytest.raises((ssl.SSLError, ConnectionResetError)):
+        server.connect(trust(certificates["a"])).connect()
+    assert server.log().count('aborted="There are as many connections from this address') == 2
+    assert ask(first, "GET", "/healthz")[0] == 200
+
+
 def planes(n):
     """A request whose answer is large: n contacts in triplets."""
     return json.dumps({"dim": 3, "velocities": [[0.25, 0.5, 0.125]] * n, "friction": {"mu": 0.3, "eps_v": 0.1},

@@ -185,6 +185,8 @@ ANSWERED_AND_USABLE = {
     "trailers change nothing": (200, CHUNKED + WHOLE + b"0\r\nHost: b\r\nContent-Length: 4\r\nX-A: b\r\n\r\n"),
     "empty host": (200, b"GET /healthz HTTP/1.1\r\nHost:\r\n\r\n"),
     "absolute target": (200, b"GET http://a/healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "the longest head": (404, b"GET /" + b"a" * 8000 + b" HTTP/1.1\r\nHost: a\r\nX-A: " + b"b" * 12000 + b"\r\n\r\n"),
+    "the most headers": (200, GET + b"".join(b"X-%d: %s\r\n" % (i, b"c" * 60) for i in range(279)) + b"\r\n"),
     "HTTP/1.2 is understood": (200, b"GET /healthz HTTP/1.2\r\nHost: a\r\n\r\n"),
     "bytes beyond ASCII in a value": (200, GET + b"X-A: a\xffb\r\n\r\n"),
     "GET with a body": (200, GET + b"Content-Length: 3\r\n\r\nabc"),
@@ -226,7 +228,7 @@ def test_refused_and_closed(connect, name):
 def test_refused_byte_by_byte_behind_another(connect, name):
     status, data = REFUSED_AND_CLOSED[name]
     if len(data) > 2000:
-        data = data[:20000]
+        data = data[:30000]
     connection = connect()
     connection.send(GET + b"\r\n" + data[:1])
     for i in range(1, len(data), 1 if len(data) < 2000 else 1000):
@@ -392,3 +394,55 @@ def test_silence_before_a_request_is_closed(server_with, connect):
     connection.socket.settimeout(120)
     assert connection.is_closed()
     assert time.monotonic() - begun < 110
+
+
+def evaluate(base, **more):
+    request = {"dim": 2, "velocities": [[1, 2], [0, 0], [0, 1]], "friction": {"mu": 0.3, "eps_v": 1e-3},
+               "collisions": {"plane_vertex": {"vertices": [0, 1], "normal_force": 1, "plane_normal": [0, 1]},
+                              "vertex_vertex": {"vertices": [[1, 2]], "normal_force": 1, "tangent_basis": [[1], [0]]}}}
+    body = json.dumps({**request, **more}).encode()
+    connection = Connection(base)
+    connection.send(b"POST /v1/evaluate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                    b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    answer = connection.answer()
+    connection.close()
+    return answer
+
+
+def test_contacts_and_vertices_have_limits(server_with):
+    check_answer(evaluate(server_with("--max-contacts", "3", "--max-vertices", "3")), 200)
+    for option, pointer in [("contacts", "/collisions/plane_vertex/vertices"), ("vertices", "/velocities")]:
+        answer = evaluate(server_with("--max-" + option, "2"))
+        check_answer(answer, 413)
+        assert json.loads(answer[2])["errors"] == [{"pointer": pointer, "detail": f"3 {option} are more than the limit of 2"}]
+
+
+def test_memory_has_a_ceiling(server_with):
+    """One request that needs more than there is is refused; smaller ones go on, and the same one passes where it fits."""
+    n = 20000
+    many = {"plane_vertex": {"vertices": [0] * n, "normal_force": 1, "plane_normal": [0, 1]}}
+    tight, roomy = server_with("--memory-bytes", "16M"), server_with("--memory-bytes", "256M")
+    large = {"collisions": many, "velocities": [[1, 2]] * 1000000, "outputs": ["potential", "gradient"]}
+    check_answer(evaluate(tight, **large), 503)
+    check_answer(evaluate(tight), 200)
+    check_answer(evaluate(roomy, **large), 200)
+    check_answer(evaluate(tight), 200)
+
+
+def test_deadline(server_with):
+    """Work that has taken too long stops, and says so."""
+    base = server_with("--deadline-seconds", "1", "--threads", "1")
+    n = 1500000
+    slow = {"outputs": ["hessian"], "hessian": {"format": "csr"}, "velocities": [[1, 2]] * 4,
+            "collisions": {"plane_vertex": {"vertices": [0, 1, 2, 3] * (n // 4), "normal_force": 1, "plane_normal": [0, 1]}}}
+    body = json.dumps({"dim": 2, "friction": {"mu": 0.3, "eps_v": 1e-3}, **slow}).encode()
+    connection = Connection(base)
+    connection.send(b"POST /v1/evaluate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                    b"Content-Length: %d\r\n\r\n" % len(body))
+    time.sleep(1.2)
+    connection.send(body)
+    answer = connection.answer()
+    check_answer(answer, 503)
+    assert "deadline of 1 second" in json.loads(answer[2])["detail"]
+    assert answer[1]["retry-after"]
+    assert connection.is_usable()

@@ -187,20 +187,35 @@ test_spread() {
 	stop_server
 }
 
-test_connection_limit() {
+answers_200() {
+	[ "$(http_code "$BASE/healthz")" = 200 ]
+}
+
+test_connections_per_address() {
 	local first line
+	start_server --connections-per-address 1
+	open_and_ask
+	first=$FD
+	read -r line <&"$first"
+	is "--connections-per-address: the next one is sent away" "$(status_of "$(curl -si "$BASE/healthz")")" 429
+	exec {first}>&-
+	ok "--connections-per-address: then there is room again" until_true answers_200
+	stop_server
+}
+
+test_connection_limit() {
+	local first second line
 	start_server --connections 1
 	open_and_ask
 	first=$FD
 	read -r line <&"$first"
 	like "--connections: the first is answered" "$line" '^HTTP/1.1 200'
-	open_and_ask
-	read -r -t 0.2 line <&"$FD"
-	ok "--connections: the next one waits" [ $? -gt 128 ]
+	second=$(curl -si "$BASE/healthz")
+	is "--connections: the next one is sent away" "$(status_of "$second")" 503
+	like "--connections: it is told to try again" "$second" '^Retry-After: '
+	like "--connections: it has a request id" "$second" '^X-Request-Id: '
 	exec {first}>&-
-	read -r line <&"$FD"
-	like "--connections: and is served in its turn" "$line" '^HTTP/1.1 200'
-	exec {FD}>&-
+	ok "--connections: then there is room again" until_true answers_200
 	stop_server
 }
 
@@ -460,6 +475,7 @@ stop_server
 is "exit 0 at the end" "$STATUS" 0
 test_spread
 test_connection_limit
+test_connections_per_address
 test_long_bodies
 test_memory_for_bodies
 test_warm_memory

@@ -17,7 +17,7 @@ enum { MB = 1 << 20 };
 
 static int start(void **state)
 {
-	*state = api_pool_create(16 * MB);
+	*state = api_pool_create(16 * MB, NULL);
 	return *state ? 0 : -1;
 }
 
@@ -172,7 +172,7 @@ static void test_ceiling(void **pool)
 static void test_replacement(void **unused)
 {
 	(void)unused;
-	struct api_pool *pool = api_pool_create((size_t)1 << 30);
+	struct api_pool *pool = api_pool_create((size_t)1 << 30, NULL);
 	for (size_t mb = 40; mb < 80; mb++) {
 		void *block = api_pool_take(pool, mb * MB);
 		api_pool_give(pool, block, mb * MB);

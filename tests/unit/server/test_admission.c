@@ -55,7 +55,7 @@ static void submit(struct srv_admission *admission, struct trial *trial)
 static void test_bytes(void **state)
 {
 	(void)state;
-	struct srv_admission *admission = srv_admission_start(1, 100);
+	struct srv_admission *admission = srv_admission_start(1, 100, NULL);
 	assert_true(srv_admission_hold(admission, 60));
 	assert_false(srv_admission_hold(admission, 41));
 	assert_true(srv_admission_hold(admission, 40));
@@ -76,7 +76,7 @@ static void test_ceiling(void **state)
 	struct trial trials[3];
 	for (int i = 0; i < 3; i++)
 		set_up(&trials[i], &gate);
-	struct srv_admission *admission = srv_admission_start(2, 0);
+	struct srv_admission *admission = srv_admission_start(2, 0, NULL);
 	submit(admission, &trials[0]);
 	sem_wait(&trials[0].started); /* under computation, no longer waiting */
 	submit(admission, &trials[1]);
@@ -101,7 +101,7 @@ static void test_order(void **state)
 	(void)state;
 	enum { N = 50 };
 	static struct trial trials[N];
-	struct srv_admission *admission = srv_admission_start(N, 0);
+	struct srv_admission *admission = srv_admission_start(N, 0, NULL);
 	for (int i = 0; i < N; i++)
 		set_up(&trials[i], NULL);
 	for (int i = 0; i < N; i++)
@@ -126,7 +126,7 @@ static void test_stop(void **state)
 	struct trial running, waiting;
 	set_up(&running, &never);
 	set_up(&waiting, &never);
-	struct srv_admission *admission = srv_admission_start(2, 0);
+	struct srv_admission *admission = srv_admission_start(2, 0, NULL);
 	submit(admission, &running);
 	sem_wait(&running.started);
 	submit(admission, &waiting);
@@ -160,7 +160,7 @@ static void test_niceness(void **state)
 	set_up(&trial, NULL);
 	trial.job.compute = read_niceness;
 	trial.job.finish = leave;
-	struct srv_admission *admission = srv_admission_start(1, 0);
+	struct srv_admission *admission = srv_admission_start(1, 0, NULL);
 	submit(admission, &trial);
 	sem_wait(&trial.started);
 	assert_true(trial.turn >= SRV_WORKER_NICENESS);
@@ -184,7 +184,7 @@ static void test_stop_with_a_place_reserved(void **state)
 	(void)state;
 	struct trial late;
 	set_up(&late, NULL);
-	struct srv_admission *admission = srv_admission_start(1, 0);
+	struct srv_admission *admission = srv_admission_start(1, 0, NULL);
 	assert_true(srv_admission_reserve(admission));
 	pthread_t thread;
 	void *pair[] = {admission, &late};
@@ -195,9 +195,46 @@ static void test_stop_with_a_place_reserved(void **state)
 	srv_admission_free(admission);
 }
 
+static atomic_bool leaves;
+
+static bool has_left(struct srv_job *job)
+{
+	(void)job;
+	return atomic_load(&leaves);
+}
+
+/* One is computed, one waits, both are given up; the third, for which somebody waits, is computed. */
+static void test_abandoned(void **state)
+{
+	(void)state;
+	struct srv_admission *admission = srv_admission_start(3, 0, NULL);
+	sem_t gate;
+	struct trial running, waiting, wanted;
+	sem_init(&gate, 0, 0);
+	atomic_store(&leaves, false);
+	set_up(&running, &gate);
+	set_up(&waiting, NULL);
+	set_up(&wanted, NULL);
+	running.job.abandoned = waiting.job.abandoned = has_left;
+	submit(admission, &running);
+	sem_wait(&running.started);
+	submit(admission, &waiting);
+	submit(admission, &wanted);
+	atomic_store(&leaves, true);
+	while (atomic_load(&n_finished) < 3)
+		sched_yield();
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+	assert_true(running.computed && running.saw_stop);
+	assert_false(waiting.computed);
+	assert_true(waiting.turn > 0);
+	assert_true(wanted.computed && !wanted.saw_stop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_abandoned),
 		cmocka_unit_test(test_bytes), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_order),
 		cmocka_unit_test(test_niceness),
 		cmocka_unit_test(test_stop),  cmocka_unit_test(test_stop_with_a_place_reserved),

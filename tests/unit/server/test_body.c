@@ -16,8 +16,8 @@ static struct api_pool *pool;
 
 static int start(void **state)
 {
-	*state = srv_admission_start(1, MEMORY);
-	pool = api_pool_create(MEMORY);
+	*state = srv_admission_start(1, MEMORY, NULL);
+	pool = api_pool_create(MEMORY, NULL);
 	return *state && pool ? 0 : -1;
 }
 

@@ -239,7 +239,7 @@ static void test_ceilings(void **state)
 	filled_refused("GET / HTTP/1.1\r\nX: ", SRV_WIRE_HEAD, 431);
 	filled_refused(CHUNKED "3;", strlen(CHUNKED) + SRV_WIRE_CHUNK_LINE, 400);
 	filled_refused(CHUNKED "0\r\nX: ", strlen(CHUNKED) + SRV_WIRE_HEAD, 431);
-	char in[4096] = "GET / HTTP/1.1\r\n";
+	char in[8192] = "GET / HTTP/1.1\r\n";
 	static struct outcome o;
 	for (int i = 0; i < SRV_WIRE_FIELDS; i++)
 		strcat(in, "X: a\r\n");

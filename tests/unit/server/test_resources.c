@@ -1,4 +1,4 @@
-#include "server/cpus.h"
+#include "server/resources.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static char root[] = "/tmp/test_cpus.XXXXXX";
+static char root[] = "/tmp/test_resources.XXXXXX";
 
 /* Writes root/path, making its directories. */
 static void put(const char *path, const char *text)
@@ -92,10 +92,30 @@ static void test_version_1(void **state)
 	assert_int_equal(quota("4:cpu:/a\n"), 0);
 }
 
+static void test_memory(void **state)
+{
+	(void)state;
+	char file[PATH_MAX], mount[PATH_MAX];
+	snprintf(file, sizeof file, "%s/membership", root);
+	snprintf(mount, sizeof mount, "%s/mount", root);
+	put("membership", "7:memory:/a\n0::/b\n");
+	put("mount/memory.max", "max\n");
+	assert_int_equal(srv_quota_memory(file, mount), 0);
+	put("mount/b/memory.max", "1000000\n");
+	assert_int_equal(srv_quota_memory(file, mount), 1000000);
+	put("mount/memory/a/memory.limit_in_bytes", "500000\n");
+	assert_int_equal(srv_quota_memory(file, mount), 500000);
+	put("mount/memory.max", "8589934592\n");
+	put("mount/memory/a/memory.limit_in_bytes", "9223372036854771712\n");
+	put("mount/b/memory.max", "max\n");
+	assert_int_equal(srv_quota_memory(file, mount), 8589934592);
+}
+
 static void test_available(void **state)
 {
 	(void)state;
 	assert_true(srv_available_cpus() >= 1);
+	assert_true(srv_available_memory() > 0);
 }
 
 int main(void)
@@ -104,6 +124,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_version_2, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_version_1, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
 		cmocka_unit_test(test_available),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

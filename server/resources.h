@@ -1,0 +1,22 @@
+/**
+ * What this process may use: CPUs by the affinity mask and the quota of its cgroup, memory by the machine and the limit of
+ * its cgroup (v2 and v1).
+ */
+#ifndef SERVER_RESOURCES_H
+#define SERVER_RESOURCES_H
+
+/* >= 1 */
+int srv_available_cpus(void);
+/* Bytes, > 0 */
+long long srv_available_memory(void);
+
+/**
+ * The tightest quota on the way from a process's cgroup to the root: CPUs rounded up, memory in bytes.
+ * @param membership  a file like /proc/self/cgroup
+ * @param mount       a directory like /sys/fs/cgroup
+ * @return 0 if there is no quota or it cannot be read
+ */
+int srv_quota_cpus(const char *membership, const char *mount);
+long long srv_quota_memory(const char *membership, const char *mount);
+
+#endif
