@@ -167,7 +167,7 @@ int srv_gate_headers(const struct srv_gate *gate, const struct srv_head *head, c
 		add(headers, &n, "Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, X-Request-Id, traceparent");
 		add(headers, &n, "Access-Control-Max-Age", "3600");
 	} else {
-		add(headers, &n, "Access-Control-Expose-Headers", "X-Request-Id, Server-Timing, Retry-After");
+		add(headers, &n, "Access-Control-Expose-Headers", "X-Request-Id, Server-Timing, Retry-After, traceresponse");
 	}
 	return n;
 }

@@ -3,6 +3,7 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import ssl
@@ -634,3 +635,30 @@ def test_pages_of_any_origin(serve):
 def test_bad_origins():
     for origins in "https://a.example/", "a.example", "null", "*,https://a", ",":
         assert "--allow-origin: '" in refused("--allow-origin", origins)
+
+
+# --- documentation ---------------------------------------------------------------------------------------------------
+
+def test_the_page_says_what_works(serve, tmp_path):
+    page = (ROOT / "docs/security.md").read_text()
+    blocks = re.findall(r"^<!-- run by tests/integration/test_access\.py -->\n```sh\n(.*?)```$", page, re.M | re.S)
+    write, ask_with_token, ask_with_tls, certificate = blocks
+
+    def run(block, server=None):
+        if server:
+            assert "127.0.0.1:8080" in block
+            block = block.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}")
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=tmp_path, capture_output=True, text=True,
+                              env={**os.environ, "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run(write)
+    run(certificate)
+    assert (tmp_path / "tokens").stat().st_mode & 0o077 == 0
+    server = serve("--tokens", tmp_path / "tokens")
+    assert "level=warning" not in server.log() and "tokens read: 2" in server.log()
+    assert '"name":"frictiond"' in run(ask_with_token, server)
+    server = serve("--tls-cert", tmp_path / "server.crt", "--tls-key", tmp_path / "server.key")
+    assert "level=warning" not in server.log()
+    assert '"name":"frictiond"' in run(ask_with_tls, server)
