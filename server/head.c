@@ -54,7 +54,7 @@ void srv_head_add(struct srv_head *head, const char *name, const char *value)
 	const char **known = value_of(head, name, &count);
 	if (known && (*count)++ == 0)
 		*known = value;
-	else if (known == &head->accept)
+	else if (known && known == &head->accept)
 		join_accept(head, value);
 }
 
