@@ -482,40 +482,79 @@ static bool check_needed(struct api_check *check, const struct api_field *field,
 	return api_check_present(check, field, why);
 }
 
+/* A field that the group needs, and what for. Looked up last: nearly always there is nothing to complain about. */
+static bool check_group_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
+                               const char *name, const char *why)
+{
+	const struct api_field collisions = api_member(root, "collisions"),
+	                       group = api_member(&collisions, fric_type_name(type)), field = api_member(&group, name);
+	return api_check_present(check, &field, why);
+}
+
+static bool check_forces_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
+                                const struct fric_group *g)
+{
+	if (g->normal_force.data)
+		return true;
+	if (g->tangent_basis.data)
+		return check_group_needed(check, root, type, "normal_force", "given geometry has no distance to derive it from");
+	const struct api_field barrier = api_member(root, "barrier");
+	return api_check_present(check, &barrier, "a group without \"normal_force\" needs it");
+}
+
+static bool check_planes_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
+                                const struct fric_group *g)
+{
+	if (type != FRIC_PLANE_VERTEX)
+		return true;
+	if (!g->tangent_basis.data &&
+	    !check_group_needed(check, root, type, "plane_normal", "it gives the contacts their tangent plane"))
+		return false;
+	return g->normal_force.data ||
+	       check_group_needed(check, root, type, "plane_origin", "the barrier needs the distance from the plane");
+}
+
+static bool check_positions_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
+                                   const struct api_evaluation *e)
+{
+	const struct fric_group *g = &e->batch.groups[type];
+	const bool distance = e->outputs[API_COLLISIONS] && e->collision_outputs[FRIC_OUT_DISTANCE] && g->plane_origin.data;
+	if (e->batch.positions || g->tangent_basis.data)
+		return true;
+	if (type == FRIC_PLANE_VERTEX && g->normal_force.data && !distance)
+		return true;
+	const struct api_field positions = api_member(root, "positions");
+	return check_needed(check, &positions, type);
+}
+
+static bool check_friction_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
+                                  const struct api_evaluation *e, bool has_plane_material)
+{
+	const struct fric_group *g = &e->batch.groups[type];
+	const struct fric_friction *f = &e->batch.friction;
+	const bool has_mu = g->mu_s.data || f->source != FRIC_MU_NONE, has_eps_v = g->eps_v.data || f->eps_v > 0;
+	const bool needs_material = !g->mu_s.data && type == FRIC_PLANE_VERTEX && f->source == FRIC_MU_TABLE;
+	if (has_mu && has_eps_v && (!needs_material || has_plane_material))
+		return true;
+	const struct api_field friction = api_member(root, "friction"), mu = api_member(&friction, "mu"),
+	                       eps_v = api_member(&friction, "eps_v"), materials = api_member(&friction, "materials"),
+	                       plane_material = api_member(&materials, "plane_material");
+	if (!has_mu)
+		return api_check_present(check, friction.node ? &mu : &friction, "a group without coefficients of its own needs"
+		                         " \"mu\", \"mu_s\" and \"mu_k\", per-vertex ones or \"materials\"");
+	if (needs_material && !has_plane_material)
+		return check_needed(check, &plane_material, type);
+	return check_needed(check, friction.node ? &eps_v : &friction, type);
+}
+
 /* What a group that is not empty needs from elsewhere in the request. */
 static bool check_needs(struct api_check *check, const struct api_field *root, enum fric_type type,
                         const struct api_evaluation *e, bool has_plane_material)
 {
 	const struct fric_group *g = &e->batch.groups[type];
-	if (g->n == 0)
-		return true;
-	const struct fric_friction *f = &e->batch.friction;
-	const struct api_field friction = api_member(root, "friction"), barrier = api_member(root, "barrier"),
-	                       positions = api_member(root, "positions"), collisions = api_member(root, "collisions"),
-	                       group = api_member(&collisions, fric_type_name(type)), mu = api_member(&friction, "mu"),
-	                       eps_v = api_member(&friction, "eps_v"), materials = api_member(&friction, "materials"),
-	                       normal_force = api_member(&group, "normal_force"),
-	                       plane_normal = api_member(&group, "plane_normal"),
-	                       plane_origin = api_member(&group, "plane_origin"),
-	                       plane_material = api_member(&materials, "plane_material");
-	const bool given = g->tangent_basis.data, plane = type == FRIC_PLANE_VERTEX, forced = g->normal_force.data;
-	const bool distance = e->outputs[API_COLLISIONS] && e->collision_outputs[FRIC_OUT_DISTANCE] && g->plane_origin.data;
-	if (!forced && given)
-		return api_check_present(check, &normal_force, "given geometry has no distance to derive it from");
-	if (!forced && !api_check_present(check, &barrier, "a group without \"normal_force\" needs it"))
-		return false;
-	if (plane && !given && !api_check_present(check, &plane_normal, "it gives the contacts their tangent plane"))
-		return false;
-	if (plane && !forced && !api_check_present(check, &plane_origin, "the barrier needs the distance from the plane"))
-		return false;
-	if (!given && (!plane || !forced || distance) && !e->batch.positions)
-		return check_needed(check, &positions, type);
-	if (!g->mu_s.data && f->source == FRIC_MU_NONE)
-		return api_check_present(check, friction.node ? &mu : &friction, "a group without coefficients of its own needs"
-		                         " \"mu\", \"mu_s\" and \"mu_k\", per-vertex ones or \"materials\"");
-	if (!g->mu_s.data && plane && f->source == FRIC_MU_TABLE && !has_plane_material)
-		return check_needed(check, &plane_material, type);
-	return g->eps_v.data || f->eps_v > 0 || check_needed(check, friction.node ? &eps_v : &friction, type);
+	return g->n == 0 || (check_forces_needed(check, root, type, g) && check_planes_needed(check, root, type, g) &&
+	                     check_positions_needed(check, root, type, e) &&
+	                     check_friction_needed(check, root, type, e, has_plane_material));
 }
 
 bool api_check_evaluation(struct api_check *check, struct api_evaluation *evaluation)

@@ -25,7 +25,7 @@ static bool reserve(struct api_render *render)
 	struct api_document *d = &render->document;
 	if (d->n_arrays < render->capacity)
 		return true;
-	const size_t capacity = render->capacity ? 2 * render->capacity : 32;
+	const size_t capacity = render->capacity ? 2 * render->capacity : 8;
 	struct api_array *arrays = realloc(d->arrays, capacity * sizeof(*arrays));
 	if (!arrays)
 		return false;

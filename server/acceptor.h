@@ -13,7 +13,8 @@ struct srv_acceptor;
 /* Where connections go; both are called on the acceptor's thread. */
 struct srv_acceptor_target {
 	bool (*has_room)(void *closure); /* while not, connections wait in the system's queue */
-	void (*add)(void *closure, int fd, const struct sockaddr *address, socklen_t bytes); /* owns fd, which is non-blocking */
+	/* From then on owns fd, which is non-blocking; the address is borrowed. */
+	void (*add)(void *closure, int fd, const struct sockaddr *address, socklen_t bytes);
 	void *closure;
 };
 

@@ -147,6 +147,20 @@ test_connections() {
 	like "HTTP/1.0" "$(raw 'GET /healthz HTTP/1.0\r\n\r\n')" '^HTTP/1.[01] 200'
 }
 
+environment() {
+	tr '\0' '\n' <"/proc/$SERVER_PID/environ"
+}
+
+test_environment() {
+	start_server
+	like "threads between evaluations sleep" "$(environment)" '^OMP_WAIT_POLICY=passive$'
+	like "free blocks are kept at hand" "$(environment)" '^GLIBC_TUNABLES=glibc.malloc.tcache_count=64$'
+	stop_server
+	GLIBC_TUNABLES=glibc.malloc.tcache_count=5 start_server
+	like "the caller's choice stays" "$(environment)" '^GLIBC_TUNABLES=glibc.malloc.tcache_count=5$'
+	stop_server
+}
+
 # held_by_threads: how many connections each thread that serves some holds, by what its epoll watches.
 held_by_threads() {
 	local info tfd
@@ -474,6 +488,7 @@ test_hygiene
 test_long_heads
 stop_server
 is "exit 0 at the end" "$STATUS" 0
+test_environment
 test_spread
 test_connection_limit
 test_connections_per_address
