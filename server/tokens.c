@@ -6,6 +6,7 @@
 #include <gnutls/gnutls.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,15 +261,24 @@ size_t srv_tokens_count(const struct srv_tokens *tokens)
 
 /* ---- who asks ---- */
 
+/* 1 or 0, without a branch on what the hashes are. Eight bytes at a time: there may be a thousand of them. */
+static size_t same(const unsigned char a[HASH_BYTES], const unsigned char b[HASH_BYTES])
+{
+	uint64_t of_a[HASH_BYTES / 8], of_b[HASH_BYTES / 8], difference = 0;
+	memcpy(of_a, a, sizeof of_a);
+	memcpy(of_b, b, sizeof of_b);
+	for (int i = 0; i < HASH_BYTES / 8; i++)
+		difference |= of_a[i] ^ of_b[i];
+	return 1 ^ (size_t)((difference | (0 - difference)) >> 63);
+}
+
 /* All entries, whichever is the right one. */
 static enum srv_bearer look_up(const struct table *table, const unsigned char presented[HASH_BYTES],
                                char name[SRV_TOKEN_NAME + 1])
 {
 	size_t found = 0;
-	for (size_t i = 0; i < table->n; i++) {
-		const bool same = gnutls_memcmp(table->entries[i].hash, presented, HASH_BYTES) == 0;
-		found |= (i + 1) & (0 - (size_t)same);
-	}
+	for (size_t i = 0; i < table->n; i++)
+		found |= (i + 1) & (0 - same(table->entries[i].hash, presented));
 	if (found)
 		strcpy(name, table->entries[found - 1].name);
 	return found ? SRV_BEARER_KNOWN : SRV_BEARER_WRONG;
