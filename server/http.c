@@ -17,6 +17,7 @@
 #include "log.h"
 #include "reader.h"
 #include "trimmer.h"
+#include "watch.h"
 
 #include <microhttpd.h>
 #include <poll.h>
@@ -44,6 +45,7 @@ struct srv_http {
 	struct srv_acceptor *acceptor;
 	struct srv_admission *admission;
 	struct srv_addresses *addresses;
+	struct srv_watch *watch; /* of TLS connections until their first request; else NULL */
 	struct api_budget budget;     /* of all requests together */
 	struct api_pool *pool;
 	struct api_pool *body_pool;   /* apart: of a body only what has arrived counts against the budget */
@@ -61,6 +63,7 @@ struct srv_http {
 
 struct connection {
 	struct srv_reader *reader;
+	struct srv_watched *watched; /* under TLS, until the first request */
 	size_t n_requests;
 };
 
@@ -502,6 +505,12 @@ static enum MHD_Result finish(struct request *request)
 
 /* ---- the library's callbacks ---- */
 
+static void end_watch(const struct srv_http *http, struct connection *own)
+{
+	srv_watch_remove(http->watch, own->watched);
+	own->watched = NULL;
+}
+
 static void *on_target(void *http, const char *target, struct MHD_Connection *connection)
 {
 	struct request *request = calloc(1, sizeof *request);
@@ -514,6 +523,10 @@ static void *on_target(void *http, const char *target, struct MHD_Connection *co
 	request->connection = connection;
 	request->reader = own->reader;
 	request->ordinal = ++own->n_requests;
+	if (own->watched) {
+		end_watch(http, own);
+		set_patience(request, idle_seconds(http));
+	}
 	request->announced = -1;
 	request->body.pool = request->http->body_pool;
 	request->head.method = "-";
@@ -630,17 +643,29 @@ static void forget_connection(struct srv_http *http, const struct sockaddr *addr
 	atomic_fetch_sub(&http->n_connections, 1);
 }
 
+/* A connection that libmicrohttpd 0.9.75 gives up in the middle of a TLS handshake is never closed, and keeps a CPU busy. So
+ * the library has no patience that could end then; what is late finds the end of its input instead. */
+static bool watch(const struct srv_http *http, struct MHD_Connection *connection, struct connection *own, int fd)
+{
+	if (!http->watch)
+		return true;
+	MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0);
+	own->watched = srv_watch_add(http->watch, fd);
+	return own->watched;
+}
+
 static void open_connection(const struct srv_http *http, struct MHD_Connection *connection, void **context)
 {
 	const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 	struct connection *own = calloc(1, sizeof *own);
 	if (own)
 		own->reader = srv_reader_open(fd, is_tls(http), http->receive_seconds);
-	if (!own || !own->reader) {
+	if (own && !own->reader) {
 		free(own);
-		shutdown(fd, SHUT_RDWR);
-		return;
+		own = NULL;
 	}
+	if (!own || !watch(http, connection, own, fd))
+		shutdown(fd, SHUT_RDWR);
 	*context = own;
 }
 
@@ -671,6 +696,7 @@ static void on_connection(void *http, struct MHD_Connection *connection, void **
 	if (own) {
 		if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
 			say_late(http, connection);
+		end_watch(http, own);
 		srv_reader_close(own->reader);
 		free(own);
 		*context = NULL;
@@ -704,14 +730,19 @@ static void choose(const struct srv_options *options, struct MHD_OptionItem item
 	items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
 }
 
-/* TURBO: without it the library shuts the sending side down before on_completed can say why. */
+/* With epoll, libmicrohttpd 0.9.75 asks again and again for the rest of a TLS handshake: one silent client would keep a CPU
+ * busy. TURBO: without it the library shuts the sending side down before on_completed can say why. */
+static unsigned flags_of(const struct srv_http *http)
+{
+	return MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET |
+	       (is_tls(http) ? MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_TLS : MHD_USE_EPOLL_INTERNAL_THREAD);
+}
+
 static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options)
 {
 	struct MHD_OptionItem items[4];
 	choose(options, items);
-	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO |
-	                            MHD_USE_NO_LISTEN_SOCKET | (is_tls(http) ? MHD_USE_TLS : 0),
-	                        0, NULL, NULL, on_request, http,
+	return MHD_start_daemon(flags_of(http), 0, NULL, NULL, on_request, http,
 	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
 	                        MHD_OPTION_URI_LOG_CALLBACK, on_target, http,
 	                        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
@@ -772,6 +803,7 @@ static void destroy(struct srv_http *http)
 	api_pool_free(http->pool);
 	api_pool_free(http->body_pool);
 	srv_addresses_free(http->addresses);
+	srv_watch_stop(http->watch);
 	free(http);
 }
 
@@ -781,7 +813,8 @@ static bool start_threads(struct srv_http *http, const struct srv_options *optio
 	http->addresses = srv_addresses_create((size_t)options->connections_per_address);
 	http->body_pool = api_pool_create(warm_bytes / 4, NULL);
 	http->pool = api_pool_create(warm_bytes - warm_bytes / 4, &http->budget);
-	if (!http->addresses || !http->body_pool || !http->pool || !srv_readers_start())
+	http->watch = is_tls(http) ? srv_watch_start(http->receive_seconds) : NULL;
+	if (!http->addresses || !http->body_pool || !http->pool || !srv_readers_start() || (is_tls(http) && !http->watch))
 		return false;
 	http->large.pool = http->small.pool = http->pool;
 	http->trimmer = srv_trimmer_start(http->pool, options->idle_seconds);

@@ -19,7 +19,6 @@ struct srv_reader {
 	char *held;           /* [out.n] what has been read and not been taken yet, NULL if nothing */
 	struct srv_wire_out out; /* of held */
 	long long patience_ms;
-	long long opened_ms;
 	long long began_ms;   /* of message n_began, which is under way */
 	size_t n_began;
 };
@@ -47,20 +46,12 @@ bool srv_readers_start(void)
 	return readers;
 }
 
-static long long now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 struct srv_reader *srv_reader_open(int fd, bool tls, long long seconds)
 {
 	struct srv_reader *reader = (size_t)fd < n_readers ? calloc(1, sizeof *reader) : NULL;
 	if (!reader)
 		return NULL;
 	srv_wire_open(&reader->wire);
-	reader->opened_ms = now_ms();
 	reader->fd = fd;
 	reader->tls = tls;
 	reader->patience_ms = seconds * 1000;
@@ -93,6 +84,13 @@ bool srv_reader_holds_head(const struct srv_reader *reader)
 bool srv_reader_ended(const struct srv_reader *reader)
 {
 	return reader->ended;
+}
+
+static long long now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
 static size_t message_under_way(const struct srv_wire *wire)
@@ -181,23 +179,12 @@ static ssize_t from_socket(struct srv_reader *reader, void *session, char *bytes
 	return recvfrom(reader->fd, bytes, n, 0, NULL, NULL);
 }
 
-/* For GnuTLS. To the library every byte of a handshake is a sign of life. */
-static ssize_t from_wire(const struct srv_reader *reader, char *bytes, size_t n)
-{
-	if (reader->greeted || now_ms() - reader->opened_ms <= reader->patience_ms)
-		return recvfrom(reader->fd, bytes, n, 0, NULL, NULL);
-	errno = ECONNRESET;
-	return -1;
-}
-
 /* In the library's place. recvfrom() with no address is what recv() is defined to be. */
 ssize_t recv(int fd, void *bytes, size_t n, int flags)
 {
 	struct srv_reader *reader = reader_of(fd);
-	if (!reader || flags)
+	if (!reader || reader->tls || flags)
 		return recvfrom(fd, bytes, n, flags, NULL, NULL);
-	if (reader->tls)
-		return from_wire(reader, bytes, n);
 	return read_filtered(reader, from_socket, NULL, bytes, n);
 }
 
@@ -220,6 +207,19 @@ ssize_t gnutls_record_recv(gnutls_session_t session, void *bytes, size_t n)
 	if (reader)
 		reader->greeted = true;
 	return reader ? read_filtered(reader, from_tls, session, bytes, n) : from_tls(NULL, session, bytes, n);
+}
+
+/* In the library's place. Under TLS it does not ask the socket for more while this says that there is more. */
+size_t gnutls_record_check_pending(gnutls_session_t session)
+{
+	static _Atomic(size_t (*)(gnutls_session_t)) real;
+	size_t (*call)(gnutls_session_t) = atomic_load(&real);
+	const struct srv_reader *reader = reader_of(gnutls_transport_get_int(session));
+	if (!call) {
+		*(void **)(void *)&call = dlsym(RTLD_NEXT, "gnutls_record_check_pending");
+		atomic_store(&real, call);
+	}
+	return (call ? call(session) : 0) + (reader ? reader->out.ready : 0);
 }
 
 /* In the library's place, which has not closed the descriptor yet. It leaves without a word; a client could then take an end

@@ -1,11 +1,12 @@
 /**
  * Puts the filter of wire.h between the sockets and the HTTP library. The library has no hook there, but it reads with
  * recv(), or gnutls_record_recv() under TLS: this program has functions of these names, which the dynamic linker prefers to
- * those of the system. For a descriptor without a reader they are what they always were. Under TLS two more things are
- * done here: a handshake that takes too long is cut off, and a session says goodbye before it is freed.
+ * those of the system. For a descriptor without a reader they are what they always were. A TLS session also says goodbye
+ * here before it is freed.
  *
  * libmicrohttpd with epoll takes a short read for an empty socket and waits for the next event. So a read that gives less
- * than it was asked for has seen the socket empty: whatever could be let through has been.
+ * than it was asked for has seen the socket empty: whatever could be let through has been. Under TLS it looks into the
+ * session before it waits; what is held here counts there.
  */
 #ifndef SERVER_READER_H
 #define SERVER_READER_H
@@ -25,8 +26,7 @@ bool srv_readers_start(void);
 /**
  * From now on what arrives at fd is filtered. Reads are made by one thread at a time.
  * @param tls         gnutls_record_recv() is filtered rather than recv()
- * @param seconds     how long a head or a body in chunks may take to arrive; then it has the fault 408. As long may the
- *                    handshake of TLS take; then the connection counts as reset
+ * @param seconds     how long a head or a body in chunks may take to arrive; then it has the fault 408
  * @return NULL if memory does not suffice
  */
 struct srv_reader *srv_reader_open(int fd, bool tls, long long seconds);

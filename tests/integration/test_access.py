@@ -3,6 +3,7 @@ import contextlib
 import http.client
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -45,15 +46,19 @@ class Server:
     def log(self):
         return self.log_path.read_text()
 
+    def await_log(self, text, n):
+        """Returns the log once it has the text n times: a line may be written a moment after its answer was sent."""
+        for _ in range(1200):
+            if self.log().count(text) >= n:
+                return self.log()
+            time.sleep(0.05)
+        pytest.fail(f"{text!r} never came: {self.log()}")
+
     def hang_up(self, expected):
         """SIGHUP; returns once the log says it once more."""
         before = self.log().count(expected)
         self.process.send_signal(signal.SIGHUP)
-        for _ in range(1200):
-            if self.log().count(expected) > before:
-                return
-            time.sleep(0.05)
-        pytest.fail(f"{expected!r} never came: {self.log()}")
+        self.await_log(expected, before + 1)
 
     def connect(self, context=None):
         if context:
@@ -147,7 +152,7 @@ def test_log_has_names_and_no_tokens(serve, tokens):
     ask(connection, "GET", "/v1/info", LAB + "x")
     ask(connection, "GET", "/healthz", LAB)
     ask(connection, "GET", "/healthz")
-    log = server.log()
+    log = server.await_log("request_id=", 5)
     assert LAB not in log and HUB not in log and "lab-0" not in log
     lines = [line for line in log.splitlines() if "request_id=" in line]
     assert [' token="lab"' in line for line in lines] == [True, False, False, False, False]
@@ -390,7 +395,7 @@ def test_sent_away_without_a_word(serve, certificates):
     assert got == b""
     with pytest.raises((ssl.SSLError, ConnectionResetError)):
         server.connect(trust(certificates["a"])).connect()
-    assert server.log().count('aborted="There are as many connections from this address') == 2
+    server.await_log('aborted="There are as many connections from this address', 2)
     assert ask(first, "GET", "/healthz")[0] == 200
 
 
@@ -486,23 +491,119 @@ def test_ends_are_announced(serve, certificates):
             assert until_end(s).count(b"HTTP/1.1 200 ") == (1 if request else 0)
 
 
+def cpu_seconds(server):
+    fields = (pathlib.Path("/proc") / str(server.process.pid) / "stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_silent_handshake_takes_no_cpu(https):
+    server, context = https
+    assert ask(server.connect(context), "GET", "/healthz")[0] == 200
+    silent = [socket.create_connection((server.host, server.port)) for _ in range(8)]
+    for i, s in enumerate(silent):
+        s.sendall(b"\x16\x03\x01\x02\x00\x01\x00"[:i])
+    began, before = time.monotonic(), cpu_seconds(server)
+    while time.monotonic() < began + 1:
+        time.sleep(0.1)
+    assert cpu_seconds(server) - before < 0.2
+    assert ask(server.connect(context), "GET", "/healthz")[0] == 200
+    for s in silent:
+        s.close()
+
+
+HELLO = b"\x16\x03\x01" + struct.pack(">H", 16000) + b"\x01\x00\x3e\x7c" + 15000 * b"\0"
+
+
+def ended(s):
+    try:
+        return s.recv(1000) == b""
+    except socket.timeout:
+        return False
+    except (ConnectionResetError, BrokenPipeError):
+        return True
+
+
 def test_slow_handshake(serve, certificates):
     """A handshake of a byte at a time would keep the connection for hours."""
     server = serve(*tls_options(certificates["a"]), "--receive-seconds", 1)
-    with socket.create_connection((server.host, server.port)) as s:
-        s.settimeout(0.1)
-        n, closed = 0, False
-        hello = b"\x16\x03\x01" + struct.pack(">H", 16000) + b"\x01\x00\x3e\x7c" + 15000 * b"\0"
-        while not closed and n < 600:  # a minute
-            try:
-                s.sendall(hello[n:n + 1])
+    for first in 1, 4, 40:
+        with socket.create_connection((server.host, server.port)) as s:
+            s.settimeout(0.1)
+            s.sendall(HELLO[:first])
+            n, over = first, False
+            while not over and n < first + 600:  # a minute
+                with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+                    s.sendall(HELLO[n:n + 1])
                 n += 1
-                closed = s.recv(100) == b""
-            except socket.timeout:
-                pass
-            except (ConnectionResetError, BrokenPipeError):
-                closed = True
-        assert closed
+                over = ended(s)
+            assert over
+
+
+def test_what_goes_wrong_in_a_handshake_leaves_nothing(serve, certificates):
+    """Silence, ends and resets at any time of it, and of what comes behind: the places are free again, the server idle."""
+    server = serve(*tls_options(certificates["a"]), "--receive-seconds", 1, "--connections-per-address", 8)
+    context = trust(certificates["a"])
+
+    def silent(n):
+        s = socket.create_connection((server.host, server.port))
+        s.sendall(HELLO[:n])
+        return s
+
+    def half_closed(n):
+        s = silent(n)
+        s.shutdown(socket.SHUT_WR)
+        return s
+
+    def reset(n):
+        s = silent(n)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        s.close()
+        return None
+
+    def greeted(data):
+        s = encrypted(server, context)
+        s.sendall(data)
+        return s
+
+    for make, what in (silent, (0, 3, 5, 100, 8000)), (half_closed, (0, 3, 100)), (reset, (0, 3, 100)), \
+            (greeted, (b"", b"GET / HTTP/1.1\r\n", b"\r\n")):
+        sockets = [s for s in map(make, what) if s]
+        for s in sockets:
+            s.settimeout(60)
+            assert ended(s), (make, what)
+            s.close()
+    connections = []
+    for _ in range(600):
+        with contextlib.suppress(ssl.SSLError, ConnectionError):
+            connections.append(server.connect(context))
+            connections[-1].connect()
+            if len(connections) == 8:
+                break
+            continue
+        for connection in connections:
+            connection.close()
+        connections = []
+        time.sleep(0.1)
+    assert len(connections) == 8
+    for connection in connections:
+        assert ask(connection, "GET", "/healthz")[0] == 200
+    began, before = time.monotonic(), cpu_seconds(server)
+    while time.monotonic() < began + 0.5:
+        time.sleep(0.1)
+    assert cpu_seconds(server) - before < 0.1
+
+
+def test_stops_with_handshakes_under_way(https):
+    server, context = https
+    assert ask(server.connect(context), "GET", "/healthz")[0] == 200
+    silent = [socket.create_connection((server.host, server.port)) for _ in range(4)]
+    for i, s in enumerate(silent):
+        s.sendall(HELLO[:i])
+    assert ask(server.connect(context), "GET", "/healthz")[0] == 200
+    assert server.stop() == 0
+    for s in silent:
+        assert ended(s)
+        s.close()
 
 
 def test_certificate_is_read_again(serve, certificates, tmp_path):
