@@ -7,7 +7,7 @@ COPY Makefile LICENSE ./
 COPY core core
 COPY api api
 COPY server server
-RUN make -j"$(nproc)" && make install DESTDIR=/out PREFIX=/usr
+RUN make -j"$(nproc)" && make install-program DESTDIR=/out PREFIX=/usr
 
 FROM debian:bookworm-slim
 # curl is there for HEALTHCHECK, which asks the server next to it (-k: its certificate is for another name).

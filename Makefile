@@ -52,11 +52,13 @@ $(B)/core/kernels_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -m
 $(B)/core/kernels_avx2.c.o: CFLAGS += -mavx2 -mfma
 endif
 $(B)/core/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
-$(B)/core/prepare.c.o $(B)/core/evaluate.c.o $(B)/core/block.c.o: CFLAGS += $(KERNEL_FLAGS)
+$(B)/core/prepare.c.o $(B)/core/evaluate.c.o $(B)/core/scatter.c.o $(B)/core/block.c.o: CFLAGS += $(KERNEL_FLAGS)
 
 # A test links its own layer and what stands below, nothing else.
 $(B)/tests/unit/core/% $(B)/tests/property/%: LAYER = $(B)/libfric.a $(CORE_LIBS)
 $(B)/tests/unit/api/%: LAYER = $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/test_print_double: LAYER = $(B)/tests/unit/api/to_chars.cc.o $(B)/libapi.a $(API_LIBS)
+$(B)/tests/unit/api/test_print_double: $(B)/tests/unit/api/to_chars.cc.o
 $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a $(SERVER_LIBS)
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
 	$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
@@ -98,27 +100,48 @@ image-test: ## build the container image and try it (root; needs no Docker daemo
 	@scripts/packages image
 	@tests/image/run
 
+fire-test: ## replicas killed behind nginx, overload, a soak of five minutes (FIRE="--soak-seconds 60" for less)
+	@scripts/packages fire
+	@$(MAKE) --no-print-directory all
+	@tests/fire/run $(FIRE)
+
+deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, systemd, man page
+	@scripts/packages deploy
+	@$(MAKE) --no-print-directory all
+	@tests/deploy/run
+
 lint: ## compile with clang without warnings, clang-tidy, cppcheck
 	@scripts/packages build test lint
 	@scripts/lint
 
-install: all ## install program, library, header and pkg-config file under PREFIX (default /usr/local)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/frictiond
+build/frictiond.1: docs/frictiond.1.in scripts/manual $(PROGRAM)
+	scripts/manual $(PROGRAM) > $@
+
+install: install-program build/frictiond.1 ## install program, library, header, pkg-config file, manual page and systemd unit under PREFIX
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/systemd/system lib/sysusers.d share/man/man1)
 	install -m 644 core/fric.h $(DESTDIR)$(PREFIX)/include/fric.h
 	install -m 644 core/mollifier.h $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
 	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/lib/libfric.a
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(sed -n 's/.*FRIC_VERSION "\(.*\)"/\1/p' core/fric.h)|" \
 	    core/fric.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/fric.pc
+	install -m 644 build/frictiond.1 $(DESTDIR)$(PREFIX)/share/man/man1/frictiond.1
+	sed 's|/usr/local/bin|$(PREFIX)/bin|' deploy/systemd/frictiond.service \
+	    > $(DESTDIR)$(PREFIX)/lib/systemd/system/frictiond.service
+	install -m 644 deploy/systemd/frictiond.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/frictiond.conf
+
+install-program: all # what a container image needs
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/frictiond
 
 clean: ## remove everything that was built
 	rm -rf build
 
 help: ## this list
 	@echo 'Targets of make:'
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-13s %s\n", $$1, $$2}'
 
-.PHONY: all tests test test-packages packages bench asan demo run image-test lint install clean help
+.PHONY: all tests test test-packages packages bench asan demo run image-test deploy-test fire-test lint install install-program \
+	clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

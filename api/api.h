@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "api/pool.h"
 
@@ -45,6 +46,16 @@ struct api_part {
 	size_t n;
 };
 
+/* The steps of an evaluation, as in Server-Timing. */
+enum api_phase { API_DECODE, API_PREPARE, API_EVALUATE, API_ENCODE, API_N_PHASES };
+
+/* What an evaluation was, for those who keep count of them. All zero for other requests. */
+struct api_measure {
+	int n_phases;                           /* how many were begun, in the order above; the last one may have failed */
+	int64_t phase_nanoseconds[API_N_PHASES];
+	size_t n_contacts;                      /* of an evaluation that was answered */
+};
+
 /* The answer; its strings and body belong to it until api_response_free. */
 struct api_response {
 	int status;
@@ -62,6 +73,7 @@ struct api_response {
 	int n_parts;             /* up to API_MAX_PARTS, none of them empty */
 	void *owner;             /* of what parts point to, until release(owner); release is NULL if there is none */
 	void (*release)(void *owner);
+	struct api_measure measure;
 };
 
 /* What a request may do, judged from its line and headers before a byte of its body is read. */

@@ -114,17 +114,19 @@ static void hand_over(struct api_lift *lift, json_t *root, struct api_document *
 {
 	*document = (struct api_document){
 		.root = root, .arrays = lift->arrays, .n_arrays = lift->n_arrays, .memory = lift->values,
+		.memory_bytes = lift->values_capacity * sizeof *lift->values, .pool = lift->pool,
 	};
 	lift->arrays = NULL;
 	lift->values = NULL;
 }
 
-bool api_document_read_json(const char *text, size_t bytes, struct api_document *document, struct api_text_fault *fault)
+bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
+                              struct api_text_fault *fault)
 {
 	static const char nothing[1];
 	if (bytes == 0)
 		text = nothing;
-	struct api_lift lift = {.text = text, .end = text + bytes, .fault = fault};
+	struct api_lift lift = {.text = text, .end = text + bytes, .pool = pool, .fault = fault};
 	*fault = (struct api_text_fault){0};
 	json_t *root = NULL;
 	if (api_skip_blanks(text, lift.end) == lift.end) {
@@ -140,6 +142,11 @@ bool api_document_read_json(const char *text, size_t bytes, struct api_document 
 		locate(text, fault);
 	api_lift_free(&lift);
 	return root;
+}
+
+bool api_document_read_json(const char *text, size_t bytes, struct api_document *document, struct api_text_fault *fault)
+{
+	return api_document_read_pooled(NULL, text, bytes, document, fault);
 }
 
 static const struct {
@@ -163,7 +170,7 @@ void api_document_free(struct api_document *document)
 {
 	json_decref(document->root);
 	free(document->arrays);
-	free(document->memory);
+	api_pool_give(document->pool, document->memory, document->memory_bytes);
 	*document = (struct api_document){0};
 }
 

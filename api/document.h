@@ -45,7 +45,10 @@ struct api_document {
 	json_t *root;
 	struct api_array *arrays;
 	size_t n_arrays;
-	void *memory;   /* what reading allocated; private */
+	int n_threads;  /* written: how many may print large arrays; 0 is as 1. More only on the thread that owns the team */
+	void *memory;   /* what reading allocated; private, as where it goes back to */
+	size_t memory_bytes;
+	struct api_pool *pool;
 };
 
 /* Why a text was refused. */
@@ -65,6 +68,10 @@ struct api_text_fault {
  * @return false with *fault filled in; nothing to free then
  */
 bool api_document_read_json(const char *text, size_t bytes, struct api_document *document, struct api_text_fault *fault);
+
+/* The same with large blocks from a pool (or NULL), which must live as long as the document. */
+bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
+                              struct api_text_fault *fault);
 
 /**
  * The text of a document whose tree was built by the caller, integers being marks into arrays.

@@ -2,11 +2,15 @@
 
 #include "buffer.h"
 #include "numbers.h"
+#include "print_array.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLACK = 2 * API_NUMBER_BYTES }; /* room for a number, its comma and the final NUL */
+enum {
+	SLACK = 2 * API_NUMBER_BYTES, /* room for a number, its comma and the final NUL */
+	USUAL_REST = 512,             /* of a text beside numbers */
+};
 
 /* The text under way. Writers return false when it cannot go on; over then tells the two reasons apart. */
 struct writer {
@@ -53,30 +57,11 @@ static size_t print(const struct api_array *array, size_t i, char *text)
 	return api_real_write(((const double *)array->data)[i], text);
 }
 
-/* Commas between, and before the first unless it begins its row. */
-static size_t print_some(const struct api_array *array, size_t begin, size_t end, bool begins_row, char *text)
+static bool put_number(struct writer *w, const struct api_array *array, size_t i)
 {
-	char *at = text;
-	for (size_t i = begin; i < end; i++) {
-		if (i > begin || !begins_row)
-			*at++ = ',';
-		at += print(array, i, at);
-	}
-	return (size_t)(at - text);
-}
-
-/* One reservation for a batch of numbers, where the ceiling is not so close that each one has to be looked at. */
-static bool put_numbers(struct writer *w, const struct api_array *array, size_t begin, size_t n)
-{
-	enum { BATCH = 32, LONGEST = SLACK / 2 + 1 };
-	for (size_t i = begin, m; i < begin + n; i += m) {
-		m = begin + n - i < BATCH ? begin + n - i : BATCH;
-		if (!has_room(w, m * LONGEST))
-			m = 1;
-		if (!reserve(w, m * LONGEST))
-			return false;
-		w->text.bytes += print_some(array, i, i + m, i == begin, w->text.data + w->text.bytes);
-	}
+	if (!reserve(w, API_NUMBER_BYTES))
+		return false;
+	w->text.bytes += print(array, i, w->text.data + w->text.bytes);
 	return true;
 }
 
@@ -85,19 +70,32 @@ static bool put_numbers(struct writer *w, const struct api_array *array, size_t 
 static bool put_level(struct writer *w, const struct api_array *array, int level, size_t *i)
 {
 	if (level == array->rank || level == API_MAX_RANK)
-		return put_numbers(w, array, (*i)++, 1);
+		return put_number(w, array, (*i)++);
 	if (!put_char(w, '['))
 		return false;
-	if (level == array->rank - 1) {
-		if (!put_numbers(w, array, *i, array->shape[level]))
+	for (size_t row = 0; row < array->shape[level]; row++)
+		if ((row && !put_char(w, ',')) || !put_level(w, array, level + 1, i))
 			return false;
-		*i += array->shape[level];
-	} else {
-		for (size_t row = 0; row < array->shape[level]; row++)
-			if ((row && !put_char(w, ',')) || !put_level(w, array, level + 1, i))
-				return false;
-	}
 	return put_char(w, ']');
+}
+
+static bool is_printed_whole(const struct api_array *array)
+{
+	return array->rank > 0 && array->n > 0;
+}
+
+/* One by one where there is nothing to gain, or the ceiling is so close that each number has to be looked at. */
+static bool put_array(struct writer *w, const struct api_array *array)
+{
+	size_t i = 0;
+	if (!is_printed_whole(array) || !has_room(w, api_print_array_bound(array)))
+		return put_level(w, array, 0, &i);
+	if (!reserve(w, api_print_array_bound(array)))
+		return false;
+	const size_t n =
+		api_print_array(array, w->document->n_threads, w->text.pool, w->text.data + w->text.bytes);
+	w->text.bytes += n;
+	return n > 0;
 }
 
 static bool put_bytes(struct writer *w, const char *bytes, size_t n)
@@ -162,8 +160,7 @@ static bool put_list(struct writer *w, const json_t *list)
 static bool put_mark(struct writer *w, const json_t *node)
 {
 	const struct api_array *array = api_document_array(w->document, node);
-	size_t i = 0;
-	return array && put_level(w, array, 0, &i);
+	return array && put_array(w, array);
 }
 
 static bool put_node(struct writer *w, const json_t *node)
@@ -181,13 +178,23 @@ static bool put_node(struct writer *w, const json_t *node)
 	return false;
 }
 
+/* All at once as far as it can be foreseen: growth means copying. Pages that are not written to take no memory. */
+static bool reserve_all(struct writer *w)
+{
+	const struct api_document *d = w->document;
+	size_t bytes = USUAL_REST;
+	for (size_t k = 0; k < d->n_arrays; k++)
+		bytes += is_printed_whole(&d->arrays[k]) ? api_print_array_bound(&d->arrays[k]) : API_NUMBER_BYTES;
+	return !has_room(w, bytes) || reserve(w, bytes);
+}
+
 enum api_written api_document_write_json(const struct api_document *document, size_t max_bytes, struct api_buffer *text)
 {
 	if (max_bytes > SIZE_MAX / 4)
 		max_bytes = SIZE_MAX / 4;
 	struct writer w = {.document = document, .max_bytes = max_bytes,
 	                   .text = {.limit = max_bytes + SLACK, .pool = text->pool}};
-	const bool done = document->root && put_node(&w, document->root) && reserve(&w, 1);
+	const bool done = document->root && reserve_all(&w) && put_node(&w, document->root) && reserve(&w, 1);
 	if (done)
 		w.text.data[w.text.bytes] = '\0';
 	else

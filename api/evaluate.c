@@ -9,8 +9,6 @@
 #include "api/numbers.h"
 #include "api/render.h"
 
-enum step { DECODE, PREPARE, EVALUATE, ENCODE, N_STEPS };
-
 /* Everything one request owns; given back at one place. */
 struct job {
 	const struct api_service *service;
@@ -23,8 +21,8 @@ struct job {
 	struct fric_contacts *contacts;
 	struct api_render render;
 	struct api_fault *fault;
+	struct api_measure measure;
 	int64_t step_began;
-	int64_t nanoseconds[N_STEPS];
 };
 
 static int64_t now(void)
@@ -92,7 +90,19 @@ static bool check_hessian_size(struct job *job, size_t bytes)
 	                    " use \"factors\", or fewer contacts in a request", bytes, job->service->max_answer_bytes);
 }
 
-static bool triplets(struct job *job, json_t *hessian, const double *inner)
+/* Of all contacts, in order; NULL after a fault. */
+static double *inner_matrices(struct job *job)
+{
+	const struct api_evaluation *e = &job->evaluation;
+	struct fric_error error;
+	double *inner = allocate(job, fric_n_contacts(job->contacts) * (size_t)fric_inner_size(e->batch.dim), sizeof(*inner));
+	if (!inner || !core(job, fric_hessian_inner(&job->context, job->contacts, e->velocities,
+	                                            (enum fric_projection)e->projection, inner, &error), &error))
+		return NULL;
+	return inner;
+}
+
+static bool triplets(struct job *job, json_t *hessian)
 {
 	const enum fric_triangle triangle = (enum fric_triangle)job->evaluation.triangle;
 	const size_t n = fric_n_triplets(job->contacts, triangle);
@@ -100,8 +110,8 @@ static bool triplets(struct job *job, json_t *hessian, const double *inner)
 	if (!check_hessian_size(job, n * (2 * sizeof(int32_t) + sizeof(double))))
 		return false;
 	int32_t *rows = allocate(job, n, sizeof(*rows)), *cols = allocate(job, n, sizeof(*cols));
-	double *values = allocate(job, n, sizeof(*values));
-	if (!rows || !cols || !values ||
+	double *values = allocate(job, n, sizeof(*values)), *inner = inner_matrices(job);
+	if (!rows || !cols || !values || !inner ||
 	    !core(job, fric_hessian_triplets(&job->context, job->contacts, inner, triangle, rows, cols, values, &error), &error))
 		return false;
 	api_render_add(&job->render, hessian, "rows", api_render_array(&job->render, API_I32, rows, n, 0, 0));
@@ -110,7 +120,7 @@ static bool triplets(struct job *job, json_t *hessian, const double *inner)
 	return true;
 }
 
-static bool csr(struct job *job, json_t *hessian, const double *inner)
+static bool csr(struct job *job, json_t *hessian)
 {
 	const enum fric_triangle triangle = (enum fric_triangle)job->evaluation.triangle;
 	struct api_render *r = &job->render;
@@ -120,8 +130,8 @@ static bool csr(struct job *job, json_t *hessian, const double *inner)
 	const size_t n = fric_pattern_n_entries(r->pattern), n_rows = fric_pattern_n_rows(r->pattern);
 	if (!check_hessian_size(job, n * (sizeof(int32_t) + sizeof(double)) + n_rows * sizeof(int64_t)))
 		return false;
-	double *data = allocate(job, n, sizeof(*data));
-	if (!data || !core(job, fric_hessian_csr(&job->context, job->contacts, inner, r->pattern, data, &error), &error))
+	double *data = allocate(job, n, sizeof(*data)), *inner = inner_matrices(job);
+	if (!data || !inner || !core(job, fric_hessian_csr(&job->context, job->contacts, inner, r->pattern, data, &error), &error))
 		return false;
 	api_render_add(r, hessian, "indptr",
 	               api_render_array(r, API_I64, fric_pattern_indptr(r->pattern), n_rows + 1, 0, 0));
@@ -154,56 +164,63 @@ static json_t *group_output(struct job *job, enum fric_type type, enum fric_outp
 	return status ? api_render_array(&job->render, API_I32, status, n, 0, 0) : NULL;
 }
 
-static bool group_factors(struct job *job, enum fric_type type, const double *inner, json_t *hessian)
+static bool allocate_factors(struct job *job, struct fric_factors *factors)
 {
-	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
-	const size_t m = (size_t)fric_inner_size(job->evaluation.batch.dim);
-	struct api_render *r = &job->render;
-	json_t *group = json_object();
-	struct fric_error error;
-	double *weights = allocate(job, n * k, sizeof(*weights));
-	api_render_add(r, hessian, fric_type_name(type), group);
-	json_t *basis = group_output(job, type, FRIC_OUT_TANGENT_BASIS);
-	if (!weights || !basis)
-		return false;
-	if (!core(job, fric_stencil_weights(&job->context, job->contacts, type, weights, &error), &error))
-		return false;
-	api_render_add(r, group, "weights", api_render_array(r, API_F64, weights, n, k, 0));
-	api_render_add(r, group, "tangent_basis", basis);
-	api_render_add(r, group, "inner", api_render_array(r, API_F64, inner, n, m, 0));
+	const int dim = job->evaluation.batch.dim;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(job->contacts, type);
+		factors->weights[type] = allocate(job, n * (size_t)fric_stencil_size(type), sizeof(double));
+		factors->tangent_basis[type] = allocate(job, n * (size_t)(dim * (dim - 1)), sizeof(double));
+		factors->inner[type] = allocate(job, n * (size_t)fric_inner_size(dim), sizeof(double));
+		if (!factors->weights[type] || !factors->tangent_basis[type] || !factors->inner[type])
+			return false;
+	}
 	return true;
 }
 
-static bool factors(struct job *job, json_t *hessian, const double *inner)
+static void add_factors(struct job *job, enum fric_type type, const struct fric_factors *factors, json_t *hessian)
 {
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
-		if (job->evaluation.has_group[type] && !group_factors(job, type, inner, hessian))
-			return false;
-		inner += fric_group_size(job->contacts, type) * (size_t)fric_inner_size(job->evaluation.batch.dim);
-	}
+	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
+	const size_t d = (size_t)job->evaluation.batch.dim, m = (size_t)fric_inner_size((int)d);
+	struct api_render *r = &job->render;
+	json_t *group = json_object();
+	api_render_add(r, hessian, fric_type_name(type), group);
+	api_render_add(r, group, "weights", api_render_array(r, API_F64, factors->weights[type], n, k, 0));
+	api_render_add(r, group, "tangent_basis", api_render_array(r, API_F64, factors->tangent_basis[type], n, d, d - 1));
+	api_render_add(r, group, "inner", api_render_array(r, API_F64, factors->inner[type], n, m, 0));
+}
+
+static bool factors(struct job *job, json_t *hessian)
+{
+	const struct api_evaluation *e = &job->evaluation;
+	struct fric_factors all;
+	struct fric_error error;
+	if (!allocate_factors(job, &all) ||
+	    !core(job, fric_hessian_factors(&job->context, job->contacts, e->velocities,
+	                                    (enum fric_projection)e->projection, &all, &error), &error))
+		return false;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		if (e->has_group[type])
+			add_factors(job, type, &all, hessian);
 	return true;
 }
 
 static bool evaluate_hessian(struct job *job)
 {
-	static bool (*const assemble[])(struct job *, json_t *, const double *) = {triplets, csr, factors};
+	static bool (*const assemble[])(struct job *, json_t *) = {triplets, csr, factors};
 	const struct api_evaluation *e = &job->evaluation;
 	const size_t ndof = e->batch.n_vertices * (size_t)e->batch.dim;
-	struct fric_error error;
 	if (!e->outputs[API_HESSIAN])
 		return true;
 	json_t *hessian = json_object();
 	int64_t *shape = allocate(job, 2, sizeof(*shape));
-	double *inner = allocate(job, fric_n_contacts(job->contacts) * (size_t)fric_inner_size(e->batch.dim), sizeof(*inner));
 	api_render_add(&job->render, job->render.document.root, "hessian", hessian);
-	if (!shape || !inner || !hessian)
+	if (!shape || !hessian)
 		return false;
 	shape[0] = shape[1] = (int64_t)ndof;
 	api_render_add(&job->render, hessian, "format", json_string(api_hessian_formats[e->format]));
 	api_render_add(&job->render, hessian, "shape", api_render_array(&job->render, API_I64, shape, 2, 0, 0));
-	return core(job, fric_hessian_inner(&job->context, job->contacts, e->velocities,
-	                                    (enum fric_projection)e->projection, inner, &error), &error) &&
-	       assemble[e->format](job, hessian, inner);
+	return assemble[e->format](job, hessian);
 }
 
 static bool evaluate_group(struct job *job, enum fric_type type, json_t *collisions)
@@ -264,6 +281,7 @@ static bool evaluate(struct job *job)
 {
 	if (!api_render_start(&job->render, &job->arena))
 		return api_fault_set(job->fault, 503, "not enough memory for this request now");
+	job->render.document.n_threads = job->service->n_threads;
 	json_t *root = job->render.document.root;
 	api_render_integer(&job->render, root, "n_vertices", (int64_t)fric_n_vertices(job->contacts));
 	api_render_integer(&job->render, root, "n_collisions", (int64_t)fric_n_contacts(job->contacts));
@@ -274,11 +292,12 @@ static bool evaluate(struct job *job)
 }
 
 /* A step begins where the one before it ended: asking the clock costs as much as some of the work. */
-static bool timed(struct job *job, enum step step, bool (*run)(struct job *))
+static bool timed(struct job *job, enum api_phase phase, bool (*run)(struct job *))
 {
 	const bool ok = run(job);
 	const int64_t ended = now();
-	job->nanoseconds[step] = ended - job->step_began;
+	job->measure.phase_nanoseconds[phase] = ended - job->step_began;
+	job->measure.n_phases = (int)phase + 1;
 	job->step_began = ended;
 	return ok;
 }
@@ -303,10 +322,10 @@ static char *print_milliseconds(int64_t nanoseconds, char *out)
 
 static void add_timing(const struct job *job, struct api_response *response)
 {
-	static const char *const names[N_STEPS] = {"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
-	char text[N_STEPS * (16 + API_NUMBER_BYTES)], *end = text;
-	for (int step = 0; step < N_STEPS; step++)
-		end = print_milliseconds(job->nanoseconds[step], stpcpy(end, names[step]));
+	static const char *const names[API_N_PHASES] = {"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
+	char text[API_N_PHASES * (16 + API_NUMBER_BYTES)], *end = text;
+	for (int phase = 0; phase < API_N_PHASES; phase++)
+		end = print_milliseconds(job->measure.phase_nanoseconds[phase], stpcpy(end, names[phase]));
 	*end = '\0';
 	api_response_add_header(response, "Server-Timing", text);
 }
@@ -318,10 +337,12 @@ bool api_evaluate(const struct api_service *service, const struct api_request *r
 	                  .step_began = now(), .arena = {.pool = service->pool},
 	                  .context = {.n_threads = service->n_threads, .stop = request->stop,
 	                              .kernels = service->kernels, .memory = api_pool_memory(service->pool)}};
-	const bool ok = timed(&job, DECODE, decode) && timed(&job, PREPARE, prepare) && timed(&job, EVALUATE, evaluate) &&
-	                timed(&job, ENCODE, encode);
+	const bool ok = timed(&job, API_DECODE, decode) && timed(&job, API_PREPARE, prepare) &&
+	                timed(&job, API_EVALUATE, evaluate) && timed(&job, API_ENCODE, encode);
 	api_render_abandon(&job.render);
 	add_timing(&job, response);
+	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;
+	response->measure = job.measure;
 	fric_contacts_free(job.contacts);
 	api_document_free(&job.document);
 	api_arena_free(&job.arena);

@@ -49,5 +49,6 @@ bool api_format_read(const struct api_service *service, const struct api_request
 		return false;
 	if (format == API_FRAME)
 		return api_frame_read(request->body, request->body_bytes, service->max_json_bytes, arena, document, fault);
-	return api_document_read_json(request->body, request->body_bytes, document, &text) || api_fault_text(fault, &text);
+	return api_document_read_pooled(arena->pool, request->body, request->body_bytes, document, &text) ||
+	       api_fault_text(fault, &text);
 }

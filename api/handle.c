@@ -243,6 +243,7 @@ static bool evaluate_function(const struct api_service *service, const struct ap
 {
 	struct api_render render;
 	bool ok = api_render_start(&render, arena);
+	render.document.n_threads = service->n_threads;
 	ok = ok && api_function_evaluate(function, document, arena, &render, fault);
 	return finish(service, request, &render, ok, fault, response);
 }

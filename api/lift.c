@@ -161,6 +161,7 @@ bool api_lift_text(struct api_lift *lift)
 {
 	lift->copied = lift->text;
 	lift->skeleton.limit = SIZE_MAX;
+	lift->skeleton.pool = lift->pool;
 	if (!api_buffer_reserve(&lift->skeleton, 1))
 		return out_of_memory(lift);
 	for (const char *p = lift->text, *next; p < lift->end; p = next) {
@@ -198,8 +199,8 @@ size_t api_lift_text_offset(const struct api_lift *lift, size_t skeleton_offset)
 
 void api_lift_free(struct api_lift *lift)
 {
-	free(lift->skeleton.data);
-	free(lift->values);
+	api_buffer_free(&lift->skeleton);
+	api_pool_give(lift->pool, lift->values, lift->values_capacity * sizeof *lift->values);
 	free(lift->arrays);
 	free(lift->marks);
 }

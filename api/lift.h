@@ -19,6 +19,7 @@ struct api_mark {
 struct api_lift {
 	const char *text, *end;    /* borrowed */
 	const char *copied;        /* how far the skeleton is written */
+	struct api_pool *pool;     /* where skeleton and values come from, or NULL */
 	struct api_buffer skeleton;
 	double *values;            /* 64-byte aligned */
 	size_t n_values, values_capacity;
@@ -32,7 +33,7 @@ struct api_lift {
 
 /**
  * Runs the pass.
- * @param lift  text, end and fault set, all else zero; to be freed with api_lift_free either way
+ * @param lift  text, end, fault and perhaps pool set, all else zero; to be freed with api_lift_free either way
  * @return false with *fault filled in except for line and column; the skeleton then ends before the fault
  */
 bool api_lift_text(struct api_lift *lift);
@@ -78,9 +79,11 @@ static inline const char *api_skip_blanks(const char *p, const char *end)
 	return p;
 }
 
+/* '-' and the digits, without a branch between them: signs come as they like. */
 static inline bool api_starts_number(char c)
 {
-	return c == '-' || (unsigned char)(c - '0') < 10;
+	const unsigned place = (unsigned)(unsigned char)c - '-';
+	return place < 13 && (0x1FF9u >> place & 1);
 }
 
 #endif

@@ -3,7 +3,6 @@
 #include "numbers.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -28,12 +27,12 @@ static bool grow_values(struct api_lift *lift)
 	size_t bytes = (size_t)(lift->end - lift->text);
 	size_t capacity = lift->values_capacity ? 2 * lift->values_capacity : bytes / USUAL_NUMBER_BYTES + 1;
 	capacity = (capacity + DOUBLES_PER_LINE - 1) / DOUBLES_PER_LINE * DOUBLES_PER_LINE;
-	double *values = aligned_alloc(ALIGNMENT, capacity * sizeof *values);
+	double *values = api_pool_take(lift->pool, capacity * sizeof *values);
 	if (!values)
 		return api_lift_fail(lift, 503, NULL, "out of memory");
 	if (lift->n_values)
 		memcpy(values, lift->values, lift->n_values * sizeof *values);
-	free(lift->values);
+	api_pool_give(lift->pool, lift->values, lift->values_capacity * sizeof *values);
 	lift->values = values;
 	lift->values_capacity = capacity;
 	return true;

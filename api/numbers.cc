@@ -1,11 +1,14 @@
 #include "numbers.h"
 
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <system_error>
 
+#include "powers_of_ten.h"
+
 namespace {
+
+__extension__ typedef unsigned __int128 uint128;
 
 // Powers of ten that a double holds exactly.
 constexpr double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -13,21 +16,8 @@ constexpr double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 
 constexpr int64_t max_ten = 22;
 constexpr std::ptrdiff_t max_exact_digits = 19; // any 19 digits fit 64 bits
 constexpr uint64_t max_exact = uint64_t{1} << 53;
-
-constexpr int64_t max_five = 27; // the largest power of five that fits 64 bits
-
-struct powers_of_five {
-	uint64_t power[max_five + 1];
-	constexpr powers_of_five() : power{}
-	{
-		power[0] = 1;
-		for (int i = 1; i <= max_five; i++)
-			power[i] = 5 * power[i - 1];
-	}
-};
-constexpr powers_of_five fives;
-
-__extension__ typedef unsigned __int128 two_words;
+constexpr std::ptrdiff_t least_long = 12;
+constexpr uint64_t one_in_highest_byte = uint64_t{1} << 56;
 
 constexpr int64_t max_exponent = 100000000000000000; // where exponents saturate; no text has so many digits
 
@@ -35,7 +25,7 @@ constexpr int64_t max_exponent = 100000000000000000; // where exponents saturate
 struct parts {
 	bool negative;
 	uint64_t digits;          // of integer and fraction, modulo 2^64
-	std::ptrdiff_t n_digits;  // without the zeros in front
+	std::ptrdiff_t n_digits;
 	int64_t exponent;         // the value is digits * 10^exponent
 };
 
@@ -45,73 +35,100 @@ bool is_digit(char c)
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-bool are_eight_digits(uint64_t v)
+// The highest bit of each byte that is no digit, up to the first of those; above it, of any.
+uint64_t not_digits(uint64_t v)
 {
-	return (((v + 0x4646464646464646) | (v - 0x3030303030303030)) & 0x8080808080808080) == 0;
+	return ((v + 0x4646464646464646) | (v - 0x3030303030303030)) & 0x8080808080808080;
 }
 
-// Neighbours are merged three times: 8 digits, 4 pairs, 2 fours, the number.
-uint64_t eight_digits(uint64_t v)
+// Of eight bytes from 0 to 9, the first digit in the lowest. Neighbours are merged three times: pairs, fours, the number.
+uint64_t merge_eight(uint64_t v)
 {
-	v -= 0x3030303030303030;
 	v = v * 10 + (v >> 8);
 	uint64_t outer = (v & 0x000000FF000000FF) * 0x000F424000000064;
 	uint64_t inner = ((v >> 16) & 0x000000FF000000FF) * 0x0000271000000001;
 	return (outer + inner) >> 32;
 }
 
-const char *read_eights(const char *p, const char *end, uint64_t &digits)
+constexpr uint64_t small_tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+
+// As long as there are eight bytes to look at; done tells whether they ended with something else than a digit. What
+// follows the last digits is shifted out, and zeros in front of them take its place.
+inline const char *read_eights(const char *p, const char *end, uint64_t &digits, bool &done)
 {
 	uint64_t v;
-	while (end - p >= 8 && (std::memcpy(&v, p, 8), are_eight_digits(v))) {
-		digits = digits * 100000000 + eight_digits(v);
+	while (end - p >= 8) {
+		std::memcpy(&v, p, 8);
+		const uint64_t others = not_digits(v);
+		v -= 0x3030303030303030;
+		if (others) {
+			const int n = __builtin_ctzll(others) / 8;
+			digits = digits * small_tens[n] + merge_eight(v << 8 << (56 - 8 * n));
+			done = true;
+			return p + n;
+		}
+		digits = digits * 100000000 + merge_eight(v);
 		p += 8;
 	}
 	return p;
 }
 #else
-const char *read_eights(const char *p, const char *, uint64_t &)
+inline const char *read_eights(const char *p, const char *, uint64_t &, bool &)
 {
 	return p;
 }
 #endif
 
-const char *read_digits(const char *p, const char *end, uint64_t &digits)
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+// At most seven behind "0.", without a branch: they come and go from number to number. text: least_long digits
+inline std::ptrdiff_t zeros_in_front(const char *text)
 {
-	p = read_eights(p, end, digits);
-	for (; p < end && is_digit(*p); p++)
+	uint64_t v;
+	std::memcpy(&v, text + 2, 8);
+	const std::ptrdiff_t zeros = 1 + __builtin_ctzll((v ^ 0x3030303030303030) | one_in_highest_byte) / 8;
+	return zeros & -static_cast<std::ptrdiff_t>((text[0] == '0') & (text[1] == '.'));
+}
+#else
+inline std::ptrdiff_t zeros_in_front(const char *)
+{
+	return 0;
+}
+#endif
+
+inline const char *read_digits(const char *p, const char *end, uint64_t &digits)
+{
+	bool done = false;
+	p = read_eights(p, end, digits, done);
+	for (; !done && p < end && is_digit(*p); p++)
 		digits = digits * 10 + static_cast<uint64_t>(*p - '0');
 	return p;
 }
 
 // Each reader returns where it stopped; false: the grammar breaks there.
-bool read_integer(const char *&p, const char *end, parts &number)
+inline bool read_integer(const char *&p, const char *end, parts &number)
 {
 	number.negative = p < end && *p == '-';
 	p += number.negative;
 	const char *begin = p;
-	if (p < end && *p == '0') {
-		p++;
-		return true;
-	}
 	p = read_digits(p, end, number.digits);
+	if (p - begin > 1 && *begin == '0') {
+		number.digits = 0;
+		p = begin + 1;
+	}
 	number.n_digits = p - begin;
 	return p > begin;
 }
 
-bool read_fraction(const char *&p, const char *end, parts &number)
+inline bool read_fraction(const char *&p, const char *end, parts &number)
 {
 	const char *begin = p;
-	while (number.n_digits == 0 && p < end && *p == '0')
-		p++;
-	const char *first = p;
 	p = read_digits(p, end, number.digits);
-	number.n_digits += p - first;
+	number.n_digits += p - begin;
 	number.exponent -= p - begin;
 	return p > begin;
 }
 
-bool read_exponent(const char *&p, const char *end, parts &number)
+inline bool read_exponent(const char *&p, const char *end, parts &number)
 {
 	bool negative = p < end && *p == '-';
 	p += p < end && (*p == '-' || *p == '+');
@@ -124,7 +141,7 @@ bool read_exponent(const char *&p, const char *end, parts &number)
 	return p > begin;
 }
 
-bool read_parts(const char *&p, const char *end, parts &number, bool &integer)
+inline bool read_parts(const char *&p, const char *end, parts &number, bool &integer)
 {
 	if (!read_integer(p, end, number))
 		return false;
@@ -137,10 +154,28 @@ bool read_parts(const char *&p, const char *end, parts &number, bool &integer)
 	return true;
 }
 
-// Digits and power are exact, so that one rounding remains.
-bool convert_exactly(const parts &number, double &value)
+// Zeros in front are no digits of the number.
+std::ptrdiff_t significant_digits(const char *p, const parts &number)
 {
-	if (number.n_digits > max_exact_digits || number.digits > max_exact)
+	std::ptrdiff_t n = number.n_digits;
+	for (p += number.negative; n > 0 && (*p == '0' || *p == '.'); p++)
+		n -= *p == '0';
+	return n;
+}
+
+// Whether number.digits holds them all.
+inline bool are_digits_exact(const char *text, const parts &number)
+{
+	if (number.n_digits < least_long)
+		return true;
+	return number.n_digits - zeros_in_front(text + number.negative) <= max_exact_digits ||
+	       significant_digits(text, number) <= max_exact_digits;
+}
+
+// Digits and power are exact, so that one rounding remains.
+inline bool convert_exactly(const parts &number, double &value)
+{
+	if (number.digits > max_exact)
 		return false;
 	if (number.exponent < -max_ten || number.exponent > max_ten)
 		return false;
@@ -154,36 +189,36 @@ bool convert_exactly(const parts &number, double &value)
 	return true;
 }
 
-double power_of_two(int64_t exponent)
+// The 64 bits of the digits times the 128 of the power of ten. Their product is too large by less than 2^64 in 2^192, that
+// is by less than one in the 128 bits that are looked at here, as much as is cut off below them: unless those say that
+// the number lies half way between two doubles, they round as the number does.
+inline bool convert_by_table(const parts &number, double &value)
 {
-	const uint64_t bits = static_cast<uint64_t>(exponent + 1023) << 52;
-	double value;
-	std::memcpy(&value, &bits, sizeof value);
-	return value;
-}
-
-// digits / 5^k as a quotient of 63 or 64 bits and whether there is a remainder: its conversion is the one rounding. What
-// programs print, 16 or 17 digits after a few zeros, comes this way, in half the time of from_chars.
-bool convert_by_division(const parts &number, double &value)
-{
-	const int64_t k = -number.exponent;
-	if (number.n_digits > max_exact_digits || number.digits == 0 || k < 0 || k > max_five)
+	if (number.exponent < API_LEAST_POWER || number.exponent > API_MOST_POWER || number.digits == 0)
 		return false;
-	const int up = __builtin_clzll(number.digits), five_up = __builtin_clzll(fives.power[k]);
-	const two_words dividend = two_words{number.digits << up} << 63;
-	const uint64_t divisor = fives.power[k] << five_up;
-	const uint64_t quotient = static_cast<uint64_t>(dividend / divisor);
-	const bool remains = static_cast<uint64_t>(dividend) != quotient * divisor;
-	value = static_cast<double>(quotient | remains) * power_of_two(five_up - up - 63 - k);
-	if (number.negative)
-		value = -value;
+	const int power = static_cast<int>(number.exponent), zeros = __builtin_clzll(number.digits);
+	const api_power_of_ten &ten = api_powers_of_ten[power - API_LEAST_POWER];
+	const uint64_t digits = number.digits << zeros;
+	const uint128 product = static_cast<uint128>(digits) * ten.high + (static_cast<uint128>(digits) * ten.low >> 64);
+	const int top = static_cast<int>(product >> 127);
+	const uint128 left = product << (1 - top); // the first bit is that of the significand
+	const uint128 half = static_cast<uint128>(1) << (127 - 53), below = left & (2 * half - 1);
+	const int exponent = api_log2_of_ten(power) + 1086 - zeros + top;
+	if (exponent < 1 || exponent > 2045 || below - (half - 2) <= 4)
+		return false;
+	const uint64_t bits = (static_cast<uint64_t>(exponent - 1) << 52) + static_cast<uint64_t>(left >> 75) + (below > half) +
+	                      (static_cast<uint64_t>(number.negative) << 63);
+	std::memcpy(&value, &bits, sizeof value);
 	return true;
 }
 
 // from_chars reports too large and too small alike. Being out of range, and so not zero, it is too large if over 1.
-bool is_over_one(const parts &number)
+bool is_over_one(const char *text, const char *end, const parts &number)
 {
-	return number.n_digits + number.exponent > 0;
+	std::ptrdiff_t zeros = 0;
+	for (const char *p = text; p < end && (*p < '1' || *p > '9') && *p != 'e' && *p != 'E'; p++)
+		zeros += *p == '0';
+	return number.n_digits - zeros + number.exponent > 0;
 }
 
 } // namespace
@@ -194,29 +229,13 @@ enum api_number_status api_number_read(const char *text, const char *end, struct
 	number->end = text;
 	if (!read_parts(number->end, end, read, number->integer))
 		return API_NUMBER_MALFORMED;
-	if (convert_exactly(read, number->value) || convert_by_division(read, number->value))
+	if (are_digits_exact(text, read) &&
+	    (convert_exactly(read, number->value) || convert_by_table(read, number->value)))
 		return API_NUMBER_OK;
 	if (std::from_chars(text, number->end, number->value).ec == std::errc())
 		return API_NUMBER_OK;
-	if (is_over_one(read))
+	if (is_over_one(text, number->end, read))
 		return API_NUMBER_OVERFLOW;
 	number->value = read.negative ? -0.0 : 0.0;
 	return API_NUMBER_OK;
-}
-
-size_t api_real_write(double value, char *text)
-{
-	char *end = std::to_chars(text, text + API_NUMBER_BYTES - 2, value).ptr;
-	size_t n = static_cast<size_t>(end - text);
-	// Only whole numbers can come without '.' and 'e'.
-	if (value == std::trunc(value) && !std::memchr(text, '.', n) && !std::memchr(text, 'e', n)) {
-		text[n++] = '.';
-		text[n++] = '0';
-	}
-	return n;
-}
-
-size_t api_integer_write(int64_t value, char *text)
-{
-	return static_cast<size_t>(std::to_chars(text, text + API_NUMBER_BYTES, value).ptr - text);
 }

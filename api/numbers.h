@@ -24,8 +24,8 @@ struct api_number {
 	const char *end;  /* one past the number; malformed: where the grammar breaks */
 };
 
-/* Room for any number that is written, longer than the longest by a few bytes. */
-enum { API_NUMBER_BYTES = 32 };
+/* Room for any number that is written: all of it may be, although the longest is shorter by a few bytes. */
+enum { API_NUMBER_BYTES = 40 };
 
 /**
  * Reads the longest JSON number at the start of [text, end). What may follow is up to the caller: "01" is 0, then "1".
@@ -35,7 +35,8 @@ enum { API_NUMBER_BYTES = 32 };
 enum api_number_status api_number_read(const char *text, const char *end, struct api_number *number);
 
 /**
- * The shortest decimal that reads back to the same bits, with a '.' or an 'e' in it ("1.0", "1e+22", "-0.0").
+ * The shortest decimal that reads back to the same bits, and the nearest to the value among those, with a '.' or an 'e' in
+ * it: in the form of C++'s std::to_chars ("0.001", "1e+05", "1.5e-05"), and with ".0" behind whole numbers ("1.0", "-0.0").
  * @param value  finite
  * @param text   [API_NUMBER_BYTES], not terminated
  * @return bytes written

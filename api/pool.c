@@ -13,7 +13,7 @@ enum {
 	ALIGNMENT = 64,
 	HUGE_PAGE = 2 << 20,
 	MAX_IDLE_BLOCKS = 256,
-	FREE_OF_REPLACEMENT = 32 << 20, /* kept beside each other even if never in use at one time */
+	BESIDE_PEAK = 32 << 20, /* kept although never in use at one time: the steps of one request want different sizes */
 };
 
 /* Lies in the first bytes of an idle block: it is mapped and warm anyway. */
@@ -139,11 +139,11 @@ static size_t unmap_all(struct idle *blocks)
 	return bytes;
 }
 
-/* Idle blocks of other sizes make room for a fresh one, so that the pool holds no more than was in use at one time. */
+/* Idle blocks of other sizes make room for a fresh one, so that the pool holds little more than was in use at one time. */
 static void count_fresh(struct api_pool *pool, struct idle **out)
 {
 	const size_t used = pool->counts.used_bytes;
-	const size_t most = pool->peak_bytes > FREE_OF_REPLACEMENT ? pool->peak_bytes : FREE_OF_REPLACEMENT;
+	const size_t most = pool->peak_bytes + BESIDE_PEAK;
 	pool->counts.n_fresh++;
 	evict(pool, most > used ? most - used : 0, out);
 }

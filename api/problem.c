@@ -214,6 +214,7 @@ void api_response_clear(struct api_response *response)
 	response->parts = NULL;
 	response->n_parts = 0;
 	response->release = NULL;
+	response->measure = (struct api_measure){0};
 }
 
 void api_fault_clear(struct api_fault *fault)

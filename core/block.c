@@ -1,7 +1,6 @@
 #include "block.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "slip.h"
 
@@ -13,81 +12,6 @@ struct span next_span(const struct fric_contacts *contacts, size_t begin, size_t
 	return (struct span){type, begin, n < FRIC_BLOCK ? n : FRIC_BLOCK};
 }
 
-/* x and y of a vertex travel together: loads are what this costs. */
-typedef double xy_pair __attribute__((vector_size(16)));
-
-static inline xy_pair load_pair(const double *x)
-{
-	xy_pair p;
-	memcpy(&p, x, sizeof(p));
-	return p;
-}
-
-/* relative_velocity in 3D with the type known: the same operations in the same order. */
-static inline __attribute__((always_inline)) void load_stencil(const struct fric_contacts *c, enum fric_type type, size_t i,
-                                                               const double *v, xy_pair *xy, double *z)
-{
-	const double *x[FRIC_MAX_STENCIL];
-	const double a = c->closest_point[0][i], b = c->closest_point[1][i];
-	for (int k = 0; k < fric_stencil_size_of(type); k++)
-		x[k] = v + (size_t)c->vertices[k][i] * 3;
-	*xy = load_pair(x[0]);
-	*z = x[0][2];
-	const xy_pair p1 = type == FRIC_PLANE_VERTEX ? *xy : load_pair(x[1]);
-	switch (type) {
-	case FRIC_VERTEX_VERTEX:
-		*xy = *xy - p1;
-		*z = *z - x[1][2];
-		break;
-	case FRIC_EDGE_VERTEX:
-		*xy = (*xy - p1) - a * (load_pair(x[2]) - p1);
-		*z = (*z - x[1][2]) - a * (x[2][2] - x[1][2]);
-		break;
-	case FRIC_EDGE_EDGE:
-		*xy = ((*xy - load_pair(x[2])) + a * (p1 - *xy)) - b * (load_pair(x[3]) - load_pair(x[2]));
-		*z = ((*z - x[2][2]) + a * (x[1][2] - *z)) - b * (x[3][2] - x[2][2]);
-		break;
-	case FRIC_FACE_VERTEX:
-		*xy = ((*xy - p1) - a * (load_pair(x[2]) - p1)) - b * (load_pair(x[3]) - p1);
-		*z = ((*z - x[1][2]) - a * (x[2][2] - x[1][2])) - b * (x[3][2] - x[1][2]);
-		break;
-	case FRIC_PLANE_VERTEX:
-		break;
-	}
-}
-
-static inline __attribute__((always_inline)) void load_type(const struct fric_contacts *c, struct span span,
-                                                            enum fric_type type, const double *v, struct kernel_block *b)
-{
-	for (size_t j = 0; j < span.n; j++) {
-		xy_pair xy;
-		load_stencil(c, type, span.begin + j, v, &xy, &b->relative[2][j]);
-		b->relative[0][j] = xy[0];
-		b->relative[1][j] = xy[1];
-	}
-}
-
-static void load_relative(const struct fric_contacts *c, struct span span, const double *v, struct kernel_block *b)
-{
-	switch (span.type) {
-	case FRIC_VERTEX_VERTEX:
-		load_type(c, span, FRIC_VERTEX_VERTEX, v, b);
-		break;
-	case FRIC_EDGE_VERTEX:
-		load_type(c, span, FRIC_EDGE_VERTEX, v, b);
-		break;
-	case FRIC_EDGE_EDGE:
-		load_type(c, span, FRIC_EDGE_EDGE, v, b);
-		break;
-	case FRIC_FACE_VERTEX:
-		load_type(c, span, FRIC_FACE_VERTEX, v, b);
-		break;
-	case FRIC_PLANE_VERTEX:
-		load_type(c, span, FRIC_PLANE_VERTEX, v, b);
-		break;
-	}
-}
-
 static const double *at(struct column column, size_t i)
 {
 	return column_at(column, i);
@@ -95,7 +19,6 @@ static const double *at(struct column column, size_t i)
 
 static void load_block(const struct fric_contacts *c, struct span span, struct kernel_block *b)
 {
-	b->n = span.n;
 	b->transition = c->transition;
 	for (int e = 0; e < 6; e++)
 		b->tangent_basis[e] = c->tangent_basis[e] + span.begin;
@@ -104,6 +27,8 @@ static void load_block(const struct fric_contacts *c, struct span span, struct k
 	b->mu_s = at(c->effective_mu_s, span.begin);
 	b->mu_k = at(c->effective_mu_k, span.begin);
 	b->eps_v = at(c->eps_v, span.begin);
+	b->same_eps_v = c->eps_v.stride == 0;
+	b->has_last_vertex = (size_t)c->ranges[span_slot(span)].highest == c->n_vertices - 1;
 	b->mu_aniso[0] = at(c->mu_aniso[0], span.begin);
 	b->mu_aniso[1] = at(c->mu_aniso[1], span.begin);
 }
@@ -178,10 +103,12 @@ static bool run_careful(const struct block_task *task, struct span span, struct 
 
 bool block_run(const struct block_task *task, struct span span, struct kernel_block *block, struct fault *fault)
 {
+	block->kernels = task->kernels;
+	block->n = span.n;
 	if (task->contacts->dim == 2 || !task->kernels->force || !task->contacts->ordinary)
 		return run_careful(task, span, block, fault);
-	load_relative(task->contacts, span, task->velocities, block);
 	load_block(task->contacts, span, block);
+	task->kernels->relative(task->contacts, span.type, span.begin, task->velocities, block);
 	if (task->result == BLOCK_INNER)
 		task->kernels->inner(block, task->projection);
 	else if (task->result == BLOCK_FORCE)

@@ -28,6 +28,25 @@ struct span {
 /* The first block of [begin, end): all of one type. */
 struct span next_span(const struct fric_contacts *contacts, size_t begin, size_t end);
 
+/* All operations walk over chunks span by span; so spans are always the same, and what is kept for one has a slot of its
+ * own, in order. Some slots belong to no span. */
+static inline size_t span_slot(struct span span)
+{
+	return span.begin / FRIC_BLOCK + span.type;
+}
+
+static inline size_t span_slots(size_t n)
+{
+	return n / FRIC_BLOCK + FRIC_N_TYPES + 1;
+}
+
+/* The span that begins at contact i. */
+static inline struct span span_at(const struct fric_contacts *contacts, size_t i)
+{
+	const size_t end = (i / FRIC_CHUNK + 1) * FRIC_CHUNK;
+	return next_span(contacts, i, end < contacts->n ? end : contacts->n);
+}
+
 /* Fills in the block's results for a span. @return false with *fault set when a result is not finite */
 bool block_run(const struct block_task *task, struct span span, struct kernel_block *block, struct fault *fault);
 

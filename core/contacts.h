@@ -20,6 +20,11 @@ static inline double *column_at(struct column column, size_t i)
 	return column.data + i * column.stride;
 }
 
+/* Where a span (block.h) begins, and the lowest and highest vertex of its contacts. begin < 0: no span. */
+struct span_range {
+	int32_t begin, lowest, highest;
+};
+
 struct fric_contacts {
 	int dim;
 	size_t n_vertices;
@@ -28,7 +33,7 @@ struct fric_contacts {
 	enum fric_transition transition;
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
-	bool ordinary;                   /* forces, coefficients and eps_v of all contacts are: see range.h */
+	bool ordinary;                   /* all contacts are, see contacts_ordinary */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
 	double *closest_point[2];            /* [n] each; 0 where the type has none */
@@ -40,6 +45,7 @@ struct fric_contacts {
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
 	uint8_t *skipped;                    /* [n] enum fric_code */
+	struct span_range *ranges;           /* [span_slots(n)] */
 	void *block;                         /* [block_bytes], from memory */
 	size_t block_bytes;
 	const struct fric_memory *memory;
@@ -51,8 +57,9 @@ static inline int fric_stencil_size_of(enum fric_type type)
 	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
 }
 
-/* Sets `ordinary` from the forces, coefficients and eps_v. */
-void contacts_judge(struct fric_contacts *contacts);
+/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h), velocity scaling
+ * and weights of moderate size; when in doubt, they are not. No sum of ordinary forces overflows, at any velocities. */
+bool contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
 
 /* Type of contact i. */
 static inline enum fric_type contact_type(const struct fric_contacts *c, size_t i)

@@ -1,188 +1,27 @@
 /* Potential and gradient. Contacts are evaluated in blocks; a vertex adds up its forces in contact order. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "block.h"
 #include "memory.h"
+#include "scatter.h"
+#include "schedule.h"
 
-enum { LANES = 8 };
+enum { LANES = 8, SPANS_BETWEEN_STOPS = 64 };
 
 struct evaluation {
+	const struct fric_context *context;
 	struct block_task block;
-	double *potentials; /* [n_chunks] partial sums, or NULL */
-	double *forces;     /* [n, dim] of each contact; NULL: straight into the gradient, by one thread */
+	double *potentials; /* [span_slots] sums of spans, or NULL */
 	double *gradient;   /* or NULL */
-	int32_t *lowest, *highest; /* [n_chunks] vertices of a chunk */
+	double *forces;     /* [n, dim] of each contact if they are kept, or NULL */
+	struct schedule schedule;
 };
-
-typedef double xy_pair __attribute__((vector_size(16)));
-
-/* Two components at once: half the loads and stores that this costs. */
-static inline void add_pair(double *out, xy_pair add)
-{
-	xy_pair sum;
-	memcpy(&sum, out, sizeof(sum));
-	sum += add;
-	memcpy(out, &sum, sizeof(sum));
-}
-
-/* gradient += w (x) force for a span. Axis by axis in 2D and 3D alike; k and dim are constants after inlining. */
-static inline __attribute__((always_inline)) void scatter(const struct fric_contacts *c, struct span span,
-                                                          enum fric_type type, size_t dim, const double *x,
-                                                          const double *y, const double *z, size_t stride, double *g)
-{
-	const int k = fric_stencil_size_of(type);
-	for (size_t j = 0; j < span.n; j++) {
-		const size_t i = span.begin + j;
-		double w[FRIC_MAX_STENCIL] = {0};
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-		for (int v = 0; v < k; v++) {
-			double *out = g + (size_t)c->vertices[v][i] * dim;
-			add_pair(out, w[v] * (xy_pair){x[j * stride], y[j * stride]});
-			if (dim == 3)
-				out[2] += w[v] * z[j * stride];
-		}
-	}
-}
-
-#define SCATTER_CASE(type) case type: scatter(c, span, type, dim, x, y, z, stride, g); break
-
-static inline __attribute__((always_inline)) void scatter_type(const struct fric_contacts *c, struct span span, size_t dim,
-                                                               const double *x, const double *y, const double *z,
-                                                               size_t stride, double *g)
-{
-	switch (span.type) {
-		SCATTER_CASE(FRIC_VERTEX_VERTEX);
-		SCATTER_CASE(FRIC_EDGE_VERTEX);
-		SCATTER_CASE(FRIC_EDGE_EDGE);
-		SCATTER_CASE(FRIC_FACE_VERTEX);
-		SCATTER_CASE(FRIC_PLANE_VERTEX);
-	}
-}
-
-static void scatter_block(const struct fric_contacts *c, struct span span, const struct kernel_block *b, double *g)
-{
-	if (c->dim == 3)
-		scatter_type(c, span, 3, b->force[0], b->force[1], b->force[2], 1, g);
-	else
-		scatter_type(c, span, 2, b->force[0], b->force[1], NULL, 1, g);
-}
-
-static void keep_forces(const struct evaluation *task, struct span span, const struct kernel_block *b)
-{
-	const size_t dim = (size_t)task->block.contacts->dim;
-	double *out = task->forces + span.begin * dim;
-	for (size_t j = 0; j < span.n; j++)
-		for (size_t d = 0; d < dim; d++)
-			out[j * dim + d] = b->force[d][j];
-}
-
-/* Which vertices a chunk touches: a part whose vertices are all others need not look at it. */
-static void keep_bounds(const struct evaluation *task, size_t chunk, size_t begin, size_t end)
-{
-	const struct fric_contacts *c = task->block.contacts;
-	int32_t lowest = INT32_MAX, highest = 0;
-	for (size_t at = begin; at < end;) {
-		const size_t stop = c->start[contact_type(c, at) + 1] < end ? c->start[contact_type(c, at) + 1] : end;
-		for (int v = 0; v < fric_stencil_size(contact_type(c, at)); v++)
-			for (size_t i = at; i < stop; i++) {
-				lowest = c->vertices[v][i] < lowest ? c->vertices[v][i] : lowest;
-				highest = c->vertices[v][i] > highest ? c->vertices[v][i] : highest;
-			}
-		at = stop;
-	}
-	task->lowest[chunk] = lowest;
-	task->highest[chunk] = highest;
-}
 
 static double sum_lanes(const double lane[LANES])
 {
 	return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-}
-
-static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
-{
-	const struct evaluation *task = data;
-	struct kernel_block block;
-	double lane[LANES] = {0};
-	for (size_t at = begin; at < end;) {
-		const struct span span = next_span(task->block.contacts, at, end);
-		if (!block_run(&task->block, span, &block, fault))
-			return;
-		for (size_t j = 0; j < span.n; j++)
-			lane[j % LANES] += block.potential[j];
-		if (task->forces)
-			keep_forces(task, span, &block);
-		else if (task->gradient)
-			scatter_block(task->block.contacts, span, &block, task->gradient);
-		at += span.n;
-	}
-	if (task->potentials)
-		task->potentials[chunk] = sum_lanes(lane);
-	if (task->forces)
-		keep_bounds(task, chunk, begin, end);
-}
-
-/* gradient += forces of a span, for vertices in [first, last) only. */
-static void scatter_part(const struct evaluation *task, size_t begin, size_t end, int32_t first, int32_t last)
-{
-	const struct fric_contacts *c = task->block.contacts;
-	const size_t dim = (size_t)c->dim;
-	for (size_t i = begin; i < end; i++) {
-		const enum fric_type type = contact_type(c, i);
-		double w[FRIC_MAX_STENCIL] = {0};
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-		for (int k = 0; k < fric_stencil_size(type); k++) {
-			const int32_t v = c->vertices[k][i];
-			if (v < first || v >= last)
-				continue;
-			for (size_t d = 0; d < dim; d++)
-				task->gradient[(size_t)v * dim + d] += w[k] * task->forces[i * dim + d];
-		}
-	}
-}
-
-static void scatter_whole(const struct evaluation *task, size_t begin, size_t end)
-{
-	const struct fric_contacts *c = task->block.contacts;
-	const size_t dim = (size_t)c->dim;
-	for (size_t at = begin; at < end;) {
-		const struct span span = next_span(c, at, end);
-		const double *f = task->forces + at * dim;
-		if (dim == 3)
-			scatter_type(c, span, 3, f, f + 1, f + 2, 3, task->gradient);
-		else
-			scatter_type(c, span, 2, f, f + 1, NULL, 2, task->gradient);
-		at += span.n;
-	}
-}
-
-/* Each part owns a range of vertices and walks over all chunks: the order of additions is that of the contacts. */
-static void gather_part(void *data, int part, int n_parts)
-{
-	const struct evaluation *task = data;
-	const struct fric_contacts *c = task->block.contacts;
-	const size_t n = c->n_vertices, p = (size_t)part, all = (size_t)n_parts, dim = (size_t)c->dim;
-	const int32_t first = (int32_t)(n * p / all), last = (int32_t)(n * (p + 1) / all);
-	memset(task->gradient + (size_t)first * dim, 0, (size_t)(last - first) * dim * sizeof(double));
-	for (size_t chunk = 0; chunk < n_chunks(c->n); chunk++) {
-		const size_t begin = chunk * FRIC_CHUNK, end = begin + FRIC_CHUNK < c->n ? begin + FRIC_CHUNK : c->n;
-		if (task->highest[chunk] < first || task->lowest[chunk] >= last)
-			continue;
-		if (task->lowest[chunk] >= first && task->highest[chunk] < last)
-			scatter_whole(task, begin, end);
-		else
-			scatter_part(task, begin, end, first, last);
-	}
-}
-
-static enum fric_code sum_potentials(const struct evaluation *task, double *potential)
-{
-	double sum = 0;
-	for (size_t chunk = 0; chunk < n_chunks(task->block.contacts->n); chunk++)
-		sum += task->potentials[chunk];
-	*potential = sum;
-	return isfinite(sum) ? FRIC_OK : FRIC_E_NOT_FINITE;
 }
 
 /* x - x is 0 for every finite x, and NaN otherwise. */
@@ -198,53 +37,186 @@ static bool all_finite(const double *x, size_t n)
 	return sum_lanes(sum) == 0;
 }
 
-/* A sum that is not finite: is one contact alone at fault? The scalar form looks at each of them. */
-static enum fric_code blame(const struct fric_context *context, const struct evaluation *task, struct fric_error *error)
+static void keep_potential(const struct evaluation *task, struct span span, const struct kernel_block *b)
 {
-	struct evaluation again = {.block = task->block};
-	again.block.kernels = &fric_kernels_scalar;
-	const struct fault fault = parallel_chunks(context, task->block.contacts->n, evaluate_chunk, &again);
-	return fault.code ? report_fault(task->block.contacts, fault, error) : report_code(FRIC_E_NOT_FINITE, error);
+	double lane[LANES] = {0};
+	if (!task->potentials)
+		return;
+	size_t j = 0;
+	for (; j + LANES <= span.n; j += LANES)
+		for (size_t l = 0; l < LANES; l++)
+			lane[l] += b->potential[j + l];
+	for (; j < span.n; j++)
+		lane[j % LANES] += b->potential[j];
+	task->potentials[span_slot(span)] = sum_lanes(lane);
 }
 
-static enum fric_code evaluate(const struct fric_context *context, struct evaluation *task, double *potential,
-                               struct fric_error *error)
+/* Rows [n, dim] of the span's forces. */
+static void store_forces(size_t dim, struct span span, const struct kernel_block *b, double *out)
+{
+	for (size_t j = 0; j < span.n; j++)
+		for (size_t d = 0; d < dim; d++)
+			out[j * dim + d] = b->force[d][j];
+}
+
+/* Contacts one after the other: forces are kept, or added up by this thread, which is then the only one. */
+static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct evaluation *task = data;
+	const struct fric_contacts *c = task->block.contacts;
+	struct kernel_block block;
+	(void)chunk;
+	for (size_t at = begin; at < end;) {
+		const struct span span = next_span(c, at, end);
+		if (!block_run(&task->block, span, &block, fault))
+			return;
+		keep_potential(task, span, &block);
+		if (task->forces)
+			store_forces((size_t)c->dim, span, &block, task->forces + at * (size_t)c->dim);
+		else if (task->gradient)
+			scatter_block(c, span, &block, task->gradient);
+		at += span.n;
+	}
+}
+
+/* A span of a part, whose vertices are [first, last). */
+static bool evaluate_span(const struct evaluation *task, struct span span, int32_t first, int32_t last,
+                          struct fault *fault)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	const struct span_range range = c->ranges[span_slot(span)];
+	struct kernel_block block;
+	double forces[FRIC_BLOCK * 3];
+	if (!block_run(&task->block, span, &block, fault))
+		return false;
+	if (range.lowest >= first) /* else another part does that */
+		keep_potential(task, span, &block);
+	if (range.lowest >= first && range.highest < last) {
+		scatter_block(c, span, &block, task->gradient);
+	} else {
+		store_forces((size_t)c->dim, span, &block, forces);
+		scatter_part(c, span, forces, first, last, task->gradient);
+	}
+	return true;
+}
+
+/* The same with kept forces. */
+static void gather_span(const struct evaluation *task, struct span span, int32_t first, int32_t last)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	const struct span_range range = c->ranges[span_slot(span)];
+	const double *forces = task->forces + span.begin * (size_t)c->dim;
+	if (range.lowest >= first && range.highest < last)
+		scatter_rows(c, span, forces, task->gradient);
+	else
+		scatter_part(c, span, forces, first, last, task->gradient);
+}
+
+/* The position of faults that are nobody's. */
+static struct fault overflow(const struct evaluation *task)
+{
+	return (struct fault){FRIC_E_NOT_FINITE, task->block.contacts->n};
+}
+
+static void work_on_part(void *data, size_t part, size_t begin, size_t end, struct fault *fault)
+{
+	const struct evaluation *task = data;
+	const struct fric_contacts *c = task->block.contacts;
+	const struct schedule *s = &task->schedule;
+	const int32_t first = s->first_vertex[part], last = s->first_vertex[part + 1];
+	double *gradient = task->gradient + (size_t)first * (size_t)c->dim;
+	const size_t n = (size_t)(last - first) * (size_t)c->dim;
+	(void)begin;
+	(void)end;
+	memset(gradient, 0, n * sizeof(double));
+	for (size_t i = s->first_span[part]; i < s->first_span[part + 1]; i++) {
+		const struct span span = span_at(c, (size_t)s->begins[i]);
+		if (task->forces)
+			gather_span(task, span, first, last);
+		else if (!evaluate_span(task, span, first, last, fault))
+			return;
+		if (i % SPANS_BETWEEN_STOPS == 0 && stop_raised(task->context))
+			return; /* parallel_phases sees it too */
+	}
+	if (!c->ordinary && !all_finite(gradient, n))
+		*fault = overflow(task);
+}
+
+/* One thread, everything in contact order. */
+static struct fault evaluate_in_order(struct evaluation *task)
 {
 	const struct fric_contacts *c = task->block.contacts;
 	const size_t ndof = c->n_vertices * (size_t)c->dim;
-	if (task->gradient && !task->forces)
+	const struct phase phase = {evaluate_chunk, c->n, FRIC_CHUNK, true};
+	const int n_threads = task->gradient ? 1 : team_size(task->context, c->n);
+	if (task->gradient)
 		memset(task->gradient, 0, ndof * sizeof(double));
-	const struct fault fault = parallel_chunks(context, c->n, evaluate_chunk, task);
-	enum fric_code code = report_fault(c, fault, error);
-	if (code == FRIC_OK && potential && task->potentials)
-		code = sum_potentials(task, potential);
-	if (code == FRIC_OK && task->forces)
-		parallel_parts(context, c->n, gather_part, task);
-	if (code == FRIC_OK && task->gradient && !all_finite(task->gradient, ndof))
-		code = FRIC_E_NOT_FINITE;
-	return code == FRIC_E_NOT_FINITE && fault.code == FRIC_OK ? blame(context, task, error) : code;
+	const struct fault fault = parallel_phases(task->context, n_threads, &phase, 1, task);
+	if (fault.code == FRIC_OK && task->gradient && !c->ordinary && !all_finite(task->gradient, ndof))
+		return overflow(task);
+	return fault;
+}
+
+static struct fault evaluate_parts(struct evaluation *task)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	const struct phase phases[] = {{evaluate_chunk, c->n, FRIC_CHUNK, true},
+	                               {work_on_part, task->schedule.n_parts, 1, false}};
+	const int n_threads = team_size(task->context, c->n);
+	const size_t bytes = c->n * (size_t)c->dim * sizeof(double);
+	if (!task->schedule.keeps_forces)
+		return parallel_phases(task->context, n_threads, phases + 1, 1, task);
+	task->forces = memory_take(task->context->memory, bytes);
+	if (!task->forces)
+		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
+	const struct fault fault = parallel_phases(task->context, n_threads, phases, 2, task);
+	memory_give(task->context->memory, task->forces, bytes);
+	return fault;
+}
+
+static bool sum_potentials(const struct evaluation *task, double *potential)
+{
+	double sum = 0;
+	for (size_t slot = 0; slot < span_slots(task->block.contacts->n); slot++)
+		sum += task->potentials[slot];
+	*potential = sum;
+	return isfinite(sum);
+}
+
+/* A sum that is not finite: is one contact alone at fault? The scalar form looks at each of them. */
+static struct fault blame(const struct evaluation *task)
+{
+	struct evaluation again = {.block = task->block};
+	again.block.kernels = &fric_kernels_scalar;
+	const struct fault fault = parallel_chunks(task->context, task->block.contacts->n, evaluate_chunk, &again);
+	return fault.code ? fault : overflow(task);
+}
+
+static struct fault evaluate(struct evaluation *task, double *potential)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	if (task->gradient && !schedule_make(c, team_size(task->context, c->n), &task->schedule))
+		return fault;
+	fault = task->schedule.n_parts ? evaluate_parts(task) : evaluate_in_order(task);
+	if (fault.code == FRIC_OK && potential && !sum_potentials(task, potential))
+		fault = overflow(task);
+	return fault.code == FRIC_E_NOT_FINITE && fault.position >= c->n ? blame(task) : fault;
 }
 
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
                              const double *velocities, double *potential, double *gradient, struct fric_error *error)
 {
-	const size_t n = contacts->n, chunks = n_chunks(n) + 1;
-	const size_t forces_bytes = n * (size_t)contacts->dim * sizeof(double);
-	const bool parallel = gradient && context->n_threads > 1 && n_chunks(n) > 1;
-	struct evaluation task = {.block = {contacts, kernels_of(context), velocities,
-	                                    potential, gradient ? BLOCK_FORCE : BLOCK_POTENTIAL, FRIC_PROJECT_NONE},
+	struct evaluation task = {.context = context,
+	                          .block = {contacts, kernels_of(context), velocities, potential,
+	                                    gradient ? BLOCK_FORCE : BLOCK_POTENTIAL, FRIC_PROJECT_NONE},
 	                          .gradient = gradient};
-	enum fric_code code = FRIC_E_MEMORY;
-	task.potentials = potential ? malloc(chunks * sizeof(double)) : NULL;
-	task.forces = parallel ? memory_take(context->memory, forces_bytes) : NULL;
-	task.lowest = parallel ? malloc(2 * chunks * sizeof(int32_t)) : NULL;
-	task.highest = parallel && task.lowest ? task.lowest + chunks : NULL;
-	if ((!potential || task.potentials) && (!parallel || (task.forces && task.lowest)))
-		code = evaluate(context, &task, potential, error);
-	else
-		report_code(code, error);
+	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	if (potential)
+		task.potentials = calloc(span_slots(contacts->n), sizeof(double));
+	if (!potential || task.potentials)
+		fault = evaluate(&task, potential);
 	free(task.potentials);
-	memory_give(context->memory, task.forces, forces_bytes);
-	free(task.lowest);
-	return code;
+	schedule_free(&task.schedule);
+	return report_fault(contacts, fault, error);
 }

@@ -76,6 +76,7 @@ struct fric_context {
 	const atomic_bool *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
 	const struct fric_kernels *kernels; /* NULL: the best of this processor */
 	const struct fric_memory *memory; /* NULL: malloc */
+	size_t parallel_from;    /* fewer contacts than this are left to the calling thread alone; 0: as measured */
 };
 
 /* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */
@@ -209,6 +210,19 @@ int fric_inner_size(int dim);
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const double *velocities, enum fric_projection projection, double *inner,
                                   struct fric_error *error);
+/* Rows of the factors of each group, in the order of its contacts. An empty group needs none. */
+struct fric_factors {
+	double *weights[FRIC_N_TYPES];       /* [n, k] w; zeros for a skipped contact */
+	double *tangent_basis[FRIC_N_TYPES]; /* [n, dim, dim-1] P */
+	double *inner[FRIC_N_TYPES];         /* [n, inner_size] A */
+};
+/**
+ * All factors of all groups in one go.
+ * @param factors  the arrays that it points to are overwritten
+ */
+enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
+                                    const double *velocities, enum fric_projection projection,
+                                    const struct fric_factors *factors, struct fric_error *error);
 /* The stencil weights w of a group, [n, k]; zeros for a skipped contact. */
 enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
                                     enum fric_type type, double *weights, struct fric_error *error);

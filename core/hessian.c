@@ -3,17 +3,20 @@
 #include <math.h>
 
 #include "block.h"
+#include "rows.h"
 
 struct inner_task {
 	struct block_task block;
 	double *inner;
 };
 
-static inline __attribute__((always_inline)) void store_rows(const struct kernel_block *block, size_t m, size_t n, double *out)
+static void store_inner(const struct fric_contacts *c, struct span span, const struct kernel_block *block, double *out)
 {
-	for (size_t j = 0; j < n; j++)
-		for (size_t e = 0; e < m; e++)
-			*out++ = block->inner[e][j];
+	const double *const columns[] = {block->inner[0], block->inner[1], block->inner[2]};
+	if (c->dim == 3)
+		interleave(columns, 3, 0, span.n, out);
+	else
+		interleave(columns, 1, 0, span.n, out);
 }
 
 static void inner_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -26,10 +29,7 @@ static void inner_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 		const struct span span = next_span(task->block.contacts, at, end);
 		if (!block_run(&task->block, span, &block, fault))
 			return;
-		if (m == 3)
-			store_rows(&block, 3, span.n, task->inner + at * 3);
-		else
-			store_rows(&block, 1, span.n, task->inner + at);
+		store_inner(task->block.contacts, span, &block, task->inner + at * m);
 		at += span.n;
 	}
 }
@@ -40,6 +40,45 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
 {
 	struct inner_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, inner};
 	return report_fault(contacts, parallel_chunks(context, contacts->n, inner_chunk, &task), error);
+}
+
+struct factors_task {
+	struct block_task block;
+	const struct fric_factors *factors;
+};
+
+static void store_factors(const struct factors_task *task, struct span span, const struct kernel_block *block)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	const struct fric_factors *f = task->factors;
+	const size_t first = span.begin - c->start[span.type], m = (size_t)c->dim * (size_t)(c->dim - 1);
+	store_inner(c, span, block, f->inner[span.type] + first * (size_t)fric_inner_size(c->dim));
+	weight_rows(c, span.type, span.begin, span.begin + span.n,
+	            f->weights[span.type] + first * (size_t)fric_stencil_size(span.type));
+	interleave_rows((const double *const *)c->tangent_basis, m, span.begin, span.begin + span.n,
+	                f->tangent_basis[span.type] + first * m);
+}
+
+static void factors_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct factors_task *task = data;
+	struct kernel_block block;
+	(void)chunk;
+	for (size_t at = begin; at < end;) {
+		const struct span span = next_span(task->block.contacts, at, end);
+		if (!block_run(&task->block, span, &block, fault))
+			return;
+		store_factors(task, span, &block);
+		at += span.n;
+	}
+}
+
+enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
+                                    const double *velocities, enum fric_projection projection,
+                                    const struct fric_factors *factors, struct fric_error *error)
+{
+	struct factors_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, factors};
+	return report_fault(contacts, parallel_chunks(context, contacts->n, factors_chunk, &task), error);
 }
 
 void hessian_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])

@@ -14,12 +14,17 @@ enum { FRIC_BLOCK = 64 }; /* contacts of one type whose intermediate values stay
 
 /* One block, n <= FRIC_BLOCK contacts; inputs are arrays of n unless stated, shorter ones are never read beyond n. */
 struct kernel_block {
+	const struct fric_kernels *kernels; /* whose block it is */
 	size_t n;
 	enum fric_transition transition;
 	const double *tangent_basis[6];
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
+	bool same_eps_v;                /* eps_v is one value */
+	bool has_last_vertex;           /* behind its velocity nothing may be read */
 	double relative[3][FRIC_BLOCK]; /* Gamma v */
+	/* On the way: slip over eps_v or its direction, |slip| / eps_v, eigenvalues */
+	double over_eps_v[FRIC_BLOCK], ratio[2][FRIC_BLOCK], z[FRIC_BLOCK], along[FRIC_BLOCK], across[FRIC_BLOCK];
 	/* Results: */
 	double potential[FRIC_BLOCK];
 	double force[3][FRIC_BLOCK]; /* P diag(mu_aniso) f */
@@ -45,9 +50,15 @@ struct geometry_block {
 
 struct fric_kernels {
 	const char *name;
+	/* Gamma v of contacts [begin, begin + block->n) of one type, into the block; velocities [n_vertices, 3] */
+	void (*relative)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
+	                 const double *velocities, struct kernel_block *block);
 	void (*potential)(struct kernel_block *block);
 	void (*force)(struct kernel_block *block);                 /* and potential */
 	void (*inner)(struct kernel_block *block, enum fric_projection projection);
+	/* Adds the same contacts' forces up at their vertices, in order; gradient [n_vertices, 3] */
+	void (*scatter)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
+	                const struct kernel_block *block, double *gradient);
 	/* [precise][type]; a plane has its own. Precise: the distance is good for a barrier. */
 	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_block *block);
 };

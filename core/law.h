@@ -10,7 +10,7 @@
 
 /* For 0 <= z <= 1, r = 1 - z:
  * mu, its derivative by z, G0 / eps_v (integral of mu f1, equal to mu_k |u| / eps_v from z = 1 on), and
- * (G2 u - G1)/u^3 * eps_v^3 * z. */
+ * (G2 u - G1)/u^3 * eps_v^3 * z. Factors rather than divisors: a division is dear. */
 #define FRIC_LAW_DEFINE(real, suffix)                                                                                  \
 	static inline real law_mu##suffix(enum fric_transition t, real mu_s, real mu_k, real z, real r)                \
 	{                                                                                                              \
@@ -30,16 +30,18 @@
 	{                                                                                                              \
 		const real z2 = z * z, r2 = r * r;                                                                     \
 		if (t == FRIC_CUBIC) {                                                                                 \
-			const real a = 1 - r * (1 - r2 * ((real)4 / 3 - r * ((real)1 / 2 + r * ((real)3 / 5 - r / 3)))); \
-			const real b = r * r2 * (1 - r * ((real)1 / 2 + r * ((real)3 / 5 - r / 3)));                   \
+			const real h = r * ((real)1 / 2 + r * ((real)3 / 5 - r * ((real)1 / 3)));                      \
+			const real a = 1 - r * (1 - r2 * ((real)4 / 3 - h)), b = r * r2 * (1 - h);                     \
 			return mu_k * a - mu_s * b;                                                                    \
 		}                                                                                                      \
 		if (2 * z < 1) {                                                                                       \
-			const real a = (real)9 / 16 + z2 * z2 * (1 - 2 * z / 5);                                       \
-			const real b = (real)11 / 48 - z2 * (1 - z * ((real)1 / 3 + z * (1 - 2 * z / 5)));             \
+			const real h = 1 - z * ((real)2 / 5), a = (real)9 / 16 + z2 * z2 * h;                          \
+			const real b = (real)11 / 48 - z2 * (1 - z * ((real)1 / 3 + z * h));                           \
 			return mu_k * a - mu_s * b;                                                                    \
 		}                                                                                                      \
-		return mu_k * (1 - r * (1 - r2 * (1 - 2 * r2 / 5))) - mu_s * (2 * r * r2 * ((real)1 / 3 - r2 / 5));    \
+		const real a = 1 - r * (1 - r2 * (1 - r2 * ((real)2 / 5)));                                            \
+		const real b = 2 * r * r2 * ((real)1 / 3 - r2 * ((real)1 / 5));                                        \
+		return mu_k * a - mu_s * b;                                                                            \
 	}                                                                                                              \
 	static inline real law_curvature##suffix(enum fric_transition t, real mu_s, real mu_k, real z, real r)         \
 	{                                                                                                              \

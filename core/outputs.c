@@ -4,6 +4,7 @@
 
 #include "mollifier.h"
 #include "parallel.h"
+#include "rows.h"
 #include "slip.h"
 
 struct request {
@@ -12,6 +13,7 @@ struct request {
 	enum fric_type type;
 	enum fric_output output;
 	double *out;
+	atomic_bool *strange; /* matchstick: not all contacts are ordinary */
 };
 
 static int row_size(const struct fric_contacts *c, enum fric_type type, enum fric_output output)
@@ -61,25 +63,6 @@ static bool from_slip(const struct request *task, size_t i, double *out)
 			out[t] = slip.u[t];
 	}
 	return slip_finite(&slip);
-}
-
-/* Rows of m from m columns: the stored fields as an answer has them. */
-static inline __attribute__((always_inline)) void interleave(const double *const *columns, size_t m, size_t begin,
-                                                             size_t end, double *out)
-{
-	for (size_t i = begin; i < end; i++)
-		for (size_t e = 0; e < m; e++)
-			*out++ = columns[e][i];
-}
-
-static void interleave_rows(const double *const *columns, size_t m, size_t begin, size_t end, double *out)
-{
-	if (m == 6)
-		interleave(columns, 6, begin, end, out);
-	else if (m == 2)
-		interleave(columns, 2, begin, end, out);
-	else
-		interleave(columns, m, begin, end, out);
 }
 
 static void copy_column(struct column column, const uint8_t *skipped, size_t begin, size_t end, double *out)
@@ -142,38 +125,14 @@ static void output_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 		           task->out + begin * (size_t)row_size(task->contacts, task->type, task->output));
 }
 
-/* The rows of one type, with the type known to the compiler. */
-static inline __attribute__((always_inline)) void weights_of(const struct fric_contacts *c, enum fric_type type,
-                                                             size_t begin, size_t end, double *out)
-{
-	for (size_t i = begin; i < end; i++) {
-		double w[FRIC_MAX_STENCIL] = {0};
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-		for (int k = 0; k < fric_stencil_size_of(type); k++)
-			*out++ = c->skipped[i] ? 0 : w[k];
-	}
-}
-
-#define WEIGHTS_CASE(type)                                                                                             \
-	case type:                                                                                                     \
-		weights_of(c, type, start + begin, start + end, out);                                                  \
-		break
-
 static void weights_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct request *task = data;
-	const struct fric_contacts *c = task->contacts;
-	const size_t start = c->start[task->type];
-	double *out = task->out + begin * (size_t)fric_stencil_size(task->type);
+	const size_t start = task->contacts->start[task->type];
 	(void)chunk;
 	(void)fault;
-	switch (task->type) {
-		WEIGHTS_CASE(FRIC_VERTEX_VERTEX);
-		WEIGHTS_CASE(FRIC_EDGE_VERTEX);
-		WEIGHTS_CASE(FRIC_EDGE_EDGE);
-		WEIGHTS_CASE(FRIC_FACE_VERTEX);
-		WEIGHTS_CASE(FRIC_PLANE_VERTEX);
-	}
+	weight_rows(task->contacts, task->type, start + begin, start + end,
+	            task->out + begin * (size_t)fric_stencil_size(task->type));
 }
 
 enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -187,7 +146,7 @@ enum fric_code fric_contact_output(const struct fric_context *context, const str
                                    const double *velocities, enum fric_type type, enum fric_output output, double *out,
                                    struct fric_error *error)
 {
-	struct request task = {contacts, velocities, type, output, out};
+	struct request task = {contacts, velocities, type, output, out, NULL};
 	struct fault fault = parallel_chunks(context, fric_group_size(contacts, type), output_chunk, &task);
 	if (fault.code == FRIC_E_NOT_FINITE)
 		fault.position += contacts->start[type];
@@ -219,6 +178,8 @@ static void matchstick_chunk(void *data, size_t chunk, size_t begin, size_t end,
 			return;
 		}
 	}
+	if (!contacts_ordinary(c, begin, end))
+		atomic_store_explicit(task->strange, true, memory_order_relaxed);
 }
 
 enum fric_code fric_choose_matchstick(const struct fric_context *context, struct fric_contacts *contacts,
@@ -226,8 +187,9 @@ enum fric_code fric_choose_matchstick(const struct fric_context *context, struct
 {
 	if (!contacts->mu_s_aniso[0])
 		return FRIC_OK;
-	struct request task = {.contacts = contacts, .velocities = velocities};
+	atomic_bool strange = false;
+	struct request task = {.contacts = contacts, .velocities = velocities, .strange = &strange};
 	const struct fault fault = parallel_chunks(context, contacts->n, matchstick_chunk, &task);
-	contacts_judge(contacts);
+	contacts->ordinary = fault.code == FRIC_OK && !atomic_load(&strange);
 	return report_fault(contacts, fault, error);
 }

@@ -2,60 +2,109 @@
 
 #include "contacts.h"
 
-static bool stopped(const struct fric_context *context)
+/* A sleeping thread takes some 50 us to come: by then one thread alone is through with this many contacts. */
+enum { FRIC_PARALLEL_FROM = 4096 };
+
+int team_size(const struct fric_context *context, size_t n)
+{
+	const size_t from = context->parallel_from ? context->parallel_from : FRIC_PARALLEL_FROM;
+	return n < from ? 1 : context->n_threads;
+}
+
+bool stop_raised(const struct fric_context *context)
 {
 	return context->stop && atomic_load_explicit(context->stop, memory_order_relaxed);
 }
 
-static void run_chunk(size_t chunk, size_t n, chunk_work *work, void *task, struct fault *fault)
+/* What the threads of a region share. */
+struct region {
+	const struct fric_context *context;
+	void *task;
+	atomic_size_t next[FRIC_MAX_PHASES]; /* piece of each phase */
+	atomic_bool failed, stopped;
+	struct fault lowest;
+};
+
+static void note_fault(struct region *region, struct fault fault)
 {
-	const size_t begin = chunk * FRIC_CHUNK, end = begin + FRIC_CHUNK < n ? begin + FRIC_CHUNK : n;
-	work(task, chunk, begin, end, fault);
+#pragma omp critical(fric_lowest_fault)
+	if (fault.position < region->lowest.position)
+		region->lowest = fault;
+	atomic_store_explicit(&region->failed, true, memory_order_relaxed);
 }
 
-static struct fault run_serially(const struct fric_context *context, size_t n, chunk_work *work, void *task)
+/* @return whether the loop is to go on */
+static bool run_piece(struct region *region, const struct phase *phase, size_t piece)
 {
 	struct fault fault = {FRIC_OK, SIZE_MAX};
-	for (size_t chunk = 0; chunk < n_chunks(n) && fault.code == FRIC_OK; chunk++) {
-		if (stopped(context))
-			return (struct fault){FRIC_E_STOPPED, SIZE_MAX};
-		run_chunk(chunk, n, work, task, &fault);
+	const size_t begin = piece * phase->size, rest = phase->n - begin;
+	if (stop_raised(region->context)) {
+		atomic_store_explicit(&region->stopped, true, memory_order_relaxed);
+		return false;
 	}
-	return fault;
+	phase->work(region->task, piece, begin, begin + (rest < phase->size ? rest : phase->size), &fault);
+	if (fault.code != FRIC_OK)
+		note_fault(region, fault);
+	return !phase->ordered || !atomic_load_explicit(&region->failed, memory_order_relaxed);
 }
 
-/* A serial run opens no parallel region: a thread that does gets a pool of its own from libgomp, and keeps it. */
+/* Pieces are taken in order: when one with a fault is under way, those before it are, too. */
+static void run_phase(struct region *region, const struct phase *phase, atomic_size_t *next)
+{
+	const size_t n_pieces = (phase->n + phase->size - 1) / phase->size;
+	size_t piece;
+	do
+		piece = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
+	while (piece < n_pieces && run_piece(region, phase, piece));
+}
+
+static bool is_over(struct region *region)
+{
+	return atomic_load_explicit(&region->failed, memory_order_relaxed) ||
+	       atomic_load_explicit(&region->stopped, memory_order_relaxed);
+}
+
+/* All threads come by here. Who finds a phase failed before entering it leaves its pieces to those that are in it. */
+static void run_phases(struct region *region, const struct phase *phases, int n_phases)
+{
+	for (int p = 0; p < n_phases; p++) {
+		if (!is_over(region))
+			run_phase(region, &phases[p], &region->next[p]);
+		if (p + 1 < n_phases) {
+#pragma omp barrier
+		}
+	}
+}
+
+/* A thread that opens a region gets a pool of its own from libgomp, and keeps it: so none is opened for one thread. */
+struct fault parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
+                             void *task)
+{
+	struct region region = {.context = context, .task = task, .lowest = {FRIC_OK, SIZE_MAX}};
+	if (n_threads == 1) {
+		for (int p = 0; p < n_phases && !is_over(&region); p++)
+			run_phase(&region, &phases[p], &region.next[p]);
+	} else {
+#pragma omp parallel num_threads(n_threads)
+		run_phases(&region, phases, n_phases);
+	}
+	return atomic_load(&region.stopped) ? (struct fault){FRIC_E_STOPPED, SIZE_MAX} : region.lowest;
+}
+
 struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task)
 {
-	if (context->n_threads == 1 || n_chunks(n) <= 1)
-		return run_serially(context, n, work, task);
-	struct fault lowest = {FRIC_OK, SIZE_MAX};
-	bool was_stopped = false;
-#pragma omp parallel for num_threads(context->n_threads) schedule(dynamic) reduction(|| : was_stopped)
-	for (size_t chunk = 0; chunk < n_chunks(n); chunk++) {
-		struct fault fault = {FRIC_OK, SIZE_MAX};
-		if (stopped(context)) {
-			was_stopped = true;
-			continue;
-		}
-		run_chunk(chunk, n, work, task, &fault);
-		if (fault.code == FRIC_OK)
-			continue;
-#pragma omp critical(fric_lowest_fault)
-		if (fault.position < lowest.position)
-			lowest = fault;
-	}
-	return was_stopped ? (struct fault){FRIC_E_STOPPED, SIZE_MAX} : lowest;
+	const struct phase phase = {work, n, FRIC_CHUNK, true};
+	return parallel_phases(context, n_chunks(n) <= 1 ? 1 : team_size(context, n), &phase, 1, task);
 }
 
 void parallel_parts(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
                     void *task)
 {
-	if (context->n_threads == 1 || n_chunks(n) <= 1) {
+	const int n_parts = n_chunks(n) <= 1 ? 1 : team_size(context, n);
+	if (n_parts == 1) {
 		work(task, 0, 1);
 		return;
 	}
-	const int n_parts = context->n_threads;
 #pragma omp parallel for num_threads(n_parts) schedule(static, 1)
 	for (int part = 0; part < n_parts; part++)
 		work(task, part, n_parts);

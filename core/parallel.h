@@ -14,7 +14,7 @@ struct fault {
 	size_t position; /* of the contact, over all groups */
 };
 
-/* Works on [begin, end); sets *fault to the first one it meets and returns then. */
+/* Works on [begin, end), which is piece `chunk` of a loop; sets *fault to the first one it meets and returns then. */
 typedef void chunk_work(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault);
 
 static inline size_t n_chunks(size_t n)
@@ -22,10 +22,31 @@ static inline size_t n_chunks(size_t n)
 	return (n + FRIC_CHUNK - 1) / FRIC_CHUNK;
 }
 
-/* Runs all chunks of [0, n). @return the lowest fault; code FRIC_OK if there is none */
+/* A loop over [0, n) in pieces of `size`, handed out in order to whoever is free. */
+struct phase {
+	chunk_work *work;
+	size_t n, size;
+	bool ordered; /* pieces are in the order of positions: none need begin once there is a fault */
+};
+#define FRIC_MAX_PHASES 4
+
+/* How many threads a loop over n contacts or incidences is worth: one if waking the others costs more than they give. */
+int team_size(const struct fric_context *context, size_t n);
+
+bool stop_raised(const struct fric_context *context);
+
+/**
+ * Runs up to FRIC_MAX_PHASES phases in one parallel region: a phase begins when the one before is done, and does not after
+ * a fault. One thread opens no region.
+ * @return the lowest fault; code FRIC_OK if there is none
+ */
+struct fault parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
+                             void *task);
+
+/* One phase over the chunks of [0, n). */
 struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task);
 
-/* Runs work(task, t, n_parts) for t in [0, n_parts) on as many threads; n_parts = context->n_threads, or 1 for small n. */
+/* Runs work(task, t, n_parts) for t in [0, n_parts) on as many threads; n_parts = team_size(context, n). */
 void parallel_parts(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
                     void *task);
 

@@ -115,6 +115,7 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 	c->normal_force = carve_column(carver, n, uniform, force);
 	carve_coefficients(c, batch, carver);
 	c->skipped = carve(carver, n, 1);
+	c->ranges = carve(carver, span_slots(n), sizeof(*c->ranges));
 }
 
 static bool derives_distance(const struct fric_batch *batch, enum fric_type type)
@@ -149,6 +150,8 @@ static struct fric_contacts *allocate(const struct fric_memory *memory, const st
 	}
 	carver.bytes = 0;
 	carve_arrays(c, batch, &carver);
+	for (size_t slot = 0; slot < span_slots(c->n); slot++)
+		c->ranges[slot].begin = -1;
 	return c;
 }
 
@@ -175,6 +178,8 @@ struct preparation {
 	const struct fric_batch *batch;
 	struct fric_contacts *contacts;
 	const struct fric_kernels *kernels;
+	atomic_size_t n_skipped;
+	atomic_bool strange; /* not all contacts are ordinary */
 };
 
 /* One contact on its way: what it is, and where its values go. */
@@ -366,6 +371,19 @@ static void store_stencils(const struct drafts *d)
 	}
 }
 
+static void find_range(const struct drafts *d)
+{
+	const size_t k = (size_t)fric_stencil_size(d->span.type), n = d->span.n * k;
+	const int32_t *v = d->group->vertices + d->first * k;
+	int32_t lowest = INT32_MAX, highest = 0;
+#pragma omp simd reduction(min : lowest) reduction(max : highest)
+	for (size_t j = 0; j < n; j++) {
+		lowest = v[j] < lowest ? v[j] : lowest;
+		highest = v[j] > highest ? v[j] : highest;
+	}
+	d->task->contacts->ranges[span_slot(d->span)] = (struct span_range){(int32_t)d->span.begin, lowest, highest};
+}
+
 /* Geometry of a whole span by a kernel; good[j] says for which contacts that was enough. */
 static void span_geometry(const struct drafts *d, struct geometry_block *block)
 {
@@ -409,6 +427,7 @@ static void prepare_span(const struct preparation *task, struct span span, struc
 	struct drafts d = {task, &task->batch->groups[span.type], span, span.begin - c->start[span.type], {0}};
 	memset(c->skipped + span.begin, FRIC_OK, span.n);
 	store_stencils(&d);
+	find_range(&d);
 	find_geometries(&d);
 	find_normal_forces(&d);
 	find_all_coefficients(&d);
@@ -416,15 +435,30 @@ static void prepare_span(const struct preparation *task, struct span span, struc
 	settle(&d, fault);
 }
 
+/* While it is still in the cache. */
+static void look_back(struct preparation *task, size_t begin, size_t end)
+{
+	const struct fric_contacts *c = task->contacts;
+	size_t n_skipped = 0;
+	for (size_t i = begin; i < end; i++)
+		n_skipped += c->skipped[i] != FRIC_OK;
+	if (n_skipped)
+		atomic_fetch_add_explicit(&task->n_skipped, n_skipped, memory_order_relaxed);
+	if (!contacts_ordinary(c, begin, end))
+		atomic_store_explicit(&task->strange, true, memory_order_relaxed);
+}
+
 static void prepare_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	const struct preparation *task = data;
+	struct preparation *task = data;
 	(void)chunk;
 	for (size_t at = begin; at < end && fault->code == FRIC_OK;) {
 		const struct span span = next_span(task->contacts, at, end);
 		prepare_span(task, span, fault);
 		at += span.n;
 	}
+	if (fault->code == FRIC_OK)
+		look_back(task, begin, end);
 }
 
 enum fric_code fric_prepare(const struct fric_context *context, const struct fric_batch *batch,
@@ -434,16 +468,15 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 	struct fric_contacts *c = allocate(context->memory, batch);
 	if (!c)
 		return report_code(FRIC_E_MEMORY, error);
-	struct preparation task = {batch, c, kernels_of(context)};
+	struct preparation task = {.batch = batch, .contacts = c, .kernels = kernels_of(context)};
 	const struct fault fault = parallel_chunks(context, c->n, prepare_chunk, &task);
 	if (fault.code != FRIC_OK) {
 		report_fault(c, fault, error);
 		fric_contacts_free(c);
 		return fault.code;
 	}
-	for (size_t i = 0; i < c->n; i++)
-		c->n_skipped += c->skipped[i] != FRIC_OK;
-	contacts_judge(c);
+	c->n_skipped = atomic_load(&task.n_skipped);
+	c->ordinary = !atomic_load(&task.strange);
 	*contacts = c;
 	return FRIC_OK;
 }
@@ -453,11 +486,11 @@ struct sizes {
 	double lowest, highest;
 };
 
-static struct sizes column_sizes(struct column column, size_t n)
+static struct sizes column_sizes(struct column column, size_t begin, size_t end)
 {
 	double lowest = 1, highest = 1;
-	const double *x = column.data;
-	n = column.stride ? n : n > 0;
+	const double *x = column_at(column, begin);
+	const size_t n = column.stride ? end - begin : end > begin;
 #pragma omp simd reduction(min : lowest) reduction(max : highest)
 	for (size_t i = 0; i < n; i++) {
 		const double size = x[i] == 0 ? 1 : fabs(x[i]);
@@ -467,17 +500,25 @@ static struct sizes column_sizes(struct column column, size_t n)
 	return (struct sizes){lowest, highest};
 }
 
-/* By bounds: when in doubt, no. The scalar form then judges every contact by itself. */
-void contacts_judge(struct fric_contacts *c)
+/* What forces are multiplied by besides. With the ranges of forces and coefficients it bounds them below 2^810. */
+static bool moderate(struct column column, size_t begin, size_t end)
 {
-	const struct sizes weight = column_sizes(c->weight, c->n), force = column_sizes(c->normal_force, c->n),
-	                   eps_v = column_sizes(c->eps_v, c->n), mu_s = column_sizes(c->effective_mu_s, c->n),
-	                   mu_k = column_sizes(c->effective_mu_k, c->n);
-	c->ordinary = ordinary(weight.lowest * force.lowest) && ordinary(weight.highest * force.highest) &&
-	              weight.lowest > slip_small && force.lowest > slip_small && weight.highest < slip_large &&
-	              force.highest < slip_large && ordinary(mu_s.lowest) && ordinary(mu_s.highest) &&
-	              ordinary(mu_k.lowest) && ordinary(mu_k.highest) && invertible(eps_v.lowest) &&
-	              invertible(eps_v.highest);
+	return column_sizes(column, begin, end).highest < 0x1p+100;
+}
+
+/* By bounds. The scalar form then judges every contact by itself. */
+bool contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
+{
+	const struct sizes weight = column_sizes(c->weight, begin, end), force = column_sizes(c->normal_force, begin, end),
+	                   eps_v = column_sizes(c->eps_v, begin, end), mu_s = column_sizes(c->effective_mu_s, begin, end),
+	                   mu_k = column_sizes(c->effective_mu_k, begin, end);
+	return ordinary(weight.lowest * force.lowest) && ordinary(weight.highest * force.highest) &&
+	       weight.lowest > slip_small && force.lowest > slip_small && weight.highest < slip_large &&
+	       force.highest < slip_large && ordinary(mu_s.lowest) && ordinary(mu_s.highest) && ordinary(mu_k.lowest) &&
+	       ordinary(mu_k.highest) && invertible(eps_v.lowest) && invertible(eps_v.highest) &&
+	       moderate(c->mu_aniso[0], begin, end) && moderate(c->mu_aniso[1], begin, end) &&
+	       moderate((struct column){c->closest_point[0], 1}, begin, end) &&
+	       moderate((struct column){c->closest_point[1], 1}, begin, end);
 }
 
 int fric_dim(const struct fric_contacts *contacts)

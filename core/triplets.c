@@ -1,6 +1,7 @@
 /* Triplets. Every contact has its slots: what stands before it follows from the stencils alone. Blocks are written by
- * loops with constant bounds for each (dimension, stencil size), in order and in place: stores past the caches were
- * measured and gain nothing, as they move no more bytes per second and have to go through a buffer to be aligned. */
+ * loops with constant bounds for each (dimension, stencil size), in order and in place. Stores past the caches were measured
+ * and gain nothing: whole lines move a third more bytes per second, but have to go through a buffer to be aligned, and that
+ * costs as much. Nor do requests for the lines ahead. */
 #include "triplets.h"
 
 #include <math.h>
@@ -8,6 +9,7 @@
 
 #include "hessian.h"
 #include "parallel.h"
+#include "unroll.h"
 
 size_t triplets_plain_block(const struct fric_contacts *contacts, const double *inner, size_t i,
                             enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values)
@@ -83,13 +85,6 @@ static bool finite_local(const struct local *local, int dim, int k)
 	}
 	return isfinite((weight * weight) * entry + nan);
 }
-
-#define INLINE static inline __attribute__((always_inline))
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 
 struct slots {
 	int32_t *rows, *cols;

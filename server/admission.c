@@ -205,6 +205,14 @@ void srv_admission_release(struct srv_admission *admission, size_t bytes)
 	pthread_mutex_unlock(&admission->lock);
 }
 
+struct srv_admission_counts srv_admission_counts(struct srv_admission *admission)
+{
+	pthread_mutex_lock(&admission->lock);
+	const struct srv_admission_counts counts = {admission->n_places, admission->held_bytes};
+	pthread_mutex_unlock(&admission->lock);
+	return counts;
+}
+
 bool srv_admission_reserve(struct srv_admission *admission)
 {
 	pthread_mutex_lock(&admission->lock);

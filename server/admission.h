@@ -41,6 +41,12 @@ struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes,
 bool srv_admission_hold(struct srv_admission *admission, size_t bytes);
 void srv_admission_release(struct srv_admission *admission, size_t bytes);
 
+struct srv_admission_counts {
+	size_t n_waiting;  /* places in the queue that are taken */
+	size_t held_bytes; /* of bodies */
+};
+struct srv_admission_counts srv_admission_counts(struct srv_admission *admission);
+
 /* Takes a place in the queue, or false when it is full or stopped. Must be followed by srv_admission_submit. */
 bool srv_admission_reserve(struct srv_admission *admission);
 void srv_admission_submit(struct srv_admission *admission, struct srv_job *job);

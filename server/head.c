@@ -21,7 +21,7 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 #define KNOWN(name, member) {name, offsetof(struct srv_head, member), offsetof(struct srv_head, n_##member)}
 		KNOWN("Content-Length", content_length), KNOWN("Transfer-Encoding", transfer_encoding),
 		KNOWN("Content-Encoding", content_encoding), KNOWN("Content-Type", content_type), KNOWN("Accept", accept),
-		KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id),
+		KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id), KNOWN("traceparent", traceparent),
 		KNOWN("Authorization", authorization), KNOWN("Origin", origin),
 		KNOWN("Access-Control-Request-Method", preflight),
 #undef KNOWN

@@ -15,7 +15,10 @@
 #include "head.h"
 #include "linger.h"
 #include "log.h"
+#include "metrics.h"
+#include "peer.h"
 #include "reader.h"
+#include "trace.h"
 #include "trimmer.h"
 #include "watch.h"
 
@@ -71,6 +74,7 @@ struct request {
 	struct srv_job job; /* first */
 	struct srv_http *http;
 	struct MHD_Connection *connection;
+	const struct sockaddr *client;
 	struct srv_reader *reader;
 	size_t ordinal;  /* on its connection, from 1 */
 	struct srv_head head;
@@ -91,6 +95,11 @@ struct request {
 	bool past_library;             /* it was said, to the last byte, behind the library's back */
 	int status;
 	size_t bytes_out;
+	struct srv_trace trace;
+	struct timespec queued;        /* when it was submitted; zero: never */
+	long long waited_microseconds; /* from there until it was computed, or was not */
+	struct api_measure measure;
+	enum srv_rejection rejection;
 };
 
 static long long microseconds_since(const struct timespec *began)
@@ -116,6 +125,21 @@ static void refuse(struct request *request, int status, const char *detail)
 	api_problem(status, detail, request->response);
 }
 
+static void reject(struct request *request, enum srv_rejection why, int status, const char *detail)
+{
+	request->rejection = why;
+	refuse(request, status, detail);
+}
+
+static bool add_trace(const struct request *request, struct MHD_Response *answer)
+{
+	char text[SRV_TRACEPARENT + 1];
+	if (!*request->trace.span_id)
+		return true;
+	srv_trace_write(&request->trace, text);
+	return MHD_add_response_header(answer, "traceresponse", text) == MHD_YES;
+}
+
 static bool add_gate_headers(const struct request *request, struct MHD_Response *answer)
 {
 	struct srv_gate_header headers[SRV_GATE_HEADERS];
@@ -136,7 +160,7 @@ static bool add_headers(struct request *request, struct MHD_Response *answer, co
 		ok &= MHD_add_response_header(answer, response->headers[i].name, response->headers[i].value) == MHD_YES;
 	if (request->closes || atomic_load(&request->http->draining))
 		ok &= MHD_add_response_header(answer, "Connection", "close") == MHD_YES;
-	return ok;
+	return add_trace(request, answer) && ok;
 }
 
 /* The body in parts stays where it is; the library copies the list alone. */
@@ -157,6 +181,16 @@ static struct MHD_Response *create(struct api_response *response)
 		response->body_bytes, response->body ? response->body : nothing, free_response, response);
 }
 
+/* What has no reason yet: the api found no memory, or stopped because the server does or nobody waits any more. */
+static enum srv_rejection rejection_of(const struct request *request, const struct api_response *response)
+{
+	if (response->status != 503 || request->rejection != SRV_NOT_REJECTED)
+		return request->rejection;
+	if (!atomic_load(&request->job.stop))
+		return SRV_REJECTED_MEMORY;
+	return atomic_load(&request->http->draining) ? SRV_REJECTED_DRAINING : SRV_NOT_REJECTED;
+}
+
 /* Hands request->response over to the library, body and all; without one (out of memory) the connection breaks. */
 static enum MHD_Result answer(struct request *request)
 {
@@ -166,6 +200,8 @@ static enum MHD_Result answer(struct request *request)
 	if (!response)
 		return MHD_NO;
 	request->status = response->status;
+	request->measure = response->measure;
+	request->rejection = rejection_of(request, response);
 	request->bytes_out = strcmp(request->head.method, "HEAD") == 0 ? 0 : response->body_bytes;
 	struct MHD_Response *answer = create(response);
 	if (!answer) {
@@ -291,6 +327,59 @@ static void ask_api(struct request *request)
 	request->answered = !request->response;
 }
 
+static struct srv_gauges read_gauges(const struct srv_http *http)
+{
+	const struct srv_admission_counts queue = srv_admission_counts(http->admission);
+	const struct api_pool_counts pool = api_pool_counts(http->pool), bodies = api_pool_counts(http->body_pool);
+	return (struct srv_gauges){
+		.queue_requests = queue.n_waiting,
+		.queue_bytes = queue.held_bytes,
+		.connections = atomic_load(&http->n_connections),
+		.threads = (uint64_t)http->large.n_threads,
+		.memory_requests_bytes = atomic_load(&http->budget.used_bytes),
+		.memory_pool_bytes = pool.idle_bytes + bodies.idle_bytes,
+		.memory_limit_bytes = http->budget.most_bytes,
+		.draining = atomic_load(&http->draining),
+		.instruction_set = fric_kernels_name(http->large.kernels),
+	};
+}
+
+static void tell_metrics(struct request *request)
+{
+	struct api_response *response = request->response = malloc(sizeof *response);
+	const struct srv_gauges gauges = read_gauges(request->http);
+	if (!response)
+		return;
+	api_response_clear(response);
+	response->status = 200;
+	response->content_type = srv_metrics_type;
+	response->body = srv_metrics_print(&gauges, &response->body_bytes);
+	if (!response->body)
+		api_problem(503, "There is no memory for the metrics.", response);
+}
+
+/* The one resource that the api knows nothing of. */
+static void ask_metrics(struct request *request)
+{
+	const char *method = request->head.method;
+	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0) {
+		tell_metrics(request);
+	} else {
+		refuse(request, 405, "The metrics are there to be read; they take GET, HEAD.");
+		if (request->response)
+			api_response_add_header(request->response, "Allow", "GET, HEAD");
+	}
+	request->answered = !request->response;
+}
+
+static void ask(struct request *request)
+{
+	if (srv_head_is_for(&request->head, "/metrics"))
+		ask_metrics(request);
+	else
+		ask_api(request);
+}
+
 /* @return false if the gate has answered */
 static bool passes_gate(struct request *request)
 {
@@ -299,7 +388,7 @@ static bool passes_gate(struct request *request)
 	if (entry->status == 0)
 		return true;
 	if (entry->status != 204) {
-		refuse(request, entry->status, entry->detail);
+		reject(request, SRV_REJECTED_UNAUTHORIZED, entry->status, entry->detail);
 	} else if ((request->response = malloc(sizeof *request->response))) {
 		api_response_clear(request->response);
 		request->response->status = entry->status;
@@ -319,12 +408,12 @@ static void judge(struct request *request)
 		request->closes = status == 400;
 		refuse(request, status, detail);
 	} else if (!atomic_load(&request->http->draining)) {
-		ask_api(request);
+		ask(request);
 	} else if (strcmp(request->head.method, "POST") == 0 || srv_head_is_for(&request->head, "/readyz")) {
 		request->closes = true;
-		refuse(request, 503, "The server is draining: it finishes what is under way and stops.");
+		reject(request, SRV_REJECTED_DRAINING, 503, "The server is draining: it finishes what is under way and stops.");
 	} else {
-		ask_api(request);
+		ask(request);
 	}
 }
 
@@ -357,6 +446,8 @@ static enum MHD_Result begin(struct request *request, const char *method)
 	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, collect, head);
 	if (head->n_request_id == 1 && srv_sane_id(head->request_id))
 		strcpy(request->id, head->request_id);
+	if (head->n_traceparent == 1)
+		srv_trace_read(head->traceparent, &request->trace);
 	request->announced = srv_head_announced(head);
 	if (!is_faulty(request))
 		judge(request);
@@ -384,7 +475,7 @@ static void take(struct request *request, const char *bytes, size_t n)
 	if (result == SRV_OVER_LIMIT)
 		refuse(request, 413, detail);
 	else
-		refuse(request, 503, "The memory for large requests is taken; try again soon.");
+		reject(request, SRV_REJECTED_MEMORY, 503, "The memory for large requests is taken; try again soon.");
 	request->answered = !request->response;
 }
 
@@ -398,7 +489,7 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 	else
 		take(request, bytes, n);
 	if (srv_reader_is_late(request->reader) && !request->response)
-		refuse(request, 408, late);
+		reject(request, SRV_REJECTED_SLOW, 408, late);
 	else if (!request->answered && request->dropped <= DRAIN_BYTES)
 		return MHD_YES;
 	answer_past_library(request);
@@ -439,12 +530,13 @@ static void refuse_overdue(struct request *request)
 {
 	char detail[96];
 	snprintf(detail, sizeof detail, "The deadline of %lld seconds has passed.", request->http->deadline_seconds);
-	refuse(request, 503, detail);
+	reject(request, SRV_REJECTED_DEADLINE, 503, detail);
 }
 
 static void compute(struct srv_job *job)
 {
 	struct request *request = (struct request *)(void *)job;
+	request->waited_microseconds = microseconds_since(&request->queued);
 	handle(request, &request->http->large);
 	if (!atomic_load(&job->stop) || !request->response || request->response->status != 503 || !is_overdue(request))
 		return;
@@ -456,6 +548,8 @@ static void resume(struct srv_job *job, bool computed)
 {
 	struct request *request = (struct request *)(void *)job;
 	if (!computed) {
+		request->waited_microseconds = microseconds_since(&request->queued);
+		atomic_store(&job->stop, true);
 		srv_body_free(&request->body, request->http->admission);
 		if (is_overdue(request))
 			refuse_overdue(request);
@@ -493,17 +587,23 @@ static enum MHD_Result finish(struct request *request)
 		request->job.compute = compute;
 		request->job.finish = resume;
 		request->job.abandoned = is_abandoned;
+		clock_gettime(CLOCK_MONOTONIC, &request->queued);
 		MHD_suspend_connection(request->connection); /* before submit: the worker may resume it at once */
 		srv_admission_submit(request->http->admission, &request->job);
 		return MHD_YES;
 	} else {
 		srv_body_free(&request->body, request->http->admission);
-		refuse(request, 503, "The queue is full; try again soon.");
+		reject(request, SRV_REJECTED_QUEUE_FULL, 503, "The queue is full; try again soon.");
 	}
 	return answer(request);
 }
 
 /* ---- the library's callbacks ---- */
+
+static const struct sockaddr *client_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+}
 
 static void end_watch(const struct srv_http *http, struct connection *own)
 {
@@ -521,6 +621,7 @@ static void *on_target(void *http, const char *target, struct MHD_Connection *co
 	}
 	request->http = http;
 	request->connection = connection;
+	request->client = client_of(connection);
 	request->reader = own->reader;
 	request->ordinal = ++own->n_requests;
 	if (own->watched) {
@@ -572,29 +673,48 @@ static void say_why(struct request *request, enum MHD_RequestTerminationCode cod
 	if (request->answered || request->status)
 		return;
 	if (!request->response && code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
-		refuse(request, 408, late);
+		reject(request, SRV_REJECTED_SLOW, 408, late);
 	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
 		answer_past_library(request);
 }
 
-static void log_request(const struct request *request, const char *aborted)
+static void log_request(const struct request *request, const struct srv_exchange *exchange, const char *aborted)
 {
-	char path[512];
-	size_t n = strcspn(request->target, "?");
-	n = n < sizeof path ? n : sizeof path - 1;
-	memcpy(path, request->target, n);
-	path[n] = '\0';
+	char client[SRV_PEER];
 	srv_log_access(&(struct srv_access){
 		.request_id = request->id,
 		.method = request->head.method,
-		.path = path,
+		.target = request->target,
+		.route = srv_route_name(exchange->route),
+		.client = srv_peer_print(request->client, client),
 		.status = request->status,
 		.bytes_in = request->received,
 		.bytes_out = request->bytes_out,
-		.microseconds = microseconds_since(&request->began),
-		.token = request->entry.token,
+		.microseconds = exchange->nanoseconds / 1000,
+		.waited_microseconds = request->queued.tv_sec ? request->waited_microseconds : -1,
+		.measure = &request->measure,
+		.trace = *request->trace.span_id ? &request->trace : NULL,
+		.rejected = srv_rejection_name(request->rejection),
+		.token = *request->entry.token ? request->entry.token : NULL,
 		.aborted = request->past_library ? NULL : aborted,
 	});
+}
+
+/* In the log and in the metrics. */
+static void record(const struct request *request, const char *aborted)
+{
+	const struct srv_exchange exchange = {
+		.route = srv_route_of(srv_origin_form(request->target)),
+		.rejection = request->rejection,
+		.status = request->status,
+		.nanoseconds = 1000 * microseconds_since(&request->began),
+		.waited_nanoseconds = request->queued.tv_sec ? 1000 * request->waited_microseconds : -1,
+		.bytes_in = request->received,
+		.bytes_out = request->bytes_out,
+		.measure = &request->measure,
+	};
+	srv_metrics_add(&exchange);
+	log_request(request, &exchange, aborted);
 }
 
 /* Some faults of HTTP itself are answered by the library, in HTML: a head too long, a length that is no number ... */
@@ -625,7 +745,7 @@ static void on_completed(void *closure, struct MHD_Connection *connection, void 
 	if (request->lingers)
 		srv_linger(dup(socket_of(request)));
 	if (request->target)
-		log_request(request, reason(code));
+		record(request, reason(code));
 	if (request->response)
 		free_response(request->response);
 	srv_body_free(&request->body, http->admission);
@@ -674,12 +794,13 @@ static void say_late(struct srv_http *http, struct MHD_Connection *connection)
 {
 	const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 	struct request request = {.http = http, .target = "-", .head.method = "-"}; /* a TLS session is over by now */
+	request.client = client_of(connection);
 	clock_gettime(CLOCK_MONOTONIC, &request.began);
 	srv_new_id(request.id);
-	refuse(&request, 408, late);
+	reject(&request, SRV_REJECTED_SLOW, 408, late);
 	answer_on(&request, fd);
 	srv_linger(dup(fd));
-	log_request(&request, "timeout");
+	record(&request, "timeout");
 	if (request.response)
 		free_response(request.response);
 }
@@ -692,7 +813,7 @@ static void on_connection(void *http, struct MHD_Connection *connection, void **
 		open_connection(http, connection, context);
 		return;
 	}
-	forget_connection(http, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+	forget_connection(http, client_of(connection));
 	if (own) {
 		if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
 			say_late(http, connection);
@@ -760,15 +881,15 @@ static bool has_room(void *closure)
 }
 
 /* In place of a connection: one answer, whatever will be asked. */
-static void send_away(struct srv_http *http, int fd, int status, const char *detail)
+static void send_away(struct srv_http *http, int fd, const struct sockaddr *address, int status, const char *detail)
 {
-	struct request request = {.http = http, .target = "-", .head.method = "-"};
+	struct request request = {.http = http, .target = "-", .head.method = "-", .client = address};
 	clock_gettime(CLOCK_MONOTONIC, &request.began);
 	srv_new_id(request.id);
-	refuse(&request, status, detail);
+	reject(&request, SRV_REJECTED_CONNECTIONS, status, detail);
 	answer_on(&request, fd);
 	srv_linger(fd);
-	log_request(&request, detail);
+	record(&request, NULL);
 	if (request.response)
 		free_response(request.response);
 }
@@ -778,9 +899,9 @@ static void add_connection(void *closure, int fd, const struct sockaddr *address
 {
 	struct srv_http *http = closure;
 	if (atomic_load(&http->n_connections) >= http->most_connections) {
-		send_away(http, fd, 503, "There are as many connections as the server takes; try again soon.");
+		send_away(http, fd, address, 503, "There are as many connections as the server takes; try again soon.");
 	} else if (!srv_addresses_add(http->addresses, address)) {
-		send_away(http, fd, 429, "There are as many connections from this address as the server takes.");
+		send_away(http, fd, address, 429, "There are as many connections from this address as the server takes.");
 	} else {
 		atomic_fetch_add(&http->n_connections, 1);
 		if (MHD_add_connection(http->daemon, fd, address, bytes) != MHD_YES) /* which has closed fd */

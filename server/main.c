@@ -5,6 +5,7 @@
 #include "log.h"
 #include "options.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <signal.h>
@@ -15,6 +16,18 @@
 #include <unistd.h>
 
 enum { HURRIED_MS = 1000, SPARE_FILES = 64 };
+
+/* A program may be started without them. The next file to be opened, a connection perhaps, would take their numbers, and
+ * the log would be written there. */
+static void keep_standard_files(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
 
 /* Blocked in every thread and taken by sigtimedwait alone, so that nothing ever runs inside a handler. As process 1 of
  * a container only blocked signals arrive at all. SIGUSR1 is how other threads say that the last request is over. */
@@ -31,12 +44,16 @@ static sigset_t block_signals(void)
 	return set;
 }
 
-/* What only the environment can tell libgomp and glibc, and what they have read before main begins. Between parallel
- * regions libgomp's threads spin, and keep small requests from the CPU. glibc keeps 7 free blocks of a size at hand; the
- * document of a small request has some 20 of one. A caller who has set them has his reasons. */
+/* How often libgomp's threads look for more work before they sleep: some 50 us, in which the next region of a request
+ * begins. Sleepers take as long to wake up; who spins for longer, milliseconds by default, keeps small requests from the
+ * CPU. */
+static const char spins[] = "2000";
+
+/* What only the environment can tell libgomp and glibc, and what they have read before main begins. glibc keeps 7 free
+ * blocks of a size at hand; the document of a small request has some 20 of one. A caller who has set them has his reasons. */
 static bool set_environment(void)
 {
-	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
+	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || setenv("GOMP_SPINCOUNT", spins, 1) != 0)
 		return false;
 	setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=64", 0);
 	return true;
@@ -121,7 +138,7 @@ static void drain(struct srv_http *http, const sigset_t *signals, long long seco
 static int cannot_listen(const char *host, int port, const char *fault)
 {
 	fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", host, port, fault);
-	return 1;
+	return SRV_CODE_FAILED;
 }
 
 static int serve(const struct srv_options *options, const struct srv_gate *gate, const sigset_t *signals)
@@ -132,12 +149,12 @@ static int serve(const struct srv_options *options, const struct srv_gate *gate,
 	if (fd < 0)
 		return cannot_listen(options->host, port, fault);
 	if (!srv_gate_suits(gate, srv_is_on_loopback(fd), stderr))
-		return 2;
+		return SRV_CODE_BAD;
 	if (!srv_listen(fd, &fault))
 		return cannot_listen(options->host, port, fault);
 	struct srv_http *http = srv_http_start(options, gate, fd, wake_main);
 	if (!http)
-		return 1;
+		return SRV_CODE_FAILED;
 	announce(options, port);
 	srv_log(SRV_INFO, "listening on %s port %d, %lld threads", options->host, port, options->threads);
 	int signal_number = await_end(gate, signals);
@@ -145,28 +162,30 @@ static int serve(const struct srv_options *options, const struct srv_gate *gate,
 	drain(http, signals, options->drain_seconds);
 	srv_http_stop(http);
 	srv_log(SRV_INFO, "stopped");
-	return 0;
+	return SRV_CODE_OK;
 }
 
 int main(int argc, char **argv)
 {
 	struct srv_options options;
 	struct srv_gate gate;
+	keep_standard_files();
 	if (set_environment())
 		start_again(argv);
 	sigset_t signals = block_signals();
 	switch (srv_options_read(argc, argv, &options, stdout, stderr)) {
-	case SRV_EXIT_OK: return fflush(stdout) == 0 ? 0 : 1;
-	case SRV_EXIT_BAD: return 2;
+	case SRV_EXIT_OK: return fflush(stdout) == 0 ? SRV_CODE_OK : SRV_CODE_FAILED;
+	case SRV_EXIT_BAD: return SRV_CODE_BAD;
 	case SRV_START: break;
 	}
-	srv_log_set_level((enum srv_level)options.log_level);
+	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections);
 	if (!srv_gate_open(&gate, &options, stderr))
-		return 2;
+		return SRV_CODE_BAD;
 	const int code = serve(&options, &gate, &signals);
 	srv_gate_close(&gate);
+	srv_options_free(&options);
 	return code;
 }

@@ -1,11 +1,13 @@
 #include "options.h"
 
+#include "config.h"
 #include "core/fric.h"
 #include "cors.h"
 #include "log.h"
 #include "resources.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -66,6 +68,7 @@ static const struct option table[] = {
 	 "inner loops of the evaluation: best (of this processor), avx512, avx2, baseline or scalar"},
 	{"log-level", "LEVEL", WORD, "info", "error, warning, info, debug", 0, 0, AT(log_level),
 	 "error, warning, info or debug"},
+	{"log-format", "FORMAT", WORD, "logfmt", "logfmt, json", 0, 0, AT(log_format), "logfmt or json"},
 	{"tokens", "FILE", TEXT, NULL, "none", 0, 0, AT(tokens),
 	 "who may ask: lines with a name and a token; requests then need \"Authorization: Bearer TOKEN\""},
 	{"anonymous", "WORD", WORD, "no", "no, yes", 0, 0, AT(anonymous),
@@ -75,6 +78,7 @@ static const struct option table[] = {
 	{"tls-key", "FILE", TEXT, NULL, "none", 0, 0, AT(tls_key), "key of the certificate (PEM, not encrypted)"},
 	{"allow-origin", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_origin),
 	 "origins whose web pages may read answers, separated by commas (https://a.example), or *"},
+	{"config", "FILE", TEXT, NULL, "none", 0, 0, AT(config), "file with more options, lines of the form name = value"},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0], MAX_NAME = 64 };
 
@@ -150,11 +154,25 @@ static bool set_word(const char *words, const char *text, long long *position)
 	return false;
 }
 
+static const char **text_at(const struct option *option, struct srv_options *options)
+{
+	return (const char **)(void *)((char *)options + option->offset);
+}
+
+/* What a line of a file can say, too. */
+static bool is_text(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			return false;
+	return *text && *text != ' ' && text[strlen(text) - 1] != ' ';
+}
+
 static bool set(const struct option *option, const char *text, struct srv_options *options)
 {
 	if (option->kind == TEXT) {
-		*(const char **)(void *)((char *)options + option->offset) = text;
-		return *text != '\0';
+		*text_at(option, options) = text;
+		return is_text(text);
 	}
 	if (option->kind == WORD)
 		return set_word(option->words, text, number_at(option, options));
@@ -166,15 +184,14 @@ static bool set(const struct option *option, const char *text, struct srv_option
 static enum srv_start refuse_value(const struct option *option, const char *source, const char *text, FILE *err)
 {
 	static const char *const expected[] = {
-		[TEXT] = "a value for ",
+		[TEXT] = "a text (not empty, no control characters, no spaces at its ends)",
 		[COUNT] = "a whole number in the range ",
 		[BYTES] = "a size (a number, perhaps with K, M or G) in the range ",
 		[WORD] = "one of ",
 	};
 	char range[96];
 	print_range(option, range, sizeof range);
-	fprintf(err, "frictiond: %s: '%s' is not %s%s", source, text, expected[option->kind],
-	        option->kind == TEXT ? option->argument : range);
+	fprintf(err, "frictiond: %s: '%s' is not %s%s", source, text, expected[option->kind], range);
 	/* A Kubernetes service named frictiond puts FRICTIOND_PORT=tcp://... into every pod of its namespace. */
 	if (strncmp(text, "tcp://", 6) == 0)
 		fprintf(err, " (set by Kubernetes service links? give --%s, or enableServiceLinks: false)", option->name);
@@ -202,16 +219,20 @@ static void print_help(FILE *out)
 {
 	fputs("Usage: frictiond [OPTION]...\n"
 	      "Evaluates contact friction over HTTP: POST /v1/evaluate takes a batch of collisions.\n\n"
-	      "Every option may also stand in the environment; flags win. Write --port 80 or --port=80.\n"
-	      "Sizes take K, M or G (binary).\n\n", out);
+	      "Every option may also stand in the environment or in a file, as port = 80; flags win over the\n"
+	      "environment, which wins over the file. Write --port 80 or --port=80. Sizes take K, M or G (binary).\n\n", out);
 	for (int i = 0; i < N_OPTIONS; i++)
 		print_option(&table[i], out);
-	fputs("  --help                     this text\n"
+	fputs("  --print-config             the options in effect and where they come from, as a file for --config\n"
+	      "  --help                     this text\n"
 	      "  --version                  the version\n\n"
 	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert); the log goes to\n"
 	      "standard error. Other addresses than loopback need --tokens, or --anonymous yes.\n"
 	      "SIGTERM and SIGINT drain: /readyz answers 503, requests under way finish, exit 0; a second one hurries.\n"
-	      "SIGHUP reads tokens, certificate and key again.\n",
+	      "SIGHUP reads tokens, certificate and key again.\n"
+	      "Exit codes: 0 stopped by a signal, or a question was answered; 1 cannot run (the address is taken,\n"
+	      "no memory, no threads); 2 an option is wrong, as a flag, in the environment or in the file, or tokens,\n"
+	      "certificate or key that it names are.\n",
 	      out);
 }
 
@@ -240,16 +261,76 @@ static bool answer_question(const char *argument, FILE *out)
 	return true;
 }
 
-/* The option that `argument` ("--name" or "--name=value") names; -1 if there is none. */
-static int find(const char *argument)
+/* Where the value of each option comes from. */
+struct sources {
+	enum { FROM_DEFAULT, FROM_FLAG, FROM_ENVIRONMENT, FROM_FILE } kind[N_OPTIONS];
+	int line[N_OPTIONS]; /* of the file */
+	bool prints;         /* --print-config */
+};
+
+static void print_value(const struct option *option, const struct srv_options *options, FILE *out)
 {
-	size_t n = strcspn(argument, "=");
-	if (strncmp(argument, "--", 2) != 0)
-		return -1;
+	struct srv_options copy = *options;
+	const long long number = option->kind == TEXT ? 0 : *number_at(option, &copy);
+	const char *words = option->words;
+	char text[32];
+	for (long long i = 0; option->kind == WORD && i < number; i++)
+		words += strcspn(words, " ") + 1;
+	if (option->kind == BYTES)
+		print_bytes(number, text);
+	else
+		snprintf(text, sizeof text, "%lld", number);
+	if (option->kind == WORD)
+		fprintf(out, "%s = %.*s\n", option->name, (int)strcspn(words, ","), words);
+	else
+		fprintf(out, "%s = %s\n", option->name, option->kind == TEXT ? *text_at(option, &copy) : text);
+}
+
+static void print_source(int i, const struct srv_options *options, const struct sources *sources, FILE *out)
+{
+	char variable[MAX_NAME];
+	environment_name(&table[i], variable);
+	switch (sources->kind[i]) {
+	case FROM_FLAG: fprintf(out, "--%s", table[i].name); break;
+	case FROM_ENVIRONMENT: fputs(variable, out); break;
+	case FROM_FILE: fprintf(out, "%s, line %d", options->config, sources->line[i]); break;
+	case FROM_DEFAULT: fputs(table[i].fallback ? "default" : "automatic", out); break;
+	}
+}
+
+/* A file cannot name another, so that its own name is a comment, as is what has no value. */
+static void print_config(const struct srv_options *options, const struct sources *sources, FILE *out)
+{
+	fputs("# The options of frictiond " FRIC_VERSION " that are in effect, and where they come from.\n", out);
+	for (int i = 0; i < N_OPTIONS; i++) {
+		struct srv_options copy = *options;
+		const bool none = table[i].kind == TEXT && !*text_at(&table[i], &copy);
+		fprintf(out, "\n# %s\n# from: ", table[i].help);
+		if (none)
+			fputs("nowhere", out);
+		else
+			print_source(i, options, sources, out);
+		fputs(none || table[i].offset == AT(config) ? "\n# " : "\n", out);
+		if (none)
+			fprintf(out, "%s =\n", table[i].name);
+		else
+			print_value(&table[i], options, out);
+	}
+}
+
+/* The option of this name, n bytes; -1 if there is none. */
+static int find(const char *name, size_t n)
+{
 	for (int i = 0; i < N_OPTIONS; i++)
-		if (n == strlen(table[i].name) + 2 && strncmp(argument + 2, table[i].name, n - 2) == 0)
+		if (n == strlen(table[i].name) && strncmp(name, table[i].name, n) == 0)
 			return i;
 	return -1;
+}
+
+/* The one that `argument` ("--name" or "--name=value") names. */
+static int find_flag(const char *argument)
+{
+	return strncmp(argument, "--", 2) == 0 ? find(argument + 2, strcspn(argument + 2, "=")) : -1;
 }
 
 static enum srv_start refuse_argument(const char *argument, FILE *err)
@@ -275,35 +356,93 @@ static enum srv_start read_flag(const struct option *option, const char *argumen
 	return set(option, value, options) ? SRV_START : refuse_value(option, source, value, err);
 }
 
-static enum srv_start read_flags(int argc, char *const *argv, struct srv_options *options, bool given[], FILE *out,
-                                 FILE *err)
+static enum srv_start read_flags(int argc, char *const *argv, struct srv_options *options, struct sources *sources,
+                                 FILE *out, FILE *err)
 {
 	for (int i = 1; i < argc; i++) {
 		if (answer_question(argv[i], out))
 			return SRV_EXIT_OK;
-		int which = find(argv[i]);
+		const bool prints = strcmp(argv[i], "--print-config") == 0;
+		sources->prints |= prints;
+		if (prints)
+			continue;
+		int which = find_flag(argv[i]);
 		if (which < 0)
 			return refuse_argument(argv[i], err);
 		bool used;
 		enum srv_start start = read_flag(&table[which], argv[i], argv[i + 1], &used, options, err);
 		if (start != SRV_START)
 			return start;
-		given[which] = true;
+		sources->kind[which] = FROM_FLAG;
 		i += used;
 	}
 	return SRV_START;
 }
 
-static enum srv_start read_environment(struct srv_options *options, const bool given[], FILE *err)
+static enum srv_start read_environment(struct srv_options *options, struct sources *sources, FILE *err)
 {
 	for (int i = 0; i < N_OPTIONS; i++) {
 		char name[MAX_NAME];
 		environment_name(&table[i], name);
-		const char *value = given[i] ? NULL : getenv(name);
-		if (value && *value && !set(&table[i], value, options))
+		const char *value = sources->kind[i] == FROM_FLAG ? NULL : getenv(name);
+		if (!value || !*value)
+			continue;
+		if (!set(&table[i], value, options))
 			return refuse_value(&table[i], name, value, err);
+		sources->kind[i] = FROM_ENVIRONMENT;
 	}
 	return SRV_START;
+}
+
+static enum srv_start refuse_line(const char *path, const struct srv_config *config, const char *fault, FILE *err)
+{
+	fprintf(err, "frictiond: %s, line %d: %s\n", path, config->line, fault);
+	return SRV_EXIT_BAD;
+}
+
+/* What a flag or a variable has said already is read all the same, for nothing but its faults. */
+static enum srv_start read_line(const struct srv_config *config, struct srv_options *options, struct sources *sources,
+                                FILE *err)
+{
+	char fault[2 * MAX_NAME];
+	const int i = find(config->name, strlen(config->name));
+	struct srv_options scratch = *options;
+	if (i < 0 || table[i].offset == AT(config)) {
+		snprintf(fault, sizeof fault, i < 0 ? "unknown option '%.64s'" : "%s: a file cannot name another", config->name);
+		return refuse_line(options->config, config, fault, err);
+	}
+	if (sources->line[i]) {
+		snprintf(fault, sizeof fault, "%s is there already, in line %d", table[i].name, sources->line[i]);
+		return refuse_line(options->config, config, fault, err);
+	}
+	sources->line[i] = config->line;
+	const bool is_new = sources->kind[i] == FROM_DEFAULT;
+	if (is_new)
+		sources->kind[i] = FROM_FILE;
+	if (set(&table[i], config->value, is_new ? options : &scratch))
+		return SRV_START;
+	char source[PATH_MAX + MAX_NAME];
+	snprintf(source, sizeof source, "%s, line %d: %s", options->config, config->line, table[i].name);
+	return refuse_value(&table[i], source, config->value, err);
+}
+
+static enum srv_start read_file(struct srv_options *options, struct sources *sources, FILE *err)
+{
+	struct srv_config config;
+	const char *fault;
+	if (!options->config)
+		return SRV_START;
+	if (!srv_config_open(&config, options->config, &fault)) {
+		fprintf(err, "frictiond: %s: %s\n", options->config, fault);
+		return SRV_EXIT_BAD;
+	}
+	options->config_text = config.text;
+	while (srv_config_next(&config, &fault)) {
+		const enum srv_start start = read_line(&config, options, sources, err);
+		if (start != SRV_START)
+			return start;
+	}
+	return fault ? refuse_line(options->config, &config, fault, err) : SRV_START;
 }
 
 static long long larger(long long a, long long b)
@@ -373,16 +512,37 @@ static enum srv_start settle(struct srv_options *options, FILE *err)
 	       are_origins(options->allow_origin, err) ? SRV_START : SRV_EXIT_BAD;
 }
 
+static enum srv_start read_all(int argc, char *const *argv, struct srv_options *options, struct sources *sources,
+                               FILE *out, FILE *err)
+{
+	enum srv_start start = read_flags(argc, argv, options, sources, out, err);
+	if (start == SRV_START)
+		start = read_environment(options, sources, err);
+	if (start == SRV_START)
+		start = read_file(options, sources, err);
+	return start == SRV_START ? settle(options, err) : start;
+}
+
 enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err)
 {
-	bool given[N_OPTIONS] = {false};
+	struct sources sources = {0};
 	memset(options, 0, sizeof *options);
 	options->pool_bytes = -1; /* 0 can be asked for */
 	for (int i = 0; i < N_OPTIONS; i++)
 		if (table[i].fallback)
 			set(&table[i], table[i].fallback, options);
-	enum srv_start start = read_flags(argc, argv, options, given, out, err);
-	if (start == SRV_START)
-		start = read_environment(options, given, err);
-	return start == SRV_START ? settle(options, err) : start;
+	enum srv_start start = read_all(argc, argv, options, &sources, out, err);
+	if (start == SRV_START && sources.prints) {
+		print_config(options, &sources, out);
+		start = SRV_EXIT_OK;
+	}
+	if (start != SRV_START)
+		srv_options_free(options);
+	return start;
+}
+
+void srv_options_free(struct srv_options *options)
+{
+	free(options->config_text);
+	options->config_text = NULL;
 }

@@ -1,6 +1,6 @@
 /**
- * The options of frictiond. One table in options.c gives the flags, the environment's names, --help and the page
- * docs/options.md.
+ * The options of frictiond. One table in options.c gives the flags, the environment's names, those in a file, --help and
+ * the page docs/options.md.
  */
 #ifndef SERVER_OPTIONS_H
 #define SERVER_OPTIONS_H
@@ -11,7 +11,7 @@
 #define SRV_KERNELS "best, avx512, avx2, baseline, scalar"
 
 struct srv_options {
-	const char *host; /* borrowed from argv or the environment */
+	const char *host; /* as all texts: borrowed from argv, the environment or config_text */
 	long long port;   /* 0: a free one */
 	long long threads;
 	long long max_json_bytes;
@@ -32,10 +32,13 @@ struct srv_options {
 	long long drain_seconds;
 	long long kernels;   /* position in SRV_KERNELS */
 	long long log_level; /* enum srv_level */
+	long long log_format; /* enum srv_log_format */
 	const char *tokens;  /* these and the next: NULL where not given */
 	const char *tls_cert, *tls_key; /* both or neither */
 	const char *allow_origin; /* as for srv_cors_is_list */
 	long long anonymous; /* 0, or 1: everybody may ask */
+	const char *config;   /* the file that options were read from; NULL: none */
+	char *config_text;    /* private */
 };
 
 enum srv_start {
@@ -44,13 +47,24 @@ enum srv_start {
 	SRV_EXIT_BAD, /* a line on err names the culprit */
 };
 
+/* What a process that ends by itself tells. */
+enum srv_exit_code {
+	SRV_CODE_OK = 0,      /* stopped by a signal, or a question was answered */
+	SRV_CODE_FAILED = 1,  /* could not run */
+	SRV_CODE_BAD = 2,     /* an option is wrong, wherever it stands */
+};
+
 /**
- * Flags win over the environment, which wins over the defaults. A variable whose flag is given is not looked at; an
- * empty one counts as absent.
- * @param out  where --help, --version and --print-options-markdown print
+ * Flags win over the environment, which wins over the file, which wins over the defaults. A variable whose flag is given
+ * is not looked at; an empty one counts as absent. The file is checked as a whole.
+ * @param options  to be freed after SRV_START
+ * @param out  where --help, --version, --print-config and --print-options-markdown print
  * @param err  where the fault is named
  */
 enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err);
+
+/* Its texts die with it. */
+void srv_options_free(struct srv_options *options);
 
 /* The word that --kernels stands for. */
 const char *srv_kernels_name(const struct srv_options *options);

@@ -93,18 +93,27 @@ static void inner(struct setup *s, enum fric_projection projection)
 	must(fric_hessian_inner(&s->context, s->contacts, s->mix.velocities, projection, s->inner, &error));
 }
 
+static struct fric_factors factors_in(struct setup *s)
+{
+	struct fric_factors factors;
+	double *weights = s->weights, *bases = s->values, *inner = s->inner;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(s->contacts, type);
+		factors.weights[type] = weights;
+		factors.tangent_basis[type] = bases;
+		factors.inner[type] = inner;
+		weights += n * (size_t)fric_stencil_size(type);
+		bases += 6 * n;
+		inner += 3 * n;
+	}
+	return factors;
+}
+
 /* As an answer needs them: weights, bases, inner matrices. */
 static void factors(struct setup *s)
 {
-	double *weights = s->weights, *bases = s->values;
-	inner(s, FRIC_PROJECT_CLAMP);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
-		const size_t n = fric_group_size(s->contacts, type);
-		must(fric_stencil_weights(&s->context, s->contacts, type, weights, &error));
-		must(fric_contact_output(&s->context, s->contacts, s->mix.velocities, type, FRIC_OUT_TANGENT_BASIS, bases, &error));
-		weights += n * (size_t)fric_stencil_size(type);
-		bases += 6 * n;
-	}
+	const struct fric_factors rows = factors_in(s);
+	must(fric_hessian_factors(&s->context, s->contacts, s->mix.velocities, FRIC_PROJECT_CLAMP, &rows, &error));
 }
 
 static void triplets(struct setup *s)

@@ -159,6 +159,18 @@ def test_log_has_names_and_no_tokens(serve, tokens):
     assert [' token="hub"' in line for line in lines] == [False, True, False, False, False]
 
 
+def test_metrics_count_who_is_sent_away(serve, tokens):
+    server = serve("--tokens", tokens)
+    connection = server.connect()
+    for token in None, "wrong", LAB + "x":
+        assert ask(connection, "POST", EVALUATE, token, CONTACT, JSON)[0] == 401
+    assert ask(connection, "POST", EVALUATE, LAB, CONTACT, JSON)[0] == 200
+    server.await_log("request_id=", 4)
+    metrics = ask(connection, "GET", "/metrics", HUB)[2].decode().splitlines()
+    assert 'frictiond_rejected_total{reason="unauthorized"} 3' in metrics
+    assert f'frictiond_requests_total{{route="{EVALUATE}",status="401"}} 3' in metrics
+
+
 def raw(server, data, wait=True):
     """All that comes for these bytes until the server closes."""
     with socket.create_connection((server.host, server.port)) as s:
@@ -395,7 +407,7 @@ def test_sent_away_without_a_word(serve, certificates):
     assert got == b""
     with pytest.raises((ssl.SSLError, ConnectionResetError)):
         server.connect(trust(certificates["a"])).connect()
-    server.await_log('aborted="There are as many connections from this address', 2)
+    server.await_log('rejected="connections"', 2)
     assert ask(first, "GET", "/healthz")[0] == 200
 
 

@@ -31,9 +31,16 @@ answers() { # mu_k * force along the velocity (2, 1)/sqrt(5)
 }
 
 check "make install" make --no-print-directory install MODE="${MODE:-release}" PREFIX="$prefix"
-check "program, library, headers and pkg-config file are in place" test -x "$prefix/bin/frictiond" -a \
-	-f "$prefix/lib/libfric.a" -a -f "$prefix/include/fric.h" -a -f "$prefix/include/fric_mollifier.h" -a \
-	-f "$prefix/lib/pkgconfig/fric.pc"
+in_place() {
+	local file
+	for file in lib/libfric.a include/fric.h include/fric_mollifier.h lib/pkgconfig/fric.pc share/man/man1/frictiond.1 \
+		lib/systemd/system/frictiond.service lib/sysusers.d/frictiond.conf; do
+		[ -s "$prefix/$file" ] || { echo "no $file"; return 1; }
+	done
+	test -x "$prefix/bin/frictiond" && grep -qx "ExecStart=$prefix/bin/frictiond" "$prefix/lib/systemd/system/frictiond.service"
+}
+
+check "program, library, headers, manual page and systemd unit are in place" in_place
 check "the installed program starts" "$prefix/bin/frictiond" --version
 check "the example builds against the installed library" compile
 check "the example's gradient is mu_k * normal force along the velocity" answers

@@ -37,12 +37,13 @@ test_questions() {
 	is "--help: exit 0" "$STATUS" 0
 	like "--help: on standard output" "$OUT" '^Usage: frictiond'
 	for name in host port threads max-json-bytes max-frame-bytes max-answer-bytes connections io-threads queue-requests \
-		queue-bytes pool-bytes idle-seconds drain-seconds log-level tokens anonymous tls-cert tls-key \
-		allow-origin; do
+		queue-bytes pool-bytes idle-seconds drain-seconds log-level log-format tokens anonymous tls-cert tls-key \
+		allow-origin config; do
 		like "--help: explains --$name" "$OUT" "^  --$name "
 	done
 	run --version
 	like "--version" "$STATUS $OUT" '^0 frictiond [0-9]+\.[0-9]+\.[0-9]+$'
+	like "--help: the exit codes" "$("$FRICTIOND" --help)" '^Exit codes: 0 stopped'
 	run --print-options-markdown
 	like "options as markdown" "$STATUS $OUT" '^\| `--port N` \| `FRICTIOND_PORT` \| 8080 '
 }
@@ -57,9 +58,33 @@ test_bad_options() {
 	refused "zero threads" "--threads: '0'" --threads 0
 	refused "unknown unit" "--max-json-bytes: '1Q'" --max-json-bytes 1Q
 	refused "unknown level" "--log-level: 'loud'" --log-level loud
+	refused "unknown format" "--log-format: 'xml'" --log-format xml
+	refused "no such file" "/nowhere/frictiond.conf: No such file" --config /nowhere/frictiond.conf
+	printf 'port = 1\nprot = 2\n' >"$WORK/bad.conf"
+	refused "unknown option in a file" "bad.conf, line 2: unknown option 'prot'" --config "$WORK/bad.conf"
+	FRICTIOND_CONFIG=$WORK/bad.conf refused "the same by the environment" "bad.conf, line 2: unknown option 'prot'" \
+		--print-config
 	refused "queue shorter than a body" "--queue-bytes" --queue-bytes 1K
 	FRICTIOND_PORT=x refused "environment" "FRICTIOND_PORT: 'x'"
 	FRICTIOND_MAX_JSON_BYTES=many refused "environment, bytes" "FRICTIOND_MAX_JSON_BYTES: 'many'"
+}
+
+test_file() {
+	printf '# here\nlog-format = json\nlog-level = info\nthreads = 3\n' >"$WORK/good.conf"
+	FRICTIOND_CONFIG=$WORK/good.conf FRICTIOND_LOG_LEVEL=error start_server --threads 2
+	is "a flag wins over the file" "$(curl -s "$BASE/v1/info" | jq .threads)" 2
+	stop_server
+	is "a variable wins over the file" "$(cat "$WORK/log")" ""
+	start_server --config "$WORK/good.conf"
+	is "options from a file" "$(curl -s "$BASE/v1/info" | jq .threads)" 3
+	stop_server
+	is "the log is JSON" "$(jq -r .msg "$WORK/log" | tail -n 1)" stopped
+	run --config "$WORK/good.conf" --print-config
+	is "--print-config: exit 0" "$STATUS" 0
+	like "--print-config: the source" "$(grep -B 1 '^threads' <<<"$OUT")" '^# from: .*/good.conf, line 4$'
+	printf '%s\n' "$OUT" >"$WORK/printed.conf"
+	is "--print-config: is read back" \
+		"$("$FRICTIOND" --config "$WORK/printed.conf" --print-config | grep -v '^#')" "$(grep -v '^#' <<<"$OUT")"
 }
 
 test_bad_addresses() {
@@ -90,6 +115,25 @@ test_ready_line() {
 	kill -INT "$SERVER_PID"
 	await_server
 	is "SIGINT: exit 0" "$STATUS" 0
+}
+
+# OpenMP reads these before main begins.
+openmp_environment() {
+	tr '\0' '\n' <"/proc/$SERVER_PID/environ" | grep -E '^(GOMP_SPINCOUNT|OMP_WAIT_POLICY)='
+}
+
+test_waiting_threads() {
+	(
+		unset GOMP_SPINCOUNT OMP_WAIT_POLICY
+		start_server
+		openmp_environment >"$WORK/openmp"
+		stop_server
+		OMP_WAIT_POLICY=passive start_server
+		openmp_environment >>"$WORK/openmp"
+		stop_server
+		trap - EXIT
+	)
+	is "threads wait briefly, or as the caller says" "$(cat "$WORK/openmp")" "$(printf 'GOMP_SPINCOUNT=2000\nOMP_WAIT_POLICY=passive')"
 }
 
 test_ipv6() {
@@ -153,7 +197,7 @@ environment() {
 
 test_environment() {
 	start_server
-	like "threads between evaluations sleep" "$(environment)" '^OMP_WAIT_POLICY=passive$'
+	like "threads between evaluations sleep soon" "$(environment)" '^GOMP_SPINCOUNT=2000$'
 	like "free blocks are kept at hand" "$(environment)" '^GLIBC_TUNABLES=glibc.malloc.tcache_count=64$'
 	stop_server
 	GLIBC_TUNABLES=glibc.malloc.tcache_count=5 start_server
@@ -477,8 +521,10 @@ test_drain_ends() {
 
 test_questions
 test_bad_options
+test_file
 test_bad_addresses
 test_ready_line
+test_waiting_threads
 test_ipv6
 start_server
 test_methods

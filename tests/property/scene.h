@@ -39,6 +39,7 @@ struct options {
 	int dim;
 	size_t n_each, n_vertices;   /* contacts of each type; vertices unless disjoint */
 	bool disjoint;               /* no vertex belongs to two contacts */
+	size_t reach;                /* not 0: contacts in the order of the vertices, each within so many of them */
 	enum fric_transition transition;
 	bool own_mu;                 /* coefficients per contact */
 	enum fric_mu_source source;  /* if not */
@@ -115,8 +116,11 @@ static inline int32_t *random_stencils(struct scene *s, struct rng *rng, enum fr
 	const size_t k = (size_t)fric_stencil_size(type);
 	int32_t *vertices = scene_memory(s, n * k, sizeof(int32_t));
 	for (size_t i = 0; i < n; i++) {
+		const size_t reach = s->options.reach, room = reach ? reach : s->batch.n_vertices;
 		if (!s->options.disjoint)
-			random_stencil(rng, s->batch.n_vertices, (int)k, vertices + i * k);
+			random_stencil(rng, room, (int)k, vertices + i * k);
+		for (size_t j = 0; j < k && reach; j++)
+			vertices[i * k + j] += (int32_t)(i * (s->batch.n_vertices - reach) / n);
 		for (size_t j = 0; j < k && s->options.disjoint; j++)
 			vertices[i * k + j] = (int32_t)(*used)++;
 	}

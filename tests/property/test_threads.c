@@ -36,6 +36,39 @@ static void ask_outputs(const struct fric_context *context, const struct fric_co
 				                              &error));
 }
 
+/* The same as in single calls. */
+static void ask_factors(const struct fric_context *context, const struct fric_contacts *c, const double *v,
+                        enum fric_projection projection, const double *inner, struct answers *a)
+{
+	struct fric_error error;
+	struct fric_factors factors = {0};
+	const size_t m = (size_t)fric_inner_size(fric_dim(c)), rows = (size_t)(fric_dim(c) * (fric_dim(c) - 1));
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(c, type);
+		if (n == 0)
+			continue;
+		factors.weights[type] = more(a, 4 * n);
+		factors.tangent_basis[type] = more(a, 6 * n);
+		factors.inner[type] = more(a, m * n);
+	}
+	assert_ok(fric_hessian_factors(context, c, v, projection, &factors, &error));
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(c, type), k = (size_t)fric_stencil_size(type);
+		double *out = calloc(6 * n + 1, sizeof(double));
+		if (n == 0) {
+			free(out);
+			continue;
+		}
+		assert_all_bits(factors.inner[type], inner, m * n);
+		assert_ok(fric_stencil_weights(&serial, c, type, out, &error));
+		assert_all_bits(factors.weights[type], out, k * n);
+		assert_ok(fric_contact_output(&serial, c, v, type, FRIC_OUT_TANGENT_BASIS, out, &error));
+		assert_all_bits(factors.tangent_basis[type], out, rows * n);
+		inner += m * n;
+		free(out);
+	}
+}
+
 static void ask_hessians(const struct fric_context *context, const struct fric_contacts *c, const double *v,
                          struct answers *a)
 {
@@ -44,6 +77,7 @@ static void ask_hessians(const struct fric_context *context, const struct fric_c
 	for (enum fric_projection p = FRIC_PROJECT_NONE; p <= FRIC_PROJECT_ABS; p++) {
 		inner = more(a, fric_n_contacts(c) * 3);
 		assert_ok(fric_hessian_inner(context, c, v, p, inner, &error));
+		ask_factors(context, c, v, p, inner, a);
 	}
 	for (enum fric_triangle t = FRIC_FULL; t <= FRIC_UPPER; t++) {
 		const size_t n = fric_n_triplets(c, t);
@@ -74,7 +108,7 @@ static void ask(const struct fric_context *context, const struct scene *s, struc
 
 static struct answers asked(int n_threads, const struct scene *s)
 {
-	const struct fric_context context = {.n_threads = n_threads};
+	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
 	struct answers a = {.room = 3000000};
 	a.numbers = calloc(a.room, sizeof(double));
 	assert_non_null(a.numbers);
@@ -138,7 +172,7 @@ static void test_first_fault(void **state)
 	struct fric_error first = {FRIC_OK, FRIC_VERTEX_VERTEX, -2};
 	for (int n_threads = 1; n_threads <= 4; n_threads++)
 		for (int again = 0; again < 3; again++) {
-			const struct fric_context context = {.n_threads = n_threads};
+			const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
 			double potential, *gradient = calloc(scene_ndof(&scene), sizeof(double));
 			struct fric_error error = {FRIC_OK, FRIC_VERTEX_VERTEX, -3};
 			assert_code(fric_evaluate(&context, c, scene.velocities, &potential, gradient, &error), FRIC_E_NOT_FINITE);

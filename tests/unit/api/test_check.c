@@ -24,7 +24,7 @@ static void begin(struct subject *s, const char *text)
 	*s = (struct subject){0};
 	if (!api_document_read_json(text, strlen(text), &s->document, &fault))
 		fail_msg("%s: %s", text, fault.detail);
-	s->check = (struct api_check){&s->document, &s->arena, &s->fault};
+	s->check = (struct api_check){.document = &s->document, .arena = &s->arena, .fault = &s->fault};
 	s->root = (struct api_field){s->document.root, {0}};
 	s->field = api_member(&s->root, "f");
 }

@@ -365,6 +365,44 @@ static void limits_values(void **unused)
 	check_count("[tru,", "\"a\"", API_MAX_VALUES, "]", 400);
 }
 
+/* [1.5,1.5,...] of n numbers, or with something at its end that does not belong there. */
+static char *long_text(size_t n, const char *end)
+{
+	char *text = malloc(4 * n + strlen(end) + 2), *p = stpcpy(text, "[");
+	for (size_t i = 0; i < n; i++)
+		p = stpcpy(p, "1.5,");
+	strcpy(p - 1, end);
+	return text;
+}
+
+/* Read, refused by the lifting pass, refused by jansson: all blocks go back, and serve the next one. */
+static void takes_large_blocks_from_the_pool(void **unused)
+{
+	(void)unused;
+	static const char *const ends[] = {"]", "x]", "]]"};
+	struct api_pool *pool = api_pool_create(SIZE_MAX / 2, NULL);
+	size_t n_fresh = 0;
+	for (size_t i = 0; i < 9; i++) {
+		char *text = long_text(200000, ends[i % 3]);
+		struct api_document d;
+		struct api_text_fault fault;
+		const bool read = api_document_read_pooled(pool, text, strlen(text), &d, &fault);
+		assert_int_equal(read, i % 3 == 0);
+		if (read) {
+			assert_int_equal(d.arrays[0].n, 200000);
+			assert_true(API_POOL_EMULATED || api_pool_counts(pool).used_bytes >= 200000 * sizeof(double));
+			api_document_free(&d);
+		}
+		free(text);
+		assert_int_equal(api_pool_counts(pool).used_bytes, 0);
+		if (i == 0)
+			n_fresh = api_pool_counts(pool).n_fresh;
+	}
+	assert_int_equal(api_pool_counts(pool).n_fresh, n_fresh);
+	assert_true(API_POOL_EMULATED || n_fresh > 0);
+	api_pool_free(pool);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +416,7 @@ int main(void)
 		cmocka_unit_test(tells_line_and_column),
 		cmocka_unit_test(limits_nesting),
 		cmocka_unit_test(limits_values),
+		cmocka_unit_test(takes_large_blocks_from_the_pool),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -333,6 +334,42 @@ static void tells_its_times(void **unused)
 	api_response_free(&other);
 }
 
+static double total_of(const struct api_measure *measure)
+{
+	double nanoseconds = 0;
+	for (int phase = 0; phase < API_N_PHASES; phase++)
+		nanoseconds += (double)measure->phase_nanoseconds[phase];
+	return nanoseconds;
+}
+
+/* As numbers, too: what Server-Timing says, how far it came, and how many contacts were answered. */
+static void measures(void **unused)
+{
+	(void)unused;
+	static const struct {
+		const char *method, *target, *body;
+		int n_phases;
+		size_t n_contacts;
+	} cases[] = {
+		{"POST", "/v1/evaluate", CONTACT, API_N_PHASES, 1},
+		{"POST", "/v1/evaluate", "{}", 1, 0},
+		{"GET", "/v1/info", "", 0, 0},
+		{"GET", "/nowhere", "", 0, 0},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct api_response response = handle(cases[i].method, cases[i].target, cases[i].body);
+		double total = 0, ms;
+		const char *timing = header_of(&response, "Server-Timing");
+		for (const char *at = timing ? strchr(timing, '=') : NULL; at; at = strchr(at + 1, '='))
+			total += sscanf(at + 1, "%lf", &ms) == 1 ? ms : NAN;
+		assert_int_equal(response.measure.n_phases, cases[i].n_phases);
+		assert_int_equal(response.measure.n_contacts, cases[i].n_contacts);
+		assert_true(fabs(1e6 * total - total_of(&response.measure)) <= API_N_PHASES * 501.0);
+		assert_int_equal(total_of(&response.measure) > 0, cases[i].n_phases > 0);
+		api_response_free(&response);
+	}
+}
+
 /* 3000 plane contacts at odd velocities. */
 static char *large_request(size_t *bytes)
 {
@@ -421,6 +458,7 @@ int main(void)
 		cmocka_unit_test(large_is_what_takes_long),
 		cmocka_unit_test(a_raised_flag_stops),
 		cmocka_unit_test(tells_its_times),
+		cmocka_unit_test(measures),
 		cmocka_unit_test(the_same_bytes_at_any_number_of_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

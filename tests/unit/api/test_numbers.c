@@ -186,6 +186,28 @@ static void reads_random_numbers_like_strtod(void **unused)
 	}
 }
 
+/* As many digits as fit 64 bits of the point half way between two doubles, and those next to them. */
+static void reads_numbers_half_way(void **unused)
+{
+	(void)unused;
+	char text[64];
+	for (int i = 0; i < 100000; i++) {
+		const double value = random_finite(), above = nextafter(value, INFINITY);
+		if (!isfinite(above))
+			continue;
+		const long double middle = ((long double)value + (long double)above) / 2;
+		snprintf(text, sizeof text, "%.*Le", 15 + i % 6, middle);
+		check_like_strtod(text);
+		char *last = strchr(text, 'e') - 1;
+		*last = *last == '9' ? '8' : (char)(*last + 1);
+		check_like_strtod(text);
+		snprintf(text, sizeof text, "0.000%llu", (unsigned long long)random_bits() >> i % 32);
+		check_like_strtod(text);
+		snprintf(text, sizeof text, "%llu.5", (unsigned long long)(random_bits() | 1) >> (11 - i % 4));
+		check_like_strtod(text);
+	}
+}
+
 /* Up to 19 digits and a fraction: what programs print. An odd number of 54 bits lies in the middle between two doubles. */
 static void reads_usual_numbers_like_strtod(void **unused)
 {
@@ -312,6 +334,7 @@ int main(void)
 		cmocka_unit_test(reads_long_numbers),
 		cmocka_unit_test(reads_a_million_digits),
 		cmocka_unit_test(reads_random_numbers_like_strtod),
+		cmocka_unit_test(reads_numbers_half_way),
 		cmocka_unit_test(reads_usual_numbers_like_strtod),
 		cmocka_unit_test(stops_where_the_grammar_does),
 		cmocka_unit_test(reads_no_further_than_the_end),

@@ -12,7 +12,7 @@ struct csr {
 
 static struct csr csr_create(const struct assembly *a, enum fric_triangle triangle, int n_threads)
 {
-	const struct fric_context context = {.n_threads = n_threads};
+	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
 	struct fric_error error;
 	struct csr m;
 	assert_ok(fric_pattern_create(&context, a->contacts, triangle, &m.pattern, &error));
@@ -232,7 +232,7 @@ static void add_any_blocks(const struct assembly *a, enum fric_triangle triangle
 
 static void check_any_blocks(const struct assembly *a, enum fric_triangle triangle)
 {
-	const struct fric_context context = {.n_threads = 3};
+	const struct fric_context context = {.n_threads = 3, .parallel_from = 1};
 	struct csr m = csr_create(a, triangle, 1);
 	double *sum = calloc(m.n + 1, sizeof(double));
 	add_any_blocks(a, triangle, &m, sum);
@@ -280,7 +280,7 @@ static void test_stops(void **state)
 	(void)state;
 	struct rng rng = {23};
 	const atomic_bool stop = true;
-	const struct fric_context context = {.n_threads = 2, .stop = &stop};
+	const struct fric_context context = {.n_threads = 2, .parallel_from = 1, .stop = &stop};
 	struct assembly a;
 	struct fric_error error;
 	assembly_create(&a, &rng, (struct options){.dim = 3, .n_each = 1500, .n_vertices = 100, .own_mu = true});

@@ -222,6 +222,35 @@ static void test_overflow_of_a_sum(void **state)
 	assert_ok(evaluate(&batch, (double[]){0, 0, 1}).code);
 }
 
+/* Forces and coefficients of any ordinary size: what multiplies them is large. */
+static void test_overflow_by_scaling(void **state)
+{
+	(void)state;
+	const int32_t same[2] = {0, 0};
+	struct fric_batch batch = floor_batch(same, 2, 1);
+	const double force = 1e80, scaling[2] = {1e228, 1};
+	batch.friction.mu_s = batch.friction.mu_k = 1;
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force);
+	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = one_value(scaling);
+	int64_t culprit;
+	assert_code(evaluate_one(&batch, (double[]){1e-100, 1e-100, 0}, false, &culprit), FRIC_E_NOT_FINITE);
+	assert_int_equal(culprit, -1); /* each finite, the sum not */
+	batch.groups[FRIC_PLANE_VERTEX].n = 1;
+	assert_ok(evaluate_one(&batch, (double[]){1e-100, 1e-100, 0}, false, &culprit));
+}
+
+static void test_overflow_by_a_weight(void **state)
+{
+	(void)state;
+	const int32_t stencil[3] = {0, 1, 2};
+	const double positions[9] = {1e230, 1e230, 0, 0, 0, 0, 1, 0, 0}, v[9] = {1, 0, 1}, force = 1e80;
+	struct fric_batch batch = floor_batch(NULL, 0, 3);
+	int64_t culprit;
+	batch.positions = positions;
+	batch.groups[FRIC_EDGE_VERTEX] = (struct fric_group){.n = 1, .vertices = stencil, .normal_force = one_value(&force)};
+	assert_code(evaluate_one(&batch, v, false, &culprit), FRIC_E_NOT_FINITE);
+}
+
 /* weight * normal_force leaves the doubles, the product with mu does not. */
 static void test_products_out_of_range(void **state)
 {
@@ -448,6 +477,8 @@ int main(void)
 		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_overflow_of_one_result),
 		cmocka_unit_test(test_overflow_of_a_sum),
+		cmocka_unit_test(test_overflow_by_scaling),
+		cmocka_unit_test(test_overflow_by_a_weight),
 		cmocka_unit_test(test_products_out_of_range),
 		cmocka_unit_test(test_potential_of_large_factors),
 		cmocka_unit_test(test_speed_ratio_out_of_range),

@@ -323,6 +323,8 @@ static void test_overflow_of_triplets(void **state)
 	const struct fric_context stopping = {.n_threads = 1, .stop = &stop};
 	assert_code(fric_hessian_triplets(&stopping, c, inner, FRIC_FULL, rows, cols, values, &error), FRIC_E_STOPPED);
 	assert_code(fric_hessian_inner(&stopping, c, v, FRIC_PROJECT_NONE, inner, &error), FRIC_E_STOPPED);
+	const struct fric_factors factors = {0}; /* not written to */
+	assert_code(fric_hessian_factors(&stopping, c, v, FRIC_PROJECT_NONE, &factors, &error), FRIC_E_STOPPED);
 	fric_contacts_free(c);
 	free(rows);
 	free(cols);

@@ -24,7 +24,7 @@ struct results {
 
 static struct results evaluate(const struct mix *m, const char *kernels, enum fric_projection projection, int n_threads)
 {
-	const struct fric_context context = {.n_threads = n_threads, .kernels = fric_kernels_find(kernels)};
+	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1, .kernels = fric_kernels_find(kernels)};
 	struct results r = {.gradient = calloc(3 * m->n_vertices, sizeof(double)), .inner = calloc(3 * N, sizeof(double)),
 	                    .outputs = calloc((6 + 2 + 1 + 1) * N, sizeof(double))};
 	struct fric_contacts *contacts;

@@ -1,5 +1,7 @@
 #include "core/parallel.h"
 
+#include <sched.h>
+
 #include "core/contacts.h"
 #include "tests/unit/core/check.h"
 
@@ -10,8 +12,6 @@ struct record {
 	int visits[MANY];
 	size_t first_fault[4];
 	int n_faults;
-	atomic_bool *raise;
-	size_t raise_at;
 };
 
 static void visit(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -20,8 +20,6 @@ static void visit(void *task, size_t chunk, size_t begin, size_t end, struct fau
 	assert_true(begin == chunk * FRIC_CHUNK && begin < end && end <= begin + FRIC_CHUNK);
 	for (size_t i = begin; i < end; i++) {
 		r->visits[i]++;
-		if (r->raise && i == r->raise_at)
-			atomic_store(r->raise, true);
 		for (int f = 0; f < r->n_faults; f++)
 			if (r->first_fault[f] == i) {
 				*fault = (struct fault){FRIC_E_PENETRATION, i};
@@ -37,7 +35,7 @@ static void test_every_item_once(void **state)
 	const size_t sizes[] = {0, 1, FRIC_CHUNK - 1, FRIC_CHUNK, FRIC_CHUNK + 1, 3 * FRIC_CHUNK, MANY};
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
 		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
-			const struct fric_context context = {.n_threads = thread_counts[t]};
+			const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
 			memset(&record, 0, sizeof(record));
 			assert_ok(parallel_chunks(&context, sizes[s], visit, &record).code);
 			for (size_t i = 0; i < MANY; i++)
@@ -56,7 +54,7 @@ static void test_lowest_fault_wins(void **state)
 	const size_t lowest[] = {9 * FRIC_CHUNK, 4, MANY - 2, 0};
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
 		for (int i = 0; i < 4; i++) {
-			const struct fric_context context = {.n_threads = thread_counts[t]};
+			const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
 			memset(&record, 0, sizeof(record));
 			record.n_faults = 4;
 			memcpy(record.first_fault, faults[i], sizeof(faults[i]));
@@ -72,7 +70,7 @@ static void test_stop(void **state)
 	static struct record record;
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
 		atomic_bool stop = true;
-		const struct fric_context context = {.n_threads = thread_counts[t], .stop = &stop};
+		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &stop};
 		memset(&record, 0, sizeof(record));
 		assert_code(parallel_chunks(&context, MANY, visit, &record).code, FRIC_E_STOPPED);
 		for (size_t i = 0; i < MANY; i++)
@@ -82,21 +80,100 @@ static void test_stop(void **state)
 	}
 }
 
-/* Raised by the work itself: no later chunk of that thread begins. */
+/* Raised by the first chunk, while others are under way: no thread begins another. */
+struct halting {
+	atomic_bool stop;
+	atomic_int begun;
+};
+
+static void halt(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	struct halting *h = task;
+	(void)begin;
+	(void)end;
+	(void)fault;
+	atomic_fetch_add(&h->begun, 1);
+	if (chunk == 0)
+		atomic_store(&h->stop, true);
+	while (!atomic_load(&h->stop))
+		sched_yield();
+}
+
 static void test_stop_on_the_way(void **state)
 {
 	(void)state;
-	static struct record record;
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
-		atomic_bool stop = false;
-		const struct fric_context context = {.n_threads = thread_counts[t], .stop = &stop};
-		memset(&record, 0, sizeof(record));
-		record.raise = &stop;
-		record.raise_at = 5;
-		assert_code(parallel_chunks(&context, MANY, visit, &record).code, FRIC_E_STOPPED);
-		assert_int_equal(record.visits[0], 1);
-		assert_int_equal(record.visits[FRIC_CHUNK], 0);
+		struct halting h = {false, 0};
+		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &h.stop};
+		assert_code(parallel_chunks(&context, MANY, halt, &h).code, FRIC_E_STOPPED);
+		assert_in_range(atomic_load(&h.begun), 1, thread_counts[t]);
 	}
+}
+
+/* The pieces of three phases: none begins before the one before it is done. */
+enum { N_PIECES = 37 };
+
+struct sequence {
+	atomic_int done[3];
+	atomic_bool disorder;
+	size_t fault_at; /* piece of the second phase */
+};
+
+static void step(struct sequence *s, int phase, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	if (phase > 0 && atomic_load(&s->done[phase - 1]) != N_PIECES)
+		atomic_store(&s->disorder, true);
+	if (begin != piece * 10 || end != begin + (piece == N_PIECES - 1 ? 3 : 10))
+		atomic_store(&s->disorder, true);
+	if (phase == 1 && piece >= s->fault_at)
+		*fault = (struct fault){FRIC_E_PENETRATION, 1000 - piece};
+	atomic_fetch_add(&s->done[phase], 1);
+}
+
+static void step_0(void *task, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	step(task, 0, piece, begin, end, fault);
+}
+
+static void step_1(void *task, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	step(task, 1, piece, begin, end, fault);
+}
+
+static void step_2(void *task, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	step(task, 2, piece, begin, end, fault);
+}
+
+static void test_phases(void **state)
+{
+	(void)state;
+	const struct phase phases[] = {{step_0, 363, 10, true}, {step_1, 363, 10, false}, {step_2, 363, 10, true}};
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
+		for (int again = 0; again < 20; again++) {
+			const struct fric_context context = {.n_threads = 1};
+			struct sequence s = {.fault_at = SIZE_MAX};
+			assert_ok(parallel_phases(&context, thread_counts[t], phases, 3, &s).code);
+			for (int p = 0; p < 3; p++)
+				assert_int_equal(atomic_load(&s.done[p]), N_PIECES);
+			assert_false(atomic_load(&s.disorder));
+			struct sequence faulty = {.fault_at = 20}; /* positions descend: every piece has to be looked at */
+			const struct fault fault = parallel_phases(&context, thread_counts[t], phases, 3, &faulty);
+			assert_code(fault.code, FRIC_E_PENETRATION);
+			assert_int_equal(fault.position, 1000 - (N_PIECES - 1));
+			assert_int_equal(atomic_load(&faulty.done[1]), N_PIECES);
+			assert_int_equal(atomic_load(&faulty.done[2]), 0);
+		}
+}
+
+static void test_team_size(void **state)
+{
+	(void)state;
+	const struct fric_context usual = {.n_threads = 3}, low = {.n_threads = 3, .parallel_from = 10};
+	assert_int_equal(team_size(&usual, 10), 1);
+	assert_int_equal(team_size(&usual, 1000000), 3);
+	assert_int_equal(team_size(&low, 9), 1);
+	assert_int_equal(team_size(&low, 10), 3);
 }
 
 static void count_part(void *task, int part, int n_parts)
@@ -111,7 +188,7 @@ static void test_parts(void **state)
 {
 	(void)state;
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
-		const struct fric_context context = {.n_threads = thread_counts[t]};
+		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
 		int counts[9] = {0}, few[9] = {0};
 		parallel_parts(&context, MANY, count_part, counts);
 		parallel_parts(&context, 3, count_part, few);
@@ -151,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_every_item_once), cmocka_unit_test(test_lowest_fault_wins),
 		cmocka_unit_test(test_stop),            cmocka_unit_test(test_stop_on_the_way),
 		cmocka_unit_test(test_parts),           cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_phases),          cmocka_unit_test(test_team_size),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

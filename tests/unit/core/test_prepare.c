@@ -169,7 +169,7 @@ struct culprit {
 static void check_refused(const struct fric_batch *batch, struct culprit expected)
 {
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
-		const struct fric_context context = {.n_threads = thread_counts[t]};
+		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
 		struct fric_contacts *c = (struct fric_contacts *)&context;
 		struct fric_error error;
 		assert_code(fric_prepare(&context, batch, &c, &error), expected.code);
@@ -282,7 +282,7 @@ static void test_skipping(void **state)
 	struct fric_batch batch = many_pairs(&pairs, coincident, 3);
 	batch.skip_degenerate = true;
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
-		const struct fric_context context = {.n_threads = thread_counts[t]};
+		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
 		struct fric_contacts *c;
 		struct fric_error error;
 		assert_ok(fric_prepare(&context, &batch, &c, &error));
@@ -377,7 +377,7 @@ static void test_stop(void **state)
 	(void)state;
 	const struct fric_batch batch = corner_batch();
 	atomic_bool stop = true;
-	const struct fric_context context = {.n_threads = 2, .stop = &stop};
+	const struct fric_context context = {.n_threads = 2, .parallel_from = 1, .stop = &stop};
 	struct fric_contacts *c;
 	struct fric_error error;
 	assert_code(fric_prepare(&context, &batch, &c, &error), FRIC_E_STOPPED);

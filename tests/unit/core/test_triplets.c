@@ -14,7 +14,7 @@ static struct triplets plain_triplets(const struct assembly *a, enum fric_triang
 
 static void check_triplets(const struct assembly *a, enum fric_triangle triangle, int n_threads)
 {
-	const struct fric_context context = {.n_threads = n_threads};
+	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
 	struct fric_error error;
 	struct triplets expected = plain_triplets(a, triangle), t = triplets_create(expected.n);
 	assert_ok(fric_hessian_triplets(&context, a->contacts, a->inner, triangle, t.rows, t.cols, t.values, &error));
@@ -74,7 +74,7 @@ static void test_names_the_first_contact_that_is_not_finite(void **state)
 	assembly_create(&a, &rng, (struct options){.dim = 3, .n_each = 800, .n_vertices = 100, .own_mu = true});
 	struct triplets t = triplets_create(fric_n_triplets(a.contacts, FRIC_FULL));
 	const double bad[2] = {-INFINITY, NAN};
-	const struct fric_context context = {.n_threads = 2};
+	const struct fric_context context = {.n_threads = 2, .parallel_from = 1};
 	for (int entry = 0; entry < 3; entry++)
 		for (int b = 0; b < 2; b++)
 			for (size_t i = 801; i < 4000; i += 1111) {

@@ -63,7 +63,9 @@ static void test_bytes(void **state)
 	assert_false(srv_admission_hold(admission, SIZE_MAX));
 	srv_admission_release(admission, 60);
 	assert_true(srv_admission_hold(admission, 60));
+	assert_int_equal(srv_admission_counts(admission).held_bytes, 100);
 	srv_admission_release(admission, 100);
+	assert_int_equal(srv_admission_counts(admission).held_bytes, 0);
 	srv_admission_stop(admission);
 	srv_admission_free(admission);
 }
@@ -82,8 +84,10 @@ static void test_ceiling(void **state)
 	submit(admission, &trials[1]);
 	submit(admission, &trials[2]);
 	assert_false(srv_admission_reserve(admission));
+	assert_int_equal(srv_admission_counts(admission).n_waiting, 2);
 	sem_post(&gate);
 	sem_wait(&trials[1].started);
+	assert_int_equal(srv_admission_counts(admission).n_waiting, 1);
 	assert_true(srv_admission_reserve(admission)); /* a place given, not used yet, counts */
 	assert_false(srv_admission_reserve(admission));
 	struct trial last;

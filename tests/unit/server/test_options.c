@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -40,6 +41,8 @@ static struct reading read_options(const char *first, ...)
 
 static void forget(struct reading *reading)
 {
+	if (reading->start == SRV_START)
+		srv_options_free(&reading->options);
 	free(reading->out);
 	free(reading->err);
 }
@@ -159,7 +162,7 @@ static void test_refusals(void **state)
 	refuses("--host=", "--host");
 	refuses("--log-level=info ", "error, warning, info, debug");
 	refuses("--queue-bytes=1M", "--max-json-bytes");
-	refuses("--tokens=", "--tokens: '' is not a value for FILE");
+	refuses("--tokens=", "--tokens: '' is not a text");
 	refuses("--anonymous=maybe", "no, yes");
 	refuses("--tls-cert=a.crt", "--tls-cert needs --tls-key");
 	refuses("--tls-key=a.key", "--tls-key needs --tls-cert");
@@ -196,9 +199,9 @@ static void test_environment(void **state)
 static void test_questions(void **state)
 {
 	(void)state;
-	const char *const questions[] = {"--help", "--version", "--print-options-markdown"};
-	const char *const words[] = {"FRICTIOND_MAX_JSON_BYTES", "frictiond ", "| `--max-json-bytes BYTES` |"};
-	for (int i = 0; i < 3; i++) {
+	const char *const questions[] = {"--help", "--version", "--print-options-markdown", "--print-config"};
+	const char *const words[] = {"FRICTIOND_MAX_JSON_BYTES", "frictiond ", "| `--max-json-bytes BYTES` |", "port = 1\n"};
+	for (int i = 0; i < 4; i++) {
 		struct reading reading = read_options("--port=1", questions[i], NULL);
 		assert_int_equal(reading.start, SRV_EXIT_OK);
 		assert_string_equal(reading.err, "");
@@ -207,12 +210,127 @@ static void test_questions(void **state)
 	}
 }
 
+static char config[] = "/tmp/test_options.XXXXXX";
+
+static int make_config(void **state)
+{
+	(void)state;
+	const int fd = mkstemp(config);
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_config(void **state)
+{
+	(void)state;
+	return unlink(config);
+}
+
+static void write_config(const char *text)
+{
+	FILE *file = fopen(config, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void test_file(void **state)
+{
+	(void)state;
+	write_config("# ours\n\nhost = ::1\nport = 90\nqueue-requests = 7\nmax-json-bytes = 2M\nlog-format = json\n");
+	setenv("FRICTIOND_QUEUE_REQUESTS", "8", 1);
+	setenv("FRICTIOND_LOG_LEVEL", "debug", 1);
+	struct reading reading = read_options("--port", "91", "--config", config, NULL);
+	assert_int_equal(reading.start, SRV_START);
+	assert_string_equal(reading.options.host, "::1");          /* the file over the default */
+	assert_int_equal(reading.options.queue_requests, 8);       /* the environment over the file */
+	assert_int_equal(reading.options.port, 91);                /* a flag over the file */
+	assert_int_equal(reading.options.max_json_bytes, 2 << 20);
+	assert_int_equal(reading.options.log_format, SRV_JSON);
+	assert_int_equal(reading.options.log_level, SRV_DEBUG);
+	forget(&reading);
+	setenv("FRICTIOND_CONFIG", config, 1);
+	reading = read_options(NULL);
+	assert_int_equal(reading.options.port, 90);
+	forget(&reading);
+	reading = read_options("--config=/nowhere", NULL);
+	assert_int_equal(reading.start, SRV_EXIT_BAD);
+	assert_non_null(strstr(reading.err, "/nowhere: No such file"));
+	forget(&reading);
+	unsetenv("FRICTIOND_CONFIG");
+	unsetenv("FRICTIOND_LOG_LEVEL");
+	unsetenv("FRICTIOND_QUEUE_REQUESTS");
+}
+
+static void refuses_file(const char *text, const char *culprit)
+{
+	char flag[64], expected[256];
+	write_config(text);
+	snprintf(flag, sizeof flag, "--config=%s", config);
+	snprintf(expected, sizeof expected, "frictiond: %s%s", config, culprit);
+	refuses(flag, expected);
+}
+
+static void test_bad_files(void **state)
+{
+	(void)state;
+	refuses_file("host = ::1\nprot = 80\n", ", line 2: unknown option 'prot'");
+	refuses_file("port = 1\n# x\nport = 1\n", ", line 3: port is there already, in line 1");
+	refuses_file("port = http\n", ", line 1: port: 'http' is not a whole number in the range 0 to 65535");
+	refuses_file("log-format = xml\n", ", line 1: log-format: 'xml' is not one of logfmt, json");
+	refuses_file("host =\n", ", line 1: host: '' is not a text");
+	refuses_file("host = a\tb\n", ", line 1: host: 'a\tb' is not a text");
+	refuses_file("config = other\n", ", line 1: config: a file cannot name another");
+	refuses_file("--port = 80\n", ", line 1: unknown option '--port'");
+	refuses_file("Port = 80\n", ", line 1: unknown option 'Port'");
+	refuses_file("port 80\n", ", line 1: there is no '='");
+	refuses("--config=/nowhere", "/nowhere: No such file");
+	refuses("--config=", "--config: ''");
+	write_config("port = http\n"); /* wrong, although it has no effect */
+	struct reading reading = read_options("--port=1", "--config", config, NULL);
+	assert_int_equal(reading.start, SRV_EXIT_BAD);
+	forget(&reading);
+}
+
+/* Through --print-config and --config nothing changes, automatic values included. */
+static void test_printed_and_read(void **state)
+{
+	(void)state;
+	setenv("FRICTIOND_IDLE_SECONDS", "9", 1);
+	struct reading first = read_options("--threads=3", "--max-json-bytes=1536K", "--host", "a # b", "--kernels", "scalar", NULL);
+	struct reading printed = read_options("--print-config", "--threads=3", "--max-json-bytes=1536K", "--host", "a # b",
+	                                      "--kernels", "scalar", NULL);
+	assert_int_equal(printed.start, SRV_EXIT_OK);
+	assert_non_null(strstr(printed.out, "# from: --threads\nthreads = 3\n"));
+	assert_non_null(strstr(printed.out, "# from: FRICTIOND_IDLE_SECONDS\nidle-seconds = 9\n"));
+	assert_non_null(strstr(printed.out, "# from: default\nport = 8080\n"));
+	assert_non_null(strstr(printed.out, "# from: automatic\nqueue-bytes = 1G\n"));
+	assert_non_null(strstr(printed.out, "max-json-bytes = 1536K\n"));
+	assert_non_null(strstr(printed.out, "# from: nowhere\n# config =\n"));
+	unsetenv("FRICTIOND_IDLE_SECONDS");
+	write_config(printed.out);
+	struct reading again = read_options("--config", config, NULL);
+	assert_int_equal(again.start, SRV_START);
+	assert_string_equal(again.options.host, "a # b");
+	struct srv_options a = first.options, b = again.options;
+	a.host = b.host = a.config = b.config = NULL;
+	a.config_text = b.config_text = NULL;
+	assert_memory_equal(&a, &b, sizeof a);
+	struct reading once_more = read_options("--config", config, "--print-config", NULL);
+	char source[96];
+	snprintf(source, sizeof source, "\n# from: --config\n# config = %s\n", config);
+	assert_non_null(strstr(once_more.out, source));
+	snprintf(source, sizeof source, "\n# from: %s, line ", config);
+	assert_non_null(strstr(once_more.out, source));
+	forget(&first), forget(&printed), forget(&again), forget(&once_more);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),
 		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_environment),
-		cmocka_unit_test(test_questions),
+		cmocka_unit_test(test_questions),    cmocka_unit_test(test_file),               cmocka_unit_test(test_bad_files),
+		cmocka_unit_test(test_printed_and_read),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_config, remove_config);
 }

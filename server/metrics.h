@@ -1,0 +1,84 @@
+/**
+ * What GET /metrics tells: counters and histograms that requests add to, and gauges that are read when somebody asks.
+ * Prometheus text format 0.0.4; names by its conventions.
+ *
+ * Labels come from closed lists, never from a client, so that the number of series has a ceiling. Adding takes no lock:
+ * a thread adds to one of a fixed number of shards, which are summed for the answer. One set of them in a process.
+ */
+#ifndef SERVER_METRICS_H
+#define SERVER_METRICS_H
+
+#include "api/api.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum srv_route {
+	SRV_ROUTE_EVALUATE,
+	SRV_ROUTE_CHECK,
+	SRV_ROUTE_FUNCTIONS,
+	SRV_ROUTE_FUNCTION, /* any of them */
+	SRV_ROUTE_INFO,
+	SRV_ROUTE_OPENAPI,
+	SRV_ROUTE_HEALTHZ,
+	SRV_ROUTE_READYZ,
+	SRV_ROUTE_METRICS,
+	SRV_ROUTE_OTHER,    /* nothing is there, or the target could not be read */
+	SRV_N_ROUTES
+};
+
+/* Why a request or a connection was sent away for reasons that are not in what it asks for. */
+enum srv_rejection {
+	SRV_NOT_REJECTED,
+	SRV_REJECTED_QUEUE_FULL,
+	SRV_REJECTED_MEMORY,       /* none left for its body, or to compute it */
+	SRV_REJECTED_DRAINING,     /* came, or still waited, while the server was stopping */
+	SRV_REJECTED_CONNECTIONS,  /* too many of them */
+	SRV_REJECTED_DEADLINE,     /* was not computed in time */
+	SRV_REJECTED_SLOW,         /* did not arrive in time */
+	SRV_REJECTED_UNAUTHORIZED, /* no token, or not one of ours */
+	SRV_N_REJECTIONS
+};
+
+/* A request that is over. */
+struct srv_exchange {
+	enum srv_route route;
+	enum srv_rejection rejection;
+	int status;                        /* 0: no answer was sent */
+	int64_t nanoseconds;               /* from the first line of the request to the last byte of the answer */
+	int64_t waited_nanoseconds;        /* of these, in the queue; -1: was not in it */
+	size_t bytes_in, bytes_out;        /* of the bodies */
+	const struct api_measure *measure; /* NULL: nothing was evaluated */
+};
+
+/* How things stand now. */
+struct srv_gauges {
+	uint64_t queue_requests, queue_bytes;
+	uint64_t connections, threads;
+	uint64_t memory_requests_bytes, memory_pool_bytes;
+	uint64_t memory_limit_bytes;  /* 0: there is none */
+	bool draining;
+	const char *instruction_set;
+};
+
+/* The path of a target, up to its query, on the list of routes. Percent-encoding that needs none is "other". */
+enum srv_route srv_route_of(const char *target);
+/* As in the label: "/v1/functions/{name}". */
+const char *srv_route_name(enum srv_route route);
+/* As in the label; NULL for SRV_NOT_REJECTED. */
+const char *srv_rejection_name(enum srv_rejection rejection);
+
+void srv_metrics_add(const struct srv_exchange *exchange);
+/* What is turned away before there is a request. */
+void srv_metrics_reject(enum srv_rejection rejection);
+
+extern const char srv_metrics_type[]; /* the Content-Type */
+
+/**
+ * @param bytes  set to the length of the text
+ * @return malloc'd, for the caller to free; NULL when out of memory
+ */
+char *srv_metrics_print(const struct srv_gauges *gauges, size_t *bytes);
+
+#endif

@@ -1,0 +1,18 @@
+/** What the system knows about this process, from /proc. */
+#ifndef SERVER_PROCESS_H
+#define SERVER_PROCESS_H
+
+#include <stdint.h>
+
+/* What cannot be read is 0. */
+struct srv_process {
+	double start_seconds;    /* since 1970 */
+	double cpu_seconds;      /* of all threads, in user and system mode */
+	uint64_t resident_bytes, virtual_bytes;
+	uint64_t n_threads;
+	uint64_t n_open_files, max_open_files;
+};
+
+void srv_process_read(struct srv_process *process);
+
+#endif

@@ -1,0 +1,86 @@
+"""The shipped nginx configuration on loopback: the files of deploy/nginx as they are, with other addresses.
+
+    with Proxy(directory, ["127.0.0.1:4001", "127.0.0.1:4002"]) as proxy:
+        status, headers, body = post(proxy, b"{}")
+"""
+import http.client
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHIPPED = ROOT / "deploy/nginx"
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin") or "/usr/sbin/nginx"
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def upstreams(addresses):
+    """upstreams.conf for other replicas: each line of the first shipped one, with its parameters, for every address."""
+    text = (SHIPPED / "upstreams.conf").read_text()
+    lines = re.findall(r"^server frictiond-1:8080 (.*;)$", text, re.M)
+    assert len(lines) == 2, "one list that is watched, one for when all of it is left alone"
+    return "".join(f"server {address} {parameters}\n" for parameters in lines for address in addresses)
+
+
+def install(directory, addresses, port):
+    """Copies the configuration to a directory; gives the command line that starts it there, but for -g."""
+    shutil.copytree(SHIPPED, directory / "nginx")
+    (directory / "nginx/listen.conf").write_text(f"listen 127.0.0.1:{port};\n")
+    (directory / "nginx/upstreams.conf").write_text(upstreams(addresses))
+    (directory / "spool").mkdir()
+    return [NGINX, "-p", str(directory / "spool"), "-c", str(directory / "nginx/nginx.conf"), "-e", "stderr"]
+
+
+class Proxy:
+    """nginx as a child of this process, its log in a file of the directory."""
+
+    def __init__(self, directory, addresses):
+        self.directory, self.port = directory, free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.command = install(directory, addresses, self.port)
+        # As root, workers would become a user who may not enter a private directory.
+        self.directives = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
+
+    def check(self):
+        """What nginx says about its configuration: (exit code, text)."""
+        done = subprocess.run([*self.command, "-g", self.directives, "-t"], capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    def __enter__(self):
+        self.log = open(self.directory / "log", "w+")
+        self.process = subprocess.Popen([*self.command, "-g", self.directives], stdout=self.log, stderr=self.log)
+        while self.process.poll() is None:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return self
+            time.sleep(0.02)
+        raise RuntimeError((self.directory / "log").read_text())
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+        self.log.close()
+
+
+def call(proxy, method, path, body=None, headers=None):
+    """(status, headers, body) of one request on a connection of its own."""
+    connection = http.client.HTTPConnection("127.0.0.1", proxy.port)
+    try:
+        connection.request(method, path, body, headers or {})
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+    finally:
+        connection.close()
+
+
+def post(proxy, body=b"{}", **headers):
+    return call(proxy, "POST", "/v1/evaluate", body, {"Content-Type": "application/json", **headers})
