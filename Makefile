@@ -15,6 +15,11 @@ COMMON := -g -fopenmp -ffp-contract=off -fno-math-errno -fPIC $(WARNINGS)
 CFLAGS_release := -O3
 CFLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 LDFLAGS_asan := -fsanitize=address,undefined
+# Both for clang and libFuzzer: with sanitizers, and for speed.
+CFLAGS_fuzz-fast := -O2 -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -Wno-pass-failed
+CFLAGS_fuzz := -O2 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=undefined -Wno-pass-failed
+LDFLAGS_fuzz := -fsanitize=address,undefined
 CFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=gnu11
 CXXFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=c++17 -fno-exceptions -fno-rtti
 LDFLAGS += -fopenmp $(LDFLAGS_$(MODE))
@@ -63,13 +68,29 @@ $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a 
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
 	$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
 
+# Calls from api and core (and from the test) go through functions of the test's that can fail.
+SCARCE := malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap mremap
+$(B)/tests/unit/api/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
+$(B)/tests/unit/api/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
+
 BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
 	$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
 $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 	$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
 
-tests: $(PROGRAM) $(UNIT_TESTS) $(BENCHES)
+# A harness has libFuzzer's main in the builds of `make fuzz`, else one that replays files.
+FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses numbers query)
+FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
+$(B)/tests/fuzz/lift $(B)/tests/fuzz/frame $(B)/tests/fuzz/handle $(B)/tests/fuzz/dresses $(B)/tests/fuzz/query: \
+	%: %.c.o $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed replay) $(B)/libapi.a $(B)/libfric.a
+	$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
+$(B)/tests/fuzz/numbers: %: %.cc.o $(B)/tests/fuzz/replay.c.o $(B)/libapi.a $(B)/libfric.a
+	$(CC) $(LDFLAGS) $< $(FUZZ_MAIN) -o $@ $(B)/libapi.a $(API_LIBS)
+fuzzers: $(FUZZERS)
+
+tests: $(PROGRAM) $(UNIT_TESTS) $(BENCHES) $(FUZZERS)
 
 packages: ## install the Debian packages that building needs
 	@scripts/packages build
@@ -88,6 +109,13 @@ bench: ## measure core, codec and service: a table here, build/bench.json (BENCH
 
 asan: ## the same with AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory test MODE=asan
+
+SECONDS ?= 60
+fuzz: ## fuzz api and core for SECONDS=60, or with RUNS= executions of each harness in each of its two builds
+	@scripts/packages fuzz
+	@$(MAKE) --no-print-directory MODE=fuzz CC=clang CXX=clang++ fuzzers
+	@$(MAKE) --no-print-directory MODE=fuzz-fast CC=clang CXX=clang++ fuzzers
+	@SECONDS=$(SECONDS) RUNS=$(RUNS) tests/fuzz/run
 
 demo: packages ## install, build, post a real batch with curl and show the answer
 	@$(MAKE) --no-print-directory all
@@ -140,8 +168,8 @@ help: ## this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-13s %s\n", $$1, $$2}'
 
-.PHONY: all tests test test-packages packages bench asan demo run image-test deploy-test fire-test lint install install-program \
-	clean help
+.PHONY: all tests fuzzers test test-packages packages bench asan fuzz demo run image-test deploy-test fire-test lint install \
+	install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

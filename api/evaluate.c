@@ -80,13 +80,14 @@ static bool evaluate_sums(struct job *job)
 	return true;
 }
 
-/* Refused before anything is computed. */
+/* Refused before anything is computed. A pointer leads to what is there, or to where it would be. */
 static bool check_hessian_size(struct job *job, size_t bytes)
 {
-	const struct api_path root = {0}, hessian = {&root, "hessian", 0}, format = {&hessian, "format", 0};
+	const struct api_field root = {job->document.root, {0}}, hessian = api_member(&root, "hessian"),
+	                       format = api_member(&hessian, "format");
 	if (bytes <= job->service->max_answer_bytes)
 		return true;
-	return api_fault_at(job->fault, 413, &format, "the Hessian would take %zu bytes, the limit is %zu:"
+	return api_fault_at(job->fault, 413, hessian.node ? &format.path : &hessian.path, "the Hessian would take %zu bytes, the limit is %zu:"
 	                    " use \"factors\", or fewer contacts in a request", bytes, job->service->max_answer_bytes);
 }
 
@@ -183,8 +184,7 @@ static void add_factors(struct job *job, enum fric_type type, const struct fric_
 	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
 	const size_t d = (size_t)job->evaluation.batch.dim, m = (size_t)fric_inner_size((int)d);
 	struct api_render *r = &job->render;
-	json_t *group = json_object();
-	api_render_add(r, hessian, fric_type_name(type), group);
+	json_t *group = api_render_add(r, hessian, fric_type_name(type), json_object());
 	api_render_add(r, group, "weights", api_render_array(r, API_F64, factors->weights[type], n, k, 0));
 	api_render_add(r, group, "tangent_basis", api_render_array(r, API_F64, factors->tangent_basis[type], n, d, d - 1));
 	api_render_add(r, group, "inner", api_render_array(r, API_F64, factors->inner[type], n, m, 0));
@@ -212,9 +212,8 @@ static bool evaluate_hessian(struct job *job)
 	const size_t ndof = e->batch.n_vertices * (size_t)e->batch.dim;
 	if (!e->outputs[API_HESSIAN])
 		return true;
-	json_t *hessian = json_object();
+	json_t *hessian = api_render_add(&job->render, job->render.document.root, "hessian", json_object());
 	int64_t *shape = allocate(job, 2, sizeof(*shape));
-	api_render_add(&job->render, job->render.document.root, "hessian", hessian);
 	if (!shape || !hessian)
 		return false;
 	shape[0] = shape[1] = (int64_t)ndof;
@@ -225,8 +224,7 @@ static bool evaluate_hessian(struct job *job)
 
 static bool evaluate_group(struct job *job, enum fric_type type, json_t *collisions)
 {
-	json_t *group = json_object();
-	api_render_add(&job->render, collisions, fric_type_name(type), group);
+	json_t *group = api_render_add(&job->render, collisions, fric_type_name(type), json_object());
 	for (int output = 0; output < FRIC_N_OUTPUTS; output++) {
 		const enum fric_output o = (enum fric_output)output;
 		if (!job->evaluation.collision_outputs[o] || !fric_has_output(job->contacts, type, o))
@@ -243,8 +241,7 @@ static bool evaluate_collisions(struct job *job)
 {
 	if (!job->evaluation.outputs[API_COLLISIONS])
 		return true;
-	json_t *collisions = json_object();
-	api_render_add(&job->render, job->render.document.root, "collisions", collisions);
+	json_t *collisions = api_render_add(&job->render, job->render.document.root, "collisions", json_object());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		if (job->evaluation.has_group[type] && !evaluate_group(job, type, collisions))
 			return false;
@@ -258,12 +255,10 @@ static void list_skipped_of(struct job *job, enum fric_type type, json_t *list)
 		const char *reason = fric_reason(fric_skipped(job->contacts, type, i));
 		if (!*reason)
 			continue;
-		json_t *entry = json_object();
+		json_t *entry = api_render_append(&job->render, list, json_object());
 		api_render_add(&job->render, entry, "group", json_string(fric_type_name(type)));
 		api_render_integer(&job->render, entry, "index", (int64_t)i);
 		api_render_add(&job->render, entry, "reason", json_string(reason));
-		if (json_array_append_new(list, entry))
-			job->render.failed = true;
 	}
 }
 
@@ -271,10 +266,9 @@ static void list_skipped(struct job *job)
 {
 	if (!job->evaluation.batch.skip_degenerate)
 		return;
-	json_t *list = json_array();
+	json_t *list = api_render_add(&job->render, job->render.document.root, "skipped", json_array());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		list_skipped_of(job, type, list);
-	api_render_add(&job->render, job->render.document.root, "skipped", list);
 }
 
 static bool evaluate(struct job *job)

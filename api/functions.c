@@ -209,15 +209,14 @@ bool api_function_evaluate(const struct api_function *function, const struct api
 
 void api_function_list(struct api_render *render)
 {
-	json_t *list = json_array();
+	json_t *list = api_render_add(render, render->document.root, "functions", json_array());
 	for (int i = 0; i < N_FUNCTIONS; i++) {
 		const struct api_function *f = &functions[i];
-		json_t *names = json_array();
+		json_t *entry = api_render_append(render, list, json_object());
+		api_render_add(render, entry, "name", json_string(f->name));
+		api_render_add(render, entry, "meaning", json_string(f->meaning));
+		json_t *names = api_render_add(render, entry, "parameters", json_array());
 		for (int p = 0; parameters[f->kind][p]; p++)
-			json_array_append_new(names, json_string(parameters[f->kind][p]));
-		json_t *entry = json_pack("{s:s, s:s, s:o}", "name", f->name, "meaning", f->meaning, "parameters", names);
-		if (json_array_append_new(list, entry))
-			render->failed = true;
+			api_render_append(render, names, json_string(parameters[f->kind][p]));
 	}
-	api_render_add(render, render->document.root, "functions", list);
 }

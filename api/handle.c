@@ -12,7 +12,7 @@ enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
 
 /* A target taken apart. */
 struct target {
-	char *path;        /* decoded; owned */
+	char *path;        /* decoded; owned; NULL when out of memory */
 	const char *query; /* raw, "" if there is none; borrowed from the request */
 	const struct api_function *function;
 };
@@ -91,8 +91,10 @@ static bool check_length(size_t limit, long long announced, bool chunked, struct
 static bool check_route(const struct route *route, const struct target *target, const char *method,
                         struct api_fault *fault, struct api_response *response)
 {
+	if (!target->path)
+		return api_fault_set(fault, 503, "not enough memory for this request now");
 	if (!route)
-		return api_fault_set(fault, 404, "there is nothing at \"%.200s\"", target->path ? target->path : "");
+		return api_fault_set(fault, 404, "there is nothing at \"%.200s\"", target->path);
 	if (method_of(route, method))
 		return true;
 	api_response_add_header(response, "Allow", route->allow);
@@ -204,16 +206,16 @@ static bool get_info(const struct api_service *service, const struct api_request
 	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
 	bool ok = api_render_start(&render, &arena);
-	json_t *root = render.document.root, *limits = json_object(), *formats = json_array();
+	json_t *root = render.document.root;
 	(void)target;
 	api_render_add(&render, root, "name", json_string("frictiond"));
 	api_render_add(&render, root, "version", json_string(FRIC_VERSION));
 	api_render_integer(&render, root, "threads", service->n_threads);
 	api_render_add(&render, root, "instruction_set", json_string(fric_kernels_name(service->kernels ? service->kernels : fric_kernels_best())));
-	json_array_append_new(formats, json_string(api_format_type(API_JSON)));
-	json_array_append_new(formats, json_string(api_format_type(API_FRAME)));
-	api_render_add(&render, root, "formats", formats);
-	api_render_add(&render, root, "limits", limits);
+	json_t *formats = api_render_add(&render, root, "formats", json_array());
+	api_render_append(&render, formats, json_string(api_format_type(API_JSON)));
+	api_render_append(&render, formats, json_string(api_format_type(API_FRAME)));
+	json_t *limits = api_render_add(&render, root, "limits", json_object());
 	api_render_integer(&render, limits, "json_body_bytes", (int64_t)service->max_json_bytes);
 	api_render_integer(&render, limits, "frame_body_bytes", (int64_t)service->max_frame_bytes);
 	api_render_integer(&render, limits, "answer_bytes", (int64_t)service->max_answer_bytes);
@@ -268,7 +270,9 @@ static bool refuse_query(const struct target *target, struct api_fault *fault)
 	if (!*target->query)
 		return true;
 	char *name = strndup(target->query, strcspn(target->query, "=&"));
-	const struct api_path root = {0}, parameter = {&root, name && api_percent_decode(name) ? name : "", 0};
+	if (!name)
+		return api_fault_set(fault, 503, "not enough memory for this request now");
+	const struct api_path root = {0}, parameter = {&root, api_percent_decode(name) ? name : "", 0};
 	api_fault_at(fault, 422, *parameter.key ? &parameter : &root,
 	             "a POST takes its parameters from the body, not from the query");
 	free(name);

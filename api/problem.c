@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The problem that there is always memory for. */
+static char no_memory[] = "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
+                          "\"detail\":\"not enough memory for this request now\",\"errors\":[]}";
+
 const char *api_status_title(int status)
 {
 	static const struct {
@@ -87,6 +91,16 @@ static size_t character_bytes(const char *text)
 		return n == forms[i].bytes ? n : 0;
 	}
 	return 0;
+}
+
+bool api_is_utf8(const char *text)
+{
+	for (size_t n; *text; text += n) {
+		n = character_bytes(text);
+		if (!n)
+			return false;
+	}
+	return true;
 }
 
 /* A client's bytes may be no UTF-8 (in a path, a header), or be cut in the middle of a character, at the end or by a
@@ -228,37 +242,64 @@ void api_response_free(struct api_response *response)
 	if (response->release)
 		response->release(response->owner);
 	free(response->parts);
-	api_pool_give(response->pool, response->body, response->body_capacity);
+	if (response->body != no_memory)
+		api_pool_give(response->pool, response->body, response->body_capacity);
 	response->release = NULL;
 	response->parts = NULL;
 	response->n_parts = 0;
 	response->body = NULL;
 }
 
-static json_t *error_list(const struct api_fault *fault)
+/* The functions below give false or NULL when out of memory: half a problem is worse than none. */
+static bool add_errors(const struct api_fault *fault, json_t *root)
 {
 	json_t *list = json_array();
+	if (json_object_set_new(root, "errors", list))
+		return false;
 	for (int i = 0; i < fault->n_errors; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s}", "pointer", fault->errors[i].pointer, "detail",
-		                                      fault->errors[i].detail));
-	return list;
+		if (json_array_append_new(list, json_pack("{s:s, s:s}", "pointer", fault->errors[i].pointer, "detail",
+		                                          fault->errors[i].detail)))
+			return false;
+	return true;
 }
 
-void api_fault_response(const struct api_fault *fault, const char *request_id, struct api_response *response)
+/* json_dumps does not notice that there is no memory for a key (2.14), and prints the rest. */
+static char *print_tree(const json_t *root)
+{
+	const size_t bytes = json_dumpb(root, NULL, 0, JSON_COMPACT);
+	char *text = bytes ? malloc(bytes + 1) : NULL; /* short: the pool has no part in it */
+	if (text && json_dumpb(root, text, bytes, JSON_COMPACT) != bytes) {
+		free(text);
+		return NULL;
+	}
+	if (text)
+		text[bytes] = '\0';
+	return text;
+}
+
+static char *print_fault(const struct api_fault *fault, const char *request_id)
 {
 	const char *detail = *fault->detail ? fault->detail : fault->n_errors ? fault->errors[0].detail : "";
 	json_t *root = json_pack("{s:s, s:s, s:i, s:s}", "type", "about:blank", "title", api_status_title(fault->status),
 	                         "status", fault->status, "detail", detail);
-	if (fault->status >= 500 && request_id)
-		json_object_set_new(root, "request_id", json_string(request_id));
-	json_object_set_new(root, "errors", error_list(fault));
-	response->status = fault->status;
-	response->content_type = "application/problem+json";
-	response->body = root ? json_dumps(root, JSON_COMPACT) : NULL; /* short: the pool has no part in it */
-	response->body_bytes = response->body ? strlen(response->body) : 0;
-	if (fault->status == 503)
-		api_response_add_header(response, "Retry-After", "1");
+	bool ok = root;
+	if (ok && fault->status >= 500 && request_id)
+		ok = !json_object_set_new(root, "request_id", json_string(request_id));
+	ok = ok && add_errors(fault, root);
+	char *text = ok ? print_tree(root) : NULL;
 	json_decref(root);
+	return text;
+}
+
+void api_fault_response(const struct api_fault *fault, const char *request_id, struct api_response *response)
+{
+	char *text = print_fault(fault, request_id);
+	response->status = text ? fault->status : 503;
+	response->content_type = "application/problem+json";
+	response->body = text ? text : no_memory;
+	response->body_bytes = strlen(response->body);
+	if (response->status == 503)
+		api_response_add_header(response, "Retry-After", "1");
 }
 
 void api_problem(int status, const char *detail, struct api_response *response)

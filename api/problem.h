@@ -48,4 +48,7 @@ void api_fault_response(const struct api_fault *fault, const char *request_id, s
 
 const char *api_status_title(int status);
 
+/* RFC 3629; what jansson takes for a string. */
+bool api_is_utf8(const char *text);
+
 #endif

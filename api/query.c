@@ -105,9 +105,10 @@ static bool listed(const char *name, const char *const names[])
 static bool add_word(struct reader *r, const char *name, const char *text)
 {
 	const struct api_path path = {&r->root, name, 0};
+	if (!api_is_utf8(name) || !api_is_utf8(text))
+		return api_fault_at(r->fault, 422, &path, "not valid UTF-8");
 	json_t *value = !strcmp(text, "true") ? json_true() : !strcmp(text, "false") ? json_false() : json_string(text);
-	return !json_object_set_new(r->document->root, name, value) ||
-	       api_fault_at(r->fault, 422, &path, "not valid UTF-8");
+	return !json_object_set_new(r->document->root, name, value) || no_memory(r);
 }
 
 static bool add_parameter(struct reader *r, char *parameter, const struct api_query_names *names)

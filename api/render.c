@@ -14,10 +14,20 @@ bool api_render_start(struct api_render *render, struct api_arena *arena)
 	return !render->failed;
 }
 
-void api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value)
+static json_t *added(struct api_render *render, json_t *value, int failure)
 {
-	if (json_object_set_new(object, name, value))
-		render->failed = true;
+	render->failed |= failure != 0;
+	return failure ? NULL : value;
+}
+
+json_t *api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value)
+{
+	return added(render, value, json_object_set_new(object, name, value));
+}
+
+json_t *api_render_append(struct api_render *render, json_t *list, json_t *value)
+{
+	return added(render, value, json_array_append_new(list, value));
 }
 
 static bool reserve(struct api_render *render)

@@ -24,8 +24,12 @@ void api_render_integer(struct api_render *render, json_t *object, const char *n
 /* A mark for the array; shape is [n] and up to two more lengths, 0 = none. */
 json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const void *data, size_t n, size_t inner,
                          size_t innermost);
-/* Adds value (reference taken over, NULL marks failure) to an object. */
-void api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value);
+/**
+ * Adds value (reference taken over, NULL marks failure) to an object, or to a list.
+ * @return value, for what goes into it; NULL after a failure, when it is gone. May then be added to: that fails, too.
+ */
+json_t *api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value);
+json_t *api_render_append(struct api_render *render, json_t *list, json_t *value);
 /**
  * Puts the answer into response (status 200), or a fault: out of memory, or longer than max_bytes.
  * Frees the tree in any case, and the pattern. A long frame points into the arrays: response then takes over all memory of

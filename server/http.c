@@ -421,7 +421,8 @@ static void judge(struct request *request)
  * be used on: not if it is too long, or waits for a 100. */
 static bool worth_reading(const struct request *request)
 {
-	return !request->closes && request->response->status != 413 && request->announced <= DRAIN_BYTES && !srv_head_expects_continue(&request->head);
+	return !request->closes && request->response->status != 413 && request->announced <= DRAIN_BYTES &&
+	       !srv_head_expects_continue(&request->head);
 }
 
 /* @return whether the filter has found a fault in this request; it is then refused, and the last of its connection */

@@ -117,7 +117,7 @@ def judge_problem(problem, expect, request):
         assert pointers == expect['pointers'], problem
     if 'pointers_any' in expect:
         assert pointers and set(pointers) <= set(expect['pointers_any']), problem
-    if request is not None and problem['status'] == 422:
+    if request is not None and problem['status'] in (413, 422):
         for pointer in pointers:
             assert leads_somewhere(request, pointer), pointer
     assert expect.get('says', '') in problem['detail']

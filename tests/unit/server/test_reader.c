@@ -80,7 +80,7 @@ static void test_half_a_head_is_held(void **state)
 	listen_to(line, 4096);
 	heard(line, GET, strlen(GET));
 	assert_true(srv_reader_holds_head(line->reader));
-	say(line, GET + 5, strlen(GET) - 5);
+	say(line, &GET[5], strlen(GET) - 5);
 	listen_to(line, 4096);
 	heard(line, GET GET, 2 * strlen(GET));
 	assert_false(srv_reader_holds_head(line->reader));

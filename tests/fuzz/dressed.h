@@ -1,0 +1,34 @@
+/**
+ * A document in its two dresses at once: as JSON text and as a frame. Arrays may go to the tail of the frame.
+ */
+#ifndef FUZZ_DRESSED_H
+#define FUZZ_DRESSED_H
+
+#include "api/document.h"
+
+struct fuzz_dressed {
+	struct api_buffer json, head, tail; /* head: the frame's document */
+	bool comma;                         /* something stands before in this object */
+};
+
+/* limit of all three buffers set, all else zero. */
+void fuzz_dressed_start(struct fuzz_dressed *d);
+
+void fuzz_open(struct fuzz_dressed *d, const char *key); /* "key": { */
+void fuzz_close(struct fuzz_dressed *d);
+/* "key": text, as it is; in both. */
+void fuzz_put(struct fuzz_dressed *d, const char *key, const char *text);
+/**
+ * An array under a key: nested text in JSON, in the frame the same or a reference.
+ * @param binary  a reference
+ * @param dtype   of the reference; the values must be numbers of it
+ * @param shape   [rank], rank 0 to 3; their product n
+ * @param values  [n]; written as integers in text if integral is set
+ */
+void fuzz_put_array(struct fuzz_dressed *d, const char *key, bool binary, enum api_dtype dtype, bool integral, int rank,
+                    const size_t *shape, const double *values);
+/* The frame. @return to be freed */
+char *fuzz_frame(const struct fuzz_dressed *d, size_t *bytes);
+void fuzz_dressed_free(struct fuzz_dressed *d);
+
+#endif

@@ -1,0 +1,59 @@
+/**
+ * What the harnesses share. A harness is one LLVMFuzzerTestOneInput: libFuzzer calls it in the builds of `make fuzz`,
+ * replay.c in all others. It aborts where something is wrong.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C"
+#endif
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define FUZZ_CHECK(condition, ...)                                                       \
+	do {                                                                                 \
+		if (!(condition)) {                                                              \
+			fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__, #condition);      \
+			fprintf(stderr, __VA_ARGS__);                                                \
+			fputc('\n', stderr);                                                         \
+			abort();                                                                     \
+		}                                                                                \
+	} while (0)
+
+/* An input that is taken apart from the front; zeros once it is used up. */
+struct fuzz_input {
+	const uint8_t *at, *end;
+};
+
+static inline uint8_t fuzz_byte(struct fuzz_input *input)
+{
+	return input->at < input->end ? *input->at++ : 0;
+}
+
+static inline size_t fuzz_below(struct fuzz_input *input, size_t n)
+{
+	return fuzz_byte(input) % n;
+}
+
+static inline size_t fuzz_left(const struct fuzz_input *input)
+{
+	return (size_t)(input->end - input->at);
+}
+
+/* A copy of just so many bytes, for the sanitizer to see what lies behind; to be freed. */
+static inline void *fuzz_copy(const void *bytes, size_t n)
+{
+	void *copy = malloc(n ? n : 1);
+	FUZZ_CHECK(copy, "out of memory");
+	if (n)
+		memcpy(copy, bytes, n);
+	return copy;
+}
+
+#endif
