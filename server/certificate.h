@@ -1,6 +1,6 @@
 /**
- * The certificate and key with which the server shows who it is under TLS. There is one in the process, for GnuTLS asks for
- * it without a word of who asks. Safe from any thread.
+ * The certificate and key with which the server shows who it is under TLS. There is one in the process, for GnuTLS asks
+ * for it without a word of who asks. Safe from any thread.
  */
 #ifndef SERVER_CERTIFICATE_H
 #define SERVER_CERTIFICATE_H
@@ -21,8 +21,8 @@ enum { SRV_CERTIFICATE_BYTES = 1 << 20, SRV_CERTIFICATE_CHAIN = 16, SRV_CERTIFIC
  */
 bool srv_certificate_read(const char *certificate_path, const char *key_path, char message[SRV_CERTIFICATE_MESSAGE]);
 
-/* A gnutls_certificate_retrieve_function3: a copy for each session, so that nothing of an old certificate is in use when
- * it is replaced. */
+/* A gnutls_certificate_retrieve_function3: a copy for each session, so that nothing of an old certificate is in use
+ * when it is replaced. */
 int srv_certificate_hand_out(gnutls_session_t session, const struct gnutls_cert_retr_st *info, gnutls_pcert_st **chain,
                              unsigned *n, gnutls_ocsp_data_st **ocsp, unsigned *n_ocsp, gnutls_privkey_t *key,
                              unsigned *flags);

@@ -30,7 +30,7 @@ static bool is_default_port(const char *scheme, const char *port, size_t n)
 	       (n == 2 && strncmp(port, "80", n) == 0 && strncmp(scheme, "http:", 5) == 0);
 }
 
-/* scheme://host or scheme://host:port, in lower case. "null" is the origin of many pages that have nothing in common. */
+/* scheme://host or scheme://host:port, in lower case. Pages that have nothing in common have the origin "null". */
 static bool is_origin(const char *origin, size_t n)
 {
 	const char *end = origin + n, *host = origin + strspn(origin, LETTERS DIGITS "+.-");

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /**
- * Whether a list can be meant: "*", or origins as browsers send them (https://a.example, http://localhost:3000), separated
- * by commas.
+ * Whether a list can be meant: "*", or origins as browsers send them (https://a.example, http://localhost:3000),
+ * separated by commas.
  * @param culprit  set to the first entry that cannot, of *n characters
  */
 bool srv_cors_is_list(const char *origins, const char **culprit, int *n);

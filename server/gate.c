@@ -71,8 +71,8 @@ bool srv_gate_suits(const struct srv_gate *gate, bool on_loopback, FILE *err)
 	if (on_loopback)
 		return true;
 	if (!gate->tokens && !gate->options->anonymous) {
-		fprintf(err, "frictiond: without --tokens everybody who can reach %s may ask; give --tokens FILE, or --anonymous yes "
-		             "if that is meant\n", host);
+		fprintf(err, "frictiond: without --tokens everybody who can reach %s may ask; give --tokens FILE, or "
+		             "--anonymous yes if that is meant\n", host);
 		return false;
 	}
 	if (!gate->tokens)
@@ -164,7 +164,8 @@ int srv_gate_headers(const struct srv_gate *gate, const struct srv_head *head, c
 	add(headers, &n, "Access-Control-Allow-Origin", srv_cors_allows_all(origins) ? "*" : head->origin);
 	if (entry->status == 204) {
 		add(headers, &n, "Access-Control-Allow-Methods", "GET, HEAD, POST");
-		add(headers, &n, "Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, X-Request-Id, traceparent");
+		add(headers, &n, "Access-Control-Allow-Headers",
+		    "Authorization, Content-Type, Accept, X-Request-Id, traceparent");
 		add(headers, &n, "Access-Control-Max-Age", "3600");
 	} else {
 		add(headers, &n, "Access-Control-Expose-Headers", "X-Request-Id, Server-Timing, Retry-After, traceresponse");

@@ -35,7 +35,10 @@ struct srv_gate_header {
  * @param err  where a fault is named
  */
 bool srv_gate_open(struct srv_gate *gate, const struct srv_options *options, FILE *err);
-/* Whether the server may listen where it is told to. @param err  where a refusal is explained; a warning goes to the log */
+/**
+ * Whether the server may listen where it is told to.
+ * @param err  where a refusal is explained; a warning goes to the log
+ */
 bool srv_gate_suits(const struct srv_gate *gate, bool on_loopback, FILE *err);
 /* Reads it again. What has a fault stays as it was, and the log says so. */
 void srv_gate_reload(const struct srv_gate *gate);

@@ -764,8 +764,8 @@ static void forget_connection(struct srv_http *http, const struct sockaddr *addr
 	atomic_fetch_sub(&http->n_connections, 1);
 }
 
-/* A connection that libmicrohttpd 0.9.75 gives up in the middle of a TLS handshake is never closed, and keeps a CPU busy. So
- * the library has no patience that could end then; what is late finds the end of its input instead. */
+/* A connection that libmicrohttpd 0.9.75 gives up in the middle of a TLS handshake is never closed, and keeps a CPU
+ * busy. So the library has no patience that could end then; what is late finds the end of its input instead. */
 static bool watch(const struct srv_http *http, struct MHD_Connection *connection, struct connection *own, int fd)
 {
 	if (!http->watch)
@@ -852,8 +852,8 @@ static void choose(const struct srv_options *options, struct MHD_OptionItem item
 	items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
 }
 
-/* With epoll, libmicrohttpd 0.9.75 asks again and again for the rest of a TLS handshake: one silent client would keep a CPU
- * busy. TURBO: without it the library shuts the sending side down before on_completed can say why. */
+/* With epoll, libmicrohttpd 0.9.75 asks again and again for the rest of a TLS handshake: one silent client would keep a
+ * CPU busy. TURBO: without it the library shuts the sending side down before on_completed can say why. */
 static unsigned flags_of(const struct srv_http *http)
 {
 	return MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET |

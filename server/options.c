@@ -226,8 +226,8 @@ static void print_help(FILE *out)
 	fputs("  --print-config             the options in effect and where they come from, as a file for --config\n"
 	      "  --help                     this text\n"
 	      "  --version                  the version\n\n"
-	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert); the log goes to\n"
-	      "standard error. Other addresses than loopback need --tokens, or --anonymous yes.\n"
+	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert); the log\n"
+	      "goes to standard error. Other addresses than loopback need --tokens, or --anonymous yes.\n"
 	      "SIGTERM and SIGINT drain: /readyz answers 503, requests under way finish, exit 0; a second one hurries.\n"
 	      "SIGHUP reads tokens, certificate and key again.\n"
 	      "Exit codes: 0 stopped by a signal, or a question was answered; 1 cannot run (the address is taken,\n"
@@ -489,8 +489,8 @@ static bool are_origins(const char *origins, FILE *err)
 	int n;
 	if (!origins || srv_cors_is_list(origins, &culprit, &n))
 		return true;
-	fprintf(err, "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: scheme "
-	             "and host in lower case, no path, no port that goes without saying\n", n, culprit);
+	fprintf(err, "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: "
+	             "scheme and host in lower case, no path, no port that goes without saying\n", n, culprit);
 	return false;
 }
 

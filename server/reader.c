@@ -222,8 +222,8 @@ size_t gnutls_record_check_pending(gnutls_session_t session)
 	return (call ? call(session) : 0) + (reader ? reader->out.ready : 0);
 }
 
-/* In the library's place, which has not closed the descriptor yet. It leaves without a word; a client could then take an end
- * for a cut, or a cut for an end (RFC 9112, 9.8). */
+/* In the library's place, which has not closed the descriptor yet. It leaves without a word; a client could then take an
+ * end for a cut, or a cut for an end (RFC 9112, 9.8). */
 void gnutls_deinit(gnutls_session_t session)
 {
 	static _Atomic(void (*)(gnutls_session_t)) real;

@@ -291,7 +291,8 @@ enum srv_bearer srv_tokens_check(const struct srv_tokens *tokens, const char *au
 	unsigned char presented[HASH_BYTES];
 	const char *token = authorization ? authorization + strcspn(authorization, SPACE) : NULL;
 	*name = '\0';
-	if (!token || token != authorization + sizeof scheme - 1 || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0)
+	if (!token || token != authorization + sizeof scheme - 1 ||
+	    strncasecmp(authorization, scheme, sizeof scheme - 1) != 0)
 		return SRV_BEARER_NONE;
 	token += strspn(token, SPACE);
 	const size_t n = strcspn(token, SPACE);

@@ -1,6 +1,6 @@
 /**
- * Connections that have to get somewhere in time: whoever is still watched then finds the end of its input. A thread of its
- * own, which sleeps until the first is due.
+ * Connections that have to get somewhere in time: whoever is still watched then finds the end of its input. A thread of
+ * its own, which sleeps until the first is due.
  */
 #ifndef SERVER_WATCH_H
 #define SERVER_WATCH_H

@@ -34,7 +34,8 @@ class Server:
         self.log_path = folder / f"log.{time.monotonic_ns()}"
         with open(self.log_path, "w") as log:
             self.process = subprocess.Popen([*command, str(PROGRAM), "--port", "0", *map(str, options)], text=True,
-                                            stdout=subprocess.PIPE, stderr=log, env={**os.environ, **(environment or {})})
+                                            stdout=subprocess.PIPE, stderr=log,
+                                            env={**os.environ, **(environment or {})})
         line = self.process.stdout.readline().rstrip("\n")
         if not line.startswith(READY):
             self.process.wait()
@@ -388,7 +389,8 @@ def test_curl_with_the_certificate(serve, certificates, tokens):
 def test_nothing_in_the_clear(https):
     """Whatever is said to the port in the clear, nothing of HTTP comes back."""
     server, _ = https
-    for data in b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", b"\x00" * 100, b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n":
+    for data in b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", b"\x00" * 100, \
+            b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n":
         got = b""
         with contextlib.suppress(ConnectionResetError):
             got = raw(server, data)
@@ -552,7 +554,7 @@ def test_slow_handshake(serve, certificates):
 
 
 def test_what_goes_wrong_in_a_handshake_leaves_nothing(serve, certificates):
-    """Silence, ends and resets at any time of it, and of what comes behind: the places are free again, the server idle."""
+    """Silence, ends and resets at any time of it, and behind it: the places are free again, the server idle."""
     server = serve(*tls_options(certificates["a"]), "--receive-seconds", 1, "--connections-per-address", 8)
     context = trust(certificates["a"])
 

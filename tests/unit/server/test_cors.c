@@ -12,8 +12,8 @@ static void test_lists(void **state)
 {
 	(void)state;
 	static const char *const lists[] = {
-		"*", "https://a.example", "http://localhost:3000", "http://127.0.0.1:8000", "http://[::1]:8000", "https://[::1]",
-		"https://a.example,http://b.example:81", " https://a.example ,  https://b.example,", "app+x.y-z://host",
+		"*", "https://a.example", "http://localhost:3000", "http://127.0.0.1:8000", "http://[::1]:8000",
+		"https://[::1]", "https://a.example,http://b.example:81", " https://a.example ,  https://b.example,", "app+x.y-z://host",
 		"http://a:443", "https://a:80", "https://a:65535", "https://under_score.example",
 	};
 	const char *culprit;
