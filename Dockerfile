@@ -10,10 +10,10 @@ COPY server server
 RUN make -j"$(nproc)" && make install-program DESTDIR=/out PREFIX=/usr
 
 FROM debian:bookworm-slim
-# curl is there for HEALTHCHECK.
+# curl is there for HEALTHCHECK, which asks the server next to it (-k: its certificate is for another name).
 RUN apt-get update -qq \
  && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-    libmicrohttpd12 libjansson4 libgomp1 libstdc++6 curl \
+    libmicrohttpd12 libgnutls30 libjansson4 libgomp1 libstdc++6 curl \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --gid 65532 frictiond \
  && useradd -K UID_MAX=65532 --uid 65532 --gid 65532 --no-create-home --home-dir /nonexistent \
@@ -29,10 +29,11 @@ LABEL org.opencontainers.image.title="frictiond" \
 
 # A number, so that an orchestrator can see that it is not root.
 USER 65532:65532
-# Inside the container all addresses; which of them the world sees is decided by what is published.
-ENV FRICTIOND_HOST=0.0.0.0 FRICTIOND_PORT=8080
+# Inside the container all addresses; which of them the world sees is decided by what is published. ANONYMOUS does nothing
+# where there is FRICTIOND_TOKENS.
+ENV FRICTIOND_HOST=0.0.0.0 FRICTIOND_PORT=8080 FRICTIOND_ANONYMOUS=yes
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s \
-    CMD curl -fsS -o /dev/null --noproxy '*' "http://127.0.0.1:${FRICTIOND_PORT}/healthz"
+    CMD curl -fsSk -o /dev/null --noproxy '*' "http${FRICTIOND_TLS_CERT:+s}://127.0.0.1:${FRICTIOND_PORT}/healthz"
 ENTRYPOINT ["frictiond"]

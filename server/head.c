@@ -22,6 +22,8 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 		KNOWN("Content-Length", content_length), KNOWN("Transfer-Encoding", transfer_encoding),
 		KNOWN("Content-Encoding", content_encoding), KNOWN("Content-Type", content_type), KNOWN("Accept", accept),
 		KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id), KNOWN("traceparent", traceparent),
+		KNOWN("Authorization", authorization), KNOWN("Origin", origin),
+		KNOWN("Access-Control-Request-Method", preflight),
 #undef KNOWN
 	};
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -68,6 +70,10 @@ int srv_head_fault(const struct srv_head *head, const char **detail)
 	*detail = NULL;
 	if (head->n_content_type > 1) {
 		*detail = "There is more than one Content-Type.";
+		return 400;
+	}
+	if (head->n_authorization > 1) {
+		*detail = "There is more than one Authorization.";
 		return 400;
 	}
 	if (head->n_content_encoding > 1 || (head->content_encoding && !equals(head->content_encoding, "identity"))) {
@@ -134,10 +140,17 @@ void srv_new_id(char id[SRV_MAX_ID + 1])
 	*id = '\0';
 }
 
+bool srv_head_is_for(const struct srv_head *head, const char *path)
+{
+	const size_t n = strlen(path);
+	return strncmp(head->target, path, n) == 0 && (head->target[n] == '\0' || head->target[n] == '?');
+}
+
 const char *srv_origin_form(const char *target)
 {
-	if (strncasecmp(target, "http://", 7) != 0)
+	const size_t n = strncasecmp(target, "http://", 7) == 0 ? 7 : strncasecmp(target, "https://", 8) == 0 ? 8 : 0;
+	if (n == 0)
 		return target;
-	const char *path = target + 7 + strcspn(target + 7, "/?");
+	const char *path = target + n + strcspn(target + n, "/?");
 	return *path == '/' ? path : "/";
 }

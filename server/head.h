@@ -15,8 +15,10 @@ struct srv_head {
 	const char *content_length, *transfer_encoding, *content_encoding;
 	char accepts[1024]; /* several Accept lines, joined */
 	const char *content_type, *accept, *expect, *request_id, *traceparent;
+	const char *authorization, *origin, *preflight; /* preflight: Access-Control-Request-Method */
 	int n_content_length, n_transfer_encoding, n_content_encoding;
 	int n_content_type, n_accept, n_expect, n_request_id, n_traceparent;
+	int n_authorization, n_origin, n_preflight;
 };
 
 /* One header line, in the order of arrival. */
@@ -40,6 +42,8 @@ bool srv_sane_id(const char *id);
 /* 32 hexadecimal digits at random. */
 void srv_new_id(char id[SRV_MAX_ID + 1]);
 
+/* Whether the target is this path, with or without a query. */
+bool srv_head_is_for(const struct srv_head *head, const char *path);
 /* The part of a target that is an origin-form: "http://host/path?x" is "/path?x", anything else is left as it is. */
 const char *srv_origin_form(const char *target);
 

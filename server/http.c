@@ -11,6 +11,7 @@
 #include "api/api.h"
 #include "api/budget.h"
 #include "body.h"
+#include "certificate.h"
 #include "head.h"
 #include "linger.h"
 #include "log.h"
@@ -19,6 +20,7 @@
 #include "reader.h"
 #include "trace.h"
 #include "trimmer.h"
+#include "watch.h"
 
 #include <microhttpd.h>
 #include <poll.h>
@@ -46,11 +48,13 @@ struct srv_http {
 	struct srv_acceptor *acceptor;
 	struct srv_admission *admission;
 	struct srv_addresses *addresses;
+	struct srv_watch *watch; /* of TLS connections until their first request; else NULL */
 	struct api_budget budget;     /* of all requests together */
 	struct api_pool *pool;
 	struct api_pool *body_pool;   /* apart: of a body only what has arrived counts against the budget */
 	struct srv_trimmer *trimmer, *body_trimmer;
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
+	const struct srv_gate *gate;
 	void (*on_idle)(void);
 	int listen_fd;
 	size_t most_connections;
@@ -62,6 +66,7 @@ struct srv_http {
 
 struct connection {
 	struct srv_reader *reader;
+	struct srv_watched *watched; /* under TLS, until the first request */
 	size_t n_requests;
 };
 
@@ -73,6 +78,7 @@ struct request {
 	struct srv_reader *reader;
 	size_t ordinal;  /* on its connection, from 1 */
 	struct srv_head head;
+	struct srv_entry entry;
 	char *target;
 	char id[SRV_MAX_ID + 1];
 	struct timespec began;
@@ -134,9 +140,20 @@ static bool add_trace(const struct request *request, struct MHD_Response *answer
 	return MHD_add_response_header(answer, "traceresponse", text) == MHD_YES;
 }
 
+static bool add_gate_headers(const struct request *request, struct MHD_Response *answer)
+{
+	struct srv_gate_header headers[SRV_GATE_HEADERS];
+	const int n = srv_gate_headers(request->http->gate, &request->head, &request->entry, headers);
+	bool ok = true;
+	for (int i = 0; i < n; i++)
+		ok &= MHD_add_response_header(answer, headers[i].name, headers[i].value) == MHD_YES;
+	return ok;
+}
+
 static bool add_headers(struct request *request, struct MHD_Response *answer, const struct api_response *response)
 {
 	bool ok = MHD_add_response_header(answer, "X-Request-Id", request->id) == MHD_YES;
+	ok &= add_gate_headers(request, answer);
 	if (response->content_type)
 		ok &= MHD_add_response_header(answer, "Content-Type", response->content_type) == MHD_YES;
 	for (int i = 0; i < response->n_headers; i++)
@@ -203,9 +220,21 @@ static int socket_of(const struct request *request)
 	return MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-static bool send_all(int fd, const char *bytes, size_t n, int flags)
+static bool is_tls(const struct srv_http *http)
 {
-	return send(fd, bytes, n, flags | MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
+	return http->gate->options->tls_cert;
+}
+
+static gnutls_session_t session_of(const struct request *request)
+{
+	return MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
+}
+
+static bool send_all(const struct request *request, int fd, const char *bytes, size_t n)
+{
+	if (is_tls(request->http))
+		return gnutls_record_send(session_of(request), bytes, n) == (ssize_t)n;
+	return send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
 }
 
 /* The library takes no answer in the middle of a body, and has none for a head or a chunk that it cannot read or for a
@@ -215,8 +244,8 @@ static void answer_on(struct request *request, int fd)
 {
 	const struct api_response *response = request->response;
 	char head[1024];
-	if (!response || request->answered)
-		return;
+	if (!response || request->answered || (is_tls(request->http) && !request->connection))
+		return; /* without a session there is nobody to speak to */
 	int n = snprintf(head, sizeof head,
 	                 "HTTP/1.1 %d %s\r\nX-Request-Id: %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
 	                 "%sConnection: close\r\n\r\n",
@@ -225,7 +254,7 @@ static void answer_on(struct request *request, int fd)
 	                 response->status == 503 ? "Retry-After: " RETRY_SECONDS "\r\n" : "");
 	request->answered = true;
 	request->lingers = true;
-	if (!send_all(fd, head, (size_t)n, MSG_MORE) || !send_all(fd, response->body, response->body_bytes, 0))
+	if (!send_all(request, fd, head, (size_t)n) || !send_all(request, fd, response->body, response->body_bytes))
 		return;
 	request->past_library = true;
 	request->status = response->status;
@@ -266,12 +295,6 @@ static void look_for_end(struct request *request)
 		return;
 	request->ended = true;
 	set_patience(request, 1);
-}
-
-static bool is_path(const char *target, const char *path)
-{
-	size_t n = strlen(path);
-	return strncmp(target, path, n) == 0 && (target[n] == '\0' || target[n] == '?');
 }
 
 static struct api_request api_view(const struct request *request)
@@ -351,10 +374,27 @@ static void ask_metrics(struct request *request)
 
 static void ask(struct request *request)
 {
-	if (is_path(request->head.target, "/metrics"))
+	if (srv_head_is_for(&request->head, "/metrics"))
 		ask_metrics(request);
 	else
 		ask_api(request);
+}
+
+/* @return false if the gate has answered */
+static bool passes_gate(struct request *request)
+{
+	struct srv_entry *entry = &request->entry;
+	srv_gate_judge(request->http->gate, &request->head, entry);
+	if (entry->status == 0)
+		return true;
+	if (entry->status != 204) {
+		reject(request, SRV_REJECTED_UNAUTHORIZED, entry->status, entry->detail);
+	} else if ((request->response = malloc(sizeof *request->response))) {
+		api_response_clear(request->response);
+		request->response->status = entry->status;
+	}
+	request->answered = !request->response;
+	return false;
 }
 
 /* Sets request->response if the request is refused by its head alone. */
@@ -362,12 +402,14 @@ static void judge(struct request *request)
 {
 	const char *detail;
 	int status = srv_head_fault(&request->head, &detail);
+	if (status != 400 && !passes_gate(request))
+		return;
 	if (status) {
 		request->closes = status == 400;
 		refuse(request, status, detail);
 	} else if (!atomic_load(&request->http->draining)) {
 		ask(request);
-	} else if (strcmp(request->head.method, "POST") == 0 || is_path(request->head.target, "/readyz")) {
+	} else if (strcmp(request->head.method, "POST") == 0 || srv_head_is_for(&request->head, "/readyz")) {
 		request->closes = true;
 		reject(request, SRV_REJECTED_DRAINING, 503, "The server is draining: it finishes what is under way and stops.");
 	} else {
@@ -564,6 +606,12 @@ static const struct sockaddr *client_of(struct MHD_Connection *connection)
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
 }
 
+static void end_watch(const struct srv_http *http, struct connection *own)
+{
+	srv_watch_remove(http->watch, own->watched);
+	own->watched = NULL;
+}
+
 static void *on_target(void *http, const char *target, struct MHD_Connection *connection)
 {
 	struct request *request = calloc(1, sizeof *request);
@@ -577,6 +625,10 @@ static void *on_target(void *http, const char *target, struct MHD_Connection *co
 	request->client = client_of(connection);
 	request->reader = own->reader;
 	request->ordinal = ++own->n_requests;
+	if (own->watched) {
+		end_watch(http, own);
+		set_patience(request, idle_seconds(http));
+	}
 	request->announced = -1;
 	request->body.pool = request->http->body_pool;
 	request->head.method = "-";
@@ -644,6 +696,7 @@ static void log_request(const struct request *request, const struct srv_exchange
 		.measure = &request->measure,
 		.trace = *request->trace.span_id ? &request->trace : NULL,
 		.rejected = srv_rejection_name(request->rejection),
+		.token = *request->entry.token ? request->entry.token : NULL,
 		.aborted = request->past_library ? NULL : aborted,
 	});
 }
@@ -688,6 +741,8 @@ static void on_completed(void *closure, struct MHD_Connection *connection, void 
 		say_why(request, code);
 	else if (request->ended)
 		set_patience(request, 1);
+	if (request->lingers && is_tls(http))
+		gnutls_bye(session_of(request), GNUTLS_SHUT_WR);
 	if (request->lingers)
 		srv_linger(dup(socket_of(request)));
 	if (request->target)
@@ -709,30 +764,43 @@ static void forget_connection(struct srv_http *http, const struct sockaddr *addr
 	atomic_fetch_sub(&http->n_connections, 1);
 }
 
+/* A connection that libmicrohttpd 0.9.75 gives up in the middle of a TLS handshake is never closed, and keeps a CPU
+ * busy. So the library has no patience that could end then; what is late finds the end of its input instead. */
+static bool watch(const struct srv_http *http, struct MHD_Connection *connection, struct connection *own, int fd)
+{
+	if (!http->watch)
+		return true;
+	MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0);
+	own->watched = srv_watch_add(http->watch, fd);
+	return own->watched;
+}
+
 static void open_connection(const struct srv_http *http, struct MHD_Connection *connection, void **context)
 {
 	const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 	struct connection *own = calloc(1, sizeof *own);
 	if (own)
-		own->reader = srv_reader_open(fd, false, http->receive_seconds);
-	if (!own || !own->reader) {
+		own->reader = srv_reader_open(fd, is_tls(http), http->receive_seconds);
+	if (own && !own->reader) {
 		free(own);
-		shutdown(fd, SHUT_RDWR);
-		return;
+		own = NULL;
 	}
+	if (!own || !watch(http, connection, own, fd))
+		shutdown(fd, SHUT_RDWR);
 	*context = own;
 }
 
 /* The library closes a silent connection, and knows nothing of the head that has begun to arrive there. */
 static void say_late(struct srv_http *http, struct MHD_Connection *connection)
 {
-	struct request request = {.http = http, .connection = connection, .target = "-", .head.method = "-"};
+	const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	struct request request = {.http = http, .target = "-", .head.method = "-"}; /* a TLS session is over by now */
 	request.client = client_of(connection);
 	clock_gettime(CLOCK_MONOTONIC, &request.began);
 	srv_new_id(request.id);
 	reject(&request, SRV_REJECTED_SLOW, 408, late);
-	answer_past_library(&request);
-	srv_linger(dup(socket_of(&request)));
+	answer_on(&request, fd);
+	srv_linger(dup(fd));
 	record(&request, "timeout");
 	if (request.response)
 		free_response(request.response);
@@ -750,6 +818,7 @@ static void on_connection(void *http, struct MHD_Connection *connection, void **
 	if (own) {
 		if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
 			say_late(http, connection);
+		end_watch(http, own);
 		srv_reader_close(own->reader);
 		free(own);
 		*context = NULL;
@@ -769,18 +838,33 @@ static void on_message(void *http, const char *format, va_list arguments)
 
 /* ---- start and stop ---- */
 
-/* TURBO: without it the library shuts the sending side down before on_completed can say why. */
+/* Options that are not always there. */
+static void choose(const struct srv_options *options, struct MHD_OptionItem items[4])
+{
+	int n = 0;
+	if (options->io_threads > 1)
+		items[n++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL};
+	if (options->tls_cert) {
+		items[n++] =
+			(struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)srv_certificate_hand_out};
+		items[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SRV_TLS_PRIORITIES};
+	}
+	items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+}
+
+/* With epoll, libmicrohttpd 0.9.75 asks again and again for the rest of a TLS handshake: one silent client would keep a
+ * CPU busy. TURBO: without it the library shuts the sending side down before on_completed can say why. */
+static unsigned flags_of(const struct srv_http *http)
+{
+	return MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET |
+	       (is_tls(http) ? MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_TLS : MHD_USE_EPOLL_INTERNAL_THREAD);
+}
+
 static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options)
 {
-	struct MHD_OptionItem pool[] = {
-		{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL},
-		{MHD_OPTION_END, 0, NULL},
-	};
-	if (options->io_threads == 1)
-		pool[0] = pool[1];
-	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO |
-	                            MHD_USE_NO_LISTEN_SOCKET,
-	                        0, NULL, NULL, on_request, http,
+	struct MHD_OptionItem items[4];
+	choose(options, items);
+	return MHD_start_daemon(flags_of(http), 0, NULL, NULL, on_request, http,
 	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
 	                        MHD_OPTION_URI_LOG_CALLBACK, on_target, http,
 	                        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
@@ -788,7 +872,7 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections + SPARE_CONNECTIONS,
 	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)idle_seconds(http),
-	                        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+	                        MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 }
 
 static bool has_room(void *closure)
@@ -841,6 +925,7 @@ static void destroy(struct srv_http *http)
 	api_pool_free(http->pool);
 	api_pool_free(http->body_pool);
 	srv_addresses_free(http->addresses);
+	srv_watch_stop(http->watch);
 	free(http);
 }
 
@@ -850,7 +935,8 @@ static bool start_threads(struct srv_http *http, const struct srv_options *optio
 	http->addresses = srv_addresses_create((size_t)options->connections_per_address);
 	http->body_pool = api_pool_create(warm_bytes / 4, NULL);
 	http->pool = api_pool_create(warm_bytes - warm_bytes / 4, &http->budget);
-	if (!http->addresses || !http->body_pool || !http->pool || !srv_readers_start())
+	http->watch = is_tls(http) ? srv_watch_start(http->receive_seconds) : NULL;
+	if (!http->addresses || !http->body_pool || !http->pool || !srv_readers_start() || (is_tls(http) && !http->watch))
 		return false;
 	http->large.pool = http->small.pool = http->pool;
 	http->trimmer = srv_trimmer_start(http->pool, options->idle_seconds);
@@ -863,11 +949,13 @@ static bool start_threads(struct srv_http *http, const struct srv_options *optio
 	return http->acceptor;
 }
 
-struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd, void (*on_idle)(void))
+struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, int listen_fd,
+                                void (*on_idle)(void))
 {
 	struct srv_http *http = calloc(1, sizeof *http);
 	if (!http)
 		return NULL;
+	http->gate = gate;
 	http->on_idle = on_idle;
 	http->listen_fd = listen_fd;
 	http->most_connections = (size_t)options->connections;

@@ -2,6 +2,7 @@
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
+#include "gate.h"
 #include "options.h"
 
 #include <stdbool.h>
@@ -11,10 +12,12 @@ struct srv_http;
 /**
  * Serves the connections of a listening socket on threads of its own.
  * @param listen_fd  bound and listening, non-blocking; closed by srv_http_stop, undefined after a failure
+ * @param gate       who may ask; borrowed
  * @param on_idle    called on any thread when the last request under way is over while draining
  * @return NULL on failure, which is logged
  */
-struct srv_http *srv_http_start(const struct srv_options *options, int listen_fd, void (*on_idle)(void));
+struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, int listen_fd,
+                                void (*on_idle)(void));
 
 /* From now on /readyz answers 503, POST answers 503, and every connection closes after its answer. */
 void srv_http_drain(struct srv_http *http);

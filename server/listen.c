@@ -18,7 +18,7 @@ static int try_address(const struct addrinfo *address)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (address->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-	if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
+	if (bind(fd, address->ai_addr, address->ai_addrlen) == 0)
 		return fd;
 	int error = errno;
 	close(fd);
@@ -26,17 +26,36 @@ static int try_address(const struct addrinfo *address)
 	return -1;
 }
 
-static int port_of(int fd)
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static union address address_of(int fd)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} address = {0};
+	union address address = {0};
 	socklen_t bytes = sizeof address;
 	if (getsockname(fd, &address.any, &bytes) != 0)
-		return 0;
+		address = (union address){0};
+	return address;
+}
+
+static int port_of(int fd)
+{
+	const union address address = address_of(fd);
 	return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
+}
+
+/* What the socket got, not what a name said: names may mean another address a moment later. */
+bool srv_is_on_loopback(int fd)
+{
+	const union address address = address_of(fd);
+	if (address.any.sa_family == AF_INET)
+		return ntohl(address.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	const struct in6_addr *v6 = &address.v6.sin6_addr;
+	return address.any.sa_family == AF_INET6 &&
+	       (IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == IN_LOOPBACKNET));
 }
 
 /* "localhost" is loopback (RFC 6761, 6.3) even where no hosts file says so, as in small containers. */
@@ -47,7 +66,7 @@ static int find_addresses(const char *host, const char *service, struct addrinfo
 	return failure && strcmp(host, "localhost") == 0 ? getaddrinfo("127.0.0.1", service, &hints, addresses) : failure;
 }
 
-int srv_listen(const char *host, int *port, const char **fault)
+int srv_bind(const char *host, int *port, const char **fault)
 {
 	struct addrinfo *addresses;
 	char service[16];
@@ -65,4 +84,13 @@ int srv_listen(const char *host, int *port, const char **fault)
 	if (fd >= 0)
 		*port = port_of(fd);
 	return fd;
+}
+
+bool srv_listen(int fd, const char **fault)
+{
+	if (listen(fd, SOMAXCONN) == 0)
+		return true;
+	*fault = strerror(errno);
+	close(fd);
+	return false;
 }

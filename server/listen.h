@@ -2,15 +2,22 @@
 #ifndef SERVER_LISTEN_H
 #define SERVER_LISTEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
- * Binds and listens, non-blocking.
+ * A socket at an address, non-blocking, that does not listen yet.
  * @param host   address or name; IPv6 without brackets
  * @param port   in: 0 for a free one; out: the one taken
  * @param fault  on failure set to what is wrong, in words; static or of strerror
  * @return the socket, or -1
  */
-int srv_listen(const char *host, int *port, const char **fault);
+int srv_bind(const char *host, int *port, const char **fault);
+
+/* From now on connections are taken. @return false with a fault as above; the socket is then closed */
+bool srv_listen(int fd, const char **fault);
+
+/* Whether the socket's address can be reached from this machine alone. */
+bool srv_is_on_loopback(int fd);
 
 #endif

@@ -19,7 +19,7 @@ enum { MAX_LINE = PIPE_BUF, MAX_LONG = 2048, MAX_VALUE = 256, MAX_ESCAPE = 6 };
 
 static enum srv_level highest = SRV_INFO;
 static enum srv_log_format log_format = SRV_LOGFMT;
-static const char *const level_names[] = {"error", "info", "debug"};
+static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
 /* How to write without waiting. */
 static enum { PLAIN, NON_BLOCKING, SOCKET, POLLED } way = PLAIN;

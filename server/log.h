@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-enum srv_level { SRV_ERROR, SRV_INFO, SRV_DEBUG };
+enum srv_level { SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG };
 enum srv_log_format { SRV_LOGFMT, SRV_JSON };
 
 /* What one line of the access log says; all is borrowed. Strings that are NULL are left out, but for the first three: -. */

@@ -1,4 +1,5 @@
 /* Start, stop, drain. */
+#include "gate.h"
 #include "http.h"
 #include "listen.h"
 #include "log.h"
@@ -36,6 +37,7 @@ static sigset_t block_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -85,19 +87,22 @@ static void allow_files(long long connections)
 		srv_log(SRV_ERROR, "the limit on open files is too low for %lld connections", connections);
 }
 
-static void announce(const char *host, int port)
+static void announce(const struct srv_options *options, int port)
 {
-	const char *colon = strchr(host, ':');
-	printf("frictiond listening on http://%s%s%s:%d\n", colon ? "[" : "", host, colon ? "]" : "", port);
+	const char *host = options->host, *colon = strchr(host, ':');
+	printf("frictiond listening on http%s://%s%s%s:%d\n", options->tls_cert ? "s" : "", colon ? "[" : "", host,
+	       colon ? "]" : "", port);
 	fflush(stdout);
 }
 
-static int await_end(const sigset_t *signals)
+static int await_end(const struct srv_gate *gate, const sigset_t *signals)
 {
 	int signal_number;
-	do
+	do {
 		signal_number = sigwaitinfo(signals, NULL);
-	while (signal_number != SIGTERM && signal_number != SIGINT);
+		if (signal_number == SIGHUP)
+			srv_gate_reload(gate);
+	} while (signal_number != SIGTERM && signal_number != SIGINT);
 	return signal_number;
 }
 
@@ -130,21 +135,29 @@ static void drain(struct srv_http *http, const sigset_t *signals, long long seco
 	await_idle(http, signals, HURRIED_MS);
 }
 
-static int serve(const struct srv_options *options, const sigset_t *signals)
+static int cannot_listen(const char *host, int port, const char *fault)
+{
+	fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", host, port, fault);
+	return SRV_CODE_FAILED;
+}
+
+static int serve(const struct srv_options *options, const struct srv_gate *gate, const sigset_t *signals)
 {
 	int port = (int)options->port;
 	const char *fault;
-	int fd = srv_listen(options->host, &port, &fault);
-	if (fd < 0) {
-		fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", options->host, port, fault);
-		return SRV_CODE_FAILED;
-	}
-	struct srv_http *http = srv_http_start(options, fd, wake_main);
+	int fd = srv_bind(options->host, &port, &fault);
+	if (fd < 0)
+		return cannot_listen(options->host, port, fault);
+	if (!srv_gate_suits(gate, srv_is_on_loopback(fd), stderr))
+		return SRV_CODE_BAD;
+	if (!srv_listen(fd, &fault))
+		return cannot_listen(options->host, port, fault);
+	struct srv_http *http = srv_http_start(options, gate, fd, wake_main);
 	if (!http)
 		return SRV_CODE_FAILED;
-	announce(options->host, port);
+	announce(options, port);
 	srv_log(SRV_INFO, "listening on %s port %d, %lld threads", options->host, port, options->threads);
-	int signal_number = await_end(signals);
+	int signal_number = await_end(gate, signals);
 	srv_log(SRV_INFO, "%s: draining", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
 	drain(http, signals, options->drain_seconds);
 	srv_http_stop(http);
@@ -155,6 +168,7 @@ static int serve(const struct srv_options *options, const sigset_t *signals)
 int main(int argc, char **argv)
 {
 	struct srv_options options;
+	struct srv_gate gate;
 	keep_standard_files();
 	if (set_environment())
 		start_again(argv);
@@ -168,7 +182,10 @@ int main(int argc, char **argv)
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections);
-	const int code = serve(&options, &signals);
+	if (!srv_gate_open(&gate, &options, stderr))
+		return SRV_CODE_BAD;
+	const int code = serve(&options, &gate, &signals);
+	srv_gate_close(&gate);
 	srv_options_free(&options);
 	return code;
 }

@@ -2,6 +2,7 @@
 
 #include "config.h"
 #include "core/fric.h"
+#include "cors.h"
 #include "log.h"
 #include "resources.h"
 
@@ -65,8 +66,18 @@ static const struct option table[] = {
 	 "how long SIGTERM and SIGINT wait for requests under way"},
 	{"kernels", "NAME", WORD, "best", SRV_KERNELS, 0, 0, AT(kernels),
 	 "inner loops of the evaluation: best (of this processor), avx512, avx2, baseline or scalar"},
-	{"log-level", "LEVEL", WORD, "info", "error, info, debug", 0, 0, AT(log_level), "error, info or debug"},
+	{"log-level", "LEVEL", WORD, "info", "error, warning, info, debug", 0, 0, AT(log_level),
+	 "error, warning, info or debug"},
 	{"log-format", "FORMAT", WORD, "logfmt", "logfmt, json", 0, 0, AT(log_format), "logfmt or json"},
+	{"tokens", "FILE", TEXT, NULL, "none", 0, 0, AT(tokens),
+	 "who may ask: lines with a name and a token; requests then need \"Authorization: Bearer TOKEN\""},
+	{"anonymous", "WORD", WORD, "no", "no, yes", 0, 0, AT(anonymous),
+	 "yes: listen on other addresses than loopback even without tokens"},
+	{"tls-cert", "FILE", TEXT, NULL, "none", 0, 0, AT(tls_cert),
+	 "certificate (PEM, with those between it and the root): serve https"},
+	{"tls-key", "FILE", TEXT, NULL, "none", 0, 0, AT(tls_key), "key of the certificate (PEM, not encrypted)"},
+	{"allow-origin", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_origin),
+	 "origins whose web pages may read answers, separated by commas (https://a.example), or *"},
 	{"config", "FILE", TEXT, NULL, "none", 0, 0, AT(config), "file with more options, lines of the form name = value"},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0], MAX_NAME = 64 };
@@ -215,10 +226,13 @@ static void print_help(FILE *out)
 	fputs("  --print-config             the options in effect and where they come from, as a file for --config\n"
 	      "  --help                     this text\n"
 	      "  --version                  the version\n\n"
-	      "Once ready it prints \"frictiond listening on http://HOST:PORT\"; the log goes to standard error.\n"
+	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert); the log\n"
+	      "goes to standard error. Other addresses than loopback need --tokens, or --anonymous yes.\n"
 	      "SIGTERM and SIGINT drain: /readyz answers 503, requests under way finish, exit 0; a second one hurries.\n"
+	      "SIGHUP reads tokens, certificate and key again.\n"
 	      "Exit codes: 0 stopped by a signal, or a question was answered; 1 cannot run (the address is taken,\n"
-	      "no memory, no threads); 2 an option is wrong, as a flag, in the environment or in the file.\n",
+	      "no memory, no threads); 2 an option is wrong, as a flag, in the environment or in the file, or tokens,\n"
+	      "certificate or key that it names are.\n",
 	      out);
 }
 
@@ -460,6 +474,26 @@ static bool fits_queue(const struct srv_options *options, const char *name, long
 	return options->queue_bytes >= longest;
 }
 
+static bool is_pair(const struct srv_options *options, FILE *err)
+{
+	const bool pair = !options->tls_cert == !options->tls_key;
+	if (!pair)
+		fprintf(err, "frictiond: --%s needs --%s\n", options->tls_cert ? "tls-cert" : "tls-key",
+		        options->tls_cert ? "tls-key" : "tls-cert");
+	return pair;
+}
+
+static bool are_origins(const char *origins, FILE *err)
+{
+	const char *culprit;
+	int n;
+	if (!origins || srv_cors_is_list(origins, &culprit, &n))
+		return true;
+	fprintf(err, "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: "
+	             "scheme and host in lower case, no path, no port that goes without saying\n", n, culprit);
+	return false;
+}
+
 /* Automatic defaults, and what has to fit together. */
 static enum srv_start settle(struct srv_options *options, FILE *err)
 {
@@ -474,7 +508,8 @@ static enum srv_start settle(struct srv_options *options, FILE *err)
 	settle_bytes(options);
 	settle_memory(options);
 	return fits_queue(options, "max-json-bytes", options->max_json_bytes, err) &&
-	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) ? SRV_START : SRV_EXIT_BAD;
+	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) && is_pair(options, err) &&
+	       are_origins(options->allow_origin, err) ? SRV_START : SRV_EXIT_BAD;
 }
 
 static enum srv_start read_all(int argc, char *const *argv, struct srv_options *options, struct sources *sources,

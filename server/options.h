@@ -33,6 +33,10 @@ struct srv_options {
 	long long kernels;   /* position in SRV_KERNELS */
 	long long log_level; /* enum srv_level */
 	long long log_format; /* enum srv_log_format */
+	const char *tokens;  /* these and the next: NULL where not given */
+	const char *tls_cert, *tls_key; /* both or neither */
+	const char *allow_origin; /* as for srv_cors_is_list */
+	long long anonymous; /* 0, or 1: everybody may ask */
 	const char *config;   /* the file that options were read from; NULL: none */
 	char *config_text;    /* private */
 };

@@ -15,6 +15,7 @@ struct srv_reader {
 	struct srv_wire wire;
 	int fd;
 	bool tls, ended;
+	bool greeted;         /* the TLS handshake is over */
 	char *held;           /* [out.n] what has been read and not been taken yet, NULL if nothing */
 	struct srv_wire_out out; /* of held */
 	long long patience_ms;
@@ -203,5 +204,37 @@ static ssize_t from_tls(struct srv_reader *reader, void *session, char *bytes, s
 ssize_t gnutls_record_recv(gnutls_session_t session, void *bytes, size_t n)
 {
 	struct srv_reader *reader = reader_of(gnutls_transport_get_int(session));
+	if (reader)
+		reader->greeted = true;
 	return reader ? read_filtered(reader, from_tls, session, bytes, n) : from_tls(NULL, session, bytes, n);
+}
+
+/* In the library's place. Under TLS it does not ask the socket for more while this says that there is more. */
+size_t gnutls_record_check_pending(gnutls_session_t session)
+{
+	static _Atomic(size_t (*)(gnutls_session_t)) real;
+	size_t (*call)(gnutls_session_t) = atomic_load(&real);
+	const struct srv_reader *reader = reader_of(gnutls_transport_get_int(session));
+	if (!call) {
+		*(void **)(void *)&call = dlsym(RTLD_NEXT, "gnutls_record_check_pending");
+		atomic_store(&real, call);
+	}
+	return (call ? call(session) : 0) + (reader ? reader->out.ready : 0);
+}
+
+/* In the library's place, which has not closed the descriptor yet. It leaves without a word; a client could then take an
+ * end for a cut, or a cut for an end (RFC 9112, 9.8). */
+void gnutls_deinit(gnutls_session_t session)
+{
+	static _Atomic(void (*)(gnutls_session_t)) real;
+	void (*call)(gnutls_session_t) = atomic_load(&real);
+	const struct srv_reader *reader = reader_of(gnutls_transport_get_int(session));
+	if (!call) {
+		*(void **)(void *)&call = dlsym(RTLD_NEXT, "gnutls_deinit");
+		atomic_store(&real, call);
+	}
+	if (reader && reader->greeted)
+		gnutls_bye(session, GNUTLS_SHUT_WR);
+	if (call)
+		call(session);
 }

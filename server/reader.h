@@ -1,10 +1,12 @@
 /**
  * Puts the filter of wire.h between the sockets and the HTTP library. The library has no hook there, but it reads with
  * recv(), or gnutls_record_recv() under TLS: this program has functions of these names, which the dynamic linker prefers to
- * those of the system. For a descriptor without a reader they are what they always were.
+ * those of the system. For a descriptor without a reader they are what they always were. A TLS session also says goodbye
+ * here before it is freed.
  *
  * libmicrohttpd with epoll takes a short read for an empty socket and waits for the next event. So a read that gives less
- * than it was asked for has seen the socket empty: whatever could be let through has been.
+ * than it was asked for has seen the socket empty: whatever could be let through has been. Under TLS it looks into the
+ * session before it waits; what is held here counts there.
  */
 #ifndef SERVER_READER_H
 #define SERVER_READER_H

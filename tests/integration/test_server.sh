@@ -37,7 +37,8 @@ test_questions() {
 	is "--help: exit 0" "$STATUS" 0
 	like "--help: on standard output" "$OUT" '^Usage: frictiond'
 	for name in host port threads max-json-bytes max-frame-bytes max-answer-bytes connections io-threads queue-requests \
-		queue-bytes pool-bytes idle-seconds drain-seconds log-level log-format config; do
+		queue-bytes pool-bytes idle-seconds drain-seconds log-level log-format tokens anonymous tls-cert tls-key \
+		allow-origin config; do
 		like "--help: explains --$name" "$OUT" "^  --$name "
 	done
 	run --version

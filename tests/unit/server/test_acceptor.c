@@ -55,8 +55,8 @@ static struct srv_acceptor *start(struct taken *taken, bool room)
 	const char *fault;
 	*taken = (struct taken){.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
 	atomic_init(&taken->room, room);
-	taken->listen_fd = srv_listen("127.0.0.1", &taken->port, &fault);
-	assert_true(taken->listen_fd >= 0);
+	taken->listen_fd = srv_bind("127.0.0.1", &taken->port, &fault);
+	assert_true(taken->listen_fd >= 0 && srv_listen(taken->listen_fd, &fault));
 	const struct srv_acceptor_target target = {has_room, add, taken};
 	struct srv_acceptor *acceptor = srv_acceptor_start(taken->listen_fd, &target);
 	assert_non_null(acceptor);

@@ -81,6 +81,7 @@ static void test_targets(void **state)
 	assert_string_equal(srv_origin_form("/a?b=http://c"), "/a?b=http://c");
 	assert_string_equal(srv_origin_form("http://x:80/a?b"), "/a?b");
 	assert_string_equal(srv_origin_form("HTTP://x"), "/");
+	assert_string_equal(srv_origin_form("https://x:443/a?b"), "/a?b");
 	assert_string_equal(srv_origin_form("http://x?b"), "/");
 	assert_string_equal(srv_origin_form("*"), "*");
 	assert_string_equal(srv_origin_form(""), "");

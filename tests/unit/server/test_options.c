@@ -77,6 +77,10 @@ static void test_defaults(void **state)
 	assert_int_equal(reading.options.connections, 1024);
 	assert_int_equal(reading.options.drain_seconds, 30);
 	assert_int_equal(reading.options.log_level, SRV_INFO);
+	assert_null(reading.options.tokens);
+	assert_null(reading.options.tls_cert);
+	assert_null(reading.options.allow_origin);
+	assert_int_equal(reading.options.anonymous, 0);
 	assert_true(reading.options.threads >= 1);
 	assert_true(reading.options.io_threads >= 1);
 	assert_int_equal(reading.options.max_frame_bytes, 1LL << 30);
@@ -156,8 +160,13 @@ static void test_refusals(void **state)
 	refuses("--port=65536", "0 to 65535");
 	refuses("--threads=1K", "'1K'");
 	refuses("--host=", "--host");
-	refuses("--log-level=info ", "error, info, debug");
+	refuses("--log-level=info ", "error, warning, info, debug");
 	refuses("--queue-bytes=1M", "--max-json-bytes");
+	refuses("--tokens=", "--tokens: '' is not a text");
+	refuses("--anonymous=maybe", "no, yes");
+	refuses("--tls-cert=a.crt", "--tls-cert needs --tls-key");
+	refuses("--tls-key=a.key", "--tls-key needs --tls-cert");
+	refuses("--allow-origin=https://a.example,https://b/", "'https://b/' is not an origin");
 	struct reading reading = read_options("--queue-bytes=512M", "--max-frame-bytes=513M", NULL);
 	assert_int_equal(reading.start, SRV_EXIT_BAD);
 	assert_non_null(strstr(reading.err, "--max-frame-bytes 537919488"));
