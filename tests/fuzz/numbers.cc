@@ -1,6 +1,5 @@
-// Printing and reading of numbers. Every 8 bytes of the input are the bits of a double and those of an integer; the
-// whole input is also a text that may start with a number.
-#include "api/numbers.h"
+// Printing and reading of numbers. Every 8 bytes of the input are the bits of a double and those of an integer; all of
+// them together are an array of some type and shape, and the whole input is a text that may start with a number.
 
 #include <charconv>
 #include <cmath>
@@ -8,6 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 
+extern "C" {
+#include "api/print_array.h"
+}
+#include "api/numbers.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {
@@ -79,6 +82,90 @@ void check_bits(uint64_t bits)
 	check_real(std::trunc(value * 1e6) / 1e3);
 }
 
+// ---- printing of arrays ----
+
+// Of one number of an array.
+size_t expected_entry(const struct api_array &array, size_t i, char *text)
+{
+	long long integer = 0;
+	switch (array.dtype) {
+	case API_F64: return expected_text(static_cast<const double *>(array.data)[i], text);
+	case API_F32: return expected_text(static_cast<double>(static_cast<const float *>(array.data)[i]), text);
+	case API_I32: integer = static_cast<const int32_t *>(array.data)[i]; break;
+	case API_U32: integer = static_cast<const uint32_t *>(array.data)[i]; break;
+	case API_I64: integer = static_cast<const int64_t *>(array.data)[i]; break;
+	}
+	return static_cast<size_t>(std::snprintf(text, 64, "%lld", integer));
+}
+
+// *i goes through the flat array; the text is compared as it is made.
+const char *check_rows(const struct api_array &array, int level, size_t &i, const char *text)
+{
+	char expected[80];
+	if (level == array.rank) {
+		const size_t n = expected_entry(array, i, expected);
+		FUZZ_CHECK(std::memcmp(text, expected, n) == 0, "entry %zu is %.30s, not %.*s", i, text, static_cast<int>(n), expected);
+		i++;
+		return text + n;
+	}
+	FUZZ_CHECK(*text == '[', "%.30s at entry %zu", text, i);
+	for (size_t row = 0; row < array.shape[level]; row++) {
+		text = check_rows(array, level + 1, i, text + 1);
+		FUZZ_CHECK(*text == (row + 1 < array.shape[level] ? ',' : ']'), "%.30s behind entry %zu", text, i);
+	}
+	return text + 1;
+}
+
+void print(const struct api_array &array)
+{
+	const size_t bound = api_print_array_bound(&array);
+	char *text = static_cast<char *>(std::malloc(bound)); // just so many, for the sanitizer to see what lies behind
+	FUZZ_CHECK(text, "out of memory");
+	const size_t n = api_print_array(&array, 1, nullptr, text);
+	size_t i = 0;
+	FUZZ_CHECK(n > 0 && n <= bound, "%zu bytes of %zu", n, bound);
+	FUZZ_CHECK(check_rows(array, 0, i, text) == text + n && i == array.n, "%zu entries", i);
+	std::free(text);
+}
+
+// [n], [n/2, 2], [n/6, 3, 2] or [n/12, 2, 3, 2] of what there is.
+void give_shape(struct api_array &array, int rank, size_t n)
+{
+	static const size_t inner[][3] = {{1, 1, 1}, {2, 1, 1}, {3, 2, 1}, {2, 3, 2}};
+	const size_t *lengths = inner[rank - 1], row = lengths[0] * lengths[1] * lengths[2];
+	array.rank = rank;
+	array.shape[0] = n / row;
+	for (int i = 1; i < rank; i++)
+		array.shape[i] = lengths[i - 1];
+	array.n = n / row * row;
+}
+
+// Reals that are not finite cannot be in an answer: their exponents lose a bit.
+void make_finite(const struct api_array &array, char *data)
+{
+	const size_t size = array.dtype == API_F64 ? 8 : 4, high = array.dtype == API_F64 ? 6 : 2;
+	for (size_t i = 0; i < array.n && array.dtype <= API_F32; i++)
+		if (!std::isfinite(size == 8 ? static_cast<const double *>(array.data)[i]
+		                             : static_cast<double>(static_cast<const float *>(array.data)[i])))
+			data[i * size + high + 1] = static_cast<char>(data[i * size + high + 1] ^ 0x40);
+}
+
+void check_array(const uint8_t *data, size_t bytes)
+{
+	struct api_array array = {};
+	if (bytes < 8)
+		return;
+	array.dtype = static_cast<enum api_dtype>(data[0] % 5);
+	const size_t size = array.dtype == API_F64 || array.dtype == API_I64 ? 8 : 4;
+	char *numbers = static_cast<char *>(fuzz_copy(data, bytes));
+	array.data = numbers;
+	give_shape(array, 1 + data[1] % 4, bytes / size);
+	make_finite(array, numbers);
+	if (array.n)
+		print(array);
+	std::free(numbers);
+}
+
 // ---- reading ----
 
 bool is_digit(char c)
@@ -143,6 +230,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t bits;
 	check_text(data, size);
+	check_array(data, size);
 	for (size_t i = 0; i + sizeof bits <= size; i += sizeof bits) {
 		std::memcpy(&bits, data + i, sizeof bits);
 		check_bits(bits);
