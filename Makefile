@@ -15,6 +15,9 @@ COMMON := -g -fopenmp -ffp-contract=off -fno-math-errno -fPIC $(WARNINGS)
 CFLAGS_release := -O3
 CFLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 LDFLAGS_asan := -fsanitize=address,undefined
+# For clang, whose OpenMP library tells where threads wait for each other: libgomp's barriers look like races.
+CFLAGS_tsan := -O1 -fno-omit-frame-pointer -fsanitize=thread -Wno-pass-failed
+LDFLAGS_tsan := -fsanitize=thread
 # Both for clang and libFuzzer: with sanitizers, and for speed.
 CFLAGS_fuzz-fast := -O2 -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -Wno-pass-failed
 CFLAGS_fuzz := -O2 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
@@ -108,6 +111,11 @@ bench: ## measure core, codec and service: a table here, build/bench.json (BENCH
 asan: ## the same with AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory test MODE=asan
 
+tsan: ## what runs threads (units, properties, the real server) with ThreadSanitizer, built by clang
+	@scripts/packages test tsan
+	@$(MAKE) --no-print-directory MODE=tsan CC=clang CXX=clang++ tests
+	@tests/run tsan
+
 SECONDS ?= 60
 fuzz: ## fuzz api and core for SECONDS=60, or with RUNS= executions of each harness in each of its two builds
 	@scripts/packages fuzz
@@ -166,7 +174,7 @@ help: ## this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-13s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan fuzz demo run image-test deploy-test fire-test lint install \
+.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run image-test deploy-test fire-test lint install \
 	install-program clean help
 .SECONDARY:
 

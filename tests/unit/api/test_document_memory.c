@@ -21,7 +21,7 @@ static void *scarce_malloc(size_t bytes)
 
 /* Our own allocations that grow; sanitizers have their own functions, which are left alone. */
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED
 #endif
 #endif
