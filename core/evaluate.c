@@ -147,21 +147,17 @@ static struct fault evaluate_in_order(struct evaluation *task)
 {
 	const struct fric_contacts *c = task->block.contacts;
 	const size_t ndof = c->n_vertices * (size_t)c->dim;
-	const struct phase phase = {evaluate_chunk, c->n, FRIC_CHUNK, true};
-	const int n_threads = task->gradient ? 1 : team_size(task->context, c->n);
-	if (task->gradient)
-		memset(task->gradient, 0, ndof * sizeof(double));
-	const struct fault fault = parallel_phases(task->context, n_threads, &phase, 1, task);
-	if (fault.code == FRIC_OK && task->gradient && !c->ordinary && !all_finite(task->gradient, ndof))
-		return overflow(task);
-	return fault;
+	const struct phase phase = {evaluate_chunk, c->n, FRIC_CHUNK, true, NULL};
+	memset(task->gradient, 0, ndof * sizeof(double));
+	const struct fault fault = parallel_phases(task->context, 1, &phase, 1, task);
+	return fault.code == FRIC_OK && !c->ordinary && !all_finite(task->gradient, ndof) ? overflow(task) : fault;
 }
 
 static struct fault evaluate_parts(struct evaluation *task)
 {
 	const struct fric_contacts *c = task->block.contacts;
-	const struct phase phases[] = {{evaluate_chunk, c->n, FRIC_CHUNK, true},
-	                               {work_on_part, task->schedule.n_parts, 1, false}};
+	const struct phase phases[] = {{evaluate_chunk, c->n, FRIC_CHUNK, true, NULL},
+	                               {work_on_part, task->schedule.n_parts, 1, false, NULL}};
 	const int n_threads = team_size(task->context, c->n);
 	const size_t bytes = c->n * (size_t)c->dim * sizeof(double);
 	if (!task->schedule.keeps_forces)
@@ -192,13 +188,19 @@ static struct fault blame(const struct evaluation *task)
 	return fault.code ? fault : overflow(task);
 }
 
+static struct fault evaluate_gradient(struct evaluation *task)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	if (!schedule_make(c, team_size(task->context, c->n), &task->schedule))
+		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
+	return task->schedule.n_parts ? evaluate_parts(task) : evaluate_in_order(task);
+}
+
 static struct fault evaluate(struct evaluation *task, double *potential)
 {
 	const struct fric_contacts *c = task->block.contacts;
-	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
-	if (task->gradient && !schedule_make(c, team_size(task->context, c->n), &task->schedule))
-		return fault;
-	fault = task->schedule.n_parts ? evaluate_parts(task) : evaluate_in_order(task);
+	struct fault fault = task->gradient ? evaluate_gradient(task)
+	                                    : parallel_contacts(task->context, c, evaluate_chunk, task);
 	if (fault.code == FRIC_OK && potential && !sum_potentials(task, potential))
 		fault = overflow(task);
 	return fault.code == FRIC_E_NOT_FINITE && fault.position >= c->n ? blame(task) : fault;

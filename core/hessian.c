@@ -39,7 +39,7 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
                                   struct fric_error *error)
 {
 	struct inner_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, inner};
-	return report_fault(contacts, parallel_chunks(context, contacts->n, inner_chunk, &task), error);
+	return report_fault(contacts, parallel_contacts(context, contacts, inner_chunk, &task), error);
 }
 
 struct factors_task {
@@ -78,7 +78,7 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
                                     const struct fric_factors *factors, struct fric_error *error)
 {
 	struct factors_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, factors};
-	return report_fault(contacts, parallel_chunks(context, contacts->n, factors_chunk, &task), error);
+	return report_fault(contacts, parallel_contacts(context, contacts, factors_chunk, &task), error);
 }
 
 void hessian_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])

@@ -189,7 +189,7 @@ enum fric_code fric_choose_matchstick(const struct fric_context *context, struct
 		return FRIC_OK;
 	atomic_bool strange = false;
 	struct request task = {.contacts = contacts, .velocities = velocities, .strange = &strange};
-	const struct fault fault = parallel_chunks(context, contacts->n, matchstick_chunk, &task);
+	const struct fault fault = parallel_contacts(context, contacts, matchstick_chunk, &task);
 	contacts->ordinary = fault.code == FRIC_OK && !atomic_load(&strange);
 	return report_fault(contacts, fault, error);
 }

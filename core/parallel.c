@@ -1,9 +1,14 @@
 #include "parallel.h"
 
+#include <stdlib.h>
+
 #include "contacts.h"
 
 /* A sleeping thread takes some 50 us to come: by then one thread alone is through with this many contacts. */
 enum { FRIC_PARALLEL_FROM = 4096 };
+
+/* Velocities or positions of so many bytes stay in the caches while group after group is walked through. */
+enum { FRIC_CACHED_BYTES = 4 << 20 };
 
 int team_size(const struct fric_context *context, size_t n)
 {
@@ -22,40 +27,44 @@ struct region {
 	void *task;
 	atomic_size_t next[FRIC_MAX_PHASES]; /* piece of each phase */
 	atomic_bool failed, stopped;
+	atomic_size_t position; /* of the lowest fault */
 	struct fault lowest;
 };
 
 static void note_fault(struct region *region, struct fault fault)
 {
 #pragma omp critical(fric_lowest_fault)
-	if (fault.position < region->lowest.position)
+	if (fault.position < region->lowest.position) {
 		region->lowest = fault;
+		atomic_store_explicit(&region->position, fault.position, memory_order_relaxed);
+	}
 	atomic_store_explicit(&region->failed, true, memory_order_relaxed);
 }
 
-/* @return whether the loop is to go on */
-static bool run_piece(struct region *region, const struct phase *phase, size_t piece)
+static void run_piece(struct region *region, const struct phase *phase, size_t piece)
 {
 	struct fault fault = {FRIC_OK, SIZE_MAX};
 	const size_t begin = piece * phase->size, rest = phase->n - begin;
-	if (stop_raised(region->context)) {
-		atomic_store_explicit(&region->stopped, true, memory_order_relaxed);
-		return false;
-	}
+	if (phase->by_position && begin > atomic_load_explicit(&region->position, memory_order_relaxed))
+		return;
 	phase->work(region->task, piece, begin, begin + (rest < phase->size ? rest : phase->size), &fault);
 	if (fault.code != FRIC_OK)
 		note_fault(region, fault);
-	return !phase->ordered || !atomic_load_explicit(&region->failed, memory_order_relaxed);
 }
 
-/* Pieces are taken in order: when one with a fault is under way, those before it are, too. */
 static void run_phase(struct region *region, const struct phase *phase, atomic_size_t *next)
 {
 	const size_t n_pieces = (phase->n + phase->size - 1) / phase->size;
-	size_t piece;
-	do
-		piece = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
-	while (piece < n_pieces && run_piece(region, phase, piece));
+	for (;;) {
+		const size_t i = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
+		if (i >= n_pieces)
+			return;
+		if (stop_raised(region->context)) {
+			atomic_store_explicit(&region->stopped, true, memory_order_relaxed);
+			return;
+		}
+		run_piece(region, phase, phase->order ? phase->order[i] : i);
+	}
 }
 
 static bool is_over(struct region *region)
@@ -80,7 +89,7 @@ static void run_phases(struct region *region, const struct phase *phases, int n_
 struct fault parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
                              void *task)
 {
-	struct region region = {.context = context, .task = task, .lowest = {FRIC_OK, SIZE_MAX}};
+	struct region region = {.context = context, .task = task, .position = SIZE_MAX, .lowest = {FRIC_OK, SIZE_MAX}};
 	if (n_threads == 1) {
 		for (int p = 0; p < n_phases && !is_over(&region); p++)
 			run_phase(&region, &phases[p], &region.next[p]);
@@ -93,8 +102,50 @@ struct fault parallel_phases(const struct fric_context *context, int n_threads, 
 
 struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task)
 {
-	const struct phase phase = {work, n, FRIC_CHUNK, true};
+	const struct phase phase = {work, n, FRIC_CHUNK, true, NULL};
 	return parallel_phases(context, n_chunks(n) <= 1 ? 1 : team_size(context, n), &phase, 1, task);
+}
+
+/* Of the groups' next chunks, the one that is least far in its group. */
+static enum fric_type hindmost(const struct fric_contacts *c, const size_t next[FRIC_N_TYPES])
+{
+	enum fric_type least = FRIC_N_TYPES;
+	double progress = 0;
+	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
+		if (next[g] * FRIC_CHUNK >= c->start[g + 1])
+			continue;
+		const double begun = (double)(next[g] * FRIC_CHUNK) - (double)c->start[g];
+		const double here = begun / (double)(c->start[g + 1] - c->start[g]);
+		if (least == FRIC_N_TYPES || here < progress) {
+			least = g;
+			progress = here;
+		}
+	}
+	return least;
+}
+
+/* A chunk belongs to the group of its first contact. */
+static void merge_groups(const struct fric_contacts *c, uint32_t *order)
+{
+	size_t next[FRIC_N_TYPES];
+	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++)
+		next[g] = n_chunks(c->start[g]);
+	for (size_t i = 0; i < n_chunks(c->n); i++)
+		order[i] = (uint32_t)next[hindmost(c, next)]++;
+}
+
+struct fault parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
+                               void *task)
+{
+	const size_t n = contacts->n, bytes = contacts->n_vertices * (size_t)contacts->dim * sizeof(double);
+	const bool large = bytes > FRIC_CACHED_BYTES && n_chunks(n) > 1;
+	uint32_t *order = large ? malloc(n_chunks(n) * sizeof(*order)) : NULL;
+	const struct phase phase = {work, n, FRIC_CHUNK, true, order};
+	if (order) /* without memory, as they come */
+		merge_groups(contacts, order);
+	const struct fault fault = parallel_phases(context, n_chunks(n) <= 1 ? 1 : team_size(context, n), &phase, 1, task);
+	free(order);
+	return fault;
 }
 
 void parallel_parts(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),

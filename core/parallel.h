@@ -22,11 +22,12 @@ static inline size_t n_chunks(size_t n)
 	return (n + FRIC_CHUNK - 1) / FRIC_CHUNK;
 }
 
-/* A loop over [0, n) in pieces of `size`, handed out in order to whoever is free. */
+/* A loop over [0, n) in pieces of `size`, handed out to whoever is free. */
 struct phase {
 	chunk_work *work;
 	size_t n, size;
-	bool ordered; /* pieces are in the order of positions: none need begin once there is a fault */
+	bool by_position;      /* what is looped over is what faults have as positions: none behind a fault need begin */
+	const uint32_t *order; /* [pieces] in which they are handed out; NULL: as they come */
 };
 #define FRIC_MAX_PHASES 4
 
@@ -46,12 +47,19 @@ struct fault parallel_phases(const struct fric_context *context, int n_threads, 
 /* One phase over the chunks of [0, n). */
 struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task);
 
+/**
+ * The same over all contacts. With so many vertices that caches do not hold them, all groups advance together: they are
+ * usually in the order of the mesh, and what one has just fetched serves the next.
+ */
+struct fric_contacts;
+struct fault parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
+                               void *task);
+
 /* Runs work(task, t, n_parts) for t in [0, n_parts) on as many threads; n_parts = team_size(context, n). */
 void parallel_parts(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
                     void *task);
 
 /* Fills in *error from a fault of contact positions. @return its code */
-struct fric_contacts;
 enum fric_code report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error);
 
 /* The same for a failure that has no single contact at fault. */

@@ -469,7 +469,7 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 	if (!c)
 		return report_code(FRIC_E_MEMORY, error);
 	struct preparation task = {.batch = batch, .contacts = c, .kernels = kernels_of(context)};
-	const struct fault fault = parallel_chunks(context, c->n, prepare_chunk, &task);
+	const struct fault fault = parallel_contacts(context, c, prepare_chunk, &task);
 	if (fault.code != FRIC_OK) {
 		report_fault(c, fault, error);
 		fric_contacts_free(c);

@@ -33,17 +33,6 @@ struct setup {
 	size_t n_triplets;
 };
 
-static void *allocate(size_t n, size_t size)
-{
-	void *array = malloc(n * size + 1);
-	if (!array) {
-		fprintf(stderr, "bench: not enough memory\n");
-		exit(1);
-	}
-	memset(array, 0, n * size + 1);
-	return array;
-}
-
 static void must(enum fric_code code)
 {
 	if (code == FRIC_OK)
@@ -202,7 +191,7 @@ static void fill_yard(struct setup *s)
 	size_t at = 0;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(s->contacts, type), k = (size_t)fric_stencil_size(type);
-		double *weights = allocate(n * k, sizeof(double)), *bases = allocate(6 * n, sizeof(double));
+		double *weights = warm_array(n * k, sizeof(double)), *bases = warm_array(6 * n, sizeof(double));
 		must(fric_stencil_weights(&s->context, s->contacts, type, weights, &error));
 		must(fric_contact_output(&s->context, s->contacts, s->mix.velocities, type, FRIC_OUT_TANGENT_BASIS, bases, &error));
 		for (size_t i = 0; i < n; i++, at++) {
@@ -231,14 +220,14 @@ static void set_up(struct setup *s, size_t n)
 	must(fric_prepare(&s->context, &s->mix.batch, &s->contacts, &error));
 	must(fric_pattern_create(&s->context, s->contacts, FRIC_FULL, &s->pattern, &error));
 	s->n_triplets = fric_n_triplets(s->contacts, FRIC_FULL);
-	s->yard = allocate(n, sizeof(*s->yard));
-	s->gradient = allocate(3 * s->mix.n_vertices, sizeof(double));
-	s->inner = allocate(3 * n, sizeof(double));
-	s->weights = allocate(4 * n, sizeof(double));
-	s->rows = allocate(s->n_triplets, sizeof(int32_t));
-	s->cols = allocate(s->n_triplets, sizeof(int32_t));
-	s->values = allocate(s->n_triplets + 6 * n, sizeof(double));
-	s->data = allocate(fric_pattern_n_entries(s->pattern), sizeof(double));
+	s->yard = warm_array(n, sizeof(*s->yard));
+	s->gradient = warm_array(3 * s->mix.n_vertices, sizeof(double));
+	s->inner = warm_array(3 * n, sizeof(double));
+	s->weights = warm_array(4 * n, sizeof(double));
+	s->rows = warm_array(s->n_triplets, sizeof(int32_t));
+	s->cols = warm_array(s->n_triplets, sizeof(int32_t));
+	s->values = warm_array(s->n_triplets + 6 * n, sizeof(double));
+	s->data = warm_array(fric_pattern_n_entries(s->pattern), sizeof(double));
 	fill_yard(s);
 }
 

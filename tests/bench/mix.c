@@ -1,8 +1,9 @@
 #include "tests/bench/mix.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "tests/bench/warm.h"
 
 static uint64_t state = 88172645463325252u;
 
@@ -17,16 +18,6 @@ static uint64_t next(void)
 static double uniform(void)
 {
 	return (double)(next() >> 11) * 0x1p-53;
-}
-
-static void *allocate(size_t n, size_t size)
-{
-	void *array = malloc(n * size);
-	if (!array) {
-		fprintf(stderr, "bench: not enough memory\n");
-		exit(1);
-	}
-	return array;
 }
 
 /* Corners of a sheet's cell around vertex `at`, all different, shifted a little at random. */
@@ -55,10 +46,10 @@ void mix_make(size_t n, struct mix *mix)
 	const double share[FRIC_N_TYPES] = {0.05, 0.15, 0.40, 0, 0};
 	const size_t width = (size_t)sqrt((double)n) + 3;
 	*mix = (struct mix){.n = n, .n_vertices = width * width};
-	mix->positions = allocate(3 * mix->n_vertices, sizeof(double));
-	mix->velocities = allocate(3 * mix->n_vertices, sizeof(double));
-	mix->normal_force = allocate(n, sizeof(double));
-	mix->vertices = allocate(4 * n, sizeof(int32_t));
+	mix->positions = warm_array(3 * mix->n_vertices, sizeof(double));
+	mix->velocities = warm_array(3 * mix->n_vertices, sizeof(double));
+	mix->normal_force = warm_array(n, sizeof(double));
+	mix->vertices = warm_array(4 * n, sizeof(int32_t));
 	fill_vertices(mix, width);
 	struct fric_batch *b = &mix->batch;
 	*b = (struct fric_batch){.dim = 3, .n_vertices = mix->n_vertices, .positions = mix->positions,

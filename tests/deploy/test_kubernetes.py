@@ -11,7 +11,7 @@ from kubernetes import KUBERNETES, OVERLAYS, build, faults
 from proxy import Proxy, post
 
 # Options of the program that manifests may set although this build does not have them yet.
-COMING = {"FRICTIOND_ANONYMOUS", "FRICTIOND_TOKENS", "FRICTIOND_LOG_FORMAT"}
+COMING = {"FRICTIOND_ANONYMOUS", "FRICTIOND_TOKENS"}
 SECRETS = {"frictiond-tokens"}
 EVERYWHERE = ["ConfigMap frictiond-options", "Deployment frictiond", "Namespace frictiond", "NetworkPolicy frictiond",
               "Service frictiond", "ServiceAccount frictiond"]
