@@ -83,11 +83,9 @@ $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 # A harness has libFuzzer's main in the builds of `make fuzz`, else one that replays files.
 FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
-$(B)/tests/fuzz/lift $(B)/tests/fuzz/frame $(B)/tests/fuzz/handle $(B)/tests/fuzz/dresses $(B)/tests/fuzz/query: \
-	%: %.c.o $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed replay) $(B)/libapi.a $(B)/libfric.a
+FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed replay) $(B)/tests/unit/api/to_chars.cc.o
+$(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 	$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
-$(B)/tests/fuzz/numbers: %: %.cc.o $(B)/tests/fuzz/replay.c.o $(B)/libapi.a $(B)/libfric.a
-	$(CC) $(LDFLAGS) $< $(FUZZ_MAIN) -o $@ $(B)/libapi.a $(API_LIBS)
 fuzzers: $(FUZZERS)
 
 tests: $(PROGRAM) $(UNIT_TESTS) $(BENCHES) $(FUZZERS)

@@ -213,6 +213,14 @@ struct srv_admission_counts srv_admission_counts(struct srv_admission *admission
 	return counts;
 }
 
+bool srv_admission_is_full(struct srv_admission *admission)
+{
+	pthread_mutex_lock(&admission->lock);
+	const bool full = admission->n_places >= admission->max_requests;
+	pthread_mutex_unlock(&admission->lock);
+	return full;
+}
+
 bool srv_admission_reserve(struct srv_admission *admission)
 {
 	pthread_mutex_lock(&admission->lock);

@@ -47,6 +47,8 @@ struct srv_admission_counts {
 };
 struct srv_admission_counts srv_admission_counts(struct srv_admission *admission);
 
+/* Whether there is no place at the moment. */
+bool srv_admission_is_full(struct srv_admission *admission);
 /* Takes a place in the queue, or false when it is full or stopped. Must be followed by srv_admission_submit. */
 bool srv_admission_reserve(struct srv_admission *admission);
 void srv_admission_submit(struct srv_admission *admission, struct srv_job *job);

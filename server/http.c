@@ -311,14 +311,31 @@ static struct api_request api_view(const struct request *request)
 	};
 }
 
+static void reject_for_queue(struct request *request)
+{
+	reject(request, SRV_REJECTED_QUEUE_FULL, 503, "The queue is full; try again soon.");
+}
+
+/* A long body that would be sent away when it is there is sent away before. */
+static void refuse_if_full(struct request *request)
+{
+	const bool is_long = request->announced > SRV_SMALL_BODY && request->admitted.computes;
+	if (!is_long || !srv_admission_is_full(request->http->admission))
+		return;
+	reject_for_queue(request);
+	request->answered = !request->response;
+}
+
 static void ask_api(struct request *request)
 {
 	struct api_request view = api_view(request);
 	struct api_response response;
 	request->admitted =
 		api_admit(&request->http->large, &view, request->announced, srv_head_chunked(&request->head), &response);
-	if (request->admitted.accepted)
+	if (request->admitted.accepted) {
+		refuse_if_full(request);
 		return;
+	}
 	request->response = malloc(sizeof response);
 	if (request->response)
 		*request->response = response;
@@ -421,8 +438,8 @@ static void judge(struct request *request)
  * be used on: not if it is too long, or waits for a 100. */
 static bool worth_reading(const struct request *request)
 {
-	return !request->closes && request->response->status != 413 && request->announced <= DRAIN_BYTES &&
-	       !srv_head_expects_continue(&request->head);
+	return !request->closes && request->response->status != 413 && request->response->status != 503 &&
+	       request->announced <= DRAIN_BYTES && !srv_head_expects_continue(&request->head);
 }
 
 /* @return whether the filter has found a fault in this request; it is then refused, and the last of its connection */
@@ -594,7 +611,7 @@ static enum MHD_Result finish(struct request *request)
 		return MHD_YES;
 	} else {
 		srv_body_free(&request->body, request->http->admission);
-		reject(request, SRV_REJECTED_QUEUE_FULL, 503, "The queue is full; try again soon.");
+		reject_for_queue(request);
 	}
 	return answer(request);
 }

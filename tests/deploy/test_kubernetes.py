@@ -10,8 +10,6 @@ from files import DEPLOY, load
 from kubernetes import KUBERNETES, OVERLAYS, build, faults
 from proxy import Proxy, post
 
-# Options of the program that manifests may set although this build does not have them yet.
-COMING = {"FRICTIOND_ANONYMOUS", "FRICTIOND_TOKENS"}
 SECRETS = {"frictiond-tokens"}
 EVERYWHERE = ["ConfigMap frictiond-options", "Deployment frictiond", "Namespace frictiond", "NetworkPolicy frictiond",
               "Service frictiond", "ServiceAccount frictiond"]
@@ -208,7 +206,7 @@ def options(objects):
 
 def test_options_are_those_of_the_program(objects, program):
     table = subprocess.run([program, "--print-options-markdown"], capture_output=True, text=True, check=True).stdout
-    known = set(re.findall(r"`(FRICTIOND_[A-Z_]+)`", table)) | COMING
+    known = set(re.findall(r"`(FRICTIOND_[A-Z_]+)`", table))
     used = set(options(objects)) | {variable["name"] for variable in container(objects["Deployment frictiond"])["env"]}
     assert used <= known, used - known
 

@@ -140,11 +140,10 @@ struct answer {
 	char *body; /* in one piece; of memory that does not fail */
 };
 
-static void ask(const struct api_request *request, struct answer *answer)
+/* Memory is plentiful again. */
+static void take_body(struct answer *answer)
 {
-	struct api_response *response = &answer->response;
-	memset(response, 0xAB, sizeof(*response));
-	api_handle(&service, request, response);
+	const struct api_response *response = &answer->response;
 	atomic_store(&allocations_left, LONG_MAX);
 	answer->body = __real_malloc(response->body_bytes + 1);
 	assert_true(answer->body && response->body && response->body_bytes);
@@ -154,6 +153,13 @@ static void ask(const struct api_request *request, struct answer *answer)
 	if (!response->parts)
 		memcpy(answer->body, response->body, response->body_bytes);
 	answer->body[response->body_bytes] = '\0';
+}
+
+static void ask(const struct api_request *request, struct answer *answer)
+{
+	memset(&answer->response, 0xAB, sizeof(answer->response));
+	api_handle(&service, request, &answer->response);
+	take_body(answer);
 }
 
 static void forget(struct answer *answer)
@@ -377,7 +383,7 @@ static void put_request(struct fuzz_dressed *d, const char *hessian, bool materi
 	fuzz_close(d);
 }
 
-enum dresses { JSON_TO_JSON, FRAME_TO_FRAME, JSON_TO_FRAME };
+enum dresses { JSON_TO_JSON, FRAME_TO_FRAME, JSON_TO_FRAME, FRAME_TO_JSON };
 
 static void evaluate(const char *hessian, bool materials, enum dresses dresses)
 {
@@ -385,8 +391,8 @@ static void evaluate(const char *hessian, bool materials, enum dresses dresses)
 	size_t bytes;
 	put_request(&d, hessian, materials);
 	char *frame = fuzz_frame(&d, &bytes);
-	const char *accept = dresses == JSON_TO_JSON ? NULL : api_media_frame;
-	if (dresses == FRAME_TO_FRAME)
+	const char *accept = dresses == JSON_TO_JSON || dresses == FRAME_TO_JSON ? api_media_json : api_media_frame;
+	if (dresses == FRAME_TO_FRAME || dresses == FRAME_TO_JSON)
 		post("/v1/evaluate", api_media_frame, accept, frame, bytes, 200, hessian);
 	else
 		post("/v1/evaluate", api_media_json, accept, d.json.data, d.json.bytes, 200, hessian);
@@ -408,7 +414,7 @@ static void answers_evaluations(void **unused)
 	}
 }
 
-/* Enough contacts for two threads, for blocks of the pool's, for huge pages and for an answer in parts. */
+/* Enough contacts for two threads to evaluate and to print, for blocks of the pool's, huge pages and an answer in parts. */
 static void answers_large_evaluations_on_two_threads(void **unused)
 {
 	(void)unused;
@@ -418,6 +424,7 @@ static void answers_large_evaluations_on_two_threads(void **unused)
 	evaluate("{\"format\":\"csr\"}", false, FRAME_TO_FRAME);
 	evaluate("{\"format\":\"factors\"}", true, JSON_TO_JSON);
 	evaluate("{\"format\":\"triplets\"}", false, FRAME_TO_FRAME);
+	evaluate("{\"format\":\"triplets\"}", true, FRAME_TO_JSON);
 	trees_never_fail = false;
 	service.n_threads = 1;
 }
@@ -465,6 +472,43 @@ static void reports_faults(void **unused)
 	post("/v1/evaluate", api_media_frame, NULL, "no frame", 8, 400, "no frame");
 }
 
+/* The first look, before there is a body: accepted, or the right problem, or a 503. */
+static void look(const char *method, const char *target, const char *type, long long announced, int status)
+{
+	const struct api_request request = {.method = method, .target = target, .content_type = type, .request_id = "id"};
+	bool done = false;
+	for (long n = 0; !done; n++) {
+		struct answer answer;
+		const long blocks = n_live;
+		for_ever = n % 2;
+		atomic_store(&allocations_left, n / 2);
+		const struct api_admission admission = api_admit(&service, &request, announced, false, &answer.response);
+		done = allocations_left > 0;
+		atomic_store(&allocations_left, LONG_MAX);
+		if (admission.accepted) {
+			assert_int_equal(status, 200);
+			continue;
+		}
+		take_body(&answer);
+		if (answer.response.status != status && !is_complete_503(&answer))
+			fail_msg("%s %s, allocation %ld: %d %s", method, target, n / 2, answer.response.status, answer.body);
+		forget(&answer);
+		assert_int_equal(n_live, blocks);
+	}
+}
+
+static void admits(void **unused)
+{
+	(void)unused;
+	look("POST", "/v1/evaluate", api_media_json, 10, 200);
+	look("POST", "/v1/evaluate", "text/plain", 10, 415);
+	look("POST", "/v1/evaluate", api_media_json, -1, 411);
+	look("POST", "/v1/evaluate", api_media_json, LLONG_MAX, 413);
+	look("DELETE", "/v1/evaluate", NULL, 10, 405);
+	look("GET", "/v1/functions/smooth_mu?y=1", NULL, -1, 200);
+	look("GET", "/nowhere", NULL, -1, 404);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -473,6 +517,7 @@ int main(void)
 		cmocka_unit_test(answers_functions),
 		cmocka_unit_test(answers_what_needs_no_computing),
 		cmocka_unit_test(reports_faults),
+		cmocka_unit_test(admits),
 	};
 	json_set_alloc_funcs(allocate_tree, __wrap_free);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-// The oracle of test_print_double.c.
+// The oracle of test_print_double.c and tests/fuzz/numbers.c.
 #include <charconv>
 #include <cstddef>
 #include <cstdint>

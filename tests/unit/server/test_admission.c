@@ -88,8 +88,10 @@ static void test_ceiling(void **state)
 	sem_post(&gate);
 	sem_wait(&trials[1].started);
 	assert_int_equal(srv_admission_counts(admission).n_waiting, 1);
+	assert_false(srv_admission_is_full(admission));
 	assert_true(srv_admission_reserve(admission)); /* a place given, not used yet, counts */
 	assert_false(srv_admission_reserve(admission));
+	assert_true(srv_admission_is_full(admission));
 	struct trial last;
 	set_up(&last, NULL);
 	srv_admission_submit(admission, &last.job);
