@@ -103,7 +103,7 @@ def mandoc(page):
 def test_the_manual_page_is_well_formed(page):
     assert mandoc(page) == []
     status, text = run("man", "--warnings", "-E", "UTF-8", "-l", page, MANPAGER="cat", MANWIDTH="80", LC_ALL="C.UTF-8")
-    assert status == 0 and "EXIT STATUS" in text and "warning" not in text, text
+    assert status == 0 and "EXIT STATUS" in text and not re.search(r"warning( \[|:)", text), text
 
 
 def test_a_mistake_in_the_page_is_noticed(page, directory):
