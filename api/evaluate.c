@@ -52,11 +52,20 @@ static bool decode(struct job *job)
 	       api_check_evaluation(&check, &job->evaluation);
 }
 
+static bool check_skipped(struct job *job)
+{
+	const struct api_path root = {0}, on_degenerate = {&root, "on_degenerate", 0};
+	const size_t n = fric_n_skipped(job->contacts);
+	return n <= API_MAX_SKIPPED ||
+	       api_fault_at(job->fault, 413, &on_degenerate, "%zu contacts would be skipped; an answer lists at most %d",
+	                    n, API_MAX_SKIPPED);
+}
+
 static bool prepare(struct job *job)
 {
 	struct fric_error error;
 	const struct api_evaluation *e = &job->evaluation;
-	if (!core(job, fric_prepare(&job->context, &e->batch, &job->contacts, &error), &error))
+	if (!core(job, fric_prepare(&job->context, &e->batch, &job->contacts, &error), &error) || !check_skipped(job))
 		return false;
 	return core(job, fric_choose_matchstick(&job->context, job->contacts, e->lagged_velocities, &error), &error);
 }

@@ -374,6 +374,23 @@ def long_batch(n, **more):
     return writer.frame(document)
 
 
+def test_limit_of_what_is_skipped(server):
+    """A skipped contact costs a kilobyte of the answer's tree, from six bytes of a body."""
+    most = 100000
+    for n, status in ((most, 200), (most + 1, 413)):
+        writer = Writer()
+        body = writer.frame({
+            "dim": 3, "velocities": [[0, 0, 0], [1, 0, 0]], "positions": [[0, 0, 0], [0, 0, 0]], "outputs": ["potential"],
+            "friction": {"mu": 1, "eps_v": 1}, "on_degenerate": "skip", "collisions": {"vertex_vertex": {
+                "vertices": writer.put(np.tile(np.array([0, 1], np.int32), (n, 1))), "normal_force": 1}}})
+        answer = send(server, "/v1/evaluate", body, accept=JSON)
+        assert answer[0] == status
+        if status == 200:
+            assert len(json.loads(answer[2])["skipped"]) == n
+    problem = json.loads(answer[2])
+    assert "100000" in problem["detail"] and problem["errors"][0]["pointer"] == "/on_degenerate"
+
+
 @pytest.mark.parametrize("form", ["triplets", "csr", "factors"])
 def test_long_answers_in_parts(server, form):
     """Some sixty arrays, read slowly by several at once: every byte as in the answer of one who reads at once."""
