@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import os
 import random
+import signal
 import socket
 import struct
 import sys
@@ -21,17 +22,20 @@ sys.path.insert(0, str(ROOT / "tests" / "fire"))
 from load import FRAME, JSON, Clients, Pressing, Request, batch, frame, json, learn, send  # noqa: E402
 
 COUNT = int(os.environ.get("CONCURRENT_REQUESTS", 300))
-GENTLE = 30  # seconds that a server may take to finish what is under way
+GENTLE = 300  # seconds that a server may take to finish what is under way
 
 
 def mixed():
     """Some for the connection's thread, some for the worker and its team, which also prints the long arrays."""
     requests = []
-    for n, outputs, hessian in (
-            (1, ["potential", "gradient", "hessian"], None), (12, ["potential", "gradient", "hessian", "collisions"], None),
-            (150, ["gradient", "hessian"], {"format": "triplets"}), (600, ["hessian"], {"format": "csr", "projection": "clamp"}),
-            (6000, ["potential", "gradient", "hessian"], {"format": "factors"}), (9000, ["potential", "gradient"], None),
-            (9000, ["collisions"], None)):
+    kinds = [(1, ["potential", "gradient", "hessian"], None),
+             (12, ["potential", "gradient", "hessian", "collisions"], None),
+             (150, ["gradient", "hessian"], {"format": "triplets"}),
+             (600, ["hessian"], {"format": "csr", "projection": "clamp"}),
+             (6000, ["potential", "gradient", "hessian"], {"format": "factors"}),
+             (9000, ["potential", "gradient"], None),
+             (9000, ["collisions"], None)]
+    for n, outputs, hessian in kinds:
         document = batch(f"{n} {outputs}", n, outputs, hessian)
         for media, body in ((JSON, json.dumps(document).encode()), (FRAME, frame(document))):
             requests.append(Request(f"{n} {outputs} {media}", body, media))
@@ -169,6 +173,8 @@ def test_stopped_under_load(requests, seconds, signals):
     try:
         with Leaving(base, requests, 1, pause=0.01), clients:
             await_answers(clients, 20)
+            process.send_signal(signal.SIGHUP)
+            await_answers(clients, 40)
             if signals > 1:
                 process.terminate()
             code = stop(process)
