@@ -316,11 +316,12 @@ static void reject_for_queue(struct request *request)
 	reject(request, SRV_REJECTED_QUEUE_FULL, 503, "The queue is full; try again soon.");
 }
 
-/* A long body that would be sent away when it is there is sent away before. */
+/* A long body that would be sent away when it is there need not come, if the client has asked whether it should. Others are
+ * in the middle of sending it, and would not look for an answer before the end. */
 static void refuse_if_full(struct request *request)
 {
-	const bool is_long = request->announced > SRV_SMALL_BODY && request->admitted.computes;
-	if (!is_long || !srv_admission_is_full(request->http->admission))
+	const bool asks = request->announced > SRV_SMALL_BODY && srv_head_expects_continue(&request->head);
+	if (!asks || !request->admitted.computes || !srv_admission_is_full(request->http->admission))
 		return;
 	reject_for_queue(request);
 	request->answered = !request->response;
@@ -438,8 +439,8 @@ static void judge(struct request *request)
  * be used on: not if it is too long, or waits for a 100. */
 static bool worth_reading(const struct request *request)
 {
-	return !request->closes && request->response->status != 413 && request->response->status != 503 &&
-	       request->announced <= DRAIN_BYTES && !srv_head_expects_continue(&request->head);
+	return !request->closes && request->response->status != 413 && request->announced <= DRAIN_BYTES &&
+	       !srv_head_expects_continue(&request->head);
 }
 
 /* @return whether the filter has found a fault in this request; it is then refused, and the last of its connection */

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_LINGERING = 16, LINGER_MS = 5000, STACK_BYTES = 256 * 1024 };
+enum { MAX_LINGERING = 64, LINGER_MS = 5000, STACK_BYTES = 256 * 1024 };
 
 static atomic_int n_lingering;
 
