@@ -98,15 +98,18 @@ def test_an_answer_that_breaks_off_does_not_look_whole(proxy, played):
     assert n_requests(played) == 1
 
 
-def test_under_overload_clients_get_the_503_of_a_replica(proxy, played):
+def test_under_overload_clients_get_a_503(proxy, played):
+    """A replica's, or nginx's own when it has asked them all: either tells when to come back."""
     for replica in played:
         replica.answer = 503
     n = 60
     with concurrent.futures.ThreadPoolExecutor(12) as pool:
         answers = list(pool.map(lambda _: post(proxy), range(n)))
-    different = {(status, headers["Retry-After"], body) for status, headers, body in answers}
-    assert different == {(503, "7", b'{"played": 503}')}
-    assert n_requests(played) <= 5 * n, "a request is tried at most five times"
+    for answer in answers:
+        status, headers, body = answer
+        assert status == 503 and headers["Retry-After"] in ("1", "7")
+        assert body == b'{"played": 503}' or is_problem(answer, 503)
+    assert n_requests(played) <= 6 * n, "a request is tried at most six times"
     for replica in played:
         replica.answer = 200
     assert post(proxy)[0] == 200, "as soon as there is room again, requests are taken"
