@@ -144,6 +144,16 @@ deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, 
 	@$(MAKE) --no-print-directory all
 	@tests/deploy/run
 
+examples-test: ## run every example, client, solver and snippet of the docs, in all languages that Debian has
+	@scripts/packages examples
+	@$(MAKE) --no-print-directory all
+	@tests/examples/run
+
+explorer-test: ## try the explorer page in headless Chromium
+	@scripts/packages explorer
+	@$(MAKE) --no-print-directory all
+	@tests/explorer/run
+
 lint: ## compile with clang without warnings, clang-tidy, cppcheck
 	@scripts/packages build test lint
 	@scripts/lint
@@ -172,9 +182,9 @@ clean: ## remove everything that was built
 
 help: ## this list
 	@echo 'Targets of make:'
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-13s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run image-test deploy-test fire-test lint install \
+.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run image-test deploy-test fire-test examples-test explorer-test lint install \
 	install-program clean help
 .SECONDARY:
 
