@@ -113,23 +113,22 @@ def test_frames_of_a_simulation_agree(server, given):
 
 
 def test_cases_are_judged_as_by_evaluate(server):
-    """Good ones agree; bad ones get the same problem, and so does a Hessian that overflows though nobody asked for it."""
+    """Good ones agree; bad ones get the same problem. What may overflow is what is compared, whatever is asked for."""
     good = bad = 0
     for folder in CASES:
         body = (folder / 'request.json').read_bytes()
         expected = json.loads((folder / 'expect.json').read_text())
         request = json.loads(body)
-        answers = [call(server, 'POST', path, request) for path in ('/v1/evaluate', '/v1/check')]
-        if answers[0][0] == 200:
+        if 'overflow' in str(folder):
             request = {**request, 'outputs': ['potential', 'gradient', 'hessian'], 'hessian': {'format': 'csr'}}
-            answers[0] = call(server, 'POST', '/v1/evaluate', request)
-            expected['status'] = answers[0][0]
+            expected = call(server, 'POST', '/v1/evaluate', request)[1]
+        answers = [call(server, 'POST', path, request) for path in ('/v1/evaluate', '/v1/check')]
         if answers[0][0] == 200:
             assert answers[1][0] == 200, (folder.name, answers[1])
             judge(answers[1][1], request)
             good += 1
         else:
-            assert answers[0] == answers[1] and expected['status'] == answers[1][0], folder.name
+            assert answers[0] == answers[1] and answers[1][0] == expected['status'], folder.name
             bad += 1
     assert good > 50 and bad > 100
 
