@@ -256,8 +256,8 @@ static bool get_function(const struct api_service *service, const struct api_req
 	struct api_arena arena = {.pool = service->pool};
 	struct api_document document = {0};
 	bool ok = strlen(target->query) < MAX_TARGET || api_fault_set(fault, 414, "the query is too long; use POST");
-	const struct api_query_names names = api_function_parameters(target->function);
-	ok = ok && api_query_document(target->query, &names, &arena, &document, fault);
+	const struct api_object *rules = api_function_parameters(target->function);
+	ok = ok && api_query_document(target->query, rules, &arena, &document, fault);
 	ok = ok && evaluate_function(service, request, target->function, &document, &arena, fault, response);
 	json_decref(document.root);
 	api_arena_free(&arena);
