@@ -157,14 +157,14 @@ static const struct api_rule group_rules[API_N_GROUP] = {
 	[API_GROUP_EPS_V] = {.name = "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N}, .one_for_all = true,
 		.unit = VELOCITY, .meaning = "speed below which the contact sticks; without it, from friction"},
 	[API_GROUP_MU_ANISO] = {.name = "mu_aniso", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N, API_TANGENTS},
-		.one_for_all = true, .bare = true, .fallback = "1", .unit = DIMENSIONLESS,
-		.meaning = "velocity scaling along the tangent directions; in 2D one number will do"},
+		.one_for_all = true, .bare = true, .unit = DIMENSIONLESS,
+		.meaning = "velocity scaling along the tangent directions; without it, ones; in 2D one number will do"},
 	[API_GROUP_MU_S_ANISO] = {.name = "mu_s_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
-		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .fallback = "0", .unit = DIMENSIONLESS,
-		.meaning = "matchstick ellipse of the static coefficient; zeros: use the scalar one"},
+		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .unit = DIMENSIONLESS,
+		.meaning = "matchstick ellipse of the static coefficient; zeros, as without it: use the scalar one"},
 	[API_GROUP_MU_K_ANISO] = {.name = "mu_k_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
-		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .fallback = "0", .unit = DIMENSIONLESS,
-		.meaning = "matchstick ellipse of the kinetic coefficient; zeros: use the scalar one"},
+		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .unit = DIMENSIONLESS,
+		.meaning = "matchstick ellipse of the kinetic coefficient; zeros, as without it: use the scalar one"},
 	[API_GROUP_CLOSEST_POINT] = {.name = "closest_point", .kind = API_REALS, .shape = {API_N, API_POINT},
 		.one_for_all = true, .types = WITH_POINT, .unit = DIMENSIONLESS,
 		.meaning = "given geometry: coordinates on edge or triangle; together with tangent_basis"},
@@ -342,34 +342,39 @@ const struct api_object api_answer = {"EvaluateAnswer", "What outputs asks for."
 
 /* ---- POST /v1/check ---- */
 
-static const char *const quantities[] = {"gradient", "hessian", NULL};
-#define DIFFERENCE(called, means) \
+static const char *const quantities[] = {"potential", "gradient", "hessian", NULL};
+#define SIZE(called, means) \
 	{.name = called, .kind = API_NUMBER, .range = API_NON_NEGATIVE, .required = true, .meaning = means}
-static const struct api_rule difference_rules[] = {
-	DIFFERENCE("largest_difference", "from central differences, over all entries"),
-	DIFFERENCE("largest_entry", "in magnitude"),
-	DIFFERENCE("relative_difference", "the first by the second"),
+static const struct api_rule agreement_rules[] = {
+	SIZE("largest_difference", "absolute: of the potential, of the gradient's entries, of the entries of all contacts' blocks"),
+	SIZE("largest_entry", "largest absolute value among the numbers that are compared"),
+	SIZE("relative_difference", "the larger of the two that follow"),
+	SIZE("contacts", "largest relative difference of a single contact, in its own scale"),
+	SIZE("assembled", "largest relative difference of what is added up over contacts"),
 };
-static const struct api_object difference = {"Difference", "How far one quantity is from its central differences.",
-                                             difference_rules, N_OF(difference_rules), -1, NULL};
+static const struct api_object agreement = {"Agreement", "How far one quantity agrees with its central differences.",
+                                            agreement_rules, N_OF(agreement_rules), -1, NULL};
 static const struct api_rule worst_rules[] = {
 	{.name = "group", .kind = API_WORD, .words = group_names, .required = true, .meaning = "where it was sent"},
 	{.name = "index", .kind = API_INTEGER, .required = true, .meaning = "of the contact in its group"},
-	{.name = "quantity", .kind = API_WORD, .words = quantities, .required = true, .meaning = "which one disagrees most"},
-	DIFFERENCE("relative_difference", "of this contact alone"),
+	INTEGER_ARRAY("vertices", "its stencil", API_ANY_LENGTH),
+	{.name = "quantity", .kind = API_WORD, .words = quantities, .required = true, .meaning = "where it differs most"},
+	SIZE("relative_difference", "how far"),
+	{.name = "status", .kind = API_INTEGER, .most = 2, .required = true, .meaning = "0 sticks, 1 slides, 2 skipped"},
+	SIZE("slip_ratio", "y / eps_v, after mu_aniso"),
 };
 static const struct api_object worst = {"WorstContact", "The contact that agrees least.", worst_rules, N_OF(worst_rules), -1,
                                         NULL};
-static const struct api_object nothing = {NULL, "There are no contacts.", NULL, 0, -1, NULL};
+static const struct api_object nothing = {"null", "There are no contacts.", NULL, 0, -1, NULL};
+#define AGREEMENT(called, means) {.name = called, .kind = API_OBJECT, .objects = ONE(agreement), .required = true, .meaning = means}
 static const struct api_rule check_rules[] = {
 	COUNT("n_vertices", "rows of velocities"),
 	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
-	{.name = "agrees", .kind = API_BOOL, .required = true, .meaning = "no relative difference is above the tolerance"},
+	{.name = "agrees", .kind = API_BOOL, .required = true, .meaning = "all relative differences are within the tolerance"},
 	{.name = "tolerance", .kind = API_NUMBER, .range = API_POSITIVE, .required = true, .meaning = "of relative differences"},
-	{.name = "gradient", .kind = API_OBJECT, .objects = ONE(difference), .required = true,
-	 .meaning = "compared with central differences of the potential"},
-	{.name = "hessian", .kind = API_OBJECT, .objects = ONE(difference), .required = true,
-	 .meaning = "compared with central differences of the gradient"},
+	AGREEMENT("potential", "with its plain formula in more digits"),
+	AGREEMENT("gradient", "with central differences of that potential"),
+	AGREEMENT("hessian", "with second central differences of that potential; without projection"),
 	{.name = "worst", .kind = API_ONE_OF, .objects = (const struct api_object *const[]){&worst, &nothing, NULL},
 	 .required = true, .meaning = "the contact that agrees least; null for no contacts"},
 	SKIPPED,
@@ -382,25 +387,25 @@ const struct api_object api_check_answer = {"CheckAnswer", "How well gradient an
 #define SCALARS (BIT(API_SMOOTH_FRICTION) | BIT(API_SMOOTH_MU))
 #define ELLIPSES (BIT(API_ELLIPSE) | BIT(API_EFFECTIVE))
 static const struct api_rule call_rules[API_N_CALL] = {
-	[API_CALL_Y] = {.name = "y", .kind = API_REALS, .shape = {API_N}, .one_for_all = true, .required = true, .types = SCALARS,
+	[API_CALL_Y] = {.name = "y", .kind = API_REALS, .shape = {API_N_ENTRIES}, .one_for_all = true, .required = true, .types = SCALARS,
 		.unit = VELOCITY, .meaning = "speeds to evaluate at, of either sign; a number counts as one"},
-	[API_CALL_TAU_ANISO] = {.name = "tau_aniso", .kind = API_REALS, .shape = {API_N, API_PAIR}, .required = true,
+	[API_CALL_TAU_ANISO] = {.name = "tau_aniso", .kind = API_REALS, .shape = {API_N_ENTRIES, API_PAIR}, .required = true,
 		.types = BIT(API_DIRECTION) | BIT(API_EFFECTIVE), .unit = VELOCITY, .meaning = "scaled tangential velocities"},
-	[API_CALL_TAU_DIR] = {.name = "tau_dir", .kind = API_REALS, .shape = {API_N, API_PAIR}, .required = true,
+	[API_CALL_TAU_DIR] = {.name = "tau_dir", .kind = API_REALS, .shape = {API_N_ENTRIES, API_PAIR}, .required = true,
 		.types = BIT(API_ELLIPSE), .unit = DIMENSIONLESS, .meaning = "unit directions of slip"},
 	[API_CALL_MU_S_ANISO] = {.name = "mu_s_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
-		.shape = {API_N, API_PAIR}, .one_for_all = true, .required = true, .types = ELLIPSES, .unit = DIMENSIONLESS,
+		.shape = {API_N_ENTRIES, API_PAIR}, .one_for_all = true, .required = true, .types = ELLIPSES, .unit = DIMENSIONLESS,
 		.meaning = "static ellipse"},
 	[API_CALL_MU_K_ANISO] = {.name = "mu_k_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
-		.shape = {API_N, API_PAIR}, .one_for_all = true, .required = true, .types = ELLIPSES, .unit = DIMENSIONLESS,
+		.shape = {API_N_ENTRIES, API_PAIR}, .one_for_all = true, .required = true, .types = ELLIPSES, .unit = DIMENSIONLESS,
 		.meaning = "kinetic ellipse"},
-	[API_CALL_MU_S] = {.name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N}, .one_for_all = true,
+	[API_CALL_MU_S] = {.name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_ENTRIES}, .one_for_all = true,
 		.required = true, .types = BIT(API_SMOOTH_MU) | BIT(API_EFFECTIVE), .unit = DIMENSIONLESS,
 		.meaning = "static coefficient"},
-	[API_CALL_MU_K] = {.name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N}, .one_for_all = true,
+	[API_CALL_MU_K] = {.name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_ENTRIES}, .one_for_all = true,
 		.required = true, .types = BIT(API_SMOOTH_MU) | BIT(API_EFFECTIVE), .unit = DIMENSIONLESS,
 		.meaning = "kinetic coefficient"},
-	[API_CALL_EPS_V] = {.name = "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N}, .one_for_all = true,
+	[API_CALL_EPS_V] = {.name = "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N_ENTRIES}, .one_for_all = true,
 		.required = true, .types = SCALARS, .unit = VELOCITY, .meaning = "speed below which a contact sticks"},
 	[API_CALL_TRANSITION] = {.name = "mu_transition", .kind = API_WORD, .words = transitions, .meanings = transition_meanings,
 		.types = BIT(API_SMOOTH_MU), .meaning = "curve from static to kinetic"},
@@ -429,10 +434,10 @@ const struct api_rule *api_call_first(enum api_function_kind kind)
 
 #define TEXT(called, means) {.name = called, .kind = API_TEXT, .required = true, .meaning = means}
 static const struct api_rule function_rules[] = {
-	TEXT("function", "its name"), REAL_ARRAY("values", "one for every entry", NULL, API_N),
+	TEXT("function", "its name"), REAL_ARRAY("values", "one for every entry", NULL, API_N_ENTRIES),
 };
 static const struct api_rule pair_rules[] = {
-	TEXT("function", "its name"), REAL_ARRAY("values", "a pair for every entry", DIMENSIONLESS, API_N, API_PAIR),
+	TEXT("function", "its name"), REAL_ARRAY("values", "a pair for every entry", DIMENSIONLESS, API_N_ENTRIES, API_PAIR),
 };
 const struct api_object
 	api_function_answer = {"Values", "Values of a function.", function_rules, N_OF(function_rules), -1, NULL},

@@ -30,7 +30,8 @@ enum api_field_kind {
 /* What lengths of arrays are called; 1 and 2 may follow from the dimension and from the type of contact. */
 enum api_length {
 	API_NO_LENGTH,
-	API_N,          /* contacts of a group, entries of a call */
+	API_N,          /* contacts of a group */
+	API_N_ENTRIES,  /* of a call */
 	API_N_VERTICES,
 	API_N_DOF,
 	API_ANY_LENGTH,

@@ -101,7 +101,7 @@ static bool check_first(struct api_check *check, const struct api_field *root, s
 static bool check_values(struct api_check *check, const struct api_field *root, const struct call *call, int rule,
                          struct fric_values *out)
 {
-	const size_t lengths[API_N_LENGTHS] = {[API_N] = call->n, [API_PAIR] = 2};
+	const size_t lengths[API_N_LENGTHS] = {[API_N_ENTRIES] = call->n, [API_PAIR] = 2};
 	const struct api_field field = api_ruled(root, api_function_parameters(call->function), rule);
 	const struct api_shape shape = api_shape_of(field.rule, lengths);
 	if (!call->no_mu && !api_check_present(check, &field, "this function needs it"))

@@ -7,6 +7,7 @@
 #include "api/functions.h"
 #include "api/media.h"
 #include "api/format.h"
+#include "api/openapi.h"
 
 enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
 
@@ -20,7 +21,7 @@ struct target {
 typedef bool handler(const struct api_service *service, const struct api_request *request,
                      const struct target *target, struct api_fault *fault, struct api_response *response);
 
-static handler get_info, get_health, get_functions, get_function, post_function, post_evaluate;
+static handler get_info, get_health, get_functions, get_function, get_openapi, post_function, post_evaluate;
 
 /* One row a resource. HEAD goes wherever GET does. */
 static const struct route {
@@ -32,6 +33,7 @@ static const struct route {
 	{"/v1/evaluate", NULL, post_evaluate, "POST", true},
 	{"/v1/functions", get_functions, NULL, "GET, HEAD", true},
 	{"/v1/info", get_info, NULL, "GET, HEAD", true},
+	{"/openapi.json", get_openapi, NULL, "GET, HEAD", false},
 	{"/healthz", get_health, NULL, "GET, HEAD", false},
 	{"/readyz", get_health, NULL, "GET, HEAD", false},
 	{"/v1/functions/", get_function, post_function, "GET, HEAD, POST", true},
@@ -63,6 +65,14 @@ static const struct route *find_route(struct target *target)
 		return NULL;
 	target->function = api_function_find(target->path + strlen(functions->path));
 	return target->function ? functions : NULL;
+}
+
+bool api_has_path(const char *path)
+{
+	char copy[64];
+	struct target target = {.path = strncpy(copy, path, sizeof(copy) - 1)};
+	copy[sizeof(copy) - 1] = '\0';
+	return find_route(&target);
 }
 
 static bool is_get(const char *method)
@@ -198,6 +208,26 @@ static bool get_health(const struct api_service *service, const struct api_reque
 	if (api_render_start(&render, &arena))
 		api_render_add(&render, render.document.root, "status", json_string("ok"));
 	return api_render_finish(&render, API_JSON, service->max_answer_bytes, fault, response);
+}
+
+/* From memory that outlives the answer, or made for it. */
+static bool get_openapi(const struct api_service *service, const struct api_request *request,
+                        const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	(void)request, (void)target, (void)fault;
+	response->content_type = api_media_json;
+	response->status = 200;
+	if (!service->description) {
+		response->body = api_openapi_print(service, &response->body_bytes);
+		return response->body;
+	}
+	response->parts = malloc(sizeof(*response->parts));
+	if (!response->parts)
+		return false;
+	*response->parts = (struct api_part){service->description, service->description_bytes};
+	response->n_parts = 1;
+	response->body_bytes = service->description_bytes;
+	return true;
 }
 
 static bool get_info(const struct api_service *service, const struct api_request *request, const struct target *target,
