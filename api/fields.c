@@ -15,7 +15,7 @@
 /* ---- words ---- */
 
 static const char *const transitions[] = {"cubic", "quadratic", NULL};
-static const char *const transition_meanings[] = {"continuous second derivative", "continuous first derivative", NULL};
+static const char *const transition_meanings[] = {"one polynomial of degree 3 from rest to eps_v", "two parabolas that meet at eps_v / 2", NULL};
 static const char *const blends[] = {"mean", "min", "max", "product", "geometric_mean", "harmonic_mean", NULL};
 static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", NULL};
 static const char *const reactions[] = {"error", "skip", NULL};

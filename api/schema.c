@@ -76,13 +76,14 @@ static const char *name_of_length(enum api_length length, int type, char text[16
 	return text;
 }
 
-/* The stencil of one vertex is no row. */
+/* The stencil of one vertex is no row; its weight is. */
 static int rank_of(const struct api_rule *rule, int type)
 {
 	int rank = 1;
 	while (rank < API_MAX_SHAPE && rule->shape[rank])
 		rank++;
-	return rank == 2 && rule->shape[1] == API_STENCIL && fric_stencil_size((enum fric_type)type) == 1 ? 1 : rank;
+	const bool bare = rule->kind == API_INDICES && rule->shape[1] == API_STENCIL;
+	return bare && fric_stencil_size((enum fric_type)type) == 1 ? 1 : rank;
 }
 
 static void print_shape(const struct api_rule *rule, int type, char out[96])
@@ -261,16 +262,16 @@ static int add_words(const struct api_rule *rule, char *out, size_t bytes)
 static json_t *describe(const struct api_rule *rule, int type)
 {
 	char shape[96] = "", words_of[MAX_TEXT / 2] = "";
-	const bool is_array = rule->shape[0];
+	const bool is_array = rule->shape[0], only = rule->only && rule->kind != API_OBJECT; /* an object tells itself */
 	if (is_array)
 		print_shape(rule, type, shape);
 	add_words(rule, words_of, sizeof(words_of));
 	const char *meaning = rule->meaning ? rule->meaning : rule->objects ? rule->objects[0]->meaning : "";
 	const bool ends = *meaning && meaning[strlen(meaning) - 1] == '.';
-	return api_schema_text("%s%s%s%s%s%s%s%s%s%s%s", meaning, ends ? "" : ".", words_of, *words_of ? "." : "",
+	return api_schema_text("%s%s%s%s%s%s%s%s%s%s%s%s", meaning, ends ? "" : ".", words_of, *words_of ? "." : "",
 	                       is_array ? " Shape " : "", shape, rule->one_for_all ? ", or one for all" : "",
 	                       is_array ? "." : "", rule->unit ? " Unit: " : "", rule->unit ? rule->unit : "",
-	                       rule->unit ? rule->only ? ". 3D only." : "." : rule->only ? " 3D only." : "");
+	                       rule->unit ? "." : "", only ? " 3D only." : "");
 }
 
 static void add_default(struct api_schemas *schemas, const struct api_rule *rule, json_t *schema)
