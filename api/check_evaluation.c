@@ -12,7 +12,8 @@ struct mu_rules {
 };
 
 enum { MU, MU_S, MU_K, N_MU };
-_Static_assert(API_FRICTION_MU_K == API_FRICTION_MU + MU_K && API_FRICTION_VERTEX_MU_K == API_FRICTION_VERTEX_MU + MU_K &&
+_Static_assert(API_FRICTION_MU_K == API_FRICTION_MU + MU_K &&
+               API_FRICTION_VERTEX_MU_K == API_FRICTION_VERTEX_MU + MU_K &&
                API_MATERIALS_MU_K == API_MATERIALS_MU + MU_K && API_GROUP_MU_K == API_GROUP_MU + MU_K,
                "mu, mu_s, mu_k in this order");
 static const struct mu_rules of_friction = {&api_friction, API_FRICTION_MU},
@@ -165,7 +166,8 @@ static bool check_materials(struct api_check *check, const struct api_field *fri
 	f->material_mu_s = s.data;
 	f->material_mu_k = k.data;
 	*has_plane_material = plane_material.node;
-	return check_symmetric(check, &materials, mu.node ? API_MATERIALS_MU : API_MATERIALS_MU_S, s.data, f->n_materials) &&
+	const int first = mu.node ? API_MATERIALS_MU : API_MATERIALS_MU_S;
+	return check_symmetric(check, &materials, first, s.data, f->n_materials) &&
 	       check_symmetric(check, &materials, API_MATERIALS_MU_K, k.data, f->n_materials);
 }
 
@@ -246,7 +248,8 @@ static bool check_dim(struct api_check *check, const struct api_field *root, int
 	double value = 0;
 	if (!api_check_present(check, &field, "2 or 3") || !check_number(check, &field, &value))
 		return false;
-	if ((value != field.rule->least && value != field.rule->most) || api_document_array(check->document, field.node)->first_non_integer == 0)
+	const bool is_integer = api_document_array(check->document, field.node)->first_non_integer > 0;
+	if ((value != field.rule->least && value != field.rule->most) || !is_integer)
 		return api_fault_at(check->fault, 422, &field.path, "\"dim\" must be the integer 2 or 3");
 	*dim = (int)value;
 	return true;
@@ -358,7 +361,8 @@ static bool check_group_field(struct api_check *check, const struct api_field *f
 	if (!field->node)
 		return true;
 	if (field->rule->only && field->rule->only != dim)
-		return api_fault_at(check->fault, 422, &field->path, "\"%s\" exists in %dD only", field->rule->name, field->rule->only);
+		return api_fault_at(check->fault, 422, &field->path, "\"%s\" exists in %dD only", field->rule->name,
+		                    field->rule->only);
 	const struct api_shape shape = api_shape_of(field->rule, lengths);
 	return api_check_values(check, field, &shape, out);
 }
@@ -418,7 +422,8 @@ static bool check_group(struct api_check *check, const struct api_field *collisi
 	if (!object.node)
 		return true;
 	if (object.rule->only && object.rule->only != e->batch.dim)
-		return api_fault_at(check->fault, 422, &object.path, "\"%s\" exists in %dD only", object.rule->name, object.rule->only);
+		return api_fault_at(check->fault, 422, &object.path, "\"%s\" exists in %dD only", object.rule->name,
+		                    object.rule->only);
 	e->has_group[type] = true;
 	return api_check_object(check, &object, &api_groups[type]) && check_stencils(check, &object, type, e, g) &&
 	       check_group_values(check, &object, type, e->batch.dim, g) &&
@@ -464,7 +469,8 @@ static bool check_forces_needed(struct api_check *check, const struct api_field 
 	if (g->normal_force.data)
 		return true;
 	if (g->tangent_basis.data)
-		return check_group_needed(check, root, type, API_GROUP_NORMAL_FORCE, "given geometry has no distance to derive it from");
+		return check_group_needed(check, root, type, API_GROUP_NORMAL_FORCE,
+		                          "given geometry has no distance to derive it from");
 	const struct api_field barrier = api_ruled(root, &api_request, API_REQUEST_BARRIER);
 	return api_check_present(check, &barrier, "a group without \"normal_force\" needs it");
 }
@@ -478,7 +484,8 @@ static bool check_planes_needed(struct api_check *check, const struct api_field 
 	    !check_group_needed(check, root, type, API_GROUP_PLANE_NORMAL, "it gives the contacts their tangent plane"))
 		return false;
 	return g->normal_force.data ||
-	       check_group_needed(check, root, type, API_GROUP_PLANE_ORIGIN, "the barrier needs the distance from the plane");
+	       check_group_needed(check, root, type, API_GROUP_PLANE_ORIGIN,
+	                          "the barrier needs the distance from the plane");
 }
 
 static bool check_positions_needed(struct api_check *check, const struct api_field *root, enum fric_type type,

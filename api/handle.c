@@ -6,8 +6,8 @@
 #include "api/evaluate.h"
 #include "api/functions.h"
 #include "api/media.h"
-#include "api/format.h"
 #include "api/openapi.h"
+#include "api/format.h"
 
 enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
 
@@ -21,7 +21,8 @@ struct target {
 typedef bool handler(const struct api_service *service, const struct api_request *request,
                      const struct target *target, struct api_fault *fault, struct api_response *response);
 
-static handler get_info, get_health, get_functions, get_function, get_openapi, post_function, post_evaluate;
+static handler get_info, get_health, get_functions, get_function, post_function, post_evaluate;
+static handler get_openapi;
 
 /* One row a resource. HEAD goes wherever GET does. */
 static const struct route {
@@ -32,8 +33,8 @@ static const struct route {
 } routes[] = {
 	{"/v1/evaluate", NULL, post_evaluate, "POST", true},
 	{"/v1/functions", get_functions, NULL, "GET, HEAD", true},
-	{"/v1/info", get_info, NULL, "GET, HEAD", true},
 	{"/openapi.json", get_openapi, NULL, "GET, HEAD", false},
+	{"/v1/info", get_info, NULL, "GET, HEAD", true},
 	{"/healthz", get_health, NULL, "GET, HEAD", false},
 	{"/readyz", get_health, NULL, "GET, HEAD", false},
 	{"/v1/functions/", get_function, post_function, "GET, HEAD, POST", true},
@@ -210,26 +211,6 @@ static bool get_health(const struct api_service *service, const struct api_reque
 	return api_render_finish(&render, API_JSON, service->max_answer_bytes, fault, response);
 }
 
-/* From memory that outlives the answer, or made for it. */
-static bool get_openapi(const struct api_service *service, const struct api_request *request,
-                        const struct target *target, struct api_fault *fault, struct api_response *response)
-{
-	(void)request, (void)target, (void)fault;
-	response->content_type = api_media_json;
-	response->status = 200;
-	if (!service->description) {
-		response->body = api_openapi_print(service, &response->body_bytes);
-		return response->body;
-	}
-	response->parts = malloc(sizeof(*response->parts));
-	if (!response->parts)
-		return false;
-	*response->parts = (struct api_part){service->description, service->description_bytes};
-	response->n_parts = 1;
-	response->body_bytes = service->description_bytes;
-	return true;
-}
-
 static bool get_info(const struct api_service *service, const struct api_request *request, const struct target *target,
                      struct api_fault *fault, struct api_response *response)
 {
@@ -256,6 +237,26 @@ static bool get_info(const struct api_service *service, const struct api_request
 	ok = finish(service, request, &render, ok, fault, response);
 	api_arena_free(&arena);
 	return ok;
+}
+
+/* From memory that outlives the answer, or made for it. */
+static bool get_openapi(const struct api_service *service, const struct api_request *request,
+                        const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	(void)request, (void)target, (void)fault;
+	response->content_type = api_media_json;
+	response->status = 200;
+	if (!service->description) {
+		response->body = api_openapi_print(service, &response->body_bytes);
+		return response->body;
+	}
+	response->parts = malloc(sizeof(*response->parts));
+	if (!response->parts)
+		return false;
+	*response->parts = (struct api_part){service->description, service->description_bytes};
+	response->n_parts = 1;
+	response->body_bytes = service->description_bytes;
+	return true;
 }
 
 static bool get_functions(const struct api_service *service, const struct api_request *request,

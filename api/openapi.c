@@ -34,7 +34,8 @@ struct operation {
 	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
 
 static const struct example evaluate_examples[] = {
-	{"sliding_vertex", "A vertex on a floor, at half of eps_v", "{" ONE_VERTEX ", 'outputs': ['potential', 'gradient', 'collisions'],"
+	{"sliding_vertex", "A vertex on a floor, at half of eps_v",
+		"{" ONE_VERTEX ", 'outputs': ['potential', 'gradient', 'collisions'],"
 	 " 'collision_outputs': ['status', 'slip_ratio', 'tangential_velocity']}",
 	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0], 'collisions':"
 	 " {'plane_vertex': {'tangential_velocity': [[0.25, 0.0]], 'status': [0], 'slip_ratio': [0.5]}}}", 200},
@@ -42,14 +43,18 @@ static const struct example evaluate_examples[] = {
 	 "{'dim': 2, 'velocities': [[0.5, 0], [0, 0], [0, 0]], 'friction': {'eps_v': 1, 'mu_s': 0.5, 'mu_k': 0.25},"
 	 " 'collisions': {'edge_vertex': {'vertices': [[0, 1, 2]], 'normal_force': 8, 'closest_point': [0.5],"
 	 " 'tangent_basis': [[1], [0]]}}, 'outputs': ['hessian'], 'hessian': {'format': 'csr', 'triangle': 'upper'}}",
-	 "{'n_vertices': 3, 'n_collisions': 1, 'hessian': {'format': 'csr', 'shape': [6, 6], 'indptr': [0, 6, 11, 15, 18, 20,"
-	 " 21], 'indices': [0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 2, 3, 4, 5, 3, 4, 5, 4, 5, 5], 'data': [0.75, 0.0, -0.375, 0.0,"
+	 "{'n_vertices': 3, 'n_collisions': 1, 'hessian': {'format': 'csr', 'shape': [6, 6], 'indptr': [0, 6, 11, 15, 18,"
+	" 20,"
+	 " 21], 'indices': [0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 2, 3, 4, 5, 3, 4, 5, 4, 5, 5], 'data': [0.75, 0.0, -0.375,"
+	" 0.0,"
 	 " -0.375, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1875, 0.0, 0.1875, 0.0, 0.0, 0.0, 0.0, 0.1875, 0.0, 0.0]}}", 200},
 	{"no_such_vertex", "An index that is out of range",
 	 "{'dim': 3, 'velocities': [[0, 0, 0], [0, 0, 0]], 'friction': {'eps_v': 0.001, 'mu': 0.5}, 'collisions':"
 	 " {'plane_vertex': {'vertices': [0, 912], 'plane_normal': [0, 0, 1], 'normal_force': 9.81}}}",
-	 "{'type': 'about:blank', 'title': 'Unprocessable Content', 'status': 422, 'detail': '912 is not a vertex: there are 2',"
-	 " 'errors': [{'pointer': '/collisions/plane_vertex/vertices/1', 'detail': '912 is not a vertex: there are 2'}]}", 422},
+	 "{'type': 'about:blank', 'title': 'Unprocessable Content', 'status': 422, 'detail': '912 is not a vertex: there"
+	" are 2',"
+	 " 'errors': [{'pointer': '/collisions/plane_vertex/vertices/1', 'detail': '912 is not a vertex: there are 2'}]}",
+	422},
 	{0},
 };
 static const struct example check_examples[] = {
@@ -76,8 +81,10 @@ static const struct example health_examples[] = {{"ok", "It answers", NULL, "{'s
 
 static const struct operation operations[] = {
 	{"/v1/evaluate", "post", "evaluate", "evaluation", "Potential, gradient, Hessian and values per contact of a batch",
-	 "Pure: the same request gives the same bytes, at any load and number of threads. Repeating it is safe. Beyond this schema:"
-	 " a group that derives geometry needs positions, one without normal_force needs barrier, one without coefficients or eps_v"
+	 "Pure: the same request gives the same bytes, at any load and number of threads. Repeating it is safe. Beyond"
+	" this schema:"
+	 " a group that derives geometry needs positions, one without normal_force needs barrier, one without"
+	" coefficients or eps_v"
 	 " needs them in friction.",
 	 "/v1/evaluate", OBJECTS(&api_request), OBJECTS(&api_answer), JSON_OR_FRAME,
 	 API_WHERE_GATED | API_WHERE_NEGOTIATED | API_WHERE_POSTED | API_WHERE_CHECKED, evaluate_examples},
@@ -89,29 +96,37 @@ static const struct operation operations[] = {
 	 "Their names, parameters and meaning.", "/v1/functions", NULL, OBJECTS(&api_function_list_answer), JSON_OR_FRAME,
 	 API_WHERE_GATED | API_WHERE_NEGOTIATED, NULL},
 	{"/v1/functions/{name}", "get", "getFunction", "functions", "One of them at some points, parameters in the query",
-	 "Which parameters a function takes tells /v1/functions; others are refused. Those after the first are one value (or pair)"
+	 "Which parameters a function takes tells /v1/functions; others are refused. Those after the first are one value"
+	" (or pair)"
 	 " for all, or one per entry.",
 	 "/v1/functions/smooth_mu", NULL, OBJECTS(&api_function_answer, &api_pairs_answer), JSON_OR_FRAME,
 	 API_WHERE_GATED | API_WHERE_NEGOTIATED | API_WHERE_NAMED | API_WHERE_CHECKED, get_function_examples},
 	{"/v1/functions/{name}", "post", "postFunction", "functions", "One of them at many points, parameters in the body",
 	 "Parameters after the first are one value (or pair) for all, or one per entry.", "/v1/functions/smooth_mu",
-	 OBJECTS(&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_DIRECTION], &api_calls[API_ELLIPSE],
+	 OBJECTS(&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_DIRECTION],
+	         &api_calls[API_ELLIPSE],
 	         &api_calls[API_EFFECTIVE]),
 	 OBJECTS(&api_function_answer, &api_pairs_answer), JSON_OR_FRAME,
-	 API_WHERE_GATED | API_WHERE_NEGOTIATED | API_WHERE_NAMED | API_WHERE_POSTED | API_WHERE_CHECKED, post_function_examples},
+	 API_WHERE_GATED | API_WHERE_NEGOTIATED | API_WHERE_NAMED | API_WHERE_POSTED | API_WHERE_CHECKED,
+	 post_function_examples},
 	{"/v1/info", "get", "info", "service", "Version, limits, threads", "What this server is.", "/v1/info", NULL,
 	 OBJECTS(&api_info_answer), JSON_OR_FRAME, API_WHERE_GATED | API_WHERE_NEGOTIATED, NULL},
-	{"/healthz", "get", "health", "service", "Whether the process answers", "For probes; needs no token.", "/healthz", NULL,
+	{"/healthz", "get", "health", "service", "Whether the process answers", "For probes; needs no token.", "/healthz",
+		NULL,
 	 OBJECTS(&api_health_answer), JSON_ONLY, 0, health_examples},
 	{"/readyz", "get", "ready", "service", "Whether requests are taken", "503 while the server drains; needs no token.",
 	 "/readyz", NULL, OBJECTS(&api_health_answer), JSON_ONLY, 0, health_examples},
-	{"/metrics", "get", "metrics", "service", "Counters and states for Prometheus", "Text exposition format 0.0.4.", NULL, NULL,
+	{"/metrics", "get", "metrics", "service", "Counters and states for Prometheus", "Text exposition format 0.0.4.",
+		NULL, NULL,
 	 NULL, METRICS, API_WHERE_GATED, NULL},
-	{"/openapi.json", "get", "openapi", "service", "This description", "With the limits of this server; needs no token.",
+	{"/openapi.json", "get", "openapi", "service", "This description",
+		"With the limits of this server; needs no token.",
 	 "/openapi.json", NULL, NULL, OPENAPI, 0, NULL},
-	{"/", "get", "explorer", "service", "The explorer, a page to try the service with", "Needs no token.", "/", NULL, NULL, PAGE,
+	{"/", "get", "explorer", "service", "The explorer, a page to try the service with", "Needs no token.", "/", NULL,
+		NULL, PAGE,
 	 0, NULL},
-	{"/explorer/{file}", "get", "explorerFile", "service", "The page's scripts and styles", "Needs no token.", "/", NULL, NULL,
+	{"/explorer/{file}", "get", "explorerFile", "service", "The page's scripts and styles", "Needs no token.", "/",
+		NULL, NULL,
 	 ASSET, API_WHERE_NAMED, NULL},
 };
 
@@ -173,8 +188,10 @@ static void add_contents(struct api_schemas *s, json_t *owner, const struct api_
 	if (!frames)
 		return;
 	json_t *frame = set(s, content, api_media_frame, json_object()), *schema = set(s, frame, "schema", json_object());
-	set(s, schema, "description", json_string("Binary: 8 bytes length of the document (unsigned, little-endian); the document,"
-	                                          " padded with spaces to a multiple of 64 bytes in all; the arrays' bytes."));
+	set(s, schema, "description", json_string("Binary: 8 bytes length of the document (unsigned, little-endian); the"
+		" document,"
+	                                          " padded with spaces to a multiple of 64 bytes in all; the arrays'"
+	" bytes."));
 	set(s, schema, "contentMediaType", json_string(api_media_frame));
 	s->in_frame = true;
 	set(s, schema, "contentSchema", any_of(s, objects));
@@ -206,13 +223,15 @@ static void add_response(struct api_schemas *s, const struct operation *o, json_
 	if (o->answers)
 		add_contents(s, response, o->answers, false, o->medium == JSON_OR_FRAME, o->examples, 200);
 	else if (o->medium == OPENAPI)
-		set(s, response, "content", quoted("{'application/json': {'schema': {'type': 'object', 'required': ['openapi', 'info', 'paths']}}}"));
+		set(s, response, "content", quoted("{'application/json': {'schema': {'type': 'object', 'required':"
+			" ['openapi', 'info', 'paths']}}}"));
 	else if (o->medium == METRICS)
 		set(s, response, "content", quoted("{'text/plain': {'schema': {'type': 'string'}}}"));
 	else if (o->medium == PAGE)
 		set(s, response, "content", quoted("{'text/html': {'schema': {'type': 'string'}}}"));
 	else
-		set(s, response, "content", quoted("{'text/javascript': {'schema': {'type': 'string'}}, 'text/css': {'schema': {'type':"
+		set(s, response, "content", quoted("{'text/javascript': {'schema': {'type': 'string'}}, 'text/css':"
+			" {'schema': {'type':"
 		                                   " 'string'}}, '*/*': {'schema': {}}}"));
 }
 
@@ -249,7 +268,8 @@ static void add_problem(struct api_schemas *s, const struct api_status *status, 
 	json_t *schema = set(s, problem, "schema", json_object()), *all = set(s, schema, "allOf", json_array());
 	s->is_request = false;
 	append(s, all, api_schema_of(s, &api_problem_document));
-	append(s, all, json_pack("{s:{s:{s:i}, s:{s:s}}}", "properties", "status", "const", status->status, "title", "const",
+	append(s, all, json_pack("{s:{s:{s:i}, s:{s:s}}}", "properties", "status", "const", status->status, "title",
+		"const",
 	                         status->title));
 	if (status->status == 422)
 		add_examples(s, problem, evaluate_examples, 422);
@@ -378,7 +398,8 @@ static void add_head(struct api_schemas *s, const struct operation *o, json_t *p
 	add_open(s, o, operation);
 	json_t *parameters = json_copy(json_object_get(json_object_get(path, "get"), "parameters"));
 	set(s, operation, "parameters", parameters);
-	set(s, operation, "responses", quoted("{'200': {'description': 'The headers of the answer to GET.'}, 'default': {'description':"
+	set(s, operation, "responses", quoted("{'200': {'description': 'The headers of the answer to GET.'}, 'default':"
+		" {'description':"
 	                                      " 'The headers of the problem that GET would get.'}}"));
 }
 
@@ -402,9 +423,11 @@ static void add_paths(struct api_schemas *s, json_t *root)
 
 static const char description[] =
 	"Evaluates the friction terms of Incremental Potential Contact: smooth Coulomb friction with static and kinetic"
-	" coefficients.\n\nUnits are any consistent ones, nothing is converted. The friction force is the negative gradient."
+	" coefficients.\n\nUnits are any consistent ones, nothing is converted. The friction force is the negative"
+	" gradient."
 	" Large arrays may travel as binary frames in place of JSON. Errors are RFC 9457 problems with JSON Pointers to the"
-	" culprits. Unknown fields are errors.\n\nLimits of this server: JSON bodies %zu bytes, frames %zu bytes, answers %zu"
+	" culprits. Unknown fields are errors.\n\nLimits of this server: JSON bodies %zu bytes, frames %zu bytes, answers"
+	" %zu"
 	" bytes%s.";
 
 static void print_counts(const struct api_service *service, char *out, size_t bytes)
@@ -442,7 +465,8 @@ static void add_calls(struct api_schemas *s)
 	enum api_function_kind kind;
 	const char *name;
 	for (int i = 0; api_function_describe(i, &name, &kind); i++) {
-		json_t *call = json_object_get(s->components, api_calls[kind].name), *names = json_object_get(call, "x-functions");
+		json_t *call = json_object_get(s->components, api_calls[kind].name), *names = json_object_get(call,
+			"x-functions");
 		append(s, names ? names : set(s, call, "x-functions", json_array()), json_string(name));
 	}
 }
@@ -459,27 +483,35 @@ static void add_dimensions(struct api_schemas *s, const char *request, bool in_f
 		json_t *schema = api_schema_of_dimension(s, &api_request, dim);
 		set(s, schema, "description", api_schema_text("What dim %d adds to %s.", dim, request));
 		set(s, s->components, name, schema);
-		append(s, all, json_pack("{s:{s:{s:{s:i}}, s:[s]}, s:o}", "if", "properties", "dim", "const", dim, "required", "dim",
+		append(s, all, json_pack("{s:{s:{s:{s:i}}, s:[s]}, s:o}", "if", "properties", "dim", "const", dim, "required",
+			"dim",
 		                         "then", ref("schemas", name)));
 	}
 	s->in_frame = false;
 }
 
 static const char headers[] =
-	"{'X-Request-Id': {'description': 'Of the request, if it sent one of 1 to 128 characters out of A-Za-z0-9._-:/+=@, else a new"
-	" one; also in the log.', 'required': true, 'schema': {'type': 'string', 'pattern': '^[A-Za-z0-9._:/+=@-]{1,128}$'}},"
-	" 'traceresponse': {'description': 'Where the request had a valid traceparent: its trace and the span of this service.',"
+	"{'X-Request-Id': {'description': 'Of the request, if it sent one of 1 to 128 characters out of"
+	" A-Za-z0-9._-:/+=@, else a new"
+	" one; also in the log.', 'required': true, 'schema': {'type': 'string', 'pattern':"
+	" '^[A-Za-z0-9._:/+=@-]{1,128}$'}},"
+	" 'traceresponse': {'description': 'Where the request had a valid traceparent: its trace and the span of this"
+	" service.',"
 	" 'schema': {'type': 'string', 'pattern': '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'}},"
-	" 'Server-Timing': {'description': 'Milliseconds spent in decode, prepare, evaluate, encode.', 'schema': {'type': 'string',"
+	" 'Server-Timing': {'description': 'Milliseconds spent in decode, prepare, evaluate, encode.', 'schema': {'type':"
+	" 'string',"
 	" 'pattern': '^[a-z]+;dur=[0-9]+[.][0-9]{3}(, [a-z]+;dur=[0-9]+[.][0-9]{3})*$'}},"
 	" 'Retry-After': {'description': 'Seconds.', 'required': true, 'schema': {'type': 'integer', 'minimum': 0}},"
 	" 'Allow': {'description': 'The methods of this path.', 'required': true, 'schema': {'type': 'string'}},"
-	" 'WWW-Authenticate': {'description': 'Bearer, with error=invalid_token where there was a token.', 'required': true, 'schema':"
+	" 'WWW-Authenticate': {'description': 'Bearer, with error=invalid_token where there was a token.', 'required':"
+	" true, 'schema':"
 	" {'type': 'string'}}}";
 static const char parameters[] =
-	"{'RequestId': {'name': 'X-Request-Id', 'in': 'header', 'description': 'For the answer and the log; one that is not sane is"
+	"{'RequestId': {'name': 'X-Request-Id', 'in': 'header', 'description': 'For the answer and the log; one that is"
+	" not sane is"
 	" replaced.', 'schema': {'type': 'string'}},"
-	" 'Traceparent': {'name': 'traceparent', 'in': 'header', 'description': 'W3C Trace Context.', 'schema': {'type': 'string'}}}";
+	" 'Traceparent': {'name': 'traceparent', 'in': 'header', 'description': 'W3C Trace Context.', 'schema': {'type':"
+	" 'string'}}}";
 static const char security[] =
 	"{'token': {'type': 'http', 'scheme': 'bearer', 'description': 'Needed where the server has tokens.'}}";
 

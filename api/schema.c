@@ -49,16 +49,20 @@ struct span {
 	int from, to;
 };
 
+static struct span just(int length)
+{
+	return (struct span){length, length};
+}
+
 static struct span span_of(enum api_length length, int type, int dim)
 {
-	const struct span dims = dim ? (struct span){dim, dim} : (struct span){2, 3};
+	const struct span dims = dim ? just(dim) : (struct span){2, 3};
 	switch (length) {
 	case API_DIM: return dims;
 	case API_TANGENTS: return (struct span){dims.from - 1, dims.to - 1};
-	case API_PAIR: return (struct span){2, 2};
-	case API_STENCIL: return (struct span){fric_stencil_size((enum fric_type)type), fric_stencil_size((enum fric_type)type)};
-	case API_POINT:
-		return (struct span){fric_closest_point_size((enum fric_type)type), fric_closest_point_size((enum fric_type)type)};
+	case API_PAIR: return just(2);
+	case API_STENCIL: return just(fric_stencil_size((enum fric_type)type));
+	case API_POINT: return just(fric_closest_point_size((enum fric_type)type));
 	case API_INNER: return (struct span){1, 3};
 	default: return (struct span){0, 0};
 	}
@@ -242,7 +246,8 @@ static json_t *value(struct api_schemas *schemas, const struct api_rule *rule, i
 	case API_TEXT: return of_type(schemas, "string");
 	case API_OBJECT: return api_schema_of(schemas, rule->objects[0]);
 	case API_LIST:
-		return list(schemas, rule->objects ? api_schema_of(schemas, rule->objects[0]) : of_type(schemas, "string"), 0, 0);
+		return list(schemas, rule->objects ? api_schema_of(schemas, rule->objects[0]) : of_type(schemas, "string"), 0,
+			0);
 	case API_ONE_OF: return one_of(schemas, rule);
 	}
 	return NULL;
@@ -344,7 +349,8 @@ json_t *api_schema_of(struct api_schemas *schemas, const struct api_object *obje
 	if (!json_object_get(schemas->components, name)) {
 		json_t *schema = api_schema_set(schemas, schemas->components, name, of_type(schemas, "object"));
 		if (schemas->in_frame)
-			api_schema_set(schemas, schema, "description", api_schema_text("%s as the document of a frame.", object->name));
+			api_schema_set(schemas, schema, "description", api_schema_text("%s as the document of a frame.",
+				object->name));
 		else
 			api_schema_set(schemas, schema, "description", json_string(object->meaning));
 		add_fields(schemas, object, schema);
@@ -387,7 +393,8 @@ json_t *api_schema_of_dimension(struct api_schemas *schemas, const struct api_ob
 json_t *api_schema_reference(void)
 {
 	return api_schema_quoted(
-		"{'type': 'object', 'description': 'Frames only: an array in the tail. offset: in bytes from its start, a multiple of 8.',"
+		"{'type': 'object', 'description': 'Frames only: an array in the tail. offset: in bytes from its start, a"
+		" multiple of 8.',"
 		" 'properties': {'dtype': {'enum': ['f64', 'f32', 'i32', 'u32', 'i64']},"
 		" 'shape': {'type': 'array', 'items': {'type': 'integer', 'minimum': 0}},"
 		" 'offset': {'type': 'integer', 'minimum': 0}},"

@@ -21,7 +21,8 @@ struct api_schemas {
 /* Adds value (reference taken over; NULL marks failure) and gives it back, as api_render_add does. */
 json_t *api_schema_set(struct api_schemas *schemas, json_t *object, const char *name, json_t *value);
 json_t *api_schema_append(struct api_schemas *schemas, json_t *list, json_t *value);
-/* JSON written with ' for ". NULL when out of memory; a text that is no JSON is a mistake of the caller's, answered alike. */
+/* JSON written with ' for ". NULL when out of memory; a text that is no JSON is a mistake of the caller's, answered
+ * alike. */
 json_t *api_schema_quoted(const char *text);
 /* A text put together as by printf. */
 __attribute__((format(printf, 1, 2))) json_t *api_schema_text(const char *format, ...);

@@ -107,17 +107,12 @@ void srv_gate_close(struct srv_gate *gate)
 
 /* ---- a request ---- */
 
-static bool is_below(const struct srv_head *head, const char *prefix)
+/* Probes come from programs that have no token; they learn nothing but that the server is there. The page and the
+ * description of the interface are the same for everybody. */
+static bool is_open(const struct srv_head *head)
 {
-	return strncmp(head->target, prefix, strlen(prefix)) == 0;
-}
-
-/* Probes come from programs that have no token, and learn nothing but that the server is there. The page and the description
- * are read before there is one, and hold nothing that is not in the program that everybody has. */
-static bool is_public(const struct srv_head *head)
-{
-	return srv_head_is_for(head, "/healthz") || srv_head_is_for(head, "/readyz") || srv_head_is_for(head, "/openapi.json") ||
-	       srv_head_is_for(head, "/") || is_below(head, "/explorer/");
+	return srv_head_is_for(head, "/healthz") || srv_head_is_for(head, "/readyz") || srv_head_is_for(head, "/") ||
+	       srv_head_is_for(head, "/openapi.json") || strncmp(head->target, "/explorer/", strlen("/explorer/")) == 0;
 }
 
 static bool is_from_allowed_page(const struct srv_gate *gate, const struct srv_head *head)
@@ -148,7 +143,7 @@ void srv_gate_judge(const struct srv_gate *gate, const struct srv_head *head, st
 	*entry = (struct srv_entry){0};
 	if (is_preflight(gate, head))
 		entry->status = 204;
-	else if (gate->tokens && !is_public(head))
+	else if (gate->tokens && !is_open(head))
 		ask_for_token(gate, head, entry);
 }
 
