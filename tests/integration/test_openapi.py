@@ -312,6 +312,9 @@ def test_random_requests(served, seed):  # noqa: F811
     status, headers, body = served.evaluate(text_of(request))
     assert status == 200
     judge('/v1/evaluate', 'post', status, headers, body)
+    if '/v1/check' in description()['paths']:
+        status, headers, body = served.send('POST', '/v1/check', text_of(request))
+        judge('/v1/check', 'post', status, headers, body)
     frame = to_frame(request, random.Random(seed))
     assert faults('EvaluateRequestFrame', document_of_frame(frame)) == []
     status, headers, body = served.send('POST', '/v1/evaluate', frame, {'Content-Type': FRAME})
