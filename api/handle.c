@@ -240,12 +240,8 @@ static bool get_info(const struct api_service *service, const struct api_request
 }
 
 /* From memory that outlives the answer, or made for it. */
-static bool get_openapi(const struct api_service *service, const struct api_request *request,
-                        const struct target *target, struct api_fault *fault, struct api_response *response)
+static bool hand_out_description(const struct api_service *service, struct api_response *response)
 {
-	(void)request, (void)target, (void)fault;
-	response->content_type = api_media_json;
-	response->status = 200;
 	if (!service->description) {
 		response->body = api_openapi_print(service, &response->body_bytes);
 		return response->body;
@@ -256,6 +252,23 @@ static bool get_openapi(const struct api_service *service, const struct api_requ
 	*response->parts = (struct api_part){service->description, service->description_bytes};
 	response->n_parts = 1;
 	response->body_bytes = service->description_bytes;
+	return true;
+}
+
+static bool get_openapi(const struct api_service *service, const struct api_request *request,
+                        const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	(void)request;
+	(void)target;
+	if (!hand_out_description(service, response))
+		return false;
+	if (response->body_bytes > service->max_answer_bytes) {
+		api_response_free(response);
+		return api_fault_set(fault, 413, "the answer would be longer than the limit of %zu bytes",
+		                     service->max_answer_bytes);
+	}
+	response->content_type = api_media_json;
+	response->status = 200;
 	return true;
 }
 

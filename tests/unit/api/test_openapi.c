@@ -17,7 +17,7 @@
 #include "api/schema.h"
 
 static const struct api_service service = {.n_threads = 1, .max_json_bytes = 1001, .max_frame_bytes = 1002,
-                                           .max_answer_bytes = 1003, .max_contacts = 1004, .max_vertices = 1005};
+                                           .max_answer_bytes = 1000003, .max_contacts = 1004, .max_vertices = 1005};
 
 static void check_rule(const struct api_object *object, const struct api_rule *rule);
 
@@ -81,7 +81,7 @@ static void it_has_the_limits_of_its_service(void **unused)
 	char *text = api_openapi_print(&service, &bytes);
 	assert_non_null(text);
 	assert_int_equal(strlen(text), bytes);
-	static const char *const words[] = {"JSON bodies 1001 bytes", "frames 1002 bytes", "answers 1003 bytes", "1004 contacts",
+	static const char *const words[] = {"JSON bodies 1001 bytes", "frames 1002 bytes", "answers 1000003 bytes", "1004 contacts",
 	                                    "1005 vertices", "\"maxItems\":1004", "\"maxItems\":1005"};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strstr(text, words[i]))
@@ -131,6 +131,25 @@ static void the_same_whether_printed_before_or_now(void **unused)
 	free(text);
 }
 
+static void longer_than_answers_may_be(void **unused)
+{
+	(void)unused;
+	struct api_service of[2] = {service, service};
+	char *text = api_openapi_print(&service, &of[0].description_bytes);
+	const struct api_request request = {.method = "GET", .target = "/openapi.json", .request_id = "id"};
+	of[0].description = text;
+	for (int i = 0; i < 2; i++) {
+		struct api_response response;
+		of[i].max_answer_bytes = 1000;
+		api_handle(&of[i], &request, &response);
+		assert_int_equal(response.status, 413);
+		assert_string_equal(response.content_type, "application/problem+json");
+		assert_null(response.parts);
+		api_response_free(&response);
+	}
+	free(text);
+}
+
 static void paths_that_are_there(void **unused)
 {
 	(void)unused;
@@ -156,7 +175,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_whole), cmocka_unit_test(fields_have_the_names_of_the_core),
 		cmocka_unit_test(it_has_the_limits_of_its_service), cmocka_unit_test(limits_that_are_none_are_not_there),
-		cmocka_unit_test(the_same_whether_printed_before_or_now), cmocka_unit_test(paths_that_are_there),
+		cmocka_unit_test(the_same_whether_printed_before_or_now), cmocka_unit_test(longer_than_answers_may_be),
+		cmocka_unit_test(paths_that_are_there),
 		cmocka_unit_test(statuses_ascend),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
