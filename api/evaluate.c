@@ -25,8 +25,9 @@ static bool evaluate_sums(struct api_job *job)
 /* Refused before anything is computed. A pointer leads to what is there, or to where it would be. */
 static bool check_hessian_size(struct api_job *job, size_t bytes)
 {
-	const struct api_field root = {job->document.root, {0}}, hessian = api_member(&root, "hessian"),
-	                       format = api_member(&hessian, "format");
+	const struct api_field root = {.node = job->document.root},
+	                       hessian = api_ruled(&root, &api_request, API_REQUEST_HESSIAN),
+	                       format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT);
 	if (bytes <= job->service->max_answer_bytes)
 		return true;
 	return api_fault_at(job->fault, 413, hessian.node ? &format.path : &hessian.path, "the Hessian would take %zu bytes, the limit is %zu:"
@@ -90,14 +91,11 @@ static bool csr(struct api_job *job, json_t *hessian)
 static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_output output)
 {
 	const size_t n = fric_group_size(job->contacts, type), d = (size_t)job->evaluation.batch.dim;
-	size_t inner = 0, innermost = 0;
+	const size_t lengths[API_N_LENGTHS] = {[API_DIM] = d, [API_TANGENTS] = d - 1,
+	                                       [API_POINT] = (size_t)fric_closest_point_size(type)};
+	const enum api_length *shape = api_output_rules[output].shape;
+	const size_t inner = lengths[shape[1]], innermost = lengths[shape[2]];
 	struct fric_error error;
-	if (output == FRIC_OUT_TANGENTIAL_VELOCITY)
-		inner = d - 1;
-	else if (output == FRIC_OUT_CLOSEST_POINT)
-		inner = (size_t)fric_closest_point_size(type);
-	else if (output == FRIC_OUT_TANGENT_BASIS)
-		inner = d, innermost = d - 1;
 	double *out = api_job_array(job, n * (inner ? inner : 1) * (innermost ? innermost : 1), sizeof(*out));
 	if (!out || !api_job_core(job, fric_contact_output(&job->context, job->contacts, job->evaluation.velocities, type, output,
 	                                                   out, &error), &error))
@@ -177,7 +175,7 @@ static bool evaluate_group(struct api_job *job, enum fric_type type, json_t *col
 		json_t *values = group_output(job, type, o);
 		if (!values)
 			return false;
-		api_render_add(&job->render, group, api_collision_output_names[o], values);
+		api_render_add(&job->render, group, api_output_rules[o].name, values);
 	}
 	return true;
 }

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "api/openapi.h"
 #include "config.h"
 #include "core/fric.h"
 #include "cors.h"
@@ -240,6 +241,7 @@ static void print_help(FILE *out)
 	for (int i = 0; i < N_OPTIONS; i++)
 		print_option(&table[i], out);
 	fputs("  --print-config             the options in effect and where they come from, as a file for --config\n"
+	      "  --print-openapi            the description that GET /openapi.json answers, with these options\n"
 	      "  --help                     this text\n"
 	      "  --version                  the version\n\n"
 	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert); the log\n"
@@ -281,7 +283,7 @@ static bool answer_question(const char *argument, bool check, FILE *out)
 struct sources {
 	enum { FROM_DEFAULT, FROM_FLAG, FROM_ENVIRONMENT, FROM_FILE } kind[N_OPTIONS];
 	int line[N_OPTIONS]; /* of the file */
-	bool prints;         /* --print-config */
+	enum { PRINTS_NOTHING, PRINTS_CONFIG, PRINTS_OPENAPI } prints; /* what was asked for last */
 };
 
 static void print_value(const struct option *option, const struct srv_options *options, FILE *out)
@@ -332,6 +334,29 @@ static void print_config(const struct srv_options *options, const struct sources
 		else
 			print_value(&table[i], options, out);
 	}
+}
+
+struct api_service srv_service(const struct srv_options *options)
+{
+	return (struct api_service){.n_threads = (int)options->threads,
+	                            .max_json_bytes = (size_t)options->max_json_bytes,
+	                            .max_frame_bytes = (size_t)options->max_frame_bytes,
+	                            .max_answer_bytes = (size_t)options->max_answer_bytes,
+	                            .max_contacts = (size_t)options->max_contacts,
+	                            .max_vertices = (size_t)options->max_vertices};
+}
+
+static bool print_openapi(const struct srv_options *options, FILE *out, FILE *err)
+{
+	const struct api_service service = srv_service(options);
+	size_t bytes;
+	char *text = api_openapi_print(&service, &bytes);
+	if (text)
+		fprintf(out, "%s\n", text);
+	else
+		fputs("frictiond: not enough memory\n", err);
+	free(text);
+	return text;
 }
 
 /* The option of this name, n bytes; -1 if there is none. */
@@ -385,15 +410,24 @@ static bool read_operand(const char *argument, struct srv_options *options)
 	return true;
 }
 
+static bool ask_to_print(const char *argument, struct sources *sources)
+{
+	if (strcmp(argument, "--print-config") == 0)
+		sources->prints = PRINTS_CONFIG;
+	else if (strcmp(argument, "--print-openapi") == 0)
+		sources->prints = PRINTS_OPENAPI;
+	else
+		return false;
+	return true;
+}
+
 static enum srv_start read_flags(int argc, char *const *argv, struct srv_options *options, struct sources *sources,
                                  FILE *out, FILE *err)
 {
 	for (int i = options->check ? 2 : 1; i < argc; i++) {
 		if (answer_question(argv[i], options->check, out))
 			return SRV_EXIT_OK;
-		const bool prints = strcmp(argv[i], "--print-config") == 0;
-		sources->prints |= prints;
-		if (prints || read_operand(argv[i], options))
+		if (ask_to_print(argv[i], sources) || read_operand(argv[i], options))
 			continue;
 		int which = find_flag(argv[i]);
 		if (which < 0)
@@ -562,9 +596,11 @@ enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options 
 		if (table[i].fallback)
 			set(&table[i], table[i].fallback, options);
 	enum srv_start start = read_all(argc, argv, options, &sources, out, err);
-	if (start == SRV_START && sources.prints) {
+	if (start == SRV_START && sources.prints == PRINTS_CONFIG) {
 		print_config(options, &sources, out);
 		start = SRV_EXIT_OK;
+	} else if (start == SRV_START && sources.prints == PRINTS_OPENAPI) {
+		start = print_openapi(options, out, err) ? SRV_EXIT_OK : SRV_EXIT_BAD;
 	} else if (start == SRV_START && options->check && !options->file) {
 		fputs("frictiond: check needs a FILE, or - for standard input; see frictiond check --help\n", err);
 		start = SRV_EXIT_BAD;

@@ -5,6 +5,8 @@
 #ifndef SERVER_OPTIONS_H
 #define SERVER_OPTIONS_H
 
+#include "api/api.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -63,13 +65,16 @@ enum srv_exit_code {
  * Flags win over the environment, which wins over the file, which wins over the defaults. A variable whose flag is given
  * is not looked at; an empty one counts as absent. The file is checked as a whole.
  * @param options  to be freed after SRV_START
- * @param out  where --help, --version, --print-config and --print-options-markdown print
+ * @param out  where --help, --version, --print-config, --print-openapi and --print-options-markdown print
  * @param err  where the fault is named
  */
 enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err);
 
 /* Its texts die with it. */
 void srv_options_free(struct srv_options *options);
+
+/* What they promise to clients; without kernels, pool and description. */
+struct api_service srv_service(const struct srv_options *options);
 
 /* The word that --kernels stands for. */
 const char *srv_kernels_name(const struct srv_options *options);

@@ -123,6 +123,7 @@ void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, vo
 	return moved;
 }
 
+static long stride = 1; /* of the allocations that fail; a prime where a request makes thousands */
 static bool trees_never_fail; /* where a request is so large that its many small nodes would take minutes */
 
 static void *allocate_tree(size_t bytes)
@@ -251,7 +252,7 @@ static void sweep(const struct api_request *request, const char *name, int statu
 		ask(request, &right);
 		api_pool_trim(pool, 0);
 		assert_true(n > 0);
-		for (long i = 0; i < n; i++) {
+		for (long i = 0; i < n; i += stride) {
 			for_ever = false;
 			try(request, &right, i, name);
 			for_ever = true;
@@ -471,6 +472,9 @@ static void answers_what_needs_no_computing(void **unused)
 	get("/v1/info", 200);
 	get("/healthz", 200);
 	get("/readyz", 200);
+	stride = 997;
+	get("/openapi.json", 200);
+	stride = 1;
 	get("/nowhere", 404);
 	get("/v1/functions/none", 404);
 	get("/v1/evaluate", 405);

@@ -199,9 +199,10 @@ static void test_environment(void **state)
 static void test_questions(void **state)
 {
 	(void)state;
-	const char *const questions[] = {"--help", "--version", "--print-options-markdown", "--print-config"};
-	const char *const words[] = {"FRICTIOND_MAX_JSON_BYTES", "frictiond ", "| `--max-json-bytes BYTES` |", "port = 1\n"};
-	for (int i = 0; i < 4; i++) {
+	const char *const questions[] = {"--help", "--version", "--print-options-markdown", "--print-config", "--print-openapi"};
+	const char *const words[] = {"FRICTIOND_MAX_JSON_BYTES", "frictiond ", "| `--max-json-bytes BYTES` |", "port = 1\n",
+	                              "{\"openapi\":\"3.1.0\","};
+	for (int i = 0; i < 5; i++) {
 		struct reading reading = read_options("--port=1", questions[i], NULL);
 		assert_int_equal(reading.start, SRV_EXIT_OK);
 		assert_string_equal(reading.err, "");
