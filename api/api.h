@@ -21,10 +21,15 @@ struct api_service {
 	size_t max_contacts, max_vertices; /* of a request; 0: no limit but that of counting */
 	const struct fric_kernels *kernels; /* inner loops; NULL: the best of this processor */
 	struct api_pool *pool;     /* of warm memory, outliving all responses; NULL: malloc */
+	const char *description;   /* what api_openapi_print gives for it, outliving all responses; NULL: printed on every request */
+	size_t description_bytes;
 };
 
 /* Sets the inner loops by name: best, avx512, avx2, baseline, scalar. @return false if this processor has none of that name */
 bool api_choose_kernels(struct api_service *service, const char *name);
+
+/* Whether there is a resource at this path, decoded and without a query. */
+bool api_has_path(const char *path);
 
 /* A request as the server has it; everything is borrowed for the duration of the call. Absent headers are NULL. */
 struct api_request {

@@ -11,7 +11,25 @@
 struct api_field api_member(const struct api_field *object, const char *name)
 {
 	const json_t *node = json_is_object(object->node) ? json_object_get(object->node, name) : NULL;
-	return (struct api_field){node, {&object->path, name, 0}};
+	return (struct api_field){node, {&object->path, name, 0}, NULL};
+}
+
+struct api_field api_ruled(const struct api_field *field, const struct api_object *object, int i)
+{
+	struct api_field member = api_member(field, object->rules[i].name);
+	member.rule = &object->rules[i];
+	return member;
+}
+
+struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[API_N_LENGTHS])
+{
+	struct api_shape shape = {.n = lengths[rule->shape[0]], .one_for_all = rule->one_for_all, .range = rule->range};
+	while (shape.n_inner < API_MAX_SHAPE - 1 && rule->shape[shape.n_inner + 1]) {
+		shape.inner[shape.n_inner] = lengths[rule->shape[shape.n_inner + 1]];
+		shape.n_inner++;
+	}
+	shape.number_row = rule->bare && shape.inner[0] == 1;
+	return shape;
 }
 
 const char *api_kind(const struct api_check *check, const json_t *node)
@@ -38,15 +56,16 @@ static bool wrong_kind(struct api_check *check, const struct api_field *field, c
 	return api_fault_at(check->fault, 422, &field->path, "expected %s, got %s", expected, api_kind(check, field->node));
 }
 
-static bool listed(const char *name, const char *const names[])
+static bool is_known(const char *name, const struct api_object *object)
 {
-	for (; *names; names++)
-		if (!strcmp(name, *names))
+	for (int i = 0; i < object->n_rules; i++)
+		if (*name == *object->rules[i].name && !strcmp(name, object->rules[i].name) &&
+		    api_rule_applies(&object->rules[i], object))
 			return true;
 	return false;
 }
 
-bool api_check_object(struct api_check *check, const struct api_field *field, const char *const names[])
+bool api_check_object(struct api_check *check, const struct api_field *field, const struct api_object *object)
 {
 	if (!json_is_object(field->node))
 		return wrong_kind(check, field, "an object");
@@ -54,7 +73,7 @@ bool api_check_object(struct api_check *check, const struct api_field *field, co
 	json_t *value;
 	json_object_foreach((json_t *)(uintptr_t)field->node, key, value) { /* the macro wants a non-const object */
 		const struct api_path path = {&field->path, key, 0};
-		if (!listed(key, names))
+		if (!is_known(key, object))
 			return api_fault_at(check->fault, 422, &path, "unknown field \"%.200s\"", key);
 	}
 	return true;
@@ -107,7 +126,7 @@ bool api_check_choices(struct api_check *check, const struct api_field *field, c
 	if (!json_is_array(field->node))
 		return wrong_kind(check, field, "a list of strings");
 	for (size_t i = 0; i < json_array_size(field->node); i++) {
-		const struct api_field entry = {json_array_get(field->node, i), {&field->path, NULL, i}};
+		const struct api_field entry = {json_array_get(field->node, i), {&field->path, NULL, i}, NULL};
 		int choice = 0;
 		if (!api_check_choice(check, &entry, names, &choice))
 			return false;
@@ -199,7 +218,7 @@ static const double *reals_in_range(struct api_check *check, const struct api_fi
 static bool fault_in_mixed(struct api_check *check, const struct api_field *field)
 {
 	for (size_t i = 0; i < json_array_size(field->node); i++) {
-		const struct api_field entry = {json_array_get(field->node, i), {&field->path, NULL, i}};
+		const struct api_field entry = {json_array_get(field->node, i), {&field->path, NULL, i}, NULL};
 		const struct api_array *array = api_document_array(check->document, entry.node);
 		if (array && array->binary)
 			return api_fault_at(check->fault, 422, &entry.path, "a binary array cannot be an element of another array");

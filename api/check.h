@@ -7,6 +7,7 @@
 
 #include "api/arena.h"
 #include "api/document.h"
+#include "api/fields.h"
 #include "api/problem.h"
 
 struct api_check {
@@ -20,9 +21,8 @@ struct api_check {
 struct api_field {
 	const json_t *node;  /* NULL: absent */
 	struct api_path path;
+	const struct api_rule *rule; /* what it may be; NULL: unknown */
 };
-
-enum api_range { API_ANY, API_NON_NEGATIVE, API_POSITIVE };
 
 /* Expected shape: [n, inner[0], inner[1]], sent nested or flat. */
 struct api_shape {
@@ -35,12 +35,16 @@ struct api_shape {
 };
 
 struct api_field api_member(const struct api_field *object, const char *name);
+/* The member that rule number i of the object describes. */
+struct api_field api_ruled(const struct api_field *field, const struct api_object *object, int i);
+/* The shape that a rule describes, with the lengths of this request by their names. */
+struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[API_N_LENGTHS]);
 
 /* "an object", "a string", "an array of numbers" ...: what a node is, for messages. */
 const char *api_kind(const struct api_check *check, const json_t *node);
 
-/* Is an object with no other members than `names` (NULL-terminated). */
-bool api_check_object(struct api_check *check, const struct api_field *field, const char *const names[]);
+/* Is an object with no other members than the rules know. */
+bool api_check_object(struct api_check *check, const struct api_field *field, const struct api_object *object);
 /* Is there at all; the fault says what needs it. */
 bool api_check_present(struct api_check *check, const struct api_field *field, const char *why);
 

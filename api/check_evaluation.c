@@ -5,18 +5,30 @@
 #include "api/evaluation.h"
 #include "api/sweep.h"
 
-const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1] = {
-	"potential", "tangential_velocity", "mu_s", "mu_k", "normal_force", "distance",
-	"closest_point", "tangent_basis", "status", "slip_ratio", NULL};
-const char *const api_hessian_formats[4] = {"triplets", "csr", "factors", NULL};
-
-/* A coefficient is given as `mu`, or as `mu_s` and `mu_k`, under names that differ by place. */
-struct mu_names {
-	const char *mu, *mu_s, *mu_k;
+/* A coefficient is given as `mu`, or as `mu_s` and `mu_k`, by rules that differ by place and follow each other. */
+struct mu_rules {
+	const struct api_object *object;
+	int mu;
 };
 
-static const struct mu_names plain = {"mu", "mu_s", "mu_k"};
-static const struct mu_names vertex = {"vertex_mu", "vertex_mu_s", "vertex_mu_k"};
+enum { MU, MU_S, MU_K, N_MU };
+_Static_assert(API_FRICTION_MU_K == API_FRICTION_MU + MU_K &&
+               API_FRICTION_VERTEX_MU_K == API_FRICTION_VERTEX_MU + MU_K &&
+               API_MATERIALS_MU_K == API_MATERIALS_MU + MU_K && API_GROUP_MU_K == API_GROUP_MU + MU_K,
+               "mu, mu_s, mu_k in this order");
+static const struct mu_rules of_friction = {&api_friction, API_FRICTION_MU},
+                             of_vertices = {&api_friction, API_FRICTION_VERTEX_MU},
+                             of_materials = {&api_materials, API_MATERIALS_MU};
+
+static bool check_number(struct api_check *check, const struct api_field *field, double *out)
+{
+	return api_check_number(check, field, field->rule->range, out);
+}
+
+static bool check_choice(struct api_check *check, const struct api_field *field, int *out)
+{
+	return api_check_choice(check, field, field->rule->words, out);
+}
 
 static bool two_sources(struct api_check *check, const struct api_field *a, const struct api_field *b)
 {
@@ -27,11 +39,12 @@ static bool two_sources(struct api_check *check, const struct api_field *a, cons
 }
 
 /* Both coefficients of a place; data NULL if it has none. */
-static bool check_mu(struct api_check *check, const struct api_field *object, const struct mu_names *names,
+static bool check_mu(struct api_check *check, const struct api_field *object, const struct mu_rules *rules,
                      const struct api_shape *shape, struct fric_values *mu_s, struct fric_values *mu_k)
 {
-	const struct api_field mu = api_member(object, names->mu), s = api_member(object, names->mu_s),
-	                       k = api_member(object, names->mu_k);
+	const struct api_field mu = api_ruled(object, rules->object, rules->mu + MU),
+	                       s = api_ruled(object, rules->object, rules->mu + MU_S),
+	                       k = api_ruled(object, rules->object, rules->mu + MU_K);
 	if (mu.node && (s.node || k.node))
 		return two_sources(check, &mu, s.node ? &s : &k);
 	if (s.node && !api_check_present(check, &k, "static and kinetic coefficients go together"))
@@ -50,16 +63,15 @@ static bool check_mu(struct api_check *check, const struct api_field *object, co
 static bool check_scalar_mu(struct api_check *check, const struct api_field *friction, struct fric_friction *f)
 {
 	/* n = 1, but only as a bare number: [1] stands for a per-contact field, which this is not. */
-	const char *const names[] = {plain.mu, plain.mu_s, plain.mu_k};
 	double ignored;
 	struct fric_values s = {0}, k = {0};
-	for (int i = 0; i < 3; i++) {
-		const struct api_field field = api_member(friction, names[i]);
-		if (!api_check_number(check, &field, API_NON_NEGATIVE, &ignored))
+	for (int i = 0; i < N_MU; i++) {
+		const struct api_field field = api_ruled(friction, &api_friction, API_FRICTION_MU + i);
+		if (!check_number(check, &field, &ignored))
 			return false;
 	}
 	const struct api_shape number = {.n = 1, .one_for_all = true};
-	if (!check_mu(check, friction, &plain, &number, &s, &k))
+	if (!check_mu(check, friction, &of_friction, &number, &s, &k))
 		return false;
 	if (s.data) {
 		f->source = FRIC_MU_SCALAR;
@@ -72,12 +84,12 @@ static bool check_scalar_mu(struct api_check *check, const struct api_field *fri
 static bool check_vertex_mu(struct api_check *check, const struct api_field *friction, size_t n_vertices,
                             struct fric_friction *f)
 {
-	static const char *const blends[] = {"mean", "min", "max", "product", "geometric_mean", "harmonic_mean", NULL};
-	const struct api_shape shape = {.n = n_vertices, .range = API_NON_NEGATIVE};
-	const struct api_field blend = api_member(friction, "blend");
+	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = n_vertices};
+	const struct api_field blend = api_ruled(friction, &api_friction, API_FRICTION_BLEND);
+	const struct api_shape shape = api_shape_of(&api_friction.rules[API_FRICTION_VERTEX_MU], lengths);
 	struct fric_values s = {0}, k = {0};
 	int choice = FRIC_MEAN;
-	if (!check_mu(check, friction, &vertex, &shape, &s, &k) || !api_check_choice(check, &blend, blends, &choice))
+	if (!check_mu(check, friction, &of_vertices, &shape, &s, &k) || !check_choice(check, &blend, &choice))
 		return false;
 	f->blend = (enum fric_blend)choice;
 	if (s.data) {
@@ -89,10 +101,10 @@ static bool check_vertex_mu(struct api_check *check, const struct api_field *fri
 	       api_fault_at(check->fault, 422, &blend.path, "\"blend\" has no effect without per-vertex coefficients");
 }
 
-static bool check_symmetric(struct api_check *check, const struct api_field *materials, const char *name,
-                            const double *table, size_t m)
+static bool check_symmetric(struct api_check *check, const struct api_field *materials, int rule, const double *table,
+                            size_t m)
 {
-	const struct api_field field = api_member(materials, name);
+	const struct api_field field = api_ruled(materials, &api_materials, rule);
 	for (size_t i = 0; i < m && field.node && table; i++)
 		for (size_t j = 0; j < i; j++)
 			if (table[i * m + j] != table[j * m + i])
@@ -128,25 +140,25 @@ static bool table_size(struct api_check *check, const struct api_field *table, s
 static bool check_materials(struct api_check *check, const struct api_field *friction, size_t n_vertices,
                             struct fric_friction *f, bool *has_plane_material)
 {
-	static const char *const names[] = {"vertex_material", "plane_material", "mu", "mu_s", "mu_k", NULL};
-	const struct api_field materials = api_member(friction, "materials");
+	const struct api_field materials = api_ruled(friction, &api_friction, API_FRICTION_MATERIALS);
 	if (!materials.node)
 		return true;
-	if (!api_check_object(check, &materials, names))
+	if (!api_check_object(check, &materials, &api_materials))
 		return false;
-	const struct api_field vertex_material = api_member(&materials, "vertex_material"),
-	                       plane_material = api_member(&materials, "plane_material"),
-	                       mu = api_member(&materials, "mu"), mu_s = api_member(&materials, "mu_s"),
-	                       mu_k = api_member(&materials, "mu_k");
+	const struct api_field vertex_material = api_ruled(&materials, &api_materials, API_MATERIALS_VERTEX),
+	                       plane_material = api_ruled(&materials, &api_materials, API_MATERIALS_PLANE),
+	                       mu = api_ruled(&materials, &api_materials, API_MATERIALS_MU),
+	                       mu_s = api_ruled(&materials, &api_materials, API_MATERIALS_MU_S),
+	                       mu_k = api_ruled(&materials, &api_materials, API_MATERIALS_MU_K);
 	const struct api_field *table = mu.node || !(mu_s.node || mu_k.node) ? &mu : mu_s.node ? &mu_s : &mu_k;
 	if (!api_check_present(check, &vertex_material, "every vertex needs a material") ||
 	    !api_check_present(check, table, "materials need a table of coefficients") ||
 	    !table_size(check, table, &f->n_materials))
 		return false;
-	const struct api_shape shape = {.n = f->n_materials, .n_inner = 1, .inner = {f->n_materials},
-	                                .range = API_NON_NEGATIVE};
+	const size_t lengths[API_N_LENGTHS] = {[API_MATERIALS] = f->n_materials};
+	const struct api_shape shape = api_shape_of(mu.rule, lengths);
 	struct fric_values s = {0}, k = {0};
-	if (!check_mu(check, &materials, &plain, &shape, &s, &k) ||
+	if (!check_mu(check, &materials, &of_materials, &shape, &s, &k) ||
 	    !api_check_indices(check, &vertex_material, n_vertices, 0, f->n_materials, "material", &f->vertex_material) ||
 	    !api_check_index(check, &plane_material, f->n_materials, "material", &f->plane_material))
 		return false;
@@ -154,19 +166,22 @@ static bool check_materials(struct api_check *check, const struct api_field *fri
 	f->material_mu_s = s.data;
 	f->material_mu_k = k.data;
 	*has_plane_material = plane_material.node;
-	return check_symmetric(check, &materials, mu.node ? "mu" : "mu_s", s.data, f->n_materials) &&
-	       check_symmetric(check, &materials, "mu_k", k.data, f->n_materials);
+	const int first = mu.node ? API_MATERIALS_MU : API_MATERIALS_MU_S;
+	return check_symmetric(check, &materials, first, s.data, f->n_materials) &&
+	       check_symmetric(check, &materials, API_MATERIALS_MU_K, k.data, f->n_materials);
 }
 
 /* At most one of the ways to give coefficients. */
 static bool check_one_source(struct api_check *check, const struct api_field *friction)
 {
-	static const char *const sources[][3] = {
-		{"mu", "mu_s", "mu_k"}, {"vertex_mu", "vertex_mu_s", "vertex_mu_k"}, {"materials", "materials", "materials"}};
+	static const int sources[][N_MU] = {
+		{API_FRICTION_MU, API_FRICTION_MU_S, API_FRICTION_MU_K},
+		{API_FRICTION_VERTEX_MU, API_FRICTION_VERTEX_MU_S, API_FRICTION_VERTEX_MU_K},
+		{API_FRICTION_MATERIALS, API_FRICTION_MATERIALS, API_FRICTION_MATERIALS}};
 	struct api_field first = {0};
 	for (int i = 0; i < 3; i++)
-		for (int j = 0; j < 3; j++) {
-			const struct api_field field = api_member(friction, sources[i][j]);
+		for (int j = 0; j < N_MU; j++) {
+			const struct api_field field = api_ruled(friction, &api_friction, sources[i][j]);
 			if (!field.node)
 				continue;
 			if (first.node)
@@ -180,21 +195,19 @@ static bool check_one_source(struct api_check *check, const struct api_field *fr
 static bool check_friction(struct api_check *check, const struct api_field *root, struct api_evaluation *e,
                            bool *has_plane_material)
 {
-	static const char *const names[] = {"eps_v", "mu", "mu_s", "mu_k", "vertex_mu", "vertex_mu_s", "vertex_mu_k",
-	                                    "blend", "materials", "mu_transition", NULL};
-	static const char *const transitions[] = {"cubic", "quadratic", NULL};
-	const struct api_field friction = api_member(root, "friction");
+	const struct api_field friction = api_ruled(root, &api_request, API_REQUEST_FRICTION);
 	struct fric_friction *f = &e->batch.friction;
 	int transition = FRIC_CUBIC;
 	if (!friction.node)
 		return true;
-	if (!api_check_object(check, &friction, names))
+	if (!api_check_object(check, &friction, &api_friction))
 		return false;
-	const struct api_field eps_v = api_member(&friction, "eps_v"), mu_transition = api_member(&friction, "mu_transition");
-	if (!api_check_number(check, &eps_v, API_POSITIVE, &f->eps_v) || !check_one_source(check, &friction) ||
+	const struct api_field eps_v = api_ruled(&friction, &api_friction, API_FRICTION_EPS_V),
+	                       mu_transition = api_ruled(&friction, &api_friction, API_FRICTION_TRANSITION);
+	if (!check_number(check, &eps_v, &f->eps_v) || !check_one_source(check, &friction) ||
 	    !check_scalar_mu(check, &friction, f) || !check_vertex_mu(check, &friction, e->batch.n_vertices, f) ||
 	    !check_materials(check, &friction, e->batch.n_vertices, f, has_plane_material) ||
-	    !api_check_choice(check, &mu_transition, transitions, &transition))
+	    !check_choice(check, &mu_transition, &transition))
 		return false;
 	f->transition = (enum fric_transition)transition;
 	return true;
@@ -202,26 +215,25 @@ static bool check_friction(struct api_check *check, const struct api_field *root
 
 static bool check_barrier(struct api_check *check, const struct api_field *root, struct fric_barrier *barrier)
 {
-	static const char *const names[] = {"dhat", "stiffness", "dmin", NULL};
-	const struct api_field field = api_member(root, "barrier");
+	const struct api_field field = api_ruled(root, &api_request, API_REQUEST_BARRIER);
 	if (!field.node)
 		return true;
-	if (!api_check_object(check, &field, names))
+	if (!api_check_object(check, &field, &api_barrier))
 		return false;
-	const struct api_field dhat = api_member(&field, "dhat"), stiffness = api_member(&field, "stiffness"),
-	                       dmin = api_member(&field, "dmin");
-	return api_check_present(check, &dhat, "a barrier needs it") &&
-	       api_check_number(check, &dhat, API_POSITIVE, &barrier->dhat) &&
+	const struct api_field dhat = api_ruled(&field, &api_barrier, API_BARRIER_DHAT),
+	                       stiffness = api_ruled(&field, &api_barrier, API_BARRIER_STIFFNESS),
+	                       dmin = api_ruled(&field, &api_barrier, API_BARRIER_DMIN);
+	return api_check_present(check, &dhat, "a barrier needs it") && check_number(check, &dhat, &barrier->dhat) &&
 	       api_check_present(check, &stiffness, "a barrier needs it") &&
-	       api_check_number(check, &stiffness, API_POSITIVE, &barrier->stiffness) &&
-	       api_check_number(check, &dmin, API_NON_NEGATIVE, &barrier->dmin);
+	       check_number(check, &stiffness, &barrier->stiffness) && check_number(check, &dmin, &barrier->dmin);
 }
 
-static bool check_vertex_array(struct api_check *check, const struct api_field *root, const char *name,
+static bool check_vertex_array(struct api_check *check, const struct api_field *root, int rule,
                                const struct api_evaluation *e, const double **out)
 {
-	const struct api_field field = api_member(root, name);
-	const struct api_shape shape = {.n = e->batch.n_vertices, .n_inner = 1, .inner = {(size_t)e->batch.dim}};
+	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = e->batch.n_vertices, [API_DIM] = (size_t)e->batch.dim};
+	const struct api_field field = api_ruled(root, &api_request, rule);
+	const struct api_shape shape = api_shape_of(field.rule, lengths);
 	struct fric_values values = {0};
 	if (!api_check_values(check, &field, &shape, &values))
 		return false;
@@ -232,11 +244,12 @@ static bool check_vertex_array(struct api_check *check, const struct api_field *
 
 static bool check_dim(struct api_check *check, const struct api_field *root, int *dim)
 {
-	const struct api_field field = api_member(root, "dim");
+	const struct api_field field = api_ruled(root, &api_request, API_REQUEST_DIM);
 	double value = 0;
-	if (!api_check_present(check, &field, "2 or 3") || !api_check_number(check, &field, API_ANY, &value))
+	if (!api_check_present(check, &field, "2 or 3") || !check_number(check, &field, &value))
 		return false;
-	if ((value != 2 && value != 3) || api_document_array(check->document, field.node)->first_non_integer == 0)
+	const bool is_integer = api_document_array(check->document, field.node)->first_non_integer > 0;
+	if ((value != field.rule->least && value != field.rule->most) || !is_integer)
 		return api_fault_at(check->fault, 422, &field.path, "\"dim\" must be the integer 2 or 3");
 	*dim = (int)value;
 	return true;
@@ -250,44 +263,41 @@ static bool within(struct api_check *check, const struct api_field *field, const
 
 static bool check_vertices(struct api_check *check, const struct api_field *root, struct api_evaluation *e)
 {
-	const struct api_field velocities = api_member(root, "velocities");
+	const struct api_field velocities = api_ruled(root, &api_request, API_REQUEST_VELOCITIES);
 	if (!check_dim(check, root, &e->batch.dim) ||
 	    !api_check_present(check, &velocities, "the velocities to evaluate at, [n_vertices, dim]") ||
 	    !api_check_rows(check, &velocities, (size_t)e->batch.dim, &e->batch.n_vertices) ||
 	    !within(check, &velocities, "vertices", e->batch.n_vertices, check->max_vertices) ||
-	    !check_vertex_array(check, root, "velocities", e, &e->velocities) ||
-	    !check_vertex_array(check, root, "positions", e, &e->batch.positions))
+	    !check_vertex_array(check, root, API_REQUEST_VELOCITIES, e, &e->velocities) ||
+	    !check_vertex_array(check, root, API_REQUEST_POSITIONS, e, &e->batch.positions))
 		return false;
 	e->lagged_velocities = e->velocities;
-	return check_vertex_array(check, root, "lagged_velocities", e, &e->lagged_velocities);
+	return check_vertex_array(check, root, API_REQUEST_LAGGED_VELOCITIES, e, &e->lagged_velocities);
 }
 
 static bool check_answer(struct api_check *check, const struct api_field *root, struct api_evaluation *e)
 {
-	static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", NULL};
-	static const char *const reactions[] = {"error", "skip", NULL};
-	static const char *const hessian_names[] = {"format", "triangle", "projection", NULL};
-	static const char *const triangles[] = {"full", "upper", "lower", NULL};
-	static const char *const projections[] = {"none", "clamp", "abs", NULL};
-	const struct api_field hessian = api_member(root, "hessian"), wanted = api_member(root, "outputs"),
-	                       collision = api_member(root, "collision_outputs"), skip = api_member(root, "on_degenerate");
+	const struct api_field hessian = api_ruled(root, &api_request, API_REQUEST_HESSIAN),
+	                       wanted = api_ruled(root, &api_request, API_REQUEST_OUTPUTS),
+	                       collision = api_ruled(root, &api_request, API_REQUEST_COLLISION_OUTPUTS),
+	                       skip = api_ruled(root, &api_request, API_REQUEST_ON_DEGENERATE);
 	int reaction = 0;
 	e->outputs[API_POTENTIAL] = e->outputs[API_GRADIENT] = e->outputs[API_HESSIAN] = true;
 	e->collision_outputs[FRIC_OUT_POTENTIAL] = e->collision_outputs[FRIC_OUT_TANGENTIAL_VELOCITY] = true;
-	if (!api_check_choices(check, &wanted, outputs, e->outputs) ||
-	    !api_check_choices(check, &collision, api_collision_output_names, e->collision_outputs) ||
-	    !api_check_choice(check, &skip, reactions, &reaction))
+	if (!api_check_choices(check, &wanted, wanted.rule->words, e->outputs) ||
+	    !api_check_choices(check, &collision, collision.rule->words, e->collision_outputs) ||
+	    !check_choice(check, &skip, &reaction))
 		return false;
 	e->batch.skip_degenerate = reaction == 1;
 	if (!hessian.node)
 		return true;
-	if (!api_check_object(check, &hessian, hessian_names))
+	if (!api_check_object(check, &hessian, &api_hessian))
 		return false;
-	const struct api_field format = api_member(&hessian, "format"), triangle = api_member(&hessian, "triangle"),
-	                       projection = api_member(&hessian, "projection");
-	if (!api_check_choice(check, &format, api_hessian_formats, &e->format) ||
-	    !api_check_choice(check, &triangle, triangles, &e->triangle) ||
-	    !api_check_choice(check, &projection, projections, &e->projection))
+	const struct api_field format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT),
+	                       triangle = api_ruled(&hessian, &api_hessian, API_HESSIAN_TRIANGLE),
+	                       projection = api_ruled(&hessian, &api_hessian, API_HESSIAN_PROJECTION);
+	if (!check_choice(check, &format, &e->format) || !check_choice(check, &triangle, &e->triangle) ||
+	    !check_choice(check, &projection, &e->projection))
 		return false;
 	return e->format != API_FACTORS || !triangle.node ||
 	       api_fault_at(check->fault, 422, &triangle.path, "\"triangle\" goes with triplets and csr only");
@@ -323,7 +333,7 @@ static size_t count_contacts(const struct fric_batch *batch)
 static bool check_stencils(struct api_check *check, const struct api_field *object, enum fric_type type,
                            const struct api_evaluation *e, struct fric_group *g)
 {
-	const struct api_field field = api_member(object, "vertices");
+	const struct api_field field = api_ruled(object, &api_groups[type], API_GROUP_VERTICES);
 	const size_t k = (size_t)fric_stencil_size(type), row = k == 1 ? 0 : k;
 	if (!api_check_present(check, &field, "the stencils of the contacts") ||
 	    !api_check_rows(check, &field, row, &g->n) ||
@@ -333,73 +343,43 @@ static bool check_stencils(struct api_check *check, const struct api_field *obje
 	return api_sweep_distinct(g->vertices, g->n, k) || fault_repeated(check, &field, type, g);
 }
 
-/* Per-contact fields that are read alike. `only` is the dimension that a field belongs to, 0 for both. */
-struct group_field {
-	const char *name;
-	size_t offset; /* of a struct fric_values in struct fric_group */
-	enum api_range range;
-	int only;
-};
-
+/* Per-contact fields that are read alike, in the order in which they are judged. */
 #define AT(member) offsetof(struct fric_group, member)
-static const struct group_field group_fields[] = {
-	{"normal_force", AT(normal_force), API_NON_NEGATIVE, 0},
-	{"weight", AT(weight), API_ANY, 0},
-	{"eps_v", AT(eps_v), API_POSITIVE, 0},
-	{"mu_aniso", AT(mu_aniso), API_POSITIVE, 0},
-	{"mu_s_aniso", AT(mu_s_aniso), API_NON_NEGATIVE, 3},
-	{"mu_k_aniso", AT(mu_k_aniso), API_NON_NEGATIVE, 3},
-	{"closest_point", AT(closest_point), API_ANY, 0},
-	{"tangent_basis", AT(tangent_basis), API_ANY, 0},
-	{"plane_normal", AT(plane_normal), API_ANY, 0},
-	{"plane_origin", AT(plane_origin), API_ANY, 0},
+static const struct group_field {
+	int rule;
+	size_t offset; /* of a struct fric_values in struct fric_group */
+} group_fields[] = {
+	{API_GROUP_NORMAL_FORCE, AT(normal_force)}, {API_GROUP_WEIGHT, AT(weight)}, {API_GROUP_EPS_V, AT(eps_v)},
+	{API_GROUP_MU_ANISO, AT(mu_aniso)}, {API_GROUP_MU_S_ANISO, AT(mu_s_aniso)}, {API_GROUP_MU_K_ANISO, AT(mu_k_aniso)},
+	{API_GROUP_CLOSEST_POINT, AT(closest_point)}, {API_GROUP_TANGENT_BASIS, AT(tangent_basis)},
+	{API_GROUP_PLANE_NORMAL, AT(plane_normal)}, {API_GROUP_PLANE_ORIGIN, AT(plane_origin)},
 };
 
-static struct api_shape group_shape(const struct group_field *f, enum fric_type type, int dim, size_t n)
+static bool check_group_field(struct api_check *check, const struct api_field *field, int dim,
+                              const size_t lengths[API_N_LENGTHS], struct fric_values *out)
 {
-	const size_t d = (size_t)dim;
-	struct api_shape shape = {.n = n, .one_for_all = true, .range = f->range};
-	switch (f->offset) {
-	case AT(mu_aniso):
-	case AT(mu_s_aniso):
-	case AT(mu_k_aniso):
-		shape.n_inner = 1;
-		shape.inner[0] = d - 1;
-		shape.number_row = f->offset == AT(mu_aniso) && dim == 2;
-		break;
-	case AT(closest_point):
-		shape.n_inner = 1;
-		shape.inner[0] = (size_t)fric_closest_point_size(type);
-		break;
-	case AT(tangent_basis):
-		shape.n_inner = 2;
-		shape.inner[0] = d;
-		shape.inner[1] = d - 1;
-		break;
-	case AT(plane_normal):
-	case AT(plane_origin):
-		shape.n_inner = 1;
-		shape.inner[0] = d;
-		break;
-	default:
-		break;
-	}
-	return shape;
+	if (!field->node)
+		return true;
+	if (field->rule->only && field->rule->only != dim)
+		return api_fault_at(check->fault, 422, &field->path, "\"%s\" exists in %dD only", field->rule->name,
+		                    field->rule->only);
+	const struct api_shape shape = api_shape_of(field->rule, lengths);
+	return api_check_values(check, field, &shape, out);
 }
 
 static bool check_group_values(struct api_check *check, const struct api_field *object, enum fric_type type, int dim,
                                struct fric_group *g)
 {
-	const struct api_shape mu_shape = {.n = g->n, .one_for_all = true, .range = API_NON_NEGATIVE};
-	if (!check_mu(check, object, &plain, &mu_shape, &g->mu_s, &g->mu_k))
+	const size_t lengths[API_N_LENGTHS] = {[API_N] = g->n, [API_DIM] = (size_t)dim, [API_TANGENTS] = (size_t)dim - 1,
+	                                       [API_POINT] = (size_t)fric_closest_point_size(type)};
+	const struct api_object *rules = &api_groups[type];
+	const struct api_shape mu_shape = api_shape_of(&rules->rules[API_GROUP_MU], lengths);
+	const struct mu_rules of_group = {rules, API_GROUP_MU};
+	if (!check_mu(check, object, &of_group, &mu_shape, &g->mu_s, &g->mu_k))
 		return false;
 	for (size_t i = 0; i < sizeof(group_fields) / sizeof(group_fields[0]); i++) {
-		const struct group_field *f = &group_fields[i];
-		const struct api_field field = api_member(object, f->name);
-		const struct api_shape shape = group_shape(f, type, dim, g->n);
-		if (field.node && f->only && f->only != dim)
-			return api_fault_at(check->fault, 422, &field.path, "\"%s\" exists in %dD only", f->name, f->only);
-		if (!api_check_values(check, &field, &shape, (struct fric_values *)((char *)g + f->offset)))
+		const struct api_field field = api_ruled(object, rules, group_fields[i].rule);
+		if (!check_group_field(check, &field, dim, lengths, (struct fric_values *)((char *)g + group_fields[i].offset)))
 			return false;
 	}
 	return true;
@@ -408,7 +388,7 @@ static bool check_group_values(struct api_check *check, const struct api_field *
 static bool check_plane_normals(struct api_check *check, const struct api_field *object, int dim,
                                 const struct fric_group *g)
 {
-	const struct api_field field = api_member(object, "plane_normal");
+	const struct api_field field = api_ruled(object, &api_groups[FRIC_PLANE_VERTEX], API_GROUP_PLANE_NORMAL);
 	const size_t n_rows = !g->plane_normal.data ? 0 : g->plane_normal.stride ? g->n : 1;
 	for (size_t i = 0; i < n_rows; i++) {
 		const double *normal = g->plane_normal.data + i * g->plane_normal.stride;
@@ -425,7 +405,8 @@ static bool check_plane_normals(struct api_check *check, const struct api_field 
 static bool check_given_geometry(struct api_check *check, const struct api_field *object, enum fric_type type,
                                  const struct fric_group *g)
 {
-	const struct api_field point = api_member(object, "closest_point"), basis = api_member(object, "tangent_basis");
+	const struct api_field point = api_ruled(object, &api_groups[type], API_GROUP_CLOSEST_POINT),
+	                       basis = api_ruled(object, &api_groups[type], API_GROUP_TANGENT_BASIS);
 	if (!fric_closest_point_size(type))
 		return true;
 	if (g->closest_point.data)
@@ -436,34 +417,24 @@ static bool check_given_geometry(struct api_check *check, const struct api_field
 static bool check_group(struct api_check *check, const struct api_field *collisions, enum fric_type type,
                         struct api_evaluation *e)
 {
-	static const char *const names[] = {"vertices", "normal_force", "weight", "mu", "mu_s", "mu_k", "eps_v", "mu_aniso",
-	                                    "mu_s_aniso", "mu_k_aniso", "tangent_basis", "closest_point", NULL, NULL, NULL};
-	const char *allowed[sizeof(names) / sizeof(names[0])];
-	const struct api_field object = api_member(collisions, fric_type_name(type));
+	const struct api_field object = api_ruled(collisions, &api_collisions, (int)type);
 	struct fric_group *g = &e->batch.groups[type];
 	if (!object.node)
 		return true;
-	memcpy(allowed, names, sizeof(names));
-	if (!fric_closest_point_size(type))
-		allowed[11] = NULL; /* no closest point: not a field of this group */
-	if (type == FRIC_PLANE_VERTEX) {
-		allowed[11] = "plane_normal";
-		allowed[12] = "plane_origin";
-	}
-	if (e->batch.dim == 2 && (type == FRIC_EDGE_EDGE || type == FRIC_FACE_VERTEX))
-		return api_fault_at(check->fault, 422, &object.path, "\"%s\" exists in 3D only", fric_type_name(type));
+	if (object.rule->only && object.rule->only != e->batch.dim)
+		return api_fault_at(check->fault, 422, &object.path, "\"%s\" exists in %dD only", object.rule->name,
+		                    object.rule->only);
 	e->has_group[type] = true;
-	return api_check_object(check, &object, allowed) && check_stencils(check, &object, type, e, g) &&
+	return api_check_object(check, &object, &api_groups[type]) && check_stencils(check, &object, type, e, g) &&
 	       check_group_values(check, &object, type, e->batch.dim, g) &&
 	       check_given_geometry(check, &object, type, g) && check_plane_normals(check, &object, e->batch.dim, g);
 }
 
 static bool check_collisions(struct api_check *check, const struct api_field *root, struct api_evaluation *e)
 {
-	static const char *const names[] = {"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex", "plane_vertex", NULL};
-	const struct api_field collisions = api_member(root, "collisions");
+	const struct api_field collisions = api_ruled(root, &api_request, API_REQUEST_COLLISIONS);
 	if (!api_check_present(check, &collisions, "the contacts, in groups by type") ||
-	    !api_check_object(check, &collisions, names))
+	    !api_check_object(check, &collisions, &api_collisions))
 		return false;
 	if (json_object_size(collisions.node) == 0)
 		return api_fault_at(check->fault, 422, &collisions.path, "at least one group is needed (it may be empty)");
@@ -484,10 +455,11 @@ static bool check_needed(struct api_check *check, const struct api_field *field,
 
 /* A field that the group needs, and what for. Looked up last: nearly always there is nothing to complain about. */
 static bool check_group_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
-                               const char *name, const char *why)
+                               int rule, const char *why)
 {
-	const struct api_field collisions = api_member(root, "collisions"),
-	                       group = api_member(&collisions, fric_type_name(type)), field = api_member(&group, name);
+	const struct api_field collisions = api_ruled(root, &api_request, API_REQUEST_COLLISIONS),
+	                       group = api_ruled(&collisions, &api_collisions, (int)type),
+	                       field = api_ruled(&group, &api_groups[type], rule);
 	return api_check_present(check, &field, why);
 }
 
@@ -497,8 +469,9 @@ static bool check_forces_needed(struct api_check *check, const struct api_field 
 	if (g->normal_force.data)
 		return true;
 	if (g->tangent_basis.data)
-		return check_group_needed(check, root, type, "normal_force", "given geometry has no distance to derive it from");
-	const struct api_field barrier = api_member(root, "barrier");
+		return check_group_needed(check, root, type, API_GROUP_NORMAL_FORCE,
+		                          "given geometry has no distance to derive it from");
+	const struct api_field barrier = api_ruled(root, &api_request, API_REQUEST_BARRIER);
 	return api_check_present(check, &barrier, "a group without \"normal_force\" needs it");
 }
 
@@ -508,10 +481,11 @@ static bool check_planes_needed(struct api_check *check, const struct api_field 
 	if (type != FRIC_PLANE_VERTEX)
 		return true;
 	if (!g->tangent_basis.data &&
-	    !check_group_needed(check, root, type, "plane_normal", "it gives the contacts their tangent plane"))
+	    !check_group_needed(check, root, type, API_GROUP_PLANE_NORMAL, "it gives the contacts their tangent plane"))
 		return false;
 	return g->normal_force.data ||
-	       check_group_needed(check, root, type, "plane_origin", "the barrier needs the distance from the plane");
+	       check_group_needed(check, root, type, API_GROUP_PLANE_ORIGIN,
+	                          "the barrier needs the distance from the plane");
 }
 
 static bool check_positions_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
@@ -523,7 +497,7 @@ static bool check_positions_needed(struct api_check *check, const struct api_fie
 		return true;
 	if (type == FRIC_PLANE_VERTEX && g->normal_force.data && !distance)
 		return true;
-	const struct api_field positions = api_member(root, "positions");
+	const struct api_field positions = api_ruled(root, &api_request, API_REQUEST_POSITIONS);
 	return check_needed(check, &positions, type);
 }
 
@@ -536,9 +510,11 @@ static bool check_friction_needed(struct api_check *check, const struct api_fiel
 	const bool needs_material = !g->mu_s.data && type == FRIC_PLANE_VERTEX && f->source == FRIC_MU_TABLE;
 	if (has_mu && has_eps_v && (!needs_material || has_plane_material))
 		return true;
-	const struct api_field friction = api_member(root, "friction"), mu = api_member(&friction, "mu"),
-	                       eps_v = api_member(&friction, "eps_v"), materials = api_member(&friction, "materials"),
-	                       plane_material = api_member(&materials, "plane_material");
+	const struct api_field friction = api_ruled(root, &api_request, API_REQUEST_FRICTION),
+	                       mu = api_ruled(&friction, &api_friction, API_FRICTION_MU),
+	                       eps_v = api_ruled(&friction, &api_friction, API_FRICTION_EPS_V),
+	                       materials = api_ruled(&friction, &api_friction, API_FRICTION_MATERIALS),
+	                       plane_material = api_ruled(&materials, &api_materials, API_MATERIALS_PLANE);
 	if (!has_mu)
 		return api_check_present(check, friction.node ? &mu : &friction, "a group without coefficients of its own needs"
 		                         " \"mu\", \"mu_s\" and \"mu_k\", per-vertex ones or \"materials\"");
@@ -559,12 +535,10 @@ static bool check_needs(struct api_check *check, const struct api_field *root, e
 
 bool api_check_evaluation(struct api_check *check, struct api_evaluation *evaluation)
 {
-	static const char *const names[] = {"dim", "velocities", "positions", "lagged_velocities", "friction", "barrier",
-	                                    "collisions", "outputs", "hessian", "collision_outputs", "on_degenerate", NULL};
-	const struct api_field root = {check->document->root, {0}};
+	const struct api_field root = {.node = check->document->root};
 	bool has_plane_material = false;
 	*evaluation = (struct api_evaluation){0};
-	if (!api_check_object(check, &root, names) || !check_vertices(check, &root, evaluation) ||
+	if (!api_check_object(check, &root, &api_request) || !check_vertices(check, &root, evaluation) ||
 	    !check_friction(check, &root, evaluation, &has_plane_material) ||
 	    !check_barrier(check, &root, &evaluation->batch.barrier) || !check_collisions(check, &root, evaluation) ||
 	    !check_answer(check, &root, evaluation))

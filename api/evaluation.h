@@ -10,9 +10,6 @@ enum api_evaluate_output { API_POTENTIAL, API_GRADIENT, API_HESSIAN, API_COLLISI
 enum api_hessian_format { API_TRIPLETS, API_CSR, API_FACTORS };
 #define API_N_EVALUATE_OUTPUTS 4
 
-extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];
-extern const char *const api_hessian_formats[4];
-
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_evaluation {
 	struct fric_batch batch;

@@ -6,52 +6,38 @@
 #include "api/check.h"
 #include "core/mollifier.h"
 
-/* Which parameters a function takes. */
-enum kind { SMOOTH_FRICTION, SMOOTH_MU, DIRECTION, ELLIPSE, EFFECTIVE };
-
 struct api_function {
 	const char *name;
 	const char *meaning;
-	enum kind kind;
+	enum api_function_kind kind;
 	double (*friction)(double y, double eps_v);
 	double (*mu)(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
 };
 
 static const struct api_function functions[] = {
-	{"smooth_friction_f0", "integral of f1: eps_v (1/3 + z^2 - z^3/3) below eps_v, |y| above", SMOOTH_FRICTION,
+	{"smooth_friction_f0", "integral of f1: eps_v (1/3 + z^2 - z^3/3) below eps_v, |y| above", API_SMOOTH_FRICTION,
 	 fric_smooth_friction_f0, NULL},
-	{"smooth_friction_f1", "smooth step from 0 to 1: 2z - z^2 below eps_v, z = |y|/eps_v", SMOOTH_FRICTION,
+	{"smooth_friction_f1", "smooth step from 0 to 1: 2z - z^2 below eps_v, z = |y|/eps_v", API_SMOOTH_FRICTION,
 	 fric_smooth_friction_f1, NULL},
-	{"smooth_friction_f2", "derivative of f1", SMOOTH_FRICTION, fric_smooth_friction_f2, NULL},
-	{"smooth_friction_f1_over_x", "f1(y)/y, finite at 0", SMOOTH_FRICTION, fric_smooth_friction_f1_over_x, NULL},
-	{"smooth_friction_f2_x_minus_f1_over_x3", "(f2(y) y - f1(y))/y^3", SMOOTH_FRICTION,
+	{"smooth_friction_f2", "derivative of f1", API_SMOOTH_FRICTION, fric_smooth_friction_f2, NULL},
+	{"smooth_friction_f1_over_x", "f1(y)/y, finite at 0", API_SMOOTH_FRICTION, fric_smooth_friction_f1_over_x, NULL},
+	{"smooth_friction_f2_x_minus_f1_over_x3", "(f2(y) y - f1(y))/y^3", API_SMOOTH_FRICTION,
 	 fric_smooth_friction_f2_x_minus_f1_over_x3, NULL},
-	{"smooth_mu", "coefficient of friction on the way from mu_s to mu_k", SMOOTH_MU, NULL, fric_smooth_mu},
-	{"smooth_mu_derivative", "derivative of smooth_mu", SMOOTH_MU, NULL, fric_smooth_mu_derivative},
-	{"smooth_mu_f0", "integral of smooth_mu f1", SMOOTH_MU, NULL, fric_smooth_mu_f0},
-	{"smooth_mu_f1", "smooth_mu f1: friction force per normal force", SMOOTH_MU, NULL, fric_smooth_mu_f1},
-	{"smooth_mu_f2", "derivative of smooth_mu f1", SMOOTH_MU, NULL, fric_smooth_mu_f2},
-	{"smooth_mu_f1_over_x", "smooth_mu f1 / y, finite at 0", SMOOTH_MU, NULL, fric_smooth_mu_f1_over_x},
-	{"smooth_mu_f2_x_minus_mu_f1_over_x3", "(smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3", SMOOTH_MU, NULL,
+	{"smooth_mu", "coefficient of friction on the way from mu_s to mu_k", API_SMOOTH_MU, NULL, fric_smooth_mu},
+	{"smooth_mu_derivative", "derivative of smooth_mu", API_SMOOTH_MU, NULL, fric_smooth_mu_derivative},
+	{"smooth_mu_f0", "integral of smooth_mu f1", API_SMOOTH_MU, NULL, fric_smooth_mu_f0},
+	{"smooth_mu_f1", "smooth_mu f1: friction force per normal force", API_SMOOTH_MU, NULL, fric_smooth_mu_f1},
+	{"smooth_mu_f2", "derivative of smooth_mu f1", API_SMOOTH_MU, NULL, fric_smooth_mu_f2},
+	{"smooth_mu_f1_over_x", "smooth_mu f1 / y, finite at 0", API_SMOOTH_MU, NULL, fric_smooth_mu_f1_over_x},
+	{"smooth_mu_f2_x_minus_mu_f1_over_x3", "(smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3", API_SMOOTH_MU, NULL,
 	 fric_smooth_mu_f2_x_minus_mu_f1_over_x3},
-	{"anisotropic_x_from_tau_aniso", "unit direction of tau_aniso; (1, 0) below 1e-10", DIRECTION, NULL, NULL},
-	{"anisotropic_mu_eff_f", "matchstick coefficients (static, kinetic) along tau_dir", ELLIPSE, NULL, NULL},
-	{"anisotropic_mu_eff_from_tau_aniso", "matchstick coefficients along tau_aniso, with scalar fallbacks", EFFECTIVE,
+	{"anisotropic_x_from_tau_aniso", "unit direction of tau_aniso; (1, 0) below 1e-10", API_DIRECTION, NULL, NULL},
+	{"anisotropic_mu_eff_f", "matchstick coefficients (static, kinetic) along tau_dir", API_ELLIPSE, NULL, NULL},
+	{"anisotropic_mu_eff_from_tau_aniso", "matchstick coefficients along tau_aniso, with scalar fallbacks", API_EFFECTIVE,
 	 NULL, NULL},
 };
 
-enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]), MAX_PARAMETERS = 7 };
-
-static const char *const words[] = {"mu_transition", "no_mu", NULL};
-
-/* By kind; the first one gives the number of values. */
-static const char *const parameters[][MAX_PARAMETERS] = {
-	[SMOOTH_FRICTION] = {"y", "eps_v"},
-	[SMOOTH_MU] = {"y", "mu_s", "mu_k", "eps_v", "mu_transition"},
-	[DIRECTION] = {"tau_aniso"},
-	[ELLIPSE] = {"tau_dir", "mu_s_aniso", "mu_k_aniso"},
-	[EFFECTIVE] = {"tau_aniso", "mu_s_aniso", "mu_k_aniso", "mu_s", "mu_k", "no_mu"},
-};
+enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 
 const struct api_function *api_function_find(const char *name)
 {
@@ -61,9 +47,18 @@ const struct api_function *api_function_find(const char *name)
 	return NULL;
 }
 
-struct api_query_names api_function_parameters(const struct api_function *function)
+const struct api_object *api_function_parameters(const struct api_function *function)
 {
-	return (struct api_query_names){parameters[function->kind], words};
+	return &api_calls[function->kind];
+}
+
+bool api_function_describe(int i, const char **name, enum api_function_kind *kind)
+{
+	if (i >= N_FUNCTIONS)
+		return false;
+	*name = functions[i].name;
+	*kind = functions[i].kind;
+	return true;
 }
 
 /* Checked parameters of one call; rows of n. */
@@ -94,20 +89,21 @@ static bool count(struct api_check *check, const struct api_field *first, bool p
 
 static bool check_first(struct api_check *check, const struct api_field *root, struct call *call)
 {
-	const enum kind kind = call->function->kind;
-	const bool pairs = kind != SMOOTH_FRICTION && kind != SMOOTH_MU;
-	const struct api_field first = api_member(root, parameters[kind][0]);
+	const enum api_function_kind kind = call->function->kind;
+	const bool pairs = kind != API_SMOOTH_FRICTION && kind != API_SMOOTH_MU;
+	const struct api_field first = api_member(root, api_call_first(kind)->name);
 	if (!api_check_present(check, &first, "the points to evaluate at") || !count(check, &first, pairs, &call->n))
 		return false;
 	const struct api_shape shape = {.n = call->n, .n_inner = pairs, .inner = {2}, .one_for_all = call->n == 1};
 	return api_check_values(check, &first, &shape, &call->first);
 }
 
-static bool check_values(struct api_check *check, const struct api_field *root, const struct call *call,
-                         const char *name, int n_inner, enum api_range range, struct fric_values *out)
+static bool check_values(struct api_check *check, const struct api_field *root, const struct call *call, int rule,
+                         struct fric_values *out)
 {
-	const struct api_field field = api_member(root, name);
-	const struct api_shape shape = {.n = call->n, .n_inner = n_inner, .inner = {2}, .one_for_all = true, .range = range};
+	const size_t lengths[API_N_LENGTHS] = {[API_N_ENTRIES] = call->n, [API_PAIR] = 2};
+	const struct api_field field = api_ruled(root, api_function_parameters(call->function), rule);
+	const struct api_shape shape = api_shape_of(field.rule, lengths);
 	if (!call->no_mu && !api_check_present(check, &field, "this function needs it"))
 		return false;
 	return api_check_values(check, &field, &shape, out);
@@ -115,32 +111,33 @@ static bool check_values(struct api_check *check, const struct api_field *root, 
 
 static bool check_call(struct api_check *check, struct call *call)
 {
-	static const char *const transitions[] = {"cubic", "quadratic", NULL};
-	const struct api_field root = {check->document->root, {0}};
-	const enum kind kind = call->function->kind;
-	const struct api_field transition = api_member(&root, "mu_transition"), no_mu = api_member(&root, "no_mu");
-	if (!api_check_object(check, &root, parameters[kind]) || !check_first(check, &root, call))
+	const struct api_field root = {.node = check->document->root};
+	const enum api_function_kind kind = call->function->kind;
+	const struct api_object *rules = &api_calls[kind];
+	const struct api_field transition = api_ruled(&root, rules, API_CALL_TRANSITION),
+	                       no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
+	if (!api_check_object(check, &root, rules) || !check_first(check, &root, call))
 		return false;
-	if (!api_check_choice(check, &transition, transitions, &call->transition) ||
+	if (!api_check_choice(check, &transition, transition.rule->words, &call->transition) ||
 	    !api_check_bool(check, &no_mu, &call->no_mu))
 		return false;
-	if ((kind == SMOOTH_MU || kind == EFFECTIVE) &&
-	    (!check_values(check, &root, call, "mu_s", 0, API_NON_NEGATIVE, &call->mu_s) ||
-	     !check_values(check, &root, call, "mu_k", 0, API_NON_NEGATIVE, &call->mu_k)))
+	if ((kind == API_SMOOTH_MU || kind == API_EFFECTIVE) &&
+	    (!check_values(check, &root, call, API_CALL_MU_S, &call->mu_s) ||
+	     !check_values(check, &root, call, API_CALL_MU_K, &call->mu_k)))
 		return false;
-	if ((kind == ELLIPSE || kind == EFFECTIVE) &&
-	    (!check_values(check, &root, call, "mu_s_aniso", 1, API_NON_NEGATIVE, &call->mu_s_aniso) ||
-	     !check_values(check, &root, call, "mu_k_aniso", 1, API_NON_NEGATIVE, &call->mu_k_aniso)))
+	if ((kind == API_ELLIPSE || kind == API_EFFECTIVE) &&
+	    (!check_values(check, &root, call, API_CALL_MU_S_ANISO, &call->mu_s_aniso) ||
+	     !check_values(check, &root, call, API_CALL_MU_K_ANISO, &call->mu_k_aniso)))
 		return false;
-	return (kind != SMOOTH_FRICTION && kind != SMOOTH_MU) ||
-	       check_values(check, &root, call, "eps_v", 0, API_POSITIVE, &call->eps_v);
+	return (kind != API_SMOOTH_FRICTION && kind != API_SMOOTH_MU) ||
+	       check_values(check, &root, call, API_CALL_EPS_V, &call->eps_v);
 }
 
 static double effective(const struct call *call, size_t i, const double direction[2], struct fric_values ellipse,
                         struct fric_values scalar)
 {
 	const double *axes = at(ellipse, i);
-	if (call->function->kind == EFFECTIVE && axes[0] == 0 && axes[1] == 0)
+	if (call->function->kind == API_EFFECTIVE && axes[0] == 0 && axes[1] == 0)
 		return *at(scalar, i);
 	return fric_matchstick_mu(direction, axes);
 }
@@ -150,20 +147,20 @@ static void evaluate_entry(const struct call *call, size_t i, double *out)
 	const double *first = at(call->first, i);
 	double direction[2] = {first[0], 0};
 	switch (call->function->kind) {
-	case SMOOTH_FRICTION:
+	case API_SMOOTH_FRICTION:
 		out[0] = call->function->friction(*first, *at(call->eps_v, i));
 		return;
-	case SMOOTH_MU:
+	case API_SMOOTH_MU:
 		out[0] = call->function->mu(*first, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i),
 		                            (enum fric_transition)call->transition);
 		return;
-	case DIRECTION:
+	case API_DIRECTION:
 		fric_matchstick_direction(first, 1e-10, out);
 		return;
-	case ELLIPSE:
+	case API_ELLIPSE:
 		direction[1] = first[1];
 		break;
-	case EFFECTIVE:
+	case API_EFFECTIVE:
 		fric_matchstick_direction(first, 1e-10, direction);
 		break;
 	}
@@ -173,8 +170,8 @@ static void evaluate_entry(const struct call *call, size_t i, double *out)
 
 static bool evaluate_all(struct api_check *check, const struct call *call, size_t width, double *out)
 {
-	const struct api_field root = {check->document->root, {0}},
-	                       first = api_member(&root, parameters[call->function->kind][0]);
+	const struct api_field root = {.node = check->document->root},
+	                       first = api_member(&root, api_call_first(call->function->kind)->name);
 	const struct api_array *array = api_document_array(check->document, first.node);
 	const struct api_path entry = {&first.path, NULL, 0};
 	for (size_t i = 0; i < call->n; i++) {
@@ -193,7 +190,7 @@ bool api_function_evaluate(const struct api_function *function, const struct api
 {
 	struct api_check check = {.document = request, .arena = arena, .fault = fault};
 	struct call call = {.function = function};
-	const size_t width = function->kind == SMOOTH_FRICTION || function->kind == SMOOTH_MU ? 1 : 2;
+	const size_t width = function->kind == API_SMOOTH_FRICTION || function->kind == API_SMOOTH_MU ? 1 : 2;
 	if (!check_call(&check, &call))
 		return false;
 	double *values = api_arena_array(arena, call.n * width, sizeof(*values));
@@ -216,7 +213,9 @@ void api_function_list(struct api_render *render)
 		api_render_add(render, entry, "name", json_string(f->name));
 		api_render_add(render, entry, "meaning", json_string(f->meaning));
 		json_t *names = api_render_add(render, entry, "parameters", json_array());
-		for (int p = 0; parameters[f->kind][p]; p++)
-			api_render_append(render, names, json_string(parameters[f->kind][p]));
+		const struct api_object *rules = &api_calls[f->kind];
+		for (int p = 0; p < rules->n_rules; p++)
+			if (api_rule_applies(&rules->rules[p], rules))
+				api_render_append(render, names, json_string(rules->rules[p].name));
 	}
 }

@@ -4,6 +4,7 @@
 #ifndef API_FUNCTIONS_H
 #define API_FUNCTIONS_H
 
+#include "api/fields.h"
 #include "api/query.h"
 #include "api/render.h"
 
@@ -11,8 +12,9 @@ struct api_function;
 
 /* NULL if there is none of that name. */
 const struct api_function *api_function_find(const char *name);
-/* Its parameters as they may stand in a query. */
-struct api_query_names api_function_parameters(const struct api_function *function);
+const struct api_object *api_function_parameters(const struct api_function *function);
+/* Number i of all. @return false if there are fewer */
+bool api_function_describe(int i, const char **name, enum api_function_kind *kind);
 
 /* Checks the parameters, evaluates, adds "function" and "values" to the answer. */
 bool api_function_evaluate(const struct api_function *function, const struct api_document *request,

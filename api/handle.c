@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/compare.h"
 #include "api/evaluate.h"
 #include "api/functions.h"
 #include "api/media.h"
+#include "api/openapi.h"
 #include "api/format.h"
 
 enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
@@ -21,6 +23,8 @@ typedef bool handler(const struct api_service *service, const struct api_request
                      const struct target *target, struct api_fault *fault, struct api_response *response);
 
 static handler get_info, get_health, get_functions, get_function, post_function, post_evaluate;
+static handler get_openapi;
+static handler post_check; /* some 10 us a contact */
 
 /* One row a resource. HEAD goes wherever GET does. */
 static const struct route {
@@ -31,9 +35,11 @@ static const struct route {
 } routes[] = {
 	{"/v1/evaluate", NULL, post_evaluate, "POST", true},
 	{"/v1/functions", get_functions, NULL, "GET, HEAD", true},
+	{"/openapi.json", get_openapi, NULL, "GET, HEAD", false},
 	{"/v1/info", get_info, NULL, "GET, HEAD", true},
 	{"/healthz", get_health, NULL, "GET, HEAD", false},
 	{"/readyz", get_health, NULL, "GET, HEAD", false},
+	{"/v1/check", NULL, post_check, "POST", true},
 	{"/v1/functions/", get_function, post_function, "GET, HEAD, POST", true},
 };
 
@@ -63,6 +69,14 @@ static const struct route *find_route(struct target *target)
 		return NULL;
 	target->function = api_function_find(target->path + strlen(functions->path));
 	return target->function ? functions : NULL;
+}
+
+bool api_has_path(const char *path)
+{
+	char copy[64];
+	struct target target = {.path = strncpy(copy, path, sizeof(copy) - 1)};
+	copy[sizeof(copy) - 1] = '\0';
+	return find_route(&target);
 }
 
 static bool is_get(const char *method)
@@ -149,10 +163,20 @@ static bool may_ask_for_blocks(const struct api_request *request)
 	return !found.factors && (!found.outputs || found.hessian);
 }
 
+static bool is_dear(const struct api_request *request)
+{
+	struct target target = {0};
+	const struct route *route = parse_target(request->target, &target) ? find_route(&target) : NULL;
+	free(target.path);
+	return route && route->post == post_check;
+}
+
 bool api_is_large(const struct api_request *request)
 {
 	enum { SURELY_SMALL = 2 << 10, SMALL_TEXT = 24 << 10, LARGE = 64 << 10 };
 	const bool text = !api_media_is(request->content_type, api_media_frame);
+	if (is_dear(request))
+		return true;
 	if (request->body_bytes <= SURELY_SMALL)
 		return false;
 	if (request->body_bytes >= (text ? SMALL_TEXT : LARGE))
@@ -228,6 +252,39 @@ static bool get_info(const struct api_service *service, const struct api_request
 	return ok;
 }
 
+/* From memory that outlives the answer, or made for it. */
+static bool hand_out_description(const struct api_service *service, struct api_response *response)
+{
+	if (!service->description) {
+		response->body = api_openapi_print(service, &response->body_bytes);
+		return response->body;
+	}
+	response->parts = malloc(sizeof(*response->parts));
+	if (!response->parts)
+		return false;
+	*response->parts = (struct api_part){service->description, service->description_bytes};
+	response->n_parts = 1;
+	response->body_bytes = service->description_bytes;
+	return true;
+}
+
+static bool get_openapi(const struct api_service *service, const struct api_request *request,
+                        const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	(void)request;
+	(void)target;
+	if (!hand_out_description(service, response))
+		return false;
+	if (response->body_bytes > service->max_answer_bytes) {
+		api_response_free(response);
+		return api_fault_set(fault, 413, "the answer would be longer than the limit of %zu bytes",
+		                     service->max_answer_bytes);
+	}
+	response->content_type = api_media_json;
+	response->status = 200;
+	return true;
+}
+
 static bool get_functions(const struct api_service *service, const struct api_request *request,
                           const struct target *target, struct api_fault *fault, struct api_response *response)
 {
@@ -256,8 +313,8 @@ static bool get_function(const struct api_service *service, const struct api_req
 	struct api_arena arena = {.pool = service->pool};
 	struct api_document document = {0};
 	bool ok = strlen(target->query) < MAX_TARGET || api_fault_set(fault, 414, "the query is too long; use POST");
-	const struct api_query_names names = api_function_parameters(target->function);
-	ok = ok && api_query_document(target->query, &names, &arena, &document, fault);
+	const struct api_object *rules = api_function_parameters(target->function);
+	ok = ok && api_query_document(target->query, rules, &arena, &document, fault);
 	ok = ok && evaluate_function(service, request, target->function, &document, &arena, fault, response);
 	json_decref(document.root);
 	api_arena_free(&arena);
@@ -295,4 +352,10 @@ static bool post_evaluate(const struct api_service *service, const struct api_re
                           const struct target *target, struct api_fault *fault, struct api_response *response)
 {
 	return refuse_query(target, fault) && api_evaluate(service, request, fault, response);
+}
+
+static bool post_check(const struct api_service *service, const struct api_request *request,
+                       const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	return refuse_query(target, fault) && api_compare(service, request, fault, response, NULL);
 }

@@ -46,6 +46,25 @@ bool api_fault_core(struct api_fault *fault, const struct fric_error *error);
 /* The fault's response. @param request_id named in 500s; may be NULL */
 void api_fault_response(const struct api_fault *fault, const char *request_id, struct api_response *response);
 
+/* Which resources answer with a status; bits. None: a proxy may, we never do. */
+enum {
+	API_ANYWHERE = 1,
+	API_WHERE_GATED = 2,      /* it needs a token where there are tokens */
+	API_WHERE_NAMED = 4,      /* a name is part of the path */
+	API_WHERE_NEGOTIATED = 8, /* it looks at Accept */
+	API_WHERE_POSTED = 16,
+	API_WHERE_CHECKED = 32,   /* it takes fields or parameters */
+};
+
+struct api_status {
+	int status;
+	const char *title;
+	unsigned where;
+	const char *meaning; /* and what to do */
+};
+
+/* Number i of all statuses but 200, ascending; NULL if there are fewer. */
+const struct api_status *api_status_at(int i);
 const char *api_status_title(int status);
 
 /* RFC 3629; what jansson takes for a string. */

@@ -94,12 +94,18 @@ static bool add_numbers(struct reader *r, const char *name, char *text, bool lis
 	return true;
 }
 
-static bool listed(const char *name, const char *const names[])
+/* The parameter's rule, and whether it is the first one; NULL if it is unknown. */
+static const struct api_rule *find(const struct api_object *rules, const char *name, bool *first)
 {
-	for (; *names; names++)
-		if (!strcmp(name, *names))
-			return true;
-	return false;
+	*first = true;
+	for (int i = 0; i < rules->n_rules; i++) {
+		if (!api_rule_applies(&rules->rules[i], rules))
+			continue;
+		if (!strcmp(name, rules->rules[i].name))
+			return &rules->rules[i];
+		*first = false;
+	}
+	return NULL;
 }
 
 static bool add_word(struct reader *r, const char *name, const char *text)
@@ -111,8 +117,9 @@ static bool add_word(struct reader *r, const char *name, const char *text)
 	return !json_object_set_new(r->document->root, name, value) || no_memory(r);
 }
 
-static bool add_parameter(struct reader *r, char *parameter, const struct api_query_names *names)
+static bool add_parameter(struct reader *r, char *parameter, const struct api_object *rules)
 {
+	bool first;
 	char *value = strchr(parameter, '=');
 	if (value)
 		*value++ = '\0';
@@ -124,12 +131,13 @@ static bool add_parameter(struct reader *r, char *parameter, const struct api_qu
 	if (json_object_get(r->document->root, parameter))
 		return api_fault_at(r->fault, 422, &path, "parameter \"%.100s\" is there twice", parameter);
 	/* An unknown parameter is kept as it is: the check of names finds it. */
-	if (listed(parameter, names->words) || !listed(parameter, names->all))
+	const struct api_rule *rule = find(rules, parameter, &first);
+	if (!rule || rule->kind == API_WORD || rule->kind == API_BOOL)
 		return add_word(r, parameter, value);
-	return add_numbers(r, parameter, value, !strcmp(parameter, names->all[0]));
+	return add_numbers(r, parameter, value, first);
 }
 
-bool api_query_document(const char *query, const struct api_query_names *names, struct api_arena *arena,
+bool api_query_document(const char *query, const struct api_object *rules, struct api_arena *arena,
                         struct api_document *document, struct api_fault *fault)
 {
 	struct reader r = {arena, document, fault, {0}};
@@ -146,7 +154,7 @@ bool api_query_document(const char *query, const struct api_query_names *names, 
 		end = strchr(parameter, '&');
 		if (end)
 			*end++ = '\0';
-		if (*parameter && !add_parameter(&r, parameter, names))
+		if (*parameter && !add_parameter(&r, parameter, rules))
 			return false;
 	}
 	return true;

@@ -6,21 +6,17 @@
 
 #include "api/arena.h"
 #include "api/document.h"
+#include "api/fields.h"
 #include "api/problem.h"
-
-/* The parameters of a route; NULL-terminated. */
-struct api_query_names {
-	const char *const *all;   /* the first one is always a list */
-	const char *const *words; /* those that are words, not numbers */
-};
 
 /**
  * "y=1,2&mu_s=1&mu_transition=cubic": comma-separated numbers become arrays (a single one a number, except for the first
  * parameter), "true" and "false" booleans, words strings.
  * @param query     after the '?', percent-encoded; a literal '+' is a plus sign
+ * @param rules     the parameters of the route; the first one is always a list
  * @param document  filled in on success; arrays are in the arena, json_decref(root) frees the rest, also after a fault
  */
-bool api_query_document(const char *query, const struct api_query_names *names, struct api_arena *arena,
+bool api_query_document(const char *query, const struct api_object *rules, struct api_arena *arena,
                         struct api_document *document, struct api_fault *fault);
 
 /* Decodes %XX in place. @return false for a broken or NUL escape */

@@ -10,6 +10,7 @@
 #include "admission.h"
 #include "api/api.h"
 #include "api/budget.h"
+#include "api/openapi.h"
 #include "body.h"
 #include "certificate.h"
 #include "head.h"
@@ -54,6 +55,7 @@ struct srv_http {
 	struct api_pool *body_pool;   /* apart: of a body only what has arrived counts against the budget */
 	struct srv_trimmer *trimmer, *body_trimmer;
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
+	char *description;               /* of both */
 	const struct srv_gate *gate;
 	void (*on_idle)(void);
 	int listen_fd;
@@ -944,6 +946,7 @@ static void destroy(struct srv_http *http)
 	api_pool_free(http->body_pool);
 	srv_addresses_free(http->addresses);
 	srv_watch_stop(http->watch);
+	free(http->description);
 	free(http);
 }
 
@@ -980,17 +983,14 @@ struct srv_http *srv_http_start(const struct srv_options *options, const struct 
 	http->deadline_seconds = options->deadline_seconds;
 	http->budget.most_bytes = (size_t)options->memory_bytes;
 	http->receive_seconds = options->receive_seconds;
-	http->large = (struct api_service){.n_threads = (int)options->threads,
-	                                   .max_json_bytes = (size_t)options->max_json_bytes,
-	                                   .max_frame_bytes = (size_t)options->max_frame_bytes,
-	                                   .max_answer_bytes = (size_t)options->max_answer_bytes,
-	                                   .max_contacts = (size_t)options->max_contacts,
-	                                   .max_vertices = (size_t)options->max_vertices};
+	http->large = srv_service(options);
 	if (!api_choose_kernels(&http->large, srv_kernels_name(options))) {
 		srv_log(SRV_ERROR, "--kernels: this processor has no %s", srv_kernels_name(options));
 		destroy(http);
 		return NULL;
 	}
+	http->description = api_openapi_print(&http->large, &http->large.description_bytes);
+	http->large.description = http->description; /* out of memory: each request will try */
 	http->small = http->large;
 	http->small.n_threads = 1;
 	if (start_threads(http, options))

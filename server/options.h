@@ -5,6 +5,9 @@
 #ifndef SERVER_OPTIONS_H
 #define SERVER_OPTIONS_H
 
+#include "api/api.h"
+
+#include <stdbool.h>
 #include <stdio.h>
 
 /* The inner loops by name; "best" leaves the choice to the core. */
@@ -39,6 +42,10 @@ struct srv_options {
 	long long anonymous; /* 0, or 1: everybody may ask */
 	const char *config;   /* the file that options were read from; NULL: none */
 	char *config_text;    /* private */
+	/* Of `frictiond check`, which takes all of the above as well: */
+	bool check;
+	bool json;            /* --json */
+	const char *file;     /* with check: the request's; "-" is standard input */
 };
 
 enum srv_start {
@@ -50,21 +57,24 @@ enum srv_start {
 /* What a process that ends by itself tells. */
 enum srv_exit_code {
 	SRV_CODE_OK = 0,      /* stopped by a signal, or a question was answered */
-	SRV_CODE_FAILED = 1,  /* could not run */
-	SRV_CODE_BAD = 2,     /* an option is wrong, wherever it stands */
+	SRV_CODE_FAILED = 1,  /* could not run; check: does not agree */
+	SRV_CODE_BAD = 2,     /* an option is wrong, wherever it stands; check: could not be checked */
 };
 
 /**
  * Flags win over the environment, which wins over the file, which wins over the defaults. A variable whose flag is given
  * is not looked at; an empty one counts as absent. The file is checked as a whole.
  * @param options  to be freed after SRV_START
- * @param out  where --help, --version, --print-config and --print-options-markdown print
+ * @param out  where --help, --version, --print-config, --print-openapi and --print-options-markdown print
  * @param err  where the fault is named
  */
 enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err);
 
 /* Its texts die with it. */
 void srv_options_free(struct srv_options *options);
+
+/* What they promise to clients; without kernels, pool and description. */
+struct api_service srv_service(const struct srv_options *options);
 
 /* The word that --kernels stands for. */
 const char *srv_kernels_name(const struct srv_options *options);

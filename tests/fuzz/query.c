@@ -79,16 +79,22 @@ static json_t *value_of(const char *name, const char *text, bool first)
 	return !strcmp(text, "true") ? json_true() : !strcmp(text, "false") ? json_false() : json_string(text);
 }
 
-static bool is_among(const char *name, const char *const list[])
+/* Which parameter that is, from 0; -1 if there is none of that name. */
+static int place_of(const char *name, const struct api_object *known)
 {
-	for (; *list; list++)
-		if (!strcmp(name, *list))
-			return true;
-	return false;
+	int place = 0;
+	for (int i = 0; i < known->n_rules; i++) {
+		if (!api_rule_applies(&known->rules[i], known))
+			continue;
+		if (!strcmp(name, known->rules[i].name))
+			return place;
+		place++;
+	}
+	return -1;
 }
 
 /* A document of the parameters; NULL if the query cannot be one. */
-static json_t *document_of(const char *query, const struct api_query_names *known)
+static json_t *document_of(const char *query, const struct api_object *known)
 {
 	json_t *document = json_object();
 	char *name = malloc(strlen(query) + 1), *value = malloc(strlen(query) + 1);
@@ -98,8 +104,8 @@ static json_t *document_of(const char *query, const struct api_query_names *know
 		if (n > 0) {
 			const bool valued = n_name < n;
 			ok = decode(p, n_name, name) && decode(p + n_name + valued, n - n_name - valued, value) &&
-			     is_among(name, known->all) && !json_object_get(document, name) &&
-			     !json_object_set_new(document, name, value_of(name, value, !strcmp(name, known->all[0])));
+			     place_of(name, known) >= 0 && !json_object_get(document, name) &&
+			     !json_object_set_new(document, name, value_of(name, value, place_of(name, known) == 0));
 		}
 		p += n;
 		p += *p == '&';
@@ -144,12 +150,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(target + bytes, input.at, fuzz_left(&input));
 	target = realloc(target, strlen(target) + 1);
 	const struct api_request request = {.method = "GET", .target = target, .request_id = "id"};
-	const struct api_query_names known = api_function_parameters(api_function_find(name));
+	const struct api_object *known = api_function_parameters(api_function_find(name));
 	struct api_response response;
 	api_handle(&service, &request, &response);
 	char *body = fuzz_body(&response);
 	fuzz_judge(&service, &request, &response, body);
-	json_t *document = document_of(target + bytes, &known);
+	json_t *document = document_of(target + bytes, known);
 	FUZZ_CHECK(document || response.status != 200, "%s is no query", target);
 	if (document)
 		check_post(target, document, &response, body);

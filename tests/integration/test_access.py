@@ -118,12 +118,13 @@ def tokens(tmp_path):
 
 # --- tokens ----------------------------------------------------------------------------------------------------------
 
-def test_all_but_the_probes_need_a_token(serve, tokens):
+def test_all_but_what_is_public_needs_a_token(serve, tokens):
     server = serve("--tokens", tokens)
     connection = server.connect()
-    for path in "/healthz", "/readyz":
+    for path in "/healthz", "/readyz", "/openapi.json":
         assert ask(connection, "GET", path)[0] == 200
         assert ask(connection, "GET", path, "wrong")[0] == 200
+    assert ask(connection, "GET", "/explorer/../v1/info")[0] == 404  # public by its beginning, and nothing else
     for method, path in ("GET", "/v1/info"), ("GET", "/metrics"), ("GET", "/nowhere"), ("OPTIONS", EVALUATE), \
             ("DELETE", "/healthz/"), ("GET", "/v1/functions"), ("PUT", EVALUATE), ("GET", "/healthz/../v1/info"):
         status, headers, body = ask(connection, method, path)

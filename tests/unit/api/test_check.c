@@ -25,7 +25,7 @@ static void begin(struct subject *s, const char *text)
 	if (!api_document_read_json(text, strlen(text), &s->document, &fault))
 		fail_msg("%s: %s", text, fault.detail);
 	s->check = (struct api_check){.document = &s->document, .arena = &s->arena, .fault = &s->fault};
-	s->root = (struct api_field){s->document.root, {0}};
+	s->root = (struct api_field){.node = s->document.root};
 	s->field = api_member(&s->root, "f");
 }
 
@@ -47,11 +47,12 @@ static void judge(const struct subject *s, const char *text, bool ok, const char
 static void objects(void **unused)
 {
 	(void)unused;
-	static const char *const names[] = {"a", "b", NULL};
+	static const struct api_rule known[] = {{.name = "a"}, {.name = "b", .types = 2}, {.name = "of others", .types = 5}};
+	static const struct api_object object = {.rules = known, .n_rules = 3, .type = 1};
 	static const struct {
 		const char *text, *pointer;
 	} cases[] = {
-		{"{\"f\":{}}", NULL}, {"{\"f\":{\"b\":1,\"a\":null}}", NULL}, {"{\"f\":{\"a\":1,\"c\":1}}", "/f/c"},
+		{"{\"f\":{\"of others\":1}}", "/f/of others"}, {"{\"f\":{}}", NULL}, {"{\"f\":{\"b\":1,\"a\":null}}", NULL}, {"{\"f\":{\"a\":1,\"c\":1}}", "/f/c"},
 		{"{\"f\":{\"aa\":1}}", "/f/aa"},
 		{"{\"f\":{\"\":1}}", "/f/"}, {"{\"f\":{\"a/~\":1}}", "/f/a~1~0"}, {"{\"f\":{\"d\":1,\"c\":1}}", "/f/d"},
 		{"{\"f\":[]}", "/f"}, {"{\"f\":[{}]}", "/f"},
@@ -60,7 +61,7 @@ static void objects(void **unused)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct subject s;
 		begin(&s, cases[i].text);
-		judge(&s, cases[i].text, api_check_object(&s.check, &s.field, names), cases[i].pointer);
+		judge(&s, cases[i].text, api_check_object(&s.check, &s.field, &object), cases[i].pointer);
 		end(&s);
 	}
 }

@@ -98,13 +98,13 @@ static void lists_every_name_with_its_parameters(void **unused)
 		const json_t *entry = json_array_get(list, i);
 		assert_string_equal(json_string_value(json_object_get(entry, "name")), names[i]);
 		assert_true(json_string_length(json_object_get(entry, "meaning")) > 0);
-		const char *const *all = api_function_parameters(api_function_find(names[i])).all;
+		const struct api_object *all = api_function_parameters(api_function_find(names[i]));
 		const json_t *parameters = json_object_get(entry, "parameters");
-		for (size_t p = 0; p <= json_array_size(parameters); p++)
-			if (p == json_array_size(parameters))
-				assert_null(all[p]);
-			else
-				assert_string_equal(json_string_value(json_array_get(parameters, p)), all[p]);
+		size_t p = 0;
+		for (int r = 0; r < all->n_rules; r++)
+			if (api_rule_applies(&all->rules[r], all))
+				assert_string_equal(json_string_value(json_array_get(parameters, p++)), all->rules[r].name);
+		assert_int_equal(p, json_array_size(parameters));
 	}
 	json_decref(answer);
 	api_response_free(&response);

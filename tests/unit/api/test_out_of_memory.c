@@ -123,6 +123,7 @@ void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, vo
 	return moved;
 }
 
+static long stride = 1; /* of the allocations that fail; a prime where a request makes thousands */
 static bool trees_never_fail; /* where a request is so large that its many small nodes would take minutes */
 
 static void *allocate_tree(size_t bytes)
@@ -251,7 +252,7 @@ static void sweep(const struct api_request *request, const char *name, int statu
 		ask(request, &right);
 		api_pool_trim(pool, 0);
 		assert_true(n > 0);
-		for (long i = 0; i < n; i++) {
+		for (long i = 0; i < n; i += stride) {
 			for_ever = false;
 			try(request, &right, i, name);
 			for_ever = true;
@@ -385,7 +386,7 @@ static void put_request(struct fuzz_dressed *d, const char *hessian, bool materi
 
 enum dresses { JSON_TO_JSON, FRAME_TO_FRAME, JSON_TO_FRAME, FRAME_TO_JSON };
 
-static void evaluate(const char *hessian, bool materials, enum dresses dresses)
+static void ask_for(const char *target, const char *hessian, bool materials, enum dresses dresses)
 {
 	struct fuzz_dressed d;
 	size_t bytes;
@@ -393,11 +394,16 @@ static void evaluate(const char *hessian, bool materials, enum dresses dresses)
 	char *frame = fuzz_frame(&d, &bytes);
 	const char *accept = dresses == JSON_TO_JSON || dresses == FRAME_TO_JSON ? api_media_json : api_media_frame;
 	if (dresses == FRAME_TO_FRAME || dresses == FRAME_TO_JSON)
-		post("/v1/evaluate", api_media_frame, accept, frame, bytes, 200, hessian);
+		post(target, api_media_frame, accept, frame, bytes, 200, hessian);
 	else
-		post("/v1/evaluate", api_media_json, accept, d.json.data, d.json.bytes, 200, hessian);
+		post(target, api_media_json, accept, d.json.data, d.json.bytes, 200, hessian);
 	free(frame);
 	fuzz_dressed_free(&d);
+}
+
+static void evaluate(const char *hessian, bool materials, enum dresses dresses)
+{
+	ask_for("/v1/evaluate", hessian, materials, dresses);
 }
 
 /* ---- the sweeps ---- */
@@ -412,6 +418,20 @@ static void answers_evaluations(void **unused)
 		evaluate("{\"format\":\"csr\",\"projection\":\"clamp\"}", true, dresses);
 		evaluate("{\"format\":\"factors\",\"projection\":\"abs\"}", false, dresses);
 	}
+}
+
+static void answers_checks(void **unused)
+{
+	(void)unused;
+	n_contacts = 6;
+	ask_for("/v1/check", "{}", false, JSON_TO_JSON);
+	ask_for("/v1/check", "{}", true, FRAME_TO_FRAME);
+	service.n_threads = 2;
+	trees_never_fail = true;
+	n_contacts = 100;
+	ask_for("/v1/check", "{}", false, FRAME_TO_FRAME);
+	trees_never_fail = false;
+	service.n_threads = 1;
 }
 
 /* Enough contacts for two threads to evaluate and to print, for blocks of the pool's, huge pages and an answer in parts. */
@@ -452,6 +472,9 @@ static void answers_what_needs_no_computing(void **unused)
 	get("/v1/info", 200);
 	get("/healthz", 200);
 	get("/readyz", 200);
+	stride = 997;
+	get("/openapi.json", 200);
+	stride = 1;
 	get("/nowhere", 404);
 	get("/v1/functions/none", 404);
 	get("/v1/evaluate", 405);
@@ -513,6 +536,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_evaluations),
+		cmocka_unit_test(answers_checks),
 		cmocka_unit_test(answers_large_evaluations_on_two_threads),
 		cmocka_unit_test(answers_functions),
 		cmocka_unit_test(answers_what_needs_no_computing),

@@ -9,9 +9,10 @@
 
 #include <cmocka.h>
 
-static const char *const all[] = {"y", "mu", "word", "flag", NULL};
-static const char *const words[] = {"word", "flag", NULL};
-static const struct api_query_names names = {all, words};
+static const struct api_rule all[] = {
+	{.name = "y", .kind = API_REALS}, {.name = "mu", .kind = API_REALS}, {.name = "other", .kind = API_REALS, .types = 2},
+	{.name = "word", .kind = API_WORD}, {.name = "flag", .kind = API_BOOL}};
+static const struct api_object rules = {.rules = all, .n_rules = 5, .type = 0};
 
 /* A query under test; freed whether it was read or not. */
 struct query {
@@ -24,7 +25,7 @@ struct query {
 static struct query read_query(const char *text)
 {
 	struct query q = {0};
-	q.ok = api_query_document(text, &names, &q.arena, &q.document, &q.fault);
+	q.ok = api_query_document(text, &rules, &q.arena, &q.document, &q.fault);
 	assert_int_equal(q.ok, q.fault.status == 0);
 	return q;
 }

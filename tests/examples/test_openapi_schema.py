@@ -1,0 +1,72 @@
+"""/openapi.json against the schema that the OpenAPI Initiative publishes for version 3.1, by a validator from npm.
+
+That one leaves the JSON Schemas inside alone: tests/integration/test_openapi.py looks at those.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FILES = ROOT / 'tests' / 'examples' / 'openapi'
+TOOLS = ROOT / 'build' / 'openapi'
+LOCK = 'package-lock.json'
+
+
+@pytest.fixture(scope='module')
+def validate():
+    """Gives what the validator says of a document: {'valid': ...}"""
+    installed = TOOLS / 'installed'
+    if not installed.exists() or installed.read_bytes() != (FILES / LOCK).read_bytes():
+        TOOLS.mkdir(parents=True, exist_ok=True)
+        for name in ('package.json', LOCK):
+            shutil.copy(FILES / name, TOOLS)
+        subprocess.run(['npm', 'ci', '--prefix', TOOLS, '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], check=True)
+        shutil.copy(FILES / LOCK, installed)
+
+    def run(document, path):
+        path.write_text(json.dumps(document))
+        program = TOOLS / 'node_modules/@seriousme/openapi-schema-validator/bin/validate-api-cli.js'
+        done = subprocess.run(['node', program, path], stdout=subprocess.PIPE, text=True, check=False)
+        return json.loads(done.stdout)
+
+    return run
+
+
+@pytest.fixture(scope='module')
+def description():
+    program = ROOT / os.environ.get('FRICTIOND', 'build/frictiond')
+    return subprocess.run([program, '--print-openapi'], stdout=subprocess.PIPE, check=True).stdout
+
+
+def test_it_is_valid(validate, description, tmp_path):
+    document = json.loads(description)
+    assert document['openapi'].startswith('3.1.')
+    assert validate(document, tmp_path / 'openapi.json') == {'valid': True}
+
+
+def without_a_description(document):
+    del document['paths']['/v1/info']['get']['responses']['200']['description']
+
+
+def with_a_parameter_from_nowhere(document):
+    del document['components']['parameters']['RequestId']['in']
+
+
+def with_an_unknown_field(document):
+    document['info']['surprise'] = 1
+
+
+def with_security_of_no_kind(document):
+    document['components']['securitySchemes']['token']['type'] = 'handshake'
+
+
+@pytest.mark.parametrize('spoil', [
+    without_a_description, with_a_parameter_from_nowhere, with_an_unknown_field, with_security_of_no_kind])
+def test_the_validator_sees_faults(validate, description, tmp_path, spoil):
+    document = json.loads(description)
+    spoil(document)
+    assert validate(document, tmp_path / 'spoilt.json')['valid'] is False

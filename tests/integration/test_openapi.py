@@ -1,0 +1,536 @@
+"""GET /openapi.json: complete, valid, and true of every request that is accepted and every answer.
+
+A request that the server accepts is valid by the schema; one that it refuses for what a schema can say (unknown fields,
+types, ranges, words, lengths of rows) is not. Every answer, problems and headers included, is as described.
+"""
+import functools
+import http.client
+import json
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+from urllib.parse import quote, urlencode, urlsplit
+
+import jsonschema
+import pytest
+
+import test_cases
+from conftest import ROOT
+from test_errors import GOOD, MUTATED, served, text_of  # noqa: F401
+from test_frame_format import FRAME, to_frame
+
+sys.path.insert(0, str(ROOT / 'tests' / 'oracle'))
+import generate  # noqa: E402
+
+METHODS = ('get', 'head', 'post')
+
+
+def printed(*options):
+    program = ROOT / os.environ.get('FRICTIOND', 'build/frictiond')
+    return subprocess.run([program, *options, '--print-openapi'], stdout=subprocess.PIPE, check=True).stdout
+
+
+@functools.cache
+def description():
+    return json.loads(printed())
+
+
+def find(document, pointer):
+    for key in pointer.lstrip('#').split('/')[1:]:
+        document = document[key.replace('~1', '/').replace('~0', '~')]
+    return document
+
+
+def resolved(document, node):
+    return find(document, node['$ref']) if '$ref' in node else node
+
+
+def validator_of(document, schema):
+    """References in a description start at its root."""
+    return jsonschema.Draft202012Validator({'components': document['components'], **schema})
+
+
+@functools.cache
+def validator(name):
+    return validator_of(description(), {'$ref': f'#/components/schemas/{name}'})
+
+
+def faults(name, value):
+    return [f'{"/".join(map(str, error.absolute_path))}: {error.message[:200]}' for error in validator(name).iter_errors(value)]
+
+
+@functools.cache
+def content_validator(text):
+    return validator_of(description(), json.loads(text))
+
+
+def operations(document):
+    for path, methods in document['paths'].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+def template_of(path):
+    """The documented path that a target belongs to."""
+    path = path.partition('?')[0]
+    for known in description()['paths']:
+        if re.fullmatch(re.sub(r'\\{\w+\\}', '[^/]+', re.escape(known)), path):
+            return known
+    return None
+
+
+def document_of_frame(body):
+    length, = struct.unpack('<Q', body[:8])
+    return json.loads(body[8:8 + length])
+
+
+def judge(path, method, status, headers, body):
+    """That an answer is one of those described; gives the document in it, if there is one."""
+    document = description()
+    operation = document['paths'][path][method]
+    described = operation['responses'].get(str(status))
+    assert described, f'{method} {path}: {status} is not described'
+    described = resolved(document, described)
+    for name, header in described.get('headers', {}).items():
+        header, value = resolved(document, header), headers.get(name.lower())
+        assert value is not None or not header.get('required'), f'{method} {path}: {status} without {name}'
+        if value is not None and 'pattern' in header['schema']:
+            assert re.search(header['schema']['pattern'], value), (name, value)
+    if status == 304:
+        return None
+    media = headers['content-type'].partition(';')[0]
+    content = described['content'].get(media, described['content'].get('*/*'))
+    assert content is not None, f'{method} {path}: {status} as {media} is not described'
+    if 'json' not in media and media != FRAME:
+        return None
+    value = document_of_frame(body) if media == FRAME else json.loads(body)
+    schema = content['schema']
+    errors = list(content_validator(json.dumps(schema.get('contentSchema', schema))).iter_errors(value))
+    assert errors == [], (path, status, errors[0].message[:500])
+    return value
+
+
+# --- the document itself ----------------------------------------------------------------------------------------------
+
+def references(node):
+    if isinstance(node, dict):
+        if isinstance(node.get('$ref'), str):
+            yield node['$ref']
+        for value in node.values():
+            yield from references(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from references(value)
+
+
+def test_references_lead_to_what_is_there_and_all_is_used():
+    document = description()
+    used = set(references(document))
+    for reference in used:
+        find(document, reference)
+    for kind in ('schemas', 'responses', 'headers', 'parameters'):
+        for name in document['components'][kind]:
+            assert f'#/components/{kind}/{name}' in used, name
+
+
+def schemas_in(node):
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ('schema', 'contentSchema'):
+                yield value
+            elif key != 'examples':
+                yield from schemas_in(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from schemas_in(value)
+
+
+def test_schemas_are_schemas():
+    schemas = [*description()['components']['schemas'].values(), *schemas_in(description())]
+    assert len(schemas) >= 100
+    for schema in schemas:
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_operations_are_complete():
+    seen = set()
+    for path, method, operation in operations(description()):
+        assert method in METHODS
+        assert operation['operationId'] not in seen and operation['summary'] and operation['tags']
+        seen.add(operation['operationId'])
+        if method != 'head':
+            assert operation['description'] and '200' in operation['responses']
+            assert {'400', '405', '408', '413', '500', '503'} <= set(operation['responses'])
+            assert ('401' in operation['responses']) == (operation.get('security') != [])
+        names = [resolved(description(), parameter)['name'] for parameter in operation['parameters']]
+        assert set(re.findall(r'\{(\w+)\}', path)) <= set(names)
+
+
+def test_it_is_served(server):
+    address = urlsplit(server)
+    connection = http.client.HTTPConnection(address.hostname, address.port)
+    bodies = []
+    for method in ('GET', 'GET', 'HEAD'):
+        connection.request(method, '/openapi.json')
+        answer = connection.getresponse()
+        bodies.append(answer.read())
+        assert answer.status == 200 and answer.headers['Content-Type'] == 'application/json'
+        assert int(answer.headers['Content-Length']) == len(bodies[0])
+    connection.close()
+    assert bodies == [bodies[0], bodies[0], b''] and bodies[0] + b'\n' == printed()
+    assert len(bodies[0]) < 200_000
+
+
+def test_it_needs_no_token_and_has_the_limits_of_its_server(server_with, tmp_path):
+    tokens = tmp_path / 'tokens'
+    tokens.write_text('me ' + 'x' * 32 + '\n')
+    tokens.chmod(0o600)
+    limits = ['--max-contacts', '3', '--max-vertices', '5', '--max-json-bytes', '4K', '--max-answer-bytes', '1G']
+    address = urlsplit(server_with('--tokens', str(tokens), *limits))
+    connection = http.client.HTTPConnection(address.hostname, address.port)
+    connection.request('GET', '/openapi.json')
+    answer = connection.getresponse()
+    assert answer.status == 200
+    document = json.loads(answer.read())
+    assert document == json.loads(printed(*limits))
+    for text in ('4096 bytes', f'{1 << 30} bytes', '3 contacts', '5 vertices'):
+        assert text in document['info']['description']
+    validate = validator_of(document, {'$ref': '#/components/schemas/EvaluateRequest'})
+
+    def send(n_vertices, n_contacts):
+        batch = {'dim': 2, 'velocities': [[0, 0]] * n_vertices, 'collisions': {'plane_vertex': {
+            'vertices': list(range(n_contacts)), 'plane_normal': [0, 1], 'normal_force': 1, 'mu': 1, 'eps_v': 1}}}
+        connection.request('POST', '/v1/evaluate', json.dumps(batch), {'Authorization': 'Bearer ' + 'x' * 32})
+        taken = connection.getresponse()
+        taken.read()
+        return taken.status, validate.is_valid(batch)
+
+    assert send(5, 3) == (200, True)
+    assert send(6, 3) == send(5, 4) == (413, False)
+    connection.request('GET', '/v1/info')
+    assert connection.getresponse().status == 401
+    connection.close()
+
+
+# --- complete -----------------------------------------------------------------------------------------------------------
+
+def sources(name):
+    return (ROOT / name).read_text()
+
+
+def test_every_route_is_there():
+    routes = re.search(r'} routes\[\] = \{\n(.*?)\n\};', sources('api/handle.c'), re.S)[1]
+    paths = set(re.findall(r'^\t\{"(/[^"]*)"', routes, re.M)) | set(
+        re.findall(r'srv_head_is_for\(&request->head, "(/[^"]*)"\)', sources('server/http.c')))
+    assert len(paths) >= 8
+    described = {re.sub(r'\{\w+\}$', '', path) for path in description()['paths']}
+    assert paths <= described
+    assert described - paths <= {'/', '/explorer/'}
+
+
+def test_every_route_takes_the_methods_that_are_described(server):
+    address = urlsplit(server)
+    connection = http.client.HTTPConnection(address.hostname, address.port)
+    for path, methods in description()['paths'].items():
+        if path == '/explorer/{file}':
+            continue  # its files have names that may change; `/` has the same methods
+        connection.request('DELETE', path.replace('{name}', 'smooth_mu'))
+        answer = connection.getresponse()
+        body = answer.read()
+        assert answer.status == 405
+        assert set(answer.headers['Allow'].lower().split(', ')) == set(methods), path
+        for method in set(methods) - {'head'}:
+            judge(path, method, 405, {name.lower(): value for name, value in answer.getheaders()}, body)
+    connection.close()
+
+
+def test_every_status_is_described():
+    """Those of the table that problems are made of, but for those that only a proxy gives."""
+    table = re.findall(r'^\t\{(\d{3}), "([^"]+)", (\w+)', sources('api/problem.c'), re.M)
+    titles = {status: title for status, title, where in table if where != '0'}
+    responses = description()['components']['responses']
+    assert set(titles) == set(responses) and len(titles) >= 15
+    for status, title in titles.items():
+        assert responses[status]['description'].startswith(title + '. ')
+
+
+# --- requests and answers ---------------------------------------------------------------------------------------------
+
+CASES = [name for name in test_cases.CASES if 'options' not in test_cases.load(test_cases.FOLDER / name, 'meta.json', {})]
+
+
+def request_schema(path, target):
+    if path in ('/v1/evaluate', '/v1/check'):
+        return 'EvaluateRequest'
+    name = target.partition('?')[0].rpartition('/')[2]
+    for schema, value in description()['components']['schemas'].items():
+        if name in value.get('x-functions', []):
+            return schema
+    raise AssertionError(name)
+
+
+def test_cases_are_as_described(served):  # noqa: F811
+    """Every request of tests/cases: the answer is described, and valid; what is accepted is valid."""
+    seen, accepted = set(), 0
+    for name in CASES:
+        folder = test_cases.FOLDER / name
+        meta = test_cases.load(folder, 'meta.json', {})
+        bodies = [folder / file for file in ('request.json', 'request.raw') if (folder / file).exists()]
+        method = meta.get('method', 'POST' if bodies else 'GET').lower()
+        target = meta.get('path', '/v1/evaluate')
+        path = template_of(target)
+        if path is None or method not in description()['paths'][path] or method == 'head':
+            continue
+        lines = [line.partition(':') for line in meta.get('headers', [])]
+        if {key.strip().lower() for key, _, _ in lines} - {'content-type', 'accept', 'x-request-id'}:
+            continue  # about HTTP itself: sent by curl elsewhere
+        headers = {key.strip(): value.strip() for key, _, value in lines if value.strip()}
+        body = bodies[0].read_bytes() if bodies else None
+        try:
+            status, answered, content = served.send(method.upper(), target, body, headers)
+        except UnicodeEncodeError:
+            continue
+        try:
+            judge(path, method, status, answered, content)
+        except AssertionError as error:
+            raise AssertionError(f'{name}: {error}') from error
+        seen.add((path, method, status))
+        if status == 200 and method == 'post' and b'frame' not in str(headers).encode():
+            accepted += 1
+            assert faults(request_schema(path, target), json.loads(body)) == [], name
+    assert accepted >= 100
+    assert {status for _, _, status in seen} >= {200, 400, 404, 406, 415, 422}
+
+
+@pytest.mark.parametrize('seed', range(120))
+def test_random_requests(served, seed):  # noqa: F811
+    request = generate.request(f'openapi/{seed}')
+    assert faults('EvaluateRequest', request) == []
+    status, headers, body = served.evaluate(text_of(request))
+    assert status == 200
+    judge('/v1/evaluate', 'post', status, headers, body)
+    if '/v1/check' in description()['paths']:
+        status, headers, body = served.send('POST', '/v1/check', text_of(request))
+        judge('/v1/check', 'post', status, headers, body)
+    frame = to_frame(request, random.Random(seed))
+    assert faults('EvaluateRequestFrame', document_of_frame(frame)) == []
+    status, headers, body = served.send('POST', '/v1/evaluate', frame, {'Content-Type': FRAME})
+    assert status == 200 and headers['content-type'] == FRAME
+    judge('/v1/evaluate', 'post', status, headers, body)
+
+
+@pytest.mark.parametrize('name', GOOD)
+def test_good_requests(name):
+    assert faults('EvaluateRequest', GOOD[name]) == []
+
+
+# What no schema can say: how lengths go together, what values of others allow, that 3.0 is not written as an integer.
+BEYOND = ('a longer array', 'a shorter array', 'too large', 'huge', 'real', 'a vertex twice', 'asymmetric', 'missing',
+          'nothing for a number')
+
+
+def is_beyond(what):
+    return any(words in what for words in BEYOND) or ('/materials/' in what and ' row' in what)
+
+
+def test_refused_requests_are_invalid():
+    """All requests of test_errors that are refused, each with one mistake."""
+    judged = [(what, request) for what, request, _ in MUTATED if not is_beyond(what)]
+    assert [what for what, request in judged if validator('EvaluateRequest').is_valid(request)] == []
+    assert len(judged) >= 2000
+
+
+def test_references_are_for_frames_only():
+    request = {**GOOD['given-mu'], 'velocities': {'dtype': 'f64', 'shape': [6, 3], 'offset': 0}}
+    assert faults('EvaluateRequest', request) != []
+    assert faults('EvaluateRequestFrame', request) == []
+    request['velocities'] = {'dtype': 'f16', 'shape': [6, 3], 'offset': 0}
+    assert faults('EvaluateRequestFrame', request) != []
+
+
+def objects_with_defaults(document, name, path=()):
+    """(path of fields, default) in a request, down through objects."""
+    for field, schema in document['components']['schemas'][name]['properties'].items():
+        if 'default' in schema:
+            yield (*path, field), schema['default']
+        if '$ref' in schema:
+            yield from objects_with_defaults(document, schema['$ref'].rpartition('/')[2], (*path, field))
+
+
+DEFAULTS = list(objects_with_defaults(description(), 'EvaluateRequest'))
+
+
+@pytest.mark.parametrize('path,value', DEFAULTS, ids=lambda part: '/'.join(part) if isinstance(part, tuple) else '')
+def test_defaults_are_the_defaults(served, path, value):  # noqa: F811
+    """A request that says what would be assumed gives the same bytes."""
+    bare = json.loads(text_of(next(good for good in GOOD.values() if has(good, path[:-1]) and suits(good, path))))
+    place = functools.reduce(dict.__getitem__, path[:-1], bare)
+    place.pop(path[-1], None)
+    first = served.evaluate(text_of(bare))
+    place[path[-1]] = value
+    second = served.evaluate(text_of(bare))
+    assert first[0] == second[0] == 200 and first[2] == second[2], (first[2][:300], second[2][:300])
+
+
+def has(document, path):
+    return not path or (path[0] in document and has(document[path[0]], path[1:]))
+
+
+def suits(good, path):
+    return path[-1] != 'blend' or any(name.startswith('vertex_mu') for name in good['friction'])
+
+
+def test_there_are_defaults():
+    assert {path[-1] for path, _ in DEFAULTS} == {
+        'outputs', 'collision_outputs', 'on_degenerate', 'format', 'triangle', 'projection', 'dmin', 'weight', 'blend',
+        'mu_transition'}
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+CALLS = {name: schema for schema, value in description()['components']['schemas'].items()
+         for name in value.get('x-functions', [])}
+
+
+def test_all_functions_are_there(served):  # noqa: F811
+    status, headers, body = served.send('GET', '/v1/functions', None)
+    listed = judge('/v1/functions', 'get', status, headers, body)['functions']
+    assert {entry['name'] for entry in listed} == set(CALLS) and len(CALLS) == 15
+    for entry in listed:
+        schema = description()['components']['schemas'][CALLS[entry['name']]]
+        assert entry['parameters'] == list(schema['properties'])
+    parameters = description()['paths']['/v1/functions/{name}']['get']['parameters']
+    queried = {p['name']: p for p in parameters if p.get('in') == 'query'}
+    assert set(queried) == set().union(*(entry['parameters'] for entry in listed))
+    named = next(p for p in parameters if p.get('name') == 'name')
+    assert set(named['schema']['enum']) == set(CALLS)
+
+
+def calls(name, rng):
+    """Random parameters of a function, most of them right."""
+    schema = description()['components']['schemas'][CALLS[name]]
+    n = rng.choice([1, 1, 2, 5])
+    for field, value in schema['properties'].items():
+        if rng.random() < 0.06:
+            continue
+        if 'anyOf' not in value and value.get('type') != 'array':
+            yield field, rng.choice(value.get('enum', [True, False]) if rng.random() < 0.9 else ['x', 1, None])
+            continue
+        rows = [[rng.uniform(0.1, 2) for _ in range(2)] for _ in range(n)]
+        numbers = [rng.choice([0.5, 1, 2.5]) for _ in range(n)]
+        pairs = 'tau' in field or 'aniso' in field
+        right = [rows, rows, rows[0]] if pairs else [numbers, numbers, numbers[0]]
+        yield field, rng.choice(right if rng.random() < 0.85 else [-1, 0, [-1] * n, '1', [[1]], {}, None, sum(rows, [])])
+    if rng.random() < 0.03:
+        yield 'unknown', 1
+
+
+@pytest.mark.parametrize('name', CALLS)
+def test_calls(served, name):  # noqa: F811
+    """Accepted: valid. Refused: invalid, unless for lengths that do not fit or a value that a double cannot hold."""
+    rng, statuses = random.Random(name), []
+    for _ in range(60):
+        request = dict(calls(name, rng))
+        status, headers, body = served.send('POST', f'/v1/functions/{name}', text_of(request))
+        answer = judge('/v1/functions/{name}', 'post', status, headers, body)
+        valid = validator(CALLS[name]).is_valid(request)
+        statuses.append(status)
+        assert valid or status == 422, request
+        if valid and status == 422:
+            assert re.search('shape|does not fit', answer['detail']), (request, answer)
+        frame = to_frame(request, rng)
+        status, headers, body = served.send('POST', f'/v1/functions/{name}', frame, {'Content-Type': FRAME})
+        judge('/v1/functions/{name}', 'post', status, headers, body)
+        assert status == 422 or faults(CALLS[name] + 'Frame', document_of_frame(frame)) == []
+    assert set(statuses) == {200, 422}
+
+
+@pytest.mark.parametrize('accept', ['application/json', FRAME])
+@pytest.mark.parametrize('path', [path for path, method, o in operations(description())
+                                  if method == 'get' and '{' not in path])
+def test_plain_answers(served, path, accept):  # noqa: F811
+    status, headers, body = served.send('GET', path, None, {'Accept': accept, 'traceparent': f'00-{"a" * 32}-{"b" * 16}-01'})
+    assert status == 200 and 'traceresponse' in headers
+    judge(path, 'get', status, headers, body)
+
+
+def test_problems_of_the_server(server_with, tmp_path):
+    """Those that need a server of its own: 401, 413, 503."""
+    tokens = tmp_path / 'tokens'
+    tokens.write_text('me ' + 'x' * 32 + '\n')
+    tokens.chmod(0o600)
+    for options, headers, status in ((['--tokens', str(tokens)], {}, 401), (['--tokens', str(tokens)], {
+            'Authorization': 'Bearer y'}, 401), (['--max-json-bytes', '8'], {}, 413), (['--max-answer-bytes', '10'], {}, 413),
+            (['--memory-bytes', '16M', '--max-json-bytes', '1G'], {}, 503)):
+        address = urlsplit(server_with(*options))
+        connection = http.client.HTTPConnection(address.hostname, address.port)
+        body = text_of(GOOD['given-mu']) + b' ' * (20 << 20 if status == 503 else 0)
+        connection.request('POST', '/v1/evaluate', body, {'Content-Type': 'application/json', **headers})
+        answer = connection.getresponse()
+        assert answer.status == status
+        judge('/v1/evaluate', 'post', status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+        connection.close()
+
+
+# --- examples ---------------------------------------------------------------------------------------------------------
+
+def examples():
+    """(path, method, name, target, body, {status: expected answer})"""
+    document = description()
+    for path, method, operation in operations(document):
+        requests, queries = {}, {}
+        for parameter in operation['parameters'] if method == 'get' else ():
+            for name, example in resolved(document, parameter).get('examples', {}).items():
+                queries.setdefault(name, {})[parameter['name']] = example['value']
+        for name, example in operation.get('requestBody', {}).get('content', {}).get('application/json', {}).get(
+                'examples', {}).items():
+            requests[name] = example['value']
+        answers = {}
+        for status, response in operation['responses'].items() if method != 'head' else ():
+            for content in resolved(document, response).get('content', {}).values():
+                for name, example in content.get('examples', {}).items():
+                    answers.setdefault(name, {})[int(status)] = example['value']
+        for name in set(requests) | set(queries) | (set(answers) if method == 'get' and '{' not in path else set()):
+            query = dict(queries.get(name, {}))
+            called = query.pop('name', name if path == '/v1/functions/{name}' else '')
+            target = path.replace('{name}', called)
+            if query:
+                target += '?' + urlencode({key: ','.join(map(str, value)) if isinstance(value, list) else value
+                                           for key, value in query.items()}, quote_via=quote)
+            yield path, method, name, target, requests.get(name), answers.get(name, {})
+
+
+EXAMPLES = list(examples())
+
+
+@pytest.mark.parametrize('path,method,name,target,body,answers', EXAMPLES, ids=[
+    f'{method} {path} {name}' for path, method, name, *_ in EXAMPLES])
+def test_examples(served, path, method, name, target, body, answers):  # noqa: F811
+    if body is not None:
+        assert faults(request_schema(path, target), body) == []
+    status, headers, content = served.send(method.upper(), target, None if body is None else text_of(body))
+    answer = judge(path, method, status, headers, content)
+    if answers or path != '/v1/check':
+        assert status in answers
+        assert test_cases.same(answer, answers[status]) == [] and test_cases.same(answers[status], answer) == []
+    else:
+        assert status == 200
+
+
+def test_all_examples_of_answers_are_executed():
+    executed = {name for _, _, name, *_ in EXAMPLES}
+    for path, method, operation in operations(description()):
+        for response in operation['responses'].values():
+            for content in resolved(description(), response).get('content', {}).values():
+                assert set(content.get('examples', {})) <= executed
+    assert len(EXAMPLES) >= 9
+
+
+# --- the page made of it ----------------------------------------------------------------------------------------------
+
+def test_the_reference_is_current():
+    made = subprocess.run([ROOT / 'scripts' / 'reference', '-'], input=printed(), stdout=subprocess.PIPE, check=True)
+    assert made.stdout.decode() == (ROOT / 'docs' / 'reference.md').read_text(), 'run scripts/reference'
