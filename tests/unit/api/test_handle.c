@@ -93,13 +93,15 @@ static void admits(void **unused)
 	accepted("GET", "/v1/%69nfo", -1, false, NULL, json);
 	accepted("GET", "/healthz", -1, false, NULL, "text/plain");
 	accepted("HEAD", "/readyz?x", -1, false, NULL, frame);
+	accepted("GET", "/", -1, false, NULL, "text/html");
+	accepted("HEAD", "/explorer/explorer.js?x", -1, false, NULL, "text/javascript");
 }
 
 static void refuses(void **unused)
 {
 	(void)unused;
 	static const char *const nowhere[] = {
-		"/", "", "*", "?", "/v1", "/v1/evaluate/", "/v1/Evaluate", "/v1/functions/", "/v1/functions/none",
+		"/explorer", "/explorer/", "/explorer/index.html", "//", "", "*", "?", "/v1", "/v1/evaluate/", "/v1/Evaluate", "/v1/functions/", "/v1/functions/none",
 		"/v1/functions/smooth_mu/", "//healthz", "/healthz%00", "/healthz%", "/%FF"};
 	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++)
 		refused("GET", nowhere[i], -1, NULL, NULL, 404);
@@ -131,7 +133,8 @@ static void names_what_is_allowed(void **unused)
 	static const struct {
 		const char *target, *allow;
 	} cases[] = {{evaluate, "POST"}, {smooth_mu, "GET, HEAD, POST"}, {"/v1/functions", "GET, HEAD"},
-		{"/v1/info", "GET, HEAD"}, {"/healthz", "GET, HEAD"}, {"/readyz", "GET, HEAD"}};
+		{"/v1/info", "GET, HEAD"}, {"/healthz", "GET, HEAD"}, {"/readyz", "GET, HEAD"},
+		{"/", "GET, HEAD"}, {"/explorer/icon.svg", "GET, HEAD"}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_response response;
 		admit(&(struct api_request){.method = "DELETE", .target = cases[i].target}, -1, false, &response);
