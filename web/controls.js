@@ -43,8 +43,9 @@ export class Control {
 			this.field.value = String(value);
 			this.field.setAttribute("aria-invalid", "false");
 		}
-		if (source !== this.slider)
-			this.slider.value = String(this.scale.position(value));
+		const position = this.scale.position(value);
+		if (source !== this.slider && Number.isFinite(position))
+			this.slider.value = String(position);
 		this.slider.setAttribute("aria-valuetext", String(value));
 	}
 

@@ -21,6 +21,7 @@ export class Incline {
 		Object.assign(this, {read, ...controls}); /* read gives the law; controls: angle, speed, mass */
 		this.contact = section.querySelector("#contact");
 		this.verdict = section.querySelector("#verdict");
+		this.why = section.querySelector("#why");
 		this.list = section.querySelector("dl");
 		this.cone = section.querySelector("#cone");
 		this.spy = section.querySelector("#spy");
@@ -116,15 +117,14 @@ export class Incline {
 	tell(law, {theta}, forces, contacts, {values, largest}) {
 		const sticks = contacts.status.every((status) => status === 0);
 		const ratio = contacts.slip_ratio[0];
-		this.state(this.contact, sticks ? "stick" : "slip", sticks
-			? `■ Sticks: the speed is below εᵥ (slip ratio ${format(ratio, 3)})`
-			: `▶ Slides: the speed is εᵥ or more (slip ratio ${format(ratio, 3)})`);
-		const tan = Math.tan(theta), holds = tan <= largest;
+		const tan = Math.abs(Math.tan(theta)), holds = tan <= largest;
 		const next = values.findIndex((v) => v >= tan);
 		const creep = next > 0 ? (next - 1 + (tan - values[next - 1]) / (values[next] - values[next - 1])) / 200 : 0;
-		this.state(this.verdict, holds ? "stick" : "slip", holds
-			? `■ Holds: tan θ = ${format(tan)} is not above the largest μ f₁, ${format(largest)}; left alone, the block creeps at ${format(creep, 2)} εᵥ`
-			: `▶ Cannot hold: tan θ = ${format(tan)} is above the largest μ f₁, ${format(largest)}; left alone, the block speeds up`);
+		this.state(this.contact, sticks ? "stick" : "slip", sticks ? "■ Sticks" : "▶ Slides");
+		this.state(this.verdict, holds ? "stick" : "slip", holds ? "■ Friction can hold the block" : "▶ Friction cannot hold the block");
+		this.why.textContent = `The slip ratio is ${format(ratio, 3)}: the speed is ${sticks ? "below" : "not below"} εᵥ. ` +
+			`tan θ = ${format(tan)} is ${holds ? "not " : ""}above the largest μ f₁, ${format(largest)}: left alone, the block ` +
+			(!holds ? "speeds up." : tan > 0 ? `creeps down at ${format(creep, 2)} εᵥ.` : "rests.");
 		const net = (forces.pull + forces.friction) / forces.mass;
 		fillList(this.list, [
 			["velocity", `${format(this.speed.value * law.eps_v)} m/s`, "velocity"],
@@ -133,7 +133,7 @@ export class Incline {
 			["friction along the slope", `${format(forces.friction, 6)} N`, "friction"],
 			["acceleration down the slope", `${format(net, 6)} m/s²`, "acceleration"],
 			["friction ÷ normal force", format(Math.abs(forces.friction) / forces.normal, 6), "mu"],
-			["tan θ", format(tan, 6), "tan"],
+			["tan θ", format(Math.tan(theta), 6), "tan"],
 		]);
 	}
 
@@ -163,7 +163,8 @@ export class Incline {
 			arrow(g, cx, cy, n * s, -n * c, "normal");
 			arrow(g, cx, cy, f * c, f * s, "force");
 		});
-		arrow(g, foot.x, foot.y, p * c, p * s, "slip");
+		const shown = Math.sign(p) * Math.max(Math.abs(p) - 9, 0); /* up to the handle */
+		arrow(g, foot.x, foot.y, shown * c, shown * s, "slip");
 	}
 
 	drawCone({mu_s, mu_k}, {c}, forces) {

@@ -60,6 +60,7 @@ export class Law {
 		return Array.from({length: (to - from) * n + 1}, (_, i) => eps_v * ((from * n + i) / n));
 	}
 
+	/* All curves or none: what is seen together belongs together. */
 	async ask(signal) {
 		const law = this.read();
 		const y = this.sample(law), list = JSON.stringify(y);
@@ -67,21 +68,17 @@ export class Law {
 		const tails = {
 			friction: JSON.stringify({eps_v}).slice(1), mu: JSON.stringify({mu_s, mu_k, eps_v, mu_transition}).slice(1),
 		};
-		this.shown = law;
-		const results = await Promise.allSettled(this.plots.map(async (plot) => {
-			const {name} = plot.what, path = `v1/functions/${name}`;
+		const answers = await Promise.all(this.plots.map(async ({what: {name}}) => {
+			const path = `v1/functions/${name}`;
 			const body = `{"y":${list},${name.startsWith("smooth_mu") ? tails.mu : tails.friction}`;
-			const {json} = await request(path, body, signal);
-			this.answers[name] = {path, body, json};
-			plot.show(y, json.values, law.range[0] < 0 ? [-eps_v, eps_v] : [eps_v]);
-			if (name === this.select.value)
-				this.showExchange();
+			return {path, body, json: (await request(path, body, signal)).json};
 		}));
+		this.shown = law;
 		this.y = y;
+		this.answers = Object.fromEntries(this.plots.map(({what}, i) => [what.name, answers[i]]));
+		this.plots.forEach((plot, i) => plot.show(y, answers[i].json.values, law.range[0] < 0 ? [-eps_v, eps_v] : [eps_v]));
 		this.tellReading();
-		const failed = results.find((result) => result.status === "rejected");
-		if (failed)
-			throw failed.reason;
+		this.showExchange();
 	}
 
 	/* All plots read at the same speed: at eps_v until somebody points elsewhere. */

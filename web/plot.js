@@ -107,7 +107,7 @@ export class Plot {
 		this.py = (v) => bottom - (v - lo) / (hi - lo) * (bottom - top);
 		this.svg.replaceChildren();
 		set(this.svg, {viewBox: `0 0 ${width} ${this.height}`});
-		this.drawAxes(ticks(x[0], x[x.length - 1], Math.max(2, width / 110)), ticks(lo, hi, this.height / 50),
+		this.drawAxes(ticks(x[0], x[x.length - 1], Math.max(2, width / 110)), ticks(lo, hi, this.height / 40),
 			{left, right, top, bottom});
 		for (const [value, label] of this.guides()) {
 			add(this.svg, "line", {class: "guide", x1: left, x2: right, y1: this.py(value), y2: this.py(value)});

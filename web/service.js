@@ -12,6 +12,7 @@ export class Problem extends Error {
 class Superseded extends Error {}
 
 const PATIENCE_MS = 30000;
+const PASSING = [429, 502, 503, 504]; /* some of them from proxies */
 const troubles = new Set();
 let token = "";
 let asked = null; /* while a token is asked for: {promise, resolve} */
@@ -115,7 +116,7 @@ export async function request(path, body, signal) {
 			}
 			if (got?.response.ok)
 				return {text: got.text, json: JSON.parse(got.text)};
-			if (got && got.response.status !== 503)
+			if (got && !PASSING.includes(got.response.status))
 				throw new Problem(got.response.status, parse(got.text));
 			if (got)
 				trouble(key, "The service is busy. Trying again …");

@@ -37,8 +37,8 @@ export function power(exponent) {
 
 /* With so many digits; a real minus, and powers of ten where zeros would have to be counted. */
 export function format(value, digits = 4) {
-	if (value === 0)
-		return "0";
+	if (value === 0 || !Number.isFinite(value))
+		return value === 0 ? "0" : "–";
 	const [mantissa, exponent] = value.toExponential(digits - 1).split("e").map(Number);
 	const text = exponent < -3 || exponent > 5 ? `${mantissa}×${power(exponent)}` : String(Number(value.toPrecision(digits)));
 	return text.replace(/^-/, "−");
