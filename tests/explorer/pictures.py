@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""Draws the pictures of docs/explorer.md anew, from build/frictiond:  tests/explorer/pictures.py  (make explorer-test installs what it needs)"""
+"""Draws the pictures of docs/explorer.md anew, from build/frictiond:  tests/explorer/pictures.py
+
+make explorer-test installs what it needs."""
 import conftest
 
 PICTURES = conftest.servers.ROOT / "docs/pictures"

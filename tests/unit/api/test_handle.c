@@ -101,7 +101,8 @@ static void refuses(void **unused)
 {
 	(void)unused;
 	static const char *const nowhere[] = {
-		"/explorer", "/explorer/", "/explorer/index.html", "//", "", "*", "?", "/v1", "/v1/evaluate/", "/v1/Evaluate", "/v1/functions/", "/v1/functions/none",
+		"/explorer", "/explorer/", "/explorer/index.html", "//",
+		"", "*", "?", "/v1", "/v1/evaluate/", "/v1/Evaluate", "/v1/functions/", "/v1/functions/none",
 		"/v1/functions/smooth_mu/", "//healthz", "/healthz%00", "/healthz%", "/%FF"};
 	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++)
 		refused("GET", nowhere[i], -1, NULL, NULL, 404);
