@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/assets.h"
 #include "api/evaluate.h"
 #include "api/functions.h"
 #include "api/media.h"
 #include "api/format.h"
+#include "api/assets.h"
 
 enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
 
@@ -22,7 +22,7 @@ struct target {
 typedef bool handler(const struct api_service *service, const struct api_request *request,
                      const struct target *target, struct api_fault *fault, struct api_response *response);
 
-static handler get_asset, get_info, get_health, get_functions, get_function, post_function, post_evaluate;
+static handler get_info, get_health, get_functions, get_function, post_function, post_evaluate;
 
 /* One row a resource. HEAD goes wherever GET does. */
 static const struct route {
@@ -40,7 +40,8 @@ static const struct route {
 };
 
 /* The explorer page and its files, wherever api_asset_find says. */
-static const struct route page = {NULL, get_asset, NULL, "GET, HEAD", false};
+static handler get_asset;
+static const struct route page = {.get = get_asset, .allow = "GET, HEAD"};
 
 enum { N_ROUTES = sizeof(routes) / sizeof(routes[0]) };
 

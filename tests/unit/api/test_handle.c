@@ -114,6 +114,8 @@ static void refuses(void **unused)
 	refused("OPTIONS", "/healthz", -1, NULL, NULL, 405);
 	refused("", "/healthz", -1, NULL, NULL, 405);
 	refused("POST", "/v1/info", 5, json, "text/html", 405);
+	refused("POST", "/", 5, json, NULL, 405);
+	refused("DELETE", "/explorer/icon.svg", -1, NULL, "image/*", 405);
 	refused("POST", evaluate, 5, "text/plain", NULL, 415);
 	refused("POST", evaluate, 5, "application/octet-stream", frame, 415);
 	refused("POST", evaluate, 5, "", NULL, 415);
@@ -134,8 +136,7 @@ static void names_what_is_allowed(void **unused)
 	static const struct {
 		const char *target, *allow;
 	} cases[] = {{evaluate, "POST"}, {smooth_mu, "GET, HEAD, POST"}, {"/v1/functions", "GET, HEAD"},
-		{"/v1/info", "GET, HEAD"}, {"/healthz", "GET, HEAD"}, {"/readyz", "GET, HEAD"},
-		{"/", "GET, HEAD"}, {"/explorer/icon.svg", "GET, HEAD"}};
+		{"/v1/info", "GET, HEAD"}, {"/healthz", "GET, HEAD"}, {"/readyz", "GET, HEAD"}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_response response;
 		admit(&(struct api_request){.method = "DELETE", .target = cases[i].target}, -1, false, &response);
