@@ -144,8 +144,8 @@ export function encodeFrame(document) {
 }
 
 /**
- * The document of a frame, an ArrayBuffer or Uint8Array; its arrays are views of the bytes, flat, with a property `shape`.
- * Throws RangeError or SyntaxError if it is none.
+ * The document of a frame, an ArrayBuffer or Uint8Array; its arrays are views of the bytes, flat, with a property
+ * `shape`. Throws RangeError or SyntaxError if it is none.
  */
 export function decodeFrame(data) {
 	let bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;

@@ -12,8 +12,8 @@ import * as frictiond from "%s/examples/javascript/frictiond.mjs";
 const { Client } = frictiond, [url, ...words] = process.argv.slice(1);
 const given = words.map((word) => JSON.parse(word));
 function show(key, value) {
-	return ArrayBuffer.isView(value) ? { type: value.constructor.name, shape: value.shape, values: Array.from(value, Number) }
-		: value;
+	return ArrayBuffer.isView(value)
+		? { type: value.constructor.name, shape: value.shape, values: Array.from(value, Number) } : value;
 }
 // What a program sees of an error.
 async function caught(promise) {
@@ -102,9 +102,11 @@ def test_hessian_formats(js, server, how):
 
 def test_what_goes_over_the_wire(js, server):
     with Played(server) as played:
-        js(TYPED + """await new Client(url).evaluate(typed(given[0]));
-                      await new Client(url).evaluate(given[0]);
-                      await new Client(url, {frames: false}).evaluate(typed(given[0]));""" + "return 0", played.url, PLANE)
+        js(TYPED + """
+            await new Client(url).evaluate(typed(given[0]));
+            await new Client(url).evaluate(given[0]);
+            await new Client(url, {frames: false}).evaluate(typed(given[0]));
+            return 0;""", played.url, PLANE)
         kinds = [(headers["content-type"], headers["accept"].split(",")[0])
                  for headers in ({name.lower(): value for name, value in seen[2].items()} for seen in played.requests)]
     frames, text = "application/vnd.frictiond.frame", "application/json"
@@ -120,8 +122,9 @@ def test_all_kinds_of_typed_arrays(js, server):
                 plane_normal: new Int8Array([0, 0, 1]), normal_force: 1}}});
         const answers = [];
         for (const frames of [true, false])
-            for (const [real, index] of [[Float64Array, Int32Array], [Float32Array, Uint32Array], [Int8Array, Int16Array],
-                    [Uint8Array, Uint16Array], [Uint8ClampedArray, Uint8Array], [BigInt64Array, BigInt64Array]])
+            for (const [real, index] of [[Float64Array, Int32Array], [Float32Array, Uint32Array],
+                    [Int8Array, Int16Array], [Uint8Array, Uint16Array], [Uint8ClampedArray, Uint8Array],
+                    [BigInt64Array, BigInt64Array]])
                 answers.push(await new Client(url, {frames}).evaluate(batch(real, index)));
         return answers;""", server)
     assert len(answers) == 12 and all(answer == answers[0] for answer in answers)
@@ -181,8 +184,9 @@ def test_urls_and_arrays_that_are_none(js, server):
     urls, arrays = js("""
         const made = (url) => caught((async () => new Client(url))());
         const sent = (velocities) => caught(new Client(url).evaluate({...given[0], velocities}));
-        return [await Promise.all(["127.0.0.1:8080", "ftp://127.0.0.1", ""].map(made)),
-                await Promise.all([new BigUint64Array(1), new DataView(new ArrayBuffer(8))].map(sent))];""", server, PLANE)
+        const all = (list, f) => Promise.all(list.map(f));
+        return [await all(["127.0.0.1:8080", "ftp://127.0.0.1", ""], made),
+                await all([new BigUint64Array(1), new DataView(new ArrayBuffer(8))], sent)];""", server, PLANE)
     assert len(urls) == 3 and all("URL" in error["message"] for error in urls)
     assert len(arrays) == 2 and all("does not go into a batch" in error["message"] for error in arrays)
 
@@ -264,8 +268,8 @@ def test_silence_and_aborts(js, server):
 
 
 def test_answers_that_are_none(js, server):
-    with Played(server, (200, {"Content-Type": "application/vnd.frictiond.frame"}), (403, {"Content-Type": "text/html"}),
-                (204, {})) as played:
+    with Played(server, (200, {"Content-Type": "application/vnd.frictiond.frame"}),
+                (403, {"Content-Type": "text/html"})) as played:
         found = js("return [await caught(new Client(url).info()), await caught(new Client(url).info())]", played.url)
     assert found[0]["title"] == "Not an answer of frictiond" and found[1]["status"] == 403
 
