@@ -39,7 +39,7 @@ class Error(Exception):
         try:
             answer = client.evaluate(batch)
         except frictiond.Error as error:
-            print(error.status, error.errors)    # 422 [('/friction/eps_v', 'must be larger than 0')]
+            print(error.status, error.errors)    # 422 [('/friction/eps_v', '0 is out of range: ...')]
     """
 
     def __init__(self, status, title, detail, errors=(), request_id=None):
@@ -187,7 +187,7 @@ def hessian_matrix(answer, batch=None):
     The pattern depends on the stencils alone. The format `factors` needs the batch, for its dim and vertices.
 
         H = frictiond.hessian_matrix(client.evaluate(batch), batch)
-        dv = scipy.sparse.linalg.spsolve(M + h * H, -residual)
+        dv = scipy.sparse.linalg.spsolve(M / h + H, -residual)    # Newton step of implicit Euler
     """
     from scipy.sparse import coo_matrix, csr_matrix
     h = answer["hessian"]
