@@ -23,7 +23,7 @@ import numpy as np
 FRAME, JSON = "application/vnd.frictiond.frame", "application/json"
 DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4"),
           "i64": np.dtype("<i8")}
-INDICES = ("rows", "cols", "indptr", "indices", "status")  # fields of answers that hold integers
+INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices")  # fields of answers that hold integers
 REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
 
