@@ -82,6 +82,7 @@ def test_examples_say_why_they_fail(example, fail, nobody, refusing):
     assert "refused" in fail("python3", f"examples/python/{example}", nobody) or example == "frame_client.py"
     said = fail("python3", f"examples/python/{example}", refusing)
     assert "/friction/eps_v" in said and "must be larger than 0" in said
+    assert "nonsense" in fail("python3", f"examples/python/{example}", "nonsense")
 
 
 # Numbers
