@@ -6,7 +6,7 @@
     force = -answer["gradient"]                  # unit of normal_force
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
 
-Needs Python 3.9 or later and NumPy; SciPy for hessian_matrix alone. Proxies set in the environment are not used.
+Needs Python 3.10 or later and NumPy; SciPy for hessian_matrix alone. Proxies set in the environment are not used.
 """
 import http.client
 import json

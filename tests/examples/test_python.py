@@ -1,4 +1,5 @@
 """The Python module examples/python/frictiond.py and the Python examples."""
+import inspect
 import json
 import multiprocessing
 import pathlib
@@ -513,3 +514,12 @@ def test_an_answer_that_is_no_frame(server):
     with Played(server, (200, {"Content-Type": frictiond.FRAME})) as played:
         with pytest.raises(frictiond.Error, match="Not an answer of frictiond"):
             frictiond.Client(played.url).evaluate(PLANE)
+
+
+@pytest.mark.parametrize("method", ["evaluate", "function", "functions", "info"])
+def test_examples_of_docstrings(server, method):
+    lines = inspect.getdoc(getattr(frictiond.Client, method)).splitlines()
+    code, _, expected = "\n".join(line[4:] for line in lines if line.startswith("    ")).partition("    # ")
+    found = eval(code, {"client": frictiond.Client(server), "np": np})
+    assert len(found) if isinstance(found, (list, np.ndarray)) else found
+    assert not expected or repr(found) == expected
