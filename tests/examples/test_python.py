@@ -1,11 +1,11 @@
 """The Python module examples/python/frictiond.py and the Python examples."""
-import inspect
 import json
 import multiprocessing
 import pathlib
 import socket
 import subprocess
 import sys
+import textwrap
 import threading
 import urllib.request
 
@@ -518,8 +518,8 @@ def test_an_answer_that_is_no_frame(server):
 
 @pytest.mark.parametrize("method", ["evaluate", "function", "functions", "info"])
 def test_examples_of_docstrings(server, method):
-    lines = inspect.getdoc(getattr(frictiond.Client, method)).splitlines()
-    code, _, expected = "\n".join(line[4:] for line in lines if line.startswith("    ")).partition("    # ")
+    _, example = getattr(frictiond.Client, method).__doc__.split("\n", 1)
+    code, _, expected = textwrap.dedent(example).strip().partition("    # ")
     found = eval(code, {"client": frictiond.Client(server), "np": np})
     assert len(found) if isinstance(found, (list, np.ndarray)) else found
     assert not expected or repr(found) == expected
