@@ -5,9 +5,9 @@ function answer = frictiond_request (service, path, document)
   %   answer = frictiond_request (service, '/v1/check', batch);
   %
   % service    the URL, or a struct with the fields url, token ('' for none), retries (5), timeout (300 s)
-  % document   a struct of the form that docs/api.md describes (vertices are numbered from 0). Matrices are sent row by
-  %            row; a single number is sent as a number, except in the fields that are always lists (LISTS below); a cell
-  %            is always a list.
+  % document   a struct of the form that docs/api.md describes (vertices are numbered from 0). Matrices are sent row
+  %            by row; a single number is sent as a number, except in the fields that are always lists (LISTS below);
+  %            a cell is always a list.
   % answer     a struct. Vectors are columns, an array of shape [n, m] is an n x m matrix.
   %
   % Numbers are written with 17 digits and read by sscanf, so that doubles are the same at both ends: jsonencode writes

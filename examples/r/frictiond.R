@@ -4,12 +4,12 @@
 #   answer <- frictiond_evaluate(client, batch)
 #
 # A batch is a list of the form that docs/api.md describes; vertices are numbered from 0. Matrices and arrays are sent
-# row by row. A single number or text is sent as such, except in the fields that are always lists (LISTS below) and where
-# it is a matrix or wrapped in I(). Numbers are written with 17 digits, so that doubles are the same at both ends
+# row by row. A single number or text is sent as such, except in the fields that are always lists (LISTS below) and
+# where it is a matrix or wrapped in I(). Numbers are written with 17 digits, so that doubles are the same at both ends
 # (jsonlite writes 15). In an answer, arrays of shape [n, m] are matrices with n rows.
 #
-# A refusal is a condition of class frictiond_error with the members status, detail, pointer and request_id; status 0 means
-# that there was no answer. 503, and a service that does not listen, are tried again first.
+# A refusal is a condition of class frictiond_error with the members status, detail, pointer and request_id; status 0
+# means that there was no answer. 503, and a service that does not listen, are tried again first.
 # Packages: curl, jsonlite, and for frictiond_hessian Matrix (Debian: r-cran-curl r-cran-jsonlite r-cran-matrix).
 
 frictiond_client <- function(url = "http://127.0.0.1:8080", token = NULL, retries = 5, timeout = 300) {
