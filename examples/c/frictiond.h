@@ -42,8 +42,8 @@ struct frictiond_frame {
 	size_t n_bytes, capacity;
 };
 
-/* Copies rows x columns numbers (columns 0: a list of rows numbers) into the tail. Returns a new value to stand in the
- * document in the place of the array, NULL: no memory. */
+/* Copies rows x columns numbers (columns 0: a list of rows numbers) into the tail. Returns a new value to stand in
+ * the document in the place of the array, NULL: no memory. */
 json_t *frictiond_frame_f64(struct frictiond_frame *frame, const double *numbers, size_t rows, size_t columns);
 json_t *frictiond_frame_i32(struct frictiond_frame *frame, const int32_t *numbers, size_t rows, size_t columns);
 void frictiond_frame_free(struct frictiond_frame *frame);
@@ -55,7 +55,7 @@ struct frictiond_answer {
 	size_t n_bytes;
 };
 
-/* document: a batch with references into frame; borrowed. Returns 0, or -1 with *error. On 0 the answer is to be freed. */
+/* document: a batch with references into frame; borrowed. Returns 0, and an answer to be freed, or -1 and *error. */
 int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
 			     struct frictiond_answer *answer, struct frictiond_error *error);
 void frictiond_answer_free(struct frictiond_answer *answer);
@@ -63,7 +63,7 @@ void frictiond_answer_free(struct frictiond_answer *answer);
 /* Numbers in an array of an answer, nested or not, in the text or in the tail; 0 for anything else. */
 size_t frictiond_count(const json_t *array);
 
-/* Copies them, row by row; answer may be NULL for an array of a JSON answer. Returns 0, or -1 if there are not n of them
+/* Copies them, row by row; answer: NULL for an array of a JSON answer. Returns 0, or -1 if there are not n of them
  * or if they are of another kind (f64, i32). */
 int frictiond_read_f64(const struct frictiond_answer *answer, const json_t *array, double *numbers, size_t n);
 int frictiond_read_i32(const struct frictiond_answer *answer, const json_t *array, int32_t *numbers, size_t n);
