@@ -84,7 +84,7 @@ def test_few_contacts(probe, run, server, vertices):
     assert numbers(run(*probe, server, "one" if vertices else "none")) == expected
 
 
-@pytest.mark.parametrize("n", [0, 3, 1000])
+@pytest.mark.parametrize("n", [0, 15, 1000])  # up to 15, an answer is text even in a frame
 def test_doubles_survive_both_ways(probe, run, server, tmp_path, n):
     rng = np.random.default_rng(n)
     sent = (rng.uniform(1, 10, n) * 10.0 ** rng.integers(-290, 290, n)).tolist()
