@@ -1,0 +1,132 @@
+"""What the tests of examples share: a running server, servers that refuse or are not there, and running a command.
+
+A language example prints the lines of examples/python/first_batch.py; `same_lines` compares them, numbers with a
+tolerance. Interpreters that are missing fail a test (`make examples-test` installs them).
+"""
+import http.server
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import threading
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
+PROBLEM = {"type": "about:blank", "title": "Unprocessable Content", "status": 422, "detail": "must be larger than 0",
+           "errors": [{"pointer": "/friction/eps_v", "detail": "must be larger than 0"}]}
+
+
+def load(name, path):
+    specification = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+integration = load("integration_conftest", ROOT / "tests" / "integration" / "conftest.py")
+server = integration.server
+server_with = integration.server_with
+
+
+def environment():
+    return {**os.environ, "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def run_in_root(*command, **more):
+    """Runs a command from the repository's root; python3 is Debian's. Gives the completed process, output as text."""
+    command = [str(word) for word in command]
+    command[0] = "/usr/bin/python3" if command[0] == "python3" else command[0]
+    if not shutil.which(command[0], path=os.environ["PATH"] + ":" + str(ROOT)):
+        pytest.fail(f"{command[0]} is not there: scripts/packages examples")
+    return subprocess.run(command, cwd=ROOT, env={**environment(), **more.pop("environment", {})}, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+
+@pytest.fixture(scope="session")
+def run():
+    """run("octave", "examples/octave/tile.m", server) gives the standard output of a command that must succeed."""
+    def run_one(*command, **more):
+        done = run_in_root(*command, **more)
+        assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+    return run_one
+
+
+@pytest.fixture(scope="session")
+def fail():
+    """fail("octave", "examples/octave/tile.m", nobody) gives all output of a command that must end with code 1."""
+    def run_one(*command, **more):
+        done = run_in_root(*command, **more)
+        assert done.returncode == 1, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+        return done.stdout + done.stderr
+    return run_one
+
+
+@pytest.fixture(scope="session")
+def tile(server, run):
+    """What every language example prints: the lines of examples/python/first_batch.py."""
+    return run("python3", "examples/python/first_batch.py", server)
+
+
+def same_lines(one, other, tolerance=1e-5):
+    """Asserts that two texts have the same lines, where numbers and spaces may differ a little (-0.00000, 1e-05)."""
+    one, other = ([line.split() for line in text.strip().splitlines()] for text in (one, other))
+    assert len(one) == len(other), f"{one}\nis not\n{other}"
+    for a, b in zip(one, other):
+        words = [NUMBER.sub("#", " ".join(line)) for line in (a, b)]
+        assert words[0] == words[1]
+        numbers = [[float(number) for number in NUMBER.findall(" ".join(line))] for line in (a, b)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=tolerance, abs=tolerance), f"{a} is not {b}"
+
+
+@pytest.fixture(scope="session")
+def same():
+    """The function same_lines, for suites that do not import this file."""
+    return same_lines
+
+
+@pytest.fixture(scope="session")
+def nobody():
+    """A URL where nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+class Refusal(http.server.BaseHTTPRequestHandler):
+    """Reads a request and answers with PROBLEM."""
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = json.dumps(PROBLEM).encode()
+        self.send_response(422)
+        self.send_header("Content-Type", "application/problem+json")
+        self.send_header("X-Request-Id", "refused-1")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def refusing():
+    """URL of a server that answers 422 to everything: pointer /friction/eps_v, detail `must be larger than 0`."""
+    listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusal)
+    listener.daemon_threads = True
+    thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"http://127.0.0.1:{listener.server_address[1]}"
+    listener.shutdown()
+    listener.server_close()
+    thread.join()
