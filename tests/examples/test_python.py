@@ -1,7 +1,514 @@
 """The Python module examples/python/frictiond.py and the Python examples."""
+import json
+import multiprocessing
+import pathlib
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+
+import numpy as np
+import pytest
+from played import Played
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "examples" / "python"))
+import frictiond  # noqa: E402
+
+SCENE = json.loads((ROOT / "examples" / "scene" / "scene.json").read_text())  # 16 vertices, all types of contacts
+PLANE = {"dim": 3, "velocities": [[0.02, 0.01, 0]], "friction": {"eps_v": 1e-3, "mu_s": 0.5, "mu_k": 0.3},
+         "collisions": {"plane_vertex": {"vertices": [0], "plane_normal": [0, 0, 1], "normal_force": 9.81}}}
+TILE = {
+    "dim": 3, "positions": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0.025, 0.05, 0.001]],
+    "velocities": [[0.002, 0, 0], [0.002, 0, 0], [0.002, 0.0004, 0], [0.01, 0, 0]],
+    "friction": {"eps_v": 1e-3, "mu_s": 0.5, "mu_k": 0.3},
+    "collisions": {
+        "face_vertex": {"vertices": [[3, 0, 1, 2]], "normal_force": 2.0},
+        "plane_vertex": {"vertices": [0, 1, 2], "plane_normal": [0, 0, 1], "normal_force": [3.0, 2.5, 4.0]}},
+}
+ALL = {"outputs": ["potential", "gradient", "hessian", "collisions"],
+       "collision_outputs": ["potential", "tangential_velocity", "mu_s", "mu_k", "normal_force", "status"]}
 
 
-def test_a_tile_with_python_alone(tile, run, server, same):
-    assert tile.startswith("4 contacts, potential 0.010549 N m/s\n")
-    assert len(tile.splitlines()) == 7
-    same(tile, run("python3", "examples/python/first_batch.py", server))
+def plainly(url, path, document):
+    """The answer to a POST with nothing but the standard library."""
+    request = urllib.request.Request(url + path, json.dumps(document).encode(), {"Content-Type": "application/json"})
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as response:
+        return json.load(response)
+
+
+def with_arrays(value, key=None):
+    """A document, its lists of numbers as arrays."""
+    if isinstance(value, dict):
+        return {name: with_arrays(member, name) for name, member in value.items()}
+    return np.array(value) if isinstance(value, list) and key not in ("outputs", "collision_outputs") else value
+
+
+def assert_same(answer, expected, where=""):
+    """An answer of the module has the numbers of one from json.load, to the last bit."""
+    if isinstance(expected, dict):
+        assert answer.keys() == expected.keys(), where
+        for key in expected:
+            assert_same(answer[key], expected[key], f"{where}/{key}")
+    elif isinstance(answer, np.ndarray):
+        assert np.array_equal(answer, np.array(expected).reshape(answer.shape)), where
+    else:
+        assert answer == expected, where
+
+
+def dense(matrix):
+    return matrix.toarray()
+
+
+# Examples
+
+@pytest.mark.parametrize("example", ["first_batch.py", "tile.py"])
+def test_the_tile(example, tile, run, server, same):
+    assert tile.startswith("4 contacts, potential 0.010549 N m/s\n") and len(tile.splitlines()) == 7
+    same(tile, run("python3", f"examples/python/{example}", server))
+
+
+def test_a_block_brakes_as_coulomb_says(run, server):
+    lines = run("python3", "examples/python/brake.py", server).splitlines()
+    numbers = dict(line.split(": ") for line in lines)
+    measured, expected = float(numbers["distance"].split()[0]), float(numbers["v0^2/(2 mu g)"].split()[0])
+    assert measured == pytest.approx(expected, rel=0.01)
+    assert float(numbers["speed at the end"].split()[0]) < 1e-3
+
+
+@pytest.mark.parametrize("example", ["first_batch.py", "tile.py", "brake.py", "frame_client.py"])
+def test_examples_say_why_they_fail(example, fail, nobody, refusing):
+    assert "refused" in fail("python3", f"examples/python/{example}", nobody) or example == "frame_client.py"
+    said = fail("python3", f"examples/python/{example}", refusing)
+    assert "/friction/eps_v" in said and "must be larger than 0" in said
+
+
+# Numbers
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("convert", [dict, with_arrays])
+@pytest.mark.parametrize("batch", [PLANE, TILE, SCENE])
+def test_json_and_frames_give_what_urllib_and_json_give(server, batch, convert, frames):
+    batch = {**batch, **ALL}
+    answer = frictiond.Client(server, frames=frames).evaluate(convert(batch))
+    assert_same(answer, plainly(server, "/v1/evaluate", batch))
+    assert isinstance(answer["gradient"], np.ndarray) and answer["gradient"].dtype == np.float64
+    assert answer["hessian"]["rows"].dtype == np.int32
+    assert answer["collisions"]["plane_vertex"]["status"].dtype == np.int32
+
+
+def test_what_goes_over_the_wire(server):
+    with Played(server) as played:
+        frictiond.Client(played.url).evaluate(with_arrays(PLANE))
+        frictiond.Client(played.url).evaluate(PLANE)
+        frictiond.Client(played.url, frames=False).evaluate(with_arrays(PLANE))
+        kinds = [(headers["Content-Type"], headers["Accept"].split(",")[0]) for _, _, headers, _ in played.requests]
+    assert kinds == [(frictiond.FRAME, frictiond.FRAME), (frictiond.JSON, frictiond.FRAME),
+                     (frictiond.JSON, frictiond.JSON)]
+
+
+def test_arrays_of_frames_are_views_that_cannot_be_written(server):
+    answer = frictiond.Client(server).evaluate(with_arrays(SCENE))
+    assert not answer["gradient"].flags.writeable and answer["gradient"].base is not None
+    assert frictiond.Client(server, frames=False).evaluate(SCENE)["gradient"].flags.writeable
+
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", ">f8", ">f4", "i1", "i2", "i4", "i8", ">i4", "u1", "u2", "u4",
+                                   "u8"])
+def test_all_real_dtypes(server, dtype, frames):
+    client, n = frictiond.Client(server, frames=frames), 24
+    velocities = (np.arange(3 * n) % 7).reshape(n, 3).astype(dtype)
+    indices = np.arange(n).astype(dtype) if np.dtype(dtype).kind in "iu" else np.arange(n)
+    batch = {"dim": 3, "velocities": velocities, "friction": {"eps_v": 1, "mu": 0.5},
+             "collisions": {"plane_vertex": {"vertices": indices, "plane_normal": [0, 0, 1],
+                                             "normal_force": np.ones(n, dtype)}}}
+    listed = json.loads(json.dumps(batch, default=lambda array: array.astype(
+        np.int64 if array.dtype.kind in "iu" else np.float64).tolist()))
+    assert_same(client.evaluate(batch), plainly(server, "/v1/evaluate", listed))
+
+
+def test_numbers_beyond_the_range_of_a_dtype_become_the_next_larger_one():
+    document = frictiond.decode_frame(frictiond.encode_frame({"a": np.array([2**63, 1], np.uint64),
+                                                              "b": np.array([2**62, 1], np.uint64)}))
+    assert document["a"].dtype == np.float64 and document["a"].tolist() == [2.0**63, 1.0]
+    assert document["b"].dtype == np.int64 and document["b"].tolist() == [2**62, 1]
+
+
+@pytest.mark.parametrize("frames", [False, True])
+def test_arrays_that_are_not_contiguous(server, frames):
+    client = frictiond.Client(server, frames=frames)
+    rng = np.random.default_rng(1)
+    batch = {**with_arrays(SCENE), "velocities": rng.normal(size=(16, 3))}
+    expected = client.evaluate(batch)
+    wide = np.zeros((32, 6))
+    wide[::2, ::2] = batch["velocities"]
+    for velocities in (np.asfortranarray(batch["velocities"]), wide[::2, ::2], batch["velocities"][::-1].copy()[::-1],
+                       np.broadcast_to(batch["velocities"], (1, 16, 3))[0]):
+        assert_same(client.evaluate({**batch, "velocities": velocities}), expected)
+
+
+@pytest.mark.parametrize("frames", [False, True])
+def test_empty_groups_and_numpy_scalars(server, frames):
+    client = frictiond.Client(server, frames=frames)
+    batch = {"dim": np.int64(3), "velocities": np.zeros((2, 3)),
+             "friction": {"eps_v": np.float32(0.5), "mu": np.float64(0.25)},
+             "collisions": {"vertex_vertex": {"vertices": np.empty((0, 2), int), "normal_force": np.empty(0),
+                                              "tangent_basis": np.empty((0, 3, 2))},
+                            "plane_vertex": {"vertices": np.array([]), "plane_normal": np.array([0, 0, 1]),
+                                             "normal_force": []}}, **ALL}
+    answer = client.evaluate(batch)
+    assert answer["n_collisions"] == 0 and answer["potential"] == 0
+    assert answer["gradient"].tolist() == [0] * 6
+    assert answer["hessian"]["rows"].size == 0 and answer["hessian"]["rows"].dtype == np.int32
+    assert answer["collisions"]["vertex_vertex"]["potential"].size == 0
+    assert abs(frictiond.hessian_matrix(answer)).sum() == 0
+
+
+def test_lists_of_arrays(server):
+    answer = frictiond.Client(server).evaluate({**PLANE, "velocities": [np.array([0.02, 0.01, 0])]})
+    assert_same(answer, plainly(server, "/v1/evaluate", PLANE))
+
+
+def test_skipped_contacts_are_listed(server):
+    batch = {"dim": 2, "positions": np.zeros((2, 2)), "velocities": np.ones((2, 2)), "on_degenerate": "skip",
+             "friction": {"eps_v": 1, "mu": 1},
+             "collisions": {"vertex_vertex": {"vertices": [[0, 1]], "normal_force": 1}}}
+    assert frictiond.Client(server).evaluate(batch)["skipped"] == [
+        {"group": "vertex_vertex", "index": 0, "reason": "coincident_vertices"}]
+
+
+@pytest.mark.parametrize("what", [np.array([True]), np.array([1j]), np.array(["a"]), np.array([None])])
+def test_arrays_that_are_not_real(server, what):
+    for frames in (False, True):
+        with pytest.raises(TypeError, match="real numbers"):
+            frictiond.Client(server, frames=frames).evaluate({**PLANE, "velocities": what})
+
+
+def test_what_is_not_finite_is_named(server):
+    velocities = np.zeros((1, 3))
+    velocities[0, 1] = np.nan
+    with pytest.raises(frictiond.Error) as caught:
+        frictiond.Client(server).evaluate({**PLANE, "velocities": velocities})
+    assert caught.value.errors[0][0] == "/velocities/0/1"
+    for velocities in (velocities, velocities.tolist()):
+        with pytest.raises(ValueError, match="^/velocities/0/1: nan"):
+            frictiond.Client(server, frames=False).evaluate({**PLANE, "velocities": velocities})
+
+
+# Hessians
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("projection", ["none", "clamp"])
+@pytest.mark.parametrize("batch", [PLANE, TILE, SCENE, with_arrays(SCENE)], ids=["plane", "tile", "scene", "arrays"])
+def test_all_formats_and_triangles_are_one_matrix(server, batch, projection, frames):
+    client = frictiond.Client(server, frames=frames)
+    h = plainly(server, "/v1/evaluate", {**json.loads(json.dumps(batch, default=np.ndarray.tolist)),
+                                         "outputs": ["hessian"], "hessian": {"projection": projection}})["hessian"]
+    expected = np.zeros(h["shape"])
+    np.add.at(expected, (h["rows"], h["cols"]), h["values"])
+    patterns = set()
+    for how in [{"format": "factors"}, *({"format": form, "triangle": triangle} for form in ("triplets", "csr")
+                                         for triangle in ("full", "upper", "lower"))]:
+        asked = {**batch, "outputs": ["hessian"], "hessian": {**how, "projection": projection}}
+        matrix = frictiond.hessian_matrix(client.evaluate(asked), asked)
+        assert type(matrix).__name__ == "csr_matrix" and matrix.has_sorted_indices
+        assert np.allclose(dense(matrix), expected, rtol=1e-12, atol=1e-12 * abs(expected).max()), how
+        patterns.add((matrix.indptr.tobytes(), matrix.indices.tobytes()))
+        matrix.data *= 2  # it is the caller's
+    assert len(patterns) == 1
+
+
+def test_hessian_in_2d_from_factors(server):
+    batch = {"dim": 2, "positions": [[0.25, 0.1], [0, 0], [1, 0]], "velocities": [[0.5, 0], [0, 0.1], [0, 0]],
+             "friction": {"eps_v": 1, "mu": 0.5},
+             "collisions": {"edge_vertex": {"vertices": [[0, 1, 2]], "normal_force": 10}}}
+    client = frictiond.Client(server)
+    factors = {**batch, "hessian": {"format": "factors"}}
+    assert np.allclose(dense(frictiond.hessian_matrix(client.evaluate(factors), factors)),
+                       dense(frictiond.hessian_matrix(client.evaluate(batch))), rtol=1e-14)
+
+
+def test_hessian_of_a_plain_json_answer(server):
+    batch = {**SCENE, "hessian": {"format": "factors"}}
+    assert np.array_equal(dense(frictiond.hessian_matrix(plainly(server, "/v1/evaluate", batch), batch)),
+                          dense(frictiond.hessian_matrix(frictiond.Client(server).evaluate(batch), batch)))
+    with pytest.raises(ValueError, match="needs the batch"):
+        frictiond.hessian_matrix(plainly(server, "/v1/evaluate", batch))
+
+
+# Functions, info
+
+@pytest.mark.parametrize("frames", [False, True])
+def test_functions(server, frames):
+    client = frictiond.Client(server, frames=frames)
+    assert len(client.functions()) == 15
+    y = np.linspace(0, 2e-3, 41)
+    values = client.function("smooth_mu", y=y, mu_s=1, mu_k=0.1, eps_v=1e-3)
+    z = np.minimum(y / 1e-3, 1)
+    assert np.allclose(values, 1 + (0.1 - 1) * (3 * z**2 - 2 * z**3), rtol=1e-12)
+    assert client.function("smooth_mu", y=[0, 1], mu_s=1, mu_k=0.1, eps_v=1e-3).tolist() == [1, 0.1]
+    assert client.function("smooth_mu", y=0.5, mu_s=1, mu_k=0.1, eps_v=1).tolist() == [0.55]
+    assert client.function("anisotropic_x_from_tau_aniso", tau_aniso=np.array([[3.0, 4.0]])).tolist() == [[0.6, 0.8]]
+
+
+def test_function_errors(server):
+    client = frictiond.Client(server)
+    with pytest.raises(frictiond.Error) as caught:
+        client.function("no such/function?", y=[0])
+    assert caught.value.status == 404
+    with pytest.raises(frictiond.Error) as caught:
+        client.function("smooth_friction_f1", y=[0, 1], epsv=1)
+    assert caught.value.status == 422 and caught.value.errors[0][0] == "/epsv"
+
+
+def test_info(server):
+    info = frictiond.Client(server + "/").info()
+    assert info["name"] == "frictiond" and info["limits"]["contacts"] == 10000000
+    assert info["formats"] == [frictiond.JSON, frictiond.FRAME]
+
+
+# Errors
+
+@pytest.mark.parametrize("frames", [False, True])
+def test_errors_say_what_is_wrong(server, frames):
+    batch = {**PLANE, "friction": {"eps_v": 0, "mu": 1}}
+    with pytest.raises(frictiond.Error) as caught:
+        frictiond.Client(server, frames=frames).evaluate(with_arrays(batch))
+    error = caught.value
+    assert (error.status, error.title) == (422, "Unprocessable Content")
+    assert error.errors == [("/friction/eps_v", error.detail)] and error.request_id
+    assert str(error).startswith("422 Unprocessable Content: /friction/eps_v: ")
+    assert not isinstance(error, frictiond.Unavailable)
+
+
+def test_a_proxy_page_is_an_error_too(server):
+    with Played(server, (403, {"Content-Type": "text/html"})) as played:
+        with pytest.raises(frictiond.Error) as caught:
+            frictiond.Client(played.url).evaluate(PLANE)
+    assert caught.value.status == 403
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://127.0.0.1/?a=b", ""])
+def test_urls_that_are_none(url):
+    with pytest.raises(ValueError):
+        frictiond.Client(url)
+
+
+def test_tokens(server_with, tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("lab 0123456789abcdef0123456789abcdef\n")
+    tokens.chmod(0o600)
+    url = server_with("--tokens", str(tokens))
+    assert frictiond.Client(url, token="0123456789abcdef0123456789abcdef").evaluate(PLANE)["n_vertices"] == 1
+    for token in (None, "x" * 32):
+        with pytest.raises(frictiond.Error) as caught:
+            frictiond.Client(url, token=token).info()
+        assert caught.value.status == 401
+
+
+def test_tls(server_with, tmp_path):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "30", "-subj", "/CN=frictiond", "-addext", "subjectAltName=IP:127.0.0.1",
+                    "-keyout", tmp_path / "key", "-out", tmp_path / "crt"], check=True, stderr=subprocess.DEVNULL)
+    (tmp_path / "key").chmod(0o600)
+    url = server_with("--tls-cert", str(tmp_path / "crt"), "--tls-key", str(tmp_path / "key"))
+    assert url.startswith("https://")
+    client = frictiond.Client(url, ca=str(tmp_path / "crt"))
+    assert_same(client.evaluate(with_arrays(SCENE)), client.evaluate(SCENE))
+    with pytest.raises(frictiond.Error, match="not trusted"):
+        frictiond.Client(url).info()
+
+
+# Trouble
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Waits are noted instead of waited for."""
+    waits = []
+    monkeypatch.setattr(frictiond.time, "sleep", waits.append)
+    return waits
+
+
+BUSY = (503, {"Retry-After": "1"})
+
+
+def test_503_twice_then_an_answer(server, hasty):
+    with Played(server, BUSY, BUSY) as played:
+        assert_same(frictiond.Client(played.url).evaluate(PLANE), plainly(server, "/v1/evaluate", PLANE))
+        assert len(played.requests) == 3 and played.connections == 1
+        assert len({body for *_, body in played.requests}) == 1
+    assert len(hasty) == 2 and all(1 <= wait <= 1.25 for wait in hasty)
+
+
+def test_waits_grow_and_are_capped(server, hasty):
+    with Played(server, *[(503, {"Retry-After": "100000"})], *[(502, {})] * 12) as played:
+        frictiond.Client(played.url, retries=13).info()
+    assert hasty[0] == frictiond.LONGEST_WAIT == max(hasty)
+    assert 0.1 <= hasty[1] <= 0.125 and hasty[2] >= 0.2
+
+
+@pytest.mark.parametrize("value", ["Wed, 21 Oct 2037 07:28:00 GMT", "-3", "1.5", "9" * 30, ""])
+def test_retry_after_that_is_no_count_of_seconds(server, hasty, value):
+    with Played(server, (503, {"Retry-After": value})) as played:
+        frictiond.Client(played.url).info()
+    assert len(hasty) == 1 and hasty[0] < 1
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_unavailable_after_all_retries(server, hasty, status):
+    with Played(server, *[(status, {})] * 9) as played:
+        with pytest.raises(frictiond.Unavailable) as caught:
+            frictiond.Client(played.url, retries=2).evaluate(PLANE)
+        assert len(played.requests) == 3
+    assert caught.value.status == status and caught.value.detail == "as told"
+
+
+@pytest.mark.parametrize("status", [400, 404, 413, 422, 500])
+def test_what_repeating_does_not_help_is_not_repeated(server, hasty, status):
+    with Played(server, (status, {})) as played:
+        with pytest.raises(frictiond.Error) as caught:
+            frictiond.Client(played.url).evaluate(PLANE)
+        assert len(played.requests) == 1 and not hasty
+    assert caught.value.status == status and not isinstance(caught.value, frictiond.Unavailable)
+
+
+def test_nobody_is_there(nobody, hasty):
+    with pytest.raises(frictiond.Unavailable) as caught:
+        frictiond.Client(nobody, retries=3).info()
+    assert caught.value.status is None and nobody in caught.value.detail and len(hasty) == 3
+
+
+@pytest.mark.parametrize("trouble", ["reset", "half"])
+def test_connections_that_break(server, hasty, trouble):
+    with Played(server, trouble, trouble) as played:
+        assert_same(frictiond.Client(played.url).evaluate(PLANE), plainly(server, "/v1/evaluate", PLANE))
+        assert len(played.requests) == 3 and played.connections == 3
+    assert len(hasty) == 2
+    with Played(server, *[trouble] * 9) as played, pytest.raises(frictiond.Unavailable):
+        frictiond.Client(played.url, retries=1).evaluate(PLANE)
+
+
+def test_one_connection_is_kept_and_replaced_without_a_wait(server, hasty):
+    with Played(server, "pass", "pass", "drop", "drop") as played:
+        client = frictiond.Client(played.url, retries=0)
+        for expected in (1, 1, 1, 2, 3, 3):
+            client.info()
+            assert played.connections == expected
+        client.close()
+        client.info()
+        assert played.connections == 4
+    assert not hasty
+
+
+def test_silence_is_unavailable(hasty):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        client = frictiond.Client(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+        with pytest.raises(frictiond.Unavailable, match="nothing for 0.2 s"):
+            client.info()
+    assert not hasty
+
+
+def test_a_refusal_before_all_was_sent(server_with):
+    client = frictiond.Client(server_with("--max-frame-bytes", "64K"), retries=0)
+    batch = {**PLANE, "velocities": np.zeros((1000000, 3))}
+    for _ in range(3):
+        with pytest.raises(frictiond.Error) as caught:
+            client.evaluate(batch)
+        assert caught.value.status == 413
+        assert client.evaluate(with_arrays(PLANE))["n_vertices"] == 1
+
+
+def test_an_interrupted_request_does_not_spoil_the_next(server, monkeypatch):
+    client, read = frictiond.Client(server), frictiond.http.client.HTTPResponse.read
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(frictiond.http.client.HTTPResponse, "read", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        client.evaluate(SCENE)
+    monkeypatch.setattr(frictiond.http.client.HTTPResponse, "read", read)
+    assert client.info()["name"] == "frictiond"
+
+
+def test_threads_share_a_client(server):
+    with Played(server) as played:
+        client, results = frictiond.Client(played.url), {}
+
+        def work(k):
+            batch = {**with_arrays(SCENE), "velocities": np.full((16, 3), 0.01 * k)}
+            results[k] = [client.evaluate(batch)["potential"] for _ in range(5)]
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert played.connections == 8
+    for k in range(8):
+        batch = {**SCENE, "velocities": [[0.01 * k] * 3] * 16}
+        assert results[k] == [plainly(server, "/v1/evaluate", batch)["potential"]] * 5
+
+
+def forked(client, queue):
+    queue.put([client.info()["name"] for _ in range(3)])
+
+
+def test_processes_that_fork_get_connections_of_their_own(server):
+    with Played(server) as played:
+        client, context = frictiond.Client(played.url), multiprocessing.get_context("fork")
+        client.info()
+        queue = context.Queue()
+        process = context.Process(target=forked, args=(client, queue))
+        process.start()
+        assert queue.get() == ["frictiond"] * 3
+        process.join()
+        client.info()
+        assert played.connections == 2
+
+
+# Frames
+
+def frame(document, tail=b"", pad=b" "):
+    text = document if isinstance(document, bytes) else json.dumps(document).encode()
+    text += pad * (-(8 + len(text)) % 64)
+    return len(text).to_bytes(8, "little") + text + tail
+
+
+def test_frames_there_and_back():
+    document = {"a": np.arange(6.0).reshape(2, 3), "b": {"c": np.array([1, 2], np.int32), "d": "text", "e": [1, None]},
+                "f": np.array([1, 2], np.uint32), "g": np.array([0.5], np.float32), "h": np.array([-1, 2**40])}
+    data = frictiond.encode_frame(document)
+    assert (8 + int.from_bytes(data[:8], "little")) % 64 == 0
+    back = frictiond.decode_frame(data)
+    assert back.keys() == document.keys() and back["b"]["d"] == "text" and back["b"]["e"] == [1, None]
+    for key in "afgh":
+        assert back[key].dtype == document[key].dtype and np.array_equal(back[key], document[key])
+        assert not back[key].flags.writeable and back[key].ctypes.data % 8 == 0
+
+
+@pytest.mark.parametrize("data", [
+    b"", b"1234567", b"\xff" * 8, b"\xff" * 200, frame({})[:-1], frame({})[:8], frame(b"[1]"), frame(b"{,}"),
+    frame(b"{}", pad=b"x"), (5).to_bytes(8, "little") + b"{}   ", frame(b'{"a":"\xff"}'), frame(b"[" * 100000),
+    frame(b'{"a":' * 100000),
+    *(frame({"a": reference}, bytes(64)) for reference in [
+        {"dtype": "f64", "shape": [9], "offset": 0}, {"dtype": "f64", "shape": [1], "offset": 64},
+        {"dtype": "f64", "shape": [1], "offset": 4}, {"dtype": "f64", "shape": [1], "offset": -8},
+        {"dtype": "f64", "shape": [-1], "offset": 0}, {"dtype": "f64", "shape": [1.0], "offset": 0},
+        {"dtype": "f64", "shape": [True], "offset": 0}, {"dtype": "f64", "shape": 1, "offset": 0},
+        {"dtype": "f64", "shape": [1]}, {"dtype": "f16", "shape": [1], "offset": 0},
+        {"dtype": None, "shape": [1], "offset": 0}, {"dtype": [], "shape": [1], "offset": 0},
+        {"dtype": "f64", "shape": [1], "offset": 0, "more": 1}, {"dtype": "f64", "shape": [2**40, 2**40], "offset": 0},
+        {"dtype": "f64", "shape": [0] * 100, "offset": 0}, {"dtype": "f64", "shape": [1], "offset": None},
+        {"dtype": "f64", "shape": [0, 2**80], "offset": 0}, {"dtype": "f64", "shape": [0], "offset": 2**70}])])
+def test_broken_frames_are_refused(data):
+    with pytest.raises(ValueError):
+        frictiond.decode_frame(data)
+
+
+def test_an_answer_that_is_no_frame(server):
+    with Played(server, (200, {"Content-Type": frictiond.FRAME})) as played:
+        with pytest.raises(frictiond.Error, match="Not an answer of frictiond"):
+            frictiond.Client(played.url).evaluate(PLANE)

@@ -1,0 +1,367 @@
+"""Client of frictiond, the friction evaluation service. One file: copy it beside your own program.
+
+    import frictiond
+    client = frictiond.Client("http://127.0.0.1:8080")
+    answer = client.evaluate(batch)              # batch: the document of docs/api.md, lists or NumPy arrays
+    force = -answer["gradient"]                  # unit of normal_force
+    H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
+
+Needs Python 3.9 or later and NumPy; SciPy for hessian_matrix alone. Proxies set in the environment are not used.
+"""
+import http.client
+import json
+import math
+import os
+import random
+import ssl
+import threading
+import time
+import urllib.parse
+
+import numpy as np
+
+FRAME, JSON = "application/vnd.frictiond.frame", "application/json"
+DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4"),
+          "i64": np.dtype("<i8")}
+INDICES = ("rows", "cols", "indptr", "indices", "status")  # fields of answers that hold integers
+REPEATED = (429, 502, 503, 504)
+FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
+
+
+class Error(Exception):
+    """What the service (or a proxy before it) refused.
+
+    status      HTTP status, None where there was no answer
+    title, detail   in words
+    errors      list of (JSON Pointer into the batch, detail)
+    request_id  names the request in the service's log, or None
+
+        try:
+            answer = client.evaluate(batch)
+        except frictiond.Error as error:
+            print(error.status, error.errors)    # 422 [('/friction/eps_v', 'must be larger than 0')]
+    """
+
+    def __init__(self, status, title, detail, errors=(), request_id=None):
+        super().__init__(status, title, detail, errors, request_id)
+        self.status, self.title, self.detail = status, title, detail
+        self.errors, self.request_id = list(errors), request_id
+
+    def __str__(self):
+        where = "; ".join(f"{pointer}: {detail}" for pointer, detail in self.errors) or self.detail
+        return " ".join(str(word) for word in (self.status, self.title) if word) + f": {where}"
+
+
+class Unavailable(Error):
+    """No answer in time, or, after all retries, none at all or still 503 (429, 502, 504). Later it may work.
+
+        except frictiond.Unavailable: keep the batch and ask again
+    """
+
+
+class Client:
+    """A service at `url`. Threads may share a client; each has a connection of its own, which stays open.
+
+    token     for services that ask for one
+    retries   further tries after 503, 429, 502, 504 and after failures of the connection; evaluation is pure
+    timeout   seconds without a byte from the service
+    frames    arrays travel in binary; False: all is JSON
+    ca        PEM file of the authorities to trust for https (default: the system's)
+
+        client = frictiond.Client("https://friction.example", token=os.environ["FRICTIOND_TOKEN"])
+    """
+
+    def __init__(self, url="http://127.0.0.1:8080", token=None, retries=5, timeout=300, frames=True, ca=None):
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError(f"not a URL of a service: {url!r}")
+        self.url, self.retries, self.timeout, self.frames = url.rstrip("/"), retries, timeout, frames
+        self._host, self._port, self._prefix = parts.hostname, parts.port, parts.path.rstrip("/")
+        self._tls = ssl.create_default_context(cafile=ca) if parts.scheme == "https" else None
+        self._authorization = {"Authorization": "Bearer " + token} if token else {}
+        self._local = threading.local()
+
+    def evaluate(self, batch):
+        """POST /v1/evaluate: the answer as a dict, its arrays of numbers as NumPy arrays (read-only where binary).
+
+            client.evaluate({"dim": 2, "velocities": np.array([[0.5, 0.0]]), "friction": {"eps_v": 1e-3, "mu": 0.3},
+                             "collisions": {"plane_vertex": {"vertices": [0], "plane_normal": [0, 1],
+                                                             "normal_force": 10}}})["gradient"]    # array([3., 0.])
+        """
+        return _arrays(self._post("/v1/evaluate", batch))
+
+    def check(self, batch):
+        """POST /v1/check: how far gradient and Hessian agree with central differences.
+
+            client.check(batch)["agrees"]    # True
+        """
+        return _arrays(self._post("/v1/check", batch))
+
+    def function(self, name, **parameters):
+        """A scalar function of the friction law at many points, as a NumPy array.
+
+            client.function("smooth_mu", y=np.linspace(0, 2e-3, 9), mu_s=1, mu_k=0.1, eps_v=1e-3)
+        """
+        return _arrays(self._post("/v1/functions/" + urllib.parse.quote(name, safe=""), parameters))["values"]
+
+    def functions(self):
+        """The scalar functions: a list of dicts with name, meaning, parameters.
+
+            [function["name"] for function in client.functions()]
+        """
+        return self._ask("GET", "/v1/functions")["functions"]
+
+    def info(self):
+        """Version, limits, threads of the service.
+
+            client.info()["limits"]["contacts"]    # 10000000
+        """
+        return self._ask("GET", "/v1/info")
+
+    def close(self):
+        """Closes this thread's connection; the next request opens another one."""
+        connection = self._local.__dict__.pop("connection", None)
+        if connection:
+            connection.close()
+
+    def _post(self, path, document):
+        document, tail = _split(document) if self.frames else (document, [])
+        if tail:
+            return self._ask("POST", path, _join(document, tail), FRAME)
+        return self._ask("POST", path, _json(document), JSON)
+
+    def _ask(self, method, path, body=None, content_type=None):
+        headers = {"Accept": f"{FRAME}, {JSON};q=0.5" if self.frames else JSON, **self._authorization}
+        if body is not None:
+            headers["Content-Type"] = content_type
+        for attempt in range(self.retries + 1):
+            try:
+                response, data = self._exchange(method, self._prefix + path, body, headers)
+            except ssl.SSLCertVerificationError as error:
+                raise Error(None, "Certificate not trusted", f"{self.url}: {error.verify_message}") from error
+            except TimeoutError as error:
+                raise Unavailable(None, "No answer", f"{self.url}: nothing for {self.timeout} s") from error
+            except (OSError, http.client.HTTPException) as error:
+                failure, wait = Unavailable(None, "No connection", f"{self.url}: {error or type(error).__name__}"), 0
+            else:
+                if response.status not in REPEATED:
+                    return _document(response, data)
+                failure, wait = _error(response, data), _retry_after(response)
+            if attempt < self.retries:
+                time.sleep(min(max(wait, FIRST_WAIT * 2**attempt) * random.uniform(1, 1.25), LONGEST_WAIT))
+        raise failure
+
+    def _exchange(self, method, path, body, headers):
+        """A response and its body; a kept connection that the service has closed meanwhile is replaced at once."""
+        connection = self._connection()
+        kept = connection.sock is not None
+        try:
+            try:
+                connection.request(method, path, body, headers)
+            except (BrokenPipeError, ConnectionResetError):
+                if connection.sock is None:
+                    raise
+                # An answer (413, 503) may have come before all was sent.
+            response = connection.getresponse()
+            return response, response.read()
+        except BaseException as error:  # KeyboardInterrupt too: the rest must not be taken for the next answer
+            self.close()
+            if not kept or not isinstance(error, ConnectionError):
+                raise
+        return self._exchange(method, path, body, headers)
+
+    def _connection(self):
+        local = self._local
+        if getattr(local, "process", None) != os.getpid():  # after fork the connection is the parent's
+            local.process, local.connection = os.getpid(), None
+        if getattr(local, "connection", None) is None:
+            more = {"context": self._tls} if self._tls else {}
+            kind = http.client.HTTPSConnection if self._tls else http.client.HTTPConnection
+            local.connection = kind(self._host, self._port, timeout=self.timeout, **more)
+        return local.connection
+
+
+def hessian_matrix(answer, batch=None):
+    """The Hessian of an answer, of any format and triangle, as a symmetric scipy.sparse.csr_matrix of all DOFs.
+
+    The pattern depends on the stencils alone. The format `factors` needs the batch, for its dim and vertices.
+
+        H = frictiond.hessian_matrix(client.evaluate(batch), batch)
+        dv = scipy.sparse.linalg.spsolve(M + h * H, -residual)
+    """
+    from scipy.sparse import coo_matrix
+    h = answer["hessian"]
+    if h["format"] == "factors":
+        rows, cols, values = _blocks(h, batch)
+    elif h["format"] == "csr":
+        indptr = np.asarray(h["indptr"])
+        rows, cols, values = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), h["indices"], h["data"]
+    else:
+        rows, cols, values = h["rows"], h["cols"], h["values"]
+    rows, cols, values = (np.asarray(array) for array in (rows, cols, values))
+    # Every contact has entries on both sides of the diagonal, so a triangle shows.
+    if rows.size and ((rows <= cols).all() or (rows >= cols).all()):
+        other = rows != cols
+        rows, cols, values = (np.concatenate([rows, cols[other]]), np.concatenate([cols, rows[other]]),
+                              np.concatenate([values, values[other]]))
+    return coo_matrix((values.astype(float), (rows.astype(np.int64), cols.astype(np.int64))),
+                      shape=tuple(int(n) for n in h["shape"])).tocsr()
+
+
+def _blocks(h, batch):
+    """Rows, columns, values of the blocks (w x P) A (w x P)^T of the format `factors`."""
+    if batch is None:
+        raise ValueError("the format factors needs the batch")
+    dim, parts = batch["dim"], [(np.empty(0, int), np.empty(0, int), np.empty(0))]
+    for name, group in batch["collisions"].items():
+        w = np.asarray(h[name]["weights"])                              # [n, k]
+        if not w.size:
+            continue
+        n, k = w.shape
+        P, a = np.asarray(h[name]["tangent_basis"]), np.asarray(h[name]["inner"])
+        A = a[:, [0, 1, 1, 2]].reshape(n, 2, 2) if dim == 3 else a.reshape(n, 1, 1)
+        PAP = P @ A @ P.transpose(0, 2, 1)                              # [n, dim, dim]
+        values = np.einsum("ni,nj,nac->niajc", w, w, PAP)
+        dofs = (np.asarray(group["vertices"]).reshape(n, k, 1) * dim + np.arange(dim)).reshape(n, k * dim)
+        parts.append((np.repeat(dofs, k * dim, axis=1).ravel(), np.tile(dofs, (1, k * dim)).ravel(), values.ravel()))
+    return (np.concatenate(arrays) for arrays in zip(*parts))
+
+
+def encode_frame(document):
+    """A document as a frame (docs/frame.md): its NumPy arrays in binary, all else as text.
+
+        open("batch.frame", "wb").write(frictiond.encode_frame(batch))
+    """
+    return _join(*_split(document))
+
+
+def decode_frame(data):
+    """The document of a frame, its arrays as read-only NumPy views of data (bytes); ValueError if it is none.
+
+        answer = frictiond.decode_frame(open("answer.frame", "rb").read())
+    """
+    data = memoryview(data).toreadonly()
+    start = 8 + int.from_bytes(data[:8], "little")
+    if len(data) < 8 or start % 64 or start > len(data):
+        raise ValueError("not a frame: wrong length")
+    
+    def view(reference):
+        dtype, shape, offset = (reference.get(key) for key in ("dtype", "shape", "offset"))
+        if (len(reference) != 3 or str(dtype) not in DTYPES or not isinstance(shape, list)
+                or not all(type(n) is int and n >= 0 for n in [offset, *shape]) or offset % 8):
+            raise ValueError(f"not a frame: bad reference {reference}")
+        count, begin = math.prod(shape), start + offset
+        if begin + count * DTYPES[dtype].itemsize > len(data):
+            raise ValueError(f"not a frame: {reference} leaves the tail")
+        return np.frombuffer(data[begin:], DTYPES[dtype], count).reshape(shape)
+
+    try:
+        document = json.loads(bytes(data[8:start]), object_hook=lambda part: view(part) if "dtype" in part else part)
+    except RecursionError:
+        raise ValueError("not a frame: nested too deeply") from None
+    if not isinstance(document, dict):
+        raise ValueError("not a frame: the document is no object")
+    return document
+
+
+def _split(document):
+    """The document with references in place of arrays, and the pieces of its tail."""
+    tail, end = [], 0
+
+    def convert(value):
+        nonlocal end
+        if isinstance(value, dict):
+            return {key: convert(member) for key, member in value.items()}
+        array = _numbers(value) if hasattr(value, "__array__") else None
+        if array is None or array.ndim == 0 or array.size == 0:
+            return value
+        offset = (end + 63) // 64 * 64  # 8 would do; 64 is a cache line
+        tail.extend([b"\0" * (offset - end), array.reshape(-1).view(np.uint8)])
+        end = offset + array.nbytes
+        name = next(name for name, dtype in DTYPES.items() if dtype == array.dtype)
+        return {"dtype": name, "shape": array.shape, "offset": offset}
+
+    return convert(document), tail
+
+
+def _join(document, tail):
+    text = _json(document)
+    text += b" " * (-(8 + len(text)) % 64)
+    return b"".join([len(text).to_bytes(8, "little"), text, *tail])
+
+
+def _numbers(value):
+    """An array as a C-contiguous one of a dtype that a frame holds, its numbers unchanged."""
+    array = np.asarray(value)
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "f":
+        dtype = "f32" if size <= 4 else "f64"
+    elif kind == "i" or (kind == "u" and size < 4):
+        dtype = "i32" if size <= 4 else "i64"
+    elif kind == "u":
+        dtype = "u32" if size == 4 else "i64" if not array.size or array.max() < 2**63 else "f64"
+    else:
+        raise TypeError(f"an array of {array.dtype} is not one of real numbers")
+    return array.astype(DTYPES[dtype], order="C", copy=False)
+
+
+def _json(document):
+    try:
+        return json.dumps(document, allow_nan=False, default=_lists).encode()
+    except ValueError:
+        raise ValueError(_not_finite(document) or "the document has a loop") from None
+
+
+def _lists(value):
+    if hasattr(value, "__array__"):
+        return _numbers(value).tolist()
+    raise TypeError(f"{type(value).__name__} in a batch: {value!r:.80}")
+
+
+def _not_finite(value, pointer=""):
+    """Says where a number is NaN or infinite, which JSON cannot hold."""
+    value = _lists(value) if hasattr(value, "__array__") else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{pointer}: {value} is not finite"
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    return next(filter(None, (_not_finite(member, f"{pointer}/{key}") for key, member in members)), None)
+
+
+def _arrays(value, key=None):
+    """An answer, its lists of numbers as arrays; indices are i32 where they fit, as in a frame."""
+    if isinstance(value, dict):
+        return {name: _arrays(member, name) for name, member in value.items()}
+    if not isinstance(value, list) or key in ("shape", "skipped"):
+        return value
+    array = np.array(value)
+    if array.dtype.kind not in "fi":
+        return value
+    return array.astype(np.int32) if key in INDICES and (array < 2**31).all() else array
+
+
+def _document(response, data):
+    """The document of an answer of whatever kind; raises what is not 200."""
+    if response.status != 200:
+        raise _error(response, data)
+    try:
+        kind = response.headers.get_content_type()
+        return decode_frame(data) if kind == FRAME else json.loads(data)
+    except ValueError as error:
+        raise Error(response.status, "Not an answer of frictiond", str(error)) from error
+
+
+def _error(response, data):
+    try:
+        problem = json.loads(data)
+        title, detail = problem["title"], problem["detail"]
+        errors = [(error["pointer"], error["detail"]) for error in problem.get("errors", [])]
+    except (ValueError, KeyError, TypeError):  # a proxy's page
+        title, detail, errors = response.reason, data[:200].decode(errors="replace"), []
+    kind = Unavailable if response.status in REPEATED else Error
+    return kind(response.status, title, detail, errors, response.headers.get("X-Request-Id"))
+
+
+def _retry_after(response):
+    """Seconds; 0 where the header is not there or is a date."""
+    text = response.headers.get("Retry-After", "").strip()
+    return int(text) if text.isdecimal() and len(text) < 9 else 0
