@@ -30,6 +30,9 @@ CORE_LIBS := -lm
 API_LIBS := -ljansson -lstdc++ $(CORE_LIBS)
 SERVER_LIBS := -lmicrohttpd -lgnutls $(API_LIBS) -lpthread
 
+# Compiling for a target that then runs things: on all processors, unless make was told how many jobs.
+COMPILE = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*.cc))
 UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c tests/property/test_*.c))
 
@@ -100,12 +103,12 @@ test-packages:
 	@scripts/packages build test
 
 test: test-packages ## install what is missing, build, run every suite
-	@$(MAKE) --no-print-directory tests
+	+@$(COMPILE) tests
 	@tests/run $(MODE)
 
 bench: ## measure core, codec and service: a table here, build/bench.json (BENCH=--quick for less than a minute)
 	@scripts/packages bench
-	@$(MAKE) --no-print-directory MODE=release all $(patsubst $(B)/%,build/release/%,$(BENCHES))
+	+@$(COMPILE) MODE=release all $(patsubst $(B)/%,build/release/%,$(BENCHES))
 	@tests/bench/run $(BENCH)
 
 asan: ## the same with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -113,18 +116,18 @@ asan: ## the same with AddressSanitizer and UndefinedBehaviorSanitizer
 
 tsan: ## what runs threads (units, properties, the real server) with ThreadSanitizer, built by clang
 	@scripts/packages test tsan
-	@$(MAKE) --no-print-directory MODE=tsan CC=clang CXX=clang++ tests
+	+@$(COMPILE) MODE=tsan CC=clang CXX=clang++ tests
 	@tests/run tsan
 
 SECONDS ?= 60
 fuzz: ## fuzz api and core for SECONDS=60, or with RUNS= executions of each harness in each of its two builds
 	@scripts/packages fuzz
-	@$(MAKE) --no-print-directory MODE=fuzz CC=clang CXX=clang++ fuzzers
-	@$(MAKE) --no-print-directory MODE=fuzz-fast CC=clang CXX=clang++ fuzzers
+	+@$(COMPILE) MODE=fuzz CC=clang CXX=clang++ fuzzers
+	+@$(COMPILE) MODE=fuzz-fast CC=clang CXX=clang++ fuzzers
 	@SECONDS=$(SECONDS) RUNS=$(RUNS) tests/fuzz/run
 
 demo: packages ## install, build, post a real batch with curl and show the answer
-	@$(MAKE) --no-print-directory all
+	+@$(COMPILE) all
 	@scripts/demo
 
 run: all ## start the service on 127.0.0.1:8080
@@ -136,12 +139,12 @@ image-test: ## build the container image and try it (root; needs no Docker daemo
 
 fire-test: ## replicas killed behind nginx, overload, a soak of five minutes (FIRE="--soak-seconds 60" for less)
 	@scripts/packages fire
-	@$(MAKE) --no-print-directory all
+	+@$(COMPILE) all
 	@tests/fire/run $(FIRE)
 
 deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, systemd, man page
 	@scripts/packages deploy
-	@$(MAKE) --no-print-directory all
+	+@$(COMPILE) all
 	@tests/deploy/run
 
 docs: ## the documentation as a static site, in build/site
@@ -151,12 +154,12 @@ docs: ## the documentation as a static site, in build/site
 
 examples-test: ## run every example, client, solver and snippet of the docs, in all languages that Debian has
 	@scripts/packages examples
-	@$(MAKE) --no-print-directory all
+	+@$(COMPILE) all
 	@tests/examples/run
 
 explorer-test: ## try the explorer page in headless Chromium
 	@scripts/packages explorer
-	@$(MAKE) --no-print-directory all
+	+@$(COMPILE) all
 	@tests/explorer/run
 
 lint: ## compile with clang without warnings, clang-tidy, cppcheck
