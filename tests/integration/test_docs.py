@@ -101,9 +101,14 @@ def test_c_example_prints_what_is_shown(tmp_path):
 
 
 def anchors(page):
-    """What GitHub calls the headings of a page."""
-    return [re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()).replace(" ", "-")
-            for heading in re.findall(r"^#+ (.*)$", snippets.without_blocks(page), re.M)]
+    """What repository browsers call the headings of a page."""
+    names = []
+    for heading in re.findall(r"^#+ (.*)$", snippets.without_blocks(page), re.M):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+        again = sum(re.fullmatch(re.escape(name) + r"(-\d+)?", other) is not None for other in names)
+        names.append(f"{name}-{again}" if again else name)
+    return names
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
