@@ -13,7 +13,7 @@ export const FRAME = "application/vnd.frictiond.frame";
 const JSON_TYPE = "application/json";
 const DTYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array, i64: BigInt64Array };
 const SMALL = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array];
-const INDICES = ["rows", "cols", "indptr", "indices", "status"];
+const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices"];
 const REPEATED = [429, 502, 503, 504];
 const FIRST_WAIT = 0.05, LONGEST_WAIT = 30;  // seconds between tries
 

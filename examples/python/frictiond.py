@@ -6,7 +6,7 @@
     force = -answer["gradient"]                  # unit of normal_force
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
 
-Needs Python 3.9 or later and NumPy; SciPy for hessian_matrix alone. Proxies set in the environment are not used.
+Needs Python 3.10 or later and NumPy; SciPy for hessian_matrix alone. Proxies set in the environment are not used.
 """
 import http.client
 import json
@@ -23,7 +23,7 @@ import numpy as np
 FRAME, JSON = "application/vnd.frictiond.frame", "application/json"
 DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4"),
           "i64": np.dtype("<i8")}
-INDICES = ("rows", "cols", "indptr", "indices", "status")  # fields of answers that hold integers
+INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices")  # fields of answers that hold integers
 REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
 

@@ -148,6 +148,12 @@ def test_skipped_contacts_are_listed(js, server):
         {"group": "vertex_vertex", "index": 0, "reason": "coincident_vertices"}]
 
 
+def test_check(js, server):
+    found = js(TYPED + "return new Client(url).check(typed(given[0]))", server, SCENE)
+    assert found["agrees"] is True and found["n_collisions"] == 19
+    assert found["worst"]["group"] in SCENE["collisions"]
+
+
 def test_functions_and_info(js, server):
     found = js("""
         const client = new Client(url + "/"), parameters = {mu_s: 1, mu_k: 0.1, eps_v: 1e-3};
