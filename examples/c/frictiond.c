@@ -175,8 +175,13 @@ static void wait_before(struct frictiond *service, int attempt)
 
 static bool is_lost(CURLcode code)
 {
-	return code == CURLE_COULDNT_CONNECT || code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR ||
-	       code == CURLE_RECV_ERROR;
+	return code == CURLE_COULDNT_CONNECT || code == CURLE_PARTIAL_FILE || code == CURLE_GOT_NOTHING ||
+	       code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR;
+}
+
+static bool is_busy(long status)
+{
+	return status == 429 || (status >= 502 && status <= 504);
 }
 
 static bool refused(const struct frictiond *service, long status, const struct text *body,
@@ -205,7 +210,7 @@ static bool ask(struct frictiond *service, const char *path, const char *content
 	for (int attempt = 0; url && list; attempt++) {
 		code = exchange(service, url, list, body, n_bytes, answer);
 		curl_easy_getinfo(service->curl, CURLINFO_RESPONSE_CODE, &status);
-		if (!(code ? is_lost(code) : status == 503) || attempt >= service->retries)
+		if (!(code ? is_lost(code) : is_busy(status)) || attempt >= service->retries)
 			break;
 		wait_before(service, attempt);
 	}

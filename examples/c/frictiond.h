@@ -25,7 +25,8 @@ struct frictiond;
 struct frictiond *frictiond_open(const char *url, const char *token);
 void frictiond_close(struct frictiond *service);
 
-/* How often a request is repeated after 503 or a failed connection (5), and seconds until it is given up (300). */
+/* How often a request is repeated when the service is busy (429, 502, 503, 504) or the connection fails (5), and
+ * seconds until a try is given up (300). */
 void frictiond_set(struct frictiond *service, int retries, long timeout);
 
 /* These return the answer, to be given to json_decref, or NULL with the reason in *error.

@@ -160,7 +160,8 @@ private:
 // A service, with a connection that is kept. For one thread at a time.
 class client {
 public:
-	// retries: how often a request is repeated after 503 or a failed connection. timeout: seconds for each try.
+	// retries: how often a request is repeated when the service is busy (429, 502, 503, 504) or the connection
+	// fails. timeout: seconds for each try.
 	explicit client(std::string url = "http://127.0.0.1:8080", std::string token = {}, int retries = 5,
 			long timeout = 300)
 		: url_(std::move(url)), token_(std::move(token)), retries_(retries), timeout_(timeout),
@@ -279,8 +280,9 @@ private:
 	{
 		switch (result.code) {
 		case CURLE_OK:
-			return result.status == 503;
+			return result.status == 429 || (result.status >= 502 && result.status <= 504);
 		case CURLE_COULDNT_CONNECT:
+		case CURLE_PARTIAL_FILE:
 		case CURLE_GOT_NOTHING:
 		case CURLE_SEND_ERROR:
 		case CURLE_RECV_ERROR:

@@ -14,8 +14,10 @@ function answer = frictiond_request (service, path, document)
   % fewer digits, and Octave's jsondecode may be wrong in the last one.
   %
   % A refusal is an error with the identifier frictiond:http422 (or what the status is), its message ends with the
-  % pointer to the culprit. 503, and a service that does not listen, are tried again; then frictiond:http503 or
-  % frictiond:unreachable. Runs in Octave 7 and MATLAB; needs curl, as webwrite hides what a refusal says.
+  % pointer to the culprit. A busy service (429, 502, 503, 504) and a failed connection are tried again; then comes
+  % frictiond:http503 or frictiond:unreachable.
+  %
+  % Runs in Octave 7; nothing in it is missing in MATLAB. Needs curl, as webwrite hides what a refusal says.
 
   if ischar (service)
     service = struct ('url', service);
@@ -165,7 +167,8 @@ function [status, body, seconds, words, busy] = transfer (service, path, text)
   if code ~= 0 || isnan (status)
     status = 0;
   end
-  busy = status == 503 || any (code == [7, 52, 55, 56]);    % nobody listens, no answer, cannot send, cannot receive
+  % curl's 7: nobody listens; 18, 52: half an answer, none; 55, 56: cannot send, cannot receive
+  busy = any (status == [429, 502, 503, 504]) || any (code == [7, 18, 52, 55, 56]);
   seconds = regexpi (load_text (file ('head')), 'Retry-After:\s*(\d+)', 'tokens', 'once');
   if isempty (seconds)
     seconds = 0;

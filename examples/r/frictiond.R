@@ -9,7 +9,7 @@
 # (jsonlite writes 15). In an answer, arrays of shape [n, m] are matrices with n rows.
 #
 # A refusal is a condition of class frictiond_error with the members status, detail, pointer and request_id; status 0
-# means that there was no answer. 503, and a service that does not listen, are tried again first.
+# means that there was no answer. A busy service (429, 502, 503, 504) and a failed connection are tried again first.
 # Packages: curl, jsonlite, and for frictiond_hessian Matrix (Debian: r-cran-curl r-cran-jsonlite r-cran-matrix).
 
 frictiond_client <- function(url = "http://127.0.0.1:8080", token = NULL, retries = 5, timeout = 300) {
@@ -46,7 +46,7 @@ frictiond_request <- function(client, path, document = NULL) {
   body <- if (!is.null(document)) charToRaw(enc2utf8(frictiond_json(document)))
   for (attempt in 0:client$retries) {
     response <- frictiond_transfer(client, path, body)
-    busy <- response$status_code == 503 || response$status_code == 0 && response$again
+    busy <- response$status_code %in% c(429, 502, 503, 504) || response$status_code == 0 && response$again
     if (!busy || attempt == client$retries) break
     Sys.sleep(min(max(response$retry_after, 0.1 * 2^attempt), 10))
   }
@@ -66,7 +66,8 @@ frictiond_transfer <- function(client, path, body) {
   curl::handle_setheaders(handle, .list = fields)
   response <- tryCatch(curl::curl_fetch_memory(paste0(client$url, path), handle), error = function(reason) {
     words <- conditionMessage(reason)
-    again <- grepl("connect to|connection refused|empty reply|recv failure|send failure", words, ignore.case = TRUE)
+    lost <- "connect to|connection refused|empty reply|recv failure|send failure|transfer closed"
+    again <- grepl(lost, words, ignore.case = TRUE)
     list(status_code = 0, words = words, again = again)
   })
   if (response$status_code != 0) {
