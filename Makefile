@@ -80,6 +80,9 @@ $(B)/tests/unit/api/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
 $(B)/tests/unit/api/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
 $(B)/tests/unit/api/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 
+# A comparison that does not agree.
+$(B)/tests/unit/server/test_check: LDFLAGS += -Wl,--wrap=fric_compare
+
 BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
 	$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)

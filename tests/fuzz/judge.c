@@ -223,6 +223,14 @@ static void check_evaluation(const struct api_document *document)
 		check_hessian(document, hessian, ndof);
 }
 
+/* Whatever the request was, the service's derivatives are right. */
+static void check_check(const struct api_document *document, const char *body)
+{
+	const json_t *root = document->root, *worst = json_object_get(root, "worst");
+	FUZZ_CHECK(json_is_true(json_object_get(root, "agrees")), "differs: %s", body);
+	FUZZ_CHECK((number_of(document, root, "n_collisions") == 0) == json_is_null(worst), "worst: %s", body);
+}
+
 /* The container itself: padding, the place of every array, nothing behind the last one. */
 static void check_container(const char *body, size_t bytes)
 {
@@ -249,6 +257,8 @@ static void judge_success(const struct api_request *request, const struct api_re
 			FUZZ_CHECK(isfinite(fuzz_value(&document.arrays[k], i)), "a number is not finite");
 	if (!strncmp(request->target, "/v1/evaluate", strlen("/v1/evaluate")))
 		check_evaluation(&document);
+	if (!strncmp(request->target, "/v1/check", strlen("/v1/check")))
+		check_check(&document, body);
 	api_document_free(&document);
 	api_arena_free(&arena);
 }
