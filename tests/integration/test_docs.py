@@ -44,6 +44,13 @@ def test_every_block_is_marked(page):
             assert KNOWN.fullmatch(before.mark), f"{block}: the output of something that is not run"
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent != ROOT], ids=name_of)
+def test_no_code_is_indented(page):
+    """Indented code has no place for a mark."""
+    found = re.search(r"(?<=\n\n)    \S.*", snippets.without_blocks(page))
+    assert not found, f"{name_of(page)}: {found[0]}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_other_tests_read_the_page(page):
     for block in blocks(page):
