@@ -10,6 +10,8 @@ import snippets  # noqa: E402
 from snippets import ROOT, URL, compare  # noqa: E402
 
 HERE = snippets.to_run(with_examples=True)
+DEBIAN_CRATES = ["--offline", "--config", 'source.crates-io.replace-with="debian"',
+                 "--config", 'source.debian.directory="/usr/share/cargo/registry"']
 # How a file is run from the repository's root. C and C++ say that themselves, in their first line.
 COMMANDS = {"python": ["/usr/bin/python3", "FILE"], "octave": ["octave-cli", "--quiet", "FILE"],
             "r": ["Rscript", "FILE"], "javascript": ["node", "--input-type=module", "-"], "sh": ["bash", "-eu", "FILE"]}
@@ -42,6 +44,20 @@ def test_compiled(server, block, tmp_path):
     command = command.replace(f" {file} ", f" -Wall -Wextra -Werror '{tmp_path}/{file}' ", 1)
     command = command.replace(f"-o {program} && ./{program}", f"-o '{tmp_path}/{program}' && '{tmp_path}/{program}'")
     compare(snippets.shell(command), block)
+
+
+@pytest.mark.parametrize("block", of("rust"), ids=str)
+def test_rust(server, block):
+    """A project with the dependencies that the first lines name, built without a network from Debian's crates."""
+    project = ROOT / "build/rust-block"
+    dependencies = re.match(r"(?:// .*\n)+", block.source)[0].replace("// ", "")
+    (project / "src").mkdir(parents=True, exist_ok=True)
+    (project / "Cargo.lock").unlink(missing_ok=True)
+    (project / "Cargo.toml").write_text('[package]\nname = "slide"\nversion = "0.1.0"\nedition = "2021"\n\n'
+                                        "[dependencies]\n" + dependencies.replace("../", "../../"))
+    (project / "src/main.rs").write_text(block.source.replace(URL, server))
+    compare(snippets.command("cargo", "run", "--quiet", *DEBIAN_CRATES, "--manifest-path", project / "Cargo.toml",
+                             "--target-dir", ROOT / "build/rust/target"), block)
 
 
 def test_blocks_that_need_the_examples_are_no_more_than_that():
