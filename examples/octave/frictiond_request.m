@@ -19,10 +19,10 @@ function answer = frictiond_request (service, path, document)
   %
   % Runs in Octave 7; nothing in it is missing in MATLAB. Needs curl, as webwrite hides what a refusal says.
 
-  if ischar (service)
-    service = struct ('url', service);
+  if ~isstruct (service)
+    service = struct ('url', char (service));
   end
-  defaults = struct ('token', '', 'retries', 5, 'timeout', 300);
+  defaults = struct ('url', 'http://127.0.0.1:8080', 'token', '', 'retries', 5, 'timeout', 300);
   for name = fieldnames (defaults)'
     if ~isfield (service, name{1})
       service.(name{1}) = defaults.(name{1});
@@ -68,6 +68,12 @@ end
 function text = encode (name, value)
   LISTS = {'vertices', 'closest_point', 'vertex_mu', 'vertex_mu_s', 'vertex_mu_k', 'vertex_material', ...
            'outputs', 'collision_outputs'};
+  if isstring (value)    % MATLAB's "text"
+    value = cellstr (value);
+    if isscalar (value)
+      value = value{1};
+    end
+  end
   if isstruct (value) && isscalar (value)
     names = fieldnames (value);
     members = cellfun (@(key) ['"', key, '":', encode(key, value.(key))], names, 'UniformOutput', false);
