@@ -20,7 +20,7 @@ import sys
 import time
 
 import numpy as np
-from scipy.sparse import coo_matrix, diags
+from scipy.sparse import coo_matrix, csr_matrix, diags
 from scipy.sparse.linalg import splu
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
@@ -61,61 +61,88 @@ def surface(tetrahedra):
     return faces, np.unique(np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1), axis=0)
 
 
-def scatter(stencils, blocks, shape):
-    """Adds blocks [n, k, dim, k, dim] at stencils [n, k] to a sparse matrix; shape is (n_vertices, dim)."""
-    n, k = stencils.shape
-    dof = (stencils[:, :, None] * shape[1] + np.arange(shape[1])).reshape(n, -1)
-    rows, cols = np.broadcast_arrays(dof[:, :, None], dof[:, None, :])
+def dofs_of(stencils, dim):
+    """Numbers of the degrees of freedom of stencils [n, k]: [n, k * dim]."""
+    return (stencils[:, :, None] * dim + np.arange(dim)).reshape(len(stencils), stencils.shape[1] * dim)
+
+
+def gather(dofs, gradients, blocks, shape):
+    """Adds gradients [n, j] and blocks [n, j, j] of stencils with DOFs [n, j] up, to an array and a sparse matrix."""
     n_dof = shape[0] * shape[1]
-    return coo_matrix((blocks.ravel(), (rows.ravel(), cols.ravel())), shape=(n_dof, n_dof)).tocsr()
+    rows, cols = np.broadcast_arrays(dofs[:, :, None], dofs[:, None, :])
+    return (np.bincount(dofs.ravel(), gradients.ravel(), n_dof).reshape(shape),
+            coo_matrix((blocks.ravel(), (rows.ravel(), cols.ravel())), shape=(n_dof, n_dof)).tocsr())
 
 
 def project(matrices):
     """Negative eigenvalues of symmetric matrices [..., n, n] become zero: Newton then only walks downhill."""
     values, vectors = np.linalg.eigh(matrices)
-    return np.einsum("...ik,...k,...jk->...ij", vectors, np.maximum(values, 0), vectors)
+    return (vectors * np.maximum(values, 0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
 
 
 # -- elasticity -------------------------------------------------------------------------------------------------------
 
 class Elastic:
     """Linear simplices of a compressible neo-Hookean material (2D: plane strain). Density in kg/m^3, Young's modulus in
-    Pa. `masses` [n_vertices] in kg are lumped."""
+    Pa. `masses` [n_vertices] in kg are lumped. Damping in s: viscous forces are so many times the stiffness at the
+    step's start, times the velocities; they end vibrations and leave the motion of the centre of mass alone."""
 
-    def __init__(self, rest, simplices, density, young, poisson=0.3, project=True):
+    def __init__(self, rest, simplices, density, young, poisson=0.3, damping=0.0, project=True):
         dim = rest.shape[1]
         inverse = np.linalg.inv(spans(rest[simplices]))
-        self.simplices, self.project = simplices, project
-        self.slopes = np.concatenate([-inverse.sum(axis=1, keepdims=True), inverse], axis=1)  # F = corners^T slopes
+        slopes = np.concatenate([-inverse.sum(axis=1, keepdims=True), inverse], axis=1)  # [m, dim + 1, dim]
+        self.simplices, self.dofs, self.project = simplices, dofs_of(simplices, dim), project
+        # The corners' DOFs times these matrices are the deformation gradient F, row by row.
+        self.maps = np.einsum("mkj,ab->majkb", slopes, np.eye(dim)).reshape(len(simplices), dim * dim, -1)
         self.volumes = np.linalg.det(spans(rest[simplices])) / (2 if dim == 2 else 6)
         self.masses = np.bincount(simplices.ravel(), np.repeat(density * self.volumes / (dim + 1), dim + 1), len(rest))
         self.mu = young / (2 * (1 + poisson))
         self.lam = young * poisson / ((1 + poisson) * (1 - 2 * poisson))
+        self.damping, self.start, self.viscosity = damping, None, None
+
+    def begin_step(self, x, h):
+        if self.damping:
+            self.start, self.viscosity = x, self.damping / h * self.elastic_derivatives(x)[1]
 
     def deformation(self, x):
-        F = np.einsum("mki,mkj->mij", x[self.simplices], self.slopes)
+        corners = x[self.simplices].reshape(len(self.maps), -1, 1)
+        F = (self.maps @ corners).reshape(-1, x.shape[1], x.shape[1])
         return F, np.linalg.det(F)
 
     def energy(self, x):
+        """mu/2 (F:F - dim) - mu ln J + lambda/2 ln^2 J, written in H = F - 1: of a hard material those terms are so
+        large that their rounding would hide from a line search what friction does."""
         F, J = self.deformation(x)
         if J.min() <= 0:
             return np.inf  # inverted: the line search goes back
-        log = np.log(J)
-        return self.volumes @ (self.mu / 2 * ((F * F).sum(axis=(1, 2)) - F.shape[1]) + (self.lam / 2 * log - self.mu) * log)
+        H = F - np.eye(F.shape[1])
+        trace, squares = np.trace(H, axis1=1, axis2=2), (H * H).sum(axis=(1, 2))
+        minors = (trace**2 - np.einsum("mij,mji->m", H, H)) / 2 + (np.linalg.det(H) if F.shape[1] == 3 else 0)
+        growth = trace + minors  # J - 1
+        log = np.log1p(growth)
+        energy = self.volumes @ (self.mu * (squares / 2 - minors + (growth - log)) + self.lam / 2 * log**2)
+        if self.viscosity is not None:
+            u = (x - self.start).ravel()
+            energy += u @ (self.viscosity @ u) / 2
+        return energy
 
     def derivatives(self, x):
+        gradient, hessian = self.elastic_derivatives(x)
+        if self.viscosity is not None:
+            gradient += (self.viscosity @ (x - self.start).ravel()).reshape(x.shape)
+            hessian = hessian + self.viscosity
+        return gradient, hessian
+
+    def elastic_derivatives(self, x):
         F, J = self.deformation(x)
         dim, G, log = F.shape[1], np.swapaxes(np.linalg.inv(F), 1, 2), np.log(J)[:, None, None]
         P = self.mu * (F - G) + self.lam * log * G
-        gradient = np.zeros_like(x)
-        np.add.at(gradient, self.simplices, np.einsum("m,mij,mkj->mki", self.volumes, P, self.slopes))
         C = self.lam * np.einsum("mij,mkl->mijkl", G, G)
         C += (self.mu - self.lam * log[..., None, None]) * np.einsum("mil,mkj->mijkl", G, G)
-        C += self.mu * np.einsum("ik,jl->ijkl", np.eye(dim), np.eye(dim))
-        C = C.reshape(-1, dim * dim, dim * dim)
-        C = (project(C) if self.project else C).reshape(-1, dim, dim, dim, dim)
-        blocks = np.einsum("m,mkj,mijnq,mlq->mkiln", self.volumes, self.slopes, C, self.slopes, optimize=True)
-        return gradient, scatter(self.simplices, blocks, x.shape)
+        C = C.reshape(-1, dim * dim, dim * dim) + self.mu * np.eye(dim * dim)
+        C = self.volumes[:, None, None] * (project(C) if self.project else C)
+        P = self.volumes[:, None, None] * P.reshape(-1, 1, dim * dim)
+        return gather(self.dofs, P @ self.maps, np.swapaxes(self.maps, 1, 2) @ C @ self.maps, x.shape)
 
 
 # -- contacts ---------------------------------------------------------------------------------------------------------
@@ -134,21 +161,23 @@ class Contacts:
     """The pairs that may touch during a step: {group: vertices [n, k]}, as the service wants them.
     They are oriented, so that a gap is negative, and not just small again, once a vertex is on the wrong side."""
 
-    def __init__(self, groups, plane_normal=(0, 0, 1), plane_origin=(0, 0, 0)):
+    def __init__(self, groups, dim=3, plane_normal=(0, 0, 1), plane_origin=(0, 0, 0)):
         self.groups = {name: np.asarray(vertices, dtype=np.int32) for name, vertices in groups.items() if len(vertices)}
-        # Two directions in the plane whose cross product is the normal.
+        # A stencil's DOFs times these matrices (plus constants) are r, e, f, in three dimensions always.
+        self.maps = {name: np.kron(ARMS[name], np.eye(3)[:, :dim]) for name in self.groups}
         n = np.asarray(plane_normal, dtype=float) / np.linalg.norm(plane_normal)
         e = np.cross(np.eye(3)[np.argmin(abs(n))], n)
         e /= np.linalg.norm(e)
-        self.constants = {"edge_vertex": [[0, 0, 0], [0, 0, 1], [0, 0, 0]],
-                          "plane_vertex": [-np.asarray(plane_origin, dtype=float), e, np.cross(n, e)]}
+        self.constants = {"edge_vertex": np.array([0, 0, 0, 0, 0, 1, 0, 0, 0]),
+                          "plane_vertex": np.concatenate([-np.asarray(plane_origin, dtype=float), e, np.cross(n, e)])}
+
+    def stencils(self, name):
+        return self.groups[name].reshape(-1, len(ARMS[name][0]))
 
     def arms(self, name, x):
-        """r, e, f of a group's contacts, [n, 3, 3]."""
-        vertices = self.groups[name].reshape(-1, len(ARMS[name][0]))
-        padded = np.zeros((*vertices.shape, 3))
-        padded[..., :x.shape[1]] = x[vertices]
-        return np.einsum("ak,nki->nai", np.array(ARMS[name], dtype=float), padded) + self.constants.get(name, 0)
+        """r, e, f of a group's contacts, [n, 9]."""
+        corners = x[self.stencils(name)]
+        return corners.reshape(len(corners), -1) @ self.maps[name].T + self.constants.get(name, 0)
 
     def gaps(self, x):
         """Signed distances (m), all groups one after the other."""
@@ -159,15 +188,43 @@ class Contacts:
         rates = []
         for name in self.groups:
             arms = self.arms(name, x)
-            moved = self.arms(name, x + p) - arms
-            rates.append(-(gap_derivatives(arms)[0] * moved.reshape(-1, 9)).sum(axis=1))
+            rates.append(-(gap_gradient(arms)[0] * (self.arms(name, x + p) - arms)).sum(axis=1))
         return np.concatenate([np.empty(0), *rates])
 
 
 def gap(arms):
-    r, e, f = arms[:, 0], arms[:, 1], arms[:, 2]
-    n = np.cross(e, f)
-    return (r * n).sum(axis=1) / np.linalg.norm(n, axis=1)
+    return gap_gradient(arms)[1]
+
+
+def gap_gradient(arms):
+    """Gradient [n, 9] of the gap with respect to (r, e, f), the gap, and what its Hessian is made of."""
+    r, e, f = arms[:, :3], arms[:, 3:6], arms[:, 6:]
+    n = cross(e, f)
+    area = np.sqrt((n * n).sum(axis=1))[:, None]
+    m = n / area
+    d = (r * m).sum(axis=1)[:, None]
+    q = (r - d * m) / area   # d gap/d n
+    return np.concatenate([m, cross(f, q), cross(q, e)], axis=1), d[:, 0], (m, q, area)
+
+
+def gap_hessian(arms):
+    """[n, 9, 9]"""
+    _, d, (m, q, area) = gap_gradient(arms)
+    Q = (np.eye(3) - m[:, :, None] * m[:, None, :]) / area[:, :, None]           # d m/d n
+    qm = q[:, :, None] * m[:, None, :]
+    K = -(qm + np.swapaxes(qm, 1, 2) + d[:, None, None] * Q) / area[:, :, None]  # d q/d n
+    Ne, Nf = -cross_matrix(arms[:, 6:]), cross_matrix(arms[:, 3:6])              # d n/d e, d n/d f
+    NeK, NfK = np.swapaxes(Ne, 1, 2) @ K, np.swapaxes(Nf, 1, 2) @ K
+    H = np.zeros((len(arms), 9, 9))
+    H[:, :3, 3:6], H[:, :3, 6:], H[:, 3:6, 6:] = Q @ Ne, Q @ Nf, NeK @ Nf - cross_matrix(q)
+    H = H + np.swapaxes(H, 1, 2)
+    H[:, 3:6, 3:6], H[:, 6:, 6:] = NeK @ Ne, NfK @ Nf
+    return H
+
+
+def cross(a, b):
+    """As np.cross, which for few vectors takes long."""
+    return a[:, [1, 2, 0]] * b[:, [2, 0, 1]] - a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
 
 
 def cross_matrix(a):
@@ -175,27 +232,6 @@ def cross_matrix(a):
     m = np.zeros((len(a), 3, 3))
     m[:, 2, 1], m[:, 0, 2], m[:, 1, 0] = a.T
     return m - np.swapaxes(m, 1, 2)
-
-
-def gap_derivatives(arms):
-    """Gradient [n, 9] and Hessian [n, 9, 9] of the gap with respect to (r, e, f)."""
-    r, e, f = arms[:, 0], arms[:, 1], arms[:, 2]
-    n = np.cross(e, f)
-    area = np.linalg.norm(n, axis=1)[:, None]
-    m = n / area
-    d = (r * m).sum(axis=1)[:, None]
-    q = (r - d * m) / area                                               # d gap/d n
-    Q = (np.eye(3) - m[:, :, None] * m[:, None, :]) / area[:, :, None]   # d m/d n
-    qm = q[:, :, None] * m[:, None, :]
-    K = -(qm + np.swapaxes(qm, 1, 2) + d[:, :, None] * Q) / area[:, :, None]   # d q/d n
-    Ne, Nf = -cross_matrix(f), cross_matrix(e)                           # d n/d e, d n/d f
-    H = np.zeros((len(arms), 3, 3, 3, 3))
-    H[:, 0, :, 1], H[:, 0, :, 2] = Q @ Ne, Q @ Nf
-    H[:, 1, :, 2] = np.swapaxes(Ne, 1, 2) @ K @ Nf - cross_matrix(q)
-    H = H + np.transpose(H, (0, 3, 4, 1, 2))
-    H[:, 1, :, 1] = np.swapaxes(Ne, 1, 2) @ K @ Ne
-    H[:, 2, :, 2] = np.swapaxes(Nf, 1, 2) @ K @ Nf
-    return np.concatenate([m, np.cross(f, q), np.cross(q, e)], axis=1), H.reshape(-1, 9, 9)
 
 
 class Barrier:
@@ -222,21 +258,18 @@ class Barrier:
         return -self.stiffness * over**2 * log, first * 2 * d, second * 4 * D + 2 * first
 
     def derivatives(self, x):
-        gradient, n_dof = np.zeros_like(x), x.size
-        hessian = coo_matrix((n_dof, n_dof)).tocsr()
-        for name, vertices in self.contacts.groups.items():
+        gradient, hessian = np.zeros_like(x), csr_matrix((x.size, x.size))
+        for name, map_ in self.contacts.maps.items():
             arms = self.contacts.arms(name, x)
-            near = gap(arms) < self.dhat
-            arms, stencils, A = arms[near], vertices.reshape(len(arms), -1)[near], np.array(ARMS[name], dtype=float)
-            _, first, second = self.law(gap(arms))
-            g, H = gap_derivatives(arms)
-            H = second[:, None, None] * g[:, :, None] * g[:, None, :] + first[:, None, None] * H
-            H = (project(H) if self.project else H).reshape(-1, 3, 3, 3, 3)
-            g = (first[:, None] * g).reshape(-1, 3, 3)
-            dim = x.shape[1]
-            np.add.at(gradient, stencils, np.einsum("ak,nai->nki", A, g)[..., :dim])
-            blocks = np.einsum("ak,naibj,bl->nkilj", A, H, A, optimize=True)[:, :, :dim, :, :dim]
-            hessian = hessian + scatter(stencils, blocks, x.shape)
+            slope, d, _ = gap_gradient(arms)
+            near = d < self.dhat
+            _, first, second = self.law(d[near])
+            H = second[:, None, None] * slope[near, :, None] * slope[near, None, :]
+            H += first[:, None, None] * gap_hessian(arms[near])
+            H = project(H) if self.project else H
+            dofs = dofs_of(self.contacts.stencils(name)[near], x.shape[1])
+            g, H = gather(dofs, first[:, None] * slope[near] @ map_, map_.T @ H @ map_, x.shape)
+            gradient, hessian = gradient + g, hessian + H
         return gradient, hessian
 
 
@@ -272,8 +305,8 @@ class Friction:
         }
 
     def answer(self, x):
-        """One request gives energy, gradient and Hessian, and the answer is kept: most first tries of the line search are
-        accepted, and then all are needed."""
+        """One request gives energy, gradient and Hessian, and the answer is kept: most first tries of the line search
+        are accepted, and then all are needed."""
         if self.last[0] is None or not np.array_equal(self.last[0], x):
             begin = time.perf_counter()
             answer = self.client.evaluate({**self.batch, "velocities": x - self.start})
@@ -292,6 +325,10 @@ class Friction:
 
 
 # -- time -------------------------------------------------------------------------------------------------------------
+
+class NotConverged(Exception):
+    """A smaller time step or a larger eps_v may help."""
+
 
 class Solver:
     """Steps positions x and velocities v [n_vertices, dim]. `pairs(x)` gives the Contacts of the step that starts at x;
@@ -351,7 +388,7 @@ class Solver:
             if abs(p).max() <= self.tolerance:
                 return x + self.longest(x, p) * p
             x, energy = self.search(x, energy, p, slope)
-        raise RuntimeError(f"Newton's method did not converge in step {self.steps}: |p| = {abs(p).max():.2g} m")
+        raise NotConverged(f"Newton's method did not converge in step {self.steps}: |p| = {abs(p).max():.2g} m")
 
     def direction(self, gradient, hessian):
         p = np.zeros(gradient.size)
@@ -376,7 +413,7 @@ class Solver:
             if found <= energy + 1e-4 * alpha * slope + rounding:
                 return trial, found
             alpha /= 2
-        raise RuntimeError(f"the line search found no smaller energy in step {self.steps}")
+        raise NotConverged(f"the line search found no smaller energy in step {self.steps}")
 
 
 # -- what both programs tell ------------------------------------------------------------------------------------------
