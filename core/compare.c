@@ -118,18 +118,16 @@ static long double basis(const struct fric_contacts *c, size_t i, int axis, int 
 	return c->tangent_basis[axis * (c->dim - 1) + t][i];
 }
 
-/* P^T (w^T x I) x for a field over all vertices, with the sum of all magnitudes as scale. */
-static struct expected along(const struct fric_contacts *c, size_t i, const struct reference *r, int t,
-                             long double (*field)(const void *data, size_t dof), const void *data)
+/* One axis of (w^T x I) x for a field over all vertices, with the sum of all magnitudes as scale. */
+static struct expected weighted(const struct fric_contacts *c, size_t i, const struct reference *r, int axis,
+                                long double (*field)(const void *data, size_t dof), const void *data)
 {
 	struct expected sum = {0, 0};
-	for (int k = 0; k < r->k; k++)
-		for (int d = 0; d < c->dim; d++) {
-			const long double x = field(data, (size_t)c->vertices[k][i] * (size_t)c->dim + (size_t)d);
-			const long double p = basis(c, i, d, t);
-			sum.value += p * r->weight[k].value * x;
-			sum.scale += fabsl(p * x) * r->weight[k].scale;
-		}
+	for (int k = 0; k < r->k; k++) {
+		const long double x = field(data, (size_t)c->vertices[k][i] * (size_t)c->dim + (size_t)axis);
+		sum.value += r->weight[k].value * x;
+		sum.scale += r->weight[k].scale * fabsl(x);
+	}
 	return sum;
 }
 
@@ -159,7 +157,12 @@ static void slip_in_question(const struct comparing *task, size_t i, const struc
 	x[0] = x[1] = 0;
 	for (int t = 0; t < r->n; t++) {
 		const long double a = *column_at(c->mu_aniso[t], i), computed = slip.scaled[t];
-		const struct expected u = along(c, i, r, t, velocity, task->velocities);
+		struct expected u = {0, 0};
+		for (int axis = 0; axis < c->dim; axis++) {
+			const struct expected relative = weighted(c, i, r, axis, velocity, task->velocities);
+			u.value += basis(c, i, axis, t) * relative.value;
+			u.scale += fabsl(basis(c, i, axis, t)) * relative.scale;
+		}
 		const long double rounding = a * u.scale * 0x1p-48L + (1 + a) * 0x1p-1070L;
 		x[t] = fabsl(computed - a * u.value) <= rounding ? computed : a * u.value;
 	}
@@ -176,7 +179,7 @@ static void expect_force(const struct fric_contacts *c, size_t i, const struct d
 			sum.value += factor * s * d->gradient[t];
 			sum.scale += fabsl(factor) * scale;
 		}
-		r->force[axis] = sum;
+		r->force[axis] = (struct expected){sum.value, floored(sum.scale)};
 	}
 }
 
@@ -187,7 +190,7 @@ static void expect_inner(const struct fric_contacts *c, size_t i, const struct d
 	const long double a1 = r->n == 2 ? *column_at(c->mu_aniso[1], i) : 0, pairs[3] = {a0 * a0, a0 * a1, a1 * a1};
 	const long double scale = floored(fabsl(s) * mu / eps_v / (d->z > 1 ? d->z : 1));
 	for (int e = 0; e < 3; e++)
-		r->inner[e] = (struct expected){s / eps_v * pairs[e] * d->hessian[e], pairs[e] * scale};
+		r->inner[e] = (struct expected){s / eps_v * pairs[e] * d->hessian[e], floored(pairs[e] * scale)};
 }
 
 static void expect_block(const struct fric_contacts *c, size_t i, struct reference *r)
@@ -199,9 +202,9 @@ static void expect_block(const struct fric_contacts *c, size_t i, struct referen
 				for (int u = 0; u < r->n; u++) {
 					const long double p = basis(c, i, a, t) * basis(c, i, b, u);
 					sum.value += p * r->inner[t + u].value;
-					sum.scale += fabsl(p) * r->inner[t + u].scale;
+					sum.scale += floored(fabsl(p)) * r->inner[t + u].scale;
 				}
-			r->block[a][b] = sum;
+			r->block[a][b] = (struct expected){sum.value, floored(sum.scale)};
 		}
 }
 
@@ -265,7 +268,7 @@ static void judge_triplets(const struct comparing *task, size_t i, const struct 
 			const long double value = v->value * w->value * e->value;
 			const bool here = *rows == c->vertices[row / dim][i] * dim + row % dim &&
 			                  *cols == c->vertices[col / dim][i] * dim + col % dim;
-			judge(f, FRIC_HESSIAN, i, *values, value, v->scale * w->scale * e->scale);
+			judge(f, FRIC_HESSIAN, i, *values, value, floored(v->scale * w->scale) * e->scale);
 			if (!here)
 				judge(f, FRIC_HESSIAN, i, 1, 0, 0);
 			raise_to(&f->of[FRIC_HESSIAN].largest_difference, capped(fabsl(*values - value)));
@@ -276,20 +279,17 @@ static void judge_triplets(const struct comparing *task, size_t i, const struct 
 static void keep_row(const struct comparing *task, size_t i, const struct reference *r, struct row *row)
 {
 	const struct fric_contacts *c = task->contacts;
-	struct expected slip[2] = {{0, 0}, {0, 0}};
 	row->potential = r->potential;
 	memcpy(row->weight, r->weight, sizeof(row->weight));
 	memcpy(row->force, r->force, sizeof(row->force));
 	memset(row->product, 0, sizeof(row->product));
-	for (int t = 0; t < r->n; t++)
-		slip[t] = along(c, i, r, t, test_vector, NULL);
-	for (int d = 0; d < c->dim; d++)
-		for (int t = 0; t < r->n; t++)
-			for (int u = 0; u < r->n; u++) {
-				const struct expected *a = &r->inner[t + u];
-				row->product[d].value += basis(c, i, d, t) * a->value * slip[u].value;
-				row->product[d].scale += fabsl(basis(c, i, d, t)) * a->scale * slip[u].scale;
-			}
+	for (int b = 0; b < c->dim; b++) {
+		const struct expected x = weighted(c, i, r, b, test_vector, NULL);
+		for (int a = 0; a < c->dim; a++) {
+			row->product[a].value += r->block[a][b].value * x.value;
+			row->product[a].scale += r->block[a][b].scale * x.scale;
+		}
+	}
 }
 
 /* Up to TRIPLETS_AT_ONCE contacts. */
@@ -352,7 +352,7 @@ static void scatter_row(struct comparing *task, size_t i, const struct row *row)
 			const size_t dof = (size_t)c->vertices[v][i] * (size_t)c->dim + (size_t)d;
 			const struct expected w = row->weight[v], f = row->force[d], p = row->product[d];
 			add(&task->gradient[dof], w.value * f.value, w.scale * f.scale);
-			add(&task->product[dof], w.value * p.value, w.scale * p.scale);
+			add(&task->product[dof], w.value * p.value, floored(w.scale) * p.scale);
 		}
 }
 
