@@ -37,7 +37,8 @@ static enum fric_code forces(const struct fric_context *context, const struct fr
 
 static bool allocate(const struct fric_context *context, const struct fric_contacts *c, struct claims *claims)
 {
-	const size_t ndof = c->n_vertices * (size_t)c->dim, per_contact = (size_t)(1 + c->dim + fric_inner_size(c->dim));
+	const size_t dim = (size_t)c->dim, per_contact = 1 + dim + (size_t)fric_inner_size(c->dim);
+	const size_t ndof = c->n_vertices * dim;
 	claims->block_bytes = (ndof + c->n * per_contact + 1) * sizeof(double);
 	claims->block = memory_take(context->memory, claims->block_bytes);
 	if (!claims->block)
@@ -45,7 +46,7 @@ static bool allocate(const struct fric_context *context, const struct fric_conta
 	claims->gradient = claims->block;
 	claims->potentials = claims->gradient + ndof;
 	claims->forces = claims->potentials + c->n;
-	claims->inner = claims->forces + c->n * (size_t)c->dim;
+	claims->inner = claims->forces + c->n * dim;
 	return true;
 }
 

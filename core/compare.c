@@ -152,7 +152,7 @@ static long double test_vector(const void *data, size_t dof)
 static void slip_in_question(const struct comparing *task, size_t i, const struct reference *r, long double x[2])
 {
 	const struct fric_contacts *c = task->contacts;
-	struct slip slip;
+	struct slip slip = {0};
 	slip_velocity(c, r->type, i, task->velocities, &slip);
 	x[0] = x[1] = 0;
 	for (int t = 0; t < r->n; t++) {

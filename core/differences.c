@@ -5,10 +5,9 @@
 
 #if defined(__SIZEOF_FLOAT128__)
 __extension__ typedef __float128 quad;
-#elif LDBL_MANT_DIG >= 113
+#else /* as on AArch64 */
 typedef long double quad;
-#else
-#error "central differences need 113-bit arithmetic: __float128, or a long double of that width"
+_Static_assert(LDBL_MANT_DIG >= 113, "central differences need 113 bits");
 #endif
 
 struct potential {

@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import from_reference  # noqa: E402
 import generate  # noqa: E402
 from client import call, post  # noqa: E402
+from test_operations import eventually  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get('FRICTIOND', 'build/frictiond')
 FRAME = 'application/vnd.frictiond.frame'
@@ -210,8 +211,8 @@ def test_a_deadline_stops_it(server_with):
 def test_it_is_counted_by_its_own_name(server_with):
     base = server_with()
     assert post(base, '/v1/check', many(10))[0] == 200
-    text = call(base, 'GET', '/metrics')[1]
-    assert 'frictiond_requests_total{route="/v1/check",status="200"} 1\n' in text
+    counted = 'frictiond_requests_total{route="/v1/check",status="200"} 1\n'
+    assert eventually(lambda: counted in call(base, 'GET', '/metrics')[1])  # once the answer has left
 
 
 # --- the program ----------------------------------------------------------------------------------------------------

@@ -129,7 +129,6 @@ static void agrees_at_the_corners_of_the_law(void **unused)
 					if (isfinite(y))
 						most = fmax(most, agreement_at(&at));
 				}
-	print_message("largest relative difference %g\n", most);
 	assert_true(most < FRIC_TOLERANCE / 10);
 }
 
