@@ -56,6 +56,8 @@ $(B)/%.cc.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
+$(B)/api/assets.c.o: $(wildcard web/*)
+
 # The kernels, once per instruction set. No traps: the compiler may evaluate both sides of a choice.
 KERNEL_FLAGS := -O3 -fno-trapping-math
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)

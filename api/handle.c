@@ -8,6 +8,7 @@
 #include "api/functions.h"
 #include "api/media.h"
 #include "api/format.h"
+#include "api/assets.h"
 
 enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
 
@@ -16,6 +17,7 @@ struct target {
 	char *path;        /* decoded; owned; NULL when out of memory */
 	const char *query; /* raw, "" if there is none; borrowed from the request */
 	const struct api_function *function;
+	const struct api_asset *asset;
 };
 
 typedef bool handler(const struct api_service *service, const struct api_request *request,
@@ -40,6 +42,10 @@ static const struct route {
 	{"/v1/functions/", get_function, post_function, "GET, HEAD, POST", true, false},
 };
 
+/* The explorer page and its files, wherever api_asset_find says. */
+static handler get_asset;
+static const struct route page = {.get = get_asset, .allow = "GET, HEAD"};
+
 enum { N_ROUTES = sizeof(routes) / sizeof(routes[0]) };
 
 static bool parse_target(const char *raw, struct target *target)
@@ -62,6 +68,9 @@ static const struct route *find_route(struct target *target)
 	for (int i = 0; i < N_ROUTES - 1; i++)
 		if (!strcmp(target->path, routes[i].path))
 			return &routes[i];
+	target->asset = api_asset_find(target->path);
+	if (target->asset)
+		return &page;
 	if (strncmp(target->path, functions->path, strlen(functions->path)) != 0)
 		return NULL;
 	target->function = api_function_find(target->path + strlen(functions->path));
@@ -211,6 +220,48 @@ static bool get_health(const struct api_service *service, const struct api_reque
 	if (api_render_start(&render, &arena))
 		api_render_add(&render, render.document.root, "status", json_string("ok"));
 	return api_render_finish(&render, API_JSON, service->max_answer_bytes, fault, response);
+}
+
+/* The page may do nothing but ask this service; nobody may put it in a frame. */
+static void add_asset_headers(const char *tag, struct api_response *response)
+{
+	static const struct {
+		const char *name, *value;
+	} headers[] = {
+		{"Cache-Control", "no-cache"},
+		{"Content-Security-Policy",
+		 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+		 "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+		{"Cross-Origin-Opener-Policy", "same-origin"},
+		{"Cross-Origin-Resource-Policy", "same-origin"},
+		{"Referrer-Policy", "no-referrer"},
+		{"X-Content-Type-Options", "nosniff"},
+	};
+	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+		api_response_add_header(response, headers[i].name, headers[i].value);
+	api_response_add_header(response, "ETag", tag);
+}
+
+static bool get_asset(const struct api_service *service, const struct api_request *request,
+                      const struct target *target, struct api_fault *fault, struct api_response *response)
+{
+	const struct api_asset *asset = target->asset;
+	char tag[API_ETAG];
+	(void)service;
+	(void)fault;
+	api_asset_tag(asset, tag);
+	add_asset_headers(tag, response);
+	response->status = api_asset_is_known(request->if_none_match, tag) ? 304 : 200;
+	if (response->status == 304)
+		return true;
+	response->parts = malloc(sizeof *response->parts);
+	if (!response->parts)
+		return false;
+	response->content_type = asset->type;
+	response->parts[0] = (struct api_part){asset->bytes, (size_t)(asset->end - asset->bytes)};
+	response->n_parts = 1;
+	response->body_bytes = response->parts[0].n;
+	return true;
 }
 
 static bool get_info(const struct api_service *service, const struct api_request *request, const struct target *target,

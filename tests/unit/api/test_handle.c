@@ -94,13 +94,16 @@ static void admits(void **unused)
 	accepted("GET", "/v1/%69nfo", -1, false, NULL, json);
 	accepted("GET", "/healthz", -1, false, NULL, "text/plain");
 	accepted("HEAD", "/readyz?x", -1, false, NULL, frame);
+	accepted("GET", "/", -1, false, NULL, "text/html");
+	accepted("HEAD", "/explorer/explorer.js?x", -1, false, NULL, "text/javascript");
 }
 
 static void refuses(void **unused)
 {
 	(void)unused;
 	static const char *const nowhere[] = {
-		"/", "", "*", "?", "/v1", "/v1/evaluate/", "/v1/Evaluate", "/v1/functions/", "/v1/functions/none",
+		"/explorer", "/explorer/", "/explorer/index.html", "//",
+		"", "*", "?", "/v1", "/v1/evaluate/", "/v1/Evaluate", "/v1/functions/", "/v1/functions/none",
 		"/v1/functions/smooth_mu/", "//healthz", "/healthz%00", "/healthz%", "/%FF"};
 	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++)
 		refused("GET", nowhere[i], -1, NULL, NULL, 404);
@@ -112,6 +115,8 @@ static void refuses(void **unused)
 	refused("OPTIONS", "/healthz", -1, NULL, NULL, 405);
 	refused("", "/healthz", -1, NULL, NULL, 405);
 	refused("POST", "/v1/info", 5, json, "text/html", 405);
+	refused("POST", "/", 5, json, NULL, 405);
+	refused("DELETE", "/explorer/icon.svg", -1, NULL, "image/*", 405);
 	refused("POST", evaluate, 5, "text/plain", NULL, 415);
 	refused("POST", evaluate, 5, "application/octet-stream", frame, 415);
 	refused("POST", evaluate, 5, "", NULL, 415);
