@@ -79,7 +79,8 @@ def blocks(page):
 
 def to_run(with_examples):
     """The marked blocks that are run here, or with the examples."""
-    return [block for page in PAGES for block in blocks(page) if block.runs() and block.with_examples() == with_examples]
+    return [block for page in PAGES for block in blocks(page)
+            if block.runs() and block.with_examples() == with_examples]
 
 
 def without_blocks(page):

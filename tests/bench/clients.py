@@ -54,8 +54,8 @@ def by_size(frames, text):
             client.evaluate(ask)
             client.close()
 
-        print(f"| {n} | {measure(lambda: frames.evaluate(ask), n):.2f} | {measure(lambda: text.evaluate(lists), n):.2f} "
-              f"| {measure(alone, n):.2f} |", flush=True)
+        times = measure(lambda: frames.evaluate(ask), n), measure(lambda: text.evaluate(lists), n), measure(alone, n)
+        print(f"| {n} | " + " | ".join(f"{one:.2f}" for one in times) + " |", flush=True)
 
 
 def by_output(frames, n=min(10000, LARGEST)):

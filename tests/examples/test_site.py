@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from snippets import PAGES, ROOT, blocks, name_of  # noqa: E402
 
 SITE = ROOT / "build/site"
+LEFT = re.compile(r"^\s*(?:[-*|] |\d+\. |```|#+ )|```|\{#|\]\(|\*\*", re.M)
 
 
 class Page(html.parser.HTMLParser):
@@ -48,7 +49,8 @@ def site():
     done = subprocess.run([ROOT / "scripts/site"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout + done.stderr == ""
-    return {path.relative_to(SITE): Page(path) for path in SITE.rglob("*.html") if "examples/javascript" not in str(path)}
+    return {path.relative_to(SITE): Page(path) for path in SITE.rglob("*.html")
+            if "examples/javascript" not in str(path)}
 
 
 def of(page):
@@ -91,7 +93,7 @@ def test_no_markdown_is_left(site):
     """Lists, tables and blocks that the site's Markdown does not take as a repository browser does."""
     for page in PAGES:
         for text in site[of(page)].paragraphs:
-            assert not re.search(r"^\s*(?:[-*|] |\d+\. |```|#+ )|```|\{#|\]\(|\*\*", text, re.M), f"{name_of(page)}: {text}"
+            assert not LEFT.search(text), f"{name_of(page)}: {text}"
 
 
 def test_all_blocks_are_there(site):

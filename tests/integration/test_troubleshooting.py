@@ -153,7 +153,8 @@ CASES = {
     'two sources of friction coefficients: "mu" and "mu_s"':
         evaluate(changed(friction__mu_s=0.5, friction__mu_k=0.3)),
     '"eps_v" is missing: group "face_vertex" needs it': evaluate(changed(friction__eps_v=None)),
-    '"barrier" is missing: a group without "normal_force" needs it': evaluate(changed(**{FACE + "__normal_force": None})),
+    '"barrier" is missing: a group without "normal_force" needs it':
+        evaluate(changed(**{FACE + "__normal_force": None})),
     '"positions" is missing: group "face_vertex" needs it': evaluate(changed(positions=None)),
     '"plane_normal" is missing: it gives the contacts their tangent plane': evaluate(one("plane_vertex", [0])),
     '"tangent_basis" is missing: it goes together with "closest_point"':
