@@ -57,6 +57,8 @@ struct frictiond *frictiond_open(const char *url, const char *token)
 	service->timeout = 300;
 	service->curl = curl_easy_init();
 	service->url = join(url, "");
+	if (service->url && *url && url[strlen(url) - 1] == '/')
+		service->url[strlen(url) - 1] = '\0';
 	service->authorization = token ? join("Authorization: Bearer ", token) : NULL;
 	if (!service->curl || !service->url || (token && !service->authorization)) {
 		frictiond_close(service);
@@ -415,26 +417,29 @@ static int copy(const struct frictiond_answer *answer, const json_t *array, cons
 	return 0;
 }
 
-static double *flatten_f64(const json_t *array, double *next)
+static double *flatten_f64(const json_t *array, double *next, bool *fits)
 {
 	for (size_t i = 0; i < json_array_size(array); i++) {
 		const json_t *entry = json_array_get(array, i);
-		if (json_is_number(entry))
-			*next++ = json_number_value(entry);
-		else
-			next = flatten_f64(entry, next);
+		if (json_is_array(entry)) {
+			next = flatten_f64(entry, next, fits);
+			continue;
+		}
+		*fits = *fits && json_is_real(entry); /* as strict as with arrays of the tail */
+		*next++ = json_real_value(entry);
 	}
 	return next;
 }
 
 int frictiond_read_f64(const struct frictiond_answer *answer, const json_t *array, double *numbers, size_t n)
 {
+	bool fits = true;
 	if (frictiond_count(array) != n || n == 0)
 		return array && n == 0 && frictiond_count(array) == 0 ? 0 : -1;
 	if (shape_of(array))
 		return copy(answer, array, "f64", numbers, n * sizeof *numbers);
-	flatten_f64(array, numbers);
-	return 0;
+	flatten_f64(array, numbers, &fits);
+	return fits ? 0 : -1;
 }
 
 static int32_t *flatten_i32(const json_t *array, int32_t *next, bool *fits)

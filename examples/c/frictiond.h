@@ -65,7 +65,7 @@ void frictiond_answer_free(struct frictiond_answer *answer);
 size_t frictiond_count(const json_t *array);
 
 /* Copies them, row by row; answer: NULL for an array of a JSON answer. Returns 0, or -1 if there are not n of them
- * or if they are of another kind (f64, i32). */
+ * or if they are of the other kind (f64: reals; i32: indices, status). */
 int frictiond_read_f64(const struct frictiond_answer *answer, const json_t *array, double *numbers, size_t n);
 int frictiond_read_i32(const struct frictiond_answer *answer, const json_t *array, int32_t *numbers, size_t n);
 

@@ -117,27 +117,33 @@ public:
 	// A member: answer["potential"].get<double>().
 	const json &operator[](const char *name) const { return document.at(name); }
 
-	// The numbers of an array, row by row: array<double>("/gradient"), array<std::int32_t>("/hessian/indptr").
+	// The numbers of an array, row by row: reals, array<double>("/gradient"), or integers (indices, status),
+	// array<std::int32_t>("/hessian/indptr").
 	template <class T> std::vector<T> array(const std::string &pointer) const
 	{
+		static_assert(std::is_same_v<T, double> || std::is_same_v<T, std::int32_t>, "double or int32_t");
 		const json &value = document.at(json::json_pointer(pointer));
 		std::vector<T> numbers;
 		if (!value.is_object())
-			flatten(value, numbers);
+			flatten(pointer, value, numbers);
 		else if (value.at("dtype") != dtype<T>())
-			throw error(0, pointer + " is of dtype " + value.at("dtype").get<std::string>());
+			throw error(0, pointer + " is no array of " + dtype<T>());
 		else
 			copy(value, numbers);
 		return numbers;
 	}
 
 private:
-	template <class T> static void flatten(const json &value, std::vector<T> &numbers)
+	// As strict as with arrays of the tail, so that what works for a few contacts works for many.
+	template <class T> static void flatten(const std::string &pointer, const json &value, std::vector<T> &numbers)
 	{
-		if (!value.is_array())
-			return numbers.push_back(value.get<T>());
-		for (const json &entry : value)
-			flatten(entry, numbers);
+		if (value.is_array())
+			for (const json &entry : value)
+				flatten(pointer, entry, numbers);
+		else if (std::is_same_v<T, double> ? value.is_number_float() : value.is_number_integer())
+			numbers.push_back(value.get<T>());
+		else
+			throw error(0, pointer + " is no array of " + dtype<T>());
 	}
 
 	template <class T> void copy(const json &reference, std::vector<T> &numbers) const
@@ -162,9 +168,10 @@ class client {
 public:
 	// retries: how often a request is repeated when the service is busy (429, 502, 503, 504) or the connection
 	// fails. timeout: seconds for each try.
-	explicit client(std::string url = "http://127.0.0.1:8080", std::string token = {}, int retries = 5,
+	explicit client(const std::string &url = "http://127.0.0.1:8080", std::string token = {}, int retries = 5,
 			long timeout = 300)
-		: url_(std::move(url)), token_(std::move(token)), retries_(retries), timeout_(timeout),
+		: url_(url.substr(0, url.find_last_not_of('/') + 1)), token_(std::move(token)), retries_(retries),
+		  timeout_(timeout),
 		  curl_(curl_easy_init())
 	{
 		if (!curl_)
@@ -326,7 +333,7 @@ private:
 };
 
 #if __has_include(<Eigen/Sparse>)
-// The Hessian of an answer; formats triplets and csr.
+// The Hessian of an answer; formats triplets and csr. A triangle stays one.
 inline Eigen::SparseMatrix<double, Eigen::RowMajor> hessian_matrix(const answer &answer)
 {
 	const json &hessian = answer["hessian"];

@@ -43,7 +43,7 @@ Base.@kwdef struct Client
     timeout::Float64 = 300.0    # seconds, for each try
 end
 
-Client(url::AbstractString; options...) = Client(; url = String(url), options...)
+Client(url::AbstractString; options...) = Client(; url = String(rstrip(url, '/')), options...)
 
 "Potential, gradient, Hessian, values per contact, as a Dict."
 evaluate(client::Client, batch) = post(client, "/v1/evaluate", batch)
@@ -60,7 +60,7 @@ functions(client::Client) = request(client, "/v1/functions", nothing)["functions
 
 info(client::Client) = request(client, "/v1/info", nothing)
 
-"The Hessian of an answer as a sparse matrix; formats triplets and csr."
+"The Hessian of an answer as a sparse matrix; formats triplets and csr. A triangle stays one."
 function hessian_matrix(answer)
     h = answer["hessian"]
     m, n = h["shape"]

@@ -1,5 +1,5 @@
 function H = frictiond_hessian (answer)
-  % FRICTIOND_HESSIAN  the Hessian of an answer as a sparse matrix; formats triplets and csr.
+  % FRICTIOND_HESSIAN  the Hessian of an answer as a sparse matrix; formats triplets and csr. A triangle stays one.
 
   h = answer.hessian;
   if strcmp (h.format, 'triplets')

@@ -20,7 +20,7 @@ function answer = frictiond_request (service, path, document)
   % Runs in Octave 7; nothing in it is missing in MATLAB. Needs curl, as webwrite hides what a refusal says.
 
   if ~isstruct (service)
-    service = struct ('url', char (service));
+    service = struct ('url', regexprep (char (service), '/$', ''));
   end
   defaults = struct ('url', 'http://127.0.0.1:8080', 'token', '', 'retries', 5, 'timeout', 300);
   for name = fieldnames (defaults)'

@@ -31,7 +31,7 @@ frictiond_functions <- function(client) frictiond_request(client, "/v1/functions
 
 frictiond_info <- function(client) frictiond_request(client, "/v1/info")
 
-# The Hessian of an answer as a sparse matrix; formats triplets and csr.
+# The Hessian of an answer as a sparse matrix; formats triplets and csr. A triangle stays one.
 frictiond_hessian <- function(answer) {
   h <- answer$hessian
   switch(h$format,

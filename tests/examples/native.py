@@ -7,6 +7,7 @@ A probe is a small program that uses the language's client:  PROBE URL WHAT [ARG
   wrong           a contact of a vertex that is not there
   token TOKEN     prints the name of a service that needs a token
   functions       prints how many scalar functions there are
+  hessian FILE    (Octave, R) posts the batch of a file, prints the whole matrix row by row
 Numbers are printed one in a line, with as many digits as a double needs.
 """
 import concurrent.futures
@@ -83,7 +84,7 @@ def test_few_contacts(probe, run, server, vertices):
     assert numbers(run(*probe, server, "one" if vertices else "none")) == expected
 
 
-@pytest.mark.parametrize("n", [0, 3, 1000])
+@pytest.mark.parametrize("n", [0, 15, 1000])  # up to 15, an answer is text even in a frame
 def test_doubles_survive_both_ways(probe, run, server, tmp_path, n):
     rng = np.random.default_rng(n)
     sent = (rng.uniform(1, 10, n) * 10.0 ** rng.integers(-290, 290, n)).tolist()
@@ -100,6 +101,17 @@ def test_a_token_is_sent(probe, run, fail, server_with, tmp_path):
 
 def test_the_scalar_functions_are_listed(probe, run, server):
     assert numbers(run(*probe, server, "functions")) == [15]
+
+
+def hessian_as_matrix(probe, run, server, path, vertices, **options):
+    """Asserts that a probe's sparse matrix is the sum of the triplets."""
+    document = {**batch(vertices), "outputs": ["hessian"]}
+    h = evaluate(server, document)["hessian"]
+    expected = np.zeros(h["shape"])
+    np.add.at(expected, (h["rows"], h["cols"]), h["values"])
+    expected = {"upper": np.triu, "lower": np.tril}.get(options.get("triangle"), lambda matrix: matrix)(expected)
+    path.write_text(json.dumps({**document, "hessian": options}))
+    assert numbers(run(*probe, server, "hessian", path)) == pytest.approx(expected.ravel().tolist(), rel=1e-15)
 
 
 def command_of(path, program):

@@ -68,7 +68,7 @@ impl Number for f64 {
         f64::from_le_bytes(bytes.try_into().expect("8 bytes"))
     }
     fn from_json(value: &Value) -> Option<Self> {
-        value.as_f64()
+        value.as_f64().filter(|_| value.is_f64()) // as strict as with arrays of the tail
     }
 }
 
@@ -82,7 +82,7 @@ impl Number for i32 {
         i32::from_le_bytes(bytes.try_into().expect("4 bytes"))
     }
     fn from_json(value: &Value) -> Option<Self> {
-        value.as_i64()?.try_into().ok()
+        i32::try_from(value.as_i64()?).ok()
     }
 }
 
@@ -235,7 +235,8 @@ impl Response {
 
 impl Client {
     pub fn new(url: &str) -> Self {
-        Client { url: url.into(), token: None, retries: 5, timeout: Duration::from_secs(300), easy: Easy::new() }
+        let url = url.trim_end_matches('/').into();
+        Client { url, token: None, retries: 5, timeout: Duration::from_secs(300), easy: Easy::new() }
     }
 
     pub fn with_token(url: &str, token: &str) -> Self {

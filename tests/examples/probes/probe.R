@@ -17,6 +17,7 @@ show <- function(numbers) cat(sprintf("%.17g\n", as.double(numbers)), sep = "")
 
 switch(words[2],
   exact = show(frictiond_function(client, "smooth_friction_f0", y = scan(words[3], quiet = TRUE), eps_v = 1e-300)),
+  hessian = show(t(as.matrix(frictiond_hessian(frictiond_evaluate(client, jsonlite::fromJSON(words[3])))))),
   one = contacts(0),
   none = contacts(integer(0)),
   wrong = contacts(912),

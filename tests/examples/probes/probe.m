@@ -20,6 +20,10 @@ switch words{2}
     y = sscanf (fileread (words{3}), '%f');
     values = frictiond_function ('smooth_friction_f0', struct ('y', y, 'eps_v', 1e-300), url);
     printf ('%.17g\n', values);
+  case 'hessian'
+    batch = jsondecode (fileread (words{3}));
+    H = frictiond_hessian (frictiond_evaluate (batch, url));
+    printf ('%.17g\n', full (H'));
   case 'one'
     contacts (url, 0);
   case 'none'
