@@ -31,14 +31,14 @@ def arguments():
     parser.add_argument("--mu-k", type=coefficient, default=0.3, help="kinetic friction coefficient of the floor")
     parser.add_argument("--eps-v", type=ipc.number_in(-1e9, 1e9), default=1e-3,
                         help="speed below which a contact sticks, m/s")
-    parser.add_argument("--pull", type=ipc.number_in(0, 1), default=0.02, help="speed of the spring's far end, m/s")
+    parser.add_argument("--pull", type=ipc.number_in(0, 1), default=0.01, help="speed of the spring's far end, m/s")
     parser.add_argument("--push", type=ipc.number_in(0, 5), default=0.6, help="force of the push, in weights")
     parser.add_argument("--angle", type=ipc.number_in(-180, 180), default=50, help="between push and x, degrees")
     parser.add_argument("--aniso", type=two_factors, default="1,0.5",
                         help="of the anisotropic floor: its friction along x and along y, times the coefficients")
     parser.add_argument("--step", type=ipc.number_in(0, 0.1), default=0.005, help="time step, s")
-    parser.add_argument("--seconds", type=ipc.number_in(0, 100), default=0.9, help="simulated time of the pull, s")
-    parser.add_argument("--push-seconds", type=ipc.number_in(0, 100), default=0.3, help="and of each push, s")
+    parser.add_argument("--seconds", type=ipc.number_in(0, 100), default=1.0, help="simulated time of the pull, s")
+    parser.add_argument("--push-seconds", type=ipc.number_in(0, 100), default=0.25, help="and of each push, s")
     parser.add_argument("--lags", type=ipc.number_in(0, 100, int), default=1,
                         help="how often in a step contact forces and geometry are renewed")
     parser.add_argument("--plot", type=ipc.picture, metavar="FILE",
@@ -317,24 +317,24 @@ def crossings(x, contacts):
 
 def draw_pull(axes, bodies, run, options):
     t, weight = run["t"], bodies.weight
-    fine = np.linspace(0, t[-1], 600)
-    axes.plot(t, run["force"] / weight, "o", ms=2.5, color="#e69f00", label="spring")
-    axes.plot(t, run["friction"] / weight, "o", ms=2.5, color="#0072b2", label="friction")
+    fine, some = np.linspace(0, t[-1], 200), slice(None, None, max(len(t) // 90, 1))
+    axes.plot(t[some], run["force"][some] / weight, "o", ms=2.5, color="#e69f00", label="spring")
+    axes.plot(t[some], run["friction"][some] / weight, "o", ms=2.5, color="#0072b2", label="friction")
     axes.plot(fine, pulled(fine, run["peak"], bodies, options) / weight, "k", lw=0.8, label="spring, rigid body")
-    levels = {r"$\mu_s$": options.mu_s, r"max $\mu(y)\,f_1(y)$": run["peak"], r"$\mu_k$": options.mu_k}
-    for name, level in levels.items():
+    levels = [(r"$\mu_s$", options.mu_s, 3), (r"max $\mu(y)\,f_1(y)$", run["peak"], 3), (r"$\mu_k$", options.mu_k, -12)]
+    for name, level, below in levels:
         axes.axhline(level, color="0.4", ls="--", lw=0.8)
-        axes.annotate(name, (t[-1], level), (0, 3), textcoords="offset points", color="0.3", ha="right")
+        axes.annotate(name, (t[-1], level), (0, below), textcoords="offset points", color="0.3", ha="right")
     axes.set(title=f"Pulled by a spring at {options.pull:g} m/s", xlabel="time (s)", ylabel="force / weight")
     axes.set_ylim(0, options.mu_s * 1.08)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 0.02))
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 0))
 
 
 def draw_paths(axes, pushes, options):
     reach = max(np.linalg.norm(push["path"][-1]) for push in pushes.values())
     for model, push in pushes.items():
         axes.plot(*(reach * 1.1 * np.outer(turned(push["angle"]), [0, 1])), "k", lw=0.8)
-        axes.plot(*push["path"][::2].T, "o", ms=3.5, color=COLOURS[model], label=FLOORS[model])
+        axes.plot(*push["path"][::3].T, "o", ms=3.5, color=COLOURS[model], label=FLOORS[model])
     tip = 0.45 * reach * turned(math.radians(options.angle))
     arrow = {"arrowstyle": "-|>,head_width=0.6,head_length=0.9", "color": "0.75", "lw": 7}
     axes.annotate("", tip, (0, 0), arrowprops=arrow, zorder=0)
@@ -346,7 +346,7 @@ def draw_paths(axes, pushes, options):
 
 
 def draw_friction(axes, pushes, options):
-    circle = np.linspace(0, 2 * np.pi, 400)
+    circle = np.linspace(0, 2 * np.pi, 181)
     for model, push in pushes.items():
         force, back = -push["friction"], -options.mu_k * turned(push["angle"])
         limit = -np.array([resistance(model, turned(angle), options) for angle in circle])
