@@ -23,7 +23,8 @@ struct target {
 typedef bool handler(const struct api_service *service, const struct api_request *request,
                      const struct target *target, struct api_fault *fault, struct api_response *response);
 
-static handler get_info, get_health, get_functions, get_function, post_function, post_evaluate, post_check;
+static handler get_info, get_health, get_functions, get_function, post_function, post_evaluate;
+static handler post_check; /* some 10 us a contact */
 
 /* One row a resource. HEAD goes wherever GET does. */
 static const struct route {
@@ -31,15 +32,14 @@ static const struct route {
 	handler *get, *post;
 	const char *allow;
 	bool negotiates; /* looks at Accept: probes of health never do */
-	bool dear;       /* some 10 us a contact: large, whatever the body */
 } routes[] = {
-	{"/v1/evaluate", NULL, post_evaluate, "POST", true, false},
-	{"/v1/check", NULL, post_check, "POST", true, true},
-	{"/v1/functions", get_functions, NULL, "GET, HEAD", true, false},
-	{"/v1/info", get_info, NULL, "GET, HEAD", true, false},
-	{"/healthz", get_health, NULL, "GET, HEAD", false, false},
-	{"/readyz", get_health, NULL, "GET, HEAD", false, false},
-	{"/v1/functions/", get_function, post_function, "GET, HEAD, POST", true, false},
+	{"/v1/evaluate", NULL, post_evaluate, "POST", true},
+	{"/v1/functions", get_functions, NULL, "GET, HEAD", true},
+	{"/v1/info", get_info, NULL, "GET, HEAD", true},
+	{"/healthz", get_health, NULL, "GET, HEAD", false},
+	{"/readyz", get_health, NULL, "GET, HEAD", false},
+	{"/v1/check", NULL, post_check, "POST", true},
+	{"/v1/functions/", get_function, post_function, "GET, HEAD, POST", true},
 };
 
 /* The explorer page and its files, wherever api_asset_find says. */
@@ -166,7 +166,7 @@ static bool is_dear(const struct api_request *request)
 	struct target target = {0};
 	const struct route *route = parse_target(request->target, &target) ? find_route(&target) : NULL;
 	free(target.path);
-	return route && route->dear;
+	return route && route->post == post_check;
 }
 
 bool api_is_large(const struct api_request *request)
