@@ -27,6 +27,8 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("depl
                 *(page for page in ROOT.glob("examples/**/*.md") if "node_modules" not in page.parts)])
 RUN = re.compile(r"run( by tests/examples)?(, numbers vary)?")
 KNOWN = re.compile(RUN.pattern + r"|run by (?P<test>tests/\w+/test_\w+\.(?:py|sh))|same as (?P<file>\S+)|not run: \S.*")
+# Pages that a program writes, and the test that runs the blocks in them.
+GENERATED = {"docs/reference.md": "tests/integration/test_openapi.py"}
 NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
 TOLERANCE = 1e-9
 
@@ -69,7 +71,9 @@ def blocks(page):
         end = lines.index("```", at + 1)
         before = lines[at - 1] if at else ""
         mark = re.fullmatch(r"<!-- (.*) -->", before)
-        block = Block(page, at + 1, mark[1] if mark else "", lines[at][3:], "\n".join([*lines[at + 1:end], ""]))
+        written = GENERATED.get(name_of(page))
+        said = mark[1] if mark else f"run by {written}" if written else ""
+        block = Block(page, at + 1, said, lines[at][3:], "\n".join([*lines[at + 1:end], ""]))
         if before == "```":
             block.follows, found[-1].output = True, block
         found.append(block)
