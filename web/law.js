@@ -93,9 +93,7 @@ export class Law {
 					onCursor: (index) => this.point(index),
 				}),
 		);
-		this.reading = document.createElement("p");
-		this.reading.className = "reading";
-		section.querySelector(".plots").before(this.reading);
+		this.reading = section.querySelector(".reading");
 		for (const {name} of FUNCTIONS) this.select.append(new Option(name));
 		this.select.addEventListener("change", () => this.showExchange());
 		this.latest = new Latest((signal) => this.ask(signal), reporter(section));
