@@ -152,6 +152,11 @@ deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, 
 	+@$(COMPILE) all
 	@tests/deploy/run
 
+docs: ## the documentation as a static site, in build/site
+	@scripts/packages docs
+	@scripts/site
+	@echo 'build/site/index.html'
+
 examples-test: ## run every example, client, solver and snippet of the docs, in all languages that Debian has
 	@scripts/packages examples
 	+@$(COMPILE) all
@@ -192,8 +197,8 @@ help: ## this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run image-test deploy-test fire-test examples-test explorer-test lint install \
-	install-program clean help
+.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run docs image-test deploy-test fire-test examples-test \
+	explorer-test lint install install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,378 @@
+"""The solvers of examples/solvers: their own energies against finite differences, their contact against the service's,
+their runs against Coulomb's law, and what docs/solvers.md says of them."""
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import urllib.request
+import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "examples/solvers"))
+import ipc  # noqa: E402
+from conftest import integration  # noqa: E402
+
+G, EPS_V = 9.81, 1e-3
+INCLINE, DRAG = "examples/solvers/incline.py", "examples/solvers/drag.py"
+CLOSING = re.compile(r"(\d+) steps, (\d+) Newton iterations, (\d+) evaluations of friction: "
+                     r"([\d.]+) s of ([\d.]+) s \((\d+) %\)\n\Z")
+
+
+@pytest.fixture(scope="module")
+def server():
+    """One that does not log every request: there are thousands."""
+    process, base = integration.start("--log-level", "warning")
+    yield base
+    assert integration.stop(process) == 0
+
+
+# -- the solver's own energies ----------------------------------------------------------------------------------------
+
+def worst_difference(term, x, step=1e-6):
+    """Of gradient and Hessian from central differences of the energy and of the gradient, relative."""
+    gradient, hessian = term.derivatives(x)
+    hessian = hessian.toarray()
+    moves = step * np.eye(x.size).reshape(-1, *x.shape)
+    slopes = [(term.energy(x + move) - term.energy(x - move)) / (2 * step) for move in moves]
+    turns = [(term.derivatives(x + move)[0] - term.derivatives(x - move)[0]).ravel() / (2 * step) for move in moves]
+    assert abs(gradient).max() > 0.01 and abs(hessian).max() > 0.01
+    return max(abs(gradient.ravel() - slopes).max() / abs(gradient).max(),
+               abs(hessian - turns).max() / abs(hessian).max())
+
+
+@pytest.mark.parametrize("size,cells", [((1.0, 0.7), (2, 2)), ((1.0, 0.7, 0.5), (2, 1, 1))])
+@pytest.mark.parametrize("damping", [0.0, 0.2])
+def test_elastic_derivatives(size, cells, damping):
+    rng = np.random.default_rng(1)
+    rest, simplices = ipc.block(size, cells)
+    elastic = ipc.Elastic(rest, simplices, 1.0, 3.0, damping=damping, project=False)
+    x = rest + 0.05 * rng.normal(size=rest.shape)
+    elastic.begin_step(x, 0.1)
+    assert worst_difference(elastic, x + 0.02 * rng.normal(size=rest.shape)) < 1e-8
+
+
+def test_elastic_material():
+    """At rest no force, whatever the rotation; a stretched bar carries what its modulus says; masses are the body's."""
+    rest, simplices = ipc.block((2.0, 0.5, 0.5), (4, 1, 1))
+    elastic = ipc.Elastic(rest, simplices, 3.0, 100.0, poisson=0.25)
+    turn = np.array([[0.0, -0.6, 0.8], [1.0, 0.0, 0.0], [0.0, 0.8, 0.6]])
+    assert elastic.energy(rest @ turn.T) == pytest.approx(0, abs=1e-12)
+    assert abs(elastic.derivatives(rest @ turn.T)[0]).max() < 1e-12
+    strain = 1e-4
+    stretched = rest * (1 + strain * np.array([1.0, -0.25, -0.25]))
+    force = elastic.derivatives(stretched)[0][rest[:, 0] == 2.0].sum(axis=0)
+    assert force == pytest.approx([100.0 * strain * 0.25, 0, 0], rel=1e-3, abs=1e-9)
+    assert elastic.masses.sum() == pytest.approx(3.0 * 0.5)
+
+
+def test_inverted_elements_have_no_energy():
+    rest, simplices = ipc.block((1.0, 1.0), (1, 1))
+    assert ipc.Elastic(rest, simplices, 1.0, 1.0).energy(rest * [-1, 1]) == math.inf
+
+
+# One contact of each type, at distances below dhat; two of them are not where they are in the energies below.
+PLACES = np.array([[0, 0, 0.3], [1, 0.2, 0.4], [0.5, -0.5, 0.1], [0.3, 0.6, 0.0], [0.5, 0.3, 0.7], [0.2, 1, 0.3]])
+GROUPS = {"edge_edge": [[0, 1, 2, 3]], "face_vertex": [[4, 0, 1, 5]], "plane_vertex": [4, 1]}
+PLANE = {"plane_normal": (0.3, 0.4, 1.2), "plane_origin": (0.0, 0.0, -0.3)}
+
+
+def barrier_3d():
+    barrier = ipc.Barrier(2.0, 0.5, project=False)
+    barrier.contacts = ipc.Contacts(GROUPS, **PLANE)
+    return barrier, PLACES
+
+
+def barrier_2d():
+    barrier = ipc.Barrier(1.0, 2.0, project=False)
+    barrier.contacts = ipc.Contacts({"edge_vertex": [[0, 1, 2], [3, 1, 2]]}, dim=2)
+    return barrier, np.array([[0.3, 0.4], [0.0, 0.0], [1.0, 0.1], [0.8, 0.7]])
+
+
+@pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
+def test_barrier_derivatives(make):
+    barrier, x = make()
+    assert barrier.contacts.gaps(x).min() > 0 and barrier.contacts.gaps(x).max() < barrier.dhat
+    assert worst_difference(barrier, x) < 1e-8
+
+
+@pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
+def test_projected_hessians_are_semidefinite(make):
+    barrier, x = make()
+    plain = np.linalg.eigvalsh(barrier.derivatives(x)[1].toarray())
+    barrier.project = True
+    projected = np.linalg.eigvalsh(barrier.derivatives(x)[1].toarray())
+    assert plain.min() < -1e-3 * plain.max() and projected.min() > -1e-12 * projected.max()
+
+
+@pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
+def test_distances_and_forces_are_the_services(server, make):
+    barrier, x = make()
+    groups = {name: {"vertices": vertices} for name, vertices in barrier.contacts.groups.items()}
+    if "plane_vertex" in groups:
+        groups["plane_vertex"].update(PLANE)
+    answer = ipc.frictiond.Client(server).evaluate({
+        "dim": x.shape[1], "positions": x, "velocities": 0 * x, "friction": {"mu": 0.5, "eps_v": 1.0},
+        "barrier": {"dhat": barrier.dhat, "stiffness": barrier.stiffness}, "collisions": groups,
+        "outputs": ["collisions"], "collision_outputs": ["distance", "normal_force"]})["collisions"]
+    gaps = barrier.contacts.gaps(x)
+    assert np.concatenate([answer[name]["distance"] for name in groups]) == pytest.approx(gaps, rel=1e-12)
+    forces = np.concatenate([answer[name]["normal_force"] for name in groups])
+    assert forces == pytest.approx(-barrier.law(gaps)[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
+def test_behind_a_surface_is_forbidden(make):
+    barrier, x = make()
+    x = x.copy()
+    x[-2 if x.shape[1] == 3 else 0] -= 3 * np.eye(x.shape[1])[-1]
+    assert barrier.contacts.gaps(x).min() < 0 and barrier.energy(x) == math.inf
+
+
+def test_nothing_passes_through(server):
+    """A block thrown at a floor at 60 m/s, which is 300 times its height in a step."""
+    rest, triangles = ipc.block((0.2, 0.1), (2, 1))
+    x = np.concatenate([rest + [0, 0.02], [[-50.0, 0.0], [50.0, 0.0]]])
+    contacts = ipc.Contacts({"edge_vertex": [[v, len(rest), len(rest) + 1] for v in range(len(rest))]}, dim=2)
+    friction = ipc.Friction(ipc.frictiond.Client(server), {"mu": 0.3}, EPS_V, 0.5, ipc.Barrier(1e-3, 1e12))
+    solver = ipc.Solver(x, ipc.Elastic(rest, triangles, 1000.0, 1e6), friction, lambda _: contacts, 0.5, [0, -G],
+                        fixed=[len(rest), len(rest) + 1])
+    solver.v[:len(rest)] = [10.0, -60.0]
+    for _ in range(4):
+        solver.step()
+        assert contacts.gaps(solver.x).min() > 0
+    assert abs(solver.v).max() < 60 and np.array_equal(solver.x[len(rest):], x[len(rest):])
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------
+
+def evaluations_of(server):
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(server + "/metrics") as answer:
+        return sum(int(n) for n in re.findall(r'^frictiond_requests_total\{route="/v1/evaluate".*\} (\d+)$',
+                                              answer.read().decode(), re.M))
+
+
+def evaluations_in(text):
+    """Checks the statistics that end a solver's output; gives the evaluations."""
+    closing = CLOSING.search(text)
+    assert closing, text
+    steps, iterations, evaluations = map(int, closing.groups()[:3])
+    friction, total, share = map(float, closing.groups()[3:])
+    assert 0 < steps <= iterations <= evaluations and 0 < friction < total
+    assert share == pytest.approx(100 * friction / total, abs=1 / total + 1)
+    return evaluations
+
+
+@pytest.fixture(scope="module")
+def solve(server, run):
+    """Runs a solver, checks its statistics, gives what it printed before them."""
+    def solve_one(script, *options):
+        before = evaluations_of(server)
+        text = run("python3", script, server, *options)
+        assert evaluations_in(text) == evaluations_of(server) - before
+        return CLOSING.sub("", text)
+    return solve_one
+
+
+@pytest.fixture(scope="module")
+def defaults(server, run, tmp_path_factory):
+    """{script: (what it printed, the picture that it drew)} without options, both at the same time."""
+    folder, before = tmp_path_factory.mktemp("pictures"), evaluations_of(server)
+    pictures = {script: folder / (pathlib.Path(script).stem + ".svg") for script in (INCLINE, DRAG)}
+    with ThreadPoolExecutor() as pool:
+        texts = list(pool.map(lambda script: run("python3", script, server, "--plot", pictures[script]), pictures))
+    assert sum(map(evaluations_in, texts)) == evaluations_of(server) - before
+    return {script: (CLOSING.sub("", text), pictures[script]) for script, text in zip(pictures, texts)}
+
+
+def slopes(text):
+    """{angle: (what the block does, analytic, simulated, unit, what follows)}"""
+    rows = re.findall(r"^ *(-?[\d.]+)  (sticks|slides) +(\S+) +(\S+)  (m/s|m/s\^2) +(.*)$", text, re.M)
+    return {float(row[0]): (row[1], float(row[2]), float(row[3]), row[4], row[5]) for row in rows}
+
+
+def sticks(row, analytic, eps_v=EPS_V):
+    """It creeps: slower than eps_v, and as slowly as the slope and the law say."""
+    word, said, creep, unit, rest = row
+    fastest = float(re.fullmatch(r"at most ([\d.]+) eps_v", rest)[1])
+    assert (word, unit) == ("sticks", "m/s") and fastest < 1 and abs(creep) <= (fastest + 1e-4) * eps_v
+    assert said == pytest.approx(analytic, rel=1e-3, abs=1e-12)
+    assert creep == pytest.approx(analytic, abs=0.03 * eps_v)
+
+
+def slides(row, analytic):
+    word, said, acceleration, unit, rest = row
+    assert (word, unit) == ("slides", "m/s^2") and rest.endswith(" %")
+    assert said == pytest.approx(analytic, abs=1e-6)
+    assert acceleration == pytest.approx(analytic, rel=1e-3)
+
+
+def creep(angle, mu, eps_v=EPS_V):
+    """mu (2 z - z^2) = tan(angle), z the creep over eps_v."""
+    theta = math.radians(angle)
+    return math.copysign(eps_v * (1 - math.sqrt(1 - abs(math.tan(theta)) / mu)), angle)
+
+
+def coulomb(angle, mu):
+    theta = math.radians(abs(angle))
+    return math.copysign(G * (math.sin(theta) - mu * math.cos(theta)), angle)
+
+
+def test_incline(defaults):
+    rows = slopes(defaults[INCLINE][0])
+    assert list(rows) == [15, 25, 30, 40]
+    for angle, row in rows.items():
+        sticks(row, creep(angle, 0.5)) if angle < 26 else slides(row, coulomb(angle, 0.5))
+
+
+@pytest.mark.parametrize("mu,angles,more", [
+    (0.2, (6.5, 11, 12, 50), ()),
+    (0.9, (20, 41.5, 43), ()),
+    (0.35, (-12, -33), ("--step", "0.02", "--eps-v", "0.004", "--lags", "2")),
+    (0.0, (0, 9), ()),
+])
+def test_other_inclines(solve, mu, angles, more):
+    eps_v = 0.004 if more else EPS_V
+    rows = slopes(solve(INCLINE, "--mu", mu, "--angles=" + ",".join(map(str, angles)), "--seconds", "0.4", *more))
+    assert list(rows) == list(angles)
+    for angle, row in rows.items():
+        if abs(angle) <= math.degrees(math.atan(mu)):
+            sticks(row, creep(angle, mu, eps_v) if mu else 0, eps_v)
+        else:
+            slides(row, coulomb(angle, mu))
+
+
+def test_incline_with_static_and_kinetic_friction(solve):
+    """From rest it slides only where tan(angle) is above max mu(y) f1(y) (0.341 for 0.6 and 0.3), with mu_k then."""
+    rows = slopes(solve(INCLINE, "--mu", "0.6", "--mu-k", "0.3", "--angles", "12,17,20", "--seconds", "0.4"))
+    z = np.linspace(0, 1, 100001)
+    borne = (0.6 - 0.3 * (3 * z**2 - 2 * z**3)) * (2 * z - z**2)
+    assert math.tan(math.radians(17)) > 0.3  # the static coefficient is what holds it
+    for angle in (12, 17):
+        sticks(rows[angle], EPS_V * z[np.argmax(borne >= math.tan(math.radians(angle)))])
+    slides(rows[20], coulomb(20, 0.3))
+
+
+def table(text):
+    """{name: (analytic, simulated)}, those of the second push under name + "'"."""
+    found = {}
+    for name, analytic, simulated in re.findall(r"^  (\w.*?)  +(-?[\d.]+) +(-?[\d.]+) +[+-]", text, re.M):
+        found[name + "'" if name in found else name] = float(analytic), float(simulated)
+    return found
+
+
+def judge(text, mu_s, mu_k, push, angle, aniso, peak_error):
+    rows, z = table(text), np.linspace(0, 1, 100001)
+    analytic, simulated = rows["static peak / weight"]
+    assert analytic == pytest.approx(((mu_s + (mu_k - mu_s) * (3 * z**2 - 2 * z**3)) * (2 * z - z**2)).max(), abs=1e-4)
+    assert simulated == pytest.approx(analytic, rel=peak_error)
+    analytic, simulated = rows["kinetic friction / weight"]
+    assert analytic == mu_k and simulated == pytest.approx(mu_k, rel=1e-3)
+    towards = math.radians(angle)
+    pushed = push * np.array([math.cos(towards), math.sin(towards)])
+    # Scaled velocities: what the simulation found must be a motion in which the rest of the push points along it.
+    (said, degrees), (acceleration, measured) = rows["direction, degrees"], rows["acceleration, m/s^2"]
+    assert abs(said - angle) > 5  # it is not pushed along a symmetry
+    along = np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
+    scaled = np.array(aniso) * along
+    rest = G * (pushed - mu_k * np.array(aniso) * scaled / np.linalg.norm(scaled))
+    assert degrees == pytest.approx(said, abs=0.1)
+    assert math.degrees(math.atan2(rest[1], rest[0])) == pytest.approx(degrees, abs=0.2)
+    assert measured == pytest.approx(np.linalg.norm(rest), rel=2e-3) == acceleration
+    # Ellipses: straight on, held back by the radius in that direction.
+    (said, degrees), (acceleration, measured) = rows["direction, degrees'"], rows["acceleration, m/s^2'"]
+    assert said == angle and degrees == pytest.approx(angle, abs=0.1)
+    held = mu_k * math.hypot(aniso[0] * math.cos(towards), aniso[1] * math.sin(towards))
+    assert measured == pytest.approx(G * (push - held), rel=2e-3) == acceleration
+
+
+def test_drag(defaults):
+    judge(defaults[DRAG][0], 0.8, 0.3, 0.6, 50, (1, 0.5), peak_error=0.01)
+
+
+def test_another_drag(solve):
+    text = solve(DRAG, "--mu-s", "0.5", "--mu-k", "0.4", "--pull", "0.03", "--seconds", "0.6", "--push", "0.8",
+                 "--angle", "-70", "--aniso", "0.7,1.2", "--push-seconds", "0.15")
+    judge(text, 0.5, 0.4, 0.8, -70, (0.7, 1.2), peak_error=0.01)
+
+
+def test_the_same_twice(solve, tmp_path):
+    options = ("--angles", "20,35", "--seconds", "0.1", "--plot")
+    texts = [solve(INCLINE, *options, tmp_path / name) for name in ("a.svg", "b.svg")]
+    assert texts[0] == texts[1] and (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+# -- pictures ---------------------------------------------------------------------------------------------------------
+
+def marks(path):
+    """How many points and lines an SVG has, and how many colours they have."""
+    drawn = [node for node in ElementTree.parse(path).iter() if node.tag.split("}")[1] in ("use", "path")]
+    colours = {colour for node in drawn for colour in re.findall(r"#[0-9a-f]{6}", node.get("style", ""))}
+    return len(drawn), len(colours)
+
+
+@pytest.mark.parametrize("script", [INCLINE, DRAG])
+def test_pictures(defaults, script):
+    picture = defaults[script][1]
+    kept = ROOT / "docs/pictures" / picture.name
+    count, colours = marks(picture)
+    assert count > 300 and colours > 5
+    assert marks(kept) == pytest.approx((count, colours), rel=0.05), f"{kept} is not what {script} draws today"
+    assert kept.stat().st_size < 150_000
+
+
+def test_picture_in_pixels(solve, tmp_path):
+    from matplotlib import image
+    solve(INCLINE, "--angles", "30", "--seconds", "0.1", "--plot", tmp_path / "small.png")
+    pixels = image.imread(tmp_path / "small.png")
+    assert min(pixels.shape[:2]) > 500
+    assert len(np.unique((255 * pixels[::3, ::3, :3]).astype(int).reshape(-1, 3), axis=0)) > 50
+
+
+# -- errors and the page ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("script", [INCLINE, DRAG])
+def test_refusals(server, nobody, refusing, fail, script):
+    assert '/eps_v: -' in fail("python3", script, server, "--eps-v=-1")
+    refused = fail("python3", script, refusing)
+    assert "Traceback" not in refused and "must be larger than 0" in refused
+    assert "Traceback" not in fail("python3", script, nobody)
+
+
+@pytest.mark.parametrize("script,options,said", [
+    (INCLINE, ["--angles", "20,x"], "--angles"),
+    (INCLINE, ["--angles", "90"], "between -90 and 90"),
+    (INCLINE, ["--eps-v", "nan"], "--eps-v"),
+    (INCLINE, ["--step", "0"], "--step"),
+    (INCLINE, ["--seconds", "0.01"], "less than four steps"),
+    (INCLINE, ["--plot", "nowhere/a.svg"], "--plot"),
+    (INCLINE, ["--plot", "a.txt"], "--plot"),
+    (DRAG, ["--aniso", "1"], "two numbers"),
+    (DRAG, ["--lags", "0"], "--lags"),
+])
+def test_bad_options(server, script, options, said):
+    done = subprocess.run(["/usr/bin/python3", script, server, *options], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_push_that_moves_nothing(server, fail):
+    said = fail("python3", DRAG, server, "--push", "0.2", "--seconds", "0.05")
+    assert "may not move the slab" in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize("script", [INCLINE, DRAG])
+def test_the_page_shows_what_is_printed(defaults, script):
+    """All but the times, in the blocks that follow the commands."""
+    page = (ROOT / "docs/solvers.md").read_text()
+    shown = re.search(r"```sh\npython3 " + re.escape(script) + r".*\n```\n```text\n((?:.*\n)+?)```", page)[1]
+    lines, printed = shown.splitlines(), defaults[script][0].splitlines()
+    assert CLOSING.search(shown) and len(lines) - 1 == len(printed)
+    for one, other in zip(lines, printed):
+        number = r"[-+]?\d+\.?\d*(?:e[-+]\d+)?"
+        assert re.sub(number, "#", one).split() == re.sub(number, "#", other).split()
+        values = [[float(n) for n in re.findall(number, line)] for line in (one, other)]
+        assert values[0] == pytest.approx(values[1], rel=2e-3, abs=2e-3)
