@@ -7,6 +7,7 @@ COPY Makefile LICENSE ./
 COPY core core
 COPY api api
 COPY server server
+COPY web web
 RUN make -j"$(nproc)" && make install-program DESTDIR=/out PREFIX=/usr
 
 FROM debian:bookworm-slim

@@ -30,6 +30,9 @@ CORE_LIBS := -lm
 API_LIBS := -ljansson -lstdc++ $(CORE_LIBS)
 SERVER_LIBS := -lmicrohttpd -lgnutls $(API_LIBS) -lpthread
 
+# Compiling for a target that then runs things: on all processors, unless make was told how many jobs.
+COMPILE = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*.cc))
 UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c tests/property/test_*.c))
 
@@ -52,6 +55,8 @@ $(B)/%.c.o: %.c Makefile
 $(B)/%.cc.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/api/assets.c.o: $(wildcard web/*)
 
 # The kernels, once per instruction set. No traps: the compiler may evaluate both sides of a choice.
 KERNEL_FLAGS := -O3 -fno-trapping-math
@@ -77,6 +82,9 @@ $(B)/tests/unit/api/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
 $(B)/tests/unit/api/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
 $(B)/tests/unit/api/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 
+# A comparison that does not agree.
+$(B)/tests/unit/server/test_check: LDFLAGS += -Wl,--wrap=fric_compare
+
 BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
 	$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
@@ -100,12 +108,12 @@ test-packages:
 	@scripts/packages build test
 
 test: test-packages ## install what is missing, build, run every suite
-	@$(MAKE) --no-print-directory tests
+	+@$(COMPILE) tests
 	@tests/run $(MODE)
 
 bench: ## measure core, codec and service: a table here, build/bench.json (BENCH=--quick for less than a minute)
 	@scripts/packages bench
-	@$(MAKE) --no-print-directory MODE=release all $(patsubst $(B)/%,build/release/%,$(BENCHES))
+	+@$(COMPILE) MODE=release all $(patsubst $(B)/%,build/release/%,$(BENCHES))
 	@tests/bench/run $(BENCH)
 
 asan: ## the same with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -113,18 +121,18 @@ asan: ## the same with AddressSanitizer and UndefinedBehaviorSanitizer
 
 tsan: ## what runs threads (units, properties, the real server) with ThreadSanitizer, built by clang
 	@scripts/packages test tsan
-	@$(MAKE) --no-print-directory MODE=tsan CC=clang CXX=clang++ tests
+	+@$(COMPILE) MODE=tsan CC=clang CXX=clang++ tests
 	@tests/run tsan
 
 SECONDS ?= 60
 fuzz: ## fuzz api and core for SECONDS=60, or with RUNS= executions of each harness in each of its two builds
 	@scripts/packages fuzz
-	@$(MAKE) --no-print-directory MODE=fuzz CC=clang CXX=clang++ fuzzers
-	@$(MAKE) --no-print-directory MODE=fuzz-fast CC=clang CXX=clang++ fuzzers
+	+@$(COMPILE) MODE=fuzz CC=clang CXX=clang++ fuzzers
+	+@$(COMPILE) MODE=fuzz-fast CC=clang CXX=clang++ fuzzers
 	@SECONDS=$(SECONDS) RUNS=$(RUNS) tests/fuzz/run
 
 demo: packages ## install, build, post a real batch with curl and show the answer
-	@$(MAKE) --no-print-directory all
+	+@$(COMPILE) all
 	@scripts/demo
 
 run: all ## start the service on 127.0.0.1:8080
@@ -136,22 +144,27 @@ image-test: ## build the container image and try it (root; needs no Docker daemo
 
 fire-test: ## replicas killed behind nginx, overload, a soak of five minutes (FIRE="--soak-seconds 60" for less)
 	@scripts/packages fire
-	@$(MAKE) --no-print-directory all
+	+@$(COMPILE) all
 	@tests/fire/run $(FIRE)
 
 deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, systemd, man page
 	@scripts/packages deploy
-	@$(MAKE) --no-print-directory all
+	+@$(COMPILE) all
 	@tests/deploy/run
+
+docs: ## the documentation as a static site, in build/site
+	@scripts/packages docs
+	@scripts/site
+	@echo 'build/site/index.html'
 
 examples-test: ## run every example, client, solver and snippet of the docs, in all languages that Debian has
 	@scripts/packages examples
-	@$(MAKE) --no-print-directory all
+	+@$(COMPILE) all
 	@tests/examples/run
 
 explorer-test: ## try the explorer page in headless Chromium
 	@scripts/packages explorer
-	@$(MAKE) --no-print-directory all
+	+@$(COMPILE) all
 	@tests/explorer/run
 
 lint: ## compile with clang without warnings, clang-tidy, cppcheck
@@ -184,8 +197,8 @@ help: ## this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run image-test deploy-test fire-test examples-test explorer-test lint install \
-	install-program clean help
+.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run docs image-test deploy-test fire-test examples-test \
+	explorer-test lint install install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -32,6 +32,7 @@ struct api_request {
 	const char *target;       /* raw, percent-encoded: "/v1/functions/smooth_mu?y=1" */
 	const char *content_type;
 	const char *accept;
+	const char *if_none_match;
 	const char *request_id;   /* already chosen by the server; named in 500s */
 	const char *body;
 	size_t body_bytes;
@@ -63,7 +64,7 @@ struct api_response {
 	struct {
 		const char *name; /* static */
 		char value[256];
-	} headers[API_MAX_HEADERS];  /* beside Content-Type: Allow, Retry-After, Server-Timing */
+	} headers[API_MAX_HEADERS];  /* beside Content-Type: Allow, Retry-After, Server-Timing, those of pages */
 	int n_headers;
 	char *body;              /* or NULL; the whole body, unless there are parts */
 	size_t body_capacity;    /* private, as pool: where the body goes back to */

@@ -7,8 +7,6 @@
 #include "api/api.h"
 #include "api/problem.h"
 
-enum { API_MAX_SKIPPED = 100000 }; /* skipped contacts that an answer lists, a kilobyte each: more is 413 */
-
 bool api_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                   struct api_response *response);
 

@@ -256,4 +256,41 @@ enum fric_code fric_hessian_csr(const struct fric_context *context, const struct
                                 const double *inner, const struct fric_pattern *pattern, double *data,
                                 struct fric_error *error);
 
+/* What is compared with central differences. */
+enum fric_quantity { FRIC_POTENTIAL, FRIC_GRADIENT, FRIC_HESSIAN };
+#define FRIC_N_QUANTITIES 3
+#define FRIC_TOLERANCE 1e-8 /* docs/check.md says why */
+
+/* How far one quantity agrees. All finite; what is larger than the largest double is given as that. */
+struct fric_agreement {
+	double largest_difference; /* of the potential, of the gradient's entries, of the entries of the contacts' blocks */
+	double largest_entry;      /* largest absolute value among what was compared so */
+	double contacts;           /* largest relative difference of one contact, in its own scale */
+	double assembled;          /* largest relative difference of what is added up over contacts */
+};
+
+struct fric_comparison {
+	bool agrees; /* all relative differences are within FRIC_TOLERANCE */
+	struct fric_agreement of[FRIC_N_QUANTITIES];
+	/* The worst contact; worst < 0 and the rest zero if there are no contacts. */
+	int64_t worst;
+	enum fric_type group;
+	int32_t vertices[FRIC_MAX_STENCIL]; /* of its stencil; 0 beyond its size */
+	enum fric_quantity quantity;
+	double relative_difference;
+	int status;        /* 0 sticks, 1 slides, 2 skipped */
+	double slip_ratio; /* |u| / eps_v, after mu_aniso scaling */
+};
+
+/**
+ * Compares potential, gradient and Hessian (no projection; inner matrices, triplets, csr), as the calls above give them,
+ * with the potential's plain formula in 113-bit arithmetic and its central differences by velocities. Takes some 10 us
+ * per contact, and the memory of all these results but the triplets.
+ * @param velocities  [n_vertices*dim], finite
+ * @param comparison  overwritten on FRIC_OK
+ * @return FRIC_OK whether or not they agree; else what the calls above return
+ */
+enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
+                            const double *velocities, struct fric_comparison *comparison, struct fric_error *error);
+
 #endif

@@ -263,16 +263,27 @@ static bool write_last(const struct triplet_task *task, size_t i, size_t at)
 }
 
 /* The fast form may write a few entries behind a block's end, no more than the next contact has. Those behind a chunk
- * belong to others, so its last contact is written plainly. */
+ * belong to others, so its last contact is written plainly. @return the first whose block is not finite, or end */
+static size_t write_chunk(const struct triplet_task *task, size_t begin, size_t end, size_t at)
+{
+	const size_t fine = write_contacts(task, begin, end - 1, &at);
+	return fine == end - 1 && write_last(task, end - 1, at) ? end : fine;
+}
+
 static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct triplet_task *task = data;
-	size_t at = first_triplet(task->contacts, begin, task->triangle);
 	(void)chunk;
-	size_t fine = write_contacts(task, begin, end - 1, &at);
-	if (fine == end - 1 && write_last(task, end - 1, at))
-		return;
-	*fault = (struct fault){FRIC_E_NOT_FINITE, fine};
+	const size_t fine = write_chunk(task, begin, end, first_triplet(task->contacts, begin, task->triangle));
+	if (fine < end)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, fine};
+}
+
+size_t triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
+                   int32_t *cols, double *values)
+{
+	const struct triplet_task task = {contacts, inner, FRIC_FULL, rows, cols, values};
+	return begin < end ? write_chunk(&task, begin, end, 0) : end;
 }
 
 enum fric_code fric_hessian_triplets(const struct fric_context *context, const struct fric_contacts *contacts,

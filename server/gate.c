@@ -107,10 +107,12 @@ void srv_gate_close(struct srv_gate *gate)
 
 /* ---- a request ---- */
 
-/* Probes come from programs that have no token; they learn nothing but that the server is there. */
+/* Probes come from programs that have no token; they learn nothing but that the server is there. The page and the
+ * description of the interface are the same for everybody. */
 static bool is_open(const struct srv_head *head)
 {
-	return srv_head_is_for(head, "/healthz") || srv_head_is_for(head, "/readyz");
+	return srv_head_is_for(head, "/healthz") || srv_head_is_for(head, "/readyz") || srv_head_is_for(head, "/") ||
+	       srv_head_is_for(head, "/openapi.json") || strncmp(head->target, "/explorer/", strlen("/explorer/")) == 0;
 }
 
 static bool is_from_allowed_page(const struct srv_gate *gate, const struct srv_head *head)

@@ -22,7 +22,7 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 		KNOWN("Content-Length", content_length), KNOWN("Transfer-Encoding", transfer_encoding),
 		KNOWN("Content-Encoding", content_encoding), KNOWN("Content-Type", content_type), KNOWN("Accept", accept),
 		KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id), KNOWN("traceparent", traceparent),
-		KNOWN("Authorization", authorization), KNOWN("Origin", origin),
+		KNOWN("If-None-Match", if_none_match), KNOWN("Authorization", authorization), KNOWN("Origin", origin),
 		KNOWN("Access-Control-Request-Method", preflight),
 #undef KNOWN
 	};

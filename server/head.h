@@ -15,9 +15,11 @@ struct srv_head {
 	const char *content_length, *transfer_encoding, *content_encoding;
 	char accepts[1024]; /* several Accept lines, joined */
 	const char *content_type, *accept, *expect, *request_id, *traceparent;
+	const char *if_none_match;
 	const char *authorization, *origin, *preflight; /* preflight: Access-Control-Request-Method */
 	int n_content_length, n_transfer_encoding, n_content_encoding;
 	int n_content_type, n_accept, n_expect, n_request_id, n_traceparent;
+	int n_if_none_match;
 	int n_authorization, n_origin, n_preflight;
 };
 

@@ -304,6 +304,7 @@ static struct api_request api_view(const struct request *request)
 		.target = request->head.target,
 		.content_type = request->head.content_type,
 		.accept = request->head.accept,
+		.if_none_match = request->head.if_none_match,
 		.request_id = request->id,
 		.body = request->body.bytes ? request->body.bytes : "",
 		.body_bytes = request->body.n,

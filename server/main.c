@@ -1,4 +1,5 @@
 /* Start, stop, drain. */
+#include "check.h"
 #include "gate.h"
 #include "http.h"
 #include "listen.h"
@@ -162,6 +163,16 @@ static int serve(const struct srv_options *options, const struct srv_gate *gate,
 	return SRV_CODE_OK;
 }
 
+/* Ends by signals like any other program. */
+static int check(struct srv_options *options, const sigset_t *signals)
+{
+	signal(SIGPIPE, SIG_DFL);
+	pthread_sigmask(SIG_UNBLOCK, signals, NULL);
+	const int code = srv_check(options, stdout, stderr);
+	srv_options_free(options);
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	struct srv_options options;
@@ -175,6 +186,8 @@ int main(int argc, char **argv)
 	case SRV_EXIT_BAD: return SRV_CODE_BAD;
 	case SRV_START: break;
 	}
+	if (options.check)
+		return check(&options, &signals);
 	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);

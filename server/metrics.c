@@ -14,7 +14,7 @@ static const char *const routes[SRV_N_ROUTES] = {
 	[SRV_ROUTE_EVALUATE] = "/v1/evaluate", [SRV_ROUTE_CHECK] = "/v1/check", [SRV_ROUTE_FUNCTIONS] = "/v1/functions",
 	[SRV_ROUTE_FUNCTION] = "/v1/functions/{name}", [SRV_ROUTE_INFO] = "/v1/info", [SRV_ROUTE_OPENAPI] = "/openapi.json",
 	[SRV_ROUTE_HEALTHZ] = "/healthz", [SRV_ROUTE_READYZ] = "/readyz", [SRV_ROUTE_METRICS] = "/metrics",
-	[SRV_ROUTE_OTHER] = "other",
+	[SRV_ROUTE_PAGE] = "/", [SRV_ROUTE_FILE] = "/explorer/{file}", [SRV_ROUTE_OTHER] = "other",
 };
 static const char *const rejections[SRV_N_REJECTIONS] = {
 	NULL, "queue_full", "memory", "draining", "connections", "deadline", "slow", "unauthorized",
@@ -22,7 +22,7 @@ static const char *const rejections[SRV_N_REJECTIONS] = {
 static const char *const phases[API_N_PHASES] = {"decode", "prepare", "evaluate", "encode"};
 
 /* 0: no answer; the last one stands for what is not on the list. */
-static const int statuses[] = {200, 204, 400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 422, 429, 431, 500,
+static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 422, 429, 431, 500,
                                501, 503, 505, 0, -1};
 enum { N_STATUSES = sizeof statuses / sizeof statuses[0] };
 
@@ -56,15 +56,25 @@ static struct shard shards[N_SHARDS];
 
 /* ---- labels ---- */
 
+static bool is_of_many(int route)
+{
+	return route == SRV_ROUTE_FUNCTION || route == SRV_ROUTE_FILE;
+}
+
+static bool is_below(const char *prefix, const char *path, size_t n)
+{
+	return n > strlen(prefix) && memcmp(path, prefix, strlen(prefix)) == 0;
+}
+
 enum srv_route srv_route_of(const char *target)
 {
-	static const char functions[] = "/v1/functions/";
 	const size_t n = strcspn(target, "?");
 	for (int route = 0; route < SRV_ROUTE_OTHER; route++)
-		if (route != SRV_ROUTE_FUNCTION && strlen(routes[route]) == n && memcmp(routes[route], target, n) == 0)
+		if (!is_of_many(route) && strlen(routes[route]) == n && memcmp(routes[route], target, n) == 0)
 			return (enum srv_route)route;
-	const size_t prefix = sizeof functions - 1;
-	return n > prefix && memcmp(target, functions, prefix) == 0 ? SRV_ROUTE_FUNCTION : SRV_ROUTE_OTHER;
+	if (is_below("/v1/functions/", target, n))
+		return SRV_ROUTE_FUNCTION;
+	return is_below("/explorer/", target, n) ? SRV_ROUTE_FILE : SRV_ROUTE_OTHER;
 }
 
 const char *srv_route_name(enum srv_route route)

@@ -24,6 +24,8 @@ enum srv_route {
 	SRV_ROUTE_HEALTHZ,
 	SRV_ROUTE_READYZ,
 	SRV_ROUTE_METRICS,
+	SRV_ROUTE_PAGE,     /* the explorer */
+	SRV_ROUTE_FILE,     /* any of those that belong to it */
 	SRV_ROUTE_OTHER,    /* nothing is there, or the target could not be read */
 	SRV_N_ROUTES
 };

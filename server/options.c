@@ -215,10 +215,26 @@ static void print_option(const struct option *option, FILE *out)
 	        number ? range : "", variable);
 }
 
+static void print_check_help(FILE *out)
+{
+	fputs("Usage: frictiond check [OPTION]... FILE\n"
+	      "Evaluates the request in FILE (JSON or a frame; - is standard input) and compares potential, gradient and\n"
+	      "Hessian with central differences. Needs no server.\n\n"
+	      "  --json                     print the answer of POST /v1/check instead of a report\n"
+	      "  --help                     this text\n\n"
+	      "Takes the options of the server, too (frictiond --help), of which --threads, --kernels, --memory-bytes,\n"
+	      "--max-json-bytes, --max-frame-bytes, --max-contacts and --max-vertices matter.\n"
+	      "Exit codes: 0 agrees; 1 does not agree; 2 could not be checked: the command line, the file or the request\n"
+	      "is wrong, or memory is short.\n",
+	      out);
+}
+
 static void print_help(FILE *out)
 {
 	fputs("Usage: frictiond [OPTION]...\n"
-	      "Evaluates contact friction over HTTP: POST /v1/evaluate takes a batch of collisions.\n\n"
+	      "       frictiond check [OPTION]... FILE\n"
+	      "Evaluates contact friction over HTTP: POST /v1/evaluate takes a batch of collisions. With check: compares\n"
+	      "the results for the request in FILE with central differences (frictiond check --help).\n\n"
 	      "Every option may also stand in the environment or in a file, as port = 80; flags win over the\n"
 	      "environment, which wins over the file. Write --port 80 or --port=80. Sizes take K, M or G (binary).\n\n", out);
 	for (int i = 0; i < N_OPTIONS; i++)
@@ -248,10 +264,10 @@ static void print_markdown(FILE *out)
 	}
 }
 
-static bool answer_question(const char *argument, FILE *out)
+static bool answer_question(const char *argument, bool check, FILE *out)
 {
 	if (strcmp(argument, "--help") == 0)
-		print_help(out);
+		(check ? print_check_help : print_help)(out);
 	else if (strcmp(argument, "--version") == 0)
 		fputs("frictiond " FRIC_VERSION "\n", out);
 	else if (strcmp(argument, "--print-options-markdown") == 0)
@@ -356,15 +372,28 @@ static enum srv_start read_flag(const struct option *option, const char *argumen
 	return set(option, value, options) ? SRV_START : refuse_value(option, source, value, err);
 }
 
+/* What only check takes. */
+static bool read_operand(const char *argument, struct srv_options *options)
+{
+	if (!options->check)
+		return false;
+	if (strcmp(argument, "--json") == 0)
+		return options->json = true;
+	if (options->file || (argument[0] == '-' && argument[1]))
+		return false;
+	options->file = argument;
+	return true;
+}
+
 static enum srv_start read_flags(int argc, char *const *argv, struct srv_options *options, struct sources *sources,
                                  FILE *out, FILE *err)
 {
-	for (int i = 1; i < argc; i++) {
-		if (answer_question(argv[i], out))
+	for (int i = options->check ? 2 : 1; i < argc; i++) {
+		if (answer_question(argv[i], options->check, out))
 			return SRV_EXIT_OK;
 		const bool prints = strcmp(argv[i], "--print-config") == 0;
 		sources->prints |= prints;
-		if (prints)
+		if (prints || read_operand(argv[i], options))
 			continue;
 		int which = find_flag(argv[i]);
 		if (which < 0)
@@ -528,6 +557,7 @@ enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options 
 	struct sources sources = {0};
 	memset(options, 0, sizeof *options);
 	options->pool_bytes = -1; /* 0 can be asked for */
+	options->check = argc > 1 && strcmp(argv[1], "check") == 0;
 	for (int i = 0; i < N_OPTIONS; i++)
 		if (table[i].fallback)
 			set(&table[i], table[i].fallback, options);
@@ -535,6 +565,9 @@ enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options 
 	if (start == SRV_START && sources.prints) {
 		print_config(options, &sources, out);
 		start = SRV_EXIT_OK;
+	} else if (start == SRV_START && options->check && !options->file) {
+		fputs("frictiond: check needs a FILE, or - for standard input; see frictiond check --help\n", err);
+		start = SRV_EXIT_BAD;
 	}
 	if (start != SRV_START)
 		srv_options_free(options);

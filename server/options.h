@@ -5,6 +5,7 @@
 #ifndef SERVER_OPTIONS_H
 #define SERVER_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* The inner loops by name; "best" leaves the choice to the core. */
@@ -39,6 +40,10 @@ struct srv_options {
 	long long anonymous; /* 0, or 1: everybody may ask */
 	const char *config;   /* the file that options were read from; NULL: none */
 	char *config_text;    /* private */
+	/* Of `frictiond check`, which takes all of the above as well: */
+	bool check;
+	bool json;            /* --json */
+	const char *file;     /* with check: the request's; "-" is standard input */
 };
 
 enum srv_start {
@@ -50,8 +55,8 @@ enum srv_start {
 /* What a process that ends by itself tells. */
 enum srv_exit_code {
 	SRV_CODE_OK = 0,      /* stopped by a signal, or a question was answered */
-	SRV_CODE_FAILED = 1,  /* could not run */
-	SRV_CODE_BAD = 2,     /* an option is wrong, wherever it stands */
+	SRV_CODE_FAILED = 1,  /* could not run; check: does not agree */
+	SRV_CODE_BAD = 2,     /* an option is wrong, wherever it stands; check: could not be checked */
 };
 
 /**

@@ -62,5 +62,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except frictiond.Error as error:
+    except (frictiond.Error, ValueError) as error:
         sys.exit(str(error))

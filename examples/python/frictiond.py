@@ -6,7 +6,7 @@
     force = -answer["gradient"]                  # unit of normal_force
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
 
-Needs Python 3.9 or later and NumPy; SciPy for hessian_matrix alone. Proxies set in the environment are not used.
+Needs Python 3.10 or later and NumPy; SciPy for hessian_matrix alone. Proxies set in the environment are not used.
 """
 import http.client
 import json
@@ -23,7 +23,7 @@ import numpy as np
 FRAME, JSON = "application/vnd.frictiond.frame", "application/json"
 DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4"),
           "i64": np.dtype("<i8")}
-INDICES = ("rows", "cols", "indptr", "indices", "status")  # fields of answers that hold integers
+INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices")  # fields of answers that hold integers
 REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
 
@@ -39,7 +39,7 @@ class Error(Exception):
         try:
             answer = client.evaluate(batch)
         except frictiond.Error as error:
-            print(error.status, error.errors)    # 422 [('/friction/eps_v', 'must be larger than 0')]
+            print(error.status, error.errors)    # 422 [('/friction/eps_v', '0 is out of range: ...')]
     """
 
     def __init__(self, status, title, detail, errors=(), request_id=None):
@@ -187,25 +187,26 @@ def hessian_matrix(answer, batch=None):
     The pattern depends on the stencils alone. The format `factors` needs the batch, for its dim and vertices.
 
         H = frictiond.hessian_matrix(client.evaluate(batch), batch)
-        dv = scipy.sparse.linalg.spsolve(M + h * H, -residual)
+        dv = scipy.sparse.linalg.spsolve(M / h + H, -residual)    # Newton step of implicit Euler
     """
-    from scipy.sparse import coo_matrix
+    from scipy.sparse import coo_matrix, csr_matrix
     h = answer["hessian"]
-    if h["format"] == "factors":
-        rows, cols, values = _blocks(h, batch)
-    elif h["format"] == "csr":
-        indptr = np.asarray(h["indptr"])
-        rows, cols, values = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), h["indices"], h["data"]
+    shape = tuple(int(n) for n in h["shape"])
+    if h["format"] == "csr":
+        matrix = csr_matrix((h["data"], h["indices"], h["indptr"]), shape, float, copy=True)
     else:
-        rows, cols, values = h["rows"], h["cols"], h["values"]
-    rows, cols, values = (np.asarray(array) for array in (rows, cols, values))
+        rows, cols, values = _blocks(h, batch) if h["format"] == "factors" else (h["rows"], h["cols"], h["values"])
+        matrix = coo_matrix((values, (rows, cols)), shape, float).tocsr()
     # Every contact has entries on both sides of the diagonal, so a triangle shows.
-    if rows.size and ((rows <= cols).all() or (rows >= cols).all()):
-        other = rows != cols
-        rows, cols, values = (np.concatenate([rows, cols[other]]), np.concatenate([cols, rows[other]]),
-                              np.concatenate([values, values[other]]))
-    return coo_matrix((values.astype(float), (rows.astype(np.int64), cols.astype(np.int64))),
-                      shape=tuple(int(n) for n in h["shape"])).tocsr()
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    first, last = matrix.indices[matrix.indptr[filled]], matrix.indices[matrix.indptr[filled + 1] - 1]
+    if not (first >= filled).all() and not (last <= filled).all():
+        return matrix
+    half = matrix.tocoo()
+    other = half.row != half.col
+    return coo_matrix((np.concatenate([half.data, half.data[other]]),
+                       (np.concatenate([half.row, half.col[other]]), np.concatenate([half.col, half.row[other]]))),
+                      shape).tocsr()  # not half + half.T, which would drop zeros from the pattern
 
 
 def _blocks(h, batch):

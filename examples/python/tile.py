@@ -10,7 +10,6 @@ import numpy as np
 
 import frictiond
 
-client = frictiond.Client(*sys.argv[1:2])
 batch = {
     "dim": 3,
     "positions": np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0.025, 0.05, 0.001]]),        # m
@@ -24,8 +23,9 @@ batch = {
     "hessian": {"format": "csr", "projection": "clamp"},
 }
 try:
+    client = frictiond.Client(*sys.argv[1:2])
     answer = client.evaluate(batch)
-except frictiond.Error as error:
+except (frictiond.Error, ValueError) as error:  # ValueError: not a URL
     sys.exit(str(error))
 
 force = 0 - answer["gradient"].reshape(-1, 3)

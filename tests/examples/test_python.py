@@ -5,6 +5,7 @@ import pathlib
 import socket
 import subprocess
 import sys
+import textwrap
 import threading
 import urllib.request
 
@@ -82,6 +83,7 @@ def test_examples_say_why_they_fail(example, fail, nobody, refusing):
     assert "refused" in fail("python3", f"examples/python/{example}", nobody) or example == "frame_client.py"
     said = fail("python3", f"examples/python/{example}", refusing)
     assert "/friction/eps_v" in said and "must be larger than 0" in said
+    assert "nonsense" in fail("python3", f"examples/python/{example}", "nonsense")
 
 
 # Numbers
@@ -238,7 +240,22 @@ def test_hessian_of_a_plain_json_answer(server):
         frictiond.hessian_matrix(plainly(server, "/v1/evaluate", batch))
 
 
-# Functions, info
+# Check, functions, info
+
+@pytest.mark.parametrize("frames", [False, True])
+def test_check(server, frames):
+    client = frictiond.Client(server, frames=frames)
+    found = client.check(with_arrays(SCENE))
+    assert found["agrees"] is True and found["n_collisions"] == 19
+    for name in ("gradient", "hessian"):
+        assert 0 <= found[name]["relative_difference"] <= found["tolerance"] < 1e-4
+    assert found["worst"]["group"] in SCENE["collisions"] and found["worst"]["quantity"] in found
+    empty = {**PLANE, "collisions": {"plane_vertex": {"vertices": [], "plane_normal": [0, 0, 1], "normal_force": 1}}}
+    assert client.check(empty)["worst"] is None
+    with pytest.raises(frictiond.Error) as caught:
+        client.check({**PLANE, "friction": {"eps_v": 0, "mu": 1}})
+    assert caught.value.errors[0][0] == "/friction/eps_v"
+
 
 @pytest.mark.parametrize("frames", [False, True])
 def test_functions(server, frames):
@@ -512,3 +529,12 @@ def test_an_answer_that_is_no_frame(server):
     with Played(server, (200, {"Content-Type": frictiond.FRAME})) as played:
         with pytest.raises(frictiond.Error, match="Not an answer of frictiond"):
             frictiond.Client(played.url).evaluate(PLANE)
+
+
+@pytest.mark.parametrize("method", ["evaluate", "check", "function", "functions", "info"])
+def test_examples_of_docstrings(server, method):
+    _, example = getattr(frictiond.Client, method).__doc__.split("\n", 1)
+    code, _, expected = textwrap.dedent(example).strip().partition("    # ")
+    found = eval(code, {"client": frictiond.Client(server), "np": np, "batch": SCENE})
+    assert len(found) if isinstance(found, (list, np.ndarray)) else found
+    assert not expected or repr(found) == expected

@@ -8,7 +8,7 @@ static const char *const routes[] = {
 	"/v1/evaluate", "/v1/functions/smooth_mu", "/v1/functions/smooth_friction_f0",
 	"/v1/functions/anisotropic_mu_eff_from_tau_aniso", "/v1/functions/anisotropic_mu_eff_f",
 	"/v1/functions/anisotropic_x_from_tau_aniso", "/v1/functions/smooth_mu_f2_x_minus_mu_f1_over_x3", "/v1/functions",
-	"/v1/functions/", "/v1/info", "/healthz", "/readyz", "/v1/", ""};
+	"/v1/functions/", "/v1/info", "/healthz", "/readyz", "/v1/", "", "/v1/check"};
 static const char *const methods[] = {"POST", "GET", "HEAD", "PUT", ""};
 static const char *const contents[] = {api_media_json, api_media_frame, NULL, "application/json; charset=utf-8",
                                        "text/plain", ""};

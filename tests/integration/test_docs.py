@@ -1,119 +1,92 @@
-"""What the documentation says is true: its examples are run against the server, its links resolve.
+"""What the documentation says is true: its blocks are run against the server, its links resolve.
 
-A block ```sh or ```python after the line `<!-- run -->` is run (from the repository's root), and what it prints is
-compared with the block that follows: ```json by value, ```text by line, numbers with a tolerance.
-`<!-- run, numbers vary -->` compares everything but the values of numbers. The Python blocks of a page continue
-each other. A block after `<!-- same as FILE -->` is that file.
+tests/snippets.py tells how blocks are marked.
 """
 import contextlib
 import io
-import json
-import math
 import os
 import pathlib
 import re
 import shlex
 import subprocess
+import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
-URL = "http://127.0.0.1:8080"
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("deploy/*.md"), *ROOT.glob("examples/**/*.md")])
-BLOCK = r"```(\w+)\n((?:(?!```).*\n)*)```$"
-NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
-TOLERANCE = 1e-9
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import snippets  # noqa: E402
+from snippets import KNOWN, PAGES, PROGRAM, ROOT, URL, blocks, compare, name_of, shell  # noqa: E402
+
+LANGUAGES = {"sh", "python", "octave", "r", "javascript", "html", "c", "cpp", "julia", "rust", "make", "json", "text",
+             "ini", "yaml"}
+HERE = snippets.to_run(with_examples=False)
+SHELL = [block for block in HERE if block.language == "sh"]
+PYTHON = [page for page in PAGES if any(block.page == page and block.language == "python" for block in HERE)]
 
 
-def name_of(page):
-    return str(page.relative_to(ROOT))
-
-
-def examples(page):
-    """(line, language, source, language of the output, output, whether numbers vary) of the marked blocks."""
-    text = page.read_text()
-    for mark in re.finditer(r"^<!-- run(, numbers vary)? -->\n", text, re.M):
-        line = text.count("\n", 0, mark.start()) + 1
-        blocks = re.compile(BLOCK + r"\n" + BLOCK, re.M).match(text, mark.end())
-        assert blocks, f"{name_of(page)}:{line}: a block to run and a block with its output must follow"
-        yield (line, *blocks.groups(), bool(mark[1]))
-
-
-def of_language(language):
-    return [pytest.param(*example[2:], id=f"{name_of(page)}:{example[0]}")
-            for page in PAGES for example in examples(page) if example[1] == language]
-
-
-SHELL = of_language("sh")
-PYTHON = [page for page in PAGES if any(example[1] == "python" for example in examples(page))]
-
-
-def same(a, b, vary):
-    """Whether two JSON values are the same, numbers nearly so; 1 and 1.0 are different kinds of numbers."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key], vary) for key in a)
-    if isinstance(a, list):
-        return len(a) == len(b) and all(same(x, y, vary) for x, y in zip(a, b))
-    if isinstance(a, float):
-        return vary or math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=1e-12)
-    return a == b or (vary and type(a) is int)
-
-
-def compare(got, kind, expected, vary):
-    if kind == "json":
-        assert same(json.loads(got), json.loads(expected), vary), got
-        return
-    assert kind == "text"
-    got, expected = ("\n".join(line.rstrip() for line in text.strip().splitlines()) for text in (got, expected))
-    assert NUMBER.sub("#", got) == NUMBER.sub("#", expected)
-    assert same([float(x) for x in NUMBER.findall(got)], [float(x) for x in NUMBER.findall(expected)], vary), got
-
-
-def shell(source, **more):
-    environment = {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "no_proxy": "127.0.0.1",
-                   "NO_PROXY": "127.0.0.1"}
-    done = subprocess.run(["bash", "-euo", "pipefail", "-c", source], cwd=ROOT, env=environment, capture_output=True,
-                          text=True, **more)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_there_are_examples():
-    languages = {name_of(page): [example[1] for example in examples(page)] for page in PAGES}
-    assert languages["README.md"].count("sh") >= 2
+def test_there_are_blocks_to_run():
+    languages = {name_of(page): [block.language for block in HERE if block.page == page] for page in PAGES}
+    assert languages["README.md"].count("sh") >= 1
     assert languages["docs/api.md"].count("sh") >= 8 and languages["docs/api.md"].count("python") >= 2
 
 
-@pytest.mark.parametrize("source,kind,expected,vary", SHELL)
-def test_shell(server, source, kind, expected, vary):
-    assert URL in source or "build/frictiond " in source
-    source = source.replace("build/frictiond ", f"{shlex.quote(str(PROGRAM))} ")
-    compare(shell(source.replace(URL, server)), kind, expected, vary)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_is_marked(page):
+    """Nothing that looks like code stands there unless a test reads it, or a reason why none does."""
+    for block in blocks(page):
+        assert block.language in LANGUAGES, f"{block}: language {block.language!r}"
+        is_output = block.follows and block.language in ("json", "text") and not block.mark
+        assert is_output or KNOWN.fullmatch(block.mark), f"{block}: no mark"
+        if block.runs():
+            assert block.output and block.output.language in ("json", "text"), f"{block}: no output follows"
+        if is_output:
+            before = next(other for other in blocks(page) if other.output is block)
+            assert KNOWN.fullmatch(before.mark), f"{block}: the output of something that is not run"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent != ROOT], ids=name_of)
+def test_no_code_is_indented(page):
+    """Indented code has no place for a mark."""
+    found = re.search(r"(?<=\n\n)    \S.*", snippets.without_blocks(page))
+    assert not found, f"{name_of(page)}: {found[0]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_other_tests_read_the_page(page):
+    for block in blocks(page):
+        known = KNOWN.fullmatch(block.mark)
+        if known and known["test"]:
+            text = (ROOT / known["test"]).read_text()
+            assert page.name in text or name_of(page) in snippets.GENERATED, f"{block}: {known['test']} does not read it"
+
+
+@pytest.mark.parametrize("block", SHELL, ids=str)
+def test_shell(server, block):
+    assert "127.0.0.1" in block.source or "build/frictiond " in block.source
+    source = block.source.replace("build/frictiond ", f"{shlex.quote(str(PROGRAM))} ")
+    compare(shell(source.replace(URL, server)), block)
 
 
 @pytest.mark.parametrize("page", PYTHON, ids=name_of)
 def test_python(server, page, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(sys, "path", list(sys.path))
     names = {"__name__": "__main__"}
-    for line, language, source, kind, expected, vary in examples(page):
-        if language != "python":
+    for block in HERE:
+        if block.page != page or block.language != "python":
             continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile("\n" * line + source.replace(URL, server), str(page), "exec"), names)
-        compare(printed.getvalue(), kind, expected, vary)
+            exec(compile("\n" * block.line + block.source.replace(URL, server), str(page), "exec"), names)
+        compare(printed.getvalue(), block)
 
 
 def test_shown_files_are_the_files():
-    shown = [(page, match) for page in PAGES
-             for match in re.finditer(r"^<!-- same as (\S+) -->\n" + BLOCK, page.read_text(), re.M)]
-    assert shown
-    for page, match in shown:
-        assert match[3] == (ROOT / match[1]).read_text(), f"{name_of(page)}: {match[1]}"
+    shown = [block for page in PAGES for block in blocks(page) if block.mark.startswith("same as ")]
+    for block in shown:
+        path = block.mark.removeprefix("same as ")
+        assert block.source == (ROOT / path).read_text(), f"{block}: {path}"
 
 
 def test_table_of_options():
@@ -124,28 +97,45 @@ def test_table_of_options():
 
 
 def test_c_example_prints_what_is_shown(tmp_path):
-    shown = re.search(r"^prints\n" + BLOCK, (ROOT / "docs/library.md").read_text(), re.M)
+    """docs/library.md, where the library is not installed."""
+    [page] = [block for block in blocks(ROOT / "docs/library.md") if block.language == "text"]
+    shown = snippets.Block(page.page, page.line, "run", "c", "", output=page)
     folder = PROGRAM.parent / "release" if (PROGRAM.parent / "release/libfric.a").exists() else PROGRAM.parent
     sanitizers = "-fsanitize=address,undefined" if os.environ.get("MODE") == "asan" else ""
     source = "examples/c/sliding_block.c"
     shell(f"cc {sanitizers} -Icore {source} '{folder}/libfric.a' -fopenmp -lm -o '{tmp_path}/example'")
-    compare(shell(f"'{tmp_path}/example'"), "text", shown[2], False)
+    compare(shell(f"'{tmp_path}/example'"), shown)
 
 
 def anchors(page):
-    """What GitHub calls the headings of a page."""
-    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
-    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-            for heading in re.findall(r"^#+ (.*)$", text, re.M)]
+    """What repository browsers call the headings of a page."""
+    names = []
+    for heading in re.findall(r"^#+ (.*)$", snippets.without_blocks(page), re.M):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+        again = sum(re.fullmatch(re.escape(name) + r"(-\d+)?", other) is not None for other in names)
+        names.append(f"{name}-{again}" if again else name)
+    return names
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links(page):
-    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+    """Links and pictures: the file is there, and the heading."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", snippets.without_blocks(page)):
         if re.match(r"[a-z]+:", link):
             continue
         path, _, anchor = link.partition("#")
         target = page.parent / path if path else page
-        assert target.exists(), f"{name_of(page)}: {link}"
+        assert target.is_file(), f"{name_of(page)}: {link}"
         assert not anchor or anchor in anchors(target), f"{name_of(page)}: {link}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_pictures_say_what_they_show(page):
+    for text, path in re.findall(r"!\[([^\]]*)\]\(([^)\s]+)\)", page.read_text()):
+        assert len(text) > 20, f"{name_of(page)}: {path}: a line for those who cannot see it"
+
+
+def test_demo():
+    shown = shell(f"FRICTIOND={shlex.quote(str(PROGRAM))} scripts/demo")
+    assert "exit code 0" in shown and "WRONG" not in shown

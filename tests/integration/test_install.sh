@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# `make install` into a prefix, and a C program that finds library and header there through pkg-config.
+# `make install` into a prefix, and a C program that finds library and header there through pkg-config: the steps of
+# docs/library.md.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 prefix=$(mktemp -d)

@@ -16,6 +16,7 @@
 static const struct api_service service = {
 	.n_threads = 1, .max_json_bytes = 1000, .max_frame_bytes = 2000, .max_answer_bytes = 1 << 20};
 static const char json[] = "application/json", frame[] = "application/vnd.frictiond.frame", evaluate[] = "/v1/evaluate";
+static const char check[] = "/v1/check";
 static const char smooth_mu[] = "/v1/functions/smooth_mu";
 
 #define CONTACT \
@@ -93,13 +94,16 @@ static void admits(void **unused)
 	accepted("GET", "/v1/%69nfo", -1, false, NULL, json);
 	accepted("GET", "/healthz", -1, false, NULL, "text/plain");
 	accepted("HEAD", "/readyz?x", -1, false, NULL, frame);
+	accepted("GET", "/", -1, false, NULL, "text/html");
+	accepted("HEAD", "/explorer/explorer.js?x", -1, false, NULL, "text/javascript");
 }
 
 static void refuses(void **unused)
 {
 	(void)unused;
 	static const char *const nowhere[] = {
-		"/", "", "*", "?", "/v1", "/v1/evaluate/", "/v1/Evaluate", "/v1/functions/", "/v1/functions/none",
+		"/explorer", "/explorer/", "/explorer/index.html", "//",
+		"", "*", "?", "/v1", "/v1/evaluate/", "/v1/Evaluate", "/v1/functions/", "/v1/functions/none",
 		"/v1/functions/smooth_mu/", "//healthz", "/healthz%00", "/healthz%", "/%FF"};
 	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++)
 		refused("GET", nowhere[i], -1, NULL, NULL, 404);
@@ -111,6 +115,8 @@ static void refuses(void **unused)
 	refused("OPTIONS", "/healthz", -1, NULL, NULL, 405);
 	refused("", "/healthz", -1, NULL, NULL, 405);
 	refused("POST", "/v1/info", 5, json, "text/html", 405);
+	refused("POST", "/", 5, json, NULL, 405);
+	refused("DELETE", "/explorer/icon.svg", -1, NULL, "image/*", 405);
 	refused("POST", evaluate, 5, "text/plain", NULL, 415);
 	refused("POST", evaluate, 5, "application/octet-stream", frame, 415);
 	refused("POST", evaluate, 5, "", NULL, 415);
@@ -130,7 +136,7 @@ static void names_what_is_allowed(void **unused)
 	(void)unused;
 	static const struct {
 		const char *target, *allow;
-	} cases[] = {{evaluate, "POST"}, {smooth_mu, "GET, HEAD, POST"}, {"/v1/functions", "GET, HEAD"},
+	} cases[] = {{evaluate, "POST"}, {check, "POST"}, {smooth_mu, "GET, HEAD, POST"}, {"/v1/functions", "GET, HEAD"},
 		{"/v1/info", "GET, HEAD"}, {"/healthz", "GET, HEAD"}, {"/readyz", "GET, HEAD"}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_response response;
@@ -186,6 +192,7 @@ static void answers_all_routes(void **unused)
 	(void)unused;
 	answers("POST", evaluate, CONTACT, "{\"n_vertices\":1,\"n_collisions\":1,\"gradient\":[0.75,0.0]}");
 	answers("POST", "/v1/%65valuate?", CONTACT, "{\"n_vertices\":1,\"n_collisions\":1,\"gradient\":[0.75,0.0]}");
+	answers("POST", check, CONTACT, "{\"n_vertices\":1,\"n_collisions\":1,\"agrees\":true,\"tolerance\":1e-08,");
 	answers("GET", "/v1/functions/smooth_mu?y=0,9&mu_s=1&mu_k=2&eps_v=1", "",
 		"{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
 	answers("POST", smooth_mu, "{\"y\":[0,9],\"mu_s\":1,\"mu_k\":2,\"eps_v\":1}",
@@ -194,6 +201,17 @@ static void answers_all_routes(void **unused)
 	answers("GET", "/v1/info", "", "{\"name\":\"frictiond\"");
 	answers("GET", "/healthz", "", "{");
 	answers("GET", "/readyz", "", "{");
+}
+
+/* A check tells its times, but it is no evaluation to be counted as one. */
+static void a_check_is_not_counted(void **unused)
+{
+	(void)unused;
+	struct api_response response = handle("POST", check, CONTACT);
+	assert_non_null(header_of(&response, "Server-Timing"));
+	assert_int_equal(response.measure.n_phases, 0);
+	assert_int_equal(response.measure.n_contacts, 0);
+	api_response_free(&response);
 }
 
 static void head_has_the_body_of_get(void **unused)
@@ -223,6 +241,8 @@ static void refuses_bodies(void **unused)
 		{evaluate, "\xff", 400, ""}, {evaluate, CONTACT "x", 400, ""}, {evaluate, "[]", 422, ""},
 		{evaluate, "{}", 422, "/dim"}, {evaluate, "{\"dim\":2,\"colour\":1}", 422, "/colour"},
 		{evaluate, "{\"dim\":2,\"dim\":2}", 400, ""}, {"/v1/evaluate?dim=2", CONTACT, 422, "/dim"},
+		{check, "", 400, ""}, {check, "{", 400, ""}, {check, "[]", 422, ""}, {check, "{}", 422, "/dim"},
+		{check, "{\"dim\":2,\"colour\":1}", 422, "/colour"}, {"/v1/check?dim=2", CONTACT, 422, "/dim"},
 		{smooth_mu, "{}", 422, "/y"}, {smooth_mu, "", 400, ""}, {"/v1/functions/smooth_mu?y=1", "{\"y\":1}", 422, "/y"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -246,7 +266,7 @@ static void handles_what_was_not_admitted(void **unused)
 		const char *method, *target;
 		int status;
 	} cases[] = {{"GET", "/nowhere", 404}, {"GET", "/%zz", 404}, {"GET", "/%FF", 404}, {"GET", evaluate, 405},
-		{"PUT", smooth_mu, 405}, {"POST", "/healthz", 405}};
+		{"GET", check, 405}, {"PUT", smooth_mu, 405}, {"POST", "/healthz", 405}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_response response = handle(cases[i].method, cases[i].target, "");
 		assert_int_equal(response.status, cases[i].status);
@@ -414,7 +434,7 @@ static bool is_large(const char *type, size_t bytes, const char *begin, const ch
 	memset(body, ' ', bytes);
 	memcpy(body, begin, strlen(begin));
 	memcpy(body + bytes - strlen(end), end, strlen(end));
-	const struct api_request request = {.content_type = type, .body = body, .body_bytes = bytes};
+	const struct api_request request = {.target = evaluate, .content_type = type, .body = body, .body_bytes = bytes};
 	const bool large = api_is_large(&request);
 	free(body);
 	return large;
@@ -439,6 +459,8 @@ static void large_is_what_takes_long(void **unused)
 	assert_false(is_large(frame, (64 << 10) - 1, "\"outputs\"", ""));
 	assert_true(is_large(frame, 64 << 10, "\"outputs\"", ""));
 	assert_true(is_large(NULL, 2049, "", ""));
+	const struct api_request one = {.target = "/v1/%63heck?", .body = CONTACT, .body_bytes = strlen(CONTACT)};
+	assert_true(api_is_large(&one)); /* dear */
 }
 
 int main(void)
@@ -449,6 +471,7 @@ int main(void)
 		cmocka_unit_test(names_what_is_allowed),
 		cmocka_unit_test(names_the_limit),
 		cmocka_unit_test(answers_all_routes),
+		cmocka_unit_test(a_check_is_not_counted),
 		cmocka_unit_test(head_has_the_body_of_get),
 		cmocka_unit_test(refuses_bodies),
 		cmocka_unit_test(handles_what_was_not_admitted),

@@ -385,7 +385,7 @@ static void put_request(struct fuzz_dressed *d, const char *hessian, bool materi
 
 enum dresses { JSON_TO_JSON, FRAME_TO_FRAME, JSON_TO_FRAME, FRAME_TO_JSON };
 
-static void evaluate(const char *hessian, bool materials, enum dresses dresses)
+static void ask_for(const char *target, const char *hessian, bool materials, enum dresses dresses)
 {
 	struct fuzz_dressed d;
 	size_t bytes;
@@ -393,11 +393,16 @@ static void evaluate(const char *hessian, bool materials, enum dresses dresses)
 	char *frame = fuzz_frame(&d, &bytes);
 	const char *accept = dresses == JSON_TO_JSON || dresses == FRAME_TO_JSON ? api_media_json : api_media_frame;
 	if (dresses == FRAME_TO_FRAME || dresses == FRAME_TO_JSON)
-		post("/v1/evaluate", api_media_frame, accept, frame, bytes, 200, hessian);
+		post(target, api_media_frame, accept, frame, bytes, 200, hessian);
 	else
-		post("/v1/evaluate", api_media_json, accept, d.json.data, d.json.bytes, 200, hessian);
+		post(target, api_media_json, accept, d.json.data, d.json.bytes, 200, hessian);
 	free(frame);
 	fuzz_dressed_free(&d);
+}
+
+static void evaluate(const char *hessian, bool materials, enum dresses dresses)
+{
+	ask_for("/v1/evaluate", hessian, materials, dresses);
 }
 
 /* ---- the sweeps ---- */
@@ -412,6 +417,20 @@ static void answers_evaluations(void **unused)
 		evaluate("{\"format\":\"csr\",\"projection\":\"clamp\"}", true, dresses);
 		evaluate("{\"format\":\"factors\",\"projection\":\"abs\"}", false, dresses);
 	}
+}
+
+static void answers_checks(void **unused)
+{
+	(void)unused;
+	n_contacts = 6;
+	ask_for("/v1/check", "{}", false, JSON_TO_JSON);
+	ask_for("/v1/check", "{}", true, FRAME_TO_FRAME);
+	service.n_threads = 2;
+	trees_never_fail = true;
+	n_contacts = 100;
+	ask_for("/v1/check", "{}", false, FRAME_TO_FRAME);
+	trees_never_fail = false;
+	service.n_threads = 1;
 }
 
 /* Enough contacts for two threads to evaluate and to print, for blocks of the pool's, huge pages and an answer in parts. */
@@ -513,6 +532,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_evaluations),
+		cmocka_unit_test(answers_checks),
 		cmocka_unit_test(answers_large_evaluations_on_two_threads),
 		cmocka_unit_test(answers_functions),
 		cmocka_unit_test(answers_what_needs_no_computing),

@@ -66,17 +66,19 @@ static void test_tokens(void **state)
 	status_is(visit(path, NULL, "POST", "/v1/evaluate", "Authorization", "Basic abc", NULL), 401, asks);
 	status_is(visit(path, NULL, "POST", "/v1/evaluate", "authorization", "Bearer nonsense", NULL), 401, wrong);
 	status_is(visit(path, NULL, "POST", "/v1/evaluate", "authorization", "bearer " TOKEN, NULL), 0, "");
-	assert_string_equal(visit(path, NULL, "GET", "/", "Authorization", "Bearer " TOKEN, NULL).entry.token, "lab");
-	assert_string_equal(visit(path, NULL, "GET", "/", "Authorization", "Bearer x" TOKEN, NULL).entry.token, "");
+	assert_string_equal(visit(path, NULL, "GET", "/v1/info", "Authorization", "Bearer " TOKEN, NULL).entry.token, "lab");
+	assert_string_equal(visit(path, NULL, "GET", "/v1/info", "Authorization", "Bearer x" TOKEN, NULL).entry.token, "");
 }
 
 static void test_open_paths(void **state)
 {
 	(void)state;
-	static const char *const open[] = {"/healthz", "/readyz", "/healthz?x=1"};
+	static const char *const open[] = {
+		"/healthz", "/readyz", "/healthz?x=1", "/", "/?x", "/explorer/explorer.js", "/explorer/nothing", "/openapi.json",
+	};
 	static const char *const closed[] = {
-		"/metrics", "/", "/v1/info", "/healthz/", "/healthzz", "//healthz", "/%68ealthz", "*", "", "/v1/../healthz",
-		"/v1/info?/healthz", "/healthz;/v1/info", "/openapi.json",
+		"/metrics", "//", "/explorer", "/explorerx", "/v1/info", "/healthz/", "/healthzz", "//healthz", "/%68ealthz", "*", "", "/v1/../healthz",
+		"/v1/info?/healthz", "/healthz;/v1/info", "/openapi.json/", "/%65xplorer/explorer.js",
 	};
 	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
 		status_is(visit(path, NULL, "GET", open[i], NULL), 0, "");
@@ -105,7 +107,7 @@ static void test_pages(void **state)
 	allows(visit(NULL, list, "GET", "/", "Origin", a, "Origin", "https://evil.example", NULL), "", "Origin");
 	allows(visit(NULL, "*", "GET", "/", "Origin", a, NULL), "*", "");
 	allows(visit(NULL, "*", "GET", "/", NULL), "", "");
-	allows(visit(path, list, "GET", "/", "Origin", a, NULL), a, "Origin"); /* a page may read the 401 */
+	allows(visit(path, list, "GET", "/v1/info", "Origin", a, NULL), a, "Origin"); /* a page may read the 401 */
 }
 
 static void test_preflights(void **state)

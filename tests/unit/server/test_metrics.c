@@ -61,7 +61,9 @@ static void test_routes(void **state)
 		{"/v1/functions/{name}", SRV_ROUTE_FUNCTION}, {"/v1/info", SRV_ROUTE_INFO}, {"/healthz", SRV_ROUTE_HEALTHZ},
 		{"/readyz?", SRV_ROUTE_READYZ}, {"/metrics", SRV_ROUTE_METRICS}, {"/openapi.json", SRV_ROUTE_OPENAPI},
 		{"/v1/evaluate/", SRV_ROUTE_OTHER}, {"/v1/evaluat", SRV_ROUTE_OTHER}, {"other", SRV_ROUTE_OTHER},
-		{"", SRV_ROUTE_OTHER}, {"/", SRV_ROUTE_OTHER}, {"*", SRV_ROUTE_OTHER}, {"/metrics/x", SRV_ROUTE_OTHER},
+		{"", SRV_ROUTE_OTHER}, {"/", SRV_ROUTE_PAGE}, {"/?x", SRV_ROUTE_PAGE}, {"/explorer/", SRV_ROUTE_OTHER},
+		{"/explorer/x.js", SRV_ROUTE_FILE}, {"/explorer/{file}", SRV_ROUTE_FILE},
+		{"*", SRV_ROUTE_OTHER}, {"/metrics/x", SRV_ROUTE_OTHER},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		if (srv_route_of(cases[i].target) != cases[i].route)

@@ -324,13 +324,48 @@ static void test_printed_and_read(void **state)
 	forget(&first), forget(&printed), forget(&again), forget(&once_more);
 }
 
+/* The word check, a file, --json and all other options, in any order. */
+static void test_check(void **state)
+{
+	(void)state;
+	struct reading reading = read_options("check", "--threads", "3", "a.json", "--json", "--kernels=scalar", NULL);
+	assert_int_equal(reading.start, SRV_START);
+	assert_true(reading.options.check && reading.options.json);
+	assert_string_equal(reading.options.file, "a.json");
+	assert_int_equal(reading.options.threads, 3);
+	assert_string_equal(srv_kernels_name(&reading.options), "scalar");
+	forget(&reading);
+	reading = read_options("check", "-", NULL);
+	assert_int_equal(reading.start, SRV_START);
+	assert_string_equal(reading.options.file, "-");
+	assert_false(reading.options.json);
+	forget(&reading);
+	reading = read_options("check", "--help", NULL);
+	assert_int_equal(reading.start, SRV_EXIT_OK);
+	assert_non_null(strstr(reading.out, "frictiond check [OPTION]... FILE"));
+	forget(&reading);
+	refuses("check", "check needs a FILE");
+	refuses("--json", "unknown option '--json'");
+	refuses("checks", "unexpected argument 'checks'");
+	reading = read_options("check", "a", "b", NULL);
+	assert_int_equal(reading.start, SRV_EXIT_BAD);
+	assert_non_null(strstr(reading.err, "unexpected argument 'b'"));
+	forget(&reading);
+	reading = read_options("--port=1", "check", "a", NULL);
+	assert_int_equal(reading.start, SRV_EXIT_BAD);
+	forget(&reading);
+	reading = read_options(NULL);
+	assert_false(reading.options.check);
+	forget(&reading);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),
 		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_questions),    cmocka_unit_test(test_file),               cmocka_unit_test(test_bad_files),
-		cmocka_unit_test(test_printed_and_read),
+		cmocka_unit_test(test_printed_and_read), cmocka_unit_test(test_check),
 	};
 	return cmocka_run_group_tests(tests, make_config, remove_config);
 }

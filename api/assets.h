@@ -1,0 +1,28 @@
+/**
+ * The files of the explorer page (web/), compiled into the program.
+ */
+#ifndef API_ASSETS_H
+#define API_ASSETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { API_ETAG = 20 };
+
+/* A file; everything is static. */
+struct api_asset {
+	const char *path; /* of the URL */
+	const char *type; /* Content-Type */
+	const char *bytes, *end;
+};
+
+/* @return NULL if no file has this path */
+const struct api_asset *api_asset_find(const char *path);
+
+/* A strong entity tag, quotes included: other bytes, another tag. */
+void api_asset_tag(const struct api_asset *asset, char tag[API_ETAG]);
+
+/* Whether a value of If-None-Match (NULL: there was none) names this tag. */
+bool api_asset_is_known(const char *if_none_match, const char *tag);
+
+#endif

@@ -1,0 +1,25 @@
+/**
+ * POST /v1/check from body to answer: the results of a batch against central differences (docs/check.md).
+ */
+#ifndef API_COMPARE_H
+#define API_COMPARE_H
+
+#include "api/api.h"
+#include "api/problem.h"
+
+/* As in the answer: "potential", "gradient", "hessian". */
+extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
+
+struct api_comparison {
+	size_t n_vertices, n_contacts, n_skipped;
+	struct fric_comparison numbers;
+};
+
+/**
+ * @param comparison  NULL, or filled in if true is returned: the answer's numbers, for those who do not read JSON
+ * @return false with *fault set
+ */
+bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                 struct api_response *response, struct api_comparison *comparison);
+
+#endif

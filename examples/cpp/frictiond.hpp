@@ -1,0 +1,364 @@
+// A client of frictiond in C++17, header-only. Needs libcurl and nlohmann/json (Debian: libcurl4-gnutls-dev or
+// -openssl-dev, nlohmann-json3-dev); where Eigen is on the include path, hessian_matrix makes a sparse matrix.
+//
+//   frictiond::client service("http://127.0.0.1:8080");
+//   frictiond::answer answer = service.evaluate(batch);
+//   std::vector<double> gradient = answer.array<double>("/gradient");
+//
+// A batch is a document of docs/api.md. As nlohmann::json it goes as text; a frictiond::frame carries its vectors in
+// binary. Answers come as frames, so no number of theirs passes through text either. Doubles are the same at both ends.
+#pragma once
+
+#include <curl/curl.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <strings.h>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#if __has_include(<Eigen/Sparse>)
+#include <Eigen/Sparse>
+#endif
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "frames are little-endian: swap the bytes of the numbers here"
+#endif
+
+namespace frictiond {
+
+using json = nlohmann::json;
+
+// What went wrong. status: that of HTTP; 0: no answer came, or it is not what was asked for. pointer: JSON Pointer to
+// the culprit in the request, empty where there is none.
+class error : public std::runtime_error {
+public:
+	error(long code, const std::string &words, const std::string &place = {}, std::string id = {})
+		: std::runtime_error((code ? std::to_string(code) + ": " : "") + words +
+				     (place.empty() ? "" : " (" + place + ")")),
+		  status(code), detail(words), pointer(place), request_id(std::move(id))
+	{
+	}
+
+	long status;
+	std::string detail, pointer, request_id;
+};
+
+template <class T> constexpr const char *dtype()
+{
+	static_assert(std::is_same_v<T, double> || std::is_same_v<T, float> || std::is_same_v<T, std::int32_t> ||
+			      std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::int64_t>,
+		      "a frame holds double, float, int32_t, uint32_t, int64_t");
+	if constexpr (std::is_same_v<T, double>)
+		return "f64";
+	else if constexpr (std::is_same_v<T, float>)
+		return "f32";
+	else if constexpr (std::is_same_v<T, std::int32_t>)
+		return "i32";
+	else if constexpr (std::is_same_v<T, std::uint32_t>)
+		return "u32";
+	else
+		return "i64";
+}
+
+// A batch whose vectors travel in binary: batch.document["velocities"] = batch.add(velocities, {n_vertices, 3}).
+class frame {
+public:
+	json document;
+
+	// Copies the numbers (shape: [numbers.size()] unless told) and gives what stands for them in the document.
+	template <class T> json add(const std::vector<T> &numbers, std::vector<std::size_t> shape = {})
+	{
+		if (shape.empty())
+			shape = {numbers.size()};
+		tail.resize((tail.size() + 63) / 64 * 64);
+		const std::size_t offset = tail.size();
+		tail.append(reinterpret_cast<const char *>(numbers.data()), numbers.size() * sizeof(T));
+		return {{"dtype", dtype<T>()}, {"shape", std::move(shape)}, {"offset", offset}};
+	}
+
+	// The bytes: the document's length, the document, spaces up to a multiple of 64, the numbers.
+	std::string bytes() const
+	{
+		std::string text = document.dump();
+		text.resize((8 + text.size() + 63) / 64 * 64 - 8, ' ');
+		const std::uint64_t length = text.size();
+		return std::string(reinterpret_cast<const char *>(&length), 8) + text + tail;
+	}
+
+private:
+	std::string tail;
+};
+
+// An answer; long arrays of its document are in the tail of the body.
+class answer {
+public:
+	json document;
+
+	explicit answer(std::string bytes) : body(std::move(bytes))
+	{
+		std::uint64_t length = 0;
+		if (body.size() >= 8)
+			std::memcpy(&length, body.data(), 8);
+		if (length == 0 || length > body.size() - 8)
+			throw error(0, "the answer is not a frame");
+		tail = 8 + static_cast<std::size_t>(length);
+		document = json::parse(body.begin() + 8, body.begin() + static_cast<std::ptrdiff_t>(tail));
+	}
+
+	// A member: answer["potential"].get<double>().
+	const json &operator[](const char *name) const { return document.at(name); }
+
+	// The numbers of an array, row by row: reals, array<double>("/gradient"), or integers (indices, status),
+	// array<std::int32_t>("/hessian/indptr").
+	template <class T> std::vector<T> array(const std::string &pointer) const
+	{
+		static_assert(std::is_same_v<T, double> || std::is_same_v<T, std::int32_t>, "double or int32_t");
+		const json &value = document.at(json::json_pointer(pointer));
+		std::vector<T> numbers;
+		if (!value.is_object())
+			flatten(pointer, value, numbers);
+		else if (value.at("dtype") != dtype<T>())
+			throw error(0, pointer + " is no array of " + dtype<T>());
+		else
+			copy(value, numbers);
+		return numbers;
+	}
+
+private:
+	// As strict as with arrays of the tail, so that what works for a few contacts works for many.
+	template <class T> static void flatten(const std::string &pointer, const json &value, std::vector<T> &numbers)
+	{
+		if (value.is_array())
+			for (const json &entry : value)
+				flatten(pointer, entry, numbers);
+		else if (std::is_same_v<T, double> ? value.is_number_float() : value.is_number_integer())
+			numbers.push_back(value.get<T>());
+		else
+			throw error(0, pointer + " is no array of " + dtype<T>());
+	}
+
+	template <class T> void copy(const json &reference, std::vector<T> &numbers) const
+	{
+		std::size_t n = 1;
+		for (const json &count : reference.at("shape"))
+			n *= count.get<std::size_t>();
+		const std::size_t offset = reference.at("offset").get<std::size_t>(), room = body.size() - tail;
+		if (offset > room || n > (room - offset) / sizeof(T))
+			throw error(0, "an array leaves the frame");
+		numbers.resize(n);
+		if (n)
+			std::memcpy(numbers.data(), body.data() + tail + offset, n * sizeof(T));
+	}
+
+	std::string body;
+	std::size_t tail = 0;
+};
+
+// A service, with a connection that is kept. For one thread at a time.
+class client {
+public:
+	// retries: how often a request is repeated when the service is busy (429, 502, 503, 504) or the connection
+	// fails. timeout: seconds for each try.
+	explicit client(const std::string &url = "http://127.0.0.1:8080", std::string token = {}, int retries = 5,
+			long timeout = 300)
+		: url_(url.substr(0, url.find_last_not_of('/') + 1)), token_(std::move(token)), retries_(retries),
+		  timeout_(timeout),
+		  curl_(curl_easy_init())
+	{
+		if (!curl_)
+			throw std::bad_alloc();
+	}
+
+	answer evaluate(const json &batch)
+	{
+		return answer(ask("/v1/evaluate", batch.dump(), text_type, frame_type));
+	}
+
+	answer evaluate(const frame &batch)
+	{
+		return answer(ask("/v1/evaluate", batch.bytes(), frame_type, frame_type));
+	}
+
+	json check(const json &batch)
+	{
+		return json::parse(ask("/v1/check", batch.dump(), text_type, text_type));
+	}
+
+	// A scalar function at many points: service.function("smooth_mu", {{"y", y}, {"mu_s", 1}, {"mu_k", 0.1}, ...}).
+	std::vector<double> function(const std::string &name, const json &parameters)
+	{
+		const answer values(ask("/v1/functions/" + name, parameters.dump(), text_type, frame_type));
+		return values.array<double>("/values");
+	}
+
+	json functions() { return json::parse(ask("/v1/functions", {}, nullptr, text_type)).at("functions"); }
+
+	json info() { return json::parse(ask("/v1/info", {}, nullptr, text_type)); }
+
+private:
+	static constexpr const char *text_type = "application/json", *frame_type = "application/vnd.frictiond.frame";
+
+	struct cleanup {
+		void operator()(CURL *handle) const { curl_easy_cleanup(handle); }
+		void operator()(curl_slist *list) const { curl_slist_free_all(list); }
+	};
+
+	struct response {
+		CURLcode code = CURLE_OK;
+		long status = 0;
+		double seconds = 0; // when to come again, as far as the service says
+		std::string body, request_id, words;
+	};
+
+	static std::size_t take_body(char *bytes, std::size_t size, std::size_t n, void *target)
+	{
+		static_cast<std::string *>(target)->append(bytes, size * n);
+		return size * n;
+	}
+
+	static std::size_t take_head(char *bytes, std::size_t size, std::size_t n, void *target)
+	{
+		const std::string line(bytes, size * n), name = "X-Request-Id: ";
+		if (line.size() > name.size() && strncasecmp(line.c_str(), name.c_str(), name.size()) == 0)
+			*static_cast<std::string *>(target) = line.substr(name.size(), line.find('\r') - name.size());
+		return size * n;
+	}
+
+	using header_list = std::unique_ptr<curl_slist, cleanup>;
+
+	header_list headers(const char *type, const char *accept) const
+	{
+		std::vector<std::string> lines{"Expect:", std::string("Accept: ") + accept};
+		if (type)
+			lines.push_back(std::string("Content-Type: ") + type);
+		if (!token_.empty())
+			lines.push_back("Authorization: Bearer " + token_);
+		header_list list;
+		for (const std::string &line : lines) {
+			curl_slist *longer = curl_slist_append(list.get(), line.c_str());
+			if (!longer)
+				throw std::bad_alloc();
+			list.release();
+			list.reset(longer);
+		}
+		return list;
+	}
+
+	// Once. type null: GET.
+	response exchange(const std::string &path, const std::string &body, const char *type, curl_slist *list)
+	{
+		CURL *handle = curl_.get();
+		response result;
+		char words[CURL_ERROR_SIZE] = "";
+		curl_easy_reset(handle); // keeps the connection
+		curl_easy_setopt(handle, CURLOPT_URL, (url_ + path).c_str());
+		curl_easy_setopt(handle, CURLOPT_HTTPHEADER, list);
+		curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L); // signals and threads do not mix
+		curl_easy_setopt(handle, CURLOPT_TIMEOUT, timeout_);
+		curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, words);
+		curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
+		curl_easy_setopt(handle, CURLOPT_WRITEDATA, &result.body);
+		curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_head);
+		curl_easy_setopt(handle, CURLOPT_HEADERDATA, &result.request_id);
+		if (type) {
+			curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+			curl_easy_setopt(handle, CURLOPT_POSTFIELDS, body.data());
+		}
+		result.code = curl_easy_perform(handle);
+		result.words = words[0] ? words : curl_easy_strerror(result.code);
+		curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, nullptr);
+		curl_off_t after = 0;
+		curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &result.status);
+		curl_easy_getinfo(handle, CURLINFO_RETRY_AFTER, &after);
+		result.seconds = static_cast<double>(after);
+		return result;
+	}
+
+	static bool again(const response &result)
+	{
+		switch (result.code) {
+		case CURLE_OK:
+			return result.status == 429 || (result.status >= 502 && result.status <= 504);
+		case CURLE_COULDNT_CONNECT:
+		case CURLE_PARTIAL_FILE:
+		case CURLE_GOT_NOTHING:
+		case CURLE_SEND_ERROR:
+		case CURLE_RECV_ERROR:
+			return true;
+		default:
+			return false;
+		}
+	}
+
+	[[noreturn]] static void refuse(const response &result)
+	{
+		const json problem = json::parse(result.body, nullptr, false); // a proxy's page is no JSON
+		if (!problem.is_object() || !problem.contains("detail"))
+			throw error(result.status, "the answer is not from frictiond", {}, result.request_id);
+		const json errors = problem.value("errors", json::array());
+		throw error(result.status, problem.at("detail").get<std::string>(),
+			    errors.empty() ? "" : errors.at(0).value("pointer", ""), result.request_id);
+	}
+
+	std::string ask(const std::string &path, const std::string &body, const char *type, const char *accept)
+	{
+		const header_list list = headers(type, accept);
+		response result = exchange(path, body, type, list.get());
+		double seconds = 0.1;
+		for (int attempt = 0; again(result) && attempt < retries_; attempt++, seconds *= 2) {
+			std::this_thread::sleep_for(
+				std::chrono::duration<double>(std::min(std::max(seconds, result.seconds), 10.0)));
+			result = exchange(path, body, type, list.get());
+		}
+		if (result.code != CURLE_OK)
+			throw error(0, "no answer from " + url_ + ": " + result.words);
+		if (result.status != 200)
+			refuse(result);
+		return std::move(result.body);
+	}
+
+	std::string url_, token_;
+	int retries_;
+	long timeout_;
+	std::unique_ptr<CURL, cleanup> curl_;
+};
+
+#if __has_include(<Eigen/Sparse>)
+// The Hessian of an answer; formats triplets and csr. A triangle stays one.
+inline Eigen::SparseMatrix<double, Eigen::RowMajor> hessian_matrix(const answer &answer)
+{
+	const json &hessian = answer["hessian"];
+	const std::string format = hessian.at("format").get<std::string>();
+	const int n = hessian.at("shape").at(0).get<int>();
+	if (format == "csr") {
+		const auto indptr = answer.array<std::int32_t>("/hessian/indptr");
+		const auto indices = answer.array<std::int32_t>("/hessian/indices");
+		const auto data = answer.array<double>("/hessian/data");
+		return Eigen::Map<const Eigen::SparseMatrix<double, Eigen::RowMajor>>(
+			n, n, static_cast<int>(data.size()), indptr.data(), indices.data(), data.data());
+	}
+	if (format != "triplets")
+		throw error(0, "the Hessian came as " + format + ": ask for triplets or csr");
+	const auto rows = answer.array<std::int32_t>("/hessian/rows");
+	const auto columns = answer.array<std::int32_t>("/hessian/cols");
+	const auto values = answer.array<double>("/hessian/values");
+	std::vector<Eigen::Triplet<double>> triplets;
+	triplets.reserve(values.size());
+	for (std::size_t k = 0; k < values.size(); k++)
+		triplets.emplace_back(rows[k], columns[k], values[k]);
+	Eigen::SparseMatrix<double, Eigen::RowMajor> matrix(n, n);
+	matrix.setFromTriplets(triplets.begin(), triplets.end()); // duplicates add up
+	return matrix;
+}
+#endif
+
+} // namespace frictiond

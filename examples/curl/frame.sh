@@ -1,0 +1,26 @@
+#!/bin/bash
+# Asks for an answer as a frame (docs/frame.md) and reads it with the tools of the shell.
+#
+# usage: frame.sh [URL]     URL of the service, default http://127.0.0.1:8080
+# Needs bash, curl and jq (Debian: curl jq). A frame that is posted comes from a program: --data-binary @batch.frame -H
+# 'Content-Type: application/vnd.frictiond.frame'; encode_frame of ../python/frictiond.py writes one.
+set -euo pipefail
+url=${1:-http://127.0.0.1:8080}
+scene=$(dirname "$0")/../scene/scene.json
+answer=$(mktemp)
+trap 'rm -f "$answer"' EXIT
+
+if ! curl -sS --fail-with-body --retry 5 --max-time 300 -o "$answer" "$url/v1/evaluate" \
+	-H 'Content-Type: application/json' -H 'Accept: application/vnd.frictiond.frame' --data-binary "@$scene"
+then
+	jq -r '.detail, (.errors[]? | "\(.pointer): \(.detail)")' "$answer" >&2 || true
+	exit 1
+fi
+
+# 8 bytes: the length of the document; the document; the tail with the numbers.
+length=$(od -A n -t u8 -N 8 "$answer" | tr -d ' ')
+document=$(tail -c +9 "$answer" | head -c "$length" || true)
+jq -c '{n_collisions, potential, gradient}' <<< "$document"
+offset=$(jq .gradient.offset <<< "$document")
+echo "gradient of the first two vertices:"
+od -A n -t f8 -w24 -j $((8 + length + offset)) -N 48 "$answer"

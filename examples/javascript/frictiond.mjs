@@ -1,0 +1,256 @@
+/**
+ * Client of frictiond, the friction evaluation service, for browsers and for node 18 or later. One file, no packages.
+ *
+ *     import { Client } from "./frictiond.mjs";
+ *     const client = new Client("http://127.0.0.1:8080");
+ *     const answer = await client.evaluate(batch);     // batch: the document of docs/api.md, lists or typed arrays
+ *     const force = answer.gradient.map((g) => -g);    // unit of normal_force
+ *
+ * Typed arrays travel in binary (docs/frame.md). The numbers of an answer are flat typed arrays, row by row, with their
+ * `shape` as a property: indices are Int32Array, all else Float64Array.
+ */
+export const FRAME = "application/vnd.frictiond.frame";
+const JSON_TYPE = "application/json";
+const DTYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array, i64: BigInt64Array };
+const SMALL = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array];
+const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices"];
+const REPEATED = [429, 502, 503, 504];
+const FIRST_WAIT = 0.05, LONGEST_WAIT = 30;  // seconds between tries
+
+/**
+ * What the service (or a proxy before it) refused: status (null where there was no answer), title, detail,
+ * errors [{pointer, detail}], pointer (that of the first of them, or null), requestId (as in the service's log).
+ *
+ *     try { await client.evaluate(batch); } catch (error) { console.log(error.status, error.pointer); }
+ */
+export class FrictiondError extends Error {
+	constructor(status, title, detail, errors = [], requestId = null) {
+		const where = errors.map((error) => `${error.pointer}: ${error.detail}`).join("; ") || detail;
+		super([status, title].filter(Boolean).join(" ") + ": " + where);
+		this.name = new.target.name;
+		Object.assign(this, { status, title, detail, errors, pointer: errors[0]?.pointer ?? null, requestId });
+	}
+}
+
+/** No answer in time, or, after all retries, none at all or still 503 (429, 502, 504). Later it may work. */
+export class Unavailable extends FrictiondError {}
+
+export class Client {
+	/**
+	 * Options: token; retries (5) after 503, 429, 502, 504 and failures of the connection; timeout (300) in seconds for
+	 * each try; frames (true), false: all is JSON.
+	 */
+	constructor(url = "http://127.0.0.1:8080", { token = null, retries = 5, timeout = 300, frames = true } = {}) {
+		if (!/^https?:$/.test(new URL(url).protocol))
+			throw new TypeError(`not a URL of a service: ${url}`);
+		Object.assign(this, { url: url.replace(/\/+$/, ""), retries, timeout, frames });
+		this.headers = { Accept: frames ? `${FRAME}, ${JSON_TYPE};q=0.5` : JSON_TYPE };
+		if (token)
+			this.headers.Authorization = "Bearer " + token;
+	}
+
+	/** POST /v1/evaluate. `signal` of an AbortController ends it early.
+	 *
+	 *     (await client.evaluate({dim: 2, velocities: new Float64Array([0.5, 0]), friction: {eps_v: 1e-3, mu: 0.3},
+	 *         collisions: {plane_vertex: {vertices: [0], plane_normal: [0, 1], normal_force: 10}}})).gradient  // 3, 0
+	 */
+	async evaluate(batch, { signal } = {}) {
+		return arrays(await this.#post("/v1/evaluate", batch, signal));
+	}
+
+	/** POST /v1/check: how far gradient and Hessian agree with central differences.
+	 *
+	 *     (await client.check(batch)).agrees
+	 */
+	async check(batch, { signal } = {}) {
+		return arrays(await this.#post("/v1/check", batch, signal));
+	}
+
+	/** A scalar function of the friction law at many points, as a Float64Array.
+	 *
+	 *     await client.function("smooth_mu", {y: new Float64Array([0, 5e-4]), mu_s: 1, mu_k: 0.1, eps_v: 1e-3})
+	 */
+	async function(name, parameters, { signal } = {}) {
+		return arrays(await this.#post("/v1/functions/" + encodeURIComponent(name), parameters, signal)).values;
+	}
+
+	/** The scalar functions: a list of {name, meaning, parameters}. */
+	async functions() {
+		return (await this.#ask("GET", "/v1/functions")).functions;
+	}
+
+	/** Version, limits, threads of the service. */
+	async info() {
+		return this.#ask("GET", "/v1/info");
+	}
+
+	/** Between two tries; a program may put its own in place of it. */
+	async wait(seconds) {
+		return new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+	}
+
+	#post(path, batch, signal) {
+		const { document, tail } = split(batch, this.frames);
+		if (tail.length)
+			return this.#ask("POST", path, join(document, tail), FRAME, signal);
+		return this.#ask("POST", path, JSON.stringify(document), JSON_TYPE, signal);
+	}
+
+	async #ask(method, path, body, contentType, signal) {
+		const headers = body === undefined ? this.headers : { ...this.headers, "Content-Type": contentType };
+		for (let attempt = 0; ; attempt++) {
+			let failure, wait = 0;
+			try {
+				const { response, data } = await this.#exchange(method, path, body, headers, signal);
+				if (!REPEATED.includes(response.status))
+					return documentOf(response, data);
+				failure = problemOf(response, data);
+				wait = Number(/^\d{1,8}$/.exec(response.headers.get("Retry-After")) ?? 0);
+			} catch (error) {
+				if (signal?.aborted || error instanceof FrictiondError)
+					throw error;
+				if (error.name === "AbortError")
+					throw new Unavailable(null, "No answer", `${this.url}: nothing within ${this.timeout} s`);
+				const reason = error.cause?.message || error.cause?.code || error.message;
+				failure = new Unavailable(null, "No connection", `${this.url}: ${reason}`);
+			}
+			if (attempt >= this.retries)
+				throw failure;
+			const pause = Math.max(wait, FIRST_WAIT * 2 ** attempt) * (1 + Math.random() / 4);
+			await this.wait(Math.min(pause, LONGEST_WAIT));
+			signal?.throwIfAborted();
+		}
+	}
+
+	async #exchange(method, path, body, headers, signal) {
+		const controller = new AbortController(), abort = () => controller.abort(signal.reason);
+		const timer = setTimeout(() => controller.abort(), 1000 * this.timeout);
+		signal?.throwIfAborted();
+		signal?.addEventListener("abort", abort);
+		try {
+			const response = await fetch(this.url + path, { method, body, headers, signal: controller.signal });
+			return { response, data: await response.arrayBuffer() };
+		} finally {
+			clearTimeout(timer);
+			signal?.removeEventListener("abort", abort);
+		}
+	}
+}
+
+/** A document as a frame (a Uint8Array): its typed arrays in binary, all else as text. */
+export function encodeFrame(document) {
+	const parts = split(document, true);
+	return join(parts.document, parts.tail);
+}
+
+/**
+ * The document of a frame, an ArrayBuffer or Uint8Array; its arrays are views of the bytes, flat, with a property
+ * `shape`. Throws RangeError or SyntaxError if it is none.
+ */
+export function decodeFrame(data) {
+	let bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+	if (bytes.byteOffset % 8)
+		bytes = bytes.slice();
+	const length = bytes.length < 8 ? -1n : new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true);
+	if (length < 0n || length > BigInt(bytes.length - 8) || (length + 8n) % 64n)
+		throw new RangeError("not a frame: wrong length");
+	const start = 8 + Number(length);
+	const document = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(8, start)),
+		(_, value) => isObject(value) && "dtype" in value ? view(bytes, start, value) : value);
+	if (!isObject(document))
+		throw new RangeError("not a frame: the document is no object");
+	return document;
+}
+
+function view(bytes, start, reference) {
+	const { dtype, shape, offset } = reference, kind = Object.hasOwn(DTYPES, dtype) && DTYPES[dtype];
+	const isCount = (n) => Number.isSafeInteger(n) && n >= 0;
+	if (Object.keys(reference).length !== 3 || !kind || !Array.isArray(shape) || ![offset, ...shape].every(isCount)
+		|| offset % 8)
+		throw new RangeError(`not a frame: bad reference ${JSON.stringify(reference)}`);
+	const count = shape.reduce((product, n) => product * n, 1);
+	if (start + offset + count * kind.BYTES_PER_ELEMENT > bytes.length)
+		throw new RangeError(`not a frame: ${JSON.stringify(reference)} leaves the tail`);
+	return Object.assign(new kind(bytes.buffer, bytes.byteOffset + start + offset, count), { shape });
+}
+
+/** The document with references (or, without frames, lists) in place of typed arrays, and these as the tail. */
+function split(document, frames) {
+	const tail = [];
+	let end = 0;
+	function convert(value) {
+		if (Array.isArray(value))
+			return value.some((entry) => typeof entry === "object") ? value.map(plain) : value;
+		if (!ArrayBuffer.isView(value))
+			return isObject(value) ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, convert(v)])) : value;
+		const array = SMALL.some((kind) => value instanceof kind) ? Int32Array.from(value) : value;
+		const dtype = Object.keys(DTYPES).find((name) => array instanceof DTYPES[name]);
+		if (!dtype)
+			throw new TypeError(`a ${value.constructor.name} does not go into a batch`);
+		if (!frames || !array.length)
+			return plain(array);
+		const offset = Math.ceil(end / 64) * 64;  // 8 would do; 64 is a cache line
+		tail.push({ offset, array });
+		end = offset + array.byteLength;
+		return { dtype, shape: value.shape ?? [array.length], offset };
+	}
+	return { document: convert(document), tail };
+}
+
+function plain(value) {
+	return ArrayBuffer.isView(value) ? Array.from(value, Number) : Array.isArray(value) ? value.map(plain) : value;
+}
+
+function join(document, tail) {
+	const text = new TextEncoder().encode(JSON.stringify(document));
+	const start = Math.ceil((8 + text.length) / 64) * 64, last = tail.at(-1);
+	const bytes = new Uint8Array(start + (last ? last.offset + last.array.byteLength : 0)).fill(32, 8, start);
+	new DataView(bytes.buffer).setBigUint64(0, BigInt(start - 8), true);
+	bytes.set(text, 8);
+	for (const { offset, array } of tail)
+		bytes.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), start + offset);
+	return bytes;
+}
+
+/** An answer, its lists of numbers as typed arrays. */
+function arrays(value, key = "") {
+	if (isObject(value))
+		return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, arrays(member, name)]));
+	if (!Array.isArray(value) || key === "shape" || key === "skipped")
+		return value;
+	const shape = [];
+	for (let entry = value; Array.isArray(entry); entry = entry[0])
+		shape.push(entry.length);
+	const numbers = value.flat(Infinity);
+	if (!numbers.every((number) => typeof number === "number"))
+		return value;
+	return Object.assign((INDICES.includes(key) ? Int32Array : Float64Array).from(numbers), { shape });
+}
+
+function isObject(value) {
+	return typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+}
+
+function documentOf(response, data) {
+	if (response.status !== 200)
+		throw problemOf(response, data);
+	try {
+		const type = (response.headers.get("Content-Type") ?? "").split(";")[0];
+		return type === FRAME ? decodeFrame(data) : JSON.parse(new TextDecoder().decode(data));
+	} catch (error) {
+		throw new FrictiondError(response.status, "Not an answer of frictiond", error.message);
+	}
+}
+
+function problemOf(response, data) {
+	const kind = REPEATED.includes(response.status) ? Unavailable : FrictiondError;
+	const text = new TextDecoder().decode(data), id = response.headers.get("X-Request-Id");
+	try {
+		const { title, detail, errors = [] } = JSON.parse(text);
+		if (title && detail)
+			return new kind(response.status, title, detail, errors, id);
+	} catch {
+		// A proxy's page.
+	}
+	return new kind(response.status, response.statusText, text.slice(0, 200), [], id);
+}

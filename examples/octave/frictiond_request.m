@@ -1,0 +1,216 @@
+function answer = frictiond_request (service, path, document)
+  % FRICTIOND_REQUEST  one request to frictiond: POST with a document, GET without.
+  %
+  %   info = frictiond_request ('http://127.0.0.1:8080', '/v1/info');
+  %   answer = frictiond_request (service, '/v1/check', batch);
+  %
+  % service    the URL, or a struct with the fields url, token ('' for none), retries (5), timeout (300 s)
+  % document   a struct of the form that docs/api.md describes (vertices are numbered from 0). Matrices are sent row
+  %            by row; a single number is sent as a number, except in the fields that are always lists (LISTS below);
+  %            a cell is always a list.
+  % answer     a struct. Vectors are columns, an array of shape [n, m] is an n x m matrix.
+  %
+  % Numbers are written with 17 digits and read by sscanf, so that doubles are the same at both ends: jsonencode writes
+  % fewer digits, and Octave's jsondecode may be wrong in the last one.
+  %
+  % A refusal is an error with the identifier frictiond:http422 (or what the status is), its message ends with the
+  % pointer to the culprit. A busy service (429, 502, 503, 504) and a failed connection are tried again; then comes
+  % frictiond:http503 or frictiond:unreachable.
+  %
+  % Runs in Octave 7; nothing in it is missing in MATLAB. Needs curl, as webwrite hides what a refusal says.
+
+  if ~isstruct (service)
+    service = struct ('url', regexprep (char (service), '/$', ''));
+  end
+  defaults = struct ('url', 'http://127.0.0.1:8080', 'token', '', 'retries', 5, 'timeout', 300);
+  for name = fieldnames (defaults)'
+    if ~isfield (service, name{1})
+      service.(name{1}) = defaults.(name{1});
+    end
+  end
+  text = '';
+  if nargin > 2
+    text = encode ('', document);
+  end
+  for attempt = 0:service.retries
+    [status, body, seconds, words, busy] = transfer (service, path, text);
+    if ~busy || attempt == service.retries
+      break;
+    end
+    pause (min (max (seconds, 0.1 * 2 ^ attempt), 10));
+  end
+  if status == 0
+    error ('frictiond:unreachable', 'no answer from %s: %s', service.url, words);
+  elseif status ~= 200
+    refuse (status, body);
+  elseif strncmp (path, '/v1/functions/', 14) || nargin > 2
+    answer = decode (body);
+  else
+    answer = jsondecode (body);
+  end
+end
+
+function refuse (status, body)
+  detail = 'the answer is not from frictiond';
+  pointer = '';
+  try
+    problem = jsondecode (body);
+    detail = problem.detail;
+    if ~isempty (problem.errors)
+      pointer = sprintf (' (%s)', problem.errors(1).pointer);
+    end
+  catch
+    % a proxy's page
+  end
+  error (sprintf ('frictiond:http%d', status), '%d: %s%s', status, detail, pointer);
+end
+
+function text = encode (name, value)
+  LISTS = {'vertices', 'closest_point', 'vertex_mu', 'vertex_mu_s', 'vertex_mu_k', 'vertex_material', ...
+           'outputs', 'collision_outputs'};
+  if isstring (value)    % MATLAB's "text"
+    value = cellstr (value);
+    if isscalar (value)
+      value = value{1};
+    end
+  end
+  if isstruct (value) && isscalar (value)
+    names = fieldnames (value);
+    members = cellfun (@(key) ['"', key, '":', encode(key, value.(key))], names, 'UniformOutput', false);
+    text = ['{', strjoin(members(:)', ','), '}'];
+  elseif iscell (value)
+    entries = cellfun (@(entry) encode ('', entry), value, 'UniformOutput', false);
+    text = ['[', strjoin(entries(:)', ','), ']'];
+  elseif ischar (value)
+    text = jsonencode (value);
+  elseif islogical (value) && isscalar (value)
+    text = jsonencode (value);
+  elseif ~isnumeric (value) || any (~isfinite (value(:)))
+    error ('frictiond:input', '%s must be finite numbers, a text, true, false, a struct or a cell', name);
+  elseif isempty (value)
+    text = '[]';
+  else
+    by_rows = permute (double (full (value)), ndims (value):-1:1);
+    text = sprintf ('%.17g,', by_rows);
+    text(end) = [];
+    if ~isscalar (value)
+      text = ['[', text, ']'];
+    end
+  end
+  if any (strcmp (name, LISTS)) && text(1) ~= '['
+    text = ['[', text, ']'];
+  end
+end
+
+% Numbers and arrays of numbers are taken out of the text before jsondecode sees it, and put back afterwards.
+function answer = decode (text)
+  [numbers, rest] = regexp (text, '(?<=":)(\[[-+.0-9eE,\[\]]*\]|-?[0-9][-+.0-9eE]*)', 'match', 'split');
+  places = cellfun (@(place) sprintf ('%d', place), num2cell (1:numel (numbers)), 'UniformOutput', false);
+  pieces = [rest; [places, {''}]];
+  answer = put_back (jsondecode ([pieces{:}]), numbers);
+end
+
+function value = put_back (value, numbers)
+  if isstruct (value)
+    for k = 1:numel (value)
+      for name = fieldnames (value)'
+        value(k).(name{1}) = put_back (value(k).(name{1}), numbers);
+      end
+    end
+  elseif isnumeric (value) && isscalar (value)
+    value = array (numbers{value});
+  end
+end
+
+% From text like 1.5, [1,2], [[1,2],[3,4]] or [[[1],[2]],[[3],[4]]].
+function value = array (text)
+  opening = text == '[';
+  n_lists = sum (opening);
+  text(opening | text == ']' | text == ',') = ' ';
+  value = sscanf (text, '%f');
+  if n_lists > 1 && ~isempty (value)
+    n = n_lists - 1;
+    if opening(3)
+      n = sum (opening(1:end - 1) & opening(2:end)) - 1;
+    end
+    rows = max ((n_lists - 1) / n - 1, 1);
+    value = permute (reshape (value, [], rows, n), [3, 2, 1]);
+    if ~opening(3)
+      value = reshape (value, n, []);
+    end
+  end
+end
+
+% status 0: nothing came back, and words say why. seconds: when to come again, as far as the service says. busy: it is
+% worth coming again.
+function [status, body, seconds, words, busy] = transfer (service, path, text)
+  folder = tempname ();
+  mkdir (folder);
+  if isunix ()
+    system (['chmod 700 "', folder, '"']);    % the token is written into it
+  end
+  file = @(name) fullfile (folder, name);
+  clean = onCleanup (@() remove (folder));
+  lines = {'silent', 'show-error', 'globoff', option('url', [service.url, path]), 'header = "Expect:"', ...
+           option('output', file ('body')), option('dump-header', file ('head')), option('stderr', file ('words')), ...
+           sprintf('max-time = %g', service.timeout), 'write-out = "%{http_code}"'};
+  if ~isempty (service.token)
+    lines{end + 1} = option ('header', ['Authorization: Bearer ', service.token]);
+  end
+  if ~isempty (text)
+    store (file ('text'), text);
+    lines = [lines, {option('data-binary', ['@', file('text')]), 'header = "Content-Type: application/json"'}];
+  end
+  store (file ('options'), strjoin (lines, sprintf ('\n')));
+  command = ['curl --config "', file('options'), '"'];
+  if isunix ()
+    command = ['LD_LIBRARY_PATH= ', command];    % MATLAB's libraries do not suit the system's curl
+  end
+  [code, printed] = system (command);
+  status = str2double (printed);
+  body = load_text (file ('body'));
+  words = strtrim (load_text (file ('words')));
+  if code ~= 0 || isnan (status)
+    status = 0;
+  end
+  % curl's 7: nobody listens; 18, 52: half an answer, none; 55, 56: cannot send, cannot receive
+  busy = any (status == [429, 502, 503, 504]) || any (code == [7, 18, 52, 55, 56]);
+  seconds = regexpi (load_text (file ('head')), 'Retry-After:\s*(\d+)', 'tokens', 'once');
+  if isempty (seconds)
+    seconds = 0;
+  else
+    seconds = str2double (seconds{1});
+  end
+end
+
+function line = option (name, value)
+  if any (value < ' ')
+    error ('frictiond:input', '%s has a control character', name);
+  end
+  line = sprintf ('%s = "%s"', name, strrep (strrep (value, '\', '\\'), '"', '\"'));
+end
+
+function store (name, text)
+  file = fopen (name, 'w');
+  if file < 0
+    error ('frictiond:input', 'cannot write %s', name);
+  end
+  fwrite (file, text);
+  fclose (file);
+end
+
+function text = load_text (name)
+  text = '';
+  if exist (name, 'file')
+    text = fileread (name);
+  end
+end
+
+function remove (folder)
+  for name = {'body', 'head', 'words', 'text', 'options'}
+    if exist (fullfile (folder, name{1}), 'file')
+      delete (fullfile (folder, name{1}));
+    end
+  end
+  rmdir (folder);
+end

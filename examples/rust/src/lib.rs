@@ -1,0 +1,339 @@
+//! A client of frictiond.
+//!
+//! ```no_run
+//! let mut client = frictiond::Client::new("http://127.0.0.1:8080");
+//! let answer = client.evaluate(&serde_json::json!({
+//!     "dim": 3,
+//!     "velocities": [[0.02, 0.01, 0.0]],
+//!     "friction": {"eps_v": 1e-3, "mu": 0.3},
+//!     "collisions": {"plane_vertex": {"vertices": [0], "plane_normal": [0, 0, 1], "normal_force": 9.81}},
+//! }))?;
+//! let gradient: Vec<f64> = answer.array("/gradient")?;
+//! # Ok::<(), frictiond::Error>(())
+//! ```
+//!
+//! A batch is a document of docs/api.md. As a [`Value`] it goes as text; a [`Frame`] carries its arrays in binary.
+//! Answers come as frames. Doubles are the same at both ends.
+
+use curl::easy::{Easy, List};
+use serde_json::{json, Value};
+use std::{cmp, fmt, thread, time::Duration};
+
+const JSON: &str = "application/json";
+const FRAME: &str = "application/vnd.frictiond.frame";
+
+#[derive(Debug)]
+pub enum Error {
+    /// The service refused. `pointer`: JSON Pointer to the culprit in the request, empty where there is none.
+    Refused { status: u32, detail: String, pointer: String, request_id: String },
+    /// No answer came, also after the retries.
+    Unreachable(String),
+    /// An answer, but not what was asked for.
+    Unexpected(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Error::Refused { status, detail, pointer, .. } if pointer.is_empty() => write!(f, "{status}: {detail}"),
+            Error::Refused { status, detail, pointer, .. } => write!(f, "{status}: {detail} ({pointer})"),
+            Error::Unreachable(reason) => write!(f, "no answer from {reason}"),
+            Error::Unexpected(what) => write!(f, "{what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn unexpected(what: impl fmt::Display) -> Error {
+    Error::Unexpected(what.to_string())
+}
+
+/// A kind of number that a frame holds.
+pub trait Number: Copy {
+    const DTYPE: &'static str;
+    const BYTES: usize;
+    fn write(self, bytes: &mut Vec<u8>);
+    fn read(bytes: &[u8]) -> Self;
+    fn from_json(value: &Value) -> Option<Self>;
+}
+
+impl Number for f64 {
+    const DTYPE: &'static str = "f64";
+    const BYTES: usize = 8;
+    fn write(self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.to_le_bytes());
+    }
+    fn read(bytes: &[u8]) -> Self {
+        f64::from_le_bytes(bytes.try_into().expect("8 bytes"))
+    }
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_f64().filter(|_| value.is_f64()) // as strict as with arrays of the tail
+    }
+}
+
+impl Number for i32 {
+    const DTYPE: &'static str = "i32";
+    const BYTES: usize = 4;
+    fn write(self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.to_le_bytes());
+    }
+    fn read(bytes: &[u8]) -> Self {
+        i32::from_le_bytes(bytes.try_into().expect("4 bytes"))
+    }
+    fn from_json(value: &Value) -> Option<Self> {
+        i32::try_from(value.as_i64()?).ok()
+    }
+}
+
+/// A batch whose arrays travel in binary: `frame.document["velocities"] = frame.add(&velocities, &[n_vertices, 3])`
+/// (in two steps: the borrow checker wants `let velocities = frame.add(…)` first).
+#[derive(Default)]
+pub struct Frame {
+    pub document: Value,
+    tail: Vec<u8>,
+}
+
+impl Frame {
+    /// Copies the numbers and gives what stands for them in the document.
+    pub fn add<T: Number>(&mut self, numbers: &[T], shape: &[usize]) -> Value {
+        let offset = (self.tail.len() + 63) / 64 * 64;
+        self.tail.resize(offset, 0);
+        self.tail.reserve(numbers.len() * T::BYTES);
+        for number in numbers {
+            number.write(&mut self.tail);
+        }
+        json!({"dtype": T::DTYPE, "shape": shape, "offset": offset})
+    }
+
+    /// The document's length, the document, spaces up to a multiple of 64, the numbers.
+    pub fn bytes(&self) -> Vec<u8> {
+        let text = self.document.to_string();
+        let head = (8 + text.len() + 63) / 64 * 64;
+        let mut bytes = Vec::with_capacity(head + self.tail.len());
+        bytes.extend_from_slice(&(head as u64 - 8).to_le_bytes());
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.resize(head, b' ');
+        bytes.extend_from_slice(&self.tail);
+        bytes
+    }
+}
+
+/// An answer: long arrays of its document are in the tail of the body, and all are read by [`Answer::array`].
+pub struct Answer {
+    pub document: Value,
+    body: Vec<u8>,
+    tail: usize,
+}
+
+impl Answer {
+    fn new(body: Vec<u8>) -> Result<Self, Error> {
+        let no_frame = || unexpected("the answer is not a frame");
+        let length = body.get(..8).ok_or_else(no_frame)?;
+        let length = u64::from_le_bytes(length.try_into().expect("8 bytes"));
+        let tail = usize::try_from(length).ok().and_then(|length| length.checked_add(8)).ok_or_else(no_frame)?;
+        let text = body.get(8..tail).ok_or_else(no_frame)?;
+        Ok(Answer { document: serde_json::from_slice(text).map_err(unexpected)?, tail, body })
+    }
+
+    /// The numbers of an array, row by row: `array::<f64>("/gradient")`, `array::<i32>("/hessian/indptr")`.
+    pub fn array<T: Number>(&self, pointer: &str) -> Result<Vec<T>, Error> {
+        let value = self.document.pointer(pointer).ok_or_else(|| unexpected(format!("no {pointer}")))?;
+        let mut numbers = Vec::new();
+        let sound = if value.is_object() { self.copy(value, &mut numbers) } else { flatten(value, &mut numbers) };
+        sound.map(|()| numbers).ok_or_else(|| unexpected(format!("{pointer} is no array of {}", T::DTYPE)))
+    }
+
+    fn copy<T: Number>(&self, reference: &Value, numbers: &mut Vec<T>) -> Option<()> {
+        if reference["dtype"] != T::DTYPE {
+            return None;
+        }
+        let mut bytes = T::BYTES;
+        for count in reference["shape"].as_array()? {
+            bytes = bytes.checked_mul(count.as_u64()?.try_into().ok()?)?;
+        }
+        let begin = self.tail.checked_add(reference["offset"].as_u64()?.try_into().ok()?)?;
+        let place = self.body.get(begin..begin.checked_add(bytes)?)?;
+        numbers.extend(place.chunks_exact(T::BYTES).map(T::read));
+        Some(())
+    }
+
+    /// The Hessian of format `csr`.
+    pub fn csr(&self) -> Result<Csr, Error> {
+        Ok(Csr {
+            indptr: self.array("/hessian/indptr")?,
+            indices: self.array("/hessian/indices")?,
+            data: self.array("/hessian/data")?,
+        })
+    }
+}
+
+fn flatten<T: Number>(value: &Value, numbers: &mut Vec<T>) -> Option<()> {
+    for entry in value.as_array()? {
+        match entry {
+            Value::Array(_) => flatten(entry, numbers)?,
+            _ => numbers.push(T::from_json(entry)?),
+        }
+    }
+    Some(())
+}
+
+/// Rows one after the other: the entries of row i are `indptr[i]..indptr[i + 1]` of `indices` (columns) and `data`.
+pub struct Csr {
+    pub indptr: Vec<i32>,
+    pub indices: Vec<i32>,
+    pub data: Vec<f64>,
+}
+
+impl Csr {
+    pub fn n(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    pub fn get(&self, row: usize, column: usize) -> f64 {
+        let entries = self.indptr[row] as usize..self.indptr[row + 1] as usize;
+        let found = self.indices[entries.clone()].binary_search(&(column as i32));
+        found.map_or(0.0, |k| self.data[entries.start + k])
+    }
+}
+
+/// A service, with a connection that is kept.
+pub struct Client {
+    url: String,
+    token: Option<String>,
+    /// How often a request is repeated when the service is busy (429, 502, 503, 504) or the connection fails.
+    pub retries: u32,
+    /// For each try.
+    pub timeout: Duration,
+    easy: Easy,
+}
+
+/// What is posted, with its type; `None`: GET.
+type Content<'a> = Option<(&'a str, Vec<u8>)>;
+
+struct Response {
+    status: u32,
+    body: Vec<u8>,
+    fields: Vec<(String, String)>,
+}
+
+impl Response {
+    fn field(&self, name: &str) -> &str {
+        self.fields.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    }
+
+    fn refusal(&self) -> Error {
+        let problem: Value = serde_json::from_slice(&self.body).unwrap_or(Value::Null); // a proxy's page is no JSON
+        Error::Refused {
+            status: self.status,
+            detail: problem["detail"].as_str().unwrap_or("the answer is not from frictiond").into(),
+            pointer: problem["errors"][0]["pointer"].as_str().unwrap_or("").into(),
+            request_id: self.field("x-request-id").into(),
+        }
+    }
+}
+
+impl Client {
+    pub fn new(url: &str) -> Self {
+        let url = url.trim_end_matches('/').into();
+        Client { url, token: None, retries: 5, timeout: Duration::from_secs(300), easy: Easy::new() }
+    }
+
+    pub fn with_token(url: &str, token: &str) -> Self {
+        Client { token: Some(token.into()), ..Client::new(url) }
+    }
+
+    pub fn evaluate(&mut self, batch: &Value) -> Result<Answer, Error> {
+        Answer::new(self.ask("/v1/evaluate", Some((JSON, batch.to_string().into_bytes())), FRAME)?)
+    }
+
+    pub fn evaluate_frame(&mut self, batch: &Frame) -> Result<Answer, Error> {
+        Answer::new(self.ask("/v1/evaluate", Some((FRAME, batch.bytes())), FRAME)?)
+    }
+
+    pub fn check(&mut self, batch: &Value) -> Result<Value, Error> {
+        let body = self.ask("/v1/check", Some((JSON, batch.to_string().into_bytes())), JSON)?;
+        serde_json::from_slice(&body).map_err(unexpected)
+    }
+
+    /// A scalar function at many points: `client.function("smooth_mu", &json!({"y": y, "mu_s": 1, …}))`.
+    pub fn function(&mut self, name: &str, parameters: &Value) -> Result<Vec<f64>, Error> {
+        let path = format!("/v1/functions/{name}");
+        Answer::new(self.ask(&path, Some((JSON, parameters.to_string().into_bytes())), FRAME)?)?.array("/values")
+    }
+
+    /// The scalar functions: objects with name, meaning, parameters.
+    pub fn functions(&mut self) -> Result<Vec<Value>, Error> {
+        let mut answer: Value = serde_json::from_slice(&self.ask("/v1/functions", None, JSON)?).map_err(unexpected)?;
+        match answer["functions"].take() {
+            Value::Array(functions) => Ok(functions),
+            _ => Err(unexpected("no list of functions")),
+        }
+    }
+
+    pub fn info(&mut self) -> Result<Value, Error> {
+        serde_json::from_slice(&self.ask("/v1/info", None, JSON)?).map_err(unexpected)
+    }
+
+    /// The body of an answer 200.
+    fn ask(&mut self, path: &str, content: Content, accept: &str) -> Result<Vec<u8>, Error> {
+        for attempt in 0.. {
+            let last = attempt >= self.retries;
+            let asked = match self.exchange(path, &content, accept) {
+                Ok(response) if response.status == 200 => return Ok(response.body),
+                Ok(response) if last || !matches!(response.status, 429 | 502..=504) => return Err(response.refusal()),
+                Ok(response) => response.field("retry-after").parse().unwrap_or(0),
+                Err(reason) if last || !is_lost(&reason) => {
+                    let words = reason.extra_description().unwrap_or_else(|| reason.description());
+                    return Err(Error::Unreachable(format!("{}: {words}", self.url)));
+                }
+                Err(_) => 0,
+            };
+            let wait = cmp::max(Duration::from_secs(asked), Duration::from_millis(100 << attempt.min(7)));
+            thread::sleep(cmp::min(wait, Duration::from_secs(10)));
+        }
+        unreachable!("the loop ends with the last attempt")
+    }
+
+    fn exchange(&mut self, path: &str, content: &Content, accept: &str) -> Result<Response, curl::Error> {
+        let mut headers = List::new();
+        headers.append("Expect:")?;
+        headers.append(&format!("Accept: {accept}"))?;
+        if let Some(token) = &self.token {
+            headers.append(&format!("Authorization: Bearer {token}"))?;
+        }
+        self.easy.reset(); // keeps the connection
+        self.easy.url(&format!("{}{path}", self.url))?;
+        self.easy.timeout(self.timeout)?;
+        if let Some((kind, bytes)) = content {
+            headers.append(&format!("Content-Type: {kind}"))?;
+            self.easy.post(true)?;
+            self.easy.post_fields_copy(bytes)?;
+        }
+        self.easy.http_headers(headers)?;
+        let mut response = Response { status: 0, body: Vec::new(), fields: Vec::new() };
+        let mut transfer = self.easy.transfer();
+        transfer.write_function(|bytes| {
+            response.body.extend_from_slice(bytes);
+            Ok(bytes.len())
+        })?;
+        transfer.header_function(|line| {
+            if let Some((name, value)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once(':')) {
+                response.fields.push((name.to_lowercase(), value.trim().into()));
+            }
+            true
+        })?;
+        transfer.perform()?;
+        drop(transfer);
+        response.status = self.easy.response_code()?;
+        Ok(response)
+    }
+}
+
+fn is_lost(reason: &curl::Error) -> bool {
+    reason.is_couldnt_connect()
+        || reason.is_partial_file()
+        || reason.is_got_nothing()
+        || reason.is_send_error()
+        || reason.is_recv_error()
+}

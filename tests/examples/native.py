@@ -1,0 +1,123 @@
+"""What the clients without NumPy have to show: each suite test_LANGUAGE.py takes these tests over and brings two
+commands, the fixtures `example` (the tile) and `probe`.
+
+A probe is a small program that uses the language's client:  PROBE URL WHAT [ARGUMENT]
+  exact FILE      reads numbers from a file, sends them through smooth_friction_f0, prints them
+  one, none       a vertex on a floor with one contact, with none: prints gradient, potential, the potential per contact
+  wrong           a contact of a vertex that is not there
+  token TOKEN     prints the name of a service that needs a token
+  functions       prints how many scalar functions there are
+  hessian FILE    (Octave, R) posts the batch of a file, prints the whole matrix row by row
+Numbers are printed one in a line, with as many digits as a double needs.
+"""
+import concurrent.futures
+import http.client
+import json
+import pathlib
+import re
+import urllib.parse
+
+import numpy as np
+import pytest
+
+from played import Played
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOKEN = "0123456789abcdef0123456789abcdef"
+BUSY = (503, {"Retry-After": "0"})
+
+
+def batch(vertices):
+    floor = {"vertices": vertices, "plane_normal": [0, 0, 1], "normal_force": [9.81] * len(vertices)}
+    return {"dim": 3, "velocities": [[0.02, 0.01, 0]], "friction": {"eps_v": 1e-3, "mu": 0.3},
+            "collisions": {"plane_vertex": floor}, "outputs": ["potential", "gradient", "collisions"],
+            "collision_outputs": ["potential"]}
+
+
+def evaluate(server, document):
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(server).netloc)
+    connection.request("POST", "/v1/evaluate", json.dumps(document), {"Content-Type": "application/json"})
+    answer = json.loads(connection.getresponse().read())
+    connection.close()
+    return answer
+
+
+def numbers(text):
+    return [float(word) for word in text.split()]
+
+
+def test_the_tile_is_that_of_python(example, run, server, tile, same):
+    same(tile, run(*example, server))
+
+
+def test_a_busy_service_is_asked_again(example, run, server, tile, same):
+    with Played(server, BUSY, "reset", (503, {"Retry-After": "1"})) as played:
+        same(tile, run(*example, played.url))
+        assert len(played.requests) == 4
+        assert len({body for *_, body in played.requests}) == 1
+
+
+def test_the_example_says_what_is_wrong(example, fail, nobody, refusing, server):
+    with Played(server, *[BUSY] * 99) as played, concurrent.futures.ThreadPoolExecutor(3) as all_three:
+        wrong, nothing, busy = (all_three.submit(fail, *example, url) for url in (refusing, nobody, played.url))
+        said = wrong.result()
+        assert "422" in said and "must be larger than 0" in said and "/friction/eps_v" in said
+        assert "onnect" in nothing.result()
+        assert "503" in busy.result() and "as told" in busy.result()
+        assert len(played.requests) == 6
+
+
+def test_a_page_of_a_proxy_is_no_answer(probe, fail, server):
+    with Played(server, (404, {"Content-Type": "text/html"})) as played:
+        assert "404" in fail(*probe, played.url, "functions")
+
+
+def test_the_wrong_field_is_named(probe, fail, server):
+    said = fail(*probe, server, "wrong")
+    assert "422" in said and "912 is not a vertex" in said and "/collisions/plane_vertex/vertices/0" in said
+
+
+@pytest.mark.parametrize("vertices", [[0], []], ids=["one", "none"])
+def test_few_contacts(probe, run, server, vertices):
+    answer = evaluate(server, batch(vertices))
+    expected = answer["gradient"] + [answer["potential"]] + answer["collisions"]["plane_vertex"]["potential"]
+    assert numbers(run(*probe, server, "one" if vertices else "none")) == expected
+
+
+@pytest.mark.parametrize("n", [0, 15, 1000])  # up to 15, an answer is text even in a frame
+def test_doubles_survive_both_ways(probe, run, server, tmp_path, n):
+    rng = np.random.default_rng(n)
+    sent = (rng.uniform(1, 10, n) * 10.0 ** rng.integers(-290, 290, n)).tolist()
+    (tmp_path / "numbers").write_text("".join(f"{number!r}\n" for number in sent))
+    assert numbers(run(*probe, server, "exact", tmp_path / "numbers")) == sent
+
+
+def test_a_token_is_sent(probe, run, fail, server_with, tmp_path):
+    (tmp_path / "tokens").write_text(f"lab {TOKEN}\n")
+    server = server_with("--tokens", str(tmp_path / "tokens"))
+    assert run(*probe, server, "token", TOKEN).strip() == "frictiond"
+    assert "401" in fail(*probe, server, "functions")
+
+
+def test_the_scalar_functions_are_listed(probe, run, server):
+    assert numbers(run(*probe, server, "functions")) == [15]
+
+
+def hessian_as_matrix(probe, run, server, path, vertices, **options):
+    """Asserts that a probe's sparse matrix is the sum of the triplets."""
+    document = {**batch(vertices), "outputs": ["hessian"]}
+    h = evaluate(server, document)["hessian"]
+    expected = np.zeros(h["shape"])
+    np.add.at(expected, (h["rows"], h["cols"]), h["values"])
+    expected = {"upper": np.triu, "lower": np.tril}.get(options.get("triangle"), lambda matrix: matrix)(expected)
+    path.write_text(json.dumps({**document, "hessian": options}))
+    assert numbers(run(*probe, server, "hessian", path)) == pytest.approx(expected.ravel().tolist(), rel=1e-15)
+
+
+def command_of(path, program):
+    """The shell command that builds an example, from the comment at its head, with another name for the program."""
+    lines = [line.strip(" */\n") for line in (ROOT / path).read_text().splitlines()[:12]]
+    first = next(i for i, line in enumerate(lines) if line.startswith(("cc ", "c++ ")))
+    command = " ".join(lines[first:first + 2]).split(" &&")[0]
+    assert " -o build/" in command
+    return re.sub(r" -o \S+", f" -o {program}", command)

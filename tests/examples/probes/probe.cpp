@@ -1,0 +1,58 @@
+// See tests/examples/native.py.
+#include "../../../examples/cpp/frictiond.hpp"
+#include <cstdio>
+#include <fstream>
+
+static void print(const std::vector<double> &numbers)
+{
+	for (const double number : numbers)
+		std::printf("%.17g\n", number);
+}
+
+static void contacts(frictiond::client &service, const std::vector<std::int32_t> &vertices)
+{
+	frictiond::frame batch;
+	frictiond::json floor{{"plane_normal", {0, 0, 1}}};
+	floor["vertices"] = batch.add(vertices);
+	floor["normal_force"] = batch.add(std::vector<double>(vertices.size(), 9.81));
+	batch.document["dim"] = 3;
+	batch.document["velocities"] = batch.add(std::vector<double>{0.02, 0.01, 0}, {1, 3});
+	batch.document["friction"] = {{"eps_v", 1e-3}, {"mu", 0.3}};
+	batch.document["collisions"]["plane_vertex"] = floor;
+	batch.document["outputs"] = {"potential", "gradient", "collisions"};
+	batch.document["collision_outputs"] = std::vector<std::string>{"potential"};
+	const frictiond::answer answer = service.evaluate(batch);
+	print(answer.array<double>("/gradient"));
+	print({answer["potential"].get<double>()});
+	print(answer.array<double>("/collisions/plane_vertex/potential"));
+}
+
+static void exact(frictiond::client &service, const char *name)
+{
+	std::ifstream file(name);
+	std::vector<double> y;
+	for (std::string number; file >> number;)
+		y.push_back(std::strtod(number.c_str(), nullptr));
+	print(service.function("smooth_friction_f0", {{"y", y}, {"eps_v", 1e-300}}));
+}
+
+int main(int argc, char **argv)
+{
+	const std::string what = argv[2];
+	try {
+		frictiond::client service(argv[1], argc > 3 && what == "token" ? argv[3] : "");
+		if (what == "exact")
+			exact(service, argv[3]);
+		else if (what == "token")
+			std::puts(service.info().at("name").get<std::string>().c_str());
+		else if (what == "functions")
+			std::printf("%zu\n", service.functions().size());
+		else
+			contacts(service, what == "none" ? std::vector<std::int32_t>{}
+							 : std::vector<std::int32_t>{what == "wrong" ? 912 : 0});
+	} catch (const std::exception &reason) {
+		std::fprintf(stderr, "%s\n", reason.what());
+		return 1;
+	}
+	return 0;
+}

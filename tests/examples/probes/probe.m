@@ -1,0 +1,37 @@
+% See tests/examples/native.py.
+addpath (fullfile (fileparts (mfilename ('fullpath')), '..', '..', '..', 'examples', 'octave'));
+history_save (false);
+words = argv ();
+url = words{1};
+
+function answer = contacts (url, vertices)
+  group = struct ('vertices', vertices, 'plane_normal', [0, 0, 1], 'normal_force', 9.81 * ones (size (vertices)));
+  batch = struct ('dim', 3, 'velocities', [0.02, 0.01, 0], 'friction', struct ('eps_v', 1e-3, 'mu', 0.3));
+  batch.collisions = struct ('plane_vertex', group);
+  batch.outputs = {'potential', 'gradient', 'collisions'};
+  batch.collision_outputs = 'potential';
+  answer = frictiond_evaluate (batch, url);
+  printf ('%.17g\n', answer.gradient, answer.potential);
+  printf ('%.17g\n', answer.collisions.plane_vertex.potential);
+end
+
+switch words{2}
+  case 'exact'
+    y = sscanf (fileread (words{3}), '%f');
+    values = frictiond_function ('smooth_friction_f0', struct ('y', y, 'eps_v', 1e-300), url);
+    printf ('%.17g\n', values);
+  case 'hessian'
+    batch = jsondecode (fileread (words{3}));
+    H = frictiond_hessian (frictiond_evaluate (batch, url));
+    printf ('%.17g\n', full (H'));
+  case 'one'
+    contacts (url, 0);
+  case 'none'
+    contacts (url, []);
+  case 'wrong'
+    contacts (url, 912);
+  case 'token'
+    disp (frictiond_request (struct ('url', url, 'token', words{3}), '/v1/info').name);
+  case 'functions'
+    disp (numel (frictiond_request (url, '/v1/functions').functions));
+end

@@ -1,0 +1,23 @@
+"""The client for C++. The example uses Eigen, the probe does without; that one runs under AddressSanitizer."""
+import pytest
+from native import *  # noqa: F401,F403
+from native import command_of
+
+STRICT = "-std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsanitize=address".split()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cpp")
+
+
+@pytest.fixture(scope="session")
+def example(run, folder):
+    run("sh", "-c", command_of("examples/cpp/tile.cpp", folder / "tile"))
+    return [folder / "tile"]
+
+
+@pytest.fixture(scope="session")
+def probe(run, folder):
+    run("c++", *STRICT, "tests/examples/probes/probe.cpp", "-lcurl", "-o", folder / "probe")
+    return [folder / "probe"]

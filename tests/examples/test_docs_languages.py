@@ -1,0 +1,72 @@
+"""Blocks of the documentation in the languages whose tools `make examples-test` installs (tests/snippets.py)."""
+import pathlib
+import re
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import snippets  # noqa: E402
+from snippets import ROOT, URL, compare  # noqa: E402
+
+HERE = snippets.to_run(with_examples=True)
+DEBIAN_CRATES = ["--offline", "--config", 'source.crates-io.replace-with="debian"',
+                 "--config", 'source.debian.directory="/usr/share/cargo/registry"']
+# How a file is run from the repository's root. C and C++ say that themselves, in their first line.
+COMMANDS = {"python": ["/usr/bin/python3", "FILE"], "octave": ["octave-cli", "--quiet", "FILE"],
+            "r": ["Rscript", "FILE"], "javascript": ["node", "--input-type=module", "-"], "sh": ["bash", "-eu", "FILE"]}
+NAMES = {"python": "block.py", "octave": "block.m", "r": "block.R", "javascript": "block.mjs", "sh": "block.sh"}
+
+
+def of(*languages):
+    return [block for block in HERE if block.language in languages]
+
+
+def test_every_language_has_a_block():
+    assert {block.language for block in HERE} >= {"octave", "r", "javascript", "c", "cpp"}
+
+
+@pytest.mark.parametrize("block", of(*COMMANDS), ids=str)
+def test_interpreted(server, block, tmp_path):
+    path, source = tmp_path / NAMES[block.language], block.source.replace(URL, server)
+    path.write_text(source)
+    words = [str(path) if word == "FILE" else word for word in COMMANDS[block.language]]
+    compare(snippets.command(*words, **({"input": source} if "-" in words else {})), block)
+
+
+@pytest.mark.parametrize("block", of("c", "cpp"), ids=str)
+def test_compiled(server, block, tmp_path):
+    """The first line is a comment: the command that compiles and runs it, with names of its own."""
+    said = re.match(r"// (\S+ (\w+\.\w+) .* -o (\w+) && \./\3)\n", block.source)
+    assert said, f"{block}: the first line does not say how it is compiled"
+    command, file, program = said.groups()
+    (tmp_path / file).write_text(block.source.replace(URL, server))
+    command = command.replace(f" {file} ", f" -Wall -Wextra -Werror '{tmp_path}/{file}' ", 1)
+    command = command.replace(f"-o {program} && ./{program}", f"-o '{tmp_path}/{program}' && '{tmp_path}/{program}'")
+    compare(snippets.shell(command), block)
+
+
+@pytest.mark.parametrize("block", of("rust"), ids=str)
+def test_rust(server, block):
+    """A project with the dependencies that the first lines name, built without a network from Debian's crates."""
+    project = ROOT / "build/rust-block"
+    dependencies = re.match(r"(?:// .*\n)+", block.source)[0].replace("// ", "")
+    (project / "src").mkdir(parents=True, exist_ok=True)
+    (project / "Cargo.lock").unlink(missing_ok=True)
+    (project / "Cargo.toml").write_text('[package]\nname = "slide"\nversion = "0.1.0"\nedition = "2021"\n\n'
+                                        "[dependencies]\n" + dependencies.replace("../", "../../"))
+    (project / "src/main.rs").write_text(block.source.replace(URL, server))
+    compare(snippets.command("cargo", "run", "--quiet", *DEBIAN_CRATES, "--manifest-path", project / "Cargo.toml",
+                             "--target-dir", ROOT / "build/rust/target"), block)
+
+
+def test_blocks_that_need_the_examples_are_no_more_than_that():
+    """What `make test` could run belongs there."""
+    for block in of("sh", "python"):
+        assert re.search(r"matplotlib|octave|Rscript|node|cc |c\+\+ |examples/solvers", block.source), str(block)
+
+
+def test_all_languages_of_the_quick_start_say_the_same():
+    blocks = snippets.blocks(ROOT / "docs/quickstart.md")
+    outputs = {block.output.source for block in blocks if block.runs() and block.language not in ("sh", "text")}
+    assert len(outputs) == 1

@@ -1,0 +1,32 @@
+"""The C client called from Fortran."""
+import pathlib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STRICT = ["gfortran", "-Wall", "-Wextra", "-Werror", "-fcheck=all", "-fsanitize=address"]
+
+
+@pytest.fixture(scope="session")
+def program(run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fortran")
+    run("cc", "-c", "-fsanitize=address", "examples/c/frictiond.c", "-o", folder / "client.o")
+    run(*STRICT, "-J", folder, "examples/fortran/frictiond.f90", "examples/fortran/tile.f90", folder / "client.o",
+        "-lcurl", "-ljansson", "-o", folder / "tile")
+    return folder / "tile"
+
+
+def test_the_tile_is_that_of_python(program, run, server, tile, same):
+    same(tile, run(program, server))
+
+
+def test_the_example_says_what_is_wrong(program, fail, refusing):
+    assert "422: must be larger than 0 /friction/eps_v" in fail(program, refusing)
+
+
+def test_the_command_of_the_comment(run, server, tile, same, tmp_path):
+    text = (ROOT / "examples" / "fortran" / "tile.f90").read_text().splitlines()
+    first = next(i for i, line in enumerate(text) if line.startswith("! cc "))
+    command = " ".join(line.strip("! ") for line in text[first:first + 3]).replace("build/", f"{tmp_path}/")
+    command = command.replace("-J build", f"-J {tmp_path}").replace("[URL]", server)
+    same(tile, run("sh", "-c", command))

@@ -1,0 +1,313 @@
+"""The JavaScript module examples/javascript/frictiond.mjs and its node example. Its page is tried in tests/explorer."""
+import json
+import pathlib
+
+import pytest
+from played import Played
+from test_python import ALL, PLANE, SCENE, TILE, frame, plainly
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = """
+import * as frictiond from "%s/examples/javascript/frictiond.mjs";
+const { Client } = frictiond, [url, ...words] = process.argv.slice(1);
+const given = words.map((word) => JSON.parse(word));
+function show(key, value) {
+	return ArrayBuffer.isView(value)
+		? { type: value.constructor.name, shape: value.shape, values: Array.from(value, Number) } : value;
+}
+// What a program sees of an error.
+async function caught(promise) {
+	try {
+		await promise;
+	} catch (error) {
+		const { status, title, detail, errors, pointer, requestId, name, message } = error;
+		return { status, title, detail, errors, pointer, requestId, name, message,
+			unavailable: error instanceof frictiond.Unavailable };
+	}
+	return "nothing was thrown";
+}
+// Waits are noted instead of waited for.
+const waits = [];
+class Hasty extends Client {
+	async wait(seconds) {
+		waits.push(seconds);
+	}
+}
+console.log(JSON.stringify(await (async () => { %s })(), show));
+"""
+TYPED = """
+const typed = (value, key = "") => Array.isArray(value) && typeof value.flat(9)[0] === "number"
+	? (Number.isInteger(value.flat(9)[0]) && key.startsWith("vert") ? Int32Array : Float64Array).from(value.flat(9))
+	: typeof value === "object" && !Array.isArray(value)
+		? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, typed(v, k)])) : value;
+"""
+
+
+@pytest.fixture(scope="session")
+def js(run):
+    """js(code, url, ...) runs the body of an async function; gives what it returns, by way of JSON."""
+    def run_one(code, *given):
+        url, *rest = given or [""]
+        return json.loads(run("node", "--input-type=module", "-e", PROGRAM % (ROOT.as_uri(), code), "--", url,
+                              *(json.dumps(value) for value in rest)))
+    return run_one
+
+
+def assert_same(answer, expected, where=""):
+    """An answer of the module has the numbers of one from json.load, to the last bit."""
+    if isinstance(expected, dict):
+        assert answer.keys() == expected.keys(), where
+        for key in expected:
+            assert_same(answer[key], expected[key], f"{where}/{key}")
+    elif isinstance(answer, dict):
+        flat, shape = expected, []
+        while isinstance(flat, list) and flat and isinstance(flat[0], list):
+            shape.append(len(flat))
+            flat = [number for row in flat for number in row]
+        assert answer["values"] == flat, where
+        assert answer["shape"][:1] == [len(expected)], where
+        integers = where.split("/")[-1] in ("rows", "cols", "indptr", "indices", "status")
+        assert answer["type"] == ("Int32Array" if integers else "Float64Array"), where
+    else:
+        assert answer == expected, where
+
+
+def test_the_tile(tile, run, server, same):
+    same(tile, run("node", "examples/javascript/tile.mjs", server))
+
+
+def test_the_example_says_why_it_fails(fail, nobody, refusing):
+    assert "ECONNREFUSED" in fail("node", "examples/javascript/tile.mjs", nobody)
+    assert "/friction/eps_v: must be larger than 0" in fail("node", "examples/javascript/tile.mjs", refusing)
+    assert "Invalid URL" in fail("node", "examples/javascript/tile.mjs", "nonsense")
+
+
+@pytest.mark.parametrize("batch", [PLANE, TILE, SCENE], ids=["plane", "tile", "scene"])
+def test_json_and_frames_give_what_urllib_and_json_give(js, server, batch):
+    answers = js(TYPED + """const answers = [];
+        for (const frames of [true, false])
+            for (const document of [given[0], typed(given[0])])
+                answers.push(await new Client(url, {frames}).evaluate(document));
+        return answers;""", server, {**batch, **ALL})
+    assert len(answers) == 4
+    for answer in answers:
+        assert_same(answer, plainly(server, "/v1/evaluate", {**batch, **ALL}))
+
+
+@pytest.mark.parametrize("how", [{"format": "factors"}, {"format": "csr", "triangle": "upper"}])
+def test_hessian_formats(js, server, how):
+    batch = {**SCENE, "outputs": ["hessian"], "hessian": how}
+    assert_same(js("return new Client(url).evaluate(given[0])", server, batch), plainly(server, "/v1/evaluate", batch))
+
+
+def test_what_goes_over_the_wire(js, server):
+    with Played(server) as played:
+        js(TYPED + """
+            await new Client(url).evaluate(typed(given[0]));
+            await new Client(url).evaluate(given[0]);
+            await new Client(url, {frames: false}).evaluate(typed(given[0]));
+            return 0;""", played.url, PLANE)
+        kinds = [(headers["content-type"], headers["accept"].split(",")[0])
+                 for headers in ({name.lower(): value for name, value in seen[2].items()} for seen in played.requests)]
+    frames, text = "application/vnd.frictiond.frame", "application/json"
+    assert kinds == [(frames, frames), (text, frames), (text, text)]
+
+
+def test_all_kinds_of_typed_arrays(js, server):
+    answers = js("""
+        const n = 24, batch = (real, index) => ({
+            dim: 3, velocities: real.from({length: 3 * n}, (_, i) => real === BigInt64Array ? BigInt(i % 7) : i % 7),
+            friction: {eps_v: 1, mu: 0.5}, collisions: {plane_vertex: {
+                vertices: index.from({length: n}, (_, i) => index === BigInt64Array ? BigInt(i) : i),
+                plane_normal: new Int8Array([0, 0, 1]), normal_force: 1}}});
+        const answers = [];
+        for (const frames of [true, false])
+            for (const [real, index] of [[Float64Array, Int32Array], [Float32Array, Uint32Array],
+                    [Int8Array, Int16Array], [Uint8Array, Uint16Array], [Uint8ClampedArray, Uint8Array],
+                    [BigInt64Array, BigInt64Array]])
+                answers.push(await new Client(url, {frames}).evaluate(batch(real, index)));
+        return answers;""", server)
+    assert len(answers) == 12 and all(answer == answers[0] for answer in answers)
+    assert max(answers[0]["gradient"]["values"]) > 0
+
+
+def test_views_into_larger_buffers_and_empty_arrays(js, server):
+    answers = js("""
+        const wide = new Float64Array([9, 0.02, 0.01, 0, 9]);
+        return Promise.all([[0.02, 0.01, 0], wide.subarray(1, 4)].map((velocities) => new Client(url).evaluate(
+            {...given[0], velocities, collisions: {...given[0].collisions,
+                vertex_vertex: {vertices: new Int32Array(), normal_force: new Float64Array()}}})));""", server, PLANE)
+    assert answers[0] == answers[1] and answers[0]["gradient"]["values"][0] > 1
+
+
+def test_skipped_contacts_are_listed(js, server):
+    batch = {"dim": 2, "positions": [[0, 0], [0, 0]], "velocities": [[1, 1], [1, 1]], "on_degenerate": "skip",
+             "friction": {"eps_v": 1, "mu": 1},
+             "collisions": {"vertex_vertex": {"vertices": [[0, 1]], "normal_force": 1}}}
+    assert js("return (await new Client(url).evaluate(given[0])).skipped", server, batch) == [
+        {"group": "vertex_vertex", "index": 0, "reason": "coincident_vertices"}]
+
+
+def test_check(js, server):
+    found = js(TYPED + "return new Client(url).check(typed(given[0]))", server, SCENE)
+    assert found["agrees"] is True and found["n_collisions"] == 19
+    assert found["worst"]["group"] in SCENE["collisions"]
+
+
+def test_functions_and_info(js, server):
+    found = js("""
+        const client = new Client(url + "/"), parameters = {mu_s: 1, mu_k: 0.1, eps_v: 1e-3};
+        return [(await client.functions()).length, (await client.info()).name,
+                await client.function("smooth_mu", {y: [0, 5e-4, 1e-3], ...parameters}),
+                await client.function("smooth_mu", {y: new Float64Array(20), ...parameters}),
+                await caught(client.function("no such/function?", {})),
+                await caught(client.function("smooth_friction_f1", {y: [0, 1], epsv: 1}))];""", server)
+    assert found[:2] == [15, "frictiond"]
+    assert found[2]["values"] == [1, 0.55, 0.1] and found[3]["values"] == [1] * 20
+    assert found[4]["status"] == 404 and found[5]["pointer"] == "/epsv"
+
+
+# Errors
+
+@pytest.mark.parametrize("frames", ["true", "false"])
+def test_errors_say_what_is_wrong(js, server, frames):
+    error = js(TYPED + f"return caught(new Client(url, {{frames: {frames}}}).evaluate(typed(given[0])))", server,
+               {**PLANE, "friction": {"eps_v": 0, "mu": 1}})
+    assert (error["status"], error["title"], error["pointer"]) == (422, "Unprocessable Content", "/friction/eps_v")
+    assert error["errors"] == [{"pointer": "/friction/eps_v", "detail": error["detail"]}]
+    assert error["requestId"] and error["name"] == "FrictiondError" and not error["unavailable"]
+    assert error["message"].startswith("422 Unprocessable Content: /friction/eps_v: ")
+
+
+@pytest.mark.parametrize("frames", ["true", "false"])
+def test_what_is_not_finite_is_named(js, server, frames):
+    error = js(f"""return caught(new Client(url, {{frames: {frames}}}).evaluate(
+        {{...given[0], velocities: new Float64Array([0, NaN, 0])}}))""", server, PLANE)
+    assert "/velocities/1" in error["message"] or "/velocities/0/1" in error["message"]
+
+
+def test_urls_and_arrays_that_are_none(js, server):
+    urls, arrays = js("""
+        const made = (url) => caught((async () => new Client(url))());
+        const sent = (velocities) => caught(new Client(url).evaluate({...given[0], velocities}));
+        const all = (list, f) => Promise.all(list.map(f));
+        return [await all(["127.0.0.1:8080", "ftp://127.0.0.1", ""], made),
+                await all([new BigUint64Array(1), new DataView(new ArrayBuffer(8))], sent)];""", server, PLANE)
+    assert len(urls) == 3 and all("URL" in error["message"] for error in urls)
+    assert len(arrays) == 2 and all("does not go into a batch" in error["message"] for error in arrays)
+
+
+def test_tokens(js, server_with, tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("lab 0123456789abcdef0123456789abcdef\n")
+    tokens.chmod(0o600)
+    url = server_with("--tokens", str(tokens))
+    assert js("""return [(await new Client(url, {token: "0123456789abcdef0123456789abcdef"}).info()).name,
+                         (await caught(new Client(url).info())).status]""", url) == ["frictiond", 401]
+
+
+# Trouble
+
+BUSY = (503, {"Retry-After": "1"})
+
+
+def test_503_twice_then_an_answer(js, server):
+    with Played(server, BUSY, BUSY) as played:
+        answer, waits = js("return [await new Hasty(url).evaluate(given[0]), waits]", played.url, PLANE)
+        assert_same(answer, plainly(server, "/v1/evaluate", PLANE))
+        assert len(played.requests) == 3 and len({body for *_, body in played.requests}) == 1
+    assert len(waits) == 2 and all(1 <= wait <= 1.25 for wait in waits)
+
+
+def test_waits_grow_and_are_capped(js, server):
+    dates = [(503, {"Retry-After": value}) for value in ("Wed, 21 Oct 2037 07:28:00 GMT", "-3", "9" * 30)]
+    with Played(server, (503, {"Retry-After": "100000"}), *dates, *[(502, {})] * 9) as played:
+        waits = js("await new Hasty(url, {retries: 13}).info(); return waits", played.url)
+    assert waits[0] == 30 == max(waits) and 0.1 <= waits[1] <= 0.125 and 0.4 <= waits[3] <= 0.5
+
+
+def test_what_is_repeated(js, server):
+    repeated, others = [429, 502, 503, 504], [400, 404, 422, 500]
+    with Played(server, *[(status, {}) for status in repeated for _ in range(3)], *[(s, {}) for s in others]) as played:
+        errors = js("""const errors = [];
+            for (let i = 0; i < 8; i++)
+                errors.push(await caught(new Hasty(url, {retries: 2}).evaluate(given[0])));
+            return errors;""", played.url, PLANE)
+        assert len(played.requests) == 3 * 4 + 4
+    assert [(error["status"], error["detail"], error["unavailable"]) for error in errors] == \
+        [*((status, "as told", True) for status in repeated), *((status, "as told", False) for status in others)]
+
+
+def test_nobody_is_there(js, nobody):
+    error, waits = js("return [await caught(new Hasty(url, {retries: 3}).info()), waits]", nobody)
+    assert error["status"] is None and error["unavailable"] and "ECONNREFUSED" in error["message"] and len(waits) == 3
+
+
+@pytest.mark.parametrize("trouble", ["reset", "half"])
+def test_connections_that_break(js, server, trouble):
+    with Played(server, trouble, trouble) as played:
+        answer = js("return new Hasty(url).evaluate(given[0])", played.url, PLANE)
+        assert_same(answer, plainly(server, "/v1/evaluate", PLANE))
+        assert len(played.requests) == 3
+
+
+def test_one_connection_is_kept(js, server):
+    with Played(server) as played:
+        js("const client = new Client(url); for (let i = 0; i < 4; i++) await client.info(); return 0", played.url)
+        assert played.connections < 4  # node may open one more ahead of time
+
+
+def test_silence_and_aborts(js, server):
+    found = js("""
+        const net = await import("node:net");
+        const silent = net.createServer(() => {}).listen(0, "127.0.0.1");
+        await new Promise((resolve) => silent.on("listening", resolve));
+        const there = `http://127.0.0.1:${silent.address().port}`, controller = new AbortController();
+        setTimeout(() => controller.abort(), 100);
+        const found = [await caught(new Client(there, {timeout: 0.2}).info()),
+                       await caught(new Client(there).evaluate({}, {signal: controller.signal})),
+                       await caught(new Client(url).evaluate(given[0], {signal: AbortSignal.abort()}))];
+        setTimeout(() => process.exit(0), 50);  // the silent server still has a connection
+        return found;""", server, PLANE)
+    assert found[0]["unavailable"] and "nothing within 0.2 s" in found[0]["message"]
+    assert found[1]["name"] == found[2]["name"] == "AbortError"
+
+
+def test_answers_that_are_none(js, server):
+    with Played(server, (200, {"Content-Type": "application/vnd.frictiond.frame"}),
+                (403, {"Content-Type": "text/html"})) as played:
+        found = js("return [await caught(new Client(url).info()), await caught(new Client(url).info())]", played.url)
+    assert found[0]["title"] == "Not an answer of frictiond" and found[1]["status"] == 403
+
+
+# Frames
+
+def test_frames_there_and_back(js):
+    found = js("""
+        const document = {a: new Float64Array([1, 2, 3]), b: {c: new Int32Array([1, -2])}, d: "text \\u00b5",
+            e: new Uint32Array([4e9]), f: new Float32Array([0.5]), g: new BigInt64Array([-1n, 1n << 40n]), h: [1, 2]};
+        const bytes = frictiond.encodeFrame(document), shifted = new Uint8Array(bytes.length + 3);
+        shifted.set(bytes, 3);
+        return [bytes.length % 8, frictiond.decodeFrame(bytes), frictiond.decodeFrame(bytes.buffer),
+                frictiond.decodeFrame(shifted.subarray(3))];""")
+    assert found[0] == 0 and found[1] == found[2] == found[3]
+    values = {key: (entry["type"], entry["shape"], entry["values"]) for key, entry in found[1].items() if key in "aefg"}
+    assert values == {"a": ("Float64Array", [3], [1, 2, 3]), "e": ("Uint32Array", [1], [4000000000]),
+                      "f": ("Float32Array", [1], [0.5]), "g": ("BigInt64Array", [2], [-1, 2**40])}
+    assert found[1]["b"]["c"]["values"] == [1, -2] and found[1]["d"] == "text µ" and found[1]["h"] == [1, 2]
+
+
+def test_broken_frames_are_refused(js):
+    references = [{"dtype": "f64", "shape": [9], "offset": 0}, {"dtype": "f64", "shape": [1], "offset": 4},
+                  {"dtype": "f64", "shape": [1], "offset": -8}, {"dtype": "f64", "shape": [-1], "offset": 0},
+                  {"dtype": "f64", "shape": [1.5], "offset": 0}, {"dtype": "f64", "shape": 1, "offset": 0},
+                  {"dtype": "f64", "shape": [1]}, {"dtype": "toString", "shape": [1], "offset": 0},
+                  {"dtype": None, "shape": [1], "offset": 0}, {"dtype": "f64", "shape": [1], "offset": 0, "more": 1},
+                  {"dtype": "f64", "shape": [2**40, 2**40], "offset": 0}]
+    broken = [b"", b"1234567", b"\xff" * 200, frame({})[:-1], frame({})[:8], frame(b"[1]"), frame(b"{,}"),
+              frame(b"{}", pad=b"x"), (5).to_bytes(8, "little") + b"{}   ", frame(b'{"a":"\xff"}'), frame(b"null"),
+              *(frame({"a": reference}, bytes(64)) for reference in references)]
+    found = js("""return given[0].map((bytes) => {
+        try { return frictiond.decodeFrame(Uint8Array.from(bytes)); } catch (error) { return error.name; }
+    });""", "", [list(data) for data in broken])
+    assert all(name in ("RangeError", "SyntaxError", "TypeError") for name in found), found

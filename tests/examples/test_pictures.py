@@ -1,0 +1,46 @@
+"""docs/pictures are what scripts/pictures draws from the service today."""
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from snippets import ROOT, environment  # noqa: E402
+
+NAMES = sorted(re.findall(r'save\(figure, folder, "([\w-]+)"\)', (ROOT / "scripts/pictures").read_text()))
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
+
+
+@pytest.fixture(scope="session")
+def drawn(server, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pictures")
+    subprocess.run([ROOT / "scripts/pictures", folder, server], check=True, env=environment())
+    return folder
+
+
+def shapes(path):
+    """The words of a picture, and the coordinates of its lines."""
+    root = ElementTree.parse(path).getroot()
+    words = [element.text for element in root.iter() if element.tag.endswith("}text")]
+    lines = [[float(x) for x in NUMBER.findall(element.get("d"))] for element in root.iter() if element.get("d")]
+    return words, lines
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_picture_is_up_to_date(drawn, name):
+    words, lines = shapes(ROOT / f"docs/pictures/{name}.svg")
+    new_words, new_lines = shapes(drawn / f"{name}.svg")
+    assert words == new_words
+    assert len(lines) == len(new_lines)
+    for one, other in zip(lines, new_lines):
+        assert one == pytest.approx(other, abs=0.01)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_picture_stands_on_white_and_is_in_the_page(name):
+    text = (ROOT / f"docs/pictures/{name}.svg").read_text()
+    assert "fill: #ffffff" in text
+    assert f"(pictures/{name}.svg)" in (ROOT / "docs/physics.md").read_text()

@@ -1,0 +1,33 @@
+"""README.md, "From your language": every command of the table prints what is shown, and installs what is known."""
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from snippets import ROOT, blocks, shell  # noqa: E402
+
+SECTION = (ROOT / "README.md").read_text().split("## From your language\n")[1].split("\n## ")[0]
+ROWS = re.findall(r"^\| ([^|`]+) \| `([^|`]+)` \| `(.+)` \|$", SECTION, re.M)
+[SHOWN] = [block.source for block in blocks(ROOT / "README.md")
+           if block.mark == "run by tests/examples/test_readme.py"]
+
+
+def test_the_languages():
+    assert {row[0] for row in ROWS} >= {"Python", "GNU Octave", "R", "JavaScript", "C"}
+    assert len(ROWS) == SECTION.count("\n| ") - 1
+
+
+@pytest.mark.parametrize("language,packages,command", ROWS, ids=[row[0] for row in ROWS])
+def test_command(server, same, language, packages, command):
+    same(shell(f"{command} {server}"), SHOWN)
+
+
+@pytest.mark.parametrize("language,packages,command", ROWS, ids=[row[0] for row in ROWS])
+def test_packages(language, packages, command):
+    """What is to be installed is what the tests are run with."""
+    known = subprocess.run([ROOT / "scripts/packages", "--list", "examples"], check=True, capture_output=True,
+                           text=True).stdout.split()
+    assert [name for name in packages.split() if name not in known and name != "nodejs"] == []

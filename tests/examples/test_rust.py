@@ -1,0 +1,34 @@
+"""The client for Rust, built without a network from Debian's crates. What is built stays in build/rust."""
+import pathlib
+import shutil
+
+import pytest
+from native import *  # noqa: F401,F403
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROJECT = ROOT / "build" / "rust"
+DEBIAN = ["--offline", "--config", 'source.crates-io.replace-with="debian"',
+          "--config", 'source.debian.directory="/usr/share/cargo/registry"']
+
+
+@pytest.fixture(scope="session")
+def programs(run):
+    """A copy of the project with the probe as a second program: the lock file belongs to Debian's versions."""
+    PROJECT.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(ROOT / "examples" / "rust", PROJECT, dirs_exist_ok=True,
+                    ignore=shutil.ignore_patterns("target", "Cargo.lock"))
+    (PROJECT / "Cargo.lock").unlink(missing_ok=True)  # an older cargo may not read that of a newer one
+    shutil.copy(ROOT / "tests" / "examples" / "probes" / "probe.rs", PROJECT / "src" / "bin")
+    run("cargo", "build", *DEBIAN, "--manifest-path", PROJECT / "Cargo.toml", "--target-dir", PROJECT / "target",
+        environment={"CARGO_PROFILE_DEV_DEBUG": "0", "RUSTFLAGS": "-D warnings"})
+    return PROJECT / "target" / "debug"
+
+
+@pytest.fixture
+def example(programs):
+    return [programs / "tile"]
+
+
+@pytest.fixture
+def probe(programs):
+    return [programs / "probe"]

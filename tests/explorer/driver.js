@@ -1,0 +1,52 @@
+/* Chromium, driven by lines of JSON: {"code": "...", "arguments": ...} on standard input runs the code with (state,
+ * given), {"value": ...} or {"error": "..."} comes back. state.open(options) gives a new page and forgets the one before. */
+"use strict";
+const fs = require("node:fs");
+const path = require("node:path");
+const readline = require("node:readline");
+
+const tools = path.resolve(__dirname, "../../build/explorer/node_modules");
+const {chromium} = require(path.join(tools, "playwright-core"));
+const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
+
+const state = {
+	fs,
+	read: (text) => new Function(`return ${text}`)() /* a function that is to run in the page */,
+	axe: path.join(tools, "axe-core/axe.min.js"),
+
+	/* What a page says and asks for is kept: state.said, state.asked; state.busy counts the requests under way. */
+	async open({url, ...options}) {
+		await state.context?.close();
+		state.context = await state.browser.newContext(options);
+		Object.assign(state, {said: [], asked: [], busy: 0});
+		state.page = await state.context.newPage();
+		state.page.on("console", (message) => state.said.push({type: message.type(), text: message.text()}));
+		state.page.on("pageerror", (error) => state.said.push({type: "error", text: String(error)}));
+		state.page.on("request", (request) => {
+			state.asked.push(request.url());
+			state.busy++;
+		});
+		for (const end of ["requestfinished", "requestfailed"]) state.page.on(end, () => state.busy--);
+		await state.page.goto(url);
+	},
+};
+
+async function main() {
+	state.browser = await chromium.launch({
+		executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+		args: ["--no-proxy-server", "--disable-gpu"],
+	});
+	for await (const line of readline.createInterface({input: process.stdin})) {
+		const {code, arguments: given} = JSON.parse(line);
+		let answer;
+		try {
+			answer = {value: (await new AsyncFunction("state", "given", code)(state, given)) ?? null};
+		} catch (error) {
+			answer = {error: String(error.stack || error)};
+		}
+		process.stdout.write(`${JSON.stringify(answer)}\n`);
+	}
+	await state.browser.close();
+}
+
+main();

@@ -1,0 +1,49 @@
+"""The friction law in 40 digits, from the formulas of docs/physics.md; G0 of both transitions is integrated anew."""
+import mpmath
+from mpmath import mpf
+
+mpmath.mp.dps = 40
+
+
+def transition(z, cubic):
+    if cubic:
+        return 3 * z**2 - 2 * z**3
+    return 2 * z**2 if z < mpf(1) / 2 else 1 - 2 * (1 - z)**2
+
+
+def slope(z, cubic):
+    if cubic:
+        return 6 * z - 6 * z**2
+    return 4 * z if z < mpf(1) / 2 else 4 * (1 - z)
+
+
+def value(name, y, eps_v, mu_s=0, mu_k=0, cubic=True):
+    """One of the functions that the page plots, at y >= 0."""
+    y, eps, s, k = mpf(y), mpf(eps_v), mpf(mu_s), mpf(mu_k)
+    z = y / eps
+    inside = z < 1
+
+    def f1(w):
+        return 2 * w - w**2
+
+    def mu(w):
+        return s + (k - s) * transition(w, cubic)
+
+    def mu_f0(w):
+        # The kinetic coefficient times the speed from eps_v on; below, what is missing from there.
+        knots = [w, 1] if cubic or w >= mpf(1) / 2 else [w, mpf(1) / 2, 1]
+        return eps * (k - mpmath.quad(lambda v: mu(v) * f1(v), knots))
+
+    f1_over_x = (2 - z) / eps if inside else 1 / y
+    f2 = (2 - 2 * z) / eps if inside else mpf(0)
+    if name.startswith("smooth_friction"):
+        return {"smooth_friction_f0": eps * (mpf(1) / 3 + z**2 - z**3 / 3) if inside else y,
+                "smooth_friction_f1": f1(z) if inside else mpf(1), "smooth_friction_f2": f2,
+                "smooth_friction_f1_over_x": f1_over_x}[name]
+    here = mu(z) if inside else k
+    derivative = (k - s) * slope(z, cubic) / eps if inside else mpf(0)
+    if name == "smooth_mu_f0":
+        return mu_f0(z) if inside else k * y
+    return {"smooth_mu": here, "smooth_mu_derivative": derivative, "smooth_mu_f1": here * (f1(z) if inside else 1),
+            "smooth_mu_f1_over_x": here * f1_over_x,
+            "smooth_mu_f2": derivative * f1(z) + here * f2 if inside else mpf(0)}[name]

@@ -1,0 +1,66 @@
+"""examples/javascript/tile.html from a static server, posting to a service of another origin."""
+import functools
+import http.server
+import pathlib
+import subprocess
+import threading
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def origin():
+    """The origin of a static server for examples/javascript."""
+    handler = functools.partial(Quiet, directory=ROOT / "examples" / "javascript")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as listener:
+        listener.daemon_threads = True
+        thread = threading.Thread(target=listener.serve_forever, args=(0.02,))
+        thread.start()
+        yield f"http://127.0.0.1:{listener.server_address[1]}"
+        listener.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def evaluated(browser, origin):
+    """A function that gives the text that the page shows for a service, and what it said on the console."""
+    def show(service, token=""):
+        return browser.run("""
+            await state.open({url: given.origin + "/tile.html"});
+            await state.page.fill("[name=url]", given.service);
+            await state.page.fill("[name=token]", given.token);
+            await state.page.click("button");
+            await state.page.waitForFunction(() => document.querySelector("pre").textContent.length > 1);
+            return [await state.page.textContent("pre"), state.said];""", origin=origin, service=service, token=token)
+    return show
+
+
+def test_the_page_shows_what_node_prints(server_with, evaluated, origin):
+    service = server_with("--allow-origin", origin)
+    expected = subprocess.run(["node", "examples/javascript/tile.mjs", service], cwd=ROOT, check=True,
+                              capture_output=True, text=True).stdout
+    shown, said = evaluated(service)
+    assert shown == expected.rstrip("\n")
+    assert said == []
+
+
+def test_tokens(server_with, evaluated, origin, tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"lab {TOKEN}\n")
+    tokens.chmod(0o600)
+    service = server_with("--allow-origin", origin, "--tokens", str(tokens))
+    assert evaluated(service, TOKEN)[0].startswith("4 contacts")
+    assert evaluated(service, "x" * 32)[0].startswith("401 ")
+
+
+def test_an_origin_that_is_not_allowed(server_with, evaluated, origin):
+    shown, _ = evaluated(server_with())
+    assert f"--allow-origin {origin}" in shown

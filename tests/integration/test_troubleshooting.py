@@ -1,0 +1,368 @@
+"""docs/troubleshooting.md quotes what the service says: every text there is provoked here, word for word.
+
+CASES has the requests that any server refuses, OTHERS what needs a server of its own. Both are keyed by the text; that
+the two and the page name the same texts is a test, too.
+"""
+import copy
+import http.client
+import json
+import pathlib
+import re
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from conftest import start  # noqa: E402
+from snippets import ROOT  # noqa: E402
+
+PAGE = (ROOT / "docs/troubleshooting.md").read_text()
+JSON, FRAME = "application/json", "application/vnd.frictiond.frame"
+BATCH = {"dim": 3, "positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.25, 0.0005]],
+         "velocities": [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0.02, 0.01, 0]],
+         "friction": {"eps_v": 1e-3, "mu": 0.3},
+         "collisions": {"face_vertex": {"vertices": [[3, 0, 1, 2]], "normal_force": 2.0}}}
+TEXT = json.dumps(BATCH)
+
+
+def shown():
+    """{text: statuses that the heading names} of all tables `it says`."""
+    found = {}
+    for heading, section in re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", PAGE, re.M):
+        for table in re.findall(r"^\| it says .*\n\|[-|]+\n((?:\|.*\n)+)", section, re.M):
+            for row in table.splitlines():
+                for text in re.findall(r"`(.*?)`(?!`)", row.split(" | ")[0]):
+                    found[text] = [int(number) for number in re.findall(r"\d{3}", heading)]
+    return found
+
+
+def changed(**edits):
+    """BATCH with the member a__b__c set, or removed by None."""
+    batch = copy.deepcopy(BATCH)
+    for path, value in edits.items():
+        *folders, name = path.split("__")
+        parent = batch
+        for folder in folders:
+            parent = parent[folder]
+        if value is None:
+            del parent[name]
+        else:
+            parent[name] = value
+    return batch
+
+
+def given(group, positions=None, dim=3, **more):
+    """A batch of one group, as a JSON document."""
+    batch = {"dim": dim, "velocities": [[0] * dim] * 4, "friction": {"eps_v": 1, "mu": 1}, "collisions": group, **more}
+    return {**batch, "positions": positions} if positions else batch
+
+
+def one(kind, vertices, positions=None, **more):
+    return given({kind: {"vertices": vertices, "normal_force": 1, **more}}, positions)
+
+
+def framed(document, tail=b"", pad=True):
+    text = json.dumps(document).encode()
+    text += b" " * (-(8 + len(text)) % 64) if pad else b""
+    return len(text).to_bytes(8, "little") + text + tail
+
+
+def in_frame(field, dtype, shape, tail, offset=0):
+    return framed(changed(**{field: {"dtype": dtype, "shape": shape, "offset": offset}}), tail)
+
+
+def doubles(*numbers):
+    return struct.pack(f"<{len(numbers)}d", *numbers)
+
+
+def batch_with(material_table, vertex_material=(0, 0, 0, 1)):
+    return changed(friction={"eps_v": 1, "materials": {"vertex_material": list(vertex_material), "mu": material_table}})
+
+
+def evaluate(body, **headers):
+    return "POST", "/v1/evaluate", body, {"Content-Type": JSON, **{k.replace("_", "-"): v for k, v in headers.items()}}
+
+
+def frame(body):
+    return evaluate(body, Content_Type=FRAME)
+
+
+def function(name, body, query=""):
+    return "POST", f"/v1/functions/{name}{query}", body, {"Content-Type": JSON}
+
+
+def get(path, **headers):
+    return "GET", path, None, headers
+
+
+def raw(text):
+    return text
+
+
+V = "velocities"
+GEOMETRY = {"closest_point": [[0.2, 0.2]], "tangent_basis": [[[1, 0], [0, 1], [0, 0]]]}
+FACE = "collisions__face_vertex"
+CASES = {
+    "line 1, column 25: a value expected": evaluate('{"dim":3,"velocities":[[NaN,0,0]]}'),
+    "line 1, column 9: malformed number": function("smooth_mu", '{"y":[1.]}'),
+    "line 1, column 25: number beyond the range of a double": evaluate('{"dim":3,"velocities":[[1e999,0,0]]}'),
+    "line 1, column 8: ',' or ']' expected": function("smooth_mu", '{"y":[01]}'),
+    "line 1, column 8: invalid token near 'True'": evaluate('{"dim":True}'),
+    "line 1, column 2: string or '}' expected near '''": evaluate("{'dim':3}"),
+    "line 1, column 270: string or '}' expected near '}'": evaluate(TEXT[:-1] + ",}"),
+    "line 1, column 10: duplicate object key near '\"dim\"'": evaluate('{"dim":3,"dim":3}'),
+    "line 1, column 51: an array is not closed": evaluate(TEXT[:50]),
+    "line 1, column 1: the body is empty": evaluate(""),
+    "line 1, column 270: something follows the end of the value": evaluate(TEXT + TEXT),
+    "line 1, column 2: unexpected character after a number": evaluate(framed(BATCH)),
+    "the document would take 2322206411177861755 bytes, but only 261 follow its length": frame(TEXT),
+    "a frame starts with 8 bytes that tell the length of its document": frame("{}"),
+    "the document's length must be padded with spaces so that 8 more is a multiple of 64; it is 269":
+        frame(framed(BATCH, pad=False)),
+    '"offset" must be a multiple of 8': frame(in_frame(V, "f64", [4, 3], doubles(*[0] * 13), 4)),
+    "the array leaves the tail, which has 48 bytes": frame(in_frame(V, "f64", [4, 3], bytes(48))),
+    "There is a control character.": raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03xxxx\r\n\r\n"),
+    "There is more than one Authorization.":
+        raw(b"GET /v1/info HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n"),
+    'there is nothing at "/v1/evaluate/"': ("POST", "/v1/evaluate/", TEXT, {"Content-Type": JSON}),
+    'there is nothing at "/v1/functions/smooth_f1"': get("/v1/functions/smooth_f1"),
+    'GET is not a method of "/v1/evaluate"; it takes POST': get("/v1/evaluate"),
+    "\"application/x-www-form-urlencoded\" is not a type this service reads; send application/json (curl: -H "
+    "'Content-Type: application/json') or application/vnd.frictiond.frame":
+        evaluate(TEXT, Content_Type="application/x-www-form-urlencoded"),
+    'no type in "text/html" is one this service writes; it writes application/json and '
+    'application/vnd.frictiond.frame': evaluate(TEXT, Accept="text/html"),
+    "Content-Encoding can only be identity: send the body as it is.": evaluate(TEXT, Content_Encoding="gzip"),
+    "The only expectation that can be met is 100-continue.": get("/v1/info", Expect="200-ok"),
+    "a POST needs a Content-Length or Transfer-Encoding: chunked":
+        raw(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\n\r\n"),
+    "The request line is longer than 8 KiB.": get("/v1/functions/smooth_mu?y=" + "1," * 9000),
+    "The head of the request is longer than 20 KiB.": get("/v1/info", Cookie="x" * 30000),
+    'unknown field "mu_static"': evaluate(changed(friction__mu_static=0.3)),
+    'unknown field "eps_v"': evaluate(changed(eps_v=1)),
+    '"friction" is missing: a group without coefficients of its own needs "mu", "mu_s" and "mu_k", per-vertex ones or '
+    '"materials"': evaluate(changed(friction=None)),
+    '"mu_k" is missing: static and kinetic coefficients go together':
+        evaluate(changed(friction={"eps_v": 1, "mu_s": 0.5})),
+    'two sources of friction coefficients: "mu" and "mu_s"':
+        evaluate(changed(friction__mu_s=0.5, friction__mu_k=0.3)),
+    '"eps_v" is missing: group "face_vertex" needs it': evaluate(changed(friction__eps_v=None)),
+    '"barrier" is missing: a group without "normal_force" needs it':
+        evaluate(changed(**{FACE + "__normal_force": None})),
+    '"positions" is missing: group "face_vertex" needs it': evaluate(changed(positions=None)),
+    '"plane_normal" is missing: it gives the contacts their tangent plane': evaluate(one("plane_vertex", [0])),
+    '"tangent_basis" is missing: it goes together with "closest_point"':
+        evaluate(changed(**{FACE + "__closest_point": GEOMETRY["closest_point"]})),
+    '"normal_force" is missing: given geometry has no distance to derive it from':
+        evaluate(changed(collisions={"face_vertex": {"vertices": [[3, 0, 1, 2]], **GEOMETRY}})),
+    '"blend" has no effect without per-vertex coefficients': evaluate(changed(friction__blend="min")),
+    '"triangle" goes with triplets and csr only': evaluate(changed(hessian={"format": "factors", "triangle": "upper"})),
+    '"edge_edge" exists in 3D only':
+        evaluate(given({"edge_edge": {"vertices": [[0, 1, 2, 3]], "normal_force": 1}}, dim=2)),
+    'expected triplets, csr or factors, got "coo"': evaluate(changed(hessian={"format": "coo"})),
+    "expected an object, got an array of numbers": evaluate(changed(**{FACE: [[3, 0, 1, 2]]})),
+    "expected a number, got a string": evaluate(changed(dim="3")),
+    "expected an array of numbers, got a string": evaluate(changed(**{FACE + "__normal_force": "2"})),
+    "expected a number, got null": evaluate(TEXT.replace("0.02", "null")),
+    "expected an array of numbers, got an object":
+        evaluate(changed(velocities={"dtype": "f64", "shape": [4, 3], "offset": 0})),
+    "expected shape [n, 3] (nested or flat), got [3, 4]": evaluate(changed(velocities=[[0] * 4] * 3)),
+    "expected shape [n, 3] (nested or flat), got [4, 2]": evaluate(changed(velocities=[[0] * 2] * 4)),
+    "expected shape [4, 3] (nested or flat), got [3, 3]": evaluate(changed(positions=BATCH["positions"][:3])),
+    "expected shape [n, 4] (nested or flat), got [1, 3]": evaluate(changed(**{FACE + "__vertices": [[3, 0, 1]]})),
+    "expected shape [1] (nested or flat) or one value for all, got [2]":
+        evaluate(changed(**{FACE + "__normal_force": [1, 2]})),
+    "expected an array of shape [n], got a number": evaluate(one("plane_vertex", 0, plane_normal=[0, 0, 1])),
+    "ragged array: this entry's shape differs from that of the ones before it":
+        evaluate(changed(velocities=[[0, 0, 0], [0, 0]])),
+    '0 is out of range: "eps_v" must be > 0': evaluate(changed(friction__eps_v=0)),
+    '-2 is out of range: "normal_force" must be >= 0': evaluate(changed(**{FACE + "__normal_force": -2})),
+    "NaN is not a finite number": frame(in_frame(V, "f64", [4, 3], doubles(*[float("nan")] * 12))),
+    "infinity is not a finite number": frame(in_frame(V, "f64", [4, 3], doubles(*[float("inf")] * 12))),
+    "contact 0 of face_vertex: a result does not fit a double":
+        evaluate(changed(friction__mu=1e10, **{FACE + "__normal_force": 1e308})),
+    "smooth_mu_f2_x_minus_mu_f1_over_x3 at entry 1 does not fit a double":
+        function("smooth_mu_f2_x_minus_mu_f1_over_x3", '{"y": [0.5, 0], "mu_s": 1, "mu_k": 0.1, "eps_v": 1}'),
+    "4 is not a vertex: there are 4": evaluate(changed(**{FACE + "__vertices": [[4, 1, 2, 3]]})),
+    "expected an integer, written without point or exponent":
+        evaluate(changed(**{FACE + "__vertices": [[3.0, 0.0, 1.0, 2.0]]})),
+    "dtype f64 does not suit indices: i32, u32 or i64 do":
+        frame(in_frame(FACE + "__vertices", "f64", [1, 4], doubles(3, 0, 1, 2))),
+    "contact 0 of face_vertex: vertex 1 is there twice": evaluate(changed(**{FACE + "__vertices": [[3, 0, 1, 1]]})),
+    "2 is not a material: there are 2": evaluate(batch_with([[1, 2], [2, 4]], (0, 0, 0, 2))),
+    "the pair table is not symmetric: 3 here, 2 for the same materials in the other order":
+        evaluate(batch_with([[1, 2], [3, 4]])),
+    "contact 0 of edge_edge: parallel_edges: the edges are parallel, their closest points are not unique":
+        evaluate(one("edge_edge", [[0, 1, 2, 3]], [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]])),
+    "contact 0 of edge_vertex: vertex_on_edge: the vertex is on the edge's line, the contact has no tangent plane":
+        evaluate(one("edge_vertex", [[0, 1, 2]], [[0.5, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]])),
+    "contact 0 of face_vertex: collapsed_triangle: the triangle has no area":
+        evaluate(one("face_vertex", [[3, 0, 1, 2]], [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 0, 1]])),
+    "contact 0 of edge_vertex: zero_length_edge: the ends of an edge are at the same place":
+        evaluate(one("edge_vertex", [[0, 1, 2]], [[0.5, 1, 0], [1, 0, 0], [1, 0, 0], [0, 0, 0]])),
+    "contact 0 of vertex_vertex: coincident_vertices: the two vertices are at the same place, the contact has no "
+    "tangent plane": evaluate(one("vertex_vertex", [[0, 1]], [[0, 0, 0]] * 4)),
+    "contact 0 of face_vertex: penetration: the distance is not larger than the barrier's dmin":
+        evaluate(changed(barrier={"dhat": 1e-3, "stiffness": 1e8, "dmin": 1e-3}, **{FACE + "__normal_force": None})),
+    "contact 0 of face_vertex: negative_coefficient: the blended coefficient is below zero (closest point outside its "
+    "primitive)": evaluate(changed(friction={"eps_v": 1, "vertex_mu": [1, 0, 0, 0]},
+                                   positions=[[0, 0, 0], [1, 0, 0], [0, 1, 0], [3, 0.25, 0.0005]])),
+}
+
+
+def address(base):
+    return "127.0.0.1", int(base.rsplit(":", 1)[1])
+
+
+def ask(base, case):
+    """(status, problem) of a case."""
+    if isinstance(case, bytes):
+        with socket.create_connection(address(base)) as connection:
+            connection.sendall(case)
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            return response.status, json.loads(response.read())
+    method, path, body, headers = case
+    connection = http.client.HTTPConnection(*address(base))
+    connection.request(method, path, json.dumps(body) if isinstance(body, dict) else body, headers)
+    response = connection.getresponse()
+    data = response.read()
+    connection.close()
+    return response.status, json.loads(data) if response.status != 200 else None
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_it_says_so(server, text):
+    status, problem = ask(server, CASES[text])
+    assert problem["detail"] == text
+    assert status in shown()[text]
+    assert all(error["detail"] == text for error in problem["errors"])
+
+
+THREE = {"dim": 3, "velocities": [[0.02, 0.01, 0], [0, 0, 0], [0, 0, 0]], "friction": {"eps_v": 1e-3, "mu": 0.3},
+         "collisions": {"plane_vertex": {"vertices": [0, 1, 2], "plane_normal": [0, 0, 1], "normal_force": 2.0}}}
+MANY = {"dim": 3, "velocities": [[0.1, 0, 0]] * 60000, "friction": {"eps_v": 1e-3, "mu": 0.3},
+        "collisions": {"plane_vertex": {"vertices": list(range(60000)), "plane_normal": [0, 0, 1], "normal_force": 2}}}
+OPTIONS = {
+    "a body of 211 bytes is longer than the limit of 100 bytes": (["--max-json-bytes", "100"], THREE),
+    "3 contacts are more than the limit of 2": (["--max-contacts", "2"], THREE),
+    "3 vertices are more than the limit of 2": (["--max-vertices", "2"], THREE),
+    "the answer would be longer than the limit of 500 bytes": (["--max-answer-bytes", "500"], THREE),
+    "not enough memory for this request now": (["--memory-bytes", "16777216"], MANY),
+    "The memory for large requests is taken; try again soon.": (["--memory-bytes", "16777216"], " " * 30_000_000),
+}
+CONNECTIONS = {
+    "There are as many connections as the server takes; try again soon.": "--connections",
+    "There are as many connections from this address as the server takes.": "--connections-per-address",
+}
+TOKENS = {
+    "This needs a bearer token: Authorization: Bearer TOKEN.": {},
+    "The bearer token is not known here.": {"Authorization": "Bearer " + "b" * 32},
+}
+OTHERS = ["The request did not arrive in time.", "The deadline of 1 seconds has passed.",
+          "The server is draining: it finishes what is under way and stops.", "The queue is full; try again soon."]
+
+
+def test_the_page_quotes_what_is_provoked_here():
+    assert sorted(shown()) == sorted([*CASES, *OPTIONS, *CONNECTIONS, *TOKENS, *OTHERS])
+
+
+def check(text, status, problem):
+    assert problem["detail"] == text
+    assert status in shown()[text]
+
+
+@pytest.mark.parametrize("text", OPTIONS)
+def test_limits(server_with, text):
+    options, body = OPTIONS[text]
+    check(text, *ask(server_with(*options), evaluate(body)))
+
+
+@pytest.mark.parametrize("text", CONNECTIONS)
+def test_connections(server_with, text):
+    base = server_with(CONNECTIONS[text], "1")
+    with socket.create_connection(address(base)) as kept:
+        kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert kept.recv(4096)
+        check(text, *ask(base, get("/v1/info")))
+
+
+@pytest.mark.parametrize("text", TOKENS)
+def test_tokens(server_with, tmp_path, text):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("lab " + "a" * 32 + "\n")
+    tokens.chmod(0o600)
+    check(text, *ask(server_with("--tokens", str(tokens)), get("/v1/info", **TOKENS[text])))
+
+
+def late(base, seconds, first, rest=b""):
+    """Sends a request in two parts with a pause between; gives (status, problem)."""
+    with socket.create_connection(address(base)) as connection:
+        connection.sendall(first)
+        time.sleep(seconds)
+        connection.sendall(rest)
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        return response.status, json.loads(response.read())
+
+
+def test_a_body_that_does_not_arrive(server_with):
+    base = server_with("--receive-seconds", "1")
+    check(OTHERS[0], *late(base, 0, b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"))
+
+
+def test_deadline(server_with):
+    body = json.dumps(MANY).encode()
+    head = f"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    check(OTHERS[1], *late(server_with("--deadline-seconds", "1"), 1.2, head + body[:9], body[9:]))
+
+
+def test_draining():
+    process, base = start()
+    connection = http.client.HTTPConnection(*address(base))
+    with socket.create_connection(address(base)) as under_way:
+        under_way.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
+        while ask(base, get("/healthz"))[0] != 200:
+            pass
+        connection.request("GET", "/readyz")
+        assert connection.getresponse().read()
+        process.send_signal(signal.SIGTERM)
+        while ask_readyz(connection) == 200:
+            time.sleep(0.01)
+        connection.request("POST", "/v1/evaluate", TEXT, {"Content-Type": JSON})
+        response = connection.getresponse()
+        check(OTHERS[2], response.status, json.loads(response.read()))
+        connection.close()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait() == 0
+    process.stdout.close()
+
+
+def ask_readyz(connection):
+    connection.request("GET", "/readyz")
+    response = connection.getresponse()
+    response.read()
+    return response.status
+
+
+def test_full_queue(server_with):
+    base, body, seen = server_with("--queue-requests", "1", "--threads", "1"), json.dumps(MANY), []
+
+    def post():
+        status, problem = ask(base, evaluate(body))
+        if status != 200:
+            seen.append((status, problem))
+
+    while not seen:
+        threads = [threading.Thread(target=post) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    check(OTHERS[3], *seen[0])

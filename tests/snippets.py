@@ -1,0 +1,133 @@
+"""The fenced blocks of the documentation, and what the line before them says.
+
+    <!-- run -->                        run from the repository's root; what it prints is compared with the block that
+                                        follows: json by value, text by line, numbers with a tolerance
+    <!-- run, numbers vary -->          compares everything but the values of numbers
+    <!-- run by tests/examples -->      the same, where the tools of `make examples-test` are (`, numbers vary` too)
+    <!-- run by tests/.../test_x.py --> that test reads the page and runs it
+    <!-- same as FILE -->               the block is that file
+    <!-- not run: REASON -->            neither
+
+`sh` and `python` blocks are run by tests/integration/test_docs.py, all other languages, and those of tests/examples, by
+tests/examples/test_docs_languages.py. The Python blocks of a page continue each other, all others stand alone.
+"""
+import dataclasses
+import functools
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
+URL = "http://127.0.0.1:8080"
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md"),
+                *(page for page in ROOT.glob("examples/**/*.md") if "node_modules" not in page.parts)])
+RUN = re.compile(r"run( by tests/examples)?(, numbers vary)?")
+KNOWN = re.compile(RUN.pattern + r"|run by (?P<test>tests/\w+/test_\w+\.(?:py|sh))|same as (?P<file>\S+)|not run: \S.*")
+# Pages that a program writes, and the test that runs the blocks in them.
+GENERATED = {"docs/reference.md": "tests/integration/test_openapi.py"}
+NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
+TOLERANCE = 1e-9
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+@dataclasses.dataclass
+class Block:
+    page: pathlib.Path
+    line: int
+    mark: str
+    language: str
+    source: str
+    output: "Block" = None     # the block that follows at once
+    follows: bool = False      # whether this one follows another at once
+
+    def __str__(self):
+        return f"{name_of(self.page)}:{self.line}"
+
+    def runs(self):
+        return RUN.fullmatch(self.mark) is not None
+
+    def with_examples(self):
+        return self.language not in ("sh", "python") or "tests/examples" in self.mark
+
+    def vary(self):
+        return self.mark.endswith(", numbers vary")
+
+
+@functools.lru_cache(maxsize=None)
+def blocks(page):
+    """All fenced blocks of a page, in order."""
+    found, lines, at = [], page.read_text().splitlines(), 0
+    while at < len(lines):
+        if not lines[at].startswith("```"):
+            at += 1
+            continue
+        end = lines.index("```", at + 1)
+        before = lines[at - 1] if at else ""
+        mark = re.fullmatch(r"<!-- (.*) -->", before)
+        written = GENERATED.get(name_of(page))
+        said = mark[1] if mark else f"run by {written}" if written else ""
+        block = Block(page, at + 1, said, lines[at][3:], "\n".join([*lines[at + 1:end], ""]))
+        if before == "```":
+            block.follows, found[-1].output = True, block
+        found.append(block)
+        at = end + 1
+    return found
+
+
+def to_run(with_examples):
+    """The marked blocks that are run here, or with the examples."""
+    return [block for page in PAGES for block in blocks(page)
+            if block.runs() and block.with_examples() == with_examples]
+
+
+def without_blocks(page):
+    """A page's text without its fenced blocks."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+
+
+def same(a, b, vary, tolerance=TOLERANCE):
+    """Whether two JSON values are the same, numbers nearly so; 1 and 1.0 are different kinds of numbers."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key], vary, tolerance) for key in a)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(same(x, y, vary, tolerance) for x, y in zip(a, b))
+    if isinstance(a, float):
+        return vary or math.isclose(a, b, rel_tol=tolerance, abs_tol=1e-12)
+    return a == b or (vary and type(a) is int)
+
+
+def compare(got, block):
+    """Asserts that `got` is what the block that follows `block` says."""
+    expected, vary = block.output.source, block.vary()
+    if block.output.language == "json":
+        assert same(json.loads(got), json.loads(expected), vary), got
+        return
+    got, expected = ("\n".join(line.rstrip() for line in text.strip().splitlines()) for text in (got, expected))
+    assert NUMBER.sub("#", got) == NUMBER.sub("#", expected)
+    assert same([float(x) for x in NUMBER.findall(got)], [float(x) for x in NUMBER.findall(expected)], vary), got
+
+
+def environment():
+    return {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin:" + os.environ["PATH"],
+            "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def command(*words, **more):
+    """Runs a command from the root, gives what it prints; it must succeed."""
+    done = subprocess.run([str(word) for word in words], cwd=ROOT, env=environment(), capture_output=True, text=True,
+                          **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def shell(source):
+    return command("bash", "-euo", "pipefail", "-c", source, stdin=subprocess.DEVNULL)

@@ -1,0 +1,88 @@
+/* A slider and a number field that mean the same value. */
+
+const round = (x) => Number(x.toPrecision(3));
+
+/* Positions of the slider and values. signed: fine around zero, far at the ends, half way out is about one. */
+const scales = {
+	linear: {value: round, position: (x) => x},
+	log: {value: (p) => round(10 ** p), position: (x) => Math.log10(x)},
+	signed: {
+		value: (p) => round((20 * Math.sinh(6 * p)) / Math.sinh(6)),
+		position: (x) => Math.asinh((x * Math.sinh(6)) / 20) / 6,
+	},
+};
+
+export class Control {
+	constructor(name, initial, changed, scale = "linear") {
+		this.scale = scales[scale];
+		this.changed = changed;
+		this.initial = initial;
+		this.field = document.getElementById(name);
+		this.slider = document.getElementById(`${name}-slider`);
+		this.slider.addEventListener("input", () => this.set(this.scale.value(Number(this.slider.value)), this.slider));
+		this.field.addEventListener("input", () => this.read());
+		this.field.addEventListener("change", () => this.read());
+		this.show(initial, null);
+	}
+
+	/* What cannot be read leaves the value as it is. */
+	read() {
+		const text = this.field.value.trim();
+		const value = Number(text);
+		const readable = text !== "" && Number.isFinite(value);
+		this.field.setAttribute("aria-invalid", String(!readable));
+		if (readable && value !== this.value) this.set(value, this.field);
+	}
+
+	set(value, source = null) {
+		this.show(value, source);
+		this.changed();
+	}
+
+	show(value, source) {
+		this.value = value;
+		if (source !== this.field) {
+			this.field.value = String(value);
+			this.field.setAttribute("aria-invalid", "false");
+		}
+		const position = this.scale.position(value);
+		if (source !== this.slider && Number.isFinite(position)) this.slider.value = String(position);
+		this.slider.setAttribute("aria-valuetext", String(value));
+	}
+
+	/* Position of the slider, for handles that move along with it. */
+	get position() {
+		return Number(this.slider.value);
+	}
+
+	moveTo(position) {
+		const {min, max} = this.slider;
+		this.set(this.scale.value(Math.min(Math.max(position, Number(min)), Number(max))));
+	}
+
+	reset() {
+		this.show(this.initial, null);
+	}
+}
+
+/* A handle in a picture: drag(x, y) gets points in the picture's own units, step(n) counts of arrow keys. */
+export function makeHandle(svg, handle, {drag, step}) {
+	const point = (event) => {
+		const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+		drag(at.x, at.y);
+	};
+	handle.addEventListener("pointerdown", (event) => {
+		handle.setPointerCapture(event.pointerId);
+		handle.focus();
+		event.preventDefault();
+	});
+	handle.addEventListener("pointermove", (event) => {
+		if (handle.hasPointerCapture(event.pointerId)) point(event);
+	});
+	handle.addEventListener("keydown", (event) => {
+		const n = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10}[event.key];
+		if (n === undefined) return;
+		event.preventDefault();
+		step(event.shiftKey ? 10 * n : n);
+	});
+}

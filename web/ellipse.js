@@ -1,0 +1,114 @@
+/* Anisotropic coefficients, and the direction of the slip. */
+import {makeHandle} from "./controls.js";
+import {Exchange} from "./exchange.js";
+import {add, arrow, fillList, format, set} from "./svg.js";
+import {Latest, reporter, request} from "./service.js";
+
+const PATH = "v1/functions/anisotropic_mu_eff_from_tau_aniso";
+const CENTRE = 200,
+	REACH = 135,
+	RIM = 172,
+	N_DIRECTIONS = 180;
+
+const unit = (degrees) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+
+export class Ellipse {
+	constructor(section, read, direction) {
+		Object.assign(this, {read, direction}); /* read gives {mu_s_aniso, mu_k_aniso, mu_s, mu_k} */
+		this.svg = section.querySelector("#ellipse-picture");
+		this.list = section.querySelector("dl");
+		this.exchange = new Exchange(section.querySelector("details.exchange"), "anisotropy");
+		this.drawing = add(this.svg, "g");
+		this.handle = add(this.svg, "circle", {
+			class: "handle slip",
+			r: 11,
+			role: "slider",
+			tabindex: "0",
+			"aria-label": "slip direction, degrees",
+			"aria-valuemin": "-180",
+			"aria-valuemax": "180",
+		});
+		makeHandle(this.svg, this.handle, {
+			drag: (x, y) => direction.set(Math.round((10 * Math.atan2(CENTRE - y, x - CENTRE) * 180) / Math.PI) / 10),
+			step: (n) => direction.set(((Math.round(direction.value) + n + 540) % 360) - 180),
+		});
+		this.latest = new Latest((signal) => this.ask(signal), reporter(section));
+	}
+
+	update() {
+		this.place();
+		this.latest.update();
+	}
+
+	place() {
+		const [c, s] = unit(this.direction.value);
+		set(this.handle, {cx: CENTRE + RIM * c, cy: CENTRE - RIM * s, "aria-valuenow": String(this.direction.value)});
+	}
+
+	async ask(signal) {
+		const parameters = this.read(),
+			t = unit(this.direction.value);
+		const body = JSON.stringify({tau_aniso: [t], ...parameters});
+		const key = JSON.stringify(parameters);
+		const [{json}, around] = await Promise.all([request(PATH, body, signal), this.around(key, parameters, signal)]);
+		this.draw(parameters, t, json.values[0], around);
+		this.exchange.show(PATH, body, json);
+	}
+
+	/* The coefficients in all directions; they do not depend on the chosen one. */
+	async around(key, parameters, signal) {
+		if (this.known?.key !== key) {
+			const tau_aniso = Array.from({length: N_DIRECTIONS}, (_, i) => unit((360 * i) / N_DIRECTIONS));
+			const {json} = await request(PATH, JSON.stringify({tau_aniso, ...parameters}), signal);
+			this.known = {key, tau_aniso, values: json.values};
+		}
+		return this.known;
+	}
+
+	draw({mu_s_aniso, mu_k_aniso, mu_s, mu_k}, t, [static_, kinetic], around) {
+		const axes = (pair, scalar) => (pair.every((v) => v === 0) ? [scalar, scalar] : pair);
+		const ellipses = {static: axes(mu_s_aniso, mu_s), kinetic: axes(mu_k_aniso, mu_k)};
+		const largest = Math.max(...ellipses.static, ...ellipses.kinetic, 1e-300),
+			scale = REACH / largest;
+		const g = this.drawing;
+		g.replaceChildren();
+		add(g, "circle", {class: "rim", cx: CENTRE, cy: CENTRE, r: RIM});
+		add(g, "line", {class: "zero", x1: 20, x2: 380, y1: CENTRE, y2: CENTRE});
+		add(g, "line", {class: "zero", x1: CENTRE, x2: CENTRE, y1: 20, y2: 380});
+		add(g, "text", {x: 394, y: CENTRE + 16, "text-anchor": "end"}, "t₀");
+		add(g, "text", {x: CENTRE + 8, y: 16}, "t₁");
+		for (const [kind, [a, b]] of Object.entries(ellipses)) {
+			const column = kind === "static" ? 0 : 1;
+			const points = around.tau_aniso.map(([c, s], i) => {
+				const r = scale * around.values[i][column];
+				return `${(CENTRE + r * c).toFixed(2)},${(CENTRE - r * s).toFixed(2)}`;
+			});
+			add(g, "ellipse", {class: kind, cx: CENTRE, cy: CENTRE, rx: scale * a, ry: scale * b});
+			add(g, "polygon", {class: `around ${kind}`, points: points.join(" ")});
+			add(g, "line", {
+				class: `point ${kind}`,
+				x1: CENTRE,
+				y1: CENTRE,
+				x2: CENTRE + scale * a * t[0],
+				y2: CENTRE - scale * b * t[1],
+			});
+			add(g, "circle", {
+				class: `point ${kind}`,
+				cx: CENTRE + scale * a * t[0],
+				cy: CENTRE - scale * b * t[1],
+				r: 4,
+			});
+		}
+		arrow(g, CENTRE, CENTRE, (RIM - 11) * t[0], -(RIM - 11) * t[1], "slip");
+		arrow(g, CENTRE, CENTRE, -scale * static_ * t[0], scale * static_ * t[1], "force static");
+		arrow(g, CENTRE, CENTRE, -scale * kinetic * t[0], scale * kinetic * t[1], "force kinetic");
+		const pair = (v) => `(${v.map((w) => format(Math.abs(w) < 1e-15 ? 0 : w, 6)).join(", ")})`;
+		fillList(this.list, [
+			["slip direction t", pair(t), "t"],
+			["effective μ static", String(static_), "mu_s"],
+			["effective μ kinetic", String(kinetic), "mu_k"],
+			["force direction −t", pair(t.map((v) => -v)), "force"],
+			["kinetic force ÷ normal force", pair(t.map((v) => -kinetic * v)), "kinetic"],
+		]);
+	}
+}

@@ -1,0 +1,79 @@
+/* A request as a curl command, with a button that copies it, and the answer. */
+import {hasToken} from "./service.js";
+
+const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+export function curl(path, body) {
+	const lines = [`curl -s ${quote(new URL(path, document.baseURI).href)}`, "-H 'Content-Type: application/json'"];
+	if (hasToken()) lines.push('-H "Authorization: Bearer $TOKEN"');
+	lines.push(`-d ${quote(body)}`);
+	return lines.join(" \\\n  ");
+}
+
+const isFlat = (value) =>
+	Array.isArray(value) &&
+	value.every(
+		(v) =>
+			typeof v !== "object" ||
+			v === null ||
+			(Array.isArray(v) && v.length <= 2 && v.every((w) => typeof w === "number")),
+	);
+
+/* One field a line; an array of numbers is a line, however long: it is wrapped where it is shown. */
+export function pretty(value, indent = "") {
+	if (value === null || typeof value !== "object") return JSON.stringify(value);
+	if (isFlat(value)) return `[${value.map((v) => JSON.stringify(v)).join(", ")}]`;
+	const inner = `${indent}  `;
+	const parts = Array.isArray(value)
+		? value.map((v) => pretty(v, inner))
+		: Object.entries(value).map(([name, v]) => `${JSON.stringify(name)}: ${pretty(v, inner)}`);
+	const [open, close] = Array.isArray(value) ? "[]" : "{}";
+	return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
+}
+
+/* The clipboard's interface is there on secure origins only; elsewhere the text is selected and copied as by hand. */
+async function copy(element) {
+	if (navigator.clipboard) return navigator.clipboard.writeText(element.textContent);
+	getSelection().selectAllChildren(element);
+	if (!document.execCommand("copy")) throw new Error("not copied");
+}
+
+export class Exchange {
+	constructor(details, of) {
+		this.request = this.block(details, `Request: ${of}`, "request");
+		this.answer = this.block(details, `Answer: ${of}`, "answer");
+		const button = document.createElement("button"),
+			told = document.createElement("span");
+		button.type = "button";
+		button.textContent = "Copy";
+		button.setAttribute("aria-label", `Copy the request: ${of}`);
+		told.setAttribute("role", "status");
+		button.addEventListener("click", async () => {
+			told.textContent = await copy(this.request).then(
+				() => "Copied.",
+				() => "It could not be copied; select it by hand.",
+			);
+			setTimeout(() => {
+				told.textContent = "";
+			}, 3000);
+		});
+		const bar = document.createElement("p");
+		bar.append(button, " ", told);
+		this.request.before(bar);
+	}
+
+	block(details, label, kind) {
+		const pre = document.createElement("pre");
+		pre.className = kind;
+		pre.tabIndex = 0;
+		pre.setAttribute("role", "group");
+		pre.setAttribute("aria-label", label);
+		details.append(pre);
+		return pre;
+	}
+
+	show(path, body, answer) {
+		this.request.textContent = curl(path, pretty(JSON.parse(body)));
+		this.answer.textContent = pretty(answer);
+	}
+}

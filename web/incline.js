@@ -1,0 +1,361 @@
+/* A block on an incline in 2D: forces, stick or slip, Coulomb cone, Hessian. */
+import {makeHandle} from "./controls.js";
+import {Exchange} from "./exchange.js";
+import {add, arrow, fillList, format, set} from "./svg.js";
+import {Latest, reporter, request} from "./service.js";
+
+const G = 9.81; /* m/s² */
+const LENGTH = 2,
+	WIDTH = 0.5,
+	HEIGHT = 0.3; /* of the slope and of the block, m */
+const SHOWN = {
+	x: 200,
+	y: 180,
+	half: 150,
+	scale: 150,
+	weight: 85,
+}; /* the slope's middle and half length; pixels per m, per weight */
+const N_DOF = 12;
+
+/* Vertices 0 1 2 3: the block, uphill bottom first; 4 5: the slope from top to bottom. */
+function positions(c, s) {
+	const at = (along, up) => [along * c + up * s, (LENGTH - along) * s + up * c];
+	const a = (LENGTH - WIDTH) / 2,
+		b = a + WIDTH;
+	return [at(a, 0), at(b, 0), at(b, HEIGHT), at(a, HEIGHT), at(0, 0), at(LENGTH, 0)];
+}
+
+export class Incline {
+	constructor(section, read, controls) {
+		Object.assign(this, {read, ...controls}); /* read gives the law; controls: angle, speed, mass */
+		this.contact = section.querySelector("#contact");
+		this.verdict = section.querySelector("#verdict");
+		this.why = section.querySelector("#why");
+		this.list = section.querySelector("dl");
+		this.cone = section.querySelector("#cone");
+		this.spy = section.querySelector("#spy");
+		this.readout = section.querySelector(".readout");
+		this.exchange = new Exchange(section.querySelector("details.exchange"), "block on the incline");
+		this.addPicture(section.querySelector("#incline-picture"));
+		this.cell = 0;
+		this.listenToSpy();
+		this.latest = new Latest((signal) => this.ask(signal), reporter(section));
+	}
+
+	addPicture(svg) {
+		this.drawing = add(svg, "g");
+		this.slope = add(svg, "circle", {
+			class: "handle ground",
+			r: 10,
+			role: "slider",
+			tabindex: "0",
+			"aria-label": "angle, degrees",
+			"aria-valuemin": "0",
+			"aria-valuemax": "60",
+		});
+		this.pace = add(svg, "circle", {
+			class: "handle slip",
+			r: 10,
+			role: "slider",
+			tabindex: "0",
+			"aria-label": "velocity divided by eps_v",
+			"aria-valuemin": "-20",
+			"aria-valuemax": "20",
+		});
+		makeHandle(svg, this.slope, {
+			drag: (x, y) => this.angle.moveTo((Math.atan2(SHOWN.y - y, SHOWN.x - x) * 180) / Math.PI),
+			step: (n) => this.angle.moveTo(this.angle.value + n),
+		});
+		makeHandle(svg, this.pace, {
+			drag: (x, y) => {
+				const {c, s, foot} = this.frame();
+				this.speed.moveTo(((x - foot.x) * c + (y - foot.y) * s) / 120);
+			},
+			step: (n) => this.speed.moveTo(this.speed.position + 0.02 * n),
+		});
+	}
+
+	/* Cosine and sine of the angle, and where the arrow of the velocity begins. */
+	frame() {
+		const theta = (this.angle.value * Math.PI) / 180,
+			c = Math.cos(theta),
+			s = Math.sin(theta);
+		const up = HEIGHT * SHOWN.scale + 18;
+		return {theta, c, s, foot: {x: SHOWN.x + up * s, y: SHOWN.y - up * c}};
+	}
+
+	update() {
+		this.place();
+		this.latest.update();
+	}
+
+	place() {
+		const {c, s, foot} = this.frame(),
+			p = 120 * this.speed.position;
+		set(this.slope, {
+			cx: SHOWN.x - SHOWN.half * c,
+			cy: SHOWN.y - SHOWN.half * s,
+			"aria-valuenow": String(this.angle.value),
+		});
+		set(this.pace, {cx: foot.x + p * c, cy: foot.y + p * s, "aria-valuenow": String(this.speed.value)});
+	}
+
+	batch(law, {c, s}) {
+		const v = this.speed.value * law.eps_v,
+			moving = [v * c, -v * s];
+		return {
+			dim: 2,
+			positions: positions(c, s),
+			velocities: [moving, moving, moving, moving, [0, 0], [0, 0]],
+			friction: law,
+			collisions: {
+				edge_vertex: {
+					vertices: [
+						[0, 4, 5],
+						[1, 4, 5],
+					],
+					normal_force: (this.mass.value * G * c) / 2,
+				},
+			},
+			outputs: ["potential", "gradient", "hessian", "collisions"],
+			collision_outputs: [
+				"potential",
+				"tangential_velocity",
+				"mu_s",
+				"mu_k",
+				"normal_force",
+				"status",
+				"slip_ratio",
+			],
+		};
+	}
+
+	async ask(signal) {
+		const law = this.read(),
+			frame = this.frame(),
+			m = this.mass.value;
+		const batch = this.batch(law, frame),
+			body = JSON.stringify(batch);
+		const [{json}, curve] = await Promise.all([request("v1/evaluate", body, signal), this.resistance(law, signal)]);
+		this.exchange.show("v1/evaluate", body, json);
+		const forces = this.forces(json, batch, frame, m);
+		this.tell(law, frame, forces, json.collisions.edge_vertex, curve);
+		this.drawScene(frame, forces);
+		this.drawCone(law, frame, forces);
+		this.drawHessian(json.hessian);
+	}
+
+	/* mu f1 from rest to eps_v: the largest is what friction can hold. Asked for again only when the law has changed. */
+	async resistance(law, signal) {
+		const key = JSON.stringify(law);
+		if (this.known?.key !== key) {
+			const y = Array.from({length: 201}, (_, i) => law.eps_v * (i / 200));
+			const {json} = await request("v1/functions/smooth_mu_f1", JSON.stringify({y, ...law}), signal);
+			this.known = {key, values: json.values, largest: Math.max(...json.values)};
+		}
+		return this.known;
+	}
+
+	/* Friction is the negative gradient; along: down the slope. */
+	forces({gradient}, batch, {c, s}, m) {
+		const on = (i) => -(gradient[2 * i] * c - gradient[2 * i + 1] * s);
+		const corners = [on(0), on(1)];
+		return {
+			corners,
+			friction: corners[0] + corners[1],
+			normal: 2 * batch.collisions.edge_vertex.normal_force,
+			weight: m * G,
+			pull: m * G * s,
+			mass: m,
+		};
+	}
+
+	tell(law, {theta}, forces, contacts, {values, largest}) {
+		const sticks = contacts.status.every((status) => status === 0);
+		const ratio = contacts.slip_ratio[0];
+		const tan = Math.abs(Math.tan(theta)),
+			holds = tan <= largest;
+		const next = values.findIndex((v) => v >= tan);
+		const creep = next > 0 ? (next - 1 + (tan - values[next - 1]) / (values[next] - values[next - 1])) / 200 : 0;
+		this.state(this.contact, sticks ? "stick" : "slip", sticks ? "■ Sticks" : "▶ Slides");
+		this.state(
+			this.verdict,
+			holds ? "stick" : "slip",
+			holds ? "■ Friction can hold the block" : "▶ Friction cannot hold the block",
+		);
+		this.why.textContent =
+			`The slip ratio is ${format(ratio, 3)}: the speed is ${sticks ? "below" : "not below"} εᵥ. ` +
+			`tan θ = ${format(tan)} is ${holds ? "not " : ""}above the largest μ f₁, ${format(largest)}: left alone, the block ` +
+			(!holds ? "speeds up." : tan > 0 ? `creeps down at ${format(creep, 2)} εᵥ.` : "rests.");
+		const net = (forces.pull + forces.friction) / forces.mass;
+		fillList(this.list, [
+			["velocity", `${format(this.speed.value * law.eps_v)} m/s`, "velocity"],
+			["normal force, both corners", `${format(forces.normal, 6)} N`, "normal"],
+			["gravity along the slope", `${format(forces.pull, 6)} N`, "pull"],
+			["friction along the slope", `${format(forces.friction, 6)} N`, "friction"],
+			["acceleration down the slope", `${format(net, 6)} m/s²`, "acceleration"],
+			["friction ÷ normal force", format(Math.abs(forces.friction) / forces.normal, 6), "mu"],
+			["tan θ", format(Math.tan(theta), 6), "tan"],
+		]);
+	}
+
+	/* A live region that is written anew is read anew. */
+	state(element, kind, text) {
+		element.dataset.state = kind;
+		if (element.textContent !== text) element.textContent = text;
+	}
+
+	drawScene({c, s, theta, foot}, forces) {
+		const {x, y, half, scale, weight} = SHOWN,
+			g = this.drawing,
+			p = 120 * this.speed.position;
+		const at = (along, up) => [x + along * c + up * s, y + along * s - up * c];
+		const points = (...list) => list.map(([px, py]) => `${px.toFixed(2)},${py.toFixed(2)}`).join(" ");
+		const [tx, ty] = at(-half, 0),
+			[bx, by] = at(half, 0),
+			w = (WIDTH / 2) * scale,
+			h = HEIGHT * scale;
+		g.replaceChildren();
+		add(g, "polygon", {class: "ground", points: points([tx, ty], [bx, by], [bx, by + 14], [tx, by + 14])});
+		add(g, "polygon", {class: "block", points: points(at(-w, 0), at(w, 0), at(w, h), at(-w, h))});
+		add(
+			g,
+			"text",
+			{x: bx - 58, y: by + 10 - (theta < 0.12 ? 0 : 4), class: "angle"},
+			`θ = ${format(this.angle.value)}°`,
+		);
+		const [mx, my] = at(0, h / 2);
+		add(g, "circle", {class: "mass", cx: mx, cy: my, r: 3});
+		arrow(g, mx, my, 0, weight, "gravity");
+		const unit = forces.weight > 0 ? weight / forces.weight : 0;
+		[-w, w].forEach((along, i) => {
+			const [cx, cy] = at(along, 0),
+				n = (unit * forces.normal) / 2,
+				f = unit * forces.corners[i];
+			add(g, "circle", {class: "corner", cx, cy, r: 3});
+			arrow(g, cx, cy, n * s, -n * c, "normal");
+			arrow(g, cx, cy, f * c, f * s, "force");
+		});
+		const shown = Math.sign(p) * Math.max(Math.abs(p) - 9, 0); /* up to the handle */
+		arrow(g, foot.x, foot.y, shown * c, shown * s, "slip");
+	}
+
+	drawCone({mu_s, mu_k}, {c}, forces) {
+		const x = 150,
+			y = 215,
+			svg = this.cone;
+		const widest = Math.max(mu_s, mu_k) * c;
+		const unit = Math.min(185, widest > 0 ? 135 / widest : 185) / (forces.weight || 1);
+		const side = (mu) => Math.min(mu * 230, 1e5);
+		svg.replaceChildren();
+		add(svg, "polygon", {
+			class: "cone kinetic",
+			points: `${x},${y} ${x - side(mu_k)},${y - 230} ${x + side(mu_k)},${y - 230}`,
+		});
+		for (const sign of [-1, 1])
+			add(svg, "line", {class: "cone static", x1: x, y1: y, x2: x + sign * side(mu_s), y2: y - 230});
+		add(svg, "line", {class: "zero", x1: 0, x2: 300, y1: y, y2: y});
+		add(svg, "line", {class: "zero", x1: x, x2: x, y1: 0, y2: y});
+		add(svg, "text", {x: 4, y: y + 18}, "up the slope");
+		add(svg, "text", {x: 296, y: y + 18, "text-anchor": "end"}, "down the slope");
+		add(svg, "line", {class: "need", x1: x, y1: y, x2: x - unit * forces.pull, y2: y - unit * forces.normal});
+		arrow(svg, x, y, unit * forces.friction, -unit * forces.normal, "force");
+		const share = Math.abs(forces.friction) / forces.normal;
+		const where =
+			share < mu_k
+				? "inside the kinetic cone"
+				: share > mu_k
+					? "between the kinetic and the static cone"
+					: "on the kinetic cone";
+		svg.setAttribute("aria-label", `Coulomb cone: the contact force is ${where}`);
+	}
+
+	/* Triplets of both corners: duplicates add up. A map from row * 12 + column to the value. */
+	drawHessian({rows, cols, values}) {
+		const entries = new Map();
+		rows.forEach((row, i) => {
+			const key = N_DOF * row + cols[i];
+			entries.set(key, (entries.get(key) ?? 0) + values[i]);
+		});
+		const largest = Math.max(...[...entries.values()].map(Math.abs), 0),
+			size = 18,
+			x0 = 60,
+			y0 = 8;
+		this.entries = entries;
+		this.spy.replaceChildren();
+		for (let i = 0; i < 6; i++) {
+			const name = `${i < 4 ? "corner" : "slope"} ${i}`;
+			add(this.spy, "text", {x: x0 - 6, y: y0 + 2 * size * i + size + 4, "text-anchor": "end"}, name);
+		}
+		for (let i = 0; i <= 6; i++) {
+			add(this.spy, "line", {
+				class: "grid",
+				x1: x0,
+				x2: x0 + N_DOF * size,
+				y1: y0 + 2 * i * size,
+				y2: y0 + 2 * i * size,
+			});
+			add(this.spy, "line", {
+				class: "grid",
+				x1: x0 + 2 * i * size,
+				x2: x0 + 2 * i * size,
+				y1: y0,
+				y2: y0 + N_DOF * size,
+			});
+		}
+		for (const [key, value] of entries) {
+			const x = x0 + size * (key % N_DOF),
+				y = y0 + size * Math.floor(key / N_DOF);
+			const strength = largest > 0 ? 0.25 + 0.75 * Math.sqrt(Math.abs(value) / largest) : 0;
+			const kind = value > 0 ? "plus" : value < 0 ? "minus" : "none";
+			if (kind !== "none")
+				add(this.spy, "rect", {
+					class: `entry ${kind}`,
+					x: x + 1,
+					y: y + 1,
+					width: size - 2,
+					height: size - 2,
+					"fill-opacity": strength,
+				});
+			add(
+				this.spy,
+				"text",
+				{class: `entry ${kind}`, x: x + size / 2, y: y + size / 2 + 4.5, "text-anchor": "middle"},
+				{plus: "+", minus: "−", none: "·"}[kind],
+			);
+		}
+		this.spy.dataset.entries = JSON.stringify(
+			[...entries].map(([key, value]) => [Math.floor(key / N_DOF), key % N_DOF, value]),
+		);
+		this.frameOfCell = add(this.spy, "rect", {class: "cell", width: size, height: size});
+		this.pointCell = (cell) => {
+			const row = Math.floor(cell / N_DOF),
+				col = cell % N_DOF,
+				value = this.entries.get(cell);
+			this.cell = cell;
+			set(this.frameOfCell, {x: x0 + size * col, y: y0 + size * row});
+			const text =
+				`row ${row}, column ${col}: ` +
+				(value === undefined ? "not in the pattern" : `${String(value).replace("-", "−")} N s/m`);
+			this.readout.textContent = text;
+			set(this.spy, {"aria-valuenow": String(cell), "aria-valuetext": text});
+		};
+		this.pointCell(this.cell);
+	}
+
+	listenToSpy() {
+		this.spy.addEventListener("keydown", (event) => {
+			const step = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: N_DOF, ArrowUp: -N_DOF}[event.key];
+			if (step === undefined || !this.pointCell) return;
+			event.preventDefault();
+			const to = this.cell + step;
+			if (to >= 0 && to < N_DOF * N_DOF) this.pointCell(to);
+		});
+		this.spy.addEventListener("pointermove", (event) => {
+			const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.spy.getScreenCTM().inverse());
+			const col = Math.floor((at.x - 60) / 18),
+				row = Math.floor((at.y - 8) / 18);
+			if (this.pointCell && col >= 0 && col < N_DOF && row >= 0 && row < N_DOF) this.pointCell(N_DOF * row + col);
+		});
+	}
+}

@@ -1,0 +1,171 @@
+/* The scalar functions over speed. */
+import {Exchange} from "./exchange.js";
+import {Plot} from "./plot.js";
+import {format} from "./svg.js";
+import {Latest, reporter, request} from "./service.js";
+
+const FUNCTIONS = [
+	{
+		name: "smooth_mu_f1",
+		symbol: "μ f₁",
+		unit: "",
+		title: "μ(y) f₁(y)",
+		text: "The friction force divided by the normal force.",
+	},
+	{
+		name: "smooth_friction_f0",
+		symbol: "f₀",
+		unit: "m/s",
+		title: "f₀(y)",
+		text: "The mollified speed, an integral of f₁: y from εᵥ on, smooth at rest.",
+	},
+	{
+		name: "smooth_friction_f1",
+		symbol: "f₁",
+		unit: "",
+		title: "f₁(y)",
+		text: "From rest (0) to full slip (1): the sign of the speed, made smooth.",
+	},
+	{
+		name: "smooth_friction_f2",
+		symbol: "f₂",
+		unit: "s/m",
+		title: "f₂(y) = f₁′(y)",
+		text: "Its derivative, zero from εᵥ on.",
+	},
+	{
+		name: "smooth_friction_f1_over_x",
+		symbol: "f₁/y",
+		unit: "s/m",
+		title: "f₁(y) / y",
+		text: "What multiplies the slip vector in the force; finite at rest.",
+	},
+	{
+		name: "smooth_mu",
+		symbol: "μ",
+		unit: "",
+		title: "μ(y)",
+		text: "The coefficient goes from static at rest to kinetic at εᵥ.",
+	},
+	{
+		name: "smooth_mu_derivative",
+		symbol: "μ′",
+		unit: "s/m",
+		title: "μ′(y)",
+		text: "Its derivative: negative where friction weakens with speed.",
+	},
+	{
+		name: "smooth_mu_f0",
+		symbol: "∫ μ f₁",
+		unit: "m/s",
+		title: "∫ μ(y) f₁(y) dy",
+		text: "The potential divided by the normal force: μₖ y from εᵥ on.",
+	},
+	{
+		name: "smooth_mu_f2",
+		symbol: "(μ f₁)′",
+		unit: "s/m",
+		title: "(μ f₁)′(y)",
+		text: "Stiffness along the slip; negative where μ f₁ falls.",
+	},
+	{
+		name: "smooth_mu_f1_over_x",
+		symbol: "μ f₁/y",
+		unit: "s/m",
+		title: "μ(y) f₁(y) / y",
+		text: "Stiffness across the slip.",
+	},
+];
+const STEPS = 160; /* from 0 to eps_v where the plots end at 2 eps_v; eps_v itself is always among the points */
+
+export class Law {
+	constructor(section, read) {
+		this.read = read; /* gives {eps_v, mu_s, mu_k, mu_transition, range: [from, to]} */
+		this.select = section.querySelector("select");
+		this.exchange = new Exchange(section.querySelector("details.exchange"), "function");
+		this.answers = {};
+		this.cursor = null;
+		this.plots = FUNCTIONS.map(
+			(what, i) =>
+				new Plot(section.querySelector(".plots"), what, {
+					large: i === 0,
+					guides: () => this.guides(what.name),
+					onCursor: (index) => this.point(index),
+				}),
+		);
+		this.reading = section.querySelector(".reading");
+		for (const {name} of FUNCTIONS) this.select.append(new Option(name));
+		this.select.addEventListener("change", () => this.showExchange());
+		this.latest = new Latest((signal) => this.ask(signal), reporter(section));
+	}
+
+	update() {
+		this.latest.update();
+	}
+
+	guides(name) {
+		const {mu_s, mu_k} = this.shown ?? {};
+		return name === "smooth_mu_f1" && this.shown ? [[mu_s, "μₛ"], ...(mu_k === mu_s ? [] : [[mu_k, "μₖ"]])] : [];
+	}
+
+	sample({eps_v, range: [from, to]}) {
+		const n = to - from === 2 ? STEPS : to - from === 4 ? STEPS / 2 : STEPS / 2.5;
+		return Array.from({length: (to - from) * n + 1}, (_, i) => eps_v * ((from * n + i) / n));
+	}
+
+	/* All curves or none: what is seen together belongs together. */
+	async ask(signal) {
+		const law = this.read();
+		const y = this.sample(law),
+			list = JSON.stringify(y);
+		const {eps_v, mu_s, mu_k, mu_transition} = law;
+		const tails = {
+			friction: JSON.stringify({eps_v}).slice(1),
+			mu: JSON.stringify({mu_s, mu_k, eps_v, mu_transition}).slice(1),
+		};
+		const answers = await Promise.all(
+			this.plots.map(async ({what: {name}}) => {
+				const path = `v1/functions/${name}`;
+				const body = `{"y":${list},${name.startsWith("smooth_mu") ? tails.mu : tails.friction}`;
+				return {path, body, json: (await request(path, body, signal)).json};
+			}),
+		);
+		this.shown = law;
+		this.y = y;
+		this.answers = Object.fromEntries(this.plots.map(({what}, i) => [what.name, answers[i]]));
+		this.plots.forEach((plot, i) =>
+			plot.show(y, answers[i].json.values, law.range[0] < 0 ? [-eps_v, eps_v] : [eps_v]),
+		);
+		this.tellReading();
+		this.showExchange();
+	}
+
+	/* All plots read at the same speed: at eps_v until somebody points elsewhere. */
+	point(index) {
+		this.cursor = index;
+		this.tellReading();
+	}
+
+	tellReading() {
+		const at = Math.min(this.cursor ?? this.y.indexOf(this.shown.eps_v), this.y.length - 1);
+		for (const plot of this.plots) plot.moveTo(at);
+		this.reading.textContent =
+			`Reading at y = ${String(this.y[at]).replace("-", "−")} m/s, ` +
+			`${format(this.y[at] / this.shown.eps_v)} εᵥ. ${this.peak()}`;
+	}
+
+	peak() {
+		const values = this.answers.smooth_mu_f1?.json.values;
+		if (!values || this.shown.mu_s <= this.shown.mu_k) return "";
+		const i = values.indexOf(Math.max(...values));
+		return (
+			`The largest μ f₁ is ${format(values[i])}, at ${format(Math.abs(this.y[i]) / this.shown.eps_v, 2)} εᵥ: ` +
+			"f₁ is not yet 1 where μ begins to fall, so that it stays below μₛ."
+		);
+	}
+
+	showExchange() {
+		const shown = this.answers[this.select.value];
+		if (shown) this.exchange.show(shown.path, shown.body, shown.json);
+	}
+}
