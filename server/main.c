@@ -5,6 +5,7 @@
 #include "listen.h"
 #include "log.h"
 #include "options.h"
+#include "resources.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HURRIED_MS = 1000, SPARE_FILES = 64 };
+enum { HURRIED_MS = 1000 };
 
 /* A program may be started without them. The next file to be opened, a connection perhaps, would take their numbers, and
  * the log would be written there. */
@@ -77,7 +78,7 @@ static void wake_main(void)
 static void allow_files(long long connections)
 {
 	struct rlimit limit;
-	rlim_t wanted = (rlim_t)connections + SPARE_FILES;
+	rlim_t wanted = (rlim_t)connections + SRV_SPARE_FILES;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
 		return;
 	limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > wanted ? wanted : limit.rlim_max;

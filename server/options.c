@@ -46,7 +46,7 @@ static const struct option table[] = {
 	{"max-vertices", "N", COUNT, "50000000", NULL, 1, 1000000000, AT(max_vertices), "vertices in a request; over it: 413"},
 	{"memory-bytes", "BYTES", BYTES, NULL, "3/4 of the memory of the machine or its container", 16 * M, 1024 * G,
 	 AT(memory_bytes), "memory of all requests together: their bodies, contacts, results and answers; over it: 503"},
-	{"connections", "N", COUNT, "1024", NULL, 1, 65536, AT(connections), "connections open at one time; over it: 503"},
+	{"connections", "N", COUNT, NULL, "1024, or as many as the limit on open files has room for", 1, 65536, AT(connections), "connections open at one time; over it: 503"},
 	{"connections-per-address", "N", COUNT, NULL, "as many as connections", 1, 65536, AT(connections_per_address),
 	 "connections open at one time from one address (IPv6: one /64); over it: 429"},
 	{"receive-seconds", "N", COUNT, "120", NULL, 1, 86400, AT(receive_seconds),
@@ -564,6 +564,8 @@ static enum srv_start settle(struct srv_options *options, FILE *err)
 		options->threads = srv_available_cpus();
 	if (options->io_threads == 0)
 		options->io_threads = srv_available_cpus() < 256 ? srv_available_cpus() : 256;
+	if (options->connections == 0)
+		options->connections = srv_available_connections() < 1024 ? srv_available_connections() : 1024;
 	if (options->io_threads > options->connections)
 		options->io_threads = options->connections;
 	if (options->connections_per_address == 0)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static bool read_line(const char *directory, const char *name, char *line, size_t bytes)
@@ -143,4 +144,12 @@ long long srv_available_memory(void)
 	const long long machine = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	const long long allowed = tighter(machine > 0 ? machine : 0, srv_quota_memory("/proc/self/cgroup", "/sys/fs/cgroup"));
 	return allowed > 0 ? allowed : 1LL << 30;
+}
+
+long long srv_available_connections(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max >= INT_MAX)
+		return INT_MAX;
+	return limit.rlim_max > SRV_SPARE_FILES ? (long long)limit.rlim_max - SRV_SPARE_FILES : 1;
 }

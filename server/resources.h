@@ -5,10 +5,15 @@
 #ifndef SERVER_RESOURCES_H
 #define SERVER_RESOURCES_H
 
+/* Files that a process has open beside its connections, and some to spare. */
+enum { SRV_SPARE_FILES = 64 };
+
 /* >= 1 */
 int srv_available_cpus(void);
 /* Bytes, > 0 */
 long long srv_available_memory(void);
+/* Connections that the hard limit on open files has room for, >= 1. */
+long long srv_available_connections(void);
 
 /**
  * The tightest quota on the way from a process's cgroup to the root: CPUs rounded up, memory in bytes.

@@ -262,6 +262,22 @@ test_connections_per_address() {
 	stop_server
 }
 
+test_connections_and_files() {
+	local limit # 1024 is what most systems allow
+	for limit in "$(ulimit -Hn)" 1024 100 10; do
+		is "--connections: with $limit files" "$(ulimit -n "$limit" && "$FRICTIOND" --print-config | grep '^connections = ')" \
+			"connections = $((limit >= 1088 ? 1024 : limit > 64 ? limit - 64 : 1))"
+	done
+	rm -f "$WORK/stdout"
+	mkfifo "$WORK/stdout"
+	(ulimit -n 100 && exec "$FRICTIOND" --port 0 --connections 37) >"$WORK/stdout" 2>"$WORK/log" &
+	SERVER_PID=$!
+	exec 9<"$WORK/stdout"
+	read -r _ <&9
+	stop_server
+	like "--connections: more than there are files is told" "$(cat "$WORK/log")" 'open files is too low for 37 connections'
+}
+
 test_connection_limit() {
 	local first second line
 	start_server --connections 1
@@ -536,6 +552,7 @@ stop_server
 is "exit 0 at the end" "$STATUS" 0
 test_environment
 test_spread
+test_connections_and_files
 test_connection_limit
 test_connections_per_address
 test_long_bodies
