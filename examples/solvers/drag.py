@@ -127,8 +127,8 @@ class Spring:
     """Pulls the front of the slab along x: stiffness and damper, shared by the vertices; the far end moves steadily."""
 
     def __init__(self, vertices, stiffness, damping, speed):
-        self.vertices, self.k, self.c, self.speed, self.time, self.end = (
-            vertices, stiffness / len(vertices), damping / len(vertices), speed, 0.0, None)
+        self.vertices, self.speed, self.end = vertices, speed, None
+        self.k, self.c = stiffness / len(vertices), damping / len(vertices)
 
     def begin_step(self, x, h):
         at = x[self.vertices, 0]
@@ -167,7 +167,6 @@ class Push:
         return -self.forces, coo_matrix((x.size, x.size)).tocsr()
 
 
-
 # -- the runs ---------------------------------------------------------------------------------------------------------
 
 def simulate(client, bodies, options, clock, seconds, of_floor=(), spring=None, push=None):
@@ -178,7 +177,7 @@ def simulate(client, bodies, options, clock, seconds, of_floor=(), spring=None, 
                          "mu_k": table(options.mu_k)}}
     barrier = ipc.Barrier(DHAT, ipc.stiffness_for(bodies.weight / len(bodies.floor), DHAT))
     floor = {"plane_normal": [0, 0, 1], "plane_origin": [0, 0, 0], **dict(of_floor)}
-    friction = ipc.Friction(client, law, options.eps_v, options.step, barrier, plane_vertex=floor)
+    friction = ipc.Friction(client, law, options.eps_v, barrier, plane_vertex=floor)
     solver = ipc.Solver(bodies.rest, bodies.elastic, friction, bodies.pairs, options.step, [0, 0, -G],
                         lags=options.lags)
     clock.solvers.append(solver)

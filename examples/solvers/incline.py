@@ -62,7 +62,7 @@ class Incline:
         bottom = np.flatnonzero(rest[:, 1] == 0)
         contacts = ipc.Contacts({"edge_vertex": [[v, self.n, self.n + 1] for v in bottom]}, dim=2)
         load = elastic.masses.sum() * G * np.cos(theta) / len(bottom)
-        self.friction = ipc.Friction(client, {"mu_s": options.mu, "mu_k": options.mu_k}, options.eps_v, options.step,
+        self.friction = ipc.Friction(client, {"mu_s": options.mu, "mu_k": options.mu_k}, options.eps_v,
                                      ipc.Barrier(DHAT, ipc.stiffness_for(load, DHAT)))
         self.solver = ipc.Solver(x, elastic, self.friction, lambda _: contacts, options.step, [0, -G],
                                  fixed=[self.n, self.n + 1], lags=options.lags)

@@ -287,19 +287,20 @@ class Friction:
     from the lagged positions and the barrier, and the direction of slip that anisotropic coefficients depend on. Only
     with all of these fixed is the answer's gradient that of its potential, and a line search on the energy possible."""
 
-    def __init__(self, client, law, eps_v, h, barrier, **of_groups):
+    def __init__(self, client, law, eps_v, barrier, **of_groups):
         """law: the request's `friction` without eps_v (m/s); of_groups: {group: its further fields}."""
-        self.client, self.barrier, self.of_groups = client, barrier, of_groups
-        self.law = {**law, "eps_v": eps_v * h}
+        self.client, self.law, self.eps_v, self.barrier, self.of_groups = client, law, eps_v, barrier, of_groups
         self.evaluations, self.seconds = 0, 0.0
 
-    def lag(self, x, displacement, start):
+    def lag(self, x, displacement, start, h):
+        """From now on friction is that of contacts as they are at x, for motions away from `start` within time h."""
         self.start, self.last = start, (None, None)
         groups = {name: {"vertices": vertices, **self.of_groups.get(name, {})}
                   for name, vertices in self.barrier.contacts.groups.items()}
         self.batch = {
-            "dim": x.shape[1], "positions": x, "lagged_velocities": displacement, "friction": self.law,
-            "barrier": {"dhat": self.barrier.dhat, "stiffness": self.barrier.stiffness}, "collisions": groups,
+            "dim": x.shape[1], "positions": x, "lagged_velocities": displacement, "collisions": groups,
+            "friction": {**self.law, "eps_v": self.eps_v * h},  # displacements, so a displacement
+            "barrier": {"dhat": self.barrier.dhat, "stiffness": self.barrier.stiffness},
             # clamp: a coefficient that falls from static to kinetic makes the Hessian indefinite
             "hessian": {"format": "csr", "projection": "clamp"},
         }
@@ -307,6 +308,8 @@ class Friction:
     def answer(self, x):
         """One request gives energy, gradient and Hessian, and the answer is kept: most first tries of the line search
         are accepted, and then all are needed."""
+        if not self.batch["collisions"]:  # which the service takes for a mistake
+            return {"potential": 0.0, "gradient": np.zeros(x.size), "hessian": csr_matrix((x.size, x.size))}
         if self.last[0] is None or not np.array_equal(self.last[0], x):
             begin = time.perf_counter()
             answer = self.client.evaluate({**self.batch, "velocities": x - self.start})
@@ -327,7 +330,8 @@ class Friction:
 # -- time -------------------------------------------------------------------------------------------------------------
 
 class NotConverged(Exception):
-    """A smaller time step or a larger eps_v may help."""
+    def __str__(self):
+        return f"{self.args[0]} A smaller time step or a larger eps_v may help."
 
 
 class Solver:
@@ -343,7 +347,7 @@ class Solver:
         free = np.ones(x.shape, dtype=bool)
         free[list(fixed)] = False
         self.free = np.flatnonzero(free.ravel())
-        self.tolerance = 1e-3 * friction.law["eps_v"]  # m; what is a small step is decided by friction, not by the mesh
+        self.tolerance = 1e-3 * friction.eps_v * h  # m; friction decides what a small step is, not the mesh
         self.steps = self.iterations = 0
 
     def step(self):
@@ -359,7 +363,7 @@ class Solver:
         lagged, displacement = start, h * self.v
         for _ in range(self.lags):
             # More than one lag: the contact forces of the step's end, instead of those of its start, limit friction.
-            self.friction.lag(lagged, displacement, start)
+            self.friction.lag(lagged, displacement, start, h)
             x = lagged = self.minimise(x)
             displacement = x - start
         self.x, self.v = x, (x - start) / h
@@ -388,7 +392,7 @@ class Solver:
             if abs(p).max() <= self.tolerance:
                 return x + self.longest(x, p) * p
             x, energy = self.search(x, energy, p, slope)
-        raise NotConverged(f"Newton's method did not converge in step {self.steps}: |p| = {abs(p).max():.2g} m")
+        raise NotConverged(f"Newton's method did not converge in step {self.steps}, |p| = {abs(p).max():.2g} m.")
 
     def direction(self, gradient, hessian):
         p = np.zeros(gradient.size)
@@ -413,7 +417,7 @@ class Solver:
             if found <= energy + 1e-4 * alpha * slope + rounding:
                 return trial, found
             alpha /= 2
-        raise NotConverged(f"the line search found no smaller energy in step {self.steps}")
+        raise NotConverged(f"The line search found no smaller energy in step {self.steps}.")
 
 
 # -- what both programs tell ------------------------------------------------------------------------------------------

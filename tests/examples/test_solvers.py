@@ -138,7 +138,7 @@ def test_nothing_passes_through(server):
     rest, triangles = ipc.block((0.2, 0.1), (2, 1))
     x = np.concatenate([rest + [0, 0.02], [[-50.0, 0.0], [50.0, 0.0]]])
     contacts = ipc.Contacts({"edge_vertex": [[v, len(rest), len(rest) + 1] for v in range(len(rest))]}, dim=2)
-    friction = ipc.Friction(ipc.frictiond.Client(server), {"mu": 0.3}, EPS_V, 0.5, ipc.Barrier(1e-3, 1e12))
+    friction = ipc.Friction(ipc.frictiond.Client(server), {"mu": 0.3}, EPS_V, ipc.Barrier(1e-3, 1e12))
     solver = ipc.Solver(x, ipc.Elastic(rest, triangles, 1000.0, 1e6), friction, lambda _: contacts, 0.5, [0, -G],
                         fixed=[len(rest), len(rest) + 1])
     solver.v[:len(rest)] = [10.0, -60.0]
@@ -146,6 +146,39 @@ def test_nothing_passes_through(server):
         solver.step()
         assert contacts.gaps(solver.x).min() > 0
     assert abs(solver.v).max() < 60 and np.array_equal(solver.x[len(rest):], x[len(rest):])
+
+
+class Alone:
+    """Friction where nothing touches: nobody is asked."""
+    def evaluate(self, batch):
+        raise AssertionError("there is nothing to ask")
+
+
+def alone(*terms):
+    rest, triangles = ipc.block((0.2, 0.1), (2, 1))
+    friction = ipc.Friction(Alone(), {"mu": 0.3}, EPS_V, ipc.Barrier(1e-3, 1e9))
+    return ipc.Solver(rest, ipc.Elastic(rest, triangles, 1000.0, 1e6), friction, lambda _: ipc.Contacts({}), 0.01,
+                      [0, -G], terms=terms)
+
+
+def test_nothing_touches():
+    """Free fall of implicit Euler: h^2 g (1 + 2 + 3)."""
+    solver = alone()
+    start = solver.x
+    for _ in range(3):
+        solver.step()
+    assert solver.x - start == pytest.approx(np.broadcast_to([0, -6 * G * 1e-4], start.shape), abs=1e-12)
+
+
+def test_a_term_whose_gradient_is_wrong_does_not_converge():
+    class Wrong:
+        def energy(self, x):
+            return 1e3 * x.sum()
+
+        def derivatives(self, x):
+            return np.full_like(x, -1e3), ipc.csr_matrix((x.size, x.size))
+    with pytest.raises(ipc.NotConverged, match="no smaller energy in step 0.* smaller time step"):
+        alone(Wrong()).step()
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------
