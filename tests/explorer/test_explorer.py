@@ -633,7 +633,9 @@ def test_nobody_is_barred(browser, server, page_of, view):
     page = page_of(server).open(**VIEWS[view])
     page.run("await state.page.screenshot({path: `build/explorer/${given.view}.png`, fullPage: true})",
              view=view.replace(" ", "-"))  # to be looked at
-    page.see("() => { for (const details of document.querySelectorAll('details')) details.open = true; }")
+    # One table of ten: each has hundreds of rows, and the tool looks at all of them.
+    page.see("""() => { for (const details of document.querySelectorAll(".exchange, .large details"))
+        details.open = true; }""")
     page.idle()
     assert page.see("() => document.documentElement.scrollWidth <= innerWidth")
     page.fill(angle=50, speed=5)
@@ -644,9 +646,10 @@ def test_nobody_is_barred(browser, server, page_of, view):
         const source = state.fs.readFileSync(state.axe, "utf8");
         await session.send("Runtime.evaluate", {expression: source + ";0"});
         const {result} = await session.send("Runtime.evaluate", {awaitPromise: true, returnByValue: true,
-            expression: "axe.run().then((r) => r.violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.html)]))"});
+            expression: `axe.run().then((r) => ({passes: r.passes.length,
+                violations: r.violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.html)])}))`});
         return result.value""")
-    assert found == []
+    assert found["violations"] == [] and found["passes"] > 20
     if view.startswith("dark"):
         paper = page.see("() => getComputedStyle(document.body).backgroundColor")
         assert all(int(v) < 64 for v in re.findall("[0-9]+", paper))
