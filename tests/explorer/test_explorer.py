@@ -11,6 +11,7 @@ import urllib.request
 import pytest
 
 import law
+from conftest import servers
 
 FUNCTIONS = ["smooth_mu_f1", "smooth_friction_f0", "smooth_friction_f1", "smooth_friction_f2",
              "smooth_friction_f1_over_x", "smooth_mu", "smooth_mu_derivative", "smooth_mu_f0", "smooth_mu_f2", "smooth_mu_f1_over_x"]
@@ -525,21 +526,33 @@ def test_busy_services_are_asked_again(browser, server, page_of):
     assert y[20] == pytest.approx(float(law.value("smooth_mu_f1", x[20], 1e-3, 1.9, 0.4)), rel=1e-14)
 
 
-def test_a_service_that_goes_away_and_comes_back(browser, page_of):
-    from conftest import servers
-    process, base = servers.start()
+@pytest.fixture
+def replaceable():
+    """A function that starts the service on a port (0: a free one); gives its base URL and a function that stops it."""
+    running = []
+
+    def start(port):
+        process, base = servers.start("--port", str(port))
+        running.append(process)
+        return base, lambda: servers.stop(running.pop())
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+def test_a_service_that_goes_away_and_comes_back(page_of, replaceable):
+    base, stop = replaceable(0)
     page = page_of(base).open()
-    assert servers.stop(process) == 0
+    assert stop() == 0
     page.fill(mu_k=0.25)
     page.wait("() => /does not answer/.test(document.getElementById('trouble').textContent)")
-    port = base.rsplit(":", 1)[1]
-    program = servers.ROOT / "build/frictiond"
-    process = subprocess.Popen([str(program), "--port", port], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline().startswith(servers.READY)
+    _, stop = replaceable(base.rsplit(":", 1)[1])
     page.wait("() => document.getElementById('trouble').hidden")
     page.idle()
     assert page.curve("smooth_mu")[1][-1] == 0.25
-    assert servers.stop(process) == 0
+    assert stop() == 0
 
 
 # ---- tokens and policy ----
