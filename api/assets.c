@@ -9,19 +9,20 @@
 #define SCRIPT "text/javascript; charset=utf-8"
 #define ICON "image/svg+xml; charset=utf-8"
 
-#define ASSETS(X)                                         \
-	X(index, "/", "index.html", PAGE)                     \
+#define ASSETS(X) \
+	X(index, "/", "index.html", PAGE) \
 	X(style, "/explorer/explorer.css", "explorer.css", STYLE) \
-	X(icon, "/explorer/icon.svg", "icon.svg", ICON)       \
+	X(icon, "/explorer/icon.svg", "icon.svg", ICON) \
 	X(main, "/explorer/explorer.js", "explorer.js", SCRIPT) \
 	X(service, "/explorer/service.js", "service.js", SCRIPT) \
 	X(controls, "/explorer/controls.js", "controls.js", SCRIPT) \
-	X(svg, "/explorer/svg.js", "svg.js", SCRIPT)          \
-	X(plot, "/explorer/plot.js", "plot.js", SCRIPT)       \
+	X(svg, "/explorer/svg.js", "svg.js", SCRIPT) \
+	X(plot, "/explorer/plot.js", "plot.js", SCRIPT) \
 	X(exchange, "/explorer/exchange.js", "exchange.js", SCRIPT) \
-	X(law, "/explorer/law.js", "law.js", SCRIPT)          \
+	X(law, "/explorer/law.js", "law.js", SCRIPT) \
 	X(ellipse, "/explorer/ellipse.js", "ellipse.js", SCRIPT) \
-	X(incline, "/explorer/incline.js", "incline.js", SCRIPT)
+	X(incline, "/explorer/incline.js", "incline.js", SCRIPT) \
+	X(spy, "/explorer/spy.js", "spy.js", SCRIPT)
 
 /* .incbin: a string literal of this length would be beyond what ISO C promises. Its paths start where make runs. */
 #define INCLUDE(name, path, file, type)                                                                    \

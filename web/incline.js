@@ -2,6 +2,7 @@
 import {makeHandle} from "./controls.js";
 import {Exchange} from "./exchange.js";
 import {add, arrow, fillList, format, set} from "./svg.js";
+import {Spy} from "./spy.js";
 import {Latest, reporter, request} from "./service.js";
 
 const G = 9.81; /* m/s² */
@@ -15,7 +16,7 @@ const SHOWN = {
 	scale: 150,
 	weight: 85,
 }; /* the slope's middle and half length; pixels per m, per weight */
-const N_DOF = 12;
+const BLOCKS = ["corner 0", "corner 1", "corner 2", "corner 3", "slope 4", "slope 5"];
 
 /* Vertices 0 1 2 3: the block, uphill bottom first; 4 5: the slope from top to bottom. */
 function positions(c, s) {
@@ -33,12 +34,9 @@ export class Incline {
 		this.why = section.querySelector("#why");
 		this.list = section.querySelector("dl");
 		this.cone = section.querySelector("#cone");
-		this.spy = section.querySelector("#spy");
-		this.readout = section.querySelector(".readout");
+		this.spy = new Spy(section.querySelector("#spy"), section.querySelector(".readout"), BLOCKS, "N s/m");
 		this.exchange = new Exchange(section.querySelector("details.exchange"), "block on the incline");
 		this.addPicture(section.querySelector("#incline-picture"));
-		this.cell = 0;
-		this.listenToSpy();
 		this.latest = new Latest((signal) => this.ask(signal), reporter(section));
 	}
 
@@ -142,7 +140,7 @@ export class Incline {
 		this.tell(law, frame, forces, json.collisions.edge_vertex, curve);
 		this.drawScene(frame, forces);
 		this.drawCone(law, frame, forces);
-		this.drawHessian(json.hessian);
+		this.spy.show(json.hessian);
 	}
 
 	/* mu f1 from rest to eps_v: the largest is what friction can hold. Asked for again only when the law has changed. */
@@ -260,102 +258,7 @@ export class Incline {
 		add(svg, "text", {x: 296, y: y + 18, "text-anchor": "end"}, "down the slope");
 		add(svg, "line", {class: "need", x1: x, y1: y, x2: x - unit * forces.pull, y2: y - unit * forces.normal});
 		arrow(svg, x, y, unit * forces.friction, -unit * forces.normal, "force");
-		const share = Math.abs(forces.friction) / forces.normal;
-		const where =
-			share < mu_k
-				? "inside the kinetic cone"
-				: share > mu_k
-					? "between the kinetic and the static cone"
-					: "on the kinetic cone";
-		svg.setAttribute("aria-label", `Coulomb cone: the contact force is ${where}`);
-	}
-
-	/* Triplets of both corners: duplicates add up. A map from row * 12 + column to the value. */
-	drawHessian({rows, cols, values}) {
-		const entries = new Map();
-		rows.forEach((row, i) => {
-			const key = N_DOF * row + cols[i];
-			entries.set(key, (entries.get(key) ?? 0) + values[i]);
-		});
-		const largest = Math.max(...[...entries.values()].map(Math.abs), 0),
-			size = 18,
-			x0 = 60,
-			y0 = 8;
-		this.entries = entries;
-		this.spy.replaceChildren();
-		for (let i = 0; i < 6; i++) {
-			const name = `${i < 4 ? "corner" : "slope"} ${i}`;
-			add(this.spy, "text", {x: x0 - 6, y: y0 + 2 * size * i + size + 4, "text-anchor": "end"}, name);
-		}
-		for (let i = 0; i <= 6; i++) {
-			add(this.spy, "line", {
-				class: "grid",
-				x1: x0,
-				x2: x0 + N_DOF * size,
-				y1: y0 + 2 * i * size,
-				y2: y0 + 2 * i * size,
-			});
-			add(this.spy, "line", {
-				class: "grid",
-				x1: x0 + 2 * i * size,
-				x2: x0 + 2 * i * size,
-				y1: y0,
-				y2: y0 + N_DOF * size,
-			});
-		}
-		for (const [key, value] of entries) {
-			const x = x0 + size * (key % N_DOF),
-				y = y0 + size * Math.floor(key / N_DOF);
-			const strength = largest > 0 ? 0.25 + 0.75 * Math.sqrt(Math.abs(value) / largest) : 0;
-			const kind = value > 0 ? "plus" : value < 0 ? "minus" : "none";
-			if (kind !== "none")
-				add(this.spy, "rect", {
-					class: `entry ${kind}`,
-					x: x + 1,
-					y: y + 1,
-					width: size - 2,
-					height: size - 2,
-					"fill-opacity": strength,
-				});
-			add(
-				this.spy,
-				"text",
-				{class: `entry ${kind}`, x: x + size / 2, y: y + size / 2 + 4.5, "text-anchor": "middle"},
-				{plus: "+", minus: "−", none: "·"}[kind],
-			);
-		}
-		this.spy.dataset.entries = JSON.stringify(
-			[...entries].map(([key, value]) => [Math.floor(key / N_DOF), key % N_DOF, value]),
-		);
-		this.frameOfCell = add(this.spy, "rect", {class: "cell", width: size, height: size});
-		this.pointCell = (cell) => {
-			const row = Math.floor(cell / N_DOF),
-				col = cell % N_DOF,
-				value = this.entries.get(cell);
-			this.cell = cell;
-			set(this.frameOfCell, {x: x0 + size * col, y: y0 + size * row});
-			const text =
-				`row ${row}, column ${col}: ` +
-				(value === undefined ? "not in the pattern" : `${String(value).replace("-", "−")} N s/m`);
-			this.readout.textContent = text;
-			set(this.spy, {"aria-valuenow": String(cell), "aria-valuetext": text});
-		};
-		this.pointCell(this.cell);
-	}
-
-	listenToSpy() {
-		this.spy.addEventListener("keydown", (event) => {
-			const step = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: N_DOF, ArrowUp: -N_DOF}[event.key];
-			if (step === undefined || !this.pointCell) return;
-			event.preventDefault();
-			const to = this.cell + step;
-			if (to >= 0 && to < N_DOF * N_DOF) this.pointCell(to);
-		});
-		this.spy.addEventListener("pointermove", (event) => {
-			const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.spy.getScreenCTM().inverse());
-			const col = Math.floor((at.x - 60) / 18),
-				row = Math.floor((at.y - 8) / 18);
-			if (this.pointCell && col >= 0 && col < N_DOF && row >= 0 && row < N_DOF) this.pointCell(N_DOF * row + col);
-		});
+		const lean = format(Math.abs(forces.friction) / forces.normal);
+		svg.setAttribute("aria-label", `Coulomb cone: the force leans by ${lean}, the cones by ${mu_s} and ${mu_k}`);
 	}
 }
