@@ -119,12 +119,26 @@ static void free_response(void *response)
 	free(response);
 }
 
+static void drop_answer(struct request *request)
+{
+	if (request->response)
+		free_response(request->response);
+	request->response = NULL;
+}
+
+/* Room for the answer; what was to be said until now is dropped. @return false without memory: nothing can be said then */
+static bool make_answer(struct request *request)
+{
+	drop_answer(request);
+	request->response = malloc(sizeof *request->response);
+	request->answered = !request->response;
+	return request->response;
+}
+
 static void refuse(struct request *request, int status, const char *detail)
 {
-	request->response = malloc(sizeof *request->response);
-	if (!request->response)
-		return;
-	api_problem(status, detail, request->response);
+	if (make_answer(request))
+		api_problem(status, detail, request->response);
 }
 
 static void reject(struct request *request, enum srv_rejection why, int status, const char *detail)
@@ -327,7 +341,6 @@ static void refuse_if_full(struct request *request)
 	if (!asks || !request->admitted.computes || !srv_admission_is_full(request->http->admission))
 		return;
 	reject_for_queue(request);
-	request->answered = !request->response;
 }
 
 static void ask_api(struct request *request)
@@ -340,12 +353,10 @@ static void ask_api(struct request *request)
 		refuse_if_full(request);
 		return;
 	}
-	request->response = malloc(sizeof response);
-	if (request->response)
+	if (make_answer(request))
 		*request->response = response;
 	else
 		api_response_free(&response);
-	request->answered = !request->response;
 }
 
 static struct srv_gauges read_gauges(const struct srv_http *http)
@@ -367,10 +378,10 @@ static struct srv_gauges read_gauges(const struct srv_http *http)
 
 static void tell_metrics(struct request *request)
 {
-	struct api_response *response = request->response = malloc(sizeof *response);
 	const struct srv_gauges gauges = read_gauges(request->http);
-	if (!response)
+	if (!make_answer(request))
 		return;
+	struct api_response *response = request->response;
 	api_response_clear(response);
 	response->status = 200;
 	response->content_type = srv_metrics_type;
@@ -390,7 +401,6 @@ static void ask_metrics(struct request *request)
 		if (request->response)
 			api_response_add_header(request->response, "Allow", "GET, HEAD");
 	}
-	request->answered = !request->response;
 }
 
 static void ask(struct request *request)
@@ -410,11 +420,10 @@ static bool passes_gate(struct request *request)
 		return true;
 	if (entry->status != 204) {
 		reject(request, SRV_REJECTED_UNAUTHORIZED, entry->status, entry->detail);
-	} else if ((request->response = malloc(sizeof *request->response))) {
+	} else if (make_answer(request)) {
 		api_response_clear(request->response);
 		request->response->status = entry->status;
 	}
-	request->answered = !request->response;
 	return false;
 }
 
@@ -455,7 +464,6 @@ static bool is_faulty(struct request *request)
 		return false;
 	request->closes = true;
 	refuse(request, status, detail);
-	request->answered = !request->response;
 	return true;
 }
 
@@ -498,7 +506,6 @@ static void take(struct request *request, const char *bytes, size_t n)
 		refuse(request, 413, detail);
 	else
 		reject(request, SRV_REJECTED_MEMORY, 503, "The memory for large requests is taken; try again soon.");
-	request->answered = !request->response;
 }
 
 static enum MHD_Result receive(struct request *request, const char *bytes, size_t n)
@@ -523,8 +530,7 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 static void handle(struct request *request, const struct api_service *service)
 {
 	struct api_request view = api_view(request);
-	request->response = malloc(sizeof *request->response);
-	if (request->response)
+	if (make_answer(request))
 		api_handle(service, &view, request->response);
 	srv_body_free(&request->body, request->http->admission);
 }
@@ -562,7 +568,6 @@ static void compute(struct srv_job *job)
 	handle(request, &request->http->large);
 	if (!atomic_load(&job->stop) || !request->response || request->response->status != 503 || !is_overdue(request))
 		return;
-	free_response(request->response);
 	refuse_overdue(request);
 }
 
@@ -578,8 +583,6 @@ static void resume(struct srv_job *job, bool computed)
 		else
 			refuse(request, 503, "The server stopped before the turn of this request.");
 	}
-	if (!request->response)
-		request->answered = true;
 	MHD_resume_connection(request->connection); /* from here on the request may be gone */
 }
 
@@ -768,8 +771,7 @@ static void on_completed(void *closure, struct MHD_Connection *connection, void 
 		srv_linger(dup(socket_of(request)));
 	if (request->target)
 		record(request, reason(code));
-	if (request->response)
-		free_response(request->response);
+	drop_answer(request);
 	srv_body_free(&request->body, http->admission);
 	bool begun = request->begun;
 	free(request->target);
@@ -823,8 +825,7 @@ static void say_late(struct srv_http *http, struct MHD_Connection *connection)
 	answer_on(&request, fd);
 	srv_linger(dup(fd));
 	record(&request, "timeout");
-	if (request.response)
-		free_response(request.response);
+	drop_answer(&request);
 }
 
 static void on_connection(void *http, struct MHD_Connection *connection, void **context,
@@ -912,8 +913,7 @@ static void send_away(struct srv_http *http, int fd, const struct sockaddr *addr
 	answer_on(&request, fd);
 	srv_linger(fd);
 	record(&request, NULL);
-	if (request.response)
-		free_response(request.response);
+	drop_answer(&request);
 }
 
 /* The library gives connections to its threads in turn, by the number of the file. */
