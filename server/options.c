@@ -351,12 +351,13 @@ static bool print_openapi(const struct srv_options *options, FILE *out, FILE *er
 	const struct api_service service = srv_service(options);
 	size_t bytes;
 	char *text = api_openapi_print(&service, &bytes);
-	if (text)
+	const bool ok = text;
+	if (ok)
 		fprintf(out, "%s\n", text);
 	else
 		fputs("frictiond: not enough memory\n", err);
 	free(text);
-	return text;
+	return ok;
 }
 
 /* The option of this name, n bytes; -1 if there is none. */

@@ -1,6 +1,7 @@
 #include "server/options.h"
 
 #include "server/log.h"
+#include "server/resources.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +75,7 @@ static void test_defaults(void **state)
 	assert_int_equal(reading.options.port, 8080);
 	assert_int_equal(reading.options.max_json_bytes, 256LL << 20);
 	assert_int_equal(reading.options.max_answer_bytes, 4LL << 30);
-	assert_int_equal(reading.options.connections, 1024);
+	assert_int_equal(reading.options.connections, srv_available_connections() < 1024 ? srv_available_connections() : 1024);
 	assert_int_equal(reading.options.drain_seconds, 30);
 	assert_int_equal(reading.options.log_level, SRV_INFO);
 	assert_null(reading.options.tokens);
