@@ -1,4 +1,4 @@
-/** HTTP/1.1 over TCP: connections, bodies, answers. http.c alone knows libmicrohttpd. */
+/** HTTP/1.1 over TCP: connections, bodies, answers. The files behind it (http_internal.h) alone know libmicrohttpd. */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 

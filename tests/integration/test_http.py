@@ -258,6 +258,15 @@ def test_answered_byte_by_byte(connect, name):
     assert connection.is_usable()
 
 
+def test_refused_by_the_head_and_then_by_a_chunk(connect):
+    """The chunk before the fault is longer than what the server reads at once, so that the first answer is there already.
+    The second takes its place; that the first does not leak is seen by the build with AddressSanitizer."""
+    connection = connect()
+    connection.send(CHUNKED.replace(b"smooth_mu", b"nothing") + b"30000\r\n" + b" " * 0x30000 + b"\r\nxyz\r\n")
+    check_answer(connection.answer(), 400)
+    assert connection.is_closed()
+
+
 def test_http_1_0_needs_no_host_and_closes(connect):
     connection = connect()
     connection.send(b"GET /healthz HTTP/1.0\r\n\r\n")
