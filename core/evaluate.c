@@ -136,7 +136,7 @@ static void work_on_part(void *data, size_t part, size_t begin, size_t end, stru
 		else if (!evaluate_span(task, span, first, last, fault))
 			return;
 		if (i % SPANS_BETWEEN_STOPS == 0 && stop_raised(task->context))
-			return; /* parallel_phases sees it too */
+			return; /* parallel_phases looks at the flag afterwards */
 	}
 	if (!c->ordinary && !all_finite(gradient, n))
 		*fault = overflow(task);

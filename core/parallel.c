@@ -97,7 +97,9 @@ struct fault parallel_phases(const struct fric_context *context, int n_threads, 
 #pragma omp parallel num_threads(n_threads)
 		run_phases(&region, phases, n_phases);
 	}
-	return atomic_load(&region.stopped) ? (struct fault){FRIC_E_STOPPED, SIZE_MAX} : region.lowest;
+	/* The last piece may have ended early without anybody having asked for another one: what is there may not be whole. */
+	const bool stopped = atomic_load(&region.stopped) || stop_raised(context);
+	return stopped ? (struct fault){FRIC_E_STOPPED, SIZE_MAX} : region.lowest;
 }
 
 struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task)

@@ -14,7 +14,8 @@ struct fault {
 	size_t position; /* of the contact, over all groups */
 };
 
-/* Works on [begin, end), which is piece `chunk` of a loop; sets *fault to the first one it meets and returns then. */
+/* Works on [begin, end), which is piece `chunk` of a loop; sets *fault to the first one it meets and returns then. May
+ * return early once the stop flag is raised. */
 typedef void chunk_work(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault);
 
 static inline size_t n_chunks(size_t n)
@@ -39,7 +40,7 @@ bool stop_raised(const struct fric_context *context);
 /**
  * Runs up to FRIC_MAX_PHASES phases in one parallel region: a phase begins when the one before is done, and does not after
  * a fault. One thread opens no region.
- * @return the lowest fault; code FRIC_OK if there is none
+ * @return the lowest fault; FRIC_E_STOPPED if the stop flag is raised, be it at the very end; FRIC_OK if there is none
  */
 struct fault parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
                              void *task);

@@ -361,6 +361,57 @@ static void test_stop(void **state)
 	fric_contacts_free(c);
 }
 
+/* Kernels that raise the flag on the way. */
+static struct {
+	const struct fric_kernels *kernels;
+	atomic_int calls_left;
+	atomic_bool stop;
+} stopper;
+
+static void force_then_stop(struct kernel_block *block)
+{
+	stopper.kernels->force(block);
+	if (atomic_fetch_sub(&stopper.calls_left, 1) == 1)
+		atomic_store(&stopper.stop, true);
+}
+
+/* Raised whenever it likes: a result is whole or none. */
+static void test_stop_on_the_way(void **state)
+{
+	(void)state;
+	enum { N = 40000 };
+	int32_t *vertices = malloc(N * sizeof(*vertices));
+	double *v = malloc(9 * N * sizeof(*v)), *expected = v + 3 * N, *gradient = v + 6 * N;
+	for (int i = 0; i < N; i++)
+		vertices[i] = i;
+	for (int i = 0; i < 3 * N; i++)
+		v[i] = sin(i);
+	const struct fric_batch batch = floor_batch(vertices, N, N);
+	struct fric_contacts *c = prepared(&batch);
+	struct fric_error error;
+	double whole, potential;
+	int stopped = 0, finished = 0;
+	assert_ok(fric_evaluate(&serial, c, v, &whole, expected, &error));
+	stopper.kernels = fric_kernels_find("baseline");
+	struct fric_kernels kernels = *stopper.kernels;
+	kernels.force = force_then_stop;
+	for (int calls = 1; calls < N / FRIC_BLOCK + 2; calls += 3) {
+		const struct fric_context context = {.n_threads = 1 + calls % 3, .parallel_from = 1, .stop = &stopper.stop,
+		                                     .kernels = &kernels};
+		atomic_store(&stopper.calls_left, calls);
+		atomic_store(&stopper.stop, false);
+		const enum fric_code code = fric_evaluate(&context, c, v, &potential, gradient, &error);
+		stopped += code == FRIC_E_STOPPED;
+		finished += code == FRIC_OK;
+		if (code == FRIC_OK && (potential != whole || memcmp(gradient, expected, 3 * N * sizeof(*v)) != 0))
+			fail_msg("stopped at call %d: a result that is not whole", calls);
+	}
+	assert_true(stopped > 0 && stopped + finished == (N / FRIC_BLOCK + 3) / 3);
+	fric_contacts_free(c);
+	free(vertices);
+	free(v);
+}
+
 /* The matchstick: direction (0.6, 0.8) of the slip. */
 static void test_matchstick(void **state)
 {
@@ -486,6 +537,7 @@ int main(void)
 		cmocka_unit_test(test_skipped_contacts_do_nothing),
 		cmocka_unit_test(test_skipped_contacts_cannot_overflow),
 		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_stop_on_the_way),
 		cmocka_unit_test(test_matchstick),
 		cmocka_unit_test(test_half_an_ellipse),
 		cmocka_unit_test(test_matchstick_threshold),
