@@ -37,7 +37,8 @@ for i in range(answer["n_vertices"]):
 try:
     from scipy.sparse import csr_matrix
 except ImportError:
-    sys.exit("for the sparse matrix: apt-get install python3-scipy")
+    print("for the sparse matrix: apt-get install python3-scipy, and /usr/bin/python3", file=sys.stderr)
+    sys.exit()
 h = answer["hessian"]
 H = csr_matrix((h["data"], h["indices"], h["indptr"]), shape=h["shape"])
 print(f"Hessian {H.shape[0]} x {H.shape[1]}, {H.nnz} entries, asymmetry {abs(H - H.T).max():.1e} N s/m")

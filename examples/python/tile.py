@@ -6,9 +6,14 @@ Needs NumPy and SciPy (Debian: python3-numpy python3-scipy).
 """
 import sys
 
-import numpy as np
+try:
+    import numpy as np
+    import scipy.sparse  # noqa: F401, of the matrix
+except ImportError as missing:
+    sys.exit(f"{sys.executable}: {missing}. Debian's python3-numpy and python3-scipy are for /usr/bin/python3; "
+             "for another one: pip install numpy scipy")
 
-import frictiond
+import frictiond  # noqa: E402
 
 batch = {
     "dim": 3,

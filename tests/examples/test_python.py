@@ -86,6 +86,13 @@ def test_examples_say_why_they_fail(example, fail, nobody, refusing):
     assert "nonsense" in fail("python3", f"examples/python/{example}", "nonsense")
 
 
+def test_a_python_without_packages(server, run, fail, tile, same):
+    """As where another python3 comes first (-S: no packages): the one that needs none does its work, others say why not."""
+    same("\n".join(tile.splitlines()[:5]), run("python3", "-S", "examples/python/first_batch.py", server))
+    said = fail("python3", "-S", "examples/python/tile.py", server)
+    assert "numpy" in said and "pip install" in said and "Traceback" not in said
+
+
 # Numbers
 
 @pytest.mark.parametrize("frames", [False, True])
