@@ -4,7 +4,7 @@
 
 const char *const api_quantity_names[FRIC_N_QUANTITIES + 1] = {"potential", "gradient", "hessian", NULL};
 
-static double relative_difference(const struct fric_agreement *agreement)
+double api_relative_difference(const struct fric_agreement *agreement)
 {
 	return agreement->contacts > agreement->assembled ? agreement->contacts : agreement->assembled;
 }
@@ -15,7 +15,7 @@ static void render_agreement(struct api_job *job, const char *name, const struct
 	json_t *object = api_render_add(r, r->document.root, name, json_object());
 	api_render_number(r, object, "largest_difference", agreement->largest_difference);
 	api_render_number(r, object, "largest_entry", agreement->largest_entry);
-	api_render_number(r, object, "relative_difference", relative_difference(agreement));
+	api_render_number(r, object, "relative_difference", api_relative_difference(agreement));
 	api_render_number(r, object, "contacts", agreement->contacts);
 	api_render_number(r, object, "assembled", agreement->assembled);
 }

@@ -10,6 +10,9 @@
 /* As in the answer: "potential", "gradient", "hessian". */
 extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
 
+/* Of single contacts and of what is added up, the larger. */
+double api_relative_difference(const struct fric_agreement *agreement);
+
 struct api_comparison {
 	size_t n_vertices, n_contacts, n_skipped;
 	struct fric_comparison numbers;

@@ -50,6 +50,14 @@ static inline struct span span_at(const struct fric_contacts *contacts, size_t i
 /* Fills in the block's results for a span. @return false with *fault set when a result is not finite */
 bool block_run(const struct block_task *task, struct span span, struct kernel_block *block, struct fault *fault);
 
+/* Rows [n, dim] of the span's forces. */
+static inline void block_forces(size_t dim, struct span span, const struct kernel_block *block, double *out)
+{
+	for (size_t j = 0; j < span.n; j++)
+		for (size_t d = 0; d < dim; d++)
+			out[j * dim + d] = block->force[d][j];
+}
+
 /* The kernels of a context: the ones asked for, or the best of this processor. */
 const struct fric_kernels *kernels_of(const struct fric_context *context);
 

@@ -20,9 +20,7 @@ static void forces_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 		if (!block_run(&task->block, span, &block, fault))
 			return;
 		memcpy(task->claims->potentials + at, block.potential, span.n * sizeof(double));
-		for (size_t j = 0; j < span.n; j++)
-			for (size_t d = 0; d < dim; d++)
-				task->claims->forces[(at + j) * dim + d] = block.force[d][j];
+		block_forces(dim, span, &block, task->claims->forces + at * dim);
 		at += span.n;
 	}
 }

@@ -51,14 +51,6 @@ static void keep_potential(const struct evaluation *task, struct span span, cons
 	task->potentials[span_slot(span)] = sum_lanes(lane);
 }
 
-/* Rows [n, dim] of the span's forces. */
-static void store_forces(size_t dim, struct span span, const struct kernel_block *b, double *out)
-{
-	for (size_t j = 0; j < span.n; j++)
-		for (size_t d = 0; d < dim; d++)
-			out[j * dim + d] = b->force[d][j];
-}
-
 /* Contacts one after the other: forces are kept, or added up by this thread, which is then the only one. */
 static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
@@ -72,7 +64,7 @@ static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 			return;
 		keep_potential(task, span, &block);
 		if (task->forces)
-			store_forces((size_t)c->dim, span, &block, task->forces + at * (size_t)c->dim);
+			block_forces((size_t)c->dim, span, &block, task->forces + at * (size_t)c->dim);
 		else if (task->gradient)
 			scatter_block(c, span, &block, task->gradient);
 		at += span.n;
@@ -94,7 +86,7 @@ static bool evaluate_span(const struct evaluation *task, struct span span, int32
 	if (range.lowest >= first && range.highest < last) {
 		scatter_block(c, span, &block, task->gradient);
 	} else {
-		store_forces((size_t)c->dim, span, &block, forces);
+		block_forces((size_t)c->dim, span, &block, forces);
 		scatter_part(c, span, forces, first, last, task->gradient);
 	}
 	return true;

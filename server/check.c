@@ -93,7 +93,7 @@ static bool compare(struct checking *c)
 
 static void print_agreement(const char *name, const struct fric_agreement *a, FILE *out)
 {
-	const double relative = a->contacts > a->assembled ? a->contacts : a->assembled;
+	const double relative = api_relative_difference(a);
 	fprintf(out, "%-9s  %s  relative difference %-9.2g largest difference %-9.2g largest entry %.6g\n", name,
 	        relative <= FRIC_TOLERANCE ? "agrees " : "DIFFERS", relative, a->largest_difference, a->largest_entry);
 }
@@ -139,11 +139,8 @@ static bool start(struct checking *c)
 	const struct srv_options *o = c->options;
 	c->budget.most_bytes = (size_t)o->memory_bytes;
 	c->pool = api_pool_create(0, &c->budget);
-	c->service = (struct api_service){.n_threads = (int)o->threads, .max_json_bytes = (size_t)o->max_json_bytes,
-	                                  .max_frame_bytes = (size_t)o->max_frame_bytes,
-	                                  .max_answer_bytes = (size_t)o->max_answer_bytes,
-	                                  .max_contacts = (size_t)o->max_contacts,
-	                                  .max_vertices = (size_t)o->max_vertices, .pool = c->pool};
+	c->service = srv_service(o);
+	c->service.pool = c->pool;
 	api_response_clear(&c->response);
 	if (api_choose_kernels(&c->service, srv_kernels_name(o)))
 		return c->pool || refuse(c, "", "not enough memory");
