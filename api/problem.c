@@ -11,9 +11,9 @@ static char no_memory[] = "{\"type\":\"about:blank\",\"title\":\"Service Unavail
                           "\"detail\":\"not enough memory for this request now\",\"errors\":[]}";
 
 static const struct api_status statuses[] = {
-	{400, "Bad Request", API_ANYWHERE, "Not valid HTTP, not valid JSON (duplicate keys, trailing bytes, numbers"
-		" beyond a double's"
-	 " range, nesting over 2048 included), or not a valid frame. detail has line and column."},
+	{400, "Bad Request", API_ANYWHERE,
+	 "Not valid HTTP, not valid JSON (duplicate keys, trailing bytes, numbers beyond a double's range, nesting "
+	 "over 2048 included), or not a valid frame. detail has line and column."},
 	{401, "Unauthorized", API_WHERE_GATED, "The server has tokens, and the request has none of them."},
 	{403, "Forbidden", 0, ""},
 	{404, "Not Found", API_WHERE_NAMED, "There is nothing of that name."},
@@ -22,25 +22,27 @@ static const struct api_status statuses[] = {
 		"Accept admits neither application/json nor application/vnd.frictiond.frame."},
 	{408, "Request Timeout", API_ANYWHERE, "The request stopped arriving, or came too slowly."},
 	{411, "Length Required", API_WHERE_POSTED, "A POST without length: send Content-Length, or chunked."},
-	{413, "Content Too Large", API_ANYWHERE, "The body, a count in it, or the answer would be over a limit; detail"
-		" names it. Fewer"
-	 " contacts in a request, or the Hessian as factors."},
+	{413, "Content Too Large", API_ANYWHERE,
+	 "The body, a count in it, or the answer would be over a limit; detail names it. Fewer contacts in a "
+	 "request, or the Hessian as factors."},
 	{414, "URI Too Long", API_ANYWHERE, "The request line, or the query, is too long: POST."},
-	{415, "Unsupported Media Type", API_ANYWHERE, "Content-Type is neither application/json (absent means that) nor"
-	 " application/vnd.frictiond.frame, or the body is compressed."},
+	{415, "Unsupported Media Type", API_ANYWHERE,
+	 "Content-Type is neither application/json (absent means that) nor application/vnd.frictiond.frame, or the "
+	 "body is compressed."},
 	{417, "Expectation Failed", API_ANYWHERE, "The only expectation that can be met is 100-continue."},
-	{422, "Unprocessable Content", API_WHERE_CHECKED, "Well-formed, but wrong: unknown field, shape, range, sign,"
-		" missing field,"
-	 " degenerate contact, overflow. errors has pointers to the culprits."},
-	{429, "Too Many Requests", API_ANYWHERE, "There are as many connections from this address as the server takes."},
-	{431, "Request Header Fields Too Large", API_ANYWHERE, "The head of the request is too long, or has too many"
-		" lines."},
-	{500, "Internal Server Error", API_ANYWHERE, "A fault of the service, never of the input; report it with the"
-		" request id."},
+	{422, "Unprocessable Content", API_WHERE_CHECKED,
+	 "Well-formed, but wrong: unknown field, shape, range, sign, missing field, degenerate contact, overflow. "
+	 "errors has pointers to the culprits."},
+	{429, "Too Many Requests", API_ANYWHERE,
+	 "There are as many connections from this address as the server takes."},
+	{431, "Request Header Fields Too Large", API_ANYWHERE,
+	 "The head of the request is too long, or has too many lines."},
+	{500, "Internal Server Error", API_ANYWHERE,
+	 "A fault of the service, never of the input; report it with the request id."},
 	{501, "Not Implemented", 0, ""},
-	{503, "Service Unavailable", API_ANYWHERE, "The queue is full, memory is taken, the deadline has passed, or the"
-		" server is"
-	 " draining. Repeat after Retry-After seconds: repeating is safe."},
+	{503, "Service Unavailable", API_ANYWHERE,
+	 "The queue is full, memory is taken, the deadline has passed, or the server is draining. Repeat after "
+	 "Retry-After seconds: repeating is safe."},
 	{505, "HTTP Version Not Supported", API_ANYWHERE, "Neither HTTP/1.1 nor HTTP/1.0."},
 };
 
