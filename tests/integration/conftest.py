@@ -1,8 +1,11 @@
-"""A running server for the tests: the program named by FRICTIOND (default build/frictiond) on a free port."""
+"""A running server for the tests: the program named by FRICTIOND (default build/frictiond) on a free port; and waiting
+for what servers do in their own time."""
+import http.client
 import os
 import pathlib
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -32,6 +35,29 @@ def stop(process):
     process.stdout.close()
     assert rest == ""
     return code
+
+
+def eventually(condition):
+    """What a condition gives once that is true; gives up after a minute (something is broken, not slow). A request is
+    counted and logged when its last byte has been sent, so perhaps after it was received."""
+    for _ in range(1200):
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it never came true")
+
+
+def with_more_time(attempt):
+    """For what a client has to have done before a time of the server's is over: attempt(seconds) with a second, and
+    where the machine was too slow for that, with more. A minute must do."""
+    for seconds in (1, 4, 16, 64):
+        try:
+            return attempt(seconds)
+        except (AssertionError, OSError, http.client.HTTPException):
+            if seconds == 64:
+                raise
+    return None
 
 
 @pytest.fixture(scope="session")

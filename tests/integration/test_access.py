@@ -16,7 +16,7 @@ import urllib.parse
 
 import pytest
 
-from conftest import READY, ROOT
+from conftest import READY, ROOT, eventually, with_more_time
 
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
 EVALUATE = "/v1/evaluate"
@@ -49,11 +49,8 @@ class Server:
 
     def await_log(self, text, n):
         """Returns the log once it has the text n times: a line may be written a moment after its answer was sent."""
-        for _ in range(1200):
-            if self.log().count(text) >= n:
-                return self.log()
-            time.sleep(0.05)
-        pytest.fail(f"{text!r} never came: {self.log()}")
+        eventually(lambda: self.log().count(text) >= n)
+        return self.log()
 
     def hang_up(self, expected):
         """SIGHUP; returns once the log says it once more."""
@@ -267,7 +264,7 @@ def test_reload_under_load(serve, tokens):
 
     def client(token, expected):
         connection, n = server.connect(), 0
-        while not stop.is_set():
+        while n == 0 or not stop.is_set():
             status = ask(connection, "POST", EVALUATE, token, CONTACT, JSON)[0]
             if status != expected:
                 wrong.append((token, status))
@@ -484,31 +481,51 @@ def test_http_hygiene_under_tls(https):
 
 
 def test_too_slow_under_tls(serve, certificates):
-    server, context = serve(*tls_options(certificates["a"]), "--receive-seconds", 1), trust(certificates["a"])
+    context = trust(certificates["a"])
     head = b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" % EVALUATE.encode()
-    for begin in head + b"Content-Length: 100\r\n\r\n{", head + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n":
+
+    def attempt(seconds):
+        server = serve(*tls_options(certificates["a"]), "--receive-seconds", seconds)
+        for more in b"Content-Length: 100\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n":
+            with encrypted(server, context) as s:
+                s.sendall(head + more)
+                got = until_end(s)
+            assert got.startswith(b"HTTP/1.1 408 ") and b"application/problem+json" in got
         with encrypted(server, context) as s:
-            s.sendall(begin)
-            got = until_end(s)
-        assert got.startswith(b"HTTP/1.1 408 ") and b"application/problem+json" in got
-    with encrypted(server, context) as s:
-        s.sendall(head)
-        assert until_end(s) == b""  # nothing that is not encrypted
+            s.sendall(head)
+            assert until_end(s) == b""  # nothing that is not encrypted
+
+    with_more_time(attempt)
 
 
 def test_ends_are_announced(serve, certificates):
     """Of an idle connection, and of one whose client asked for it; the library itself would just close."""
-    server, context = serve(*tls_options(certificates["a"]), "--receive-seconds", 1), trust(certificates["a"])
-    for request in b"", b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", \
-            b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n":
-        with encrypted(server, context) as s:
-            s.sendall(request)
-            assert until_end(s).count(b"HTTP/1.1 200 ") == (1 if request else 0)
+    context = trust(certificates["a"])
+
+    def attempt(seconds):
+        server = serve(*tls_options(certificates["a"]), "--receive-seconds", seconds)
+        for request in b"", b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", \
+                b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n":
+            with encrypted(server, context) as s:
+                s.sendall(request)
+                assert until_end(s).count(b"HTTP/1.1 200 ") == (1 if request else 0)
+
+    with_more_time(attempt)
 
 
 def cpu_seconds(server):
     fields = (pathlib.Path("/proc") / str(server.process.pid) / "stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def check_idle(server, seconds, cpu):
+    """The server uses less than `cpu` seconds of processors within some seconds; what it still has to do comes first."""
+    def is_idle():
+        before = cpu_seconds(server)
+        time.sleep(seconds)
+        return cpu_seconds(server) - before < cpu
+
+    assert any(is_idle() for _ in range(20))
 
 
 def test_a_silent_handshake_takes_no_cpu(https):
@@ -517,10 +534,7 @@ def test_a_silent_handshake_takes_no_cpu(https):
     silent = [socket.create_connection((server.host, server.port)) for _ in range(8)]
     for i, s in enumerate(silent):
         s.sendall(b"\x16\x03\x01\x02\x00\x01\x00"[:i])
-    began, before = time.monotonic(), cpu_seconds(server)
-    while time.monotonic() < began + 1:
-        time.sleep(0.1)
-    assert cpu_seconds(server) - before < 0.2
+    check_idle(server, 1, 0.2)
     assert ask(server.connect(context), "GET", "/healthz")[0] == 200
     for s in silent:
         s.close()
@@ -556,56 +570,55 @@ def test_slow_handshake(serve, certificates):
 
 def test_what_goes_wrong_in_a_handshake_leaves_nothing(serve, certificates):
     """Silence, ends and resets at any time of it, and behind it: the places are free again, the server idle."""
-    server = serve(*tls_options(certificates["a"]), "--receive-seconds", 1, "--connections-per-address", 8)
     context = trust(certificates["a"])
 
-    def silent(n):
+    def silent(server, n):
         s = socket.create_connection((server.host, server.port))
         s.sendall(HELLO[:n])
         return s
 
-    def half_closed(n):
-        s = silent(n)
+    def half_closed(server, n):
+        s = silent(server, n)
         s.shutdown(socket.SHUT_WR)
         return s
 
-    def reset(n):
-        s = silent(n)
+    def reset(server, n):
+        s = silent(server, n)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         s.close()
         return None
 
-    def greeted(data):
+    def greeted(server, data):
         s = encrypted(server, context)
         s.sendall(data)
         return s
 
-    for make, what in (silent, (0, 3, 5, 100, 8000)), (half_closed, (0, 3, 100)), (reset, (0, 3, 100)), \
-            (greeted, (b"", b"GET / HTTP/1.1\r\n", b"\r\n")):
-        sockets = [s for s in map(make, what) if s]
-        for s in sockets:
-            s.settimeout(60)
-            assert ended(s), (make, what)
-            s.close()
-    connections = []
-    for _ in range(600):
-        with contextlib.suppress(ssl.SSLError, ConnectionError):
-            connections.append(server.connect(context))
-            connections[-1].connect()
-            if len(connections) == 8:
-                break
-            continue
-        for connection in connections:
-            connection.close()
-        connections = []
-        time.sleep(0.1)
-    assert len(connections) == 8
-    for connection in connections:
-        assert ask(connection, "GET", "/healthz")[0] == 200
-    began, before = time.monotonic(), cpu_seconds(server)
-    while time.monotonic() < began + 0.5:
-        time.sleep(0.1)
-    assert cpu_seconds(server) - before < 0.1
+    def all_places_are_free(server):
+        connections = [server.connect(context) for _ in range(8)]
+        try:
+            for connection in connections:
+                connection.connect()
+            return [ask(connection, "GET", "/healthz")[0] for connection in connections] == [200] * 8
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            for connection in connections:
+                connection.close()
+
+    def attempt(seconds):
+        server = serve(*tls_options(certificates["a"]), "--receive-seconds", seconds, "--connections-per-address", 8)
+        for make, what in (silent, (0, 3, 5, 100, 8000)), (half_closed, (0, 3, 100)), (reset, (0, 3, 100)), \
+                (greeted, (b"", b"GET / HTTP/1.1\r\n", b"\r\n")):
+            sockets = [s for s in [make(server, n) for n in what] if s]
+            for s in sockets:
+                s.settimeout(60 + seconds)
+                assert ended(s), (make, what)
+                s.close()
+        return server
+
+    server = with_more_time(attempt)
+    assert eventually(lambda: all_places_are_free(server))
+    check_idle(server, 0.5, 0.1)
 
 
 def test_stops_with_handshakes_under_way(https):
@@ -652,7 +665,7 @@ def test_certificate_is_read_again_under_load(serve, certificates):
 
     def client():
         n = 0
-        while not stop.is_set():
+        while n == 0 or not stop.is_set():
             connection = server.connect(context)
             assert ask(connection, "POST", EVALUATE, None, CONTACT, JSON)[0] == 200
             connection.close()

@@ -12,13 +12,12 @@ import urllib.request
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, eventually
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
 import from_reference  # noqa: E402
 import generate  # noqa: E402
 from client import call, post  # noqa: E402
-from test_operations import eventually  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get('FRICTIOND', 'build/frictiond')
 FRAME = 'application/vnd.frictiond.frame'
@@ -205,7 +204,7 @@ def test_a_deadline_stops_it(server_with):
     base = server_with('--deadline-seconds', '1', '--threads', '1')
     status, problem = post(base, '/v1/check', many(2000000))
     assert status == 503, problem
-    assert post(base, '/v1/check', many(10))[0] == 200
+    assert eventually(lambda: post(base, '/v1/check', many(10))[0] == 200)  # that may be late, too, on a busy machine
 
 
 def test_it_is_counted_by_its_own_name(server_with):

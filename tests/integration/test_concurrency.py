@@ -16,7 +16,7 @@ import urllib.request
 
 import pytest
 
-from conftest import ROOT, start, stop
+from conftest import ROOT, eventually, start, stop
 
 sys.path.insert(0, str(ROOT / "tests" / "fire"))
 from load import FRAME, JSON, Clients, Pressing, Request, batch, frame, json, learn, send  # noqa: E402
@@ -145,6 +145,7 @@ def test_every_answer_has_the_bytes_of_a_quiet_server(server_with, requests, thr
     clients, staying = Clients(base, requests, 4), Staying(base, requests, 2)
     with Leaving(base, requests, 2, pause=0.01), Watching(base, requests, 1, pause=0.01), staying, clients:
         await_answers(clients, COUNT)
+        await_answers(staying, 1)
     assert clients.counts["right"] >= COUNT and staying.counts["right"] > 0
     for counted in (clients, staying):
         assert counted.faults == [] and counted.counts["right"] == counted.n_answered
@@ -160,6 +161,7 @@ def test_small_limits_refuse_and_never_confuse(server_with, requests):
     clients = Pressing(base, requests, 8)
     with Leaving(base, requests, 1, pause=0.01), clients:
         await_answers(clients, COUNT // 2)
+        eventually(lambda: len(clients.statuses) > 1)
     assert clients.counts["wrong"] == 0 and set(clients.statuses) == {200, 503}, (clients.statuses, clients.faults)
     assert await_quiet(base)
     check_all(base, [request for request in requests if len(request.body) < 1 << 16])
