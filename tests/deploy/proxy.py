@@ -31,10 +31,9 @@ def upstreams(addresses):
     return "".join(f"server {address} {parameters}\n" for parameters in lines for address in addresses)
 
 
-def install(directory, addresses, port):
+def install(directory, addresses):
     """Copies the configuration to a directory; gives the command line that starts it there, but for -g."""
     shutil.copytree(SHIPPED, directory / "nginx")
-    (directory / "nginx/listen.conf").write_text(f"listen 127.0.0.1:{port};\n")
     (directory / "nginx/upstreams.conf").write_text(upstreams(addresses))
     (directory / "spool").mkdir()
     return [NGINX, "-p", str(directory / "spool"), "-c", str(directory / "nginx/nginx.conf"), "-e", "stderr"]
@@ -44,9 +43,9 @@ class Proxy:
     """nginx as a child of this process, its log in a file of the directory."""
 
     def __init__(self, directory, addresses):
-        self.directory, self.port = directory, free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.command = install(directory, addresses, self.port)
+        self.directory = directory
+        self.command = install(directory, addresses)
+        self.listen_on(free_port())
         # As root, workers would become a user who may not enter a private directory.
         self.directives = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
 
@@ -55,15 +54,29 @@ class Proxy:
         done = subprocess.run([*self.command, "-g", self.directives, "-t"], capture_output=True, text=True)
         return done.returncode, done.stderr
 
-    def __enter__(self):
-        self.log = open(self.directory / "log", "w+")
+    def listen_on(self, port):
+        self.port, self.url = port, f"http://127.0.0.1:{port}"
+        (self.directory / "nginx/listen.conf").write_text(f"listen 127.0.0.1:{port};\n")
+
+    def start(self):
+        """@return whether it runs and answers."""
         self.process = subprocess.Popen([*self.command, "-g", self.directives], stdout=self.log, stderr=self.log)
         while self.process.poll() is None:
             with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return self
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0 and self.process.poll() is None:
+                    return True
             time.sleep(0.02)
-        raise RuntimeError((self.directory / "log").read_text())
+        return False
+
+    def __enter__(self):
+        self.log = open(self.directory / "log", "a")
+        while not self.start():
+            said = (self.directory / "log").read_text()
+            if "Address already in use" not in said:
+                raise RuntimeError(said)
+            self.log.truncate(0)
+            self.listen_on(free_port())  # somebody else has taken the port since it was found free
+        return self
 
     def __exit__(self, *_):
         self.process.terminate()

@@ -1,6 +1,7 @@
 """Real replicas: build/frictiond, on loopback."""
 import signal
 import subprocess
+import time
 
 from proxy import free_port
 
@@ -14,10 +15,17 @@ class Replicas:
             self.start(i)
 
     def start(self, i):
-        process = subprocess.Popen([self.program, "--port", str(self.ports[i]), "--log-level", "error"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        assert process.stdout.readline().startswith("frictiond listening on ")
-        self.running[i] = process
+        """While it was away, a connection of somebody else's may have got its port; it waits for that for a minute."""
+        for _ in range(600):
+            process = subprocess.Popen([self.program, "--port", str(self.ports[i]), "--log-level", "error"],
+                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            if process.stdout.readline().startswith("frictiond listening on "):
+                self.running[i] = process
+                return
+            process.stdout.close()
+            assert process.wait() == 1
+            time.sleep(0.1)
+        raise AssertionError(f"port {self.ports[i]} does not come free")
 
     def end(self, i, how=signal.SIGKILL):
         process, self.running[i] = self.running[i], None

@@ -1,5 +1,6 @@
 """deploy/nginx in front of replicas that are played, and of real ones that are killed and drained."""
 import concurrent.futures
+import contextlib
 import http.client
 import json
 import os
@@ -8,7 +9,7 @@ import socket
 
 import pytest
 
-from proxy import SHIPPED, Proxy, call, free_port, post
+from proxy import SHIPPED, Proxy, call, post
 from real import Replicas
 
 PROBLEM = "application/problem+json"
@@ -116,7 +117,11 @@ def test_under_overload_clients_get_a_503(proxy, played):
 
 
 def test_without_any_replica_the_answer_is_503(directory):
-    with Proxy(directory, [f"127.0.0.1:{free_port()}" for _ in range(3)]) as running:
+    with contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(socket.socket()) for _ in range(3)]  # who have ports and do not listen
+        for replica in silent:
+            replica.bind(("127.0.0.1", 0))
+        running = stack.enter_context(Proxy(directory, [f"127.0.0.1:{replica.getsockname()[1]}" for replica in silent]))
         for _ in range(20):
             assert is_problem(post(running), 503)["Retry-After"] == "1"
 

@@ -20,6 +20,7 @@ const state = {
 		state.context = await state.browser.newContext(options);
 		Object.assign(state, {said: [], asked: [], busy: 0});
 		state.page = await state.context.newPage();
+		state.page.setDefaultTimeout(300000); /* something is broken then, not slow */
 		state.page.on("console", (message) => state.said.push({type: message.type(), text: message.text()}));
 		state.page.on("pageerror", (error) => state.said.push({type: "error", text: String(error)}));
 		state.page.on("request", (request) => {
@@ -35,6 +36,7 @@ async function main() {
 	state.browser = await chromium.launch({
 		executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
 		args: ["--no-proxy-server", "--disable-gpu"],
+		timeout: 300000,
 	});
 	for await (const line of readline.createInterface({input: process.stdin})) {
 		const {code, arguments: given} = JSON.parse(line);

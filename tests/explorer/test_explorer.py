@@ -510,9 +510,9 @@ def test_what_is_no_number_changes_nothing(page):
 
 def test_busy_services_are_asked_again(browser, server, page_of):
     page = page_of(server).open()
-    page.run("""state.refused = 0;
+    page.run("""state.refused = 0; state.seen = false;
         await state.page.route("**/v1/functions/smooth_mu_f1", (route) => {
-            if (state.refused++ < 2)
+            if (state.refused++ < 2 || !state.seen)
                 return route.fulfill({status: 503, headers: {"Retry-After": "1"},
                     contentType: "application/problem+json",
                     body: JSON.stringify({title: "Service Unavailable", status: 503, detail: "Full.", errors: []})});
@@ -520,6 +520,7 @@ def test_busy_services_are_asked_again(browser, server, page_of):
         })""")
     page.fill(mu_s=1.9)
     page.wait("() => /busy/.test(document.getElementById('trouble').textContent)")
+    page.run("state.seen = true")
     page.wait("() => document.getElementById('trouble').hidden")
     page.idle()
     x, y = page.curve("smooth_mu_f1")
