@@ -125,7 +125,8 @@ def is_quiet(base):
 
 
 def await_quiet(base):
-    for _ in range(1200):
+    """Longer than the minute after which the server closes a connection whose end it has overlooked."""
+    for _ in range(6000):
         with contextlib.suppress(OSError):
             if is_quiet(base):
                 return True
