@@ -49,7 +49,10 @@ class Server:
 
     def await_log(self, text, n):
         """Returns the log once it has the text n times: a line may be written a moment after its answer was sent."""
-        eventually(lambda: self.log().count(text) >= n)
+        try:
+            eventually(lambda: self.log().count(text) >= n)
+        except AssertionError:
+            pytest.fail(f"{text!r} never came: {self.log()}")
         return self.log()
 
     def hang_up(self, expected):
@@ -493,7 +496,8 @@ def test_too_slow_under_tls(serve, certificates):
             assert got.startswith(b"HTTP/1.1 408 ") and b"application/problem+json" in got
         with encrypted(server, context) as s:
             s.sendall(head)
-            assert until_end(s) == b""  # nothing that is not encrypted
+            if until_end(s):
+                pytest.fail("something that is not encrypted")  # more time would not make it right
 
     with_more_time(attempt)
 
@@ -519,7 +523,7 @@ def cpu_seconds(server):
 
 
 def check_idle(server, seconds, cpu):
-    """The server uses less than `cpu` seconds of processors within some seconds; what it still has to do comes first."""
+    """The server uses less than `cpu` seconds of processors within `seconds`; what it still has to do comes first."""
     def is_idle():
         before = cpu_seconds(server)
         time.sleep(seconds)
