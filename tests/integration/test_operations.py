@@ -452,14 +452,26 @@ def test_the_fields_of_the_log_are_documented(logging):
 
 # ---- draining, exit codes ----
 
-def begin_upload(base):
+def begin_upload(base, length=1000):
     """A POST that is under way: its head is there, its body is not. Returns when the server has said so."""
     port = int(base.rsplit(":", 1)[1])
     upload = socket.create_connection(("127.0.0.1", port))
     upload.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                   b"Content-Length: 1000\r\nExpect: 100-continue\r\n\r\n")
+                   b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % length)
     assert upload.recv(100).startswith(b"HTTP/1.1 100")
     return upload
+
+
+def test_a_client_that_leaves_in_the_middle_is_noticed(logging):
+    """Its last bytes and the end of the stream are there at once, and nothing comes after them that could tell."""
+    base, log, process = logging("--log-format", "json")
+    with begin_upload(base, 1000000) as upload:
+        process.send_signal(signal.SIGSTOP)
+        upload.sendall(b"[" * 5000)
+    process.send_signal(signal.SIGCONT)
+    line = logged(log, route="/v1/evaluate")
+    assert line["bytes_in"] == 5000
+    assert line["ms"] < 30000  # a silent client has a minute
 
 
 def test_what_comes_while_draining_is_counted(logging):
