@@ -1,11 +1,16 @@
 #include "parallel.h"
 
+#include <omp.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "contacts.h"
 
 /* A sleeping thread takes some 50 us to come: by then one thread alone is through with this many contacts. */
 enum { FRIC_PARALLEL_FROM = 4096 };
+
+/* Some 200 us. */
+enum { MOST_LOOKS = 6000, LOOKS_BETWEEN_YIELDS = 64 };
 
 /* Velocities or positions of so many bytes stay in the caches while group after group is walked through. */
 enum { FRIC_CACHED_BYTES = 4 << 20 };
@@ -27,6 +32,7 @@ struct region {
 	void *task;
 	atomic_size_t next[FRIC_MAX_PHASES]; /* piece of each phase */
 	atomic_bool failed, stopped;
+	atomic_int n_through; /* threads that have nothing left to do */
 	atomic_size_t position; /* of the lowest fault */
 	struct fault lowest;
 };
@@ -85,6 +91,28 @@ static void run_phases(struct region *region, const struct phase *phases, int n_
 	}
 }
 
+static inline void pause_thread(void)
+{
+#ifdef __SSE2__
+	__builtin_ia32_pause();
+#endif
+}
+
+/* The one that opened the region looks out for the others for a while, no longer than a piece usually takes: once it sleeps
+ * in the region's barrier, it needs some 50 us to come back, in which nobody works. */
+static void await_others(struct region *region)
+{
+	const int n_threads = omp_get_num_threads();
+	atomic_fetch_add_explicit(&region->n_through, 1, memory_order_relaxed);
+	if (omp_get_thread_num() != 0)
+		return;
+	for (int i = 0; i < MOST_LOOKS && atomic_load_explicit(&region->n_through, memory_order_relaxed) < n_threads; i++) {
+		pause_thread();
+		if (i % LOOKS_BETWEEN_YIELDS == 0)
+			sched_yield();
+	}
+}
+
 /* A thread that opens a region gets a pool of its own from libgomp, and keeps it: so none is opened for one thread. */
 struct fault parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
                              void *task)
@@ -95,7 +123,10 @@ struct fault parallel_phases(const struct fric_context *context, int n_threads, 
 			run_phase(&region, &phases[p], &region.next[p]);
 	} else {
 #pragma omp parallel num_threads(n_threads)
-		run_phases(&region, phases, n_phases);
+		{
+			run_phases(&region, phases, n_phases);
+			await_others(&region);
+		}
 	}
 	/* The last piece may have ended early without anybody having asked for another one: what is there may not be whole. */
 	const bool stopped = atomic_load(&region.stopped) || stop_raised(context);
