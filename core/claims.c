@@ -2,27 +2,22 @@
 #include "block.h"
 #include "compare.h"
 #include "memory.h"
+#include "sweep.h"
 
 struct forces_task {
 	struct block_task block;
 	struct claims *claims;
 };
 
-static void forces_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+static void forces_span(void *data, struct span span, struct fault *fault)
 {
 	const struct forces_task *task = data;
-	const struct fric_contacts *c = task->block.contacts;
-	const size_t dim = (size_t)c->dim;
+	const size_t dim = (size_t)task->block.contacts->dim;
 	struct kernel_block block;
-	(void)chunk;
-	for (size_t at = begin; at < end;) {
-		const struct span span = next_span(c, at, end);
-		if (!block_run(&task->block, span, &block, fault))
-			return;
-		memcpy(task->claims->potentials + at, block.potential, span.n * sizeof(double));
-		block_forces(dim, span, &block, task->claims->forces + at * dim);
-		at += span.n;
-	}
+	if (!block_run(&task->block, span, &block, fault))
+		return;
+	memcpy(task->claims->potentials + span.begin, block.potential, span.n * sizeof(double));
+	block_forces(dim, span, &block, task->claims->forces + span.begin * dim);
 }
 
 /* The blocks that fric_evaluate adds up. */
@@ -30,7 +25,7 @@ static enum fric_code forces(const struct fric_context *context, const struct fr
                              const double *velocities, struct claims *claims, struct fric_error *error)
 {
 	struct forces_task task = {{contacts, kernels_of(context), velocities, true, BLOCK_FORCE, FRIC_PROJECT_NONE}, claims};
-	return report_fault(contacts, parallel_contacts(context, contacts, forces_chunk, &task), error);
+	return report_fault(contacts, sweep_run(context, contacts, forces_span, &task), error);
 }
 
 static bool allocate(const struct fric_context *context, const struct fric_contacts *c, struct claims *claims)

@@ -46,6 +46,8 @@ struct fric_contacts {
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
 	uint8_t *skipped;                    /* [n] enum fric_code */
 	struct span_range *ranges;           /* [span_slots(n)] */
+	int32_t *sweep;                      /* [n_spans] slots in the order of sweep.h */
+	size_t n_spans;
 	void *block;                         /* [block_bytes], from memory */
 	size_t block_bytes;
 	const struct fric_memory *memory;

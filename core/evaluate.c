@@ -1,4 +1,4 @@
-/* Potential and gradient. Contacts are evaluated in blocks; a vertex adds up its forces in contact order. */
+/* Potential and gradient. Contacts are evaluated in blocks; a vertex adds up its forces in the order of the sweep. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,14 @@
 #include "memory.h"
 #include "scatter.h"
 #include "schedule.h"
+#include "sweep.h"
 
-enum { LANES = 8, SPANS_BETWEEN_STOPS = 64 };
+enum {
+	LANES = 8,
+	SPANS_BETWEEN_STOPS = 64,
+	AHEAD = 256,           /* vertices */
+	FETCH_MOST = 64 << 10, /* bytes; more would be gone before they are used */
+};
 
 struct evaluation {
 	const struct fric_context *context;
@@ -51,57 +57,64 @@ static void keep_potential(const struct evaluation *task, struct span span, cons
 	task->potentials[span_slot(span)] = sum_lanes(lane);
 }
 
-/* Contacts one after the other: forces are kept, or added up by this thread, which is then the only one. */
-static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+static void potential_span(void *data, struct span span, struct fault *fault)
 {
 	const struct evaluation *task = data;
-	const struct fric_contacts *c = task->block.contacts;
 	struct kernel_block block;
-	(void)chunk;
-	for (size_t at = begin; at < end;) {
-		const struct span span = next_span(c, at, end);
-		if (!block_run(&task->block, span, &block, fault))
-			return;
+	if (block_run(&task->block, span, &block, fault))
 		keep_potential(task, span, &block);
-		if (task->forces)
-			block_forces((size_t)c->dim, span, &block, task->forces + at * (size_t)c->dim);
-		else if (task->gradient)
-			scatter_block(c, span, &block, task->gradient);
-		at += span.n;
-	}
 }
 
-/* A span of a part, whose vertices are [first, last). */
-static bool evaluate_span(const struct evaluation *task, struct span span, int32_t first, int32_t last,
-                          struct fault *fault)
+/* The same, and its forces are kept. */
+static void forces_span(void *data, struct span span, struct fault *fault)
+{
+	const struct evaluation *task = data;
+	const size_t dim = (size_t)task->block.contacts->dim;
+	struct kernel_block block;
+	if (!block_run(&task->block, span, &block, fault))
+		return;
+	keep_potential(task, span, &block);
+	block_forces(dim, span, &block, task->forces + span.begin * dim);
+}
+
+static void forces_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	const struct evaluation *task = data;
+	struct walk walk = {task->block.contacts, forces_span, data};
+	sweep_piece(&walk, piece, begin, end, fault);
+}
+
+static bool lies_within(const struct part *part, struct span_range range)
+{
+	return range.lowest >= part->first && range.highest < part->last;
+}
+
+/* Evaluates a span and adds up its forces at the vertices of a part. */
+static bool add_span(const struct evaluation *task, const struct part *part, struct span span, struct fault *fault)
 {
 	const struct fric_contacts *c = task->block.contacts;
 	const struct span_range range = c->ranges[span_slot(span)];
 	struct kernel_block block;
-	double forces[FRIC_BLOCK * 3];
 	if (!block_run(&task->block, span, &block, fault))
 		return false;
-	if (range.lowest >= first) /* else another part does that */
+	if (range.lowest >= part->first) /* else another part does that */
 		keep_potential(task, span, &block);
-	if (range.lowest >= first && range.highest < last) {
+	if (lies_within(part, range))
 		scatter_block(c, span, &block, task->gradient);
-	} else {
-		block_forces((size_t)c->dim, span, &block, forces);
-		scatter_part(c, span, forces, first, last, task->gradient);
-	}
+	else
+		scatter_block_part(c, span, &block, part->first, part->last, task->gradient);
 	return true;
 }
 
 /* The same with kept forces. */
-static void gather_span(const struct evaluation *task, struct span span, int32_t first, int32_t last)
+static void add_kept(const struct evaluation *task, const struct part *part, struct span span)
 {
 	const struct fric_contacts *c = task->block.contacts;
-	const struct span_range range = c->ranges[span_slot(span)];
 	const double *forces = task->forces + span.begin * (size_t)c->dim;
-	if (range.lowest >= first && range.highest < last)
+	if (lies_within(part, c->ranges[span_slot(span)]))
 		scatter_rows(c, span, forces, task->gradient);
 	else
-		scatter_part(c, span, forces, first, last, task->gradient);
+		scatter_rows_part(c, span, forces, part->first, part->last, task->gradient);
 }
 
 /* The position of faults that are nobody's. */
@@ -110,45 +123,58 @@ static struct fault overflow(const struct evaluation *task)
 	return (struct fault){FRIC_E_NOT_FINITE, task->block.contacts->n};
 }
 
-static void work_on_part(void *data, size_t part, size_t begin, size_t end, struct fault *fault)
+/* Vertices [begin, end) are about to be used: sums begin at zero, and velocities are asked for, which come one after the
+ * other now and would be waited for one by one later. */
+static void open_vertices(const struct evaluation *task, int32_t begin, int32_t end)
+{
+	const size_t dim = (size_t)task->block.contacts->dim, first = (size_t)begin * dim;
+	const size_t bytes = (size_t)(end - begin) * dim * sizeof(double);
+	const char *velocities = (const char *)(task->block.velocities + first);
+	memset(task->gradient + first, 0, bytes);
+	for (size_t at = 0; at < bytes && bytes <= FETCH_MOST; at += FRIC_ALIGNMENT)
+		__builtin_prefetch(velocities + at, 0, 2);
+}
+
+/* Opens the vertices of a part up to a span's highest, and some ahead. @return the first that is not open */
+static int32_t open_for(const struct evaluation *task, const struct part *part, int32_t opened, int32_t highest)
+{
+	if (highest < opened || opened == part->last)
+		return opened;
+	const int32_t next = part->last - highest > AHEAD ? highest + AHEAD : part->last;
+	open_vertices(task, opened, next);
+	return next;
+}
+
+/* Vertices are opened as the sweep comes to them, so that their memory goes through the caches once. */
+static void work_on_part(void *data, size_t index, size_t begin, size_t end, struct fault *fault)
 {
 	const struct evaluation *task = data;
 	const struct fric_contacts *c = task->block.contacts;
-	const struct schedule *s = &task->schedule;
-	const int32_t first = s->first_vertex[part], last = s->first_vertex[part + 1];
-	double *gradient = task->gradient + (size_t)first * (size_t)c->dim;
-	const size_t n = (size_t)(last - first) * (size_t)c->dim;
+	const struct part part = schedule_part(c, &task->schedule, index);
+	int32_t opened = part.first;
 	(void)begin;
 	(void)end;
-	memset(gradient, 0, n * sizeof(double));
-	for (size_t i = s->first_span[part]; i < s->first_span[part + 1]; i++) {
-		const struct span span = span_at(c, (size_t)s->begins[i]);
+	for (size_t i = 0; i < part.n_slots; i++) {
+		const struct span_range range = c->ranges[part.slots[i]];
+		const struct span span = span_at(c, (size_t)range.begin);
+		opened = open_for(task, &part, opened, range.highest);
 		if (task->forces)
-			gather_span(task, span, first, last);
-		else if (!evaluate_span(task, span, first, last, fault))
+			add_kept(task, &part, span);
+		else if (!add_span(task, &part, span, fault))
 			return;
 		if (i % SPANS_BETWEEN_STOPS == 0 && stop_raised(task->context))
 			return; /* parallel_phases looks at the flag afterwards */
 	}
-	if (!c->ordinary && !all_finite(gradient, n))
+	open_vertices(task, opened, part.last);
+	const size_t dim = (size_t)c->dim;
+	if (!c->ordinary && !all_finite(task->gradient + (size_t)part.first * dim, (size_t)(part.last - part.first) * dim))
 		*fault = overflow(task);
 }
 
-/* One thread, everything in contact order. */
-static struct fault evaluate_in_order(struct evaluation *task)
+static struct fault add_up(struct evaluation *task)
 {
 	const struct fric_contacts *c = task->block.contacts;
-	const size_t ndof = c->n_vertices * (size_t)c->dim;
-	const struct phase phase = {evaluate_chunk, c->n, FRIC_CHUNK, true, NULL};
-	memset(task->gradient, 0, ndof * sizeof(double));
-	const struct fault fault = parallel_phases(task->context, 1, &phase, 1, task);
-	return fault.code == FRIC_OK && !c->ordinary && !all_finite(task->gradient, ndof) ? overflow(task) : fault;
-}
-
-static struct fault evaluate_parts(struct evaluation *task)
-{
-	const struct fric_contacts *c = task->block.contacts;
-	const struct phase phases[] = {{evaluate_chunk, c->n, FRIC_CHUNK, true, NULL},
+	const struct phase phases[] = {{forces_piece, c->n_spans, SWEEP_PIECE, false, NULL},
 	                               {work_on_part, task->schedule.n_parts, 1, false, NULL}};
 	const int n_threads = team_size(task->context, c->n);
 	const size_t bytes = c->n * (size_t)c->dim * sizeof(double);
@@ -176,7 +202,7 @@ static struct fault blame(const struct evaluation *task)
 {
 	struct evaluation again = {.block = task->block};
 	again.block.kernels = &fric_kernels_scalar;
-	const struct fault fault = parallel_chunks(task->context, task->block.contacts->n, evaluate_chunk, &again);
+	const struct fault fault = sweep_run(task->context, task->block.contacts, potential_span, &again);
 	return fault.code ? fault : overflow(task);
 }
 
@@ -185,17 +211,17 @@ static struct fault evaluate_gradient(struct evaluation *task)
 	const struct fric_contacts *c = task->block.contacts;
 	if (!schedule_make(c, team_size(task->context, c->n), &task->schedule))
 		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
-	return task->schedule.n_parts ? evaluate_parts(task) : evaluate_in_order(task);
+	return add_up(task);
 }
 
 static struct fault evaluate(struct evaluation *task, double *potential)
 {
 	const struct fric_contacts *c = task->block.contacts;
 	struct fault fault = task->gradient ? evaluate_gradient(task)
-	                                    : parallel_contacts(task->context, c, evaluate_chunk, task);
+	                                    : sweep_run(task->context, c, potential_span, task);
 	if (fault.code == FRIC_OK && potential && !sum_potentials(task, potential))
 		fault = overflow(task);
-	return fault.code == FRIC_E_NOT_FINITE && fault.position >= c->n ? blame(task) : fault;
+	return fault.code == FRIC_E_NOT_FINITE ? blame(task) : fault;
 }
 
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,

@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "rows.h"
+#include "sweep.h"
 
 struct inner_task {
 	struct block_task block;
@@ -19,19 +20,13 @@ static void store_inner(const struct fric_contacts *c, struct span span, const s
 		interleave(columns, 1, 0, span.n, out);
 }
 
-static void inner_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+static void inner_span(void *data, struct span span, struct fault *fault)
 {
 	const struct inner_task *task = data;
 	const size_t m = (size_t)fric_inner_size(task->block.contacts->dim);
 	struct kernel_block block;
-	(void)chunk;
-	for (size_t at = begin; at < end;) {
-		const struct span span = next_span(task->block.contacts, at, end);
-		if (!block_run(&task->block, span, &block, fault))
-			return;
-		store_inner(task->block.contacts, span, &block, task->inner + at * m);
-		at += span.n;
-	}
+	if (block_run(&task->block, span, &block, fault))
+		store_inner(task->block.contacts, span, &block, task->inner + span.begin * m);
 }
 
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -39,7 +34,7 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
                                   struct fric_error *error)
 {
 	struct inner_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, inner};
-	return report_fault(contacts, parallel_contacts(context, contacts, inner_chunk, &task), error);
+	return report_fault(contacts, sweep_run(context, contacts, inner_span, &task), error);
 }
 
 struct factors_task {
@@ -59,18 +54,12 @@ static void store_factors(const struct factors_task *task, struct span span, con
 	                f->tangent_basis[span.type] + first * m);
 }
 
-static void factors_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+static void factors_span(void *data, struct span span, struct fault *fault)
 {
 	const struct factors_task *task = data;
 	struct kernel_block block;
-	(void)chunk;
-	for (size_t at = begin; at < end;) {
-		const struct span span = next_span(task->block.contacts, at, end);
-		if (!block_run(&task->block, span, &block, fault))
-			return;
+	if (block_run(&task->block, span, &block, fault))
 		store_factors(task, span, &block);
-		at += span.n;
-	}
 }
 
 enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -78,7 +67,7 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
                                     const struct fric_factors *factors, struct fric_error *error)
 {
 	struct factors_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, factors};
-	return report_fault(contacts, parallel_contacts(context, contacts, factors_chunk, &task), error);
+	return report_fault(contacts, sweep_run(context, contacts, factors_span, &task), error);
 }
 
 void hessian_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])

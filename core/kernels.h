@@ -59,6 +59,9 @@ struct fric_kernels {
 	/* Adds the same contacts' forces up at their vertices, in order; gradient [n_vertices, 3] */
 	void (*scatter)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
 	                const struct kernel_block *block, double *gradient);
+	/* The same at vertices [first, last) alone; there is at least one */
+	void (*scatter_part)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
+	                     const struct kernel_block *block, int32_t first, int32_t last, double *gradient);
 	/* [precise][type]; a plane has its own. Precise: the distance is good for a barrier. */
 	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_block *block);
 };

@@ -10,6 +10,7 @@
 #include "memory.h"
 #include "mollifier.h"
 #include "range.h"
+#include "sweep.h"
 
 /* Hands out arrays of one block; with base NULL it only adds up their sizes. */
 struct carver {
@@ -116,6 +117,7 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 	carve_coefficients(c, batch, carver);
 	c->skipped = carve(carver, n, 1);
 	c->ranges = carve(carver, span_slots(n), sizeof(*c->ranges));
+	c->sweep = carve(carver, span_slots(n), sizeof(*c->sweep));
 }
 
 static bool derives_distance(const struct fric_batch *batch, enum fric_type type)
@@ -477,6 +479,7 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 	}
 	c->n_skipped = atomic_load(&task.n_skipped);
 	c->ordinary = !atomic_load(&task.strange);
+	sweep_make(c);
 	*contacts = c;
 	return FRIC_OK;
 }

@@ -66,8 +66,8 @@ void scatter_rows(const struct fric_contacts *c, struct span span, const double 
 }
 
 /* Without branches, which would be guessed wrong: what is not wanted is added up where nobody looks. */
-void scatter_part(const struct fric_contacts *c, struct span span, const double *forces, int32_t first, int32_t last,
-                  double *gradient)
+void scatter_rows_part(const struct fric_contacts *c, struct span span, const double *forces, int32_t first, int32_t last,
+                       double *gradient)
 {
 	const size_t dim = (size_t)c->dim;
 	double elsewhere[FRIC_MAX_STENCIL][3] = {{0}};
@@ -82,4 +82,16 @@ void scatter_part(const struct fric_contacts *c, struct span span, const double 
 				out[d] += w[k] * forces[j * dim + d];
 		}
 	}
+}
+
+void scatter_block_part(const struct fric_contacts *c, struct span span, const struct kernel_block *b, int32_t first,
+                        int32_t last, double *g)
+{
+	double forces[FRIC_BLOCK * 3];
+	if (c->dim == 3 && b->kernels->scatter_part) {
+		b->kernels->scatter_part(c, span.type, span.begin, b, first, last, g);
+		return;
+	}
+	block_forces((size_t)c->dim, span, b, forces);
+	scatter_rows_part(c, span, forces, first, last, g);
 }

@@ -4,32 +4,18 @@
 #include <string.h>
 
 /* Borders lie between buckets of neighbouring vertices. */
-enum { N_BUCKETS = 1024, PART_BYTES = 2 << 20, PARTS_PER_THREAD = 2, SPANS_PER_PART = 32 };
+enum { N_BUCKETS = 1024, LEAST_ROUNDS = 2, MOST_ROUNDS = 4, SPANS_PER_ROUND = 256, LEAST_SPANS = 32 };
 
 struct plan {
 	const struct fric_contacts *contacts;
 	int32_t lowest, highest;        /* vertex of all contacts */
 	int shift;                      /* logarithm of a bucket's size */
-	size_t n_spans;
 	size_t before[N_BUCKETS + 1];   /* work at the vertices of earlier buckets */
 	size_t across[N_BUCKETS + 1];   /* spans that a border at the start of a bucket would cut */
 	size_t n_parts, n_cut;          /* spans cut by their borders, once for each border */
 	size_t border[N_BUCKETS];       /* [n_parts] bucket in which a part begins; that of the first is 0 */
 	uint16_t part_of[N_BUCKETS];
 };
-
-/* The next range of a span from r on. */
-static const struct span_range *skip_empty(const struct fric_contacts *c, const struct span_range *r)
-{
-	const struct span_range *const end = c->ranges + span_slots(c->n);
-	while (r < end && r->begin < 0)
-		r++;
-	return r;
-}
-
-#define EACH_SPAN(c, r)                                                                                                \
-	(const struct span_range *r = skip_empty(c, (c)->ranges); r < (c)->ranges + span_slots((c)->n);                \
-	 r = skip_empty(c, r + 1))
 
 static size_t bucket(const struct plan *plan, int32_t vertex)
 {
@@ -39,10 +25,10 @@ static size_t bucket(const struct plan *plan, int32_t vertex)
 static void find_buckets(struct plan *plan)
 {
 	plan->lowest = INT32_MAX;
-	for EACH_SPAN(plan->contacts, r) {
-		plan->lowest = r->lowest < plan->lowest ? r->lowest : plan->lowest;
-		plan->highest = r->highest > plan->highest ? r->highest : plan->highest;
-		plan->n_spans++;
+	for (size_t i = 0; i < plan->contacts->n_spans; i++) {
+		const struct span_range r = sweep_range(plan->contacts, i);
+		plan->lowest = r.lowest < plan->lowest ? r.lowest : plan->lowest;
+		plan->highest = r.highest > plan->highest ? r.highest : plan->highest;
 	}
 	while (bucket(plan, plan->highest) >= N_BUCKETS)
 		plan->shift++;
@@ -57,8 +43,9 @@ static void add_up(size_t sums[N_BUCKETS + 1])
 /* While few spans are cut, all of a span's work is at its lowest vertex. */
 static void count_spans(struct plan *plan)
 {
-	for EACH_SPAN(plan->contacts, r) {
-		const size_t first = bucket(plan, r->lowest), last = bucket(plan, r->highest);
+	for (size_t i = 0; i < plan->contacts->n_spans; i++) {
+		const struct span_range r = sweep_range(plan->contacts, i);
+		const size_t first = bucket(plan, r.lowest), last = bucket(plan, r.highest);
 		plan->before[first + 1]++;
 		plan->across[first + 1]++;
 		plan->across[last + 1]--; /* size_t wraps, and back again in the sum */
@@ -72,57 +59,65 @@ static void count_corners(struct plan *plan)
 {
 	const struct fric_contacts *c = plan->contacts;
 	memset(plan->before, 0, sizeof(plan->before));
-	for EACH_SPAN(c, r) {
-		const struct span span = span_at(c, (size_t)r->begin);
+	for (size_t i = 0; i < c->n_spans; i++) {
+		const struct span span = sweep_span(c, i);
 		for (int k = 0; k < fric_stencil_size(span.type); k++)
 			plan->before[bucket(plan, c->vertices[k][span.begin]) + 1] += span.n;
 	}
 	add_up(plan->before);
 }
 
-/* Up to `wanted` parts of about as much work each. */
-static void find_borders(struct plan *plan, size_t wanted)
+/* The share of all work that comes before a part. In each round but the last the threads are given 60 % of what is left, a
+ * part each: a thread that comes late, or is slowed down, takes fewer parts, and the last ones are small. */
+static double share_before(size_t part, size_t n_rounds, size_t n_threads)
 {
-	const size_t all = plan->before[N_BUCKETS];
-	size_t done = 0; /* parts' worth of work */
+	const size_t round = part / n_threads;
+	double left = 1;
+	for (size_t r = 0; r < round; r++)
+		left *= 0.4;
+	const double given = round + 1 < n_rounds ? 0.6 * left : left;
+	return 1 - left + given * (double)(part % n_threads) / (double)n_threads;
+}
+
+static void find_borders(struct plan *plan, size_t n_rounds, size_t n_threads)
+{
+	const double all = (double)plan->before[N_BUCKETS];
+	const size_t wanted = n_rounds * n_threads;
+	size_t next = 1;
 	plan->n_parts = 1;
 	plan->n_cut = 0;
 	for (size_t b = 1; b < N_BUCKETS; b++) {
-		if (plan->before[b] * wanted >= (done + 1) * all && plan->before[b] < all) {
+		const double before = (double)plan->before[b];
+		if (next < wanted && before < all && before >= share_before(next, n_rounds, n_threads) * all) {
 			plan->border[plan->n_parts++] = b;
 			plan->n_cut += plan->across[b];
-			done = plan->before[b] * wanted / all;
+			while (next < wanted && before >= share_before(next, n_rounds, n_threads) * all)
+				next++;
 		}
 		plan->part_of[b] = (uint16_t)(plan->n_parts - 1);
 	}
 }
 
-/* Enough for the threads to end at about the same time, small enough for the caches, not so small that much is cut. */
-static size_t wanted_parts(const struct plan *plan, size_t n_threads)
+/* So many that the threads end at about the same time, not so many that much is cut. */
+static size_t wanted_rounds(const struct plan *plan, size_t n_threads)
 {
-	const size_t vertices = (size_t)(plan->highest - plan->lowest) + 1;
-	const size_t bytes = vertices * (size_t)plan->contacts->dim * 2 * sizeof(double);
-	size_t wanted = bytes / PART_BYTES, most = plan->n_spans / SPANS_PER_PART;
-	if (n_threads > 1 && wanted < PARTS_PER_THREAD * n_threads)
-		wanted = PARTS_PER_THREAD * n_threads;
-	most = most < N_BUCKETS ? most : N_BUCKETS;
-	wanted = wanted < most ? wanted : most;
-	return wanted > n_threads ? wanted : n_threads;
+	const size_t each = plan->contacts->n_spans / n_threads, most = each / LEAST_SPANS;
+	size_t rounds = each / SPANS_PER_ROUND;
+	rounds = rounds < LEAST_ROUNDS ? LEAST_ROUNDS : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
+	return most < 1 ? 1 : most < rounds ? most : rounds;
 }
 
 /* @return whether forces must be kept */
 static bool choose_parts(struct plan *plan, size_t n_threads)
 {
-	size_t wanted = wanted_parts(plan, n_threads);
-	find_borders(plan, wanted);
-	while (plan->n_cut * 8 > plan->n_spans && wanted > n_threads) {
-		wanted = wanted / 2 > n_threads ? wanted / 2 : n_threads;
-		find_borders(plan, wanted);
-	}
-	if (n_threads == 1 || (plan->n_cut * 4 < plan->n_spans && plan->n_parts >= n_threads))
+	size_t rounds = wanted_rounds(plan, n_threads);
+	find_borders(plan, rounds, n_threads);
+	while (plan->n_cut * 8 > plan->contacts->n_spans && rounds > 1)
+		find_borders(plan, --rounds, n_threads);
+	if (plan->n_cut * 4 < plan->contacts->n_spans && plan->n_parts >= n_threads)
 		return false;
 	count_corners(plan);
-	find_borders(plan, n_threads);
+	find_borders(plan, 1, n_threads);
 	return true;
 }
 
@@ -130,8 +125,8 @@ static bool allocate(const struct plan *plan, struct schedule *s)
 {
 	s->first_vertex = malloc((plan->n_parts + 1) * sizeof(*s->first_vertex));
 	s->first_span = calloc(plan->n_parts + 2, sizeof(*s->first_span));
-	s->begins = malloc((plan->n_spans + plan->n_cut) * sizeof(*s->begins));
-	return s->first_vertex && s->first_span && s->begins;
+	s->slots = malloc((plan->contacts->n_spans + plan->n_cut) * sizeof(*s->slots));
+	return s->first_vertex && s->first_span && s->slots;
 }
 
 static void list_vertices(const struct plan *plan, struct schedule *s)
@@ -143,36 +138,36 @@ static void list_vertices(const struct plan *plan, struct schedule *s)
 	s->first_vertex[s->n_parts] = (int32_t)plan->contacts->n_vertices;
 }
 
-static size_t first_part(const struct plan *plan, const struct span_range *r)
+static size_t first_part(const struct plan *plan, struct span_range range)
 {
-	return plan->part_of[bucket(plan, r->lowest)];
+	return plan->part_of[bucket(plan, range.lowest)];
 }
 
-static size_t last_part(const struct plan *plan, const struct span_range *r)
+static size_t last_part(const struct plan *plan, struct span_range range)
 {
-	return plan->part_of[bucket(plan, r->highest)];
+	return plan->part_of[bucket(plan, range.highest)];
 }
 
 /* Counting sort. */
 static void list_spans(const struct plan *plan, struct schedule *s)
 {
+	const struct fric_contacts *c = plan->contacts;
 	size_t *next = s->first_span + 1; /* shifted by one: filling turns starts into ends */
-	for EACH_SPAN(plan->contacts, r)
-		for (size_t p = first_part(plan, r); p <= last_part(plan, r); p++)
+	for (size_t i = 0; i < c->n_spans; i++)
+		for (size_t p = first_part(plan, sweep_range(c, i)); p <= last_part(plan, sweep_range(c, i)); p++)
 			next[p + 1]++;
 	for (size_t p = 1; p <= s->n_parts; p++)
 		next[p] += next[p - 1];
-	for EACH_SPAN(plan->contacts, r)
-		for (size_t p = first_part(plan, r); p <= last_part(plan, r); p++)
-			s->begins[next[p]++] = r->begin;
+	for (size_t i = 0; i < c->n_spans; i++)
+		for (size_t p = first_part(plan, sweep_range(c, i)); p <= last_part(plan, sweep_range(c, i)); p++)
+			s->slots[next[p]++] = c->sweep[i];
 }
 
 bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule)
 {
 	struct plan plan = {.contacts = contacts};
-	const size_t bytes = contacts->n_vertices * (size_t)contacts->dim * 2 * sizeof(double);
-	*schedule = (struct schedule){0};
-	if (contacts->n == 0 || (n_threads == 1 && bytes < 4 * (size_t)PART_BYTES))
+	*schedule = (struct schedule){.n_parts = 1};
+	if (contacts->n == 0 || n_threads == 1)
 		return true;
 	find_buckets(&plan);
 	count_spans(&plan);
@@ -186,9 +181,17 @@ bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct s
 	return true;
 }
 
+struct part schedule_part(const struct fric_contacts *contacts, const struct schedule *s, size_t p)
+{
+	if (!s->slots)
+		return (struct part){0, (int32_t)contacts->n_vertices, contacts->sweep, contacts->n_spans};
+	return (struct part){s->first_vertex[p], s->first_vertex[p + 1], s->slots + s->first_span[p],
+	                     s->first_span[p + 1] - s->first_span[p]};
+}
+
 void schedule_free(struct schedule *schedule)
 {
 	free(schedule->first_vertex);
 	free(schedule->first_span);
-	free(schedule->begins);
+	free(schedule->slots);
 }

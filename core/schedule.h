@@ -1,20 +1,27 @@
 /**
- * Who adds up where. The vertices are divided into parts, each with a list of the spans (block.h) that touch it, in contact
- * order; one thread alone adds up at the vertices of a part. While contacts come roughly in the order of the mesh, few
- * spans lie across a border, and a part evaluates all of its spans by itself: no thread waits for another, and what it
- * works on stays in the caches. Else forces are evaluated first, kept, and then added up part by part.
+ * Who adds up where. The vertices are divided into parts, each with a list of the spans (block.h) that touch it, in the
+ * order of the sweep (sweep.h); one thread alone adds up at the vertices of a part. While contacts come roughly in the
+ * order of the mesh, few spans lie across a border, and a part evaluates all of its spans by itself: no thread waits for
+ * another. Else forces are evaluated first, kept, and then added up part by part.
  */
 #ifndef FRIC_SCHEDULE_H
 #define FRIC_SCHEDULE_H
 
-#include "block.h"
+#include "sweep.h"
 
 struct schedule {
-	size_t n_parts;        /* 0: not worth it, contacts are to be taken one after the other */
+	size_t n_parts;        /* 1: that of all vertices, without lists */
 	bool keeps_forces;     /* too many spans lie across borders */
 	int32_t *first_vertex; /* [n_parts + 1]; all vertices are in some part */
-	size_t *first_span;    /* [n_parts + 1] into begins */
-	int32_t *begins;       /* of the spans of each part */
+	size_t *first_span;    /* [n_parts + 1] into slots */
+	int32_t *slots;        /* of the spans of each part */
+};
+
+/* Vertices [first, last), and the spans that touch them. */
+struct part {
+	int32_t first, last;
+	const int32_t *slots;
+	size_t n_slots;
 };
 
 /**
@@ -23,6 +30,7 @@ struct schedule {
  * @return false if memory does not suffice
  */
 bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule);
+struct part schedule_part(const struct fric_contacts *contacts, const struct schedule *schedule, size_t part);
 void schedule_free(struct schedule *schedule);
 
 #endif

@@ -1,5 +1,5 @@
 /* Parts of vertices, and evaluation by them: of every kind of batch, on any number of threads, the bits of one thread that
- * takes contacts one after the other. */
+ * sweeps over all vertices. */
 #include "core/schedule.h"
 
 #include "tests/property/scene.h"
@@ -12,7 +12,7 @@ static bool meets(struct span_range range, int32_t first, int32_t last)
 	return range.lowest < last && range.highest >= first;
 }
 
-/* Every span is in the list of every part that it touches, and in no other, in contact order. */
+/* Every span is in the list of every part that it touches, and in no other, in the order of the sweep. */
 static void check_lists(const struct schedule *s, const struct fric_contacts *c)
 {
 	assert_int_equal(s->first_vertex[0], 0);
@@ -20,12 +20,15 @@ static void check_lists(const struct schedule *s, const struct fric_contacts *c)
 	assert_int_equal(s->first_span[0], 0);
 	for (size_t p = 0; p < s->n_parts; p++) {
 		const int32_t first = s->first_vertex[p], last = s->first_vertex[p + 1];
-		size_t listed = s->first_span[p];
+		const struct part part = schedule_part(c, s, p);
+		size_t listed = 0;
 		assert_true(first < last);
-		for (size_t at = 0; at < c->n; at += span_at(c, at).n)
-			if (meets(c->ranges[span_slot(span_at(c, at))], first, last))
-				assert_int_equal(s->begins[listed++], at);
-		assert_int_equal(listed, s->first_span[p + 1]);
+		assert_int_equal(part.first, first);
+		assert_int_equal(part.last, last);
+		for (size_t i = 0; i < c->n_spans; i++)
+			if (meets(sweep_range(c, i), first, last))
+				assert_int_equal(part.slots[listed++], c->sweep[i]);
+		assert_int_equal(listed, part.n_slots);
 	}
 }
 
@@ -58,8 +61,16 @@ static struct schedule scheduled(const struct fric_contacts *c, int n_threads)
 {
 	struct schedule s;
 	assert_true(schedule_make(c, n_threads, &s));
-	if (s.n_parts)
+	if (s.slots) {
 		check_lists(&s, c);
+		return s;
+	}
+	assert_int_equal(s.n_parts, 1);
+	const struct part all = schedule_part(c, &s, 0);
+	assert_int_equal(all.first, 0);
+	assert_int_equal(all.last, c->n_vertices);
+	assert_int_equal(all.n_slots, c->n_spans);
+	assert_ptr_equal(all.slots, c->sweep);
 	return s;
 }
 
@@ -83,13 +94,13 @@ static void test_local_batches_fall_apart(void **state)
 	check_ranges(c);
 	for (int t = 0; t < N_COUNTS; t++) {
 		struct schedule s = scheduled(c, thread_counts[t]);
-		assert_int_equal(s.n_parts > 1, thread_counts[t] > 1); /* so few vertices are in the caches anyhow */
+		assert_int_equal(s.n_parts > 1, thread_counts[t] > 1);
 		assert_true(t == 0 || s.n_parts >= (size_t)thread_counts[t]);
 		assert_false(s.keeps_forces);
 		size_t longest = 0;
 		for (size_t p = 0; p < s.n_parts; p++)
-			if (s.first_span[p + 1] - s.first_span[p] > longest)
-				longest = s.first_span[p + 1] - s.first_span[p];
+			if (schedule_part(c, &s, p).n_slots > longest)
+				longest = schedule_part(c, &s, p).n_slots;
 		assert_true(t == 0 || longest * s.n_parts < 2 * s.first_span[s.n_parts]);
 		schedule_free(&s);
 	}
@@ -105,7 +116,7 @@ static void test_scattered_batches_keep_forces(void **state)
 	for (int t = 0; t < N_COUNTS; t++) {
 		struct schedule s = scheduled(c, thread_counts[t]);
 		assert_int_equal(s.keeps_forces, thread_counts[t] > 1);
-		assert_int_equal(s.n_parts, thread_counts[t] > 1 ? thread_counts[t] : 0);
+		assert_int_equal(s.n_parts, thread_counts[t]);
 		schedule_free(&s);
 	}
 	fric_contacts_free(c);
@@ -130,13 +141,13 @@ static void test_corners_of_large_meshes(void **state)
 		scene.batch.groups[type].n = 0;
 	c = scene_contacts(&serial, &scene);
 	struct schedule s = scheduled(c, 8);
-	assert_int_equal(s.n_parts, 0);
+	assert_int_equal(s.n_parts, 1);
 	schedule_free(&s);
 	fric_contacts_free(c);
 	scene_free(&scene);
 }
 
-/* The numbers of vertices multiplied: the same sums, by parts even on one thread. */
+/* The numbers of vertices multiplied: the same potential; the gradient, added up in another order, to rounding. */
 enum { APART = 100 };
 
 static double *spread(const double *x, size_t n, size_t dim)
@@ -168,6 +179,22 @@ static struct sums summed(const struct fric_batch *batch, const double *velociti
 	return sums;
 }
 
+static double largest(const double *x, size_t n)
+{
+	double most = 0;
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, fabs(x[i]));
+	return most;
+}
+
+static void check_spread_gradient(const double *gradient, const double *expected, size_t n, size_t dim)
+{
+	const double tolerance = 1e-13 * largest(expected, n * dim);
+	for (size_t v = 0; v < n * APART; v++)
+		for (size_t d = 0; d < dim; d++)
+			assert_near(gradient[v * dim + d], v % APART ? 0 : expected[v / APART * dim + d], v % APART ? 0 : tolerance);
+}
+
 static void check_spread(const struct scene *scene, const struct sums *expected)
 {
 	const size_t n = scene->batch.n_vertices, dim = (size_t)scene->batch.dim;
@@ -183,16 +210,15 @@ static void check_spread(const struct scene *scene, const struct sums *expected)
 			stencils[type][i] = batch.groups[type].vertices[i] * APART;
 		batch.groups[type].vertices = stencils[type];
 	}
+	struct sums one = summed(&batch, velocities, 1);
+	check_spread_gradient(one.gradient, expected->gradient, n, dim);
 	for (int t = 0; t < N_COUNTS; t++) {
 		struct sums sums = summed(&batch, velocities, thread_counts[t]);
 		assert_bits(sums.potential, expected->potential);
-		for (size_t v = 0; v < batch.n_vertices; v++) {
-			static const double nothing[3];
-			const double *here = v % APART ? nothing : expected->gradient + v / APART * dim;
-			assert_all_bits(sums.gradient + v * dim, here, dim);
-		}
+		assert_all_bits(sums.gradient, one.gradient, batch.n_vertices * dim);
 		free(sums.gradient);
 	}
+	free(one.gradient);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		free(stencils[type]);
 	free(positions);
@@ -225,23 +251,6 @@ static void test_sums(void **state)
 	check_sums(scattered, 605);
 	check_sums(flat, 606);
 	check_sums(empty, 607);
-}
-
-/* The spread batch is large enough for parts on one thread. */
-static void test_one_thread_uses_parts(void **state)
-{
-	(void)state;
-	struct options options = local;
-	options.n_vertices *= APART;
-	options.reach *= APART;
-	struct scene scene = made(options, 608);
-	struct fric_contacts *c = scene_contacts(&serial, &scene);
-	struct schedule s = scheduled(c, 1);
-	assert_true(s.n_parts > 1);
-	assert_false(s.keeps_forces);
-	schedule_free(&s);
-	fric_contacts_free(c);
-	scene_free(&scene);
 }
 
 /* Faults far apart, in different parts: the first contact is named, and a sum too large for doubles is nobody's. */
@@ -312,8 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_local_batches_fall_apart), cmocka_unit_test(test_scattered_batches_keep_forces),
 		cmocka_unit_test(test_corners_of_large_meshes),  cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_one_thread_uses_parts),    cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_faults),                   cmocka_unit_test(test_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
