@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "rows.h"
+#include "stream.h"
 #include "sweep.h"
 
 struct inner_task {
@@ -40,18 +41,55 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
 struct factors_task {
 	struct block_task block;
 	const struct fric_factors *factors;
+	bool streams; /* more than the caches hold */
 };
+
+enum { MOST_CACHED_BYTES = 2 << 20 };
+
+static size_t factors_bytes(const struct fric_contacts *c)
+{
+	size_t n = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		n += fric_group_size(c, type) *
+		     (size_t)(fric_stencil_size(type) + c->dim * (c->dim - 1) + fric_inner_size(c->dim));
+	return n * sizeof(double);
+}
+
+/* Rows of one factor of a span, and where they belong. */
+struct delivery {
+	double rows[FRIC_BLOCK * 6];
+	double *to;
+	bool streams;
+};
+
+static double *open_delivery(struct delivery *d, double *to, bool streams)
+{
+	d->to = to;
+	d->streams = streams;
+	return streams ? d->rows : to;
+}
+
+static void deliver(const struct delivery *d, size_t n)
+{
+	if (d->streams)
+		stream_doubles(d->to, d->rows, n);
+}
 
 static void store_factors(const struct factors_task *task, struct span span, const struct kernel_block *block)
 {
 	const struct fric_contacts *c = task->block.contacts;
 	const struct fric_factors *f = task->factors;
-	const size_t first = span.begin - c->start[span.type], m = (size_t)c->dim * (size_t)(c->dim - 1);
-	store_inner(c, span, block, f->inner[span.type] + first * (size_t)fric_inner_size(c->dim));
-	weight_rows(c, span.type, span.begin, span.begin + span.n,
-	            f->weights[span.type] + first * (size_t)fric_stencil_size(span.type));
-	interleave_rows((const double *const *)c->tangent_basis, m, span.begin, span.begin + span.n,
-	                f->tangent_basis[span.type] + first * m);
+	const size_t first = span.begin - c->start[span.type], end = span.begin + span.n;
+	const size_t m = (size_t)fric_inner_size(c->dim), k = (size_t)fric_stencil_size(span.type),
+	             p = (size_t)c->dim * (size_t)(c->dim - 1);
+	struct delivery d;
+	store_inner(c, span, block, open_delivery(&d, f->inner[span.type] + first * m, task->streams));
+	deliver(&d, span.n * m);
+	weight_rows(c, span.type, span.begin, end, open_delivery(&d, f->weights[span.type] + first * k, task->streams));
+	deliver(&d, span.n * k);
+	interleave_rows((const double *const *)c->tangent_basis, p, span.begin, end,
+	                open_delivery(&d, f->tangent_basis[span.type] + first * p, task->streams));
+	deliver(&d, span.n * p);
 }
 
 static void factors_span(void *data, struct span span, struct fault *fault)
@@ -62,12 +100,23 @@ static void factors_span(void *data, struct span span, struct fault *fault)
 		store_factors(task, span, &block);
 }
 
+static void factors_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	const struct factors_task *task = data;
+	struct walk walk = {task->block.contacts, factors_span, data};
+	sweep_piece(&walk, piece, begin, end, fault);
+	if (task->streams)
+		stream_end();
+}
+
 enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
                                     const double *velocities, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error)
 {
-	struct factors_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, factors};
-	return report_fault(contacts, sweep_run(context, contacts, factors_span, &task), error);
+	struct factors_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, factors,
+	                            factors_bytes(contacts) > MOST_CACHED_BYTES};
+	const struct phase phase = {factors_piece, contacts->n_spans, SWEEP_PIECE, false, NULL};
+	return report_fault(contacts, parallel_phases(context, team_size(context, contacts->n), &phase, 1, &task), error);
 }
 
 void hessian_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])
