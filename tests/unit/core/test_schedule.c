@@ -163,9 +163,10 @@ struct sums {
 	double potential, *gradient;
 };
 
-static struct sums summed(const struct fric_batch *batch, const double *velocities, int n_threads)
+static struct sums summed_by(const struct fric_kernels *kernels, const struct fric_batch *batch, const double *velocities,
+                             int n_threads)
 {
-	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
+	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1, .kernels = kernels};
 	struct sums sums = {.gradient = malloc(batch->n_vertices * (size_t)batch->dim * sizeof(double))};
 	struct fric_contacts *c;
 	struct fric_error error;
@@ -177,6 +178,11 @@ static struct sums summed(const struct fric_batch *batch, const double *velociti
 	assert_ok(fric_evaluate(&context, c, velocities, NULL, sums.gradient, &error));
 	fric_contacts_free(c);
 	return sums;
+}
+
+static struct sums summed(const struct fric_batch *batch, const double *velocities, int n_threads)
+{
+	return summed_by(NULL, batch, velocities, n_threads);
 }
 
 static double largest(const double *x, size_t n)
@@ -227,14 +233,17 @@ static void check_spread(const struct scene *scene, const struct sums *expected)
 
 static void check_sums(struct options options, uint64_t seed)
 {
+	static const char *const kernels[] = {"scalar", "baseline", "avx2", "avx512"};
 	struct scene scene = made(options, seed);
-	struct sums expected = summed(&scene.batch, scene.velocities, 1);
-	for (int t = 1; t < N_COUNTS; t++) {
-		struct sums sums = summed(&scene.batch, scene.velocities, thread_counts[t]);
-		assert_bits(sums.potential, expected.potential);
-		assert_all_bits(sums.gradient, expected.gradient, scene_ndof(&scene));
-		free(sums.gradient);
-	}
+	struct sums expected = summed_by(fric_kernels_find("scalar"), &scene.batch, scene.velocities, 1);
+	for (int k = 0; k < 4; k++)
+		for (int t = 0; t < N_COUNTS && fric_kernels_find(kernels[k]); t++) {
+			struct sums sums =
+				summed_by(fric_kernels_find(kernels[k]), &scene.batch, scene.velocities, thread_counts[t]);
+			assert_bits(sums.potential, expected.potential);
+			assert_all_bits(sums.gradient, expected.gradient, scene_ndof(&scene));
+			free(sums.gradient);
+		}
 	check_spread(&scene, &expected);
 	free(expected.gradient);
 	scene_free(&scene);
