@@ -87,11 +87,11 @@ void scatter_rows_part(const struct fric_contacts *c, struct span span, const do
 void scatter_block_part(const struct fric_contacts *c, struct span span, const struct kernel_block *b, int32_t first,
                         int32_t last, double *g)
 {
-	double forces[FRIC_BLOCK * 3];
 	if (c->dim == 3 && b->kernels->scatter_part) {
 		b->kernels->scatter_part(c, span.type, span.begin, b, first, last, g);
 		return;
 	}
+	double forces[FRIC_BLOCK * 3] = {0};
 	block_forces((size_t)c->dim, span, b, forces);
 	scatter_rows_part(c, span, forces, first, last, g);
 }
