@@ -28,8 +28,8 @@ struct span {
 /* The first block of [begin, end): all of one type. */
 struct span next_span(const struct fric_contacts *contacts, size_t begin, size_t end);
 
-/* All operations walk over chunks span by span; so spans are always the same, and what is kept for one has a slot of its
- * own, in order. Some slots belong to no span. */
+/* Spans end where chunks do; so they are always the same, and what is kept for one has a slot of its own, in contact order.
+ * Some slots belong to no span. */
 static inline size_t span_slot(struct span span)
 {
 	return span.begin / FRIC_BLOCK + span.type;

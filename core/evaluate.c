@@ -131,7 +131,7 @@ static void open_vertices(const struct evaluation *task, int32_t begin, int32_t 
 	const size_t bytes = (size_t)(end - begin) * dim * sizeof(double);
 	const char *velocities = (const char *)(task->block.velocities + first);
 	memset(task->gradient + first, 0, bytes);
-	for (size_t at = 0; at < bytes && bytes <= FETCH_MOST; at += FRIC_ALIGNMENT)
+	for (size_t at = 0; at < bytes && bytes <= FETCH_MOST && !task->forces; at += FRIC_ALIGNMENT)
 		__builtin_prefetch(velocities + at, 0, 2);
 }
 

@@ -172,8 +172,6 @@ bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct s
 	find_buckets(&plan);
 	count_spans(&plan);
 	schedule->keeps_forces = choose_parts(&plan, (size_t)n_threads);
-	if (plan.n_parts == 1 && !schedule->keeps_forces)
-		return true;
 	if (!allocate(&plan, schedule))
 		return false;
 	list_vertices(&plan, schedule);

@@ -10,11 +10,11 @@
 #include "sweep.h"
 
 struct schedule {
-	size_t n_parts;        /* 1: that of all vertices, without lists */
+	size_t n_parts;
 	bool keeps_forces;     /* too many spans lie across borders */
 	int32_t *first_vertex; /* [n_parts + 1]; all vertices are in some part */
 	size_t *first_span;    /* [n_parts + 1] into slots */
-	int32_t *slots;        /* of the spans of each part */
+	int32_t *slots;        /* of the spans of each part; NULL: one part of all vertices, and no lists */
 };
 
 /* Vertices [first, last), and the spans that touch them. */

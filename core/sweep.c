@@ -1,7 +1,5 @@
 #include "sweep.h"
 
-#include <string.h>
-
 /* A neighbourhood is so large that changing from group to group costs little, and its vertices fit into a core's caches. */
 enum { N_NEIGHBOURHOODS = 1024, SMALLEST_SHIFT = 13 };
 

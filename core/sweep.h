@@ -1,8 +1,8 @@
 /**
- * The order in which operations walk over the spans (block.h) of a batch: by their lowest vertex, roughly, and among those of
+ * The order in which evaluation walks over the spans (block.h) of a batch: by their lowest vertex, roughly, and among those of
  * one neighbourhood in contact order. Groups are usually in the order of the mesh, so all of them advance over it
- * together, and a vertex that one has fetched is there for the others. The order follows from the stencils alone: what is
- * added up in it has the same bits on any number of threads.
+ * together, and a vertex that one has fetched is there for the others. The order follows from the stencils and the number
+ * of vertices alone: what is added up in it has the same bits on any number of threads.
  */
 #ifndef FRIC_SWEEP_H
 #define FRIC_SWEEP_H
