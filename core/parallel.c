@@ -9,7 +9,7 @@
 /* A sleeping thread takes some 50 us to come: by then one thread alone is through with this many contacts. */
 enum { FRIC_PARALLEL_FROM = 4096 };
 
-/* Some 200 us. */
+/* For what a piece usually takes; a look is about as long as the processor's pause, some 40 to 140 cycles. */
 enum { MOST_LOOKS = 6000, LOOKS_BETWEEN_YIELDS = 64 };
 
 /* Velocities or positions of so many bytes stay in the caches while group after group is walked through. */
@@ -98,8 +98,8 @@ static inline void pause_thread(void)
 #endif
 }
 
-/* The one that opened the region looks out for the others for a while, no longer than a piece usually takes: once it sleeps
- * in the region's barrier, it needs some 50 us to come back, in which nobody works. */
+/* The one that opened the region looks out for the others for a while: once it sleeps in the region's barrier, it takes its
+ * time to come back (as above), in which nobody works. */
 static void await_others(struct region *region)
 {
 	const int n_threads = omp_get_num_threads();
