@@ -6,6 +6,7 @@
 #include "parallel.h"
 #include "rows.h"
 #include "slip.h"
+#include "sweep.h"
 
 struct request {
 	const struct fric_contacts *contacts;
@@ -160,15 +161,14 @@ static double along_ellipse(double *const ellipse[2], size_t i, const double dir
 	return axes[0] == 0 && axes[1] == 0 ? scalar : fric_matchstick_mu(direction, axes);
 }
 
-static void matchstick_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+static void matchstick_span(void *data, struct span span, struct fault *fault)
 {
 	const struct request *task = data;
 	const struct fric_contacts *c = task->contacts;
-	(void)chunk;
-	for (size_t i = begin; i < end; i++) {
+	for (size_t i = span.begin; i < span.begin + span.n; i++) {
 		struct slip slip;
 		double direction[2];
-		slip_velocity(c, contact_type(c, i), i, task->velocities, &slip);
+		slip_velocity(c, span.type, i, task->velocities, &slip);
 		double *mu_s = column_at(c->effective_mu_s, i), *mu_k = column_at(c->effective_mu_k, i);
 		fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(c->eps_v, i), direction);
 		*mu_s = along_ellipse(c->mu_s_aniso, i, direction, *column_at(c->mu_s, i));
@@ -178,7 +178,7 @@ static void matchstick_chunk(void *data, size_t chunk, size_t begin, size_t end,
 			return;
 		}
 	}
-	if (!contacts_ordinary(c, begin, end))
+	if (!contacts_ordinary(c, span.begin, span.begin + span.n))
 		atomic_store_explicit(task->strange, true, memory_order_relaxed);
 }
 
@@ -189,7 +189,7 @@ enum fric_code fric_choose_matchstick(const struct fric_context *context, struct
 		return FRIC_OK;
 	atomic_bool strange = false;
 	struct request task = {.contacts = contacts, .velocities = velocities, .strange = &strange};
-	const struct fault fault = parallel_contacts(context, contacts, matchstick_chunk, &task);
+	const struct fault fault = sweep_run(context, contacts, matchstick_span, &task);
 	contacts->ordinary = fault.code == FRIC_OK && !atomic_load(&strange);
 	return report_fault(contacts, fault, error);
 }

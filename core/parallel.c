@@ -9,7 +9,7 @@
 /* A sleeping thread takes some 50 us to come: by then one thread alone is through with this many contacts. */
 enum { FRIC_PARALLEL_FROM = 4096 };
 
-/* For what a piece usually takes; a look is about as long as the processor's pause, some 40 to 140 cycles. */
+/* A look takes as long as the processor pauses. */
 enum { MOST_LOOKS = 6000, LOOKS_BETWEEN_YIELDS = 64 };
 
 /* Velocities or positions of so many bytes stay in the caches while group after group is walked through. */

@@ -35,7 +35,7 @@ struct walk {
 	span_work *work;
 	void *task;
 };
-#define SWEEP_PIECE 32 /* spans */
+enum { SWEEP_PIECE = 32 }; /* spans */
 void sweep_piece(void *walk, size_t piece, size_t begin, size_t end, struct fault *fault);
 
 #endif
