@@ -163,12 +163,9 @@ static void list_spans(const struct plan *plan, struct schedule *s)
 			s->slots[next[p]++] = c->sweep[i];
 }
 
-bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule)
+static bool divide(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule)
 {
 	struct plan plan = {.contacts = contacts};
-	*schedule = (struct schedule){.n_parts = 1};
-	if (contacts->n == 0 || n_threads == 1)
-		return true;
 	find_buckets(&plan);
 	count_spans(&plan);
 	schedule->keeps_forces = choose_parts(&plan, (size_t)n_threads);
@@ -177,6 +174,12 @@ bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct s
 	list_vertices(&plan, schedule);
 	list_spans(&plan, schedule);
 	return true;
+}
+
+bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule)
+{
+	*schedule = (struct schedule){.n_parts = 1};
+	return contacts->n == 0 || n_threads == 1 || divide(contacts, n_threads, schedule);
 }
 
 struct part schedule_part(const struct fric_contacts *contacts, const struct schedule *s, size_t p)

@@ -1,22 +1,26 @@
 #include "sweep.h"
 
+#include <string.h>
+
 /* A neighbourhood is so large that changing from group to group costs little, and its vertices fit into a core's caches. */
 enum { N_NEIGHBOURHOODS = 1024, SMALLEST_SHIFT = 13 };
 
 /* Counting sort. */
 void sweep_make(struct fric_contacts *c)
 {
-	size_t next[N_NEIGHBOURHOODS + 1] = {0};
+	size_t next[N_NEIGHBOURHOODS + 1];
 	int shift = SMALLEST_SHIFT;
 	while (c->n_vertices >> shift >= N_NEIGHBOURHOODS)
 		shift++;
+	const size_t n_neighbourhoods = (c->n_vertices >> shift) + 1;
+	memset(next, 0, (n_neighbourhoods + 1) * sizeof(*next));
 	c->n_spans = 0;
 	for (size_t slot = 0; slot < span_slots(c->n); slot++)
 		if (c->ranges[slot].begin >= 0) {
 			next[(c->ranges[slot].lowest >> shift) + 1]++;
 			c->n_spans++;
 		}
-	for (size_t b = 1; b <= N_NEIGHBOURHOODS; b++)
+	for (size_t b = 1; b <= n_neighbourhoods; b++)
 		next[b] += next[b - 1];
 	for (size_t slot = 0; slot < span_slots(c->n); slot++)
 		if (c->ranges[slot].begin >= 0)
