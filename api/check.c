@@ -11,13 +11,18 @@
 struct api_field api_member(const struct api_field *object, const char *name)
 {
 	const json_t *node = json_is_object(object->node) ? json_object_get(object->node, name) : NULL;
-	return (struct api_field){node, {&object->path, name, 0}, NULL};
+	return (struct api_field){.node = node, .path = {&object->path, name, 0}};
 }
 
 struct api_field api_ruled(const struct api_field *field, const struct api_object *object, int i)
 {
-	struct api_field member = api_member(field, object->rules[i].name);
-	member.rule = &object->rules[i];
+	const struct api_rule *rule = &object->rules[i];
+	struct api_field member = {.path = {&field->path, rule->name, 0}};
+	if (field->members)
+		member.node = field->members[i];
+	else
+		member = api_member(field, rule->name);
+	member.rule = rule;
 	return member;
 }
 
@@ -56,26 +61,45 @@ static bool wrong_kind(struct api_check *check, const struct api_field *field, c
 	return api_fault_at(check->fault, 422, &field->path, "expected %s, got %s", expected, api_kind(check, field->node));
 }
 
-static bool is_known(const char *name, const struct api_object *object)
+/* Number of the rule, or -1. */
+static int find_rule(const char *name, const struct api_object *object)
 {
 	for (int i = 0; i < object->n_rules; i++)
 		if (*name == *object->rules[i].name && !strcmp(name, object->rules[i].name) &&
 		    api_rule_applies(&object->rules[i], object))
-			return true;
-	return false;
+			return i;
+	return -1;
 }
 
-bool api_check_object(struct api_check *check, const struct api_field *field, const struct api_object *object)
+/* Places for the members of an object, by rule; NULL if there are none left. */
+static const json_t **claim_members(struct api_check *check, int n)
+{
+	const json_t **members = check->members + check->n_members;
+	if (n > API_MAX_MEMBERS - check->n_members)
+		return NULL;
+	check->n_members += n;
+	for (int i = 0; i < n; i++)
+		members[i] = NULL;
+	return members;
+}
+
+/* Most members that could be there are not: once all that are have been found by name, the others need not be looked for. */
+bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object)
 {
 	if (!json_is_object(field->node))
 		return wrong_kind(check, field, "an object");
+	const json_t **members = claim_members(check, object->n_rules);
 	const char *key;
 	json_t *value;
 	json_object_foreach((json_t *)(uintptr_t)field->node, key, value) { /* the macro wants a non-const object */
 		const struct api_path path = {&field->path, key, 0};
-		if (!is_known(key, object))
+		const int rule = find_rule(key, object);
+		if (rule < 0)
 			return api_fault_at(check->fault, 422, &path, "unknown field \"%.200s\"", key);
+		if (members)
+			members[rule] = value;
 	}
+	field->members = members;
 	return true;
 }
 
@@ -126,7 +150,7 @@ bool api_check_choices(struct api_check *check, const struct api_field *field, c
 	if (!json_is_array(field->node))
 		return wrong_kind(check, field, "a list of strings");
 	for (size_t i = 0; i < json_array_size(field->node); i++) {
-		const struct api_field entry = {json_array_get(field->node, i), {&field->path, NULL, i}, NULL};
+		const struct api_field entry = {.node = json_array_get(field->node, i), .path = {&field->path, NULL, i}};
 		int choice = 0;
 		if (!api_check_choice(check, &entry, names, &choice))
 			return false;
@@ -218,7 +242,7 @@ static const double *reals_in_range(struct api_check *check, const struct api_fi
 static bool fault_in_mixed(struct api_check *check, const struct api_field *field)
 {
 	for (size_t i = 0; i < json_array_size(field->node); i++) {
-		const struct api_field entry = {json_array_get(field->node, i), {&field->path, NULL, i}, NULL};
+		const struct api_field entry = {.node = json_array_get(field->node, i), .path = {&field->path, NULL, i}};
 		const struct api_array *array = api_document_array(check->document, entry.node);
 		if (array && array->binary)
 			return api_fault_at(check->fault, 422, &entry.path, "a binary array cannot be an element of another array");

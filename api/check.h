@@ -10,11 +10,15 @@
 #include "api/fields.h"
 #include "api/problem.h"
 
+enum { API_MAX_MEMBERS = 128 };
+
 struct api_check {
 	const struct api_document *document;
 	struct api_arena *arena; /* of numbers that had to be converted */
 	struct api_fault *fault;
 	size_t max_contacts, max_vertices; /* of a request; 0: as many as can be counted */
+	int n_members;                     /* places that objects have taken so far; 0 at the start */
+	const json_t *members[API_MAX_MEMBERS];
 };
 
 /* A member of an object, present or not. */
@@ -22,6 +26,7 @@ struct api_field {
 	const json_t *node;  /* NULL: absent */
 	struct api_path path;
 	const struct api_rule *rule; /* what it may be; NULL: unknown */
+	const json_t *const *members; /* of a checked object, by rule; NULL: to be looked up */
 };
 
 /* Expected shape: [n, inner[0], inner[1]], sent nested or flat. */
@@ -35,7 +40,7 @@ struct api_shape {
 };
 
 struct api_field api_member(const struct api_field *object, const char *name);
-/* The member that rule number i of the object describes. */
+/* The member that rule number i of the object describes; of a checked object, one that was checked by the same rules. */
 struct api_field api_ruled(const struct api_field *field, const struct api_object *object, int i);
 /* The shape that a rule describes, with the lengths of this request by their names. */
 struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[API_N_LENGTHS]);
@@ -43,8 +48,8 @@ struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[
 /* "an object", "a string", "an array of numbers" ...: what a node is, for messages. */
 const char *api_kind(const struct api_check *check, const json_t *node);
 
-/* Is an object with no other members than the rules know. */
-bool api_check_object(struct api_check *check, const struct api_field *field, const struct api_object *object);
+/* Is an object with no other members than the rules know; from then on api_ruled has them at hand. */
+bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object);
 /* Is there at all; the fault says what needs it. */
 bool api_check_present(struct api_check *check, const struct api_field *field, const char *why);
 

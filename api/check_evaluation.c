@@ -140,7 +140,7 @@ static bool table_size(struct api_check *check, const struct api_field *table, s
 static bool check_materials(struct api_check *check, const struct api_field *friction, size_t n_vertices,
                             struct fric_friction *f, bool *has_plane_material)
 {
-	const struct api_field materials = api_ruled(friction, &api_friction, API_FRICTION_MATERIALS);
+	struct api_field materials = api_ruled(friction, &api_friction, API_FRICTION_MATERIALS);
 	if (!materials.node)
 		return true;
 	if (!api_check_object(check, &materials, &api_materials))
@@ -195,7 +195,7 @@ static bool check_one_source(struct api_check *check, const struct api_field *fr
 static bool check_friction(struct api_check *check, const struct api_field *root, struct api_evaluation *e,
                            bool *has_plane_material)
 {
-	const struct api_field friction = api_ruled(root, &api_request, API_REQUEST_FRICTION);
+	struct api_field friction = api_ruled(root, &api_request, API_REQUEST_FRICTION);
 	struct fric_friction *f = &e->batch.friction;
 	int transition = FRIC_CUBIC;
 	if (!friction.node)
@@ -215,7 +215,7 @@ static bool check_friction(struct api_check *check, const struct api_field *root
 
 static bool check_barrier(struct api_check *check, const struct api_field *root, struct fric_barrier *barrier)
 {
-	const struct api_field field = api_ruled(root, &api_request, API_REQUEST_BARRIER);
+	struct api_field field = api_ruled(root, &api_request, API_REQUEST_BARRIER);
 	if (!field.node)
 		return true;
 	if (!api_check_object(check, &field, &api_barrier))
@@ -277,8 +277,8 @@ static bool check_vertices(struct api_check *check, const struct api_field *root
 
 static bool check_answer(struct api_check *check, const struct api_field *root, struct api_evaluation *e)
 {
-	const struct api_field hessian = api_ruled(root, &api_request, API_REQUEST_HESSIAN),
-	                       wanted = api_ruled(root, &api_request, API_REQUEST_OUTPUTS),
+	struct api_field hessian = api_ruled(root, &api_request, API_REQUEST_HESSIAN);
+	const struct api_field wanted = api_ruled(root, &api_request, API_REQUEST_OUTPUTS),
 	                       collision = api_ruled(root, &api_request, API_REQUEST_COLLISION_OUTPUTS),
 	                       skip = api_ruled(root, &api_request, API_REQUEST_ON_DEGENERATE);
 	int reaction = 0;
@@ -417,7 +417,7 @@ static bool check_given_geometry(struct api_check *check, const struct api_field
 static bool check_group(struct api_check *check, const struct api_field *collisions, enum fric_type type,
                         struct api_evaluation *e)
 {
-	const struct api_field object = api_ruled(collisions, &api_collisions, (int)type);
+	struct api_field object = api_ruled(collisions, &api_collisions, (int)type);
 	struct fric_group *g = &e->batch.groups[type];
 	if (!object.node)
 		return true;
@@ -432,7 +432,7 @@ static bool check_group(struct api_check *check, const struct api_field *collisi
 
 static bool check_collisions(struct api_check *check, const struct api_field *root, struct api_evaluation *e)
 {
-	const struct api_field collisions = api_ruled(root, &api_request, API_REQUEST_COLLISIONS);
+	struct api_field collisions = api_ruled(root, &api_request, API_REQUEST_COLLISIONS);
 	if (!api_check_present(check, &collisions, "the contacts, in groups by type") ||
 	    !api_check_object(check, &collisions, &api_collisions))
 		return false;
@@ -535,7 +535,7 @@ static bool check_needs(struct api_check *check, const struct api_field *root, e
 
 bool api_check_evaluation(struct api_check *check, struct api_evaluation *evaluation)
 {
-	const struct api_field root = {.node = check->document->root};
+	struct api_field root = {.node = check->document->root};
 	bool has_plane_material = false;
 	*evaluation = (struct api_evaluation){0};
 	if (!api_check_object(check, &root, &api_request) || !check_vertices(check, &root, evaluation) ||

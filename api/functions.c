@@ -111,13 +111,13 @@ static bool check_values(struct api_check *check, const struct api_field *root, 
 
 static bool check_call(struct api_check *check, struct call *call)
 {
-	const struct api_field root = {.node = check->document->root};
+	struct api_field root = {.node = check->document->root};
 	const enum api_function_kind kind = call->function->kind;
 	const struct api_object *rules = &api_calls[kind];
-	const struct api_field transition = api_ruled(&root, rules, API_CALL_TRANSITION),
-	                       no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
 	if (!api_check_object(check, &root, rules) || !check_first(check, &root, call))
 		return false;
+	const struct api_field transition = api_ruled(&root, rules, API_CALL_TRANSITION),
+	                       no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
 	if (!api_check_choice(check, &transition, transition.rule->words, &call->transition) ||
 	    !api_check_bool(check, &no_mu, &call->no_mu))
 		return false;

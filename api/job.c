@@ -27,8 +27,8 @@ void *api_job_array(struct api_job *job, size_t n, size_t size)
 
 static bool decode(struct api_job *job)
 {
-	struct api_check check = {&job->document, &job->arena, job->fault, job->service->max_contacts,
-	                          job->service->max_vertices};
+	struct api_check check = {.document = &job->document, .arena = &job->arena, .fault = job->fault,
+	                          .max_contacts = job->service->max_contacts, .max_vertices = job->service->max_vertices};
 	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault) &&
 	       api_check_evaluation(&check, &job->evaluation);
 }

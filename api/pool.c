@@ -79,12 +79,36 @@ static void *map(size_t capacity)
 	return mapped + before;
 }
 
-static void *take_small(size_t bytes)
+/* malloc's small blocks are quick to get, those of aligned_alloc are not: so a block begins at the first line behind
+ * malloc's address, and the byte before it says how far behind. Without a pool, blocks are as free wants them. */
+static bool is_shifted(const struct api_pool *pool)
+{
+	return pool && !API_POOL_EMULATED;
+}
+
+static void *take_shifted(size_t bytes)
+{
+	unsigned char *block = bytes < SIZE_MAX - ALIGNMENT ? malloc(bytes + ALIGNMENT) : NULL;
+	if (!block)
+		return NULL;
+	const unsigned char shift = (unsigned char)(ALIGNMENT - (uintptr_t)block % ALIGNMENT);
+	block[shift - 1] = shift;
+	return block + shift;
+}
+
+static void *take_small(const struct api_pool *pool, size_t bytes)
 {
 	void *block;
-	if (API_POOL_EMULATED) /* just so many bytes, which aligned_alloc does not give */
-		return posix_memalign(&block, ALIGNMENT, bytes ? bytes : 1) == 0 ? block : NULL;
-	return bytes < SIZE_MAX - ALIGNMENT ? aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT) : NULL;
+	if (is_shifted(pool))
+		return take_shifted(bytes);
+	/* just so many bytes, which aligned_alloc does not give */
+	return posix_memalign(&block, ALIGNMENT, bytes ? bytes : 1) == 0 ? block : NULL;
+}
+
+static void give_small(const struct api_pool *pool, void *block)
+{
+	const unsigned char *shifted = block;
+	free(block && is_shifted(pool) ? (unsigned char *)block - shifted[-1] : block);
 }
 
 /* ---- the ring of idle blocks, under the lock ---- */
@@ -257,7 +281,7 @@ static size_t charge(const struct api_pool *pool, size_t bytes)
 static void *take(struct api_pool *pool, size_t bytes)
 {
 	if (!is_mapped(pool, bytes))
-		return take_small(bytes);
+		return take_small(pool, bytes);
 	const size_t capacity = capacity_of(bytes);
 	return capacity ? take_mapped(pool, capacity) : NULL;
 }
@@ -267,7 +291,7 @@ static void give(struct api_pool *pool, void *block, size_t bytes)
 	if (block && is_mapped(pool, bytes))
 		give_mapped(pool, block, capacity_of(bytes));
 	else
-		free(block);
+		give_small(pool, block);
 }
 
 void *api_pool_take(struct api_pool *pool, size_t bytes)
@@ -321,7 +345,7 @@ static void *grow_mapped(struct api_pool *pool, void *block, size_t capacity, si
 
 static void *resize_by_copy(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes)
 {
-	void *copy = is_mapped(pool, new_bytes) ? take(pool, new_bytes) : malloc(new_bytes ? new_bytes : 1);
+	void *copy = take(pool, new_bytes);
 	if (!copy)
 		return NULL;
 	if (block)
@@ -332,7 +356,7 @@ static void *resize_by_copy(struct api_pool *pool, void *block, size_t bytes, si
 
 static void *resize(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes)
 {
-	if (!is_mapped(pool, bytes) && !is_mapped(pool, new_bytes))
+	if (!is_shifted(pool) && !is_mapped(pool, bytes) && !is_mapped(pool, new_bytes))
 		return realloc(block, new_bytes ? new_bytes : 1);
 	if (!is_mapped(pool, bytes) || !is_mapped(pool, new_bytes))
 		return resize_by_copy(pool, block, bytes, new_bytes);
