@@ -110,7 +110,10 @@ inline bool read_integer(const char *&p, const char *end, parts &number)
 	number.negative = p < end && *p == '-';
 	p += number.negative;
 	const char *begin = p;
-	p = read_digits(p, end, number.digits);
+	if (end - p > 1 && is_digit(p[0]) && !is_digit(p[1]))
+		number.digits = static_cast<uint64_t>(*p++ - '0');
+	else
+		p = read_digits(p, end, number.digits);
 	if (p - begin > 1 && *begin == '0') {
 		number.digits = 0;
 		p = begin + 1;
