@@ -99,10 +99,11 @@ static void *take_shifted(size_t bytes)
 static void *take_small(const struct api_pool *pool, size_t bytes)
 {
 	void *block;
+	if (API_POOL_EMULATED) /* just so many bytes, which aligned_alloc does not give */
+		return posix_memalign(&block, ALIGNMENT, bytes ? bytes : 1) == 0 ? block : NULL;
 	if (is_shifted(pool))
 		return take_shifted(bytes);
-	/* just so many bytes, which aligned_alloc does not give */
-	return posix_memalign(&block, ALIGNMENT, bytes ? bytes : 1) == 0 ? block : NULL;
+	return bytes < SIZE_MAX - ALIGNMENT ? aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT) : NULL;
 }
 
 static void give_small(const struct api_pool *pool, void *block)

@@ -44,7 +44,7 @@ struct factors_task {
 	bool streams; /* more than the caches hold */
 };
 
-enum { MOST_CACHED_BYTES = 2 << 20 };
+enum { STREAM_FROM = 2 << 20 }; /* bytes */
 
 static size_t factors_bytes(const struct fric_contacts *c)
 {
@@ -72,7 +72,7 @@ static double *open_delivery(struct delivery *d, double *to, bool streams)
 static void deliver(const struct delivery *d, size_t n)
 {
 	if (d->streams)
-		stream_doubles(d->to, d->rows, n);
+		stream_bytes((char *)d->to, (const char *)d->rows, n * sizeof(double));
 }
 
 static void store_factors(const struct factors_task *task, struct span span, const struct kernel_block *block)
@@ -114,7 +114,7 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
                                     const struct fric_factors *factors, struct fric_error *error)
 {
 	struct factors_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, factors,
-	                            factors_bytes(contacts) > MOST_CACHED_BYTES};
+	                            streams(context, factors_bytes(contacts), STREAM_FROM)};
 	const struct phase phase = {factors_piece, contacts->n_spans, SWEEP_PIECE, false, NULL};
 	return report_fault(contacts, parallel_phases(context, team_size(context, contacts->n), &phase, 1, &task), error);
 }

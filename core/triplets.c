@@ -1,7 +1,6 @@
 /* Triplets. Every contact has its slots: what stands before it follows from the stencils alone. Blocks are written by
- * loops with constant bounds for each (dimension, stencil size), in order and in place. Stores past the caches were measured
- * and gain nothing: whole lines move a third more bytes per second, but have to go through a buffer to be aligned, and that
- * costs as much. Nor do requests for the lines ahead. */
+ * loops with constant bounds for each (dimension, stencil size), in order and in place; or, where the caches could not hold
+ * them all, contact by contact on stages from which whole lines go to memory. */
 #include "triplets.h"
 
 #include <math.h>
@@ -9,7 +8,10 @@
 
 #include "hessian.h"
 #include "parallel.h"
+#include "stream.h"
 #include "unroll.h"
+
+enum { STREAM_FROM = 32 << 20 }; /* bytes */
 
 size_t triplets_plain_block(const struct fric_contacts *contacts, const double *inner, size_t i,
                             enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values)
@@ -200,51 +202,96 @@ struct triplet_task {
 	enum fric_triangle triangle;
 	int32_t *rows, *cols;
 	double *values;
+	bool streams;
 };
+
+/* Where a chunk is written to: slots in place, or stages. */
+struct target {
+	struct slots slots;
+	bool streams;
+	struct stage rows, cols, values;
+};
+
+static void open_target(const struct triplet_task *task, size_t at, struct target *to)
+{
+	to->slots = (struct slots){task->rows + at, task->cols + at, task->values + at};
+	to->streams = task->streams;
+	if (!to->streams)
+		return;
+	stage_open(&to->rows, task->rows + at);
+	stage_open(&to->cols, task->cols + at);
+	stage_open(&to->values, task->values + at);
+}
+
+static void close_target(struct target *to)
+{
+	if (!to->streams)
+		return;
+	stage_close(&to->rows);
+	stage_close(&to->cols);
+	stage_close(&to->values);
+	stream_end();
+}
+
+INLINE struct slots next_slots(struct target *to)
+{
+	return to->streams ? (struct slots){stage_place(&to->rows), stage_place(&to->cols), stage_place(&to->values)}
+	                   : to->slots;
+}
+
+INLINE void deliver(struct target *to, size_t n)
+{
+	skip_slots(&to->slots, (int)n);
+	if (!to->streams)
+		return;
+	stage_deliver(&to->rows, n * sizeof(int32_t));
+	stage_deliver(&to->cols, n * sizeof(int32_t));
+	stage_deliver(&to->values, n * sizeof(double));
+}
 
 /* Contacts [begin, end) of one type. @return the first whose block is not finite, or end */
 INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type, int dim, int k, size_t begin,
-                           size_t end, size_t *at)
+                           size_t end, struct target *to)
 {
 	for (size_t i = begin; i < end; i++) {
 		struct local local;
-		const struct slots to = {task->rows + *at, task->cols + *at, task->values + *at};
+		const struct slots slots = next_slots(to);
 		load(task->contacts, task->inner, type, i, &local);
 		if (!finite_local(&local, dim, k))
 			return i;
-		*at += task->triangle == FRIC_FULL
-		           ? full_block(&local, dim, k, to)
-		           : triangle_block(&local, dim, k, task->triangle == FRIC_UPPER, to);
+		deliver(to, task->triangle == FRIC_FULL
+		                ? full_block(&local, dim, k, slots)
+		                : triangle_block(&local, dim, k, task->triangle == FRIC_UPPER, slots));
 	}
 	return end;
 }
 
-static size_t write_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end, size_t *at)
+static size_t write_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end, struct target *to)
 {
 	const bool flat = task->contacts->dim == 2;
 	switch (type) {
 	case FRIC_VERTEX_VERTEX:
-		return flat ? write_blocks(task, FRIC_VERTEX_VERTEX, 2, 2, begin, end, at)
-		            : write_blocks(task, FRIC_VERTEX_VERTEX, 3, 2, begin, end, at);
+		return flat ? write_blocks(task, FRIC_VERTEX_VERTEX, 2, 2, begin, end, to)
+		            : write_blocks(task, FRIC_VERTEX_VERTEX, 3, 2, begin, end, to);
 	case FRIC_EDGE_VERTEX:
-		return flat ? write_blocks(task, FRIC_EDGE_VERTEX, 2, 3, begin, end, at)
-		            : write_blocks(task, FRIC_EDGE_VERTEX, 3, 3, begin, end, at);
+		return flat ? write_blocks(task, FRIC_EDGE_VERTEX, 2, 3, begin, end, to)
+		            : write_blocks(task, FRIC_EDGE_VERTEX, 3, 3, begin, end, to);
 	case FRIC_EDGE_EDGE:
-		return write_blocks(task, FRIC_EDGE_EDGE, 3, 4, begin, end, at);
+		return write_blocks(task, FRIC_EDGE_EDGE, 3, 4, begin, end, to);
 	case FRIC_FACE_VERTEX:
-		return write_blocks(task, FRIC_FACE_VERTEX, 3, 4, begin, end, at);
+		return write_blocks(task, FRIC_FACE_VERTEX, 3, 4, begin, end, to);
 	default:
-		return flat ? write_blocks(task, FRIC_PLANE_VERTEX, 2, 1, begin, end, at)
-		            : write_blocks(task, FRIC_PLANE_VERTEX, 3, 1, begin, end, at);
+		return flat ? write_blocks(task, FRIC_PLANE_VERTEX, 2, 1, begin, end, to)
+		            : write_blocks(task, FRIC_PLANE_VERTEX, 3, 1, begin, end, to);
 	}
 }
 
-static size_t write_contacts(const struct triplet_task *task, size_t begin, size_t end, size_t *at)
+static size_t write_contacts(const struct triplet_task *task, size_t begin, size_t end, struct target *to)
 {
 	for (size_t i = begin; i < end;) {
 		const enum fric_type type = contact_type(task->contacts, i);
 		const size_t group_end = task->contacts->start[type + 1], last = group_end < end ? group_end : end;
-		const size_t fine = write_group(task, type, i, last, at);
+		const size_t fine = write_group(task, type, i, last, to);
 		if (fine < last)
 			return fine;
 		i = last;
@@ -252,13 +299,12 @@ static size_t write_contacts(const struct triplet_task *task, size_t begin, size
 	return end;
 }
 
-static bool write_last(const struct triplet_task *task, size_t i, size_t at)
+static bool write_last(const struct triplet_task *task, size_t i, struct slots to)
 {
-	double *values = task->values + at, sum = 0;
-	const size_t n = triplets_plain_block(task->contacts, task->inner, i, task->triangle, task->rows + at,
-	                                      task->cols + at, values);
+	double sum = 0;
+	const size_t n = triplets_plain_block(task->contacts, task->inner, i, task->triangle, to.rows, to.cols, to.values);
 	for (size_t e = 0; e < n; e++)
-		sum += values[e] * 0;
+		sum += to.values[e] * 0;
 	return isfinite(sum);
 }
 
@@ -266,8 +312,11 @@ static bool write_last(const struct triplet_task *task, size_t i, size_t at)
  * belong to others, so its last contact is written plainly. @return the first whose block is not finite, or end */
 static size_t write_chunk(const struct triplet_task *task, size_t begin, size_t end, size_t at)
 {
-	const size_t fine = write_contacts(task, begin, end - 1, &at);
-	return fine == end - 1 && write_last(task, end - 1, at) ? end : fine;
+	struct target to;
+	open_target(task, at, &to);
+	const size_t fine = write_contacts(task, begin, end - 1, &to);
+	close_target(&to);
+	return fine == end - 1 && write_last(task, end - 1, to.slots) ? end : fine;
 }
 
 static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -282,7 +331,7 @@ static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 size_t triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
                    int32_t *cols, double *values)
 {
-	const struct triplet_task task = {contacts, inner, FRIC_FULL, rows, cols, values};
+	const struct triplet_task task = {contacts, inner, FRIC_FULL, rows, cols, values, false};
 	return begin < end ? write_chunk(&task, begin, end, 0) : end;
 }
 
@@ -290,6 +339,7 @@ enum fric_code fric_hessian_triplets(const struct fric_context *context, const s
                                      const double *inner, enum fric_triangle triangle, int32_t *rows, int32_t *cols,
                                      double *values, struct fric_error *error)
 {
-	struct triplet_task task = {contacts, inner, triangle, rows, cols, values};
+	const size_t bytes = fric_n_triplets(contacts, triangle) * (2 * sizeof(int32_t) + sizeof(double));
+	struct triplet_task task = {contacts, inner, triangle, rows, cols, values, streams(context, bytes, STREAM_FROM)};
 	return report_fault(contacts, parallel_chunks(context, contacts->n, triplet_chunk, &task), error);
 }
