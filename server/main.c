@@ -46,14 +46,15 @@ static sigset_t block_signals(void)
 	return set;
 }
 
-/* What only the environment can tell libgomp and glibc, and what they have read before main begins. Threads that spin
- * between parallel regions keep small requests from the CPU: with GOMP_SPINCOUNT=2000, some 50 us, the p99 of one contact
- * beside large requests was 28 ms on a busy machine, passively 17 ms (medians of 12 runs). glibc keeps 7 free
- * blocks of a size at hand; the document of a small request has some 20 of one. A caller who has set them has his reasons. */
+/* What only the environment can tell libgomp and glibc, and what they have read before main begins. Between two steps of a
+ * request threads look out for work for some 50 us, which is about what waking them takes, and then sleep; by its own
+ * default libgomp looks for milliseconds. glibc keeps 7 free blocks of a size at hand; the document of a small request has
+ * some 20 of one. A caller who has set them has his reasons. */
 static bool set_environment(void)
 {
 	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
 		return false;
+	setenv("GOMP_SPINCOUNT", "2000", 1);
 	setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=64", 0);
 	return true;
 }

@@ -119,7 +119,7 @@ test_ready_line() {
 
 # OpenMP reads these before main begins.
 openmp_environment() {
-	tr '\0' '\n' <"/proc/$SERVER_PID/environ" | grep -E '^(GOMP_SPINCOUNT|OMP_WAIT_POLICY)='
+	tr '\0' '\n' <"/proc/$SERVER_PID/environ" | grep -E '^(GOMP_SPINCOUNT|OMP_WAIT_POLICY)=' | sort
 }
 
 test_waiting_threads() {
@@ -128,12 +128,13 @@ test_waiting_threads() {
 		start_server
 		openmp_environment >"$WORK/openmp"
 		stop_server
-		GOMP_SPINCOUNT=2000 start_server
+		GOMP_SPINCOUNT=7 start_server
 		openmp_environment >>"$WORK/openmp"
 		stop_server
 		trap - EXIT
 	)
-	is "threads sleep, or wait as the caller says" "$(cat "$WORK/openmp")" "$(printf 'OMP_WAIT_POLICY=passive\nGOMP_SPINCOUNT=2000')"
+	is "threads wait a moment, or as the caller says" "$(cat "$WORK/openmp")" \
+		"$(printf 'GOMP_SPINCOUNT=2000\nOMP_WAIT_POLICY=passive\nGOMP_SPINCOUNT=7')"
 }
 
 test_ipv6() {
@@ -204,6 +205,7 @@ environment() {
 test_environment() {
 	start_server
 	like "threads between evaluations sleep" "$(environment)" '^OMP_WAIT_POLICY=passive$'
+	like "but not between steps" "$(environment)" '^GOMP_SPINCOUNT=2000$'
 	like "free blocks are kept at hand" "$(environment)" '^GLIBC_TUNABLES=glibc.malloc.tcache_count=64$'
 	stop_server
 	GLIBC_TUNABLES=glibc.malloc.tcache_count=5 start_server
