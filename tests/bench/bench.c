@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/stream.h"
 #include "tests/bench/mix.h"
 #include "tests/bench/warm.h"
 #include "tests/bench/yardstick.h"
@@ -145,6 +146,23 @@ static void write_triplets(struct setup *s)
 	memset(s->values, 0, s->n_triplets * sizeof(double));
 }
 
+/* The same past the caches, but for the lines at the ends. */
+static void stream(void *to, size_t bytes)
+{
+	static const char zeros[STREAM_LINE];
+	char *const end = (char *)to + bytes;
+	for (char *at = (char *)to + (STREAM_LINE - (uintptr_t)to % STREAM_LINE); at + STREAM_LINE <= end; at += STREAM_LINE)
+		stream_line(at, zeros);
+}
+
+static void stream_triplets(struct setup *s)
+{
+	stream(s->rows, s->n_triplets * sizeof(int32_t));
+	stream(s->cols, s->n_triplets * sizeof(int32_t));
+	stream(s->values, s->n_triplets * sizeof(double));
+	stream_end();
+}
+
 static const struct measurement {
 	const char *name;
 	void (*run)(struct setup *);
@@ -152,6 +170,7 @@ static const struct measurement {
 } measurements[] = {
 	{"yardstick_gradient", yardstick_gradient, false}, {"yardstick_triplets", yardstick_triplets, false},
 	{"floor_read_contacts", read_contacts, false},     {"floor_write_triplets", write_triplets, false},
+	{"floor_stream_triplets", stream_triplets, false},
 	{"prepare", prepare, true},                        {"prepare_barrier", prepare_barrier, true},
 	{"potential", potential, true},                    {"potential_gradient", gradient, true},
 	{"factors", factors, true},                        {"triplets", triplets, true},

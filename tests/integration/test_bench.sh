@@ -44,7 +44,7 @@ refuses_zero() {
 
 check "the core's benchmark runs" runs "$programs/bench" 1000
 check "it reports every measurement" reports ns_per_contact 1000 yardstick_gradient yardstick_triplets \
-	floor_read_contacts floor_write_triplets prepare prepare_barrier potential potential_gradient factors triplets csr csr_values
+	floor_read_contacts floor_write_triplets floor_stream_triplets prepare prepare_barrier potential potential_gradient factors triplets csr csr_values
 check "for every variant of the kernels, with 1 and 2 threads" every_variant
 check "the codec's benchmark runs, its numbers have jansson's bits" runs "$programs/codec" 2000
 check "it reports every measurement" reports ns_per_number 2000 jansson_decode jansson_encode json_decode json_encode frame_decode
