@@ -3,8 +3,9 @@
  * mapped for the next request, and return to the system once nobody has wanted them for a while (api_pool_trim).
  *
  * Blocks of API_POOL_LEAST bytes and more are mapped, in classes of a quarter of a power of two, and huge pages where
- * they are worth it; only pages that are written to take memory, so a generous size costs nothing. Smaller blocks are
- * malloc's. Built with AddressSanitizer every block is one of malloc's, of just the size asked for: overruns are seen.
+ * they are worth it; only pages that are written to take memory, so a generous size costs nothing. Smaller blocks lie
+ * within malloc's, a step behind their beginning: they are not for free, unless there is no pool. Built with
+ * AddressSanitizer every block is one of malloc's, of just the size asked for: overruns are seen.
  *
  * Every function may be called from several threads at once. pool NULL: malloc for all.
  */
@@ -51,12 +52,12 @@ void api_pool_free(struct api_pool *pool);
 
 /* @return [bytes], 64-byte aligned, uninitialised; NULL when out of memory or over the budget */
 void *api_pool_take(struct api_pool *pool, size_t bytes);
-/* block: NULL or from take or resize, with the same bytes. */
+/* block: NULL or from take or resize of the same pool, with the same bytes. */
 void api_pool_give(struct api_pool *pool, void *block, size_t bytes);
 /**
  * As realloc: what fits of the contents stays. Large blocks move by their page tables, not by their bytes.
  * @param block  NULL (bytes 0) for a new one
- * @return aligned as malloc's below API_POOL_LEAST, else as from take; NULL: out of memory, block is as it was
+ * @return aligned as from take; without a pool, as malloc's; NULL: out of memory, block is as it was
  */
 void *api_pool_resize(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes);
 

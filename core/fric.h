@@ -77,7 +77,7 @@ struct fric_context {
 	const struct fric_kernels *kernels; /* NULL: the best of this processor */
 	const struct fric_memory *memory; /* NULL: malloc */
 	size_t parallel_from;    /* fewer contacts than this are left to the calling thread alone; 0: as measured */
-	size_t stream_from;      /* results of more bytes than this are written past the caches; 0: as measured */
+	size_t stream_from;      /* triplets or factors of more bytes go past the caches; 0: as measured */
 };
 
 /* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */

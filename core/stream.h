@@ -22,6 +22,7 @@ static inline bool streams(const struct fric_context *context, size_t bytes, siz
 #ifdef __SSE2__
 	return bytes > (context->stream_from ? context->stream_from : from);
 #else
+	(void)context, (void)bytes, (void)from;
 	return false;
 #endif
 }

@@ -66,6 +66,34 @@ static void objects(void **unused)
 	}
 }
 
+/* What a checked object has is found by rule; so it is where it has to be looked up by name, before the check, or once there
+ * are no places left. */
+static void members_by_rule(void **unused)
+{
+	(void)unused;
+	static const struct api_rule known[] = {{.name = "a"}, {.name = "b", .types = 2}, {.name = "of others", .types = 5},
+	                                        {.name = "ab"}};
+	static const struct api_object object = {.rules = known, .n_rules = 4, .type = 1};
+	static const int taken[] = {-1, 0, API_MAX_MEMBERS - 4, API_MAX_MEMBERS - 3, API_MAX_MEMBERS};
+	for (size_t t = 0; t < sizeof(taken) / sizeof(taken[0]); t++) {
+		struct subject s;
+		begin(&s, "{\"f\":{\"ab\":null,\"b\":\"x\"}}");
+		s.check.n_members = taken[t] < 0 ? 0 : taken[t];
+		assert_true(taken[t] < 0 || api_check_object(&s.check, &s.field, &object));
+		assert_true((s.field.members != NULL) == (taken[t] >= 0 && taken[t] + 4 <= API_MAX_MEMBERS));
+		assert_true(s.check.n_members <= API_MAX_MEMBERS);
+		for (int i = 0; i < 4; i++) {
+			const struct api_field member = api_ruled(&s.field, &object, i);
+			assert_ptr_equal(member.rule, &known[i]);
+			assert_string_equal(member.path.key, known[i].name);
+			assert_ptr_equal(member.path.up, &s.field.path);
+			assert_ptr_equal(member.node, json_object_get(s.field.node, known[i].name));
+			assert_null(member.members);
+		}
+		end(&s);
+	}
+}
+
 static void members(void **unused)
 {
 	(void)unused;
@@ -430,6 +458,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects),
+		cmocka_unit_test(members_by_rule),
 		cmocka_unit_test(members),
 		cmocka_unit_test(kinds),
 		cmocka_unit_test(choices_of_one),

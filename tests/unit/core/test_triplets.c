@@ -76,13 +76,13 @@ static void test_names_the_first_contact_that_is_not_finite(void **state)
 	assembly_create(&a, &rng, (struct options){.dim = 3, .n_each = 800, .n_vertices = 100, .own_mu = true});
 	struct triplets t = triplets_create(fric_n_triplets(a.contacts, FRIC_FULL));
 	const double bad[2] = {-INFINITY, NAN};
-	const struct fric_context context = {.n_threads = 2, .parallel_from = 1};
 	for (int entry = 0; entry < 3; entry++)
-		for (int b = 0; b < 2; b++)
+		for (int b = 0; b < 4; b++)
 			for (size_t i = 801; i < 4000; i += 1111) {
 				struct fric_error error;
+				const struct fric_context context = {.n_threads = 2, .parallel_from = 1, .stream_from = (size_t)b / 2};
 				double *x = a.inner + 3 * i + entry, *later = a.inner + 3 * 3990, old = *x, old_later = *later;
-				*x = *later = bad[b];
+				*x = *later = bad[b % 2];
 				const enum fric_code code = fric_hessian_triplets(&context, a.contacts, a.inner, triangles[entry], t.rows,
 				                                                  t.cols, t.values, &error);
 				assert_code(code, FRIC_E_NOT_FINITE);
