@@ -111,7 +111,7 @@ test: test-packages ## install what is missing, build, run every suite
 	+@$(COMPILE) tests
 	@tests/run $(MODE)
 
-bench: ## measure core, codec and service: a table here, build/bench.json (BENCH=--quick for less than a minute)
+bench: ## measure core, codec and service: a table here, build/bench.json (BENCH=--quick for about a minute)
 	@scripts/packages bench
 	+@$(COMPILE) MODE=release all $(patsubst $(B)/%,build/release/%,$(BENCHES))
 	@tests/bench/run $(BENCH)
