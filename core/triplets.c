@@ -11,9 +11,7 @@
 #include "stream.h"
 #include "unroll.h"
 
-/* Bytes. With fewer, the next ones find lines that the last-level cache still holds; stores past it cost 120 ns a contact at
- * any size, plain ones 90 below this and 200 far above (2 MiB of cache per core, and a large one shared with strangers). */
-enum { STREAM_FROM = 64 << 20 };
+enum { STREAM_FROM = 64 << 20 }; /* bytes; with fewer the last-level cache is faster */
 
 size_t triplets_plain_block(const struct fric_contacts *contacts, const double *inner, size_t i,
                             enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values)

@@ -47,8 +47,8 @@ static sigset_t block_signals(void)
 }
 
 /* What only the environment can tell libgomp and glibc, and what they have read before main begins. Between two steps of a
- * request threads look out for work for some 50 us, which is about what waking them takes, and then sleep; by its own
- * default libgomp looks for milliseconds. glibc keeps 7 free blocks of a size at hand; the document of a small request has
+ * request threads look out for work for some tens of microseconds, about what waking them takes, and then sleep; by its
+ * own default libgomp looks for milliseconds. glibc keeps 7 free blocks of a size at hand; the document of a small request has
  * some 20 of one. A caller who has set them has his reasons. */
 static bool set_environment(void)
 {
