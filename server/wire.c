@@ -81,7 +81,8 @@ static void fail(struct srv_wire *wire, int status, const char *detail, struct s
 	wire->status = status;
 	wire->detail = detail;
 	out->n = out->ready;
-	if (in_head(wire)) {
+	wire->replaced = in_head(wire);
+	if (wire->replaced) {
 		wire->n_messages++;
 		put(out, replacement_head, strlen(replacement_head));
 	} else {
@@ -124,6 +125,16 @@ static struct text next_word(struct text *line)
 	return word;
 }
 
+/* The library takes a query apart at every '&', whatever stands between them. */
+static unsigned count_arguments(struct text target)
+{
+	const char *query = memchr(target.bytes, '?', target.n), *end = target.bytes + target.n;
+	unsigned n = query ? 1 : 0;
+	for (const char *c = query; c && c < end; c++)
+		n += *c == '&';
+	return n;
+}
+
 static void take_request_line(struct srv_wire *wire, struct text line, struct srv_wire_out *out)
 {
 	const struct text method = next_word(&line), target = next_word(&line), version = line;
@@ -135,9 +146,11 @@ static void take_request_line(struct srv_wire *wire, struct text line, struct sr
 		fail(wire, 505, "This server speaks HTTP/1.1 and HTTP/1.0.", out);
 	else if (!is_target(method, target))
 		fail(wire, 400, "The target is neither a path nor a URL; a space in it is written %20.", out);
+	else if (count_arguments(target) > SRV_WIRE_ARGUMENTS)
+		fail(wire, 414, "The target has more than 64 query arguments.", out);
 	else {
 		*wire = (struct srv_wire){.state = SRV_WIRE_FIELD, .n_messages = wire->n_messages, .unit = wire->unit,
-		                          .old = version.bytes[7] == '0'};
+		                          .n_fields = count_arguments(target), .old = version.bytes[7] == '0'};
 	}
 }
 
@@ -210,12 +223,26 @@ static bool take_field(struct srv_wire *wire, struct text line, struct srv_wire_
 	if (detail) {
 		fail(wire, 400, detail, out);
 	} else if (wire->n_fields++ == SRV_WIRE_FIELDS) {
-		fail(wire, 431, "There are more than 280 header lines.", out);
+		fail(wire, 431, "There are more than 280 header lines and query arguments.", out);
 	} else if (wire->state == SRV_WIRE_FIELD) {
 		const size_t n = (size_t)(colon - line.bytes);
 		take_value(wire, (struct text){line.bytes, n}, trimmed((struct text){line.bytes + n + 1, line.n - n - 1}), out);
 	}
 	return wire->state != SRV_WIRE_OVER;
+}
+
+static bool is_cookie(struct text line)
+{
+	const char *colon = memchr(line.bytes, ':', line.n);
+	return equals((struct text){line.bytes, (size_t)(colon - line.bytes)}, "Cookie");
+}
+
+/* Cookies are for no one here, so that they are left out. */
+static void take_cookie(struct srv_wire *wire, struct text line, struct srv_wire_out *out)
+{
+	out->n -= line.n;
+	if (line.n > SRV_WIRE_COOKIE)
+		fail(wire, 431, "A line of cookies is longer than 8 KiB.", out);
 }
 
 static const char *head_fault(const struct srv_wire *wire)
@@ -295,6 +322,21 @@ static void end_trailers(struct srv_wire *wire, struct srv_wire_out *out)
 
 /* ---- lines ---- */
 
+static void end_line(struct srv_wire_out *out)
+{
+	while (is_space(out->bytes[out->n - 1]))
+		out->n--;
+	put(out, "\r\n", 2);
+}
+
+static void keep_field(struct srv_wire *wire, struct text line, struct srv_wire_out *out)
+{
+	if (is_cookie(line))
+		take_cookie(wire, line, out);
+	else
+		end_line(out);
+}
+
 /* The line stands at the end of out, without its CR LF. */
 static void take_line(struct srv_wire *wire, struct srv_wire_out *out)
 {
@@ -312,16 +354,13 @@ static void take_line(struct srv_wire *wire, struct srv_wire_out *out)
 	} else if (state == SRV_WIRE_TRAILER) {
 		if (take_field(wire, line, out))
 			out->n = out->ready;
+	} else if (state == SRV_WIRE_FIELD) {
+		if (take_field(wire, line, out))
+			keep_field(wire, line, out);
 	} else if (line.n > 0) { /* empty lines in front of a request are skipped */
-		if (state == SRV_WIRE_FIELD)
-			take_field(wire, line, out);
-		else
-			take_request_line(wire, line, out);
-		if (wire->state == SRV_WIRE_OVER)
-			return;
-		while (is_space(out->bytes[out->n - 1]))
-			out->n--;
-		put(out, "\r\n", 2);
+		take_request_line(wire, line, out);
+		if (wire->state != SRV_WIRE_OVER)
+			end_line(out);
 	}
 }
 
@@ -425,4 +464,9 @@ int srv_wire_fault(const struct srv_wire *wire, size_t message, const char **det
 		return 0;
 	*detail = wire->detail;
 	return wire->status;
+}
+
+bool srv_wire_replaced(const struct srv_wire *wire, size_t message)
+{
+	return wire->status != 0 && wire->replaced && message == wire->n_messages;
 }

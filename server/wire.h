@@ -4,7 +4,8 @@
  * strictly: lines end in CR LF, a Content-Length stands once and in digits, chunked is the only transfer coding.
  *
  * A head is held back until it is complete and sound, so that the library never sees half of one. What is let through is
- * normalised: no space behind a value, no chunk extensions, no trailers, no empty lines in front.
+ * normalised: no space behind a value, no chunk extensions, no trailers, no empty lines in front, no cookies (a browser sends
+ * those of every service on a host, and the library would take them apart).
  *
  * A message with a fault is replaced: by a harmless head if the fault is in its head, by an early end of its chunks if it
  * is there. Whoever handles the message then asks srv_wire_fault() and answers with that; nothing passes behind it.
@@ -19,7 +20,9 @@
 enum {
 	SRV_WIRE_TARGET = 8 << 10,   /* longest target; over it: 414 */
 	SRV_WIRE_HEAD = 20 << 10,    /* longest head, and trailers; over it: 431 */
-	SRV_WIRE_FIELDS = 280,       /* most header lines */
+	SRV_WIRE_FIELDS = 280,       /* most header lines and arguments of a query together: the library keeps a record of each */
+	SRV_WIRE_ARGUMENTS = 64,     /* most arguments of a query; over it: 414 */
+	SRV_WIRE_COOKIE = 8 << 10,   /* longest line of cookies; over it: 431 */
 	SRV_WIRE_CHUNK_LINE = 256,   /* longest line with the size of a chunk */
 	SRV_WIRE_EXTRA = 64,         /* what a replacement adds at most */
 };
@@ -47,6 +50,7 @@ struct srv_wire {
 	unsigned n_fields, n_host, n_length, n_coding;
 	uint64_t length;
 	int status;          /* of the fault; 0: none */
+	bool replaced;       /* the head of the message with the fault */
 	const char *detail;
 };
 
@@ -82,5 +86,7 @@ bool srv_wire_under_way(const struct srv_wire *wire);
  * @return the status to answer this message with, after which the connection ends; 0 if nothing is wrong with it
  */
 int srv_wire_fault(const struct srv_wire *wire, size_t message, const char **detail);
+/* Whether the head of this message was replaced: its method, target and headers are not the client's. */
+bool srv_wire_replaced(const struct srv_wire *wire, size_t message);
 
 #endif

@@ -250,6 +250,78 @@ static void test_ceilings(void **state)
 	assert_int_equal(o.wire.status, 431);
 }
 
+/* GET /?a&a... with so many arguments and header lines. */
+static void with_entries(char *in, int arguments, int fields)
+{
+	strcpy(in, "GET /?a");
+	for (int i = 1; i < arguments; i++)
+		strcat(in, "&a");
+	strcat(in, " HTTP/1.1\r\n");
+	for (int i = 0; i < fields; i++)
+		strcat(in, "X: a\r\n");
+}
+
+static int status_with_entries(int arguments, int fields)
+{
+	static char in[1 << 14];
+	static struct outcome o;
+	with_entries(in, arguments, fields);
+	run(&o, (struct text){in, strlen(in)}, 0, 1000);
+	return o.wire.status;
+}
+
+static void test_arguments_have_a_ceiling(void **state)
+{
+	(void)state;
+	assert_int_equal(status_with_entries(SRV_WIRE_ARGUMENTS, 1), 0);
+	assert_int_equal(status_with_entries(SRV_WIRE_ARGUMENTS + 1, 1), 414);
+	assert_int_equal(status_with_entries(600, 1), 414);
+	assert_int_equal(status_with_entries(SRV_WIRE_ARGUMENTS, SRV_WIRE_FIELDS - SRV_WIRE_ARGUMENTS), 0);
+	assert_int_equal(status_with_entries(SRV_WIRE_ARGUMENTS, SRV_WIRE_FIELDS - SRV_WIRE_ARGUMENTS + 1), 431);
+	REFUSED("GET /a?a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a"
+	        "&&&&&&&&&&&&&&&&& HTTP/1.1\r\n" HOST "\r\n", 414);
+}
+
+static void test_cookies_are_left_out(void **state)
+{
+	(void)state;
+	BECOMES("GET / HTTP/1.1\r\n" HOST "Cookie: a=b; c=d\r\n\r\n", GET, 1);
+	BECOMES("GET / HTTP/1.1\r\ncookie: \r\n" HOST "COOKIE:a \r\n\r\n" GET, GET GET, 2);
+	PASSES("GET / HTTP/1.1\r\n" HOST "Cookies: a\r\n\r\n", 1);
+	filled_refused("GET / HTTP/1.1\r\nCookie: ", SRV_WIRE_HEAD, 431);
+}
+
+static void test_long_cookies_are_refused(void **state)
+{
+	(void)state;
+	static char in[SRV_WIRE_HEAD];
+	static struct outcome o;
+	const char *front = "GET / HTTP/1.1\r\n";
+	for (int longer = 0; longer <= 1; longer++) {
+		char *end = stpcpy(in, front);
+		memset(end, 'a', SRV_WIRE_COOKIE + 1);
+		memcpy(end, "Cookie: ", 8);
+		strcpy(end + SRV_WIRE_COOKIE + longer, "\r\n" HOST "\r\n");
+		run(&o, (struct text){in, strlen(in)}, 0, 1000);
+		assert_int_equal(o.wire.status, longer ? 431 : 0);
+	}
+}
+
+/* What is recorded of a head that was replaced is not the client's. */
+static void test_replaced_heads_are_told(void **state)
+{
+	(void)state;
+	static struct outcome o;
+	run(&o, TEXT(GET), 0, 1000);
+	assert_false(srv_wire_replaced(&o.wire, 1));
+	run(&o, TEXT(GET "GET x HTTP/1.1\r\n"), 0, 1000);
+	assert_false(srv_wire_replaced(&o.wire, 1));
+	assert_true(srv_wire_replaced(&o.wire, 2));
+	run(&o, TEXT(CHUNKED "x\r\n"), 0, 1000);
+	assert_int_equal(o.wire.status, 400);
+	assert_false(srv_wire_replaced(&o.wire, 1));
+}
+
 static void test_empty_lines_have_an_end(void **state)
 {
 	(void)state;
@@ -336,7 +408,9 @@ int main(void)
 		cmocka_unit_test(test_chunks),
 		cmocka_unit_test(test_nothing_behind_a_fault),
 		cmocka_unit_test(test_ceilings),
-		cmocka_unit_test(test_empty_lines_have_an_end),
+		cmocka_unit_test(test_arguments_have_a_ceiling),
+		cmocka_unit_test(test_cookies_are_left_out), cmocka_unit_test(test_long_cookies_are_refused),
+		cmocka_unit_test(test_replaced_heads_are_told), cmocka_unit_test(test_empty_lines_have_an_end),
 		cmocka_unit_test(test_passing_beside),
 		cmocka_unit_test(test_failed_from_outside),
 		cmocka_unit_test(test_under_way),
