@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnutls/gnutls.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,19 +24,38 @@ struct srv_reader {
 	size_t n_began;
 };
 
-enum { MOST_HELD = SRV_READER_MOST + SRV_WIRE_HEAD + SRV_WIRE_EXTRA, MOST_FILES = 1 << 20 };
+enum { MOST_HELD = SRV_READER_MOST + SRV_WIRE_HEAD + SRV_WIRE_EXTRA, MOST_FILES = 1 << 20, LEAST_READ = 1 << 10 };
 
-static _Thread_local char arrived[SRV_READER_MOST];
-static _Thread_local char filtered[MOST_HELD + SRV_READER_MOST + SRV_WIRE_EXTRA];
+/* What one read works in. Only threads that read have it, since static thread-local memory would be every thread's. */
+struct workspace {
+	char arrived[SRV_READER_MOST];
+	char filtered[MOST_HELD + SRV_READER_MOST + SRV_WIRE_EXTRA];
+};
+
+static pthread_key_t workspaces; /* so that a thread's goes with it */
+static _Thread_local struct workspace *own_workspace;
 
 static _Atomic(struct srv_reader *) *readers;
 static size_t n_readers;
+
+/* @return NULL if memory does not suffice */
+static struct workspace *workspace(void)
+{
+	if (own_workspace)
+		return own_workspace;
+	struct workspace *fresh = malloc(sizeof *fresh);
+	if (!fresh || pthread_setspecific(workspaces, fresh) != 0) {
+		free(fresh);
+		return NULL;
+	}
+	return own_workspace = fresh;
+}
 
 /* Descriptors are below the soft limit, which is therefore kept in reach. */
 bool srv_readers_start(void)
 {
 	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || pthread_key_create(&workspaces, free) != 0)
 		return false;
 	if (limit.rlim_cur > MOST_FILES) {
 		limit.rlim_cur = MOST_FILES;
@@ -74,6 +94,11 @@ static struct srv_reader *reader_of(int fd)
 int srv_reader_fault(const struct srv_reader *reader, size_t message, const char **detail)
 {
 	return srv_wire_fault(&reader->wire, message, detail);
+}
+
+bool srv_reader_replaced(const struct srv_reader *reader, size_t message)
+{
+	return srv_wire_replaced(&reader->wire, message);
 }
 
 bool srv_reader_holds_head(const struct srv_reader *reader)
@@ -119,12 +144,15 @@ static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
 
 typedef ssize_t source(struct srv_reader *reader, void *session, char *bytes, size_t n);
 
-/* Fills `out` until `wanted` bytes may be taken or the source is empty. @return what the source said last */
-static ssize_t gather(struct srv_reader *reader, source *read, void *session, size_t wanted, struct srv_wire_out *out)
+/* Fills `out` until `wanted` bytes may be taken or the source is empty. Reads hardly more than that, so that little is held
+ * for a client that sends and does not take its answers. @return what the source said last */
+static ssize_t gather(struct srv_reader *reader, source *read, void *session, char arrived[SRV_READER_MOST],
+                      size_t wanted, struct srv_wire_out *out)
 {
 	ssize_t got = 1;
 	while (got > 0 && out->ready < wanted && reader->wire.state != SRV_WIRE_OVER) {
-		got = read(reader, session, arrived, sizeof arrived);
+		const size_t missing = wanted - out->ready;
+		got = read(reader, session, arrived, missing > LEAST_READ ? missing : LEAST_READ);
 		if (got > 0)
 			srv_wire_filter(&reader->wire, arrived, (size_t)got, out);
 	}
@@ -157,6 +185,31 @@ static bool ends_here(const struct srv_reader *reader)
 	return !reader->tls && recvfrom(reader->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL) == 0;
 }
 
+static ssize_t lack_memory(const struct srv_reader *reader)
+{
+	errno = ENOMEM;
+	return reader->tls ? GNUTLS_E_MEMORY_ERROR : -1;
+}
+
+static ssize_t read_through_filter(struct srv_reader *reader, source *read, void *session, char *bytes, size_t n)
+{
+	struct workspace *space = workspace();
+	if (!space)
+		return lack_memory(reader);
+	struct srv_wire_out out = {space->filtered, reader->out.ready, reader->out.n};
+	if (reader->held)
+		memcpy(space->filtered, reader->held, out.n);
+	const ssize_t got =
+		gather(reader, read, session, space->arrived, n < SRV_READER_MOST ? n : SRV_READER_MOST, &out);
+	const int error = errno;
+	const size_t taken = out.ready < n ? out.ready : n;
+	memcpy(bytes, space->filtered, taken);
+	if (!hold(reader, &out, taken))
+		return lack_memory(reader);
+	errno = got > 0 ? EAGAIN : error;
+	return taken > 0 ? (ssize_t)taken : got <= 0 ? got : reader->tls ? GNUTLS_E_AGAIN : -1;
+}
+
 static ssize_t read_filtered(struct srv_reader *reader, source *read, void *session, char *bytes, size_t n)
 {
 	if (srv_wire_clear(&reader->wire, &reader->out) > n) {
@@ -166,19 +219,7 @@ static ssize_t read_filtered(struct srv_reader *reader, source *read, void *sess
 		reader->ended |= got == 0 || (got > 0 && (size_t)got < n && ends_here(reader));
 		return got;
 	}
-	struct srv_wire_out out = {filtered, reader->out.ready, reader->out.n};
-	if (reader->held)
-		memcpy(filtered, reader->held, out.n);
-	const ssize_t got = gather(reader, read, session, n < SRV_READER_MOST ? n : SRV_READER_MOST, &out);
-	const int error = errno;
-	const size_t taken = out.ready < n ? out.ready : n;
-	memcpy(bytes, filtered, taken);
-	if (!hold(reader, &out, taken)) {
-		errno = ENOMEM;
-		return reader->tls ? GNUTLS_E_MEMORY_ERROR : -1;
-	}
-	errno = got > 0 ? EAGAIN : error;
-	return taken > 0 ? (ssize_t)taken : got <= 0 ? got : reader->tls ? GNUTLS_E_AGAIN : -1;
+	return read_through_filter(reader, read, session, bytes, n);
 }
 
 static ssize_t from_socket(struct srv_reader *reader, void *session, char *bytes, size_t n)

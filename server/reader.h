@@ -35,6 +35,8 @@ void srv_reader_close(struct srv_reader *reader);
 
 /* As srv_wire_fault. */
 int srv_reader_fault(const struct srv_reader *reader, size_t message, const char **detail);
+/* As srv_wire_replaced. */
+bool srv_reader_replaced(const struct srv_reader *reader, size_t message);
 /* Part of a head has arrived, and the library knows nothing of it. */
 bool srv_reader_holds_head(const struct srv_reader *reader);
 /* The message under way has taken longer than it may: also the inside of a body, which ends in no fault of the reader's. */
