@@ -105,7 +105,8 @@ struct api_admission api_admit(const struct api_service *service, const struct a
  */
 bool api_is_large(const struct api_request *request);
 
-/* The whole request, accepted before. Always fills in a response. HEAD gets the body of GET: the server leaves it out. */
+/* The whole request, accepted before. Always fills in a response. HEAD gets the body of GET, and 304 that of 200: the
+ * server leaves it out and tells its length. */
 void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response);
 
 /* A problem (RFC 9457) that the server itself has found: 408, 413, 503 … with an optional detail. */

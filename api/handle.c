@@ -262,13 +262,11 @@ static bool get_asset(const struct api_service *service, const struct api_reques
 	(void)fault;
 	api_asset_tag(asset, tag);
 	add_asset_headers(tag, response);
-	response->status = api_asset_is_known(request->if_none_match, tag) ? 304 : 200;
-	if (response->status == 304)
-		return true;
 	response->parts = malloc(sizeof *response->parts);
 	if (!response->parts)
 		return false;
-	response->content_type = asset->type;
+	response->status = api_asset_is_known(request->if_none_match, tag) ? 304 : 200;
+	response->content_type = response->status == 200 ? asset->type : NULL;
 	response->parts[0] = (struct api_part){asset->bytes, (size_t)(asset->end - asset->bytes)};
 	response->n_parts = 1;
 	response->body_bytes = response->parts[0].n;
