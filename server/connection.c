@@ -3,15 +3,11 @@
 #include "linger.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { IDLE_SECONDS = 60 }; /* between requests */
-
-struct connection {
-	struct srv_reader *reader;
-	struct srv_watched *watched; /* under TLS, until the first request */
-	size_t n_requests;
-};
 
 int srv_socket_of(struct MHD_Connection *connection)
 {
@@ -73,13 +69,65 @@ static void send_away(struct srv_http *http, int fd, const struct sockaddr *addr
 	close_unseen(&request, NULL);
 }
 
-/* ---- accepting ---- */
+/* ---- the table of connections, by the number of their files ---- */
 
-static void forget(struct srv_http *http, const struct sockaddr *address)
+bool srv_connections_start(struct srv_http *http)
 {
-	srv_addresses_remove(http->addresses, address);
-	atomic_fetch_sub(&http->n_connections, 1);
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) /* which srv_readers_start has brought into reach */
+		return false;
+	http->n_slots = (size_t)limit.rlim_cur;
+	http->slots = calloc(http->n_slots, sizeof *http->slots);
+	return http->slots;
 }
+
+static struct connection *connection_at(const struct srv_http *http, int fd)
+{
+	return (size_t)fd < http->n_slots ? atomic_load(&http->slots[fd]) : NULL;
+}
+
+static struct connection *enter(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	struct connection *own = (size_t)fd < http->n_slots ? calloc(1, sizeof *own) : NULL;
+	if (own)
+		own->reader = srv_reader_open(fd, http->is_tls, http->receive_seconds);
+	if (!own || !own->reader) {
+		free(own);
+		return NULL;
+	}
+	memcpy(&own->address, address, bytes);
+	srv_watch_add(http->watch, &own->watched, fd);
+	atomic_store(&http->slots[fd], own);
+	atomic_fetch_add(&http->n_connections, 1);
+	return own;
+}
+
+static void leave(struct srv_http *http, struct connection *own)
+{
+	atomic_store(&http->slots[own->watched.fd], NULL);
+	atomic_fetch_sub(&http->n_connections, 1);
+	srv_addresses_remove(http->addresses, (const struct sockaddr *)&own->address);
+	srv_watch_remove(http->watch, &own->watched);
+	srv_reader_close(own->reader);
+	free(own);
+}
+
+/* The library closes a connection without a word if it finds no memory for it. */
+static void sweep_out(struct srv_http *http, int fd)
+{
+	struct connection *stale = connection_at(http, fd);
+	if (stale)
+		leave(http, stale);
+}
+
+void srv_connections_stop(struct srv_http *http)
+{
+	for (size_t fd = 0; http->slots && fd < http->n_slots; fd++)
+		sweep_out(http, (int)fd);
+	free(http->slots);
+}
+
+/* ---- accepting ---- */
 
 bool srv_has_room(void *closure)
 {
@@ -87,53 +135,43 @@ bool srv_has_room(void *closure)
 	return atomic_load(&http->n_connections) < http->most_connections + SRV_SPARE_CONNECTIONS;
 }
 
+static void enter_or_send_away(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	if (!enter(http, fd, address, bytes)) {
+		srv_addresses_remove(http->addresses, address);
+		send_away(http, fd, address, 503, "There is no memory for another connection; try again soon.");
+	} else if (MHD_add_connection(http->daemon, fd, address, bytes) != MHD_YES) { /* which has closed fd */
+		sweep_out(http, fd);
+	}
+}
+
 /* The library gives connections to its threads in turn, by the number of the file. */
 void srv_add_connection(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	struct srv_http *http = closure;
-	if (atomic_load(&http->n_connections) >= http->most_connections) {
+	sweep_out(http, fd);
+	if (atomic_load(&http->n_connections) >= http->most_connections)
 		send_away(http, fd, address, 503, "There are as many connections as the server takes; try again soon.");
-	} else if (!srv_addresses_add(http->addresses, address)) {
+	else if (!srv_addresses_add(http->addresses, address))
 		send_away(http, fd, address, 429, "There are as many connections from this address as the server takes.");
-	} else {
-		atomic_fetch_add(&http->n_connections, 1);
-		if (MHD_add_connection(http->daemon, fd, address, bytes) != MHD_YES) /* which has closed fd */
-			forget(http, address);
-	}
+	else
+		enter_or_send_away(http, fd, address, bytes);
 }
 
 /* ---- from the first byte to the last ---- */
 
 /* A connection that libmicrohttpd 0.9.75 gives up in the middle of a TLS handshake is never closed, and keeps a CPU
  * busy. So the library has no patience that could end then; what is late finds the end of its input instead. */
-static bool watch(const struct srv_http *http, struct MHD_Connection *connection, struct connection *own, int fd)
+static void await_handshake(const struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
 {
-	if (!http->watch)
-		return true;
 	srv_set_patience(connection, 0);
-	own->watched = srv_watch_add(http->watch, fd);
-	return own->watched;
+	srv_watch_allow(&own->watched, 1000 * http->receive_seconds, SRV_LATE_ENDS);
 }
 
-static void end_watch(const struct srv_http *http, struct connection *own)
+static void end_handshake(const struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
 {
-	srv_watch_remove(http->watch, own->watched);
-	own->watched = NULL;
-}
-
-static struct connection *open_connection(const struct srv_http *http, struct MHD_Connection *connection)
-{
-	const int fd = srv_socket_of(connection);
-	struct connection *own = calloc(1, sizeof *own);
-	if (own)
-		own->reader = srv_reader_open(fd, http->is_tls, http->receive_seconds);
-	if (own && !own->reader) {
-		free(own);
-		own = NULL;
-	}
-	if (!own || !watch(http, connection, own, fd))
-		shutdown(fd, SHUT_RDWR);
-	return own;
+	srv_watch_relieve(&own->watched);
+	srv_set_patience(connection, srv_idle_seconds(http));
 }
 
 bool srv_introduce(struct request *request)
@@ -142,26 +180,39 @@ bool srv_introduce(struct request *request)
 	struct connection *own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 	if (!own)
 		return false;
-	request->client = client_of(connection);
+	if (own->request) /* forgotten by the library */
+		srv_abandon(own->request);
+	own->request = request;
+	request->own = own;
+	request->client = (const struct sockaddr *)&own->address;
 	request->reader = own->reader;
 	request->ordinal = ++own->n_requests;
-	if (own->watched) {
-		end_watch(request->http, own);
-		srv_set_patience(connection, srv_idle_seconds(request->http));
-	}
+	if (request->http->is_tls && request->ordinal == 1)
+		end_handshake(request->http, connection, own);
 	return true;
+}
+
+/* NULL: not one of ours, which the library would have to have made up. */
+static struct connection *open_connection(const struct srv_http *http, struct MHD_Connection *connection)
+{
+	const int fd = srv_socket_of(connection);
+	struct connection *own = connection_at(http, fd);
+	if (!own)
+		shutdown(fd, SHUT_RDWR);
+	else if (http->is_tls)
+		await_handshake(http, connection, own);
+	return own;
 }
 
 static void close_connection(struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
 {
-	forget(http, client_of(connection));
 	if (!own)
 		return;
+	if (own->request)
+		srv_abandon(own->request);
 	if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
 		say_late(http, connection);
-	end_watch(http, own);
-	srv_reader_close(own->reader);
-	free(own);
+	leave(http, own);
 }
 
 void srv_on_connection(void *http, struct MHD_Connection *connection, void **context,

@@ -11,9 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CONNECTION_MEMORY = 40 << 10 }; /* of head and body in transit; cleared for every request. No read is longer */
-_Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST && (int)CONNECTION_MEMORY >= 2 * (int)SRV_WIRE_HEAD,
-               "no read is longer than the reader's buffer, and a sound head fits");
+enum {
+	CONNECTION_MEMORY = 46 << 10, /* of head and body in transit; cleared for every request. No read is longer */
+	RECORD = 64,                  /* what the library keeps of a header line or an argument */
+	OWN_HEAD = 4 << 10,           /* the longest of our answers */
+};
+_Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST, "no read is longer than the reader's buffer");
+_Static_assert((int)CONNECTION_MEMORY >= (int)SRV_WIRE_HEAD + (int)SRV_WIRE_FIELDS * (int)RECORD + (int)OWN_HEAD +
+               (int)API_MAX_PARTS * (int)sizeof(struct MHD_IoVec), "the longest head fits, and its answer beside it");
 
 /* ---- the library ---- */
 
@@ -42,6 +47,13 @@ static void choose(const struct srv_options *options, struct MHD_OptionItem item
 	items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
 }
 
+/* The library divides its limit among its threads, and one that meets its share hangs: it returns with a lock held. The
+ * acceptor keeps the limit, so that no share is less than all connections. */
+static unsigned beyond_reach(const struct srv_options *options)
+{
+	return (unsigned)((options->connections + SRV_SPARE_CONNECTIONS) * options->io_threads);
+}
+
 /* With epoll, libmicrohttpd 0.9.75 asks again and again for the rest of a TLS handshake: one silent client would keep a
  * CPU busy. TURBO: without it the library shuts the sending side down before srv_on_completed can say why. */
 static unsigned flags_of(const struct srv_http *http)
@@ -59,7 +71,7 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 	                        MHD_OPTION_URI_LOG_CALLBACK, srv_on_target, http,
 	                        MHD_OPTION_NOTIFY_COMPLETED, srv_on_completed, http,
 	                        MHD_OPTION_NOTIFY_CONNECTION, srv_on_connection, http,
-	                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections + SRV_SPARE_CONNECTIONS,
+	                        MHD_OPTION_CONNECTION_LIMIT, beyond_reach(options),
 	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)srv_idle_seconds(http),
 	                        MHD_OPTION_ARRAY, items, MHD_OPTION_END);
@@ -79,6 +91,7 @@ static void destroy(struct srv_http *http)
 		srv_admission_free(http->admission);
 	srv_trimmer_stop(http->trimmer);
 	srv_trimmer_stop(http->body_trimmer);
+	srv_connections_stop(http);
 	api_pool_free(http->pool);
 	api_pool_free(http->body_pool);
 	srv_addresses_free(http->addresses);
@@ -108,8 +121,9 @@ static bool start_threads(struct srv_http *http, const struct srv_options *optio
 	http->addresses = srv_addresses_create((size_t)options->connections_per_address);
 	http->body_pool = api_pool_create(warm_bytes / 4, NULL);
 	http->pool = api_pool_create(warm_bytes - warm_bytes / 4, &http->budget);
-	http->watch = http->is_tls ? srv_watch_start(http->receive_seconds) : NULL;
-	if (!http->addresses || !http->body_pool || !http->pool || !srv_readers_start() || (http->is_tls && !http->watch))
+	http->watch = srv_watch_start();
+	if (!http->addresses || !http->body_pool || !http->pool || !srv_readers_start() || !srv_connections_start(http) ||
+	    !http->watch)
 		return false;
 	http->large.pool = http->small.pool = http->pool;
 	http->trimmer = srv_trimmer_start(http->pool, options->idle_seconds);
@@ -144,6 +158,7 @@ struct srv_http *srv_http_start(const struct srv_options *options, const struct 
 	http->deadline_seconds = options->deadline_seconds;
 	http->budget.most_bytes = (size_t)options->memory_bytes;
 	http->receive_seconds = options->receive_seconds;
+	http->send_seconds = options->send_seconds;
 	if (set_services(http, options) && start(http, options))
 		return http;
 	if (http->daemon)

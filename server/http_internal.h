@@ -36,7 +36,7 @@ struct srv_http {
 	struct srv_acceptor *acceptor;
 	struct srv_admission *admission;
 	struct srv_addresses *addresses;
-	struct srv_watch *watch;         /* of TLS connections until their first request; else NULL */
+	struct srv_watch *watch;         /* of TLS handshakes, and of answers until they are taken */
 	struct api_budget budget;        /* of all requests together */
 	struct api_pool *pool;
 	struct api_pool *body_pool;      /* apart: of a body only what has arrived counts against the budget */
@@ -49,15 +49,27 @@ struct srv_http {
 	bool is_tls;
 	size_t most_connections;
 	atomic_size_t n_connections;
-	long long receive_seconds, deadline_seconds;
+	_Atomic(struct connection *) *slots; /* [n_slots] by the number of the file; entered by the acceptor's thread alone */
+	size_t n_slots;
+	long long receive_seconds, deadline_seconds, send_seconds;
 	atomic_bool draining;
 	atomic_size_t n_under_way;
+};
+
+/* From accept to close, whatever the library makes of it. */
+struct connection {
+	struct srv_reader *reader;
+	struct srv_watched watched;
+	struct sockaddr_storage address;
+	struct request *request; /* under way, or NULL; freed with the connection at the latest */
+	size_t n_requests;
 };
 
 struct request {
 	struct srv_job job; /* first */
 	struct srv_http *http;
 	struct MHD_Connection *connection; /* NULL: the library knows of no request */
+	struct connection *own;            /* likewise */
 	const struct sockaddr *client;
 	struct srv_reader *reader;
 	size_t ordinal;  /* on its connection, from 1 */
@@ -110,6 +122,11 @@ void srv_answer_past_library(struct request *request, int fd);
 /* Before the library closes: the client learns that nothing more comes, and what it is still sending is read. */
 void srv_let_linger(const struct request *request);
 
+/* ---- request.c ---- */
+
+/* Ends and frees a request that the library never says is over. */
+void srv_abandon(struct request *request);
+
 /* ---- judge.c, compute.c ---- */
 
 /* What the api has to know of a request; borrows from it. */
@@ -138,8 +155,12 @@ int srv_socket_of(struct MHD_Connection *connection);
 /* How long a connection may be silent before the library closes it; 0: for ever. */
 void srv_set_patience(struct MHD_Connection *connection, unsigned seconds);
 unsigned srv_idle_seconds(const struct srv_http *http);
-/* Tells a new request of its connection. @return false if that has found no memory, and is closed */
+/* Gives a new request to its connection. @return false if that is none of ours, and is closed */
 bool srv_introduce(struct request *request);
+
+bool srv_connections_start(struct srv_http *http);
+/* After the library has stopped. */
+void srv_connections_stop(struct srv_http *http);
 
 /* For the acceptor: whether there is room for one connection more, and here it is. */
 bool srv_has_room(void *http);

@@ -17,7 +17,7 @@ static const char *const routes[SRV_N_ROUTES] = {
 	[SRV_ROUTE_PAGE] = "/", [SRV_ROUTE_FILE] = "/explorer/{file}", [SRV_ROUTE_OTHER] = "other",
 };
 static const char *const rejections[SRV_N_REJECTIONS] = {
-	NULL, "queue_full", "memory", "draining", "connections", "deadline", "slow", "unauthorized",
+	NULL, "queue_full", "memory", "draining", "connections", "deadline", "slow", "not_taken", "unauthorized",
 };
 static const char *const phases[API_N_PHASES] = {"decode", "prepare", "evaluate", "encode"};
 

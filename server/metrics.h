@@ -39,6 +39,7 @@ enum srv_rejection {
 	SRV_REJECTED_CONNECTIONS,  /* too many of them */
 	SRV_REJECTED_DEADLINE,     /* was not computed in time */
 	SRV_REJECTED_SLOW,         /* did not arrive in time */
+	SRV_REJECTED_NOT_TAKEN,    /* its answer was not taken in time */
 	SRV_REJECTED_UNAUTHORIZED, /* no token, or not one of ours */
 	SRV_N_REJECTIONS
 };

@@ -51,6 +51,8 @@ static const struct option table[] = {
 	 "connections open at one time from one address (IPv6: one /64); over it: 429"},
 	{"receive-seconds", "N", COUNT, "120", NULL, 1, 86400, AT(receive_seconds),
 	 "how long a request may take to arrive, its body included, however steadily it comes; over it: 408"},
+	{"send-seconds", "N", COUNT, "120", NULL, 1, 86400, AT(send_seconds),
+	 "how long an answer may take to be taken, beside the time that its size needs at 1 MiB/s; then the connection is cut"},
 	{"deadline-seconds", "N", COUNT, "300", NULL, 1, 86400, AT(deadline_seconds),
 	 "from a request's first byte until its answer is computed, waiting included; then work stops: 503"},
 	{"io-threads", "N", COUNT, NULL, "available CPUs", 1, 256, AT(io_threads),

@@ -27,6 +27,7 @@ struct srv_options {
 	long long connections_per_address;
 	long long deadline_seconds;
 	long long receive_seconds;
+	long long send_seconds;
 	long long io_threads;
 	long long queue_requests;
 	long long queue_bytes;

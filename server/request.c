@@ -18,6 +18,13 @@ static void look_for_end(struct request *request)
 	srv_set_patience(request->connection, 1);
 }
 
+/* The filter's, not the client's: on record is a request that could not be read. */
+static void forget_head(struct request *request)
+{
+	request->head = (struct srv_head){.method = "-", .target = "-"};
+	strcpy(request->target, "-");
+}
+
 /* @return whether the filter has found a fault in this request; it is then refused, and the last of its connection */
 static bool is_faulty(struct request *request)
 {
@@ -25,6 +32,8 @@ static bool is_faulty(struct request *request)
 	const int status = srv_reader_fault(request->reader, request->ordinal, &detail);
 	if (status == 0)
 		return false;
+	if (srv_reader_replaced(request->reader, request->ordinal))
+		forget_head(request);
 	request->closes = true;
 	srv_refuse(request, status, detail);
 	return true;
@@ -39,7 +48,9 @@ void *srv_on_target(void *http, const char *target, struct MHD_Connection *conne
 		return NULL;
 	request->http = http;
 	request->connection = connection;
-	if (!srv_introduce(request)) {
+	request->target = strdup(target ? target : "");
+	if (!request->target || !srv_introduce(request)) {
+		free(request->target);
 		free(request);
 		return NULL;
 	}
@@ -49,7 +60,6 @@ void *srv_on_target(void *http, const char *target, struct MHD_Connection *conne
 	atomic_init(&request->job.stop, false);
 	clock_gettime(CLOCK_MONOTONIC, &request->began);
 	srv_new_id(request->id);
-	request->target = strdup(target ? target : "");
 	return request;
 }
 
@@ -123,9 +133,10 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 		request->dropped += n;
 	else
 		take(request, bytes, n);
-	if (srv_reader_is_late(request->reader) && !request->response)
+	const bool late = srv_reader_is_late(request->reader);
+	if (late && !request->response)
 		srv_reject_late(request);
-	else if (!request->answered && request->dropped <= DRAIN_BYTES)
+	else if (!late && !request->answered && request->dropped <= DRAIN_BYTES)
 		return MHD_YES;
 	srv_answer_past_library(request, srv_socket_of(request->connection));
 	return MHD_NO;
@@ -155,7 +166,7 @@ enum MHD_Result srv_on_request(void *http, struct MHD_Connection *connection, co
 {
 	struct request *request = *context;
 	(void)http, (void)connection, (void)url, (void)version;
-	if (!request || !request->target)
+	if (!request)
 		return MHD_NO;
 	if (!request->begun)
 		return begin(request, method);
@@ -210,14 +221,40 @@ static void free_request(struct request *request)
 	free(request);
 }
 
-void srv_on_completed(void *closure, struct MHD_Connection *connection, void **context,
+/* On record, and gone. */
+static void end_request(struct request *request, const char *aborted)
+{
+	struct srv_http *http = request->http;
+	const bool begun = request->begun;
+	request->own->request = NULL;
+	srv_watch_relieve(&request->own->watched);
+	srv_record(request, aborted);
+	free_request(request);
+	if (begun && atomic_fetch_sub(&http->n_under_way, 1) == 1 && atomic_load(&http->draining))
+		http->on_idle();
+}
+
+void srv_abandon(struct request *request)
+{
+	end_request(request, "connection failed");
+}
+
+/* @return why the exchange ended early, or NULL */
+static const char *note_end(struct request *request, enum MHD_RequestTerminationCode code)
+{
+	if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK || !srv_watch_was_cut(&request->own->watched))
+		return reason(code);
+	request->rejection = SRV_REJECTED_NOT_TAKEN;
+	return "answer not taken in time";
+}
+
+void srv_on_completed(void *http, struct MHD_Connection *connection, void **context,
                       enum MHD_RequestTerminationCode code)
 {
-	struct srv_http *http = closure;
 	struct request *request = *context;
+	(void)http;
 	if (!request)
 		return;
-	const bool begun = request->begun;
 	note_own_answer(request);
 	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
 		say_why(request);
@@ -225,10 +262,6 @@ void srv_on_completed(void *closure, struct MHD_Connection *connection, void **c
 		srv_set_patience(connection, 1);
 	if (request->lingers)
 		srv_let_linger(request);
-	if (request->target)
-		srv_record(request, reason(code));
-	free_request(request);
+	end_request(request, note_end(request, code));
 	*context = NULL;
-	if (begun && atomic_fetch_sub(&http->n_under_way, 1) == 1 && atomic_load(&http->draining))
-		http->on_idle();
 }

@@ -1,20 +1,41 @@
 /**
- * Connections that have to get somewhere in time: whoever is still watched then finds the end of its input. A thread of
- * its own, which sleeps until the first is due.
+ * Connections that have to get somewhere in time: a handshake has to end, an answer has to be taken. One thread looks at
+ * all of them a few times a second, so that allowing time costs a store.
  */
 #ifndef SERVER_WATCH_H
 #define SERVER_WATCH_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
 struct srv_watch;
-struct srv_watched;
+
+/* One connection; owned by the caller, private but for its memory. */
+struct srv_watched {
+	struct srv_watched *before, *after;
+	int fd;
+	atomic_llong due;     /* twice the milliseconds of the monotonic clock, and 1 if it is then cut; 0: has all the time */
+	atomic_bool was_cut;
+};
+
+/* What happens to a connection that is late. */
+enum srv_lateness {
+	SRV_LATE_ENDS, /* it finds the end of its input, and can still say something */
+	SRV_LATE_CUTS, /* it is closed in both directions, and what the client has not taken is dropped */
+};
 
 /* @return NULL if there is no memory or no thread */
-struct srv_watch *srv_watch_start(long long seconds);
+struct srv_watch *srv_watch_start(void);
 
-/* From now on fd has its time; it must stay open while it is watched. @return NULL if memory does not suffice */
-struct srv_watched *srv_watch_add(struct srv_watch *watch, int fd);
-/* Frees; NULL is allowed. */
+/* From now on fd can be given time; it must stay open while it is watched. Safe from any thread, as srv_watch_remove. */
+void srv_watch_add(struct srv_watch *watch, struct srv_watched *watched, int fd);
 void srv_watch_remove(struct srv_watch *watch, struct srv_watched *watched);
+
+/* It has this long from now on, in place of what it had before. */
+void srv_watch_allow(struct srv_watched *watched, long long milliseconds, enum srv_lateness lateness);
+/* It is in time. */
+void srv_watch_relieve(struct srv_watched *watched);
+bool srv_watch_was_cut(const struct srv_watched *watched);
 
 /* Nothing is watched any more. NULL is allowed. */
 void srv_watch_stop(struct srv_watch *watch);

@@ -69,7 +69,8 @@ def server():
 
 @pytest.fixture
 def server_with():
-    """A function that starts a server of the test's own: server_with("--max-json-bytes", "1K") gives its base URL."""
+    """A function that starts a server of the test's own: server_with("--max-json-bytes", "1K") gives its base URL;
+    server_with.started are the processes."""
     started = []
 
     def start_one(*options, **more):
@@ -77,6 +78,7 @@ def server_with():
         started.append(process)
         return base
 
+    start_one.started = started
     yield start_one
     codes = [stop(process) for process in started]
     assert codes == [0] * len(started)

@@ -145,6 +145,9 @@ CASES = {
         raw(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\n\r\n"),
     "The request line is longer than 8 KiB.": get("/v1/functions/smooth_mu?y=" + "1," * 9000),
     "The head of the request is longer than 20 KiB.": get("/v1/info", Cookie="x" * 30000),
+    "The target has more than 64 query arguments.": get("/v1/functions/smooth_mu?" + "&".join(["y=1"] * 65)),
+    "A line of cookies is longer than 8 KiB.": get("/v1/info", Cookie="x" * 9000),
+    "There are more than 280 header lines and query arguments.": get("/v1/info", **{f"X-{i}": "1" for i in range(300)}),
     'unknown field "mu_static"': evaluate(changed(friction__mu_static=0.3)),
     'unknown field "eps_v"': evaluate(changed(eps_v=1)),
     '"friction" is missing: a group without coefficients of its own needs "mu", "mu_s" and "mu_k", per-vertex ones or '
