@@ -15,7 +15,8 @@ static const struct api_status statuses[] = {
 	 "Not valid HTTP, not valid JSON (duplicate keys, trailing bytes, numbers beyond a double's range, nesting "
 	 "over 2048 included), or not a valid frame. detail has line and column."},
 	{401, "Unauthorized", API_WHERE_GATED, "The server has tokens, and the request has none of them."},
-	{403, "Forbidden", 0, ""},
+	{403, "Forbidden", API_ANYWHERE,
+	 "A web page of another origin sent this; --allow-origin names those that may."},
 	{404, "Not Found", API_WHERE_NAMED, "There is nothing of that name."},
 	{405, "Method Not Allowed", API_ANYWHERE, "Another method than those of this path; Allow lists them."},
 	{406, "Not Acceptable", API_WHERE_NEGOTIATED,
@@ -30,6 +31,8 @@ static const struct api_status statuses[] = {
 	 "Content-Type is neither application/json (absent means that) nor application/vnd.frictiond.frame, or the "
 	 "body is compressed."},
 	{417, "Expectation Failed", API_ANYWHERE, "The only expectation that can be met is 100-continue."},
+	{421, "Misdirected Request", API_ANYWHERE,
+	 "The Host is not a name of this service: localhost, an address of loopback, or one of --allow-host."},
 	{422, "Unprocessable Content", API_WHERE_CHECKED,
 	 "Well-formed, but wrong: unknown field, shape, range, sign, missing field, degenerate contact, overflow. "
 	 "errors has pointers to the culprits."},

@@ -6,15 +6,6 @@
 #define DIGITS "0123456789"
 #define SPACE ", \t"
 
-/* The entry at *list, *n characters long; moves on behind it. False at the end. */
-static bool next(const char **list, const char **entry, size_t *n)
-{
-	*entry = *list + strspn(*list, SPACE);
-	*n = strcspn(*entry, SPACE);
-	*list = *entry + *n;
-	return *n > 0;
-}
-
 static size_t host_bytes(const char *host)
 {
 	if (*host != '[')
@@ -56,7 +47,7 @@ bool srv_cors_is_list(const char *origins, const char **culprit, int *n)
 	const char *rest = origins;
 	if (srv_cors_allows_all(origins))
 		return true;
-	while (next(&rest, culprit, &bytes))
+	while (srv_list_next(&rest, culprit, &bytes))
 		if (!is_origin(*culprit, bytes)) {
 			*n = (int)(bytes < 200 ? bytes : 200);
 			return false;
@@ -74,8 +65,19 @@ bool srv_cors_allows(const char *origins, const char *origin)
 		return false;
 	if (srv_cors_allows_all(origins))
 		return true;
-	while (next(&origins, &entry, &n))
+	while (srv_list_next(&origins, &entry, &n))
 		if (strncmp(entry, origin, n) == 0 && origin[n] == '\0')
 			return true;
 	return false;
+}
+
+bool srv_cors_is_own(const char *origin, const struct srv_host *host, bool tls)
+{
+	const char *scheme = tls ? "https://" : "http://";
+	const int usual = tls ? 443 : 80;
+	const size_t n = strlen(scheme);
+	struct srv_host page;
+	return strncmp(origin, scheme, n) == 0 && srv_host_read(origin + n, strlen(origin + n), &page) &&
+	       srv_hosts_are_same(&page, host) &&
+	       (page.port < 0 ? usual : page.port) == (host->port < 0 ? usual : host->port);
 }

@@ -1,6 +1,9 @@
-/** Which web pages may read answers (the Fetch standard's CORS protocol): a list of origins, given at the start. */
+/** Which web pages may use the service and read answers (the Fetch standard's CORS protocol): its own, and those of a list of
+ * origins, given at the start. */
 #ifndef SERVER_CORS_H
 #define SERVER_CORS_H
+
+#include "hosts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +17,9 @@ bool srv_cors_is_list(const char *origins, const char **culprit, int *n);
 
 /* @param origin  the header's value, or NULL */
 bool srv_cors_allows(const char *origins, const char *origin);
+
+/* Whether a page is of the service that it calls by this name, and reaches with TLS or without. */
+bool srv_cors_is_own(const char *origin, const struct srv_host *host, bool tls);
 
 /* The list is "*": answers are for all pages alike. */
 bool srv_cors_allows_all(const char *origins);

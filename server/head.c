@@ -23,7 +23,8 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 		KNOWN("Content-Encoding", content_encoding), KNOWN("Content-Type", content_type), KNOWN("Accept", accept),
 		KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id), KNOWN("traceparent", traceparent),
 		KNOWN("If-None-Match", if_none_match), KNOWN("Authorization", authorization), KNOWN("Origin", origin),
-		KNOWN("Access-Control-Request-Method", preflight),
+		KNOWN("Access-Control-Request-Method", preflight), KNOWN("Host", host),
+		KNOWN("Sec-Fetch-Site", fetch_site), KNOWN("Sec-Fetch-Mode", fetch_mode), KNOWN("Sec-Fetch-Dest", fetch_dest),
 #undef KNOWN
 	};
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -65,17 +66,26 @@ static bool equals(const char *value, const char *word)
 	return strncasecmp(value, word, n) == 0 && value[n + strspn(value + n, " \t")] == '\0';
 }
 
+static const char *what_is_there_twice(const struct srv_head *head)
+{
+	if (head->n_content_type > 1)
+		return "There is more than one Content-Type.";
+	if (head->n_authorization > 1)
+		return "There is more than one Authorization.";
+	if (head->n_host > 1)
+		return "There is more than one Host.";
+	if (head->n_origin > 1)
+		return "There is more than one Origin.";
+	if (head->n_fetch_site > 1 || head->n_fetch_mode > 1 || head->n_fetch_dest > 1)
+		return "There is more than one Sec-Fetch-Site, Sec-Fetch-Mode or Sec-Fetch-Dest.";
+	return NULL;
+}
+
 int srv_head_fault(const struct srv_head *head, const char **detail)
 {
-	*detail = NULL;
-	if (head->n_content_type > 1) {
-		*detail = "There is more than one Content-Type.";
+	*detail = what_is_there_twice(head);
+	if (*detail)
 		return 400;
-	}
-	if (head->n_authorization > 1) {
-		*detail = "There is more than one Authorization.";
-		return 400;
-	}
 	if (head->n_content_encoding > 1 || (head->content_encoding && !equals(head->content_encoding, "identity"))) {
 		*detail = "Content-Encoding can only be identity: send the body as it is.";
 		return 415;
@@ -146,11 +156,30 @@ bool srv_head_is_for(const struct srv_head *head, const char *path)
 	return strncmp(head->target, path, n) == 0 && (head->target[n] == '\0' || head->target[n] == '?');
 }
 
+/* Of an absolute target; 0: it is none. */
+static size_t scheme_bytes(const char *target)
+{
+	return strncasecmp(target, "http://", 7) == 0 ? 7 : strncasecmp(target, "https://", 8) == 0 ? 8 : 0;
+}
+
+static const char *authority_end(const char *authority)
+{
+	return authority + strcspn(authority, "/?");
+}
+
 const char *srv_origin_form(const char *target)
 {
-	const size_t n = strncasecmp(target, "http://", 7) == 0 ? 7 : strncasecmp(target, "https://", 8) == 0 ? 8 : 0;
+	const size_t n = scheme_bytes(target);
 	if (n == 0)
 		return target;
-	const char *path = target + n + strcspn(target + n, "/?");
+	const char *path = authority_end(target + n);
 	return *path == '/' ? path : "/";
+}
+
+const char *srv_head_authority(const struct srv_head *head, const char *target, size_t *n)
+{
+	const size_t scheme = scheme_bytes(target);
+	const char *authority = scheme ? target + scheme : head->host;
+	*n = scheme ? (size_t)(authority_end(authority) - authority) : authority ? strlen(authority) : 0;
+	return authority;
 }

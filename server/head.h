@@ -17,10 +17,14 @@ struct srv_head {
 	const char *content_type, *accept, *expect, *request_id, *traceparent;
 	const char *if_none_match;
 	const char *authorization, *origin, *preflight; /* preflight: Access-Control-Request-Method */
+	const char *host;
+	const char *fetch_site, *fetch_mode, *fetch_dest; /* Sec-Fetch-..., which pages cannot forge */
 	int n_content_length, n_transfer_encoding, n_content_encoding;
 	int n_content_type, n_accept, n_expect, n_request_id, n_traceparent;
 	int n_if_none_match;
 	int n_authorization, n_origin, n_preflight;
+	int n_host;
+	int n_fetch_site, n_fetch_mode, n_fetch_dest;
 };
 
 /* One header line, in the order of arrival. */
@@ -48,5 +52,11 @@ void srv_new_id(char id[SRV_MAX_ID + 1]);
 bool srv_head_is_for(const struct srv_head *head, const char *path);
 /* The part of a target that is an origin-form: "http://host/path?x" is "/path?x", anything else is left as it is. */
 const char *srv_origin_form(const char *target);
+/**
+ * What the client calls the service: the authority of an absolute target, else Host (RFC 9112, 3.2.2).
+ * @param target  as it came; the head has its origin-form
+ * @return [*n], or NULL: HTTP/1.0 has neither
+ */
+const char *srv_head_authority(const struct srv_head *head, const char *target, size_t *n);
 
 #endif

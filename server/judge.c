@@ -75,11 +75,13 @@ static void ask(struct request *request)
 static bool passes_gate(struct request *request)
 {
 	struct srv_entry *entry = &request->entry;
-	srv_gate_judge(request->http->gate, &request->head, entry);
+	srv_gate_judge(request->http->gate, &request->head, request->target, entry);
 	if (entry->status == 0)
 		return true;
 	if (entry->status != 204) {
-		srv_reject(request, SRV_REJECTED_UNAUTHORIZED, entry->status, entry->detail);
+		char detail[SRV_GATE_TEXT];
+		srv_gate_explain(entry, detail);
+		srv_reject(request, entry->rejection, entry->status, detail);
 	} else if (srv_make_answer(request)) {
 		api_response_clear(request->response);
 		request->response->status = entry->status;

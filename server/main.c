@@ -141,7 +141,7 @@ static int cannot_listen(const char *host, int port, const char *fault)
 	return SRV_CODE_FAILED;
 }
 
-static int serve(const struct srv_options *options, const struct srv_gate *gate, const sigset_t *signals)
+static int serve(const struct srv_options *options, struct srv_gate *gate, const sigset_t *signals)
 {
 	int port = (int)options->port;
 	const char *fault;

@@ -17,13 +17,14 @@ static const char *const routes[SRV_N_ROUTES] = {
 	[SRV_ROUTE_PAGE] = "/", [SRV_ROUTE_FILE] = "/explorer/{file}", [SRV_ROUTE_OTHER] = "other",
 };
 static const char *const rejections[SRV_N_REJECTIONS] = {
-	NULL, "queue_full", "memory", "draining", "connections", "deadline", "slow", "not_taken", "unauthorized",
+	NULL, "queue_full", "memory", "draining", "connections", "deadline", "slow", "not_taken", "unauthorized", "forbidden",
+	"misdirected",
 };
 static const char *const phases[API_N_PHASES] = {"decode", "prepare", "evaluate", "encode"};
 
 /* 0: no answer; the last one stands for what is not on the list. */
-static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 422, 429, 431, 500,
-                               501, 503, 505, 0, -1};
+static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 421, 422, 429, 431,
+                               500, 501, 503, 505, 0, -1};
 enum { N_STATUSES = sizeof statuses / sizeof statuses[0] };
 
 /* Upper ends of the buckets; one more takes the rest. */

@@ -41,6 +41,8 @@ enum srv_rejection {
 	SRV_REJECTED_SLOW,         /* did not arrive in time */
 	SRV_REJECTED_NOT_TAKEN,    /* its answer was not taken in time */
 	SRV_REJECTED_UNAUTHORIZED, /* no token, or not one of ours */
+	SRV_REJECTED_FORBIDDEN,    /* sent by a web page that may not */
+	SRV_REJECTED_MISDIRECTED,  /* called by a name that is not the service's */
 	SRV_N_REJECTIONS
 };
 

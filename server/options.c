@@ -4,6 +4,7 @@
 #include "config.h"
 #include "core/fric.h"
 #include "cors.h"
+#include "hosts.h"
 #include "log.h"
 #include "resources.h"
 
@@ -80,7 +81,10 @@ static const struct option table[] = {
 	 "certificate (PEM, with those between it and the root): serve https"},
 	{"tls-key", "FILE", TEXT, NULL, "none", 0, 0, AT(tls_key), "key of the certificate (PEM, not encrypted)"},
 	{"allow-origin", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_origin),
-	 "origins whose web pages may read answers, separated by commas (https://a.example), or *"},
+	 "origins whose web pages may use the service, separated by commas (https://a.example), or *; others: 403"},
+	{"allow-host", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_host),
+	 "hosts by which the service may be called beside loopback's, as behind a proxy, separated by commas (a.example, "
+	 "a.example:8443); others: 421"},
 	{"config", "FILE", TEXT, NULL, "none", 0, 0, AT(config), "file with more options, lines of the form name = value"},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0], MAX_NAME = 64 };
@@ -560,6 +564,17 @@ static bool are_origins(const char *origins, FILE *err)
 	return false;
 }
 
+static bool are_hosts(const char *hosts, FILE *err)
+{
+	const char *culprit;
+	int n;
+	if (!hosts || srv_hosts_is_list(hosts, &culprit, &n))
+		return true;
+	fprintf(err, "frictiond: --allow-host: '%.*s' is not a name or an address, such as a.example, a.example:8443 or "
+	             "[2001:db8::1]: no scheme, no path, no *\n", n, culprit);
+	return false;
+}
+
 /* Automatic defaults, and what has to fit together. */
 static enum srv_start settle(struct srv_options *options, FILE *err)
 {
@@ -577,7 +592,7 @@ static enum srv_start settle(struct srv_options *options, FILE *err)
 	settle_memory(options);
 	return fits_queue(options, "max-json-bytes", options->max_json_bytes, err) &&
 	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) && is_pair(options, err) &&
-	       are_origins(options->allow_origin, err) ? SRV_START : SRV_EXIT_BAD;
+	       are_origins(options->allow_origin, err) && are_hosts(options->allow_host, err) ? SRV_START : SRV_EXIT_BAD;
 }
 
 static enum srv_start read_all(int argc, char *const *argv, struct srv_options *options, struct sources *sources,

@@ -40,6 +40,7 @@ struct srv_options {
 	const char *tokens;  /* these and the next: NULL where not given */
 	const char *tls_cert, *tls_key; /* both or neither */
 	const char *allow_origin; /* as for srv_cors_is_list */
+	const char *allow_host;   /* as for srv_hosts_is_list */
 	long long anonymous; /* 0, or 1: everybody may ask */
 	const char *config;   /* the file that options were read from; NULL: none */
 	char *config_text;    /* private */

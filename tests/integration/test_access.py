@@ -10,6 +10,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import sys
 import threading
 import time
 import urllib.parse
@@ -187,7 +188,7 @@ def raw(server, data, wait=True):
 def test_refused_by_the_head_alone(serve, tokens):
     """Neither a 100 nor the body is waited for: what is announced here never comes."""
     server = serve("--tokens", tokens)
-    head = f"POST {EVALUATE} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n".encode()
+    head = f"POST {EVALUATE} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n".encode()
     for more in b"Content-Length: 1000\r\nExpect: 100-continue\r\n", b"Content-Length: 200000000\r\n", \
             b"Content-Length: 999999999999\r\n", b"Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n":
         assert raw(server, head + more + b"\r\n").startswith(b"HTTP/1.1 401 "), more
@@ -203,7 +204,7 @@ def test_one_authorization_only(serve, tokens):
     lines = f"Authorization: Bearer {LAB}\r\n".encode()
     for server in serve("--tokens", tokens), serve():
         for target in b"/v1/info", b"/healthz":
-            got = raw(server, b"GET " + target + b" HTTP/1.1\r\nHost: a\r\n" + 2 * lines + b"\r\n")
+            got = raw(server, b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\n" + 2 * lines + b"\r\n")
             assert got.startswith(b"HTTP/1.1 400 "), got
 
 
@@ -390,7 +391,7 @@ def test_curl_with_the_certificate(serve, certificates, tokens):
 def test_nothing_in_the_clear(https):
     """Whatever is said to the port in the clear, nothing of HTTP comes back."""
     server, _ = https
-    for data in b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", b"\x00" * 100, \
+    for data in b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\x00" * 100, \
             b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n":
         got = b""
         with contextlib.suppress(ConnectionResetError):
@@ -406,7 +407,7 @@ def test_sent_away_without_a_word(serve, certificates):
     assert ask(first, "GET", "/healthz")[0] == 200
     got = b""
     with contextlib.suppress(ConnectionResetError):
-        got = raw(server, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        got = raw(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert got == b""
     with pytest.raises((ssl.SSLError, ConnectionResetError)):
         server.connect(trust(certificates["a"])).connect()
@@ -456,8 +457,8 @@ def until_end(s):
 
 def test_pieces_and_pipelines(https):
     """Requests in pieces of any size and several at once: what the filter holds back comes through."""
-    get = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"
-    post = b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
+    get = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+    post = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
         EVALUATE.encode(), len(CONTACT), CONTACT)
     stream = 40 * (get + b"\r\n" + post) + get + b"Connection: close\r\n\r\n"
     for size in 1, 7, 1000, len(stream):
@@ -468,12 +469,12 @@ def test_pieces_and_pipelines(https):
 
 
 def test_http_hygiene_under_tls(https):
-    chunked = b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" % (
+    chunked = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" % (
         EVALUATE.encode())
-    cases = {b"GET / HTTP/1.1\r\n\r\n": b"400", b"GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n": b"400",
+    cases = {b"GET / HTTP/1.1\r\n\r\n": b"400", b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n": b"400",
              b"GET / HTTP/1.1\nHost: a\n\n": b"400", chunked + b"zz\r\n": b"400",
              chunked[:-2] + b"Content-Length: 3\r\n\r\n": b"400",
-             b"GET /" + 20000 * b"a" + b" HTTP/1.1\r\nHost: a\r\n\r\n": b"414",
+             b"GET /" + 20000 * b"a" + b" HTTP/1.1\r\nHost: localhost\r\n\r\n": b"414",
              chunked.replace(b"Transfer-Encoding: chunked", b"Content-Length: 999999999999"): b"413"}
     for data, status in cases.items():
         with encrypted(*https) as s:
@@ -485,7 +486,7 @@ def test_http_hygiene_under_tls(https):
 
 def test_too_slow_under_tls(serve, certificates):
     context = trust(certificates["a"])
-    head = b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" % EVALUATE.encode()
+    head = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" % EVALUATE.encode()
 
     def attempt(seconds):
         server = serve(*tls_options(certificates["a"]), "--receive-seconds", seconds)
@@ -508,8 +509,8 @@ def test_ends_are_announced(serve, certificates):
 
     def attempt(seconds):
         server = serve(*tls_options(certificates["a"]), "--receive-seconds", seconds)
-        for request in b"", b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", \
-                b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n":
+        for request in b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", \
+                b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":
             with encrypted(server, context) as s:
                 s.sendall(request)
                 assert until_end(s).count(b"HTTP/1.1 200 ") == (1 if request else 0)
@@ -707,7 +708,7 @@ def test_bad_certificates(certificates, tmp_path):
 def test_draining_under_tls(https):
     server, context = https
     with encrypted(server, context) as s:
-        s.sendall(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
+        s.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
                   b"Expect: 100-continue\r\n\r\n" % (EVALUATE.encode(), len(CONTACT)))
         assert s.recv(100).startswith(b"HTTP/1.1 100 ")
         server.process.send_signal(signal.SIGTERM)
@@ -729,11 +730,13 @@ def cors_headers(headers):
     return {name: value for name, value in headers.items() if name.startswith("Access-Control-") or name == "Vary"}
 
 
-def test_pages_may_read_nothing_unless_allowed(serve):
+def test_pages_may_do_nothing_unless_allowed(serve):
     connection = serve().connect()
-    status, headers, _ = ask(connection, "OPTIONS", EVALUATE, headers=PREFLIGHT)
-    assert status == 405 and headers["Allow"] and cors_headers(headers) == {}
-    assert cors_headers(ask(connection, "GET", "/v1/info", headers={"Origin": ORIGIN})[1]) == {}
+    for method, target, headers in ("OPTIONS", EVALUATE, PREFLIGHT), ("GET", "/v1/info", {"Origin": ORIGIN}):
+        status, headers, body = ask(connection, method, target, headers=headers)
+        assert status == 403 and cors_headers(headers) == {} and "Allow" not in headers
+        assert "--allow-origin" in json.loads(body)["detail"]
+    assert ask(connection, "OPTIONS", EVALUATE)[0] == 405
 
 
 def test_pages_of_an_allowed_origin(serve, tokens):
@@ -749,11 +752,12 @@ def test_pages_of_an_allowed_origin(serve, tokens):
         assert status == expected and headers["Access-Control-Allow-Origin"] == ORIGIN and headers["Vary"] == "Origin"
         exposed = {name.strip() for name in headers["Access-Control-Expose-Headers"].split(",")}
         assert {"X-Request-Id", "Server-Timing", "Retry-After"} <= exposed
-    for other in {}, {"Origin": "https://c.example"}, {"Origin": "https://b.example"}, {"Origin": "null"}:
-        status, headers, _ = ask(connection, "GET", "/v1/info", LAB, headers=other)
-        assert status == 200 and cors_headers(headers) == {"Vary": "Origin"}
-    status, headers, _ = ask(connection, "OPTIONS", EVALUATE, LAB, headers={**PREFLIGHT, "Origin": "https://c.example"})
-    assert status == 405 and cors_headers(headers) == {"Vary": "Origin"}
+    status, headers, _ = ask(connection, "GET", "/v1/info", LAB)
+    assert status == 200 and cors_headers(headers) == {"Vary": "Origin"}
+    for other in "https://c.example", "https://b.example", "null":
+        for method, target, more in ("GET", "/v1/info", {}), ("GET", "/healthz", {}), ("OPTIONS", EVALUATE, PREFLIGHT):
+            status, headers, _ = ask(connection, method, target, LAB, headers={**more, "Origin": other})
+            assert status == 403 and cors_headers(headers) == {"Vary": "Origin"}
     assert ask(connection, "OPTIONS", EVALUATE, LAB)[0] == 405
 
 
@@ -768,6 +772,175 @@ def test_pages_of_any_origin(serve):
 def test_bad_origins():
     for origins in "https://a.example/", "a.example", "null", "*,https://a", ",":
         assert "--allow-origin: '" in refused("--allow-origin", origins)
+
+
+ROUTES = [("GET", "/v1/info"), ("GET", "/"), ("GET", "/explorer/explorer.js"), ("GET", "/healthz"), ("GET", "/readyz"),
+          ("GET", "/metrics"), ("GET", "/openapi.json"), ("HEAD", "/healthz"), ("POST", EVALUATE), ("GET", "/nowhere"),
+          ("POST", "/v1/check"), ("DELETE", EVALUATE), ("GET", "/v1/functions/smooth_mu?y=1")]
+
+
+def called(server, host, method="GET", target="/v1/info", **more):
+    """What one request by this name is answered; host None: none, in HTTP/1.0."""
+    lines = [f"{method} {target} HTTP/1.{0 if host is None else 1}", *([] if host is None else [f"Host: {host}"]),
+             *(f"{name.replace('_', '-')}: {value}" for name, value in more.items()), "Connection: close"]
+    body = CONTACT if method == "POST" else b""
+    head = "\r\n".join([*lines, "Content-Type: application/json", f"Content-Length: {len(body)}", "", ""])
+    head, _, text = raw(server, head.encode() + body).partition(b"\r\n\r\n")
+    assert b"Access-Control-" not in head or b" 403 " not in head and b" 421 " not in head
+    return int(head.split()[1]), text.decode()
+
+
+def status_called(*arguments, **more):
+    return called(*arguments, **more)[0]
+
+
+def test_names_on_loopback(serve):
+    """A page whose name was given the address 127.0.0.1 calls the service by that name."""
+    server = serve()
+    for host in "localhost", "LOCALHOST.", "127.0.0.1", "127.200.0.1", "[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]":
+        for port in "", ":", f":{server.port}", ":1":
+            assert status_called(server, host + port) == 200, host + port
+    for host in "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "a.localhost", "127.1", "0x7f.1", \
+            "2130706433", "0177.0.0.1", "0.0.0.0", "192.0.2.1", "[::]", "[::2]", "", f":{server.port}":
+        for port in "", f":{server.port}":
+            assert status_called(server, host + port) == 421, host + port
+    for method, target in ROUTES:
+        status, text = called(server, f"evil.example:{server.port}", method, target, Origin="http://evil.example")
+        assert status == 421
+        if method != "HEAD":
+            problem = json.loads(text)
+            assert problem["title"] == "Misdirected Request" and problem["status"] == 421
+            assert f'"evil.example:{server.port}"' in problem["detail"] and "--allow-host" in problem["detail"]
+    assert status_called(server, None) == 200
+    assert status_called(server, None, target="http://evil.example/v1/info") == 421
+    assert status_called(server, "evil.example", target="http://localhost/v1/info") == 200
+    assert status_called(server, "localhost", target="http://evil.example/v1/info") == 421
+
+
+def test_names_that_were_given(serve, tokens, certificates):
+    server = serve("--allow-host", "a.example, B.example:8443")
+    for host, expected in ("a.example", 200), ("A.Example.:99", 200), ("b.example:8443", 200), ("b.example", 421), \
+            ("localhost", 200), ("evil.example", 421):
+        assert status_called(server, host) == expected, host
+    server = serve(command=("env", "FRICTIOND_ALLOW_HOST=a.example"))
+    assert [status_called(server, host) for host in ("a.example", "b.example")] == [200, 421]
+    server, token = serve("--tokens", tokens), {"Authorization": f"Bearer {LAB}"}
+    assert status_called(server, "evil.example", **token) == 200
+    server = serve("--tokens", tokens, "--allow-host", "a.example")
+    assert status_called(server, "evil.example") == status_called(server, "evil.example", **token) == 421
+    assert [status_called(server, "a.example"), status_called(server, "a.example", **token)] == [401, 200]
+    assert status_called(server, "10.0.0.1:8080", target="/healthz") == 421
+    assert status_called(server, "localhost", target="/healthz") == 200
+    server = serve("--host", "localhost", *tls_options(certificates["a"]))
+    connection = server.connect(trust(certificates["a"]))
+    assert ask(connection, "GET", "/healthz")[0] == 200
+    assert ask(connection, "GET", "/healthz", headers={"Host": "evil.example"})[0] == 421
+
+
+ANYWHERE = """
+import json, subprocess, sys
+sys.path.insert(0, sys.argv[1])
+subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+import test_access
+servers = [test_access.Server(test_access.pathlib.Path(sys.argv[2]), "--host", "0.0.0.0", "--anonymous", "yes", *more)
+           for more in ([], ["--allow-host", "a.example"])]
+for server in servers:
+    server.host = "127.0.0.1"
+hosts = "evil.example", "a.example", "localhost"
+print(json.dumps([[test_access.status_called(server, host) for host in hosts] for server in servers] +
+                 [[test_access.status_called(server, "a.example", Origin="https://evil.example") for server in servers]]))
+for server in servers:
+    server.stop()
+"""
+
+
+def test_names_on_other_addresses(tmp_path):
+    """In a network of its own, so that nobody can reach what listens there."""
+    alone = ("unshare", "-rn")
+    if subprocess.run([*alone, "ip", "link", "set", "lo", "up"], capture_output=True).returncode != 0:
+        pytest.skip("no network namespaces here")
+    done = subprocess.run([*alone, sys.executable, "-c", ANYWHERE, pathlib.Path(__file__).parent, tmp_path],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [[200, 200, 200], [421, 200, 200], [403, 403]]
+
+
+def test_pages_of_the_service_and_others(serve, tokens):
+    server = serve()
+    for name in "localhost", "127.0.0.1", "[::1]":
+        host = f"{name}:{server.port}"
+        assert status_called(server, host, "POST", EVALUATE, Origin=f"http://{host}") == 200
+        for origin in f"https://{host}", f"http://{name}", f"http://{name}:1", f"http://evil.example:{server.port}", "null", \
+                "", "https://evil.example", f"http://{host}.evil.example":
+            for method, target in ROUTES:
+                assert status_called(server, host, method, target, Origin=origin) == 403, (origin, target)
+    assert status_called(server, "localhost", Origin="http://127.0.0.1") == 403
+    assert "https://evil.example" in called(server, "localhost", Origin="https://evil.example")[1]
+    server = serve("--tokens", tokens)
+    for token in {}, {"Authorization": f"Bearer {LAB}"}:
+        for method, target in ROUTES:
+            assert status_called(server, "localhost", method, target, Origin="https://evil.example", **token) == 403
+
+
+def test_pages_that_do_not_say_where_they_are(serve):
+    """As a browser fetches an image, a script, or posts without cors: there is no Origin, or no preflight."""
+    server = serve("--allow-origin", ORIGIN)
+
+    def answer(target, site, mode="no-cors", dest="empty", method="GET", **more):
+        return status_called(server, "localhost", method, target, Sec_Fetch_Site=site, Sec_Fetch_Mode=mode,
+                             Sec_Fetch_Dest=dest, **more)
+
+    for site in "cross-site", "same-site", "", "nonsense":
+        for method, target in ROUTES:
+            expected = 200 if target in ("/healthz", "/readyz") else 403
+            assert answer(target, site, method=method) == expected, (site, target)
+            expected = 200 if target in ("/", "/healthz", "/readyz") else 403
+            assert answer(target, site, "navigate", "document", method=method) == expected, (site, target)
+        assert answer("/?x", site, "navigate", "document", method="HEAD") == 200
+        assert answer("/", site, "navigate", "document", method="POST") == 403
+        assert answer("/", site, "navigate", "iframe") == 403
+    for site in "same-origin", "none":
+        for target in "/", "/v1/info", "/explorer/explorer.js", "/metrics":
+            assert answer(target, site) == 200
+    assert answer(EVALUATE, "cross-site", "cors", method="POST", Origin=ORIGIN) == 200
+    assert answer(EVALUATE, "same-origin", "cors", method="POST", Origin="https://evil.example") == 403
+
+
+def test_only_once(serve):
+    for server in serve(), serve("--allow-origin", "*"):
+        for name, value in ("Host", "localhost"), ("Origin", "http://localhost"), ("Sec-Fetch-Site", "none"), \
+                ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document"):
+            lines = "Host: localhost\r\n" * (name != "Host") + 2 * f"{name}: {value}\r\n"
+            got = raw(server, f"GET / HTTP/1.1\r\n{lines}\r\n".encode()).decode()
+            assert got.startswith("HTTP/1.1 400 ") and "There is more than one " in got and name in got
+
+
+def test_what_is_refused_is_counted_and_logged(serve):
+    server = serve()
+    assert status_called(server, "evil.example", "POST", EVALUATE) == 421
+    assert status_called(server, "localhost", "POST", EVALUATE, Origin="null") == 403
+    assert status_called(server, "localhost", "GET", "/v1/info", Sec_Fetch_Site="cross-site") == 403
+    log = server.await_log("request_id=", 3)
+    assert log.count('rejected="misdirected"') == 1 and log.count('rejected="forbidden"') == 2
+    assert "evil.example" not in log
+    metrics = called(server, "localhost", target="/metrics")[1].splitlines()
+    assert 'frictiond_rejected_total{reason="misdirected"} 1' in metrics
+    assert 'frictiond_rejected_total{reason="forbidden"} 2' in metrics
+    assert f'frictiond_requests_total{{route="{EVALUATE}",status="421"}} 1' in metrics
+
+
+def test_what_is_refused_is_not_waited_for(serve):
+    server = serve()
+    for more in "Host: evil.example\r\n", "Host: localhost\r\nOrigin: null\r\n":
+        for rest in "Content-Length: 1000\r\nExpect: 100-continue\r\n", "Content-Length: 200000000\r\n":
+            got = raw(server, f"POST {EVALUATE} HTTP/1.1\r\n{more}{rest}\r\n".encode())
+            assert got.startswith(b"HTTP/1.1 421 " if "evil" in more else b"HTTP/1.1 403 "), got
+
+
+def test_bad_names():
+    for hosts in "https://a.example", "a.example/", "*", "a,*", ",", "a:0", "a:", "::1", "a b@c":
+        assert "--allow-host: '" in refused("--allow-host", hosts)
+    assert "'https://b' is not a name" in refused(FRICTIOND_ALLOW_HOST="a,https://b")
 
 
 # --- documentation ---------------------------------------------------------------------------------------------------

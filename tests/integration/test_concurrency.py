@@ -76,7 +76,7 @@ class Leaving(Clients):
 
     def one(self, request):
         parts = urllib.parse.urlsplit(self.url)
-        data = (f"POST {request.path} HTTP/1.1\r\nHost: x\r\nContent-Type: {request.media}\r\n"
+        data = (f"POST {request.path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {request.media}\r\n"
                 f"Content-Length: {len(request.body)}\r\n\r\n").encode() + request.body
         with contextlib.suppress(OSError), socket.create_connection((parts.hostname, parts.port), timeout=60) as client:
             whole = random.random() < 0.5

@@ -417,7 +417,7 @@ def slow_post(server, body, step):
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         s.settimeout(300)
         s.connect((address.hostname, address.port))
-        s.sendall(f"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {FRAME}\r\n"
+        s.sendall(f"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: {FRAME}\r\n"
                   f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
         received = bytearray()
         while more := s.recv(step):
@@ -432,7 +432,7 @@ def test_left_alone_with_a_long_answer(server_with):
     address = urlsplit(server)
     for _ in range(5):
         with socket.create_connection((address.hostname, address.port), timeout=300) as s:
-            s.sendall(f"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Type: {FRAME}\r\n"
+            s.sendall(f"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: {FRAME}\r\n"
                       f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
             assert s.recv(1000)
     assert send(server, "/v1/evaluate", body)[0] == 200

@@ -13,9 +13,9 @@ from conftest import with_more_time
 
 BODY = b'{"y": [0.1], "mu_s": 1, "mu_k": 0.1, "eps_v": 0.001}'
 N = len(BODY)
-GET = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 LINE = b"POST /v1/functions/smooth_mu HTTP/1.1\r\n"
-POST = LINE + b"Host: a\r\nContent-Type: application/json\r\n"
+POST = LINE + b"Host: localhost\r\nContent-Type: application/json\r\n"
 LENGTH = b"Content-Length: %d\r\n" % N
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 WHOLE = b"%x\r\n%s\r\n" % (N, BODY)
@@ -133,8 +133,8 @@ REFUSED_AND_CLOSED = {
     "endless chunk extension": (400, CHUNKED + b"%x;" % N + b"a" * 5000),
     "trailer that is no header": (400, CHUNKED + WHOLE + b"0\r\nX A: b\r\n\r\n"),
     # Host
-    "two equal hosts": (400, b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"),
-    "two hosts": (400, b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
+    "two equal hosts": (400, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n"),
+    "two hosts": (400, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n"),
     "no host": (400, b"GET /healthz HTTP/1.1\r\n\r\n"),
     "host with a space": (400, b"GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n"),
     "host with a path and a user": (400, b"GET /healthz HTTP/1.1\r\nHost: a/b@c\r\n\r\n"),
@@ -143,9 +143,9 @@ REFUSED_AND_CLOSED = {
     "bare LF behind a header": (400, GET + b"X-A: b\nX-C: d\r\n\r\n"),
     "bare LF at the end of the head": (400, GET + b"\n"),
     "bare CR in a value": (400, GET + b"X-A: b\rX-C: d\r\n\r\n"),
-    "bare CR everywhere": (400, b"GET /healthz HTTP/1.1\rHost: a\r\r"),
+    "bare CR everywhere": (400, b"GET /healthz HTTP/1.1\rHost: localhost\r\r"),
     "folded line": (400, GET + b"X-A: b\r\n c\r\n\r\n"),
-    "folded first line": (400, b"GET /healthz HTTP/1.1\r\n Host: a\r\nHost: b\r\n\r\n"),
+    "folded first line": (400, b"GET /healthz HTTP/1.1\r\n Host: localhost\r\nHost: b\r\n\r\n"),
     "space in a name": (400, GET + b"X A: b\r\n\r\n"),
     "no colon": (400, GET + b"XAb\r\n\r\n"),
     "no name": (400, GET + b": b\r\n\r\n"),
@@ -153,21 +153,21 @@ REFUSED_AND_CLOSED = {
     "NUL in a name": (400, GET + b"X\0A: b\r\n\r\n"),
     "control character in a value": (400, GET + b"X-A: a\x01b\r\n\r\n"),
     # the request line
-    "NUL in the target": (400, b"GET /heal\0thz HTTP/1.1\r\nHost: a\r\n\r\n"),
-    "tabs in the request line": (400, b"GET\t/healthz\tHTTP/1.1\r\nHost: a\r\n\r\n"),
-    "two spaces in the request line": (400, b"GET  /healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
-    "space in the target": (400, b"GET /healthz a HTTP/1.1\r\nHost: a\r\n\r\n"),
-    "target without a slash": (400, b"GET healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
-    "method that is no token": (400, b"G@T /healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "NUL in the target": (400, b"GET /heal\0thz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    "tabs in the request line": (400, b"GET\t/healthz\tHTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    "two spaces in the request line": (400, b"GET  /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    "space in the target": (400, b"GET /healthz a HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    "target without a slash": (400, b"GET healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    "method that is no token": (400, b"G@T /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
     "HTTP/0.9": (400, b"GET /healthz\r\n\r\n"),
-    "http/1.1 in small letters": (400, b"GET /healthz http/1.1\r\nHost: a\r\n\r\n"),
-    "HTTP/1.10": (400, b"GET /healthz HTTP/1.10\r\nHost: a\r\n\r\n"),
+    "http/1.1 in small letters": (400, b"GET /healthz http/1.1\r\nHost: localhost\r\n\r\n"),
+    "HTTP/1.10": (400, b"GET /healthz HTTP/1.10\r\nHost: localhost\r\n\r\n"),
     "HTTP/2 preface": (505, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
     "TLS to a plain port": (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 10),
     # sizes
     "long header": (431, GET + b"X-A: " + b"a" * 100000 + b"\r\n\r\n"),
     "many headers": (431, GET + b"".join(b"X-%d: a\r\n" % i for i in range(20000)) + b"\r\n"),
-    "long target": (414, b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "long target": (414, b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"),
     # others
     "unknown expectation": (417, POST + LENGTH + b"Expect: 200-ok\r\n\r\n" + BODY),
     "two content types": (400, POST + LENGTH + b"Content-Type: application/json\r\n\r\n" + BODY),
@@ -185,11 +185,11 @@ ANSWERED_AND_USABLE = {
     "chunk size in capitals and zeros": (200, CHUNKED + b"000%X\r\n" % N + BODY + b"\r\n000\r\n\r\n"),
     "chunk extensions": (200, CHUNKED + b'%x;a="b";c\r\n' % N + BODY + b"\r\n0;d\r\n\r\n"),
     "trailers change nothing": (200, CHUNKED + WHOLE + b"0\r\nHost: b\r\nContent-Length: 4\r\nX-A: b\r\n\r\n"),
-    "empty host": (200, b"GET /healthz HTTP/1.1\r\nHost:\r\n\r\n"),
-    "absolute target": (200, b"GET http://a/healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
-    "the longest head": (404, b"GET /" + b"a" * 8000 + b" HTTP/1.1\r\nHost: a\r\nX-A: " + b"b" * 12000 + b"\r\n\r\n"),
+    "empty host": (421, b"GET /healthz HTTP/1.1\r\nHost:\r\n\r\n"),
+    "absolute target": (200, b"GET http://localhost/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    "the longest head": (404, b"GET /" + b"a" * 8000 + b" HTTP/1.1\r\nHost: localhost\r\nX-A: " + b"b" * 12000 + b"\r\n\r\n"),
     "the most headers": (200, GET + b"".join(b"X-%d: %s\r\n" % (i, b"c" * 60) for i in range(279)) + b"\r\n"),
-    "HTTP/1.2 is understood": (200, b"GET /healthz HTTP/1.2\r\nHost: a\r\n\r\n"),
+    "HTTP/1.2 is understood": (200, b"GET /healthz HTTP/1.2\r\nHost: localhost\r\n\r\n"),
     "bytes beyond ASCII in a value": (200, GET + b"X-A: a\xffb\r\n\r\n"),
     "GET with a body": (200, GET + b"Content-Length: 3\r\n\r\nabc"),
     "GET with chunks": (200, GET + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n" + END),
@@ -197,10 +197,10 @@ ANSWERED_AND_USABLE = {
     "no length": (411, POST + b"\r\n"),
     "compressed body": (415, POST + LENGTH + b"Content-Encoding: gzip\r\n\r\n" + BODY),
     "compressed chunks": (415, CHUNKED[:-2] + b"Content-Encoding: gzip\r\n\r\n" + WHOLE + END),
-    "method in small letters": (405, b"get /healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
-    "OPTIONS *": (404, b"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n"),
-    "CONNECT": (404, b"CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n"),
-    "TRACE": (405, b"TRACE /healthz HTTP/1.1\r\nHost: a\r\n\r\n"),
+    "method in small letters": (405, b"get /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    "OPTIONS *": (404, b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    "CONNECT": (404, b"CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    "TRACE": (405, b"TRACE /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
 }
 
 
@@ -295,7 +295,7 @@ def test_pipeline(connect):
 
 def test_a_smuggled_request_is_never_run(connect):
     """The second request stands where two readers of the first could disagree about its end."""
-    smuggled = b"GET /v1/info HTTP/1.1\r\nHost: a\r\nX-Request-Id: smuggled\r\n\r\n"
+    smuggled = b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: smuggled\r\n\r\n"
     fronts = [POST + b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n" % (len(END) + len(smuggled)) + END,
               POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding : identity\r\n\r\n" + END,
               POST + b"Transfer-Encoding:\r\n chunked\r\nContent-Length: 3\r\n\r\n" + END,
@@ -416,7 +416,7 @@ def evaluate(base, **more):
                               "vertex_vertex": {"vertices": [[1, 2]], "normal_force": 1, "tangent_basis": [[1], [0]]}}}
     body = json.dumps({**request, **more}).encode()
     connection = Connection(base)
-    connection.send(b"POST /v1/evaluate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+    connection.send(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                     b"Content-Length: %d\r\n\r\n" % len(body) + body)
     answer = connection.answer()
     connection.close()
@@ -451,7 +451,7 @@ def test_deadline(server_with):
             "collisions": {"plane_vertex": {"vertices": [0, 1, 2, 3] * (n // 4), "normal_force": 1, "plane_normal": [0, 1]}}}
     body = json.dumps({"dim": 2, "friction": {"mu": 0.3, "eps_v": 1e-3}, **slow}).encode()
     connection = Connection(base)
-    connection.send(b"POST /v1/evaluate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+    connection.send(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                     b"Content-Length: %d\r\n\r\n" % len(body))
     time.sleep(1.2)
     connection.send(body)

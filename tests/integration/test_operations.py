@@ -206,7 +206,7 @@ def test_a_full_queue_is_counted(logging):
 def test_memory_and_rejection_of_bodies(server_with):
     base = server_with("--max-json-bytes", "1M", "--queue-bytes", "1M")
     port = int(base.rsplit(":", 1)[1])
-    head = f"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {1 << 20}\r\n\r\n"
+    head = f"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {1 << 20}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port)) as holder:
         holder.sendall(head.encode() + b" " * 800000)
         eventually(lambda: metrics(base)["frictiond_queue_bytes"] >= 800000)
@@ -231,7 +231,7 @@ def test_what_is_too_slow_is_counted(logging):
     def attempt(seconds):
         base, log, _ = logging("--receive-seconds", str(seconds), "--log-format", "json")
         with socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1]))) as slow:
-            slow.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+            slow.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
             assert whole(slow).startswith(b"HTTP/1.1 408")
         assert logged(log, rejected="slow")["status"] == 408
         assert metrics(base)['frictiond_rejected_total{reason="slow"}'] == 1
@@ -245,7 +245,7 @@ def test_the_deadline_is_counted(logging):
     contacts = {"vertices": [0, 1, 2, 3] * 375000, "normal_force": 1, "plane_normal": [0, 1]}
     body = json.dumps({**large(4), "collisions": {"plane_vertex": contacts}, "hessian": {"format": "csr"}}).encode()
     with socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1]))) as client:
-        client.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        client.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                        b"Content-Length: %d\r\n\r\n" % len(body))
         time.sleep(1.2)
         client.sendall(body)
@@ -293,7 +293,7 @@ def test_hostile_targets(logging, form):
                b"/%0a%22", b"/" + b'"' * 3000, b"/\t", b"/level=error", b'/" level=error x="']
     for target in targets:
         with socket.create_connection(("127.0.0.1", port)) as client:
-            client.sendall(b"GET " + target + b' HTTP/1.1\r\nHost: x\r\nX-Request-Id: a"b\r\nConnection: close\r\n\r\n')
+            client.sendall(b"GET " + target + b' HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: a"b\r\nConnection: close\r\n\r\n')
             assert whole(client).startswith(b"HTTP/1.1 4")
     eventually(lambda: log.read_bytes().count(b"\n") >= 1 + len(targets))
     for line in log.read_bytes().decode("ascii").splitlines():
@@ -398,7 +398,7 @@ def test_two_traceparents_are_none(server):
     port = int(server.rsplit(":", 1)[1])
     line = f"traceparent: 00-{TRACE}-{PARENT}-01\r\n"
     with socket.create_connection(("127.0.0.1", port)) as client:
-        client.sendall(f"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{line}{line}\r\n".encode())
+        client.sendall(f"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{line}{line}\r\n".encode())
         answer = whole(client)
     assert answer.startswith(b"HTTP/1.1 200") and b"traceresponse" not in answer
 
@@ -456,7 +456,7 @@ def begin_upload(base, length=1000):
     """A POST that is under way: its head is there, its body is not. Returns when the server has said so."""
     port = int(base.rsplit(":", 1)[1])
     upload = socket.create_connection(("127.0.0.1", port))
-    upload.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    upload.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                    b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % length)
     assert upload.recv(100).startswith(b"HTTP/1.1 100")
     return upload

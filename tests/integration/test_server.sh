@@ -153,12 +153,12 @@ test_methods() {
 	get=$(curl -si "$BASE/v1/info")
 	is "HEAD: status of GET" "$(status_of "$head")" 200
 	is "HEAD: length of GET" "$(header_of "$head" Content-Length)" "$(header_of "$get" Content-Length)"
-	is "HEAD: no body" "$(raw 'HEAD /v1/info HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n' | tr -d '\r' | sed '1,/^$/d')" ""
+	is "HEAD: no body" "$(raw 'HEAD /v1/info HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' | tr -d '\r' | sed '1,/^$/d')" ""
 	is "unknown path" "$(http_code "$BASE/nowhere")" 404
 	is "unknown path with a body" "$(http_code -d x "$BASE/nowhere")" 404
 	is "wrong method" "$(http_code -X DELETE "$BASE/healthz")" 405
 	like "wrong method: Allow" "$(curl -si -X DELETE "$BASE/healthz")" '^Allow: .*GET'
-	is "absolute target" "$(status_of "$(raw 'GET http://x/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')")" 200
+	is "absolute target" "$(status_of "$(raw 'GET http://localhost/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')")" 200
 }
 
 id_for() {
@@ -190,10 +190,10 @@ test_connections() {
 	is "keep-alive" "$(curl -s -o /dev/null -o /dev/null -w '%{num_connects} ' "$BASE/healthz" "$BASE/healthz")" "1 0 "
 	is "keep-alive after a refused body" \
 		"$(curl -s -o /dev/null -o /dev/null -w '%{num_connects} ' -d x "$BASE/nowhere" "$BASE/nowhere")" "1 0 "
-	local get='GET /healthz HTTP/1.1\r\nHost: x\r\n'
+	local get='GET /healthz HTTP/1.1\r\nHost: localhost\r\n'
 	is "pipelining: every request is answered" \
 		"$(raw "$get\r\n$get\r\n${get}Connection: close\r\n\r\n" | grep -a -o 'HTTP/1.1 200' | wc -l)" 3
-	is "pipelining: in order" "$(raw "$get\r\nGET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n${get}Connection: close\r\n\r\n" |
+	is "pipelining: in order" "$(raw "$get\r\nGET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n${get}Connection: close\r\n\r\n" |
 		grep -a -o 'HTTP/1.1 ...' | cut -d ' ' -f 2 | tr '\n' ' ')" "200 404 200 "
 	like "HTTP/1.0" "$(raw 'GET /healthz HTTP/1.0\r\n\r\n')" '^HTTP/1.[01] 200'
 }
@@ -231,7 +231,7 @@ is_spread() {
 # open_and_ask: a connection that stays, with a request on it; sets FD.
 open_and_ask() {
 	exec {FD}<>"/dev/tcp/127.0.0.1/$PORT"
-	printf 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n' >&"$FD"
+	printf 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&"$FD"
 }
 
 # All at once: whoever wakes up first must not take them all.
@@ -306,7 +306,7 @@ test_connection_limit() {
 # refused_head NAME STATUS HEADERS: the request is answered with the status, as a problem, and the connection closes.
 refused_head() {
 	local answer
-	answer=$(raw "POST $EVALUATE HTTP/1.1\r\n$3\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	answer=$(raw "POST $EVALUATE HTTP/1.1\r\n$3\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	is "$1: $2" "$(status_of "$answer")" "$2"
 	is "$1: problem" "$(header_of "$answer" Content-Type)" application/problem+json
 	is "$1: closes" "$(header_of "$answer" Connection)" close
@@ -314,23 +314,23 @@ refused_head() {
 }
 
 test_hygiene() {
-	refused_head "two lengths" 400 'Host: x\r\nContent-Length: 2\r\nContent-Length: 2'
-	refused_head "two different lengths" 400 'Host: x\r\nContent-Length: 2\r\nContent-Length: 3'
-	refused_head "length and chunks" 400 'Host: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked'
-	refused_head "another transfer encoding" 400 'Host: x\r\nTransfer-Encoding: gzip'
-	refused_head "two transfer encodings" 400 'Host: x\r\nTransfer-Encoding: gzip, chunked'
-	refused_head "transfer encoding twice" 400 'Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked'
-	refused_head "two hosts" 400 'Host: x\r\nHost: x\r\nTransfer-Encoding: chunked'
+	refused_head "two lengths" 400 'Host: localhost\r\nContent-Length: 2\r\nContent-Length: 2'
+	refused_head "two different lengths" 400 'Host: localhost\r\nContent-Length: 2\r\nContent-Length: 3'
+	refused_head "length and chunks" 400 'Host: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked'
+	refused_head "another transfer encoding" 400 'Host: localhost\r\nTransfer-Encoding: gzip'
+	refused_head "two transfer encodings" 400 'Host: localhost\r\nTransfer-Encoding: gzip, chunked'
+	refused_head "transfer encoding twice" 400 'Host: localhost\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked'
+	refused_head "two hosts" 400 'Host: localhost\r\nHost: localhost\r\nTransfer-Encoding: chunked'
 	refused_head "no host" 400 'Transfer-Encoding: chunked'
-	refused_head "space in a header's name" 400 'Host: x\r\nContent-Length : 2'
-	like "space in the target" "$(raw 'GET /health z HTTP/1.1\r\nHost: x\r\n\r\n')" '^HTTP/1.1 400'
+	refused_head "space in a header's name" 400 'Host: localhost\r\nContent-Length : 2'
+	like "space in the target" "$(raw 'GET /health z HTTP/1.1\r\nHost: localhost\r\n\r\n')" '^HTTP/1.1 400'
 	is "compressed body" "$(http_code -H "$JSON" -H 'Content-Encoding: gzip' -d "$CONTACT" "$BASE$EVALUATE")" 415
 	is "identity is not compressed" \
 		"$(http_code -H "$JSON" -H 'Content-Encoding: identity' -d "$CONTACT" "$BASE$EVALUATE")" 200
 	like "length that is no number" \
-		"$(raw "POST $EVALUATE HTTP/1.1\r\nHost: x\r\nContent-Length: two\r\n\r\n{}")" '^HTTP/1.1 400'
+		"$(raw "POST $EVALUATE HTTP/1.1\r\nHost: localhost\r\nContent-Length: two\r\n\r\n{}")" '^HTTP/1.1 400'
 	like "chunk that is no number" \
-		"$(raw "POST $EVALUATE HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")" '^HTTP/1.1 400'
+		"$(raw "POST $EVALUATE HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")" '^HTTP/1.1 400'
 	is "still answers" "$(http_code "$BASE/healthz")" 200
 }
 
@@ -343,7 +343,7 @@ lines() {
 }
 
 test_long_heads() {
-	local get='GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n'
+	local get='GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n'
 	is "16 KiB of headers" "$(status_of "$(raw "$get$(lines 16384)\r\n")")" 200
 	is "64 KiB of headers" "$(status_of "$(raw "$get$(lines 65536)\r\n")")" 431
 }
@@ -371,9 +371,9 @@ test_long_bodies() {
 	is "Expect: refused without a 100" "$(status_of "$answer")" 413
 	answer=$(curl -si -H "$JSON" -H 'Expect: 100-continue' --data-binary @"$WORK/fits" "$url")
 	is "Expect: 100 first" "$(status_of "$answer")" 100
-	answer=$(raw "POST $EVALUATE HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\n\r\n")
+	answer=$(raw "POST $EVALUATE HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\n\r\n")
 	is "announced, never sent" "$(status_of "$answer")" 413
-	is "no length" "$(status_of "$(raw "POST $EVALUATE HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")")" 411
+	is "no length" "$(status_of "$(raw "POST $EVALUATE HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")")" 411
 	is "long body where it is not wanted" "$(http_code -H 'Expect:' --data-binary @"$WORK/longer" "$BASE/nowhere")" 404
 	is "still answers" "$(http_code "$BASE/healthz")" 200
 	stop_server
@@ -541,7 +541,7 @@ test_drain_ends() {
 	end_upload
 	start_server
 	exec 6<>"/dev/tcp/127.0.0.1/$PORT"
-	printf 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n' >&6
+	printf 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&6
 	read -r answer <&6
 	stop_server
 	is "an idle connection does not delay the end: exit 0" "${answer%$'\r'} $STATUS" "HTTP/1.1 200 OK 0"

@@ -130,7 +130,17 @@ CASES = {
     "the array leaves the tail, which has 48 bytes": frame(in_frame(V, "f64", [4, 3], bytes(48))),
     "There is a control character.": raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03xxxx\r\n\r\n"),
     "There is more than one Authorization.":
-        raw(b"GET /v1/info HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n"),
+        raw(b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n"),
+    "There is more than one Origin.":
+        raw(b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\nOrigin: http://a\r\nOrigin: http://a\r\n\r\n"),
+    '"friction.example:8080" is not a name that this service answers to: localhost, 127.0.0.1, and what --allow-host '
+    'names.': get("/v1/info", Host="friction.example:8080"),
+    '"http://localhost:3000" is not an origin whose pages may use this service: its own, and what --allow-origin names.':
+        get("/v1/info", Origin="http://localhost:3000"),
+    '"null" is not an origin whose pages may use this service: its own, and what --allow-origin names.':
+        get("/v1/info", Origin="null"),
+    '"same-site" in Sec-Fetch-Site: the page that sends this is of another origin. Those that --allow-origin names may use '
+    'this service, by CORS.': get("/v1/info", **{"Sec-Fetch-Site": "same-site"}),
     'there is nothing at "/v1/evaluate/"': ("POST", "/v1/evaluate/", TEXT, {"Content-Type": JSON}),
     'there is nothing at "/v1/functions/smooth_f1"': get("/v1/functions/smooth_f1"),
     'GET is not a method of "/v1/evaluate"; it takes POST': get("/v1/evaluate"),
@@ -142,7 +152,7 @@ CASES = {
     "Content-Encoding can only be identity: send the body as it is.": evaluate(TEXT, Content_Encoding="gzip"),
     "The only expectation that can be met is 100-continue.": get("/v1/info", Expect="200-ok"),
     "a POST needs a Content-Length or Transfer-Encoding: chunked":
-        raw(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\n\r\n"),
+        raw(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\n\r\n"),
     "The request line is longer than 8 KiB.": get("/v1/functions/smooth_mu?y=" + "1," * 9000),
     "The head of the request is longer than 20 KiB.": get("/v1/info", Cookie="x" * 30000),
     "The target has more than 64 query arguments.": get("/v1/functions/smooth_mu?" + "&".join(["y=1"] * 65)),
@@ -293,7 +303,7 @@ def test_limits(server_with, text):
 def test_connections(server_with, text):
     base = server_with(CONNECTIONS[text], "1")
     with socket.create_connection(address(base)) as kept:
-        kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert kept.recv(4096)
         check(text, *ask(base, get("/v1/info")))
 
@@ -320,14 +330,14 @@ def late(base, seconds, first, rest=b""):
 def test_a_body_that_does_not_arrive(server_with):
     def attempt(seconds):
         base = server_with("--receive-seconds", str(seconds))
-        check(OTHERS[0], *late(base, 0, b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"))
+        check(OTHERS[0], *late(base, 0, b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"))
 
     with_more_time(attempt)
 
 
 def test_deadline(server_with):
     body = json.dumps(MANY).encode()
-    head = f"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    head = f"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     check(OTHERS[1], *late(server_with("--deadline-seconds", "1"), 1.2, head + body[:9], body[9:]))
 
 
@@ -336,7 +346,7 @@ def test_draining():
     process, base = start("--drain-seconds", "3600")
     try:
         with socket.create_connection(address(base)) as under_way:
-            under_way.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
+            under_way.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
                               b"Expect: 100-continue\r\n\r\n")
             assert under_way.recv(100).startswith(b"HTTP/1.1 100 ")
             process.send_signal(signal.SIGTERM)

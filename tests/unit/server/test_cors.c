@@ -67,10 +67,48 @@ static void test_matches(void **state)
 	assert_false(srv_cors_allows("*", NULL));
 }
 
+static bool is_own(const char *origin, const char *called, bool tls)
+{
+	struct srv_host host;
+	assert_true(srv_host_read(called, strlen(called), &host));
+	return srv_cors_is_own(origin, &host, tls);
+}
+
+static void test_own(void **state)
+{
+	(void)state;
+	assert_true(is_own("http://localhost:8080", "localhost:8080", false));
+	assert_true(is_own("http://localhost:8080", "LOCALHOST:8080", false));
+	assert_true(is_own("http://a.example", "a.example", false));
+	assert_true(is_own("http://a.example", "a.example:80", false));
+	assert_true(is_own("https://a.example", "a.example", true));
+	assert_true(is_own("https://a.example", "a.example:443", true));
+	assert_true(is_own("http://[::1]:8080", "[::1]:8080", false));
+	assert_true(is_own("http://[::1]:8080", "[0:0::1]:8080", false));
+	static const struct {
+		const char *origin, *called;
+	} foreign[] = {
+		{"https://localhost:8080", "localhost:8080"}, {"http://localhost", "localhost:8080"},
+		{"http://localhost:3000", "localhost:8080"}, {"http://127.0.0.1:8080", "localhost:8080"},
+		{"http://[::1]:8080", "127.0.0.1:8080"}, {"http://evil.example:8080", "localhost:8080"}, {"null", "localhost"},
+		{"null", "null"}, {"", "localhost"}, {"http://", "localhost"}, {"localhost:8080", "localhost:8080"},
+		{"http://localhost:8080/", "localhost:8080"}, {"http://localhost:8080.evil", "localhost:8080"},
+		{"http://localhost.evil:8080", "localhost:8080"}, {"http://a@localhost:8080", "localhost:8080"},
+		{"http://localhost:8080 ", "localhost:8080"}, {"http://localhost:8080,http://b", "localhost:8080"},
+		{"HTTP://localhost:8080", "localhost:8080"}, {"http://a", "a:443"}, {"ftp://a", "a"}, {"file://", "a"},
+	};
+	for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+		if (is_own(foreign[i].origin, foreign[i].called, false))
+			fail_msg("%s at %s", foreign[i].origin, foreign[i].called);
+	assert_false(is_own("http://a", "a", true));
+	assert_false(is_own("https://a", "a:80", true));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists), cmocka_unit_test(test_faults), cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,44 @@ static void test_types(void **state)
 	fault_is(400, head_of("Content-Type", "a/b", "Content-Type", "a/b", NULL));
 }
 
+/* What decides who asks must not be read in two ways. */
+static void test_twice(void **state)
+{
+	(void)state;
+	static const char *const names[] = {
+		"Authorization", "Host", "Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest",
+	};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct srv_head head = head_of(names[i], "a", names[i], "a", NULL);
+		const char *detail;
+		assert_int_equal(srv_head_fault(&head, &detail), 400);
+		assert_non_null(strstr(detail, names[i]));
+		fault_is(0, head_of(names[i], "a", NULL));
+	}
+}
+
+static void authority_is(const char *expected, const char *target, struct srv_head head)
+{
+	size_t n;
+	const char *authority = srv_head_authority(&head, target, &n);
+	assert_int_equal(authority != NULL, expected != NULL);
+	assert_int_equal(n, expected ? strlen(expected) : 0);
+	assert_memory_equal(authority ? authority : "", expected ? expected : "", n);
+}
+
+static void test_authorities(void **state)
+{
+	(void)state;
+	authority_is(NULL, "/", head_of(NULL));
+	authority_is("", "/", head_of("Host", "", NULL));
+	authority_is("a:1", "/http://b/", head_of("host", "a:1", NULL));
+	authority_is("b:2", "http://b:2/c?d", head_of("Host", "a", NULL));
+	authority_is("b", "HTTPS://b?c/d", head_of("Host", "a", NULL));
+	authority_is("b", "http://b", head_of(NULL));
+	authority_is("", "http:///c", head_of("Host", "a", NULL));
+	authority_is("a", "*", head_of("Host", "a", NULL));
+}
+
 static void test_values(void **state)
 {
 	(void)state;
@@ -91,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {    cmocka_unit_test(test_types),  cmocka_unit_test(test_values),
 		cmocka_unit_test(test_ids),     cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_twice),   cmocka_unit_test(test_authorities),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

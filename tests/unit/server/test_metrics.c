@@ -72,6 +72,8 @@ static void test_routes(void **state)
 		assert_non_null(srv_route_name((enum srv_route)route));
 	assert_string_equal(srv_rejection_name(SRV_REJECTED_QUEUE_FULL), "queue_full");
 	assert_string_equal(srv_rejection_name(SRV_REJECTED_UNAUTHORIZED), "unauthorized");
+	assert_string_equal(srv_rejection_name(SRV_REJECTED_FORBIDDEN), "forbidden");
+	assert_string_equal(srv_rejection_name(SRV_REJECTED_MISDIRECTED), "misdirected");
 	assert_null(srv_rejection_name(SRV_NOT_REJECTED));
 }
 

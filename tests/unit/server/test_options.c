@@ -81,6 +81,7 @@ static void test_defaults(void **state)
 	assert_null(reading.options.tokens);
 	assert_null(reading.options.tls_cert);
 	assert_null(reading.options.allow_origin);
+	assert_null(reading.options.allow_host);
 	assert_int_equal(reading.options.anonymous, 0);
 	assert_true(reading.options.threads >= 1);
 	assert_true(reading.options.io_threads >= 1);
@@ -168,6 +169,9 @@ static void test_refusals(void **state)
 	refuses("--tls-cert=a.crt", "--tls-cert needs --tls-key");
 	refuses("--tls-key=a.key", "--tls-key needs --tls-cert");
 	refuses("--allow-origin=https://a.example,https://b/", "'https://b/' is not an origin");
+	refuses("--allow-host=a.example,https://b", "--allow-host: 'https://b' is not a name or an address");
+	refuses("--allow-host=*", "--allow-host: '*' is not a name");
+	refuses("--allow-host=,", "--allow-host: '' is not a name");
 	struct reading reading = read_options("--queue-bytes=512M", "--max-frame-bytes=513M", NULL);
 	assert_int_equal(reading.start, SRV_EXIT_BAD);
 	assert_non_null(strstr(reading.err, "--max-frame-bytes 537919488"));

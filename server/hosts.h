@@ -1,0 +1,43 @@
+/**
+ * By which names a service may be called: what stands in Host, or in front of the path of an absolute target. A page whose
+ * name was given this machine's address (DNS rebinding) calls the service by that name, and the browser takes it for the
+ * page's own.
+ */
+#ifndef SERVER_HOSTS_H
+#define SERVER_HOSTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct srv_host {
+	const char *name; /* borrowed; an IPv6 address in its brackets */
+	size_t bytes;     /* of the name */
+	int port;         /* -1: none was given */
+};
+
+/**
+ * Reads a name or an address, with a port or without.
+ * @param text  [n]
+ * @return false if it is neither
+ */
+bool srv_host_read(const char *text, size_t n, struct srv_host *host);
+
+/* The same name in any case, with or without the dot of the root behind it, or the same IPv6 address in any spelling. */
+bool srv_hosts_are_same(const struct srv_host *a, const struct srv_host *b);
+
+/* localhost, 127.0.0.0/8 as four decimal numbers, or ::1; no name that somebody else could give an address. */
+bool srv_host_is_loopback(const struct srv_host *host);
+
+/**
+ * Whether a list can be meant: names and addresses, IPv6 in brackets, each with a port or without, separated by commas.
+ * @param culprit  set to the first entry that is none, of *n characters
+ */
+bool srv_hosts_is_list(const char *hosts, const char **culprit, int *n);
+
+/* An entry without a port allows all; a host without one has that of its scheme, behind a proxy perhaps that of https. */
+bool srv_hosts_allow(const char *hosts, const struct srv_host *host, bool tls);
+
+/* The entry at *list, *n characters long, of those between commas or spaces; moves on behind it. False at the end. */
+bool srv_list_next(const char **list, const char **entry, size_t *n);
+
+#endif
