@@ -1,4 +1,5 @@
-# docker build -t frictiond .        docker run --rm -p 127.0.0.1:8080:8080 frictiond
+# docker build -t frictiond .
+# docker run --rm -p 127.0.0.1:8080:8080 -e FRICTIOND_ALLOW_HOST=localhost frictiond
 FROM debian:bookworm-slim AS build
 WORKDIR /src
 COPY scripts/packages scripts/

@@ -103,6 +103,14 @@ def test_all_replicas_are_known_to_proxy_and_prometheus(cluster, replicas):
     assert job["job_name"] == "frictiond"
 
 
+def test_pages_on_this_machine_are_kept_away(cluster, replicas):
+    """Ports are published on loopback, so that replicas must judge by which name they are called; Prometheus uses theirs."""
+    for service in replicas.values():
+        assert service["environment"]["FRICTIOND_ALLOW_HOST"].split(",") == list(replicas)
+    [one] = config(DEPLOY / "compose.yaml")[1]["services"].values()
+    assert one["environment"]["FRICTIOND_ALLOW_HOST"] == "localhost"
+
+
 def test_what_is_mounted_is_there(cluster):
     volumes = [volume for service in cluster["services"].values() for volume in service.get("volumes", [])]
     folders = [volume.split(":")[0] for volume in volumes if volume.startswith("/")]

@@ -236,6 +236,22 @@ def test_probes_ask_what_needs_no_token(objects):
         "startupProbe": "/readyz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}
 
 
+def test_probes_pass_whatever_hosts_are_allowed(objects):
+    only = container(objects["Deployment frictiond"])
+    for name in "startupProbe", "livenessProbe", "readinessProbe":
+        assert only[name]["httpGet"]["httpHeaders"] == [{"name": "Host", "value": "localhost"}]
+
+
+def test_without_tokens_pods_answer_to_the_names_of_their_service(overlays):
+    for name, all_objects in overlays.items():
+        objects = named(all_objects)
+        service = objects["Service frictiond"]["metadata"]
+        full = f'{service["name"]}.{service["namespace"]}.svc.cluster.local'
+        expected = {".".join(full.split(".")[:n]) for n in (1, 2, 3, 5)}
+        hosts = options(objects).get("FRICTIOND_ALLOW_HOST")
+        assert hosts is None if name != "single" else set(hosts.split(",")) == expected
+
+
 def test_replicas_have_no_way_out(objects):
     policy = objects["NetworkPolicy frictiond"]["spec"]
     assert set(policy["policyTypes"]) == {"Ingress", "Egress"} and policy.get("egress", []) == []

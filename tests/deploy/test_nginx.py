@@ -51,7 +51,23 @@ def test_identity_and_trace_are_passed_on(proxy, played):
     [(_, headers, body)] = sum((replica.requests for replica in played), [])
     assert headers["X-Request-Id"] == "step-42" and headers["traceparent"] == trace
     assert headers["Authorization"] == "Bearer abc" and body == b"{}"
-    assert headers.get_all("Host") == ["frictiond"] and headers["Connection"] is None
+    assert headers.get_all("Host") == [f"127.0.0.1:{proxy.port}"] and headers["Connection"] is None
+
+
+def test_replicas_hear_what_the_proxy_is_called(proxy, played):
+    """Else they could not tell their own page from another's, nor judge by --allow-host."""
+    for host in "localhost", "Friction.example:8443", "[::1]:1":
+        post(proxy, Host=host, Origin="http://a", **{"Sec-Fetch-Site": "cross-site"})
+        [(_, headers, _)] = sum((replica.requests for replica in played), [])
+        assert headers.get_all("Host") == [host]
+        assert headers["Origin"] == "http://a" and headers["Sec-Fetch-Site"] == "cross-site"
+        for replica in played:
+            replica.requests.clear()
+    with socket.create_connection(("127.0.0.1", proxy.port)) as connection:
+        connection.sendall(b"GET /readyz HTTP/1.0\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
+    [(_, headers, _)] = sum((replica.requests for replica in played), [])
+    assert headers.get_all("Host") == ["localhost"]
 
 
 @pytest.mark.parametrize("given", [None, "", 'a"b', "a b", "x" * 129])
@@ -204,6 +220,16 @@ def batch(n):
 
 
 BODIES = [json.dumps(CONTACT).encode(), json.dumps(batch(3000)).encode(), json.dumps(batch(30000)).encode()]
+
+
+def test_pages_behind_the_proxy(directory, replicas):
+    """The explorer's own requests pass, those of other pages and by other names do not."""
+    with Proxy(directory, replicas.addresses()) as running:
+        own = f"127.0.0.1:{running.port}"
+        for host, origin, expected in (own, f"http://{own}", 200), (own, "http://evil.example", 403), (own, "null", 403), \
+                ("localhost", "http://localhost", 200), ("evil.example", "http://evil.example", 421):
+            status, headers, _ = post(running, BODIES[0], Host=host, Origin=origin)
+            assert status == expected and "Access-Control-Allow-Origin" not in headers
 
 
 def test_replicas_die_and_drain_between_requests(directory, replicas):
