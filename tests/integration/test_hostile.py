@@ -175,7 +175,7 @@ def test_pipelined_answers_have_to_be_taken(server_with):
 def test_time_for_an_answer_grows_with_its_size(server_with):
     """Some 10 MB have ten seconds more: a client that begins two seconds late gets them all."""
     base = server_with("--send-seconds", "1")
-    with connect(base, receive_buffer=4096) as connection:
+    with connect(base, receive_buffer=1 << 18) as connection:
         send(connection, big_request(20000).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
         time.sleep(2)
         status, headers, body = head_and_body(receive_all(connection))
