@@ -19,6 +19,7 @@
 	X(svg, "/explorer/svg.js", "svg.js", SCRIPT) \
 	X(plot, "/explorer/plot.js", "plot.js", SCRIPT) \
 	X(exchange, "/explorer/exchange.js", "exchange.js", SCRIPT) \
+	X(balance, "/explorer/balance.js", "balance.js", SCRIPT) \
 	X(law, "/explorer/law.js", "law.js", SCRIPT) \
 	X(ellipse, "/explorer/ellipse.js", "ellipse.js", SCRIPT) \
 	X(incline, "/explorer/incline.js", "incline.js", SCRIPT) \

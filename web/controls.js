@@ -12,6 +12,13 @@ const scales = {
 	},
 };
 
+/* What stands in a field is no number. */
+class Unreadable extends Error {
+	words() {
+		return this.message;
+	}
+}
+
 export class Control {
 	constructor(name, initial, changed, scale = "linear") {
 		this.scale = scales[scale];
@@ -25,13 +32,30 @@ export class Control {
 		this.show(initial, null);
 	}
 
-	/* What cannot be read leaves the value as it is. */
+	/* What cannot be read leaves the value as it is, but whoever asks for the value has to know. */
 	read() {
 		const text = this.field.value.trim();
 		const value = Number(text);
 		const readable = text !== "" && Number.isFinite(value);
+		if (readable === this.readable && (!readable || value === this.value)) return;
+		if (readable) {
+			this.set(value, this.field);
+			return;
+		}
+		this.mark(false);
+		this.changed();
+	}
+
+	mark(readable) {
+		this.readable = readable;
 		this.field.setAttribute("aria-invalid", String(!readable));
-		if (readable && value !== this.value) this.set(value, this.field);
+	}
+
+	/* The value, if it is the one that stands in the field. */
+	get asked() {
+		if (!this.readable)
+			throw new Unreadable(`The field ${this.field.id} holds no number. What is shown is for ${this.value}.`);
+		return this.value;
 	}
 
 	set(value, source = null) {
@@ -41,10 +65,8 @@ export class Control {
 
 	show(value, source) {
 		this.value = value;
-		if (source !== this.field) {
-			this.field.value = String(value);
-			this.field.setAttribute("aria-invalid", "false");
-		}
+		if (source !== this.field) this.field.value = String(value);
+		this.mark(true);
 		const position = this.scale.position(value);
 		if (source !== this.slider && Number.isFinite(position)) this.slider.value = String(position);
 		this.slider.setAttribute("aria-valuetext", String(value));

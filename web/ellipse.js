@@ -2,7 +2,7 @@
 import {makeHandle} from "./controls.js";
 import {Exchange} from "./exchange.js";
 import {add, arrow, fillList, format, set} from "./svg.js";
-import {Latest, reporter, request} from "./service.js";
+import {Freshness, Latest, request} from "./service.js";
 
 const PATH = "v1/functions/anisotropic_mu_eff_from_tau_aniso";
 const CENTRE = 200,
@@ -32,7 +32,7 @@ export class Ellipse {
 			drag: (x, y) => direction.set(Math.round((10 * Math.atan2(CENTRE - y, x - CENTRE) * 180) / Math.PI) / 10),
 			step: (n) => direction.set(((Math.round(direction.value) + n + 540) % 360) - 180),
 		});
-		this.latest = new Latest((signal) => this.ask(signal), reporter(section));
+		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section));
 	}
 
 	update() {
@@ -47,7 +47,7 @@ export class Ellipse {
 
 	async ask(signal) {
 		const parameters = this.read(),
-			t = unit(this.direction.value);
+			t = unit(this.direction.asked);
 		const body = JSON.stringify({tau_aniso: [t], ...parameters});
 		const key = JSON.stringify(parameters);
 		const [{json}, around] = await Promise.all([request(PATH, body, signal), this.around(key, parameters, signal)]);

@@ -24,7 +24,7 @@ const controls = {
 	speed: new Control("speed", 0.2, updateIncline, "signed"),
 	mass: new Control("mass", 1, updateIncline, "log"),
 };
-const value = (name) => controls[name].value;
+const value = (name) => controls[name].asked;
 const transition = () => document.querySelector("[name=mu_transition]:checked").value;
 const law = () => ({eps_v: value("eps_v"), mu_s: value("mu_s"), mu_k: value("mu_k"), mu_transition: transition()});
 

@@ -1,9 +1,10 @@
 /* A block on an incline in 2D: forces, stick or slip, Coulomb cone, Hessian. */
+import {outcome, resistance} from "./balance.js";
 import {makeHandle} from "./controls.js";
 import {Exchange} from "./exchange.js";
 import {add, arrow, fillList, format, set} from "./svg.js";
 import {Spy} from "./spy.js";
-import {Latest, reporter, request} from "./service.js";
+import {Freshness, Latest, request} from "./service.js";
 
 const G = 9.81; /* m/s² */
 const LENGTH = 2,
@@ -26,6 +27,38 @@ function positions(c, s) {
 	return [at(a, 0), at(b, 0), at(b, HEIGHT), at(a, HEIGHT), at(0, 0), at(LENGTH, 0)];
 }
 
+/* What the badge says. now and after: as in outcome(). */
+function verdict({speed}, {fate, creep}) {
+	if (fate === "coasts") return "▶ Nothing changes the block's speed";
+	if (creep === null) return "▶ Friction cannot hold the block";
+	if (fate === "escapes") return "▶ Too fast for friction to hold the block";
+	if (Math.abs(speed) < 1) return creep > 0 ? "■ Friction holds the block to a creep" : "■ Friction holds the block";
+	return creep > 0 ? "■ Friction slows the block to a creep" : "■ Friction stops the block";
+}
+
+function atThisSpeed({tan, speed, friction, net}) {
+	const numbers = `μ f₁ = ${format(friction)}, tan θ = ${format(tan)}`;
+	if (tan === 0) return net === 0 ? "" : `Friction slows the block: μ f₁ = ${format(friction)}.`;
+	if (speed < 0) return `The block moves uphill, and gravity and friction slow it: ${numbers}.`;
+	const [than, does] = net > 0 ? ["less than", "speeds up"] : net < 0 ? ["more than", "slows down"] : ["equal to", ""];
+	return `At this speed friction is ${than} gravity's pull${does && `, and the block ${does}`}: ${numbers}.`;
+}
+
+function leftAlone({tan, speed}, {fate, creep, threshold}, {largest, kinetic}) {
+	const settles = creep === 0 ? "comes to rest" : `creeps down at ${format(creep, 3)} εᵥ`;
+	if (fate === "coasts") return "Left alone, it goes on as it is.";
+	if (creep === null)
+		return (
+			`The largest μ f₁ is ${format(largest)}, below tan θ: left alone, the block ` +
+			(speed < 0 ? "turns round and speeds up." : "goes on speeding up.")
+		);
+	if (threshold === null) return tan === 0 && speed === 0 ? "The block rests." : `Left alone, it ${settles} in the end.`;
+	return (
+		`tan θ lies between μₖ = ${format(kinetic)} and the largest μ f₁, ${format(largest)}, where both may happen: ` +
+		`below ${format(threshold, 3)} εᵥ the block ${settles} in the end, above it goes on speeding up.`
+	);
+}
+
 export class Incline {
 	constructor(section, read, controls) {
 		Object.assign(this, {read, ...controls}); /* read gives the law; controls: angle, speed, mass */
@@ -37,7 +70,7 @@ export class Incline {
 		this.spy = new Spy(section.querySelector("#spy"), section.querySelector(".readout"), BLOCKS, "N s/m");
 		this.exchange = new Exchange(section.querySelector("details.exchange"), "block on the incline");
 		this.addPicture(section.querySelector("#incline-picture"));
-		this.latest = new Latest((signal) => this.ask(signal), reporter(section));
+		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section));
 	}
 
 	addPicture(svg) {
@@ -82,6 +115,18 @@ export class Incline {
 		return {theta, c, s, foot: {x: SHOWN.x + up * s, y: SHOWN.y - up * c}};
 	}
 
+	/* All that a request and the pictures of its answer depend on: what is drawn later is what was asked for. */
+	setting() {
+		return {
+			...this.frame(),
+			law: this.read(),
+			degrees: this.angle.asked,
+			speed: this.speed.asked,
+			position: this.speed.position,
+			mass: this.mass.asked,
+		};
+	}
+
 	update() {
 		this.place();
 		this.latest.update();
@@ -98,8 +143,8 @@ export class Incline {
 		set(this.pace, {cx: foot.x + p * c, cy: foot.y + p * s, "aria-valuenow": String(this.speed.value)});
 	}
 
-	batch(law, {c, s}) {
-		const v = this.speed.value * law.eps_v,
+	batch({law, c, s, speed, mass}) {
+		const v = speed * law.eps_v,
 			moving = [v * c, -v * s];
 		return {
 			dim: 2,
@@ -112,7 +157,7 @@ export class Incline {
 						[0, 4, 5],
 						[1, 4, 5],
 					],
-					normal_force: (this.mass.value * G * c) / 2,
+					normal_force: (mass * G * c) / 2,
 				},
 			},
 			outputs: ["potential", "gradient", "hessian", "collisions"],
@@ -129,71 +174,62 @@ export class Incline {
 	}
 
 	async ask(signal) {
-		const law = this.read(),
-			frame = this.frame(),
-			m = this.mass.value;
-		const batch = this.batch(law, frame),
+		const setting = this.setting(),
+			batch = this.batch(setting),
 			body = JSON.stringify(batch);
-		const [{json}, curve] = await Promise.all([request("v1/evaluate", body, signal), this.resistance(law, signal)]);
+		const [{json}, curve] = await Promise.all([
+			request("v1/evaluate", body, signal),
+			resistance(setting.law, signal),
+		]);
 		this.exchange.show("v1/evaluate", body, json);
-		const forces = this.forces(json, batch, frame, m);
-		this.tell(law, frame, forces, json.collisions.edge_vertex, curve);
-		this.drawScene(frame, forces);
-		this.drawCone(law, frame, forces);
+		const forces = this.forces(json, batch, setting);
+		this.tell(setting, forces, json.collisions.edge_vertex, curve);
+		this.drawScene(setting, forces);
+		this.drawCone(setting, forces, curve);
 		this.spy.show(json.hessian);
 	}
 
-	/* mu f1 from rest to eps_v: the largest is what friction can hold. Asked for again only when the law has changed. */
-	async resistance(law, signal) {
-		const key = JSON.stringify(law);
-		if (this.known?.key !== key) {
-			const y = Array.from({length: 201}, (_, i) => law.eps_v * (i / 200));
-			const {json} = await request("v1/functions/smooth_mu_f1", JSON.stringify({y, ...law}), signal);
-			this.known = {key, values: json.values, largest: Math.max(...json.values)};
-		}
-		return this.known;
-	}
-
-	/* Friction is the negative gradient; along: down the slope. */
-	forces({gradient}, batch, {c, s}, m) {
+	/* Friction is the negative gradient; along: down the slope. What is left of two equal forces by rounding is no force. */
+	forces({gradient}, batch, {c, s, mass}) {
 		const on = (i) => -(gradient[2 * i] * c - gradient[2 * i + 1] * s);
 		const corners = [on(0), on(1)];
-		return {
-			corners,
-			friction: corners[0] + corners[1],
-			normal: 2 * batch.collisions.edge_vertex.normal_force,
-			weight: m * G,
-			pull: m * G * s,
-			mass: m,
-		};
+		const friction = corners[0] + corners[1],
+			weight = mass * G,
+			pull = weight * s;
+		const net = Math.abs(pull + friction) <= 1e-12 * weight ? 0 : pull + friction;
+		return {corners, friction, normal: 2 * batch.collisions.edge_vertex.normal_force, weight, pull, net};
 	}
 
-	tell(law, {theta}, forces, contacts, {values, largest}) {
+	tell({law, theta, speed, mass}, forces, contacts, curve) {
 		const sticks = contacts.status.every((status) => status === 0);
-		const ratio = contacts.slip_ratio[0];
-		const tan = Math.abs(Math.tan(theta)),
-			holds = tan <= largest;
-		const next = values.findIndex((v) => v >= tan);
-		const creep = next > 0 ? (next - 1 + (tan - values[next - 1]) / (values[next] - values[next - 1])) / 200 : 0;
-		this.state(this.contact, sticks ? "stick" : "slip", sticks ? "■ Sticks" : "▶ Slides");
-		this.state(
-			this.verdict,
-			holds ? "stick" : "slip",
-			holds ? "■ Friction can hold the block" : "▶ Friction cannot hold the block",
-		);
-		this.why.textContent =
-			`The slip ratio is ${format(ratio, 3)}: the speed is ${sticks ? "below" : "not below"} εᵥ. ` +
-			`tan θ = ${format(tan)} is ${holds ? "not " : ""}above the largest μ f₁, ${format(largest)}: left alone, the block ` +
-			(!holds ? "speeds up." : tan > 0 ? `creeps down at ${format(creep, 2)} εᵥ.` : "rests.");
-		const net = (forces.pull + forces.friction) / forces.mass;
+		this.state(this.contact, sticks ? "stick" : "slip", sticks ? "■ Sticks: below εᵥ" : "▶ Slides: εᵥ or more");
+		const tan = Math.tan(theta),
+			friction = Math.abs(forces.friction) / forces.normal,
+			way = forces.pull < 0 ? -1 : 1;
+		const now = {tan: Math.abs(tan), speed: way * speed, friction, net: way * Math.sign(forces.net)};
+		const after = outcome(curve, now);
+		if (forces.weight > 0) {
+			this.state(this.verdict, after.fate === "halts" ? "stick" : "slip", verdict(now, after));
+			this.why.textContent =
+				`The slip ratio is ${format(contacts.slip_ratio[0], 3)}. ` +
+				`${atThisSpeed(now)} ${leftAlone(now, after, curve)}`;
+		} else {
+			this.state(this.verdict, "", "");
+			this.why.textContent = "Without mass there is nothing to hold.";
+		}
+		const {creep, threshold} = after;
+		const held = creep === null ? "none" : threshold === null ? "any" : `below ${format(threshold, 3)} εᵥ`;
 		fillList(this.list, [
-			["velocity", `${format(this.speed.value * law.eps_v)} m/s`, "velocity"],
+			["velocity", `${format(speed * law.eps_v)} m/s`, "velocity"],
 			["normal force, both corners", `${format(forces.normal, 6)} N`, "normal"],
 			["gravity along the slope", `${format(forces.pull, 6)} N`, "pull"],
 			["friction along the slope", `${format(forces.friction, 6)} N`, "friction"],
-			["acceleration down the slope", `${format(net, 6)} m/s²`, "acceleration"],
-			["friction ÷ normal force", format(Math.abs(forces.friction) / forces.normal, 6), "mu"],
-			["tan θ", format(Math.tan(theta), 6), "tan"],
+			["acceleration down the slope", `${format(forces.net / mass, 6)} m/s²`, "acceleration"],
+			["friction ÷ normal force", format(friction, 6), "mu"],
+			["tan θ", format(tan, 6), "tan"],
+			["largest μ f₁", format(curve.largest, 6), "largest"],
+			["speeds at which it is held", held, "held"],
+			["creep, once held", creep === null ? "–" : `${format(creep, 3)} εᵥ`, "creep"],
 		]);
 	}
 
@@ -203,10 +239,10 @@ export class Incline {
 		if (element.textContent !== text) element.textContent = text;
 	}
 
-	drawScene({c, s, theta, foot}, forces) {
+	drawScene({c, s, theta, foot, degrees, position}, forces) {
 		const {x, y, half, scale, weight} = SHOWN,
 			g = this.drawing,
-			p = 120 * this.speed.position;
+			p = 120 * position;
 		const at = (along, up) => [x + along * c + up * s, y + along * s - up * c];
 		const points = (...list) => list.map(([px, py]) => `${px.toFixed(2)},${py.toFixed(2)}`).join(" ");
 		const [tx, ty] = at(-half, 0),
@@ -220,7 +256,7 @@ export class Incline {
 			g,
 			"text",
 			{x: bx - 58, y: by + 10 - (theta < 0.12 ? 0 : 4), class: "angle"},
-			`θ = ${format(this.angle.value)}°`,
+			`θ = ${format(degrees)}°`,
 		);
 		const [mx, my] = at(0, h / 2);
 		add(g, "circle", {class: "mass", cx: mx, cy: my, r: 3});
@@ -238,7 +274,7 @@ export class Incline {
 		arrow(g, foot.x, foot.y, shown * c, shown * s, "slip");
 	}
 
-	drawCone({mu_s, mu_k}, {c}, forces) {
+	drawCone({law: {mu_s, mu_k}, c}, forces, {largest}) {
 		const x = 150,
 			y = 215,
 			svg = this.cone;
@@ -246,10 +282,11 @@ export class Incline {
 		const unit = Math.min(185, widest > 0 ? 135 / widest : 185) / (forces.weight || 1);
 		const side = (mu) => Math.min(mu * 230, 1e5);
 		svg.replaceChildren();
-		add(svg, "polygon", {
-			class: "cone kinetic",
-			points: `${x},${y} ${x - side(mu_k)},${y - 230} ${x + side(mu_k)},${y - 230}`,
-		});
+		for (const [kind, mu] of Object.entries({attainable: largest, kinetic: mu_k}))
+			add(svg, "polygon", {
+				class: `cone ${kind}`,
+				points: `${x},${y} ${x - side(mu)},${y - 230} ${x + side(mu)},${y - 230}`,
+			});
 		for (const sign of [-1, 1])
 			add(svg, "line", {class: "cone static", x1: x, y1: y, x2: x + sign * side(mu_s), y2: y - 230});
 		add(svg, "line", {class: "zero", x1: 0, x2: 300, y1: y, y2: y});
@@ -259,6 +296,10 @@ export class Incline {
 		add(svg, "line", {class: "need", x1: x, y1: y, x2: x - unit * forces.pull, y2: y - unit * forces.normal});
 		arrow(svg, x, y, unit * forces.friction, -unit * forces.normal, "force");
 		const lean = format(Math.abs(forces.friction) / forces.normal);
-		svg.setAttribute("aria-label", `Coulomb cone: the force leans by ${lean}, the cones by ${mu_s} and ${mu_k}`);
+		svg.setAttribute(
+			"aria-label",
+			`Coulomb cones: the force leans by ${lean}, the attainable cone by ${format(largest)}, ` +
+				`those of the coefficients by ${mu_s} and ${mu_k}`,
+		);
 	}
 }

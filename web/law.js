@@ -1,8 +1,9 @@
 /* The scalar functions over speed. */
+import {resistance} from "./balance.js";
 import {Exchange} from "./exchange.js";
 import {Plot} from "./plot.js";
 import {format} from "./svg.js";
-import {Latest, reporter, request} from "./service.js";
+import {Freshness, Latest, request} from "./service.js";
 
 const FUNCTIONS = [
 	{
@@ -96,7 +97,7 @@ export class Law {
 		this.reading = section.querySelector(".reading");
 		for (const {name} of FUNCTIONS) this.select.append(new Option(name));
 		this.select.addEventListener("change", () => this.showExchange());
-		this.latest = new Latest((signal) => this.ask(signal), reporter(section));
+		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section));
 	}
 
 	update() {
@@ -123,14 +124,16 @@ export class Law {
 			friction: JSON.stringify({eps_v}).slice(1),
 			mu: JSON.stringify({mu_s, mu_k, eps_v, mu_transition}).slice(1),
 		};
-		const answers = await Promise.all(
-			this.plots.map(async ({what: {name}}) => {
+		const [curve, ...answers] = await Promise.all([
+			resistance(law, signal),
+			...this.plots.map(async ({what: {name}}) => {
 				const path = `v1/functions/${name}`;
 				const body = `{"y":${list},${name.startsWith("smooth_mu") ? tails.mu : tails.friction}`;
 				return {path, body, json: (await request(path, body, signal)).json};
 			}),
-		);
+		]);
 		this.shown = law;
+		this.curve = curve;
 		this.y = y;
 		this.answers = Object.fromEntries(this.plots.map(({what}, i) => [what.name, answers[i]]));
 		this.plots.forEach((plot, i) =>
@@ -154,12 +157,11 @@ export class Law {
 			`${format(this.y[at] / this.shown.eps_v)} εᵥ. ${this.peak()}`;
 	}
 
+	/* Of finer points than those that are drawn, so that it is the value that the incline compares with. */
 	peak() {
-		const values = this.answers.smooth_mu_f1?.json.values;
-		if (!values || this.shown.mu_s <= this.shown.mu_k) return "";
-		const i = values.indexOf(Math.max(...values));
+		if (this.shown.mu_s <= this.shown.mu_k) return "";
 		return (
-			`The largest μ f₁ is ${format(values[i])}, at ${format(Math.abs(this.y[i]) / this.shown.eps_v, 2)} εᵥ: ` +
+			`The largest μ f₁ is ${format(this.curve.largest)}, at ${format(this.curve.peak, 2)} εᵥ: ` +
 			"f₁ is not yet 1 where μ begins to fall, so that it stays below μₛ."
 		);
 	}

@@ -6,6 +6,11 @@ export class Problem extends Error {
 		this.status = status;
 		this.pointer = body.errors?.[0]?.pointer ?? "";
 	}
+
+	words() {
+		const place = this.pointer ? ` — at ${this.pointer}` : "";
+		return `The service refused (${this.status}): ${this.message}${place}`;
+	}
 }
 
 /* A newer request has taken the place of one that was waiting to be repeated. */
@@ -125,9 +130,9 @@ export async function request(path, body, signal) {
 /* Keeps what is shown up to date: runs one piece of work at a time, and after it once more if something has changed. So an
  * old answer never replaces a newer one, and a slider that moves fast asks no more often than the service answers. */
 export class Latest {
-	constructor(work, report) {
+	constructor(work, freshness) {
 		this.work = work;
-		this.report = report;
+		this.freshness = freshness;
 		this.wanted = this.done = 0;
 		this.running = false;
 	}
@@ -135,6 +140,7 @@ export class Latest {
 	update() {
 		this.wanted++;
 		this.controller?.abort();
+		this.freshness.expect();
 		if (!this.running) this.run();
 	}
 
@@ -145,26 +151,46 @@ export class Latest {
 			this.controller = new AbortController();
 			try {
 				await this.work(this.controller.signal);
-				this.report(null);
+				this.freshness.arrived();
 			} catch (error) {
-				if (!(error instanceof Superseded)) this.report(error);
+				if (!(error instanceof Superseded)) this.freshness.failed(error);
 			}
+			if (this.done !== this.wanted) this.freshness.expect();
 		}
 		this.running = false;
 	}
 }
 
-/* Shows in words what went wrong with the numbers of a section. */
-export function reporter(section) {
-	const place = section.querySelector(".fault");
-	return (error) => {
-		section.classList.toggle("old", error !== null);
-		place.hidden = error === null;
-		if (error === null) place.textContent = "";
-		else if (error instanceof Problem)
-			place.textContent =
-				`The service refused (${error.status}): ${error.message}` +
-				(error.pointer ? ` — at ${error.pointer}` : "");
-		else place.textContent = String(error);
-	};
+const OVERDUE_MS = 300; /* what is answered sooner is not seen to be old */
+
+/* Shows whether the results of a section belong to what is set: they look old while an answer is overdue, for whatever
+ * reason, and after a fault, which is told in words. */
+export class Freshness {
+	constructor(section) {
+		this.section = section;
+		this.fault = section.querySelector(".fault");
+		this.stale = section.querySelector(".stale");
+	}
+
+	expect() {
+		this.timer ??= setTimeout(() => this.tell("waiting for an answer"), OVERDUE_MS);
+	}
+
+	arrived() {
+		this.tell("");
+	}
+
+	failed(error) {
+		this.tell("refused", error.words?.() ?? String(error));
+	}
+
+	tell(why, fault = "") {
+		clearTimeout(this.timer);
+		this.timer = null;
+		this.section.classList.toggle("old", why !== "");
+		this.stale.hidden = why === "";
+		this.stale.textContent = why && `Not current: ${why}`;
+		this.fault.hidden = fault === "";
+		this.fault.textContent = fault;
+	}
 }

@@ -44,7 +44,7 @@ def test_nothing_waits_for_another_answer(browser, server, page_of):
     names = page.run("""state.held = [];
         await state.page.route("**/v1/**", (route) => { state.held.push(route); });
         await state.page.reload();
-        while (state.held.length < 15)
+        while (state.held.length < 16)
             await state.page.waitForTimeout(5);
         for (const route of state.held)
             await route.continue();
@@ -382,6 +382,154 @@ def test_creep_balances_gravity(page):
     assert below < math.tan(math.radians(20)) < above
 
 
+# mu_s, mu_k, transition
+LAWS = {"as it opens": (0.8, 0.4, "cubic"), "quadratic": (1, 0.1, "quadratic"), "steep": (1, 0.1, "cubic"),
+        "no peak": (0.5, 0.45, "cubic"), "equal": (0.5, 0.5, "cubic"), "rising": (0.3, 0.7, "cubic")}
+
+
+def resistance(mu_s, mu_k, transition):
+    """mu f1 over the speed in eps_v, in doubles."""
+    def at(z):
+        if z >= 1:
+            return mu_k
+        return float(mu_s + (mu_k - mu_s) * law.transition(z, transition == "cubic")) * (2 * z - z * z)
+    return at
+
+
+def peak_of(at):
+    """Where mu f1 is largest, by ternary search: it rises, and then falls or does not."""
+    low, high = 0.0, 1.0
+    while high - low > 1e-12:
+        third = (high - low) / 3
+        low, high = (low + third, high) if at(low + third) < at(high - third) else (low, high - third)
+    return (low + high) / 2
+
+
+def root(at, value, low, high):
+    """Where at is value, between low and high; by bisection."""
+    below = at(low) < value
+    while abs(high - low) > 1e-12:
+        middle = (low + high) / 2
+        low, high = (middle, high) if (at(middle) < value) == below else (low, middle)
+    return low
+
+
+def ends_held(at, tan, speed):
+    """Whether the block comes to the creep or runs away: its equation of motion, in time steps."""
+    step = 0.02
+    while speed < 2 or at(1) > tan:
+        push = tan - math.copysign(at(abs(speed)), speed)
+        if speed >= 0 and abs(push) < 1e-6:
+            return True
+        speed += step * push * (50 if speed > 2 else 1)
+    return False
+
+
+def set_law(page, mu_s, mu_k, transition):
+    page.fill(mu_s=mu_s, mu_k=mu_k)
+    page.run("await state.page.check(`[value=${given.transition}]`)", transition=transition)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_what_becomes_of_the_block(page, name):
+    """Held or not, at every angle and speed, is what the equation of motion leads to, and never what the numbers beside it
+    deny."""
+    at, mu_k = resistance(*LAWS[name]), LAWS[name][1]
+    set_law(page, *LAWS[name])
+    top = peak_of(at)
+    largest = at(top)
+    tangents = [0.3 * mu_k, 0.95 * mu_k, 1.02 * largest, 2 * largest]
+    if largest > 1.001 * mu_k:
+        tangents += [mu_k + share * (largest - mu_k) for share in (0.1, 0.5, 0.98)]
+    for tan in tangents:
+        page.fill(angle=math.degrees(math.atan(tan)))
+        attained, bistable = tan < largest, mu_k < tan < largest
+        threshold = root(at, tan, top, 1) if bistable else None
+        speeds = [-3, -0.5, 0, 0.9 * top, 1, 2, 15]
+        for speed in speeds + ([threshold - 0.002, threshold + 0.002] if bistable else []):
+            page.fill(speed=speed)
+            page.idle()
+            held = ends_held(at, tan, speed)
+            verdict, why = page.text("#verdict"), page.text("#why")
+            assert state_of(page, "verdict") == ("stick" if held else "slip"), (tan, speed, verdict)
+            assert ("cannot" in verdict) == (not attained) and ("Too fast" in verdict) == (bistable and not held)
+            acceleration = page.number("#incline", "acceleration")[0]
+            assert ("friction is less than" in why) == (speed >= 0 and acceleration > 0), why
+            assert ("friction is more than" in why) == (acceleration < 0), why
+            assert ("moves uphill" in why) == (speed < 0), why
+            if bistable and speed > top:
+                assert (acceleration > 0) == (not held)
+        limits = page.text("#incline dd[data-name=held]")
+        if attained:
+            assert page.number("#incline", "creep")[0] == pytest.approx(root(at, tan, 0, top), abs=1e-3)
+        if bistable:
+            assert float(re.fullmatch("below ([0-9.]+) εᵥ", limits)[1]) == pytest.approx(threshold, abs=1e-3)
+            assert limits in why and "both may happen" in why
+        else:
+            assert limits == ("any" if attained else "none")
+            assert "both may happen" not in why
+
+
+def test_too_fast_to_be_held(page):
+    """An angle at which friction can hold the block, and does not at this speed."""
+    page.fill(angle=23.27, speed=2)
+    page.idle()
+    check_incline(page, 23.27, 2)
+    assert page.number("#incline", "acceleration")[0] == pytest.approx(0.270787, rel=1e-5)
+    assert page.text("#verdict") == "▶ Too fast for friction to hold the block"
+    page.fill(speed=0.5)
+    page.idle()
+    assert page.text("#verdict") == "■ Friction holds the block to a creep"
+
+
+def test_a_level_floor_and_a_slope_to_the_other_side(page):
+    page.fill(angle=0, speed=0)
+    page.idle()
+    assert page.text("#verdict") == "■ Friction holds the block" and "rests" in page.text("#why")
+    page.fill(speed=-4)
+    page.idle()
+    assert page.text("#verdict") == "■ Friction stops the block" and "comes to rest" in page.text("#why")
+    page.fill(mu_s=0, mu_k=0)
+    page.idle()
+    assert page.text("#verdict") == "▶ Nothing changes the block's speed"
+    page.fill(mu_s=0.8, mu_k=0.4, angle=-23.27, speed=-2)
+    page.idle()
+    assert page.text("#verdict") == "▶ Too fast for friction to hold the block"
+    page.fill(speed=2)  # uphill
+    page.idle()
+    assert page.text("#verdict") == "■ Friction slows the block to a creep" and "moves uphill" in page.text("#why")
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_cones(page, name):
+    """The attainable cone leans by the largest mu f1, the others by their coefficients."""
+    set_law(page, *LAWS[name])
+    page.idle()
+    mu_s, mu_k, _ = LAWS[name]
+    at = resistance(*LAWS[name])
+    cones = page.see("""() => Object.fromEntries(["attainable", "kinetic"].map((kind) => {
+        const [apex, left, right] = document.querySelector(`#cone polygon.${kind}`).points;
+        return [kind, [(apex.x - left.x) / (apex.y - left.y), (right.x - apex.x) / (apex.y - right.y)]]; }))""")
+    lines = page.see("""() => [...document.querySelectorAll("#cone line.static")].map((line) =>
+        Math.abs(line.x2.baseVal.value - line.x1.baseVal.value) / (line.y1.baseVal.value - line.y2.baseVal.value))""")
+    assert cones["attainable"] == pytest.approx([at(peak_of(at))] * 2, abs=1e-5)
+    assert cones["kinetic"] == pytest.approx([mu_k] * 2, abs=1e-5) and lines == pytest.approx([mu_s] * 2, abs=1e-5)
+    assert page.number("#incline", "largest")[0] == pytest.approx(at(peak_of(at)), rel=1e-5)
+
+
+def test_both_sections_name_the_same_peak(page):
+    page.run("await state.page.selectOption('#range', '0 5')")  # coarse points
+    page.fill(mu_s=1, mu_k=0.15, angle=40)
+    page.idle()
+    told = [re.search("largest μ f₁ is ([0-9.]+)", page.text(at))[1] for at in (".reading", "#why")]
+    at = resistance(1, 0.15, "cubic")
+    assert told == [f"{at(peak_of(at)):.4g}"] * 2
+
+
+def test_what_the_picture_leaves_out_is_said(page):
+    assert "moments are not balanced" in page.text("#incline figcaption")
+
+
 def test_arrows_show_the_forces(page):
     """Their lengths have the ratios of the forces, their directions are those on the slope."""
     page.fill(angle=30, speed=10)
@@ -492,10 +640,87 @@ def test_what_the_service_refuses_is_shown(browser, server, page_of):
     assert page.curve("smooth_mu")[0][-1] == 1
 
 
+RESULTS = {"law": [".reading", ".readout", "table", "pre"], "ellipse": ["dd", "pre"],
+           "incline": ["#contact", "#verdict", "#why", "dd", ".readout", "pre"]}
+
+
+def looks_old(page):
+    """The sections whose pictures are pale and whose texts are all slanted; nothing is in between."""
+    looks = page.see("""(results) => Object.entries(results).map(([id, texts]) => {
+        const all = (selector) => [...document.querySelectorAll(`#${id} ${selector}`)].map((e) => getComputedStyle(e));
+        return [id, [...all("svg").map((style) => Number(style.opacity) < 1),
+                     ...texts.flatMap((text) => all(text)).map((style) => style.fontStyle === "italic"),
+                     !document.querySelector(`#${id} .stale`).hidden]]; })""", RESULTS)
+    assert all(len(set(signs)) == 1 and len(signs) > 3 for _, signs in looks), looks
+    return {name for name, signs in looks if signs[0]}
+
+
+def wait_until_old(page, *sections):
+    for section in sections:
+        page.wait("(id) => document.getElementById(id).classList.contains('old')", section)
+    assert looks_old(page) == set(sections)
+
+
+@pytest.mark.parametrize("fields, sections", [
+    ({"mu_s": -1}, ["law", "ellipse", "incline"]), ({"eps_v": 0}, ["law", "incline"]),
+    ({"mu_s_aniso_0": -1}, ["ellipse"]), ({"angle": 120}, ["incline"])])
+def test_refused_results_look_old(page, fields, sections):
+    assert looks_old(page) == set()
+    page.fill(**fields)
+    page.idle()
+    wait_until_old(page, *sections)
+    page.run("await state.page.click('#reset')")
+    page.idle()
+    assert looks_old(page) == set()
+    page.run("state.said.length = 0")  # of the refused requests
+
+
+@pytest.mark.parametrize("field, sections", [
+    ("mu_s", ["law", "ellipse", "incline"]), ("direction", ["ellipse"]), ("mass", ["incline"])])
+def test_beside_a_field_without_a_number_results_look_old(page, field, sections):
+    value = values(page, field)[0]
+    page.fill(**{field: ""})
+    wait_until_old(page, *sections)
+    for section in sections:
+        assert f"The field {field} holds no number" in page.text(f"#{section} .fault")
+    page.fill(**{field: value})
+    page.idle()
+    assert looks_old(page) == set()
+
+
+def test_results_whose_answer_does_not_come_look_old(page):
+    """A service that takes the request and says nothing."""
+    page.run("""state.held = [];
+        await state.page.route("**/v1/evaluate", (route) => { state.held.push(route); })""")
+    page.fill(angle=30)
+    wait_until_old(page, "incline")
+    assert page.number("#incline", "tan")[0] == pytest.approx(math.tan(math.radians(18)), rel=1e-5)
+    page.run("for (const route of state.held) await route.continue()")
+    page.wait("() => !document.querySelector('.old')")
+    assert page.number("#incline", "tan")[0] == pytest.approx(math.tan(math.radians(30)), rel=1e-5)
+    assert looks_old(page) == set()
+
+
+def test_pictures_show_what_was_asked_for(browser, server, page_of):
+    """What is typed before the answer comes is not mixed into its picture."""
+    page = page_of(server).open()
+    page.run("""state.held = null;
+        await state.page.route("**/v1/evaluate", (route) => { state.held = route; }, {times: 1})""")
+    page.fill(angle=30)
+    page.run("while (!state.held) await state.page.waitForTimeout(5)")
+    page.fill(angle=120)
+    page.run("await state.held.continue()")
+    page.idle()
+    wait_until_old(page, "incline")
+    assert page.number("#incline", "tan")[0] == pytest.approx(math.tan(math.radians(30)), rel=1e-5)
+    assert page.text("#incline-picture .angle") == "θ = 30°"
+
+
 def test_what_has_no_value_is_not_shown_as_a_number(page):
     page.fill(mass=0)
     page.idle()
     assert page.text("#incline dd[data-name=mu]") == "–"
+    assert page.text("#verdict") == "" and "nothing to hold" in page.text("#why")
     assert "NaN" not in page.text("main")
 
 
@@ -549,10 +774,12 @@ def test_a_service_that_goes_away_and_comes_back(page_of, replaceable):
     assert stop() == 0
     page.fill(mu_k=0.25)
     page.wait("() => /does not answer/.test(document.getElementById('trouble').textContent)")
+    wait_until_old(page, "law", "ellipse", "incline")
     _, stop = replaceable(base.rsplit(":", 1)[1])
     page.wait("() => document.getElementById('trouble').hidden")
     page.idle()
     assert page.curve("smooth_mu")[1][-1] == 0.25
+    assert looks_old(page) == set()
     assert stop() == 0
 
 

@@ -1,0 +1,44 @@
+/* Friction against gravity on an incline: which speeds they balance at, and what becomes of a block that is left alone. */
+import {request} from "./service.js";
+
+const STEPS = 1000; /* from rest to eps_v */
+let known = {};
+
+/* μ f₁ from rest to eps_v, asked for again only when the law has changed. Its largest value is the attainable cone. */
+export async function resistance({eps_v, mu_s, mu_k, mu_transition}, signal) {
+	const law = {eps_v, mu_s, mu_k, mu_transition},
+		key = JSON.stringify(law);
+	if (known.key === key) return known;
+	const y = Array.from({length: STEPS + 1}, (_, i) => eps_v * (i / STEPS));
+	const {json} = await request("v1/functions/smooth_mu_f1", JSON.stringify({y, ...law}), signal);
+	const values = json.values,
+		largest = Math.max(...values);
+	known = {key, values, largest, peak: values.indexOf(largest) / STEPS, kinetic: values[STEPS]};
+	return known;
+}
+
+/* The speed, divided by eps_v, where μ f₁ is tan: between points i and i + 1. */
+function crossing(values, tan, i) {
+	const rise = values[i + 1] - values[i];
+	return (i + (rise === 0 ? 0 : (tan - values[i]) / rise)) / STEPS;
+}
+
+/**
+ * From m dv/dt = m g sin θ − μ f₁ m g cos θ. curve: of resistance(); tan: |tan θ|; speed: divided by eps_v, positive the
+ * way gravity pulls; friction: divided by the normal force; net: sign of the force the way gravity pulls.
+ *   creep      the speed that friction lets it settle at; null where tan is too large for any
+ *   threshold  from this speed on friction lets it go, null where it does not: μ f₁ falls below tan again
+ *   fate       "halts", "escapes", or "coasts" where nothing changes its speed
+ */
+export function outcome({values, largest, peak, kinetic}, {tan, speed, friction, net}) {
+	/* The true peak lies between two points: what friction does at this very speed counts, too. */
+	if (tan > Math.max(largest, friction)) return {creep: null, threshold: null, fate: "escapes"};
+	const first = values.findIndex((value) => value >= tan);
+	const creep = first < 0 ? peak : first === 0 ? 0 : crossing(values, tan, first - 1);
+	const coasts = net === 0 && speed !== 0 && (Math.abs(speed) >= 1 || largest === 0);
+	if (tan <= kinetic) return {creep, threshold: null, fate: coasts ? "coasts" : "halts"};
+	const last = values.findLastIndex((value) => value >= tan);
+	const threshold = last < 0 ? peak : crossing(values, tan, last);
+	if (speed <= peak || net < 0) return {creep, threshold, fate: "halts"};
+	return {creep, threshold, fate: net > 0 ? "escapes" : "coasts"};
+}
