@@ -26,7 +26,7 @@ double fric_smooth_mu_f2_x_minus_mu_f1_over_x3(double y, double mu_s, double mu_
 
 /* Matchstick helpers. direction: unit vector of tau, (1, 0) when |tau| < threshold. */
 void fric_matchstick_direction(const double tau[2], double threshold, double direction[2]);
-/* sqrt((mu0 t0)^2 + (mu1 t1)^2) */
+/* sqrt((mu0 d0)^2 + (mu1 d1)^2), d the direction */
 double fric_matchstick_mu(const double direction[2], const double mu_aniso[2]);
 
 #endif

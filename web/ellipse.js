@@ -75,8 +75,8 @@ export class Ellipse {
 		add(g, "circle", {class: "rim", cx: CENTRE, cy: CENTRE, r: RIM});
 		add(g, "line", {class: "zero", x1: 20, x2: 380, y1: CENTRE, y2: CENTRE});
 		add(g, "line", {class: "zero", x1: CENTRE, x2: CENTRE, y1: 20, y2: 380});
-		add(g, "text", {x: 394, y: CENTRE + 16, "text-anchor": "end"}, "t₀");
-		add(g, "text", {x: CENTRE + 8, y: 16}, "t₁");
+		add(g, "text", {x: 394, y: CENTRE + 16, "text-anchor": "end"}, "τ̂₀");
+		add(g, "text", {x: CENTRE + 8, y: 16}, "τ̂₁");
 		for (const [kind, [a, b]] of Object.entries(ellipses)) {
 			const column = kind === "static" ? 0 : 1;
 			const points = around.tau_aniso.map(([c, s], i) => {
@@ -104,10 +104,10 @@ export class Ellipse {
 		arrow(g, CENTRE, CENTRE, -scale * kinetic * t[0], scale * kinetic * t[1], "force kinetic");
 		const pair = (v) => `(${v.map((w) => format(Math.abs(w) < 1e-15 ? 0 : w, 6)).join(", ")})`;
 		fillList(this.list, [
-			["slip direction t", pair(t), "t"],
+			["slip direction τ̂", pair(t), "t"],
 			["effective μ static", String(static_), "mu_s"],
 			["effective μ kinetic", String(kinetic), "mu_k"],
-			["force direction −t", pair(t.map((v) => -v)), "force"],
+			["force direction −τ̂", pair(t.map((v) => -v)), "force"],
 			["kinetic force ÷ normal force", pair(t.map((v) => -kinetic * v)), "kinetic"],
 		]);
 	}

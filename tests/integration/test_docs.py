@@ -136,6 +136,15 @@ def test_pictures_say_what_they_show(page):
         assert len(text) > 20, f"{name_of(page)}: {path}: a line for those who cannot see it"
 
 
+# What once stood for a second thing: eigenvalues, a squared distance, the dimension, a direction, a scaling.
+SECOND_MEANINGS = r"λ[∥⊥]|D̂|D = d²|\bd ?[−×] ?\(?[d1]|[μ1] t[01₀₁]\)|diag\(a\)|direction t\b|u = x − x"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_symbols_have_one_meaning(page):
+    assert not re.findall(SECOND_MEANINGS, page.read_text())
+
+
 def test_demo():
     shown = shell(f"FRICTIOND={shlex.quote(str(PROGRAM))} scripts/demo")
     assert "exit code 0" in shown and "WRONG" not in shown

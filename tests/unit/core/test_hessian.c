@@ -21,7 +21,7 @@ static void inner_of(const struct fric_batch *batch, const double *v, enum fric_
 	assert_ok(inner_code(batch, v, projection, inner, &error));
 }
 
-/* (lambda_across I + (lambda_along - lambda_across) u^ u^T) from the scalar functions. */
+/* across I + (along - across) u^ u^T from the scalar functions. */
 static void check_inner(const double *inner, double ux, double uy, double s, double mu_s, double mu_k,
                         enum fric_transition t)
 {
