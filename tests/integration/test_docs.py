@@ -145,6 +145,15 @@ def test_symbols_have_one_meaning(page):
     assert not re.findall(SECOND_MEANINGS, page.read_text())
 
 
+def test_speed_in_the_questions_is_the_measured_one():
+    told = re.search(r"One core evaluates (\d+) to (\d+) million contacts a second \(`potential_gradient`",
+                     (ROOT / "docs/faq.md").read_text())
+    row = re.search(r"^\| `potential_gradient` \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|",
+                    (ROOT / "docs/performance.md").read_text(), re.M)
+    measured = sorted(1e3 / float(ns) for ns in row.groups()[1:])  # from 1e4 contacts to 1e6, one thread
+    assert [float(million) for million in told.groups()] == pytest.approx([measured[0], measured[-1]], rel=0.05)
+
+
 def test_demo():
     shown = shell(f"FRICTIOND={shlex.quote(str(PROGRAM))} scripts/demo")
     assert "exit code 0" in shown and "WRONG" not in shown
