@@ -503,6 +503,20 @@ def test_too_slow_under_tls(serve, certificates):
     with_more_time(attempt)
 
 
+def test_answers_have_to_be_taken_under_tls(serve, certificates):
+    """Pipelined until no socket has room, and not read: cut, which no client can take for an end."""
+    server = serve(*tls_options(certificates["a"]), "--send-seconds", 1)
+    with encrypted(server, trust(certificates["a"])) as s:
+        s.setblocking(False)
+        with contextlib.suppress(ssl.SSLWantWriteError, ConnectionResetError, BrokenPipeError):
+            for _ in range(2000):
+                s.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        eventually(lambda: 'rejected="not_taken"' in server.log())
+        s.setblocking(True)
+        with pytest.raises((ssl.SSLError, ConnectionResetError)):
+            until_end(s)
+
+
 def test_ends_are_announced(serve, certificates):
     """Of an idle connection, and of one whose client asked for it; the library itself would just close."""
     context = trust(certificates["a"])
