@@ -11,7 +11,9 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "integration"))
-from proxy import Proxy  # noqa: E402
+from proxy import ROOT, Proxy  # noqa: E402
+
+os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # what scripts/packages took out of packages
 
 
 class Played(http.server.ThreadingHTTPServer):

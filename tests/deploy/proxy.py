@@ -14,7 +14,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "deploy/nginx"
-NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin") or "/usr/sbin/nginx"
+NGINX = shutil.which("nginx", path=f"/usr/sbin:/usr/bin:/usr/local/sbin:{ROOT}/build/tools/bin") or "/usr/sbin/nginx"
 
 
 def free_port():

@@ -10,6 +10,7 @@ import time
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # what scripts/packages took out of packages
 READY = "frictiond listening on "
 
 
