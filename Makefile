@@ -30,6 +30,9 @@ CORE_LIBS := -lm
 API_LIBS := -ljansson -lstdc++ $(CORE_LIBS)
 SERVER_LIBS := -lmicrohttpd -lgnutls $(API_LIBS) -lpthread
 
+# A line for each command that builds; V=1 shows the commands themselves, V=0 (for make demo) nothing but what goes wrong.
+quiet = $(if $(filter 1,$(V)),,@$(if $(filter 0,$(V)),,echo '  $(1) $(2)';))
+
 # Compiling for a target that then runs things: on all processors, unless make was told how many jobs.
 COMPILE = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
@@ -39,22 +42,21 @@ UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c
 all: $(PROGRAM) ## build the program (build/frictiond) and the libraries
 
 $(PROGRAM): $(call objects,server) $(B)/libapi.a $(B)/libfric.a
-	$(CC) $(LDFLAGS) $^ -o $@ $(SERVER_LIBS)
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(SERVER_LIBS)
 
 $(B)/libfric.a: $(call objects,core)
 $(B)/libapi.a: $(call objects,api)
 $(B)/libserver.a: $(filter-out $(B)/server/main.c.o,$(call objects,server))
 $(B)/lib%.a:
-	rm -f $@
-	$(AR) rcs $@ $^
+	$(call quiet,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(B)/%.c.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call quiet,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/%.cc.o: %.cc Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+	$(call quiet,CXX,$<)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/api/assets.c.o: $(wildcard web/*)
 
@@ -74,7 +76,7 @@ $(B)/tests/unit/api/test_print_double: LAYER = $(B)/tests/unit/api/to_chars.cc.o
 $(B)/tests/unit/api/test_print_double: $(B)/tests/unit/api/to_chars.cc.o
 $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a $(SERVER_LIBS)
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
-	$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
 
 # Calls from api and core (and from the test) go through functions of the test's that can fail.
 SCARCE := malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap mremap
@@ -87,16 +89,16 @@ $(B)/tests/unit/server/test_check: LDFLAGS += -Wl,--wrap=fric_compare
 
 BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
-	$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
 $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
-	$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
 
 # A harness has libFuzzer's main in the builds of `make fuzz`, else one that replays files.
 FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
 FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed replay) $(B)/tests/unit/api/to_chars.cc.o
 $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
-	$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
 fuzzers: $(FUZZERS)
 
 tests: $(PROGRAM) $(UNIT_TESTS) $(BENCHES) $(FUZZERS)
@@ -132,11 +134,12 @@ fuzz: ## fuzz api and core for SECONDS=60, or with RUNS= executions of each harn
 	@SECONDS=$(SECONDS) RUNS=$(RUNS) tests/fuzz/run
 
 demo: packages ## install, build, post a real batch with curl and show the answer
-	+@$(COMPILE) all
+	@echo 'Building $(PROGRAM)'
+	+@$(COMPILE) $(if $(V),,-s V=0) all
 	@scripts/demo
 
-run: all ## start the service on 127.0.0.1:8080
-	$(PROGRAM)
+run: all ## start the service on 127.0.0.1:8080; PORT=9123 for another port
+	@scripts/serve $(PROGRAM) $(if $(PORT),--port '$(PORT)')
 
 image-test: ## build the container image and try it (root; needs no Docker daemon)
 	@scripts/packages image
@@ -179,10 +182,10 @@ install: install-program build/frictiond.1 ## install program, library, header, 
 	install -m 644 core/fric.h $(DESTDIR)$(PREFIX)/include/fric.h
 	install -m 644 core/mollifier.h $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
 	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/lib/libfric.a
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(sed -n 's/.*FRIC_VERSION "\(.*\)"/\1/p' core/fric.h)|" \
+	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(sed -n 's/.*FRIC_VERSION "\(.*\)"/\1/p' core/fric.h)|" \
 	    core/fric.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/fric.pc
 	install -m 644 build/frictiond.1 $(DESTDIR)$(PREFIX)/share/man/man1/frictiond.1
-	sed 's|/usr/local/bin|$(PREFIX)/bin|' deploy/systemd/frictiond.service \
+	sed 's|/usr/local/bin|$(abspath $(PREFIX))/bin|' deploy/systemd/frictiond.service \
 	    > $(DESTDIR)$(PREFIX)/lib/systemd/system/frictiond.service
 	install -m 644 deploy/systemd/frictiond.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/frictiond.conf
 

@@ -7,6 +7,7 @@
 #include "options.h"
 #include "resources.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
@@ -137,7 +138,9 @@ static void drain(struct srv_http *http, const sigset_t *signals, long long seco
 
 static int cannot_listen(const char *host, int port, const char *fault)
 {
-	fprintf(stderr, "frictiond: cannot listen on %s port %d: %s\n", host, port, fault);
+	const bool taken = strcmp(fault, strerror(EADDRINUSE)) == 0, forbidden = strcmp(fault, strerror(EACCES)) == 0;
+	fprintf(stderr, "frictiond: cannot listen on %s port %d: %s%s\n", host, port, fault,
+	        taken || forbidden ? "; choose another with --port N or FRICTIOND_PORT=N (0: any that is free)" : "");
 	return SRV_CODE_FAILED;
 }
 

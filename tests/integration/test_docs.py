@@ -4,6 +4,7 @@ tests/snippets.py tells how blocks are marked.
 """
 import contextlib
 import io
+import math
 import os
 import pathlib
 import re
@@ -155,5 +156,7 @@ def test_speed_in_the_questions_is_the_measured_one():
 
 
 def test_demo():
+    """What `make demo` prints, a few lines of make's included, fits two screens of 24 lines."""
     shown = shell(f"FRICTIOND={shlex.quote(str(PROGRAM))} scripts/demo")
     assert "exit code 0" in shown and "WRONG" not in shown
+    assert sum(max(1, math.ceil(len(line) / 80)) for line in shown.splitlines()) + 4 <= 2 * 24

@@ -91,10 +91,11 @@ test_bad_addresses() {
 	start_server
 	run --port "$PORT"
 	is "port in use: exit 1" "$STATUS" 1
-	like "port in use: says so" "$ERR" "^frictiond: .*port $PORT: .*in use"
+	like "port in use: says so, and what to do" "$ERR" "^frictiond: .*port $PORT: .*in use.* --port .*FRICTIOND_PORT"
 	run --port 0 --host 203.0.113.1
 	is "address of another machine: exit 1" "$STATUS" 1
 	like "address of another machine: names it" "$ERR" "^frictiond: .*203\.0\.113\.1"
+	unlike "address of another machine: no other port helps" "$ERR" "FRICTIOND_PORT"
 	stop_server
 }
 
