@@ -90,8 +90,10 @@ int main(int argc, char **argv)
 	make_scene();
 	json_t *batch = make_batch(&frame);
 	int bad = !service || !batch || frictiond_evaluate_frame(service, batch, &frame, &answer, &error);
-	if (bad)
+	if (bad && error.status)
 		fprintf(stderr, "%ld: %s %s\n", error.status, error.detail, error.pointer);
+	else if (bad)
+		fprintf(stderr, "%s\n", error.detail);
 	else
 		bad = print(&answer);
 	frictiond_answer_free(&answer);

@@ -219,8 +219,9 @@ static bool ask(struct frictiond *service, const char *path, const char *content
 	free(url);
 	curl_slist_free_all(list);
 	if (code)
-		return fail(error, "no answer from %s: %s", service->url,
-			    service->words[0] ? service->words : curl_easy_strerror(code));
+		return fail(error, "no answer from %s: %s%s", service->url,
+			    service->words[0] ? service->words : curl_easy_strerror(code),
+			    code == CURLE_COULDNT_CONNECT ? "; is it running?" : "");
 	return status == 200 || refused(service, status, answer, error);
 }
 

@@ -84,8 +84,10 @@ int main(int argc, char **argv)
 	json_t *answer = service && batch ? frictiond_evaluate(service, batch, &error) : NULL;
 	if (answer)
 		print(answer);
-	else
+	else if (error.status)
 		fprintf(stderr, "%ld: %s %s\n", error.status, error.detail, error.pointer);
+	else
+		fprintf(stderr, "%s\n", error.detail);
 	json_decref(answer);
 	json_decref(batch);
 	frictiond_close(service);

@@ -320,7 +320,8 @@ private:
 			result = exchange(path, body, type, list.get());
 		}
 		if (result.code != CURLE_OK)
-			throw error(0, "no answer from " + url_ + ": " + result.words);
+			throw error(0, "no answer from " + url_ + ": " + result.words +
+					       (result.code == CURLE_COULDNT_CONNECT ? "; is it running?" : ""));
 		if (result.status != 200)
 			refuse(result);
 		return std::move(result.body);

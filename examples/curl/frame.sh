@@ -10,9 +10,12 @@ scene=$(dirname "$0")/../scene/scene.json
 answer=$(mktemp)
 trap 'rm -f "$answer"' EXIT
 
-if ! curl -sS --fail-with-body --retry 5 --max-time 300 -o "$answer" "$url/v1/evaluate" \
-	-H 'Content-Type: application/json' -H 'Accept: application/vnd.frictiond.frame' --data-binary "@$scene"
-then
+status=0
+curl -sS --fail-with-body --retry 5 --max-time 300 -o "$answer" "$url/v1/evaluate" \
+	-H 'Content-Type: application/json' -H 'Accept: application/vnd.frictiond.frame' --data-binary "@$scene" ||
+	status=$?
+if [ "$status" != 0 ]; then
+	[ "$status" != 7 ] || echo "$url: is it running?" >&2
 	jq -r '.detail, (.errors[]? | "\(.pointer): \(.detail)")' "$answer" >&2 || true
 	exit 1
 fi

@@ -10,8 +10,9 @@ trap 'rm -rf "$folder"' EXIT
 
 # --fail-with-body: other answers than 200 make curl fail, and still say why. --retry: after 503, when the service says
 # that it is busy for a moment; asking again is always safe.
-if ! curl -sS --fail-with-body --retry 5 --max-time 300 -o "$folder/answer" "$url/v1/evaluate" \
-	-H 'Content-Type: application/json' --data-binary @- 2> "$folder/error" <<-'END'
+status=0
+curl -sS --fail-with-body --retry 5 --max-time 300 -o "$folder/answer" "$url/v1/evaluate" \
+	-H 'Content-Type: application/json' --data-binary @- 2> "$folder/error" <<-'END' || status=$?
 	{
 	  "dim": 3,
 	  "positions": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0.025, 0.05, 0.001]],
@@ -24,8 +25,9 @@ if ! curl -sS --fail-with-body --retry 5 --max-time 300 -o "$folder/answer" "$ur
 	  "hessian": {"format": "csr", "projection": "clamp"}
 	}
 	END
-then
+if [ "$status" != 0 ]; then
 	cat "$folder/error" >&2
+	[ "$status" != 7 ] || echo "$url: is it running?" >&2
 	# application/problem+json: "detail" says what is wrong, "pointer" where in the request.
 	jq -r '.detail, (.errors[]? | "\(.pointer): \(.detail)")' "$folder/answer" >&2 2> "$folder/no-problem" ||
 		cat "$folder/answer" >&2 2> "$folder/no-answer" || true

@@ -35,6 +35,13 @@ export class FrictiondError extends Error {
 /** No answer in time, or, after all retries, none at all or still 503 (429, 502, 504). Later it may work. */
 export class Unavailable extends FrictiondError {}
 
+/** A page is not told why, node is. */
+function hint(error) {
+	if (!error.cause)
+		return "; is it running, and does it allow this page (--allow-origin)?";
+	return error.cause.code === "ECONNREFUSED" ? "; is it running?" : "";
+}
+
 export class Client {
 	/**
 	 * Options: token; retries (5) after 503, 429, 502, 504 and failures of the connection; timeout (300) in seconds for
@@ -112,7 +119,7 @@ export class Client {
 				if (error.name === "AbortError")
 					throw new Unavailable(null, "No answer", `${this.url}: nothing within ${this.timeout} s`);
 				const reason = error.cause?.message || error.cause?.code || error.message;
-				failure = new Unavailable(null, "No connection", `${this.url}: ${reason}`);
+				failure = new Unavailable(null, "No connection", `${this.url}: ${reason}${hint(error)}`);
 			}
 			if (attempt >= this.retries)
 				throw failure;

@@ -107,7 +107,7 @@ asked_wait(response::Downloads.Response) = something(tryparse(Int, field(respons
 asked_wait(::Downloads.RequestError) = 0
 
 document(client, reason::Downloads.RequestError, text) =
-    throw(Failure(0, "no answer from $(client.url): $(reason.message)", "", ""))
+    throw(Failure(0, "no answer from $(client.url): $(reason.message)$(reason.code == 7 ? "; is it running?" : "")", "", ""))
 
 function document(client, response::Downloads.Response, text)
     response.status == 200 && return unpacked(JSON.parse(text))

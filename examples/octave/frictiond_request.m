@@ -170,6 +170,9 @@ function [status, body, seconds, words, busy] = transfer (service, path, text)
   status = str2double (printed);
   body = load_text (file ('body'));
   words = strtrim (load_text (file ('words')));
+  if code == 7
+    words = [words, '; is it running?'];
+  end
   if code ~= 0 || isnan (status)
     status = 0;
   end

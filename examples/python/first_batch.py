@@ -28,7 +28,8 @@ try:
 except urllib.error.HTTPError as error:
     sys.exit(error.read().decode())  # names the field that is wrong
 except urllib.error.URLError as error:
-    sys.exit(f"{url}: {error.reason}")
+    hint = "; is it running?" if isinstance(error.reason, ConnectionRefusedError) else ""
+    sys.exit(f"{url}: {error.reason}{hint}")
 
 print(f"{answer['n_collisions']} contacts, potential {answer['potential']:.6f} N m/s")
 for i in range(answer["n_vertices"]):

@@ -96,7 +96,8 @@ def post(url, document):
                                  "-H", "Expect:", "-w", "%{stderr}%{content_type}", url + "/v1/evaluate"],
                                 capture_output=True)
     if answer.stderr.decode() != MEDIA_TYPE:
-        sys.exit((answer.stdout + answer.stderr).decode())
+        hint = f"\n{url}: is it running?" if answer.returncode == 7 else ""  # curl could not connect
+        sys.exit((answer.stdout + answer.stderr).decode().rstrip() + hint)
     return read_frame(answer.stdout)
 
 

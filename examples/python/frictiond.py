@@ -142,7 +142,9 @@ class Client:
             except TimeoutError as error:
                 raise Unavailable(None, "No answer", f"{self.url}: nothing for {self.timeout} s") from error
             except (OSError, http.client.HTTPException) as error:
-                failure, wait = Unavailable(None, "No connection", f"{self.url}: {error or type(error).__name__}"), 0
+                hint = "; is it running?" if isinstance(error, ConnectionRefusedError) else ""
+                failure = Unavailable(None, "No connection", f"{self.url}: {error or type(error).__name__}{hint}")
+                wait = 0
             else:
                 if response.status not in REPEATED:
                     return _document(response, data)

@@ -82,7 +82,8 @@ frictiond_transfer <- function(client, path, body) {
 
 frictiond_error <- function(client, response) {
   if (response$status_code == 0) {
-    detail <- paste0("no answer from ", client$url, ": ", response$words)
+    hint <- if (grepl("connect to|connection refused", response$words, ignore.case = TRUE)) "; is it running?" else ""
+    detail <- paste0("no answer from ", client$url, ": ", response$words, hint)
     problem <- list()
   } else {
     problem <- tryCatch(jsonlite::fromJSON(response$text, simplifyVector = FALSE), error = function(reason) list())

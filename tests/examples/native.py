@@ -62,7 +62,7 @@ def test_the_example_says_what_is_wrong(example, fail, nobody, refusing, server)
         wrong, nothing, busy = (all_three.submit(fail, *example, url) for url in (refusing, nobody, played.url))
         said = wrong.result()
         assert "422" in said and "must be larger than 0" in said and "/friction/eps_v" in said
-        assert "onnect" in nothing.result()
+        assert "onnect" in nothing.result() and nobody in nothing.result() and "is it running?" in nothing.result()
         assert "503" in busy.result() and "as told" in busy.result()
         assert len(played.requests) == 6
 

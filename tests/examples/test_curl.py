@@ -34,7 +34,8 @@ def test_a_frame(run, server):
 
 @pytest.mark.parametrize("example", ["tile.sh", "frame.sh"])
 def test_examples_say_why_they_fail(example, fail, nobody, refusing):
-    assert "Failed to connect" in fail(f"examples/curl/{example}", nobody)
+    said = fail(f"examples/curl/{example}", nobody)
+    assert "Failed to connect" in said and f"{nobody}: is it running?" in said
     said = fail(f"examples/curl/{example}", refusing)
     assert "422" in said and "/friction/eps_v: must be larger than 0" in said
 

@@ -77,7 +77,8 @@ def test_the_tile(tile, run, server, same):
 
 
 def test_the_example_says_why_it_fails(fail, nobody, refusing):
-    assert "ECONNREFUSED" in fail("node", "examples/javascript/tile.mjs", nobody)
+    said = fail("node", "examples/javascript/tile.mjs", nobody)
+    assert "ECONNREFUSED" in said and nobody in said and said.rstrip().endswith("is it running?")
     assert "/friction/eps_v: must be larger than 0" in fail("node", "examples/javascript/tile.mjs", refusing)
     assert "Invalid URL" in fail("node", "examples/javascript/tile.mjs", "nonsense")
 

@@ -285,7 +285,8 @@ impl Client {
                 Ok(response) => response.field("retry-after").parse().unwrap_or(0),
                 Err(reason) if last || !is_lost(&reason) => {
                     let words = reason.extra_description().unwrap_or_else(|| reason.description());
-                    return Err(Error::Unreachable(format!("{}: {words}", self.url)));
+                    let hint = if reason.is_couldnt_connect() { "; is it running?" } else { "" };
+                    return Err(Error::Unreachable(format!("{}: {words}{hint}", self.url)));
                 }
                 Err(_) => 0,
             };
