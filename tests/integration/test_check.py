@@ -103,7 +103,7 @@ def test_random_requests_agree(server, first):
 def test_frames_of_a_simulation_agree(server, given):
     frames = from_reference.frames()
     if not frames:
-        pytest.skip('no ../shared/data/cube-cube')
+        pytest.skip(from_reference.NO_FRAMES)
     for name, frame in frames:
         request = from_reference.frame_request(frame, given)
         status, answer = post(server, '/v1/check', request)

@@ -40,7 +40,7 @@ def expected_matrix(frame):
 @pytest.mark.parametrize('name,frame', FRAMES, ids=[name for name, _ in FRAMES])
 def test_frame(server, name, frame, given):
     if frame is None:
-        pytest.skip('no ../shared/data/cube-cube')
+        pytest.skip(made.NO_FRAMES)
     request = made.frame_request(frame, given)
     expected = made.flat(expected_matrix(frame))
     for options in FORMATS:
@@ -56,5 +56,5 @@ def test_frame(server, name, frame, given):
 
 def test_all_frames_are_there():
     if FRAMES[0][1] is None:
-        pytest.skip('no ../shared/data/cube-cube')
+        pytest.skip(made.NO_FRAMES)
     assert len(FRAMES) == 41

@@ -26,7 +26,7 @@ def test_reference_contacts(c):
 def test_frames(given):
     frames = made.frames()
     if not frames:
-        pytest.skip('no ../shared/data/cube-cube')
+        pytest.skip(made.NO_FRAMES)
     for name, frame in frames[::8]:
         request = made.frame_request(frame, given)
         answer = oracle.evaluate(request)
