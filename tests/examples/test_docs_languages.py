@@ -10,8 +10,7 @@ import snippets  # noqa: E402
 from snippets import ROOT, URL, compare  # noqa: E402
 
 HERE = snippets.to_run(with_examples=True)
-DEBIAN_CRATES = ["--offline", "--config", 'source.crates-io.replace-with="debian"',
-                 "--config", 'source.debian.directory="/usr/share/cargo/registry"']
+DEBIAN_CRATES = ["--offline", "--config", ROOT / "examples/rust/debian.toml"]
 # How a file is run from the repository's root. C and C++ say that themselves, in their first line.
 COMMANDS = {"python": ["/usr/bin/python3", "FILE"], "octave": ["octave-cli", "--quiet", "FILE"],
             "r": ["Rscript", "FILE"], "javascript": ["node", "--input-type=module", "-"], "sh": ["bash", "-eu", "FILE"]}

@@ -7,8 +7,7 @@ from native import *  # noqa: F401,F403
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROJECT = ROOT / "build" / "rust"
-DEBIAN = ["--offline", "--config", 'source.crates-io.replace-with="debian"',
-          "--config", 'source.debian.directory="/usr/share/cargo/registry"']
+DEBIAN = ["--offline", "--config", ROOT / "examples/rust/debian.toml"]
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make install` into a prefix, and a C program that finds library and header there through pkg-config: the steps of
-# docs/library.md.
+# README.md and docs/library.md.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 prefix=$(mktemp -d)
@@ -27,6 +27,23 @@ compile() {
 		-o "$prefix/sliding_block" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs fric)
 }
 
+# The block of a page that says so, as it stands, HOME being another folder.
+as_written() { # PAGE
+	local block
+	block=$(sed -n '/^<!-- run by tests.integration.test_install.sh -->$/,/^```$/p' "$1" | sed '1,2d; $d')
+	[ -n "$block" ] || return 1
+	HOME=$prefix/home SANITIZERS=${sanitizers[*]} bash -euc "cc() { command cc \$SANITIZERS \"\$@\"; }; $block" >"$prefix/out" &&
+		grep -qx 'gradient 2.6323 1.31615 0' "$prefix/out" && [ -e "$prefix/home/fric/lib/libfric.a" ] &&
+		[ ! -e a.out ] && [ ! -e sliding_block ]
+}
+
+relative() { # PREFIX: what it names is the same folder wherever the compiler is called
+	local folder
+	folder=$(realpath --relative-to=. "$prefix")/relative
+	make --no-print-directory install MODE="${MODE:-release}" PREFIX="$folder" || return 1
+	(cd / && PKG_CONFIG_PATH=$prefix/relative/lib/pkgconfig pkg-config --cflags fric) | grep -F -e "-I$prefix/relative/include"
+}
+
 answers() { # mu_k * force along the velocity (2, 1)/sqrt(5)
 	"$prefix/sliding_block" >"$prefix/out" && cat "$prefix/out" && grep -qx 'gradient 2.6323 1.31615 0' "$prefix/out"
 }
@@ -45,5 +62,8 @@ check "program, library, headers, manual page and systemd unit are in place" in_
 check "the installed program starts" "$prefix/bin/frictiond" --version
 check "the example builds against the installed library" compile
 check "the example's gradient is mu_k * normal force along the velocity" answers
+check "the steps of README.md, as written" as_written README.md
+check "the steps of docs/library.md, as written" as_written docs/library.md
+check "a relative PREFIX" relative
 echo "1..$n"
 exit $failed
