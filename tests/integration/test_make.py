@@ -87,7 +87,10 @@ class Run:
 @contextlib.contextmanager
 def terminal(said):
     """A terminal to write to; what was written is in `said` afterwards."""
-    reading, writing = pty.openpty()
+    try:
+        reading, writing = pty.openpty()
+    except OSError:
+        pytest.skip("this machine gives no pseudo-terminals (/dev/pts is not mounted), which this test needs")
 
     def read():
         with contextlib.suppress(OSError):  # EIO: nobody has it open any more
