@@ -49,6 +49,13 @@ class Proxy:
         # As root, workers would become a user who may not enter a private directory.
         self.directives = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
 
+    def change(self, old, new):
+        """Puts something else in place of what stands in the configuration, before the start."""
+        path = self.directory / "nginx/nginx.conf"
+        text = path.read_text()
+        assert text.count(old) == 1, old
+        path.write_text(text.replace(old, new))
+
     def check(self):
         """What nginx says about its configuration: (exit code, text)."""
         done = subprocess.run([*self.command, "-g", self.directives, "-t"], capture_output=True, text=True)
