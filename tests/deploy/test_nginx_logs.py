@@ -1,4 +1,4 @@
-"""No query of a client lands in what nginx writes, whatever goes wrong; and what went wrong can be told all the same."""
+"""No query of a client lands in what nginx writes, whatever goes wrong; what went wrong can be told all the same."""
 import contextlib
 import http.client
 import re

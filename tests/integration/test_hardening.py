@@ -1,0 +1,91 @@
+"""What the linker and the compiler were told: read from the program and the libraries of the release build."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
+LIBRARIES = [ROOT / "build/release" / name for name in ("libfric.a", "libapi.a")]
+# As compilers did it long ago.
+SOFT = ["-no-pie", "-fno-pie", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0", "-O2",
+        "-Wl,-z,norelro", "-Wl,-z,lazy", "-Wl,-z,execstack"]
+SOURCE = """
+#include <stdio.h>
+#include <string.h>
+int main(int n, char **words) { char text[16]; strcpy(text, words[n - 1]); return puts(text); }
+"""
+
+
+def readelf(path, *options):
+    return subprocess.run(["readelf", "-W", *options, path], check=True, capture_output=True, text=True).stdout
+
+
+def segments(path):
+    """{type: flags} of the program headers; of LOAD all flags that occur."""
+    found = re.findall(r"^  (\w+) +0x\S+ 0x\S+ 0x\S+ 0x\S+ 0x\S+ ([RWE ]{3}) ", readelf(path, "--segments"), re.M)
+    return {name: {flags.replace(" ", "") for other, flags in found if other == name} for name, _ in found}
+
+
+def imports(path):
+    """Undefined symbols of a program or of all members of a library."""
+    return set(re.findall(r" UND (\w+)", readelf(path, "--syms")))
+
+
+def is_relocatable(path):
+    return "DYN (" in readelf(path, "--file-header") and bool(re.search(r"FLAGS_1\).*\bPIE\b", readelf(path, "--dynamic")))
+
+
+def is_bound_at_the_start(path):
+    return bool(re.search(r"FLAGS_1\).*\bNOW\b", readelf(path, "--dynamic")))
+
+
+def has_read_only_relocations(path):
+    return "GNU_RELRO" in segments(path)
+
+
+def runs_nothing_writable(path):
+    there = segments(path)
+    return there["GNU_STACK"] == {"RW"} and not any({"W", "E"} <= set(flags) for flags in there["LOAD"])
+
+
+def guards_the_stack(path):
+    return "__stack_chk_fail" in imports(path)
+
+
+def checks_lengths(path):
+    return {"__memcpy_chk", "__snprintf_chk", "__strcpy_chk"} & imports(path) != set()
+
+
+CHECKS = [is_relocatable, is_bound_at_the_start, has_read_only_relocations, runs_nothing_writable, guards_the_stack,
+          checks_lengths]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_program(check):
+    assert check(PROGRAM)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_check_would_notice(check, tmp_path):
+    (tmp_path / "soft.c").write_text(SOURCE)
+    subprocess.run(["gcc", *SOFT, tmp_path / "soft.c", "-o", tmp_path / "soft"], check=True, capture_output=True)
+    assert not check(tmp_path / "soft")
+
+
+@pytest.mark.parametrize("library", LIBRARIES, ids=lambda path: path.name)
+def test_the_libraries(library):
+    assert guards_the_stack(library) and checks_lengths(library)
+    stacks = re.findall(r" \.note\.GNU-stack .*", readelf(library, "--sections"))
+    members = readelf(library, "--file-header").count("REL (")
+    assert members == len(stacks) > 10, "a member without the note makes the stack of its program executable"
+    assert not [section for section in stacks if re.search(r" 00 +\w*X", section)]
+
+
+def test_the_reader_is_what_the_library_calls():
+    """A fortified recv would be another function, inlined; the reader's stands under its own name."""
+    symbols = readelf(PROGRAM, "--dyn-syms")
+    for name in ("recv", "gnutls_record_recv", "gnutls_record_check_pending", "gnutls_deinit"):
+        assert re.search(rf"FUNC +GLOBAL +DEFAULT +\d+ {name}$", symbols, re.M), name
