@@ -59,8 +59,10 @@ bool srv_is_on_loopback(int fd)
 }
 
 /* "localhost" is loopback (RFC 6761, 6.3) even where no hosts file says so, as in small containers. */
-static int find_addresses(const char *host, const char *service, struct addrinfo **addresses)
+int srv_find_addresses(const char *host, int port, struct addrinfo **addresses)
 {
+	char service[16];
+	snprintf(service, sizeof service, "%d", port);
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
 	const int failure = getaddrinfo(host, service, &hints, addresses);
 	return failure && strcmp(host, "localhost") == 0 ? getaddrinfo("127.0.0.1", service, &hints, addresses) : failure;
@@ -69,9 +71,7 @@ static int find_addresses(const char *host, const char *service, struct addrinfo
 int srv_bind(const char *host, int *port, const char **fault)
 {
 	struct addrinfo *addresses;
-	char service[16];
-	snprintf(service, sizeof service, "%d", *port);
-	int failure = find_addresses(host, service, &addresses);
+	const int failure = srv_find_addresses(host, *port, &addresses);
 	if (failure) {
 		*fault = gai_strerror(failure);
 		return -1;

@@ -1,9 +1,18 @@
-/** The listening socket. */
+/** The listening socket, and the addresses that a host has. */
 #ifndef SERVER_LISTEN_H
 #define SERVER_LISTEN_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+struct addrinfo;
+
+/**
+ * @param host       address or name; IPv6 without brackets
+ * @param addresses  for freeaddrinfo
+ * @return 0, or a failure for gai_strerror
+ */
+int srv_find_addresses(const char *host, int port, struct addrinfo **addresses);
 
 /**
  * A socket at an address, non-blocking, that does not listen yet.

@@ -1,6 +1,7 @@
 /* Start, stop, drain. */
 #include "check.h"
 #include "gate.h"
+#include "health.h"
 #include "http.h"
 #include "listen.h"
 #include "log.h"
@@ -168,12 +169,12 @@ static int serve(const struct srv_options *options, struct srv_gate *gate, const
 	return SRV_CODE_OK;
 }
 
-/* Ends by signals like any other program. */
-static int check(struct srv_options *options, const sigset_t *signals)
+/* What serves nobody ends by signals like any other program. */
+static int answer(struct srv_options *options, const sigset_t *signals)
 {
 	signal(SIGPIPE, SIG_DFL);
 	pthread_sigmask(SIG_UNBLOCK, signals, NULL);
-	const int code = srv_check(options, stdout, stderr);
+	const int code = (options->command == SRV_CHECK ? srv_check : srv_health)(options, stdout, stderr);
 	srv_options_free(options);
 	return code;
 }
@@ -188,11 +189,11 @@ int main(int argc, char **argv)
 	sigset_t signals = block_signals();
 	switch (srv_options_read(argc, argv, &options, stdout, stderr)) {
 	case SRV_EXIT_OK: return fflush(stdout) == 0 ? SRV_CODE_OK : SRV_CODE_FAILED;
-	case SRV_EXIT_BAD: return SRV_CODE_BAD;
+	case SRV_EXIT_BAD: return options.command == SRV_HEALTH ? SRV_CODE_FAILED : SRV_CODE_BAD;
 	case SRV_START: break;
 	}
-	if (options.check)
-		return check(&options, &signals);
+	if (options.command != SRV_SERVE)
+		return answer(&options, &signals);
 	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);

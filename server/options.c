@@ -89,6 +89,10 @@ static const struct option table[] = {
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0], MAX_NAME = 64 };
 
+/* Of `frictiond health` alone, as a flag alone. */
+static const struct option patience = {
+	"timeout-seconds", "N", COUNT, "4", NULL, 1, 3600, AT(timeout_seconds), "how long an answer is waited for"};
+
 static void environment_name(const struct option *option, char name[MAX_NAME])
 {
 	int n = snprintf(name, MAX_NAME, "FRICTIOND_%s", option->name);
@@ -236,12 +240,30 @@ static void print_check_help(FILE *out)
 	      out);
 }
 
+static void print_health_help(FILE *out)
+{
+	fputs("Usage: frictiond health [OPTION]...\n"
+	      "Asks the server that has the same options, on its own host and port, by TLS if it has --tls-cert, and says in\n"
+	      "one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n", out);
+	fprintf(out, "  --ready                    ask /readyz, which says no while the server drains, instead of /healthz\n"
+	             "  --%s %s        %s; default %s; %lld to %lld\n"
+	             "  --help                     this text\n\n", patience.name, patience.argument, patience.help,
+	        patience.fallback, patience.least, patience.most);
+	fputs("Takes the options of the server, too (frictiond --help), as flags, from the environment or from a file, of\n"
+	      "which --host, --port, --tls-cert and --config matter. The certificate is not judged: this is a question to\n"
+	      "oneself, which shows no token.\n"
+	      "Exit codes: 0 healthy; 1 not, or an option is wrong (Docker reserves 2).\n",
+	      out);
+}
+
 static void print_help(FILE *out)
 {
 	fputs("Usage: frictiond [OPTION]...\n"
 	      "       frictiond check [OPTION]... FILE\n"
+	      "       frictiond health [OPTION]...\n"
 	      "Evaluates contact friction over HTTP: POST /v1/evaluate takes a batch of collisions. With check: compares\n"
-	      "the results for the request in FILE with central differences (frictiond check --help).\n\n"
+	      "the results for the request in FILE with central differences (frictiond check --help). With health: asks\n"
+	      "the server with these options how it is (frictiond health --help).\n\n"
 	      "Every option may also stand in the environment or in a file, as port = 80; flags win over the\n"
 	      "environment, which wins over the file. Write --port 80 or --port=80. Sizes take K, M or G (binary).\n\n", out);
 	for (int i = 0; i < N_OPTIONS; i++)
@@ -272,10 +294,12 @@ static void print_markdown(FILE *out)
 	}
 }
 
-static bool answer_question(const char *argument, bool check, FILE *out)
+static bool answer_question(const char *argument, enum srv_command command, FILE *out)
 {
+	static void (*const helps[])(FILE *) = {
+		[SRV_SERVE] = print_help, [SRV_CHECK] = print_check_help, [SRV_HEALTH] = print_health_help};
 	if (strcmp(argument, "--help") == 0)
-		(check ? print_check_help : print_help)(out);
+		helps[command](out);
 	else if (strcmp(argument, "--version") == 0)
 		fputs("frictiond " FRIC_VERSION "\n", out);
 	else if (strcmp(argument, "--print-options-markdown") == 0)
@@ -381,6 +405,13 @@ static int find_flag(const char *argument)
 	return strncmp(argument, "--", 2) == 0 ? find(argument + 2, strcspn(argument + 2, "=")) : -1;
 }
 
+static bool is_patience(const char *argument, const struct srv_options *options)
+{
+	const size_t n = strlen(patience.name);
+	return options->command == SRV_HEALTH && strncmp(argument, "--", 2) == 0 &&
+	       strncmp(argument + 2, patience.name, n) == 0 && (!argument[2 + n] || argument[2 + n] == '=');
+}
+
 static enum srv_start refuse_argument(const char *argument, FILE *err)
 {
 	const char *what = argument[0] == '-' ? "unknown option" : "unexpected argument";
@@ -404,10 +435,12 @@ static enum srv_start read_flag(const struct option *option, const char *argumen
 	return set(option, value, options) ? SRV_START : refuse_value(option, source, value, err);
 }
 
-/* What only check takes. */
+/* What only check or health takes. */
 static bool read_operand(const char *argument, struct srv_options *options)
 {
-	if (!options->check)
+	if (options->command == SRV_HEALTH && strcmp(argument, "--ready") == 0)
+		return options->ready = true;
+	if (options->command != SRV_CHECK)
 		return false;
 	if (strcmp(argument, "--json") == 0)
 		return options->json = true;
@@ -431,19 +464,21 @@ static bool ask_to_print(const char *argument, struct sources *sources)
 static enum srv_start read_flags(int argc, char *const *argv, struct srv_options *options, struct sources *sources,
                                  FILE *out, FILE *err)
 {
-	for (int i = options->check ? 2 : 1; i < argc; i++) {
-		if (answer_question(argv[i], options->check, out))
+	for (int i = options->command == SRV_SERVE ? 1 : 2; i < argc; i++) {
+		if (answer_question(argv[i], options->command, out))
 			return SRV_EXIT_OK;
 		if (ask_to_print(argv[i], sources) || read_operand(argv[i], options))
 			continue;
-		int which = find_flag(argv[i]);
-		if (which < 0)
+		const int which = find_flag(argv[i]);
+		const struct option *option = which >= 0 ? &table[which] : is_patience(argv[i], options) ? &patience : NULL;
+		if (!option)
 			return refuse_argument(argv[i], err);
 		bool used;
-		enum srv_start start = read_flag(&table[which], argv[i], argv[i + 1], &used, options, err);
+		enum srv_start start = read_flag(option, argv[i], argv[i + 1], &used, options, err);
 		if (start != SRV_START)
 			return start;
-		sources->kind[which] = FROM_FLAG;
+		if (which >= 0)
+			sources->kind[which] = FROM_FLAG;
 		i += used;
 	}
 	return SRV_START;
@@ -606,12 +641,18 @@ static enum srv_start read_all(int argc, char *const *argv, struct srv_options *
 	return start == SRV_START ? settle(options, err) : start;
 }
 
+static enum srv_command command_of(const char *word)
+{
+	return strcmp(word, "check") == 0 ? SRV_CHECK : strcmp(word, "health") == 0 ? SRV_HEALTH : SRV_SERVE;
+}
+
 enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err)
 {
 	struct sources sources = {0};
 	memset(options, 0, sizeof *options);
 	options->pool_bytes = -1; /* 0 can be asked for */
-	options->check = argc > 1 && strcmp(argv[1], "check") == 0;
+	options->command = argc < 2 ? SRV_SERVE : command_of(argv[1]);
+	set(&patience, patience.fallback, options);
 	for (int i = 0; i < N_OPTIONS; i++)
 		if (table[i].fallback)
 			set(&table[i], table[i].fallback, options);
@@ -621,7 +662,7 @@ enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options 
 		start = SRV_EXIT_OK;
 	} else if (start == SRV_START && sources.prints == PRINTS_OPENAPI) {
 		start = print_openapi(options, out, err) ? SRV_EXIT_OK : SRV_EXIT_BAD;
-	} else if (start == SRV_START && options->check && !options->file) {
+	} else if (start == SRV_START && options->command == SRV_CHECK && !options->file) {
 		fputs("frictiond: check needs a FILE, or - for standard input; see frictiond check --help\n", err);
 		start = SRV_EXIT_BAD;
 	}

@@ -13,6 +13,8 @@
 /* The inner loops by name; "best" leaves the choice to the core. */
 #define SRV_KERNELS "best, avx512, avx2, baseline, scalar"
 
+enum srv_command { SRV_SERVE, SRV_CHECK, SRV_HEALTH };
+
 struct srv_options {
 	const char *host; /* as all texts: borrowed from argv, the environment or config_text */
 	long long port;   /* 0: a free one */
@@ -44,10 +46,13 @@ struct srv_options {
 	long long anonymous; /* 0, or 1: everybody may ask */
 	const char *config;   /* the file that options were read from; NULL: none */
 	char *config_text;    /* private */
-	/* Of `frictiond check`, which takes all of the above as well: */
-	bool check;
+	enum srv_command command; /* the others take all of the above as well */
+	/* Of `frictiond check`: */
 	bool json;            /* --json */
-	const char *file;     /* with check: the request's; "-" is standard input */
+	const char *file;     /* the request's; "-" is standard input */
+	/* Of `frictiond health`: */
+	bool ready;           /* --ready */
+	long long timeout_seconds;
 };
 
 enum srv_start {
@@ -59,7 +64,7 @@ enum srv_start {
 /* What a process that ends by itself tells. */
 enum srv_exit_code {
 	SRV_CODE_OK = 0,      /* stopped by a signal, or a question was answered */
-	SRV_CODE_FAILED = 1,  /* could not run; check: does not agree */
+	SRV_CODE_FAILED = 1,  /* could not run; check: does not agree; health: not healthy, or an option is wrong */
 	SRV_CODE_BAD = 2,     /* an option is wrong, wherever it stands; check: could not be checked */
 };
 

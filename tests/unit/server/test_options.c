@@ -330,13 +330,42 @@ static void test_printed_and_read(void **state)
 	forget(&first), forget(&printed), forget(&again), forget(&once_more);
 }
 
+/* The word health and all other options, but nothing of check's. */
+static void test_health(void **state)
+{
+	(void)state;
+	struct reading reading = read_options("health", "--port", "81", "--ready", "--timeout-seconds", "9", NULL);
+	assert_int_equal(reading.start, SRV_START);
+	assert_int_equal(reading.options.command, SRV_HEALTH);
+	assert_true(reading.options.ready && reading.options.port == 81 && reading.options.timeout_seconds == 9);
+	forget(&reading);
+	reading = read_options("health", "--timeout-seconds=3600", NULL);
+	assert_int_equal(reading.options.timeout_seconds, 3600);
+	assert_false(reading.options.ready);
+	forget(&reading);
+	reading = read_options("health", "--help", NULL);
+	assert_int_equal(reading.start, SRV_EXIT_OK);
+	assert_non_null(strstr(reading.out, "frictiond health [OPTION]..."));
+	forget(&reading);
+	static const char *const wrong[] = {"--timeout-seconds=0", "--timeout-seconds=", "--timeout-second=1", "--timeout-seconds2=1",
+	                                    "--json", "file", "--port=x", "--ready=yes"};
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		reading = read_options("health", wrong[i], NULL);
+		assert_int_equal(reading.start, SRV_EXIT_BAD);
+		assert_int_equal(reading.options.command, SRV_HEALTH);
+		forget(&reading);
+	}
+	refuses("--ready", "unknown option '--ready'");
+	refuses("--timeout-seconds=1", "unknown option '--timeout-seconds=1'");
+}
+
 /* The word check, a file, --json and all other options, in any order. */
 static void test_check(void **state)
 {
 	(void)state;
 	struct reading reading = read_options("check", "--threads", "3", "a.json", "--json", "--kernels=scalar", NULL);
 	assert_int_equal(reading.start, SRV_START);
-	assert_true(reading.options.check && reading.options.json);
+	assert_true(reading.options.command == SRV_CHECK && reading.options.json);
 	assert_string_equal(reading.options.file, "a.json");
 	assert_int_equal(reading.options.threads, 3);
 	assert_string_equal(srv_kernels_name(&reading.options), "scalar");
@@ -361,7 +390,7 @@ static void test_check(void **state)
 	assert_int_equal(reading.start, SRV_EXIT_BAD);
 	forget(&reading);
 	reading = read_options(NULL);
-	assert_false(reading.options.check);
+	assert_int_equal(reading.options.command, SRV_SERVE);
 	forget(&reading);
 }
 
@@ -371,7 +400,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),
 		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_questions),    cmocka_unit_test(test_file),               cmocka_unit_test(test_bad_files),
-		cmocka_unit_test(test_printed_and_read), cmocka_unit_test(test_check),
+		cmocka_unit_test(test_printed_and_read), cmocka_unit_test(test_check),              cmocka_unit_test(test_health),
 	};
 	return cmocka_run_group_tests(tests, make_config, remove_config);
 }
