@@ -1,6 +1,8 @@
 # docker build -t frictiond .
 # docker run --rm -p 127.0.0.1:8080:8080 -e FRICTIOND_ALLOW_HOST=localhost frictiond
-FROM debian:bookworm-slim AS build
+# A release names its base by digest: make image BASE=debian:bookworm-slim@sha256:...
+ARG BASE=debian:bookworm-slim
+FROM ${BASE} AS build
 WORKDIR /src
 COPY scripts/packages scripts/
 RUN scripts/packages compile
@@ -11,11 +13,10 @@ COPY server server
 COPY web web
 RUN make -j"$(nproc)" && make install-program DESTDIR=/out PREFIX=/usr
 
-FROM debian:bookworm-slim
-# curl is there for HEALTHCHECK, which asks the server next to it (-k: its certificate is for another name).
+FROM ${BASE}
 RUN apt-get update -qq \
  && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-    libmicrohttpd12 libgnutls30 libjansson4 libgomp1 libstdc++6 curl \
+    libmicrohttpd12 libgnutls30 libjansson4 libgomp1 libstdc++6 \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --gid 65532 frictiond \
  && useradd -K UID_MAX=65532 --uid 65532 --gid 65532 --no-create-home --home-dir /nonexistent \
@@ -24,9 +25,11 @@ COPY --from=build /out/usr/bin/frictiond /usr/bin/frictiond
 COPY --from=build /src/LICENSE /usr/share/doc/frictiond/copyright
 
 ARG VERSION=0.1.0
+ARG BASE
 LABEL org.opencontainers.image.title="frictiond" \
       org.opencontainers.image.description="Contact friction evaluated over HTTP: potential, gradient, Hessian" \
       org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.base.name="${BASE}" \
       org.opencontainers.image.licenses="MIT"
 
 # A number, so that an orchestrator can see that it is not root.
@@ -37,5 +40,5 @@ ENV FRICTIOND_HOST=0.0.0.0 FRICTIOND_PORT=8080 FRICTIOND_ANONYMOUS=yes
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s \
-    CMD curl -fsSk -o /dev/null --noproxy '*' "http${FRICTIOND_TLS_CERT:+s}://127.0.0.1:${FRICTIOND_PORT}/healthz"
+    CMD ["frictiond", "health"]
 ENTRYPOINT ["frictiond"]

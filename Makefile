@@ -144,6 +144,9 @@ demo: packages ## install, build, post a real batch with curl and show the answe
 run: all ## start the service on 127.0.0.1:8080; PORT=9123 for another port
 	@scripts/serve $(PROGRAM) $(if $(PORT),--port '$(PORT)')
 
+image: ## build the container image of a release: BASE=debian:bookworm-slim@sha256:... (TAG=, BUILDER=podman)
+	@BUILDER='$(BUILDER)' scripts/image '$(BASE)' $(TAG)
+
 image-test: ## build the container image and try it (root; needs no Docker daemon)
 	@scripts/packages image
 	@tests/image/run
@@ -203,7 +206,7 @@ help: ## this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run docs image-test deploy-test fire-test examples-test \
+.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run docs image image-test deploy-test fire-test examples-test \
 	explorer-test lint install install-program clean help
 .SECONDARY:
 

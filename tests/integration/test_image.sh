@@ -1,0 +1,57 @@
+#!/bin/bash
+# make image: a release is built on a base that is named by its digest, and on nothing else. The builder is played.
+# shellcheck disable=SC2317,SC2016,SC2015  # functions are called by check; single quotes are meant; both ways are wanted
+cd "$(dirname "$0")/../.." || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0 failed=0
+digest=sha256:$(printf '%064d' 7)
+version=$(sed -n 's/.*FRIC_VERSION "\(.*\)"/\1/p' core/fric.h)
+
+check() { # NAME COMMAND...
+	n=$((n + 1))
+	if "${@:2}" >"$work/output" 2>&1; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		sed 's/^/# /' "$work/output"
+		failed=1
+	fi
+}
+
+for builder in docker podman buildah; do
+	printf '#!/bin/sh\necho "$0" "$@" >>"%s/called"\n' "$work" >"$work/$builder"
+	chmod +x "$work/$builder"
+done
+
+image() { # ARGUMENT OF MAKE...
+	: >"$work/called"
+	env -u MAKEFLAGS -u BASE PATH="$work:$PATH" make --no-print-directory image "$@" >"$work/said" 2>&1
+}
+
+refuses() { # TEXT ARGUMENT OF MAKE...
+	! image "${@:2}" && [ ! -s "$work/called" ] && grep -qF -- "$1" "$work/said" || { cat "$work/said" "$work/called"; return 1; }
+}
+
+builds() { # WORDS OF THE COMMAND ARGUMENT OF MAKE...
+	image "${@:2}" && cat "$work/called" && grep -qxF -- "$work/$1" "$work/called"
+}
+
+end="--build-arg BASE=debian:bookworm-slim@$digest --build-arg VERSION=$version"
+check "no base is refused" refuses "there is no BASE"
+check "a tag alone is refused" refuses "'debian:bookworm-slim' has no digest" BASE=debian:bookworm-slim
+check "half a digest is refused" refuses "is no digest" BASE=debian:bookworm-slim@sha256:abc
+check "another hash is refused" refuses "is no digest" BASE="debian@md5:${digest#sha256:}"
+check "an unknown builder is refused" refuses "'make' is none of" BASE="debian@$digest" BUILDER=make
+check "docker builds on the digest" builds "docker build $end -t frictiond:$version -f Dockerfile ." \
+	BASE="debian:bookworm-slim@$digest"
+check "podman keeps the health check" builds "podman build --format docker $end -t a/frictiond:1 -f Dockerfile ." \
+	BASE="debian:bookworm-slim@$digest" TAG=a/frictiond:1 BUILDER=podman
+check "buildah takes options" builds "buildah --root x bud --format docker $end -t frictiond:$version -f Dockerfile ." \
+	BASE="debian:bookworm-slim@$digest" BUILDER="buildah --root x"
+check "all stages of the Dockerfile stand on that base" \
+	[ "$(grep -E '^(FROM|ARG BASE=)' Dockerfile | sed 's/ AS .*//' | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
+	' 1 ARG BASE=debian:bookworm-slim; 2 FROM ${BASE};' ]
+check "the final image has no curl" sh -c '! grep -n curl Dockerfile'
+echo "1..$n"
+exit $failed
