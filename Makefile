@@ -90,6 +90,28 @@ $(B)/tests/unit/api/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 # A comparison that does not agree.
 $(B)/tests/unit/server/test_check: LDFLAGS += -Wl,--wrap=fric_compare
 
+# The program, linked so that the library reads past its filter: it must refuse to run. without_NAME: that function of the
+# reader's is hidden. beside_NAME: the library is linked statically, and calls another function in place of NAME.
+# static: only the former, which is sound.
+UNSOUND := without_recv without_gnutls_record_recv without_gnutls_record_check_pending without_gnutls_deinit \
+	beside_recv beside_gnutls_record_recv static
+UNSOUND := $(UNSOUND:%=$(B)/tests/unsound/%)
+UNSOUND_PARTS := $(filter-out $(B)/server/reader.c.o,$(call objects,server)) $(B)/libapi.a $(B)/libfric.a
+UNSOUND_LIBS = $(SERVER_LIBS:-lmicrohttpd=$@.a)
+LIBRARY = $(shell $(CC) -print-file-name=libmicrohttpd.a)
+$(B)/tests/unsound/without_%: $(B)/server/reader.c.o $(UNSOUND_PARTS)
+	@mkdir -p $(@D)
+	objcopy --localize-symbol=$* $< $@.o
+	$(CC) $(LDFLAGS) $@.o $(filter-out $<,$^) -o $@ $(SERVER_LIBS)
+$(B)/tests/unsound/beside_%: $(B)/tests/integration/beside.c.o $(B)/server/reader.c.o $(UNSOUND_PARTS)
+	@mkdir -p $(@D)
+	objcopy --redefine-sym $*=beside_$* $(LIBRARY) $@.a
+	$(CC) $(LDFLAGS) $^ -o $@ $(UNSOUND_LIBS)
+$(B)/tests/unsound/static: $(B)/server/reader.c.o $(UNSOUND_PARTS)
+	@mkdir -p $(@D)
+	cp $(LIBRARY) $@.a
+	$(CC) $(LDFLAGS) $^ -o $@ $(UNSOUND_LIBS)
+
 BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
@@ -104,7 +126,7 @@ $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
 fuzzers: $(FUZZERS)
 
-tests: $(PROGRAM) $(UNIT_TESTS) $(BENCHES) $(FUZZERS)
+tests: $(PROGRAM) $(UNIT_TESTS) $(UNSOUND) $(BENCHES) $(FUZZERS)
 
 packages: ## install the Debian packages that building needs
 	@scripts/packages build

@@ -3,6 +3,7 @@
 #include "api/openapi.h"
 #include "certificate.h"
 #include "log.h"
+#include "selftest.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -159,7 +160,7 @@ struct srv_http *srv_http_start(const struct srv_options *options, const struct 
 	http->budget.most_bytes = (size_t)options->memory_bytes;
 	http->receive_seconds = options->receive_seconds;
 	http->send_seconds = options->send_seconds;
-	if (set_services(http, options) && start(http, options))
+	if (set_services(http, options) && srv_selftest(http->is_tls) && start(http, options))
 		return http;
 	if (http->daemon)
 		MHD_stop_daemon(http->daemon);

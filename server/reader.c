@@ -55,6 +55,8 @@ static struct workspace *workspace(void)
 bool srv_readers_start(void)
 {
 	struct rlimit limit;
+	if (readers)
+		return true;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || pthread_key_create(&workspaces, free) != 0)
 		return false;
 	if (limit.rlim_cur > MOST_FILES) {
@@ -286,4 +288,26 @@ void gnutls_deinit(gnutls_session_t session)
 		gnutls_bye(session, GNUTLS_SHUT_WR);
 	if (call)
 		call(session);
+}
+
+typedef void function(void);
+
+const char *srv_readers_missing(void)
+{
+	static const struct {
+		const char *name;
+		function *own;
+	} all[] = {
+		{"recv", (function *)recv},
+		{"gnutls_record_recv", (function *)gnutls_record_recv},
+		{"gnutls_record_check_pending", (function *)gnutls_record_check_pending},
+		{"gnutls_deinit", (function *)gnutls_deinit},
+	};
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+		function *found;
+		*(void **)(void *)&found = dlsym(RTLD_DEFAULT, all[i].name);
+		if (found != all[i].own)
+			return all[i].name;
+	}
+	return NULL;
 }

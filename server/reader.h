@@ -18,10 +18,12 @@ enum { SRV_READER_MOST = 64 << 10 }; /* most bytes that the library may ask for 
 struct srv_reader;
 
 /**
- * All descriptors up to the limit of the process can then have readers. Call once, before any.
+ * All descriptors up to the limit of the process can then have readers. Before any; a second call does nothing.
  * @return false if memory does not suffice
  */
 bool srv_readers_start(void);
+/* The name of a function that is looked for here, and is found elsewhere; NULL if there is none. */
+const char *srv_readers_missing(void);
 
 /**
  * From now on what arrives at fd is filtered. Reads are made by one thread at a time.

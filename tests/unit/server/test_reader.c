@@ -195,6 +195,19 @@ static int start(void **state)
 	return srv_readers_start() ? 0 : -1;
 }
 
+/* The self-test has started readers before the server does. */
+static void test_started_twice(void **state)
+{
+	(void)state;
+	const char *detail;
+	struct line *line = open_line(60);
+	assert_true(srv_readers_start());
+	say(line, "GET\r\n", 5);
+	listen_to(line, 4096);
+	assert_int_equal(srv_reader_fault(line->reader, 1, &detail), 400);
+	close_line(line);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_read_behind_a_fault),
 		cmocka_unit_test(test_too_slow),
 		cmocka_unit_test(test_other_descriptors_are_left_alone),
+		cmocka_unit_test(test_started_twice),
 	};
 	return cmocka_run_group_tests_name("reader", tests, start, NULL);
 }
