@@ -33,6 +33,7 @@ struct fric_contacts {
 	enum fric_transition transition;
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
+	bool given_basis[FRIC_N_TYPES];  /* which may be of any size */
 	bool ordinary;                   /* all contacts are, see contacts_ordinary */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
@@ -59,8 +60,8 @@ static inline int fric_stencil_size_of(enum fric_type type)
 	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
 }
 
-/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h), velocity scaling
- * and weights of moderate size; when in doubt, they are not. No sum of ordinary forces overflows, at any velocities. */
+/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h), velocity scaling,
+ * bases and weights of moderate size; when in doubt, they are not. No sum of ordinary forces overflows, at any velocities. */
 bool contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
 
 /* Type of contact i. */

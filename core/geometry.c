@@ -305,5 +305,5 @@ enum fric_code fric_plane_distance(int dim, const double *normal, const double *
 {
 	const struct vec n = plane_normal(dim, normal), r = difference(dim, origin, p);
 	*distance = r.finite ? distance_along(&r, &n) : 0;
-	return r.finite ? FRIC_OK : FRIC_E_NOT_FINITE;
+	return r.finite && isfinite(*distance) ? FRIC_OK : FRIC_E_NOT_FINITE;
 }

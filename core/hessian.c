@@ -96,7 +96,12 @@ static void factors_span(void *data, struct span span, struct fault *fault)
 {
 	const struct factors_task *task = data;
 	struct kernel_block block;
-	if (block_run(&task->block, span, &block, fault))
+	const bool finite = block_run(&task->block, span, &block, fault);
+	const size_t end = finite ? span.begin + span.n : fault->position;
+	const size_t i = find_infinite_weight(task->block.contacts, span.type, span.begin, end);
+	if (i < end)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+	else if (finite)
 		store_factors(task, span, &block);
 }
 

@@ -130,17 +130,23 @@ static void weights_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 {
 	const struct request *task = data;
 	const size_t start = task->contacts->start[task->type];
+	const size_t infinite = find_infinite_weight(task->contacts, task->type, start + begin, start + end);
 	(void)chunk;
-	(void)fault;
-	weight_rows(task->contacts, task->type, start + begin, start + end,
-	            task->out + begin * (size_t)fric_stencil_size(task->type));
+	if (infinite < start + end)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, infinite - start};
+	else
+		weight_rows(task->contacts, task->type, start + begin, start + end,
+		            task->out + begin * (size_t)fric_stencil_size(task->type));
 }
 
 enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
                                     enum fric_type type, double *weights, struct fric_error *error)
 {
 	struct request task = {.contacts = contacts, .type = type, .out = weights};
-	return report_fault(contacts, parallel_chunks(context, fric_group_size(contacts, type), weights_chunk, &task), error);
+	struct fault fault = parallel_chunks(context, fric_group_size(contacts, type), weights_chunk, &task);
+	if (fault.code == FRIC_E_NOT_FINITE)
+		fault.position += contacts->start[type];
+	return report_fault(contacts, fault, error);
 }
 
 enum fric_code fric_contact_output(const struct fric_context *context, const struct fric_contacts *contacts,

@@ -9,6 +9,10 @@
 
 static const double slip_small = 0x1p-300, slip_large = 0x1p+300;
 
+/* By what forces are multiplied in the kernels: velocity scaling, given bases, closest points. An inner matrix is scaled
+ * twice. */
+static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800;
+
 static inline bool ordinary(double x)
 {
 	return (x == 0) | ((fabs(x) > slip_small) & (fabs(x) < slip_large));
