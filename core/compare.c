@@ -477,7 +477,7 @@ static void describe_worst(const struct comparing *task, struct fric_comparison 
 	for (int v = 0; v < fric_stencil_size(out->group); v++)
 		out->vertices[v] = c->vertices[v][i];
 	slip_of(c, out->group, i, task->velocities, &slip);
-	out->status = c->skipped[i] ? 2 : slip_speed(&slip) >= slip.eps_v;
+	out->status = c->skipped[i] ? 2 : slip.slides;
 	out->slip_ratio = capped(slip_speed(&slip) / slip.eps_v);
 }
 

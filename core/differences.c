@@ -1,14 +1,8 @@
 #include "differences.h"
 
-#include <float.h>
 #include <math.h>
 
-#if defined(__SIZEOF_FLOAT128__)
-__extension__ typedef __float128 quad;
-#else /* as on AArch64 */
-typedef long double quad;
-_Static_assert(LDBL_MANT_DIG >= 113, "central differences need 113 bits");
-#endif
+#include "quad.h"
 
 struct potential {
 	enum fric_transition transition;

@@ -54,7 +54,7 @@ static bool from_slip(const struct request *task, size_t i, double *out)
 		out[0] = slip_potential(c, i, &slip);
 		break;
 	case FRIC_OUT_STATUS:
-		out[0] = c->skipped[i] ? 2 : slip_speed(&slip) >= slip.eps_v;
+		out[0] = c->skipped[i] ? 2 : slip.slides;
 		break;
 	case FRIC_OUT_SLIP_RATIO:
 		out[0] = (double)(slip_speed(&slip) / slip.eps_v);

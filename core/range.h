@@ -9,6 +9,15 @@
 
 static const double slip_small = 0x1p-300, slip_large = 0x1p+300;
 
+/* |slip|^2 / eps_v^2 is computed as |slip * (1/eps_v)|^2, within 2^-50 of what it is. This close to 1 it does not tell
+ * whether a contact slides. */
+static const double near_one = 0x1p-48;
+
+static inline bool tells_sliding(double squared_ratio)
+{
+	return fabs(squared_ratio - 1) > near_one;
+}
+
 /* By what forces are multiplied in the kernels: velocity scaling, given bases, closest points. An inner matrix is scaled
  * twice. */
 static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800;

@@ -10,6 +10,7 @@
 
 #include "contacts.h"
 #include "law.h"
+#include "quad.h"
 #include "range.h"
 
 struct slip {
@@ -82,10 +83,17 @@ static inline bool slip_finite(const struct slip *slip)
 	return isfinite(slip->u[0]) && isfinite(slip->u[1]) && isfinite(slip->scaled[0]) && isfinite(slip->scaled[1]);
 }
 
-/* |scaled|, the law's speed, as exact as it gets: whether it sticks must not depend on a rounded ratio. */
+/* |scaled|, the law's speed. */
 static inline long double slip_speed(const struct slip *slip)
 {
 	return hypotl(slip->scaled[0], slip->scaled[1]);
+}
+
+/* Whether |scaled| >= eps_v, which must not depend on a rounded root or ratio. Squares are exact. */
+static inline bool reaches_eps_v(const struct slip *slip)
+{
+	const quad x = slip->scaled[0], y = slip->scaled[1], e = slip->eps_v;
+	return x * x + y * y >= e * e;
 }
 
 /* |scaled|, its ratio to eps_v and its direction, for any finite numbers: long double cannot overflow here. */
@@ -93,7 +101,7 @@ static inline void extreme_ratio(struct slip *slip)
 {
 	const long double norm = hypotl(slip->scaled[0], slip->scaled[1]), e = slip->eps_v;
 	slip->extreme = true;
-	slip->slides = norm >= e;
+	slip->slides = reaches_eps_v(slip);
 	slip->z = (double)(norm / e);
 	slip->r = (double)((e - norm) / e);
 	for (int t = 0; t < 2; t++) {
@@ -104,13 +112,16 @@ static inline void extreme_ratio(struct slip *slip)
 
 static inline void ordinary_ratio(struct slip *slip, const double w[2])
 {
+	const double squared = w[0] * w[0] + w[1] * w[1], length = slip->n == 1 ? fabs(w[0]) : sqrt(squared);
+	const double over = 1 / (length > 0 ? length : 1);
 	slip->extreme = false;
-	slip->z = slip->n == 1 ? fabs(w[0]) : sqrt(w[0] * w[0] + w[1] * w[1]);
-	slip->slides = slip->z >= 1;
-	slip->inverse_z = 1 / (slip->z > 0 ? slip->z : 1);
+	slip->slides = tells_sliding(squared) ? squared > 1 : reaches_eps_v(slip);
+	const bool rounded_past_one = slip->slides != (length >= 1);
+	slip->z = rounded_past_one ? 1 : length;
+	slip->inverse_z = rounded_past_one ? 1 : over;
 	slip->r = slip->n == 1 ? (slip->eps_v - fabs(slip->scaled[0])) / slip->eps_v : 1 - slip->z;
 	for (int t = 0; t < 2; t++) {
-		slip->unit[t] = slip->z > 0 ? w[t] * slip->inverse_z : t == 0;
+		slip->unit[t] = length > 0 ? w[t] * over : t == 0;
 		slip->over[t] = slip->slides ? slip->unit[t] : w[t];
 	}
 }

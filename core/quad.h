@@ -1,0 +1,16 @@
+/**
+ * Arithmetic in at least 113 bits, in which products of two doubles are exact and their sums nearly so.
+ */
+#ifndef FRIC_QUAD_H
+#define FRIC_QUAD_H
+
+#include <float.h>
+
+#if defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 quad;
+#else /* as on AArch64 */
+typedef long double quad;
+_Static_assert(LDBL_MANT_DIG >= 113, "quad needs 113 bits");
+#endif
+
+#endif
