@@ -87,6 +87,9 @@ $(B)/tests/unit/api/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
 $(B)/tests/unit/api/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
 $(B)/tests/unit/api/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 
+# A move of pages that fails.
+$(B)/tests/unit/api/test_pool: LDFLAGS += -Wl,--wrap=mremap
+
 # A comparison that does not agree.
 $(B)/tests/unit/server/test_check: LDFLAGS += -Wl,--wrap=fric_compare
 

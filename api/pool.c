@@ -58,7 +58,7 @@ static size_t capacity_of(size_t bytes)
 /* ---- memory from the system ---- */
 
 /* A huge page must be aligned to be one. Mapped without reservation: most of a generous block is never touched. */
-static void *map(size_t capacity)
+static void *map_aligned(size_t capacity)
 {
 	const bool huge = capacity >= HUGE_PAGE;
 	const size_t spare = huge ? HUGE_PAGE : 0;
@@ -75,8 +75,19 @@ static void *map(size_t capacity)
 		munmap(mapped, before);
 	if (spare > before)
 		munmap(mapped + before + capacity, spare - before);
-	madvise(mapped + before, capacity, MADV_HUGEPAGE);
 	return mapped + before;
+}
+
+static void *ask_for_huge_pages(void *block, size_t capacity)
+{
+	if (block && capacity >= HUGE_PAGE)
+		madvise(block, capacity, MADV_HUGEPAGE);
+	return block;
+}
+
+static void *map(size_t capacity)
+{
+	return ask_for_huge_pages(map_aligned(capacity), capacity);
 }
 
 /* malloc's small blocks are quick to get, those of aligned_alloc are not: so a block begins at the first line behind
@@ -270,13 +281,18 @@ void api_pool_free(struct api_pool *pool)
 	free(pool);
 }
 
+size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes)
+{
+	if (!pool || bytes < API_POOL_LEAST)
+		return bytes;
+	const size_t capacity = capacity_of(bytes);
+	return capacity ? capacity : SIZE_MAX;
+}
+
 /* What a block counts against the budget. SIZE_MAX: no such size */
 static size_t charge(const struct api_pool *pool, size_t bytes)
 {
-	if (!pool || bytes < API_POOL_LEAST)
-		return 0;
-	const size_t capacity = capacity_of(bytes);
-	return capacity ? capacity : SIZE_MAX;
+	return pool && bytes >= API_POOL_LEAST ? api_pool_block_bytes(pool, bytes) : 0;
 }
 
 static void *take(struct api_pool *pool, size_t bytes)
@@ -316,17 +332,17 @@ void api_pool_give(struct api_pool *pool, void *block, size_t bytes)
 		api_budget_give(pool->budget, charged);
 }
 
-/* A new mapping and the old pages moved into it. The target is aligned, so whole page tables move. */
+/* A new mapping and the old pages moved into it. The target is aligned, so whole page tables move; what they bring along
+ * is the old mapping's advice on huge pages. After a failure the target is left alone: the kernel unmaps it before it finds
+ * what is wrong, and by now another thread may have mapped something there. If it has not, what stays behind is an address
+ * range without a page. */
 static void *move_mapped(struct api_pool *pool, void *block, size_t capacity, size_t new_capacity)
 {
 	void *target = map_or_evict(pool, new_capacity);
 	if (!target)
 		return NULL;
 	void *moved = mremap(block, capacity, new_capacity, MREMAP_MAYMOVE | MREMAP_FIXED, target);
-	if (moved != MAP_FAILED)
-		return moved;
-	munmap(target, new_capacity);
-	return NULL;
+	return moved != MAP_FAILED ? ask_for_huge_pages(moved, new_capacity) : NULL;
 }
 
 static void *grow_mapped(struct api_pool *pool, void *block, size_t capacity, size_t new_capacity)

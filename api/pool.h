@@ -50,6 +50,10 @@ struct api_pool *api_pool_create(size_t ceiling_bytes, struct api_budget *budget
 /* After everything was given back. */
 void api_pool_free(struct api_pool *pool);
 
+/* What a block of so many bytes takes once all of it has been touched, as that of a warm one has: what it is to count where
+ * the pool has no budget. SIZE_MAX: there is no such block */
+size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes);
+
 /* @return [bytes], 64-byte aligned, uninitialised; NULL when out of memory or over the budget */
 void *api_pool_take(struct api_pool *pool, size_t bytes);
 /* block: NULL or from take or resize of the same pool, with the same bytes. */

@@ -115,12 +115,16 @@ int __wrap_munmap(void *address, size_t bytes)
 	return __real_munmap(address, bytes);
 }
 
-/* To a target that is mapped already: the old place goes. */
+/* To a target that is mapped already: the old place goes. The kernel unmaps the target before it finds what is wrong. */
 void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, void *target)
 {
-	void *moved = may_allocate() ? __real_mremap(address, bytes, new_bytes, flags, target) : MAP_FAILED;
-	live_bytes -= moved != MAP_FAILED ? (long)bytes : 0;
-	return moved;
+	if (may_allocate()) {
+		void *moved = __real_mremap(address, bytes, new_bytes, flags, target);
+		live_bytes -= moved != MAP_FAILED ? (long)bytes : 0;
+		return moved;
+	}
+	__wrap_munmap(target, new_bytes);
+	return MAP_FAILED;
 }
 
 static long stride = 1; /* of the allocations that fail; a prime where a request makes thousands */

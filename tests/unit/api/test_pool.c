@@ -1,9 +1,11 @@
 #include "api/pool.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -144,6 +146,89 @@ static void test_only_what_is_touched(void **pool)
 	api_pool_give(*pool, block, MB + MB / 2);
 }
 
+/* What stands in the place of the target after a move that failed: the kernel has unmapped it by then, and another thread
+ * was quick. */
+static char *taken;
+static size_t taken_bytes;
+static bool mremap_fails;
+void *__real_mremap(void *address, size_t bytes, size_t new_bytes, int flags, void *target);
+void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, void *target);
+
+void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, void *target)
+{
+	if (!mremap_fails)
+		return __real_mremap(address, bytes, new_bytes, flags, target);
+	taken = mmap(target, new_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	taken_bytes = new_bytes;
+	taken[0] = taken[new_bytes - 1] = 42;
+	return MAP_FAILED;
+}
+
+static void test_a_failed_move_leaves_others_alone(void **pool)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *block = api_pool_take(*pool, 4 * MB);
+	fill(block, 4 * MB, 3);
+	mremap_fails = true;
+	assert_null(api_pool_resize(*pool, block, 4 * MB, 8 * MB));
+	mremap_fails = false;
+	assert_int_equal(msync(taken, page, MS_ASYNC), 0); /* is mapped */
+	assert_int_equal(msync(taken + taken_bytes - page, page, MS_ASYNC), 0);
+	assert_true(taken[0] == 42 && taken[taken_bytes - 1] == 42);
+	munmap(taken, taken_bytes);
+	holds(block, 4 * MB, 3);
+	assert_int_equal(api_pool_counts(*pool).used_bytes, 4 * MB);
+	api_pool_give(*pool, block, 4 * MB);
+}
+
+/* The flags of the mapping that begins at an address, as /proc/self/smaps tells them. */
+static bool has_flag(const char *block, const char *flag)
+{
+	FILE *file = fopen("/proc/self/smaps", "re");
+	char line[512];
+	bool inside = false, found = false;
+	assert_non_null(file);
+	while (fgets(line, sizeof line, file)) {
+		uintptr_t begin, end;
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &begin, &end) == 2)
+			inside = begin <= (uintptr_t)block && (uintptr_t)block < end;
+		else if (inside && !strncmp(line, "VmFlags:", 8))
+			found = strstr(line, flag);
+	}
+	fclose(file);
+	return found;
+}
+
+/* A block that has grown large is as one that was taken large. */
+static void test_growth_to_huge_pages(void **pool)
+{
+	if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) != 0)
+		skip();
+	char *block = api_pool_take(*pool, MB);
+	block[0] = 1;
+	assert_false(has_flag(block, " hg"));
+	block = api_pool_resize(*pool, block, MB, 4 * MB);
+	assert_non_null(block);
+	assert_true(has_flag(block, " hg"));
+	api_pool_give(*pool, block, 4 * MB);
+}
+
+/* What a block may take is what all of it takes once it is warm. */
+static void test_block_bytes(void **pool)
+{
+	assert_int_equal(api_pool_block_bytes(*pool, 0), 0);
+	assert_int_equal(api_pool_block_bytes(*pool, API_POOL_LEAST - 1), API_POOL_LEAST - 1);
+	assert_int_equal(api_pool_block_bytes(NULL, 5 * MB + 1), 5 * MB + 1);
+	assert_int_equal(api_pool_block_bytes(*pool, SIZE_MAX), SIZE_MAX);
+	for (size_t bytes = API_POOL_LEAST; bytes < 40 * MB; bytes += bytes / 7 + 1) {
+		const size_t most = api_pool_block_bytes(*pool, bytes);
+		void *block = api_pool_take(*pool, bytes);
+		assert_true(bytes <= most && most <= bytes + bytes / 4);
+		assert_int_equal(api_pool_counts(*pool).used_bytes, most);
+		api_pool_give(*pool, block, bytes);
+	}
+}
+
 static void test_growth_moves_pages(void **pool)
 {
 	char *block = api_pool_resize(*pool, NULL, 0, 4 * MB);
@@ -255,7 +340,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_sizes), TEST(test_resize), TEST(test_arena), TEST(test_threads),
 #if !API_POOL_EMULATED
-		TEST(test_reuse), TEST(test_only_what_is_touched), TEST(test_growth_moves_pages), TEST(test_ceiling),
+		TEST(test_reuse), TEST(test_only_what_is_touched), TEST(test_growth_moves_pages),
+		TEST(test_a_failed_move_leaves_others_alone), TEST(test_growth_to_huge_pages), TEST(test_block_bytes), TEST(test_ceiling),
 		TEST(test_trim), cmocka_unit_test(test_replacement),
 		cmocka_unit_test(test_steps),
 #endif
