@@ -292,7 +292,7 @@ size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes)
 /* What a block counts against the budget. SIZE_MAX: no such size */
 static size_t charge(const struct api_pool *pool, size_t bytes)
 {
-	return pool && bytes >= API_POOL_LEAST ? api_pool_block_bytes(pool, bytes) : 0;
+	return pool && bytes >= API_POOL_COUNTED ? api_pool_block_bytes(pool, bytes) : 0;
 }
 
 static void *take(struct api_pool *pool, size_t bytes)

@@ -29,7 +29,10 @@
 #define API_POOL_EMULATED 0
 #endif
 
-enum { API_POOL_LEAST = 128 << 10 };
+enum {
+	API_POOL_LEAST = 128 << 10,
+	API_POOL_COUNTED = 8 << 10, /* the least block that counts against the budget: what any small request takes is free */
+};
 
 struct api_pool;
 
@@ -42,8 +45,8 @@ struct api_pool_counts {
 
 /**
  * @param ceiling_bytes  the most that is kept for takers to come
- * @param budget         what blocks of API_POOL_LEAST bytes and more count against while they are out, warm ones do not;
- *                       NULL: nothing. Borrowed
+ * @param budget         what blocks of API_POOL_COUNTED bytes and more count against while they are out, as
+ *                       api_pool_block_bytes says; those that are kept do not. NULL: nothing. Borrowed
  * @return NULL when out of memory
  */
 struct api_pool *api_pool_create(size_t ceiling_bytes, struct api_budget *budget);

@@ -87,6 +87,39 @@ static void test_resize(void **pool)
 	}
 }
 
+/* What is out counts, to the byte; what would be too much is not given, and changes nothing. */
+static void test_budget(void **unused)
+{
+	const size_t sizes[] = {0, API_POOL_COUNTED - 1, API_POOL_COUNTED, 100000, API_POOL_LEAST, 3 * MB + 1, 5000, 70000, 0};
+	struct api_budget budget = {.most_bytes = 4 * MB};
+	struct api_pool *pool = api_pool_create(16 * MB, &budget);
+	char *block = NULL;
+	size_t bytes = 0;
+	(void)unused;
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		block = api_pool_resize(pool, block, bytes, sizes[i]);
+		assert_non_null(block);
+		bytes = sizes[i];
+		const size_t counted = bytes < API_POOL_COUNTED ? 0 : api_pool_block_bytes(pool, bytes);
+		assert_int_equal(atomic_load(&budget.used_bytes), counted);
+		assert_null(api_pool_take(pool, 5 * MB));
+		assert_null(api_pool_resize(pool, block, bytes, 5 * MB));
+		assert_int_equal(atomic_load(&budget.used_bytes), counted);
+	}
+	api_pool_give(pool, block, bytes);
+	for (int i = 0; i < 2; i++) { /* fresh, then warm */
+		block = api_pool_take(pool, 4 * MB);
+		assert_non_null(block);
+		assert_null(api_pool_take(pool, API_POOL_COUNTED));
+		void *small = api_pool_take(pool, API_POOL_COUNTED - 1);
+		assert_non_null(small);
+		api_pool_give(pool, small, API_POOL_COUNTED - 1);
+		api_pool_give(pool, block, 4 * MB);
+		assert_int_equal(atomic_load(&budget.used_bytes), 0);
+	}
+	api_pool_free(pool);
+}
+
 static void test_arena(void **pool)
 {
 	enum { N = 200 };
@@ -338,7 +371,7 @@ static void test_threads(void **pool)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_sizes), TEST(test_resize), TEST(test_arena), TEST(test_threads),
+		TEST(test_sizes), TEST(test_resize), cmocka_unit_test(test_budget), TEST(test_arena), TEST(test_threads),
 #if !API_POOL_EMULATED
 		TEST(test_reuse), TEST(test_only_what_is_touched), TEST(test_growth_moves_pages),
 		TEST(test_a_failed_move_leaves_others_alone), TEST(test_growth_to_huge_pages), TEST(test_block_bytes), TEST(test_ceiling),
