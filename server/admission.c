@@ -13,10 +13,10 @@ struct srv_admission {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_t worker;
-	size_t max_requests, max_bytes;
+	size_t max_requests;
 	size_t n_places;               /* reserved or waiting; the one under computation has left its place */
-	size_t held_bytes;
-	struct api_budget *budget;
+	struct api_budget bodies;      /* of large requests */
+	struct api_budget *budget;     /* of all requests */
 	struct srv_job *first, **last; /* waiting, in order of arrival */
 	struct srv_job *running;
 	bool stopping;
@@ -178,7 +178,7 @@ struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes,
 	pthread_cond_init(&admission->watched, &attributes);
 	pthread_condattr_destroy(&attributes);
 	admission->max_requests = max_requests;
-	admission->max_bytes = max_bytes;
+	admission->bodies.most_bytes = max_bytes;
 	admission->budget = budget;
 	admission->last = &admission->first;
 	if (start_threads(admission))
@@ -187,30 +187,28 @@ struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes,
 	return NULL;
 }
 
-bool srv_admission_hold(struct srv_admission *admission, size_t bytes)
+bool srv_admission_hold(struct srv_admission *admission, size_t memory_bytes, size_t queue_bytes)
 {
-	pthread_mutex_lock(&admission->lock);
-	bool fits = bytes <= admission->max_bytes - admission->held_bytes && api_budget_take(admission->budget, bytes);
-	if (fits)
-		admission->held_bytes += bytes;
-	pthread_mutex_unlock(&admission->lock);
-	return fits;
+	if (!api_budget_take(&admission->bodies, queue_bytes))
+		return false;
+	if (api_budget_take(admission->budget, memory_bytes))
+		return true;
+	api_budget_give(&admission->bodies, queue_bytes);
+	return false;
 }
 
-void srv_admission_release(struct srv_admission *admission, size_t bytes)
+void srv_admission_release(struct srv_admission *admission, size_t memory_bytes, size_t queue_bytes)
 {
-	pthread_mutex_lock(&admission->lock);
-	admission->held_bytes -= bytes;
-	api_budget_give(admission->budget, bytes);
-	pthread_mutex_unlock(&admission->lock);
+	api_budget_give(&admission->bodies, queue_bytes);
+	api_budget_give(admission->budget, memory_bytes);
 }
 
 struct srv_admission_counts srv_admission_counts(struct srv_admission *admission)
 {
 	pthread_mutex_lock(&admission->lock);
-	const struct srv_admission_counts counts = {admission->n_places, admission->held_bytes};
+	const size_t n_places = admission->n_places;
 	pthread_mutex_unlock(&admission->lock);
-	return counts;
+	return (struct srv_admission_counts){n_places, atomic_load(&admission->bodies.used_bytes)};
 }
 
 bool srv_admission_is_full(struct srv_admission *admission)

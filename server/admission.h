@@ -4,7 +4,8 @@
  * Large requests go through one queue to one worker thread: libgomp keeps a pool of threads for every thread that
  * opens a parallel region, so only this one may. It runs at a lower priority than the threads that serve connections and
  * compute small requests, of which there are as many as CPUs: that is how many compute at a time. The queue has a ceiling
- * in requests; the bodies of large requests have one in bytes, from the moment they grow large until they are freed.
+ * in requests; the bodies of large requests have one in bytes, from the moment they grow large until they are freed. All
+ * bodies count against the memory of all requests.
  */
 #ifndef SERVER_ADMISSION_H
 #define SERVER_ADMISSION_H
@@ -32,18 +33,23 @@ enum { SRV_WORKER_NICENESS = 10 };
 
 /**
  * Starts the worker and a watcher, with all signals blocked as the caller has them.
- * @param budget  what bodies count against, beside max_bytes; NULL: nothing. Borrowed
+ * @param max_bytes  what the bodies of large requests may have together
+ * @param budget     the memory of all requests; NULL: bodies count against nothing but max_bytes. Borrowed
  * @return NULL when memory or threads do not suffice
  */
 struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes, struct api_budget *budget);
 
-/* Takes `bytes` of the memory for bodies, or nothing and false. Give back with srv_admission_release. */
-bool srv_admission_hold(struct srv_admission *admission, size_t bytes);
-void srv_admission_release(struct srv_admission *admission, size_t bytes);
+/**
+ * Takes memory for a body, or nothing. Give back with srv_admission_release. Neither waits for a lock.
+ * @param memory_bytes  of the memory of all requests
+ * @param queue_bytes   of what the bodies of large requests may have
+ */
+bool srv_admission_hold(struct srv_admission *admission, size_t memory_bytes, size_t queue_bytes);
+void srv_admission_release(struct srv_admission *admission, size_t memory_bytes, size_t queue_bytes);
 
 struct srv_admission_counts {
 	size_t n_waiting;  /* places in the queue that are taken */
-	size_t held_bytes; /* of bodies */
+	size_t held_bytes; /* of large bodies */
 };
 struct srv_admission_counts srv_admission_counts(struct srv_admission *admission);
 

@@ -1,6 +1,6 @@
 /**
- * A request's body while it arrives. Its memory follows what has arrived, never what was announced; beyond a first part
- * it is taken from the memory that admission grants to bodies.
+ * A request's body while it arrives. Its memory follows what has arrived, never what was announced, and all of it counts
+ * from the moment it is taken: a block that was in use before is resident whether or not anything arrives.
  */
 #ifndef SERVER_BODY_H
 #define SERVER_BODY_H
@@ -11,17 +11,17 @@
 #include <stddef.h>
 
 enum {
-	SRV_SMALL_BODY = 64 << 10,      /* a longer body counts */
-	SRV_FIRST_BYTES = 4 << 10,      /* of a body of unknown length */
+	SRV_SMALL_BODY = 64 << 10,  /* a body with more room counts against the bytes of the queue, too */
+	SRV_FIRST_BYTES = 4 << 10,  /* room that a body may have before anything has arrived */
+	SRV_BODY_STEP = 4,          /* room of an announced body grows by this factor */
 };
 
 /* All zero but for the pool: empty. */
 struct srv_body {
-	struct api_pool *pool; /* or NULL */
+	struct api_pool *pool; /* or NULL; without a budget: what bodies count is counted here */
 	char *bytes;           /* aligned for any type */
 	size_t n;
-	size_t capacity;       /* address space; pages that nothing was written to take no memory */
-	size_t held;           /* of the admission's memory */
+	size_t capacity;       /* counts as api_pool_block_bytes says */
 };
 
 enum srv_append { SRV_APPENDED, SRV_OVER_LIMIT, SRV_NO_MEMORY };

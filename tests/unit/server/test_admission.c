@@ -55,17 +55,51 @@ static void submit(struct srv_admission *admission, struct trial *trial)
 static void test_bytes(void **state)
 {
 	(void)state;
-	struct srv_admission *admission = srv_admission_start(1, 100, NULL);
-	assert_true(srv_admission_hold(admission, 60));
-	assert_false(srv_admission_hold(admission, 41));
-	assert_true(srv_admission_hold(admission, 40));
-	assert_false(srv_admission_hold(admission, 1));
-	assert_false(srv_admission_hold(admission, SIZE_MAX));
-	srv_admission_release(admission, 60);
-	assert_true(srv_admission_hold(admission, 60));
-	assert_int_equal(srv_admission_counts(admission).held_bytes, 100);
-	srv_admission_release(admission, 100);
+	struct api_budget budget = {.most_bytes = 1000};
+	struct srv_admission *admission = srv_admission_start(1, 100, &budget);
+	assert_true(srv_admission_hold(admission, 600, 60));
+	assert_false(srv_admission_hold(admission, 1, 41));
+	assert_false(srv_admission_hold(admission, 401, 1));
+	assert_true(srv_admission_hold(admission, 400, 40));
+	assert_false(srv_admission_hold(admission, 0, 1));
+	assert_false(srv_admission_hold(admission, 1, 0));
+	assert_false(srv_admission_hold(admission, SIZE_MAX, 0));
+	assert_false(srv_admission_hold(admission, 0, SIZE_MAX));
+	assert_true(srv_admission_hold(admission, 0, 0));
+	srv_admission_release(admission, 600, 60);
+	assert_int_equal(atomic_load(&budget.used_bytes), 400);
+	assert_true(srv_admission_hold(admission, 600, 0));
+	assert_int_equal(srv_admission_counts(admission).held_bytes, 40);
+	srv_admission_release(admission, 1000, 40);
 	assert_int_equal(srv_admission_counts(admission).held_bytes, 0);
+	assert_int_equal(atomic_load(&budget.used_bytes), 0);
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+}
+
+static void *churn(void *admission)
+{
+	for (size_t i = 0; i < 20000; i++)
+		if (srv_admission_hold(admission, i % 700, i % 70))
+			srv_admission_release(admission, i % 700, i % 70);
+	return NULL;
+}
+
+/* From several threads, with refusals: in the end nothing is missing, and nothing too much. */
+static void test_bytes_from_threads(void **state)
+{
+	(void)state;
+	struct api_budget budget = {.most_bytes = 1000};
+	struct srv_admission *admission = srv_admission_start(1, 100, &budget);
+	pthread_t threads[4];
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, churn, admission), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(srv_admission_counts(admission).held_bytes, 0);
+	assert_int_equal(atomic_load(&budget.used_bytes), 0);
+	assert_true(srv_admission_hold(admission, 1000, 100));
+	srv_admission_release(admission, 1000, 100);
 	srv_admission_stop(admission);
 	srv_admission_free(admission);
 }
@@ -241,7 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_abandoned),
-		cmocka_unit_test(test_bytes), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_bytes), cmocka_unit_test(test_bytes_from_threads), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_order),
 		cmocka_unit_test(test_niceness),
 		cmocka_unit_test(test_stop),  cmocka_unit_test(test_stop_with_a_place_reserved),
 	};

@@ -1,0 +1,197 @@
+"""What is resident counts: the process stays within --memory-bytes, --pool-bytes and what it needs itself, whatever is
+announced, and whoever touched the memory first."""
+import json
+import os
+import re
+import socket
+import urllib.request
+
+import pytest
+
+import conftest
+from conftest import eventually
+
+MB = 1 << 20
+SEES_RESIDENT = os.environ.get("MODE", "release") == "release"  # sanitizers have memory of their own, and keep what is freed
+ITSELF = 48 * MB  # program, libraries, stacks, and 40 KiB for each of some hundred connections
+
+
+@pytest.fixture
+def serving(request):
+    """(process, base URL) of a server with 256 MiB, or what the test's parameter says."""
+    options = getattr(request, "param", ("--memory-bytes", "256M", "--pool-bytes", "64M"))
+    process, base = conftest.start(*options, "--log-level", "error", "--drain-seconds", "0")
+    yield process, base
+    assert conftest.stop(process) == 0
+
+
+def status(process, name):
+    """Bytes: VmRSS now, VmHWM at most so far."""
+    with open(f"/proc/{process.pid}/status") as lines:
+        return int(re.search(rf"^{name}:\s+(\d+) kB$", lines.read(), re.M)[1]) << 10
+
+
+def metric(base, name):
+    text = urllib.request.urlopen(base + "/metrics").read().decode()
+    return int(re.search(rf"^{re.escape(name)} (\d+)$", text, re.M)[1])
+
+
+def held(base):
+    return metric(base, 'frictiond_memory_bytes{kind="requests"}')
+
+
+def connect(base):
+    return socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1])))
+
+
+def head(n, media="application/json"):
+    return (f"POST /v1/evaluate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {media}\r\n"
+            f"Content-Length: {n}\r\n\r\n").encode()
+
+
+def status_of_answer(connection):
+    """Reads one answer, body and all."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        more = connection.recv(65536)
+        assert more, received
+        received += more
+    first, body = received.split(b"\r\n\r\n", 1)
+    missing = int(re.search(rb"content-length: (\d+)", first.lower())[1]) - len(body)
+    while missing > 0:
+        missing -= len(connection.recv(missing))
+    return int(first.split()[1])
+
+
+def await_within(process, most_bytes, condition):
+    """Until it is true; what has been resident meanwhile must not be more than so many bytes."""
+    def is_over():
+        return SEES_RESIDENT and status(process, "VmHWM") >= most_bytes
+
+    eventually(lambda: condition() or is_over())
+    assert not is_over(), f'{status(process, "VmHWM")} bytes resident, {most_bytes} allowed'
+
+
+def await_nothing_held(base):
+    eventually(lambda: held(base) == 0 and metric(base, "frictiond_queue_bytes") == 0)
+
+
+def large_request():
+    n = 30000
+    return json.dumps({"dim": 2, "velocities": [[0.5, 0]] * n, "friction": {"mu": 0.3, "eps_v": 0.1},
+                       "outputs": ["potential"],
+                       "collisions": {"plane_vertex": {"vertices": list(range(n)), "normal_force": 1,
+                                                       "plane_normal": [0, 1]}}}).encode()
+
+
+def assert_usable(base):
+    with connect(base) as connection:
+        body = large_request()
+        connection.sendall(head(len(body)) + body)
+        assert status_of_answer(connection) == 200
+
+
+def test_announced_bodies_take_nothing(serving):
+    """500 connections announce 4 MiB and send one byte."""
+    process, base = serving
+    assert_usable(base)
+    before = status(process, "VmRSS")
+    connections = [connect(base) for _ in range(500)]
+    for connection in connections:
+        connection.sendall(head(4 * MB) + b" ")
+    await_within(process, before + ITSELF, lambda: held(base) >= 500 * 4096)
+    assert held(base) <= 500 * 16384
+    assert_usable(base)
+    await_within(process, before + ITSELF, lambda: True)
+    for connection in connections:
+        connection.close()
+    await_nothing_held(base)
+
+
+def test_warm_memory_counts(serving):
+    """60 connections send 16 MiB, which is refused; then they announce as much again and send one byte."""
+    process, base = serving
+    connections = []
+    for _ in range(60):
+        connections.append(connect(base))
+        connections[-1].sendall(head(16 * MB) + b" " * (16 * MB))
+        assert status_of_answer(connections[-1]) == 400
+        connections[-1].sendall(head(16 * MB) + b" ")
+    await_within(process, 64 * MB + ITSELF, lambda: held(base) >= 60 * 4096)
+    for connection in connections:
+        connection.close()
+    await_nothing_held(base)
+
+
+@pytest.mark.parametrize("part", [0.4, 0.9])
+def test_what_has_arrived_counts_in_full(serving, part):
+    """More than fits: some are sent away, the others stay within the limit, in warm memory as in fresh. Those that go have
+    sent more than is read of a refused body, so they are answered, and counted, at once."""
+    process, base = serving
+    for _ in range(2):
+        connections = [connect(base) for _ in range(40)]
+        for connection in connections:
+            try:
+                connection.sendall(head(16 * MB) + b" " * int(part * 16 * MB))
+            except ConnectionError:
+                pass  # was sent away
+        await_within(process, (256 + 64) * MB + ITSELF,
+                     lambda: metric(base, 'frictiond_rejected_total{reason="memory"}') > 0)
+        assert held(base) <= 256 * MB
+        for connection in connections:
+            connection.close()
+        await_nothing_held(base)
+    assert_usable(base)
+
+
+@pytest.mark.parametrize("serving", [("--memory-bytes", "16M", "--pool-bytes", "0")], indirect=True)
+def test_small_bodies_count(serving):
+    """Just too short to be large, and never whole."""
+    process, base = serving
+    before = status(process, "VmRSS")
+    connections = [connect(base) for _ in range(900)]
+    for connection in connections:
+        connection.sendall(head(65536) + b" " * 65535)
+    await_within(process, before + 16 * MB + 2 * ITSELF // 3 + 900 * 40960, lambda: held(base) > 15 * MB)
+    assert held(base) <= 16 * MB
+    for connection in connections:
+        connection.sendall(b" ")
+    codes = [status_of_answer(connection) for connection in connections]
+    assert set(codes) == {400, 503} and codes.count(503) > 500
+    for connection in connections:
+        connection.close()
+    await_nothing_held(base)
+    assert_usable(base)
+
+
+@pytest.mark.parametrize("serving", [("--memory-bytes", "16M", "--max-json-bytes", "1000001", "--max-frame-bytes", "3000001",
+                                      "--queue-bytes", "3000001")], indirect=True)
+@pytest.mark.parametrize("n,media", [(1000001, "application/json"), (3000001, "application/vnd.frictiond.frame")])
+def test_the_longest_body_fits(serving, n, media):
+    _, base = serving
+    for _ in range(3):
+        with connect(base) as connection:
+            connection.sendall(head(n, media) + b" " * n)
+            assert status_of_answer(connection) == 400
+            connection.sendall(head(n, media).replace(b"Content-Length: %d" % n, b"Transfer-Encoding: chunked"))
+            connection.sendall(b"%x\r\n" % n + b" " * n + b"\r\n0\r\n\r\n")
+            assert status_of_answer(connection) == 400
+            connection.sendall(head(n + 1, media))
+            assert status_of_answer(connection) == 413
+    await_nothing_held(base)
+
+
+def test_bodies_that_break_off_give_all_back(serving):
+    _, base = serving
+    for length in (100, 60000, 65537, 200000, 3 * MB):
+        for n in sorted({1, 5000, 70000, length // 4 + 1, length - 1}):
+            if n >= length:
+                continue
+            for reset in (False, True):
+                connection = connect(base)
+                connection.sendall(head(length) + b" " * n)
+                eventually(lambda: held(base) >= n)
+                if reset:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                connection.close()
+                await_nothing_held(base)
