@@ -1,6 +1,9 @@
 /**
  * Loops over contacts or vertices in chunks of fixed size: what a chunk computes does not depend on the number of threads,
  * and the fault with the lowest position wins whatever thread found it.
+ *
+ * A region has all threads of the context, or none is opened: libgomp lets those go that a smaller team does not need, and
+ * would have to start them again, where it may not find any.
  */
 #ifndef FRIC_PARALLEL_H
 #define FRIC_PARALLEL_H

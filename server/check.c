@@ -3,6 +3,7 @@
 #include "api/buffer.h"
 #include "api/compare.h"
 #include "api/format.h"
+#include "team.h"
 
 #include <errno.h>
 #include <string.h>
@@ -134,6 +135,17 @@ static bool print(const struct checking *c, FILE *out)
 	return (fflush(out) == 0 && !ferror(out)) || refuse(c, "", "the report cannot be written");
 }
 
+static void start_team(struct checking *c)
+{
+	const int wanted = c->service.n_threads;
+	c->service.n_threads = srv_team_start(wanted, 0);
+	if (c->service.n_threads == 0)
+		c->service.n_threads = 1; /* no memory to find out; there is none to go far, either */
+	if (c->service.n_threads < wanted)
+		fprintf(c->err, "frictiond: --threads: %d of %d, no more can be started (ulimit -u, pids.max, OMP_THREAD_LIMIT)\n",
+		        c->service.n_threads, wanted);
+}
+
 static bool start(struct checking *c)
 {
 	const struct srv_options *o = c->options;
@@ -142,6 +154,7 @@ static bool start(struct checking *c)
 	c->service = srv_service(o);
 	c->service.pool = c->pool;
 	api_response_clear(&c->response);
+	start_team(c);
 	if (api_choose_kernels(&c->service, srv_kernels_name(o)))
 		return c->pool || refuse(c, "", "not enough memory");
 	fprintf(c->err, "frictiond: --kernels: this processor has no %s\n", srv_kernels_name(o));

@@ -2,9 +2,12 @@
 
 #include "api/openapi.h"
 #include "certificate.h"
+#include "linger.h"
 #include "log.h"
 #include "selftest.h"
+#include "team.h"
 
+#include <semaphore.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { N_LATER_THREADS = 1 }; /* the acceptor's, which is started when all others are there */
 enum {
 	CONNECTION_MEMORY = 46 << 10, /* of head and body in transit; cleared for every request. No read is longer */
 	RECORD = 64,                  /* what the library keeps of a header line or an argument */
@@ -91,7 +95,7 @@ static void destroy(struct srv_http *http)
 	if (http->admission)
 		srv_admission_free(http->admission);
 	srv_trimmer_stop(http->trimmer);
-	srv_trimmer_stop(http->body_trimmer);
+	srv_linger_stop();
 	srv_connections_stop(http);
 	api_pool_free(http->pool);
 	api_pool_free(http->body_pool);
@@ -116,32 +120,86 @@ static bool set_services(struct srv_http *http, const struct srv_options *option
 	return true;
 }
 
-static bool start_threads(struct srv_http *http, const struct srv_options *options)
+/* The first job of the admission's worker, for the team belongs to the thread that opens regions. */
+struct team_start {
+	struct srv_job job; /* first */
+	int wanted, spare, size;
+	sem_t done;
+};
+
+static void start_team_there(struct srv_job *job)
+{
+	struct team_start *start = (struct team_start *)(void *)job;
+	start->size = srv_team_start(start->wanted, start->spare);
+}
+
+static void tell_team(struct srv_job *job, bool computed)
+{
+	struct team_start *start = (struct team_start *)(void *)job;
+	(void)computed;
+	sem_post(&start->done);
+}
+
+/* As many threads as can be had besides those to spare; 0: none of those. */
+static int start_team(struct srv_admission *admission, int wanted, int spare)
+{
+	struct team_start start = {.job = {.compute = start_team_there, .finish = tell_team}, .wanted = wanted, .spare = spare};
+	sem_init(&start.done, 0, 0);
+	if (srv_admission_reserve(admission)) {
+		srv_admission_submit(admission, &start.job);
+		while (sem_wait(&start.done) != 0)
+			;
+	}
+	sem_destroy(&start.done);
+	return start.size;
+}
+
+static bool have_team(struct srv_http *http)
+{
+	const int wanted = http->large.n_threads, size = start_team(http->admission, wanted, N_LATER_THREADS);
+	if (size < wanted && size > 0)
+		srv_log(SRV_WARNING, "%d of %d threads for large evaluations: no more can be started (ulimit -u, pids.max, "
+		        "OMP_THREAD_LIMIT)", size, wanted);
+	http->large.n_threads = size;
+	return size > 0;
+}
+
+static bool make_pools(struct srv_http *http, const struct srv_options *options)
 {
 	const size_t warm_bytes = (size_t)options->pool_bytes;
-	http->addresses = srv_addresses_create((size_t)options->connections_per_address);
 	http->body_pool = api_pool_create(warm_bytes / 4, NULL);
 	http->pool = api_pool_create(warm_bytes - warm_bytes / 4, &http->budget);
-	http->watch = srv_watch_start();
-	if (!http->addresses || !http->body_pool || !http->pool || !srv_readers_start() || !srv_connections_start(http) ||
-	    !http->watch)
-		return false;
 	http->large.pool = http->small.pool = http->pool;
-	http->trimmer = srv_trimmer_start(http->pool, options->idle_seconds);
-	http->body_trimmer = srv_trimmer_start(http->body_pool, options->idle_seconds);
+	http->addresses = srv_addresses_create((size_t)options->connections_per_address);
+	return http->addresses && http->body_pool && http->pool && srv_readers_start() && srv_connections_start(http);
+}
+
+/* Every thread that there will ever be; none is started for what a client sends. The team comes last, for it goes on with
+ * what a limit leaves, and only then connections. */
+static bool start_threads(struct srv_http *http, const struct srv_options *options)
+{
+	struct api_pool *const pools[SRV_TRIMMED_POOLS] = {http->pool, http->body_pool};
+	http->watch = srv_watch_start();
+	http->trimmer = srv_trimmer_start(pools, options->idle_seconds);
 	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes, &http->budget);
-	if (http->trimmer && http->body_trimmer && http->admission)
-		http->daemon = start_daemon(http, options);
-	if (http->daemon)
+	if (!http->watch || !http->trimmer || !http->admission || !srv_linger_start())
+		return false;
+	http->daemon = start_daemon(http, options);
+	if (http->daemon && have_team(http))
 		http->acceptor = start_acceptor(http);
 	return http->acceptor;
 }
 
 static bool start(struct srv_http *http, const struct srv_options *options)
 {
+	if (!make_pools(http, options)) {
+		srv_log(SRV_ERROR, "there is not enough memory to start");
+		return false;
+	}
 	if (start_threads(http, options))
 		return true;
-	srv_log(SRV_ERROR, "the server's threads cannot be started");
+	srv_log(SRV_ERROR, "the server's threads cannot be started: a limit on threads (ulimit -u, pids.max), on files or on "
+	        "memory; with fewer --io-threads it needs fewer");
 	return false;
 }
 
@@ -168,6 +226,11 @@ struct srv_http *srv_http_start(const struct srv_options *options, const struct 
 		srv_admission_stop(http->admission);
 	destroy(http);
 	return NULL;
+}
+
+int srv_http_threads(const struct srv_http *http)
+{
+	return http->large.n_threads;
 }
 
 void srv_http_drain(struct srv_http *http)

@@ -10,7 +10,7 @@
 struct srv_http;
 
 /**
- * Serves the connections of a listening socket on threads of its own.
+ * Serves the connections of a listening socket on threads of its own, which are all there when it returns.
  * @param listen_fd  bound and listening, non-blocking; closed by srv_http_stop, undefined after a failure
  * @param gate       who may ask; borrowed
  * @param on_idle    called on any thread when the last request under way is over while draining
@@ -18,6 +18,9 @@ struct srv_http;
  */
 struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, int listen_fd,
                                 void (*on_idle)(void));
+
+/* Threads of a large evaluation: no more than --threads. */
+int srv_http_threads(const struct srv_http *http);
 
 /* From now on /readyz answers 503, POST answers 503, and every connection closes after its answer. */
 void srv_http_drain(struct srv_http *http);

@@ -39,8 +39,8 @@ struct srv_http {
 	struct srv_watch *watch;         /* of TLS handshakes, and of answers until they are taken */
 	struct api_budget budget;        /* of all requests together */
 	struct api_pool *pool;
-	struct api_pool *body_pool;      /* apart: of a body only what has arrived counts against the budget */
-	struct srv_trimmer *trimmer, *body_trimmer;
+	struct api_pool *body_pool;      /* apart: bodies count by themselves (body.h) */
+	struct srv_trimmer *trimmer;     /* of both */
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
 	char *description;               /* of both */
 	const struct srv_gate *gate;

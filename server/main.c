@@ -160,7 +160,7 @@ static int serve(const struct srv_options *options, struct srv_gate *gate, const
 	if (!http)
 		return SRV_CODE_FAILED;
 	announce(options, port);
-	srv_log(SRV_INFO, "listening on %s port %d, %lld threads", options->host, port, options->threads);
+	srv_log(SRV_INFO, "listening on %s port %d, %d threads", options->host, port, srv_http_threads(http));
 	int signal_number = await_end(gate, signals);
 	srv_log(SRV_INFO, "%s: draining", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
 	drain(http, signals, options->drain_seconds);

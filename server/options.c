@@ -37,7 +37,8 @@ struct option {
 static const struct option table[] = {
 	{"host", "ADDRESS", TEXT, "127.0.0.1", NULL, 0, 0, AT(host), "address or name to listen on; IPv6 without brackets"},
 	{"port", "N", COUNT, "8080", NULL, 0, 65535, AT(port), "port to listen on; 0 takes a free one"},
-	{"threads", "N", COUNT, NULL, "available CPUs", 1, 1024, AT(threads), "threads of a large evaluation"},
+	{"threads", "N", COUNT, NULL, "available CPUs", 1, 1024, AT(threads),
+	 "threads of a large evaluation; fewer, with a warning, where a limit leaves fewer"},
 	{"max-json-bytes", "BYTES", BYTES, "256M", NULL, 1, 64 * G, AT(max_json_bytes),
 	 "longest JSON body of a request; over it: 413"},
 	{"max-frame-bytes", "BYTES", BYTES, NULL, "1G, or queue-bytes if that is given and less", 1, 64 * G,

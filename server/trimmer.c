@@ -4,13 +4,16 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+enum { MOST_KEPT_BYTES = 8 << 20 }; /* by malloc */
 
 struct srv_trimmer {
 	pthread_mutex_t lock;
 	pthread_cond_t stops;
 	pthread_t thread;
-	struct api_pool *pool;
+	struct api_pool *pools[SRV_TRIMMED_POOLS];
 	long long idle_ms;
 	bool stopping;
 };
@@ -29,23 +32,38 @@ static bool pass_second(struct srv_trimmer *trimmer)
 	return goes_on;
 }
 
-/* Requests that used large blocks have used small ones, too, and malloc keeps those. */
+static size_t trim_pools(const struct srv_trimmer *trimmer)
+{
+	size_t bytes = 0;
+	for (int i = 0; i < SRV_TRIMMED_POOLS; i++)
+		bytes += api_pool_trim(trimmer->pools[i], trimmer->idle_ms);
+	return bytes;
+}
+
+/* Requests that used large blocks have used small ones, too, and malloc keeps those. So do many small requests at one time;
+ * what malloc has free may have been returned before, it does not tell. */
 static void *trim(void *argument)
 {
 	struct srv_trimmer *trimmer = argument;
-	while (pass_second(trimmer))
-		if (api_pool_trim(trimmer->pool, trimmer->idle_ms) > 0)
+	long long ms = 0; /* since malloc was looked at */
+	while (pass_second(trimmer)) {
+		ms += 1000;
+		const bool looks = ms >= trimmer->idle_ms;
+		if (trim_pools(trimmer) > 0 || (looks && mallinfo2().fordblks > MOST_KEPT_BYTES))
 			malloc_trim(0);
+		if (looks)
+			ms = 0;
+	}
 	return NULL;
 }
 
-struct srv_trimmer *srv_trimmer_start(struct api_pool *pool, long long idle_seconds)
+struct srv_trimmer *srv_trimmer_start(struct api_pool *const pools[SRV_TRIMMED_POOLS], long long idle_seconds)
 {
 	struct srv_trimmer *trimmer = calloc(1, sizeof *trimmer);
 	pthread_condattr_t attributes;
 	if (!trimmer)
 		return NULL;
-	trimmer->pool = pool;
+	memcpy(trimmer->pools, pools, sizeof trimmer->pools);
 	trimmer->idle_ms = 1000 * idle_seconds;
 	pthread_mutex_init(&trimmer->lock, NULL);
 	pthread_condattr_init(&attributes);

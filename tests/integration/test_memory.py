@@ -164,6 +164,24 @@ def test_small_bodies_count(serving):
     assert_usable(base)
 
 
+@pytest.mark.skipif(not SEES_RESIDENT, reason="a sanitizer keeps what is freed")
+@pytest.mark.parametrize("serving", [("--memory-bytes", "256M", "--idle-seconds", "1")], indirect=True)
+def test_memory_of_many_bodies_goes_back(serving):
+    """Of a length that malloc serves, and in such an order that it has holes."""
+    process, base = serving
+    connections = [connect(base) for _ in range(900)]
+    before = status(process, "VmRSS")
+    for connection in connections:
+        connection.sendall(head(130000) + b" " * 129999)
+    eventually(lambda: held(base) >= 900 * 130000)
+    assert status(process, "VmRSS") > before + 900 * 130000
+    for connection in connections:
+        connection.close()
+    await_nothing_held(base)
+    eventually(lambda: status(process, "VmRSS") < before + 16 * MB)
+    assert_usable(base)
+
+
 @pytest.mark.parametrize("serving", [("--memory-bytes", "16M", "--max-json-bytes", "1000001", "--max-frame-bytes", "3000001",
                                       "--queue-bytes", "3000001")], indirect=True)
 @pytest.mark.parametrize("n,media", [(1000001, "application/json"), (3000001, "application/vnd.frictiond.frame")])

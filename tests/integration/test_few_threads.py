@@ -1,0 +1,289 @@
+"""Where a limit leaves few threads: the server starts with as many as it can have and says so, or says why it cannot, and
+once it is ready it never starts another one. As a user of its own, since root is exempt from RLIMIT_NPROC, and in a
+cgroup with pids.max."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import socket
+import subprocess
+import tempfile
+import urllib.request
+
+import pytest
+
+from conftest import ROOT, READY, eventually, stop
+
+PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
+FRAME = "application/vnd.frictiond.frame"
+THREADS = 4
+
+# LeakSanitizer looks for leaks on a thread of its own.
+ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+
+
+def users():
+    """The users that have processes."""
+    for folder in pathlib.Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError):
+                yield folder.stat().st_uid
+
+
+def tasks_of(pid):
+    return set(os.listdir(f"/proc/{pid}/task"))
+
+
+def n_tasks_of_this_user():
+    n = 0
+    for folder in pathlib.Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError):
+                n += len(tasks_of(folder.name)) if folder.stat().st_uid == os.getuid() else 0
+    return n
+
+
+@pytest.fixture(scope="module")
+def program():
+    """Where any user can run it."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield shutil.copy(PROGRAM, folder)
+
+
+class Limits:
+    """Of processes of a user."""
+    def __init__(self):
+        taken = set(users())
+        self.user = next(user for user in range(54321, 60000) if user not in taken) if os.getuid() == 0 else None
+
+    def __call__(self, n):
+        """What the child does so that it may have n threads."""
+        most = n if self.user else n_tasks_of_this_user() + n
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+            if self.user:
+                os.setgroups([])
+                os.setgid(self.user)
+                os.setuid(self.user)
+        return limit
+
+    def remove(self):
+        pass
+
+
+class Cgroup:
+    """A child of this process's cgroup, of version 1 or 2."""
+    def __init__(self):
+        self.folder = next(filter(None, map(self.make, self.parents())), None)
+        if not self.folder:
+            pytest.skip("no cgroup with pids.max can be made here: that needs root and a writable /sys/fs/cgroup")
+
+    @staticmethod
+    def parents():
+        mount = pathlib.Path("/sys/fs/cgroup")
+        for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if "pids" in controllers.split(","):
+                yield mount / "pids" / path.lstrip("/")
+                yield mount / "pids"
+            elif not controllers:
+                yield mount / path.lstrip("/")
+                yield mount
+
+    @staticmethod
+    def make(parent):
+        folder = parent / f"frictiond-test-{os.getpid()}"
+        with contextlib.suppress(OSError):
+            folder.mkdir()
+            if not (folder / "pids.max").exists():
+                with contextlib.suppress(OSError):
+                    (parent / "cgroup.subtree_control").write_text("+pids")
+            with contextlib.suppress(OSError):
+                (folder / "pids.max").write_text("max")
+                return folder
+            folder.rmdir()
+        return None
+
+    def __call__(self, n):
+        (self.folder / "pids.max").write_text(str(n))
+        procs = str(self.folder / "cgroup.procs")
+
+        def join():
+            with open(procs, "w") as file:
+                file.write(str(os.getpid()))
+        return join
+
+    def remove(self):
+        eventually(self.is_removed)
+
+    def is_removed(self):
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+        return not self.folder.exists()
+
+
+@pytest.fixture(params=[Limits, Cgroup])
+def limit(request):
+    limit = request.param()
+    yield limit
+    limit.remove()
+
+
+@pytest.fixture
+def start(program, tmp_path):
+    """A function that starts a server with a limit: (process, base URL or None, path of the log)."""
+    started = []
+
+    def start_one(preexec, *options):
+        path = tmp_path / f"log.{len(started)}"
+        with path.open("wb") as log:
+            process = subprocess.Popen([program, "--port", "0", "--threads", str(THREADS), "--drain-seconds", "1", *options],
+                                       stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=preexec, cwd="/",
+                                       env=ENVIRONMENT)
+        started.append(process)
+        line = process.stdout.readline().rstrip("\n")
+        return process, line[len(READY):] if line.startswith(READY) else None, path
+
+    yield start_one
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def scene():
+    """All kinds of loops and of answers: long enough for every thread."""
+    n = 20000
+    return {"dim": 3, "velocities": [[i % 7 * 1e-3, i % 5 * 1e-3, 0] for i in range(n)],
+            "friction": {"eps_v": 1e-3, "mu": 0.5}, "outputs": ["potential", "gradient", "hessian", "collisions"],
+            "collisions": {"plane_vertex": {"vertices": list(range(n)), "normal_force": 1, "plane_normal": [0, 0, 1]}}}
+
+
+def ask(base, path, request=None, accept="application/json"):
+    data = json.dumps(request).encode() if request else None
+    asked = urllib.request.Request(base + path, data, {"Content-Type": "application/json", "Accept": accept})
+    with urllib.request.urlopen(asked) as answer:
+        return answer.read()
+
+
+def work(base):
+    """The answers to large requests and small ones."""
+    answers = []
+    for form in ("triplets", "csr", "factors"):
+        for accept in ("application/json", FRAME):
+            answers.append(ask(base, "/v1/evaluate", {**scene(), "hessian": {"format": form}}, accept))
+    answers.append(ask(base, "/v1/check", {key: value for key, value in scene().items() if key != "outputs"}))
+    return answers
+
+
+def metric(base, name):
+    return float(re.search(rf"^{name} (\S+)$", ask(base, "/metrics").decode(), re.M)[1])
+
+
+@pytest.fixture(scope="module")
+def expected(program):
+    process = subprocess.Popen([program, "--port", "0", "--threads", "2"], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+    answers = work(process.stdout.readline().rstrip("\n")[len(READY):])
+    assert stop(process) == 0
+    return answers
+
+
+def linger(base, n):
+    """So many connections that were refused at once, and still send."""
+    connections = []
+    for _ in range(n):
+        connections.append(socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1]))))
+        connections[-1].sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                                b"Content-Length: 99999999999\r\n\r\n" + b" " * 1000)
+        received = b""
+        while more := connections[-1].recv(65536):
+            received += more
+        assert received.startswith(b"HTTP/1.1 413")
+    return connections
+
+
+def test_any_number_of_threads(limit, start, expected):
+    """Ready, with the whole truth told, or exit 1 with a line that says why."""
+    sizes = []
+    for n in range(1, 17):
+        process, base, log = start(limit(n), "--io-threads", "2")
+        if not base:
+            assert process.wait() == 1
+            text = log.read_text()
+            assert len(text.splitlines()) == 1 and "threads cannot be started" in text
+            assert not sizes
+            continue
+        before = tasks_of(process.pid)
+        info = json.loads(ask(base, "/v1/info"))
+        sizes.append(info["threads"])
+        assert metric(base, "frictiond_threads") == info["threads"]
+        assert len(before) <= n
+        warned = f"{info['threads']} of {THREADS} threads for large evaluations"
+        assert (warned in log.read_text()) == (info["threads"] < THREADS)
+        eventually(lambda: f" {info['threads']} threads\"" in log.read_text())  # logged after the announcement
+        assert work(base) == expected
+        assert tasks_of(process.pid) == before
+        assert stop(process) == 0
+    assert sizes == sorted(sizes) and set(sizes) == set(range(1, THREADS + 1))
+
+
+def test_lingering_takes_no_threads(limit, start, expected):
+    """80 of them, of which 64 are kept."""
+    process, base, _ = start(limit(14), "--io-threads", "2")
+    before = tasks_of(process.pid)
+    connections = linger(base, 80)
+    assert work(base) == expected
+    assert tasks_of(process.pid) == before
+    for connection in connections:
+        connection.close()
+    assert stop(process) == 0
+
+
+def test_no_thread_is_started_after_readiness(start, expected):
+    """Without a limit, too."""
+    process, base, _ = start(None, "--io-threads", "3")
+    before = tasks_of(process.pid)
+    connections = linger(base, 70)
+    for _ in range(2):
+        assert work(base) == expected
+        ask(base, "/v1/functions/smooth_mu?y=1&mu_s=1&mu_k=1&eps_v=1")
+    assert tasks_of(process.pid) == before
+    for connection in connections:
+        connection.close()
+    assert stop(process) == 0
+
+
+@pytest.mark.parametrize("variables", [{"OMP_DYNAMIC": "true"}, {"OMP_THREAD_LIMIT": "2"}, {"OMP_NUM_THREADS": "7"}])
+def test_openmp_variables(program, expected, variables):
+    """None of them lets the number of threads change later."""
+    process = subprocess.Popen([program, "--port", "0", "--threads", str(THREADS)], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True, env={**os.environ, **variables})
+    base = process.stdout.readline().rstrip("\n")[len(READY):]
+    before = tasks_of(process.pid)
+    assert json.loads(ask(base, "/v1/info"))["threads"] == (2 if "OMP_THREAD_LIMIT" in variables else THREADS)
+    assert work(base) == expected
+    assert tasks_of(process.pid) == before
+    assert stop(process) == 0
+
+
+def test_check_with_few_threads(limit, program, tmp_path):
+    """The command opens regions on a thread of its own."""
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(scene()))
+    sizes = []
+    for n in range(1, 8):
+        with path.open() as request:
+            done = subprocess.run([program, "check", "--threads", str(THREADS), "-"], stdin=request, capture_output=True,
+                                  text=True, preexec_fn=limit(n), cwd="/", env=ENVIRONMENT, check=False)
+        assert done.returncode == 0 and "agrees within" in done.stdout
+        told = re.fullmatch(rf"frictiond: --threads: (\d) of {THREADS}, no more can be started .*\n", done.stderr)
+        assert told or not done.stderr
+        sizes.append(int(told[1]) if told else THREADS)
+        assert sizes[-1] <= n
+    assert sizes == sorted(sizes) and set(sizes) == set(range(1, THREADS + 1))
