@@ -4,6 +4,7 @@
 #include "certificate.h"
 #include "linger.h"
 #include "log.h"
+#include "resources.h"
 #include "selftest.h"
 #include "team.h"
 
@@ -24,6 +25,8 @@ enum {
 _Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST, "no read is longer than the reader's buffer");
 _Static_assert((int)CONNECTION_MEMORY >= (int)SRV_WIRE_HEAD + (int)SRV_WIRE_FIELDS * (int)RECORD + (int)OWN_HEAD +
                (int)API_MAX_PARTS * (int)sizeof(struct MHD_IoVec), "the longest head fits, and its answer beside it");
+_Static_assert((int)CONNECTION_MEMORY + (int)SRV_WIRE_HEAD + 4096 <= (int)SRV_CONNECTION_BYTES,
+               "what the library has, a head that is held back, and what is known of the connection");
 
 /* ---- the library ---- */
 

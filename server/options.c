@@ -46,7 +46,7 @@ static const struct option table[] = {
 	{"max-answer-bytes", "BYTES", BYTES, "4G", NULL, 1, 1024 * G, AT(max_answer_bytes), "longest body of an answer"},
 	{"max-contacts", "N", COUNT, "10000000", NULL, 1, 1000000000, AT(max_contacts), "contacts in a request; over it: 413"},
 	{"max-vertices", "N", COUNT, "50000000", NULL, 1, 1000000000, AT(max_vertices), "vertices in a request; over it: 413"},
-	{"memory-bytes", "BYTES", BYTES, NULL, "3/4 of the memory of the machine or its container", 16 * M, 1024 * G,
+	{"memory-bytes", "BYTES", BYTES, NULL, "3/4 of what the connections (72 KiB each) leave of the memory of the machine or its container", 16 * M, 1024 * G,
 	 AT(memory_bytes), "memory of all requests together: their bodies, contacts, results and answers; over it: 503"},
 	{"connections", "N", COUNT, NULL, "1024, or as many as the limit on open files has room for", 1, 65536, AT(connections), "connections open at one time; over it: 503"},
 	{"connections-per-address", "N", COUNT, NULL, "as many as connections", 1, 65536, AT(connections_per_address),
@@ -556,10 +556,18 @@ static long long larger(long long a, long long b)
 	return a > b ? a : b;
 }
 
+/* Three quarters of what the connections leave, if they leave half of it. The rest is for warm memory. */
+static long long automatic_memory(long long connections)
+{
+	const long long available = srv_available_memory();
+	const long long left = larger(available - connections * SRV_CONNECTION_BYTES, available / 2);
+	return larger(left / 4 * 3, 16 * M);
+}
+
 static void settle_memory(struct srv_options *options)
 {
 	if (options->memory_bytes == 0)
-		options->memory_bytes = larger(srv_available_memory() / 4 * 3, 16 * M);
+		options->memory_bytes = automatic_memory(options->connections);
 	if (options->pool_bytes < 0)
 		options->pool_bytes = options->memory_bytes / 4 < G ? options->memory_bytes / 4 : G;
 }

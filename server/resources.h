@@ -5,8 +5,10 @@
 #ifndef SERVER_RESOURCES_H
 #define SERVER_RESOURCES_H
 
-/* Files that a process has open beside its connections, and some to spare. */
-enum { SRV_SPARE_FILES = 64 };
+enum {
+	SRV_SPARE_FILES = 64,           /* that a process has open beside its connections, and some to spare */
+	SRV_CONNECTION_BYTES = 72 << 10 /* that a connection may hold beside the memory of requests: heads, mostly */
+};
 
 /* >= 1 */
 int srv_available_cpus(void);

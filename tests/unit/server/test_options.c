@@ -1,4 +1,5 @@
 #include "server/options.h"
+#include "server/resources.h"
 
 #include "server/log.h"
 #include "server/resources.h"
@@ -297,6 +298,25 @@ static void test_bad_files(void **state)
 	forget(&reading);
 }
 
+/* What connections may hold is not promised to requests, unless that would be most of it. */
+static void test_memory_beside_connections(void **state)
+{
+	(void)state;
+	static const char *const connections[] = {"--connections=1", "--connections=1000", "--connections=65536"};
+	const long long available = srv_available_memory();
+	for (int i = 0; i < 3; i++) {
+		struct reading reading = read_options(connections[i], NULL);
+		const long long held = reading.options.connections * (72 << 10);
+		const long long left = held < available / 2 ? available - held : available / 2;
+		assert_int_equal(reading.start, SRV_START);
+		assert_int_equal(reading.options.memory_bytes, left / 4 * 3);
+		forget(&reading);
+	}
+	struct reading given = read_options("--connections=1000", "--memory-bytes=1G", NULL);
+	assert_int_equal(given.options.memory_bytes, 1LL << 30);
+	forget(&given);
+}
+
 /* Through --print-config and --config nothing changes, automatic values included. */
 static void test_printed_and_read(void **state)
 {
@@ -400,7 +420,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),
 		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_questions),    cmocka_unit_test(test_file),               cmocka_unit_test(test_bad_files),
-		cmocka_unit_test(test_printed_and_read), cmocka_unit_test(test_check),              cmocka_unit_test(test_health),
+		cmocka_unit_test(test_memory_beside_connections), cmocka_unit_test(test_printed_and_read), cmocka_unit_test(test_check),              cmocka_unit_test(test_health),
 	};
 	return cmocka_run_group_tests(tests, make_config, remove_config);
 }
