@@ -7,14 +7,17 @@ struct side {
 	int n;
 	const int32_t *vertices; /* NULL: the plane */
 	double a, b;
+	double uncertainty;      /* of a and b */
 };
 
-static void sides(enum fric_type type, const int32_t *v, const double beta[2], struct side side[2])
+static void sides(enum fric_type type, const int32_t *v, const double beta[2], double uncertainty, struct side side[2])
 {
 	static const int first_size[FRIC_N_TYPES] = {1, 1, 2, 1, 1};
 	const int n = first_size[type];
-	side[0] = (struct side){.n = n, .vertices = v};
-	side[1] = (struct side){.n = fric_stencil_size(type) - n, .vertices = type == FRIC_PLANE_VERTEX ? NULL : v + n};
+	side[0] = (struct side){.n = n, .vertices = v, .uncertainty = uncertainty};
+	side[1] = (struct side){.n = fric_stencil_size(type) - n,
+	                        .vertices = type == FRIC_PLANE_VERTEX ? NULL : v + n,
+	                        .uncertainty = uncertainty};
 	if (type == FRIC_EDGE_EDGE)
 		side[0].a = beta[0], side[1].a = beta[1];
 	else
@@ -32,11 +35,28 @@ static double interpolate(const struct side *s, const double x[3])
 	return value;
 }
 
-static double vertex_value(const struct side *s, const double *vertex_mu)
+/* Each term of an interpolation is rounded up to four times; among subnormal numbers that has a size of its own. */
+static const long double rounding = 0x1p-51L, underflow = 0x1p-1070L;
+
+/* How far off it may be, for values that may be off themselves. */
+static long double interpolation_error(const struct side *s, const double x[3], const long double error[3])
 {
+	const long double weight[3] = {1, fabsl(s->a), fabsl(s->b)}, first = fabsl(x[0]) * rounding + error[0];
+	long double sum = first + underflow;
+	for (int i = 1; i < s->n; i++)
+		sum += weight[i] * (fabsl(x[i]) * rounding + error[i] + first) + s->uncertainty * fabsl((long double)x[i] - x[0]);
+	return sum;
+}
+
+/* @param error  NULL, or set to how far off the value may be */
+static double vertex_value(const struct side *s, const double *vertex_mu, long double *error)
+{
+	static const long double exact[3];
 	double x[3] = {0};
 	for (int i = 0; i < s->n; i++)
 		x[i] = vertex_mu[s->vertices[i]];
+	if (error)
+		*error = interpolation_error(s, x, exact);
 	return interpolate(s, x);
 }
 
@@ -66,21 +86,57 @@ static double blend(enum fric_blend kind, double a, double b)
 
 static double from_vertices(const struct fric_friction *f, const struct side side[2], const double *vertex_mu)
 {
-	const double a = vertex_value(&side[0], vertex_mu);
-	return side[1].vertices ? blend(f->blend, a, vertex_value(&side[1], vertex_mu)) : a;
+	const double a = vertex_value(&side[0], vertex_mu, NULL);
+	return side[1].vertices ? blend(f->blend, a, vertex_value(&side[1], vertex_mu, NULL)) : a;
+}
+
+/* Whether a blend that came out below zero is zero for sides within p of a and q of b. It changes its sign where a side is
+ * zero; the mean, where they are opposite. */
+static bool blend_may_be_zero(enum fric_blend kind, long double a, long double p, long double b, long double q)
+{
+	switch (kind) {
+	case FRIC_MEAN:
+		return a + b + p + q + rounding * (fabsl(a) + fabsl(b)) >= 0;
+	case FRIC_MIN:
+		return a + p >= 0 && b + q >= 0;
+	default:
+		return fabsl(a) <= p || fabsl(b) <= q;
+	}
+}
+
+static bool vertices_may_give_zero(const struct fric_friction *f, const struct side side[2], const double *vertex_mu)
+{
+	if (!side[1].vertices)
+		return false;
+	long double p, q;
+	const double a = vertex_value(&side[0], vertex_mu, &p), b = vertex_value(&side[1], vertex_mu, &q);
+	return blend_may_be_zero(f->blend, a, p, b, q);
 }
 
 /* sum_ij a_i b_j M[mi][mj] */
-static double from_table(const struct fric_friction *f, const struct side side[2], const double *table)
+static double from_table(const struct fric_friction *f, const struct side side[2], const double *table, long double *error)
 {
+	static const long double exact[3];
+	long double errors[3] = {0};
 	double x[3] = {0}, y[3] = {0};
 	for (int i = 0; i < side[0].n; i++) {
 		const double *row = table + (size_t)f->vertex_material[side[0].vertices[i]] * f->n_materials;
 		for (int j = 0; side[1].vertices && j < side[1].n; j++)
 			y[j] = row[f->vertex_material[side[1].vertices[j]]];
 		x[i] = side[1].n ? interpolate(&side[1], y) : row[f->plane_material];
+		if (error && side[1].n)
+			errors[i] = interpolation_error(&side[1], y, exact);
 	}
+	if (error)
+		*error = interpolation_error(&side[0], x, errors);
 	return interpolate(&side[0], x);
+}
+
+static bool table_may_give_zero(const struct fric_friction *f, const struct side side[2], const double *table)
+{
+	long double error;
+	const double value = from_table(f, side, table, &error);
+	return value + error >= 0;
 }
 
 static double coefficient(const struct fric_friction *f, const struct side side[2], double scalar,
@@ -90,20 +146,32 @@ static double coefficient(const struct fric_friction *f, const struct side side[
 	case FRIC_MU_VERTEX:
 		return from_vertices(f, side, vertex_mu);
 	case FRIC_MU_TABLE:
-		return from_table(f, side, table);
+		return from_table(f, side, table, NULL);
 	default:
 		return scalar;
 	}
 }
 
+/* What rounding puts below zero is zero, and no negative one. */
+static double without_rounding(const struct fric_friction *f, const struct side side[2], double mu, const double *vertex_mu,
+                               const double *table)
+{
+	const bool may_be_zero = isless(mu, 0) && (f->source == FRIC_MU_VERTEX  ? vertices_may_give_zero(f, side, vertex_mu)
+	                                           : f->source == FRIC_MU_TABLE && table_may_give_zero(f, side, table));
+	return may_be_zero || mu == 0 ? 0 : mu;
+}
+
 enum fric_code fric_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
-                                         const int32_t *stencil, const double closest_point[2], double mu[2])
+                                         const int32_t *stencil, const double closest_point[2], double uncertainty,
+                                         double mu[2])
 {
 	struct side side[2];
-	sides(type, stencil, closest_point, side);
+	sides(type, stencil, closest_point, uncertainty, side);
 	mu[0] = coefficient(friction, side, friction->mu_s, friction->vertex_mu_s, friction->material_mu_s);
 	mu[1] = coefficient(friction, side, friction->mu_k, friction->vertex_mu_k, friction->material_mu_k);
 	if (!isfinite(mu[0]) || !isfinite(mu[1]))
 		return FRIC_E_NOT_FINITE;
+	mu[0] = without_rounding(friction, side, mu[0], friction->vertex_mu_s, friction->material_mu_s);
+	mu[1] = without_rounding(friction, side, mu[1], friction->vertex_mu_k, friction->material_mu_k);
 	return mu[0] < 0 || mu[1] < 0 ? FRIC_E_NEGATIVE_COEFFICIENT : FRIC_OK;
 }

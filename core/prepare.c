@@ -271,14 +271,37 @@ static void find_normal_forces(struct drafts *d)
 	}
 }
 
-static enum fric_code find_coefficients(const struct drafts *d, size_t j, double mu[2])
+/* A given closest point is a result of somebody's rounding, too. */
+static double closest_point_uncertainty(const struct drafts *d, const int32_t *vertices, const double closest_point[2],
+                                        double distance)
+{
+	const double *p[FRIC_MAX_STENCIL] = {0};
+	if (d->group->tangent_basis.data)
+		return fric_given_uncertainty(closest_point);
+	for (int v = 0; v < fric_stencil_size(d->span.type); v++)
+		p[v] = d->task->batch->positions + (size_t)vertices[v] * (size_t)d->task->batch->dim;
+	return fric_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, distance);
+}
+
+/* From the friction of the batch. How certain a closest point is matters only to a coefficient below zero. */
+static enum fric_code common_coefficients(const struct drafts *d, size_t j, double mu[2])
 {
 	const struct fric_contacts *c = d->task->contacts;
-	const size_t at = d->span.begin + j, k = (size_t)fric_stencil_size(d->span.type);
+	const struct fric_friction *f = &d->task->batch->friction;
+	const size_t at = d->span.begin + j;
+	const int32_t *vertices = d->group->vertices + (d->first + j) * (size_t)fric_stencil_size(d->span.type);
 	const double beta[2] = {c->closest_point[0][at], c->closest_point[1][at]};
+	const enum fric_code code = fric_contact_coefficients(f, d->span.type, vertices, beta, 0, mu);
+	if (code != FRIC_E_NEGATIVE_COEFFICIENT || fric_closest_point_size(d->span.type) == 0)
+		return code;
+	const double uncertainty = closest_point_uncertainty(d, vertices, beta, c->distance[at]);
+	return fric_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
+}
+
+static enum fric_code find_coefficients(const struct drafts *d, size_t j, double mu[2])
+{
 	if (!d->group->mu_s.data)
-		return fric_contact_coefficients(&d->task->batch->friction, d->span.type,
-		                                 d->group->vertices + (d->first + j) * k, beta, mu);
+		return common_coefficients(d, j, mu);
 	mu[0] = *row(d->group->mu_s, d->first + j);
 	mu[1] = *row(d->group->mu_k, d->first + j);
 	return FRIC_OK;
