@@ -84,7 +84,8 @@ static void start_clock(const struct srv_options *options)
 static void add_v4(struct question *q, struct in_addr address)
 {
 	struct place *place = &q->places[q->n_places++];
-	*place = (struct place){.address.v4 = {.sin_family = AF_INET, .sin_addr = address}, .bytes = sizeof place->address.v4};
+	*place = (struct place){.bytes = sizeof place->address.v4};
+	place->address.v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = address};
 	if (address.s_addr == htonl(INADDR_ANY))
 		place->address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	place->address.v4.sin_port = htons((uint16_t)q->options->port);

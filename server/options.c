@@ -244,9 +244,9 @@ static void print_check_help(FILE *out)
 static void print_health_help(FILE *out)
 {
 	fputs("Usage: frictiond health [OPTION]...\n"
-	      "Asks the server that has the same options, on its own host and port, by TLS if it has --tls-cert, and says in\n"
-	      "one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n", out);
-	fprintf(out, "  --ready                    ask /readyz, which says no while the server drains, instead of /healthz\n"
+	      "Asks the server that has the same options, on its own host and port, by TLS if it has --tls-cert, and says\n"
+	      "in one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n", out);
+	fprintf(out, "  --ready                    ask /readyz, which says no while the server drains, not /healthz\n"
 	             "  --%s %s        %s; default %s; %lld to %lld\n"
 	             "  --help                     this text\n\n", patience.name, patience.argument, patience.help,
 	        patience.fallback, patience.least, patience.most);

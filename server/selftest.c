@@ -13,7 +13,8 @@
 enum { MOST_TURNS = 100 };
 
 static const char target[] = "/smuggled";
-static const char request[] = "POST /smuggled HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab";
+static const char request[] =
+	"POST /smuggled HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab";
 
 /* A client and the library, at the two ends of a pair of sockets. */
 struct trial {
@@ -42,8 +43,9 @@ static bool start_daemon(struct trial *trial)
 		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SRV_TLS_PRIORITIES}, end};
 	if (!trial->tls)
 		items[0] = end;
-	trial->daemon = MHD_start_daemon(MHD_USE_NO_LISTEN_SOCKET | MHD_USE_EPOLL | (trial->tls ? MHD_USE_TLS : 0u), 0, NULL,
-	                                 NULL, on_request, trial, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+	const unsigned flags = MHD_USE_NO_LISTEN_SOCKET | MHD_USE_EPOLL | (trial->tls ? MHD_USE_TLS : 0u);
+	trial->daemon =
+		MHD_start_daemon(flags, 0, NULL, NULL, on_request, trial, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 	return trial->daemon;
 }
 
@@ -125,8 +127,8 @@ static void end(struct trial *trial)
 
 static bool refuse(const char *what)
 {
-	srv_log(SRV_ERROR, "the filter in front of the HTTP library is not in its place (%s): this program was linked so that the "
-	                   "library does not read through it, and must not serve", what);
+	srv_log(SRV_ERROR, "the filter in front of the HTTP library is not in its place (%s): this program was linked so "
+	                   "that the library does not read through it, and must not serve", what);
 	return false;
 }
 

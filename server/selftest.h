@@ -1,6 +1,7 @@
 /**
- * Whether the filter of reader.h is in its place. It stands there by what the dynamic linker prefers; a program that is linked
- * in another way (statically, against a library that calls other functions) would serve without it, and nobody would notice.
+ * Whether the filter of reader.h is in its place. It stands there by what the dynamic linker prefers; a program that is
+ * linked in another way (statically, or against a library that calls other functions) would serve without it, and
+ * nobody would notice.
  */
 #ifndef SERVER_SELFTEST_H
 #define SERVER_SELFTEST_H

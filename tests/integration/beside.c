@@ -1,4 +1,4 @@
-/* What a statically linked library calls in place of functions that the reader has: their originals. For test_selftest.sh. */
+/* For test_selftest.sh: what a statically linked library calls in place of functions that the reader has, their originals. */
 #include <dlfcn.h>
 #include <gnutls/gnutls.h>
 #include <sys/socket.h>

@@ -35,7 +35,8 @@ def imports(path):
 
 
 def is_relocatable(path):
-    return "DYN (" in readelf(path, "--file-header") and bool(re.search(r"FLAGS_1\).*\bPIE\b", readelf(path, "--dynamic")))
+    flags = re.search(r"FLAGS_1\).*\bPIE\b", readelf(path, "--dynamic"))
+    return "DYN (" in readelf(path, "--file-header") and bool(flags)
 
 
 def is_bound_at_the_start(path):

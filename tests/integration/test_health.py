@@ -42,8 +42,8 @@ def is_not(why, *options, **more):
 @pytest.fixture
 def certificate(tmp_path):
     """Of nobody's, for another name."""
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
-                    "-subj", "/CN=elsewhere", "-keyout", tmp_path / "key", "-out", tmp_path / "certificate"],
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "1", "-subj", "/CN=elsewhere", "-keyout", tmp_path / "key", "-out", tmp_path / "certificate"],
                    check=True, capture_output=True)
     return "--tls-cert", str(tmp_path / "certificate"), "--tls-key", str(tmp_path / "key")
 
@@ -173,8 +173,9 @@ def test_nobody_listens():
         is_not(f"127.0.0.1:{port} cannot be reached: Connection refused", "--port", port)
 
 
-@pytest.mark.parametrize("text,why", [(b"", "without an answer"), (b"SSH-2.0-x\r\n", "is not HTTP"), (bytes(9000), "is not HTTP"),
-                                      (b"HTTP/1.1 200 OK\r\n", "does not end"), (b"HTTP/1.1 500 \r\n\r\n", "answers 500")])
+@pytest.mark.parametrize("text,why", [
+    (b"", "without an answer"), (b"SSH-2.0-x\r\n", "is not HTTP"), (bytes(9000), "is not HTTP"),
+    (b"HTTP/1.1 200 OK\r\n", "does not end"), (b"HTTP/1.1 500 \r\n\r\n", "answers 500")])
 def test_garbage(text, why):
     with played(hears(text)) as port:
         is_not(why, "--port", port)

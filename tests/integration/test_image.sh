@@ -30,7 +30,9 @@ image() { # ARGUMENT OF MAKE...
 }
 
 refuses() { # TEXT ARGUMENT OF MAKE...
-	! image "${@:2}" && [ ! -s "$work/called" ] && grep -qF -- "$1" "$work/said" || { cat "$work/said" "$work/called"; return 1; }
+	! image "${@:2}" && [ ! -s "$work/called" ] && grep -qF -- "$1" "$work/said" && return
+	cat "$work/said" "$work/called"
+	return 1
 }
 
 builds() { # WORDS OF THE COMMAND ARGUMENT OF MAKE...

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The filter in front of the HTTP library stands there by the linker's favour: a program that was linked without it refuses to
-# serve. The variants are built with the tests (UNSOUND in the Makefile).
+# The filter in front of the HTTP library stands there by the linker's favour: a program that was linked without it
+# refuses to serve. The variants are built with the tests (UNSOUND in the Makefile).
 . "$(dirname "$0")/lib.sh"
 unsound=$ROOT/build/${MODE:-release}/tests/unsound
 
@@ -36,7 +36,8 @@ for name in recv gnutls_record_recv gnutls_record_check_pending gnutls_deinit; d
 	ok "refuses where $name is found elsewhere" refuses "without_$name" "$name"
 done
 ok "refuses where the library reads by another function" refuses beside_recv "a request passed it by"
-ok "refuses where it does so under TLS" refuses beside_gnutls_record_recv "a request sent through TLS passed it by" "${tls[@]}"
+ok "refuses where it does so under TLS" \
+	refuses beside_gnutls_record_recv "a request sent through TLS passed it by" "${tls[@]}"
 
 FRICTIOND=$unsound/static
 start_server

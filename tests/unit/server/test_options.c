@@ -367,8 +367,8 @@ static void test_health(void **state)
 	assert_int_equal(reading.start, SRV_EXIT_OK);
 	assert_non_null(strstr(reading.out, "frictiond health [OPTION]..."));
 	forget(&reading);
-	static const char *const wrong[] = {"--timeout-seconds=0", "--timeout-seconds=", "--timeout-second=1", "--timeout-seconds2=1",
-	                                    "--json", "file", "--port=x", "--ready=yes"};
+	static const char *const wrong[] = {"--timeout-seconds=0", "--timeout-seconds=", "--timeout-second=1",
+	                                    "--timeout-seconds2=1", "--json", "file", "--port=x", "--ready=yes"};
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
 		reading = read_options("health", wrong[i], NULL);
 		assert_int_equal(reading.start, SRV_EXIT_BAD);
@@ -420,7 +420,8 @@ int main(void)
 		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),
 		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_questions),    cmocka_unit_test(test_file),               cmocka_unit_test(test_bad_files),
-		cmocka_unit_test(test_memory_beside_connections), cmocka_unit_test(test_printed_and_read), cmocka_unit_test(test_check),              cmocka_unit_test(test_health),
+		cmocka_unit_test(test_printed_and_read), cmocka_unit_test(test_check),          cmocka_unit_test(test_health),
+		cmocka_unit_test(test_memory_beside_connections),
 	};
 	return cmocka_run_group_tests(tests, make_config, remove_config);
 }

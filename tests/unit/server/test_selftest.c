@@ -46,12 +46,13 @@ static void test_in_the_clear(void **state)
 static void test_tls(void **state)
 {
 	(void)state;
-	char folder[] = "/tmp/frictiond-selftest-XXXXXX", command[256], key[64], certificate[64], message[SRV_CERTIFICATE_MESSAGE];
+	char folder[] = "/tmp/frictiond-selftest-XXXXXX", command[256], key[64], certificate[64];
+	char message[SRV_CERTIFICATE_MESSAGE];
 	assert_non_null(mkdtemp(folder));
 	snprintf(key, sizeof key, "%s/key", folder);
 	snprintf(certificate, sizeof certificate, "%s/certificate", folder);
-	snprintf(command, sizeof command, "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=a "
-	         "-keyout %s -out %s 2>/dev/null", key, certificate);
+	snprintf(command, sizeof command, "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 "
+	         "-subj /CN=a -keyout %s -out %s 2>/dev/null", key, certificate);
 	assert_int_equal(system(command), 0);
 	assert_true(srv_certificate_read(certificate, key, message));
 	leaves_nothing(true);
