@@ -423,7 +423,7 @@ def test_the_metrics_are_documented(server):
         assert found == set(re.findall(r"`(\w+)`", labels)), name
     reasons = set(re.findall(r'^frictiond_rejected_total{reason="(\w+)"}', text, re.M))
     assert {row[0].strip("`") for row in table_of("| reason |")} == reasons
-    help_text = run("--help").stdout
+    help_text = run("--help").stdout + run("health", "--help").stdout
     for option in re.findall(r"`(--[a-z-]+)", PAGE):
         assert option in help_text or option == "--time", option
 
