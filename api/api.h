@@ -41,7 +41,8 @@ struct api_request {
 	const char *request_id;   /* already chosen by the server; named in 500s */
 	const char *body;
 	size_t body_bytes;
-	const atomic_bool *stop;  /* NULL, or raised when the answer is no longer wanted */
+	size_t body_held;         /* what of the pool's budget the body has taken: 0 if it does not count */
+	const atomic_bool *stop;  /* NULL, or raised when the answer is no longer wanted: 503 soon after that */
 };
 
 enum { API_MAX_HEADERS = 8, API_MAX_PARTS = 256 };
@@ -105,8 +106,12 @@ struct api_admission api_admit(const struct api_service *service, const struct a
  */
 bool api_is_large(const struct api_request *request);
 
-/* The whole request, accepted before. Always fills in a response. HEAD gets the body of GET, and 304 that of 200: the
- * server leaves it out and tells its length. */
+/**
+ * The whole request, accepted before. Always fills in a response. HEAD gets the body of GET, and 304 that of 200: the
+ * server leaves it out and tells its length.
+ * All memory that grows with the request counts against the pool's budget: over it 503, or 413 if the request would not
+ * fit alone. Afterwards the response's own is left, until it is freed.
+ */
 void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response);
 
 /* A problem (RFC 9457) that the server itself has found: 408, 413, 503 … with an optional detail. */

@@ -27,6 +27,12 @@ static inline bool api_budget_take(struct api_budget *budget, size_t bytes)
 	return true;
 }
 
+/* For what is small, bounded elsewhere and must not fail: the ceiling may be passed by it. */
+static inline void api_budget_take_anyway(struct api_budget *budget, size_t bytes)
+{
+	atomic_fetch_add_explicit(&budget->used_bytes, bytes, memory_order_relaxed);
+}
+
 static inline void api_budget_give(struct api_budget *budget, size_t bytes)
 {
 	if (budget)

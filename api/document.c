@@ -1,17 +1,21 @@
 #include "document.h"
 
+#include "account.h"
 #include "lift.h"
 #include "skeleton.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Characters are counted by their first bytes; the others of UTF-8 are 10xxxxxx. */
-static void locate(const char *text, struct api_text_fault *fault)
+static size_t smaller(size_t a, size_t b)
 {
-	fault->line = fault->column = 1;
-	for (size_t i = 0; i < fault->offset; i++) {
+	return a < b ? a : b;
+}
+
+/* Characters are counted by their first bytes; the others of UTF-8 are 10xxxxxx. */
+static void locate_between(const char *text, size_t begin, size_t end, struct api_text_fault *fault)
+{
+	for (size_t i = begin; i < end; i++) {
 		if (text[i] == '\n') {
 			fault->line++;
 			fault->column = 1;
@@ -19,6 +23,26 @@ static void locate(const char *text, struct api_text_fault *fault)
 			fault->column++;
 		}
 	}
+}
+
+static void locate(const char *text, struct api_text_fault *fault)
+{
+	fault->line = fault->column = 1;
+	for (size_t i = 0; i < fault->offset && !api_account_is_stopped(); i += API_LOOK_BYTES)
+		locate_between(text, i, smaller(i + API_LOOK_BYTES, fault->offset), fault);
+}
+
+/* A text that is no longer wanted is called blank: what becomes of it is the same. */
+static bool is_blank(const char *text, const char *end)
+{
+	const char *p = text;
+	while (p < end && !api_account_is_stopped()) {
+		const char *pause = p + smaller((size_t)(end - p), API_LOOK_BYTES);
+		p = api_skip_blanks(p, pause);
+		if (p < pause)
+			return false;
+	}
+	return true;
 }
 
 /* The token that jansson names as the culprit ends at its position; 0 if it names none. */
@@ -94,14 +118,34 @@ static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 	describe(error, at_mark, lift->fault->detail, sizeof lift->fault->detail);
 }
 
+/* What is left of a skeleton. */
+struct source {
+	const char *p, *end;
+};
+
+/* To jansson, a little at a time: so it ends soon when the request is no longer wanted. */
+static size_t feed(void *buffer, size_t most, void *closure)
+{
+	struct source *source = closure;
+	const size_t n = api_account_is_stopped() ? 0 : smaller(most, (size_t)(source->end - source->p));
+	memcpy(buffer, source->p, n);
+	source->p += n;
+	return n;
+}
+
+static json_t *ask_jansson(const struct api_lift *lift, json_error_t *error)
+{
+	struct source source = {lift->skeleton.data, lift->skeleton.data + lift->skeleton.bytes};
+	return json_load_callback(feed, &source, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, error);
+}
+
 /* whole: the pass came to the end of the text; else *fault tells why not. */
 static json_t *parse(struct api_lift *lift, bool whole)
 {
 	json_error_t error;
-	const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
 	json_t *root = whole ? api_skeleton_read(lift->skeleton.data, lift->skeleton.bytes) : NULL;
 	if (!root)
-		root = json_loadb(lift->skeleton.data, lift->skeleton.bytes, flags, &error);
+		root = ask_jansson(lift, &error);
 	if (root && whole)
 		return root;
 	if (!root)
@@ -114,7 +158,8 @@ static void hand_over(struct api_lift *lift, json_t *root, struct api_document *
 {
 	*document = (struct api_document){
 		.root = root, .arrays = lift->arrays, .n_arrays = lift->n_arrays, .memory = lift->values,
-		.memory_bytes = lift->values_capacity * sizeof *lift->values, .pool = lift->pool,
+		.memory_bytes = lift->values_capacity * sizeof *lift->values,
+		.arrays_bytes = lift->arrays_capacity * sizeof *lift->arrays, .pool = lift->pool,
 	};
 	lift->arrays = NULL;
 	lift->values = NULL;
@@ -129,7 +174,7 @@ bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t by
 	struct api_lift lift = {.text = text, .end = text + bytes, .pool = pool, .fault = fault};
 	*fault = (struct api_text_fault){0};
 	json_t *root = NULL;
-	if (api_skip_blanks(text, lift.end) == lift.end) {
+	if (is_blank(text, lift.end)) {
 		api_lift_fail(&lift, 400, lift.end, "the body is empty");
 	} else {
 		bool whole = api_lift_text(&lift);
@@ -140,6 +185,8 @@ bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t by
 		hand_over(&lift, root, document);
 	else
 		locate(text, fault);
+	if (!root && api_account_is_stopped())
+		*fault = (struct api_text_fault){.status = 503, .detail = "stopped"};
 	api_lift_free(&lift);
 	return root;
 }
@@ -169,7 +216,7 @@ size_t api_dtype_bytes(enum api_dtype dtype)
 void api_document_free(struct api_document *document)
 {
 	json_decref(document->root);
-	free(document->arrays);
+	api_pool_give(document->pool, document->arrays, document->arrays_bytes);
 	api_pool_give(document->pool, document->memory, document->memory_bytes);
 	*document = (struct api_document){0};
 }

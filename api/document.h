@@ -5,8 +5,11 @@
  * JSON integer k stands for arrays[k]. No client can write such a mark: each number that it sends is itself lifted, so
  * the tree that jansson sees holds no other integers and no reals. Writing does the reverse.
  * jansson on the whole text (JSON_DECODE_INT_AS_REAL, JSON_REJECT_DUPLICATES, JSON_DECODE_ANY) is the oracle of reading:
- * both accept and read the same bits, or both refuse. Ours alone are the ceiling on values outside numeric arrays and the
+ * both accept and read the same bits, or both refuse. Ours alone are the ceilings on values outside numeric arrays and on
+ * the length of strings and numbers (no field needs long ones, and whoever reads one does not look up from it), and the
  * refusal of NUL bytes everywhere (jansson overlooks one behind a number or a word).
+ *
+ * Reading and writing end early when the request that the thread handles (account.h) is no longer wanted.
  */
 #ifndef API_DOCUMENT_H
 #define API_DOCUMENT_H
@@ -22,6 +25,7 @@ enum api_dtype { API_F64, API_F32, API_I32, API_U32, API_I64 };
 enum {
 	API_MAX_RANK = 4,          /* deeper nests of numbers stay in the tree as JSON arrays */
 	API_MAX_VALUES = 2000000,  /* values and keys of a text, a lifted array or number being one: more is 413 */
+	API_MAX_TOKEN = 1 << 20,   /* bytes of a string, a key or a number as it is written, without quotes: more is 413 */
 };
 
 /* A number (rank 0) or a row-major array. */
@@ -46,14 +50,14 @@ struct api_document {
 	struct api_array *arrays;
 	size_t n_arrays;
 	int n_threads;  /* written: how many may print large arrays; 0 is as 1. More only on the thread that owns the team */
-	void *memory;   /* what reading allocated; private, as where it goes back to */
-	size_t memory_bytes;
+	void *memory;   /* what reading allocated; private, as where it and arrays go back to */
+	size_t memory_bytes, arrays_bytes;
 	struct api_pool *pool;
 };
 
 /* Why a text was refused. */
 struct api_text_fault {
-	int status;          /* 400 malformed, 413 over API_MAX_VALUES, 503 out of memory */
+	int status;          /* 400 malformed, 413 over API_MAX_VALUES or API_MAX_TOKEN, 503 out of memory or stopped */
 	size_t offset;       /* byte offset of the fault in the text; where the text ends too soon, its length. 503: 0 */
 	size_t line, column; /* the same, from 1, the column in characters */
 	char detail[200];    /* a clause in plain words, without the position */
@@ -76,13 +80,14 @@ bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t by
 /**
  * The text of a document whose tree was built by the caller, integers being marks into arrays.
  * Compact. Reals are printed as the shortest decimal that reads back to the same bits and always look like reals ("1.0").
- * Nested to the arrays' shapes. data must be finite.
- * A tree with reals, or with integers that are no marks, is a mistake of the caller's, answered like lack of memory.
+ * Nested to the arrays' shapes. Numbers must be finite: they can be none of JSON's else.
+ * A tree with reals, or with integers that are no marks, is a mistake of the caller's, answered like lack of memory, as is
+ * a request that was stopped.
  * @param max_bytes  ceiling of the text
  * @param text       pool set, all else zero; on success NUL-terminated behind its bytes, to be freed with api_buffer_free
  * @return else nothing is left to free
  */
-enum api_written { API_WRITTEN, API_TOO_LONG, API_WRITE_NO_MEMORY };
+enum api_written { API_WRITTEN, API_TOO_LONG, API_WRITE_NO_MEMORY, API_NOT_FINITE };
 enum api_written api_document_write_json(const struct api_document *document, size_t max_bytes, struct api_buffer *text);
 
 void api_document_free(struct api_document *document);

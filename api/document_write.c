@@ -1,10 +1,10 @@
 #include "document.h"
 
+#include "account.h"
 #include "buffer.h"
 #include "numbers.h"
 #include "print_array.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -12,12 +12,12 @@ enum {
 	USUAL_REST = 512,             /* of a text beside numbers */
 };
 
-/* The text under way. Writers return false when it cannot go on; over then tells the two reasons apart. */
+/* The text under way. Writers return false when it cannot go on; failure then tells the reasons apart. */
 struct writer {
 	const struct api_document *document;
 	struct api_buffer text;
 	size_t max_bytes;
-	bool over;
+	enum api_written failure; /* lack of memory, unless it is found to be something else */
 };
 
 /* Within the ceiling there are SLACK bytes more than it: they can be written before they are counted. */
@@ -28,8 +28,10 @@ static bool has_room(const struct writer *w, size_t more)
 
 static bool reserve(struct writer *w, size_t more)
 {
-	w->over = !has_room(w, more);
-	return !w->over && api_buffer_reserve(&w->text, more);
+	if (has_room(w, more))
+		return api_buffer_reserve(&w->text, more);
+	w->failure = API_TOO_LONG;
+	return false;
 }
 
 static bool put_char(struct writer *w, char c)
@@ -61,8 +63,10 @@ static bool put_number(struct writer *w, const struct api_array *array, size_t i
 {
 	if (!reserve(w, API_NUMBER_BYTES))
 		return false;
-	w->text.bytes += print(array, i, w->text.data + w->text.bytes);
-	return true;
+	const size_t n = print(array, i, w->text.data + w->text.bytes);
+	w->text.bytes += n;
+	w->failure = n ? w->failure : API_NOT_FINITE;
+	return n > 0;
 }
 
 /* The rows below one element of a level; *i goes through the flat array. The ceiling is there for compilers alone, which
@@ -95,6 +99,8 @@ static bool put_array(struct writer *w, const struct api_array *array)
 	const size_t n =
 		api_print_array(array, w->document->n_threads, w->text.pool, w->text.data + w->text.bytes);
 	w->text.bytes += n;
+	if (n == 0 && !api_array_is_finite(array, 1) && !api_account_is_stopped())
+		w->failure = API_NOT_FINITE;
 	return n > 0;
 }
 
@@ -115,13 +121,16 @@ static bool is_plain(const char *text, size_t n)
 	return true;
 }
 
+static int put_for_jansson(const char *bytes, size_t n, void *writer)
+{
+	return put_bytes(writer, bytes, n) ? 0 : -1;
+}
+
 /* What needs escapes, or might, is left to jansson. */
 static bool put_escaped(struct writer *w, const char *text, size_t n)
 {
 	json_t *string = json_stringn(text, n);
-	char *escaped = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
-	const bool ok = escaped && put_bytes(w, escaped, strlen(escaped));
-	free(escaped); /* by jansson's allocator, which nobody replaces */
+	const bool ok = string && json_dump_callback(string, put_for_jansson, w, JSON_ENCODE_ANY) == 0;
 	json_decref(string);
 	return ok;
 }
@@ -192,7 +201,7 @@ enum api_written api_document_write_json(const struct api_document *document, si
 {
 	if (max_bytes > SIZE_MAX / 4)
 		max_bytes = SIZE_MAX / 4;
-	struct writer w = {.document = document, .max_bytes = max_bytes,
+	struct writer w = {.document = document, .max_bytes = max_bytes, .failure = API_WRITE_NO_MEMORY,
 	                   .text = {.limit = max_bytes + SLACK, .pool = text->pool}};
 	const bool done = document->root && reserve_all(&w) && put_node(&w, document->root) && reserve(&w, 1);
 	if (done)
@@ -200,5 +209,5 @@ enum api_written api_document_write_json(const struct api_document *document, si
 	else
 		api_buffer_free(&w.text);
 	*text = w.text;
-	return done ? API_WRITTEN : w.over ? API_TOO_LONG : API_WRITE_NO_MEMORY;
+	return done ? API_WRITTEN : w.failure;
 }

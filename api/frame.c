@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/account.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays of a frame are used where they are");
 
-enum { LENGTH_BYTES = 8, STEP = 64, ALIGNMENT = 8 };
+enum { LENGTH_BYTES = 8, STEP = 64, ALIGNMENT = 8, LEAST_COUNTED = 1000 };
 #define MOST_EXACT 9007199254740992.0 /* 2^53: sizes in a document are doubles */
 
 /* A stretch of the tail. */
@@ -27,8 +29,7 @@ struct reader {
 
 static bool no_memory(struct reader *r)
 {
-	api_fault_set(r->fault, 503, "not enough memory for this request now");
-	return false;
+	return api_fault_no_memory(r->fault);
 }
 
 static bool wrong(struct reader *r, const struct api_path *path, const char *detail)
@@ -138,15 +139,18 @@ static bool reserve(struct reader *r)
 	if (r->n_stretches < r->capacity)
 		return true;
 	const size_t capacity = r->capacity ? 2 * r->capacity : 32;
-	struct stretch *stretches = realloc(r->stretches, capacity * sizeof(*stretches));
+	struct api_document *d = r->document;
+	const size_t bytes = capacity * sizeof(*r->stretches), arrays_bytes = (r->n_lifted + capacity) * sizeof(*d->arrays);
+	struct stretch *stretches = api_pool_resize(d->pool, r->stretches, r->capacity * sizeof(*stretches), bytes);
 	if (!stretches)
 		return no_memory(r);
 	r->stretches = stretches;
-	struct api_array *arrays = realloc(r->document->arrays, (r->n_lifted + capacity) * sizeof(*arrays));
+	r->capacity = capacity;
+	struct api_array *arrays = api_pool_resize(d->pool, d->arrays, d->arrays_bytes, arrays_bytes);
 	if (!arrays)
 		return no_memory(r);
-	r->document->arrays = arrays;
-	r->capacity = capacity;
+	d->arrays = arrays;
+	d->arrays_bytes = arrays_bytes;
 	return true;
 }
 
@@ -200,6 +204,8 @@ static bool resolve_entries(struct reader *r, json_t *array, const struct api_pa
 static bool resolve(struct reader *r, json_t *node, const struct api_path *path, json_t **mark)
 {
 	*mark = NULL;
+	if (api_account_is_stopped())
+		return api_fault_stopped(r->fault);
 	if (json_is_array(node))
 		return resolve_entries(r, node, path);
 	if (!json_is_object(node))
@@ -238,11 +244,24 @@ static bool fault_at_mark(struct reader *r, const json_t *node, const struct api
 	return false;
 }
 
+/* qsort takes as much again, of its own accord: so that it counts, it is taken here at the same time. */
+static bool sort(struct reader *r)
+{
+	const size_t bytes = r->n_stretches * sizeof(*r->stretches);
+	void *counted = r->n_stretches > LEAST_COUNTED ? api_pool_take(r->document->pool, bytes) : NULL;
+	if (r->n_stretches > LEAST_COUNTED && !counted)
+		return false;
+	if (r->n_stretches)
+		qsort(r->stretches, r->n_stretches, sizeof(*r->stretches), by_offset);
+	api_pool_give(r->document->pool, counted, bytes);
+	return true;
+}
+
 static bool check_overlaps(struct reader *r, const struct api_path *root)
 {
 	const struct stretch *before = NULL;
-	if (r->n_stretches)
-		qsort(r->stretches, r->n_stretches, sizeof(*r->stretches), by_offset);
+	if (!sort(r))
+		return no_memory(r);
 	for (size_t i = 0; i < r->n_stretches; i++) {
 		const struct stretch *s = &r->stretches[i];
 		if (s->bytes == 0)
@@ -298,13 +317,13 @@ bool api_frame_read(const char *body, size_t bytes, size_t max_document_bytes, s
 	size_t length = 0;
 	if (!check_length(body, bytes, max_document_bytes, &length, fault))
 		return false;
-	if (!api_document_read_json(body + LENGTH_BYTES, length, document, &text))
+	if (!api_document_read_pooled(arena->pool, body + LENGTH_BYTES, length, document, &text))
 		return api_fault_text(fault, &text);
 	const size_t head = LENGTH_BYTES + length;
 	struct reader r = {.tail = body + head, .tail_bytes = bytes - head, .arena = arena, .document = document,
 	                   .n_lifted = document->n_arrays, .fault = fault};
 	const bool ok = resolve_root(&r);
-	free(r.stretches);
+	api_pool_give(document->pool, r.stretches, r.capacity * sizeof(*r.stretches));
 	if (!ok)
 		api_document_free(document);
 	return ok;

@@ -31,7 +31,8 @@ struct api_render;
 
 /* A frame that was written. */
 struct api_frame {
-	char *head;              /* malloc'd: length, document, padding */
+	char *head;              /* [head_bytes] from the pool of the render's arena: length, document, padding */
+	size_t head_bytes;
 	struct api_part *parts;  /* malloc'd: the head, then arrays and the zeros between them */
 	size_t n_parts, bytes;
 };
@@ -42,9 +43,10 @@ enum { API_LEAST_BINARY = 16 }; /* an array of so many numbers goes to the tail,
  * Writes an answer: the parts point into head and into the data of the answer's arrays. Integers that fit are i32.
  * Every array starts at a multiple of 64.
  * @param render  its tree is rewritten: not to be used any more but to be abandoned
- * @param frame   filled in on success
- * @return false: frame->bytes is longer than max_bytes then, or 0 for want of memory; nothing to free
+ * @param frame   filled in on success, to be freed with api_frame_free
+ * @return API_WRITTEN, or nothing is left to free
  */
-bool api_frame_write(struct api_render *render, size_t max_bytes, struct api_frame *frame);
+enum api_written api_frame_write(struct api_render *render, size_t max_bytes, struct api_frame *frame);
+void api_frame_free(struct api_render *render, struct api_frame *frame);
 
 #endif

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/account.h"
+#include "api/print_array.h"
 #include "api/render.h"
 
 enum { LENGTH_BYTES = 8, STEP = 64 };
@@ -14,6 +16,7 @@ struct writer {
 	struct api_part *parts; /* the first one is left for the head */
 	size_t n_parts;
 	size_t tail_bytes;
+	enum api_written failure; /* what it is when it is not lack of memory */
 };
 
 static size_t round_up(size_t n)
@@ -67,7 +70,10 @@ static json_t *reference(struct writer *w, struct api_array array)
 	struct api_render *render = w->render;
 	int64_t *shape = api_arena_array(render->arena, API_MAX_RANK, sizeof(*shape));
 	json_t *object = json_object();
-	if (!shape || !object || !narrow(render, &array)) {
+	const bool finite = api_array_is_finite(&array, render->document.n_threads);
+	if (!finite && !api_account_is_stopped())
+		w->failure = API_NOT_FINITE;
+	if (!shape || !object || !finite || !narrow(render, &array)) {
 		json_decref(object);
 		return NULL;
 	}
@@ -79,16 +85,19 @@ static json_t *reference(struct writer *w, struct api_array array)
 	return object;
 }
 
-/* Replaces the marks of large arrays below an object. */
+/* Replaces the marks of large arrays below an object. What the mark stood for is then nothing that the text has room for. */
 static void refer(struct writer *w, json_t *object)
 {
 	for (void *i = json_object_iter(object); i; i = json_object_iter_next(object, i)) {
 		json_t *value = json_object_iter_value(i);
 		const struct api_array *array = api_document_array(&w->render->document, value);
-		if (!array)
+		if (!array) {
 			refer(w, value); /* arrays of the tree hold objects without arrays */
-		else if (is_binary(array) && json_object_iter_set_new(object, i, reference(w, *array)))
-			w->render->failed = true;
+		} else if (is_binary(array)) {
+			const size_t mark = (size_t)json_integer_value(value);
+			w->render->failed |= json_object_iter_set_new(object, i, reference(w, *array)) != 0;
+			w->render->document.arrays[mark] = (struct api_array){0};
+		}
 	}
 }
 
@@ -104,49 +113,54 @@ static bool reserve_parts(struct writer *w)
 }
 
 /* The text with its length before it and padding behind it. */
-static char *wrap(const char *text, size_t text_bytes, size_t *head_bytes)
+static bool wrap(struct api_pool *pool, const char *text, size_t text_bytes, struct api_frame *frame)
 {
-	*head_bytes = round_up(LENGTH_BYTES + text_bytes);
-	const uint64_t length = *head_bytes - LENGTH_BYTES;
-	char *head = malloc(*head_bytes);
-	if (!head)
-		return NULL;
-	memset(head, ' ', *head_bytes);
-	memcpy(head, &length, LENGTH_BYTES);
-	memcpy(head + LENGTH_BYTES, text, text_bytes);
-	return head;
-}
-
-/* The parts but for the first, and the document: what is left to do is to put them together. */
-static bool finish(struct writer *w, size_t max_bytes, struct api_frame *frame)
-{
-	struct api_buffer text = {0};
-	size_t head_bytes = 0;
-	enum api_written written = api_document_write_json(&w->render->document, max_bytes, &text);
-	frame->bytes = written == API_TOO_LONG ? max_bytes + 1 : 0;
-	if (written != API_WRITTEN)
+	const size_t bytes = round_up(LENGTH_BYTES + text_bytes);
+	const uint64_t length = bytes - LENGTH_BYTES;
+	frame->head = api_pool_take(pool, bytes);
+	frame->head_bytes = bytes;
+	if (!frame->head)
 		return false;
-	frame->head = wrap(text.data, text.bytes, &head_bytes);
-	api_buffer_free(&text);
-	frame->bytes = frame->head ? head_bytes + w->tail_bytes : 0;
-	if (!frame->head || frame->bytes > max_bytes)
-		return false;
-	w->parts[0] = (struct api_part){frame->head, head_bytes};
-	frame->parts = w->parts;
-	frame->n_parts = w->n_parts;
+	memset(frame->head, ' ', bytes);
+	memcpy(frame->head, &length, LENGTH_BYTES);
+	memcpy(frame->head + LENGTH_BYTES, text, text_bytes);
 	return true;
 }
 
-bool api_frame_write(struct api_render *render, size_t max_bytes, struct api_frame *frame)
+/* The parts but for the first, and the document: what is left to do is to put them together. */
+static enum api_written finish(struct writer *w, size_t max_bytes, struct api_frame *frame)
 {
-	struct writer w = {.render = render};
+	struct api_buffer text = {.pool = w->render->arena->pool};
+	const enum api_written written = api_document_write_json(&w->render->document, max_bytes, &text);
+	if (written != API_WRITTEN)
+		return written;
+	const bool wrapped = wrap(text.pool, text.data, text.bytes, frame);
+	api_buffer_free(&text);
+	if (!wrapped)
+		return API_WRITE_NO_MEMORY;
+	frame->bytes = frame->head_bytes + w->tail_bytes;
+	w->parts[0] = (struct api_part){frame->head, frame->head_bytes};
+	return frame->bytes > max_bytes ? API_TOO_LONG : API_WRITTEN;
+}
+
+enum api_written api_frame_write(struct api_render *render, size_t max_bytes, struct api_frame *frame)
+{
+	struct writer w = {.render = render, .failure = API_WRITE_NO_MEMORY};
 	*frame = (struct api_frame){0};
 	if (!reserve_parts(&w))
-		return false;
+		return API_WRITE_NO_MEMORY;
 	refer(&w, render->document.root);
-	if (!render->failed && finish(&w, max_bytes, frame))
-		return true;
-	free(frame->head);
-	free(w.parts);
-	return false;
+	const enum api_written written = render->failed ? w.failure : finish(&w, max_bytes, frame);
+	frame->parts = w.parts;
+	frame->n_parts = w.n_parts;
+	if (written != API_WRITTEN)
+		api_frame_free(render, frame);
+	return written;
+}
+
+void api_frame_free(struct api_render *render, struct api_frame *frame)
+{
+	api_pool_give(render->arena->pool, frame->head, frame->head_bytes);
+	free(frame->parts);
+	*frame = (struct api_frame){0};
 }

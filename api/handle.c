@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/account.h"
 #include "api/compare.h"
 #include "api/evaluate.h"
 #include "api/functions.h"
@@ -10,6 +11,7 @@
 #include "api/openapi.h"
 #include "api/format.h"
 #include "api/assets.h"
+#include "api/trees.h"
 
 enum { MAX_TARGET = 65536, MAX_IGNORED_BODY = 65536 };
 
@@ -115,7 +117,7 @@ static bool check_route(const struct route *route, const struct target *target, 
                         struct api_fault *fault, struct api_response *response)
 {
 	if (!target->path)
-		return api_fault_set(fault, 503, "not enough memory for this request now");
+		return api_fault_no_memory(fault);
 	if (!route)
 		return api_fault_set(fault, 404, "there is nothing at \"%.200s\"", target->path);
 	if (method_of(route, method))
@@ -193,19 +195,47 @@ bool api_is_large(const struct api_request *request)
 	return request->body_bytes > SURELY_SMALL * (text ? 1 : 8) && may_ask_for_blocks(request);
 }
 
-void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)
+static bool run(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                struct api_response *response)
 {
 	struct target target = {0};
+	const bool readable = parse_target(request->target, &target);
+	const struct route *route = readable ? find_route(&target) : NULL;
+	const bool ok = check_route(route, &target, request->method, fault, response) &&
+	                method_of(route, request->method)(service, request, &target, fault, response);
+	free(target.path);
+	return ok;
+}
+
+/* Lack of memory may be what a raised flag looks like, or one that no patience cures. */
+static void explain(const struct api_account *account, struct api_fault *fault)
+{
+	if (fault->status && fault->status != 503)
+		return;
+	if (api_account_is_stopped())
+		api_fault_stopped(fault);
+	else if (account->never_fits)
+		api_fault_set(fault, 413, "the request takes more memory than the limit of %zu bytes for all requests together"
+		              " (--memory-bytes)", account->budget->most_bytes);
+	else if (!fault->status)
+		api_fault_no_memory(fault);
+}
+
+/* The problem is made when the account is closed: there is memory for it even if the request was stopped or too large. */
+void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)
+{
+	struct api_account account;
+	struct api_trees trees;
 	struct api_fault fault;
 	api_fault_clear(&fault);
 	api_response_clear(response);
-	const bool readable = parse_target(request->target, &target);
-	const struct route *route = readable ? find_route(&target) : NULL;
-	bool ok = check_route(route, &target, request->method, &fault, response);
-	ok = ok && method_of(route, request->method)(service, request, &target, &fault, response);
-	free(target.path);
-	if (!ok && !fault.status)
-		api_fault_set(&fault, 503, "not enough memory for this request now");
+	api_account_open(&account, api_pool_budget(service->pool), request->stop, request->body_held);
+	api_trees_open(&trees, service->pool);
+	const bool ok = run(service, request, &fault, response);
+	if (!ok)
+		explain(&account, &fault);
+	api_trees_close(&trees);
+	api_account_close(&account);
 	if (!ok)
 		api_fault_response(&fault, request->request_id, response);
 }
@@ -377,7 +407,7 @@ static bool refuse_query(const struct target *target, struct api_fault *fault)
 		return true;
 	char *name = strndup(target->query, strcspn(target->query, "=&"));
 	if (!name)
-		return api_fault_set(fault, 503, "not enough memory for this request now");
+		return api_fault_no_memory(fault);
 	const struct api_path root = {0}, parameter = {&root, api_percent_decode(name) ? name : "", 0};
 	api_fault_at(fault, 422, *parameter.key ? &parameter : &root,
 	             "a POST takes its parameters from the body, not from the query");

@@ -1,25 +1,42 @@
 #include "lift.h"
 
+#include "account.h"
 #include "numbers.h"
 
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_ARRAYS = 16 };
 
 bool api_lift_fail(struct api_lift *lift, int status, const char *at, const char *detail)
 {
+	if (lift->fault->status == 503)
+		return false;
 	lift->fault->status = status;
 	lift->fault->offset = at ? (size_t)(at - lift->text) : 0;
 	snprintf(lift->fault->detail, sizeof lift->fault->detail, "%s", detail);
 	return false;
 }
 
+bool api_lift_refuse(struct api_lift *lift, const char *at, const char *format, int limit)
+{
+	char detail[sizeof lift->fault->detail];
+	snprintf(detail, sizeof detail, format, limit);
+	return api_lift_fail(lift, 413, at, detail);
+}
+
 static bool out_of_memory(struct api_lift *lift)
 {
 	return api_lift_fail(lift, 503, NULL, "out of memory");
+}
+
+bool api_lift_look(struct api_lift *lift, const char *p)
+{
+	const size_t left = (size_t)(lift->end - p), reach = 2 * API_LOOK_BYTES + API_MAX_TOKEN;
+	lift->look = p + (left < API_LOOK_BYTES ? left : API_LOOK_BYTES);
+	lift->reach = p + (left < reach ? left : reach);
+	return !api_account_is_stopped() || api_lift_fail(lift, 503, NULL, "stopped");
 }
 
 /* Everything before p goes to the skeleton as it is. */
@@ -34,15 +51,18 @@ static bool copy_until(struct api_lift *lift, const char *p)
 static bool grow_arrays(struct api_lift *lift)
 {
 	size_t capacity = lift->arrays_capacity ? 2 * lift->arrays_capacity : FIRST_ARRAYS;
-	struct api_array *arrays = realloc(lift->arrays, capacity * sizeof *arrays);
+	struct api_array *arrays = api_pool_resize(lift->pool, lift->arrays, lift->arrays_capacity * sizeof *arrays,
+	                                           capacity * sizeof *arrays);
 	if (!arrays)
 		return out_of_memory(lift);
 	lift->arrays = arrays;
-	struct api_mark *marks = realloc(lift->marks, capacity * sizeof *marks);
+	lift->arrays_capacity = capacity;
+	struct api_mark *marks = api_pool_resize(lift->pool, lift->marks, lift->marks_capacity * sizeof *marks,
+	                                         capacity * sizeof *marks);
 	if (!marks)
 		return out_of_memory(lift);
 	lift->marks = marks;
-	lift->arrays_capacity = capacity;
+	lift->marks_capacity = capacity;
 	return true;
 }
 
@@ -52,7 +72,7 @@ static bool put_mark(struct api_lift *lift, const char *begin, const char *end, 
 	char mark[API_NUMBER_BYTES + 2] = " ";
 	size_t n = 1 + api_integer_write((int64_t)lift->n_arrays, mark + 1);
 	mark[n++] = ' ';
-	if (lift->n_arrays == lift->arrays_capacity && !grow_arrays(lift))
+	if (lift->n_arrays == lift->marks_capacity && !grow_arrays(lift))
 		return false;
 	if (!copy_until(lift, begin))
 		return false;
@@ -103,12 +123,16 @@ static const char *read_array(struct api_lift *lift, const char *p)
 	return lifted == API_FAULTY ? NULL : p + 1;
 }
 
-static const char *skip_string(const char *p, const char *end)
+static const char *skip_string(struct api_lift *lift, const char *begin)
 {
-	for (p++; p < end && *p != '"'; p++)
+	const bool cut = lift->end - begin > API_MAX_TOKEN + 2;
+	const char *p = begin + 1, *end = cut ? begin + API_MAX_TOKEN + 2 : lift->end;
+	for (; p < end && *p != '"'; p++)
 		if (*p == '\\' && p + 1 < end)
 			p++;
-	return p < end ? p + 1 : end;
+	if (p < end)
+		return p + 1;
+	return !cut || api_lift_refuse(lift, begin, "a string of more than %d bytes", API_MAX_TOKEN) ? end : NULL;
 }
 
 static bool is_letter(char c)
@@ -116,8 +140,10 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* A very long one in pieces: it is jansson's to judge. */
 static const char *skip_word(const char *p, const char *end)
 {
+	end = end - p > API_LOOK_BYTES ? p + API_LOOK_BYTES : end;
 	while (p < end && is_letter(*p))
 		p++;
 	return p;
@@ -126,9 +152,7 @@ static const char *skip_word(const char *p, const char *end)
 static const char *read_value(struct api_lift *lift, const char *p)
 {
 	if (++lift->n_outside > API_MAX_VALUES) {
-		char detail[sizeof lift->fault->detail];
-		snprintf(detail, sizeof detail, "more than %d values outside arrays of numbers", API_MAX_VALUES);
-		api_lift_fail(lift, 413, p, detail);
+		api_lift_refuse(lift, p, "more than %d values outside arrays of numbers", API_MAX_VALUES);
 		return NULL;
 	}
 	if (api_starts_number(*p))
@@ -136,7 +160,7 @@ static const char *read_value(struct api_lift *lift, const char *p)
 	if (*p == '[')
 		return read_array(lift, p);
 	if (*p == '"')
-		return skip_string(p, lift->end);
+		return skip_string(lift, p);
 	if (*p != '{')
 		return skip_word(p, lift->end);
 	lift->depth++;
@@ -157,15 +181,23 @@ static const char *read_token(struct api_lift *lift, const char *p)
 	return p + 1;
 }
 
+/* A long stretch is copied bit by bit. */
+static bool catch_up(struct api_lift *lift, const char *p)
+{
+	return api_lift_look(lift, p) && copy_until(lift, p);
+}
+
 bool api_lift_text(struct api_lift *lift)
 {
 	lift->copied = lift->text;
+	if (!api_lift_look(lift, lift->text))
+		return false;
 	lift->skeleton.limit = SIZE_MAX;
 	lift->skeleton.pool = lift->pool;
 	if (!api_buffer_reserve(&lift->skeleton, 1))
 		return out_of_memory(lift);
 	for (const char *p = lift->text, *next; p < lift->end; p = next) {
-		next = read_token(lift, p);
+		next = p < lift->look || catch_up(lift, p) ? read_token(lift, p) : NULL;
 		if (!next) {
 			if (p > lift->copied)
 				copy_until(lift, p);
@@ -201,6 +233,6 @@ void api_lift_free(struct api_lift *lift)
 {
 	api_buffer_free(&lift->skeleton);
 	api_pool_give(lift->pool, lift->values, lift->values_capacity * sizeof *lift->values);
-	free(lift->arrays);
-	free(lift->marks);
+	api_pool_give(lift->pool, lift->arrays, lift->arrays_capacity * sizeof *lift->arrays);
+	api_pool_give(lift->pool, lift->marks, lift->marks_capacity * sizeof *lift->marks);
 }

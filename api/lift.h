@@ -19,13 +19,15 @@ struct api_mark {
 struct api_lift {
 	const char *text, *end;    /* borrowed */
 	const char *copied;        /* how far the skeleton is written */
+	const char *look;          /* from here on it is time to ask whether the request is still wanted */
+	const char *reach;         /* no further without having asked: no token that begins before look is as long as that */
 	struct api_pool *pool;     /* where skeleton and values come from, or NULL */
 	struct api_buffer skeleton;
 	double *values;            /* 64-byte aligned */
 	size_t n_values, values_capacity;
 	struct api_array *arrays;  /* data is set at the end of the pass */
 	struct api_mark *marks;    /* [n_arrays] */
-	size_t n_arrays, arrays_capacity;
+	size_t n_arrays, arrays_capacity, marks_capacity;
 	size_t n_outside;          /* values outside lifted arrays */
 	size_t depth;              /* open brackets outside lifted arrays */
 	struct api_text_fault *fault;
@@ -61,8 +63,16 @@ const char *api_lift_number(struct api_lift *lift, const char *p, bool *integer)
 /* The offset in the text of what stands at an offset in the skeleton. */
 size_t api_lift_text_offset(const struct api_lift *lift, size_t skeleton_offset);
 
-/* Fills in *fault except for line and column; at may be NULL if there is no place. Returns false. */
+/* Fills in *fault except for line and column; at may be NULL if there is no place. A 503 stays. Returns false. */
 bool api_lift_fail(struct api_lift *lift, int status, const char *at, const char *detail);
+
+/* Refuses a text for a ceiling, the format's only argument. Returns false. */
+bool api_lift_refuse(struct api_lift *lift, const char *at, const char *format, int limit);
+
+enum { API_LOOK_BYTES = 64 << 10 }; /* of a text, between two looks at whether it is still wanted */
+
+/* Asks, at p, and moves look and reach on. @return false with *fault filled in if it is no longer wanted */
+bool api_lift_look(struct api_lift *lift, const char *p);
 
 void api_lift_free(struct api_lift *lift);
 

@@ -38,14 +38,39 @@ static bool grow_values(struct api_lift *lift)
 	return true;
 }
 
+/* Whether more than the longest number looks like one: what lies beyond would change it. */
+static bool is_long(const struct api_lift *lift, const char *p)
+{
+	const char *begin = p;
+	while (p < lift->reach && *p && strchr("+-.0123456789Ee", *p))
+		p++;
+	return p - begin > API_MAX_TOKEN;
+}
+
+static bool refuse_number(struct api_lift *lift, const char *p, enum api_number_status status, const char *end)
+{
+	if (is_long(lift, p))
+		return api_lift_refuse(lift, p, "a number of more than %d bytes", API_MAX_TOKEN);
+	if (status == API_NUMBER_MALFORMED)
+		return api_lift_fail(lift, 400, end, "malformed number");
+	return api_lift_fail(lift, 400, p, "number beyond the range of a double");
+}
+
+/* A number that is none, or that ends where it is time to look up. Apart, for the sake of all others. */
+static __attribute__((noinline)) bool settle(struct api_lift *lift, const char *p, enum api_number_status status,
+                                             const struct api_number *number)
+{
+	if (status != API_NUMBER_OK || number->end - p > API_MAX_TOKEN)
+		return refuse_number(lift, p, status, number->end);
+	return api_lift_look(lift, number->end);
+}
+
 const char *api_lift_number(struct api_lift *lift, const char *p, bool *integer)
 {
 	struct api_number number;
-	enum api_number_status status = api_number_read(p, lift->end, &number);
-	if (status == API_NUMBER_MALFORMED)
-		return api_lift_fail(lift, 400, number.end, "malformed number"), NULL;
-	if (status == API_NUMBER_OVERFLOW)
-		return api_lift_fail(lift, 400, p, "number beyond the range of a double"), NULL;
+	const enum api_number_status status = api_number_read(p, lift->reach, &number);
+	if ((status != API_NUMBER_OK || number.end > lift->look) && !settle(lift, p, status, &number))
+		return NULL;
 	if (lift->n_values >= lift->values_capacity && !grow_values(lift))
 		return NULL;
 	lift->values[lift->n_values++] = number.value;
@@ -112,10 +137,31 @@ static const char *read_number(struct api_lift *lift, struct nest *nest, const c
 	return p;
 }
 
-static const char *close_rows(struct nest *nest, const char *p, const char *end)
+/* More than one blank. A stop is told as the end of the text: the fault is there already, and stays. */
+static __attribute__((noinline)) const char *skip_run(struct api_lift *lift, const char *p, const char *end)
 {
 	for (;;) {
-		p = api_skip_blanks(p, end);
+		p = api_skip_blanks(p, lift->reach);
+		if (p < lift->look || p == end)
+			return p;
+		if (!api_lift_look(lift, p))
+			return end;
+	}
+}
+
+/* Mostly there are none, or one. */
+static inline const char *skip_blanks(struct api_lift *lift, const char *p, const char *end)
+{
+	if (p == end || !api_is_blank(*p))
+		return p;
+	p++;
+	return p == end || !api_is_blank(*p) ? p : skip_run(lift, p, end);
+}
+
+static const char *close_rows(struct api_lift *lift, struct nest *nest, const char *p, const char *end)
+{
+	for (;;) {
+		p = skip_blanks(lift, p, end);
 		if (p == end || *p != ']')
 			return p;
 		close_row(nest);
@@ -126,12 +172,12 @@ static const char *close_rows(struct nest *nest, const char *p, const char *end)
 }
 
 /* Opens rows up to a number, or through an empty row; what stands at *p then decides. */
-static bool open_rows(struct nest *nest, const char **p, const char *end)
+static bool open_rows(struct api_lift *lift, struct nest *nest, const char **p, const char *end)
 {
 	while (*p < end && **p == '[') {
 		if (!open_row(nest))
 			return false;
-		*p = api_skip_blanks(*p + 1, end);
+		*p = skip_blanks(lift, *p + 1, end);
 	}
 	return true;
 }
@@ -154,8 +200,8 @@ static enum api_lifted lift_rows(struct api_lift *lift, struct nest *nest, const
 {
 	const char *p = *place, *end = lift->end;
 	for (;;) {
-		const char *value = p = api_skip_blanks(p, end);
-		if (!open_rows(nest, &p, end))
+		const char *value = p = skip_blanks(lift, p, end);
+		if (!open_rows(lift, nest, &p, end))
 			return API_NOT_LIFTED;
 		bool empty_row = p > value && p < end && *p == ']';
 		if (!empty_row) {
@@ -164,8 +210,10 @@ static enum api_lifted lift_rows(struct api_lift *lift, struct nest *nest, const
 			p = read_number(lift, nest, p);
 			if (!p)
 				return API_FAULTY;
+		} else if (p >= lift->look && !api_lift_look(lift, p)) {
+			return API_FAULTY;
 		}
-		p = close_rows(nest, p, end);
+		p = close_rows(lift, nest, p, end);
 		if (nest->level == 0) {
 			*place = p;
 			return API_LIFTED;

@@ -37,9 +37,8 @@ enum api_number_status api_number_read(const char *text, const char *end, struct
 /**
  * The shortest decimal that reads back to the same bits, and the nearest to the value among those, with a '.' or an 'e' in
  * it: in the form of C++'s std::to_chars ("0.001", "1e+05", "1.5e-05"), and with ".0" behind whole numbers ("1.0", "-0.0").
- * @param value  finite
  * @param text   [API_NUMBER_BYTES], not terminated
- * @return bytes written
+ * @return bytes written; 0 for a value that is not finite
  */
 size_t api_real_write(double value, char *text);
 

@@ -7,12 +7,14 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "api/account.h"
 #include "core/memory.h"
 
 enum {
 	ALIGNMENT = 64,
 	HUGE_PAGE = 2 << 20,
 	MAX_IDLE_BLOCKS = 256,
+	BESIDE_SMALL = ALIGNMENT + 16, /* what a block of malloc's takes beside its bytes */
 	BESIDE_PEAK = 32 << 20, /* kept although never in use at one time: the steps of one request want different sizes */
 };
 
@@ -292,7 +294,9 @@ size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes)
 /* What a block counts against the budget. SIZE_MAX: no such size */
 static size_t charge(const struct api_pool *pool, size_t bytes)
 {
-	return pool && bytes >= API_POOL_COUNTED ? api_pool_block_bytes(pool, bytes) : 0;
+	if (!pool || !pool->budget)
+		return 0;
+	return bytes < API_POOL_LEAST ? bytes + BESIDE_SMALL : api_pool_block_bytes(pool, bytes);
 }
 
 static void *take(struct api_pool *pool, size_t bytes)
@@ -316,11 +320,11 @@ void *api_pool_take(struct api_pool *pool, size_t bytes)
 	const size_t charged = charge(pool, bytes);
 	if (charged == 0)
 		return take(pool, bytes);
-	if (!api_budget_take(pool->budget, charged))
+	if (!api_account_take(pool->budget, charged))
 		return NULL;
 	void *block = take(pool, bytes);
 	if (!block)
-		api_budget_give(pool->budget, charged);
+		api_account_give(pool->budget, charged);
 	return block;
 }
 
@@ -329,7 +333,7 @@ void api_pool_give(struct api_pool *pool, void *block, size_t bytes)
 	const size_t charged = block ? charge(pool, bytes) : 0;
 	give(pool, block, bytes);
 	if (charged)
-		api_budget_give(pool->budget, charged);
+		api_account_give(pool->budget, charged);
 }
 
 /* A new mapping and the old pages moved into it. The target is aligned, so whole page tables move; what they bring along
@@ -388,15 +392,20 @@ static void *resize(struct api_pool *pool, void *block, size_t bytes, size_t new
 
 void *api_pool_resize(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes)
 {
-	const size_t before = charge(pool, bytes), after = charge(pool, new_bytes);
-	if (after > before && !api_budget_take(pool->budget, after - before))
+	const size_t before = block ? charge(pool, bytes) : 0, after = charge(pool, new_bytes);
+	if (after > before && !api_account_take(pool->budget, after - before))
 		return NULL;
 	void *resized = resize(pool, block, bytes, new_bytes);
 	if (resized && before > after)
-		api_budget_give(pool->budget, before - after);
+		api_account_give(pool->budget, before - after);
 	if (!resized && after > before)
-		api_budget_give(pool->budget, after - before);
+		api_account_give(pool->budget, after - before);
 	return resized;
+}
+
+struct api_budget *api_pool_budget(const struct api_pool *pool)
+{
+	return pool ? pool->budget : NULL;
 }
 
 const struct fric_memory *api_pool_memory(struct api_pool *pool)

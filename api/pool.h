@@ -1,5 +1,5 @@
 /**
- * Warm memory. A fresh page costs more than computing what goes into it, so large blocks that were given back stay
+ * Warm memory, and what counts of it. A fresh page costs more than computing what goes into it, so large blocks that were given back stay
  * mapped for the next request, and return to the system once nobody has wanted them for a while (api_pool_trim).
  *
  * Blocks of API_POOL_LEAST bytes and more are mapped, in classes of a quarter of a power of two, and huge pages where
@@ -31,7 +31,6 @@
 
 enum {
 	API_POOL_LEAST = 128 << 10,
-	API_POOL_COUNTED = 8 << 10, /* the least block that counts against the budget: what any small request takes is free */
 };
 
 struct api_pool;
@@ -45,8 +44,8 @@ struct api_pool_counts {
 
 /**
  * @param ceiling_bytes  the most that is kept for takers to come
- * @param budget         what blocks of API_POOL_COUNTED bytes and more count against while they are out, as
- *                       api_pool_block_bytes says; those that are kept do not. NULL: nothing. Borrowed
+ * @param budget         what blocks count against while they are out, the mapped ones as api_pool_block_bytes says; those
+ *                       that are kept do not; through the thread's account (account.h) if it has one. NULL: nothing. Borrowed
  * @return NULL when out of memory
  */
 struct api_pool *api_pool_create(size_t ceiling_bytes, struct api_budget *budget);
@@ -67,6 +66,9 @@ void api_pool_give(struct api_pool *pool, void *block, size_t bytes);
  * @return aligned as from take; without a pool, as malloc's; NULL: out of memory, block is as it was
  */
 void *api_pool_resize(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes);
+
+/* NULL for NULL, and if there is none. */
+struct api_budget *api_pool_budget(const struct api_pool *pool);
 
 /* The same for calls into the core; lives as long as the pool. NULL for NULL. */
 const struct fric_memory *api_pool_memory(struct api_pool *pool);

@@ -9,12 +9,15 @@
 /* No longer than this, and room for what is written behind the end on the way: 25 bytes a double. array: rank and n > 0 */
 size_t api_print_array_bound(const struct api_array *array);
 
+/* Whether all its numbers are. @return false, too, if the request is no longer wanted */
+bool api_array_is_finite(const struct api_array *array, int n_threads);
+
 /**
- * @param array      rank and n > 0; finite
+ * @param array      rank and n > 0
  * @param n_threads  at most; more than one only on the thread that owns the team (ARCHITECTURE.md)
  * @param pool       of what they need, a few hundred KiB each; or NULL
  * @param text       [api_print_array_bound(array)]
- * @return bytes written; 0 when out of memory
+ * @return bytes written; 0 when out of memory, if a number is not finite, or if the request is no longer wanted
  */
 size_t api_print_array(const struct api_array *array, int n_threads, struct api_pool *pool, char *text);
 

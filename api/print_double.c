@@ -300,6 +300,8 @@ size_t api_real_write(double value, char *text)
 	at += bits >> 63;
 	const int exponent = (int)(bits >> FRACTION_BITS & MAX_EXPONENT);
 	const uint64_t fraction = bits & (HIDDEN_BIT - 1);
+	if (exponent == MAX_EXPONENT)
+		return 0;
 	if (exponent)
 		return (size_t)(write_positive(at, HIDDEN_BIT | fraction, exponent - EXPONENT_BIAS) - text);
 	if (fraction)

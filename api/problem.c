@@ -24,8 +24,8 @@ static const struct api_status statuses[] = {
 	{408, "Request Timeout", API_ANYWHERE, "The request stopped arriving, or came too slowly."},
 	{411, "Length Required", API_WHERE_POSTED, "A POST without length: send Content-Length, or chunked."},
 	{413, "Content Too Large", API_ANYWHERE,
-	 "The body, a count in it, or the answer would be over a limit; detail names it. Fewer contacts in a "
-	 "request, or the Hessian as factors."},
+	 "The body, a count in it, the answer, or the memory that the request takes would be over a limit; detail names it. "
+	 "Fewer contacts in a request, or the Hessian as factors."},
 	{414, "URI Too Long", API_ANYWHERE, "The request line, or the query, is too long: POST."},
 	{415, "Unsupported Media Type", API_ANYWHERE,
 	 "Content-Type is neither application/json (absent means that) nor application/vnd.frictiond.frame, or the "
@@ -221,20 +221,32 @@ static bool fault_of_contact(struct api_fault *fault, const struct fric_error *e
 	                    fric_type_name(error->group), explain(error->code));
 }
 
+bool api_fault_stopped(struct api_fault *fault)
+{
+	return api_fault_set(fault, 503, "the evaluation was stopped");
+}
+
+bool api_fault_no_memory(struct api_fault *fault)
+{
+	return api_fault_set(fault, 503, "not enough memory for this request now");
+}
+
 bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text)
 {
 	const struct api_path root = {0};
+	if (text->status == 503)
+		return api_fault_no_memory(fault);
 	if (text->status != 400)
-		return api_fault_set(fault, text->status, "%s", text->detail);
+		return api_fault_set(fault, text->status, "line %zu, column %zu: %s", text->line, text->column, text->detail);
 	return api_fault_at(fault, 400, &root, "line %zu, column %zu: %s", text->line, text->column, text->detail);
 }
 
 bool api_fault_core(struct api_fault *fault, const struct fric_error *error)
 {
 	if (error->code == FRIC_E_MEMORY)
-		return api_fault_set(fault, 503, "not enough memory for this request now");
+		return api_fault_no_memory(fault);
 	if (error->code == FRIC_E_STOPPED)
-		return api_fault_set(fault, 503, "the evaluation was stopped");
+		return api_fault_stopped(fault);
 	return fault_of_contact(fault, error);
 }
 

@@ -37,6 +37,12 @@ __attribute__((format(printf, 4, 5))) bool api_fault_at(struct api_fault *fault,
 /* A fault without a place. @return false */
 __attribute__((format(printf, 3, 4))) bool api_fault_set(struct api_fault *fault, int status, const char *format, ...);
 
+/* The request is no longer wanted. @return false */
+bool api_fault_stopped(struct api_fault *fault);
+
+/* There is no memory for the request, now. @return false */
+bool api_fault_no_memory(struct api_fault *fault);
+
 /* A text that could not be read. @return false */
 bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text);
 

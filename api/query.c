@@ -39,7 +39,7 @@ struct reader {
 
 static bool no_memory(struct reader *r)
 {
-	return api_fault_set(r->fault, 503, "not enough memory for this request now");
+	return api_fault_no_memory(r->fault);
 }
 
 /* One number by the rules of JSON, a leading plus sign allowed. */

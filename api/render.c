@@ -36,10 +36,12 @@ static bool reserve(struct api_render *render)
 	if (d->n_arrays < render->capacity)
 		return true;
 	const size_t capacity = render->capacity ? 2 * render->capacity : 8;
-	struct api_array *arrays = realloc(d->arrays, capacity * sizeof(*arrays));
+	struct api_array *arrays = api_pool_resize(render->arena->pool, d->arrays, d->arrays_bytes, capacity * sizeof(*arrays));
 	if (!arrays)
 		return false;
 	d->arrays = arrays;
+	d->arrays_bytes = capacity * sizeof(*arrays);
+	d->pool = render->arena->pool;
 	render->capacity = capacity;
 	return true;
 }
@@ -88,12 +90,14 @@ void api_render_integer(struct api_render *render, json_t *object, const char *n
 	render_scalar(render, object, name, API_I64, copy);
 }
 
-/* A body could not be written: too long, or out of memory (bytes 0). */
-static bool refuse(size_t bytes, size_t max_bytes, struct api_fault *fault)
+/* A body could not be written. */
+static bool refuse(enum api_written why, size_t max_bytes, struct api_fault *fault)
 {
-	if (bytes > max_bytes)
+	if (why == API_TOO_LONG)
 		return api_fault_set(fault, 413, "the answer would be longer than the limit of %zu bytes", max_bytes);
-	return api_fault_set(fault, 503, "not enough memory for this request now");
+	if (why == API_NOT_FINITE)
+		return api_fault_set(fault, 500, "a number of the answer is not finite; please report this with the request's id");
+	return api_fault_no_memory(fault);
 }
 
 static bool print_json(struct api_render *render, size_t max_bytes, struct api_fault *fault,
@@ -102,7 +106,7 @@ static bool print_json(struct api_render *render, size_t max_bytes, struct api_f
 	struct api_buffer text = {.pool = render->arena->pool};
 	enum api_written written = api_document_write_json(&render->document, max_bytes, &text);
 	if (written != API_WRITTEN)
-		return refuse(written == API_TOO_LONG ? max_bytes + 1 : 0, max_bytes, fault);
+		return refuse(written, max_bytes, fault);
 	response->body = text.data;
 	response->body_bytes = text.bytes;
 	response->body_capacity = text.capacity;
@@ -135,20 +139,24 @@ static bool keep_parts(struct api_render *render, const struct api_frame *frame,
 	response->owner = kept;
 	response->release = release;
 	response->body = frame->head;
+	response->body_capacity = frame->head_bytes;
+	response->pool = kept->arena.pool;
 	response->parts = frame->parts;
 	response->n_parts = (int)frame->n_parts;
 	return true;
 }
 
-static bool join_parts(const struct api_frame *frame, struct api_response *response)
+static bool join_parts(struct api_render *render, struct api_frame *frame, struct api_response *response)
 {
-	char *end = response->body = malloc(frame->bytes);
+	char *end = api_pool_take(render->arena->pool, frame->bytes);
 	if (!end)
 		return false;
+	response->body = end;
+	response->body_capacity = frame->bytes;
+	response->pool = render->arena->pool;
 	for (size_t i = 0; i < frame->n_parts; end += frame->parts[i++].n)
 		memcpy(end, frame->parts[i].bytes, frame->parts[i].n);
-	free(frame->parts);
-	free(frame->head);
+	api_frame_free(render, frame);
 	return true;
 }
 
@@ -157,22 +165,23 @@ static bool print_frame(struct api_render *render, size_t max_bytes, struct api_
                         struct api_response *response)
 {
 	struct api_frame frame;
-	if (!api_frame_write(render, max_bytes, &frame))
-		return refuse(frame.bytes, max_bytes, fault);
-	const bool whole = frame.bytes <= LONGEST_JOINED || frame.n_parts > API_MAX_PARTS;
-	if (whole ? join_parts(&frame, response) : keep_parts(render, &frame, response)) {
-		response->body_bytes = frame.bytes;
+	const enum api_written written = api_frame_write(render, max_bytes, &frame);
+	if (written != API_WRITTEN)
+		return refuse(written, max_bytes, fault);
+	const size_t bytes = frame.bytes;
+	const bool whole = bytes <= LONGEST_JOINED || frame.n_parts > API_MAX_PARTS;
+	if (whole ? join_parts(render, &frame, response) : keep_parts(render, &frame, response)) {
+		response->body_bytes = bytes;
 		return true;
 	}
-	free(frame.parts);
-	free(frame.head);
-	return refuse(0, max_bytes, fault);
+	api_frame_free(render, &frame);
+	return api_fault_no_memory(fault);
 }
 
 bool api_render_finish(struct api_render *render, enum api_format format, size_t max_bytes, struct api_fault *fault,
                        struct api_response *response)
 {
-	bool ok = !render->failed || refuse(0, max_bytes, fault);
+	bool ok = !render->failed || api_fault_no_memory(fault);
 	ok = ok && (format == API_FRAME ? print_frame : print_json)(render, max_bytes, fault, response);
 	if (ok) {
 		response->status = 200;
@@ -185,7 +194,7 @@ bool api_render_finish(struct api_render *render, enum api_format format, size_t
 void api_render_abandon(struct api_render *render)
 {
 	json_decref(render->document.root);
-	free(render->document.arrays);
+	api_pool_give(render->document.pool, render->document.arrays, render->document.arrays_bytes);
 	fric_pattern_free(render->pattern);
 	render->document = (struct api_document){0};
 	render->pattern = NULL;

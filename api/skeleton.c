@@ -14,9 +14,15 @@ struct reader {
 
 static json_t *read_value(struct reader *r);
 
+/* Blanks for which it is not worth asking whether the request is still wanted; more of them are not plain. */
+static const char *skip_blanks(const struct reader *r)
+{
+	return api_skip_blanks(r->p, r->end - r->p > API_LOOK_BYTES ? r->p + API_LOOK_BYTES : r->end);
+}
+
 static char next(struct reader *r)
 {
-	r->p = api_skip_blanks(r->p, r->end);
+	r->p = skip_blanks(r);
 	return r->p < r->end ? *r->p : '\0';
 }
 
@@ -131,7 +137,7 @@ json_t *api_skeleton_read(const char *text, size_t bytes)
 {
 	struct reader reader = {.p = text, .end = text + bytes};
 	json_t *root = read_value(&reader);
-	if (root && api_skip_blanks(reader.p, reader.end) == reader.end)
+	if (root && skip_blanks(&reader) == reader.end)
 		return root;
 	json_decref(root);
 	return NULL;

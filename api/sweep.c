@@ -24,6 +24,15 @@ bool api_sweep_reals(const double *x, size_t n, double low, double high)
 	return bad >> 63 == 0;
 }
 
+bool api_sweep_finite(const double *x, size_t n)
+{
+	uint64_t bad = 0;
+#pragma omp simd reduction(| : bad)
+	for (size_t i = 0; i < n; i++)
+		bad |= (bits_of(x[i]) & INT64_MAX) + (1ull << 52);
+	return bad >> 63 == 0;
+}
+
 bool api_sweep_i32(const int32_t *v, size_t n, size_t limit)
 {
 	const int32_t end = (int32_t)limit;

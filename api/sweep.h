@@ -9,6 +9,8 @@
 
 /* low <= x <= high for all; false if there is a NaN. */
 bool api_sweep_reals(const double *x, size_t n, double low, double high);
+/* None is infinite or NaN; faster than asking for their range. */
+bool api_sweep_finite(const double *x, size_t n);
 /* 0 <= i < limit for all. @param limit up to INT32_MAX */
 bool api_sweep_i32(const int32_t *i, size_t n, size_t limit);
 /* No row of k numbers holds one twice. @param k 1 to 4 */

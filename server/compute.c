@@ -14,6 +14,7 @@ struct api_request srv_api_view(const struct request *request)
 		.request_id = request->id,
 		.body = request->body.bytes ? request->body.bytes : "",
 		.body_bytes = request->body.n,
+		.body_held = api_pool_block_bytes(request->body.pool, request->body.capacity),
 		.stop = &request->job.stop,
 	};
 }

@@ -9,6 +9,7 @@
 
 #include "api/document.h"
 #include "api/frame.h"
+#include "api/trees.h"
 #include "tests/bench/warm.h"
 
 enum { REPEATS = 5, JANSSON_FLAGS = JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES };
@@ -61,7 +62,7 @@ static void jansson_encode(struct setup *s)
 	char *text = json_dumps(s->tree, JSON_COMPACT);
 	must(text, "jansson does not write");
 	s->bytes = strlen(text);
-	free(text);
+	api_trees_give(text);
 }
 
 static void json_decode(struct setup *s)
@@ -149,7 +150,7 @@ static void tear_down(struct setup *s)
 	api_buffer_free(&s->frame);
 	api_pool_free(s->pool);
 	json_decref(s->tree);
-	free(s->text);
+	api_trees_give(s->text);
 	free(s->numbers);
 }
 

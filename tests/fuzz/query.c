@@ -3,6 +3,7 @@
 #include "api/functions.h"
 #include "api/media.h"
 #include "api/numbers.h"
+#include "api/trees.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/judge.h"
 
@@ -135,7 +136,7 @@ static void check_post(const char *target, json_t *document, const struct api_re
 		fuzz_same_answers(expected, expected_body, &response, body);
 	free(body);
 	api_response_free(&response);
-	free(text);
+	api_trees_give(text);
 	free(path);
 }
 

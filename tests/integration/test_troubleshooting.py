@@ -20,7 +20,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from conftest import start, with_more_time  # noqa: E402
+from conftest import eventually, start, with_more_time  # noqa: E402
 from snippets import ROOT  # noqa: E402
 
 PAGE = (ROOT / "docs/troubleshooting.md").read_text()
@@ -120,6 +120,9 @@ CASES = {
     "line 1, column 10: duplicate object key near '\"dim\"'": evaluate('{"dim":3,"dim":3}'),
     "line 1, column 51: an array is not closed": evaluate(TEXT[:50]),
     "line 1, column 1: the body is empty": evaluate(""),
+    "line 1, column 8: a string of more than 1048576 bytes": evaluate('{"dim":"' + "3" * 1048577 + '"}'),
+    "line 1, column 5999999: more than 2000000 values outside arrays of numbers":
+        evaluate("[" + '"",' * 2000000 + '""]'),
     "line 1, column 270: something follows the end of the value": evaluate(TEXT + TEXT),
     "line 1, column 2: unexpected character after a number": evaluate(framed(BATCH)),
     "the document would take 2322206411177861755 bytes, but only 261 follow its length": frame(TEXT),
@@ -269,7 +272,8 @@ OPTIONS = {
     "3 contacts are more than the limit of 2": (["--max-contacts", "2"], THREE),
     "3 vertices are more than the limit of 2": (["--max-vertices", "2"], THREE),
     "the answer would be longer than the limit of 500 bytes": (["--max-answer-bytes", "500"], THREE),
-    "not enough memory for this request now": (["--memory-bytes", "16777216"], MANY),
+    "the request takes more memory than the limit of 16777216 bytes for all requests together (--memory-bytes)":
+        (["--memory-bytes", "16777216"], MANY),
     "The memory for large requests is taken; try again soon.": (["--memory-bytes", "16777216"], " " * 30_000_000),
 }
 CONNECTIONS = {
@@ -281,7 +285,8 @@ TOKENS = {
     "The bearer token is not known here.": {"Authorization": "Bearer " + "b" * 32},
 }
 OTHERS = ["The request did not arrive in time.", "The deadline of 1 seconds has passed.",
-          "The server is draining: it finishes what is under way and stops.", "The queue is full; try again soon."]
+          "The server is draining: it finishes what is under way and stops.", "The queue is full; try again soon.",
+          "not enough memory for this request now"]
 
 
 def test_the_page_quotes_what_is_provoked_here():
@@ -358,6 +363,15 @@ def test_draining():
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def test_memory_is_taken(server_with):
+    base, tree = server_with("--memory-bytes", "64M"), "[" + "{}," * 150000 + "{}]"
+    assert ask(base, evaluate(tree))[0] == 422
+    with socket.create_connection(address(base)) as holder:
+        holder.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: 40000000\r\n\r\n" + b" " * 30000000)
+        answer = eventually(lambda: (answer := ask(base, evaluate(tree)))[0] == 503 and answer)
+    check(OTHERS[4], *answer)
 
 
 def test_full_queue(server_with):

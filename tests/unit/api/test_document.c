@@ -365,6 +365,62 @@ static void limits_values(void **unused)
 	check_count("[tru,", "\"a\"", API_MAX_VALUES, "]", 400);
 }
 
+/* A string or number of n bytes between two other texts, all but its first byte; as long as it may be, and longer. */
+static void check_token(const char *first, const char *unit, size_t n, const char *last, int status)
+{
+	char *text = malloc(strlen(first) + n + strlen(unit) + strlen(last) + 1), *p = stpcpy(text, first);
+	for (size_t i = 0; i < n; i += strlen(unit))
+		p = stpcpy(p, unit);
+	strcpy(p, last);
+	struct api_document d;
+	struct api_text_fault fault = {0};
+	if (api_document_read_json(text, strlen(text), &d, &fault))
+		api_document_free(&d);
+	if (fault.status != status)
+		fail_msg("%s%s... of %zu bytes: %d %s", first, unit, n, fault.status, fault.detail);
+	if (status == 413) {
+		assert_non_null(strstr(fault.detail, " of more than 1048576 bytes"));
+		assert_int_equal(fault.offset, strlen(first) - 1);
+	}
+	free(text);
+}
+
+static void limits_numbers(void **unused)
+{
+	(void)unused;
+	check_token("0", ".", 1, "5", 0);
+	check_token("[1", "0", 300, "]", 0);
+	check_token("[1", "0", 400, "]", 400);
+	check_token("[0.1", "0", API_MAX_TOKEN - 3, "]", 0);
+	check_token("[0.1", "0", API_MAX_TOKEN - 3, "", 400);
+	check_token("[1", "0", API_MAX_TOKEN - 1, "]", 400);
+	check_token("1", "0", API_MAX_TOKEN + 1, "", 413);
+	check_token("[1", "0", API_MAX_TOKEN, "]", 413);
+	check_token("[1", "0", 2 * API_MAX_TOKEN, "e-2097152]", 413);
+	check_token("{\"a\":1", "0", 2 * API_MAX_TOKEN, "}", 413);
+	check_token("[[1],[1", "0", 2 * API_MAX_TOKEN, "\"]", 413);
+	check_token("[1", "1,", 4 * API_MAX_TOKEN, "1]", 0);
+	check_token("[-", "-", 2 * API_MAX_TOKEN, "]", 413);
+	check_token("[1.5", ".5", 2 * API_MAX_TOKEN, "]", 400);
+}
+
+static void limits_strings(void **unused)
+{
+	(void)unused;
+	check_token("\"", "a", API_MAX_TOKEN, "\"", 0);
+	check_token("\"", "a", API_MAX_TOKEN + 1, "\"", 413);
+	check_token("[1,{\"", "a", API_MAX_TOKEN, "\":2}]", 0);
+	check_token("[1,{\"", "a", API_MAX_TOKEN + 1, "\":2}]", 413);
+	check_token("[1, \"", "\\\\", API_MAX_TOKEN, "\"]", 0);
+	check_token("[1, \"", "\\\\", API_MAX_TOKEN + 2, "\"]", 413);
+	check_token("[1, \"a", "\\\"", API_MAX_TOKEN - 2, "\"]", 0);
+	check_token("\"", "a", API_MAX_TOKEN, "", 400);
+	check_token("\"", "a", API_MAX_TOKEN + 100, "", 413);
+	/* malformed before it, and in it */
+	check_token("[tru,\"", "a", 2 * API_MAX_TOKEN, "\"]", 400);
+	check_token("[\"", "\\x", 2000, "\"]", 400);
+}
+
 /* [1.5,1.5,...] of n numbers, or with something at its end that does not belong there. */
 static char *long_text(size_t n, const char *end)
 {
@@ -416,6 +472,8 @@ int main(void)
 		cmocka_unit_test(tells_line_and_column),
 		cmocka_unit_test(limits_nesting),
 		cmocka_unit_test(limits_values),
+		cmocka_unit_test(limits_strings),
+		cmocka_unit_test(limits_numbers),
 		cmocka_unit_test(takes_large_blocks_from_the_pool),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

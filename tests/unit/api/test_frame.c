@@ -1,6 +1,7 @@
 /* The container: what is read, what is refused and where, what is written. */
 #include "api/frame.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -473,7 +474,7 @@ static void writes_what_it_reads(void **unused)
 	put(&r, "large", API_I64, large, 2, 8);
 	put(&r, "plain", API_I32, plain, 16, 0);
 	put(&r, "none", API_F64, few, 0, 16);
-	assert_true(api_frame_write(&r, SIZE_MAX, &frame));
+	assert_int_equal(api_frame_write(&r, SIZE_MAX, &frame), API_WRITTEN);
 	char *bytes = join(&frame);
 	uint64_t length;
 	memcpy(&length, bytes, 8);
@@ -506,8 +507,7 @@ static void writes_what_it_reads(void **unused)
 	assert_true((const char *)a->data + sizeof(plain) == bytes + frame.bytes);
 	forget(&o);
 	free(bytes);
-	free(frame.head);
-	free(frame.parts);
+	api_frame_free(&r, &frame);
 	api_render_abandon(&r);
 	api_arena_free(&arena);
 }
@@ -522,19 +522,40 @@ static void keeps_to_the_ceiling(void **unused)
 		struct api_render r = start(&arena);
 		struct api_frame frame;
 		put(&r, "many", API_F64, many, 100, 0);
-		const bool ok = api_frame_write(&r, max, &frame);
+		const enum api_written written = api_frame_write(&r, max, &frame);
 		if (turn == 0)
 			whole_bytes = frame.bytes;
-		assert_true(ok == (max >= whole_bytes) && (ok || frame.bytes > max));
+		assert_int_equal(written, max >= whole_bytes ? API_WRITTEN : API_TOO_LONG);
 		assert_int_equal(whole_bytes, 64 + 800);
-		if (ok) {
-			free(frame.head);
-			free(frame.parts);
-		}
+		api_frame_free(&r, &frame);
 		max = (size_t[]){whole_bytes, whole_bytes - 1, 10}[turn % 3];
 		api_render_abandon(&r);
 		api_arena_free(&arena);
 	}
+}
+
+/* In the tail as in the text, wherever it stands. */
+static void refuses_what_is_not_finite(void **unused)
+{
+	(void)unused;
+	static double numbers[300000];
+	static const double bad[] = {INFINITY, -INFINITY, NAN};
+	static const size_t sizes[] = {1, 15, 16, 5000, 300000};
+	for (size_t i = 0; i < 3; i++)
+		for (size_t n = 0; n < sizeof(sizes) / sizeof(*sizes); n++)
+			for (size_t at = 0; at < sizes[n]; at += sizes[n] - 1 ? sizes[n] - 1 : 1)
+				for (int n_threads = 1; n_threads <= 2; n_threads++) {
+					struct api_arena arena = {0};
+					struct api_render r = start(&arena);
+					struct api_frame frame;
+					r.document.n_threads = n_threads;
+					numbers[at] = bad[i];
+					put(&r, "numbers", API_F64, numbers, sizes[n], 0);
+					assert_int_equal(api_frame_write(&r, SIZE_MAX, &frame), API_NOT_FINITE);
+					numbers[at] = 0;
+					api_render_abandon(&r);
+					api_arena_free(&arena);
+				}
 }
 
 int main(void)
@@ -552,6 +573,7 @@ int main(void)
 		cmocka_unit_test(survives_every_changed_byte),
 		cmocka_unit_test(writes_what_it_reads),
 		cmocka_unit_test(keeps_to_the_ceiling),
+		cmocka_unit_test(refuses_what_is_not_finite),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

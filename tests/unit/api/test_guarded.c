@@ -20,6 +20,7 @@
 
 #include "api/document.h"
 #include "api/media.h"
+#include "api/trees.h"
 
 enum { MOST_BYTES = 256 << 10, MOST_CUT = 700, EVERY = 8, STEP = 64 };
 
@@ -141,7 +142,7 @@ static bool make_frame(const char *text, size_t bytes, struct frame *frame)
 	memcpy(frame->bytes, &length, 8);
 	memcpy(frame->bytes + 8, printed, strlen(printed));
 	memcpy(frame->bytes + head, frame->tail, frame->n_tail);
-	free(printed);
+	api_trees_give(printed);
 	json_decref(root);
 	api_document_free(&document);
 	return true;

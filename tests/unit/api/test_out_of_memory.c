@@ -1,6 +1,7 @@
 /*
  * Every allocation of a whole request fails in turn, alone or with all that follow it. The answer is then the right one
  * (where there is a way around) or a complete 503; nothing is lost, nothing crashes.
+ * Then the ceiling on memory is too low in all ways, and the same holds. Afterwards nothing counts against it.
  * The linker puts the functions below in the place of malloc and the like in all calls from api and core; jansson has
  * its own door. What the run-time libraries of OpenMP and C allocate for themselves does not fail: OpenMP's would end
  * the program.
@@ -23,6 +24,7 @@
 #include <cmocka.h>
 
 #include "api/media.h"
+#include "api/trees.h"
 #include "core/fric.h"
 #include "tests/fuzz/dressed.h"
 
@@ -130,10 +132,19 @@ void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, vo
 static long stride = 1; /* of the allocations that fail; a prime where a request makes thousands */
 static bool trees_never_fail; /* where a request is so large that its many small nodes would take minutes */
 
+/* A node is counted, too: the memory that it lies in goes back whether it was freed or not. */
 static void *allocate_tree(size_t bytes)
 {
-	return trees_never_fail ? count(__real_malloc(bytes)) : __wrap_malloc(bytes);
+	return trees_never_fail || may_allocate() ? count(api_trees_take(bytes)) : NULL;
 }
+
+static void free_tree(void *node)
+{
+	n_live -= node != NULL;
+	api_trees_give(node);
+}
+
+static struct api_budget budget;
 
 /* ---- one request ---- */
 
@@ -211,6 +222,7 @@ static bool try(const struct api_request *request, const struct answer *right, l
 {
 	struct answer answer;
 	const long blocks = n_live, bytes = live_bytes;
+	const size_t counted = budget.used_bytes;
 	atomic_store(&allocations_left, n);
 	ask(request, &answer);
 	if (!same(&answer, right) && !is_complete_503(&answer))
@@ -222,6 +234,9 @@ static bool try(const struct api_request *request, const struct answer *right, l
 	if (n_live != blocks || live_bytes != bytes)
 		fail_msg("%s, allocation %ld%s: %ld blocks and %ld mapped bytes are lost", name, n, others(),
 		         n_live - blocks, live_bytes - bytes);
+	if (budget.used_bytes != counted)
+		fail_msg("%s, allocation %ld%s: %zd bytes still count", name, n, others(),
+		         (ssize_t)(budget.used_bytes - counted));
 	return ok;
 }
 
@@ -239,13 +254,46 @@ static long count_allocations(const struct api_request *request, struct answer *
 	return n;
 }
 
+/* The right answer, or a problem that says that the request will not fit, whatever else is asked. */
+static bool is_right_or_too_large(const struct answer *answer, const struct answer *right)
+{
+	return same(answer, right) || is_complete_503(answer) ||
+	       (answer->response.status == 413 && strstr(answer->body, "more memory than the limit of"));
+}
+
+/* Under ceilings from nothing to enough: alone, and beside others that hold half of it. */
+static void raise_the_ceiling(const struct api_request *request, const char *name, const struct answer *right)
+{
+	const size_t counted = budget.used_bytes; /* of the right answer */
+	bool enough = false;
+	for (size_t most = 1; !enough; most += most / 4 + 1)
+		for (size_t others = 0; others <= most / 2; others += most / 2 + 1) {
+			struct answer answer;
+			budget.most_bytes = most;
+			budget.used_bytes = others;
+			ask(request, &answer);
+			if (!is_right_or_too_large(&answer, right))
+				fail_msg("%s within %zu bytes, %zu taken: %d %s", name, most, others, answer.response.status, answer.body);
+			if (others == 0 && answer.response.status == 503)
+				fail_msg("%s within %zu bytes: it will never pass, but is told to come again", name, most);
+			enough = others == 0 ? same(&answer, right) : enough;
+			forget(&answer);
+			api_pool_trim(service.pool, 0);
+			if (budget.used_bytes != others)
+				fail_msg("%s within %zu bytes: %zd still count", name, most, (ssize_t)(budget.used_bytes - others));
+		}
+	budget.most_bytes = SIZE_MAX;
+	budget.used_bytes = counted;
+}
+
 static void sweep(const struct api_request *request, const char *name, int status)
 {
 	struct answer right;
 	service.pool = NULL;
 	/* Large requests with the pool alone, as in the server. Emulated it is malloc. */
 	for (int with_pool = trees_never_fail && !API_POOL_EMULATED; with_pool < 2 - API_POOL_EMULATED; with_pool++) {
-		struct api_pool *pool = with_pool ? api_pool_create(1 << 30, NULL) : NULL;
+		struct api_pool *pool = with_pool ? api_pool_create(1 << 30, &budget) : NULL;
+		budget.most_bytes = SIZE_MAX;
 		service.pool = pool;
 		ask(request, &right); /* whatever is set up once is now there */
 		if (right.response.status != status)
@@ -263,7 +311,10 @@ static void sweep(const struct api_request *request, const char *name, int statu
 			try(request, &right, i, name);
 		}
 		assert_true(try(request, &right, n, name));
+		if (with_pool)
+			raise_the_ceiling(request, name, &right);
 		forget(&right);
+		assert_int_equal(budget.used_bytes, 0);
 		api_pool_free(pool);
 		service.pool = NULL;
 	}
@@ -547,6 +598,6 @@ int main(void)
 		cmocka_unit_test(reports_faults),
 		cmocka_unit_test(admits),
 	};
-	json_set_alloc_funcs(allocate_tree, __wrap_free);
+	json_set_alloc_funcs(allocate_tree, free_tree);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

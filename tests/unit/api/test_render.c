@@ -1,6 +1,7 @@
 /* Answers under construction. */
 #include "api/render.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,6 +164,36 @@ static void abandoning_is_harmless(void **unused)
 	api_arena_free(&a.arena);
 }
 
+/* A fault of the service's own, with the request's id; the answer has none of the numbers. */
+static void refuses_what_is_not_finite(void **unused)
+{
+	(void)unused;
+	static const double bad[] = {INFINITY, -INFINITY, NAN};
+	static double numbers[40000];
+	static const size_t sizes[] = {0, 1, 40, 40000};
+	for (size_t i = 0; i < 12; i++)
+		for (enum api_format format = API_JSON; format <= API_FRAME; format++) {
+			struct answer a;
+			const size_t n = sizes[i / 3];
+			json_t *root = begin(&a);
+			a.render.document.n_threads = 2;
+			numbers[n ? n - 1 : 0] = bad[i % 3];
+			if (n)
+				api_render_add(&a.render, root, "a", api_render_array(&a.render, API_F64, numbers, n, 0, 0));
+			else
+				api_render_number(&a.render, root, "a", numbers[0]);
+			assert_false(api_render_finish(&a.render, format, 1 << 20, &a.fault, &a.response));
+			assert_int_equal(a.fault.status, 500);
+			assert_null(a.response.body);
+			numbers[n ? n - 1 : 0] = 0;
+			api_fault_response(&a.fault, "that-one", &a.response);
+			assert_int_equal(a.response.status, 500);
+			assert_non_null(strstr(a.response.body, "\"request_id\":\"that-one\""));
+			api_response_free(&a.response);
+			api_arena_free(&a.arena);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +205,7 @@ int main(void)
 		cmocka_unit_test(a_failure_sticks),
 		cmocka_unit_test(an_answer_has_a_longest_length),
 		cmocka_unit_test(abandoning_is_harmless),
+		cmocka_unit_test(refuses_what_is_not_finite),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,24 @@ static void conversions(void **unused)
 	assert_false(api_sweep_to_indices(&sign_bit, 100, index));
 }
 
+static void finds_what_is_not_finite(void **unused)
+{
+	(void)unused;
+	static const double fine[] = {0, -0.0, 5e-324, -DBL_MAX, DBL_MAX, 1}, bad[] = {INFINITY, -INFINITY, NAN, -NAN};
+	double x[67];
+	for (size_t n = 0; n <= 67; n++)
+		for (size_t i = 0; i < n; i++) {
+			for (size_t j = 0; j < n; j++)
+				x[j] = fine[j % 6];
+			assert_true(api_sweep_finite(x, n));
+			for (size_t b = 0; b < 4; b++) {
+				x[i] = bad[b];
+				assert_false(api_sweep_finite(x, n));
+			}
+		}
+	assert_true(api_sweep_finite(x, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +140,7 @@ int main(void)
 		cmocka_unit_test(indices),
 		cmocka_unit_test(distinct),
 		cmocka_unit_test(conversions),
+		cmocka_unit_test(finds_what_is_not_finite),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
