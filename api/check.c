@@ -6,7 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/account.h"
 #include "api/sweep.h"
+
+bool api_check_stopped(struct api_check *check)
+{
+	return api_account_is_stopped() && !api_fault_stopped(check->fault);
+}
 
 struct api_field api_member(const struct api_field *object, const char *name)
 {
@@ -152,7 +158,7 @@ bool api_check_choices(struct api_check *check, const struct api_field *field, c
 	for (size_t i = 0; i < json_array_size(field->node); i++) {
 		const struct api_field entry = {.node = json_array_get(field->node, i), .path = {&field->path, NULL, i}};
 		int choice = 0;
-		if (!api_check_choice(check, &entry, names, &choice))
+		if (api_check_stopped(check) || !api_check_choice(check, &entry, names, &choice))
 			return false;
 		flags[choice] = true;
 	}
@@ -202,14 +208,37 @@ static double lowest(enum api_range range)
 	return range == API_ANY ? -DBL_MAX : range == API_POSITIVE ? DBL_TRUE_MIN : 0;
 }
 
+static bool sweep_range(const double *data, size_t n, enum api_range range)
+{
+	return range == API_ANY ? api_sweep_finite(data, n) : api_sweep_reals(data, n, lowest(range), DBL_MAX);
+}
+
+static size_t span_end(size_t begin, size_t n)
+{
+	return n - begin < API_SPAN ? n : begin + API_SPAN;
+}
+
+/* The numbers of one span of an array. */
+static struct api_array span_of(const struct api_array *array, size_t begin)
+{
+	struct api_array span = *array;
+	span.n = span_end(begin, array->n) - begin;
+	span.data = (const char *)array->data + begin * api_dtype_bytes(array->dtype);
+	return span;
+}
+
 /* Finite and in range. */
 static bool check_range(struct api_check *check, const struct api_field *field, const double *data, size_t n,
                         enum api_range range)
 {
 	const double low = lowest(range);
-	if (api_sweep_reals(data, n, low, DBL_MAX))
-		return true;
 	size_t i = 0;
+	while (i < n && !api_account_is_stopped() && sweep_range(data + i, span_end(i, n) - i, range))
+		i = span_end(i, n);
+	if (i == n)
+		return true;
+	if (api_check_stopped(check))
+		return false;
 	while (data[i] >= low && data[i] <= DBL_MAX)
 		i++;
 	return fault_value(check, field, i, data[i], range);
@@ -221,10 +250,14 @@ static const double *reals(struct api_check *check, const struct api_array *arra
 	if (array->dtype == API_F64)
 		return array->data;
 	double *out = api_arena_array(check->arena, array->n, sizeof(*out));
-	if (out)
-		api_sweep_to_reals(array, out);
-	else
-		api_fault_set(check->fault, 503, "not enough memory for this request now");
+	if (!out)
+		api_fault_no_memory(check->fault);
+	for (size_t i = 0; out && i < array->n; i += API_SPAN) {
+		const struct api_array span = span_of(array, i);
+		api_sweep_to_reals(&span, out + i);
+		if (api_check_stopped(check))
+			return NULL;
+	}
 	return out;
 }
 
@@ -407,10 +440,23 @@ static bool fault_index(struct api_check *check, const struct api_field *field, 
 	if (!data)
 		return false;
 	while (i < array->first_non_integer && data[i] >= 0 && data[i] < (double)limit)
-		i++;
+		if (++i % API_SPAN == 0 && api_check_stopped(check))
+			return false;
 	if (i == array->first_non_integer)
 		return api_fault_entry(check, field, i, "expected an integer, written without point or exponent");
 	return api_fault_entry(check, field, i, "%.17g is not a %s: there are %zu", data[i], what, limit);
+}
+
+/* out: where they are to go; NULL: they stay. @return false if one is no index, or the request was stopped */
+static bool sweep_indices(const struct api_array *array, size_t limit, int32_t *out)
+{
+	for (size_t i = 0; i < array->n; i += API_SPAN) {
+		const struct api_array span = span_of(array, i);
+		if (api_account_is_stopped() || !(out ? api_sweep_to_indices(&span, limit, out + i)
+		                                      : api_sweep_i32(span.data, span.n, limit)))
+			return false;
+	}
+	return true;
 }
 
 /* The array's numbers as indices: where they are, or in the arena. NULL after a fault. */
@@ -425,14 +471,13 @@ static const int32_t *indices_below(struct api_check *check, const struct api_fi
 	const bool in_place = array->dtype == API_I32;
 	int32_t *out = in_place ? NULL : api_arena_array(check->arena, array->n, sizeof(*out));
 	if (!in_place && !out) {
-		api_fault_set(check->fault, 503, "not enough memory for this request now");
+		api_fault_no_memory(check->fault);
 		return NULL;
 	}
-	const bool ok = array->first_non_integer >= array->n &&
-	                (in_place ? api_sweep_i32(array->data, array->n, limit) : api_sweep_to_indices(array, limit, out));
-	if (ok)
+	if (array->first_non_integer >= array->n && sweep_indices(array, limit, out))
 		return in_place ? array->data : out;
-	fault_index(check, field, array, limit, what);
+	if (!api_check_stopped(check))
+		fault_index(check, field, array, limit, what);
 	return NULL;
 }
 

@@ -45,6 +45,12 @@ struct api_field api_ruled(const struct api_field *field, const struct api_objec
 /* The shape that a rule describes, with the lengths of this request by their names. */
 struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[API_N_LENGTHS]);
 
+/* Numbers that are looked at between two looks at whether the request is still wanted. */
+enum { API_SPAN = 1 << 18 };
+
+/* Whether it is not; the fault is set then. */
+bool api_check_stopped(struct api_check *check);
+
 /* "an object", "a string", "an array of numbers" ...: what a node is, for messages. */
 const char *api_kind(const struct api_check *check, const json_t *node);
 

@@ -107,12 +107,15 @@ static bool check_symmetric(struct api_check *check, const struct api_field *mat
                             size_t m)
 {
 	const struct api_field field = api_ruled(materials, &api_materials, rule);
-	for (size_t i = 0; i < m && field.node && table; i++)
+	for (size_t i = 0; i < m && field.node && table; i++) {
+		if (api_check_stopped(check))
+			return false;
 		for (size_t j = 0; j < i; j++)
 			if (table[i * m + j] != table[j * m + i])
 				return api_fault_entry(check, &field, i * m + j, "the pair table is not symmetric: %.17g here, %.17g"
 				                       " for the same materials in the other order",
 				                       table[i * m + j], table[j * m + i]);
+	}
 	return true;
 }
 
@@ -305,12 +308,11 @@ static bool check_answer(struct api_check *check, const struct api_field *root, 
 	       api_fault_at(check->fault, 422, &triangle.path, "\"triangle\" goes with triplets and csr only");
 }
 
-/* The first contact that has a vertex twice. */
+/* The first contact that has a vertex twice, from contact i on. */
 static bool fault_repeated(struct api_check *check, const struct api_field *field, enum fric_type type,
-                           const struct fric_group *g)
+                           const struct fric_group *g, size_t i)
 {
 	const size_t k = (size_t)fric_stencil_size(type);
-	size_t i = 0;
 	while (api_sweep_distinct(g->vertices + i * k, 1, k))
 		i++;
 	const int32_t *v = g->vertices + i * k;
@@ -331,6 +333,20 @@ static size_t count_contacts(const struct fric_batch *batch)
 	return n;
 }
 
+static bool check_distinct(struct api_check *check, const struct api_field *field, enum fric_type type,
+                           const struct fric_group *g)
+{
+	const size_t k = (size_t)fric_stencil_size(type);
+	for (size_t i = 0, n; i < g->n; i += n) {
+		n = g->n - i < API_SPAN ? g->n - i : API_SPAN;
+		if (!api_sweep_distinct(g->vertices + i * k, n, k))
+			return fault_repeated(check, field, type, g, i);
+		if (api_check_stopped(check))
+			return false;
+	}
+	return true;
+}
+
 /* The stencils of a group: in range, and no vertex twice in one contact. */
 static bool check_stencils(struct api_check *check, const struct api_field *object, enum fric_type type,
                            const struct api_evaluation *e, struct fric_group *g)
@@ -342,7 +358,7 @@ static bool check_stencils(struct api_check *check, const struct api_field *obje
 	    !within(check, &field, "contacts", count_contacts(&e->batch), check->max_contacts) ||
 	    !api_check_indices(check, &field, g->n, row, e->batch.n_vertices, "vertex", &g->vertices))
 		return false;
-	return api_sweep_distinct(g->vertices, g->n, k) || fault_repeated(check, &field, type, g);
+	return check_distinct(check, &field, type, g);
 }
 
 /* Per-contact fields that are read alike, in the order in which they are judged. */
@@ -394,6 +410,8 @@ static bool check_plane_normals(struct api_check *check, const struct api_field 
 	const size_t n_rows = !g->plane_normal.data ? 0 : g->plane_normal.stride ? g->n : 1;
 	for (size_t i = 0; i < n_rows; i++) {
 		const double *normal = g->plane_normal.data + i * g->plane_normal.stride;
+		if (i % API_SPAN == 0 && api_check_stopped(check))
+			return false;
 		if (normal[0] != 0 || normal[1] != 0 || (dim == 3 && normal[2] != 0))
 			continue;
 		const struct api_array *array = api_document_array(check->document, field.node);

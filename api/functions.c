@@ -168,6 +168,8 @@ static void evaluate_entry(const struct call *call, size_t i, double *out)
 	out[1] = call->no_mu ? 1 : effective(call, i, direction, call->mu_k_aniso, call->mu_k);
 }
 
+enum { ENTRIES = 4096 }; /* between two looks at whether they are still wanted */
+
 static bool evaluate_all(struct api_check *check, const struct call *call, size_t width, double *out)
 {
 	const struct api_field root = {.node = check->document->root},
@@ -176,6 +178,8 @@ static bool evaluate_all(struct api_check *check, const struct call *call, size_
 	const struct api_path entry = {&first.path, NULL, 0};
 	for (size_t i = 0; i < call->n; i++) {
 		struct api_path place = entry;
+		if (i % ENTRIES == 0 && api_check_stopped(check))
+			return false;
 		place.index = array->rank == 1 ? i * width : i; /* width: of the answer, and of the flat first parameter */
 		evaluate_entry(call, i, out + i * width);
 		if (!isfinite(out[i * width]) || !isfinite(out[(i + 1) * width - 1]))
@@ -195,7 +199,7 @@ bool api_function_evaluate(const struct api_function *function, const struct api
 		return false;
 	double *values = api_arena_array(arena, call.n * width, sizeof(*values));
 	if (!values)
-		return api_fault_set(fault, 503, "not enough memory for this request now");
+		return api_fault_no_memory(fault);
 	if (!evaluate_all(&check, &call, width, values))
 		return false;
 	api_render_add(render, render->document.root, "function", json_string(function->name));

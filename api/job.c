@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/account.h"
 #include "api/numbers.h"
 
 static int64_t now(void)
@@ -21,7 +22,7 @@ void *api_job_array(struct api_job *job, size_t n, size_t size)
 {
 	void *array = api_arena_array(&job->arena, n, size);
 	if (!array)
-		api_fault_set(job->fault, 503, "not enough memory for this request now");
+		api_fault_no_memory(job->fault);
 	return array;
 }
 
@@ -54,7 +55,9 @@ static bool prepare(struct api_job *job)
 static void list_skipped_of(struct api_job *job, enum fric_type type, json_t *list)
 {
 	const size_t n = fric_n_skipped(job->contacts) ? fric_group_size(job->contacts, type) : 0;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !job->render.failed; i++) {
+		if (i % API_SPAN == 0 && api_account_is_stopped())
+			job->render.failed = true; /* half a list must not be sent */
 		const char *reason = fric_reason(fric_skipped(job->contacts, type, i));
 		if (!*reason)
 			continue;
@@ -84,7 +87,7 @@ void api_job_counts(struct api_job *job)
 static bool start_answer(struct api_job *job)
 {
 	if (!api_render_start(&job->render, &job->arena))
-		return api_fault_set(job->fault, 503, "not enough memory for this request now");
+		return api_fault_no_memory(job->fault);
 	job->render.document.n_threads = job->service->n_threads;
 	return true;
 }

@@ -423,6 +423,34 @@ def evaluate(base, **more):
     return answer
 
 
+def framed(document, tail_bytes):
+    text = json.dumps(document).encode()
+    text += b" " * (-(8 + len(text)) % 64)
+    return len(text).to_bytes(8, "little") + text + bytes(tail_bytes)
+
+
+@pytest.mark.parametrize("what", ["strings of backslashes", "an array of blanks", "a function and its answer"])
+def test_deadline_while_reading_and_printing(server_with, what):
+    """Nothing but the deadline ends these within a second: reading, or the loop over entries and the printing."""
+    base = server_with("--deadline-seconds", "1", "--threads", "1")
+    n = 10_000_000
+    path, media, body = {
+        "strings of backslashes": lambda: ("/v1/evaluate", "application/json", b"[" + b",".join(
+            [b'"' + b"\\" * 1_000_000 + b'"'] * 100) + b"]"),
+        "an array of blanks": lambda: ("/v1/evaluate", "application/json", b"[" + b" " * 200_000_000 + b'"x"]'),
+        "a function and its answer": lambda: ("/v1/functions/smooth_friction_f0", "application/vnd.frictiond.frame", framed(
+            {"y": {"dtype": "f64", "shape": [n], "offset": 0}, "eps_v": 1.5}, 8 * n))}[what]()
+    connection = Connection(base)
+    connection.send(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: %s\r\nAccept: application/json\r\n"
+                    b"Content-Length: %d\r\n\r\n" % (path.encode(), media.encode(), len(body)))
+    time.sleep(1.2)
+    connection.send(body)
+    answer = connection.answer()
+    check_answer(answer, 503)
+    assert "deadline of 1 second" in json.loads(answer[2])["detail"]
+    assert connection.is_usable()
+
+
 def test_contacts_and_vertices_have_limits(server_with):
     check_answer(evaluate(server_with("--max-contacts", "3", "--max-vertices", "3")), 200)
     for option, pointer in [("contacts", "/collisions/plane_vertex/vertices"), ("vertices", "/velocities")]:
