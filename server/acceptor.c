@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ struct srv_acceptor {
 	int stop_fd; /* readable when it is time to stop */
 };
 
-/* Until a connection is there, or for a moment where none can be taken. False when it is time to stop. */
+/* Until a connection is there, or for a moment where there are no means for one. False when it is time to stop. */
 static bool await(const struct srv_acceptor *acceptor, bool pauses)
 {
 	struct pollfd fds[2] = {{.fd = acceptor->stop_fd, .events = POLLIN}, {.fd = acceptor->listen_fd, .events = POLLIN}};
@@ -35,7 +36,7 @@ static bool lacks_means(int error)
 static bool take_all(const struct srv_acceptor *acceptor)
 {
 	const struct srv_acceptor_target *target = &acceptor->target;
-	while (target->has_room(target->closure)) {
+	for (;;) {
 		struct sockaddr_storage address;
 		socklen_t bytes = sizeof address;
 		int fd = accept4(acceptor->listen_fd, (struct sockaddr *)&address, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -43,7 +44,6 @@ static bool take_all(const struct srv_acceptor *acceptor)
 			return !lacks_means(errno);
 		target->add(target->closure, fd, (struct sockaddr *)&address, bytes);
 	}
-	return false;
 }
 
 static void *serve(void *argument)

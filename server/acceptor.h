@@ -5,15 +5,13 @@
 #ifndef SERVER_ACCEPTOR_H
 #define SERVER_ACCEPTOR_H
 
-#include <stdbool.h>
 #include <sys/socket.h>
 
 struct srv_acceptor;
 
-/* Where connections go; both are called on the acceptor's thread. */
+/* Where connections go. */
 struct srv_acceptor_target {
-	bool (*has_room)(void *closure); /* while not, connections wait in the system's queue */
-	/* From then on owns fd, which is non-blocking; the address is borrowed. */
+	/* Called on the acceptor's thread. From then on owns fd, which is non-blocking; the address is borrowed. */
 	void (*add)(void *closure, int fd, const struct sockaddr *address, socklen_t bytes);
 	void *closure;
 };

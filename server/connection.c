@@ -129,12 +129,6 @@ void srv_connections_stop(struct srv_http *http)
 
 /* ---- accepting ---- */
 
-bool srv_has_room(void *closure)
-{
-	const struct srv_http *http = closure;
-	return atomic_load(&http->n_connections) < http->most_connections + SRV_SPARE_CONNECTIONS;
-}
-
 static void enter_or_send_away(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	if (!enter(http, fd, address, bytes)) {

@@ -16,7 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N_LATER_THREADS = 1 }; /* the acceptor's, which is started when all others are there */
+enum { N_LATER_THREADS = 1 };    /* the acceptor's, which is started when all others are there */
+enum { SPARE_CONNECTIONS = 32 }; /* that are out of the table while the library is still closing them */
 enum {
 	CONNECTION_MEMORY = 46 << 10, /* of head and body in transit; cleared for every request. No read is longer */
 	RECORD = 64,                  /* what the library keeps of a header line or an argument */
@@ -59,7 +60,7 @@ static void choose(const struct srv_options *options, struct MHD_OptionItem item
  * acceptor keeps the limit, so that no share is less than all connections. */
 static unsigned beyond_reach(const struct srv_options *options)
 {
-	return (unsigned)((options->connections + SRV_SPARE_CONNECTIONS) * options->io_threads);
+	return (unsigned)((options->connections + SPARE_CONNECTIONS) * options->io_threads);
 }
 
 /* With epoll, libmicrohttpd 0.9.75 asks again and again for the rest of a TLS handshake: one silent client would keep a
@@ -89,7 +90,7 @@ static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_o
 
 static struct srv_acceptor *start_acceptor(struct srv_http *http)
 {
-	const struct srv_acceptor_target target = {srv_has_room, srv_add_connection, http};
+	const struct srv_acceptor_target target = {srv_add_connection, http};
 	return srv_acceptor_start(http->listen_fd, &target);
 }
 

@@ -29,8 +29,6 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { SRV_SPARE_CONNECTIONS = 32 }; /* that may be on their way out, beside those that are served */
-
 struct srv_http {
 	struct MHD_Daemon *daemon;
 	struct srv_acceptor *acceptor;
@@ -162,8 +160,7 @@ bool srv_connections_start(struct srv_http *http);
 /* After the library has stopped. */
 void srv_connections_stop(struct srv_http *http);
 
-/* For the acceptor: whether there is room for one connection more, and here it is. */
-bool srv_has_room(void *http);
+/* For the acceptor, whose thread alone calls it: a connection more, which is entered in the table or sent away. */
 void srv_add_connection(void *http, int fd, const struct sockaddr *address, socklen_t bytes);
 
 /* ---- the library's callbacks; those of a connection, then of a request ---- */
