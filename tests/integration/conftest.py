@@ -3,15 +3,19 @@ for what servers do in their own time."""
 import http.client
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # what scripts/packages took out of packages
 READY = "frictiond listening on "
+# Sanitizers have memory of their own, and keep what is freed.
+SEES_RESIDENT = os.environ.get("MODE", "release") == "release"
 
 
 def start(*options, environment=None):
@@ -47,6 +51,20 @@ def eventually(condition):
             return value
         time.sleep(0.05)
     raise AssertionError("it never came true")
+
+
+def metric(base, series):
+    """Its value in /metrics. 0 for labels that have not occurred yet; the name has to be there."""
+    with urllib.request.urlopen(base + "/metrics") as answer:
+        text = answer.read().decode()
+    assert f"# TYPE {series.partition('{')[0]} " in text, series
+    return next((float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(series + " ")), 0.0)
+
+
+def resident_bytes(process, which="VmRSS"):
+    """Now, or with VmHWM the most so far."""
+    text = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(rf"^{which}:\s+(\d+) kB$", text, re.M)[1]) << 10
 
 
 def with_more_time(attempt):

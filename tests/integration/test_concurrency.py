@@ -16,7 +16,7 @@ import urllib.request
 
 import pytest
 
-from conftest import ROOT, eventually, start, stop
+from conftest import ROOT, eventually, metric, start, stop
 
 sys.path.insert(0, str(ROOT / "tests" / "fire"))
 from load import FRAME, JSON, Clients, Pressing, Request, batch, frame, json, learn, send  # noqa: E402
@@ -110,12 +110,6 @@ def await_answers(clients, n):
     """No time limit of the test's own: those of the clients end it where nothing moves."""
     while clients.n_answered < n and any(thread.is_alive() for thread in clients.threads):
         time.sleep(0.02)
-
-
-def metric(base, name):
-    with urllib.request.urlopen(base + "/metrics") as answer:
-        line = next(line for line in answer.read().decode().splitlines() if line.startswith(name + " "))
-    return float(line.split()[1])
 
 
 def is_quiet(base):

@@ -15,7 +15,7 @@ import urllib.request
 
 import pytest
 
-from conftest import ROOT, READY, eventually, stop
+from conftest import ROOT, READY, eventually, metric, stop
 
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
 FRAME = "application/vnd.frictiond.frame"
@@ -179,10 +179,6 @@ def work(base):
             answers.append(ask(base, "/v1/evaluate", {**scene(), "hessian": {"format": form}}, accept))
     answers.append(ask(base, "/v1/check", {key: value for key, value in scene().items() if key != "outputs"}))
     return answers
-
-
-def metric(base, name):
-    return float(re.search(rf"^{name} (\S+)$", ask(base, "/metrics").decode(), re.M)[1])
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import urllib.request
 
 import pytest
 
-from conftest import eventually, with_more_time
+from conftest import SEES_RESIDENT, eventually, metric, resident_bytes, with_more_time
 
 HEAD = b"Host: localhost\r\n"
 
@@ -61,17 +61,6 @@ def head_and_body(answer):
     return status, {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}, body
 
 
-def metric(base, line):
-    text = urllib.request.urlopen(base + "/metrics").read().decode()
-    found = re.search("^" + re.escape(line) + r" (\S+)$", text, re.MULTILINE)
-    return float(found[1]) if found else 0.0
-
-
-def resident_bytes(process):
-    status = open(f"/proc/{process.pid}/status", encoding="ascii").read()
-    return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) << 10
-
-
 # ---- what is allocated before anything is asked ----
 
 @pytest.mark.parametrize("n", [65, 600, 2000, 4000])
@@ -82,14 +71,16 @@ def test_many_arguments_are_refused_at_once(server, n):
     assert headers["connection"] == "close"
 
 
-def test_as_many_arguments_and_header_lines_as_there_may_be_are_answered(server):
-    """All that a head may have at once: its records and the longest text fill the library's memory."""
+@pytest.mark.parametrize("more,expected", [(0, 422), (1, 431)])
+def test_as_many_arguments_and_header_lines_as_there_may_be_are_answered(server, more, expected):
+    """All that a head may have at once: its records and the longest text fill the library's memory. 422: one parameter
+    64 times, which only the route can tell."""
     target = b"/v1/functions/smooth_mu?" + b"&".join([b"y=1"] * 64)
-    lines = b"".join(b"X-%d: %s\r\n" % (i, b"c" * 55) for i in range(280 - 64 - 2))
+    lines = b"".join(b"X-%d: %s\r\n" % (i, b"c" * 55) for i in range(280 - 64 - 3 + more))
     head = b"GET " + target + b" HTTP/1.1\r\n" + HEAD + b"Connection: close\r\n" + lines
-    head += b"X-A: " + b"a" * (20470 - 9 - len(head)) + b"\r\n\r\n"
-    status, _, body = head_and_body(ask(server, head.replace(b"X-0: ", b"Y-0: ", 1)))
-    assert status in (422, 431) and json.loads(body)["status"] == status
+    head += b"X-A: " + b"a" * ((20 << 10) - 9 - len(head)) + b"\r\n\r\n"
+    status, _, body = head_and_body(ask(server, head))
+    assert status == expected and json.loads(body)["status"] == status
 
 
 def test_requests_that_the_library_gives_up_leave_nothing(server_with):
@@ -104,7 +95,7 @@ def test_requests_that_the_library_gives_up_leave_nothing(server_with):
     round_of(300)
     before = resident_bytes(process)
     round_of(3000)
-    assert resident_bytes(process) - before < 1 << 20
+    assert not SEES_RESIDENT or resident_bytes(process) - before < 1 << 20  # a sanitizer says at the end what was lost
 
 
 @pytest.mark.parametrize("cookie", [b"a" * 14000, b"a=b; " * 2800], ids=["one", "many"])
@@ -124,7 +115,7 @@ def test_cookies_of_other_services_do_no_harm(server):
 # ---- answers that are not taken ----
 
 def big_request(n):
-    """An answer of some 2.6 kB a contact."""
+    """An answer of some 550 bytes a contact."""
     contacts = json.dumps({"dim": 3, "velocities": [[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]],
                            "friction": {"mu": 0.3, "eps_v": 1e-3},
                            "collisions": {"vertex_vertex": {"vertices": [[0, 1]] * n, "normal_force": 1,
@@ -173,23 +164,29 @@ def test_pipelined_answers_have_to_be_taken(server_with):
 
 
 def test_time_for_an_answer_grows_with_its_size(server_with):
-    """Some 10 MB have ten seconds more: a client that begins two seconds late gets them all."""
-    base = server_with("--send-seconds", "1")
-    with connect(base, receive_buffer=1 << 18) as connection:
-        send(connection, big_request(20000).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
-        time.sleep(2)
-        status, headers, body = head_and_body(receive_all(connection))
-    assert status == 200 and len(body) == int(headers["content-length"]) > 8 << 20
-    assert metric(base, 'frictiond_rejected_total{reason="not_taken"}') == 0
+    """Some 10 MB have ten seconds more: a client that begins a second late gets them all."""
+    def attempt(seconds):
+        base = server_with("--send-seconds", str(seconds))
+        with connect(base, receive_buffer=1 << 18) as connection:
+            send(connection, big_request(20000).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+            assert connection.recv(1) == b"H"
+            time.sleep(seconds + 1)
+            status, headers, body = head_and_body(b"H" + receive_all(connection))
+        assert status == 200 and len(body) == int(headers["content-length"]) > 8 << 20
+        assert metric(base, 'frictiond_rejected_total{reason="not_taken"}') == 0
+    with_more_time(attempt)
 
 
 def test_quick_clients_are_never_cut(server_with):
-    base = server_with("--send-seconds", "1")
-    with connect(base) as connection:
-        for _ in range(4):
-            send(connection, b"GET /healthz HTTP/1.1\r\n" + HEAD + b"\r\n")
-            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
-            time.sleep(0.7)
+    """However long a connection lasts: the time of an answer ends with it."""
+    def attempt(seconds):
+        base = server_with("--send-seconds", str(seconds))
+        with connect(base) as connection:
+            for _ in range(4):
+                send(connection, b"GET /healthz HTTP/1.1\r\n" + HEAD + b"\r\n")
+                assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+                time.sleep(0.7 * seconds)
+    with_more_time(attempt)
 
 
 # ---- bodies that nobody wants ----

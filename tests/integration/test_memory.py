@@ -1,19 +1,17 @@
 """What is resident counts: the process stays within --memory-bytes, --pool-bytes and what it needs itself, whatever is
 announced, and whoever touched the memory first."""
 import json
-import os
 import re
 import socket
-import urllib.request
 
 import pytest
 
 import conftest
-from conftest import eventually
+from conftest import SEES_RESIDENT, eventually, metric, resident_bytes
 
 MB = 1 << 20
-SEES_RESIDENT = os.environ.get("MODE", "release") == "release"  # sanitizers have memory of their own, and keep what is freed
-ITSELF = 48 * MB  # program, libraries, stacks, and 40 KiB for each of some hundred connections
+ITSELF = 48 * MB  # program, libraries, stacks, and what the library keeps of some hundred connections
+OF_CONNECTION = 46 << 10  # that the library keeps (server/http.c)
 
 
 @pytest.fixture
@@ -23,17 +21,6 @@ def serving(request):
     process, base = conftest.start(*options, "--log-level", "error", "--drain-seconds", "0")
     yield process, base
     assert conftest.stop(process) == 0
-
-
-def status(process, name):
-    """Bytes: VmRSS now, VmHWM at most so far."""
-    with open(f"/proc/{process.pid}/status") as lines:
-        return int(re.search(rf"^{name}:\s+(\d+) kB$", lines.read(), re.M)[1]) << 10
-
-
-def metric(base, name):
-    text = urllib.request.urlopen(base + "/metrics").read().decode()
-    return int(re.search(rf"^{re.escape(name)} (\d+)$", text, re.M)[1])
 
 
 def held(base):
@@ -66,10 +53,10 @@ def status_of_answer(connection):
 def await_within(process, most_bytes, condition):
     """Until it is true; what has been resident meanwhile must not be more than so many bytes."""
     def is_over():
-        return SEES_RESIDENT and status(process, "VmHWM") >= most_bytes
+        return SEES_RESIDENT and resident_bytes(process, "VmHWM") >= most_bytes
 
     eventually(lambda: condition() or is_over())
-    assert not is_over(), f'{status(process, "VmHWM")} bytes resident, {most_bytes} allowed'
+    assert not is_over(), f'{resident_bytes(process, "VmHWM")} bytes resident, {most_bytes} allowed'
 
 
 def await_nothing_held(base):
@@ -95,7 +82,7 @@ def test_announced_bodies_take_nothing(serving):
     """500 connections announce 4 MiB and send one byte."""
     process, base = serving
     assert_usable(base)
-    before = status(process, "VmRSS")
+    before = resident_bytes(process)
     connections = [connect(base) for _ in range(500)]
     for connection in connections:
         connection.sendall(head(4 * MB) + b" ")
@@ -148,11 +135,11 @@ def test_what_has_arrived_counts_in_full(serving, part):
 def test_small_bodies_count(serving):
     """Just too short to be large, and never whole."""
     process, base = serving
-    before = status(process, "VmRSS")
+    before = resident_bytes(process)
     connections = [connect(base) for _ in range(900)]
     for connection in connections:
         connection.sendall(head(65536) + b" " * 65535)
-    await_within(process, before + 16 * MB + 2 * ITSELF // 3 + 900 * 40960, lambda: held(base) > 15 * MB)
+    await_within(process, before + 16 * MB + 2 * ITSELF // 3 + 900 * OF_CONNECTION, lambda: held(base) > 15 * MB)
     assert held(base) <= 16 * MB
     for connection in connections:
         connection.sendall(b" ")
@@ -170,15 +157,15 @@ def test_memory_of_many_bodies_goes_back(serving):
     """Of a length that malloc serves, and in such an order that it has holes."""
     process, base = serving
     connections = [connect(base) for _ in range(900)]
-    before = status(process, "VmRSS")
+    before = resident_bytes(process)
     for connection in connections:
         connection.sendall(head(130000) + b" " * 129999)
     eventually(lambda: held(base) >= 900 * 130000)
-    assert status(process, "VmRSS") > before + 900 * 130000
+    assert resident_bytes(process) > before + 900 * 130000
     for connection in connections:
         connection.close()
     await_nothing_held(base)
-    eventually(lambda: status(process, "VmRSS") < before + 16 * MB)
+    eventually(lambda: resident_bytes(process) < before + 16 * MB)
     assert_usable(base)
 
 
