@@ -155,6 +155,22 @@ def test_speed_in_the_questions_is_the_measured_one():
     assert [float(million) for million in told.groups()] == pytest.approx([measured[0], measured[-1]], rel=0.05)
 
 
+PROMISES = re.findall(r"^\| (.+) \| (.+) \|$", (ROOT / "SECURITY.md").read_text(), re.M)[1:]
+
+
+@pytest.mark.parametrize("promise,tested", PROMISES, ids=[promise[:40] for promise, _ in PROMISES])
+def test_promises_name_what_tries_them(promise, tested):
+    """Files, and tests in them, that are there; targets that make has."""
+    files, targets = re.findall(r"`([\w./]+/[\w./]+)(?:::([^`]+))?`", tested), re.findall(r"`make ([a-z-]+)`", tested)
+    assert files or targets, promise
+    for path, name in files:
+        assert (ROOT / path).exists(), path
+        word = rf"\b{name}\(" if name.isidentifier() else re.escape(name)
+        assert not name or re.search(word, (ROOT / path).read_text()), f"{path}: {name}"
+    for target in targets:
+        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M), target
+
+
 def test_demo():
     """What `make demo` prints, a few lines of make's included, fits two screens of 24 lines."""
     shown = shell(f"FRICTIOND={shlex.quote(str(PROGRAM))} scripts/demo")
