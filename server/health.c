@@ -60,8 +60,8 @@ static char late[128];
 static void on_late(int number)
 {
 	(void)number;
-	if (write(STDERR_FILENO, late, strlen(late)) >= 0)
-		_exit(SRV_CODE_FAILED);
+	const ssize_t written = write(STDERR_FILENO, late, strlen(late));
+	(void)written;
 	_exit(SRV_CODE_FAILED);
 }
 
@@ -263,8 +263,8 @@ static bool judge(const struct question *q, FILE *out)
 	char found[64 + NAME_BYTES];
 	const int status = srv_health_status(q->head, q->n);
 	if (status == 0)
-		return fail_there(q, "answers something that is not HTTP", "");
-	snprintf(found, sizeof found, "http%s://%s%s answers %d", q->session ? "s" : "", q->name, q->path, status);
+		return fail_there(q, "does not speak HTTP", "");
+	snprintf(found, sizeof found, "http%s://%s%s returned %d", q->session ? "s" : "", q->name, q->path, status);
 	if (status != 200)
 		return fail(q, found, "");
 	if (!strstr(q->head, "\r\n\r\n"))

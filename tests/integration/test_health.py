@@ -30,7 +30,7 @@ def port_of(base):
 def is_healthy(*options, **more):
     code, out, err = health(*options, **more)
     assert (code, err) == (0, ""), err
-    assert out.startswith("healthy: http") and out.endswith(" answers 200\n")
+    assert out.startswith("healthy: http") and out.endswith(" returned 200\n")
     return out
 
 
@@ -52,8 +52,8 @@ def certificate(tmp_path):
 
 def test_a_server(server):
     port = port_of(server)
-    assert is_healthy("--port", port) == f"healthy: http://127.0.0.1:{port}/healthz answers 200\n"
-    assert f":{port}/readyz answers 200" in is_healthy("--ready", "--port", port)
+    assert is_healthy("--port", port) == f"healthy: http://127.0.0.1:{port}/healthz returned 200\n"
+    assert f":{port}/readyz returned 200" in is_healthy("--ready", "--port", port)
 
 
 def test_options_come_from_everywhere(server, tmp_path):
@@ -105,7 +105,7 @@ def test_a_server_that_drains():
         assert b"100" in held.recv(100)
         process.send_signal(signal.SIGTERM)
         eventually(lambda: health("--ready", "--port", port_of(base))[0] == 1)
-        is_not("/readyz answers 503", "--ready", "--port", port_of(base))
+        is_not("/readyz returned 503", "--ready", "--port", port_of(base))
         is_healthy("--port", port_of(base))
     assert stop(process) == 0
 
@@ -174,8 +174,9 @@ def test_nobody_listens():
 
 
 @pytest.mark.parametrize("text,why", [
-    (b"", "without an answer"), (b"SSH-2.0-x\r\n", "is not HTTP"), (bytes(9000), "is not HTTP"),
-    (b"HTTP/1.1 200 OK\r\n", "does not end"), (b"HTTP/1.1 500 \r\n\r\n", "answers 500")])
+    (b"", "without an answer"), (b"SSH-2.0-x\r\n", "does not speak HTTP"), (bytes(9000), "does not speak HTTP"),
+    (b"HTTP/1.1 200 OK\r\n", "does not end"), (b"HTTP/1.1 500 \r\n\r\n", "returned 500")],
+    ids=["nothing", "another protocol", "zeros", "no end", "a fault"])
 def test_garbage(text, why):
     with played(hears(text)) as port:
         is_not(why, "--port", port)

@@ -101,7 +101,7 @@ static void test_healthy(void **state)
 	(void)state;
 	assert_int_equal(code_of("127.0.0.1", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false), SRV_CODE_OK);
 	assert_string_equal(err, "");
-	assert_true(strncmp(out, "healthy: http://127.0.0.1:", 26) == 0 && strstr(out, "/healthz answers 200\n"));
+	assert_true(strncmp(out, "healthy: http://127.0.0.1:", 26) == 0 && strstr(out, "/healthz returned 200\n"));
 	assert_true(strncmp(question, "GET /healthz HTTP/1.1\r\nHost: localhost:", 39) == 0);
 	assert_int_equal(code_of("127.0.0.1", "HTTP/1.1 200 OK\r\n\r\n", true), SRV_CODE_OK);
 	assert_true(strncmp(question, "GET /readyz HTTP/1.1\r\n", 22) == 0);
@@ -129,10 +129,10 @@ static void is_not_healthy(const char *answer, const char *why)
 static void test_not_healthy(void **state)
 {
 	(void)state;
-	is_not_healthy("HTTP/1.1 503 Service Unavailable\r\n\r\n", "/readyz answers 503");
-	is_not_healthy("HTTP/1.1 204 No Content\r\n\r\n", "answers 204");
-	is_not_healthy("SSH-2.0-OpenSSH\r\n", "is not HTTP");
-	is_not_healthy("\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "is not HTTP");
+	is_not_healthy("HTTP/1.1 503 Service Unavailable\r\n\r\n", "/readyz returned 503");
+	is_not_healthy("HTTP/1.1 204 No Content\r\n\r\n", "returned 204");
+	is_not_healthy("SSH-2.0-OpenSSH\r\n", "does not speak HTTP");
+	is_not_healthy("\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "does not speak HTTP");
 	is_not_healthy("HTTP/1.1 200 OK\r\nContent-", "a head that does not end");
 	is_not_healthy("", "closes without an answer");
 }
