@@ -26,7 +26,7 @@ static const struct api_status statuses[] = {
 	{413, "Content Too Large", API_ANYWHERE,
 	 "The body, a count in it, the answer, or the memory that the request takes would be over a limit; detail names it. "
 	 "Fewer contacts in a request, or the Hessian as factors."},
-	{414, "URI Too Long", API_ANYWHERE, "The request line, or the query, is too long: POST."},
+	{414, "URI Too Long", API_ANYWHERE, "The request line is too long, or the query has too many arguments: POST."},
 	{415, "Unsupported Media Type", API_ANYWHERE,
 	 "Content-Type is neither application/json (absent means that) nor application/vnd.frictiond.frame, or the "
 	 "body is compressed."},
@@ -39,7 +39,7 @@ static const struct api_status statuses[] = {
 	{429, "Too Many Requests", API_ANYWHERE,
 	 "There are as many connections from this address as the server takes."},
 	{431, "Request Header Fields Too Large", API_ANYWHERE,
-	 "The head of the request is too long, or has too many lines."},
+	 "The head of the request, or a line of cookies, is too long, or there are too many lines and arguments."},
 	{500, "Internal Server Error", API_ANYWHERE,
 	 "A fault of the service, never of the input; report it with the request id."},
 	{501, "Not Implemented", 0, ""},
