@@ -22,10 +22,10 @@ struct srv_host {
  */
 bool srv_host_read(const char *text, size_t n, struct srv_host *host);
 
-/* The same name in any case, with or without the dot of the root behind it, or the same IPv6 address in any spelling. */
+/* The same name in any case, with or without the dot of the root after it, or the same IPv6 address in any spelling. */
 bool srv_hosts_are_same(const struct srv_host *a, const struct srv_host *b);
 
-/* localhost, 127.0.0.0/8 as four decimal numbers, or ::1; no name that somebody else could give an address. */
+/* localhost, 127.0.0.0/8 as four decimal numbers (also mapped into IPv6), or ::1; no name that somebody else could give an address. */
 bool srv_host_is_loopback(const struct srv_host *host);
 
 /**
@@ -37,7 +37,7 @@ bool srv_hosts_is_list(const char *hosts, const char **culprit, int *n);
 /* An entry without a port allows all; a host without one has that of its scheme, behind a proxy perhaps that of https. */
 bool srv_hosts_allow(const char *hosts, const struct srv_host *host, bool tls);
 
-/* The entry at *list, *n characters long, of those between commas or spaces; moves on behind it. False at the end. */
+/* The entry at *list, *n characters long, of those between commas or spaces; moves on past it. False at the end. */
 bool srv_list_next(const char **list, const char **entry, size_t *n);
 
 #endif

@@ -21,7 +21,7 @@ enum { SPARE_CONNECTIONS = 32 }; /* that are out of the table while the library 
 enum {
 	CONNECTION_MEMORY = 46 << 10, /* of head and body in transit; cleared for every request. No read is longer */
 	RECORD = 64,                  /* what the library keeps of a header line or an argument */
-	OWN_HEAD = 4 << 10,           /* the longest of our answers */
+	OWN_HEAD = 4 << 10,           /* the longest head of our answers */
 };
 _Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST, "no read is longer than the reader's buffer");
 _Static_assert((int)CONNECTION_MEMORY >= (int)SRV_WIRE_HEAD + (int)SRV_WIRE_FIELDS * (int)RECORD + (int)OWN_HEAD +

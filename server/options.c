@@ -46,7 +46,8 @@ static const struct option table[] = {
 	{"max-answer-bytes", "BYTES", BYTES, "4G", NULL, 1, 1024 * G, AT(max_answer_bytes), "longest body of an answer"},
 	{"max-contacts", "N", COUNT, "10000000", NULL, 1, 1000000000, AT(max_contacts), "contacts in a request; over it: 413"},
 	{"max-vertices", "N", COUNT, "50000000", NULL, 1, 1000000000, AT(max_vertices), "vertices in a request; over it: 413"},
-	{"memory-bytes", "BYTES", BYTES, NULL, "3/4 of what the connections (72 KiB each) leave of the memory of the machine or its container", 16 * M, 1024 * G,
+	{"memory-bytes", "BYTES", BYTES, NULL,
+	 "3/4 of what the connections (72 KiB each) leave of the memory of the machine or its container", 16 * M, 1024 * G,
 	 AT(memory_bytes), "memory of all requests together: bodies, documents, contacts, results, answers; over it: 503, alone: 413"},
 	{"connections", "N", COUNT, NULL, "1024, or as many as the limit on open files has room for", 1, 65536, AT(connections), "connections open at one time; over it: 503"},
 	{"connections-per-address", "N", COUNT, NULL, "as many as connections", 1, 65536, AT(connections_per_address),
@@ -54,7 +55,7 @@ static const struct option table[] = {
 	{"receive-seconds", "N", COUNT, "120", NULL, 1, 86400, AT(receive_seconds),
 	 "how long a request may take to arrive, its body included, however steadily it comes; over it: 408"},
 	{"send-seconds", "N", COUNT, "120", NULL, 1, 86400, AT(send_seconds),
-	 "how long an answer may take to be taken, beside the time that its size needs at 1 MiB/s; then the connection is cut"},
+	 "how long a client may take over an answer, plus what its size needs at 1 MiB/s; then the connection is cut"},
 	{"deadline-seconds", "N", COUNT, "300", NULL, 1, 86400, AT(deadline_seconds),
 	 "from a request's first byte until its answer is computed, waiting included; then work stops: 503"},
 	{"io-threads", "N", COUNT, NULL, "available CPUs", 1, 256, AT(io_threads),
@@ -84,7 +85,7 @@ static const struct option table[] = {
 	{"allow-origin", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_origin),
 	 "origins whose web pages may use the service, separated by commas (https://a.example), or *; others: 403"},
 	{"allow-host", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_host),
-	 "hosts by which the service may be called beside loopback's, as behind a proxy, separated by commas (a.example, "
+	 "hosts by which the service may be called, as behind a proxy, beyond those of loopback; separated by commas (a.example, "
 	 "a.example:8443); others: 421"},
 	{"config", "FILE", TEXT, NULL, "none", 0, 0, AT(config), "file with more options, lines of the form name = value"},
 };
@@ -92,7 +93,7 @@ enum { N_OPTIONS = sizeof table / sizeof table[0], MAX_NAME = 64 };
 
 /* Of `frictiond health` alone, as a flag alone. */
 static const struct option patience = {
-	"timeout-seconds", "N", COUNT, "4", NULL, 1, 3600, AT(timeout_seconds), "how long an answer is waited for"};
+	"timeout-seconds", "N", COUNT, "4", NULL, 1, 3600, AT(timeout_seconds), "how long to wait for an answer"};
 
 static void environment_name(const struct option *option, char name[MAX_NAME])
 {

@@ -10,7 +10,7 @@
 
 struct srv_watch;
 
-/* One connection; owned by the caller, private but for its memory. */
+/* One connection; owned by the caller, private apart from its memory. */
 struct srv_watched {
 	struct srv_watched *before, *after;
 	int fd;

@@ -237,7 +237,7 @@ static bool is_cookie(struct text line)
 	return equals((struct text){line.bytes, (size_t)(colon - line.bytes)}, "Cookie");
 }
 
-/* Cookies are for no one here, so that they are left out. */
+/* Nothing here reads cookies, so they are left out. */
 static void take_cookie(struct srv_wire *wire, struct text line, struct srv_wire_out *out)
 {
 	out->n -= line.n;

@@ -32,7 +32,7 @@ export class Control {
 		this.show(initial, null);
 	}
 
-	/* What cannot be read leaves the value as it is, but whoever asks for the value has to know. */
+	/* What cannot be read leaves the value as it is, but whatever reads the value has to know. */
 	read() {
 		const text = this.field.value.trim();
 		const value = Number(text);

@@ -84,7 +84,7 @@ def send(proxy, head):
 
 
 def written(directory):
-    """All that is in files of the directory, but for the configuration."""
+    """All that is in files of the directory, except the configuration."""
     return {path: path.read_bytes() for path in directory.rglob("*")
             if path.is_file() and path.parent != directory / "nginx"}
 
