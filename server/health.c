@@ -1,8 +1,8 @@
 #include "health.h"
 
-#include "certificate.h"
 #include "core/fric.h"
 #include "listen.h"
+#include "tls_client.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,8 +34,7 @@ struct question {
 	int n_places;
 	char name[NAME_BYTES]; /* of the place that is asked, as in a URL */
 	int fd;
-	gnutls_session_t session; /* NULL: without TLS */
-	gnutls_certificate_credentials_t credentials;
+	struct srv_tls_client tls; /* closed: without TLS */
 	char head[HEAD_BYTES + 1]; /* [n], of the answer */
 	size_t n;
 };
@@ -182,14 +181,10 @@ static bool greet(struct question *q)
 	int code;
 	if (!q->options->tls_cert)
 		return true;
-	if (gnutls_init(&q->session, GNUTLS_CLIENT | GNUTLS_NO_SIGNAL) != 0 ||
-	    gnutls_certificate_allocate_credentials(&q->credentials) != 0 ||
-	    gnutls_credentials_set(q->session, GNUTLS_CRD_CERTIFICATE, q->credentials) != 0 ||
-	    gnutls_priority_set_direct(q->session, SRV_TLS_PRIORITIES, NULL) != 0)
+	if (!srv_tls_client_open(&q->tls, q->fd, 0))
 		return fail(q, "TLS cannot be used", "not enough memory");
-	gnutls_transport_set_int(q->session, q->fd);
 	do
-		code = gnutls_handshake(q->session);
+		code = gnutls_handshake(q->tls.session);
 	while (code < 0 && !gnutls_error_is_fatal(code));
 	return code == 0 || fail_there(q, "does not complete a TLS handshake", gnutls_strerror(code));
 }
@@ -198,22 +193,22 @@ static bool greet(struct question *q)
 
 static ssize_t put(const struct question *q, const char *bytes, size_t n)
 {
-	return q->session ? gnutls_record_send(q->session, bytes, n) : send(q->fd, bytes, n, MSG_NOSIGNAL);
+	return q->tls.session ? gnutls_record_send(q->tls.session, bytes, n) : send(q->fd, bytes, n, MSG_NOSIGNAL);
 }
 
 static ssize_t get(const struct question *q, char *bytes, size_t n)
 {
-	return q->session ? gnutls_record_recv(q->session, bytes, n) : recv(q->fd, bytes, n, 0);
+	return q->tls.session ? gnutls_record_recv(q->tls.session, bytes, n) : recv(q->fd, bytes, n, 0);
 }
 
 static bool is_passing(const struct question *q, ssize_t code)
 {
-	return q->session ? !gnutls_error_is_fatal((int)code) : errno == EINTR;
+	return q->tls.session ? !gnutls_error_is_fatal((int)code) : errno == EINTR;
 }
 
 static const char *reason(const struct question *q, ssize_t code)
 {
-	return q->session ? gnutls_strerror((int)code) : strerror(errno);
+	return q->tls.session ? gnutls_strerror((int)code) : strerror(errno);
 }
 
 /* localhost passes wherever the server looks at Host. */
@@ -264,7 +259,7 @@ static bool judge(const struct question *q, FILE *out)
 	const int status = srv_health_status(q->head, q->n);
 	if (status == 0)
 		return fail_there(q, "does not speak HTTP", "");
-	snprintf(found, sizeof found, "http%s://%s%s returned %d", q->session ? "s" : "", q->name, q->path, status);
+	snprintf(found, sizeof found, "http%s://%s%s returned %d", q->tls.session ? "s" : "", q->name, q->path, status);
 	if (status != 200)
 		return fail(q, found, "");
 	if (!strstr(q->head, "\r\n\r\n"))
@@ -275,10 +270,7 @@ static bool judge(const struct question *q, FILE *out)
 
 static void leave(struct question *q)
 {
-	if (q->session)
-		gnutls_deinit(q->session);
-	if (q->credentials)
-		gnutls_certificate_free_credentials(q->credentials);
+	srv_tls_client_close(&q->tls);
 	if (q->fd >= 0)
 		close(q->fd);
 }

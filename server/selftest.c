@@ -3,6 +3,7 @@
 #include "certificate.h"
 #include "http_internal.h"
 #include "log.h"
+#include "tls_client.h"
 
 #include <netinet/in.h>
 #include <stdint.h>
@@ -22,8 +23,7 @@ struct trial {
 	int client, server; /* -1: the library has taken it over */
 	struct srv_reader *reader;
 	struct MHD_Daemon *daemon;
-	gnutls_session_t session; /* of the client */
-	gnutls_certificate_credentials_t credentials;
+	struct srv_tls_client caller;
 	bool passed_by; /* the library has seen the request as it was sent */
 };
 
@@ -68,15 +68,7 @@ static bool connect_them(struct trial *trial)
 
 static bool start_client(struct trial *trial)
 {
-	if (!trial->tls)
-		return true;
-	if (gnutls_init(&trial->session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL) != 0 ||
-	    gnutls_certificate_allocate_credentials(&trial->credentials) != 0 ||
-	    gnutls_credentials_set(trial->session, GNUTLS_CRD_CERTIFICATE, trial->credentials) != 0 ||
-	    gnutls_priority_set_direct(trial->session, SRV_TLS_PRIORITIES, NULL) != 0)
-		return false;
-	gnutls_transport_set_int(trial->session, trial->client);
-	return true;
+	return !trial->tls || srv_tls_client_open(&trial->caller, trial->client, GNUTLS_NONBLOCK);
 }
 
 /* The filter is not in question here, but the certificate may be: clients will see that, too. */
@@ -86,7 +78,7 @@ static bool greet(const struct trial *trial)
 	if (!trial->tls)
 		return true;
 	for (int i = 0; i < MOST_TURNS && code < 0 && !gnutls_error_is_fatal(code); i++) {
-		code = gnutls_handshake(trial->session);
+		code = gnutls_handshake(trial->caller.session);
 		MHD_run(trial->daemon);
 	}
 	if (code < 0)
@@ -97,7 +89,7 @@ static bool greet(const struct trial *trial)
 static bool say(const struct trial *trial)
 {
 	const size_t n = strlen(request);
-	return (trial->tls ? gnutls_record_send(trial->session, request, n)
+	return (trial->tls ? gnutls_record_send(trial->caller.session, request, n)
 	                   : send(trial->client, request, n, MSG_NOSIGNAL)) == (ssize_t)n;
 }
 
@@ -115,10 +107,7 @@ static void end(struct trial *trial)
 		srv_reader_close(trial->reader);
 	if (trial->daemon)
 		MHD_stop_daemon(trial->daemon);
-	if (trial->session)
-		gnutls_deinit(trial->session);
-	if (trial->credentials)
-		gnutls_certificate_free_credentials(trial->credentials);
+	srv_tls_client_close(&trial->caller);
 	if (trial->client >= 0)
 		close(trial->client);
 	if (trial->server >= 0)

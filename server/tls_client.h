@@ -1,0 +1,26 @@
+/**
+ * The client's side of TLS, for what this program asks itself (health.h, selftest.h). Certificates are not judged: the server
+ * is this program, and nothing secret is said to it.
+ */
+#ifndef SERVER_TLS_CLIENT_H
+#define SERVER_TLS_CLIENT_H
+
+#include <gnutls/gnutls.h>
+#include <stdbool.h>
+
+/* All zero: closed. */
+struct srv_tls_client {
+	gnutls_session_t session; /* NULL: none */
+	gnutls_certificate_credentials_t credentials;
+};
+
+/**
+ * Before the handshake.
+ * @param fd     connected; stays the caller's
+ * @param flags  GNUTLS_NONBLOCK, or 0
+ * @return false when memory does not suffice; srv_tls_client_close all the same
+ */
+bool srv_tls_client_open(struct srv_tls_client *client, int fd, unsigned flags);
+void srv_tls_client_close(struct srv_tls_client *client);
+
+#endif
