@@ -201,7 +201,7 @@ explorer-test: ## try the explorer page in headless Chromium
 	+@$(COMPILE) all
 	@tests/explorer/run
 
-lint: ## compile with clang without warnings, clang-tidy, cppcheck
+lint: ## compile with clang without warnings, clang-tidy, cppcheck, shellcheck
 	@scripts/packages build test lint
 	@scripts/lint
 

@@ -19,7 +19,7 @@ check() { # name, command...
 }
 
 sanitizers=()
-[ "${MODE:-release}" != asan ] || sanitizers=(-fsanitize=address,undefined)
+[ "${MODE:-release}" != asan ] || sanitizers=(-fsanitize=address -fsanitize=undefined)
 
 compile() {
 	# shellcheck disable=SC2046 # pkg-config's words are meant to be split

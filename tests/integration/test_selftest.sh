@@ -1,6 +1,7 @@
 #!/bin/bash
 # The filter in front of the HTTP library stands there by the linker's favour: a program that was linked without it
 # refuses to serve. The variants are built with the tests (UNSOUND in the Makefile).
+# shellcheck disable=SC2034  # FRICTIOND is for start_server
 . "$(dirname "$0")/lib.sh"
 unsound=$ROOT/build/${MODE:-release}/tests/unsound
 
