@@ -168,7 +168,8 @@ static bool have_team(struct srv_http *http)
 	return size > 0;
 }
 
-static bool make_pools(struct srv_http *http, const struct srv_options *options)
+/* Pools and tables. */
+static bool take_memory(struct srv_http *http, const struct srv_options *options)
 {
 	const size_t warm_bytes = (size_t)options->pool_bytes;
 	http->body_pool = api_pool_create(warm_bytes / 4, NULL);
@@ -196,7 +197,7 @@ static bool start_threads(struct srv_http *http, const struct srv_options *optio
 
 static bool start(struct srv_http *http, const struct srv_options *options)
 {
-	if (!make_pools(http, options)) {
+	if (!take_memory(http, options)) {
 		srv_log(SRV_ERROR, "there is not enough memory to start");
 		return false;
 	}
