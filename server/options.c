@@ -47,7 +47,7 @@ static const struct option table[] = {
 	{"max-contacts", "N", COUNT, "10000000", NULL, 1, 1000000000, AT(max_contacts), "contacts in a request; over it: 413"},
 	{"max-vertices", "N", COUNT, "50000000", NULL, 1, 1000000000, AT(max_vertices), "vertices in a request; over it: 413"},
 	{"memory-bytes", "BYTES", BYTES, NULL,
-	 "3/4 of what the connections (72 KiB each) leave of the memory of the machine or its container", 16 * M, 1024 * G,
+	 "3/4 of what the connections (88 KiB each) leave of the memory of the machine or its container", 16 * M, 1024 * G,
 	 AT(memory_bytes), "memory of all requests together: bodies, documents, contacts, results, answers; over it: 503, alone: 413"},
 	{"connections", "N", COUNT, NULL, "1024, or as many as the limit on open files has room for", 1, 65536, AT(connections), "connections open at one time; over it: 503"},
 	{"connections-per-address", "N", COUNT, NULL, "as many as connections", 1, 65536, AT(connections_per_address),

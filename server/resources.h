@@ -7,7 +7,7 @@
 
 enum {
 	SRV_SPARE_FILES = 64,           /* that a process has open beside its connections, and some to spare */
-	SRV_CONNECTION_BYTES = 72 << 10 /* that a connection may hold beside the memory of requests: heads, mostly */
+	SRV_CONNECTION_BYTES = 88 << 10 /* that a connection may hold beside the memory of requests: heads, its TLS session */
 };
 
 /* >= 1 */

@@ -441,7 +441,7 @@ def test_deadline_while_reading_and_printing(server_with, what):
         "a function and its answer": lambda: ("/v1/functions/smooth_friction_f0", "application/vnd.frictiond.frame", framed(
             {"y": {"dtype": "f64", "shape": [n], "offset": 0}, "eps_v": 1.5}, 8 * n))}[what]()
     connection = Connection(base)
-    connection.send(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: %s\r\nAccept: application/json\r\n"
+    connection.send(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nAccept: application/json\r\n"
                     b"Content-Length: %d\r\n\r\n" % (path.encode(), media.encode(), len(body)))
     time.sleep(1.2)
     connection.send(body)

@@ -261,7 +261,7 @@ def test_memory_has_a_limit(server_with):
     assert metrics(base)["frictiond_memory_limit_bytes"] == 32 << 20
     assert ask(base + "/v1/evaluate", body)[0] == 413
     with socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1]))) as holder:
-        holder.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (31 << 20) + b" " * (25 << 20))
+        holder.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (31 << 20) + b" " * (25 << 20))
         assert eventually(lambda: metrics(base)['frictiond_memory_bytes{kind="requests"}'] >= 25 << 20)
         assert ask(base + "/v1/evaluate", json.dumps(large(20000)).encode())[0] == 503
         assert eventually(lambda: metrics(base)['frictiond_rejected_total{reason="memory"}']) == 1

@@ -369,7 +369,7 @@ def test_memory_is_taken(server_with):
     base, tree = server_with("--memory-bytes", "64M"), "[" + "{}," * 150000 + "{}]"
     assert ask(base, evaluate(tree))[0] == 422
     with socket.create_connection(address(base)) as holder:
-        holder.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: 40000000\r\n\r\n" + b" " * 30000000)
+        holder.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 40000000\r\n\r\n" + b" " * 30000000)
         answer = eventually(lambda: (answer := ask(base, evaluate(tree)))[0] == 503 and answer)
     check(OTHERS[4], *answer)
 

@@ -306,7 +306,7 @@ static void test_memory_beside_connections(void **state)
 	const long long available = srv_available_memory();
 	for (int i = 0; i < 3; i++) {
 		struct reading reading = read_options(connections[i], NULL);
-		const long long held = reading.options.connections * (72 << 10);
+		const long long held = reading.options.connections * (88 << 10);
 		const long long left = held < available / 2 ? available - held : available / 2;
 		assert_int_equal(reading.start, SRV_START);
 		assert_int_equal(reading.options.memory_bytes, left / 4 * 3);
