@@ -17,6 +17,7 @@ struct srv_reader {
 	int fd;
 	bool tls, ended;
 	bool greeted;         /* the TLS handshake is over */
+	size_t n_unheard;     /* bytes of TLS from the socket since those that came to be bytes of HTTP */
 	char *held;           /* [out.n] what has been read and not been taken yet, NULL if nothing */
 	struct srv_wire_out out; /* of held */
 	long long patience_ms;
@@ -24,7 +25,12 @@ struct srv_reader {
 	size_t n_began;
 };
 
-enum { MOST_HELD = SRV_READER_MOST + SRV_WIRE_HEAD + SRV_WIRE_EXTRA, MOST_FILES = 1 << 20, LEAST_READ = 1 << 10 };
+enum {
+	MOST_HELD = SRV_READER_MOST + SRV_WIRE_HEAD + SRV_WIRE_EXTRA,
+	MOST_FILES = 1 << 20,
+	LEAST_READ = 1 << 10,
+	MOST_UNHEARD = 32 << 10, /* a handshake has some 2 kB, a record 18 kB */
+};
 
 /* What one read works in. Only threads that read have it, since static thread-local memory would be every thread's. */
 struct workspace {
@@ -230,12 +236,24 @@ static ssize_t from_socket(struct srv_reader *reader, void *session, char *bytes
 	return recvfrom(reader->fd, bytes, n, 0, NULL, NULL);
 }
 
-/* In the library's place. recvfrom() with no address is what recv() is defined to be. */
+/* GnuTLS keeps a message of a handshake until all of it is there, 16 MiB if it says so. A client that goes on and on without
+ * getting to the point finds that its input is over. */
+static ssize_t from_socket_of_tls(struct srv_reader *reader, char *bytes, size_t n)
+{
+	const ssize_t got = reader->n_unheard <= MOST_UNHEARD ? recvfrom(reader->fd, bytes, n, 0, NULL, NULL) : 0;
+	if (got > 0)
+		reader->n_unheard += (size_t)got;
+	return got;
+}
+
+/* In the place of the library, and of GnuTLS. recvfrom() with no address is what recv() is defined to be. */
 ssize_t recv(int fd, void *bytes, size_t n, int flags)
 {
 	struct srv_reader *reader = reader_of(fd);
-	if (!reader || reader->tls || flags)
+	if (!reader || flags)
 		return recvfrom(fd, bytes, n, flags, NULL, NULL);
+	if (reader->tls)
+		return from_socket_of_tls(reader, bytes, n);
 	return read_filtered(reader, from_socket, NULL, bytes, n);
 }
 
@@ -243,12 +261,14 @@ static ssize_t from_tls(struct srv_reader *reader, void *session, char *bytes, s
 {
 	static _Atomic(ssize_t (*)(void *, void *, size_t)) real;
 	ssize_t (*call)(void *, void *, size_t) = atomic_load(&real);
-	(void)reader;
 	if (!call) {
 		*(void **)(void *)&call = dlsym(RTLD_NEXT, "gnutls_record_recv");
 		atomic_store(&real, call);
 	}
-	return call ? call(session, bytes, n) : GNUTLS_E_INTERNAL_ERROR;
+	const ssize_t got = call ? call(session, bytes, n) : GNUTLS_E_INTERNAL_ERROR;
+	if (got > 0 && reader)
+		reader->n_unheard = 0;
+	return got;
 }
 
 /* In the library's place. */

@@ -640,6 +640,19 @@ def test_what_goes_wrong_in_a_handshake_leaves_nothing(serve, certificates):
     check_idle(server, 0.5, 0.1)
 
 
+def test_a_handshake_without_end_is_given_up_at_once(serve, certificates):
+    """GnuTLS would keep a message of 16 MiB until all of it is there, or --receive-seconds are over."""
+    server = serve(*tls_options(certificates["a"]))
+    record = b"\x16\x03\x01" + struct.pack(">H", 16384)
+    message = b"\x01\xff\xff\xff\x03\x03" + (1 << 20) * b"a"
+    with socket.create_connection((server.host, server.port)) as s:
+        s.settimeout(60)
+        with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+            for i in range(0, 1 << 20, 16384):
+                s.sendall(record + message[i:i + 16384])
+        assert ended(s)
+
+
 def test_stops_with_handshakes_under_way(https):
     server, context = https
     assert ask(server.connect(context), "GET", "/healthz")[0] == 200
