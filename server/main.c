@@ -78,10 +78,10 @@ static void wake_main(void)
 }
 
 /* The usual soft limit of 1024 files is less than 1024 connections need. */
-static void allow_files(long long connections)
+static void allow_files(long long connections, long long io_threads)
 {
 	struct rlimit limit;
-	rlim_t wanted = (rlim_t)connections + SRV_SPARE_FILES;
+	rlim_t wanted = (rlim_t)(connections + srv_files_beside(io_threads));
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
 		return;
 	limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > wanted ? wanted : limit.rlim_max;
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
-	allow_files(options.connections);
+	allow_files(options.connections, options.io_threads);
 	if (!srv_gate_open(&gate, &options, stderr))
 		return SRV_CODE_BAD;
 	const int code = serve(&options, &gate, &signals);

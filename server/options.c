@@ -620,6 +620,17 @@ static bool are_hosts(const char *hosts, FILE *err)
 	return false;
 }
 
+static void settle_connections(struct srv_options *options)
+{
+	const long long available = srv_available_connections(options->io_threads);
+	if (options->connections == 0)
+		options->connections = available < 1024 ? available : 1024;
+	if (options->io_threads > options->connections)
+		options->io_threads = options->connections;
+	if (options->connections_per_address == 0)
+		options->connections_per_address = options->connections;
+}
+
 /* Automatic defaults, and what has to fit together. */
 static enum srv_start settle(struct srv_options *options, FILE *err)
 {
@@ -627,12 +638,7 @@ static enum srv_start settle(struct srv_options *options, FILE *err)
 		options->threads = srv_available_cpus();
 	if (options->io_threads == 0)
 		options->io_threads = srv_available_cpus() < 256 ? srv_available_cpus() : 256;
-	if (options->connections == 0)
-		options->connections = srv_available_connections() < 1024 ? srv_available_connections() : 1024;
-	if (options->io_threads > options->connections)
-		options->io_threads = options->connections;
-	if (options->connections_per_address == 0)
-		options->connections_per_address = options->connections;
+	settle_connections(options);
 	settle_bytes(options);
 	settle_memory(options);
 	return fits_queue(options, "max-json-bytes", options->max_json_bytes, err) &&

@@ -146,10 +146,16 @@ long long srv_available_memory(void)
 	return allowed > 0 ? allowed : 1LL << 30;
 }
 
-long long srv_available_connections(void)
+long long srv_files_beside(long long io_threads)
+{
+	return SRV_SPARE_FILES + SRV_IO_THREAD_FILES * io_threads;
+}
+
+long long srv_available_connections(long long io_threads)
 {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max >= INT_MAX)
 		return INT_MAX;
-	return limit.rlim_max > SRV_SPARE_FILES ? (long long)limit.rlim_max - SRV_SPARE_FILES : 1;
+	const long long files = (long long)limit.rlim_max, left = files - srv_files_beside(io_threads);
+	return left > files / 4 ? left : files / 4 > 0 ? files / 4 : 1;
 }

@@ -6,7 +6,8 @@
 #define SERVER_RESOURCES_H
 
 enum {
-	SRV_SPARE_FILES = 64,           /* that a process has open beside its connections, and some to spare */
+	SRV_SPARE_FILES = 128,          /* that a process has open beside its connections: 64 that linger, and some to spare */
+	SRV_IO_THREAD_FILES = 2,        /* that each thread of the library has open: to wait, and to be woken */
 	SRV_CONNECTION_BYTES = 88 << 10 /* that a connection may hold beside the memory of requests: heads, its TLS session */
 };
 
@@ -14,8 +15,10 @@ enum {
 int srv_available_cpus(void);
 /* Bytes, > 0 */
 long long srv_available_memory(void);
-/* Connections that the hard limit on open files has room for, >= 1. */
-long long srv_available_connections(void);
+/* Files that have to be there beside the connections. */
+long long srv_files_beside(long long io_threads);
+/* Connections that the hard limit on open files has room for, >= 1; a quarter of it where it is very low. */
+long long srv_available_connections(long long io_threads);
 
 /**
  * The tightest quota on the way from a process's cgroup to the root: CPUs rounded up, memory in bytes.

@@ -255,6 +255,23 @@ def test_reload(serve, tokens):
     assert ask(connection, "GET", "/v1/info", HUB)[0] == 200
 
 
+def test_there_are_files_left_when_all_places_are_taken(serve, tokens):
+    """For saying so to who comes then, for those who linger afterwards, and for reading the tokens again."""
+    server = serve("--tokens", tokens, "--connections", 100, "--io-threads", 40,
+                   command=("sh", "-c", 'ulimit -Sn 64; exec "$@"', "sh"))
+    with contextlib.ExitStack() as stack:
+        def connect():
+            s = stack.enter_context(socket.create_connection((server.host, server.port)))
+            s.settimeout(60)
+            return s
+
+        for _ in range(100):
+            connect()
+        assert [connect().recv(12) for _ in range(70)] == 70 * [b"HTTP/1.1 503"]
+        write_tokens(tokens, f"hub {HUB}\n")
+        server.hang_up("tokens read: 1")
+
+
 def test_nothing_to_reload(serve):
     server = serve()
     server.hang_up("no tokens and no certificate")

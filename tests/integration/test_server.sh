@@ -275,8 +275,9 @@ test_connections_and_files() {
 	local limit # 1024 is what most systems allow
 	for limit in "$(ulimit -Hn)" 1024 100 10; do
 		limit=${limit/unlimited/65536}
-		is "--connections: with $limit files" "$(ulimit -n "$limit" && "$FRICTIOND" --print-config | grep '^connections = ')" \
-			"connections = $((limit >= 1088 ? 1024 : limit > 64 ? limit - 64 : 1))"
+		is "--connections: with $limit files" \
+			"$(ulimit -n "$limit" && "$FRICTIOND" --io-threads 2 --print-config | grep '^connections = ')" \
+			"connections = $((limit >= 1156 ? 1024 : limit > 176 ? limit - 132 : limit / 4))"
 	done
 	rm -f "$WORK/stdout"
 	mkfifo "$WORK/stdout"

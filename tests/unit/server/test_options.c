@@ -76,7 +76,8 @@ static void test_defaults(void **state)
 	assert_int_equal(reading.options.port, 8080);
 	assert_int_equal(reading.options.max_json_bytes, 256LL << 20);
 	assert_int_equal(reading.options.max_answer_bytes, 4LL << 30);
-	assert_int_equal(reading.options.connections, srv_available_connections() < 1024 ? srv_available_connections() : 1024);
+	const long long available = srv_available_connections(srv_available_cpus());
+	assert_int_equal(reading.options.connections, available < 1024 ? available : 1024);
 	assert_int_equal(reading.options.drain_seconds, 30);
 	assert_int_equal(reading.options.log_level, SRV_INFO);
 	assert_null(reading.options.tokens);
