@@ -104,16 +104,16 @@ UNSOUND_LIBS = $(SERVER_LIBS:-lmicrohttpd=$@.a)
 LIBRARY = $(shell $(CC) -print-file-name=libmicrohttpd.a)
 $(B)/tests/unsound/without_%: $(B)/server/reader.c.o $(UNSOUND_PARTS)
 	@mkdir -p $(@D)
-	objcopy --localize-symbol=$* $< $@.o
-	$(CC) $(LDFLAGS) $@.o $(filter-out $<,$^) -o $@ $(SERVER_LIBS)
+	@objcopy --localize-symbol=$* $< $@.o
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $@.o $(filter-out $<,$^) -o $@ $(SERVER_LIBS)
 $(B)/tests/unsound/beside_%: $(B)/tests/integration/beside.c.o $(B)/server/reader.c.o $(UNSOUND_PARTS)
 	@mkdir -p $(@D)
-	objcopy --redefine-sym $*=beside_$* $(LIBRARY) $@.a
-	$(CC) $(LDFLAGS) $^ -o $@ $(UNSOUND_LIBS)
+	@objcopy --redefine-sym $*=beside_$* $(LIBRARY) $@.a
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(UNSOUND_LIBS)
 $(B)/tests/unsound/static: $(B)/server/reader.c.o $(UNSOUND_PARTS)
 	@mkdir -p $(@D)
-	cp $(LIBRARY) $@.a
-	$(CC) $(LDFLAGS) $^ -o $@ $(UNSOUND_LIBS)
+	@cp $(LIBRARY) $@.a
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(UNSOUND_LIBS)
 
 BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a

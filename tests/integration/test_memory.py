@@ -161,7 +161,7 @@ def test_memory_of_many_bodies_goes_back(serving):
     for connection in connections:
         connection.sendall(head(130000) + b" " * 129999)
     eventually(lambda: held(base) >= 900 * 130000)
-    assert resident_bytes(process) > before + 900 * 130000
+    eventually(lambda: resident_bytes(process) > before + 900 * 128000)  # held when a quarter has arrived
     for connection in connections:
         connection.close()
     await_nothing_held(base)
