@@ -7,21 +7,22 @@ struct side {
 	int n;
 	const int32_t *vertices; /* NULL: the plane */
 	double a, b;
-	double uncertainty;      /* of a and b */
+	double off[2];           /* how far a and b may be off */
 };
 
-static void sides(enum fric_type type, const int32_t *v, const double beta[2], double uncertainty, struct side side[2])
+static void sides(enum fric_type type, const int32_t *v, const double beta[2], const double off[2], struct side side[2])
 {
 	static const int first_size[FRIC_N_TYPES] = {1, 1, 2, 1, 1};
 	const int n = first_size[type];
-	side[0] = (struct side){.n = n, .vertices = v, .uncertainty = uncertainty};
-	side[1] = (struct side){.n = fric_stencil_size(type) - n,
-	                        .vertices = type == FRIC_PLANE_VERTEX ? NULL : v + n,
-	                        .uncertainty = uncertainty};
-	if (type == FRIC_EDGE_EDGE)
+	side[0] = (struct side){.n = n, .vertices = v};
+	side[1] = (struct side){.n = fric_stencil_size(type) - n, .vertices = type == FRIC_PLANE_VERTEX ? NULL : v + n};
+	if (type == FRIC_EDGE_EDGE) {
 		side[0].a = beta[0], side[1].a = beta[1];
-	else
+		side[0].off[0] = off[0], side[1].off[0] = off[1];
+	} else {
 		side[1].a = beta[0], side[1].b = beta[1];
+		side[1].off[0] = off[0], side[1].off[1] = off[1];
+	}
 }
 
 /* In differences, so that equal values give that value exactly. */
@@ -35,16 +36,19 @@ static double interpolate(const struct side *s, const double x[3])
 	return value;
 }
 
-/* Each term of an interpolation is rounded up to four times; among subnormal numbers that has a size of its own. */
+/* Each term of an interpolation, x0 or a difference times its weight, is rounded up to four times; among subnormal
+ * numbers that has a size of its own. */
 static const long double rounding = 0x1p-51L, underflow = 0x1p-1070L;
 
 /* How far off it may be, for values that may be off themselves. */
 static long double interpolation_error(const struct side *s, const double x[3], const long double error[3])
 {
-	const long double weight[3] = {1, fabsl(s->a), fabsl(s->b)}, first = fabsl(x[0]) * rounding + error[0];
-	long double sum = first + underflow;
-	for (int i = 1; i < s->n; i++)
-		sum += weight[i] * (fabsl(x[i]) * rounding + error[i] + first) + s->uncertainty * fabsl((long double)x[i] - x[0]);
+	const long double a = s->a, b = s->b, weight[3] = {1 - a - b, a, b};
+	long double sum = fabsl(x[0]) * rounding + fabsl(weight[0]) * error[0] + underflow;
+	for (int i = 1; i < s->n; i++) {
+		const long double difference = fabsl((long double)x[i] - x[0]);
+		sum += difference * (fabsl(weight[i]) * rounding + s->off[i - 1]) + fabsl(weight[i]) * error[i];
+	}
 	return sum;
 }
 
@@ -162,8 +166,8 @@ static double without_rounding(const struct fric_friction *f, const struct side 
 }
 
 enum fric_code fric_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
-                                         const int32_t *stencil, const double closest_point[2], double uncertainty,
-                                         double mu[2])
+                                         const int32_t *stencil, const double closest_point[2],
+                                         const double uncertainty[2], double mu[2])
 {
 	struct side side[2];
 	sides(type, stencil, closest_point, uncertainty, side);

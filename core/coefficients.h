@@ -11,12 +11,12 @@
  * @param friction       source other than FRIC_MU_NONE
  * @param stencil        [k] vertices
  * @param closest_point  [2] as in lagged contacts
- * @param uncertainty    how far off either of the closest point's coordinates may be
+ * @param uncertainty    [2] how far off the closest point's coordinates may be
  * @param mu             set to (mu_s, mu_k)
  * @return FRIC_OK, FRIC_E_NEGATIVE_COEFFICIENT or FRIC_E_NOT_FINITE
  */
 enum fric_code fric_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
-                                         const int32_t *stencil, const double closest_point[2], double uncertainty,
-                                         double mu[2]);
+                                         const int32_t *stencil, const double closest_point[2],
+                                         const double uncertainty[2], double mu[2]);
 
 #endif

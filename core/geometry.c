@@ -288,9 +288,9 @@ enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double 
 /* Eight roundings. */
 static const long double uncertain = 0x1p-50L;
 
-double fric_given_uncertainty(const double closest_point[2])
+double fric_given_uncertainty(double coordinate)
 {
-	return (double)(uncertain * (1 + fabsl(closest_point[0]) + fabsl(closest_point[1])));
+	return (double)(uncertain * (1 + fabsl(coordinate)));
 }
 
 static long double long_length(const long double x[3])

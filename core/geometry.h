@@ -23,14 +23,15 @@ enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double 
                                      bool precise, struct fric_geometry *geometry);
 
 /**
- * How far off the coordinates of a closest point may be, as positions (or the point itself, if it is given) are rounded to
- * doubles, and so is what is computed from them; to the first order, in the worst case (docs/physics.md 3).
+ * How far off either coordinate of a closest point may be, as positions are rounded to doubles, and so is what is computed
+ * from them; to the first order, in the worst case (docs/physics.md 3).
  * @param type      one with a closest point, not degenerate
  * @param distance  of the same contact
  */
 double fric_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                 const double closest_point[2], double distance);
-double fric_given_uncertainty(const double closest_point[2]);
+/* The same for a coordinate that is given. */
+double fric_given_uncertainty(double coordinate);
 
 /* Tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */
 void fric_plane_basis(int dim, const double *normal, double tangent_basis[6]);

@@ -272,15 +272,18 @@ static void find_normal_forces(struct drafts *d)
 }
 
 /* A given closest point is a result of somebody's rounding, too. */
-static double closest_point_uncertainty(const struct drafts *d, const int32_t *vertices, const double closest_point[2],
-                                        double distance)
+static void closest_point_uncertainty(const struct drafts *d, const int32_t *vertices, const double closest_point[2],
+                                      double distance, double uncertainty[2])
 {
 	const double *p[FRIC_MAX_STENCIL] = {0};
+	for (int m = 0; m < 2; m++)
+		uncertainty[m] = fric_given_uncertainty(closest_point[m]);
 	if (d->group->tangent_basis.data)
-		return fric_given_uncertainty(closest_point);
+		return;
 	for (int v = 0; v < fric_stencil_size(d->span.type); v++)
 		p[v] = d->task->batch->positions + (size_t)vertices[v] * (size_t)d->task->batch->dim;
-	return fric_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, distance);
+	uncertainty[0] = uncertainty[1] =
+		fric_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, distance);
 }
 
 /* From the friction of the batch. How certain a closest point is matters only to a coefficient below zero. */
@@ -291,10 +294,11 @@ static enum fric_code common_coefficients(const struct drafts *d, size_t j, doub
 	const size_t at = d->span.begin + j;
 	const int32_t *vertices = d->group->vertices + (d->first + j) * (size_t)fric_stencil_size(d->span.type);
 	const double beta[2] = {c->closest_point[0][at], c->closest_point[1][at]};
-	const enum fric_code code = fric_contact_coefficients(f, d->span.type, vertices, beta, 0, mu);
+	double uncertainty[2] = {0};
+	const enum fric_code code = fric_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
 	if (code != FRIC_E_NEGATIVE_COEFFICIENT || fric_closest_point_size(d->span.type) == 0)
 		return code;
-	const double uncertainty = closest_point_uncertainty(d, vertices, beta, c->distance[at]);
+	closest_point_uncertainty(d, vertices, beta, c->distance[at], uncertainty);
 	return fric_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
 }
 
