@@ -2,12 +2,17 @@
 
 #include "linger.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { IDLE_SECONDS = 60 }; /* between requests */
+enum {
+	IDLE_SECONDS = 60,        /* between requests */
+	UNSENT_BYTES = 256 << 10, /* of answers that the system holds for one connection, beside those on their way */
+};
 
 int srv_socket_of(struct MHD_Connection *connection)
 {
@@ -139,11 +144,20 @@ static void enter_or_send_away(struct srv_http *http, int fd, const struct socka
 	}
 }
 
+/* What a client does not read waits with us, where it counts and has its time, and not in the system's buffers, which grow
+ * to megabytes each. A socket that is none of TCP's has no such option. */
+static void bound_system_buffer(int fd)
+{
+	const int bytes = UNSENT_BYTES;
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+}
+
 /* The library gives connections to its threads in turn, by the number of the file. */
 void srv_add_connection(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	struct srv_http *http = closure;
 	sweep_out(http, fd);
+	bound_system_buffer(fd);
 	if (atomic_load(&http->n_connections) >= http->most_connections)
 		send_away(http, fd, address, 503, "There are as many connections as the server takes; try again soon.");
 	else if (!srv_addresses_add(http->addresses, address))

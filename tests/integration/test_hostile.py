@@ -163,6 +163,20 @@ def test_pipelined_answers_have_to_be_taken(server_with):
         sender.join()
 
 
+def test_answers_wait_where_they_count(server_with):
+    """Not in the system's buffers, which would take megabytes for each client that reads nothing. What the client's own
+    have room for is not held."""
+    base = server_with("--send-seconds", "3600", "--drain-seconds", "0")
+    connections = [connect(base, receive_buffer=1 << 17) for _ in range(4)]
+    for connection in connections:
+        send(connection, big_request(3000))
+        assert connection.recv(1) == b"H"
+    time.sleep(0.5)  # in which the system would have taken it all
+    assert metric(base, 'frictiond_memory_bytes{kind="requests"}') > len(connections) << 20
+    for connection in connections:
+        connection.close()
+
+
 def test_time_for_an_answer_grows_with_its_size(server_with):
     """Some 10 MB have ten seconds more: a client that begins a second late gets them all."""
     def attempt(seconds):
