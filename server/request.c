@@ -108,18 +108,33 @@ static enum MHD_Result begin(struct request *request, const char *method)
 
 /* ---- the body ---- */
 
+static void refuse_length(struct request *request, const char *limit, size_t bytes)
+{
+	char detail[128];
+	snprintf(detail, sizeof detail, "The body is longer than %s %zu bytes.", limit, bytes);
+	srv_refuse(request, 413, detail);
+}
+
+/* However often it comes again. */
+static bool never_fits(const struct request *request)
+{
+	const size_t announced = request->announced > 0 ? (size_t)request->announced : 0;
+	const size_t bytes = announced > request->received ? announced : request->received;
+	return api_pool_block_bytes(request->http->body_pool, bytes) > request->http->budget.most_bytes;
+}
+
 static void take(struct request *request, const char *bytes, size_t n)
 {
-	char detail[96];
-	size_t limit = request->admitted.max_body_bytes;
-	enum srv_append result =
+	const size_t limit = request->admitted.max_body_bytes;
+	const enum srv_append result =
 		srv_body_append(&request->body, request->http->admission, bytes, n, request->announced, limit);
 	if (result == SRV_APPENDED)
 		return;
 	srv_body_free(&request->body, request->http->admission);
-	snprintf(detail, sizeof detail, "The body is longer than the limit of %zu bytes.", limit);
 	if (result == SRV_OVER_LIMIT)
-		srv_refuse(request, 413, detail);
+		refuse_length(request, "the limit of", limit);
+	else if (never_fits(request))
+		refuse_length(request, "the memory of all requests together,", request->http->budget.most_bytes);
 	else
 		srv_reject(request, SRV_REJECTED_MEMORY, 503, "The memory for large requests is taken; try again soon.");
 }

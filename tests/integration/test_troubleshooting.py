@@ -274,7 +274,8 @@ OPTIONS = {
     "the answer would be longer than the limit of 500 bytes": (["--max-answer-bytes", "500"], THREE),
     "the request takes more memory than the limit of 16777216 bytes for all requests together (--memory-bytes)":
         (["--memory-bytes", "16777216"], MANY),
-    "The memory for large requests is taken; try again soon.": (["--memory-bytes", "16777216"], " " * 30_000_000),
+    "The body is longer than the memory of all requests together, 16777216 bytes.":
+        (["--memory-bytes", "16777216"], " " * 30_000_000),
 }
 CONNECTIONS = {
     "There are as many connections as the server takes; try again soon.": "--connections",
@@ -286,7 +287,8 @@ TOKENS = {
 }
 OTHERS = ["The request did not arrive in time.", "The deadline of 1 seconds has passed.",
           "The server is draining: it finishes what is under way and stops.", "The queue is full; try again soon.",
-          "not enough memory for this request now"]
+          "not enough memory for this request now",
+          "The memory for large requests is taken; try again soon."]
 
 
 def test_the_page_quotes_what_is_provoked_here():
@@ -372,6 +374,15 @@ def test_memory_is_taken(server_with):
         holder.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 40000000\r\n\r\n" + b" " * 30000000)
         answer = eventually(lambda: (answer := ask(base, evaluate(tree)))[0] == 503 and answer)
     check(OTHERS[4], *answer)
+
+
+def test_memory_is_taken_by_another_body(server_with):
+    base, body = server_with("--memory-bytes", "64M"), " " * 30_000_000
+    assert ask(base, evaluate(body))[0] == 400
+    with socket.create_connection(address(base)) as holder:
+        holder.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 40000000\r\n\r\n" + b" " * 39000000)
+        answer = eventually(lambda: (answer := ask(base, evaluate(body)))[0] == 503 and answer)
+    check(OTHERS[5], *answer)
 
 
 def test_full_queue(server_with):
