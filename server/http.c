@@ -19,13 +19,15 @@
 enum { N_LATER_THREADS = 1 };    /* the acceptor's, which is started when all others are there */
 enum { SPARE_CONNECTIONS = 32 }; /* that are out of the table while the library is still closing them */
 enum {
-	CONNECTION_MEMORY = 46 << 10, /* of head and body in transit; cleared for every request. No read is longer */
+	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit. No read is longer */
 	RECORD = 64,                  /* what the library keeps of a header line or an argument */
-	OWN_HEAD = 4 << 10,           /* the longest head of our answers */
+	OWN_HEAD = 2 << 10,           /* more than the head of an answer takes */
 };
 _Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST, "no read is longer than the reader's buffer");
-_Static_assert((int)CONNECTION_MEMORY >= (int)SRV_WIRE_HEAD + (int)SRV_WIRE_FIELDS * (int)RECORD + (int)OWN_HEAD +
-               (int)API_MAX_PARTS * (int)sizeof(struct MHD_IoVec), "the longest head fits, and its answer beside it");
+/* Hardly more: the library clears all of it for every request, which beyond the first-level cache shows in the rate of
+ * small ones. An answer in parts needs room for their list as well, which the longest head of all does not leave. */
+_Static_assert((int)CONNECTION_MEMORY >= (int)SRV_WIRE_HEAD + (int)SRV_WIRE_FIELDS * (int)RECORD + (int)OWN_HEAD,
+               "the longest head fits, and the head of its answer beside it");
 _Static_assert((int)CONNECTION_MEMORY + (int)SRV_WIRE_HEAD + 4096 <= (int)SRV_CONNECTION_BYTES,
                "what the library has, a head that is held back, and what is known of the connection");
 
