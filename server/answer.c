@@ -152,6 +152,7 @@ enum MHD_Result srv_answer(struct request *request)
 	struct api_response *response = request->response;
 	request->response = NULL;
 	request->answered = true;
+	srv_reader_keep_end(request->reader, false);
 	if (!response)
 		return MHD_NO;
 	request->status = response->status;

@@ -117,6 +117,7 @@ static void submit(struct request *request)
 	request->job.finish = resume;
 	request->job.abandoned = is_abandoned;
 	clock_gettime(CLOCK_MONOTONIC, &request->queued);
+	srv_reader_keep_end(request->reader, true); /* until srv_answer */
 	MHD_suspend_connection(request->connection); /* before submit: the worker may resume it at once */
 	srv_admission_submit(request->http->admission, &request->job);
 }

@@ -16,6 +16,7 @@ struct srv_reader {
 	struct srv_wire wire;
 	int fd;
 	bool tls, ended;
+	bool keeps_end;       /* see srv_reader_keep_end */
 	bool greeted;         /* the TLS handshake is over */
 	size_t n_unheard;     /* bytes of TLS from the socket since those that came to be bytes of HTTP */
 	char *held;           /* [out.n] what has been read and not been taken yet, NULL if nothing */
@@ -117,6 +118,11 @@ bool srv_reader_holds_head(const struct srv_reader *reader)
 bool srv_reader_ended(const struct srv_reader *reader)
 {
 	return reader->ended;
+}
+
+void srv_reader_keep_end(struct srv_reader *reader, bool keep)
+{
+	reader->keeps_end = keep;
 }
 
 static long long now_ms(void)
@@ -230,6 +236,14 @@ static ssize_t read_filtered(struct srv_reader *reader, source *read, void *sess
 	return read_through_filter(reader, read, session, bytes, n);
 }
 
+static ssize_t told(const struct srv_reader *reader, ssize_t got)
+{
+	if (got != 0 || !reader->keeps_end)
+		return got;
+	errno = EAGAIN;
+	return reader->tls ? GNUTLS_E_AGAIN : -1;
+}
+
 static ssize_t from_socket(struct srv_reader *reader, void *session, char *bytes, size_t n)
 {
 	(void)session;
@@ -254,7 +268,7 @@ ssize_t recv(int fd, void *bytes, size_t n, int flags)
 		return recvfrom(fd, bytes, n, flags, NULL, NULL);
 	if (reader->tls)
 		return from_socket_of_tls(reader, bytes, n);
-	return read_filtered(reader, from_socket, NULL, bytes, n);
+	return told(reader, read_filtered(reader, from_socket, NULL, bytes, n));
 }
 
 static ssize_t from_tls(struct srv_reader *reader, void *session, char *bytes, size_t n)
@@ -277,7 +291,8 @@ ssize_t gnutls_record_recv(gnutls_session_t session, void *bytes, size_t n)
 	struct srv_reader *reader = reader_of(gnutls_transport_get_int(session));
 	if (reader)
 		reader->greeted = true;
-	return reader ? read_filtered(reader, from_tls, session, bytes, n) : from_tls(NULL, session, bytes, n);
+	return reader ? told(reader, read_filtered(reader, from_tls, session, bytes, n))
+	              : from_tls(NULL, session, bytes, n);
 }
 
 /* In the library's place. Under TLS it does not ask the socket for more while this says that there is more. */

@@ -45,5 +45,11 @@ bool srv_reader_holds_head(const struct srv_reader *reader);
 bool srv_reader_is_late(const struct srv_reader *reader);
 /* The client has closed its sending side. */
 bool srv_reader_ended(const struct srv_reader *reader);
+/**
+ * The library closes a connection when it reads the end of the stream, although it owes an answer to a whole request. So
+ * from a request that is computed until its answer is there, the end is not told: nothing has arrived. On the thread that
+ * reads.
+ */
+void srv_reader_keep_end(struct srv_reader *reader, bool keep);
 
 #endif

@@ -317,6 +317,22 @@ def test_half_closed_peer_is_answered(connect):
         assert connection.is_closed()
 
 
+def test_half_closed_peers_in_the_queue_are_answered(connect):
+    """The end of their input arrives while they wait for their turn, or are computed."""
+    body = json.dumps({"dim": 2, "velocities": [[1, 2]], "friction": {"mu": 0.3, "eps_v": 1e-3}, "collisions": {
+        "plane_vertex": {"vertices": [0] * 2000, "normal_force": 1, "plane_normal": [0, 1]}}}).encode()
+    request = b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
+        len(body), body)
+    for _ in range(3):
+        connections = [connect() for _ in range(20)]
+        for connection in connections:
+            connection.send(request)
+            connection.socket.shutdown(socket.SHUT_WR)
+        for connection in connections:
+            check_answer(connection.answer(), 200)
+            assert connection.is_closed()
+
+
 def test_expect_continue(connect):
     connection = connect()
     connection.send(POST + LENGTH + b"Expect: 100-continue\r\n\r\n")

@@ -208,9 +208,31 @@ static void test_started_twice(void **state)
 	close_line(line);
 }
 
+/* The library closes where it reads the end, whether it owes an answer or not. */
+static void test_the_end_is_kept(void **state)
+{
+	struct line *line = open_line(60);
+	char byte;
+	(void)state;
+	say(line, GET, strlen(GET));
+	listen_to(line, 4096);
+	heard(line, GET, strlen(GET));
+	shutdown(line->client, SHUT_WR);
+	srv_reader_keep_end(line->reader, true);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(recv(line->server, &byte, 1, 0), -1);
+		assert_int_equal(errno, EAGAIN);
+	}
+	assert_true(srv_reader_ended(line->reader));
+	srv_reader_keep_end(line->reader, false);
+	assert_int_equal(recv(line->server, &byte, 1, 0), 0);
+	close_line(line);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_end_is_kept),
 		cmocka_unit_test(test_half_a_head_is_held),
 		cmocka_unit_test(test_nothing_is_lost_or_late),
 		cmocka_unit_test(test_end_with_data),
