@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import socket
 import struct
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import jsonschema
 import pytest
 
 import test_cases
-from conftest import ROOT
+from conftest import ROOT, eventually, metric
 from test_errors import GOOD, MUTATED, served, text_of  # noqa: F401
 from test_frame_format import FRAME, to_frame
 
@@ -464,15 +465,22 @@ def test_problems_of_the_server(server_with, tmp_path):
     tokens.chmod(0o600)
     for options, headers, status in ((['--tokens', str(tokens)], {}, 401), (['--tokens', str(tokens)], {
             'Authorization': 'Bearer y'}, 401), (['--max-json-bytes', '8'], {}, 413), (['--max-answer-bytes', '10'], {}, 413),
-            (['--memory-bytes', '16M', '--max-json-bytes', '1G'], {}, 503)):
-        address = urlsplit(server_with(*options))
+            (['--memory-bytes', '16M'], {}, 503)):
+        base = server_with(*options)
+        address = urlsplit(base)
         connection = http.client.HTTPConnection(address.hostname, address.port)
-        body = text_of(GOOD['given-mu']) + b' ' * (20 << 20 if status == 503 else 0)
+        if status == 503:
+            holder = socket.create_connection((address.hostname, address.port))
+            holder.sendall(b'POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n' % (14 << 20)
+                           + b' ' * (13 << 20))
+            eventually(lambda: metric(base, 'frictiond_memory_bytes{kind="requests"}') >= 13 << 20)
+        body = text_of(GOOD['given-mu']) + b' ' * (8 << 20 if status == 503 else 0)
         connection.request('POST', '/v1/evaluate', body, {'Content-Type': 'application/json', **headers})
         answer = connection.getresponse()
         assert answer.status == status
         judge('/v1/evaluate', 'post', status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
         connection.close()
+    holder.close()
 
 
 # --- examples ---------------------------------------------------------------------------------------------------------
