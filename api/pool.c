@@ -379,7 +379,7 @@ static void *resize(struct api_pool *pool, void *block, size_t bytes, size_t new
 {
 	if (!is_shifted(pool) && !is_mapped(pool, bytes) && !is_mapped(pool, new_bytes))
 		return realloc(block, new_bytes ? new_bytes : 1);
-	if (!is_mapped(pool, bytes) || !is_mapped(pool, new_bytes))
+	if (!block || !is_mapped(pool, bytes) || !is_mapped(pool, new_bytes))
 		return resize_by_copy(pool, block, bytes, new_bytes);
 	const size_t capacity = capacity_of(bytes), new_capacity = capacity_of(new_bytes);
 	if (new_capacity == capacity)
