@@ -33,12 +33,23 @@ static void load_block(const struct fric_contacts *c, struct span span, struct k
 	b->mu_aniso[1] = at(c->mu_aniso[1], span.begin);
 }
 
-static void spread(const struct fric_contacts *c, size_t i, const double f[2], struct kernel_block *b, size_t j)
+/* P diag(a) f */
+static void spread(const struct fric_contacts *c, size_t i, double f0, double f1, struct kernel_block *b, size_t j)
 {
 	double *const *p = c->tangent_basis;
-	const double f0 = *column_at(c->mu_aniso[0], i) * f[0], f1 = *column_at(c->mu_aniso[1], i) * f[1];
+	f0 *= *column_at(c->mu_aniso[0], i);
+	f1 *= *column_at(c->mu_aniso[1], i);
 	for (int d = 0; d < c->dim; d++)
 		b->force[d][j] = c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1;
+}
+
+/* The same where a product on the way may leave the doubles and come back. */
+static void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], struct kernel_block *b, size_t j)
+{
+	double *const *p = c->tangent_basis;
+	const long double f0 = *column_at(c->mu_aniso[0], i) * f[0], f1 = *column_at(c->mu_aniso[1], i) * f[1];
+	for (int d = 0; d < c->dim; d++)
+		b->force[d][j] = (double)(c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1);
 }
 
 /* A = along u u^T + across u' u'^T for u' at a right angle to u: no pole at rest, no cancellation; then diag(a) A diag(a). */
@@ -66,7 +77,7 @@ static bool run_scalar(const struct block_task *task, struct span span, size_t j
 	const struct fric_contacts *c = task->contacts;
 	const size_t i = span.begin + j;
 	struct slip slip;
-	double f[2] = {0};
+	long double f[2] = {0};
 	slip_of(c, span.type, i, task->velocities, &slip);
 	if (!slip_finite(&slip))
 		return false;
@@ -75,7 +86,10 @@ static bool run_scalar(const struct block_task *task, struct span span, size_t j
 	b->potential[j] = task->potentials ? slip_potential(c, i, &slip) : 0;
 	if (task->result == BLOCK_FORCE) {
 		slip_force(c, i, &slip, f);
-		spread(c, i, f, b, j);
+		if (slip.extreme || !has_unit_basis(c, i))
+			spread_extreme(c, i, f, b, j);
+		else
+			spread(c, i, (double)f[0], (double)f[1], b, j);
 	}
 	return true;
 }

@@ -6,8 +6,11 @@
 #ifndef FRIC_CONTACTS_H
 #define FRIC_CONTACTS_H
 
+#include <math.h>
+
 #include "fric.h"
 #include "kernels.h"
+#include "range.h"
 
 /* A field of all contacts. stride 0: one value for all, repeated FRIC_BLOCK times, so that a block can be read anywhere. */
 struct column {
@@ -60,9 +63,18 @@ static inline int fric_stencil_size_of(enum fric_type type)
 	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
 }
 
-/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h), velocity scaling,
- * bases and weights of moderate size; when in doubt, they are not. No sum of ordinary forces overflows, at any velocities. */
+/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h), velocity scaling
+ * and weights of moderate size, bases of about unit size; when in doubt, they are not. No sum of ordinary forces overflows, at any velocities. */
 bool contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
+
+/* Whether no entry of contact i's basis is above unit_basis (range.h). */
+static inline bool has_unit_basis(const struct fric_contacts *c, size_t i)
+{
+	bool all = true;
+	for (int e = 0; e < c->dim * (c->dim - 1) && !c->ordinary; e++)
+		all &= fabs(c->tangent_basis[e][i]) <= unit_basis;
+	return all;
+}
 
 /* Type of contact i. */
 static inline enum fric_type contact_type(const struct fric_contacts *c, size_t i)

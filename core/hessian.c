@@ -124,9 +124,28 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
 	return report_fault(contacts, parallel_phases(context, team_size(context, contacts->n), &phase, 1, &task), error);
 }
 
+/* The same where a product on the way may leave the doubles and come back. */
+static void extreme_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])
+{
+	double *const *p = contacts->tangent_basis;
+	const int dim = contacts->dim, m = dim - 1;
+	const double *a = inner + (size_t)fric_inner_size(dim) * i;
+	for (int r = 0; r < dim; r++) {
+		const long double x = p[m * r][i], y = m == 2 ? p[m * r + 1][i] : 0;
+		const long double ax = m == 2 ? a[0] * x + a[1] * y : a[0] * x, ay = m == 2 ? a[1] * x + a[2] * y : 0;
+		for (int s = r; s < dim; s++)
+			block[dim * r + s] = block[dim * s + r] =
+				(double)(ax * p[m * s][i] + (m == 2 ? ay * p[m * s + 1][i] : 0));
+	}
+}
+
 void hessian_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])
 {
 	double *const *p = contacts->tangent_basis;
+	if (!has_unit_basis(contacts, i)) {
+		extreme_core_block(contacts, inner, i, block);
+		return;
+	}
 	if (contacts->dim == 2) {
 		const double a = inner[i], x = p[0][i], y = p[1][i];
 		block[0] = a * x * x;

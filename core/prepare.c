@@ -531,21 +531,21 @@ static struct sizes column_sizes(struct column column, size_t begin, size_t end)
 	return (struct sizes){lowest, highest};
 }
 
-/* What forces are multiplied by besides. With the ranges of forces and coefficients it bounds them below 2^910. */
+/* What forces are multiplied by besides. With the ranges of forces and coefficients they stay below 2^820. */
 static bool moderate(struct column column, size_t begin, size_t end)
 {
 	return column_sizes(column, begin, end).highest < moderate_size;
 }
 
 /* Derived ones have columns of length 1. */
-static bool moderate_bases(const struct fric_contacts *c, size_t begin, size_t end)
+static bool unit_bases(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	bool all = true;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t first = begin > c->start[type] ? begin : c->start[type];
 		const size_t last = end < c->start[type + 1] ? end : c->start[type + 1];
 		for (int e = 0; e < c->dim * (c->dim - 1) && c->given_basis[type] && first < last; e++)
-			all &= moderate((struct column){c->tangent_basis[e], 1}, first, last);
+			all &= column_sizes((struct column){c->tangent_basis[e], 1}, first, last).highest <= unit_basis;
 	}
 	return all;
 }
@@ -562,7 +562,7 @@ bool contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
 	       ordinary(mu_k.highest) && invertible(eps_v.lowest) && invertible(eps_v.highest) &&
 	       moderate(c->mu_aniso[0], begin, end) && moderate(c->mu_aniso[1], begin, end) &&
 	       moderate((struct column){c->closest_point[0], 1}, begin, end) &&
-	       moderate((struct column){c->closest_point[1], 1}, begin, end) && moderate_bases(c, begin, end);
+	       moderate((struct column){c->closest_point[1], 1}, begin, end) && unit_bases(c, begin, end);
 }
 
 int fric_dim(const struct fric_contacts *contacts)

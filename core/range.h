@@ -18,9 +18,11 @@ static inline bool tells_sliding(double squared_ratio)
 	return fabs(squared_ratio - 1) > near_one;
 }
 
-/* By what forces are multiplied in the kernels: velocity scaling, given bases, closest points. An inner matrix is scaled
- * twice. */
+/* By what forces are multiplied in the kernels: velocity scaling and closest points. An inner matrix is scaled twice. */
 static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800;
+
+/* Entries of a given basis up to this size leave what underflowed on the way as small as it is. */
+static const double unit_basis = 2;
 
 static inline bool ordinary(double x)
 {

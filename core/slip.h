@@ -163,20 +163,20 @@ static inline double slip_potential(const struct fric_contacts *c, size_t i, con
 	return (p->s * g0) * p->eps_v;
 }
 
-/* s G1(y)/y diag(1) scaled: the force in the tangent plane before mu_aniso maps it back. */
-static inline void slip_force(const struct fric_contacts *c, size_t i, const struct slip *p, double force[2])
+/* s G1(y)/y diag(1) scaled: the force in the tangent plane before mu_aniso maps it back. Doubles, or more if extreme. */
+static inline void slip_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[2])
 {
 	const enum fric_transition t = c->transition;
 	if (p->extreme) {
 		const long double y = hypotl(p->scaled[0], p->scaled[1]), e = p->eps_v, z = y / e;
 		const long double m = p->slides ? p->mu_k : law_mu_l(t, p->mu_s, p->mu_k, z, (e - y) / e) * (2 - z);
 		for (int k = 0; k < 2; k++)
-			force[k] = (double)(long_force(c, i) * m * (p->scaled[k] / (p->slides ? y : e)));
+			force[k] = long_force(c, i) * m * (p->scaled[k] / (p->slides ? y : e));
 		return;
 	}
 	const double m = p->slides ? p->mu_k : law_mu(t, p->mu_s, p->mu_k, p->z, p->r) * (2 - p->z);
 	for (int k = 0; k < 2; k++)
-		force[k] = (p->s * m) * p->over[k];
+		force[k] = (double)((p->s * m) * p->over[k]);
 }
 
 /* Eigenvalues of the inner matrix along and across the slip. */

@@ -314,6 +314,27 @@ static void test_speed_ratio_that_underflows(void **state)
 	assert_near(r.gradient[1] / 1e-210, 1, 1e-15);
 }
 
+/* A large given basis brings back what a small ellipse or a small normal force has taken below the doubles. */
+static void test_basis_of_any_size(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 1, 1);
+	const double basis[6] = {1, 0, 0, 0x1p700, 0, 0}, force = 0x1p-600, ellipse[2] = {0x1p-50, 0x1p-600};
+	batch.groups[FRIC_PLANE_VERTEX].tangent_basis = one_value(basis);
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force);
+	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = one_value(ellipse);
+	struct result r = evaluate(&batch, (double[]){0, 8, 0}); /* slides: slip 2^103, force 2^-601 2^-600 2^700 */
+	assert_ok(r.code);
+	assert_bits(r.gradient[0], 0);
+	assert_bits(r.gradient[1], 0x1p-501);
+	const double smallest = 0x1p-1074; /* a force of 3/4 of that, were it a double */
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&smallest);
+	batch.friction.mu_s = batch.friction.mu_k = 0.75;
+	r = evaluate(&batch, (double[]){0, 8, 0});
+	assert_ok(r.code);
+	assert_bits(r.gradient[1], 0.75 * 0x1p-974);
+}
+
 static struct fric_batch skipped_pair(void)
 {
 	static const double positions[12] = {1, 2, 3, 1, 2, 3, 5, 0, 0, 6, 0, 0};
@@ -534,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_potential_of_large_factors),
 		cmocka_unit_test(test_speed_ratio_out_of_range),
 		cmocka_unit_test(test_speed_ratio_that_underflows),
+		cmocka_unit_test(test_basis_of_any_size),
 		cmocka_unit_test(test_skipped_contacts_do_nothing),
 		cmocka_unit_test(test_skipped_contacts_cannot_overflow),
 		cmocka_unit_test(test_stop),

@@ -200,6 +200,22 @@ static void test_core_block(void **state)
 		}
 }
 
+/* Rows of a basis may be as different as doubles are. */
+static void test_core_block_of_any_basis(void **state)
+{
+	(void)state;
+	double basis[6] = {0x1p-500, 0, 0x1p500, 0, 0, 0x1p-600}, a[3] = {0x1p-1000, 0, 0x1p-900}, block[9];
+	struct fric_contacts c = {.dim = 3, .n = 1};
+	for (int e = 0; e < 6; e++)
+		c.tangent_basis[e] = &basis[e];
+	hessian_core_block(&c, a, 0, block);
+	assert_all_bits(block, ((double[]){0, 0x1p-1000, 0, 0x1p-1000, 1, 0, 0, 0, 0}), 9);
+	c.dim = 2;
+	c.tangent_basis[1] = &basis[2];
+	hessian_core_block(&c, a, 0, block);
+	assert_all_bits(block, ((double[]){0, 0x1p-1000, 0x1p-1000, 1}), 4);
+}
+
 static void test_stencil_weights(void **state)
 {
 	(void)state;
@@ -344,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_no_overflow_across_in_2d),
 		cmocka_unit_test(test_eigenvalue_of_small_factors),
 		cmocka_unit_test(test_core_block),
+		cmocka_unit_test(test_core_block_of_any_basis),
 		cmocka_unit_test(test_stencil_weights),
 		cmocka_unit_test(test_order_of_triplets),
 		cmocka_unit_test(test_triangles),
