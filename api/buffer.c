@@ -1,4 +1,4 @@
-#include "buffer.h"
+#include "api/buffer.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-#include "document.h"
+#include "api/document.h"
 
-#include "account.h"
-#include "lift.h"
-#include "skeleton.h"
+#include "api/account.h"
+#include "api/lift.h"
+#include "api/skeleton.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "buffer.h"
+#include "api/buffer.h"
 
 enum api_dtype { API_F64, API_F32, API_I32, API_U32, API_I64 };
 enum {

@@ -1,9 +1,9 @@
-#include "document.h"
+#include "api/document.h"
 
-#include "account.h"
-#include "buffer.h"
-#include "numbers.h"
-#include "print_array.h"
+#include "api/account.h"
+#include "api/buffer.h"
+#include "api/numbers.h"
+#include "api/print_array.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-#include "lift.h"
+#include "api/lift.h"
 
-#include "account.h"
-#include "numbers.h"
+#include "api/account.h"
+#include "api/numbers.h"
 
 #include <stdint.h>
 #include <stdio.h>

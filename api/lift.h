@@ -6,8 +6,8 @@
 #ifndef API_LIFT_H
 #define API_LIFT_H
 
-#include "buffer.h"
-#include "document.h"
+#include "api/buffer.h"
+#include "api/document.h"
 
 /* Where a mark stands and what it stands for. */
 struct api_mark {

@@ -1,6 +1,6 @@
-#include "lift.h"
+#include "api/lift.h"
 
-#include "numbers.h"
+#include "api/numbers.h"
 
 #include <stdint.h>
 #include <string.h>

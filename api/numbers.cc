@@ -1,10 +1,10 @@
-#include "numbers.h"
+#include "api/numbers.h"
 
 #include <charconv>
 #include <cstring>
 #include <system_error>
 
-#include "powers_of_ten.h"
+#include "api/powers_of_ten.h"
 
 namespace {
 

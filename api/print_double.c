@@ -23,7 +23,7 @@
  * Digits are then put out seventeen at a time whatever their number; zeros at the end are counted and overwritten. That
  * leaves few branches to guess, and numbers of few digits need no way of their own.
  */
-#include "numbers.h"
+#include "api/numbers.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "powers_of_ten.h"
+#include "api/powers_of_ten.h"
 
 __extension__ typedef unsigned __int128 uint128;
 

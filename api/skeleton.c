@@ -1,9 +1,9 @@
-#include "skeleton.h"
+#include "api/skeleton.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "lift.h"
+#include "api/lift.h"
 
 enum { MAX_DEPTH = 32, MAX_KEY = 64, MAX_DIGITS = 9 };
 

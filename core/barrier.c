@@ -1,4 +1,4 @@
-#include "barrier.h"
+#include "core/barrier.h"
 
 #include <math.h>
 

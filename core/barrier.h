@@ -4,7 +4,7 @@
 #ifndef FRIC_BARRIER_H
 #define FRIC_BARRIER_H
 
-#include "fric.h"
+#include "core/fric.h"
 
 /**
  * @param distance  unsigned, >= 0

@@ -1,8 +1,8 @@
-#include "block.h"
+#include "core/block.h"
 
 #include <math.h>
 
-#include "slip.h"
+#include "core/slip.h"
 
 struct span next_span(const struct fric_contacts *contacts, size_t begin, size_t end)
 {

@@ -4,8 +4,8 @@
 #ifndef FRIC_BLOCK_H
 #define FRIC_BLOCK_H
 
-#include "contacts.h"
-#include "parallel.h"
+#include "core/contacts.h"
+#include "core/parallel.h"
 
 /* What a kernel is wanted to fill in. */
 enum block_result { BLOCK_POTENTIAL, BLOCK_FORCE, BLOCK_INNER };

@@ -1,8 +1,8 @@
 /* What is compared: results as anybody gets them. */
-#include "block.h"
-#include "compare.h"
-#include "memory.h"
-#include "sweep.h"
+#include "core/block.h"
+#include "core/compare.h"
+#include "core/memory.h"
+#include "core/sweep.h"
 
 struct forces_task {
 	struct block_task block;

@@ -1,4 +1,4 @@
-#include "coefficients.h"
+#include "core/coefficients.h"
 
 #include <math.h>
 

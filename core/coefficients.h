@@ -4,7 +4,7 @@
 #ifndef FRIC_COEFFICIENTS_H
 #define FRIC_COEFFICIENTS_H
 
-#include "fric.h"
+#include "core/fric.h"
 
 /**
  * A coefficient that is below zero by no more than rounding may have made of it is zero.

@@ -1,16 +1,16 @@
 /* The comparison with central differences (docs/check.md). References and scales are long doubles: they may be far beyond
  * the range of results that are fine. Contacts are taken a window at a time: what each gives is computed in parallel, then
  * added up at the vertices in order. */
-#include "compare.h"
+#include "core/compare.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "differences.h"
-#include "memory.h"
-#include "parallel.h"
-#include "slip.h"
-#include "triplets.h"
+#include "core/differences.h"
+#include "core/memory.h"
+#include "core/parallel.h"
+#include "core/slip.h"
+#include "core/triplets.h"
 
 enum { WINDOW = 16384, PIECE = 64, TRIPLETS_AT_ONCE = 16, SERIAL_BELOW = 64 };
 

@@ -5,7 +5,7 @@
 #ifndef FRIC_COMPARE_H
 #define FRIC_COMPARE_H
 
-#include "fric.h"
+#include "core/fric.h"
 
 /* Results at given velocities; what there is per contact is in the order of all groups. */
 struct claims {

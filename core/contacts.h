@@ -8,9 +8,9 @@
 
 #include <math.h>
 
-#include "fric.h"
-#include "kernels.h"
-#include "range.h"
+#include "core/fric.h"
+#include "core/kernels.h"
+#include "core/range.h"
 
 /* A field of all contacts. stride 0: one value for all, repeated FRIC_BLOCK times, so that a block can be read anywhere. */
 struct column {

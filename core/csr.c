@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hessian.h"
-#include "memory.h"
-#include "pattern.h"
+#include "core/hessian.h"
+#include "core/memory.h"
+#include "core/pattern.h"
 
 struct accumulation {
 	const struct fric_pattern *pattern;

@@ -1,8 +1,8 @@
-#include "differences.h"
+#include "core/differences.h"
 
 #include <math.h>
 
-#include "quad.h"
+#include "core/quad.h"
 
 struct potential {
 	enum fric_transition transition;

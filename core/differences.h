@@ -5,7 +5,7 @@
 #ifndef FRIC_DIFFERENCES_H
 #define FRIC_DIFFERENCES_H
 
-#include "fric.h"
+#include "core/fric.h"
 
 /* Steps are this much of the slip, or of eps_v where that is larger. A second difference then loses 2^-113 / 2^-72 to
  * rounding, about 1e-12, and where the third derivative jumps at most some 1e-10 to truncation. */

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "block.h"
-#include "memory.h"
-#include "scatter.h"
-#include "schedule.h"
-#include "sweep.h"
+#include "core/block.h"
+#include "core/memory.h"
+#include "core/scatter.h"
+#include "core/schedule.h"
+#include "core/sweep.h"
 
 enum {
 	LANES = 8,

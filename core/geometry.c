@@ -2,10 +2,10 @@
  * others come here, where all products are double-double, so that closest points,
  * distances and bases of nearly parallel edges are as good as the coordinates; every vector is first scaled by a power of
  * two, so that lengths from 2^-300 to 2^300 give the same bits. */
-#include "geometry.h"
+#include "core/geometry.h"
 
-#include "dd.h"
-#include "geometry_fast.h"
+#include "core/dd.h"
+#include "core/geometry_fast.h"
 
 /* A length is zero relative to the coordinates that it comes from; a cross product relative to its factors. */
 static const double zero_length = 1e-15, zero_cross = 1e-12;

@@ -4,7 +4,7 @@
 #ifndef FRIC_GEOMETRY_H
 #define FRIC_GEOMETRY_H
 
-#include "fric.h"
+#include "core/fric.h"
 
 struct fric_geometry {
 	double closest_point[2]; /* the first fric_closest_point_size(type) are set, the rest is 0 */

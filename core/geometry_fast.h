@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "dd.h"
-#include "fric.h"
+#include "core/dd.h"
+#include "core/fric.h"
 
 struct v3 {
 	double x, y, z;

@@ -1,11 +1,11 @@
-#include "hessian.h"
+#include "core/hessian.h"
 
 #include <math.h>
 
-#include "block.h"
-#include "rows.h"
-#include "stream.h"
-#include "sweep.h"
+#include "core/block.h"
+#include "core/rows.h"
+#include "core/stream.h"
+#include "core/sweep.h"
 
 struct inner_task {
 	struct block_task block;

@@ -4,7 +4,7 @@
 #ifndef FRIC_HESSIAN_H
 #define FRIC_HESSIAN_H
 
-#include "contacts.h"
+#include "core/contacts.h"
 
 /* By vertices, by axes of a diagonal block, or by global rows and columns. */
 static inline bool in_triangle(enum fric_triangle triangle, int32_t row, int32_t col)

@@ -1,7 +1,7 @@
 /* Choice of the kernels at run time. */
 #include <string.h>
 
-#include "block.h"
+#include "core/block.h"
 
 const struct fric_kernels fric_kernels_scalar = {.name = "scalar"};
 

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "fric.h"
+#include "core/fric.h"
 
 enum { FRIC_BLOCK = 64 }; /* contacts of one type whose intermediate values stay in the first-level cache */
 

@@ -6,7 +6,7 @@
 #ifndef FRIC_LAW_H
 #define FRIC_LAW_H
 
-#include "fric.h"
+#include "core/fric.h"
 
 /* For 0 <= z <= 1, r = 1 - z:
  * mu, its derivative by z, G0 / eps_v (integral of mu f1, equal to mu_k |u| / eps_v from z = 1 on), and

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #endif
 
-#include "fric.h"
+#include "core/fric.h"
 
 enum { FRIC_ALIGNMENT = 64, FRIC_HUGE_PAGE = 2 << 20 };
 

@@ -1,11 +1,11 @@
 /* In long double throughout: its range holds every intermediate (1/eps_v^3 for eps_v = 1e-150, y/eps_v for a subnormal
  * y), its digits leave one rounding at the end. These functions are called with numbers that arrive as text; the kernels
  * have the law in doubles. */
-#include "mollifier.h"
+#include "core/mollifier.h"
 
 #include <math.h>
 
-#include "law.h"
+#include "core/law.h"
 
 struct point {
 	long double z, r;

@@ -1,9 +1,9 @@
-#include "neighbours.h"
+#include "core/neighbours.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "hessian.h"
+#include "core/hessian.h"
 
 void neighbour_search_open(struct neighbour_search *search, enum fric_triangle triangle, size_t n_vertices)
 {

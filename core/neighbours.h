@@ -5,7 +5,7 @@
 #ifndef FRIC_NEIGHBOURS_H
 #define FRIC_NEIGHBOURS_H
 
-#include "pattern.h"
+#include "core/pattern.h"
 
 enum {
 	SEARCH_SMALL = 128,         /* candidates that need no memory from the heap */

@@ -2,11 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "mollifier.h"
-#include "parallel.h"
-#include "rows.h"
-#include "slip.h"
-#include "sweep.h"
+#include "core/mollifier.h"
+#include "core/parallel.h"
+#include "core/rows.h"
+#include "core/slip.h"
+#include "core/sweep.h"
 
 struct request {
 	const struct fric_contacts *contacts;

@@ -1,10 +1,10 @@
-#include "parallel.h"
+#include "core/parallel.h"
 
 #include <omp.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "contacts.h"
+#include "core/contacts.h"
 
 /* A sleeping thread takes some 50 us to come: by then one thread alone is through with this many contacts. */
 enum { FRIC_PARALLEL_FROM = 4096 };

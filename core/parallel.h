@@ -8,7 +8,7 @@
 #ifndef FRIC_PARALLEL_H
 #define FRIC_PARALLEL_H
 
-#include "fric.h"
+#include "core/fric.h"
 
 enum { FRIC_CHUNK = 1024 };
 

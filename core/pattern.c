@@ -1,11 +1,11 @@
 /* From contacts to a pattern: incidences by counting sort over vertices, their neighbours, their columns. */
-#include "pattern.h"
+#include "core/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
-#include "neighbours.h"
+#include "core/memory.h"
+#include "core/neighbours.h"
 
 struct building {
 	const struct fric_contacts *contacts;

@@ -8,8 +8,8 @@
 #ifndef FRIC_PATTERN_H
 #define FRIC_PATTERN_H
 
-#include "contacts.h"
-#include "parallel.h"
+#include "core/contacts.h"
+#include "core/parallel.h"
 
 /* Outside the triangle. */
 #define PATTERN_NOWHERE UINT32_MAX

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "barrier.h"
-#include "coefficients.h"
-#include "block.h"
-#include "geometry.h"
-#include "memory.h"
-#include "mollifier.h"
-#include "range.h"
-#include "sweep.h"
+#include "core/barrier.h"
+#include "core/coefficients.h"
+#include "core/block.h"
+#include "core/geometry.h"
+#include "core/memory.h"
+#include "core/mollifier.h"
+#include "core/range.h"
+#include "core/sweep.h"
 
 /* Hands out arrays of one block; with base NULL it only adds up their sizes. */
 struct carver {

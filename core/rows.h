@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "contacts.h"
+#include "core/contacts.h"
 
 /* Rows of m from m columns, entries [begin, end). */
 static inline __attribute__((always_inline)) void interleave(const double *const *columns, size_t m, size_t begin,

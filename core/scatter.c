@@ -1,4 +1,4 @@
-#include "scatter.h"
+#include "core/scatter.h"
 
 #include <string.h>
 

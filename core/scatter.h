@@ -4,7 +4,7 @@
 #ifndef FRIC_SCATTER_H
 #define FRIC_SCATTER_H
 
-#include "block.h"
+#include "core/block.h"
 
 /* Forces of a block, for its span. gradient: [n_vertices, dim] */
 void scatter_block(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,

@@ -7,7 +7,7 @@
 #ifndef FRIC_SCHEDULE_H
 #define FRIC_SCHEDULE_H
 
-#include "sweep.h"
+#include "core/sweep.h"
 
 struct schedule {
 	size_t n_parts;

@@ -8,10 +8,10 @@
 
 #include <math.h>
 
-#include "contacts.h"
-#include "law.h"
-#include "quad.h"
-#include "range.h"
+#include "core/contacts.h"
+#include "core/law.h"
+#include "core/quad.h"
+#include "core/range.h"
 
 struct slip {
 	int n;            /* dim - 1 */

@@ -1,5 +1,5 @@
 /* Names and sizes that go with the enums of fric.h. */
-#include "fric.h"
+#include "core/fric.h"
 
 int fric_stencil_size(enum fric_type type)
 {

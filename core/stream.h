@@ -12,7 +12,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "fric.h"
+#include "core/fric.h"
 
 enum { STREAM_LINE = 64 };
 

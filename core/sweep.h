@@ -7,7 +7,7 @@
 #ifndef FRIC_SWEEP_H
 #define FRIC_SWEEP_H
 
-#include "block.h"
+#include "core/block.h"
 
 /* Fills in contacts->sweep from contacts->ranges. */
 void sweep_make(struct fric_contacts *contacts);

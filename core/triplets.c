@@ -1,15 +1,15 @@
 /* Triplets. Every contact has its slots: what stands before it follows from the stencils alone. Blocks are written by
  * loops with constant bounds for each (dimension, stencil size), in order and in place; or, where the caches could not hold
  * them all, contact by contact on stages from which whole lines go to memory. */
-#include "triplets.h"
+#include "core/triplets.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "hessian.h"
-#include "parallel.h"
-#include "stream.h"
-#include "unroll.h"
+#include "core/hessian.h"
+#include "core/parallel.h"
+#include "core/stream.h"
+#include "core/unroll.h"
 
 enum { STREAM_FROM = 64 << 20 }; /* bytes; with fewer the last-level cache is faster */
 

@@ -4,7 +4,7 @@
 #ifndef FRIC_TRIPLETS_H
 #define FRIC_TRIPLETS_H
 
-#include "contacts.h"
+#include "core/contacts.h"
 
 /* Writes the entries of contact i's local block that lie in the triangle, row-major. @return their number */
 size_t triplets_plain_block(const struct fric_contacts *contacts, const double *inner, size_t i,

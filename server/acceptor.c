@@ -1,4 +1,4 @@
-#include "acceptor.h"
+#include "server/acceptor.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-#include "addresses.h"
+#include "server/addresses.h"
 
 #include <netinet/in.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "admission.h"
+#include "server/admission.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
-#include "http_internal.h"
+#include "server/http_internal.h"
 
-#include "linger.h"
+#include "server/linger.h"
 
 #include <gnutls/gnutls.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "body.h"
+#include "server/body.h"
 
 #include <string.h>
 

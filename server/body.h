@@ -5,7 +5,7 @@
 #ifndef SERVER_BODY_H
 #define SERVER_BODY_H
 
-#include "admission.h"
+#include "server/admission.h"
 #include "api/pool.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
-#include "certificate.h"
+#include "server/certificate.h"
 
-#include "file.h"
+#include "server/file.h"
 
 #include <gnutls/x509.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
-#include "check.h"
+#include "server/check.h"
 
 #include "api/buffer.h"
 #include "api/compare.h"
 #include "api/format.h"
-#include "team.h"
+#include "server/team.h"
 
 #include <errno.h>
 #include <string.h>

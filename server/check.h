@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "options.h"
+#include "server/options.h"
 
 /**
  * @param options  with check set

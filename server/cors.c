@@ -1,4 +1,4 @@
-#include "cors.h"
+#include "server/cors.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef SERVER_CORS_H
 #define SERVER_CORS_H
 
-#include "hosts.h"
+#include "server/hosts.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "file.h"
+#include "server/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
-#include "gate.h"
+#include "server/gate.h"
 
-#include "certificate.h"
-#include "cors.h"
-#include "hosts.h"
-#include "log.h"
+#include "server/certificate.h"
+#include "server/cors.h"
+#include "server/hosts.h"
+#include "server/log.h"
 
 #include <string.h>
 

@@ -6,10 +6,10 @@
 #ifndef SERVER_GATE_H
 #define SERVER_GATE_H
 
-#include "head.h"
-#include "metrics.h"
-#include "options.h"
-#include "tokens.h"
+#include "server/head.h"
+#include "server/metrics.h"
+#include "server/options.h"
+#include "server/tokens.h"
 
 #include <stdio.h>
 

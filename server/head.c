@@ -1,4 +1,4 @@
-#include "head.h"
+#include "server/head.h"
 
 #include <errno.h>
 #include <limits.h>

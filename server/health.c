@@ -1,8 +1,8 @@
-#include "health.h"
+#include "server/health.h"
 
 #include "core/fric.h"
-#include "listen.h"
-#include "tls_client.h"
+#include "server/listen.h"
+#include "server/tls_client.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

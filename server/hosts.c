@@ -1,4 +1,4 @@
-#include "hosts.h"
+#include "server/hosts.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -1,12 +1,12 @@
-#include "http_internal.h"
+#include "server/http_internal.h"
 
 #include "api/openapi.h"
-#include "certificate.h"
-#include "linger.h"
-#include "log.h"
-#include "resources.h"
-#include "selftest.h"
-#include "team.h"
+#include "server/certificate.h"
+#include "server/linger.h"
+#include "server/log.h"
+#include "server/resources.h"
+#include "server/selftest.h"
+#include "server/team.h"
 
 #include <semaphore.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
-#include "gate.h"
-#include "options.h"
+#include "server/gate.h"
+#include "server/options.h"
 
 #include <stdbool.h>
 

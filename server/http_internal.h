@@ -9,20 +9,20 @@
 #ifndef SERVER_HTTP_INTERNAL_H
 #define SERVER_HTTP_INTERNAL_H
 
-#include "acceptor.h"
-#include "addresses.h"
-#include "admission.h"
+#include "server/acceptor.h"
+#include "server/addresses.h"
+#include "server/admission.h"
 #include "api/api.h"
 #include "api/budget.h"
-#include "body.h"
-#include "gate.h"
-#include "head.h"
-#include "http.h"
-#include "metrics.h"
-#include "reader.h"
-#include "trace.h"
-#include "trimmer.h"
-#include "watch.h"
+#include "server/body.h"
+#include "server/gate.h"
+#include "server/head.h"
+#include "server/http.h"
+#include "server/metrics.h"
+#include "server/reader.h"
+#include "server/trace.h"
+#include "server/trimmer.h"
+#include "server/watch.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>

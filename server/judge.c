@@ -1,4 +1,4 @@
-#include "http_internal.h"
+#include "server/http_internal.h"
 
 #include <string.h>
 

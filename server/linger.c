@@ -1,4 +1,4 @@
-#include "linger.h"
+#include "server/linger.h"
 
 #include <errno.h>
 #include <poll.h>

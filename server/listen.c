@@ -1,4 +1,4 @@
-#include "listen.h"
+#include "server/listen.h"
 
 #include <errno.h>
 #include <netdb.h>

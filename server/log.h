@@ -9,7 +9,7 @@
 #define SERVER_LOG_H
 
 #include "api/api.h"
-#include "trace.h"
+#include "server/trace.h"
 
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 /* Start, stop, drain. */
-#include "check.h"
-#include "gate.h"
-#include "health.h"
-#include "http.h"
-#include "listen.h"
-#include "log.h"
-#include "options.h"
-#include "resources.h"
+#include "server/check.h"
+#include "server/gate.h"
+#include "server/health.h"
+#include "server/http.h"
+#include "server/listen.h"
+#include "server/log.h"
+#include "server/options.h"
+#include "server/resources.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
-#include "metrics.h"
+#include "server/metrics.h"
 
 #include "core/fric.h"
-#include "log.h"
-#include "process.h"
+#include "server/log.h"
+#include "server/process.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

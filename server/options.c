@@ -1,12 +1,12 @@
-#include "options.h"
+#include "server/options.h"
 
 #include "api/openapi.h"
-#include "config.h"
+#include "server/config.h"
 #include "core/fric.h"
-#include "cors.h"
-#include "hosts.h"
-#include "log.h"
-#include "resources.h"
+#include "server/cors.h"
+#include "server/hosts.h"
+#include "server/log.h"
+#include "server/resources.h"
 
 #include <ctype.h>
 #include <limits.h>

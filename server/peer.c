@@ -1,4 +1,4 @@
-#include "peer.h"
+#include "server/peer.h"
 
 #include <arpa/inet.h>
 #include <stdint.h>

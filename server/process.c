@@ -1,4 +1,4 @@
-#include "process.h"
+#include "server/process.h"
 
 #include <dirent.h>
 #include <inttypes.h>

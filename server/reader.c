@@ -1,5 +1,5 @@
 #undef _FORTIFY_SOURCE /* it would put inline functions in place of those below */
-#include "reader.h"
+#include "server/reader.h"
 
 #include <dlfcn.h>
 #include <errno.h>

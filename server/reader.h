@@ -11,7 +11,7 @@
 #ifndef SERVER_READER_H
 #define SERVER_READER_H
 
-#include "wire.h"
+#include "server/wire.h"
 
 enum { SRV_READER_MOST = 64 << 10 }; /* most bytes that the library may ask for at once */
 

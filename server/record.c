@@ -1,7 +1,7 @@
-#include "http_internal.h"
+#include "server/http_internal.h"
 
-#include "log.h"
-#include "peer.h"
+#include "server/log.h"
+#include "server/peer.h"
 
 long long srv_microseconds_since(const struct timespec *began)
 {

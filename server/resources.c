@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
-#include "resources.h"
+#include "server/resources.h"
 
 #include <limits.h>
 #include <sched.h>

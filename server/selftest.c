@@ -1,9 +1,9 @@
-#include "selftest.h"
+#include "server/selftest.h"
 
-#include "certificate.h"
-#include "http_internal.h"
-#include "log.h"
-#include "tls_client.h"
+#include "server/certificate.h"
+#include "server/http_internal.h"
+#include "server/log.h"
+#include "server/tls_client.h"
 
 #include <netinet/in.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "team.h"
+#include "server/team.h"
 
 #include <errno.h>
 #include <omp.h>

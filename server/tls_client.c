@@ -1,6 +1,6 @@
-#include "tls_client.h"
+#include "server/tls_client.h"
 
-#include "certificate.h"
+#include "server/certificate.h"
 
 bool srv_tls_client_open(struct srv_tls_client *client, int fd, unsigned flags)
 {

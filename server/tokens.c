@@ -1,6 +1,6 @@
-#include "tokens.h"
+#include "server/tokens.h"
 
-#include "file.h"
+#include "server/file.h"
 
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>

@@ -1,6 +1,6 @@
-#include "trace.h"
+#include "server/trace.h"
 
-#include "head.h"
+#include "server/head.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "trimmer.h"
+#include "server/trimmer.h"
 
 #include <malloc.h>
 #include <pthread.h>

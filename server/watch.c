@@ -1,4 +1,4 @@
-#include "watch.h"
+#include "server/watch.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "wire.h"
+#include "server/wire.h"
 
 #include <string.h>
 #include <strings.h>
