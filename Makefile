@@ -39,8 +39,8 @@ quiet = $(if $(filter 1,$(V)),,@$(if $(filter 0,$(V)),,echo '  $(1) $(2)';))
 # Compiling for a target that then runs things: on all processors, unless make was told how many jobs.
 COMPILE = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*.cc))
-UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c tests/property/test_*.c))
+objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*.cc))
+UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/property/test_*.c))
 
 all: $(PROGRAM) ## build the program (build/frictiond) and the libraries
 
@@ -61,37 +61,37 @@ $(B)/%.cc.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(call quiet,CXX,$<)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(B)/api/assets.c.o: $(wildcard web/*)
+$(B)/api/routes/assets.c.o: $(wildcard web/*)
 
 # The kernels, once per instruction set. No traps: the compiler may evaluate both sides of a choice.
 KERNEL_FLAGS := -O3 -fno-trapping-math
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
-$(B)/core/kernels_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
-$(B)/core/kernels_avx2.c.o: CFLAGS += -mavx2 -mfma
+$(B)/core/kernels/kernels_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
+$(B)/core/kernels/kernels_avx2.c.o: CFLAGS += -mavx2 -mfma
 endif
-$(B)/core/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
-$(B)/core/prepare.c.o $(B)/core/evaluate.c.o $(B)/core/scatter.c.o $(B)/core/block.c.o: CFLAGS += $(KERNEL_FLAGS)
+$(B)/core/kernels/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
+$(B)/core/prepare/prepare.c.o $(B)/core/assemble/evaluate.c.o $(B)/core/kernels/scatter.c.o $(B)/core/kernels/block.c.o: CFLAGS += $(KERNEL_FLAGS)
 
 # A test links its own layer and what stands below, nothing else.
 $(B)/tests/unit/core/% $(B)/tests/property/%: LAYER = $(B)/libfric.a $(CORE_LIBS)
 $(B)/tests/unit/api/%: LAYER = $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
-$(B)/tests/unit/api/test_print_double: LAYER = $(B)/tests/unit/api/to_chars.cc.o $(B)/libapi.a $(API_LIBS)
-$(B)/tests/unit/api/test_print_double: $(B)/tests/unit/api/to_chars.cc.o
+$(B)/tests/unit/api/numbers/test_print_double: LAYER = $(B)/tests/unit/api/numbers/to_chars.cc.o $(B)/libapi.a $(API_LIBS)
+$(B)/tests/unit/api/numbers/test_print_double: $(B)/tests/unit/api/numbers/to_chars.cc.o
 $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a $(SERVER_LIBS)
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
 
 # Calls from api and core (and from the test) go through functions of the test's that can fail.
 SCARCE := malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap mremap
-$(B)/tests/unit/api/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
-$(B)/tests/unit/api/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
-$(B)/tests/unit/api/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
+$(B)/tests/unit/api/routes/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
+$(B)/tests/unit/api/routes/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/routes/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 
 # A move of pages that fails.
-$(B)/tests/unit/api/test_pool: LDFLAGS += -Wl,--wrap=mremap
+$(B)/tests/unit/api/base/test_pool: LDFLAGS += -Wl,--wrap=mremap
 
 # A comparison that does not agree.
-$(B)/tests/unit/server/test_check: LDFLAGS += -Wl,--wrap=fric_compare
+$(B)/tests/unit/server/commands/test_check: LDFLAGS += -Wl,--wrap=fric_compare
 
 # The program, linked so that the library reads past its filter: it must refuse to run. without_NAME: that function of the
 # reader's is hidden. beside_NAME: the library is linked statically, and calls another function in place of NAME.
@@ -99,18 +99,18 @@ $(B)/tests/unit/server/test_check: LDFLAGS += -Wl,--wrap=fric_compare
 UNSOUND := without_recv without_gnutls_record_recv without_gnutls_record_check_pending without_gnutls_deinit \
 	beside_recv beside_gnutls_record_recv static
 UNSOUND := $(UNSOUND:%=$(B)/tests/unsound/%)
-UNSOUND_PARTS := $(filter-out $(B)/server/reader.c.o,$(call objects,server)) $(B)/libapi.a $(B)/libfric.a
+UNSOUND_PARTS := $(filter-out $(B)/server/http/reader.c.o,$(call objects,server)) $(B)/libapi.a $(B)/libfric.a
 UNSOUND_LIBS = $(SERVER_LIBS:-lmicrohttpd=$@.a)
 LIBRARY = $(shell $(CC) -print-file-name=libmicrohttpd.a)
-$(B)/tests/unsound/without_%: $(B)/server/reader.c.o $(UNSOUND_PARTS)
+$(B)/tests/unsound/without_%: $(B)/server/http/reader.c.o $(UNSOUND_PARTS)
 	@mkdir -p $(@D)
 	@objcopy --localize-symbol=$* $< $@.o
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $@.o $(filter-out $<,$^) -o $@ $(SERVER_LIBS)
-$(B)/tests/unsound/beside_%: $(B)/tests/integration/beside.c.o $(B)/server/reader.c.o $(UNSOUND_PARTS)
+$(B)/tests/unsound/beside_%: $(B)/tests/integration/beside.c.o $(B)/server/http/reader.c.o $(UNSOUND_PARTS)
 	@mkdir -p $(@D)
 	@objcopy --redefine-sym $*=beside_$* $(LIBRARY) $@.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(UNSOUND_LIBS)
-$(B)/tests/unsound/static: $(B)/server/reader.c.o $(UNSOUND_PARTS)
+$(B)/tests/unsound/static: $(B)/server/http/reader.c.o $(UNSOUND_PARTS)
 	@mkdir -p $(@D)
 	@cp $(LIBRARY) $@.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(UNSOUND_LIBS)
@@ -124,7 +124,7 @@ $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 # A harness has libFuzzer's main in the builds of `make fuzz`, else one that replays files.
 FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
-FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed replay) $(B)/tests/unit/api/to_chars.cc.o
+FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed replay) $(B)/tests/unit/api/numbers/to_chars.cc.o
 $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
 fuzzers: $(FUZZERS)
@@ -211,7 +211,7 @@ build/frictiond.1: docs/frictiond.1.in scripts/manual $(PROGRAM)
 install: install-program build/frictiond.1 ## install program, library, header, pkg-config file, manual page and systemd unit under PREFIX
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/systemd/system lib/sysusers.d share/man/man1)
 	install -m 644 core/fric.h $(DESTDIR)$(PREFIX)/include/fric.h
-	install -m 644 core/mollifier.h $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
+	install -m 644 core/fric_mollifier.h $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
 	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/lib/libfric.a
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(sed -n 's/.*FRIC_VERSION "\(.*\)"/\1/p' core/fric.h)|" \
 	    core/fric.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/fric.pc

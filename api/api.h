@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/pool.h"
+#include "api/base/pool.h"
 
 /* What the service promises and how it computes; set once before the first request, read-only afterwards. */
 struct api_service {

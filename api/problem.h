@@ -5,7 +5,7 @@
 #define API_PROBLEM_H
 
 #include "api/api.h"
-#include "api/document.h"
+#include "api/codec/document.h"
 #include "core/fric.h"
 
 enum { API_MAX_POINTER = 1024, API_MAX_DETAIL = 512, API_MAX_ERRORS = 2 };

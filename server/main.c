@@ -1,10 +1,10 @@
 /* Start, stop, drain. */
-#include "server/check.h"
-#include "server/gate.h"
-#include "server/health.h"
-#include "server/http.h"
+#include "server/commands/check.h"
+#include "server/access/gate.h"
+#include "server/commands/health.h"
+#include "server/http/http.h"
 #include "server/listen.h"
-#include "server/log.h"
+#include "server/observe/log.h"
 #include "server/options.h"
 #include "server/resources.h"
 

@@ -1,11 +1,11 @@
 #include "server/options.h"
 
-#include "api/openapi.h"
+#include "api/contract/openapi.h"
 #include "server/config.h"
 #include "core/fric.h"
-#include "server/cors.h"
-#include "server/hosts.h"
-#include "server/log.h"
+#include "server/access/cors.h"
+#include "server/access/hosts.h"
+#include "server/observe/log.h"
 #include "server/resources.h"
 
 #include <ctype.h>

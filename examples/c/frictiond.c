@@ -1,4 +1,4 @@
-#include "frictiond.h"
+#include "examples/c/frictiond.h"
 #include <curl/curl.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/stream.h"
+#include "core/base/stream.h"
 #include "tests/bench/mix.h"
 #include "tests/bench/warm.h"
 #include "tests/bench/yardstick.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/document.h"
-#include "api/frame.h"
-#include "api/trees.h"
+#include "api/codec/document.h"
+#include "api/codec/frame.h"
+#include "api/base/trees.h"
 #include "tests/bench/warm.h"
 
 enum { REPEATS = 5, JANSSON_FLAGS = JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES };

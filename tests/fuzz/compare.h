@@ -4,7 +4,7 @@
 #ifndef FUZZ_COMPARE_H
 #define FUZZ_COMPARE_H
 
-#include "api/document.h"
+#include "api/codec/document.h"
 
 /* Both are the same tree, members in the same order. */
 void fuzz_same_trees(const json_t *a, const json_t *b);

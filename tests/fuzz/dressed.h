@@ -4,7 +4,7 @@
 #ifndef FUZZ_DRESSED_H
 #define FUZZ_DRESSED_H
 
-#include "api/document.h"
+#include "api/codec/document.h"
 
 struct fuzz_dressed {
 	struct api_buffer json, head, tail; /* head: the frame's document */

@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "api/api.h"
-#include "api/arena.h"
-#include "api/media.h"
+#include "api/base/arena.h"
+#include "api/codec/media.h"
 #include "core/fric.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,7 @@
 /* The frame's container and its references against a second, slow reading of them.
  * Input: a byte of flags, then the body as it is, or (bit 0) the document up to a 0xFF byte and the tail, which are put
  * together here as they should be: random bytes hardly ever have the right length. Bits 1 to 3: how far off alignment. */
-#include "api/frame.h"
+#include "api/codec/frame.h"
 
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"

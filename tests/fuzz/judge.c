@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-#include "api/format.h"
-#include "api/frame.h"
-#include "api/media.h"
+#include "api/codec/format.h"
+#include "api/codec/frame.h"
+#include "api/codec/media.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -5,7 +5,7 @@
 #define FUZZ_JUDGE_H
 
 #include "api/api.h"
-#include "api/document.h"
+#include "api/codec/document.h"
 
 /* The body in one piece: body itself, or its parts joined. To be freed. */
 char *fuzz_body(const struct api_response *response);

@@ -3,7 +3,7 @@
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
 
-#include "api/skeleton.h"
+#include "api/codec/skeleton.h"
 
 static const size_t strict = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
 

@@ -1,10 +1,10 @@
 /* Printing and reading of numbers. Every 8 bytes of the input are the bits of a double and those of an integer; all of
  * them together are an array of some type and shape, and the whole input is a text that may start with a number. */
-#include "api/numbers.h"
+#include "api/numbers/numbers.h"
 
 #include <math.h>
 
-#include "api/print_array.h"
+#include "api/codec/print_array.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MOST_BITS = 128 }; /* bytes; what follows is part of a text only */

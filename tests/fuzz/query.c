@@ -1,9 +1,9 @@
 /* The query of GET /v1/functions/NAME against a POST of the same parameters. Input: a byte for the function, then the
  * query. */
-#include "api/functions.h"
-#include "api/media.h"
-#include "api/numbers.h"
-#include "api/trees.h"
+#include "api/routes/functions.h"
+#include "api/codec/media.h"
+#include "api/numbers/numbers.h"
+#include "api/base/trees.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/judge.h"
 

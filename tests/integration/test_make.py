@@ -34,11 +34,11 @@ def make(*words, **more):
 
 def build(folder, *words, **more):
     shutil.rmtree(folder, ignore_errors=True)
-    return make(f"B={folder}", f"{folder}/core/mollifier.c.o", *words, **more)
+    return make(f"B={folder}", f"{folder}/core/law/mollifier.c.o", *words, **more)
 
 
 def test_a_line_for_each_command(tmp_path):
-    assert build(tmp_path / "b").stdout == "  CC core/mollifier.c\n"
+    assert build(tmp_path / "b").stdout == "  CC core/law/mollifier.c\n"
 
 
 def test_v_1_shows_the_commands(tmp_path):

@@ -11,7 +11,7 @@ from conftest import SEES_RESIDENT, eventually, metric, resident_bytes
 
 MB = 1 << 20
 ITSELF = 48 * MB  # program, libraries, stacks, and what the library keeps of some hundred connections
-OF_CONNECTION = 46 << 10  # that the library keeps (server/http.c)
+OF_CONNECTION = 46 << 10  # that the library keeps (server/http/http.c)
 
 
 @pytest.fixture

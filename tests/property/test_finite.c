@@ -14,7 +14,7 @@ static double any_size(struct rng *rng)
 	return ldexp(uniform(rng, 1, 2), (int)below(rng, 1024 + 1074) - 1074);
 }
 
-/* More often near the limits of the ranges in core/range.h. */
+/* More often near the limits of the ranges in core/base/range.h. */
 static double large_size(struct rng *rng)
 {
 	return ldexp(uniform(rng, 1, 2), (int[]){98, 299, 510, 799, 998, 1023}[below(rng, 6)] + (int)below(rng, 4) - 2);
@@ -87,7 +87,7 @@ static void extreme_scene(struct scene *s, struct rng *rng)
 			disturb(per_dof[i], scene_ndof(s), rng);
 }
 
-/* An exponent near one where core/range.h draws a line, or where products leave the doubles; often 0. */
+/* An exponent near one where core/base/range.h draws a line, or where products leave the doubles; often 0. */
 static int near_limit(struct rng *rng, int limit)
 {
 	const int sign = coin(rng) ? 1 : -1;

@@ -1,6 +1,6 @@
 /**
  * Geometry in 113-bit arithmetic (gcc and clang do it without a library): differences and products of doubles of
- * similar size are exact in it. Formulas as in docs/physics.md 1, written independently of core/geometry.c.
+ * similar size are exact in it. Formulas as in docs/physics.md 1, written independently of core/geometry/geometry.c.
  */
 #ifndef TESTS_EXACT_H
 #define TESTS_EXACT_H

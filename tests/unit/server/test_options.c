@@ -1,7 +1,7 @@
 #include "server/options.h"
 #include "server/resources.h"
 
-#include "server/log.h"
+#include "server/observe/log.h"
 #include "server/resources.h"
 
 #include <setjmp.h>

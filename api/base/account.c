@@ -1,0 +1,60 @@
+#include "api/base/account.h"
+
+_Thread_local struct api_account *api_account_current;
+
+void api_account_open(struct api_account *account, struct api_budget *budget, const atomic_bool *stop, size_t held_bytes)
+{
+	*account = (struct api_account){.budget = budget, .stop = stop, .taken_bytes = held_bytes};
+	if (budget) {
+		api_budget_take_anyway(budget, API_ACCOUNT_FIRST);
+		account->taken_bytes += API_ACCOUNT_FIRST;
+		account->spare_bytes = API_ACCOUNT_FIRST;
+	}
+	api_account_current = account;
+}
+
+void api_account_close(struct api_account *account)
+{
+	api_account_current = NULL;
+	if (account->spare_bytes)
+		api_budget_give(account->budget, account->spare_bytes);
+	account->spare_bytes = 0;
+}
+
+static bool take(struct api_account *account, size_t bytes)
+{
+	if (!api_budget_take(account->budget, bytes))
+		return false;
+	account->taken_bytes += bytes;
+	account->spare_bytes += bytes;
+	return true;
+}
+
+/* The request would hold more than the whole: it need not come again. */
+static bool refuse(struct api_account *account, size_t missing)
+{
+	const size_t most = account->budget->most_bytes;
+	account->never_fits |= missing > most || account->taken_bytes > most - missing;
+	return false;
+}
+
+bool api_account_take_more(struct api_budget *budget, size_t bytes)
+{
+	struct api_account *account = api_account_of(budget);
+	if (!account)
+		return api_budget_take(budget, bytes);
+	const size_t missing = bytes - account->spare_bytes;
+	const bool taken = (missing < API_ACCOUNT_STEP && take(account, API_ACCOUNT_STEP)) || take(account, missing);
+	if (!taken)
+		return refuse(account, missing);
+	account->spare_bytes -= bytes;
+	return true;
+}
+
+void api_account_settle(struct api_account *account)
+{
+	const size_t bytes = account->spare_bytes - API_ACCOUNT_STEP;
+	api_budget_give(account->budget, bytes);
+	account->taken_bytes -= bytes;
+	account->spare_bytes -= bytes;
+}

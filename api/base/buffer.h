@@ -1,0 +1,27 @@
+/**
+ * Bytes that grow. {0} with a limit is an empty one; data is the caller's to give back, with api_buffer_free.
+ */
+#ifndef API_BUFFER_H
+#define API_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "api/base/pool.h"
+
+struct api_buffer {
+	char *data;      /* [capacity], the first `bytes` in use */
+	size_t bytes, capacity;
+	size_t limit;    /* capacity never exceeds it, so that doubling stops in time */
+	struct api_pool *pool; /* where a large one comes from, or NULL */
+};
+
+/* Room for `more` bytes behind those in use. False, the buffer as it was, if memory or the limit does not suffice. */
+bool api_buffer_reserve(struct api_buffer *buffer, size_t more);
+
+bool api_buffer_append(struct api_buffer *buffer, const char *bytes, size_t n);
+
+/* An empty buffer with the same limit and pool is left. */
+void api_buffer_free(struct api_buffer *buffer);
+
+#endif

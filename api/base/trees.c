@@ -1,0 +1,122 @@
+#include "api/base/trees.h"
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/base/account.h"
+
+enum { LEAST_BLOCK = 16 << 10, MOST_BLOCK = 2 << 20 };
+
+/* Stands before each node. */
+struct header {
+	struct api_trees *trees; /* NULL: malloc's */
+	size_t bytes;            /* of both */
+};
+_Static_assert(sizeof(struct header) == API_TREES_STEP, "what follows is aligned for any type");
+
+static _Thread_local struct api_trees *current __attribute__((tls_model("initial-exec")));
+
+/* Before anything is made with jansson: what one allocator made, another cannot free. */
+__attribute__((constructor)) static void take_over(void)
+{
+	json_set_alloc_funcs(api_trees_take, api_trees_give);
+}
+
+void api_trees_open(struct api_trees *trees, struct api_pool *pool)
+{
+	trees->arena = (struct api_arena){.pool = pool};
+	trees->at = trees->first;
+	trees->left = sizeof(trees->first);
+	trees->arena_bytes = 0;
+	memset(trees->free, 0, sizeof(trees->free));
+	current = trees;
+}
+
+void api_trees_close(struct api_trees *trees)
+{
+	current = NULL;
+	if (trees->arena_bytes)
+		api_arena_free(&trees->arena);
+}
+
+static bool is_among_others(size_t bytes)
+{
+	return !API_POOL_EMULATED && bytes <= API_TREES_LONGEST;
+}
+
+/* Emulated: just so many. */
+static size_t round_up(size_t bytes)
+{
+	return API_POOL_EMULATED ? bytes : (bytes + API_TREES_STEP - 1) / API_TREES_STEP * API_TREES_STEP;
+}
+
+/* Blocks grow with the tree: few of them, and never much more than what lies in them. What is left of the last one is
+ * lost, less than a node. */
+static bool add_block(struct api_trees *trees)
+{
+	size_t bytes = trees->arena_bytes / 4;
+	bytes = bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes > MOST_BLOCK ? MOST_BLOCK : bytes;
+	char *block = api_account_is_stopped() ? NULL : api_arena_array(&trees->arena, bytes, 1);
+	if (!block)
+		return false;
+	trees->arena_bytes += bytes;
+	trees->at = block;
+	trees->left = bytes;
+	return true;
+}
+
+static void *cut(struct api_trees *trees, size_t bytes)
+{
+	if (bytes > trees->left && !add_block(trees))
+		return NULL;
+	void *node = trees->at;
+	trees->at += bytes;
+	trees->left -= bytes;
+	return node;
+}
+
+static struct header *take_among_others(struct api_trees *trees, size_t bytes)
+{
+	void **place = &trees->free[bytes / API_TREES_STEP];
+	struct header *header = *place;
+	if (!header)
+		return cut(trees, bytes);
+	memcpy(place, header + 1, sizeof(*place));
+	return header;
+}
+
+static struct header *take_apart(const struct api_trees *trees, size_t bytes)
+{
+	if (!trees)
+		return malloc(bytes);
+	return api_account_is_stopped() ? NULL : api_pool_take(trees->arena.pool, bytes);
+}
+
+void *api_trees_take(size_t bytes)
+{
+	struct api_trees *trees = current;
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	const size_t taken = round_up(bytes ? bytes : 1) + sizeof(struct header);
+	struct header *header = trees && is_among_others(taken) ? take_among_others(trees, taken) : take_apart(trees, taken);
+	if (!header)
+		return NULL;
+	*header = (struct header){trees, taken};
+	return header + 1;
+}
+
+void api_trees_give(void *node)
+{
+	struct header *header = node ? (struct header *)node - 1 : NULL;
+	if (!header || !header->trees) {
+		free(header);
+	} else if (is_among_others(header->bytes)) {
+		void **place = &header->trees->free[header->bytes / API_TREES_STEP];
+		memcpy(node, place, sizeof(*place));
+		*place = header;
+	} else {
+		api_pool_give(header->trees->arena.pool, header, header->bytes);
+	}
+}

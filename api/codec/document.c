@@ -1,0 +1,230 @@
+#include "api/codec/document.h"
+
+#include "api/base/account.h"
+#include "api/codec/lift.h"
+#include "api/codec/skeleton.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Characters are counted by their first bytes; the others of UTF-8 are 10xxxxxx. */
+static void locate_between(const char *text, size_t begin, size_t end, struct api_text_fault *fault)
+{
+	for (size_t i = begin; i < end; i++) {
+		if (text[i] == '\n') {
+			fault->line++;
+			fault->column = 1;
+		} else if (((unsigned char)text[i] & 0xC0) != 0x80) {
+			fault->column++;
+		}
+	}
+}
+
+static void locate(const char *text, struct api_text_fault *fault)
+{
+	fault->line = fault->column = 1;
+	for (size_t i = 0; i < fault->offset && !api_account_is_stopped(); i += API_LOOK_BYTES)
+		locate_between(text, i, smaller(i + API_LOOK_BYTES, fault->offset), fault);
+}
+
+/* A text that is no longer wanted is called blank: what becomes of it is the same. */
+static bool is_blank(const char *text, const char *end)
+{
+	const char *p = text;
+	while (p < end && !api_account_is_stopped()) {
+		const char *pause = p + smaller((size_t)(end - p), API_LOOK_BYTES);
+		p = api_skip_blanks(p, pause);
+		if (p < pause)
+			return false;
+	}
+	return true;
+}
+
+/* The token that jansson names as the culprit ends at its position; 0 if it names none. */
+static size_t token_bytes(const struct api_lift *lift, const json_error_t *error, size_t position)
+{
+	const char *near = strstr(error->text, " near '");
+	if (!near || json_error_code(error) == json_error_invalid_utf8)
+		return 0;
+	near += strlen(" near '");
+	size_t n = strlen(near);
+	if (n == 0 || n - 1 > position || memcmp(lift->skeleton.data + position - (n - 1), near, n - 1) != 0)
+		return 0;
+	return n - 1;
+}
+
+/* jansson's words, but for those that speak of its flags or of our marks. */
+static void describe(const json_error_t *error, bool at_mark, char *detail, size_t detail_bytes)
+{
+	const char *words = error->text;
+	switch (json_error_code(error)) {
+	case json_error_stack_overflow:
+		snprintf(detail, detail_bytes, "nesting deeper than %d", JSON_PARSER_MAX_DEPTH);
+		return;
+	case json_error_null_character:
+	case json_error_null_byte_in_key:
+		words = "a string contains \\u0000";
+		break;
+	case json_error_end_of_input_expected:
+		words = "something follows the end of the value";
+		break;
+	default:
+		break;
+	}
+	snprintf(detail, detail_bytes, "%s", words);
+	char *near = strstr(detail, " near '");
+	if (at_mark && near)
+		snprintf(near, detail_bytes - (size_t)(near - detail), "%s", " before a number or an array");
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* jansson then says nothing, or that it dislikes a string that it should like. */
+static bool lacked_memory(const struct api_lift *lift, const json_error_t *error, size_t position)
+{
+	if (error->text[0] == '\0')
+		return true;
+	if (!starts_with(error->text, "invalid token") && !starts_with(error->text, "string or '}' expected"))
+		return false;
+	return position > 0 && lift->skeleton.data[position - 1] == '"';
+}
+
+/* *fault becomes jansson's, unless there is an earlier one: the pass has stopped where the skeleton ends. */
+static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
+{
+	/* jansson counts in int: beyond INT_MAX the place is wrong, but still one in the skeleton. */
+	size_t position = (size_t)(unsigned)error->position;
+	if (position > lift->skeleton.bytes)
+		position = lift->skeleton.bytes;
+	if (lacked_memory(lift, error, position)) {
+		api_lift_fail(lift, 503, NULL, "out of memory");
+		return;
+	}
+	if (!whole && position == lift->skeleton.bytes)
+		return;
+	position -= token_bytes(lift, error, position);
+	size_t offset = api_lift_text_offset(lift, position);
+	lift->fault->status = 400;
+	lift->fault->offset = offset;
+	bool at_mark = position < lift->skeleton.bytes && api_starts_number(lift->skeleton.data[position]);
+	describe(error, at_mark, lift->fault->detail, sizeof lift->fault->detail);
+}
+
+/* What is left of a skeleton. */
+struct source {
+	const char *p, *end;
+};
+
+/* To jansson, a little at a time: so it ends soon when the request is no longer wanted. */
+static size_t feed(void *buffer, size_t most, void *closure)
+{
+	struct source *source = closure;
+	const size_t n = api_account_is_stopped() ? 0 : smaller(most, (size_t)(source->end - source->p));
+	memcpy(buffer, source->p, n);
+	source->p += n;
+	return n;
+}
+
+static json_t *ask_jansson(const struct api_lift *lift, json_error_t *error)
+{
+	struct source source = {lift->skeleton.data, lift->skeleton.data + lift->skeleton.bytes};
+	return json_load_callback(feed, &source, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, error);
+}
+
+/* whole: the pass came to the end of the text; else *fault tells why not. */
+static json_t *parse(struct api_lift *lift, bool whole)
+{
+	json_error_t error;
+	json_t *root = whole ? api_skeleton_read(lift->skeleton.data, lift->skeleton.bytes) : NULL;
+	if (!root)
+		root = ask_jansson(lift, &error);
+	if (root && whole)
+		return root;
+	if (!root)
+		judge(lift, &error, whole);
+	json_decref(root);
+	return NULL;
+}
+
+static void hand_over(struct api_lift *lift, json_t *root, struct api_document *document)
+{
+	*document = (struct api_document){
+		.root = root, .arrays = lift->arrays, .n_arrays = lift->n_arrays, .memory = lift->values,
+		.memory_bytes = lift->values_capacity * sizeof *lift->values,
+		.arrays_bytes = lift->arrays_capacity * sizeof *lift->arrays, .pool = lift->pool,
+	};
+	lift->arrays = NULL;
+	lift->values = NULL;
+}
+
+bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
+                              struct api_text_fault *fault)
+{
+	static const char nothing[1];
+	if (bytes == 0)
+		text = nothing;
+	struct api_lift lift = {.text = text, .end = text + bytes, .pool = pool, .fault = fault};
+	*fault = (struct api_text_fault){0};
+	json_t *root = NULL;
+	if (is_blank(text, lift.end)) {
+		api_lift_fail(&lift, 400, lift.end, "the body is empty");
+	} else {
+		bool whole = api_lift_text(&lift);
+		if (fault->status != 503)
+			root = parse(&lift, whole);
+	}
+	if (root)
+		hand_over(&lift, root, document);
+	else
+		locate(text, fault);
+	if (!root && api_account_is_stopped())
+		*fault = (struct api_text_fault){.status = 503, .detail = "stopped"};
+	api_lift_free(&lift);
+	return root;
+}
+
+bool api_document_read_json(const char *text, size_t bytes, struct api_document *document, struct api_text_fault *fault)
+{
+	return api_document_read_pooled(NULL, text, bytes, document, fault);
+}
+
+static const struct {
+	const char *name;
+	size_t bytes;
+} dtypes[] = {
+	[API_F64] = {"f64", 8}, [API_F32] = {"f32", 4}, [API_I32] = {"i32", 4}, [API_U32] = {"u32", 4}, [API_I64] = {"i64", 8},
+};
+
+const char *api_dtype_name(enum api_dtype dtype)
+{
+	return dtypes[dtype].name;
+}
+
+size_t api_dtype_bytes(enum api_dtype dtype)
+{
+	return dtypes[dtype].bytes;
+}
+
+void api_document_free(struct api_document *document)
+{
+	json_decref(document->root);
+	api_pool_give(document->pool, document->arrays, document->arrays_bytes);
+	api_pool_give(document->pool, document->memory, document->memory_bytes);
+	*document = (struct api_document){0};
+}
+
+const struct api_array *api_document_array(const struct api_document *document, const json_t *node)
+{
+	if (!json_is_integer(node))
+		return NULL;
+	json_int_t k = json_integer_value(node);
+	return k >= 0 && (size_t)k < document->n_arrays ? &document->arrays[k] : NULL;
+}

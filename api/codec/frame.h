@@ -1,0 +1,52 @@
+/**
+ * The frame: a JSON document whose arrays lie behind it in binary.
+ *
+ *   8 bytes   L, unsigned, little-endian
+ *   L bytes   the document, padded with spaces so that 8 + L is a multiple of 64
+ *   the rest  the tail: arrays, little-endian, each at a multiple of 8 from its start
+ *
+ * In the document {"dtype": "f64", "shape": [1000, 3], "offset": 0} stands for an array of the tail. An object is such a
+ * reference if it has a member "dtype", or no other members than those three (but at least one).
+ */
+#ifndef API_FRAME_H
+#define API_FRAME_H
+
+#include "api/base/arena.h"
+#include "api/codec/document.h"
+#include "api/problem.h"
+
+/**
+ * Reads a frame. Every reference is replaced by a mark, as if its array had been lifted from a text; the arrays' data stays
+ * where it is in the body, unless the body itself is not 8-byte aligned.
+ * @param body                [bytes]; borrowed as long as the document lives
+ * @param max_document_bytes  ceiling on L: beyond it 413
+ * @param arena               of data that had to be moved; must outlive the document
+ * @param document            filled in on success, to be freed with api_document_free
+ * @return false with *fault: 400 with a pointer to the reference at fault (empty if it is the container), 413 or 503
+ */
+bool api_frame_read(const char *body, size_t bytes, size_t max_document_bytes, struct api_arena *arena,
+                    struct api_document *document, struct api_fault *fault);
+
+struct api_render;
+
+/* A frame that was written. */
+struct api_frame {
+	char *head;              /* [head_bytes] from the pool of the render's arena: length, document, padding */
+	size_t head_bytes;
+	struct api_part *parts;  /* malloc'd: the head, then arrays and the zeros between them */
+	size_t n_parts, bytes;
+};
+
+enum { API_LEAST_BINARY = 16 }; /* an array of so many numbers goes to the tail, a smaller one is text */
+
+/**
+ * Writes an answer: the parts point into head and into the data of the answer's arrays. Integers that fit are i32.
+ * Every array starts at a multiple of 64.
+ * @param render  its tree is rewritten: not to be used any more but to be abandoned
+ * @param frame   filled in on success, to be freed with api_frame_free
+ * @return API_WRITTEN, or nothing is left to free
+ */
+enum api_written api_frame_write(struct api_render *render, size_t max_bytes, struct api_frame *frame);
+void api_frame_free(struct api_render *render, struct api_frame *frame);
+
+#endif

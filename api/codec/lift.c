@@ -1,0 +1,238 @@
+#include "api/codec/lift.h"
+
+#include "api/base/account.h"
+#include "api/numbers/numbers.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST_ARRAYS = 16 };
+
+bool api_lift_fail(struct api_lift *lift, int status, const char *at, const char *detail)
+{
+	if (lift->fault->status == 503)
+		return false;
+	lift->fault->status = status;
+	lift->fault->offset = at ? (size_t)(at - lift->text) : 0;
+	snprintf(lift->fault->detail, sizeof lift->fault->detail, "%s", detail);
+	return false;
+}
+
+bool api_lift_refuse(struct api_lift *lift, const char *at, const char *format, int limit)
+{
+	char detail[sizeof lift->fault->detail];
+	snprintf(detail, sizeof detail, format, limit);
+	return api_lift_fail(lift, 413, at, detail);
+}
+
+static bool out_of_memory(struct api_lift *lift)
+{
+	return api_lift_fail(lift, 503, NULL, "out of memory");
+}
+
+bool api_lift_look(struct api_lift *lift, const char *p)
+{
+	const size_t left = (size_t)(lift->end - p), reach = 2 * API_LOOK_BYTES + API_MAX_TOKEN;
+	lift->look = p + (left < API_LOOK_BYTES ? left : API_LOOK_BYTES);
+	lift->reach = p + (left < reach ? left : reach);
+	return !api_account_is_stopped() || api_lift_fail(lift, 503, NULL, "stopped");
+}
+
+/* Everything before p goes to the skeleton as it is. */
+static bool copy_until(struct api_lift *lift, const char *p)
+{
+	if (!api_buffer_append(&lift->skeleton, lift->copied, (size_t)(p - lift->copied)))
+		return out_of_memory(lift);
+	lift->copied = p;
+	return true;
+}
+
+static bool grow_arrays(struct api_lift *lift)
+{
+	size_t capacity = lift->arrays_capacity ? 2 * lift->arrays_capacity : FIRST_ARRAYS;
+	struct api_array *arrays = api_pool_resize(lift->pool, lift->arrays, lift->arrays_capacity * sizeof *arrays,
+	                                           capacity * sizeof *arrays);
+	if (!arrays)
+		return out_of_memory(lift);
+	lift->arrays = arrays;
+	lift->arrays_capacity = capacity;
+	struct api_mark *marks = api_pool_resize(lift->pool, lift->marks, lift->marks_capacity * sizeof *marks,
+	                                         capacity * sizeof *marks);
+	if (!marks)
+		return out_of_memory(lift);
+	lift->marks = marks;
+	lift->marks_capacity = capacity;
+	return true;
+}
+
+/* Puts a mark in the place of [begin, end). */
+static bool put_mark(struct api_lift *lift, const char *begin, const char *end, const struct api_array *array)
+{
+	char mark[API_NUMBER_BYTES + 2] = " ";
+	size_t n = 1 + api_integer_write((int64_t)lift->n_arrays, mark + 1);
+	mark[n++] = ' ';
+	if (lift->n_arrays == lift->marks_capacity && !grow_arrays(lift))
+		return false;
+	if (!copy_until(lift, begin))
+		return false;
+	size_t at = lift->skeleton.bytes;
+	if (!api_buffer_append(&lift->skeleton, mark, n))
+		return out_of_memory(lift);
+	lift->copied = end;
+	lift->arrays[lift->n_arrays] = *array;
+	lift->marks[lift->n_arrays++] = (struct api_mark){
+		.skeleton_begin = at, .skeleton_end = at + n, .first_value = lift->n_values - array->n,
+		.text_begin = (size_t)(begin - lift->text), .text_end = (size_t)(end - lift->text),
+	};
+	return true;
+}
+
+static bool ends_number(const char *p, const char *end)
+{
+	return p == end || api_is_blank(*p) || *p == ',' || *p == ']' || *p == '}';
+}
+
+/* The readers of one token each return one past it, or NULL after a fault. */
+static const char *read_number(struct api_lift *lift, const char *p)
+{
+	bool integer;
+	const char *end = api_lift_number(lift, p, &integer);
+	if (!end)
+		return NULL;
+	/* Else "1.5.3" would become a mark and ".3". */
+	if (!ends_number(end, lift->end)) {
+		api_lift_fail(lift, 400, end, "unexpected character after a number");
+		return NULL;
+	}
+	struct api_array scalar = {.n = 1, .first_non_integer = integer};
+	return put_mark(lift, p, end, &scalar) ? end : NULL;
+}
+
+static const char *read_array(struct api_lift *lift, const char *p)
+{
+	struct api_array array;
+	const char *end;
+	enum api_lifted lifted = API_NOT_LIFTED;
+	/* jansson cannot see how deep a lifted array is: close to its limit all is left to it. */
+	if (lift->depth + API_MAX_RANK < JSON_PARSER_MAX_DEPTH)
+		lifted = api_lift_array(lift, p, &array, &end);
+	if (lifted == API_LIFTED)
+		return put_mark(lift, p, end, &array) ? end : NULL;
+	lift->depth++;
+	return lifted == API_FAULTY ? NULL : p + 1;
+}
+
+static const char *skip_string(struct api_lift *lift, const char *begin)
+{
+	const bool cut = lift->end - begin > API_MAX_TOKEN + 2;
+	const char *p = begin + 1, *end = cut ? begin + API_MAX_TOKEN + 2 : lift->end;
+	for (; p < end && *p != '"'; p++)
+		if (*p == '\\' && p + 1 < end)
+			p++;
+	if (p < end)
+		return p + 1;
+	return !cut || api_lift_refuse(lift, begin, "a string of more than %d bytes", API_MAX_TOKEN) ? end : NULL;
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* A very long one in pieces: it is jansson's to judge. */
+static const char *skip_word(const char *p, const char *end)
+{
+	end = end - p > API_LOOK_BYTES ? p + API_LOOK_BYTES : end;
+	while (p < end && is_letter(*p))
+		p++;
+	return p;
+}
+
+static const char *read_value(struct api_lift *lift, const char *p)
+{
+	if (++lift->n_outside > API_MAX_VALUES) {
+		api_lift_refuse(lift, p, "more than %d values outside arrays of numbers", API_MAX_VALUES);
+		return NULL;
+	}
+	if (api_starts_number(*p))
+		return read_number(lift, p);
+	if (*p == '[')
+		return read_array(lift, p);
+	if (*p == '"')
+		return skip_string(lift, p);
+	if (*p != '{')
+		return skip_word(p, lift->end);
+	lift->depth++;
+	return p + 1;
+}
+
+static const char *read_token(struct api_lift *lift, const char *p)
+{
+	if (*p == '"' || *p == '[' || *p == '{' || api_starts_number(*p) || is_letter(*p))
+		return read_value(lift, p);
+	if ((*p == ']' || *p == '}') && lift->depth > 0)
+		lift->depth--;
+	/* jansson overlooks a NUL behind a number or a word. */
+	if (*p == '\0') {
+		api_lift_fail(lift, 400, p, "NUL byte");
+		return NULL;
+	}
+	return p + 1;
+}
+
+/* A long stretch is copied bit by bit. */
+static bool catch_up(struct api_lift *lift, const char *p)
+{
+	return api_lift_look(lift, p) && copy_until(lift, p);
+}
+
+bool api_lift_text(struct api_lift *lift)
+{
+	lift->copied = lift->text;
+	if (!api_lift_look(lift, lift->text))
+		return false;
+	lift->skeleton.limit = SIZE_MAX;
+	lift->skeleton.pool = lift->pool;
+	if (!api_buffer_reserve(&lift->skeleton, 1))
+		return out_of_memory(lift);
+	for (const char *p = lift->text, *next; p < lift->end; p = next) {
+		next = p < lift->look || catch_up(lift, p) ? read_token(lift, p) : NULL;
+		if (!next) {
+			if (p > lift->copied)
+				copy_until(lift, p);
+			return false;
+		}
+	}
+	if (!copy_until(lift, lift->end))
+		return false;
+	for (size_t k = 0; k < lift->n_arrays; k++)
+		lift->arrays[k].data = lift->values + lift->marks[k].first_value;
+	return true;
+}
+
+size_t api_lift_text_offset(const struct api_lift *lift, size_t skeleton_offset)
+{
+	size_t below = 0, above = lift->n_arrays; /* marks that begin at or before the offset: between below and above */
+	while (below < above) {
+		size_t middle = below + (above - below) / 2;
+		if (lift->marks[middle].skeleton_begin <= skeleton_offset)
+			below = middle + 1;
+		else
+			above = middle;
+	}
+	if (below == 0)
+		return skeleton_offset;
+	const struct api_mark *mark = &lift->marks[below - 1];
+	if (skeleton_offset < mark->skeleton_end)
+		return mark->text_begin;
+	return mark->text_end + (skeleton_offset - mark->skeleton_end);
+}
+
+void api_lift_free(struct api_lift *lift)
+{
+	api_buffer_free(&lift->skeleton);
+	api_pool_give(lift->pool, lift->values, lift->values_capacity * sizeof *lift->values);
+	api_pool_give(lift->pool, lift->arrays, lift->arrays_capacity * sizeof *lift->arrays);
+	api_pool_give(lift->pool, lift->marks, lift->marks_capacity * sizeof *lift->marks);
+}

@@ -1,0 +1,254 @@
+#include "api/codec/lift.h"
+
+#include "api/numbers/numbers.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum {
+	ALIGNMENT = 64,
+	DOUBLES_PER_LINE = ALIGNMENT / sizeof(double),
+	USUAL_NUMBER_BYTES = 16,
+};
+#define UNKNOWN SIZE_MAX
+
+/* One array under lifting. Levels count from 1, the outermost; entry 0 is not used. */
+struct nest {
+	struct api_array *array;
+	int level;                          /* brackets open */
+	int rank;                           /* the level of numbers, known from the first innermost row; 0 before */
+	size_t index[API_MAX_RANK + 1];     /* of the current element at each level */
+	size_t length[API_MAX_RANK + 1];    /* of the rows at each level, UNKNOWN until the first one ends */
+};
+
+/* The first capacity fits numbers of the usual length; no count in the text is believed. */
+static bool grow_values(struct api_lift *lift)
+{
+	size_t bytes = (size_t)(lift->end - lift->text);
+	size_t capacity = lift->values_capacity ? 2 * lift->values_capacity : bytes / USUAL_NUMBER_BYTES + 1;
+	capacity = (capacity + DOUBLES_PER_LINE - 1) / DOUBLES_PER_LINE * DOUBLES_PER_LINE;
+	double *values = api_pool_take(lift->pool, capacity * sizeof *values);
+	if (!values)
+		return api_lift_fail(lift, 503, NULL, "out of memory");
+	if (lift->n_values)
+		memcpy(values, lift->values, lift->n_values * sizeof *values);
+	api_pool_give(lift->pool, lift->values, lift->values_capacity * sizeof *values);
+	lift->values = values;
+	lift->values_capacity = capacity;
+	return true;
+}
+
+/* Whether more than the longest number looks like one: what lies beyond would change it. */
+static bool is_long(const struct api_lift *lift, const char *p)
+{
+	const char *begin = p;
+	while (p < lift->reach && *p && strchr("+-.0123456789Ee", *p))
+		p++;
+	return p - begin > API_MAX_TOKEN;
+}
+
+static bool refuse_number(struct api_lift *lift, const char *p, enum api_number_status status, const char *end)
+{
+	if (is_long(lift, p))
+		return api_lift_refuse(lift, p, "a number of more than %d bytes", API_MAX_TOKEN);
+	if (status == API_NUMBER_MALFORMED)
+		return api_lift_fail(lift, 400, end, "malformed number");
+	return api_lift_fail(lift, 400, p, "number beyond the range of a double");
+}
+
+/* A number that is none, or that ends where it is time to look up. Apart, for the sake of all others. */
+static __attribute__((noinline)) bool settle(struct api_lift *lift, const char *p, enum api_number_status status,
+                                             const struct api_number *number)
+{
+	if (status != API_NUMBER_OK || number->end - p > API_MAX_TOKEN)
+		return refuse_number(lift, p, status, number->end);
+	return api_lift_look(lift, number->end);
+}
+
+const char *api_lift_number(struct api_lift *lift, const char *p, bool *integer)
+{
+	struct api_number number;
+	const enum api_number_status status = api_number_read(p, lift->reach, &number);
+	if ((status != API_NUMBER_OK || number.end > lift->look) && !settle(lift, p, status, &number))
+		return NULL;
+	if (lift->n_values >= lift->values_capacity && !grow_values(lift))
+		return NULL;
+	lift->values[lift->n_values++] = number.value;
+	*integer = number.integer;
+	return number.end;
+}
+
+static void set_ragged(struct nest *nest, int depth)
+{
+	if (nest->array->ragged)
+		return;
+	nest->array->ragged = true;
+	nest->array->ragged_depth = depth;
+	for (int i = 0; i < depth; i++)
+		nest->array->ragged_path[i] = nest->index[i + 1];
+}
+
+/* A number among rows, or a row among numbers; unless the row that it is in is too long already. */
+static void misfit(struct nest *nest)
+{
+	int level = nest->level;
+	bool too_long = nest->length[level] != UNKNOWN && nest->index[level] >= nest->length[level];
+	set_ragged(nest, too_long ? level - 1 : level);
+}
+
+static bool open_row(struct nest *nest)
+{
+	if (nest->level == API_MAX_RANK)
+		return false;
+	if (nest->rank && nest->level >= nest->rank)
+		misfit(nest);
+	nest->index[++nest->level] = 0;
+	return true;
+}
+
+static void close_row(struct nest *nest)
+{
+	int level = nest->level--;
+	if (nest->rank == 0)
+		nest->rank = level;
+	if (nest->length[level] == UNKNOWN)
+		nest->length[level] = nest->index[level];
+	else if (nest->length[level] != nest->index[level])
+		set_ragged(nest, level - 1);
+	nest->index[level - 1]++;
+}
+
+static const char *read_number(struct api_lift *lift, struct nest *nest, const char *p)
+{
+	bool integer;
+	p = api_lift_number(lift, p, &integer);
+	if (!p)
+		return NULL;
+	if (nest->rank != nest->level) {
+		if (nest->rank == 0)
+			nest->rank = nest->level;
+		else
+			misfit(nest);
+	}
+	if (!integer && nest->array->first_non_integer == UNKNOWN)
+		nest->array->first_non_integer = nest->array->n;
+	nest->array->n++;
+	nest->index[nest->level]++;
+	return p;
+}
+
+/* More than one blank. A stop is told as the end of the text: the fault is there already, and stays. */
+static __attribute__((noinline)) const char *skip_run(struct api_lift *lift, const char *p, const char *end)
+{
+	for (;;) {
+		p = api_skip_blanks(p, lift->reach);
+		if (p < lift->look || p == end)
+			return p;
+		if (!api_lift_look(lift, p))
+			return end;
+	}
+}
+
+/* Mostly there are none, or one. */
+static inline const char *skip_blanks(struct api_lift *lift, const char *p, const char *end)
+{
+	if (p == end || !api_is_blank(*p))
+		return p;
+	p++;
+	return p == end || !api_is_blank(*p) ? p : skip_run(lift, p, end);
+}
+
+static const char *close_rows(struct api_lift *lift, struct nest *nest, const char *p, const char *end)
+{
+	for (;;) {
+		p = skip_blanks(lift, p, end);
+		if (p == end || *p != ']')
+			return p;
+		close_row(nest);
+		p++;
+		if (nest->level == 0)
+			return p;
+	}
+}
+
+/* Opens rows up to a number, or through an empty row; what stands at *p then decides. */
+static bool open_rows(struct api_lift *lift, struct nest *nest, const char **p, const char *end)
+{
+	while (*p < end && **p == '[') {
+		if (!open_row(nest))
+			return false;
+		*p = skip_blanks(lift, *p + 1, end);
+	}
+	return true;
+}
+
+static enum api_lifted refuse(struct api_lift *lift, const char *p, const char *detail)
+{
+	return api_lift_fail(lift, 400, p, p == lift->end ? "an array is not closed" : detail), API_FAULTY;
+}
+
+/* p stands where a value is due. */
+static enum api_lifted judge_other(struct api_lift *lift, const char *p)
+{
+	if (p < lift->end && *p && strchr("\"{tfn", *p))
+		return API_NOT_LIFTED;
+	return refuse(lift, p, "a value expected");
+}
+
+/* *place goes from the outermost '[' to one past its ']'. A turn reads an element and the brackets around it. */
+static enum api_lifted lift_rows(struct api_lift *lift, struct nest *nest, const char **place)
+{
+	const char *p = *place, *end = lift->end;
+	for (;;) {
+		const char *value = p = skip_blanks(lift, p, end);
+		if (!open_rows(lift, nest, &p, end))
+			return API_NOT_LIFTED;
+		bool empty_row = p > value && p < end && *p == ']';
+		if (!empty_row) {
+			if (p == end || !api_starts_number(*p))
+				return judge_other(lift, p);
+			p = read_number(lift, nest, p);
+			if (!p)
+				return API_FAULTY;
+		} else if (p >= lift->look && !api_lift_look(lift, p)) {
+			return API_FAULTY;
+		}
+		p = close_rows(lift, nest, p, end);
+		if (nest->level == 0) {
+			*place = p;
+			return API_LIFTED;
+		}
+		if (p == end || *p != ',')
+			return refuse(lift, p, "',' or ']' expected");
+		p++;
+	}
+}
+
+static void finish(const struct nest *nest, struct api_array *array)
+{
+	array->rank = nest->rank;
+	for (int i = 0; i < nest->rank; i++)
+		array->shape[i] = nest->length[i + 1];
+	if (array->first_non_integer == UNKNOWN)
+		array->first_non_integer = array->n;
+}
+
+enum api_lifted api_lift_array(struct api_lift *lift, const char *begin, struct api_array *array, const char **end)
+{
+	size_t n_before = lift->n_values;
+	struct nest nest = {.array = array};
+	for (int i = 0; i <= API_MAX_RANK; i++)
+		nest.length[i] = UNKNOWN;
+	*array = (struct api_array){.dtype = API_F64, .first_non_integer = UNKNOWN};
+	*end = begin;
+	/* An empty array has a place, too. */
+	if (!lift->values && !grow_values(lift))
+		return API_FAULTY;
+	lift->n_values = (n_before + DOUBLES_PER_LINE - 1) / DOUBLES_PER_LINE * DOUBLES_PER_LINE;
+	enum api_lifted lifted = lift_rows(lift, &nest, end);
+	if (lifted == API_LIFTED)
+		finish(&nest, array);
+	else
+		lift->n_values = n_before;
+	return lifted;
+}

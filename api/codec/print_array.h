@@ -1,0 +1,24 @@
+/**
+ * Arrays to JSON text, nested to their shapes; large ones by several threads. The same bytes for any number of them.
+ */
+#ifndef API_PRINT_ARRAY_H
+#define API_PRINT_ARRAY_H
+
+#include "api/codec/document.h"
+
+/* No longer than this, and room for what is written behind the end on the way: 25 bytes a double. array: rank and n > 0 */
+size_t api_print_array_bound(const struct api_array *array);
+
+/* Whether all its numbers are. @return false, too, if the request is no longer wanted */
+bool api_array_is_finite(const struct api_array *array, int n_threads);
+
+/**
+ * @param array      rank and n > 0
+ * @param n_threads  at most; more than one only on the thread that owns the team (ARCHITECTURE.md)
+ * @param pool       of what they need, a few hundred KiB each; or NULL
+ * @param text       [api_print_array_bound(array)]
+ * @return bytes written; 0 when out of memory, if a number is not finite, or if the request is no longer wanted
+ */
+size_t api_print_array(const struct api_array *array, int n_threads, struct api_pool *pool, char *text);
+
+#endif

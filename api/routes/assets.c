@@ -1,0 +1,67 @@
+#include "api/routes/assets.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PAGE "text/html; charset=utf-8"
+#define STYLE "text/css; charset=utf-8"
+#define SCRIPT "text/javascript; charset=utf-8"
+#define ICON "image/svg+xml; charset=utf-8"
+
+#define ASSETS(X) \
+	X(index, "/", "index.html", PAGE) \
+	X(style, "/explorer/explorer.css", "explorer.css", STYLE) \
+	X(icon, "/explorer/icon.svg", "icon.svg", ICON) \
+	X(main, "/explorer/explorer.js", "explorer.js", SCRIPT) \
+	X(service, "/explorer/service.js", "service.js", SCRIPT) \
+	X(controls, "/explorer/controls.js", "controls.js", SCRIPT) \
+	X(svg, "/explorer/svg.js", "svg.js", SCRIPT) \
+	X(plot, "/explorer/plot.js", "plot.js", SCRIPT) \
+	X(exchange, "/explorer/exchange.js", "exchange.js", SCRIPT) \
+	X(balance, "/explorer/balance.js", "balance.js", SCRIPT) \
+	X(law, "/explorer/law.js", "law.js", SCRIPT) \
+	X(ellipse, "/explorer/ellipse.js", "ellipse.js", SCRIPT) \
+	X(incline, "/explorer/incline.js", "incline.js", SCRIPT) \
+	X(spy, "/explorer/spy.js", "spy.js", SCRIPT)
+
+/* .incbin: a string literal of this length would be beyond what ISO C promises. Its paths start where make runs. */
+#define INCLUDE(name, path, file, type)                                                                    \
+	__asm__(".pushsection .rodata\n"                                                                       \
+	        ".globl api_asset_" #name "\n.hidden api_asset_" #name "\napi_asset_" #name ":\n"              \
+	        ".incbin \"web/" file "\"\n"                                                                   \
+	        ".globl api_asset_" #name "_end\n.hidden api_asset_" #name "_end\napi_asset_" #name "_end:\n"  \
+	        ".byte 0\n.popsection\n");                                                                     \
+	extern const char api_asset_##name[], api_asset_##name##_end[];
+ASSETS(INCLUDE)
+#undef INCLUDE
+
+static const struct api_asset assets[] = {
+#define ROW(name, path, file, type) {path, type, api_asset_##name, api_asset_##name##_end},
+	ASSETS(ROW)
+#undef ROW
+};
+
+const struct api_asset *api_asset_find(const char *path)
+{
+	for (size_t i = 0; i < sizeof assets / sizeof assets[0]; i++)
+		if (!strcmp(path, assets[i].path))
+			return &assets[i];
+	return NULL;
+}
+
+/* FNV-1a: nobody but us chooses the bytes, so that it need not withstand anybody. */
+void api_asset_tag(const struct api_asset *asset, char tag[API_ETAG])
+{
+	uint64_t hash = 0xcbf29ce484222325;
+	for (const char *at = asset->bytes; at < asset->end; at++)
+		hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
+	snprintf(tag, API_ETAG, "\"%016" PRIx64 "\"", hash);
+}
+
+bool api_asset_is_known(const char *if_none_match, const char *tag)
+{
+	if (!if_none_match)
+		return false;
+	return strstr(if_none_match, tag) || !strcmp(if_none_match + strspn(if_none_match, " \t"), "*");
+}

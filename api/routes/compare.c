@@ -1,0 +1,72 @@
+#include "api/routes/compare.h"
+
+#include "api/routes/job.h"
+
+const char *const api_quantity_names[FRIC_N_QUANTITIES + 1] = {"potential", "gradient", "hessian", NULL};
+
+double api_relative_difference(const struct fric_agreement *agreement)
+{
+	return agreement->contacts > agreement->assembled ? agreement->contacts : agreement->assembled;
+}
+
+static void render_agreement(struct api_job *job, const char *name, const struct fric_agreement *agreement)
+{
+	struct api_render *r = &job->render;
+	json_t *object = api_render_add(r, r->document.root, name, json_object());
+	api_render_number(r, object, "largest_difference", agreement->largest_difference);
+	api_render_number(r, object, "largest_entry", agreement->largest_entry);
+	api_render_number(r, object, "relative_difference", api_relative_difference(agreement));
+	api_render_number(r, object, "contacts", agreement->contacts);
+	api_render_number(r, object, "assembled", agreement->assembled);
+}
+
+static bool render_worst(struct api_job *job, const struct fric_comparison *c)
+{
+	struct api_render *r = &job->render;
+	const size_t k = (size_t)fric_stencil_size(c->group);
+	json_t *worst = api_render_add(r, r->document.root, "worst", c->worst < 0 ? json_null() : json_object());
+	int32_t *vertices = c->worst < 0 ? NULL : api_job_array(job, k, sizeof(*vertices));
+	if (!vertices)
+		return c->worst < 0;
+	for (size_t v = 0; v < k; v++)
+		vertices[v] = c->vertices[v];
+	api_render_add(r, worst, "group", json_string(fric_type_name(c->group)));
+	api_render_integer(r, worst, "index", c->worst);
+	api_render_add(r, worst, "vertices", api_render_array(r, API_I32, vertices, k, 0, 0));
+	api_render_add(r, worst, "quantity", json_string(api_quantity_names[c->quantity]));
+	api_render_number(r, worst, "relative_difference", c->relative_difference);
+	api_render_integer(r, worst, "status", c->status);
+	api_render_number(r, worst, "slip_ratio", c->slip_ratio);
+	return true;
+}
+
+static bool compare(struct api_job *job)
+{
+	struct api_comparison *out = job->more;
+	struct fric_comparison *c = &out->numbers;
+	struct fric_error error;
+	json_t *root = job->render.document.root;
+	if (!api_job_core(job, fric_compare(&job->context, job->contacts, job->evaluation.velocities, c, &error), &error))
+		return false;
+	out->n_vertices = fric_n_vertices(job->contacts);
+	out->n_contacts = fric_n_contacts(job->contacts);
+	out->n_skipped = fric_n_skipped(job->contacts);
+	api_job_counts(job);
+	api_render_add(&job->render, root, "agrees", json_boolean(c->agrees));
+	api_render_number(&job->render, root, "tolerance", FRIC_TOLERANCE);
+	for (int q = 0; q < FRIC_N_QUANTITIES; q++)
+		render_agreement(job, api_quantity_names[q], &c->of[q]);
+	if (!render_worst(job, c))
+		return false;
+	api_job_skipped(job);
+	return true;
+}
+
+bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                 struct api_response *response, struct api_comparison *comparison)
+{
+	struct api_comparison here;
+	const bool ok = api_job_run(service, request, compare, comparison ? comparison : &here, fault, response);
+	response->measure = (struct api_measure){0}; /* of evaluations only: this takes a hundred times as long */
+	return ok;
+}

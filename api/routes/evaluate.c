@@ -1,0 +1,207 @@
+/* The answer of POST /v1/evaluate. */
+#include "api/routes/evaluate.h"
+
+#include "api/routes/job.h"
+
+static bool evaluate_sums(struct api_job *job)
+{
+	const struct api_evaluation *e = &job->evaluation;
+	const size_t ndof = e->batch.n_vertices * (size_t)e->batch.dim;
+	struct fric_error error;
+	json_t *root = job->render.document.root;
+	double potential = 0, *gradient = e->outputs[API_GRADIENT] ? api_job_array(job, ndof, sizeof(double)) : NULL;
+	if (e->outputs[API_GRADIENT] && !gradient)
+		return false;
+	if (!api_job_core(job, fric_evaluate(&job->context, job->contacts, e->velocities,
+	                                     e->outputs[API_POTENTIAL] ? &potential : NULL, gradient, &error), &error))
+		return false;
+	if (e->outputs[API_POTENTIAL])
+		api_render_number(&job->render, root, "potential", potential);
+	if (gradient)
+		api_render_add(&job->render, root, "gradient", api_render_array(&job->render, API_F64, gradient, ndof, 0, 0));
+	return true;
+}
+
+/* Refused before anything is computed. A pointer leads to what is there, or to where it would be. */
+static bool check_hessian_size(struct api_job *job, size_t bytes)
+{
+	const struct api_field root = {.node = job->document.root},
+	                       hessian = api_ruled(&root, &api_request, API_REQUEST_HESSIAN),
+	                       format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT);
+	if (bytes <= job->service->max_answer_bytes)
+		return true;
+	return api_fault_at(job->fault, 413, hessian.node ? &format.path : &hessian.path, "the Hessian would take %zu bytes, the limit is %zu:"
+	                    " use \"factors\", or fewer contacts in a request", bytes, job->service->max_answer_bytes);
+}
+
+/* Of all contacts, in order; NULL after a fault. */
+static double *inner_matrices(struct api_job *job)
+{
+	const struct api_evaluation *e = &job->evaluation;
+	struct fric_error error;
+	const size_t n = fric_n_contacts(job->contacts) * (size_t)fric_inner_size(e->batch.dim);
+	double *inner = api_job_array(job, n, sizeof(*inner));
+	if (!inner || !api_job_core(job, fric_hessian_inner(&job->context, job->contacts, e->velocities,
+	                                                    (enum fric_projection)e->projection, inner, &error), &error))
+		return NULL;
+	return inner;
+}
+
+static bool triplets(struct api_job *job, json_t *hessian)
+{
+	const enum fric_triangle triangle = (enum fric_triangle)job->evaluation.triangle;
+	const size_t n = fric_n_triplets(job->contacts, triangle);
+	struct fric_error error;
+	if (!check_hessian_size(job, n * (2 * sizeof(int32_t) + sizeof(double))))
+		return false;
+	int32_t *rows = api_job_array(job, n, sizeof(*rows)), *cols = api_job_array(job, n, sizeof(*cols));
+	double *values = api_job_array(job, n, sizeof(*values)), *inner = inner_matrices(job);
+	if (!rows || !cols || !values || !inner ||
+	    !api_job_core(job, fric_hessian_triplets(&job->context, job->contacts, inner, triangle, rows, cols, values, &error),
+	                  &error))
+		return false;
+	api_render_add(&job->render, hessian, "rows", api_render_array(&job->render, API_I32, rows, n, 0, 0));
+	api_render_add(&job->render, hessian, "cols", api_render_array(&job->render, API_I32, cols, n, 0, 0));
+	api_render_add(&job->render, hessian, "values", api_render_array(&job->render, API_F64, values, n, 0, 0));
+	return true;
+}
+
+static bool csr(struct api_job *job, json_t *hessian)
+{
+	const enum fric_triangle triangle = (enum fric_triangle)job->evaluation.triangle;
+	struct api_render *r = &job->render;
+	struct fric_error error;
+	if (!api_job_core(job, fric_pattern_create(&job->context, job->contacts, triangle, &r->pattern, &error), &error))
+		return false;
+	const size_t n = fric_pattern_n_entries(r->pattern), n_rows = fric_pattern_n_rows(r->pattern);
+	if (!check_hessian_size(job, n * (sizeof(int32_t) + sizeof(double)) + n_rows * sizeof(int64_t)))
+		return false;
+	double *data = api_job_array(job, n, sizeof(*data)), *inner = inner_matrices(job);
+	if (!data || !inner ||
+	    !api_job_core(job, fric_hessian_csr(&job->context, job->contacts, inner, r->pattern, data, &error), &error))
+		return false;
+	api_render_add(r, hessian, "indptr",
+	               api_render_array(r, API_I64, fric_pattern_indptr(r->pattern), n_rows + 1, 0, 0));
+	api_render_add(r, hessian, "indices", api_render_array(r, API_I32, fric_pattern_indices(r->pattern), n, 0, 0));
+	api_render_add(r, hessian, "data", api_render_array(r, API_F64, data, n, 0, 0));
+	return true;
+}
+
+/* An output of one group as an array of its documented shape; NULL after a fault. */
+static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_output output)
+{
+	const size_t n = fric_group_size(job->contacts, type), d = (size_t)job->evaluation.batch.dim;
+	const size_t lengths[API_N_LENGTHS] = {[API_DIM] = d, [API_TANGENTS] = d - 1,
+	                                       [API_POINT] = (size_t)fric_closest_point_size(type)};
+	const enum api_length *shape = api_output_rules[output].shape;
+	const size_t inner = lengths[shape[1]], innermost = lengths[shape[2]];
+	struct fric_error error;
+	double *out = api_job_array(job, n * (inner ? inner : 1) * (innermost ? innermost : 1), sizeof(*out));
+	if (!out || !api_job_core(job, fric_contact_output(&job->context, job->contacts, job->evaluation.velocities, type, output,
+	                                                   out, &error), &error))
+		return NULL;
+	if (output != FRIC_OUT_STATUS)
+		return api_render_array(&job->render, API_F64, out, n, inner, innermost);
+	int32_t *status = api_job_array(job, n, sizeof(*status));
+	for (size_t i = 0; i < n && status; i++)
+		status[i] = (int32_t)out[i];
+	return status ? api_render_array(&job->render, API_I32, status, n, 0, 0) : NULL;
+}
+
+static bool allocate_factors(struct api_job *job, struct fric_factors *factors)
+{
+	const int dim = job->evaluation.batch.dim;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(job->contacts, type);
+		factors->weights[type] = api_job_array(job, n * (size_t)fric_stencil_size(type), sizeof(double));
+		factors->tangent_basis[type] = api_job_array(job, n * (size_t)(dim * (dim - 1)), sizeof(double));
+		factors->inner[type] = api_job_array(job, n * (size_t)fric_inner_size(dim), sizeof(double));
+		if (!factors->weights[type] || !factors->tangent_basis[type] || !factors->inner[type])
+			return false;
+	}
+	return true;
+}
+
+static void add_factors(struct api_job *job, enum fric_type type, const struct fric_factors *factors, json_t *hessian)
+{
+	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
+	const size_t d = (size_t)job->evaluation.batch.dim, m = (size_t)fric_inner_size((int)d);
+	struct api_render *r = &job->render;
+	json_t *group = api_render_add(r, hessian, fric_type_name(type), json_object());
+	api_render_add(r, group, "weights", api_render_array(r, API_F64, factors->weights[type], n, k, 0));
+	api_render_add(r, group, "tangent_basis", api_render_array(r, API_F64, factors->tangent_basis[type], n, d, d - 1));
+	api_render_add(r, group, "inner", api_render_array(r, API_F64, factors->inner[type], n, m, 0));
+}
+
+static bool factors(struct api_job *job, json_t *hessian)
+{
+	const struct api_evaluation *e = &job->evaluation;
+	struct fric_factors all;
+	struct fric_error error;
+	if (!allocate_factors(job, &all) ||
+	    !api_job_core(job, fric_hessian_factors(&job->context, job->contacts, e->velocities,
+	                                            (enum fric_projection)e->projection, &all, &error), &error))
+		return false;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		if (e->has_group[type])
+			add_factors(job, type, &all, hessian);
+	return true;
+}
+
+static bool evaluate_hessian(struct api_job *job)
+{
+	static bool (*const assemble[])(struct api_job *, json_t *) = {triplets, csr, factors};
+	const struct api_evaluation *e = &job->evaluation;
+	const size_t ndof = e->batch.n_vertices * (size_t)e->batch.dim;
+	if (!e->outputs[API_HESSIAN])
+		return true;
+	json_t *hessian = api_render_add(&job->render, job->render.document.root, "hessian", json_object());
+	int64_t *shape = api_job_array(job, 2, sizeof(*shape));
+	if (!shape || !hessian)
+		return false;
+	shape[0] = shape[1] = (int64_t)ndof;
+	api_render_add(&job->render, hessian, "format", json_string(api_hessian_formats[e->format]));
+	api_render_add(&job->render, hessian, "shape", api_render_array(&job->render, API_I64, shape, 2, 0, 0));
+	return assemble[e->format](job, hessian);
+}
+
+static bool evaluate_group(struct api_job *job, enum fric_type type, json_t *collisions)
+{
+	json_t *group = api_render_add(&job->render, collisions, fric_type_name(type), json_object());
+	for (int output = 0; output < FRIC_N_OUTPUTS; output++) {
+		const enum fric_output o = (enum fric_output)output;
+		if (!job->evaluation.collision_outputs[o] || !fric_has_output(job->contacts, type, o))
+			continue;
+		json_t *values = group_output(job, type, o);
+		if (!values)
+			return false;
+		api_render_add(&job->render, group, api_output_rules[o].name, values);
+	}
+	return true;
+}
+
+static bool evaluate_collisions(struct api_job *job)
+{
+	if (!job->evaluation.outputs[API_COLLISIONS])
+		return true;
+	json_t *collisions = api_render_add(&job->render, job->render.document.root, "collisions", json_object());
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		if (job->evaluation.has_group[type] && !evaluate_group(job, type, collisions))
+			return false;
+	return true;
+}
+
+static bool evaluate(struct api_job *job)
+{
+	api_job_counts(job);
+	if (!evaluate_sums(job) || !evaluate_hessian(job) || !evaluate_collisions(job))
+		return false;
+	api_job_skipped(job);
+	return true;
+}
+
+bool api_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                  struct api_response *response)
+{
+	return api_job_run(service, request, evaluate, NULL, fault, response);
+}

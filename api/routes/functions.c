@@ -1,0 +1,225 @@
+#include "api/routes/functions.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "api/validate/check.h"
+#include "core/fric_mollifier.h"
+
+struct api_function {
+	const char *name;
+	const char *meaning;
+	enum api_function_kind kind;
+	double (*friction)(double y, double eps_v);
+	double (*mu)(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
+};
+
+static const struct api_function functions[] = {
+	{"smooth_friction_f0", "integral of f1: eps_v (1/3 + z^2 - z^3/3) below eps_v, |y| above", API_SMOOTH_FRICTION,
+	 fric_smooth_friction_f0, NULL},
+	{"smooth_friction_f1", "smooth step from 0 to 1: 2z - z^2 below eps_v, z = |y|/eps_v", API_SMOOTH_FRICTION,
+	 fric_smooth_friction_f1, NULL},
+	{"smooth_friction_f2", "derivative of f1", API_SMOOTH_FRICTION, fric_smooth_friction_f2, NULL},
+	{"smooth_friction_f1_over_x", "f1(y)/y, finite at 0", API_SMOOTH_FRICTION, fric_smooth_friction_f1_over_x, NULL},
+	{"smooth_friction_f2_x_minus_f1_over_x3", "(f2(y) y - f1(y))/y^3", API_SMOOTH_FRICTION,
+	 fric_smooth_friction_f2_x_minus_f1_over_x3, NULL},
+	{"smooth_mu", "coefficient of friction on the way from mu_s to mu_k", API_SMOOTH_MU, NULL, fric_smooth_mu},
+	{"smooth_mu_derivative", "derivative of smooth_mu", API_SMOOTH_MU, NULL, fric_smooth_mu_derivative},
+	{"smooth_mu_f0", "integral of smooth_mu f1", API_SMOOTH_MU, NULL, fric_smooth_mu_f0},
+	{"smooth_mu_f1", "smooth_mu f1: friction force per normal force", API_SMOOTH_MU, NULL, fric_smooth_mu_f1},
+	{"smooth_mu_f2", "derivative of smooth_mu f1", API_SMOOTH_MU, NULL, fric_smooth_mu_f2},
+	{"smooth_mu_f1_over_x", "smooth_mu f1 / y, finite at 0", API_SMOOTH_MU, NULL, fric_smooth_mu_f1_over_x},
+	{"smooth_mu_f2_x_minus_mu_f1_over_x3", "(smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3", API_SMOOTH_MU, NULL,
+	 fric_smooth_mu_f2_x_minus_mu_f1_over_x3},
+	{"anisotropic_x_from_tau_aniso", "unit direction of tau_aniso; (1, 0) below 1e-10", API_DIRECTION, NULL, NULL},
+	{"anisotropic_mu_eff_f", "matchstick coefficients (static, kinetic) along tau_dir", API_ELLIPSE, NULL, NULL},
+	{"anisotropic_mu_eff_from_tau_aniso", "matchstick coefficients along tau_aniso, with scalar fallbacks", API_EFFECTIVE,
+	 NULL, NULL},
+};
+
+enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
+
+const struct api_function *api_function_find(const char *name)
+{
+	for (int i = 0; i < N_FUNCTIONS; i++)
+		if (!strcmp(functions[i].name, name))
+			return &functions[i];
+	return NULL;
+}
+
+const struct api_object *api_function_parameters(const struct api_function *function)
+{
+	return &api_calls[function->kind];
+}
+
+bool api_function_describe(int i, const char **name, enum api_function_kind *kind)
+{
+	if (i >= N_FUNCTIONS)
+		return false;
+	*name = functions[i].name;
+	*kind = functions[i].kind;
+	return true;
+}
+
+/* Checked parameters of one call; rows of n. */
+struct call {
+	const struct api_function *function;
+	size_t n;
+	struct fric_values first; /* y, tau_aniso or tau_dir */
+	struct fric_values mu_s, mu_k, eps_v, mu_s_aniso, mu_k_aniso;
+	int transition;
+	bool no_mu;
+};
+
+static const double *at(struct fric_values values, size_t i)
+{
+	return values.data + i * values.stride;
+}
+
+/* Number of entries of the first parameter; a single number or row counts as one. */
+static bool count(struct api_check *check, const struct api_field *first, bool pairs, size_t *n)
+{
+	const struct api_array *array = api_document_array(check->document, first->node);
+	if (array && array->rank == 0 && !pairs) {
+		*n = 1;
+		return true;
+	}
+	return api_check_rows(check, first, pairs ? 2 : 0, n);
+}
+
+static bool check_first(struct api_check *check, const struct api_field *root, struct call *call)
+{
+	const enum api_function_kind kind = call->function->kind;
+	const bool pairs = kind != API_SMOOTH_FRICTION && kind != API_SMOOTH_MU;
+	const struct api_field first = api_member(root, api_call_first(kind)->name);
+	if (!api_check_present(check, &first, "the points to evaluate at") || !count(check, &first, pairs, &call->n))
+		return false;
+	const struct api_shape shape = {.n = call->n, .n_inner = pairs, .inner = {2}, .one_for_all = call->n == 1};
+	return api_check_values(check, &first, &shape, &call->first);
+}
+
+static bool check_values(struct api_check *check, const struct api_field *root, const struct call *call, int rule,
+                         struct fric_values *out)
+{
+	const size_t lengths[API_N_LENGTHS] = {[API_N_ENTRIES] = call->n, [API_PAIR] = 2};
+	const struct api_field field = api_ruled(root, api_function_parameters(call->function), rule);
+	const struct api_shape shape = api_shape_of(field.rule, lengths);
+	if (!call->no_mu && !api_check_present(check, &field, "this function needs it"))
+		return false;
+	return api_check_values(check, &field, &shape, out);
+}
+
+static bool check_call(struct api_check *check, struct call *call)
+{
+	struct api_field root = {.node = check->document->root};
+	const enum api_function_kind kind = call->function->kind;
+	const struct api_object *rules = &api_calls[kind];
+	if (!api_check_object(check, &root, rules) || !check_first(check, &root, call))
+		return false;
+	const struct api_field transition = api_ruled(&root, rules, API_CALL_TRANSITION),
+	                       no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
+	if (!api_check_choice(check, &transition, transition.rule->words, &call->transition) ||
+	    !api_check_bool(check, &no_mu, &call->no_mu))
+		return false;
+	if ((kind == API_SMOOTH_MU || kind == API_EFFECTIVE) &&
+	    (!check_values(check, &root, call, API_CALL_MU_S, &call->mu_s) ||
+	     !check_values(check, &root, call, API_CALL_MU_K, &call->mu_k)))
+		return false;
+	if ((kind == API_ELLIPSE || kind == API_EFFECTIVE) &&
+	    (!check_values(check, &root, call, API_CALL_MU_S_ANISO, &call->mu_s_aniso) ||
+	     !check_values(check, &root, call, API_CALL_MU_K_ANISO, &call->mu_k_aniso)))
+		return false;
+	return (kind != API_SMOOTH_FRICTION && kind != API_SMOOTH_MU) ||
+	       check_values(check, &root, call, API_CALL_EPS_V, &call->eps_v);
+}
+
+static double effective(const struct call *call, size_t i, const double direction[2], struct fric_values ellipse,
+                        struct fric_values scalar)
+{
+	const double *axes = at(ellipse, i);
+	if (call->function->kind == API_EFFECTIVE && axes[0] == 0 && axes[1] == 0)
+		return *at(scalar, i);
+	return fric_matchstick_mu(direction, axes);
+}
+
+static void evaluate_entry(const struct call *call, size_t i, double *out)
+{
+	const double *first = at(call->first, i);
+	double direction[2] = {first[0], 0};
+	switch (call->function->kind) {
+	case API_SMOOTH_FRICTION:
+		out[0] = call->function->friction(*first, *at(call->eps_v, i));
+		return;
+	case API_SMOOTH_MU:
+		out[0] = call->function->mu(*first, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i),
+		                            (enum fric_transition)call->transition);
+		return;
+	case API_DIRECTION:
+		fric_matchstick_direction(first, 1e-10, out);
+		return;
+	case API_ELLIPSE:
+		direction[1] = first[1];
+		break;
+	case API_EFFECTIVE:
+		fric_matchstick_direction(first, 1e-10, direction);
+		break;
+	}
+	out[0] = call->no_mu ? 1 : effective(call, i, direction, call->mu_s_aniso, call->mu_s);
+	out[1] = call->no_mu ? 1 : effective(call, i, direction, call->mu_k_aniso, call->mu_k);
+}
+
+enum { ENTRIES = 4096 }; /* between two looks at whether they are still wanted */
+
+static bool evaluate_all(struct api_check *check, const struct call *call, size_t width, double *out)
+{
+	const struct api_field root = {.node = check->document->root},
+	                       first = api_member(&root, api_call_first(call->function->kind)->name);
+	const struct api_array *array = api_document_array(check->document, first.node);
+	const struct api_path entry = {&first.path, NULL, 0};
+	for (size_t i = 0; i < call->n; i++) {
+		struct api_path place = entry;
+		if (i % ENTRIES == 0 && api_check_stopped(check))
+			return false;
+		place.index = array->rank == 1 ? i * width : i; /* width: of the answer, and of the flat first parameter */
+		evaluate_entry(call, i, out + i * width);
+		if (!isfinite(out[i * width]) || !isfinite(out[(i + 1) * width - 1]))
+			return api_fault_at(check->fault, 422, array->rank ? &place : &first.path,
+			                    "%s at entry %zu does not fit a double", call->function->name, i);
+	}
+	return true;
+}
+
+bool api_function_evaluate(const struct api_function *function, const struct api_document *request,
+                           struct api_arena *arena, struct api_render *render, struct api_fault *fault)
+{
+	struct api_check check = {.document = request, .arena = arena, .fault = fault};
+	struct call call = {.function = function};
+	const size_t width = function->kind == API_SMOOTH_FRICTION || function->kind == API_SMOOTH_MU ? 1 : 2;
+	if (!check_call(&check, &call))
+		return false;
+	double *values = api_arena_array(arena, call.n * width, sizeof(*values));
+	if (!values)
+		return api_fault_no_memory(fault);
+	if (!evaluate_all(&check, &call, width, values))
+		return false;
+	api_render_add(render, render->document.root, "function", json_string(function->name));
+	api_render_add(render, render->document.root, "values",
+	               api_render_array(render, API_F64, values, call.n, width == 2 ? 2 : 0, 0));
+	return true;
+}
+
+void api_function_list(struct api_render *render)
+{
+	json_t *list = api_render_add(render, render->document.root, "functions", json_array());
+	for (int i = 0; i < N_FUNCTIONS; i++) {
+		const struct api_function *f = &functions[i];
+		json_t *entry = api_render_append(render, list, json_object());
+		api_render_add(render, entry, "name", json_string(f->name));
+		api_render_add(render, entry, "meaning", json_string(f->meaning));
+		json_t *names = api_render_add(render, entry, "parameters", json_array());
+		const struct api_object *rules = &api_calls[f->kind];
+		for (int p = 0; p < rules->n_rules; p++)
+			if (api_rule_applies(&rules->rules[p], rules))
+				api_render_append(render, names, json_string(rules->rules[p].name));
+	}
+}

@@ -1,0 +1,25 @@
+/**
+ * The scalar functions by name: GET and POST /v1/functions/NAME, and their list.
+ */
+#ifndef API_FUNCTIONS_H
+#define API_FUNCTIONS_H
+
+#include "api/contract/fields.h"
+#include "api/validate/query.h"
+#include "api/routes/render.h"
+
+struct api_function;
+
+/* NULL if there is none of that name. */
+const struct api_function *api_function_find(const char *name);
+const struct api_object *api_function_parameters(const struct api_function *function);
+/* Number i of all. @return false if there are fewer */
+bool api_function_describe(int i, const char **name, enum api_function_kind *kind);
+
+/* Checks the parameters, evaluates, adds "function" and "values" to the answer. */
+bool api_function_evaluate(const struct api_function *function, const struct api_document *request,
+                           struct api_arena *arena, struct api_render *render, struct api_fault *fault);
+/* Adds "functions" to the answer. */
+void api_function_list(struct api_render *render);
+
+#endif

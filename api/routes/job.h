@@ -1,0 +1,49 @@
+/**
+ * A request with a batch from body to answer: what /v1/evaluate and /v1/check have in common.
+ */
+#ifndef API_JOB_H
+#define API_JOB_H
+
+#include "api/validate/evaluation.h"
+#include "api/routes/render.h"
+
+enum { API_MAX_SKIPPED = 100000 }; /* skipped contacts that an answer lists, a kilobyte each: more is 413 */
+
+/* Everything that one request owns; given back at one place. */
+struct api_job {
+	const struct api_service *service;
+	const struct api_request *request;
+	struct api_response *response;
+	struct fric_context context;
+	struct api_arena arena;
+	struct api_document document;
+	struct api_evaluation evaluation;
+	struct fric_contacts *contacts;
+	struct api_render render; /* the answer, begun before compute is called */
+	struct api_fault *fault;
+	struct api_measure measure;
+	int64_t step_began;
+	void *more; /* what compute wants besides */
+};
+
+/* Computes and renders what the route is for, from contacts whose matchstick direction is chosen; else sets the fault. */
+typedef bool api_compute(struct api_job *job);
+
+/**
+ * Decode, prepare, compute, encode, each timed for Server-Timing.
+ * @param more  handed on to compute
+ * @return false with *fault set
+ */
+bool api_job_run(const struct api_service *service, const struct api_request *request, api_compute *compute, void *more,
+                 struct api_fault *fault, struct api_response *response);
+
+/* Whether a call into the core went well; else its error becomes the fault. */
+bool api_job_core(struct api_job *job, enum fric_code code, const struct fric_error *error);
+/* [n * size] of the job's arena; NULL with a fault. */
+void *api_job_array(struct api_job *job, size_t n, size_t size);
+/* "n_vertices" and "n_collisions" of the answer. */
+void api_job_counts(struct api_job *job);
+/* "skipped", if skipping was asked for. */
+void api_job_skipped(struct api_job *job);
+
+#endif

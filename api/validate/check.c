@@ -1,0 +1,514 @@
+#include "api/validate/check.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/base/account.h"
+#include "api/codec/sweep.h"
+
+bool api_check_stopped(struct api_check *check)
+{
+	return api_account_is_stopped() && !api_fault_stopped(check->fault);
+}
+
+struct api_field api_member(const struct api_field *object, const char *name)
+{
+	const json_t *node = json_is_object(object->node) ? json_object_get(object->node, name) : NULL;
+	return (struct api_field){.node = node, .path = {&object->path, name, 0}};
+}
+
+struct api_field api_ruled(const struct api_field *field, const struct api_object *object, int i)
+{
+	const struct api_rule *rule = &object->rules[i];
+	struct api_field member = {.path = {&field->path, rule->name, 0}};
+	if (field->members)
+		member.node = field->members[i];
+	else
+		member = api_member(field, rule->name);
+	member.rule = rule;
+	return member;
+}
+
+struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[API_N_LENGTHS])
+{
+	struct api_shape shape = {.n = lengths[rule->shape[0]], .one_for_all = rule->one_for_all, .range = rule->range};
+	while (shape.n_inner < API_MAX_SHAPE - 1 && rule->shape[shape.n_inner + 1]) {
+		shape.inner[shape.n_inner] = lengths[rule->shape[shape.n_inner + 1]];
+		shape.n_inner++;
+	}
+	shape.number_row = rule->bare && shape.inner[0] == 1;
+	return shape;
+}
+
+const char *api_kind(const struct api_check *check, const json_t *node)
+{
+	const struct api_array *array = api_document_array(check->document, node);
+	if (array)
+		return array->rank == 0 ? "a number" : "an array of numbers";
+	switch (json_typeof(node)) {
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "an array";
+	case JSON_STRING:
+		return "a string";
+	case JSON_NULL:
+		return "null";
+	default:
+		return "true or false";
+	}
+}
+
+static bool wrong_kind(struct api_check *check, const struct api_field *field, const char *expected)
+{
+	return api_fault_at(check->fault, 422, &field->path, "expected %s, got %s", expected, api_kind(check, field->node));
+}
+
+/* Number of the rule, or -1. */
+static int find_rule(const char *name, const struct api_object *object)
+{
+	for (int i = 0; i < object->n_rules; i++)
+		if (*name == *object->rules[i].name && !strcmp(name, object->rules[i].name) &&
+		    api_rule_applies(&object->rules[i], object))
+			return i;
+	return -1;
+}
+
+/* Places for the members of an object, by rule; NULL if there are none left. */
+static const json_t **claim_members(struct api_check *check, int n)
+{
+	const json_t **members = check->members + check->n_members;
+	if (n > API_MAX_MEMBERS - check->n_members)
+		return NULL;
+	check->n_members += n;
+	for (int i = 0; i < n; i++)
+		members[i] = NULL;
+	return members;
+}
+
+/* Most members that could be there are not: once all that are have been found by name, the others need not be looked for. */
+bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object)
+{
+	if (!json_is_object(field->node))
+		return wrong_kind(check, field, "an object");
+	const json_t **members = claim_members(check, object->n_rules);
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)(uintptr_t)field->node, key, value) { /* the macro wants a non-const object */
+		const struct api_path path = {&field->path, key, 0};
+		const int rule = find_rule(key, object);
+		if (rule < 0)
+			return api_fault_at(check->fault, 422, &path, "unknown field \"%.200s\"", key);
+		if (members)
+			members[rule] = value;
+	}
+	field->members = members;
+	return true;
+}
+
+bool api_check_present(struct api_check *check, const struct api_field *field, const char *why)
+{
+	return field->node || api_fault_at(check->fault, 422, &field->path, "\"%s\" is missing: %s", field->path.key, why);
+}
+
+/* "a, b or c" */
+static const char *alternatives(const char *const names[], char *out, size_t bytes)
+{
+	size_t at = 0;
+	out[0] = '\0';
+	for (int i = 0; names[i] && at < bytes; i++)
+		at += (size_t)snprintf(out + at, bytes - at, "%s%s", i == 0 ? "" : names[i + 1] ? ", " : " or ", names[i]);
+	return out;
+}
+
+bool api_check_choice(struct api_check *check, const struct api_field *field, const char *const names[], int *out)
+{
+	char list[256];
+	if (!field->node)
+		return true;
+	if (!json_is_string(field->node))
+		return wrong_kind(check, field, alternatives(names, list, sizeof(list)));
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(json_string_value(field->node), names[i]) && json_string_length(field->node) == strlen(names[i])) {
+			*out = i;
+			return true;
+		}
+	return api_fault_at(check->fault, 422, &field->path, "expected %s, got \"%.100s\"",
+	                    alternatives(names, list, sizeof(list)), json_string_value(field->node));
+}
+
+bool api_check_choices(struct api_check *check, const struct api_field *field, const char *const names[], bool *flags)
+{
+	if (!field->node)
+		return true;
+	const struct api_array *array = api_document_array(check->document, field->node);
+	for (int i = 0; names[i]; i++)
+		flags[i] = false;
+	if (array && array->rank == 1 && array->n == 0 && !array->binary)
+		return true; /* an empty list, lifted like any empty array */
+	if (array && array->rank > 0 && (array->n > 0 || !array->binary)) {
+		const struct api_path first = {&field->path, NULL, 0};
+		return api_fault_at(check->fault, 422, &first, "expected a string, got a number");
+	}
+	if (!json_is_array(field->node))
+		return wrong_kind(check, field, "a list of strings");
+	for (size_t i = 0; i < json_array_size(field->node); i++) {
+		const struct api_field entry = {.node = json_array_get(field->node, i), .path = {&field->path, NULL, i}};
+		int choice = 0;
+		if (api_check_stopped(check) || !api_check_choice(check, &entry, names, &choice))
+			return false;
+		flags[choice] = true;
+	}
+	return true;
+}
+
+bool api_check_bool(struct api_check *check, const struct api_field *field, bool *out)
+{
+	if (!field->node)
+		return true;
+	if (!json_is_boolean(field->node))
+		return wrong_kind(check, field, "true or false");
+	*out = json_is_true(field->node);
+	return true;
+}
+
+bool api_fault_entry(struct api_check *check, const struct api_field *field, size_t flat, const char *format, ...)
+{
+	const struct api_array *array = api_document_array(check->document, field->node);
+	struct api_path path[API_MAX_RANK + 1] = {field->path};
+	char message[API_MAX_DETAIL];
+	size_t rest = array->n;
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	for (int i = 0; i < array->rank; i++) {
+		rest /= array->shape[i];
+		path[i + 1] = (struct api_path){&path[i], NULL, flat / rest};
+		flat %= rest;
+	}
+	return api_fault_at(check->fault, 422, &path[array->rank], "%s", message);
+}
+
+static bool fault_value(struct api_check *check, const struct api_field *field, size_t i, double value,
+                        enum api_range range)
+{
+	if (!isfinite(value))
+		return api_fault_entry(check, field, i, "%s is not a finite number", isnan(value) ? "NaN" : value > 0 ?
+		                       "infinity" : "-infinity");
+	return api_fault_entry(check, field, i, "%.17g is out of range: \"%s\" must be %s", value, field->path.key,
+	                       range == API_POSITIVE ? "> 0" : ">= 0");
+}
+
+static double lowest(enum api_range range)
+{
+	return range == API_ANY ? -DBL_MAX : range == API_POSITIVE ? DBL_TRUE_MIN : 0;
+}
+
+static bool sweep_range(const double *data, size_t n, enum api_range range)
+{
+	return range == API_ANY ? api_sweep_finite(data, n) : api_sweep_reals(data, n, lowest(range), DBL_MAX);
+}
+
+static size_t span_end(size_t begin, size_t n)
+{
+	return n - begin < API_SPAN ? n : begin + API_SPAN;
+}
+
+/* The numbers of one span of an array. */
+static struct api_array span_of(const struct api_array *array, size_t begin)
+{
+	struct api_array span = *array;
+	span.n = span_end(begin, array->n) - begin;
+	span.data = (const char *)array->data + begin * api_dtype_bytes(array->dtype);
+	return span;
+}
+
+/* Finite and in range. */
+static bool check_range(struct api_check *check, const struct api_field *field, const double *data, size_t n,
+                        enum api_range range)
+{
+	const double low = lowest(range);
+	size_t i = 0;
+	while (i < n && !api_account_is_stopped() && sweep_range(data + i, span_end(i, n) - i, range))
+		i = span_end(i, n);
+	if (i == n)
+		return true;
+	if (api_check_stopped(check))
+		return false;
+	while (data[i] >= low && data[i] <= DBL_MAX)
+		i++;
+	return fault_value(check, field, i, data[i], range);
+}
+
+/* The array's numbers as doubles: where they are, or in the arena. NULL after a fault. */
+static const double *reals(struct api_check *check, const struct api_array *array)
+{
+	if (array->dtype == API_F64)
+		return array->data;
+	double *out = api_arena_array(check->arena, array->n, sizeof(*out));
+	if (!out)
+		api_fault_no_memory(check->fault);
+	for (size_t i = 0; out && i < array->n; i += API_SPAN) {
+		const struct api_array span = span_of(array, i);
+		api_sweep_to_reals(&span, out + i);
+		if (api_check_stopped(check))
+			return NULL;
+	}
+	return out;
+}
+
+/* The same, judged. What was read from a text is finite. */
+static const double *reals_in_range(struct api_check *check, const struct api_field *field,
+                                    const struct api_array *array, enum api_range range)
+{
+	const double *data = reals(check, array);
+	if (!data || (range == API_ANY && !array->binary))
+		return data;
+	return check_range(check, field, data, array->n, range) ? data : NULL;
+}
+
+/* The first element of a mixed array that is no number. */
+static bool fault_in_mixed(struct api_check *check, const struct api_field *field)
+{
+	for (size_t i = 0; i < json_array_size(field->node); i++) {
+		const struct api_field entry = {.node = json_array_get(field->node, i), .path = {&field->path, NULL, i}};
+		const struct api_array *array = api_document_array(check->document, entry.node);
+		if (array && array->binary)
+			return api_fault_at(check->fault, 422, &entry.path, "a binary array cannot be an element of another array");
+		if (array)
+			continue;
+		if (json_is_array(entry.node))
+			return fault_in_mixed(check, &entry);
+		return wrong_kind(check, &entry, "a number");
+	}
+	return api_fault_at(check->fault, 422, &field->path, "arrays are nested too deeply here");
+}
+
+static bool fault_ragged(struct api_check *check, const struct api_field *field, const struct api_array *array)
+{
+	struct api_path path[API_MAX_RANK + 1] = {field->path};
+	for (int i = 0; i < array->ragged_depth; i++)
+		path[i + 1] = (struct api_path){&path[i], NULL, array->ragged_path[i]};
+	return api_fault_at(check->fault, 422, &path[array->ragged_depth],
+	                    "ragged array: this entry's shape differs from that of the ones before it");
+}
+
+/* The field's array, whatever its shape; NULL after a fault. */
+static const struct api_array *numbers(struct api_check *check, const struct api_field *field, const char *expected)
+{
+	const struct api_array *array = api_document_array(check->document, field->node);
+	if (!array && json_is_array(field->node))
+		fault_in_mixed(check, field);
+	else if (!array)
+		wrong_kind(check, field, expected);
+	else if (array->ragged)
+		fault_ragged(check, field, array);
+	return array && !array->ragged ? array : NULL;
+}
+
+bool api_check_number(struct api_check *check, const struct api_field *field, enum api_range range, double *out)
+{
+	if (!field->node)
+		return true;
+	const struct api_array *array = numbers(check, field, "a number");
+	if (!array)
+		return false;
+	if (array->rank != 0)
+		return wrong_kind(check, field, "a number");
+	const double *value = reals_in_range(check, field, array, range);
+	if (value)
+		*out = *value;
+	return value;
+}
+
+/* [2, 3] in text */
+static const char *print_shape(const size_t *shape, int rank, char *out, size_t bytes)
+{
+	size_t at = (size_t)snprintf(out, bytes, "[");
+	for (int i = 0; i < rank && i < API_MAX_RANK && at < bytes; i++)
+		at += (size_t)snprintf(out + at, bytes - at, "%s%zu", i ? ", " : "", shape[i]);
+	if (rank > API_MAX_RANK && at < bytes)
+		at += (size_t)snprintf(out + at, bytes - at, ", ...");
+	if (at < bytes)
+		snprintf(out + at, bytes - at, "]");
+	return out;
+}
+
+static size_t row_size(const struct api_shape *shape)
+{
+	size_t size = 1;
+	for (int i = 0; i < shape->n_inner; i++)
+		size *= shape->inner[i];
+	return size;
+}
+
+/* shape[skip...] is just the row's shape */
+static bool ends_in_row(const struct api_array *array, int skip, const struct api_shape *shape)
+{
+	if (array->rank != skip + shape->n_inner)
+		return false;
+	for (int i = 0; i < shape->n_inner; i++)
+		if (array->shape[skip + i] != shape->inner[i])
+			return false;
+	return true;
+}
+
+static bool all_rows(const struct api_array *array, const struct api_shape *shape)
+{
+	if (array->rank == 1 && array->n == shape->n * row_size(shape))
+		return true;
+	if (shape->n == 0 && array->rank > 0 && array->shape[0] == 0)
+		return true;
+	return ends_in_row(array, 1, shape) && array->shape[0] == shape->n;
+}
+
+static bool one_row(const struct api_array *array, const struct api_shape *shape)
+{
+	if (!shape->one_for_all || array->n != row_size(shape))
+		return false;
+	if (array->rank == 0)
+		return shape->n_inner == 0 || shape->number_row;
+	return array->rank == 1 || ends_in_row(array, 0, shape) || (ends_in_row(array, 1, shape) && array->shape[0] == 1);
+}
+
+static bool wrong_shape(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                        const struct api_shape *shape)
+{
+	char sent[64], expected[64];
+	const size_t full[3] = {shape->n, shape->inner[0], shape->inner[1]};
+	print_shape(full, 1 + shape->n_inner, expected, sizeof(expected));
+	if (array->rank == 0)
+		return api_fault_at(check->fault, 422, &field->path, "expected an array of shape %s, got a number", expected);
+	print_shape(array->shape, array->rank, sent, sizeof(sent));
+	return api_fault_at(check->fault, 422, &field->path, "expected shape %s (nested or flat)%s, got %s", expected,
+	                    shape->one_for_all ? " or one value for all" : "", sent);
+}
+
+bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
+                      struct fric_values *out)
+{
+	*out = (struct fric_values){NULL, 0};
+	if (!field->node)
+		return true;
+	const struct api_array *array = numbers(check, field, "an array of numbers");
+	if (!array)
+		return false;
+	const bool rows = all_rows(array, shape);
+	if (!rows && !one_row(array, shape))
+		return wrong_shape(check, field, array, shape);
+	*out = (struct fric_values){reals_in_range(check, field, array, shape->range), rows ? row_size(shape) : 0};
+	return out->data;
+}
+
+static bool wrong_rows(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                       size_t row)
+{
+	char sent[64], expected[32] = "[n]";
+	if (row)
+		snprintf(expected, sizeof(expected), "[n, %zu] (nested or flat)", row);
+	if (array->rank == 0)
+		return api_fault_at(check->fault, 422, &field->path, "expected an array of shape %s, got a number", expected);
+	print_shape(array->shape, array->rank, sent, sizeof(sent));
+	return api_fault_at(check->fault, 422, &field->path, "expected shape %s, got %s", expected, sent);
+}
+
+bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n)
+{
+	const struct api_array *array = numbers(check, field, "an array of numbers");
+	if (!array)
+		return false;
+	const size_t size = row ? row : 1;
+	if (array->rank == 1 && array->n % size == 0)
+		*n = array->n / size;
+	else if (array->rank == 2 && row && (array->shape[1] == row || array->shape[0] == 0))
+		*n = array->shape[0];
+	else
+		return wrong_rows(check, field, array, row);
+	return *n <= INT32_MAX / 4 || api_fault_at(check->fault, 413, &field->path, "more than %d entries", INT32_MAX / 4);
+}
+
+/* The first entry that is no index. */
+static bool fault_index(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                        size_t limit, const char *what)
+{
+	const double *data = reals(check, array);
+	size_t i = 0;
+	if (!data)
+		return false;
+	while (i < array->first_non_integer && data[i] >= 0 && data[i] < (double)limit)
+		if (++i % API_SPAN == 0 && api_check_stopped(check))
+			return false;
+	if (i == array->first_non_integer)
+		return api_fault_entry(check, field, i, "expected an integer, written without point or exponent");
+	return api_fault_entry(check, field, i, "%.17g is not a %s: there are %zu", data[i], what, limit);
+}
+
+/* out: where they are to go; NULL: they stay. @return false if one is no index, or the request was stopped */
+static bool sweep_indices(const struct api_array *array, size_t limit, int32_t *out)
+{
+	for (size_t i = 0; i < array->n; i += API_SPAN) {
+		const struct api_array span = span_of(array, i);
+		if (api_account_is_stopped() || !(out ? api_sweep_to_indices(&span, limit, out + i)
+		                                      : api_sweep_i32(span.data, span.n, limit)))
+			return false;
+	}
+	return true;
+}
+
+/* The array's numbers as indices: where they are, or in the arena. NULL after a fault. */
+static const int32_t *indices_below(struct api_check *check, const struct api_field *field,
+                                    const struct api_array *array, size_t limit, const char *what)
+{
+	if (array->binary && (array->dtype == API_F64 || array->dtype == API_F32)) {
+		api_fault_at(check->fault, 422, &field->path, "dtype %s does not suit indices: i32, u32 or i64 do",
+		             api_dtype_name(array->dtype));
+		return NULL;
+	}
+	const bool in_place = array->dtype == API_I32;
+	int32_t *out = in_place ? NULL : api_arena_array(check->arena, array->n, sizeof(*out));
+	if (!in_place && !out) {
+		api_fault_no_memory(check->fault);
+		return NULL;
+	}
+	if (array->first_non_integer >= array->n && sweep_indices(array, limit, out))
+		return in_place ? array->data : out;
+	if (!api_check_stopped(check))
+		fault_index(check, field, array, limit, what);
+	return NULL;
+}
+
+bool api_check_index(struct api_check *check, const struct api_field *field, size_t limit, const char *what,
+                     int32_t *out)
+{
+	if (!field->node)
+		return true;
+	const struct api_array *array = numbers(check, field, "an integer");
+	if (!array)
+		return false;
+	if (array->rank != 0)
+		return wrong_kind(check, field, "an integer");
+	const int32_t *index = indices_below(check, field, array, limit, what);
+	if (index)
+		*out = *index;
+	return index;
+}
+
+bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
+                       const char *what, const int32_t **out)
+{
+	*out = NULL;
+	if (!field->node)
+		return true;
+	const struct api_shape shape = {.n = n, .n_inner = row > 0, .inner = {row}};
+	const struct api_array *array = numbers(check, field, "an array of integers");
+	if (!array)
+		return false;
+	if (!all_rows(array, &shape))
+		return wrong_shape(check, field, array, &shape);
+	*out = indices_below(check, field, array, limit, what);
+	return *out;
+}

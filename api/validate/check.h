@@ -1,0 +1,88 @@
+/**
+ * From fields of a document to numbers the core may trust. Each function reads one field; on a fault it records the
+ * culprit and returns false, and the caller returns false too: the first fault wins.
+ */
+#ifndef API_CHECK_H
+#define API_CHECK_H
+
+#include "api/base/arena.h"
+#include "api/codec/document.h"
+#include "api/contract/fields.h"
+#include "api/problem.h"
+
+enum { API_MAX_MEMBERS = 128 };
+
+struct api_check {
+	const struct api_document *document;
+	struct api_arena *arena; /* of numbers that had to be converted */
+	struct api_fault *fault;
+	size_t max_contacts, max_vertices; /* of a request; 0: as many as can be counted */
+	int n_members;                     /* places that objects have taken so far; 0 at the start */
+	const json_t *members[API_MAX_MEMBERS];
+};
+
+/* A member of an object, present or not. */
+struct api_field {
+	const json_t *node;  /* NULL: absent */
+	struct api_path path;
+	const struct api_rule *rule; /* what it may be; NULL: unknown */
+	const json_t *const *members; /* of a checked object, by rule; NULL: to be looked up */
+};
+
+/* Expected shape: [n, inner[0], inner[1]], sent nested or flat. */
+struct api_shape {
+	size_t n;
+	int n_inner;
+	size_t inner[2];
+	bool one_for_all;  /* one row may stand for all n */
+	bool number_row;   /* that row may be a bare number though n_inner > 0 (its size must be 1) */
+	enum api_range range;
+};
+
+struct api_field api_member(const struct api_field *object, const char *name);
+/* The member that rule number i of the object describes; of a checked object, one that was checked by the same rules. */
+struct api_field api_ruled(const struct api_field *field, const struct api_object *object, int i);
+/* The shape that a rule describes, with the lengths of this request by their names. */
+struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[API_N_LENGTHS]);
+
+/* Numbers that are looked at between two looks at whether the request is still wanted. */
+enum { API_SPAN = 1 << 18 };
+
+/* Whether it is not; the fault is set then. */
+bool api_check_stopped(struct api_check *check);
+
+/* "an object", "a string", "an array of numbers" ...: what a node is, for messages. */
+const char *api_kind(const struct api_check *check, const json_t *node);
+
+/* Is an object with no other members than the rules know; from then on api_ruled has them at hand. */
+bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object);
+/* Is there at all; the fault says what needs it. */
+bool api_check_present(struct api_check *check, const struct api_field *field, const char *why);
+
+/* Index of a string among `names`; *out untouched if the field is absent. */
+bool api_check_choice(struct api_check *check, const struct api_field *field, const char *const names[], int *out);
+/* Sets flags[i] for every names[i] in a list of strings; untouched if the field is absent. */
+bool api_check_choices(struct api_check *check, const struct api_field *field, const char *const names[], bool *flags);
+/* true or false; untouched if the field is absent. */
+bool api_check_bool(struct api_check *check, const struct api_field *field, bool *out);
+
+/* A single number in range; *out untouched if the field is absent. */
+bool api_check_number(struct api_check *check, const struct api_field *field, enum api_range range, double *out);
+/* A single integer in [0, limit); *out untouched if absent. */
+bool api_check_index(struct api_check *check, const struct api_field *field, size_t limit, const char *what,
+                     int32_t *out);
+
+/* Number of rows of a field of rows of `row` numbers, nested or flat; row 0: rows are bare numbers. */
+bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n);
+/* Finite numbers of a given shape, in the document, the frame or the arena. Absent: data is set to NULL. */
+bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
+                      struct fric_values *out);
+/* Integers in [0, limit) of shape [n, row] (row 0: [n]), in the frame or in the arena. Absent: NULL. */
+bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
+                       const char *what, const int32_t **out);
+
+/* A fault at entry `flat` of an array field, with the path in the form in which it was sent. @return false */
+__attribute__((format(printf, 4, 5))) bool api_fault_entry(struct api_check *check, const struct api_field *field,
+                                                           size_t flat, const char *format, ...);
+
+#endif

@@ -1,0 +1,242 @@
+/* Potential and gradient. Contacts are evaluated in blocks; a vertex adds up its forces in the order of the sweep. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/kernels/block.h"
+#include "core/base/memory.h"
+#include "core/kernels/scatter.h"
+#include "core/order/schedule.h"
+#include "core/order/sweep.h"
+
+enum {
+	LANES = 8,
+	SPANS_BETWEEN_STOPS = 64,
+	AHEAD = 256,           /* vertices */
+	FETCH_MOST = 64 << 10, /* bytes; more would be gone before they are used */
+};
+
+struct evaluation {
+	const struct fric_context *context;
+	struct block_task block;
+	double *potentials; /* [span_slots] sums of spans, or NULL */
+	double *gradient;   /* or NULL */
+	double *forces;     /* [n, dim] of each contact if they are kept, or NULL */
+	struct schedule schedule;
+};
+
+static double sum_lanes(const double lane[LANES])
+{
+	return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+/* x - x is 0 for every finite x, and NaN otherwise. */
+static bool all_finite(const double *x, size_t n)
+{
+	double sum[LANES] = {0};
+	size_t i = 0;
+	for (; i + LANES <= n; i += LANES)
+		for (int l = 0; l < LANES; l++)
+			sum[l] += x[i + (size_t)l] - x[i + (size_t)l];
+	for (; i < n; i++)
+		sum[0] += x[i] - x[i];
+	return sum_lanes(sum) == 0;
+}
+
+static void keep_potential(const struct evaluation *task, struct span span, const struct kernel_block *b)
+{
+	double lane[LANES] = {0};
+	if (!task->potentials)
+		return;
+	size_t j = 0;
+	for (; j + LANES <= span.n; j += LANES)
+		for (size_t l = 0; l < LANES; l++)
+			lane[l] += b->potential[j + l];
+	for (; j < span.n; j++)
+		lane[j % LANES] += b->potential[j];
+	task->potentials[span_slot(span)] = sum_lanes(lane);
+}
+
+static void potential_span(void *data, struct span span, struct fault *fault)
+{
+	const struct evaluation *task = data;
+	struct kernel_block block;
+	if (block_run(&task->block, span, &block, fault))
+		keep_potential(task, span, &block);
+}
+
+/* The same, and its forces are kept. */
+static void forces_span(void *data, struct span span, struct fault *fault)
+{
+	const struct evaluation *task = data;
+	const size_t dim = (size_t)task->block.contacts->dim;
+	struct kernel_block block;
+	if (!block_run(&task->block, span, &block, fault))
+		return;
+	keep_potential(task, span, &block);
+	block_forces(dim, span, &block, task->forces + span.begin * dim);
+}
+
+static void forces_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	const struct evaluation *task = data;
+	struct walk walk = {task->block.contacts, forces_span, data};
+	sweep_piece(&walk, piece, begin, end, fault);
+}
+
+static bool lies_within(const struct part *part, struct span_range range)
+{
+	return range.lowest >= part->first && range.highest < part->last;
+}
+
+/* Evaluates a span and adds up its forces at the vertices of a part. */
+static bool add_span(const struct evaluation *task, const struct part *part, struct span span, struct fault *fault)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	const struct span_range range = c->ranges[span_slot(span)];
+	struct kernel_block block;
+	if (!block_run(&task->block, span, &block, fault))
+		return false;
+	if (range.lowest >= part->first) /* else another part does that */
+		keep_potential(task, span, &block);
+	if (lies_within(part, range))
+		scatter_block(c, span, &block, task->gradient);
+	else
+		scatter_block_part(c, span, &block, part->first, part->last, task->gradient);
+	return true;
+}
+
+/* The same with kept forces. */
+static void add_kept(const struct evaluation *task, const struct part *part, struct span span)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	const double *forces = task->forces + span.begin * (size_t)c->dim;
+	if (lies_within(part, c->ranges[span_slot(span)]))
+		scatter_rows(c, span, forces, task->gradient);
+	else
+		scatter_rows_part(c, span, forces, part->first, part->last, task->gradient);
+}
+
+/* The position of faults that are nobody's. */
+static struct fault overflow(const struct evaluation *task)
+{
+	return (struct fault){FRIC_E_NOT_FINITE, task->block.contacts->n};
+}
+
+/* Vertices [begin, end) are about to be used: sums begin at zero, and velocities are asked for, which come one after the
+ * other now and would be waited for one by one later. */
+static void open_vertices(const struct evaluation *task, int32_t begin, int32_t end)
+{
+	const size_t dim = (size_t)task->block.contacts->dim, first = (size_t)begin * dim;
+	const size_t bytes = (size_t)(end - begin) * dim * sizeof(double);
+	const char *velocities = (const char *)(task->block.velocities + first);
+	memset(task->gradient + first, 0, bytes);
+	for (size_t at = 0; at < bytes && bytes <= FETCH_MOST && !task->forces; at += FRIC_ALIGNMENT)
+		__builtin_prefetch(velocities + at, 0, 2);
+}
+
+/* Opens the vertices of a part up to a span's highest, and some ahead. @return the first that is not open */
+static int32_t open_for(const struct evaluation *task, const struct part *part, int32_t opened, int32_t highest)
+{
+	if (highest < opened || opened == part->last)
+		return opened;
+	const int32_t next = part->last - highest > AHEAD ? highest + AHEAD : part->last;
+	open_vertices(task, opened, next);
+	return next;
+}
+
+/* Vertices are opened as the sweep comes to them, so that their memory goes through the caches once. */
+static void work_on_part(void *data, size_t index, size_t begin, size_t end, struct fault *fault)
+{
+	const struct evaluation *task = data;
+	const struct fric_contacts *c = task->block.contacts;
+	const struct part part = schedule_part(c, &task->schedule, index);
+	int32_t opened = part.first;
+	(void)begin;
+	(void)end;
+	for (size_t i = 0; i < part.n_slots; i++) {
+		const struct span_range range = c->ranges[part.slots[i]];
+		const struct span span = span_at(c, (size_t)range.begin);
+		opened = open_for(task, &part, opened, range.highest);
+		if (task->forces)
+			add_kept(task, &part, span);
+		else if (!add_span(task, &part, span, fault))
+			return;
+		if (i % SPANS_BETWEEN_STOPS == 0 && stop_raised(task->context))
+			return; /* parallel_phases looks at the flag afterwards */
+	}
+	open_vertices(task, opened, part.last);
+	const size_t dim = (size_t)c->dim;
+	if (!c->ordinary && !all_finite(task->gradient + (size_t)part.first * dim, (size_t)(part.last - part.first) * dim))
+		*fault = overflow(task);
+}
+
+static struct fault add_up(struct evaluation *task)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	const struct phase phases[] = {{forces_piece, c->n_spans, SWEEP_PIECE, false, NULL},
+	                               {work_on_part, task->schedule.n_parts, 1, false, NULL}};
+	const int n_threads = team_size(task->context, c->n);
+	const size_t bytes = c->n * (size_t)c->dim * sizeof(double);
+	if (!task->schedule.keeps_forces)
+		return parallel_phases(task->context, n_threads, phases + 1, 1, task);
+	task->forces = memory_take(task->context->memory, bytes);
+	if (!task->forces)
+		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
+	const struct fault fault = parallel_phases(task->context, n_threads, phases, 2, task);
+	memory_give(task->context->memory, task->forces, bytes);
+	return fault;
+}
+
+static bool sum_potentials(const struct evaluation *task, double *potential)
+{
+	double sum = 0;
+	for (size_t slot = 0; slot < span_slots(task->block.contacts->n); slot++)
+		sum += task->potentials[slot];
+	*potential = sum;
+	return isfinite(sum);
+}
+
+/* A sum that is not finite: is one contact alone at fault? The scalar form looks at each of them. */
+static struct fault blame(const struct evaluation *task)
+{
+	struct evaluation again = {.block = task->block};
+	again.block.kernels = &fric_kernels_scalar;
+	const struct fault fault = sweep_run(task->context, task->block.contacts, potential_span, &again);
+	return fault.code ? fault : overflow(task);
+}
+
+static struct fault evaluate_gradient(struct evaluation *task)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	if (!schedule_make(c, team_size(task->context, c->n), &task->schedule))
+		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
+	return add_up(task);
+}
+
+static struct fault evaluate(struct evaluation *task, double *potential)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	struct fault fault = task->gradient ? evaluate_gradient(task)
+	                                    : sweep_run(task->context, c, potential_span, task);
+	if (fault.code == FRIC_OK && potential && !sum_potentials(task, potential))
+		fault = overflow(task);
+	return fault.code == FRIC_E_NOT_FINITE ? blame(task) : fault;
+}
+
+enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
+                             const double *velocities, double *potential, double *gradient, struct fric_error *error)
+{
+	struct evaluation task = {.context = context,
+	                          .block = {contacts, kernels_of(context), velocities, potential,
+	                                    gradient ? BLOCK_FORCE : BLOCK_POTENTIAL, FRIC_PROJECT_NONE},
+	                          .gradient = gradient};
+	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	if (potential)
+		task.potentials = calloc(span_slots(contacts->n), sizeof(double));
+	if (!potential || task.potentials)
+		fault = evaluate(&task, potential);
+	free(task.potentials);
+	schedule_free(&task.schedule);
+	return report_fault(contacts, fault, error);
+}

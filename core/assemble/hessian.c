@@ -1,0 +1,162 @@
+#include "core/assemble/hessian.h"
+
+#include <math.h>
+
+#include "core/kernels/block.h"
+#include "core/assemble/rows.h"
+#include "core/base/stream.h"
+#include "core/order/sweep.h"
+
+struct inner_task {
+	struct block_task block;
+	double *inner;
+};
+
+static void store_inner(const struct fric_contacts *c, struct span span, const struct kernel_block *block, double *out)
+{
+	const double *const columns[] = {block->inner[0], block->inner[1], block->inner[2]};
+	if (c->dim == 3)
+		interleave(columns, 3, 0, span.n, out);
+	else
+		interleave(columns, 1, 0, span.n, out);
+}
+
+static void inner_span(void *data, struct span span, struct fault *fault)
+{
+	const struct inner_task *task = data;
+	const size_t m = (size_t)fric_inner_size(task->block.contacts->dim);
+	struct kernel_block block;
+	if (block_run(&task->block, span, &block, fault))
+		store_inner(task->block.contacts, span, &block, task->inner + span.begin * m);
+}
+
+enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
+                                  const double *velocities, enum fric_projection projection, double *inner,
+                                  struct fric_error *error)
+{
+	struct inner_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, inner};
+	return report_fault(contacts, sweep_run(context, contacts, inner_span, &task), error);
+}
+
+struct factors_task {
+	struct block_task block;
+	const struct fric_factors *factors;
+	bool streams; /* more than the caches hold */
+};
+
+enum { STREAM_FROM = 2 << 20 }; /* bytes */
+
+static size_t factors_bytes(const struct fric_contacts *c)
+{
+	size_t n = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		n += fric_group_size(c, type) *
+		     (size_t)(fric_stencil_size(type) + c->dim * (c->dim - 1) + fric_inner_size(c->dim));
+	return n * sizeof(double);
+}
+
+/* Rows of one factor of a span, and where they belong. */
+struct delivery {
+	double rows[FRIC_BLOCK * 6];
+	double *to;
+	bool streams;
+};
+
+static double *open_delivery(struct delivery *d, double *to, bool streams)
+{
+	d->to = to;
+	d->streams = streams;
+	return streams ? d->rows : to;
+}
+
+static void deliver(const struct delivery *d, size_t n)
+{
+	if (d->streams)
+		stream_bytes((char *)d->to, (const char *)d->rows, n * sizeof(double));
+}
+
+static void store_factors(const struct factors_task *task, struct span span, const struct kernel_block *block)
+{
+	const struct fric_contacts *c = task->block.contacts;
+	const struct fric_factors *f = task->factors;
+	const size_t first = span.begin - c->start[span.type], end = span.begin + span.n;
+	const size_t m = (size_t)fric_inner_size(c->dim), k = (size_t)fric_stencil_size(span.type),
+	             p = (size_t)c->dim * (size_t)(c->dim - 1);
+	struct delivery d;
+	store_inner(c, span, block, open_delivery(&d, f->inner[span.type] + first * m, task->streams));
+	deliver(&d, span.n * m);
+	weight_rows(c, span.type, span.begin, end, open_delivery(&d, f->weights[span.type] + first * k, task->streams));
+	deliver(&d, span.n * k);
+	interleave_rows((const double *const *)c->tangent_basis, p, span.begin, end,
+	                open_delivery(&d, f->tangent_basis[span.type] + first * p, task->streams));
+	deliver(&d, span.n * p);
+}
+
+static void factors_span(void *data, struct span span, struct fault *fault)
+{
+	const struct factors_task *task = data;
+	struct kernel_block block;
+	const bool finite = block_run(&task->block, span, &block, fault);
+	const size_t end = finite ? span.begin + span.n : fault->position;
+	const size_t i = find_infinite_weight(task->block.contacts, span.type, span.begin, end);
+	if (i < end)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+	else if (finite)
+		store_factors(task, span, &block);
+}
+
+static void factors_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	const struct factors_task *task = data;
+	struct walk walk = {task->block.contacts, factors_span, data};
+	sweep_piece(&walk, piece, begin, end, fault);
+	if (task->streams)
+		stream_end();
+}
+
+enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
+                                    const double *velocities, enum fric_projection projection,
+                                    const struct fric_factors *factors, struct fric_error *error)
+{
+	struct factors_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, factors,
+	                            streams(context, factors_bytes(contacts), STREAM_FROM)};
+	const struct phase phase = {factors_piece, contacts->n_spans, SWEEP_PIECE, false, NULL};
+	return report_fault(contacts, parallel_phases(context, team_size(context, contacts->n), &phase, 1, &task), error);
+}
+
+/* The same where a product on the way may leave the doubles and come back. */
+static void extreme_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])
+{
+	double *const *p = contacts->tangent_basis;
+	const int dim = contacts->dim, m = dim - 1;
+	const double *a = inner + (size_t)fric_inner_size(dim) * i;
+	for (int r = 0; r < dim; r++) {
+		const long double x = p[m * r][i], y = m == 2 ? p[m * r + 1][i] : 0;
+		const long double ax = m == 2 ? a[0] * x + a[1] * y : a[0] * x, ay = m == 2 ? a[1] * x + a[2] * y : 0;
+		for (int s = r; s < dim; s++)
+			block[dim * r + s] = block[dim * s + r] =
+				(double)(ax * p[m * s][i] + (m == 2 ? ay * p[m * s + 1][i] : 0));
+	}
+}
+
+void hessian_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])
+{
+	double *const *p = contacts->tangent_basis;
+	if (!has_unit_basis(contacts, i)) {
+		extreme_core_block(contacts, inner, i, block);
+		return;
+	}
+	if (contacts->dim == 2) {
+		const double a = inner[i], x = p[0][i], y = p[1][i];
+		block[0] = a * x * x;
+		block[1] = block[2] = a * x * y;
+		block[3] = a * y * y;
+		return;
+	}
+	const double *a = inner + 3 * i;
+	for (int r = 0; r < 3; r++) {
+		const double x = p[2 * r][i], y = p[2 * r + 1][i], ax = a[0] * x + a[1] * y, ay = a[1] * x + a[2] * y;
+		for (int s = r; s < 3; s++)
+			block[3 * r + s] = block[3 * s + r] = ax * p[2 * s][i] + ay * p[2 * s + 1][i];
+	}
+}

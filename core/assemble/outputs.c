@@ -1,0 +1,201 @@
+/* What can be asked per contact, and the choice of the matchstick direction. */
+#include <math.h>
+#include <string.h>
+
+#include "core/fric_mollifier.h"
+#include "core/base/parallel.h"
+#include "core/assemble/rows.h"
+#include "core/motion/slip.h"
+#include "core/order/sweep.h"
+
+struct request {
+	const struct fric_contacts *contacts;
+	const double *velocities;
+	enum fric_type type;
+	enum fric_output output;
+	double *out;
+	atomic_bool *strange; /* matchstick: not all contacts are ordinary */
+};
+
+static int row_size(const struct fric_contacts *c, enum fric_type type, enum fric_output output)
+{
+	switch (output) {
+	case FRIC_OUT_TANGENTIAL_VELOCITY:
+		return c->dim - 1;
+	case FRIC_OUT_CLOSEST_POINT:
+		return fric_closest_point_size(type);
+	case FRIC_OUT_TANGENT_BASIS:
+		return c->dim * (c->dim - 1);
+	default:
+		return 1;
+	}
+}
+
+bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output)
+{
+	if (output == FRIC_OUT_DISTANCE)
+		return contacts->has_distance[type];
+	return row_size(contacts, type, output) > 0;
+}
+
+static bool needs_slip(enum fric_output output)
+{
+	return output == FRIC_OUT_POTENTIAL || output == FRIC_OUT_TANGENTIAL_VELOCITY || output == FRIC_OUT_STATUS ||
+	       output == FRIC_OUT_SLIP_RATIO;
+}
+
+static bool from_slip(const struct request *task, size_t i, double *out)
+{
+	const struct fric_contacts *c = task->contacts;
+	struct slip slip;
+	slip_of(c, task->type, i, task->velocities, &slip);
+	switch (task->output) {
+	case FRIC_OUT_POTENTIAL:
+		out[0] = slip_potential(c, i, &slip);
+		break;
+	case FRIC_OUT_STATUS:
+		out[0] = c->skipped[i] ? 2 : slip.slides;
+		break;
+	case FRIC_OUT_SLIP_RATIO:
+		out[0] = (double)(slip_speed(&slip) / slip.eps_v);
+		break;
+	default:
+		for (int t = 0; t < slip.n; t++)
+			out[t] = slip.u[t];
+	}
+	return slip_finite(&slip);
+}
+
+static void copy_column(struct column column, const uint8_t *skipped, size_t begin, size_t end, double *out)
+{
+	for (size_t i = begin; i < end; i++)
+		*out++ = skipped[i] ? 0 : *column_at(column, i);
+}
+
+/* Stored values are finite: prepare saw to that. */
+static void from_store(const struct request *task, size_t begin, size_t end, double *out)
+{
+	const struct fric_contacts *c = task->contacts;
+	const size_t m = (size_t)row_size(c, task->type, task->output);
+	switch (task->output) {
+	case FRIC_OUT_MU_S:
+		copy_column(c->effective_mu_s, c->skipped, begin, end, out);
+		break;
+	case FRIC_OUT_MU_K:
+		copy_column(c->effective_mu_k, c->skipped, begin, end, out);
+		break;
+	case FRIC_OUT_NORMAL_FORCE:
+		copy_column(c->normal_force, c->skipped, begin, end, out);
+		break;
+	case FRIC_OUT_DISTANCE:
+		memcpy(out, c->distance + begin, (end - begin) * sizeof(double));
+		break;
+	case FRIC_OUT_CLOSEST_POINT:
+		interleave_rows((const double *const *)c->closest_point, m, begin, end, out);
+		break;
+	default:
+		interleave_rows((const double *const *)c->tangent_basis, m, begin, end, out);
+	}
+}
+
+static void slip_chunk(const struct request *task, size_t begin, size_t end, struct fault *fault)
+{
+	const int m = row_size(task->contacts, task->type, task->output);
+	const size_t start = task->contacts->start[task->type];
+	for (size_t i = begin; i < end; i++) {
+		double *out = task->out + i * (size_t)m;
+		bool finite = from_slip(task, start + i, out);
+		for (int e = 0; e < m; e++)
+			finite &= isfinite(out[e]) != 0;
+		if (!finite) {
+			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+			return;
+		}
+	}
+}
+
+static void output_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct request *task = data;
+	const size_t start = task->contacts->start[task->type];
+	(void)chunk;
+	if (needs_slip(task->output))
+		slip_chunk(task, begin, end, fault);
+	else
+		from_store(task, start + begin, start + end,
+		           task->out + begin * (size_t)row_size(task->contacts, task->type, task->output));
+}
+
+static void weights_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct request *task = data;
+	const size_t start = task->contacts->start[task->type];
+	const size_t infinite = find_infinite_weight(task->contacts, task->type, start + begin, start + end);
+	(void)chunk;
+	if (infinite < start + end)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, infinite - start};
+	else
+		weight_rows(task->contacts, task->type, start + begin, start + end,
+		            task->out + begin * (size_t)fric_stencil_size(task->type));
+}
+
+enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
+                                    enum fric_type type, double *weights, struct fric_error *error)
+{
+	struct request task = {.contacts = contacts, .type = type, .out = weights};
+	struct fault fault = parallel_chunks(context, fric_group_size(contacts, type), weights_chunk, &task);
+	if (fault.code == FRIC_E_NOT_FINITE)
+		fault.position += contacts->start[type];
+	return report_fault(contacts, fault, error);
+}
+
+enum fric_code fric_contact_output(const struct fric_context *context, const struct fric_contacts *contacts,
+                                   const double *velocities, enum fric_type type, enum fric_output output, double *out,
+                                   struct fric_error *error)
+{
+	struct request task = {contacts, velocities, type, output, out, NULL};
+	struct fault fault = parallel_chunks(context, fric_group_size(contacts, type), output_chunk, &task);
+	if (fault.code == FRIC_E_NOT_FINITE)
+		fault.position += contacts->start[type];
+	return report_fault(contacts, fault, error);
+}
+
+/* A zero ellipse falls back to the scalar coefficient of its own kind. */
+static double along_ellipse(double *const ellipse[2], size_t i, const double direction[2], double scalar)
+{
+	const double axes[2] = {ellipse[0][i], ellipse[1][i]};
+	return axes[0] == 0 && axes[1] == 0 ? scalar : fric_matchstick_mu(direction, axes);
+}
+
+static void matchstick_span(void *data, struct span span, struct fault *fault)
+{
+	const struct request *task = data;
+	const struct fric_contacts *c = task->contacts;
+	for (size_t i = span.begin; i < span.begin + span.n; i++) {
+		struct slip slip;
+		double direction[2];
+		slip_velocity(c, span.type, i, task->velocities, &slip);
+		double *mu_s = column_at(c->effective_mu_s, i), *mu_k = column_at(c->effective_mu_k, i);
+		fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(c->eps_v, i), direction);
+		*mu_s = along_ellipse(c->mu_s_aniso, i, direction, *column_at(c->mu_s, i));
+		*mu_k = along_ellipse(c->mu_k_aniso, i, direction, *column_at(c->mu_k, i));
+		if (!slip_finite(&slip) || !isfinite(*mu_s) || !isfinite(*mu_k)) {
+			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+			return;
+		}
+	}
+	if (!contacts_ordinary(c, span.begin, span.begin + span.n))
+		atomic_store_explicit(task->strange, true, memory_order_relaxed);
+}
+
+enum fric_code fric_choose_matchstick(const struct fric_context *context, struct fric_contacts *contacts,
+                                      const double *velocities, struct fric_error *error)
+{
+	if (!contacts->mu_s_aniso[0])
+		return FRIC_OK;
+	atomic_bool strange = false;
+	struct request task = {.contacts = contacts, .velocities = velocities, .strange = &strange};
+	const struct fault fault = sweep_run(context, contacts, matchstick_span, &task);
+	contacts->ordinary = fault.code == FRIC_OK && !atomic_load(&strange);
+	return report_fault(contacts, fault, error);
+}

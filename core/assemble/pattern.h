@@ -1,0 +1,48 @@
+/**
+ * The CSR pattern of contacts: what it keeps so that values find their places without searching, and the accumulation
+ * of any local blocks into it.
+ *
+ * A block row is the rows of one vertex. Its work is counted in incidences, one for every contact at the vertex; chunks
+ * of incidences share out the block rows that begin in them, so that each row has one owner and threads get equal work.
+ */
+#ifndef FRIC_PATTERN_H
+#define FRIC_PATTERN_H
+
+#include "core/contacts/contacts.h"
+#include "core/base/parallel.h"
+
+/* Outside the triangle. */
+#define PATTERN_NOWHERE UINT32_MAX
+
+/* One vertex of one contact. */
+struct incidence {
+	uint32_t contact;
+	uint16_t corner, size;            /* which vertex of the stencil, of how many */
+	uint32_t place[FRIC_MAX_STENCIL]; /* of each vertex of the stencil among the block row's neighbours */
+};
+
+struct fric_pattern {
+	const struct fric_memory *memory; /* of the arrays */
+	size_t dim, n_vertices, n_incidences;
+	enum fric_triangle triangle;
+	size_t *first_incidence;      /* [n_vertices + 1] into incidences */
+	struct incidence *incidences; /* by vertex, in contact order */
+	int64_t *indptr;              /* [n_vertices*dim + 1] */
+	int32_t *indices;             /* the neighbours of a block row ascend; in a triangle the diagonal block is cut */
+};
+
+/* The first vertex whose incidences begin at or after `incidence`. */
+size_t pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence);
+
+/* Writes row `corner` of contact i's k x k blocks: blocks[j] is the [dim, dim] block (corner, j), row-major. */
+typedef void block_row(void *task, size_t contact, int corner, double blocks[FRIC_MAX_STENCIL][9]);
+
+/* data := sum of the blocks of all contacts, each entry in contact order. @param data [n_entries] */
+struct fault pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern, block_row *row,
+                                void *task, double *data);
+
+/* fric_hessian_csr through pattern_accumulate: the plain form, against which the fast one is judged. */
+struct fault csr_plain(const struct fric_context *context, const struct fric_contacts *contacts, const double *inner,
+                       const struct fric_pattern *pattern, double *data);
+
+#endif

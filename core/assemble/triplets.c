@@ -1,0 +1,345 @@
+/* Triplets. Every contact has its slots: what stands before it follows from the stencils alone. Blocks are written by
+ * loops with constant bounds for each (dimension, stencil size), in order and in place; or, where the caches could not hold
+ * them all, contact by contact on stages from which whole lines go to memory. */
+#include "core/assemble/triplets.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/assemble/hessian.h"
+#include "core/base/parallel.h"
+#include "core/base/stream.h"
+#include "core/base/unroll.h"
+
+enum { STREAM_FROM = 64 << 20 }; /* bytes; with fewer the last-level cache is faster */
+
+size_t triplets_plain_block(const struct fric_contacts *contacts, const double *inner, size_t i,
+                            enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values)
+{
+	const struct fric_contacts *c = contacts;
+	const enum fric_type type = contact_type(c, i);
+	const int k = fric_stencil_size(type), dim = c->dim;
+	double w[FRIC_MAX_STENCIL] = {0}, block[9] = {0};
+	size_t at = 0;
+	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
+	hessian_core_block(c, inner, i, block);
+	for (int r = 0; r < k * dim; r++)
+		for (int s = 0; s < k * dim; s++) {
+			const int32_t row = c->vertices[r / dim][i] * dim + r % dim, col = c->vertices[s / dim][i] * dim + s % dim;
+			if (!in_triangle(triangle, row, col))
+				continue;
+			rows[at] = row;
+			cols[at] = col;
+			values[at++] = (w[r / dim] * w[s / dim]) * block[dim * (r % dim) + s % dim];
+		}
+	return at;
+}
+
+/* Of a local block's entries, those in a triangle: by global row and column, so just half of every pair of vertices. */
+static size_t n_local(const struct fric_contacts *c, enum fric_type type, enum fric_triangle triangle)
+{
+	const size_t k = (size_t)fric_stencil_size(type) * (size_t)c->dim;
+	return triangle == FRIC_FULL ? k * k : k * (k + 1) / 2;
+}
+
+/* Entries before contact i. */
+static size_t first_triplet(const struct fric_contacts *c, size_t i, enum fric_triangle triangle)
+{
+	size_t n = 0;
+	for (enum fric_type g = 0; g < FRIC_N_TYPES && i > c->start[g]; g++) {
+		const size_t end = i < c->start[g + 1] ? i : c->start[g + 1];
+		n += (end - c->start[g]) * n_local(c, g, triangle);
+	}
+	return n;
+}
+
+size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle triangle)
+{
+	return first_triplet(contacts, contacts->n, triangle);
+}
+
+/* One contact, ready to be written. */
+struct local {
+	int32_t vertices[FRIC_MAX_STENCIL];
+	double weights[FRIC_MAX_STENCIL];
+	double block[9];
+};
+
+static void load(const struct fric_contacts *c, const double *inner, enum fric_type type, size_t i, struct local *local)
+{
+	for (int v = 0; v < FRIC_MAX_STENCIL; v++)
+		local->vertices[v] = c->vertices[v][i];
+	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], local->weights);
+	hessian_core_block(c, inner, i, local->block);
+}
+
+/* Rounding is monotone: the largest weight and entry decide for all products. What is not finite itself makes a NaN. */
+static bool finite_local(const struct local *local, int dim, int k)
+{
+	double weight = 0, entry = 0, nan = 0;
+	for (int v = 0; v < k; v++) {
+		weight = fabs(local->weights[v]) > weight ? fabs(local->weights[v]) : weight;
+		nan += local->weights[v] * 0;
+	}
+	for (int e = 0; e < dim * dim; e++) {
+		entry = fabs(local->block[e]) > entry ? fabs(local->block[e]) : entry;
+		nan += local->block[e] * 0;
+	}
+	return isfinite((weight * weight) * entry + nan);
+}
+
+struct slots {
+	int32_t *rows, *cols;
+	double *values;
+};
+
+INLINE void skip_slots(struct slots *slots, int n)
+{
+	slots->rows += n;
+	slots->cols += n;
+	slots->values += n;
+}
+
+typedef double pair __attribute__((vector_size(16)));
+typedef int32_t quad __attribute__((vector_size(16)));
+
+/* The whole block. Rows are written in whole vectors, whose surplus the next row overwrites. Everything is put together
+ * in registers: a vector that was stored in halves is slow to load. */
+INLINE size_t full_block(const struct local *local, int dim, int k, struct slots to)
+{
+	const int n = dim * k, n_pairs = (n + 1) / 2, n_quads = (n + 3) / 4;
+	const int32_t *v = local->vertices;
+	const double *w = local->weights, *m = local->block;
+	quad col[3];
+	pair entry[3][3];
+	UNROLL
+	for (int q = 0; q < n_quads; q++) {
+		const int s = 4 * q;
+		col[q] = (quad){v[s / dim], v[(s + 1) / dim % k], v[(s + 2) / dim % k], v[(s + 3) / dim % k]} * dim +
+		         (quad){s % dim, (s + 1) % dim, (s + 2) % dim, (s + 3) % dim};
+	}
+	UNROLL
+	for (int a = 0; a < dim; a++) {
+		UNROLL
+		for (int p = 0; p < 3; p++)
+			entry[a][p] = (pair){m[dim * a + 2 * p % dim], m[dim * a + (2 * p + 1) % dim]};
+	}
+	for (int i = 0; i < k; i++) {
+		pair weight[3 * FRIC_MAX_STENCIL / 2];
+		UNROLL
+		for (int p = 0; p < n_pairs; p++)
+			weight[p] = w[i] * (pair){w[2 * p / dim], w[(2 * p + 1) / dim % k]};
+		UNROLL
+		for (int a = 0; a < dim; a++) {
+			const int32_t row = v[i] * dim + a;
+			const quad same = {row, row, row, row};
+			UNROLL
+			for (int q = 0; q < n_quads; q++)
+				memcpy(to.rows + 4 * q, &same, sizeof(same));
+			UNROLL
+			for (int q = 0; q < n_quads; q++)
+				memcpy(to.cols + 4 * q, &col[q], sizeof(quad));
+			UNROLL
+			for (int p = 0; p < n_pairs; p++) {
+				const pair value = weight[p] * entry[a][p % 3];
+				memcpy(to.values + 2 * p, &value, sizeof(value));
+			}
+			skip_slots(&to, n);
+		}
+	}
+	return (size_t)n * (size_t)n;
+}
+
+/* Row a of block (i, j), i != j, wherever it belongs. In 3D one row and column more is written than there are. */
+INLINE void block_row(const struct local *local, int dim, int i, int j, int a, const struct slots *to)
+{
+	const int32_t row = local->vertices[i] * dim + a, col = local->vertices[j] * dim;
+	const double weight = local->weights[i] * local->weights[j], *m = local->block + dim * a;
+	const quad rows = {row, row, row, row}, cols = {col, col + 1, col + 2, col + 3};
+	const size_t bytes = dim == 3 ? sizeof(quad) : sizeof(quad) / 2;
+	memcpy(to->rows, &rows, bytes);
+	memcpy(to->cols, &cols, bytes);
+	UNROLL
+	for (int b = 0; b < dim; b++)
+		to->values[b] = weight * m[b];
+}
+
+/* Row a of block (i, i) in the triangle. */
+INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool upper, const struct slots *to)
+{
+	const double weight = local->weights[i] * local->weights[i];
+	int n = 0;
+	for (int b = upper ? a : 0; b < (upper ? dim : a + 1); b++, n++) {
+		to->rows[n] = local->vertices[i] * dim + a;
+		to->cols[n] = local->vertices[i] * dim + b;
+		to->values[n] = weight * local->block[dim * a + b];
+	}
+}
+
+/* Of a block (i, j) all entries are wanted or none, by which vertex has the higher number. It is written in any case, and
+ * kept by moving on: a branch would be guessed wrong every other time. */
+INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upper, struct slots to)
+{
+	const int32_t *const first = to.rows, *v = local->vertices;
+	for (int i = 0; i < k; i++) {
+		UNROLL
+		for (int a = 0; a < dim; a++)
+			for (int j = 0; j < k; j++)
+				if (i == j) {
+					diagonal_row(local, dim, i, a, upper, &to);
+					skip_slots(&to, upper ? dim - a : a + 1);
+				} else {
+					block_row(local, dim, i, j, a, &to);
+					skip_slots(&to, (upper ? v[i] < v[j] : v[i] > v[j]) ? dim : 0);
+				}
+	}
+	return (size_t)(to.rows - first);
+}
+
+struct triplet_task {
+	const struct fric_contacts *contacts;
+	const double *inner;
+	enum fric_triangle triangle;
+	int32_t *rows, *cols;
+	double *values;
+	bool streams;
+};
+
+/* Where a chunk is written to: slots in place, or stages. */
+struct target {
+	struct slots slots;
+	bool streams;
+	struct stage rows, cols, values;
+};
+
+static void open_target(const struct triplet_task *task, size_t at, struct target *to)
+{
+	to->slots = (struct slots){task->rows + at, task->cols + at, task->values + at};
+	to->streams = task->streams;
+	if (!to->streams)
+		return;
+	stage_open(&to->rows, task->rows + at);
+	stage_open(&to->cols, task->cols + at);
+	stage_open(&to->values, task->values + at);
+}
+
+static void close_target(struct target *to)
+{
+	if (!to->streams)
+		return;
+	stage_close(&to->rows);
+	stage_close(&to->cols);
+	stage_close(&to->values);
+	stream_end();
+}
+
+INLINE struct slots next_slots(struct target *to)
+{
+	return to->streams ? (struct slots){stage_place(&to->rows), stage_place(&to->cols), stage_place(&to->values)}
+	                   : to->slots;
+}
+
+INLINE void deliver(struct target *to, size_t n)
+{
+	skip_slots(&to->slots, (int)n);
+	if (!to->streams)
+		return;
+	stage_deliver(&to->rows, n * sizeof(int32_t));
+	stage_deliver(&to->cols, n * sizeof(int32_t));
+	stage_deliver(&to->values, n * sizeof(double));
+}
+
+/* Contacts [begin, end) of one type. @return the first whose block is not finite, or end */
+INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type, int dim, int k, size_t begin,
+                           size_t end, struct target *to)
+{
+	for (size_t i = begin; i < end; i++) {
+		struct local local;
+		const struct slots slots = next_slots(to);
+		load(task->contacts, task->inner, type, i, &local);
+		if (!finite_local(&local, dim, k))
+			return i;
+		deliver(to, task->triangle == FRIC_FULL
+		                ? full_block(&local, dim, k, slots)
+		                : triangle_block(&local, dim, k, task->triangle == FRIC_UPPER, slots));
+	}
+	return end;
+}
+
+static size_t write_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end, struct target *to)
+{
+	const bool flat = task->contacts->dim == 2;
+	switch (type) {
+	case FRIC_VERTEX_VERTEX:
+		return flat ? write_blocks(task, FRIC_VERTEX_VERTEX, 2, 2, begin, end, to)
+		            : write_blocks(task, FRIC_VERTEX_VERTEX, 3, 2, begin, end, to);
+	case FRIC_EDGE_VERTEX:
+		return flat ? write_blocks(task, FRIC_EDGE_VERTEX, 2, 3, begin, end, to)
+		            : write_blocks(task, FRIC_EDGE_VERTEX, 3, 3, begin, end, to);
+	case FRIC_EDGE_EDGE:
+		return write_blocks(task, FRIC_EDGE_EDGE, 3, 4, begin, end, to);
+	case FRIC_FACE_VERTEX:
+		return write_blocks(task, FRIC_FACE_VERTEX, 3, 4, begin, end, to);
+	default:
+		return flat ? write_blocks(task, FRIC_PLANE_VERTEX, 2, 1, begin, end, to)
+		            : write_blocks(task, FRIC_PLANE_VERTEX, 3, 1, begin, end, to);
+	}
+}
+
+static size_t write_contacts(const struct triplet_task *task, size_t begin, size_t end, struct target *to)
+{
+	for (size_t i = begin; i < end;) {
+		const enum fric_type type = contact_type(task->contacts, i);
+		const size_t group_end = task->contacts->start[type + 1], last = group_end < end ? group_end : end;
+		const size_t fine = write_group(task, type, i, last, to);
+		if (fine < last)
+			return fine;
+		i = last;
+	}
+	return end;
+}
+
+static bool write_last(const struct triplet_task *task, size_t i, struct slots to)
+{
+	double sum = 0;
+	const size_t n = triplets_plain_block(task->contacts, task->inner, i, task->triangle, to.rows, to.cols, to.values);
+	for (size_t e = 0; e < n; e++)
+		sum += to.values[e] * 0;
+	return isfinite(sum);
+}
+
+/* The fast form may write a few entries behind a block's end, no more than the next contact has. Those behind a chunk
+ * belong to others, so its last contact is written plainly. @return the first whose block is not finite, or end */
+static size_t write_chunk(const struct triplet_task *task, size_t begin, size_t end, size_t at)
+{
+	struct target to;
+	open_target(task, at, &to);
+	const size_t fine = write_contacts(task, begin, end - 1, &to);
+	close_target(&to);
+	return fine == end - 1 && write_last(task, end - 1, to.slots) ? end : fine;
+}
+
+static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct triplet_task *task = data;
+	(void)chunk;
+	const size_t fine = write_chunk(task, begin, end, first_triplet(task->contacts, begin, task->triangle));
+	if (fine < end)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, fine};
+}
+
+size_t triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
+                   int32_t *cols, double *values)
+{
+	const struct triplet_task task = {contacts, inner, FRIC_FULL, rows, cols, values, false};
+	return begin < end ? write_chunk(&task, begin, end, 0) : end;
+}
+
+enum fric_code fric_hessian_triplets(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     const double *inner, enum fric_triangle triangle, int32_t *rows, int32_t *cols,
+                                     double *values, struct fric_error *error)
+{
+	const size_t bytes = fric_n_triplets(contacts, triangle) * (2 * sizeof(int32_t) + sizeof(double));
+	struct triplet_task task = {contacts, inner, triangle, rows, cols, values, streams(context, bytes, STREAM_FROM)};
+	return report_fault(contacts, parallel_chunks(context, contacts->n, triplet_chunk, &task), error);
+}

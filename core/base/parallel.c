@@ -1,0 +1,211 @@
+#include "core/base/parallel.h"
+
+#include <omp.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "core/contacts/contacts.h"
+
+/* A sleeping thread takes some 50 us to come: by then one thread alone is through with this many contacts. */
+enum { FRIC_PARALLEL_FROM = 4096 };
+
+/* A look takes as long as the processor pauses. */
+enum { MOST_LOOKS = 6000, LOOKS_BETWEEN_YIELDS = 64 };
+
+/* Velocities or positions of so many bytes stay in the caches while group after group is walked through. */
+enum { FRIC_CACHED_BYTES = 4 << 20 };
+
+int team_size(const struct fric_context *context, size_t n)
+{
+	const size_t from = context->parallel_from ? context->parallel_from : FRIC_PARALLEL_FROM;
+	return n < from ? 1 : context->n_threads;
+}
+
+bool stop_raised(const struct fric_context *context)
+{
+	return context->stop && atomic_load_explicit(context->stop, memory_order_relaxed);
+}
+
+/* What the threads of a region share. */
+struct region {
+	const struct fric_context *context;
+	void *task;
+	atomic_size_t next[FRIC_MAX_PHASES]; /* piece of each phase */
+	atomic_bool failed, stopped;
+	atomic_int n_through; /* threads that have nothing left to do */
+	atomic_size_t position; /* of the lowest fault */
+	struct fault lowest;
+};
+
+static void note_fault(struct region *region, struct fault fault)
+{
+#pragma omp critical(fric_lowest_fault)
+	if (fault.position < region->lowest.position) {
+		region->lowest = fault;
+		atomic_store_explicit(&region->position, fault.position, memory_order_relaxed);
+	}
+	atomic_store_explicit(&region->failed, true, memory_order_relaxed);
+}
+
+static void run_piece(struct region *region, const struct phase *phase, size_t piece)
+{
+	struct fault fault = {FRIC_OK, SIZE_MAX};
+	const size_t begin = piece * phase->size, rest = phase->n - begin;
+	if (phase->by_position && begin > atomic_load_explicit(&region->position, memory_order_relaxed))
+		return;
+	phase->work(region->task, piece, begin, begin + (rest < phase->size ? rest : phase->size), &fault);
+	if (fault.code != FRIC_OK)
+		note_fault(region, fault);
+}
+
+static void run_phase(struct region *region, const struct phase *phase, atomic_size_t *next)
+{
+	const size_t n_pieces = (phase->n + phase->size - 1) / phase->size;
+	for (;;) {
+		const size_t i = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
+		if (i >= n_pieces)
+			return;
+		if (stop_raised(region->context)) {
+			atomic_store_explicit(&region->stopped, true, memory_order_relaxed);
+			return;
+		}
+		run_piece(region, phase, phase->order ? phase->order[i] : i);
+	}
+}
+
+static bool is_over(struct region *region)
+{
+	return atomic_load_explicit(&region->failed, memory_order_relaxed) ||
+	       atomic_load_explicit(&region->stopped, memory_order_relaxed);
+}
+
+/* All threads come by here. Who finds a phase failed before entering it leaves its pieces to those that are in it. */
+static void run_phases(struct region *region, const struct phase *phases, int n_phases)
+{
+	for (int p = 0; p < n_phases; p++) {
+		if (!is_over(region))
+			run_phase(region, &phases[p], &region->next[p]);
+		if (p + 1 < n_phases) {
+#pragma omp barrier
+		}
+	}
+}
+
+static inline void pause_thread(void)
+{
+#ifdef __SSE2__
+	__builtin_ia32_pause();
+#endif
+}
+
+/* The one that opened the region looks out for the others for a while: once it sleeps in the region's barrier, it takes its
+ * time to come back (as above), in which nobody works. */
+static void await_others(struct region *region)
+{
+	const int n_threads = omp_get_num_threads();
+	atomic_fetch_add_explicit(&region->n_through, 1, memory_order_relaxed);
+	if (omp_get_thread_num() != 0)
+		return;
+	for (int i = 0; i < MOST_LOOKS && atomic_load_explicit(&region->n_through, memory_order_relaxed) < n_threads; i++) {
+		pause_thread();
+		if (i % LOOKS_BETWEEN_YIELDS == 0)
+			sched_yield();
+	}
+}
+
+/* A thread that opens a region gets a pool of its own from libgomp, and keeps it: so none is opened for one thread. */
+struct fault parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
+                             void *task)
+{
+	struct region region = {.context = context, .task = task, .position = SIZE_MAX, .lowest = {FRIC_OK, SIZE_MAX}};
+	if (n_threads == 1) {
+		for (int p = 0; p < n_phases && !is_over(&region); p++)
+			run_phase(&region, &phases[p], &region.next[p]);
+	} else {
+#pragma omp parallel num_threads(n_threads)
+		{
+			run_phases(&region, phases, n_phases);
+			await_others(&region);
+		}
+	}
+	/* The last piece may have ended early without anybody having asked for another one: what is there may not be whole. */
+	const bool stopped = atomic_load(&region.stopped) || stop_raised(context);
+	return stopped ? (struct fault){FRIC_E_STOPPED, SIZE_MAX} : region.lowest;
+}
+
+struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task)
+{
+	const struct phase phase = {work, n, FRIC_CHUNK, true, NULL};
+	return parallel_phases(context, n_chunks(n) <= 1 ? 1 : team_size(context, n), &phase, 1, task);
+}
+
+/* Of the groups' next chunks, the one that is least far in its group. */
+static enum fric_type hindmost(const struct fric_contacts *c, const size_t next[FRIC_N_TYPES])
+{
+	enum fric_type least = FRIC_N_TYPES;
+	double progress = 0;
+	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
+		if (next[g] * FRIC_CHUNK >= c->start[g + 1])
+			continue;
+		const double begun = (double)(next[g] * FRIC_CHUNK) - (double)c->start[g];
+		const double here = begun / (double)(c->start[g + 1] - c->start[g]);
+		if (least == FRIC_N_TYPES || here < progress) {
+			least = g;
+			progress = here;
+		}
+	}
+	return least;
+}
+
+/* A chunk belongs to the group of its first contact. */
+static void merge_groups(const struct fric_contacts *c, uint32_t *order)
+{
+	size_t next[FRIC_N_TYPES];
+	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++)
+		next[g] = n_chunks(c->start[g]);
+	for (size_t i = 0; i < n_chunks(c->n); i++)
+		order[i] = (uint32_t)next[hindmost(c, next)]++;
+}
+
+struct fault parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
+                               void *task)
+{
+	const size_t n = contacts->n, bytes = contacts->n_vertices * (size_t)contacts->dim * sizeof(double);
+	const bool large = bytes > FRIC_CACHED_BYTES && n_chunks(n) > 1;
+	uint32_t *order = large ? malloc(n_chunks(n) * sizeof(*order)) : NULL;
+	const struct phase phase = {work, n, FRIC_CHUNK, true, order};
+	if (order) /* without memory, as they come */
+		merge_groups(contacts, order);
+	const struct fault fault = parallel_phases(context, n_chunks(n) <= 1 ? 1 : team_size(context, n), &phase, 1, task);
+	free(order);
+	return fault;
+}
+
+void parallel_parts(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
+                    void *task)
+{
+	const int n_parts = n_chunks(n) <= 1 ? 1 : team_size(context, n);
+	if (n_parts == 1) {
+		work(task, 0, 1);
+		return;
+	}
+#pragma omp parallel for num_threads(n_parts) schedule(static, 1)
+	for (int part = 0; part < n_parts; part++)
+		work(task, part, n_parts);
+}
+
+enum fric_code report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error)
+{
+	if (fault.code == FRIC_OK || fault.position >= contacts->n)
+		return report_code(fault.code, error);
+	const enum fric_type type = contact_type(contacts, fault.position);
+	*error = (struct fric_error){fault.code, type, (int64_t)(fault.position - contacts->start[type])};
+	return fault.code;
+}
+
+enum fric_code report_code(enum fric_code code, struct fric_error *error)
+{
+	if (code != FRIC_OK)
+		*error = (struct fric_error){code, FRIC_VERTEX_VERTEX, -1};
+	return code;
+}

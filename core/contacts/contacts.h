@@ -1,0 +1,110 @@
+/**
+ * Lagged contacts as a structure of arrays: all groups in the order of enum fric_type, contact i of group g at
+ * start[g] + i. One block of memory, carved by prepare. A skipped contact has no normal force and zeros for a basis, which
+ * makes everything computed from it zero.
+ */
+#ifndef FRIC_CONTACTS_H
+#define FRIC_CONTACTS_H
+
+#include <math.h>
+
+#include "core/fric.h"
+#include "core/kernels/kernels.h"
+#include "core/base/range.h"
+
+/* A field of all contacts. stride 0: one value for all, repeated FRIC_BLOCK times, so that a block can be read anywhere. */
+struct column {
+	double *data;
+	size_t stride;
+};
+
+static inline double *column_at(struct column column, size_t i)
+{
+	return column.data + i * column.stride;
+}
+
+/* Where a span (block.h) begins, and the lowest and highest vertex of its contacts. begin < 0: no span. */
+struct span_range {
+	int32_t begin, lowest, highest;
+};
+
+struct fric_contacts {
+	int dim;
+	size_t n_vertices;
+	size_t n;                        /* contacts of all groups */
+	size_t start[FRIC_N_TYPES + 1];
+	enum fric_transition transition;
+	size_t n_skipped;
+	bool has_distance[FRIC_N_TYPES];
+	bool given_basis[FRIC_N_TYPES];  /* which may be of any size */
+	bool ordinary;                   /* all contacts are, see contacts_ordinary */
+
+	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
+	double *closest_point[2];            /* [n] each; 0 where the type has none */
+	double *tangent_basis[6];            /* dim*(dim-1) arrays of [n], row-major */
+	double *distance;                    /* [n]; NULL: no group has one */
+	struct column weight, normal_force, eps_v;
+	struct column mu_s, mu_k;            /* scalar coefficients */
+	struct column effective_mu_s, effective_mu_k; /* the scalar ones themselves without ellipses */
+	struct column mu_aniso[2];
+	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
+	uint8_t *skipped;                    /* [n] enum fric_code */
+	struct span_range *ranges;           /* [span_slots(n)] */
+	int32_t *sweep;                      /* [n_spans] slots in the order of sweep.h */
+	size_t n_spans;
+	void *block;                         /* [block_bytes], from memory */
+	size_t block_bytes;
+	const struct fric_memory *memory;
+};
+
+/* As fric_stencil_size, for loops that are specialised by type. */
+static inline int fric_stencil_size_of(enum fric_type type)
+{
+	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
+}
+
+/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h), velocity scaling
+ * and weights of moderate size, bases of about unit size; when in doubt, they are not. No sum of ordinary forces overflows, at any velocities. */
+bool contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
+
+/* Whether no entry of contact i's basis is above unit_basis (range.h). */
+static inline bool has_unit_basis(const struct fric_contacts *c, size_t i)
+{
+	bool all = true;
+	for (int e = 0; e < c->dim * (c->dim - 1) && !c->ordinary; e++)
+		all &= fabs(c->tangent_basis[e][i]) <= unit_basis;
+	return all;
+}
+
+/* Type of contact i. */
+static inline enum fric_type contact_type(const struct fric_contacts *c, size_t i)
+{
+	enum fric_type type = FRIC_VERTEX_VERTEX;
+	while (i >= c->start[type + 1])
+		type++;
+	return type;
+}
+
+/* Weights w of a stencil with closest point (a, b): Gamma = w^T (x) I. */
+static inline void stencil_weights(enum fric_type type, double a, double b, double w[FRIC_MAX_STENCIL])
+{
+	switch (type) {
+	case FRIC_VERTEX_VERTEX:
+		w[0] = 1, w[1] = -1;
+		break;
+	case FRIC_EDGE_VERTEX:
+		w[0] = 1, w[1] = -(1 - a), w[2] = -a;
+		break;
+	case FRIC_EDGE_EDGE:
+		w[0] = 1 - a, w[1] = a, w[2] = -(1 - b), w[3] = -b;
+		break;
+	case FRIC_FACE_VERTEX:
+		w[0] = 1, w[1] = -(1 - a - b), w[2] = -a, w[3] = -b;
+		break;
+	case FRIC_PLANE_VERTEX:
+		w[0] = 1;
+		break;
+	}
+}
+
+#endif

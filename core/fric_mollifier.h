@@ -1,0 +1,32 @@
+/**
+ * The scalar functions of the friction law (docs/physics.md 2), for a caller who wants them one at a time.
+ * eps_v > 0, mu >= 0, all finite; y of either sign (even or odd extension). Accurate to 4 ulp over the whole double range
+ * (of the largest term near a sign change). A result that a double cannot hold comes back as inf or NaN.
+ */
+#ifndef FRIC_MOLLIFIER_H
+#define FRIC_MOLLIFIER_H
+
+#include "core/fric.h"
+
+double fric_smooth_friction_f0(double y, double eps_v);
+double fric_smooth_friction_f1(double y, double eps_v);
+double fric_smooth_friction_f2(double y, double eps_v);
+double fric_smooth_friction_f1_over_x(double y, double eps_v);
+double fric_smooth_friction_f2_x_minus_f1_over_x3(double y, double eps_v);
+
+/* Static to kinetic; the last six are mu times f, its derivatives and quotients. */
+double fric_smooth_mu(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
+double fric_smooth_mu_derivative(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
+double fric_smooth_mu_f0(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
+double fric_smooth_mu_f1(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
+double fric_smooth_mu_f2(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
+double fric_smooth_mu_f1_over_x(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
+double fric_smooth_mu_f2_x_minus_mu_f1_over_x3(double y, double mu_s, double mu_k, double eps_v,
+                                               enum fric_transition transition);
+
+/* Matchstick helpers. direction: unit vector of tau, (1, 0) when |tau| < threshold. */
+void fric_matchstick_direction(const double tau[2], double threshold, double direction[2]);
+/* sqrt((mu0 d0)^2 + (mu1 d1)^2), d the direction */
+double fric_matchstick_mu(const double direction[2], const double mu_aniso[2]);
+
+#endif

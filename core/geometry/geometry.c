@@ -1,0 +1,356 @@
+/* Cross products, not normal equations: see docs/physics.md 4. Contacts far from degenerate take geometry_fast.h; all
+ * others come here, where all products are double-double, so that closest points,
+ * distances and bases of nearly parallel edges are as good as the coordinates; every vector is first scaled by a power of
+ * two, so that lengths from 2^-300 to 2^300 give the same bits. */
+#include "core/geometry/geometry.h"
+
+#include "core/base/dd.h"
+#include "core/geometry/geometry_fast.h"
+
+/* A length is zero relative to the coordinates that it comes from; a cross product relative to its factors. */
+static const double zero_length = 1e-15, zero_cross = 1e-12;
+
+/* An exact difference of two points times 2^-exponent, its largest component in [1, 2); exponent 0 and zeros if null. */
+struct vec {
+	struct dd x[3];
+	int exponent;
+	bool is_zero; /* not longer than zero_length of the largest coordinate of its ends */
+	bool finite;
+};
+
+static double norm3(const double x[3])
+{
+	return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+static double length(const struct vec *a) /* of the scaled vector */
+{
+	return norm3((double[]){a->x[0].hi, a->x[1].hi, a->x[2].hi});
+}
+
+static void scale(struct vec *a)
+{
+	double largest = 0;
+	for (int i = 0; i < 3; i++)
+		largest = fmax(largest, fabs(a->x[i].hi));
+	a->exponent = largest > 0 ? ilogb(largest) : 0;
+	for (int i = 0; i < 3; i++)
+		a->x[i] = (struct dd){scalbn(a->x[i].hi, -a->exponent), scalbn(a->x[i].lo, -a->exponent)};
+}
+
+/* to - from */
+static struct vec difference(int dim, const double *from, const double *to)
+{
+	struct vec a = {.finite = true};
+	double coordinate = 0;
+	for (int i = 0; i < dim; i++) {
+		a.x[i] = dd_difference(to[i], from[i]);
+		a.finite &= isfinite(a.x[i].hi) && isfinite(a.x[i].lo);
+		coordinate = fmax(coordinate, fmax(fabs(from[i]), fabs(to[i])));
+	}
+	if (a.finite) {
+		scale(&a);
+		a.is_zero = length(&a) <= scalbn(zero_length * coordinate, -a.exponent);
+	}
+	return a;
+}
+
+static struct dd dot(const struct vec *a, const struct vec *b)
+{
+	struct dd s = dd_multiply(a->x[0], b->x[0]);
+	for (int i = 1; i < 3; i++)
+		s = dd_add(s, dd_multiply(a->x[i], b->x[i]));
+	return s;
+}
+
+/* a x b; 2D vectors have z = 0 */
+static struct vec cross(const struct vec *a, const struct vec *b)
+{
+	struct vec c = {.exponent = a->exponent + b->exponent, .finite = true};
+	for (int i = 0; i < 3; i++) {
+		const int j = (i + 1) % 3, k = (i + 2) % 3;
+		c.x[i] = dd_subtract(dd_multiply(a->x[j], b->x[k]), dd_multiply(a->x[k], b->x[j]));
+	}
+	const double n = length(&c);
+	c.is_zero = n <= zero_cross * (length(a) * length(b));
+	return c;
+}
+
+/* Column `column` of the [3, 2] basis := a normalised. */
+static void set_column(double basis[6], int column, const double a[3])
+{
+	double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
+	const int exponent = ilogb(largest);
+	const double s[3] = {scalbn(a[0], -exponent), scalbn(a[1], -exponent), scalbn(a[2], -exponent)};
+	const double n = norm3(s);
+	for (int i = 0; i < 3; i++)
+		basis[2 * i + column] = s[i] / n;
+}
+
+static void rounded(const struct vec *a, double out[3])
+{
+	for (int i = 0; i < 3; i++)
+		out[i] = a->x[i].hi;
+}
+
+static void cross3(const double a[3], const double b[3], double c[3])
+{
+	for (int i = 0; i < 3; i++) {
+		const int j = (i + 1) % 3, k = (i + 2) % 3;
+		c[i] = a[j] * b[k] - a[k] * b[j];
+	}
+}
+
+/* The basis [a, n x a] for n at a right angle to a. */
+static void basis_in_plane(const struct vec *a, const struct vec *n, double basis[6])
+{
+	double first[3], normal[3], second[3];
+	rounded(a, first);
+	rounded(n, normal);
+	cross3(normal, first, second);
+	set_column(basis, 0, first);
+	set_column(basis, 1, second);
+}
+
+static bool longer(struct dd a, struct dd b) /* |a| > |b|, exactly */
+{
+	if (signbit(a.hi))
+		a = dd_negate(a);
+	if (signbit(b.hi))
+		b = dd_negate(b);
+	return a.hi != b.hi ? a.hi > b.hi : a.lo > b.lo;
+}
+
+/* The basis at a right angle to n: [c, n x c] with the longer c of x^ x n and y^ x n; in 2D the perpendicular of n. */
+static void basis_across(int dim, const struct vec *n, double basis[6])
+{
+	double normal[3], c[3], second[3];
+	rounded(n, normal);
+	if (dim == 2) {
+		const double l = norm3(normal);
+		basis[0] = -normal[1] / l;
+		basis[1] = normal[0] / l;
+		return;
+	}
+	cross3(longer(n->x[1], n->x[0]) ? (double[]){1, 0, 0} : (double[]){0, 1, 0}, normal, c);
+	cross3(normal, c, second);
+	set_column(basis, 0, c);
+	set_column(basis, 1, second);
+}
+
+static double unscaled(double x, int exponent)
+{
+	return scalbn(x, exponent);
+}
+
+/* |r . n| / |n|: distance of two parallel planes at right angles to n. */
+static double distance_along(const struct vec *r, const struct vec *n)
+{
+	return unscaled(fabs(dot(r, n).hi) / length(n), r->exponent);
+}
+
+/* (a x b) . n / |n|^2 */
+static double area_ratio(const struct vec *a, const struct vec *b, const struct vec *n)
+{
+	const struct vec c = cross(a, b);
+	return unscaled(dd_quotient(dot(&c, n), dot(n, n)), c.exponent - n->exponent);
+}
+
+static enum fric_code vertex_vertex(int dim, const double *const p[], struct fric_geometry *g)
+{
+	const struct vec n = difference(dim, p[0], p[1]);
+	if (!n.finite)
+		return FRIC_E_NOT_FINITE;
+	if (n.is_zero)
+		return FRIC_E_COINCIDENT_VERTICES;
+	basis_across(dim, &n, g->tangent_basis);
+	g->distance = unscaled(length(&n), n.exponent);
+	return FRIC_OK;
+}
+
+static enum fric_code edge_vertex(int dim, const double *const p[], struct fric_geometry *g)
+{
+	const struct vec e = difference(dim, p[1], p[2]), r = difference(dim, p[1], p[0]);
+	if (!e.finite || !r.finite)
+		return FRIC_E_NOT_FINITE;
+	if (e.is_zero)
+		return FRIC_E_ZERO_LENGTH_EDGE;
+	const struct vec n = cross(&e, &r);
+	if (dim == 3 && (r.is_zero || n.is_zero))
+		return FRIC_E_VERTEX_ON_EDGE;
+	g->closest_point[0] = unscaled(dd_quotient(dot(&r, &e), dot(&e, &e)), r.exponent - e.exponent);
+	const double area = dim == 2 ? fabs(n.x[2].hi) : length(&n); /* no square: it may be tiny in 2D */
+	g->distance = unscaled(area / length(&e), n.exponent - e.exponent);
+	double first[3], second[3];
+	rounded(&e, first);
+	rounded(&n, second);
+	if (dim == 3) {
+		set_column(g->tangent_basis, 0, first);
+		set_column(g->tangent_basis, 1, second);
+	} else {
+		g->tangent_basis[0] = first[0] / norm3(first);
+		g->tangent_basis[1] = first[1] / norm3(first);
+	}
+	return FRIC_OK;
+}
+
+static enum fric_code edge_edge(const double *const p[], struct fric_geometry *g)
+{
+	const struct vec a = difference(3, p[0], p[1]), b = difference(3, p[2], p[3]), r = difference(3, p[0], p[2]);
+	if (!a.finite || !b.finite || !r.finite)
+		return FRIC_E_NOT_FINITE;
+	if (a.is_zero || b.is_zero)
+		return FRIC_E_ZERO_LENGTH_EDGE;
+	const struct vec n = cross(&a, &b);
+	if (n.is_zero)
+		return FRIC_E_PARALLEL_EDGES;
+	g->closest_point[0] = area_ratio(&r, &b, &n);
+	g->closest_point[1] = area_ratio(&r, &a, &n);
+	g->distance = distance_along(&r, &n);
+	basis_in_plane(&a, &n, g->tangent_basis);
+	return FRIC_OK;
+}
+
+static enum fric_code face_vertex(const double *const p[], struct fric_geometry *g)
+{
+	const struct vec e1 = difference(3, p[1], p[2]), e2 = difference(3, p[1], p[3]), r = difference(3, p[1], p[0]);
+	if (!e1.finite || !e2.finite || !r.finite)
+		return FRIC_E_NOT_FINITE;
+	const struct vec n = cross(&e1, &e2);
+	if (e1.is_zero || e2.is_zero || n.is_zero)
+		return FRIC_E_COLLAPSED_TRIANGLE;
+	g->closest_point[0] = area_ratio(&r, &e2, &n);
+	g->closest_point[1] = area_ratio(&e1, &r, &n);
+	g->distance = distance_along(&r, &n);
+	basis_in_plane(&e1, &n, g->tangent_basis);
+	return FRIC_OK;
+}
+
+static enum fric_code exact_geometry(enum fric_type type, int dim, const double *const p[], struct fric_geometry *geometry)
+{
+	switch (type) {
+	case FRIC_VERTEX_VERTEX:
+		return vertex_vertex(dim, p, geometry);
+	case FRIC_EDGE_VERTEX:
+		return edge_vertex(dim, p, geometry);
+	case FRIC_EDGE_EDGE:
+		return edge_edge(p, geometry);
+	case FRIC_FACE_VERTEX:
+		return face_vertex(p, geometry);
+	case FRIC_PLANE_VERTEX:
+		break; /* has a plane of its own: fric_plane_basis */
+	}
+	return FRIC_OK;
+}
+
+static struct v3 point(const double *p)
+{
+	return (struct v3){p[0], p[1], p[2]};
+}
+
+static struct fast_geometry fast_geometry(enum fric_type type, const double *const p[], bool precise)
+{
+	switch (type) {
+	case FRIC_VERTEX_VERTEX:
+		return fast_vertex_vertex(point(p[0]), point(p[1]), precise);
+	case FRIC_EDGE_VERTEX:
+		return fast_edge_vertex(point(p[0]), point(p[1]), point(p[2]), precise);
+	case FRIC_EDGE_EDGE:
+		return fast_edge_edge(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
+	case FRIC_FACE_VERTEX:
+		return fast_face_vertex(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
+	case FRIC_PLANE_VERTEX:
+		break;
+	}
+	return (struct fast_geometry){.good = false};
+}
+
+enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
+                                     bool precise, struct fric_geometry *geometry)
+{
+	*geometry = (struct fric_geometry){0};
+	if (dim == 3) {
+		const struct fast_geometry f = fast_geometry(type, p, precise);
+		if (f.good) {
+			*geometry = (struct fric_geometry){
+				{f.a, f.b},
+				{f.first.x, f.second.x, f.first.y, f.second.y, f.first.z, f.second.z},
+				f.distance};
+			return FRIC_OK;
+		}
+	}
+	const enum fric_code code = exact_geometry(type, dim, p, geometry);
+	const bool finite = isfinite(geometry->closest_point[0]) && isfinite(geometry->closest_point[1]) &&
+	                    isfinite(geometry->distance);
+	return code == FRIC_OK && !finite ? FRIC_E_NOT_FINITE : code;
+}
+
+/* Eight roundings. */
+static const long double uncertain = 0x1p-50L;
+
+double fric_given_uncertainty(double coordinate)
+{
+	return (double)(uncertain * (1 + fabsl(coordinate)));
+}
+
+static long double long_length(const long double x[3])
+{
+	return sqrtl(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+static void long_difference(int dim, const double *from, const double *to, long double out[3])
+{
+	for (int i = 0; i < 3; i++)
+		out[i] = i < dim ? (long double)to[i] - from[i] : 0;
+}
+
+/* By how much a closest point's coordinates change when a vertex moves by one in the plane: one over the height of the
+ * triangle, over that of the parallelogram that two edges span, or over the length of one. */
+static long double inverse_height(enum fric_type type, int dim, const double *const p[])
+{
+	const bool edges = type == FRIC_EDGE_EDGE;
+	long double e[3], f[3], n[3];
+	long_difference(dim, p[edges ? 0 : 1], p[edges ? 1 : 2], e);
+	if (type == FRIC_EDGE_VERTEX)
+		return 1 / long_length(e);
+	long_difference(dim, p[edges ? 2 : 1], p[3], f);
+	for (int i = 0; i < 3; i++)
+		n[i] = e[(i + 1) % 3] * f[(i + 2) % 3] - e[(i + 2) % 3] * f[(i + 1) % 3];
+	return fmaxl(long_length(e), long_length(f)) / long_length(n);
+}
+
+/* The last term: a normal that tilts moves the foot of a distant vertex. */
+double fric_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
+                                const double closest_point[2], double distance)
+{
+	const long double over = inverse_height(type, dim, p);
+	const long double moved = 1 + fabsl(closest_point[0]) + fabsl(closest_point[1]) + distance * over;
+	double coordinate = 0;
+	for (int v = 0; v < fric_stencil_size(type); v++)
+		for (int i = 0; i < dim; i++)
+			coordinate = fmax(coordinate, fabs(p[v][i]));
+	return (double)fminl(uncertain * coordinate * over * moved, 1);
+}
+
+static struct vec plane_normal(int dim, const double *normal)
+{
+	struct vec n = {.finite = true};
+	for (int i = 0; i < dim; i++)
+		n.x[i].hi = normal[i];
+	scale(&n);
+	return n;
+}
+
+void fric_plane_basis(int dim, const double *normal, double tangent_basis[6])
+{
+	const struct vec n = plane_normal(dim, normal);
+	basis_across(dim, &n, tangent_basis);
+}
+
+enum fric_code fric_plane_distance(int dim, const double *normal, const double *origin, const double *p,
+                                   double *distance)
+{
+	const struct vec n = plane_normal(dim, normal), r = difference(dim, origin, p);
+	*distance = r.finite ? distance_along(&r, &n) : 0;
+	return r.finite && isfinite(*distance) ? FRIC_OK : FRIC_E_NOT_FINITE;
+}

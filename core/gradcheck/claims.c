@@ -1,0 +1,90 @@
+/* What is compared: results as anybody gets them. */
+#include "core/kernels/block.h"
+#include "core/gradcheck/compare.h"
+#include "core/base/memory.h"
+#include "core/order/sweep.h"
+
+struct forces_task {
+	struct block_task block;
+	struct claims *claims;
+};
+
+static void forces_span(void *data, struct span span, struct fault *fault)
+{
+	const struct forces_task *task = data;
+	const size_t dim = (size_t)task->block.contacts->dim;
+	struct kernel_block block;
+	if (!block_run(&task->block, span, &block, fault))
+		return;
+	memcpy(task->claims->potentials + span.begin, block.potential, span.n * sizeof(double));
+	block_forces(dim, span, &block, task->claims->forces + span.begin * dim);
+}
+
+/* The blocks that fric_evaluate adds up. */
+static enum fric_code forces(const struct fric_context *context, const struct fric_contacts *contacts,
+                             const double *velocities, struct claims *claims, struct fric_error *error)
+{
+	struct forces_task task = {{contacts, kernels_of(context), velocities, true, BLOCK_FORCE, FRIC_PROJECT_NONE}, claims};
+	return report_fault(contacts, sweep_run(context, contacts, forces_span, &task), error);
+}
+
+static bool allocate(const struct fric_context *context, const struct fric_contacts *c, struct claims *claims)
+{
+	const size_t dim = (size_t)c->dim, per_contact = 1 + dim + (size_t)fric_inner_size(c->dim);
+	const size_t ndof = c->n_vertices * dim;
+	claims->block_bytes = (ndof + c->n * per_contact + 1) * sizeof(double);
+	claims->block = memory_take(context->memory, claims->block_bytes);
+	if (!claims->block)
+		return false;
+	claims->gradient = claims->block;
+	claims->potentials = claims->gradient + ndof;
+	claims->forces = claims->potentials + c->n;
+	claims->inner = claims->forces + c->n * dim;
+	return true;
+}
+
+static enum fric_code csr(const struct fric_context *context, const struct fric_contacts *contacts,
+                          struct claims *claims, struct fric_error *error)
+{
+	const enum fric_code code = fric_pattern_create(context, contacts, FRIC_FULL, &claims->pattern, error);
+	if (code != FRIC_OK)
+		return code;
+	claims->csr_bytes = (fric_pattern_n_entries(claims->pattern) + 1) * sizeof(double);
+	claims->csr = memory_take(context->memory, claims->csr_bytes);
+	if (!claims->csr)
+		return report_code(FRIC_E_MEMORY, error);
+	return fric_hessian_csr(context, contacts, claims->inner, claims->pattern, claims->csr, error);
+}
+
+enum fric_code claims_make(const struct fric_context *context, const struct fric_contacts *contacts,
+                           const double *velocities, struct claims *claims, struct fric_error *error)
+{
+	*claims = (struct claims){0};
+	if (!allocate(context, contacts, claims))
+		return report_code(FRIC_E_MEMORY, error);
+	enum fric_code code = fric_evaluate(context, contacts, velocities, &claims->potential, claims->gradient, error);
+	if (code == FRIC_OK)
+		code = forces(context, contacts, velocities, claims, error);
+	if (code == FRIC_OK)
+		code = fric_hessian_inner(context, contacts, velocities, FRIC_PROJECT_NONE, claims->inner, error);
+	return code == FRIC_OK ? csr(context, contacts, claims, error) : code;
+}
+
+void claims_free(const struct fric_context *context, struct claims *claims)
+{
+	memory_give(context->memory, claims->csr, claims->csr_bytes);
+	memory_give(context->memory, claims->block, claims->block_bytes);
+	fric_pattern_free(claims->pattern);
+	*claims = (struct claims){0};
+}
+
+enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
+                            const double *velocities, struct fric_comparison *comparison, struct fric_error *error)
+{
+	struct claims claims;
+	enum fric_code code = claims_make(context, contacts, velocities, &claims, error);
+	if (code == FRIC_OK)
+		code = claims_compare(context, contacts, velocities, &claims, comparison, error);
+	claims_free(context, &claims);
+	return code;
+}

@@ -1,0 +1,526 @@
+/* The comparison with central differences (docs/check.md). References and scales are long doubles: they may be far beyond
+ * the range of results that are fine. Contacts are taken a window at a time: what each gives is computed in parallel, then
+ * added up at the vertices in order. */
+#include "core/gradcheck/compare.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "core/gradcheck/differences.h"
+#include "core/base/memory.h"
+#include "core/base/parallel.h"
+#include "core/motion/slip.h"
+#include "core/assemble/triplets.h"
+
+enum { WINDOW = 16384, PIECE = 64, TRIPLETS_AT_ONCE = 16, SERIAL_BELOW = 64 };
+
+/* A number as it should be, and what a difference from it is relative to. */
+struct expected {
+	long double value, scale;
+};
+
+/* What is expected of one contact. */
+struct reference {
+	enum fric_type type;
+	int k, n;                                  /* vertices, slip directions */
+	struct expected weight[FRIC_MAX_STENCIL];
+	struct expected potential, force[3];
+	struct expected inner[3];                  /* 00, 01, 11: (t, u) is at t + u */
+	struct expected block[3][3];               /* P A P^T: (i, j) of the whole block is w_i w_j times this */
+};
+
+/* What a window keeps of a contact for adding up. */
+struct row {
+	struct expected weight[FRIC_MAX_STENCIL], potential, force[3], product[3];
+};
+
+struct findings {
+	struct fric_agreement of[FRIC_N_QUANTITIES];
+	double relative; /* of the worst contact; < 0: none yet */
+	size_t contact;
+	enum fric_quantity quantity;
+};
+
+struct comparing {
+	const struct fric_context *context;
+	const struct fric_contacts *contacts;
+	const double *velocities;
+	const struct claims *claims;
+	size_t ndof, first;         /* contact of the window */
+	struct row *rows;           /* [window] */
+	struct findings *pieces;    /* [pieces of a window or of the vertices] */
+	struct expected *gradient;  /* [ndof]; once compared, scale is the relative difference */
+	struct expected *product;   /* [ndof] the same for the Hessian times test_vector */
+	struct expected potential;
+	struct findings all;
+};
+
+static double capped(long double x)
+{
+	return x <= DBL_MAX ? (double)x : DBL_MAX; /* a NaN too */
+}
+
+static void raise_to(double *most, double x)
+{
+	if (x > *most)
+		*most = x;
+}
+
+/* Below the smallest normal double digits are lost, whatever the contact could give; also on the way to a result. */
+static long double floored(long double scale)
+{
+	return scale == 0 || scale > DBL_MIN ? scale : DBL_MIN;
+}
+
+static double relative_difference(long double claim, struct expected e)
+{
+	if (e.scale == 0)
+		return claim == 0 ? 0 : 1;
+	return capped(fabsl(claim - e.value) / e.scale);
+}
+
+static void add(struct expected *sum, long double value, long double scale)
+{
+	sum->value += value;
+	sum->scale += floored(scale);
+}
+
+/* ---- one contact ---- */
+
+static void expect_weights(const struct fric_contacts *c, size_t i, struct reference *r)
+{
+	const long double a = c->closest_point[0][i], b = c->closest_point[1][i], p = fabsl(a), q = fabsl(b);
+	const struct expected one = {1, 1}, minus_a = {-a, p}, minus_b = {-b, q};
+	struct expected *w = r->weight;
+	switch (r->type) {
+	case FRIC_VERTEX_VERTEX:
+		w[0] = one, w[1] = (struct expected){-1, 1};
+		break;
+	case FRIC_EDGE_VERTEX:
+		w[0] = one, w[1] = (struct expected){a - 1, 1 + p}, w[2] = minus_a;
+		break;
+	case FRIC_EDGE_EDGE:
+		w[0] = (struct expected){1 - a, 1 + p}, w[1] = (struct expected){a, p};
+		w[2] = (struct expected){b - 1, 1 + q}, w[3] = minus_b;
+		break;
+	case FRIC_FACE_VERTEX:
+		w[0] = one, w[1] = (struct expected){a + b - 1, 1 + p + q}, w[2] = minus_a, w[3] = minus_b;
+		break;
+	case FRIC_PLANE_VERTEX:
+		w[0] = one;
+		break;
+	}
+}
+
+/* Of the tangent basis. */
+static long double basis(const struct fric_contacts *c, size_t i, int axis, int t)
+{
+	return c->tangent_basis[axis * (c->dim - 1) + t][i];
+}
+
+/* One axis of (w^T x I) x for a field over all vertices, with the sum of all magnitudes as scale. */
+static struct expected weighted(const struct fric_contacts *c, size_t i, const struct reference *r, int axis,
+                                long double (*field)(const void *data, size_t dof), const void *data)
+{
+	struct expected sum = {0, 0};
+	for (int k = 0; k < r->k; k++) {
+		const long double x = field(data, (size_t)c->vertices[k][i] * (size_t)c->dim + (size_t)axis);
+		sum.value += r->weight[k].value * x;
+		sum.scale += r->weight[k].scale * fabsl(x);
+	}
+	return sum;
+}
+
+static long double velocity(const void *data, size_t dof)
+{
+	return ((const double *)data)[dof];
+}
+
+/* Between 1/2 and 1, of either sign, with no pattern that a mistake could share. */
+static long double test_vector(const void *data, size_t dof)
+{
+	uint64_t x = (uint64_t)dof + 0x9e3779b97f4a7c15u;
+	(void)data;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	x ^= x >> 31;
+	const long double size = 0.5L + (long double)(x >> 12) * 0x1p-53L;
+	return x & 1 ? size : -size;
+}
+
+/* The slip as it is computed in doubles, if that is right within rounding: its derivatives are judged there. */
+static void slip_in_question(const struct comparing *task, size_t i, const struct reference *r, long double x[2])
+{
+	const struct fric_contacts *c = task->contacts;
+	struct slip slip = {0};
+	slip_velocity(c, r->type, i, task->velocities, &slip);
+	x[0] = x[1] = 0;
+	for (int t = 0; t < r->n; t++) {
+		const long double a = *column_at(c->mu_aniso[t], i), computed = slip.scaled[t];
+		struct expected u = {0, 0};
+		for (int axis = 0; axis < c->dim; axis++) {
+			const struct expected relative = weighted(c, i, r, axis, velocity, task->velocities);
+			u.value += basis(c, i, axis, t) * relative.value;
+			u.scale += fabsl(basis(c, i, axis, t)) * relative.scale;
+		}
+		const long double rounding = a * u.scale * 0x1p-48L + (1 + a) * 0x1p-1070L;
+		x[t] = fabsl(computed - a * u.value) <= rounding ? computed : a * u.value;
+	}
+}
+
+static void expect_force(const struct fric_contacts *c, size_t i, const struct differences *d, long double s,
+                         long double mu, struct reference *r)
+{
+	const long double scale = floored(fabsl(s) * mu * (d->z < 1 ? d->z : 1));
+	for (int axis = 0; axis < c->dim; axis++) {
+		struct expected sum = {0, 0};
+		for (int t = 0; t < r->n; t++) {
+			const long double factor = basis(c, i, axis, t) * *column_at(c->mu_aniso[t], i);
+			sum.value += factor * s * d->gradient[t];
+			sum.scale += fabsl(factor) * scale;
+		}
+		r->force[axis] = (struct expected){sum.value, floored(sum.scale)};
+	}
+}
+
+static void expect_inner(const struct fric_contacts *c, size_t i, const struct differences *d, long double s,
+                         long double mu, struct reference *r)
+{
+	const long double eps_v = *column_at(c->eps_v, i), a0 = *column_at(c->mu_aniso[0], i);
+	const long double a1 = r->n == 2 ? *column_at(c->mu_aniso[1], i) : 0, pairs[3] = {a0 * a0, a0 * a1, a1 * a1};
+	const long double scale = floored(fabsl(s) * mu / eps_v / (d->z > 1 ? d->z : 1));
+	for (int e = 0; e < 3; e++)
+		r->inner[e] = (struct expected){s / eps_v * pairs[e] * d->hessian[e], floored(pairs[e] * scale)};
+}
+
+static void expect_block(const struct fric_contacts *c, size_t i, struct reference *r)
+{
+	for (int a = 0; a < c->dim; a++)
+		for (int b = 0; b < c->dim; b++) {
+			struct expected sum = {0, 0};
+			for (int t = 0; t < r->n; t++)
+				for (int u = 0; u < r->n; u++) {
+					const long double p = basis(c, i, a, t) * basis(c, i, b, u);
+					sum.value += p * r->inner[t + u].value;
+					sum.scale += floored(fabsl(p)) * r->inner[t + u].scale;
+				}
+			r->block[a][b] = (struct expected){sum.value, floored(sum.scale)};
+		}
+}
+
+static void expect(const struct comparing *task, size_t i, struct reference *r)
+{
+	const struct fric_contacts *c = task->contacts;
+	const double mu_s = *column_at(c->effective_mu_s, i), mu_k = *column_at(c->effective_mu_k, i);
+	const double eps_v = *column_at(c->eps_v, i);
+	const long double s = c->skipped[i] ? 0 : long_force(c, i);
+	struct differences d;
+	long double x[2];
+	r->type = contact_type(c, i);
+	r->k = fric_stencil_size(r->type);
+	r->n = c->dim - 1;
+	expect_weights(c, i, r);
+	slip_in_question(task, i, r, x);
+	differences_at(c->transition, mu_s, mu_k, eps_v, r->n, x, &d);
+	const long double mu = d.slides || mu_k > mu_s ? mu_k : mu_s;
+	r->potential.value = s * eps_v * d.potential;
+	r->potential.scale = fabsl(s) * eps_v * mu * (d.z > 1 ? d.z : 1);
+	expect_force(c, i, &d, s, mu, r);
+	expect_inner(c, i, &d, s, mu, r);
+	expect_block(c, i, r);
+}
+
+/* ---- its comparison ---- */
+
+static void judge(struct findings *f, enum fric_quantity quantity, size_t contact, double claim, long double value,
+                  long double scale)
+{
+	const double relative = relative_difference(claim, (struct expected){value, floored(scale)});
+	raise_to(&f->of[quantity].contacts, relative);
+	if (relative > f->relative) {
+		f->relative = relative;
+		f->contact = contact;
+		f->quantity = quantity;
+	}
+}
+
+static void judge_numbers(const struct comparing *task, size_t i, const struct reference *r, struct findings *f)
+{
+	const struct claims *claims = task->claims;
+	const size_t dim = (size_t)task->contacts->dim, m = (size_t)fric_inner_size((int)dim);
+	judge(f, FRIC_POTENTIAL, i, claims->potentials[i], r->potential.value, r->potential.scale);
+	for (size_t d = 0; d < dim; d++)
+		judge(f, FRIC_GRADIENT, i, claims->forces[i * dim + d], r->force[d].value, r->force[d].scale);
+	for (size_t e = 0; e < m; e++)
+		judge(f, FRIC_HESSIAN, i, claims->inner[i * m + e], r->inner[e].value, r->inner[e].scale);
+}
+
+/* Entries of one contact, a row of its block after the other. A number in a wrong place is a wrong number. */
+static void judge_triplets(const struct comparing *task, size_t i, const struct reference *r, const int32_t *rows,
+                           const int32_t *cols, const double *values, struct findings *f)
+{
+	const struct fric_contacts *c = task->contacts;
+	const int dim = c->dim, n = r->k * dim;
+	for (int row = 0; row < n; row++)
+		for (int col = 0; col < n; col++, rows++, cols++, values++) {
+			const struct expected *v = &r->weight[row / dim], *w = &r->weight[col / dim];
+			const struct expected *e = &r->block[row % dim][col % dim];
+			const long double value = v->value * w->value * e->value;
+			const bool here = *rows == c->vertices[row / dim][i] * dim + row % dim &&
+			                  *cols == c->vertices[col / dim][i] * dim + col % dim;
+			judge(f, FRIC_HESSIAN, i, *values, value, floored(v->scale * w->scale) * e->scale);
+			if (!here)
+				judge(f, FRIC_HESSIAN, i, 1, 0, 0);
+			raise_to(&f->of[FRIC_HESSIAN].largest_difference, capped(fabsl(*values - value)));
+			raise_to(&f->of[FRIC_HESSIAN].largest_entry, fabs(*values));
+		}
+}
+
+static void keep_row(const struct comparing *task, size_t i, const struct reference *r, struct row *row)
+{
+	const struct fric_contacts *c = task->contacts;
+	row->potential = r->potential;
+	memcpy(row->weight, r->weight, sizeof(row->weight));
+	memcpy(row->force, r->force, sizeof(row->force));
+	memset(row->product, 0, sizeof(row->product));
+	for (int b = 0; b < c->dim; b++) {
+		const struct expected x = weighted(c, i, r, b, test_vector, NULL);
+		for (int a = 0; a < c->dim; a++) {
+			row->product[a].value += r->block[a][b].value * x.value;
+			row->product[a].scale += r->block[a][b].scale * x.scale;
+		}
+	}
+}
+
+/* Up to TRIPLETS_AT_ONCE contacts. */
+static bool compare_few(const struct comparing *task, size_t begin, size_t end, struct findings *f, struct fault *fault)
+{
+	int32_t rows[TRIPLETS_AT_ONCE * TRIPLETS_MOST], cols[TRIPLETS_AT_ONCE * TRIPLETS_MOST];
+	double values[TRIPLETS_AT_ONCE * TRIPLETS_MOST];
+	const size_t fine = triplets_of(task->contacts, task->claims->inner, begin, end, rows, cols, values);
+	size_t at = 0;
+	if (fine < end)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, fine};
+	for (size_t i = begin; i < end && fine == end; i++) {
+		struct reference r = {0};
+		expect(task, i, &r);
+		judge_numbers(task, i, &r, f);
+		judge_triplets(task, i, &r, rows + at, cols + at, values + at, f);
+		keep_row(task, i, &r, &task->rows[i - task->first]);
+		at += (size_t)(r.k * task->contacts->dim * r.k * task->contacts->dim);
+	}
+	return fine == end;
+}
+
+/* Positions count from the window's start; faults have those of contacts. */
+static void compare_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	const struct comparing *task = data;
+	struct findings *f = &task->pieces[piece];
+	*f = (struct findings){.relative = -1};
+	for (size_t i = begin; i < end; i += TRIPLETS_AT_ONCE) {
+		const size_t few = i + TRIPLETS_AT_ONCE < end ? i + TRIPLETS_AT_ONCE : end;
+		if (!compare_few(task, task->first + i, task->first + few, f, fault))
+			return;
+	}
+}
+
+/* ---- sums ---- */
+
+static void merge(struct findings *all, const struct findings *more)
+{
+	for (int q = 0; q < FRIC_N_QUANTITIES; q++) {
+		raise_to(&all->of[q].largest_difference, more->of[q].largest_difference);
+		raise_to(&all->of[q].largest_entry, more->of[q].largest_entry);
+		raise_to(&all->of[q].contacts, more->of[q].contacts);
+		raise_to(&all->of[q].assembled, more->of[q].assembled);
+	}
+	if (more->relative > all->relative) {
+		all->relative = more->relative;
+		all->contact = more->contact;
+		all->quantity = more->quantity;
+	}
+}
+
+static void scatter_row(struct comparing *task, size_t i, const struct row *row)
+{
+	const struct fric_contacts *c = task->contacts;
+	const int k = fric_stencil_size(contact_type(c, i));
+	add(&task->potential, row->potential.value, row->potential.scale);
+	for (int v = 0; v < k; v++)
+		for (int d = 0; d < c->dim; d++) {
+			const size_t dof = (size_t)c->vertices[v][i] * (size_t)c->dim + (size_t)d;
+			const struct expected w = row->weight[v], f = row->force[d], p = row->product[d];
+			add(&task->gradient[dof], w.value * f.value, w.scale * f.scale);
+			add(&task->product[dof], w.value * p.value, floored(w.scale) * p.scale);
+		}
+}
+
+static struct fault run(struct comparing *task, size_t n, size_t size, chunk_work *work)
+{
+	const size_t from = task->context->parallel_from ? task->context->parallel_from : SERIAL_BELOW;
+	const struct phase phase = {work, n, size, true, NULL};
+	return parallel_phases(task->context, n < from ? 1 : task->context->n_threads, &phase, 1, task);
+}
+
+static struct fault compare_contacts(struct comparing *task)
+{
+	const size_t n = task->contacts->n;
+	struct fault fault = {FRIC_OK, SIZE_MAX};
+	for (task->first = 0; task->first < n && fault.code == FRIC_OK; task->first += WINDOW) {
+		const size_t here = n - task->first < WINDOW ? n - task->first : WINDOW;
+		fault = run(task, here, PIECE, compare_piece);
+		for (size_t p = 0; p * PIECE < here && fault.code == FRIC_OK; p++)
+			merge(&task->all, &task->pieces[p]);
+		for (size_t j = 0; j < here && fault.code == FRIC_OK; j++)
+			scatter_row(task, task->first + j, &task->rows[j]);
+	}
+	return fault;
+}
+
+static long double csr_product(const struct claims *claims, size_t row)
+{
+	const int64_t *indptr = fric_pattern_indptr(claims->pattern);
+	const int32_t *indices = fric_pattern_indices(claims->pattern);
+	long double sum = 0;
+	for (int64_t e = indptr[row]; e < indptr[row + 1]; e++)
+		sum += claims->csr[e] * test_vector(NULL, (size_t)indices[e]);
+	return sum;
+}
+
+/* Leaves the relative difference in the place of the scale. */
+static void judge_sum(struct fric_agreement *agreement, long double claim, struct expected *e)
+{
+	const double relative = relative_difference(claim, *e);
+	raise_to(&agreement->assembled, relative);
+	e->scale = relative;
+}
+
+static void judge_entry(struct fric_agreement *agreement, double claim, struct expected *e)
+{
+	raise_to(&agreement->largest_difference, capped(fabsl(claim - e->value)));
+	raise_to(&agreement->largest_entry, fabs(claim));
+	judge_sum(agreement, claim, e);
+}
+
+static void compare_dofs(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	const struct comparing *task = data;
+	struct findings *f = &task->pieces[piece];
+	(void)fault;
+	*f = (struct findings){.relative = -1};
+	for (size_t dof = begin; dof < end; dof++) {
+		judge_entry(&f->of[FRIC_GRADIENT], task->claims->gradient[dof], &task->gradient[dof]);
+		judge_sum(&f->of[FRIC_HESSIAN], csr_product(task->claims, dof), &task->product[dof]);
+	}
+}
+
+static struct fault compare_sums(struct comparing *task)
+{
+	const struct fault fault = run(task, task->ndof, FRIC_CHUNK, compare_dofs);
+	for (size_t p = 0; p < n_chunks(task->ndof) && fault.code == FRIC_OK; p++)
+		merge(&task->all, &task->pieces[p]);
+	judge_entry(&task->all.of[FRIC_POTENTIAL], task->claims->potential, &task->potential);
+	return fault;
+}
+
+/* ---- which contact ---- */
+
+/* Mean over a contact's vertices of the largest difference there. */
+static double suspicion(const struct comparing *task, size_t i, const struct expected *sums)
+{
+	const struct fric_contacts *c = task->contacts;
+	const int k = fric_stencil_size(contact_type(c, i));
+	double sum = 0;
+	for (int v = 0; v < k; v++) {
+		double most = 0;
+		for (int d = 0; d < c->dim; d++)
+			raise_to(&most, (double)sums[(size_t)c->vertices[v][i] * (size_t)c->dim + (size_t)d].scale);
+		sum += most / k;
+	}
+	return sum;
+}
+
+/* Of a sum that disagrees though all contacts agree. */
+static void suspect(struct comparing *task, enum fric_quantity quantity)
+{
+	const struct expected *sums = quantity == FRIC_HESSIAN ? task->product : task->gradient;
+	double most = 0;
+	task->all.quantity = quantity;
+	task->all.relative = task->all.of[quantity].assembled;
+	for (size_t i = 0; i < task->contacts->n && quantity != FRIC_POTENTIAL; i++) {
+		const double here = suspicion(task, i, sums);
+		if (here > most)
+			most = here, task->all.contact = i;
+	}
+}
+
+static void find_worst(struct comparing *task)
+{
+	enum fric_quantity most = FRIC_POTENTIAL;
+	for (enum fric_quantity q = FRIC_GRADIENT; q < FRIC_N_QUANTITIES; q++)
+		if (task->all.of[q].assembled > task->all.of[most].assembled)
+			most = q;
+	if (task->contacts->n && task->all.relative <= FRIC_TOLERANCE && task->all.of[most].assembled > FRIC_TOLERANCE)
+		suspect(task, most);
+}
+
+static void describe_worst(const struct comparing *task, struct fric_comparison *out)
+{
+	const struct fric_contacts *c = task->contacts;
+	const size_t i = task->all.contact;
+	struct slip slip;
+	out->group = contact_type(c, i);
+	out->worst = (int64_t)(i - c->start[out->group]);
+	out->quantity = task->all.quantity;
+	out->relative_difference = task->all.relative;
+	for (int v = 0; v < fric_stencil_size(out->group); v++)
+		out->vertices[v] = c->vertices[v][i];
+	slip_of(c, out->group, i, task->velocities, &slip);
+	out->status = c->skipped[i] ? 2 : slip.slides;
+	out->slip_ratio = capped(slip_speed(&slip) / slip.eps_v);
+}
+
+static void summarise(struct comparing *task, struct fric_comparison *out)
+{
+	*out = (struct fric_comparison){.agrees = true, .worst = -1};
+	find_worst(task);
+	for (int q = 0; q < FRIC_N_QUANTITIES; q++) {
+		out->of[q] = task->all.of[q];
+		out->agrees &= out->of[q].contacts <= FRIC_TOLERANCE && out->of[q].assembled <= FRIC_TOLERANCE;
+	}
+	if (task->contacts->n)
+		describe_worst(task, out);
+}
+
+static struct fault compare(struct comparing *task, struct fric_comparison *comparison)
+{
+	struct fault fault = compare_contacts(task);
+	if (fault.code == FRIC_OK)
+		fault = compare_sums(task);
+	if (fault.code == FRIC_OK)
+		summarise(task, comparison);
+	return fault;
+}
+
+enum fric_code claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
+                              const double *velocities, const struct claims *claims,
+                              struct fric_comparison *comparison, struct fric_error *error)
+{
+	const size_t ndof = contacts->n_vertices * (size_t)contacts->dim, n = contacts->n < WINDOW ? contacts->n : WINDOW;
+	const size_t n_pieces = n_chunks(ndof) + n / PIECE + 1, rows = (n + 1) * sizeof(struct row);
+	const size_t sums = (2 * ndof + 1) * sizeof(struct expected), pieces = n_pieces * sizeof(struct findings);
+	struct comparing task = {context, contacts, velocities, claims, .ndof = ndof, .all = {.relative = -1}};
+	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	task.rows = memory_take(context->memory, rows);
+	task.pieces = memory_take(context->memory, pieces);
+	task.gradient = memory_take_zeroed(context->memory, sums);
+	if (task.rows && task.pieces && task.gradient) {
+		task.product = task.gradient + ndof;
+		fault = compare(&task, comparison);
+	}
+	memory_give(context->memory, task.gradient, sums);
+	memory_give(context->memory, task.pieces, pieces);
+	memory_give(context->memory, task.rows, rows);
+	return report_fault(contacts, fault, error);
+}

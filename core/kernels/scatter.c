@@ -1,0 +1,97 @@
+#include "core/kernels/scatter.h"
+
+#include <string.h>
+
+typedef double xy_pair __attribute__((vector_size(16)));
+
+/* Two components at once: half the loads and stores that this costs. */
+static inline void add_pair(double *out, xy_pair add)
+{
+	xy_pair sum;
+	memcpy(&sum, out, sizeof(sum));
+	sum += add;
+	memcpy(out, &sum, sizeof(sum));
+}
+
+/* gradient += w (x) force for a span. Axis by axis in 2D and 3D alike; k and dim are constants after inlining. */
+static inline __attribute__((always_inline)) void scatter(const struct fric_contacts *c, struct span span,
+                                                          enum fric_type type, size_t dim, const double *x,
+                                                          const double *y, const double *z, size_t stride, double *g)
+{
+	const int k = fric_stencil_size_of(type);
+	for (size_t j = 0; j < span.n; j++) {
+		const size_t i = span.begin + j;
+		double w[FRIC_MAX_STENCIL] = {0};
+		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
+		for (int v = 0; v < k; v++) {
+			double *out = g + (size_t)c->vertices[v][i] * dim;
+			add_pair(out, w[v] * (xy_pair){x[j * stride], y[j * stride]});
+			if (dim == 3)
+				out[2] += w[v] * z[j * stride];
+		}
+	}
+}
+
+#define SCATTER_CASE(type) case type: scatter(c, span, type, dim, x, y, z, stride, g); break
+
+static inline __attribute__((always_inline)) void scatter_type(const struct fric_contacts *c, struct span span, size_t dim,
+                                                               const double *x, const double *y, const double *z,
+                                                               size_t stride, double *g)
+{
+	switch (span.type) {
+		SCATTER_CASE(FRIC_VERTEX_VERTEX);
+		SCATTER_CASE(FRIC_EDGE_VERTEX);
+		SCATTER_CASE(FRIC_EDGE_EDGE);
+		SCATTER_CASE(FRIC_FACE_VERTEX);
+		SCATTER_CASE(FRIC_PLANE_VERTEX);
+	}
+}
+
+void scatter_block(const struct fric_contacts *c, struct span span, const struct kernel_block *b, double *g)
+{
+	if (c->dim == 3 && b->kernels->scatter)
+		b->kernels->scatter(c, span.type, span.begin, b, g);
+	else if (c->dim == 3)
+		scatter_type(c, span, 3, b->force[0], b->force[1], b->force[2], 1, g);
+	else
+		scatter_type(c, span, 2, b->force[0], b->force[1], NULL, 1, g);
+}
+
+void scatter_rows(const struct fric_contacts *c, struct span span, const double *forces, double *g)
+{
+	if (c->dim == 3)
+		scatter_type(c, span, 3, forces, forces + 1, forces + 2, 3, g);
+	else
+		scatter_type(c, span, 2, forces, forces + 1, NULL, 2, g);
+}
+
+/* Without branches, which would be guessed wrong: what is not wanted is added up where nobody looks. */
+void scatter_rows_part(const struct fric_contacts *c, struct span span, const double *forces, int32_t first, int32_t last,
+                       double *gradient)
+{
+	const size_t dim = (size_t)c->dim;
+	double elsewhere[FRIC_MAX_STENCIL][3] = {{0}};
+	for (size_t j = 0; j < span.n; j++) {
+		const size_t i = span.begin + j;
+		double w[FRIC_MAX_STENCIL] = {0};
+		stencil_weights(span.type, c->closest_point[0][i], c->closest_point[1][i], w);
+		for (int k = 0; k < fric_stencil_size(span.type); k++) {
+			const int32_t v = c->vertices[k][i];
+			double *out = v >= first && v < last ? gradient + (size_t)v * dim : elsewhere[k];
+			for (size_t d = 0; d < dim; d++)
+				out[d] += w[k] * forces[j * dim + d];
+		}
+	}
+}
+
+void scatter_block_part(const struct fric_contacts *c, struct span span, const struct kernel_block *b, int32_t first,
+                        int32_t last, double *g)
+{
+	if (c->dim == 3 && b->kernels->scatter_part) {
+		b->kernels->scatter_part(c, span.type, span.begin, b, first, last, g);
+		return;
+	}
+	double forces[FRIC_BLOCK * 3] = {0};
+	block_forces((size_t)c->dim, span, b, forces);
+	scatter_rows_part(c, span, forces, first, last, g);
+}

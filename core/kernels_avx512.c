@@ -1,5 +1,0 @@
-#ifdef __x86_64__
-#define KERNELS fric_kernels_avx512
-#define KERNELS_NAME "avx512"
-#include "core/kernels.inc"
-#endif

@@ -1,3 +1,0 @@
-#define KERNELS fric_kernels_baseline
-#define KERNELS_NAME "baseline"
-#include "core/kernels.inc"

@@ -1,0 +1,206 @@
+/**
+ * One contact at given velocities: its slip u, the law at |u|, the force and the inner matrix. The plain scalar form, against
+ * which faster ones are judged. Everything is computed in u * (1/eps_v), so that velocities and eps_v scaled by one power
+ * of two give the same bits.
+ */
+#ifndef FRIC_SLIP_H
+#define FRIC_SLIP_H
+
+#include <math.h>
+
+#include "core/contacts/contacts.h"
+#include "core/law/law.h"
+#include "core/base/quad.h"
+#include "core/base/range.h"
+
+struct slip {
+	int n;            /* dim - 1 */
+	double u[2];      /* P^T Gamma v, before mu_aniso scaling */
+	double scaled[2]; /* diag(mu_aniso) u: the law's argument */
+	double eps_v;
+	double s;         /* weight * normal force */
+	double mu_s, mu_k;
+	/* What follows from them: */
+	bool slides;
+	double z, r;      /* |scaled| / eps_v and 1 - z; z may be inf */
+	double inverse_z, inverse_eps_v;
+	double unit[2];   /* direction of scaled; (1, 0) at rest */
+	double over[2];   /* scaled / max(eps_v, |scaled|) */
+	bool extreme;     /* the doubles above have lost range: the law is evaluated in long double */
+};
+
+/* Relative velocity Gamma v of contact i, in differences: equal velocities give exactly zero. */
+static inline void relative_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
+                                     double *out)
+{
+	const double *x[FRIC_MAX_STENCIL];
+	const double a = c->closest_point[0][i], b = c->closest_point[1][i];
+	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+		x[k] = v + (size_t)c->vertices[k][i] * (size_t)c->dim;
+	for (int d = 0; d < c->dim; d++) {
+		switch (type) {
+		case FRIC_VERTEX_VERTEX:
+			out[d] = x[0][d] - x[1][d];
+			break;
+		case FRIC_EDGE_VERTEX:
+			out[d] = (x[0][d] - x[1][d]) - a * (x[2][d] - x[1][d]);
+			break;
+		case FRIC_EDGE_EDGE:
+			out[d] = ((x[0][d] - x[2][d]) + a * (x[1][d] - x[0][d])) - b * (x[3][d] - x[2][d]);
+			break;
+		case FRIC_FACE_VERTEX:
+			out[d] = ((x[0][d] - x[1][d]) - a * (x[2][d] - x[1][d])) - b * (x[3][d] - x[1][d]);
+			break;
+		case FRIC_PLANE_VERTEX:
+			out[d] = x[0][d];
+			break;
+		}
+	}
+}
+
+/* The operations here and below, and their order, are those of kernels.inc: both give the same bits. */
+static inline void slip_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
+                                 struct slip *slip)
+{
+	double relative[3] = {0};
+	relative_velocity(c, type, i, v, relative);
+	slip->n = c->dim - 1;
+	if (c->skipped[i]) /* whatever its velocities, even out of range */
+		relative[0] = relative[1] = relative[2] = 0;
+	for (int t = 0; t < 2; t++) {
+		double *const *p = c->tangent_basis + t;
+		slip->u[t] = 0;
+		if (c->dim == 3)
+			slip->u[t] = (p[0][i] * relative[0] + p[2][i] * relative[1]) + p[4][i] * relative[2];
+		else if (t == 0)
+			slip->u[t] = p[0][i] * relative[0] + p[1][i] * relative[1];
+		slip->scaled[t] = *column_at(c->mu_aniso[t], i) * slip->u[t];
+	}
+}
+
+static inline bool slip_finite(const struct slip *slip)
+{
+	return isfinite(slip->u[0]) && isfinite(slip->u[1]) && isfinite(slip->scaled[0]) && isfinite(slip->scaled[1]);
+}
+
+/* |scaled|, the law's speed. */
+static inline long double slip_speed(const struct slip *slip)
+{
+	return hypotl(slip->scaled[0], slip->scaled[1]);
+}
+
+/* Whether |scaled| >= eps_v, which must not depend on a rounded root or ratio. Squares are exact. */
+static inline bool reaches_eps_v(const struct slip *slip)
+{
+	const quad x = slip->scaled[0], y = slip->scaled[1], e = slip->eps_v;
+	return x * x + y * y >= e * e;
+}
+
+/* |scaled|, its ratio to eps_v and its direction, for any finite numbers: long double cannot overflow here. */
+static inline void extreme_ratio(struct slip *slip)
+{
+	const long double norm = hypotl(slip->scaled[0], slip->scaled[1]), e = slip->eps_v;
+	slip->extreme = true;
+	slip->slides = reaches_eps_v(slip);
+	slip->z = (double)(norm / e);
+	slip->r = (double)((e - norm) / e);
+	for (int t = 0; t < 2; t++) {
+		slip->unit[t] = norm > 0 ? (double)(slip->scaled[t] / norm) : t == 0;
+		slip->over[t] = (double)(slip->scaled[t] / (slip->slides ? norm : e));
+	}
+}
+
+static inline void ordinary_ratio(struct slip *slip, const double w[2])
+{
+	const double squared = w[0] * w[0] + w[1] * w[1], length = slip->n == 1 ? fabs(w[0]) : sqrt(squared);
+	const double over = 1 / (length > 0 ? length : 1);
+	slip->extreme = false;
+	slip->slides = tells_sliding(squared) ? squared > 1 : reaches_eps_v(slip);
+	const bool rounded_past_one = slip->slides != (length >= 1);
+	slip->z = rounded_past_one ? 1 : length;
+	slip->inverse_z = rounded_past_one ? 1 : over;
+	slip->r = slip->n == 1 ? (slip->eps_v - fabs(slip->scaled[0])) / slip->eps_v : 1 - slip->z;
+	for (int t = 0; t < 2; t++) {
+		slip->unit[t] = length > 0 ? w[t] * over : t == 0;
+		slip->over[t] = slip->slides ? slip->unit[t] : w[t];
+	}
+}
+
+static inline void slip_of(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
+                           struct slip *slip)
+{
+	slip_velocity(c, type, i, v, slip);
+	slip->eps_v = *column_at(c->eps_v, i);
+	const double weight = *column_at(c->weight, i), normal_force = *column_at(c->normal_force, i);
+	slip->s = weight * normal_force;
+	slip->inverse_z = 0;
+	slip->mu_s = *column_at(c->effective_mu_s, i);
+	slip->mu_k = *column_at(c->effective_mu_k, i);
+	slip->inverse_eps_v = 1 / slip->eps_v;
+	const double w[2] = {slip->scaled[0] * slip->inverse_eps_v, slip->scaled[1] * slip->inverse_eps_v};
+	const bool underflow = w[0] == 0 && w[1] == 0 && (slip->scaled[0] != 0 || slip->scaled[1] != 0);
+	if (ordinary(fabs(w[0]) + fabs(w[1])) && !underflow && ordinary_lagged(weight, normal_force, slip->eps_v, slip->mu_s, slip->mu_k))
+		ordinary_ratio(slip, w);
+	else
+		extreme_ratio(slip);
+}
+
+/* weight * normal force, also where their product leaves the doubles. */
+static inline long double long_force(const struct fric_contacts *c, size_t i)
+{
+	return (long double)*column_at(c->weight, i) * *column_at(c->normal_force, i);
+}
+
+static inline double slip_potential(const struct fric_contacts *c, size_t i, const struct slip *p)
+{
+	const enum fric_transition t = c->transition;
+	if (p->extreme) {
+		const long double y = hypotl(p->scaled[0], p->scaled[1]), e = p->eps_v;
+		return (double)(long_force(c, i) *
+		                (p->slides ? p->mu_k * y : e * law_g0_l(t, p->mu_s, p->mu_k, y / e, (e - y) / e)));
+	}
+	const double g0 = p->slides ? p->mu_k * p->z : law_g0(t, p->mu_s, p->mu_k, p->z, p->r);
+	return (p->s * g0) * p->eps_v;
+}
+
+/* s G1(y)/y diag(1) scaled: the force in the tangent plane before mu_aniso maps it back. Doubles, or more if extreme. */
+static inline void slip_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[2])
+{
+	const enum fric_transition t = c->transition;
+	if (p->extreme) {
+		const long double y = hypotl(p->scaled[0], p->scaled[1]), e = p->eps_v, z = y / e;
+		const long double m = p->slides ? p->mu_k : law_mu_l(t, p->mu_s, p->mu_k, z, (e - y) / e) * (2 - z);
+		for (int k = 0; k < 2; k++)
+			force[k] = long_force(c, i) * m * (p->scaled[k] / (p->slides ? y : e));
+		return;
+	}
+	const double m = p->slides ? p->mu_k : law_mu(t, p->mu_s, p->mu_k, p->z, p->r) * (2 - p->z);
+	for (int k = 0; k < 2; k++)
+		force[k] = (double)((p->s * m) * p->over[k]);
+}
+
+/* Eigenvalues of the inner matrix along and across the slip. */
+static inline void slip_eigenvalues(const struct fric_contacts *c, size_t i, const struct slip *p, double *along,
+                                    double *across)
+{
+	const enum fric_transition t = c->transition;
+	if (p->extreme) {
+		const long double y = hypotl(p->scaled[0], p->scaled[1]), e = p->eps_v, z = y / e, r = (e - y) / e;
+		const long double mu = p->slides ? p->mu_k : law_mu_l(t, p->mu_s, p->mu_k, z, r), s = long_force(c, i);
+		const long double slope = p->slides ? 0 : law_mu_derivative_l(t, p->mu_s, p->mu_k, z, r);
+		*along = p->slides ? 0 : (double)(s * (2 * r * mu + slope * z * (2 - z)) / e);
+		*across = (double)(s * mu * (p->slides ? 1 / y : (2 - z) / e));
+		return;
+	}
+	if (p->slides) {
+		*along = 0;
+		*across = (p->s * (p->mu_k * p->inverse_z)) * p->inverse_eps_v;
+		return;
+	}
+	const double mu = law_mu(t, p->mu_s, p->mu_k, p->z, p->r);
+	const double slope = law_mu_derivative(t, p->mu_s, p->mu_k, p->z, p->r);
+	*along = (p->s * (2 * p->r * mu + slope * (p->z * (2 - p->z)))) * p->inverse_eps_v;
+	*across = (p->s * (mu * (2 - p->z))) * p->inverse_eps_v;
+}
+
+#endif

@@ -1,0 +1,36 @@
+/**
+ * Who adds up where. The vertices are divided into parts, each with a list of the spans (block.h) that touch it, in the
+ * order of the sweep (sweep.h); one thread alone adds up at the vertices of a part. While contacts come roughly in the
+ * order of the mesh, few spans lie across a border, and a part evaluates all of its spans by itself: no thread waits for
+ * another. Else forces are evaluated first, kept, and then added up part by part.
+ */
+#ifndef FRIC_SCHEDULE_H
+#define FRIC_SCHEDULE_H
+
+#include "core/order/sweep.h"
+
+struct schedule {
+	size_t n_parts;
+	bool keeps_forces;     /* too many spans lie across borders */
+	int32_t *first_vertex; /* [n_parts + 1]; all vertices are in some part */
+	size_t *first_span;    /* [n_parts + 1] into slots */
+	int32_t *slots;        /* of the spans of each part; NULL: one part of all vertices, and no lists */
+};
+
+/* Vertices [first, last), and the spans that touch them. */
+struct part {
+	int32_t first, last;
+	const int32_t *slots;
+	size_t n_slots;
+};
+
+/**
+ * @param n_threads  team_size of the contacts
+ * @param schedule   to be freed with schedule_free in any case
+ * @return false if memory does not suffice
+ */
+bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule);
+struct part schedule_part(const struct fric_contacts *contacts, const struct schedule *schedule, size_t part);
+void schedule_free(struct schedule *schedule);
+
+#endif

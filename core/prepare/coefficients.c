@@ -1,0 +1,181 @@
+#include "core/prepare/coefficients.h"
+
+#include <math.h>
+
+/* One side of a contact: a point x0 + a (x1 - x0) + b (x2 - x0) of 1 to 3 vertices. */
+struct side {
+	int n;
+	const int32_t *vertices; /* NULL: the plane */
+	double a, b;
+	double off[2];           /* how far a and b may be off */
+};
+
+static void sides(enum fric_type type, const int32_t *v, const double beta[2], const double off[2], struct side side[2])
+{
+	static const int first_size[FRIC_N_TYPES] = {1, 1, 2, 1, 1};
+	const int n = first_size[type];
+	side[0] = (struct side){.n = n, .vertices = v};
+	side[1] = (struct side){.n = fric_stencil_size(type) - n, .vertices = type == FRIC_PLANE_VERTEX ? NULL : v + n};
+	if (type == FRIC_EDGE_EDGE) {
+		side[0].a = beta[0], side[1].a = beta[1];
+		side[0].off[0] = off[0], side[1].off[0] = off[1];
+	} else {
+		side[1].a = beta[0], side[1].b = beta[1];
+		side[1].off[0] = off[0], side[1].off[1] = off[1];
+	}
+}
+
+/* In differences, so that equal values give that value exactly. */
+static double interpolate(const struct side *s, const double x[3])
+{
+	double value = x[0];
+	if (s->n > 1)
+		value += s->a * (x[1] - x[0]);
+	if (s->n > 2)
+		value += s->b * (x[2] - x[0]);
+	return value;
+}
+
+/* Each term of an interpolation, x0 or a difference times its weight, is rounded up to four times; among subnormal
+ * numbers that has a size of its own. */
+static const long double rounding = 0x1p-51L, underflow = 0x1p-1070L;
+
+/* How far off it may be, for values that may be off themselves. */
+static long double interpolation_error(const struct side *s, const double x[3], const long double error[3])
+{
+	const long double a = s->a, b = s->b, weight[3] = {1 - a - b, a, b};
+	long double sum = fabsl(x[0]) * rounding + fabsl(weight[0]) * error[0] + underflow;
+	for (int i = 1; i < s->n; i++) {
+		const long double difference = fabsl((long double)x[i] - x[0]);
+		sum += difference * (fabsl(weight[i]) * rounding + s->off[i - 1]) + fabsl(weight[i]) * error[i];
+	}
+	return sum;
+}
+
+/* @param error  NULL, or set to how far off the value may be */
+static double vertex_value(const struct side *s, const double *vertex_mu, long double *error)
+{
+	static const long double exact[3];
+	double x[3] = {0};
+	for (int i = 0; i < s->n; i++)
+		x[i] = vertex_mu[s->vertices[i]];
+	if (error)
+		*error = interpolation_error(s, x, exact);
+	return interpolate(s, x);
+}
+
+/* Negative or NaN where the blend of a negative side has no value: refused by the caller. */
+static double blend(enum fric_blend kind, double a, double b)
+{
+	switch (kind) {
+	case FRIC_MEAN:
+		return a / 2 + b / 2;
+	case FRIC_MIN:
+		return fmin(a, b);
+	case FRIC_MAX:
+		return fmax(a, b);
+	case FRIC_PRODUCT:
+		return a * b;
+	case FRIC_GEOMETRIC_MEAN:
+		if ((a < 0) != (b < 0) && a != 0 && b != 0)
+			return -1;
+		return sqrt(fabs(a)) * sqrt(fabs(b));
+	case FRIC_HARMONIC_MEAN:
+		if (a == 0 || b == 0)
+			return 0;
+		return a + b == 0 ? -1 : fabs(a) < fabs(b) ? a * (b / (a / 2 + b / 2)) : b * (a / (a / 2 + b / 2));
+	}
+	return -1;
+}
+
+static double from_vertices(const struct fric_friction *f, const struct side side[2], const double *vertex_mu)
+{
+	const double a = vertex_value(&side[0], vertex_mu, NULL);
+	return side[1].vertices ? blend(f->blend, a, vertex_value(&side[1], vertex_mu, NULL)) : a;
+}
+
+/* Whether a blend that came out below zero is zero for sides within p of a and q of b. It changes its sign where a side is
+ * zero; the mean, where they are opposite. */
+static bool blend_may_be_zero(enum fric_blend kind, long double a, long double p, long double b, long double q)
+{
+	switch (kind) {
+	case FRIC_MEAN:
+		return a + b + p + q + rounding * (fabsl(a) + fabsl(b)) >= 0;
+	case FRIC_MIN:
+		return a + p >= 0 && b + q >= 0;
+	default:
+		return fabsl(a) <= p || fabsl(b) <= q;
+	}
+}
+
+static bool vertices_may_give_zero(const struct fric_friction *f, const struct side side[2], const double *vertex_mu)
+{
+	if (!side[1].vertices)
+		return false;
+	long double p, q;
+	const double a = vertex_value(&side[0], vertex_mu, &p), b = vertex_value(&side[1], vertex_mu, &q);
+	return blend_may_be_zero(f->blend, a, p, b, q);
+}
+
+/* sum_ij a_i b_j M[mi][mj] */
+static double from_table(const struct fric_friction *f, const struct side side[2], const double *table, long double *error)
+{
+	static const long double exact[3];
+	long double errors[3] = {0};
+	double x[3] = {0}, y[3] = {0};
+	for (int i = 0; i < side[0].n; i++) {
+		const double *row = table + (size_t)f->vertex_material[side[0].vertices[i]] * f->n_materials;
+		for (int j = 0; side[1].vertices && j < side[1].n; j++)
+			y[j] = row[f->vertex_material[side[1].vertices[j]]];
+		x[i] = side[1].n ? interpolate(&side[1], y) : row[f->plane_material];
+		if (error && side[1].n)
+			errors[i] = interpolation_error(&side[1], y, exact);
+	}
+	if (error)
+		*error = interpolation_error(&side[0], x, errors);
+	return interpolate(&side[0], x);
+}
+
+static bool table_may_give_zero(const struct fric_friction *f, const struct side side[2], const double *table)
+{
+	long double error;
+	const double value = from_table(f, side, table, &error);
+	return value + error >= 0;
+}
+
+static double coefficient(const struct fric_friction *f, const struct side side[2], double scalar,
+                          const double *vertex_mu, const double *table)
+{
+	switch (f->source) {
+	case FRIC_MU_VERTEX:
+		return from_vertices(f, side, vertex_mu);
+	case FRIC_MU_TABLE:
+		return from_table(f, side, table, NULL);
+	default:
+		return scalar;
+	}
+}
+
+/* What rounding puts below zero is zero, and no negative one. */
+static double without_rounding(const struct fric_friction *f, const struct side side[2], double mu, const double *vertex_mu,
+                               const double *table)
+{
+	const bool may_be_zero = isless(mu, 0) && (f->source == FRIC_MU_VERTEX  ? vertices_may_give_zero(f, side, vertex_mu)
+	                                           : f->source == FRIC_MU_TABLE && table_may_give_zero(f, side, table));
+	return may_be_zero || mu == 0 ? 0 : mu;
+}
+
+enum fric_code fric_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
+                                         const int32_t *stencil, const double closest_point[2],
+                                         const double uncertainty[2], double mu[2])
+{
+	struct side side[2];
+	sides(type, stencil, closest_point, uncertainty, side);
+	mu[0] = coefficient(friction, side, friction->mu_s, friction->vertex_mu_s, friction->material_mu_s);
+	mu[1] = coefficient(friction, side, friction->mu_k, friction->vertex_mu_k, friction->material_mu_k);
+	if (!isfinite(mu[0]) || !isfinite(mu[1]))
+		return FRIC_E_NOT_FINITE;
+	mu[0] = without_rounding(friction, side, mu[0], friction->vertex_mu_s, friction->material_mu_s);
+	mu[1] = without_rounding(friction, side, mu[1], friction->vertex_mu_k, friction->material_mu_k);
+	return mu[0] < 0 || mu[1] < 0 ? FRIC_E_NEGATIVE_COEFFICIENT : FRIC_OK;
+}

@@ -1,0 +1,321 @@
+#include "server/access/gate.h"
+
+#include "server/access/certificate.h"
+#include "server/access/cors.h"
+#include "server/access/hosts.h"
+#include "server/observe/log.h"
+
+#include <string.h>
+
+#define REALM "Bearer realm=\"frictiond\""
+
+/* ---- files ---- */
+
+_Static_assert((int)SRV_TOKENS_MESSAGE == (int)SRV_CERTIFICATE_MESSAGE, "one message for both");
+
+static bool refuse(const char *option, const char *message, FILE *err)
+{
+	fprintf(err, "frictiond: --%s: %s\n", option, message);
+	return false;
+}
+
+static void tell(const char *what, const char *warning)
+{
+	srv_log(SRV_INFO, "%s", what);
+	if (*warning)
+		srv_log(SRV_WARNING, "%s", warning);
+}
+
+static void tell_tokens(const struct srv_gate *gate, const char *warning)
+{
+	char what[64];
+	snprintf(what, sizeof what, "tokens read: %zu", srv_tokens_count(gate->tokens));
+	tell(what, warning);
+}
+
+static bool open_tokens(struct srv_gate *gate, FILE *err)
+{
+	char message[SRV_TOKENS_MESSAGE];
+	if (!gate->options->tokens)
+		return true;
+	gate->tokens = srv_tokens_open(gate->options->tokens, message);
+	if (!gate->tokens)
+		return refuse("tokens", message, err);
+	tell_tokens(gate, message);
+	return true;
+}
+
+static bool open_certificate(const struct srv_options *options, FILE *err)
+{
+	char message[SRV_CERTIFICATE_MESSAGE];
+	if (!options->tls_cert)
+		return true;
+	if (!srv_certificate_read(options->tls_cert, options->tls_key, message))
+		return refuse("tls-cert, --tls-key", message, err);
+	tell("certificate and key read", message);
+	return true;
+}
+
+bool srv_gate_open(struct srv_gate *gate, const struct srv_options *options, FILE *err)
+{
+	*gate = (struct srv_gate){.options = options};
+	if (open_tokens(gate, err) && open_certificate(options, err))
+		return true;
+	srv_gate_close(gate);
+	return false;
+}
+
+/* Whoever reaches the port may have work done: on other addresses than loopback that has to be meant. */
+bool srv_gate_suits(struct srv_gate *gate, bool on_loopback, FILE *err)
+{
+	const char *host = gate->options->host;
+	gate->on_loopback = on_loopback;
+	if (on_loopback)
+		return true;
+	if (!gate->tokens && !gate->options->anonymous) {
+		fprintf(err, "frictiond: without --tokens everybody who can reach %s may ask; give --tokens FILE, or "
+		             "--anonymous yes if that is meant\n", host);
+		return false;
+	}
+	if (!gate->tokens)
+		srv_log(SRV_WARNING, "no tokens: everybody who can reach %s may ask", host);
+	else if (!gate->options->tls_cert)
+		srv_log(SRV_WARNING, "no TLS: tokens can be read on the way to %s, unless a proxy in front encrypts", host);
+	return true;
+}
+
+void srv_gate_reload(const struct srv_gate *gate)
+{
+	const struct srv_options *options = gate->options;
+	char message[SRV_TOKENS_MESSAGE];
+	if (!gate->tokens && !options->tls_cert)
+		srv_log(SRV_INFO, "SIGHUP: there are no tokens and no certificate to be read again");
+	if (gate->tokens && srv_tokens_reload(gate->tokens, message))
+		tell_tokens(gate, message);
+	else if (gate->tokens)
+		srv_log(SRV_ERROR, "tokens stay as they were: %s", message);
+	if (options->tls_cert && srv_certificate_read(options->tls_cert, options->tls_key, message))
+		tell("certificate and key read", message);
+	else if (options->tls_cert)
+		srv_log(SRV_ERROR, "certificate and key stay as they were: %s", message);
+}
+
+void srv_gate_close(struct srv_gate *gate)
+{
+	srv_tokens_close(gate->tokens);
+	srv_certificate_forget();
+	gate->tokens = NULL;
+}
+
+/* ---- by which name it is called ---- */
+
+/* What a client calls the service. */
+struct call {
+	const char *authority; /* [bytes], NULL: it does not say, as only HTTP/1.0 may */
+	size_t bytes;
+	struct srv_host read;
+	const struct srv_host *host; /* &read; NULL: there is nothing that is a host */
+};
+
+static void read_call(const struct srv_head *head, const char *target, struct call *call)
+{
+	call->authority = srv_head_authority(head, target, &call->bytes);
+	call->host = call->authority && srv_host_read(call->authority, call->bytes, &call->read) ? &call->read : NULL;
+}
+
+/* With tokens a page that has none learns nothing by any name, and elsewhere than on loopback a service may have any. */
+static bool judges_hosts(const struct srv_gate *gate)
+{
+	return gate->options->allow_host || (gate->on_loopback && !gate->tokens);
+}
+
+static bool is_named(const struct srv_gate *gate, const struct srv_host *host)
+{
+	const struct srv_options *options = gate->options;
+	return options->allow_host && srv_hosts_allow(options->allow_host, host, options->tls_cert != NULL);
+}
+
+/* --host may name loopback by a name of its own. */
+static bool is_where_it_listens(const struct srv_gate *gate, const struct srv_host *host)
+{
+	const char *own = gate->options->host;
+	struct srv_host listens;
+	return gate->on_loopback && own && srv_host_read(own, strlen(own), &listens) && srv_hosts_are_same(&listens, host);
+}
+
+static bool may_be_called(const struct srv_gate *gate, const struct call *call)
+{
+	if (!call->authority || !judges_hosts(gate))
+		return true;
+	return call->host && (srv_host_is_loopback(call->host) || is_named(gate, call->host) ||
+	                      is_where_it_listens(gate, call->host));
+}
+
+/* ---- for which page ---- */
+
+static bool is_from_allowed_page(const struct srv_gate *gate, const struct srv_head *head)
+{
+	const char *origins = gate->options->allow_origin;
+	return origins && head->n_origin == 1 && srv_cors_allows(origins, head->origin);
+}
+
+/* Where a proxy may be in front, it may be there that TLS ends: the page is https then, what arrives here http. */
+static bool is_from_own_page(const struct srv_gate *gate, const struct call *call, const struct srv_head *head)
+{
+	const bool tls = gate->options->tls_cert;
+	if (!call->host || head->n_origin != 1)
+		return false;
+	if (srv_cors_is_own(head->origin, call->host, tls))
+		return true;
+	const bool proxied = !judges_hosts(gate) || is_named(gate, call->host);
+	return !tls && proxied && srv_cors_is_own(head->origin, call->host, true);
+}
+
+static bool is(const char *value, const char *word)
+{
+	return value && strcmp(value, word) == 0;
+}
+
+static bool is_for_probe(const struct srv_head *head)
+{
+	return srv_head_is_for(head, "/healthz") || srv_head_is_for(head, "/readyz");
+}
+
+/* A link on another site may lead to the explorer; it opens beside that site, which sees nothing of it. */
+static bool leads_to_page(const struct srv_head *head)
+{
+	return (strcmp(head->method, "GET") == 0 || strcmp(head->method, "HEAD") == 0) && srv_head_is_for(head, "/") &&
+	       is(head->fetch_mode, "navigate") && is(head->fetch_dest, "document");
+}
+
+/* Browsers send Origin where a page could read the answer, or change something; Sec-Fetch-Site, if they know it, always.
+ * "none": somebody typed the address. */
+static bool may_come_without_origin(const struct srv_head *head)
+{
+	return !head->fetch_site || is(head->fetch_site, "same-origin") || is(head->fetch_site, "none") ||
+	       is_for_probe(head) || leads_to_page(head);
+}
+
+/* ---- with which token ---- */
+
+/* Probes come from programs that have no token; they learn nothing but that the server is there. The page and the
+ * description of the interface are the same for everybody. */
+static bool is_open(const struct srv_head *head)
+{
+	return is_for_probe(head) || srv_head_is_for(head, "/") || srv_head_is_for(head, "/openapi.json") ||
+	       strncmp(head->target, "/explorer/", strlen("/explorer/")) == 0;
+}
+
+/* Browsers ask before they send what a form could not, and never show a token then. */
+static bool is_preflight(const struct srv_gate *gate, const struct srv_head *head)
+{
+	return strcmp(head->method, "OPTIONS") == 0 && head->preflight && is_from_allowed_page(gate, head);
+}
+
+static void ask_for_token(const struct srv_gate *gate, const struct srv_head *head, struct srv_entry *entry)
+{
+	const enum srv_bearer bearer = srv_tokens_check(gate->tokens, head->authorization, entry->token);
+	if (bearer == SRV_BEARER_KNOWN)
+		return;
+	entry->status = 401;
+	entry->rejection = SRV_REJECTED_UNAUTHORIZED;
+	entry->tried = bearer == SRV_BEARER_WRONG;
+	entry->detail = entry->tried ? "The bearer token is not known here."
+	                             : "This needs a bearer token: Authorization: Bearer TOKEN.";
+}
+
+/* ---- a request ---- */
+
+static void refuse_host(const struct call *call, struct srv_entry *entry)
+{
+	entry->status = 421;
+	entry->rejection = SRV_REJECTED_MISDIRECTED;
+	entry->culprit = call->authority;
+	entry->culprit_bytes = call->bytes;
+	entry->detail = "is not a name that this service answers to: localhost, 127.0.0.1, and what --allow-host names.";
+}
+
+static void refuse_page(const char *culprit, const char *detail, struct srv_entry *entry)
+{
+	entry->status = 403;
+	entry->rejection = SRV_REJECTED_FORBIDDEN;
+	entry->culprit = culprit;
+	entry->culprit_bytes = strlen(culprit);
+	entry->detail = detail;
+}
+
+static void judge_page(const struct srv_gate *gate, const struct srv_head *head, const struct call *call,
+                       struct srv_entry *entry)
+{
+	if (head->origin) {
+		if (!is_from_own_page(gate, call, head) && !is_from_allowed_page(gate, head))
+			refuse_page(head->origin, "is not an origin whose pages may use this service: its own, and what --allow-origin "
+			                          "names.", entry);
+	} else if (!may_come_without_origin(head)) {
+		refuse_page(head->fetch_site, "in Sec-Fetch-Site: the page that sends this is of another origin. Those that "
+		                              "--allow-origin names may use this service, by CORS.", entry);
+	}
+}
+
+void srv_gate_judge(const struct srv_gate *gate, const struct srv_head *head, const char *target,
+                    struct srv_entry *entry)
+{
+	struct call call;
+	*entry = (struct srv_entry){0};
+	read_call(head, target, &call);
+	if (!may_be_called(gate, &call))
+		refuse_host(&call, entry);
+	else
+		judge_page(gate, head, &call, entry);
+	if (entry->status)
+		return;
+	if (is_preflight(gate, head))
+		entry->status = 204;
+	else if (gate->tokens && !is_open(head))
+		ask_for_token(gate, head, entry);
+}
+
+void srv_gate_explain(const struct srv_entry *entry, char text[SRV_GATE_TEXT])
+{
+	enum { MOST = 200 };
+	const int n = entry->culprit_bytes < MOST ? (int)entry->culprit_bytes : MOST;
+	if (entry->culprit)
+		snprintf(text, SRV_GATE_TEXT, "\"%.*s\" %s", n, entry->culprit, entry->detail);
+	else
+		snprintf(text, SRV_GATE_TEXT, "%s", entry->detail);
+}
+
+/* ---- what an answer says of it ---- */
+
+static bool may_be_read(const struct srv_gate *gate, const struct srv_head *head, const struct srv_entry *entry)
+{
+	return entry->status != 421 && entry->status != 403 && is_from_allowed_page(gate, head);
+}
+
+static void add(struct srv_gate_header *headers, int *n, const char *name, const char *value)
+{
+	headers[(*n)++] = (struct srv_gate_header){name, value};
+}
+
+int srv_gate_headers(const struct srv_gate *gate, const struct srv_head *head, const struct srv_entry *entry,
+                     struct srv_gate_header headers[SRV_GATE_HEADERS])
+{
+	const char *origins = gate->options->allow_origin;
+	int n = 0;
+	if (entry->status == 401)
+		add(headers, &n, "WWW-Authenticate", entry->tried ? REALM ", error=\"invalid_token\"" : REALM);
+	if (origins && !srv_cors_allows_all(origins))
+		add(headers, &n, "Vary", "Origin"); /* on all answers: a cache must not give one page's to another */
+	if (!may_be_read(gate, head, entry))
+		return n;
+	add(headers, &n, "Access-Control-Allow-Origin", srv_cors_allows_all(origins) ? "*" : head->origin);
+	if (entry->status == 204) {
+		add(headers, &n, "Access-Control-Allow-Methods", "GET, HEAD, POST");
+		add(headers, &n, "Access-Control-Allow-Headers",
+		    "Authorization, Content-Type, Accept, X-Request-Id, traceparent");
+		add(headers, &n, "Access-Control-Max-Age", "3600");
+	} else {
+		add(headers, &n, "Access-Control-Expose-Headers", "X-Request-Id, Server-Timing, Retry-After, traceresponse");
+	}
+	return n;
+}

@@ -1,0 +1,64 @@
+/**
+ * Who may ask, from a request's head alone, in this order: by which name the service is called, for which web page, with which
+ * token. A page can be in the browser of somebody who reaches a service that its author does not reach.
+ * Judging is safe from any thread, also beside a reload.
+ */
+#ifndef SERVER_GATE_H
+#define SERVER_GATE_H
+
+#include "server/http/head.h"
+#include "server/observe/metrics.h"
+#include "server/options.h"
+#include "server/access/tokens.h"
+
+#include <stdio.h>
+
+enum { SRV_GATE_HEADERS = 6, SRV_GATE_TEXT = 384 };
+
+struct srv_gate {
+	struct srv_tokens *tokens;         /* NULL: everybody may ask */
+	const struct srv_options *options; /* borrowed */
+	bool on_loopback;                  /* where it listens */
+};
+
+/* What the gate says to one request. */
+struct srv_entry {
+	int status;           /* 0: come in; 204: a preflight, answered by its headers alone; 421, 403, 401 */
+	enum srv_rejection rejection;
+	const char *culprit;  /* of the request's head, or NULL; a host or an origin ... */
+	size_t culprit_bytes;
+	const char *detail;   /* ... and what is wrong with it, static */
+	bool tried;           /* with a token that is not known */
+	char token[SRV_TOKEN_NAME + 1]; /* the name of the token that was presented and is known, or empty */
+};
+
+struct srv_gate_header {
+	const char *name, *value; /* static, or of the request's head */
+};
+
+/**
+ * Reads what the options name: tokens, certificate and key. Warnings go to the log.
+ * @param err  where a fault is named
+ */
+bool srv_gate_open(struct srv_gate *gate, const struct srv_options *options, FILE *err);
+/**
+ * Tells the gate where the server is about to listen.
+ * @param err  where a refusal is explained; a warning goes to the log
+ * @return whether it may
+ */
+bool srv_gate_suits(struct srv_gate *gate, bool on_loopback, FILE *err);
+/* Reads it again. What has a fault stays as it was, and the log says so. */
+void srv_gate_reload(const struct srv_gate *gate);
+void srv_gate_close(struct srv_gate *gate);
+
+/* @param target  as it came: it may say by which name the service is called */
+void srv_gate_judge(const struct srv_gate *gate, const struct srv_head *head, const char *target,
+                    struct srv_entry *entry);
+/* The refusal in a sentence for the client. */
+void srv_gate_explain(const struct srv_entry *entry, char text[SRV_GATE_TEXT]);
+
+/* The headers that an answer to this request needs on this account. @return how many */
+int srv_gate_headers(const struct srv_gate *gate, const struct srv_head *head, const struct srv_entry *entry,
+                     struct srv_gate_header headers[SRV_GATE_HEADERS]);
+
+#endif

@@ -1,0 +1,172 @@
+#include "server/commands/check.h"
+
+#include "api/base/buffer.h"
+#include "api/routes/compare.h"
+#include "api/codec/format.h"
+#include "server/work/team.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { READ_BYTES = 256 << 10 };
+
+struct checking {
+	const struct srv_options *options;
+	FILE *err;
+	struct api_budget budget;
+	struct api_pool *pool;
+	struct api_service service;
+	struct api_buffer body;
+	struct api_response response;
+	struct api_comparison found;
+};
+
+static bool refuse(const struct checking *c, const char *pointer, const char *detail)
+{
+	fprintf(c->err, "frictiond: %s: %s%s%s\n", c->options->file, pointer, *pointer ? ": " : "", detail);
+	return false;
+}
+
+/* Room is made for a piece at a time, so that the body may come to the limit and a little beyond. */
+static bool read_stream(struct checking *c, FILE *in)
+{
+	size_t n = 0;
+	do {
+		if (!api_buffer_reserve(&c->body, READ_BYTES))
+			return refuse(c, "", "longer than --max-frame-bytes and --max-json-bytes, or than the memory that is left");
+		n = fread(c->body.data + c->body.bytes, 1, READ_BYTES, in);
+		c->body.bytes += n;
+	} while (n == READ_BYTES);
+	return !ferror(in) || refuse(c, "", strerror(errno));
+}
+
+static bool read_body(struct checking *c)
+{
+	const struct srv_options *o = c->options;
+	const long long most = o->max_json_bytes > o->max_frame_bytes ? o->max_json_bytes : o->max_frame_bytes;
+	FILE *in = strcmp(o->file, "-") ? fopen(o->file, "rb") : stdin;
+	c->body = (struct api_buffer){.limit = (size_t)most + 2 * READ_BYTES, .pool = c->pool};
+	if (!in)
+		return refuse(c, "", strerror(errno));
+	const bool ok = read_stream(c, in);
+	if (in != stdin)
+		fclose(in);
+	return ok;
+}
+
+/* A frame begins with the length of its document in eight bytes, whose last is 0; no JSON text has a 0. */
+static enum api_format format_of(const struct checking *c)
+{
+	return c->body.bytes >= 8 && c->body.data[7] == '\0' ? API_FRAME : API_JSON;
+}
+
+static bool check_length(const struct checking *c, enum api_format format)
+{
+	char detail[128];
+	const size_t limit = api_format_limit(&c->service, format);
+	snprintf(detail, sizeof detail, "%zu bytes are longer than the limit of %zu bytes (--max-%s-bytes)", c->body.bytes,
+	         limit, format == API_FRAME ? "frame" : "json");
+	return c->body.bytes <= limit || refuse(c, "", detail);
+}
+
+static bool report_fault(const struct checking *c, const struct api_fault *fault)
+{
+	const bool whole = *fault->detail;
+	if (whole || fault->n_errors == 0)
+		refuse(c, "", whole ? fault->detail : "not enough memory");
+	for (int i = 0; i < fault->n_errors; i++)
+		if (!whole || *fault->errors[i].pointer)
+			refuse(c, fault->errors[i].pointer, fault->errors[i].detail);
+	return false;
+}
+
+static bool compare(struct checking *c)
+{
+	const enum api_format format = format_of(c);
+	struct api_fault fault;
+	const struct api_request request = {.method = "POST", .target = "/v1/check", .content_type = api_format_type(format),
+	                                    .accept = api_format_type(API_JSON), .body = c->body.data,
+	                                    .body_bytes = c->body.bytes};
+	api_fault_clear(&fault);
+	return check_length(c, format) &&
+	       (api_compare(&c->service, &request, &fault, &c->response, &c->found) || report_fault(c, &fault));
+}
+
+static void print_agreement(const char *name, const struct fric_agreement *a, FILE *out)
+{
+	const double relative = api_relative_difference(a);
+	fprintf(out, "%-9s  %s  relative difference %-9.2g largest difference %-9.2g largest entry %.6g\n", name,
+	        relative <= FRIC_TOLERANCE ? "agrees " : "DIFFERS", relative, a->largest_difference, a->largest_entry);
+}
+
+static void print_worst(const struct fric_comparison *c, FILE *out)
+{
+	static const char *const states[] = {"sticks", "slides", "skipped"};
+	fprintf(out, "worst: %s %lld (%s", fric_type_name(c->group), (long long)c->worst,
+	        fric_stencil_size(c->group) > 1 ? "vertices" : "vertex");
+	for (int v = 0; v < fric_stencil_size(c->group); v++)
+		fprintf(out, " %d", c->vertices[v]);
+	fprintf(out, "), %s, slip ratio %.6g: %s, relative difference %.2g\n", states[c->status], c->slip_ratio,
+	        api_quantity_names[c->quantity], c->relative_difference);
+}
+
+static void print_report(const struct checking *c, FILE *out)
+{
+	const struct api_comparison *found = &c->found;
+	fprintf(out, "%s: %zu vertices, %zu contacts", c->options->file, found->n_vertices, found->n_contacts);
+	if (found->n_skipped)
+		fprintf(out, ", %zu of them skipped", found->n_skipped);
+	fputc('\n', out);
+	for (int q = 0; q < FRIC_N_QUANTITIES; q++)
+		print_agreement(api_quantity_names[q], &found->numbers.of[q], out);
+	if (found->numbers.worst >= 0)
+		print_worst(&found->numbers, out);
+	fprintf(out, "%s within %g\n", found->numbers.agrees ? "agrees" : "DOES NOT AGREE", FRIC_TOLERANCE);
+}
+
+static bool print(const struct checking *c, FILE *out)
+{
+	if (!c->options->json) {
+		print_report(c, out);
+	} else {
+		fwrite(c->response.body, 1, c->response.body_bytes, out);
+		fputc('\n', out);
+	}
+	return (fflush(out) == 0 && !ferror(out)) || refuse(c, "", "the report cannot be written");
+}
+
+static void start_team(struct checking *c)
+{
+	const int wanted = c->service.n_threads;
+	c->service.n_threads = srv_team_start(wanted, 0);
+	if (c->service.n_threads == 0)
+		c->service.n_threads = 1; /* no memory to find out; there is none to go far, either */
+	if (c->service.n_threads < wanted)
+		fprintf(c->err, "frictiond: --threads: %d of %d, no more can be started (ulimit -u, pids.max, OMP_THREAD_LIMIT)\n",
+		        c->service.n_threads, wanted);
+}
+
+static bool start(struct checking *c)
+{
+	const struct srv_options *o = c->options;
+	c->budget.most_bytes = (size_t)o->memory_bytes;
+	c->pool = api_pool_create(0, &c->budget);
+	c->service = srv_service(o);
+	c->service.pool = c->pool;
+	api_response_clear(&c->response);
+	start_team(c);
+	if (api_choose_kernels(&c->service, srv_kernels_name(o)))
+		return c->pool || refuse(c, "", "not enough memory");
+	fprintf(c->err, "frictiond: --kernels: this processor has no %s\n", srv_kernels_name(o));
+	return false;
+}
+
+int srv_check(const struct srv_options *options, FILE *out, FILE *err)
+{
+	struct checking c = {.options = options, .err = err};
+	const bool ok = start(&c) && read_body(&c) && compare(&c) && print(&c, out);
+	api_response_free(&c.response);
+	api_buffer_free(&c.body);
+	api_pool_free(c.pool);
+	return !ok ? SRV_CODE_BAD : c.found.numbers.agrees ? SRV_CODE_OK : SRV_CODE_FAILED;
+}

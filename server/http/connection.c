@@ -1,0 +1,235 @@
+#include "server/http/http_internal.h"
+
+#include "server/http/linger.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+	IDLE_SECONDS = 60,        /* between requests */
+	UNSENT_BYTES = 256 << 10, /* of answers that the system holds for one connection, beside those on their way */
+};
+
+int srv_socket_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+static const struct sockaddr *client_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+}
+
+void srv_set_patience(struct MHD_Connection *connection, unsigned seconds)
+{
+	MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+}
+
+/* Silence is never longer than what a whole request may take. */
+unsigned srv_idle_seconds(const struct srv_http *http)
+{
+	return http->receive_seconds < IDLE_SECONDS ? (unsigned)http->receive_seconds : IDLE_SECONDS;
+}
+
+/* ---- an answer to what is not, or not yet, a request of the library's ---- */
+
+static void open_unseen(struct request *request, struct srv_http *http, const struct sockaddr *client)
+{
+	*request = (struct request){.http = http, .target = "-", .head.method = "-", .client = client};
+	clock_gettime(CLOCK_MONOTONIC, &request->began);
+	srv_new_id(request->id);
+}
+
+static void close_unseen(struct request *request, const char *aborted)
+{
+	srv_record(request, aborted);
+	srv_drop_answer(request);
+}
+
+/* The library closes a silent connection, and knows nothing of the head that has begun to arrive there. A TLS session
+ * is over by now. */
+static void say_late(struct srv_http *http, struct MHD_Connection *connection)
+{
+	const int fd = srv_socket_of(connection);
+	struct request request;
+	open_unseen(&request, http, client_of(connection));
+	srv_reject_late(&request);
+	srv_answer_past_library(&request, fd);
+	srv_linger(dup(fd));
+	close_unseen(&request, "timeout");
+}
+
+/* In place of a connection: one answer, whatever will be asked. */
+static void send_away(struct srv_http *http, int fd, const struct sockaddr *address, int status, const char *detail)
+{
+	struct request request;
+	open_unseen(&request, http, address);
+	srv_reject(&request, SRV_REJECTED_CONNECTIONS, status, detail);
+	srv_answer_past_library(&request, fd);
+	srv_linger(fd);
+	close_unseen(&request, NULL);
+}
+
+/* ---- the table of connections, by the number of their files ---- */
+
+bool srv_connections_start(struct srv_http *http)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) /* which srv_readers_start has brought into reach */
+		return false;
+	http->n_slots = (size_t)limit.rlim_cur;
+	http->slots = calloc(http->n_slots, sizeof *http->slots);
+	return http->slots;
+}
+
+static struct connection *connection_at(const struct srv_http *http, int fd)
+{
+	return (size_t)fd < http->n_slots ? atomic_load(&http->slots[fd]) : NULL;
+}
+
+static struct connection *enter(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	struct connection *own = (size_t)fd < http->n_slots ? calloc(1, sizeof *own) : NULL;
+	if (own)
+		own->reader = srv_reader_open(fd, http->is_tls, http->receive_seconds);
+	if (!own || !own->reader) {
+		free(own);
+		return NULL;
+	}
+	memcpy(&own->address, address, bytes);
+	srv_watch_add(http->watch, &own->watched, fd);
+	atomic_store(&http->slots[fd], own);
+	atomic_fetch_add(&http->n_connections, 1);
+	return own;
+}
+
+static void leave(struct srv_http *http, struct connection *own)
+{
+	atomic_store(&http->slots[own->watched.fd], NULL);
+	atomic_fetch_sub(&http->n_connections, 1);
+	srv_addresses_remove(http->addresses, (const struct sockaddr *)&own->address);
+	srv_watch_remove(http->watch, &own->watched);
+	srv_reader_close(own->reader);
+	free(own);
+}
+
+/* The library closes a connection without a word if it finds no memory for it. */
+static void sweep_out(struct srv_http *http, int fd)
+{
+	struct connection *stale = connection_at(http, fd);
+	if (stale)
+		leave(http, stale);
+}
+
+void srv_connections_stop(struct srv_http *http)
+{
+	for (size_t fd = 0; http->slots && fd < http->n_slots; fd++)
+		sweep_out(http, (int)fd);
+	free(http->slots);
+}
+
+/* ---- accepting ---- */
+
+static void enter_or_send_away(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	if (!enter(http, fd, address, bytes)) {
+		srv_addresses_remove(http->addresses, address);
+		send_away(http, fd, address, 503, "There is no memory for another connection; try again soon.");
+	} else if (MHD_add_connection(http->daemon, fd, address, bytes) != MHD_YES) { /* which has closed fd */
+		sweep_out(http, fd);
+	}
+}
+
+/* What a client does not read waits with us, where it counts and has its time, and not in the system's buffers, which grow
+ * to megabytes each. A socket that is none of TCP's has no such option. */
+static void bound_system_buffer(int fd)
+{
+	const int bytes = UNSENT_BYTES;
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+}
+
+/* The library gives connections to its threads in turn, by the number of the file. */
+void srv_add_connection(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	struct srv_http *http = closure;
+	sweep_out(http, fd);
+	bound_system_buffer(fd);
+	if (atomic_load(&http->n_connections) >= http->most_connections)
+		send_away(http, fd, address, 503, "There are as many connections as the server takes; try again soon.");
+	else if (!srv_addresses_add(http->addresses, address))
+		send_away(http, fd, address, 429, "There are as many connections from this address as the server takes.");
+	else
+		enter_or_send_away(http, fd, address, bytes);
+}
+
+/* ---- from the first byte to the last ---- */
+
+/* A connection that libmicrohttpd 0.9.75 gives up in the middle of a TLS handshake is never closed, and keeps a CPU
+ * busy. So the library has no patience that could end then; what is late finds the end of its input instead. */
+static void await_handshake(const struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
+{
+	srv_set_patience(connection, 0);
+	srv_watch_allow(&own->watched, 1000 * http->receive_seconds, SRV_LATE_ENDS);
+}
+
+static void end_handshake(const struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
+{
+	srv_watch_relieve(&own->watched);
+	srv_set_patience(connection, srv_idle_seconds(http));
+}
+
+bool srv_introduce(struct request *request)
+{
+	struct MHD_Connection *connection = request->connection;
+	struct connection *own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+	if (!own)
+		return false;
+	if (own->request) /* forgotten by the library */
+		srv_abandon(own->request);
+	own->request = request;
+	request->own = own;
+	request->client = (const struct sockaddr *)&own->address;
+	request->reader = own->reader;
+	request->ordinal = ++own->n_requests;
+	if (request->http->is_tls && request->ordinal == 1)
+		end_handshake(request->http, connection, own);
+	return true;
+}
+
+/* NULL: not one of ours, which the library would have to have made up. */
+static struct connection *open_connection(const struct srv_http *http, struct MHD_Connection *connection)
+{
+	const int fd = srv_socket_of(connection);
+	struct connection *own = connection_at(http, fd);
+	if (!own)
+		shutdown(fd, SHUT_RDWR);
+	else if (http->is_tls)
+		await_handshake(http, connection, own);
+	return own;
+}
+
+static void close_connection(struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
+{
+	if (!own)
+		return;
+	if (own->request)
+		srv_abandon(own->request);
+	if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
+		say_late(http, connection);
+	leave(http, own);
+}
+
+void srv_on_connection(void *http, struct MHD_Connection *connection, void **context,
+                       enum MHD_ConnectionNotificationCode code)
+{
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		*context = open_connection(http, connection);
+	} else {
+		close_connection(http, connection, *context);
+		*context = NULL;
+	}
+}

@@ -1,0 +1,185 @@
+#include "server/http/head.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+static const char **value_of(struct srv_head *head, const char *name, int **count)
+{
+	static const struct {
+		const char *name;
+		size_t value, count;
+	} known[] = {
+#define KNOWN(name, member) {name, offsetof(struct srv_head, member), offsetof(struct srv_head, n_##member)}
+		KNOWN("Content-Length", content_length), KNOWN("Transfer-Encoding", transfer_encoding),
+		KNOWN("Content-Encoding", content_encoding), KNOWN("Content-Type", content_type), KNOWN("Accept", accept),
+		KNOWN("Expect", expect), KNOWN("X-Request-Id", request_id), KNOWN("traceparent", traceparent),
+		KNOWN("If-None-Match", if_none_match), KNOWN("Authorization", authorization), KNOWN("Origin", origin),
+		KNOWN("Access-Control-Request-Method", preflight), KNOWN("Host", host),
+		KNOWN("Sec-Fetch-Site", fetch_site), KNOWN("Sec-Fetch-Mode", fetch_mode), KNOWN("Sec-Fetch-Dest", fetch_dest),
+#undef KNOWN
+	};
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		if ((name[0] | 0x20) != (known[i].name[0] | 0x20) || strcasecmp(known[i].name, name) != 0)
+			continue;
+		*count = (int *)(void *)((char *)head + known[i].count);
+		return (const char **)(void *)((char *)head + known[i].value);
+	}
+	return NULL;
+}
+
+/* Several lines of a list are one list (RFC 9110, 5.3). What is too long for any real client is left out. */
+static void join_accept(struct srv_head *head, const char *value)
+{
+	const size_t used = strlen(head->accept), room = sizeof head->accepts;
+	if (used + strlen(value) + 3 > room)
+		return;
+	if (head->accept != head->accepts)
+		memcpy(head->accepts, head->accept, used + 1);
+	memcpy(head->accepts + used, ", ", 2);
+	memcpy(head->accepts + used + 2, value, strlen(value) + 1);
+	head->accept = head->accepts;
+}
+
+void srv_head_add(struct srv_head *head, const char *name, const char *value)
+{
+	int *count = NULL;
+	const char **known = value_of(head, name, &count);
+	if (known && (*count)++ == 0)
+		*known = value;
+	else if (known && known == &head->accept)
+		join_accept(head, value);
+}
+
+/* Spaces around a value are not part of it, but the HTTP library leaves those at the end. */
+static bool equals(const char *value, const char *word)
+{
+	size_t n = strlen(word);
+	return strncasecmp(value, word, n) == 0 && value[n + strspn(value + n, " \t")] == '\0';
+}
+
+static const char *what_is_there_twice(const struct srv_head *head)
+{
+	if (head->n_content_type > 1)
+		return "There is more than one Content-Type.";
+	if (head->n_authorization > 1)
+		return "There is more than one Authorization.";
+	if (head->n_host > 1)
+		return "There is more than one Host.";
+	if (head->n_origin > 1)
+		return "There is more than one Origin.";
+	if (head->n_fetch_site > 1 || head->n_fetch_mode > 1 || head->n_fetch_dest > 1)
+		return "There is more than one Sec-Fetch-Site, Sec-Fetch-Mode or Sec-Fetch-Dest.";
+	return NULL;
+}
+
+int srv_head_fault(const struct srv_head *head, const char **detail)
+{
+	*detail = what_is_there_twice(head);
+	if (*detail)
+		return 400;
+	if (head->n_content_encoding > 1 || (head->content_encoding && !equals(head->content_encoding, "identity"))) {
+		*detail = "Content-Encoding can only be identity: send the body as it is.";
+		return 415;
+	}
+	return 0;
+}
+
+long long srv_head_announced(const struct srv_head *head)
+{
+	if (!head->content_length)
+		return -1;
+	errno = 0;
+	long long bytes = strtoll(head->content_length, NULL, 10);
+	return bytes < 0 || errno == ERANGE ? LLONG_MAX : bytes;
+}
+
+bool srv_head_chunked(const struct srv_head *head)
+{
+	return head->n_transfer_encoding > 0;
+}
+
+bool srv_head_expects_continue(const struct srv_head *head)
+{
+	return head->expect && equals(head->expect, "100-continue");
+}
+
+bool srv_sane_id(const char *id)
+{
+	size_t n = strspn(id, LETTERS_AND_DIGITS "._-:/+=@");
+	return n > 0 && n <= SRV_MAX_ID && id[n] == '\0';
+}
+
+/* Only kernels without getrandom come to the clock: an id that repeats is an annoyance in a log, no more. */
+static void seed(uint64_t state[2])
+{
+	struct timespec now;
+	if (getrandom(state, 2 * sizeof state[0], 0) == 2 * (ssize_t)sizeof state[0])
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	state[0] = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
+	state[1] = (uint64_t)(uintptr_t)state;
+}
+
+/* splitmix64: ids have to differ, not to be secret, so that one call of the system for each thread will do. */
+static uint64_t scramble(uint64_t z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+void srv_new_id(char id[SRV_MAX_ID + 1])
+{
+	static _Thread_local uint64_t state[2];
+	if (!state[0] && !state[1])
+		seed(state);
+	for (int i = 0; i < 2; i++) {
+		const uint64_t bits = scramble(state[i] += 0x9e3779b97f4a7c15);
+		for (int digit = 0; digit < 16; digit++)
+			*id++ = "0123456789abcdef"[bits >> (4 * digit) & 15];
+	}
+	*id = '\0';
+}
+
+bool srv_head_is_for(const struct srv_head *head, const char *path)
+{
+	const size_t n = strlen(path);
+	return strncmp(head->target, path, n) == 0 && (head->target[n] == '\0' || head->target[n] == '?');
+}
+
+/* Of an absolute target; 0: it is none. */
+static size_t scheme_bytes(const char *target)
+{
+	return strncasecmp(target, "http://", 7) == 0 ? 7 : strncasecmp(target, "https://", 8) == 0 ? 8 : 0;
+}
+
+static const char *authority_end(const char *authority)
+{
+	return authority + strcspn(authority, "/?");
+}
+
+const char *srv_origin_form(const char *target)
+{
+	const size_t n = scheme_bytes(target);
+	if (n == 0)
+		return target;
+	const char *path = authority_end(target + n);
+	return *path == '/' ? path : "/";
+}
+
+const char *srv_head_authority(const struct srv_head *head, const char *target, size_t *n)
+{
+	const size_t scheme = scheme_bytes(target);
+	const char *authority = scheme ? target + scheme : head->host;
+	*n = scheme ? (size_t)(authority_end(authority) - authority) : authority ? strlen(authority) : 0;
+	return authority;
+}

@@ -1,0 +1,35 @@
+/** HTTP/1.1 over TCP: connections, bodies, answers. The files behind it (http_internal.h) alone know libmicrohttpd. */
+#ifndef SERVER_HTTP_H
+#define SERVER_HTTP_H
+
+#include "server/access/gate.h"
+#include "server/options.h"
+
+#include <stdbool.h>
+
+struct srv_http;
+
+/**
+ * Serves the connections of a listening socket on threads of its own, which are all there when it returns.
+ * @param listen_fd  bound and listening, non-blocking; closed by srv_http_stop, undefined after a failure
+ * @param gate       who may ask; borrowed
+ * @param on_idle    called on any thread when the last request under way is over while draining
+ * @return NULL on failure, which is logged
+ */
+struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, int listen_fd,
+                                void (*on_idle)(void));
+
+/* Threads of a large evaluation: no more than --threads. */
+int srv_http_threads(const struct srv_http *http);
+
+/* From now on /readyz answers 503, POST answers 503, and every connection closes after its answer. */
+void srv_http_drain(struct srv_http *http);
+/* No request whose head has arrived waits for the end of its answer. */
+bool srv_http_is_idle(const struct srv_http *http);
+/* Accepts no connection any more, and gives up the large evaluations under way or waiting: they are answered 503. Once,
+ * before srv_http_stop; what is under way then has a moment left for its answer. */
+void srv_http_close(struct srv_http *http);
+/* Closes all connections and frees. */
+void srv_http_stop(struct srv_http *http);
+
+#endif

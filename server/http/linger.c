@@ -1,0 +1,163 @@
+#include "server/http/linger.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A place is free if its fd is -1. */
+struct place {
+	int fd;
+	long long due_ms;
+	unsigned long long turn; /* no other one ever has the same: a number of a file may come again */
+};
+
+/* poll runs without the lock; everything that closes a file, or reads from one, has it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct place places[SRV_MOST_LINGERING];
+static unsigned long long n_turns;
+static int wake_fd = -1; /* readable when there is something new; -1: no thread */
+static bool stopping;
+static pthread_t thread;
+
+static long long now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static void leave(struct place *place)
+{
+	if (place->fd >= 0)
+		close(place->fd);
+	place->fd = -1;
+}
+
+/* False at the client's end, or at an error. */
+static bool drop_some(int fd)
+{
+	char dropped[16384];
+	const ssize_t n = recv(fd, dropped, sizeof dropped, MSG_DONTWAIT);
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/* ---- the thread ---- */
+
+/* What is to be waited for, and until when: -1 for ever. */
+static long long gather(struct pollfd fds[SRV_MOST_LINGERING + 1], unsigned long long turns[SRV_MOST_LINGERING])
+{
+	long long first_ms = -1;
+	for (int i = 0; i < SRV_MOST_LINGERING; i++) {
+		const struct place *place = &places[i];
+		fds[i] = (struct pollfd){.fd = place->fd, .events = POLLIN};
+		turns[i] = place->turn;
+		if (place->fd >= 0 && (first_ms < 0 || place->due_ms < first_ms))
+			first_ms = place->due_ms;
+	}
+	fds[SRV_MOST_LINGERING] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
+	return first_ms;
+}
+
+/* A place may have been given to another connection meanwhile. */
+static void tend(const struct pollfd *fds, const unsigned long long *turns)
+{
+	const long long now = now_ms();
+	for (int i = 0; i < SRV_MOST_LINGERING; i++) {
+		struct place *place = &places[i];
+		if (fds[i].fd < 0 || place->turn != turns[i])
+			continue;
+		if (place->due_ms <= now || (fds[i].revents && !drop_some(place->fd)))
+			leave(place);
+	}
+}
+
+static void await(struct pollfd *fds, long long until_ms)
+{
+	const long long left = until_ms - now_ms();
+	eventfd_t news;
+	poll(fds, SRV_MOST_LINGERING + 1, until_ms < 0 ? -1 : left > 0 ? (int)left : 0);
+	if (fds[SRV_MOST_LINGERING].revents)
+		eventfd_read(fds[SRV_MOST_LINGERING].fd, &news);
+}
+
+static void *serve(void *unused)
+{
+	struct pollfd fds[SRV_MOST_LINGERING + 1];
+	unsigned long long turns[SRV_MOST_LINGERING];
+	pthread_mutex_lock(&lock);
+	while (!stopping) {
+		const long long until_ms = gather(fds, turns);
+		pthread_mutex_unlock(&lock);
+		await(fds, until_ms);
+		pthread_mutex_lock(&lock);
+		tend(fds, turns);
+	}
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+/* ---- the face ---- */
+
+bool srv_linger_start(void)
+{
+	for (int i = 0; i < SRV_MOST_LINGERING; i++)
+		places[i].fd = -1;
+	stopping = false;
+	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (wake_fd < 0)
+		return false;
+	if (pthread_create(&thread, NULL, serve, NULL) == 0)
+		return true;
+	close(wake_fd);
+	wake_fd = -1;
+	return false;
+}
+
+/* A free one, or that of the longest. */
+static struct place *make_room(void)
+{
+	struct place *oldest = &places[0];
+	for (int i = 0; i < SRV_MOST_LINGERING; i++) {
+		if (places[i].fd < 0)
+			return &places[i];
+		if (places[i].turn < oldest->turn)
+			oldest = &places[i];
+	}
+	leave(oldest);
+	return oldest;
+}
+
+void srv_linger(int fd)
+{
+	if (fd < 0)
+		return;
+	shutdown(fd, SHUT_WR);
+	pthread_mutex_lock(&lock);
+	if (wake_fd < 0) {
+		close(fd);
+	} else {
+		*make_room() = (struct place){fd, now_ms() + SRV_LINGER_MS, ++n_turns};
+		eventfd_write(wake_fd, 1);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void srv_linger_stop(void)
+{
+	pthread_mutex_lock(&lock);
+	const int fd = wake_fd;
+	wake_fd = -1; /* what comes from now on is closed at once */
+	stopping = true;
+	pthread_mutex_unlock(&lock);
+	if (fd < 0)
+		return;
+	eventfd_write(fd, 1);
+	pthread_join(thread, NULL);
+	for (int i = 0; i < SRV_MOST_LINGERING; i++)
+		leave(&places[i]);
+	close(fd);
+}

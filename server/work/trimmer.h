@@ -1,0 +1,18 @@
+/**
+ * Gives warm memory back to the system once it has been idle for a while, that of the pools and what malloc keeps: a thread
+ * that looks once a second.
+ */
+#ifndef SERVER_TRIMMER_H
+#define SERVER_TRIMMER_H
+
+#include "api/base/pool.h"
+
+enum { SRV_TRIMMED_POOLS = 2 };
+
+struct srv_trimmer;
+
+/* @return NULL when memory or threads do not suffice */
+struct srv_trimmer *srv_trimmer_start(struct api_pool *const pools[SRV_TRIMMED_POOLS], long long idle_seconds);
+void srv_trimmer_stop(struct srv_trimmer *trimmer);
+
+#endif

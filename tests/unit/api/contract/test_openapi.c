@@ -1,0 +1,183 @@
+/* The tables of fields, and the description that is printed from them. What it says is tested with the server. */
+#include "api/contract/openapi.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "api/contract/fields.h"
+#include "api/routes/functions.h"
+#include "api/problem.h"
+#include "api/contract/schema.h"
+
+static const struct api_service service = {.n_threads = 1, .max_json_bytes = 1001, .max_frame_bytes = 1002,
+                                           .max_answer_bytes = 1000003, .max_contacts = 1004, .max_vertices = 1005};
+
+static void check_rule(const struct api_object *object, const struct api_rule *rule);
+
+static void check_object(const struct api_object *object)
+{
+	assert_true(object->name && object->meaning && *object->meaning);
+	for (int i = 0; i < object->n_rules; i++)
+		check_rule(object, &object->rules[i]);
+}
+
+static void check_rule(const struct api_object *object, const struct api_rule *rule)
+{
+	const bool is_array = rule->kind == API_REALS || rule->kind == API_INDICES;
+	if (!rule->name)
+		fail_msg("%s: a field without a name", object->name);
+	if (!rule->meaning && !rule->objects)
+		fail_msg("%s.%s means nothing", object->name, rule->name);
+	if (is_array != (rule->shape[0] != API_NO_LENGTH))
+		fail_msg("%s.%s: shapes are those of arrays", object->name, rule->name);
+	if ((rule->kind == API_WORD || rule->kind == API_WORDS) != (rule->words != NULL))
+		fail_msg("%s.%s: choices are words", object->name, rule->name);
+	json_t *fallback = rule->fallback ? api_schema_quoted(rule->fallback) : json_null();
+	if (!fallback)
+		fail_msg("%s.%s: its default is no JSON", object->name, rule->name);
+	json_decref(fallback);
+	for (int i = 0; rule->words && rule->meanings && rule->words[i]; i++)
+		assert_true(rule->meanings[i] && !rule->meanings[i + 1] == !rule->words[i + 1]);
+	for (int i = 0; rule->objects && rule->objects[i]; i++)
+		check_object(rule->objects[i]);
+}
+
+static void tables_are_whole(void **unused)
+{
+	(void)unused;
+	const struct api_object *const roots[] = {&api_request, &api_answer, &api_check_answer, &api_function_answer,
+	                                          &api_pairs_answer, &api_function_list_answer, &api_info_answer,
+	                                          &api_health_answer, &api_problem_document};
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		check_object(roots[i]);
+	for (int kind = 0; kind < API_N_FUNCTION_KINDS; kind++)
+		check_object(&api_calls[kind]);
+}
+
+static void fields_have_the_names_of_the_core(void **unused)
+{
+	(void)unused;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		assert_string_equal(api_collisions.rules[type].name, fric_type_name(type));
+		assert_int_equal(api_groups[type].type, type);
+	}
+	for (int i = 0; i < FRIC_N_OUTPUTS; i++)
+		assert_string_equal(api_output_rules[i].name, api_collision_output_names[i]);
+	for (int i = 0; i < API_N_FUNCTION_KINDS; i++)
+		assert_true(api_call_first((enum api_function_kind)i)->required);
+}
+
+static void it_has_the_limits_of_its_service(void **unused)
+{
+	(void)unused;
+	size_t bytes;
+	char *text = api_openapi_print(&service, &bytes);
+	assert_non_null(text);
+	assert_int_equal(strlen(text), bytes);
+	static const char *const words[] = {"JSON bodies 1001 bytes", "frames 1002 bytes", "answers 1000003 bytes", "1004 contacts",
+	                                    "1005 vertices", "\"maxItems\":1004", "\"maxItems\":1005"};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strstr(text, words[i]))
+			fail_msg("%s is not there", words[i]);
+	free(text);
+}
+
+static void limits_that_are_none_are_not_there(void **unused)
+{
+	(void)unused;
+	const struct api_service unlimited = {.n_threads = 1, .max_json_bytes = 1, .max_frame_bytes = 1, .max_answer_bytes = 1};
+	size_t bytes;
+	char *text = api_openapi_print(&unlimited, &bytes);
+	assert_non_null(text);
+	assert_null(strstr(text, "\"maxItems\":0"));
+	assert_non_null(strstr(text, "answers 1 bytes.\""));
+	free(text);
+}
+
+static void handed_out(const struct api_service *of, char **body, size_t *bytes)
+{
+	const struct api_request request = {.method = "GET", .target = "/openapi.json?x", .request_id = "id"};
+	struct api_response response;
+	api_handle(of, &request, &response);
+	assert_int_equal(response.status, 200);
+	assert_string_equal(response.content_type, "application/json");
+	*bytes = response.body_bytes;
+	*body = malloc(*bytes);
+	memcpy(*body, response.parts ? response.parts[0].bytes : response.body, *bytes);
+	api_response_free(&response);
+}
+
+static void the_same_whether_printed_before_or_now(void **unused)
+{
+	(void)unused;
+	struct api_service printed = service;
+	char *text = api_openapi_print(&service, &printed.description_bytes), *first, *second;
+	size_t bytes, again;
+	printed.description = text;
+	handed_out(&service, &first, &bytes);
+	handed_out(&printed, &second, &again);
+	assert_true(bytes == again && bytes == printed.description_bytes);
+	assert_memory_equal(first, second, bytes);
+	assert_memory_equal(first, text, bytes);
+	free(first);
+	free(second);
+	free(text);
+}
+
+static void longer_than_answers_may_be(void **unused)
+{
+	(void)unused;
+	struct api_service of[2] = {service, service};
+	char *text = api_openapi_print(&service, &of[0].description_bytes);
+	const struct api_request request = {.method = "GET", .target = "/openapi.json", .request_id = "id"};
+	of[0].description = text;
+	for (int i = 0; i < 2; i++) {
+		struct api_response response;
+		of[i].max_answer_bytes = 1000;
+		api_handle(&of[i], &request, &response);
+		assert_int_equal(response.status, 413);
+		assert_string_equal(response.content_type, "application/problem+json");
+		assert_null(response.parts);
+		api_response_free(&response);
+	}
+	free(text);
+}
+
+static void paths_that_are_there(void **unused)
+{
+	(void)unused;
+	assert_true(api_has_path("/v1/evaluate") && api_has_path("/v1/functions/smooth_mu") && api_has_path("/openapi.json"));
+	assert_false(api_has_path("/v1/functions/none") || api_has_path("/v2") || api_has_path(""));
+}
+
+static void statuses_ascend(void **unused)
+{
+	(void)unused;
+	const struct api_status *status;
+	int last = 399, n = 0;
+	for (; (status = api_status_at(n)); last = status->status, n++) {
+		assert_true(status->status > last && *status->title);
+		assert_string_equal(api_status_title(status->status), status->title);
+		assert_true(!status->where == !*status->meaning);
+	}
+	assert_true(n > 15);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_are_whole), cmocka_unit_test(fields_have_the_names_of_the_core),
+		cmocka_unit_test(it_has_the_limits_of_its_service), cmocka_unit_test(limits_that_are_none_are_not_there),
+		cmocka_unit_test(the_same_whether_printed_before_or_now), cmocka_unit_test(longer_than_answers_may_be),
+		cmocka_unit_test(paths_that_are_there),
+		cmocka_unit_test(statuses_ascend),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

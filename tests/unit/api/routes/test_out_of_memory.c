@@ -1,0 +1,603 @@
+/*
+ * Every allocation of a whole request fails in turn, alone or with all that follow it. The answer is then the right one
+ * (where there is a way around) or a complete 503; nothing is lost, nothing crashes.
+ * Then the ceiling on memory is too low in all ways, and the same holds. Afterwards nothing counts against it.
+ * The linker puts the functions below in the place of malloc and the like in all calls from api and core; jansson has
+ * its own door. What the run-time libraries of OpenMP and C allocate for themselves does not fail: OpenMP's would end
+ * the program.
+ */
+#include "api/api.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <jansson.h>
+
+#include <cmocka.h>
+
+#include "api/codec/media.h"
+#include "api/base/trees.h"
+#include "core/fric.h"
+#include "tests/fuzz/dressed.h"
+
+/* ---- scarce memory ---- */
+
+static atomic_long allocations_left = LONG_MAX; /* until one fails */
+static atomic_bool for_ever;                    /* and all that follow it, too */
+static atomic_long n_live, live_bytes;          /* blocks; bytes of mappings */
+
+static bool may_allocate(void)
+{
+	const long left = atomic_load(&allocations_left) == LONG_MAX ? 1 : atomic_fetch_sub(&allocations_left, 1);
+	return for_ever ? left > 0 : left != 0;
+}
+
+static void *count(void *block)
+{
+	n_live += block != NULL;
+	return block;
+}
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *block, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+int __real_posix_memalign(void **block, size_t alignment, size_t bytes);
+char *__real_strdup(const char *text);
+char *__real_strndup(const char *text, size_t bytes);
+void __real_free(void *block);
+void *__real_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset);
+int __real_munmap(void *address, size_t bytes);
+void *__real_mremap(void *address, size_t bytes, size_t new_bytes, int flags, void *target);
+
+void *__wrap_malloc(size_t bytes)
+{
+	return may_allocate() ? count(__real_malloc(bytes)) : NULL;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return may_allocate() ? count(__real_calloc(n, size)) : NULL;
+}
+
+void *__wrap_realloc(void *block, size_t bytes)
+{
+	if (!may_allocate())
+		return NULL;
+	void *moved = __real_realloc(block, bytes);
+	return block ? moved : count(moved);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+	return may_allocate() ? count(__real_aligned_alloc(alignment, bytes)) : NULL;
+}
+
+int __wrap_posix_memalign(void **block, size_t alignment, size_t bytes)
+{
+	const int error = may_allocate() ? __real_posix_memalign(block, alignment, bytes) : ENOMEM;
+	n_live += error == 0;
+	return error;
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return may_allocate() ? count(__real_strdup(text)) : NULL;
+}
+
+char *__wrap_strndup(const char *text, size_t bytes)
+{
+	return may_allocate() ? count(__real_strndup(text, bytes)) : NULL;
+}
+
+void __wrap_free(void *block)
+{
+	n_live -= block != NULL;
+	__real_free(block);
+}
+
+void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+	void *mapped = may_allocate() ? __real_mmap(address, bytes, protection, flags, file, offset) : MAP_FAILED;
+	live_bytes += mapped != MAP_FAILED ? (long)bytes : 0;
+	return mapped;
+}
+
+int __wrap_munmap(void *address, size_t bytes)
+{
+	live_bytes -= (long)bytes;
+	return __real_munmap(address, bytes);
+}
+
+/* To a target that is mapped already: the old place goes. The kernel unmaps the target before it finds what is wrong. */
+void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, void *target)
+{
+	if (may_allocate()) {
+		void *moved = __real_mremap(address, bytes, new_bytes, flags, target);
+		live_bytes -= moved != MAP_FAILED ? (long)bytes : 0;
+		return moved;
+	}
+	__wrap_munmap(target, new_bytes);
+	return MAP_FAILED;
+}
+
+static long stride = 1; /* of the allocations that fail; a prime where a request makes thousands */
+static bool trees_never_fail; /* where a request is so large that its many small nodes would take minutes */
+
+/* A node is counted, too: the memory that it lies in goes back whether it was freed or not. */
+static void *allocate_tree(size_t bytes)
+{
+	return trees_never_fail || may_allocate() ? count(api_trees_take(bytes)) : NULL;
+}
+
+static void free_tree(void *node)
+{
+	n_live -= node != NULL;
+	api_trees_give(node);
+}
+
+static struct api_budget budget;
+
+/* ---- one request ---- */
+
+static struct api_service service = {.n_threads = 1, .max_json_bytes = 64 << 20, .max_frame_bytes = 64 << 20,
+                                     .max_answer_bytes = 256 << 20};
+
+struct answer {
+	struct api_response response;
+	char *body; /* in one piece; of memory that does not fail */
+};
+
+/* Memory is plentiful again. */
+static void take_body(struct answer *answer)
+{
+	const struct api_response *response = &answer->response;
+	atomic_store(&allocations_left, LONG_MAX);
+	answer->body = __real_malloc(response->body_bytes + 1);
+	assert_true(answer->body && response->body && response->body_bytes);
+	char *end = answer->body;
+	for (int i = 0; response->parts && i < response->n_parts; i++)
+		end = mempcpy(end, response->parts[i].bytes, response->parts[i].n);
+	if (!response->parts)
+		memcpy(answer->body, response->body, response->body_bytes);
+	answer->body[response->body_bytes] = '\0';
+}
+
+static void ask(const struct api_request *request, struct answer *answer)
+{
+	memset(&answer->response, 0xAB, sizeof(answer->response));
+	api_handle(&service, request, &answer->response);
+	take_body(answer);
+}
+
+static void forget(struct answer *answer)
+{
+	__real_free(answer->body);
+	api_response_free(&answer->response);
+}
+
+static bool has_header(const struct api_response *response, const char *name)
+{
+	for (int i = 0; i < response->n_headers; i++)
+		if (!strcmp(response->headers[i].name, name))
+			return true;
+	return false;
+}
+
+static bool is_complete_503(const struct answer *answer)
+{
+	json_t *problem = json_loadb(answer->body, answer->response.body_bytes, 0, NULL);
+	const bool complete = json_integer_value(json_object_get(problem, "status")) == 503 &&
+	                      json_string_length(json_object_get(problem, "title")) &&
+	                      json_string_length(json_object_get(problem, "detail")) &&
+	                      json_string_length(json_object_get(problem, "type")) &&
+	                      json_is_array(json_object_get(problem, "errors"));
+	json_decref(problem);
+	return complete && answer->response.status == 503 && has_header(&answer->response, "Retry-After") &&
+	       !strcmp(answer->response.content_type, "application/problem+json");
+}
+
+static bool same(const struct answer *a, const struct answer *b)
+{
+	return a->response.status == b->response.status && a->response.body_bytes == b->response.body_bytes &&
+	       !memcmp(a->body, b->body, a->response.body_bytes) &&
+	       !strcmp(a->response.content_type, b->response.content_type);
+}
+
+static const char *others(void)
+{
+	return for_ever ? " and all after it" : "";
+}
+
+/* @return whether the request came to its end without a failure */
+static bool try(const struct api_request *request, const struct answer *right, long n, const char *name)
+{
+	struct answer answer;
+	const long blocks = n_live, bytes = live_bytes;
+	const size_t counted = budget.used_bytes;
+	atomic_store(&allocations_left, n);
+	ask(request, &answer);
+	if (!same(&answer, right) && !is_complete_503(&answer))
+		fail_msg("%s, allocation %ld%s: status %d\n%s\nnot\n%.300s", name, n, others(), answer.response.status,
+		         answer.body, right->body);
+	const bool ok = same(&answer, right);
+	forget(&answer);
+	api_pool_trim(service.pool, 0);
+	if (n_live != blocks || live_bytes != bytes)
+		fail_msg("%s, allocation %ld%s: %ld blocks and %ld mapped bytes are lost", name, n, others(),
+		         n_live - blocks, live_bytes - bytes);
+	if (budget.used_bytes != counted)
+		fail_msg("%s, allocation %ld%s: %zd bytes still count", name, n, others(),
+		         (ssize_t)(budget.used_bytes - counted));
+	return ok;
+}
+
+/* How many allocations the request makes when none fails. */
+static long count_allocations(const struct api_request *request, struct answer *right)
+{
+	atomic_store(&allocations_left, LONG_MAX - 1);
+	struct api_response *response = &right->response;
+	memset(response, 0xAB, sizeof(*response));
+	api_handle(&service, request, response);
+	const long n = LONG_MAX - 1 - allocations_left;
+	atomic_store(&allocations_left, LONG_MAX);
+	api_response_free(response);
+	api_pool_trim(service.pool, 0);
+	return n;
+}
+
+/* The right answer, or a problem that says that the request will not fit, whatever else is asked. */
+static bool is_right_or_too_large(const struct answer *answer, const struct answer *right)
+{
+	return same(answer, right) || is_complete_503(answer) ||
+	       (answer->response.status == 413 && strstr(answer->body, "more memory than the limit of"));
+}
+
+/* Under ceilings from nothing to enough: alone, and beside others that hold half of it. */
+static void raise_the_ceiling(const struct api_request *request, const char *name, const struct answer *right)
+{
+	const size_t counted = budget.used_bytes; /* of the right answer */
+	bool enough = false;
+	for (size_t most = 1; !enough; most += most / 4 + 1)
+		for (size_t others = 0; others <= most / 2; others += most / 2 + 1) {
+			struct answer answer;
+			budget.most_bytes = most;
+			budget.used_bytes = others;
+			ask(request, &answer);
+			if (!is_right_or_too_large(&answer, right))
+				fail_msg("%s within %zu bytes, %zu taken: %d %s", name, most, others, answer.response.status, answer.body);
+			if (others == 0 && answer.response.status == 503)
+				fail_msg("%s within %zu bytes: it will never pass, but is told to come again", name, most);
+			enough = others == 0 ? same(&answer, right) : enough;
+			forget(&answer);
+			api_pool_trim(service.pool, 0);
+			if (budget.used_bytes != others)
+				fail_msg("%s within %zu bytes: %zd still count", name, most, (ssize_t)(budget.used_bytes - others));
+		}
+	budget.most_bytes = SIZE_MAX;
+	budget.used_bytes = counted;
+}
+
+static void sweep(const struct api_request *request, const char *name, int status)
+{
+	struct answer right;
+	service.pool = NULL;
+	/* Large requests with the pool alone, as in the server. Emulated it is malloc. */
+	for (int with_pool = trees_never_fail && !API_POOL_EMULATED; with_pool < 2 - API_POOL_EMULATED; with_pool++) {
+		struct api_pool *pool = with_pool ? api_pool_create(1 << 30, &budget) : NULL;
+		budget.most_bytes = SIZE_MAX;
+		service.pool = pool;
+		ask(request, &right); /* whatever is set up once is now there */
+		if (right.response.status != status)
+			fail_msg("%s: %d %s", name, right.response.status, right.body);
+		forget(&right);
+		api_pool_trim(pool, 0);
+		const long n = count_allocations(request, &right);
+		ask(request, &right);
+		api_pool_trim(pool, 0);
+		assert_true(n > 0);
+		for (long i = 0; i < n; i += stride) {
+			for_ever = false;
+			try(request, &right, i, name);
+			for_ever = true;
+			try(request, &right, i, name);
+		}
+		assert_true(try(request, &right, n, name));
+		if (with_pool)
+			raise_the_ceiling(request, name, &right);
+		forget(&right);
+		assert_int_equal(budget.used_bytes, 0);
+		api_pool_free(pool);
+		service.pool = NULL;
+	}
+}
+
+static void post(const char *target, const char *type, const char *accept, const void *body, size_t bytes, int status,
+                 const char *name)
+{
+	/* A copy, for the sanitizer to see what is read beyond it. Not aligned: arrays are copied. */
+	char *space = malloc(bytes + 4), *copy = memcpy(space + 4, body, bytes);
+	const struct api_request request = {.method = "POST", .target = target, .content_type = type, .accept = accept,
+	                                    .request_id = "id", .body = copy, .body_bytes = bytes};
+	sweep(&request, name, status);
+	free(space);
+}
+
+static void get(const char *target, int status)
+{
+	const struct api_request request = {.method = "GET", .target = target, .request_id = "id"};
+	sweep(&request, target, status);
+}
+
+/* ---- requests ---- */
+
+enum { N_VERTICES = 7, NONE = 0 };
+static size_t n_contacts; /* of every group */
+static double values[1 << 16];
+
+static void put_rows(struct fuzz_dressed *d, const char *key, enum api_dtype dtype, size_t n, size_t inner,
+                     size_t innermost, const double *row)
+{
+	const size_t size = (inner ? inner : 1) * (innermost ? innermost : 1), shape[] = {n, inner, innermost};
+	for (size_t i = 0; i < n * size; i++)
+		values[i] = row[i % size];
+	fuzz_put_array(d, key, true, dtype, dtype > API_F32, 1 + (inner > 0) + (innermost > 0), shape, values);
+}
+
+#define ROW(...) ((const double[]){__VA_ARGS__})
+
+static void put_group(struct fuzz_dressed *d, enum fric_type type, const double *stencil)
+{
+	const size_t k = (size_t)fric_stencil_size(type);
+	fuzz_open(d, fric_type_name(type));
+	put_rows(d, "vertices", API_I64, n_contacts, k == 1 ? 0 : k, NONE, stencil);
+	if (type != FRIC_EDGE_VERTEX)
+		put_rows(d, "normal_force", API_F32, n_contacts, NONE, NONE, ROW(2));
+	if (type == FRIC_FACE_VERTEX) {
+		put_rows(d, "mu_s_aniso", API_F64, n_contacts, 2, NONE, ROW(0.5, 0.25));
+		put_rows(d, "mu_k_aniso", API_F32, n_contacts, 2, NONE, ROW(0.25, 0.125));
+		put_rows(d, "mu", API_I32, n_contacts, NONE, NONE, ROW(1));
+	}
+	if (type == FRIC_EDGE_EDGE) {
+		put_rows(d, "closest_point", API_F64, n_contacts, 2, NONE, ROW(0.5, 0.25));
+		put_rows(d, "tangent_basis", API_F64, n_contacts, 3, 2, ROW(1, 0, 0, 1, 0, 0));
+		put_rows(d, "weight", API_F64, n_contacts, NONE, NONE, ROW(0.5));
+	}
+	if (type == FRIC_PLANE_VERTEX) {
+		fuzz_put(d, "plane_normal", "[0,0,1]");
+		fuzz_put(d, "plane_origin", "[0,0,-1]");
+		put_rows(d, "eps_v", API_F64, n_contacts, NONE, NONE, ROW(0.5));
+		put_rows(d, "mu_aniso", API_F64, n_contacts, 2, NONE, ROW(1, 0.5));
+	}
+	fuzz_close(d);
+}
+
+static void put_friction(struct fuzz_dressed *d, bool materials)
+{
+	fuzz_open(d, "friction");
+	fuzz_put(d, "eps_v", "0.1");
+	if (materials) {
+		fuzz_open(d, "materials");
+		put_rows(d, "vertex_material", API_U32, N_VERTICES, NONE, NONE, ROW(1));
+		fuzz_put(d, "mu", "[[0.1,0.2],[0.2,0.3]]");
+		fuzz_put(d, "plane_material", "0");
+		fuzz_close(d);
+	} else {
+		put_rows(d, "vertex_mu_s", API_F64, N_VERTICES, NONE, NONE, ROW(0.5));
+		put_rows(d, "vertex_mu_k", API_F32, N_VERTICES, NONE, NONE, ROW(0.25));
+		fuzz_put(d, "blend", "\"geometric_mean\"");
+	}
+	fuzz_close(d);
+}
+
+static void put_groups(struct fuzz_dressed *d)
+{
+	/* Vertex 6 is where vertex 0 is: the last contact of the first group is skipped. */
+	static const double vertex_vertex[] = {0, 3, 1, 4, 0, 6}, edge_vertex[] = {3, 0, 1}, edge_edge[] = {0, 1, 3, 4},
+	                    face_vertex[] = {3, 0, 1, 2}, plane_vertex[] = {5};
+	const size_t shape[] = {3, 2};
+	fuzz_open(d, "collisions");
+	fuzz_open(d, "vertex_vertex");
+	fuzz_put_array(d, "vertices", true, API_I32, true, 2, shape, vertex_vertex);
+	fuzz_put(d, "normal_force", "1");
+	fuzz_close(d);
+	put_group(d, FRIC_EDGE_VERTEX, edge_vertex);
+	put_group(d, FRIC_EDGE_EDGE, edge_edge);
+	put_group(d, FRIC_FACE_VERTEX, face_vertex);
+	put_group(d, FRIC_PLANE_VERTEX, plane_vertex);
+	fuzz_close(d);
+}
+
+static void put_request(struct fuzz_dressed *d, const char *hessian, bool materials)
+{
+	static const double positions[] = {0,   0,   0,   1,   0,    0,   0,   1,   0,   0.3, 0.3,
+	                                   0.5, 0.2, -0.4, 0.6, 0.9, 0.8, 0.7, 0,   0,   0};
+	static const double velocities[] = {0.1, 0.2,  0, 0, 0.3, 0.1, 1, 0,   0,   0,  0,
+	                                    0.2, 0.05, 0, 0, 0,   2,   0, 0.5, 0.5, 0.1};
+	const size_t shape[] = {N_VERTICES, 3};
+	fuzz_dressed_start(d);
+	fuzz_put(d, "dim", "3");
+	fuzz_put_array(d, "velocities", true, API_F64, false, 2, shape, velocities);
+	fuzz_put_array(d, "positions", true, API_F64, false, 2, shape, positions);
+	fuzz_put_array(d, "lagged_velocities", true, API_F64, false, 2, shape, velocities);
+	put_friction(d, materials);
+	fuzz_put(d, "barrier", "{\"dhat\":10,\"stiffness\":1,\"dmin\":0.001}");
+	put_groups(d);
+	fuzz_put(d, "outputs", "[\"potential\",\"gradient\",\"hessian\",\"collisions\"]");
+	fuzz_put(d, "hessian", hessian);
+	fuzz_put(d, "collision_outputs", "[\"potential\",\"tangential_velocity\",\"mu_s\",\"mu_k\",\"normal_force\","
+	         "\"distance\",\"closest_point\",\"tangent_basis\",\"status\",\"slip_ratio\"]");
+	fuzz_put(d, "on_degenerate", "\"skip\"");
+	fuzz_close(d);
+}
+
+enum dresses { JSON_TO_JSON, FRAME_TO_FRAME, JSON_TO_FRAME, FRAME_TO_JSON };
+
+static void ask_for(const char *target, const char *hessian, bool materials, enum dresses dresses)
+{
+	struct fuzz_dressed d;
+	size_t bytes;
+	put_request(&d, hessian, materials);
+	char *frame = fuzz_frame(&d, &bytes);
+	const char *accept = dresses == JSON_TO_JSON || dresses == FRAME_TO_JSON ? api_media_json : api_media_frame;
+	if (dresses == FRAME_TO_FRAME || dresses == FRAME_TO_JSON)
+		post(target, api_media_frame, accept, frame, bytes, 200, hessian);
+	else
+		post(target, api_media_json, accept, d.json.data, d.json.bytes, 200, hessian);
+	free(frame);
+	fuzz_dressed_free(&d);
+}
+
+static void evaluate(const char *hessian, bool materials, enum dresses dresses)
+{
+	ask_for("/v1/evaluate", hessian, materials, dresses);
+}
+
+/* ---- the sweeps ---- */
+
+static void answers_evaluations(void **unused)
+{
+	(void)unused;
+	service.n_threads = 1;
+	n_contacts = 6;
+	for (enum dresses dresses = JSON_TO_JSON; dresses <= JSON_TO_FRAME; dresses++) {
+		evaluate("{\"format\":\"triplets\",\"triangle\":\"upper\"}", false, dresses);
+		evaluate("{\"format\":\"csr\",\"projection\":\"clamp\"}", true, dresses);
+		evaluate("{\"format\":\"factors\",\"projection\":\"abs\"}", false, dresses);
+	}
+}
+
+static void answers_checks(void **unused)
+{
+	(void)unused;
+	n_contacts = 6;
+	ask_for("/v1/check", "{}", false, JSON_TO_JSON);
+	ask_for("/v1/check", "{}", true, FRAME_TO_FRAME);
+	service.n_threads = 2;
+	trees_never_fail = true;
+	n_contacts = 100;
+	ask_for("/v1/check", "{}", false, FRAME_TO_FRAME);
+	trees_never_fail = false;
+	service.n_threads = 1;
+}
+
+/* Enough contacts for two threads to evaluate and to print, for blocks of the pool's, huge pages and an answer in parts. */
+static void answers_large_evaluations_on_two_threads(void **unused)
+{
+	(void)unused;
+	service.n_threads = 2;
+	trees_never_fail = true;
+	n_contacts = 350;
+	evaluate("{\"format\":\"csr\"}", false, FRAME_TO_FRAME);
+	evaluate("{\"format\":\"factors\"}", true, JSON_TO_JSON);
+	evaluate("{\"format\":\"triplets\"}", false, FRAME_TO_FRAME);
+	evaluate("{\"format\":\"triplets\"}", true, FRAME_TO_JSON);
+	trees_never_fail = false;
+	service.n_threads = 1;
+}
+
+#define POST_FUNCTION(name, body, status) \
+	post("/v1/functions/" name, api_media_json, NULL, body, sizeof(body) - 1, status, name)
+
+static void answers_functions(void **unused)
+{
+	(void)unused;
+	get("/v1/functions", 200);
+	get("/v1/functions/smooth_mu?y=1,2,3&mu_s=1&mu_k=0.5&eps_v=1&mu_transition=quadratic", 200);
+	get("/v1/functions/anisotropic_mu_eff_from_tau_aniso?tau_aniso=1,2&no_mu=true", 200);
+	get("/v1/functions/smooth_mu?y=1&mu_s=1&mu_k=0.5&eps_v=0", 422);
+	get("/v1/functions/smooth_mu?y=1&y=2", 422);
+	POST_FUNCTION("smooth_mu", "{\"y\":[1,2,3],\"mu_s\":1,\"mu_k\":[0.5,1,2],\"eps_v\":1}", 200);
+	POST_FUNCTION("anisotropic_mu_eff_f",
+	              "{\"tau_dir\":[[1,0],[0,1]],\"mu_s_aniso\":[1,2],\"mu_k_aniso\":[[1,2],[3,4]]}", 200);
+	post("/v1/functions/smooth_mu?y=1", api_media_json, NULL, "{}", 2, 422, "a query with a body");
+}
+
+static void answers_what_needs_no_computing(void **unused)
+{
+	(void)unused;
+	get("/v1/info", 200);
+	get("/healthz", 200);
+	get("/readyz", 200);
+	stride = 997;
+	get("/openapi.json", 200);
+	stride = 1;
+	get("/nowhere", 404);
+	get("/v1/functions/none", 404);
+	get("/v1/evaluate", 405);
+}
+
+static void reports_faults(void **unused)
+{
+	(void)unused;
+	static const char *const bodies[] = {
+		"{\"dim\":3,\"velocities\":[[1,2,3],[4,5]]}", "{\"dim\":3,\"velosities\":[]}",
+		"{\"dim\":[1,\"x\",{\"a\":\"\\u00e9\"}]}",
+		"{\"dim\":2,\"velocities\":[[1,2]],\"friction\":{\"mu\":1,\"vertex_mu\":[1]},\"collisions\":{}}"};
+	static const char *const malformed[] = {"{\"dim\":3", "[1,2", "{\"a\":1,\"a\":2}", "{\"a\":\"\xff\"}", "nul", ""};
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++)
+		post("/v1/evaluate", NULL, NULL, bodies[i], strlen(bodies[i]), 422, bodies[i]);
+	for (size_t i = 0; i < sizeof(malformed) / sizeof(*malformed); i++)
+		post("/v1/evaluate", NULL, NULL, malformed[i], strlen(malformed[i]), 400, malformed[i]);
+	post("/v1/evaluate", api_media_frame, NULL, "no frame", 8, 400, "no frame");
+}
+
+/* The first look, before there is a body: accepted, or the right problem, or a 503. */
+static void look(const char *method, const char *target, const char *type, long long announced, int status)
+{
+	const struct api_request request = {.method = method, .target = target, .content_type = type, .request_id = "id"};
+	bool done = false;
+	for (long n = 0; !done; n++) {
+		struct answer answer;
+		const long blocks = n_live;
+		for_ever = n % 2;
+		atomic_store(&allocations_left, n / 2);
+		const struct api_admission admission = api_admit(&service, &request, announced, false, &answer.response);
+		done = allocations_left > 0;
+		atomic_store(&allocations_left, LONG_MAX);
+		if (admission.accepted) {
+			assert_int_equal(status, 200);
+			continue;
+		}
+		take_body(&answer);
+		if (answer.response.status != status && !is_complete_503(&answer))
+			fail_msg("%s %s, allocation %ld: %d %s", method, target, n / 2, answer.response.status, answer.body);
+		forget(&answer);
+		assert_int_equal(n_live, blocks);
+	}
+}
+
+static void admits(void **unused)
+{
+	(void)unused;
+	look("POST", "/v1/evaluate", api_media_json, 10, 200);
+	look("POST", "/v1/evaluate", "text/plain", 10, 415);
+	look("POST", "/v1/evaluate", api_media_json, -1, 411);
+	look("POST", "/v1/evaluate", api_media_json, LLONG_MAX, 413);
+	look("DELETE", "/v1/evaluate", NULL, 10, 405);
+	look("GET", "/v1/functions/smooth_mu?y=1", NULL, -1, 200);
+	look("GET", "/nowhere", NULL, -1, 404);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_evaluations),
+		cmocka_unit_test(answers_checks),
+		cmocka_unit_test(answers_large_evaluations_on_two_threads),
+		cmocka_unit_test(answers_functions),
+		cmocka_unit_test(answers_what_needs_no_computing),
+		cmocka_unit_test(reports_faults),
+		cmocka_unit_test(admits),
+	};
+	json_set_alloc_funcs(allocate_tree, free_tree);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+/*
+ * Requests that take long, and a flag that is raised while they are read, checked, computed or printed: the answer is then
+ * that they were stopped. How long a request takes is measured first; the flag is raised after a part of that, which is
+ * repeated, as other work on the machine may make the measure too long. FRIC_SHOW=1 prints how soon each one ends.
+ */
+#include "api/api.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "api/codec/media.h"
+
+/* Slow builds get shorter texts. */
+enum { SHORTER = API_POOL_EMULATED ? 4 : 1 };
+
+static struct api_service service = {.n_threads = 1, .max_json_bytes = 1 << 30, .max_frame_bytes = 1 << 30,
+                                     .max_answer_bytes = 1 << 30};
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct alarm_clock {
+	double seconds, raised;
+	atomic_bool *stop;
+};
+
+static void *ring(void *argument)
+{
+	struct alarm_clock *alarm_clock = argument;
+	const double s = alarm_clock->seconds;
+	const struct timespec t = {(time_t)s, (long)((s - (double)(time_t)s) * 1e9)};
+	nanosleep(&t, NULL);
+	alarm_clock->raised = now();
+	atomic_store(alarm_clock->stop, true);
+	return NULL;
+}
+
+/* The flag is raised after so many seconds; < 0: never.
+ * @return the status; *took is how long it took, or from the flag on */
+static int ask(struct api_request request, double seconds, double *took)
+{
+	atomic_bool stop = false;
+	struct alarm_clock alarm_clock = {seconds, 0, &stop};
+	struct api_response response;
+	pthread_t thread;
+	request.stop = &stop;
+	if (seconds >= 0)
+		assert_int_equal(pthread_create(&thread, NULL, ring, &alarm_clock), 0);
+	const double began = now();
+	api_handle(&service, &request, &response);
+	const double ended = now();
+	if (seconds >= 0)
+		pthread_join(thread, NULL);
+	*took = ended - (seconds >= 0 ? alarm_clock.raised : began);
+	const int status = response.status;
+	if (status == 503)
+		assert_non_null(strstr(response.body, "the evaluation was stopped"));
+	api_response_free(&response);
+	return status;
+}
+
+static void stops(const char *name, const struct api_request *request, int status, double part)
+{
+	enum { ATTEMPTS = 20 };
+	double seconds = 0, late = 0;
+	assert_int_equal(ask(*request, -1, &seconds), status); /* warm memory */
+	assert_int_equal(ask(*request, -1, &seconds), status);
+	int got = 0;
+	for (int i = 0; i < ATTEMPTS && got != 503; i++, seconds *= 0.9)
+		got = ask(*request, part * seconds, &late);
+	if (getenv("FRIC_SHOW"))
+		print_message("%-40s takes %4.0f ms, ends %5.1f ms after the flag\n", name, 1e3 * seconds, 1e3 * late);
+	if (got != 503)
+		fail_msg("%s, stopped after %g of its time: %d", name, part, got);
+}
+
+/* Memory is taken and filled with copies of a unit. */
+struct text {
+	char *bytes;
+	size_t n;
+};
+
+static void add(struct text *text, const char *unit, size_t times)
+{
+	const size_t n = strlen(unit);
+	text->bytes = realloc(text->bytes, text->n + n * times + 1);
+	assert_non_null(text->bytes);
+	for (size_t i = 0; i < times; i++, text->n += n)
+		memcpy(text->bytes + text->n, unit, n);
+}
+
+static void reads(const char *name, const char *first, const char *unit, size_t times, const char *last, int status)
+{
+	struct text text = {0};
+	add(&text, first, 1);
+	add(&text, unit, times / SHORTER);
+	add(&text, last, 1);
+	const struct api_request request = {.method = "POST", .target = "/v1/evaluate", .content_type = api_media_json,
+	                                    .body = text.bytes, .body_bytes = text.n};
+	stops(name, &request, status, 0.25);
+	stops(name, &request, status, 0.6);
+	free(text.bytes);
+}
+
+static char *many(const char *unit, size_t times)
+{
+	struct text text = {0};
+	add(&text, unit, times);
+	text.bytes[text.n] = '\0';
+	return text.bytes;
+}
+
+/* What is read is then refused at once: the flag can be seen while reading only. */
+static void while_reading(void **unused)
+{
+	(void)unused;
+	char *escapes = many("\\\\", 500000), *letters = many("letters ", 125000);
+	reads("numbers", "[", "1.25,", 4000000, "1]", 422);
+	reads("rows", "[", "[],", 20000000, "[]]", 422);
+	reads("numbers that stand alone", "[\"\",", "7,", 1900000, "1]", 422);
+	reads("blanks", "{", "          ", 10000000, "}", 422);
+	reads("blanks behind the text", "{}", "          ", 10000000, "", 422);
+	reads("blanks before numbers", "[", "          ", 10000000, "1]", 422);
+	reads("nothing but blanks", "", "          ", 10000000, "", 400);
+	reads("a line that is missing", "{", "\n\n\n\n\n\n\n\n\n\n", 10000000, "", 400);
+	reads("objects", "[", "{},", 1900000, "{}]", 422);
+	reads("words", "[", "true,", 1900000, "null]", 422);
+	char *unit = malloc(1100000);
+	sprintf(unit, "\"%s\",", escapes);
+	reads("strings of backslashes", "[", unit, 40, "0]", 422);
+	sprintf(unit, "\"%s\",", letters);
+	reads("strings of letters", "[", unit, 100, "0]", 422);
+	sprintf(unit, "\"%s\xC3\xA9\",", letters);
+	reads("strings of letters, one of them with a dot", "[", unit, 40, "0]", 422);
+	free(unit);
+	free(letters);
+	free(escapes);
+}
+
+/* ---- frames ---- */
+
+static struct text frame_of(const char *document, size_t tail_bytes)
+{
+	struct text text = {0};
+	const size_t head = (8 + strlen(document) + 63) / 64 * 64;
+	const uint64_t length = head - 8;
+	text.n = head + tail_bytes;
+	text.bytes = calloc(text.n, 1);
+	assert_non_null(text.bytes);
+	memset(text.bytes, ' ', head);
+	memcpy(text.bytes, &length, 8);
+	memcpy(text.bytes + 8, document, strlen(document));
+	return text;
+}
+
+static void posts(const char *name, const char *target, const char *accept, const char *document, size_t tail_bytes,
+                  int status, double part)
+{
+	struct text frame = frame_of(document, tail_bytes);
+	const struct api_request request = {.method = "POST", .target = target, .content_type = api_media_frame,
+	                                    .accept = accept, .body = frame.bytes, .body_bytes = frame.n};
+	stops(name, &request, status, part);
+	free(frame.bytes);
+}
+
+static void while_references_are_resolved(void **unused)
+{
+	(void)unused;
+	char *unit = many("{\"dtype\":\"f64\",\"shape\":[0],\"offset\":0},", 200000);
+	char *document = malloc(strlen(unit) + 4);
+	sprintf(document, "[%s0]", unit);
+	posts("references", "/v1/evaluate", NULL, document, 0, 422, 0.25);
+	free(document);
+	free(unit);
+}
+
+static void while_checking(void **unused)
+{
+	(void)unused;
+	enum { N = 20000000 / SHORTER };
+	char document[400];
+	/* The last index is wrong. */
+	snprintf(document, sizeof(document), "{\"dim\":2,\"velocities\":[[1,2],[3,4]],\"friction\":{\"eps_v\":1,\"mu\":1},"
+	         "\"collisions\":{\"vertex_vertex\":{\"vertices\":{\"dtype\":\"i64\",\"shape\":[%d,2],\"offset\":0}}}}", N / 2);
+	posts("indices", "/v1/evaluate", NULL, document, 8 * (size_t)N, 422, 0.5);
+	snprintf(document, sizeof(document), "{\"y\":{\"dtype\":\"f32\",\"shape\":[%d],\"offset\":0}}", N);
+	posts("single precision", "/v1/functions/smooth_friction_f0", NULL, document, 4 * (size_t)N, 422, 0.5);
+}
+
+static void while_a_function_is_computed_and_printed(void **unused)
+{
+	(void)unused;
+	enum { N = 4000000 / SHORTER };
+	char document[200];
+	snprintf(document, sizeof(document), "{\"y\":{\"dtype\":\"f64\",\"shape\":[%d],\"offset\":0},\"eps_v\":1}", N);
+	static const char function[] = "/v1/functions/smooth_friction_f0";
+	posts("a function", function, api_media_frame, document, 8 * (size_t)N, 200, 0.5);
+	for (service.n_threads = 1; service.n_threads <= 2; service.n_threads++)
+		posts("its answer", function, api_media_json, document, 8 * (size_t)N, 200, 0.85);
+	service.n_threads = 1;
+}
+
+static int start(void **unused)
+{
+	(void)unused;
+	service.pool = api_pool_create((size_t)4 << 30, NULL);
+	return service.pool ? 0 : -1;
+}
+
+static int end(void **unused)
+{
+	(void)unused;
+	api_pool_free(service.pool);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(while_reading),
+		cmocka_unit_test(while_references_are_resolved),
+		cmocka_unit_test(while_checking),
+		cmocka_unit_test(while_a_function_is_computed_and_printed),
+	};
+	return cmocka_run_group_tests(tests, start, end);
+}

@@ -1,0 +1,308 @@
+#include "core/assemble/pattern.h"
+
+#include "tests/unit/core/assembly.h"
+
+struct csr {
+	struct fric_pattern *pattern;
+	const int64_t *indptr;
+	const int32_t *indices;
+	size_t n_rows, n;
+	double *data;
+};
+
+static struct csr csr_create(const struct assembly *a, enum fric_triangle triangle, int n_threads)
+{
+	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
+	struct fric_error error;
+	struct csr m;
+	assert_ok(fric_pattern_create(&context, a->contacts, triangle, &m.pattern, &error));
+	m.indptr = fric_pattern_indptr(m.pattern);
+	m.indices = fric_pattern_indices(m.pattern);
+	m.n_rows = fric_pattern_n_rows(m.pattern);
+	m.n = fric_pattern_n_entries(m.pattern);
+	m.data = malloc((m.n + (m.n == 0)) * sizeof(double));
+	assert_non_null(m.data);
+	for (size_t e = 0; e < m.n; e++)
+		m.data[e] = NAN; /* every entry is overwritten */
+	assert_ok(fric_hessian_csr(&context, a->contacts, a->inner, m.pattern, m.data, &error));
+	return m;
+}
+
+static void csr_free(struct csr *m)
+{
+	free(m->data);
+	fric_pattern_free(m->pattern);
+}
+
+static void check_columns(const struct csr *m)
+{
+	assert_int_equal(m->indptr[0], 0);
+	assert_int_equal(m->indptr[m->n_rows], m->n);
+	for (size_t row = 0; row < m->n_rows; row++) {
+		assert_true(m->indptr[row] <= m->indptr[row + 1]);
+		for (int64_t e = m->indptr[row]; e < m->indptr[row + 1]; e++) {
+			assert_in_range(m->indices[e], 0, m->n_rows - 1);
+			assert_true(e == m->indptr[row] || m->indices[e - 1] < m->indices[e]);
+		}
+	}
+}
+
+static size_t find_entry(const struct csr *m, int32_t row, int32_t col)
+{
+	int64_t low = m->indptr[row], high = m->indptr[row + 1];
+	while (low < high) {
+		const int64_t middle = (low + high) / 2;
+		if (m->indices[middle] < col)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	assert_true(low < m->indptr[row + 1] && m->indices[low] == col);
+	return (size_t)low;
+}
+
+/* Triplets added up in their order: the same entries, the same bits. */
+static void check_against_triplets(const struct assembly *a, enum fric_triangle triangle, const struct csr *m)
+{
+	struct fric_error error;
+	struct triplets t = triplets_create(fric_n_triplets(a->contacts, triangle));
+	double *sum = calloc(m->n + 1, sizeof(double));
+	bool *touched = calloc(m->n + 1, 1);
+	assert_ok(fric_hessian_triplets(&serial, a->contacts, a->inner, triangle, t.rows, t.cols, t.values, &error));
+	for (size_t i = 0; i < t.n; i++) {
+		const size_t e = find_entry(m, t.rows[i], t.cols[i]);
+		touched[e] = true;
+		sum[e] += t.values[i];
+	}
+	for (size_t e = 0; e < m->n; e++)
+		assert_true(touched[e]);
+	assert_all_bits(m->data, sum, m->n);
+	free(sum);
+	free(touched);
+	triplets_free(&t);
+}
+
+static void check_against_plain(const struct assembly *a, const struct csr *m)
+{
+	double *plain = malloc((m->n + 1) * sizeof(double));
+	assert_code(csr_plain(&serial, a->contacts, a->inner, m->pattern, plain).code, FRIC_OK);
+	assert_all_bits(m->data, plain, m->n);
+	free(plain);
+}
+
+static void check_threads(const struct assembly *a, enum fric_triangle triangle, const struct csr *one)
+{
+	const int threads[3] = {2, 3, 8};
+	for (int t = 0; t < 3; t++) {
+		struct csr m = csr_create(a, triangle, threads[t]);
+		assert_int_equal(m.n, one->n);
+		assert_memory_equal(m.indptr, one->indptr, (m.n_rows + 1) * sizeof(int64_t));
+		assert_memory_equal(m.indices, one->indices, m.n * sizeof(int32_t));
+		assert_all_bits(m.data, one->data, m.n);
+		csr_free(&m);
+	}
+}
+
+static void check_csr(const struct assembly *a)
+{
+	for (int t = 0; t < 3; t++) {
+		struct csr m = csr_create(a, triangles[t], 1);
+		check_columns(&m);
+		check_against_triplets(a, triangles[t], &m);
+		check_against_plain(a, &m);
+		check_threads(a, triangles[t], &m);
+		csr_free(&m);
+	}
+}
+
+static void check_batch(struct rng *rng, struct options options)
+{
+	struct assembly a;
+	assembly_create(&a, rng, options);
+	check_csr(&a);
+	assembly_free(&a);
+}
+
+static void test_random_batches(void **state)
+{
+	(void)state;
+	struct rng rng = {17};
+	for (int round = 0; round < 20; round++)
+		check_batch(&rng, random_options(&rng, 2 + round % 2));
+}
+
+/* From a few vertices, all of which are neighbours, to hardly any that meet twice. */
+static void test_over_chunks(void **state)
+{
+	(void)state;
+	struct rng rng = {18};
+	const size_t n_vertices[6] = {8, 40, 90, 300, 4000, 60000};
+	for (int round = 0; round < 12; round++) {
+		struct options options = random_options(&rng, 2 + round % 2);
+		options.n_each = 900;
+		options.n_vertices = n_vertices[round / 2];
+		check_batch(&rng, options);
+	}
+}
+
+static void test_no_contacts(void **state)
+{
+	(void)state;
+	struct rng rng = {19};
+	for (int dim = 2; dim <= 3; dim++)
+		for (size_t n_vertices = 0; n_vertices < 3; n_vertices++)
+			check_batch(&rng, (struct options){.dim = dim, .n_vertices = n_vertices, .own_mu = true});
+	check_batch(&rng, (struct options){.dim = 3, .n_each = 2, .n_vertices = 100000, .own_mu = true});
+}
+
+/* Vertex `hub` in all contacts, as first, last or middle one by number, and in every corner. */
+static void check_hub(size_t n, size_t n_vertices, int32_t hub)
+{
+	struct rng rng = {20};
+	struct assembly a = {0};
+	int32_t *vertices = malloc(4 * n * sizeof(int32_t));
+	double basis[6], point[2] = {0.25, 0.5};
+	struct fric_error error;
+	for (size_t i = 0; i < n; i++) {
+		random_stencil(&rng, n_vertices, 4, vertices + 4 * i);
+		bool there = false;
+		for (int k = 0; k < 4; k++)
+			there |= vertices[4 * i + (size_t)k] == hub;
+		if (!there)
+			vertices[4 * i + i % 4] = hub;
+	}
+	random_basis(&rng, 3, basis);
+	struct fric_batch batch = {.dim = 3, .n_vertices = n_vertices};
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1};
+	const double force = 1;
+	batch.groups[FRIC_EDGE_EDGE] = (struct fric_group){.n = n, .vertices = vertices, .normal_force = {&force, 0},
+	                                                   .tangent_basis = {basis, 0}, .closest_point = {point, 0}};
+	assert_ok(fric_prepare(&serial, &batch, &a.contacts, &error));
+	a.inner = random_reals(&a.scene, &rng, 3 * n, -1, 1);
+	check_csr(&a);
+	fric_contacts_free(a.contacts);
+	scene_free(&a.scene);
+	free(vertices);
+}
+
+static void test_one_vertex_in_all_contacts(void **state)
+{
+	(void)state;
+	check_hub(3000, 5000, 0);
+	check_hub(3000, 5000, 4999);
+	check_hub(3000, 5000, 2345);
+	check_hub(1500, 20, 7);
+	check_hub(40, 70000, 69999); /* a little more than fits without memory from the heap */
+	check_hub(20, 1000, 3);
+	check_hub(30, 1000, 999);
+}
+
+/* Any k x k blocks, symmetric or not. */
+static double any_entry(size_t contact, int i, int j, int e)
+{
+	return sin((double)contact + 0.1 * i + 0.7 * j + 1.3 * e);
+}
+
+static void any_row(void *task, size_t contact, int corner, double blocks[FRIC_MAX_STENCIL][9])
+{
+	(void)task;
+	for (int j = 0; j < FRIC_MAX_STENCIL; j++)
+		for (int e = 0; e < 9; e++)
+			blocks[j][e] = any_entry(contact, corner, j, e);
+}
+
+static void add_any_blocks(const struct assembly *a, enum fric_triangle triangle, const struct csr *m, double *sum)
+{
+	const size_t dim = (size_t)a->scene.batch.dim;
+	size_t contact = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const struct fric_group *g = &a->scene.batch.groups[type];
+		const size_t k = (size_t)fric_stencil_size(type), n = k * dim;
+		for (size_t i = 0; i < g->n; i++, contact++)
+			for (size_t e = 0; e < n * n; e++) {
+				const size_t r = e / n, s = e % n;
+				const int32_t row = (int32_t)((size_t)g->vertices[i * k + r / dim] * dim + r % dim);
+				const int32_t col = (int32_t)((size_t)g->vertices[i * k + s / dim] * dim + s % dim);
+				if (triangle == FRIC_FULL || (triangle == FRIC_UPPER ? row <= col : row >= col))
+					sum[find_entry(m, row, col)] +=
+						any_entry(contact, (int)(r / dim), (int)(s / dim), (int)(dim * (r % dim) + s % dim));
+			}
+	}
+}
+
+static void check_any_blocks(const struct assembly *a, enum fric_triangle triangle)
+{
+	const struct fric_context context = {.n_threads = 3, .parallel_from = 1};
+	struct csr m = csr_create(a, triangle, 1);
+	double *sum = calloc(m.n + 1, sizeof(double));
+	add_any_blocks(a, triangle, &m, sum);
+	assert_code(pattern_accumulate(&context, m.pattern, any_row, NULL, m.data).code, FRIC_OK);
+	assert_all_bits(m.data, sum, m.n);
+	free(sum);
+	csr_free(&m);
+}
+
+static void test_any_blocks(void **state)
+{
+	(void)state;
+	struct rng rng = {21};
+	for (int round = 0; round < 6; round++) {
+		struct assembly a;
+		struct options options = random_options(&rng, 2 + round % 2);
+		options.n_each = 600;
+		options.n_vertices = 200;
+		assembly_create(&a, &rng, options);
+		check_any_blocks(&a, triangles[round / 2]);
+		assembly_free(&a);
+	}
+}
+
+/* Every block fits, their sum does not. */
+static void test_sum_that_is_not_finite(void **state)
+{
+	(void)state;
+	struct rng rng = {22};
+	struct assembly a;
+	struct fric_error error = {0};
+	assembly_create(&a, &rng, (struct options){.dim = 2, .n_each = 1500, .n_vertices = 12, .own_mu = true});
+	struct csr m = csr_create(&a, FRIC_FULL, 1);
+	for (size_t i = 0; i < fric_n_contacts(a.contacts); i++)
+		a.inner[i] = 1e307;
+	assert_code(fric_hessian_csr(&serial, a.contacts, a.inner, m.pattern, m.data, &error), FRIC_E_NOT_FINITE);
+	assert_code(error.code, FRIC_E_NOT_FINITE);
+	assert_int_equal(error.contact, -1);
+	csr_free(&m);
+	assembly_free(&a);
+}
+
+static void test_stops(void **state)
+{
+	(void)state;
+	struct rng rng = {23};
+	const atomic_bool stop = true;
+	const struct fric_context context = {.n_threads = 2, .parallel_from = 1, .stop = &stop};
+	struct assembly a;
+	struct fric_error error;
+	assembly_create(&a, &rng, (struct options){.dim = 3, .n_each = 1500, .n_vertices = 100, .own_mu = true});
+	struct csr m = csr_create(&a, FRIC_FULL, 1);
+	struct fric_pattern *none = m.pattern;
+	assert_code(fric_pattern_create(&context, a.contacts, FRIC_FULL, &none, &error), FRIC_E_STOPPED);
+	assert_null(none);
+	assert_code(fric_hessian_csr(&context, a.contacts, a.inner, m.pattern, m.data, &error), FRIC_E_STOPPED);
+	csr_free(&m);
+	assembly_free(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_batches),
+		cmocka_unit_test(test_over_chunks),
+		cmocka_unit_test(test_no_contacts),
+		cmocka_unit_test(test_one_vertex_in_all_contacts),
+		cmocka_unit_test(test_any_blocks),
+		cmocka_unit_test(test_sum_that_is_not_finite),
+		cmocka_unit_test(test_stops),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

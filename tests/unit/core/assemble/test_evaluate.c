@@ -1,0 +1,569 @@
+#include "core/motion/slip.h"
+#include "tests/property/scene.h"
+#include "tests/unit/core/batches.h"
+
+static const int32_t two[2] = {0, 1};
+
+struct result {
+	enum fric_code code;
+	struct fric_error error;
+	double potential, gradient[24];
+};
+
+/* Of a batch of at most 24 DOFs. */
+static struct result evaluate(const struct fric_batch *batch, const double *velocities)
+{
+	struct result r = {.potential = NAN};
+	struct fric_contacts *c = prepared(batch);
+	for (int i = 0; i < 24; i++)
+		r.gradient[i] = NAN;
+	r.code = fric_evaluate(&serial, c, velocities, &r.potential, r.gradient, &r.error);
+	fric_contacts_free(c);
+	return r;
+}
+
+/* mu lambda = 1: the force is the direction of the slip, the potential its speed; normal velocity does not count. */
+static void test_sliding(void **state)
+{
+	(void)state;
+	const struct fric_batch batch = floor_batch(two, 2, 2);
+	const struct result r = evaluate(&batch, (double[]){3, 4, 100, 0, -2, 5});
+	assert_ok(r.code);
+	assert_near(r.potential, 5 + 2, 2e-15);
+	assert_all_near(r.gradient, ((double[]){0.6, 0.8, 0, 0, -1, 0}), 6, 2e-16);
+}
+
+static void test_sticking(void **state)
+{
+	(void)state;
+	const struct fric_batch batch = floor_batch(two, 2, 2);
+	const struct result r = evaluate(&batch, (double[]){0.3, 0.4, 0, 0, 0, -7});
+	const double z = 0.5;
+	assert_ok(r.code);
+	assert_near(r.potential, 1 / 3. + z * z - z * z * z / 3 + 1 / 3., 1e-15);
+	assert_all_near(r.gradient, ((double[]){0.75 * 0.6, 0.75 * 0.8, 0, 0, 0, 0}), 6, 2e-16);
+}
+
+static void test_at_rest(void **state)
+{
+	(void)state;
+	struct fric_batch batch = corner_batch();
+	const double zero[24] = {0};
+	const struct result r = evaluate(&batch, zero);
+	assert_ok(r.code);
+	assert_near(r.potential, 5 * 2 * (17 * 0.25 - 7 * 0.5) / 30, 1e-15);
+	assert_all_near(r.gradient, zero, 24, 0);
+	batch.friction.transition = FRIC_QUADRATIC;
+	assert_near(evaluate(&batch, zero).potential, 5 * 2 * (27 * 0.25 - 11 * 0.5) / 48, 1e-15);
+}
+
+/* The stencil's weights spread the force: edges at 1/4, faces at (1/4, 1/2). */
+static void test_stencils(void **state)
+{
+	(void)state;
+	const double weights[FRIC_N_TYPES][8] = {{1, 0, 0, 0, 0, 0, 0, -1},
+	                                         {-0.75, -0.25, 1},
+	                                         {0.75, 0.25, -0.75, -0.25},
+	                                         {0, 0, 0, 0, -0.25, -0.25, -0.5, 1},
+	                                         {0, 0, 0, 0, 0, 0, 0, 1}};
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		struct fric_batch batch = corner_batch();
+		double v[24] = {0}, relative[3] = {0}, along[3] = {0};
+		for (enum fric_type other = 0; other < FRIC_N_TYPES; other++)
+			batch.groups[other].n = other == type;
+		for (int i = 0; i < 24; i++) {
+			v[i] = sin(i * i + 1.) * 64;
+			relative[i % 3] += weights[type][i / 3] * v[i];
+		}
+		struct fric_contacts *c = prepared(&batch);
+		for (int t = 0; t < 2; t++) { /* P P^T relative */
+			double u = 0;
+			for (int d = 0; d < 3; d++)
+				u += c->tangent_basis[2 * d + t][0] * relative[d];
+			for (int d = 0; d < 3; d++)
+				along[d] += c->tangent_basis[2 * d + t][0] * u;
+		}
+		fric_contacts_free(c);
+		const struct result r = evaluate(&batch, v);
+		const double speed = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+		assert_ok(r.code);
+		assert_true(speed > 1);
+		assert_near(r.potential, 0.5 * speed, 1e-13);
+		for (int i = 0; i < 24; i++)
+			assert_near(r.gradient[i], weights[type][i / 3] * 0.5 * along[i % 3] / speed, 2e-15);
+	}
+}
+
+static void test_velocity_scaling(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 1, 1);
+	const double aniso[2] = {3, 0.5}, v[3] = {2, 8, 0};
+	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = one_value(aniso);
+	/* The basis of z^: y^ x z^ = x^, then y^. */
+	const double scaled[2] = {6, 4}, speed = sqrt(52);
+	const struct result r = evaluate(&batch, v);
+	assert_ok(r.code);
+	assert_near(r.potential, speed, 2e-15);
+	assert_all_near(r.gradient, ((double[]){3 * scaled[0] / speed, 0.5 * scaled[1] / speed, 0}), 3, 2e-15);
+}
+
+static void test_weights_add_up(void **state)
+{
+	(void)state;
+	const int32_t same[3] = {0, 0, 0};
+	struct fric_batch batch = floor_batch(same, 3, 1);
+	const double weights[] = {2, -1, 0.5};
+	batch.groups[FRIC_PLANE_VERTEX].weight = (struct fric_values){weights, 1};
+	const struct result r = evaluate(&batch, (double[]){0, 4, 0});
+	assert_bits(r.potential, 6);
+	assert_bits(r.gradient[1], 1.5);
+}
+
+static void test_either_may_be_absent(void **state)
+{
+	(void)state;
+	const struct fric_batch batch = corner_batch();
+	struct fric_contacts *c = prepared(&batch);
+	struct fric_error error;
+	double v[24], both, potential, gradient[24], alone[24];
+	for (int i = 0; i < 24; i++)
+		v[i] = cos(i);
+	assert_ok(fric_evaluate(&serial, c, v, &both, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, v, &potential, NULL, &error));
+	assert_ok(fric_evaluate(&serial, c, v, NULL, alone, &error));
+	assert_ok(fric_evaluate(&serial, c, v, NULL, NULL, &error));
+	assert_bits(potential, both);
+	assert_all_bits(alone, gradient, 24);
+	fric_contacts_free(c);
+}
+
+static void test_no_contacts(void **state)
+{
+	(void)state;
+	struct fric_batch batch = {.dim = 2, .n_vertices = 3};
+	const double zero[6] = {0};
+	struct result r = evaluate(&batch, zero);
+	assert_ok(r.code);
+	assert_bits(r.potential, 0);
+	assert_all_bits(r.gradient, zero, 6);
+	batch.n_vertices = 0;
+	r = evaluate(&batch, zero);
+	assert_ok(r.code);
+	assert_true(isnan(r.gradient[0])); /* untouched */
+}
+
+/* 0 times anything is no reason to complain; the fault is named when one contact is at fault. */
+static void test_overflow(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 2, 2);
+	const double huge[] = {1, 1.7e308}, three = 3;
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = (struct fric_values){huge, 1};
+	batch.groups[FRIC_PLANE_VERTEX].weight = one_value(&three);
+	const struct result r = evaluate(&batch, (double[]){3, 4, 0, 3, 4, 0});
+	assert_code(r.code, FRIC_E_NOT_FINITE);
+	assert_code(r.error.code, FRIC_E_NOT_FINITE);
+	assert_int_equal(r.error.group, FRIC_PLANE_VERTEX);
+	assert_int_equal(r.error.contact, 1);
+}
+
+/* Asked for one of the two. */
+static enum fric_code evaluate_one(const struct fric_batch *batch, const double *v, bool potential, int64_t *culprit)
+{
+	struct fric_contacts *c = prepared(batch);
+	struct fric_error error = {.contact = -2};
+	double p, gradient[24];
+	const enum fric_code code =
+		fric_evaluate(&serial, c, v, potential ? &p : NULL, potential ? NULL : gradient, &error);
+	*culprit = error.contact;
+	fric_contacts_free(c);
+	return code;
+}
+
+static void test_overflow_of_one_result(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 2, 2);
+	const double huge[] = {1, 1.7e308}, three = 3, v[6] = {1e-3, 0, 0, 1, 0, 0}, large = 1e308;
+	int64_t culprit;
+	struct fric_group *g = &batch.groups[FRIC_PLANE_VERTEX];
+	g->normal_force = (struct fric_values){huge, 1};
+	g->weight = one_value(&three);
+	assert_code(evaluate_one(&batch, v, true, &culprit), FRIC_E_NOT_FINITE);
+	assert_int_equal(culprit, 1);
+	assert_code(evaluate_one(&batch, v, false, &culprit), FRIC_E_NOT_FINITE);
+	assert_int_equal(culprit, 1);
+	const int32_t same[2] = {0, 0};
+	batch = floor_batch(same, 2, 1);
+	batch.friction.mu_s = batch.friction.mu_k = 1;
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&large);
+	for (int i = 0; i < 2; i++) { /* each finite, the sum not */
+		assert_code(evaluate_one(&batch, (double[]){1, 0, 0}, i, &culprit), FRIC_E_NOT_FINITE);
+		assert_int_equal(culprit, -1);
+	}
+	/* A force that fits belongs to a potential that does not. */
+	batch.groups[FRIC_PLANE_VERTEX].n = 1;
+	assert_code(evaluate_one(&batch, (double[]){9, 0, 0}, true, &culprit), FRIC_E_NOT_FINITE);
+	assert_ok(evaluate_one(&batch, (double[]){9, 0, 0}, false, &culprit));
+}
+
+static void test_overflow_of_a_sum(void **state)
+{
+	(void)state;
+	const int32_t same[2] = {0, 0};
+	struct fric_batch batch = floor_batch(same, 2, 1);
+	const double huge = 1e308, mu = 1;
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&huge);
+	batch.friction.mu_s = batch.friction.mu_k = mu;
+	const struct result r = evaluate(&batch, (double[]){1, 0, 0});
+	assert_code(r.code, FRIC_E_NOT_FINITE);
+	assert_int_equal(r.error.contact, -1);
+	assert_ok(evaluate(&batch, (double[]){0, 0, 1}).code);
+}
+
+/* Forces and coefficients of any ordinary size: what multiplies them is large. */
+static void test_overflow_by_scaling(void **state)
+{
+	(void)state;
+	const int32_t same[2] = {0, 0};
+	struct fric_batch batch = floor_batch(same, 2, 1);
+	const double force = 1e80, scaling[2] = {1e228, 1};
+	batch.friction.mu_s = batch.friction.mu_k = 1;
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force);
+	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = one_value(scaling);
+	int64_t culprit;
+	assert_code(evaluate_one(&batch, (double[]){1e-100, 1e-100, 0}, false, &culprit), FRIC_E_NOT_FINITE);
+	assert_int_equal(culprit, -1); /* each finite, the sum not */
+	batch.groups[FRIC_PLANE_VERTEX].n = 1;
+	assert_ok(evaluate_one(&batch, (double[]){1e-100, 1e-100, 0}, false, &culprit));
+}
+
+static void test_overflow_by_a_weight(void **state)
+{
+	(void)state;
+	const int32_t stencil[3] = {0, 1, 2};
+	const double positions[9] = {1e230, 1e230, 0, 0, 0, 0, 1, 0, 0}, v[9] = {1, 0, 1}, force = 1e80;
+	struct fric_batch batch = floor_batch(NULL, 0, 3);
+	int64_t culprit;
+	batch.positions = positions;
+	batch.groups[FRIC_EDGE_VERTEX] = (struct fric_group){.n = 1, .vertices = stencil, .normal_force = one_value(&force)};
+	assert_code(evaluate_one(&batch, v, false, &culprit), FRIC_E_NOT_FINITE);
+}
+
+/* weight * normal_force leaves the doubles, the product with mu does not. */
+static void test_products_out_of_range(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 1, 1);
+	const double huge = 1e300, tiny = 1e-300;
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = batch.groups[FRIC_PLANE_VERTEX].weight = one_value(&huge);
+	batch.friction.mu_s = batch.friction.mu_k = 1e-310;
+	struct result r = evaluate(&batch, (double[]){0, 5, 0});
+	assert_ok(r.code);
+	assert_near(r.gradient[1] / (1e300 * (1e300 * 1e-310)), 1, 1e-13);
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = batch.groups[FRIC_PLANE_VERTEX].weight = one_value(&tiny);
+	batch.friction.mu_s = batch.friction.mu_k = 1e300;
+	r = evaluate(&batch, (double[]){0, 5, 0});
+	assert_ok(r.code);
+	assert_near(r.gradient[1] / 1e-300, 1, 1e-15);
+}
+
+/* All factors of the potential are doubles and so is the result, but not every product on the way. */
+static void test_potential_of_large_factors(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 1, 1);
+	const double force = 0x1p398;
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force);
+	batch.friction.mu_s = batch.friction.mu_k = 0x1p398;
+	batch.friction.eps_v = 0x1p-900;
+	const struct result r = evaluate(&batch, (double[]){0, 0x1p-502, 0}); /* 2^398 eps_v */
+	assert_ok(r.code);
+	assert_bits(r.potential, 0x1p294);
+	assert_bits(r.gradient[1], 0x1p796);
+}
+
+static void test_speed_ratio_out_of_range(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 2, 2);
+	batch.friction.eps_v = 1e-300;
+	struct result r = evaluate(&batch, (double[]){3e200, 4e200, 0, 5e-324, 0, 0});
+	assert_ok(r.code);
+	assert_near(r.gradient[0], 0.6, 1e-15);
+	assert_near(r.gradient[3] / 5e-324, 2e300, 1e287);
+	assert_near(r.potential / 5e200, 1, 1e-15);
+	batch.friction.eps_v = 1e300;
+	r = evaluate(&batch, (double[]){3e-200, 4e-200, 0, 0, 0, 0});
+	assert_ok(r.code);
+	assert_near(r.gradient[1], 0, 1e-300); /* 8e-500 */
+	assert_near(r.potential / (2e300 / 3), 1, 1e-15);
+}
+
+/* |u| / eps_v is 1e-330 here, which a double takes for 0; the force is 1e-210. */
+static void test_speed_ratio_that_underflows(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 1, 1);
+	const double force = 1e120;
+	batch.friction.eps_v = 1e150;
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force);
+	const struct result r = evaluate(&batch, (double[]){0, 1e-180, 0});
+	assert_ok(r.code);
+	assert_near(r.gradient[1] / 1e-210, 1, 1e-15);
+}
+
+/* A large given basis brings back what a small ellipse or a small normal force has taken below the doubles. */
+static void test_basis_of_any_size(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 1, 1);
+	const double basis[6] = {1, 0, 0, 0x1p700, 0, 0}, force = 0x1p-600, ellipse[2] = {0x1p-50, 0x1p-600};
+	batch.groups[FRIC_PLANE_VERTEX].tangent_basis = one_value(basis);
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force);
+	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = one_value(ellipse);
+	struct result r = evaluate(&batch, (double[]){0, 8, 0}); /* slides: slip 2^103, force 2^-601 2^-600 2^700 */
+	assert_ok(r.code);
+	assert_bits(r.gradient[0], 0);
+	assert_bits(r.gradient[1], 0x1p-501);
+	const double smallest = 0x1p-1074; /* a force of 3/4 of that, were it a double */
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&smallest);
+	batch.friction.mu_s = batch.friction.mu_k = 0.75;
+	r = evaluate(&batch, (double[]){0, 8, 0});
+	assert_ok(r.code);
+	assert_bits(r.gradient[1], 0.75 * 0x1p-974);
+}
+
+static struct fric_batch skipped_pair(void)
+{
+	static const double positions[12] = {1, 2, 3, 1, 2, 3, 5, 0, 0, 6, 0, 0};
+	static const int32_t pairs[] = {0, 1, 2, 3};
+	struct fric_batch batch = {.dim = 3, .n_vertices = 4, .positions = positions, .skip_degenerate = true};
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5};
+	batch.groups[FRIC_VERTEX_VERTEX] =
+		(struct fric_group){.n = 2, .vertices = pairs, .normal_force = {&force_of_two, 0}};
+	return batch;
+}
+
+static void test_skipped_contacts_do_nothing(void **state)
+{
+	(void)state;
+	const struct fric_batch batch = skipped_pair();
+	const struct result r = evaluate(&batch, (double[]){9, 8, 7, -1, 2, 5, 0, 2, 0, 0, 0, 0});
+	assert_ok(r.code);
+	assert_near(r.potential, 2, 1e-15);
+	assert_all_near(r.gradient, ((double[]){0, 0, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0}), 12, 1e-15);
+}
+
+/* Its relative velocity overflows, which does not matter: it is skipped. */
+static void test_skipped_contacts_cannot_overflow(void **state)
+{
+	(void)state;
+	const struct fric_batch batch = skipped_pair();
+	const struct result r = evaluate(&batch, (double[]){1.7e308, 0, 0, -1.7e308, 0, 0, 0, 2, 0, 0, 0, 0});
+	assert_ok(r.code);
+	assert_near(r.potential, 2, 1e-15);
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	const struct fric_batch batch = corner_batch();
+	struct fric_contacts *c = prepared(&batch);
+	atomic_bool stop = true;
+	const struct fric_context context = {.n_threads = 1, .stop = &stop};
+	const double v[24] = {0};
+	double potential, gradient[24];
+	struct fric_error error;
+	assert_code(fric_evaluate(&context, c, v, &potential, gradient, &error), FRIC_E_STOPPED);
+	assert_code(error.code, FRIC_E_STOPPED);
+	assert_int_equal(error.contact, -1);
+	fric_contacts_free(c);
+}
+
+/* Kernels that raise the flag on the way. */
+static struct {
+	const struct fric_kernels *kernels;
+	atomic_int calls_left;
+	atomic_bool stop;
+} stopper;
+
+static void force_then_stop(struct kernel_block *block)
+{
+	stopper.kernels->force(block);
+	if (atomic_fetch_sub(&stopper.calls_left, 1) == 1)
+		atomic_store(&stopper.stop, true);
+}
+
+/* Raised whenever it likes: a result is whole or none. */
+static void test_stop_on_the_way(void **state)
+{
+	(void)state;
+	enum { N = 40000 };
+	int32_t *vertices = malloc(N * sizeof(*vertices));
+	double *v = malloc(9 * N * sizeof(*v)), *expected = v + 3 * N, *gradient = v + 6 * N;
+	for (int i = 0; i < N; i++)
+		vertices[i] = i;
+	for (int i = 0; i < 3 * N; i++)
+		v[i] = sin(i);
+	const struct fric_batch batch = floor_batch(vertices, N, N);
+	struct fric_contacts *c = prepared(&batch);
+	struct fric_error error;
+	double whole, potential;
+	int stopped = 0, finished = 0;
+	assert_ok(fric_evaluate(&serial, c, v, &whole, expected, &error));
+	stopper.kernels = fric_kernels_find("baseline");
+	struct fric_kernels kernels = *stopper.kernels;
+	kernels.force = force_then_stop;
+	for (int calls = 1; calls < N / FRIC_BLOCK + 2; calls += 3) {
+		const struct fric_context context = {.n_threads = 1 + calls % 3, .parallel_from = 1, .stop = &stopper.stop,
+		                                     .kernels = &kernels};
+		atomic_store(&stopper.calls_left, calls);
+		atomic_store(&stopper.stop, false);
+		const enum fric_code code = fric_evaluate(&context, c, v, &potential, gradient, &error);
+		stopped += code == FRIC_E_STOPPED;
+		finished += code == FRIC_OK;
+		if (code == FRIC_OK && (potential != whole || memcmp(gradient, expected, 3 * N * sizeof(*v)) != 0))
+			fail_msg("stopped at call %d: a result that is not whole", calls);
+	}
+	assert_true(stopped > 0 && stopped + finished == (N / FRIC_BLOCK + 3) / 3);
+	fric_contacts_free(c);
+	free(vertices);
+	free(v);
+}
+
+/* The matchstick: direction (0.6, 0.8) of the slip. */
+static void test_matchstick(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 1, 1);
+	struct fric_group *g = &batch.groups[FRIC_PLANE_VERTEX];
+	const double s[2] = {1, 0.5}, k[2] = {0.2, 0.4}, none[2] = {0, 0};
+	struct fric_error error;
+	double v[3] = {3, 4, 9};
+	g->mu_s_aniso = one_value(s);
+	g->mu_k_aniso = one_value(k);
+	batch.friction.mu_s = 0.9;
+	batch.friction.mu_k = 0.8;
+	struct fric_contacts *c = prepared(&batch);
+	assert_bits(*column_at(c->effective_mu_s, 0), 0.9); /* not chosen yet */
+	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
+	assert_near(*column_at(c->effective_mu_s, 0), sqrt(0.36 + 0.16), 2e-16);
+	assert_near(*column_at(c->effective_mu_k, 0), sqrt(0.0144 + 0.1024), 2e-16);
+	assert_bits(*column_at(c->mu_s, 0), 0.9);
+	assert_bits(*column_at(c->mu_k, 0), 0.8);
+	v[0] = v[1] = 0;
+	assert_ok(fric_choose_matchstick(&serial, c, v, &error)); /* (1, 0) */
+	assert_bits(*column_at(c->effective_mu_s, 0), 1);
+	assert_bits(*column_at(c->effective_mu_k, 0), 0.2);
+	fric_contacts_free(c);
+	g->mu_s_aniso = one_value(none); /* falls back to the scalar of its own kind */
+	c = prepared(&batch);
+	v[0] = 1;
+	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
+	assert_bits(*column_at(c->effective_mu_s, 0), 0.9);
+	assert_bits(*column_at(c->effective_mu_k, 0), 0.2);
+	fric_contacts_free(c);
+	g->mu_s_aniso = one_value(s);
+	g->mu_k_aniso = one_value(none);
+	c = prepared(&batch);
+	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
+	assert_near(*column_at(c->effective_mu_s, 0), 1, 1e-15);
+	assert_bits(*column_at(c->effective_mu_k, 0), 0.8);
+	fric_contacts_free(c);
+	g->mu_k_aniso = one_value(k);
+	g->mu_s_aniso.data = NULL; /* mu_k_aniso alone */
+	c = prepared(&batch);
+	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
+	assert_bits(*column_at(c->effective_mu_s, 0), 0.9);
+	assert_bits(*column_at(c->effective_mu_k, 0), 0.2);
+	fric_contacts_free(c);
+}
+
+/* One axis of zero is not an empty ellipse. */
+static void test_half_an_ellipse(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 1, 1);
+	const double s[2] = {1, 0};
+	struct fric_error error;
+	batch.groups[FRIC_PLANE_VERTEX].mu_s_aniso = one_value(s);
+	struct fric_contacts *c = prepared(&batch);
+	assert_ok(fric_choose_matchstick(&serial, c, (double[]){0, 1, 0}, &error));
+	assert_bits(*column_at(c->effective_mu_s, 0), 0);
+	fric_contacts_free(c);
+}
+
+/* Below 1e-10 eps_v there is no direction; mu_aniso scales the slip first. */
+static void test_matchstick_threshold(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 2, 2);
+	const double s[2] = {1, 0.5}, aniso[4] = {1, 1, 1, 2}, eps[] = {1e-3, 1e-200, 1, 1e200};
+	struct fric_error error;
+	batch.groups[FRIC_PLANE_VERTEX].mu_s_aniso = one_value(s);
+	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = (struct fric_values){aniso, 2};
+	for (int i = 0; i < 4; i++) {
+		batch.friction.eps_v = eps[i];
+		struct fric_contacts *c = prepared(&batch);
+		const double below = 0.99e-10 * eps[i], above = 1.01e-10 * eps[i];
+		assert_ok(fric_choose_matchstick(&serial, c, (double[]){0, below, 0, 0, below / 2, 0}, &error));
+		assert_bits(*column_at(c->effective_mu_s, 0), 1);
+		assert_bits(*column_at(c->effective_mu_s, 1), 1);
+		assert_ok(fric_choose_matchstick(&serial, c, (double[]){0, above, 0, 0, above / 2, 0}, &error));
+		assert_bits(*column_at(c->effective_mu_s, 0), 0.5);
+		assert_bits(*column_at(c->effective_mu_s, 1), 0.5);
+		fric_contacts_free(c);
+	}
+}
+
+static void test_matchstick_faults(void **state)
+{
+	(void)state;
+	struct fric_batch batch = skipped_pair();
+	const double s[2] = {1, 0.5};
+	struct fric_error error;
+	batch.groups[FRIC_VERTEX_VERTEX].mu_s_aniso = one_value(s);
+	struct fric_contacts *c = prepared(&batch);
+	const double v[12] = {1, 2, 3, 4, 5, 6, 0, 1.7e308, 0, 0, -1.7e308, 0};
+	assert_code(fric_choose_matchstick(&serial, c, v, &error), FRIC_E_NOT_FINITE);
+	assert_int_equal(error.contact, 1);
+	atomic_bool stop = true;
+	assert_code(fric_choose_matchstick(&(struct fric_context){.n_threads = 1, .stop = &stop}, c, v, &error),
+	            FRIC_E_STOPPED);
+	fric_contacts_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sliding),
+		cmocka_unit_test(test_sticking),
+		cmocka_unit_test(test_at_rest),
+		cmocka_unit_test(test_stencils),
+		cmocka_unit_test(test_velocity_scaling),
+		cmocka_unit_test(test_weights_add_up),
+		cmocka_unit_test(test_either_may_be_absent),
+		cmocka_unit_test(test_no_contacts),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_overflow_of_one_result),
+		cmocka_unit_test(test_overflow_of_a_sum),
+		cmocka_unit_test(test_overflow_by_scaling),
+		cmocka_unit_test(test_overflow_by_a_weight),
+		cmocka_unit_test(test_products_out_of_range),
+		cmocka_unit_test(test_potential_of_large_factors),
+		cmocka_unit_test(test_speed_ratio_out_of_range),
+		cmocka_unit_test(test_speed_ratio_that_underflows),
+		cmocka_unit_test(test_basis_of_any_size),
+		cmocka_unit_test(test_skipped_contacts_do_nothing),
+		cmocka_unit_test(test_skipped_contacts_cannot_overflow),
+		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_stop_on_the_way),
+		cmocka_unit_test(test_matchstick),
+		cmocka_unit_test(test_half_an_ellipse),
+		cmocka_unit_test(test_matchstick_threshold),
+		cmocka_unit_test(test_matchstick_faults),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

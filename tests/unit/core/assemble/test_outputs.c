@@ -1,0 +1,212 @@
+#include "tests/unit/core/batches.h"
+
+#include "core/contacts/contacts.h"
+
+static const int32_t vertices[4] = {0, 1, 2, 3};
+
+/* Rows of one output of the plane contacts. */
+static void get(const struct fric_contacts *c, const double *v, enum fric_output output, double *out)
+{
+	struct fric_error error;
+	assert_ok(fric_contact_output(&serial, c, v, FRIC_PLANE_VERTEX, output, out, &error));
+}
+
+/* Basis x^, y^; eps_v 1, mu 0.5, normal force 2; vertices: at rest, sticking, at eps_v, sliding. */
+static const double velocities[12] = {0, 0, 9, 0.5, 0, 0, 0, -1, 0, 3, 4, 1};
+
+static void test_values(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(vertices, 4, 4);
+	const double weights[] = {1, 2, -1, 1};
+	batch.groups[FRIC_PLANE_VERTEX].weight = (struct fric_values){weights, 1};
+	struct fric_contacts *c = prepared(&batch);
+	double out[24];
+	get(c, velocities, FRIC_OUT_POTENTIAL, out);
+	assert_all_near(out, ((double[]){1 / 3., 2 * (1 / 3. + 0.25 - 0.125 / 3), -1, 5}), 4, 1e-15);
+	get(c, velocities, FRIC_OUT_TANGENTIAL_VELOCITY, out);
+	assert_all_near(out, ((double[]){0, 0, 0.5, 0, 0, -1, 3, 4}), 8, 0);
+	get(c, velocities, FRIC_OUT_STATUS, out);
+	assert_all_bits(out, ((double[]){0, 0, 1, 1}), 4);
+	get(c, velocities, FRIC_OUT_SLIP_RATIO, out);
+	assert_all_bits(out, ((double[]){0, 0.5, 1, 5}), 4);
+	batch.friction.mu_s = batch.friction.mu_k = 1e-200; /* another way to compute, the same thresholds */
+	struct fric_contacts *extreme = prepared(&batch);
+	get(extreme, velocities, FRIC_OUT_STATUS, out);
+	assert_all_bits(out, ((double[]){0, 0, 1, 1}), 4);
+	get(extreme, velocities, FRIC_OUT_SLIP_RATIO, out);
+	assert_all_bits(out, ((double[]){0, 0.5, 1, 5}), 4);
+	fric_contacts_free(extreme);
+	get(c, velocities, FRIC_OUT_NORMAL_FORCE, out);
+	assert_all_bits(out, ((double[]){2, 2, 2, 2}), 4); /* without the weight */
+	get(c, velocities, FRIC_OUT_MU_S, out);
+	assert_all_bits(out, ((double[]){0.5, 0.5, 0.5, 0.5}), 4);
+	get(c, velocities, FRIC_OUT_TANGENT_BASIS, out);
+	for (int i = 0; i < 4; i++)
+		assert_all_near(out + 6 * i, ((double[]){1, 0, 0, 1, 0, 0}), 6, 0);
+	fric_contacts_free(c);
+}
+
+/* status: 0 for |u| < eps_v, 1 from there on, whatever rounding does to |u| / eps_v. */
+static void test_status_at_eps_v(void **state)
+{
+	(void)state;
+	const double up[3] = {0, 0, 1}, flat[2] = {0, 1};
+	for (int i = 1; i <= 1000; i++)
+		for (int dim = 2; dim <= 3; dim++) {
+			const double eps = i * 1e-3, below = nextafter(eps, 0), above = nextafter(eps, 2);
+			const double in_space[12] = {below, 0, 0, -eps, 0, 0, above, 0, 0, 0, 0, 0};
+			const double in_plane[8] = {below, 0, -eps, 0, above, 0, 0, 0};
+			struct fric_batch batch = floor_batch(vertices, 4, 4);
+			double out[4];
+			batch.dim = dim;
+			batch.friction.eps_v = eps;
+			batch.groups[FRIC_PLANE_VERTEX].plane_normal = one_value(dim == 3 ? up : flat);
+			struct fric_contacts *c = prepared(&batch);
+			get(c, dim == 3 ? in_space : in_plane, FRIC_OUT_STATUS, out);
+			assert_all_bits(out, ((double[]){0, 1, 1, 0}), 4);
+			fric_contacts_free(c);
+		}
+}
+
+/* The velocity is told as it is, the ratio after scaling. */
+static void test_velocity_scaling(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(vertices, 4, 4);
+	const double aniso[2] = {2, 0.25};
+	double out[8];
+	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = one_value(aniso);
+	struct fric_contacts *c = prepared(&batch);
+	get(c, velocities, FRIC_OUT_TANGENTIAL_VELOCITY, out);
+	assert_all_near(out, ((double[]){0, 0, 0.5, 0, 0, -1, 3, 4}), 8, 0);
+	get(c, velocities, FRIC_OUT_SLIP_RATIO, out);
+	assert_all_near(out, ((double[]){0, 1, 0.25, sqrt(37)}), 4, 1e-15);
+	get(c, velocities, FRIC_OUT_STATUS, out);
+	assert_all_bits(out, ((double[]){0, 1, 0, 1}), 4);
+	fric_contacts_free(c);
+}
+
+static void test_geometry(void **state)
+{
+	(void)state;
+	const struct fric_batch batch = corner_batch();
+	struct fric_contacts *c = prepared(&batch);
+	struct fric_error error;
+	const double v[24] = {0}, points[5][2] = {{0}, {0.25}, {0.25, 0.25}, {0.25, 0.5}, {0}};
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		double out[2] = {0, 0}, distance;
+		const bool has = fric_has_output(c, type, FRIC_OUT_CLOSEST_POINT);
+		assert_int_equal(has, type != FRIC_VERTEX_VERTEX && type != FRIC_PLANE_VERTEX);
+		if (has)
+			assert_ok(fric_contact_output(&serial, c, v, type, FRIC_OUT_CLOSEST_POINT, out, &error));
+		assert_all_bits(out, points[type], 2);
+		assert_true(fric_has_output(c, type, FRIC_OUT_DISTANCE));
+		assert_ok(fric_contact_output(&serial, c, v, type, FRIC_OUT_DISTANCE, &distance, &error));
+		assert_near(distance, c->distance[type], 0);
+		for (enum fric_output output = FRIC_OUT_POTENTIAL; output <= FRIC_OUT_NORMAL_FORCE; output++)
+			assert_true(fric_has_output(c, type, output));
+	}
+	fric_contacts_free(c);
+}
+
+/* A plane without an origin, or vertices without positions, have no distance. */
+static void test_plane_distance_is_optional(void **state)
+{
+	(void)state;
+	struct fric_batch batch = corner_batch();
+	batch.groups[FRIC_PLANE_VERTEX].plane_origin.data = NULL;
+	struct fric_contacts *c = prepared(&batch);
+	assert_false(fric_has_output(c, FRIC_PLANE_VERTEX, FRIC_OUT_DISTANCE));
+	assert_true(fric_has_output(c, FRIC_EDGE_EDGE, FRIC_OUT_DISTANCE));
+	fric_contacts_free(c);
+	batch = floor_batch(vertices, 4, 4);
+	batch.groups[FRIC_PLANE_VERTEX].plane_origin = one_value(velocities);
+	c = prepared(&batch);
+	assert_false(fric_has_output(c, FRIC_PLANE_VERTEX, FRIC_OUT_DISTANCE));
+	fric_contacts_free(c);
+}
+
+static void test_two_dimensions(void **state)
+{
+	(void)state;
+	const double positions[6] = {1, 1, 0, 0, 4, 0}, v[6] = {-3, 1, 0, 0, 0, 0}, force = 2;
+	const int32_t stencil[3] = {0, 1, 2};
+	struct fric_batch batch = {.dim = 2, .n_vertices = 3, .positions = positions};
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5};
+	batch.groups[FRIC_EDGE_VERTEX] = (struct fric_group){.n = 1, .vertices = stencil, .normal_force = {&force, 0}};
+	struct fric_contacts *c = prepared(&batch);
+	struct fric_error error;
+	double out[2] = {NAN, NAN};
+	assert_ok(fric_contact_output(&serial, c, v, FRIC_EDGE_VERTEX, FRIC_OUT_TANGENTIAL_VELOCITY, out, &error));
+	assert_bits(out[0], -3);
+	assert_true(isnan(out[1]));
+	assert_ok(fric_contact_output(&serial, c, v, FRIC_EDGE_VERTEX, FRIC_OUT_TANGENT_BASIS, out, &error));
+	assert_all_bits(out, ((double[]){1, 0}), 2);
+	assert_ok(fric_contact_output(&serial, c, v, FRIC_EDGE_VERTEX, FRIC_OUT_CLOSEST_POINT, out, &error));
+	assert_bits(out[0], 0.25);
+	fric_contacts_free(c);
+}
+
+static void test_skipped(void **state)
+{
+	(void)state;
+	struct fric_batch batch = corner_batch();
+	double positions[24], v[24];
+	memcpy(positions, corner_positions, sizeof(positions));
+	positions[6 * 3] = 8, positions[6 * 3 + 1] = 0; /* collapsed triangle */
+	batch.positions = positions;
+	batch.skip_degenerate = true;
+	for (int i = 0; i < 24; i++)
+		v[i] = 3 + i % 5;
+	struct fric_contacts *c = prepared(&batch);
+	assert_code(fric_skipped(c, FRIC_FACE_VERTEX, 0), FRIC_E_COLLAPSED_TRIANGLE);
+	assert_int_equal(fric_n_skipped(c), 1);
+	for (enum fric_output output = 0; output < FRIC_N_OUTPUTS; output++) {
+		double out[6] = {0};
+		struct fric_error error;
+		assert_ok(fric_contact_output(&serial, c, v, FRIC_FACE_VERTEX, output, out, &error));
+		for (int i = 0; i < 6; i++)
+			assert_near(out[i], output == FRIC_OUT_STATUS && i == 0 ? 2 : 0, 0);
+	}
+	double weights[4];
+	assert_int_equal(fric_stencil_weights(&serial, c, FRIC_FACE_VERTEX, weights, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
+	assert_all_near(weights, ((double[4]){0}), 4, 0);
+	fric_contacts_free(c);
+}
+
+static void test_faults(void **state)
+{
+	(void)state;
+	struct fric_batch batch = corner_batch();
+	struct fric_error error;
+	double v[24] = {0}, out[2];
+	v[7 * 3] = 1e200;
+	batch.friction.eps_v = 1e-200;
+	struct fric_contacts *c = prepared(&batch);
+	/* The ratio 1e400 is not a double, the potential is. */
+	assert_code(fric_contact_output(&serial, c, v, FRIC_FACE_VERTEX, FRIC_OUT_SLIP_RATIO, out, &error),
+	            FRIC_E_NOT_FINITE);
+	assert_int_equal(error.group, FRIC_FACE_VERTEX);
+	assert_int_equal(error.contact, 0);
+	assert_ok(fric_contact_output(&serial, c, v, FRIC_FACE_VERTEX, FRIC_OUT_POTENTIAL, out, &error));
+	assert_near(out[0] / (2 * 0.25 * 1e200), 1, 1e-15);
+	assert_ok(fric_contact_output(&serial, c, v, FRIC_FACE_VERTEX, FRIC_OUT_STATUS, out, &error));
+	assert_bits(out[0], 1);
+	atomic_bool stop = true;
+	assert_code(fric_contact_output(&(struct fric_context){.n_threads = 1, .stop = &stop}, c, v, FRIC_FACE_VERTEX,
+	                                FRIC_OUT_STATUS, out, &error), FRIC_E_STOPPED);
+	fric_contacts_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_status_at_eps_v),
+		cmocka_unit_test(test_values),         cmocka_unit_test(test_velocity_scaling),
+		cmocka_unit_test(test_geometry),       cmocka_unit_test(test_plane_distance_is_optional),
+		cmocka_unit_test(test_two_dimensions), cmocka_unit_test(test_skipped),
+		cmocka_unit_test(test_faults),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* Every allocation fails in turn. The sources are included with their allocators replaced; the library's own objects
+ * of these files are then not linked. AddressSanitizer sees what a failure leaks. */
+#include <stdlib.h>
+
+static int n_before_failure; /* allocations that succeed */
+
+static int fails(void)
+{
+	return n_before_failure-- == 0;
+}
+
+static void *failing_malloc(size_t size)
+{
+	return fails() ? NULL : malloc(size);
+}
+
+static void *failing_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : calloc(n, size);
+}
+
+static void *failing_aligned_alloc(size_t alignment, size_t size)
+{
+	return fails() ? NULL : aligned_alloc(alignment, size);
+}
+
+#define malloc failing_malloc
+#define calloc failing_calloc
+#define aligned_alloc failing_aligned_alloc
+#include "core/assemble/pattern.c"
+#include "core/assemble/evaluate.c"
+#include "core/prepare/prepare.c"
+#undef malloc
+#undef calloc
+#undef aligned_alloc
+
+#include "tests/unit/core/batches.h"
+
+enum { PLENTY = 1000 };
+
+static struct fric_contacts *corner_contacts(void)
+{
+	const struct fric_batch batch = corner_batch();
+	n_before_failure = PLENTY;
+	return prepared(&batch);
+}
+
+static void test_prepare(void **state)
+{
+	(void)state;
+	const struct fric_batch batch = corner_batch();
+	for (int n = 0;; n++) {
+		struct fric_contacts *c;
+		struct fric_error error;
+		n_before_failure = n;
+		const enum fric_code code = fric_prepare(&serial, &batch, &c, &error);
+		if (code == FRIC_OK) {
+			fric_contacts_free(c);
+			assert_true(n >= 2);
+			return;
+		}
+		assert_code(code, FRIC_E_MEMORY);
+		assert_code(error.code, FRIC_E_MEMORY);
+		assert_int_equal(error.contact, -1);
+		assert_null(c);
+	}
+}
+
+static void test_evaluate(void **state)
+{
+	(void)state;
+	struct fric_contacts *c = corner_contacts();
+	const double v[24] = {0};
+	double potential, gradient[24];
+	struct fric_error error;
+	enum fric_code code = FRIC_E_MEMORY;
+	int n = -1;
+	while (code == FRIC_E_MEMORY) {
+		n_before_failure = ++n;
+		code = fric_evaluate(&serial, c, v, &potential, gradient, &error);
+		assert_code(error.code, FRIC_E_MEMORY);
+	}
+	assert_ok(code);
+	assert_true(n >= 1);
+	fric_contacts_free(c);
+}
+
+static void test_pattern(void **state)
+{
+	(void)state;
+	struct fric_contacts *c = corner_contacts();
+	struct fric_pattern *p;
+	struct fric_error error;
+	enum fric_code code = FRIC_E_MEMORY;
+	int n = -1;
+	while (code == FRIC_E_MEMORY) {
+		n_before_failure = ++n;
+		code = fric_pattern_create(&serial, c, FRIC_FULL, &p, &error);
+		assert_true(code == FRIC_OK || p == NULL);
+		assert_code(error.code, FRIC_E_MEMORY);
+	}
+	assert_ok(code);
+	assert_true(n >= 4);
+	fric_pattern_free(p);
+	fric_contacts_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_prepare), cmocka_unit_test(test_evaluate), cmocka_unit_test(test_pattern)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

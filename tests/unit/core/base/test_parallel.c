@@ -1,0 +1,302 @@
+#include "core/base/parallel.h"
+
+#include <sched.h>
+
+#include "core/contacts/contacts.h"
+#include "tests/unit/core/check.h"
+
+enum { MANY = 20 * FRIC_CHUNK + 17 };
+static const int thread_counts[] = {1, 2, 3, 4, 8};
+
+struct record {
+	int visits[MANY];
+	size_t first_fault[4];
+	int n_faults;
+};
+
+static void visit(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	struct record *r = task;
+	assert_true(begin == chunk * FRIC_CHUNK && begin < end && end <= begin + FRIC_CHUNK);
+	for (size_t i = begin; i < end; i++) {
+		r->visits[i]++;
+		for (int f = 0; f < r->n_faults; f++)
+			if (r->first_fault[f] == i) {
+				*fault = (struct fault){FRIC_E_PENETRATION, i};
+				return;
+			}
+	}
+}
+
+static void test_every_item_once(void **state)
+{
+	(void)state;
+	static struct record record;
+	const size_t sizes[] = {0, 1, FRIC_CHUNK - 1, FRIC_CHUNK, FRIC_CHUNK + 1, 3 * FRIC_CHUNK, MANY};
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+			const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
+			memset(&record, 0, sizeof(record));
+			assert_ok(parallel_chunks(&context, sizes[s], visit, &record).code);
+			for (size_t i = 0; i < MANY; i++)
+				assert_int_equal(record.visits[i], i < sizes[s]);
+		}
+}
+
+static void test_lowest_fault_wins(void **state)
+{
+	(void)state;
+	static struct record record;
+	const size_t faults[][4] = {{17 * FRIC_CHUNK + 3, 9 * FRIC_CHUNK, 9 * FRIC_CHUNK + 1, MANY - 1},
+	                            {5, 4, 2000, 6},
+	                            {MANY - 1, MANY - 2, MANY - 1, MANY - 1},
+	                            {0, MANY - 1, 1, 2}};
+	const size_t lowest[] = {9 * FRIC_CHUNK, 4, MANY - 2, 0};
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
+		for (int i = 0; i < 4; i++) {
+			const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
+			memset(&record, 0, sizeof(record));
+			record.n_faults = 4;
+			memcpy(record.first_fault, faults[i], sizeof(faults[i]));
+			const struct fault fault = parallel_chunks(&context, MANY, visit, &record);
+			assert_code(fault.code, FRIC_E_PENETRATION);
+			assert_int_equal(fault.position, lowest[i]);
+		}
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	static struct record record;
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
+		atomic_bool stop = true;
+		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &stop};
+		memset(&record, 0, sizeof(record));
+		assert_code(parallel_chunks(&context, MANY, visit, &record).code, FRIC_E_STOPPED);
+		for (size_t i = 0; i < MANY; i++)
+			assert_int_equal(record.visits[i], 0);
+		atomic_store(&stop, false);
+		assert_ok(parallel_chunks(&context, MANY, visit, &record).code);
+	}
+}
+
+/* Raised by the first chunk, while others are under way: no thread begins another. */
+struct halting {
+	atomic_bool stop;
+	atomic_int begun;
+};
+
+static void halt(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	struct halting *h = task;
+	(void)begin;
+	(void)end;
+	(void)fault;
+	atomic_fetch_add(&h->begun, 1);
+	if (chunk == 0)
+		atomic_store(&h->stop, true);
+	while (!atomic_load(&h->stop))
+		sched_yield();
+}
+
+static void test_stop_on_the_way(void **state)
+{
+	(void)state;
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
+		struct halting h = {false, 0};
+		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &h.stop};
+		assert_code(parallel_chunks(&context, MANY, halt, &h).code, FRIC_E_STOPPED);
+		assert_in_range(atomic_load(&h.begun), 1, thread_counts[t]);
+	}
+}
+
+/* The pieces of three phases: none begins before the one before it is done. */
+enum { N_PIECES = 37 };
+
+struct sequence {
+	atomic_int done[3];
+	atomic_bool disorder;
+	size_t fault_at; /* piece of the second phase */
+};
+
+static void step(struct sequence *s, int phase, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	if (phase > 0 && atomic_load(&s->done[phase - 1]) != N_PIECES)
+		atomic_store(&s->disorder, true);
+	if (begin != piece * 10 || end != begin + (piece == N_PIECES - 1 ? 3 : 10))
+		atomic_store(&s->disorder, true);
+	if (phase == 1 && piece >= s->fault_at)
+		*fault = (struct fault){FRIC_E_PENETRATION, 1000 - piece};
+	atomic_fetch_add(&s->done[phase], 1);
+}
+
+static void step_0(void *task, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	step(task, 0, piece, begin, end, fault);
+}
+
+static void step_1(void *task, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	step(task, 1, piece, begin, end, fault);
+}
+
+static void step_2(void *task, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	step(task, 2, piece, begin, end, fault);
+}
+
+static void test_phases(void **state)
+{
+	(void)state;
+	const struct phase phases[] = {{step_0, 363, 10, true, NULL}, {step_1, 363, 10, false, NULL}, {step_2, 363, 10, true, NULL}};
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
+		for (int again = 0; again < 20; again++) {
+			const struct fric_context context = {.n_threads = 1};
+			struct sequence s = {.fault_at = SIZE_MAX};
+			assert_ok(parallel_phases(&context, thread_counts[t], phases, 3, &s).code);
+			for (int p = 0; p < 3; p++)
+				assert_int_equal(atomic_load(&s.done[p]), N_PIECES);
+			assert_false(atomic_load(&s.disorder));
+			struct sequence faulty = {.fault_at = 20}; /* positions descend: every piece has to be looked at */
+			const struct fault fault = parallel_phases(&context, thread_counts[t], phases, 3, &faulty);
+			assert_code(fault.code, FRIC_E_PENETRATION);
+			assert_int_equal(fault.position, 1000 - (N_PIECES - 1));
+			assert_int_equal(atomic_load(&faulty.done[1]), N_PIECES);
+			assert_int_equal(atomic_load(&faulty.done[2]), 0);
+		}
+}
+
+/* Every contact once, whatever the groups and the mesh; of several faults the lowest. */
+static void check_contacts(const struct fric_contacts *c, int n_threads)
+{
+	static struct record record;
+	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
+	memset(&record, 0, sizeof(record));
+	assert_ok(parallel_contacts(&context, c, visit, &record).code);
+	for (size_t i = 0; i < MANY; i++)
+		assert_int_equal(record.visits[i], i < c->n);
+	if (c->n < MANY)
+		return;
+	memset(&record, 0, sizeof(record));
+	record.n_faults = 3;
+	record.first_fault[0] = MANY - 1;
+	record.first_fault[1] = 3 * FRIC_CHUNK + 5;
+	record.first_fault[2] = 12 * FRIC_CHUNK;
+	const struct fault fault = parallel_contacts(&context, c, visit, &record);
+	assert_code(fault.code, FRIC_E_PENETRATION);
+	assert_int_equal(fault.position, record.first_fault[1]);
+}
+
+static void test_contacts(void **state)
+{
+	(void)state;
+	const size_t starts[][FRIC_N_TYPES + 1] = {{0, 1, 900, 9000, MANY, MANY}, {0, 0, 0, MANY, MANY, MANY},
+	                                           {0, 2048, 2049, 2050, 2051, 2052}, {0, 0, 0, 0, 0, 0},
+	                                           {0, 5 * FRIC_CHUNK, 9 * FRIC_CHUNK, 9 * FRIC_CHUNK, 9 * FRIC_CHUNK, MANY}};
+	const size_t meshes[] = {1000, 1000000};
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
+		for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+			for (size_t m = 0; m < 2; m++) {
+				struct fric_contacts c = {.dim = 3, .n = starts[i][FRIC_N_TYPES], .n_vertices = meshes[m]};
+				memcpy(c.start, starts[i], sizeof(c.start));
+				check_contacts(&c, thread_counts[t]);
+			}
+}
+
+struct visited {
+	size_t chunks[16], n;
+};
+
+static void note_chunk(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	struct visited *v = task;
+	(void)begin;
+	(void)end;
+	(void)fault;
+	v->chunks[v->n++] = chunk;
+}
+
+/* Groups of 4 and 8 chunks: on a large mesh two of the second for each of the first. */
+static void test_groups_advance_together(void **state)
+{
+	(void)state;
+	const size_t expected[2][12] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {0, 4, 5, 1, 6, 7, 2, 8, 9, 3, 10, 11}};
+	for (size_t large = 0; large < 2; large++) {
+		const size_t four = 4 * FRIC_CHUNK, twelve = 12 * FRIC_CHUNK;
+		const struct fric_contacts c = {.dim = 2, .n = twelve, .n_vertices = large ? 1000000 : 1000,
+		                                .start = {0, four, twelve, twelve, twelve, twelve}};
+		struct visited visited = {.n = 0};
+		assert_ok(parallel_contacts(&serial, &c, note_chunk, &visited).code);
+		assert_int_equal(visited.n, 12);
+		for (size_t i = 0; i < 12; i++)
+			assert_int_equal(visited.chunks[i], expected[large][i]);
+	}
+}
+
+static void test_team_size(void **state)
+{
+	(void)state;
+	const struct fric_context usual = {.n_threads = 3}, low = {.n_threads = 3, .parallel_from = 10};
+	assert_int_equal(team_size(&usual, 10), 1);
+	assert_int_equal(team_size(&usual, 1000000), 3);
+	assert_int_equal(team_size(&low, 9), 1);
+	assert_int_equal(team_size(&low, 10), 3);
+}
+
+static void count_part(void *task, int part, int n_parts)
+{
+	int *counts = task;
+	counts[part]++;
+	if (part == 0)
+		counts[8] = n_parts;
+}
+
+static void test_parts(void **state)
+{
+	(void)state;
+	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
+		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
+		int counts[9] = {0}, few[9] = {0};
+		parallel_parts(&context, MANY, count_part, counts);
+		parallel_parts(&context, 3, count_part, few);
+		for (int i = 0; i < 8; i++)
+			assert_int_equal(counts[i], i < thread_counts[t]);
+		assert_int_equal(counts[8], thread_counts[t]);
+		assert_int_equal(few[0], 1);
+		assert_int_equal(few[8], 1);
+	}
+}
+
+static void test_reports(void **state)
+{
+	(void)state;
+	struct fric_contacts contacts = {.n = 9, .start = {0, 2, 2, 5, 5, 9}};
+	struct fric_error error = {.contact = 77};
+	assert_ok(report_fault(&contacts, (struct fault){FRIC_OK, SIZE_MAX}, &error));
+	assert_int_equal(error.contact, 77); /* untouched */
+	const enum fric_type types[] = {FRIC_VERTEX_VERTEX, FRIC_VERTEX_VERTEX, FRIC_EDGE_EDGE,    FRIC_EDGE_EDGE,
+	                                FRIC_EDGE_EDGE,     FRIC_PLANE_VERTEX,  FRIC_PLANE_VERTEX, FRIC_PLANE_VERTEX};
+	const int64_t positions[] = {0, 1, 0, 1, 2, 0, 1, 2};
+	for (size_t i = 0; i < 8; i++) {
+		assert_code(report_fault(&contacts, (struct fault){FRIC_E_PENETRATION, i}, &error), FRIC_E_PENETRATION);
+		assert_code(error.code, FRIC_E_PENETRATION);
+		assert_int_equal(error.group, types[i]);
+		assert_int_equal(error.contact, positions[i]);
+	}
+	assert_code(report_fault(&contacts, (struct fault){FRIC_E_STOPPED, SIZE_MAX}, &error), FRIC_E_STOPPED);
+	assert_int_equal(error.contact, -1);
+	assert_code(report_code(FRIC_E_MEMORY, &error), FRIC_E_MEMORY);
+	assert_code(error.code, FRIC_E_MEMORY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_item_once), cmocka_unit_test(test_lowest_fault_wins),
+		cmocka_unit_test(test_stop),            cmocka_unit_test(test_stop_on_the_way),
+		cmocka_unit_test(test_parts),           cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_phases),          cmocka_unit_test(test_team_size),
+		cmocka_unit_test(test_contacts),        cmocka_unit_test(test_groups_advance_together),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

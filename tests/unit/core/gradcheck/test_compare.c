@@ -1,0 +1,480 @@
+/* fric_compare: right results agree wherever they are asked for; a wrong one is found, and where it is. */
+#include "core/gradcheck/compare.h"
+#include "core/gradcheck/differences.h"
+#include "core/fric.h"
+#include "core/fric_mollifier.h"
+#include "tests/property/scene.h"
+#include "tests/unit/core/batches.h"
+
+static double worst_of(const struct fric_agreement *a)
+{
+	return fmax(a->contacts, a->assembled);
+}
+
+static double worst_of_all(const struct fric_comparison *c)
+{
+	return fmax(worst_of(&c->of[FRIC_POTENTIAL]), fmax(worst_of(&c->of[FRIC_GRADIENT]), worst_of(&c->of[FRIC_HESSIAN])));
+}
+
+/* ---- differences ---- */
+
+/* Against the closed forms: here along one line, where f1 and f2 are first and second derivatives. */
+static void differences_are_derivatives(void **unused)
+{
+	static const double z[] = {1e-20, 1e-3, 0.3, 0.49, 0.51, 0.9, 0.999, 1.001, 2, 1e6};
+	(void)unused;
+	for (size_t i = 0; i < sizeof(z) / sizeof(*z); i++)
+		for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_QUADRATIC; t++) {
+			const double eps_v = 0.25, y = z[i] * eps_v;
+			const long double x[2] = {y, 0};
+			struct differences d;
+			differences_at(t, 0.7, 0.3, eps_v, 1, x, &d);
+			const double g1 = fric_smooth_mu_f1(y, 0.7, 0.3, eps_v, t), g2 = fric_smooth_mu_f2(y, 0.7, 0.3, eps_v, t);
+			assert_near(d.gradient[0], g1, 1e-15 * fmin(1, z[i]));
+			assert_near(d.hessian[0], g2 * eps_v, 2e-10);
+			assert_near(d.potential * eps_v, fric_smooth_mu_f0(y, 0.7, 0.3, eps_v, t), 1e-15 * fmax(1, z[i]));
+			differences_at(t, 0.7, 0.3, eps_v, 2, x, &d);
+			assert_near(d.hessian[2], z[i] > 0 ? g1 / z[i] : 1.4, 2e-10);
+			assert_near(d.hessian[1], 0, 1e-11);
+		}
+}
+
+/* ---- what is right ---- */
+
+static struct fric_comparison compare(const struct fric_context *context, const struct fric_contacts *c, const double *v)
+{
+	struct fric_comparison comparison;
+	struct fric_error error;
+	assert_ok(fric_compare(context, c, v, &comparison, &error));
+	return comparison;
+}
+
+static void random_batches_agree(void **unused)
+{
+	struct rng rng = {7};
+	double most = 0;
+	(void)unused;
+	for (int n = 0; n < 200; n++) {
+		struct scene s;
+		scene_create(&s, &rng, random_options(&rng, n % 2 ? 2 : 3));
+		struct fric_contacts *c = scene_contacts(&serial, &s);
+		const struct fric_comparison found = compare(&serial, c, s.velocities);
+		most = fmax(most, worst_of_all(&found));
+		assert_true(found.agrees);
+		assert_true(found.worst >= 0);
+		fric_contacts_free(c);
+		scene_free(&s);
+	}
+	assert_true(most < 1e-9);
+	assert_true(most > 0);
+}
+
+/* One contact; the slip is along the first axis or across both. */
+struct corner {
+	double eps_v, force, weight, mu_s, mu_k, aniso[2], velocity[3];
+	enum fric_transition transition;
+	int dim;
+};
+
+static double agreement_at(const struct corner *at)
+{
+	static const int32_t vertex = 0;
+	static const double flat[3] = {0, 1, 0}, up[3] = {0, 0, 1};
+	struct fric_batch batch = {.dim = at->dim, .n_vertices = 1};
+	batch.friction = (struct fric_friction){.eps_v = at->eps_v, .source = FRIC_MU_SCALAR, .mu_s = at->mu_s,
+	                                        .mu_k = at->mu_k, .transition = at->transition};
+	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){
+		.n = 1, .vertices = &vertex, .normal_force = {&at->force, 0}, .weight = {&at->weight, 0},
+		.mu_aniso = {at->aniso, 0}, .plane_normal = {at->dim == 3 ? up : flat, 0}};
+	struct fric_contacts *c;
+	struct fric_comparison found;
+	struct fric_error error;
+	assert_ok(fric_prepare(&serial, &batch, &c, &error));
+	const enum fric_code code = fric_compare(&serial, c, at->velocity, &found, &error);
+	fric_contacts_free(c);
+	if (code == FRIC_E_NOT_FINITE) /* beyond the doubles: nothing to compare */
+		return 0;
+	assert_code(code, FRIC_OK);
+	if (!found.agrees)
+		print_error("dim %d eps_v %g force %g weight %g mu %g %g velocity %a %a aniso %g %g: %g %g, %g %g, %g %g\n", at->dim, at->eps_v,
+		            at->force, at->weight, at->mu_s, at->mu_k, at->velocity[0], at->velocity[1], at->aniso[0],
+		            at->aniso[1], found.of[0].contacts, found.of[0].assembled, found.of[1].contacts,
+		            found.of[1].assembled, found.of[2].contacts, found.of[2].assembled);
+	assert_true(found.agrees);
+	return worst_of_all(&found);
+}
+
+#define EACH(i, list) (size_t i = 0; i < sizeof(list) / sizeof(*(list)); i++)
+
+/* Speeds at, just below and just above where the third derivative jumps; tiny, large and none. */
+static void agrees_at_the_corners_of_the_law(void **unused)
+{
+	static const double ratios[] = {0, 1e-320, 1e-300, 1e-30, 1e-12, 1e-11, 1e-6, 0.3, 0.5 - 1e-11, 0.5, 0.5 + 1e-16,
+	                                0.5 + 1e-11, 1 - 1e-6, 1 - 3e-11, 1 - 1e-12, 1 - 1e-16, 1, 1 + 3e-16, 1 + 1e-12,
+	                                1 + 3e-11, 1 + 5e-11, 1 + 7e-11, 1 + 1e-6, 2, 1e6, 1e300};
+	static const double eps[] = {1e-300, 1e-9, 1e-3, 1, 1e9, 1e300};
+	static const double mus[][2] = {{0.7, 0.3}, {0.3, 0.7}, {0.5, 0.5}, {1, 0}, {0, 1}, {1, 1e-20}, {1e-20, 1},
+	                                {1e-300, 1e-300}, {0, 0}, {1e200, 1}};
+	double most = 0;
+	(void)unused;
+	for EACH(r, ratios)
+		for EACH(e, eps)
+			for EACH(m, mus)
+				for (int how = 0; how < 8; how++) {
+					const double y = ratios[r] * eps[e];
+					struct corner at = {eps[e], 2, 1, mus[m][0], mus[m][1], {1, 1}, {y, 0, 0}, FRIC_CUBIC, how & 1 ? 2 : 3};
+					at.transition = how & 2 ? FRIC_QUADRATIC : FRIC_CUBIC;
+					if (how & 4)
+						at.velocity[0] = 0.6 * y, at.velocity[1] = 0.8 * y, at.velocity[2] = y;
+					if (isfinite(y))
+						most = fmax(most, agreement_at(&at));
+				}
+	assert_true(most < FRIC_TOLERANCE / 10);
+}
+
+static void agrees_for_extreme_forces(void **unused)
+{
+	static const double forces[] = {0, 5e-324, 1e-310, 1e-300, 1e-9, 1e9, 1e300}, weights[] = {-3, 0, 1e-200, 1e200, 1};
+	static const double ratios[] = {0, 1e-300, 1e-3, 0.7, 1, 3}, anisos[][2] = {{1, 1}, {1e-9, 1}, {1e9, 1e-9}};
+	static const double eps[] = {1e-9, 1, 1e9};
+	(void)unused;
+	for EACH(f, forces)
+		for EACH(w, weights)
+			for EACH(r, ratios)
+				for EACH(a, anisos)
+					for EACH(e, eps) {
+						const double y = ratios[r] * eps[e];
+						struct corner at = {eps[e], forces[f], weights[w], 0.7, 0.3, {anisos[a][0], anisos[a][1]},
+						                    {0.3 * y, y, y}, FRIC_CUBIC, 3};
+						agreement_at(&at);
+					}
+}
+
+/* The velocities hold few digits of the slip: that is not the derivatives' fault. */
+static void agrees_where_velocities_cancel(void **unused)
+{
+	struct rng rng = {3};
+	(void)unused;
+	for (int n = 0; n < 50; n++) {
+		struct scene s;
+		struct options o = random_options(&rng, n % 2 ? 2 : 3);
+		scene_create(&s, &rng, o);
+		for (size_t i = 0; i < scene_ndof(&s); i++) /* all move together, fast */
+			s.velocities[i] = 1e6 * (1 + (double)(i % (size_t)o.dim)) + 1e-3 * s.velocities[i];
+		struct fric_contacts *c = scene_contacts(&serial, &s);
+		assert_true(compare(&serial, c, s.velocities).agrees);
+		fric_contacts_free(c);
+		scene_free(&s);
+	}
+}
+
+static void an_empty_batch_agrees(void **unused)
+{
+	const struct fric_batch batch = {.dim = 3, .n_vertices = 0};
+	struct fric_contacts *c = prepared(&batch);
+	const double none = 0;
+	(void)unused;
+	const struct fric_comparison found = compare(&serial, c, &none);
+	assert_true(found.agrees);
+	assert_int_equal(found.worst, -1);
+	fric_contacts_free(c);
+}
+
+static void names_the_worst_contact(void **unused)
+{
+	const struct fric_batch batch = corner_batch();
+	struct fric_contacts *c = prepared(&batch);
+	const double v[24] = {0.5, 0.25, 0, 3, 1, 2, 0.1, 0.2, 0.3, -1, 0.5, 0.25};
+	(void)unused;
+	const struct fric_comparison found = compare(&serial, c, v);
+	double ratio;
+	struct fric_error error;
+	assert_ok(fric_contact_output(&serial, c, v, found.group, FRIC_OUT_SLIP_RATIO, &ratio, &error));
+	assert_bits(found.slip_ratio, ratio);
+	assert_int_equal(found.status, ratio >= 1);
+	assert_int_equal(found.worst, 0);
+	for (int k = 0; k < fric_stencil_size(found.group); k++)
+		assert_int_equal(found.vertices[k], corner_stencils[found.group][k]);
+	fric_contacts_free(c);
+}
+
+/* ---- what is wrong ---- */
+
+struct falsified {
+	struct scene scene;
+	struct fric_contacts *contacts;
+	struct claims claims;
+};
+
+static int start(void **state)
+{
+	struct falsified *f = *state = calloc(1, sizeof(*f));
+	struct rng rng = {11};
+	struct options o = {.dim = 3, .n_each = 40, .disjoint = true, .source = FRIC_MU_SCALAR, .given_geometry = true,
+	                    .mu_aniso = true, .own_eps_v = true};
+	struct fric_error error;
+	scene_create(&f->scene, &rng, o);
+	double *force = (double *)(uintptr_t)f->scene.batch.groups[FRIC_EDGE_EDGE].normal_force.data;
+	for (size_t i = 0; i < o.n_each; i++)
+		force[i] *= 1e-12; /* a wrong one of these is nothing beside the others */
+	f->contacts = scene_contacts(&serial, &f->scene);
+	assert_ok(claims_make(&serial, f->contacts, f->scene.velocities, &f->claims, &error));
+	return 0;
+}
+
+static int stop(void **state)
+{
+	struct falsified *f = *state;
+	claims_free(&serial, &f->claims);
+	fric_contacts_free(f->contacts);
+	scene_free(&f->scene);
+	free(f);
+	return 0;
+}
+
+static struct fric_comparison judged(const struct falsified *f)
+{
+	struct fric_comparison found;
+	struct fric_error error;
+	assert_ok(claims_compare(&serial, f->contacts, f->scene.velocities, &f->claims, &found, &error));
+	return found;
+}
+
+static void expect_worst(const struct falsified *f, enum fric_quantity quantity, enum fric_type group, int64_t index)
+{
+	const struct fric_comparison found = judged(f);
+	assert_false(found.agrees);
+	assert_int_equal(found.quantity, quantity);
+	assert_int_equal(found.group, group);
+	assert_int_equal(found.worst, index);
+	assert_true(found.relative_difference > FRIC_TOLERANCE);
+	for (int q = 0; q < FRIC_N_QUANTITIES; q++)
+		if (q != (int)quantity)
+			assert_true(worst_of(&found.of[q]) <= FRIC_TOLERANCE);
+}
+
+enum { WRONG = 17 }; /* contact of the edge_edge group; 40 + 40 before */
+
+static void finds_a_wrong_force(void **state)
+{
+	struct falsified *f = *state;
+	f->claims.forces[(80 + WRONG) * 3 + 1] *= 1.0001;
+	expect_worst(f, FRIC_GRADIENT, FRIC_EDGE_EDGE, WRONG);
+}
+
+static void finds_a_wrong_inner_matrix(void **state)
+{
+	struct falsified *f = *state;
+	f->claims.inner[(80 + WRONG) * 3 + 1] += 1e-5 * f->claims.inner[(80 + WRONG) * 3];
+	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
+}
+
+static void finds_a_wrong_potential(void **state)
+{
+	struct falsified *f = *state;
+	f->claims.potentials[80 + WRONG] *= -1;
+	expect_worst(f, FRIC_POTENTIAL, FRIC_EDGE_EDGE, WRONG);
+}
+
+static void finds_a_wrong_sum_of_potentials(void **state)
+{
+	struct falsified *f = *state;
+	f->claims.potential *= 1.001;
+	const struct fric_comparison found = judged(f);
+	assert_false(found.agrees);
+	assert_int_equal(found.quantity, FRIC_POTENTIAL);
+	assert_near(found.of[FRIC_POTENTIAL].largest_difference, f->claims.potential * (1 - 1 / 1.001), 1e-12);
+}
+
+/* One vertex of the contact lacks what the others have. */
+static void finds_a_wrong_entry_of_the_gradient(void **state)
+{
+	struct falsified *f = *state;
+	const int32_t *stencil = f->scene.batch.groups[FRIC_EDGE_EDGE].vertices + 4 * WRONG;
+	f->claims.gradient[3 * stencil[2] + 1] *= 0.999;
+	expect_worst(f, FRIC_GRADIENT, FRIC_EDGE_EDGE, WRONG);
+}
+
+static void finds_forces_at_a_vertex_without_contacts(void **unused)
+{
+	const int32_t vertex = 0;
+	const struct fric_batch batch = floor_batch(&vertex, 1, 2);
+	const double v[6] = {1, 2, 0, 4, 5, 6};
+	struct fric_contacts *c = prepared(&batch);
+	struct claims claims;
+	struct fric_comparison found;
+	struct fric_error error;
+	(void)unused;
+	assert_ok(claims_make(&serial, c, v, &claims, &error));
+	claims.gradient[4] = 5e-324;
+	assert_ok(claims_compare(&serial, c, v, &claims, &found, &error));
+	assert_false(found.agrees);
+	assert_near(found.of[FRIC_GRADIENT].assembled, 1, 0);
+	claims_free(&serial, &claims);
+	fric_contacts_free(c);
+}
+
+static void finds_a_wrong_entry_of_csr(void **state)
+{
+	struct falsified *f = *state;
+	const int32_t *stencil = f->scene.batch.groups[FRIC_EDGE_EDGE].vertices + 4 * WRONG;
+	const int64_t *indptr = fric_pattern_indptr(f->claims.pattern);
+	f->claims.csr[indptr[3 * stencil[1]] + 4] += 1e-3 * fabs(f->claims.csr[indptr[3 * stencil[1]]]);
+	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
+}
+
+static void what_is_not_zero_where_it_must_be_is_wrong(void **state)
+{
+	struct falsified *f = *state;
+	struct scene *s = &f->scene;
+	double *force = (double *)(uintptr_t)s->batch.groups[FRIC_EDGE_EDGE].normal_force.data;
+	struct fric_error error;
+	force[WRONG] = 0;
+	fric_contacts_free(f->contacts);
+	claims_free(&serial, &f->claims);
+	f->contacts = scene_contacts(&serial, s);
+	assert_ok(claims_make(&serial, f->contacts, s->velocities, &f->claims, &error));
+	assert_true(judged(f).agrees);
+	f->claims.inner[(80 + WRONG) * 3] = 5e-324;
+	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
+	assert_near(judged(f).relative_difference, 1, 0);
+}
+
+static void finds_what_is_no_number(void **state)
+{
+	struct falsified *f = *state;
+	f->claims.forces[(80 + WRONG) * 3] = NAN;
+	const struct fric_comparison found = judged(f);
+	assert_false(found.agrees);
+	assert_int_equal(found.worst, WRONG);
+	assert_true(isfinite(found.relative_difference));
+}
+
+/* ---- threads, stopping, memory ---- */
+
+static void any_number_of_threads_finds_the_same(void **unused)
+{
+	struct rng rng = {5};
+	struct scene s;
+	struct options o = random_options(&rng, 3);
+	(void)unused;
+	o.n_each = 4000; /* more than a window */
+	o.n_vertices = 3000;
+	o.given_geometry = true;
+	o.barrier = false;
+	scene_create(&s, &rng, o);
+	struct fric_contacts *c = scene_contacts(&serial, &s);
+	const struct fric_comparison one = compare(&serial, c, s.velocities);
+	assert_true(one.agrees);
+	for (int threads = 2; threads <= 5; threads += 3) {
+		const struct fric_context context = {.n_threads = threads, .parallel_from = 1};
+		const struct fric_comparison many = compare(&context, c, s.velocities);
+		for (int q = 0; q < FRIC_N_QUANTITIES; q++)
+			assert_all_bits(&many.of[q].largest_difference, &one.of[q].largest_difference, 4);
+		assert_int_equal(many.worst, one.worst);
+		assert_int_equal(many.group, one.group);
+		assert_bits(many.relative_difference, one.relative_difference);
+	}
+	fric_contacts_free(c);
+	scene_free(&s);
+}
+
+static void every_set_of_kernels_agrees(void **unused)
+{
+	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};
+	struct rng rng = {9};
+	(void)unused;
+	for EACH(i, names) {
+		struct scene s;
+		const struct fric_context context = {.n_threads = 1, .kernels = fric_kernels_find(names[i])};
+		if (!context.kernels)
+			continue;
+		struct options o = random_options(&rng, 3);
+		o.n_each = 100, o.n_vertices = 80;
+		scene_create(&s, &rng, o);
+		struct fric_contacts *c = scene_contacts(&context, &s);
+		assert_true(compare(&context, c, s.velocities).agrees);
+		fric_contacts_free(c);
+		scene_free(&s);
+	}
+}
+
+static void stops_when_told(void **state)
+{
+	struct falsified *f = *state;
+	const atomic_bool now = true;
+	const struct fric_context context = {.n_threads = 1, .stop = &now};
+	struct fric_comparison found;
+	struct fric_error error;
+	assert_code(claims_compare(&context, f->contacts, f->scene.velocities, &f->claims, &found, &error), FRIC_E_STOPPED);
+	assert_code(fric_compare(&context, f->contacts, f->scene.velocities, &found, &error), FRIC_E_STOPPED);
+}
+
+/* Memory that gives out so many blocks. */
+struct scarce {
+	int left, out;
+};
+
+static void *take(void *pool, size_t bytes)
+{
+	struct scarce *s = pool;
+	if (s->left-- <= 0)
+		return NULL;
+	s->out++;
+	return aligned_alloc(64, (bytes / 64 + 1) * 64);
+}
+
+static void give(void *pool, void *block, size_t bytes)
+{
+	struct scarce *s = pool;
+	(void)bytes;
+	s->out--;
+	free(block);
+}
+
+static void says_when_memory_is_short(void **state)
+{
+	struct falsified *f = *state;
+	enum fric_code code = FRIC_E_MEMORY;
+	int blocks = 0;
+	for (; code != FRIC_OK; blocks++) {
+		struct scarce scarce = {blocks, 0};
+		const struct fric_memory memory = {take, give, &scarce};
+		const struct fric_context context = {.n_threads = 1, .memory = &memory};
+		struct fric_comparison found;
+		struct fric_error error;
+		code = fric_compare(&context, f->contacts, f->scene.velocities, &found, &error);
+		assert_int_equal(scarce.out, 0);
+		assert_true(code == FRIC_OK || code == FRIC_E_MEMORY);
+	}
+	assert_true(blocks > 5);
+}
+
+#define FALSIFIED(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(differences_are_derivatives),
+		cmocka_unit_test(random_batches_agree),
+		cmocka_unit_test(agrees_at_the_corners_of_the_law),
+		cmocka_unit_test(agrees_for_extreme_forces),
+		cmocka_unit_test(agrees_where_velocities_cancel),
+		cmocka_unit_test(an_empty_batch_agrees),
+		cmocka_unit_test(names_the_worst_contact),
+		FALSIFIED(finds_a_wrong_force),
+		FALSIFIED(finds_a_wrong_inner_matrix),
+		FALSIFIED(finds_a_wrong_potential),
+		FALSIFIED(finds_a_wrong_sum_of_potentials),
+		FALSIFIED(finds_a_wrong_entry_of_the_gradient),
+		cmocka_unit_test(finds_forces_at_a_vertex_without_contacts),
+		FALSIFIED(finds_a_wrong_entry_of_csr),
+		FALSIFIED(what_is_not_zero_where_it_must_be_is_wrong),
+		FALSIFIED(finds_what_is_no_number),
+		cmocka_unit_test(any_number_of_threads_finds_the_same),
+		cmocka_unit_test(every_set_of_kernels_agrees),
+		FALSIFIED(stops_when_told),
+		FALSIFIED(says_when_memory_is_short),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

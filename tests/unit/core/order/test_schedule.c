@@ -1,0 +1,336 @@
+/* Parts of vertices, and evaluation by them: of every kind of batch, on any number of threads, the bits of one thread that
+ * sweeps over all vertices. */
+#include "core/order/schedule.h"
+
+#include "tests/property/scene.h"
+
+static const int thread_counts[] = {1, 2, 3, 8};
+enum { N_COUNTS = 4 };
+
+static bool meets(struct span_range range, int32_t first, int32_t last)
+{
+	return range.lowest < last && range.highest >= first;
+}
+
+/* Every span is in the list of every part that it touches, and in no other, in the order of the sweep. */
+static void check_lists(const struct schedule *s, const struct fric_contacts *c)
+{
+	assert_int_equal(s->first_vertex[0], 0);
+	assert_int_equal(s->first_vertex[s->n_parts], c->n_vertices);
+	assert_int_equal(s->first_span[0], 0);
+	for (size_t p = 0; p < s->n_parts; p++) {
+		const int32_t first = s->first_vertex[p], last = s->first_vertex[p + 1];
+		const struct part part = schedule_part(c, s, p);
+		size_t listed = 0;
+		assert_true(first < last);
+		assert_int_equal(part.first, first);
+		assert_int_equal(part.last, last);
+		for (size_t i = 0; i < c->n_spans; i++)
+			if (meets(sweep_range(c, i), first, last))
+				assert_int_equal(part.slots[listed++], c->sweep[i]);
+		assert_int_equal(listed, part.n_slots);
+	}
+}
+
+static void check_ranges(const struct fric_contacts *c)
+{
+	size_t slot = 0, n_spans = 0;
+	for (size_t at = 0, n; at < c->n; at += n, n_spans++) {
+		const struct span span = span_at(c, at);
+		const struct span_range r = c->ranges[span_slot(span)];
+		int32_t lowest = INT32_MAX, highest = -1;
+		n = span.n;
+		assert_true(at == 0 || span_slot(span) > slot);
+		slot = span_slot(span);
+		assert_true(slot < span_slots(c->n));
+		for (size_t i = at; i < at + n; i++)
+			for (int k = 0; k < fric_stencil_size(span.type); k++) {
+				lowest = c->vertices[k][i] < lowest ? c->vertices[k][i] : lowest;
+				highest = c->vertices[k][i] > highest ? c->vertices[k][i] : highest;
+			}
+		assert_int_equal(r.begin, at);
+		assert_int_equal(r.lowest, lowest);
+		assert_int_equal(r.highest, highest);
+	}
+	for (slot = 0; slot < span_slots(c->n); slot++)
+		n_spans -= c->ranges[slot].begin >= 0;
+	assert_int_equal(n_spans, 0);
+}
+
+static struct schedule scheduled(const struct fric_contacts *c, int n_threads)
+{
+	struct schedule s;
+	assert_true(schedule_make(c, n_threads, &s));
+	if (s.slots) {
+		check_lists(&s, c);
+		return s;
+	}
+	assert_int_equal(s.n_parts, 1);
+	const struct part all = schedule_part(c, &s, 0);
+	assert_int_equal(all.first, 0);
+	assert_int_equal(all.last, c->n_vertices);
+	assert_int_equal(all.n_slots, c->n_spans);
+	assert_ptr_equal(all.slots, c->sweep);
+	return s;
+}
+
+static struct scene made(struct options options, uint64_t seed)
+{
+	struct rng rng = {seed};
+	struct scene scene;
+	scene_create(&scene, &rng, options);
+	return scene;
+}
+
+static const struct options local = {.dim = 3, .n_each = 3000, .n_vertices = 4000, .reach = 30,
+                                     .source = FRIC_MU_SCALAR},
+                            scattered = {.dim = 3, .n_each = 2000, .n_vertices = 4000, .source = FRIC_MU_SCALAR};
+
+static void test_local_batches_fall_apart(void **state)
+{
+	(void)state;
+	struct scene scene = made(local, 601);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	check_ranges(c);
+	for (int t = 0; t < N_COUNTS; t++) {
+		struct schedule s = scheduled(c, thread_counts[t]);
+		assert_int_equal(s.n_parts > 1, thread_counts[t] > 1);
+		assert_true(t == 0 || s.n_parts >= (size_t)thread_counts[t]);
+		assert_false(s.keeps_forces);
+		size_t longest = 0;
+		for (size_t p = 0; p < s.n_parts; p++)
+			if (schedule_part(c, &s, p).n_slots > longest)
+				longest = schedule_part(c, &s, p).n_slots;
+		assert_true(t == 0 || longest * s.n_parts < 2 * s.first_span[s.n_parts]);
+		schedule_free(&s);
+	}
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+static void test_scattered_batches_keep_forces(void **state)
+{
+	(void)state;
+	struct scene scene = made(scattered, 602);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	for (int t = 0; t < N_COUNTS; t++) {
+		struct schedule s = scheduled(c, thread_counts[t]);
+		assert_int_equal(s.keeps_forces, thread_counts[t] > 1);
+		assert_int_equal(s.n_parts, thread_counts[t]);
+		schedule_free(&s);
+	}
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+/* All contacts at a few vertices of many, and none at all. */
+static void test_corners_of_large_meshes(void **state)
+{
+	(void)state;
+	struct options options = local;
+	options.n_vertices = 60;
+	struct scene scene = made(options, 603);
+	scene.batch.n_vertices = 1000000;
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	for (int t = 0; t < N_COUNTS; t++) {
+		struct schedule s = scheduled(c, thread_counts[t]);
+		schedule_free(&s);
+	}
+	fric_contacts_free(c);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		scene.batch.groups[type].n = 0;
+	c = scene_contacts(&serial, &scene);
+	struct schedule s = scheduled(c, 8);
+	assert_int_equal(s.n_parts, 1);
+	schedule_free(&s);
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+/* The numbers of vertices multiplied: the same potential; the gradient, added up in another order, to rounding. */
+enum { APART = 100 };
+
+static double *spread(const double *x, size_t n, size_t dim)
+{
+	double *out = calloc(n * APART * dim, sizeof(double));
+	assert_non_null(out);
+	for (size_t i = 0; i < n; i++)
+		memcpy(out + i * APART * dim, x + i * dim, dim * sizeof(double));
+	return out;
+}
+
+struct sums {
+	double potential, *gradient;
+};
+
+static struct sums summed_by(const struct fric_kernels *kernels, const struct fric_batch *batch, const double *velocities,
+                             int n_threads)
+{
+	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1, .kernels = kernels};
+	struct sums sums = {.gradient = malloc(batch->n_vertices * (size_t)batch->dim * sizeof(double))};
+	struct fric_contacts *c;
+	struct fric_error error;
+	double alone;
+	assert_ok(fric_prepare(&context, batch, &c, &error));
+	assert_ok(fric_evaluate(&context, c, velocities, &sums.potential, sums.gradient, &error));
+	assert_ok(fric_evaluate(&context, c, velocities, &alone, NULL, &error));
+	assert_bits(alone, sums.potential);
+	assert_ok(fric_evaluate(&context, c, velocities, NULL, sums.gradient, &error));
+	fric_contacts_free(c);
+	return sums;
+}
+
+static struct sums summed(const struct fric_batch *batch, const double *velocities, int n_threads)
+{
+	return summed_by(NULL, batch, velocities, n_threads);
+}
+
+static double largest(const double *x, size_t n)
+{
+	double most = 0;
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, fabs(x[i]));
+	return most;
+}
+
+static void check_spread_gradient(const double *gradient, const double *expected, size_t n, size_t dim)
+{
+	const double tolerance = 1e-13 * largest(expected, n * dim);
+	for (size_t v = 0; v < n * APART; v++)
+		for (size_t d = 0; d < dim; d++)
+			assert_near(gradient[v * dim + d], v % APART ? 0 : expected[v / APART * dim + d], v % APART ? 0 : tolerance);
+}
+
+static void check_spread(const struct scene *scene, const struct sums *expected)
+{
+	const size_t n = scene->batch.n_vertices, dim = (size_t)scene->batch.dim;
+	struct fric_batch batch = scene->batch;
+	double *positions = spread(batch.positions, n, dim), *velocities = spread(scene->velocities, n, dim);
+	int32_t *stencils[FRIC_N_TYPES];
+	batch.positions = positions;
+	batch.n_vertices = n * APART;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t size = batch.groups[type].n * (size_t)fric_stencil_size(type);
+		stencils[type] = malloc((size + 1) * sizeof(int32_t));
+		for (size_t i = 0; i < size; i++)
+			stencils[type][i] = batch.groups[type].vertices[i] * APART;
+		batch.groups[type].vertices = stencils[type];
+	}
+	struct sums one = summed(&batch, velocities, 1);
+	check_spread_gradient(one.gradient, expected->gradient, n, dim);
+	for (int t = 0; t < N_COUNTS; t++) {
+		struct sums sums = summed(&batch, velocities, thread_counts[t]);
+		assert_bits(sums.potential, expected->potential);
+		assert_all_bits(sums.gradient, one.gradient, batch.n_vertices * dim);
+		free(sums.gradient);
+	}
+	free(one.gradient);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		free(stencils[type]);
+	free(positions);
+	free(velocities);
+}
+
+static void check_sums(struct options options, uint64_t seed)
+{
+	static const char *const kernels[] = {"scalar", "baseline", "avx2", "avx512"};
+	struct scene scene = made(options, seed);
+	struct sums expected = summed_by(fric_kernels_find("scalar"), &scene.batch, scene.velocities, 1);
+	for (int k = 0; k < 4; k++)
+		for (int t = 0; t < N_COUNTS && fric_kernels_find(kernels[k]); t++) {
+			struct sums sums =
+				summed_by(fric_kernels_find(kernels[k]), &scene.batch, scene.velocities, thread_counts[t]);
+			assert_bits(sums.potential, expected.potential);
+			assert_all_bits(sums.gradient, expected.gradient, scene_ndof(&scene));
+			free(sums.gradient);
+		}
+	check_spread(&scene, &expected);
+	free(expected.gradient);
+	scene_free(&scene);
+}
+
+static void test_sums(void **state)
+{
+	(void)state;
+	struct options flat = local, empty = local;
+	flat.dim = 2;
+	flat.mu_aniso = true;
+	empty.n_each = 0;
+	check_sums(local, 604);
+	check_sums(scattered, 605);
+	check_sums(flat, 606);
+	check_sums(empty, 607);
+}
+
+/* Faults far apart, in different parts: the first contact is named, and a sum too large for doubles is nobody's. */
+static void check_faults(struct options options, uint64_t seed)
+{
+	struct scene scene = made(options, seed);
+	double *gradient = malloc(scene_ndof(&scene) * sizeof(double)), potential;
+	double *forces = malloc(options.n_each * sizeof(double));
+	struct fric_error first[3], error; /* a potential may overflow where its gradient does not */
+	for (size_t i = 0; i < options.n_each; i++)
+		forces[i] = 1.5e308;
+	for (int sum = 0; sum < 2; sum++) {
+		if (sum)
+			for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+				scene.batch.groups[type].normal_force = (struct fric_values){forces, 1};
+		struct fric_contacts *c = scene_contacts(&serial, &scene);
+		double *velocities = scene_memory(&scene, scene_ndof(&scene), sizeof(double));
+		memcpy(velocities, scene.velocities, scene_ndof(&scene) * sizeof(double));
+		for (size_t i = 1; i < 6 && !sum; i++) { /* overflow when subtracted */
+			const int32_t *stencil = scene.batch.groups[FRIC_EDGE_EDGE].vertices + 4 * (i * options.n_each / 7);
+			velocities[3 * stencil[0]] = 1.7e308;
+			velocities[3 * stencil[2]] = -1.7e308;
+		}
+		for (int t = 0; t < 3 * N_COUNTS; t++) {
+			const struct fric_context context = {.n_threads = thread_counts[t / 3], .parallel_from = 1};
+			assert_code(fric_evaluate(&context, c, velocities, t % 3 == 1 ? NULL : &potential,
+			                          t % 3 == 2 ? NULL : gradient, &error), FRIC_E_NOT_FINITE);
+			if (t < 3)
+				first[t] = error;
+			assert_int_equal(error.group, first[t % 3].group);
+			assert_int_equal(error.contact, first[t % 3].contact);
+			assert_int_equal(error.contact < 0, sum);
+		}
+		fric_contacts_free(c);
+	}
+	free(forces);
+	free(gradient);
+	scene_free(&scene);
+}
+
+static void test_faults(void **state)
+{
+	(void)state;
+	check_faults(local, 609);
+	check_faults(scattered, 610);
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	struct scene scene = made(local, 611);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	double *gradient = malloc(scene_ndof(&scene) * sizeof(double)), potential;
+	atomic_bool stop = true;
+	for (int t = 0; t < N_COUNTS; t++) {
+		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &stop};
+		struct fric_error error;
+		assert_code(fric_evaluate(&context, c, scene.velocities, &potential, gradient, &error), FRIC_E_STOPPED);
+		assert_int_equal(error.contact, -1);
+	}
+	free(gradient);
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_local_batches_fall_apart), cmocka_unit_test(test_scattered_batches_keep_forces),
+		cmocka_unit_test(test_corners_of_large_meshes),  cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_faults),                   cmocka_unit_test(test_stop),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

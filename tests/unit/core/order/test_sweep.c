@@ -1,0 +1,156 @@
+/* The order of spans, and walking in it. */
+#include "core/order/sweep.h"
+
+#include "tests/property/scene.h"
+
+static const int thread_counts[] = {1, 2, 3, 8};
+enum { N_COUNTS = 4 };
+
+static struct scene made(size_t n_vertices, size_t reach, uint64_t seed)
+{
+	const struct options options = {.dim = 3, .n_each = 3000, .n_vertices = n_vertices, .reach = reach,
+	                                .source = FRIC_MU_SCALAR};
+	struct rng rng = {seed};
+	struct scene scene;
+	scene_create(&scene, &rng, options);
+	return scene;
+}
+
+/* Every span once. */
+static void check_permutation(const struct fric_contacts *c)
+{
+	size_t n = 0, contacts = 0;
+	for (size_t slot = 0; slot < span_slots(c->n); slot++) {
+		size_t found = 0;
+		for (size_t i = 0; i < c->n_spans; i++)
+			found += c->sweep[i] == (int32_t)slot;
+		assert_int_equal(found, c->ranges[slot].begin >= 0);
+		n += found;
+	}
+	assert_int_equal(n, c->n_spans);
+	for (size_t i = 0; i < c->n_spans; i++)
+		contacts += sweep_span(c, i).n;
+	assert_int_equal(contacts, c->n);
+}
+
+/* How far the sweep goes back at most. */
+static int32_t setback(const struct fric_contacts *c)
+{
+	int32_t reached = 0, most = 0;
+	for (size_t i = 0; i < c->n_spans; i++) {
+		const int32_t lowest = sweep_range(c, i).lowest;
+		most = reached - lowest > most ? reached - lowest : most;
+		reached = lowest > reached ? lowest : reached;
+	}
+	return most;
+}
+
+static void test_small_meshes_keep_the_order_of_contacts(void **state)
+{
+	(void)state;
+	struct scene scene = made(4000, 30, 701);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	check_permutation(c);
+	for (size_t i = 1; i < c->n_spans; i++)
+		assert_true(c->sweep[i] > c->sweep[i - 1]);
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+static void test_groups_advance_together(void **state)
+{
+	(void)state;
+	struct scene scene = made(400000, 30, 702);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	check_permutation(c);
+	assert_true(setback(c) < 20000); /* in the order of contacts, from the end of a group to the start of the next */
+	for (size_t i = 1; i < c->n_spans; i++) /* of one group in the order of the mesh, in that order */
+		for (size_t j = i - 1; j < i; j--)
+			if (sweep_span(c, j).type == sweep_span(c, i).type) {
+				assert_true(sweep_span(c, j).begin < sweep_span(c, i).begin);
+				break;
+			}
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+static void test_no_contacts(void **state)
+{
+	(void)state;
+	struct scene scene = made(100, 30, 703);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		scene.batch.groups[type].n = 0;
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	assert_int_equal(c->n_spans, 0);
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+struct visits {
+	atomic_int *of; /* [n] */
+	size_t faults[3];
+	int n_faults;
+};
+
+static void visit(void *data, struct span span, struct fault *fault)
+{
+	struct visits *visits = data;
+	for (size_t i = span.begin; i < span.begin + span.n; i++) {
+		atomic_fetch_add(&visits->of[i], 1);
+		for (int f = 0; f < visits->n_faults; f++)
+			if (visits->faults[f] == i && fault->code == FRIC_OK)
+				*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+	}
+}
+
+/* Whichever comes first in the sweep. */
+static void test_every_contact_once_and_the_lowest_fault(void **state)
+{
+	(void)state;
+	struct scene scene = made(400000, 30, 704);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	for (int t = 0; t < N_COUNTS; t++)
+		for (int n_faults = 0; n_faults <= 3; n_faults += 3) {
+			const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
+			struct visits visits = {.of = calloc(c->n, sizeof(atomic_int)), .n_faults = n_faults,
+			                        .faults = {c->n - 1, c->n / 3, c->n / 3 + 1}};
+			assert_non_null(visits.of);
+			const struct fault fault = sweep_run(&context, c, visit, &visits);
+			assert_code(fault.code, n_faults ? FRIC_E_NOT_FINITE : FRIC_OK);
+			assert_true(n_faults == 0 || fault.position == c->n / 3);
+			for (size_t i = 0; i < c->n; i++)
+				assert_int_equal(atomic_load(&visits.of[i]), 1);
+			free(visits.of);
+		}
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	struct scene scene = made(4000, 30, 705);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	atomic_bool stop = true;
+	for (int t = 0; t < N_COUNTS; t++) {
+		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &stop};
+		struct visits visits = {.of = calloc(c->n, sizeof(atomic_int))};
+		assert_non_null(visits.of);
+		assert_code(sweep_run(&context, c, visit, &visits).code, FRIC_E_STOPPED);
+		for (size_t i = 0; i < c->n; i++)
+			assert_int_equal(atomic_load(&visits.of[i]), 0);
+		free(visits.of);
+	}
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small_meshes_keep_the_order_of_contacts), cmocka_unit_test(test_groups_advance_together),
+		cmocka_unit_test(test_no_contacts), cmocka_unit_test(test_every_contact_once_and_the_lowest_fault),
+		cmocka_unit_test(test_stop),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

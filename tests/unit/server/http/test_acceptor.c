@@ -1,0 +1,159 @@
+#include "server/http/acceptor.h"
+#include "server/listen.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { PATIENCE_MS = 60000, MAX_TAKEN = 8 };
+
+struct taken {
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	int n, fds[MAX_TAKEN];
+	int listen_fd, port;
+};
+
+static void add(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	struct taken *taken = closure;
+	assert_int_equal(address->sa_family, AF_INET);
+	assert_int_equal(bytes, sizeof(struct sockaddr_in));
+	pthread_mutex_lock(&taken->lock);
+	if (taken->n < MAX_TAKEN)
+		taken->fds[taken->n++] = fd;
+	pthread_cond_signal(&taken->more);
+	pthread_mutex_unlock(&taken->lock);
+}
+
+static void await_taken(struct taken *taken, int n)
+{
+	pthread_mutex_lock(&taken->lock);
+	while (taken->n < n)
+		pthread_cond_wait(&taken->more, &taken->lock);
+	pthread_mutex_unlock(&taken->lock);
+}
+
+static struct srv_acceptor *start(struct taken *taken)
+{
+	const char *fault;
+	*taken = (struct taken){.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+	taken->listen_fd = srv_bind("127.0.0.1", &taken->port, &fault);
+	assert_true(taken->listen_fd >= 0 && srv_listen(taken->listen_fd, &fault));
+	const struct srv_acceptor_target target = {add, taken};
+	struct srv_acceptor *acceptor = srv_acceptor_start(taken->listen_fd, &target);
+	assert_non_null(acceptor);
+	return acceptor;
+}
+
+static void stop(struct taken *taken, struct srv_acceptor *acceptor)
+{
+	srv_acceptor_stop(acceptor);
+	for (int i = 0; i < taken->n; i++)
+		close(taken->fds[i]);
+	close(taken->listen_fd);
+}
+
+static int open_client(void)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void connect_to(const struct taken *taken, int fd)
+{
+	const struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)taken->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+}
+
+/* Those that are open stay open. @return what it was */
+static rlim_t allow_files(rlim_t n)
+{
+	struct rlimit limit;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	const rlim_t before = limit.rlim_cur;
+	limit.rlim_cur = n;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	return before;
+}
+
+static void test_each_connection_is_handed_out(void **state)
+{
+	struct taken taken;
+	struct srv_acceptor *acceptor = start(&taken);
+	char byte = 'x';
+	(void)state;
+	for (int i = 1; i <= 3; i++) {
+		int fd = open_client();
+		connect_to(&taken, fd);
+		await_taken(&taken, i);
+		assert_true(fcntl(taken.fds[i - 1], F_GETFL) & O_NONBLOCK);
+		assert_true(fcntl(taken.fds[i - 1], F_GETFD) & FD_CLOEXEC);
+		assert_int_equal(write(taken.fds[i - 1], &byte, 1), 1);
+		assert_int_equal(read(fd, &byte, 1), 1);
+		close(fd);
+	}
+	stop(&taken, acceptor);
+}
+
+static void test_without_files_connections_wait(void **state)
+{
+	struct taken taken;
+	struct srv_acceptor *acceptor = start(&taken);
+	const int fd = open_client();
+	(void)state;
+	const rlim_t files = allow_files(STDERR_FILENO + 1);
+	connect_to(&taken, fd);
+	usleep(50000); /* time for a mistake; the order below holds without it */
+	pthread_mutex_lock(&taken.lock);
+	assert_int_equal(taken.n, 0);
+	pthread_mutex_unlock(&taken.lock);
+	allow_files(files);
+	await_taken(&taken, 1);
+	close(fd);
+	stop(&taken, acceptor);
+}
+
+static void test_stops_while_waiting_for_files(void **state)
+{
+	struct taken taken;
+	struct srv_acceptor *acceptor = start(&taken);
+	const int fd = open_client();
+	(void)state;
+	const rlim_t files = allow_files(STDERR_FILENO + 1);
+	connect_to(&taken, fd);
+	stop(&taken, acceptor);
+	allow_files(files);
+	assert_int_equal(taken.n, 0);
+	struct pollfd closed = {.fd = fd, .events = POLLIN};
+	assert_int_equal(poll(&closed, 1, PATIENCE_MS), 1); /* nobody has it, so the system resets it */
+	close(fd);
+}
+
+static void test_stopping_none_is_fine(void **state)
+{
+	(void)state;
+	srv_acceptor_stop(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_connection_is_handed_out),
+		cmocka_unit_test(test_without_files_connections_wait),
+		cmocka_unit_test(test_stops_while_waiting_for_files),
+		cmocka_unit_test(test_stopping_none_is_fine),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+#include "server/http/head.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Names and values in turn, ended by NULL. */
+static struct srv_head head_of(const char *first, ...)
+{
+	struct srv_head head = {.method = "POST", .target = "/"};
+	va_list rest;
+	va_start(rest, first);
+	for (const char *name = first; name; name = va_arg(rest, const char *))
+		srv_head_add(&head, name, va_arg(rest, const char *));
+	va_end(rest);
+	return head;
+}
+
+static void fault_is(int status, struct srv_head head)
+{
+	const char *detail;
+	assert_int_equal(srv_head_fault(&head, &detail), status);
+	assert_true((status != 0) == (detail != NULL));
+}
+
+static void test_types(void **state)
+{
+	(void)state;
+	fault_is(415, head_of("Content-Encoding", "gzip", NULL));
+	fault_is(415, head_of("Content-Encoding", "identity, gzip", NULL));
+	fault_is(0, head_of("Content-Encoding", "Identity", NULL));
+	fault_is(400, head_of("Content-Type", "a/b", "Content-Type", "a/b", NULL));
+}
+
+/* What decides who asks must not be read in two ways. */
+static void test_twice(void **state)
+{
+	(void)state;
+	static const char *const names[] = {
+		"Authorization", "Host", "Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest",
+	};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct srv_head head = head_of(names[i], "a", names[i], "a", NULL);
+		const char *detail;
+		assert_int_equal(srv_head_fault(&head, &detail), 400);
+		assert_non_null(strstr(detail, names[i]));
+		fault_is(0, head_of(names[i], "a", NULL));
+	}
+}
+
+static void authority_is(const char *expected, const char *target, struct srv_head head)
+{
+	size_t n;
+	const char *authority = srv_head_authority(&head, target, &n);
+	assert_int_equal(authority != NULL, expected != NULL);
+	assert_int_equal(n, expected ? strlen(expected) : 0);
+	assert_memory_equal(authority ? authority : "", expected ? expected : "", n);
+}
+
+static void test_authorities(void **state)
+{
+	(void)state;
+	authority_is(NULL, "/", head_of(NULL));
+	authority_is("", "/", head_of("Host", "", NULL));
+	authority_is("a:1", "/http://b/", head_of("host", "a:1", NULL));
+	authority_is("b:2", "http://b:2/c?d", head_of("Host", "a", NULL));
+	authority_is("b", "HTTPS://b?c/d", head_of("Host", "a", NULL));
+	authority_is("b", "http://b", head_of(NULL));
+	authority_is("", "http:///c", head_of("Host", "a", NULL));
+	authority_is("a", "*", head_of("Host", "a", NULL));
+}
+
+static void test_values(void **state)
+{
+	(void)state;
+	struct srv_head head = head_of("ACCEPT", "a/b", "Content-Length", "12", "Expect", "100-Continue", NULL);
+	assert_string_equal(head.accept, "a/b");
+	assert_int_equal(srv_head_announced(&head), 12);
+	assert_true(srv_head_expects_continue(&head));
+	assert_false(srv_head_chunked(&head));
+	head = head_of("Content-Length", "99999999999999999999", NULL);
+	assert_true(srv_head_announced(&head) == LLONG_MAX);
+	head = head_of("Transfer-Encoding", "chunked", NULL);
+	assert_int_equal(srv_head_announced(&head), -1);
+	assert_true(srv_head_chunked(&head));
+	assert_false(srv_head_expects_continue(&head));
+}
+
+static void test_ids(void **state)
+{
+	(void)state;
+	char text[SRV_MAX_ID + 2];
+	memset(text, 'a', sizeof text);
+	text[SRV_MAX_ID + 1] = '\0';
+	assert_false(srv_sane_id(text));
+	text[SRV_MAX_ID] = '\0';
+	assert_true(srv_sane_id(text));
+	assert_true(srv_sane_id("Az09._-:/+=@"));
+	assert_false(srv_sane_id(""));
+	assert_false(srv_sane_id("a b"));
+	assert_false(srv_sane_id("a\"b"));
+	assert_false(srv_sane_id("\xc3\xa9"));
+	char first[SRV_MAX_ID + 1], second[SRV_MAX_ID + 1];
+	srv_new_id(first);
+	srv_new_id(second);
+	assert_int_equal(strspn(first, "0123456789abcdef"), 32);
+	assert_int_equal(strlen(first), 32);
+	assert_string_not_equal(first, second);
+}
+
+static void test_targets(void **state)
+{
+	(void)state;
+	assert_string_equal(srv_origin_form("/a?b=http://c"), "/a?b=http://c");
+	assert_string_equal(srv_origin_form("http://x:80/a?b"), "/a?b");
+	assert_string_equal(srv_origin_form("HTTP://x"), "/");
+	assert_string_equal(srv_origin_form("https://x:443/a?b"), "/a?b");
+	assert_string_equal(srv_origin_form("http://x?b"), "/");
+	assert_string_equal(srv_origin_form("*"), "*");
+	assert_string_equal(srv_origin_form(""), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {    cmocka_unit_test(test_types),  cmocka_unit_test(test_values),
+		cmocka_unit_test(test_ids),     cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_twice),   cmocka_unit_test(test_authorities),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

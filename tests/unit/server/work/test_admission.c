@@ -1,0 +1,283 @@
+#include "server/work/admission.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+/* A job that tells when it starts and, if it has a gate, waits there or for the stop flag. */
+struct trial {
+	struct srv_job job; /* first */
+	sem_t started, *gate;
+	int turn;           /* order of finishing, from 1 */
+	bool computed, saw_stop;
+	pthread_t thread;
+};
+
+static atomic_int n_finished;
+
+static void compute(struct srv_job *job)
+{
+	struct trial *trial = (struct trial *)(void *)job;
+	trial->thread = pthread_self();
+	sem_post(&trial->started);
+	while (trial->gate && sem_trywait(trial->gate) != 0 && !atomic_load(&job->stop))
+		sched_yield();
+	trial->saw_stop = atomic_load(&job->stop);
+}
+
+static void finish(struct srv_job *job, bool computed)
+{
+	struct trial *trial = (struct trial *)(void *)job;
+	trial->computed = computed;
+	trial->turn = atomic_fetch_add(&n_finished, 1) + 1;
+}
+
+static void set_up(struct trial *trial, sem_t *gate)
+{
+	*trial = (struct trial){.job = {.compute = compute, .finish = finish}, .gate = gate};
+	sem_init(&trial->started, 0, 0);
+	atomic_store(&n_finished, 0);
+}
+
+static void submit(struct srv_admission *admission, struct trial *trial)
+{
+	assert_true(srv_admission_reserve(admission));
+	srv_admission_submit(admission, &trial->job);
+}
+
+static void test_bytes(void **state)
+{
+	(void)state;
+	struct api_budget budget = {.most_bytes = 1000};
+	struct srv_admission *admission = srv_admission_start(1, 100, &budget);
+	assert_true(srv_admission_hold(admission, 600, 60));
+	assert_false(srv_admission_hold(admission, 1, 41));
+	assert_false(srv_admission_hold(admission, 401, 1));
+	assert_true(srv_admission_hold(admission, 400, 40));
+	assert_false(srv_admission_hold(admission, 0, 1));
+	assert_false(srv_admission_hold(admission, 1, 0));
+	assert_false(srv_admission_hold(admission, SIZE_MAX, 0));
+	assert_false(srv_admission_hold(admission, 0, SIZE_MAX));
+	assert_true(srv_admission_hold(admission, 0, 0));
+	srv_admission_release(admission, 600, 60);
+	assert_int_equal(atomic_load(&budget.used_bytes), 400);
+	assert_true(srv_admission_hold(admission, 600, 0));
+	assert_int_equal(srv_admission_counts(admission).held_bytes, 40);
+	srv_admission_release(admission, 1000, 40);
+	assert_int_equal(srv_admission_counts(admission).held_bytes, 0);
+	assert_int_equal(atomic_load(&budget.used_bytes), 0);
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+}
+
+static void *churn(void *admission)
+{
+	for (size_t i = 0; i < 20000; i++)
+		if (srv_admission_hold(admission, i % 700, i % 70))
+			srv_admission_release(admission, i % 700, i % 70);
+	return NULL;
+}
+
+/* From several threads, with refusals: in the end nothing is missing, and nothing too much. */
+static void test_bytes_from_threads(void **state)
+{
+	(void)state;
+	struct api_budget budget = {.most_bytes = 1000};
+	struct srv_admission *admission = srv_admission_start(1, 100, &budget);
+	pthread_t threads[4];
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, churn, admission), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(srv_admission_counts(admission).held_bytes, 0);
+	assert_int_equal(atomic_load(&budget.used_bytes), 0);
+	assert_true(srv_admission_hold(admission, 1000, 100));
+	srv_admission_release(admission, 1000, 100);
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+}
+
+static void test_ceiling(void **state)
+{
+	(void)state;
+	sem_t gate;
+	sem_init(&gate, 0, 0);
+	struct trial trials[3];
+	for (int i = 0; i < 3; i++)
+		set_up(&trials[i], &gate);
+	struct srv_admission *admission = srv_admission_start(2, 0, NULL);
+	submit(admission, &trials[0]);
+	sem_wait(&trials[0].started); /* under computation, no longer waiting */
+	submit(admission, &trials[1]);
+	submit(admission, &trials[2]);
+	assert_false(srv_admission_reserve(admission));
+	assert_int_equal(srv_admission_counts(admission).n_waiting, 2);
+	sem_post(&gate);
+	sem_wait(&trials[1].started);
+	assert_int_equal(srv_admission_counts(admission).n_waiting, 1);
+	assert_false(srv_admission_is_full(admission));
+	assert_true(srv_admission_reserve(admission)); /* a place given, not used yet, counts */
+	assert_false(srv_admission_reserve(admission));
+	assert_true(srv_admission_is_full(admission));
+	struct trial last;
+	set_up(&last, NULL);
+	srv_admission_submit(admission, &last.job);
+	sem_post(&gate);
+	sem_post(&gate);
+	sem_wait(&last.started);
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	enum { N = 50 };
+	static struct trial trials[N];
+	struct srv_admission *admission = srv_admission_start(N, 0, NULL);
+	for (int i = 0; i < N; i++)
+		set_up(&trials[i], NULL);
+	for (int i = 0; i < N; i++)
+		submit(admission, &trials[i]);
+	sem_wait(&trials[N - 1].started);
+	srv_admission_stop(admission);
+	for (int i = 0; i < N; i++) {
+		assert_true(trials[i].computed);
+		assert_false(trials[i].saw_stop && i < N - 1);
+		assert_int_equal(trials[i].turn, i + 1);
+		assert_true(pthread_equal(trials[i].thread, trials[0].thread));
+		assert_false(pthread_equal(trials[i].thread, pthread_self()));
+	}
+	srv_admission_free(admission);
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	sem_t never;
+	sem_init(&never, 0, 0);
+	struct trial running, waiting;
+	set_up(&running, &never);
+	set_up(&waiting, &never);
+	struct srv_admission *admission = srv_admission_start(2, 0, NULL);
+	submit(admission, &running);
+	sem_wait(&running.started);
+	submit(admission, &waiting);
+	srv_admission_stop(admission);
+	assert_true(running.computed);
+	assert_true(running.saw_stop);
+	assert_int_equal(waiting.turn, 2);
+	assert_false(waiting.computed);
+	assert_false(srv_admission_reserve(admission));
+	srv_admission_free(admission);
+}
+
+static void read_niceness(struct srv_job *job)
+{
+	struct trial *trial = (struct trial *)(void *)job;
+	trial->turn = getpriority(PRIO_PROCESS, 0);
+}
+
+static void leave(struct srv_job *job, bool computed)
+{
+	struct trial *trial = (struct trial *)(void *)job;
+	trial->computed = computed;
+	sem_post(&trial->started);
+}
+
+/* The worker gives way to those who submit. */
+static void test_niceness(void **state)
+{
+	(void)state;
+	struct trial trial;
+	set_up(&trial, NULL);
+	trial.job.compute = read_niceness;
+	trial.job.finish = leave;
+	struct srv_admission *admission = srv_admission_start(1, 0, NULL);
+	submit(admission, &trial);
+	sem_wait(&trial.started);
+	assert_true(trial.turn >= SRV_WORKER_NICENESS);
+	assert_true(getpriority(PRIO_PROCESS, 0) < trial.turn || getpriority(PRIO_PROCESS, 0) >= SRV_WORKER_NICENESS);
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+}
+
+static void *submit_late(void *arguments)
+{
+	void **pair = arguments;
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	srv_admission_submit(pair[0], pair[1]);
+	return NULL;
+}
+
+/* Stopping waits for whoever has a place: its job must still be finished. */
+static void test_stop_with_a_place_reserved(void **state)
+{
+	(void)state;
+	struct trial late;
+	set_up(&late, NULL);
+	struct srv_admission *admission = srv_admission_start(1, 0, NULL);
+	assert_true(srv_admission_reserve(admission));
+	pthread_t thread;
+	void *pair[] = {admission, &late};
+	pthread_create(&thread, NULL, submit_late, pair);
+	srv_admission_stop(admission);
+	assert_int_equal(late.turn, 1);
+	pthread_join(thread, NULL);
+	srv_admission_free(admission);
+}
+
+static atomic_bool leaves;
+
+static bool has_left(struct srv_job *job)
+{
+	(void)job;
+	return atomic_load(&leaves);
+}
+
+/* One is computed, one waits, both are given up; the third, for which somebody waits, is computed. */
+static void test_abandoned(void **state)
+{
+	(void)state;
+	struct srv_admission *admission = srv_admission_start(3, 0, NULL);
+	sem_t gate;
+	struct trial running, waiting, wanted;
+	sem_init(&gate, 0, 0);
+	atomic_store(&leaves, false);
+	set_up(&running, &gate);
+	set_up(&waiting, NULL);
+	set_up(&wanted, NULL);
+	running.job.abandoned = waiting.job.abandoned = has_left;
+	submit(admission, &running);
+	sem_wait(&running.started);
+	submit(admission, &waiting);
+	submit(admission, &wanted);
+	atomic_store(&leaves, true);
+	while (atomic_load(&n_finished) < 3)
+		sched_yield();
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+	assert_true(running.computed && running.saw_stop);
+	assert_false(waiting.computed);
+	assert_true(waiting.turn > 0);
+	assert_true(wanted.computed && !wanted.saw_stop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_abandoned),
+		cmocka_unit_test(test_bytes), cmocka_unit_test(test_bytes_from_threads), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_niceness),
+		cmocka_unit_test(test_stop),  cmocka_unit_test(test_stop_with_a_place_reserved),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
