@@ -9,8 +9,10 @@
 #include <math.h>
 
 #include "core/fric.h"
-#include "core/kernels/kernels.h"
 #include "core/base/range.h"
+
+/* The most contacts of one type that are worked on at once: their intermediate values stay in the first-level cache. */
+enum { FRIC_BLOCK = 64 };
 
 /* A field of all contacts. stride 0: one value for all, repeated FRIC_BLOCK times, so that a block can be read anywhere. */
 struct column {
@@ -23,7 +25,7 @@ static inline double *column_at(struct column column, size_t i)
 	return column.data + i * column.stride;
 }
 
-/* Where a span (block.h) begins, and the lowest and highest vertex of its contacts. begin < 0: no span. */
+/* Where a span (span.h) begins, and the lowest and highest vertex of its contacts. begin < 0: no span. */
 struct span_range {
 	int32_t begin, lowest, highest;
 };

@@ -4,14 +4,6 @@
 
 #include "core/motion/slip.h"
 
-struct span next_span(const struct fric_contacts *contacts, size_t begin, size_t end)
-{
-	const enum fric_type type = contact_type(contacts, begin);
-	const size_t of_type = contacts->start[type + 1] < end ? contacts->start[type + 1] : end;
-	const size_t n = of_type - begin;
-	return (struct span){type, begin, n < FRIC_BLOCK ? n : FRIC_BLOCK};
-}
-
 static const double *at(struct column column, size_t i)
 {
 	return column_at(column, i);

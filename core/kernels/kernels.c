@@ -1,7 +1,6 @@
-/* Choice of the kernels at run time. */
-#include <string.h>
+#include "core/kernels/kernels.h"
 
-#include "core/kernels/block.h"
+#include <string.h>
 
 const struct fric_kernels fric_kernels_scalar = {.name = "scalar"};
 

@@ -8,9 +8,8 @@
 
 #include <math.h>
 
+#include "core/contacts/contacts.h"
 #include "core/fric.h"
-
-enum { FRIC_BLOCK = 64 }; /* contacts of one type whose intermediate values stay in the first-level cache */
 
 /* One block, n <= FRIC_BLOCK contacts; inputs are arrays of n unless stated, shorter ones are never read beyond n. */
 struct kernel_block {
@@ -70,5 +69,8 @@ struct fric_kernels {
 extern const struct fric_kernels fric_kernels_avx512, fric_kernels_avx2, fric_kernels_baseline;
 /* No functions: every contact goes through slip.h. The oracle of the others. */
 extern const struct fric_kernels fric_kernels_scalar;
+
+/* The kernels of a context: the ones asked for, or the best of this processor. */
+const struct fric_kernels *kernels_of(const struct fric_context *context);
 
 #endif

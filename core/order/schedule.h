@@ -1,5 +1,5 @@
 /**
- * Who adds up where. The vertices are divided into parts, each with a list of the spans (block.h) that touch it, in the
+ * Who adds up where. The vertices are divided into parts, each with a list of the spans (span.h) that touch it, in the
  * order of the sweep (sweep.h); one thread alone adds up at the vertices of a part. While contacts come roughly in the
  * order of the mesh, few spans lie across a border, and a part evaluates all of its spans by itself: no thread waits for
  * another. Else forces are evaluated first, kept, and then added up part by part.

@@ -1,5 +1,5 @@
 /**
- * The order in which evaluation walks over the spans (block.h) of a batch: by their lowest vertex, roughly, and among those of
+ * The order in which evaluation walks over the spans (span.h) of a batch: by their lowest vertex, roughly, and among those of
  * one neighbourhood in contact order. Groups are usually in the order of the mesh, so all of them advance over it
  * together, and a vertex that one has fetched is there for the others. The order follows from the stencils and the number
  * of vertices alone: what is added up in it has the same bits on any number of threads.
@@ -7,7 +7,7 @@
 #ifndef FRIC_SWEEP_H
 #define FRIC_SWEEP_H
 
-#include "core/kernels/block.h"
+#include "core/contacts/span.h"
 
 /* Fills in contacts->sweep from contacts->ranges. */
 void sweep_make(struct fric_contacts *contacts);

@@ -5,7 +5,8 @@
 
 #include "core/prepare/barrier.h"
 #include "core/prepare/coefficients.h"
-#include "core/kernels/block.h"
+#include "core/contacts/span.h"
+#include "core/kernels/kernels.h"
 #include "core/geometry/geometry.h"
 #include "core/base/memory.h"
 #include "core/fric_mollifier.h"

@@ -1,0 +1,44 @@
+/**
+ * Spans: up to FRIC_BLOCK contacts of one type, in which contacts are prepared and evaluated.
+ */
+#ifndef FRIC_SPAN_H
+#define FRIC_SPAN_H
+
+#include "core/base/parallel.h"
+#include "core/contacts/contacts.h"
+
+/* Contacts [begin, begin + n) of one type. */
+struct span {
+	enum fric_type type;
+	size_t begin, n;
+};
+
+/* The first block of [begin, end): all of one type. */
+static inline struct span next_span(const struct fric_contacts *contacts, size_t begin, size_t end)
+{
+	const enum fric_type type = contact_type(contacts, begin);
+	const size_t of_type = contacts->start[type + 1] < end ? contacts->start[type + 1] : end;
+	const size_t n = of_type - begin;
+	return (struct span){type, begin, n < FRIC_BLOCK ? n : FRIC_BLOCK};
+}
+
+/* Spans end where chunks do; so they are always the same, and what is kept for one has a slot of its own, in contact order.
+ * Some slots belong to no span. */
+static inline size_t span_slot(struct span span)
+{
+	return span.begin / FRIC_BLOCK + span.type;
+}
+
+static inline size_t span_slots(size_t n)
+{
+	return n / FRIC_BLOCK + FRIC_N_TYPES + 1;
+}
+
+/* The span that begins at contact i. */
+static inline struct span span_at(const struct fric_contacts *contacts, size_t i)
+{
+	const size_t end = (i / FRIC_CHUNK + 1) * FRIC_CHUNK;
+	return next_span(contacts, i, end < contacts->n ? end : contacts->n);
+}
+
+#endif
