@@ -2,9 +2,10 @@
 
 #include <math.h>
 
-#include "core/kernels/block.h"
 #include "core/assemble/rows.h"
 #include "core/base/stream.h"
+#include "core/contacts/ordinary.h"
+#include "core/kernels/block.h"
 #include "core/order/sweep.h"
 
 struct inner_task {

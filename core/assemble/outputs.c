@@ -2,9 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/fric_mollifier.h"
-#include "core/base/parallel.h"
 #include "core/assemble/rows.h"
+#include "core/base/parallel.h"
+#include "core/contacts/ordinary.h"
+#include "core/fric_mollifier.h"
 #include "core/motion/slip.h"
 #include "core/order/sweep.h"
 

@@ -2,18 +2,12 @@
 
 #include <omp.h>
 #include <sched.h>
-#include <stdlib.h>
-
-#include "core/contacts/contacts.h"
 
 /* A sleeping thread takes some 50 us to come: by then one thread alone is through with this many contacts. */
 enum { FRIC_PARALLEL_FROM = 4096 };
 
 /* A look takes as long as the processor pauses. */
 enum { MOST_LOOKS = 6000, LOOKS_BETWEEN_YIELDS = 64 };
-
-/* Velocities or positions of so many bytes stay in the caches while group after group is walked through. */
-enum { FRIC_CACHED_BYTES = 4 << 20 };
 
 int team_size(const struct fric_context *context, size_t n)
 {
@@ -139,48 +133,6 @@ struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk
 	return parallel_phases(context, n_chunks(n) <= 1 ? 1 : team_size(context, n), &phase, 1, task);
 }
 
-/* Of the groups' next chunks, the one that is least far in its group. */
-static enum fric_type hindmost(const struct fric_contacts *c, const size_t next[FRIC_N_TYPES])
-{
-	enum fric_type least = FRIC_N_TYPES;
-	double progress = 0;
-	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
-		if (next[g] * FRIC_CHUNK >= c->start[g + 1])
-			continue;
-		const double begun = (double)(next[g] * FRIC_CHUNK) - (double)c->start[g];
-		const double here = begun / (double)(c->start[g + 1] - c->start[g]);
-		if (least == FRIC_N_TYPES || here < progress) {
-			least = g;
-			progress = here;
-		}
-	}
-	return least;
-}
-
-/* A chunk belongs to the group of its first contact. */
-static void merge_groups(const struct fric_contacts *c, uint32_t *order)
-{
-	size_t next[FRIC_N_TYPES];
-	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++)
-		next[g] = n_chunks(c->start[g]);
-	for (size_t i = 0; i < n_chunks(c->n); i++)
-		order[i] = (uint32_t)next[hindmost(c, next)]++;
-}
-
-struct fault parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
-                               void *task)
-{
-	const size_t n = contacts->n, bytes = contacts->n_vertices * (size_t)contacts->dim * sizeof(double);
-	const bool large = bytes > FRIC_CACHED_BYTES && n_chunks(n) > 1;
-	uint32_t *order = large ? malloc(n_chunks(n) * sizeof(*order)) : NULL;
-	const struct phase phase = {work, n, FRIC_CHUNK, true, order};
-	if (order) /* without memory, as they come */
-		merge_groups(contacts, order);
-	const struct fault fault = parallel_phases(context, n_chunks(n) <= 1 ? 1 : team_size(context, n), &phase, 1, task);
-	free(order);
-	return fault;
-}
-
 void parallel_parts(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
                     void *task)
 {
@@ -192,20 +144,4 @@ void parallel_parts(const struct fric_context *context, size_t n, void (*work)(v
 #pragma omp parallel for num_threads(n_parts) schedule(static, 1)
 	for (int part = 0; part < n_parts; part++)
 		work(task, part, n_parts);
-}
-
-enum fric_code report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error)
-{
-	if (fault.code == FRIC_OK || fault.position >= contacts->n)
-		return report_code(fault.code, error);
-	const enum fric_type type = contact_type(contacts, fault.position);
-	*error = (struct fric_error){fault.code, type, (int64_t)(fault.position - contacts->start[type])};
-	return fault.code;
-}
-
-enum fric_code report_code(enum fric_code code, struct fric_error *error)
-{
-	if (code != FRIC_OK)
-		*error = (struct fric_error){code, FRIC_VERTEX_VERTEX, -1};
-	return code;
 }

@@ -8,14 +8,9 @@
 #ifndef FRIC_PARALLEL_H
 #define FRIC_PARALLEL_H
 
-#include "core/fric.h"
+#include "core/base/fault.h"
 
 enum { FRIC_CHUNK = 1024 };
-
-struct fault {
-	enum fric_code code;
-	size_t position; /* of the contact, over all groups */
-};
 
 /* Works on [begin, end), which is piece `chunk` of a loop; sets *fault to the first one it meets and returns then. May
  * return early once the stop flag is raised. */
@@ -51,22 +46,8 @@ struct fault parallel_phases(const struct fric_context *context, int n_threads, 
 /* One phase over the chunks of [0, n). */
 struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task);
 
-/**
- * The same over all contacts. With so many vertices that caches do not hold them, all groups advance together: they are
- * usually in the order of the mesh, and what one has just fetched serves the next.
- */
-struct fric_contacts;
-struct fault parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
-                               void *task);
-
 /* Runs work(task, t, n_parts) for t in [0, n_parts) on as many threads; n_parts = team_size(context, n). */
 void parallel_parts(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
                     void *task);
-
-/* Fills in *error from a fault of contact positions. @return its code */
-enum fric_code report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error);
-
-/* The same for a failure that has no single contact at fault. */
-enum fric_code report_code(enum fric_code code, struct fric_error *error);
 
 #endif

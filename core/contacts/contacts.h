@@ -6,10 +6,8 @@
 #ifndef FRIC_CONTACTS_H
 #define FRIC_CONTACTS_H
 
-#include <math.h>
-
+#include "core/base/fault.h"
 #include "core/fric.h"
-#include "core/base/range.h"
 
 /* The most contacts of one type that are worked on at once: their intermediate values stay in the first-level cache. */
 enum { FRIC_BLOCK = 64 };
@@ -39,7 +37,7 @@ struct fric_contacts {
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
 	bool given_basis[FRIC_N_TYPES];  /* which may be of any size */
-	bool ordinary;                   /* all contacts are, see contacts_ordinary */
+	bool ordinary;                   /* all contacts are, see ordinary.h */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
 	double *closest_point[2];            /* [n] each; 0 where the type has none */
@@ -63,19 +61,6 @@ struct fric_contacts {
 static inline int fric_stencil_size_of(enum fric_type type)
 {
 	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
-}
-
-/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h), velocity scaling
- * and weights of moderate size, bases of about unit size; when in doubt, they are not. No sum of ordinary forces overflows, at any velocities. */
-bool contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
-
-/* Whether no entry of contact i's basis is above unit_basis (range.h). */
-static inline bool has_unit_basis(const struct fric_contacts *c, size_t i)
-{
-	bool all = true;
-	for (int e = 0; e < c->dim * (c->dim - 1) && !c->ordinary; e++)
-		all &= fabs(c->tangent_basis[e][i]) <= unit_basis;
-	return all;
 }
 
 /* Type of contact i. */
@@ -108,5 +93,8 @@ static inline void stencil_weights(enum fric_type type, double a, double b, doub
 		break;
 	}
 }
+
+/* Fills in *error from a fault of contact positions. @return its code */
+enum fric_code report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/contacts/ordinary.h"
 #include "core/motion/slip.h"
 
 static const double *at(struct column column, size_t i)

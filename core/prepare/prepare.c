@@ -3,169 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/contacts/layout.h"
+#include "core/contacts/ordinary.h"
+#include "core/contacts/span.h"
+#include "core/fric_mollifier.h"
+#include "core/geometry/geometry.h"
+#include "core/kernels/kernels.h"
+#include "core/order/groups.h"
+#include "core/order/sweep.h"
 #include "core/prepare/barrier.h"
 #include "core/prepare/coefficients.h"
-#include "core/contacts/span.h"
-#include "core/kernels/kernels.h"
-#include "core/geometry/geometry.h"
-#include "core/base/memory.h"
-#include "core/fric_mollifier.h"
-#include "core/base/range.h"
-#include "core/order/sweep.h"
-
-/* Hands out arrays of one block; with base NULL it only adds up their sizes. */
-struct carver {
-	char *base;
-	size_t bytes;
-};
-
-static void *carve(struct carver *carver, size_t n, size_t size)
-{
-	void *array = carver->base ? carver->base + carver->bytes : NULL;
-	carver->bytes += (n * size + FRIC_ALIGNMENT - 1) / FRIC_ALIGNMENT * FRIC_ALIGNMENT;
-	return array;
-}
-
-static void carve_pair(struct carver *carver, size_t n, double *two[2])
-{
-	two[0] = carve(carver, n, sizeof(double));
-	two[1] = carve(carver, n, sizeof(double));
-}
-
-static bool any_group(const struct fric_batch *batch, size_t field)
-{
-	for (int g = 0; g < FRIC_N_TYPES; g++)
-		if (((const struct fric_values *)((const char *)&batch->groups[g] + field))->data)
-			return true;
-	return false;
-}
-
-#define ANY_GROUP(batch, field) any_group(batch, offsetof(struct fric_group, field))
-
-/* The one value that a field has for all contacts, if it has one: `otherwise` stands for groups without the field. */
-static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m, const double *otherwise, double *value)
-{
-	bool found = false;
-	for (int g = 0; g < FRIC_N_TYPES; g++) {
-		const struct fric_values values = *(const struct fric_values *)((const char *)&batch->groups[g] + field);
-		if (!batch->groups[g].n)
-			continue;
-		if (values.data ? values.stride != 0 : !otherwise)
-			return false;
-		const double x = values.data ? values.data[m] : *otherwise;
-		if (found && x != *value)
-			return false;
-		*value = x;
-		found = true;
-	}
-	return true;
-}
-
-/* A column of n values; or, where all are known to be equal, of that one repeated. */
-static struct column carve_column(struct carver *carver, size_t n, bool uniform, double value)
-{
-	struct column column = {carve(carver, uniform ? FRIC_BLOCK : n, sizeof(double)), uniform ? 0 : 1};
-	for (int i = 0; uniform && column.data && i < FRIC_BLOCK; i++)
-		column.data[i] = value;
-	return column;
-}
-
-static struct column carve_field(struct carver *carver, const struct fric_batch *batch, size_t n, size_t field,
-                                 size_t m, const double *otherwise)
-{
-	double value = 0;
-	const bool uniform = uniform_value(batch, field, m, otherwise, &value);
-	return carve_column(carver, n, uniform, value);
-}
-
-static void carve_coefficients(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
-{
-	const struct fric_friction *f = &batch->friction;
-	const bool scalar = f->source == FRIC_MU_SCALAR;
-	c->mu_s = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_s), 0, scalar ? &f->mu_s : NULL);
-	c->mu_k = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_k), 0, scalar ? &f->mu_k : NULL);
-	c->effective_mu_s = c->mu_s;
-	c->effective_mu_k = c->mu_k;
-	if (ANY_GROUP(batch, mu_s_aniso) || ANY_GROUP(batch, mu_k_aniso)) {
-		carve_pair(carver, c->n, c->mu_s_aniso);
-		carve_pair(carver, c->n, c->mu_k_aniso);
-		c->effective_mu_s = carve_column(carver, c->n, false, 0);
-		c->effective_mu_k = carve_column(carver, c->n, false, 0);
-	}
-}
-
-static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
-{
-	static const double one = 1;
-	const size_t n = c->n;
-	for (int i = 0; i < FRIC_MAX_STENCIL; i++)
-		c->vertices[i] = carve(carver, n, sizeof(int32_t));
-	carve_pair(carver, n, c->closest_point);
-	for (int i = 0; i < c->dim * (c->dim - 1); i++)
-		c->tangent_basis[i] = carve(carver, n, sizeof(double));
-	c->distance = carve(carver, n, sizeof(double));
-	c->weight = carve_field(carver, batch, n, offsetof(struct fric_group, weight), 0, &one);
-	c->eps_v = carve_field(carver, batch, n, offsetof(struct fric_group, eps_v), 0, &batch->friction.eps_v);
-	for (size_t m = 0; m < 2; m++)
-		c->mu_aniso[m] = m < (size_t)c->dim - 1
-		                         ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
-		                         : carve_column(carver, n, true, 1);
-	/* A skipped contact must be able to have none. */
-	double force = 0;
-	const bool uniform = !batch->skip_degenerate &&
-	                     uniform_value(batch, offsetof(struct fric_group, normal_force), 0, NULL, &force);
-	c->normal_force = carve_column(carver, n, uniform, force);
-	carve_coefficients(c, batch, carver);
-	c->skipped = carve(carver, n, 1);
-	c->ranges = carve(carver, span_slots(n), sizeof(*c->ranges));
-	c->sweep = carve(carver, span_slots(n), sizeof(*c->sweep));
-}
-
-static bool derives_distance(const struct fric_batch *batch, enum fric_type type)
-{
-	const struct fric_group *g = &batch->groups[type];
-	if (g->tangent_basis.data)
-		return false;
-	return type != FRIC_PLANE_VERTEX || (batch->positions && g->plane_origin.data);
-}
-
-static struct fric_contacts *allocate(const struct fric_memory *memory, const struct fric_batch *batch)
-{
-	struct fric_contacts *c = calloc(1, sizeof(*c));
-	if (!c)
-		return NULL;
-	c->dim = batch->dim;
-	c->n_vertices = batch->n_vertices;
-	c->transition = batch->friction.transition;
-	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
-		c->start[g + 1] = c->start[g] + batch->groups[g].n;
-		c->has_distance[g] = derives_distance(batch, g);
-		c->given_basis[g] = batch->groups[g].tangent_basis.data;
-	}
-	c->n = c->start[FRIC_N_TYPES];
-	struct carver carver = {0};
-	carve_arrays(c, batch, &carver);
-	c->memory = memory;
-	c->block_bytes = carver.bytes;
-	carver.base = c->block = memory_take(memory, carver.bytes);
-	if (!c->block) {
-		free(c);
-		return NULL;
-	}
-	carver.bytes = 0;
-	carve_arrays(c, batch, &carver);
-	for (size_t slot = 0; slot < span_slots(c->n); slot++)
-		c->ranges[slot].begin = -1;
-	return c;
-}
-
-void fric_contacts_free(struct fric_contacts *contacts)
-{
-	if (!contacts)
-		return;
-	memory_give(contacts->memory, contacts->block, contacts->block_bytes);
-	free(contacts);
-}
 
 static const double *row(struct fric_values values, size_t i)
 {
@@ -496,7 +343,7 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
                             struct fric_contacts **contacts, struct fric_error *error)
 {
 	*contacts = NULL;
-	struct fric_contacts *c = allocate(context->memory, batch);
+	struct fric_contacts *c = contacts_create(context->memory, batch);
 	if (!c)
 		return report_code(FRIC_E_MEMORY, error);
 	struct preparation task = {.batch = batch, .contacts = c, .kernels = kernels_of(context)};
@@ -511,87 +358,4 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 	sweep_make(c);
 	*contacts = c;
 	return FRIC_OK;
-}
-
-/* Smallest and largest size of what is not zero; 1 if all is. */
-struct sizes {
-	double lowest, highest;
-};
-
-static struct sizes column_sizes(struct column column, size_t begin, size_t end)
-{
-	double lowest = 1, highest = 1;
-	const double *x = column_at(column, begin);
-	const size_t n = column.stride ? end - begin : end > begin;
-#pragma omp simd reduction(min : lowest) reduction(max : highest)
-	for (size_t i = 0; i < n; i++) {
-		const double size = x[i] == 0 ? 1 : fabs(x[i]);
-		lowest = size < lowest ? size : lowest;
-		highest = size > highest ? size : highest;
-	}
-	return (struct sizes){lowest, highest};
-}
-
-/* What forces are multiplied by besides. With the ranges of forces and coefficients they stay below 2^820. */
-static bool moderate(struct column column, size_t begin, size_t end)
-{
-	return column_sizes(column, begin, end).highest < moderate_size;
-}
-
-/* Derived ones have columns of length 1. */
-static bool unit_bases(const struct fric_contacts *c, size_t begin, size_t end)
-{
-	bool all = true;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
-		const size_t first = begin > c->start[type] ? begin : c->start[type];
-		const size_t last = end < c->start[type + 1] ? end : c->start[type + 1];
-		for (int e = 0; e < c->dim * (c->dim - 1) && c->given_basis[type] && first < last; e++)
-			all &= column_sizes((struct column){c->tangent_basis[e], 1}, first, last).highest <= unit_basis;
-	}
-	return all;
-}
-
-/* By bounds. The scalar form then judges every contact by itself. */
-bool contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
-{
-	const struct sizes weight = column_sizes(c->weight, begin, end), force = column_sizes(c->normal_force, begin, end),
-	                   eps_v = column_sizes(c->eps_v, begin, end), mu_s = column_sizes(c->effective_mu_s, begin, end),
-	                   mu_k = column_sizes(c->effective_mu_k, begin, end);
-	return ordinary(weight.lowest * force.lowest) && ordinary(weight.highest * force.highest) &&
-	       weight.lowest > slip_small && force.lowest > slip_small && weight.highest < slip_large &&
-	       force.highest < slip_large && ordinary(mu_s.lowest) && ordinary(mu_s.highest) && ordinary(mu_k.lowest) &&
-	       ordinary(mu_k.highest) && invertible(eps_v.lowest) && invertible(eps_v.highest) &&
-	       moderate(c->mu_aniso[0], begin, end) && moderate(c->mu_aniso[1], begin, end) &&
-	       moderate((struct column){c->closest_point[0], 1}, begin, end) &&
-	       moderate((struct column){c->closest_point[1], 1}, begin, end) && unit_bases(c, begin, end);
-}
-
-int fric_dim(const struct fric_contacts *contacts)
-{
-	return contacts->dim;
-}
-
-size_t fric_n_vertices(const struct fric_contacts *contacts)
-{
-	return contacts->n_vertices;
-}
-
-size_t fric_n_contacts(const struct fric_contacts *contacts)
-{
-	return contacts->n;
-}
-
-size_t fric_group_size(const struct fric_contacts *contacts, enum fric_type type)
-{
-	return contacts->start[type + 1] - contacts->start[type];
-}
-
-enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type type, size_t contact)
-{
-	return (enum fric_code)contacts->skipped[contacts->start[type] + contact];
-}
-
-size_t fric_n_skipped(const struct fric_contacts *contacts)
-{
-	return contacts->n_skipped;
 }

@@ -1,3 +1,4 @@
+#include "core/kernels/kernels.h"
 #include "core/motion/slip.h"
 #include "tests/property/scene.h"
 #include "tests/unit/core/batches.h"

@@ -29,7 +29,7 @@ static void *failing_aligned_alloc(size_t alignment, size_t size)
 #define aligned_alloc failing_aligned_alloc
 #include "core/assemble/pattern.c"
 #include "core/assemble/evaluate.c"
-#include "core/prepare/prepare.c"
+#include "core/contacts/layout.c"
 #undef malloc
 #undef calloc
 #undef aligned_alloc

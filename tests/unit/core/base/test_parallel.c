@@ -2,7 +2,6 @@
 
 #include <sched.h>
 
-#include "core/contacts/contacts.h"
 #include "tests/unit/core/check.h"
 
 enum { MANY = 20 * FRIC_CHUNK + 17 };
@@ -166,73 +165,6 @@ static void test_phases(void **state)
 		}
 }
 
-/* Every contact once, whatever the groups and the mesh; of several faults the lowest. */
-static void check_contacts(const struct fric_contacts *c, int n_threads)
-{
-	static struct record record;
-	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
-	memset(&record, 0, sizeof(record));
-	assert_ok(parallel_contacts(&context, c, visit, &record).code);
-	for (size_t i = 0; i < MANY; i++)
-		assert_int_equal(record.visits[i], i < c->n);
-	if (c->n < MANY)
-		return;
-	memset(&record, 0, sizeof(record));
-	record.n_faults = 3;
-	record.first_fault[0] = MANY - 1;
-	record.first_fault[1] = 3 * FRIC_CHUNK + 5;
-	record.first_fault[2] = 12 * FRIC_CHUNK;
-	const struct fault fault = parallel_contacts(&context, c, visit, &record);
-	assert_code(fault.code, FRIC_E_PENETRATION);
-	assert_int_equal(fault.position, record.first_fault[1]);
-}
-
-static void test_contacts(void **state)
-{
-	(void)state;
-	const size_t starts[][FRIC_N_TYPES + 1] = {{0, 1, 900, 9000, MANY, MANY}, {0, 0, 0, MANY, MANY, MANY},
-	                                           {0, 2048, 2049, 2050, 2051, 2052}, {0, 0, 0, 0, 0, 0},
-	                                           {0, 5 * FRIC_CHUNK, 9 * FRIC_CHUNK, 9 * FRIC_CHUNK, 9 * FRIC_CHUNK, MANY}};
-	const size_t meshes[] = {1000, 1000000};
-	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
-		for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-			for (size_t m = 0; m < 2; m++) {
-				struct fric_contacts c = {.dim = 3, .n = starts[i][FRIC_N_TYPES], .n_vertices = meshes[m]};
-				memcpy(c.start, starts[i], sizeof(c.start));
-				check_contacts(&c, thread_counts[t]);
-			}
-}
-
-struct visited {
-	size_t chunks[16], n;
-};
-
-static void note_chunk(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
-{
-	struct visited *v = task;
-	(void)begin;
-	(void)end;
-	(void)fault;
-	v->chunks[v->n++] = chunk;
-}
-
-/* Groups of 4 and 8 chunks: on a large mesh two of the second for each of the first. */
-static void test_groups_advance_together(void **state)
-{
-	(void)state;
-	const size_t expected[2][12] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {0, 4, 5, 1, 6, 7, 2, 8, 9, 3, 10, 11}};
-	for (size_t large = 0; large < 2; large++) {
-		const size_t four = 4 * FRIC_CHUNK, twelve = 12 * FRIC_CHUNK;
-		const struct fric_contacts c = {.dim = 2, .n = twelve, .n_vertices = large ? 1000000 : 1000,
-		                                .start = {0, four, twelve, twelve, twelve, twelve}};
-		struct visited visited = {.n = 0};
-		assert_ok(parallel_contacts(&serial, &c, note_chunk, &visited).code);
-		assert_int_equal(visited.n, 12);
-		for (size_t i = 0; i < 12; i++)
-			assert_int_equal(visited.chunks[i], expected[large][i]);
-	}
-}
-
 static void test_team_size(void **state)
 {
 	(void)state;
@@ -267,36 +199,13 @@ static void test_parts(void **state)
 	}
 }
 
-static void test_reports(void **state)
-{
-	(void)state;
-	struct fric_contacts contacts = {.n = 9, .start = {0, 2, 2, 5, 5, 9}};
-	struct fric_error error = {.contact = 77};
-	assert_ok(report_fault(&contacts, (struct fault){FRIC_OK, SIZE_MAX}, &error));
-	assert_int_equal(error.contact, 77); /* untouched */
-	const enum fric_type types[] = {FRIC_VERTEX_VERTEX, FRIC_VERTEX_VERTEX, FRIC_EDGE_EDGE,    FRIC_EDGE_EDGE,
-	                                FRIC_EDGE_EDGE,     FRIC_PLANE_VERTEX,  FRIC_PLANE_VERTEX, FRIC_PLANE_VERTEX};
-	const int64_t positions[] = {0, 1, 0, 1, 2, 0, 1, 2};
-	for (size_t i = 0; i < 8; i++) {
-		assert_code(report_fault(&contacts, (struct fault){FRIC_E_PENETRATION, i}, &error), FRIC_E_PENETRATION);
-		assert_code(error.code, FRIC_E_PENETRATION);
-		assert_int_equal(error.group, types[i]);
-		assert_int_equal(error.contact, positions[i]);
-	}
-	assert_code(report_fault(&contacts, (struct fault){FRIC_E_STOPPED, SIZE_MAX}, &error), FRIC_E_STOPPED);
-	assert_int_equal(error.contact, -1);
-	assert_code(report_code(FRIC_E_MEMORY, &error), FRIC_E_MEMORY);
-	assert_code(error.code, FRIC_E_MEMORY);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_item_once), cmocka_unit_test(test_lowest_fault_wins),
 		cmocka_unit_test(test_stop),            cmocka_unit_test(test_stop_on_the_way),
-		cmocka_unit_test(test_parts),           cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_phases),          cmocka_unit_test(test_team_size),
-		cmocka_unit_test(test_contacts),        cmocka_unit_test(test_groups_advance_together),
+		cmocka_unit_test(test_parts),           cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_team_size),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,22 @@
+/**
+ * What went wrong, and at which contact, on its way to struct fric_error.
+ */
+#ifndef FRIC_FAULT_H
+#define FRIC_FAULT_H
+
+#include "core/fric.h"
+
+struct fault {
+	enum fric_code code;
+	size_t position; /* of the contact, over all groups */
+};
+
+/* Fills in *error for a failure that has no single contact at fault. @return code */
+static inline enum fric_code report_code(enum fric_code code, struct fric_error *error)
+{
+	if (code != FRIC_OK)
+		*error = (struct fric_error){code, FRIC_VERTEX_VERTEX, -1};
+	return code;
+}
+
+#endif

@@ -1,0 +1,52 @@
+#include "core/contacts/contacts.h"
+
+#include <stdlib.h>
+
+#include "core/base/memory.h"
+
+void fric_contacts_free(struct fric_contacts *contacts)
+{
+	if (!contacts)
+		return;
+	memory_give(contacts->memory, contacts->block, contacts->block_bytes);
+	free(contacts);
+}
+
+enum fric_code report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error)
+{
+	if (fault.code == FRIC_OK || fault.position >= contacts->n)
+		return report_code(fault.code, error);
+	const enum fric_type type = contact_type(contacts, fault.position);
+	*error = (struct fric_error){fault.code, type, (int64_t)(fault.position - contacts->start[type])};
+	return fault.code;
+}
+
+int fric_dim(const struct fric_contacts *contacts)
+{
+	return contacts->dim;
+}
+
+size_t fric_n_vertices(const struct fric_contacts *contacts)
+{
+	return contacts->n_vertices;
+}
+
+size_t fric_n_contacts(const struct fric_contacts *contacts)
+{
+	return contacts->n;
+}
+
+size_t fric_group_size(const struct fric_contacts *contacts, enum fric_type type)
+{
+	return contacts->start[type + 1] - contacts->start[type];
+}
+
+enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type type, size_t contact)
+{
+	return (enum fric_code)contacts->skipped[contacts->start[type] + contact];
+}
+
+size_t fric_n_skipped(const struct fric_contacts *contacts)
+{
+	return contacts->n_skipped;
+}

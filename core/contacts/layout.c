@@ -1,0 +1,153 @@
+#include "core/contacts/layout.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "core/base/memory.h"
+#include "core/contacts/span.h"
+
+/* Hands out arrays of one block; with base NULL it only adds up their sizes. */
+struct carver {
+	char *base;
+	size_t bytes;
+};
+
+static void *carve(struct carver *carver, size_t n, size_t size)
+{
+	void *array = carver->base ? carver->base + carver->bytes : NULL;
+	carver->bytes += (n * size + FRIC_ALIGNMENT - 1) / FRIC_ALIGNMENT * FRIC_ALIGNMENT;
+	return array;
+}
+
+static void carve_pair(struct carver *carver, size_t n, double *two[2])
+{
+	two[0] = carve(carver, n, sizeof(double));
+	two[1] = carve(carver, n, sizeof(double));
+}
+
+static bool any_group(const struct fric_batch *batch, size_t field)
+{
+	for (int g = 0; g < FRIC_N_TYPES; g++)
+		if (((const struct fric_values *)((const char *)&batch->groups[g] + field))->data)
+			return true;
+	return false;
+}
+
+#define ANY_GROUP(batch, field) any_group(batch, offsetof(struct fric_group, field))
+
+/* The one value that a field has for all contacts, if it has one: `otherwise` stands for groups without the field. */
+static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m, const double *otherwise, double *value)
+{
+	bool found = false;
+	for (int g = 0; g < FRIC_N_TYPES; g++) {
+		const struct fric_values values = *(const struct fric_values *)((const char *)&batch->groups[g] + field);
+		if (!batch->groups[g].n)
+			continue;
+		if (values.data ? values.stride != 0 : !otherwise)
+			return false;
+		const double x = values.data ? values.data[m] : *otherwise;
+		if (found && x != *value)
+			return false;
+		*value = x;
+		found = true;
+	}
+	return true;
+}
+
+/* A column of n values; or, where all are known to be equal, of that one repeated. */
+static struct column carve_column(struct carver *carver, size_t n, bool uniform, double value)
+{
+	struct column column = {carve(carver, uniform ? FRIC_BLOCK : n, sizeof(double)), uniform ? 0 : 1};
+	for (int i = 0; uniform && column.data && i < FRIC_BLOCK; i++)
+		column.data[i] = value;
+	return column;
+}
+
+static struct column carve_field(struct carver *carver, const struct fric_batch *batch, size_t n, size_t field,
+                                 size_t m, const double *otherwise)
+{
+	double value = 0;
+	const bool uniform = uniform_value(batch, field, m, otherwise, &value);
+	return carve_column(carver, n, uniform, value);
+}
+
+static void carve_coefficients(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
+{
+	const struct fric_friction *f = &batch->friction;
+	const bool scalar = f->source == FRIC_MU_SCALAR;
+	c->mu_s = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_s), 0, scalar ? &f->mu_s : NULL);
+	c->mu_k = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_k), 0, scalar ? &f->mu_k : NULL);
+	c->effective_mu_s = c->mu_s;
+	c->effective_mu_k = c->mu_k;
+	if (ANY_GROUP(batch, mu_s_aniso) || ANY_GROUP(batch, mu_k_aniso)) {
+		carve_pair(carver, c->n, c->mu_s_aniso);
+		carve_pair(carver, c->n, c->mu_k_aniso);
+		c->effective_mu_s = carve_column(carver, c->n, false, 0);
+		c->effective_mu_k = carve_column(carver, c->n, false, 0);
+	}
+}
+
+static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
+{
+	static const double one = 1;
+	const size_t n = c->n;
+	for (int i = 0; i < FRIC_MAX_STENCIL; i++)
+		c->vertices[i] = carve(carver, n, sizeof(int32_t));
+	carve_pair(carver, n, c->closest_point);
+	for (int i = 0; i < c->dim * (c->dim - 1); i++)
+		c->tangent_basis[i] = carve(carver, n, sizeof(double));
+	c->distance = carve(carver, n, sizeof(double));
+	c->weight = carve_field(carver, batch, n, offsetof(struct fric_group, weight), 0, &one);
+	c->eps_v = carve_field(carver, batch, n, offsetof(struct fric_group, eps_v), 0, &batch->friction.eps_v);
+	for (size_t m = 0; m < 2; m++)
+		c->mu_aniso[m] = m < (size_t)c->dim - 1
+		                         ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
+		                         : carve_column(carver, n, true, 1);
+	/* A skipped contact must be able to have none. */
+	double force = 0;
+	const bool uniform = !batch->skip_degenerate &&
+	                     uniform_value(batch, offsetof(struct fric_group, normal_force), 0, NULL, &force);
+	c->normal_force = carve_column(carver, n, uniform, force);
+	carve_coefficients(c, batch, carver);
+	c->skipped = carve(carver, n, 1);
+	c->ranges = carve(carver, span_slots(n), sizeof(*c->ranges));
+	c->sweep = carve(carver, span_slots(n), sizeof(*c->sweep));
+}
+
+static bool derives_distance(const struct fric_batch *batch, enum fric_type type)
+{
+	const struct fric_group *g = &batch->groups[type];
+	if (g->tangent_basis.data)
+		return false;
+	return type != FRIC_PLANE_VERTEX || (batch->positions && g->plane_origin.data);
+}
+
+struct fric_contacts *contacts_create(const struct fric_memory *memory, const struct fric_batch *batch)
+{
+	struct fric_contacts *c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->dim = batch->dim;
+	c->n_vertices = batch->n_vertices;
+	c->transition = batch->friction.transition;
+	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
+		c->start[g + 1] = c->start[g] + batch->groups[g].n;
+		c->has_distance[g] = derives_distance(batch, g);
+		c->given_basis[g] = batch->groups[g].tangent_basis.data;
+	}
+	c->n = c->start[FRIC_N_TYPES];
+	struct carver carver = {0};
+	carve_arrays(c, batch, &carver);
+	c->memory = memory;
+	c->block_bytes = carver.bytes;
+	carver.base = c->block = memory_take(memory, carver.bytes);
+	if (!c->block) {
+		free(c);
+		return NULL;
+	}
+	carver.bytes = 0;
+	carve_arrays(c, batch, &carver);
+	for (size_t slot = 0; slot < span_slots(c->n); slot++)
+		c->ranges[slot].begin = -1;
+	return c;
+}

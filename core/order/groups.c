@@ -1,0 +1,48 @@
+#include "core/order/groups.h"
+
+#include <stdlib.h>
+
+/* Velocities or positions of so many bytes stay in the caches while group after group is walked through. */
+enum { FRIC_CACHED_BYTES = 4 << 20 };
+
+/* Of the groups' next chunks, the one that is least far in its group. */
+static enum fric_type hindmost(const struct fric_contacts *c, const size_t next[FRIC_N_TYPES])
+{
+	enum fric_type least = FRIC_N_TYPES;
+	double progress = 0;
+	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
+		if (next[g] * FRIC_CHUNK >= c->start[g + 1])
+			continue;
+		const double begun = (double)(next[g] * FRIC_CHUNK) - (double)c->start[g];
+		const double here = begun / (double)(c->start[g + 1] - c->start[g]);
+		if (least == FRIC_N_TYPES || here < progress) {
+			least = g;
+			progress = here;
+		}
+	}
+	return least;
+}
+
+/* A chunk belongs to the group of its first contact. */
+static void merge_groups(const struct fric_contacts *c, uint32_t *order)
+{
+	size_t next[FRIC_N_TYPES];
+	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++)
+		next[g] = n_chunks(c->start[g]);
+	for (size_t i = 0; i < n_chunks(c->n); i++)
+		order[i] = (uint32_t)next[hindmost(c, next)]++;
+}
+
+struct fault parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
+                               void *task)
+{
+	const size_t n = contacts->n, bytes = contacts->n_vertices * (size_t)contacts->dim * sizeof(double);
+	const bool large = bytes > FRIC_CACHED_BYTES && n_chunks(n) > 1;
+	uint32_t *order = large ? malloc(n_chunks(n) * sizeof(*order)) : NULL;
+	const struct phase phase = {work, n, FRIC_CHUNK, true, order};
+	if (order) /* without memory, as they come */
+		merge_groups(contacts, order);
+	const struct fault fault = parallel_phases(context, n_chunks(n) <= 1 ? 1 : team_size(context, n), &phase, 1, task);
+	free(order);
+	return fault;
+}
