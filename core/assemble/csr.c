@@ -6,6 +6,7 @@
 #include "core/assemble/hessian.h"
 #include "core/base/memory.h"
 #include "core/assemble/pattern.h"
+#include "core/assemble/triangle.h"
 
 struct accumulation {
 	const struct fric_pattern *pattern;

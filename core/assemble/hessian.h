@@ -6,12 +6,6 @@
 
 #include "core/contacts/contacts.h"
 
-/* By vertices, by axes of a diagonal block, or by global rows and columns. */
-static inline bool in_triangle(enum fric_triangle triangle, int32_t row, int32_t col)
-{
-	return triangle == FRIC_FULL || (triangle == FRIC_UPPER ? row <= col : row >= col);
-}
-
 /* M of contact i, [dim, dim] row-major, exactly symmetric. */
 void hessian_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9]);
 

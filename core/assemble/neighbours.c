@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/assemble/hessian.h"
+#include "core/assemble/triangle.h"
 
 void neighbour_search_open(struct neighbour_search *search, enum fric_triangle triangle, size_t n_vertices)
 {

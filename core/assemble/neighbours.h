@@ -5,7 +5,7 @@
 #ifndef FRIC_NEIGHBOURS_H
 #define FRIC_NEIGHBOURS_H
 
-#include "core/assemble/pattern.h"
+#include "core/assemble/incidence.h"
 
 enum {
 	SEARCH_SMALL = 128,         /* candidates that need no memory from the heap */

@@ -8,18 +8,9 @@
 #ifndef FRIC_PATTERN_H
 #define FRIC_PATTERN_H
 
+#include "core/assemble/incidence.h"
 #include "core/contacts/contacts.h"
 #include "core/base/parallel.h"
-
-/* Outside the triangle. */
-#define PATTERN_NOWHERE UINT32_MAX
-
-/* One vertex of one contact. */
-struct incidence {
-	uint32_t contact;
-	uint16_t corner, size;            /* which vertex of the stencil, of how many */
-	uint32_t place[FRIC_MAX_STENCIL]; /* of each vertex of the stencil among the block row's neighbours */
-};
 
 struct fric_pattern {
 	const struct fric_memory *memory; /* of the arrays */
