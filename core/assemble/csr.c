@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/assemble/hessian.h"
+#include "core/motion/stencil.h"
 #include "core/base/memory.h"
 #include "core/assemble/pattern.h"
 #include "core/assemble/triangle.h"

@@ -7,6 +7,7 @@
 #include "core/contacts/ordinary.h"
 #include "core/fric_mollifier.h"
 #include "core/motion/slip.h"
+#include "core/motion/stencil.h"
 #include "core/order/sweep.h"
 
 struct request {

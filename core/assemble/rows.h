@@ -4,9 +4,7 @@
 #ifndef FRIC_ROWS_H
 #define FRIC_ROWS_H
 
-#include <math.h>
-
-#include "core/contacts/contacts.h"
+#include "core/motion/stencil.h"
 
 /* Rows of m from m columns, entries [begin, end). */
 static inline __attribute__((always_inline)) void interleave(const double *const *columns, size_t m, size_t begin,
@@ -37,16 +35,6 @@ static inline __attribute__((always_inline)) void weight_rows_of(const struct fr
 		for (int k = 0; k < fric_stencil_size_of(type); k++)
 			*out++ = c->skipped[i] ? 0 : w[k];
 	}
-}
-
-/* A closest point fits doubles; what it leaves for the first vertex of a triangle may not.
- * @return the first contact of [begin, end), all of one type, with such a weight, or end */
-static inline size_t find_infinite_weight(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end)
-{
-	size_t i = c->ordinary || type != FRIC_FACE_VERTEX ? end : begin;
-	while (i < end && isfinite(1 - c->closest_point[0][i] - c->closest_point[1][i]))
-		i++;
-	return i;
 }
 
 static inline void weight_rows(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end, double *out)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/assemble/hessian.h"
+#include "core/motion/stencil.h"
 #include "core/assemble/triangle.h"
 #include "core/base/parallel.h"
 #include "core/base/stream.h"

@@ -57,12 +57,6 @@ struct fric_contacts {
 	const struct fric_memory *memory;
 };
 
-/* As fric_stencil_size, for loops that are specialised by type. */
-static inline int fric_stencil_size_of(enum fric_type type)
-{
-	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
-}
-
 /* Type of contact i. */
 static inline enum fric_type contact_type(const struct fric_contacts *c, size_t i)
 {
@@ -70,28 +64,6 @@ static inline enum fric_type contact_type(const struct fric_contacts *c, size_t 
 	while (i >= c->start[type + 1])
 		type++;
 	return type;
-}
-
-/* Weights w of a stencil with closest point (a, b): Gamma = w^T (x) I. */
-static inline void stencil_weights(enum fric_type type, double a, double b, double w[FRIC_MAX_STENCIL])
-{
-	switch (type) {
-	case FRIC_VERTEX_VERTEX:
-		w[0] = 1, w[1] = -1;
-		break;
-	case FRIC_EDGE_VERTEX:
-		w[0] = 1, w[1] = -(1 - a), w[2] = -a;
-		break;
-	case FRIC_EDGE_EDGE:
-		w[0] = 1 - a, w[1] = a, w[2] = -(1 - b), w[3] = -b;
-		break;
-	case FRIC_FACE_VERTEX:
-		w[0] = 1, w[1] = -(1 - a - b), w[2] = -a, w[3] = -b;
-		break;
-	case FRIC_PLANE_VERTEX:
-		w[0] = 1;
-		break;
-	}
 }
 
 /* Fills in *error from a fault of contact positions. @return its code */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/motion/stencil.h"
+
 typedef double xy_pair __attribute__((vector_size(16)));
 
 /* Two components at once: half the loads and stores that this costs. */

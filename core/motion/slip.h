@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "core/contacts/contacts.h"
+#include "core/motion/stencil.h"
 #include "core/law/law.h"
 #include "core/base/quad.h"
 #include "core/base/range.h"
@@ -28,35 +28,6 @@ struct slip {
 	double over[2];   /* scaled / max(eps_v, |scaled|) */
 	bool extreme;     /* the doubles above have lost range: the law is evaluated in long double */
 };
-
-/* Relative velocity Gamma v of contact i, in differences: equal velocities give exactly zero. */
-static inline void relative_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
-                                     double *out)
-{
-	const double *x[FRIC_MAX_STENCIL];
-	const double a = c->closest_point[0][i], b = c->closest_point[1][i];
-	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-		x[k] = v + (size_t)c->vertices[k][i] * (size_t)c->dim;
-	for (int d = 0; d < c->dim; d++) {
-		switch (type) {
-		case FRIC_VERTEX_VERTEX:
-			out[d] = x[0][d] - x[1][d];
-			break;
-		case FRIC_EDGE_VERTEX:
-			out[d] = (x[0][d] - x[1][d]) - a * (x[2][d] - x[1][d]);
-			break;
-		case FRIC_EDGE_EDGE:
-			out[d] = ((x[0][d] - x[2][d]) + a * (x[1][d] - x[0][d])) - b * (x[3][d] - x[2][d]);
-			break;
-		case FRIC_FACE_VERTEX:
-			out[d] = ((x[0][d] - x[1][d]) - a * (x[2][d] - x[1][d])) - b * (x[3][d] - x[1][d]);
-			break;
-		case FRIC_PLANE_VERTEX:
-			out[d] = x[0][d];
-			break;
-		}
-	}
-}
 
 /* The operations here and below, and their order, are those of kernels.inc: both give the same bits. */
 static inline void slip_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
