@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "core/assemble/hessian.h"
-#include "core/motion/stencil.h"
-#include "core/base/memory.h"
 #include "core/assemble/pattern.h"
 #include "core/assemble/triangle.h"
+#include "core/base/inline.h"
+#include "core/base/memory.h"
+#include "core/base/vectors.h"
+#include "core/motion/stencil.h"
 
 struct accumulation {
 	const struct fric_pattern *pattern;
@@ -131,30 +133,14 @@ static void local_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 	}
 }
 
-typedef double pair __attribute__((vector_size(16)));
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE pair load(const double *x)
-{
-	pair p;
-	memcpy(&p, x, sizeof(p));
-	return p;
-}
-
-INLINE void add_pair(double *x, pair y)
-{
-	const pair sum = load(x) + y;
-	memcpy(x, &sum, sizeof(sum));
-}
-
 /* w M into three (two) rows, from their left ends at `column`. */
 INLINE void add_whole(int dim, const double *m, double w, double *const *rows, size_t column)
 {
-	add_pair(rows[0] + column, w * load(m));
-	add_pair(rows[1] + column, w * load(m + 1));
+	add_double2(rows[0] + column, w * load_double2(m));
+	add_double2(rows[1] + column, w * load_double2(m + 1));
 	if (dim == 2)
 		return;
-	add_pair(rows[2] + column, w * load(m + 3));
+	add_double2(rows[2] + column, w * load_double2(m + 3));
 	rows[0][column + 2] += w * m[3];
 	rows[1][column + 2] += w * m[4];
 	rows[2][column + 2] += w * m[5];

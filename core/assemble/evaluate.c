@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/kernels/block.h"
 #include "core/base/memory.h"
-#include "core/kernels/scatter.h"
+#include "core/kernels/block.h"
+#include "core/motion/scatter.h"
 #include "core/order/schedule.h"
 #include "core/order/sweep.h"
 

@@ -4,9 +4,9 @@
 
 #include "core/assemble/rows.h"
 #include "core/base/stream.h"
-#include "core/motion/stencil.h"
 #include "core/contacts/ordinary.h"
 #include "core/kernels/block.h"
+#include "core/motion/stencil.h"
 #include "core/order/sweep.h"
 
 struct inner_task {

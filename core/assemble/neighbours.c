@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/assemble/triangle.h"
+#include "core/base/vectors.h"
 
 void neighbour_search_open(struct neighbour_search *search, enum fric_triangle triangle, size_t n_vertices)
 {
@@ -73,19 +74,17 @@ static size_t collect(const struct neighbour_search *search, int32_t v, struct i
 	return n;
 }
 
-typedef int32_t quad __attribute__((vector_size(16)));
-
 /* Rank = how many are smaller. */
 static void rank_by_counting(const int32_t *list, size_t n, uint32_t *ranks)
 {
-	quad key[SEARCH_COUNTED / 4], rank[SEARCH_COUNTED / 4];
-	const size_t n_quads = (n + 3) / 4;
-	for (size_t q = 0; q < n_quads; q++)
-		rank[q] = key[q] = (quad){0};
+	int4 key[SEARCH_COUNTED / 4], rank[SEARCH_COUNTED / 4];
+	const size_t n_int4 = (n + 3) / 4;
+	for (size_t q = 0; q < n_int4; q++)
+		rank[q] = key[q] = (int4){0};
 	memcpy(key, list, n * sizeof(*list));
 	for (size_t i = 0; i < n; i++) {
-		const quad smaller = {list[i], list[i], list[i], list[i]};
-		for (size_t q = 0; q < n_quads; q++)
+		const int4 smaller = {list[i], list[i], list[i], list[i]};
+		for (size_t q = 0; q < n_int4; q++)
 			rank[q] -= key[q] > smaller;
 	}
 	memcpy(ranks, rank, n * sizeof(*ranks));

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "core/assemble/neighbours.h"
+#include "core/base/inline.h"
+#include "core/base/memory.h"
+#include "core/base/vectors.h"
 
 struct building {
 	const struct fric_contacts *contacts;
@@ -160,9 +162,6 @@ static void sum_up_rows(struct fric_pattern *p)
 	}
 }
 
-#define INLINE static inline __attribute__((always_inline))
-typedef int32_t quad __attribute__((vector_size(16)));
-
 /* Columns of row (v, axis), whose first and last blocks may be cut; dim is a constant wherever this is used. */
 INLINE void write_columns(int32_t dim, size_t skip, size_t length, const int32_t *list, int32_t *out)
 {
@@ -170,7 +169,7 @@ INLINE void write_columns(int32_t dim, size_t skip, size_t length, const int32_t
 	for (int32_t b = (int32_t)skip; b < dim && done < length; b++)
 		out[done++] = *list * dim + b;
 	for (list++; done + 4 <= length; list++, done += (size_t)dim) { /* surplus is overwritten by the next neighbour */
-		const quad columns = *list * dim + (quad){0, 1, 2, 3};
+		const int4 columns = *list * dim + (int4){0, 1, 2, 3};
 		memcpy(out + done, &columns, sizeof(columns));
 	}
 	for (int32_t b = 0; done < length; list++, b = 0)

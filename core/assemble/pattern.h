@@ -9,8 +9,8 @@
 #define FRIC_PATTERN_H
 
 #include "core/assemble/incidence.h"
-#include "core/contacts/contacts.h"
 #include "core/base/parallel.h"
+#include "core/contacts/contacts.h"
 
 struct fric_pattern {
 	const struct fric_memory *memory; /* of the arrays */

@@ -4,10 +4,11 @@
 #ifndef FRIC_ROWS_H
 #define FRIC_ROWS_H
 
+#include "core/base/inline.h"
 #include "core/motion/stencil.h"
 
 /* Rows of m from m columns, entries [begin, end). */
-static inline __attribute__((always_inline)) void interleave(const double *const *columns, size_t m, size_t begin,
+INLINE void interleave(const double *const *columns, size_t m, size_t begin,
                                                              size_t end, double *out)
 {
 	for (size_t i = begin; i < end; i++)
@@ -26,7 +27,7 @@ static inline void interleave_rows(const double *const *columns, size_t m, size_
 }
 
 /* Stencil weights of contacts [begin, end), all of one type, which is known to the compiler. */
-static inline __attribute__((always_inline)) void weight_rows_of(const struct fric_contacts *c, enum fric_type type,
+INLINE void weight_rows_of(const struct fric_contacts *c, enum fric_type type,
                                                                  size_t begin, size_t end, double *out)
 {
 	for (size_t i = begin; i < end; i++) {

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "core/assemble/hessian.h"
-#include "core/motion/stencil.h"
 #include "core/assemble/triangle.h"
+#include "core/base/inline.h"
 #include "core/base/parallel.h"
 #include "core/base/stream.h"
-#include "core/base/unroll.h"
+#include "core/base/vectors.h"
+#include "core/motion/stencil.h"
 
 enum { STREAM_FROM = 64 << 20 }; /* bytes; with fewer the last-level cache is faster */
 
@@ -102,48 +103,45 @@ INLINE void skip_slots(struct slots *slots, int n)
 	slots->values += n;
 }
 
-typedef double pair __attribute__((vector_size(16)));
-typedef int32_t quad __attribute__((vector_size(16)));
-
 /* The whole block. Rows are written in whole vectors, whose surplus the next row overwrites. Everything is put together
  * in registers: a vector that was stored in halves is slow to load. */
 INLINE size_t full_block(const struct local *local, int dim, int k, struct slots to)
 {
-	const int n = dim * k, n_pairs = (n + 1) / 2, n_quads = (n + 3) / 4;
+	const int n = dim * k, n_double2 = (n + 1) / 2, n_int4 = (n + 3) / 4;
 	const int32_t *v = local->vertices;
 	const double *w = local->weights, *m = local->block;
-	quad col[3];
-	pair entry[3][3];
+	int4 col[3];
+	double2 entry[3][3];
 	UNROLL
-	for (int q = 0; q < n_quads; q++) {
+	for (int q = 0; q < n_int4; q++) {
 		const int s = 4 * q;
-		col[q] = (quad){v[s / dim], v[(s + 1) / dim % k], v[(s + 2) / dim % k], v[(s + 3) / dim % k]} * dim +
-		         (quad){s % dim, (s + 1) % dim, (s + 2) % dim, (s + 3) % dim};
+		col[q] = (int4){v[s / dim], v[(s + 1) / dim % k], v[(s + 2) / dim % k], v[(s + 3) / dim % k]} * dim +
+		         (int4){s % dim, (s + 1) % dim, (s + 2) % dim, (s + 3) % dim};
 	}
 	UNROLL
 	for (int a = 0; a < dim; a++) {
 		UNROLL
 		for (int p = 0; p < 3; p++)
-			entry[a][p] = (pair){m[dim * a + 2 * p % dim], m[dim * a + (2 * p + 1) % dim]};
+			entry[a][p] = (double2){m[dim * a + 2 * p % dim], m[dim * a + (2 * p + 1) % dim]};
 	}
 	for (int i = 0; i < k; i++) {
-		pair weight[3 * FRIC_MAX_STENCIL / 2];
+		double2 weight[3 * FRIC_MAX_STENCIL / 2];
 		UNROLL
-		for (int p = 0; p < n_pairs; p++)
-			weight[p] = w[i] * (pair){w[2 * p / dim], w[(2 * p + 1) / dim % k]};
+		for (int p = 0; p < n_double2; p++)
+			weight[p] = w[i] * (double2){w[2 * p / dim], w[(2 * p + 1) / dim % k]};
 		UNROLL
 		for (int a = 0; a < dim; a++) {
 			const int32_t row = v[i] * dim + a;
-			const quad same = {row, row, row, row};
+			const int4 same = {row, row, row, row};
 			UNROLL
-			for (int q = 0; q < n_quads; q++)
+			for (int q = 0; q < n_int4; q++)
 				memcpy(to.rows + 4 * q, &same, sizeof(same));
 			UNROLL
-			for (int q = 0; q < n_quads; q++)
-				memcpy(to.cols + 4 * q, &col[q], sizeof(quad));
+			for (int q = 0; q < n_int4; q++)
+				memcpy(to.cols + 4 * q, &col[q], sizeof(int4));
 			UNROLL
-			for (int p = 0; p < n_pairs; p++) {
-				const pair value = weight[p] * entry[a][p % 3];
+			for (int p = 0; p < n_double2; p++) {
+				const double2 value = weight[p] * entry[a][p % 3];
 				memcpy(to.values + 2 * p, &value, sizeof(value));
 			}
 			skip_slots(&to, n);
@@ -157,8 +155,8 @@ INLINE void block_row(const struct local *local, int dim, int i, int j, int a, c
 {
 	const int32_t row = local->vertices[i] * dim + a, col = local->vertices[j] * dim;
 	const double weight = local->weights[i] * local->weights[j], *m = local->block + dim * a;
-	const quad rows = {row, row, row, row}, cols = {col, col + 1, col + 2, col + 3};
-	const size_t bytes = dim == 3 ? sizeof(quad) : sizeof(quad) / 2;
+	const int4 rows = {row, row, row, row}, cols = {col, col + 1, col + 2, col + 3};
+	const size_t bytes = dim == 3 ? sizeof(int4) : sizeof(int4) / 2;
 	memcpy(to->rows, &rows, bytes);
 	memcpy(to->cols, &cols, bytes);
 	UNROLL

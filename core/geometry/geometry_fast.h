@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/base/dd.h"
+#include "core/base/inline.h"
 #include "core/fric.h"
 
 struct v3 {
@@ -31,38 +32,38 @@ static const double fast_edges = 0x1p-10, fast_vertex = 0x1p-20, fast_distance =
 /* (length / largest coordinate)^2 of an edge that is certainly not zero (1e-15 of the coordinate). */
 static const double fast_length = 0x1p-90;
 
-FRIC_INLINE struct v3 v3_minus(struct v3 a, struct v3 b)
+INLINE struct v3 v3_minus(struct v3 a, struct v3 b)
 {
 	return (struct v3){a.x - b.x, a.y - b.y, a.z - b.z};
 }
 
-FRIC_INLINE struct v3 v3_times(double s, struct v3 a)
+INLINE struct v3 v3_times(double s, struct v3 a)
 {
 	return (struct v3){s * a.x, s * a.y, s * a.z};
 }
 
-FRIC_INLINE double v3_dot(struct v3 a, struct v3 b)
+INLINE double v3_dot(struct v3 a, struct v3 b)
 {
 	return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
-FRIC_INLINE struct v3 v3_cross(struct v3 a, struct v3 b)
+INLINE struct v3 v3_cross(struct v3 a, struct v3 b)
 {
 	return (struct v3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-FRIC_INLINE double larger(double a, double b)
+INLINE double larger(double a, double b)
 {
 	return a > b ? a : b;
 }
 
-FRIC_INLINE double v3_largest(struct v3 a)
+INLINE double v3_largest(struct v3 a)
 {
 	return larger(larger(fabs(a.x), fabs(a.y)), fabs(a.z));
 }
 
 /* 2^-k for 2^k <= x < 2^(k+1): scaling by it is exact. */
-FRIC_INLINE double inverse_power(double x)
+INLINE double inverse_power(double x)
 {
 	uint64_t bits;
 	memcpy(&bits, &x, sizeof(bits));
@@ -73,22 +74,22 @@ FRIC_INLINE double inverse_power(double x)
 
 /* Between these, nothing in here over- or underflows after scaling. An int, as all conditions here: they are combined
  * without branches. */
-FRIC_INLINE int fast_scale(double largest)
+INLINE int fast_scale(double largest)
 {
 	return (largest > 0x1p-900) & (largest < 0x1p+900);
 }
 
-FRIC_INLINE int long_enough(double squared_length, double scaled_coordinate)
+INLINE int long_enough(double squared_length, double scaled_coordinate)
 {
 	return squared_length > fast_length * (scaled_coordinate * scaled_coordinate);
 }
 
-FRIC_INLINE struct v3 normalised(struct v3 a)
+INLINE struct v3 normalised(struct v3 a)
 {
 	return v3_times(1 / sqrt(v3_dot(a, a)), a);
 }
 
-FRIC_INLINE struct fast_geometry fast_vertex_vertex(struct v3 p0, struct v3 p1, bool precise)
+INLINE struct fast_geometry fast_vertex_vertex(struct v3 p0, struct v3 p1, bool precise)
 {
 	struct fast_geometry g = {0};
 	(void)precise; /* it is already */
@@ -110,31 +111,31 @@ struct dd3 {
 	struct dd x, y, z;
 };
 
-FRIC_INLINE struct dd3 dd3_between(struct v3 from, struct v3 to, double scale)
+INLINE struct dd3 dd3_between(struct v3 from, struct v3 to, double scale)
 {
 	const struct dd x = dd_difference(to.x, from.x), y = dd_difference(to.y, from.y), z = dd_difference(to.z, from.z);
 	return (struct dd3){{scale * x.hi, scale * x.lo}, {scale * y.hi, scale * y.lo}, {scale * z.hi, scale * z.lo}};
 }
 
-FRIC_INLINE struct dd3 dd3_cross(struct dd3 a, struct dd3 b)
+INLINE struct dd3 dd3_cross(struct dd3 a, struct dd3 b)
 {
 	return (struct dd3){dd_subtract(dd_multiply(a.y, b.z), dd_multiply(a.z, b.y)),
 	                    dd_subtract(dd_multiply(a.z, b.x), dd_multiply(a.x, b.z)),
 	                    dd_subtract(dd_multiply(a.x, b.y), dd_multiply(a.y, b.x))};
 }
 
-FRIC_INLINE double dd3_dot(struct dd3 a, struct dd3 b)
+INLINE double dd3_dot(struct dd3 a, struct dd3 b)
 {
 	return dd_add(dd_add(dd_multiply(a.x, b.x), dd_multiply(a.y, b.y)), dd_multiply(a.z, b.z)).hi;
 }
 
-FRIC_INLINE struct v3 dd3_rounded(struct dd3 a)
+INLINE struct v3 dd3_rounded(struct dd3 a)
 {
 	return (struct v3){a.x.hi, a.y.hi, a.z.hi};
 }
 
 /* `precise`: a barrier turns the distance into a force, which magnifies its error: it is taken in double-double. */
-FRIC_INLINE struct fast_geometry fast_edge_vertex(struct v3 p, struct v3 e0, struct v3 e1, bool precise)
+INLINE struct fast_geometry fast_edge_vertex(struct v3 p, struct v3 e0, struct v3 e1, bool precise)
 {
 	struct fast_geometry g = {0};
 	struct v3 e = v3_minus(e1, e0), r = v3_minus(p, e0);
@@ -154,7 +155,7 @@ FRIC_INLINE struct fast_geometry fast_edge_vertex(struct v3 p, struct v3 e0, str
 }
 
 /* What edge_edge and face_vertex have in common: an edge a0 a1, another edge from b0 to b1, r from a0 to p. */
-FRIC_INLINE struct fast_geometry fast_plane(struct v3 a0, struct v3 a1, struct v3 b0, struct v3 b1, struct v3 p, bool edges,
+INLINE struct fast_geometry fast_plane(struct v3 a0, struct v3 a1, struct v3 b0, struct v3 b1, struct v3 p, bool edges,
                                               bool precise)
 {
 	struct fast_geometry g = {0};
@@ -184,12 +185,12 @@ FRIC_INLINE struct fast_geometry fast_plane(struct v3 a0, struct v3 a1, struct v
 	return g;
 }
 
-FRIC_INLINE struct fast_geometry fast_edge_edge(struct v3 a0, struct v3 a1, struct v3 b0, struct v3 b1, bool precise)
+INLINE struct fast_geometry fast_edge_edge(struct v3 a0, struct v3 a1, struct v3 b0, struct v3 b1, bool precise)
 {
 	return fast_plane(a0, a1, b0, b1, b0, true, precise);
 }
 
-FRIC_INLINE struct fast_geometry fast_face_vertex(struct v3 p, struct v3 t0, struct v3 t1, struct v3 t2, bool precise)
+INLINE struct fast_geometry fast_face_vertex(struct v3 p, struct v3 t0, struct v3 t1, struct v3 t2, bool precise)
 {
 	return fast_plane(t0, t1, t0, t2, p, false, precise);
 }

@@ -6,11 +6,11 @@
 #include <float.h>
 #include <math.h>
 
-#include "core/gradcheck/differences.h"
+#include "core/assemble/triplets.h"
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
+#include "core/gradcheck/differences.h"
 #include "core/motion/slip.h"
-#include "core/assemble/triplets.h"
 
 enum { WINDOW = 16384, PIECE = 64, TRIPLETS_AT_ONCE = 16, SERIAL_BELOW = 64 };
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/contacts/ordinary.h"
+#include "core/motion/scatter.h"
 #include "core/motion/slip.h"
 
 static const double *at(struct column column, size_t i)
@@ -123,4 +124,24 @@ bool block_run(const struct block_task *task, struct span span, struct kernel_bl
 	else
 		task->kernels->potential(block);
 	return !block->careful || run_careful(task, span, block, fault);
+}
+
+void scatter_block(const struct fric_contacts *c, struct span span, const struct kernel_block *b, double *g)
+{
+	if (c->dim == 3 && b->kernels->scatter)
+		b->kernels->scatter(c, span.type, span.begin, b, g);
+	else
+		scatter_columns(c, span, (const double *const[]){b->force[0], b->force[1], b->force[2]}, g);
+}
+
+void scatter_block_part(const struct fric_contacts *c, struct span span, const struct kernel_block *b, int32_t first,
+                        int32_t last, double *g)
+{
+	if (c->dim == 3 && b->kernels->scatter_part) {
+		b->kernels->scatter_part(c, span.type, span.begin, b, first, last, g);
+		return;
+	}
+	double forces[FRIC_BLOCK * 3] = {0};
+	block_forces((size_t)c->dim, span, b, forces);
+	scatter_rows_part(c, span, forces, first, last, g);
 }

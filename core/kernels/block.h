@@ -31,4 +31,12 @@ static inline void block_forces(size_t dim, struct span span, const struct kerne
 			out[j * dim + d] = block->force[d][j];
 }
 
+/* Adds the block's forces up at the vertices of its span; gradient: [n_vertices, dim] */
+void scatter_block(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,
+                   double *gradient);
+
+/* The same at vertices [first, last) only; there is at least one. */
+void scatter_block_part(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,
+                        int32_t first, int32_t last, double *gradient);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "core/base/inline.h"
 #include "core/contacts/contacts.h"
 #include "core/fric.h"
 
@@ -32,7 +33,7 @@ struct kernel_block {
 };
 
 /* An eigenvalue of the inner matrix after projection to the PSD cone. */
-static inline __attribute__((always_inline)) double projected(enum fric_projection projection, double eigenvalue)
+INLINE double projected(enum fric_projection projection, double eigenvalue)
 {
 	if (projection == FRIC_PROJECT_CLAMP)
 		return eigenvalue > 0 ? eigenvalue : 0;

@@ -8,10 +8,10 @@
 
 #include <math.h>
 
-#include "core/motion/stencil.h"
-#include "core/law/law.h"
 #include "core/base/quad.h"
 #include "core/base/range.h"
+#include "core/law/law.h"
+#include "core/motion/stencil.h"
 
 struct slip {
 	int n;            /* dim - 1 */

@@ -1,8 +1,8 @@
 /**
- * For loops whose bounds are constants after inlining.
+ * For loops whose bounds are constants after inlining, and that become vectors only if everything in them is inlined.
  */
-#ifndef FRIC_UNROLL_H
-#define FRIC_UNROLL_H
+#ifndef FRIC_INLINE_H
+#define FRIC_INLINE_H
 
 #define INLINE static inline __attribute__((always_inline))
 #ifdef __clang__

@@ -1,22 +1,11 @@
-#include "core/kernels/scatter.h"
+#include "core/motion/scatter.h"
 
-#include <string.h>
-
+#include "core/base/inline.h"
+#include "core/base/vectors.h"
 #include "core/motion/stencil.h"
 
-typedef double xy_pair __attribute__((vector_size(16)));
-
-/* Two components at once: half the loads and stores that this costs. */
-static inline void add_pair(double *out, xy_pair add)
-{
-	xy_pair sum;
-	memcpy(&sum, out, sizeof(sum));
-	sum += add;
-	memcpy(out, &sum, sizeof(sum));
-}
-
 /* gradient += w (x) force for a span. Axis by axis in 2D and 3D alike; k and dim are constants after inlining. */
-static inline __attribute__((always_inline)) void scatter(const struct fric_contacts *c, struct span span,
+INLINE void scatter(const struct fric_contacts *c, struct span span,
                                                           enum fric_type type, size_t dim, const double *x,
                                                           const double *y, const double *z, size_t stride, double *g)
 {
@@ -27,7 +16,7 @@ static inline __attribute__((always_inline)) void scatter(const struct fric_cont
 		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
 		for (int v = 0; v < k; v++) {
 			double *out = g + (size_t)c->vertices[v][i] * dim;
-			add_pair(out, w[v] * (xy_pair){x[j * stride], y[j * stride]});
+			add_double2(out, w[v] * (double2){x[j * stride], y[j * stride]});
 			if (dim == 3)
 				out[2] += w[v] * z[j * stride];
 		}
@@ -36,7 +25,7 @@ static inline __attribute__((always_inline)) void scatter(const struct fric_cont
 
 #define SCATTER_CASE(type) case type: scatter(c, span, type, dim, x, y, z, stride, g); break
 
-static inline __attribute__((always_inline)) void scatter_type(const struct fric_contacts *c, struct span span, size_t dim,
+INLINE void scatter_type(const struct fric_contacts *c, struct span span, size_t dim,
                                                                const double *x, const double *y, const double *z,
                                                                size_t stride, double *g)
 {
@@ -49,14 +38,12 @@ static inline __attribute__((always_inline)) void scatter_type(const struct fric
 	}
 }
 
-void scatter_block(const struct fric_contacts *c, struct span span, const struct kernel_block *b, double *g)
+void scatter_columns(const struct fric_contacts *c, struct span span, const double *const forces[3], double *g)
 {
-	if (c->dim == 3 && b->kernels->scatter)
-		b->kernels->scatter(c, span.type, span.begin, b, g);
-	else if (c->dim == 3)
-		scatter_type(c, span, 3, b->force[0], b->force[1], b->force[2], 1, g);
+	if (c->dim == 3)
+		scatter_type(c, span, 3, forces[0], forces[1], forces[2], 1, g);
 	else
-		scatter_type(c, span, 2, b->force[0], b->force[1], NULL, 1, g);
+		scatter_type(c, span, 2, forces[0], forces[1], NULL, 1, g);
 }
 
 void scatter_rows(const struct fric_contacts *c, struct span span, const double *forces, double *g)
@@ -84,16 +71,4 @@ void scatter_rows_part(const struct fric_contacts *c, struct span span, const do
 				out[d] += w[k] * forces[j * dim + d];
 		}
 	}
-}
-
-void scatter_block_part(const struct fric_contacts *c, struct span span, const struct kernel_block *b, int32_t first,
-                        int32_t last, double *g)
-{
-	if (c->dim == 3 && b->kernels->scatter_part) {
-		b->kernels->scatter_part(c, span.type, span.begin, b, first, last, g);
-		return;
-	}
-	double forces[FRIC_BLOCK * 3] = {0};
-	block_forces((size_t)c->dim, span, b, forces);
-	scatter_rows_part(c, span, forces, first, last, g);
 }
