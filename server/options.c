@@ -47,46 +47,49 @@ static const struct option table[] = {
 	{"max-contacts", "N", COUNT, "10000000", NULL, 1, 1000000000, AT(max_contacts), "contacts in a request; over it: 413"},
 	{"max-vertices", "N", COUNT, "50000000", NULL, 1, 1000000000, AT(max_vertices), "vertices in a request; over it: 413"},
 	{"memory-bytes", "BYTES", BYTES, NULL,
-	 "3/4 of what the connections (88 KiB each) leave of the memory of the machine or its container", 16 * M, 1024 * G,
-	 AT(memory_bytes), "memory of all requests together: bodies, documents, contacts, results, answers; over it: 503, alone: 413"},
-	{"connections", "N", COUNT, NULL, "1024, or as many as the limit on open files has room for", 1, 65536, AT(connections), "connections open at one time; over it: 503"},
+	 "3/4 of the memory of the machine or its container that is left after 88 KiB for each connection", 16 * M, 1024 * G,
+	 AT(memory_bytes),
+	 "memory of all requests together: bodies, documents, contacts, results, answers; over it: 503, or 413 for one request "
+	 "alone"},
+	{"connections", "N", COUNT, NULL, "1024, or as many as the limit on open files allows", 1, 65536, AT(connections),
+	 "connections open at one time; over it: 503"},
 	{"connections-per-address", "N", COUNT, NULL, "as many as connections", 1, 65536, AT(connections_per_address),
 	 "connections open at one time from one address (IPv6: one /64); over it: 429"},
 	{"receive-seconds", "N", COUNT, "120", NULL, 1, 86400, AT(receive_seconds),
-	 "how long a request may take to arrive, its body included, however steadily it comes; over it: 408"},
+	 "how long a request may take to arrive, including its body, however steadily it comes; over it: 408"},
 	{"send-seconds", "N", COUNT, "120", NULL, 1, 86400, AT(send_seconds),
-	 "how long a client may take over an answer, plus what its size needs at 1 MiB/s; then the connection is cut"},
+	 "how long a client may take to receive an answer, plus a second for each MiB of it; then the connection is cut"},
 	{"deadline-seconds", "N", COUNT, "300", NULL, 1, 86400, AT(deadline_seconds),
-	 "from a request's first byte until its answer is computed, waiting included; then work stops: 503"},
+	 "how long a request may take from its first byte until its answer is computed, including waiting; over it: 503"},
 	{"io-threads", "N", COUNT, NULL, "available CPUs", 1, 256, AT(io_threads),
 	 "threads that serve connections and evaluate small requests"},
 	{"queue-requests", "N", COUNT, "64", NULL, 1, 65536, AT(queue_requests),
 	 "large requests that may wait for the evaluating threads; over it: 503"},
 	{"queue-bytes", "BYTES", BYTES, NULL, "4 x max-json-bytes, or max-frame-bytes if that is more", 1, 1024 * G,
-	 AT(queue_bytes), "memory for the bodies of large requests, arriving, waiting or under evaluation; over it: 503"},
+	 AT(queue_bytes), "memory for the bodies of large requests that arrive, wait or are evaluated; over it: 503"},
 	{"pool-bytes", "BYTES", BYTES, NULL, "1G, or a quarter of memory-bytes if that is less", 0, 1024 * G, AT(pool_bytes),
-	 "most memory that is kept warm between large requests, beside memory-bytes"},
+	 "how much memory to keep warm between large requests at most, in addition to memory-bytes"},
 	{"idle-seconds", "N", COUNT, "5", NULL, 0, 86400, AT(idle_seconds),
 	 "how long memory is kept warm after its last use"},
 	{"drain-seconds", "N", COUNT, "30", NULL, 0, 86400, AT(drain_seconds),
 	 "how long SIGTERM and SIGINT wait for requests under way"},
 	{"kernels", "NAME", WORD, "best", SRV_KERNELS, 0, 0, AT(kernels),
-	 "inner loops of the evaluation: best (of this processor), avx512, avx2, baseline or scalar"},
+	 "inner loops of the evaluation: best (for this processor), avx512, avx2, baseline or scalar"},
 	{"log-level", "LEVEL", WORD, "info", "error, warning, info, debug", 0, 0, AT(log_level),
 	 "error, warning, info or debug"},
 	{"log-format", "FORMAT", WORD, "logfmt", "logfmt, json", 0, 0, AT(log_format), "logfmt or json"},
 	{"tokens", "FILE", TEXT, NULL, "none", 0, 0, AT(tokens),
-	 "who may ask: lines with a name and a token; requests then need \"Authorization: Bearer TOKEN\""},
+	 "lines with the name and the token of each client; requests then need \"Authorization: Bearer TOKEN\""},
 	{"anonymous", "WORD", WORD, "no", "no, yes", 0, 0, AT(anonymous),
-	 "yes: listen on other addresses than loopback even without tokens"},
+	 "yes: listen on addresses other than loopback even without tokens"},
 	{"tls-cert", "FILE", TEXT, NULL, "none", 0, 0, AT(tls_cert),
-	 "certificate (PEM, with those between it and the root): serve https"},
+	 "certificate (PEM, followed by the intermediate ones): serve https"},
 	{"tls-key", "FILE", TEXT, NULL, "none", 0, 0, AT(tls_key), "key of the certificate (PEM, not encrypted)"},
 	{"allow-origin", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_origin),
 	 "origins whose web pages may use the service, separated by commas (https://a.example), or *; others: 403"},
 	{"allow-host", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_host),
-	 "hosts by which the service may be called, as behind a proxy, beyond those of loopback; separated by commas (a.example, "
-	 "a.example:8443); others: 421"},
+	 "hosts by which clients may address the service, as behind a proxy, in addition to those of loopback; separated by "
+	 "commas (a.example, a.example:8443); others: 421"},
 	{"config", "FILE", TEXT, NULL, "none", 0, 0, AT(config), "file with more options, lines of the form name = value"},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0], MAX_NAME = 64 };
@@ -235,25 +238,25 @@ static void print_check_help(FILE *out)
 	      "Hessian with central differences. Needs no server.\n\n"
 	      "  --json                     print the answer of POST /v1/check instead of a report\n"
 	      "  --help                     this text\n\n"
-	      "Takes the options of the server, too (frictiond --help), of which --threads, --kernels, --memory-bytes,\n"
+	      "Also takes the options of the server (frictiond --help), of which --threads, --kernels, --memory-bytes,\n"
 	      "--max-json-bytes, --max-frame-bytes, --max-contacts and --max-vertices matter.\n"
 	      "Exit codes: 0 agrees; 1 does not agree; 2 could not be checked: the command line, the file or the request\n"
-	      "is wrong, or memory is short.\n",
+	      "is wrong, or memory ran out.\n",
 	      out);
 }
 
 static void print_health_help(FILE *out)
 {
 	fputs("Usage: frictiond health [OPTION]...\n"
-	      "Asks the server that has the same options, on its own host and port, by TLS if it has --tls-cert, and says\n"
-	      "in one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n", out);
-	fprintf(out, "  --ready                    ask /readyz, which says no while the server drains, not /healthz\n"
+	      "Contacts the server that has the same options on its own host and port, over TLS if it has --tls-cert, and\n"
+	      "says in one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n", out);
+	fprintf(out, "  --ready                    ask /readyz, which fails while the server drains, instead of /healthz\n"
 	             "  --%s %s        %s; default %s; %lld to %lld\n"
 	             "  --help                     this text\n\n", patience.name, patience.argument, patience.help,
 	        patience.fallback, patience.least, patience.most);
-	fputs("Takes the options of the server, too (frictiond --help), as flags, from the environment or from a file, of\n"
-	      "which --host, --port, --tls-cert and --config matter. The certificate is not judged: this is a question to\n"
-	      "oneself, which shows no token.\n"
+	fputs("Also takes the options of the server (frictiond --help), as flags, from the environment or from a file, of\n"
+	      "which --host, --port, --tls-cert and --config matter. The certificate is not verified: the server asks\n"
+	      "itself, and no token is sent.\n"
 	      "Exit codes: 0 healthy; 1 not, or an option is wrong (Docker reserves 2).\n",
 	      out);
 }
@@ -263,24 +266,25 @@ static void print_help(FILE *out)
 	fputs("Usage: frictiond [OPTION]...\n"
 	      "       frictiond check [OPTION]... FILE\n"
 	      "       frictiond health [OPTION]...\n"
-	      "Evaluates contact friction over HTTP: POST /v1/evaluate takes a batch of collisions. With check: compares\n"
+	      "Evaluates contact friction over HTTP: POST /v1/evaluate takes a batch of contacts. With check: compares\n"
 	      "the results for the request in FILE with central differences (frictiond check --help). With health: asks\n"
-	      "the server with these options how it is (frictiond health --help).\n\n"
-	      "Every option may also stand in the environment or in a file, as port = 80; flags win over the\n"
-	      "environment, which wins over the file. Write --port 80 or --port=80. Sizes take K, M or G (binary).\n\n", out);
+	      "the server with these options whether it is healthy (frictiond health --help).\n\n"
+	      "Every option may also be set in the environment or in a file, as port = 80; flags take precedence over\n"
+	      "the environment, and that over the file. Write --port 80 or --port=80. Sizes take K, M or G (binary).\n\n",
+	      out);
 	for (int i = 0; i < N_OPTIONS; i++)
 		print_option(&table[i], out);
 	fputs("  --print-config             the options in effect and where they come from, as a file for --config\n"
-	      "  --print-openapi            the description that GET /openapi.json answers, with these options\n"
+	      "  --print-openapi            the description that GET /openapi.json returns, with these options\n"
 	      "  --help                     this text\n"
 	      "  --version                  the version\n\n"
 	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert); the log\n"
-	      "goes to standard error. Other addresses than loopback need --tokens, or --anonymous yes.\n"
-	      "SIGTERM and SIGINT drain: /readyz answers 503, requests under way finish, exit 0; a second one hurries.\n"
-	      "SIGHUP reads tokens, certificate and key again.\n"
-	      "Exit codes: 0 stopped by a signal, or a question was answered; 1 cannot run (the address is taken,\n"
-	      "no memory, no threads); 2 an option is wrong, as a flag, in the environment or in the file, or tokens,\n"
-	      "certificate or key that it names are.\n",
+	      "goes to standard error. Addresses other than loopback need --tokens, or --anonymous yes.\n"
+	      "SIGTERM and SIGINT drain: /readyz returns 503, requests under way are completed, exit 0; a second signal\n"
+	      "ends the waiting. SIGHUP reads tokens, certificate and key again.\n"
+	      "Exit codes: 0 stopped by a signal, or printed what was requested; 1 cannot run (the address is taken,\n"
+	      "no memory, no threads); 2 an option is wrong (as a flag, in the environment or in the file), or the\n"
+	      "tokens, certificate or key that it names.\n",
 	      out);
 }
 
