@@ -49,8 +49,8 @@ static const struct option table[] = {
 	{"memory-bytes", "BYTES", BYTES, NULL,
 	 "3/4 of the memory of the machine or its container that is left after 88 KiB for each connection", 16 * M, 1024 * G,
 	 AT(memory_bytes),
-	 "memory of all requests together: bodies, documents, contacts, results, answers; over it: 503, or 413 for one request "
-	 "alone"},
+	 "memory of all requests together: bodies, documents, contacts, results, answers; over it: 503, or 413 for one "
+	 "request alone"},
 	{"connections", "N", COUNT, NULL, "1024, or as many as the limit on open files allows", 1, 65536, AT(connections),
 	 "connections open at one time; over it: 503"},
 	{"connections-per-address", "N", COUNT, NULL, "as many as connections", 1, 65536, AT(connections_per_address),
