@@ -1,7 +1,6 @@
 #include "api/problem.h"
 
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,131 +62,6 @@ const char *api_status_title(int status)
 	return "Error";
 }
 
-/* Appends to a pointer; false once it does not fit. */
-static bool append(char *out, size_t *at, const char *text, size_t bytes)
-{
-	if (*at + bytes >= API_MAX_POINTER)
-		return false;
-	memcpy(out + *at, text, bytes);
-	*at += bytes;
-	out[*at] = '\0';
-	return true;
-}
-
-static bool append_key(char *out, size_t *at, const char *key)
-{
-	for (; *key; key++) {
-		const char *text = *key == '~' ? "~0" : *key == '/' ? "~1" : key;
-		if (!append(out, at, text, *key == '~' || *key == '/' ? 2 : 1))
-			return false;
-	}
-	return true;
-}
-
-/* RFC 6901. A key that does not fit is left out: the pointer then names its parent. */
-static bool render_pointer(const struct api_path *path, char *out, size_t *at)
-{
-	char number[24];
-	if (!path || (!path->up && !path->key))
-		return true;
-	if (!render_pointer(path->up, out, at))
-		return false;
-	const size_t start = *at;
-	snprintf(number, sizeof(number), "%zu", path->index);
-	if (append(out, at, "/", 1) && append_key(out, at, path->key ? path->key : number))
-		return true;
-	*at = start;
-	out[start] = '\0';
-	return false;
-}
-
-/* Bytes of the character at text (RFC 3629), 0 if there is none. */
-static size_t character_bytes(const char *text)
-{
-	static const struct {
-		unsigned char first, last, low, high; /* of the first byte, of the second one */
-		size_t bytes;
-	} forms[] = {
-		{0x01, 0x7F, 0x00, 0xFF, 1}, {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
-		{0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4},
-		{0xF4, 0xF4, 0x80, 0x8F, 4},
-	};
-	const unsigned char *p = (const unsigned char *)text;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		size_t n = 1;
-		if (*p < forms[i].first || *p > forms[i].last)
-			continue;
-		if (forms[i].bytes > 1 && (p[1] < forms[i].low || p[1] > forms[i].high))
-			return 0;
-		while (n < forms[i].bytes && (p[n] & 0xC0) == 0x80)
-			n++;
-		return n == forms[i].bytes ? n : 0;
-	}
-	return 0;
-}
-
-bool api_is_utf8(const char *text)
-{
-	for (size_t n; *text; text += n) {
-		n = character_bytes(text);
-		if (!n)
-			return false;
-	}
-	return true;
-}
-
-/* A client's bytes may be no UTF-8 (in a path, a header), or be cut in the middle of a character, at the end or by a
- * "%.200s". jansson would print none of the problem then. One '?' stands for what is left of a character. */
-static void mend_utf8(char *text)
-{
-	char *out = text;
-	while (*text) {
-		size_t n = character_bytes(text);
-		for (size_t i = 0; i < n; i++)
-			*out++ = *text++;
-		if (n)
-			continue;
-		*out++ = '?';
-		do
-			text++;
-		while (((unsigned char)*text & 0xC0) == 0x80);
-	}
-	*out = '\0';
-}
-
-static void print_detail(char *detail, const char *format, va_list arguments)
-{
-	vsnprintf(detail, API_MAX_DETAIL, format, arguments);
-	mend_utf8(detail);
-}
-
-bool api_fault_at(struct api_fault *fault, int status, const struct api_path *path, const char *format, ...)
-{
-	if (fault->n_errors == API_MAX_ERRORS)
-		return false;
-	size_t at = 0;
-	va_list arguments;
-	va_start(arguments, format);
-	fault->status = fault->status ? fault->status : status;
-	print_detail(fault->errors[fault->n_errors].detail, format, arguments);
-	fault->errors[fault->n_errors].pointer[0] = '\0';
-	render_pointer(path, fault->errors[fault->n_errors].pointer, &at);
-	mend_utf8(fault->errors[fault->n_errors].pointer);
-	fault->n_errors++;
-	va_end(arguments);
-	return false;
-}
-
-bool api_fault_set(struct api_fault *fault, int status, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	fault->status = status;
-	print_detail(fault->detail, format, arguments);
-	va_end(arguments);
-	return false;
-}
-
 static const char *explain(enum fric_code code)
 {
 	switch (code) {
@@ -219,26 +93,6 @@ static bool fault_of_contact(struct api_fault *fault, const struct fric_error *e
 	const struct api_path contact = {&field, NULL, (size_t)error->contact};
 	return api_fault_at(fault, 422, &contact, "contact %lld of %s: %s", (long long)error->contact,
 	                    fric_type_name(error->group), explain(error->code));
-}
-
-bool api_fault_stopped(struct api_fault *fault)
-{
-	return api_fault_set(fault, 503, "the evaluation was stopped");
-}
-
-bool api_fault_no_memory(struct api_fault *fault)
-{
-	return api_fault_set(fault, 503, "not enough memory for this request now");
-}
-
-bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text)
-{
-	const struct api_path root = {0};
-	if (text->status == 503)
-		return api_fault_no_memory(fault);
-	if (text->status != 400)
-		return api_fault_set(fault, text->status, "line %zu, column %zu: %s", text->line, text->column, text->detail);
-	return api_fault_at(fault, 400, &root, "line %zu, column %zu: %s", text->line, text->column, text->detail);
 }
 
 bool api_fault_core(struct api_fault *fault, const struct fric_error *error)
@@ -274,12 +128,6 @@ void api_response_clear(struct api_response *response)
 	response->n_parts = 0;
 	response->release = NULL;
 	response->measure = (struct api_measure){0};
-}
-
-void api_fault_clear(struct api_fault *fault)
-{
-	fault->status = fault->n_errors = 0;
-	fault->detail[0] = '\0';
 }
 
 void api_response_free(struct api_response *response)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "api/base/buffer.h"
+#include "api/codec/text.h"
 
 enum api_dtype { API_F64, API_F32, API_I32, API_U32, API_I64 };
 enum {
@@ -53,14 +54,6 @@ struct api_document {
 	void *memory;   /* what reading allocated; private, as where it and arrays go back to */
 	size_t memory_bytes, arrays_bytes;
 	struct api_pool *pool;
-};
-
-/* Why a text was refused. */
-struct api_text_fault {
-	int status;          /* 400 malformed, 413 over API_MAX_VALUES or API_MAX_TOKEN, 503 out of memory or stopped */
-	size_t offset;       /* byte offset of the fault in the text; where the text ends too soon, its length. 503: 0 */
-	size_t line, column; /* the same, from 1, the column in characters */
-	char detail[200];    /* a clause in plain words, without the position */
 };
 
 /**

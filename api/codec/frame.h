@@ -12,8 +12,8 @@
 #define API_FRAME_H
 
 #include "api/base/arena.h"
+#include "api/base/fault.h"
 #include "api/codec/document.h"
-#include "api/problem.h"
 
 /**
  * Reads a frame. Every reference is replaced by a mark, as if its array had been lifted from a text; the arrays' data stays

@@ -6,9 +6,9 @@
 #define API_CHECK_H
 
 #include "api/base/arena.h"
+#include "api/base/fault.h"
 #include "api/codec/document.h"
 #include "api/contract/fields.h"
-#include "api/problem.h"
 
 enum { API_MAX_MEMBERS = 128 };
 

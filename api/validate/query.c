@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/base/utf8.h"
 #include "api/numbers/numbers.h"
 
 static int hex(char c)

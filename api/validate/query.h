@@ -5,9 +5,9 @@
 #define API_QUERY_H
 
 #include "api/base/arena.h"
+#include "api/base/fault.h"
 #include "api/codec/document.h"
 #include "api/contract/fields.h"
-#include "api/problem.h"
 
 /**
  * "y=1,2&mu_s=1&mu_transition=cubic": comma-separated numbers become arrays (a single one a number, except for the first

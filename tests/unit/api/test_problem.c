@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
+
+#include "api/codec/text.h"
 
 static const struct api_path root;
 
@@ -290,19 +293,9 @@ static void headers_have_an_end(void **unused)
 	api_response_free(&response);
 }
 
-static void knows_utf8(void **unused)
-{
-	(void)unused;
-	assert_true(api_is_utf8("") && api_is_utf8("plain") && api_is_utf8("\xc3\xa9\xf0\x9f\x98\x80"));
-	static const char *const broken[] = {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "\xe0\x80\x80"};
-	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++)
-		assert_false(api_is_utf8(broken[i]));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_utf8),
 		cmocka_unit_test(points),
 		cmocka_unit_test(points_to_the_root),
 		cmocka_unit_test(points_to_large_indices),

@@ -1,0 +1,45 @@
+/**
+ * What is wrong with a request: a status, a sentence, and the places in the document that are to blame.
+ */
+#ifndef API_FAULT_H
+#define API_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { API_MAX_POINTER = 1024, API_MAX_DETAIL = 512, API_MAX_ERRORS = 2 };
+
+/* status 0: no fault. errors[0] is the first culprit; a second one is named where two fields contradict each other. */
+struct api_fault {
+	int status;
+	char detail[API_MAX_DETAIL]; /* of the problem as a whole; empty: that of errors[0] */
+	int n_errors;
+	struct {
+		char pointer[API_MAX_POINTER];
+		char detail[API_MAX_DETAIL];
+	} errors[API_MAX_ERRORS];
+};
+
+/* A place in a document: a chain on the caller's stack, rendered as a JSON Pointer only when something is wrong there. */
+struct api_path {
+	const struct api_path *up; /* NULL: the root */
+	const char *key;           /* or, if NULL: */
+	size_t index;
+};
+
+/* No fault. What lies beyond is left as it is: it is large. */
+void api_fault_clear(struct api_fault *fault);
+
+/* Sets the first fault, or adds a second error to one of the same kind. A message in printf's form. @return false */
+__attribute__((format(printf, 4, 5))) bool api_fault_at(struct api_fault *fault, int status,
+                                                        const struct api_path *path, const char *format, ...);
+/* A fault without a place. @return false */
+__attribute__((format(printf, 3, 4))) bool api_fault_set(struct api_fault *fault, int status, const char *format, ...);
+
+/* The request is no longer wanted. @return false */
+bool api_fault_stopped(struct api_fault *fault);
+
+/* There is no memory for the request, now. @return false */
+bool api_fault_no_memory(struct api_fault *fault);
+
+#endif
