@@ -5,7 +5,7 @@
 
 #include "api/base/account.h"
 #include "api/codec/print_array.h"
-#include "api/routes/render.h"
+#include "api/codec/render.h"
 
 enum { LENGTH_BYTES = 8, STEP = 64 };
 

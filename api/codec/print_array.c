@@ -6,7 +6,7 @@
 
 #include "api/base/account.h"
 #include "api/numbers/numbers.h"
-#include "api/codec/sweep.h"
+#include "api/codec/array.h"
 
 enum {
 	CHUNK = 4096, /* numbers: a tenth of a millisecond, and text that fits the second cache */

@@ -6,7 +6,7 @@
 
 #include "api/contract/fields.h"
 #include "api/validate/query.h"
-#include "api/routes/render.h"
+#include "api/codec/render.h"
 
 struct api_function;
 

@@ -9,7 +9,7 @@
 #include "api/routes/functions.h"
 #include "api/codec/media.h"
 #include "api/contract/openapi.h"
-#include "api/codec/format.h"
+#include "api/routes/format.h"
 #include "api/routes/assets.h"
 #include "api/base/trees.h"
 

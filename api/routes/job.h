@@ -5,7 +5,7 @@
 #define API_JOB_H
 
 #include "api/validate/evaluation.h"
-#include "api/routes/render.h"
+#include "api/codec/render.h"
 
 enum { API_MAX_SKIPPED = 100000 }; /* skipped contacts that an answer lists, a kilobyte each: more is 413 */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "api/base/account.h"
-#include "api/codec/sweep.h"
+#include "api/codec/array.h"
 
 bool api_check_stopped(struct api_check *check)
 {

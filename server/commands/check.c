@@ -2,7 +2,7 @@
 
 #include "api/base/buffer.h"
 #include "api/routes/compare.h"
-#include "api/codec/format.h"
+#include "api/routes/format.h"
 #include "server/work/team.h"
 
 #include <errno.h>

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "api/routes/render.h"
+#include "api/codec/render.h"
 
 /* Bytes whose end is the end of all that may be read. */
 struct fence {

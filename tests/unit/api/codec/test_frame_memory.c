@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "api/routes/render.h"
+#include "api/codec/render.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/validate/evaluation.h"
-#include "api/codec/sweep.h"
+#include "api/codec/array.h"
 
 /* A coefficient is given as `mu`, or as `mu_s` and `mu_k`, by rules that differ by place and follow each other. */
 struct mu_rules {

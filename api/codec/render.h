@@ -6,7 +6,7 @@
 
 #include "api/base/arena.h"
 #include "api/codec/document.h"
-#include "api/codec/format.h"
+#include "api/routes/format.h"
 #include "api/problem.h"
 
 /* failed is sticky: set when memory ran out, looked at once at the end. */

@@ -1,5 +1,5 @@
 /* Sweeps against the plain loop, a single culprit at every place. */
-#include "api/codec/sweep.h"
+#include "api/codec/array.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* "omp simd" lets the compiler vectorise these loops at any level of optimisation; it starts no threads. Verdicts are
  * combined with |: || would be a branch. */
-#include "api/codec/sweep.h"
+#include "api/codec/array.h"
 
 #include <string.h>
 

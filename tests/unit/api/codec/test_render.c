@@ -1,5 +1,5 @@
 /* Answers under construction. */
-#include "api/routes/render.h"
+#include "api/codec/render.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Which dress a request has, which one its answer gets, and that both hold the same numbers. */
-#include "api/codec/format.h"
+#include "api/routes/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "api/codec/frame.h"
-#include "api/codec/sweep.h"
+#include "api/codec/array.h"
 
 #define JSON "application/json"
 #define FRAME "application/vnd.frictiond.frame"

@@ -1,4 +1,4 @@
-#include "api/codec/format.h"
+#include "api/routes/format.h"
 
 #include <string.h>
 

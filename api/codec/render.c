@@ -1,4 +1,4 @@
-#include "api/routes/render.h"
+#include "api/codec/render.h"
 
 #include <stdlib.h>
 #include <string.h>
