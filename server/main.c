@@ -156,7 +156,7 @@ static int serve(const struct srv_options *options, struct srv_gate *gate, const
 		return SRV_CODE_BAD;
 	if (!srv_listen(fd, &fault))
 		return cannot_listen(options->host, port, fault);
-	struct srv_http *http = srv_http_start(options, gate, fd, wake_main);
+	struct srv_http *http = srv_http_start(options, gate, SRV_HTTP_THREADS, fd, wake_main);
 	if (!http)
 		return SRV_CODE_FAILED;
 	announce(options, port);

@@ -153,7 +153,7 @@ static void bound_system_buffer(int fd)
 }
 
 /* The library gives connections to its threads in turn, by the number of the file. */
-void srv_add_connection(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
+void srv_http_add(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	struct srv_http *http = closure;
 	sweep_out(http, fd);

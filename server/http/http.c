@@ -1,98 +1,23 @@
 #include "server/http/http_internal.h"
 
 #include "api/contract/openapi.h"
-#include "server/access/certificate.h"
+#include "server/http/daemon.h"
 #include "server/http/linger.h"
 #include "server/observe/log.h"
-#include "server/resources.h"
 #include "server/http/selftest.h"
 #include "server/work/team.h"
 
 #include <semaphore.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { N_LATER_THREADS = 1 };    /* the acceptor's, which is started when all others are there */
-enum { SPARE_CONNECTIONS = 32 }; /* that are out of the table while the library is still closing them */
-enum {
-	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit. No read is longer */
-	RECORD = 64,                  /* what the library keeps of a header line or an argument */
-	OWN_HEAD = 2 << 10,           /* more than the head of an answer takes */
-};
-_Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST, "no read is longer than the reader's buffer");
-/* Hardly more: the library clears all of it for every request, which beyond the first-level cache shows in the rate of
- * small ones. An answer in parts needs room for their list as well, which the longest head of all does not leave. */
-_Static_assert((int)CONNECTION_MEMORY >= (int)SRV_WIRE_HEAD + (int)SRV_WIRE_FIELDS * (int)RECORD + (int)OWN_HEAD,
-               "the longest head fits, and the head of its answer beside it");
-_Static_assert((int)CONNECTION_MEMORY + (int)SRV_WIRE_HEAD + 4096 <= (int)SRV_CONNECTION_BYTES,
-               "what the library has, a head that is held back, and what is known of the connection");
-
-/* ---- the library ---- */
-
-static void on_message(void *http, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
-
-static void on_message(void *http, const char *format, va_list arguments)
-{
-	char text[512];
-	(void)http;
-	vsnprintf(text, sizeof text, format, arguments);
-	text[strcspn(text, "\n")] = '\0';
-	srv_log(SRV_DEBUG, "microhttpd: %s", text);
-}
-
-/* Options that are not always there. */
-static void choose(const struct srv_options *options, struct MHD_OptionItem items[4])
-{
-	int n = 0;
-	if (options->io_threads > 1)
-		items[n++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL};
-	if (options->tls_cert) {
-		items[n++] =
-			(struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)srv_certificate_hand_out};
-		items[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SRV_TLS_PRIORITIES};
-	}
-	items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
-}
-
-/* The library divides its limit among its threads, and one that meets its share hangs: it returns with a lock held. The
- * acceptor keeps the limit, so that no share is less than all connections. */
-static unsigned beyond_reach(const struct srv_options *options)
-{
-	return (unsigned)((options->connections + SPARE_CONNECTIONS) * options->io_threads);
-}
-
-/* With epoll, libmicrohttpd 0.9.75 asks again and again for the rest of a TLS handshake: one silent client would keep a
- * CPU busy. TURBO: without it the library shuts the sending side down before srv_on_completed can say why. */
-static unsigned flags_of(const struct srv_http *http)
-{
-	return MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET |
-	       (http->is_tls ? MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_TLS : MHD_USE_EPOLL_INTERNAL_THREAD);
-}
-
-static struct MHD_Daemon *start_daemon(struct srv_http *http, const struct srv_options *options)
-{
-	struct MHD_OptionItem items[4];
-	choose(options, items);
-	return MHD_start_daemon(flags_of(http), 0, NULL, NULL, srv_on_request, http,
-	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
-	                        MHD_OPTION_URI_LOG_CALLBACK, srv_on_target, http,
-	                        MHD_OPTION_NOTIFY_COMPLETED, srv_on_completed, http,
-	                        MHD_OPTION_NOTIFY_CONNECTION, srv_on_connection, http,
-	                        MHD_OPTION_CONNECTION_LIMIT, beyond_reach(options),
-	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)srv_idle_seconds(http),
-	                        MHD_OPTION_ARRAY, items, MHD_OPTION_END);
-}
-
 /* ---- start and stop ---- */
 
 static struct srv_acceptor *start_acceptor(struct srv_http *http)
 {
-	const struct srv_acceptor_target target = {srv_add_connection, http};
+	const struct srv_acceptor_target target = {srv_http_add, http};
 	return srv_acceptor_start(http->listen_fd, &target);
 }
 
@@ -191,10 +116,12 @@ static bool start_threads(struct srv_http *http, const struct srv_options *optio
 	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes, &http->budget);
 	if (!http->watch || !http->trimmer || !http->admission || !srv_linger_start())
 		return false;
-	http->daemon = start_daemon(http, options);
-	if (http->daemon && have_team(http))
+	http->daemon = srv_daemon_start(http, options, http->mode);
+	if (!http->daemon || !have_team(http))
+		return false;
+	if (http->mode == SRV_HTTP_THREADS)
 		http->acceptor = start_acceptor(http);
-	return http->acceptor;
+	return http->acceptor || http->mode == SRV_HTTP_ROUNDS;
 }
 
 static bool start(struct srv_http *http, const struct srv_options *options)
@@ -210,13 +137,14 @@ static bool start(struct srv_http *http, const struct srv_options *options)
 	return false;
 }
 
-struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, int listen_fd,
-                                void (*on_idle)(void))
+struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, enum srv_http_mode mode,
+                                int listen_fd, void (*on_idle)(void))
 {
 	struct srv_http *http = calloc(1, sizeof *http);
 	if (!http)
 		return NULL;
 	http->gate = gate;
+	http->mode = mode;
 	http->is_tls = options->tls_cert;
 	http->on_idle = on_idle;
 	http->listen_fd = listen_fd;
@@ -240,6 +168,11 @@ int srv_http_threads(const struct srv_http *http)
 	return http->large.n_threads;
 }
 
+bool srv_http_round(struct srv_http *http)
+{
+	return srv_daemon_round(http->daemon);
+}
+
 void srv_http_drain(struct srv_http *http)
 {
 	atomic_store(&http->draining, true);
@@ -253,7 +186,8 @@ bool srv_http_is_idle(const struct srv_http *http)
 void srv_http_close(struct srv_http *http)
 {
 	srv_acceptor_stop(http->acceptor);
-	close(http->listen_fd);
+	if (http->listen_fd >= 0)
+		close(http->listen_fd);
 	srv_admission_stop(http->admission);
 }
 

@@ -6,18 +6,36 @@
 #include "server/options.h"
 
 #include <stdbool.h>
+#include <sys/socket.h>
 
 struct srv_http;
 
+/* How connections are served. */
+enum srv_http_mode {
+	SRV_HTTP_THREADS, /* those of listen_fd, by threads of the library's that wait for them (epoll; poll under TLS) */
+	SRV_HTTP_ROUNDS,  /* those of srv_http_add, in each srv_http_round: by the same callbacks, on the caller's thread */
+};
+
 /**
- * Serves the connections of a listening socket on threads of its own, which are all there when it returns.
- * @param listen_fd  bound and listening, non-blocking; closed by srv_http_stop, undefined after a failure
+ * Serves connections. All threads are there when it returns.
+ * @param listen_fd  bound and listening, non-blocking; closed by srv_http_close, undefined after a failure; -1: none
  * @param gate       who may ask; borrowed
  * @param on_idle    called on any thread when the last request under way is over while draining
  * @return NULL on failure, which is logged
  */
-struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, int listen_fd,
-                                void (*on_idle)(void));
+struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, enum srv_http_mode mode,
+                                int listen_fd, void (*on_idle)(void));
+
+/**
+ * One connection more, which is entered in the table or sent away. On one thread: the acceptor's, or in SRV_HTTP_ROUNDS
+ * that of the rounds.
+ * @param http     a struct srv_http
+ * @param fd       connected, non-blocking; no longer the caller's
+ * @param address  of the client; borrowed
+ */
+void srv_http_add(void *http, int fd, const struct sockaddr *address, socklen_t bytes);
+/* SRV_HTTP_ROUNDS: does what can be done without waiting. @return false when the library fails */
+bool srv_http_round(struct srv_http *http);
 
 /* Threads of a large evaluation: no more than --threads. */
 int srv_http_threads(const struct srv_http *http);

@@ -43,7 +43,8 @@ struct srv_http {
 	char *description;               /* of both */
 	const struct srv_gate *gate;
 	void (*on_idle)(void);
-	int listen_fd;
+	enum srv_http_mode mode;
+	int listen_fd;                   /* -1: none */
 	bool is_tls;
 	size_t most_connections;
 	atomic_size_t n_connections;
@@ -159,9 +160,6 @@ bool srv_introduce(struct request *request);
 bool srv_connections_start(struct srv_http *http);
 /* After the library has stopped. */
 void srv_connections_stop(struct srv_http *http);
-
-/* For the acceptor, whose thread alone calls it: a connection more, which is entered in the table or sent away. */
-void srv_add_connection(void *http, int fd, const struct sockaddr *address, socklen_t bytes);
 
 /* ---- the library's callbacks; those of a connection, then of a request ---- */
 

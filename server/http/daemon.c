@@ -1,0 +1,93 @@
+#include "server/http/daemon.h"
+
+#include "server/access/certificate.h"
+#include "server/http/http_internal.h"
+#include "server/observe/log.h"
+#include "server/resources.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SPARE_CONNECTIONS = 32 }; /* out of the table while the library is still closing them */
+enum {
+	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit. No read is longer */
+	RECORD = 64,                  /* what the library keeps of a header line or an argument */
+	OWN_HEAD = 2 << 10,           /* more than the head of an answer takes */
+};
+_Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST, "no read is longer than the reader's buffer");
+/* Hardly more: the library clears all of it for every request, and beyond the first-level cache that shows in the rate of
+ * small ones. An answer in parts also needs room for their list, which the longest head of all does not leave. */
+_Static_assert((int)CONNECTION_MEMORY >= (int)SRV_WIRE_HEAD + (int)SRV_WIRE_FIELDS * (int)RECORD + (int)OWN_HEAD,
+               "the longest head fits, and the head of its answer beside it");
+_Static_assert((int)CONNECTION_MEMORY + (int)SRV_WIRE_HEAD + 4096 <= (int)SRV_CONNECTION_BYTES,
+               "what the library has, a head that is held back, and what is known of the connection");
+
+static void on_message(void *http, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+
+static void on_message(void *http, const char *format, va_list arguments)
+{
+	char text[512];
+	(void)http;
+	vsnprintf(text, sizeof text, format, arguments);
+	text[strcspn(text, "\n")] = '\0';
+	srv_log(SRV_DEBUG, "microhttpd: %s", text);
+}
+
+/* Options that are not always there. */
+static void choose(const struct srv_options *options, enum srv_http_mode mode, struct MHD_OptionItem items[4])
+{
+	int n = 0;
+	if (mode == SRV_HTTP_THREADS && options->io_threads > 1)
+		items[n++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL};
+	if (options->tls_cert) {
+		items[n++] =
+			(struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)srv_certificate_hand_out};
+		items[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SRV_TLS_PRIORITIES};
+	}
+	items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+}
+
+/* The library divides its limit among its threads, and one that meets its share hangs: it returns with a lock held. The
+ * acceptor keeps the limit, so that no share is less than all connections. */
+static unsigned beyond_reach(const struct srv_options *options)
+{
+	return (unsigned)((options->connections + SPARE_CONNECTIONS) * options->io_threads);
+}
+
+/* With epoll, libmicrohttpd 0.9.75 asks again and again for the rest of a TLS handshake: one silent client would keep a
+ * CPU busy. */
+static unsigned waits_by(enum srv_http_mode mode, bool tls)
+{
+	if (mode == SRV_HTTP_ROUNDS)
+		return MHD_NO_FLAG; /* select, without waiting */
+	return tls ? MHD_USE_POLL_INTERNAL_THREAD : MHD_USE_EPOLL_INTERNAL_THREAD;
+}
+
+/* TURBO: without it the library shuts the sending side down before srv_on_completed can say why. */
+static unsigned flags_of(const struct srv_http *http, enum srv_http_mode mode)
+{
+	return MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET |
+	       waits_by(mode, http->is_tls) | (http->is_tls ? MHD_USE_TLS : MHD_NO_FLAG);
+}
+
+struct MHD_Daemon *srv_daemon_start(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode)
+{
+	struct MHD_OptionItem items[4];
+	choose(options, mode, items);
+	return MHD_start_daemon(flags_of(http, mode), 0, NULL, NULL, srv_on_request, http,
+	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
+	                        MHD_OPTION_URI_LOG_CALLBACK, srv_on_target, http,
+	                        MHD_OPTION_NOTIFY_COMPLETED, srv_on_completed, http,
+	                        MHD_OPTION_NOTIFY_CONNECTION, srv_on_connection, http,
+	                        MHD_OPTION_CONNECTION_LIMIT, beyond_reach(options),
+	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)srv_idle_seconds(http),
+	                        MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+}
+
+bool srv_daemon_round(struct MHD_Daemon *daemon)
+{
+	return MHD_run(daemon) == MHD_YES;
+}
