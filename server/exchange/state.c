@@ -1,0 +1,30 @@
+#include "server/exchange/state.h"
+
+#define TO(state) (1u << SRV_##state)
+
+/* All steps. What was decided may be decided anew: a later fault of the request replaces the answer. */
+static const struct {
+	const char *name;
+	unsigned next;
+} states[SRV_N_STATES] = {
+	[SRV_OPENED] = {"opened", TO(RECEIVING) | TO(DECIDED) | TO(MUTE) | TO(OVER)},
+	[SRV_RECEIVING] = {"receiving", TO(DECIDED) | TO(QUEUED) | TO(COMPUTING) | TO(MUTE) | TO(OVER)},
+	[SRV_DECIDED] = {"decided", TO(DECIDED) | TO(ANSWERING) | TO(SAID) | TO(MUTE) | TO(OVER)},
+	[SRV_QUEUED] = {"queued", TO(COMPUTING) | TO(READY) | TO(MUTE)},
+	[SRV_COMPUTING] = {"computing", TO(READY) | TO(MUTE)},
+	[SRV_READY] = {"ready", TO(ANSWERING) | TO(SAID) | TO(MUTE) | TO(OVER)},
+	[SRV_ANSWERING] = {"answering", TO(OVER)},
+	[SRV_SAID] = {"said", TO(OVER)},
+	[SRV_MUTE] = {"mute", TO(OVER)},
+	[SRV_OVER] = {"over", 0},
+};
+
+bool srv_state_may(enum srv_state from, enum srv_state to)
+{
+	return states[from].next >> to & 1;
+}
+
+const char *srv_state_name(enum srv_state state)
+{
+	return states[state].name;
+}
