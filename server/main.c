@@ -3,10 +3,10 @@
 #include "server/access/gate.h"
 #include "server/commands/health.h"
 #include "server/http/http.h"
-#include "server/listen.h"
+#include "server/base/listen.h"
 #include "server/observe/log.h"
-#include "server/options.h"
-#include "server/resources.h"
+#include "server/settings/options.h"
+#include "server/base/resources.h"
 
 #include <errno.h>
 #include <fcntl.h>

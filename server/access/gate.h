@@ -6,9 +6,9 @@
 #ifndef SERVER_GATE_H
 #define SERVER_GATE_H
 
-#include "server/http/head.h"
+#include "server/base/head.h"
 #include "server/observe/metrics.h"
-#include "server/options.h"
+#include "server/settings/options.h"
 #include "server/access/tokens.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "server/options.h"
+#include "server/settings/options.h"
 
 /**
  * @param options  with check set

@@ -1,8 +1,8 @@
 #include "server/commands/health.h"
 
 #include "core/fric.h"
-#include "server/listen.h"
-#include "server/commands/tls_client.h"
+#include "server/base/listen.h"
+#include "server/access/tls_client.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "server/options.h"
+#include "server/settings/options.h"
 
 /**
  * One line says what was found, on `out` if the server is well, else on `err`. After options->timeout_seconds the

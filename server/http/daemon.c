@@ -3,7 +3,7 @@
 #include "server/access/certificate.h"
 #include "server/http/http_internal.h"
 #include "server/observe/log.h"
-#include "server/resources.h"
+#include "server/base/resources.h"
 
 #include <stdarg.h>
 #include <stdint.h>

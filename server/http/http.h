@@ -3,7 +3,7 @@
 #define SERVER_HTTP_H
 
 #include "server/access/gate.h"
-#include "server/options.h"
+#include "server/settings/options.h"
 
 #include <stdbool.h>
 #include <sys/socket.h>

@@ -3,7 +3,7 @@
 #include "server/access/certificate.h"
 #include "server/http/http_internal.h"
 #include "server/observe/log.h"
-#include "server/commands/tls_client.h"
+#include "server/access/tls_client.h"
 
 #include <netinet/in.h>
 #include <stdint.h>

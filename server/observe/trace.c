@@ -1,6 +1,6 @@
 #include "server/observe/trace.h"
 
-#include "server/http/head.h"
+#include "server/base/head.h"
 
 #include <string.h>
 

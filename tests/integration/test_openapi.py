@@ -225,7 +225,7 @@ def sources(name):
 def test_every_route_is_there():
     routes = re.search(r'} routes\[\] = \{\n(.*?)\n\};', sources('api/routes/handle.c'), re.S)[1]
     paths = set(re.findall(r'^\t\{"(/[^"]*)"', routes, re.M)) | set(
-        re.findall(r'srv_head_is_for\(&request->head, "(/[^"]*)"\)', sources('server/http/judge.c')))
+        re.findall(r'srv_head_is_for\(&request->head, "(/[^"]*)"\)', sources('server/exchange/judge.c')))
     assert len(paths) >= 8
     described = {re.sub(r'\{\w+\}$', '', path) for path in description()['paths']}
     assert paths <= described

@@ -1,4 +1,4 @@
-#include "server/commands/tls_client.h"
+#include "server/access/tls_client.h"
 
 #include "server/access/certificate.h"
 

@@ -1,12 +1,12 @@
-#include "server/options.h"
+#include "server/settings/options.h"
 
 #include "api/contract/openapi.h"
-#include "server/config.h"
+#include "server/settings/config.h"
 #include "core/fric.h"
 #include "server/access/cors.h"
 #include "server/access/hosts.h"
 #include "server/observe/log.h"
-#include "server/resources.h"
+#include "server/base/resources.h"
 
 #include <ctype.h>
 #include <limits.h>

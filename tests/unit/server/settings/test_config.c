@@ -1,4 +1,4 @@
-#include "server/config.h"
+#include "server/settings/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

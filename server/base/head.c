@@ -1,4 +1,4 @@
-#include "server/http/head.h"
+#include "server/base/head.h"
 
 #include <errno.h>
 #include <limits.h>

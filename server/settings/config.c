@@ -1,4 +1,4 @@
-#include "server/config.h"
+#include "server/settings/config.h"
 
 #include <errno.h>
 #include <stdio.h>

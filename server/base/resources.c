@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
-#include "server/resources.h"
+#include "server/base/resources.h"
 
 #include <limits.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 #include "server/http/http_internal.h"
 
 #include "server/observe/log.h"
-#include "server/http/peer.h"
+#include "server/exchange/peer.h"
 
 long long srv_microseconds_since(const struct timespec *began)
 {

@@ -1,4 +1,4 @@
-#include "server/listen.h"
+#include "server/base/listen.h"
 
 #include <errno.h>
 #include <netdb.h>

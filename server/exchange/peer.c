@@ -1,4 +1,4 @@
-#include "server/http/peer.h"
+#include "server/exchange/peer.h"
 
 #include <arpa/inet.h>
 #include <stdint.h>

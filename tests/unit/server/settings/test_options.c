@@ -1,8 +1,8 @@
-#include "server/options.h"
-#include "server/resources.h"
+#include "server/settings/options.h"
+#include "server/base/resources.h"
 
 #include "server/observe/log.h"
-#include "server/resources.h"
+#include "server/base/resources.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "server/http/body.h"
+#include "server/exchange/body.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

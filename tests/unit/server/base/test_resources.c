@@ -1,4 +1,4 @@
-#include "server/resources.h"
+#include "server/base/resources.h"
 
 #include <limits.h>
 #include <setjmp.h>
