@@ -1,6 +1,7 @@
 /* Start, stop, drain. */
 #include "server/commands/check.h"
 #include "server/access/gate.h"
+#include "server/base/clock.h"
 #include "server/commands/health.h"
 #include "server/http/http.h"
 #include "server/base/listen.h"
@@ -108,18 +109,11 @@ static int await_end(const struct srv_gate *gate, const sigset_t *signals)
 	return signal_number;
 }
 
-static long long now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 /* Until nothing is under way, the time is over, or a further signal asks to hurry. */
 static void await_idle(const struct srv_http *http, const sigset_t *signals, long long ms)
 {
-	long long end = now_ms() + ms;
-	for (long long left = ms; left > 0 && !srv_http_is_idle(http); left = end - now_ms()) {
+	long long end = srv_clock_ms() + ms;
+	for (long long left = ms; left > 0 && !srv_http_is_idle(http); left = end - srv_clock_ms()) {
 		struct timespec patience = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
 		int signal_number = sigtimedwait(signals, NULL, &patience);
 		if (signal_number == SIGTERM || signal_number == SIGINT)

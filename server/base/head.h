@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SRV_MAX_ID = 128 };
-
 /* Values are borrowed from where the headers live, NULL if absent, and the first of several. */
 struct srv_head {
 	const char *method, *target;
@@ -42,11 +40,6 @@ long long srv_head_announced(const struct srv_head *head);
 bool srv_head_chunked(const struct srv_head *head);
 /* The client waits for a word before it sends the body. */
 bool srv_head_expects_continue(const struct srv_head *head);
-
-/* 1 to SRV_MAX_ID characters of A-Z a-z 0-9 . _ - : / + = @ */
-bool srv_sane_id(const char *id);
-/* 32 hexadecimal digits at random. */
-void srv_new_id(char id[SRV_MAX_ID + 1]);
 
 /* Whether the target is this path, with or without a query. */
 bool srv_head_is_for(const struct srv_head *head, const char *path);

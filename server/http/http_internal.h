@@ -17,6 +17,7 @@
 #include "server/exchange/body.h"
 #include "server/access/gate.h"
 #include "server/base/head.h"
+#include "server/base/id.h"
 #include "server/http/http.h"
 #include "server/observe/metrics.h"
 #include "server/http/reader.h"

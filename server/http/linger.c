@@ -1,11 +1,12 @@
 #include "server/http/linger.h"
 
+#include "server/base/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A place is free if its fd is -1. */
@@ -22,13 +23,6 @@ static unsigned long long n_turns;
 static int wake_fd = -1; /* readable when there is something new; -1: no thread */
 static bool stopping;
 static pthread_t thread;
-
-static long long now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 static void leave(struct place *place)
 {
@@ -65,7 +59,7 @@ static long long gather(struct pollfd fds[SRV_MOST_LINGERING + 1], unsigned long
 /* A place may have been given to another connection meanwhile. */
 static void tend(const struct pollfd *fds, const unsigned long long *turns)
 {
-	const long long now = now_ms();
+	const long long now = srv_clock_ms();
 	for (int i = 0; i < SRV_MOST_LINGERING; i++) {
 		struct place *place = &places[i];
 		if (fds[i].fd < 0 || place->turn != turns[i])
@@ -77,7 +71,7 @@ static void tend(const struct pollfd *fds, const unsigned long long *turns)
 
 static void await(struct pollfd *fds, long long until_ms)
 {
-	const long long left = until_ms - now_ms();
+	const long long left = until_ms - srv_clock_ms();
 	eventfd_t news;
 	poll(fds, SRV_MOST_LINGERING + 1, until_ms < 0 ? -1 : left > 0 ? (int)left : 0);
 	if (fds[SRV_MOST_LINGERING].revents)
@@ -140,7 +134,7 @@ void srv_linger(int fd)
 	if (wake_fd < 0) {
 		close(fd);
 	} else {
-		*make_room() = (struct place){fd, now_ms() + SRV_LINGER_MS, ++n_turns};
+		*make_room() = (struct place){fd, srv_clock_ms() + SRV_LINGER_MS, ++n_turns};
 		eventfd_write(wake_fd, 1);
 	}
 	pthread_mutex_unlock(&lock);

@@ -1,6 +1,8 @@
 #undef _FORTIFY_SOURCE /* it would put inline functions in place of those below */
 #include "server/http/reader.h"
 
+#include "server/base/clock.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -10,7 +12,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 
 struct srv_reader {
 	struct srv_wire wire;
@@ -125,13 +126,6 @@ void srv_reader_keep_end(struct srv_reader *reader, bool keep)
 	reader->keeps_end = keep;
 }
 
-static long long now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 static size_t message_under_way(const struct srv_wire *wire)
 {
 	const bool in_head = wire->state == SRV_WIRE_REQUEST_LINE || wire->state == SRV_WIRE_FIELD;
@@ -141,7 +135,7 @@ static size_t message_under_way(const struct srv_wire *wire)
 bool srv_reader_is_late(const struct srv_reader *reader)
 {
 	const size_t message = message_under_way(&reader->wire);
-	return message && message == reader->n_began && now_ms() - reader->began_ms > reader->patience_ms;
+	return message && message == reader->n_began && srv_clock_ms() - reader->began_ms > reader->patience_ms;
 }
 
 /* A message is late by its first byte, however steadily the others trickle in. */
@@ -150,7 +144,7 @@ static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
 	const size_t message = message_under_way(&reader->wire);
 	if (message && message != reader->n_began) {
 		reader->n_began = message;
-		reader->began_ms = now_ms();
+		reader->began_ms = srv_clock_ms();
 	} else if (srv_reader_is_late(reader)) {
 		srv_wire_fail(&reader->wire, 408, "The request did not arrive in time.", out);
 	}

@@ -1,5 +1,7 @@
 #include "server/observe/log.h"
 
+#include "server/observe/trace.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>

@@ -9,12 +9,13 @@
 #define SERVER_LOG_H
 
 #include "api/api.h"
-#include "server/observe/trace.h"
 
 #include <stddef.h>
 
 enum srv_level { SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG };
 enum srv_log_format { SRV_LOGFMT, SRV_JSON };
+
+struct srv_trace;
 
 /* What one line of the access log says; all is borrowed. Strings that are NULL are left out, but for the first three: -. */
 struct srv_access {

@@ -1,6 +1,6 @@
 #include "server/observe/trace.h"
 
-#include "server/base/head.h"
+#include "server/base/id.h"
 
 #include <string.h>
 

@@ -1,12 +1,13 @@
 #include "server/work/admission.h"
 
+#include "server/base/clock.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 struct srv_admission {
@@ -126,15 +127,11 @@ static void look_around(struct srv_admission *admission)
 /* A moment, or until there is something to look at. */
 static void rest(struct srv_admission *admission)
 {
-	struct timespec until;
 	if (!admission->running && !admission->first) {
 		pthread_cond_wait(&admission->watched, &admission->lock);
 		return;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += WATCH_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
+	const struct timespec until = srv_clock_after(WATCH_MS);
 	pthread_cond_timedwait(&admission->watched, &admission->lock, &until);
 }
 
@@ -172,11 +169,7 @@ struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes,
 		return NULL;
 	pthread_mutex_init(&admission->lock, NULL);
 	pthread_cond_init(&admission->changed, NULL);
-	pthread_condattr_t attributes;
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&admission->watched, &attributes);
-	pthread_condattr_destroy(&attributes);
+	srv_clock_init_condition(&admission->watched);
 	admission->max_requests = max_requests;
 	admission->bodies.most_bytes = max_bytes;
 	admission->budget = budget;

@@ -1,11 +1,12 @@
 #include "server/work/trimmer.h"
 
+#include "server/base/clock.h"
+
 #include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_KEPT_BYTES = 8 << 20 }; /* by malloc */
 
@@ -21,9 +22,7 @@ struct srv_trimmer {
 /* False when it is time to stop. */
 static bool pass_second(struct srv_trimmer *trimmer)
 {
-	struct timespec end;
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec++;
+	const struct timespec end = srv_clock_after(1000);
 	pthread_mutex_lock(&trimmer->lock);
 	while (!trimmer->stopping && pthread_cond_timedwait(&trimmer->stops, &trimmer->lock, &end) == 0)
 		;
@@ -60,16 +59,12 @@ static void *trim(void *argument)
 struct srv_trimmer *srv_trimmer_start(struct api_pool *const pools[SRV_TRIMMED_POOLS], long long idle_seconds)
 {
 	struct srv_trimmer *trimmer = calloc(1, sizeof *trimmer);
-	pthread_condattr_t attributes;
 	if (!trimmer)
 		return NULL;
 	memcpy(trimmer->pools, pools, sizeof trimmer->pools);
 	trimmer->idle_ms = 1000 * idle_seconds;
 	pthread_mutex_init(&trimmer->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&trimmer->stops, &attributes);
-	pthread_condattr_destroy(&attributes);
+	srv_clock_init_condition(&trimmer->stops);
 	if (pthread_create(&trimmer->thread, NULL, trim, trimmer) == 0)
 		return trimmer;
 	free(trimmer);

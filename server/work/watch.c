@@ -1,9 +1,10 @@
 #include "server/work/watch.h"
 
+#include "server/base/clock.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 
 enum { LOOK_MS = 250 };
 
@@ -14,13 +15,6 @@ struct srv_watch {
 	struct srv_watched ring; /* all that are watched */
 	bool stopping;
 };
-
-static long long now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 /* Closing is left to the owner of the file; the option makes it a reset, so that the system keeps nothing for a client
  * that does not read. */
@@ -45,11 +39,7 @@ static void look_at(struct srv_watched *watched, long long now)
 
 static void rest(struct srv_watch *watch)
 {
-	struct timespec until;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += LOOK_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
+	const struct timespec until = srv_clock_after(LOOK_MS);
 	pthread_cond_timedwait(&watch->news, &watch->lock, &until);
 }
 
@@ -58,7 +48,7 @@ static void *serve(void *argument)
 	struct srv_watch *watch = argument;
 	pthread_mutex_lock(&watch->lock);
 	while (!watch->stopping) {
-		const long long now = now_ms();
+		const long long now = srv_clock_ms();
 		for (struct srv_watched *w = watch->ring.after; w != &watch->ring; w = w->after)
 			look_at(w, now);
 		if (watch->ring.after == &watch->ring)
@@ -72,11 +62,7 @@ static void *serve(void *argument)
 
 static void init(struct srv_watch *watch)
 {
-	pthread_condattr_t attributes;
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&watch->news, &attributes);
-	pthread_condattr_destroy(&attributes);
+	srv_clock_init_condition(&watch->news);
 	pthread_mutex_init(&watch->lock, NULL);
 	watch->ring.before = watch->ring.after = &watch->ring;
 }
@@ -125,7 +111,7 @@ void srv_watch_remove(struct srv_watch *watch, struct srv_watched *watched)
 
 void srv_watch_allow(struct srv_watched *watched, long long milliseconds, enum srv_lateness lateness)
 {
-	atomic_store_explicit(&watched->due, 2 * (now_ms() + milliseconds) + (lateness == SRV_LATE_CUTS),
+	atomic_store_explicit(&watched->due, 2 * (srv_clock_ms() + milliseconds) + (lateness == SRV_LATE_CUTS),
 	                      memory_order_relaxed);
 }
 

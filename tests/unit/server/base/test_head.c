@@ -91,28 +91,6 @@ static void test_values(void **state)
 	assert_false(srv_head_expects_continue(&head));
 }
 
-static void test_ids(void **state)
-{
-	(void)state;
-	char text[SRV_MAX_ID + 2];
-	memset(text, 'a', sizeof text);
-	text[SRV_MAX_ID + 1] = '\0';
-	assert_false(srv_sane_id(text));
-	text[SRV_MAX_ID] = '\0';
-	assert_true(srv_sane_id(text));
-	assert_true(srv_sane_id("Az09._-:/+=@"));
-	assert_false(srv_sane_id(""));
-	assert_false(srv_sane_id("a b"));
-	assert_false(srv_sane_id("a\"b"));
-	assert_false(srv_sane_id("\xc3\xa9"));
-	char first[SRV_MAX_ID + 1], second[SRV_MAX_ID + 1];
-	srv_new_id(first);
-	srv_new_id(second);
-	assert_int_equal(strspn(first, "0123456789abcdef"), 32);
-	assert_int_equal(strlen(first), 32);
-	assert_string_not_equal(first, second);
-}
-
 static void test_targets(void **state)
 {
 	(void)state;
@@ -127,8 +105,8 @@ static void test_targets(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {    cmocka_unit_test(test_types),  cmocka_unit_test(test_values),
-		cmocka_unit_test(test_ids),     cmocka_unit_test(test_targets),
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_types),   cmocka_unit_test(test_values), cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_twice),   cmocka_unit_test(test_authorities),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* The log through a real descriptor 2: a pipe, a socket, nothing at all. */
 #include "server/observe/log.h"
 
+#include "server/observe/trace.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>

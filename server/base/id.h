@@ -1,0 +1,14 @@
+/** Names of requests and of spans. */
+#ifndef SERVER_ID_H
+#define SERVER_ID_H
+
+#include <stdbool.h>
+
+enum { SRV_MAX_ID = 128 };
+
+/* 1 to SRV_MAX_ID characters of A-Z a-z 0-9 . _ - : / + = @ */
+bool srv_sane_id(const char *id);
+/* 32 hexadecimal digits at random. */
+void srv_new_id(char id[SRV_MAX_ID + 1]);
+
+#endif
