@@ -90,6 +90,9 @@ $(B)/tests/unit/api/routes/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 # A move of pages that fails.
 $(B)/tests/unit/api/base/test_pool: LDFLAGS += -Wl,--wrap=mremap
 
+# Triplets in which one is wrong.
+$(B)/tests/unit/core/gradcheck/test_compare: LDFLAGS += -Wl,--wrap=triplets_of
+
 # A comparison that does not agree.
 $(B)/tests/unit/server/commands/test_check: LDFLAGS += -Wl,--wrap=fric_compare
 

@@ -107,6 +107,25 @@ static void a_key_that_does_not_fit_is_left_out_whole(void **unused)
 	}
 }
 
+/* The longest pointer fills its place but for the zero at its end; one more character is not there. */
+static void the_longest_pointer_is_whole(void **unused)
+{
+	(void)unused;
+	enum { LONGEST = API_MAX_POINTER - 1 };
+	char key[API_MAX_POINTER + 1];
+	for (size_t more = 0; more < 2; more++) {
+		const size_t n = LONGEST - strlen("/outer/") + more;
+		struct api_fault fault = {0};
+		memset(&fault.errors, 'x', sizeof fault.errors);
+		memset(key, 'k', n);
+		key[n] = '\0';
+		const struct api_path outer = {&root, "outer", 0}, inner = {&outer, key, 0};
+		api_fault_at(&fault, 422, &inner, "wrong");
+		assert_int_equal(strlen(fault.errors[0].pointer), more ? strlen("/outer") : LONGEST);
+		json_decref(render(&fault));
+	}
+}
+
 /* Messages are cut at fixed lengths,
 	at their ends and at "%.200s" in their middle: never in the middle of a character. */
 static void messages_are_valid_utf8_wherever_they_are_cut(void **unused)
@@ -300,6 +319,7 @@ int main(void)
 		cmocka_unit_test(points_to_the_root),
 		cmocka_unit_test(points_to_large_indices),
 		cmocka_unit_test(a_key_that_does_not_fit_is_left_out_whole),
+		cmocka_unit_test(the_longest_pointer_is_whole),
 		cmocka_unit_test(messages_are_valid_utf8_wherever_they_are_cut),
 		cmocka_unit_test(foreign_bytes_do_not_empty_a_problem),
 		cmocka_unit_test(control_characters_survive),

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "api/base/account.h"
 #include "api/base/arena.h"
 
 enum { BESIDE_SMALL = 80 }; /* what counts of a block of malloc beside its bytes */
@@ -312,6 +313,51 @@ static void test_steps(void **unused)
 	api_pool_free(pool);
 }
 
+/* However little room they take: a search for one must not take long. */
+static void test_number_of_idle_blocks(void **unused)
+{
+	enum { MOST = 256, BEYOND = 60 };
+	struct api_pool *pool = api_pool_create(1000 * MB, NULL);
+	void *blocks[MOST + BEYOND];
+	(void)unused;
+	for (int i = 0; i < MOST + BEYOND; i++)
+		blocks[i] = api_pool_take(pool, API_POOL_LEAST);
+	for (int i = 0; i < MOST + BEYOND; i++) {
+		api_pool_give(pool, blocks[i], API_POOL_LEAST);
+		const size_t n = i < MOST ? (size_t)i + 1 : MOST;
+		assert_int_equal(api_pool_counts(pool).idle_bytes, n * API_POOL_LEAST);
+	}
+	api_pool_free(pool);
+}
+
+/* Of a request's own: what a block gives back when it shrinks, large or small, another one can take. */
+static void test_shrinking_gives_back(void **unused)
+{
+	struct api_budget budget = {.most_bytes = 8 * MB};
+	struct api_pool *pool = api_pool_create(16 * MB, &budget);
+	struct api_account account;
+	(void)unused;
+	for (int with_account = 0; with_account < 2; with_account++) {
+		if (with_account)
+			api_account_open(&account, &budget, NULL, 0);
+		void *block = api_pool_take(pool, 7 * MB);
+		assert_null(api_pool_take(pool, 2 * MB));
+		block = api_pool_resize(pool, block, 7 * MB, MB); /* within what is mapped */
+		void *other = api_pool_take(pool, 6 * MB);
+		assert_non_null(other);
+		api_pool_give(pool, other, 6 * MB);
+		block = api_pool_resize(pool, block, MB, 100);
+		other = api_pool_take(pool, 7 * MB);
+		assert_non_null(other);
+		api_pool_give(pool, other, 7 * MB);
+		api_pool_give(pool, block, 100);
+		if (with_account)
+			api_account_close(&account);
+		assert_int_equal(atomic_load(&budget.used_bytes), 0);
+	}
+	api_pool_free(pool);
+}
+
 static void test_trim(void **pool)
 {
 	void *a = api_pool_take(*pool, MB), *b = api_pool_take(*pool, MB), *c = api_pool_take(*pool, 2 * MB);
@@ -374,6 +420,7 @@ int main(void)
 #if !API_POOL_EMULATED
 		TEST(test_reuse), TEST(test_only_what_is_touched), TEST(test_growth_moves_pages),
 		TEST(test_a_failed_move_leaves_others_alone), TEST(test_growth_to_huge_pages), TEST(test_block_bytes), TEST(test_ceiling),
+		cmocka_unit_test(test_number_of_idle_blocks), cmocka_unit_test(test_shrinking_gives_back),
 		TEST(test_trim), cmocka_unit_test(test_replacement),
 		cmocka_unit_test(test_steps),
 #endif

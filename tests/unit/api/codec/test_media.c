@@ -47,7 +47,8 @@ static void weighs_accept(void **unused)
 		{"*/*;q=0.9,application/*;q=0.3", 0.3}, {"text/html, application/xml;q=0.9, */*;q=0.8", 0.8},
 		{" text/html ,\tapplication/json ; q=0.4 ", 0.4},
 		{"application/jso", 0}, {"application/jsonx", 0}, {"applicatio/*", 0}, {"application/**", 0}, {"*", 0},
-		{"*/json", 0}, {",,application/json,", 1},
+		{"*/json", 0}, {",,application/json,", 1}, {"application/json;q=5", 1}, {"application/json;q=1e9", 1},
+		{"application/json;q=-1", 0}, {"application/json;q=nan", 0}, {"application/json;q=x", 0},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (api_media_quality(cases[i].accept, json) != cases[i].quality)

@@ -44,7 +44,9 @@ static void negotiates(void **unused)
 		{FRAME, FRAME ";q=0, */*;q=0", 406, NULL}, {FRAME, "text/html", 406, NULL}, {JSON, FRAME ";q=0", 406, NULL},
 		{JSON, "application/*;q=0", 406, NULL}, {JSON, FRAME ";q=0.0, " JSON ";q=0.000", 406, NULL},
 		{JSON, JSON ";q=nan, " FRAME ";q=0.1", 0, FRAME}, {JSON, JSON ";q=-1", 406, NULL},
-		{JSON, JSON ";q=7, " FRAME, 0, JSON}, {JSON, "", 406, NULL},
+		{JSON, JSON ";q=7, " FRAME, 0, JSON},
+		/* more than 1 is 1 */
+		{JSON, JSON ", " FRAME ";q=5", 0, JSON}, {FRAME, JSON ";q=5, " FRAME ";q=1", 0, FRAME}, {JSON, "", 406, NULL},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct api_request request = {.method = "POST", .target = "/v1/evaluate",

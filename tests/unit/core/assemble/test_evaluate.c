@@ -252,6 +252,26 @@ static void test_overflow_by_a_weight(void **state)
 	assert_code(evaluate_one(&batch, v, false, &culprit), FRIC_E_NOT_FINITE);
 }
 
+/* Either coordinate of a closest point, while everything else is of ordinary size. */
+static void test_overflow_by_a_closest_point(void **state)
+{
+	(void)state;
+	static const int32_t stencil[4] = {0, 1, 2, 3};
+	static const double basis[6] = {1, 0, 0, 1, 0, 0}, v[12] = {1, 0, 0}, force = 1e80;
+	for (int coordinate = 0; coordinate < 2; coordinate++)
+		for (enum fric_type type = FRIC_EDGE_EDGE; type <= FRIC_FACE_VERTEX; type++) {
+			struct fric_batch batch = floor_batch(NULL, 0, 4);
+			double point[2] = {0, 0};
+			int64_t culprit;
+			point[coordinate] = type == FRIC_FACE_VERTEX || coordinate == 1 ? 1e240 : -1e240;
+			batch.groups[type] = (struct fric_group){.n = 1, .vertices = stencil, .normal_force = one_value(&force),
+			                                         .tangent_basis = one_value(basis), .closest_point = one_value(point)};
+			assert_code(evaluate_one(&batch, v, false, &culprit), FRIC_E_NOT_FINITE);
+			point[coordinate] = 1e200;
+			assert_ok(evaluate_one(&batch, v, false, &culprit));
+		}
+}
+
 /* weight * normal_force leaves the doubles, the product with mu does not. */
 static void test_products_out_of_range(void **state)
 {
@@ -536,6 +556,34 @@ static void test_matchstick_faults(void **state)
 	fric_contacts_free(c);
 }
 
+/* Ellipses of any size under forces of ordinary ones: a sticking contact has the static coefficient, a sliding one the
+ * other. What was chosen at first must not stand when another direction is chosen. */
+static void test_extreme_matchsticks(void **state)
+{
+	(void)state;
+	static const double force = 1e80, large[2] = {1e240, 1}, ordinary_axes[2] = {1, 0.5};
+	static const double along[2][3] = {{0.5, 0, 0}, {2, 0, 0}}, across[2][3] = {{0, 0.5, 0}, {0, 2, 0}};
+	for (int slides = 0; slides < 2; slides++) {
+		struct fric_batch batch = floor_batch(two, 1, 1);
+		struct fric_group *g = &batch.groups[FRIC_PLANE_VERTEX];
+		struct fric_error error;
+		double gradient[3];
+		g->normal_force = one_value(&force);
+		g->mu_s_aniso = one_value(slides ? ordinary_axes : large);
+		g->mu_k_aniso = one_value(slides ? large : ordinary_axes);
+		struct fric_contacts *c = prepared(&batch);
+		for (int round = 0; round < 2; round++) {
+			assert_ok(fric_choose_matchstick(&serial, c, along[slides], &error));
+			assert_code(fric_evaluate(&serial, c, along[slides], NULL, gradient, &error), FRIC_E_NOT_FINITE);
+			assert_int_equal(error.contact, 0);
+			assert_ok(fric_choose_matchstick(&serial, c, across[slides], &error));
+			assert_ok(fric_evaluate(&serial, c, across[slides], NULL, gradient, &error));
+			assert_true(isfinite(gradient[1]) && gradient[1] > 0);
+		}
+		fric_contacts_free(c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -552,6 +600,7 @@ int main(void)
 		cmocka_unit_test(test_overflow_of_a_sum),
 		cmocka_unit_test(test_overflow_by_scaling),
 		cmocka_unit_test(test_overflow_by_a_weight),
+		cmocka_unit_test(test_overflow_by_a_closest_point),
 		cmocka_unit_test(test_products_out_of_range),
 		cmocka_unit_test(test_potential_of_large_factors),
 		cmocka_unit_test(test_speed_ratio_out_of_range),
@@ -565,6 +614,7 @@ int main(void)
 		cmocka_unit_test(test_half_an_ellipse),
 		cmocka_unit_test(test_matchstick_threshold),
 		cmocka_unit_test(test_matchstick_faults),
+		cmocka_unit_test(test_extreme_matchsticks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

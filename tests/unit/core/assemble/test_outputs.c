@@ -175,6 +175,29 @@ static void test_skipped(void **state)
 	fric_contacts_free(c);
 }
 
+/* It had a distance before it was skipped. */
+static void test_skipped_penetration_has_no_distance(void **state)
+{
+	(void)state;
+	struct fric_batch batch = corner_batch();
+	batch.skip_degenerate = true;
+	batch.barrier = (struct fric_barrier){.dhat = 100, .stiffness = 1, .dmin = 4}; /* the edges are 3 apart */
+	batch.groups[FRIC_EDGE_EDGE].normal_force = (struct fric_values){NULL, 0};
+	struct fric_contacts *c = prepared(&batch);
+	struct fric_error error;
+	double distance = -1, point[2] = {-1, -1}, force = -1;
+	const double v[24] = {0};
+	assert_code(fric_skipped(c, FRIC_EDGE_EDGE, 0), FRIC_E_PENETRATION);
+	assert_ok(fric_contact_output(&serial, c, v, FRIC_EDGE_EDGE, FRIC_OUT_DISTANCE, &distance, &error));
+	assert_ok(fric_contact_output(&serial, c, v, FRIC_EDGE_EDGE, FRIC_OUT_CLOSEST_POINT, point, &error));
+	assert_ok(fric_contact_output(&serial, c, v, FRIC_EDGE_EDGE, FRIC_OUT_NORMAL_FORCE, &force, &error));
+	assert_bits(distance, 0);
+	assert_bits(point[0], 0);
+	assert_bits(point[1], 0);
+	assert_bits(force, 0);
+	fric_contacts_free(c);
+}
+
 static void test_faults(void **state)
 {
 	(void)state;
@@ -206,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_values),         cmocka_unit_test(test_velocity_scaling),
 		cmocka_unit_test(test_geometry),       cmocka_unit_test(test_plane_distance_is_optional),
 		cmocka_unit_test(test_two_dimensions), cmocka_unit_test(test_skipped),
+		cmocka_unit_test(test_skipped_penetration_has_no_distance),
 		cmocka_unit_test(test_faults),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

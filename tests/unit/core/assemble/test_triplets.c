@@ -126,6 +126,38 @@ static void test_overflow_of_weights(void **state)
 	check_far_point(1e150, 0, FRIC_OK);
 }
 
+/* One far contact among three: the last one of a chunk is written in another way than those before it. */
+static void check_one_far_contact(size_t far, enum fric_triangle triangle, size_t stream_from)
+{
+	enum { N = 3 };
+	const struct fric_context context = {.n_threads = 1, .stream_from = stream_from};
+	struct fric_error error = {.contact = -1};
+	const int32_t vertices[4 * N] = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
+	const double basis[6] = {1, 0, 0, 1, 0, 0}, force = 1;
+	double points[2 * N] = {0}, inner[3 * N] = {1e10, 0, 1e10, 1e10, 0, 1e10, 1e10, 0, 1e10};
+	struct fric_batch batch = {.dim = 3, .n_vertices = 4};
+	points[2 * far] = 1e150;
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1};
+	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = N, .vertices = vertices, .normal_force = {&force, 0},
+	                                                     .tangent_basis = {basis, 0}, .closest_point = {points, 2}};
+	struct fric_contacts *contacts;
+	double values[144 * N];
+	int32_t rows[144 * N], cols[144 * N];
+	assert_ok(fric_prepare(&serial, &batch, &contacts, &error));
+	assert_code(fric_hessian_triplets(&context, contacts, inner, triangle, rows, cols, values, &error), FRIC_E_NOT_FINITE);
+	assert_int_equal(error.contact, far);
+	fric_contacts_free(contacts);
+}
+
+static void test_overflow_in_one_contact_alone(void **state)
+{
+	(void)state;
+	for (size_t far = 0; far < 3; far++)
+		for (int t = 0; t < 3; t++)
+			for (size_t stream_from = 0; stream_from < 2; stream_from++)
+				check_one_far_contact(far, triangles[t], stream_from);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +166,7 @@ int main(void)
 		cmocka_unit_test(test_each_number_of_contacts),
 		cmocka_unit_test(test_names_the_first_contact_that_is_not_finite),
 		cmocka_unit_test(test_overflow_of_weights),
+		cmocka_unit_test(test_overflow_in_one_contact_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

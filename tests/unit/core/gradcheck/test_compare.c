@@ -1,6 +1,8 @@
 /* fric_compare: right results agree wherever they are asked for; a wrong one is found, and where it is. */
 #include "core/gradcheck/compare.h"
 #include "core/gradcheck/differences.h"
+#include "core/assemble/triplets.h"
+#include "core/contacts/contacts.h"
 #include "core/fric.h"
 #include "core/fric_mollifier.h"
 #include "tests/property/scene.h"
@@ -323,6 +325,40 @@ static void finds_a_wrong_entry_of_csr(void **state)
 	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
 }
 
+/* The linker puts this in the place of what the comparison calls for a few contacts' triplets. Of one of them a row, a
+ * column or a value can be falsified. */
+static enum { NOTHING, A_ROW, A_COLUMN, A_VALUE } falsify;
+size_t __real_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
+                          int32_t *cols, double *values);
+size_t __wrap_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
+                          int32_t *cols, double *values);
+
+size_t __wrap_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
+                          int32_t *cols, double *values)
+{
+	const size_t fine = __real_triplets_of(contacts, inner, begin, end, rows, cols, values);
+	const size_t wrong = contacts->start[FRIC_EDGE_EDGE] + WRONG, entry = 5 * 12 + 7; /* of 12 x 12 */
+	size_t at = 0;
+	for (size_t i = begin; i < wrong; i++)
+		at += i < contacts->start[FRIC_EDGE_VERTEX] ? 36 : i < contacts->start[FRIC_EDGE_EDGE] ? 81 : 144;
+	if (wrong >= begin && wrong < end) {
+		rows[at + entry] += falsify == A_ROW;
+		cols[at + entry] -= falsify == A_COLUMN;
+		values[at + entry] *= falsify == A_VALUE ? 1.0001 : 1;
+	}
+	return fine;
+}
+
+/* In no sum: they are looked at contact by contact. */
+static void finds_a_wrong_triplet(void **state)
+{
+	struct falsified *f = *state;
+	for (falsify = A_ROW; falsify <= A_VALUE; falsify++)
+		expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
+	falsify = NOTHING;
+	assert_true(judged(f).agrees);
+}
+
 static void what_is_not_zero_where_it_must_be_is_wrong(void **state)
 {
 	struct falsified *f = *state;
@@ -469,6 +505,7 @@ int main(void)
 		FALSIFIED(finds_a_wrong_entry_of_the_gradient),
 		cmocka_unit_test(finds_forces_at_a_vertex_without_contacts),
 		FALSIFIED(finds_a_wrong_entry_of_csr),
+		FALSIFIED(finds_a_wrong_triplet),
 		FALSIFIED(what_is_not_zero_where_it_must_be_is_wrong),
 		FALSIFIED(finds_what_is_no_number),
 		cmocka_unit_test(any_number_of_threads_finds_the_same),

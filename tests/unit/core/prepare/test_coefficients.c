@@ -128,6 +128,26 @@ static void test_zero_sides(void **state)
 	}
 }
 
+/* A side of zero makes the blends zero that are products, whatever the other side's sign. The edge is from 1 to 0.25: at 2
+ * it has -0.5. */
+static void test_zero_and_a_negative_side(void **state)
+{
+	(void)state;
+	const double zero_first[N_VERTICES] = {1, 0, 0, 0, 0, 0.25}; /* vertex 0 */
+	const double zero_last[N_VERTICES] = {0, 0, 0, 1, 0, 0}, below = 2; /* edges from 1 to 0: -1; from 0 to 0 */
+	const bool accepted[] = {false, false, true, true, true, true};
+	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
+		const struct fric_friction f = from_vertices(zero_first, blend), g = from_vertices(zero_last, blend);
+		const enum fric_code expected = accepted[blend] ? FRIC_OK : FRIC_E_NEGATIVE_COEFFICIENT;
+		assert_code(judge(&f, FRIC_EDGE_VERTEX, below, 0), expected);
+		assert_code(judge(&g, FRIC_EDGE_EDGE, below, 0), expected);
+		if (accepted[blend]) {
+			assert_bits(coefficient(&f, FRIC_EDGE_VERTEX, below, 0), 0);
+			assert_bits(coefficient(&g, FRIC_EDGE_EDGE, below, 0), 0);
+		}
+	}
+}
+
 /* Nothing in between leaves the doubles; equal values give (almost) that value. */
 static void test_extreme_blends(void **state)
 {
@@ -228,7 +248,7 @@ int main(void)
 		cmocka_unit_test(test_negative_sides),
 		cmocka_unit_test(test_both_sides_negative),
 		cmocka_unit_test(test_negative_kinetic),
-		cmocka_unit_test(test_zero_sides),
+		cmocka_unit_test(test_zero_sides), cmocka_unit_test(test_zero_and_a_negative_side),
 		cmocka_unit_test(test_extreme_blends),
 		cmocka_unit_test(test_blends_are_symmetric),
 		cmocka_unit_test(test_table),
