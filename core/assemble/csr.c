@@ -62,7 +62,7 @@ static void accumulate_chunk(void *data, size_t chunk, size_t begin, size_t end,
 	const struct accumulation *task = data;
 	const struct fric_pattern *p = task->pattern;
 	(void)chunk;
-	for (size_t v = pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++) {
+	for (size_t v = fricp_pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++) {
 		const int64_t first = p->indptr[v * p->dim], n = p->indptr[(v + 1) * p->dim] - first;
 		memset(task->data + first, 0, (size_t)n * sizeof(double));
 		accumulate_vertex(task, v);
@@ -71,11 +71,11 @@ static void accumulate_chunk(void *data, size_t chunk, size_t begin, size_t end,
 	}
 }
 
-struct fault pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern, block_row *row,
+struct fault fricp_pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern, block_row *row,
                                 void *task, double *data)
 {
 	struct accumulation accumulation = {pattern, row, task, data};
-	return parallel_chunks(context, pattern->n_incidences, accumulate_chunk, &accumulation);
+	return fricp_parallel_chunks(context, pattern->n_incidences, accumulate_chunk, &accumulation);
 }
 
 struct friction_blocks {
@@ -90,17 +90,17 @@ static void friction_block_row(void *data, size_t i, int corner, double blocks[F
 	const enum fric_type type = contact_type(c, i);
 	double w[FRIC_MAX_STENCIL] = {0}, block[9] = {0};
 	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-	hessian_core_block(c, task->inner, i, block);
+	fricp_core_block(c, task->inner, i, block);
 	for (int k = 0; k < fric_stencil_size(type); k++)
 		for (int e = 0; e < c->dim * c->dim; e++)
 			blocks[k][e] = (w[corner] * w[k]) * block[e];
 }
 
-struct fault csr_plain(const struct fric_context *context, const struct fric_contacts *contacts, const double *inner,
+struct fault fricp_csr_plain(const struct fric_context *context, const struct fric_contacts *contacts, const double *inner,
                        const struct fric_pattern *pattern, double *data)
 {
 	struct friction_blocks blocks = {contacts, inner};
-	return pattern_accumulate(context, pattern, friction_block_row, &blocks, data);
+	return fricp_pattern_accumulate(context, pattern, friction_block_row, &blocks, data);
 }
 
 /* What every vertex of a contact needs: M's lower triangle by rows (any row of it is then a plain load) and w. */
@@ -126,7 +126,7 @@ static void local_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 		struct local *local = &task->locals[i];
 		double block[9];
 		stencil_weights(contact_type(c, i), c->closest_point[0][i], c->closest_point[1][i], local->weights);
-		hessian_core_block(c, task->inner, i, block);
+		fricp_core_block(c, task->inner, i, block);
 		for (int a = 0, at = 0; a < c->dim; a++)
 			for (int b = 0; b <= a; b++)
 				local->block[at++] = block[c->dim * a + b];
@@ -185,7 +185,7 @@ INLINE void add_incidences(const struct csr_task *task, int dim, bool full, size
 INLINE void sum_rows(const struct csr_task *task, int dim, bool full, size_t begin, size_t end, struct fault *fault)
 {
 	const struct fric_pattern *p = task->pattern;
-	for (size_t v = pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++) {
+	for (size_t v = fricp_pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++) {
 		const int64_t first = p->indptr[v * p->dim], n = p->indptr[(v + 1) * p->dim] - first;
 		memset(task->data + first, 0, (size_t)n * sizeof(double));
 		add_incidences(task, dim, full, v);
@@ -213,9 +213,9 @@ enum fric_code fric_hessian_csr(const struct fric_context *context, const struct
 	struct csr_task task = {contacts, inner, pattern, memory_take(context->memory, bytes), data};
 	enum fric_code code = FRIC_E_MEMORY;
 	if (task.locals)
-		code = parallel_chunks(context, contacts->n, local_chunk, &task).code;
+		code = fricp_parallel_chunks(context, contacts->n, local_chunk, &task).code;
 	if (code == FRIC_OK)
-		code = parallel_chunks(context, pattern->n_incidences, sum_chunk, &task).code;
+		code = fricp_parallel_chunks(context, pattern->n_incidences, sum_chunk, &task).code;
 	memory_give(context->memory, task.locals, bytes);
 	return report_code(code, error);
 }

@@ -61,7 +61,7 @@ static void potential_span(void *data, struct span span, struct fault *fault)
 {
 	const struct evaluation *task = data;
 	struct kernel_block block;
-	if (block_run(&task->block, span, &block, fault))
+	if (fricp_run_span(&task->block, span, &block, fault))
 		keep_potential(task, span, &block);
 }
 
@@ -71,7 +71,7 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 	const struct evaluation *task = data;
 	const size_t dim = (size_t)task->block.contacts->dim;
 	struct kernel_block block;
-	if (!block_run(&task->block, span, &block, fault))
+	if (!fricp_run_span(&task->block, span, &block, fault))
 		return;
 	keep_potential(task, span, &block);
 	block_forces(dim, span, &block, task->forces + span.begin * dim);
@@ -81,7 +81,7 @@ static void forces_piece(void *data, size_t piece, size_t begin, size_t end, str
 {
 	const struct evaluation *task = data;
 	struct walk walk = {task->block.contacts, forces_span, data};
-	sweep_piece(&walk, piece, begin, end, fault);
+	fricp_sweep_piece(&walk, piece, begin, end, fault);
 }
 
 static bool lies_within(const struct part *part, struct span_range range)
@@ -95,14 +95,14 @@ static bool add_span(const struct evaluation *task, const struct part *part, str
 	const struct fric_contacts *c = task->block.contacts;
 	const struct span_range range = c->ranges[span_slot(span)];
 	struct kernel_block block;
-	if (!block_run(&task->block, span, &block, fault))
+	if (!fricp_run_span(&task->block, span, &block, fault))
 		return false;
 	if (range.lowest >= part->first) /* else another part does that */
 		keep_potential(task, span, &block);
 	if (lies_within(part, range))
-		scatter_block(c, span, &block, task->gradient);
+		fricp_scatter_span(c, span, &block, task->gradient);
 	else
-		scatter_block_part(c, span, &block, part->first, part->last, task->gradient);
+		fricp_scatter_span_part(c, span, &block, part->first, part->last, task->gradient);
 	return true;
 }
 
@@ -112,9 +112,9 @@ static void add_kept(const struct evaluation *task, const struct part *part, str
 	const struct fric_contacts *c = task->block.contacts;
 	const double *forces = task->forces + span.begin * (size_t)c->dim;
 	if (lies_within(part, c->ranges[span_slot(span)]))
-		scatter_rows(c, span, forces, task->gradient);
+		fricp_scatter_rows(c, span, forces, task->gradient);
 	else
-		scatter_rows_part(c, span, forces, part->first, part->last, task->gradient);
+		fricp_scatter_rows_part(c, span, forces, part->first, part->last, task->gradient);
 }
 
 /* The position of faults that are nobody's. */
@@ -150,7 +150,7 @@ static void work_on_part(void *data, size_t index, size_t begin, size_t end, str
 {
 	const struct evaluation *task = data;
 	const struct fric_contacts *c = task->block.contacts;
-	const struct part part = schedule_part(c, &task->schedule, index);
+	const struct part part = fricp_schedule_part(c, &task->schedule, index);
 	int32_t opened = part.first;
 	(void)begin;
 	(void)end;
@@ -162,8 +162,8 @@ static void work_on_part(void *data, size_t index, size_t begin, size_t end, str
 			add_kept(task, &part, span);
 		else if (!add_span(task, &part, span, fault))
 			return;
-		if (i % SPANS_BETWEEN_STOPS == 0 && stop_raised(task->context))
-			return; /* parallel_phases looks at the flag afterwards */
+		if (i % SPANS_BETWEEN_STOPS == 0 && fricp_stop_raised(task->context))
+			return; /* fricp_parallel_phases looks at the flag afterwards */
 	}
 	open_vertices(task, opened, part.last);
 	const size_t dim = (size_t)c->dim;
@@ -176,14 +176,14 @@ static struct fault add_up(struct evaluation *task)
 	const struct fric_contacts *c = task->block.contacts;
 	const struct phase phases[] = {{forces_piece, c->n_spans, SWEEP_PIECE, false, NULL},
 	                               {work_on_part, task->schedule.n_parts, 1, false, NULL}};
-	const int n_threads = team_size(task->context, c->n);
+	const int n_threads = fricp_team_size(task->context, c->n);
 	const size_t bytes = c->n * (size_t)c->dim * sizeof(double);
 	if (!task->schedule.keeps_forces)
-		return parallel_phases(task->context, n_threads, phases + 1, 1, task);
+		return fricp_parallel_phases(task->context, n_threads, phases + 1, 1, task);
 	task->forces = memory_take(task->context->memory, bytes);
 	if (!task->forces)
 		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
-	const struct fault fault = parallel_phases(task->context, n_threads, phases, 2, task);
+	const struct fault fault = fricp_parallel_phases(task->context, n_threads, phases, 2, task);
 	memory_give(task->context->memory, task->forces, bytes);
 	return fault;
 }
@@ -201,15 +201,15 @@ static bool sum_potentials(const struct evaluation *task, double *potential)
 static struct fault blame(const struct evaluation *task)
 {
 	struct evaluation again = {.block = task->block};
-	again.block.kernels = &fric_kernels_scalar;
-	const struct fault fault = sweep_run(task->context, task->block.contacts, potential_span, &again);
+	again.block.kernels = &fricp_kernels_scalar;
+	const struct fault fault = fricp_sweep_run(task->context, task->block.contacts, potential_span, &again);
 	return fault.code ? fault : overflow(task);
 }
 
 static struct fault evaluate_gradient(struct evaluation *task)
 {
 	const struct fric_contacts *c = task->block.contacts;
-	if (!schedule_make(c, team_size(task->context, c->n), &task->schedule))
+	if (!fricp_schedule_make(c, fricp_team_size(task->context, c->n), &task->schedule))
 		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
 	return add_up(task);
 }
@@ -218,7 +218,7 @@ static struct fault evaluate(struct evaluation *task, double *potential)
 {
 	const struct fric_contacts *c = task->block.contacts;
 	struct fault fault = task->gradient ? evaluate_gradient(task)
-	                                    : sweep_run(task->context, c, potential_span, task);
+	                                    : fricp_sweep_run(task->context, c, potential_span, task);
 	if (fault.code == FRIC_OK && potential && !sum_potentials(task, potential))
 		fault = overflow(task);
 	return fault.code == FRIC_E_NOT_FINITE ? blame(task) : fault;
@@ -228,7 +228,7 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
                              const double *velocities, double *potential, double *gradient, struct fric_error *error)
 {
 	struct evaluation task = {.context = context,
-	                          .block = {contacts, kernels_of(context), velocities, potential,
+	                          .block = {contacts, fricp_kernels_of(context), velocities, potential,
 	                                    gradient ? BLOCK_FORCE : BLOCK_POTENTIAL, FRIC_PROJECT_NONE},
 	                          .gradient = gradient};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
@@ -237,6 +237,6 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
 	if (!potential || task.potentials)
 		fault = evaluate(&task, potential);
 	free(task.potentials);
-	schedule_free(&task.schedule);
-	return report_fault(contacts, fault, error);
+	fricp_schedule_free(&task.schedule);
+	return fricp_report_fault(contacts, fault, error);
 }

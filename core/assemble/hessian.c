@@ -28,7 +28,7 @@ static void inner_span(void *data, struct span span, struct fault *fault)
 	const struct inner_task *task = data;
 	const size_t m = (size_t)fric_inner_size(task->block.contacts->dim);
 	struct kernel_block block;
-	if (block_run(&task->block, span, &block, fault))
+	if (fricp_run_span(&task->block, span, &block, fault))
 		store_inner(task->block.contacts, span, &block, task->inner + span.begin * m);
 }
 
@@ -36,8 +36,8 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
                                   const double *velocities, enum fric_projection projection, double *inner,
                                   struct fric_error *error)
 {
-	struct inner_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, inner};
-	return report_fault(contacts, sweep_run(context, contacts, inner_span, &task), error);
+	struct inner_task task = {{contacts, fricp_kernels_of(context), velocities, false, BLOCK_INNER, projection}, inner};
+	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, inner_span, &task), error);
 }
 
 struct factors_task {
@@ -98,7 +98,7 @@ static void factors_span(void *data, struct span span, struct fault *fault)
 {
 	const struct factors_task *task = data;
 	struct kernel_block block;
-	const bool finite = block_run(&task->block, span, &block, fault);
+	const bool finite = fricp_run_span(&task->block, span, &block, fault);
 	const size_t end = finite ? span.begin + span.n : fault->position;
 	const size_t i = find_infinite_weight(task->block.contacts, span.type, span.begin, end);
 	if (i < end)
@@ -111,7 +111,7 @@ static void factors_piece(void *data, size_t piece, size_t begin, size_t end, st
 {
 	const struct factors_task *task = data;
 	struct walk walk = {task->block.contacts, factors_span, data};
-	sweep_piece(&walk, piece, begin, end, fault);
+	fricp_sweep_piece(&walk, piece, begin, end, fault);
 	if (task->streams)
 		stream_end();
 }
@@ -120,10 +120,10 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
                                     const double *velocities, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error)
 {
-	struct factors_task task = {{contacts, kernels_of(context), velocities, false, BLOCK_INNER, projection}, factors,
+	struct factors_task task = {{contacts, fricp_kernels_of(context), velocities, false, BLOCK_INNER, projection}, factors,
 	                            streams(context, factors_bytes(contacts), STREAM_FROM)};
 	const struct phase phase = {factors_piece, contacts->n_spans, SWEEP_PIECE, false, NULL};
-	return report_fault(contacts, parallel_phases(context, team_size(context, contacts->n), &phase, 1, &task), error);
+	return fricp_report_fault(contacts, fricp_parallel_phases(context, fricp_team_size(context, contacts->n), &phase, 1, &task), error);
 }
 
 /* The same where a product on the way may leave the doubles and come back. */
@@ -141,7 +141,7 @@ static void extreme_core_block(const struct fric_contacts *contacts, const doubl
 	}
 }
 
-void hessian_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])
+void fricp_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])
 {
 	double *const *p = contacts->tangent_basis;
 	if (!has_unit_basis(contacts, i)) {

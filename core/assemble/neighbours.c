@@ -6,7 +6,7 @@
 #include "core/assemble/triangle.h"
 #include "core/base/vectors.h"
 
-void neighbour_search_open(struct neighbour_search *search, enum fric_triangle triangle, size_t n_vertices)
+void fricp_neighbour_search_open(struct neighbour_search *search, enum fric_triangle triangle, size_t n_vertices)
 {
 	search->triangle = triangle;
 	search->n_vertices = n_vertices;
@@ -19,7 +19,7 @@ void neighbour_search_open(struct neighbour_search *search, enum fric_triangle t
 	memset(search->small_table, 0, sizeof(search->small_table));
 }
 
-void neighbour_search_close(struct neighbour_search *search)
+void fricp_neighbour_search_close(struct neighbour_search *search)
 {
 	free(search->heap);
 }
@@ -144,7 +144,7 @@ static void rank_places(const struct neighbour_search *search, struct incidence 
 				e->place[j] = search->ranks[e->place[j]];
 }
 
-bool neighbour_search_run(struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
+bool fricp_neighbour_search_run(struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
                           int32_t *list, size_t *n)
 {
 	if (!reserve(search, degree))

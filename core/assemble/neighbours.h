@@ -33,15 +33,15 @@ struct neighbour_search {
 	uint32_t small_ranks[SEARCH_SMALL];
 };
 
-void neighbour_search_open(struct neighbour_search *search, enum fric_triangle triangle, size_t n_vertices);
-void neighbour_search_close(struct neighbour_search *search);
+void fricp_neighbour_search_open(struct neighbour_search *search, enum fric_triangle triangle, size_t n_vertices);
+void fricp_neighbour_search_close(struct neighbour_search *search);
 
 /**
  * @param incidences  [degree] of vertex v; what comes in as the stencil's vertices goes out as places in the list
  * @param list        room for FRIC_MAX_STENCIL*degree; the neighbours of v in the triangle, v itself among them
  * @return false if memory does not suffice
  */
-bool neighbour_search_run(struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
+bool fricp_neighbour_search_run(struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
                           int32_t *list, size_t *n);
 
 #endif

@@ -145,10 +145,10 @@ enum fric_code fric_stencil_weights(const struct fric_context *context, const st
                                     enum fric_type type, double *weights, struct fric_error *error)
 {
 	struct request task = {.contacts = contacts, .type = type, .out = weights};
-	struct fault fault = parallel_chunks(context, fric_group_size(contacts, type), weights_chunk, &task);
+	struct fault fault = fricp_parallel_chunks(context, fric_group_size(contacts, type), weights_chunk, &task);
 	if (fault.code == FRIC_E_NOT_FINITE)
 		fault.position += contacts->start[type];
-	return report_fault(contacts, fault, error);
+	return fricp_report_fault(contacts, fault, error);
 }
 
 enum fric_code fric_contact_output(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -156,10 +156,10 @@ enum fric_code fric_contact_output(const struct fric_context *context, const str
                                    struct fric_error *error)
 {
 	struct request task = {contacts, velocities, type, output, out, NULL};
-	struct fault fault = parallel_chunks(context, fric_group_size(contacts, type), output_chunk, &task);
+	struct fault fault = fricp_parallel_chunks(context, fric_group_size(contacts, type), output_chunk, &task);
 	if (fault.code == FRIC_E_NOT_FINITE)
 		fault.position += contacts->start[type];
-	return report_fault(contacts, fault, error);
+	return fricp_report_fault(contacts, fault, error);
 }
 
 /* A zero ellipse falls back to the scalar coefficient of its own kind. */
@@ -186,7 +186,7 @@ static void matchstick_span(void *data, struct span span, struct fault *fault)
 			return;
 		}
 	}
-	if (!contacts_ordinary(c, span.begin, span.begin + span.n))
+	if (!fricp_contacts_ordinary(c, span.begin, span.begin + span.n))
 		atomic_store_explicit(task->strange, true, memory_order_relaxed);
 }
 
@@ -197,7 +197,7 @@ enum fric_code fric_choose_matchstick(const struct fric_context *context, struct
 		return FRIC_OK;
 	atomic_bool strange = false;
 	struct request task = {.contacts = contacts, .velocities = velocities, .strange = &strange};
-	const struct fault fault = sweep_run(context, contacts, matchstick_span, &task);
+	const struct fault fault = fricp_sweep_run(context, contacts, matchstick_span, &task);
 	contacts->ordinary = fault.code == FRIC_OK && !atomic_load(&strange);
-	return report_fault(contacts, fault, error);
+	return fricp_report_fault(contacts, fault, error);
 }

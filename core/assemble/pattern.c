@@ -99,15 +99,15 @@ static bool list_incidences(const struct fric_context *context, struct building 
 	if (!p->first_incidence || !p->incidences || !task->bounds)
 		return false;
 	task->next = p->first_incidence + 1; /* shifted by one: filling turns starts into ends */
-	parallel_parts(context, task->contacts->n, count_part, task);
+	fricp_parallel_threads(context, task->contacts->n, count_part, task);
 	for (size_t v = 1; v <= p->n_vertices; v++)
 		task->next[v] += task->next[v - 1];
 	find_bounds(task);
-	parallel_parts(context, task->contacts->n, fill_part, task);
+	fricp_parallel_threads(context, task->contacts->n, fill_part, task);
 	return true;
 }
 
-size_t pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence)
+size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence)
 {
 	size_t low = 0, high = pattern->n_vertices;
 	while (low < high) {
@@ -125,20 +125,20 @@ static void neighbour_chunk(void *data, size_t chunk, size_t begin, size_t end, 
 {
 	const struct building *task = data;
 	const struct fric_pattern *p = task->pattern;
-	size_t v = pattern_first_vertex(p, begin);
+	size_t v = fricp_pattern_first_vertex(p, begin);
 	int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
 	struct neighbour_search search;
 	(void)chunk;
-	neighbour_search_open(&search, p->triangle, p->n_vertices);
+	fricp_neighbour_search_open(&search, p->triangle, p->n_vertices);
 	for (; v < p->n_vertices && p->first_incidence[v] < end && fault->code == FRIC_OK; v++) {
 		const size_t first = p->first_incidence[v], degree = p->first_incidence[v + 1] - first;
 		size_t n = 0;
-		if (!neighbour_search_run(&search, (int32_t)v, p->incidences + first, degree, list, &n))
+		if (!fricp_neighbour_search_run(&search, (int32_t)v, p->incidences + first, degree, list, &n))
 			*fault = (struct fault){FRIC_E_MEMORY, begin};
 		p->indptr[v * p->dim + 1] = (int64_t)n;
 		list += n;
 	}
-	neighbour_search_close(&search);
+	fricp_neighbour_search_close(&search);
 }
 
 /* Entries of row (v, axis): in a triangle the diagonal block is cut. */
@@ -197,7 +197,7 @@ static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 {
 	const struct building *task = data;
 	const struct fric_pattern *p = task->pattern;
-	size_t v = pattern_first_vertex(p, begin);
+	size_t v = fricp_pattern_first_vertex(p, begin);
 	const int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
 	(void)chunk;
 	(void)fault;
@@ -217,14 +217,14 @@ static enum fric_code list_entries(const struct fric_context *context, struct bu
 	task->lists = memory_take(p->memory, lists_bytes(p));
 	if (!p->indptr || !task->lists)
 		return FRIC_E_MEMORY;
-	struct fault fault = parallel_chunks(context, p->n_incidences, neighbour_chunk, task);
+	struct fault fault = fricp_parallel_chunks(context, p->n_incidences, neighbour_chunk, task);
 	if (fault.code != FRIC_OK)
 		return fault.code;
 	sum_up_rows(p);
 	p->indices = memory_take(p->memory, fric_pattern_n_entries(p) * sizeof(int32_t));
 	if (!p->indices)
 		return FRIC_E_MEMORY;
-	return parallel_chunks(context, p->n_incidences, column_chunk, task).code;
+	return fricp_parallel_chunks(context, p->n_incidences, column_chunk, task).code;
 }
 
 static struct fric_pattern *allocate_pattern(const struct fric_memory *memory, const struct fric_contacts *contacts,

@@ -23,17 +23,17 @@ struct fric_pattern {
 };
 
 /* The first vertex whose incidences begin at or after `incidence`. */
-size_t pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence);
+size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence);
 
 /* Writes row `corner` of contact i's k x k blocks: blocks[j] is the [dim, dim] block (corner, j), row-major. */
 typedef void block_row(void *task, size_t contact, int corner, double blocks[FRIC_MAX_STENCIL][9]);
 
 /* data := sum of the blocks of all contacts, each entry in contact order. @param data [n_entries] */
-struct fault pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern, block_row *row,
+struct fault fricp_pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern, block_row *row,
                                 void *task, double *data);
 
-/* fric_hessian_csr through pattern_accumulate: the plain form, against which the fast one is judged. */
-struct fault csr_plain(const struct fric_context *context, const struct fric_contacts *contacts, const double *inner,
+/* fric_hessian_csr through fricp_pattern_accumulate: the plain form, against which the fast one is judged. */
+struct fault fricp_csr_plain(const struct fric_context *context, const struct fric_contacts *contacts, const double *inner,
                        const struct fric_pattern *pattern, double *data);
 
 #endif

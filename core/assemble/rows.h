@@ -33,7 +33,7 @@ INLINE void weight_rows_of(const struct fric_contacts *c, enum fric_type type,
 	for (size_t i = begin; i < end; i++) {
 		double w[FRIC_MAX_STENCIL] = {0};
 		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-		for (int k = 0; k < fric_stencil_size_of(type); k++)
+		for (int k = 0; k < stencil_size_of(type); k++)
 			*out++ = c->skipped[i] ? 0 : w[k];
 	}
 }

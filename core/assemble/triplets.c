@@ -16,7 +16,7 @@
 
 enum { STREAM_FROM = 64 << 20 }; /* bytes; with fewer the last-level cache is faster */
 
-size_t triplets_plain_block(const struct fric_contacts *contacts, const double *inner, size_t i,
+size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *inner, size_t i,
                             enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values)
 {
 	const struct fric_contacts *c = contacts;
@@ -25,7 +25,7 @@ size_t triplets_plain_block(const struct fric_contacts *contacts, const double *
 	double w[FRIC_MAX_STENCIL] = {0}, block[9] = {0};
 	size_t at = 0;
 	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-	hessian_core_block(c, inner, i, block);
+	fricp_core_block(c, inner, i, block);
 	for (int r = 0; r < k * dim; r++)
 		for (int s = 0; s < k * dim; s++) {
 			const int32_t row = c->vertices[r / dim][i] * dim + r % dim, col = c->vertices[s / dim][i] * dim + s % dim;
@@ -73,7 +73,7 @@ static void load(const struct fric_contacts *c, const double *inner, enum fric_t
 	for (int v = 0; v < FRIC_MAX_STENCIL; v++)
 		local->vertices[v] = c->vertices[v][i];
 	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], local->weights);
-	hessian_core_block(c, inner, i, local->block);
+	fricp_core_block(c, inner, i, local->block);
 }
 
 /* Rounding is monotone: the largest weight and entry decide for all products. What is not finite itself makes a NaN. */
@@ -302,7 +302,7 @@ static size_t write_contacts(const struct triplet_task *task, size_t begin, size
 static bool write_last(const struct triplet_task *task, size_t i, struct slots to)
 {
 	double sum = 0;
-	const size_t n = triplets_plain_block(task->contacts, task->inner, i, task->triangle, to.rows, to.cols, to.values);
+	const size_t n = fricp_triplets_plain(task->contacts, task->inner, i, task->triangle, to.rows, to.cols, to.values);
 	for (size_t e = 0; e < n; e++)
 		sum += to.values[e] * 0;
 	return isfinite(sum);
@@ -328,7 +328,7 @@ static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 		*fault = (struct fault){FRIC_E_NOT_FINITE, fine};
 }
 
-size_t triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
+size_t fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
                    int32_t *cols, double *values)
 {
 	const struct triplet_task task = {contacts, inner, FRIC_FULL, rows, cols, values, false};
@@ -341,5 +341,5 @@ enum fric_code fric_hessian_triplets(const struct fric_context *context, const s
 {
 	const size_t bytes = fric_n_triplets(contacts, triangle) * (2 * sizeof(int32_t) + sizeof(double));
 	struct triplet_task task = {contacts, inner, triangle, rows, cols, values, streams(context, bytes, STREAM_FROM)};
-	return report_fault(contacts, parallel_chunks(context, contacts->n, triplet_chunk, &task), error);
+	return fricp_report_fault(contacts, fricp_parallel_chunks(context, contacts->n, triplet_chunk, &task), error);
 }

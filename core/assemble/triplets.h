@@ -7,7 +7,7 @@
 #include "core/contacts/contacts.h"
 
 /* Writes the entries of contact i's local block that lie in the triangle, row-major. @return their number */
-size_t triplets_plain_block(const struct fric_contacts *contacts, const double *inner, size_t i,
+size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *inner, size_t i,
                             enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values);
 
 enum { TRIPLETS_MOST = FRIC_MAX_STENCIL * 3 * FRIC_MAX_STENCIL * 3 }; /* of one contact */
@@ -17,7 +17,7 @@ enum { TRIPLETS_MOST = FRIC_MAX_STENCIL * 3 * FRIC_MAX_STENCIL * 3 }; /* of one 
  * @param rows, cols, values  [(end - begin) * TRIPLETS_MOST]; overwritten
  * @return the first contact whose block is not finite, or end
  */
-size_t triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
+size_t fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
                    int32_t *cols, double *values);
 
 #endif

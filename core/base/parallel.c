@@ -9,13 +9,13 @@ enum { FRIC_PARALLEL_FROM = 4096 };
 /* A look takes as long as the processor pauses. */
 enum { MOST_LOOKS = 6000, LOOKS_BETWEEN_YIELDS = 64 };
 
-int team_size(const struct fric_context *context, size_t n)
+int fricp_team_size(const struct fric_context *context, size_t n)
 {
 	const size_t from = context->parallel_from ? context->parallel_from : FRIC_PARALLEL_FROM;
 	return n < from ? 1 : context->n_threads;
 }
 
-bool stop_raised(const struct fric_context *context)
+bool fricp_stop_raised(const struct fric_context *context)
 {
 	return context->stop && atomic_load_explicit(context->stop, memory_order_relaxed);
 }
@@ -59,7 +59,7 @@ static void run_phase(struct region *region, const struct phase *phase, atomic_s
 		const size_t i = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
 		if (i >= n_pieces)
 			return;
-		if (stop_raised(region->context)) {
+		if (fricp_stop_raised(region->context)) {
 			atomic_store_explicit(&region->stopped, true, memory_order_relaxed);
 			return;
 		}
@@ -108,7 +108,7 @@ static void await_others(struct region *region)
 }
 
 /* A thread that opens a region gets a pool of its own from libgomp, and keeps it: so none is opened for one thread. */
-struct fault parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
+struct fault fricp_parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
                              void *task)
 {
 	struct region region = {.context = context, .task = task, .position = SIZE_MAX, .lowest = {FRIC_OK, SIZE_MAX}};
@@ -123,20 +123,20 @@ struct fault parallel_phases(const struct fric_context *context, int n_threads, 
 		}
 	}
 	/* The last piece may have ended early without anybody having asked for another one: what is there may not be whole. */
-	const bool stopped = atomic_load(&region.stopped) || stop_raised(context);
+	const bool stopped = atomic_load(&region.stopped) || fricp_stop_raised(context);
 	return stopped ? (struct fault){FRIC_E_STOPPED, SIZE_MAX} : region.lowest;
 }
 
-struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task)
+struct fault fricp_parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task)
 {
 	const struct phase phase = {work, n, FRIC_CHUNK, true, NULL};
-	return parallel_phases(context, n_chunks(n) <= 1 ? 1 : team_size(context, n), &phase, 1, task);
+	return fricp_parallel_phases(context, n_chunks(n) <= 1 ? 1 : fricp_team_size(context, n), &phase, 1, task);
 }
 
-void parallel_parts(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
+void fricp_parallel_threads(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
                     void *task)
 {
-	const int n_parts = n_chunks(n) <= 1 ? 1 : team_size(context, n);
+	const int n_parts = n_chunks(n) <= 1 ? 1 : fricp_team_size(context, n);
 	if (n_parts == 1) {
 		work(task, 0, 1);
 		return;

@@ -31,23 +31,23 @@ struct phase {
 #define FRIC_MAX_PHASES 4
 
 /* How many threads a loop over n contacts or incidences is worth: one if waking the others costs more than they give. */
-int team_size(const struct fric_context *context, size_t n);
+int fricp_team_size(const struct fric_context *context, size_t n);
 
-bool stop_raised(const struct fric_context *context);
+bool fricp_stop_raised(const struct fric_context *context);
 
 /**
  * Runs up to FRIC_MAX_PHASES phases in one parallel region: a phase begins when the one before is done, and does not after
  * a fault. One thread opens no region.
  * @return the lowest fault; FRIC_E_STOPPED if the stop flag is raised, be it at the very end; FRIC_OK if there is none
  */
-struct fault parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
+struct fault fricp_parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
                              void *task);
 
 /* One phase over the chunks of [0, n). */
-struct fault parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task);
+struct fault fricp_parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task);
 
-/* Runs work(task, t, n_parts) for t in [0, n_parts) on as many threads; n_parts = team_size(context, n). */
-void parallel_parts(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
+/* Runs work(task, t, n_parts) for t in [0, n_parts) on as many threads; n_parts = fricp_team_size(context, n). */
+void fricp_parallel_threads(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
                     void *task);
 
 #endif

@@ -12,7 +12,7 @@ void fric_contacts_free(struct fric_contacts *contacts)
 	free(contacts);
 }
 
-enum fric_code report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error)
+enum fric_code fricp_report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error)
 {
 	if (fault.code == FRIC_OK || fault.position >= contacts->n)
 		return report_code(fault.code, error);

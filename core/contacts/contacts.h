@@ -67,6 +67,6 @@ static inline enum fric_type contact_type(const struct fric_contacts *c, size_t 
 }
 
 /* Fills in *error from a fault of contact positions. @return its code */
-enum fric_code report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error);
+enum fric_code fricp_report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error);
 
 #endif

@@ -122,7 +122,7 @@ static bool derives_distance(const struct fric_batch *batch, enum fric_type type
 	return type != FRIC_PLANE_VERTEX || (batch->positions && g->plane_origin.data);
 }
 
-struct fric_contacts *contacts_create(const struct fric_memory *memory, const struct fric_batch *batch)
+struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, const struct fric_batch *batch)
 {
 	struct fric_contacts *c = calloc(1, sizeof(*c));
 	if (!c)

@@ -10,6 +10,6 @@
  * Contacts with room for a batch: fields that are the same for all contacts are filled in, everything else is to be.
  * @return to be freed with fric_contacts_free; NULL when out of memory
  */
-struct fric_contacts *contacts_create(const struct fric_memory *memory, const struct fric_batch *batch);
+struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, const struct fric_batch *batch);
 
 #endif

@@ -39,7 +39,7 @@ static bool unit_bases(const struct fric_contacts *c, size_t begin, size_t end)
 }
 
 /* By bounds. The scalar form then judges every contact by itself. */
-bool contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
+bool fricp_contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	const struct sizes weight = column_sizes(c->weight, begin, end), force = column_sizes(c->normal_force, begin, end),
 	                   eps_v = column_sizes(c->eps_v, begin, end), mu_s = column_sizes(c->effective_mu_s, begin, end),

@@ -11,7 +11,7 @@
 
 /* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h), velocity scaling
  * and weights of moderate size, bases of about unit size; when in doubt, they are not. No sum of ordinary forces overflows, at any velocities. */
-bool contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
+bool fricp_contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
 
 /* Whether no entry of contact i's basis is above unit_basis (range.h). */
 static inline bool has_unit_basis(const struct fric_contacts *c, size_t i)

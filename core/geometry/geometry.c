@@ -238,7 +238,7 @@ static enum fric_code exact_geometry(enum fric_type type, int dim, const double 
 	case FRIC_FACE_VERTEX:
 		return face_vertex(p, geometry);
 	case FRIC_PLANE_VERTEX:
-		break; /* has a plane of its own: fric_plane_basis */
+		break; /* has a plane of its own: fricp_plane_basis */
 	}
 	return FRIC_OK;
 }
@@ -265,7 +265,7 @@ static struct fast_geometry fast_geometry(enum fric_type type, const double *con
 	return (struct fast_geometry){.good = false};
 }
 
-enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
+enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                      bool precise, struct fric_geometry *geometry)
 {
 	*geometry = (struct fric_geometry){0};
@@ -288,7 +288,7 @@ enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double 
 /* Eight roundings. */
 static const long double uncertain = 0x1p-50L;
 
-double fric_given_uncertainty(double coordinate)
+double fricp_given_uncertainty(double coordinate)
 {
 	return (double)(uncertain * (1 + fabsl(coordinate)));
 }
@@ -320,7 +320,7 @@ static long double inverse_height(enum fric_type type, int dim, const double *co
 }
 
 /* The last term: a normal that tilts moves the foot of a distant vertex. */
-double fric_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
+double fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                 const double closest_point[2], double distance)
 {
 	const long double over = inverse_height(type, dim, p);
@@ -341,13 +341,13 @@ static struct vec plane_normal(int dim, const double *normal)
 	return n;
 }
 
-void fric_plane_basis(int dim, const double *normal, double tangent_basis[6])
+void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6])
 {
 	const struct vec n = plane_normal(dim, normal);
 	basis_across(dim, &n, tangent_basis);
 }
 
-enum fric_code fric_plane_distance(int dim, const double *normal, const double *origin, const double *p,
+enum fric_code fricp_plane_distance(int dim, const double *normal, const double *origin, const double *p,
                                    double *distance)
 {
 	const struct vec n = plane_normal(dim, normal), r = difference(dim, origin, p);

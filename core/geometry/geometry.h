@@ -19,7 +19,7 @@ struct fric_geometry {
  * @param precise  the distance goes into a barrier, which magnifies its error: a few ulp are wanted, not 1e-12
  * @return FRIC_OK, FRIC_E_NOT_FINITE (coordinates too far apart for a double) or how the contact degenerates
  */
-enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
+enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                      bool precise, struct fric_geometry *geometry);
 
 /**
@@ -28,16 +28,16 @@ enum fric_code fric_stencil_geometry(enum fric_type type, int dim, const double 
  * @param type      one with a closest point, not degenerate
  * @param distance  of the same contact
  */
-double fric_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
+double fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                 const double closest_point[2], double distance);
 /* The same for a coordinate that is given. */
-double fric_given_uncertainty(double coordinate);
+double fricp_given_uncertainty(double coordinate);
 
 /* Tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */
-void fric_plane_basis(int dim, const double *normal, double tangent_basis[6]);
+void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6]);
 
 /* Distance of p from the plane through `origin`. FRIC_OK or FRIC_E_NOT_FINITE. */
-enum fric_code fric_plane_distance(int dim, const double *normal, const double *origin, const double *p,
+enum fric_code fricp_plane_distance(int dim, const double *normal, const double *origin, const double *p,
                                    double *distance);
 
 #endif

@@ -14,7 +14,7 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 	const struct forces_task *task = data;
 	const size_t dim = (size_t)task->block.contacts->dim;
 	struct kernel_block block;
-	if (!block_run(&task->block, span, &block, fault))
+	if (!fricp_run_span(&task->block, span, &block, fault))
 		return;
 	memcpy(task->claims->potentials + span.begin, block.potential, span.n * sizeof(double));
 	block_forces(dim, span, &block, task->claims->forces + span.begin * dim);
@@ -24,8 +24,8 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 static enum fric_code forces(const struct fric_context *context, const struct fric_contacts *contacts,
                              const double *velocities, struct claims *claims, struct fric_error *error)
 {
-	struct forces_task task = {{contacts, kernels_of(context), velocities, true, BLOCK_FORCE, FRIC_PROJECT_NONE}, claims};
-	return report_fault(contacts, sweep_run(context, contacts, forces_span, &task), error);
+	struct forces_task task = {{contacts, fricp_kernels_of(context), velocities, true, BLOCK_FORCE, FRIC_PROJECT_NONE}, claims};
+	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, forces_span, &task), error);
 }
 
 static bool allocate(const struct fric_context *context, const struct fric_contacts *c, struct claims *claims)
@@ -56,7 +56,7 @@ static enum fric_code csr(const struct fric_context *context, const struct fric_
 	return fric_hessian_csr(context, contacts, claims->inner, claims->pattern, claims->csr, error);
 }
 
-enum fric_code claims_make(const struct fric_context *context, const struct fric_contacts *contacts,
+enum fric_code fricp_claims_make(const struct fric_context *context, const struct fric_contacts *contacts,
                            const double *velocities, struct claims *claims, struct fric_error *error)
 {
 	*claims = (struct claims){0};
@@ -70,7 +70,7 @@ enum fric_code claims_make(const struct fric_context *context, const struct fric
 	return code == FRIC_OK ? csr(context, contacts, claims, error) : code;
 }
 
-void claims_free(const struct fric_context *context, struct claims *claims)
+void fricp_claims_free(const struct fric_context *context, struct claims *claims)
 {
 	memory_give(context->memory, claims->csr, claims->csr_bytes);
 	memory_give(context->memory, claims->block, claims->block_bytes);
@@ -82,9 +82,9 @@ enum fric_code fric_compare(const struct fric_context *context, const struct fri
                             const double *velocities, struct fric_comparison *comparison, struct fric_error *error)
 {
 	struct claims claims;
-	enum fric_code code = claims_make(context, contacts, velocities, &claims, error);
+	enum fric_code code = fricp_claims_make(context, contacts, velocities, &claims, error);
 	if (code == FRIC_OK)
-		code = claims_compare(context, contacts, velocities, &claims, comparison, error);
-	claims_free(context, &claims);
+		code = fricp_claims_compare(context, contacts, velocities, &claims, comparison, error);
+	fricp_claims_free(context, &claims);
 	return code;
 }

@@ -221,7 +221,7 @@ static void expect(const struct comparing *task, size_t i, struct reference *r)
 	r->n = c->dim - 1;
 	expect_weights(c, i, r);
 	slip_in_question(task, i, r, x);
-	differences_at(c->transition, mu_s, mu_k, eps_v, r->n, x, &d);
+	fricp_differences_at(c->transition, mu_s, mu_k, eps_v, r->n, x, &d);
 	const long double mu = d.slides || mu_k > mu_s ? mu_k : mu_s;
 	r->potential.value = s * eps_v * d.potential;
 	r->potential.scale = fabsl(s) * eps_v * mu * (d.z > 1 ? d.z : 1);
@@ -297,7 +297,7 @@ static bool compare_few(const struct comparing *task, size_t begin, size_t end, 
 {
 	int32_t rows[TRIPLETS_AT_ONCE * TRIPLETS_MOST], cols[TRIPLETS_AT_ONCE * TRIPLETS_MOST];
 	double values[TRIPLETS_AT_ONCE * TRIPLETS_MOST];
-	const size_t fine = triplets_of(task->contacts, task->claims->inner, begin, end, rows, cols, values);
+	const size_t fine = fricp_triplets_of(task->contacts, task->claims->inner, begin, end, rows, cols, values);
 	size_t at = 0;
 	if (fine < end)
 		*fault = (struct fault){FRIC_E_NOT_FINITE, fine};
@@ -360,7 +360,7 @@ static struct fault run(struct comparing *task, size_t n, size_t size, chunk_wor
 {
 	const size_t from = task->context->parallel_from ? task->context->parallel_from : SERIAL_BELOW;
 	const struct phase phase = {work, n, size, true, NULL};
-	return parallel_phases(task->context, n < from ? 1 : task->context->n_threads, &phase, 1, task);
+	return fricp_parallel_phases(task->context, n < from ? 1 : task->context->n_threads, &phase, 1, task);
 }
 
 static struct fault compare_contacts(struct comparing *task)
@@ -503,7 +503,7 @@ static struct fault compare(struct comparing *task, struct fric_comparison *comp
 	return fault;
 }
 
-enum fric_code claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
+enum fric_code fricp_claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
                               const double *velocities, const struct claims *claims,
                               struct fric_comparison *comparison, struct fric_error *error)
 {
@@ -522,5 +522,5 @@ enum fric_code claims_compare(const struct fric_context *context, const struct f
 	memory_give(context->memory, task.gradient, sums);
 	memory_give(context->memory, task.pieces, pieces);
 	memory_give(context->memory, task.rows, rows);
-	return report_fault(contacts, fault, error);
+	return fricp_report_fault(contacts, fault, error);
 }

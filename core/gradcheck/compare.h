@@ -20,12 +20,12 @@ struct claims {
 	size_t block_bytes, csr_bytes;
 };
 
-/* @param claims  to be given back with claims_free in any case */
-enum fric_code claims_make(const struct fric_context *context, const struct fric_contacts *contacts,
+/* @param claims  to be given back with fricp_claims_free in any case */
+enum fric_code fricp_claims_make(const struct fric_context *context, const struct fric_contacts *contacts,
                            const double *velocities, struct claims *claims, struct fric_error *error);
-void claims_free(const struct fric_context *context, struct claims *claims);
+void fricp_claims_free(const struct fric_context *context, struct claims *claims);
 
-enum fric_code claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
+enum fric_code fricp_claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
                               const double *velocities, const struct claims *claims,
                               struct fric_comparison *comparison, struct fric_error *error);
 

@@ -68,7 +68,7 @@ static void second_differences(const struct potential *p, int n, const quad x[2]
 	out[2] = (long double)((potential(p, n, a, b + h) - twice + potential(p, n, a, b - h)) / h2);
 }
 
-void differences_at(enum fric_transition transition, double mu_s, double mu_k, double eps_v, int n,
+void fricp_differences_at(enum fric_transition transition, double mu_s, double mu_k, double eps_v, int n,
                     const long double *x, struct differences *out)
 {
 	struct potential p = {transition, mu_s, mu_k, 0};

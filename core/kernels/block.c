@@ -109,7 +109,7 @@ static bool run_careful(const struct block_task *task, struct span span, struct 
 	return true;
 }
 
-bool block_run(const struct block_task *task, struct span span, struct kernel_block *block, struct fault *fault)
+bool fricp_run_span(const struct block_task *task, struct span span, struct kernel_block *block, struct fault *fault)
 {
 	block->kernels = task->kernels;
 	block->n = span.n;
@@ -126,15 +126,15 @@ bool block_run(const struct block_task *task, struct span span, struct kernel_bl
 	return !block->careful || run_careful(task, span, block, fault);
 }
 
-void scatter_block(const struct fric_contacts *c, struct span span, const struct kernel_block *b, double *g)
+void fricp_scatter_span(const struct fric_contacts *c, struct span span, const struct kernel_block *b, double *g)
 {
 	if (c->dim == 3 && b->kernels->scatter)
 		b->kernels->scatter(c, span.type, span.begin, b, g);
 	else
-		scatter_columns(c, span, (const double *const[]){b->force[0], b->force[1], b->force[2]}, g);
+		fricp_scatter_columns(c, span, (const double *const[]){b->force[0], b->force[1], b->force[2]}, g);
 }
 
-void scatter_block_part(const struct fric_contacts *c, struct span span, const struct kernel_block *b, int32_t first,
+void fricp_scatter_span_part(const struct fric_contacts *c, struct span span, const struct kernel_block *b, int32_t first,
                         int32_t last, double *g)
 {
 	if (c->dim == 3 && b->kernels->scatter_part) {
@@ -143,5 +143,5 @@ void scatter_block_part(const struct fric_contacts *c, struct span span, const s
 	}
 	double forces[FRIC_BLOCK * 3] = {0};
 	block_forces((size_t)c->dim, span, b, forces);
-	scatter_rows_part(c, span, forces, first, last, g);
+	fricp_scatter_rows_part(c, span, forces, first, last, g);
 }

@@ -21,7 +21,7 @@ struct block_task {
 };
 
 /* Fills in the block's results for a span. @return false with *fault set when a result is not finite */
-bool block_run(const struct block_task *task, struct span span, struct kernel_block *block, struct fault *fault);
+bool fricp_run_span(const struct block_task *task, struct span span, struct kernel_block *block, struct fault *fault);
 
 /* Rows [n, dim] of the span's forces. */
 static inline void block_forces(size_t dim, struct span span, const struct kernel_block *block, double *out)
@@ -32,11 +32,11 @@ static inline void block_forces(size_t dim, struct span span, const struct kerne
 }
 
 /* Adds the block's forces up at the vertices of its span; gradient: [n_vertices, dim] */
-void scatter_block(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,
+void fricp_scatter_span(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,
                    double *gradient);
 
 /* The same at vertices [first, last) only; there is at least one. */
-void scatter_block_part(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,
+void fricp_scatter_span_part(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,
                         int32_t first, int32_t last, double *gradient);
 
 #endif

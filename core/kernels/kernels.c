@@ -2,23 +2,23 @@
 
 #include <string.h>
 
-const struct fric_kernels fric_kernels_scalar = {.name = "scalar"};
+const struct fric_kernels fricp_kernels_scalar = {.name = "scalar"};
 
 static const struct fric_kernels *const variants[] = {
 #ifdef __x86_64__
-	&fric_kernels_avx512, &fric_kernels_avx2,
+	&fricp_kernels_avx512, &fricp_kernels_avx2,
 #endif
-	&fric_kernels_baseline, &fric_kernels_scalar};
+	&fricp_kernels_baseline, &fricp_kernels_scalar};
 
 enum { N_VARIANTS = sizeof(variants) / sizeof(variants[0]) };
 
 static bool runs(const struct fric_kernels *kernels)
 {
 #ifdef __x86_64__
-	if (kernels == &fric_kernels_avx512)
+	if (kernels == &fricp_kernels_avx512)
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
 		       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma");
-	if (kernels == &fric_kernels_avx2)
+	if (kernels == &fricp_kernels_avx2)
 		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
 	return kernels;
@@ -45,7 +45,7 @@ const char *fric_kernels_name(const struct fric_kernels *kernels)
 	return kernels->name;
 }
 
-const struct fric_kernels *kernels_of(const struct fric_context *context)
+const struct fric_kernels *fricp_kernels_of(const struct fric_context *context)
 {
 	return context->kernels ? context->kernels : fric_kernels_best();
 }

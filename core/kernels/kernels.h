@@ -67,11 +67,11 @@ struct fric_kernels {
 };
 
 /* Variants of this build, best first; only those that this processor runs may be called. */
-extern const struct fric_kernels fric_kernels_avx512, fric_kernels_avx2, fric_kernels_baseline;
+extern const struct fric_kernels fricp_kernels_avx512, fricp_kernels_avx2, fricp_kernels_baseline;
 /* No functions: every contact goes through slip.h. The oracle of the others. */
-extern const struct fric_kernels fric_kernels_scalar;
+extern const struct fric_kernels fricp_kernels_scalar;
 
 /* The kernels of a context: the ones asked for, or the best of this processor. */
-const struct fric_kernels *kernels_of(const struct fric_context *context);
+const struct fric_kernels *fricp_kernels_of(const struct fric_context *context);
 
 #endif

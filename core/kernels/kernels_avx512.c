@@ -1,5 +1,5 @@
 #ifdef __x86_64__
-#define KERNELS fric_kernels_avx512
+#define KERNELS fricp_kernels_avx512
 #define KERNELS_NAME "avx512"
 #include "core/kernels/kernels.inc"
 #endif

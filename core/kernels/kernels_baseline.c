@@ -1,3 +1,3 @@
-#define KERNELS fric_kernels_baseline
+#define KERNELS fricp_kernels_baseline
 #define KERNELS_NAME "baseline"
 #include "core/kernels/kernels.inc"

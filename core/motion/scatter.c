@@ -9,7 +9,7 @@ INLINE void scatter(const struct fric_contacts *c, struct span span,
                                                           enum fric_type type, size_t dim, const double *x,
                                                           const double *y, const double *z, size_t stride, double *g)
 {
-	const int k = fric_stencil_size_of(type);
+	const int k = stencil_size_of(type);
 	for (size_t j = 0; j < span.n; j++) {
 		const size_t i = span.begin + j;
 		double w[FRIC_MAX_STENCIL] = {0};
@@ -38,7 +38,7 @@ INLINE void scatter_type(const struct fric_contacts *c, struct span span, size_t
 	}
 }
 
-void scatter_columns(const struct fric_contacts *c, struct span span, const double *const forces[3], double *g)
+void fricp_scatter_columns(const struct fric_contacts *c, struct span span, const double *const forces[3], double *g)
 {
 	if (c->dim == 3)
 		scatter_type(c, span, 3, forces[0], forces[1], forces[2], 1, g);
@@ -46,7 +46,7 @@ void scatter_columns(const struct fric_contacts *c, struct span span, const doub
 		scatter_type(c, span, 2, forces[0], forces[1], NULL, 1, g);
 }
 
-void scatter_rows(const struct fric_contacts *c, struct span span, const double *forces, double *g)
+void fricp_scatter_rows(const struct fric_contacts *c, struct span span, const double *forces, double *g)
 {
 	if (c->dim == 3)
 		scatter_type(c, span, 3, forces, forces + 1, forces + 2, 3, g);
@@ -55,7 +55,7 @@ void scatter_rows(const struct fric_contacts *c, struct span span, const double 
 }
 
 /* Without branches, which would be guessed wrong: what is not wanted is added up where nobody looks. */
-void scatter_rows_part(const struct fric_contacts *c, struct span span, const double *forces, int32_t first, int32_t last,
+void fricp_scatter_rows_part(const struct fric_contacts *c, struct span span, const double *forces, int32_t first, int32_t last,
                        double *gradient)
 {
 	const size_t dim = (size_t)c->dim;

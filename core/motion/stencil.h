@@ -10,7 +10,7 @@
 #include "core/contacts/contacts.h"
 
 /* As fric_stencil_size, for loops that are specialised by type. */
-static inline int fric_stencil_size_of(enum fric_type type)
+static inline int stencil_size_of(enum fric_type type)
 {
 	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
 }

@@ -33,7 +33,7 @@ static void merge_groups(const struct fric_contacts *c, uint32_t *order)
 		order[i] = (uint32_t)next[hindmost(c, next)]++;
 }
 
-struct fault parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
+struct fault fricp_parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
                                void *task)
 {
 	const size_t n = contacts->n, bytes = contacts->n_vertices * (size_t)contacts->dim * sizeof(double);
@@ -42,7 +42,7 @@ struct fault parallel_contacts(const struct fric_context *context, const struct 
 	const struct phase phase = {work, n, FRIC_CHUNK, true, order};
 	if (order) /* without memory, as they come */
 		merge_groups(contacts, order);
-	const struct fault fault = parallel_phases(context, n_chunks(n) <= 1 ? 1 : team_size(context, n), &phase, 1, task);
+	const struct fault fault = fricp_parallel_phases(context, n_chunks(n) <= 1 ? 1 : fricp_team_size(context, n), &phase, 1, task);
 	free(order);
 	return fault;
 }

@@ -8,8 +8,8 @@
 #include "core/base/parallel.h"
 #include "core/contacts/contacts.h"
 
-/* As parallel_chunks, over all contacts. */
-struct fault parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
+/* As fricp_parallel_chunks, over all contacts. */
+struct fault fricp_parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
                                void *task);
 
 #endif

@@ -176,13 +176,13 @@ static bool divide(const struct fric_contacts *contacts, int n_threads, struct s
 	return true;
 }
 
-bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule)
+bool fricp_schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule)
 {
 	*schedule = (struct schedule){.n_parts = 1};
 	return contacts->n == 0 || n_threads == 1 || divide(contacts, n_threads, schedule);
 }
 
-struct part schedule_part(const struct fric_contacts *contacts, const struct schedule *s, size_t p)
+struct part fricp_schedule_part(const struct fric_contacts *contacts, const struct schedule *s, size_t p)
 {
 	if (!s->slots)
 		return (struct part){0, (int32_t)contacts->n_vertices, contacts->sweep, contacts->n_spans};
@@ -190,7 +190,7 @@ struct part schedule_part(const struct fric_contacts *contacts, const struct sch
 	                     s->first_span[p + 1] - s->first_span[p]};
 }
 
-void schedule_free(struct schedule *schedule)
+void fricp_schedule_free(struct schedule *schedule)
 {
 	free(schedule->first_vertex);
 	free(schedule->first_span);

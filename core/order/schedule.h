@@ -25,12 +25,12 @@ struct part {
 };
 
 /**
- * @param n_threads  team_size of the contacts
- * @param schedule   to be freed with schedule_free in any case
+ * @param n_threads  fricp_team_size of the contacts
+ * @param schedule   to be freed with fricp_schedule_free in any case
  * @return false if memory does not suffice
  */
-bool schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule);
-struct part schedule_part(const struct fric_contacts *contacts, const struct schedule *schedule, size_t part);
-void schedule_free(struct schedule *schedule);
+bool fricp_schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule);
+struct part fricp_schedule_part(const struct fric_contacts *contacts, const struct schedule *schedule, size_t part);
+void fricp_schedule_free(struct schedule *schedule);
 
 #endif

@@ -6,7 +6,7 @@
 enum { N_NEIGHBOURHOODS = 1024, SMALLEST_SHIFT = 13 };
 
 /* Counting sort. */
-void sweep_make(struct fric_contacts *c)
+void fricp_sweep_make(struct fric_contacts *c)
 {
 	size_t next[N_NEIGHBOURHOODS + 1];
 	int shift = SMALLEST_SHIFT;
@@ -28,7 +28,7 @@ void sweep_make(struct fric_contacts *c)
 }
 
 /* The lowest fault of all wins, so that none is missed for another one that comes earlier in the sweep. */
-void sweep_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+void fricp_sweep_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
 {
 	const struct walk *walk = data;
 	(void)piece;
@@ -40,10 +40,10 @@ void sweep_piece(void *data, size_t piece, size_t begin, size_t end, struct faul
 	}
 }
 
-struct fault sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,
+struct fault fricp_sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,
                        void *task)
 {
 	struct walk walk = {contacts, work, task};
-	const struct phase phase = {sweep_piece, contacts->n_spans, SWEEP_PIECE, false, NULL};
-	return parallel_phases(context, team_size(context, contacts->n), &phase, 1, &walk);
+	const struct phase phase = {fricp_sweep_piece, contacts->n_spans, SWEEP_PIECE, false, NULL};
+	return fricp_parallel_phases(context, fricp_team_size(context, contacts->n), &phase, 1, &walk);
 }

@@ -10,7 +10,7 @@
 #include "core/contacts/span.h"
 
 /* Fills in contacts->sweep from contacts->ranges. */
-void sweep_make(struct fric_contacts *contacts);
+void fricp_sweep_make(struct fric_contacts *contacts);
 
 /* Position i of the sweep. */
 static inline struct span_range sweep_range(const struct fric_contacts *contacts, size_t i)
@@ -26,8 +26,8 @@ static inline struct span sweep_span(const struct fric_contacts *contacts, size_
 /* Works on one span; sets *fault to the first one of its contacts. */
 typedef void span_work(void *task, struct span span, struct fault *fault);
 
-/* All spans, on as many threads as that is worth. @return as parallel_phases */
-struct fault sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,
+/* All spans, on as many threads as that is worth. @return as fricp_parallel_phases */
+struct fault fricp_sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,
                        void *task);
 /* The same in a phase of several: works on spans [begin, end) of a struct walk's sweep. */
 struct walk {
@@ -36,6 +36,6 @@ struct walk {
 	void *task;
 };
 enum { SWEEP_PIECE = 32 }; /* spans */
-void sweep_piece(void *walk, size_t piece, size_t begin, size_t end, struct fault *fault);
+void fricp_sweep_piece(void *walk, size_t piece, size_t begin, size_t end, struct fault *fault);
 
 #endif

@@ -26,7 +26,7 @@ static bool of_ordinary_size(double x)
 	return x == 0 || (x > 0x1p-100 && x < 0x1p+100);
 }
 
-enum fric_code fric_barrier_force(const struct fric_barrier *barrier, double distance, double *force)
+enum fric_code fricp_barrier_force(const struct fric_barrier *barrier, double distance, double *force)
 {
 	*force = 0;
 	if (distance <= barrier->dmin)

@@ -11,6 +11,6 @@
  * @param force     >= 0; 0 beyond dmin + dhat; may overflow to inf
  * @return FRIC_OK or FRIC_E_PENETRATION (distance <= dmin)
  */
-enum fric_code fric_barrier_force(const struct fric_barrier *barrier, double distance, double *force);
+enum fric_code fricp_barrier_force(const struct fric_barrier *barrier, double distance, double *force);
 
 #endif

@@ -165,7 +165,7 @@ static double without_rounding(const struct fric_friction *f, const struct side 
 	return may_be_zero || mu == 0 ? 0 : mu;
 }
 
-enum fric_code fric_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
+enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
                                          const int32_t *stencil, const double closest_point[2],
                                          const double uncertainty[2], double mu[2])
 {

@@ -62,10 +62,10 @@ static enum fric_code plane_geometry(const struct draft *d, struct fric_geometry
 {
 	const struct fric_batch *b = d->batch;
 	const double *normal = row(d->group->plane_normal, d->i);
-	fric_plane_basis(b->dim, normal, g->tangent_basis);
+	fricp_plane_basis(b->dim, normal, g->tangent_basis);
 	if (!d->contacts->has_distance[d->type])
 		return FRIC_OK;
-	return fric_plane_distance(b->dim, normal, row(d->group->plane_origin, d->i),
+	return fricp_plane_distance(b->dim, normal, row(d->group->plane_origin, d->i),
 	                           b->positions + (size_t)*stencil(d) * (size_t)b->dim, &g->distance);
 }
 
@@ -86,7 +86,7 @@ static enum fric_code find_geometry(const struct draft *d)
 		const double *p[FRIC_MAX_STENCIL] = {0};
 		for (int v = 0; v < fric_stencil_size(d->type); v++)
 			p[v] = b->positions + (size_t)stencil(d)[v] * dim;
-		code = fric_stencil_geometry(d->type, b->dim, p, !d->group->normal_force.data, &g);
+		code = fricp_stencil_geometry(d->type, b->dim, p, !d->group->normal_force.data, &g);
 	}
 	store_geometry(d, &g);
 	return code;
@@ -113,7 +113,7 @@ static void find_normal_forces(struct drafts *d)
 			force[j] = *row(d->group->normal_force, d->first + j);
 			continue;
 		}
-		const enum fric_code code = fric_barrier_force(barrier, c->distance[d->span.begin + j], &force[j]);
+		const enum fric_code code = fricp_barrier_force(barrier, c->distance[d->span.begin + j], &force[j]);
 		if (d->code[j] == FRIC_OK)
 			d->code[j] = (uint8_t)(code == FRIC_OK && !isfinite(force[j]) ? FRIC_E_NOT_FINITE : code);
 	}
@@ -125,13 +125,13 @@ static void closest_point_uncertainty(const struct drafts *d, const int32_t *ver
 {
 	const double *p[FRIC_MAX_STENCIL] = {0};
 	for (int m = 0; m < 2; m++)
-		uncertainty[m] = fric_given_uncertainty(closest_point[m]);
+		uncertainty[m] = fricp_given_uncertainty(closest_point[m]);
 	if (d->group->tangent_basis.data)
 		return;
 	for (int v = 0; v < fric_stencil_size(d->span.type); v++)
 		p[v] = d->task->batch->positions + (size_t)vertices[v] * (size_t)d->task->batch->dim;
 	uncertainty[0] = uncertainty[1] =
-		fric_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, distance);
+		fricp_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, distance);
 }
 
 /* From the friction of the batch. How certain a closest point is matters only to a coefficient below zero. */
@@ -143,11 +143,11 @@ static enum fric_code common_coefficients(const struct drafts *d, size_t j, doub
 	const int32_t *vertices = d->group->vertices + (d->first + j) * (size_t)fric_stencil_size(d->span.type);
 	const double beta[2] = {c->closest_point[0][at], c->closest_point[1][at]};
 	double uncertainty[2] = {0};
-	const enum fric_code code = fric_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
+	const enum fric_code code = fricp_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
 	if (code != FRIC_E_NEGATIVE_COEFFICIENT || fric_closest_point_size(d->span.type) == 0)
 		return code;
 	closest_point_uncertainty(d, vertices, beta, c->distance[at], uncertainty);
-	return fric_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
+	return fricp_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
 }
 
 static enum fric_code find_coefficients(const struct drafts *d, size_t j, double mu[2])
@@ -322,7 +322,7 @@ static void look_back(struct preparation *task, size_t begin, size_t end)
 		n_skipped += c->skipped[i] != FRIC_OK;
 	if (n_skipped)
 		atomic_fetch_add_explicit(&task->n_skipped, n_skipped, memory_order_relaxed);
-	if (!contacts_ordinary(c, begin, end))
+	if (!fricp_contacts_ordinary(c, begin, end))
 		atomic_store_explicit(&task->strange, true, memory_order_relaxed);
 }
 
@@ -343,19 +343,19 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
                             struct fric_contacts **contacts, struct fric_error *error)
 {
 	*contacts = NULL;
-	struct fric_contacts *c = contacts_create(context->memory, batch);
+	struct fric_contacts *c = fricp_contacts_create(context->memory, batch);
 	if (!c)
 		return report_code(FRIC_E_MEMORY, error);
-	struct preparation task = {.batch = batch, .contacts = c, .kernels = kernels_of(context)};
-	const struct fault fault = parallel_contacts(context, c, prepare_chunk, &task);
+	struct preparation task = {.batch = batch, .contacts = c, .kernels = fricp_kernels_of(context)};
+	const struct fault fault = fricp_parallel_contacts(context, c, prepare_chunk, &task);
 	if (fault.code != FRIC_OK) {
-		report_fault(c, fault, error);
+		fricp_report_fault(c, fault, error);
 		fric_contacts_free(c);
 		return fault.code;
 	}
 	c->n_skipped = atomic_load(&task.n_skipped);
 	c->ordinary = !atomic_load(&task.strange);
-	sweep_make(c);
+	fricp_sweep_make(c);
 	*contacts = c;
 	return FRIC_OK;
 }

@@ -187,7 +187,7 @@ static void test_core_block(void **state)
 				columns[e] = &basis[e];
 			struct fric_contacts c = {.dim = dim, .n = 1};
 			memcpy(c.tangent_basis, columns, sizeof(double *) * (size_t)(dim * m));
-			hessian_core_block(&c, a, 0, block);
+			fricp_core_block(&c, a, 0, block);
 			for (int r = 0; r < dim; r++)
 				for (int s = 0; s < dim; s++) {
 					const double *p = basis + r * m, *q = basis + s * m;
@@ -208,11 +208,11 @@ static void test_core_block_of_any_basis(void **state)
 	struct fric_contacts c = {.dim = 3, .n = 1};
 	for (int e = 0; e < 6; e++)
 		c.tangent_basis[e] = &basis[e];
-	hessian_core_block(&c, a, 0, block);
+	fricp_core_block(&c, a, 0, block);
 	assert_all_bits(block, ((double[]){0, 0x1p-1000, 0, 0x1p-1000, 1, 0, 0, 0, 0}), 9);
 	c.dim = 2;
 	c.tangent_basis[1] = &basis[2];
-	hessian_core_block(&c, a, 0, block);
+	fricp_core_block(&c, a, 0, block);
 	assert_all_bits(block, ((double[]){0, 0x1p-1000, 0x1p-1000, 1}), 4);
 }
 
@@ -246,7 +246,7 @@ static void test_order_of_triplets(void **state)
 	struct fric_contacts *c = prepared(&batch);
 	const double w[] = {1, -0.75, -0.25};
 	assert_ok(fric_hessian_inner(&serial, c, v, FRIC_PROJECT_NONE, inner, &error));
-	hessian_core_block(c, inner, 0, block);
+	fricp_core_block(c, inner, 0, block);
 	assert_int_equal(fric_n_triplets(c, FRIC_FULL), 81);
 	assert_ok(fric_hessian_triplets(&serial, c, inner, FRIC_FULL, rows, cols, values, &error));
 	for (int r = 0; r < 9; r++)

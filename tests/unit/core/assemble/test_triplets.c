@@ -7,7 +7,7 @@ static struct triplets plain_triplets(const struct assembly *a, enum fric_triang
 	struct triplets t = triplets_create(fric_n_triplets(a->contacts, triangle));
 	size_t at = 0;
 	for (size_t i = 0; i < fric_n_contacts(a->contacts); i++)
-		at += triplets_plain_block(a->contacts, a->inner, i, triangle, t.rows + at, t.cols + at, t.values + at);
+		at += fricp_triplets_plain(a->contacts, a->inner, i, triangle, t.rows + at, t.cols + at, t.values + at);
 	assert_int_equal(at, t.n);
 	return t;
 }

@@ -36,7 +36,7 @@ static void test_every_item_once(void **state)
 		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 			const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
 			memset(&record, 0, sizeof(record));
-			assert_ok(parallel_chunks(&context, sizes[s], visit, &record).code);
+			assert_ok(fricp_parallel_chunks(&context, sizes[s], visit, &record).code);
 			for (size_t i = 0; i < MANY; i++)
 				assert_int_equal(record.visits[i], i < sizes[s]);
 		}
@@ -57,7 +57,7 @@ static void test_lowest_fault_wins(void **state)
 			memset(&record, 0, sizeof(record));
 			record.n_faults = 4;
 			memcpy(record.first_fault, faults[i], sizeof(faults[i]));
-			const struct fault fault = parallel_chunks(&context, MANY, visit, &record);
+			const struct fault fault = fricp_parallel_chunks(&context, MANY, visit, &record);
 			assert_code(fault.code, FRIC_E_PENETRATION);
 			assert_int_equal(fault.position, lowest[i]);
 		}
@@ -71,11 +71,11 @@ static void test_stop(void **state)
 		atomic_bool stop = true;
 		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &stop};
 		memset(&record, 0, sizeof(record));
-		assert_code(parallel_chunks(&context, MANY, visit, &record).code, FRIC_E_STOPPED);
+		assert_code(fricp_parallel_chunks(&context, MANY, visit, &record).code, FRIC_E_STOPPED);
 		for (size_t i = 0; i < MANY; i++)
 			assert_int_equal(record.visits[i], 0);
 		atomic_store(&stop, false);
-		assert_ok(parallel_chunks(&context, MANY, visit, &record).code);
+		assert_ok(fricp_parallel_chunks(&context, MANY, visit, &record).code);
 	}
 }
 
@@ -104,7 +104,7 @@ static void test_stop_on_the_way(void **state)
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
 		struct halting h = {false, 0};
 		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &h.stop};
-		assert_code(parallel_chunks(&context, MANY, halt, &h).code, FRIC_E_STOPPED);
+		assert_code(fricp_parallel_chunks(&context, MANY, halt, &h).code, FRIC_E_STOPPED);
 		assert_in_range(atomic_load(&h.begun), 1, thread_counts[t]);
 	}
 }
@@ -152,12 +152,12 @@ static void test_phases(void **state)
 		for (int again = 0; again < 20; again++) {
 			const struct fric_context context = {.n_threads = 1};
 			struct sequence s = {.fault_at = SIZE_MAX};
-			assert_ok(parallel_phases(&context, thread_counts[t], phases, 3, &s).code);
+			assert_ok(fricp_parallel_phases(&context, thread_counts[t], phases, 3, &s).code);
 			for (int p = 0; p < 3; p++)
 				assert_int_equal(atomic_load(&s.done[p]), N_PIECES);
 			assert_false(atomic_load(&s.disorder));
 			struct sequence faulty = {.fault_at = 20}; /* positions descend: every piece has to be looked at */
-			const struct fault fault = parallel_phases(&context, thread_counts[t], phases, 3, &faulty);
+			const struct fault fault = fricp_parallel_phases(&context, thread_counts[t], phases, 3, &faulty);
 			assert_code(fault.code, FRIC_E_PENETRATION);
 			assert_int_equal(fault.position, 1000 - (N_PIECES - 1));
 			assert_int_equal(atomic_load(&faulty.done[1]), N_PIECES);
@@ -169,10 +169,10 @@ static void test_team_size(void **state)
 {
 	(void)state;
 	const struct fric_context usual = {.n_threads = 3}, low = {.n_threads = 3, .parallel_from = 10};
-	assert_int_equal(team_size(&usual, 10), 1);
-	assert_int_equal(team_size(&usual, 1000000), 3);
-	assert_int_equal(team_size(&low, 9), 1);
-	assert_int_equal(team_size(&low, 10), 3);
+	assert_int_equal(fricp_team_size(&usual, 10), 1);
+	assert_int_equal(fricp_team_size(&usual, 1000000), 3);
+	assert_int_equal(fricp_team_size(&low, 9), 1);
+	assert_int_equal(fricp_team_size(&low, 10), 3);
 }
 
 static void count_part(void *task, int part, int n_parts)
@@ -189,8 +189,8 @@ static void test_parts(void **state)
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
 		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
 		int counts[9] = {0}, few[9] = {0};
-		parallel_parts(&context, MANY, count_part, counts);
-		parallel_parts(&context, 3, count_part, few);
+		fricp_parallel_threads(&context, MANY, count_part, counts);
+		fricp_parallel_threads(&context, 3, count_part, few);
 		for (int i = 0; i < 8; i++)
 			assert_int_equal(counts[i], i < thread_counts[t]);
 		assert_int_equal(counts[8], thread_counts[t]);

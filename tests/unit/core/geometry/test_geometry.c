@@ -11,7 +11,7 @@ struct stencil {
 static enum fric_code geometry(enum fric_type type, int dim, const struct stencil *s, struct fric_geometry *g)
 {
 	const double *const p[FRIC_MAX_STENCIL] = {s->p[0], s->p[1], s->p[2], s->p[3]};
-	return fric_stencil_geometry(type, dim, p, true, g);
+	return fricp_stencil_geometry(type, dim, p, true, g);
 }
 
 static enum fric_code judge(enum fric_type type, int dim, struct stencil s)
@@ -211,7 +211,7 @@ static void test_axis_ties(void **state)
 		const struct exact3 n = {{normals[i][0], normals[i][1], normals[i][2]}};
 		memcpy(s.p[1], normals[i], sizeof(s.p[1]));
 		check_geometry(FRIC_VERTEX_VERTEX, 3, &s);
-		fric_plane_basis(3, normals[i], basis);
+		fricp_plane_basis(3, normals[i], basis);
 		check_across(basis, 3, n);
 	}
 	/* n_x = 0.3, n_y = 0.3 + 2^-60: equal when rounded, but not to be rounded. */
@@ -234,13 +234,13 @@ static void test_plane(void **state)
 			struct exact3 n = {{0}};
 			for (int d = 0; d < dim; d++)
 				n.x[d] = normal[d] = length * s.p[0][d];
-			fric_plane_basis(dim, normal, basis);
+			fricp_plane_basis(dim, normal, basis);
 			check_across(basis, dim, n);
 			for (int d = 0; d < dim; d++)
 				normal[d] = ldexp(normal[d], 10);
-			fric_plane_basis(dim, normal, again);
+			fricp_plane_basis(dim, normal, again);
 			assert_all_bits(again, basis, (size_t)(dim * (dim - 1)));
-			assert_ok(fric_plane_distance(dim, normal, s.p[1], s.p[2], &distance));
+			assert_ok(fricp_plane_distance(dim, normal, s.p[1], s.p[2], &distance));
 			assert_exact(distance, exact_abs(exact_dot(r, n)) / exact_norm(n), 1e-12, 1e-9);
 		}
 	}
@@ -341,7 +341,7 @@ static void test_overflow(void **state)
 	for (enum fric_type type = 0; type < FRIC_PLANE_VERTEX; type++)
 		assert_code(judge(type, 3, s), FRIC_E_NOT_FINITE);
 	double distance;
-	assert_code(fric_plane_distance(3, (double[]){1, 0, 0}, s.p[0], s.p[1], &distance), FRIC_E_NOT_FINITE);
+	assert_code(fricp_plane_distance(3, (double[]){1, 0, 0}, s.p[0], s.p[1], &distance), FRIC_E_NOT_FINITE);
 }
 
 /* Differences are doubles, their ratio is not. */

@@ -30,12 +30,12 @@ static void differences_are_derivatives(void **unused)
 			const double eps_v = 0.25, y = z[i] * eps_v;
 			const long double x[2] = {y, 0};
 			struct differences d;
-			differences_at(t, 0.7, 0.3, eps_v, 1, x, &d);
+			fricp_differences_at(t, 0.7, 0.3, eps_v, 1, x, &d);
 			const double g1 = fric_smooth_mu_f1(y, 0.7, 0.3, eps_v, t), g2 = fric_smooth_mu_f2(y, 0.7, 0.3, eps_v, t);
 			assert_near(d.gradient[0], g1, 1e-15 * fmin(1, z[i]));
 			assert_near(d.hessian[0], g2 * eps_v, 2e-10);
 			assert_near(d.potential * eps_v, fric_smooth_mu_f0(y, 0.7, 0.3, eps_v, t), 1e-15 * fmax(1, z[i]));
-			differences_at(t, 0.7, 0.3, eps_v, 2, x, &d);
+			fricp_differences_at(t, 0.7, 0.3, eps_v, 2, x, &d);
 			assert_near(d.hessian[2], z[i] > 0 ? g1 / z[i] : 1.4, 2e-10);
 			assert_near(d.hessian[1], 0, 1e-11);
 		}
@@ -220,14 +220,14 @@ static int start(void **state)
 	for (size_t i = 0; i < o.n_each; i++)
 		force[i] *= 1e-12; /* a wrong one of these is nothing beside the others */
 	f->contacts = scene_contacts(&serial, &f->scene);
-	assert_ok(claims_make(&serial, f->contacts, f->scene.velocities, &f->claims, &error));
+	assert_ok(fricp_claims_make(&serial, f->contacts, f->scene.velocities, &f->claims, &error));
 	return 0;
 }
 
 static int stop(void **state)
 {
 	struct falsified *f = *state;
-	claims_free(&serial, &f->claims);
+	fricp_claims_free(&serial, &f->claims);
 	fric_contacts_free(f->contacts);
 	scene_free(&f->scene);
 	free(f);
@@ -238,7 +238,7 @@ static struct fric_comparison judged(const struct falsified *f)
 {
 	struct fric_comparison found;
 	struct fric_error error;
-	assert_ok(claims_compare(&serial, f->contacts, f->scene.velocities, &f->claims, &found, &error));
+	assert_ok(fricp_claims_compare(&serial, f->contacts, f->scene.velocities, &f->claims, &found, &error));
 	return found;
 }
 
@@ -307,12 +307,12 @@ static void finds_forces_at_a_vertex_without_contacts(void **unused)
 	struct fric_comparison found;
 	struct fric_error error;
 	(void)unused;
-	assert_ok(claims_make(&serial, c, v, &claims, &error));
+	assert_ok(fricp_claims_make(&serial, c, v, &claims, &error));
 	claims.gradient[4] = 5e-324;
-	assert_ok(claims_compare(&serial, c, v, &claims, &found, &error));
+	assert_ok(fricp_claims_compare(&serial, c, v, &claims, &found, &error));
 	assert_false(found.agrees);
 	assert_near(found.of[FRIC_GRADIENT].assembled, 1, 0);
-	claims_free(&serial, &claims);
+	fricp_claims_free(&serial, &claims);
 	fric_contacts_free(c);
 }
 
@@ -367,9 +367,9 @@ static void what_is_not_zero_where_it_must_be_is_wrong(void **state)
 	struct fric_error error;
 	force[WRONG] = 0;
 	fric_contacts_free(f->contacts);
-	claims_free(&serial, &f->claims);
+	fricp_claims_free(&serial, &f->claims);
 	f->contacts = scene_contacts(&serial, s);
-	assert_ok(claims_make(&serial, f->contacts, s->velocities, &f->claims, &error));
+	assert_ok(fricp_claims_make(&serial, f->contacts, s->velocities, &f->claims, &error));
 	assert_true(judged(f).agrees);
 	f->claims.inner[(80 + WRONG) * 3] = 5e-324;
 	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
@@ -442,7 +442,7 @@ static void stops_when_told(void **state)
 	const struct fric_context context = {.n_threads = 1, .stop = &now};
 	struct fric_comparison found;
 	struct fric_error error;
-	assert_code(claims_compare(&context, f->contacts, f->scene.velocities, &f->claims, &found, &error), FRIC_E_STOPPED);
+	assert_code(fricp_claims_compare(&context, f->contacts, f->scene.velocities, &f->claims, &found, &error), FRIC_E_STOPPED);
 	assert_code(fric_compare(&context, f->contacts, f->scene.velocities, &found, &error), FRIC_E_STOPPED);
 }
 

@@ -31,7 +31,7 @@ static void check_contacts(const struct fric_contacts *c, int n_threads)
 	static struct record record;
 	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
 	memset(&record, 0, sizeof(record));
-	assert_ok(parallel_contacts(&context, c, visit, &record).code);
+	assert_ok(fricp_parallel_contacts(&context, c, visit, &record).code);
 	for (size_t i = 0; i < MANY; i++)
 		assert_int_equal(record.visits[i], i < c->n);
 	if (c->n < MANY)
@@ -41,7 +41,7 @@ static void check_contacts(const struct fric_contacts *c, int n_threads)
 	record.first_fault[0] = MANY - 1;
 	record.first_fault[1] = 3 * FRIC_CHUNK + 5;
 	record.first_fault[2] = 12 * FRIC_CHUNK;
-	const struct fault fault = parallel_contacts(&context, c, visit, &record);
+	const struct fault fault = fricp_parallel_contacts(&context, c, visit, &record);
 	assert_code(fault.code, FRIC_E_PENETRATION);
 	assert_int_equal(fault.position, record.first_fault[1]);
 }
@@ -85,7 +85,7 @@ static void test_groups_advance_together(void **state)
 		const struct fric_contacts c = {.dim = 2, .n = twelve, .n_vertices = large ? 1000000 : 1000,
 		                                .start = {0, four, twelve, twelve, twelve, twelve}};
 		struct visited visited = {.n = 0};
-		assert_ok(parallel_contacts(&serial, &c, note_chunk, &visited).code);
+		assert_ok(fricp_parallel_contacts(&serial, &c, note_chunk, &visited).code);
 		assert_int_equal(visited.n, 12);
 		for (size_t i = 0; i < 12; i++)
 			assert_int_equal(visited.chunks[i], expected[large][i]);

@@ -20,7 +20,7 @@ static void check_lists(const struct schedule *s, const struct fric_contacts *c)
 	assert_int_equal(s->first_span[0], 0);
 	for (size_t p = 0; p < s->n_parts; p++) {
 		const int32_t first = s->first_vertex[p], last = s->first_vertex[p + 1];
-		const struct part part = schedule_part(c, s, p);
+		const struct part part = fricp_schedule_part(c, s, p);
 		size_t listed = 0;
 		assert_true(first < last);
 		assert_int_equal(part.first, first);
@@ -60,13 +60,13 @@ static void check_ranges(const struct fric_contacts *c)
 static struct schedule scheduled(const struct fric_contacts *c, int n_threads)
 {
 	struct schedule s;
-	assert_true(schedule_make(c, n_threads, &s));
+	assert_true(fricp_schedule_make(c, n_threads, &s));
 	if (s.slots) {
 		check_lists(&s, c);
 		return s;
 	}
 	assert_int_equal(s.n_parts, 1);
-	const struct part all = schedule_part(c, &s, 0);
+	const struct part all = fricp_schedule_part(c, &s, 0);
 	assert_int_equal(all.first, 0);
 	assert_int_equal(all.last, c->n_vertices);
 	assert_int_equal(all.n_slots, c->n_spans);
@@ -99,10 +99,10 @@ static void test_local_batches_fall_apart(void **state)
 		assert_false(s.keeps_forces);
 		size_t longest = 0;
 		for (size_t p = 0; p < s.n_parts; p++)
-			if (schedule_part(c, &s, p).n_slots > longest)
-				longest = schedule_part(c, &s, p).n_slots;
+			if (fricp_schedule_part(c, &s, p).n_slots > longest)
+				longest = fricp_schedule_part(c, &s, p).n_slots;
 		assert_true(t == 0 || longest * s.n_parts < 2 * s.first_span[s.n_parts]);
-		schedule_free(&s);
+		fricp_schedule_free(&s);
 	}
 	fric_contacts_free(c);
 	scene_free(&scene);
@@ -117,7 +117,7 @@ static void test_scattered_batches_keep_forces(void **state)
 		struct schedule s = scheduled(c, thread_counts[t]);
 		assert_int_equal(s.keeps_forces, thread_counts[t] > 1);
 		assert_int_equal(s.n_parts, thread_counts[t]);
-		schedule_free(&s);
+		fricp_schedule_free(&s);
 	}
 	fric_contacts_free(c);
 	scene_free(&scene);
@@ -134,7 +134,7 @@ static void test_corners_of_large_meshes(void **state)
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
 	for (int t = 0; t < N_COUNTS; t++) {
 		struct schedule s = scheduled(c, thread_counts[t]);
-		schedule_free(&s);
+		fricp_schedule_free(&s);
 	}
 	fric_contacts_free(c);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
@@ -142,7 +142,7 @@ static void test_corners_of_large_meshes(void **state)
 	c = scene_contacts(&serial, &scene);
 	struct schedule s = scheduled(c, 8);
 	assert_int_equal(s.n_parts, 1);
-	schedule_free(&s);
+	fricp_schedule_free(&s);
 	fric_contacts_free(c);
 	scene_free(&scene);
 }

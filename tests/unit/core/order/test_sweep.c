@@ -115,7 +115,7 @@ static void test_every_contact_once_and_the_lowest_fault(void **state)
 			struct visits visits = {.of = calloc(c->n, sizeof(atomic_int)), .n_faults = n_faults,
 			                        .faults = {c->n - 1, c->n / 3, c->n / 3 + 1}};
 			assert_non_null(visits.of);
-			const struct fault fault = sweep_run(&context, c, visit, &visits);
+			const struct fault fault = fricp_sweep_run(&context, c, visit, &visits);
 			assert_code(fault.code, n_faults ? FRIC_E_NOT_FINITE : FRIC_OK);
 			assert_true(n_faults == 0 || fault.position == c->n / 3);
 			for (size_t i = 0; i < c->n; i++)
@@ -136,7 +136,7 @@ static void test_stop(void **state)
 		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &stop};
 		struct visits visits = {.of = calloc(c->n, sizeof(atomic_int))};
 		assert_non_null(visits.of);
-		assert_code(sweep_run(&context, c, visit, &visits).code, FRIC_E_STOPPED);
+		assert_code(fricp_sweep_run(&context, c, visit, &visits).code, FRIC_E_STOPPED);
 		for (size_t i = 0; i < c->n; i++)
 			assert_int_equal(atomic_load(&visits.of[i]), 0);
 		free(visits.of);

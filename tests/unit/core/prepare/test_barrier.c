@@ -5,7 +5,7 @@
 static double force(struct fric_barrier barrier, double distance)
 {
 	double f = NAN;
-	assert_ok(fric_barrier_force(&barrier, distance, &f));
+	assert_ok(fricp_barrier_force(&barrier, distance, &f));
 	return f;
 }
 
@@ -69,9 +69,9 @@ static void test_reach(void **state)
 	assert_bits(force(b, 1e300), 0);
 	assert_true(force(b, nextafter(0.75, 0)) > 0);
 	assert_true(force(b, nextafter(0.5, 1)) > 0);
-	assert_code(fric_barrier_force(&b, 0.5, &f), FRIC_E_PENETRATION);
-	assert_code(fric_barrier_force(&b, 0, &f), FRIC_E_PENETRATION);
-	assert_code(fric_barrier_force(&(struct fric_barrier){1, 1, 0}, 0, &f), FRIC_E_PENETRATION);
+	assert_code(fricp_barrier_force(&b, 0.5, &f), FRIC_E_PENETRATION);
+	assert_code(fricp_barrier_force(&b, 0, &f), FRIC_E_PENETRATION);
+	assert_code(fricp_barrier_force(&(struct fric_barrier){1, 1, 0}, 0, &f), FRIC_E_PENETRATION);
 	assert_true(force((struct fric_barrier){1, 1, 0}, 5e-324) > 0);
 }
 

@@ -1,0 +1,66 @@
+"""What libfric.a exports: names of its headers, and fricp_... for what its own files share. A program may have any other name
+for itself."""
+import re
+import subprocess
+
+from conftest import ROOT
+
+LIBRARY = ROOT / "build/release/libfric.a"
+HEADERS = (ROOT / "core/fric.h", ROOT / "core/fric_mollifier.h")
+
+# Names of functions that programs with meshes and threads are likely to have.
+USUAL = """team_size block_run run_span sweep_run sweep_make scatter_block scatter_rows report_fault report_code stop_raised
+next_span parallel_chunks schedule_make kernels_of differences_at""".split()
+
+PROGRAM = """
+#include "core/fric.h"
+#include <stdio.h>
+%s
+int main(void)
+{
+	const int32_t stencil[2] = {0, 1};
+	const double positions[6] = {0, 0, 0, 0, 0, 1}, velocities[6] = {1}, force = 2;
+	const struct fric_context context = {.n_threads = 1};
+	const struct fric_batch batch = {.dim = 3, .n_vertices = 2, .positions = positions,
+		.friction = {.eps_v = 0.1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5},
+		.groups[FRIC_VERTEX_VERTEX] = {.n = 1, .vertices = stencil, .normal_force = {&force, 0}}};
+	struct fric_contacts *contacts;
+	struct fric_error error;
+	double gradient[6];
+	if (fric_prepare(&context, &batch, &contacts, &error) ||
+	    fric_evaluate(&context, contacts, velocities, NULL, gradient, &error))
+		return 1;
+	printf("%%g\\n", gradient[0]);
+	fric_contacts_free(contacts);
+	return 0;
+}
+"""
+
+
+def exported():
+    """Names of functions and data of the library; the compiler's own begin with a dot or two underscores."""
+    lines = subprocess.run(["nm", "--extern-only", "--defined-only", LIBRARY], text=True, capture_output=True, check=True)
+    names = re.findall(r"^\w+ [A-Z] (\S+)$", lines.stdout, re.M)
+    return {name for name in names if not name.startswith((".", "__"))}
+
+
+def test_every_name_has_the_prefix():
+    assert "fric_prepare" in exported()
+    assert not [name for name in exported() if not name.startswith(("fric_", "fricp_"))]
+
+
+def test_what_is_public_is_declared():
+    text = "".join(header.read_text() for header in HEADERS)
+    declared = set(re.findall(r"\b(fric_\w+)\(", text))
+    assert {name for name in exported() if name.startswith("fric_")} <= declared
+    assert declared <= exported() | {"fric_mollifier"}
+
+
+def test_a_program_has_its_own_names(tmp_path):
+    """All of the library is linked, with functions in the program that are called as its inner ones without fricp_."""
+    own = set(USUAL) | {name.removeprefix("fricp_") for name in exported() if name.startswith("fricp_")}
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    source.write_text(PROGRAM % "\n".join(f"int {name}(void) {{ return 1; }}" for name in sorted(own)))
+    subprocess.run(["gcc", "-std=gnu11", "-fopenmp", "-I", ROOT, source, "-Wl,--whole-archive", LIBRARY,
+                    "-Wl,--no-whole-archive", "-lm", "-o", program], check=True)
+    assert subprocess.run([program], text=True, capture_output=True, check=True).stdout == "1\n"
