@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/kernels/block.h"
+#include "core/kernels/run.h"
 #include "core/motion/scatter.h"
 #include "core/order/schedule.h"
 #include "core/order/sweep.h"

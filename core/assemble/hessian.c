@@ -5,7 +5,7 @@
 #include "core/assemble/rows.h"
 #include "core/base/stream.h"
 #include "core/contacts/ordinary.h"
-#include "core/kernels/block.h"
+#include "core/kernels/run.h"
 #include "core/motion/stencil.h"
 #include "core/order/sweep.h"
 

@@ -1,7 +1,7 @@
 /* What is compared: results as anybody gets them. */
 #include "core/base/memory.h"
 #include "core/gradcheck/compare.h"
-#include "core/kernels/block.h"
+#include "core/kernels/run.h"
 #include "core/order/sweep.h"
 
 struct forces_task {

@@ -1,8 +1,8 @@
 /**
  * Blocks of up to FRIC_BLOCK contacts of one type on their way through a kernel.
  */
-#ifndef FRIC_BLOCK_H
-#define FRIC_BLOCK_H
+#ifndef FRIC_RUN_H
+#define FRIC_RUN_H
 
 #include "core/base/parallel.h"
 #include "core/contacts/span.h"

@@ -1,4 +1,4 @@
-#include "core/kernels/block.h"
+#include "core/kernels/run.h"
 
 #include <math.h>
 
