@@ -18,7 +18,7 @@ enum {
 
 struct evaluation {
 	const struct fric_context *context;
-	struct block_task block;
+	struct kernel_task kernel;
 	double *potentials; /* [span_slots] sums of spans, or NULL */
 	double *gradient;   /* or NULL */
 	double *forces;     /* [n, dim] of each contact if they are kept, or NULL */
@@ -43,7 +43,7 @@ static bool all_finite(const double *x, size_t n)
 	return sum_lanes(sum) == 0;
 }
 
-static void keep_potential(const struct evaluation *task, struct span span, const struct kernel_block *b)
+static void keep_potential(const struct evaluation *task, struct span span, const struct workspace *work)
 {
 	double lane[LANES] = {0};
 	if (!task->potentials)
@@ -51,67 +51,67 @@ static void keep_potential(const struct evaluation *task, struct span span, cons
 	size_t j = 0;
 	for (; j + LANES <= span.n; j += LANES)
 		for (size_t l = 0; l < LANES; l++)
-			lane[l] += b->potential[j + l];
+			lane[l] += work->potential[j + l];
 	for (; j < span.n; j++)
-		lane[j % LANES] += b->potential[j];
+		lane[j % LANES] += work->potential[j];
 	task->potentials[span_slot(span)] = sum_lanes(lane);
 }
 
 static void potential_span(void *data, struct span span, struct fault *fault)
 {
 	const struct evaluation *task = data;
-	struct kernel_block block;
-	if (fricp_run_span(&task->block, span, &block, fault))
-		keep_potential(task, span, &block);
+	struct workspace work;
+	if (fricp_run_span(&task->kernel, span, &work, fault))
+		keep_potential(task, span, &work);
 }
 
 /* The same, and its forces are kept. */
 static void forces_span(void *data, struct span span, struct fault *fault)
 {
 	const struct evaluation *task = data;
-	const size_t dim = (size_t)task->block.contacts->dim;
-	struct kernel_block block;
-	if (!fricp_run_span(&task->block, span, &block, fault))
+	const size_t dim = (size_t)task->kernel.contacts->dim;
+	struct workspace work;
+	if (!fricp_run_span(&task->kernel, span, &work, fault))
 		return;
-	keep_potential(task, span, &block);
-	block_forces(dim, span, &block, task->forces + span.begin * dim);
+	keep_potential(task, span, &work);
+	forces_in_rows(dim, span, &work, task->forces + span.begin * dim);
 }
 
-static void forces_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+static void forces_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct evaluation *task = data;
-	struct walk walk = {task->block.contacts, forces_span, data};
-	fricp_sweep_piece(&walk, piece, begin, end, fault);
+	struct sweep sweep = {task->kernel.contacts, forces_span, data};
+	fricp_sweep_chunk(&sweep, chunk, begin, end, fault);
 }
 
-static bool lies_within(const struct part *part, struct span_range range)
+static bool lies_within(const struct part *part, struct span_extent extent)
 {
-	return range.lowest >= part->first && range.highest < part->last;
+	return extent.lowest >= part->first && extent.highest < part->last;
 }
 
 /* Evaluates a span and adds up its forces at the vertices of a part. */
 static bool add_span(const struct evaluation *task, const struct part *part, struct span span, struct fault *fault)
 {
-	const struct fric_contacts *c = task->block.contacts;
-	const struct span_range range = c->ranges[span_slot(span)];
-	struct kernel_block block;
-	if (!fricp_run_span(&task->block, span, &block, fault))
+	const struct fric_contacts *c = task->kernel.contacts;
+	const struct span_extent extent = c->extents[span_slot(span)];
+	struct workspace work;
+	if (!fricp_run_span(&task->kernel, span, &work, fault))
 		return false;
-	if (range.lowest >= part->first) /* else another part does that */
-		keep_potential(task, span, &block);
-	if (lies_within(part, range))
-		fricp_scatter_span(c, span, &block, task->gradient);
+	if (extent.lowest >= part->first) /* else another part does that */
+		keep_potential(task, span, &work);
+	if (lies_within(part, extent))
+		fricp_scatter_span(c, span, &work, task->gradient);
 	else
-		fricp_scatter_span_part(c, span, &block, part->first, part->last, task->gradient);
+		fricp_scatter_span_part(c, span, &work, part->first, part->last, task->gradient);
 	return true;
 }
 
 /* The same with kept forces. */
 static void add_kept(const struct evaluation *task, const struct part *part, struct span span)
 {
-	const struct fric_contacts *c = task->block.contacts;
+	const struct fric_contacts *c = task->kernel.contacts;
 	const double *forces = task->forces + span.begin * (size_t)c->dim;
-	if (lies_within(part, c->ranges[span_slot(span)]))
+	if (lies_within(part, c->extents[span_slot(span)]))
 		fricp_scatter_rows(c, span, forces, task->gradient);
 	else
 		fricp_scatter_rows_part(c, span, forces, part->first, part->last, task->gradient);
@@ -120,16 +120,16 @@ static void add_kept(const struct evaluation *task, const struct part *part, str
 /* The position of faults that are nobody's. */
 static struct fault overflow(const struct evaluation *task)
 {
-	return (struct fault){FRIC_E_NOT_FINITE, task->block.contacts->n};
+	return (struct fault){FRIC_E_NOT_FINITE, task->kernel.contacts->n};
 }
 
 /* Vertices [begin, end) are about to be used: sums begin at zero, and velocities are asked for, which come one after the
  * other now and would be waited for one by one later. */
 static void open_vertices(const struct evaluation *task, int32_t begin, int32_t end)
 {
-	const size_t dim = (size_t)task->block.contacts->dim, first = (size_t)begin * dim;
+	const size_t dim = (size_t)task->kernel.contacts->dim, first = (size_t)begin * dim;
 	const size_t bytes = (size_t)(end - begin) * dim * sizeof(double);
-	const char *velocities = (const char *)(task->block.velocities + first);
+	const char *velocities = (const char *)(task->kernel.velocities + first);
 	memset(task->gradient + first, 0, bytes);
 	for (size_t at = 0; at < bytes && bytes <= FETCH_MOST && !task->forces; at += FRIC_ALIGNMENT)
 		__builtin_prefetch(velocities + at, 0, 2);
@@ -149,15 +149,15 @@ static int32_t open_for(const struct evaluation *task, const struct part *part, 
 static void work_on_part(void *data, size_t index, size_t begin, size_t end, struct fault *fault)
 {
 	const struct evaluation *task = data;
-	const struct fric_contacts *c = task->block.contacts;
+	const struct fric_contacts *c = task->kernel.contacts;
 	const struct part part = fricp_schedule_part(c, &task->schedule, index);
 	int32_t opened = part.first;
 	(void)begin;
 	(void)end;
 	for (size_t i = 0; i < part.n_slots; i++) {
-		const struct span_range range = c->ranges[part.slots[i]];
-		const struct span span = span_at(c, (size_t)range.begin);
-		opened = open_for(task, &part, opened, range.highest);
+		const struct span_extent extent = c->extents[part.slots[i]];
+		const struct span span = span_at(c, (size_t)extent.begin);
+		opened = open_for(task, &part, opened, extent.highest);
 		if (task->forces)
 			add_kept(task, &part, span);
 		else if (!add_span(task, &part, span, fault))
@@ -173,8 +173,8 @@ static void work_on_part(void *data, size_t index, size_t begin, size_t end, str
 
 static struct fault add_up(struct evaluation *task)
 {
-	const struct fric_contacts *c = task->block.contacts;
-	const struct phase phases[] = {{forces_piece, c->n_spans, SWEEP_PIECE, false, NULL},
+	const struct fric_contacts *c = task->kernel.contacts;
+	const struct phase phases[] = {{forces_chunk, c->n_spans, SWEEP_CHUNK, false, NULL},
 	                               {work_on_part, task->schedule.n_parts, 1, false, NULL}};
 	const int n_threads = fricp_team_size(task->context, c->n);
 	const size_t bytes = c->n * (size_t)c->dim * sizeof(double);
@@ -191,7 +191,7 @@ static struct fault add_up(struct evaluation *task)
 static bool sum_potentials(const struct evaluation *task, double *potential)
 {
 	double sum = 0;
-	for (size_t slot = 0; slot < span_slots(task->block.contacts->n); slot++)
+	for (size_t slot = 0; slot < span_slots(task->kernel.contacts->n); slot++)
 		sum += task->potentials[slot];
 	*potential = sum;
 	return isfinite(sum);
@@ -200,15 +200,15 @@ static bool sum_potentials(const struct evaluation *task, double *potential)
 /* A sum that is not finite: is one contact alone at fault? The scalar form looks at each of them. */
 static struct fault blame(const struct evaluation *task)
 {
-	struct evaluation again = {.block = task->block};
-	again.block.kernels = &fricp_kernels_scalar;
-	const struct fault fault = fricp_sweep_run(task->context, task->block.contacts, potential_span, &again);
+	struct evaluation again = {.kernel = task->kernel};
+	again.kernel.kernels = &fricp_kernels_scalar;
+	const struct fault fault = fricp_sweep_run(task->context, task->kernel.contacts, potential_span, &again);
 	return fault.code ? fault : overflow(task);
 }
 
 static struct fault evaluate_gradient(struct evaluation *task)
 {
-	const struct fric_contacts *c = task->block.contacts;
+	const struct fric_contacts *c = task->kernel.contacts;
 	if (!fricp_schedule_make(c, fricp_team_size(task->context, c->n), &task->schedule))
 		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
 	return add_up(task);
@@ -216,7 +216,7 @@ static struct fault evaluate_gradient(struct evaluation *task)
 
 static struct fault evaluate(struct evaluation *task, double *potential)
 {
-	const struct fric_contacts *c = task->block.contacts;
+	const struct fric_contacts *c = task->kernel.contacts;
 	struct fault fault = task->gradient ? evaluate_gradient(task)
 	                                    : fricp_sweep_run(task->context, c, potential_span, task);
 	if (fault.code == FRIC_OK && potential && !sum_potentials(task, potential))
@@ -228,8 +228,8 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
                              const double *velocities, double *potential, double *gradient, struct fric_error *error)
 {
 	struct evaluation task = {.context = context,
-	                          .block = {contacts, fricp_kernels_of(context), velocities, potential,
-	                                    gradient ? BLOCK_FORCE : BLOCK_POTENTIAL, FRIC_PROJECT_NONE},
+	                          .kernel = {contacts, fricp_kernels_of(context), velocities, potential,
+	                                    gradient ? KERNEL_FORCE : KERNEL_POTENTIAL, FRIC_PROJECT_NONE},
 	                          .gradient = gradient};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	if (potential)

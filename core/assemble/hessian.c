@@ -10,13 +10,13 @@
 #include "core/order/sweep.h"
 
 struct inner_task {
-	struct block_task block;
+	struct kernel_task kernel;
 	double *inner;
 };
 
-static void store_inner(const struct fric_contacts *c, struct span span, const struct kernel_block *block, double *out)
+static void store_inner(const struct fric_contacts *c, struct span span, const struct workspace *work, double *out)
 {
-	const double *const columns[] = {block->inner[0], block->inner[1], block->inner[2]};
+	const double *const columns[] = {work->inner[0], work->inner[1], work->inner[2]};
 	if (c->dim == 3)
 		interleave(columns, 3, 0, span.n, out);
 	else
@@ -26,22 +26,22 @@ static void store_inner(const struct fric_contacts *c, struct span span, const s
 static void inner_span(void *data, struct span span, struct fault *fault)
 {
 	const struct inner_task *task = data;
-	const size_t m = (size_t)fric_inner_size(task->block.contacts->dim);
-	struct kernel_block block;
-	if (fricp_run_span(&task->block, span, &block, fault))
-		store_inner(task->block.contacts, span, &block, task->inner + span.begin * m);
+	const size_t m = (size_t)fric_inner_size(task->kernel.contacts->dim);
+	struct workspace work;
+	if (fricp_run_span(&task->kernel, span, &work, fault))
+		store_inner(task->kernel.contacts, span, &work, task->inner + span.begin * m);
 }
 
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const double *velocities, enum fric_projection projection, double *inner,
                                   struct fric_error *error)
 {
-	struct inner_task task = {{contacts, fricp_kernels_of(context), velocities, false, BLOCK_INNER, projection}, inner};
+	struct inner_task task = {{contacts, fricp_kernels_of(context), velocities, false, KERNEL_INNER, projection}, inner};
 	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, inner_span, &task), error);
 }
 
 struct factors_task {
-	struct block_task block;
+	struct kernel_task kernel;
 	const struct fric_factors *factors;
 	bool streams; /* more than the caches hold */
 };
@@ -59,7 +59,7 @@ static size_t factors_bytes(const struct fric_contacts *c)
 
 /* Rows of one factor of a span, and where they belong. */
 struct delivery {
-	double rows[FRIC_BLOCK * 6];
+	double rows[FRIC_SPAN * 6];
 	double *to;
 	bool streams;
 };
@@ -77,15 +77,15 @@ static void deliver(const struct delivery *d, size_t n)
 		stream_bytes((char *)d->to, (const char *)d->rows, n * sizeof(double));
 }
 
-static void store_factors(const struct factors_task *task, struct span span, const struct kernel_block *block)
+static void store_factors(const struct factors_task *task, struct span span, const struct workspace *work)
 {
-	const struct fric_contacts *c = task->block.contacts;
+	const struct fric_contacts *c = task->kernel.contacts;
 	const struct fric_factors *f = task->factors;
 	const size_t first = span.begin - c->start[span.type], end = span.begin + span.n;
 	const size_t m = (size_t)fric_inner_size(c->dim), k = (size_t)fric_stencil_size(span.type),
 	             p = (size_t)c->dim * (size_t)(c->dim - 1);
 	struct delivery d;
-	store_inner(c, span, block, open_delivery(&d, f->inner[span.type] + first * m, task->streams));
+	store_inner(c, span, work, open_delivery(&d, f->inner[span.type] + first * m, task->streams));
 	deliver(&d, span.n * m);
 	weight_rows(c, span.type, span.begin, end, open_delivery(&d, f->weights[span.type] + first * k, task->streams));
 	deliver(&d, span.n * k);
@@ -97,21 +97,21 @@ static void store_factors(const struct factors_task *task, struct span span, con
 static void factors_span(void *data, struct span span, struct fault *fault)
 {
 	const struct factors_task *task = data;
-	struct kernel_block block;
-	const bool finite = fricp_run_span(&task->block, span, &block, fault);
+	struct workspace work;
+	const bool finite = fricp_run_span(&task->kernel, span, &work, fault);
 	const size_t end = finite ? span.begin + span.n : fault->position;
-	const size_t i = find_infinite_weight(task->block.contacts, span.type, span.begin, end);
+	const size_t i = find_infinite_weight(task->kernel.contacts, span.type, span.begin, end);
 	if (i < end)
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 	else if (finite)
-		store_factors(task, span, &block);
+		store_factors(task, span, &work);
 }
 
-static void factors_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+static void factors_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct factors_task *task = data;
-	struct walk walk = {task->block.contacts, factors_span, data};
-	fricp_sweep_piece(&walk, piece, begin, end, fault);
+	struct sweep sweep = {task->kernel.contacts, factors_span, data};
+	fricp_sweep_chunk(&sweep, chunk, begin, end, fault);
 	if (task->streams)
 		stream_end();
 }
@@ -120,9 +120,9 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
                                     const double *velocities, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error)
 {
-	struct factors_task task = {{contacts, fricp_kernels_of(context), velocities, false, BLOCK_INNER, projection}, factors,
+	struct factors_task task = {{contacts, fricp_kernels_of(context), velocities, false, KERNEL_INNER, projection}, factors,
 	                            streams(context, factors_bytes(contacts), STREAM_FROM)};
-	const struct phase phase = {factors_piece, contacts->n_spans, SWEEP_PIECE, false, NULL};
+	const struct phase phase = {factors_chunk, contacts->n_spans, SWEEP_CHUNK, false, NULL};
 	return fricp_report_fault(contacts, fricp_parallel_phases(context, fricp_team_size(context, contacts->n), &phase, 1, &task), error);
 }
 

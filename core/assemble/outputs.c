@@ -16,7 +16,7 @@ struct request {
 	enum fric_type type;
 	enum fric_output output;
 	double *out;
-	atomic_bool *strange; /* matchstick: not all contacts are ordinary */
+	atomic_bool *some_extreme; /* matchstick: not all contacts are ordinary */
 };
 
 static int row_size(const struct fric_contacts *c, enum fric_type type, enum fric_output output)
@@ -187,7 +187,7 @@ static void matchstick_span(void *data, struct span span, struct fault *fault)
 		}
 	}
 	if (!fricp_contacts_ordinary(c, span.begin, span.begin + span.n))
-		atomic_store_explicit(task->strange, true, memory_order_relaxed);
+		atomic_store_explicit(task->some_extreme, true, memory_order_relaxed);
 }
 
 enum fric_code fric_choose_matchstick(const struct fric_context *context, struct fric_contacts *contacts,
@@ -195,9 +195,9 @@ enum fric_code fric_choose_matchstick(const struct fric_context *context, struct
 {
 	if (!contacts->mu_s_aniso[0])
 		return FRIC_OK;
-	atomic_bool strange = false;
-	struct request task = {.contacts = contacts, .velocities = velocities, .strange = &strange};
+	atomic_bool some_extreme = false;
+	struct request task = {.contacts = contacts, .velocities = velocities, .some_extreme = &some_extreme};
 	const struct fault fault = fricp_sweep_run(context, contacts, matchstick_span, &task);
-	contacts->ordinary = fault.code == FRIC_OK && !atomic_load(&strange);
+	contacts->ordinary = fault.code == FRIC_OK && !atomic_load(&some_extreme);
 	return fricp_report_fault(contacts, fault, error);
 }

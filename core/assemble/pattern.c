@@ -12,17 +12,17 @@
 struct building {
 	const struct fric_contacts *contacts;
 	struct fric_pattern *pattern;
-	size_t n_bounds, *bounds; /* [n_bounds + 1] vertices, between which there are about as many incidences each */
+	size_t n_borders, *borders; /* [n_borders + 1] vertices, between which there are about as many incidences each */
 	size_t *next;   /* [n_vertices + 1] where a vertex's next incidence goes; counts before that */
 	int32_t *lists; /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours, vertex by vertex in each chunk */
 };
 
 /* Every part walks over all contacts and counts at its own vertices only. */
-static void count_part(void *data, int part, int n_parts)
+static void count_at_vertices(void *data, int thread, int n_threads)
 {
 	const struct building *task = data;
 	const struct fric_contacts *c = task->contacts;
-	const size_t n = c->n_vertices, p = (size_t)part, all = (size_t)n_parts;
+	const size_t n = c->n_vertices, p = (size_t)thread, all = (size_t)n_threads;
 	const size_t begin = n / all * p + n % all * p / all, end = n / all * (p + 1) + n % all * (p + 1) / all;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		for (int k = 0; k < fric_stencil_size(type); k++)
@@ -33,12 +33,12 @@ static void count_part(void *data, int part, int n_parts)
 			}
 }
 
-static void fill_part(void *data, int part, int n_parts)
+static void list_at_vertices(void *data, int thread, int n_threads)
 {
 	const struct building *task = data;
 	const struct fric_contacts *c = task->contacts;
-	const size_t begin = task->bounds[task->n_bounds * (size_t)part / (size_t)n_parts];
-	const size_t end = task->bounds[task->n_bounds * ((size_t)part + 1) / (size_t)n_parts];
+	const size_t begin = task->borders[task->n_borders * (size_t)thread / (size_t)n_threads];
+	const size_t end = task->borders[task->n_borders * ((size_t)thread + 1) / (size_t)n_threads];
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const int size = fric_stencil_size(type);
 		for (size_t i = c->start[type]; i < c->start[type + 1]; i++) {
@@ -55,17 +55,17 @@ static void fill_part(void *data, int part, int n_parts)
 	}
 }
 
-static void find_bounds(const struct building *task)
+static void find_borders(const struct building *task)
 {
 	const struct fric_pattern *p = task->pattern;
 	size_t v = 0;
-	for (size_t t = 0; t < task->n_bounds; t++) {
-		while (v < p->n_vertices && task->next[v] < p->n_incidences / task->n_bounds * t)
+	for (size_t t = 0; t < task->n_borders; t++) {
+		while (v < p->n_vertices && task->next[v] < p->n_incidences / task->n_borders * t)
 			v++;
-		task->bounds[t] = v;
+		task->borders[t] = v;
 	}
-	task->bounds[0] = 0;
-	task->bounds[task->n_bounds] = p->n_vertices;
+	task->borders[0] = 0;
+	task->borders[task->n_borders] = p->n_vertices;
 }
 
 static size_t first_incidence_bytes(const struct fric_pattern *p)
@@ -92,18 +92,18 @@ static size_t lists_bytes(const struct fric_pattern *p)
 static bool list_incidences(const struct fric_context *context, struct building *task)
 {
 	struct fric_pattern *p = task->pattern;
-	task->n_bounds = (size_t)context->n_threads;
-	task->bounds = malloc((task->n_bounds + 1) * sizeof(size_t));
+	task->n_borders = (size_t)context->n_threads;
+	task->borders = malloc((task->n_borders + 1) * sizeof(size_t));
 	p->first_incidence = memory_take_zeroed(p->memory, first_incidence_bytes(p));
 	p->incidences = memory_take(p->memory, incidences_bytes(p));
-	if (!p->first_incidence || !p->incidences || !task->bounds)
+	if (!p->first_incidence || !p->incidences || !task->borders)
 		return false;
 	task->next = p->first_incidence + 1; /* shifted by one: filling turns starts into ends */
-	fricp_parallel_threads(context, task->contacts->n, count_part, task);
+	fricp_parallel_threads(context, task->contacts->n, count_at_vertices, task);
 	for (size_t v = 1; v <= p->n_vertices; v++)
 		task->next[v] += task->next[v - 1];
-	find_bounds(task);
-	fricp_parallel_threads(context, task->contacts->n, fill_part, task);
+	find_borders(task);
+	fricp_parallel_threads(context, task->contacts->n, list_at_vertices, task);
 	return true;
 }
 
@@ -249,7 +249,7 @@ enum fric_code fric_pattern_create(const struct fric_context *context, const str
 	enum fric_code code = FRIC_E_MEMORY;
 	if (task.pattern && list_incidences(context, &task))
 		code = list_entries(context, &task);
-	free(task.bounds);
+	free(task.borders);
 	if (task.pattern)
 		memory_give(context->memory, task.lists, lists_bytes(task.pattern));
 	if (code != FRIC_OK) {

@@ -91,21 +91,21 @@ static bool finite_local(const struct local *local, int dim, int k)
 	return isfinite((weight * weight) * entry + nan);
 }
 
-struct slots {
+struct cursor {
 	int32_t *rows, *cols;
 	double *values;
 };
 
-INLINE void skip_slots(struct slots *slots, int n)
+INLINE void advance(struct cursor *cursor, int n)
 {
-	slots->rows += n;
-	slots->cols += n;
-	slots->values += n;
+	cursor->rows += n;
+	cursor->cols += n;
+	cursor->values += n;
 }
 
 /* The whole block. Rows are written in whole vectors, whose surplus the next row overwrites. Everything is put together
  * in registers: a vector that was stored in halves is slow to load. */
-INLINE size_t full_block(const struct local *local, int dim, int k, struct slots to)
+INLINE size_t full_block(const struct local *local, int dim, int k, struct cursor to)
 {
 	const int n = dim * k, n_double2 = (n + 1) / 2, n_int4 = (n + 3) / 4;
 	const int32_t *v = local->vertices;
@@ -144,14 +144,14 @@ INLINE size_t full_block(const struct local *local, int dim, int k, struct slots
 				const double2 value = weight[p] * entry[a][p % 3];
 				memcpy(to.values + 2 * p, &value, sizeof(value));
 			}
-			skip_slots(&to, n);
+			advance(&to, n);
 		}
 	}
 	return (size_t)n * (size_t)n;
 }
 
 /* Row a of block (i, j), i != j, wherever it belongs. In 3D one row and column more is written than there are. */
-INLINE void block_row(const struct local *local, int dim, int i, int j, int a, const struct slots *to)
+INLINE void block_row(const struct local *local, int dim, int i, int j, int a, const struct cursor *to)
 {
 	const int32_t row = local->vertices[i] * dim + a, col = local->vertices[j] * dim;
 	const double weight = local->weights[i] * local->weights[j], *m = local->block + dim * a;
@@ -165,7 +165,7 @@ INLINE void block_row(const struct local *local, int dim, int i, int j, int a, c
 }
 
 /* Row a of block (i, i) in the triangle. */
-INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool upper, const struct slots *to)
+INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool upper, const struct cursor *to)
 {
 	const double weight = local->weights[i] * local->weights[i];
 	int n = 0;
@@ -178,7 +178,7 @@ INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool 
 
 /* Of a block (i, j) all entries are wanted or none, by which vertex has the higher number. It is written in any case, and
  * kept by moving on: a branch would be guessed wrong every other time. */
-INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upper, struct slots to)
+INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upper, struct cursor to)
 {
 	const int32_t *const first = to.rows, *v = local->vertices;
 	for (int i = 0; i < k; i++) {
@@ -187,10 +187,10 @@ INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upp
 			for (int j = 0; j < k; j++)
 				if (i == j) {
 					diagonal_row(local, dim, i, a, upper, &to);
-					skip_slots(&to, upper ? dim - a : a + 1);
+					advance(&to, upper ? dim - a : a + 1);
 				} else {
 					block_row(local, dim, i, j, a, &to);
-					skip_slots(&to, (upper ? v[i] < v[j] : v[i] > v[j]) ? dim : 0);
+					advance(&to, (upper ? v[i] < v[j] : v[i] > v[j]) ? dim : 0);
 				}
 	}
 	return (size_t)(to.rows - first);
@@ -207,14 +207,14 @@ struct triplet_task {
 
 /* Where a chunk is written to: slots in place, or stages. */
 struct target {
-	struct slots slots;
+	struct cursor cursor;
 	bool streams;
 	struct stage rows, cols, values;
 };
 
 static void open_target(const struct triplet_task *task, size_t at, struct target *to)
 {
-	to->slots = (struct slots){task->rows + at, task->cols + at, task->values + at};
+	to->cursor = (struct cursor){task->rows + at, task->cols + at, task->values + at};
 	to->streams = task->streams;
 	if (!to->streams)
 		return;
@@ -233,15 +233,15 @@ static void close_target(struct target *to)
 	stream_end();
 }
 
-INLINE struct slots next_slots(struct target *to)
+INLINE struct cursor next_cursor(struct target *to)
 {
-	return to->streams ? (struct slots){stage_place(&to->rows), stage_place(&to->cols), stage_place(&to->values)}
-	                   : to->slots;
+	return to->streams ? (struct cursor){stage_place(&to->rows), stage_place(&to->cols), stage_place(&to->values)}
+	                   : to->cursor;
 }
 
 INLINE void deliver(struct target *to, size_t n)
 {
-	skip_slots(&to->slots, (int)n);
+	advance(&to->cursor, (int)n);
 	if (!to->streams)
 		return;
 	stage_deliver(&to->rows, n * sizeof(int32_t));
@@ -255,13 +255,13 @@ INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type,
 {
 	for (size_t i = begin; i < end; i++) {
 		struct local local;
-		const struct slots slots = next_slots(to);
+		const struct cursor cursor = next_cursor(to);
 		load(task->contacts, task->inner, type, i, &local);
 		if (!finite_local(&local, dim, k))
 			return i;
 		deliver(to, task->triangle == FRIC_FULL
-		                ? full_block(&local, dim, k, slots)
-		                : triangle_block(&local, dim, k, task->triangle == FRIC_UPPER, slots));
+		                ? full_block(&local, dim, k, cursor)
+		                : triangle_block(&local, dim, k, task->triangle == FRIC_UPPER, cursor));
 	}
 	return end;
 }
@@ -299,7 +299,7 @@ static size_t write_contacts(const struct triplet_task *task, size_t begin, size
 	return end;
 }
 
-static bool write_last(const struct triplet_task *task, size_t i, struct slots to)
+static bool write_last(const struct triplet_task *task, size_t i, struct cursor to)
 {
 	double sum = 0;
 	const size_t n = fricp_triplets_plain(task->contacts, task->inner, i, task->triangle, to.rows, to.cols, to.values);
@@ -316,7 +316,7 @@ static size_t write_chunk(const struct triplet_task *task, size_t begin, size_t 
 	open_target(task, at, &to);
 	const size_t fine = write_contacts(task, begin, end - 1, &to);
 	close_target(&to);
-	return fine == end - 1 && write_last(task, end - 1, to.slots) ? end : fine;
+	return fine == end - 1 && write_last(task, end - 1, to.cursor) ? end : fine;
 }
 
 static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)

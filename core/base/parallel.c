@@ -41,29 +41,29 @@ static void note_fault(struct region *region, struct fault fault)
 	atomic_store_explicit(&region->failed, true, memory_order_relaxed);
 }
 
-static void run_piece(struct region *region, const struct phase *phase, size_t piece)
+static void run_chunk(struct region *region, const struct phase *phase, size_t chunk)
 {
 	struct fault fault = {FRIC_OK, SIZE_MAX};
-	const size_t begin = piece * phase->size, rest = phase->n - begin;
+	const size_t begin = chunk * phase->size, rest = phase->n - begin;
 	if (phase->by_position && begin > atomic_load_explicit(&region->position, memory_order_relaxed))
 		return;
-	phase->work(region->task, piece, begin, begin + (rest < phase->size ? rest : phase->size), &fault);
+	phase->work(region->task, chunk, begin, begin + (rest < phase->size ? rest : phase->size), &fault);
 	if (fault.code != FRIC_OK)
 		note_fault(region, fault);
 }
 
 static void run_phase(struct region *region, const struct phase *phase, atomic_size_t *next)
 {
-	const size_t n_pieces = (phase->n + phase->size - 1) / phase->size;
+	const size_t n = n_chunks(phase->n, phase->size);
 	for (;;) {
 		const size_t i = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
-		if (i >= n_pieces)
+		if (i >= n)
 			return;
 		if (fricp_stop_raised(region->context)) {
 			atomic_store_explicit(&region->stopped, true, memory_order_relaxed);
 			return;
 		}
-		run_piece(region, phase, phase->order ? phase->order[i] : i);
+		run_chunk(region, phase, phase->order ? phase->order[i] : i);
 	}
 }
 
@@ -130,18 +130,18 @@ struct fault fricp_parallel_phases(const struct fric_context *context, int n_thr
 struct fault fricp_parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task)
 {
 	const struct phase phase = {work, n, FRIC_CHUNK, true, NULL};
-	return fricp_parallel_phases(context, n_chunks(n) <= 1 ? 1 : fricp_team_size(context, n), &phase, 1, task);
+	return fricp_parallel_phases(context, n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n), &phase, 1, task);
 }
 
-void fricp_parallel_threads(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
+void fricp_parallel_threads(const struct fric_context *context, size_t n, void (*work)(void *task, int thread, int n_threads),
                     void *task)
 {
-	const int n_parts = n_chunks(n) <= 1 ? 1 : fricp_team_size(context, n);
-	if (n_parts == 1) {
+	const int n_threads = n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n);
+	if (n_threads == 1) {
 		work(task, 0, 1);
 		return;
 	}
-#pragma omp parallel for num_threads(n_parts) schedule(static, 1)
-	for (int part = 0; part < n_parts; part++)
-		work(task, part, n_parts);
+#pragma omp parallel for num_threads(n_threads) schedule(static, 1)
+	for (int thread = 0; thread < n_threads; thread++)
+		work(task, thread, n_threads);
 }

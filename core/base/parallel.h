@@ -16,9 +16,9 @@ enum { FRIC_CHUNK = 1024 };
  * return early once the stop flag is raised. */
 typedef void chunk_work(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault);
 
-static inline size_t n_chunks(size_t n)
+static inline size_t n_chunks(size_t n, size_t size)
 {
-	return (n + FRIC_CHUNK - 1) / FRIC_CHUNK;
+	return (n + size - 1) / size;
 }
 
 /* A loop over [0, n) in pieces of `size`, handed out to whoever is free. */
@@ -46,8 +46,8 @@ struct fault fricp_parallel_phases(const struct fric_context *context, int n_thr
 /* One phase over the chunks of [0, n). */
 struct fault fricp_parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task);
 
-/* Runs work(task, t, n_parts) for t in [0, n_parts) on as many threads; n_parts = fricp_team_size(context, n). */
-void fricp_parallel_threads(const struct fric_context *context, size_t n, void (*work)(void *task, int part, int n_parts),
+/* Runs work(task, t, n_threads) for t in [0, n_threads), each on a thread of its own; n_threads = fricp_team_size(context, n). */
+void fricp_parallel_threads(const struct fric_context *context, size_t n, void (*work)(void *task, int thread, int n_threads),
                     void *task);
 
 #endif

@@ -8,7 +8,7 @@ void fric_contacts_free(struct fric_contacts *contacts)
 {
 	if (!contacts)
 		return;
-	memory_give(contacts->memory, contacts->block, contacts->block_bytes);
+	memory_give(contacts->memory, contacts->arrays, contacts->arrays_bytes);
 	free(contacts);
 }
 

@@ -10,9 +10,9 @@
 #include "core/fric.h"
 
 /* The most contacts of one type that are worked on at once: their intermediate values stay in the first-level cache. */
-enum { FRIC_BLOCK = 64 };
+enum { FRIC_SPAN = 64 };
 
-/* A field of all contacts. stride 0: one value for all, repeated FRIC_BLOCK times, so that a block can be read anywhere. */
+/* A field of all contacts. stride 0: one value for all, repeated FRIC_SPAN times, so that a block can be read anywhere. */
 struct column {
 	double *data;
 	size_t stride;
@@ -24,7 +24,7 @@ static inline double *column_at(struct column column, size_t i)
 }
 
 /* Where a span (span.h) begins, and the lowest and highest vertex of its contacts. begin < 0: no span. */
-struct span_range {
+struct span_extent {
 	int32_t begin, lowest, highest;
 };
 
@@ -49,11 +49,11 @@ struct fric_contacts {
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
 	uint8_t *skipped;                    /* [n] enum fric_code */
-	struct span_range *ranges;           /* [span_slots(n)] */
+	struct span_extent *extents;           /* [span_slots(n)] */
 	int32_t *sweep;                      /* [n_spans] slots in the order of sweep.h */
 	size_t n_spans;
-	void *block;                         /* [block_bytes], from memory */
-	size_t block_bytes;
+	void *arrays;                        /* [arrays_bytes] in which they all lie, from memory */
+	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };
 

@@ -57,8 +57,8 @@ static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m
 /* A column of n values; or, where all are known to be equal, of that one repeated. */
 static struct column carve_column(struct carver *carver, size_t n, bool uniform, double value)
 {
-	struct column column = {carve(carver, uniform ? FRIC_BLOCK : n, sizeof(double)), uniform ? 0 : 1};
-	for (int i = 0; uniform && column.data && i < FRIC_BLOCK; i++)
+	struct column column = {carve(carver, uniform ? FRIC_SPAN : n, sizeof(double)), uniform ? 0 : 1};
+	for (int i = 0; uniform && column.data && i < FRIC_SPAN; i++)
 		column.data[i] = value;
 	return column;
 }
@@ -110,7 +110,7 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 	c->normal_force = carve_column(carver, n, uniform, force);
 	carve_coefficients(c, batch, carver);
 	c->skipped = carve(carver, n, 1);
-	c->ranges = carve(carver, span_slots(n), sizeof(*c->ranges));
+	c->extents = carve(carver, span_slots(n), sizeof(*c->extents));
 	c->sweep = carve(carver, span_slots(n), sizeof(*c->sweep));
 }
 
@@ -139,15 +139,15 @@ struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, co
 	struct carver carver = {0};
 	carve_arrays(c, batch, &carver);
 	c->memory = memory;
-	c->block_bytes = carver.bytes;
-	carver.base = c->block = memory_take(memory, carver.bytes);
-	if (!c->block) {
+	c->arrays_bytes = carver.bytes;
+	carver.base = c->arrays = memory_take(memory, carver.bytes);
+	if (!c->arrays) {
 		free(c);
 		return NULL;
 	}
 	carver.bytes = 0;
 	carve_arrays(c, batch, &carver);
 	for (size_t slot = 0; slot < span_slots(c->n); slot++)
-		c->ranges[slot].begin = -1;
+		c->extents[slot].begin = -1;
 	return c;
 }

@@ -19,7 +19,7 @@ static struct sizes column_sizes(struct column column, size_t begin, size_t end)
 	return (struct sizes){lowest, highest};
 }
 
-/* What forces are multiplied by besides. With the ranges of forces and coefficients they stay below 2^820. */
+/* What forces are multiplied by besides. With the extents of forces and coefficients they stay below 2^820. */
 static bool moderate(struct column column, size_t begin, size_t end)
 {
 	return column_sizes(column, begin, end).highest < moderate_size;

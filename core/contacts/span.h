@@ -1,5 +1,5 @@
 /**
- * Spans: up to FRIC_BLOCK contacts of one type, in which contacts are prepared and evaluated.
+ * Spans: up to FRIC_SPAN contacts of one type, in which contacts are prepared and evaluated.
  */
 #ifndef FRIC_SPAN_H
 #define FRIC_SPAN_H
@@ -19,19 +19,19 @@ static inline struct span next_span(const struct fric_contacts *contacts, size_t
 	const enum fric_type type = contact_type(contacts, begin);
 	const size_t of_type = contacts->start[type + 1] < end ? contacts->start[type + 1] : end;
 	const size_t n = of_type - begin;
-	return (struct span){type, begin, n < FRIC_BLOCK ? n : FRIC_BLOCK};
+	return (struct span){type, begin, n < FRIC_SPAN ? n : FRIC_SPAN};
 }
 
 /* Spans end where chunks do; so they are always the same, and what is kept for one has a slot of its own, in contact order.
  * Some slots belong to no span. */
 static inline size_t span_slot(struct span span)
 {
-	return span.begin / FRIC_BLOCK + span.type;
+	return span.begin / FRIC_SPAN + span.type;
 }
 
 static inline size_t span_slots(size_t n)
 {
-	return n / FRIC_BLOCK + FRIC_N_TYPES + 1;
+	return n / FRIC_SPAN + FRIC_N_TYPES + 1;
 }
 
 /* The span that begins at contact i. */

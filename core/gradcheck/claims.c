@@ -5,26 +5,26 @@
 #include "core/order/sweep.h"
 
 struct forces_task {
-	struct block_task block;
+	struct kernel_task kernel;
 	struct claims *claims;
 };
 
 static void forces_span(void *data, struct span span, struct fault *fault)
 {
 	const struct forces_task *task = data;
-	const size_t dim = (size_t)task->block.contacts->dim;
-	struct kernel_block block;
-	if (!fricp_run_span(&task->block, span, &block, fault))
+	const size_t dim = (size_t)task->kernel.contacts->dim;
+	struct workspace work;
+	if (!fricp_run_span(&task->kernel, span, &work, fault))
 		return;
-	memcpy(task->claims->potentials + span.begin, block.potential, span.n * sizeof(double));
-	block_forces(dim, span, &block, task->claims->forces + span.begin * dim);
+	memcpy(task->claims->potentials + span.begin, work.potential, span.n * sizeof(double));
+	forces_in_rows(dim, span, &work, task->claims->forces + span.begin * dim);
 }
 
 /* The blocks that fric_evaluate adds up. */
 static enum fric_code forces(const struct fric_context *context, const struct fric_contacts *contacts,
                              const double *velocities, struct claims *claims, struct fric_error *error)
 {
-	struct forces_task task = {{contacts, fricp_kernels_of(context), velocities, true, BLOCK_FORCE, FRIC_PROJECT_NONE}, claims};
+	struct forces_task task = {{contacts, fricp_kernels_of(context), velocities, true, KERNEL_FORCE, FRIC_PROJECT_NONE}, claims};
 	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, forces_span, &task), error);
 }
 
@@ -32,11 +32,11 @@ static bool allocate(const struct fric_context *context, const struct fric_conta
 {
 	const size_t dim = (size_t)c->dim, per_contact = 1 + dim + (size_t)fric_inner_size(c->dim);
 	const size_t ndof = c->n_vertices * dim;
-	claims->block_bytes = (ndof + c->n * per_contact + 1) * sizeof(double);
-	claims->block = memory_take(context->memory, claims->block_bytes);
-	if (!claims->block)
+	claims->arrays_bytes = (ndof + c->n * per_contact + 1) * sizeof(double);
+	claims->arrays = memory_take(context->memory, claims->arrays_bytes);
+	if (!claims->arrays)
 		return false;
-	claims->gradient = claims->block;
+	claims->gradient = claims->arrays;
 	claims->potentials = claims->gradient + ndof;
 	claims->forces = claims->potentials + c->n;
 	claims->inner = claims->forces + c->n * dim;
@@ -73,7 +73,7 @@ enum fric_code fricp_claims_make(const struct fric_context *context, const struc
 void fricp_claims_free(const struct fric_context *context, struct claims *claims)
 {
 	memory_give(context->memory, claims->csr, claims->csr_bytes);
-	memory_give(context->memory, claims->block, claims->block_bytes);
+	memory_give(context->memory, claims->arrays, claims->arrays_bytes);
 	fric_pattern_free(claims->pattern);
 	*claims = (struct claims){0};
 }

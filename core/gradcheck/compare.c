@@ -12,7 +12,7 @@
 #include "core/gradcheck/differences.h"
 #include "core/motion/slip.h"
 
-enum { WINDOW = 16384, PIECE = 64, TRIPLETS_AT_ONCE = 16, SERIAL_BELOW = 64 };
+enum { WINDOW = 16384, CHUNK = 64, TRIPLETS_AT_ONCE = 16, SERIAL_BELOW = 64 };
 
 /* A number as it should be, and what a difference from it is relative to. */
 struct expected {
@@ -48,7 +48,7 @@ struct comparing {
 	const struct claims *claims;
 	size_t ndof, first;         /* contact of the window */
 	struct row *rows;           /* [window] */
-	struct findings *pieces;    /* [pieces of a window or of the vertices] */
+	struct findings *chunks;    /* [chunks of a window or of the vertices] */
 	struct expected *gradient;  /* [ndof]; once compared, scale is the relative difference */
 	struct expected *product;   /* [ndof] the same for the Hessian times test_vector */
 	struct expected potential;
@@ -313,10 +313,10 @@ static bool compare_few(const struct comparing *task, size_t begin, size_t end, 
 }
 
 /* Positions count from the window's start; faults have those of contacts. */
-static void compare_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+static void compare_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct comparing *task = data;
-	struct findings *f = &task->pieces[piece];
+	struct findings *f = &task->chunks[chunk];
 	*f = (struct findings){.relative = -1};
 	for (size_t i = begin; i < end; i += TRIPLETS_AT_ONCE) {
 		const size_t few = i + TRIPLETS_AT_ONCE < end ? i + TRIPLETS_AT_ONCE : end;
@@ -369,9 +369,9 @@ static struct fault compare_contacts(struct comparing *task)
 	struct fault fault = {FRIC_OK, SIZE_MAX};
 	for (task->first = 0; task->first < n && fault.code == FRIC_OK; task->first += WINDOW) {
 		const size_t here = n - task->first < WINDOW ? n - task->first : WINDOW;
-		fault = run(task, here, PIECE, compare_piece);
-		for (size_t p = 0; p * PIECE < here && fault.code == FRIC_OK; p++)
-			merge(&task->all, &task->pieces[p]);
+		fault = run(task, here, CHUNK, compare_chunk);
+		for (size_t p = 0; p * CHUNK < here && fault.code == FRIC_OK; p++)
+			merge(&task->all, &task->chunks[p]);
 		for (size_t j = 0; j < here && fault.code == FRIC_OK; j++)
 			scatter_row(task, task->first + j, &task->rows[j]);
 	}
@@ -403,10 +403,10 @@ static void judge_entry(struct fric_agreement *agreement, double claim, struct e
 	judge_sum(agreement, claim, e);
 }
 
-static void compare_dofs(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+static void compare_dofs(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct comparing *task = data;
-	struct findings *f = &task->pieces[piece];
+	struct findings *f = &task->chunks[chunk];
 	(void)fault;
 	*f = (struct findings){.relative = -1};
 	for (size_t dof = begin; dof < end; dof++) {
@@ -418,8 +418,8 @@ static void compare_dofs(void *data, size_t piece, size_t begin, size_t end, str
 static struct fault compare_sums(struct comparing *task)
 {
 	const struct fault fault = run(task, task->ndof, FRIC_CHUNK, compare_dofs);
-	for (size_t p = 0; p < n_chunks(task->ndof) && fault.code == FRIC_OK; p++)
-		merge(&task->all, &task->pieces[p]);
+	for (size_t p = 0; p < n_chunks(task->ndof, FRIC_CHUNK) && fault.code == FRIC_OK; p++)
+		merge(&task->all, &task->chunks[p]);
 	judge_entry(&task->all.of[FRIC_POTENTIAL], task->claims->potential, &task->potential);
 	return fault;
 }
@@ -508,19 +508,19 @@ enum fric_code fricp_claims_compare(const struct fric_context *context, const st
                               struct fric_comparison *comparison, struct fric_error *error)
 {
 	const size_t ndof = contacts->n_vertices * (size_t)contacts->dim, n = contacts->n < WINDOW ? contacts->n : WINDOW;
-	const size_t n_pieces = n_chunks(ndof) + n / PIECE + 1, rows = (n + 1) * sizeof(struct row);
-	const size_t sums = (2 * ndof + 1) * sizeof(struct expected), pieces = n_pieces * sizeof(struct findings);
+	const size_t most_chunks = n_chunks(ndof, FRIC_CHUNK) + n / CHUNK + 1, rows = (n + 1) * sizeof(struct row);
+	const size_t sums = (2 * ndof + 1) * sizeof(struct expected), findings = most_chunks * sizeof(struct findings);
 	struct comparing task = {context, contacts, velocities, claims, .ndof = ndof, .all = {.relative = -1}};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	task.rows = memory_take(context->memory, rows);
-	task.pieces = memory_take(context->memory, pieces);
+	task.chunks = memory_take(context->memory, findings);
 	task.gradient = memory_take_zeroed(context->memory, sums);
-	if (task.rows && task.pieces && task.gradient) {
+	if (task.rows && task.chunks && task.gradient) {
 		task.product = task.gradient + ndof;
 		fault = compare(&task, comparison);
 	}
 	memory_give(context->memory, task.gradient, sums);
-	memory_give(context->memory, task.pieces, pieces);
+	memory_give(context->memory, task.chunks, findings);
 	memory_give(context->memory, task.rows, rows);
 	return fricp_report_fault(contacts, fault, error);
 }

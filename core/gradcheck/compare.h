@@ -16,8 +16,8 @@ struct claims {
 	double *inner;      /* [n, inner_size] */
 	struct fric_pattern *pattern;
 	double *csr;        /* [entries of the pattern] */
-	double *block;      /* private, as the sizes: what the arrays lie in */
-	size_t block_bytes, csr_bytes;
+	double *arrays;     /* private, as the sizes: what the arrays lie in */
+	size_t arrays_bytes, csr_bytes;
 };
 
 /* @param claims  to be given back with fricp_claims_free in any case */

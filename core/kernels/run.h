@@ -1,5 +1,5 @@
 /**
- * Blocks of up to FRIC_BLOCK contacts of one type on their way through a kernel.
+ * Blocks of up to FRIC_SPAN contacts of one type on their way through a kernel.
  */
 #ifndef FRIC_RUN_H
 #define FRIC_RUN_H
@@ -9,34 +9,34 @@
 #include "core/kernels/kernels.h"
 
 /* What a kernel is wanted to fill in. */
-enum block_result { BLOCK_POTENTIAL, BLOCK_FORCE, BLOCK_INNER };
+enum kernel_result { KERNEL_POTENTIAL, KERNEL_FORCE, KERNEL_INNER };
 
-struct block_task {
+struct kernel_task {
 	const struct fric_contacts *contacts;
 	const struct fric_kernels *kernels;
 	const double *velocities;
-	bool potentials;                 /* BLOCK_FORCE: potentials too, or they are not looked at */
-	enum block_result result;
-	enum fric_projection projection; /* BLOCK_INNER */
+	bool potentials;                 /* KERNEL_FORCE: potentials too, or they are not looked at */
+	enum kernel_result result;
+	enum fric_projection projection; /* KERNEL_INNER */
 };
 
-/* Fills in the block's results for a span. @return false with *fault set when a result is not finite */
-bool fricp_run_span(const struct block_task *task, struct span span, struct kernel_block *block, struct fault *fault);
+/* Fills in the work's results for a span. @return false with *fault set when a result is not finite */
+bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault);
 
 /* Rows [n, dim] of the span's forces. */
-static inline void block_forces(size_t dim, struct span span, const struct kernel_block *block, double *out)
+static inline void forces_in_rows(size_t dim, struct span span, const struct workspace *work, double *out)
 {
 	for (size_t j = 0; j < span.n; j++)
 		for (size_t d = 0; d < dim; d++)
-			out[j * dim + d] = block->force[d][j];
+			out[j * dim + d] = work->force[d][j];
 }
 
-/* Adds the block's forces up at the vertices of its span; gradient: [n_vertices, dim] */
-void fricp_scatter_span(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,
+/* Adds the work's forces up at the vertices of its span; gradient: [n_vertices, dim] */
+void fricp_scatter_span(const struct fric_contacts *contacts, struct span span, const struct workspace *work,
                    double *gradient);
 
 /* The same at vertices [first, last) only; there is at least one. */
-void fricp_scatter_span_part(const struct fric_contacts *contacts, struct span span, const struct kernel_block *block,
+void fricp_scatter_span_part(const struct fric_contacts *contacts, struct span span, const struct workspace *work,
                         int32_t first, int32_t last, double *gradient);
 
 #endif

@@ -28,8 +28,8 @@ static void merge_groups(const struct fric_contacts *c, uint32_t *order)
 {
 	size_t next[FRIC_N_TYPES];
 	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++)
-		next[g] = n_chunks(c->start[g]);
-	for (size_t i = 0; i < n_chunks(c->n); i++)
+		next[g] = n_chunks(c->start[g], FRIC_CHUNK);
+	for (size_t i = 0; i < n_chunks(c->n, FRIC_CHUNK); i++)
 		order[i] = (uint32_t)next[hindmost(c, next)]++;
 }
 
@@ -37,12 +37,12 @@ struct fault fricp_parallel_contacts(const struct fric_context *context, const s
                                void *task)
 {
 	const size_t n = contacts->n, bytes = contacts->n_vertices * (size_t)contacts->dim * sizeof(double);
-	const bool large = bytes > FRIC_CACHED_BYTES && n_chunks(n) > 1;
-	uint32_t *order = large ? malloc(n_chunks(n) * sizeof(*order)) : NULL;
+	const bool large = bytes > FRIC_CACHED_BYTES && n_chunks(n, FRIC_CHUNK) > 1;
+	uint32_t *order = large ? malloc(n_chunks(n, FRIC_CHUNK) * sizeof(*order)) : NULL;
 	const struct phase phase = {work, n, FRIC_CHUNK, true, order};
 	if (order) /* without memory, as they come */
 		merge_groups(contacts, order);
-	const struct fault fault = fricp_parallel_phases(context, n_chunks(n) <= 1 ? 1 : fricp_team_size(context, n), &phase, 1, task);
+	const struct fault fault = fricp_parallel_phases(context, n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n), &phase, 1, task);
 	free(order);
 	return fault;
 }

@@ -26,7 +26,7 @@ static void find_buckets(struct plan *plan)
 {
 	plan->lowest = INT32_MAX;
 	for (size_t i = 0; i < plan->contacts->n_spans; i++) {
-		const struct span_range r = sweep_range(plan->contacts, i);
+		const struct span_extent r = sweep_extent(plan->contacts, i);
 		plan->lowest = r.lowest < plan->lowest ? r.lowest : plan->lowest;
 		plan->highest = r.highest > plan->highest ? r.highest : plan->highest;
 	}
@@ -44,7 +44,7 @@ static void add_up(size_t sums[N_BUCKETS + 1])
 static void count_spans(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->contacts->n_spans; i++) {
-		const struct span_range r = sweep_range(plan->contacts, i);
+		const struct span_extent r = sweep_extent(plan->contacts, i);
 		const size_t first = bucket(plan, r.lowest), last = bucket(plan, r.highest);
 		plan->before[first + 1]++;
 		plan->across[first + 1]++;
@@ -55,7 +55,7 @@ static void count_spans(struct plan *plan)
 }
 
 /* Else one contact of each span stands for all of them. */
-static void count_corners(struct plan *plan)
+static void count_vertices(struct plan *plan)
 {
 	const struct fric_contacts *c = plan->contacts;
 	memset(plan->before, 0, sizeof(plan->before));
@@ -116,7 +116,7 @@ static bool choose_parts(struct plan *plan, size_t n_threads)
 		find_borders(plan, --rounds, n_threads);
 	if (plan->n_cut * 4 < plan->contacts->n_spans && plan->n_parts >= n_threads)
 		return false;
-	count_corners(plan);
+	count_vertices(plan);
 	find_borders(plan, 1, n_threads);
 	return true;
 }
@@ -138,14 +138,14 @@ static void list_vertices(const struct plan *plan, struct schedule *s)
 	s->first_vertex[s->n_parts] = (int32_t)plan->contacts->n_vertices;
 }
 
-static size_t first_part(const struct plan *plan, struct span_range range)
+static size_t first_part(const struct plan *plan, struct span_extent extent)
 {
-	return plan->part_of[bucket(plan, range.lowest)];
+	return plan->part_of[bucket(plan, extent.lowest)];
 }
 
-static size_t last_part(const struct plan *plan, struct span_range range)
+static size_t last_part(const struct plan *plan, struct span_extent extent)
 {
-	return plan->part_of[bucket(plan, range.highest)];
+	return plan->part_of[bucket(plan, extent.highest)];
 }
 
 /* Counting sort. */
@@ -154,12 +154,12 @@ static void list_spans(const struct plan *plan, struct schedule *s)
 	const struct fric_contacts *c = plan->contacts;
 	size_t *next = s->first_span + 1; /* shifted by one: filling turns starts into ends */
 	for (size_t i = 0; i < c->n_spans; i++)
-		for (size_t p = first_part(plan, sweep_range(c, i)); p <= last_part(plan, sweep_range(c, i)); p++)
+		for (size_t p = first_part(plan, sweep_extent(c, i)); p <= last_part(plan, sweep_extent(c, i)); p++)
 			next[p + 1]++;
 	for (size_t p = 1; p <= s->n_parts; p++)
 		next[p] += next[p - 1];
 	for (size_t i = 0; i < c->n_spans; i++)
-		for (size_t p = first_part(plan, sweep_range(c, i)); p <= last_part(plan, sweep_range(c, i)); p++)
+		for (size_t p = first_part(plan, sweep_extent(c, i)); p <= last_part(plan, sweep_extent(c, i)); p++)
 			s->slots[next[p]++] = c->sweep[i];
 }
 

@@ -2,39 +2,39 @@
 
 #include <string.h>
 
-/* A neighbourhood is so large that changing from group to group costs little, and its vertices fit into a core's caches. */
-enum { N_NEIGHBOURHOODS = 1024, SMALLEST_SHIFT = 13 };
+/* A bucket of vertices is so large that changing from group to group costs little, and its vertices fit into a core's caches. */
+enum { MOST_BUCKETS = 1024, SMALLEST_SHIFT = 13 };
 
 /* Counting sort. */
 void fricp_sweep_make(struct fric_contacts *c)
 {
-	size_t next[N_NEIGHBOURHOODS + 1];
+	size_t next[MOST_BUCKETS + 1];
 	int shift = SMALLEST_SHIFT;
-	while (c->n_vertices >> shift >= N_NEIGHBOURHOODS)
+	while (c->n_vertices >> shift >= MOST_BUCKETS)
 		shift++;
-	const size_t n_neighbourhoods = (c->n_vertices >> shift) + 1;
-	memset(next, 0, (n_neighbourhoods + 1) * sizeof(*next));
+	const size_t n_buckets = (c->n_vertices >> shift) + 1;
+	memset(next, 0, (n_buckets + 1) * sizeof(*next));
 	c->n_spans = 0;
 	for (size_t slot = 0; slot < span_slots(c->n); slot++)
-		if (c->ranges[slot].begin >= 0) {
-			next[(c->ranges[slot].lowest >> shift) + 1]++;
+		if (c->extents[slot].begin >= 0) {
+			next[(c->extents[slot].lowest >> shift) + 1]++;
 			c->n_spans++;
 		}
-	for (size_t b = 1; b <= n_neighbourhoods; b++)
+	for (size_t b = 1; b <= n_buckets; b++)
 		next[b] += next[b - 1];
 	for (size_t slot = 0; slot < span_slots(c->n); slot++)
-		if (c->ranges[slot].begin >= 0)
-			c->sweep[next[c->ranges[slot].lowest >> shift]++] = (int32_t)slot;
+		if (c->extents[slot].begin >= 0)
+			c->sweep[next[c->extents[slot].lowest >> shift]++] = (int32_t)slot;
 }
 
 /* The lowest fault of all wins, so that none is missed for another one that comes earlier in the sweep. */
-void fricp_sweep_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+void fricp_sweep_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	const struct walk *walk = data;
-	(void)piece;
+	const struct sweep *sweep = data;
+	(void)chunk;
 	for (size_t i = begin; i < end; i++) {
 		struct fault here = {FRIC_OK, SIZE_MAX};
-		walk->work(walk->task, sweep_span(walk->contacts, i), &here);
+		sweep->work(sweep->task, sweep_span(sweep->contacts, i), &here);
 		if (here.code != FRIC_OK && here.position < fault->position)
 			*fault = here;
 	}
@@ -43,7 +43,7 @@ void fricp_sweep_piece(void *data, size_t piece, size_t begin, size_t end, struc
 struct fault fricp_sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,
                        void *task)
 {
-	struct walk walk = {contacts, work, task};
-	const struct phase phase = {fricp_sweep_piece, contacts->n_spans, SWEEP_PIECE, false, NULL};
-	return fricp_parallel_phases(context, fricp_team_size(context, contacts->n), &phase, 1, &walk);
+	struct sweep sweep = {contacts, work, task};
+	const struct phase phase = {fricp_sweep_chunk, contacts->n_spans, SWEEP_CHUNK, false, NULL};
+	return fricp_parallel_phases(context, fricp_team_size(context, contacts->n), &phase, 1, &sweep);
 }

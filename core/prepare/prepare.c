@@ -30,7 +30,7 @@ struct preparation {
 	struct fric_contacts *contacts;
 	const struct fric_kernels *kernels;
 	atomic_size_t n_skipped;
-	atomic_bool strange; /* not all contacts are ordinary */
+	atomic_bool some_extreme; /* not all contacts are ordinary */
 };
 
 /* One contact on its way: what it is, and where its values go. */
@@ -98,7 +98,7 @@ struct drafts {
 	const struct fric_group *group;
 	struct span span;
 	size_t first;                /* of the span in its group */
-	uint8_t code[FRIC_BLOCK];    /* enum fric_code of each contact */
+	uint8_t code[FRIC_SPAN];    /* enum fric_code of each contact */
 };
 
 static void find_normal_forces(struct drafts *d)
@@ -249,7 +249,7 @@ static void store_stencils(const struct drafts *d)
 	}
 }
 
-static void find_range(const struct drafts *d)
+static void find_extent(const struct drafts *d)
 {
 	const size_t k = (size_t)fric_stencil_size(d->span.type), n = d->span.n * k;
 	const int32_t *v = d->group->vertices + d->first * k;
@@ -259,42 +259,42 @@ static void find_range(const struct drafts *d)
 		lowest = v[j] < lowest ? v[j] : lowest;
 		highest = v[j] > highest ? v[j] : highest;
 	}
-	d->task->contacts->ranges[span_slot(d->span)] = (struct span_range){(int32_t)d->span.begin, lowest, highest};
+	d->task->contacts->extents[span_slot(d->span)] = (struct span_extent){(int32_t)d->span.begin, lowest, highest};
 }
 
 /* Geometry of a whole span by a kernel; good[j] says for which contacts that was enough. */
-static void span_geometry(const struct drafts *d, struct geometry_block *block)
+static void span_geometry(const struct drafts *d, struct geometry_workspace *work)
 {
 	struct fric_contacts *c = d->task->contacts;
 	const size_t begin = d->span.begin;
-	block->n = d->span.n;
+	work->n = d->span.n;
 	for (int v = 0; v < fric_stencil_size(d->span.type); v++)
 		for (size_t j = 0; j < d->span.n; j++) {
 			const double *p = d->task->batch->positions + (size_t)c->vertices[v][begin + j] * 3;
-			block->position[v][0][j] = p[0];
-			block->position[v][1][j] = p[1];
-			block->position[v][2][j] = p[2];
+			work->position[v][0][j] = p[0];
+			work->position[v][1][j] = p[1];
+			work->position[v][2][j] = p[2];
 		}
 	for (int m = 0; m < 2; m++)
-		block->closest_point[m] = c->closest_point[m] + begin;
+		work->closest_point[m] = c->closest_point[m] + begin;
 	for (int e = 0; e < 6; e++)
-		block->tangent_basis[e] = c->tangent_basis[e] + begin;
-	block->distance = c->distance + begin;
-	d->task->kernels->geometry[!d->group->normal_force.data][d->span.type](block);
+		work->tangent_basis[e] = c->tangent_basis[e] + begin;
+	work->distance = c->distance + begin;
+	d->task->kernels->geometry[!d->group->normal_force.data][d->span.type](work);
 }
 
 static void find_geometries(struct drafts *d)
 {
 	const struct preparation *task = d->task;
-	struct geometry_block block;
+	struct geometry_workspace work;
 	const bool by_kernel = task->batch->dim == 3 && d->span.type != FRIC_PLANE_VERTEX && task->kernels->force &&
 	                       !d->group->tangent_basis.data;
 	if (by_kernel)
-		span_geometry(d, &block);
+		span_geometry(d, &work);
 	for (size_t j = 0; j < d->span.n; j++) {
 		const struct draft one = {task->batch, d->group, task->contacts, d->span.type, d->first + j, d->span.begin + j};
 		d->code[j] = FRIC_OK;
-		if (!by_kernel || block.good[j] == 0)
+		if (!by_kernel || work.good[j] == 0)
 			d->code[j] = (uint8_t)find_geometry(&one);
 	}
 }
@@ -305,7 +305,7 @@ static void prepare_span(const struct preparation *task, struct span span, struc
 	struct drafts d = {task, &task->batch->groups[span.type], span, span.begin - c->start[span.type], {0}};
 	memset(c->skipped + span.begin, FRIC_OK, span.n);
 	store_stencils(&d);
-	find_range(&d);
+	find_extent(&d);
 	find_geometries(&d);
 	find_normal_forces(&d);
 	find_all_coefficients(&d);
@@ -323,7 +323,7 @@ static void look_back(struct preparation *task, size_t begin, size_t end)
 	if (n_skipped)
 		atomic_fetch_add_explicit(&task->n_skipped, n_skipped, memory_order_relaxed);
 	if (!fricp_contacts_ordinary(c, begin, end))
-		atomic_store_explicit(&task->strange, true, memory_order_relaxed);
+		atomic_store_explicit(&task->some_extreme, true, memory_order_relaxed);
 }
 
 static void prepare_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -354,7 +354,7 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 		return fault.code;
 	}
 	c->n_skipped = atomic_load(&task.n_skipped);
-	c->ordinary = !atomic_load(&task.strange);
+	c->ordinary = !atomic_load(&task.some_extreme);
 	fricp_sweep_make(c);
 	*contacts = c;
 	return FRIC_OK;

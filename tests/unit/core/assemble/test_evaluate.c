@@ -410,7 +410,7 @@ static struct {
 	atomic_bool stop;
 } stopper;
 
-static void force_then_stop(struct kernel_block *block)
+static void force_then_stop(struct workspace *block)
 {
 	stopper.kernels->force(block);
 	if (atomic_fetch_sub(&stopper.calls_left, 1) == 1)
@@ -437,7 +437,7 @@ static void test_stop_on_the_way(void **state)
 	stopper.kernels = fric_kernels_find("baseline");
 	struct fric_kernels kernels = *stopper.kernels;
 	kernels.force = force_then_stop;
-	for (int calls = 1; calls < N / FRIC_BLOCK + 2; calls += 3) {
+	for (int calls = 1; calls < N / FRIC_SPAN + 2; calls += 3) {
 		const struct fric_context context = {.n_threads = 1 + calls % 3, .parallel_from = 1, .stop = &stopper.stop,
 		                                     .kernels = &kernels};
 		atomic_store(&stopper.calls_left, calls);
@@ -448,7 +448,7 @@ static void test_stop_on_the_way(void **state)
 		if (code == FRIC_OK && (potential != whole || memcmp(gradient, expected, 3 * N * sizeof(*v)) != 0))
 			fail_msg("stopped at call %d: a result that is not whole", calls);
 	}
-	assert_true(stopped > 0 && stopped + finished == (N / FRIC_BLOCK + 3) / 3);
+	assert_true(stopped > 0 && stopped + finished == (N / FRIC_SPAN + 3) / 3);
 	fric_contacts_free(c);
 	free(vertices);
 	free(v);

@@ -7,7 +7,7 @@
 static const int thread_counts[] = {1, 2, 3, 8};
 enum { N_COUNTS = 4 };
 
-static bool meets(struct span_range range, int32_t first, int32_t last)
+static bool meets(struct span_extent range, int32_t first, int32_t last)
 {
 	return range.lowest < last && range.highest >= first;
 }
@@ -26,7 +26,7 @@ static void check_lists(const struct schedule *s, const struct fric_contacts *c)
 		assert_int_equal(part.first, first);
 		assert_int_equal(part.last, last);
 		for (size_t i = 0; i < c->n_spans; i++)
-			if (meets(sweep_range(c, i), first, last))
+			if (meets(sweep_extent(c, i), first, last))
 				assert_int_equal(part.slots[listed++], c->sweep[i]);
 		assert_int_equal(listed, part.n_slots);
 	}
@@ -37,7 +37,7 @@ static void check_ranges(const struct fric_contacts *c)
 	size_t slot = 0, n_spans = 0;
 	for (size_t at = 0, n; at < c->n; at += n, n_spans++) {
 		const struct span span = span_at(c, at);
-		const struct span_range r = c->ranges[span_slot(span)];
+		const struct span_extent r = c->extents[span_slot(span)];
 		int32_t lowest = INT32_MAX, highest = -1;
 		n = span.n;
 		assert_true(at == 0 || span_slot(span) > slot);
@@ -53,7 +53,7 @@ static void check_ranges(const struct fric_contacts *c)
 		assert_int_equal(r.highest, highest);
 	}
 	for (slot = 0; slot < span_slots(c->n); slot++)
-		n_spans -= c->ranges[slot].begin >= 0;
+		n_spans -= c->extents[slot].begin >= 0;
 	assert_int_equal(n_spans, 0);
 }
 

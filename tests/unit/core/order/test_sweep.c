@@ -24,7 +24,7 @@ static void check_permutation(const struct fric_contacts *c)
 		size_t found = 0;
 		for (size_t i = 0; i < c->n_spans; i++)
 			found += c->sweep[i] == (int32_t)slot;
-		assert_int_equal(found, c->ranges[slot].begin >= 0);
+		assert_int_equal(found, c->extents[slot].begin >= 0);
 		n += found;
 	}
 	assert_int_equal(n, c->n_spans);
@@ -38,7 +38,7 @@ static int32_t setback(const struct fric_contacts *c)
 {
 	int32_t reached = 0, most = 0;
 	for (size_t i = 0; i < c->n_spans; i++) {
-		const int32_t lowest = sweep_range(c, i).lowest;
+		const int32_t lowest = sweep_extent(c, i).lowest;
 		most = reached - lowest > most ? reached - lowest : most;
 		reached = lowest > reached ? lowest : reached;
 	}
