@@ -20,8 +20,9 @@ import pytest
 
 import test_cases
 from conftest import ROOT, eventually, metric
-from test_errors import GOOD, MUTATED, served, text_of  # noqa: F401
+from mutations import GOOD, MUTATED, text_of
 from test_frame_format import FRAME, to_frame
+from watched import served  # noqa: F401
 
 sys.path.insert(0, str(ROOT / 'tests' / 'oracle'))
 import generate  # noqa: E402
