@@ -1,0 +1,92 @@
+"""tests/run itself, in a folder of its own with suites that hang: each ends as a failure with all that it started, and
+the others run."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from conftest import ROOT, eventually
+
+GOOD = "echo ok 1 - it is well\necho 1..1\n"
+# All of them say which processes they are.
+HANGING = {
+    "sleeps": "echo $$ >>pids; sleep 1000",
+    "has printed before": "echo $$ >>pids; echo ok 1 - good; sleep 1000",
+    "has closed its output": "echo $$ >>pids; exec >/dev/null 2>&1; sleep 1000",
+    "child": "sleep 1000 & echo $$ $! >>pids; wait",
+    "child in a session of its own": "setsid sleep 1000 & echo $$ $! >>pids; wait",
+    "left a process behind": "sleep 1000 & echo $! >>pids\n" + GOOD,
+    "ignores signals": "trap '' INT TERM HUP; echo $$ >>pids; while :; do sleep 1000; done",
+    "computes for ever": "echo $$ >>pids; while :; do :; done",
+}
+PROGRESS = {
+    "prints now and then": "for i in 1 2 3 4 5 6 7 8 9; do sleep 0.5; echo \"# $i\"; done\n" + GOOD,
+    "computes": "while [ $SECONDS -lt 5 ]; do :; done\n" + GOOD,
+    "its child computes": "/usr/bin/python3 -c 'import time\nwhile time.process_time() < 3: pass'\n" + GOOD,
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A function that makes suites of shell scripts: {name: text}; they run in tmp_path."""
+    def make(**suites):
+        (tmp_path / "tests/integration").mkdir(parents=True)
+        shutil.copy(ROOT / "tests/run", tmp_path / "tests/run")
+        for name, text in suites.items():
+            path = tmp_path / f"tests/integration/test_{name}.sh"
+            path.write_text("#!/bin/bash\n" + text)
+            path.chmod(0o755)
+        return tmp_path
+    return make
+
+
+def begin(root, patience):
+    return subprocess.Popen([root / "tests/run"], cwd=root, env={**os.environ, "PATIENCE": str(patience)}, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def pids(root):
+    path = root / "pids"
+    return [int(pid) for pid in path.read_text().split()] if path.exists() else []
+
+
+def is_alive(pid):
+    path = pathlib.Path(f"/proc/{pid}/stat")
+    try:
+        return path.read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("name", HANGING)
+def test_a_suite_that_hangs_is_a_failure(folder, name):
+    root = folder(a_hangs=HANGING[name], b_good=GOOD)
+    # What computes is ended after fifteen times as long.
+    process = begin(root, 0.2 if name == "computes for ever" else 1)
+    output = process.communicate()[0]
+    assert process.returncode == 1
+    assert "FAIL  tests/integration/test_a_hangs.sh:" in output and "ok    tests/integration/test_b_good.sh:" in output
+    assert "no progress for" in output or "nothing printed for" in output
+    assert output.splitlines()[-1].endswith(" 1 failed")
+    assert pids(root) and not any(map(is_alive, pids(root)))
+
+
+@pytest.mark.parametrize("name", PROGRESS)
+def test_progress_is_what_is_printed_or_computed(folder, name):
+    process = begin(folder(a=PROGRESS[name]), 2)
+    output = process.communicate()[0]
+    assert (process.returncode, output.splitlines()[-1]) == (0, "1 passed, 0 failed"), output
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_what_runs(folder, number):
+    root = folder(a="sleep 1000 & echo $$ $! >>pids; wait", b="echo $$ >>pids; sleep 1000", c="echo $$ >>pids\n" + GOOD)
+    process = begin(root, 600)
+    eventually(lambda: len(pids(root)) >= 3)
+    process.send_signal(number)
+    process.communicate()
+    assert process.returncode != 0
+    assert len(pids(root)) == 3 and not any(map(is_alive, pids(root)))
