@@ -189,6 +189,9 @@ deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, 
 	+@$(COMPILE) all
 	@tests/deploy/run
 
+dist: ## pack the commit: a reproducible tarball and its checksum, in build/dist; for a release, how to tag it
+	@scripts/dist
+
 docs: ## the documentation as a static site, in build/site
 	@scripts/packages docs
 	@scripts/site
@@ -216,7 +219,7 @@ install: install-program build/frictiond.1 ## install program, library, header, 
 	install -m 644 core/fric.h $(DESTDIR)$(PREFIX)/include/fric.h
 	install -m 644 core/fric_mollifier.h $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
 	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/lib/libfric.a
-	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(sed -n 's/.*FRIC_VERSION "\(.*\)"/\1/p' core/fric.h)|" \
+	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(scripts/version)|" \
 	    core/fric.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/fric.pc
 	install -m 644 build/frictiond.1 $(DESTDIR)$(PREFIX)/share/man/man1/frictiond.1
 	sed 's|/usr/local/bin|$(abspath $(PREFIX))/bin|' deploy/systemd/frictiond.service \
@@ -234,8 +237,8 @@ help: ## this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run docs image image-test deploy-test fire-test examples-test \
-	explorer-test lint install install-program clean help
+.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run dist docs image image-test deploy-test fire-test \
+	examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 n=0 failed=0
 digest=sha256:$(printf '%064d' 7)
-version=$(sed -n 's/.*FRIC_VERSION "\(.*\)"/\1/p' core/fric.h)
+version=$(scripts/version)
 
 check() { # NAME COMMAND...
 	n=$((n + 1))

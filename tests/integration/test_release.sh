@@ -1,0 +1,153 @@
+#!/bin/bash
+# One version, and make dist: in checkouts of their own, made from the files of this one as they are, two of them at
+# different times and places. What is packed builds.
+# shellcheck disable=SC2317,SC2016  # functions are called by check; single quotes are meant
+cd "$(dirname "$0")/../.." || exit 1
+if ! git rev-parse --verify --quiet HEAD >/dev/null 2>&1; then
+	echo "ok 1 - make dist # SKIP this is no checkout of git"
+	echo 1..1
+	exit
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0 failed=0
+version=$(scripts/version)
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_AUTHOR_DATE="1767225600 +0000"
+export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org GIT_COMMITTER_DATE="1767225600 +0000"
+
+check() { # NAME COMMAND...
+	n=$((n + 1))
+	if "${@:2}" >"$work/output" 2>&1; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		sed 's/^/# /' "$work/output"
+		failed=1
+	fi
+}
+
+checkout() { # FOLDER
+	mkdir -p "$1"
+	git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+		[ ! -e "$file" ] || printf '%s\0' "$file"
+	done | tar -c --null -T - | tar -x -C "$1"
+	git -C "$1" init -q -b main
+	commit "$1"
+}
+
+commit() { # FOLDER
+	git -C "$1" add -A
+	git -C "$1" commit -q --allow-empty -m "a commit"
+}
+
+dist() { # FOLDER; in the environment of somebody at a shell
+	(cd "$1" && env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory dist) >"$work/said" 2>&1
+	local status=$?
+	cat "$work/said"
+	return $status
+}
+
+refuses() { # TEXT FOLDER
+	! dist "$2" && grep -qF -- "$1" "$work/said"
+}
+
+tarball() { # FOLDER
+	echo "$1"/build/dist/*.tar.gz
+}
+
+# ---- one version ----
+
+everywhere() { # no file but those that scripts/version knows states it
+	local known found
+	known=$(sed -nE 's/^\t"([^|"$]+)\|.*/\1/p' scripts/version)
+	[ "$(wc -l <<<"$known")" -gt 5 ] || return 1
+	# Left out: what happened to old versions, and examples of any.
+	found=$(git grep -lIF "$version" -- ':!*package*.json' ':!*.svg' ':!CHANGELOG.md' ':!docs/troubleshooting.md' ':!core/fric.h' \
+		':!tests/deploy/alerts.test.yml' ':!tests/examples/test_docs_languages.py' ':!tests/reference' ':!tests/cases' |
+		grep -vxF "$known" | xargs -r grep -nHE "(^|[^0-9.])${version//./\\.}([^0-9.]|\$)")
+	echo "$found"
+	[ -z "$found" ]
+}
+
+elsewhere() { # FILE: a file that says something else is named
+	sed -i "s/$version/99.0.0/" "$work/a/$1"
+	! "$work/a/scripts/version" --check 2>"$work/said" || return 1
+	git -C "$work/a" checkout -q "$1"
+	grep -F "$1" "$work/said"
+}
+
+rewrites() {
+	"$work/a/scripts/version" 7.8.90 && "$work/a/scripts/version" --check && [ "$("$work/a/scripts/version")" = 7.8.90 ] &&
+		[ "$(git -C "$work/a" diff --numstat | awk '$1 != $2 || $1 > 2' | wc -l)" = 0 ]
+	local status=$?
+	git -C "$work/a" checkout -q .
+	return $status
+}
+
+program() {
+	[ "$("${FRICTIOND:-build/frictiond}" --version)" = "frictiond $version" ]
+}
+
+checkout "$work/a"
+check "all places say what fric.h says" scripts/version --check
+check "no other place states the version" everywhere
+check "the program says it" program
+for file in Dockerfile docs/api.md examples/rust/Cargo.toml deploy/kubernetes/base/deployment.yaml; do
+	check "$file: another version is noticed" elsewhere "$file"
+done
+check "a new version is written everywhere" rewrites
+
+# ---- make dist ----
+
+# A CHANGELOG.md between releases, and one of a release.
+changelog() { # FOLDER LINE OF UNRELEASED
+	printf '# Changelog\n\n## [Unreleased]\n%s\n## [%s] - 2026-01-01\n\n- something\n' "$2" "$version" >"$1/CHANGELOG.md"
+	commit "$1"
+}
+
+same() {
+	git clone -q "$work/a" "$work/elsewhere/b"
+	find "$work/elsewhere/b" -not -path '*/.git/*' -exec touch -d '2001-01-01' {} +
+	(umask 077 && dist "$work/elsewhere/b") && cmp "$(tarball "$work/a")" "$(tarball "$work/elsewhere/b")"
+}
+
+names_commit() {
+	[ "$(basename "$(tarball "$work/a")")" = "frictiond-$version+$(git -C "$work/a" rev-parse --short=12 HEAD).tar.gz" ]
+}
+
+tags() {
+	grep -qxF "  git tag -s v$version -m 'frictiond $version' $(git -C "$work/a" rev-parse HEAD)" "$work/said"
+}
+
+builds() { # without optimisation, which changes nothing of whether it does
+	mkdir "$work/unpacked"
+	tar -x -f "$(tarball "$work/a")" -C "$work/unpacked"
+	cd "$work/unpacked/frictiond-$version" || return 1
+	env -u MAKEFLAGS -u MAKELEVEL -u MODE make -j2 CFLAGS_release=-O0 KERNEL_FLAGS= &&
+		[ "$(build/frictiond --version)" = "frictiond $version" ]
+}
+
+changelog "$work/a" "- something new"
+check "between releases it packs a snapshot" dist "$work/a"
+check "named after its commit" names_commit
+check "which nobody is told to tag" sh -c "! grep 'git tag' '$work/said'"
+changelog "$work/a" ""
+check "a release is packed" dist "$work/a"
+check "it prints how to tag it" tags
+check "under the name of the version" [ "$(tarball "$work/a")" = "$work/a/build/dist/frictiond-$version.tar.gz" ]
+check "with its checksum" sh -c "cd '$work/a/build/dist' && sha256sum --strict -c SHA256SUMS"
+check "elsewhere and at another time it has the same bytes" same
+check "make builds what is unpacked" builds
+echo >>"$work/a/README.md"
+check "uncommitted changes are refused" refuses "uncommitted changes" "$work/a"
+git -C "$work/a" checkout -q .
+git -C "$work/a" tag "v$version"
+commit "$work/a"
+check "a version that is tagged elsewhere is refused" refuses "the tag v$version is another commit" "$work/a"
+git -C "$work/a" tag -d "v$version" >/dev/null
+printf '# Changelog\n\n## [Unreleased]\n' >"$work/a/CHANGELOG.md"
+commit "$work/a"
+check "a version that the changelog does not know is refused" refuses "has no section [$version]" "$work/a"
+echo "1..$n"
+exit $failed
