@@ -1,0 +1,104 @@
+#!/bin/bash
+# .ci/run in a folder of its own, with a make and a scripts/packages that are played: what it counts and prints, and
+# that it has an end.
+# shellcheck disable=SC2317  # functions are called by check
+cd "$(dirname "$0")/../.." || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PLAYED=$work
+mkdir -p "$work/.ci" "$work/scripts" "$work/bin"
+cp .ci/run "$work/.ci/run"
+n=0 failed=0
+
+check() { # NAME COMMAND...
+	n=$((n + 1))
+	if "${@:2}" >"$work/output" 2>&1; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		sed 's/^/# /' "$work/output" "$work/said"
+		failed=1
+	fi
+}
+
+cat >"$work/scripts/packages" <<'END'
+#!/bin/bash
+echo "$*" >>"$PLAYED/asked"
+[ ! -e "$PLAYED/no-packages" ]
+END
+# Each target has one good test, but for what $PLAYED/TARGET does instead.
+cat >"$work/bin/make" <<'END'
+#!/bin/bash
+target=$2
+echo "$target" >>"$PLAYED/made"
+if [ -e "$PLAYED/$target" ]; then . "$PLAYED/$target"; exit; fi
+printf 'ok 1 - it\n1..1\n1 passed, 0 failed, 2 skipped\n'
+END
+chmod +x "$work/scripts/packages" "$work/bin/make"
+
+gate() { # EXPECTED STATUS, VARIABLE=VALUE...
+	rm -rf "$work/build" "$work/asked" "$work/made"
+	env PATH="$work/bin:$PATH" "${@:2}" "$work/.ci/run" >"$work/said" 2>&1
+	local status=$?
+	[ "$status" = "$1" ] || { echo "status $status"; false; }
+}
+
+last() { # LINE
+	[ "$(tail -n 1 "$work/said")" = "$1" ]
+}
+
+row() { # TARGET PASSED FAILED SKIPPED
+	grep -qE "^$1 +[0-9]+ +$2 +$3 +$4\$" "$work/said"
+}
+
+has() { # TEXT
+	grep -qF -- "$1" "$work/said"
+}
+
+targets=$(sed -nE 's/^(suite|tap|command_alone) ([a-z-]+).*/\2/p' .ci/run)
+
+all_rows() {
+	local target
+	[ "$(wc -w <<<"$targets")" -gt 9 ] || return 1
+	for target in $targets; do
+		grep -qE "^$target +[0-9]+ +1 +0 +[02]\$" "$work/said" || { echo "$target"; return 1; }
+	done
+}
+
+# What the targets of the Makefile ask scripts/packages for is what was asked for first.
+all_packages() {
+	local target purpose
+	[ "$(wc -l <"$work/asked")" = 1 ] || return 1
+	for target in $targets test-packages packages; do
+		for purpose in $(sed -n "/^$target:/,/^\$/s/^\t@scripts\/packages //p" Makefile); do
+			grep -qwF -- "$purpose" "$work/asked" || { echo "$target: $purpose"; return 1; }
+		done
+	done
+}
+
+gone() {
+	! kill -0 "$(cat "$work/pid")" 2>/dev/null
+}
+
+check "all is well" gate 0
+check "packages for all targets are installed at one time" all_packages
+check "each target has a row with its seconds and counts" all_rows
+check "the last line is the sum" last "12 passed, 0 failed, $((2 * $(grep -c '^suite ' .ci/run))) skipped"
+echo 'echo "FAIL  a suite: 0 passed, 1 failed"; echo "3 passed, 1 failed"; exit 1' >"$work/asan"
+check "a failure fails it" gate 1
+check "and is in its row" row asan 3 1 0
+check "and is shown again" has "What failed, once more"
+rm "$work/asan"
+touch "$work/no-packages"
+check "packages that cannot be installed are a failure" gate 1
+check "and the targets run" all_rows
+rm "$work/no-packages"
+echo 'echo $$ >"$PLAYED/pid"; trap "" INT; while :; do sleep 1; done' >"$work/asan"
+check "it has an end" gate 1 GATE_SECONDS=3
+check "what was under way is ended" gone
+check "and named" grep -qE '^FAIL  ended: the gate has taken [0-9]+ of 3 s' "$work/said"
+check "and counts as failed" row asan 0 1 0
+check "as does what has not begun" row demo 0 1 0
+check "which is not begun" [ "$(cat "$work/made")" = $'test\nasan' ]
+echo "1..$n"
+exit $failed
