@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "api/account.h"
+
 static struct api_document read_text(const char *text)
 {
 	struct api_document document;
@@ -459,6 +461,21 @@ static void takes_large_blocks_from_the_pool(void **unused)
 	api_pool_free(pool);
 }
 
+/* A request that nobody wants any more is not begun. */
+static void reads_nothing_once_the_flag_is_raised(void **unused)
+{
+	(void)unused;
+	const atomic_bool stop = true;
+	struct api_account account;
+	struct api_document document;
+	struct api_text_fault fault;
+	api_account_open(&account, NULL, &stop, 0);
+	assert_false(api_document_read_json("[1]", 3, &document, &fault));
+	api_account_close(&account);
+	assert_int_equal(fault.status, 503);
+	assert_string_equal(fault.detail, "stopped");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -475,6 +492,7 @@ int main(void)
 		cmocka_unit_test(limits_strings),
 		cmocka_unit_test(limits_numbers),
 		cmocka_unit_test(takes_large_blocks_from_the_pool),
+		cmocka_unit_test(reads_nothing_once_the_flag_is_raised),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,6 +116,47 @@ static void survives_failed_places(void **unused)
 #endif
 }
 
+#ifndef SANITIZED
+/* @return how many growths it takes */
+static size_t fail_growth(const char *text)
+{
+	size_t n = 0;
+	for (bool done = false; !done; n++) {
+		struct api_document d;
+		struct api_text_fault fault;
+		growths_left = n;
+		done = api_document_read_json(text, strlen(text), &d, &fault);
+		growths_left = SIZE_MAX;
+		if (done)
+			api_document_free(&d);
+		else
+			assert_int_equal(fault.status, 503);
+	}
+	return n - 1;
+}
+#endif
+
+/* The skeleton grows in the middle of a long stretch that is copied, or for what follows the last number. */
+static void survives_failed_copies(void **unused)
+{
+	(void)unused;
+#ifdef SANITIZED
+	skip();
+#else
+	enum { BYTES = 1 << 19, UNIT = 1 << 12 };
+	char *text = malloc(BYTES + 1);
+	memset(text, 'a', BYTES);
+	for (size_t i = 0; i < BYTES; i += UNIT)
+		memcpy(text + i, i ? "\",\"" : "[\"", i ? 3 : 2);
+	memcpy(text + BYTES - 2, "\"]", 3);
+	assert_true(fail_growth(text) > 2);
+	memcpy(text, "[1,\"", 4);
+	memcpy(text + UNIT - 2, "\"]", 3);
+	assert_true(fail_growth(text) > 2);
+	free(text);
+#endif
+}
+
 /* Every allocation of jansson fails in turn. */
 static void tells_lack_of_memory(void **unused)
 {
@@ -151,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_lack_of_memory),
 		cmocka_unit_test(survives_failed_growth),
+		cmocka_unit_test(survives_failed_copies),
 		cmocka_unit_test(survives_failed_places),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,26 @@ static double random_finite(size_t i)
 	return isfinite(value) ? value : 0.5;
 }
 
+/* What only looks like text: a bare delete is printed, what has escapes of its own gets them. */
+static void writes_odd_characters(void **unused)
+{
+	(void)unused;
+	struct api_document d = {.root = json_pack("[s,s]", "a\x7f~", "\x1f\xc3\xa9")};
+	char *text = write_document(&d, 100);
+	assert_string_equal(text, "[\"a\x7f~\",\"\\u001F\xc3\xa9\"]");
+	free(text);
+	json_decref(d.root);
+}
+
+static void a_document_that_memory_did_not_suffice_for(void **unused)
+{
+	(void)unused;
+	const struct api_document d = {0};
+	struct api_buffer text = {0};
+	assert_int_equal(api_document_write_json(&d, 100, &text), API_WRITE_NO_MEMORY);
+	assert_null(text.data);
+}
+
 static void written_arrays_read_back(void **unused)
 {
 	(void)unused;
@@ -160,6 +180,8 @@ int main(void)
 		cmocka_unit_test(writes_arrays_in_their_shapes),
 		cmocka_unit_test(writes_a_bare_mark),
 		cmocka_unit_test(refuses_numbers_that_are_no_marks),
+		cmocka_unit_test(writes_odd_characters),
+		cmocka_unit_test(a_document_that_memory_did_not_suffice_for),
 		cmocka_unit_test(written_arrays_read_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -535,6 +535,31 @@ static void answers_what_needs_no_computing(void **unused)
 	get("/v1/evaluate", 405);
 }
 
+/* Indices of a frame, of which the last is none: the culprit is looked for in a copy, for which the arena needs a block. */
+static void post_bad_indices(void)
+{
+	enum { N = 4096 };
+	struct fuzz_dressed d;
+	size_t bytes;
+	n_contacts = N;
+	fuzz_dressed_start(&d);
+	fuzz_put(&d, "dim", "2");
+	fuzz_put(&d, "velocities", "[[0,0]]");
+	fuzz_put(&d, "friction", "{\"mu\":1,\"eps_v\":1}");
+	fuzz_open(&d, "collisions");
+	fuzz_open(&d, "plane_vertex");
+	put_rows(&d, "vertices", API_I32, N, NONE, NONE, ROW(7));
+	fuzz_put(&d, "normal_force", "1");
+	fuzz_put(&d, "plane_normal", "[0,1]");
+	fuzz_close(&d);
+	fuzz_close(&d);
+	fuzz_close(&d);
+	char *frame = fuzz_frame(&d, &bytes);
+	post("/v1/evaluate", api_media_frame, NULL, frame, bytes, 422, "indices");
+	free(frame);
+	fuzz_dressed_free(&d);
+}
+
 static void reports_faults(void **unused)
 {
 	(void)unused;
@@ -548,6 +573,7 @@ static void reports_faults(void **unused)
 	for (size_t i = 0; i < sizeof(malformed) / sizeof(*malformed); i++)
 		post("/v1/evaluate", NULL, NULL, malformed[i], strlen(malformed[i]), 400, malformed[i]);
 	post("/v1/evaluate", api_media_frame, NULL, "no frame", 8, 400, "no frame");
+	post_bad_indices();
 }
 
 /* The first look, before there is a body: accepted, or the right problem, or a 503. */

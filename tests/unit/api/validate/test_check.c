@@ -5,9 +5,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "api/account.h"
 
 /* A document {"f": ...} under check. */
 struct subject {
@@ -389,6 +392,105 @@ static void arrays_of_indices(void **unused)
 	}
 }
 
+/* The culprit is looked for in spans; it is behind the first one. */
+static void an_index_far_behind(void **unused)
+{
+	(void)unused;
+	enum { N = API_SPAN + 3 };
+	char *text = malloc(2 * N + 16), pointer[32];
+	char *at = text + sprintf(text, "{\"f\":[");
+	for (size_t i = 0; i < N; i++)
+		at += sprintf(at, "%c%s", i + 1 < N ? '1' : '4', i + 1 < N ? "," : "]}");
+	struct subject s;
+	const int32_t *indices;
+	begin(&s, text);
+	snprintf(pointer, sizeof pointer, "/f/%d", N - 1);
+	judge(&s, "many", api_check_indices(&s.check, &s.field, N, 0, 4, "vertex", &indices), pointer);
+	end(&s);
+	free(text);
+}
+
+/* An array of a frame: shapes that no text has room for. */
+static void begin_with_shape(struct subject *s, struct api_array array)
+{
+	begin(s, "{\"f\":[0]}");
+	array.binary = true;
+	((struct api_array *)(uintptr_t)s->document.arrays)[0] = array;
+}
+
+static void more_rows_than_there_can_be(void **unused)
+{
+	(void)unused;
+	struct subject s;
+	size_t n;
+	const size_t most = INT32_MAX / 4;
+	begin_with_shape(&s, (struct api_array){.rank = 1, .shape = {most}, .n = most});
+	assert_true(api_check_rows(&s.check, &s.field, 0, &n));
+	end(&s);
+	begin_with_shape(&s, (struct api_array){.rank = 1, .shape = {most + 1}, .n = most + 1});
+	assert_false(api_check_rows(&s.check, &s.field, 0, &n));
+	assert_int_equal(s.fault.status, 413);
+	assert_string_equal(s.fault.errors[0].pointer, "/f");
+	end(&s);
+}
+
+static void no_rows_of_any_length(void **unused)
+{
+	(void)unused;
+	struct subject s;
+	size_t n = 99;
+	begin_with_shape(&s, (struct api_array){.rank = 2, .shape = {0, 7}});
+	assert_true(api_check_rows(&s.check, &s.field, 3, &n));
+	assert_int_equal(n, 0);
+	end(&s);
+}
+
+/* Shapes whose text has no end in its buffer, at every length that may be cut. */
+static void shapes_that_are_long_to_print(void **unused)
+{
+	(void)unused;
+	for (size_t first = 1; first < SIZE_MAX / 10; first *= 10)
+		for (int rank = 2; rank <= API_MAX_RANK + 1; rank++) {
+			struct subject s;
+			size_t n;
+			begin_with_shape(&s, (struct api_array){.rank = rank, .shape = {first, SIZE_MAX, SIZE_MAX, SIZE_MAX}, .n = 1});
+			assert_false(api_check_rows(&s.check, &s.field, 2, &n));
+			assert_non_null(strstr(s.fault.errors[0].detail, "expected shape [n, 2] (nested or flat), got [1"));
+			assert_true(strlen(s.fault.errors[0].detail) < 120);
+			end(&s);
+		}
+}
+
+/* Each loop over input looks at the flag: the request was stopped, whatever is wrong with it. */
+static void a_raised_flag_ends_loops(void **unused)
+{
+	(void)unused;
+	static const char *const words[] = {"a", "b", NULL};
+	static const double one[] = {1};
+	static const int64_t seven[] = {7};
+	const struct api_shape shape = {.n = 1};
+	const atomic_bool stop = true;
+	struct api_account account;
+	struct subject s;
+	bool flags[2];
+	struct fric_values values;
+	const int32_t *indices;
+	for (int i = 0; i < 4; i++) {
+		begin(&s, i == 0 ? "{\"f\":[\"c\"]}" : "{\"f\":[0]}");
+		if (i > 0)
+			((struct api_array *)(uintptr_t)s.document.arrays)[0] =
+				(struct api_array){.dtype = i == 1 ? API_F64 : API_I64, .binary = true, .rank = 1, .shape = {1}, .n = 1,
+			                       .first_non_integer = 1, .data = i == 1 ? (const void *)one : seven};
+		api_account_open(&account, NULL, &stop, 0);
+		assert_false(i == 0   ? api_check_choices(&s.check, &s.field, words, flags)
+		             : i == 3 ? api_check_indices(&s.check, &s.field, 1, 0, 4, "vertex", &indices)
+		                      : api_check_values(&s.check, &s.field, &shape, &values));
+		assert_int_equal(s.fault.status, 503);
+		api_account_close(&account);
+		end(&s);
+	}
+}
+
 /* A whole request; the batch that comes out of it. */
 static void a_request_becomes_a_batch(void **unused)
 {
@@ -470,6 +572,11 @@ int main(void)
 		cmocka_unit_test(forms_of_values),
 		cmocka_unit_test(values_out_of_range),
 		cmocka_unit_test(arrays_of_indices),
+		cmocka_unit_test(an_index_far_behind),
+		cmocka_unit_test(more_rows_than_there_can_be),
+		cmocka_unit_test(no_rows_of_any_length),
+		cmocka_unit_test(shapes_that_are_long_to_print),
+		cmocka_unit_test(a_raised_flag_ends_loops),
 		cmocka_unit_test(a_request_becomes_a_batch),
 		cmocka_unit_test(a_small_request_has_the_defaults),
 		cmocka_unit_test(materials_become_a_table),

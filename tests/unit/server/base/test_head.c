@@ -34,6 +34,7 @@ static void test_types(void **state)
 	fault_is(415, head_of("Content-Encoding", "gzip", NULL));
 	fault_is(415, head_of("Content-Encoding", "identity, gzip", NULL));
 	fault_is(0, head_of("Content-Encoding", "Identity", NULL));
+	fault_is(415, head_of("Content-Encoding", "identity", "Content-Encoding", "gzip", NULL));
 	fault_is(400, head_of("Content-Type", "a/b", "Content-Type", "a/b", NULL));
 }
 
@@ -85,10 +86,32 @@ static void test_values(void **state)
 	assert_false(srv_head_chunked(&head));
 	head = head_of("Content-Length", "99999999999999999999", NULL);
 	assert_true(srv_head_announced(&head) == LLONG_MAX);
+	head = head_of("Content-Length", "-5", "Expect", "200-ok", NULL);
+	assert_true(srv_head_announced(&head) == LLONG_MAX);
+	assert_false(srv_head_expects_continue(&head));
 	head = head_of("Transfer-Encoding", "chunked", NULL);
 	assert_int_equal(srv_head_announced(&head), -1);
 	assert_true(srv_head_chunked(&head));
 	assert_false(srv_head_expects_continue(&head));
+}
+
+/* As many lines as have room: what is too long for any real client is left out, wherever it stands. */
+static void test_lists(void **state)
+{
+	(void)state;
+	struct srv_head head = {.method = "GET", .target = "/"};
+	char most[sizeof head.accepts - sizeof "a/b, c/d, " + 1], longer[sizeof most + 1];
+	memset(most, 'x', sizeof most - 1);
+	memset(longer, 'x', sizeof longer - 1);
+	most[sizeof most - 1] = longer[sizeof longer - 1] = '\0';
+	srv_head_add(&head, "Accept", "a/b");
+	srv_head_add(&head, "Accept", "c/d");
+	assert_string_equal(head.accept, "a/b, c/d");
+	srv_head_add(&head, "Accept", longer);
+	assert_string_equal(head.accept, "a/b, c/d");
+	srv_head_add(&head, "Accept", most);
+	assert_int_equal(strlen(head.accept), sizeof head.accepts - 1);
+	assert_memory_equal(head.accept, "a/b, c/d, x", 11);
 }
 
 static void test_targets(void **state)
@@ -106,7 +129,7 @@ static void test_targets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_types),   cmocka_unit_test(test_values), cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_lists), cmocka_unit_test(test_types),   cmocka_unit_test(test_values), cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_twice),   cmocka_unit_test(test_authorities),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,7 @@ static void test_passes(void **state)
 	PASSES("GET /a?b=%20 HTTP/1.1\r\nHost:\r\n\r\n", 1);
 	PASSES("OPTIONS * HTTP/1.1\r\n" HOST "\r\n", 1);
 	PASSES("GET http://a:80/x HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", 1);
+	PASSES("GET HTTPS://a/x HTTP/1.1\r\n" HOST "\r\n", 1);
 	PASSES(POST "Content-Length: 3\r\n\r\nabc", 1);
 	PASSES(POST "Content-Length: 0\r\n\r\n", 1);
 	PASSES(POST "X-A: caf\xc3\xa9 \"x\"\tb\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n\r\n", 1);
@@ -134,6 +135,15 @@ static void test_request_line(void **state)
 	REFUSED("GET / HTTP/1.10\r\n", 400);
 	REFUSED("GET healthz HTTP/1.1\r\n", 400);
 	REFUSED("GET * HTTP/1.1\r\n", 400);
+	REFUSED("GET  HTTP/1.1\r\n", 400);
+	REFUSED("GET ftp://a/b HTTP/1.1\r\n", 400);
+	REFUSED("GET https:/a/b HTTP/1.1\r\n", 400);
+	REFUSED("GET http:// HTTP/1.1\r\n", 400);
+	REFUSED("GET https:// HTTP/1.1\r\n", 400);
+	REFUSED("GET / HTTP/x.1\r\n", 400);
+	REFUSED("GET / HTTP/1x1\r\n", 400);
+	REFUSED("GET / HTTP/1.x\r\n", 400);
+	REFUSED("GET / HTTQ/1.1\r\n", 400);
 	REFUSED("GET\t", 400);
 	REFUSED("GET /a\0", 400);
 	REFUSED("GET /\x80", 400);
@@ -150,6 +160,7 @@ static void test_lines(void **state)
 	REFUSED("GET / HTTP/1.1\rH", 400);
 	REFUSED("GET / HTTP/1.1\r\nHost: a\n", 400);
 	REFUSED("GET / HTTP/1.1\r\n" HOST "X: a\rb", 400);
+	REFUSED("GET / HTTP/1.1\r\n" HOST "X: a\x7f", 400);
 	REFUSED("GET / HTTP/1.1\r\n" HOST "X: a\r\r", 400);
 	REFUSED("GET / HTTP/1.1\r\n" HOST "\n", 400);
 	REFUSED("GET / HTTP/1.1\r\n" HOST "X: a\0", 400);
