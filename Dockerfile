@@ -32,10 +32,10 @@ LABEL org.opencontainers.image.title="frictiond" \
       org.opencontainers.image.base.name="${BASE}" \
       org.opencontainers.image.licenses="MIT"
 
-# A number, so that an orchestrator can see that it is not root.
+# A number, so that an orchestrator can tell that the user is not root.
 USER 65532:65532
-# Inside the container all addresses; which of them the world sees is decided by what is published. ANONYMOUS does nothing
-# where there is FRICTIOND_TOKENS.
+# The server listens on all addresses of the container; the ports that are published decide who can reach it. ANONYMOUS has
+# no effect if FRICTIOND_TOKENS is set.
 ENV FRICTIOND_HOST=0.0.0.0 FRICTIOND_PORT=8080 FRICTIOND_ANONYMOUS=yes
 EXPOSE 8080
 STOPSIGNAL SIGTERM

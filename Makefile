@@ -8,20 +8,20 @@ MODE ?= release
 B := build/$(MODE)
 PROGRAM := $(if $(filter release,$(MODE)),build/frictiond,$(B)/frictiond)
 
-# No FMA contraction and no fast-math: the same bits on every machine of an instruction set, NaNs stay visible.
+# No FMA contraction and no fast-math: all machines with the same instruction set compute the same bits, and NaNs survive.
 CPPFLAGS += -D_GNU_SOURCE -I.
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 COMMON := -g -fopenmp -ffp-contract=off -fno-math-errno -fPIC $(WARNINGS)
-# What a release makes of memory errors that are left: an end instead of a way in. The sanitizers' builds look for them
-# themselves.
+# In a release, a memory error that was overlooked ends the program instead of opening it to attacks. The sanitizer builds
+# find such errors without these flags.
 CFLAGS_release := -O3 -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 LDFLAGS_release := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 CFLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 LDFLAGS_asan := -fsanitize=address,undefined
-# For clang, whose OpenMP library tells where threads wait for each other: libgomp's barriers look like races.
+# Needs clang: its OpenMP library tells ThreadSanitizer where threads wait for each other; libgomp's barriers look like races.
 CFLAGS_tsan := -O1 -fno-omit-frame-pointer -fsanitize=thread -Wno-pass-failed
 LDFLAGS_tsan := -fsanitize=thread
-# Both for clang and libFuzzer: with sanitizers, and for speed.
+# Both need clang with libFuzzer: one has the sanitizers, the other is fast.
 CFLAGS_fuzz-fast := -O2 -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -Wno-pass-failed
 CFLAGS_fuzz := -O2 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -Wno-pass-failed
@@ -33,10 +33,10 @@ CORE_LIBS := -lm
 API_LIBS := -ljansson -lstdc++ $(CORE_LIBS)
 SERVER_LIBS := -lmicrohttpd -lgnutls $(API_LIBS) -lpthread
 
-# A line for each command that builds; V=1 shows the commands themselves, V=0 (for make demo) nothing but what goes wrong.
+# Prints one line for each build command; V=1 shows the commands themselves, V=0 (for make demo) only errors.
 quiet = $(if $(filter 1,$(V)),,@$(if $(filter 0,$(V)),,echo '  $(1) $(2)';))
 
-# Compiling for a target that then runs things: on all processors, unless make was told how many jobs.
+# Compiles what a target is about to run: on all processors, unless make was given -j.
 COMPILE = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*.cc))
@@ -63,7 +63,7 @@ $(B)/%.cc.o: %.cc Makefile
 
 $(B)/api/routes/assets.c.o: $(wildcard web/*)
 
-# The kernels, once per instruction set. No traps: the compiler may evaluate both sides of a choice.
+# The kernels, once per instruction set. -fno-trapping-math lets the compiler evaluate both sides of a choice.
 KERNEL_FLAGS := -O3 -fno-trapping-math
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
 $(B)/core/kernels/kernels_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
@@ -72,7 +72,7 @@ endif
 $(B)/core/kernels/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
 $(B)/core/contacts/ordinary.c.o $(B)/core/prepare/prepare.c.o $(B)/core/assemble/evaluate.c.o $(B)/core/motion/scatter.c.o $(B)/core/kernels/run.c.o: CFLAGS += $(KERNEL_FLAGS)
 
-# A test links its own layer and what stands below, nothing else.
+# A test links its own layer and those below it, nothing else.
 $(B)/tests/unit/core/% $(B)/tests/property/%: LAYER = $(B)/libfric.a $(CORE_LIBS)
 $(B)/tests/unit/api/%: LAYER = $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
 $(B)/tests/unit/api/numbers/test_print_double: LAYER = $(B)/tests/unit/api/numbers/to_chars.cc.o $(B)/libapi.a $(API_LIBS)
@@ -81,24 +81,24 @@ $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a 
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
 
-# Calls from api and core (and from the test) go through functions of the test's that can fail.
+# Calls from api, core and the test go through functions of the test that can fail on purpose.
 SCARCE := malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap mremap
 $(B)/tests/unit/api/routes/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
 $(B)/tests/unit/api/routes/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
 $(B)/tests/unit/api/routes/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 
-# A move of pages that fails.
+# The test makes mremap fail.
 $(B)/tests/unit/api/base/test_pool: LDFLAGS += -Wl,--wrap=mremap
 
-# Triplets in which one is wrong.
+# The test makes one triplet wrong.
 $(B)/tests/unit/core/gradcheck/test_compare: LDFLAGS += -Wl,--wrap=triplets_of
 
-# A comparison that does not agree.
+# The test makes the comparison disagree.
 $(B)/tests/unit/server/commands/test_check: LDFLAGS += -Wl,--wrap=fric_compare
 
-# The program, linked so that the library reads past its filter: it must refuse to run. without_NAME: that function of the
-# reader's is hidden. beside_NAME: the library is linked statically, and calls another function in place of NAME.
-# static: only the former, which is sound.
+# The program, linked so that libmicrohttpd bypasses its filter: it must refuse to run. without_NAME: the reader's function
+# of that name is hidden. beside_NAME: the library is linked statically and calls another function in place of NAME.
+# static: linked statically and nothing else, which is sound.
 UNSOUND := without_recv without_gnutls_record_recv without_gnutls_record_check_pending without_gnutls_deinit \
 	beside_recv beside_gnutls_record_recv static
 UNSOUND := $(UNSOUND:%=$(B)/tests/unsound/%)
@@ -124,7 +124,7 @@ $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick)
 $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
 
-# A harness has libFuzzer's main in the builds of `make fuzz`, else one that replays files.
+# The builds of `make fuzz` give a harness libFuzzer's main; all others one that replays files.
 FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
 FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed replay) $(B)/tests/unit/api/numbers/to_chars.cc.o
@@ -144,27 +144,27 @@ test: test-packages ## install what is missing, build, run every suite
 	+@$(COMPILE) tests
 	@tests/run $(MODE)
 
-bench: ## measure core, codec and service: a table here, build/bench.json (BENCH=--quick for about a minute)
+bench: ## measure core, codec and service; prints a table, writes build/bench.json (BENCH=--quick takes about a minute)
 	@scripts/packages bench
 	+@$(COMPILE) MODE=release all $(patsubst $(B)/%,build/release/%,$(BENCHES))
 	@tests/bench/run $(BENCH)
 
-asan: ## the same with AddressSanitizer and UndefinedBehaviorSanitizer
+asan: ## make test with AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory test MODE=asan
 
-tsan: ## what runs threads (units, properties, the real server) with ThreadSanitizer, built by clang
+tsan: ## the suites that use threads (units, properties, the real server) with ThreadSanitizer, built by clang
 	@scripts/packages test tsan
 	+@$(COMPILE) MODE=tsan CC=clang CXX=clang++ tests
 	@tests/run tsan
 
 SECONDS ?= 60
-fuzz: ## fuzz api and core for SECONDS=60, or with RUNS= executions of each harness in each of its two builds
+fuzz: ## fuzz api and core for SECONDS=60, or for RUNS= executions of each harness in each of its two builds
 	@scripts/packages fuzz
 	+@$(COMPILE) MODE=fuzz CC=clang CXX=clang++ fuzzers
 	+@$(COMPILE) MODE=fuzz-fast CC=clang CXX=clang++ fuzzers
 	@SECONDS=$(SECONDS) RUNS=$(RUNS) tests/fuzz/run
 
-demo: packages ## install, build, post a real batch with curl and show the answer
+demo: packages ## install packages, build, post a real batch with curl and show the answer
 	@echo 'Building $(PROGRAM)'
 	+@$(COMPILE) $(if $(V),,-s V=0) all
 	@scripts/demo
@@ -175,16 +175,16 @@ run: all ## start the service on 127.0.0.1:8080; PORT=9123 for another port
 image: ## build the container image of a release: BASE=debian:bookworm-slim@sha256:... (TAG=, BUILDER=podman)
 	@BUILDER='$(BUILDER)' scripts/image '$(BASE)' $(TAG)
 
-image-test: ## build the container image and try it (root; needs no Docker daemon)
+image-test: ## build the container image and test it (as root; needs no Docker daemon)
 	@scripts/packages image
 	@tests/image/run
 
-fire-test: ## replicas killed behind nginx, overload, a soak of five minutes (FIRE="--soak-seconds 60" for less)
+fire-test: ## kill replicas behind nginx, overload one, soak it for five minutes (FIRE="--soak-seconds 60" for less)
 	@scripts/packages fire
 	+@$(COMPILE) all
 	@tests/fire/run $(FIRE)
 
-deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, systemd, man page
+deploy-test: ## test deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, systemd, man page
 	@scripts/packages deploy
 	+@$(COMPILE) all
 	@tests/deploy/run
@@ -192,22 +192,22 @@ deploy-test: ## check deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, 
 dist: ## pack the commit: a reproducible tarball and its checksum, in build/dist; for a release, how to tag it
 	@scripts/dist
 
-docs: ## the documentation as a static site, in build/site
+docs: ## build the documentation as a static site in build/site
 	@scripts/packages docs
 	@scripts/site
 	@echo 'build/site/index.html'
 
-examples-test: ## run every example, client, solver and snippet of the docs, in all languages that Debian has
+examples-test: ## run every example, client, solver and snippet of the docs, in every language that Debian has
 	@scripts/packages examples
 	+@$(COMPILE) all
 	@tests/examples/run
 
-explorer-test: ## try the explorer page in headless Chromium
+explorer-test: ## test the explorer page in headless Chromium
 	@scripts/packages explorer
 	+@$(COMPILE) all
 	@tests/explorer/run
 
-lint: ## compile with clang without warnings, clang-tidy, cppcheck, shellcheck
+lint: ## compile without warnings (gcc, clang), then run clang-tidy, cppcheck and shellcheck
 	@scripts/packages build test lint
 	@scripts/lint
 
@@ -226,14 +226,14 @@ install: install-program build/frictiond.1 ## install program, library, header, 
 	    > $(DESTDIR)$(PREFIX)/lib/systemd/system/frictiond.service
 	install -m 644 deploy/systemd/frictiond.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/frictiond.conf
 
-install-program: all # what a container image needs
+install-program: all # enough for a container image
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/frictiond
 
 clean: ## remove everything that was built
 	rm -rf build
 
-help: ## this list
+help: ## print this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
