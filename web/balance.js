@@ -1,10 +1,10 @@
-/* Friction against gravity on an incline: which speeds they balance at, and what becomes of a block that is left alone. */
+/* Friction against gravity on an incline: the speeds at which they balance, and how a block moves on from any speed. */
 import {request} from "./service.js";
 
 const STEPS = 1000; /* from rest to eps_v */
 let known = {};
 
-/* μ f₁ from rest to eps_v, asked for again only when the law has changed. Its largest value is the attainable cone. */
+/* μ f₁ from rest to eps_v, requested again only if the law has changed. Its largest value gives the attainable cone. */
 export async function resistance({eps_v, mu_s, mu_k, mu_transition}, signal) {
 	const law = {eps_v, mu_s, mu_k, mu_transition},
 		key = JSON.stringify(law);
@@ -17,21 +17,22 @@ export async function resistance({eps_v, mu_s, mu_k, mu_transition}, signal) {
 	return known;
 }
 
-/* The speed, divided by eps_v, where μ f₁ is tan: between points i and i + 1. */
+/* The speed, divided by eps_v, at which μ f₁ equals tan, between points i and i + 1. */
 function crossing(values, tan, i) {
 	const rise = values[i + 1] - values[i];
 	return (i + (rise === 0 ? 0 : (tan - values[i]) / rise)) / STEPS;
 }
 
 /**
- * From m dv/dt = m g sin θ − μ f₁ m g cos θ. curve: of resistance(); tan: |tan θ|; speed: divided by eps_v, positive the
- * way gravity pulls; friction: divided by the normal force; net: sign of the force the way gravity pulls.
- *   creep      the speed that friction lets it settle at; null where tan is too large for any
- *   threshold  from this speed on friction lets it go, null where it does not: μ f₁ falls below tan again
- *   fate       "halts", "escapes", or "coasts" where nothing changes its speed
+ * Follows from m dv/dt = m g sin θ − μ f₁ m g cos θ. The first argument is the result of resistance(). tan: |tan θ|;
+ * speed: divided by eps_v, positive in the direction in which gravity pulls; friction: divided by the normal force; net:
+ * sign of the net force in the direction in which gravity pulls.
+ *   creep      the speed at which the block settles; null if tan is too large for any
+ *   threshold  from this speed on friction cannot hold the block, as μ f₁ falls below tan again; null if it always can
+ *   fate       "halts", "escapes", or "coasts" if nothing changes its speed
  */
 export function outcome({values, largest, peak, kinetic}, {tan, speed, friction, net}) {
-	/* The true peak lies between two points: what friction does at this very speed counts, too. */
+	/* The true peak lies between two points, so the friction at the current speed may exceed the largest value. */
 	if (tan > Math.max(largest, friction)) return {creep: null, threshold: null, fate: "escapes"};
 	const first = values.findIndex((value) => value >= tan);
 	const creep = first < 0 ? peak : first === 0 ? 0 : crossing(values, tan, first - 1);

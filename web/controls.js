@@ -1,8 +1,8 @@
-/* A slider and a number field that mean the same value. */
+/* A slider and a number field for the same value. */
 
 const round = (x) => Number(x.toPrecision(3));
 
-/* Positions of the slider and values. signed: fine around zero, far at the ends, half way out is about one. */
+/* Positions of the slider and values. signed: fine steps around zero, large ones at the ends; halfway is about one. */
 const scales = {
 	linear: {value: round, position: (x) => x},
 	log: {value: (p) => round(10 ** p), position: (x) => Math.log10(x)},
@@ -12,7 +12,7 @@ const scales = {
 	},
 };
 
-/* What stands in a field is no number. */
+/* A field does not contain a number. */
 class Unreadable extends Error {
 	words() {
 		return this.message;
@@ -32,7 +32,7 @@ export class Control {
 		this.show(initial, null);
 	}
 
-	/* What cannot be read leaves the value as it is, but whatever reads the value has to know. */
+	/* Text that is not a number leaves the value unchanged, but `changed` is called so that results are marked as old. */
 	read() {
 		const text = this.field.value.trim();
 		const value = Number(text);
@@ -51,10 +51,10 @@ export class Control {
 		this.field.setAttribute("aria-invalid", String(!readable));
 	}
 
-	/* The value, if it is the one that stands in the field. */
+	/* The value, if the field shows it. */
 	get asked() {
 		if (!this.readable)
-			throw new Unreadable(`The field ${this.field.id} holds no number. What is shown is for ${this.value}.`);
+			throw new Unreadable(`The field ${this.field.id} does not contain a number. The results shown are for ${this.value}.`);
 		return this.value;
 	}
 
@@ -72,7 +72,7 @@ export class Control {
 		this.slider.setAttribute("aria-valuetext", String(value));
 	}
 
-	/* Position of the slider, for handles that move along with it. */
+	/* Position of the slider, for handles that move with it. */
 	get position() {
 		return Number(this.slider.value);
 	}
@@ -87,7 +87,7 @@ export class Control {
 	}
 }
 
-/* A handle in a picture: drag(x, y) gets points in the picture's own units, step(n) counts of arrow keys. */
+/* A handle in a picture: drag(x, y) receives points in the picture's units, step(n) the number of arrow-key steps. */
 export function makeHandle(svg, handle, {drag, step}) {
 	const point = (event) => {
 		const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());

@@ -1,4 +1,4 @@
-/* Anisotropic coefficients, and the direction of the slip. */
+/* Anisotropic coefficients and the direction of slip. */
 import {makeHandle} from "./controls.js";
 import {Exchange} from "./exchange.js";
 import {add, arrow, fillList, format, set} from "./svg.js";
@@ -14,7 +14,7 @@ const unit = (degrees) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degree
 
 export class Ellipse {
 	constructor(section, read, direction) {
-		Object.assign(this, {read, direction}); /* read gives {mu_s_aniso, mu_k_aniso, mu_s, mu_k} */
+		Object.assign(this, {read, direction}); /* read returns {mu_s_aniso, mu_k_aniso, mu_s, mu_k} */
 		this.svg = section.querySelector("#ellipse-picture");
 		this.list = section.querySelector("dl");
 		this.exchange = new Exchange(section.querySelector("details.exchange"), "anisotropy");
@@ -24,7 +24,7 @@ export class Ellipse {
 			r: 11,
 			role: "slider",
 			tabindex: "0",
-			"aria-label": "slip direction, degrees",
+			"aria-label": "direction of slip, degrees",
 			"aria-valuemin": "-180",
 			"aria-valuemax": "180",
 		});
@@ -55,7 +55,7 @@ export class Ellipse {
 		this.exchange.show(PATH, body, json);
 	}
 
-	/* The coefficients in all directions; they do not depend on the chosen one. */
+	/* The coefficients in all directions, which do not depend on the chosen one. */
 	async around(key, parameters, signal) {
 		if (this.known?.key !== key) {
 			const tau_aniso = Array.from({length: N_DIRECTIONS}, (_, i) => unit((360 * i) / N_DIRECTIONS));
@@ -104,7 +104,7 @@ export class Ellipse {
 		arrow(g, CENTRE, CENTRE, -scale * kinetic * t[0], scale * kinetic * t[1], "force kinetic");
 		const pair = (v) => `(${v.map((w) => format(Math.abs(w) < 1e-15 ? 0 : w, 6)).join(", ")})`;
 		fillList(this.list, [
-			["slip direction τ̂", pair(t), "t"],
+			["direction of slip τ̂", pair(t), "t"],
 			["effective μ static", String(static_), "mu_s"],
 			["effective μ kinetic", String(kinetic), "mu_k"],
 			["force direction −τ̂", pair(t.map((v) => -v)), "force"],

@@ -1,4 +1,4 @@
-/* A request as a curl command, with a button that copies it, and the answer. */
+/* Shows a request as a curl command, with a button that copies it, and the answer. */
 import {hasToken} from "./service.js";
 
 const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -19,7 +19,7 @@ const isFlat = (value) =>
 			(Array.isArray(v) && v.length <= 2 && v.every((w) => typeof w === "number")),
 	);
 
-/* One field a line; an array of numbers is a line, however long: it is wrapped where it is shown. */
+/* One field per line; an array of numbers is one line of any length, which the page wraps. */
 export function pretty(value, indent = "") {
 	if (value === null || typeof value !== "object") return JSON.stringify(value);
 	if (isFlat(value)) return `[${value.map((v) => JSON.stringify(v)).join(", ")}]`;
@@ -31,7 +31,7 @@ export function pretty(value, indent = "") {
 	return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
 }
 
-/* The clipboard's interface is there on secure origins only; elsewhere the text is selected and copied as by hand. */
+/* The clipboard API exists only on secure origins; elsewhere the text is selected and copied as if by hand. */
 async function copy(element) {
 	if (navigator.clipboard) return navigator.clipboard.writeText(element.textContent);
 	getSelection().selectAllChildren(element);
@@ -51,7 +51,7 @@ export class Exchange {
 		button.addEventListener("click", async () => {
 			told.textContent = await copy(this.request).then(
 				() => "Copied.",
-				() => "It could not be copied; select it by hand.",
+				() => "Copying failed; select the text by hand.",
 			);
 			setTimeout(() => {
 				told.textContent = "";

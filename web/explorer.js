@@ -1,4 +1,4 @@
-/* Puts the page together: parameters, and the sections that show what follows from them. */
+/* Sets up the page: the parameters, and the sections that show their results. */
 import {Control} from "./controls.js";
 import {Ellipse} from "./ellipse.js";
 import {Incline} from "./incline.js";

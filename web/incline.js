@@ -16,10 +16,10 @@ const SHOWN = {
 	half: 150,
 	scale: 150,
 	weight: 85,
-}; /* the slope's middle and half length; pixels per m, per weight */
+}; /* middle and half length of the slope; pixels per m; pixels per weight */
 const BLOCKS = ["corner 0", "corner 1", "corner 2", "corner 3", "slope 4", "slope 5"];
 
-/* Vertices 0 1 2 3: the block, uphill bottom first; 4 5: the slope from top to bottom. */
+/* Vertices 0 1 2 3: the block, from its uphill bottom corner; 4 5: the slope from top to bottom. */
 function positions(c, s) {
 	const at = (along, up) => [along * c + up * s, (LENGTH - along) * s + up * c];
 	const a = (LENGTH - WIDTH) / 2,
@@ -27,7 +27,7 @@ function positions(c, s) {
 	return [at(a, 0), at(b, 0), at(b, HEIGHT), at(a, HEIGHT), at(0, 0), at(LENGTH, 0)];
 }
 
-/* What the badge says. now and after: as in outcome(). */
+/* The text of the badge. The arguments are an argument and the result of outcome(). */
 function verdict({speed}, {fate, creep}) {
 	if (fate === "coasts") return "▶ Nothing changes the block's speed";
 	if (creep === null) return "▶ Friction cannot hold the block";
@@ -46,22 +46,22 @@ function atThisSpeed({tan, speed, friction, net}) {
 
 function leftAlone({tan, speed}, {fate, creep, threshold}, {largest, kinetic}) {
 	const settles = creep === 0 ? "comes to rest" : `creeps down at ${format(creep, 3)} εᵥ`;
-	if (fate === "coasts") return "Left alone, it goes on as it is.";
+	if (fate === "coasts") return "Its speed will not change.";
 	if (creep === null)
 		return (
-			`The largest μ f₁ is ${format(largest)}, below tan θ: left alone, the block ` +
-			(speed < 0 ? "turns round and speeds up." : "goes on speeding up.")
+			`The largest μ f₁ is ${format(largest)}, below tan θ: the block will ` +
+			(speed < 0 ? "turn around and speed up." : "keep speeding up.")
 		);
-	if (threshold === null) return tan === 0 && speed === 0 ? "The block rests." : `Left alone, it ${settles} in the end.`;
+	if (threshold === null) return tan === 0 && speed === 0 ? "The block rests." : `It eventually ${settles}.`;
 	return (
-		`tan θ lies between μₖ = ${format(kinetic)} and the largest μ f₁, ${format(largest)}, where both may happen: ` +
-		`below ${format(threshold, 3)} εᵥ the block ${settles} in the end, above it goes on speeding up.`
+		`tan θ lies between μₖ = ${format(kinetic)} and the largest μ f₁, ${format(largest)}, so either can happen: ` +
+		`below ${format(threshold, 3)} εᵥ the block eventually ${settles}; above, it keeps speeding up.`
 	);
 }
 
 export class Incline {
 	constructor(section, read, controls) {
-		Object.assign(this, {read, ...controls}); /* read gives the law; controls: angle, speed, mass */
+		Object.assign(this, {read, ...controls}); /* read returns the law; controls: angle, speed, mass */
 		this.contact = section.querySelector("#contact");
 		this.verdict = section.querySelector("#verdict");
 		this.why = section.querySelector("#why");
@@ -115,7 +115,7 @@ export class Incline {
 		return {theta, c, s, foot: {x: SHOWN.x + up * s, y: SHOWN.y - up * c}};
 	}
 
-	/* All that a request and the pictures of its answer depend on: what is drawn later is what was asked for. */
+	/* Everything that a request and the pictures of its answer depend on, so that the pictures match the request. */
 	setting() {
 		return {
 			...this.frame(),
@@ -189,7 +189,7 @@ export class Incline {
 		this.spy.show(json.hessian);
 	}
 
-	/* Friction is the negative gradient; along: down the slope. What is left of two equal forces by rounding is no force. */
+	/* Friction is the negative gradient, here along the slope, positive downwards. A net force of rounding size is zero. */
 	forces({gradient}, batch, {c, s, mass}) {
 		const on = (i) => -(gradient[2 * i] * c - gradient[2 * i + 1] * s);
 		const corners = [on(0), on(1)];
@@ -215,7 +215,7 @@ export class Incline {
 				`${atThisSpeed(now)} ${leftAlone(now, after, curve)}`;
 		} else {
 			this.state(this.verdict, "", "");
-			this.why.textContent = "Without mass there is nothing to hold.";
+			this.why.textContent = "Without mass, there is nothing to hold.";
 		}
 		const {creep, threshold} = after;
 		const held = creep === null ? "none" : threshold === null ? "any" : `below ${format(threshold, 3)} εᵥ`;
@@ -228,12 +228,12 @@ export class Incline {
 			["friction ÷ normal force", format(friction, 6), "mu"],
 			["tan θ", format(tan, 6), "tan"],
 			["largest μ f₁", format(curve.largest, 6), "largest"],
-			["speeds at which it is held", held, "held"],
+			["speeds at which friction holds it", held, "held"],
 			["creep, once held", creep === null ? "–" : `${format(creep, 3)} εᵥ`, "creep"],
 		]);
 	}
 
-	/* A live region that is written anew is read anew. */
+	/* Screen readers read a live region again whenever it is written, even with the same text. */
 	state(element, kind, text) {
 		element.dataset.state = kind;
 		if (element.textContent !== text) element.textContent = text;
@@ -270,7 +270,7 @@ export class Incline {
 			arrow(g, cx, cy, n * s, -n * c, "normal");
 			arrow(g, cx, cy, f * c, f * s, "force");
 		});
-		const shown = Math.sign(p) * Math.max(Math.abs(p) - 9, 0); /* up to the handle */
+		const shown = Math.sign(p) * Math.max(Math.abs(p) - 9, 0); /* ends at the handle */
 		arrow(g, foot.x, foot.y, shown * c, shown * s, "slip");
 	}
 
@@ -299,7 +299,7 @@ export class Incline {
 		svg.setAttribute(
 			"aria-label",
 			`Coulomb cones: the force leans by ${lean}, the attainable cone by ${format(largest)}, ` +
-				`those of the coefficients by ${mu_s} and ${mu_k}`,
+				`the cones of the coefficients by ${mu_s} and ${mu_k}`,
 		);
 	}
 }

@@ -1,4 +1,4 @@
-/* The scalar functions over speed. */
+/* Plots of the scalar functions against the speed. */
 import {resistance} from "./balance.js";
 import {Exchange} from "./exchange.js";
 import {Plot} from "./plot.js";
@@ -18,14 +18,14 @@ const FUNCTIONS = [
 		symbol: "f₀",
 		unit: "m/s",
 		title: "f₀(y)",
-		text: "The mollified speed, an integral of f₁: y from εᵥ on, smooth at rest.",
+		text: "The mollified speed, an integral of f₁: equal to y from εᵥ on, smooth at rest.",
 	},
 	{
 		name: "smooth_friction_f1",
 		symbol: "f₁",
 		unit: "",
 		title: "f₁(y)",
-		text: "From rest (0) to full slip (1): the sign of the speed, made smooth.",
+		text: "The smoothed sign of the speed: 0 at rest, 1 from εᵥ on.",
 	},
 	{
 		name: "smooth_friction_f2",
@@ -39,7 +39,7 @@ const FUNCTIONS = [
 		symbol: "f₁/y",
 		unit: "s/m",
 		title: "f₁(y) / y",
-		text: "What multiplies the slip vector in the force; finite at rest.",
+		text: "The factor of the slip vector in the force; finite at rest.",
 	},
 	{
 		name: "smooth_mu",
@@ -77,11 +77,11 @@ const FUNCTIONS = [
 		text: "Stiffness across the slip.",
 	},
 ];
-const STEPS = 160; /* from 0 to eps_v where the plots end at 2 eps_v; eps_v itself is always among the points */
+const STEPS = 160; /* from 0 to eps_v if the plots end at 2 eps_v; eps_v itself is always one of the points */
 
 export class Law {
 	constructor(section, read) {
-		this.read = read; /* gives {eps_v, mu_s, mu_k, mu_transition, range: [from, to]} */
+		this.read = read; /* returns {eps_v, mu_s, mu_k, mu_transition, range: [from, to]} */
 		this.select = section.querySelector("select");
 		this.exchange = new Exchange(section.querySelector("details.exchange"), "function");
 		this.answers = {};
@@ -114,7 +114,7 @@ export class Law {
 		return Array.from({length: (to - from) * n + 1}, (_, i) => eps_v * ((from * n + i) / n));
 	}
 
-	/* All curves or none: what is seen together belongs together. */
+	/* Updates all curves or none, so that curves shown together belong together. */
 	async ask(signal) {
 		const law = this.read();
 		const y = this.sample(law),
@@ -143,7 +143,7 @@ export class Law {
 		this.showExchange();
 	}
 
-	/* All plots read at the same speed: at eps_v until somebody points elsewhere. */
+	/* All plots show their values at the same speed: eps_v until the user points elsewhere. */
 	point(index) {
 		this.cursor = index;
 		this.tellReading();
@@ -157,12 +157,12 @@ export class Law {
 			`${format(this.y[at] / this.shown.eps_v)} εᵥ. ${this.peak()}`;
 	}
 
-	/* Of finer points than those that are drawn, so that it is the value that the incline compares with. */
+	/* From finer points than the plot has: the same value that the incline compares with. */
 	peak() {
 		if (this.shown.mu_s <= this.shown.mu_k) return "";
 		return (
 			`The largest μ f₁ is ${format(this.curve.largest)}, at ${format(this.curve.peak, 2)} εᵥ: ` +
-			"f₁ is not yet 1 where μ begins to fall, so that it stays below μₛ."
+			"μ begins to fall before f₁ has reached 1, so it stays below μₛ."
 		);
 	}
 

@@ -1,4 +1,4 @@
-/* A curve with axes, a mark at eps_v, and a reading that moves with pointer and keys. */
+/* A curve with axes, a mark at eps_v, and a crosshair that follows the pointer and the keys. */
 import {add, format, power, set, ticks} from "./svg.js";
 
 const MARGIN = {left: 46, right: 12, top: 34, bottom: 34};
@@ -53,7 +53,7 @@ export class Plot {
 		this.figure.append(this.details);
 	}
 
-	/* Thousands of cells: only while somebody looks at them. */
+	/* Thousands of cells, so they are filled only while the table is open. */
 	fillTable() {
 		if (!this.details.open || !this.curve) return;
 		const {x, y} = this.curve;
@@ -97,7 +97,7 @@ export class Plot {
 		});
 	}
 
-	/* x in equal steps; marks: where eps_v is. */
+	/* x in equal steps; marks: the positions of eps_v. */
 	show(x, y, marks) {
 		this.curve = {x, y, marks};
 		this.svg.dataset.x = JSON.stringify(x);

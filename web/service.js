@@ -1,26 +1,26 @@
-/* Talks to the service: one origin, relative paths, so that a proxy may serve it all below a prefix. */
+/* Requests to the service: same origin, relative paths, so that a proxy may serve everything under a prefix. */
 
 export class Problem extends Error {
 	constructor(status, body) {
-		super(body.detail || body.title || `The service answered with status ${status}.`);
+		super(body.detail || body.title || `The service returned status ${status}.`);
 		this.status = status;
 		this.pointer = body.errors?.[0]?.pointer ?? "";
 	}
 
 	words() {
 		const place = this.pointer ? ` — at ${this.pointer}` : "";
-		return `The service refused (${this.status}): ${this.message}${place}`;
+		return `The service refused the request (${this.status}): ${this.message}${place}`;
 	}
 }
 
-/* A newer request has taken the place of one that was waiting to be repeated. */
+/* A newer request has replaced one that was waiting to be repeated. */
 class Superseded extends Error {}
 
 const PATIENCE_MS = 30000;
-const PASSING = [429, 502, 503, 504]; /* some of them from proxies */
+const PASSING = [429, 502, 503, 504]; /* worth repeating; some come from proxies */
 const troubles = new Set();
 let token = "";
-let asked = null; /* while a token is asked for: {promise, resolve} */
+let asked = null; /* while the user is asked for a token: {promise, resolve} */
 let askForToken = () => {};
 let showTrouble = () => {};
 
@@ -39,7 +39,7 @@ export function useToken(value) {
 	waiting?.resolve();
 }
 
-/* One word for all requests that ask at once. */
+/* All requests that need a token at the same time wait for the same input. */
 function newToken(refused) {
 	if (refused !== token) return Promise.resolve();
 	if (!asked) {
@@ -92,15 +92,15 @@ function parse(text) {
 	}
 }
 
-/* Seconds until the next try: what the service asks for, else growing. */
+/* Milliseconds until the next try: as the service asks, at most 5 s, or else doubling up to 4 s. */
 function delay(response, n) {
 	const wished = Number(response?.headers.get("Retry-After"));
 	return 1000 * (wished > 0 ? Math.min(wished, 5) : Math.min(0.25 * 2 ** n, 4));
 }
 
 /**
- * Gives {text, json} of an answer with status 200, or throws a Problem. A service that cannot be reached, or is busy, is
- * asked again until it answers or until signal is raised.
+ * Returns {text, json} of an answer with status 200, or throws a Problem. If the service is busy or cannot be reached, the
+ * request is repeated until it is answered or signal is raised.
  */
 export async function request(path, body, signal) {
 	const key = {};
@@ -111,7 +111,7 @@ export async function request(path, body, signal) {
 			try {
 				got = await attempt(path, body);
 			} catch {
-				trouble(key, "The service does not answer. Trying again …");
+				trouble(key, "The service does not respond. Trying again …");
 			}
 			if (got?.response.status === 401) {
 				await newToken(used);
@@ -127,8 +127,8 @@ export async function request(path, body, signal) {
 	}
 }
 
-/* Keeps what is shown up to date: runs one piece of work at a time, and after it once more if something has changed. So an
- * old answer never replaces a newer one, and a slider that moves fast asks no more often than the service answers. */
+/* Keeps the results up to date: runs work once at a time, and again if something has changed meanwhile. So an old answer
+ * never replaces a newer one, and a slider that moves fast sends no more requests than the service can answer. */
 export class Latest {
 	constructor(work, freshness) {
 		this.work = work;
@@ -161,10 +161,10 @@ export class Latest {
 	}
 }
 
-const OVERDUE_MS = 300; /* what is answered sooner is not seen to be old */
+const OVERDUE_MS = 300; /* results are not marked as old if the answer comes sooner */
 
-/* Shows whether the results of a section belong to what is set: they look old while an answer is overdue, for whatever
- * reason, and after a fault, which is told in words. */
+/* Shows whether the results of a section are for the current settings: they look old while an answer is overdue, for any
+ * reason, and after an error, which is shown as text. */
 export class Freshness {
 	constructor(section) {
 		this.section = section;

@@ -1,12 +1,12 @@
-/* The entries of a sparse matrix, with a frame around the one that is read. */
+/* The entries of a sparse matrix, with a frame around the selected one. */
 import {add, set} from "./svg.js";
 
 const SIZE = 18,
 	LEFT = 60,
-	TOP = 8; /* of a cell; of the matrix in its picture */
+	TOP = 8; /* size of a cell; position of the matrix in the picture */
 const SIGNS = {plus: "+", minus: "−", none: "·"};
 
-/* Duplicates of triplets add up. A map from row * n + column to the value. */
+/* A map from row * n + column to the value; duplicate triplets are added up. */
 function addUp({rows, cols, values}, n) {
 	const entries = new Map();
 	rows.forEach((row, i) => {
@@ -17,7 +17,7 @@ function addUp({rows, cols, values}, n) {
 }
 
 export class Spy {
-	/* names: of the blocks of 2 rows */
+	/* names: one for each block of 2 rows */
 	constructor(svg, readout, names, unit) {
 		Object.assign(this, {svg, readout, names, unit, n: 2 * names.length, cell: 0, entries: null});
 		set(svg, {"aria-valuemax": String(this.n * this.n - 1)});
@@ -52,7 +52,7 @@ export class Spy {
 		const kind = value > 0 ? "plus" : value < 0 ? "minus" : "none";
 		const box = {x: x + 1, y: y + 1, width: SIZE - 2, height: SIZE - 2};
 		if (value !== 0)
-			/* faint enough for the sign to be read */
+			/* faint enough for the sign to be legible */
 			add(this.svg, "rect", {
 				...box,
 				class: `entry ${kind}`,

@@ -1,4 +1,4 @@
-/* SVG elements, and numbers as people write them. */
+/* SVG elements, and numbers formatted for people. */
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
@@ -15,7 +15,7 @@ export function set(element, attributes) {
 		element.setAttribute(name, typeof value === "number" ? String(Math.round(1000 * value) / 1000) : value);
 }
 
-/* From (x, y) by (dx, dy); what is too short for a head is a line, or nothing. */
+/* An arrow from (x, y) by (dx, dy); one too short for a head is drawn as a line, or not at all. */
 export function arrow(parent, x, y, dx, dy, kind) {
 	const length = Math.hypot(dx, dy);
 	if (!(length > 0.5)) return;
@@ -41,7 +41,7 @@ export function power(exponent) {
 	return "10" + [...String(exponent)].map((c) => SUPERSCRIPTS[c]).join("");
 }
 
-/* With so many digits; a real minus, and powers of ten where zeros would have to be counted. */
+/* With that many digits, a proper minus sign, and powers of ten instead of long rows of zeros. */
 export function format(value, digits = 4) {
 	if (value === 0 || !Number.isFinite(value)) return value === 0 ? "0" : "–";
 	const [mantissa, exponent] = value
@@ -53,7 +53,7 @@ export function format(value, digits = 4) {
 	return text.replace(/^-/, "−");
 }
 
-/* Round numbers from lo to hi, and the power of ten (a multiple of 3) to write them with. */
+/* Round numbers from lo to hi, and the power of ten (a multiple of 3) in which to write them. */
 export function ticks(lo, hi, n) {
 	const raw = (hi - lo) / n,
 		decade = 10 ** Math.floor(Math.log10(raw));
@@ -66,7 +66,7 @@ export function ticks(lo, hi, n) {
 	return {values, exponent, label};
 }
 
-/* Terms and values. */
+/* Fills a list of terms and values. */
 export function fillList(list, rows) {
 	list.replaceChildren(
 		...rows.flatMap(([term, value, name]) => {

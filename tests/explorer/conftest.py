@@ -1,4 +1,4 @@
-"""Fixtures: a running server as in tests/integration, and a page of it in Chromium."""
+"""Fixtures: a running server as in tests/integration, and its explorer page in Chromium."""
 import json
 import os
 import pathlib
@@ -23,7 +23,7 @@ SETTLED = """() => document.querySelectorAll("svg[data-y]").length === 10
 
 
 class Browser:
-    """Chromium behind driver.js."""
+    """Chromium, controlled through driver.js."""
 
     def __init__(self):
         self.process = subprocess.Popen(["node", str(pathlib.Path(__file__).with_name("driver.js"))],
@@ -45,7 +45,7 @@ class Browser:
 
 
 class Page:
-    """What a person does with the page, and sees of it."""
+    """The page as a person uses and sees it."""
 
     def __init__(self, browser, base):
         self.browser, self.base = browser, base
@@ -54,7 +54,7 @@ class Page:
         return self.browser.run(code, **arguments)
 
     def open(self, path="/", settled=True, **options):
-        """options: of a context of Playwright: viewport, colorScheme …"""
+        """options: those of a Playwright context, such as viewport and colorScheme."""
         options.setdefault("viewport", {"width": 1280, "height": 900})
         self.run("await state.open(given)", url=self.base + path, **options)
         if settled:
@@ -62,7 +62,7 @@ class Page:
         return self
 
     def wait(self, condition, given=None):
-        """Until a function in the page gives something true."""
+        """Waits until a function in the page returns something true."""
         self.run("await state.page.waitForFunction(state.read(given.condition), given.given)",
                  condition=condition, given=given)
 
@@ -81,7 +81,7 @@ class Page:
                  at=selector, keys=keys)
 
     def idle(self):
-        """Until all that was asked for has been answered and shown."""
+        """Waits until every request has been answered and its answer shown."""
         self.run("""do {
             while (state.busy > 0)
                 await state.page.waitForTimeout(5);
@@ -115,7 +115,7 @@ def browser():
 
 @pytest.fixture
 def page(browser, server):
-    """The page, opened; whatever it complains of in the end is a fault."""
+    """The page, opened; a test fails if the page has logged an error or a warning."""
     opened = Page(browser, server).open()
     yield opened
     assert opened.complaints() == []

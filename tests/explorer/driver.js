@@ -1,5 +1,5 @@
-/* Chromium, driven by lines of JSON: {"code": "...", "arguments": ...} on standard input runs the code with (state,
- * given), {"value": ...} or {"error": "..."} comes back. state.open(options) gives a new page and forgets the one before. */
+/* Controls Chromium through lines of JSON: {"code": "...", "arguments": ...} on standard input runs the code with (state,
+ * given) and returns {"value": ...} or {"error": "..."}. state.open(options) opens a new page in place of the last one. */
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
@@ -11,16 +11,16 @@ const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
 
 const state = {
 	fs,
-	read: (text) => new Function(`return ${text}`)() /* a function that is to run in the page */,
+	read: (text) => new Function(`return ${text}`)() /* a function to run in the page */,
 	axe: path.join(tools, "axe-core/axe.min.js"),
 
-	/* What a page says and asks for is kept: state.said, state.asked; state.busy counts the requests under way. */
+	/* state.said collects the page's messages, state.asked its requests; state.busy counts the requests under way. */
 	async open({url, ...options}) {
 		await state.context?.close();
 		state.context = await state.browser.newContext(options);
 		Object.assign(state, {said: [], asked: [], busy: 0});
 		state.page = await state.context.newPage();
-		state.page.setDefaultTimeout(300000); /* something is broken then, not slow */
+		state.page.setDefaultTimeout(300000); /* so long that only something broken exceeds it */
 		state.page.on("console", (message) => state.said.push({type: message.type(), text: message.text()}));
 		state.page.on("pageerror", (error) => state.said.push({type: "error", text: String(error)}));
 		state.page.on("request", (request) => {

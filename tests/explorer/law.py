@@ -1,4 +1,4 @@
-"""The friction law in 40 digits, from the formulas of docs/physics.md; G0 of both transitions is integrated anew."""
+"""The friction law in 40 digits, from the formulas of docs/physics.md; G0 of both transitions is integrated numerically."""
 import mpmath
 from mpmath import mpf
 
@@ -30,7 +30,7 @@ def value(name, y, eps_v, mu_s=0, mu_k=0, cubic=True):
         return s + (k - s) * transition(w, cubic)
 
     def mu_f0(w):
-        # The kinetic coefficient times the speed from eps_v on; below, what is missing from there.
+        # Below eps_v: the value at eps_v, k eps, minus the integral from y to eps_v.
         knots = [w, 1] if cubic or w >= mpf(1) / 2 else [w, mpf(1) / 2, 1]
         return eps * (k - mpmath.quad(lambda v: mu(v) * f1(v), knots))
 

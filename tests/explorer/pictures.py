@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Draws the pictures of docs/explorer.md anew, from build/frictiond:  tests/explorer/pictures.py
+"""Takes the pictures of docs/explorer.md again, from build/frictiond:  tests/explorer/pictures.py
 
 make explorer-test installs what it needs."""
 import conftest

@@ -1,4 +1,4 @@
-"""examples/javascript/tile.html from a static server, posting to a service of another origin."""
+"""examples/javascript/tile.html from a static server, posting to a service on another origin."""
 import functools
 import http.server
 import pathlib
@@ -18,7 +18,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def origin():
-    """The origin of a static server for examples/javascript."""
+    """The origin of a static server of examples/javascript."""
     handler = functools.partial(Quiet, directory=ROOT / "examples" / "javascript")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as listener:
         listener.daemon_threads = True
@@ -31,7 +31,7 @@ def origin():
 
 @pytest.fixture
 def evaluated(browser, origin):
-    """A function that gives the text that the page shows for a service, and what it said on the console."""
+    """A function that returns the text that the page shows for a service, and its console messages."""
     def show(service, token=""):
         return browser.run("""
             await state.open({url: given.origin + "/tile.html"});

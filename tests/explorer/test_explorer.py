@@ -1,4 +1,4 @@
-"""The page in Chromium: what it shows is right, and people can use it. Independent values are those of law.py, or
+"""The page in Chromium: it shows the right values, and people can use it. Independent values come from law.py or are
 computed here."""
 import http.server
 import json
@@ -39,7 +39,7 @@ def test_loads_from_its_own_origin_without_a_complaint(page, server):
 
 
 def test_nothing_waits_for_another_answer(browser, server, page_of):
-    """While no request is answered, all of them are sent: the first plot waits for its own answers only."""
+    """All requests are sent before any is answered: the first plot waits only for its own answers."""
     page = page_of(server).open()
     names = page.run("""state.held = [];
         await state.page.route("**/v1/**", (route) => { state.held.push(route); });
@@ -55,7 +55,7 @@ def test_nothing_waits_for_another_answer(browser, server, page_of):
 
 
 def test_page_and_files_weigh_little(page, server):
-    """Bytes on the wire, heads included."""
+    """Bytes on the wire, including heads."""
     files = {url for url in page.run("return state.asked") if "/v1/" not in url}
     total = 0
     for url in files:
@@ -66,7 +66,7 @@ def test_page_and_files_weigh_little(page, server):
 
 @pytest.fixture
 def prefix(server):
-    """A proxy that has the service at /tools/friction/."""
+    """A proxy that serves the service at /tools/friction/."""
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -135,7 +135,7 @@ def test_curves_are_right(page, setting):
         picked = sorted({*range(0, len(x), len(x) // 24), x.index(eps), x.index(eps) - 1, x.index(eps) + 1})
         assert len(picked) >= 20
         expected = [law.value(name, x[i], eps, mu_s, mu_k, "quadratic" not in setting) for i in picked]
-        # Near a change of sign and in sums of terms, the size of the terms counts.
+        # Near a change of sign, and in sums, errors are relative to the size of the terms.
         size = max(abs(v) for v in expected)
         for i, value in zip(picked, expected):
             assert abs(y[i] - value) <= 1e-14 * max(abs(value), 0.01 * size), (name, x[i], y[i], value)
@@ -147,7 +147,7 @@ def path_points(page, name):
 
 
 def test_lines_are_drawn_where_the_ticks_say(page):
-    """Pixels of the line against the labels of the axes."""
+    """Compares pixels of the line with the labels of the axes."""
     for name, unit in (("smooth_mu_f1", 1), ("smooth_friction_f0", 1e-3), ("smooth_mu_derivative", 1)):
         x, y = page.curve(name)
         texts = page.see("""(name) => [...document.querySelectorAll(`svg[data-function=${name}] text:not([class])`)].map(
@@ -183,7 +183,7 @@ def test_fields_move_sliders(page):
 
 
 def test_quick_changes_end_with_the_last(page):
-    """Two hundred moves of a slider within a frame or two: the last one counts, and not each of them is asked for."""
+    """Two hundred moves of a slider within a frame or two: the last one wins, and not every move sends a request."""
     before = len(page.run("return state.asked"))
     page.see("""() => { const slider = document.getElementById("mu_s-slider");
         for (let i = 0; i <= 200; i++) {
@@ -197,7 +197,7 @@ def test_quick_changes_end_with_the_last(page):
 
 
 def test_old_answers_never_replace_newer_ones(page):
-    """An answer to the first setting is held back until the second has been typed."""
+    """The answer for the first setting is held back until the second has been typed."""
     page.run("""state.held = null;
         await state.page.route("**/v1/functions/smooth_mu", (route) => { state.held = route; }, {times: 1})""")
     page.fill(mu_s=1.5)
@@ -287,7 +287,7 @@ def test_a_zero_ellipse_is_the_scalar_coefficient(page):
 
 
 def drag(page, svg, handle, x, y, touch=False):
-    """Moves a handle to (x, y) in the picture's own units, as a mouse does."""
+    """Drags a handle with the mouse to (x, y), in the picture's units."""
     page.run("""const svg = state.page.locator(given.svg), box = await svg.boundingBox();
         await svg.scrollIntoViewIfNeeded();
         const places = await state.page.evaluate(({svg, handle, x, y}) => {
@@ -361,7 +361,7 @@ def test_incline_forces(page):
 
 
 def test_stick_or_slip(page):
-    """By speed at eps_v; by angle where tan is mu."""
+    """The border is eps_v for the speed, and the angle whose tan is mu."""
     page.fill(mu_s=0.5, mu_k=0.5)
     limit = math.degrees(math.atan(0.5))
     for degrees, ratio in ((limit - 0.01, 0), (limit + 0.01, 0), (limit - 0.01, 3), (limit + 0.01, 0.999), (limit, 1.001)):
@@ -374,7 +374,7 @@ def test_stick_or_slip(page):
 
 
 def test_creep_balances_gravity(page):
-    """The speed that the page names is the one at which friction holds the block."""
+    """At the speed that the page states, friction equals gravity's pull."""
     page.fill(angle=20)
     page.idle()
     ratio = float(re.search(r"creeps down at ([0-9.]+)", page.text("#why"))[1])
@@ -388,7 +388,7 @@ LAWS = {"as it opens": (0.8, 0.4, "cubic"), "quadratic": (1, 0.1, "quadratic"), 
 
 
 def resistance(mu_s, mu_k, transition):
-    """mu f1 over the speed in eps_v, in doubles."""
+    """mu f1 as a function of the speed divided by eps_v, in doubles."""
     def at(z):
         if z >= 1:
             return mu_k
@@ -397,7 +397,7 @@ def resistance(mu_s, mu_k, transition):
 
 
 def peak_of(at):
-    """Where mu f1 is largest, by ternary search: it rises, and then falls or does not."""
+    """Where mu f1 is largest, by ternary search: it rises, and then may fall."""
     low, high = 0.0, 1.0
     while high - low > 1e-12:
         third = (high - low) / 3
@@ -406,7 +406,7 @@ def peak_of(at):
 
 
 def root(at, value, low, high):
-    """Where at is value, between low and high; by bisection."""
+    """Where at() equals value, between low and high, by bisection."""
     below = at(low) < value
     while abs(high - low) > 1e-12:
         middle = (low + high) / 2
@@ -415,7 +415,7 @@ def root(at, value, low, high):
 
 
 def ends_held(at, tan, speed):
-    """Whether the block comes to the creep or runs away: its equation of motion, in time steps."""
+    """Whether the block settles or runs away: integrates its equation of motion in time steps."""
     step = 0.02
     while speed < 2 or at(1) > tan:
         push = tan - math.copysign(at(abs(speed)), speed)
@@ -432,8 +432,7 @@ def set_law(page, mu_s, mu_k, transition):
 
 @pytest.mark.parametrize("name", LAWS)
 def test_what_becomes_of_the_block(page, name):
-    """Held or not, at every angle and speed, is what the equation of motion leads to, and never what the numbers beside it
-    deny."""
+    """At every angle and speed the verdict is what the equation of motion leads to, and the numbers shown agree with it."""
     at, mu_k = resistance(*LAWS[name]), LAWS[name][1]
     set_law(page, *LAWS[name])
     top = peak_of(at)
@@ -464,14 +463,14 @@ def test_what_becomes_of_the_block(page, name):
             assert page.number("#incline", "creep")[0] == pytest.approx(root(at, tan, 0, top), abs=1e-3)
         if bistable:
             assert float(re.fullmatch("below ([0-9.]+) εᵥ", limits)[1]) == pytest.approx(threshold, abs=1e-3)
-            assert limits in why and "both may happen" in why
+            assert limits in why and "either can happen" in why
         else:
             assert limits == ("any" if attained else "none")
-            assert "both may happen" not in why
+            assert "either can happen" not in why
 
 
 def test_too_fast_to_be_held(page):
-    """An angle at which friction can hold the block, and does not at this speed."""
+    """At this angle friction can hold the block, but not at this speed."""
     page.fill(angle=23.27, speed=2)
     page.idle()
     check_incline(page, 23.27, 2)
@@ -502,7 +501,7 @@ def test_a_level_floor_and_a_slope_to_the_other_side(page):
 
 @pytest.mark.parametrize("name", LAWS)
 def test_cones(page, name):
-    """The attainable cone leans by the largest mu f1, the others by their coefficients."""
+    """The attainable cone leans by the largest mu f1, the other cones by their coefficients."""
     set_law(page, *LAWS[name])
     page.idle()
     mu_s, mu_k, _ = LAWS[name]
@@ -531,7 +530,7 @@ def test_what_the_picture_leaves_out_is_said(page):
 
 
 def test_arrows_show_the_forces(page):
-    """Their lengths have the ratios of the forces, their directions are those on the slope."""
+    """Their lengths are in the ratio of the forces, and their directions are right for the slope."""
     page.fill(angle=30, speed=10)
     page.idle()
     tips = page.see("""() => Object.fromEntries(["gravity", "normal", "force"].map((kind) => [kind,
@@ -622,7 +621,7 @@ def test_copy(page):
     assert page.see("() => navigator.clipboard.readText()") == page.text("#incline pre.request")
 
 
-# ---- what may go wrong ----
+# ---- what can go wrong ----
 
 def test_what_the_service_refuses_is_shown(browser, server, page_of):
     page = page_of(server).open()
@@ -645,7 +644,7 @@ RESULTS = {"law": [".reading", ".readout", "table", "pre"], "ellipse": ["dd", "p
 
 
 def looks_old(page):
-    """The sections whose pictures are pale and whose texts are all slanted; nothing is in between."""
+    """The sections that look old: pictures pale and all texts italic. No section looks half old."""
     looks = page.see("""(results) => Object.entries(results).map(([id, texts]) => {
         const all = (selector) => [...document.querySelectorAll(`#${id} ${selector}`)].map((e) => getComputedStyle(e));
         return [id, [...all("svg").map((style) => Number(style.opacity) < 1),
@@ -677,19 +676,19 @@ def test_refused_results_look_old(page, fields, sections):
 
 @pytest.mark.parametrize("field, sections", [
     ("mu_s", ["law", "ellipse", "incline"]), ("direction", ["ellipse"]), ("mass", ["incline"])])
-def test_beside_a_field_without_a_number_results_look_old(page, field, sections):
+def test_results_look_old_if_a_field_has_no_number(page, field, sections):
     value = values(page, field)[0]
     page.fill(**{field: ""})
     wait_until_old(page, *sections)
     for section in sections:
-        assert f"The field {field} holds no number" in page.text(f"#{section} .fault")
+        assert f"The field {field} does not contain a number" in page.text(f"#{section} .fault")
     page.fill(**{field: value})
     page.idle()
     assert looks_old(page) == set()
 
 
-def test_results_whose_answer_does_not_come_look_old(page):
-    """A service that takes the request and says nothing."""
+def test_results_look_old_while_no_answer_comes(page):
+    """The service takes the request and sends nothing."""
     page.run("""state.held = [];
         await state.page.route("**/v1/evaluate", (route) => { state.held.push(route); })""")
     page.fill(angle=30)
@@ -702,7 +701,7 @@ def test_results_whose_answer_does_not_come_look_old(page):
 
 
 def test_pictures_show_what_was_asked_for(browser, server, page_of):
-    """What is typed before the answer comes is not mixed into its picture."""
+    """A value typed before the answer comes does not get into its picture."""
     page = page_of(server).open()
     page.run("""state.held = null;
         await state.page.route("**/v1/evaluate", (route) => { state.held = route; }, {times: 1})""")
@@ -724,7 +723,7 @@ def test_what_has_no_value_is_not_shown_as_a_number(page):
     assert "NaN" not in page.text("main")
 
 
-def test_what_is_no_number_changes_nothing(page):
+def test_text_that_is_not_a_number_changes_nothing(page):
     page.run("await state.page.fill('#mu_s', '')")
     assert page.see("() => document.getElementById('mu_s').getAttribute('aria-invalid')") == "true"
     page.idle()
@@ -733,7 +732,7 @@ def test_what_is_no_number_changes_nothing(page):
     assert page.see("() => document.getElementById('mu_s').getAttribute('aria-invalid')") == "false"
 
 
-def test_busy_services_are_asked_again(browser, server, page_of):
+def test_a_busy_service_is_tried_again(browser, server, page_of):
     page = page_of(server).open()
     page.run("""state.refused = 0; state.seen = false;
         await state.page.route("**/v1/functions/smooth_mu_f1", (route) => {
@@ -754,7 +753,7 @@ def test_busy_services_are_asked_again(browser, server, page_of):
 
 @pytest.fixture
 def replaceable():
-    """A function that starts the service on a port (0: a free one); gives its base URL and a function that stops it."""
+    """A function that starts the service on a port (0: a free one) and returns its base URL and a function that stops it."""
     running = []
 
     def start(port):
@@ -773,7 +772,7 @@ def test_a_service_that_goes_away_and_comes_back(page_of, replaceable):
     page = page_of(base).open()
     assert stop() == 0
     page.fill(mu_k=0.25)
-    page.wait("() => /does not answer/.test(document.getElementById('trouble').textContent)")
+    page.wait("() => /does not respond/.test(document.getElementById('trouble').textContent)")
     wait_until_old(page, "law", "ellipse", "incline")
     _, stop = replaceable(base.rsplit(":", 1)[1])
     page.wait("() => document.getElementById('trouble').hidden")
@@ -820,7 +819,7 @@ def test_with_a_token(browser, guarded, page_of):
 
 
 def test_policy_holds(browser, server, page_of):
-    """What has got into the page may not run, load or ask elsewhere."""
+    """Content injected into the page cannot run scripts, load anything or send requests elsewhere."""
     page = page_of(server).open()
     page.see("""() => {
         window.violations = [];
@@ -859,7 +858,7 @@ def test_no_other_page_may_frame_it(browser, server, page_of):
     assert not any("frictiond" in title for title in titles)
 
 
-# ---- everybody ----
+# ---- accessibility ----
 
 VIEWS = {
     "desktop": {}, "dark": {"colorScheme": "dark"},
@@ -870,11 +869,11 @@ VIEWS = {
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_nobody_is_barred(browser, server, page_of, view):
+def test_the_page_is_accessible(browser, server, page_of, view):
     page = page_of(server).open(**VIEWS[view])
     page.run("await state.page.screenshot({path: `build/explorer/${given.view}.png`, fullPage: true})",
-             view=view.replace(" ", "-"))  # to be looked at
-    # One table of ten: each has hundreds of rows, and the tool looks at all of them.
+             view=view.replace(" ", "-"))  # for people to look at
+    # Opens one of the ten tables: each has hundreds of rows, and axe examines all of them.
     page.see("""() => { for (const details of document.querySelectorAll(".exchange, .large details"))
         details.open = true; }""")
     page.idle()
@@ -882,7 +881,7 @@ def test_nobody_is_barred(browser, server, page_of, view):
     page.fill(angle=50, speed=5)
     page.idle()
     assert page.see("() => document.documentElement.scrollWidth <= innerWidth")
-    # As a tool of the browser, for which the page's policy does not count.
+    # Runs axe through the debugger, to which the page's policy does not apply.
     found = page.run("""const session = await state.context.newCDPSession(state.page);
         const source = state.fs.readFileSync(state.axe, "utf8");
         await session.send("Runtime.evaluate", {expression: source + ";0"});
@@ -897,7 +896,7 @@ def test_nobody_is_barred(browser, server, page_of, view):
 
 
 def test_tab_reaches_everything(page):
-    """In the order of the page, with a ring around what has the focus."""
+    """In the order of the page, with a ring around the element that has the focus."""
     reached = page.run("""const seen = [];
         for (let i = 0; i < 120; i++) {
             await state.page.keyboard.press("Tab");

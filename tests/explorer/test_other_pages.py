@@ -1,5 +1,5 @@
-"""What a browser sends for pages of the service and for those of others, under names that lead to loopback as well: any
-name below .localhost does, in Chromium."""
+"""What the browser sends on behalf of the service's pages and of other pages, also under other names for loopback:
+Chromium resolves every name below .localhost to it."""
 import contextlib
 import http.client
 import http.server
@@ -30,7 +30,7 @@ class Quiet(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def listening(handler):
-    """The port of a server of the test's."""
+    """The port of a server run by the test."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as listener:
         listener.daemon_threads = True
         thread = threading.Thread(target=listener.serve_forever, args=(0.02,))
@@ -47,14 +47,14 @@ class Elsewhere(Quiet):
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    """A page of another origin."""
+    """A page on another origin."""
     with listening(Elsewhere) as port:
         yield f"http://127.0.0.1:{port}/"
 
 
 @contextlib.contextmanager
 def proxy_of(base):
-    """A reverse proxy that passes on all of a request's head, Host included."""
+    """A reverse proxy that passes on the complete head of a request, including Host."""
     address = urllib.parse.urlsplit(base)
 
     class PassOn(Quiet):
@@ -130,7 +130,7 @@ def test_other_pages_can_do_nothing(page_of, server_with, elsewhere):
 
 
 def test_names_of_others_are_refused(page_of, server_with):
-    """The browser takes the service for a part of the page's own site, and says so."""
+    """The browser considers the service a part of the page's own site, and its headers say so."""
     base = server_with()
     page = page_of(f"http://evil.localhost:{port_of(base)}").open("/", settled=False)
     assert "--allow-host" in page.text("body")

@@ -1,4 +1,4 @@
-"""The explorer page as files: what is served is what lies in web/, with headers that keep it to this service."""
+"""The files of the explorer page: they are served as they are in web/, with headers that confine the page to this service."""
 import http.client
 import pathlib
 import re
@@ -47,7 +47,7 @@ def test_head_has_the_headers_of_get(server, path):
         assert headers[name] == expected[name]
 
 
-def test_what_is_known_is_not_sent_again(server):
+def test_unchanged_files_are_not_sent_again(server):
     tags = {path: ask(server, "GET", path)[1]["ETag"] for path in FILES}
     assert len(set(tags.values())) == len(FILES)
     for path, tag in tags.items():
@@ -97,7 +97,7 @@ def test_the_page_names_files_that_are_there_and_no_other_host():
                 [f"explorer/{name}" for name in re.findall(r'from "\./([^"]+)"', text)]:
             assert f"/{name}" in FILES, f"{path}: {name}"
     page = FILES["/"].read_text()
-    assert not re.search(r"\sstyle=|\son[a-z]+=|<style|<script(?![^>]*\ssrc=)", page), "the policy forbids what is inline"
+    assert not re.search(r"\sstyle=|\son[a-z]+=|<style|<script(?![^>]*\ssrc=)", page), "the policy forbids inline styles and scripts"
 
 
 def test_page_and_files_are_small():
