@@ -1,5 +1,5 @@
-/* A thousand tiles with a pin each, at growing speeds, posted as a frame: doubles go out from memory and come back into
- * memory, none of them becomes text.
+/* A thousand tiles with a pin each, at growing speeds, posted as a frame: doubles are sent from memory and received
+ * into memory without ever becoming text.
  *
  * cc examples/c/frame.c examples/c/frictiond.c $(pkg-config --cflags --libs libcurl jansson) -o build/frame &&
  *     build/frame [URL]
@@ -47,7 +47,7 @@ static json_t *make_batch(struct frictiond_frame *frame)
 			 "hessian", "format", "csr", "projection", "clamp");
 }
 
-/* Memory for as many numbers as the array has, and for one at least. */
+/* Memory for all numbers of the array, at least for one. */
 static void *room(const json_t *array, size_t size)
 {
 	return calloc(frictiond_count(array) + 1, size);

@@ -108,7 +108,7 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *target)
 	return size * n;
 }
 
-/* A line of the head does not end with a zero. */
+/* A line of the head is not terminated by a zero. */
 static size_t take_head(char *line, size_t size, size_t n, void *target)
 {
 	static const char name[] = "X-Request-Id:";
@@ -136,7 +136,7 @@ static struct curl_slist *headers(const struct frictiond *service, const char *c
 	return longer ? list : NULL;
 }
 
-/* Sends a body (NULL: GET) once. */
+/* Tries once. No body means GET. */
 static CURLcode exchange(struct frictiond *service, const char *url, struct curl_slist *list, const char *body,
 			 size_t n_bytes, struct text *answer)
 {
@@ -160,7 +160,7 @@ static CURLcode exchange(struct frictiond *service, const char *url, struct curl
 	return curl_easy_perform(curl);
 }
 
-/* As long as the service says, else a little longer each time; never more than 10 s. */
+/* As long as the service asks, or else a little longer each time, but at most 10 s. */
 static void wait_before(struct frictiond *service, int attempt)
 {
 	curl_off_t after = 0;
@@ -189,7 +189,7 @@ static bool is_busy(long status)
 static bool refused(const struct frictiond *service, long status, const struct text *body,
 		    struct frictiond_error *error)
 {
-	json_t *problem = body->n ? json_loadb(body->bytes, body->n, 0, NULL) : NULL; /* NULL also for a proxy's page */
+	json_t *problem = body->n ? json_loadb(body->bytes, body->n, 0, NULL) : NULL; /* NULL if the answer is a proxy's page */
 	const char *detail = json_string_value(json_object_get(problem, "detail"));
 	const json_t *first = json_array_get(json_object_get(problem, "errors"), 0);
 	const char *pointer = json_string_value(json_object_get(first, "pointer"));
@@ -201,7 +201,7 @@ static bool refused(const struct frictiond *service, long status, const struct t
 	return false;
 }
 
-/* False with *error unless the answer is 200. The caller frees answer->bytes in any case. */
+/* Unless the answer is 200, sets *error and returns false. The caller frees answer->bytes in any case. */
 static bool ask(struct frictiond *service, const char *path, const char *content_type, const char *body, size_t n_bytes,
 		struct text *answer, struct frictiond_error *error)
 {
@@ -240,7 +240,7 @@ static json_t *talk(struct frictiond *service, const char *path, const json_t *d
 {
 	struct text answer = {0};
 	json_t *parsed = NULL;
-	char *body = document ? json_dumps(document, JSON_COMPACT) : NULL; /* reals with 17 digits: none is lost */
+	char *body = document ? json_dumps(document, JSON_COMPACT) : NULL; /* 17 digits reproduce every double */
 	const char *type = document ? "Content-Type: application/json" : NULL;
 	if (document && !body)
 		fail(error, "the document cannot be written as JSON");
@@ -311,7 +311,7 @@ void frictiond_frame_free(struct frictiond_frame *frame)
 	*frame = (struct frictiond_frame){0};
 }
 
-/* The document's length, the document, spaces up to a multiple of 64, the tail. NULL: no memory. */
+/* The length of the document, the document, spaces up to a multiple of 64, the tail. NULL: out of memory. */
 static char *assemble(const char *text, const struct frictiond_frame *frame, size_t *n_bytes)
 {
 	const size_t length = strlen(text), head = (8 + length + 63) / 64 * 64;
@@ -328,7 +328,7 @@ static char *assemble(const char *text, const struct frictiond_frame *frame, siz
 	return bytes;
 }
 
-/* Takes the body over. */
+/* Takes ownership of the body. */
 static int take_frame(struct text *body, struct frictiond_answer *answer, struct frictiond_error *error)
 {
 	uint64_t header_bytes;
@@ -356,7 +356,7 @@ int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, 
 	char *request = text ? assemble(text, frame, &n_bytes) : NULL;
 	*answer = (struct frictiond_answer){0};
 	if (!request)
-		fail(error, "out of memory, or the document is none");
+		fail(error, "out of memory, or the document is not valid");
 	else if (ask(service, "/v1/evaluate", "Content-Type: " FRAME, request, n_bytes, &body, error))
 		result = take_frame(&body, answer, error);
 	free(text);
@@ -392,7 +392,7 @@ size_t frictiond_count(const json_t *array)
 	return n;
 }
 
-/* The place of an array in the tail; NULL where it is of another dtype or leaves the tail. */
+/* The position of an array in the tail; NULL if its dtype is another one or it leaves the tail. */
 static const void *place_of(const struct frictiond_answer *answer, const json_t *array, const char *dtype,
 			    size_t n_bytes)
 {
@@ -426,7 +426,7 @@ static double *flatten_f64(const json_t *array, double *next, bool *fits)
 			next = flatten_f64(entry, next, fits);
 			continue;
 		}
-		*fits = *fits && json_is_real(entry); /* as strict as with arrays of the tail */
+		*fits = *fits && json_is_real(entry); /* as strict as for arrays in the tail */
 		*next++ = json_real_value(entry);
 	}
 	return next;

@@ -1,6 +1,6 @@
 /* One vertex sliding on the floor z = 0: potential, gradient and Hessian of its friction.
  * cc sliding_block.c $(pkg-config --cflags --libs fric) -o sliding_block && ./sliding_block
- * (after export PKG_CONFIG_PATH=PREFIX/lib/pkgconfig where the library was installed under another PREFIX than /usr/local) */
+ * (if the library is installed under a PREFIX other than /usr/local, first export PKG_CONFIG_PATH=PREFIX/lib/pkgconfig) */
 #include <fric.h>
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What stands for f must be a double: 0., not 0. */
+/* The values for f must be doubles: 0., not 0. */
 static json_t *tile_batch(void)
 {
 	json_t *positions = json_pack("[[f,f,f],[f,f,f],[f,f,f],[f,f,f]]", /* m; three corners, a pin */

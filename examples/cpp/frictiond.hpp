@@ -1,12 +1,12 @@
 // A client of frictiond in C++17, header-only. Needs libcurl and nlohmann/json (Debian: libcurl4-gnutls-dev or
-// -openssl-dev, nlohmann-json3-dev); where Eigen is on the include path, hessian_matrix makes a sparse matrix.
+// -openssl-dev, nlohmann-json3-dev); if Eigen is on the include path, hessian_matrix makes a sparse matrix.
 //
 //   frictiond::client service("http://127.0.0.1:8080");
 //   frictiond::answer answer = service.evaluate(batch);
 //   std::vector<double> gradient = answer.array<double>("/gradient");
 //
-// A batch is a document of docs/api.md. As nlohmann::json it goes as text; a frictiond::frame carries its vectors in
-// binary. Answers come as frames, so no number of theirs passes through text either. Doubles are the same at both ends.
+// A batch is a document of docs/api.md. As nlohmann::json it is sent as text; a frictiond::frame carries its vectors in
+// binary. Answers come as frames, so their numbers never become text either. Doubles are the same at both ends.
 #pragma once
 
 #include <curl/curl.h>
@@ -37,8 +37,8 @@ namespace frictiond {
 
 using json = nlohmann::json;
 
-// What went wrong. status: that of HTTP; 0: no answer came, or it is not what was asked for. pointer: JSON Pointer to
-// the culprit in the request, empty where there is none.
+// What went wrong. status: the HTTP status, or 0 if no answer came or it is not what was asked for. pointer: JSON
+// Pointer to the culprit in the request, or empty.
 class error : public std::runtime_error {
 public:
 	error(long code, const std::string &words, const std::string &place = {}, std::string id = {})
@@ -74,7 +74,8 @@ class frame {
 public:
 	json document;
 
-	// Copies the numbers (shape: [numbers.size()] unless told) and gives what stands for them in the document.
+	// Copies the numbers (shape: by default [numbers.size()]) and returns the value that takes their place in the
+	// document.
 	template <class T> json add(const std::vector<T> &numbers, std::vector<std::size_t> shape = {})
 	{
 		if (shape.empty())
@@ -85,7 +86,7 @@ public:
 		return {{"dtype", dtype<T>()}, {"shape", std::move(shape)}, {"offset", offset}};
 	}
 
-	// The bytes: the document's length, the document, spaces up to a multiple of 64, the numbers.
+	// The bytes: the length of the document, the document, spaces up to a multiple of 64, the numbers.
 	std::string bytes() const
 	{
 		std::string text = document.dump();
@@ -98,7 +99,7 @@ private:
 	std::string tail;
 };
 
-// An answer; long arrays of its document are in the tail of the body.
+// An answer; the long arrays of its document are in the tail of the body.
 class answer {
 public:
 	json document;
@@ -127,14 +128,14 @@ public:
 		if (!value.is_object())
 			flatten(pointer, value, numbers);
 		else if (value.at("dtype") != dtype<T>())
-			throw error(0, pointer + " is no array of " + dtype<T>());
+			throw error(0, pointer + " is not an array of " + dtype<T>());
 		else
 			copy(value, numbers);
 		return numbers;
 	}
 
 private:
-	// As strict as with arrays of the tail, so that what works for a few contacts works for many.
+	// As strict as for arrays in the tail, so that what works for a few contacts also works for many.
 	template <class T> static void flatten(const std::string &pointer, const json &value, std::vector<T> &numbers)
 	{
 		if (value.is_array())
@@ -143,7 +144,7 @@ private:
 		else if (std::is_same_v<T, double> ? value.is_number_float() : value.is_number_integer())
 			numbers.push_back(value.get<T>());
 		else
-			throw error(0, pointer + " is no array of " + dtype<T>());
+			throw error(0, pointer + " is not an array of " + dtype<T>());
 	}
 
 	template <class T> void copy(const json &reference, std::vector<T> &numbers) const
@@ -163,7 +164,7 @@ private:
 	std::size_t tail = 0;
 };
 
-// A service, with a connection that is kept. For one thread at a time.
+// A service, with a connection that is kept open. For one thread at a time.
 class client {
 public:
 	// retries: how often a request is repeated when the service is busy (429, 502, 503, 504) or the connection
@@ -215,7 +216,7 @@ private:
 	struct response {
 		CURLcode code = CURLE_OK;
 		long status = 0;
-		double seconds = 0; // when to come again, as far as the service says
+		double seconds = 0; // when to try again, if the service says so
 		std::string body, request_id, words;
 	};
 
@@ -253,7 +254,7 @@ private:
 		return list;
 	}
 
-	// Once. type null: GET.
+	// Tries once. type null: GET.
 	response exchange(const std::string &path, const std::string &body, const char *type, curl_slist *list)
 	{
 		CURL *handle = curl_.get();
@@ -301,7 +302,7 @@ private:
 
 	[[noreturn]] static void refuse(const response &result)
 	{
-		const json problem = json::parse(result.body, nullptr, false); // a proxy's page is no JSON
+		const json problem = json::parse(result.body, nullptr, false); // a proxy's page is not JSON
 		if (!problem.is_object() || !problem.contains("detail"))
 			throw error(result.status, "the answer is not from frictiond", {}, result.request_id);
 		const json errors = problem.value("errors", json::array());
@@ -334,7 +335,7 @@ private:
 };
 
 #if __has_include(<Eigen/Sparse>)
-// The Hessian of an answer; formats triplets and csr. A triangle stays one.
+// The Hessian of an answer in format triplets or csr. A triangle is not completed to the full matrix.
 inline Eigen::SparseMatrix<double, Eigen::RowMajor> hessian_matrix(const answer &answer)
 {
 	const json &hessian = answer["hessian"];

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Asks for an answer as a frame (docs/frame.md) and reads it with the tools of the shell.
+# Requests an answer as a frame (docs/frame.md) and reads it with shell tools.
 #
 # usage: frame.sh [URL]     URL of the service, default http://127.0.0.1:8080
-# Needs bash, curl and jq (Debian: curl jq). A frame that is posted comes from a program: --data-binary @batch.frame -H
-# 'Content-Type: application/vnd.frictiond.frame'; encode_frame of ../python/frictiond.py writes one.
+# Needs bash, curl and jq (Debian: curl jq). To post a frame, write one with a program, such as encode_frame of
+# ../python/frictiond.py, and use --data-binary @batch.frame -H 'Content-Type: application/vnd.frictiond.frame'.
 set -euo pipefail
 url=${1:-http://127.0.0.1:8080}
 scene=$(dirname "$0")/../scene/scene.json
@@ -20,7 +20,7 @@ if [ "$status" != 0 ]; then
 	exit 1
 fi
 
-# 8 bytes: the length of the document; the document; the tail with the numbers.
+# 8 bytes with the length of the document, the document, then the tail with the numbers.
 length=$(od -A n -t u8 -N 8 "$answer" | tr -d ' ')
 document=$(tail -c +9 "$answer" | head -c "$length" || true)
 jq -c '{n_collisions, potential, gradient}' <<< "$document"

@@ -8,8 +8,8 @@ url=${1:-http://127.0.0.1:8080}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# --fail-with-body: other answers than 200 make curl fail, and still say why. --retry: after 503, when the service says
-# that it is busy for a moment; asking again is always safe.
+# --fail-with-body: curl fails on any status other than 200, but still prints the reason. --retry: tries again after
+# 503, with which the service says that it is busy for the moment; repeating a request is always safe.
 status=0
 curl -sS --fail-with-body --retry 5 --max-time 300 -o "$folder/answer" "$url/v1/evaluate" \
 	-H 'Content-Type: application/json' --data-binary @- 2> "$folder/error" <<-'END' || status=$?
@@ -28,7 +28,7 @@ curl -sS --fail-with-body --retry 5 --max-time 300 -o "$folder/answer" "$url/v1/
 if [ "$status" != 0 ]; then
 	cat "$folder/error" >&2
 	[ "$status" != 7 ] || echo "$url: is it running?" >&2
-	# application/problem+json: "detail" says what is wrong, "pointer" where in the request.
+	# application/problem+json: "detail" says what is wrong, "pointer" says where in the request.
 	jq -r '.detail, (.errors[]? | "\(.pointer): \(.detail)")' "$folder/answer" >&2 2> "$folder/no-problem" ||
 		cat "$folder/answer" >&2 2> "$folder/no-answer" || true
 	exit 1

@@ -1,7 +1,7 @@
-! The C client (examples/c/frictiond.h) and what is needed of jansson, for Fortran 2003.
+! The C client (examples/c/frictiond.h) and the parts of jansson that it needs, for Fortran 2003.
 !
-! Fortran stores columns one after the other, the service rows. So what docs/api.md calls an array of shape [n, m] is
-! dimension(m, n) here, a column for each vertex or contact: positions(3, n_vertices). Vertices are numbered from 0.
+! Fortran stores arrays by columns, the service by rows. So an array of shape [n, m] in docs/api.md is dimension(m, n)
+! here, with a column for each vertex or contact: positions(3, n_vertices). Vertices are numbered from 0.
 module frictiond
   use, intrinsic :: iso_c_binding
   implicit none
@@ -27,7 +27,7 @@ module frictiond
     function frictiond_open(url, token) bind(c) result(service)
       import :: c_ptr, c_char
       character(kind=c_char), intent(in) :: url(*)
-      type(c_ptr), value :: token    ! c_null_ptr: none
+      type(c_ptr), value :: token    ! c_null_ptr: no token
       type(c_ptr) :: service
     end function
 
@@ -129,7 +129,7 @@ module frictiond
       integer(c_long_long) :: number
     end function
 
-    ! json_decref is a macro; this is what it ends in for a value with one owner.
+    ! json_decref is a macro; for a value with one owner it comes down to this function.
     subroutine json_delete(value) bind(c)
       import :: c_ptr
       type(c_ptr), value :: value
@@ -138,7 +138,7 @@ module frictiond
 
 contains
 
-  ! A member of an object of an object: member(document, "collisions", "plane_vertex").
+  ! A member of a nested object: member(document, "collisions", "plane_vertex").
   function member(object, name, inner) result(value)
     type(c_ptr), intent(in) :: object
     character(*), intent(in) :: name
@@ -148,7 +148,7 @@ contains
     if (present(inner)) value = json_object_get(value, inner//c_null_char)
   end function
 
-  ! Gives an object what frictiond_frame_... returned; status becomes 1 if memory ran out.
+  ! Sets a member of an object to what frictiond_frame_... returned; status becomes 1 if memory ran out.
   subroutine set(object, name, value, status)
     type(c_ptr), intent(in) :: object, value
     character(*), intent(in) :: name

@@ -25,7 +25,7 @@ program tile
   integer :: status
 
   service = frictiond_open(url()//c_null_char, c_null_ptr)
-  ! Small things as JSON (eps_v in m/s, the force on the pin in N), arrays in binary.
+  ! Scalars as JSON (eps_v in m/s, the force on the pin in N), arrays in binary.
   batch = json_loads('{"dim": 3, "friction": {"eps_v": 1e-3, "mu_s": 0.5, "mu_k": 0.3},' // &
     ' "collisions": {"face_vertex": {"normal_force": 2}, "plane_vertex": {"plane_normal": [0, 0, 1]}},' // &
     ' "hessian": {"format": "csr", "projection": "clamp"}}'//c_null_char, 0_c_size_t, c_null_ptr)

@@ -18,8 +18,8 @@ const REPEATED = [429, 502, 503, 504];
 const FIRST_WAIT = 0.05, LONGEST_WAIT = 30;  // seconds between tries
 
 /**
- * What the service (or a proxy before it) refused: status (null where there was no answer), title, detail,
- * errors [{pointer, detail}], pointer (that of the first of them, or null), requestId (as in the service's log).
+ * The service, or a proxy in front of it, refused: status (null if there was no answer), title, detail,
+ * errors [{pointer, detail}], pointer (of the first error, or null), requestId (as in the service's log).
  *
  *     try { await client.evaluate(batch); } catch (error) { console.log(error.status, error.pointer); }
  */
@@ -32,10 +32,10 @@ export class FrictiondError extends Error {
 	}
 }
 
-/** No answer in time, or, after all retries, none at all or still 503 (429, 502, 504). Later it may work. */
+/** No answer in time; or after all retries no answer, or still 503 (429, 502, 504). It may work later. */
 export class Unavailable extends FrictiondError {}
 
-/** A page is not told why, node is. */
+/** Node says why a connection failed; a browser does not tell a page. */
 function hint(error) {
 	if (!error.cause)
 		return "; is it running, and does it allow this page (--allow-origin)?";
@@ -44,8 +44,8 @@ function hint(error) {
 
 export class Client {
 	/**
-	 * Options: token; retries (5) after 503, 429, 502, 504 and failures of the connection; timeout (300) in seconds for
-	 * each try; frames (true), false: all is JSON.
+	 * Options: token; retries (5) after 503, 429, 502, 504 and failed connections; timeout (300) in seconds for
+	 * each try; frames (true), false: everything is JSON.
 	 */
 	constructor(url = "http://127.0.0.1:8080", { token = null, retries = 5, timeout = 300, frames = true } = {}) {
 		if (!/^https?:$/.test(new URL(url).protocol))
@@ -91,7 +91,7 @@ export class Client {
 		return this.#ask("GET", "/v1/info");
 	}
 
-	/** Between two tries; a program may put its own in place of it. */
+	/** Waits between two tries; a program may replace it. */
 	async wait(seconds) {
 		return new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
 	}
@@ -144,15 +144,15 @@ export class Client {
 	}
 }
 
-/** A document as a frame (a Uint8Array): its typed arrays in binary, all else as text. */
+/** A document as a frame (a Uint8Array): its typed arrays in binary, everything else as text. */
 export function encodeFrame(document) {
 	const parts = split(document, true);
 	return join(parts.document, parts.tail);
 }
 
 /**
- * The document of a frame, an ArrayBuffer or Uint8Array; its arrays are views of the bytes, flat, with a property
- * `shape`. Throws RangeError or SyntaxError if it is none.
+ * The document of a frame, which is an ArrayBuffer or Uint8Array. Its arrays are views of the bytes, flat, with a
+ * property `shape`. Throws RangeError or SyntaxError if the bytes are not a frame.
  */
 export function decodeFrame(data) {
 	let bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
@@ -165,7 +165,7 @@ export function decodeFrame(data) {
 	const document = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(8, start)),
 		(_, value) => isObject(value) && "dtype" in value ? view(bytes, start, value) : value);
 	if (!isObject(document))
-		throw new RangeError("not a frame: the document is no object");
+		throw new RangeError("not a frame: the document is not an object");
 	return document;
 }
 
@@ -181,7 +181,7 @@ function view(bytes, start, reference) {
 	return Object.assign(new kind(bytes.buffer, bytes.byteOffset + start + offset, count), { shape });
 }
 
-/** The document with references (or, without frames, lists) in place of typed arrays, and these as the tail. */
+/** The document with references (or, without frames, lists) in place of typed arrays, and the tail with the arrays. */
 function split(document, frames) {
 	const tail = [];
 	let end = 0;
@@ -196,7 +196,7 @@ function split(document, frames) {
 			throw new TypeError(`a ${value.constructor.name} does not go into a batch`);
 		if (!frames || !array.length)
 			return plain(array);
-		const offset = Math.ceil(end / 64) * 64;  // 8 would do; 64 is a cache line
+		const offset = Math.ceil(end / 64) * 64;  // 8 is required; 64 is a cache line
 		tail.push({ offset, array });
 		end = offset + array.byteLength;
 		return { dtype, shape: value.shape ?? [array.length], offset };
@@ -219,7 +219,7 @@ function join(document, tail) {
 	return bytes;
 }
 
-/** An answer, its lists of numbers as typed arrays. */
+/** An answer with its lists of numbers as typed arrays. */
 function arrays(value, key = "") {
 	if (isObject(value))
 		return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, arrays(member, name)]));

@@ -16,7 +16,7 @@ const batch = {
 	hessian: { format: "csr", projection: "clamp" },
 };
 
-/** The entry of a csr matrix: its columns are sorted, but a short row needs no bisection. */
+/** An entry of a csr matrix. Columns are sorted, but rows are too short for bisection to pay. */
 function entry(h, row, col) {
 	const at = h.indices.indexOf(col, h.indptr[row]);
 	return at >= 0 && at < h.indptr[row + 1] ? h.data[at] : 0;
@@ -30,7 +30,7 @@ function asymmetry(h) {
 	return largest;
 }
 
-/** What the service at a URL says about the tile, as lines of text. Throws FrictiondError. */
+/** Evaluates the tile with the service at a URL; returns lines of text. Throws FrictiondError. */
 export async function tile(url, options) {
 	const answer = await new Client(url, options).evaluate(batch), h = answer.hessian;
 	const lines = [`${answer.n_collisions} contacts, potential ${answer.potential.toFixed(6)} N m/s`];

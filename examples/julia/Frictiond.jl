@@ -48,7 +48,7 @@ Client(url::AbstractString; options...) = Client(; url = String(rstrip(url, '/')
 "Potential, gradient, Hessian, values per contact, as a Dict."
 evaluate(client::Client, batch) = post(client, "/v1/evaluate", batch)
 
-"How far gradient and Hessian agree with central differences."
+"How well gradient and Hessian agree with central differences."
 check(client::Client, batch) = post(client, "/v1/check", batch)
 
 "A scalar function at many points: `scalar(client, \"smooth_mu\"; y = v, mu_s = 1, mu_k = 0.1, eps_v = 1e-3)`."
@@ -60,14 +60,14 @@ functions(client::Client) = request(client, "/v1/functions", nothing)["functions
 
 info(client::Client) = request(client, "/v1/info", nothing)
 
-"The Hessian of an answer as a sparse matrix; formats triplets and csr. A triangle stays one."
+"The Hessian of an answer (format triplets or csr) as a sparse matrix. A triangle is not completed to the full matrix."
 function hessian_matrix(answer)
     h = answer["hessian"]
     m, n = h["shape"]
     if h["format"] == "triplets"
         return sparse(h["rows"] .+ 1, h["cols"] .+ 1, Float64.(h["values"]), m, n)    # duplicates add up
     elseif h["format"] == "csr"
-        # Rows compressed are the columns compressed of the transpose.
+        # Compressed rows are the compressed columns of the transpose.
         transposed = SparseMatrixCSC(n, m, h["indptr"] .+ 1, h["indices"] .+ 1, Float64.(h["data"]))
         return copy(transpose(transposed))
     end
@@ -97,10 +97,10 @@ function request(client, path, text)
 end
 
 busy(response::Downloads.Response) = response.status in (429, 502, 503, 504)
-# libcurl's codes: nobody listens; half an answer; no answer; cannot send; cannot receive
+# libcurl's codes: connection refused; incomplete answer; no answer; sending failed; receiving failed
 busy(reason::Downloads.RequestError) = reason.code in (7, 18, 52, 55, 56)
 
-# Names of header fields are in lower case here.
+# Header names are in lower case here.
 field(response::Downloads.Response, name) = get(Dict(response.headers), name, "")
 
 asked_wait(response::Downloads.Response) = something(tryparse(Int, field(response, "retry-after")), 0)
@@ -123,7 +123,7 @@ function document(client, response::Downloads.Response, text)
     throw(Failure(response.status, detail, pointer, field(response, "x-request-id")))
 end
 
-# What JSON.jl writes as the service reads it: arrays flat, in the order in which they lie in memory.
+# Makes JSON.jl write what the service reads: flat arrays, in memory order.
 prepared(value::Union{AbstractDict,NamedTuple}) =
     Dict{String,Any}(String(key) => prepared(member) for (key, member) in pairs(value))
 

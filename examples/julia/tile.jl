@@ -3,8 +3,8 @@
 #   julia --project=examples/julia -e 'import Pkg; Pkg.instantiate()'     once: fetches JSON.jl
 #   julia --project=examples/julia examples/julia/tile.jl [URL]
 #
-# URL of the service, default http://127.0.0.1:8080. Julia is not among the languages that the project's tests run, as
-# Debian 12 does not have it: please report what does not work.
+# URL of the service, default http://127.0.0.1:8080. Debian 12 has no Julia, so the project's tests do not run this
+# file: please report what does not work.
 
 include("Frictiond.jl")
 using Printf

@@ -11,13 +11,13 @@ function answer = frictiond_request (service, path, document)
   % answer     a struct. Vectors are columns, an array of shape [n, m] is an n x m matrix.
   %
   % Numbers are written with 17 digits and read by sscanf, so that doubles are the same at both ends: jsonencode writes
-  % fewer digits, and Octave's jsondecode may be wrong in the last one.
+  % fewer digits, and Octave's jsondecode may get the last one wrong.
   %
-  % A refusal is an error with the identifier frictiond:http422 (or what the status is), its message ends with the
-  % pointer to the culprit. A busy service (429, 502, 503, 504) and a failed connection are tried again; then comes
-  % frictiond:http503 or frictiond:unreachable.
+  % A refused request is an error with the identifier frictiond:http422 (or another status); its message ends with the
+  % pointer to the culprit. A busy service (429, 502, 503, 504) or a failed connection is tried again before the error
+  % frictiond:http503 or frictiond:unreachable is raised.
   %
-  % Runs in Octave 7; nothing in it is missing in MATLAB. Needs curl, as webwrite hides what a refusal says.
+  % Runs in Octave 7, and uses nothing that MATLAB lacks. Needs curl, because webwrite hides the body of an error.
 
   if ~isstruct (service)
     service = struct ('url', regexprep (char (service), '/$', ''));
@@ -86,7 +86,7 @@ function text = encode (name, value)
   elseif islogical (value) && isscalar (value)
     text = jsonencode (value);
   elseif ~isnumeric (value) || any (~isfinite (value(:)))
-    error ('frictiond:input', '%s must be finite numbers, a text, true, false, a struct or a cell', name);
+    error ('frictiond:input', '%s must be finite numbers, text, true, false, a struct or a cell', name);
   elseif isempty (value)
     text = '[]';
   else
@@ -102,7 +102,7 @@ function text = encode (name, value)
   end
 end
 
-% Numbers and arrays of numbers are taken out of the text before jsondecode sees it, and put back afterwards.
+% Takes numbers and arrays of numbers out of the text before jsondecode sees it, and puts them back afterwards.
 function answer = decode (text)
   [numbers, rest] = regexp (text, '(?<=":)(\[[-+.0-9eE,\[\]]*\]|-?[0-9][-+.0-9eE]*)', 'match', 'split');
   places = cellfun (@(place) sprintf ('%d', place), num2cell (1:numel (numbers)), 'UniformOutput', false);
@@ -122,7 +122,7 @@ function value = put_back (value, numbers)
   end
 end
 
-% From text like 1.5, [1,2], [[1,2],[3,4]] or [[[1],[2]],[[3],[4]]].
+% Reads text like 1.5, [1,2], [[1,2],[3,4]] or [[[1],[2]],[[3],[4]]].
 function value = array (text)
   opening = text == '[';
   n_lists = sum (opening);
@@ -141,8 +141,8 @@ function value = array (text)
   end
 end
 
-% status 0: nothing came back, and words say why. seconds: when to come again, as far as the service says. busy: it is
-% worth coming again.
+% status 0: no answer came, and words says why. seconds: when to try again, if the service says so. busy: trying again
+% is worthwhile.
 function [status, body, seconds, words, busy] = transfer (service, path, text)
   folder = tempname ();
   mkdir (folder);
@@ -164,7 +164,7 @@ function [status, body, seconds, words, busy] = transfer (service, path, text)
   store (file ('options'), strjoin (lines, sprintf ('\n')));
   command = ['curl --config "', file('options'), '"'];
   if isunix ()
-    command = ['LD_LIBRARY_PATH= ', command];    % MATLAB's libraries do not suit the system's curl
+    command = ['LD_LIBRARY_PATH= ', command];    % MATLAB's libraries do not work with the system's curl
   end
   [code, printed] = system (command);
   status = str2double (printed);
@@ -176,7 +176,7 @@ function [status, body, seconds, words, busy] = transfer (service, path, text)
   if code ~= 0 || isnan (status)
     status = 0;
   end
-  % curl's 7: nobody listens; 18, 52: half an answer, none; 55, 56: cannot send, cannot receive
+  % curl's 7: connection refused; 18, 52: incomplete answer, none; 55, 56: sending, receiving failed
   busy = any (status == [429, 502, 503, 504]) || any (code == [7, 18, 52, 55, 56]);
   seconds = regexpi (load_text (file ('head')), 'Retry-After:\s*(\d+)', 'tokens', 'once');
   if isempty (seconds)

@@ -9,7 +9,7 @@ addpath (fileparts (mfilename ('fullpath')));
 if ~exist ('url', 'var')
   url = 'http://127.0.0.1:8080';
   if exist ('OCTAVE_VERSION', 'builtin')
-    history_save (false);    % where there is no folder for its history, Octave ends a script with an error message
+    history_save (false);    % otherwise Octave ends with an error message if there is no folder for its history
     words = argv ();
     if ~isempty (words) && strncmp (words{end}, 'http', 4)
       url = words{end};

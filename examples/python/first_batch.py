@@ -2,7 +2,7 @@
 """A tile on the floor with a pin on top: posts the contacts, builds the sparse Hessian.
 
 usage: first_batch.py [URL]      URL of the service, default http://127.0.0.1:8080
-Needs Python alone; with SciPy (Debian: python3-scipy) the Hessian becomes a sparse matrix.
+Needs only Python; with SciPy (Debian: python3-scipy) the Hessian becomes a sparse matrix.
 """
 import json
 import sys

@@ -27,7 +27,7 @@ def write_frame(file, document):
         array = array.astype(array.dtype.newbyteorder("<"), copy=False)
         if array.dtype not in names:
             raise TypeError(f"a frame holds {', '.join(DTYPES)}, not {array.dtype}")
-        offset = (end + 63) // 64 * 64  # 8 would do; 64 is a cache line
+        offset = (end + 63) // 64 * 64  # 8 is required; 64 is a cache line
         arrays.append((offset, array))
         end = offset + array.nbytes
         return {"dtype": names[array.dtype], "shape": list(array.shape), "offset": offset}
@@ -50,7 +50,7 @@ def write_frame(file, document):
 
 
 def read_frame(data):
-    """The document, its arrays being views of data (bytes, or anything else that holds a frame)."""
+    """The document, whose arrays are views of data (bytes, or any other buffer with a frame)."""
     head = 8 + int.from_bytes(data[:8], "little")
 
     def convert(value):
@@ -67,7 +67,7 @@ def read_frame(data):
 
 
 def sliding_blocks(n):
-    """n tetrahedra, each standing with three corners on a plane z = 0 and with its tip on a neighbour's edge."""
+    """n tetrahedra, each with three corners on the plane z = 0 and its tip on an edge of a neighbour."""
     rng = np.random.default_rng(7)
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.3, 0.3, 1]], dtype=np.float64)
     positions = (np.arange(n)[:, None, None] * [3.0, 0, 0] + corners).reshape(-1, 3)
@@ -88,7 +88,7 @@ def sliding_blocks(n):
 
 
 def post(url, document):
-    """The answer; ends the program with the service's words if it is not a frame."""
+    """Returns the answer; if it is not a frame, prints what the service said and exits."""
     with tempfile.NamedTemporaryFile(suffix=".frame") as file:
         write_frame(file, document)
         file.flush()

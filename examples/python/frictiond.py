@@ -1,4 +1,4 @@
-"""Client of frictiond, the friction evaluation service. One file: copy it beside your own program.
+"""Client of frictiond, the friction evaluation service. One file: copy it next to your own program.
 
     import frictiond
     client = frictiond.Client("http://127.0.0.1:8080")
@@ -6,7 +6,7 @@
     force = -answer["gradient"]                  # unit of normal_force
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
 
-Needs Python 3.10 or later and NumPy; SciPy for hessian_matrix alone. Proxies set in the environment are not used.
+Needs Python 3.10 or later and NumPy; only hessian_matrix needs SciPy. Proxies set in the environment are not used.
 """
 import http.client
 import json
@@ -29,9 +29,9 @@ FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
 
 
 class Error(Exception):
-    """What the service (or a proxy before it) refused.
+    """The service, or a proxy in front of it, refused the request.
 
-    status      HTTP status, None where there was no answer
+    status      HTTP status, or None if there was no answer
     title, detail   in words
     errors      list of (JSON Pointer into the batch, detail)
     request_id  names the request in the service's log, or None
@@ -53,7 +53,7 @@ class Error(Exception):
 
 
 class Unavailable(Error):
-    """No answer in time, or, after all retries, none at all or still 503 (429, 502, 504). Later it may work.
+    """No answer in time; or after all retries no answer, or still 503 (429, 502, 504). It may work later.
 
         except frictiond.Unavailable: keep the batch and ask again
     """
@@ -62,10 +62,10 @@ class Unavailable(Error):
 class Client:
     """A service at `url`. Threads may share a client; each has a connection of its own, which stays open.
 
-    token     for services that ask for one
-    retries   further tries after 503, 429, 502, 504 and after failures of the connection; evaluation is pure
+    token     for services that require one
+    retries   further tries after 503, 429, 502, 504 and after failed connections; repeating a request is safe
     timeout   seconds without a byte from the service
-    frames    arrays travel in binary; False: all is JSON
+    frames    arrays travel in binary; False: everything is JSON
     ca        PEM file of the authorities to trust for https (default: the system's)
 
         client = frictiond.Client("https://friction.example", token=os.environ["FRICTIOND_TOKEN"])
@@ -154,7 +154,7 @@ class Client:
         raise failure
 
     def _exchange(self, method, path, body, headers):
-        """A response and its body; a kept connection that the service has closed meanwhile is replaced at once."""
+        """A response and its body. A kept connection that the service has closed meanwhile is replaced at once."""
         connection = self._connection()
         kept = connection.sock is not None
         try:
@@ -163,10 +163,10 @@ class Client:
             except (BrokenPipeError, ConnectionResetError):
                 if connection.sock is None:
                     raise
-                # An answer (413, 503) may have come before all was sent.
+                # An answer (413, 503) may have come before everything was sent.
             response = connection.getresponse()
             return response, response.read()
-        except BaseException as error:  # KeyboardInterrupt too: the rest must not be taken for the next answer
+        except BaseException as error:  # KeyboardInterrupt too: the rest of this answer must not be read as the next one
             self.close()
             if not kept or not isinstance(error, ConnectionError):
                 raise
@@ -174,7 +174,7 @@ class Client:
 
     def _connection(self):
         local = self._local
-        if getattr(local, "process", None) != os.getpid():  # after fork the connection is the parent's
+        if getattr(local, "process", None) != os.getpid():  # after a fork, the connection belongs to the parent
             local.process, local.connection = os.getpid(), None
         if getattr(local, "connection", None) is None:
             more = {"context": self._tls} if self._tls else {}
@@ -186,7 +186,7 @@ class Client:
 def hessian_matrix(answer, batch=None):
     """The Hessian of an answer, of any format and triangle, as a symmetric scipy.sparse.csr_matrix of all DOFs.
 
-    The pattern depends on the stencils alone. The format `factors` needs the batch, for its dim and vertices.
+    The pattern depends only on the stencils. The format `factors` needs the batch, for its dim and vertices.
 
         H = frictiond.hessian_matrix(client.evaluate(batch), batch)
         dv = scipy.sparse.linalg.spsolve(M / h + H, -residual)    # Newton step of implicit Euler
@@ -199,7 +199,7 @@ def hessian_matrix(answer, batch=None):
     else:
         rows, cols, values = _blocks(h, batch) if h["format"] == "factors" else (h["rows"], h["cols"], h["values"])
         matrix = coo_matrix((values, (rows, cols)), shape, float).tocsr()
-    # Every contact has entries on both sides of the diagonal, so a triangle shows.
+    # In a full matrix, every contact has entries on both sides of the diagonal; so a triangle can be recognized.
     filled = np.flatnonzero(np.diff(matrix.indptr))
     first, last = matrix.indices[matrix.indptr[filled]], matrix.indices[matrix.indptr[filled + 1] - 1]
     if not (first >= filled).all() and not (last <= filled).all():
@@ -231,7 +231,7 @@ def _blocks(h, batch):
 
 
 def encode_frame(document):
-    """A document as a frame (docs/frame.md): its NumPy arrays in binary, all else as text.
+    """A document as a frame (docs/frame.md): its NumPy arrays in binary, everything else as text.
 
         open("batch.frame", "wb").write(frictiond.encode_frame(batch))
     """
@@ -239,7 +239,8 @@ def encode_frame(document):
 
 
 def decode_frame(data):
-    """The document of a frame, its arrays as read-only NumPy views of data (bytes); ValueError if it is none.
+    """The document of a frame, with its arrays as read-only NumPy views of data (bytes). Raises ValueError if data is
+    not a frame.
 
         answer = frictiond.decode_frame(open("answer.frame", "rb").read())
     """
@@ -263,12 +264,12 @@ def decode_frame(data):
     except RecursionError:
         raise ValueError("not a frame: nested too deeply") from None
     if not isinstance(document, dict):
-        raise ValueError("not a frame: the document is no object")
+        raise ValueError("not a frame: the document is not an object")
     return document
 
 
 def _split(document):
-    """The document with references in place of arrays, and the pieces of its tail."""
+    """The document with references in place of arrays, and the parts of its tail."""
     tail, end = [], 0
 
     def convert(value):
@@ -278,7 +279,7 @@ def _split(document):
         array = _numbers(value) if hasattr(value, "__array__") else None
         if array is None or array.ndim == 0 or array.size == 0:
             return value
-        offset = (end + 63) // 64 * 64  # 8 would do; 64 is a cache line
+        offset = (end + 63) // 64 * 64  # 8 is required; 64 is a cache line
         tail.extend([b"\0" * (offset - end), array.reshape(-1).view(np.uint8)])
         end = offset + array.nbytes
         name = next(name for name, dtype in DTYPES.items() if dtype == array.dtype)
@@ -294,7 +295,7 @@ def _join(document, tail):
 
 
 def _numbers(value):
-    """An array as a C-contiguous one of a dtype that a frame holds, its numbers unchanged."""
+    """The array made C-contiguous, with a dtype that frames allow and the same numbers."""
     array = np.asarray(value)
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "f":
@@ -304,7 +305,7 @@ def _numbers(value):
     elif kind == "u":
         dtype = "u32" if size == 4 else "i64" if not array.size or array.max() < 2**63 else "f64"
     else:
-        raise TypeError(f"an array of {array.dtype} is not one of real numbers")
+        raise TypeError(f"an array of {array.dtype} does not contain real numbers")
     return array.astype(DTYPES[dtype], order="C", copy=False)
 
 
@@ -331,7 +332,7 @@ def _not_finite(value, pointer=""):
 
 
 def _arrays(value, key=None):
-    """An answer, its lists of numbers as arrays; indices are i32 where they fit, as in a frame."""
+    """An answer with its lists of numbers as arrays; indices are i32 if they fit, as in a frame."""
     if isinstance(value, dict):
         return {name: _arrays(member, name) for name, member in value.items()}
     if not isinstance(value, list) or key in ("shape", "skipped"):
@@ -343,7 +344,7 @@ def _arrays(value, key=None):
 
 
 def _document(response, data):
-    """The document of an answer of whatever kind; raises what is not 200."""
+    """The document of an answer of either format; raises an error if the status is not 200."""
     if response.status != 200:
         raise _error(response, data)
     try:
@@ -365,6 +366,6 @@ def _error(response, data):
 
 
 def _retry_after(response):
-    """Seconds; 0 where the header is not there or is a date."""
+    """Seconds; 0 if the header is missing or is a date."""
     text = response.headers.get("Retry-After", "").strip()
     return int(text) if text.isdecimal() and len(text) < 9 else 0

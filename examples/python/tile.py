@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tile and pin of first_batch.py, with NumPy arrays that travel in binary: frictiond.py does the talking.
+"""The tile and pin of first_batch.py, with NumPy arrays that frictiond.py sends in binary.
 
 usage: tile.py [URL]             URL of the service, default http://127.0.0.1:8080
 Needs NumPy and SciPy (Debian: python3-numpy python3-scipy).
@@ -10,8 +10,8 @@ try:
     import numpy as np
     import scipy.sparse  # noqa: F401, of the matrix
 except ImportError as missing:
-    sys.exit(f"{sys.executable}: {missing}. Debian's python3-numpy and python3-scipy are for /usr/bin/python3; "
-             "for another one: pip install numpy scipy")
+    sys.exit(f"{sys.executable}: {missing}. Debian's python3-numpy and python3-scipy work with /usr/bin/python3; "
+             "for another Python: pip install numpy scipy")
 
 import frictiond  # noqa: E402
 

@@ -4,16 +4,16 @@
 #   answer <- frictiond_evaluate(client, batch)
 #
 # A batch is a list of the form that docs/api.md describes; vertices are numbered from 0. Matrices and arrays are sent
-# row by row. A single number or text is sent as such, except in the fields that are always lists (LISTS below) and
-# where it is a matrix or wrapped in I(). Numbers are written with 17 digits, so that doubles are the same at both ends
+# row by row. A single number or text is sent as such, except in the fields that are always lists (LISTS below) or if
+# it is a matrix or wrapped in I(). Numbers are written with 17 digits, so that doubles are the same at both ends
 # (jsonlite writes 15). In an answer, arrays of shape [n, m] are matrices with n rows.
 #
-# A refusal is a condition of class frictiond_error with the members status, detail, pointer and request_id; status 0
-# means that there was no answer. A busy service (429, 502, 503, 504) and a failed connection are tried again first.
-# Packages: curl, jsonlite, and for frictiond_hessian Matrix (Debian: r-cran-curl r-cran-jsonlite r-cran-matrix).
+# A refused request is a condition of class frictiond_error with the members status, detail, pointer and request_id;
+# status 0 means that there was no answer. A busy service (429, 502, 503, 504) or a failed connection is tried again
+# first. Packages: curl, jsonlite, and for frictiond_hessian Matrix (Debian: r-cran-curl r-cran-jsonlite r-cran-matrix).
 
 frictiond_client <- function(url = "http://127.0.0.1:8080", token = NULL, retries = 5, timeout = 300) {
-  # The handle keeps its connection from one request to the next.
+  # The handle keeps its connection open between requests.
   list(url = sub("/$", "", url), token = token, retries = retries, timeout = timeout, handle = curl::new_handle())
 }
 
@@ -31,7 +31,7 @@ frictiond_functions <- function(client) frictiond_request(client, "/v1/functions
 
 frictiond_info <- function(client) frictiond_request(client, "/v1/info")
 
-# The Hessian of an answer as a sparse matrix; formats triplets and csr. A triangle stays one.
+# The Hessian of an answer (format triplets or csr) as a sparse matrix. A triangle is not completed to the full matrix.
 frictiond_hessian <- function(answer) {
   h <- answer$hessian
   switch(h$format,
@@ -98,7 +98,7 @@ frictiond_error <- function(client, response) {
   ))
 }
 
-# The JSON text of a value; name is that of the field it stands in.
+# The JSON text of a value; name is the name of its field.
 frictiond_json <- function(value, name = "") {
   LISTS <- c("vertices", "closest_point", "vertex_mu", "vertex_mu_s", "vertex_mu_k", "vertex_material", "outputs",
              "collision_outputs")
@@ -124,7 +124,7 @@ frictiond_json <- function(value, name = "") {
   if (single) texts else paste0("[", paste(texts, collapse = ","), "]")
 }
 
-# fromJSON makes an empty list of [].
+# fromJSON turns [] into an empty list.
 frictiond_simplify <- function(value) {
   if (!is.list(value) || is.data.frame(value)) return(value)
   if (length(value) == 0) return(numeric(0))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Two blocks and a floor: writes scene.json, a request with every contact type in it, and broken.json with a mistake.
+"""Two blocks and a floor: writes scene.json, a request with contacts of every type, and broken.json, with a mistake.
 
 A steel block rests on a wooden one, turned by four degrees, tilted a little and shifted so that one of its corners
 hangs over a corner and one over an edge; the wooden block rests on a stone floor. Metres, kilograms, seconds. The upper
@@ -79,7 +79,7 @@ def spinning(point, about, omega, slide):
 
 
 def body(first, edges, triangles):
-    """Vertices, edges and triangles of a block whose first corner is vertex `first`."""
+    """Vertices, edges and triangles of a block whose first corner has the number `first`."""
     def shifted(features):
         return [tuple(v + first for v in f) for f in features]
     return range(first, first + 8), shifted(edges), shifted(triangles)
@@ -90,7 +90,7 @@ def geometry():
     upper, _, _ = block([0.101, 0.1011, 0.05])
     lower = [add(p, [0.0, 0.0, 0.0255]) for p in lower]
     lower = [turned(p, lower[0], 0.1, 1) for p in lower]
-    corner = upper[6]  # the one that will hang over the lower block's corner 7
+    corner = upper[6]  # the corner that will hang over corner 7 of the lower block
     upper = [add(minus(p, corner), add(lower[7], [3e-4, 4e-4, 5.5e-4])) for p in upper]
     corner = upper[6]
     upper = [turned(turned(p, corner, -4.0, 2), corner, 0.12, 1) for p in upper]

@@ -38,7 +38,7 @@ def arguments():
                         help="of the anisotropic floor: its friction along x and along y, times the coefficients")
     parser.add_argument("--step", type=ipc.number_in(0, 0.1), default=0.005, help="time step, s")
     parser.add_argument("--seconds", type=ipc.number_in(0, 100), default=1.0, help="simulated time of the pull, s")
-    parser.add_argument("--push-seconds", type=ipc.number_in(0, 100), default=0.25, help="and of each push, s")
+    parser.add_argument("--push-seconds", type=ipc.number_in(0, 100), default=0.25, help="and that of each push, s")
     parser.add_argument("--lags", type=ipc.number_in(0, 100, int), default=1,
                         help="how often in a step contact forces and geometry are renewed")
     parser.add_argument("--plot", type=ipc.picture, metavar="FILE",
@@ -82,12 +82,12 @@ class Bodies:
                                  for mine in (top, bottom))
 
     def centre(self, values):
-        """Of the mass of both, seen from above."""
+        """The centre of mass of both bodies, seen from above."""
         return (self.elastic.masses @ values / self.mass)[:2]
 
     def pairs(self, x):
-        """Faces and vertices that are above each other, edges that cross, seen from above. Contacts between nearly
-        parallel edges are left out: their direction is not defined, and others are near."""
+        """Faces and vertices that lie above each other, and edges that cross as seen from above. Nearly parallel edges
+        are left out: the direction of such a contact is not well defined, and there are other contacts near."""
         return ipc.Contacts({
             "edge_edge": crossing(x, self.bottom[2], self.top[2]),
             "face_vertex": [*above(x, self.bottom[0], self.top[1]), *above(x, self.top[0], self.bottom[1])],
@@ -109,7 +109,7 @@ def above(x, vertices, faces):
 
 
 def crossing(x, upper, lower):
-    """[a0, a1, b0, b1] of the upper and lower edges that cross, oriented as ipc.ARMS wants it."""
+    """[a0, a1, b0, b1] of the upper and lower edges that cross, oriented as ipc.ARMS requires."""
     a, b = (pairs.reshape(-1, 2) for pairs in (np.repeat(upper, len(lower), axis=0), np.tile(lower, (len(upper), 1))))
     p, q = x[a[:, 0], :2], x[b[:, 0], :2]
     u, w = x[a[:, 1], :2] - p, x[b[:, 1], :2] - q
@@ -155,7 +155,7 @@ class Spring:
 
 
 class Push:
-    """A force on all parts of both bodies, by their masses."""
+    """A force on both bodies, distributed in proportion to mass."""
 
     def __init__(self, masses, force):
         self.forces = masses[:, None] / masses.sum() * np.asarray(force)
@@ -170,7 +170,7 @@ class Push:
 # -- the runs ---------------------------------------------------------------------------------------------------------
 
 def simulate(client, bodies, options, clock, seconds, of_floor=(), spring=None, push=None):
-    """Times [n], accelerations of the centre of mass [n, 2], its path [n + 1, 2]; and the solver."""
+    """Times [n], accelerations of the centre of mass [n, 2], its path [n + 1, 2], and the solver."""
     material = np.zeros(len(bodies.rest), dtype=np.int32)
     material[bodies.n_slab:] = 1
     law = {"materials": {"vertex_material": material, "plane_material": 2, "mu_s": table(options.mu_s),
@@ -195,13 +195,13 @@ def simulate(client, bodies, options, clock, seconds, of_floor=(), spring=None, 
 
 
 def table(mu):
-    """Coefficients of slab, box, floor with each other."""
+    """The coefficients between slab, box and floor."""
     return [[mu, MU_BOX, mu], [MU_BOX, MU_BOX, mu], [mu, mu, mu]]
 
 
 def static_peak(client, options):
-    """The most that friction bears, as a fraction of the normal force: max of mu(y) f1(y). It is less than mu_s, as the
-    coefficient falls while f1 rises."""
+    """The largest friction force as a fraction of the normal force: the peak of mu(y) f1(y). It is less than mu_s,
+    because the coefficient falls while f1 rises."""
     y = np.linspace(0, 1, 10001) * options.eps_v
     return client.function("smooth_mu_f1", y=y, mu_s=options.mu_s, mu_k=options.mu_k, eps_v=options.eps_v).max()
 
@@ -250,8 +250,8 @@ def turned(angle):
 
 
 def expected(model, options):
-    """Direction (radians) and acceleration (m/s^2) of a body pushed from rest: it goes where push and friction have no
-    component across."""
+    """Direction (radians) and acceleration (m/s^2) of a body pushed from rest: it moves in the direction across which
+    push and friction balance."""
     towards = math.radians(options.angle)
 
     def across(angle):
@@ -369,7 +369,7 @@ def main():
     run = pull(client, bodies, options, clock)
     borne = run["peak"] * max(options.aniso)
     if options.push <= borne:
-        sys.exit(f"--push {options.push:g} may not move the slab: the floor bears {borne:.3f} of its weight")
+        sys.exit(f"--push {options.push:g} may not move the slab: friction can hold {borne:.3f} of its weight")
     pushes = {model: shove(client, bodies, options, clock, model) for model in FLOORS}
     print(clock)
     if options.plot:

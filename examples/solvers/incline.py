@@ -47,7 +47,7 @@ def angles(text):
 
 
 class Incline:
-    """The scene, truly inclined: gravity points down. Two more vertices are the ends of the incline."""
+    """The scene with an inclined slope: gravity points down. Two further vertices are the ends of the slope."""
 
     def __init__(self, client, angle, options):
         theta = np.radians(angle)
@@ -69,12 +69,13 @@ class Incline:
         self.weights = elastic.masses / elastic.masses.sum()
 
     def centre(self, values):
-        """Along the slope, of the centre of mass."""
+        """The component along the slope, for the centre of mass."""
         return self.weights @ values[:self.n] @ self.down
 
     def run(self, options, slides):
-        """Held by a force on all of it, which gives way slowly, to nothing or until it would slide; then let go: times,
-        displacements, speeds down the slope. Loaded at once, it would bounce, and slip here and there."""
+        """A force distributed over the block holds it at first. The force is reduced slowly, to zero or until the block
+        would slide, and then removed: loaded suddenly, the block would bounce and slip in places. Returns times,
+        displacements and speeds down the slope."""
         gravity, steps = self.solver.gravity, round(HELD / options.step)
         along, across = gravity @ self.down, abs(gravity @ self.normal)
         load = math.copysign(0.98 * options.mu_k * across, along) if slides else along
@@ -90,13 +91,13 @@ class Incline:
 
 
 def resistance(client, options):
-    """Speeds up to eps_v and what friction bears at them, mu(y) f1(y), as a fraction of the normal force."""
+    """Speeds up to eps_v, and the friction force at them as a fraction of the normal force, mu(y) f1(y)."""
     y = np.linspace(0, 1, 10001) * options.eps_v
     return y, client.function("smooth_mu_f1", y=y, mu_s=options.mu, mu_k=options.mu_k, eps_v=options.eps_v)
 
 
 def analytic(client, angle, options):
-    """Of a block that starts from rest: (creep speed in m/s, 0), or (None, acceleration in m/s^2) where it slides. It
+    """For a block that starts from rest: (creep speed in m/s, 0), or (None, acceleration in m/s^2) if it slides. It
     creeps at the lowest speed y at which mu(y) f1(y) = tan(angle), if there is one."""
     theta = np.radians(abs(angle))
     y, borne = resistance(client, options)

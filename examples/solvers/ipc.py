@@ -1,15 +1,15 @@
-"""Elastic bodies in contact, stepped by implicit Euler and Newton, with friction from frictiond. incline.py and drag.py
-are built from it; copy what you need.
+"""Elastic bodies in contact, stepped with implicit Euler and Newton's method, with friction from frictiond. incline.py
+and drag.py are built on it; copy what you need.
 
-A step of length h looks for the positions x that minimise an energy (N m; in 2D per metre of thickness):
+A step of length h finds the positions x that minimise an energy (N m; in 2D per metre of thickness):
 
     (x - y) M (x - y) / (2 h^2)    inertia and gravity, y = x_t + h v_t + h^2 g
   + elastic(x)                     compressible neo-Hookean
-  + barrier(x)                     grows without bound as surfaces come near: keeps them apart, carries the loads
+  + barrier(x)                     grows without bound as surfaces approach: keeps them apart and carries loads
   + D(x - x_t)                     friction, evaluated by the service
 
-Friction here works in displacements: u = x - x_t (m) goes out as `velocities`, and eps_v h (m) as `eps_v`. The gradient
-that comes back is then a force (N) and the Hessian a stiffness (N/m), as those of the other terms: no factor h is left.
+Friction works with displacements here: u = x - x_t (m) is sent as `velocities`, and eps_v h (m) as `eps_v`. The
+gradient in the answer is then a force (N) and the Hessian a stiffness (N/m), as for the other terms, with no factor h.
 
 A term has energy(x) and derivatives(x) -> (gradient [n_vertices, dim], sparse Hessian, positive semidefinite).
 """
@@ -67,7 +67,7 @@ def dofs_of(stencils, dim):
 
 
 def gather(dofs, gradients, blocks, shape):
-    """Adds gradients [n, j] and blocks [n, j, j] of stencils with DOFs [n, j] up, to an array and a sparse matrix."""
+    """Adds up gradients [n, j] and blocks [n, j, j] of stencils with DOFs [n, j], into an array and a sparse matrix."""
     n_dof = shape[0] * shape[1]
     rows, cols = np.broadcast_arrays(dofs[:, :, None], dofs[:, None, :])
     return (np.bincount(dofs.ravel(), gradients.ravel(), n_dof).reshape(shape),
@@ -75,7 +75,7 @@ def gather(dofs, gradients, blocks, shape):
 
 
 def project(matrices):
-    """Negative eigenvalues of symmetric matrices [..., n, n] become zero: Newton then only walks downhill."""
+    """Sets negative eigenvalues of symmetric matrices [..., n, n] to zero, so that Newton's steps go downhill."""
     values, vectors = np.linalg.eigh(matrices)
     return (vectors * np.maximum(values, 0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
 
@@ -84,15 +84,15 @@ def project(matrices):
 
 class Elastic:
     """Linear simplices of a compressible neo-Hookean material (2D: plane strain). Density in kg/m^3, Young's modulus in
-    Pa. `masses` [n_vertices] in kg are lumped. Damping in s: viscous forces are so many times the stiffness at the
-    step's start, times the velocities; they end vibrations and leave the motion of the centre of mass alone."""
+    Pa. `masses` [n_vertices] in kg are lumped. Damping in s: viscous forces are damping times the stiffness at the
+    start of the step times the velocities; they damp vibrations and do not affect the motion of the centre of mass."""
 
     def __init__(self, rest, simplices, density, young, poisson=0.3, damping=0.0, project=True):
         dim = rest.shape[1]
         inverse = np.linalg.inv(spans(rest[simplices]))
         slopes = np.concatenate([-inverse.sum(axis=1, keepdims=True), inverse], axis=1)  # [m, dim + 1, dim]
         self.simplices, self.dofs, self.project = simplices, dofs_of(simplices, dim), project
-        # The corners' DOFs times these matrices are the deformation gradient F, row by row.
+        # These matrices map the corners' DOFs to the deformation gradient F, row by row.
         self.maps = np.einsum("mkj,ab->majkb", slopes, np.eye(dim)).reshape(len(simplices), dim * dim, -1)
         self.volumes = np.linalg.det(spans(rest[simplices])) / (2 if dim == 2 else 6)
         self.masses = np.bincount(simplices.ravel(), np.repeat(density * self.volumes / (dim + 1), dim + 1), len(rest))
@@ -110,11 +110,11 @@ class Elastic:
         return F, np.linalg.det(F)
 
     def energy(self, x):
-        """mu/2 (F:F - dim) - mu ln J + lambda/2 ln^2 J, written in H = F - 1: of a hard material those terms are so
-        large that their rounding would hide from a line search what friction does."""
+        """mu/2 (F:F - dim) - mu ln J + lambda/2 ln^2 J, written in terms of H = F - 1: in a hard material those terms
+        are so large that their rounding errors would hide the effect of friction from a line search."""
         F, J = self.deformation(x)
         if J.min() <= 0:
-            return np.inf  # inverted: the line search goes back
+            return np.inf  # inverted: the line search will shorten the step
         H = F - np.eye(F.shape[1])
         trace, squares = np.trace(H, axis1=1, axis2=2), (H * H).sum(axis=(1, 2))
         minors = (trace**2 - np.einsum("mij,mji->m", H, H)) / 2 + (np.linalg.det(H) if F.shape[1] == 3 else 0)
@@ -148,7 +148,7 @@ class Elastic:
 # -- contacts ---------------------------------------------------------------------------------------------------------
 
 # The signed distance of every contact is r.(e x f)/|e x f|, where r leads from one side to the other and e and f span
-# what is between: r, e and f are these sums over the stencil's vertices (plus a constant: `Contacts.constants`).
+# the plane between them. r, e and f are these sums over the stencil's vertices (plus a constant: `Contacts.constants`).
 ARMS = {
     "edge_vertex": [[1, -1, 0], [0, 0, 0], [0, -1, 1]],             # v, e0, e1; 2D, v is left of e0 -> e1
     "edge_edge": [[1, 0, -1, 0], [-1, 1, 0, 0], [0, 0, -1, 1]],     # a0, a1, b0, b1; (a1 - a0) x (b1 - b0) leads to a
@@ -158,12 +158,12 @@ ARMS = {
 
 
 class Contacts:
-    """The pairs that may touch during a step: {group: vertices [n, k]}, as the service wants them.
-    They are oriented, so that a gap is negative, and not just small again, once a vertex is on the wrong side."""
+    """The pairs that may touch during a step: {group: vertices [n, k]}, as the service expects them.
+    They are oriented, so that the gap of a vertex on the wrong side is negative, not merely small."""
 
     def __init__(self, groups, dim=3, plane_normal=(0, 0, 1), plane_origin=(0, 0, 0)):
         self.groups = {name: np.asarray(vertices, dtype=np.int32) for name, vertices in groups.items() if len(vertices)}
-        # A stencil's DOFs times these matrices (plus constants) are r, e, f, in three dimensions always.
+        # These matrices map a stencil's DOFs (plus constants) to r, e, f, always in three dimensions.
         self.maps = {name: np.kron(ARMS[name], np.eye(3)[:, :dim]) for name in self.groups}
         n = np.asarray(plane_normal, dtype=float) / np.linalg.norm(plane_normal)
         e = np.cross(np.eye(3)[np.argmin(abs(n))], n)
@@ -197,7 +197,7 @@ def gap(arms):
 
 
 def gap_gradient(arms):
-    """Gradient [n, 9] of the gap with respect to (r, e, f), the gap, and what its Hessian is made of."""
+    """Gradient [n, 9] of the gap with respect to (r, e, f), the gap, and the parts of its Hessian."""
     r, e, f = arms[:, :3], arms[:, 3:6], arms[:, 6:]
     n = cross(e, f)
     area = np.sqrt((n * n).sum(axis=1))[:, None]
@@ -223,7 +223,7 @@ def gap_hessian(arms):
 
 
 def cross(a, b):
-    """As np.cross, which for few vectors takes long."""
+    """Like np.cross, which is slow for few vectors."""
     return a[:, [1, 2, 0]] * b[:, [2, 0, 1]] - a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
 
 
@@ -236,7 +236,8 @@ def cross_matrix(a):
 
 class Barrier:
     """IPC's clamped log barrier on squared distances, -stiffness (d^2 - dhat^2)^2 ln(d^2/dhat^2), with the units of the
-    service's `barrier`: dhat in m, stiffness in N/m^3. Its normal forces are those that the service derives."""
+    service's `barrier`: dhat in m, stiffness in N/m^3. Its normal forces are the same as those that the service
+    derives."""
 
     def __init__(self, dhat, stiffness, project=True):
         self.dhat, self.stiffness, self.project = dhat, stiffness, project
@@ -249,7 +250,7 @@ class Barrier:
         return self.law(d)[0].sum()
 
     def law(self, d):
-        """Energy, its derivative (the normal force is minus that) and second derivative at distances d."""
+        """Energy, its derivative (the negative normal force) and its second derivative at distances d."""
         D, end = d**2, self.dhat**2
         near = d < self.dhat
         log, over = np.log(np.where(near, D / end, 1)), np.where(near, D - end, 0)
@@ -283,9 +284,10 @@ def stiffness_for(force, dhat):
 class Friction:
     """The potential of the service as a term of the energy.
 
-    What IPC calls lagged is fixed by lag(): closest points, tangent bases and normal forces, which the service derives
-    from the lagged positions and the barrier, and the direction of slip that anisotropic coefficients depend on. Only
-    with all of these fixed is the answer's gradient that of its potential, and a line search on the energy possible."""
+    lag() fixes what IPC calls lagged: closest points, tangent bases and normal forces, which the service derives from
+    the lagged positions and the barrier, and the direction of slip that anisotropic coefficients depend on. Only if all
+    of these are fixed is the gradient in the answer the gradient of its potential, as a line search on the energy
+    needs."""
 
     def __init__(self, client, law, eps_v, barrier, **of_groups):
         """law: the request's `friction` without eps_v (m/s); of_groups: {group: its further fields}."""
@@ -293,22 +295,23 @@ class Friction:
         self.evaluations, self.seconds = 0, 0.0
 
     def lag(self, x, displacement, start, h):
-        """From now on friction is that of contacts as they are at x, for motions away from `start` within time h."""
+        """From now on, friction is evaluated for the contacts as they are at x, and for motions from `start` in time
+        h."""
         self.start, self.last = start, (None, None)
         groups = {name: {"vertices": vertices, **self.of_groups.get(name, {})}
                   for name, vertices in self.barrier.contacts.groups.items()}
         self.batch = {
             "dim": x.shape[1], "positions": x, "lagged_velocities": displacement, "collisions": groups,
-            "friction": {**self.law, "eps_v": self.eps_v * h},  # displacements, so a displacement
+            "friction": {**self.law, "eps_v": self.eps_v * h},  # times h, as the velocities are displacements
             "barrier": {"dhat": self.barrier.dhat, "stiffness": self.barrier.stiffness},
             # clamp: a coefficient that falls from static to kinetic makes the Hessian indefinite
             "hessian": {"format": "csr", "projection": "clamp"},
         }
 
     def answer(self, x):
-        """One request gives energy, gradient and Hessian, and the answer is kept: most first tries of the line search
-        are accepted, and then all are needed."""
-        if not self.batch["collisions"]:  # which the service takes for a mistake
+        """One request returns energy, gradient and Hessian, and the answer is kept: the line search usually accepts its
+        first try, and then all three are needed."""
+        if not self.batch["collisions"]:  # the service would refuse a batch without contacts
             return {"potential": 0.0, "gradient": np.zeros(x.size), "hessian": csr_matrix((x.size, x.size))}
         if self.last[0] is None or not np.array_equal(self.last[0], x):
             begin = time.perf_counter()
@@ -336,7 +339,7 @@ class NotConverged(Exception):
 
 class Solver:
     """Steps positions x and velocities v [n_vertices, dim]. `pairs(x)` gives the Contacts of the step that starts at x;
-    `terms` are more energies, each with begin_step(x, h) if it has to know. Masses in kg, gravity in m/s^2, h in s."""
+    `terms` are further energies, with begin_step(x, h) if they need it. Masses in kg, gravity in m/s^2, h in s."""
 
     def __init__(self, x, elastic, friction, pairs, h, gravity, fixed=(), terms=(), lags=1):
         self.x, self.v, self.h, self.gravity = x.copy(), np.zeros_like(x), h, np.asarray(gravity, dtype=float)
@@ -347,7 +350,7 @@ class Solver:
         free = np.ones(x.shape, dtype=bool)
         free[list(fixed)] = False
         self.free = np.flatnonzero(free.ravel())
-        self.tolerance = 1e-3 * friction.eps_v * h  # m; friction decides what a small step is, not the mesh
+        self.tolerance = 1e-3 * friction.eps_v * h  # m; friction, not the mesh, determines how small a step must be
         self.steps = self.iterations = 0
 
     def step(self):
@@ -362,7 +365,8 @@ class Solver:
             x = start
         lagged, displacement = start, h * self.v
         for _ in range(self.lags):
-            # More than one lag: the contact forces of the step's end, instead of those of its start, limit friction.
+            # With more than one lag, the contact forces at the end of the step limit friction, instead of those at its
+            # start.
             self.friction.lag(lagged, displacement, start, h)
             x = lagged = self.minimise(x)
             displacement = x - start
@@ -370,7 +374,7 @@ class Solver:
         self.steps += 1
 
     def energy(self, x):
-        """Friction is asked last, and not at all where another term rules x out."""
+        """Friction is evaluated last, and only if no other term rules x out."""
         away = x - self.target
         energy = (self.masses[:, None] * away**2).sum() / (2 * self.h**2) + sum(term.energy(x) for term in self.terms)
         return energy + self.friction.energy(x) if np.isfinite(energy) else energy
@@ -402,14 +406,15 @@ class Solver:
         return p.reshape(gradient.shape), gradient.ravel() @ p
 
     def longest(self, x, p):
-        """The step along p, at most 1, that leaves a tenth of every gap, so that nothing passes through a surface:
-        exact while the surface is at rest, else to first order. Behind a surface the energy is infinite."""
+        """The step along p, at most 1, that leaves a tenth of every gap, so that nothing passes through a surface.
+        Exact if the surface is at rest, otherwise to first order. On the wrong side of a surface the energy is
+        infinite."""
         gaps, closing = self.barrier.contacts.gaps(x), self.barrier.contacts.closing(x, p)
         closes = closing > 0
         return (0.9 * gaps[closes] / closing[closes]).min(initial=1)
 
     def search(self, x, energy, p, slope):
-        """Halves the step until the energy falls: as the Hessian is semidefinite, it must."""
+        """Halves the step until the energy falls, which it must because the Hessian is semidefinite."""
         alpha, rounding = self.longest(x, p), 1e-14 * len(self.masses) * abs(energy)
         while alpha > 1e-8:
             trial = x + alpha * p
@@ -420,10 +425,10 @@ class Solver:
         raise NotConverged(f"The line search found no smaller energy in step {self.steps}.")
 
 
-# -- what both programs tell ------------------------------------------------------------------------------------------
+# -- what both programs use -------------------------------------------------------------------------------------------
 
 class Clock:
-    """Evaluations, Newton iterations and seconds of several runs."""
+    """Counts evaluations, Newton iterations and seconds of several runs."""
 
     def __init__(self):
         self.begin, self.solvers = time.perf_counter(), []
@@ -448,14 +453,14 @@ def number_in(low, high, kind=float):
 
 
 def picture(path):
-    """A type for argparse: a file that can be drawn to, found out before all the work is done."""
+    """A type for argparse: a file that can be written. This is checked before all the work is done."""
     if os.path.splitext(path)[1] not in (".svg", ".png", ".pdf") or not os.path.isdir(os.path.dirname(path) or "."):
         raise argparse.ArgumentTypeError(f"{path}: a file .svg, .png or .pdf in a folder that exists")
     return path
 
 
 def pyplot():
-    """Matplotlib, without a display, drawing the same file every time."""
+    """Matplotlib, set up to work without a display and to write the same file every time."""
     import matplotlib
     matplotlib.use("agg")
     from matplotlib import pyplot as plt

@@ -12,7 +12,7 @@
 //! # Ok::<(), frictiond::Error>(())
 //! ```
 //!
-//! A batch is a document of docs/api.md. As a [`Value`] it goes as text; a [`Frame`] carries its arrays in binary.
+//! A batch is a document of docs/api.md. As a [`Value`] it is sent as text; a [`Frame`] carries its arrays in binary.
 //! Answers come as frames. Doubles are the same at both ends.
 
 use curl::easy::{Easy, List};
@@ -24,11 +24,11 @@ const FRAME: &str = "application/vnd.frictiond.frame";
 
 #[derive(Debug)]
 pub enum Error {
-    /// The service refused. `pointer`: JSON Pointer to the culprit in the request, empty where there is none.
+    /// The service refused the request. `pointer`: JSON Pointer to the culprit in the request, or empty.
     Refused { status: u32, detail: String, pointer: String, request_id: String },
-    /// No answer came, also after the retries.
+    /// No answer came, not even after the retries.
     Unreachable(String),
-    /// An answer, but not what was asked for.
+    /// An answer came, but not what was asked for.
     Unexpected(String),
 }
 
@@ -49,7 +49,7 @@ fn unexpected(what: impl fmt::Display) -> Error {
     Error::Unexpected(what.to_string())
 }
 
-/// A kind of number that a frame holds.
+/// A type of number that a frame can hold.
 pub trait Number: Copy {
     const DTYPE: &'static str;
     const BYTES: usize;
@@ -68,7 +68,7 @@ impl Number for f64 {
         f64::from_le_bytes(bytes.try_into().expect("8 bytes"))
     }
     fn from_json(value: &Value) -> Option<Self> {
-        value.as_f64().filter(|_| value.is_f64()) // as strict as with arrays of the tail
+        value.as_f64().filter(|_| value.is_f64()) // as strict as for arrays in the tail
     }
 }
 
@@ -87,7 +87,7 @@ impl Number for i32 {
 }
 
 /// A batch whose arrays travel in binary: `frame.document["velocities"] = frame.add(&velocities, &[n_vertices, 3])`
-/// (in two steps: the borrow checker wants `let velocities = frame.add(…)` first).
+/// (in two statements, for the borrow checker: `let velocities = frame.add(…)` first).
 #[derive(Default)]
 pub struct Frame {
     pub document: Value,
@@ -95,7 +95,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Copies the numbers and gives what stands for them in the document.
+    /// Copies the numbers and returns the value that takes their place in the document.
     pub fn add<T: Number>(&mut self, numbers: &[T], shape: &[usize]) -> Value {
         let offset = (self.tail.len() + 63) / 64 * 64;
         self.tail.resize(offset, 0);
@@ -106,7 +106,7 @@ impl Frame {
         json!({"dtype": T::DTYPE, "shape": shape, "offset": offset})
     }
 
-    /// The document's length, the document, spaces up to a multiple of 64, the numbers.
+    /// The length of the document, the document, spaces up to a multiple of 64, the numbers.
     pub fn bytes(&self) -> Vec<u8> {
         let text = self.document.to_string();
         let head = (8 + text.len() + 63) / 64 * 64;
@@ -119,7 +119,7 @@ impl Frame {
     }
 }
 
-/// An answer: long arrays of its document are in the tail of the body, and all are read by [`Answer::array`].
+/// An answer. The long arrays of its document are in the tail of the body; [`Answer::array`] reads all arrays.
 pub struct Answer {
     pub document: Value,
     body: Vec<u8>,
@@ -141,7 +141,7 @@ impl Answer {
         let value = self.document.pointer(pointer).ok_or_else(|| unexpected(format!("no {pointer}")))?;
         let mut numbers = Vec::new();
         let sound = if value.is_object() { self.copy(value, &mut numbers) } else { flatten(value, &mut numbers) };
-        sound.map(|()| numbers).ok_or_else(|| unexpected(format!("{pointer} is no array of {}", T::DTYPE)))
+        sound.map(|()| numbers).ok_or_else(|| unexpected(format!("{pointer} is not an array of {}", T::DTYPE)))
     }
 
     fn copy<T: Number>(&self, reference: &Value, numbers: &mut Vec<T>) -> Option<()> {
@@ -197,7 +197,7 @@ impl Csr {
     }
 }
 
-/// A service, with a connection that is kept.
+/// A service, with a connection that is kept open.
 pub struct Client {
     url: String,
     token: Option<String>,
@@ -208,7 +208,7 @@ pub struct Client {
     easy: Easy,
 }
 
-/// What is posted, with its type; `None`: GET.
+/// The body to post and its type; `None`: GET.
 type Content<'a> = Option<(&'a str, Vec<u8>)>;
 
 struct Response {
@@ -223,7 +223,7 @@ impl Response {
     }
 
     fn refusal(&self) -> Error {
-        let problem: Value = serde_json::from_slice(&self.body).unwrap_or(Value::Null); // a proxy's page is no JSON
+        let problem: Value = serde_json::from_slice(&self.body).unwrap_or(Value::Null); // a proxy's page is not JSON
         Error::Refused {
             status: self.status,
             detail: problem["detail"].as_str().unwrap_or("the answer is not from frictiond").into(),
@@ -267,7 +267,7 @@ impl Client {
         let mut answer: Value = serde_json::from_slice(&self.ask("/v1/functions", None, JSON)?).map_err(unexpected)?;
         match answer["functions"].take() {
             Value::Array(functions) => Ok(functions),
-            _ => Err(unexpected("no list of functions")),
+            _ => Err(unexpected("not a list of functions")),
         }
     }
 
@@ -275,7 +275,7 @@ impl Client {
         serde_json::from_slice(&self.ask("/v1/info", None, JSON)?).map_err(unexpected)
     }
 
-    /// The body of an answer 200.
+    /// The body of a 200 answer.
     fn ask(&mut self, path: &str, content: Content, accept: &str) -> Result<Vec<u8>, Error> {
         for attempt in 0.. {
             let last = attempt >= self.retries;
