@@ -3,6 +3,7 @@ connection can be used on afterwards (RFC 9112). A refusal is a problem with a r
 import json
 import re
 import select
+import signal
 import socket
 import time
 import urllib.parse
@@ -331,6 +332,60 @@ def test_half_closed_peers_in_the_queue_are_answered(connect):
         for connection in connections:
             check_answer(connection.answer(), 200)
             assert connection.is_closed()
+
+
+def test_half_closed_connections_end_soon(server_with, connect):
+    """An end that arrives together with data the library may overlook: it would wait for a minute of silence. Such a
+    connection has a second left; half a minute is allowed here, for machines that have other work. What will never be
+    whole may be answered or not."""
+    base = server_with()
+    for data, status in [(GET + b"\r\n", 200), (POST + LENGTH + b"\r\n" + BODY, 200), (CHUNKED + WHOLE + END, 200),
+                         (POST + LENGTH + b"\r\n", 408), (POST + LENGTH + b"\r\n" + BODY[:5], 408), (CHUNKED, 408),
+                         (CHUNKED + WHOLE, 408), (CHUNKED + WHOLE[:9], 408), (GET, 408)]:
+        connection = connect(base)
+        assert connection.is_usable()
+        server_with.started[0].send_signal(signal.SIGSTOP)  # so that both are there when it looks
+        connection.send(data)
+        connection.socket.shutdown(socket.SHUT_WR)
+        server_with.started[0].send_signal(signal.SIGCONT)
+        began = time.monotonic()
+        answer = connection.answer()
+        if answer is not None or status == 200:
+            check_answer(answer, status)
+            assert connection.is_closed()
+        assert time.monotonic() - began < 30, data
+
+
+MEBIBYTE = 1 << 20
+NOWHERE = b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\n"
+
+
+def test_a_refused_body_that_is_too_long_to_be_read(connect):
+    """Up to a mebibyte it is read, for the sake of the connection; a longer one is not waited for."""
+    connection = connect()
+    connection.send(NOWHERE + b"Content-Length: %d\r\n\r\n" % MEBIBYTE)
+    assert not select.select([connection.socket], [], [], 0.5)[0]
+    connection.send(b" " * MEBIBYTE)
+    check_answer(connection.answer(), 404)
+    assert connection.is_usable()
+    connection = connect()
+    connection.send(NOWHERE + b"Content-Length: %d\r\n\r\n" % (MEBIBYTE + 1))
+    check_answer(connection.answer(), 404)
+    assert connection.is_closed()
+
+
+def test_a_refused_body_in_chunks_that_becomes_too_long(connect):
+    chunk = b"%x\r\n%s\r\n" % (MEBIBYTE // 16, b" " * (MEBIBYTE // 16))
+    connection = connect()
+    connection.send(NOWHERE + b"Transfer-Encoding: chunked\r\n\r\n" + 16 * chunk + END)
+    check_answer(connection.answer(), 404)
+    assert connection.is_usable()
+    connection = connect()
+    connection.send(NOWHERE + b"Transfer-Encoding: chunked\r\n\r\n" + 16 * chunk)
+    assert not select.select([connection.socket], [], [], 0.5)[0]
+    connection.send(chunk)
+    check_answer(connection.answer(), 404)
+    assert connection.is_closed()
 
 
 def test_expect_continue(connect):

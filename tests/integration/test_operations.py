@@ -255,6 +255,42 @@ def test_the_deadline_is_counted(logging):
     assert metrics(base)['frictiond_rejected_total{reason="deadline"}'] == 1
 
 
+def test_a_deadline_that_passes_in_the_queue(logging):
+    """The first byte of a small request comes before that of one which is computed for long, and its last one after it."""
+    def attempt(seconds):
+        base, log, _ = logging("--deadline-seconds", str(seconds), "--threads", "1", "--log-format", "json")
+        contacts = {"vertices": [0, 1, 2, 3] * 500000, "normal_force": 1, "plane_normal": [0, 1]}
+        port, head = int(base.rsplit(":", 1)[1]), ("POST /v1/check HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: %s\r\n"
+                                                   "Content-Length: %d\r\nConnection: close\r\n\r\n")
+        slow, quick = (json.dumps(body).encode() for body in ({**large(4), "collisions": {"plane_vertex": contacts}}, CONTACT))
+        with socket.create_connection(("127.0.0.1", port)) as waits, socket.create_connection(("127.0.0.1", port)) as runs:
+            waits.sendall((head % ("waits", len(quick))).encode())
+            runs.sendall((head % ("runs", len(slow))).encode() + slow)
+            eventually(lambda: metrics(base)['frictiond_memory_bytes{kind="requests"}'] > 2 * len(slow))  # is computed
+            waits.sendall(quick)
+            answer = whole(waits)
+            assert answer.startswith(b"HTTP/1.1 503") and b"The deadline of" in answer
+            assert whole(runs).startswith(b"HTTP/1.1 503")
+        line = logged(log, request_id="waits")
+        assert (line["status"], line["rejected"]) == (503, "deadline")
+        assert "waited_ms" in line and "decode_ms" not in line  # it was never begun
+        assert metrics(base)["frictiond_queue_bytes"] == 0
+
+    with_more_time(attempt)
+
+
+def test_an_answer_without_a_body_has_no_bytes(logging):
+    base, log, _ = logging("--log-format", "json")
+    status, headers, _ = ask(base + "/", method="GET", headers={"X-Request-Id": "get"})
+    assert status == 200 and logged(log, request_id="get")["bytes_out"] > 1000
+    before = eventually(lambda: metrics(base)["frictiond_response_bytes_total"])
+    ask(base + "/", method="HEAD", headers={"X-Request-Id": "head"})
+    ask(base + "/", method="GET", headers={"X-Request-Id": "known", "If-None-Match": headers["ETag"]})
+    assert (logged(log, request_id="head")["status"], logged(log, request_id="head")["bytes_out"]) == (200, 0)
+    assert (logged(log, request_id="known")["status"], logged(log, request_id="known")["bytes_out"]) == (304, 0)
+    assert before > 1000
+
+
 def test_memory_has_a_limit(server_with):
     base = server_with("--memory-bytes", "32M")
     body = json.dumps(large(200000)).encode()

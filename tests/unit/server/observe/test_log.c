@@ -220,6 +220,52 @@ static void test_long_values(void **state)
 	}
 }
 
+/* A value is whole up to its ceiling, and a character beyond it leaves three dots. */
+static void test_ceilings_of_values(void **state)
+{
+	enum { LONG = 2048 - 6, SHORT = 256 - 6 }; /* a path, and anything else: without what an escape may take */
+	(void)state;
+	char value[LONG + 2];
+	for (int more = 0; more < 2; more++) {
+		struct srv_access access = plain;
+		memset(value, 'a', sizeof value);
+		value[LONG + more] = '\0';
+		access.target = value;
+		json_t *root = json_of(&access);
+		const char *path = json_string_value(json_object_get(root, "path"));
+		assert_int_equal(strlen(path), LONG + 3 * more);
+		assert_string_equal(path + LONG, more ? "..." : "");
+		json_decref(root);
+		access = plain;
+		value[SHORT + more] = '\0';
+		access.request_id = value;
+		root = json_of(&access);
+		const char *id = json_string_value(json_object_get(root, "request_id"));
+		assert_int_equal(strlen(id), SHORT + 3 * more);
+		assert_string_equal(id + SHORT, more ? "..." : "");
+		json_decref(root);
+	}
+}
+
+/* An escape is never cut: the longest line of all is one of JSON, and no longer than a pipe takes in one piece. */
+static void test_ceiling_of_a_line(void **state)
+{
+	(void)state;
+	char hostile[5000];
+	for (size_t n = 0; n < 12; n++) { /* the escape begins anywhere in the last bytes */
+		const struct api_measure measure = {4, {INT64_MAX / 2, INT64_MAX / 2, INT64_MAX / 2, INT64_MAX / 2}, INT64_MAX};
+		struct srv_trace trace;
+		struct srv_access access = everything(&measure, &trace);
+		memset(hostile, 'a', n);
+		memset(hostile + n, '\x01', sizeof hostile - n - 1);
+		hostile[sizeof hostile - 1] = '\0';
+		access.request_id = access.method = access.target = access.token = hostile;
+		json_t *root = json_of(&access); /* which looks at the length, too */
+		assert_string_equal(json_string_value(json_object_get(root, "aborted")), "timeout");
+		json_decref(root);
+	}
+}
+
 static void test_messages(void **state)
 {
 	(void)state;
@@ -373,6 +419,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_logfmt),        cmocka_unit_test(test_every_field), cmocka_unit_test(test_json),
 		cmocka_unit_test(test_hostile_bytes), cmocka_unit_test(test_long_values), cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_ceilings_of_values), cmocka_unit_test(test_ceiling_of_a_line),
 		cmocka_unit_test(test_full_pipe),     cmocka_unit_test(test_full_socket), cmocka_unit_test(test_full_pipe_of_another_user),
 		cmocka_unit_test(test_nobody_reads),
 		cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_threads),

@@ -92,6 +92,23 @@ static void test_defaults(void **state)
 	forget(&reading);
 }
 
+/* A thread that has no connection to serve is of no use. */
+static void test_io_threads(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *connections, *io_threads;
+		long long expected;
+	} cases[] = {{"2", "8", 2}, {"8", "8", 8}, {"8", "2", 2}, {"1", "256", 1}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct reading reading =
+			read_options("--connections", cases[i].connections, "--io-threads", cases[i].io_threads, NULL);
+		assert_int_equal(reading.start, SRV_START);
+		assert_int_equal(reading.options.io_threads, cases[i].expected);
+		forget(&reading);
+	}
+}
+
 /* The queue holds the longest body of either format, whichever of them was given. */
 static void test_bytes_of_the_queue(void **state)
 {
@@ -418,7 +435,7 @@ static void test_check(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),
+		cmocka_unit_test(test_io_threads), cmocka_unit_test(test_defaults),     cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),
 		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_questions),    cmocka_unit_test(test_file),               cmocka_unit_test(test_bad_files),
 		cmocka_unit_test(test_printed_and_read), cmocka_unit_test(test_check),          cmocka_unit_test(test_health),

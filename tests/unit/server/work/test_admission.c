@@ -271,6 +271,64 @@ static void test_abandoned(void **state)
 	assert_true(wanted.computed && !wanted.saw_stop);
 }
 
+/* Stopping, too, waits for a place that is reserved; its job is given up by the worker or by the watcher, whoever comes
+ * first, and just once. */
+static void test_stop_with_a_place_for_an_abandoned_job(void **state)
+{
+	enum { ROUNDS = 50 };
+	(void)state;
+	atomic_store(&leaves, true);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct trial late, later;
+		set_up(&late, NULL);
+		set_up(&later, NULL);
+		late.job.abandoned = later.job.abandoned = has_left;
+		struct srv_admission *admission = srv_admission_start(2, 0, NULL);
+		pthread_t threads[2];
+		void *pairs[2][2] = {{admission, &late}, {admission, &later}};
+		for (int i = 0; i < 2; i++) {
+			assert_true(srv_admission_reserve(admission));
+			pthread_create(&threads[i], NULL, submit_late, pairs[i]);
+		}
+		srv_admission_stop(admission);
+		assert_int_equal(atomic_load(&n_finished), 2);
+		assert_int_equal(srv_admission_counts(admission).n_waiting, 0);
+		for (int i = 0; i < 2; i++)
+			pthread_join(threads[i], NULL);
+		srv_admission_free(admission);
+	}
+}
+
+/* Its place is free again at once, for another one. */
+static void test_an_abandoned_job_leaves_its_place(void **state)
+{
+	(void)state;
+	struct srv_admission *admission = srv_admission_start(1, 0, NULL);
+	sem_t gate;
+	struct trial running, waiting, next;
+	sem_init(&gate, 0, 0);
+	atomic_store(&leaves, false);
+	set_up(&running, &gate);
+	set_up(&waiting, NULL);
+	set_up(&next, NULL);
+	waiting.job.abandoned = has_left;
+	submit(admission, &running);
+	sem_wait(&running.started);
+	submit(admission, &waiting);
+	assert_false(srv_admission_reserve(admission));
+	atomic_store(&leaves, true);
+	while (atomic_load(&n_finished) < 1)
+		sched_yield();
+	assert_int_equal(srv_admission_counts(admission).n_waiting, 0);
+	submit(admission, &next);
+	sem_post(&gate);
+	sem_wait(&next.started);
+	srv_admission_stop(admission);
+	srv_admission_free(admission);
+	assert_false(waiting.computed);
+	assert_true(next.computed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +336,8 @@ int main(void)
 		cmocka_unit_test(test_bytes), cmocka_unit_test(test_bytes_from_threads), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_order),
 		cmocka_unit_test(test_niceness),
 		cmocka_unit_test(test_stop),  cmocka_unit_test(test_stop_with_a_place_reserved),
+		cmocka_unit_test(test_stop_with_a_place_for_an_abandoned_job),
+		cmocka_unit_test(test_an_abandoned_job_leaves_its_place),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
