@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/base/pool.h"
+struct api_pool;
 
 /* What the service promises and how it computes; set once before the first request, read-only afterwards. */
 struct api_service {
@@ -21,15 +21,43 @@ struct api_service {
 	size_t max_contacts, max_vertices; /* of a request; 0: no limit but that of counting */
 	const struct fric_kernels *kernels; /* inner loops; NULL: the best of this processor */
 	struct api_pool *pool;     /* of warm memory, outliving all responses; NULL: malloc */
-	const char *description;   /* what api_openapi_print gives for it, outliving all responses; NULL: printed on every request */
+	const char *description;   /* what api_describe gives for it, outliving all responses; NULL: printed on every request */
 	size_t description_bytes;
 };
+
+/**
+ * The service in OpenAPI 3.1: GET /openapi.json. The same service gives the same bytes.
+ * @param bytes  set to the length
+ * @return malloc'd text, NUL-terminated; NULL when out of memory
+ */
+char *api_describe(const struct api_service *service, size_t *bytes);
 
 /* Sets the inner loops by name: best, avx512, avx2, baseline, scalar. @return false if this processor has none of that name */
 bool api_choose_kernels(struct api_service *service, const char *name);
 
-/* Whether there is a resource at this path, decoded and without a query. */
-bool api_has_path(const char *path);
+/* JSON, or a frame (docs/frame.md): a document can travel in either. */
+enum api_format { API_JSON, API_FRAME };
+
+struct api_formats {
+	enum api_format body, answer;
+};
+
+enum { API_PATH_BYTES = 640, API_NAME_BYTES = 128, API_MAX_NAMES = 2 };
+
+/* Where a request's target leads. Found once, as soon as the target is there; it stays with the request to its end. */
+struct api_match {
+	const struct api_table *table; /* where it was looked up */
+	const struct api_route *route; /* its row (contract/route.h); NULL: there is nothing */
+	const char *query;             /* as it came, "" if there is none; borrowed from the target */
+	bool is_broken;                /* the path has a broken %-escape: then there is nothing either, whatever the row */
+	bool is_plain;                 /* the fixed part of the row's path came without escapes. Others are answered just as well,
+	                                * but only what is plain is open, or counted under the row's name */
+	char path[API_PATH_BYTES];     /* decoded; cut where it is longer than any that leads somewhere */
+	char names[API_MAX_NAMES][API_NAME_BYTES]; /* what stands for the row's {names}, cut likewise */
+};
+
+/* @param target  as in struct api_request */
+void api_match(const char *target, struct api_match *match);
 
 /* A request as the server has it; everything is borrowed for the duration of the call. Absent headers are NULL. */
 struct api_request {
@@ -39,6 +67,9 @@ struct api_request {
 	const char *accept;
 	const char *if_none_match;
 	const char *request_id;   /* already chosen by the server; named in 500s */
+	const char *caller;       /* the name of its token; NULL: it showed none */
+	const struct api_match *match;     /* of the target; NULL: not looked up yet, and looked up for each call */
+	const struct api_formats *formats; /* by api_admit; NULL: not judged yet */
 	const char *body;
 	size_t body_bytes;
 	size_t body_held;         /* what of the pool's budget the body has taken: 0 if it does not count */
@@ -88,6 +119,7 @@ struct api_admission {
 	bool accepted;          /* false: the response is filled in, the body must not be handed over */
 	bool computes;          /* may take long (evaluate, functions); false: answers at once */
 	size_t max_body_bytes;  /* ceiling while the body is read; over it: api_problem(413) */
+	struct api_formats formats;
 };
 
 /**

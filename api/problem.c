@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/base/pool.h"
+
 /* The problem that there is always memory for. */
 static char no_memory[] = "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
                           "\"detail\":\"not enough memory for this request now\",\"errors\":[]}";

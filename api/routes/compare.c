@@ -1,6 +1,8 @@
 #include "api/routes/compare.h"
 
+#include "api/routes/cost.h"
 #include "api/routes/job.h"
+#include "api/validate/query.h"
 
 const char *const api_quantity_names[FRIC_N_QUANTITIES + 1] = {"potential", "gradient", "hessian", NULL};
 
@@ -70,3 +72,21 @@ bool api_compare(const struct api_service *service, const struct api_request *re
 	response->measure = (struct api_measure){0}; /* of evaluations only: this takes a hundred times as long */
 	return ok;
 }
+
+static bool post_check(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                       struct api_response *response)
+{
+	return api_query_refuse(request->match->query, fault) && api_compare(service, request, fault, response, NULL);
+}
+
+static const struct api_object *const requests[] = {&api_request, NULL}, *const answers[] = {&api_check_answer, NULL};
+static const struct api_example examples[] = {
+	{"sliding_vertex", "A vertex on a floor", "{" API_ONE_VERTEX "}", NULL, 200}, {0},
+};
+
+const struct api_operation api_post_check = {
+	.handler = post_check, .is_large = api_cost_always, .requests = requests, .answers = answers, .is_timed = true,
+	.id = "check", .tag = "evaluation", .summary = "Compares gradient and Hessian of a batch with central differences",
+	.description = "The request of /v1/evaluate; outputs, collision_outputs and hessian are checked and otherwise ignored.",
+	.examples = examples,
+};

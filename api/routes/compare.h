@@ -4,8 +4,9 @@
 #ifndef API_COMPARE_H
 #define API_COMPARE_H
 
-#include "api/api.h"
-#include "api/problem.h"
+#include "api/contract/route.h"
+
+extern const struct api_operation api_post_check;
 
 /* As in the answer: "potential", "gradient", "hessian". */
 extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
@@ -19,6 +20,7 @@ struct api_comparison {
 };
 
 /**
+ * The comparison itself, for those who have a body but no route. Of the request it takes the body, its formats and stop.
  * @param comparison  NULL, or filled in if true is returned: the answer's numbers, for those who do not read JSON
  * @return false with *fault set
  */

@@ -1,7 +1,8 @@
-/* The answer of POST /v1/evaluate. */
 #include "api/routes/evaluate.h"
 
+#include "api/routes/cost.h"
 #include "api/routes/job.h"
+#include "api/validate/query.h"
 
 static bool evaluate_sums(struct api_job *job)
 {
@@ -200,8 +201,43 @@ static bool evaluate(struct api_job *job)
 	return true;
 }
 
-bool api_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                  struct api_response *response)
+static bool post_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                          struct api_response *response)
 {
-	return api_job_run(service, request, evaluate, NULL, fault, response);
+	return api_query_refuse(request->match->query, fault) && api_job_run(service, request, evaluate, NULL, fault, response);
 }
+
+static const struct api_object *const requests[] = {&api_request, NULL}, *const answers[] = {&api_answer, NULL};
+static const struct api_example examples[] = {
+	{"sliding_vertex", "A vertex on a floor, at half of eps_v",
+		"{" API_ONE_VERTEX ", 'outputs': ['potential', 'gradient', 'collisions'],"
+	 " 'collision_outputs': ['status', 'slip_ratio', 'tangential_velocity']}",
+	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0], 'collisions':"
+	 " {'plane_vertex': {'tangential_velocity': [[0.25, 0.0]], 'status': [0], 'slip_ratio': [0.5]}}}", 200},
+	{"hessian_in_rows", "2D, a vertex on an edge with given geometry; the Hessian's upper triangle in compressed rows",
+	 "{'dim': 2, 'velocities': [[0.5, 0], [0, 0], [0, 0]], 'friction': {'eps_v': 1, 'mu_s': 0.5, 'mu_k': 0.25},"
+	 " 'collisions': {'edge_vertex': {'vertices': [[0, 1, 2]], 'normal_force': 8, 'closest_point': [0.5],"
+	 " 'tangent_basis': [[1], [0]]}}, 'outputs': ['hessian'], 'hessian': {'format': 'csr', 'triangle': 'upper'}}",
+	 "{'n_vertices': 3, 'n_collisions': 1, 'hessian': {'format': 'csr', 'shape': [6, 6], 'indptr': [0, 6, 11, 15, 18,"
+	" 20,"
+	 " 21], 'indices': [0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 2, 3, 4, 5, 3, 4, 5, 4, 5, 5], 'data': [0.75, 0.0, -0.375,"
+	" 0.0,"
+	 " -0.375, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1875, 0.0, 0.1875, 0.0, 0.0, 0.0, 0.0, 0.1875, 0.0, 0.0]}}", 200},
+	{"no_such_vertex", "An index that is out of range",
+	 "{'dim': 3, 'velocities': [[0, 0, 0], [0, 0, 0]], 'friction': {'eps_v': 0.001, 'mu': 0.5}, 'collisions':"
+	 " {'plane_vertex': {'vertices': [0, 912], 'plane_normal': [0, 0, 1], 'normal_force': 9.81}}}",
+	 "{'type': 'about:blank', 'title': 'Unprocessable Content', 'status': 422, 'detail': '912 is not a vertex: there"
+	" are 2',"
+	 " 'errors': [{'pointer': '/collisions/plane_vertex/vertices/1', 'detail': '912 is not a vertex: there are 2'}]}",
+	422},
+	{0},
+};
+
+const struct api_operation api_post_evaluate = {
+	.handler = post_evaluate, .is_large = api_cost_of_body, .requests = requests, .answers = answers, .is_timed = true,
+	.id = "evaluate", .tag = "evaluation", .summary = "Potential, gradient, Hessian and values per contact of a batch",
+	.description = "Pure: the same request gives the same bytes, at any load and number of threads. Repeating it is safe. Beyond"
+	               " this schema: a group that derives geometry needs positions, one without normal_force needs barrier, one"
+	               " without coefficients or eps_v needs them in friction.",
+	.examples = examples,
+};

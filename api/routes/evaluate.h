@@ -1,13 +1,11 @@
 /**
- * POST /v1/evaluate from body to answer.
+ * POST /v1/evaluate.
  */
 #ifndef API_EVALUATE_H
 #define API_EVALUATE_H
 
-#include "api/api.h"
-#include "api/problem.h"
+#include "api/contract/route.h"
 
-bool api_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                  struct api_response *response);
+extern const struct api_operation api_post_evaluate;
 
 #endif

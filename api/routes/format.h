@@ -1,23 +1,24 @@
 /**
- * The two dresses of a document over HTTP: which one a request wears, and which one its answer gets.
+ * Which format a request has and its answer gets, and reading the one.
  */
 #ifndef API_FORMAT_H
 #define API_FORMAT_H
 
+#include "api/api.h"
 #include "api/base/arena.h"
+#include "api/base/fault.h"
 #include "api/codec/document.h"
-#include "api/problem.h"
-
-enum api_format { API_JSON, API_FRAME };
 
 /* Its media type. */
 const char *api_format_type(enum api_format format);
 
-/* By Content-Type, absent meaning JSON; JSON for methods without a body. @return false with a 415 */
-bool api_format_of_request(const struct api_request *request, enum api_format *format, struct api_fault *fault);
-
-/* By Accept: the better one for the client; of two that are as good, the request's own. @return false with a 406 */
-bool api_format_of_answer(const struct api_request *request, enum api_format *format, struct api_fault *fault);
+/**
+ * The body's by Content-Type, absent meaning JSON; JSON if there is no body. The answer's by Accept: the better one for the
+ * client, or of two that are as good the body's own.
+ * @return false with a 415 or a 406
+ */
+bool api_formats_judge(const struct api_request *request, bool has_body, struct api_formats *formats,
+                       struct api_fault *fault);
 
 /* Longest body of a format. */
 size_t api_format_limit(const struct api_service *service, enum api_format format);

@@ -3,7 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/routes/answer.h"
+#include "api/routes/cost.h"
+#include "api/routes/format.h"
 #include "api/validate/check.h"
+#include "api/validate/query.h"
 #include "core/fric_mollifier.h"
 
 struct api_function {
@@ -223,3 +227,102 @@ void api_function_list(struct api_render *render)
 				api_render_append(render, names, json_string(rules->rules[p].name));
 	}
 }
+
+/* ---- the routes ---- */
+
+enum { MAX_QUERY = 65536 };
+
+bool api_function_exists(const struct api_match *match)
+{
+	return api_function_find(match->names[0]);
+}
+
+static bool get_functions(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {.pool = service->pool};
+	struct api_render render;
+	const bool ok = api_render_start(&render, &arena);
+	api_function_list(&render);
+	return api_answer_finish(service, request, &render, ok, fault, response);
+}
+
+static bool evaluate_function(const struct api_service *service, const struct api_request *request,
+                              const struct api_function *function, const struct api_document *document,
+                              struct api_arena *arena, struct api_fault *fault, struct api_response *response)
+{
+	struct api_render render;
+	bool ok = api_render_start(&render, arena);
+	render.document.n_threads = service->n_threads;
+	ok = ok && api_function_evaluate(function, document, arena, &render, fault);
+	return api_answer_finish(service, request, &render, ok, fault, response);
+}
+
+static bool get_function(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {.pool = service->pool};
+	struct api_document document = {0};
+	const struct api_function *function = api_function_find(request->match->names[0]);
+	const char *query = request->match->query;
+	bool ok = strlen(query) < MAX_QUERY || api_fault_set(fault, 414, "the query is too long; use POST");
+	ok = ok && api_query_document(query, api_function_parameters(function), &arena, &document, fault);
+	ok = ok && evaluate_function(service, request, function, &document, &arena, fault, response);
+	json_decref(document.root);
+	api_arena_free(&arena);
+	return ok;
+}
+
+static bool post_function(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {.pool = service->pool};
+	struct api_document document = {0};
+	const struct api_function *function = api_function_find(request->match->names[0]);
+	const bool ok = api_query_refuse(request->match->query, fault) && api_format_read(service, request, &arena, &document, fault) &&
+	                evaluate_function(service, request, function, &document, &arena, fault, response);
+	api_document_free(&document);
+	api_arena_free(&arena);
+	return ok;
+}
+
+static const struct api_example get_function_examples[] = {
+	{"transition", "From static to kinetic",
+	 "{'name': 'smooth_mu', 'y': [0, 0.25, 0.5], 'mu_s': [1], 'mu_k': [0.5], 'eps_v': [0.5]}",
+	 "{'function': 'smooth_mu', 'values': [1.0, 0.75, 0.5]}", 200},
+	{"direction", "Pairs are sent flat", "{'name': 'anisotropic_x_from_tau_aniso', 'tau_aniso': [3, 4, 0, -2]}",
+	 "{'function': 'anisotropic_x_from_tau_aniso', 'values': [[0.6, 0.8], [0.0, -1.0]]}", 200},
+	{0},
+};
+static const struct api_example post_function_examples[] = {
+	{"smooth_mu_f1", "Friction force per normal force",
+	 "{'y': [0.25, 0.5, 2], 'mu_s': 1, 'mu_k': [0.1, 0.2, 0.3], 'eps_v': 1, 'mu_transition': 'quadratic'}",
+	 "{'function': 'smooth_mu_f1', 'values': [0.38828125, 0.45, 0.3]}", 200},
+	{"anisotropic_mu_eff_f", "Matchstick coefficients along two directions",
+	 "{'tau_dir': [[1, 0], [0, 1]], 'mu_s_aniso': [0.5, 0.25], 'mu_k_aniso': [0.25, 0.125]}",
+	 "{'function': 'anisotropic_mu_eff_f', 'values': [[0.5, 0.25], [0.25, 0.125]]}", 200},
+	{0},
+};
+static const struct api_object *const list_answer[] = {&api_function_list_answer, NULL};
+static const struct api_object *const values_answers[] = {&api_function_answer, &api_pairs_answer, NULL};
+static const struct api_object *const calls[] = {
+	&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_DIRECTION], &api_calls[API_ELLIPSE],
+	&api_calls[API_EFFECTIVE], NULL,
+};
+
+const struct api_operation
+	api_get_functions = {
+		.handler = get_functions, .answers = list_answer,
+		.id = "listFunctions", .tag = "functions", .summary = "The scalar functions of the friction law",
+		.description = "Their names, parameters and meaning.",
+	},
+	api_get_function = {
+		.handler = get_function, .query = &api_calls[0], .answers = values_answers,
+		.id = "getFunction", .tag = "functions", .summary = "One of them at some points, parameters in the query",
+		.description = "Which parameters a function takes tells /v1/functions; others are refused. Those after the first are"
+		               " one value (or pair) for all, or one per entry.",
+		.examples = get_function_examples,
+	},
+	api_post_function = {
+		.handler = post_function, .is_large = api_cost_of_body, .requests = calls, .answers = values_answers,
+		.id = "postFunction", .tag = "functions", .summary = "One of them at many points, parameters in the body",
+		.description = "Parameters after the first are one value (or pair) for all, or one per entry.",
+		.examples = post_function_examples,
+	};

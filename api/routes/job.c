@@ -5,6 +5,9 @@
 
 #include "api/base/account.h"
 #include "api/numbers/numbers.h"
+#include "api/problem.h"
+#include "api/routes/answer.h"
+#include "api/routes/format.h"
 
 static int64_t now(void)
 {
@@ -105,9 +108,7 @@ static bool timed(struct api_job *job, enum api_phase phase, bool (*run)(struct 
 
 static bool encode(struct api_job *job)
 {
-	enum api_format format;
-	return api_format_of_answer(job->request, &format, job->fault) &&
-	       api_render_finish(&job->render, format, job->service->max_answer_bytes, job->fault, job->response);
+	return api_answer_finish(job->service, job->request, &job->render, true, job->fault, job->response);
 }
 
 /* printf needs a microsecond for every number with a fraction. */

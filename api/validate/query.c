@@ -1,5 +1,6 @@
 #include "api/validate/query.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/base/utf8.h"
@@ -159,4 +160,18 @@ bool api_query_document(const char *query, const struct api_object *rules, struc
 			return false;
 	}
 	return true;
+}
+
+bool api_query_refuse(const char *query, struct api_fault *fault)
+{
+	if (!*query)
+		return true;
+	char *name = strndup(query, strcspn(query, "=&"));
+	if (!name)
+		return api_fault_no_memory(fault);
+	const struct api_path root = {0}, parameter = {&root, api_percent_decode(name) ? name : "", 0};
+	api_fault_at(fault, 422, *parameter.key ? &parameter : &root,
+	             "a POST takes its parameters from the body, not from the query");
+	free(name);
+	return false;
 }

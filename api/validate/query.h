@@ -19,6 +19,9 @@
 bool api_query_document(const char *query, const struct api_object *rules, struct api_arena *arena,
                         struct api_document *document, struct api_fault *fault);
 
+/* For a request with a body, whose query would be a second source of parameters. @return false with a 422 if there is one */
+bool api_query_refuse(const char *query, struct api_fault *fault);
+
 /* Decodes %XX in place. @return false for a broken or NUL escape */
 bool api_percent_decode(char *text);
 

@@ -1,6 +1,7 @@
 #include "server/commands/check.h"
 
 #include "api/base/buffer.h"
+#include "api/problem.h"
 #include "api/routes/compare.h"
 #include "api/routes/format.h"
 #include "server/work/team.h"
@@ -84,9 +85,8 @@ static bool compare(struct checking *c)
 {
 	const enum api_format format = format_of(c);
 	struct api_fault fault;
-	const struct api_request request = {.method = "POST", .target = "/v1/check", .content_type = api_format_type(format),
-	                                    .accept = api_format_type(API_JSON), .body = c->body.data,
-	                                    .body_bytes = c->body.bytes};
+	const struct api_formats formats = {format, API_JSON};
+	const struct api_request request = {.formats = &formats, .body = c->body.data, .body_bytes = c->body.bytes};
 	api_fault_clear(&fault);
 	return check_length(c, format) &&
 	       (api_compare(&c->service, &request, &fault, &c->response, &c->found) || report_fault(c, &fault));

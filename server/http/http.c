@@ -1,6 +1,6 @@
 #include "server/http/http_internal.h"
 
-#include "api/contract/openapi.h"
+#include "api/api.h"
 #include "server/http/daemon.h"
 #include "server/http/linger.h"
 #include "server/observe/log.h"
@@ -44,7 +44,7 @@ static bool set_services(struct srv_http *http, const struct srv_options *option
 		srv_log(SRV_ERROR, "--kernels: this processor has no %s", srv_kernels_name(options));
 		return false;
 	}
-	http->description = api_openapi_print(&http->large, &http->large.description_bytes);
+	http->description = api_describe(&http->large, &http->large.description_bytes);
 	http->large.description = http->description; /* out of memory: each request will try */
 	http->small = http->large;
 	http->small.n_threads = 1;

@@ -1,6 +1,5 @@
 #include "server/settings/options.h"
 
-#include "api/contract/openapi.h"
 #include "server/settings/config.h"
 #include "core/fric.h"
 #include "server/access/cors.h"
@@ -386,7 +385,7 @@ static bool print_openapi(const struct srv_options *options, FILE *out, FILE *er
 {
 	const struct api_service service = srv_service(options);
 	size_t bytes;
-	char *text = api_openapi_print(&service, &bytes);
+	char *text = api_describe(&service, &bytes);
 	const bool ok = text;
 	if (ok)
 		fprintf(out, "%s\n", text);

@@ -78,7 +78,7 @@ static void it_has_the_limits_of_its_service(void **unused)
 {
 	(void)unused;
 	size_t bytes;
-	char *text = api_openapi_print(&service, &bytes);
+	char *text = api_describe(&service, &bytes);
 	assert_non_null(text);
 	assert_int_equal(strlen(text), bytes);
 	static const char *const words[] = {"JSON bodies 1001 bytes", "frames 1002 bytes", "answers 1000003 bytes", "1004 contacts",
@@ -94,7 +94,7 @@ static void limits_that_are_none_are_not_there(void **unused)
 	(void)unused;
 	const struct api_service unlimited = {.n_threads = 1, .max_json_bytes = 1, .max_frame_bytes = 1, .max_answer_bytes = 1};
 	size_t bytes;
-	char *text = api_openapi_print(&unlimited, &bytes);
+	char *text = api_describe(&unlimited, &bytes);
 	assert_non_null(text);
 	assert_null(strstr(text, "\"maxItems\":0"));
 	assert_non_null(strstr(text, "answers 1 bytes.\""));
@@ -118,7 +118,7 @@ static void the_same_whether_printed_before_or_now(void **unused)
 {
 	(void)unused;
 	struct api_service printed = service;
-	char *text = api_openapi_print(&service, &printed.description_bytes), *first, *second;
+	char *text = api_describe(&service, &printed.description_bytes), *first, *second;
 	size_t bytes, again;
 	printed.description = text;
 	handed_out(&service, &first, &bytes);
@@ -135,7 +135,7 @@ static void longer_than_answers_may_be(void **unused)
 {
 	(void)unused;
 	struct api_service of[2] = {service, service};
-	char *text = api_openapi_print(&service, &of[0].description_bytes);
+	char *text = api_describe(&service, &of[0].description_bytes);
 	const struct api_request request = {.method = "GET", .target = "/openapi.json", .request_id = "id"};
 	of[0].description = text;
 	for (int i = 0; i < 2; i++) {
@@ -148,13 +148,6 @@ static void longer_than_answers_may_be(void **unused)
 		api_response_free(&response);
 	}
 	free(text);
-}
-
-static void paths_that_are_there(void **unused)
-{
-	(void)unused;
-	assert_true(api_has_path("/v1/evaluate") && api_has_path("/v1/functions/smooth_mu") && api_has_path("/openapi.json"));
-	assert_false(api_has_path("/v1/functions/none") || api_has_path("/v2") || api_has_path(""));
 }
 
 static void statuses_ascend(void **unused)
@@ -176,7 +169,6 @@ int main(void)
 		cmocka_unit_test(tables_are_whole), cmocka_unit_test(fields_have_the_names_of_the_core),
 		cmocka_unit_test(it_has_the_limits_of_its_service), cmocka_unit_test(limits_that_are_none_are_not_there),
 		cmocka_unit_test(the_same_whether_printed_before_or_now), cmocka_unit_test(longer_than_answers_may_be),
-		cmocka_unit_test(paths_that_are_there),
 		cmocka_unit_test(statuses_ascend),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * repeated, as other work on the machine may make the measure too long. FRIC_SHOW=1 prints how soon each one ends.
  */
 #include "api/api.h"
+#include "api/base/pool.h"
 
 #include <pthread.h>
 #include <setjmp.h>

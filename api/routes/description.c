@@ -1,0 +1,45 @@
+#include "api/routes/description.h"
+
+#include <stdlib.h>
+
+#include "api/base/fault.h"
+#include "api/codec/media.h"
+#include "api/contract/openapi.h"
+
+/* From memory that outlives the answer, or made for it. */
+static bool hand_out_description(const struct api_service *service, const struct api_table *table,
+                                 struct api_response *response)
+{
+	if (!service->description) {
+		response->body = api_openapi_print(service, table, &response->body_bytes);
+		return response->body;
+	}
+	response->parts = malloc(sizeof(*response->parts));
+	if (!response->parts)
+		return false;
+	*response->parts = (struct api_part){service->description, service->description_bytes};
+	response->n_parts = 1;
+	response->body_bytes = service->description_bytes;
+	return true;
+}
+
+static bool get_openapi(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+{
+	if (!hand_out_description(service, request->match->table, response))
+		return false;
+	if (response->body_bytes > service->max_answer_bytes) {
+		api_response_free(response);
+		return api_fault_set(fault, 413, "the answer would be longer than the limit of %zu bytes",
+		                     service->max_answer_bytes);
+	}
+	response->content_type = api_media_json;
+	response->status = 200;
+	return true;
+}
+
+const struct api_operation api_get_description = {
+	.handler = get_openapi,
+	.content = "{'application/json': {'schema': {'type': 'object', 'required': ['openapi', 'info', 'paths']}}}",
+	.id = "openapi", .tag = "service", .summary = "This description",
+	.description = "With the limits of this server; needs no token.",
+};

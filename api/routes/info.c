@@ -1,0 +1,60 @@
+#include "api/routes/info.h"
+
+#include "api/routes/answer.h"
+#include "api/routes/format.h"
+
+static bool get_info(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {.pool = service->pool};
+	struct api_render render;
+	bool ok = api_render_start(&render, &arena);
+	json_t *root = render.document.root;
+	api_render_add(&render, root, "name", json_string("frictiond"));
+	api_render_add(&render, root, "version", json_string(FRIC_VERSION));
+	api_render_integer(&render, root, "threads", service->n_threads);
+	api_render_add(&render, root, "instruction_set", json_string(fric_kernels_name(service->kernels ? service->kernels : fric_kernels_best())));
+	json_t *formats = api_render_add(&render, root, "formats", json_array());
+	api_render_append(&render, formats, json_string(api_format_type(API_JSON)));
+	api_render_append(&render, formats, json_string(api_format_type(API_FRAME)));
+	json_t *limits = api_render_add(&render, root, "limits", json_object());
+	api_render_integer(&render, limits, "json_body_bytes", (int64_t)service->max_json_bytes);
+	api_render_integer(&render, limits, "frame_body_bytes", (int64_t)service->max_frame_bytes);
+	api_render_integer(&render, limits, "answer_bytes", (int64_t)service->max_answer_bytes);
+	if (service->max_contacts)
+		api_render_integer(&render, limits, "contacts", (int64_t)service->max_contacts);
+	if (service->max_vertices)
+		api_render_integer(&render, limits, "vertices", (int64_t)service->max_vertices);
+	ok = api_answer_finish(service, request, &render, ok, fault, response);
+	api_arena_free(&arena);
+	return ok;
+}
+
+static bool get_health(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {.pool = service->pool};
+	struct api_render render;
+	(void)request;
+	if (api_render_start(&render, &arena))
+		api_render_add(&render, render.document.root, "status", json_string("ok"));
+	return api_render_finish(&render, API_JSON, service->max_answer_bytes, fault, response);
+}
+
+static const struct api_object *const info_answer[] = {&api_info_answer, NULL};
+static const struct api_object *const health_answer[] = {&api_health_answer, NULL};
+static const struct api_example health_examples[] = {{"ok", "It answers", NULL, "{'status': 'ok'}", 200}, {0}};
+
+const struct api_operation
+	api_get_info = {
+		.handler = get_info, .answers = info_answer,
+		.id = "info", .tag = "service", .summary = "Version, limits, threads", .description = "What this server is.",
+	},
+	api_get_health = {
+		.handler = get_health, .answers = health_answer,
+		.id = "health", .tag = "service", .summary = "Whether the process answers",
+		.description = "For probes; needs no token.", .examples = health_examples,
+	},
+	api_get_readiness = {
+		.handler = get_health, .answers = health_answer,
+		.id = "ready", .tag = "service", .summary = "Whether requests are taken",
+		.description = "503 while the server drains; needs no token.", .examples = health_examples,
+	};

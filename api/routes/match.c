@@ -1,0 +1,63 @@
+#include "api/routes/match.h"
+
+#include <string.h>
+
+#include "api/validate/query.h"
+
+/* A message shows 200 characters of a path, each of which may have come as %XX. */
+_Static_assert(API_PATH_BYTES > 3 * 200, "what is cut off is never shown");
+
+static void keep_name(struct api_match *match, int i, const char *text, size_t n)
+{
+	const size_t bytes = n < API_NAME_BYTES ? n : API_NAME_BYTES - 1;
+	memcpy(match->names[i], text, bytes);
+	match->names[i][bytes] = '\0';
+}
+
+/* What stands at *path for a name, whose '}' is at `close`. */
+static bool take_name(const struct api_route *route, const char *close, const char **path, struct api_match *match, int i)
+{
+	const bool rest = route->is_folder && close[1] == '\0';
+	const size_t n = rest ? strlen(*path) : strcspn(*path, "/");
+	keep_name(match, i, *path, n);
+	*path += n;
+	return n > 0 || rest;
+}
+
+static bool leads_to(const struct api_route *route, struct api_match *match)
+{
+	const char *path = match->path, *row = route->path;
+	for (int i = 0; i < API_MAX_NAMES; i++)
+		match->names[i][0] = '\0';
+	for (int i = 0; *row; row++) {
+		if (*row != '{') {
+			if (*path++ != *row)
+				return false;
+			continue;
+		}
+		row = strchr(row, '}');
+		if (!take_name(route, row, &path, match, i++))
+			return false;
+	}
+	return *path == '\0';
+}
+
+static const struct api_route *find(const struct api_table *table, struct api_match *match)
+{
+	for (int i = 0; i < table->n; i++)
+		if (leads_to(&table->rows[i], match))
+			return &table->rows[i];
+	return NULL;
+}
+
+void api_match_in(const struct api_table *table, const char *target, struct api_match *match)
+{
+	const size_t bytes = strcspn(target, "?"), kept = bytes < API_PATH_BYTES ? bytes : API_PATH_BYTES - 1;
+	match->table = table;
+	match->query = target[bytes] ? target + bytes + 1 : "";
+	memcpy(match->path, target, kept);
+	match->path[kept] = '\0';
+	match->is_broken = !api_percent_decode(match->path);
+	match->route = find(table, match);
+	match->is_plain = match->route && !strncmp(target, match->route->path, strcspn(match->route->path, "{"));
+}

@@ -1,0 +1,63 @@
+#include "api/routes/pages.h"
+
+#include <stdlib.h>
+
+#include "api/routes/assets.h"
+
+bool api_page_exists(const struct api_match *match)
+{
+	return api_asset_find(match->path);
+}
+
+/* The page may do nothing but ask this service; nobody may put it in a frame. */
+static void add_asset_headers(const char *tag, struct api_response *response)
+{
+	static const struct {
+		const char *name, *value;
+	} headers[] = {
+		{"Cache-Control", "no-cache"},
+		{"Content-Security-Policy",
+		 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+		 "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+		{"Cross-Origin-Opener-Policy", "same-origin"},
+		{"Cross-Origin-Resource-Policy", "same-origin"},
+		{"Referrer-Policy", "no-referrer"},
+		{"X-Content-Type-Options", "nosniff"},
+	};
+	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+		api_response_add_header(response, headers[i].name, headers[i].value);
+	api_response_add_header(response, "ETag", tag);
+}
+
+static bool get_asset(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+{
+	const struct api_asset *asset = api_asset_find(request->match->path);
+	char tag[API_ETAG];
+	(void)service;
+	(void)fault;
+	api_asset_tag(asset, tag);
+	add_asset_headers(tag, response);
+	response->parts = malloc(sizeof *response->parts);
+	if (!response->parts)
+		return false;
+	response->status = api_asset_is_known(request->if_none_match, tag) ? 304 : 200;
+	response->content_type = response->status == 200 ? asset->type : NULL;
+	response->parts[0] = (struct api_part){asset->bytes, (size_t)(asset->end - asset->bytes)};
+	response->n_parts = 1;
+	response->body_bytes = response->parts[0].n;
+	return true;
+}
+
+const struct api_operation
+	api_get_page = {
+		.handler = get_asset, .has_tag = true, .content = "{'text/html': {'schema': {'type': 'string'}}}",
+		.id = "explorer", .tag = "service", .summary = "The explorer, a page to try the service with",
+		.description = "With an ETag; needs no token.",
+	},
+	api_get_file = {
+		.handler = get_asset, .has_tag = true,
+		.content = "{'text/javascript': {'schema': {'type': 'string'}}, 'text/css': {'schema': {'type': 'string'}},"
+		           " '*/*': {'schema': {}}}",
+		.id = "explorerFile", .tag = "service", .summary = "The page's scripts and styles",
+		.description = "With an ETag; needs no token.",
+	};

@@ -1,0 +1,34 @@
+#include "api/routes/table.h"
+
+#include "api/routes/compare.h"
+#include "api/routes/description.h"
+#include "api/routes/evaluate.h"
+#include "api/routes/functions.h"
+#include "api/routes/info.h"
+#include "api/routes/pages.h"
+
+static const struct api_operation get_metrics = {
+	.content = "{'text/plain': {'schema': {'type': 'string'}}}",
+	.id = "metrics", .tag = "service", .summary = "Counters and states for Prometheus",
+	.description = "Text exposition format 0.0.4.",
+};
+
+/* The first row that fits counts. In the order in which the service is described. */
+static const struct api_route rows[] = {
+	{"/v1/evaluate", .methods[API_POST] = &api_post_evaluate, .negotiates = true},
+	{"/v1/check", .methods[API_POST] = &api_post_check, .negotiates = true},
+	{"/v1/functions", .methods[API_GET] = &api_get_functions, .negotiates = true},
+	{"/v1/functions/{name}", .methods = {[API_GET] = &api_get_function, [API_POST] = &api_post_function},
+	 .negotiates = true, .exists = api_function_exists, .names = api_function_describe},
+	{"/v1/info", .methods[API_GET] = &api_get_info, .negotiates = true},
+	{"/healthz", .methods[API_GET] = &api_get_health, .is_open = true, .is_probe = true},
+	{"/readyz", .methods[API_GET] = &api_get_readiness, .is_open = true, .is_probe = true, .is_readiness = true},
+	{"/metrics", .methods[API_GET] = &get_metrics, .is_servers = true},
+	{"/openapi.json", .methods[API_GET] = &api_get_description, .is_open = true},
+	{"/", .methods[API_GET] = &api_get_page, .is_open = true, .is_page = true},
+	{"/explorer/{file}", .methods[API_GET] = &api_get_file, .is_open = true, .is_folder = true, .exists = api_page_exists},
+};
+
+const struct api_table api_routes = {rows, sizeof(rows) / sizeof(rows[0])};
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) <= API_MAX_ROUTES, "metrics have a place for each");
