@@ -1,5 +1,6 @@
 #include "server/access/gate.h"
 
+#include "api/routes/table.h"
 #include "server/access/certificate.h"
 #include "server/access/cors.h"
 #include "server/access/hosts.h"
@@ -59,6 +60,7 @@ static bool open_certificate(const struct srv_options *options, FILE *err)
 bool srv_gate_open(struct srv_gate *gate, const struct srv_options *options, FILE *err)
 {
 	*gate = (struct srv_gate){.options = options};
+	api_table_allow(&api_routes, gate->methods);
 	if (open_tokens(gate, err) && open_certificate(options, err))
 		return true;
 	srv_gate_close(gate);
@@ -176,35 +178,29 @@ static bool is(const char *value, const char *word)
 	return value && strcmp(value, word) == 0;
 }
 
-static bool is_for_probe(const struct srv_head *head)
+/* The row whose promises hold for a path: none, where it came with escapes that it does not need. */
+static const struct api_route *route_of(const struct api_match *match)
 {
-	return srv_head_is_for(head, "/healthz") || srv_head_is_for(head, "/readyz");
+	static const struct api_route nothing = {0};
+	return match->is_plain ? match->route : &nothing;
 }
 
 /* A link on another site may lead to the explorer; it opens beside that site, which sees nothing of it. */
-static bool leads_to_page(const struct srv_head *head)
+static bool leads_to_page(const struct srv_head *head, const struct api_match *match)
 {
-	return (strcmp(head->method, "GET") == 0 || strcmp(head->method, "HEAD") == 0) && srv_head_is_for(head, "/") &&
+	return (strcmp(head->method, "GET") == 0 || strcmp(head->method, "HEAD") == 0) && route_of(match)->is_page &&
 	       is(head->fetch_mode, "navigate") && is(head->fetch_dest, "document");
 }
 
 /* Browsers send Origin where a page could read the answer, or change something; Sec-Fetch-Site, if they know it, always.
  * "none": somebody typed the address. */
-static bool may_come_without_origin(const struct srv_head *head)
+static bool may_come_without_origin(const struct srv_head *head, const struct api_match *match)
 {
 	return !head->fetch_site || is(head->fetch_site, "same-origin") || is(head->fetch_site, "none") ||
-	       is_for_probe(head) || leads_to_page(head);
+	       route_of(match)->is_probe || leads_to_page(head, match);
 }
 
 /* ---- with which token ---- */
-
-/* Probes come from programs that have no token; they learn nothing but that the server is there. The page and the
- * description of the interface are the same for everybody. */
-static bool is_open(const struct srv_head *head)
-{
-	return is_for_probe(head) || srv_head_is_for(head, "/") || srv_head_is_for(head, "/openapi.json") ||
-	       strncmp(head->target, "/explorer/", strlen("/explorer/")) == 0;
-}
 
 /* Browsers ask before they send what a form could not, and never show a token then. */
 static bool is_preflight(const struct srv_gate *gate, const struct srv_head *head)
@@ -244,21 +240,21 @@ static void refuse_page(const char *culprit, const char *detail, struct srv_entr
 	entry->detail = detail;
 }
 
-static void judge_page(const struct srv_gate *gate, const struct srv_head *head, const struct call *call,
-                       struct srv_entry *entry)
+static void judge_page(const struct srv_gate *gate, const struct srv_head *head, const struct api_match *match,
+                       const struct call *call, struct srv_entry *entry)
 {
 	if (head->origin) {
 		if (!is_from_own_page(gate, call, head) && !is_from_allowed_page(gate, head))
 			refuse_page(head->origin, "is not an origin whose pages may use this service: its own, and what --allow-origin "
 			                          "names.", entry);
-	} else if (!may_come_without_origin(head)) {
+	} else if (!may_come_without_origin(head, match)) {
 		refuse_page(head->fetch_site, "in Sec-Fetch-Site: the page that sends this is of another origin. Those that "
 		                              "--allow-origin names may use this service, by CORS.", entry);
 	}
 }
 
 void srv_gate_judge(const struct srv_gate *gate, const struct srv_head *head, const char *target,
-                    struct srv_entry *entry)
+                    const struct api_match *match, struct srv_entry *entry)
 {
 	struct call call;
 	*entry = (struct srv_entry){0};
@@ -266,12 +262,12 @@ void srv_gate_judge(const struct srv_gate *gate, const struct srv_head *head, co
 	if (!may_be_called(gate, &call))
 		refuse_host(&call, entry);
 	else
-		judge_page(gate, head, &call, entry);
+		judge_page(gate, head, match, &call, entry);
 	if (entry->status)
 		return;
 	if (is_preflight(gate, head))
 		entry->status = 204;
-	else if (gate->tokens && !is_open(head))
+	else if (gate->tokens && !route_of(match)->is_open)
 		ask_for_token(gate, head, entry);
 }
 
@@ -310,7 +306,7 @@ int srv_gate_headers(const struct srv_gate *gate, const struct srv_head *head, c
 		return n;
 	add(headers, &n, "Access-Control-Allow-Origin", srv_cors_allows_all(origins) ? "*" : head->origin);
 	if (entry->status == 204) {
-		add(headers, &n, "Access-Control-Allow-Methods", "GET, HEAD, POST");
+		add(headers, &n, "Access-Control-Allow-Methods", gate->methods);
 		add(headers, &n, "Access-Control-Allow-Headers",
 		    "Authorization, Content-Type, Accept, X-Request-Id, traceparent");
 		add(headers, &n, "Access-Control-Max-Age", "3600");

@@ -11,6 +11,8 @@
 #include "server/settings/options.h"
 #include "server/access/tokens.h"
 
+#include "api/contract/route.h"
+
 #include <stdio.h>
 
 enum { SRV_GATE_HEADERS = 6, SRV_GATE_TEXT = 384 };
@@ -19,6 +21,7 @@ struct srv_gate {
 	struct srv_tokens *tokens;         /* NULL: everybody may ask */
 	const struct srv_options *options; /* borrowed */
 	bool on_loopback;                  /* where it listens */
+	char methods[API_ALLOW_BYTES];     /* of all routes, for pages that ask */
 };
 
 /* What the gate says to one request. */
@@ -51,9 +54,12 @@ bool srv_gate_suits(struct srv_gate *gate, bool on_loopback, FILE *err);
 void srv_gate_reload(const struct srv_gate *gate);
 void srv_gate_close(struct srv_gate *gate);
 
-/* @param target  as it came: it may say by which name the service is called */
+/**
+ * @param target  as it came: it may say by which name the service is called
+ * @param match   where it leads: rows of the table say what is open, and to whom
+ */
 void srv_gate_judge(const struct srv_gate *gate, const struct srv_head *head, const char *target,
-                    struct srv_entry *entry);
+                    const struct api_match *match, struct srv_entry *entry);
 /* The refusal in a sentence for the client. */
 void srv_gate_explain(const struct srv_entry *entry, char text[SRV_GATE_TEXT]);
 

@@ -107,12 +107,6 @@ bool srv_head_expects_continue(const struct srv_head *head)
 	return head->expect && equals(head->expect, "100-continue");
 }
 
-bool srv_head_is_for(const struct srv_head *head, const char *path)
-{
-	const size_t n = strlen(path);
-	return strncmp(head->target, path, n) == 0 && (head->target[n] == '\0' || head->target[n] == '?');
-}
-
 /* Of an absolute target; 0: it is none. */
 static size_t scheme_bytes(const char *target)
 {

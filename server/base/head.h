@@ -41,8 +41,6 @@ bool srv_head_chunked(const struct srv_head *head);
 /* The client waits for a word before it sends the body. */
 bool srv_head_expects_continue(const struct srv_head *head);
 
-/* Whether the target is this path, with or without a query. */
-bool srv_head_is_for(const struct srv_head *head, const char *path);
 /* The part of a target that is an origin-form: "http://host/path?x" is "/path?x", anything else is left as it is. */
 const char *srv_origin_form(const char *target);
 /**

@@ -1,5 +1,7 @@
 #include "server/http/http_internal.h"
 
+#include "api/contract/route.h"
+
 #include <string.h>
 
 static void ask_api(struct request *request)
@@ -65,7 +67,8 @@ static void ask_metrics(struct request *request)
 
 static void ask(struct request *request)
 {
-	if (srv_head_is_for(&request->head, "/metrics"))
+	const struct api_match *match = &request->match;
+	if (match->is_plain && match->route->is_servers)
 		ask_metrics(request);
 	else
 		ask_api(request);
@@ -75,7 +78,7 @@ static void ask(struct request *request)
 static bool passes_gate(struct request *request)
 {
 	struct srv_entry *entry = &request->entry;
-	srv_gate_judge(request->http->gate, &request->head, request->target, entry);
+	srv_gate_judge(request->http->gate, &request->head, request->target, &request->match, entry);
 	if (entry->status == 0)
 		return true;
 	if (entry->status != 204) {
@@ -89,11 +92,22 @@ static bool passes_gate(struct request *request)
 	return false;
 }
 
-/* While draining, nothing new is begun, and whoever asks whether to send more is told. */
+/* A POST, wherever it leads, or any other method but GET that its route has. */
+static bool begins_something(const struct request *request)
+{
+	const char *method = request->head.method;
+	const struct api_route *route = request->match.route;
+	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
+		return false;
+	return strcmp(method, "POST") == 0 || (route && api_operation_of(route, method));
+}
+
+/* While the server drains, nothing new is begun, and readiness probes are told. */
 static bool comes_too_late(const struct request *request)
 {
+	const struct api_match *match = &request->match;
 	return atomic_load(&request->http->draining) &&
-	       (strcmp(request->head.method, "POST") == 0 || srv_head_is_for(&request->head, "/readyz"));
+	       (begins_something(request) || (match->is_plain && match->route->is_readiness));
 }
 
 void srv_judge(struct request *request)

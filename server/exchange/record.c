@@ -17,7 +17,7 @@ static void log_request(const struct request *request, const struct srv_exchange
 		.request_id = request->id,
 		.method = request->head.method,
 		.target = request->target,
-		.route = srv_route_name(exchange->route),
+		.route = srv_route_name(exchange->match),
 		.client = srv_peer_print(request->client, client),
 		.status = request->status,
 		.bytes_in = request->received,
@@ -35,7 +35,7 @@ static void log_request(const struct request *request, const struct srv_exchange
 void srv_record(const struct request *request, const char *aborted)
 {
 	const struct srv_exchange exchange = {
-		.route = srv_route_of(srv_origin_form(request->target)),
+		.match = &request->match,
 		.rejection = request->rejection,
 		.status = request->status,
 		.nanoseconds = 1000 * srv_microseconds_since(&request->began),

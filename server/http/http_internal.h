@@ -14,6 +14,7 @@
 #include "server/work/admission.h"
 #include "api/api.h"
 #include "api/base/budget.h"
+#include "api/base/pool.h"
 #include "server/exchange/body.h"
 #include "server/access/gate.h"
 #include "server/base/head.h"
@@ -76,6 +77,7 @@ struct request {
 	struct srv_head head;
 	struct srv_entry entry;
 	char *target;
+	struct api_match match; /* of the target */
 	char id[SRV_MAX_ID + 1];
 	struct timespec began;
 	long long announced;

@@ -23,6 +23,7 @@ static void forget_head(struct request *request)
 {
 	request->head = (struct srv_head){.method = "-", .target = "-"};
 	strcpy(request->target, "-");
+	api_match(request->target, &request->match);
 }
 
 /* @return whether the filter has found a fault in this request; it is then refused, and the last of its connection */
@@ -54,6 +55,7 @@ void *srv_on_target(void *http, const char *target, struct MHD_Connection *conne
 		free(request);
 		return NULL;
 	}
+	api_match(srv_origin_form(request->target), &request->match);
 	request->announced = -1;
 	request->body.pool = request->http->body_pool;
 	request->head.method = "-";

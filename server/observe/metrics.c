@@ -1,5 +1,6 @@
 #include "server/observe/metrics.h"
 
+#include "api/routes/table.h"
 #include "core/fric.h"
 #include "server/observe/log.h"
 #include "server/observe/process.h"
@@ -10,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const routes[SRV_N_ROUTES] = {
-	[SRV_ROUTE_EVALUATE] = "/v1/evaluate", [SRV_ROUTE_CHECK] = "/v1/check", [SRV_ROUTE_FUNCTIONS] = "/v1/functions",
-	[SRV_ROUTE_FUNCTION] = "/v1/functions/{name}", [SRV_ROUTE_INFO] = "/v1/info", [SRV_ROUTE_OPENAPI] = "/openapi.json",
-	[SRV_ROUTE_HEALTHZ] = "/healthz", [SRV_ROUTE_READYZ] = "/readyz", [SRV_ROUTE_METRICS] = "/metrics",
-	[SRV_ROUTE_PAGE] = "/", [SRV_ROUTE_FILE] = "/explorer/{file}", [SRV_ROUTE_OTHER] = "other",
-};
 static const char *const rejections[SRV_N_REJECTIONS] = {
 	NULL, "queue_full", "memory", "draining", "connections", "deadline", "slow", "not_taken", "unauthorized", "forbidden",
 	"misdirected",
@@ -45,11 +40,13 @@ struct histogram {
 	atomic_uint_fast64_t nanoseconds;
 };
 
+enum { MOST_ROUTES = API_MAX_ROUTES + 1 }; /* the one after those of the table is "other" */
+
 /* What threads add to. A few may share one. */
 enum { N_SHARDS = 64 };
 struct shard {
-	_Alignas(64) atomic_uint_fast64_t requests[SRV_N_ROUTES][N_STATUSES];
-	struct histogram durations[SRV_N_ROUTES], phases[API_N_PHASES], waits;
+	_Alignas(64) atomic_uint_fast64_t requests[MOST_ROUTES][N_STATUSES];
+	struct histogram durations[MOST_ROUTES], phases[API_N_PHASES], waits;
 	atomic_uint_fast64_t rejected[SRV_N_REJECTIONS];
 	atomic_uint_fast64_t contacts, bytes_in, bytes_out;
 };
@@ -57,30 +54,19 @@ static struct shard shards[N_SHARDS];
 
 /* ---- labels ---- */
 
-static bool is_of_many(int route)
+static const char *name_of(int route)
 {
-	return route == SRV_ROUTE_FUNCTION || route == SRV_ROUTE_FILE;
+	return route < api_routes.n ? api_routes.rows[route].path : "other";
 }
 
-static bool is_below(const char *prefix, const char *path, size_t n)
+static int number_of(const struct api_match *match)
 {
-	return n > strlen(prefix) && memcmp(path, prefix, strlen(prefix)) == 0;
+	return match->is_plain ? (int)(match->route - api_routes.rows) : api_routes.n;
 }
 
-enum srv_route srv_route_of(const char *target)
+const char *srv_route_name(const struct api_match *match)
 {
-	const size_t n = strcspn(target, "?");
-	for (int route = 0; route < SRV_ROUTE_OTHER; route++)
-		if (!is_of_many(route) && strlen(routes[route]) == n && memcmp(routes[route], target, n) == 0)
-			return (enum srv_route)route;
-	if (is_below("/v1/functions/", target, n))
-		return SRV_ROUTE_FUNCTION;
-	return is_below("/explorer/", target, n) ? SRV_ROUTE_FILE : SRV_ROUTE_OTHER;
-}
-
-const char *srv_route_name(enum srv_route route)
-{
-	return routes[route];
+	return name_of(number_of(match));
 }
 
 const char *srv_rejection_name(enum srv_rejection rejection)
@@ -140,8 +126,9 @@ static void add_measure(struct shard *shard, const struct api_measure *measure)
 void srv_metrics_add(const struct srv_exchange *exchange)
 {
 	struct shard *shard = mine();
-	add(&shard->requests[exchange->route][place_of(exchange->status)], 1);
-	observe(&shard->durations[exchange->route], exchange->nanoseconds);
+	const int route = number_of(exchange->match);
+	add(&shard->requests[route][place_of(exchange->status)], 1);
+	observe(&shard->durations[route], exchange->nanoseconds);
 	if (exchange->waited_nanoseconds >= 0)
 		observe(&shard->waits, exchange->waited_nanoseconds);
 	if (exchange->bytes_in)
@@ -195,22 +182,22 @@ static void print_real(FILE *out, const char *name, const char *type, const char
 }
 
 /* The series that alerts look at are there from the start: an increase from nothing to one is none. */
-static bool is_expected(enum srv_route route, int status)
+static bool is_expected(int route, int status)
 {
-	return route != SRV_ROUTE_OTHER && (status == 200 || status == 500 || status == 503);
+	return route < api_routes.n && (status == 200 || status == 500 || status == 503);
 }
 
 static void print_requests(FILE *out)
 {
 	static const char name[] = "frictiond_requests_total";
 	print_head(out, name, "counter", "Requests by route and status of the answer; none: no answer could be sent.");
-	for (int route = 0; route < SRV_N_ROUTES; route++) {
+	for (int route = 0; route <= api_routes.n; route++) {
 		for (int i = 0; i < N_STATUSES; i++) {
 			const uint64_t n = sum_at(offset_of(&shards[0].requests[route][i]));
 			char status[16];
 			name_status(statuses[i], status);
-			if (n > 0 || is_expected((enum srv_route)route, statuses[i]))
-				fprintf(out, "%s{route=\"%s\",status=\"%s\"} %" PRIu64 "\n", name, routes[route], status, n);
+			if (n > 0 || is_expected(route, statuses[i]))
+				fprintf(out, "%s{route=\"%s\",status=\"%s\"} %" PRIu64 "\n", name, name_of(route), status, n);
 		}
 	}
 }
@@ -244,7 +231,10 @@ static void print_histograms(FILE *out, const char *name, const char *label, con
 
 static void print_durations(FILE *out)
 {
-	print_histograms(out, "frictiond_request_duration_seconds", "route", routes, SRV_N_ROUTES, shards[0].durations,
+	const char *routes[MOST_ROUTES];
+	for (int route = 0; route <= api_routes.n; route++)
+		routes[route] = name_of(route);
+	print_histograms(out, "frictiond_request_duration_seconds", "route", routes, api_routes.n + 1, shards[0].durations,
 	                 "Time from the first line of a request to the last byte of its answer.");
 	print_histograms(out, "frictiond_phase_duration_seconds", "phase", phases, API_N_PHASES, shards[0].phases,
 	                 "Time that evaluations spent in each phase, as in Server-Timing.");

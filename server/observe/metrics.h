@@ -14,22 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum srv_route {
-	SRV_ROUTE_EVALUATE,
-	SRV_ROUTE_CHECK,
-	SRV_ROUTE_FUNCTIONS,
-	SRV_ROUTE_FUNCTION, /* any of them */
-	SRV_ROUTE_INFO,
-	SRV_ROUTE_OPENAPI,
-	SRV_ROUTE_HEALTHZ,
-	SRV_ROUTE_READYZ,
-	SRV_ROUTE_METRICS,
-	SRV_ROUTE_PAGE,     /* the explorer */
-	SRV_ROUTE_FILE,     /* any of those that belong to it */
-	SRV_ROUTE_OTHER,    /* nothing is there, or the target could not be read */
-	SRV_N_ROUTES
-};
-
 /* Why a request or a connection was sent away for reasons that are not in what it asks for. */
 enum srv_rejection {
 	SRV_NOT_REJECTED,
@@ -48,7 +32,7 @@ enum srv_rejection {
 
 /* A request that is over. */
 struct srv_exchange {
-	enum srv_route route;
+	const struct api_match *match;     /* where it led */
 	enum srv_rejection rejection;
 	int status;                        /* 0: no answer was sent */
 	int64_t nanoseconds;               /* from the first line of the request to the last byte of the answer */
@@ -67,10 +51,9 @@ struct srv_gauges {
 	const char *instruction_set;
 };
 
-/* The path of a target, up to its query, on the list of routes. Percent-encoding that needs none is "other". */
-enum srv_route srv_route_of(const char *target);
-/* As in the label: "/v1/functions/{name}". */
-const char *srv_route_name(enum srv_route route);
+/* As in the label: the path of the row, "/v1/functions/{name}"; "other" where nothing is, or the path came with escapes that it
+ * does not need. */
+const char *srv_route_name(const struct api_match *match);
 /* As in the label; NULL for SRV_NOT_REJECTED. */
 const char *srv_rejection_name(enum srv_rejection rejection);
 

@@ -18,6 +18,7 @@ struct visit {
 	struct srv_options options;
 	struct srv_gate gate;
 	struct srv_head head;
+	struct api_match match;
 	struct srv_entry entry;
 	struct srv_gate_header headers[SRV_GATE_HEADERS];
 	int n;
@@ -32,7 +33,8 @@ static struct visit visit_with(const struct srv_options *options, bool on_loopba
 		srv_head_add(&visit.head, name, va_arg(headers, const char *));
 	assert_true(srv_gate_open(&visit.gate, &visit.options, stderr));
 	visit.gate.on_loopback = on_loopback;
-	srv_gate_judge(&visit.gate, &visit.head, target, &visit.entry);
+	api_match(visit.head.target, &visit.match);
+	srv_gate_judge(&visit.gate, &visit.head, target, &visit.match, &visit.entry);
 	visit.n = srv_gate_headers(&visit.gate, &visit.head, &visit.entry, visit.headers);
 	if (visit.entry.detail)
 		srv_gate_explain(&visit.entry, visit.text);

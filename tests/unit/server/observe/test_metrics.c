@@ -48,28 +48,33 @@ static double now(const char *series)
 	return value;
 }
 
+static const struct api_match *match_of(const char *target)
+{
+	static _Thread_local struct api_match match;
+	api_match(target, &match);
+	return &match;
+}
+
 static void test_routes(void **state)
 {
 	(void)state;
 	static const struct {
-		const char *target;
-		enum srv_route route;
+		const char *target, *name;
 	} cases[] = {
-		{"/v1/evaluate", SRV_ROUTE_EVALUATE}, {"/v1/evaluate?x=1", SRV_ROUTE_EVALUATE}, {"/v1/check", SRV_ROUTE_CHECK},
-		{"/v1/functions", SRV_ROUTE_FUNCTIONS}, {"/v1/functions/", SRV_ROUTE_OTHER},
-		{"/v1/functions/smooth_mu?y=1", SRV_ROUTE_FUNCTION}, {"/v1/functions/\"}\n", SRV_ROUTE_FUNCTION},
-		{"/v1/functions/{name}", SRV_ROUTE_FUNCTION}, {"/v1/info", SRV_ROUTE_INFO}, {"/healthz", SRV_ROUTE_HEALTHZ},
-		{"/readyz?", SRV_ROUTE_READYZ}, {"/metrics", SRV_ROUTE_METRICS}, {"/openapi.json", SRV_ROUTE_OPENAPI},
-		{"/v1/evaluate/", SRV_ROUTE_OTHER}, {"/v1/evaluat", SRV_ROUTE_OTHER}, {"other", SRV_ROUTE_OTHER},
-		{"", SRV_ROUTE_OTHER}, {"/", SRV_ROUTE_PAGE}, {"/?x", SRV_ROUTE_PAGE}, {"/explorer/", SRV_ROUTE_OTHER},
-		{"/explorer/x.js", SRV_ROUTE_FILE}, {"/explorer/{file}", SRV_ROUTE_FILE},
-		{"*", SRV_ROUTE_OTHER}, {"/metrics/x", SRV_ROUTE_OTHER},
+		{"/v1/evaluate", "/v1/evaluate"}, {"/v1/evaluate?x=1", "/v1/evaluate"}, {"/v1/check", "/v1/check"},
+		{"/v1/functions", "/v1/functions"}, {"/v1/functions/", "other"},
+		{"/v1/functions/smooth_mu?y=1", "/v1/functions/{name}"}, {"/v1/functions/\"}\n", "/v1/functions/{name}"},
+		{"/v1/functions/none", "/v1/functions/{name}"}, {"/v1/functions/%73mooth_mu", "/v1/functions/{name}"},
+		{"/v1/functions/{name}", "/v1/functions/{name}"}, {"/v1/info", "/v1/info"}, {"/healthz", "/healthz"},
+		{"/readyz?", "/readyz"}, {"/metrics", "/metrics"}, {"/openapi.json", "/openapi.json"},
+		{"/v1/evaluate/", "other"}, {"/v1/evaluat", "other"}, {"/v1/%65valuate", "other"}, {"other", "other"},
+		{"", "other"}, {"/", "/"}, {"/?x", "/"}, {"/explorer", "other"}, {"/explorer/x.js", "/explorer/{file}"},
+		{"/explorer/{file}", "/explorer/{file}"}, {"/explorer/%zz", "/explorer/{file}"}, {"*", "other"},
+		{"/metrics/x", "other"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-		if (srv_route_of(cases[i].target) != cases[i].route)
-			fail_msg("%s: %s", cases[i].target, srv_route_name(srv_route_of(cases[i].target)));
-	for (int route = 0; route < SRV_N_ROUTES; route++)
-		assert_non_null(srv_route_name((enum srv_route)route));
+		if (strcmp(srv_route_name(match_of(cases[i].target)), cases[i].name))
+			fail_msg("%s: %s", cases[i].target, srv_route_name(match_of(cases[i].target)));
 	assert_string_equal(srv_rejection_name(SRV_REJECTED_QUEUE_FULL), "queue_full");
 	assert_string_equal(srv_rejection_name(SRV_REJECTED_UNAUTHORIZED), "unauthorized");
 	assert_string_equal(srv_rejection_name(SRV_REJECTED_FORBIDDEN), "forbidden");
@@ -81,7 +86,7 @@ static void test_counts(void **state)
 {
 	(void)state;
 	const struct api_measure measure = {API_N_PHASES, {1000, 2000, 3000, 4000}, 100};
-	const struct srv_exchange exchange = {.route = SRV_ROUTE_EVALUATE, .status = 200, .nanoseconds = 1500000,
+	const struct srv_exchange exchange = {.match = match_of("/v1/evaluate"), .status = 200, .nanoseconds = 1500000,
 	                                      .waited_nanoseconds = 20000, .bytes_in = 1000, .bytes_out = 10,
 	                                      .measure = &measure};
 	for (int i = 0; i < 3; i++)
@@ -114,7 +119,7 @@ static void test_faults(void **state)
 	const double encoded = now("frictiond_phase_duration_seconds_count{phase=\"encode\"}");
 	const int statuses[] = {422, 418, 0, -7, 999};
 	for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
-		srv_metrics_add(&(struct srv_exchange){.route = SRV_ROUTE_CHECK, .status = statuses[i], .nanoseconds = -5,
+		srv_metrics_add(&(struct srv_exchange){.match = match_of("/v1/check"), .status = statuses[i], .nanoseconds = -5,
 		                                       .waited_nanoseconds = -1, .measure = i ? NULL : &halfway});
 	assert_true(now("frictiond_requests_total{route=\"/v1/check\",status=\"422\"}") == 1);
 	assert_true(now("frictiond_requests_total{route=\"/v1/check\",status=\"none\"}") == 1);
@@ -129,7 +134,7 @@ static void test_rejections(void **state)
 {
 	(void)state;
 	srv_metrics_reject(SRV_REJECTED_CONNECTIONS);
-	srv_metrics_add(&(struct srv_exchange){.route = SRV_ROUTE_READYZ, .status = 503, .waited_nanoseconds = -1,
+	srv_metrics_add(&(struct srv_exchange){.match = match_of("/readyz"), .status = 503, .waited_nanoseconds = -1,
 	                                       .rejection = SRV_REJECTED_DRAINING});
 	assert_true(now("frictiond_rejected_total{reason=\"connections\"}") == 1);
 	assert_true(now("frictiond_rejected_total{reason=\"draining\"}") == 1);
@@ -141,7 +146,7 @@ static void test_buckets_are_cumulative(void **state)
 {
 	(void)state;
 	for (int64_t nanoseconds = 1; nanoseconds < INT64_MAX / 2; nanoseconds *= 2)
-		srv_metrics_add(&(struct srv_exchange){.route = SRV_ROUTE_INFO, .status = 200, .nanoseconds = nanoseconds,
+		srv_metrics_add(&(struct srv_exchange){.match = match_of("/v1/info"), .status = 200, .nanoseconds = nanoseconds,
 		                                       .waited_nanoseconds = -1});
 	char *text = print();
 	static const char name[] = "\nfrictiond_request_duration_seconds_bucket{route=\"/v1/info\",le=\"";
@@ -199,7 +204,7 @@ enum { N_THREADS = 100, N_ADDITIONS = 1000 };
 static void *add_many(void *unused)
 {
 	for (int i = 0; i < N_ADDITIONS; i++)
-		srv_metrics_add(&(struct srv_exchange){.route = SRV_ROUTE_OTHER, .status = 404, .nanoseconds = 1,
+		srv_metrics_add(&(struct srv_exchange){.match = match_of("/nowhere"), .status = 404, .nanoseconds = 1,
 		                                       .waited_nanoseconds = -1});
 	return unused;
 }
