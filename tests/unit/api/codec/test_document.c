@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "api/account.h"
+#include "api/base/account.h"
 
 static struct api_document read_text(const char *text)
 {

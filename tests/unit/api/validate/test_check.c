@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "api/account.h"
+#include "api/base/account.h"
 
 /* A document {"f": ...} under check. */
 struct subject {
