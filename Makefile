@@ -91,7 +91,7 @@ $(B)/tests/unit/api/routes/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 $(B)/tests/unit/api/base/test_pool: LDFLAGS += -Wl,--wrap=mremap
 
 # The test makes one triplet wrong.
-$(B)/tests/unit/core/gradcheck/test_compare: LDFLAGS += -Wl,--wrap=triplets_of
+$(B)/tests/unit/core/gradcheck/test_compare: LDFLAGS += -Wl,--wrap=fricp_triplets_of
 
 # The test makes the comparison disagree.
 $(B)/tests/unit/server/commands/test_check: LDFLAGS += -Wl,--wrap=fric_compare

@@ -328,15 +328,15 @@ static void finds_a_wrong_entry_of_csr(void **state)
 /* The linker puts this in the place of what the comparison calls for a few contacts' triplets. Of one of them a row, a
  * column or a value can be falsified. */
 static enum { NOTHING, A_ROW, A_COLUMN, A_VALUE } falsify;
-size_t __real_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
+size_t __real_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
                           int32_t *cols, double *values);
-size_t __wrap_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
+size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
                           int32_t *cols, double *values);
 
-size_t __wrap_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
+size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
                           int32_t *cols, double *values)
 {
-	const size_t fine = __real_triplets_of(contacts, inner, begin, end, rows, cols, values);
+	const size_t fine = __real_fricp_triplets_of(contacts, inner, begin, end, rows, cols, values);
 	const size_t wrong = contacts->start[FRIC_EDGE_EDGE] + WRONG, entry = 5 * 12 + 7; /* of 12 x 12 */
 	size_t at = 0;
 	for (size_t i = begin; i < wrong; i++)
