@@ -26,6 +26,9 @@ CFLAGS_fuzz-fast := -O2 -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-c
 CFLAGS_fuzz := -O2 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -Wno-pass-failed
 LDFLAGS_fuzz := -fsanitize=address,undefined
+# For gcov: what scripts/coverage looks at is compiled as it is written, everything else as in a release.
+CFLAGS_coverage := -O2
+LDFLAGS_coverage := --coverage
 CFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=gnu11
 CXXFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=c++17 -fno-exceptions -fno-rtti
 LDFLAGS += -fopenmp $(LDFLAGS_$(MODE))
@@ -71,6 +74,10 @@ $(B)/core/kernels/kernels_avx2.c.o: CFLAGS += -mavx2 -mfma
 endif
 $(B)/core/kernels/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
 $(B)/core/contacts/ordinary.c.o $(B)/core/prepare/prepare.c.o $(B)/core/assemble/evaluate.c.o $(B)/core/motion/scatter.c.o $(B)/core/kernels/run.c.o: CFLAGS += $(KERNEL_FLAGS)
+
+ifeq ($(MODE),coverage)
+$(patsubst %,$(B)/%.o,$(shell scripts/coverage --files)): CFLAGS_coverage := -O0 --coverage -fprofile-update=atomic -Wno-format-truncation
+endif
 
 # A test links its own layer and those below it, nothing else.
 $(B)/tests/unit/core/% $(B)/tests/property/%: LAYER = $(B)/libfric.a $(CORE_LIBS)
@@ -192,6 +199,11 @@ deploy-test: ## test deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, s
 dist: ## pack the commit: a reproducible tarball and its checksum, in build/dist; for a release, how to tag it
 	@scripts/dist
 
+coverage: ## list the branches in the code that reads and validates requests that no test takes (gcov; docs/coverage.md)
+	@scripts/packages build test
+	+@$(COMPILE) MODE=coverage CC=gcc CXX=g++ tests
+	@scripts/coverage
+
 docs: ## build the documentation as a static site in build/site
 	@scripts/packages docs
 	@scripts/site
@@ -237,7 +249,7 @@ help: ## print this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run dist docs image image-test deploy-test fire-test \
+.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run dist coverage docs image image-test deploy-test fire-test \
 	examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 
