@@ -2,7 +2,7 @@
  * libfric: the friction terms of Incremental Potential Contact.
  *
  * A *batch* (contacts, coefficients, positions) is prepared once into *lagged contacts*; these are evaluated at any number
- * of velocities. No JSON, no sockets, no printing, no global state: every call takes a context and may run beside others.
+ * of velocities. No JSON, no sockets, no printing, no global state: every call takes a context, and calls may run concurrently.
  * Names of quantities are those of docs/physics.md. Matrices are row-major, sizes are counts of entries unless a
  * name ends in _bytes, indices start at 0, the DOF of vertex i and axis a is i*dim + a.
  *
@@ -41,7 +41,7 @@ enum fric_code {
 	FRIC_E_NEGATIVE_COEFFICIENT,
 };
 
-/* The first fault in the order of groups and contacts, whatever thread found it. contact < 0: none in particular. */
+/* The first fault in the order of groups and contacts, whichever thread found it. contact < 0: none in particular. */
 struct fric_error {
 	enum fric_code code;
 	enum fric_type group;
@@ -62,7 +62,7 @@ const struct fric_kernels *fric_kernels_best(void);
 const struct fric_kernels *fric_kernels_find(const char *name);
 const char *fric_kernels_name(const struct fric_kernels *kernels);
 
-/* Where large blocks come from and go to: 64-byte aligned, given back with the size that they were taken with. Both may be
+/* Where large memory blocks come from: 64-byte aligned, given back with the size they were taken with. Both functions may be
  * called from any thread. Must outlive everything that was made with it. */
 struct fric_memory {
 	void *(*take)(void *pool, size_t bytes); /* NULL when out of memory */
@@ -70,14 +70,14 @@ struct fric_memory {
 	void *pool;
 };
 
-/* Passed to every call; borrowed for its duration, but for memory. */
+/* Passed to every call and borrowed for its duration, except `memory`, which must live longer. */
 struct fric_context {
 	int n_threads;           /* >= 1; results do not depend on it */
 	const atomic_bool *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
 	const struct fric_kernels *kernels; /* NULL: the best of this processor */
 	const struct fric_memory *memory; /* NULL: malloc */
-	size_t parallel_from;    /* fewer contacts than this are left to the calling thread alone; 0: as measured */
-	size_t stream_from;      /* triplets or factors of more bytes go past the caches; 0: as measured */
+	size_t parallel_from;    /* calls with fewer contacts stay on the calling thread; 0: a measured default */
+	size_t stream_from;      /* triplets or factors of more bytes bypass the caches; 0: a measured default */
 };
 
 /* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */
@@ -117,7 +117,7 @@ struct fric_friction {
 	const double *material_mu_s, *material_mu_k;   /* FRIC_MU_TABLE: [n_materials, n_materials] >= 0, symmetric */
 };
 
-/* Clamped log barrier on squared distances; gives the normal force of contacts that bring none. */
+/* Clamped log barrier on squared distances; gives the normal force of contacts that have none. */
 struct fric_barrier {
 	double dhat;      /* > 0, length */
 	double stiffness; /* > 0 */
@@ -132,10 +132,10 @@ struct fric_batch {
 	struct fric_friction friction;
 	struct fric_barrier barrier;
 	struct fric_group groups[FRIC_N_TYPES];
-	bool skip_degenerate; /* a degenerate contact keeps its slot with zeros instead of being an error */
+	bool skip_degenerate; /* a degenerate contact keeps its place, with zeros, instead of being an error */
 };
 
-/* Lagged contacts; own all their memory. Immutable but for fric_choose_matchstick. */
+/* Lagged contacts; own all their memory. Immutable except for fric_choose_matchstick. */
 struct fric_contacts;
 
 int fric_stencil_size(enum fric_type type);
@@ -171,7 +171,7 @@ enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type
 size_t fric_n_skipped(const struct fric_contacts *contacts);
 
 /**
- * Sum of the friction potentials and their gradient by velocities; either may be NULL.
+ * The sum of the friction potentials and its gradient with respect to velocities; either may be NULL.
  * @param velocities  [n_vertices*dim], finite
  * @param potential   one number: force * velocity; overwritten
  * @param gradient    [n_vertices*dim]: force, friction force is its negative; overwritten
@@ -179,7 +179,7 @@ size_t fric_n_skipped(const struct fric_contacts *contacts);
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
                              const double *velocities, double *potential, double *gradient, struct fric_error *error);
 
-/* What can be asked per contact. Rows as stated; skipped contacts give zeros (status: 2). */
+/* Outputs per contact. Rows as stated; skipped contacts give zeros (status: 2). */
 enum fric_output {
 	FRIC_OUT_POTENTIAL,           /* [n] weight and normal force included */
 	FRIC_OUT_TANGENTIAL_VELOCITY, /* [n, dim-1] before mu_aniso scaling */
@@ -218,7 +218,7 @@ struct fric_factors {
 	double *inner[FRIC_N_TYPES];         /* [n, inner_size] A */
 };
 /**
- * All factors of all groups in one go.
+ * All factors of all groups in one pass.
  * @param factors  the arrays that it points to are overwritten
  */
 enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -262,12 +262,12 @@ enum fric_quantity { FRIC_POTENTIAL, FRIC_GRADIENT, FRIC_HESSIAN };
 #define FRIC_N_QUANTITIES 3
 #define FRIC_TOLERANCE 1e-8 /* docs/check.md says why */
 
-/* How far one quantity agrees. All finite; what is larger than the largest double is given as that. */
+/* How well one quantity agrees. All numbers are finite: anything larger than the largest double is given as that. */
 struct fric_agreement {
 	double largest_difference; /* of the potential, of the gradient's entries, of the entries of the contacts' blocks */
-	double largest_entry;      /* largest absolute value among what was compared so */
+	double largest_entry;      /* largest absolute value of the numbers compared */
 	double contacts;           /* largest relative difference of one contact, in its own scale */
-	double assembled;          /* largest relative difference of what is added up over contacts */
+	double assembled;          /* largest relative difference of the sums over contacts */
 };
 
 struct fric_comparison {
@@ -284,8 +284,8 @@ struct fric_comparison {
 };
 
 /**
- * Compares potential, gradient and Hessian (no projection; inner matrices, triplets, csr), as the calls above give them,
- * with the potential's plain formula in 113-bit arithmetic and its central differences by velocities. Takes some 10 us
+ * Compares potential, gradient and Hessian (no projection; inner matrices, triplets, csr), as the calls above return them,
+ * with the potential's plain formula in 113-bit arithmetic and its central differences with respect to velocities. Takes some 10 us
  * per contact, and the memory of all these results but the triplets.
  * @param velocities  [n_vertices*dim], finite
  * @param comparison  overwritten on FRIC_OK

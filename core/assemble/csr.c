@@ -1,4 +1,4 @@
-/* Values into a pattern: every block row has one owner, who adds up its incidences in contact order. */
+/* The values of a CSR matrix: each block row is added up by one thread, over its incidences in contact order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ struct accumulation {
 	double *data;
 };
 
-/* Where entry 0 of row (v, axis) would be if the diagonal block were whole: `upper` rows miss its first `axis` entries,
- * `lower` rows its last ones. */
+/* Where entry 0 of row (v, axis) would be if the diagonal block were whole: in `upper`, rows lack its first `axis` entries, in
+ * `lower` its last ones. */
 static double *row_start(const struct fric_pattern *p, size_t v, size_t axis, double *data)
 {
 	return data + p->indptr[v * p->dim + axis] - (p->triangle == FRIC_UPPER ? (int64_t)axis : 0);
@@ -103,7 +103,8 @@ struct fault fricp_csr_plain(const struct fric_context *context, const struct fr
 	return fricp_pattern_accumulate(context, pattern, friction_block_row, &blocks, data);
 }
 
-/* What every vertex of a contact needs: M's lower triangle by rows (any row of it is then a plain load) and w. */
+/* What each vertex of a contact needs: w, and M's lower triangle by rows, where the first two numbers of any row of M lie side by
+ * side. */
 struct local {
 	double block[6], weights[FRIC_MAX_STENCIL];
 };
@@ -133,7 +134,7 @@ static void local_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 	}
 }
 
-/* w M into three (two) rows, from their left ends at `column`. */
+/* Adds w M to three (in 2D two) rows, from `column` on. */
 INLINE void add_whole(int dim, const double *m, double w, double *const *rows, size_t column)
 {
 	add_double2(rows[0] + column, w * load_double2(m));
@@ -153,7 +154,7 @@ INLINE void add_cut(int dim, bool upper, const double *m, double w, double *cons
 			rows[a][column + (size_t)b] += w * m[a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a];
 }
 
-enum { AHEAD = 8 }; /* incidences whose contacts are fetched early: without locality each would be waited for */
+enum { AHEAD = 8 }; /* incidences: their contacts are fetched this early; without locality each would stall */
 
 INLINE void add_incidences(const struct csr_task *task, int dim, bool full, size_t v)
 {

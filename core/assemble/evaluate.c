@@ -1,4 +1,4 @@
-/* Potential and gradient. Contacts are evaluated in blocks; a vertex adds up its forces in the order of the sweep. */
+/* Potential and gradient. Contacts are evaluated in spans; forces are added at each vertex in the order of the sweep. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
 	LANES = 8,
 	SPANS_BETWEEN_STOPS = 64,
 	AHEAD = 256,           /* vertices */
-	FETCH_MOST = 64 << 10, /* bytes; more would be gone before they are used */
+	FETCH_MOST = 64 << 10, /* bytes; more would be evicted before they are used */
 };
 
 struct evaluation {
@@ -21,7 +21,7 @@ struct evaluation {
 	struct kernel_task kernel;
 	double *potentials; /* [span_slots] sums of spans, or NULL */
 	double *gradient;   /* or NULL */
-	double *forces;     /* [n, dim] of each contact if they are kept, or NULL */
+	double *forces;     /* [n, dim] of each contact, if the schedule keeps forces, or NULL */
 	struct schedule schedule;
 };
 
@@ -65,7 +65,7 @@ static void potential_span(void *data, struct span span, struct fault *fault)
 		keep_potential(task, span, &work);
 }
 
-/* The same, and its forces are kept. */
+/* The same, and keeps the forces. */
 static void forces_span(void *data, struct span span, struct fault *fault)
 {
 	const struct evaluation *task = data;
@@ -89,7 +89,7 @@ static bool lies_within(const struct part *part, struct span_extent extent)
 	return extent.lowest >= part->first && extent.highest < part->last;
 }
 
-/* Evaluates a span and adds up its forces at the vertices of a part. */
+/* Evaluates a span and adds its forces at the vertices of a part. */
 static bool add_span(const struct evaluation *task, const struct part *part, struct span span, struct fault *fault)
 {
 	const struct fric_contacts *c = task->kernel.contacts;
@@ -97,7 +97,7 @@ static bool add_span(const struct evaluation *task, const struct part *part, str
 	struct workspace work;
 	if (!fricp_run_span(&task->kernel, span, &work, fault))
 		return false;
-	if (extent.lowest >= part->first) /* else another part does that */
+	if (extent.lowest >= part->first) /* otherwise another part keeps it */
 		keep_potential(task, span, &work);
 	if (lies_within(part, extent))
 		fricp_scatter_span(c, span, &work, task->gradient);
@@ -117,14 +117,14 @@ static void add_kept(const struct evaluation *task, const struct part *part, str
 		fricp_scatter_rows_part(c, span, forces, part->first, part->last, task->gradient);
 }
 
-/* The position of faults that are nobody's. */
+/* A fault that no single contact is to blame for. */
 static struct fault overflow(const struct evaluation *task)
 {
 	return (struct fault){FRIC_E_NOT_FINITE, task->kernel.contacts->n};
 }
 
-/* Vertices [begin, end) are about to be used: sums begin at zero, and velocities are asked for, which come one after the
- * other now and would be waited for one by one later. */
+/* Prepares vertices [begin, end) for use: sets their sums to zero and prefetches their velocities, in sequence now rather than
+ * with a stall for each later. */
 static void open_vertices(const struct evaluation *task, int32_t begin, int32_t end)
 {
 	const size_t dim = (size_t)task->kernel.contacts->dim, first = (size_t)begin * dim;
@@ -135,7 +135,7 @@ static void open_vertices(const struct evaluation *task, int32_t begin, int32_t 
 		__builtin_prefetch(velocities + at, 0, 2);
 }
 
-/* Opens the vertices of a part up to a span's highest, and some ahead. @return the first that is not open */
+/* Opens the vertices of a part up to a span's highest, and some more. @return the first that is not open */
 static int32_t open_for(const struct evaluation *task, const struct part *part, int32_t opened, int32_t highest)
 {
 	if (highest < opened || opened == part->last)
@@ -145,7 +145,7 @@ static int32_t open_for(const struct evaluation *task, const struct part *part, 
 	return next;
 }
 
-/* Vertices are opened as the sweep comes to them, so that their memory goes through the caches once. */
+/* Vertices are opened when the sweep reaches them, so that their memory passes through the caches once. */
 static void work_on_part(void *data, size_t index, size_t begin, size_t end, struct fault *fault)
 {
 	const struct evaluation *task = data;
@@ -197,7 +197,7 @@ static bool sum_potentials(const struct evaluation *task, double *potential)
 	return isfinite(sum);
 }
 
-/* A sum that is not finite: is one contact alone at fault? The scalar form looks at each of them. */
+/* A sum is not finite. If a single contact is to blame, the scalar form finds it. */
 static struct fault blame(const struct evaluation *task)
 {
 	struct evaluation again = {.kernel = task->kernel};

@@ -43,7 +43,7 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
 struct factors_task {
 	struct kernel_task kernel;
 	const struct fric_factors *factors;
-	bool streams; /* more than the caches hold */
+	bool streams; /* they do not fit into the caches */
 };
 
 enum { STREAM_FROM = 2 << 20 }; /* bytes */
@@ -57,7 +57,7 @@ static size_t factors_bytes(const struct fric_contacts *c)
 	return n * sizeof(double);
 }
 
-/* Rows of one factor of a span, and where they belong. */
+/* Rows of one factor of a span, on their way to memory. */
 struct delivery {
 	double rows[FRIC_SPAN * 6];
 	double *to;
@@ -126,7 +126,7 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
 	return fricp_report_fault(contacts, fricp_parallel_phases(context, fricp_team_size(context, contacts->n), &phase, 1, &task), error);
 }
 
-/* The same where a product on the way may leave the doubles and come back. */
+/* The same where a product may over- or underflow on the way although the result does not. */
 static void extreme_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])
 {
 	double *const *p = contacts->tangent_basis;

@@ -1,19 +1,19 @@
 /**
- * One vertex of one contact: what a block row adds up.
+ * An incidence: one vertex of one contact. A block row is the sum over the incidences of its vertex.
  */
 #ifndef FRIC_INCIDENCE_H
 #define FRIC_INCIDENCE_H
 
 #include "core/fric.h"
 
-/* Outside the triangle. */
+/* The place of a vertex outside the triangle. */
 #define PATTERN_NOWHERE UINT32_MAX
 
 /* One vertex of one contact. */
 struct incidence {
 	uint32_t contact;
-	uint16_t corner, size;            /* which vertex of the stencil, of how many */
-	uint32_t place[FRIC_MAX_STENCIL]; /* of each vertex of the stencil among the block row's neighbours */
+	uint16_t corner, size;            /* which vertex of the stencil, and the stencil's size */
+	uint32_t place[FRIC_MAX_STENCIL]; /* of each vertex of the stencil: its index among the block row's neighbours */
 };
 
 #endif

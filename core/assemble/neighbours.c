@@ -74,7 +74,7 @@ static size_t collect(const struct neighbour_search *search, int32_t v, struct i
 	return n;
 }
 
-/* Rank = how many are smaller. */
+/* The rank of a vertex is how many are smaller. */
 static void rank_by_counting(const int32_t *list, size_t n, uint32_t *ranks)
 {
 	int4 key[SEARCH_COUNTED / 4], rank[SEARCH_COUNTED / 4];
@@ -90,7 +90,7 @@ static void rank_by_counting(const int32_t *list, size_t n, uint32_t *ranks)
 	memcpy(ranks, rank, n * sizeof(*ranks));
 }
 
-/* Stable counting sort of keys by one byte. @return false if it is the same in all: nothing to do */
+/* Stable counting sort of keys by one byte. @return false if all keys have the same byte: nothing was done */
 static bool sort_by_byte(const uint64_t *keys, size_t n, int shift, uint64_t *out)
 {
 	size_t next[257] = {0};
@@ -105,7 +105,7 @@ static bool sort_by_byte(const uint64_t *keys, size_t n, int shift, uint64_t *ou
 	return true;
 }
 
-/* Keys are vertex and place, so that after sorting by vertex the places tell the ranks. */
+/* Keys are vertex and place, so that sorting by vertex yields the rank of each place. */
 static void rank_by_sorting(struct neighbour_search *search, const int32_t *list, size_t n)
 {
 	uint64_t *keys = search->keys, *other = search->keys + search->capacity;

@@ -1,6 +1,6 @@
 /**
- * The distinct vertices that one vertex shares contacts with, in ascending order, and the place of every one of them.
- * Time grows with the number of incidences alone, whatever the degree.
+ * The distinct vertices that a vertex shares contacts with, in ascending order, and the place of each of them in that list. The
+ * time is proportional to the number of incidences, whatever the degree.
  */
 #ifndef FRIC_NEIGHBOURS_H
 #define FRIC_NEIGHBOURS_H
@@ -8,11 +8,12 @@
 #include "core/assemble/incidence.h"
 
 enum {
-	SEARCH_SMALL = 128,         /* candidates that need no memory from the heap */
-	SEARCH_COUNTED = 64,        /* neighbours that are ranked by counting rather than sorted */
+	SEARCH_SMALL = 128,         /* this many candidates need no memory from the heap */
+	SEARCH_COUNTED = 64,        /* up to this many neighbours are ranked by counting, more are sorted */
 };
 
-/* Open addressing. An entry is free unless it carries the stamp of the vertex at hand, so nothing is ever cleared. */
+/* An entry of a hash table with open addressing. It is free unless it carries the stamp of the current vertex, so the table is never
+ * cleared. */
 struct seen {
 	uint32_t stamp;
 	int32_t vertex;
@@ -37,9 +38,9 @@ void fricp_neighbour_search_open(struct neighbour_search *search, enum fric_tria
 void fricp_neighbour_search_close(struct neighbour_search *search);
 
 /**
- * @param incidences  [degree] of vertex v; what comes in as the stencil's vertices goes out as places in the list
- * @param list        room for FRIC_MAX_STENCIL*degree; the neighbours of v in the triangle, v itself among them
- * @return false if memory does not suffice
+ * @param incidences  [degree] of vertex v; their places are vertices on entry, places in the list on return
+ * @param list        room for FRIC_MAX_STENCIL*degree; set to the neighbours of v in the triangle, including v itself
+ * @return false when out of memory
  */
 bool fricp_neighbour_search_run(struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
                           int32_t *list, size_t *n);

@@ -1,4 +1,4 @@
-/* What can be asked per contact, and the choice of the matchstick direction. */
+/* Outputs per contact, and the choice of the matchstick direction. */
 #include <math.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ static void copy_column(struct column column, const uint8_t *skipped, size_t beg
 		*out++ = skipped[i] ? 0 : *column_at(column, i);
 }
 
-/* Stored values are finite: prepare saw to that. */
+/* Stored values are finite: fric_prepare has checked that. */
 static void from_store(const struct request *task, size_t begin, size_t end, double *out)
 {
 	const struct fric_contacts *c = task->contacts;
@@ -162,7 +162,7 @@ enum fric_code fric_contact_output(const struct fric_context *context, const str
 	return fricp_report_fault(contacts, fault, error);
 }
 
-/* A zero ellipse falls back to the scalar coefficient of its own kind. */
+/* A zero ellipse stands for the scalar coefficient of its kind. */
 static double along_ellipse(double *const ellipse[2], size_t i, const double direction[2], double scalar)
 {
 	const double axes[2] = {ellipse[0][i], ellipse[1][i]};

@@ -1,4 +1,4 @@
-/* From contacts to a pattern: incidences by counting sort over vertices, their neighbours, their columns. */
+/* From contacts to a pattern: incidences by counting sort over vertices, then neighbours, then columns. */
 #include "core/assemble/pattern.h"
 
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 struct building {
 	const struct fric_contacts *contacts;
 	struct fric_pattern *pattern;
-	size_t n_borders, *borders; /* [n_borders + 1] vertices, between which there are about as many incidences each */
-	size_t *next;   /* [n_vertices + 1] where a vertex's next incidence goes; counts before that */
-	int32_t *lists; /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours, vertex by vertex in each chunk */
+	size_t n_borders, *borders; /* [n_borders + 1] vertices; between two of them there are about equally many incidences */
+	size_t *next;   /* [n_vertices + 1] first the number of a vertex's incidences, then where its next one goes */
+	int32_t *lists; /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours; each chunk fills its own vertex by vertex */
 };
 
-/* Every part walks over all contacts and counts at its own vertices only. */
+/* Each thread reads all contacts and counts at its own vertices only. */
 static void count_at_vertices(void *data, int thread, int n_threads)
 {
 	const struct building *task = data;
@@ -88,7 +88,7 @@ static size_t lists_bytes(const struct fric_pattern *p)
 	return p->n_incidences * FRIC_MAX_STENCIL * sizeof(int32_t);
 }
 
-/* Counting sort of all (contact, corner) by vertex; until places are known, incidences hold the stencil's vertices. */
+/* Counting sort of all (contact, corner) by vertex. Until places are known, incidences hold the vertices of the stencil instead. */
 static bool list_incidences(const struct fric_context *context, struct building *task)
 {
 	struct fric_pattern *p = task->pattern;
@@ -120,7 +120,7 @@ size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t inc
 	return low;
 }
 
-/* Neighbours of the block rows that begin in a chunk; their number waits in indptr. */
+/* Neighbours of the block rows that begin in a chunk; indptr holds their number for now. */
 static void neighbour_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct building *task = data;
@@ -186,7 +186,7 @@ static void write_row(const struct fric_pattern *p, size_t axis, const int32_t *
 		write_columns(3, skip, row_length(p, n, axis), list, out);
 }
 
-/* In a row (v, 0) of this length, of which `lower` keeps one entry in the diagonal block. */
+/* The number of blocks in a block row whose row (v, 0) has this length; `lower` has one entry of the diagonal block there. */
 static size_t n_blocks(const struct fric_pattern *p, size_t length)
 {
 	const size_t whole = length + (p->triangle == FRIC_LOWER && length > 0 ? p->dim - 1 : 0);

@@ -1,9 +1,8 @@
 /**
- * The CSR pattern of contacts: what it keeps so that values find their places without searching, and the accumulation
- * of any local blocks into it.
+ * The CSR pattern of contacts, with what is needed to place values without searching, and the sum of any local blocks in it.
  *
- * A block row is the rows of one vertex. Its work is counted in incidences, one for every contact at the vertex; chunks
- * of incidences share out the block rows that begin in them, so that each row has one owner and threads get equal work.
+ * A block row is the rows of one vertex. Work is counted in incidences, one for every contact at a vertex. Loops go over chunks
+ * of incidences; a chunk has the block rows that begin in it, so that one thread adds up each row and all get equal work.
  */
 #ifndef FRIC_PATTERN_H
 #define FRIC_PATTERN_H
@@ -13,13 +12,13 @@
 #include "core/contacts/contacts.h"
 
 struct fric_pattern {
-	const struct fric_memory *memory; /* of the arrays */
+	const struct fric_memory *memory; /* where the arrays are from */
 	size_t dim, n_vertices, n_incidences;
 	enum fric_triangle triangle;
 	size_t *first_incidence;      /* [n_vertices + 1] into incidences */
 	struct incidence *incidences; /* by vertex, in contact order */
 	int64_t *indptr;              /* [n_vertices*dim + 1] */
-	int32_t *indices;             /* the neighbours of a block row ascend; in a triangle the diagonal block is cut */
+	int32_t *indices;             /* the neighbours of a block row in ascending order; in a triangle the diagonal block is cut */
 };
 
 /* The first vertex whose incidences begin at or after `incidence`. */
@@ -28,11 +27,11 @@ size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t inc
 /* Writes row `corner` of contact i's k x k blocks: blocks[j] is the [dim, dim] block (corner, j), row-major. */
 typedef void block_row(void *task, size_t contact, int corner, double blocks[FRIC_MAX_STENCIL][9]);
 
-/* data := sum of the blocks of all contacts, each entry in contact order. @param data [n_entries] */
+/* data := sum of the blocks of all contacts, every entry summed in contact order. @param data [n_entries] */
 struct fault fricp_pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern, block_row *row,
                                 void *task, double *data);
 
-/* fric_hessian_csr through fricp_pattern_accumulate: the plain form, against which the fast one is judged. */
+/* fric_hessian_csr by fricp_pattern_accumulate: the plain form that the fast one is tested against. */
 struct fault fricp_csr_plain(const struct fric_context *context, const struct fric_contacts *contacts, const double *inner,
                        const struct fric_pattern *pattern, double *data);
 

@@ -1,5 +1,5 @@
 /**
- * From the arrays of the core, one per component, to rows as they are answered.
+ * From arrays per component, as the core has them, to rows per contact, as callers get them.
  */
 #ifndef FRIC_ROWS_H
 #define FRIC_ROWS_H
@@ -7,7 +7,7 @@
 #include "core/base/inline.h"
 #include "core/motion/stencil.h"
 
-/* Rows of m from m columns, entries [begin, end). */
+/* Rows of m numbers from m columns, entries [begin, end). */
 INLINE void interleave(const double *const *columns, size_t m, size_t begin,
                                                              size_t end, double *out)
 {
@@ -26,7 +26,7 @@ static inline void interleave_rows(const double *const *columns, size_t m, size_
 		interleave(columns, m, begin, end, out);
 }
 
-/* Stencil weights of contacts [begin, end), all of one type, which is known to the compiler. */
+/* Stencil weights of contacts [begin, end), all of one type; the type is a compile-time constant. */
 INLINE void weight_rows_of(const struct fric_contacts *c, enum fric_type type,
                                                                  size_t begin, size_t end, double *out)
 {

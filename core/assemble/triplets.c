@@ -1,6 +1,6 @@
-/* Triplets. Every contact has its slots: what stands before it follows from the stencils alone. Blocks are written by
- * loops with constant bounds for each (dimension, stencil size), in order and in place; or, where the caches could not hold
- * them all, contact by contact on stages from which whole lines go to memory. */
+/* Triplets. Where a contact's triplets begin depends on the stencils alone, so all can be written at once. Blocks are written by
+ * loops with constant bounds for each (dimension, stencil size), in order and in place; or, if they do not fit into the caches,
+ * through stages, from which whole cache lines go to memory. */
 #include "core/assemble/triplets.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "core/base/vectors.h"
 #include "core/motion/stencil.h"
 
-enum { STREAM_FROM = 64 << 20 }; /* bytes; with fewer the last-level cache is faster */
+enum { STREAM_FROM = 64 << 20 }; /* bytes; below this the last-level cache is faster */
 
 size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *inner, size_t i,
                             enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values)
@@ -38,14 +38,14 @@ size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *
 	return at;
 }
 
-/* Of a local block's entries, those in a triangle: by global row and column, so just half of every pair of vertices. */
+/* The number of a local block's entries in a triangle: of every pair of vertices one half, by global row and column. */
 static size_t n_local(const struct fric_contacts *c, enum fric_type type, enum fric_triangle triangle)
 {
 	const size_t k = (size_t)fric_stencil_size(type) * (size_t)c->dim;
 	return triangle == FRIC_FULL ? k * k : k * (k + 1) / 2;
 }
 
-/* Entries before contact i. */
+/* The number of entries before contact i. */
 static size_t first_triplet(const struct fric_contacts *c, size_t i, enum fric_triangle triangle)
 {
 	size_t n = 0;
@@ -76,7 +76,7 @@ static void load(const struct fric_contacts *c, const double *inner, enum fric_t
 	fricp_core_block(c, inner, i, local->block);
 }
 
-/* Rounding is monotone: the largest weight and entry decide for all products. What is not finite itself makes a NaN. */
+/* Rounding is monotone, so the largest weight and entry decide for all products. One that is itself not finite makes a NaN. */
 static bool finite_local(const struct local *local, int dim, int k)
 {
 	double weight = 0, entry = 0, nan = 0;
@@ -103,8 +103,8 @@ INLINE void advance(struct cursor *cursor, int n)
 	cursor->values += n;
 }
 
-/* The whole block. Rows are written in whole vectors, whose surplus the next row overwrites. Everything is put together
- * in registers: a vector that was stored in halves is slow to load. */
+/* The whole block. Rows are written in whole vectors; what is too much is overwritten by the next row. Everything is put together
+ * in registers, since a vector that was stored in halves is slow to load. */
 INLINE size_t full_block(const struct local *local, int dim, int k, struct cursor to)
 {
 	const int n = dim * k, n_double2 = (n + 1) / 2, n_int4 = (n + 3) / 4;
@@ -150,7 +150,7 @@ INLINE size_t full_block(const struct local *local, int dim, int k, struct curso
 	return (size_t)n * (size_t)n;
 }
 
-/* Row a of block (i, j), i != j, wherever it belongs. In 3D one row and column more is written than there are. */
+/* Row a of block (i, j), i != j. In 3D one row index and one column index too many are written. */
 INLINE void block_row(const struct local *local, int dim, int i, int j, int a, const struct cursor *to)
 {
 	const int32_t row = local->vertices[i] * dim + a, col = local->vertices[j] * dim;
@@ -176,8 +176,8 @@ INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool 
 	}
 }
 
-/* Of a block (i, j) all entries are wanted or none, by which vertex has the higher number. It is written in any case, and
- * kept by moving on: a branch would be guessed wrong every other time. */
+/* All entries of a block (i, j) are wanted or none, depending on which vertex has the higher number. The block is always written
+ * and kept by advancing the cursor: a branch would be mispredicted every other time. */
 INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upper, struct cursor to)
 {
 	const int32_t *const first = to.rows, *v = local->vertices;
@@ -205,7 +205,7 @@ struct triplet_task {
 	bool streams;
 };
 
-/* Where a chunk is written to: slots in place, or stages. */
+/* Where a chunk is written: in place, or to stages. */
 struct target {
 	struct cursor cursor;
 	bool streams;
@@ -308,8 +308,8 @@ static bool write_last(const struct triplet_task *task, size_t i, struct cursor 
 	return isfinite(sum);
 }
 
-/* The fast form may write a few entries behind a block's end, no more than the next contact has. Those behind a chunk
- * belong to others, so its last contact is written plainly. @return the first whose block is not finite, or end */
+/* The fast form may write a few entries past a block's end, no more than the next contact has. Past a chunk's end they belong to
+ * another chunk, so its last contact is written in the plain form. @return the first whose block is not finite, or end */
 static size_t write_chunk(const struct triplet_task *task, size_t begin, size_t end, size_t at)
 {
 	struct target to;

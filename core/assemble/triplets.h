@@ -1,5 +1,5 @@
 /**
- * Triplets: of some contacts alone; and the plain form of one contact's block, against which the fast one is judged.
+ * Triplets of a few contacts, and of one contact in the plain form that the fast one is tested against.
  */
 #ifndef FRIC_TRIPLETS_H
 #define FRIC_TRIPLETS_H
@@ -10,7 +10,7 @@
 size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *inner, size_t i,
                             enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values);
 
-enum { TRIPLETS_MOST = FRIC_MAX_STENCIL * 3 * FRIC_MAX_STENCIL * 3 }; /* of one contact */
+enum { TRIPLETS_MOST = FRIC_MAX_STENCIL * 3 * FRIC_MAX_STENCIL * 3 }; /* triplets of one contact */
 
 /**
  * Whole blocks of contacts [begin, end), as fric_hessian_triplets writes them.

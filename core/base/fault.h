@@ -1,5 +1,5 @@
 /**
- * What went wrong, and at which contact, on its way to struct fric_error.
+ * A failure and the contact it happened at, before it becomes a struct fric_error.
  */
 #ifndef FRIC_FAULT_H
 #define FRIC_FAULT_H
@@ -8,10 +8,10 @@
 
 struct fault {
 	enum fric_code code;
-	size_t position; /* of the contact, over all groups */
+	size_t position; /* of the contact, counted over all groups */
 };
 
-/* Fills in *error for a failure that has no single contact at fault. @return code */
+/* Fills in *error for a failure that no single contact is to blame for. @return code */
 static inline enum fric_code report_code(enum fric_code code, struct fric_error *error)
 {
 	if (code != FRIC_OK)

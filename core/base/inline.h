@@ -1,5 +1,5 @@
 /**
- * For loops whose bounds are constants after inlining, and that become vectors only if everything in them is inlined.
+ * For loops whose bounds are constants after inlining, and that vectorise only if everything in them is inlined.
  */
 #ifndef FRIC_INLINE_H
 #define FRIC_INLINE_H

@@ -3,10 +3,10 @@
 #include <omp.h>
 #include <sched.h>
 
-/* A sleeping thread takes some 50 us to come: by then one thread alone is through with this many contacts. */
+/* A sleeping thread takes about 50 us to wake up; one thread finishes this many contacts in that time. */
 enum { FRIC_PARALLEL_FROM = 4096 };
 
-/* A look takes as long as the processor pauses. */
+/* One look takes as long as the processor's pause instruction. */
 enum { MOST_LOOKS = 6000, LOOKS_BETWEEN_YIELDS = 64 };
 
 int fricp_team_size(const struct fric_context *context, size_t n)
@@ -24,9 +24,9 @@ bool fricp_stop_raised(const struct fric_context *context)
 struct region {
 	const struct fric_context *context;
 	void *task;
-	atomic_size_t next[FRIC_MAX_PHASES]; /* piece of each phase */
+	atomic_size_t next[FRIC_MAX_PHASES]; /* chunk of each phase */
 	atomic_bool failed, stopped;
-	atomic_int n_through; /* threads that have nothing left to do */
+	atomic_int n_through; /* threads with nothing left to do */
 	atomic_size_t position; /* of the lowest fault */
 	struct fault lowest;
 };
@@ -73,7 +73,7 @@ static bool is_over(struct region *region)
 	       atomic_load_explicit(&region->stopped, memory_order_relaxed);
 }
 
-/* All threads come by here. Who finds a phase failed before entering it leaves its pieces to those that are in it. */
+/* Every thread runs this. One that finds the loop failed before it enters a phase leaves that phase to the threads already in it. */
 static void run_phases(struct region *region, const struct phase *phases, int n_phases)
 {
 	for (int p = 0; p < n_phases; p++) {
@@ -92,8 +92,8 @@ static inline void pause_thread(void)
 #endif
 }
 
-/* The one that opened the region looks out for the others for a while: once it sleeps in the region's barrier, it takes its
- * time to come back (as above), in which nobody works. */
+/* The thread that opened the region spins for a while until the others are through: once it sleeps in the region's barrier,
+ * waking up costs it about 50 us in which nothing is done. */
 static void await_others(struct region *region)
 {
 	const int n_threads = omp_get_num_threads();
@@ -107,7 +107,7 @@ static void await_others(struct region *region)
 	}
 }
 
-/* A thread that opens a region gets a pool of its own from libgomp, and keeps it: so none is opened for one thread. */
+/* libgomp gives every thread that opens a region a thread pool of its own and keeps it, so none is opened for one thread. */
 struct fault fricp_parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
                              void *task)
 {
@@ -122,7 +122,7 @@ struct fault fricp_parallel_phases(const struct fric_context *context, int n_thr
 			await_others(&region);
 		}
 	}
-	/* The last piece may have ended early without anybody having asked for another one: what is there may not be whole. */
+	/* The last chunk may have ended early without any thread asking for another one: the results may be incomplete. */
 	const bool stopped = atomic_load(&region.stopped) || fricp_stop_raised(context);
 	return stopped ? (struct fault){FRIC_E_STOPPED, SIZE_MAX} : region.lowest;
 }

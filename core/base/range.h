@@ -1,5 +1,6 @@
 /**
- * Between these, products of up to three speed ratios, forces and coefficients keep all their digits.
+ * Ranges in which doubles are enough: between slip_small and slip_large, products of up to three speed ratios, forces and
+ * coefficients keep all their digits.
  */
 #ifndef FRIC_RANGE_H
 #define FRIC_RANGE_H
@@ -9,7 +10,7 @@
 
 static const double slip_small = 0x1p-300, slip_large = 0x1p+300;
 
-/* |slip|^2 / eps_v^2 is computed as |slip * (1/eps_v)|^2, within 2^-50 of what it is. This close to 1 it does not tell
+/* |slip|^2 / eps_v^2 is computed as |slip * (1/eps_v)|^2, with a relative error below 2^-50. This close to 1 it does not tell
  * whether a contact slides. */
 static const double near_one = 0x1p-48;
 
@@ -18,10 +19,10 @@ static inline bool tells_sliding(double squared_ratio)
 	return fabs(squared_ratio - 1) > near_one;
 }
 
-/* By what forces are multiplied in the kernels: velocity scaling and closest points. An inner matrix is scaled twice. */
+/* Bounds on what the kernels multiply forces by: velocity scaling and closest points. An inner matrix is scaled twice. */
 static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800;
 
-/* Entries of a given basis up to this size leave what underflowed on the way as small as it is. */
+/* Basis entries up to this size do not magnify what has underflowed on the way. */
 static const double unit_basis = 2;
 
 static inline bool ordinary(double x)
@@ -29,13 +30,13 @@ static inline bool ordinary(double x)
 	return (x == 0) | ((fabs(x) > slip_small) & (fabs(x) < slip_large));
 }
 
-/* 1/x is as exact as x. */
+/* 1/x keeps all digits of x. */
 static inline bool invertible(double x)
 {
 	return (x > 0x1p-1000) & (x < 0x1p+1000);
 }
 
-/* What is lagged in the law of one contact. */
+/* The lagged numbers that the law of one contact reads. */
 static inline bool ordinary_lagged(double weight, double normal_force, double eps_v, double mu_s, double mu_k)
 {
 	const double s = weight * normal_force;

@@ -1,4 +1,4 @@
-/* Names and sizes that go with the enums of fric.h. */
+/* Names and sizes for the enums of fric.h. */
 #include "core/fric.h"
 
 int fric_stencil_size(enum fric_type type)

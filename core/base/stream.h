@@ -1,6 +1,6 @@
 /**
- * Stores that go past the caches. A plain store fetches its line first; of results that no cache holds, that is twice as many
- * bytes to move. Without such instructions nothing streams, and they are plain stores.
+ * Stores that bypass the caches. A plain store fetches its cache line first, which doubles the traffic for results too large
+ * for any cache. Where the processor has no such instructions, nothing is streamed and these are plain stores.
  */
 #ifndef FRIC_STREAM_H
 #define FRIC_STREAM_H
@@ -16,7 +16,7 @@
 
 enum { STREAM_LINE = 64 };
 
-/* Whether results of so many bytes are streamed; `from` unless the context says otherwise. */
+/* Whether results of `bytes` are streamed: if they exceed `from`, unless the context names another limit. */
 static inline bool streams(const struct fric_context *context, size_t bytes, size_t from)
 {
 #ifdef __SSE2__
@@ -27,7 +27,7 @@ static inline bool streams(const struct fric_context *context, size_t bytes, siz
 #endif
 }
 
-/* One whole line; `to` is aligned. */
+/* One whole cache line; `to` is aligned. */
 static inline void stream_line(char *to, const char *from)
 {
 #ifdef __SSE2__
@@ -38,7 +38,7 @@ static inline void stream_line(char *to, const char *from)
 #endif
 }
 
-/* Before other threads are told that the stores are done: they are in no order with others. */
+/* Call it before other threads learn that the stores are done: streaming stores are not ordered with others. */
 static inline void stream_end(void)
 {
 #ifdef __SSE2__
@@ -46,7 +46,7 @@ static inline void stream_end(void)
 #endif
 }
 
-/* Whole lines go past the caches, the ends of `to` through them. To be followed by stream_end. */
+/* Whole lines bypass the caches, the two ends of `to` do not. To be followed by stream_end. */
 static inline void stream_bytes(char *to, const char *from, size_t n)
 {
 	const size_t before = (STREAM_LINE - (uintptr_t)to % STREAM_LINE) % STREAM_LINE;
@@ -57,13 +57,13 @@ static inline void stream_bytes(char *to, const char *from, size_t n)
 	memcpy(to + i, from + i, n - i);
 }
 
-/* Where results that follow each other are put together, a few at a time, in the caches; whole lines are sent off. */
+/* Collects results that follow each other in memory, a few at a time and in the caches; whole lines are streamed from here. */
 enum { STAGE_BYTES = 2048 };
 struct stage {
 	_Alignas(STREAM_LINE) char bytes[STAGE_BYTES];
-	char *to;      /* a line: where bytes belong */
-	size_t before; /* bytes of the first line that are not ours */
-	size_t held;   /* bytes put together, those before included; less than a line between two deliveries */
+	char *to;      /* a line: where `bytes` belongs */
+	size_t before; /* bytes of the first line that belong to others */
+	size_t held;   /* bytes collected, including those before; less than a line between two deliveries */
 };
 
 static inline void stage_open(struct stage *stage, void *to)
@@ -72,20 +72,20 @@ static inline void stage_open(struct stage *stage, void *to)
 	stage->to = (char *)to - stage->before;
 }
 
-/* Where the next results are to be written: no more than STAGE_BYTES - STREAM_LINE. */
+/* Where to write the next results, at most STAGE_BYTES - STREAM_LINE. */
 static inline void *stage_place(struct stage *stage)
 {
 	return stage->bytes + stage->held;
 }
 
-/* They are written, so many bytes of them. */
+/* Call it when they are written. */
 static inline void stage_deliver(struct stage *stage, size_t bytes)
 {
 	size_t at = 0;
 	stage->held += bytes;
 	if (stage->held < STREAM_LINE)
 		return;
-	if (stage->before) { /* a line that others write, too */
+	if (stage->before) { /* others write to this line, too */
 		memcpy(stage->to + stage->before, stage->bytes + stage->before, STREAM_LINE - stage->before);
 		stage->before = 0;
 		at = STREAM_LINE;
@@ -97,7 +97,7 @@ static inline void stage_deliver(struct stage *stage, size_t bytes)
 	stage->held -= at;
 }
 
-/* What is left; to be followed by stream_end. */
+/* Stores the rest; to be followed by stream_end. */
 static inline void stage_close(struct stage *stage)
 {
 	memcpy(stage->to + stage->before, stage->bytes + stage->before, stage->held - stage->before);

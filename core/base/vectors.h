@@ -1,5 +1,5 @@
 /**
- * Short vectors, as every processor has them; four doubles where it has AVX.
+ * Short vectors: two doubles or four integers, which every processor has; four doubles with AVX.
  */
 #ifndef FRIC_VECTORS_H
 #define FRIC_VECTORS_H
@@ -22,7 +22,7 @@ INLINE double2 load_double2(const double *from)
 	return x;
 }
 
-/* Two components at once: half the loads and stores. */
+/* Two components at once halve the loads and stores. */
 INLINE void add_double2(double *to, double2 x)
 {
 	const double2 sum = load_double2(to) + x;

@@ -1,7 +1,6 @@
 /**
- * Lagged contacts as a structure of arrays: all groups in the order of enum fric_type, contact i of group g at
- * start[g] + i. One block of memory, carved by prepare. A skipped contact has no normal force and zeros for a basis, which
- * makes everything computed from it zero.
+ * Lagged contacts as a structure of arrays: all groups in the order of enum fric_type, contact i of group g at start[g] + i.
+ * A skipped contact has no normal force and a zero basis, so that everything computed from it is zero.
  */
 #ifndef FRIC_CONTACTS_H
 #define FRIC_CONTACTS_H
@@ -9,10 +8,10 @@
 #include "core/base/fault.h"
 #include "core/fric.h"
 
-/* The most contacts of one type that are worked on at once: their intermediate values stay in the first-level cache. */
+/* The most contacts that a span (span.h) has: their intermediate values stay in the first-level cache. */
 enum { FRIC_SPAN = 64 };
 
-/* A field of all contacts. stride 0: one value for all, repeated FRIC_SPAN times, so that a block can be read anywhere. */
+/* One number per contact. stride 0: one value for all contacts, repeated FRIC_SPAN times so that any span can read it as an array. */
 struct column {
 	double *data;
 	size_t stride;
@@ -23,7 +22,7 @@ static inline double *column_at(struct column column, size_t i)
 	return column.data + i * column.stride;
 }
 
-/* Where a span (span.h) begins, and the lowest and highest vertex of its contacts. begin < 0: no span. */
+/* Where a span begins, and the lowest and highest vertex of its contacts. begin < 0: there is no span. */
 struct span_extent {
 	int32_t begin, lowest, highest;
 };
@@ -31,13 +30,13 @@ struct span_extent {
 struct fric_contacts {
 	int dim;
 	size_t n_vertices;
-	size_t n;                        /* contacts of all groups */
+	size_t n;                        /* contacts, of all groups together */
 	size_t start[FRIC_N_TYPES + 1];
 	enum fric_transition transition;
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
-	bool given_basis[FRIC_N_TYPES];  /* which may be of any size */
-	bool ordinary;                   /* all contacts are, see ordinary.h */
+	bool given_basis[FRIC_N_TYPES];  /* by the caller; its entries may be of any size */
+	bool ordinary;                   /* all contacts are ordinary (ordinary.h) */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
 	double *closest_point[2];            /* [n] each; 0 where the type has none */
@@ -45,14 +44,14 @@ struct fric_contacts {
 	double *distance;                    /* [n]; NULL: no group has one */
 	struct column weight, normal_force, eps_v;
 	struct column mu_s, mu_k;            /* scalar coefficients */
-	struct column effective_mu_s, effective_mu_k; /* the scalar ones themselves without ellipses */
+	struct column effective_mu_s, effective_mu_k; /* without ellipses the scalar ones themselves */
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
 	uint8_t *skipped;                    /* [n] enum fric_code */
 	struct span_extent *extents;           /* [span_slots(n)] */
-	int32_t *sweep;                      /* [n_spans] slots in the order of sweep.h */
+	int32_t *sweep;                      /* [n_spans] slots of the spans, in the order of sweep.h */
 	size_t n_spans;
-	void *arrays;                        /* [arrays_bytes] in which they all lie, from memory */
+	void *arrays;                        /* [arrays_bytes] what all these arrays lie in; from `memory` */
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };
@@ -66,7 +65,7 @@ static inline enum fric_type contact_type(const struct fric_contacts *c, size_t 
 	return type;
 }
 
-/* Fills in *error from a fault of contact positions. @return its code */
+/* Fills in *error from a fault whose position counts contacts. @return its code */
 enum fric_code fricp_report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include "core/base/memory.h"
 #include "core/contacts/span.h"
 
-/* Hands out arrays of one block; with base NULL it only adds up their sizes. */
+/* Cuts arrays from memory that begins at base; with base NULL it only adds up their sizes. */
 struct carver {
 	char *base;
 	size_t bytes;
@@ -35,7 +35,7 @@ static bool any_group(const struct fric_batch *batch, size_t field)
 
 #define ANY_GROUP(batch, field) any_group(batch, offsetof(struct fric_group, field))
 
-/* The one value that a field has for all contacts, if it has one: `otherwise` stands for groups without the field. */
+/* Whether a field has one value for all contacts, and which. Groups without the field have `otherwise`. */
 static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m, const double *otherwise, double *value)
 {
 	bool found = false;
@@ -54,7 +54,7 @@ static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m
 	return true;
 }
 
-/* A column of n values; or, where all are known to be equal, of that one repeated. */
+/* A column of n values, or of one value if all are known to be equal to it. */
 static struct column carve_column(struct carver *carver, size_t n, bool uniform, double value)
 {
 	struct column column = {carve(carver, uniform ? FRIC_SPAN : n, sizeof(double)), uniform ? 0 : 1};
@@ -103,7 +103,7 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 		c->mu_aniso[m] = m < (size_t)c->dim - 1
 		                         ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
 		                         : carve_column(carver, n, true, 1);
-	/* A skipped contact must be able to have none. */
+	/* A skipped contact must be able to have no force. */
 	double force = 0;
 	const bool uniform = !batch->skip_degenerate &&
 	                     uniform_value(batch, offsetof(struct fric_group, normal_force), 0, NULL, &force);

@@ -1,5 +1,5 @@
 /**
- * The one block of memory in which all arrays of lagged contacts lie.
+ * Allocates lagged contacts: all their arrays lie in one piece of memory.
  */
 #ifndef FRIC_LAYOUT_H
 #define FRIC_LAYOUT_H
@@ -7,7 +7,7 @@
 #include "core/contacts/contacts.h"
 
 /**
- * Contacts with room for a batch: fields that are the same for all contacts are filled in, everything else is to be.
+ * Contacts with room for a batch. Fields that have one value for all contacts are filled in; fric_prepare fills in the rest.
  * @return to be freed with fric_contacts_free; NULL when out of memory
  */
 struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, const struct fric_batch *batch);

@@ -1,6 +1,6 @@
 #include "core/contacts/ordinary.h"
 
-/* Smallest and largest size of what is not zero; 1 if all is. */
+/* Smallest and largest absolute value of the nonzero numbers, and of 1. */
 struct sizes {
 	double lowest, highest;
 };
@@ -19,13 +19,13 @@ static struct sizes column_sizes(struct column column, size_t begin, size_t end)
 	return (struct sizes){lowest, highest};
 }
 
-/* What forces are multiplied by besides. With the extents of forces and coefficients they stay below 2^820. */
+/* The other factors of a force. Together with the ranges of forces and coefficients, products stay below 2^820. */
 static bool moderate(struct column column, size_t begin, size_t end)
 {
 	return column_sizes(column, begin, end).highest < moderate_size;
 }
 
-/* Derived ones have columns of length 1. */
+/* Bases that are derived have columns of length 1. */
 static bool unit_bases(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	bool all = true;
@@ -38,7 +38,7 @@ static bool unit_bases(const struct fric_contacts *c, size_t begin, size_t end)
 	return all;
 }
 
-/* By bounds. The scalar form then judges every contact by itself. */
+/* Decided by bounds over all contacts. If they fail, the scalar form looks at each contact. */
 bool fricp_contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	const struct sizes weight = column_sizes(c->weight, begin, end), force = column_sizes(c->normal_force, begin, end),

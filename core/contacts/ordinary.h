@@ -1,5 +1,5 @@
 /**
- * Which contacts can be trusted to plain doubles: all results of theirs keep their digits, whatever the velocities.
+ * Which contacts plain doubles are good enough for: all their results keep their digits, at any velocities.
  */
 #ifndef FRIC_ORDINARY_H
 #define FRIC_ORDINARY_H
@@ -9,11 +9,11 @@
 #include "core/base/range.h"
 #include "core/contacts/contacts.h"
 
-/* Whether forces, coefficients and eps_v of contacts [begin, end) are in the ordinary range (range.h), velocity scaling
- * and weights of moderate size, bases of about unit size; when in doubt, they are not. No sum of ordinary forces overflows, at any velocities. */
+/* Whether contacts [begin, end) have forces, coefficients and eps_v in the ordinary range (range.h), velocity scaling and weights
+ * of moderate size, and bases of about unit size. False when in doubt. No sum of ordinary contacts' forces overflows. */
 bool fricp_contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
 
-/* Whether no entry of contact i's basis is above unit_basis (range.h). */
+/* Whether no entry of contact i's basis exceeds unit_basis (range.h). */
 static inline bool has_unit_basis(const struct fric_contacts *c, size_t i)
 {
 	bool all = true;

@@ -1,5 +1,5 @@
 /**
- * Spans: up to FRIC_SPAN contacts of one type, in which contacts are prepared and evaluated.
+ * Contacts are prepared and evaluated in spans: up to FRIC_SPAN consecutive contacts of one type.
  */
 #ifndef FRIC_SPAN_H
 #define FRIC_SPAN_H
@@ -13,7 +13,7 @@ struct span {
 	size_t begin, n;
 };
 
-/* The first block of [begin, end): all of one type. */
+/* The first span of [begin, end). */
 static inline struct span next_span(const struct fric_contacts *contacts, size_t begin, size_t end)
 {
 	const enum fric_type type = contact_type(contacts, begin);
@@ -22,8 +22,8 @@ static inline struct span next_span(const struct fric_contacts *contacts, size_t
 	return (struct span){type, begin, n < FRIC_SPAN ? n : FRIC_SPAN};
 }
 
-/* Spans end where chunks do; so they are always the same, and what is kept for one has a slot of its own, in contact order.
- * Some slots belong to no span. */
+/* Spans end where chunks do, so that they are the same in every loop and each has a slot of its own, in contact order, in arrays
+ * of [span_slots]. Some slots belong to no span. */
 static inline size_t span_slot(struct span span)
 {
 	return span.begin / FRIC_SPAN + span.type;

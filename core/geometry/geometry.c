@@ -1,13 +1,13 @@
-/* Cross products, not normal equations: see docs/physics.md 4. Contacts far from degenerate take geometry_fast.h; all
- * others come here, where all products are double-double, so that closest points,
- * distances and bases of nearly parallel edges are as good as the coordinates; every vector is first scaled by a power of
- * two, so that lengths from 2^-300 to 2^300 give the same bits. */
+/* Cross products, not normal equations: see docs/physics.md 4. Contacts far from degenerate go through geometry_fast.h, all others
+ * through this file. Products are double-double here, so that closest points, distances and bases of nearly parallel edges are as
+ * good as the coordinates; every vector is first scaled by a power of two, so that lengths from 2^-300 to 2^300 give the same
+ * bits. */
 #include "core/geometry/geometry.h"
 
 #include "core/base/dd.h"
 #include "core/geometry/geometry_fast.h"
 
-/* A length is zero relative to the coordinates that it comes from; a cross product relative to its factors. */
+/* When a length counts as zero, relative to the coordinates, and a cross product, relative to its factors. */
 static const double zero_length = 1e-15, zero_cross = 1e-12;
 
 /* An exact difference of two points times 2^-exponent, its largest component in [1, 2); exponent 0 and zeros if null. */
@@ -101,7 +101,7 @@ static void cross3(const double a[3], const double b[3], double c[3])
 	}
 }
 
-/* The basis [a, n x a] for n at a right angle to a. */
+/* The basis [a, n x a] for n perpendicular to a. */
 static void basis_in_plane(const struct vec *a, const struct vec *n, double basis[6])
 {
 	double first[3], normal[3], second[3];
@@ -121,7 +121,7 @@ static bool longer(struct dd a, struct dd b) /* |a| > |b|, exactly */
 	return a.hi != b.hi ? a.hi > b.hi : a.lo > b.lo;
 }
 
-/* The basis at a right angle to n: [c, n x c] with the longer c of x^ x n and y^ x n; in 2D the perpendicular of n. */
+/* The basis perpendicular to n: [c, n x c] with the longer c of x^ x n and y^ x n; in 2D the perpendicular of n. */
 static void basis_across(int dim, const struct vec *n, double basis[6])
 {
 	double normal[3], c[3], second[3];
@@ -143,7 +143,7 @@ static double unscaled(double x, int exponent)
 	return scalbn(x, exponent);
 }
 
-/* |r . n| / |n|: distance of two parallel planes at right angles to n. */
+/* |r . n| / |n|: the distance of two parallel planes perpendicular to n. */
 static double distance_along(const struct vec *r, const struct vec *n)
 {
 	return unscaled(fabs(dot(r, n).hi) / length(n), r->exponent);
@@ -238,7 +238,7 @@ static enum fric_code exact_geometry(enum fric_type type, int dim, const double 
 	case FRIC_FACE_VERTEX:
 		return face_vertex(p, geometry);
 	case FRIC_PLANE_VERTEX:
-		break; /* has a plane of its own: fricp_plane_basis */
+		break; /* see fricp_plane_basis */
 	}
 	return FRIC_OK;
 }
@@ -285,7 +285,7 @@ enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double
 	return code == FRIC_OK && !finite ? FRIC_E_NOT_FINITE : code;
 }
 
-/* Eight roundings. */
+/* The sum of eight roundings. */
 static const long double uncertain = 0x1p-50L;
 
 double fricp_given_uncertainty(double coordinate)
@@ -304,8 +304,8 @@ static void long_difference(int dim, const double *from, const double *to, long 
 		out[i] = i < dim ? (long double)to[i] - from[i] : 0;
 }
 
-/* By how much a closest point's coordinates change when a vertex moves by one in the plane: one over the height of the
- * triangle, over that of the parallelogram that two edges span, or over the length of one. */
+/* By how much a closest point's coordinates change when a vertex moves by one in the plane: one over the height of the triangle,
+ * the height of the parallelogram that two edges span, or the length of the edge. */
 static long double inverse_height(enum fric_type type, int dim, const double *const p[])
 {
 	const bool edges = type == FRIC_EDGE_EDGE;
@@ -319,7 +319,7 @@ static long double inverse_height(enum fric_type type, int dim, const double *co
 	return fmaxl(long_length(e), long_length(f)) / long_length(n);
 }
 
-/* The last term: a normal that tilts moves the foot of a distant vertex. */
+/* The last term of `moved`: when the normal tilts, the foot of a distant vertex moves. */
 double fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                 const double closest_point[2], double distance)
 {

@@ -16,21 +16,21 @@ struct fric_geometry {
  * Geometry of a stencil of vertices.
  * @param type  any but FRIC_PLANE_VERTEX
  * @param p     positions of the stencil's vertices, each [dim]
- * @param precise  the distance goes into a barrier, which magnifies its error: a few ulp are wanted, not 1e-12
- * @return FRIC_OK, FRIC_E_NOT_FINITE (coordinates too far apart for a double) or how the contact degenerates
+ * @param precise  the distance goes into a barrier, which magnifies its error: it must be right to a few ulp, not just to 1e-12
+ * @return FRIC_OK, FRIC_E_NOT_FINITE (coordinates too far apart for a double), or the way the contact is degenerate
  */
 enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                      bool precise, struct fric_geometry *geometry);
 
 /**
- * How far off either coordinate of a closest point may be, as positions are rounded to doubles, and so is what is computed
- * from them; to the first order, in the worst case (docs/physics.md 3).
+ * How far off either coordinate of a closest point may be because positions, and results computed from them, are rounded to
+ * doubles: a first-order bound for the worst case (docs/physics.md 3).
  * @param type      one with a closest point, not degenerate
  * @param distance  of the same contact
  */
 double fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                 const double closest_point[2], double distance);
-/* The same for a coordinate that is given. */
+/* The same for a closest point that the caller gives. */
 double fricp_given_uncertainty(double coordinate);
 
 /* Tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */

@@ -2,7 +2,7 @@
  * Closest point, tangent basis and distance in plain doubles, for 3D contacts that are far from degenerate. The caller
  * falls back on double-double arithmetic (geometry.c) where `good` is false: nearly parallel edges, slivers, closeness
  * that cancels, coordinates far from the origin. Where it is true, errors stay below about 1e-13 of the contact's size.
- * Branch-free, so that a loop over contacts becomes vectors.
+ * Branch-free, so that a loop over contacts vectorises.
  */
 #ifndef FRIC_GEOMETRY_FAST_H
 #define FRIC_GEOMETRY_FAST_H
@@ -27,9 +27,10 @@ struct fast_geometry {
 	bool good;
 };
 
-/* sin^2 of the angle between edges, of the angle between edge and vertex, and (distance / reach)^2, that plain doubles can take. */
+/* The smallest values that plain doubles can handle: sin^2 of the angle between edges, of the angle between edge and vertex, and
+ * (distance / reach)^2. */
 static const double fast_edges = 0x1p-10, fast_vertex = 0x1p-20, fast_distance = 0x1p-24;
-/* (length / largest coordinate)^2 of an edge that is certainly not zero (1e-15 of the coordinate). */
+/* (length / largest coordinate)^2 of an edge that is certainly longer than zero (1e-15 of the coordinate). */
 static const double fast_length = 0x1p-90;
 
 INLINE struct v3 v3_minus(struct v3 a, struct v3 b)
@@ -72,8 +73,7 @@ INLINE double inverse_power(double x)
 	return x;
 }
 
-/* Between these, nothing in here over- or underflows after scaling. An int, as all conditions here: they are combined
- * without branches. */
+/* Within these limits nothing here over- or underflows after scaling. Conditions are ints and combined without branches. */
 INLINE int fast_scale(double largest)
 {
 	return (largest > 0x1p-900) & (largest < 0x1p+900);
@@ -92,7 +92,7 @@ INLINE struct v3 normalised(struct v3 a)
 INLINE struct fast_geometry fast_vertex_vertex(struct v3 p0, struct v3 p1, bool precise)
 {
 	struct fast_geometry g = {0};
-	(void)precise; /* it is already */
+	(void)precise; /* it is precise already */
 	struct v3 n = v3_minus(p1, p0);
 	const double largest = v3_largest(n), scale = inverse_power(largest);
 	const double coordinate = scale * larger(v3_largest(p0), v3_largest(p1));
@@ -106,7 +106,7 @@ INLINE struct fast_geometry fast_vertex_vertex(struct v3 p0, struct v3 p1, bool 
 	return g;
 }
 
-/* An exact difference of two points. */
+/* The exact difference of two points. */
 struct dd3 {
 	struct dd x, y, z;
 };
@@ -134,7 +134,7 @@ INLINE struct v3 dd3_rounded(struct dd3 a)
 	return (struct v3){a.x.hi, a.y.hi, a.z.hi};
 }
 
-/* `precise`: a barrier turns the distance into a force, which magnifies its error: it is taken in double-double. */
+/* `precise`: the distance is computed in double-double, as a barrier magnifies its error. */
 INLINE struct fast_geometry fast_edge_vertex(struct v3 p, struct v3 e0, struct v3 e1, bool precise)
 {
 	struct fast_geometry g = {0};
@@ -154,7 +154,7 @@ INLINE struct fast_geometry fast_edge_vertex(struct v3 p, struct v3 e0, struct v
 	return g;
 }
 
-/* What edge_edge and face_vertex have in common: an edge a0 a1, another edge from b0 to b1, r from a0 to p. */
+/* What edge_edge and face_vertex have in common: an edge a0 a1, another edge b0 b1, and r from a0 to p. */
 INLINE struct fast_geometry fast_plane(struct v3 a0, struct v3 a1, struct v3 b0, struct v3 b1, struct v3 p, bool edges,
                                               bool precise)
 {

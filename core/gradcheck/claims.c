@@ -1,4 +1,4 @@
-/* What is compared: results as anybody gets them. */
+/* The results that are compared, computed by the calls that users make. */
 #include "core/base/memory.h"
 #include "core/gradcheck/compare.h"
 #include "core/kernels/run.h"
@@ -20,7 +20,7 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 	forces_in_rows(dim, span, &work, task->claims->forces + span.begin * dim);
 }
 
-/* The blocks that fric_evaluate adds up. */
+/* The forces that fric_evaluate adds up. */
 static enum fric_code forces(const struct fric_context *context, const struct fric_contacts *contacts,
                              const double *velocities, struct claims *claims, struct fric_error *error)
 {

@@ -1,6 +1,6 @@
-/* The comparison with central differences (docs/check.md). References and scales are long doubles: they may be far beyond
- * the range of results that are fine. Contacts are taken a window at a time: what each gives is computed in parallel, then
- * added up at the vertices in order. */
+/* The comparison with central differences (docs/check.md). References and scales are long doubles, as they may be far outside the
+ * range of the results. Contacts are taken a window at a time: expected values are computed in parallel, then added up at the
+ * vertices in contact order. */
 #include "core/gradcheck/compare.h"
 
 #include <float.h>
@@ -14,12 +14,12 @@
 
 enum { WINDOW = 16384, CHUNK = 64, TRIPLETS_AT_ONCE = 16, SERIAL_BELOW = 64 };
 
-/* A number as it should be, and what a difference from it is relative to. */
+/* An expected number, and the scale that a difference from it is divided by. */
 struct expected {
 	long double value, scale;
 };
 
-/* What is expected of one contact. */
+/* Everything that is expected of one contact. */
 struct reference {
 	enum fric_type type;
 	int k, n;                                  /* vertices, slip directions */
@@ -29,14 +29,14 @@ struct reference {
 	struct expected block[3][3];               /* P A P^T: (i, j) of the whole block is w_i w_j times this */
 };
 
-/* What a window keeps of a contact for adding up. */
+/* What a window keeps of each contact for the sums. */
 struct row {
 	struct expected weight[FRIC_MAX_STENCIL], potential, force[3], product[3];
 };
 
 struct findings {
 	struct fric_agreement of[FRIC_N_QUANTITIES];
-	double relative; /* of the worst contact; < 0: none yet */
+	double relative; /* difference of the worst contact; < 0: none yet */
 	size_t contact;
 	enum fric_quantity quantity;
 };
@@ -49,7 +49,7 @@ struct comparing {
 	size_t ndof, first;         /* contact of the window */
 	struct row *rows;           /* [window] */
 	struct findings *chunks;    /* [chunks of a window or of the vertices] */
-	struct expected *gradient;  /* [ndof]; once compared, scale is the relative difference */
+	struct expected *gradient;  /* [ndof]; after the comparison, scale is the relative difference */
 	struct expected *product;   /* [ndof] the same for the Hessian times test_vector */
 	struct expected potential;
 	struct findings all;
@@ -57,7 +57,7 @@ struct comparing {
 
 static double capped(long double x)
 {
-	return x <= DBL_MAX ? (double)x : DBL_MAX; /* a NaN too */
+	return x <= DBL_MAX ? (double)x : DBL_MAX; /* for a NaN, too */
 }
 
 static void raise_to(double *most, double x)
@@ -66,7 +66,7 @@ static void raise_to(double *most, double x)
 		*most = x;
 }
 
-/* Below the smallest normal double digits are lost, whatever the contact could give; also on the way to a result. */
+/* Below the smallest normal double digits are lost, in results and on the way to them: no scale is smaller than that. */
 static long double floored(long double scale)
 {
 	return scale == 0 || scale > DBL_MIN ? scale : DBL_MIN;
@@ -112,13 +112,13 @@ static void expect_weights(const struct fric_contacts *c, size_t i, struct refer
 	}
 }
 
-/* Of the tangent basis. */
+/* An entry of the tangent basis. */
 static long double basis(const struct fric_contacts *c, size_t i, int axis, int t)
 {
 	return c->tangent_basis[axis * (c->dim - 1) + t][i];
 }
 
-/* One axis of (w^T x I) x for a field over all vertices, with the sum of all magnitudes as scale. */
+/* One axis of (w^T (x) I) x for a field x over all vertices, with the sum of all magnitudes as scale. */
 static struct expected weighted(const struct fric_contacts *c, size_t i, const struct reference *r, int axis,
                                 long double (*field)(const void *data, size_t dof), const void *data)
 {
@@ -136,7 +136,7 @@ static long double velocity(const void *data, size_t dof)
 	return ((const double *)data)[dof];
 }
 
-/* Between 1/2 and 1, of either sign, with no pattern that a mistake could share. */
+/* Pseudorandom, between 1/2 and 1 with either sign: no mistake should have the same pattern. */
 static long double test_vector(const void *data, size_t dof)
 {
 	uint64_t x = (uint64_t)dof + 0x9e3779b97f4a7c15u;
@@ -148,7 +148,7 @@ static long double test_vector(const void *data, size_t dof)
 	return x & 1 ? size : -size;
 }
 
-/* The slip as it is computed in doubles, if that is right within rounding: its derivatives are judged there. */
+/* The slip as it was computed in doubles, if that is right within rounding, for derivatives are compared at that slip. */
 static void slip_in_question(const struct comparing *task, size_t i, const struct reference *r, long double x[2])
 {
 	const struct fric_contacts *c = task->contacts;
@@ -255,7 +255,7 @@ static void judge_numbers(const struct comparing *task, size_t i, const struct r
 		judge(f, FRIC_HESSIAN, i, claims->inner[i * m + e], r->inner[e].value, r->inner[e].scale);
 }
 
-/* Entries of one contact, a row of its block after the other. A number in a wrong place is a wrong number. */
+/* The triplets of one contact, row by row. A number in the wrong place counts as a wrong number. */
 static void judge_triplets(const struct comparing *task, size_t i, const struct reference *r, const int32_t *rows,
                            const int32_t *cols, const double *values, struct findings *f)
 {
@@ -292,7 +292,7 @@ static void keep_row(const struct comparing *task, size_t i, const struct refere
 	}
 }
 
-/* Up to TRIPLETS_AT_ONCE contacts. */
+/* Compares up to TRIPLETS_AT_ONCE contacts. */
 static bool compare_few(const struct comparing *task, size_t begin, size_t end, struct findings *f, struct fault *fault)
 {
 	int32_t rows[TRIPLETS_AT_ONCE * TRIPLETS_MOST], cols[TRIPLETS_AT_ONCE * TRIPLETS_MOST];
@@ -312,7 +312,7 @@ static bool compare_few(const struct comparing *task, size_t begin, size_t end, 
 	return fine == end;
 }
 
-/* Positions count from the window's start; faults have those of contacts. */
+/* begin and end count from the window's first contact, faults from the first of all. */
 static void compare_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct comparing *task = data;
@@ -388,7 +388,7 @@ static long double csr_product(const struct claims *claims, size_t row)
 	return sum;
 }
 
-/* Leaves the relative difference in the place of the scale. */
+/* Replaces the scale by the relative difference. */
 static void judge_sum(struct fric_agreement *agreement, long double claim, struct expected *e)
 {
 	const double relative = relative_difference(claim, *e);
@@ -426,7 +426,7 @@ static struct fault compare_sums(struct comparing *task)
 
 /* ---- which contact ---- */
 
-/* Mean over a contact's vertices of the largest difference there. */
+/* The mean over a contact's vertices of the largest difference at each. */
 static double suspicion(const struct comparing *task, size_t i, const struct expected *sums)
 {
 	const struct fric_contacts *c = task->contacts;
@@ -441,7 +441,7 @@ static double suspicion(const struct comparing *task, size_t i, const struct exp
 	return sum;
 }
 
-/* Of a sum that disagrees though all contacts agree. */
+/* Names the most suspicious contact when a sum disagrees although all contacts agree. */
 static void suspect(struct comparing *task, enum fric_quantity quantity)
 {
 	const struct expected *sums = quantity == FRIC_HESSIAN ? task->product : task->gradient;

@@ -1,26 +1,26 @@
 /**
- * The two halves of fric_compare: what the library computes, and its comparison with central differences. Apart, so that
- * a test can falsify the one and see what the other finds.
+ * The two halves of fric_compare: what the library computes (its claims), and the comparison of that with central differences.
+ * They are separate so that a test can falsify claims and see whether the comparison notices.
  */
 #ifndef FRIC_COMPARE_H
 #define FRIC_COMPARE_H
 
 #include "core/fric.h"
 
-/* Results at given velocities; what there is per contact is in the order of all groups. */
+/* Results at given velocities; those per contact are in the order of all groups. */
 struct claims {
 	double potential;
 	double *gradient;   /* [n_vertices*dim] */
 	double *potentials; /* [n] */
-	double *forces;     /* [n, dim] gradient by the relative velocity */
+	double *forces;     /* [n, dim] gradient with respect to the relative velocity */
 	double *inner;      /* [n, inner_size] */
 	struct fric_pattern *pattern;
-	double *csr;        /* [entries of the pattern] */
-	double *arrays;     /* private, as the sizes: what the arrays lie in */
+	double *csr;        /* [n_entries of the pattern] */
+	double *arrays;     /* private, as are the sizes: what the arrays above lie in */
 	size_t arrays_bytes, csr_bytes;
 };
 
-/* @param claims  to be given back with fricp_claims_free in any case */
+/* @param claims  to be freed with fricp_claims_free, even on failure */
 enum fric_code fricp_claims_make(const struct fric_context *context, const struct fric_contacts *contacts,
                            const double *velocities, struct claims *claims, struct fric_error *error);
 void fricp_claims_free(const struct fric_context *context, struct claims *claims);

@@ -7,10 +7,10 @@
 struct potential {
 	enum fric_transition transition;
 	quad mu_s, mu_k;
-	quad subtracted; /* a constant that would drown small differences; their sum does not depend on it */
+	quad subtracted; /* a constant that would swamp small differences; differences do not depend on it */
 };
 
-/* Newton's step doubles the digits of the long double. */
+/* One Newton step doubles the digits of the long double. */
 static quad square_root(quad x)
 {
 	if (x <= 0)
@@ -32,7 +32,7 @@ static quad at_rest(const struct potential *p)
 	return p->transition == FRIC_CUBIC ? (17 * p->mu_k - 7 * p->mu_s) / 30 : (27 * p->mu_k - 11 * p->mu_s) / 48;
 }
 
-/* (G0(z eps_v) - G0(0)) / eps_v for z < 1 (docs/physics.md 2), powers of z as they stand there */
+/* (G0(z eps_v) - G0(0)) / eps_v for z < 1, in powers of z as in docs/physics.md 2 */
 static quad above_rest(const struct potential *p, quad z)
 {
 	const quad s = p->mu_s, k = p->mu_k, change = k - s, z2 = z * z, z3 = z2 * z, z4 = z2 * z2, z5 = z4 * z;

@@ -1,7 +1,7 @@
 /**
- * The inner loops over a block of 3D contacts, compiled once per instruction set from kernels.inc and chosen at run time.
- * All variants and the scalar form (slip.h) do the same operations in the same order, without FMA contraction: they agree
- * bit for bit.
+ * The inner loops over a span of 3D contacts, compiled from kernels.inc once per instruction set and chosen at run time. All
+ * variants and the scalar form (slip.h) do the same operations in the same order, without FMA contraction: they agree bit for
+ * bit.
  */
 #ifndef FRIC_KERNELS_H
 #define FRIC_KERNELS_H
@@ -12,24 +12,24 @@
 #include "core/contacts/contacts.h"
 #include "core/fric.h"
 
-/* One block, n <= FRIC_SPAN contacts; inputs are arrays of n unless stated, shorter ones are never read beyond n. */
+/* What a kernel reads and writes for a span of n <= FRIC_SPAN contacts. Inputs are arrays of [n] unless stated otherwise. */
 struct workspace {
-	const struct fric_kernels *kernels; /* whose block it is */
+	const struct fric_kernels *kernels; /* the variant that fills it in */
 	size_t n;
 	enum fric_transition transition;
 	const double *tangent_basis[6];
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
-	bool same_eps_v;                /* eps_v is one value */
-	bool has_last_vertex;           /* behind its velocity nothing may be read */
+	bool same_eps_v;                /* eps_v is one value for all */
+	bool has_last_vertex;           /* nothing may be read past that vertex's velocity */
 	double relative[3][FRIC_SPAN]; /* Gamma v */
-	/* On the way: slip over eps_v or its direction, |slip| / eps_v, eigenvalues */
+	/* In between: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
 	double over_eps_v[FRIC_SPAN], ratio[2][FRIC_SPAN], z[FRIC_SPAN], along[FRIC_SPAN], across[FRIC_SPAN];
 	/* Results: */
 	double potential[FRIC_SPAN];
 	double force[3][FRIC_SPAN]; /* P diag(mu_aniso) f */
 	double inner[3][FRIC_SPAN]; /* a00, a01, a11 */
-	bool careful;                /* some contact leaves the range of the doubles: do the whole block in the scalar form */
+	bool careful;                /* some contact over- or underflows: run the whole span in the scalar form */
 };
 
 /* An eigenvalue of the inner matrix after projection to the PSD cone. */
@@ -40,38 +40,38 @@ INLINE double projected(enum fric_projection projection, double eigenvalue)
 	return projection == FRIC_PROJECT_ABS ? fabs(eigenvalue) : eigenvalue;
 }
 
-/* Geometry of a block of 3D contacts of one type, in plain doubles. */
+/* The same for the geometry of a span of 3D contacts, in plain doubles. */
 struct geometry_workspace {
 	size_t n;
 	double position[FRIC_MAX_STENCIL][3][FRIC_SPAN]; /* of the stencils' vertices */
 	double *closest_point[2], *tangent_basis[6], *distance; /* [n] results */
-	double good[FRIC_SPAN]; /* 0: do this one in double-double */
+	double good[FRIC_SPAN]; /* 0: this contact needs double-double */
 };
 
 struct fric_kernels {
 	const char *name;
-	/* Gamma v of contacts [begin, begin + block->n) of one type, into the block; velocities [n_vertices, 3] */
+	/* Gamma v of contacts [begin, begin + work->n) of one type, into the workspace; velocities [n_vertices, 3] */
 	void (*relative)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
 	                 const double *velocities, struct workspace *work);
 	void (*potential)(struct workspace *work);
-	void (*force)(struct workspace *work);                 /* and potential */
+	void (*force)(struct workspace *work);                 /* and the potential */
 	void (*inner)(struct workspace *work, enum fric_projection projection);
-	/* Adds the same contacts' forces up at their vertices, in order; gradient [n_vertices, 3] */
+	/* Adds the contacts' forces at their vertices, in order; gradient [n_vertices, 3] */
 	void (*scatter)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
 	                const struct workspace *work, double *gradient);
-	/* The same at vertices [first, last) alone; there is at least one */
+	/* The same at vertices [first, last) only; there is at least one */
 	void (*scatter_part)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
 	                     const struct workspace *work, int32_t first, int32_t last, double *gradient);
-	/* [precise][type]; a plane has its own. Precise: the distance is good for a barrier. */
+	/* [precise][type], planes have no kernel. Precise: the distance is exact enough for a barrier. */
 	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_workspace *work);
 };
 
-/* Variants of this build, best first; only those that this processor runs may be called. */
+/* The variants of this build, best first; only those that this processor can run may be called. */
 extern const struct fric_kernels fricp_kernels_avx512, fricp_kernels_avx2, fricp_kernels_baseline;
-/* No functions: every contact goes through slip.h. The oracle of the others. */
+/* No functions: every contact goes through slip.h. The others are tested against it. */
 extern const struct fric_kernels fricp_kernels_scalar;
 
-/* The kernels of a context: the ones asked for, or the best of this processor. */
+/* The kernels of a context: those it asks for, or the best that this processor runs. */
 const struct fric_kernels *fricp_kernels_of(const struct fric_context *context);
 
 #endif

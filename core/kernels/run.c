@@ -37,7 +37,7 @@ static void spread(const struct fric_contacts *c, size_t i, double f0, double f1
 		work->force[d][j] = c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1;
 }
 
-/* The same where a product on the way may leave the doubles and come back. */
+/* The same where a product may over- or underflow on the way although the result does not. */
 static void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], struct workspace *work, size_t j)
 {
 	double *const *p = c->tangent_basis;
@@ -46,7 +46,7 @@ static void spread_extreme(const struct fric_contacts *c, size_t i, const long d
 		work->force[d][j] = (double)(c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1);
 }
 
-/* A = along u u^T + across u' u'^T for u' at a right angle to u: no pole at rest, no cancellation; then diag(a) A diag(a). */
+/* A = along u u^T + across u' u'^T with u' perpendicular to u: no pole at rest, no cancellation; then diag(a) A diag(a). */
 static bool inner_matrix(const struct kernel_task *task, size_t i, const struct slip *slip, struct workspace *work, size_t j)
 {
 	const struct fric_contacts *c = task->contacts;
@@ -55,8 +55,8 @@ static bool inner_matrix(const struct kernel_task *task, size_t i, const struct 
 	double along, across;
 	slip_eigenvalues(c, i, slip, &along, &across);
 	if (c->dim == 2)
-		across = 0; /* there is no direction across */
-	const bool finite = isfinite(along) && isfinite(across); /* before a projection hides it */
+		across = 0; /* 2D has no direction across */
+	const bool finite = isfinite(along) && isfinite(across); /* looked for before a projection hides it */
 	along = projected(task->projection, along);
 	across = projected(task->projection, across);
 	work->inner[0][j] = c->dim == 2 ? along * a0 * a0 : (along * u * u + across * v * v) * a0 * a0;
@@ -65,7 +65,7 @@ static bool inner_matrix(const struct kernel_task *task, size_t i, const struct 
 	return finite;
 }
 
-/* One contact in the scalar form. */
+/* One contact, in the scalar form. */
 static bool run_scalar(const struct kernel_task *task, struct span span, size_t j, struct workspace *work)
 {
 	const struct fric_contacts *c = task->contacts;

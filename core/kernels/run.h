@@ -1,5 +1,5 @@
 /**
- * Blocks of up to FRIC_SPAN contacts of one type on their way through a kernel.
+ * Runs a kernel over a span of contacts, or the scalar form where doubles are not enough.
  */
 #ifndef FRIC_RUN_H
 #define FRIC_RUN_H
@@ -8,22 +8,22 @@
 #include "core/contacts/span.h"
 #include "core/kernels/kernels.h"
 
-/* What a kernel is wanted to fill in. */
+/* What is to be computed. */
 enum kernel_result { KERNEL_POTENTIAL, KERNEL_FORCE, KERNEL_INNER };
 
 struct kernel_task {
 	const struct fric_contacts *contacts;
 	const struct fric_kernels *kernels;
 	const double *velocities;
-	bool potentials;                 /* KERNEL_FORCE: potentials too, or they are not looked at */
+	bool potentials;                 /* KERNEL_FORCE: potentials are needed as well */
 	enum kernel_result result;
 	enum fric_projection projection; /* KERNEL_INNER */
 };
 
-/* Fills in the work's results for a span. @return false with *fault set when a result is not finite */
+/* Fills in the results of a span. @return false with *fault set when one is not finite */
 bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault);
 
-/* Rows [n, dim] of the span's forces. */
+/* The span's forces as rows, [n, dim]. */
 static inline void forces_in_rows(size_t dim, struct span span, const struct workspace *work, double *out)
 {
 	for (size_t j = 0; j < span.n; j++)
@@ -31,7 +31,7 @@ static inline void forces_in_rows(size_t dim, struct span span, const struct wor
 			out[j * dim + d] = work->force[d][j];
 }
 
-/* Adds the work's forces up at the vertices of its span; gradient: [n_vertices, dim] */
+/* Adds the workspace's forces at the vertices of its span; gradient: [n_vertices, dim] */
 void fricp_scatter_span(const struct fric_contacts *contacts, struct span span, const struct workspace *work,
                    double *gradient);
 

@@ -1,7 +1,7 @@
 /**
  * The friction law of one contact in the dimensionless speed z = |u| / eps_v (docs/physics.md 2).
  * The expanded polynomials of the literature cancel near z = 1; written in both z and r = 1 - z, mu_s and mu_k each
- * multiply terms without cancellation. The macro makes the same text for double (kernels) and long double (scalar functions).
+ * multiply terms without cancellation. The macro defines the same functions for double (kernels) and for long double (scalar functions).
  */
 #ifndef FRIC_LAW_H
 #define FRIC_LAW_H
@@ -9,8 +9,8 @@
 #include "core/fric.h"
 
 /* For 0 <= z <= 1, r = 1 - z:
- * mu, its derivative by z, G0 / eps_v (integral of mu f1, equal to mu_k |u| / eps_v from z = 1 on), and
- * (G2 u - G1)/u^3 * eps_v^3 * z. Factors rather than divisors: a division is dear. */
+ * mu, its derivative by z, G0 / eps_v (the integral of mu f1, equal to mu_k |u| / eps_v from z = 1 on), and
+ * (G2 u - G1)/u^3 * eps_v^3 * z. Factors rather than divisors, as a division is expensive. */
 #define FRIC_LAW_DEFINE(real, suffix)                                                                                  \
 	static inline real law_mu##suffix(enum fric_transition t, real mu_s, real mu_k, real z, real r)                \
 	{                                                                                                              \

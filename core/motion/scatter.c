@@ -4,7 +4,7 @@
 #include "core/base/vectors.h"
 #include "core/motion/stencil.h"
 
-/* gradient += w (x) force for a span. Axis by axis in 2D and 3D alike; k and dim are constants after inlining. */
+/* gradient += w (x) force for a span. The same for 2D and 3D, rows and columns: k, dim and stride are constants after inlining. */
 INLINE void scatter(const struct fric_contacts *c, struct span span,
                                                           enum fric_type type, size_t dim, const double *x,
                                                           const double *y, const double *z, size_t stride, double *g)
@@ -54,7 +54,7 @@ void fricp_scatter_rows(const struct fric_contacts *c, struct span span, const d
 		scatter_type(c, span, 2, forces, forces + 1, NULL, 2, g);
 }
 
-/* Without branches, which would be guessed wrong: what is not wanted is added up where nobody looks. */
+/* Without branches, which would be mispredicted: what is not wanted is added to numbers that nothing reads. */
 void fricp_scatter_rows_part(const struct fric_contacts *c, struct span span, const double *forces, int32_t first, int32_t last,
                        double *gradient)
 {

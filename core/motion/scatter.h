@@ -1,12 +1,12 @@
 /**
- * From the forces of contacts to forces at vertices, one contact after the other: gradient += w (x) force.
+ * From the forces of contacts to forces at vertices, in contact order: gradient += w (x) force.
  */
 #ifndef FRIC_SCATTER_H
 #define FRIC_SCATTER_H
 
 #include "core/contacts/span.h"
 
-/* Forces of a span, an array of n for each axis. gradient: [n_vertices, dim] */
+/* Adds the forces of a span, an array of [n] for each axis, at the vertices. gradient: [n_vertices, dim] */
 void fricp_scatter_columns(const struct fric_contacts *contacts, struct span span, const double *const forces[3],
                      double *gradient);
 

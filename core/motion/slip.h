@@ -1,7 +1,7 @@
 /**
- * One contact at given velocities: its slip u, the law at |u|, the force and the inner matrix. The plain scalar form, against
- * which faster ones are judged. Everything is computed in u * (1/eps_v), so that velocities and eps_v scaled by one power
- * of two give the same bits.
+ * One contact at given velocities: its slip u, the law at |u|, its force and inner matrix. This is the plain scalar form, which
+ * the kernels are tested against. Everything is computed from u * (1/eps_v), so that velocities and eps_v scaled by the same
+ * power of two give the same bits.
  */
 #ifndef FRIC_SLIP_H
 #define FRIC_SLIP_H
@@ -20,23 +20,23 @@ struct slip {
 	double eps_v;
 	double s;         /* weight * normal force */
 	double mu_s, mu_k;
-	/* What follows from them: */
+	/* Derived from these: */
 	bool slides;
 	double z, r;      /* |scaled| / eps_v and 1 - z; z may be inf */
 	double inverse_z, inverse_eps_v;
 	double unit[2];   /* direction of scaled; (1, 0) at rest */
 	double over[2];   /* scaled / max(eps_v, |scaled|) */
-	bool extreme;     /* the doubles above have lost range: the law is evaluated in long double */
+	bool extreme;     /* the doubles above have over- or underflowed: the law is evaluated in long double */
 };
 
-/* The operations here and below, and their order, are those of kernels.inc: both give the same bits. */
+/* The operations here and below, and their order, are those of kernels.inc, so that both give the same bits. */
 static inline void slip_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
                                  struct slip *slip)
 {
 	double relative[3] = {0};
 	relative_velocity(c, type, i, v, relative);
 	slip->n = c->dim - 1;
-	if (c->skipped[i]) /* whatever its velocities, even out of range */
+	if (c->skipped[i]) /* at any velocities, even if a difference overflows */
 		relative[0] = relative[1] = relative[2] = 0;
 	for (int t = 0; t < 2; t++) {
 		double *const *p = c->tangent_basis + t;
@@ -54,20 +54,20 @@ static inline bool slip_finite(const struct slip *slip)
 	return isfinite(slip->u[0]) && isfinite(slip->u[1]) && isfinite(slip->scaled[0]) && isfinite(slip->scaled[1]);
 }
 
-/* |scaled|, the law's speed. */
+/* |scaled|: the law's argument. */
 static inline long double slip_speed(const struct slip *slip)
 {
 	return hypotl(slip->scaled[0], slip->scaled[1]);
 }
 
-/* Whether |scaled| >= eps_v, which must not depend on a rounded root or ratio. Squares are exact. */
+/* Whether |scaled| >= eps_v. It must not depend on a rounded root or ratio; in quad, squares are exact. */
 static inline bool reaches_eps_v(const struct slip *slip)
 {
 	const quad x = slip->scaled[0], y = slip->scaled[1], e = slip->eps_v;
 	return x * x + y * y >= e * e;
 }
 
-/* |scaled|, its ratio to eps_v and its direction, for any finite numbers: long double cannot overflow here. */
+/* |scaled|, its ratio to eps_v and its direction for any finite numbers; long double cannot overflow here. */
 static inline void extreme_ratio(struct slip *slip)
 {
 	const long double norm = hypotl(slip->scaled[0], slip->scaled[1]), e = slip->eps_v;
@@ -116,7 +116,7 @@ static inline void slip_of(const struct fric_contacts *c, enum fric_type type, s
 		extreme_ratio(slip);
 }
 
-/* weight * normal force, also where their product leaves the doubles. */
+/* weight * normal force, even where the product does not fit a double. */
 static inline long double long_force(const struct fric_contacts *c, size_t i)
 {
 	return (long double)*column_at(c->weight, i) * *column_at(c->normal_force, i);
@@ -134,7 +134,7 @@ static inline double slip_potential(const struct fric_contacts *c, size_t i, con
 	return (p->s * g0) * p->eps_v;
 }
 
-/* s G1(y)/y diag(1) scaled: the force in the tangent plane before mu_aniso maps it back. Doubles, or more if extreme. */
+/* s G1(y)/y * scaled: the force in the tangent plane, before mu_aniso maps it back. Rounded to double unless extreme. */
 static inline void slip_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[2])
 {
 	const enum fric_transition t = c->transition;

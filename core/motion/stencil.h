@@ -1,6 +1,6 @@
 /**
- * From velocities at the vertices of a stencil to the relative velocity of a contact: Gamma = w^T (x) I, by differences and by
- * weights. No other file knows which vertex has which sign.
+ * From velocities at the vertices of a stencil to the relative velocity of a contact: Gamma = w^T (x) I, as differences and as
+ * weights. This is the only place that knows which vertex has which sign.
  */
 #ifndef FRIC_STENCIL_H
 #define FRIC_STENCIL_H
@@ -9,13 +9,13 @@
 
 #include "core/contacts/contacts.h"
 
-/* As fric_stencil_size, for loops that are specialised by type. */
+/* fric_stencil_size for loops that the compiler specialises by type. */
 static inline int stencil_size_of(enum fric_type type)
 {
 	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
 }
 
-/* Weights w of a stencil with closest point (a, b): Gamma = w^T (x) I. */
+/* The weights w of a stencil with closest point (a, b); entries beyond the stencil are left as they are. */
 static inline void stencil_weights(enum fric_type type, double a, double b, double w[FRIC_MAX_STENCIL])
 {
 	switch (type) {
@@ -37,8 +37,8 @@ static inline void stencil_weights(enum fric_type type, double a, double b, doub
 	}
 }
 
-/* Gamma v for velocities v0 to v3 at the vertices (numbers or vectors; only those of the stencil are looked at) and the
- * closest point (a, b). In differences: equal velocities give exactly zero. */
+/* Gamma v for velocities v0 to v3 at the vertices, numbers or vectors, and the closest point (a, b). Only the stencil's own
+ * velocities are evaluated. As differences: equal velocities give exactly zero. */
 #define RELATIVE_VELOCITY(type, v0, v1, v2, v3, a, b)                                                                  \
 	((type) == FRIC_VERTEX_VERTEX ? (v0) - (v1)                                                                    \
 	 : (type) == FRIC_EDGE_VERTEX ? ((v0) - (v1)) - (a) * ((v2) - (v1))                                            \
@@ -58,8 +58,8 @@ static inline void relative_velocity(const struct fric_contacts *c, enum fric_ty
 		out[d] = RELATIVE_VELOCITY(type, x[0][d], x[1][d], x[2][d], x[3][d], a, b);
 }
 
-/* A closest point fits doubles; what it leaves for the first vertex of a triangle may not.
- * @return the first contact of [begin, end), all of one type, with such a weight, or end */
+/* A closest point fits doubles, but the weight that it leaves for a triangle's first vertex may not.
+ * @return the first contact of [begin, end), all of one type, whose weights are not finite, or end */
 static inline size_t find_infinite_weight(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end)
 {
 	size_t i = c->ordinary || type != FRIC_FACE_VERTEX ? end : begin;

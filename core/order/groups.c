@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-/* Velocities or positions of so many bytes stay in the caches while group after group is walked through. */
+/* Up to this size, velocities or positions stay in the caches from one group to the next. */
 enum { FRIC_CACHED_BYTES = 4 << 20 };
 
-/* Of the groups' next chunks, the one that is least far in its group. */
+/* The group that is least far through its chunks. */
 static enum fric_type hindmost(const struct fric_contacts *c, const size_t next[FRIC_N_TYPES])
 {
 	enum fric_type least = FRIC_N_TYPES;
@@ -40,7 +40,7 @@ struct fault fricp_parallel_contacts(const struct fric_context *context, const s
 	const bool large = bytes > FRIC_CACHED_BYTES && n_chunks(n, FRIC_CHUNK) > 1;
 	uint32_t *order = large ? malloc(n_chunks(n, FRIC_CHUNK) * sizeof(*order)) : NULL;
 	const struct phase phase = {work, n, FRIC_CHUNK, true, order};
-	if (order) /* without memory, as they come */
+	if (order) /* without memory, ascending */
 		merge_groups(contacts, order);
 	const struct fault fault = fricp_parallel_phases(context, n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n), &phase, 1, task);
 	free(order);

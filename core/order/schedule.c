@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Borders lie between buckets of neighbouring vertices. */
+/* Borders between parts lie between buckets of consecutive vertices. */
 enum { N_BUCKETS = 1024, LEAST_ROUNDS = 2, MOST_ROUNDS = 4, SPANS_PER_ROUND = 256, LEAST_SPANS = 32 };
 
 struct plan {
 	const struct fric_contacts *contacts;
-	int32_t lowest, highest;        /* vertex of all contacts */
-	int shift;                      /* logarithm of a bucket's size */
+	int32_t lowest, highest;        /* vertex of any contact */
+	int shift;                      /* binary logarithm of a bucket's size */
 	size_t before[N_BUCKETS + 1];   /* work at the vertices of earlier buckets */
-	size_t across[N_BUCKETS + 1];   /* spans that a border at the start of a bucket would cut */
-	size_t n_parts, n_cut;          /* spans cut by their borders, once for each border */
-	size_t border[N_BUCKETS];       /* [n_parts] bucket in which a part begins; that of the first is 0 */
+	size_t across[N_BUCKETS + 1];   /* spans that a border at the beginning of a bucket would cut */
+	size_t n_parts, n_cut;          /* spans cut by borders, counted once per border */
+	size_t border[N_BUCKETS];       /* [n_parts] bucket where a part begins; 0 for the first */
 	uint16_t part_of[N_BUCKETS];
 };
 
@@ -40,7 +40,7 @@ static void add_up(size_t sums[N_BUCKETS + 1])
 		sums[b] += sums[b - 1];
 }
 
-/* While few spans are cut, all of a span's work is at its lowest vertex. */
+/* First try: all of a span's work counts at its lowest vertex, which is right while few spans are cut. */
 static void count_spans(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->contacts->n_spans; i++) {
@@ -54,7 +54,7 @@ static void count_spans(struct plan *plan)
 	add_up(plan->across);
 }
 
-/* Else one contact of each span stands for all of them. */
+/* Second try: the vertices of a span's first contact stand for those of all its contacts. */
 static void count_vertices(struct plan *plan)
 {
 	const struct fric_contacts *c = plan->contacts;
@@ -67,8 +67,8 @@ static void count_vertices(struct plan *plan)
 	add_up(plan->before);
 }
 
-/* The share of all work that comes before a part. In each round but the last the threads are given 60 % of what is left, a
- * part each: a thread that comes late, or is slowed down, takes fewer parts, and the last ones are small. */
+/* The share of all work that lies before a part. Each round but the last divides 60 % of what is left, a part per thread: a
+ * thread that starts late or is slowed down takes fewer parts, and the last ones are small. */
 static double share_before(size_t part, size_t n_rounds, size_t n_threads)
 {
 	const size_t round = part / n_threads;
@@ -98,7 +98,7 @@ static void find_borders(struct plan *plan, size_t n_rounds, size_t n_threads)
 	}
 }
 
-/* So many that the threads end at about the same time, not so many that much is cut. */
+/* Enough for the threads to finish at about the same time, few enough to cut few spans. */
 static size_t wanted_rounds(const struct plan *plan, size_t n_threads)
 {
 	const size_t each = plan->contacts->n_spans / n_threads, most = each / LEAST_SPANS;
@@ -107,7 +107,7 @@ static size_t wanted_rounds(const struct plan *plan, size_t n_threads)
 	return most < 1 ? 1 : most < rounds ? most : rounds;
 }
 
-/* @return whether forces must be kept */
+/* @return whether forces must be evaluated first and kept */
 static bool choose_parts(struct plan *plan, size_t n_threads)
 {
 	size_t rounds = wanted_rounds(plan, n_threads);

@@ -1,8 +1,8 @@
 /**
- * Who adds up where. The vertices are divided into parts, each with a list of the spans (span.h) that touch it, in the
- * order of the sweep (sweep.h); one thread alone adds up at the vertices of a part. While contacts come roughly in the
- * order of the mesh, few spans lie across a border, and a part evaluates all of its spans by itself: no thread waits for
- * another. Else forces are evaluated first, kept, and then added up part by part.
+ * Which thread adds up forces at which vertices. The vertices are divided into parts, each with a list of the spans (span.h) that
+ * touch it, in the order of the sweep (sweep.h); only one thread adds up at the vertices of a part. If contacts come roughly in
+ * the order of the mesh, few spans lie across a border, and each part evaluates all of its spans: no thread waits for another.
+ * Otherwise all forces are evaluated first, kept, and then added up part by part.
  */
 #ifndef FRIC_SCHEDULE_H
 #define FRIC_SCHEDULE_H
@@ -12,9 +12,9 @@
 struct schedule {
 	size_t n_parts;
 	bool keeps_forces;     /* too many spans lie across borders */
-	int32_t *first_vertex; /* [n_parts + 1]; all vertices are in some part */
+	int32_t *first_vertex; /* [n_parts + 1]; together the parts cover all vertices */
 	size_t *first_span;    /* [n_parts + 1] into slots */
-	int32_t *slots;        /* of the spans of each part; NULL: one part of all vertices, and no lists */
+	int32_t *slots;        /* slots of the spans of each part; NULL: one part has all vertices and the whole sweep */
 };
 
 /* Vertices [first, last), and the spans that touch them. */
@@ -27,7 +27,7 @@ struct part {
 /**
  * @param n_threads  fricp_team_size of the contacts
  * @param schedule   to be freed with fricp_schedule_free in any case
- * @return false if memory does not suffice
+ * @return false when out of memory
  */
 bool fricp_schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule);
 struct part fricp_schedule_part(const struct fric_contacts *contacts, const struct schedule *schedule, size_t part);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A bucket of vertices is so large that changing from group to group costs little, and its vertices fit into a core's caches. */
+/* Buckets are large enough for changing from group to group to cost little, and small enough for a core's caches. */
 enum { MOST_BUCKETS = 1024, SMALLEST_SHIFT = 13 };
 
 /* Counting sort. */
@@ -27,7 +27,7 @@ void fricp_sweep_make(struct fric_contacts *c)
 			c->sweep[next[c->extents[slot].lowest >> shift]++] = (int32_t)slot;
 }
 
-/* The lowest fault of all wins, so that none is missed for another one that comes earlier in the sweep. */
+/* Goes on after a fault: a lower one may come later in the sweep. */
 void fricp_sweep_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct sweep *sweep = data;

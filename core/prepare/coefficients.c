@@ -25,7 +25,7 @@ static void sides(enum fric_type type, const int32_t *v, const double beta[2], c
 	}
 }
 
-/* In differences, so that equal values give that value exactly. */
+/* As differences, so that equal values give that value exactly. */
 static double interpolate(const struct side *s, const double x[3])
 {
 	double value = x[0];
@@ -36,11 +36,11 @@ static double interpolate(const struct side *s, const double x[3])
 	return value;
 }
 
-/* Each term of an interpolation, x0 or a difference times its weight, is rounded up to four times; among subnormal
- * numbers that has a size of its own. */
+/* Each term of an interpolation, x0 or a difference times its weight, is rounded up to four times; among subnormal numbers the
+ * error no longer shrinks with the term. */
 static const long double rounding = 0x1p-51L, underflow = 0x1p-1070L;
 
-/* How far off it may be, for values that may be off themselves. */
+/* How far off an interpolation of values may be that may themselves be off by `error`. */
 static long double interpolation_error(const struct side *s, const double x[3], const long double error[3])
 {
 	const long double a = s->a, b = s->b, weight[3] = {1 - a - b, a, b};
@@ -64,7 +64,7 @@ static double vertex_value(const struct side *s, const double *vertex_mu, long d
 	return interpolate(s, x);
 }
 
-/* Negative or NaN where the blend of a negative side has no value: refused by the caller. */
+/* Negative or NaN where the blend is not defined for a negative side; the caller refuses both. */
 static double blend(enum fric_blend kind, double a, double b)
 {
 	switch (kind) {
@@ -94,8 +94,8 @@ static double from_vertices(const struct fric_friction *f, const struct side sid
 	return side[1].vertices ? blend(f->blend, a, vertex_value(&side[1], vertex_mu, NULL)) : a;
 }
 
-/* Whether a blend that came out below zero is zero for sides within p of a and q of b. It changes its sign where a side is
- * zero; the mean, where they are opposite. */
+/* Whether a blend that came out below zero can be zero for sides within p of a and q of b. A blend changes its sign where a side
+ * is zero; the mean does where the sides are opposite. */
 static bool blend_may_be_zero(enum fric_blend kind, long double a, long double p, long double b, long double q)
 {
 	switch (kind) {
@@ -156,7 +156,7 @@ static double coefficient(const struct fric_friction *f, const struct side side[
 	}
 }
 
-/* What rounding puts below zero is zero, and no negative one. */
+/* A coefficient that only rounding puts below zero becomes zero, never -0. */
 static double without_rounding(const struct fric_friction *f, const struct side side[2], double mu, const double *vertex_mu,
                                const double *table)
 {

@@ -1,5 +1,5 @@
 /**
- * The scalar coefficients of a contact without ones of its own (docs/physics.md 3).
+ * The scalar coefficients of a contact that has none of its own (docs/physics.md 3).
  */
 #ifndef FRIC_COEFFICIENTS_H
 #define FRIC_COEFFICIENTS_H
@@ -7,8 +7,8 @@
 #include "core/fric.h"
 
 /**
- * A coefficient that is below zero by no more than rounding may have made of it is zero.
- * @param friction       source other than FRIC_MU_NONE
+ * A coefficient that is below zero by no more than rounding can explain is set to zero.
+ * @param friction       its source is not FRIC_MU_NONE
  * @param stencil        [k] vertices
  * @param closest_point  [2] as in lagged contacts
  * @param uncertainty    [2] how far off the closest point's coordinates may be

@@ -1,4 +1,4 @@
-/* Batch -> lagged contacts: geometry, normal forces, coefficients, one contact at a time. */
+/* From a batch to lagged contacts, a span at a time: geometry, normal forces, coefficients. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +33,14 @@ struct preparation {
 	atomic_bool some_extreme; /* not all contacts are ordinary */
 };
 
-/* One contact on its way: what it is, and where its values go. */
+/* One contact in preparation: what it is, and where its values go. */
 struct draft {
 	const struct fric_batch *batch;
 	const struct fric_group *group;
 	struct fric_contacts *contacts;
 	enum fric_type type;
-	size_t i;  /* in the group */
-	size_t at; /* in all contacts */
+	size_t i;  /* index in its group */
+	size_t at; /* index among all contacts */
 };
 
 static void store_geometry(const struct draft *d, const struct fric_geometry *g)
@@ -69,7 +69,7 @@ static enum fric_code plane_geometry(const struct draft *d, struct fric_geometry
 	                           b->positions + (size_t)*stencil(d) * (size_t)b->dim, &g->distance);
 }
 
-/* Geometry of one contact, given or derived. */
+/* The geometry of one contact, given or derived. */
 static enum fric_code find_geometry(const struct draft *d)
 {
 	const struct fric_batch *b = d->batch;
@@ -92,13 +92,13 @@ static enum fric_code find_geometry(const struct draft *d)
 	return code;
 }
 
-/* What is known about a span's contacts on their way. */
+/* A span in preparation. */
 struct drafts {
 	const struct preparation *task;
 	const struct fric_group *group;
 	struct span span;
-	size_t first;                /* of the span in its group */
-	uint8_t code[FRIC_SPAN];    /* enum fric_code of each contact */
+	size_t first;                /* contact of the span, in its group */
+	uint8_t code[FRIC_SPAN];    /* [n] enum fric_code of each contact */
 };
 
 static void find_normal_forces(struct drafts *d)
@@ -119,7 +119,7 @@ static void find_normal_forces(struct drafts *d)
 	}
 }
 
-/* A given closest point is a result of somebody's rounding, too. */
+/* A given closest point has been rounded by the caller, too. */
 static void closest_point_uncertainty(const struct drafts *d, const int32_t *vertices, const double closest_point[2],
                                       double distance, double uncertainty[2])
 {
@@ -134,7 +134,7 @@ static void closest_point_uncertainty(const struct drafts *d, const int32_t *ver
 		fricp_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, distance);
 }
 
-/* From the friction of the batch. How certain a closest point is matters only to a coefficient below zero. */
+/* From the friction of the batch. How certain the closest point is matters only if a coefficient comes out below zero. */
 static enum fric_code common_coefficients(const struct drafts *d, size_t j, double mu[2])
 {
 	const struct fric_contacts *c = d->task->contacts;
@@ -191,7 +191,7 @@ static void copy_pair(const struct drafts *d, struct fric_values values, double 
 		copy_column(d, values, m, 0, (struct column){two[m], 1});
 }
 
-/* The fields that are taken over as they are. */
+/* Fields that are copied as they are. */
 static void copy_fields(const struct drafts *d)
 {
 	struct fric_contacts *c = d->task->contacts;
@@ -205,7 +205,7 @@ static void copy_fields(const struct drafts *d)
 	copy_pair(d, g->mu_k_aniso, c->mu_k_aniso);
 }
 
-/* The stencil stays, so that the slots of the contact do; without force and basis everything computed from it is zero. */
+/* The stencil is kept, so that patterns do not depend on what is skipped; without force and basis every result is zero. */
 static void skip(struct fric_contacts *c, size_t at, enum fric_code code)
 {
 	for (int m = 0; m < 2; m++)
@@ -223,7 +223,7 @@ static void skip(struct fric_contacts *c, size_t at, enum fric_code code)
 	c->skipped[at] = (uint8_t)code;
 }
 
-/* Faulty contacts are skipped, or the first one ends it all. */
+/* Skips faulty contacts if the batch allows it; otherwise reports the first one. */
 static void settle(const struct drafts *d, struct fault *fault)
 {
 	struct fric_contacts *c = d->task->contacts;
@@ -262,7 +262,7 @@ static void find_extent(const struct drafts *d)
 	d->task->contacts->extents[span_slot(d->span)] = (struct span_extent){(int32_t)d->span.begin, lowest, highest};
 }
 
-/* Geometry of a whole span by a kernel; good[j] says for which contacts that was enough. */
+/* The geometry of a whole span by a kernel; good[j] tells for which contacts that was exact enough. */
 static void span_geometry(const struct drafts *d, struct geometry_workspace *work)
 {
 	struct fric_contacts *c = d->task->contacts;
@@ -313,7 +313,7 @@ static void prepare_span(const struct preparation *task, struct span span, struc
 	settle(&d, fault);
 }
 
-/* While it is still in the cache. */
+/* Counts and checks a chunk while it is still in the cache. */
 static void look_back(struct preparation *task, size_t begin, size_t end)
 {
 	const struct fric_contacts *c = task->contacts;

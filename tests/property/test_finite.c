@@ -14,7 +14,7 @@ static double any_size(struct rng *rng)
 	return ldexp(uniform(rng, 1, 2), (int)below(rng, 1024 + 1074) - 1074);
 }
 
-/* More often near the limits of the extents in core/base/range.h. */
+/* More often near the limits of the ranges in core/base/range.h. */
 static double large_size(struct rng *rng)
 {
 	return ldexp(uniform(rng, 1, 2), (int[]){98, 299, 510, 799, 998, 1023}[below(rng, 6)] + (int)below(rng, 4) - 2);
