@@ -1,10 +1,10 @@
 /**
  * libfric: the friction terms of Incremental Potential Contact.
  *
- * A *batch* (contacts, coefficients, positions) is prepared once into *lagged contacts*; these are evaluated at any number
- * of velocities. No JSON, no sockets, no printing, no global state: every call takes a context, and calls may run concurrently.
- * Names of quantities are those of docs/physics.md. Matrices are row-major, sizes are counts of entries unless a
- * name ends in _bytes, indices start at 0, the DOF of vertex i and axis a is i*dim + a.
+ * A *batch* (contacts, coefficients, positions) is prepared once into *lagged contacts*; these are evaluated at any
+ * number of velocities. No JSON, no sockets, no printing, no global state: every call takes a context, and calls may
+ * run concurrently. Names of quantities are those of docs/physics.md. Matrices are row-major, sizes are counts of
+ * entries unless a name ends in _bytes, indices start at 0, the DOF of vertex i and axis a is i*dim + a.
  *
  * Preconditions. The library trusts its caller as libm does: indices in range and distinct inside a stencil, numbers
  * finite, signs as stated here, n_vertices * dim and the number of contacts below 2^31. (The HTTP service checks all of
@@ -62,8 +62,8 @@ const struct fric_kernels *fric_kernels_best(void);
 const struct fric_kernels *fric_kernels_find(const char *name);
 const char *fric_kernels_name(const struct fric_kernels *kernels);
 
-/* Where large memory blocks come from: 64-byte aligned, given back with the size they were taken with. Both functions may be
- * called from any thread. Must outlive everything that was made with it. */
+/* Where large memory blocks come from: 64-byte aligned, given back with the size they were taken with. Both functions
+ * may be called from any thread. Must outlive everything that was made with it. */
 struct fric_memory {
 	void *(*take)(void *pool, size_t bytes); /* NULL when out of memory */
 	void (*give)(void *pool, void *block, size_t bytes);
@@ -76,8 +76,8 @@ struct fric_context {
 	const atomic_bool *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
 	const struct fric_kernels *kernels; /* NULL: the best of this processor */
 	const struct fric_memory *memory; /* NULL: malloc */
-	size_t parallel_from;    /* calls with fewer contacts stay on the calling thread; 0: a measured default */
-	size_t stream_from;      /* triplets or factors of more bytes bypass the caches; 0: a measured default */
+	size_t parallel_from;             /* calls with fewer contacts stay on the calling thread; 0: a measured default */
+	size_t stream_from;               /* triplets or factors of more bytes bypass the caches; 0: a measured default */
 };
 
 /* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */
@@ -86,8 +86,8 @@ struct fric_values {
 	size_t stride;
 };
 
-/* The n contacts of one type. k, the stencil's size, and m, the number of closest-point coordinates, follow from the type:
- * vertex_vertex 2,0  edge_vertex 3,1  edge_edge 4,2  face_vertex 4,2  plane_vertex 1,0. */
+/* The n contacts of one type. k, the stencil's size, and m, the number of closest-point coordinates, follow from the
+ * type: vertex_vertex 2,0  edge_vertex 3,1  edge_edge 4,2  face_vertex 4,2  plane_vertex 1,0. */
 struct fric_group {
 	size_t n;
 	const int32_t *vertices;          /* [n, k] */
@@ -284,9 +284,9 @@ struct fric_comparison {
 };
 
 /**
- * Compares potential, gradient and Hessian (no projection; inner matrices, triplets, csr), as the calls above return them,
- * with the potential's plain formula in 113-bit arithmetic and its central differences with respect to velocities. Takes some 10 us
- * per contact, and the memory of all these results but the triplets.
+ * Compares potential, gradient and Hessian (no projection; inner matrices, triplets, csr), as the calls above return
+ * them, with the potential's plain formula in 113-bit arithmetic and its central differences with respect to
+ * velocities. Takes some 10 us per contact, and the memory of all these results except the triplets.
  * @param velocities  [n_vertices*dim], finite
  * @param comparison  overwritten on FRIC_OK
  * @return FRIC_OK whether or not they agree; else what the calls above return

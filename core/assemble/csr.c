@@ -18,8 +18,8 @@ struct accumulation {
 	double *data;
 };
 
-/* Where entry 0 of row (v, axis) would be if the diagonal block were whole: in `upper`, rows lack its first `axis` entries, in
- * `lower` its last ones. */
+/* Where entry 0 of row (v, axis) would be if the diagonal block were whole: in `upper`, rows lack its first `axis`
+ * entries, in `lower` its last ones. */
 static double *row_start(const struct fric_pattern *p, size_t v, size_t axis, double *data)
 {
 	return data + p->indptr[v * p->dim + axis] - (p->triangle == FRIC_UPPER ? (int64_t)axis : 0);
@@ -71,8 +71,8 @@ static void accumulate_chunk(void *data, size_t chunk, size_t begin, size_t end,
 	}
 }
 
-struct fault fricp_pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern, block_row *row,
-                                void *task, double *data)
+struct fault fricp_pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern,
+                                      block_row *row, void *task, double *data)
 {
 	struct accumulation accumulation = {pattern, row, task, data};
 	return fricp_parallel_chunks(context, pattern->n_incidences, accumulate_chunk, &accumulation);
@@ -96,15 +96,15 @@ static void friction_block_row(void *data, size_t i, int corner, double blocks[F
 			blocks[k][e] = (w[corner] * w[k]) * block[e];
 }
 
-struct fault fricp_csr_plain(const struct fric_context *context, const struct fric_contacts *contacts, const double *inner,
-                       const struct fric_pattern *pattern, double *data)
+struct fault fricp_csr_plain(const struct fric_context *context, const struct fric_contacts *contacts,
+                             const double *inner, const struct fric_pattern *pattern, double *data)
 {
 	struct friction_blocks blocks = {contacts, inner};
 	return fricp_pattern_accumulate(context, pattern, friction_block_row, &blocks, data);
 }
 
-/* What each vertex of a contact needs: w, and M's lower triangle by rows, where the first two numbers of any row of M lie side by
- * side. */
+/* What each vertex of a contact needs: w, and M's lower triangle by rows, where the first two numbers of any row of M
+ * lie side by side. */
 struct local {
 	double block[6], weights[FRIC_MAX_STENCIL];
 };

@@ -1,4 +1,4 @@
-/* Potential and gradient. Contacts are evaluated in spans; forces are added at each vertex in the order of the sweep. */
+/* Potential and gradient: contacts are evaluated in spans, forces added at each vertex in the order of the sweep. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,8 +123,8 @@ static struct fault overflow(const struct evaluation *task)
 	return (struct fault){FRIC_E_NOT_FINITE, task->kernel.contacts->n};
 }
 
-/* Prepares vertices [begin, end) for use: sets their sums to zero and prefetches their velocities, in sequence now rather than
- * with a stall for each later. */
+/* Prepares vertices [begin, end) for use: sets their sums to zero and prefetches their velocities, in sequence now
+ * rather than with a stall for each later. */
 static void open_vertices(const struct evaluation *task, int32_t begin, int32_t end)
 {
 	const size_t dim = (size_t)task->kernel.contacts->dim, first = (size_t)begin * dim;
@@ -229,7 +229,7 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
 {
 	struct evaluation task = {.context = context,
 	                          .kernel = {contacts, fricp_kernels_of(context), velocities, potential,
-	                                    gradient ? KERNEL_FORCE : KERNEL_POTENTIAL, FRIC_PROJECT_NONE},
+	                                     gradient ? KERNEL_FORCE : KERNEL_POTENTIAL, FRIC_PROJECT_NONE},
 	                          .gradient = gradient};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	if (potential)

@@ -36,7 +36,8 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
                                   const double *velocities, enum fric_projection projection, double *inner,
                                   struct fric_error *error)
 {
-	struct inner_task task = {{contacts, fricp_kernels_of(context), velocities, false, KERNEL_INNER, projection}, inner};
+	struct inner_task task = {{contacts, fricp_kernels_of(context), velocities, false, KERNEL_INNER, projection},
+	                          inner};
 	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, inner_span, &task), error);
 }
 
@@ -120,10 +121,12 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
                                     const double *velocities, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error)
 {
-	struct factors_task task = {{contacts, fricp_kernels_of(context), velocities, false, KERNEL_INNER, projection}, factors,
+	struct factors_task task = {{contacts, fricp_kernels_of(context), velocities, false, KERNEL_INNER, projection},
+	                            factors,
 	                            streams(context, factors_bytes(contacts), STREAM_FROM)};
 	const struct phase phase = {factors_chunk, contacts->n_spans, SWEEP_CHUNK, false, NULL};
-	return fricp_report_fault(contacts, fricp_parallel_phases(context, fricp_team_size(context, contacts->n), &phase, 1, &task), error);
+	const int n_threads = fricp_team_size(context, contacts->n);
+	return fricp_report_fault(contacts, fricp_parallel_phases(context, n_threads, &phase, 1, &task), error);
 }
 
 /* The same where a product may over- or underflow on the way although the result does not. */

@@ -145,7 +145,7 @@ static void rank_places(const struct neighbour_search *search, struct incidence 
 }
 
 bool fricp_neighbour_search_run(struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
-                          int32_t *list, size_t *n)
+                                int32_t *list, size_t *n)
 {
 	if (!reserve(search, degree))
 		return false;

@@ -1,6 +1,6 @@
 /**
- * The distinct vertices that a vertex shares contacts with, in ascending order, and the place of each of them in that list. The
- * time is proportional to the number of incidences, whatever the degree.
+ * The distinct vertices that a vertex shares contacts with, in ascending order, and the place of each of them in that
+ * list. The time is proportional to the number of incidences, whatever the degree.
  */
 #ifndef FRIC_NEIGHBOURS_H
 #define FRIC_NEIGHBOURS_H
@@ -8,12 +8,12 @@
 #include "core/assemble/incidence.h"
 
 enum {
-	SEARCH_SMALL = 128,         /* this many candidates need no memory from the heap */
-	SEARCH_COUNTED = 64,        /* up to this many neighbours are ranked by counting, more are sorted */
+	SEARCH_SMALL = 128,  /* this many candidates need no memory from the heap */
+	SEARCH_COUNTED = 64, /* up to this many neighbours are ranked by counting, more are sorted */
 };
 
-/* An entry of a hash table with open addressing. It is free unless it carries the stamp of the current vertex, so the table is never
- * cleared. */
+/* An entry of a hash table with open addressing. It is free unless it carries the stamp of the current vertex, so the
+ * table is never cleared. */
 struct seen {
 	uint32_t stamp;
 	int32_t vertex;
@@ -43,6 +43,6 @@ void fricp_neighbour_search_close(struct neighbour_search *search);
  * @return false when out of memory
  */
 bool fricp_neighbour_search_run(struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
-                          int32_t *list, size_t *n);
+                                int32_t *list, size_t *n);
 
 #endif

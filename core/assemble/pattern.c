@@ -12,9 +12,9 @@
 struct building {
 	const struct fric_contacts *contacts;
 	struct fric_pattern *pattern;
-	size_t n_borders, *borders; /* [n_borders + 1] vertices; between two of them there are about equally many incidences */
+	size_t n_borders, *borders; /* [n_borders + 1] vertices, about equally many incidences apart */
 	size_t *next;   /* [n_vertices + 1] first the number of a vertex's incidences, then where its next one goes */
-	int32_t *lists; /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours; each chunk fills its own vertex by vertex */
+	int32_t *lists; /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours, packed in each chunk */
 };
 
 /* Each thread reads all contacts and counts at its own vertices only. */
@@ -88,7 +88,7 @@ static size_t lists_bytes(const struct fric_pattern *p)
 	return p->n_incidences * FRIC_MAX_STENCIL * sizeof(int32_t);
 }
 
-/* Counting sort of all (contact, corner) by vertex. Until places are known, incidences hold the vertices of the stencil instead. */
+/* Counting sort of all (contact, corner) by vertex. Incidences hold the stencil's vertices until places are known. */
 static bool list_incidences(const struct fric_context *context, struct building *task)
 {
 	struct fric_pattern *p = task->pattern;
@@ -186,7 +186,8 @@ static void write_row(const struct fric_pattern *p, size_t axis, const int32_t *
 		write_columns(3, skip, row_length(p, n, axis), list, out);
 }
 
-/* The number of blocks in a block row whose row (v, 0) has this length; `lower` has one entry of the diagonal block there. */
+/* The number of blocks in a block row whose row (v, 0) has this length; `lower` has one entry of the diagonal block
+ * there. */
 static size_t n_blocks(const struct fric_pattern *p, size_t length)
 {
 	const size_t whole = length + (p->triangle == FRIC_LOWER && length > 0 ? p->dim - 1 : 0);

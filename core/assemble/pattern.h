@@ -1,8 +1,10 @@
 /**
- * The CSR pattern of contacts, with what is needed to place values without searching, and the sum of any local blocks in it.
+ * The CSR pattern of contacts, with what is needed to place values without searching, and the sum of any local blocks
+ * in it.
  *
- * A block row is the rows of one vertex. Work is counted in incidences, one for every contact at a vertex. Loops go over chunks
- * of incidences; a chunk has the block rows that begin in it, so that one thread adds up each row and all get equal work.
+ * A block row is the rows of one vertex. Work is counted in incidences, one for every contact at a vertex. Loops go
+ * over chunks of incidences; a chunk has the block rows that begin in it, so that one thread adds up each row and all
+ * get equal work.
  */
 #ifndef FRIC_PATTERN_H
 #define FRIC_PATTERN_H
@@ -18,7 +20,7 @@ struct fric_pattern {
 	size_t *first_incidence;      /* [n_vertices + 1] into incidences */
 	struct incidence *incidences; /* by vertex, in contact order */
 	int64_t *indptr;              /* [n_vertices*dim + 1] */
-	int32_t *indices;             /* the neighbours of a block row in ascending order; in a triangle the diagonal block is cut */
+	int32_t *indices;             /* neighbours ascend in a block row; in a triangle the diagonal block is cut */
 };
 
 /* The first vertex whose incidences begin at or after `incidence`. */
@@ -28,11 +30,11 @@ size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t inc
 typedef void block_row(void *task, size_t contact, int corner, double blocks[FRIC_MAX_STENCIL][9]);
 
 /* data := sum of the blocks of all contacts, every entry summed in contact order. @param data [n_entries] */
-struct fault fricp_pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern, block_row *row,
-                                void *task, double *data);
+struct fault fricp_pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern,
+                                      block_row *row, void *task, double *data);
 
 /* fric_hessian_csr by fricp_pattern_accumulate: the plain form that the fast one is tested against. */
-struct fault fricp_csr_plain(const struct fric_context *context, const struct fric_contacts *contacts, const double *inner,
-                       const struct fric_pattern *pattern, double *data);
+struct fault fricp_csr_plain(const struct fric_context *context, const struct fric_contacts *contacts,
+                             const double *inner, const struct fric_pattern *pattern, double *data);
 
 #endif

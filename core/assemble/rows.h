@@ -8,8 +8,7 @@
 #include "core/motion/stencil.h"
 
 /* Rows of m numbers from m columns, entries [begin, end). */
-INLINE void interleave(const double *const *columns, size_t m, size_t begin,
-                                                             size_t end, double *out)
+INLINE void interleave(const double *const *columns, size_t m, size_t begin, size_t end, double *out)
 {
 	for (size_t i = begin; i < end; i++)
 		for (size_t e = 0; e < m; e++)
@@ -27,8 +26,7 @@ static inline void interleave_rows(const double *const *columns, size_t m, size_
 }
 
 /* Stencil weights of contacts [begin, end), all of one type; the type is a compile-time constant. */
-INLINE void weight_rows_of(const struct fric_contacts *c, enum fric_type type,
-                                                                 size_t begin, size_t end, double *out)
+INLINE void weight_rows_of(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end, double *out)
 {
 	for (size_t i = begin; i < end; i++) {
 		double w[FRIC_MAX_STENCIL] = {0};

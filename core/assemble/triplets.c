@@ -1,6 +1,6 @@
-/* Triplets. Where a contact's triplets begin depends on the stencils alone, so all can be written at once. Blocks are written by
- * loops with constant bounds for each (dimension, stencil size), in order and in place; or, if they do not fit into the caches,
- * through stages, from which whole cache lines go to memory. */
+/* Triplets. Where a contact's triplets begin depends on the stencils alone, so all can be written at once. Blocks are
+ * written by loops with constant bounds for each (dimension, stencil size), in order and in place; or, if they do not
+ * fit into the caches, through stages, from which whole cache lines go to memory. */
 #include "core/assemble/triplets.h"
 
 #include <math.h>
@@ -76,7 +76,8 @@ static void load(const struct fric_contacts *c, const double *inner, enum fric_t
 	fricp_core_block(c, inner, i, local->block);
 }
 
-/* Rounding is monotone, so the largest weight and entry decide for all products. One that is itself not finite makes a NaN. */
+/* Rounding is monotone, so the largest weight and entry decide for all products. One that is itself not finite makes a
+ * NaN. */
 static bool finite_local(const struct local *local, int dim, int k)
 {
 	double weight = 0, entry = 0, nan = 0;
@@ -103,8 +104,8 @@ INLINE void advance(struct cursor *cursor, int n)
 	cursor->values += n;
 }
 
-/* The whole block. Rows are written in whole vectors; what is too much is overwritten by the next row. Everything is put together
- * in registers, since a vector that was stored in halves is slow to load. */
+/* The whole block. Rows are written in whole vectors; what is too much is overwritten by the next row. Everything is
+ * put together in registers, since a vector that was stored in halves is slow to load. */
 INLINE size_t full_block(const struct local *local, int dim, int k, struct cursor to)
 {
 	const int n = dim * k, n_double2 = (n + 1) / 2, n_int4 = (n + 3) / 4;
@@ -176,8 +177,8 @@ INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool 
 	}
 }
 
-/* All entries of a block (i, j) are wanted or none, depending on which vertex has the higher number. The block is always written
- * and kept by advancing the cursor: a branch would be mispredicted every other time. */
+/* All entries of a block (i, j) are wanted or none, depending on which vertex has the higher number. The block is
+ * always written and kept by advancing the cursor: a branch would be mispredicted every other time. */
 INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upper, struct cursor to)
 {
 	const int32_t *const first = to.rows, *v = local->vertices;
@@ -259,9 +260,8 @@ INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type,
 		load(task->contacts, task->inner, type, i, &local);
 		if (!finite_local(&local, dim, k))
 			return i;
-		deliver(to, task->triangle == FRIC_FULL
-		                ? full_block(&local, dim, k, cursor)
-		                : triangle_block(&local, dim, k, task->triangle == FRIC_UPPER, cursor));
+		deliver(to, task->triangle == FRIC_FULL ? full_block(&local, dim, k, cursor)
+		                                        : triangle_block(&local, dim, k, task->triangle == FRIC_UPPER, cursor));
 	}
 	return end;
 }
@@ -308,8 +308,9 @@ static bool write_last(const struct triplet_task *task, size_t i, struct cursor 
 	return isfinite(sum);
 }
 
-/* The fast form may write a few entries past a block's end, no more than the next contact has. Past a chunk's end they belong to
- * another chunk, so its last contact is written in the plain form. @return the first whose block is not finite, or end */
+/* The fast form may write a few entries past a block's end, no more than the next contact has. Past a chunk's end they
+ * belong to another chunk, so its last contact is written in the plain form. @return the first whose block is not
+ * finite, or end */
 static size_t write_chunk(const struct triplet_task *task, size_t begin, size_t end, size_t at)
 {
 	struct target to;
@@ -328,8 +329,8 @@ static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 		*fault = (struct fault){FRIC_E_NOT_FINITE, fine};
 }
 
-size_t fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
-                   int32_t *cols, double *values)
+size_t fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end,
+                         int32_t *rows, int32_t *cols, double *values)
 {
 	const struct triplet_task task = {contacts, inner, FRIC_FULL, rows, cols, values, false};
 	return begin < end ? write_chunk(&task, begin, end, 0) : end;

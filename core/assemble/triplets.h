@@ -17,7 +17,7 @@ enum { TRIPLETS_MOST = FRIC_MAX_STENCIL * 3 * FRIC_MAX_STENCIL * 3 }; /* triplet
  * @param rows, cols, values  [(end - begin) * TRIPLETS_MOST]; overwritten
  * @return the first contact whose block is not finite, or end
  */
-size_t fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
-                   int32_t *cols, double *values);
+size_t fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end,
+                         int32_t *rows, int32_t *cols, double *values);
 
 #endif

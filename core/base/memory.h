@@ -1,6 +1,6 @@
 /**
- * Large arrays, from the context's memory or from the system. Touching a fresh page costs far more than what is then written
- * to it; huge pages cut that cost by an order of magnitude, and warm memory has none of it.
+ * Large arrays, from the context's memory or from the system. Touching a fresh page costs far more than what is then
+ * written to it; huge pages cut that cost by an order of magnitude, and warm memory has none of it.
  */
 #ifndef FRIC_MEMORY_H
 #define FRIC_MEMORY_H

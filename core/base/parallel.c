@@ -26,7 +26,7 @@ struct region {
 	void *task;
 	atomic_size_t next[FRIC_MAX_PHASES]; /* chunk of each phase */
 	atomic_bool failed, stopped;
-	atomic_int n_through; /* threads with nothing left to do */
+	atomic_int n_through;   /* threads with nothing left to do */
 	atomic_size_t position; /* of the lowest fault */
 	struct fault lowest;
 };
@@ -73,7 +73,8 @@ static bool is_over(struct region *region)
 	       atomic_load_explicit(&region->stopped, memory_order_relaxed);
 }
 
-/* Every thread runs this. One that finds the loop failed before it enters a phase leaves that phase to the threads already in it. */
+/* Every thread runs this. One that finds the loop failed before it enters a phase leaves that phase to the threads
+ * already in it. */
 static void run_phases(struct region *region, const struct phase *phases, int n_phases)
 {
 	for (int p = 0; p < n_phases; p++) {
@@ -92,8 +93,8 @@ static inline void pause_thread(void)
 #endif
 }
 
-/* The thread that opened the region spins for a while until the others are through: once it sleeps in the region's barrier,
- * waking up costs it about 50 us in which nothing is done. */
+/* The thread that opened the region spins for a while until the others are through: once it sleeps in the region's
+ * barrier, waking up costs it about 50 us in which nothing is done. */
 static void await_others(struct region *region)
 {
 	const int n_threads = omp_get_num_threads();
@@ -107,9 +108,10 @@ static void await_others(struct region *region)
 	}
 }
 
-/* libgomp gives every thread that opens a region a thread pool of its own and keeps it, so none is opened for one thread. */
-struct fault fricp_parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases, int n_phases,
-                             void *task)
+/* libgomp gives every thread that opens a region a thread pool of its own and keeps it, so none is opened for one
+ * thread. */
+struct fault fricp_parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases,
+                                   int n_phases, void *task)
 {
 	struct region region = {.context = context, .task = task, .position = SIZE_MAX, .lowest = {FRIC_OK, SIZE_MAX}};
 	if (n_threads == 1) {
@@ -130,11 +132,12 @@ struct fault fricp_parallel_phases(const struct fric_context *context, int n_thr
 struct fault fricp_parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task)
 {
 	const struct phase phase = {work, n, FRIC_CHUNK, true, NULL};
-	return fricp_parallel_phases(context, n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n), &phase, 1, task);
+	const int n_threads = n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n);
+	return fricp_parallel_phases(context, n_threads, &phase, 1, task);
 }
 
-void fricp_parallel_threads(const struct fric_context *context, size_t n, void (*work)(void *task, int thread, int n_threads),
-                    void *task)
+void fricp_parallel_threads(const struct fric_context *context, size_t n,
+                            void (*work)(void *task, int thread, int n_threads), void *task)
 {
 	const int n_threads = n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n);
 	if (n_threads == 1) {

@@ -1,6 +1,6 @@
 /**
- * Ranges in which doubles are enough: between slip_small and slip_large, products of up to three speed ratios, forces and
- * coefficients keep all their digits.
+ * Ranges in which doubles are enough: between slip_small and slip_large, products of up to three speed ratios, forces
+ * and coefficients keep all their digits.
  */
 #ifndef FRIC_RANGE_H
 #define FRIC_RANGE_H
@@ -10,8 +10,8 @@
 
 static const double slip_small = 0x1p-300, slip_large = 0x1p+300;
 
-/* |slip|^2 / eps_v^2 is computed as |slip * (1/eps_v)|^2, with a relative error below 2^-50. This close to 1 it does not tell
- * whether a contact slides. */
+/* |slip|^2 / eps_v^2 is computed as |slip * (1/eps_v)|^2, with a relative error below 2^-50. This close to 1 it does
+ * not tell whether a contact slides. */
 static const double near_one = 0x1p-48;
 
 static inline bool tells_sliding(double squared_ratio)
@@ -19,7 +19,7 @@ static inline bool tells_sliding(double squared_ratio)
 	return fabs(squared_ratio - 1) > near_one;
 }
 
-/* Bounds on what the kernels multiply forces by: velocity scaling and closest points. An inner matrix is scaled twice. */
+/* Bounds on the other factors of forces: velocity scaling and closest points. An inner matrix is scaled twice. */
 static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800;
 
 /* Basis entries up to this size do not magnify what has underflowed on the way. */

@@ -1,6 +1,6 @@
 /**
- * Stores that bypass the caches. A plain store fetches its cache line first, which doubles the traffic for results too large
- * for any cache. Where the processor has no such instructions, nothing is streamed and these are plain stores.
+ * Stores that bypass the caches. A plain store fetches its cache line first, which doubles the traffic for results too
+ * large for any cache. Where the processor has no such instructions, nothing is streamed and these are plain stores.
  */
 #ifndef FRIC_STREAM_H
 #define FRIC_STREAM_H
@@ -57,7 +57,8 @@ static inline void stream_bytes(char *to, const char *from, size_t n)
 	memcpy(to + i, from + i, n - i);
 }
 
-/* Collects results that follow each other in memory, a few at a time and in the caches; whole lines are streamed from here. */
+/* Collects results that follow each other in memory, a few at a time and in the caches; whole lines are streamed from
+ * here. */
 enum { STAGE_BYTES = 2048 };
 struct stage {
 	_Alignas(STREAM_LINE) char bytes[STAGE_BYTES];

@@ -1,6 +1,6 @@
 /**
- * Lagged contacts as a structure of arrays: all groups in the order of enum fric_type, contact i of group g at start[g] + i.
- * A skipped contact has no normal force and a zero basis, so that everything computed from it is zero.
+ * Lagged contacts as a structure of arrays: all groups in the order of enum fric_type, contact i of group g at start[g]
+ * + i. A skipped contact has no normal force and a zero basis, so that everything computed from it is zero.
  */
 #ifndef FRIC_CONTACTS_H
 #define FRIC_CONTACTS_H
@@ -11,7 +11,8 @@
 /* The most contacts that a span (span.h) has: their intermediate values stay in the first-level cache. */
 enum { FRIC_SPAN = 64 };
 
-/* One number per contact. stride 0: one value for all contacts, repeated FRIC_SPAN times so that any span can read it as an array. */
+/* One number per contact. stride 0: one value for all contacts, repeated FRIC_SPAN times so that any span can read it
+ * as an array. */
 struct column {
 	double *data;
 	size_t stride;
@@ -30,13 +31,13 @@ struct span_extent {
 struct fric_contacts {
 	int dim;
 	size_t n_vertices;
-	size_t n;                        /* contacts, of all groups together */
+	size_t n; /* contacts, of all groups together */
 	size_t start[FRIC_N_TYPES + 1];
 	enum fric_transition transition;
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
-	bool given_basis[FRIC_N_TYPES];  /* by the caller; its entries may be of any size */
-	bool ordinary;                   /* all contacts are ordinary (ordinary.h) */
+	bool given_basis[FRIC_N_TYPES]; /* by the caller; its entries may be of any size */
+	bool ordinary;                  /* all contacts are ordinary (ordinary.h) */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
 	double *closest_point[2];            /* [n] each; 0 where the type has none */
@@ -48,10 +49,10 @@ struct fric_contacts {
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
 	uint8_t *skipped;                    /* [n] enum fric_code */
-	struct span_extent *extents;           /* [span_slots(n)] */
+	struct span_extent *extents;         /* [span_slots(n)] */
 	int32_t *sweep;                      /* [n_spans] slots of the spans, in the order of sweep.h */
 	size_t n_spans;
-	void *arrays;                        /* [arrays_bytes] what all these arrays lie in; from `memory` */
+	void *arrays; /* [arrays_bytes] what all these arrays lie in; from `memory` */
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };

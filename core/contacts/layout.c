@@ -36,7 +36,8 @@ static bool any_group(const struct fric_batch *batch, size_t field)
 #define ANY_GROUP(batch, field) any_group(batch, offsetof(struct fric_group, field))
 
 /* Whether a field has one value for all contacts, and which. Groups without the field have `otherwise`. */
-static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m, const double *otherwise, double *value)
+static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m, const double *otherwise,
+                          double *value)
 {
 	bool found = false;
 	for (int g = 0; g < FRIC_N_TYPES; g++) {
@@ -101,8 +102,8 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 	c->eps_v = carve_field(carver, batch, n, offsetof(struct fric_group, eps_v), 0, &batch->friction.eps_v);
 	for (size_t m = 0; m < 2; m++)
 		c->mu_aniso[m] = m < (size_t)c->dim - 1
-		                         ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
-		                         : carve_column(carver, n, true, 1);
+		                     ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
+		                     : carve_column(carver, n, true, 1);
 	/* A skipped contact must be able to have no force. */
 	double force = 0;
 	const bool uniform = !batch->skip_degenerate &&

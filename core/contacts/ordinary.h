@@ -9,8 +9,9 @@
 #include "core/base/range.h"
 #include "core/contacts/contacts.h"
 
-/* Whether contacts [begin, end) have forces, coefficients and eps_v in the ordinary range (range.h), velocity scaling and weights
- * of moderate size, and bases of about unit size. False when in doubt. No sum of ordinary contacts' forces overflows. */
+/* Whether contacts [begin, end) have forces, coefficients and eps_v in the ordinary range (range.h), velocity scaling
+ * and weights of moderate size, and bases of about unit size. False when in doubt. No sum of ordinary contacts' forces
+ * overflows. */
 bool fricp_contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
 
 /* Whether no entry of contact i's basis exceeds unit_basis (range.h). */

@@ -1,7 +1,7 @@
-/* Cross products, not normal equations: see docs/physics.md 4. Contacts far from degenerate go through geometry_fast.h, all others
- * through this file. Products are double-double here, so that closest points, distances and bases of nearly parallel edges are as
- * good as the coordinates; every vector is first scaled by a power of two, so that lengths from 2^-300 to 2^300 give the same
- * bits. */
+/* Cross products, not normal equations: see docs/physics.md 4. Contacts far from degenerate go through geometry_fast.h,
+ * all others through this file. Products are double-double here, so that closest points, distances and bases of nearly
+ * parallel edges are as good as the coordinates; every vector is first scaled by a power of two, so that lengths from
+ * 2^-300 to 2^300 give the same bits. */
 #include "core/geometry/geometry.h"
 
 #include "core/base/dd.h"
@@ -10,7 +10,8 @@
 /* When a length counts as zero, relative to the coordinates, and a cross product, relative to its factors. */
 static const double zero_length = 1e-15, zero_cross = 1e-12;
 
-/* An exact difference of two points times 2^-exponent, its largest component in [1, 2); exponent 0 and zeros if null. */
+/* An exact difference of two points times 2^-exponent, its largest component in [1, 2); exponent 0 and zeros if
+ * null. */
 struct vec {
 	struct dd x[3];
 	int exponent;
@@ -266,7 +267,7 @@ static struct fast_geometry fast_geometry(enum fric_type type, const double *con
 }
 
 enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                     bool precise, struct fric_geometry *geometry)
+                                      bool precise, struct fric_geometry *geometry)
 {
 	*geometry = (struct fric_geometry){0};
 	if (dim == 3) {
@@ -304,8 +305,8 @@ static void long_difference(int dim, const double *from, const double *to, long 
 		out[i] = i < dim ? (long double)to[i] - from[i] : 0;
 }
 
-/* By how much a closest point's coordinates change when a vertex moves by one in the plane: one over the height of the triangle,
- * the height of the parallelogram that two edges span, or the length of the edge. */
+/* By how much a closest point's coordinates change when a vertex moves by one in the plane: one over the height of the
+ * triangle, the height of the parallelogram that two edges span, or the length of the edge. */
 static long double inverse_height(enum fric_type type, int dim, const double *const p[])
 {
 	const bool edges = type == FRIC_EDGE_EDGE;
@@ -321,7 +322,7 @@ static long double inverse_height(enum fric_type type, int dim, const double *co
 
 /* The last term of `moved`: when the normal tilts, the foot of a distant vertex moves. */
 double fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                const double closest_point[2], double distance)
+                                 const double closest_point[2], double distance)
 {
 	const long double over = inverse_height(type, dim, p);
 	const long double moved = 1 + fabsl(closest_point[0]) + fabsl(closest_point[1]) + distance * over;
@@ -348,7 +349,7 @@ void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6])
 }
 
 enum fric_code fricp_plane_distance(int dim, const double *normal, const double *origin, const double *p,
-                                   double *distance)
+                                    double *distance)
 {
 	const struct vec n = plane_normal(dim, normal), r = difference(dim, origin, p);
 	*distance = r.finite ? distance_along(&r, &n) : 0;

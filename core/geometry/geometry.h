@@ -16,20 +16,21 @@ struct fric_geometry {
  * Geometry of a stencil of vertices.
  * @param type  any but FRIC_PLANE_VERTEX
  * @param p     positions of the stencil's vertices, each [dim]
- * @param precise  the distance goes into a barrier, which magnifies its error: it must be right to a few ulp, not just to 1e-12
+ * @param precise  the distance goes into a barrier, which magnifies its error: it must be right to a few ulp, not just
+ * to 1e-12
  * @return FRIC_OK, FRIC_E_NOT_FINITE (coordinates too far apart for a double), or the way the contact is degenerate
  */
 enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                     bool precise, struct fric_geometry *geometry);
+                                      bool precise, struct fric_geometry *geometry);
 
 /**
- * How far off either coordinate of a closest point may be because positions, and results computed from them, are rounded to
- * doubles: a first-order bound for the worst case (docs/physics.md 3).
+ * How far off either coordinate of a closest point may be because positions, and results computed from them, are
+ * rounded to doubles: a first-order bound for the worst case (docs/physics.md 3).
  * @param type      one with a closest point, not degenerate
  * @param distance  of the same contact
  */
 double fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                const double closest_point[2], double distance);
+                                 const double closest_point[2], double distance);
 /* The same for a closest point that the caller gives. */
 double fricp_given_uncertainty(double coordinate);
 
@@ -38,6 +39,6 @@ void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6]);
 
 /* Distance of p from the plane through `origin`. FRIC_OK or FRIC_E_NOT_FINITE. */
 enum fric_code fricp_plane_distance(int dim, const double *normal, const double *origin, const double *p,
-                                   double *distance);
+                                    double *distance);
 
 #endif

@@ -27,8 +27,8 @@ struct fast_geometry {
 	bool good;
 };
 
-/* The smallest values that plain doubles can handle: sin^2 of the angle between edges, of the angle between edge and vertex, and
- * (distance / reach)^2. */
+/* The smallest values that plain doubles can handle: sin^2 of the angle between edges, of the angle between edge and
+ * vertex, and (distance / reach)^2. */
 static const double fast_edges = 0x1p-10, fast_vertex = 0x1p-20, fast_distance = 0x1p-24;
 /* (length / largest coordinate)^2 of an edge that is certainly longer than zero (1e-15 of the coordinate). */
 static const double fast_length = 0x1p-90;
@@ -73,7 +73,8 @@ INLINE double inverse_power(double x)
 	return x;
 }
 
-/* Within these limits nothing here over- or underflows after scaling. Conditions are ints and combined without branches. */
+/* Within these limits nothing here over- or underflows after scaling. Conditions are ints and combined without
+ * branches. */
 INLINE int fast_scale(double largest)
 {
 	return (largest > 0x1p-900) & (largest < 0x1p+900);
@@ -156,7 +157,7 @@ INLINE struct fast_geometry fast_edge_vertex(struct v3 p, struct v3 e0, struct v
 
 /* What edge_edge and face_vertex have in common: an edge a0 a1, another edge b0 b1, and r from a0 to p. */
 INLINE struct fast_geometry fast_plane(struct v3 a0, struct v3 a1, struct v3 b0, struct v3 b1, struct v3 p, bool edges,
-                                              bool precise)
+                                       bool precise)
 {
 	struct fast_geometry g = {0};
 	struct v3 a = v3_minus(a1, a0), b = v3_minus(b1, b0), r = v3_minus(p, a0);

@@ -24,7 +24,8 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 static enum fric_code forces(const struct fric_context *context, const struct fric_contacts *contacts,
                              const double *velocities, struct claims *claims, struct fric_error *error)
 {
-	struct forces_task task = {{contacts, fricp_kernels_of(context), velocities, true, KERNEL_FORCE, FRIC_PROJECT_NONE}, claims};
+	struct forces_task task = {{contacts, fricp_kernels_of(context), velocities, true, KERNEL_FORCE, FRIC_PROJECT_NONE},
+	                           claims};
 	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, forces_span, &task), error);
 }
 
@@ -57,7 +58,7 @@ static enum fric_code csr(const struct fric_context *context, const struct fric_
 }
 
 enum fric_code fricp_claims_make(const struct fric_context *context, const struct fric_contacts *contacts,
-                           const double *velocities, struct claims *claims, struct fric_error *error)
+                                 const double *velocities, struct claims *claims, struct fric_error *error)
 {
 	*claims = (struct claims){0};
 	if (!allocate(context, contacts, claims))

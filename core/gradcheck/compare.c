@@ -1,6 +1,6 @@
-/* The comparison with central differences (docs/check.md). References and scales are long doubles, as they may be far outside the
- * range of the results. Contacts are taken a window at a time: expected values are computed in parallel, then added up at the
- * vertices in contact order. */
+/* The comparison with central differences (docs/check.md). References and scales are long doubles, as they may be far
+ * outside the range of the results. Contacts are taken a window at a time: expected values are computed in parallel,
+ * then added up at the vertices in contact order. */
 #include "core/gradcheck/compare.h"
 
 #include <float.h>
@@ -66,7 +66,7 @@ static void raise_to(double *most, double x)
 		*most = x;
 }
 
-/* Below the smallest normal double digits are lost, in results and on the way to them: no scale is smaller than that. */
+/* Below the smallest normal double digits are lost, also on the way to a result: no scale is smaller than that. */
 static long double floored(long double scale)
 {
 	return scale == 0 || scale > DBL_MIN ? scale : DBL_MIN;
@@ -148,7 +148,7 @@ static long double test_vector(const void *data, size_t dof)
 	return x & 1 ? size : -size;
 }
 
-/* The slip as it was computed in doubles, if that is right within rounding, for derivatives are compared at that slip. */
+/* The slip as computed in doubles, if that is right within rounding: derivatives are compared there. */
 static void slip_in_question(const struct comparing *task, size_t i, const struct reference *r, long double x[2])
 {
 	const struct fric_contacts *c = task->contacts;
@@ -504,8 +504,8 @@ static struct fault compare(struct comparing *task, struct fric_comparison *comp
 }
 
 enum fric_code fricp_claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                              const double *velocities, const struct claims *claims,
-                              struct fric_comparison *comparison, struct fric_error *error)
+                                    const double *velocities, const struct claims *claims,
+                                    struct fric_comparison *comparison, struct fric_error *error)
 {
 	const size_t ndof = contacts->n_vertices * (size_t)contacts->dim, n = contacts->n < WINDOW ? contacts->n : WINDOW;
 	const size_t most_chunks = n_chunks(ndof, FRIC_CHUNK) + n / CHUNK + 1, rows = (n + 1) * sizeof(struct row);

@@ -69,7 +69,7 @@ static void second_differences(const struct potential *p, int n, const quad x[2]
 }
 
 void fricp_differences_at(enum fric_transition transition, double mu_s, double mu_k, double eps_v, int n,
-                    const long double *x, struct differences *out)
+                          const long double *x, struct differences *out)
 {
 	struct potential p = {transition, mu_s, mu_k, 0};
 	const quad scaled[2] = {(quad)x[0] / eps_v, n == 1 ? 0 : (quad)x[1] / eps_v};

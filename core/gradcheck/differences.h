@@ -1,14 +1,14 @@
 /**
- * The potential of one contact by its plain formula in 113-bit arithmetic, and its central differences. Slow, and independent of
- * everything else in the library: it shares no code and contains no derivative.
+ * The potential of one contact by its plain formula in 113-bit arithmetic, and its central differences. Slow, and
+ * independent of everything else in the library: it shares no code and contains no derivative.
  */
 #ifndef FRIC_DIFFERENCES_H
 #define FRIC_DIFFERENCES_H
 
 #include "core/fric.h"
 
-/* The step relative to the slip, or to eps_v where that is larger. A second difference then loses 2^-113 / 2^-72, about 1e-12, to
- * rounding, and at most some 1e-10 to truncation where the third derivative jumps. */
+/* The step relative to the slip, or to eps_v where that is larger. A second difference then loses 2^-113 / 2^-72, about
+ * 1e-12, to rounding, and at most some 1e-10 to truncation where the third derivative jumps. */
 #define DIFFERENCES_STEP 0x1p-36L
 
 /* The friction law at x = diag(mu_aniso) u; lengths in units of eps_v, forces in units of weight * normal force. */
@@ -25,6 +25,6 @@ struct differences {
  * @param x  [n] finite
  */
 void fricp_differences_at(enum fric_transition transition, double mu_s, double mu_k, double eps_v, int n,
-                    const long double *x, struct differences *out);
+                          const long double *x, struct differences *out);
 
 #endif

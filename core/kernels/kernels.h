@@ -1,7 +1,7 @@
 /**
- * The inner loops over a span of 3D contacts, compiled from kernels.inc once per instruction set and chosen at run time. All
- * variants and the scalar form (slip.h) do the same operations in the same order, without FMA contraction: they agree bit for
- * bit.
+ * The inner loops over a span of 3D contacts, compiled from kernels.inc once per instruction set and chosen at run
+ * time. All variants and the scalar form (slip.h) do the same operations in the same order, without FMA contraction:
+ * they agree bit for bit.
  */
 #ifndef FRIC_KERNELS_H
 #define FRIC_KERNELS_H
@@ -12,7 +12,8 @@
 #include "core/contacts/contacts.h"
 #include "core/fric.h"
 
-/* What a kernel reads and writes for a span of n <= FRIC_SPAN contacts. Inputs are arrays of [n] unless stated otherwise. */
+/* What a kernel reads and writes for a span of n <= FRIC_SPAN contacts. Inputs are arrays of [n] unless stated
+ * otherwise. */
 struct workspace {
 	const struct fric_kernels *kernels; /* the variant that fills it in */
 	size_t n;
@@ -20,8 +21,8 @@ struct workspace {
 	const double *tangent_basis[6];
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
-	bool same_eps_v;                /* eps_v is one value for all */
-	bool has_last_vertex;           /* nothing may be read past that vertex's velocity */
+	bool same_eps_v;               /* eps_v is one value for all */
+	bool has_last_vertex;          /* nothing may be read past that vertex's velocity */
 	double relative[3][FRIC_SPAN]; /* Gamma v */
 	/* In between: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
 	double over_eps_v[FRIC_SPAN], ratio[2][FRIC_SPAN], z[FRIC_SPAN], along[FRIC_SPAN], across[FRIC_SPAN];
@@ -29,7 +30,7 @@ struct workspace {
 	double potential[FRIC_SPAN];
 	double force[3][FRIC_SPAN]; /* P diag(mu_aniso) f */
 	double inner[3][FRIC_SPAN]; /* a00, a01, a11 */
-	bool careful;                /* some contact over- or underflows: run the whole span in the scalar form */
+	bool careful;               /* some contact over- or underflows: run the whole span in the scalar form */
 };
 
 /* An eigenvalue of the inner matrix after projection to the PSD cone. */
@@ -43,18 +44,18 @@ INLINE double projected(enum fric_projection projection, double eigenvalue)
 /* The same for the geometry of a span of 3D contacts, in plain doubles. */
 struct geometry_workspace {
 	size_t n;
-	double position[FRIC_MAX_STENCIL][3][FRIC_SPAN]; /* of the stencils' vertices */
+	double position[FRIC_MAX_STENCIL][3][FRIC_SPAN];        /* of the stencils' vertices */
 	double *closest_point[2], *tangent_basis[6], *distance; /* [n] results */
-	double good[FRIC_SPAN]; /* 0: this contact needs double-double */
+	double good[FRIC_SPAN];                                 /* 0: this contact needs double-double */
 };
 
 struct fric_kernels {
 	const char *name;
 	/* Gamma v of contacts [begin, begin + work->n) of one type, into the workspace; velocities [n_vertices, 3] */
-	void (*relative)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
-	                 const double *velocities, struct workspace *work);
+	void (*relative)(const struct fric_contacts *contacts, enum fric_type type, size_t begin, const double *velocities,
+	                 struct workspace *work);
 	void (*potential)(struct workspace *work);
-	void (*force)(struct workspace *work);                 /* and the potential */
+	void (*force)(struct workspace *work); /* and the potential */
 	void (*inner)(struct workspace *work, enum fric_projection projection);
 	/* Adds the contacts' forces at their vertices, in order; gradient [n_vertices, 3] */
 	void (*scatter)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,

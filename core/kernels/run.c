@@ -38,7 +38,8 @@ static void spread(const struct fric_contacts *c, size_t i, double f0, double f1
 }
 
 /* The same where a product may over- or underflow on the way although the result does not. */
-static void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], struct workspace *work, size_t j)
+static void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], struct workspace *work,
+                           size_t j)
 {
 	double *const *p = c->tangent_basis;
 	const long double f0 = *column_at(c->mu_aniso[0], i) * f[0], f1 = *column_at(c->mu_aniso[1], i) * f[1];
@@ -46,8 +47,9 @@ static void spread_extreme(const struct fric_contacts *c, size_t i, const long d
 		work->force[d][j] = (double)(c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1);
 }
 
-/* A = along u u^T + across u' u'^T with u' perpendicular to u: no pole at rest, no cancellation; then diag(a) A diag(a). */
-static bool inner_matrix(const struct kernel_task *task, size_t i, const struct slip *slip, struct workspace *work, size_t j)
+/* A = along u u^T + across u' u'^T, u' perpendicular to u: no pole at rest, no cancellation. Then diag(a) A diag(a). */
+static bool inner_matrix(const struct kernel_task *task, size_t i, const struct slip *slip, struct workspace *work,
+                         size_t j)
 {
 	const struct fric_contacts *c = task->contacts;
 	const double a0 = *column_at(c->mu_aniso[0], i), a1 = *column_at(c->mu_aniso[1], i);
@@ -55,7 +57,7 @@ static bool inner_matrix(const struct kernel_task *task, size_t i, const struct 
 	double along, across;
 	slip_eigenvalues(c, i, slip, &along, &across);
 	if (c->dim == 2)
-		across = 0; /* 2D has no direction across */
+		across = 0;                                          /* 2D has no direction across */
 	const bool finite = isfinite(along) && isfinite(across); /* looked for before a projection hides it */
 	along = projected(task->projection, along);
 	across = projected(task->projection, across);
@@ -134,8 +136,8 @@ void fricp_scatter_span(const struct fric_contacts *c, struct span span, const s
 		fricp_scatter_columns(c, span, (const double *const[]){work->force[0], work->force[1], work->force[2]}, g);
 }
 
-void fricp_scatter_span_part(const struct fric_contacts *c, struct span span, const struct workspace *work, int32_t first,
-                        int32_t last, double *g)
+void fricp_scatter_span_part(const struct fric_contacts *c, struct span span, const struct workspace *work,
+                             int32_t first, int32_t last, double *g)
 {
 	if (c->dim == 3 && work->kernels->scatter_part) {
 		work->kernels->scatter_part(c, span.type, span.begin, work, first, last, g);

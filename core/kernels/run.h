@@ -15,7 +15,7 @@ struct kernel_task {
 	const struct fric_contacts *contacts;
 	const struct fric_kernels *kernels;
 	const double *velocities;
-	bool potentials;                 /* KERNEL_FORCE: potentials are needed as well */
+	bool potentials; /* KERNEL_FORCE: potentials are needed as well */
 	enum kernel_result result;
 	enum fric_projection projection; /* KERNEL_INNER */
 };
@@ -33,10 +33,10 @@ static inline void forces_in_rows(size_t dim, struct span span, const struct wor
 
 /* Adds the workspace's forces at the vertices of its span; gradient: [n_vertices, dim] */
 void fricp_scatter_span(const struct fric_contacts *contacts, struct span span, const struct workspace *work,
-                   double *gradient);
+                        double *gradient);
 
 /* The same at vertices [first, last) only; there is at least one. */
 void fricp_scatter_span_part(const struct fric_contacts *contacts, struct span span, const struct workspace *work,
-                        int32_t first, int32_t last, double *gradient);
+                             int32_t first, int32_t last, double *gradient);
 
 #endif

@@ -1,7 +1,8 @@
 /**
- * The friction law of one contact in the dimensionless speed z = |u| / eps_v (docs/physics.md 2).
- * The expanded polynomials of the literature cancel near z = 1; written in both z and r = 1 - z, mu_s and mu_k each
- * multiply terms without cancellation. The macro defines the same functions for double (kernels) and for long double (scalar functions).
+ * The friction law of one contact in the dimensionless speed z = |u| / eps_v (docs/physics.md 2). The expanded
+ * polynomials of the literature cancel near z = 1; written in both z and r = 1 - z, mu_s and mu_k each multiply terms
+ * without cancellation. The macro defines the same functions for double (kernels) and for long double (scalar
+ * functions).
  */
 #ifndef FRIC_LAW_H
 #define FRIC_LAW_H

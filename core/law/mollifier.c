@@ -1,5 +1,6 @@
-/* In long double throughout: its range holds every intermediate result (1/eps_v^3 for eps_v = 1e-150, y/eps_v for a subnormal
- * y), and its digits leave one rounding, at the end. Speed matters in the kernels, which have the law in doubles. */
+/* In long double throughout: its range holds every intermediate result (1/eps_v^3 for eps_v = 1e-150, y/eps_v for a
+ * subnormal y), and its digits leave one rounding, at the end. Speed matters in the kernels, which have the law in
+ * doubles. */
 #include "core/fric_mollifier.h"
 
 #include <math.h>

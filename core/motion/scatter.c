@@ -4,10 +4,10 @@
 #include "core/base/vectors.h"
 #include "core/motion/stencil.h"
 
-/* gradient += w (x) force for a span. The same for 2D and 3D, rows and columns: k, dim and stride are constants after inlining. */
-INLINE void scatter(const struct fric_contacts *c, struct span span,
-                                                          enum fric_type type, size_t dim, const double *x,
-                                                          const double *y, const double *z, size_t stride, double *g)
+/* gradient += w (x) force for a span. The same for 2D and 3D, rows and columns: k, dim and stride are constants after
+ * inlining. */
+INLINE void scatter(const struct fric_contacts *c, struct span span, enum fric_type type, size_t dim, const double *x,
+                    const double *y, const double *z, size_t stride, double *g)
 {
 	const int k = stencil_size_of(type);
 	for (size_t j = 0; j < span.n; j++) {
@@ -23,11 +23,13 @@ INLINE void scatter(const struct fric_contacts *c, struct span span,
 	}
 }
 
-#define SCATTER_CASE(type) case type: scatter(c, span, type, dim, x, y, z, stride, g); break
+#define SCATTER_CASE(type)                               \
+	case type:                                           \
+		scatter(c, span, type, dim, x, y, z, stride, g); \
+		break
 
-INLINE void scatter_type(const struct fric_contacts *c, struct span span, size_t dim,
-                                                               const double *x, const double *y, const double *z,
-                                                               size_t stride, double *g)
+INLINE void scatter_type(const struct fric_contacts *c, struct span span, size_t dim, const double *x, const double *y,
+                         const double *z, size_t stride, double *g)
 {
 	switch (span.type) {
 		SCATTER_CASE(FRIC_VERTEX_VERTEX);
@@ -55,8 +57,8 @@ void fricp_scatter_rows(const struct fric_contacts *c, struct span span, const d
 }
 
 /* Without branches, which would be mispredicted: what is not wanted is added to numbers that nothing reads. */
-void fricp_scatter_rows_part(const struct fric_contacts *c, struct span span, const double *forces, int32_t first, int32_t last,
-                       double *gradient)
+void fricp_scatter_rows_part(const struct fric_contacts *c, struct span span, const double *forces, int32_t first,
+                             int32_t last, double *gradient)
 {
 	const size_t dim = (size_t)c->dim;
 	double elsewhere[FRIC_MAX_STENCIL][3] = {{0}};

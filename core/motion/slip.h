@@ -1,7 +1,7 @@
 /**
- * One contact at given velocities: its slip u, the law at |u|, its force and inner matrix. This is the plain scalar form, which
- * the kernels are tested against. Everything is computed from u * (1/eps_v), so that velocities and eps_v scaled by the same
- * power of two give the same bits.
+ * One contact at given velocities: its slip u, the law at |u|, its force and inner matrix. This is the plain scalar
+ * form, which the kernels are tested against. Everything is computed from u * (1/eps_v), so that velocities and eps_v
+ * scaled by the same power of two give the same bits.
  */
 #ifndef FRIC_SLIP_H
 #define FRIC_SLIP_H
@@ -134,7 +134,7 @@ static inline double slip_potential(const struct fric_contacts *c, size_t i, con
 	return (p->s * g0) * p->eps_v;
 }
 
-/* s G1(y)/y * scaled: the force in the tangent plane, before mu_aniso maps it back. Rounded to double unless extreme. */
+/* s G1(y)/y * scaled: the force in the tangent plane before mu_aniso maps it back; rounded to double unless extreme. */
 static inline void slip_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[2])
 {
 	const enum fric_transition t = c->transition;

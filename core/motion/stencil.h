@@ -1,6 +1,6 @@
 /**
- * From velocities at the vertices of a stencil to the relative velocity of a contact: Gamma = w^T (x) I, as differences and as
- * weights. This is the only place that knows which vertex has which sign.
+ * From velocities at the vertices of a stencil to the relative velocity of a contact: Gamma = w^T (x) I, as differences
+ * and as weights. This is the only place that knows which vertex has which sign.
  */
 #ifndef FRIC_STENCIL_H
 #define FRIC_STENCIL_H
@@ -37,13 +37,13 @@ static inline void stencil_weights(enum fric_type type, double a, double b, doub
 	}
 }
 
-/* Gamma v for velocities v0 to v3 at the vertices, numbers or vectors, and the closest point (a, b). Only the stencil's own
- * velocities are evaluated. As differences: equal velocities give exactly zero. */
-#define RELATIVE_VELOCITY(type, v0, v1, v2, v3, a, b)                                                                  \
-	((type) == FRIC_VERTEX_VERTEX ? (v0) - (v1)                                                                    \
-	 : (type) == FRIC_EDGE_VERTEX ? ((v0) - (v1)) - (a) * ((v2) - (v1))                                            \
-	 : (type) == FRIC_EDGE_EDGE   ? (((v0) - (v2)) + (a) * ((v1) - (v0))) - (b) * ((v3) - (v2))                    \
-	 : (type) == FRIC_FACE_VERTEX ? (((v0) - (v1)) - (a) * ((v2) - (v1))) - (b) * ((v3) - (v1))                    \
+/* Gamma v for velocities v0 to v3 at the vertices, numbers or vectors, and the closest point (a, b). Only the stencil's
+ * own velocities are evaluated. As differences: equal velocities give exactly zero. */
+#define RELATIVE_VELOCITY(type, v0, v1, v2, v3, a, b)                                           \
+	((type) == FRIC_VERTEX_VERTEX ? (v0) - (v1)                                                 \
+	 : (type) == FRIC_EDGE_VERTEX ? ((v0) - (v1)) - (a) * ((v2) - (v1))                         \
+	 : (type) == FRIC_EDGE_EDGE   ? (((v0) - (v2)) + (a) * ((v1) - (v0))) - (b) * ((v3) - (v2)) \
+	 : (type) == FRIC_FACE_VERTEX ? (((v0) - (v1)) - (a) * ((v2) - (v1))) - (b) * ((v3) - (v1)) \
 	                              : (v0))
 
 /* The relative velocity of contact i, [dim]. @param v [n_vertices, dim] */

@@ -33,16 +33,17 @@ static void merge_groups(const struct fric_contacts *c, uint32_t *order)
 		order[i] = (uint32_t)next[hindmost(c, next)]++;
 }
 
-struct fault fricp_parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts, chunk_work *work,
-                               void *task)
+struct fault fricp_parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     chunk_work *work, void *task)
 {
 	const size_t n = contacts->n, bytes = contacts->n_vertices * (size_t)contacts->dim * sizeof(double);
-	const bool large = bytes > FRIC_CACHED_BYTES && n_chunks(n, FRIC_CHUNK) > 1;
-	uint32_t *order = large ? malloc(n_chunks(n, FRIC_CHUNK) * sizeof(*order)) : NULL;
+	const size_t chunks = n_chunks(n, FRIC_CHUNK);
+	const int n_threads = chunks <= 1 ? 1 : fricp_team_size(context, n);
+	uint32_t *order = bytes > FRIC_CACHED_BYTES && chunks > 1 ? malloc(chunks * sizeof(*order)) : NULL;
 	const struct phase phase = {work, n, FRIC_CHUNK, true, order};
 	if (order) /* without memory, ascending */
 		merge_groups(contacts, order);
-	const struct fault fault = fricp_parallel_phases(context, n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n), &phase, 1, task);
+	const struct fault fault = fricp_parallel_phases(context, n_threads, &phase, 1, task);
 	free(order);
 	return fault;
 }

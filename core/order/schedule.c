@@ -67,8 +67,8 @@ static void count_vertices(struct plan *plan)
 	add_up(plan->before);
 }
 
-/* The share of all work that lies before a part. Each round but the last divides 60 % of what is left, a part per thread: a
- * thread that starts late or is slowed down takes fewer parts, and the last ones are small. */
+/* The share of all work that lies before a part. Each round but the last divides 60 % of what is left, a part per
+ * thread: a thread that starts late or is slowed down takes fewer parts, and the last ones are small. */
 static double share_before(size_t part, size_t n_rounds, size_t n_threads)
 {
 	const size_t round = part / n_threads;

@@ -1,8 +1,8 @@
 /**
- * Which thread adds up forces at which vertices. The vertices are divided into parts, each with a list of the spans (span.h) that
- * touch it, in the order of the sweep (sweep.h); only one thread adds up at the vertices of a part. If contacts come roughly in
- * the order of the mesh, few spans lie across a border, and each part evaluates all of its spans: no thread waits for another.
- * Otherwise all forces are evaluated first, kept, and then added up part by part.
+ * Which thread adds up forces at which vertices. The vertices are divided into parts, each with a list of the spans
+ * (span.h) that touch it, in the order of the sweep (sweep.h); only one thread adds up at the vertices of a part. If
+ * contacts come roughly in the order of the mesh, few spans lie across a border, and each part evaluates all of its
+ * spans: no thread waits for another. Otherwise all forces are evaluated first, kept, and then added up part by part.
  */
 #ifndef FRIC_SCHEDULE_H
 #define FRIC_SCHEDULE_H
@@ -26,7 +26,7 @@ struct part {
 
 /**
  * @param n_threads  fricp_team_size of the contacts
- * @param schedule   to be freed with fricp_schedule_free in any case
+ * @param schedule   to be freed with fricp_schedule_free, even on failure
  * @return false when out of memory
  */
 bool fricp_schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule);

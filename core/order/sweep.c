@@ -41,7 +41,7 @@ void fricp_sweep_chunk(void *data, size_t chunk, size_t begin, size_t end, struc
 }
 
 struct fault fricp_sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,
-                       void *task)
+                             void *task)
 {
 	struct sweep sweep = {contacts, work, task};
 	const struct phase phase = {fricp_sweep_chunk, contacts->n_spans, SWEEP_CHUNK, false, NULL};

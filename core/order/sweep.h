@@ -1,8 +1,8 @@
 /**
- * The sweep: the order in which the spans (span.h) of all contacts are evaluated. They are sorted by the bucket of their lowest
- * vertex, and within a bucket stand in contact order. Groups are usually in the order of the mesh, so all of them advance over
- * it together, and a vertex fetched for one is there for the others. The order depends on the stencils and the number of
- * vertices alone, so that sums formed in it have the same bits on any number of threads.
+ * The sweep: the order in which the spans (span.h) of all contacts are evaluated. They are sorted by the bucket of
+ * their lowest vertex, and within a bucket stand in contact order. Groups are usually in the order of the mesh, so all
+ * of them advance over it together, and a vertex fetched for one is there for the others. The order depends on the
+ * stencils and the number of vertices alone, so that sums formed in it have the same bits on any number of threads.
  */
 #ifndef FRIC_SWEEP_H
 #define FRIC_SWEEP_H
@@ -28,7 +28,7 @@ typedef void span_work(void *task, struct span span, struct fault *fault);
 
 /* Works on all spans, on as many threads as they are worth. @return as fricp_parallel_phases */
 struct fault fricp_sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,
-                       void *task);
+                             void *task);
 /* The same as one of several phases: a chunk_work over the spans [begin, end) of a struct sweep. */
 struct sweep {
 	const struct fric_contacts *contacts;

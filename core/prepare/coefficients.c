@@ -36,8 +36,8 @@ static double interpolate(const struct side *s, const double x[3])
 	return value;
 }
 
-/* Each term of an interpolation, x0 or a difference times its weight, is rounded up to four times; among subnormal numbers the
- * error no longer shrinks with the term. */
+/* Each term of an interpolation, x0 or a difference times its weight, is rounded up to four times; among subnormal
+ * numbers the error no longer shrinks with the term. */
 static const long double rounding = 0x1p-51L, underflow = 0x1p-1070L;
 
 /* How far off an interpolation of values may be that may themselves be off by `error`. */
@@ -94,8 +94,8 @@ static double from_vertices(const struct fric_friction *f, const struct side sid
 	return side[1].vertices ? blend(f->blend, a, vertex_value(&side[1], vertex_mu, NULL)) : a;
 }
 
-/* Whether a blend that came out below zero can be zero for sides within p of a and q of b. A blend changes its sign where a side
- * is zero; the mean does where the sides are opposite. */
+/* Whether a blend that came out below zero can be zero for sides within p of a and q of b. A blend changes its sign
+ * where a side is zero; the mean does where the sides are opposite. */
 static bool blend_may_be_zero(enum fric_blend kind, long double a, long double p, long double b, long double q)
 {
 	switch (kind) {
@@ -166,8 +166,8 @@ static double without_rounding(const struct fric_friction *f, const struct side 
 }
 
 enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
-                                         const int32_t *stencil, const double closest_point[2],
-                                         const double uncertainty[2], double mu[2])
+                                          const int32_t *stencil, const double closest_point[2],
+                                          const double uncertainty[2], double mu[2])
 {
 	struct side side[2];
 	sides(type, stencil, closest_point, uncertainty, side);

@@ -16,7 +16,7 @@
  * @return FRIC_OK, FRIC_E_NEGATIVE_COEFFICIENT or FRIC_E_NOT_FINITE
  */
 enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
-                                         const int32_t *stencil, const double closest_point[2],
-                                         const double uncertainty[2], double mu[2]);
+                                          const int32_t *stencil, const double closest_point[2],
+                                          const double uncertainty[2], double mu[2]);
 
 #endif

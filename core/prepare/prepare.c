@@ -66,7 +66,7 @@ static enum fric_code plane_geometry(const struct draft *d, struct fric_geometry
 	if (!d->contacts->has_distance[d->type])
 		return FRIC_OK;
 	return fricp_plane_distance(b->dim, normal, row(d->group->plane_origin, d->i),
-	                           b->positions + (size_t)*stencil(d) * (size_t)b->dim, &g->distance);
+	                            b->positions + (size_t)*stencil(d) * (size_t)b->dim, &g->distance);
 }
 
 /* The geometry of one contact, given or derived. */
@@ -97,8 +97,8 @@ struct drafts {
 	const struct preparation *task;
 	const struct fric_group *group;
 	struct span span;
-	size_t first;                /* contact of the span, in its group */
-	uint8_t code[FRIC_SPAN];    /* [n] enum fric_code of each contact */
+	size_t first;            /* contact of the span, in its group */
+	uint8_t code[FRIC_SPAN]; /* [n] enum fric_code of each contact */
 };
 
 static void find_normal_forces(struct drafts *d)
@@ -134,7 +134,7 @@ static void closest_point_uncertainty(const struct drafts *d, const int32_t *ver
 		fricp_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, distance);
 }
 
-/* From the friction of the batch. How certain the closest point is matters only if a coefficient comes out below zero. */
+/* From the batch's friction. How certain the closest point is matters only if a coefficient comes out negative. */
 static enum fric_code common_coefficients(const struct drafts *d, size_t j, double mu[2])
 {
 	const struct fric_contacts *c = d->task->contacts;
@@ -205,7 +205,7 @@ static void copy_fields(const struct drafts *d)
 	copy_pair(d, g->mu_k_aniso, c->mu_k_aniso);
 }
 
-/* The stencil is kept, so that patterns do not depend on what is skipped; without force and basis every result is zero. */
+/* The stencil stays, so that patterns do not depend on what is skipped; without force and basis all results are zero. */
 static void skip(struct fric_contacts *c, size_t at, enum fric_code code)
 {
 	for (int m = 0; m < 2; m++)

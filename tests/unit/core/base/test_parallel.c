@@ -202,9 +202,12 @@ static void test_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_item_once), cmocka_unit_test(test_lowest_fault_wins),
-		cmocka_unit_test(test_stop),            cmocka_unit_test(test_stop_on_the_way),
-		cmocka_unit_test(test_parts),           cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_every_item_once),
+		cmocka_unit_test(test_lowest_fault_wins),
+		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_stop_on_the_way),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_team_size),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -442,7 +442,8 @@ static void stops_when_told(void **state)
 	const struct fric_context context = {.n_threads = 1, .stop = &now};
 	struct fric_comparison found;
 	struct fric_error error;
-	assert_code(fricp_claims_compare(&context, f->contacts, f->scene.velocities, &f->claims, &found, &error), FRIC_E_STOPPED);
+	assert_code(fricp_claims_compare(&context, f->contacts, f->scene.velocities, &f->claims, &found, &error),
+	            FRIC_E_STOPPED);
 	assert_code(fric_compare(&context, f->contacts, f->scene.velocities, &found, &error), FRIC_E_STOPPED);
 }
 

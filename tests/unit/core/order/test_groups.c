@@ -49,9 +49,12 @@ static void check_contacts(const struct fric_contacts *c, int n_threads)
 static void test_contacts(void **state)
 {
 	(void)state;
-	const size_t starts[][FRIC_N_TYPES + 1] = {{0, 1, 900, 9000, MANY, MANY}, {0, 0, 0, MANY, MANY, MANY},
-	                                           {0, 2048, 2049, 2050, 2051, 2052}, {0, 0, 0, 0, 0, 0},
-	                                           {0, 5 * FRIC_CHUNK, 9 * FRIC_CHUNK, 9 * FRIC_CHUNK, 9 * FRIC_CHUNK, MANY}};
+	const size_t starts[][FRIC_N_TYPES + 1] = {
+		{0, 1, 900, 9000, MANY, MANY},
+		{0, 0, 0, MANY, MANY, MANY},
+		{0, 2048, 2049, 2050, 2051, 2052},
+		{0, 0, 0, 0, 0, 0},
+		{0, 5 * FRIC_CHUNK, 9 * FRIC_CHUNK, 9 * FRIC_CHUNK, 9 * FRIC_CHUNK, MANY}};
 	const size_t meshes[] = {1000, 1000000};
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
 		for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
@@ -82,7 +85,9 @@ static void test_groups_advance_together(void **state)
 	const size_t expected[2][12] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {0, 4, 5, 1, 6, 7, 2, 8, 9, 3, 10, 11}};
 	for (size_t large = 0; large < 2; large++) {
 		const size_t four = 4 * FRIC_CHUNK, twelve = 12 * FRIC_CHUNK;
-		const struct fric_contacts c = {.dim = 2, .n = twelve, .n_vertices = large ? 1000000 : 1000,
+		const struct fric_contacts c = {.dim = 2,
+		                                .n = twelve,
+		                                .n_vertices = large ? 1000000 : 1000,
 		                                .start = {0, four, twelve, twelve, twelve, twelve}};
 		struct visited visited = {.n = 0};
 		assert_ok(fricp_parallel_contacts(&serial, &c, note_chunk, &visited).code);
