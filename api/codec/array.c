@@ -4,6 +4,23 @@
 
 #include <string.h>
 
+static const struct {
+	const char *name;
+	size_t bytes;
+} dtypes[] = {
+	[API_F64] = {"f64", 8}, [API_F32] = {"f32", 4}, [API_I32] = {"i32", 4}, [API_U32] = {"u32", 4}, [API_I64] = {"i64", 8},
+};
+
+const char *api_dtype_name(enum api_dtype dtype)
+{
+	return dtypes[dtype].name;
+}
+
+size_t api_dtype_bytes(enum api_dtype dtype)
+{
+	return dtypes[dtype].bytes;
+}
+
 static uint64_t bits_of(double x)
 {
 	uint64_t bits;
@@ -14,7 +31,7 @@ static uint64_t bits_of(double x)
 /* Comparisons of doubles may raise flags, which keeps gcc from vectorising them. So verdicts are sign bits: of the
  * distances from both ends, and, as a NaN has any sign, of the exponent plus one, which carries into the sign where all
  * bits of the exponent are set. */
-bool api_sweep_reals(const double *x, size_t n, double low, double high)
+bool api_reals_are_within(const double *x, size_t n, double low, double high)
 {
 	const double minus_low = low == 0 ? 0 : -low; /* -0.0 + 0.0 is 0.0, but -0.0 - 0.0 is not: -0.0 is not below 0 */
 	uint64_t bad = 0;
@@ -24,7 +41,7 @@ bool api_sweep_reals(const double *x, size_t n, double low, double high)
 	return bad >> 63 == 0;
 }
 
-bool api_sweep_finite(const double *x, size_t n)
+bool api_reals_are_finite(const double *x, size_t n)
 {
 	uint64_t bad = 0;
 #pragma omp simd reduction(| : bad)
@@ -33,7 +50,7 @@ bool api_sweep_finite(const double *x, size_t n)
 	return bad >> 63 == 0;
 }
 
-bool api_sweep_i32(const int32_t *v, size_t n, size_t limit)
+bool api_indices_are_below(const int32_t *v, size_t n, size_t limit)
 {
 	const int32_t end = (int32_t)limit;
 	int32_t bad = 0;
@@ -43,7 +60,7 @@ bool api_sweep_i32(const int32_t *v, size_t n, size_t limit)
 	return !bad;
 }
 
-bool api_sweep_distinct(const int32_t *v, size_t n, size_t k)
+bool api_rows_are_distinct(const int32_t *v, size_t n, size_t k)
 {
 	int32_t bad = 0;
 	if (k == 2) {
@@ -96,7 +113,7 @@ static void copy_reals(const double *in, size_t n, double *out)
 		out[i] = in[i];
 }
 
-void api_sweep_to_reals(const struct api_array *array, double *out)
+void api_array_to_reals(const struct api_array *array, double *out)
 {
 	switch (array->dtype) {
 	case API_F64:
@@ -120,7 +137,7 @@ void api_sweep_to_reals(const struct api_array *array, double *out)
 /* A double out of range must not be converted: that is undefined. Judged first, then. */
 static bool f64_to_indices(const double *in, size_t n, size_t limit, int32_t *out)
 {
-	if (!api_sweep_reals(in, n, 0, (double)limit - 1))
+	if (!api_reals_are_within(in, n, 0, (double)limit - 1))
 		return false;
 #pragma omp simd
 	for (size_t i = 0; i < n; i++)
@@ -132,7 +149,7 @@ static bool i32_to_indices(const int32_t *in, size_t n, size_t limit, int32_t *o
 {
 	for (size_t i = 0; i < n; i++)
 		out[i] = in[i];
-	return api_sweep_i32(in, n, limit);
+	return api_indices_are_below(in, n, limit);
 }
 
 static bool u32_to_indices(const uint32_t *in, size_t n, size_t limit, int32_t *out)
@@ -142,7 +159,7 @@ static bool u32_to_indices(const uint32_t *in, size_t n, size_t limit, int32_t *
 		sign |= in[i];
 		out[i] = (int32_t)(in[i] & INT32_MAX);
 	}
-	return sign >> 31 == 0 && api_sweep_i32(out, n, limit);
+	return sign >> 31 == 0 && api_indices_are_below(out, n, limit);
 }
 
 static bool i64_to_indices(const int64_t *in, size_t n, size_t limit, int32_t *out)
@@ -152,10 +169,10 @@ static bool i64_to_indices(const int64_t *in, size_t n, size_t limit, int32_t *o
 		high |= (uint64_t)in[i];
 		out[i] = (int32_t)(in[i] & INT32_MAX);
 	}
-	return high >> 31 == 0 && api_sweep_i32(out, n, limit);
+	return high >> 31 == 0 && api_indices_are_below(out, n, limit);
 }
 
-bool api_sweep_to_indices(const struct api_array *array, size_t limit, int32_t *out)
+bool api_array_to_indices(const struct api_array *array, size_t limit, int32_t *out)
 {
 	switch (array->dtype) {
 	case API_F32:

@@ -1,6 +1,7 @@
 #include "api/codec/document.h"
 
 #include "api/base/account.h"
+#include "api/base/pool.h"
 #include "api/codec/lift.h"
 #include "api/codec/skeleton.h"
 
@@ -105,17 +106,17 @@ static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 	if (position > lift->skeleton.bytes)
 		position = lift->skeleton.bytes;
 	if (lacked_memory(lift, error, position)) {
-		api_lift_fail(lift, 503, NULL, "out of memory");
+		api_text_fail(&lift->values.text, 503, NULL, "out of memory");
 		return;
 	}
 	if (!whole && position == lift->skeleton.bytes)
 		return;
 	position -= token_bytes(lift, error, position);
 	size_t offset = api_lift_text_offset(lift, position);
-	lift->fault->status = 400;
-	lift->fault->offset = offset;
+	lift->values.text.fault->status = 400;
+	lift->values.text.fault->offset = offset;
 	bool at_mark = position < lift->skeleton.bytes && api_starts_number(lift->skeleton.data[position]);
-	describe(error, at_mark, lift->fault->detail, sizeof lift->fault->detail);
+	describe(error, at_mark, lift->values.text.fault->detail, sizeof lift->values.text.fault->detail);
 }
 
 /* What is left of a skeleton. */
@@ -157,12 +158,12 @@ static json_t *parse(struct api_lift *lift, bool whole)
 static void hand_over(struct api_lift *lift, json_t *root, struct api_document *document)
 {
 	*document = (struct api_document){
-		.root = root, .arrays = lift->arrays, .n_arrays = lift->n_arrays, .memory = lift->values,
-		.memory_bytes = lift->values_capacity * sizeof *lift->values,
-		.arrays_bytes = lift->arrays_capacity * sizeof *lift->arrays, .pool = lift->pool,
+		.root = root, .arrays = lift->arrays, .n_arrays = lift->n_arrays, .memory = lift->values.data,
+		.memory_bytes = lift->values.capacity * sizeof *lift->values.data,
+		.arrays_bytes = lift->arrays_capacity * sizeof *lift->arrays, .pool = lift->values.pool,
 	};
 	lift->arrays = NULL;
-	lift->values = NULL;
+	lift->values.data = NULL;
 }
 
 bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
@@ -171,11 +172,11 @@ bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t by
 	static const char nothing[1];
 	if (bytes == 0)
 		text = nothing;
-	struct api_lift lift = {.text = text, .end = text + bytes, .pool = pool, .fault = fault};
+	struct api_lift lift = {.values = {.text = {.begin = text, .end = text + bytes, .fault = fault}, .pool = pool}};
 	*fault = (struct api_text_fault){0};
 	json_t *root = NULL;
-	if (is_blank(text, lift.end)) {
-		api_lift_fail(&lift, 400, lift.end, "the body is empty");
+	if (is_blank(text, lift.values.text.end)) {
+		api_text_fail(&lift.values.text, 400, lift.values.text.end, "the body is empty");
 	} else {
 		bool whole = api_lift_text(&lift);
 		if (fault->status != 503)
@@ -194,23 +195,6 @@ bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t by
 bool api_document_read_json(const char *text, size_t bytes, struct api_document *document, struct api_text_fault *fault)
 {
 	return api_document_read_pooled(NULL, text, bytes, document, fault);
-}
-
-static const struct {
-	const char *name;
-	size_t bytes;
-} dtypes[] = {
-	[API_F64] = {"f64", 8}, [API_F32] = {"f32", 4}, [API_I32] = {"i32", 4}, [API_U32] = {"u32", 4}, [API_I64] = {"i64", 8},
-};
-
-const char *api_dtype_name(enum api_dtype dtype)
-{
-	return dtypes[dtype].name;
-}
-
-size_t api_dtype_bytes(enum api_dtype dtype)
-{
-	return dtypes[dtype].bytes;
 }
 
 void api_document_free(struct api_document *document)

@@ -1,8 +1,7 @@
-#include "api/codec/document.h"
+#include "api/codec/document_write.h"
 
 #include "api/base/account.h"
-#include "api/base/buffer.h"
-#include "api/numbers/numbers.h"
+#include "api/numbers/print_double.h"
 #include "api/codec/print_array.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
-#include "api/codec/frame.h"
+#include "api/codec/frame_write.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/base/account.h"
+#include "api/base/pool.h"
 #include "api/codec/print_array.h"
-#include "api/codec/render.h"
 
 enum { LENGTH_BYTES = 8, STEP = 64 };
 

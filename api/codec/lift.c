@@ -1,42 +1,18 @@
 #include "api/codec/lift.h"
 
 #include "api/base/account.h"
-#include "api/numbers/numbers.h"
+#include "api/numbers/print_double.h"
 
+#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { FIRST_ARRAYS = 16 };
 
-bool api_lift_fail(struct api_lift *lift, int status, const char *at, const char *detail)
-{
-	if (lift->fault->status == 503)
-		return false;
-	lift->fault->status = status;
-	lift->fault->offset = at ? (size_t)(at - lift->text) : 0;
-	snprintf(lift->fault->detail, sizeof lift->fault->detail, "%s", detail);
-	return false;
-}
-
-bool api_lift_refuse(struct api_lift *lift, const char *at, const char *format, int limit)
-{
-	char detail[sizeof lift->fault->detail];
-	snprintf(detail, sizeof detail, format, limit);
-	return api_lift_fail(lift, 413, at, detail);
-}
-
 static bool out_of_memory(struct api_lift *lift)
 {
-	return api_lift_fail(lift, 503, NULL, "out of memory");
-}
-
-bool api_lift_look(struct api_lift *lift, const char *p)
-{
-	const size_t left = (size_t)(lift->end - p), reach = 2 * API_LOOK_BYTES + API_MAX_TOKEN;
-	lift->look = p + (left < API_LOOK_BYTES ? left : API_LOOK_BYTES);
-	lift->reach = p + (left < reach ? left : reach);
-	return !api_account_is_stopped() || api_lift_fail(lift, 503, NULL, "stopped");
+	return api_text_fail(&lift->values.text, 503, NULL, "out of memory");
 }
 
 /* Everything before p goes to the skeleton as it is. */
@@ -51,13 +27,13 @@ static bool copy_until(struct api_lift *lift, const char *p)
 static bool grow_arrays(struct api_lift *lift)
 {
 	size_t capacity = lift->arrays_capacity ? 2 * lift->arrays_capacity : FIRST_ARRAYS;
-	struct api_array *arrays = api_pool_resize(lift->pool, lift->arrays, lift->arrays_capacity * sizeof *arrays,
+	struct api_array *arrays = api_pool_resize(lift->values.pool, lift->arrays, lift->arrays_capacity * sizeof *arrays,
 	                                           capacity * sizeof *arrays);
 	if (!arrays)
 		return out_of_memory(lift);
 	lift->arrays = arrays;
 	lift->arrays_capacity = capacity;
-	struct api_mark *marks = api_pool_resize(lift->pool, lift->marks, lift->marks_capacity * sizeof *marks,
+	struct api_mark *marks = api_pool_resize(lift->values.pool, lift->marks, lift->marks_capacity * sizeof *marks,
 	                                         capacity * sizeof *marks);
 	if (!marks)
 		return out_of_memory(lift);
@@ -82,8 +58,8 @@ static bool put_mark(struct api_lift *lift, const char *begin, const char *end, 
 	lift->copied = end;
 	lift->arrays[lift->n_arrays] = *array;
 	lift->marks[lift->n_arrays++] = (struct api_mark){
-		.skeleton_begin = at, .skeleton_end = at + n, .first_value = lift->n_values - array->n,
-		.text_begin = (size_t)(begin - lift->text), .text_end = (size_t)(end - lift->text),
+		.skeleton_begin = at, .skeleton_end = at + n, .first_value = lift->values.n - array->n,
+		.text_begin = (size_t)(begin - lift->values.text.begin), .text_end = (size_t)(end - lift->values.text.begin),
 	};
 	return true;
 }
@@ -97,12 +73,12 @@ static bool ends_number(const char *p, const char *end)
 static const char *read_number(struct api_lift *lift, const char *p)
 {
 	bool integer;
-	const char *end = api_lift_number(lift, p, &integer);
+	const char *end = api_lift_number(&lift->values, p, &integer);
 	if (!end)
 		return NULL;
 	/* Else "1.5.3" would become a mark and ".3". */
-	if (!ends_number(end, lift->end)) {
-		api_lift_fail(lift, 400, end, "unexpected character after a number");
+	if (!ends_number(end, lift->values.text.end)) {
+		api_text_fail(&lift->values.text, 400, end, "unexpected character after a number");
 		return NULL;
 	}
 	struct api_array scalar = {.n = 1, .first_non_integer = integer};
@@ -116,7 +92,7 @@ static const char *read_array(struct api_lift *lift, const char *p)
 	enum api_lifted lifted = API_NOT_LIFTED;
 	/* jansson cannot see how deep a lifted array is: close to its limit all is left to it. */
 	if (lift->depth + API_MAX_RANK < JSON_PARSER_MAX_DEPTH)
-		lifted = api_lift_array(lift, p, &array, &end);
+		lifted = api_lift_array(&lift->values, p, &array, &end);
 	if (lifted == API_LIFTED)
 		return put_mark(lift, p, end, &array) ? end : NULL;
 	lift->depth++;
@@ -125,14 +101,14 @@ static const char *read_array(struct api_lift *lift, const char *p)
 
 static const char *skip_string(struct api_lift *lift, const char *begin)
 {
-	const bool cut = lift->end - begin > API_MAX_TOKEN + 2;
-	const char *p = begin + 1, *end = cut ? begin + API_MAX_TOKEN + 2 : lift->end;
+	const bool cut = lift->values.text.end - begin > API_MAX_TOKEN + 2;
+	const char *p = begin + 1, *end = cut ? begin + API_MAX_TOKEN + 2 : lift->values.text.end;
 	for (; p < end && *p != '"'; p++)
 		if (*p == '\\' && p + 1 < end)
 			p++;
 	if (p < end)
 		return p + 1;
-	return !cut || api_lift_refuse(lift, begin, "a string of more than %d bytes", API_MAX_TOKEN) ? end : NULL;
+	return !cut || api_text_refuse(&lift->values.text, begin, "a string of more than %d bytes", API_MAX_TOKEN) ? end : NULL;
 }
 
 static bool is_letter(char c)
@@ -152,7 +128,7 @@ static const char *skip_word(const char *p, const char *end)
 static const char *read_value(struct api_lift *lift, const char *p)
 {
 	if (++lift->n_outside > API_MAX_VALUES) {
-		api_lift_refuse(lift, p, "more than %d values outside arrays of numbers", API_MAX_VALUES);
+		api_text_refuse(&lift->values.text, p, "more than %d values outside arrays of numbers", API_MAX_VALUES);
 		return NULL;
 	}
 	if (api_starts_number(*p))
@@ -162,7 +138,7 @@ static const char *read_value(struct api_lift *lift, const char *p)
 	if (*p == '"')
 		return skip_string(lift, p);
 	if (*p != '{')
-		return skip_word(p, lift->end);
+		return skip_word(p, lift->values.text.end);
 	lift->depth++;
 	return p + 1;
 }
@@ -175,7 +151,7 @@ static const char *read_token(struct api_lift *lift, const char *p)
 		lift->depth--;
 	/* jansson overlooks a NUL behind a number or a word. */
 	if (*p == '\0') {
-		api_lift_fail(lift, 400, p, "NUL byte");
+		api_text_fail(&lift->values.text, 400, p, "NUL byte");
 		return NULL;
 	}
 	return p + 1;
@@ -184,30 +160,30 @@ static const char *read_token(struct api_lift *lift, const char *p)
 /* A long stretch is copied bit by bit. */
 static bool catch_up(struct api_lift *lift, const char *p)
 {
-	return api_lift_look(lift, p) && copy_until(lift, p);
+	return api_text_look(&lift->values.text, p) && copy_until(lift, p);
 }
 
 bool api_lift_text(struct api_lift *lift)
 {
-	lift->copied = lift->text;
-	if (!api_lift_look(lift, lift->text))
+	lift->copied = lift->values.text.begin;
+	if (!api_text_look(&lift->values.text, lift->values.text.begin))
 		return false;
 	lift->skeleton.limit = SIZE_MAX;
-	lift->skeleton.pool = lift->pool;
+	lift->skeleton.pool = lift->values.pool;
 	if (!api_buffer_reserve(&lift->skeleton, 1))
 		return out_of_memory(lift);
-	for (const char *p = lift->text, *next; p < lift->end; p = next) {
-		next = p < lift->look || catch_up(lift, p) ? read_token(lift, p) : NULL;
+	for (const char *p = lift->values.text.begin, *next; p < lift->values.text.end; p = next) {
+		next = p < lift->values.text.look || catch_up(lift, p) ? read_token(lift, p) : NULL;
 		if (!next) {
 			if (p > lift->copied)
 				copy_until(lift, p);
 			return false;
 		}
 	}
-	if (!copy_until(lift, lift->end))
+	if (!copy_until(lift, lift->values.text.end))
 		return false;
 	for (size_t k = 0; k < lift->n_arrays; k++)
-		lift->arrays[k].data = lift->values + lift->marks[k].first_value;
+		lift->arrays[k].data = lift->values.data + lift->marks[k].first_value;
 	return true;
 }
 
@@ -232,7 +208,7 @@ size_t api_lift_text_offset(const struct api_lift *lift, size_t skeleton_offset)
 void api_lift_free(struct api_lift *lift)
 {
 	api_buffer_free(&lift->skeleton);
-	api_pool_give(lift->pool, lift->values, lift->values_capacity * sizeof *lift->values);
-	api_pool_give(lift->pool, lift->arrays, lift->arrays_capacity * sizeof *lift->arrays);
-	api_pool_give(lift->pool, lift->marks, lift->marks_capacity * sizeof *lift->marks);
+	api_pool_give(lift->values.pool, lift->values.data, lift->values.capacity * sizeof *lift->values.data);
+	api_pool_give(lift->values.pool, lift->arrays, lift->arrays_capacity * sizeof *lift->arrays);
+	api_pool_give(lift->values.pool, lift->marks, lift->marks_capacity * sizeof *lift->marks);
 }

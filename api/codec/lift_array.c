@@ -1,5 +1,6 @@
-#include "api/codec/lift.h"
+#include "api/codec/lift_array.h"
 
+#include "api/base/pool.h"
 #include "api/numbers/numbers.h"
 
 #include <stdint.h>
@@ -22,58 +23,58 @@ struct nest {
 };
 
 /* The first capacity fits numbers of the usual length; no count in the text is believed. */
-static bool grow_values(struct api_lift *lift)
+static bool grow(struct api_values *values)
 {
-	size_t bytes = (size_t)(lift->end - lift->text);
-	size_t capacity = lift->values_capacity ? 2 * lift->values_capacity : bytes / USUAL_NUMBER_BYTES + 1;
+	size_t bytes = (size_t)(values->text.end - values->text.begin);
+	size_t capacity = values->capacity ? 2 * values->capacity : bytes / USUAL_NUMBER_BYTES + 1;
 	capacity = (capacity + DOUBLES_PER_LINE - 1) / DOUBLES_PER_LINE * DOUBLES_PER_LINE;
-	double *values = api_pool_take(lift->pool, capacity * sizeof *values);
-	if (!values)
-		return api_lift_fail(lift, 503, NULL, "out of memory");
-	if (lift->n_values)
-		memcpy(values, lift->values, lift->n_values * sizeof *values);
-	api_pool_give(lift->pool, lift->values, lift->values_capacity * sizeof *values);
-	lift->values = values;
-	lift->values_capacity = capacity;
+	double *data = api_pool_take(values->pool, capacity * sizeof *data);
+	if (!data)
+		return api_text_fail(&values->text, 503, NULL, "out of memory");
+	if (values->n)
+		memcpy(data, values->data, values->n * sizeof *data);
+	api_pool_give(values->pool, values->data, values->capacity * sizeof *data);
+	values->data = data;
+	values->capacity = capacity;
 	return true;
 }
 
 /* Whether more than the longest number looks like one: what lies beyond would change it. */
-static bool is_long(const struct api_lift *lift, const char *p)
+static bool is_long(const struct api_values *values, const char *p)
 {
 	const char *begin = p;
-	while (p < lift->reach && *p && strchr("+-.0123456789Ee", *p))
+	while (p < values->text.reach && *p && strchr("+-.0123456789Ee", *p))
 		p++;
 	return p - begin > API_MAX_TOKEN;
 }
 
-static bool refuse_number(struct api_lift *lift, const char *p, enum api_number_status status, const char *end)
+static bool refuse_number(struct api_values *values, const char *p, enum api_number_status status, const char *end)
 {
-	if (is_long(lift, p))
-		return api_lift_refuse(lift, p, "a number of more than %d bytes", API_MAX_TOKEN);
+	if (is_long(values, p))
+		return api_text_refuse(&values->text, p, "a number of more than %d bytes", API_MAX_TOKEN);
 	if (status == API_NUMBER_MALFORMED)
-		return api_lift_fail(lift, 400, end, "malformed number");
-	return api_lift_fail(lift, 400, p, "number beyond the range of a double");
+		return api_text_fail(&values->text, 400, end, "malformed number");
+	return api_text_fail(&values->text, 400, p, "number beyond the range of a double");
 }
 
 /* A number that is none, or that ends where it is time to look up. Apart, for the sake of all others. */
-static __attribute__((noinline)) bool settle(struct api_lift *lift, const char *p, enum api_number_status status,
+static __attribute__((noinline)) bool settle(struct api_values *values, const char *p, enum api_number_status status,
                                              const struct api_number *number)
 {
 	if (status != API_NUMBER_OK || number->end - p > API_MAX_TOKEN)
-		return refuse_number(lift, p, status, number->end);
-	return api_lift_look(lift, number->end);
+		return refuse_number(values, p, status, number->end);
+	return api_text_look(&values->text, number->end);
 }
 
-const char *api_lift_number(struct api_lift *lift, const char *p, bool *integer)
+const char *api_lift_number(struct api_values *values, const char *p, bool *integer)
 {
 	struct api_number number;
-	const enum api_number_status status = api_number_read(p, lift->reach, &number);
-	if ((status != API_NUMBER_OK || number.end > lift->look) && !settle(lift, p, status, &number))
+	const enum api_number_status status = api_number_read(p, values->text.reach, &number);
+	if ((status != API_NUMBER_OK || number.end > values->text.look) && !settle(values, p, status, &number))
 		return NULL;
-	if (lift->n_values >= lift->values_capacity && !grow_values(lift))
+	if (values->n >= values->capacity && !grow(values))
 		return NULL;
-	lift->values[lift->n_values++] = number.value;
+	values->data[values->n++] = number.value;
 	*integer = number.integer;
 	return number.end;
 }
@@ -118,10 +119,10 @@ static void close_row(struct nest *nest)
 	nest->index[level - 1]++;
 }
 
-static const char *read_number(struct api_lift *lift, struct nest *nest, const char *p)
+static const char *read_number(struct api_values *values, struct nest *nest, const char *p)
 {
 	bool integer;
-	p = api_lift_number(lift, p, &integer);
+	p = api_lift_number(values, p, &integer);
 	if (!p)
 		return NULL;
 	if (nest->rank != nest->level) {
@@ -138,30 +139,30 @@ static const char *read_number(struct api_lift *lift, struct nest *nest, const c
 }
 
 /* More than one blank. A stop is told as the end of the text: the fault is there already, and stays. */
-static __attribute__((noinline)) const char *skip_run(struct api_lift *lift, const char *p, const char *end)
+static __attribute__((noinline)) const char *skip_run(struct api_values *values, const char *p, const char *end)
 {
 	for (;;) {
-		p = api_skip_blanks(p, lift->reach);
-		if (p < lift->look || p == end)
+		p = api_skip_blanks(p, values->text.reach);
+		if (p < values->text.look || p == end)
 			return p;
-		if (!api_lift_look(lift, p))
+		if (!api_text_look(&values->text, p))
 			return end;
 	}
 }
 
 /* Mostly there are none, or one. */
-static inline const char *skip_blanks(struct api_lift *lift, const char *p, const char *end)
+static inline const char *skip_blanks(struct api_values *values, const char *p, const char *end)
 {
 	if (p == end || !api_is_blank(*p))
 		return p;
 	p++;
-	return p == end || !api_is_blank(*p) ? p : skip_run(lift, p, end);
+	return p == end || !api_is_blank(*p) ? p : skip_run(values, p, end);
 }
 
-static const char *close_rows(struct api_lift *lift, struct nest *nest, const char *p, const char *end)
+static const char *close_rows(struct api_values *values, struct nest *nest, const char *p, const char *end)
 {
 	for (;;) {
-		p = skip_blanks(lift, p, end);
+		p = skip_blanks(values, p, end);
 		if (p == end || *p != ']')
 			return p;
 		close_row(nest);
@@ -172,54 +173,54 @@ static const char *close_rows(struct api_lift *lift, struct nest *nest, const ch
 }
 
 /* Opens rows up to a number, or through an empty row; what stands at *p then decides. */
-static bool open_rows(struct api_lift *lift, struct nest *nest, const char **p, const char *end)
+static bool open_rows(struct api_values *values, struct nest *nest, const char **p, const char *end)
 {
 	while (*p < end && **p == '[') {
 		if (!open_row(nest))
 			return false;
-		*p = skip_blanks(lift, *p + 1, end);
+		*p = skip_blanks(values, *p + 1, end);
 	}
 	return true;
 }
 
-static enum api_lifted refuse(struct api_lift *lift, const char *p, const char *detail)
+static enum api_lifted refuse(struct api_values *values, const char *p, const char *detail)
 {
-	return api_lift_fail(lift, 400, p, p == lift->end ? "an array is not closed" : detail), API_FAULTY;
+	return api_text_fail(&values->text, 400, p, p == values->text.end ? "an array is not closed" : detail), API_FAULTY;
 }
 
 /* p stands where a value is due. */
-static enum api_lifted judge_other(struct api_lift *lift, const char *p)
+static enum api_lifted judge_other(struct api_values *values, const char *p)
 {
-	if (p < lift->end && *p && strchr("\"{tfn", *p))
+	if (p < values->text.end && *p && strchr("\"{tfn", *p))
 		return API_NOT_LIFTED;
-	return refuse(lift, p, "a value expected");
+	return refuse(values, p, "a value expected");
 }
 
 /* *place goes from the outermost '[' to one past its ']'. A turn reads an element and the brackets around it. */
-static enum api_lifted lift_rows(struct api_lift *lift, struct nest *nest, const char **place)
+static enum api_lifted lift_rows(struct api_values *values, struct nest *nest, const char **place)
 {
-	const char *p = *place, *end = lift->end;
+	const char *p = *place, *end = values->text.end;
 	for (;;) {
-		const char *value = p = skip_blanks(lift, p, end);
-		if (!open_rows(lift, nest, &p, end))
+		const char *value = p = skip_blanks(values, p, end);
+		if (!open_rows(values, nest, &p, end))
 			return API_NOT_LIFTED;
 		bool empty_row = p > value && p < end && *p == ']';
 		if (!empty_row) {
 			if (p == end || !api_starts_number(*p))
-				return judge_other(lift, p);
-			p = read_number(lift, nest, p);
+				return judge_other(values, p);
+			p = read_number(values, nest, p);
 			if (!p)
 				return API_FAULTY;
-		} else if (p >= lift->look && !api_lift_look(lift, p)) {
+		} else if (p >= values->text.look && !api_text_look(&values->text, p)) {
 			return API_FAULTY;
 		}
-		p = close_rows(lift, nest, p, end);
+		p = close_rows(values, nest, p, end);
 		if (nest->level == 0) {
 			*place = p;
 			return API_LIFTED;
 		}
 		if (p == end || *p != ',')
-			return refuse(lift, p, "',' or ']' expected");
+			return refuse(values, p, "',' or ']' expected");
 		p++;
 	}
 }
@@ -233,22 +234,22 @@ static void finish(const struct nest *nest, struct api_array *array)
 		array->first_non_integer = array->n;
 }
 
-enum api_lifted api_lift_array(struct api_lift *lift, const char *begin, struct api_array *array, const char **end)
+enum api_lifted api_lift_array(struct api_values *values, const char *begin, struct api_array *array, const char **end)
 {
-	size_t n_before = lift->n_values;
+	size_t n_before = values->n;
 	struct nest nest = {.array = array};
 	for (int i = 0; i <= API_MAX_RANK; i++)
 		nest.length[i] = UNKNOWN;
 	*array = (struct api_array){.dtype = API_F64, .first_non_integer = UNKNOWN};
 	*end = begin;
 	/* An empty array has a place, too. */
-	if (!lift->values && !grow_values(lift))
+	if (!values->data && !grow(values))
 		return API_FAULTY;
-	lift->n_values = (n_before + DOUBLES_PER_LINE - 1) / DOUBLES_PER_LINE * DOUBLES_PER_LINE;
-	enum api_lifted lifted = lift_rows(lift, &nest, end);
+	values->n = (n_before + DOUBLES_PER_LINE - 1) / DOUBLES_PER_LINE * DOUBLES_PER_LINE;
+	enum api_lifted lifted = lift_rows(values, &nest, end);
 	if (lifted == API_LIFTED)
 		finish(&nest, array);
 	else
-		lift->n_values = n_before;
+		values->n = n_before;
 	return lifted;
 }

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "api/base/account.h"
-#include "api/numbers/numbers.h"
+#include "api/base/pool.h"
+#include "api/numbers/print_double.h"
 #include "api/codec/array.h"
 
 enum {
@@ -178,7 +179,7 @@ size_t api_print_array(const struct api_array *array, int n_threads, struct api_
 static bool is_finite_span(const struct api_array *array, size_t begin, size_t end)
 {
 	if (array->dtype == API_F64)
-		return api_sweep_finite((const double *)array->data + begin, end - begin);
+		return api_reals_are_finite((const double *)array->data + begin, end - begin);
 	uint32_t beyond = 0;
 	for (size_t i = begin; array->dtype == API_F32 && i < end; i++)
 		beyond |= (uint32_t)!isfinite(((const float *)array->data)[i]);

@@ -4,7 +4,9 @@
 #ifndef API_PRINT_ARRAY_H
 #define API_PRINT_ARRAY_H
 
-#include "api/codec/document.h"
+#include "api/codec/array.h"
+
+struct api_pool;
 
 /* No longer than this, and room for what is written behind the end on the way: 25 bytes a double. array: rank and n > 0 */
 size_t api_print_array_bound(const struct api_array *array);

@@ -6,8 +6,8 @@
 
 #include "api/base/arena.h"
 #include "api/codec/document.h"
-#include "api/routes/format.h"
-#include "api/problem.h"
+
+struct fric_pattern;
 
 /* failed is sticky: set when memory ran out, looked at once at the end. */
 struct api_render {
@@ -30,13 +30,6 @@ json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const 
  */
 json_t *api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value);
 json_t *api_render_append(struct api_render *render, json_t *list, json_t *value);
-/**
- * Puts the answer into response (status 200), or a fault: out of memory, or longer than max_bytes.
- * Frees the tree in any case, and the pattern. A long frame points into the arrays: response then takes over all memory of
- * the arena, which is left empty, and the pattern.
- */
-bool api_render_finish(struct api_render *render, enum api_format format, size_t max_bytes, struct api_fault *fault,
-                       struct api_response *response);
 /* Frees a tree that will not be printed, and the pattern; harmless on one that was never started. */
 void api_render_abandon(struct api_render *render);
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "api/codec/lift.h"
+#include "api/codec/text.h"
 
 enum { MAX_DEPTH = 32, MAX_KEY = 64, MAX_DIGITS = 9 };
 

@@ -1,5 +1,9 @@
 #include "api/codec/text.h"
 
+#include <stdio.h>
+
+#include "api/base/account.h"
+
 bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text)
 {
 	const struct api_path root = {0};
@@ -8,4 +12,29 @@ bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text)
 	if (text->status != 400)
 		return api_fault_set(fault, text->status, "line %zu, column %zu: %s", text->line, text->column, text->detail);
 	return api_fault_at(fault, 400, &root, "line %zu, column %zu: %s", text->line, text->column, text->detail);
+}
+
+bool api_text_fail(struct api_text *text, int status, const char *at, const char *detail)
+{
+	if (text->fault->status == 503)
+		return false;
+	text->fault->status = status;
+	text->fault->offset = at ? (size_t)(at - text->begin) : 0;
+	snprintf(text->fault->detail, sizeof text->fault->detail, "%s", detail);
+	return false;
+}
+
+bool api_text_refuse(struct api_text *text, const char *at, const char *format, int limit)
+{
+	char detail[sizeof text->fault->detail];
+	snprintf(detail, sizeof detail, format, limit);
+	return api_text_fail(text, 413, at, detail);
+}
+
+bool api_text_look(struct api_text *text, const char *p)
+{
+	const size_t left = (size_t)(text->end - p), reach = 2 * API_LOOK_BYTES + API_MAX_TOKEN;
+	text->look = p + (left < API_LOOK_BYTES ? left : API_LOOK_BYTES);
+	text->reach = p + (left < reach ? left : reach);
+	return !api_account_is_stopped() || api_text_fail(text, 503, NULL, "stopped");
 }

@@ -1,12 +1,19 @@
 /**
- * A JSON text under reading: why it may be refused.
+ * A JSON text under reading: what it is made of, and why it may be refused.
  */
 #ifndef API_TEXT_H
 #define API_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "api/base/fault.h"
+
+enum {
+	API_MAX_VALUES = 2000000,  /* values and keys of a text, a lifted array or number being one: more is 413 */
+	API_MAX_TOKEN = 1 << 20,   /* bytes of a string, a key or a number as it is written, without quotes: more is 413 */
+	API_LOOK_BYTES = 64 << 10, /* between two looks at whether the request is still wanted */
+};
 
 /* Why a text was refused. */
 struct api_text_fault {
@@ -18,5 +25,39 @@ struct api_text_fault {
 
 /* A text that could not be read, as a fault. @return false */
 bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text);
+
+struct api_text {
+	const char *begin, *end;      /* borrowed */
+	const char *look;             /* from here on it is time to ask whether the request is still wanted */
+	const char *reach;            /* no further without having asked: no token that begins before look is as long as that */
+	struct api_text_fault *fault; /* all but line and column, which are found at the end */
+};
+
+/* Fills in *fault; at may be NULL if there is no place. A 503 stays. Returns false. */
+bool api_text_fail(struct api_text *text, int status, const char *at, const char *detail);
+/* Refuses a text for a ceiling, the format's only argument. Returns false. */
+bool api_text_refuse(struct api_text *text, const char *at, const char *format, int limit);
+/* Asks, at p, and moves look and reach on. @return false with *fault filled in if the request is no longer wanted */
+bool api_text_look(struct api_text *text, const char *p);
+
+/* JSON's four blanks only. */
+static inline bool api_is_blank(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static inline const char *api_skip_blanks(const char *p, const char *end)
+{
+	while (p < end && api_is_blank(*p))
+		p++;
+	return p;
+}
+
+/* '-' and the digits, without a branch between them: signs come as they like. */
+static inline bool api_starts_number(char c)
+{
+	const unsigned place = (unsigned)(unsigned char)c - '-';
+	return place < 13 && (0x1FF9u >> place & 1);
+}
 
 #endif

@@ -23,7 +23,7 @@
  * Digits are then put out seventeen at a time whatever their number; zeros at the end are counted and overwritten. That
  * leaves few branches to guess, and numbers of few digits need no way of their own.
  */
-#include "api/numbers/numbers.h"
+#include "api/numbers/print_double.h"
 
 #include <stdbool.h>
 #include <string.h>

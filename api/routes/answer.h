@@ -4,14 +4,23 @@
 #ifndef API_ANSWER_H
 #define API_ANSWER_H
 
+#include "api/api.h"
+#include "api/base/fault.h"
 #include "api/codec/render.h"
 
 /**
- * Prints the answer in the request's format, and frees the tree either way.
- * @param ok  whether the tree is complete; false: *fault is set, or memory ran out
- * @return ok, unless it is too long or memory runs out here: then false with *fault set
+ * Puts the answer into response (status 200), or a fault: out of memory, or longer than max_bytes.
+ * Frees the tree in any case, and the pattern. A long frame points into the arrays: response then takes over all memory of
+ * the arena, which is left empty, and the pattern.
  */
-bool api_answer_finish(const struct api_service *service, const struct api_request *request, struct api_render *render, bool ok,
-                struct api_fault *fault, struct api_response *response);
+bool api_answer_print(struct api_render *render, enum api_format format, size_t max_bytes, struct api_fault *fault,
+                       struct api_response *response);
+
+/**
+ * The same in the request's own format.
+ * @param ok  whether the tree is complete; false: *fault is set, or memory ran out
+ */
+bool api_answer_finish(const struct api_service *service, const struct api_request *request, struct api_render *render,
+                       bool ok, struct api_fault *fault, struct api_response *response);
 
 #endif

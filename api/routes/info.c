@@ -36,7 +36,7 @@ static bool get_health(const struct api_service *service, const struct api_reque
 	(void)request;
 	if (api_render_start(&render, &arena))
 		api_render_add(&render, render.document.root, "status", json_string("ok"));
-	return api_render_finish(&render, API_JSON, service->max_answer_bytes, fault, response);
+	return api_answer_print(&render, API_JSON, service->max_answer_bytes, fault, response);
 }
 
 static const struct api_object *const info_answer[] = {&api_info_answer, NULL};

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "api/base/account.h"
-#include "api/numbers/numbers.h"
+#include "api/numbers/print_double.h"
 #include "api/problem.h"
 #include "api/routes/answer.h"
 #include "api/routes/format.h"

@@ -4,8 +4,9 @@
 #ifndef API_JOB_H
 #define API_JOB_H
 
-#include "api/validate/evaluation.h"
+#include "api/api.h"
 #include "api/codec/render.h"
+#include "api/validate/evaluation.h"
 
 /* A request that examples show: a vertex on a floor, at half of eps_v. */
 #define API_ONE_VERTEX "'dim': 3, 'velocities': [[0.25, 0, 0]], 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \

@@ -208,9 +208,9 @@ static double lowest(enum api_range range)
 	return range == API_ANY ? -DBL_MAX : range == API_POSITIVE ? DBL_TRUE_MIN : 0;
 }
 
-static bool sweep_range(const double *data, size_t n, enum api_range range)
+static bool is_in_range(const double *data, size_t n, enum api_range range)
 {
-	return range == API_ANY ? api_sweep_finite(data, n) : api_sweep_reals(data, n, lowest(range), DBL_MAX);
+	return range == API_ANY ? api_reals_are_finite(data, n) : api_reals_are_within(data, n, lowest(range), DBL_MAX);
 }
 
 static size_t span_end(size_t begin, size_t n)
@@ -233,7 +233,7 @@ static bool check_range(struct api_check *check, const struct api_field *field, 
 {
 	const double low = lowest(range);
 	size_t i = 0;
-	while (i < n && !api_account_is_stopped() && sweep_range(data + i, span_end(i, n) - i, range))
+	while (i < n && !api_account_is_stopped() && is_in_range(data + i, span_end(i, n) - i, range))
 		i = span_end(i, n);
 	if (i == n)
 		return true;
@@ -254,7 +254,7 @@ static const double *reals(struct api_check *check, const struct api_array *arra
 		api_fault_no_memory(check->fault);
 	for (size_t i = 0; out && i < array->n; i += API_SPAN) {
 		const struct api_array span = span_of(array, i);
-		api_sweep_to_reals(&span, out + i);
+		api_array_to_reals(&span, out + i);
 		if (api_check_stopped(check))
 			return NULL;
 	}
@@ -448,12 +448,12 @@ static bool fault_index(struct api_check *check, const struct api_field *field, 
 }
 
 /* out: where they are to go; NULL: they stay. @return false if one is no index, or the request was stopped */
-static bool sweep_indices(const struct api_array *array, size_t limit, int32_t *out)
+static bool take_indices(const struct api_array *array, size_t limit, int32_t *out)
 {
 	for (size_t i = 0; i < array->n; i += API_SPAN) {
 		const struct api_array span = span_of(array, i);
-		if (api_account_is_stopped() || !(out ? api_sweep_to_indices(&span, limit, out + i)
-		                                      : api_sweep_i32(span.data, span.n, limit)))
+		if (api_account_is_stopped() || !(out ? api_array_to_indices(&span, limit, out + i)
+		                                      : api_indices_are_below(span.data, span.n, limit)))
 			return false;
 	}
 	return true;
@@ -474,7 +474,7 @@ static const int32_t *indices_below(struct api_check *check, const struct api_fi
 		api_fault_no_memory(check->fault);
 		return NULL;
 	}
-	if (array->first_non_integer >= array->n && sweep_indices(array, limit, out))
+	if (array->first_non_integer >= array->n && take_indices(array, limit, out))
 		return in_place ? array->data : out;
 	if (!api_check_stopped(check))
 		fault_index(check, field, array, limit, what);

@@ -313,7 +313,7 @@ static bool fault_repeated(struct api_check *check, const struct api_field *fiel
                            const struct fric_group *g, size_t i)
 {
 	const size_t k = (size_t)fric_stencil_size(type);
-	while (api_sweep_distinct(g->vertices + i * k, 1, k))
+	while (api_rows_are_distinct(g->vertices + i * k, 1, k))
 		i++;
 	const int32_t *v = g->vertices + i * k;
 	size_t a = 1, b = 0;
@@ -339,7 +339,7 @@ static bool check_distinct(struct api_check *check, const struct api_field *fiel
 	const size_t k = (size_t)fric_stencil_size(type);
 	for (size_t i = 0, n; i < g->n; i += n) {
 		n = g->n - i < API_SPAN ? g->n - i : API_SPAN;
-		if (!api_sweep_distinct(g->vertices + i * k, n, k))
+		if (!api_rows_are_distinct(g->vertices + i * k, n, k))
 			return fault_repeated(check, field, type, g, i);
 		if (api_check_stopped(check))
 			return false;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "api/codec/document.h"
+#include "api/codec/document_write.h"
 #include "api/codec/frame.h"
 #include "api/base/trees.h"
 #include "tests/bench/warm.h"

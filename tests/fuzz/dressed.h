@@ -4,6 +4,7 @@
 #ifndef FUZZ_DRESSED_H
 #define FUZZ_DRESSED_H
 
+#include "api/base/buffer.h"
 #include "api/codec/document.h"
 
 struct fuzz_dressed {

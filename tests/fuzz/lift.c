@@ -4,6 +4,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "api/codec/skeleton.h"
+#include "api/codec/document_write.h"
 
 static const size_t strict = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
 

@@ -1,6 +1,7 @@
 /* Printing and reading of numbers. Every 8 bytes of the input are the bits of a double and those of an integer; all of
  * them together are an array of some type and shape, and the whole input is a text that may start with a number. */
 #include "api/numbers/numbers.h"
+#include "api/numbers/print_double.h"
 
 #include <math.h>
 

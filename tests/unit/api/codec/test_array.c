@@ -27,10 +27,10 @@ static void reals(void **unused)
 			double x[N];
 			for (size_t i = 0; i < n; i++)
 				x[i] = cases[c].fine[i % 4];
-			assert_true(api_sweep_reals(x, n, cases[c].low, DBL_MAX));
+			assert_true(api_reals_are_within(x, n, cases[c].low, DBL_MAX));
 			for (size_t i = 0; i < n; i++) {
 				x[i] = cases[c].wrong[(i + n) % 6];
-				assert_false(api_sweep_reals(x, n, cases[c].low, DBL_MAX));
+				assert_false(api_reals_are_within(x, n, cases[c].low, DBL_MAX));
 				x[i] = cases[c].fine[i % 4];
 			}
 		}
@@ -44,14 +44,14 @@ static void indices(void **unused)
 		int32_t v[N] = {0};
 		for (size_t i = 0; i < n; i++)
 			v[i] = (int32_t)(i % 5);
-		assert_true(api_sweep_i32(v, n, 5));
+		assert_true(api_indices_are_below(v, n, 5));
 		for (size_t i = 0; i < n; i++) {
 			v[i] = wrong[(i + n) % 4];
-			assert_false(api_sweep_i32(v, n, 5));
+			assert_false(api_indices_are_below(v, n, 5));
 			v[i] = 0;
 		}
 	}
-	assert_false(api_sweep_i32((const int32_t[]){0}, 1, 0));
+	assert_false(api_indices_are_below((const int32_t[]){0}, 1, 0));
 }
 
 static void distinct(void **unused)
@@ -62,12 +62,12 @@ static void distinct(void **unused)
 			int32_t v[17 * 4];
 			for (size_t i = 0; i < n * k; i++)
 				v[i] = (int32_t)(i % k);
-			assert_true(api_sweep_distinct(v, n, k));
+			assert_true(api_rows_are_distinct(v, n, k));
 			for (size_t i = 0; i < n; i++)
 				for (size_t a = 0; a < k; a++)
 					for (size_t b = 0; b < a; b++) {
 						v[i * k + a] = v[i * k + b];
-						assert_false(api_sweep_distinct(v, n, k));
+						assert_false(api_rows_are_distinct(v, n, k));
 						v[i * k + a] = (int32_t)a;
 					}
 		}
@@ -90,29 +90,29 @@ static void conversions(void **unused)
 	double out[4];
 	int32_t index[4];
 	for (int a = 0; a < 5; a++) {
-		api_sweep_to_reals(&arrays[a], out);
+		api_array_to_reals(&arrays[a], out);
 		for (int i = 0; i < 4; i++) {
 			const double expected[] = {f64[i], (double)f32[i], i32[i], u32[i], (double)i64[i]};
 			assert_memory_equal(&out[i], &expected[a], sizeof(double));
 		}
-		assert_false(api_sweep_to_indices(&arrays[a], INT32_MAX, index));
+		assert_false(api_array_to_indices(&arrays[a], INT32_MAX, index));
 	}
 	const struct api_array text = {.dtype = API_F64, .n = 4, .data = g64};
-	assert_true(api_sweep_to_indices(&text, INT32_MAX, index) && index[3] == 2147483646 && index[2] == 0);
-	assert_false(api_sweep_to_indices(&text, INT32_MAX - 1, index));
+	assert_true(api_array_to_indices(&text, INT32_MAX, index) && index[3] == 2147483646 && index[2] == 0);
+	assert_false(api_array_to_indices(&text, INT32_MAX - 1, index));
 	for (int a = 2; a < 5; a++) {
 		struct api_array two = arrays[a];
 		two.n = 2;
-		assert_true(api_sweep_to_indices(&two, 4, index) && index[0] == 0 && index[1] == 3);
-		assert_false(api_sweep_to_indices(&two, 3, index));
+		assert_true(api_array_to_indices(&two, 4, index) && index[0] == 0 && index[1] == 3);
+		assert_false(api_array_to_indices(&two, 3, index));
 	}
 	/* What would be small if its high bits were lost. */
 	const int64_t high[] = {1, 1LL << 32};
 	const struct api_array wide = {.dtype = API_I64, .n = 2, .data = high};
-	assert_false(api_sweep_to_indices(&wide, 100, index));
+	assert_false(api_array_to_indices(&wide, 100, index));
 	const uint32_t sign[] = {1, 1u << 31};
 	const struct api_array sign_bit = {.dtype = API_U32, .n = 2, .data = sign};
-	assert_false(api_sweep_to_indices(&sign_bit, 100, index));
+	assert_false(api_array_to_indices(&sign_bit, 100, index));
 }
 
 static void finds_what_is_not_finite(void **unused)
@@ -124,13 +124,13 @@ static void finds_what_is_not_finite(void **unused)
 		for (size_t i = 0; i < n; i++) {
 			for (size_t j = 0; j < n; j++)
 				x[j] = fine[j % 6];
-			assert_true(api_sweep_finite(x, n));
+			assert_true(api_reals_are_finite(x, n));
 			for (size_t b = 0; b < 4; b++) {
 				x[i] = bad[b];
-				assert_false(api_sweep_finite(x, n));
+				assert_false(api_reals_are_finite(x, n));
 			}
 		}
-	assert_true(api_sweep_finite(x, 0));
+	assert_true(api_reals_are_finite(x, 0));
 }
 
 int main(void)

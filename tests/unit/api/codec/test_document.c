@@ -1,5 +1,6 @@
 /* Reading, case by case. The comparison with jansson on whole texts is in test_document_oracle.c. */
 #include "api/codec/document.h"
+#include "api/base/pool.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

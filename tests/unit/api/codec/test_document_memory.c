@@ -1,5 +1,6 @@
 /* Reading and writing while memory runs out. */
 #include "api/codec/document.h"
+#include "api/codec/document_write.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

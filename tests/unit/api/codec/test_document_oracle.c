@@ -3,6 +3,7 @@
  * same structure and bits, or both refuse. Every text ends at an unreadable page.
  */
 #include "api/codec/document.h"
+#include "api/codec/document_write.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* Writing: shapes, the ceiling, round trips. */
 #include "api/codec/document.h"
+#include "api/codec/document_write.h"
 
 #include <math.h>
 #include <setjmp.h>

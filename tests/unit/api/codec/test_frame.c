@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "api/codec/render.h"
+#include "api/codec/frame_write.h"
 
 /* Bytes whose end is the end of all that may be read. */
 struct fence {

@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "api/codec/render.h"
+#include "api/base/pool.h"
+#include "api/routes/answer.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -149,7 +150,7 @@ static bool render(struct api_response *response, struct api_fault *fault)
 		api_render_integer(&r, r.document.root, "n", 3);
 		api_render_add(&r, r.document.root, "many", api_render_array(&r, API_F64, many, 20000, 0, 0));
 		api_render_add(&r, r.document.root, "wide", api_render_array(&r, API_I64, wide, 3000, 0, 0));
-		ok = api_render_finish(&r, API_FRAME, SIZE_MAX, fault, response);
+		ok = api_answer_print(&r, API_FRAME, SIZE_MAX, fault, response);
 	}
 	api_arena_free(&arena);
 	return ok;

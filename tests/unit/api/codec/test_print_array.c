@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "api/codec/print_array.h"
+#include "api/codec/document_write.h"
 
 static uint64_t state = 88172645463325252u;
 

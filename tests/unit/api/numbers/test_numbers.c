@@ -1,5 +1,6 @@
 /* Decimal <-> double against strtod, and the form of what is written. */
 #include "api/numbers/numbers.h"
+#include "api/numbers/print_double.h"
 
 #include <math.h>
 #include <setjmp.h>

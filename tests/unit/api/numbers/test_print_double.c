@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "api/numbers/numbers.h"
+#include "api/numbers/print_double.h"
 
 size_t oracle_real(double value, char *text, size_t bytes);
 size_t oracle_integer(int64_t value, char *text, size_t bytes);

@@ -9,8 +9,9 @@
 
 #include <cmocka.h>
 
-#include "api/codec/frame.h"
 #include "api/codec/array.h"
+#include "api/codec/frame.h"
+#include "api/codec/frame_write.h"
 
 #define JSON "application/json"
 #define FRAME "application/vnd.frictiond.frame"
@@ -118,7 +119,7 @@ static void same_array(const struct api_array *text, const struct api_array *fra
 	for (int i = 0; i < text->rank && text->n; i++)
 		assert_int_equal(text->shape[i], frame->shape[i]);
 	assert_int_equal(frame->binary, frame->n >= API_LEAST_BINARY && frame->rank > 0);
-	api_sweep_to_reals(frame, values);
+	api_array_to_reals(frame, values);
 	assert_memory_equal(values, text->data, text->n * sizeof(double));
 	free(values);
 }

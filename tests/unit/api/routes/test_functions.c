@@ -39,7 +39,7 @@ static struct call call(const char *name, const char *request)
 	assert_true(api_document_read_json(request, strlen(request), &document, &text));
 	assert_true(api_render_start(&render, &arena));
 	if (api_function_evaluate(function, &document, &arena, &render, &c.fault))
-		assert_true(api_render_finish(&render, API_JSON, 1 << 20, &c.fault, &response));
+		assert_true(api_answer_print(&render, API_JSON, 1 << 20, &c.fault, &response));
 	else
 		api_render_abandon(&render);
 	assert_int_equal(c.fault.status == 0, response.body != NULL);
@@ -90,7 +90,7 @@ static void lists_every_name_with_its_parameters(void **unused)
 	struct api_response response = {0};
 	assert_true(api_render_start(&render, &arena));
 	api_function_list(&render);
-	assert_true(api_render_finish(&render, API_JSON, 1 << 20, &fault, &response));
+	assert_true(api_answer_print(&render, API_JSON, 1 << 20, &fault, &response));
 	json_t *answer = json_loadb(response.body, response.body_bytes, 0, NULL),
 		*list = json_object_get(answer, "functions");
 	assert_int_equal(json_array_size(list), N_NAMES);

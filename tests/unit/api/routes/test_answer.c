@@ -1,5 +1,5 @@
 /* Answers under construction. */
-#include "api/codec/render.h"
+#include "api/routes/answer.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static json_t *begin(struct answer *a)
 
 static bool end(struct answer *a, size_t max_bytes)
 {
-	const bool ok = api_render_finish(&a->render, API_JSON, max_bytes, &a->fault, &a->response);
+	const bool ok = api_answer_print(&a->render, API_JSON, max_bytes, &a->fault, &a->response);
 	assert_null(a->render.document.root);
 	assert_null(a->render.document.arrays);
 	api_arena_free(&a->arena);
@@ -182,7 +182,7 @@ static void refuses_what_is_not_finite(void **unused)
 				api_render_add(&a.render, root, "a", api_render_array(&a.render, API_F64, numbers, n, 0, 0));
 			else
 				api_render_number(&a.render, root, "a", numbers[0]);
-			assert_false(api_render_finish(&a.render, format, 1 << 20, &a.fault, &a.response));
+			assert_false(api_answer_print(&a.render, format, 1 << 20, &a.fault, &a.response));
 			assert_int_equal(a.fault.status, 500);
 			assert_null(a.response.body);
 			numbers[n ? n - 1 : 0] = 0;
