@@ -1,5 +1,6 @@
 /* The whole of api_handle. Input: a byte each for route, method, types and settings; up to a line feed a piece of the
  * target (what follows the route's path); the rest is the body. */
+#include "api/base/pool.h"
 #include "api/codec/media.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/judge.h"

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "api/problem.h"
+
 static const double reals[] = {1, -2.5, 1e300, -0.0, 5e-324, 6};
 static const int32_t integers[] = {0, -7, INT32_MAX};
 

@@ -1,5 +1,6 @@
 /* The scalar functions by name: parameters, forms of values, faults. Their accuracy is tested elsewhere. */
 #include "api/routes/functions.h"
+#include "api/routes/answer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
