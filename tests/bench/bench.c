@@ -1,7 +1,7 @@
-/* The core in nanoseconds per contact, beside the plain yardstick and what memory allows, all in one run.
+/* The core in nanoseconds per contact, compared with the plain yardstick and with the memory's speed, all in one run.
  * usage: bench [N ...]   default 1000 10000 100000 1000000; one JSON object per line on standard output
- * Medians in warm memory (tests/bench/warm.h). Runs come in rounds over everything, so that what slows the machine down
- * for a while slows all of it. The scalar kernels are left out above 100000 contacts. */
+ * Medians in warm memory (tests/bench/warm.h). Each round runs everything once, so that a machine that is slow for a
+ * while slows down everything alike. The scalar kernels are left out above 100000 contacts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Everything a measurement works on. */
+/* Data of a measurement. */
 struct setup {
 	struct mix mix;
 	struct fric_batch with_barrier;
@@ -99,7 +99,7 @@ static struct fric_factors factors_in(struct setup *s)
 	return factors;
 }
 
-/* As an answer needs them: weights, bases, inner matrices. */
+/* The parts of an answer: weights, bases, inner matrices. */
 static void factors(struct setup *s)
 {
 	const struct fric_factors rows = factors_in(s);
@@ -127,7 +127,7 @@ static void csr_values(struct setup *s)
 	must(fric_hessian_csr(&s->context, s->contacts, s->inner, s->pattern, s->data, &error));
 }
 
-/* The floor: as many bytes as lagged contacts hold, read once. */
+/* The lower bound: reads as many bytes as lagged contacts have, once. */
 static void read_contacts(struct setup *s)
 {
 	const double *x = (const double *)(const void *)s->yard;
@@ -138,7 +138,7 @@ static void read_contacts(struct setup *s)
 	s->potential = sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-/* The floor of triplets: that many bytes written. */
+/* The lower bound for triplets: writes as many bytes. */
 static void write_triplets(struct setup *s)
 {
 	memset(s->rows, 0, s->n_triplets * sizeof(int32_t));
@@ -146,7 +146,7 @@ static void write_triplets(struct setup *s)
 	memset(s->values, 0, s->n_triplets * sizeof(double));
 }
 
-/* The same past the caches, but for the lines at the ends. */
+/* The same, bypassing the caches except for the lines at both ends. */
 static void stream(void *to, size_t bytes)
 {
 	static const char zeros[STREAM_LINE];
@@ -183,15 +183,15 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* One measurement with one kind of kernels at one number of threads. */
+/* One measurement with given kernels and a given number of threads. */
 struct series {
 	const struct measurement *what;
-	const char *kernels; /* "-" for what is not ours */
+	const char *kernels; /* "-" for the yardstick and the lower bounds */
 	int n_threads, n;
 	double times[N_ROUNDS * MOST_RUNS]; /* [n] nanoseconds per contact */
 };
 
-/* One run warms up. */
+/* The first run warms up. */
 static void measure_round(struct setup *s, struct series *series)
 {
 	const int runs = s->mix.n >= 1000000 ? 1 : s->mix.n >= 100000 ? 3 : MOST_RUNS;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a request costs a Python client over loopback, its own work included:
+"""What a request over loopback costs a Python client, including the client's own work:
 
 usage: tests/bench/clients.py [URL [LARGEST]]    LARGEST number of contacts, default 100000
 
@@ -22,7 +22,7 @@ LARGEST = int(sys.argv[2]) if len(sys.argv) > 2 else 100000
 
 
 def batch(n, *outputs, **hessian):
-    """n contacts, vertex i with the triangle of its neighbours; about as many vertices."""
+    """n contacts of vertex i with the triangle of its neighbours, with about n vertices."""
     random, first, width = np.random.default_rng(1), np.arange(n, dtype=np.int32), math.isqrt(n) + 1
     n_vertices = n + width + 2
     at = np.arange(n_vertices)
@@ -34,7 +34,7 @@ def batch(n, *outputs, **hessian):
 
 
 def measure(ask, n):
-    """Milliseconds of ask(), after one that warms up."""
+    """Milliseconds of ask(), after a call that warms up."""
     times = []
     for _ in range(max(20, min(200, 20000 // n)) + 1):
         begin = time.perf_counter()

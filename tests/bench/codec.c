@@ -1,6 +1,7 @@
-/* JSON numbers beside jansson, and frames, in one run.
+/* JSON numbers compared with jansson, and frames, in one run.
  * usage: codec [N]   default 1000000 doubles; one JSON object per line on standard output
- * Both sides read their text, and write, in turn, five times after two that warm up; medians. Ends with 1 if bits differ. */
+ * Both sides read and write their text in turn, five times after two that warm up; medians. Exits with 1 if bits
+ * differ. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static void json_encode(struct setup *s)
 	api_buffer_free(&text);
 }
 
-/* Nothing but the header is read, whatever the size of the tail: the checks of what the numbers are come later. */
+/* Reads only the document, whatever the size of the tail: the numbers are validated later. */
 static void frame_decode(struct setup *s)
 {
 	struct api_arena arena = {.pool = s->pool};
@@ -95,7 +96,7 @@ static void frame_decode(struct setup *s)
 	api_arena_free(&arena);
 }
 
-/* Text that was read by ours must hold the same bits, and so must text that was written. */
+/* Our reader must yield the same bits as jansson's, also for text that our writer wrote. */
 static void verify(struct setup *s)
 {
 	const struct api_array *array = api_document_array(&s->document, json_object_get(s->document.root, "values"));

@@ -20,7 +20,7 @@ static double uniform(void)
 	return (double)(next() >> 11) * 0x1p-53;
 }
 
-/* Corners of a sheet's cell around vertex `at`, all different, shifted a little at random. */
+/* Different corners of a cell of the sheet around vertex `at`, shifted a little at random. */
 static void stencil(size_t at, size_t width, size_t n_vertices, int k, int32_t *out)
 {
 	const size_t offsets[6] = {0, width + 1, 1, width, 2, 2 * width};

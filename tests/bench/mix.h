@@ -1,6 +1,6 @@
 /**
- * The batch that all benchmarks use: 40 % face_vertex, 40 % edge_edge, 15 % edge_vertex, 5 % vertex_vertex in 3D, their
- * stencils local on a sheet of about N vertices, speeds half below and half above eps_v.
+ * The batch that all benchmarks use: 40 % face_vertex, 40 % edge_edge, 15 % edge_vertex, 5 % vertex_vertex in 3D, with
+ * local stencils on a sheet of about N vertices, and half of the speeds below, half above eps_v.
  */
 #ifndef BENCH_MIX_H
 #define BENCH_MIX_H
@@ -15,7 +15,7 @@ struct mix {
 	struct fric_batch batch;        /* borrows all of the above */
 };
 
-/* Aborts when memory does not suffice. */
+/* Aborts if memory runs out. */
 void mix_make(size_t n, struct mix *mix);
 void mix_free(struct mix *mix);
 

@@ -18,7 +18,7 @@ static inline void keep_memory_warm(void)
 	mallopt(M_TOP_PAD, 256 << 20);
 }
 
-/* All zero; ends the program where there is no memory. */
+/* All zero; exits if memory runs out. */
 static inline void *warm_array(size_t n, size_t size)
 {
 	const size_t page = n * size < 2 << 20 ? 64 : 2 << 20, bytes = (n * size / page + 1) * page;

@@ -1,6 +1,6 @@
 /**
- * What a good plain C program does: one struct per contact, one loop, -O3. The speed of everything else is stated
- * relative to it, in the same run.
+ * A good plain C program: one struct per contact, one loop, -O3. All other speeds are stated relative to it, in the
+ * same run.
  */
 #ifndef BENCH_YARDSTICK_H
 #define BENCH_YARDSTICK_H
