@@ -1,4 +1,4 @@
-"""Fixtures of the deployment tests: replicas that are played, replicas that are real, nginx in front of them."""
+"""Fixtures of the deployment tests: fake replicas, real replicas, and nginx in front of them."""
 import http.server
 import os
 import pathlib
@@ -13,12 +13,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "integration"))
 from proxy import ROOT, Proxy  # noqa: E402
 
-os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # what scripts/packages took out of packages
+os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # programs that scripts/packages took out of packages
 
 
 class Played(http.server.ThreadingHTTPServer):
-    """A replica that does as it is told: `answer` is a status, None for closing the connection without a word, or
-    "half" for dying while it answers."""
+    """A fake replica: `answer` is a status, None to close the connection without an answer, or "half" to die in the
+    middle of one."""
     daemon_threads = True
 
     def __init__(self):
@@ -65,7 +65,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def played():
-    """Three played replicas."""
+    """Three fake replicas."""
     replicas = [Played() for _ in range(3)]
     yield replicas
     for replica in replicas:
@@ -74,7 +74,7 @@ def played():
 
 @pytest.fixture
 def directory():
-    """Private, and outside of pytest's own, which would be kept."""
+    """A private directory, outside of pytest's, which would be kept."""
     path = pathlib.Path(tempfile.mkdtemp(prefix="frictiond-deploy."))
     yield path
     shutil.rmtree(path)

@@ -8,7 +8,7 @@ DEPLOY = ROOT / "deploy"
 
 
 class Strict(yaml.SafeLoader):
-    """Refuses a key that is there twice, which YAML forbids and PyYAML does not notice."""
+    """Refuses duplicate keys, which YAML forbids but PyYAML does not notice."""
 
     def construct_mapping(self, node, deep=False):
         keys = [self.construct_object(key, deep) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]

@@ -21,7 +21,7 @@ def is_old():
 
 
 def translate(path):
-    """Spells a kustomization.yaml as kustomize 2.0.3 did: folders are bases, patches a list of files."""
+    """Writes a kustomization.yaml in the syntax of kustomize 2.0.3: folders are bases, patches a list of files."""
     document = load(path)
     resources = document.pop("resources", [])
     document["bases"] = [name for name in resources if (path.parent / name).is_dir()]
@@ -31,7 +31,7 @@ def translate(path):
 
 
 def build(overlay, directory):
-    """The objects of an overlay. All files are read strictly first, as kubectl overlooks a key that is there twice."""
+    """The objects of an overlay. All files are first read strictly, as kubectl does not notice duplicate keys."""
     copy = pathlib.Path(directory) / "deploy"
     if not copy.exists():
         shutil.copytree(DEPLOY, copy)
@@ -46,7 +46,7 @@ def build(overlay, directory):
 
 
 def faults(directory, variants):
-    """For lists of objects by name, what is wrong with each by the schemas: a list of lines, empty if nothing is."""
+    """Checks lists of objects, given by name, against the schemas; returns the faults of each as a list of lines."""
     files = {name: pathlib.Path(directory) / f"{i}.json" for i, name in enumerate(variants)}
     for name, path in files.items():
         path.write_text(json.dumps(variants[name]))

@@ -1,4 +1,4 @@
-"""The shipped nginx configuration on loopback: the files of deploy/nginx as they are, with other addresses.
+"""The shipped nginx configuration on loopback: the files of deploy/nginx unchanged except for addresses.
 
     with Proxy(directory, ["127.0.0.1:4001", "127.0.0.1:4002"]) as proxy:
         status, headers, body = post(proxy, b"{}")
@@ -24,7 +24,8 @@ def free_port():
 
 
 def upstreams(addresses):
-    """upstreams.conf for other replicas: each line of the first shipped one, with its parameters, for every address."""
+    """upstreams.conf for other replicas: repeats each line of the first shipped server, with its parameters, for every
+    address."""
     text = (SHIPPED / "upstreams.conf").read_text()
     lines = re.findall(r"^server frictiond-1:8080 (.*;)$", text, re.M)
     assert len(lines) == 2, "one list that is watched, one for when all of it is left alone"
@@ -32,7 +33,7 @@ def upstreams(addresses):
 
 
 def install(directory, addresses):
-    """Copies the configuration to a directory; gives the command line that starts it there, but for -g."""
+    """Copies the configuration to a directory; returns the command line that starts it there, without -g."""
     shutil.copytree(SHIPPED, directory / "nginx")
     (directory / "nginx/upstreams.conf").write_text(upstreams(addresses))
     (directory / "spool").mkdir()
@@ -40,24 +41,24 @@ def install(directory, addresses):
 
 
 class Proxy:
-    """nginx as a child of this process, its log in a file of the directory."""
+    """nginx as a child of this process, with its log in a file of the directory."""
 
     def __init__(self, directory, addresses):
         self.directory = directory
         self.command = install(directory, addresses)
         self.listen_on(free_port())
-        # As root, workers would become a user who may not enter a private directory.
+        # As root, nginx would run its workers as a user who may not enter a private directory.
         self.directives = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
 
     def change(self, old, new):
-        """Puts something else in place of what stands in the configuration, before the start."""
+        """Replaces text in the configuration before the start."""
         path = self.directory / "nginx/nginx.conf"
         text = path.read_text()
         assert text.count(old) == 1, old
         path.write_text(text.replace(old, new))
 
     def check(self):
-        """What nginx says about its configuration: (exit code, text)."""
+        """nginx's check of its configuration: (exit code, text)."""
         done = subprocess.run([*self.command, "-g", self.directives, "-t"], capture_output=True, text=True)
         return done.returncode, done.stderr
 
@@ -66,7 +67,7 @@ class Proxy:
         (self.directory / "nginx/listen.conf").write_text(f"listen 127.0.0.1:{port};\n")
 
     def start(self):
-        """@return whether it runs and answers."""
+        """@return whether it runs and responds."""
         self.process = subprocess.Popen([*self.command, "-g", self.directives], stdout=self.log, stderr=self.log)
         while self.process.poll() is None:
             with socket.socket() as probe:
@@ -82,7 +83,7 @@ class Proxy:
             if "Address already in use" not in said:
                 raise RuntimeError(said)
             self.log.truncate(0)
-            self.listen_on(free_port())  # somebody else has taken the port since it was found free
+            self.listen_on(free_port())  # another process has taken the port since it was found free
         return self
 
     def __exit__(self, *_):
@@ -92,7 +93,7 @@ class Proxy:
 
 
 def call(proxy, method, path, body=None, headers=None):
-    """(status, headers, body) of one request on a connection of its own."""
+    """(status, headers, body) of one request on its own connection."""
     connection = http.client.HTTPConnection("127.0.0.1", proxy.port)
     try:
         connection.request(method, path, body, headers or {})

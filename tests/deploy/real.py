@@ -7,7 +7,7 @@ from proxy import free_port
 
 
 class Replicas:
-    """Real ones, each on a port of its own so that it can come back."""
+    """Real replicas, each with its own port so that it can come back."""
 
     def __init__(self, program, n):
         self.program, self.ports, self.running = program, [free_port() for _ in range(n)], [None] * n
@@ -15,7 +15,7 @@ class Replicas:
             self.start(i)
 
     def start(self, i):
-        """While it was away, a connection of somebody else's may have got its port; it waits for that for a minute."""
+        """While the replica was down, another connection may have taken its port; waits up to a minute for the port."""
         for _ in range(600):
             process = subprocess.Popen([self.program, "--port", str(self.ports[i]), "--log-level", "error"],
                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

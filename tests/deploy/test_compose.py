@@ -13,7 +13,7 @@ CLUSTER = DEPLOY / "compose.cluster.yaml"
 
 
 def config(path):
-    """(exit code, what compose reads, what it says). It needs no daemon for that."""
+    """(exit code, the configuration as compose reads it, its messages). This needs no daemon."""
     done = subprocess.run(["docker-compose", "-f", str(path), "config"], capture_output=True, text=True)
     return done.returncode, yaml.safe_load(done.stdout), done.stderr
 
@@ -104,7 +104,8 @@ def test_all_replicas_are_known_to_proxy_and_prometheus(cluster, replicas):
 
 
 def test_pages_on_this_machine_are_kept_away(cluster, replicas):
-    """Ports are published on loopback, so that replicas must judge by which name they are called; Prometheus uses theirs."""
+    """Ports are published on loopback, so replicas must check under which name they are addressed; Prometheus uses
+    their names."""
     for service in replicas.values():
         assert service["environment"]["FRICTIOND_ALLOW_HOST"].split(",") == list(replicas)
     [one] = config(DEPLOY / "compose.yaml")[1]["services"].values()

@@ -1,4 +1,4 @@
-"""deploy/kubernetes: what kubectl makes of the overlays fits the schemas, and its parts fit each other."""
+"""deploy/kubernetes: the objects that kubectl builds from the overlays fit the schemas and each other."""
 import copy
 import re
 import subprocess
@@ -21,7 +21,7 @@ EXPECTED = {"single": EVERYWHERE, "production": EVERYWHERE + SCALED,
 
 
 def named(objects):
-    """By kind and name, generated names without their hash."""
+    """Objects by kind and name, without the hash of generated names."""
     def name(o):
         return re.sub(r"-[a-z0-9]{10}$" if o["kind"] == "ConfigMap" else "$", "", o["metadata"]["name"])
     return {f'{o["kind"]} {name(o)}': o for o in objects}
@@ -57,7 +57,7 @@ def test_the_objects_fit_the_schemas(overlays, directory):
 
 
 def put(path, value):
-    """A change of an object: sets what the path leads to."""
+    """A change of an object: sets the value at the path."""
     def change(o):
         *way, last = path
         for step in way:
@@ -114,7 +114,7 @@ def test_the_check_notices_what_is_wrong(overlays, directory):
                                        ("base/kustomization.yaml", "resource: []\n"),
                                        ("overlays/single/one.yaml", "    replicas: 1\n")])
 def test_a_broken_file_is_noticed(directory, file, text):
-    """A key twice, an unknown field, wrong indentation."""
+    """A duplicate key, an unknown field, wrong indentation."""
     build("single", directory)
     path = directory / "deploy/kubernetes" / file
     path.write_text(path.read_text() + text)
@@ -130,7 +130,7 @@ def test_all_are_in_one_namespace(objects):
 
 
 def test_pods_are_confined(objects):
-    """What the level "restricted" of Kubernetes asks for, and a read-only file system."""
+    """As Kubernetes' level "restricted" requires, and with a read-only file system."""
     for deployment in deployments(objects):
         pod = deployment["spec"]["template"]["spec"]
         security = pod["securityContext"]
@@ -283,7 +283,7 @@ def test_prometheus_finds_the_pods(overlays):
 
 
 def test_nginx_takes_its_configuration(overlays, directory, played):
-    """The files of the ConfigMap, with the service's name replaced by an address."""
+    """The files of the ConfigMap, with the name of the service replaced by an address."""
     files = named(overlays["production"])["ConfigMap frictiond-proxy"]["data"]
     assert sorted(files) == ["listen.conf", "nginx.conf", "upstreams.conf"]
     assert files["nginx.conf"] == (DEPLOY / "nginx/nginx.conf").read_text()

@@ -1,4 +1,4 @@
-"""deploy/nginx in front of replicas that are played, and of real ones that are killed and drained."""
+"""deploy/nginx in front of fake replicas, and of real ones that are killed and drained."""
 import concurrent.futures
 import contextlib
 import http.client
@@ -54,8 +54,8 @@ def test_identity_and_trace_are_passed_on(proxy, played):
     assert headers.get_all("Host") == [f"127.0.0.1:{proxy.port}"] and headers["Connection"] is None
 
 
-def test_replicas_hear_what_the_proxy_is_called(proxy, played):
-    """Else they could not tell their own page from another's, nor judge by --allow-host."""
+def test_replicas_get_the_name_of_the_proxy(proxy, played):
+    """Otherwise they could not tell their own page from others, and --allow-host would not work."""
     for host in "localhost", "Friction.example:8443", "[::1]:1":
         post(proxy, Host=host, Origin="http://a", **{"Sec-Fetch-Site": "cross-site"})
         [(_, headers, _)] = sum((replica.requests for replica in played), [])
@@ -99,7 +99,7 @@ def test_the_same_identity_on_every_try(proxy, played):
 
 
 @pytest.mark.parametrize("answer", [400, 401, 404, 408, 413, 422, 429, 500, 501, 504])
-def test_what_another_replica_would_say_too_is_passed_on(proxy, played, answer):
+def test_errors_that_every_replica_would_return_are_passed_on(proxy, played, answer):
     for replica in played:
         replica.answer = answer
     assert post(proxy)[::2] == (answer, b'{"played": %d}' % answer)
@@ -107,7 +107,7 @@ def test_what_another_replica_would_say_too_is_passed_on(proxy, played, answer):
 
 
 def test_an_answer_that_breaks_off_does_not_look_whole(proxy, played):
-    """Once an answer has begun nobody can take the request over; the client must see that, and ask again."""
+    """Once an answer has begun, no other replica can take over the request; the client must notice and repeat it."""
     for replica in played:
         replica.answer = "half"
     with pytest.raises(http.client.IncompleteRead):
@@ -116,7 +116,7 @@ def test_an_answer_that_breaks_off_does_not_look_whole(proxy, played):
 
 
 def test_under_overload_clients_get_a_503(proxy, played):
-    """A replica's, or nginx's own when it has asked them all: either tells when to come back."""
+    """From a replica, or from nginx once it has tried all: both say when to come back."""
     for replica in played:
         replica.answer = 503
     n = 60
@@ -134,7 +134,7 @@ def test_under_overload_clients_get_a_503(proxy, played):
 
 def test_without_any_replica_the_answer_is_503(directory):
     with contextlib.ExitStack() as stack:
-        silent = [stack.enter_context(socket.socket()) for _ in range(3)]  # who have ports and do not listen
+        silent = [stack.enter_context(socket.socket()) for _ in range(3)]  # these have ports but do not listen
         for replica in silent:
             replica.bind(("127.0.0.1", 0))
         running = stack.enter_context(Proxy(directory, [f"127.0.0.1:{replica.getsockname()[1]}" for replica in silent]))
@@ -213,7 +213,7 @@ def replicas(program):
 
 
 def batch(n):
-    """A request that takes a while: n contacts, answered with a csr matrix."""
+    """A request that takes a while: n contacts with a csr matrix in the answer."""
     return {**CONTACT, "velocities": [[1 + i % 7, 2] for i in range(n)],
             "collisions": {"plane_vertex": {"vertices": list(range(n)), "normal_force": 1, "plane_normal": [0, 1]}},
             "hessian": {"format": "csr"}}
@@ -223,7 +223,7 @@ BODIES = [json.dumps(CONTACT).encode(), json.dumps(batch(3000)).encode(), json.d
 
 
 def test_pages_behind_the_proxy(directory, replicas):
-    """The explorer's own requests pass, those of other pages and by other names do not."""
+    """The explorer's own requests pass; those of other pages, or under other names, do not."""
     with Proxy(directory, replicas.addresses()) as running:
         own = f"127.0.0.1:{running.port}"
         for host, origin, expected in (own, f"http://{own}", 200), (own, "http://evil.example", 403), (own, "null", 403), \
@@ -245,11 +245,11 @@ def test_replicas_die_and_drain_between_requests(directory, replicas):
 
 
 def test_a_replica_dies_during_requests(directory, replicas):
-    """The replica that is to die is held first, so that requests are certainly under way in it."""
+    """The replica is stopped before it is killed, so that it certainly has requests under way."""
     with Proxy(directory, replicas.addresses()) as running, concurrent.futures.ThreadPoolExecutor(6) as pool:
         expected = [post(running, body)[2] for body in BODIES]
         for turn in range(4):
-            victim = turn % 2  # the third lives: nginx may leave the two alone for a while after they have failed
+            victim = turn % 2  # the third stays alive: nginx may avoid the other two for a while after they have failed
             replicas.running[victim].send_signal(signal.SIGSTOP)
             calls = [pool.submit(post, running, body) for body in 2 * BODIES]
             concurrent.futures.wait(calls, return_when=concurrent.futures.FIRST_COMPLETED)

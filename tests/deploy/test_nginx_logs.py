@@ -1,4 +1,4 @@
-"""No query of a client lands in what nginx writes, whatever goes wrong; what went wrong can be told all the same."""
+"""nginx never logs a client's query, whatever goes wrong; the logs still show what went wrong."""
 import contextlib
 import http.client
 import re
@@ -31,7 +31,7 @@ ANSWERS = {
 
 
 class Raw(socketserver.ThreadingTCPServer):
-    """A replica that answers a head with bytes of the test's; None: never."""
+    """A replica that replies to a head with bytes that the test gives, or with None: never."""
     daemon_threads, block_on_close = True, False
 
     def __init__(self):
@@ -66,7 +66,7 @@ def replica():
 
 
 def ask(proxy, method="GET", body=None):
-    """The status; 0 where the answer breaks off."""
+    """The status; 0 if the answer breaks off."""
     try:
         return call(proxy, method, TARGET, body, HEADERS)[0]
     except http.client.HTTPException:
@@ -74,7 +74,7 @@ def ask(proxy, method="GET", body=None):
 
 
 def send(proxy, head):
-    """The status that bytes of the test's own get; 0 if the connection ends without one."""
+    """The status returned for raw bytes; 0 if the connection ends without one."""
     said = b""
     with socket.create_connection(("127.0.0.1", proxy.port)) as connection, contextlib.suppress(ConnectionResetError):
         connection.sendall(head)
@@ -84,7 +84,7 @@ def send(proxy, head):
 
 
 def written(directory):
-    """All that is in files of the directory, except the configuration."""
+    """The contents of all files in the directory except the configuration."""
     return {path: path.read_bytes() for path in directory.rglob("*")
             if path.is_file() and path.parent != directory / "nginx"}
 
@@ -111,7 +111,7 @@ def is_silent(directory):
     assert not culprits
 
 
-# nginx takes garbage for an answer of HTTP/0.9.
+# nginx takes garbage for an HTTP/0.9 answer.
 BROKEN = {"garbage": ("009", ""), "long head": ("503", "no_answer"), "nothing": ("503", "no_answer"),
           "half": ("200", ""), "half a chunk": ("200", ""), "bad chunk": ("200", "")}
 
@@ -224,7 +224,7 @@ def test_heads(directory, replica, name):
 
 
 def lose(folder):
-    """As where nothing can be written: root may write anywhere, but not below a file."""
+    """A place where nothing can be written: even root cannot write below a file."""
     shutil.rmtree(folder)
     folder.write_text("")
 
@@ -238,7 +238,7 @@ def test_a_body_cannot_be_kept(directory, replica):
 
 
 def test_an_answer_cannot_be_kept(directory, replica):
-    """nginx gives up an answer that its client takes more slowly than the replica sends it, once it has begun."""
+    """Once an answer has begun, nginx gives it up if the client reads more slowly than the replica sends."""
     replica.answer = ANSWERS["large"]
     with Proxy(directory, [replica.address]) as proxy:
         lose(directory / "spool/answers")
@@ -262,7 +262,7 @@ def test_it_is_told_to_stop(directory, replica):
 
 
 def test_an_error_log_of_requests_would_tell(directory, replica):
-    """The tests above could not fail if nginx wrote nothing anyway."""
+    """Otherwise the tests above could never fail."""
     replica.answer = ANSWERS["nothing"]
     proxy = Proxy(directory, [replica.address])
     proxy.change("error_log /dev/null emerg;", "error_log stderr error;")
@@ -272,7 +272,7 @@ def test_an_error_log_of_requests_would_tell(directory, replica):
         is_silent(directory)
 
 
-def test_faults_of_the_start_are_told(directory):
+def test_startup_errors_are_logged(directory):
     proxy = Proxy(directory, ["127.0.0.1:1"])
     proxy.change("limit_conn per_address 256;", "limit_conn nowhere 256;")
     status, text = proxy.check()

@@ -1,4 +1,4 @@
-"""Scrape configurations, alerts and dashboard: promtool accepts them, and they speak of metrics that there are."""
+"""Scrape configurations, alerts and dashboard: promtool accepts them, and they refer only to existing metrics."""
 import json
 import re
 import shutil
@@ -43,8 +43,8 @@ def pod(**labels):
 
 
 def test_pods_are_found_by_their_annotations(directory):
-    """Debian's promtool does not know Kubernetes, so pods come from a static list, with the labels that discovery would
-    give them: one to be found, three to be left alone."""
+    """Debian's promtool does not support Kubernetes, so pods come from a static list, with the labels that discovery
+    would set: one must be found, three must be ignored."""
     pods = [pod(), pod(pod_label_app_kubernetes_io_name="another"), pod(pod_phase="Succeeded"),
             pod(pod_annotation_prometheus_io_scrape="false")]
     configuration = load(DEPLOY / "prometheus/kubernetes.yml")
@@ -55,7 +55,7 @@ def test_pods_are_found_by_their_annotations(directory):
     (directory / "kubernetes.yml").write_text(yaml.safe_dump(configuration))
     status, text = promtool("check", "config", directory / "kubernetes.yml")
     assert status == 0, text
-    for seconds in (1, 4, 16, 64):  # it always looks for that long
+    for seconds in (1, 4, 16, 64):  # it always searches for that long
         status, text = promtool("check", "service-discovery", f"--timeout={seconds}s", directory / "kubernetes.yml",
                                 "frictiond")
         assert status == 0, text
@@ -100,7 +100,7 @@ def test_an_alert_says_what_to_do(rule):
 
 
 def metric_of(name):
-    """The entry of metrics.txt for a series' name, which for a histogram has an ending."""
+    """The entry of metrics.txt for the name of a series, which has a suffix if it belongs to a histogram."""
     base = re.sub(r"_(bucket|sum|count)$", "", name)
     if METRICS.get(base, ("",))[0] == "histogram":
         return METRICS[base][1] | ({"le"} if name.endswith("_bucket") else set())
@@ -109,7 +109,7 @@ def metric_of(name):
 
 
 @pytest.mark.parametrize("title,expression", EXPRESSIONS, ids=[f"{i}-{e[0]}" for i, e in enumerate(EXPRESSIONS)])
-def test_expressions_speak_of_metrics_that_there_are(title, expression):
+def test_expressions_use_existing_metrics(title, expression):
     labels = {"job", "instance"}
     selectors = re.findall(r"([a-z_]+)\{([^}]*)\}", expression)
     assert selectors
@@ -160,7 +160,7 @@ CONTACT = b"""{"dim": 2, "velocities": [[1, 2]], "friction": {"mu": 0.3, "eps_v"
 
 
 def samples(text):
-    """Names and labels of the series, those of histograms without what makes them parts of one."""
+    """Names and labels of the series; without suffixes and `le` for histograms."""
     for name, labels in re.findall(r"^([a-z_]+)(?:\{(.*)\})? \S+$", text, re.M):
         names = set(re.findall(r"(\w+)=\"", labels)) - {"le"}
         base = re.sub(r"_(bucket|sum|count)$", "", name)

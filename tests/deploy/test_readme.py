@@ -1,4 +1,4 @@
-"""deploy/README.md speaks of all files that there are, and quotes them right."""
+"""deploy/README.md mentions all files, and quotes them correctly."""
 import re
 import subprocess
 

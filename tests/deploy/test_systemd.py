@@ -9,7 +9,7 @@ import pytest
 
 from files import ROOT
 
-# systemd's measure from 0 (confined) to 100; what is left is the network and reading files.
+# systemd's exposure score, from 0 (confined) to 100; the rest is for the network and for reading files.
 EXPOSURE = 15
 
 
@@ -43,7 +43,7 @@ def value(unit, name):
 
 
 def verify(unit, prefix):
-    """MANPATH, as the page that the unit names must be found."""
+    """Sets MANPATH, as the page that the unit names must be found."""
     return run("systemd-analyze", "verify", unit, MANPATH=str(prefix / "share/man"))
 
 
@@ -95,7 +95,7 @@ def test_the_user_is_made(unit, prefix):
 
 
 def mandoc(page):
-    """What mandoc has to say about the page; whether others are installed is not its fault."""
+    """mandoc's complaints about the page, except about references to pages that are not installed."""
     text = run("mandoc", "-T", "lint", "-W", "style", page)[1]
     return [line for line in text.splitlines() if line.startswith(f"mandoc: {page}:")]
 
@@ -113,11 +113,11 @@ def test_a_mistake_in_the_page_is_noticed(page, directory):
 
 
 def test_the_manual_page_has_the_options_of_the_help(page, program):
-    """In the order of --help, with the same defaults and names of variables."""
+    """In the order of --help, with the same defaults and environment variables."""
     help_ = run(program, "--help")[1]
     expected = re.findall(r"^  --(\S+) (\S+) +.*\n +default (.*?); .*?(FRICTIOND_\w+)$", help_, re.M)
     assert len(expected) >= 15
-    shown = re.sub(".\b", "", run("mandoc", "-T", "ascii", "-O", "width=1000", page)[1])  # bold is overstruck
+    shown = re.sub(".\b", "", run("mandoc", "-T", "ascii", "-O", "width=1000", page)[1])  # bold text is overstruck
     entries = re.findall(r"^ +--(\S+) ([A-Z]+)\n +(.*Environment: (\S+))\.$", shown, re.M)
     assert [(name, word, variable) for name, word, _, variable in entries] == \
         [(name, word, variable) for name, word, _, variable in expected]
