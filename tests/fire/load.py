@@ -1,4 +1,4 @@
-"""Requests of many kinds with the bytes that a quiet server answers, and clients that send them."""
+"""Requests of many kinds, the bytes that an idle server returns for them, and clients that send them."""
 import http.client
 import json
 import random
@@ -33,7 +33,7 @@ def batch(seed, n, outputs, hessian=None):
 
 
 def frame(document):
-    """The same with its long arrays in the tail."""
+    """The same request as a frame, with its long arrays in the tail."""
     tail = bytearray()
 
     def lift(name, value):
@@ -59,7 +59,7 @@ class Request:
 
 
 def mixed():
-    """Small ones often, up to 20 MB; every output and both dresses."""
+    """From many small requests up to 20 MB; all outputs, as JSON and as frames."""
     requests = []
 
     def add(name, n, outputs, hessian=None, dresses=(JSON, FRAME)):
@@ -82,7 +82,8 @@ def mixed():
 
 
 def send(url, request, timeout=120):
-    """(status, body) on a connection of its own. Raises OSError or HTTPException for anything but a whole answer."""
+    """(status, body) of a request on its own connection. Raises OSError or HTTPException unless the answer is
+    complete."""
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
     try:
@@ -94,14 +95,14 @@ def send(url, request, timeout=120):
 
 
 def learn(url, requests):
-    """What a quiet server answers."""
+    """The answers of an idle server."""
     for request in requests:
         status, request.expected = send(url, request)
         assert status == 200, (request.name, status, request.expected[:300])
 
 
 class Clients:
-    """n threads that send requests until told to stop, each counting what came back."""
+    """n threads that send requests until told to stop, and count the answers."""
 
     def __init__(self, url, requests, n, repeats=0, pause=0.0):
         self.url, self.requests, self.repeats, self.pause = url, requests, repeats, pause
@@ -119,7 +120,7 @@ class Clients:
                 self.faults.append(fault)
 
     def one(self, request):
-        """An answer that was cut off in the middle looks so (Content-Length): the request is sent once more."""
+        """An answer that was cut off can be recognized by its Content-Length: the request is sent once more."""
         for attempt in range(self.repeats + 1):
             try:
                 status, body = send(self.url, request)
@@ -161,7 +162,7 @@ class Clients:
 
 
 class Pressing(Clients):
-    """Clients that know 503 as an answer: it must tell when to come back, and is neither wrong nor lost."""
+    """Clients that expect 503: it must say when to come back, and counts neither as wrong nor as lost."""
 
     def refused(self, request, status, body):
         if status != 503 or json.loads(body)["status"] != 503:
