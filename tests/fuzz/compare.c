@@ -6,7 +6,7 @@
 
 static void same_members(const json_t *a, const json_t *b)
 {
-	/* Iterators want objects that are not const. */
+	/* jansson's iterators need non-const objects. */
 	json_t *x = (json_t *)(uintptr_t)a, *y = (json_t *)(uintptr_t)b;
 	void *i = json_object_iter(x), *j = json_object_iter(y);
 	for (; i && j; i = json_object_iter_next(x, i), j = json_object_iter_next(y, j)) {
@@ -32,7 +32,7 @@ void fuzz_same_trees(const json_t *a, const json_t *b)
 
 /* ---- a document and jansson's tree ---- */
 
-/* Levels of a nest of nothing but numbers; -1 for anything else. */
+/* Number of levels of a nested array of numbers; -1 for anything else. */
 static int nest_depth(const json_t *node)
 {
 	if (json_is_number(node))
@@ -49,7 +49,7 @@ static int nest_depth(const json_t *node)
 	return depth + 1;
 }
 
-/* Every entry of a nest has the shape of the first entry at its level. */
+/* Whether every entry of a nested array has the shape of the first entry at its level. */
 static bool is_regular(const json_t *node, const json_t *first)
 {
 	if (!json_is_array(node) || !json_is_array(first))
@@ -150,7 +150,7 @@ void fuzz_same_as_jansson(const struct api_document *document, const json_t *exp
 
 /* ---- which numbers were integers ---- */
 
-/* Flat index of the first real in a nest, or the number of its numbers. @return whether there is one */
+/* Flat index of the first real in a nested array, or the number of its numbers. @return whether there is one */
 static bool first_real(const json_t *node, size_t *i)
 {
 	if (json_is_real(node))
@@ -198,7 +198,7 @@ double fuzz_value(const struct api_array *array, size_t i)
 	return ((const double *)array->data)[i];
 }
 
-/* An empty array of a frame tells all of its shape, one of a text only as far as its brackets go. */
+/* An empty array has a complete shape in a frame; in a text, the shape ends where its brackets end. */
 static void same_shapes(const struct api_array *a, const struct api_array *b)
 {
 	FUZZ_CHECK(!a->ragged && !b->ragged && a->n == b->n, "%zu and %zu numbers", a->n, b->n);

@@ -1,5 +1,5 @@
 /**
- * A document in its two dresses at once: as JSON text and as a frame. Arrays may go to the tail of the frame.
+ * Writes a document in both forms at once: as JSON text and as a frame. Arrays may go into the tail of the frame.
  */
 #ifndef FUZZ_DRESSED_H
 #define FUZZ_DRESSED_H
@@ -8,27 +8,27 @@
 #include "api/codec/document.h"
 
 struct fuzz_dressed {
-	struct api_buffer json, head, tail; /* head: the frame's document */
-	bool comma;                         /* something stands before in this object */
+	struct api_buffer json, head, tail; /* head: the document of the frame */
+	bool comma;                         /* this object already has a member */
 };
 
-/* limit of all three buffers set, all else zero. */
+/* Start with the limits of the three buffers set and everything else zero. */
 void fuzz_dressed_start(struct fuzz_dressed *d);
 
 void fuzz_open(struct fuzz_dressed *d, const char *key); /* "key": { */
 void fuzz_close(struct fuzz_dressed *d);
-/* "key": text, as it is; in both. */
+/* "key": text, verbatim, in both forms. */
 void fuzz_put(struct fuzz_dressed *d, const char *key, const char *text);
 /**
- * An array under a key: nested text in JSON, in the frame the same or a reference.
- * @param binary  a reference
- * @param dtype   of the reference; the values must be numbers of it
+ * An array under a key: nested text in JSON; in the frame the same, or a reference.
+ * @param binary  a reference in the frame
+ * @param dtype   of the reference; it must be able to hold the values
  * @param shape   [rank], rank 0 to 3; their product n
  * @param values  [n]; written as integers in text if integral is set
  */
 void fuzz_put_array(struct fuzz_dressed *d, const char *key, bool binary, enum api_dtype dtype, bool integral, int rank,
                     const size_t *shape, const double *values);
-/* The frame. @return to be freed */
+/* The frame. @return the caller frees it */
 char *fuzz_frame(const struct fuzz_dressed *d, size_t *bytes);
 void fuzz_dressed_free(struct fuzz_dressed *d);
 

@@ -1,5 +1,5 @@
-/* The same request as JSON and as a frame, made up from the input's bytes: the same status, the same faults, the same
- * values bit for bit. Nearly all fields of the contract turn up, most of them right. */
+/* Sends a request generated from the input's bytes as JSON and as a frame: both must get the same status, the same
+ * faults and the same values bit for bit. Nearly all fields of the contract occur, mostly with valid values. */
 #include "tests/fuzz/dressed.h"
 
 #include <float.h>
@@ -18,7 +18,7 @@ enum {
 	MOST_CONTACTS = 4,
 	MANY = 1100, /* enough for two threads to have work */
 	MOST_NUMBERS = MANY * 6,
-	MANY_CONTACTS = 0x5E, /* the settings of a request with that many in its first group */
+	MANY_CONTACTS = 0x5E, /* the settings of a request with that many contacts in its first group */
 };
 
 /* A request under construction. */
@@ -26,7 +26,7 @@ struct request {
 	struct fuzz_input *input;
 	struct fuzz_dressed *d;
 	size_t dim, n_vertices;
-	size_t accidents; /* one in so many choices goes wrong; 0: none */
+	size_t accidents; /* one in that many choices is made wrong; 0: none */
 	double values[MOST_NUMBERS];
 };
 
@@ -56,7 +56,7 @@ static double raw_number(struct request *r)
 	return isfinite(value) ? value : 1;
 }
 
-/* Mostly of a usual size, on a lattice, so that geometry degenerates now and then. */
+/* Mostly of ordinary size, on a lattice, so that geometry is sometimes degenerate. */
 static double number(struct request *r, enum kind kind)
 {
 	static const double edges[] = {0, -0.0, 1e-3, 1e-12, 5e-324, 2.2250738585072014e-308, 1e-310, 1e154, 1e-154, DBL_MAX,
@@ -68,7 +68,7 @@ static double number(struct request *r, enum kind kind)
 	return kind == POSITIVE && value == 0 && !accident(r) ? 0.5 : value;
 }
 
-/* What of a number survives in a dtype. */
+/* A number rounded to a dtype. */
 static double as_dtype(double value, enum api_dtype dtype)
 {
 	if (dtype == API_F64)
@@ -78,10 +78,10 @@ static double as_dtype(double value, enum api_dtype dtype)
 	const double low = dtype == API_U32 ? 0 : dtype == API_I32 ? INT32_MIN : -9e18,
 	             high = dtype == API_U32 ? UINT32_MAX : dtype == API_I32 ? INT32_MAX : 9e18;
 	value = value < low ? low : value > high ? high : value;
-	return trunc(value) + 0.0; /* no integer is -0 */
+	return trunc(value) + 0.0; /* integers have no -0 */
 }
 
-/* values[n] under a key, in some shape's dress. */
+/* values[n] under a key, in some shape. */
 static void put_values(struct request *r, const char *key, int rank, const size_t *shape, size_t n, enum kind kind)
 {
 	const uint8_t dress = fuzz_byte(r->input);
@@ -141,10 +141,10 @@ static void put_choices(struct request *r, const char *key, const char *const wo
 	fuzz_put(r->d, key, text);
 }
 
-/* Integers [n, k] below limit, the k of a row distinct where that can be. */
+/* Integers [n, k] below limit; those of a row are distinct if possible. */
 static void put_indices(struct request *r, const char *key, size_t n, size_t k, size_t limit)
 {
-	/* No real one: refused as a whole in a frame, at its first entry in a text. */
+	/* Not valid: a frame's is refused as a whole, a text's at its first entry. */
 	static const enum api_dtype dtypes[] = {API_I32, API_I32, API_U32, API_I64};
 	const uint8_t dress = fuzz_byte(r->input);
 	const size_t shape[] = {n, k}, flat[] = {n * k};
@@ -167,7 +167,7 @@ static void put_indices(struct request *r, const char *key, size_t n, size_t k, 
 static const char *const plain_mu[] = {"mu", "mu_s", "mu_k"};
 static const char *const vertex_mu[] = {"vertex_mu", "vertex_mu_s", "vertex_mu_k"};
 
-/* The one for both, or both; n = 0: bare numbers. */
+/* Either the one coefficient that sets both, or both; n = 0: bare numbers. */
 static void put_mu(struct request *r, const char *const names[], size_t n, bool one_for_all)
 {
 	const bool two = below(r, 2);
@@ -185,7 +185,7 @@ static void put_materials(struct request *r)
 	put_indices(r, "vertex_material", r->n_vertices, 1, m);
 	if (below(r, 4))
 		fuzz_put(r->d, "plane_material", "0");
-	/* Symmetric, as a rule: all the same number. */
+	/* Usually symmetric: all the same number. */
 	const size_t shape[] = {m, m};
 	const double mu = number(r, NON_NEGATIVE);
 	for (size_t i = 0; i < m * m; i++)
@@ -312,7 +312,7 @@ static void put_request(struct request *r, bool many)
 	if (parts & 48)
 		put_barrier(r);
 	put_groups(r, groups, many);
-	if (many) /* triplets would be most of the time of all executions */
+	if (many) /* triplets would take most of the time of all executions */
 		fuzz_put(r->d, "hessian", "{\"format\":\"csr\"}");
 	else
 		put_answer(r);
@@ -371,7 +371,7 @@ static void forget(struct answer *answer)
 	api_response_free(&answer->response);
 }
 
-/* Pointers are the same; the words may tell how the culprit was written. */
+/* Pointers are the same; messages may depend on how the culprit was written. */
 static void same_faults(const struct answer *a, const struct answer *b)
 {
 	json_t *x = json_loads(a->body, 0, NULL), *y = json_loads(b->body, 0, NULL);
@@ -414,7 +414,7 @@ static void check(const struct fuzz_dressed *d, const char *target, uint8_t sett
 	if (getenv("FUZZ_SHOW"))
 		fprintf(stderr, "%s %.*s\n%d %s\n", target, (int)d->json.bytes, text, json.response.status, json.body);
 	same_answers(&json, &frame);
-	if (settings & 4) { /* on one build the same bytes, whatever the threads and the inner loops */
+	if (settings & 4) { /* the same build returns the same bytes with any threads and kernels */
 		service.n_threads = 2;
 		if (!api_choose_kernels(&service, kernels[settings >> 3 & 3]))
 			service.kernels = NULL;
@@ -422,7 +422,7 @@ static void check(const struct fuzz_dressed *d, const char *target, uint8_t sett
 		fuzz_same_answers(&frame.response, frame.body, &again.response, again.body);
 		forget(&again);
 	}
-	if (json.response.status == 200 && !strcmp(target, "/v1/evaluate")) { /* 422: what was not asked for overflows */
+	if (json.response.status == 200 && !strcmp(target, "/v1/evaluate")) { /* 422: an output that the first request did not ask for overflows */
 		ask(&service, "/v1/check", api_media_frame, NULL, body, bytes, &again);
 		FUZZ_CHECK(again.response.status == 200 || again.response.status == 422, "%s", again.body);
 		forget(&again);

@@ -1,6 +1,6 @@
-/* The frame's container and its references against a second, slow reading of them.
- * Input: a byte of flags, then the body as it is, or (bit 0) the document up to a 0xFF byte and the tail, which are put
- * together here as they should be: random bytes hardly ever have the right length. Bits 1 to 3: how far off alignment. */
+/* Compares the reading of a frame's container and references with a second, slow implementation.
+ * Input: a byte of flags, then the body, or (bit 0) the document up to a 0xFF byte and the tail, from which the body is
+ * assembled here: random bytes hardly ever have the right length. Bits 1 to 3: misalignment of the body. */
 #include "api/codec/frame.h"
 
 #include "tests/fuzz/compare.h"
@@ -17,7 +17,7 @@ struct expected {
 		size_t begin, end;
 	} stretches[MOST_REFERENCES];
 	size_t n;
-	bool unsure; /* more of them than there is room for */
+	bool unsure; /* more references than there is room for */
 };
 
 static bool is_reference(const json_t *node)
@@ -38,14 +38,14 @@ static int dtype_of(const json_t *node)
 	return -1;
 }
 
-/* Sizes are doubles in a document that was read: the last bit beyond 2^53 is lost. */
+/* Sizes in a document are read as doubles, which loses the last bit beyond 2^53. */
 static bool is_size(const json_t *node)
 {
 	return json_is_integer(node) && json_integer_value(node) >= 0 &&
 	       (double)json_integer_value(node) <= 9007199254740992.0;
 }
 
-/* Numbers in the array; SIZE_MAX for too many. */
+/* Number of entries of the array; SIZE_MAX if there are too many. */
 static bool count_of(const json_t *shape, size_t *n)
 {
 	bool empty = false;
@@ -64,7 +64,7 @@ static bool count_of(const json_t *shape, size_t *n)
 	return true;
 }
 
-/* Whether it is sound by itself; its stretch of the tail is noted. */
+/* Whether the reference is sound by itself; records its range of the tail. */
 static bool is_sound(struct expected *e, const json_t *node)
 {
 	const json_t *offset = json_object_get(node, "offset");
@@ -146,7 +146,7 @@ static void same_node(const struct expected *e, const struct api_document *docum
 
 /* ---- one input ---- */
 
-/* Without a document there is nothing that a pointer could lead to. */
+/* Without a document, a pointer cannot lead anywhere. */
 static void check_fault(const struct api_fault *fault, bool document)
 {
 	FUZZ_CHECK(fault->status == 400 || (fault->status == 413 && !fault->n_errors), "%d", fault->status);
@@ -225,7 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(body, "out of memory");
 	memcpy(body + shift, space, n);
 	free(space);
-	body = realloc(body, shift + n ? shift + n : 1); /* just so many, for the sanitizer to see what lies behind */
+	body = realloc(body, shift + n ? shift + n : 1); /* exactly that many bytes, so that the sanitizer sees overruns */
 	FUZZ_CHECK(body, "out of memory");
 	check(body + shift, n);
 	free(body);

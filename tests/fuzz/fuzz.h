@@ -1,6 +1,6 @@
 /**
- * What the harnesses share. A harness is one LLVMFuzzerTestOneInput: libFuzzer calls it in the builds of `make fuzz`,
- * replay.c in all others. It aborts where something is wrong.
+ * Shared by the harnesses. A harness is one LLVMFuzzerTestOneInput, which libFuzzer calls in the builds of `make fuzz`,
+ * and replay.c in all others. It aborts if something is wrong.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                \
 	} while (0)
 
-/* An input that is taken apart from the front; zeros once it is used up. */
+/* An input that is consumed from the front; yields zeros once it is used up. */
 struct fuzz_input {
 	const uint8_t *at, *end;
 };
@@ -43,7 +43,7 @@ static inline size_t fuzz_left(const struct fuzz_input *input)
 	return (size_t)(input->end - input->at);
 }
 
-/* A copy of just so many bytes, for the sanitizer to see what lies behind; to be freed. */
+/* A copy of exactly that many bytes, so that the sanitizer sees overruns. The caller frees it. */
 static inline void *fuzz_copy(const void *bytes, size_t n)
 {
 	void *copy = malloc(n ? n : 1);

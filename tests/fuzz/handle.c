@@ -1,5 +1,5 @@
-/* The whole of api_handle. Input: a byte each for route, method, types and settings; up to a line feed a piece of the
- * target (what follows the route's path); the rest is the body. */
+/* The whole of api_handle. Input: a byte each for route, method, types and settings; up to a line feed, a part of the
+ * target (what follows the path of the route); the rest is the body. */
 #include "api/base/pool.h"
 #include "api/codec/media.h"
 #include "tests/fuzz/fuzz.h"
@@ -20,7 +20,7 @@ static const char *const kernels[] = {"best", "scalar", "baseline", "avx2"};
 
 #define CHOOSE(list, byte) (list)[(byte) % (sizeof(list) / sizeof((list)[0]))]
 
-/* From the settings' bits: limits and threads, and whether the answer is wanted at all. */
+/* The bits of the settings choose threads, the limit of the answer, pool and kernels. */
 static struct api_service service_of(uint8_t settings)
 {
 	static struct api_pool *pool;
@@ -43,7 +43,7 @@ static char *handle(const struct api_service *service, const struct api_request 
 	return body;
 }
 
-/* On one build the same request gives the same bytes, whatever the threads, the memory and the inner loops. */
+/* In the same build, the same request returns the same bytes with any threads, memory and kernels. */
 static void handle_again(const struct api_request *request, uint8_t settings, const struct api_response *first,
                          const char *first_body)
 {
@@ -56,7 +56,7 @@ static void handle_again(const struct api_request *request, uint8_t settings, co
 	api_response_free(&response);
 }
 
-/* The target and the body, each a copy that ends where it ends. */
+/* The target and the body, each in a copy of exactly its size. */
 static char *target_of(struct fuzz_input *input, const char *route)
 {
 	const uint8_t *line = memchr(input->at, '\n', fuzz_left(input)), *end = line ? line : input->at;

@@ -67,7 +67,7 @@ static bool is_index(const char *token, size_t limit)
 	return *token >= '0' && *token <= '9' && !*end && (*token != '0' || !token[1]) && i < limit;
 }
 
-/* The rest of a pointer goes through the levels of an array. */
+/* Follows the rest of a pointer through the levels of an array. */
 static bool leads_into(const struct api_array *array, const char *pointer)
 {
 	char token[API_MAX_POINTER];
@@ -79,7 +79,7 @@ static bool leads_into(const struct api_array *array, const char *pointer)
 	return true;
 }
 
-/* To a value or, for what is missing, to the object that should have it. */
+/* Leads to a value or, if that is missing, to the object that should have it. */
 static bool leads_somewhere(const struct api_document *document, const char *pointer)
 {
 	const json_t *node = document->root;
@@ -115,7 +115,7 @@ static const char *header_of(const struct api_response *response, const char *na
 	return NULL;
 }
 
-/* Parameters of a query are a document that is not there any more; their pointers name one of them, or an entry. */
+/* The document made from a query no longer exists here; pointers name one of its parameters, or an entry. */
 static void check_pointers(const struct api_service *service, const struct api_request *request, const json_t *errors)
 {
 	static struct api_fault fault;
@@ -179,7 +179,7 @@ static void check_range(const struct api_document *document, const json_t *objec
 	}
 }
 
-/* Rows one behind the other, columns ascending in each. */
+/* Rows in order, with ascending columns in each. */
 static void check_csr(const struct api_document *document, const json_t *hessian, double ndof)
 {
 	const struct api_array *begin = api_document_array(document, json_object_get(hessian, "indptr")),
@@ -223,7 +223,7 @@ static void check_evaluation(const struct api_document *document)
 		check_hessian(document, hessian, ndof);
 }
 
-/* Whatever the request was, the service's derivatives are right. */
+/* The derivatives are right for every request. */
 static void check_check(const struct api_document *document)
 {
 	const json_t *root = document->root, *worst = json_object_get(root, "worst");
@@ -233,7 +233,7 @@ static void check_check(const struct api_document *document)
 	           number_of(document, worst, "index"), number_of(document, worst, "relative_difference"));
 }
 
-/* The container itself: padding, the place of every array, nothing behind the last one. */
+/* The container: padding, the position of every array, nothing after the last one. */
 static void check_container(const char *body, size_t bytes)
 {
 	uint64_t length;

@@ -1,5 +1,5 @@
-/* The query of GET /v1/functions/NAME against a POST of the same parameters. Input: a byte for the function, then the
- * query. */
+/* Compares the query of GET /v1/functions/NAME with a POST of the same parameters. Input: a byte for the function, then
+ * the query. */
 #include "api/routes/functions.h"
 #include "api/codec/media.h"
 #include "api/numbers/numbers.h"
@@ -14,7 +14,7 @@ static const char *const names[] = {"smooth_mu", "smooth_friction_f0", "smooth_f
 static const struct api_service service = {
 	.n_threads = 1, .max_json_bytes = 1 << 20, .max_frame_bytes = 1 << 20, .max_answer_bytes = 16 << 20};
 
-/* ---- a second reading of the query ---- */
+/* ---- a second parser of queries ---- */
 
 static int digit(char c)
 {
@@ -22,7 +22,7 @@ static int digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* @return false for an escape that is broken, or NUL */
+/* @return false for a broken escape or a NUL */
 static bool decode(const char *from, size_t n, char *out)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -40,7 +40,7 @@ static bool decode(const char *from, size_t n, char *out)
 	return true;
 }
 
-/* A number as JSON has it: NULL if the text is none. */
+/* A number in JSON's grammar; NULL if the text is not one. */
 static json_t *number_of(const char *text, size_t n)
 {
 	struct api_number number;
@@ -80,7 +80,7 @@ static json_t *value_of(const char *name, const char *text, bool first)
 	return !strcmp(text, "true") ? json_true() : !strcmp(text, "false") ? json_false() : json_string(text);
 }
 
-/* Which parameter that is, from 0; -1 if there is none of that name. */
+/* The index of a parameter; -1 if there is none of that name. */
 static int place_of(const char *name, const struct api_object *known)
 {
 	int place = 0;
@@ -94,7 +94,7 @@ static int place_of(const char *name, const struct api_object *known)
 	return -1;
 }
 
-/* A document of the parameters; NULL if the query cannot be one. */
+/* A document with the parameters; NULL if the query is not valid. */
 static json_t *document_of(const char *query, const struct api_object *known)
 {
 	json_t *document = json_object();

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every harness of tests/fuzz on its first inputs and on all former findings, without libFuzzer. TAP on standard output.
+# Runs every harness of tests/fuzz on its first inputs and all earlier findings, without libFuzzer. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 harnesses=(lift frame handle dresses numbers query)
@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 echo "1..$((${#harnesses[@]} + 1))"
 n=0 status=0
-report() { # name, whether it went well
+report() { # name, exit status
 	n=$((n + 1))
 	if "$2"; then echo "ok $n - $1"; else echo "not ok $n - $1" && status=1; fi
 }
@@ -19,7 +19,7 @@ replay() {
 	if "$tool" "${folders[@]}" >"$work/log" 2>&1; then report "$1: $(cat "$work/log")" true; else
 		report "$1" false
 		sed 's/^/# /' "$work/log"
-		mkdir -p build/fuzzing/replay && cp -r "$work/seeds" build/fuzzing/replay # for a look at the culprit
+		mkdir -p build/fuzzing/replay && cp -r "$work/seeds" build/fuzzing/replay  # to look at the culprit
 	fi
 }
 
