@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 
 def call(server, method, path, document=None):
-    """(status, document or text) of one request on a connection of its own."""
+    """(status, document or text) of one request on its own connection."""
     address = urlsplit(server)
     connection = http.client.HTTPConnection(address.hostname, address.port, timeout=300)
     try:

@@ -9,7 +9,7 @@ def leaves(value):
 
 
 def shape(value):
-    """Nested lengths, so that [[1, 2], [3, 4]] gives [2, 2] and ragged lists give their full structure."""
+    """Nested lengths: [2, 2] for [[1, 2], [3, 4]], the full structure for ragged lists."""
     if not isinstance(value, list):
         return 0
     inner = [shape(x) for x in value]
@@ -21,7 +21,7 @@ def is_numeric(value):
 
 
 def differences(got, expected, path=''):
-    """Yields (path, relative difference or None for one of structure, words)."""
+    """Yields (path, relative difference, or None if the structure differs, text)."""
     if isinstance(expected, dict):
         if not isinstance(got, dict) or set(got) != set(expected):
             yield path, None, f'has {sorted(got) if isinstance(got, dict) else got!r}, expected {sorted(expected)}'
@@ -59,7 +59,7 @@ def ratio(worst, scale):
 
 
 def worst(got, expected):
-    """(largest relative difference, its words, [differences of structure])."""
+    """(largest relative difference, its text, [differences of structure])."""
     found = list(differences(got, expected))
     structure = [f'{p} {words}' for p, r, words in found if r is None]
     numeric = max(((r, f'{p} {words}') for p, r, words in found if r is not None), default=(0.0, 'nothing to compare'))

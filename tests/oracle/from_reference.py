@@ -17,7 +17,7 @@ def load(name):
 
 
 def frames():
-    """[(name, frame)] of the recorded simulation; empty where it is not there."""
+    """[(name, frame)] of the recorded simulation; empty if it is not there."""
     out = []
     for path in glob.glob(os.path.join(SHARED, 'data', 'cube-cube', 'frame_*.json')):
         with open(path) as file:
@@ -61,7 +61,7 @@ def frame_request(frame, given):
 
 
 def dense(hessian):
-    """Rows of the full matrix of an answer in any of the three formats, `triangle` mirrored by the caller."""
+    """Rows of the matrix of an answer in any of the three formats; the caller mirrors a triangle."""
     n = hessian['shape'][0]
     out = [[0.0] * n for _ in range(n)]
     if hessian['format'] == 'triplets':
@@ -75,7 +75,7 @@ def dense(hessian):
 
 
 def dense_from_factors(hessian, request):
-    """The same from factors: the sum of (w x P) A (w x P)^T over the contacts."""
+    """The same from factors: the sum of (w x P) A (w x P)^T over all contacts."""
     n, dim = hessian['shape'][0], request['dim']
     out = [[0.0] * n for _ in range(n)]
     for name, group in request['collisions'].items():
@@ -113,7 +113,7 @@ def contact_request(c, projection='none', form='triplets'):
 
 
 def contact_differences(c, answer, projection='none'):
-    """{what: difference over its allowance's unit} of an answer against an entry of collisions.json."""
+    """{quantity: difference between an answer and an entry of collisions.json, in units of its tolerance}."""
     group = answer['collisions'][c['type']]
     force = abs(c['normal_force_magnitude'])
     mu = max(c['mu_s_effective_lagged'], c['mu_k_effective_lagged'])
@@ -135,7 +135,7 @@ def contact_differences(c, answer, projection='none'):
 
 
 def force_tolerance(sample):
-    """1e-7 of the force, and near the rim of the barrier, where it vanishes, 1e-14 of its scale."""
+    """1e-7 of the force; near the edge of the barrier's range, where it vanishes, 1e-14 of its scale."""
     dhat, dmin = sample['dhat'], sample['dmin']
     scale = sample['stiffness'] * (2 * dmin + dhat) * dhat * 2 * (dmin + dhat)
     return 1e-7 * abs(sample['force_magnitude']) + 1e-14 * scale

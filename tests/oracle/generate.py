@@ -1,7 +1,7 @@
-"""Random valid requests of POST /v1/evaluate, over every option in combination.
+"""Random valid requests of POST /v1/evaluate, with all options in combination.
 
-request(seed) is a function of the seed alone. What it returns keeps away from decisions that rounding could turn
-(oracle.Margins), unless it lies exactly on them.
+request(seed) depends only on the seed. Its requests keep a distance from decisions that rounding could change
+(oracle.Margins), or lie exactly on them.
 """
 import math
 import os
@@ -20,7 +20,7 @@ SAFE = 1e-6
 
 
 def request(seed):
-    """The first attempt of this seed that is valid and clear of knife edges."""
+    """The first attempt of this seed that is valid and keeps its distance from decisions."""
     for attempt in range(1000):
         built = Builder(random.Random(f'{seed}/{attempt}')).build()
         if built is not None and acceptable(built):
@@ -61,7 +61,7 @@ class Builder:
         return self.rng.random() < p
 
     def number(self, x):
-        """Integers are sometimes written as such."""
+        """Whole numbers are sometimes written as integers."""
         return int(x) if float(x).is_integer() and abs(x) < 1e6 and self.chance(0.5) else x
 
     def shaped(self, rows):
@@ -69,7 +69,7 @@ class Builder:
         return oracle.flat(rows) if self.chance(0.25) else rows
 
     def values(self, n, draw):
-        """An [n] field: one value for all in either form, or one each."""
+        """An [n] field: one value for all, in either form, or one each."""
         form = self.rng.random()
         if form < 0.3:
             return self.number(draw())
@@ -134,7 +134,7 @@ class Builder:
     # --- stencils -----------------------------------------------------------------------------------------------
 
     def gap(self):
-        """Distance of a contact, within the barrier's reach or at its rim where there is one."""
+        """Distance of a contact; if there is a barrier, within or at the edge of its range."""
         if not self.barrier:
             return self.length * 10 ** self.rng.uniform(-3, 0)
         dmin, dhat = self.dmin, self.dhat
@@ -149,7 +149,7 @@ class Builder:
         return self.rng.uniform(0.02, 0.98) if self.strict else self.rng.uniform(-0.7, 1.7)
 
     def tiny(self):
-        """A sine that is small now and then."""
+        """A sine that is sometimes small."""
         if self.barrier or not self.chance(0.2):
             return self.rng.uniform(0.2, 1)
         return 10 ** self.rng.uniform(-6, -2)
@@ -214,7 +214,7 @@ class Builder:
         return [self.vertex(self.point(foot, (self.gap(), n))), self.vertex(t0), self.vertex(t1), self.vertex(t2)]
 
     def plane_vertex(self):
-        """Moved onto its plane by plane_group."""
+        """A vertex that plane_group moves onto its plane."""
         return [self.vertex(self.somewhere())]
 
     def from_pool(self, group):
@@ -223,7 +223,7 @@ class Builder:
     # --- faults, where skipping is asked for --------------------------------------------------------------------
 
     def degenerate(self, group):
-        """Integer coordinates, so that they are degenerate exactly; sometimes a rounding away from it."""
+        """Integer coordinates, so that the geometry is exactly degenerate; sometimes off by a rounding error."""
         step = self.length_step()
         p = [self.rng.randrange(-4, 5) for _ in range(self.dim)]
         e = [self.rng.choice([-3, -2, -1, 1, 2, 3]) for _ in range(self.dim)]
@@ -287,7 +287,7 @@ class Builder:
         return 0 if self.chance(0.05) else self.force_scale * 10 ** self.rng.uniform(-2, 2)
 
     def plane_group(self, fields, stencils):
-        """Vertices are new, so they may be put where the plane wants them."""
+        """The vertices are new, so they can be moved onto the plane."""
         if self.given:
             if self.chance(0.3):
                 fields['plane_normal'] = self.direction()
@@ -313,7 +313,7 @@ class Builder:
             self.positions[s[0]] = self.point(origin, (self.gap() * self.rng.choice([-1, 1]), unit), *offsets)
             normals.append([stretch * x for x in normal])
             origins.append(origin)
-        if len(normals) < n:  # a vertex came twice
+        if len(normals) < n:  # a vertex occurred twice
             shared, normals, origins = True, [frame[-1]], [origin]
         needs_origin = self.barrier or 'distance' in self.collision_outputs
         one = shared and n
@@ -350,7 +350,7 @@ class Builder:
         return [self.rng.uniform(0, 1 / m) for _ in range(m)]
 
     def on_threshold(self, name, fields, stencils):
-        """First vertices move with (3, 4) 2^k along axis-aligned tangents, the others rest: y/eps is 1, 1/2 or 2."""
+        """First vertices move at (3, 4) 2^k along axis-aligned tangents, the others rest: y/eps is 1, 1/2 or 2."""
         used = {v for s in self.stencils for v in s}
         leads = [s[0] for s in stencils]
         rest = {v for s in stencils for v in s[1:]}
@@ -526,7 +526,7 @@ class Builder:
             g['vertices'] = renamed(g['vertices'])
 
     def near_transition(self):
-        """eps_v of every contact of some groups put just beside y or 2 y."""
+        """Sets eps_v of every contact of some groups to just next to y or 2 y."""
         try:
             evaluation = oracle.Evaluation(self.out)
         except oracle.Refused:

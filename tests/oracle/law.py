@@ -47,7 +47,7 @@ BLENDS = {  # m(z) on successive intervals: (upper end, polynomial)
 
 def _pieces(transition):
     """[(upper end, {name: (mu_s part, mu_k part)})], all in units of eps_v."""
-    pieces, right = [], (Q(0), Q(1))  # G0 at the piece's upper end
+    pieces, right = [], (Q(0), Q(1))  # G0 at the upper end of the interval
     for end, m in reversed(BLENDS[transition]):
         parts = {'mu': (_add({0: Q(1)}, _scaled(m, -1)), m),
                  'mu_derivative': (_scaled(_derivative(m), -1), _derivative(m))}
@@ -87,7 +87,7 @@ def parts(name, y, eps, transition):
 
 
 def law(name, y, mu_s, mu_k, eps, transition):
-    """The function at y of either sign; None at the pole, where the limit is infinite."""
+    """The function at y, of either sign; None at the pole, where the limit is infinite."""
     a, b = parts(name, abs(y), eps, transition)
     if a is None and mu_s == 0:
         a = mpf(0)
@@ -98,7 +98,7 @@ def law(name, y, mu_s, mu_k, eps, transition):
 
 
 def largest_term(name, y, mu_s, mu_k, eps, transition):
-    """The largest of the terms that may cancel, in the form where each of them is sign-definite:
+    """The largest of the terms that may cancel, in the form in which the sign of each is definite:
 
     f0 = mu_s part + mu_k part;  f2 = mu f1' + mu' f1;  (f2 y - f1)/y^3 = mu (f1' y - f1)/y^3 + mu' f1/y^2.
     """
@@ -123,7 +123,7 @@ def largest_term(name, y, mu_s, mu_k, eps, transition):
 
 
 def to_double(x):
-    """Correctly rounded, subnormals included; inf where a double cannot hold it."""
+    """Correctly rounded, including subnormals; inf if a double cannot hold it."""
     x = mp.mpf(x)
     sign, man, exp, _ = x._mpf_
     man = -int(man) if sign else int(man)

@@ -1,8 +1,8 @@
-"""POST /v1/evaluate again, slowly: the request's document in, the answer's document out, in 60-digit arithmetic.
+"""POST /v1/evaluate implemented a second time, slowly: document of the request in, document of the answer out, in
+60-digit arithmetic.
 
-Written from the HTTP contract and the formulas alone, and from nothing of the service. It takes valid requests for
-granted; what depends on computed values (degenerate geometry, penetration, negative coefficients, overflow) raises
-Refused.
+Written only from the HTTP contract and the formulas, not from the service's code. It assumes valid requests; faults
+that depend on computed values (degenerate geometry, penetration, negative coefficients, overflow) raise Refused.
 """
 import os
 import sys
@@ -29,7 +29,7 @@ class Refused(Exception):
 
 
 class Degenerate(Exception):
-    """A skippable fault of one contact."""
+    """A fault of one contact, which may be skipped."""
 
 
 # --- arrays -----------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def table(value, rows, columns):
 
 
 def per_contact(value, n, m):
-    """Rows of m of an [n, m] field, one row standing for all where only one is given."""
+    """The n rows of an [n, m] field, also if one row stands for all."""
     values = reals(value)
     if len(values) == m and n != 1:
         return [values] * n
@@ -96,13 +96,13 @@ def largest(*points):
 # --- one contact's geometry -------------------------------------------------------------------------------------
 
 class Margins:
-    """How close a request comes to decisions that rounding could turn; for the generator of random requests."""
+    """How close a request comes to decisions that rounding could change; for the generator of random requests."""
 
     def __init__(self):
         self.worst = mpf(1)
 
     def see(self, ratio, floor=1):
-        """`ratio` is a distance to a threshold relative to it; `floor` what still counts as safe (times 1e-6)."""
+        """`ratio` is the distance to a threshold, relative to it; `floor` (times 1e-6) is what still counts as safe."""
         if ratio is not None:
             self.worst = min(self.worst, abs(ratio) / floor)
 
@@ -135,7 +135,7 @@ def normal_basis(n, exact_n):
 
 
 def exact(point):
-    """As fractions; to be had only from numbers that are doubles."""
+    """As fractions, which only numbers that are doubles allow."""
     return [Fraction(to_double(x)) for x in point]
 
 
@@ -239,7 +239,7 @@ def blend_values(how, a, b, margins):
         return a * b
     if how == 'geometric_mean':
         if a * b < 0:
-            margins.see(mpf(0))  # the mean is not real: the contract does not say what then
+            margins.see(mpf(0))  # the mean is not real, a case that the contract leaves open
             raise Degenerate('negative_coefficient')
         if a < 0:
             margins.see(mpf(0))
@@ -285,7 +285,7 @@ class Coefficients:
 # --- a contact --------------------------------------------------------------------------------------------------
 
 class Contact:
-    """What is lagged about one contact, and its evaluation at given velocities."""
+    """The lagged quantities of one contact, and its evaluation at given velocities."""
     skipped = None
 
     def weights(self):
@@ -344,7 +344,7 @@ class Contact:
                  for j in range(m)] for i in range(m)]
 
     def block(self):
-        """[dim, dim]; the whole block of vertices i, j is w_i w_j times this."""
+        """[dim, dim]; the block of vertices i, j is w_i w_j times this."""
         m, d = self.dim - 1, self.dim
         return [[sum((self.basis[r][i] * self.inner[i][j] * self.basis[c][j] for i in range(m) for j in range(m)),
                      mpf(0))

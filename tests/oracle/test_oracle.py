@@ -1,4 +1,4 @@
-"""The independent evaluation program itself: against reference values, recorded frames, its own finite differences."""
+"""Tests of the independent evaluation program: reference values, recorded frames, its own finite differences."""
 import copy
 import os
 import sys
@@ -51,7 +51,7 @@ def test_normal_force(sample):
 
 
 def written_formulas(transition, z, s, k):
-    """PHYSICS' polynomials, eps = 1, z < 1."""
+    """The polynomials of docs/physics.md, for eps = 1, z < 1."""
     d = k - s
     if transition == 'cubic':
         return {'mu': s + d * (3 * z**2 - 2 * z**3), 'mu_derivative': 6 * d * (z - z**2),
@@ -123,7 +123,7 @@ def test_to_double_rounds_correctly():
 
 
 def smooth_evaluation(first):
-    """Of the first random request from this seed on without skipped contacts and without one on a knot or at rest."""
+    """The first random request from this seed on in which no contact is skipped, on a knot or at rest."""
     for seed in range(first, first + 100):
         request = generate.request(seed)
         request.setdefault('lagged_velocities', oracle.flat(request['velocities']))
@@ -182,7 +182,7 @@ def test_formats_agree(seed):
 
 
 def test_every_option_is_generated():
-    """The words of the contract that must come up in the first 400 requests."""
+    """The words of the contract that must occur in the first 400 requests."""
     text = repr([generate.request(seed) for seed in range(400)])
     words = (generate.BLENDS + generate.COLLISION_OUTPUTS + oracle.GROUPS + [
         'lagged_velocities', 'vertex_mu_s', 'materials', 'plane_material', 'quadratic', 'mu_s_aniso', 'mu_k_aniso',
