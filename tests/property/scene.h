@@ -1,5 +1,5 @@
 /**
- * Random batches with velocities. A seed gives the same scene on every machine.
+ * Random batches with velocities. A seed yields the same scene on every machine.
  */
 #ifndef TESTS_SCENE_H
 #define TESTS_SCENE_H
@@ -37,9 +37,9 @@ static inline bool coin(struct rng *rng)
 
 struct options {
 	int dim;
-	size_t n_each, n_vertices;   /* contacts of each type; vertices unless disjoint */
+	size_t n_each, n_vertices;   /* contacts of each type; vertices, unless disjoint */
 	bool disjoint;               /* no vertex belongs to two contacts */
-	size_t reach;                /* not 0: contacts in the order of the vertices, each within so many of them */
+	size_t reach;                /* unless 0: contacts are in the order of the vertices, each within that many of them */
 	enum fric_transition transition;
 	bool own_mu;                 /* coefficients per contact */
 	enum fric_mu_source source;  /* if not */
@@ -233,7 +233,7 @@ static inline void scene_create(struct scene *s, struct rng *rng, struct options
 		options.n_vertices = options.n_each * (options.dim == 3 ? 14 : 6);
 	s->batch.dim = options.dim;
 	s->batch.n_vertices = options.n_vertices;
-	s->batch.skip_degenerate = true; /* a closest point far outside may blend to a negative coefficient */
+	s->batch.skip_degenerate = true; /* blending at a closest point far outside may make a coefficient negative */
 	s->batch.barrier = (struct fric_barrier){.dhat = 5, .stiffness = 0.01};
 	s->batch.positions = random_reals(s, rng, options.n_vertices * (size_t)options.dim, -1, 1);
 	random_friction(s, rng);

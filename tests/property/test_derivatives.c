@@ -1,9 +1,9 @@
-/* Gradient against central differences of the potential, Hessian against those of the gradient. */
+/* Compares the gradient with central differences of the potential, and the Hessian with those of the gradient. */
 #include "tests/property/hessians.h"
 
 enum { N_SCENES = 400 };
 
-/* Where third derivatives jump (z = 1, z = 1/2 for the quadratic transition, z = 0) differences tell less. */
+/* Differences are less accurate where third derivatives jump (z = 1, z = 1/2 for the quadratic transition, z = 0). */
 static bool smooth_here(const struct fric_contacts *c, const struct scene *s, const double *v)
 {
 	double *z = all_contacts(&serial, c, v, FRIC_OUT_SLIP_RATIO, 1);
@@ -17,7 +17,7 @@ static bool smooth_here(const struct fric_contacts *c, const struct scene *s, co
 	return smooth;
 }
 
-/* Sum of |weight| * normal force times the largest coefficient: what forces are to be compared with. */
+/* Sum of |weight| * normal force times the largest coefficient: the scale for comparing forces. */
 static double force_scale(const struct fric_contacts *c, const struct scene *s)
 {
 	double *force = all_contacts(&serial, c, s->velocities, FRIC_OUT_NORMAL_FORCE, 1), total = 0;

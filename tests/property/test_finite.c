@@ -1,5 +1,5 @@
-/* Numbers from the whole range of doubles in every field: each call gives finite numbers or says that it cannot, and all
- * kernels say and give the same. */
+/* Numbers from the whole range of doubles in every field: each call returns finite numbers or an error, and all kernels
+ * return the same. */
 #include "tests/property/scene.h"
 
 enum { N_BATCHES = 1500, MOST_EACH = 70, N_AT_LIMITS = 5000, MOST_EACH_AT_LIMITS = 17, MOST_NUMBERS = 1 << 20 };
@@ -8,7 +8,7 @@ static const char *const names[] = {"avx512", "avx2", "baseline"};
 
 /* ---- batches ---- */
 
-/* Any exponent, subnormal numbers included. */
+/* Any exponent, including subnormal numbers. */
 static double any_size(struct rng *rng)
 {
 	return ldexp(uniform(rng, 1, 2), (int)below(rng, 1024 + 1074) - 1074);
@@ -38,7 +38,7 @@ static void disturb(double *x, size_t n, struct rng *rng)
 			x[i] = disturbed(x[i], rng);
 }
 
-/* One field in `odds`: with too many of them no batch would be fine. */
+/* One field in `odds`: with too many extreme fields no batch would be valid. */
 static void disturb_group(struct fric_group *g, struct rng *rng, size_t odds)
 {
 	const struct fric_values all[] = {g->normal_force, g->weight,        g->mu_s,          g->mu_k,         g->eps_v,
@@ -87,7 +87,7 @@ static void extreme_scene(struct scene *s, struct rng *rng)
 			disturb(per_dof[i], scene_ndof(s), rng);
 }
 
-/* An exponent near one where core/base/range.h draws a line, or where products leave the doubles; often 0. */
+/* An exponent near a limit of core/base/range.h, or near those where products overflow or underflow; often 0. */
 static int near_limit(struct rng *rng, int limit)
 {
 	const int sign = coin(rng) ? 1 : -1;
@@ -100,7 +100,8 @@ static void multiply(struct fric_values values, size_t n, int exponent)
 		((double *)values.data)[i] = ldexp(values.data[i], exponent);
 }
 
-/* All contacts alike, so that the kernels would take them, or just not. Velocities follow, or the rest would not matter. */
+/* All contacts alike, just inside or outside the range of the kernels. Velocities are scaled too, or the rest would not
+ * matter. */
 static void scene_at_limits(struct scene *s, struct rng *rng)
 {
 	struct options options = random_options(rng, 2 + (below(rng, 4) > 0));
@@ -111,7 +112,7 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 	scene_create(s, rng, options);
 	const int force = near_limit(rng, coin(rng) ? 150 : 300), weight = near_limit(rng, coin(rng) ? 150 : 300);
 	const int mu = near_limit(rng, 300), scaling = near_limit(rng, 100);
-	const int hessian = force + weight + mu - 1030 + (int)below(rng, 300); /* with that eps_v it is large */
+	const int hessian = force + weight + mu - 1030 + (int)below(rng, 300); /* large for that eps_v */
 	const int eps_v = abs(hessian) < 1010 && coin(rng) ? hessian : near_limit(rng, 990);
 	const int basis = near_limit(rng, coin(rng) ? 100 : 900), closest = near_limit(rng, coin(rng) ? 100 : 900);
 	const int ratio = near_limit(rng, coin(rng) ? 1 : 300);
@@ -129,9 +130,9 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 	multiply((struct fric_values){s->velocities, 1}, scene_ndof(s), ratio + eps_v - scaling - basis - (closest > 0 ? closest : 0));
 }
 
-/* ---- what comes out ---- */
+/* ---- results ---- */
 
-/* The numbers of all calls, one after the other, and what each call said. */
+/* The numbers of all calls, one after the other, and the code of each call. */
 struct outcome {
 	double *numbers;
 	size_t n;
@@ -145,7 +146,7 @@ static double *room(struct outcome *o, size_t n)
 	return o->numbers + o->n;
 }
 
-/* Of a call that was to give n numbers: they count if it was fine. */
+/* Adds the n numbers of a call; they count if it succeeded. */
 static bool note(struct outcome *o, enum fric_code code, struct fric_error error, size_t n)
 {
 	assert_true(o->n_calls < 64);
@@ -300,7 +301,8 @@ static void try_context(const struct fric_context *context, const struct scene *
 	free(o.numbers);
 }
 
-/* Every kernel, and several threads that stream, against the scalar form. @return calls that were fine */
+/* Compares every kernel, and several threads that stream, with the scalar kernels. @return number of calls that
+ * succeeded */
 static size_t try_scene(const struct scene *scene, int which)
 {
 	const struct fric_context plain = {.n_threads = 1, .kernels = fric_kernels_find("scalar")};
@@ -330,7 +332,7 @@ static void try_scenes(void (*make)(struct scene *scene, struct rng *rng), size_
 		n_fine += try_scene(&scene, (int)i);
 		scene_free(&scene);
 	}
-	assert_true(n_fine > 10 * n); /* else too little was tried */
+	assert_true(n_fine > 10 * n); /* otherwise too little was tested */
 }
 
 static void test_whole_range(void **state)

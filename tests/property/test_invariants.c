@@ -3,7 +3,7 @@
 
 enum { N_SCENES = 400 };
 
-/* Runs check on random scenes, 2D and 3D in turn, after `adjust` has fixed what the check needs. */
+/* Runs check on random scenes, 2D and 3D in turn, after `adjust` has set what the check needs. */
 static void for_scenes(uint64_t seed, void (*adjust)(struct options *), void (*check)(struct scene *, struct rng *))
 {
 	struct rng rng = {seed};
@@ -20,7 +20,7 @@ static void for_scenes(uint64_t seed, void (*adjust)(struct options *), void (*c
 
 struct values {
 	double potential, *gradient;
-	double size; /* what potentials are to be compared with: sum of |D| */
+	double size; /* the scale for comparing potentials: sum of |D| */
 };
 
 static struct values evaluate(const struct fric_contacts *c, const double *v)
@@ -35,7 +35,7 @@ static struct values evaluate(const struct fric_contacts *c, const double *v)
 	return r;
 }
 
-/* Sum of |weight * force| over all contacts, weights of the stencil included. */
+/* Sum of |weight * force| over all contacts, including the stencil weights. */
 static double forces(const struct fric_contacts *c, const double *v)
 {
 	double *force = all_contacts(&serial, c, v, FRIC_OUT_NORMAL_FORCE, 1), total = 0;
@@ -119,7 +119,7 @@ static void test_galilean_invariance(void **state)
 	for_scenes(203, NULL, check_galilean);
 }
 
-/* Everything at one velocity is at rest, to the bit. */
+/* If everything has the same velocity, everything is at rest, to the bit. */
 static void check_common_motion(struct scene *s, struct rng *rng)
 {
 	s->batch.groups[FRIC_PLANE_VERTEX].n = 0;
@@ -191,7 +191,7 @@ static void check_rotation(struct scene *s, struct rng *rng)
 	rotate(q, s->batch.dim, (double *)plane->plane_origin.data, plane->n);
 	struct fric_contacts *turned = scene_contacts(&serial, s);
 	struct values after = evaluate(turned, s->velocities);
-	if (scale < 1e4) { /* closest points far outside magnify the rounding of the rotation */
+	if (scale < 1e4) { /* closest points far outside magnify rounding errors of the rotation */
 		assert_near(after.potential, before.potential, 1e-14 * scale * (1 + scale));
 		assert_all_near(after.gradient, before.gradient, scene_ndof(s), 1e-11 * scale * (1 + scale));
 	}
@@ -240,7 +240,7 @@ static void apart(struct options *o)
 	o->signed_weights = false;
 }
 
-/* With vertices of its own, a contact's force can be read off the gradient. */
+/* If a contact has its own vertices, its force can be read off the gradient. */
 static double tangential_force(const struct scene *s, const int32_t *stencil, const double *w, size_t k,
                                const double *gradient)
 {

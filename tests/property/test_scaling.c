@@ -1,4 +1,4 @@
-/* Units do not matter, and extreme numbers give right answers or none. */
+/* Units do not matter, and extreme numbers yield right results or an error. */
 #include "tests/property/hessians.h"
 
 enum { N_SCENES = 200 };
@@ -9,7 +9,7 @@ static void multiply(double *x, size_t n, int exponent)
 		x[i] = ldexp(x[i], exponent);
 }
 
-/* Everything that an evaluation gives. */
+/* All results of an evaluation. */
 struct results {
 	double potential, *gradient, *inner, *csr, *ratio, *status, *potentials;
 	size_t n, ndof, n_inner;
@@ -67,7 +67,7 @@ static void scale_speeds(struct scene *s, int exponent)
 			multiply((double *)s->batch.groups[type].eps_v.data, s->batch.groups[type].n, exponent);
 }
 
-/* Some velocities exactly zero, some tiny beside eps_v, some huge. */
+/* Some velocities are exactly zero, some tiny compared with eps_v, some huge. */
 static void vary_speeds(struct scene *s, struct rng *rng)
 {
 	for (size_t i = 0; i < scene_ndof(s); i++)
@@ -97,7 +97,7 @@ static void test_speeds_by_powers_of_two(void **state)
 	}
 }
 
-/* Given normal forces; distances scale. */
+/* With given normal forces, distances are scaled. */
 static void test_lengths_by_powers_of_two(void **state)
 {
 	(void)state;
@@ -150,7 +150,7 @@ static void test_forces_by_powers_of_two(void **state)
 		for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 			multiply((double *)scene.batch.groups[type].normal_force.data, scene.batch.groups[type].n, exponent);
 		struct results scaled = evaluate(&serial, &scene);
-		const double tolerance = abs(exponent) < 400 ? 0 : 4e-15; /* long double rounds elsewhere */
+		const double tolerance = abs(exponent) < 400 ? 0 : 4e-15; /* long double rounds differently */
 		multiply(scaled.gradient, scaled.ndof, -exponent);
 		multiply(scaled.inner, scaled.n_inner, -exponent);
 		assert_near(ldexp(scaled.potential, -exponent), plain.potential, 100 * tolerance);
@@ -162,7 +162,7 @@ static void test_forces_by_powers_of_two(void **state)
 	}
 }
 
-/* One vertex on a floor, its law in long double. */
+/* One vertex on a floor, compared with the law in long double. */
 static void law(long double y, long double e, long double s, long double k, bool cubic, long double *g0,
                 long double *g1)
 {

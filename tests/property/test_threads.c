@@ -1,13 +1,13 @@
-/* The same bits for any number of threads, batches of several chunks. */
+/* The same bits for any number of threads, in batches of several chunks. */
 #include "tests/property/hessians.h"
 
 static const int thread_counts[] = {2, 3, 8};
 
-/* All that can be asked of a batch, one after the other. */
+/* All results of a batch, one after the other. */
 struct answers {
 	double *numbers;
 	size_t n, room;
-	size_t n_indices; /* of all patterns together, and a hash over them */
+	size_t n_indices; /* entries of all patterns together, and a hash of the patterns */
 	uint64_t hash;
 };
 
@@ -36,7 +36,7 @@ static void ask_outputs(const struct fric_context *context, const struct fric_co
 				                              &error));
 }
 
-/* The same as in single calls. */
+/* The same results as from single calls. */
 static void ask_factors(const struct fric_context *context, const struct fric_contacts *c, const double *v,
                         enum fric_projection projection, const double *inner, struct answers *a)
 {
@@ -108,7 +108,7 @@ static void ask(const struct fric_context *context, const struct scene *s, struc
 
 static struct answers asked(int n_threads, const struct scene *s)
 {
-	/* With one thread nothing of this size goes past the caches, with several all does. */
+	/* Results of this size are written through the caches by one thread, and past them by several. */
 	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1, .stream_from = n_threads > 1};
 	struct answers a = {.room = 3000000};
 	a.numbers = calloc(a.room, sizeof(double));
@@ -156,7 +156,7 @@ static void test_two_dimensions(void **state)
 	      503);
 }
 
-/* Faults far apart: the first contact is named, whichever thread is first. */
+/* Faults far apart: the first contact is named, whichever thread finds one first. */
 static void test_first_fault(void **state)
 {
 	(void)state;
