@@ -2,9 +2,9 @@
 """Writes scalars_mp.txt: the scalar functions of the friction law, correctly rounded from multi-precision values.
 
 A line is `function transition y mu_s mu_k eps_v value scale`, numbers as C hexadecimal floats (fscanf %la). The
-transition is `-` for the functions without coefficients (mu_s = mu_k = 1 there). `value` is inf or -inf where a double
-cannot hold the value (at the pole: the limit's sign), and `scale` is inf then. `scale` is the magnitude of the largest
-term (law.largest_term): an evaluation is right within 4 ulp of `value` or of `scale`, whichever is larger.
+transition is `-` for the functions without coefficients (mu_s = mu_k = 1 there). `value` is inf or -inf if a double
+cannot hold the value (at the pole: with the sign of the limit), and then `scale` is inf. `scale` is the magnitude of
+the largest term (law.largest_term): an evaluation is right within 4 ulp of `value` or of `scale`, whichever is larger.
 
 Usage: make_scalars.py [FILE]     deterministic, a few seconds
 """
@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'oracle'))
 from law import largest_term, law, to_double  # noqa: E402
 
-mp.dps = 120  # 60 digits are asked for; (1 - z)^3 may take 48
+mp.dps = 120  # 60 digits are needed; (1 - z)^3 may take 48
 PLAIN = {'smooth_friction_f0': 'f0', 'smooth_friction_f1': 'f1', 'smooth_friction_f2': 'f2',
          'smooth_friction_f1_over_x': 'f1_over_x', 'smooth_friction_f2_x_minus_f1_over_x3': 'third'}
 SMOOTH_MU = {'smooth_mu': 'mu', 'smooth_mu_derivative': 'mu_derivative', 'smooth_mu_f0': 'f0', 'smooth_mu_f1': 'f1',
@@ -43,7 +43,7 @@ def beside(x, steps):
 
 
 def roots(name, mu_s, mu_k, transition):
-    """z in (0, 1) where the function changes its sign."""
+    """z in (0, 1) at which the function changes its sign."""
     def f(z):
         return law(name, z, mpf(mu_s), mpf(mu_k), mpf(1), transition)
     grid = [mpf(i) / 97 for i in range(1, 97)]
@@ -65,7 +65,7 @@ def points(rng, name, mu_s, mu_k, eps, transition, n_random):
 
 
 def row(function, name, transition, y, mu_s, mu_k, eps):
-    """The line, or None where there is no value: the pole's residue is zero too (mu_s = 0)."""
+    """The line, or None if there is no value: the residue at the pole is zero too (mu_s = 0)."""
     args = (name, mpf(y), mpf(mu_s), mpf(mu_k), mpf(eps), 'cubic' if transition == '-' else transition)
     if name == 'third' and y == 0 and mu_s == 0:
         return None
