@@ -15,21 +15,21 @@
 /* ---- words ---- */
 
 static const char *const transitions[] = {"cubic", "quadratic", NULL};
-static const char *const transition_meanings[] = {"one polynomial of degree 3 from rest to eps_v",
-	"two parabolas that meet at eps_v / 2", NULL};
+static const char *const transition_meanings[] = {
+	"one polynomial of degree 3 from rest to eps_v", "two parabolas that meet at eps_v / 2", NULL};
 static const char *const blends[] = {"mean", "min", "max", "product", "geometric_mean", "harmonic_mean", NULL};
 static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", NULL};
 static const char *const reactions[] = {"error", "skip", NULL};
-static const char *const reaction_meanings[] = {"the first such contact is a 422",
-	"such contacts are left out and listed", NULL};
+static const char *const reaction_meanings[] = {
+	"the first such contact is a 422", "such contacts are left out and listed", NULL};
 static const char *const triangles[] = {"full", "upper", "lower", NULL};
 static const char *const triangle_meanings[] = {"all entries", "row <= col", "row >= col", NULL};
 static const char *const projections[] = {"none", "clamp", "abs", NULL};
-static const char *const projection_meanings[] = {"as it is", "negative eigenvalues of each contact become 0",
-                                                  "they become positive", NULL};
+static const char *const projection_meanings[] = {
+	"as it is", "negative eigenvalues of each contact become 0", "they become positive", NULL};
 const char *const api_hessian_formats[4] = {"triplets", "csr", "factors", NULL};
-static const char *const format_meanings[] = {"every contact's block, duplicates add up", "merged and sorted",
-                                              "the factors of every contact's block", NULL};
+static const char *const format_meanings[] = {
+	"every contact's block, duplicates add up", "merged and sorted", "the factors of every contact's block", NULL};
 
 /* ---- values per contact ---- */
 
@@ -79,8 +79,7 @@ static const struct api_rule barrier_rules[API_N_BARRIER] = {
 	[API_BARRIER_STIFFNESS] = {.name = "stiffness", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
 		.unit = "force / length^3", .meaning = "kappa"},
 	[API_BARRIER_DMIN] = {.name = "dmin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0",
-		.unit = LENGTH,
-		.meaning = "thickness: a distance not larger than this is a penetration"},
+		.unit = LENGTH, .meaning = "thickness: a distance not larger than this is a penetration"},
 };
 const struct api_object api_barrier = {
 	"Barrier", "Clamped log barrier on squared distances: the normal force of contacts that bring none.", barrier_rules,
@@ -88,8 +87,7 @@ const struct api_object api_barrier = {
 
 static const struct api_rule materials_rules[API_N_MATERIALS] = {
 	[API_MATERIALS_VERTEX] = {.name = "vertex_material", .kind = API_INDICES, .shape = {API_N_VERTICES},
-		.required = true,
-		.meaning = "material of every vertex, numbered from 0"},
+		.required = true, .meaning = "material of every vertex, numbered from 0"},
 	[API_MATERIALS_PLANE] = {.name = "plane_material", .kind = API_INDEX,
 		.meaning = "material of the planes; needed for plane_vertex"},
 	[API_MATERIALS_MU] = {.name = "mu", .kind = API_REALS, .range = API_NON_NEGATIVE,
@@ -153,8 +151,8 @@ static const struct api_rule group_rules[API_N_GROUP] = {
 	[API_GROUP_NORMAL_FORCE] = {.name = "normal_force", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
 		.one_for_all = true, .unit = FORCE, .meaning = "lambda; without it, from barrier"},
 	[API_GROUP_WEIGHT] = {.name = "weight", .kind = API_REALS, .shape = {API_N}, .one_for_all = true, .fallback = "1",
-		.unit = DIMENSIONLESS, .meaning = "multiplies the contact's potential and all that follows from it; of any"
-			" sign"},
+		.unit = DIMENSIONLESS,
+		.meaning = "multiplies the contact's potential and all that follows from it; of any sign"},
 	[API_GROUP_MU] = {.name = "mu", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N}, .one_for_all = true,
 		.unit = DIMENSIONLESS, .meaning = "coefficient, static and kinetic; without any, from friction"},
 	[API_GROUP_MU_S] = {.name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
@@ -162,11 +160,10 @@ static const struct api_rule group_rules[API_N_GROUP] = {
 	[API_GROUP_MU_K] = {.name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
 		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "kinetic coefficient; together with mu_s"},
 	[API_GROUP_EPS_V] = {.name = "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N},
-		.one_for_all = true,
-		.unit = VELOCITY, .meaning = "speed below which the contact sticks; without it, from friction"},
+		.one_for_all = true, .unit = VELOCITY,
+		.meaning = "speed below which the contact sticks; without it, from friction"},
 	[API_GROUP_MU_ANISO] = {.name = "mu_aniso", .kind = API_REALS, .range = API_POSITIVE,
-		.shape = {API_N, API_TANGENTS},
-		.one_for_all = true, .bare = true, .unit = DIMENSIONLESS,
+		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .bare = true, .unit = DIMENSIONLESS,
 		.meaning = "velocity scaling along the tangent directions; without it, ones; in 2D one number will do"},
 	[API_GROUP_MU_S_ANISO] = {.name = "mu_s_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .unit = DIMENSIONLESS,
@@ -181,12 +178,10 @@ static const struct api_rule group_rules[API_N_GROUP] = {
 		.one_for_all = true, .unit = DIMENSIONLESS,
 		.meaning = "given geometry: the columns are unit tangents; positions are not needed then"},
 	[API_GROUP_PLANE_NORMAL] = {.name = "plane_normal", .kind = API_REALS, .shape = {API_N, API_DIM},
-		.one_for_all = true,
-		.types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
+		.one_for_all = true, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
 		.meaning = "of any length but 0; needed unless tangent_basis is given"},
 	[API_GROUP_PLANE_ORIGIN] = {.name = "plane_origin", .kind = API_REALS, .shape = {API_N, API_DIM},
-		.one_for_all = true,
-		.types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
+		.one_for_all = true, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
 		.meaning = "any point of the plane; needed where a distance is (barrier, the output distance)"},
 };
 
@@ -207,14 +202,13 @@ static const struct api_rule collisions_rules[FRIC_N_TYPES] = {
 	GROUP_FIELD(FRIC_PLANE_VERTEX, "plane_vertex", 0),
 };
 const struct api_object api_collisions = {
-	"Collisions", "The contacts in groups by type, evaluated and listed in this order; at least one group, which may"
-	" be empty.",
+	"Collisions",
+	"The contacts in groups by type, evaluated and listed in this order; at least one group, which may be empty.",
 	collisions_rules, FRIC_N_TYPES, -1, "{'minProperties': 1}"};
 
 static const struct api_rule hessian_rules[API_N_HESSIAN] = {
 	[API_HESSIAN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_hessian_formats,
-		.meanings = format_meanings,
-		.meaning = "how the matrix is written"},
+		.meanings = format_meanings, .meaning = "how the matrix is written"},
 	[API_HESSIAN_TRIANGLE] = {.name = "triangle", .kind = API_WORD, .words = triangles, .meanings = triangle_meanings,
 		.meaning = "which entries; goes with triplets and csr only"},
 	[API_HESSIAN_PROJECTION] = {.name = "projection", .kind = API_WORD, .words = projections,
@@ -230,8 +224,7 @@ static const struct api_rule request_rules[API_N_REQUEST] = {
 	[API_REQUEST_VELOCITIES] = {.name = "velocities", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
 		.required = true, .unit = VELOCITY, .meaning = "where to evaluate; also tells how many vertices there are"},
 	[API_REQUEST_POSITIONS] = {.name = "positions", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
-		.unit = LENGTH,
-		.meaning = "lagged; needed where geometry is derived"},
+		.unit = LENGTH, .meaning = "lagged; needed where geometry is derived"},
 	[API_REQUEST_LAGGED_VELOCITIES] = {.name = "lagged_velocities", .kind = API_REALS,
 		.shape = {API_N_VERTICES, API_DIM}, .unit = VELOCITY,
 		.meaning = "direction of slip for mu_s_aniso and mu_k_aniso; without them, velocities"},
@@ -240,8 +233,7 @@ static const struct api_rule request_rules[API_N_REQUEST] = {
 	[API_REQUEST_BARRIER] = {.name = "barrier", .kind = API_OBJECT, .objects = ONE(api_barrier),
 		.meaning = "normal force of groups without their own"},
 	[API_REQUEST_COLLISIONS] = {.name = "collisions", .kind = API_OBJECT, .objects = ONE(api_collisions),
-		.required = true,
-		.meaning = "the contacts"},
+		.required = true, .meaning = "the contacts"},
 	[API_REQUEST_OUTPUTS] = {.name = "outputs", .kind = API_WORDS, .words = outputs,
 		.fallback = "['potential', 'gradient', 'hessian']", .meaning = "what the answer contains"},
 	[API_REQUEST_HESSIAN] = {.name = "hessian", .kind = API_OBJECT, .objects = ONE(api_hessian),
@@ -251,15 +243,14 @@ static const struct api_rule request_rules[API_N_REQUEST] = {
 		.fallback = "['potential', 'tangential_velocity']",
 		.meaning = "values per contact that collisions in the answer contains"},
 	[API_REQUEST_ON_DEGENERATE] = {.name = "on_degenerate", .kind = API_WORD, .words = reactions,
-		.meanings = reaction_meanings,
-		.meaning = "degenerate geometry, penetration, a negative coefficient"},
+		.meanings = reaction_meanings, .meaning = "degenerate geometry, penetration, a negative coefficient"},
 };
 const struct api_object api_request = {
 	"EvaluateRequest",
 	"A batch of contacts. Any consistent units. Arrays are nested or flat (row-major); a value per contact may be one"
-	" for all."
-	" Indices start at 0 and are written without point or exponent (3.0 is refused, though JSON Schema counts it as an"
-	" integer). All arrays over vertices have as many rows as velocities, those of a group as many as its vertices.",
+	" for all. Indices start at 0 and are written without point or exponent (3.0 is refused, though JSON Schema counts"
+	" it as an integer). All arrays over vertices have as many rows as velocities, those of a group as many as its"
+	" vertices.",
 	request_rules, API_N_REQUEST, -1, NULL};
 
 /* ---- its answer ---- */
@@ -305,8 +296,8 @@ static const struct api_object
 	triplets = {"Triplets", "Hessian as triplets: every contact's whole block, row-major, contacts in order.",
 	            triplets_rules, N_OF(triplets_rules), -1, NULL},
 	csr = {"Csr", "Hessian in compressed rows.", csr_rules, N_OF(csr_rules), -1, NULL},
-	factors = {"Factors", "Hessian as the factors of every contact's block.", factors_rules, N_OF(factors_rules), -1,
-		NULL};
+	factors = {"Factors", "Hessian as the factors of every contact's block.",
+	           factors_rules, N_OF(factors_rules), -1, NULL};
 
 #define VALUES(is, called) [is] = {called "Values", "What collision_outputs asks for, in the order of the contacts.", \
 	api_output_rules, FRIC_N_OUTPUTS, is, NULL}
@@ -321,13 +312,15 @@ static const struct api_rule values_rules[] = {
 	VALUE_FIELD(FRIC_EDGE_EDGE, "edge_edge"), VALUE_FIELD(FRIC_FACE_VERTEX, "face_vertex"),
 	VALUE_FIELD(FRIC_PLANE_VERTEX, "plane_vertex"),
 };
-static const struct api_object values = {"CollisionValues", "Values per contact, for every group of the request.",
-                                         values_rules, N_OF(values_rules), -1, NULL};
+static const struct api_object values = {
+	"CollisionValues", "Values per contact, for every group of the request.",
+	values_rules, N_OF(values_rules), -1, NULL};
 
-static const char *const group_names[] = {"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex", "plane_vertex",
-	NULL};
-static const char *const reasons[] = {"coincident_vertices", "zero_length_edge", "vertex_on_edge", "parallel_edges",
-                                      "collapsed_triangle", "penetration", "negative_coefficient", NULL};
+static const char *const group_names[] = {
+	"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex", "plane_vertex", NULL};
+static const char *const reasons[] = {
+	"coincident_vertices", "zero_length_edge", "vertex_on_edge", "parallel_edges", "collapsed_triangle", "penetration",
+	"negative_coefficient", NULL};
 static const char *const reason_meanings[] = {
 	"the two vertices are at the same place", "the ends of an edge are at the same place",
 	"3D: the vertex is on the line of its edge", "the closest points are not unique", "the triangle has no area",
@@ -338,8 +331,8 @@ static const struct api_rule skipped_rules[] = {
 	{.name = "reason", .kind = API_WORD, .words = reasons, .meanings = reason_meanings, .required = true,
 	 .meaning = "why it was skipped"},
 };
-static const struct api_object skipped = {"Skipped", "A contact that was skipped; its slots hold zeros.", skipped_rules,
-                                          N_OF(skipped_rules), -1, NULL};
+static const struct api_object skipped = {
+	"Skipped", "A contact that was skipped; its slots hold zeros.", skipped_rules, N_OF(skipped_rules), -1, NULL};
 
 #define COUNT(called, means) {.name = called, .kind = API_INTEGER, .required = true, .meaning = means}
 #define SKIPPED {.name = "skipped", .kind = API_LIST, .objects = ONE(skipped), \
@@ -350,16 +343,16 @@ static const struct api_rule answer_rules[] = {
 	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
 	{.name = "potential", .kind = API_NUMBER, .unit = "force * velocity", .meaning = "sum over the contacts"},
 	{.name = "gradient", .kind = API_REALS, .shape = {API_N_DOF}, .unit = FORCE,
-	 .meaning = "of the potential with respect to velocities; the friction force is its negative. Vertex i, axis a:"
-		" i*dim + a"},
-	{.name = "hessian", .kind = API_ONE_OF, .objects = (const struct api_object *const[]){&triplets, &csr, &factors,
-		NULL},
-	 .unit = STIFFNESS, .meaning = "in the format that was asked for"},
+	 .meaning = "of the potential with respect to velocities; the friction force is its negative."
+	            " Vertex i, axis a: i*dim + a"},
+	{.name = "hessian", .kind = API_ONE_OF,
+	 .objects = (const struct api_object *const[]){&triplets, &csr, &factors, NULL}, .unit = STIFFNESS,
+	 .meaning = "in the format that was asked for"},
 	{.name = "collisions", .kind = API_OBJECT, .objects = ONE(values), .meaning = "values per contact"},
 	SKIPPED,
 };
-const struct api_object api_answer = {"EvaluateAnswer", "What outputs asks for.", answer_rules, N_OF(answer_rules), -1,
-	NULL};
+const struct api_object api_answer = {
+	"EvaluateAnswer", "What outputs asks for.", answer_rules, N_OF(answer_rules), -1, NULL};
 
 /* ---- POST /v1/check ---- */
 
@@ -367,15 +360,16 @@ static const char *const quantities[] = {"potential", "gradient", "hessian", NUL
 #define SIZE(called, means) \
 	{.name = called, .kind = API_NUMBER, .range = API_NON_NEGATIVE, .required = true, .meaning = means}
 static const struct api_rule agreement_rules[] = {
-	SIZE("largest_difference", "absolute: of the potential, of the gradient's entries, of the entries of all"
-		" contacts' blocks"),
+	SIZE("largest_difference",
+	     "absolute: of the potential, of the gradient's entries, of the entries of all contacts' blocks"),
 	SIZE("largest_entry", "largest absolute value among the numbers that are compared"),
 	SIZE("relative_difference", "the larger of the two that follow"),
 	SIZE("contacts", "largest relative difference of a single contact, in its own scale"),
 	SIZE("assembled", "largest relative difference of what is added up over contacts"),
 };
-static const struct api_object agreement = {"Agreement", "How far one quantity agrees with its central differences.",
-                                            agreement_rules, N_OF(agreement_rules), -1, NULL};
+static const struct api_object agreement = {
+	"Agreement", "How far one quantity agrees with its central differences.",
+	agreement_rules, N_OF(agreement_rules), -1, NULL};
 static const struct api_rule worst_rules[] = {
 	{.name = "group", .kind = API_WORD, .words = group_names, .required = true, .meaning = "where it was sent"},
 	{.name = "index", .kind = API_INTEGER, .required = true, .meaning = "of the contact in its group"},
@@ -385,9 +379,8 @@ static const struct api_rule worst_rules[] = {
 	{.name = "status", .kind = API_INTEGER, .most = 2, .required = true, .meaning = "0 sticks, 1 slides, 2 skipped"},
 	SIZE("slip_ratio", "y / eps_v, after mu_aniso"),
 };
-static const struct api_object worst = {"WorstContact", "The contact that agrees least.", worst_rules,
-	N_OF(worst_rules), -1,
-                                        NULL};
+static const struct api_object worst = {
+	"WorstContact", "The contact that agrees least.", worst_rules, N_OF(worst_rules), -1, NULL};
 static const struct api_object nothing = {"null", "There are no contacts.", NULL, 0, -1, NULL};
 #define AGREEMENT(called, means) \
 	{.name = called, .kind = API_OBJECT, .objects = ONE(agreement), .required = true, .meaning = means}
@@ -395,9 +388,9 @@ static const struct api_rule check_rules[] = {
 	COUNT("n_vertices", "rows of velocities"),
 	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
 	{.name = "agrees", .kind = API_BOOL, .required = true,
-		.meaning = "all relative differences are within the tolerance"},
+	 .meaning = "all relative differences are within the tolerance"},
 	{.name = "tolerance", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
-		.meaning = "of relative differences"},
+	 .meaning = "of relative differences"},
 	AGREEMENT("potential", "with its plain formula in more digits"),
 	AGREEMENT("gradient", "with central differences of that potential"),
 	AGREEMENT("hessian", "with second central differences of that potential; without projection"),
@@ -405,9 +398,9 @@ static const struct api_rule check_rules[] = {
 	 .required = true, .meaning = "the contact that agrees least; null for no contacts"},
 	SKIPPED,
 };
-const struct api_object api_check_answer = {"CheckAnswer", "How well gradient and Hessian agree with central"
-	" differences.",
-                                            check_rules, N_OF(check_rules), -1, NULL};
+const struct api_object api_check_answer = {
+	"CheckAnswer", "How well gradient and Hessian agree with central differences.",
+	check_rules, N_OF(check_rules), -1, NULL};
 
 /* ---- /v1/functions ---- */
 
@@ -415,35 +408,29 @@ const struct api_object api_check_answer = {"CheckAnswer", "How well gradient an
 #define ELLIPSES (BIT(API_ELLIPSE) | BIT(API_EFFECTIVE))
 static const struct api_rule call_rules[API_N_CALL] = {
 	[API_CALL_Y] = {.name = "y", .kind = API_REALS, .shape = {API_N_ENTRIES}, .one_for_all = true, .required = true,
-		.types = SCALARS,
-		.unit = VELOCITY, .meaning = "speeds to evaluate at, of either sign; a number counts as one"},
+		.types = SCALARS, .unit = VELOCITY, .meaning = "speeds to evaluate at, of either sign; a number counts as one"},
 	[API_CALL_TAU_ANISO] = {.name = "tau_aniso", .kind = API_REALS, .shape = {API_N_ENTRIES, API_PAIR},
-		.required = true,
-		.types = BIT(API_DIRECTION) | BIT(API_EFFECTIVE), .unit = VELOCITY, .meaning = "scaled tangential velocities"},
+		.required = true, .types = BIT(API_DIRECTION) | BIT(API_EFFECTIVE), .unit = VELOCITY,
+		.meaning = "scaled tangential velocities"},
 	[API_CALL_TAU_DIR] = {.name = "tau_dir", .kind = API_REALS, .shape = {API_N_ENTRIES, API_PAIR}, .required = true,
 		.types = BIT(API_ELLIPSE), .unit = DIMENSIONLESS, .meaning = "unit directions of slip"},
 	[API_CALL_MU_S_ANISO] = {.name = "mu_s_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_N_ENTRIES, API_PAIR}, .one_for_all = true, .required = true, .types = ELLIPSES,
-		.unit = DIMENSIONLESS,
-		.meaning = "static ellipse"},
+		.unit = DIMENSIONLESS, .meaning = "static ellipse"},
 	[API_CALL_MU_K_ANISO] = {.name = "mu_k_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_N_ENTRIES, API_PAIR}, .one_for_all = true, .required = true, .types = ELLIPSES,
-		.unit = DIMENSIONLESS,
-		.meaning = "kinetic ellipse"},
+		.unit = DIMENSIONLESS, .meaning = "kinetic ellipse"},
 	[API_CALL_MU_S] = {.name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_ENTRIES},
-		.one_for_all = true,
-		.required = true, .types = BIT(API_SMOOTH_MU) | BIT(API_EFFECTIVE), .unit = DIMENSIONLESS,
+		.one_for_all = true, .required = true, .types = BIT(API_SMOOTH_MU) | BIT(API_EFFECTIVE), .unit = DIMENSIONLESS,
 		.meaning = "static coefficient"},
 	[API_CALL_MU_K] = {.name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_ENTRIES},
-		.one_for_all = true,
-		.required = true, .types = BIT(API_SMOOTH_MU) | BIT(API_EFFECTIVE), .unit = DIMENSIONLESS,
+		.one_for_all = true, .required = true, .types = BIT(API_SMOOTH_MU) | BIT(API_EFFECTIVE), .unit = DIMENSIONLESS,
 		.meaning = "kinetic coefficient"},
 	[API_CALL_EPS_V] = {.name = "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N_ENTRIES},
-		.one_for_all = true,
-		.required = true, .types = SCALARS, .unit = VELOCITY, .meaning = "speed below which a contact sticks"},
+		.one_for_all = true, .required = true, .types = SCALARS, .unit = VELOCITY,
+		.meaning = "speed below which a contact sticks"},
 	[API_CALL_TRANSITION] = {.name = "mu_transition", .kind = API_WORD, .words = transitions,
-		.meanings = transition_meanings,
-		.types = BIT(API_SMOOTH_MU), .meaning = "curve from static to kinetic"},
+		.meanings = transition_meanings, .types = BIT(API_SMOOTH_MU), .meaning = "curve from static to kinetic"},
 	[API_CALL_NO_MU] = {.name = "no_mu", .kind = API_BOOL, .fallback = "false", .types = BIT(API_EFFECTIVE),
 		.meaning = "true gives 1, 1, and only tau_aniso is needed"},
 };
@@ -453,11 +440,10 @@ const struct api_object api_calls[API_N_FUNCTION_KINDS] = {
 	CALL(API_SMOOTH_MU, "SmoothMuCall", "Parameters of the smooth_mu functions."),
 	CALL(API_DIRECTION, "DirectionCall", "Parameters of anisotropic_x_from_tau_aniso."),
 	CALL(API_ELLIPSE, "EllipseCall", "Parameters of anisotropic_mu_eff_f."),
-	[API_EFFECTIVE] = {"EffectiveCall", "Parameters of anisotropic_mu_eff_from_tau_aniso.", call_rules, API_N_CALL,
-	                   API_EFFECTIVE,
-	                   "{'required': ['tau_aniso'], 'if': {'properties': {'no_mu': {'const': true}}, 'required':"
-	" ['no_mu']},"
-	                   " 'else': {'required': ['mu_s_aniso', 'mu_k_aniso', 'mu_s', 'mu_k']}}"},
+	[API_EFFECTIVE] = {
+		"EffectiveCall", "Parameters of anisotropic_mu_eff_from_tau_aniso.", call_rules, API_N_CALL, API_EFFECTIVE,
+		"{'required': ['tau_aniso'], 'if': {'properties': {'no_mu': {'const': true}}, 'required': ['no_mu']},"
+		" 'else': {'required': ['mu_s_aniso', 'mu_k_aniso', 'mu_s', 'mu_k']}}"},
 };
 
 const struct api_rule *api_call_first(enum api_function_kind kind)
@@ -473,8 +459,8 @@ static const struct api_rule function_rules[] = {
 	TEXT("function", "its name"), REAL_ARRAY("values", "one for every entry", NULL, API_N_ENTRIES),
 };
 static const struct api_rule pair_rules[] = {
-	TEXT("function", "its name"), REAL_ARRAY("values", "a pair for every entry", DIMENSIONLESS, API_N_ENTRIES,
-		API_PAIR),
+	TEXT("function", "its name"),
+	REAL_ARRAY("values", "a pair for every entry", DIMENSIONLESS, API_N_ENTRIES, API_PAIR),
 };
 const struct api_object
 	api_function_answer = {"Values", "Values of a function.", function_rules, N_OF(function_rules), -1, NULL},
@@ -482,18 +468,17 @@ const struct api_object
 
 #define TEXTS(called, means) {.name = called, .kind = API_LIST, .required = true, .meaning = means}
 static const struct api_rule listed_rules[] = {
-	TEXT("name", "as in the path"), TEXT("meaning", "in a line"), TEXTS("parameters",
-		"names; the first gives the points"),
+	TEXT("name", "as in the path"),
+	TEXT("meaning", "in a line"),
+	TEXTS("parameters", "names; the first gives the points"),
 };
-static const struct api_object listed = {"Function", "A function of the friction law.", listed_rules,
-	N_OF(listed_rules), -1,
-                                         NULL};
+static const struct api_object listed = {
+	"Function", "A function of the friction law.", listed_rules, N_OF(listed_rules), -1, NULL};
 static const struct api_rule list_rules[] = {
 	{.name = "functions", .kind = API_LIST, .objects = ONE(listed), .required = true, .meaning = "all there are"},
 };
-const struct api_object api_function_list_answer = {"FunctionList", "The scalar functions of the friction law.",
-	list_rules,
-                                                    N_OF(list_rules), -1, NULL};
+const struct api_object api_function_list_answer = {
+	"FunctionList", "The scalar functions of the friction law.", list_rules, N_OF(list_rules), -1, NULL};
 
 /* ---- the service ---- */
 
@@ -503,42 +488,40 @@ static const struct api_rule limit_rules[] = {
 	LIMIT("answer_bytes", "longest answer", true), LIMIT("contacts", "most contacts of a request", false),
 	LIMIT("vertices", "most vertices of a request", false),
 };
-static const struct api_object limits = {"Limits", "What a request may be; over it: 413.", limit_rules,
-	N_OF(limit_rules), -1,
-                                         NULL};
+static const struct api_object limits = {
+	"Limits", "What a request may be; over it: 413.", limit_rules, N_OF(limit_rules), -1, NULL};
 static const struct api_rule info_rules[] = {
 	TEXT("name", "frictiond"), TEXT("version", "of the program"),
 	LIMIT("threads", "of a large evaluation", true), TEXT("instruction_set", "of the inner loops"),
 	TEXTS("formats", "media types of requests and answers"),
 	{.name = "limits", .kind = API_OBJECT, .objects = ONE(limits), .required = true, .meaning = "of a request"},
 };
-const struct api_object api_info_answer = {"Info", "What this server is, and its limits.", info_rules,
-	N_OF(info_rules), -1,
-                                           NULL};
+const struct api_object api_info_answer = {
+	"Info", "What this server is, and its limits.", info_rules, N_OF(info_rules), -1, NULL};
 
 static const struct api_rule health_rules[] = {
 	{.name = "status", .kind = API_WORD, .words = (const char *const[]){"ok", NULL}, .required = true,
 	 .meaning = "there is no other: what is not well is no 200"},
 };
-const struct api_object api_health_answer = {"Health", "The server answers.", health_rules, N_OF(health_rules), -1,
-	NULL};
+const struct api_object api_health_answer = {
+	"Health", "The server answers.", health_rules, N_OF(health_rules), -1, NULL};
 
 static const struct api_rule culprit_rules[] = {
-	TEXT("pointer", "JSON Pointer (RFC 6901) into the request, to the field or its element; of a query: /NAME or"
-		" /NAME/I"),
+	TEXT("pointer",
+	     "JSON Pointer (RFC 6901) into the request, to the field or its element; of a query: /NAME or /NAME/I"),
 	TEXT("detail", "what is wrong there"),
 };
-static const struct api_object culprit = {"Culprit", "A place in the request and what is wrong there.", culprit_rules,
-                                          N_OF(culprit_rules), -1, NULL};
+static const struct api_object culprit = {
+	"Culprit", "A place in the request and what is wrong there.", culprit_rules, N_OF(culprit_rules), -1, NULL};
 static const struct api_rule problem_rules[] = {
-	TEXT("type", "about:blank: title and status say all"), TEXT("title", "of the status"),
+	TEXT("type", "about:blank: title and status say all"),
+	TEXT("title", "of the status"),
 	{.name = "status", .kind = API_INTEGER, .least = 400, .most = 599, .required = true,
-		.meaning = "as in the answer's first line"},
+	 .meaning = "as in the answer's first line"},
 	TEXT("detail", "what is wrong, in a sentence"),
 	{.name = "errors", .kind = API_LIST, .objects = ONE(culprit), .required = true,
-	 .meaning = "the first fault; a second entry where two fields contradict each other; empty where nothing in the"
-		" request"
-	            " is to be pointed at"},
+	 .meaning = "the first fault; a second entry where two fields contradict each other;"
+	            " empty where nothing in the request is to be pointed at"},
 	{.name = "request_id", .kind = API_TEXT, .meaning = "as in X-Request-Id; in answers of 500 and above"},
 };
 const struct api_object api_problem_document = {"Problem", "RFC 9457.", problem_rules, N_OF(problem_rules), -1, NULL};
