@@ -1,4 +1,4 @@
-/* For test_selftest.sh: what a statically linked library calls in place of functions that the reader has, their originals. */
+/* For test_selftest.sh: a statically linked library calls these, the originals, instead of the reader's functions. */
 #include <dlfcn.h>
 #include <gnutls/gnutls.h>
 #include <sys/socket.h>

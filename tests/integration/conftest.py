@@ -1,5 +1,5 @@
-"""A running server for the tests: the program named by FRICTIOND (default build/frictiond) on a free port; and waiting
-for what servers do in their own time."""
+"""A running server for the tests: the program that FRICTIOND names (default build/frictiond) on a free port; and
+functions that wait for a server."""
 import http.client
 import os
 import pathlib
@@ -12,14 +12,14 @@ import urllib.request
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # what scripts/packages took out of packages
+os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # programs that scripts/packages took out of packages
 READY = "frictiond listening on "
-# Sanitizers have memory of their own, and keep what is freed.
+# Sanitizers use additional memory, and keep freed blocks.
 SEES_RESIDENT = os.environ.get("MODE", "release") == "release"
 
 
 def start(*options, environment=None):
-    """Starts the program; gives (process, base URL). What it logs goes to this process's standard error."""
+    """Starts the program; returns (process, base URL). Its log goes to this process's standard error."""
     program = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
     process = subprocess.Popen(
         [str(program), "--port", "0", *options],
@@ -33,7 +33,7 @@ def start(*options, environment=None):
 
 
 def stop(process):
-    """SIGTERM; gives the exit code. Anything printed after the first line is a fault."""
+    """Sends SIGTERM; returns the exit code. The server must have printed nothing after its first line."""
     process.send_signal(signal.SIGTERM)
     rest = process.stdout.read()
     code = process.wait()
@@ -43,8 +43,8 @@ def stop(process):
 
 
 def eventually(condition):
-    """What a condition gives once that is true; gives up after a minute (something is broken, not slow). A request is
-    counted and logged when its last byte has been sent, so perhaps after it was received."""
+    """The result of a condition once that is true; gives up after a minute, when something is broken rather than slow.
+    A request is counted and logged after its last byte has been sent, so possibly after the client has received it."""
     for _ in range(1200):
         value = condition()
         if value:
@@ -54,7 +54,7 @@ def eventually(condition):
 
 
 def metric(base, series):
-    """Its value in /metrics. 0 for labels that have not occurred yet; the name has to be there."""
+    """The value of a series in /metrics; 0 for labels that have not occurred yet. Its metric must exist."""
     with urllib.request.urlopen(base + "/metrics") as answer:
         text = answer.read().decode()
     assert f"# TYPE {series.partition('{')[0]} " in text, series
@@ -62,15 +62,15 @@ def metric(base, series):
 
 
 def resident_bytes(process, which="VmRSS"):
-    """Now, or with VmHWM the most so far."""
+    """Resident memory now, or with VmHWM its maximum so far."""
     text = pathlib.Path(f"/proc/{process.pid}/status").read_text()
     return int(re.search(rf"^{which}:\s+(\d+) kB$", text, re.M)[1]) << 10
 
 
 def with_more_time(attempt):
-    """For what a client has to have done before a time of the server's is over: attempt(seconds) with a second, and
-    where the machine was too slow for that, with more. Three quarters of a minute must do: tests/run ends a suite that is
-    silent for a whole one."""
+    """For tests in which the client must do something before a timeout of the server: calls attempt(seconds) with one
+    second, and with more if the machine was too slow. Three quarters of a minute must be enough: tests/run ends a suite
+    that prints nothing for a minute."""
     for seconds in (1, 4, 16, 45):
         try:
             return attempt(seconds)
@@ -89,8 +89,8 @@ def server():
 
 @pytest.fixture
 def server_with():
-    """A function that starts a server of the test's own: server_with("--max-json-bytes", "1K") gives its base URL;
-    server_with.started are the processes."""
+    """A function that starts a server for one test: server_with("--max-json-bytes", "1K") returns its base URL;
+    server_with.started lists the processes."""
     started = []
 
     def start_one(*options, **more):

@@ -13,7 +13,7 @@ N_FAILED=0
 CONTACT='{"dim":2,"velocities":[[0,0]],"friction":{"mu":0.3,"eps_v":0.1},"collisions":{"plane_vertex":{"vertices":[0],"normal_force":1,"plane_normal":[0,1]}}}'
 
 if [ ! -x "$FRICTIOND" ]; then
-	echo "1..0 # SKIP there is no $FRICTIOND"
+	echo "1..0 # SKIP $FRICTIOND does not exist"
 	rm -rf "$WORK"
 	exit 1
 fi
@@ -28,7 +28,7 @@ clean_up() {
 trap clean_up EXIT
 
 # start_server [OPTION]...: on a free port; sets SERVER_PID, READY (its line), BASE and PORT. The log is $WORK/log.
-# The line comes through a FIFO, so waiting ends with the line or with the server.
+# The line comes through a FIFO, so waiting ends when the line comes or the server exits.
 start_server() {
 	rm -f "$WORK/stdout"
 	mkfifo "$WORK/stdout"
@@ -94,7 +94,7 @@ unlike() {
 	ok "$1" absent "$2" "$3"
 }
 
-# until_true COMMAND...: tries again and again; gives up after a minute (something is broken, not slow).
+# until_true COMMAND...: repeats the command until it succeeds; gives up after a minute, when something is broken.
 until_true() {
 	local i
 	for ((i = 0; i < 1200; i++)); do
@@ -105,12 +105,13 @@ until_true() {
 	return 1
 }
 
-# http_code [CURL ARGUMENT]...: the status alone.
+# http_code [CURL ARGUMENT]...: prints only the status.
 http_code() {
 	curl -s -o /dev/null -w '%{http_code}' "$@"
 }
 
-# raw BYTES (as for printf %b): sends them on a connection of their own, prints all that comes until the server closes it.
+# raw BYTES (as for printf %b): sends them on a new connection and prints everything received until the server closes
+# it.
 raw() {
 	exec 8<>"/dev/tcp/127.0.0.1/$PORT"
 	printf '%b' "$1" >&8

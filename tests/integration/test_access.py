@@ -1,4 +1,4 @@
-"""Who may ask: bearer tokens and their reload, TLS, the origins of web pages, addresses that have to be meant."""
+"""Access: bearer tokens and their reload, TLS, origins of web pages, addresses that must be chosen explicitly."""
 import contextlib
 import http.client
 import json
@@ -29,7 +29,7 @@ ORIGIN = "https://a.example"
 
 
 class Server:
-    """A server of the test's own, whose log can be read and which can be sent signals."""
+    """A server for one test, whose log can be read and to which signals can be sent."""
 
     def __init__(self, folder, *options, command=(), environment=None):
         self.log_path = folder / f"log.{time.monotonic_ns()}"
@@ -49,7 +49,8 @@ class Server:
         return self.log_path.read_text()
 
     def await_log(self, text, n):
-        """Returns the log once it has the text n times: a line may be written a moment after its answer was sent."""
+        """Returns the log once it contains the text n times: a line may be written a moment after the answer was
+        sent."""
         try:
             eventually(lambda: self.log().count(text) >= n)
         except AssertionError:
@@ -57,7 +58,7 @@ class Server:
         return self.log()
 
     def hang_up(self, expected):
-        """SIGHUP; returns once the log says it once more."""
+        """Sends SIGHUP; returns once the log shows another reload."""
         before = self.log().count(expected)
         self.process.send_signal(signal.SIGHUP)
         self.await_log(expected, before + 1)
@@ -104,7 +105,7 @@ def refused(*options, **environment):
 
 
 def write_tokens(path, text):
-    """By renaming, as whoever replaces a file that is in use should."""
+    """Replaces a file by renaming, the right way for a file that is in use."""
     new = path.with_suffix(".new")
     new.write_text(text)
     new.chmod(0o600)
@@ -125,7 +126,7 @@ def test_all_but_what_is_public_needs_a_token(serve, tokens):
     for path in "/healthz", "/readyz", "/openapi.json":
         assert ask(connection, "GET", path)[0] == 200
         assert ask(connection, "GET", path, "wrong")[0] == 200
-    assert ask(connection, "GET", "/explorer/../v1/info")[0] == 404  # public by its beginning, and nothing else
+    assert ask(connection, "GET", "/explorer/../v1/info")[0] == 404  # begins like a public path, but is another one
     for method, path in ("GET", "/v1/info"), ("GET", "/metrics"), ("GET", "/nowhere"), ("OPTIONS", EVALUATE), \
             ("DELETE", "/healthz/"), ("GET", "/v1/functions"), ("PUT", EVALUATE), ("GET", "/healthz/../v1/info"):
         status, headers, body = ask(connection, method, path)
@@ -162,7 +163,7 @@ def test_log_has_names_and_no_tokens(serve, tokens):
     assert [' token="hub"' in line for line in lines] == [False, True, False, False, False]
 
 
-def test_metrics_count_who_is_sent_away(serve, tokens):
+def test_metrics_count_refused_requests(serve, tokens):
     server = serve("--tokens", tokens)
     connection = server.connect()
     for token in None, "wrong", LAB + "x":
@@ -175,7 +176,7 @@ def test_metrics_count_who_is_sent_away(serve, tokens):
 
 
 def raw(server, data, wait=True):
-    """All that comes for these bytes until the server closes."""
+    """Everything that the server sends for these bytes until it closes."""
     with socket.create_connection((server.host, server.port)) as s:
         s.settimeout(300)
         s.sendall(data)
@@ -186,7 +187,7 @@ def raw(server, data, wait=True):
 
 
 def test_refused_by_the_head_alone(serve, tokens):
-    """Neither a 100 nor the body is waited for: what is announced here never comes."""
+    """The refusal waits neither for a 100 nor for the body, which is announced but never sent."""
     server = serve("--tokens", tokens)
     head = f"POST {EVALUATE} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n".encode()
     for more in b"Content-Length: 1000\r\nExpect: 100-continue\r\n", b"Content-Length: 200000000\r\n", \
@@ -256,7 +257,7 @@ def test_reload(serve, tokens):
 
 
 def test_there_are_files_left_when_all_places_are_taken(serve, tokens):
-    """For saying so to who comes then, for those who linger afterwards, and for reading the tokens again."""
+    """File descriptors for refusing further clients, for lingering connections, and for reading the tokens again."""
     server = serve("--tokens", tokens, "--connections", 100, "--io-threads", 40,
                    command=("sh", "-c", 'ulimit -Sn 64; exec "$@"', "sh"))
     with contextlib.ExitStack() as stack:
@@ -279,7 +280,7 @@ def test_nothing_to_reload(serve):
 
 
 def test_reload_under_load(serve, tokens):
-    """Tokens that are in both files are never refused; one that is in neither always is."""
+    """Tokens that are in both files are never refused; a token that is in neither always is."""
     server = serve("--tokens", tokens)
     stop, wrong, counts = threading.Event(), [], []
 
@@ -307,7 +308,7 @@ def test_reload_under_load(serve, tokens):
 
 # --- addresses -------------------------------------------------------------------------------------------------------
 
-def test_other_addresses_have_to_be_meant(tokens):
+def test_other_addresses_need_tokens_or_anonymous(tokens):
     for host in "0.0.0.0", "::ffff:0.0.0.0":
         err = refused("--host", host)
         assert host in err and "--tokens" in err and "--anonymous yes" in err
@@ -315,14 +316,14 @@ def test_other_addresses_have_to_be_meant(tokens):
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.9.9.9"])
-def test_loopback_needs_no_word(serve, host):
+def test_loopback_needs_no_option(serve, host):
     server = serve("--host", host)
     assert ask(server.connect(), "GET", "/v1/info")[0] == 200
     assert "level=warning" not in server.log()
 
 
 def test_anonymous(serve, tokens):
-    """In a network of its own, so that nobody can reach what listens there."""
+    """In a separate network namespace, so that nobody can reach the server."""
     alone = ("unshare", "-rn")
     if subprocess.run([*alone, "true"], capture_output=True).returncode != 0:
         pytest.skip("no network namespaces here")
@@ -406,7 +407,7 @@ def test_curl_with_the_certificate(serve, certificates, tokens):
 
 
 def test_nothing_in_the_clear(https):
-    """Whatever is said to the port in the clear, nothing of HTTP comes back."""
+    """Whatever a client sends in the clear, it gets no HTTP back."""
     server, _ = https
     for data in b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\x00" * 100, \
             b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n":
@@ -417,8 +418,8 @@ def test_nothing_in_the_clear(https):
     assert ask(server.connect(https[1]), "GET", "/healthz")[0] == 200
 
 
-def test_sent_away_without_a_word(serve, certificates):
-    """Who may not even begin a session is not told why: it could only be told in the clear."""
+def test_closed_without_an_answer(serve, certificates):
+    """A client that may not even begin a session is not told why: that could only be sent in the clear."""
     server = serve(*tls_options(certificates["a"]), "--connections-per-address", 1)
     first = server.connect(trust(certificates["a"]))
     assert ask(first, "GET", "/healthz")[0] == 200
@@ -433,7 +434,7 @@ def test_sent_away_without_a_word(serve, certificates):
 
 
 def planes(n):
-    """A request whose answer is large: n contacts in triplets."""
+    """A request with a large answer: n contacts as triplets."""
     return json.dumps({"dim": 3, "velocities": [[0.25, 0.5, 0.125]] * n, "friction": {"mu": 0.3, "eps_v": 0.1},
                        "hessian": {"format": "triplets"}, "collisions": {"plane_vertex": {
                            "vertices": list(range(n)), "plane_normal": [0, 1, 0], "normal_force": 1.5}}}).encode()
@@ -465,7 +466,7 @@ def encrypted(server, context):
 
 
 def until_end(s):
-    """All that comes; raises if the end is not announced as TLS demands, for it could then be a cut."""
+    """Everything received; raises if the end is not announced as TLS requires, because data could then be missing."""
     got = b""
     while more := s.recv(65536):
         got += more
@@ -473,7 +474,7 @@ def until_end(s):
 
 
 def test_pieces_and_pipelines(https):
-    """Requests in pieces of any size and several at once: what the filter holds back comes through."""
+    """Requests in pieces of any size, and several at once: everything that the filter holds back gets through."""
     get = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
     post = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
         EVALUATE.encode(), len(CONTACT), CONTACT)
@@ -515,13 +516,14 @@ def test_too_slow_under_tls(serve, certificates):
         with encrypted(server, context) as s:
             s.sendall(head)
             if until_end(s):
-                pytest.fail("something that is not encrypted")  # more time would not make it right
+                pytest.fail("something that is not encrypted")  # more time would not help
 
     with_more_time(attempt)
 
 
 def test_answers_have_to_be_taken_under_tls(serve, certificates):
-    """Pipelined until no socket has room, and not read: cut, which no client can take for an end."""
+    """Pipelines requests until the sockets are full, and reads nothing: the connection is cut, and no client can take
+    that for an end."""
     server = serve(*tls_options(certificates["a"]), "--send-seconds", 1)
     with encrypted(server, trust(certificates["a"])) as s:
         s.setblocking(False)
@@ -535,7 +537,7 @@ def test_answers_have_to_be_taken_under_tls(serve, certificates):
 
 
 def test_ends_are_announced(serve, certificates):
-    """Of an idle connection, and of one whose client asked for it; the library itself would just close."""
+    """The end of an idle connection, and of one whose client asked for it; the library itself would just close them."""
     context = trust(certificates["a"])
 
     def attempt(seconds):
@@ -555,7 +557,8 @@ def cpu_seconds(server):
 
 
 def check_idle(server, seconds, cpu):
-    """The server uses less than `cpu` seconds of processors within `seconds`; what it still has to do comes first."""
+    """Waits until the server has used less than `cpu` seconds of CPU time within `seconds`; it may have work left at
+    first."""
     def is_idle():
         before = cpu_seconds(server)
         time.sleep(seconds)
@@ -589,7 +592,7 @@ def ended(s):
 
 
 def test_slow_handshake(serve, certificates):
-    """A handshake of a byte at a time would keep the connection for hours."""
+    """Byte by byte, a handshake could hold the connection for hours."""
     server = serve(*tls_options(certificates["a"]), "--receive-seconds", 1)
     for first in 1, 4, 40:
         with socket.create_connection((server.host, server.port)) as s:
@@ -605,7 +608,8 @@ def test_slow_handshake(serve, certificates):
 
 
 def test_what_goes_wrong_in_a_handshake_leaves_nothing(serve, certificates):
-    """Silence, ends and resets at any time of it, and behind it: the places are free again, the server idle."""
+    """Silence, ends and resets at any point of a handshake and after it: the places become free again, the server
+    idle."""
     context = trust(certificates["a"])
 
     def silent(server, n):
@@ -658,7 +662,7 @@ def test_what_goes_wrong_in_a_handshake_leaves_nothing(serve, certificates):
 
 
 def test_a_handshake_without_end_is_given_up_at_once(serve, certificates):
-    """GnuTLS would keep a message of 16 MiB until all of it is there, or --receive-seconds are over."""
+    """GnuTLS would keep a message of 16 MiB until it is complete or --receive-seconds are over."""
     server = serve(*tls_options(certificates["a"]))
     record = b"\x16\x03\x01" + struct.pack(">H", 16384)
     message = b"\x01\xff\xff\xff\x03\x03" + (1 << 20) * b"a"
@@ -824,7 +828,7 @@ ROUTES = [("GET", "/v1/info"), ("GET", "/"), ("GET", "/explorer/explorer.js"), (
 
 
 def called(server, host, method="GET", target="/v1/info", **more):
-    """What one request by this name is answered; host None: none, in HTTP/1.0."""
+    """The answer to one request with this host; None: without one, in HTTP/1.0."""
     lines = [f"{method} {target} HTTP/1.{0 if host is None else 1}", *([] if host is None else [f"Host: {host}"]),
              *(f"{name.replace('_', '-')}: {value}" for name, value in more.items()), "Connection: close"]
     body = CONTACT if method == "POST" else b""
@@ -839,7 +843,7 @@ def status_called(*arguments, **more):
 
 
 def test_names_on_loopback(serve):
-    """A page whose name was given the address 127.0.0.1 calls the service by that name."""
+    """A page whose name resolves to 127.0.0.1 sends that name as the host."""
     server = serve()
     for host in "localhost", "LOCALHOST.", "127.0.0.1", "127.200.0.1", "[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]":
         for port in "", ":", f":{server.port}", ":1":
@@ -892,14 +896,15 @@ for server in servers:
     server.host = "127.0.0.1"
 hosts = "evil.example", "a.example", "localhost"
 print(json.dumps([[test_access.status_called(server, host) for host in hosts] for server in servers] +
-                 [[test_access.status_called(server, "a.example", Origin="https://evil.example") for server in servers]]))
+                 [[test_access.status_called(server, "a.example", Origin="https://evil.example") for server in
+                 servers]]))
 for server in servers:
     server.stop()
 """
 
 
 def test_names_on_other_addresses(tmp_path):
-    """In a network of its own, so that nobody can reach what listens there."""
+    """In a separate network namespace, so that nobody can reach the server."""
     alone = ("unshare", "-rn")
     if subprocess.run([*alone, "ip", "link", "set", "lo", "up"], capture_output=True).returncode != 0:
         pytest.skip("no network namespaces here")
@@ -927,7 +932,7 @@ def test_pages_of_the_service_and_others(serve, tokens):
 
 
 def test_pages_that_do_not_say_where_they_are(serve):
-    """As a browser fetches an image, a script, or posts without cors: there is no Origin, or no preflight."""
+    """As a browser fetches an image or a script, or posts without CORS: there is no Origin, or no preflight."""
     server = serve("--allow-origin", ORIGIN)
 
     def answer(target, site, mode="no-cors", dest="empty", method="GET", **more):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The programs behind `make bench` still run and print what tests/bench/run reads. Nothing about how fast anything is.
+# The programs of `make bench` run and print what tests/bench/run reads. Speed is not tested.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 programs=build/${MODE:-release}/tests/bench
@@ -23,13 +23,13 @@ runs() { # program, arguments; the output goes to $out
 	"$@" >"$out"
 }
 
-# Lines are objects; for each of the words some line with a positive number under KEY.
+# Every line is an object; for each of the words, a line has a positive number under KEY.
 reports() { # KEY N WORD...
 	jq -es --arg key "$1" --argjson n "$2" '. as $lines | all(.[]; .n == $n and (.[$key] | type == "number" and . >= 0)) and
 		all($ARGS.positional[]; . as $what | any($lines[]; .what == $what and .[$key] > 0))' --args "${@:3}" <"$out"
 }
 
-every_variant() { # what is ours: for 1 and 2 threads, and for the scalar kernels at least
+every_variant() { # our own measurements are there for 1 and 2 threads, and at least for the scalar kernels
 	jq -es '[.[] | select(.what == "csr")] | length >= 4 and
 		(map([.kernels, .threads]) | index([["scalar", 1]]) != null and index([["scalar", 2]]) != null)' <"$out"
 }
@@ -48,7 +48,7 @@ check "it reports every measurement" reports ns_per_contact 1000 yardstick_gradi
 check "for every variant of the kernels, with 1 and 2 threads" every_variant
 check "the codec's benchmark runs, its numbers have jansson's bits" runs "$programs/codec" 2000
 check "it reports every measurement" reports ns_per_number 2000 jansson_decode jansson_encode json_decode json_encode frame_decode
-check "each of them once" once_each
+check "each of them is there once" once_each
 check "it refuses to measure nothing" refuses_zero
 check "the script that runs them explains itself" tests/bench/run --help
 echo "1..$n"

@@ -1,4 +1,4 @@
-"""What `make bench` says beside its goals: tests/bench/run without running anything."""
+"""What `make bench` reports about other programs next to its goals: tests/bench/run without running anything."""
 import importlib.machinery
 import importlib.util
 import os
@@ -27,7 +27,7 @@ def seconds_of(pid):
 
 
 def test_a_program_that_keeps_a_cpu_busy_is_named(bench, tmp_path):
-    """It began before and goes on: its share, not all that it ever used."""
+    """It started before and is still running: only its share counts, not all it ever used."""
     (tmp_path / "busybody").symlink_to(sys.executable)
     with subprocess.Popen([tmp_path / "busybody", "-c", "while True: pass"]) as process:
         try:
@@ -43,7 +43,7 @@ def test_a_program_that_keeps_a_cpu_busy_is_named(bench, tmp_path):
     assert f"busybody {share:.2f}" in others.text()
 
 
-def test_our_own_work_is_not_that_of_others(bench):
+def test_our_own_work_is_not_counted(bench):
     busy = "import time\nwhile time.process_time() < 0.3: pass"
     before = bench.cpu_seconds()[2]
     subprocess.run([sys.executable, "-c", busy], check=True)
@@ -53,7 +53,7 @@ def test_our_own_work_is_not_that_of_others(bench):
     assert not [key for key in bench.programs() if key[0] == str(os.getpid())]
 
 
-def test_it_stands_beside_a_goal_that_is_missed(bench, capsys):
+def test_it_is_reported_with_a_missed_goal(bench, capsys):
     bars = bench.Bars()
     bars.others = "others kept 1.23 CPUs busy: cc1 1.20"
     bars.add("quick enough", 1, 2, 0.75, "ns")

@@ -1,9 +1,9 @@
-"""Every folder under tests/cases: a request as a user sends it with curl, and what must come back.
+"""Every folder under tests/cases is a request as a user sends it with curl, and the expected answer.
 
-request.json, or request.raw for bytes that are no JSON; neither: no body.
-meta.json    optional: method (POST with a body, else GET), path (/v1/evaluate), headers (lines for curl), options (of a
-             server of the case's own)
-expect.json  status; pointers: those of the problem, in order, or pointers_any: each of them is one of these; says:
+request.json, or request.raw for bytes that are not JSON; neither: no body.
+meta.json    optional: method (default: POST with a body, otherwise GET), path (/v1/evaluate), headers (lines for
+             curl), options (of a server for this case alone)
+expect.json  status; pointers: those of the problem, in order, or pointers_any: each pointer is one of these; says:
              words of the detail; headers: some of the answer's; answer: the part of the answer that matters, numbers
              within 1e-12 relative; absent: pointers that must lead nowhere
 CASES: only the folders whose name contains it.
@@ -28,7 +28,7 @@ FILES = {'request.json', 'request.raw', 'meta.json', 'expect.json'}
 # --- sending ------------------------------------------------------------------------------------------------------
 
 def curl(url, method, body, lines, folder):
-    """(status, headers by lower-case name, body) of the last answer; body is a path or None."""
+    """(status, headers by lower-case name, body) of the last answer; body is the path of a file or None."""
     command = ['curl', '-s', '-g', '--path-as-is', '-w', '%{http_code}']
     command += ['-D', str(folder / 'head'), '-o', str(folder / 'body')]
     command += ['-I'] if method == 'HEAD' else ['-X', method]
@@ -58,7 +58,7 @@ def tokens(pointer):
 
 
 def find(document, pointer):
-    """(True, the value there) or (False, None)."""
+    """(True, the value at the pointer) or (False, None)."""
     for token in tokens(pointer):
         if isinstance(document, list) and token.isdigit() and str(int(token)) == token and int(token) < len(document):
             document = document[int(token)]
@@ -70,7 +70,7 @@ def find(document, pointer):
 
 
 def leads_somewhere(document, pointer):
-    """To a value, or, for what is missing, to the object that should have it."""
+    """Whether a pointer leads to a value or, if that is missing, to the object that should have it."""
     if find(document, pointer)[0]:
         return True
     found, parent = find(document, pointer.rpartition('/')[0])
@@ -78,7 +78,7 @@ def leads_somewhere(document, pointer):
 
 
 def problem_of(status, headers, content):
-    """The problem document of an answer, after a look at its form."""
+    """The problem document of an answer; checks its form."""
     assert headers['content-type'] == 'application/problem+json'
     problem = json.loads(content.decode())
     assert {'type', 'title', 'status', 'detail', 'errors'} <= set(problem), problem

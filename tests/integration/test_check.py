@@ -1,5 +1,5 @@
-"""POST /v1/check and frictiond check: right results agree for whatever is asked, and what is refused is refused as by
-POST /v1/evaluate.
+"""POST /v1/check and frictiond check: correct results agree for every request, and errors are the same as from POST
+/v1/evaluate.
 """
 import json
 import math
@@ -38,7 +38,7 @@ def numbers(value):
 
 
 def judge(answer, request):
-    """What holds for every answer."""
+    """Checks what holds for every answer."""
     names = ['n_vertices', 'n_collisions', 'agrees', 'tolerance', 'potential', 'gradient', 'hessian', 'worst']
     if request.get('on_degenerate') == 'skip':
         names.append('skipped')
@@ -113,7 +113,8 @@ def test_frames_of_a_simulation_agree(server, given):
 
 
 def test_cases_are_judged_as_by_evaluate(server):
-    """Good ones agree; bad ones get the same problem. What may overflow is what is compared, whatever is asked for."""
+    """Valid cases agree; invalid ones get the same problem. What may overflow are the compared results, not the
+    requested outputs."""
     good = bad = 0
     for folder in CASES:
         body = (folder / 'request.json').read_bytes()
@@ -204,14 +205,14 @@ def test_a_deadline_stops_it(server_with):
     base = server_with('--deadline-seconds', '1', '--threads', '1')
     status, problem = post(base, '/v1/check', many(2000000))
     assert status == 503, problem
-    assert eventually(lambda: post(base, '/v1/check', many(10))[0] == 200)  # that may be late, too, on a busy machine
+    assert eventually(lambda: post(base, '/v1/check', many(10))[0] == 200)  # which may also be late on a busy machine
 
 
 def test_it_is_counted_by_its_own_name(server_with):
     base = server_with()
     assert post(base, '/v1/check', many(10))[0] == 200
     counted = 'frictiond_requests_total{route="/v1/check",status="200"} 1\n'
-    assert eventually(lambda: counted in call(base, 'GET', '/metrics')[1])  # once the answer has left
+    assert eventually(lambda: counted in call(base, 'GET', '/metrics')[1])  # after the answer was sent
 
 
 # --- the program ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 #!/bin/bash
-# .ci/run in a folder of its own, with a make and a scripts/packages that are played: what it counts and prints, and
-# that it has an end.
+# .ci/run in its own folder, with a fake make and scripts/packages: what it counts and prints, and that it stops in
+# time.
 # shellcheck disable=SC2317  # functions are called by check
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d)
@@ -26,7 +26,7 @@ cat >"$work/scripts/packages" <<'END'
 echo "$*" >>"$PLAYED/asked"
 [ ! -e "$PLAYED/no-packages" ]
 END
-# Each target has one good test, but for what $PLAYED/TARGET does instead.
+# Each target has one passing test, unless $PLAYED/TARGET does something else.
 cat >"$work/bin/make" <<'END'
 #!/bin/bash
 target=$2
@@ -65,7 +65,7 @@ all_rows() {
 	done
 }
 
-# What the targets of the Makefile ask scripts/packages for is what was asked for first.
+# The packages that the Makefile's targets need are the ones that were installed first.
 all_packages() {
 	local target purpose
 	[ "$(wc -l <"$work/asked")" = 1 ] || return 1
@@ -80,22 +80,22 @@ gone() {
 	! kill -0 "$(cat "$work/pid")" 2>/dev/null
 }
 
-check "all is well" gate 0
-check "packages for all targets are installed at one time" all_packages
+check "it succeeds if all targets do" gate 0
+check "packages for all targets are installed at once" all_packages
 check "each target has a row with its seconds and counts" all_rows
 check "the last line is the sum" last "12 passed, 0 failed, $((2 * $(grep -c '^suite ' .ci/run))) skipped"
 echo 'echo "FAIL  a suite: 0 passed, 1 failed"; echo "3 passed, 1 failed"; exit 1' >"$work/asan"
-check "a failure fails it" gate 1
-check "and is in its row" row asan 3 1 0
-check "and is shown again" has "What failed, once more"
+check "it fails if a target fails" gate 1
+check "the target's row shows the failure" row asan 3 1 0
+check "which is shown again at the end" has "All failures"
 rm "$work/asan"
 touch "$work/no-packages"
 check "packages that cannot be installed are a failure" gate 1
-check "and the targets run" all_rows
+check "and the targets run all the same" all_rows
 rm "$work/no-packages"
 echo 'echo $$ >"$PLAYED/pid"; trap "" INT; while :; do sleep 1; done' >"$work/asan"
-check "it has an end" gate 1 GATE_SECONDS=3
-check "what was under way is ended" gone
+check "it stops when its time is up" gate 1 GATE_SECONDS=3
+check "the running target is ended" gone
 check "and named" grep -qE '^FAIL  ended: the gate has taken [0-9]+ of 3 s' "$work/said"
 check "and counts as failed" row asan 0 1 0
 check "as does what has not begun" row demo 0 1 0

@@ -1,5 +1,5 @@
-"""Many clients at one time, large and small requests in both dresses, some of whom go away at any point: whatever is
-answered has the bytes that a quiet server with one thread answers. CONCURRENT_REQUESTS: how many in each test (300).
+"""Many clients at once, with large and small requests in JSON and frames, some of which disconnect at any point: every
+answer has the same bytes as from an idle server with one thread. CONCURRENT_REQUESTS: how many in each test (300).
 """
 import contextlib
 import http.client
@@ -22,11 +22,11 @@ sys.path.insert(0, str(ROOT / "tests" / "fire"))
 from load import FRAME, JSON, Clients, Pressing, Request, batch, frame, json, learn, send  # noqa: E402
 
 COUNT = int(os.environ.get("CONCURRENT_REQUESTS", 300))
-GENTLE = 300  # seconds that a server may take to finish what is under way
+GENTLE = 300  # seconds in which a server may complete requests under way
 
 
 def mixed():
-    """Some for the connection's thread, some for the worker and its team, which also prints the long arrays."""
+    """Some for the connection's thread, some for the worker and its team, which also print the long arrays."""
     requests = []
     kinds = [(1, ["potential", "gradient", "hessian"], None),
              (12, ["potential", "gradient", "hessian", "collisions"], None),
@@ -72,7 +72,8 @@ class Staying(Clients):
 
 
 class Leaving(Clients):
-    """Go away, politely or not, somewhere between the first byte of a request and the last of its answer."""
+    """Disconnect, politely or not, at some point between the first byte of a request and the last byte of its
+    answer."""
 
     def one(self, request):
         parts = urllib.parse.urlsplit(self.url)
@@ -89,7 +90,7 @@ class Leaving(Clients):
 
 
 class Watching(Clients):
-    """Read what is there to be read, all of it about what the others do."""
+    """Read metrics and pages, which show what the other clients do."""
 
     def one(self, request):
         path = random.choice(["/metrics", "/readyz", "/v1/info", "/v1/functions/smooth_mu?y=1&mu_s=1&mu_k=1&eps_v=1"])
@@ -99,7 +100,7 @@ class Watching(Clients):
 
 
 class Enduring(Clients):
-    """Whose server stops: then there is no answer any more, or one that says so."""
+    """Clients of a server that stops: they get no answer any more, or one that says so."""
 
     def refused(self, request, status, body):
         if status != 503:
@@ -107,19 +108,19 @@ class Enduring(Clients):
 
 
 def await_answers(clients, n):
-    """No time limit of the test's own: those of the clients end it where nothing moves."""
+    """The test has no time limit: those of the clients end it if nothing moves."""
     while clients.n_answered < n and any(thread.is_alive() for thread in clients.threads):
         time.sleep(0.02)
 
 
 def is_quiet(base):
-    """Nothing of what was under way holds on to memory, queue or a connection, but for the one that asks."""
+    """No request that was under way still holds memory, the queue or a connection; only the one that asks does."""
     return (metric(base, 'frictiond_memory_bytes{kind="requests"}') == 0 and metric(base, "frictiond_queue_bytes") == 0
             and metric(base, "frictiond_queue_requests") == 0 and metric(base, "frictiond_connections") <= 1)
 
 
 def await_quiet(base):
-    """Longer than the minute after which the server closes a connection whose end it has overlooked."""
+    """Longer than the minute after which the server closes a connection whose end it did not notice."""
     for _ in range(6000):
         with contextlib.suppress(OSError):
             if is_quiet(base):
@@ -149,7 +150,8 @@ def test_every_answer_has_the_bytes_of_a_quiet_server(server_with, requests, thr
 
 
 def test_small_limits_refuse_and_never_confuse(server_with, requests):
-    """Places, bytes, memory and connections are all too few: what is not refused is right, and all comes back."""
+    """There are too few places, bytes, memory and connections: requests that are not refused get right answers, and
+    everything is given back."""
     base = server_with("--threads", "2", "--io-threads", "2", "--queue-requests", "1", "--max-json-bytes", "3M",
                        "--max-frame-bytes", "3M", "--queue-bytes", "3M", "--memory-bytes", "16M", "--connections", "6",
                        "--pool-bytes", "1M", "--idle-seconds", "0")
@@ -164,7 +166,7 @@ def test_small_limits_refuse_and_never_confuse(server_with, requests):
 
 @pytest.mark.parametrize("seconds,signals", [(GENTLE, 1), (GENTLE, 2), (0, 1)], ids=["drains", "hurried", "at once"])
 def test_stopped_under_load(requests, seconds, signals):
-    """Every answer until the end is right or says that the server stops; the server ends as it should."""
+    """Every answer until the end is right or says that the server stops; the server exits normally."""
     process, base = start("--threads", "2", "--io-threads", "3", "--drain-seconds", str(seconds))
     clients = Enduring(base, requests, 6)
     try:
@@ -183,7 +185,7 @@ def test_stopped_under_load(requests, seconds, signals):
 
 
 def test_signal_before_any_request():
-    """Starting and stopping follow each other at once, again and again."""
+    """Starts and stops servers in immediate succession, many times."""
     for _ in range(5):
         process, _ = start("--threads", "2")
         threading.Thread(target=process.terminate).start()

@@ -1,6 +1,6 @@
-"""What the documentation says is true: its blocks are run against the server, its links resolve.
+"""The documentation is true: its blocks are run against the server, its links resolve.
 
-tests/snippets.py tells how blocks are marked.
+tests/snippets.py explains how blocks are marked.
 """
 import contextlib
 import io
@@ -33,7 +33,7 @@ def test_there_are_blocks_to_run():
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_block_is_marked(page):
-    """Nothing that looks like code stands there unless a test reads it, or a reason why none does."""
+    """Every block that looks like code is read by a test, or states why none reads it."""
     for block in blocks(page):
         assert block.language in LANGUAGES, f"{block}: language {block.language!r}"
         is_output = block.follows and block.language in ("json", "text") and not block.mark
@@ -47,7 +47,7 @@ def test_every_block_is_marked(page):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent != ROOT], ids=name_of)
 def test_no_code_is_indented(page):
-    """Indented code has no place for a mark."""
+    """Indented code cannot be marked."""
     found = re.search(r"(?<=\n\n)    \S.*", snippets.without_blocks(page))
     assert not found, f"{name_of(page)}: {found[0]}"
 
@@ -98,7 +98,7 @@ def test_table_of_options():
 
 
 def test_c_example_prints_what_is_shown(tmp_path):
-    """docs/library.md, where the library is not installed."""
+    """docs/library.md, without installing the library."""
     [page] = [block for block in blocks(ROOT / "docs/library.md") if block.language == "text"]
     shown = snippets.Block(page.page, page.line, "run", "c", "", output=page)
     folder = PROGRAM.parent / "release" if (PROGRAM.parent / "release/libfric.a").exists() else PROGRAM.parent
@@ -109,7 +109,7 @@ def test_c_example_prints_what_is_shown(tmp_path):
 
 
 def anchors(page):
-    """What repository browsers call the headings of a page."""
+    """The anchors that repository browsers give the headings of a page."""
     names = []
     for heading in re.findall(r"^#+ (.*)$", snippets.without_blocks(page), re.M):
         text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
@@ -121,7 +121,7 @@ def anchors(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links(page):
-    """Links and pictures: the file is there, and the heading."""
+    """Links and pictures: the file exists, and so does the heading."""
     for link in re.findall(r"\]\(([^)\s]+)\)", snippets.without_blocks(page)):
         if re.match(r"[a-z]+:", link):
             continue
@@ -137,7 +137,7 @@ def test_pictures_say_what_they_show(page):
         assert len(text) > 20, f"{name_of(page)}: {path}: a line for those who cannot see it"
 
 
-# What once stood for a second thing: eigenvalues, a squared distance, the dimension, a direction, a scaling.
+# Symbols that once had a second meaning: eigenvalues, a squared distance, the dimension, a direction, a scaling.
 SECOND_MEANINGS = r"λ[∥⊥]|D̂|D = d²|\bd ?[−×] ?\(?[d1]|[μ1] t[01₀₁]\)|diag\(a\)|direction t\b|u = x − x"
 
 
@@ -160,7 +160,7 @@ PROMISES = re.findall(r"^\| (.+) \| (.+) \|$", (ROOT / "SECURITY.md").read_text(
 
 @pytest.mark.parametrize("promise,tested", PROMISES, ids=[promise[:40] for promise, _ in PROMISES])
 def test_promises_name_what_tries_them(promise, tested):
-    """Files, and tests in them, that are there; targets that make has."""
+    """The files and the tests in them exist, and so do the targets of make."""
     files, targets = re.findall(r"`([\w./]+/[\w./]+)(?:::([^`]+))?`", tested), re.findall(r"`make ([a-z-]+)`", tested)
     assert files or targets, promise
     for path, name in files:
@@ -172,8 +172,8 @@ def test_promises_name_what_tries_them(promise, tested):
 
 
 def test_demo():
-    """What `make demo` prints, a few lines of make's included, fits two screens of 24 lines."""
-    program = os.path.relpath(PROGRAM, ROOT)  # as people see it, wherever this checkout lies
+    """The output of `make demo`, including a few lines of make's, fits two screens of 24 lines."""
+    program = os.path.relpath(PROGRAM, ROOT)  # as people see it, wherever this checkout is
     shown = shell(f"FRICTIOND={shlex.quote(program)} scripts/demo")
     assert "exit code 0" in shown and "WRONG" not in shown
     assert sum(max(1, math.ceil(len(line) / 80)) for line in shown.splitlines()) + 4 <= 2 * 24

@@ -1,6 +1,6 @@
-"""Where a limit leaves few threads: the server starts with as many as it can have and says so, or says why it cannot, and
-once it is ready it never starts another one. As a user of its own, since root is exempt from RLIMIT_NPROC, and in a
-cgroup with pids.max."""
+"""If a limit leaves few threads, the server starts with as many as it can have and says so, or says why it cannot
+start; once it is ready, it never starts another thread. Tested as a separate user, as root is exempt from RLIMIT_NPROC,
+and in a cgroup with pids.max."""
 import contextlib
 import json
 import os
@@ -21,12 +21,12 @@ PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
 FRAME = "application/vnd.frictiond.frame"
 THREADS = 4
 
-# LeakSanitizer looks for leaks on a thread of its own.
+# LeakSanitizer uses a thread to look for leaks.
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 
 
 def users():
-    """The users that have processes."""
+    """Users that have processes."""
     for folder in pathlib.Path("/proc").iterdir():
         if folder.name.isdigit():
             with contextlib.suppress(OSError):
@@ -39,14 +39,14 @@ def tasks_of(pid):
 
 @pytest.fixture(scope="module")
 def program():
-    """Where any user can run it."""
+    """Copies the program to where any user can run it."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         yield shutil.copy(PROGRAM, folder)
 
 
 class Limits:
-    """Of processes of a user that has no others: those of this one come and go beside the test."""
+    """Counts processes of a user that has no others: those of the test's user come and go during the test."""
     def __init__(self):
         if os.getuid() != 0:
             pytest.skip("RLIMIT_NPROC counts all that a user runs; only root can try it as a user that runs nothing else")
@@ -54,7 +54,7 @@ class Limits:
         self.user = next(user for user in range(54321, 60000) if user not in taken)
 
     def __call__(self, n):
-        """What the child does so that it may have n threads."""
+        """What the child process does to be limited to n threads."""
         def limit():
             resource.setrlimit(resource.RLIMIT_NPROC, (n, n))
             os.setgroups([])
@@ -147,7 +147,7 @@ def start(program, tmp_path):
 
 
 def scene():
-    """All kinds of loops and of answers: long enough for every thread."""
+    """All kinds of loops and of answers, long enough to use every thread."""
     n = 20000
     return {"dim": 3, "velocities": [[i % 7 * 1e-3, i % 5 * 1e-3, 0] for i in range(n)],
             "friction": {"eps_v": 1e-3, "mu": 0.5}, "outputs": ["potential", "gradient", "hessian", "collisions"],
@@ -181,7 +181,7 @@ def expected(program):
 
 
 def linger(base, n):
-    """So many connections that were refused at once, and still send."""
+    """That many connections, which were refused at once but keep sending."""
     connections = []
     for _ in range(n):
         connections.append(socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1]))))
@@ -195,7 +195,7 @@ def linger(base, n):
 
 
 def test_any_number_of_threads(limit, start, expected):
-    """Ready, with the whole truth told, or exit 1 with a line that says why."""
+    """The server becomes ready and states how many threads it has, or exits with 1 and a line that says why."""
     sizes = []
     for n in range(1, 17):
         process, base, log = start(limit(n), "--io-threads", "2")
@@ -220,7 +220,7 @@ def test_any_number_of_threads(limit, start, expected):
 
 
 def test_lingering_takes_no_threads(limit, start, expected):
-    """80 of them, of which 64 are kept."""
+    """80 refused connections, of which 64 are kept."""
     process, base, _ = start(limit(14), "--io-threads", "2")
     before = tasks_of(process.pid)
     connections = linger(base, 80)
@@ -232,7 +232,7 @@ def test_lingering_takes_no_threads(limit, start, expected):
 
 
 def test_no_thread_is_started_after_readiness(start, expected):
-    """Without a limit, too."""
+    """Also if there is no limit."""
     process, base, _ = start(None, "--io-threads", "3")
     before = tasks_of(process.pid)
     connections = linger(base, 70)
@@ -247,7 +247,7 @@ def test_no_thread_is_started_after_readiness(start, expected):
 
 @pytest.mark.parametrize("variables", [{"OMP_DYNAMIC": "true"}, {"OMP_THREAD_LIMIT": "2"}, {"OMP_NUM_THREADS": "7"}])
 def test_openmp_variables(program, expected, variables):
-    """None of them lets the number of threads change later."""
+    """None of the variables lets the number of threads change later."""
     process = subprocess.Popen([program, "--port", "0", "--threads", str(THREADS)], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True, env={**os.environ, **variables})
     base = process.stdout.readline().rstrip("\n")[len(READY):]
@@ -259,7 +259,7 @@ def test_openmp_variables(program, expected, variables):
 
 
 def test_check_with_few_threads(limit, program, tmp_path):
-    """The command opens regions on a thread of its own."""
+    """The command opens parallel regions on another thread."""
     path = tmp_path / "request.json"
     path.write_text(json.dumps(scene()))
     sizes = []

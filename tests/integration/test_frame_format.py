@@ -1,4 +1,4 @@
-"""Requests and answers as binary frames: the same bits as in JSON, faults with their pointers, limits, long answers."""
+"""Requests and answers as binary frames: the same bits as in JSON, errors with pointers, limits, long answers."""
 import http.client
 import json
 import os
@@ -43,7 +43,7 @@ def send(server, path, body, content_type=FRAME, accept=None, method="POST"):
 
 
 class Writer:
-    """A frame by hand, so that it may be wrong."""
+    """A frame assembled by hand, so that it may be wrong."""
 
     def __init__(self):
         self.tail = bytearray()
@@ -63,7 +63,7 @@ class Writer:
 
 
 def regular(value):
-    """A list of numbers, or nested to one shape."""
+    """Whether a value is a list of numbers, or of regularly nested ones."""
     if not isinstance(value, list):
         return False
     try:
@@ -74,7 +74,7 @@ def regular(value):
 
 
 def dtype_of(array, name, rng):
-    """One that holds all of it exactly."""
+    """A dtype that represents all values exactly."""
     if name in INDICES or name == "plane_material":
         return rng.choice(["<i4", "<u4", "<i8"])
     fitting = ["<f8"]
@@ -86,7 +86,7 @@ def dtype_of(array, name, rng):
 
 
 def to_frame(document, rng):
-    """Arrays, and single numbers now and then, go to the tail; the rest stays text."""
+    """Arrays, and sometimes single numbers, go into the tail; the rest stays text."""
     writer = Writer()
 
     def convert(value, name):
@@ -103,7 +103,7 @@ def to_frame(document, rng):
 
 
 def same(json_value, frame_value):
-    """The same bits: arrays of 16 numbers or more in binary, the rest as text."""
+    """The bits are the same; arrays of 16 numbers or more are in binary, the rest is text."""
     if isinstance(frame_value, np.ndarray):
         assert frame_value.size >= 16
         expected = np.array(json_value)
@@ -178,7 +178,7 @@ N = 20
 
 
 def batch(writer, **changes):
-    """Vertices in pairs; changes replaces fields, "a.b" being b inside a."""
+    """Vertices in pairs; changes replaces fields, where "a.b" is the field b of a."""
     positions = np.array([[i // 2, i % 2, 0.5] for i in range(2 * N)])
     document = {
         "dim": 3, "positions": positions, "velocities": positions / 7, "friction": {"eps_v": 1e-2, "mu": 0.3},
@@ -375,7 +375,7 @@ def long_batch(n, **more):
 
 
 def test_limit_of_what_is_skipped(server):
-    """A skipped contact costs a kilobyte of the answer's tree, from six bytes of a body."""
+    """A skipped contact takes six bytes of a body, but a kilobyte in the tree of the answer."""
     most = 100000
     for n, status in ((most, 200), (most + 1, 413)):
         writer = Writer()
@@ -393,7 +393,8 @@ def test_limit_of_what_is_skipped(server):
 
 @pytest.mark.parametrize("form", ["triplets", "csr", "factors"])
 def test_long_answers_in_parts(server, form):
-    """Some sixty arrays, read slowly by several at once: every byte as in the answer of one who reads at once."""
+    """Some sixty arrays, read slowly by several clients at the same time: the same bytes as for a client that reads at
+    once."""
     body = long_batch(701, hessian={"format": form})
     status, content_type, expected = send(server, "/v1/evaluate", body)
     assert (status, content_type) == (200, FRAME), expected
@@ -426,7 +427,7 @@ def slow_post(server, body, step):
 
 
 def test_left_alone_with_a_long_answer(server_with):
-    """A client that goes away in the middle of an answer in parts costs the server nothing but that answer."""
+    """A client that disconnects in the middle of an answer in parts costs the server only that answer."""
     server = server_with()
     body = long_batch(3000)
     address = urlsplit(server)
@@ -450,7 +451,7 @@ def test_example(server):
 
 
 def test_kernels_give_the_same_bytes(server, server_with):
-    """The inner loops for every instruction set answer like the ones that the service chose."""
+    """The kernels for every instruction set return the same as those that the service chose."""
     requests = [json.dumps(generate.request(seed)).encode() for seed in range(60)]
 
     def answers(base):

@@ -1,4 +1,4 @@
-"""The recorded frames of a real simulation, both ways, against the numbers that came with them."""
+"""The recorded frames of a real simulation, with geometry given and derived, compared with the recorded results."""
 import os
 import sys
 
@@ -16,7 +16,7 @@ FORMATS = [{}, {'format': 'triplets', 'triangle': 'upper'}, {'format': 'triplets
 
 
 def full(hessian, request, triangle):
-    """The whole matrix, a triangle mirrored after a look that nothing lies outside of it."""
+    """The full matrix; a triangle is mirrored after checking that there is nothing outside it."""
     if hessian['format'] == 'factors':
         return made.dense_from_factors(hessian, request)
     m = made.dense(hessian)

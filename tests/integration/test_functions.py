@@ -1,4 +1,4 @@
-"""The scalar functions over HTTP: 4 ulp from correctly rounded values (scalars_mp.txt), and the errors."""
+"""The scalar functions over HTTP: within 4 ulp of correctly rounded values (scalars_mp.txt), and their errors."""
 import math
 import os
 import sys

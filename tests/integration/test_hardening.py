@@ -1,4 +1,4 @@
-"""What the linker and the compiler were told: read from the program and the libraries of the release build."""
+"""Hardening by compiler and linker, as found in the program and the libraries of the release build."""
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ from conftest import ROOT
 
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
 LIBRARIES = [ROOT / "build/release" / name for name in ("libfric.a", "libapi.a")]
-# As compilers did it long ago.
+# As compilers did long ago.
 SOFT = ["-no-pie", "-fno-pie", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0", "-O2",
         "-Wl,-z,norelro", "-Wl,-z,lazy", "-Wl,-z,execstack"]
 SOURCE = """
@@ -24,7 +24,7 @@ def readelf(path, *options):
 
 
 def segments(path):
-    """{type: flags} of the program headers; of LOAD all flags that occur."""
+    """{type: flags} of the program headers; for LOAD, all flags that occur."""
     found = re.findall(r"^  (\w+) +0x\S+ 0x\S+ 0x\S+ 0x\S+ 0x\S+ ([RWE ]{3}) ", readelf(path, "--segments"), re.M)
     return {name: {flags.replace(" ", "") for other, flags in found if other == name} for name, _ in found}
 
@@ -86,7 +86,7 @@ def test_the_libraries(library):
 
 
 def test_the_reader_is_what_the_library_calls():
-    """A fortified recv would be another function, inlined; the reader's stands under its own name."""
+    """A fortified recv would be another, inlined function; the reader's must be found under its own name."""
     symbols = readelf(PROGRAM, "--dyn-syms")
     for name in ("recv", "gnutls_record_recv", "gnutls_record_check_pending", "gnutls_deinit"):
         assert re.search(rf"FUNC +GLOBAL +DEFAULT +\d+ {name}$", symbols, re.M), name

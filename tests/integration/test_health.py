@@ -1,4 +1,4 @@
-"""frictiond health: what it says of a server, and of what is none; and that it always ends."""
+"""frictiond health: what it reports about servers, and about other things on a port; and that it always ends."""
 import contextlib
 import os
 import signal
@@ -41,7 +41,7 @@ def is_not(why, *options, **more):
 
 @pytest.fixture
 def certificate(tmp_path):
-    """Of nobody's, for another name."""
+    """A self-signed certificate for another name."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                     "-days", "1", "-subj", "/CN=elsewhere", "-keyout", tmp_path / "key", "-out", tmp_path / "certificate"],
                    check=True, capture_output=True)
@@ -97,7 +97,7 @@ def test_tls(server_with, certificate, server):
 
 
 def test_a_server_that_drains():
-    """It lives, and is not ready."""
+    """It is alive, but not ready."""
     process, base = start("--drain-seconds", "600")
     with socket.create_connection(("127.0.0.1", port_of(base))) as held:
         held.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -111,7 +111,7 @@ def test_a_server_that_drains():
 
 
 def test_a_server_that_hangs():
-    """Its kernel takes the connection, it does not."""
+    """The kernel accepts the connection, the server does not."""
     process, base = start()
     process.send_signal(signal.SIGSTOP)
     is_not(f"no answer on port {port_of(base)} within 1 s", "--port", port_of(base), "--timeout-seconds", 1)
@@ -124,7 +124,7 @@ def test_a_server_that_hangs():
 
 @contextlib.contextmanager
 def played(talk):
-    """A port on loopback where talk(connection) is what there is to hear."""
+    """A port on loopback whose connections are handled by talk(connection)."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         def serve():
             with contextlib.suppress(OSError):
@@ -187,7 +187,7 @@ def test_garbage(text, why):
                                          (["--timeout-seconds", "0"], "--timeout-seconds"),
                                          (["--host", "no.host.invalid"], "no.host.invalid")])
 def test_what_cannot_be_asked(options, why):
-    """Never 2, which Docker reserves."""
+    """The exit code is never 2, which Docker reserves."""
     is_not(why, *options)
 
 

@@ -1,5 +1,5 @@
-"""What a stranger may try to hold the service: memory that nothing counts, answers that are never taken, bodies that never
-end, more connections than there are, and answers that take another way than most."""
+"""How an attacker may try to tie up the service: with memory that is not counted, answers that are never read, bodies
+that never end, too many connections, and answers that are sent on an unusual path."""
 import json
 import re
 import socket
@@ -48,7 +48,7 @@ def receive_all(connection):
 
 
 def ask(base, data):
-    """All that comes back until the server closes."""
+    """Everything received until the server closes."""
     with connect(base) as connection:
         send(connection, data)
         return receive_all(connection)
@@ -73,8 +73,8 @@ def test_many_arguments_are_refused_at_once(server, n):
 
 @pytest.mark.parametrize("more,expected", [(0, 422), (1, 431)])
 def test_as_many_arguments_and_header_lines_as_there_may_be_are_answered(server, more, expected):
-    """All that a head may have at once: its records and the longest text fill the library's memory. 422: one parameter
-    64 times, which only the route can tell."""
+    """Everything that a head may have, at the same time: its records and the longest text fill the library's memory.
+    The 422 is for one parameter given 64 times, which only the route notices."""
     target = b"/v1/functions/smooth_mu?" + b"&".join([b"y=1"] * 64)
     lines = b"".join(b"X-%d: %s\r\n" % (i, b"c" * 55) for i in range(280 - 64 - 3 + more))
     head = b"GET " + target + b" HTTP/1.1\r\n" + HEAD + b"Connection: close\r\n" + lines
@@ -84,7 +84,7 @@ def test_as_many_arguments_and_header_lines_as_there_may_be_are_answered(server,
 
 
 def test_requests_that_the_library_gives_up_leave_nothing(server_with):
-    """Whatever it does with them: arguments, header lines and targets up to and beyond every limit."""
+    """Arguments, header lines and targets up to and beyond every limit, whatever the library does with them."""
     base = server_with("--log-level", "error")
     process = server_with.started[0]
     heads = [b"GET /?" + b"&" * n + b" HTTP/1.1\r\n" + HEAD + b"X: a\r\n" * m + b"\r\n"
@@ -95,7 +95,7 @@ def test_requests_that_the_library_gives_up_leave_nothing(server_with):
     round_of(300)
     before = resident_bytes(process)
     round_of(3000)
-    assert not SEES_RESIDENT or resident_bytes(process) - before < 1 << 20  # a sanitizer says at the end what was lost
+    assert not SEES_RESIDENT or resident_bytes(process) - before < 1 << 20  # a sanitizer reports leaks at the end
 
 
 @pytest.mark.parametrize("cookie", [b"a" * 14000, b"a=b; " * 2800], ids=["one", "many"])
@@ -115,7 +115,7 @@ def test_cookies_of_other_services_do_no_harm(server):
 # ---- answers that are not taken ----
 
 def big_request(n):
-    """An answer of some 550 bytes a contact."""
+    """A request with an answer of some 550 bytes per contact."""
     contacts = json.dumps({"dim": 3, "velocities": [[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]],
                            "friction": {"mu": 0.3, "eps_v": 1e-3},
                            "collisions": {"vertex_vertex": {"vertices": [[0, 1]] * n, "normal_force": 1,
@@ -139,7 +139,7 @@ def test_an_answer_has_to_be_taken_in_time(server_with):
 
 
 def test_an_answer_that_is_taken_steadily_is_cut_all_the_same(server_with):
-    """Some progress every tenth of a second, which no idle time ends."""
+    """There is some progress every tenth of a second, so no idle timeout applies."""
     base = server_with("--send-seconds", "1")
     with connect(base, receive_buffer=4096) as connection:
         send(connection, big_request(20000))
@@ -152,7 +152,7 @@ def test_an_answer_that_is_taken_steadily_is_cut_all_the_same(server_with):
 
 
 def test_pipelined_answers_have_to_be_taken(server_with):
-    """Small ones, one after the other until no socket has room."""
+    """Small answers, one after the other until the sockets are full."""
     base = server_with("--send-seconds", "1")
     with connect(base, receive_buffer=4096) as connection:
         request = b"GET /openapi.json HTTP/1.1\r\n" + HEAD + b"\r\n"
@@ -164,21 +164,21 @@ def test_pipelined_answers_have_to_be_taken(server_with):
 
 
 def test_answers_wait_where_they_count(server_with):
-    """Not in the system's buffers, which would take megabytes for each client that reads nothing. What the client's own
-    have room for is not held."""
+    """Not in the system's buffers, which would take megabytes for each client that reads nothing. Only what fits into
+    the client's buffers is no longer held."""
     base = server_with("--send-seconds", "3600", "--drain-seconds", "0")
     connections = [connect(base, receive_buffer=1 << 17) for _ in range(4)]
     for connection in connections:
         send(connection, big_request(3000))
         assert connection.recv(1) == b"H"
-    time.sleep(0.5)  # in which the system would have taken it all
+    time.sleep(0.5)  # in which the system would have taken everything
     assert metric(base, 'frictiond_memory_bytes{kind="requests"}') > len(connections) << 20
     for connection in connections:
         connection.close()
 
 
 def test_time_for_an_answer_grows_with_its_size(server_with):
-    """Some 10 MB have ten seconds more: a client that begins a second late gets them all."""
+    """Some 10 MB get ten seconds more: a client that begins to read a second late gets all of them."""
     def attempt(seconds):
         base = server_with("--send-seconds", str(seconds))
         with connect(base, receive_buffer=1 << 18) as connection:
@@ -192,7 +192,7 @@ def test_time_for_an_answer_grows_with_its_size(server_with):
 
 
 def test_quick_clients_are_never_cut(server_with):
-    """However long a connection lasts: the time of an answer ends with it."""
+    """However long a connection lasts, the time limit of an answer ends with that answer."""
     def attempt(seconds):
         base = server_with("--send-seconds", str(seconds))
         with connect(base) as connection:
@@ -263,8 +263,8 @@ def test_trickling_refused_bodies_do_not_keep_others_out(server_with):
 # ---- more connections than there are ----
 
 def test_churn_over_the_limit(server_with):
-    """As many threads as connections, so that each of them could have but one: every slot comes back, and SIGTERM ends
-    the process (the fixture looks)."""
+    """As many threads as connections, so that each thread can have only one: every place becomes free again, and
+    SIGTERM ends the process, as the fixture checks."""
     base = server_with("--connections", "16", "--io-threads", "16", "--log-level", "error")
     request = b"GET /healthz HTTP/1.1\r\n" + HEAD + b"\r\n"
     def churn():
@@ -345,7 +345,7 @@ def test_faulty_heads_are_counted_as_other(server_with):
     assert metric(base, 'frictiond_requests_total{route="/",status="400"}') == 0
 
 
-def test_a_page_that_has_not_changed_tells_its_own_length(server):
+def test_a_304_states_the_length_of_its_page(server):
     with urllib.request.urlopen(server + "/") as page:
         tag, length = page.headers["ETag"], page.headers["Content-Length"]
     answer = ask(server, b"GET / HTTP/1.1\r\n" + HEAD + b"Connection: close\r\nIf-None-Match: " + tag.encode() + b"\r\n\r\n")

@@ -1,5 +1,6 @@
-"""HTTP itself, byte by byte: what an HTTP library of a client would never send. Every case states the answer and whether the
-connection can be used on afterwards (RFC 9112). A refusal is a problem with a request id, whoever found the fault."""
+"""HTTP itself, byte by byte, including what a client's HTTP library would never send. Every case states the answer and
+whether the connection can be used afterwards (RFC 9112). Every refusal is a problem with a request id, whichever part
+of the server found the fault."""
 import json
 import re
 import select
@@ -262,8 +263,8 @@ def test_answered_byte_by_byte(connect, name):
 
 
 def test_refused_by_the_head_and_then_by_a_chunk(connect):
-    """The chunk before the fault is longer than what the server reads at once, so that the first answer is there already.
-    The second takes its place; that the first does not leak is seen by the build with AddressSanitizer."""
+    """The chunk before the fault is longer than what the server reads at once, so the first answer exists already. The
+    second replaces it; the build with AddressSanitizer checks that the first does not leak."""
     connection = connect()
     connection.send(CHUNKED.replace(b"smooth_mu", b"nothing") + b"30000\r\n" + b" " * 0x30000 + b"\r\nxyz\r\n")
     check_answer(connection.answer(), 400)
@@ -285,7 +286,7 @@ def test_close_is_honoured(connect):
 
 
 def test_pipeline(connect):
-    """Answers in order, also where good requests, refused ones and bodies of both kinds take turns."""
+    """Answers are in order, also if valid requests, refused ones and bodies of both kinds alternate."""
     requests = [(status, data) for status, data in ANSWERED_AND_USABLE.values()] * 4
     connection = connect()
     connection.send(b"".join(data for _, data in requests))
@@ -295,7 +296,7 @@ def test_pipeline(connect):
 
 
 def test_a_smuggled_request_is_never_run(connect):
-    """The second request stands where two readers of the first could disagree about its end."""
+    """The second request is at a place where two parsers of the first could disagree about its end."""
     smuggled = b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: smuggled\r\n\r\n"
     fronts = [POST + b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n" % (len(END) + len(smuggled)) + END,
               POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding : identity\r\n\r\n" + END,
@@ -319,7 +320,7 @@ def test_half_closed_peer_is_answered(connect):
 
 
 def test_half_closed_peers_in_the_queue_are_answered(connect):
-    """The end of their input arrives while they wait for their turn, or are computed."""
+    """The end of their input arrives while they wait for their turn or are evaluated."""
     body = json.dumps({"dim": 2, "velocities": [[1, 2]], "friction": {"mu": 0.3, "eps_v": 1e-3}, "collisions": {
         "plane_vertex": {"vertices": [0] * 2000, "normal_force": 1, "plane_normal": [0, 1]}}}).encode()
     request = b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
@@ -398,7 +399,7 @@ def test_expect_continue(connect):
 
 
 def test_expect_continue_refused(connect):
-    """No 100 before a refusal; the body never comes, so the connection ends."""
+    """There is no 100 before a refusal; the body never comes, so the connection is closed."""
     for data, status in [(POST + b"Content-Length: 999999999999\r\n", 413),
                          (POST + LENGTH + b"Content-Encoding: gzip\r\n", 415),
                          (POST.replace(b"smooth_mu", b"nothing") + LENGTH, 404)]:
@@ -409,7 +410,7 @@ def test_expect_continue_refused(connect):
 
 
 def test_over_the_limit_without_breaking_the_pipe(server_with, connect):
-    """Announced: refused at once. In chunks: refused as soon as it is too long. The client may finish sending."""
+    """An announced body is refused at once, a chunked one as soon as it is too long. The client may finish sending."""
     base = server_with("--max-json-bytes", "1K")
     for head in (POST + b"Content-Length: 100000\r\n\r\n", CHUNKED + b"%x\r\n" % 100000):
         connection = connect(base)
@@ -426,7 +427,7 @@ def test_over_the_limit_without_breaking_the_pipe(server_with, connect):
                          ids=["request line", "head", "body", "chunk", "trailers"])
 @pytest.mark.parametrize("trickles", [False, True], ids=["silent", "trickling"])
 def test_slow(server_with, connect, data, trickles):
-    """What has not arrived in time is answered with 408, whether the client is silent or sends a byte now and then."""
+    """A request that has not arrived in time gets 408, whether the client is silent or sends a byte now and then."""
     def attempt(seconds):
         connection = connect(server_with("--receive-seconds", str(seconds)))
         connection.send(data)
@@ -451,7 +452,7 @@ def test_slow_clients_hold_nobody_up(server_with, connect):
 
 
 def test_idle_connections_cost_little(server_with, connect):
-    """500 of them, on one thread; the time of others is compared in the same run by `make bench`."""
+    """500 of them, on one thread; `make bench` compares the latency of other requests."""
     base = server_with("--io-threads", "1")
     idle = [connect(base) for _ in range(500)]
     quick = connect(base)
@@ -461,7 +462,7 @@ def test_idle_connections_cost_little(server_with, connect):
 
 
 def test_reset_in_the_middle(connect):
-    """A client that goes away, at any point, disturbs nobody."""
+    """A client that disconnects, at any point, does not affect others."""
     data = POST + LENGTH + b"\r\n" + BODY + CHUNKED + WHOLE + END
     for n in range(0, len(data), 7):
         connection = connect()
@@ -472,7 +473,7 @@ def test_reset_in_the_middle(connect):
 
 
 def test_silence_before_a_request_is_closed(server_with, connect):
-    """Nothing has begun, so nothing is said."""
+    """No request has begun, so there is no answer."""
     def attempt(seconds):
         connection = connect(server_with("--receive-seconds", str(seconds)))
         assert connection.is_usable()
@@ -502,7 +503,7 @@ def framed(document, tail_bytes):
 
 @pytest.mark.parametrize("what", ["strings of backslashes", "an array of blanks", "a function and its answer"])
 def test_deadline_while_reading_and_printing(server_with, what):
-    """Nothing but the deadline ends these within a second: reading, or the loop over entries and the printing."""
+    """Only the deadline ends these within a second, during reading, or in the loop over entries and the printing."""
     base = server_with("--deadline-seconds", "1", "--threads", "1")
     n = 10_000_000
     path, media, body = {
@@ -531,7 +532,8 @@ def test_contacts_and_vertices_have_limits(server_with):
 
 
 def test_memory_has_a_ceiling(server_with):
-    """One request that needs more than there is is refused for good; smaller ones go on, and it passes where it fits."""
+    """A request that needs more memory than there is is refused with 413; smaller ones still work, and with more memory
+    it passes."""
     n = 20000
     many = {"plane_vertex": {"vertices": [0] * n, "normal_force": 1, "plane_normal": [0, 1]}}
     tight, roomy = server_with("--memory-bytes", "16M"), server_with("--memory-bytes", "256M")
@@ -543,7 +545,7 @@ def test_memory_has_a_ceiling(server_with):
 
 
 def test_deadline(server_with):
-    """Work that has taken too long stops, and says so."""
+    """A request that takes too long is stopped, and its answer says so."""
     base = server_with("--deadline-seconds", "1", "--threads", "1")
     n = 1500000
     slow = {"outputs": ["hessian"], "hessian": {"format": "csr"}, "velocities": [[1, 2]] * 4,

@@ -1,6 +1,6 @@
 #!/bin/bash
-# make image: a release is built on a base that is named by its digest, and on nothing else. The builder is played.
-# shellcheck disable=SC2317,SC2016,SC2015  # functions are called by check; single quotes are meant; both ways are wanted
+# make image: a release is built only on a base that is named by its digest. The builder is a fake.
+# shellcheck disable=SC2317,SC2016,SC2015  # functions are called by check; single quotes are meant; so is A && B || C
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -51,7 +51,7 @@ check "podman keeps the health check" builds "podman build --format docker $end 
 	BASE="debian:bookworm-slim@$digest" TAG=a/frictiond:1 BUILDER=podman
 check "buildah takes options" builds "buildah --root x bud --format docker $end -t frictiond:$version -f Dockerfile ." \
 	BASE="debian:bookworm-slim@$digest" BUILDER="buildah --root x"
-check "all stages of the Dockerfile stand on that base" \
+check "all stages of the Dockerfile use that base" \
 	[ "$(grep -E '^(FROM|ARG BASE=)' Dockerfile | sed 's/ AS .*//' | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
 	' 1 ARG BASE=debian:bookworm-slim; 2 FROM ${BASE};' ]
 check "the final image has no curl" sh -c '! grep -n curl Dockerfile'

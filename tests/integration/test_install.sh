@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `make install` into a prefix, and a C program that finds library and header there through pkg-config: the steps of
+# `make install` into a prefix, and a C program that finds library and headers there with pkg-config: the steps of
 # README.md and docs/library.md.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -27,7 +27,7 @@ compile() {
 		-o "$prefix/sliding_block" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs fric)
 }
 
-# The block of a page that says so, as it stands, HOME being another folder.
+# Runs the block of a page that is marked for this test, unchanged, with another folder as HOME.
 as_written() { # PAGE
 	local block
 	block=$(sed -n '/^<!-- run by tests.integration.test_install.sh -->$/,/^```$/p' "$1" | sed '1,2d; $d')
@@ -37,7 +37,7 @@ as_written() { # PAGE
 		[ ! -e a.out ] && [ ! -e sliding_block ]
 }
 
-relative() { # PREFIX: what it names is the same folder wherever the compiler is called
+relative() { # PREFIX: names the same folder wherever the compiler is called
 	local folder
 	folder=$(realpath --relative-to=. "$prefix")/relative
 	make --no-print-directory install MODE="${MODE:-release}" PREFIX="$folder" || return 1

@@ -1,4 +1,4 @@
-"""What make says while it builds, and `make run`: its port, and what it logs where."""
+"""The output of make while it builds, and `make run`: its port and its log."""
 import contextlib
 import os
 import pty
@@ -20,7 +20,7 @@ CONTACT = b"""{"dim": 2, "velocities": [[0, 0]], "friction": {"mu": 0.3, "eps_v"
 
 
 def environment(**more):
-    """Without what a make around the tests, or the user, has set."""
+    """The environment without variables set by the user or by a make that runs the tests."""
     plain = {name: value for name, value in os.environ.items() if not re.match(r"MAKE|MFLAGS|FRICTIOND|V$|PORT$", name)}
     return {**plain, "no_proxy": "127.0.0.1", **more}
 
@@ -57,7 +57,7 @@ def test_errors_are_shown_in_full(tmp_path, words):
 # ---- make run ----
 
 class Run:
-    """make run, its standard error a file or a terminal, until its process group is interrupted as Ctrl-C does."""
+    """make run, with a file or a terminal as standard error, until its process group is interrupted as by Ctrl-C."""
 
     def __init__(self, words, stderr, **more):
         self.process = subprocess.Popen(["make", "--no-print-directory", "run", f"MODE={MODE}", *words], cwd=ROOT,
@@ -86,14 +86,14 @@ class Run:
 
 @contextlib.contextmanager
 def terminal(said):
-    """A terminal to write to; what was written is in `said` afterwards."""
+    """A terminal to write to; afterwards `said` contains what was written."""
     try:
         reading, writing = pty.openpty()
     except OSError:
         pytest.skip("this machine gives no pseudo-terminals (/dev/pts is not mounted), which this test needs")
 
     def read():
-        with contextlib.suppress(OSError):  # EIO: nobody has it open any more
+        with contextlib.suppress(OSError):  # EIO: the other end is closed
             while data := os.read(reading, 4096):
                 said.append(data.decode())
 

@@ -1,5 +1,5 @@
-"""What is resident counts: the process stays within --memory-bytes, --pool-bytes and what it needs itself, whatever is
-announced, and whoever touched the memory first."""
+"""Resident memory counts: the process stays within --memory-bytes, --pool-bytes and its own needs, whatever clients
+announce, and whichever request touched the memory first."""
 import json
 import re
 import socket
@@ -10,13 +10,13 @@ import conftest
 from conftest import SEES_RESIDENT, eventually, metric, resident_bytes
 
 MB = 1 << 20
-ITSELF = 48 * MB  # program, libraries, stacks, and what the library keeps of some hundred connections
+ITSELF = 48 * MB  # program, libraries, stacks, and the library's memory for some hundred connections
 OF_CONNECTION = 46 << 10  # that the library keeps (server/http/http.c)
 
 
 @pytest.fixture
 def serving(request):
-    """(process, base URL) of a server with 256 MiB, or what the test's parameter says."""
+    """(process, base URL) of a server with 256 MiB, or with the size in the test's parameter."""
     options = getattr(request, "param", ("--memory-bytes", "256M", "--pool-bytes", "64M"))
     process, base = conftest.start(*options, "--log-level", "error", "--drain-seconds", "0")
     yield process, base
@@ -37,7 +37,7 @@ def head(n, media="application/json"):
 
 
 def status_of_answer(connection):
-    """Reads one answer, body and all."""
+    """Reads one answer, including its body."""
     received = b""
     while b"\r\n\r\n" not in received:
         more = connection.recv(65536)
@@ -51,7 +51,7 @@ def status_of_answer(connection):
 
 
 def await_within(process, most_bytes, condition):
-    """Until it is true; what has been resident meanwhile must not be more than so many bytes."""
+    """Waits until a condition is true; resident memory must not exceed that many bytes meanwhile."""
     def is_over():
         return SEES_RESIDENT and resident_bytes(process, "VmHWM") >= most_bytes
 
@@ -112,8 +112,8 @@ def test_warm_memory_counts(serving):
 
 @pytest.mark.parametrize("part", [0.4, 0.9])
 def test_what_has_arrived_counts_in_full(serving, part):
-    """More than fits: some are sent away, the others stay within the limit, in warm memory as in fresh. Those that go have
-    sent more than is read of a refused body, so they are answered, and counted, at once."""
+    """More than fits: some requests are refused, the others stay within the limit, in warm and in fresh memory. The
+    refused ones have sent more than is read of a refused body, so they are answered and counted at once."""
     process, base = serving
     for _ in range(2):
         connections = [connect(base) for _ in range(40)]
@@ -121,7 +121,7 @@ def test_what_has_arrived_counts_in_full(serving, part):
             try:
                 connection.sendall(head(16 * MB) + b" " * int(part * 16 * MB))
             except ConnectionError:
-                pass  # was sent away
+                pass  # was refused
         await_within(process, (256 + 64) * MB + ITSELF,
                      lambda: metric(base, 'frictiond_rejected_total{reason="memory"}') > 0)
         assert held(base) <= 256 * MB
@@ -133,7 +133,7 @@ def test_what_has_arrived_counts_in_full(serving, part):
 
 @pytest.mark.parametrize("serving", [("--memory-bytes", "16M", "--pool-bytes", "0")], indirect=True)
 def test_small_bodies_count(serving):
-    """Just too short to be large, and never whole."""
+    """Bodies just too short for large requests, and never complete."""
     process, base = serving
     before = resident_bytes(process)
     connections = [connect(base) for _ in range(900)]
@@ -154,7 +154,7 @@ def test_small_bodies_count(serving):
 @pytest.mark.skipif(not SEES_RESIDENT, reason="a sanitizer keeps what is freed")
 @pytest.mark.parametrize("serving", [("--memory-bytes", "256M", "--idle-seconds", "1")], indirect=True)
 def test_memory_of_many_bodies_goes_back(serving):
-    """Of a length that malloc serves, and in such an order that it has holes."""
+    """Bodies of a length that malloc serves itself, freed in an order that leaves holes."""
     process, base = serving
     connections = [connect(base) for _ in range(900)]
     before = resident_bytes(process)

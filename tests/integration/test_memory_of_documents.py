@@ -1,5 +1,5 @@
-"""Documents whose tree is many times as long as their text: what they take counts against --memory-bytes, the service
-stays within it, and tells whether the same request may pass later (503) or never (413)."""
+"""Documents whose tree takes many times as much memory as their text: that memory counts against --memory-bytes, the
+service stays within it, and says whether the same request may pass later (503) or never (413)."""
 import http.client
 import json
 import os
@@ -76,8 +76,8 @@ def test_a_tree_counts(tight, name, content_type):
     assert post(base, b"{}")[0] == 422
 
 
-def test_a_request_that_fits_alone_is_told_to_come_again(tight):
-    """While a body that has half arrived holds the memory, the same tree gets 503; then it passes."""
+def test_a_request_that_fits_alone_may_come_again(tight):
+    """While a body of which half has arrived holds the memory, the same tree gets 503; afterwards it passes."""
     _, base = tight
     body = b"[" + b"{}," * 130_000 + b"{}]"
     assert post(base, body)[0] == 422

@@ -1,7 +1,8 @@
 """GET /openapi.json: complete, valid, and true of every request that is accepted and every answer.
 
-A request that the server accepts is valid by the schema; one that it refuses for what a schema can say (unknown fields,
-types, ranges, words, lengths of rows) is not. Every answer, problems and headers included, is as described.
+A request that the server accepts is valid by the schema; one that it refuses for something that a schema can express
+(unknown fields, types, ranges, words, lengths of rows) is not. Every answer is as described, including problems and
+headers.
 """
 import functools
 import http.client
@@ -51,7 +52,7 @@ def resolved(document, node):
 
 
 def validator_of(document, schema):
-    """References in a description start at its root."""
+    """Resolves a reference, which starts at the root of the description."""
     return jsonschema.Draft202012Validator({'components': document['components'], **schema})
 
 
@@ -90,7 +91,7 @@ def document_of_frame(body):
 
 
 def judge(path, method, status, headers, body):
-    """That an answer is one of those described; gives the document in it, if there is one."""
+    """Checks that an answer is one of those described; returns the document in it, if there is one."""
     document = description()
     operation = document['paths'][path][method]
     described = operation['responses'].get(str(status))
@@ -217,7 +218,8 @@ def test_it_needs_no_token_and_has_the_limits_of_its_server(server_with, tmp_pat
     connection.close()
 
 
-# --- complete -----------------------------------------------------------------------------------------------------------
+# --- complete
+# -----------------------------------------------------------------------------------------------------------
 
 def sources(name):
     return (ROOT / name).read_text()
@@ -234,7 +236,7 @@ def test_every_route_takes_the_methods_that_are_described(server):
     connection = http.client.HTTPConnection(address.hostname, address.port)
     for path, methods in description()['paths'].items():
         if path == '/explorer/{file}':
-            continue  # its files have names that may change; `/` has the same methods
+            continue  # the names of its files may change; `/` has the same methods
         connection.request('DELETE', path.replace('{name}', 'smooth_mu'))
         answer = connection.getresponse()
         body = answer.read()
@@ -246,7 +248,7 @@ def test_every_route_takes_the_methods_that_are_described(server):
 
 
 def test_every_status_is_described():
-    """Those of the table that problems are made of, but for those that only a proxy gives."""
+    """The statuses of the table that problems are made from, except those that only a proxy returns."""
     table = re.findall(r'^\t\{(\d{3}), "([^"]+)", (\w+)', sources('api/problem.c'), re.M)
     titles = {status: title for status, title, where in table if where != '0'}
     responses = description()['components']['responses']
@@ -271,7 +273,7 @@ def request_schema(path, target):
 
 
 def test_cases_are_as_described(served):  # noqa: F811
-    """Every request of tests/cases: the answer is described, and valid; what is accepted is valid."""
+    """For every request of tests/cases, the answer is described and valid, and so is the request if it is accepted."""
     seen, accepted = set(), 0
     for name in CASES:
         folder = test_cases.FOLDER / name
@@ -284,7 +286,7 @@ def test_cases_are_as_described(served):  # noqa: F811
             continue
         lines = [line.partition(':') for line in meta.get('headers', [])]
         if {key.strip().lower() for key, _, _ in lines} - {'content-type', 'accept', 'x-request-id'}:
-            continue  # about HTTP itself: sent by curl elsewhere
+            continue  # about HTTP itself: test_cases.py sends it with curl
         headers = {key.strip(): value.strip() for key, _, value in lines if value.strip()}
         body = bodies[0].read_bytes() if bodies else None
         try:
@@ -325,7 +327,7 @@ def test_good_requests(name):
     assert faults('EvaluateRequest', GOOD[name]) == []
 
 
-# What no schema can say: how lengths go together, what values of others allow, that 3.0 is not written as an integer.
+# What no schema can express: lengths that must agree, values that depend on others, that 3.0 is not an integer.
 BEYOND = ('a longer array', 'a shorter array', 'too large', 'huge', 'real', 'a vertex twice', 'asymmetric', 'missing',
           'nothing for a number')
 
@@ -335,7 +337,7 @@ def is_beyond(what):
 
 
 def test_refused_requests_are_invalid():
-    """All requests of test_errors that are refused, each with one mistake."""
+    """All requests with one mistake that test_errors sends."""
     judged = [(what, request) for what, request, _ in MUTATED if not is_beyond(what)]
     assert [what for what, request in judged if validator('EvaluateRequest').is_valid(request)] == []
     assert len(judged) >= 2000
@@ -363,7 +365,7 @@ DEFAULTS = list(objects_with_defaults(description(), 'EvaluateRequest'))
 
 @pytest.mark.parametrize('path,value', DEFAULTS, ids=lambda part: '/'.join(part) if isinstance(part, tuple) else '')
 def test_defaults_are_the_defaults(served, path, value):  # noqa: F811
-    """A request that says what would be assumed gives the same bytes."""
+    """A request that states the defaults gets the same bytes."""
     bare = json.loads(text_of(next(good for good in GOOD.values() if has(good, path[:-1]) and suits(good, path))))
     place = functools.reduce(dict.__getitem__, path[:-1], bare)
     place.pop(path[-1], None)
@@ -408,7 +410,7 @@ def test_all_functions_are_there(served):  # noqa: F811
 
 
 def calls(name, rng):
-    """Random parameters of a function, most of them right."""
+    """Random parameters of a function, mostly valid."""
     schema = description()['components']['schemas'][CALLS[name]]
     n = rng.choice([1, 1, 2, 5])
     for field, value in schema['properties'].items():
@@ -428,7 +430,8 @@ def calls(name, rng):
 
 @pytest.mark.parametrize('name', CALLS)
 def test_calls(served, name):  # noqa: F811
-    """Accepted: valid. Refused: invalid, unless for lengths that do not fit or a value that a double cannot hold."""
+    """A call that is accepted is valid; one that is refused is invalid, unless lengths do not fit or a double cannot
+    hold the result."""
     rng, statuses = random.Random(name), []
     for _ in range(60):
         request = dict(calls(name, rng))
@@ -456,7 +459,7 @@ def test_plain_answers(served, path, accept):  # noqa: F811
 
 
 def test_problems_of_the_server(server_with, tmp_path):
-    """Those that need a server of its own: 401, 413, 503."""
+    """Problems that need a special server: 401, 413, 503."""
     tokens = tmp_path / 'tokens'
     tokens.write_text('me ' + 'x' * 32 + '\n')
     tokens.chmod(0o600)

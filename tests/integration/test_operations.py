@@ -1,4 +1,4 @@
-"""What operators see: metrics, logs, traces, draining, exit codes."""
+"""Operations: metrics, logs, traces, draining, exit codes."""
 import contextlib
 import fcntl
 import json
@@ -35,13 +35,13 @@ def ask(url, body=None, method=None, headers=None):
 
 
 def large(n):
-    """So many plane contacts: for the worker."""
+    """That many plane contacts, so that the worker evaluates them."""
     return {"dim": 2, "velocities": [[0.5, 0]] * n, "friction": {"mu": 0.3, "eps_v": 0.1},
             "collisions": {"plane_vertex": {"vertices": list(range(n)), "normal_force": 1, "plane_normal": [0, 1]}}}
 
 
 def metrics(base):
-    """{series: value}; every line is checked, and that no series is there twice."""
+    """{series: value}; checks every line, and that no series occurs twice."""
     status, headers, body = ask(base + "/metrics")
     assert status == 200 and headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     series = {}
@@ -60,7 +60,8 @@ def requests_of(series, route, status):
 
 
 def whole(connection):
-    """All that comes until the server closes: a client that leaves before has not been answered, says the log."""
+    """Everything received until the server closes: for a client that leaves earlier the log says that it got no
+    answer."""
     received = b""
     while more := connection.recv(65536):
         received += more
@@ -78,7 +79,7 @@ def logged(process_log, **fields):
 
 @pytest.fixture
 def logging(tmp_path):
-    """A function that starts a server with a log of its own: (base URL, path of the log, process)."""
+    """A function that starts a server with its own log: (base URL, path of the log, process)."""
     started = []
 
     def start_one(*options):
@@ -139,7 +140,7 @@ def test_phases_are_those_of_server_timing(server_with):
         _, headers, _ = ask(base + "/v1/evaluate", large(3000))
         for phase, ms in re.findall(r"(\w+);dur=([\d.]+)", headers["Server-Timing"]):
             total[phase] = total.get(phase, 0) + float(ms) / 1000
-    eventually(lambda: metrics(base)["frictiond_contacts_total"] == 15000)  # they are added last
+    eventually(lambda: metrics(base)["frictiond_contacts_total"] == 15000)  # which is added last
     now = metrics(base)
     assert len(total) == 4
     for phase, seconds in total.items():
@@ -227,7 +228,7 @@ def test_too_many_connections_are_counted(logging):
     assert (line["status"], line["client"], line["route"]) == (429, "127.0.0.1", "other")
 
 
-def test_what_is_too_slow_is_counted(logging):
+def test_requests_that_are_too_slow_are_counted(logging):
     def attempt(seconds):
         base, log, _ = logging("--receive-seconds", str(seconds), "--log-format", "json")
         with socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1]))) as slow:
@@ -240,7 +241,7 @@ def test_what_is_too_slow_is_counted(logging):
 
 
 def test_the_deadline_is_counted(logging):
-    """A large request whose time has passed while it arrived."""
+    """A large request whose time ran out while it arrived."""
     base, log, _ = logging("--deadline-seconds", "1", "--log-format", "json")
     contacts = {"vertices": [0, 1, 2, 3] * 375000, "normal_force": 1, "plane_normal": [0, 1]}
     body = json.dumps({**large(4), "collisions": {"plane_vertex": contacts}, "hessian": {"format": "csr"}}).encode()
@@ -256,7 +257,8 @@ def test_the_deadline_is_counted(logging):
 
 
 def test_a_deadline_that_passes_in_the_queue(logging):
-    """The first byte of a small request comes before that of one which is computed for long, and its last one after it."""
+    """The first byte of a small request comes before that of one which is computed for long, and its last one after
+    it."""
     def attempt(seconds):
         base, log, _ = logging("--deadline-seconds", str(seconds), "--threads", "1", "--log-format", "json")
         contacts = {"vertices": [0, 1, 2, 3] * 500000, "normal_force": 1, "plane_normal": [0, 1]}
@@ -344,8 +346,8 @@ def test_hostile_targets(logging, form):
             assert re.fullmatch(r'time=\S+ level=info( [a-z_]+=("([^"\\]|\\.)*"|[\d.]+))+', line)
 
 
-def test_a_full_pipe_stops_nobody():
-    """The log's reader sleeps: requests are answered, lines are dropped, counted, and told of."""
+def test_a_full_pipe_stops_no_requests():
+    """If the reader of the log stalls, requests are still answered; lines are dropped, counted and reported."""
     reading, writing = os.pipe()
     fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
     process = subprocess.Popen([str(PROGRAM), "--port", "0"], stdout=subprocess.PIPE, stderr=writing, text=True)
@@ -367,7 +369,7 @@ def test_a_full_pipe_stops_nobody():
 
 
 def listening_port(process):
-    """The port on which a process listens, as the system knows it; None as long as there is none."""
+    """The port on which a process listens, according to the system; None if it does not listen yet."""
     folder = f"/proc/{process.pid}/fd"
     files = {os.readlink(f"{folder}/{number}") for number in os.listdir(folder)}
     with open(f"/proc/{process.pid}/net/tcp") as table:
@@ -388,7 +390,7 @@ def started_with():
 
         def port():
             assert process.poll() is None
-            with contextlib.suppress(FileNotFoundError):  # a file that has just been closed
+            with contextlib.suppress(FileNotFoundError):  # a descriptor that has just been closed
                 return listening_port(process)
 
         return process, f"http://127.0.0.1:{eventually(port)}"
@@ -401,7 +403,7 @@ def started_with():
 
 @pytest.mark.parametrize("closed,numbers", [("2>/dev/full", []), (">&-", [1]), ("2>&-", [2]), ("<&- >&- 2>&-", [0, 1, 2])])
 def test_closed_standard_files(started_with, closed, numbers):
-    """The number of what is missing is not taken over by a socket, which would get the log."""
+    """The number of a closed descriptor is not reused for a socket, which would then receive the log."""
     process, base = started_with(closed)
     assert [os.readlink(f"/proc/{process.pid}/fd/{number}") for number in numbers] == ["/dev/null"] * len(numbers)
     assert [ask(base + "/healthz")[0] for _ in range(5)] == [200] * 5
@@ -449,7 +451,7 @@ PAGE = (ROOT / "docs/operations.md").read_text()
 
 
 def table_of(heading):
-    """The cells of the first table behind a text, without its two first lines."""
+    """The cells of the first table after a text, without its first two lines."""
     lines = re.search(r"(?:^\|.*\n)+", PAGE[PAGE.index(heading):], re.M)[0].splitlines()[2:]
     return [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
 
@@ -493,7 +495,7 @@ def test_the_fields_of_the_log_are_documented(logging):
 # ---- draining, exit codes ----
 
 def begin_upload(base, length=1000):
-    """A POST that is under way: its head is there, its body is not. Returns when the server has said so."""
+    """A POST that is under way: its head has arrived, its body has not. Returns when the server has confirmed that."""
     port = int(base.rsplit(":", 1)[1])
     upload = socket.create_connection(("127.0.0.1", port))
     upload.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -503,7 +505,7 @@ def begin_upload(base, length=1000):
 
 
 def test_a_client_that_leaves_in_the_middle_is_noticed(logging):
-    """Its last bytes and the end of the stream are there at once, and nothing comes after them that could tell."""
+    """Its last bytes and the end of the stream arrive together, and nothing after them shows that it has left."""
     base, log, process = logging("--log-format", "json")
     with begin_upload(base, 1000000) as upload:
         process.send_signal(signal.SIGSTOP)
@@ -511,10 +513,10 @@ def test_a_client_that_leaves_in_the_middle_is_noticed(logging):
     process.send_signal(signal.SIGCONT)
     line = logged(log, route="/v1/evaluate")
     assert line["bytes_in"] == 5000
-    assert line["ms"] < 30000  # a silent client has a minute
+    assert line["ms"] < 30000  # a silent client is given a minute
 
 
-def test_what_comes_while_draining_is_counted(logging):
+def test_requests_during_a_drain_are_counted(logging):
     base, log, process = logging("--drain-seconds", "3600", "--log-format", "json")
     with begin_upload(base):
         process.send_signal(signal.SIGTERM)
@@ -529,7 +531,8 @@ def test_what_comes_while_draining_is_counted(logging):
 
 
 def test_draining_has_a_deadline(logging):
-    """A request that does not finish in time is given up: the log says so, and the exit code is 0 as after any signal."""
+    """A request that is not completed in time is given up: the log says so, and the exit code is 0 as after any
+    signal."""
     base, log, process = logging("--drain-seconds", "1", "--log-format", "json")
     with begin_upload(base) as upload:
         process.send_signal(signal.SIGTERM)
@@ -542,8 +545,8 @@ def test_draining_has_a_deadline(logging):
 
 
 def test_draining_stops_an_evaluation(logging):
-    """One that computes or waits when the time is over is answered 503. Whether one does at that moment is chance, and
-    the server gives answers a second to leave: so it is tried until one was."""
+    """An evaluation that runs or waits when the time is over gets 503. Whether there is one at that moment is chance,
+    and clients have only a second to receive the answer: so this is tried until it has happened."""
     body = json.dumps(large(150000)).encode()
 
     def stopped():

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/packages in a mount namespace of its own, with an apt-get that is played: what it says, and that no package can
-# start or enable a service meanwhile. Nothing of this machine is changed.
+# scripts/packages in a separate mount namespace, with a fake apt-get: what it prints, and that no package can start or
+# enable a service meanwhile. Nothing on this machine is changed.
 # shellcheck disable=SC2016,SC2317  # single quotes are meant; functions are called through check
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -28,7 +28,7 @@ sed 's|^tools\[test\]=.*|tools[test]="odd/usr/bin/oddtool"|' scripts/packages >"
 chmod +x "$work/scripts/packages"
 packages=$work/scripts/packages
 
-# It says much, and $PLAYED/during is what happens meanwhile.
+# The fake prints much, and runs $PLAYED/during meanwhile.
 cat >"$work/bin/apt-get" <<'END'
 #!/bin/bash
 echo "apt-get $*: chatter"
@@ -59,7 +59,7 @@ check() { # NAME COMMAND...
 	fi
 }
 
-# install WHAT HAPPENS MEANWHILE, COMMAND...: sets status; what it says is in out and err.
+# install WHAT HAPPENS MEANWHILE, COMMAND...: sets status; its output is in out and err.
 install() {
 	rm -rf "$work/installed" "$work/build"
 	echo "$1" >"$work/during"
@@ -75,7 +75,7 @@ nothing_is_left() {
 	! find "$policy" /run/systemd /run/frictiond-packages -type f ! -name lock 2>/dev/null | grep .
 }
 
-answers() { # what policy-rc.d said, in one line
+answers() { # the exit codes of policy-rc.d, in one line
 	[ "$(cat "$work/answers")" = "$1" ] || { cat "$work/answers"; false; }
 }
 
@@ -87,8 +87,8 @@ install "$ask" "$packages" compile
 check "it succeeds" [ "$status" = 0 ]
 check "one line says what is installed" says out "Installing Debian packages: $names"
 check "and nothing else" says err ""
-check "what apt-get says is in a file" grep -q '^apt-get install .*: chatter' "$work/build/packages.log"
-check "no package starts what is new, what was there may be restarted, all may stop" answers "101 101 101 0 0 "
+check "the output of apt-get is in a file" grep -q '^apt-get install .*: chatter' "$work/build/packages.log"
+check "new services are not started, old ones may be restarted, all may be stopped" answers "101 101 101 0 0 "
 check "nothing is left behind" nothing_is_left
 
 install 'cp -r /run/systemd "$PLAYED/presets"' "$packages" compile
@@ -99,17 +99,17 @@ if command -v systemctl >/dev/null; then
 	cp -r "$work/presets" "$work/root/run/systemd"
 	printf '[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n' >"$work/root/etc/systemd/system/new.service"
 	systemctl --root="$work/root" --preset-mode=enable-only preset new.service >"$work/out" 2>"$work/err"
-	check "as systemctl reads them" [ ! -e "$work/root/etc/systemd/system/multi-user.target.wants" ]
+	check "nor is it for systemctl, which reads the presets" [ ! -e "$work/root/etc/systemd/system/multi-user.target.wants" ]
 fi
 
 install : env V=1 "$packages" compile
-check "V=1 shows what apt-get says" grep -q '^apt-get install .*: chatter' "$work/out"
+check "V=1 shows the output of apt-get" grep -q '^apt-get install .*: chatter' "$work/out"
 
 install 'seq 100; echo "E: it is broken" >&2; exit 100' "$packages" compile
-check "a failure ends with 1" [ "$status" = 1 ]
-check "it shows the end of what was said" grep -qx 'E: it is broken' "$work/err"
+check "a failure exits with 1" [ "$status" = 1 ]
+check "it shows the end of the output" grep -qx 'E: it is broken' "$work/err"
 check "not all of it" [ "$(wc -l <"$work/err")" -lt 30 ]
-check "and names the file with the rest" grep -q "$work/build/packages.log" "$work/err"
+check "and names the file with all of it" grep -q "$work/build/packages.log" "$work/err"
 check "after a failure nothing is left behind" nothing_is_left
 
 install 'kill -TERM $PPID' "$packages" --without-services apt-get install
@@ -118,23 +118,23 @@ check "after SIGTERM nothing is left behind" nothing_is_left
 
 printf '#!/bin/sh\nexit 0\n' >"$policy"
 install 'cp /usr/sbin/policy-rc.d "$PLAYED/meanwhile"' "$packages" compile
-check "a policy-rc.d of somebody else's stays meanwhile" [ "$(cat "$work/meanwhile")" = $'#!/bin/sh\nexit 0' ]
+check "another policy-rc.d stays meanwhile" [ "$(cat "$work/meanwhile")" = $'#!/bin/sh\nexit 0' ]
 check "and afterwards" [ "$(cat "$policy")" = $'#!/bin/sh\nexit 0' ]
 rm "$policy"
 
 install 'cp -p /usr/sbin/policy-rc.d "$PLAYED/stale"' "$packages" compile
 cp -p "$work/stale" "$policy"
-check "one that was left behind forbids nothing" "$policy" new.service start
+check "one of its own that was left behind forbids nothing" "$policy" new.service start
 install "$ask" "$packages" compile
 check "it is replaced" answers "101 101 101 0 0 "
 check "and removed" nothing_is_left
 
 : >"$work/installed"
 "$packages" test >"$work/out" 2>"$work/err"
-check "a tool alone is taken out of its package" says out "Taking oddtool out of Debian's package odd"
+check "only the program is taken out of a tool's package" says out "Taking oddtool out of Debian's package odd"
 check "it is there" [ "$("$work/build/tools/bin/oddtool")" = "odd tool" ]
 "$packages" test >"$work/out" 2>"$work/err"
-check "once" says out ""
+check "and is not taken out again" says out ""
 
 purposes=$(scripts/packages --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 no_service() {

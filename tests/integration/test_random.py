@@ -1,4 +1,4 @@
-"""Random requests over every option against the independent evaluation program (tests/oracle).
+"""Random requests with every option, compared with the independent evaluation program (tests/oracle).
 
 RANDOM_REQUESTS: how many (400); RANDOM_FIRST: the first seed (0).
 """

@@ -34,7 +34,7 @@ def barrier_request(sample):
 @pytest.mark.parametrize('sample', made.load('normal_force.json')['samples'])
 def test_normal_force(server, sample):
     status, answer = post(server, '/v1/evaluate', barrier_request(sample))
-    if sample['distance'] <= sample['dmin']:  # there the force is 0, here it is an error
+    if sample['distance'] <= sample['dmin']:  # the reference returns 0, the service an error
         assert status == 422
         assert pointers(answer) == ['/collisions/vertex_vertex/vertices/0']
         return
@@ -56,7 +56,7 @@ def column(rows, key):
 
 
 def natural(function, row):
-    """What 1e-12 is relative to below eps_v: the terms of the expanded polynomials of the reference, which round."""
+    """The scale of the tolerance 1e-12 below eps_v: the terms of the reference's expanded polynomials, which round."""
     mu, eps = max(row.get('mu_s', 1), row.get('mu_k', 1)), row['eps_v']
     if row['y'] >= eps:
         return 0.0
@@ -68,7 +68,7 @@ def natural(function, row):
 
 
 def check_scalar(server, rows, key, function, names, constants):
-    """Non-finite values and what is not one (a pole of residue zero) are left out: test_functions.py has the errors."""
+    """Values that are not finite, and poles with residue zero, are left out: test_functions.py has the errors."""
     rows = [row for row in rows if not isinstance(row[key], str)]
     assert len(rows) > 50
     got = values(server, function, {**{name: column(rows, name) for name in names}, **constants})
@@ -104,7 +104,7 @@ def test_anisotropic_mu_eff_f(server):
 
 
 def without_overflow(rows):
-    """The reference squares 1e200 to inf and finds the direction (0, 0): a defect there."""
+    """The reference squares 1e200 to inf and finds the direction (0, 0), which is a defect."""
     return [row for row in rows if max(map(abs, row['tau_aniso'])) < 1e150]
 
 

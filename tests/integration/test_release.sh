@@ -1,10 +1,10 @@
 #!/bin/bash
-# One version, and make dist: in checkouts of their own, made from the files of this one as they are, two of them at
-# different times and places. What is packed builds.
+# One version everywhere, and make dist: in fresh checkouts made from the current files, two of them at different times
+# and places. The packed sources build.
 # shellcheck disable=SC2317,SC2016  # functions are called by check; single quotes are meant
 cd "$(dirname "$0")/../.." || exit 1
 if ! git rev-parse --verify --quiet HEAD >/dev/null 2>&1; then
-	echo "ok 1 - make dist # SKIP this is no checkout of git"
+	echo "ok 1 - make dist # SKIP this is not a git checkout"
 	echo 1..1
 	exit
 fi
@@ -41,7 +41,7 @@ commit() { # FOLDER
 	git -C "$1" commit -q --allow-empty -m "a commit"
 }
 
-dist() { # FOLDER; in the environment of somebody at a shell
+dist() { # FOLDER; in the environment of a user's shell
 	(cd "$1" && env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory dist) >"$work/said" 2>&1
 	local status=$?
 	cat "$work/said"
@@ -58,11 +58,11 @@ tarball() { # FOLDER
 
 # ---- one version ----
 
-everywhere() { # no file but those that scripts/version knows states it
+everywhere() { # only files that scripts/version knows state the version
 	local known found
 	known=$(sed -nE 's/^\t"([^|"$]+)\|.*/\1/p' scripts/version)
 	[ "$(wc -l <<<"$known")" -gt 5 ] || return 1
-	# Left out: what happened to old versions, and examples of any.
+	# Left out: the history of old versions, and examples.
 	found=$(git grep -lIF "$version" -- ':!*package*.json' ':!*.svg' ':!CHANGELOG.md' ':!docs/troubleshooting.md' ':!core/fric.h' \
 		':!tests/deploy/alerts.test.yml' ':!tests/examples/test_docs_languages.py' ':!tests/reference' ':!tests/cases' |
 		grep -vxF "$known" | xargs -r grep -nHE "(^|[^0-9.])${version//./\\.}([^0-9.]|\$)")
@@ -70,7 +70,7 @@ everywhere() { # no file but those that scripts/version knows states it
 	[ -z "$found" ]
 }
 
-elsewhere() { # FILE: a file that says something else is named
+elsewhere() { # FILE: it is named if it states another version
 	sed -i "s/$version/99.0.0/" "$work/a/$1"
 	! "$work/a/scripts/version" --check 2>"$work/said" || return 1
 	git -C "$work/a" checkout -q "$1"
@@ -90,9 +90,9 @@ program() {
 }
 
 checkout "$work/a"
-check "all places say what fric.h says" scripts/version --check
+check "all files state the version of fric.h" scripts/version --check
 check "no other place states the version" everywhere
-check "the program says it" program
+check "and so does the program" program
 for file in Dockerfile docs/api.md examples/rust/Cargo.toml deploy/kubernetes/base/deployment.yaml; do
 	check "$file: another version is noticed" elsewhere "$file"
 done
@@ -120,7 +120,7 @@ tags() {
 	grep -qxF "  git tag -s v$version -m 'frictiond $version' $(git -C "$work/a" rev-parse HEAD)" "$work/said"
 }
 
-builds() { # without optimisation, which changes nothing of whether it does
+builds() { # without optimisation, which saves time
 	mkdir "$work/unpacked"
 	tar -x -f "$(tarball "$work/a")" -C "$work/unpacked"
 	cd "$work/unpacked/frictiond-$version" || return 1
@@ -131,14 +131,14 @@ builds() { # without optimisation, which changes nothing of whether it does
 changelog "$work/a" "- something new"
 check "between releases it packs a snapshot" dist "$work/a"
 check "named after its commit" names_commit
-check "which nobody is told to tag" sh -c "! grep 'git tag' '$work/said'"
+check "without commands to tag it" sh -c "! grep 'git tag' '$work/said'"
 changelog "$work/a" ""
 check "a release is packed" dist "$work/a"
 check "it prints how to tag it" tags
 check "under the name of the version" [ "$(tarball "$work/a")" = "$work/a/build/dist/frictiond-$version.tar.gz" ]
 check "with its checksum" sh -c "cd '$work/a/build/dist' && sha256sum --strict -c SHA256SUMS"
 check "elsewhere and at another time it has the same bytes" same
-check "make builds what is unpacked" builds
+check "make builds the unpacked sources" builds
 echo >>"$work/a/README.md"
 check "uncommitted changes are refused" refuses "uncommitted changes" "$work/a"
 git -C "$work/a" checkout -q .

@@ -1,5 +1,5 @@
-"""tests/run itself, in a folder of its own with suites that hang: each ends as a failure with all that it started, and
-the others run."""
+"""tests/run itself, in its own folder with suites that hang: each ends as a failure, along with all processes that it
+started, and the others run."""
 import os
 import pathlib
 import shutil

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The server's own behaviour: options, connections, bodies, draining. What is computed is tested elsewhere.
+# The behaviour of the server: options, connections, bodies, draining. Results are tested elsewhere.
 # shellcheck disable=SC2016,SC2317  # back quotes inside single quotes are meant; functions are called through ok
 . "$(dirname "$0")/lib.sh"
 
@@ -7,7 +7,7 @@ JSON='Content-Type: application/json'
 EVALUATE=/v1/evaluate
 STATUS=
 
-# run ARGUMENT...: the program to its end; sets OUT, ERR and STATUS.
+# run ARGUMENT...: runs the program to its end; sets OUT, ERR and STATUS.
 run() {
 	OUT=$("$FRICTIOND" "$@" 2>"$WORK/err")
 	STATUS=$?
@@ -214,7 +214,7 @@ test_environment() {
 	stop_server
 }
 
-# held_by_threads: how many connections each thread that serves some holds, by what its epoll watches.
+# held_by_threads: the number of connections of each serving thread, from the descriptors that its epoll watches.
 held_by_threads() {
 	local info tfd
 	for info in "/proc/$SERVER_PID/fdinfo/"*; do
@@ -229,13 +229,13 @@ is_spread() {
 	[ "$(held_by_threads)" = "3 3 3 3 " ]
 }
 
-# open_and_ask: a connection that stays, with a request on it; sets FD.
+# open_and_ask: a connection that stays open, with a request; sets FD.
 open_and_ask() {
 	exec {FD}<>"/dev/tcp/127.0.0.1/$PORT"
 	printf 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&"$FD"
 }
 
-# All at once: whoever wakes up first must not take them all.
+# All at once: the thread that wakes up first must not take all of them.
 test_spread() {
 	local fd fds=() line
 	start_server --io-threads 4
@@ -272,7 +272,7 @@ test_connections_per_address() {
 }
 
 test_connections_and_files() {
-	local limit # 1024 is what most systems allow
+	local limit # most systems allow 1024
 	for limit in "$(ulimit -Hn)" 1024 100 10; do
 		limit=${limit/unlimited/65536}
 		is "--connections: with $limit files" \
@@ -382,8 +382,8 @@ test_long_bodies() {
 	is "exit 0" "$STATUS" 0
 }
 
-# slow_upload NAME: a POST whose body is what is written to descriptor 7; answer in $WORK/NAME, status in $WORK/NAME.code.
-# Returns when the server has seen the head, which its 100 tells.
+# slow_upload NAME: a POST whose body is read from descriptor 7; answer in $WORK/NAME, status in $WORK/NAME.code.
+# Returns when the server has read the head, as its 100 shows.
 slow_upload() {
 	rm -f "$WORK/body" "$WORK/upload.trace"
 	mkfifo "$WORK/body"
@@ -415,7 +415,7 @@ test_memory_for_bodies() {
 	is "exit 0 after all that" "$STATUS" 0
 }
 
-# large_request N: plane contacts, for the worker
+# large_request N: that many plane contacts, so that the worker evaluates them
 large_request() {
 	awk -v n="$1" 'function list(text) { for (i = 0; i < n; i++) printf "%s%s", i ? "," : "", text == "" ? i : text }
 	BEGIN {
@@ -437,7 +437,7 @@ is_resident_again() {
 	[ "$(resident_kb)" -lt $(($1 + 16384)) ]
 }
 
-# AddressSanitizer keeps what is freed, so that there memory does not come down.
+# AddressSanitizer keeps freed blocks, so its memory does not shrink.
 test_warm_memory() {
 	local idle before after
 	large_request 100000 >"$WORK/large"

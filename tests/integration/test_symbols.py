@@ -1,5 +1,5 @@
-"""What libfric.a exports: names of its headers, and fricp_... for what its own files share. A program may have any other name
-for itself."""
+"""libfric.a exports only names of its headers, and fricp_... for what its files share. A program can use all other
+names."""
 import re
 import subprocess
 
@@ -8,7 +8,7 @@ from conftest import ROOT
 LIBRARY = ROOT / "build/release/libfric.a"
 HEADERS = (ROOT / "core/fric.h", ROOT / "core/fric_mollifier.h")
 
-# Names of functions that programs with meshes and threads are likely to have.
+# Names that functions of programs with meshes and threads are likely to have.
 USUAL = """team_size block_run run_span sweep_run sweep_make scatter_block scatter_rows report_fault report_code stop_raised
 next_span parallel_chunks schedule_make kernels_of differences_at""".split()
 
@@ -38,7 +38,7 @@ int main(void)
 
 
 def exported():
-    """Names of functions and data of the library; the compiler's own begin with a dot or two underscores."""
+    """Names of functions and data of the library; those of the compiler begin with a dot or two underscores."""
     lines = subprocess.run(["nm", "--extern-only", "--defined-only", LIBRARY], text=True, capture_output=True, check=True)
     names = re.findall(r"^\w+ [A-Z] (\S+)$", lines.stdout, re.M)
     return {name for name in names if not name.startswith((".", "__"))}
@@ -57,7 +57,7 @@ def test_what_is_public_is_declared():
 
 
 def test_a_program_has_its_own_names(tmp_path):
-    """All of the library is linked, with functions in the program that are called as its inner ones without fricp_."""
+    """The whole library is linked with a program whose functions have the names of its inner ones without fricp_."""
     own = set(USUAL) | {name.removeprefix("fricp_") for name in exported() if name.startswith("fricp_")}
     source, program = tmp_path / "program.c", tmp_path / "program"
     source.write_text(PROGRAM % "\n".join(f"int {name}(void) {{ return 1; }}" for name in sorted(own)))

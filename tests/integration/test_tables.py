@@ -1,4 +1,4 @@
-"""Tables of numbers that scripts write are what the scripts write, and have the properties that code relies on."""
+"""Tables of numbers are as their scripts write them, and have the properties that the code relies on."""
 import pathlib
 import subprocess
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 JSON, FRAME = "application/json", "application/vnd.frictiond.frame"
 THREADS = (1, 2, 3, 8)
-N = 3000  # contacts of a kind: arrays of answers are long enough for threads to print them
+N = 3000  # contacts per type, so that the arrays of answers are long enough for threads to print them
 COLLISION_OUTPUTS = ["potential", "tangential_velocity", "mu_s", "mu_k", "normal_force", "distance", "closest_point",
                      "tangent_basis", "status", "slip_ratio"]
 

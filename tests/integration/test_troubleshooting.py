@@ -1,7 +1,7 @@
-"""docs/troubleshooting.md quotes what the service says: every text there is provoked here, word for word.
+"""docs/troubleshooting.md quotes messages of the service: every text there is provoked here, word for word.
 
-CASES has the requests that any server refuses, OTHERS what needs a server of its own. Both are keyed by the text; that
-the two and the page name the same texts is a test, too.
+CASES has the requests that any server refuses, OTHERS those that need a special server. Both are keyed by the text;
+another test compares the texts of both with those of the page.
 """
 import contextlib
 import copy
@@ -44,7 +44,7 @@ def shown():
 
 
 def changed(**edits):
-    """BATCH with the member a__b__c set, or removed by None."""
+    """BATCH with the member a__b__c set, or removed if None."""
     batch = copy.deepcopy(BATCH)
     for path, value in edits.items():
         *folders, name = path.split("__")
@@ -324,7 +324,7 @@ def test_tokens(server_with, tmp_path, text):
 
 
 def late(base, seconds, first, rest=b""):
-    """Sends a request in two parts with a pause between; gives (status, problem)."""
+    """Sends a request in two parts with a pause between them; returns (status, problem)."""
     with socket.create_connection(address(base)) as connection:
         connection.sendall(first)
         time.sleep(seconds)
@@ -349,7 +349,7 @@ def test_deadline(server_with):
 
 
 def test_draining():
-    """The server has said that it waits for a body, so that one request is under way."""
+    """The server has confirmed that it waits for a body, so one request is under way."""
     process, base = start("--drain-seconds", "3600")
     try:
         with socket.create_connection(address(base)) as under_way:
