@@ -1,0 +1,96 @@
+/* Differences and weights of a stencil say the same. */
+#include "core/motion/stencil.h"
+
+#include "tests/unit/core/motion/two.h"
+
+static void test_size(void **state)
+{
+	(void)state;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		assert_int_equal(stencil_size_of(type), fric_stencil_size(type));
+}
+
+/* What moves with all vertices does not slip, unless against a plane. */
+static void test_weights_add_up(void **state)
+{
+	(void)state;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		double w[FRIC_MAX_STENCIL] = {0};
+		stencil_weights(type, 0.25, 0.5, w);
+		assert_bits((w[0] + w[1]) + (w[2] + w[3]), type == FRIC_PLANE_VERTEX);
+		for (int k = fric_stencil_size(type); k < FRIC_MAX_STENCIL; k++)
+			assert_bits(w[k], 0);
+	}
+}
+
+static void test_weights_of_a_face(void **state)
+{
+	(void)state;
+	const double expected[FRIC_MAX_STENCIL] = {1, -0.25, -0.25, -0.5};
+	double w[FRIC_MAX_STENCIL] = {0};
+	stencil_weights(FRIC_FACE_VERTEX, 0.25, 0.5, w);
+	assert_all_bits(w, expected, FRIC_MAX_STENCIL);
+}
+
+static void check_relative(int dim, enum fric_type type)
+{
+	struct two t;
+	double relative[3], w[FRIC_MAX_STENCIL] = {0};
+	make_two(&t, dim, type, 0.25, 0.5);
+	relative_velocity(&t.contacts, type, 0, integers, relative);
+	stencil_weights(type, 0.25, 0.5, w);
+	for (int d = 0; d < dim; d++) {
+		double sum = 0;
+		for (int k = 0; k < fric_stencil_size(type); k++)
+			sum += w[k] * integers[t.vertices[k][0] * dim + d];
+		assert_true(relative[d] == sum);
+	}
+}
+
+static void test_relative_velocity_is_the_weighted_sum(void **state)
+{
+	(void)state;
+	for (int dim = 2; dim <= 3; dim++)
+		for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+			check_relative(dim, type);
+}
+
+/* Whatever the closest point, which weights that are rounded would not give. */
+static void test_equal_velocities_give_zero(void **state)
+{
+	(void)state;
+	double velocities[N_VERTICES * 3], relative[3];
+	for (int i = 0; i < N_VERTICES * 3; i++)
+		velocities[i] = 0.7;
+	for (enum fric_type type = 0; type < FRIC_PLANE_VERTEX; type++) {
+		struct two t;
+		make_two(&t, 3, type, 0.1, 1.0 / 3);
+		relative_velocity(&t.contacts, type, 0, velocities, relative);
+		for (int d = 0; d < 3; d++)
+			assert_true(relative[d] == 0);
+	}
+}
+
+static void test_infinite_weights(void **state)
+{
+	(void)state;
+	double a[] = {0.25, -1e308, -1.7e308, -1.7e308}, b[] = {0.5, 1e308, -1.7e308, -1.7e308};
+	struct fric_contacts c = {.dim = 3, .n = 4, .closest_point = {a, b}};
+	assert_int_equal(find_infinite_weight(&c, FRIC_FACE_VERTEX, 0, 4), 2);
+	assert_int_equal(find_infinite_weight(&c, FRIC_FACE_VERTEX, 3, 4), 3);
+	assert_int_equal(find_infinite_weight(&c, FRIC_FACE_VERTEX, 0, 2), 2);
+	assert_int_equal(find_infinite_weight(&c, FRIC_EDGE_EDGE, 0, 4), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_weights_add_up),
+		cmocka_unit_test(test_weights_of_a_face),
+		cmocka_unit_test(test_relative_velocity_is_the_weighted_sum),
+		cmocka_unit_test(test_equal_velocities_give_zero),
+		cmocka_unit_test(test_infinite_weights),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

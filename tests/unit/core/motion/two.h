@@ -1,0 +1,40 @@
+/**
+ * Two contacts of any one type, on five vertices, of which neither has vertex 0.
+ */
+#ifndef TESTS_TWO_H
+#define TESTS_TWO_H
+
+#include "core/contacts/span.h"
+#include "tests/unit/core/check.h"
+
+enum { N_VERTICES = 5 };
+
+struct two {
+	struct fric_contacts contacts;
+	struct span span;
+	int32_t vertices[FRIC_MAX_STENCIL][2];
+	double closest_point[2][2];
+};
+
+static inline void make_two(struct two *t, int dim, enum fric_type type, double a, double b)
+{
+	static const int32_t vertices[FRIC_MAX_STENCIL][2] = {{3, 4}, {1, 3}, {4, 2}, {2, 1}};
+	*t = (struct two){.contacts = {.dim = dim, .n_vertices = N_VERTICES, .n = 2}, .span = {type, 0, 2}};
+	for (int k = 0; k < FRIC_MAX_STENCIL; k++) {
+		t->contacts.vertices[k] = t->vertices[k];
+		if (k < fric_stencil_size(type))
+			memcpy(t->vertices[k], vertices[k], sizeof(vertices[k]));
+	}
+	for (int m = 0; m < 2; m++) {
+		t->contacts.closest_point[m] = t->closest_point[m];
+		for (int i = 0; i < 2 && m < fric_closest_point_size(type); i++)
+			t->closest_point[m][i] = m == i ? a : b;
+	}
+	for (int g = (int)type; g < FRIC_N_TYPES; g++)
+		t->contacts.start[g + 1] = 2;
+}
+
+/* Small integers, so that all sums are exact. */
+static const double integers[N_VERTICES * 3] = {1, -2, 3, 5, -8, 13, -21, 34, 55, 8, 4, -2, -16, 32, 7};
+
+#endif
