@@ -35,7 +35,8 @@ def wings(folder, changes, *words, table=TABLE):
     for path, text in {**SOUND, **changes}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
-    done = subprocess.run([ROOT / "scripts/wings", "--root", folder, *words], text=True, capture_output=True, check=False)
+    command = [ROOT / "scripts/wings", "--root", folder, *words]
+    done = subprocess.run(command, text=True, capture_output=True, check=False)
     assert not done.stderr
     return done.returncode, done.stdout
 
@@ -58,8 +59,10 @@ def test_draw(tmp_path):
     ({"core/law/other.h": '#include "core/law/law.h"', "core/law/law.c": '#include "core/law/other.h"'},
      "a cycle of files: core/law/law -> core/law/other -> core/law/law"),
     ({"core/fric.h": '#include "core/law/law.h"'}, "a cycle of wings: core/base -> core/fric -> core/law -> core/base"),
-    ({"core/law/law.c": '#include "core/base/inner.h"'}, "core/law/law.c:1: core/base/inner.h is an inner header of core/base"),
-    ({"core/law/law.c": '#include "api/api.h"'}, "core/law/law.c:1: core may not include api/api.h: api stands above it"),
+    ({"core/law/law.c": '#include "core/base/inner.h"'},
+     "core/law/law.c:1: core/base/inner.h is an inner header of core/base"),
+    ({"core/law/law.c": '#include "api/api.h"'},
+     "core/law/law.c:1: core may not include api/api.h: api stands above it"),
     ({"core/law/law.c": "#include <jansson.h>"}, "core/law/law.c:1: <jansson.h> is for api alone"),
     ({"core/law/law.c": '#include "law.h"'}, 'core/law/law.c:1: "law.h" is not there'),
     ({"core/law/law.c": '#include "core/gone.h"'}, 'core/law/law.c:1: "core/gone.h" is not there'),
@@ -88,6 +91,12 @@ def test_sockets_are_the_servers(tmp_path):
 def test_a_row_without_its_files(tmp_path, row, fault):
     status, output = wings(tmp_path, {}, "core", table=TABLE + row)
     assert status == 1 and fault in output
+
+
+def test_unit_tests_mirror_the_wings(tmp_path):
+    assert wings(tmp_path, {"tests/unit/core/law/test_law.c": "", "tests/unit/core/check.h": ""}, "core")[0] == 0
+    status, output = wings(tmp_path, {"tests/unit/core/order/test_order.c": ""}, "core")
+    assert status == 1 and "tests/unit/core/order/ is named after no wing" in output
 
 
 def test_too_few_wings(tmp_path):
