@@ -186,8 +186,7 @@ static void write_row(const struct fric_pattern *p, size_t axis, const int32_t *
 		write_columns(3, skip, row_length(p, n, axis), list, out);
 }
 
-/* The number of blocks in a block row whose row (v, 0) has this length; `lower` has one entry of the diagonal block
- * there. */
+/* The number of blocks in a block row whose row (v, 0) has this length: `lower` has one entry of the diagonal block. */
 static size_t n_blocks(const struct fric_pattern *p, size_t length)
 {
 	const size_t whole = length + (p->triangle == FRIC_LOWER && length > 0 ? p->dim - 1 : 0);

@@ -57,8 +57,7 @@ static inline void stream_bytes(char *to, const char *from, size_t n)
 	memcpy(to + i, from + i, n - i);
 }
 
-/* Collects results that follow each other in memory, a few at a time and in the caches; whole lines are streamed from
- * here. */
+/* Collects results that follow each other in memory, a few at a time, in the caches; whole lines are streamed. */
 enum { STAGE_BYTES = 2048 };
 struct stage {
 	_Alignas(STREAM_LINE) char bytes[STAGE_BYTES];

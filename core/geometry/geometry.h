@@ -16,8 +16,7 @@ struct fric_geometry {
  * Geometry of a stencil of vertices.
  * @param type  any but FRIC_PLANE_VERTEX
  * @param p     positions of the stencil's vertices, each [dim]
- * @param precise  the distance goes into a barrier, which magnifies its error: it must be right to a few ulp, not just
- * to 1e-12
+ * @param precise  the distance is for a barrier, which magnifies its error: right to a few ulp, not just to 1e-12
  * @return FRIC_OK, FRIC_E_NOT_FINITE (coordinates too far apart for a double), or the way the contact is degenerate
  */
 enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
