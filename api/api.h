@@ -12,13 +12,13 @@
 
 struct api_pool;
 
-/* What the service promises and how it computes; set once before the first request, read-only afterwards. */
+/* The limits of the service and how it computes; set once before the first request, read-only afterwards. */
 struct api_service {
 	int n_threads;             /* threads of a large evaluation, >= 1 */
 	size_t max_json_bytes;     /* longest JSON body, and longest document in a frame */
 	size_t max_frame_bytes;    /* longest frame */
 	size_t max_answer_bytes;   /* longest answer */
-	size_t max_contacts, max_vertices; /* of a request; 0: no limit but that of counting */
+	size_t max_contacts, max_vertices; /* of a request; 0: no limit but what can be counted */
 	const struct fric_kernels *kernels; /* inner loops; NULL: the best of this processor */
 	struct api_pool *pool;     /* of warm memory, outliving all responses; NULL: malloc */
 	const char *description;   /* what api_describe gives for it, outliving all responses; NULL: printed on every request */
@@ -59,7 +59,7 @@ struct api_match {
 /* @param target  as in struct api_request */
 void api_match(const char *target, struct api_match *match);
 
-/* A request as the server has it; everything is borrowed for the duration of the call. Absent headers are NULL. */
+/* A request as the server has it. Everything is borrowed for the duration of the call. Absent headers are NULL. */
 struct api_request {
 	const char *method;       /* "GET" */
 	const char *target;       /* raw, percent-encoded: "/v1/functions/smooth_mu?y=1" */
@@ -72,8 +72,8 @@ struct api_request {
 	const struct api_formats *formats; /* by api_admit; NULL: not judged yet */
 	const char *body;
 	size_t body_bytes;
-	size_t body_held;         /* what of the pool's budget the body has taken: 0 if it does not count */
-	const atomic_bool *stop;  /* NULL, or raised when the answer is no longer wanted: 503 soon after that */
+	size_t body_held;         /* what the body has taken from the pool's budget; 0 if it does not count */
+	const atomic_bool *stop;  /* NULL, or raised when the answer is no longer wanted, which makes it a 503 soon */
 };
 
 enum { API_MAX_HEADERS = 8, API_MAX_PARTS = 256 };
@@ -87,9 +87,10 @@ struct api_part {
 /* The steps of an evaluation, as in Server-Timing. */
 enum api_phase { API_DECODE, API_PREPARE, API_EVALUATE, API_ENCODE, API_N_PHASES };
 
-/* What an evaluation was, for those who keep count of them. All zero for other requests. */
+/* What an evaluation took, for metrics. All zero for other requests. */
 struct api_measure {
-	int n_phases;                           /* how many were begun, in the order above; the last one may have failed */
+	int n_phases;                           /* how many phases were begun, in the order above; the last one may have
+	                                         * failed */
 	int64_t phase_nanoseconds[API_N_PHASES];
 	size_t n_contacts;                      /* of an evaluation that was answered */
 };
@@ -101,24 +102,25 @@ struct api_response {
 	struct {
 		const char *name; /* static */
 		char value[256];
-	} headers[API_MAX_HEADERS];  /* beside Content-Type: Allow, Retry-After, Server-Timing, those of pages */
+	} headers[API_MAX_HEADERS];  /* besides Content-Type: Allow, Retry-After, Server-Timing, those of pages */
 	int n_headers;
 	char *body;              /* or NULL; the whole body, unless there are parts */
-	size_t body_capacity;    /* private, as pool: where the body goes back to */
+	size_t body_capacity;    /* private, like pool: how the body is given back */
 	struct api_pool *pool;
 	size_t body_bytes;       /* of the whole body, in either form */
-	struct api_part *parts;  /* malloc'd: the body in pieces that are to be sent one after the other; NULL: in one */
+	struct api_part *parts;  /* malloc'd: the body in pieces, to be sent one after the other; NULL: in one */
 	int n_parts;             /* up to API_MAX_PARTS, none of them empty */
-	void *owner;             /* of what parts point to, until release(owner); release is NULL if there is none */
+	void *owner;             /* owns what the parts point to, until release(owner); release is NULL if there is no
+	                          * owner */
 	void (*release)(void *owner);
 	struct api_measure measure;
 };
 
-/* What a request may do, judged from its line and headers before a byte of its body is read. */
+/* What a request may do, judged from its head before any of its body is read. */
 struct api_admission {
 	bool accepted;          /* false: the response is filled in, the body must not be handed over */
-	bool computes;          /* may take long (evaluate, functions); false: answers at once */
-	size_t max_body_bytes;  /* ceiling while the body is read; over it: api_problem(413) */
+	bool computes;          /* may take long (evaluate, check, functions); false: answered at once */
+	size_t max_body_bytes;  /* limit while the body is read; beyond it: api_problem(413) */
 	struct api_formats formats;
 };
 
@@ -140,9 +142,9 @@ bool api_is_large(const struct api_request *request);
 
 /**
  * The whole request, accepted before. Always fills in a response. HEAD gets the body of GET, and 304 that of 200: the
- * server leaves it out and tells its length.
- * All memory that grows with the request counts against the pool's budget: over it 503, or 413 if the request would not
- * fit alone. Afterwards the response's own is left, until it is freed.
+ * server leaves it out, and sends its length. All memory that grows with the request counts against the pool's budget:
+ * beyond it 503, or 413 if the request would not fit even alone. Afterwards only the response's own counts, until it is
+ * freed.
  */
 void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response);
 
@@ -152,7 +154,7 @@ void api_problem(int status, const char *detail, struct api_response *response);
 /* value is copied (truncated at 255 bytes); name must be static. Ignored when the response has API_MAX_HEADERS already. */
 void api_response_add_header(struct api_response *response, const char *name, const char *value);
 void api_response_free(struct api_response *response);
-/* An empty response in memory that holds none; the calls above do the same. */
+/* Makes uninitialised memory an empty response; the calls above do the same. */
 void api_response_clear(struct api_response *response);
 
 #endif

@@ -117,7 +117,7 @@ void api_response_add_header(struct api_response *response, const char *name, co
 	response->headers[response->n_headers++].name = name;
 }
 
-/* Not all of it: the headers' values are two kilobytes. */
+/* Not all of it is cleared: the headers' values are two kilobytes. */
 void api_response_clear(struct api_response *response)
 {
 	response->status = 0;
@@ -145,7 +145,7 @@ void api_response_free(struct api_response *response)
 	response->body = NULL;
 }
 
-/* The functions below give false or NULL when out of memory: half a problem is worse than none. */
+/* The functions below return false or NULL when out of memory: half a problem is worse than none. */
 static bool add_errors(const struct api_fault *fault, json_t *root)
 {
 	json_t *list = json_array();
@@ -158,11 +158,11 @@ static bool add_errors(const struct api_fault *fault, json_t *root)
 	return true;
 }
 
-/* json_dumps does not notice that there is no memory for a key (2.14), and prints the rest. */
+/* json_dumps (2.14) does not notice when there is no memory for a key, and prints the rest. */
 static char *print_tree(const json_t *root)
 {
 	const size_t bytes = json_dumpb(root, NULL, 0, JSON_COMPACT);
-	char *text = bytes ? malloc(bytes + 1) : NULL; /* short: the pool has no part in it */
+	char *text = bytes ? malloc(bytes + 1) : NULL; /* short: not worth the pool */
 	if (text && json_dumpb(root, text, bytes, JSON_COMPACT) != bytes) {
 		free(text);
 		return NULL;

@@ -14,7 +14,7 @@ bool api_fault_core(struct api_fault *fault, const struct fric_error *error);
 /* The fault's response. @param request_id named in 500s; may be NULL */
 void api_fault_response(const struct api_fault *fault, const char *request_id, struct api_response *response);
 
-/* Which resources answer with a status; bits. None: a proxy may, we never do. */
+/* On which routes a status occurs; bits. None: it may come from a proxy, never from here. */
 enum {
 	API_ANYWHERE = 1,
 	API_WHERE_GATED = 2,      /* it needs a token where there are tokens */

@@ -30,7 +30,7 @@ static bool take(struct api_account *account, size_t bytes)
 	return true;
 }
 
-/* The request would hold more than the whole: it need not come again. */
+/* The request would hold more than there is: sending it again is no use. */
 static bool refuse(struct api_account *account, size_t missing)
 {
 	const size_t most = account->budget->most_bytes;

@@ -26,7 +26,7 @@ static char *add_block(struct api_arena *arena, size_t bytes)
 
 static void *share(struct api_arena *arena, size_t bytes)
 {
-	/* No array has the address of another, not even an empty one. */
+	/* No two arrays have the same address, not even empty ones. */
 	const size_t step = (bytes / ALIGNMENT + 1) * ALIGNMENT;
 	if (step > arena->left) {
 		char *block = add_block(arena, SHARED_BYTES);
@@ -45,7 +45,7 @@ void *api_arena_array(struct api_arena *arena, size_t n, size_t size)
 {
 	if (size && n > (SIZE_MAX - 2 * ALIGNMENT) / size)
 		return NULL;
-	/* Emulated, even small ones are separate: overruns are seen. */
+	/* When emulated, even small ones are separate, so that overruns are seen. */
 	return n * size > SMALL || API_POOL_EMULATED ? add_block(arena, n * size) : share(arena, n * size);
 }
 

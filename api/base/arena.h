@@ -1,5 +1,6 @@
 /**
- * Memory of one request: handed out piece by piece, given back in one call. {0} is an empty one, of malloc's memory.
+ * Memory of one request: handed out piece by piece, given back in one call. {0} is an empty arena that takes its memory
+ * from malloc.
  */
 #ifndef API_ARENA_H
 #define API_ARENA_H
@@ -11,11 +12,12 @@
 struct api_arena {
 	struct api_pool *pool; /* where large arrays come from, or NULL */
 	struct arena_block *blocks;
-	char *at;              /* small arrays share a block: where the next one goes, and how much room is left */
+	char *at;              /* small arrays share a block: where the next one goes, and the room that is left */
 	size_t left;
 };
 
-/* @return [n * size] bytes, 64-byte aligned, uninitialised; NULL when memory or size_t does not suffice */
+/* @return [n * size] bytes, 64-byte aligned, uninitialised; NULL when there is not enough memory, or size_t
+ * overflows */
 void *api_arena_array(struct api_arena *arena, size_t n, size_t size);
 /* The arena is then empty and may be used again. */
 void api_arena_free(struct api_arena *arena);

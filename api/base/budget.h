@@ -1,5 +1,5 @@
 /**
- * A ceiling that several owners of memory share: what all of them hold together. Safe from any thread.
+ * A ceiling on what several owners of memory hold together. Safe from any thread.
  */
 #ifndef API_BUDGET_H
 #define API_BUDGET_H
@@ -27,7 +27,7 @@ static inline bool api_budget_take(struct api_budget *budget, size_t bytes)
 	return true;
 }
 
-/* For what is small, bounded elsewhere and must not fail: the ceiling may be passed by it. */
+/* For what is small, bounded elsewhere and must not fail: it may exceed the ceiling. */
 static inline void api_budget_take_anyway(struct api_budget *budget, size_t bytes)
 {
 	atomic_fetch_add_explicit(&budget->used_bytes, bytes, memory_order_relaxed);

@@ -1,5 +1,5 @@
 /**
- * Bytes that grow. {0} with a limit is an empty one; data is the caller's to give back, with api_buffer_free.
+ * Bytes that grow. {0} with a limit is an empty buffer; the caller frees it with api_buffer_free.
  */
 #ifndef API_BUFFER_H
 #define API_BUFFER_H
@@ -16,12 +16,12 @@ struct api_buffer {
 	struct api_pool *pool; /* where a large one comes from, or NULL */
 };
 
-/* Room for `more` bytes behind those in use. False, the buffer as it was, if memory or the limit does not suffice. */
+/* Room for `more` bytes after those in use. False, with the buffer unchanged, if that exceeds memory or the limit. */
 bool api_buffer_reserve(struct api_buffer *buffer, size_t more);
 
 bool api_buffer_append(struct api_buffer *buffer, const char *bytes, size_t n);
 
-/* An empty buffer with the same limit and pool is left. */
+/* The buffer is then empty, with the same limit and pool. */
 void api_buffer_free(struct api_buffer *buffer);
 
 #endif

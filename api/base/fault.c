@@ -12,7 +12,7 @@ void api_fault_clear(struct api_fault *fault)
 	fault->detail[0] = '\0';
 }
 
-/* Appends to a pointer; false once it does not fit. */
+/* Appends to a pointer; false, with nothing appended, if it does not fit. */
 static bool append(char *out, size_t *at, const char *text, size_t bytes)
 {
 	if (*at + bytes >= API_MAX_POINTER)

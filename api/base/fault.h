@@ -1,5 +1,5 @@
 /**
- * What is wrong with a request: a status, a sentence, and the places in the document that are to blame.
+ * What is wrong with a request: a status, a sentence, and the places in the document that are at fault.
  */
 #ifndef API_FAULT_H
 #define API_FAULT_H
@@ -27,10 +27,10 @@ struct api_path {
 	size_t index;
 };
 
-/* No fault. What lies beyond is left as it is: it is large. */
+/* No fault. The errors themselves are left as they are: they are large. */
 void api_fault_clear(struct api_fault *fault);
 
-/* Sets the first fault, or adds a second error to one of the same kind. A message in printf's form. @return false */
+/* Sets the first fault, or adds a second error to it. The message is as for printf. @return false */
 __attribute__((format(printf, 4, 5))) bool api_fault_at(struct api_fault *fault, int status,
                                                         const struct api_path *path, const char *format, ...);
 /* A fault without a place. @return false */

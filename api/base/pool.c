@@ -14,11 +14,12 @@ enum {
 	ALIGNMENT = 64,
 	HUGE_PAGE = 2 << 20,
 	MAX_IDLE_BLOCKS = 256,
-	BESIDE_SMALL = ALIGNMENT + 16, /* what a block of malloc's takes beside its bytes */
-	BESIDE_PEAK = 32 << 20, /* kept although never in use at one time: the steps of one request want different sizes */
+	BESIDE_SMALL = ALIGNMENT + 16, /* what a block of malloc's takes on top of its bytes */
+	BESIDE_PEAK = 32 << 20, /* kept although they were never in use at the same time: the steps of a request want
+	                         * different sizes */
 };
 
-/* Lies in the first bytes of an idle block: it is mapped and warm anyway. */
+/* Kept in the first bytes of an idle block, which is mapped and warm anyway. */
 struct idle {
 	struct idle *newer, *older;
 	size_t capacity;
@@ -32,7 +33,7 @@ struct api_pool {
 	size_t n_idle;
 	size_t ceiling_bytes;
 	struct api_budget *budget;
-	size_t peak_bytes; /* most that was in use at one time */
+	size_t peak_bytes; /* the most that was in use at the same time */
 	struct api_pool_counts counts;
 };
 
@@ -48,7 +49,7 @@ static bool is_mapped(const struct api_pool *pool, size_t bytes)
 	return pool && !API_POOL_EMULATED && bytes >= API_POOL_LEAST;
 }
 
-/* The next quarter of a power of two: at most a quarter more, and that is never touched. 0: no such size. */
+/* Rounds up to a quarter of a power of two: at most a quarter more, which is never touched. 0: no such size. */
 static size_t capacity_of(size_t bytes)
 {
 	size_t step = API_POOL_LEAST / 4;
@@ -59,7 +60,8 @@ static size_t capacity_of(size_t bytes)
 
 /* ---- memory from the system ---- */
 
-/* A huge page must be aligned to be one. Mapped without reservation: most of a generous block is never touched. */
+/* Only an aligned address can have huge pages. Mapped without reservation: most of a generous block is never
+ * touched. */
 static void *map_aligned(size_t capacity)
 {
 	const bool huge = capacity >= HUGE_PAGE;
@@ -92,8 +94,8 @@ static void *map(size_t capacity)
 	return ask_for_huge_pages(map_aligned(capacity), capacity);
 }
 
-/* malloc's small blocks are quick to get, those of aligned_alloc are not: so a block begins at the first line behind
- * malloc's address, and the byte before it says how far behind. Without a pool, blocks are as free wants them. */
+/* malloc is quick with small blocks, aligned_alloc is not: so a block begins at the first cache line after malloc's
+ * address, and the byte before it says how far after. Without a pool, blocks are as free() expects them. */
 static bool is_shifted(const struct api_pool *pool)
 {
 	return pool && !API_POOL_EMULATED;
@@ -112,7 +114,7 @@ static void *take_shifted(size_t bytes)
 static void *take_small(const struct api_pool *pool, size_t bytes)
 {
 	void *block;
-	if (API_POOL_EMULATED) /* just so many bytes, which aligned_alloc does not give */
+	if (API_POOL_EMULATED) /* exactly this size, which aligned_alloc does not promise */
 		return posix_memalign(&block, ALIGNMENT, bytes ? bytes : 1) == 0 ? block : NULL;
 	if (is_shifted(pool))
 		return take_shifted(bytes);
@@ -177,7 +179,8 @@ static size_t unmap_all(struct idle *blocks)
 	return bytes;
 }
 
-/* Idle blocks of other sizes make room for a fresh one, so that the pool holds little more than was in use at one time. */
+/* Idle blocks of other sizes make room for a fresh one, so that the pool holds little more than was in use at the same
+ * time. */
 static void count_fresh(struct api_pool *pool, struct idle **out)
 {
 	const size_t used = pool->counts.used_bytes;
@@ -203,7 +206,7 @@ static void *take_idle(struct api_pool *pool, size_t capacity, struct idle **out
 	return block;
 }
 
-/* Out of memory: what is idle may be what is missing. */
+/* Out of memory: giving up what is idle may be enough. */
 static void *map_or_evict(struct api_pool *pool, size_t capacity)
 {
 	void *block = map(capacity);
@@ -291,7 +294,7 @@ size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes)
 	return capacity ? capacity : SIZE_MAX;
 }
 
-/* What a block counts against the budget. SIZE_MAX: no such size */
+/* What a block counts as in the budget. SIZE_MAX: no such size */
 static size_t charge(const struct api_pool *pool, size_t bytes)
 {
 	if (!pool || !pool->budget)
@@ -336,10 +339,10 @@ void api_pool_give(struct api_pool *pool, void *block, size_t bytes)
 		api_account_give(pool->budget, charged);
 }
 
-/* A new mapping and the old pages moved into it. The target is aligned, so whole page tables move; what they bring along
- * is the old mapping's advice on huge pages. After a failure the target is left alone: the kernel unmaps it before it finds
- * what is wrong, and by now another thread may have mapped something there. If it has not, what stays behind is an address
- * range without a page. */
+/* A new mapping and the old pages moved into it. The target is aligned, so whole page tables move; they keep the old
+ * mapping's advice on huge pages. After a failure the target is left alone: the kernel unmaps it before it finds out
+ * what is wrong, and another thread may have mapped something there meanwhile. If none has, only an address range
+ * without pages is lost. */
 static void *move_mapped(struct api_pool *pool, void *block, size_t capacity, size_t new_capacity)
 {
 	void *target = map_or_evict(pool, new_capacity);
@@ -413,7 +416,7 @@ const struct fric_memory *api_pool_memory(struct api_pool *pool)
 	return pool ? &pool->memory : NULL;
 }
 
-/* Newer blocks lie behind older ones, so the walk ends at the first that is still wanted. */
+/* Newer blocks come after older ones, so the walk ends at the first that is still to be kept. */
 size_t api_pool_trim(struct api_pool *pool, long long idle_ms)
 {
 	struct idle *out = NULL;

@@ -1,11 +1,12 @@
 /**
- * Warm memory, and what counts of it. A fresh page costs more than computing what goes into it, so large blocks that were given back stay
- * mapped for the next request, and return to the system once nobody has wanted them for a while (api_pool_trim).
+ * Warm memory, and how it is counted. A fresh page costs more than computing what goes into it, so large blocks that
+ * were given back stay mapped for the next request, and return to the system when they have not been needed for a while
+ * (api_pool_trim).
  *
- * Blocks of API_POOL_LEAST bytes and more are mapped, in classes of a quarter of a power of two, and huge pages where
- * they are worth it; only pages that are written to take memory, so a generous size costs nothing. Smaller blocks lie
- * within malloc's, a step behind their beginning: they are not for free, unless there is no pool. Built with
- * AddressSanitizer every block is one of malloc's, of just the size asked for: overruns are seen.
+ * Blocks of API_POOL_LEAST bytes and more are mapped, in size classes a quarter of a power of two apart, with huge
+ * pages where that pays; only pages that are written to take memory, so a generous size costs nothing. Smaller blocks
+ * lie inside malloc's, one step after their beginning: free() must not be called on them, unless there is no pool. With
+ * AddressSanitizer every block is malloc's, of exactly the size asked for, so that overruns are seen.
  *
  * Every function may be called from several threads at once. pool NULL: malloc for all.
  */
@@ -36,24 +37,25 @@ enum {
 struct api_pool;
 
 struct api_pool_counts {
-	size_t used_bytes; /* mapped blocks that are out */
-	size_t idle_bytes; /* those that wait for a taker */
-	size_t n_fresh;    /* blocks that had to be mapped so far */
-	size_t n_warm;     /* that were there already */
+	size_t used_bytes; /* mapped blocks in use */
+	size_t idle_bytes; /* mapped blocks that are kept */
+	size_t n_fresh;    /* blocks that had to be mapped, so far */
+	size_t n_warm;     /* blocks that were taken from those kept */
 };
 
 /**
- * @param ceiling_bytes  the most that is kept for takers to come
- * @param budget         what blocks count against while they are out, the mapped ones as api_pool_block_bytes says; those
- *                       that are kept do not; through the thread's account (account.h) if it has one. NULL: nothing. Borrowed
+ * @param ceiling_bytes  the most that is kept
+ * @param budget         what blocks in use count against, mapped ones as api_pool_block_bytes says; blocks that are
+ *                       kept do not count. Goes through the thread's account (account.h) if it has one. NULL: nothing
+ *                       is counted. Borrowed
  * @return NULL when out of memory
  */
 struct api_pool *api_pool_create(size_t ceiling_bytes, struct api_budget *budget);
 /* After everything was given back. */
 void api_pool_free(struct api_pool *pool);
 
-/* What a block of so many bytes takes once all of it has been touched, as that of a warm one has: what it is to count where
- * the pool has no budget. SIZE_MAX: there is no such block */
+/* What a block of this size takes once all of it has been touched, as a warm one has been: what it counts as where the
+ * pool has no budget of its own. SIZE_MAX: there is no such block */
 size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes);
 
 /* @return [bytes], 64-byte aligned, uninitialised; NULL when out of memory or over the budget */
@@ -61,7 +63,7 @@ void *api_pool_take(struct api_pool *pool, size_t bytes);
 /* block: NULL or from take or resize of the same pool, with the same bytes. */
 void api_pool_give(struct api_pool *pool, void *block, size_t bytes);
 /**
- * As realloc: what fits of the contents stays. Large blocks move by their page tables, not by their bytes.
+ * As realloc: what fits of the contents is kept. Large blocks are moved by their page tables, not copied.
  * @param block  NULL (bytes 0) for a new one
  * @return aligned as from take; without a pool, as malloc's; NULL: out of memory, block is as it was
  */
@@ -74,7 +76,7 @@ struct api_budget *api_pool_budget(const struct api_pool *pool);
 const struct fric_memory *api_pool_memory(struct api_pool *pool);
 
 /**
- * Returns to the system what has been idle for so long.
+ * Returns to the system what has been idle for this long.
  * @return bytes returned
  */
 size_t api_pool_trim(struct api_pool *pool, long long idle_ms);

@@ -1,5 +1,5 @@
-/* "omp simd" lets the compiler vectorise these loops at any level of optimisation; it starts no threads. Verdicts are
- * combined with |: || would be a branch. */
+/* "omp simd" lets the compiler vectorise these loops at any optimisation level; it starts no threads. Verdicts are
+ * combined with |, since || would be a branch. */
 #include "api/codec/array.h"
 
 #include <string.h>
@@ -29,8 +29,8 @@ static uint64_t bits_of(double x)
 }
 
 /* Comparisons of doubles may raise flags, which keeps gcc from vectorising them. So verdicts are sign bits: of the
- * distances from both ends, and, as a NaN has any sign, of the exponent plus one, which carries into the sign where all
- * bits of the exponent are set. */
+ * distances from both ends, and, as a NaN may have any sign, of the exponent plus one, which carries into the sign
+ * where all bits of the exponent are set. */
 bool api_reals_are_within(const double *x, size_t n, double low, double high)
 {
 	const double minus_low = low == 0 ? 0 : -low; /* -0.0 + 0.0 is 0.0, but -0.0 - 0.0 is not: -0.0 is not below 0 */
@@ -134,7 +134,7 @@ void api_array_to_reals(const struct api_array *array, double *out)
 	}
 }
 
-/* A double out of range must not be converted: that is undefined. Judged first, then. */
+/* Judged first: converting a double that is out of range is undefined. */
 static bool f64_to_indices(const double *in, size_t n, size_t limit, int32_t *out)
 {
 	if (!api_reals_are_within(in, n, 0, (double)limit - 1))

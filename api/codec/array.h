@@ -1,7 +1,7 @@
 /**
- * A number or an array of numbers, as it was read or as it is to be written; and loops over whole arrays that judge or convert
- * every number without a branch, so that they run as fast as memory delivers the numbers. They tell that something is wrong;
- * where it is, their callers then look for.
+ * A number or an array of numbers, as it was read or as it is to be written; and loops over whole arrays that judge or
+ * convert every number without a branch, so that they run as fast as memory delivers the numbers. They tell whether
+ * something is wrong; their callers then look for the place.
  */
 #ifndef API_ARRAY_H
 #define API_ARRAY_H
@@ -19,14 +19,14 @@ struct api_array {
 	int rank;                     /* API_MAX_RANK + 1 stands for all deeper ones that a frame may hold */
 	size_t shape[API_MAX_RANK];
 	size_t n;                     /* product of shape; 1 for rank 0 */
-	const void *data;             /* [n], 8-byte aligned; borrowed from the document or the frame (read; never NULL), or the
-	                               * caller (written) */
+	const void *data;             /* [n], 8-byte aligned; borrowed: when read, from the document or the frame, and never
+	                               * NULL; when written, from the caller */
 	bool binary;                  /* from a frame's tail: of any dtype, and perhaps not finite */
 	/* Of a text that was read: */
 	size_t first_non_integer;     /* flat index of the first number written with '.', 'e' or 'E'; n if there is none.
-	                               * Binary: 0 for the real dtypes */
+	                               * Binary: 0 for real dtypes */
 	bool ragged;                  /* rows differ in length or depth; data and shape then mean nothing, but n counts all */
-	size_t ragged_path[API_MAX_RANK]; /* where: index at each level down to the first row that does not fit */
+	size_t ragged_path[API_MAX_RANK]; /* where: the index at each level, down to the first row that does not fit */
 	int ragged_depth;             /* entries of ragged_path */
 };
 
@@ -40,12 +40,12 @@ bool api_reals_are_within(const double *x, size_t n, double low, double high);
 bool api_reals_are_finite(const double *x, size_t n);
 /* 0 <= i < limit for all. @param limit up to INT32_MAX */
 bool api_indices_are_below(const int32_t *i, size_t n, size_t limit);
-/* No row of k numbers holds one twice. @param k 1 to 4 */
+/* No row of k numbers holds the same one twice. @param k 1 to 4 */
 bool api_rows_are_distinct(const int32_t *rows, size_t n, size_t k);
 
 /* Numbers of any dtype as doubles. @param out [array->n] */
 void api_array_to_reals(const struct api_array *array, double *out);
-/* Integers (f64: that were written as such in a text) as indices; out is complete only if all are in [0, limit).
+/* Integers (as f64, those written as integers in a text) as indices; out is complete only if all are in [0, limit).
  * @param limit up to INT32_MAX */
 bool api_array_to_indices(const struct api_array *array, size_t limit, int32_t *out);
 

@@ -33,7 +33,7 @@ static void locate(const char *text, struct api_text_fault *fault)
 		locate_between(text, i, smaller(i + API_LOOK_BYTES, fault->offset), fault);
 }
 
-/* A text that is no longer wanted is called blank: what becomes of it is the same. */
+/* A text that is no longer wanted counts as blank: the outcome is the same. */
 static bool is_blank(const char *text, const char *end)
 {
 	const char *p = text;
@@ -59,7 +59,7 @@ static size_t token_bytes(const struct api_lift *lift, const json_error_t *error
 	return n - 1;
 }
 
-/* jansson's words, but for those that speak of its flags or of our marks. */
+/* jansson's words, except where they speak of its flags or of our marks. */
 static void describe(const json_error_t *error, bool at_mark, char *detail, size_t detail_bytes)
 {
 	const char *words = error->text;
@@ -88,7 +88,7 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* jansson then says nothing, or that it dislikes a string that it should like. */
+/* jansson then says nothing, or complains about a string that is correct. */
 static bool lacked_memory(const struct api_lift *lift, const json_error_t *error, size_t position)
 {
 	if (error->text[0] == '\0')
@@ -98,10 +98,10 @@ static bool lacked_memory(const struct api_lift *lift, const json_error_t *error
 	return position > 0 && lift->skeleton.data[position - 1] == '"';
 }
 
-/* *fault becomes jansson's, unless there is an earlier one: the pass has stopped where the skeleton ends. */
+/* *fault becomes jansson's, unless an earlier one is there: the lifting pass stopped where the skeleton ends. */
 static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 {
-	/* jansson counts in int: beyond INT_MAX the place is wrong, but still one in the skeleton. */
+	/* jansson counts in int: beyond INT_MAX the place is wrong, but still inside the skeleton. */
 	size_t position = (size_t)(unsigned)error->position;
 	if (position > lift->skeleton.bytes)
 		position = lift->skeleton.bytes;
@@ -124,7 +124,7 @@ struct source {
 	const char *p, *end;
 };
 
-/* To jansson, a little at a time: so it ends soon when the request is no longer wanted. */
+/* Fed to jansson a little at a time, so that it stops soon when the request is no longer wanted. */
 static size_t feed(void *buffer, size_t most, void *closure)
 {
 	struct source *source = closure;
@@ -140,7 +140,7 @@ static json_t *ask_jansson(const struct api_lift *lift, json_error_t *error)
 	return json_load_callback(feed, &source, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, error);
 }
 
-/* whole: the pass came to the end of the text; else *fault tells why not. */
+/* whole: the pass reached the end of the text; else *fault says why it did not. */
 static json_t *parse(struct api_lift *lift, bool whole)
 {
 	json_error_t error;

@@ -1,13 +1,13 @@
 /**
- * One document, two dresses: a small JSON tree plus numeric arrays.
+ * A document: a small JSON tree plus numeric arrays, whichever format it travels in.
  *
- * Reading lifts every number and every regular array of numbers out of the text into the document's arena; in the tree, a
- * JSON integer k stands for arrays[k]. No client can write such a mark: each number that it sends is itself lifted, so
- * the tree that jansson sees holds no other integers and no reals. Writing does the reverse.
- * jansson on the whole text (JSON_DECODE_INT_AS_REAL, JSON_REJECT_DUPLICATES, JSON_DECODE_ANY) is the oracle of reading:
- * both accept and read the same bits, or both refuse. Ours alone are the ceilings on values outside numeric arrays and on
- * the length of strings and numbers (no field needs long ones, and whoever reads one does not look up from it), and the
- * refusal of NUL bytes everywhere (jansson overlooks one behind a number or a word).
+ * Reading lifts every number and every regular array of numbers out of the text into the document's arena; in the tree,
+ * a JSON integer k stands for arrays[k]. No client can write such a mark: each number that it sends is itself lifted,
+ * so the tree that jansson sees holds no other integers and no reals. Writing does the reverse. jansson on the whole
+ * text (JSON_DECODE_INT_AS_REAL, JSON_REJECT_DUPLICATES, JSON_DECODE_ANY) is the oracle of reading: both accept and
+ * read the same bits, or both refuse. Ours alone are the ceilings on values outside numeric arrays and on the length of
+ * strings and numbers (no field needs long ones, and while one is read nothing asks whether the request is still
+ * wanted), and the refusal of NUL bytes everywhere (jansson overlooks one after a number or a word).
  *
  * Reading and writing end early when the request that the thread handles (account.h) is no longer wanted.
  */
@@ -28,8 +28,9 @@ struct api_document {
 	json_t *root;
 	struct api_array *arrays;
 	size_t n_arrays;
-	int n_threads;  /* written: how many may print large arrays; 0 is as 1. More only on the thread that owns the team */
-	void *memory;   /* what reading allocated; private, as where it and arrays go back to */
+	int n_threads;  /* when written: how many may print large arrays; 0 counts as 1. More only on the thread that owns
+	                 * the team */
+	void *memory;   /* what reading allocated; private, as is where it and the arrays are given back */
 	size_t memory_bytes, arrays_bytes;
 	struct api_pool *pool;
 };

@@ -13,7 +13,7 @@ enum { LENGTH_BYTES = 8, STEP = 64, ALIGNMENT = 8, LEAST_COUNTED = 1000 };
 /* A stretch of the tail. */
 struct stretch {
 	size_t offset, bytes;
-	size_t mark; /* of its array; grows in the order of the document */
+	size_t mark; /* of its array; ascending in the order of the document */
 };
 
 struct reader {
@@ -22,7 +22,7 @@ struct reader {
 	struct api_arena *arena;
 	struct api_document *document;
 	struct stretch *stretches;
-	size_t n_stretches, capacity; /* capacity: of stretches; the arrays have as many places more than were lifted */
+	size_t n_stretches, capacity; /* capacity: of stretches; the arrays have room for that many more than were lifted */
 	size_t n_lifted;
 	struct api_fault *fault;
 };
@@ -30,7 +30,7 @@ struct reader {
 static bool no_memory(struct reader *r)
 {
 	api_fault_no_memory(r->fault);
-	return false; /* which the static analyser has to see */
+	return false; /* false, where the static analyser can see it */
 }
 
 static bool wrong(struct reader *r, const struct api_path *path, const char *detail)
@@ -87,7 +87,7 @@ static bool is_size(double value)
 	return value >= 0 && value <= MOST_EXACT;
 }
 
-/* Counts, and their product: n, SIZE_MAX if it is beyond all tails. */
+/* Lengths and their product n; SIZE_MAX if that exceeds any tail. */
 static bool read_shape(struct reader *r, const json_t *node, const struct api_path *path, struct api_array *array)
 {
 	const struct api_array *shape = api_document_array(r->document, node);
@@ -173,7 +173,7 @@ static bool read_reference(struct reader *r, json_t *node, const struct api_path
 
 /* ---- all of them ---- */
 
-/* *mark becomes what is to stand in the place of the node, NULL if the node stays. */
+/* *mark becomes what replaces the node; NULL if the node stays. */
 static bool resolve(struct reader *r, json_t *node, const struct api_path *path, json_t **mark);
 
 static bool resolve_members(struct reader *r, json_t *object, const struct api_path *path)
@@ -225,7 +225,7 @@ static int by_offset(const void *a, const void *b)
 	return s->offset != t->offset ? s->offset < t->offset ? -1 : 1 : s->mark < t->mark ? -1 : s->mark > t->mark;
 }
 
-/* Puts the fault where the mark stands in the tree. @return whether it is below node */
+/* Points the fault at the place of the mark in the tree. @return whether that is below node */
 static bool fault_at_mark(struct reader *r, const json_t *node, const struct api_path *path, size_t mark)
 {
 	const char *key;
@@ -245,7 +245,7 @@ static bool fault_at_mark(struct reader *r, const json_t *node, const struct api
 	return false;
 }
 
-/* qsort takes as much again, of its own accord: so that it counts, it is taken here at the same time. */
+/* qsort allocates as much again by itself: the same amount is taken here meanwhile, so that it counts. */
 static bool sort(struct reader *r)
 {
 	const size_t bytes = r->n_stretches * sizeof(*r->stretches);

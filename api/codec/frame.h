@@ -1,12 +1,12 @@
 /**
- * The frame: a JSON document whose arrays lie behind it in binary.
+ * The frame: a JSON document followed by its arrays in binary.
  *
  *   8 bytes   L, unsigned, little-endian
  *   L bytes   the document, padded with spaces so that 8 + L is a multiple of 64
  *   the rest  the tail: arrays, little-endian, each at a multiple of 8 from its start
  *
- * In the document {"dtype": "f64", "shape": [1000, 3], "offset": 0} stands for an array of the tail. An object is such a
- * reference if it has a member "dtype", or no other members than those three (but at least one).
+ * In the document {"dtype": "f64", "shape": [1000, 3], "offset": 0} stands for an array of the tail. An object is such
+ * a reference if it has a member "dtype", or no other members than those three (but at least one).
  */
 #ifndef API_FRAME_H
 #define API_FRAME_H
@@ -16,8 +16,8 @@
 #include "api/codec/document.h"
 
 /**
- * Reads a frame. Every reference is replaced by a mark, as if its array had been lifted from a text; the arrays' data stays
- * where it is in the body, unless the body itself is not 8-byte aligned.
+ * Reads a frame. Every reference is replaced by a mark, as if its array had been lifted from a text; the arrays' data
+ * is left where it is in the body, unless the body itself is not 8-byte aligned.
  * @param body                [bytes]; borrowed as long as the document lives
  * @param max_document_bytes  ceiling on L: beyond it 413
  * @param arena               of data that had to be moved; must outlive the document

@@ -13,10 +13,10 @@ static const char zeros[STEP];
 
 struct writer {
 	struct api_render *render;
-	struct api_part *parts; /* the first one is left for the head */
+	struct api_part *parts; /* the first one is reserved for the head */
 	size_t n_parts;
 	size_t tail_bytes;
-	enum api_written failure; /* what it is when it is not lack of memory */
+	enum api_written failure; /* the reason, when it is not lack of memory */
 };
 
 static size_t round_up(size_t n)
@@ -53,7 +53,7 @@ static bool narrow(struct api_render *render, struct api_array *array)
 	return true;
 }
 
-/* The array goes behind the others. @return its offset */
+/* Puts the array after the others. @return its offset */
 static size_t append(struct writer *w, const struct api_array *array)
 {
 	const size_t offset = round_up(w->tail_bytes), bytes = array->n * api_dtype_bytes(array->dtype);
@@ -64,7 +64,7 @@ static size_t append(struct writer *w, const struct api_array *array)
 	return offset;
 }
 
-/* What stands in the document for an array of the tail; NULL after a failure. */
+/* What represents an array of the tail in the document; NULL after a failure. */
 static json_t *reference(struct writer *w, struct api_array array)
 {
 	struct api_render *render = w->render;
@@ -85,14 +85,15 @@ static json_t *reference(struct writer *w, struct api_array array)
 	return object;
 }
 
-/* Replaces the marks of large arrays below an object. What the mark stood for is then nothing that the text has room for. */
+/* Replaces the marks of large arrays below an object. The arrays that the marks stood for are then empty, so that no
+ * room is reserved for them in the text. */
 static void refer(struct writer *w, json_t *object)
 {
 	for (void *i = json_object_iter(object); i; i = json_object_iter_next(object, i)) {
 		json_t *value = json_object_iter_value(i);
 		const struct api_array *array = api_document_array(&w->render->document, value);
 		if (!array) {
-			refer(w, value); /* arrays of the tree hold objects without arrays */
+			refer(w, value); /* arrays in the tree hold only objects without arrays */
 		} else if (is_binary(array)) {
 			const size_t mark = (size_t)json_integer_value(value);
 			w->render->failed |= json_object_iter_set_new(object, i, reference(w, *array)) != 0;
@@ -112,7 +113,7 @@ static bool reserve_parts(struct writer *w)
 	return w->parts;
 }
 
-/* The text with its length before it and padding behind it. */
+/* The text with its length before it and padding after it. */
 static bool wrap(struct api_pool *pool, const char *text, size_t text_bytes, struct api_frame *frame)
 {
 	const size_t bytes = round_up(LENGTH_BYTES + text_bytes);
@@ -127,7 +128,7 @@ static bool wrap(struct api_pool *pool, const char *text, size_t text_bytes, str
 	return true;
 }
 
-/* The parts but for the first, and the document: what is left to do is to put them together. */
+/* All parts but the first are there, and the document: what remains is to put them together. */
 static enum api_written finish(struct writer *w, size_t max_bytes, struct api_frame *frame)
 {
 	struct api_buffer text = {.pool = w->render->arena->pool};

@@ -16,14 +16,14 @@ struct api_frame {
 	size_t n_parts, bytes;
 };
 
-enum { API_LEAST_BINARY = 16 }; /* an array of so many numbers goes to the tail, a smaller one is text */
+enum { API_LEAST_BINARY = 16 }; /* an array with at least this many numbers goes to the tail, a smaller one is text */
 
 /**
  * Writes an answer: the parts point into head and into the data of the answer's arrays. Integers that fit are i32.
  * Every array starts at a multiple of 64.
- * @param render  its tree is rewritten: not to be used any more but to be abandoned
+ * @param render  its tree is rewritten: all that can be done with it afterwards is to abandon it
  * @param frame   filled in on success, to be freed with api_frame_free
- * @return API_WRITTEN, or nothing is left to free
+ * @return anything but API_WRITTEN: there is nothing to free
  */
 enum api_written api_frame_write(struct api_render *render, size_t max_bytes, struct api_frame *frame);
 void api_frame_free(struct api_render *render, struct api_frame *frame);

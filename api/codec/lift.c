@@ -42,7 +42,7 @@ static bool grow_arrays(struct api_lift *lift)
 	return true;
 }
 
-/* Puts a mark in the place of [begin, end). */
+/* Puts a mark in place of [begin, end). */
 static bool put_mark(struct api_lift *lift, const char *begin, const char *end, const struct api_array *array)
 {
 	char mark[API_NUMBER_BYTES + 2] = " ";
@@ -69,14 +69,14 @@ static bool ends_number(const char *p, const char *end)
 	return p == end || api_is_blank(*p) || *p == ',' || *p == ']' || *p == '}';
 }
 
-/* The readers of one token each return one past it, or NULL after a fault. */
+/* Readers of one token return the address after it, or NULL after a fault. */
 static const char *read_number(struct api_lift *lift, const char *p)
 {
 	bool integer;
 	const char *end = api_lift_number(&lift->values, p, &integer);
 	if (!end)
 		return NULL;
-	/* Else "1.5.3" would become a mark and ".3". */
+	/* Otherwise "1.5.3" would become a mark and ".3". */
 	if (!ends_number(end, lift->values.text.end)) {
 		api_text_fail(&lift->values.text, 400, end, "unexpected character after a number");
 		return NULL;
@@ -90,7 +90,7 @@ static const char *read_array(struct api_lift *lift, const char *p)
 	struct api_array array;
 	const char *end;
 	enum api_lifted lifted = API_NOT_LIFTED;
-	/* jansson cannot see how deep a lifted array is: close to its limit all is left to it. */
+	/* jansson cannot see how deep a lifted array is: close to its limit on nesting, everything is left to it. */
 	if (lift->depth + API_MAX_RANK < JSON_PARSER_MAX_DEPTH)
 		lifted = api_lift_array(&lift->values, p, &array, &end);
 	if (lifted == API_LIFTED)
@@ -116,7 +116,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* A very long one in pieces: it is jansson's to judge. */
+/* A very long word is skipped in pieces; jansson judges it. */
 static const char *skip_word(const char *p, const char *end)
 {
 	end = end - p > API_LOOK_BYTES ? p + API_LOOK_BYTES : end;
@@ -149,7 +149,7 @@ static const char *read_token(struct api_lift *lift, const char *p)
 		return read_value(lift, p);
 	if ((*p == ']' || *p == '}') && lift->depth > 0)
 		lift->depth--;
-	/* jansson overlooks a NUL behind a number or a word. */
+	/* jansson overlooks a NUL after a number or a word. */
 	if (*p == '\0') {
 		api_text_fail(&lift->values.text, 400, p, "NUL byte");
 		return NULL;
@@ -157,7 +157,7 @@ static const char *read_token(struct api_lift *lift, const char *p)
 	return p + 1;
 }
 
-/* A long stretch is copied bit by bit. */
+/* A long stretch is copied a piece at a time. */
 static bool catch_up(struct api_lift *lift, const char *p)
 {
 	return api_text_look(&lift->values.text, p) && copy_until(lift, p);
@@ -189,7 +189,7 @@ bool api_lift_text(struct api_lift *lift)
 
 size_t api_lift_text_offset(const struct api_lift *lift, size_t skeleton_offset)
 {
-	size_t below = 0, above = lift->n_arrays; /* marks that begin at or before the offset: between below and above */
+	size_t below = 0, above = lift->n_arrays; /* how many marks begin at or before the offset: from below to above */
 	while (below < above) {
 		size_t middle = below + (above - below) / 2;
 		if (lift->marks[middle].skeleton_begin <= skeleton_offset)

@@ -1,7 +1,7 @@
 /**
- * The lifting pass, behind document.h: text -> skeleton + arrays of doubles. The skeleton is the text with a mark (the
- * array's number, blanks around it) in the place of each number and each array of numbers; all else is copied verbatim,
- * for jansson to judge.
+ * The lifting pass: text -> skeleton + arrays of doubles. The skeleton is the text with a mark (the array's number,
+ * with blanks around it) in place of each number and each array of numbers; everything else is copied verbatim, for
+ * jansson to judge.
  */
 #ifndef API_LIFT_H
 #define API_LIFT_H
@@ -9,7 +9,7 @@
 #include "api/base/buffer.h"
 #include "api/codec/lift_array.h"
 
-/* Where a mark stands and what it stands for. */
+/* Where a mark is, and what it stands for. */
 struct api_mark {
 	size_t skeleton_begin, skeleton_end;
 	size_t text_begin, text_end;
@@ -18,7 +18,7 @@ struct api_mark {
 
 struct api_lift {
 	struct api_values values;  /* text, fault and pool set by the caller */
-	const char *copied;        /* how far the skeleton is written */
+	const char *copied;        /* how far the text has been copied to the skeleton */
 	struct api_buffer skeleton;
 	struct api_array *arrays;  /* data is set at the end of the pass */
 	struct api_mark *marks;    /* [n_arrays] */
@@ -34,7 +34,7 @@ struct api_lift {
  */
 bool api_lift_text(struct api_lift *lift);
 
-/* The offset in the text of what stands at an offset in the skeleton. */
+/* The offset in the text that corresponds to an offset in the skeleton. */
 size_t api_lift_text_offset(const struct api_lift *lift, size_t skeleton_offset);
 
 void api_lift_free(struct api_lift *lift);

@@ -13,7 +13,7 @@ enum {
 };
 #define UNKNOWN SIZE_MAX
 
-/* One array under lifting. Levels count from 1, the outermost; entry 0 is not used. */
+/* An array being lifted. Levels count from 1, the outermost; entry 0 is not used. */
 struct nest {
 	struct api_array *array;
 	int level;                          /* brackets open */
@@ -22,7 +22,7 @@ struct nest {
 	size_t length[API_MAX_RANK + 1];    /* of the rows at each level, UNKNOWN until the first one ends */
 };
 
-/* The first capacity fits numbers of the usual length; no count in the text is believed. */
+/* The first capacity fits numbers of the usual length; nothing in the text says how many there are. */
 static bool grow(struct api_values *values)
 {
 	size_t bytes = (size_t)(values->text.end - values->text.begin);
@@ -39,7 +39,7 @@ static bool grow(struct api_values *values)
 	return true;
 }
 
-/* Whether more than the longest number looks like one: what lies beyond would change it. */
+/* Whether more characters than the longest number has look like part of one. */
 static bool is_long(const struct api_values *values, const char *p)
 {
 	const char *begin = p;
@@ -57,7 +57,8 @@ static bool refuse_number(struct api_values *values, const char *p, enum api_num
 	return api_text_fail(&values->text, 400, p, "number beyond the range of a double");
 }
 
-/* A number that is none, or that ends where it is time to look up. Apart, for the sake of all others. */
+/* Something that is not a number, or a number that ends where it is time to ask. In a function of its own, to keep the
+ * usual way short. */
 static __attribute__((noinline)) bool settle(struct api_values *values, const char *p, enum api_number_status status,
                                              const struct api_number *number)
 {
@@ -89,7 +90,7 @@ static void set_ragged(struct nest *nest, int depth)
 		nest->array->ragged_path[i] = nest->index[i + 1];
 }
 
-/* A number among rows, or a row among numbers; unless the row that it is in is too long already. */
+/* A number among rows, or a row among numbers; unless the row around it is too long already. */
 static void misfit(struct nest *nest)
 {
 	int level = nest->level;
@@ -138,7 +139,7 @@ static const char *read_number(struct api_values *values, struct nest *nest, con
 	return p;
 }
 
-/* More than one blank. A stop is told as the end of the text: the fault is there already, and stays. */
+/* More than one blank. If the request was stopped, returns the end of the text: the fault is set already, and stays. */
 static __attribute__((noinline)) const char *skip_run(struct api_values *values, const char *p, const char *end)
 {
 	for (;;) {
@@ -150,7 +151,7 @@ static __attribute__((noinline)) const char *skip_run(struct api_values *values,
 	}
 }
 
-/* Mostly there are none, or one. */
+/* Usually there are none, or one. */
 static inline const char *skip_blanks(struct api_values *values, const char *p, const char *end)
 {
 	if (p == end || !api_is_blank(*p))
@@ -188,7 +189,7 @@ static enum api_lifted refuse(struct api_values *values, const char *p, const ch
 	return api_text_fail(&values->text, 400, p, p == values->text.end ? "an array is not closed" : detail), API_FAULTY;
 }
 
-/* p stands where a value is due. */
+/* p is where a value is expected. */
 static enum api_lifted judge_other(struct api_values *values, const char *p)
 {
 	if (p < values->text.end && *p && strchr("\"{tfn", *p))
@@ -196,7 +197,8 @@ static enum api_lifted judge_other(struct api_values *values, const char *p)
 	return refuse(values, p, "a value expected");
 }
 
-/* *place goes from the outermost '[' to one past its ']'. A turn reads an element and the brackets around it. */
+/* *place goes from the outermost '[' to one past its ']'. Each iteration reads an element and the brackets around
+ * it. */
 static enum api_lifted lift_rows(struct api_values *values, struct nest *nest, const char **place)
 {
 	const char *p = *place, *end = values->text.end;
@@ -242,7 +244,7 @@ enum api_lifted api_lift_array(struct api_values *values, const char *begin, str
 		nest.length[i] = UNKNOWN;
 	*array = (struct api_array){.dtype = API_F64, .first_non_integer = UNKNOWN};
 	*end = begin;
-	/* An empty array has a place, too. */
+	/* An empty array needs an address, too. */
 	if (!values->data && !grow(values))
 		return API_FAULTY;
 	values->n = (n_before + DOUBLES_PER_LINE - 1) / DOUBLES_PER_LINE * DOUBLES_PER_LINE;

@@ -11,7 +11,7 @@ struct api_pool;
 
 struct api_values {
 	struct api_text text;
-	struct api_pool *pool;   /* of data, or NULL */
+	struct api_pool *pool;   /* where data comes from, or NULL */
 	double *data;            /* 64-byte aligned */
 	size_t n, capacity;
 };

@@ -46,7 +46,7 @@ static int specificity(struct span range, const char *type)
 	return span_is(range, "*/*", 3);
 }
 
-/* A q that is no number counts as 0. */
+/* A q that is not a number counts as 0. */
 static double clamp(double q)
 {
 	return q >= 0 ? q < 1 ? q : 1 : 0;

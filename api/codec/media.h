@@ -9,7 +9,7 @@
 extern const char api_media_json[];  /* "application/json" */
 extern const char api_media_frame[]; /* "application/vnd.frictiond.frame" */
 
-/* The header's type is `type` ("application/json"), parameters and case aside. NULL headers are not. */
+/* Whether the header's type is `type` ("application/json"), ignoring parameters and case. False for NULL. */
 bool api_media_is(const char *content_type, const char *type);
 
 /* Quality 0..1 that an Accept header gives to `type`: by the most specific range that matches; 0 if none does. */

@@ -10,13 +10,14 @@
 #include "api/codec/array.h"
 
 enum {
-	CHUNK = 4096, /* numbers: a tenth of a millisecond, and text that fits the second cache */
+	CHUNK = 4096, /* numbers: a tenth of a millisecond, and text that fits the second-level cache */
 	LEAST_PARALLEL = 4 * CHUNK,
 	SWEEP = 1 << 16, /* numbers: some ten microseconds */
-	LEAST_PARALLEL_SWEEP = 64 * SWEEP, /* beyond the caches; below, waking threads costs as much */
+	LEAST_PARALLEL_SWEEP = 64 * SWEEP, /* more than the caches hold; below that, waking threads costs as much as it
+	                                    * saves */
 };
 
-/* Of one number and the comma behind it. */
+/* Of one number and the comma after it. */
 static size_t longest(enum api_dtype dtype)
 {
 	static const size_t bytes[] = {
@@ -49,7 +50,7 @@ static char *put(char *at, char c, int n)
 	return at;
 }
 
-/* What stands before the first number of a row. */
+/* What precedes the first number of a row. */
 static char *open_row(const struct api_array *array, size_t row, char *at)
 {
 	if (row == 0)
@@ -85,7 +86,7 @@ static char *print_run(const struct api_array *array, size_t begin, size_t end, 
 	return at - 1;
 }
 
-/* The numbers of [begin, end) and what stands before each of them. 0: one is not finite. */
+/* The numbers of [begin, end) and what precedes each of them. 0: one is not finite. */
 static size_t print_span(const struct api_array *array, size_t begin, size_t end, char *text)
 {
 	const size_t length = row_length(array);
@@ -106,17 +107,18 @@ static size_t span_end(const struct api_array *array, size_t begin, size_t n)
 	return array->n - begin < n ? array->n : begin + n;
 }
 
-/* For threads of the team, which have no account. */
+/* For threads of the team, which have no account of their own. */
 static const atomic_bool *stop_flag(void)
 {
 	return api_account_current ? api_account_current->stop : NULL;
 }
 
-/* Each thread prints into a place of its own, which stays in its cache; only then is it known where that belongs. */
+/* Each thread prints into a buffer of its own, which stays in its cache; only then is it known where the text
+ * belongs. */
 static size_t print_chunks(const struct api_array *array, int n_threads, char *places, size_t place_bytes, char *text)
 {
 	const atomic_bool *stop = stop_flag();
-	atomic_bool failed = false; /* nothing of it will be sent: the chunks that are left are passed over */
+	atomic_bool failed = false; /* nothing of it will be sent: the remaining chunks are skipped */
 	size_t bytes = 0;
 #pragma omp parallel num_threads(n_threads)
 	{
@@ -186,7 +188,7 @@ static bool is_finite_span(const struct api_array *array, size_t begin, size_t e
 	return !beyond;
 }
 
-/* No region is opened for one thread: libgomp allocates for that, and ends the program where it cannot. */
+/* No parallel region is opened for a single thread: libgomp allocates for that, and ends the program if it cannot. */
 static bool is_finite_in_parallel(const struct api_array *array, int n_threads)
 {
 	const atomic_bool *stop = stop_flag();

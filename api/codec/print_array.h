@@ -1,5 +1,6 @@
 /**
- * Arrays to JSON text, nested to their shapes; large ones by several threads. The same bytes for any number of them.
+ * Arrays as JSON text, nested to their shapes; large ones by several threads, with the same bytes for any number of
+ * threads.
  */
 #ifndef API_PRINT_ARRAY_H
 #define API_PRINT_ARRAY_H
@@ -8,10 +9,11 @@
 
 struct api_pool;
 
-/* No longer than this, and room for what is written behind the end on the way: 25 bytes a double. array: rank and n > 0 */
+/* An upper bound on the length of the text, plus room for what is temporarily written after its end: 25 bytes a double.
+ * array: rank and n > 0 */
 size_t api_print_array_bound(const struct api_array *array);
 
-/* Whether all its numbers are. @return false, too, if the request is no longer wanted */
+/* Whether all its numbers are finite; also false if the request is no longer wanted. */
 bool api_array_is_finite(const struct api_array *array, int n_threads);
 
 /**

@@ -9,12 +9,12 @@
 
 struct fric_pattern;
 
-/* failed is sticky: set when memory ran out, looked at once at the end. */
+/* failed is sticky: set when memory runs out, checked once at the end. */
 struct api_render {
 	struct api_document document;
 	size_t capacity;
-	struct api_arena *arena;      /* of scalars, and where data that is not borrowed for longer than the answer has to be */
-	struct fric_pattern *pattern; /* owned, for the arrays that are part of it; NULL if there is none */
+	struct api_arena *arena;      /* of scalars; data that does not outlive the answer has to be in it */
+	struct fric_pattern *pattern; /* owned, if arrays of the answer are part of it; or NULL */
 	bool failed;
 };
 
@@ -25,8 +25,9 @@ void api_render_integer(struct api_render *render, json_t *object, const char *n
 json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const void *data, size_t n, size_t inner,
                          size_t innermost);
 /**
- * Adds value (reference taken over, NULL marks failure) to an object, or to a list.
- * @return value, for what goes into it; NULL after a failure, when it is gone. May then be added to: that fails, too.
+ * Adds value (whose reference is taken over; NULL marks a failure) to an object, or to a list.
+ * @return value, so that members can be added to it; NULL after a failure, when it has been freed. Adding to NULL
+ * fails, too.
  */
 json_t *api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value);
 json_t *api_render_append(struct api_render *render, json_t *list, json_t *value);

@@ -14,7 +14,7 @@ struct reader {
 
 static json_t *read_value(struct reader *r);
 
-/* Blanks for which it is not worth asking whether the request is still wanted; more of them are not plain. */
+/* So few blanks that it is not worth asking whether the request is still wanted; more of them are not plain. */
 static const char *skip_blanks(const struct reader *r)
 {
 	return api_skip_blanks(r->p, r->end - r->p > API_LOOK_BYTES ? r->p + API_LOOK_BYTES : r->end);
@@ -67,7 +67,7 @@ static bool read_key(struct reader *r, char key[MAX_KEY])
 	return true;
 }
 
-/* A key that is there already leaves the size as it was. */
+/* A duplicate key leaves the size as it was. */
 static bool read_member(struct reader *r, json_t *object)
 {
 	char key[MAX_KEY];

@@ -1,7 +1,7 @@
 /**
- * A fast way through plain skeletons: objects, arrays, true, false, null, marks, and short strings of ASCII without
- * escapes. jansson takes one hundred instructions a byte, which for a small request is the dearest step of all; it
- * remains the judge of everything else, and the oracle.
+ * A fast reader of plain skeletons: objects, arrays, true, false, null, marks, and short ASCII strings without escapes.
+ * jansson takes a hundred instructions a byte, which for a small request is the most expensive step of all; it judges
+ * everything else, and is the oracle.
  */
 #ifndef API_SKELETON_H
 #define API_SKELETON_H
@@ -9,7 +9,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* @return the tree that jansson would make of it; NULL: not plain, or not well-formed, or out of memory: ask jansson */
+/* @return the tree that jansson would make of it; NULL if it is not plain, not well-formed, or memory ran out: ask
+ * jansson */
 json_t *api_skeleton_read(const char *text, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /**
- * A JSON text under reading: what it is made of, and why it may be refused.
+ * A JSON text being read: its characters, and why it may be refused.
  */
 #ifndef API_TEXT_H
 #define API_TEXT_H
@@ -28,8 +28,9 @@ bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text);
 
 struct api_text {
 	const char *begin, *end;      /* borrowed */
-	const char *look;             /* from here on it is time to ask whether the request is still wanted */
-	const char *reach;            /* no further without having asked: no token that begins before look is as long as that */
+	const char *look;             /* from here on it is time to ask again whether the request is still wanted */
+	const char *reach;            /* never read beyond this without asking; no token that begins before look is that
+	                               * long */
 	struct api_text_fault *fault; /* all but line and column, which are found at the end */
 };
 
@@ -40,7 +41,7 @@ bool api_text_refuse(struct api_text *text, const char *at, const char *format, 
 /* Asks, at p, and moves look and reach on. @return false with *fault filled in if the request is no longer wanted */
 bool api_text_look(struct api_text *text, const char *p);
 
-/* JSON's four blanks only. */
+/* Only JSON's four blanks. */
 static inline bool api_is_blank(char c)
 {
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -53,7 +54,7 @@ static inline const char *api_skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* '-' and the digits, without a branch between them: signs come as they like. */
+/* '-' and the digits, without a branch between them: signs are unpredictable. */
 static inline bool api_starts_number(char c)
 {
 	const unsigned place = (unsigned)(unsigned char)c - '-';

@@ -1,7 +1,7 @@
 /**
- * What a request may contain and what an answer contains, as data: the checks read it, rendering takes names and shapes
- * from it, and the description of the service (openapi.h) is printed from it.
- * Texts in JSON are written with ' for ".
+ * What a request may contain and what an answer contains, as data: requests are validated by it, answers take names and
+ * shapes from it, and the description of the service (openapi.h) is printed from it. Texts in JSON are written with '
+ * for ".
  */
 #ifndef API_FIELDS_H
 #define API_FIELDS_H
@@ -15,7 +15,7 @@ enum api_range { API_ANY, API_NON_NEGATIVE, API_POSITIVE };
 
 enum api_field_kind {
 	API_NUMBER,
-	API_INTEGER, /* written without point or exponent, as are indices */
+	API_INTEGER, /* written without point or exponent, like indices */
 	API_INDEX,
 	API_REALS, API_INDICES, /* arrays */
 	API_WORD,
@@ -27,7 +27,7 @@ enum api_field_kind {
 	API_ONE_OF,  /* several kinds of objects */
 };
 
-/* What lengths of arrays are called; 1 and 2 may follow from the dimension and from the type of contact. */
+/* What lengths of arrays are called. Some follow from the dimension or from the type of contact. */
 enum api_length {
 	API_NO_LENGTH,
 	API_N,          /* contacts of a group */
@@ -54,15 +54,15 @@ struct api_rule {
 	enum api_range range;
 	enum api_length shape[API_MAX_SHAPE]; /* of an array */
 	bool required;
-	bool one_for_all; /* one row may stand for all; a number, where a row is one number */
+	bool one_for_all; /* one row may stand for all: a number, where a row is one number */
 	bool bare;        /* that row may be a number wherever its length is 1 */
 	int only;         /* the dimension that it belongs to; 0: both */
 	unsigned types;   /* bit set of the objects' types that have it; 0: all */
-	int least, most;  /* of integers; most 0: no end */
+	int least, most;  /* of integers; most 0: no upper bound */
 	const char *const *words, *const *meanings; /* NULL-terminated; a WORD's default is the first */
 	const struct api_object *const *objects; /* NULL-terminated: the one, or those to choose from */
 	const char *fallback; /* the default as JSON; NULL: none, or the first word */
-	const char *unit;     /* NULL: none to speak of */
+	const char *unit;     /* NULL: none */
 	const char *meaning;
 };
 
@@ -71,7 +71,7 @@ struct api_object {
 	const char *meaning;
 	const struct api_rule *rules;
 	int n_rules;
-	int type;          /* what the rules' types are about; -1: nothing */
+	int type;          /* which of the rules' types this object is; -1: they have none */
 	const char *extra; /* JSON Schema beyond the fields, NULL: nothing. */
 };
 

@@ -10,7 +10,7 @@
 
 struct api_fault;
 
-/* HEAD goes wherever GET does. In the order of Allow. */
+/* HEAD goes wherever GET does. In the order in which Allow lists them. */
 enum api_method { API_GET, API_POST, API_PUT, API_PATCH, API_DELETE, API_N_METHODS };
 
 enum { API_MAX_ROUTES = 32, API_ALLOW_BYTES = 48 };

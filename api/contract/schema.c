@@ -44,7 +44,7 @@ json_t *api_schema_text(const char *format, ...)
 
 /* ---- lengths and limits ---- */
 
-/* What lengths may be, from and to; to 0: no end. dim 0: either. */
+/* What lengths may be, from and to; to 0: no upper bound. dim 0: either. */
 struct span {
 	int from, to;
 };
@@ -80,7 +80,7 @@ static const char *name_of_length(enum api_length length, int type, char text[16
 	return text;
 }
 
-/* The stencil of one vertex is no row; its weight is. */
+/* The stencil of one vertex is not a row; its weights are. */
 static int rank_of(const struct api_rule *rule, int type)
 {
 	int rank = 1;
@@ -149,7 +149,7 @@ static json_t *nest(struct api_schemas *schemas, const struct api_rule *rule, in
 	            span.to ? span.to : most_rows(schemas, rule->shape[from]));
 }
 
-/* All numbers of all rows; what is a row of one number may as well be a number. */
+/* All numbers of all rows; a row of one number may also be a number. */
 static json_t *flat(struct api_schemas *schemas, const struct api_rule *rule, int rank, int type, int dim)
 {
 	json_int_t most = most_rows(schemas, rule->shape[0]);
@@ -267,7 +267,8 @@ static int add_words(const struct api_rule *rule, char *out, size_t bytes)
 static json_t *describe(const struct api_rule *rule, int type)
 {
 	char shape[96] = "", words_of[MAX_TEXT / 2] = "";
-	const bool is_array = rule->shape[0], only = rule->only && rule->kind != API_OBJECT; /* an object tells itself */
+	const bool is_array = rule->shape[0], only = rule->only && rule->kind != API_OBJECT; /* an object has a description
+	                                                                                      * of its own */
 	if (is_array)
 		print_shape(rule, type, shape);
 	add_words(rule, words_of, sizeof(words_of));
@@ -287,7 +288,7 @@ static void add_default(struct api_schemas *schemas, const struct api_rule *rule
 		api_schema_set(schemas, schema, "default", json_string(rule->words[0]));
 }
 
-/* For those who make tables of it. */
+/* For programs that make tables of it. */
 static void add_notes(struct api_schemas *schemas, const struct api_rule *rule, int type, json_t *schema)
 {
 	char shape[96];
@@ -301,7 +302,7 @@ static void add_notes(struct api_schemas *schemas, const struct api_rule *rule, 
 		api_schema_set(schemas, schema, "x-dimension", json_integer(rule->only));
 }
 
-/* The schema of a frame's document says what differs from JSON's, which describes the fields. */
+/* The schema of a frame's document only says what differs from that of JSON, which describes the fields. */
 json_t *api_schema_field(struct api_schemas *schemas, const struct api_rule *rule, int type)
 {
 	json_t *schema = value(schemas, rule, type, 0);

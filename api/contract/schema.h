@@ -9,7 +9,7 @@
 #include "api/api.h"
 #include "api/contract/fields.h"
 
-/* A tree under construction. failed is sticky: set when memory ran out, looked at once at the end. */
+/* A tree under construction. failed is sticky: set when memory runs out, checked once at the end. */
 struct api_schemas {
 	const struct api_service *service; /* its limits */
 	json_t *components;                /* all schemas by name; borrowed */
@@ -18,20 +18,19 @@ struct api_schemas {
 	bool failed;
 };
 
-/* Adds value (reference taken over; NULL marks failure) and gives it back, as api_render_add does. */
+/* Adds value (whose reference is taken over; NULL marks a failure) and returns it, as api_render_add does. */
 json_t *api_schema_set(struct api_schemas *schemas, json_t *object, const char *name, json_t *value);
 json_t *api_schema_append(struct api_schemas *schemas, json_t *list, json_t *value);
-/* JSON written with ' for ". NULL when out of memory; a text that is no JSON is a mistake of the caller's, answered
- * alike. */
+/* JSON written with ' for ". NULL when out of memory, and for a text that is not JSON, which is a caller's mistake. */
 json_t *api_schema_quoted(const char *text);
-/* A text put together as by printf. */
+/* A text, as by printf. */
 __attribute__((format(printf, 1, 2))) json_t *api_schema_text(const char *format, ...);
 
-/* {"$ref": ...} to a schema among the components, which is made first if it is not there yet. */
+/* {"$ref": ...} to a schema among the components, which is added first if it is not there yet. */
 json_t *api_schema_of(struct api_schemas *schemas, const struct api_object *object);
 /* The schema of one field with its description; type: of the object that it belongs to. */
 json_t *api_schema_field(struct api_schemas *schemas, const struct api_rule *rule, int type);
-/* What a dimension adds to the fields of a request: lengths of rows, and what does not exist there. */
+/* What a dimension adds to the fields of a request: lengths of rows, and fields that do not exist in it. */
 json_t *api_schema_of_dimension(struct api_schemas *schemas, const struct api_object *object, int dim);
 /* A reference to an array of a frame. */
 json_t *api_schema_reference(void);

@@ -25,8 +25,8 @@ struct api_number {
 };
 
 /**
- * Reads the longest JSON number at the start of [text, end). What may follow is up to the caller: "01" is 0, then "1".
- * The value has the bits that strtod gives: nearest, ties to even; too small becomes a zero of the same sign.
+ * Reads the longest JSON number at the start of [text, end). What may follow it is the caller's business: "01" is 0,
+ * then "1". The value has the bits that strtod gives: nearest, ties to even; too small becomes a zero of the same sign.
  * @param number  value and integer only if API_NUMBER_OK, end unless API_NUMBER_OVERFLOW
  */
 enum api_number_status api_number_read(const char *text, const char *end, struct api_number *number);

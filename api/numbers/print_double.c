@@ -1,27 +1,28 @@
 /**
  * The shortest decimal of a double, the nearest to it among those of that length.
  *
- * A double v = c 2^q stands for all reals between the midpoints to its neighbours: an interval of width 2^q around v (its
- * lower half is half as wide where c = 2^52, as the spacing changes there), which includes its ends if c is even. Any
- * decimal in it reads back as v. Let 10^k <= width < 10^(k+1). Then
+ * A double v = c 2^q stands for all reals between the midpoints to its neighbours: an interval of width 2^q around v
+ * (its lower half is half as wide where c = 2^52, as the spacing changes there), which includes its ends if c is even.
+ * Any decimal in it reads back as v. Let 10^k <= width < 10^(k+1). Then
  *  - at least one multiple of 10^k lies in the interval: no more digits than those are needed;
- *  - at most one multiple of 10^(k+1) does: if there is one, it is the shortest, once its zeros at the end are left out;
- *  - else the answer is the multiple of 10^k next to v, the even one of two, which lies in the interval unless its lower
- *    half is the narrow one: there it may be the one above.
- * So all is decided by comparing v and both ends with the multiples 10^k s and 10^k (s + 1) around v, the point half way,
- * and with those of 10^(k+1).
+ *  - at most one multiple of 10^(k+1) does: if there is one, it is the shortest, once its trailing zeros are left out;
+ *  - else the answer is the multiple of 10^k next to v, the even one of two, which lies in the interval unless its
+ *    lower half is the narrow one: then it may be the one above.
+ * So all is decided by comparing v and both ends with the multiples 10^k s and 10^k (s + 1) around v, the point half
+ * way between them, and with those of 10^(k+1).
  *
- * v and its ends are x 2^(q-2) with x = 4c, 4c - 2 (or 4c - 1), 4c + 2; what they are compared with are integers, in units
- * of y = x 2^q / 10^k. y is computed for v and for half the width, as products with the 128 bits of 10^-k, rounded up, and
- * kept as 64 bits, four of them behind the point, and a second word. In units of that word, u = 2^-68, the product is less
- * than 1/2 too large, and cutting it off makes it less than 1 too small; the same for half the width; so with 2 added
- * (BIAS), v and its ends come out by -0 to +4 u wrong. scripts/powers_of_ten --check shows that for all q and all x up to
- * 2^55, y is an integer, or at least 5 u above one and 4 u below the next. Hence the second word is at most 4 if y is an
- * integer (and the bits behind the point are then 0), or else something other than 0 stands behind the point once 1 is put
- * there for a second word over 4. That compares with integers as y itself does: there are no other cases, no fallback.
+ * v and its ends are x 2^(q-2) with x = 4c, 4c - 2 (or 4c - 1), 4c + 2; what they are compared with are integers, in
+ * units of y = x 2^q / 10^k. y is computed for v and for half the width, as products with the 128 bits of 10^-k,
+ * rounded up, and kept as 64 bits, four of them after the point, and a second word. In units of that word, u = 2^-68,
+ * the product is less than 1/2 too large, and cutting it off makes it less than 1 too small; the same for half the
+ * width; so with 2 added (BIAS), v and its ends come out wrong by 0 to +4 u. scripts/powers_of_ten --check shows that
+ * for all q and all x up to 2^55, y is an integer, or at least 5 u above one and 4 u below the next. Hence the second
+ * word is at most 4 if y is an integer (and the bits after the point are then 0); otherwise the bits after the point
+ * are not 0 once 1 is put there for a second word over 4. That compares with integers as y itself does: there are no
+ * other cases, no fallback.
  *
- * Digits are then put out seventeen at a time whatever their number; zeros at the end are counted and overwritten. That
- * leaves few branches to guess, and numbers of few digits need no way of their own.
+ * Seventeen digits are then written whatever their number; trailing zeros are counted and overwritten. That leaves few
+ * branches to predict, and short numbers need no special case.
  */
 #include "api/numbers/print_double.h"
 
@@ -86,7 +87,7 @@ static inline struct interval scale_interval(uint64_t c, int q, int k, bool narr
 	return (struct interval){round_to_odd(value), round_to_odd(below) + odd, round_to_odd(value + half) - odd};
 }
 
-/* Without a branch, which nothing could foretell. */
+/* Without a branch, which could not be predicted. */
 static inline uint64_t either(bool first, uint64_t a, uint64_t b)
 {
 	return b ^ ((a ^ b) & (0 - (uint64_t)first));
@@ -110,7 +111,7 @@ static inline struct decimal shortest(uint64_t c, int q)
 	const uint64_t chosen = choose(&v, narrow);
 	const bool one_less = chosen < TEN_16;
 	struct decimal decimal = {either(one_less, 10 * chosen, chosen), k + DIGITS - 1 - one_less};
-	while (decimal.digits < TEN_16) { /* numbers below the normal ones */
+	while (decimal.digits < TEN_16) { /* subnormal numbers */
 		decimal.digits *= 10;
 		decimal.exponent--;
 	}
@@ -142,7 +143,7 @@ static inline void store_eight(char *text, uint64_t ascii)
 	memcpy(text, &ascii, sizeof(ascii));
 }
 
-/* DIGITS digits; n of them are left without the zeros at the end. */
+/* DIGITS digits; n of them without trailing zeros. */
 struct digits {
 	char first;
 	union sixteen {
@@ -238,7 +239,8 @@ static char *write_small(char *text, const struct digits *digits, int exponent)
 	return text + 1 - exponent + digits->n;
 }
 
-/* The point lies between digits. What follows it moves by one place, in registers: memory would not be ready. */
+/* The point is between digits. What follows it moves by one place in registers, since what was just stored cannot be
+ * loaded again at once. */
 static char *write_mixed(char *text, const struct digits *digits, int exponent)
 {
 	const uint128 behind = ((uint128)digits->rest.eight[1] << 64 | digits->rest.eight[0]) >> 8 * exponent;
@@ -249,7 +251,7 @@ static char *write_mixed(char *text, const struct digits *digits, int exponent)
 	return text + digits->n + 1;
 }
 
-/* Whole numbers below 10^22. From 2^53 on, digits beyond the shortest are those of the number and not zeros. */
+/* Whole numbers below 10^22. From 2^53 on, the digits after the shortest ones are those of the number, not zeros. */
 static char *write_whole(char *text, const struct digits *digits, int exponent, uint64_t c, int q)
 {
 	if (q > 0) {

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for any number that is written: all of it may be, although the longest is shorter by a few bytes. */
+/* Room for any number that is written: all of these bytes may be touched, although the longest number is a few bytes
+ * shorter. */
 enum { API_NUMBER_BYTES = 40 };
 
 /**
@@ -18,7 +19,7 @@ enum { API_NUMBER_BYTES = 40 };
  */
 size_t api_real_write(double value, char *text);
 
-/* The same for integers: digits, with a '-' if need be. */
+/* The same for integers: digits, after a '-' if it is negative. */
 size_t api_integer_write(int64_t value, char *text);
 
 #endif

@@ -81,7 +81,7 @@ static bool join_parts(struct api_render *render, struct api_frame *frame, struc
 	return true;
 }
 
-/* A short frame is worth more in one piece: it leaves in one packet, and the arrays need not wait for it. */
+/* A short frame is better in one piece: it fits one packet, and the arrays can be freed at once. */
 static bool print_frame(struct api_render *render, size_t max_bytes, struct api_fault *fault,
                         struct api_response *response)
 {

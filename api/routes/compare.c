@@ -69,7 +69,7 @@ bool api_compare(const struct api_service *service, const struct api_request *re
 {
 	struct api_comparison here;
 	const bool ok = api_job_run(service, request, compare, comparison ? comparison : &here, fault, response);
-	response->measure = (struct api_measure){0}; /* of evaluations only: this takes a hundred times as long */
+	response->measure = (struct api_measure){0}; /* only evaluations are measured: this takes a hundred times as long */
 	return ok;
 }
 

@@ -11,7 +11,7 @@ extern const struct api_operation api_post_check;
 /* As in the answer: "potential", "gradient", "hessian". */
 extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
 
-/* Of single contacts and of what is added up, the larger. */
+/* The larger of that of single contacts and that of what is added up. */
 double api_relative_difference(const struct fric_agreement *agreement);
 
 struct api_comparison {
@@ -20,8 +20,9 @@ struct api_comparison {
 };
 
 /**
- * The comparison itself, for those who have a body but no route. Of the request it takes the body, its formats and stop.
- * @param comparison  NULL, or filled in if true is returned: the answer's numbers, for those who do not read JSON
+ * The comparison itself, for a caller that has a body but no route. Of the request it uses the body, the formats and
+ * stop.
+ * @param comparison  NULL, or filled in if true is returned: the answer's numbers, for callers that do not read JSON
  * @return false with *fault set
  */
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,

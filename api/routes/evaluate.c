@@ -23,7 +23,7 @@ static bool evaluate_sums(struct api_job *job)
 	return true;
 }
 
-/* Refused before anything is computed. A pointer leads to what is there, or to where it would be. */
+/* Refused before anything is computed. The pointer leads to the format, or to where its object would be. */
 static bool check_hessian_size(struct api_job *job, size_t bytes)
 {
 	const struct api_field root = {.node = job->document.root},

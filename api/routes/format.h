@@ -1,5 +1,5 @@
 /**
- * Which format a request has and its answer gets, and reading the one.
+ * Which format a body has and its answer gets; reading a body.
  */
 #ifndef API_FORMAT_H
 #define API_FORMAT_H
@@ -13,8 +13,8 @@
 const char *api_format_type(enum api_format format);
 
 /**
- * The body's by Content-Type, absent meaning JSON; JSON if there is no body. The answer's by Accept: the better one for the
- * client, or of two that are as good the body's own.
+ * The body's by Content-Type, absent meaning JSON; JSON if there is no body. The answer's by Accept: the one that the
+ * client prefers, or if it prefers none, the body's own.
  * @return false with a 415 or a 406
  */
 bool api_formats_judge(const struct api_request *request, bool has_body, struct api_formats *formats,

@@ -65,7 +65,7 @@ bool api_function_describe(int i, const char **name, enum api_function_kind *kin
 	return true;
 }
 
-/* Checked parameters of one call; rows of n. */
+/* Checked parameters of one call, n rows each. */
 struct call {
 	const struct api_function *function;
 	size_t n;
@@ -172,7 +172,7 @@ static void evaluate_entry(const struct call *call, size_t i, double *out)
 	out[1] = call->no_mu ? 1 : effective(call, i, direction, call->mu_k_aniso, call->mu_k);
 }
 
-enum { ENTRIES = 4096 }; /* between two looks at whether they are still wanted */
+enum { ENTRIES = 4096 }; /* computed before asking again whether they are still wanted */
 
 static bool evaluate_all(struct api_check *check, const struct call *call, size_t width, double *out)
 {

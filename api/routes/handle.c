@@ -168,7 +168,7 @@ static bool run(const struct api_service *service, const struct api_request *req
 	return request && operation->handler(service, request, fault, response);
 }
 
-/* Lack of memory may be what a raised flag looks like, or one that no patience cures. */
+/* What looks like lack of memory may be a raised flag, or a request that would not fit however long it waits. */
 static void explain(const struct api_account *account, struct api_fault *fault)
 {
 	if (fault->status && fault->status != 503)

@@ -95,7 +95,7 @@ static bool start_answer(struct api_job *job)
 	return true;
 }
 
-/* A step begins where the one before it ended: asking the clock costs as much as some of the work. */
+/* A step begins when the one before it ends: reading the clock again would cost as much as some steps do. */
 static bool timed(struct api_job *job, enum api_phase phase, bool (*run)(struct api_job *))
 {
 	const bool ok = run(job);
@@ -111,7 +111,7 @@ static bool encode(struct api_job *job)
 	return api_answer_finish(job->service, job->request, &job->render, true, job->fault, job->response);
 }
 
-/* printf needs a microsecond for every number with a fraction. */
+/* printf takes a microsecond for every number with a fraction. */
 static char *print_milliseconds(int64_t nanoseconds, char *out)
 {
 	const int64_t microseconds = (nanoseconds + 500) / 1000;

@@ -12,9 +12,9 @@
 #define API_ONE_VERTEX "'dim': 3, 'velocities': [[0.25, 0, 0]], 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \
 	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
 
-enum { API_MAX_SKIPPED = 100000 }; /* skipped contacts that an answer lists, a kilobyte each: more is 413 */
+enum { API_MAX_SKIPPED = 100000 }; /* skipped contacts that an answer lists, a kilobyte each; more is 413 */
 
-/* Everything that one request owns; given back at one place. */
+/* Everything that one request owns; released in one place. */
 struct api_job {
 	const struct api_service *service;
 	const struct api_request *request;
@@ -28,10 +28,11 @@ struct api_job {
 	struct api_fault *fault;
 	struct api_measure measure;
 	int64_t step_began;
-	void *more; /* what compute wants besides */
+	void *more; /* what else compute needs */
 };
 
-/* Computes and renders what the route is for, from contacts whose matchstick direction is chosen; else sets the fault. */
+/* Computes and renders the results of the route, from contacts whose matchstick direction is chosen. @return false with
+ * the fault set */
 typedef bool api_compute(struct api_job *job);
 
 /**
@@ -42,7 +43,7 @@ typedef bool api_compute(struct api_job *job);
 bool api_job_run(const struct api_service *service, const struct api_request *request, api_compute *compute, void *more,
                  struct api_fault *fault, struct api_response *response);
 
-/* Whether a call into the core went well; else its error becomes the fault. */
+/* Whether a call into the core succeeded; otherwise its error becomes the fault. */
 bool api_job_core(struct api_job *job, enum fric_code code, const struct fric_error *error);
 /* [n * size] of the job's arena; NULL with a fault. */
 void *api_job_array(struct api_job *job, size_t n, size_t size);

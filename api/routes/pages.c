@@ -9,7 +9,7 @@ bool api_page_exists(const struct api_match *match)
 	return api_asset_find(match->path);
 }
 
-/* The page may do nothing but ask this service; nobody may put it in a frame. */
+/* The page may do nothing but talk to this service, and no page may show it in a frame. */
 static void add_asset_headers(const char *tag, struct api_response *response)
 {
 	static const struct {

@@ -13,7 +13,9 @@ static const struct api_operation get_metrics = {
 	.description = "Text exposition format 0.0.4.",
 };
 
-/* The first row that fits counts. In the order in which the service is described. */
+/* The first row that matches is taken. The description of the service has the same order. Open are probes, which come
+ * from programs without a token and learn nothing but that the server is there, and what is the same for everybody: the
+ * page and the description. */
 static const struct api_route rows[] = {
 	{"/v1/evaluate", .methods[API_POST] = &api_post_evaluate, .negotiates = true},
 	{"/v1/check", .methods[API_POST] = &api_post_check, .negotiates = true},

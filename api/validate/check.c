@@ -67,7 +67,7 @@ static bool wrong_kind(struct api_check *check, const struct api_field *field, c
 	return api_fault_at(check->fault, 422, &field->path, "expected %s, got %s", expected, api_kind(check, field->node));
 }
 
-/* Number of the rule, or -1. */
+/* The number of the rule of this name, or -1. */
 static int find_rule(const char *name, const struct api_object *object)
 {
 	for (int i = 0; i < object->n_rules; i++)
@@ -77,7 +77,7 @@ static int find_rule(const char *name, const struct api_object *object)
 	return -1;
 }
 
-/* Places for the members of an object, by rule; NULL if there are none left. */
+/* Room for the members of an object, by rule; NULL if none is left. */
 static const json_t **claim_members(struct api_check *check, int n)
 {
 	const json_t **members = check->members + check->n_members;
@@ -89,7 +89,8 @@ static const json_t **claim_members(struct api_check *check, int n)
 	return members;
 }
 
-/* Most members that could be there are not: once all that are have been found by name, the others need not be looked for. */
+/* Most of the members that could be there are not. Once all that are there have been found by name, the others need no
+ * lookup. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object)
 {
 	if (!json_is_object(field->node))
@@ -97,7 +98,7 @@ bool api_check_object(struct api_check *check, struct api_field *field, const st
 	const json_t **members = claim_members(check, object->n_rules);
 	const char *key;
 	json_t *value;
-	json_object_foreach((json_t *)(uintptr_t)field->node, key, value) { /* the macro wants a non-const object */
+	json_object_foreach((json_t *)(uintptr_t)field->node, key, value) { /* the macro takes a non-const object */
 		const struct api_path path = {&field->path, key, 0};
 		const int rule = find_rule(key, object);
 		if (rule < 0)
@@ -261,7 +262,7 @@ static const double *reals(struct api_check *check, const struct api_array *arra
 	return out;
 }
 
-/* The same, judged. What was read from a text is finite. */
+/* The same, after checking their range. What was read from a text is finite. */
 static const double *reals_in_range(struct api_check *check, const struct api_field *field,
                                     const struct api_array *array, enum api_range range)
 {
@@ -346,7 +347,7 @@ static size_t row_size(const struct api_shape *shape)
 	return size;
 }
 
-/* shape[skip...] is just the row's shape */
+/* shape[skip...] is exactly the row's shape */
 static bool ends_in_row(const struct api_array *array, int skip, const struct api_shape *shape)
 {
 	if (array->rank != skip + shape->n_inner)
@@ -431,7 +432,7 @@ bool api_check_rows(struct api_check *check, const struct api_field *field, size
 	return *n <= INT32_MAX / 4 || api_fault_at(check->fault, 413, &field->path, "more than %d entries", INT32_MAX / 4);
 }
 
-/* The first entry that is no index. */
+/* The first entry that is not an index. */
 static bool fault_index(struct api_check *check, const struct api_field *field, const struct api_array *array,
                         size_t limit, const char *what)
 {
@@ -447,7 +448,8 @@ static bool fault_index(struct api_check *check, const struct api_field *field, 
 	return api_fault_entry(check, field, i, "%.17g is not a %s: there are %zu", data[i], what, limit);
 }
 
-/* out: where they are to go; NULL: they stay. @return false if one is no index, or the request was stopped */
+/* out: where to put them; NULL: they stay where they are. @return false if one is not an index, or the request was
+ * stopped */
 static bool take_indices(const struct api_array *array, size_t limit, int32_t *out)
 {
 	for (size_t i = 0; i < array->n; i += API_SPAN) {

@@ -1,6 +1,6 @@
 /**
  * From fields of a document to numbers the core may trust. Each function reads one field; on a fault it records the
- * culprit and returns false, and the caller returns false too: the first fault wins.
+ * culprit and returns false, and so does its caller: the first fault wins.
  */
 #ifndef API_CHECK_H
 #define API_CHECK_H
@@ -17,7 +17,7 @@ struct api_check {
 	struct api_arena *arena; /* of numbers that had to be converted */
 	struct api_fault *fault;
 	size_t max_contacts, max_vertices; /* of a request; 0: as many as can be counted */
-	int n_members;                     /* places that objects have taken so far; 0 at the start */
+	int n_members;                     /* entries of members that objects have taken so far; 0 at the start */
 	const json_t *members[API_MAX_MEMBERS];
 };
 
@@ -26,7 +26,7 @@ struct api_field {
 	const json_t *node;  /* NULL: absent */
 	struct api_path path;
 	const struct api_rule *rule; /* what it may be; NULL: unknown */
-	const json_t *const *members; /* of a checked object, by rule; NULL: to be looked up */
+	const json_t *const *members; /* of a checked object, by rule; NULL: look them up */
 };
 
 /* Expected shape: [n, inner[0], inner[1]], sent nested or flat. */
@@ -42,21 +42,21 @@ struct api_shape {
 struct api_field api_member(const struct api_field *object, const char *name);
 /* The member that rule number i of the object describes; of a checked object, one that was checked by the same rules. */
 struct api_field api_ruled(const struct api_field *field, const struct api_object *object, int i);
-/* The shape that a rule describes, with the lengths of this request by their names. */
+/* The shape that a rule describes, given the lengths of this request. */
 struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[API_N_LENGTHS]);
 
-/* Numbers that are looked at between two looks at whether the request is still wanted. */
+/* How many numbers are read before asking again whether the request is still wanted. */
 enum { API_SPAN = 1 << 18 };
 
-/* Whether it is not; the fault is set then. */
+/* True if it is not, with the fault set. */
 bool api_check_stopped(struct api_check *check);
 
 /* "an object", "a string", "an array of numbers" ...: what a node is, for messages. */
 const char *api_kind(const struct api_check *check, const json_t *node);
 
-/* Is an object with no other members than the rules know; from then on api_ruled has them at hand. */
+/* It is an object, with no members but those of the rules; from then on api_ruled finds them without a lookup. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object);
-/* Is there at all; the fault says what needs it. */
+/* It is there; the fault says what needs it. */
 bool api_check_present(struct api_check *check, const struct api_field *field, const char *why);
 
 /* Index of a string among `names`; *out untouched if the field is absent. */

@@ -5,7 +5,7 @@
 #include "api/validate/evaluation.h"
 #include "api/codec/array.h"
 
-/* A coefficient is given as `mu`, or as `mu_s` and `mu_k`, by rules that differ by place and follow each other. */
+/* A coefficient is given as `mu`, or as `mu_s` and `mu_k`: consecutive rules, which differ from place to place. */
 struct mu_rules {
 	const struct api_object *object;
 	int mu;
@@ -64,7 +64,7 @@ static bool check_mu(struct api_check *check, const struct api_field *object, co
 
 static bool check_scalar_mu(struct api_check *check, const struct api_field *friction, struct fric_friction *f)
 {
-	/* n = 1, but only as a bare number: [1] stands for a per-contact field, which this is not. */
+	/* n = 1, but only as a bare number: [1] would be a field per contact, which this is not. */
 	double ignored;
 	struct fric_values s = {0}, k = {0};
 	for (int i = 0; i < N_MU; i++) {
@@ -122,7 +122,7 @@ static bool check_symmetric(struct api_check *check, const struct api_field *mat
 /* The table's size from its shape: [m, m], or m*m numbers. */
 static bool check_table_size(struct api_check *check, const struct api_field *table, size_t *m)
 {
-	if (!api_check_rows(check, table, 0, m)) /* a flat table; a nested one is tried below */
+	if (!api_check_rows(check, table, 0, m)) /* a flat table; a nested one is handled below */
 		return false;
 	size_t root = 0;
 	while (root * root < *m)
@@ -139,7 +139,7 @@ static bool table_size(struct api_check *check, const struct api_field *table, s
 	if (!array || array->ragged || array->rank != 2)
 		return check_table_size(check, table, m);
 	*m = array->shape[0];
-	return true; /* that the rows are as long is judged with the values */
+	return true; /* that the rows have this length is checked with the values */
 }
 
 static bool check_materials(struct api_check *check, const struct api_field *friction, size_t n_vertices,
@@ -361,7 +361,7 @@ static bool check_stencils(struct api_check *check, const struct api_field *obje
 	return check_distinct(check, &field, type, g);
 }
 
-/* Per-contact fields that are read alike, in the order in which they are judged. */
+/* Fields per contact that are read in the same way, in the order in which they are checked. */
 #define AT(member) offsetof(struct fric_group, member)
 static const struct group_field {
 	int rule;
@@ -473,7 +473,7 @@ static bool check_needed(struct api_check *check, const struct api_field *field,
 	return api_check_present(check, field, why);
 }
 
-/* A field that the group needs, and what for. Looked up last: nearly always there is nothing to complain about. */
+/* A field that the group needs, and what for. Looked up last: nearly always nothing is missing. */
 static bool check_group_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
                                int rule, const char *why)
 {
@@ -543,7 +543,7 @@ static bool check_friction_needed(struct api_check *check, const struct api_fiel
 	return check_needed(check, friction.node ? &eps_v : &friction, type);
 }
 
-/* What a group that is not empty needs from elsewhere in the request. */
+/* What a group with contacts needs from elsewhere in the request. */
 static bool check_needs(struct api_check *check, const struct api_field *root, enum fric_type type,
                         const struct api_evaluation *e, bool has_plane_material)
 {

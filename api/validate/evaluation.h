@@ -1,5 +1,5 @@
 /**
- * A request of POST /v1/evaluate, checked: what to prepare, at which velocities, what to answer.
+ * A checked request of POST /v1/evaluate: what to prepare, at which velocities, and what to put into the answer.
  */
 #ifndef API_EVALUATION_H
 #define API_EVALUATION_H
@@ -15,7 +15,7 @@ struct api_evaluation {
 	struct fric_batch batch;
 	bool has_group[FRIC_N_TYPES];
 	const double *velocities;        /* [n_vertices, dim] */
-	const double *lagged_velocities; /* the same unless sent */
+	const double *lagged_velocities; /* the velocities, unless sent */
 	bool outputs[API_N_EVALUATE_OUTPUTS];
 	bool collision_outputs[FRIC_N_OUTPUTS];
 	int format, triangle, projection; /* enums of API_… and FRIC_… */

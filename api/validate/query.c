@@ -96,7 +96,7 @@ static bool add_numbers(struct reader *r, const char *name, char *text, bool lis
 	return true;
 }
 
-/* The parameter's rule, and whether it is the first one; NULL if it is unknown. */
+/* The parameter's rule, and whether it is the first one; NULL if the parameter is unknown. */
 static const struct api_rule *find(const struct api_object *rules, const char *name, bool *first)
 {
 	*first = true;
@@ -132,7 +132,7 @@ static bool add_parameter(struct reader *r, char *parameter, const struct api_ob
 		return api_fault_at(r->fault, 400, &r->root, "broken %%-escape in the query");
 	if (json_object_get(r->document->root, parameter))
 		return api_fault_at(r->fault, 422, &path, "parameter \"%.100s\" is there twice", parameter);
-	/* An unknown parameter is kept as it is: the check of names finds it. */
+	/* An unknown parameter is kept as it is: it is found when the names are checked. */
 	const struct api_rule *rule = find(rules, parameter, &first);
 	if (!rule || rule->kind == API_WORD || rule->kind == API_BOOL)
 		return add_word(r, parameter, value);

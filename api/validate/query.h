@@ -10,8 +10,8 @@
 #include "api/contract/fields.h"
 
 /**
- * "y=1,2&mu_s=1&mu_transition=cubic": comma-separated numbers become arrays (a single one a number, except for the first
- * parameter), "true" and "false" booleans, words strings.
+ * "y=1,2&mu_s=1&mu_transition=cubic": comma-separated numbers become arrays (a single one a number, except for the
+ * first parameter), "true" and "false" become booleans, other words strings.
  * @param query     after the '?', percent-encoded; a literal '+' is a plus sign
  * @param rules     the parameters of the route; the first one is always a list
  * @param document  filled in on success; arrays are in the arena, json_decref(root) frees the rest, also after a fault
