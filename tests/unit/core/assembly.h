@@ -37,7 +37,7 @@ struct triplets {
 	double *values;
 };
 
-/* Room for n triplets, as separate blocks so that sanitisers see what is written behind them. */
+/* Room for n triplets, in separate blocks so that sanitizers see overruns. */
 static inline struct triplets triplets_create(size_t n)
 {
 	struct triplets t = {n, malloc(n * sizeof(int32_t)), malloc(n * sizeof(int32_t)), malloc(n * sizeof(double))};

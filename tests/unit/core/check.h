@@ -1,5 +1,5 @@
 /**
- * What the tests of the core share: cmocka, comparisons of doubles, a serial context.
+ * Shared by the tests of the core: cmocka, comparisons of doubles, a serial context.
  */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
@@ -39,7 +39,7 @@ static inline void check_all_bits(const double *actual, const double *expected, 
 		}
 }
 
-/* Within an absolute tolerance; a NaN is near nothing. */
+/* Within an absolute tolerance; never true for a NaN. */
 #define assert_near(actual, expected, tolerance) check_near(actual, expected, tolerance, #actual, __FILE__, __LINE__)
 static inline void check_near(long double actual, long double expected, long double tolerance, const char *what,
                               const char *file, int line)

@@ -1,6 +1,6 @@
 /**
- * Geometry in 113-bit arithmetic (gcc and clang do it without a library): differences and products of doubles of
- * similar size are exact in it. Formulas as in docs/physics.md 1, written independently of core/geometry/geometry.c.
+ * Geometry in 113-bit arithmetic, which gcc and clang have built in: differences and products of doubles of similar
+ * size are exact in it. Formulas as in docs/physics.md 1, written independently of core/geometry/geometry.c.
  */
 #ifndef TESTS_EXACT_H
 #define TESTS_EXACT_H
@@ -32,7 +32,7 @@ static inline struct exact3 exact_cross(struct exact3 a, struct exact3 b)
 	                        a.x[0] * b.x[1] - a.x[1] * b.x[0]}};
 }
 
-/* Two Newton steps on long double's root. */
+/* Two Newton steps from the root in long double. */
 static inline exact exact_sqrt(exact a)
 {
 	exact x = sqrtl((long double)a);
@@ -65,7 +65,7 @@ static inline void check_exact(double actual, exact expected, double relative, d
 	_fail(file, line);
 }
 
-/* A basis column against a vector that is to be normalised. The second one takes over the error of a cross product. */
+/* Compares a basis column with a vector to be normalised. The second column inherits the error of a cross product. */
 #define assert_column(basis, dim, column, vector) check_column(basis, dim, column, vector, __FILE__, __LINE__)
 static inline void check_column(const double *basis, int dim, int column, struct exact3 vector, const char *file,
                                 int line)

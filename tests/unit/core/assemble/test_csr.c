@@ -61,7 +61,7 @@ static size_t find_entry(const struct csr *m, int32_t row, int32_t col)
 	return (size_t)low;
 }
 
-/* Triplets added up in their order: the same entries, the same bits. */
+/* Triplets added up in their order yield the same entries with the same bits. */
 static void check_against_triplets(const struct assembly *a, enum fric_triangle triangle, const struct csr *m)
 {
 	struct fric_error error;
@@ -131,7 +131,7 @@ static void test_random_batches(void **state)
 		check_batch(&rng, random_options(&rng, 2 + round % 2));
 }
 
-/* From a few vertices, all of which are neighbours, to hardly any that meet twice. */
+/* From few vertices, all of which are neighbours, to many, of which hardly any pair occurs twice. */
 static void test_over_chunks(void **state)
 {
 	(void)state;
@@ -155,7 +155,7 @@ static void test_no_contacts(void **state)
 	check_batch(&rng, (struct options){.dim = 3, .n_each = 2, .n_vertices = 100000, .own_mu = true});
 }
 
-/* Vertex `hub` in all contacts, as first, last or middle one by number, and in every corner. */
+/* Vertex `hub` in all contacts, with the lowest, highest or a middle number, and in every corner. */
 static void check_hub(size_t n, size_t n_vertices, int32_t hub)
 {
 	struct rng rng = {20};
@@ -192,7 +192,7 @@ static void test_one_vertex_in_all_contacts(void **state)
 	check_hub(3000, 5000, 4999);
 	check_hub(3000, 5000, 2345);
 	check_hub(1500, 20, 7);
-	check_hub(40, 70000, 69999); /* a little more than fits without memory from the heap */
+	check_hub(40, 70000, 69999); /* slightly more than fits without heap memory */
 	check_hub(20, 1000, 3);
 	check_hub(30, 1000, 999);
 }
@@ -257,7 +257,7 @@ static void test_any_blocks(void **state)
 	}
 }
 
-/* Every block fits, their sum does not. */
+/* Every block is finite, their sum is not. */
 static void test_sum_that_is_not_finite(void **state)
 {
 	(void)state;

@@ -11,7 +11,7 @@ struct result {
 	double potential, gradient[24];
 };
 
-/* Of a batch of at most 24 DOFs. */
+/* The results for a batch of at most 24 DOFs. */
 static struct result evaluate(const struct fric_batch *batch, const double *velocities)
 {
 	struct result r = {.potential = NAN};
@@ -23,7 +23,7 @@ static struct result evaluate(const struct fric_batch *batch, const double *velo
 	return r;
 }
 
-/* mu lambda = 1: the force is the direction of the slip, the potential its speed; normal velocity does not count. */
+/* mu lambda = 1: the force is the direction of slip, the potential its speed; the normal velocity does not matter. */
 static void test_sliding(void **state)
 {
 	(void)state;
@@ -58,7 +58,7 @@ static void test_at_rest(void **state)
 	assert_near(evaluate(&batch, zero).potential, 5 * 2 * (27 * 0.25 - 11 * 0.5) / 48, 1e-15);
 }
 
-/* The stencil's weights spread the force: edges at 1/4, faces at (1/4, 1/2). */
+/* The stencil weights distribute the force: edges at 1/4, faces at (1/4, 1/2). */
 static void test_stencils(void **state)
 {
 	(void)state;
@@ -154,7 +154,7 @@ static void test_no_contacts(void **state)
 	assert_true(isnan(r.gradient[0])); /* untouched */
 }
 
-/* 0 times anything is no reason to complain; the fault is named when one contact is at fault. */
+/* 0 times anything is not an error; if one contact is at fault, it is named. */
 static void test_overflow(void **state)
 {
 	(void)state;
@@ -169,7 +169,7 @@ static void test_overflow(void **state)
 	assert_int_equal(r.error.contact, 1);
 }
 
-/* Asked for one of the two. */
+/* Only one of the two is requested. */
 static enum fric_code evaluate_one(const struct fric_batch *batch, const double *v, bool potential, int64_t *culprit)
 {
 	struct fric_contacts *c = prepared(batch);
@@ -199,11 +199,11 @@ static void test_overflow_of_one_result(void **state)
 	batch = floor_batch(same, 2, 1);
 	batch.friction.mu_s = batch.friction.mu_k = 1;
 	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&large);
-	for (int i = 0; i < 2; i++) { /* each finite, the sum not */
+	for (int i = 0; i < 2; i++) { /* each is finite, the sum is not */
 		assert_code(evaluate_one(&batch, (double[]){1, 0, 0}, i, &culprit), FRIC_E_NOT_FINITE);
 		assert_int_equal(culprit, -1);
 	}
-	/* A force that fits belongs to a potential that does not. */
+	/* The force is finite, but its potential is not. */
 	batch.groups[FRIC_PLANE_VERTEX].n = 1;
 	assert_code(evaluate_one(&batch, (double[]){9, 0, 0}, true, &culprit), FRIC_E_NOT_FINITE);
 	assert_ok(evaluate_one(&batch, (double[]){9, 0, 0}, false, &culprit));
@@ -223,7 +223,7 @@ static void test_overflow_of_a_sum(void **state)
 	assert_ok(evaluate(&batch, (double[]){0, 0, 1}).code);
 }
 
-/* Forces and coefficients of any ordinary size: what multiplies them is large. */
+/* Forces and coefficients are of ordinary size, but their factors are large. */
 static void test_overflow_by_scaling(void **state)
 {
 	(void)state;
@@ -235,7 +235,7 @@ static void test_overflow_by_scaling(void **state)
 	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = one_value(scaling);
 	int64_t culprit;
 	assert_code(evaluate_one(&batch, (double[]){1e-100, 1e-100, 0}, false, &culprit), FRIC_E_NOT_FINITE);
-	assert_int_equal(culprit, -1); /* each finite, the sum not */
+	assert_int_equal(culprit, -1); /* each is finite, the sum is not */
 	batch.groups[FRIC_PLANE_VERTEX].n = 1;
 	assert_ok(evaluate_one(&batch, (double[]){1e-100, 1e-100, 0}, false, &culprit));
 }
@@ -252,7 +252,7 @@ static void test_overflow_by_a_weight(void **state)
 	assert_code(evaluate_one(&batch, v, false, &culprit), FRIC_E_NOT_FINITE);
 }
 
-/* Either coordinate of a closest point, while everything else is of ordinary size. */
+/* Either coordinate of a closest point is huge, everything else is of ordinary size. */
 static void test_overflow_by_a_closest_point(void **state)
 {
 	(void)state;
@@ -272,7 +272,7 @@ static void test_overflow_by_a_closest_point(void **state)
 		}
 }
 
-/* weight * normal_force leaves the doubles, the product with mu does not. */
+/* weight * normal_force overflows, the product with mu does not. */
 static void test_products_out_of_range(void **state)
 {
 	(void)state;
@@ -290,7 +290,7 @@ static void test_products_out_of_range(void **state)
 	assert_near(r.gradient[1] / 1e-300, 1, 1e-15);
 }
 
-/* All factors of the potential are doubles and so is the result, but not every product on the way. */
+/* All factors of the potential are doubles, and so is the result, but not every intermediate product. */
 static void test_potential_of_large_factors(void **state)
 {
 	(void)state;
@@ -322,7 +322,7 @@ static void test_speed_ratio_out_of_range(void **state)
 	assert_near(r.potential / (2e300 / 3), 1, 1e-15);
 }
 
-/* |u| / eps_v is 1e-330 here, which a double takes for 0; the force is 1e-210. */
+/* |u| / eps_v is 1e-330 here, which is 0 as a double; the force is 1e-210. */
 static void test_speed_ratio_that_underflows(void **state)
 {
 	(void)state;
@@ -335,7 +335,7 @@ static void test_speed_ratio_that_underflows(void **state)
 	assert_near(r.gradient[1] / 1e-210, 1, 1e-15);
 }
 
-/* A large given basis brings back what a small ellipse or a small normal force has taken below the doubles. */
+/* A large given basis compensates for a small ellipse or normal force whose product would underflow. */
 static void test_basis_of_any_size(void **state)
 {
 	(void)state;
@@ -348,7 +348,7 @@ static void test_basis_of_any_size(void **state)
 	assert_ok(r.code);
 	assert_bits(r.gradient[0], 0);
 	assert_bits(r.gradient[1], 0x1p-501);
-	const double smallest = 0x1p-1074; /* a force of 3/4 of that, were it a double */
+	const double smallest = 0x1p-1074; /* a force of 3/4 of that, if it were a double */
 	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&smallest);
 	batch.friction.mu_s = batch.friction.mu_k = 0.75;
 	r = evaluate(&batch, (double[]){0, 8, 0});
@@ -377,7 +377,7 @@ static void test_skipped_contacts_do_nothing(void **state)
 	assert_all_near(r.gradient, ((double[]){0, 0, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0}), 12, 1e-15);
 }
 
-/* Its relative velocity overflows, which does not matter: it is skipped. */
+/* Its relative velocity overflows, which does not matter because the contact is skipped. */
 static void test_skipped_contacts_cannot_overflow(void **state)
 {
 	(void)state;
@@ -403,7 +403,7 @@ static void test_stop(void **state)
 	fric_contacts_free(c);
 }
 
-/* Kernels that raise the flag on the way. */
+/* Kernels that raise the stop flag while they run. */
 static struct {
 	const struct fric_kernels *kernels;
 	atomic_int calls_left;
@@ -417,7 +417,7 @@ static void force_then_stop(struct workspace *block)
 		atomic_store(&stopper.stop, true);
 }
 
-/* Raised whenever it likes: a result is whole or none. */
+/* Raised at any time: a result is complete, or there is none. */
 static void test_stop_on_the_way(void **state)
 {
 	(void)state;
@@ -454,7 +454,7 @@ static void test_stop_on_the_way(void **state)
 	free(v);
 }
 
-/* The matchstick: direction (0.6, 0.8) of the slip. */
+/* Matchstick; the direction of slip is (0.6, 0.8). */
 static void test_matchstick(void **state)
 {
 	(void)state;
@@ -479,7 +479,7 @@ static void test_matchstick(void **state)
 	assert_bits(*column_at(c->effective_mu_s, 0), 1);
 	assert_bits(*column_at(c->effective_mu_k, 0), 0.2);
 	fric_contacts_free(c);
-	g->mu_s_aniso = one_value(none); /* falls back to the scalar of its own kind */
+	g->mu_s_aniso = one_value(none); /* falls back to the scalar coefficient of the same kind */
 	c = prepared(&batch);
 	v[0] = 1;
 	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
@@ -502,7 +502,7 @@ static void test_matchstick(void **state)
 	fric_contacts_free(c);
 }
 
-/* One axis of zero is not an empty ellipse. */
+/* An ellipse with one axis of zero is not empty. */
 static void test_half_an_ellipse(void **state)
 {
 	(void)state;
@@ -516,7 +516,7 @@ static void test_half_an_ellipse(void **state)
 	fric_contacts_free(c);
 }
 
-/* Below 1e-10 eps_v there is no direction; mu_aniso scales the slip first. */
+/* Below 1e-10 eps_v there is no direction; mu_aniso scales the velocity first. */
 static void test_matchstick_threshold(void **state)
 {
 	(void)state;
@@ -556,8 +556,8 @@ static void test_matchstick_faults(void **state)
 	fric_contacts_free(c);
 }
 
-/* Ellipses of any size under forces of ordinary ones: a sticking contact has the static coefficient, a sliding one the
- * other. What was chosen at first must not stand when another direction is chosen. */
+/* Ellipses of any size under forces of ordinary size: a sticking contact has the static coefficient, a sliding one the
+ * kinetic. Choosing another direction must replace the first choice. */
 static void test_extreme_matchsticks(void **state)
 {
 	(void)state;

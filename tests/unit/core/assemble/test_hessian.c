@@ -61,7 +61,7 @@ static void test_at_rest(void **state)
 		assert_near(inner[i], i % 3 == 1 ? 0 : 2, 0);
 }
 
-/* Along the slip nothing is left from |u| = eps_v on. */
+/* Along the slip the Hessian is zero from |u| = eps_v on. */
 static void test_sliding(void **state)
 {
 	(void)state;
@@ -86,7 +86,7 @@ static void test_velocity_scaling(void **state)
 	assert_near(inner[2], 0.25 * plain[2], 4e-15);
 }
 
-/* Falling coefficients make the curvature along the slip negative. */
+/* A falling coefficient makes the curvature along the slip negative. */
 static void test_projection(void **state)
 {
 	(void)state;
@@ -137,7 +137,7 @@ static void test_overflow(void **state)
 	}
 }
 
-/* mu s/|u| is no part of a Hessian in the plane, which is 0 when sliding. */
+/* mu s/|u| does not occur in a Hessian in 2D, which is 0 while sliding. */
 static void test_no_overflow_across_in_2d(void **state)
 {
 	(void)state;
@@ -153,7 +153,7 @@ static void test_no_overflow_across_in_2d(void **state)
 	assert_near(inner, 0, 0);
 }
 
-/* s, mu and |u| / eps_v small or large together: the eigenvalue is a double, not every product on the way. */
+/* s, mu and |u| / eps_v are small or large together: the eigenvalue is a double, but not every intermediate product. */
 static void test_eigenvalue_of_small_factors(void **state)
 {
 	(void)state;
@@ -200,7 +200,7 @@ static void test_core_block(void **state)
 		}
 }
 
-/* Rows of a basis may be as different as doubles are. */
+/* The rows of a basis may differ by any factor. */
 static void test_core_block_of_any_basis(void **state)
 {
 	(void)state;
@@ -259,7 +259,7 @@ static void test_order_of_triplets(void **state)
 	fric_contacts_free(c);
 }
 
-/* A triangle is the full list without what lies outside, in the same order. */
+/* A triangle is the full list without the entries outside it, in the same order. */
 static void test_triangles(void **state)
 {
 	(void)state;
@@ -292,7 +292,7 @@ static void test_triangles(void **state)
 	fric_contacts_free(c);
 }
 
-/* Skipped contacts and contacts at other velocities have the same rows and columns. */
+/* Rows and columns do not depend on skipping or velocities. */
 static void test_pattern_of_triplets(void **state)
 {
 	(void)state;
@@ -329,7 +329,7 @@ static void test_overflow_of_triplets(void **state)
 	struct fric_error error;
 	int32_t *rows = calloc(most, sizeof(int32_t)), *cols = calloc(most, sizeof(int32_t));
 	double *values = calloc(most, sizeof(double));
-	batch.groups[FRIC_VERTEX_VERTEX].tangent_basis = one_value(basis); /* not orthonormal: the caller's affair */
+	batch.groups[FRIC_VERTEX_VERTEX].tangent_basis = one_value(basis); /* not orthonormal, which the caller may do */
 	struct fric_contacts *c = prepared(&batch);
 	assert_ok(fric_hessian_inner(&serial, c, v, FRIC_PROJECT_NONE, inner, &error));
 	assert_code(fric_hessian_triplets(&serial, c, inner, FRIC_FULL, rows, cols, values, &error), FRIC_E_NOT_FINITE);

@@ -1,11 +1,12 @@
-/* The neighbours of one vertex: distinct, in ascending order, each incidence with the right places; whatever their numbers. */
+/* The neighbours of a vertex, whatever their numbers: distinct, in ascending order, each incidence with the right
+ * places. */
 #include "core/assemble/neighbours.h"
 
 #include "tests/property/scene.h"
 
 enum { MOST = 600 };
 
-/* A neighbour that comes n-th is in the list, and where it is. */
+/* The n-th neighbour is in the list, at the stated place. */
 static void check_places(const struct incidence *incidences, const int32_t (*stencils)[FRIC_MAX_STENCIL], size_t degree,
                          enum fric_triangle triangle, int32_t v, const int32_t *list, size_t n)
 {
@@ -41,7 +42,7 @@ static void check_search(enum fric_triangle triangle, int32_t v, const int32_t (
 	check_places(incidences, stencils, degree, triangle, v, list, n);
 }
 
-/* Vertices that differ in one byte of their numbers, the highest among them, or in all. */
+/* Vertices whose numbers differ in one byte, including the highest, or in all bytes. */
 static void test_numbers_of_any_size(void **state)
 {
 	(void)state;

@@ -11,7 +11,7 @@ static void get(const struct fric_contacts *c, const double *v, enum fric_output
 	assert_ok(fric_contact_output(&serial, c, v, FRIC_PLANE_VERTEX, output, out, &error));
 }
 
-/* Basis x^, y^; eps_v 1, mu 0.5, normal force 2; vertices: at rest, sticking, at eps_v, sliding. */
+/* Basis x^, y^; eps_v 1, mu 0.5, normal force 2; vertices at rest, sticking, at eps_v and sliding. */
 static const double velocities[12] = {0, 0, 9, 0.5, 0, 0, 0, -1, 0, 3, 4, 1};
 
 static void test_values(void **state)
@@ -30,7 +30,7 @@ static void test_values(void **state)
 	assert_all_bits(out, ((double[]){0, 0, 1, 1}), 4);
 	get(c, velocities, FRIC_OUT_SLIP_RATIO, out);
 	assert_all_bits(out, ((double[]){0, 0.5, 1, 5}), 4);
-	batch.friction.mu_s = batch.friction.mu_k = 1e-200; /* another way to compute, the same thresholds */
+	batch.friction.mu_s = batch.friction.mu_k = 1e-200; /* computed differently, with the same thresholds */
 	struct fric_contacts *extreme = prepared(&batch);
 	get(extreme, velocities, FRIC_OUT_STATUS, out);
 	assert_all_bits(out, ((double[]){0, 0, 1, 1}), 4);
@@ -47,7 +47,7 @@ static void test_values(void **state)
 	fric_contacts_free(c);
 }
 
-/* status: 0 for |u| < eps_v, 1 from there on, whatever rounding does to |u| / eps_v. */
+/* status is 0 for |u| < eps_v and 1 otherwise, however |u| / eps_v is rounded. */
 static void test_status_at_eps_v(void **state)
 {
 	(void)state;
@@ -69,7 +69,7 @@ static void test_status_at_eps_v(void **state)
 		}
 }
 
-/* The velocity is told as it is, the ratio after scaling. */
+/* The velocity is given unscaled, the ratio after scaling. */
 static void test_velocity_scaling(void **state)
 {
 	(void)state;

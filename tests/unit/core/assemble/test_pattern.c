@@ -11,7 +11,7 @@ static struct fric_pattern *pattern_of(const struct fric_contacts *c, enum fric_
 	return pattern;
 }
 
-/* Sorted, distinct columns in the triangle, indptr that adds up. */
+/* Columns are sorted, distinct and in the triangle, and indptr is consistent. */
 static void check_structure(const struct fric_pattern *p, size_t ndof, enum fric_triangle triangle)
 {
 	const int64_t *indptr = fric_pattern_indptr(p);
@@ -30,7 +30,7 @@ static void check_structure(const struct fric_pattern *p, size_t ndof, enum fric
 	}
 }
 
-/* The pattern is just the set of the triplets' positions. */
+/* The pattern is the set of the triplets' positions. */
 static void check_against_triplets(const struct fric_contacts *c, const double *inner, enum fric_triangle triangle)
 {
 	const size_t n = fric_n_triplets(c, triangle), ndof = dense_size(c);
@@ -119,7 +119,7 @@ static void test_nothing(void **state)
 	fric_pattern_free(NULL);
 }
 
-/* Rows and columns do not know of values: moving, sliding and skipped contacts have one pattern. */
+/* The pattern does not depend on values: it is the same for moving, sliding and skipped contacts. */
 static void test_independent_of_values(void **state)
 {
 	(void)state;
@@ -167,7 +167,7 @@ static void test_hub(void **state)
 	assert_int_equal(fric_pattern_n_entries(p), 2 * ROWS + 8 * SPOKES);
 	assert_ok(fric_hessian_inner(&serial, c, v, FRIC_PROJECT_NONE, inner, &error));
 	assert_ok(fric_hessian_csr(&serial, c, inner, p, csr, &error));
-	for (size_t axis = 0; axis < 2; axis++) /* rows sum to zero, that of the hub too */
+	for (size_t axis = 0; axis < 2; axis++) /* rows sum to zero, including the hub's */
 		for (size_t column = 0; column < 2; column++) {
 			double sum = 0;
 			const int64_t end = fric_pattern_indptr(p)[axis + 1];
@@ -179,7 +179,7 @@ static void test_hub(void **state)
 	fric_contacts_free(c);
 }
 
-/* One pair of vertices in 5000 contacts: all fall on the same entries. */
+/* One pair of vertices in 5000 contacts, which all add to the same entries. */
 static void test_duplicates(void **state)
 {
 	(void)state;
@@ -206,12 +206,12 @@ static void test_duplicates(void **state)
 	assert_ok(fric_hessian_csr(&serial, c, inner, p, data, &error));
 	assert_bits(data[0], total); /* 2 mu / eps_v = 1 */
 	assert_bits(data[3], -total);
-	assert_near(data[20], 0, 0); /* along the normal */
+	assert_near(data[20], 0, 0); /* in the direction of the normal */
 	fric_pattern_free(p);
 	fric_contacts_free(c);
 }
 
-/* Any blocks, not of the form T A T^T: block (corner, j) of contact i says who it is. */
+/* Blocks that are not of the form T A T^T: block (corner, j) of contact i contains its own indices. */
 static void numbered_row(void *task, size_t contact, int corner, double blocks[FRIC_MAX_STENCIL][9])
 {
 	(void)task;

@@ -12,7 +12,7 @@ static struct triplets plain_triplets(const struct assembly *a, enum fric_triang
 	return t;
 }
 
-/* stream_from 1: past the caches */
+/* stream_from 1: bypasses the caches */
 static void check_triplets(const struct assembly *a, enum fric_triangle triangle, int n_threads, size_t stream_from)
 {
 	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1, .stream_from = stream_from};
@@ -44,7 +44,7 @@ static void test_same_bits_as_the_plain_form(void **state)
 		check_all_triangles(&rng, random_options(&rng, 2 + round % 2), 1);
 }
 
-/* Chunks that end inside every group, at every thread count. */
+/* Chunks end inside every group, for every number of threads. */
 static void test_same_bits_over_chunks_and_threads(void **state)
 {
 	(void)state;
@@ -67,7 +67,7 @@ static void test_each_number_of_contacts(void **state)
 			check_all_triangles(&rng, (struct options){.dim = dim, .n_each = n, .n_vertices = 9, .own_mu = true}, 2);
 }
 
-/* Each entry of an inner matrix in turn makes a block that does not fit; the first such contact is named. */
+/* Each entry of an inner matrix in turn makes a block overflow; the first such contact is named. */
 static void test_names_the_first_contact_that_is_not_finite(void **state)
 {
 	(void)state;
@@ -94,8 +94,8 @@ static void test_names_the_first_contact_that_is_not_finite(void **state)
 	assembly_free(&a);
 }
 
-/* Large weights: the product of two may overflow where the entry itself does not, and a zero does not hide it. Two equal
- * contacts, as the last one of a chunk goes another way. */
+/* Large weights: the product of two may overflow even if the entry itself does not, and a zero does not hide that.
+ * There are two equal contacts because the last one of a chunk is written by other code. */
 static void check_far_point(double closest, double entry, enum fric_code expected)
 {
 	struct fric_error error = {.contact = -1};
@@ -126,7 +126,7 @@ static void test_overflow_of_weights(void **state)
 	check_far_point(1e150, 0, FRIC_OK);
 }
 
-/* One far contact among three: the last one of a chunk is written in another way than those before it. */
+/* One contact with a far closest point among three: the last one of a chunk is written by other code than the rest. */
 static void check_one_far_contact(size_t far, enum fric_triangle triangle, size_t stream_from)
 {
 	enum { N = 3 };

@@ -29,7 +29,7 @@ static void test_arithmetic(void **state)
 		struct dd b = random_dd(&rng);
 		if (i % 3 == 0) /* nearly equal */
 			b = dd_sum(a.hi, a.lo * uniform(&rng, 0, 2));
-		const exact size = exact_abs(of(a)) + exact_abs(of(b)); /* 113 bits may not hold hi + lo */
+		const exact size = exact_abs(of(a)) + exact_abs(of(b)); /* 113 bits may be too few for hi + lo */
 		check(dd_subtract(a, b), of(a) - of(b), exact_abs(of(a) - of(b)) * 0x1p-102 + size * 0x1p-112);
 		check(dd_add(a, b), of(a) + of(b), exact_abs(of(a) + of(b)) * 0x1p-102 + size * 0x1p-112);
 		check(dd_multiply(a, b), of(a) * of(b), exact_abs(of(a) * of(b)) * 0x1p-102);

@@ -1,5 +1,5 @@
-/* Every allocation fails in turn. The sources are included with their allocators replaced; the library's own objects
- * of these files are then not linked. AddressSanitizer sees what a failure leaks. */
+/* Every allocation fails in turn. The sources are included with their allocators replaced, so that the library's
+ * objects of these files are not linked. AddressSanitizer reports what a failure leaks. */
 #include <stdlib.h>
 
 static int n_before_failure; /* allocations that succeed */

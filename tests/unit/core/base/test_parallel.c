@@ -79,7 +79,7 @@ static void test_stop(void **state)
 	}
 }
 
-/* Raised by the first chunk, while others are under way: no thread begins another. */
+/* The first chunk raises the flag while others run: no thread begins another chunk. */
 struct halting {
 	atomic_bool stop;
 	atomic_int begun;
@@ -109,39 +109,39 @@ static void test_stop_on_the_way(void **state)
 	}
 }
 
-/* The pieces of three phases: none begins before the one before it is done. */
-enum { N_PIECES = 37 };
+/* The chunks of three phases: no phase begins before the previous one is complete. */
+enum { N_CHUNKS = 37 };
 
 struct sequence {
 	atomic_int done[3];
 	atomic_bool disorder;
-	size_t fault_at; /* piece of the second phase */
+	size_t fault_at; /* chunk of the second phase from which on faults occur */
 };
 
-static void step(struct sequence *s, int phase, size_t piece, size_t begin, size_t end, struct fault *fault)
+static void step(struct sequence *s, int phase, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	if (phase > 0 && atomic_load(&s->done[phase - 1]) != N_PIECES)
+	if (phase > 0 && atomic_load(&s->done[phase - 1]) != N_CHUNKS)
 		atomic_store(&s->disorder, true);
-	if (begin != piece * 10 || end != begin + (piece == N_PIECES - 1 ? 3 : 10))
+	if (begin != chunk * 10 || end != begin + (chunk == N_CHUNKS - 1 ? 3 : 10))
 		atomic_store(&s->disorder, true);
-	if (phase == 1 && piece >= s->fault_at)
-		*fault = (struct fault){FRIC_E_PENETRATION, 1000 - piece};
+	if (phase == 1 && chunk >= s->fault_at)
+		*fault = (struct fault){FRIC_E_PENETRATION, 1000 - chunk};
 	atomic_fetch_add(&s->done[phase], 1);
 }
 
-static void step_0(void *task, size_t piece, size_t begin, size_t end, struct fault *fault)
+static void step_0(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	step(task, 0, piece, begin, end, fault);
+	step(task, 0, chunk, begin, end, fault);
 }
 
-static void step_1(void *task, size_t piece, size_t begin, size_t end, struct fault *fault)
+static void step_1(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	step(task, 1, piece, begin, end, fault);
+	step(task, 1, chunk, begin, end, fault);
 }
 
-static void step_2(void *task, size_t piece, size_t begin, size_t end, struct fault *fault)
+static void step_2(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	step(task, 2, piece, begin, end, fault);
+	step(task, 2, chunk, begin, end, fault);
 }
 
 static void test_phases(void **state)
@@ -154,13 +154,13 @@ static void test_phases(void **state)
 			struct sequence s = {.fault_at = SIZE_MAX};
 			assert_ok(fricp_parallel_phases(&context, thread_counts[t], phases, 3, &s).code);
 			for (int p = 0; p < 3; p++)
-				assert_int_equal(atomic_load(&s.done[p]), N_PIECES);
+				assert_int_equal(atomic_load(&s.done[p]), N_CHUNKS);
 			assert_false(atomic_load(&s.disorder));
-			struct sequence faulty = {.fault_at = 20}; /* positions descend: every piece has to be looked at */
+			struct sequence faulty = {.fault_at = 20}; /* positions descend, so every chunk has to be examined */
 			const struct fault fault = fricp_parallel_phases(&context, thread_counts[t], phases, 3, &faulty);
 			assert_code(fault.code, FRIC_E_PENETRATION);
-			assert_int_equal(fault.position, 1000 - (N_PIECES - 1));
-			assert_int_equal(atomic_load(&faulty.done[1]), N_PIECES);
+			assert_int_equal(fault.position, 1000 - (N_CHUNKS - 1));
+			assert_int_equal(atomic_load(&faulty.done[1]), N_CHUNKS);
 			assert_int_equal(atomic_load(&faulty.done[2]), 0);
 		}
 }

@@ -3,7 +3,7 @@
 #include "tests/property/scene.h"
 #include "tests/unit/core/exact.h"
 
-/* Positions of one stencil. */
+/* The positions of one stencil. */
 struct stencil {
 	double p[4][3];
 };
@@ -127,7 +127,7 @@ static void test_random(void **state)
 	}
 }
 
-/* Two edges through the middle of each other, `angle` apart, and some way off along their normal. */
+/* Two edges that cross at their midpoints at an angle of `angle`, separated along their normal. */
 static struct stencil crossing_edges(struct rng *rng, double angle)
 {
 	double basis[6], n[3];
@@ -149,7 +149,7 @@ static struct stencil crossing_edges(struct rng *rng, double angle)
 	return s;
 }
 
-/* check_edge_edge is far tighter than the 1e-9 that is promised. */
+/* check_edge_edge is much stricter than the promised 1e-9. */
 static void test_nearly_parallel(void **state)
 {
 	(void)state;
@@ -197,7 +197,7 @@ static void test_length_scale(void **state)
 	}
 }
 
-/* |n_y| > |n_x| takes x^ x n, a tie y^ x n; a difference in the last bit decides. */
+/* |n_y| > |n_x| selects x^ x n, a tie y^ x n; a difference in the last bit decides. */
 static void test_axis_ties(void **state)
 {
 	(void)state;
@@ -214,7 +214,7 @@ static void test_axis_ties(void **state)
 		fricp_plane_basis(3, normals[i], basis);
 		check_across(basis, 3, n);
 	}
-	/* n_x = 0.3, n_y = 0.3 + 2^-60: equal when rounded, but not to be rounded. */
+	/* n_x = 0.3, n_y = 0.3 + 2^-60: equal if rounded, but they must not be rounded. */
 	struct stencil s = {{{0, -0x1p-60, 0}, {0.3, 0.3, 0.5}}};
 	check_geometry(FRIC_VERTEX_VERTEX, 3, &s);
 	s.p[0][1] = 0x1p-60;
@@ -270,7 +270,7 @@ static void test_zero_lengths(void **state)
 	assert_ok(judge(FRIC_EDGE_EDGE, 3, good));
 }
 
-/* The coordinate that counts is the largest of the two ends, whatever its axis and sign. */
+/* The largest coordinate of the two ends counts, whatever its axis and sign. */
 static void test_zero_length_is_relative(void **state)
 {
 	(void)state;
@@ -290,11 +290,11 @@ static void test_vertex_on_edge(void **state)
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{7, 0, 0}, {0, 0, 0}, {2, 0, 0}}}), FRIC_E_VERTEX_ON_EDGE);
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{1, 1, 1}, {1, 1, 1}, {2, 0, 0}}}), FRIC_E_VERTEX_ON_EDGE);
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{2, 0, 0}, {1, 1, 1}, {2, 0, 0}}}), FRIC_E_VERTEX_ON_EDGE);
-	/* Beside the edge's end, as far as its coordinates can tell. */
+	/* As near to the end of the edge as its coordinates allow. */
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{1, 1e-15, 0}, {1, 0, 0}, {1, 0, 3}}}),
 	            FRIC_E_VERTEX_ON_EDGE);
 	assert_ok(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{1, nextafter(1e-15, 1), 0}, {1, 0, 0}, {1, 0, 0x1p-20}}}));
-	/* In the plane the tangent is the edge, so it does no harm. */
+	/* In 2D the tangent is the edge, so this does no harm. */
 	assert_ok(judge(FRIC_EDGE_VERTEX, 2, (struct stencil){{{1, 0}, {0, 0}, {2, 0}}}));
 	assert_ok(judge(FRIC_EDGE_VERTEX, 2, (struct stencil){{{1, 1}, {1, 1}, {2, 0}}}));
 }
@@ -324,9 +324,9 @@ static void test_collapsed_triangle(void **state)
 	assert_ok(judge(FRIC_FACE_VERTEX, 3, other));
 	const struct stencil first = {{{5, 5, 5}, {1, 0, 0}, {1, 1e-15, 0}, {1, 0, 1}}};
 	const struct stencil second = {{{5, 5, 5}, {1, 0, 0}, {1, 0, 1}, {1, 1e-15, 0}}};
-	assert_code(judge(FRIC_FACE_VERTEX, 3, first), FRIC_E_COLLAPSED_TRIANGLE); /* an edge of no length */
+	assert_code(judge(FRIC_FACE_VERTEX, 3, first), FRIC_E_COLLAPSED_TRIANGLE); /* an edge of length zero */
 	assert_code(judge(FRIC_FACE_VERTEX, 3, second), FRIC_E_COLLAPSED_TRIANGLE);
-	for (int i = 0; i < 3; i++) { /* two corners in one place */
+	for (int i = 0; i < 3; i++) { /* two coincident corners */
 		struct stencil double_corner = {{{5, 5, 5}, {1, 2, 3}, {3, 1, 2}, {7, 5, 1}}};
 		memcpy(double_corner.p[1 + i], double_corner.p[1 + (i + 1) % 3], sizeof(s.p[0]));
 		assert_code(judge(FRIC_FACE_VERTEX, 3, double_corner), FRIC_E_COLLAPSED_TRIANGLE);
@@ -375,7 +375,7 @@ static void test_known_values(void **state)
 	assert_near(g.tangent_basis[3], 1, 0); /* [x^, y^] */
 }
 
-/* Distances must not lose what squares cannot hold: a vertex 1e-200 from the line of an edge of length 1. */
+/* Distances must survive if their squares underflow: a vertex 1e-200 from the line of an edge of length 1. */
 static void test_tiny_distance_in_2d(void **state)
 {
 	(void)state;

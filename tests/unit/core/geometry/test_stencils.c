@@ -1,5 +1,5 @@
-/* Every kernel reads velocities and adds forces up like the scalar form, for groups of any size, whichever vertices they
- * have; and touches nothing behind the arrays, which end where the next page must not be touched. */
+/* Every kernel reads velocities and adds up forces like the scalar form, for groups of any size and any vertices, and
+ * touches nothing beyond the arrays, which end at an inaccessible page. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@ enum { N_VERTICES = 9, MOST = 200, ROOM = 3 * N_VERTICES };
 
 static const char *const names[] = {"avx512", "avx2", "baseline"};
 
-/* The last [n] doubles before a page that must not be touched. */
+/* The last [n] doubles before an inaccessible page. */
 static double *before_guard(size_t n)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);

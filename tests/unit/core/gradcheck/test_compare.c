@@ -1,4 +1,4 @@
-/* fric_compare: right results agree wherever they are asked for; a wrong one is found, and where it is. */
+/* fric_compare: correct results agree everywhere; a wrong one is found and located. */
 #include "core/gradcheck/compare.h"
 #include "core/gradcheck/differences.h"
 #include "core/assemble/triplets.h"
@@ -20,7 +20,7 @@ static double worst_of_all(const struct fric_comparison *c)
 
 /* ---- differences ---- */
 
-/* Against the closed forms: here along one line, where f1 and f2 are first and second derivatives. */
+/* Compared with the closed forms along one line, where f1 and f2 are the first and second derivatives. */
 static void differences_are_derivatives(void **unused)
 {
 	static const double z[] = {1e-20, 1e-3, 0.3, 0.49, 0.51, 0.9, 0.999, 1.001, 2, 1e6};
@@ -41,7 +41,7 @@ static void differences_are_derivatives(void **unused)
 		}
 }
 
-/* ---- what is right ---- */
+/* ---- correct results ---- */
 
 static struct fric_comparison compare(const struct fric_context *context, const struct fric_contacts *c, const double *v)
 {
@@ -94,7 +94,7 @@ static double agreement_at(const struct corner *at)
 	assert_ok(fric_prepare(&serial, &batch, &c, &error));
 	const enum fric_code code = fric_compare(&serial, c, at->velocity, &found, &error);
 	fric_contacts_free(c);
-	if (code == FRIC_E_NOT_FINITE) /* beyond the doubles: nothing to compare */
+	if (code == FRIC_E_NOT_FINITE) /* overflows: nothing to compare */
 		return 0;
 	assert_code(code, FRIC_OK);
 	if (!found.agrees)
@@ -108,7 +108,7 @@ static double agreement_at(const struct corner *at)
 
 #define EACH(i, list) (size_t i = 0; i < sizeof(list) / sizeof(*(list)); i++)
 
-/* Speeds at, just below and just above where the third derivative jumps; tiny, large and none. */
+/* Speeds at, just below and just above jumps of the third derivative; tiny, large and zero. */
 static void agrees_at_the_corners_of_the_law(void **unused)
 {
 	static const double ratios[] = {0, 1e-320, 1e-300, 1e-30, 1e-12, 1e-11, 1e-6, 0.3, 0.5 - 1e-11, 0.5, 0.5 + 1e-16,
@@ -152,7 +152,7 @@ static void agrees_for_extreme_forces(void **unused)
 					}
 }
 
-/* The velocities hold few digits of the slip: that is not the derivatives' fault. */
+/* The velocities determine few digits of the slip, which must not count against the derivatives. */
 static void agrees_where_velocities_cancel(void **unused)
 {
 	struct rng rng = {3};
@@ -200,7 +200,7 @@ static void names_the_worst_contact(void **unused)
 	fric_contacts_free(c);
 }
 
-/* ---- what is wrong ---- */
+/* ---- wrong results ---- */
 
 struct falsified {
 	struct scene scene;
@@ -218,7 +218,7 @@ static int start(void **state)
 	scene_create(&f->scene, &rng, o);
 	double *force = (double *)(uintptr_t)f->scene.batch.groups[FRIC_EDGE_EDGE].normal_force.data;
 	for (size_t i = 0; i < o.n_each; i++)
-		force[i] *= 1e-12; /* a wrong one of these is nothing beside the others */
+		force[i] *= 1e-12; /* a fault in one of these is negligible compared with the others */
 	f->contacts = scene_contacts(&serial, &f->scene);
 	assert_ok(fricp_claims_make(&serial, f->contacts, f->scene.velocities, &f->claims, &error));
 	return 0;
@@ -288,7 +288,7 @@ static void finds_a_wrong_sum_of_potentials(void **state)
 	assert_near(found.of[FRIC_POTENTIAL].largest_difference, f->claims.potential * (1 - 1 / 1.001), 1e-12);
 }
 
-/* One vertex of the contact lacks what the others have. */
+/* One vertex of the contact lacks its share. */
 static void finds_a_wrong_entry_of_the_gradient(void **state)
 {
 	struct falsified *f = *state;
@@ -325,8 +325,8 @@ static void finds_a_wrong_entry_of_csr(void **state)
 	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
 }
 
-/* The linker puts this in the place of what the comparison calls for a few contacts' triplets. Of one of them a row, a
- * column or a value can be falsified. */
+/* The linker replaces the function that returns the triplets of a few contacts by this one, which can falsify a row, a
+ * column or a value of one of them. */
 static enum { NOTHING, A_ROW, A_COLUMN, A_VALUE } falsify;
 size_t __real_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
                           int32_t *cols, double *values);
@@ -349,7 +349,7 @@ size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const doub
 	return fine;
 }
 
-/* In no sum: they are looked at contact by contact. */
+/* They occur in no sum, but are compared contact by contact. */
 static void finds_a_wrong_triplet(void **state)
 {
 	struct falsified *f = *state;
@@ -447,7 +447,7 @@ static void stops_when_told(void **state)
 	assert_code(fric_compare(&context, f->contacts, f->scene.velocities, &found, &error), FRIC_E_STOPPED);
 }
 
-/* Memory that gives out so many blocks. */
+/* An allocator that returns that many blocks and then fails. */
 struct scarce {
 	int left, out;
 };

@@ -1,5 +1,5 @@
-/* Every kernel that this processor runs gives the bits of the scalar form, on batches with all kinds of contacts in them:
- * sticking, sliding, at rest, nearly degenerate, of extreme size. */
+/* Every kernel that this processor supports returns the bits of the scalar form, for batches with all kinds of
+ * contacts: sticking, sliding, at rest, nearly degenerate, of extreme size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,7 +139,7 @@ static void test_barrier(void **unused)
 	mix_free(&m);
 }
 
-/* At rest, tiny, huge: such blocks leave the vectors, and only such contacts leave the doubles. */
+/* At rest, tiny, huge: spans with such contacts are not vectorised, and only these contacts need more than doubles. */
 static void test_extreme_velocities(void **unused)
 {
 	struct mix m;
@@ -157,7 +157,7 @@ static void test_extreme_velocities(void **unused)
 	mix_free(&m);
 }
 
-/* Slivers, parallel edges, coincident vertices, closeness: the double-double arithmetic takes over, contact by contact. */
+/* Slivers, parallel edges, coincident or very close vertices: double-double arithmetic takes over, contact by contact. */
 static void test_nearly_degenerate(void **unused)
 {
 	struct mix m;

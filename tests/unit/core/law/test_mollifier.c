@@ -38,7 +38,7 @@ static double call(const char *name, const char *transition, const double p[4]) 
 	return NAN;
 }
 
-/* scale: magnitude of the largest term; infinite where the value is. At a pole either sign of the limit counts. */
+/* scale: magnitude of the largest term; infinite if the value is. At a pole, either sign of the limit is right. */
 static bool close_enough(double value, double expected, double scale)
 {
 	if (isinf(expected))
@@ -92,7 +92,7 @@ static void test_parity(void **state)
 	}
 }
 
-/* Everything but the last function is continuous at the knot and where sliding begins. */
+/* All functions except the last are continuous at the knot and where sliding begins. */
 static void test_continuity(void **state)
 {
 	(void)state;
@@ -119,7 +119,7 @@ static void test_poles(void **state)
 		assert_true(!isfinite(fric_smooth_mu_f2_x_minus_mu_f1_over_x3(0, 0.5, 0.1, 1, transitions[t])));
 		assert_true(fric_smooth_mu_f2_x_minus_mu_f1_over_x3(0x1p-600, 0.5, 0.1, 1, transitions[t]) == -0x1p599);
 	}
-	/* Without static friction there is none. */
+	/* Without static friction there is no pole. */
 	assert_bits(fric_smooth_mu_f2_x_minus_mu_f1_over_x3(0, 0, 0.5, 2, FRIC_CUBIC), 12 * 0.5 / 8);
 	assert_bits(fric_smooth_mu_f2_x_minus_mu_f1_over_x3(0, 0, 0.5, 2, FRIC_QUADRATIC), 8 * 0.5 / 8);
 }
@@ -185,7 +185,7 @@ static void test_matchstick(void **state)
 	assert_bits(fric_matchstick_mu((double[]){1, 0}, (double[]){1e-300, 1}), 1e-300);
 }
 
-/* The law of the kernels, in doubles, against the same text in long double. */
+/* Compares the law of the kernels, in doubles, with the same source compiled for long double. */
 static void test_law(void **state)
 {
 	(void)state;

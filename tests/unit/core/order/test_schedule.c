@@ -1,5 +1,5 @@
-/* Parts of vertices, and evaluation by them: of every kind of batch, on any number of threads, the bits of one thread that
- * sweeps over all vertices. */
+/* Parts of the vertices, and evaluation by parts: for every kind of batch, any number of threads yields the bits of one
+ * thread that sweeps over all vertices. */
 #include "core/order/schedule.h"
 
 #include "tests/property/scene.h"
@@ -12,7 +12,7 @@ static bool meets(struct span_extent range, int32_t first, int32_t last)
 	return range.lowest < last && range.highest >= first;
 }
 
-/* Every span is in the list of every part that it touches, and in no other, in the order of the sweep. */
+/* Every span is in the lists of exactly the parts that it touches, in the order of the sweep. */
 static void check_lists(const struct schedule *s, const struct fric_contacts *c)
 {
 	assert_int_equal(s->first_vertex[0], 0);
@@ -123,7 +123,7 @@ static void test_scattered_batches_keep_forces(void **state)
 	scene_free(&scene);
 }
 
-/* All contacts at a few vertices of many, and none at all. */
+/* All contacts are at a few of many vertices; and no contacts at all. */
 static void test_corners_of_large_meshes(void **state)
 {
 	(void)state;
@@ -147,7 +147,8 @@ static void test_corners_of_large_meshes(void **state)
 	scene_free(&scene);
 }
 
-/* The numbers of vertices multiplied: the same potential; the gradient, added up in another order, to rounding. */
+/* With vertex numbers multiplied, the potential is the same, and so is, up to rounding, the gradient, which is added up
+ * in another order. */
 enum { APART = 100 };
 
 static double *spread(const double *x, size_t n, size_t dim)
@@ -262,13 +263,13 @@ static void test_sums(void **state)
 	check_sums(empty, 607);
 }
 
-/* Faults far apart, in different parts: the first contact is named, and a sum too large for doubles is nobody's. */
+/* Faults far apart, in different parts: the first contact is named; for a sum that overflows, no contact is. */
 static void check_faults(struct options options, uint64_t seed)
 {
 	struct scene scene = made(options, seed);
 	double *gradient = malloc(scene_ndof(&scene) * sizeof(double)), potential;
 	double *forces = malloc(options.n_each * sizeof(double));
-	struct fric_error first[3], error; /* a potential may overflow where its gradient does not */
+	struct fric_error first[3], error; /* a potential may overflow even if its gradient does not */
 	for (size_t i = 0; i < options.n_each; i++)
 		forces[i] = 1.5e308;
 	for (int sum = 0; sum < 2; sum++) {

@@ -1,4 +1,4 @@
-/* The order of spans, and walking in it. */
+/* The order of spans, and loops that follow it. */
 #include "core/order/sweep.h"
 
 #include "tests/property/scene.h"
@@ -33,7 +33,7 @@ static void check_permutation(const struct fric_contacts *c)
 	assert_int_equal(contacts, c->n);
 }
 
-/* How far the sweep goes back at most. */
+/* How far the sweep goes back in vertex numbers, at most. */
 static int32_t setback(const struct fric_contacts *c)
 {
 	int32_t reached = 0, most = 0;
@@ -63,8 +63,8 @@ static void test_groups_advance_together(void **state)
 	struct scene scene = made(400000, 30, 702);
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
 	check_permutation(c);
-	assert_true(setback(c) < 20000); /* in the order of contacts, from the end of a group to the start of the next */
-	for (size_t i = 1; i < c->n_spans; i++) /* of one group in the order of the mesh, in that order */
+	assert_true(setback(c) < 20000); /* the order of contacts would go back from the end of the mesh to its start for each group */
+	for (size_t i = 1; i < c->n_spans; i++) /* a group that is in the order of the mesh keeps it */
 		for (size_t j = i - 1; j < i; j--)
 			if (sweep_span(c, j).type == sweep_span(c, i).type) {
 				assert_true(sweep_span(c, j).begin < sweep_span(c, i).begin);
@@ -103,7 +103,7 @@ static void visit(void *data, struct span span, struct fault *fault)
 	}
 }
 
-/* Whichever comes first in the sweep. */
+/* The fault of the lowest contact, whichever comes first in the sweep. */
 static void test_every_contact_once_and_the_lowest_fault(void **state)
 {
 	(void)state;

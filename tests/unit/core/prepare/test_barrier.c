@@ -9,7 +9,7 @@ static double force(struct fric_barrier barrier, double distance)
 	return f;
 }
 
-/* -kappa b'(D) 2d with b' = -2 (D - Dhat) ln(D/Dhat) - (D - Dhat)^2/D, all of it as written. */
+/* -kappa b'(D) 2d with b' = -2 (D - Dhat) ln(D/Dhat) - (D - Dhat)^2/D, exactly as written. */
 static long double as_written(struct fric_barrier b, double distance)
 {
 	const long double d = distance, dmin = b.dmin, dhat = b.dhat;
@@ -30,7 +30,7 @@ static void test_formula(void **state)
 		}
 }
 
-/* b'(D) against differences of b. */
+/* Compares b'(D) with differences of b. */
 static void test_derivative_of_the_barrier(void **state)
 {
 	(void)state;
@@ -44,7 +44,7 @@ static void test_derivative_of_the_barrier(void **state)
 	}
 }
 
-/* Near dmin + dhat the force falls off as the square of what is left, near dmin it has a pole: leading terms. */
+/* Leading terms: near dmin + dhat the force vanishes as the square of the remaining distance; near dmin it has a pole. */
 static void test_ends(void **state)
 {
 	(void)state;

@@ -12,7 +12,7 @@ static struct fric_friction from_vertices(const double *mu, enum fric_blend blen
 		.source = FRIC_MU_VERTEX, .vertex_mu_s = mu, .vertex_mu_k = mu, .blend = blend, .eps_v = 1};
 }
 
-/* mu_s of a contact that must be accepted. */
+/* mu_s of a contact, which must be accepted. */
 static double coefficient(const struct fric_friction *f, enum fric_type type, double a, double b)
 {
 	double mu[2];
@@ -61,7 +61,7 @@ static void test_static_and_kinetic_apart(void **state)
 	assert_bits(mu[1], 0.4);
 }
 
-/* Which vertex has which weight, by a blend that shows one side alone or both. */
+/* Finds the weight of each vertex, with blends that show only one side or both. */
 static void test_sides(void **state)
 {
 	(void)state;
@@ -78,7 +78,7 @@ static void test_sides(void **state)
 	}
 }
 
-/* What counts is what comes out at the end. */
+/* Only the final coefficient counts. */
 static void test_negative_sides(void **state)
 {
 	(void)state;
@@ -105,7 +105,7 @@ static void test_both_sides_negative(void **state)
 	}
 }
 
-/* One negative kinetic coefficient is enough. */
+/* One negative kinetic coefficient is enough for a refusal. */
 static void test_negative_kinetic(void **state)
 {
 	(void)state;
@@ -128,8 +128,8 @@ static void test_zero_sides(void **state)
 	}
 }
 
-/* A side of zero makes the blends zero that are products, whatever the other side's sign. The edge is from 1 to 0.25: at 2
- * it has -0.5. */
+/* If one side is zero, the blends that are products are zero, whatever the sign of the other side. The edge goes from 1
+ * to 0.25: at 2 it has -0.5. */
 static void test_zero_and_a_negative_side(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void test_zero_and_a_negative_side(void **state)
 	}
 }
 
-/* Nothing in between leaves the doubles; equal values give (almost) that value. */
+/* No intermediate result overflows or underflows; equal values yield (almost) the same value. */
 static void test_extreme_blends(void **state)
 {
 	(void)state;
@@ -166,7 +166,7 @@ static void test_extreme_blends(void **state)
 	assert_code(judge(&product, FRIC_VERTEX_VERTEX, 0, 0), FRIC_E_NOT_FINITE);
 }
 
-/* Which side comes first does not matter, even far apart. */
+/* The order of the sides does not matter, not even for very different values. */
 static void test_blends_are_symmetric(void **state)
 {
 	(void)state;
@@ -221,7 +221,7 @@ static void test_table_sums_over_both_sides(void **state)
 	assert_near(coefficient(&f, FRIC_EDGE_EDGE, 0.3, 0.6), expected, 2e-16);
 }
 
-/* Anywhere, inside the primitives or not. */
+/* For closest points inside and outside the primitives. */
 static void test_uniform_materials_give_the_entry(void **state)
 {
 	(void)state;

@@ -58,7 +58,7 @@ static void test_given_geometry_is_used_as_it_is(void **state)
 enum { N = 7 };
 static const int32_t column[N] = {0, 1, 2, 3, 4, 5, 6};
 
-/* One value for all, or one row per contact; padding between rows is not read. */
+/* One value for all, or one row per contact; padding between rows is never read. */
 static void test_strides(void **state)
 {
 	(void)state;
@@ -86,7 +86,7 @@ static void test_strides(void **state)
 		}
 		for (int e = 0; e < 6; e++)
 			basis[e] = c->tangent_basis[e][i];
-		for (int t = 0; t < 2; t++) /* at a right angle to this contact's normal */
+		for (int t = 0; t < 2; t++) /* perpendicular to the normal of this contact */
 			assert_bits(fabs(basis[2 * (i % 3) + t]), 0);
 	}
 	fric_contacts_free(c);
@@ -111,7 +111,7 @@ static void test_broadcast(void **state)
 	fric_contacts_free(c);
 }
 
-/* A group without a field beside one that has it. */
+/* One group lacks a field that another one has. */
 static void test_absent_fields(void **state)
 {
 	(void)state;
@@ -195,7 +195,7 @@ static void test_faults_of_one_contact(void **state)
 	memcpy(positions + 7 * 3, positions, 3 * sizeof(double));
 	check_refused(&batch, (struct culprit){FRIC_E_COINCIDENT_VERTICES, FRIC_VERTEX_VERTEX, 0});
 	memcpy(positions, corner_positions, sizeof(positions));
-	positions[2 * 3 + 1] = positions[2 * 3 + 2] = 0; /* vertex 2 on 0-1; edges touch, but that is later */
+	positions[2 * 3 + 1] = positions[2 * 3 + 2] = 0; /* vertex 2 is on 0-1; the edges touch too, but come later */
 	check_refused(&batch, (struct culprit){FRIC_E_VERTEX_ON_EDGE, FRIC_EDGE_VERTEX, 0});
 	memcpy(positions, corner_positions, sizeof(positions));
 	positions[6 * 3] = 8, positions[6 * 3 + 1] = 0;
@@ -237,7 +237,7 @@ static void test_negative_coefficient(void **state)
 
 enum { MANY = 6000 };
 
-/* Pairs 2i, 2i+1 a unit apart; those listed coincide. */
+/* Pairs 2i, 2i+1 at distance one; the listed ones coincide. */
 struct pairs {
 	double positions[MANY * 2 * 3];
 	int32_t vertices[MANY * 2];
@@ -298,7 +298,7 @@ static void test_skipping(void **state)
 	}
 }
 
-/* Skipping covers what the geometry brings about, not what overflows. */
+/* Skipping applies to faults of the geometry, not to overflow. */
 static void test_what_cannot_be_skipped(void **state)
 {
 	(void)state;
@@ -344,7 +344,7 @@ static void test_reasons(void **state)
 		assert_string_equal(fric_reason(code), "");
 }
 
-/* Overwrites and frees everything that the batch pointed to, then evaluates. */
+/* Overwrites and frees everything that the batch points to, then evaluates. */
 static void test_contacts_own_their_memory(void **state)
 {
 	(void)state;

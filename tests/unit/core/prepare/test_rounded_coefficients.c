@@ -1,9 +1,10 @@
-/* Contacts whose closest point lies on the border of a primitive, where the coefficient is zero: rounding is not a fault. */
+/* Contacts whose closest point is on the border of a primitive, where the coefficient is zero: rounding must not be a
+ * fault. */
 #include "tests/property/scene.h"
 
 enum { N_TRIALS = 4000 };
 
-/* A grid of points with one spacing, anywhere, turned or not. */
+/* A grid of equally spaced points, at any position, possibly rotated. */
 struct grid {
 	double spacing, offset, x[3], y[3], z[3];
 };
@@ -30,7 +31,7 @@ static void place(const struct grid *g, const double at[3], double *out)
 		out[d] = g->offset + g->spacing * (at[0] * g->x[d] + at[1] * g->y[d] + at[2] * g->z[d]);
 }
 
-/* Four points and what they are; the coefficient is zero at vertices in `zero`, and the closest point lies between those. */
+/* Four points as a contact; the coefficient is zero at some vertices, and the closest point is between those. */
 struct trial {
 	enum fric_type type;
 	double positions[12], mu[4];
@@ -84,7 +85,7 @@ static enum fric_code prepare(const struct trial *t, enum fric_mu_source source,
 	return code;
 }
 
-/* Zero, or as little as rounding of the positions makes of it. */
+/* Zero, or as little as rounding of the positions can cause. */
 static void test_on_the_border(void **state)
 {
 	(void)state;
@@ -101,7 +102,7 @@ static void test_on_the_border(void **state)
 	}
 }
 
-/* Really outside, and refused as ever: the mean, the smaller one and the sum over the table are negative. */
+/* Really outside, and therefore refused: the mean, the minimum and the sum over the table are negative. */
 static void test_outside(void **state)
 {
 	(void)state;
@@ -136,7 +137,7 @@ static enum fric_code given(double a, double b, enum fric_blend blend, const dou
 	return code;
 }
 
-/* Weights of -1e-17 and -1e-16 instead of 0, as a caller's own rounding makes them. */
+/* Weights of -1e-17 and -1e-16 instead of 0, as from rounding in the caller. */
 static void test_given_closest_points(void **state)
 {
 	(void)state;
@@ -152,7 +153,7 @@ static void test_given_closest_points(void **state)
 	assert_code(given(-1e-13, 0.4, FRIC_MEAN, second, &mu), FRIC_E_NEGATIVE_COEFFICIENT);
 	assert_code(given(-1e-13, 0.4, FRIC_MAX, (double[4]){0, 0, 1, 0}, &mu), FRIC_OK); /* the vertex's own, which is zero */
 	assert_code(given(0.3, 0.7 + 1e-13, FRIC_MIN, first, &mu), FRIC_E_NEGATIVE_COEFFICIENT);
-	/* Zero by rounding on one side, positive on the other. */
+	/* One side is zero up to rounding, the other positive. */
 	assert_ok(given(-1e-17, 0.4, FRIC_PRODUCT, side, &mu));
 	assert_bits(mu, 0);
 	assert_ok(given(-1e-17, 0.4, FRIC_GEOMETRIC_MEAN, side, &mu));
@@ -160,7 +161,7 @@ static void test_given_closest_points(void **state)
 	assert_code(given(-1e-13, 0.4, FRIC_PRODUCT, side, &mu), FRIC_E_NEGATIVE_COEFFICIENT);
 }
 
-/* Both sides opposite within rounding: their mean is zero. In units of any size. */
+/* The sides are opposite up to rounding, so their mean is zero, in units of any size. */
 static void test_opposite_sides(void **state)
 {
 	(void)state;

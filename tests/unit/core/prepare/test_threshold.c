@@ -1,4 +1,4 @@
-/* On which side of eps_v a contact is: by its slip and eps_v alone, whatever a ratio of them is rounded to. */
+/* Whether a contact slides depends only on its slip and eps_v, not on how their ratio is rounded. */
 #include "tests/unit/core/check.h"
 
 enum { N = 16 };
@@ -42,7 +42,7 @@ static void evaluate(const struct floors *f, const struct fric_kernels *kernels,
 	fric_contacts_free(c);
 }
 
-/* The scalar form's results, and that all kernels give its bits. */
+/* The results of the scalar form; checks that all kernels return the same bits. */
 static struct results agreed(const struct floors *f)
 {
 	struct results plain, r;
@@ -55,7 +55,7 @@ static struct results agreed(const struct floors *f)
 	return plain;
 }
 
-/* The slip has the direction of the first column, so a00 is the eigenvalue along it. */
+/* The slip is along the first column, so a00 is the eigenvalue in that direction. */
 static void check_on_axis(const struct floors *f, bool slides)
 {
 	const struct results r = agreed(f);
@@ -81,7 +81,7 @@ static void test_at_eps_v(void **state)
 			}
 }
 
-/* Where an eps_v is so small or so large that the kernels leave the contact to long doubles. */
+/* An eps_v so small or so large that the kernels leave the contact to long double. */
 static void test_at_extreme_eps_v(void **state)
 {
 	(void)state;
@@ -105,7 +105,7 @@ static wide square(uint64_t x)
 	return (wide)x * x;
 }
 
-/* Integers below 2^52, for which the squares tell; eps_v is as close to the slip's length as a double can be. */
+/* Integers below 2^52, whose squares decide; eps_v is the double closest to the length of the slip. */
 static void test_near_eps_v(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ static void test_near_eps_v(void **state)
 	}
 }
 
-/* Exactly there, though both components count. */
+/* Exactly at the threshold, with both components. */
 static void test_at_pythagorean_eps_v(void **state)
 {
 	(void)state;
