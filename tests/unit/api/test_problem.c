@@ -15,7 +15,7 @@
 
 static const struct api_path root;
 
-/* The problem as a client reads it; a reference to be dropped. */
+/* The problem as a client reads it; the caller drops the reference. */
 static json_t *problem_of(struct api_response *response)
 {
 	assert_string_equal(response->content_type, "application/problem+json");
@@ -82,7 +82,7 @@ static void points_to_large_indices(void **unused)
 	assert_string_equal(fault.errors[0].pointer, "/18446744073709551615");
 }
 
-/* Else half a key would point to another place, or to half a character. */
+/* Otherwise half a key would point to another place, or to half a character. */
 static void a_key_that_does_not_fit_is_left_out_whole(void **unused)
 {
 	(void)unused;
@@ -107,7 +107,7 @@ static void a_key_that_does_not_fit_is_left_out_whole(void **unused)
 	}
 }
 
-/* The longest pointer fills its place but for the zero at its end; one more character is not there. */
+/* The longest pointer leaves room only for the terminating zero; with one more character, the last key is left out. */
 static void the_longest_pointer_is_whole(void **unused)
 {
 	(void)unused;
@@ -126,8 +126,7 @@ static void the_longest_pointer_is_whole(void **unused)
 	}
 }
 
-/* Messages are cut at fixed lengths,
-	at their ends and at "%.200s" in their middle: never in the middle of a character. */
+/* Messages are cut at fixed lengths, at their ends and at "%.200s" in their middle, but never within a character. */
 static void messages_are_valid_utf8_wherever_they_are_cut(void **unused)
 {
 	(void)unused;
@@ -284,7 +283,7 @@ static void problems_of_the_server(void **unused)
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
 		for (int with_detail = 0; with_detail < 2; with_detail++) {
 			struct api_response response;
-			memset(&response, 0xAB, sizeof(response)); /* whatever was there before */
+			memset(&response, 0xAB, sizeof(response)); /* whatever it contained before */
 			api_problem(statuses[i], with_detail ? "why" : NULL, &response);
 			assert_int_equal(response.status, statuses[i]);
 			assert_int_equal(response.n_headers, statuses[i] == 503);

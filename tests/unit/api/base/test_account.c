@@ -1,4 +1,4 @@
-/* What a request takes is counted, in steps, and nothing of it twice or not at all; trees of jansson are. */
+/* The memory of a request is counted in steps, everything exactly once, including jansson's trees. */
 #include "api/base/account.h"
 
 #include <pthread.h>
@@ -58,7 +58,7 @@ static void takes_in_steps(void **unused)
 	api_account_close(&account);
 }
 
-/* The last bytes of a budget are worth having, too. */
+/* The last bytes of a budget can be used too. */
 static void takes_what_is_left(void **unused)
 {
 	(void)unused;
@@ -75,7 +75,7 @@ static void takes_what_is_left(void **unused)
 	api_account_close(&account);
 }
 
-/* Others may go; what the request itself holds will not. */
+/* Other requests may end; what the request itself holds stays. */
 static void tells_now_from_never(void **unused)
 {
 	(void)unused;
@@ -134,7 +134,7 @@ static void *give(void *argument)
 	return NULL;
 }
 
-/* As an answer is: taken by the thread that computes, given back by another one, later. */
+/* Like an answer: taken by the thread that computes, given back later by another one. */
 static void blocks_outlive_the_account(void **unused)
 {
 	(void)unused;
@@ -191,7 +191,7 @@ static void nodes_hold_what_they_should(void **unused)
 	api_pool_free(pool);
 }
 
-/* What others have made with jansson, before and between requests. */
+/* Trees made with jansson outside of requests. */
 static void trees_of_others_stay(void **unused)
 {
 	(void)unused;
@@ -227,14 +227,14 @@ static void a_raised_flag_ends_trees(void **unused)
 	api_account_close(&account);
 }
 
-/* Read under an account, by either reader, a text counts with all that it takes. */
+/* Reading a text under an account counts all memory that it takes, with either reader. */
 static void documents_count(void **unused)
 {
 	(void)unused;
 	enum { N = 50000 };
 	static const struct {
 		const char *unit;
-		size_t least; /* bytes of its tree, at least: those of jansson's structs and of ours */
+		size_t least; /* at least as many bytes as jansson's structs and ours have in its tree */
 	} units[] = {{"{},", 190}, {"\"word\",", 50}, {"\"\\u00e9\",", 50}, {"7,", 150}, {"[],", 150}};
 	struct api_pool *pool = api_pool_create(0, &budget);
 	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
@@ -262,7 +262,7 @@ static void documents_count(void **unused)
 
 /* ---- requests ---- */
 
-/* @return a request with so many vertices, malloc'd */
+/* @return a request with that many vertices, malloc'd */
 static char *request_with(int n_vertices)
 {
 	char *text = malloc((size_t)n_vertices * 8 + 300), *end = stpcpy(text, "{\"dim\":2,\"velocities\":[[0.5,0]");
@@ -273,7 +273,7 @@ static char *request_with(int n_vertices)
 	return text;
 }
 
-/* @return the answer to a request that comes when all is taken, some of it by the request itself */
+/* @return the answer to a request when the budget is used up, partly by the request itself */
 static struct api_response ask_when_full(struct api_pool *pool, const char *body, size_t held)
 {
 	const struct api_service service = {.n_threads = 1, .max_json_bytes = MB, .max_answer_bytes = MB, .pool = pool};
@@ -285,7 +285,7 @@ static struct api_response ask_when_full(struct api_pool *pool, const char *body
 	return response;
 }
 
-/* A probe, a refusal, a single contact: what takes next to nothing is answered when others have taken all. */
+/* A probe, a refusal, a single contact: requests that need almost no memory are answered even if others hold all of it. */
 static void small_requests_are_answered_when_all_is_taken(void **unused)
 {
 	(void)unused;
@@ -300,7 +300,7 @@ static void small_requests_are_answered_when_all_is_taken(void **unused)
 	api_pool_free(pool);
 }
 
-/* A body that counts already leaves less for the rest; then it is never that the request fits, not just now. */
+/* A body that is already counted leaves less for the rest; then the request never fits, not just at the moment. */
 static void a_body_counts_as_the_requests_own(void **unused)
 {
 	(void)unused;

@@ -16,7 +16,7 @@
 #include "api/base/account.h"
 #include "api/base/arena.h"
 
-enum { BESIDE_SMALL = 80 }; /* what counts of a block of malloc beside its bytes */
+enum { BESIDE_SMALL = 80 }; /* what counts for a malloc block in addition to its bytes */
 enum { MB = 1 << 20 };
 
 static int start(void **state)
@@ -65,7 +65,7 @@ static void test_sizes(void **pool)
 #endif
 }
 
-/* Blocks that grow and shrink keep what fits. */
+/* Blocks that grow and shrink keep the contents that fit. */
 static void test_resize(void **pool)
 {
 	const size_t sizes[] = {100, 5000, API_POOL_LEAST, 3 * MB, 3 * MB + 5, 9 * MB, 2 * MB, 40, 0, 4 * MB, MB};
@@ -89,7 +89,7 @@ static void test_resize(void **pool)
 	}
 }
 
-/* What is out counts, to the byte; what would be too much is not given, and changes nothing. */
+/* Blocks in use are counted to the byte; a block that would be too much is refused, and nothing changes. */
 static void test_budget(void **unused)
 {
 	const size_t sizes[] = {0, 5000, 100000, API_POOL_LEAST - 1, API_POOL_LEAST, 3 * MB + 1, 5000, 70000, 0};
@@ -170,7 +170,7 @@ static void test_reuse(void **pool)
 	api_pool_give(*pool, again, 4 * MB - 1000);
 }
 
-/* A generous size takes address space, and no memory until it is written to. */
+/* A generous size takes only address space, and no memory until it is written to. */
 static void test_only_what_is_touched(void **pool)
 {
 	char *block = api_pool_take(*pool, MB + MB / 2);
@@ -179,8 +179,8 @@ static void test_only_what_is_touched(void **pool)
 	api_pool_give(*pool, block, MB + MB / 2);
 }
 
-/* What stands in the place of the target after a move that failed: the kernel has unmapped it by then, and another thread
- * was quick. */
+/* A mapping at the target of a failed move: the kernel has unmapped the target by then, and another thread may have
+ * taken its place. */
 static char *taken;
 static size_t taken_bytes;
 static bool mremap_fails;
@@ -232,7 +232,7 @@ static bool has_flag(const char *block, const char *flag)
 	return found;
 }
 
-/* A block that has grown large is as one that was taken large. */
+/* A block that has grown large is like one that was taken large. */
 static void test_growth_to_huge_pages(void **pool)
 {
 	if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) != 0)
@@ -246,7 +246,7 @@ static void test_growth_to_huge_pages(void **pool)
 	api_pool_give(*pool, block, 4 * MB);
 }
 
-/* What a block may take is what all of it takes once it is warm. */
+/* The capacity of a block is the memory that it takes when all of it is warm. */
 static void test_block_bytes(void **pool)
 {
 	assert_int_equal(api_pool_block_bytes(*pool, 0), 0);
@@ -282,11 +282,11 @@ static void test_ceiling(void **pool)
 	for (int i = 0; i < 6; i++)
 		api_pool_give(*pool, blocks[i], 4 * MB);
 	assert_int_equal(api_pool_counts(*pool).idle_bytes, 16 * MB);
-	api_pool_give(*pool, huge, 20 * MB); /* longer than the ceiling: not kept, nor is what was older */
+	api_pool_give(*pool, huge, 20 * MB); /* longer than the ceiling: not kept, and neither are older blocks */
 	assert_int_equal(api_pool_counts(*pool).idle_bytes, 0);
 }
 
-/* Idle blocks of other sizes make room: what is held in all exceeds what was in use at one time by little. */
+/* Idle blocks of other sizes make room: the pool holds little more in all than was in use at the same time. */
 static void test_replacement(void **unused)
 {
 	(void)unused;
@@ -300,7 +300,7 @@ static void test_replacement(void **unused)
 	api_pool_free(pool);
 }
 
-/* One request after the other, each of which wants two sizes in turn. */
+/* One request after the other, each with two sizes in turn. */
 static void test_steps(void **unused)
 {
 	struct api_pool *pool = api_pool_create(1000 * MB, NULL);
@@ -313,7 +313,7 @@ static void test_steps(void **unused)
 	api_pool_free(pool);
 }
 
-/* However little room they take: a search for one must not take long. */
+/* However small they are: a search among them must not take long. */
 static void test_number_of_idle_blocks(void **unused)
 {
 	enum { MOST = 256, BEYOND = 60 };
@@ -330,7 +330,7 @@ static void test_number_of_idle_blocks(void **unused)
 	api_pool_free(pool);
 }
 
-/* Of a request's own: what a block gives back when it shrinks, large or small, another one can take. */
+/* Within a request, what a block gives back when it shrinks, large or small, can be taken by another block. */
 static void test_shrinking_gives_back(void **unused)
 {
 	struct api_budget budget = {.most_bytes = 8 * MB};

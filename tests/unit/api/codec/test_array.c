@@ -1,4 +1,4 @@
-/* Sweeps against the plain loop, a single culprit at every place. */
+/* Compares scans of arrays with a plain loop, with a single culprit at every place. */
 #include "api/codec/array.h"
 
 #include <float.h>
@@ -73,7 +73,7 @@ static void distinct(void **unused)
 		}
 }
 
-/* Every dtype as doubles and as indices, at the edges of what it holds. */
+/* Every dtype as doubles and as indices, at the limits of its range. */
 static void conversions(void **unused)
 {
 	(void)unused;
@@ -106,7 +106,7 @@ static void conversions(void **unused)
 		assert_true(api_array_to_indices(&two, 4, index) && index[0] == 0 && index[1] == 3);
 		assert_false(api_array_to_indices(&two, 3, index));
 	}
-	/* What would be small if its high bits were lost. */
+	/* A number that would be small if its high bits were lost. */
 	const int64_t high[] = {1, 1LL << 32};
 	const struct api_array wide = {.dtype = API_I64, .n = 2, .data = high};
 	assert_false(api_array_to_indices(&wide, 100, index));

@@ -121,7 +121,7 @@ static void marks_ragged_arrays(void **unused)
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct api_document d = read_text(cases[i].text);
 		const struct api_array *a = api_document_array(&d, d.root);
-		if (cases[i].depth == 0) { /* five levels: no array of ours */
+		if (cases[i].depth == 0) { /* five levels: not an array to be lifted */
 			assert_null(a);
 		} else {
 			assert_true(a->ragged);
@@ -218,7 +218,7 @@ static void names_the_place_of_a_fault(void **unused)
 		{"1:", 1, "after"},
 		{"{\"a\":-x}", 6, "malformed"},
 		{"[\"x\",2.]", 7, "malformed"},
-		/* judged by jansson, its place mapped back */
+		/* refused by jansson, with its position mapped back */
 		{"{\"a\":1,\"a\":[2,3]}", 7, "duplicate"},
 		{"[1,2] x", 6, "follows the end"},
 		{"[1,2][3]", 5, "follows the end"},
@@ -312,7 +312,7 @@ static void check_nested(const char *open, const char *value, const char *close,
 	free(text);
 }
 
-/* The value counts as a level, and so do lifted arrays. */
+/* The value itself counts as a level, and so do lifted arrays. */
 static void limits_nesting(void **unused)
 {
 	(void)unused;
@@ -368,7 +368,7 @@ static void limits_values(void **unused)
 	check_count("[tru,", "\"a\"", API_MAX_VALUES, "]", 400);
 }
 
-/* A string or number of n bytes between two other texts, all but its first byte; as long as it may be, and longer. */
+/* A string or number of n bytes, after its first one, between two other texts: as long as allowed, and longer. */
 static void check_token(const char *first, const char *unit, size_t n, const char *last, int status)
 {
 	char *text = malloc(strlen(first) + n + strlen(unit) + strlen(last) + 1), *p = stpcpy(text, first);
@@ -419,12 +419,12 @@ static void limits_strings(void **unused)
 	check_token("[1, \"a", "\\\"", API_MAX_TOKEN - 2, "\"]", 0);
 	check_token("\"", "a", API_MAX_TOKEN, "", 400);
 	check_token("\"", "a", API_MAX_TOKEN + 100, "", 413);
-	/* malformed before it, and in it */
+	/* malformed before the long token, and in it */
 	check_token("[tru,\"", "a", 2 * API_MAX_TOKEN, "\"]", 400);
 	check_token("[\"", "\\x", 2000, "\"]", 400);
 }
 
-/* [1.5,1.5,...] of n numbers, or with something at its end that does not belong there. */
+/* [1.5,1.5,...] of n numbers, or with something invalid at its end. */
 static char *long_text(size_t n, const char *end)
 {
 	char *text = malloc(4 * n + strlen(end) + 2), *p = stpcpy(text, "[");
@@ -434,7 +434,7 @@ static char *long_text(size_t n, const char *end)
 	return text;
 }
 
-/* Read, refused by the lifting pass, refused by jansson: all blocks go back, and serve the next one. */
+/* Read, refused by the lifting pass, or refused by jansson: all blocks are given back and reused. */
 static void takes_large_blocks_from_the_pool(void **unused)
 {
 	(void)unused;
@@ -462,7 +462,7 @@ static void takes_large_blocks_from_the_pool(void **unused)
 	api_pool_free(pool);
 }
 
-/* A request that nobody wants any more is not begun. */
+/* A request that was stopped already is not begun. */
 static void reads_nothing_once_the_flag_is_raised(void **unused)
 {
 	(void)unused;

@@ -20,7 +20,7 @@ static void *scarce_malloc(size_t bytes)
 	return malloc(bytes);
 }
 
-/* Our own allocations that grow; sanitizers have their own functions, which are left alone. */
+/* Intercepts our growing allocations; a sanitizer's functions are left alone. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED
@@ -87,8 +87,8 @@ static void survives_failed_growth(void **unused)
 #endif
 }
 
-/* The text fails, then the places that threads print into. libgomp, which ends the program when it lacks memory, has its
- * own from a first time. */
+/* The allocation of the text fails, then those of the threads' buffers. libgomp, which ends the program if it gets no
+ * memory, has allocated its own in a first run. */
 static void survives_failed_places(void **unused)
 {
 	(void)unused;
@@ -118,7 +118,7 @@ static void survives_failed_places(void **unused)
 }
 
 #ifndef SANITIZED
-/* @return how many growths it takes */
+/* @return the number of growths */
 static size_t fail_growth(const char *text)
 {
 	size_t n = 0;
@@ -137,7 +137,7 @@ static size_t fail_growth(const char *text)
 }
 #endif
 
-/* The skeleton grows in the middle of a long stretch that is copied, or for what follows the last number. */
+/* The skeleton grows in the middle of a long copied range, or for the text after the last number. */
 static void survives_failed_copies(void **unused)
 {
 	(void)unused;

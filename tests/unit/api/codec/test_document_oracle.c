@@ -1,6 +1,6 @@
 /*
- * Reading against jansson on the whole text: thousands of random documents and mutations of them. Both accept, with the
- * same structure and bits, or both refuse. Every text ends at an unreadable page.
+ * Compares reading with jansson on the whole text, for thousands of random documents and mutations of them. Both
+ * accept, with the same structure and bits, or both refuse. Every text ends at an unreadable page.
  */
 #include "api/codec/document.h"
 #include "api/codec/document_write.h"
@@ -70,7 +70,7 @@ static void put_number(void)
 	char number[64];
 	switch (below(8)) {
 	case 0:
-		/* the malformed ones seldom, lest no document be left */
+		/* malformed values are rare, so that valid documents remain */
 		put(special[below(10) ? below(6) : below(sizeof special / sizeof special[0])]);
 		return;
 	case 1:
@@ -104,7 +104,7 @@ static void put_string(void)
 	put("\"");
 }
 
-/* Of one shape, but for an accident every now and then. */
+/* An array of one shape, except for an occasional mistake. */
 static void put_rows(const size_t *shape, int rank)
 {
 	if (rank == 0 || below(200) == 0) {
@@ -223,7 +223,7 @@ static size_t count_numbers(const json_t *node)
 	return n;
 }
 
-/* Levels of a nest of nothing but numbers; -1 for anything else. */
+/* Number of levels of a nested array of numbers; -1 for anything else. */
 static int nest_depth(const json_t *node)
 {
 	if (json_is_real(node))
@@ -240,7 +240,7 @@ static int nest_depth(const json_t *node)
 	return depth + 1;
 }
 
-/* Whether a node is what the array says from some level on; the bits, too. */
+/* Whether a node equals the array from some level on, including the bits. */
 static bool fits(const json_t *node, const struct api_array *array, int level, size_t *i)
 {
 	if (level == array->rank) {
@@ -255,7 +255,7 @@ static bool fits(const json_t *node, const struct api_array *array, int level, s
 	return true;
 }
 
-/* Whether all rows of a nest of numbers have the shape of the first rows of another, regular or not. */
+/* Whether all rows of a nested array have the shape of the first rows of another one. */
 static bool has_shape(const json_t *node, const json_t *other)
 {
 	if (json_is_real(node) || json_is_real(other))
@@ -321,7 +321,7 @@ static bool has_ragged(const struct api_document *d)
 	return false;
 }
 
-/* What was read can be written, and is the same to jansson. */
+/* A document that was read can be written, and jansson reads the same from it. */
 static void check_written(const json_t *expected, const struct api_document *d)
 {
 	struct api_buffer written = {0};
@@ -332,13 +332,13 @@ static void check_written(const json_t *expected, const struct api_document *d)
 	api_buffer_free(&written);
 }
 
-/* Returns whether the text was accepted. */
+/* @return whether the text was accepted */
 static bool check_text(const char *what, size_t n)
 {
 	struct api_document d;
 	struct api_text_fault fault;
 	json_error_t error;
-	/* jansson overlooks a NUL behind a number or a word: none is let through here. */
+	/* jansson overlooks a NUL after a number or a word, so such texts are skipped. */
 	json_t *expected = memchr(what, 0, n) ? NULL : json_loadb(what, n, oracle_flags, &error);
 	bool accepted = api_document_read_json(fenced(what, n), n, &d, &fault);
 	if (accepted != (expected != NULL)) {
@@ -371,13 +371,13 @@ static void reads_random_texts_like_jansson(void **unused)
 			n_mutants_accepted += check_text(text, bytes);
 		}
 	}
-	/* The comparison is worth something only if everything is frequent. */
+	/* The comparison is meaningful only if every case is frequent. */
 	assert_in_range(n_accepted, N_DOCUMENTS / 2, N_DOCUMENTS - 100);
 	assert_in_range(n_mutants_accepted, N_DOCUMENTS / 2, N_DOCUMENTS * (N_MUTATIONS - 1));
 	assert_true(n_ragged > 1000 && n_regular > 1000);
 }
 
-/* Every beginning of a text that has all there is, and every byte in every place of a short one. */
+/* Every beginning of a text with all syntax elements, and every byte at every position of a short one. */
 static void reads_variants_like_jansson(void **unused)
 {
 	(void)unused;

@@ -133,7 +133,7 @@ static double random_finite(size_t i)
 	return isfinite(value) ? value : 0.5;
 }
 
-/* What only looks like text: a bare delete is printed, what has escapes of its own gets them. */
+/* Control characters: DEL is printed as it is, those with short escapes get them. */
 static void writes_odd_characters(void **unused)
 {
 	(void)unused;

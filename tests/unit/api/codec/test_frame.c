@@ -1,4 +1,4 @@
-/* The container: what is read, what is refused and where, what is written. */
+/* The container of a frame: reading, refusals and their pointers, writing. */
 #include "api/codec/frame.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #include "api/codec/frame_write.h"
 
-/* Bytes whose end is the end of all that may be read. */
+/* Bytes at the end of a block, so that reading beyond them is noticed. */
 struct fence {
 	char *map, *end;
 	size_t bytes;
@@ -46,7 +46,7 @@ static size_t build(const char *text, const void *tail, size_t tail_bytes, char 
 	return head + tail_bytes;
 }
 
-/* What came of reading one frame. */
+/* The result of reading one frame. */
 struct outcome {
 	bool ok;
 	struct api_arena arena;
@@ -169,7 +169,7 @@ static void reads_text_and_references_side_by_side(void **unused)
 	fence_free(&fence);
 }
 
-/* Wherever the body lies, the arrays are aligned and have the same bits. */
+/* Wherever the body is in memory, the arrays are aligned and have the same bits. */
 static void copies_what_is_not_aligned(void **unused)
 {
 	(void)unused;
@@ -366,7 +366,7 @@ static void refuses_containers(void **unused)
 	build("{}", NULL, 0, frame);
 	frame[20] = '\0';
 	refused(&fence, frame, n, 400, "NUL");
-	/* One document beyond the ceiling of 1 MiB, one just under it. */
+	/* One document above the ceiling of 1 MiB, one just below it. */
 	const uint64_t long_document = (1 << 20) + 56;
 	memset(frame, ' ', 2 << 20);
 	memcpy(frame, &long_document, 8);
@@ -402,7 +402,7 @@ static void refuses_every_truncation(void **unused)
 	fence_free(&fence);
 }
 
-/* Any byte may be anything: read or refused, never beyond the end. */
+/* Any byte may have any value: the frame is read or refused, and never read beyond its end. */
 static void survives_every_changed_byte(void **unused)
 {
 	(void)unused;
@@ -481,7 +481,7 @@ static void writes_what_it_reads(void **unused)
 	assert_int_equal((8 + length) % 64, 0);
 	const char text[] = "{\"number\":0.1,\"few\":[0.0,";
 	assert_memory_equal(bytes + 8, text, sizeof(text) - 1);
-	/* Padding: spaces, and not more than needed. */
+	/* Padding is made of spaces, and no more than needed. */
 	size_t end = 8 + length;
 	while (bytes[end - 1] == ' ')
 		end--;
@@ -534,7 +534,7 @@ static void keeps_to_the_ceiling(void **unused)
 	}
 }
 
-/* In the tail as in the text, wherever it stands. */
+/* In the tail and in the text, at every position. */
 static void refuses_what_is_not_finite(void **unused)
 {
 	(void)unused;

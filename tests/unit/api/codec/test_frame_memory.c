@@ -1,5 +1,5 @@
-/* Frames while memory runs out: every allocation fails in turn, and nothing is lost. Sanitizers have their own functions,
- * which are left alone. */
+/* Frames while memory runs out: every allocation fails in turn, and nothing leaks. A sanitizer's functions are left
+ * alone. */
 #include "api/codec/frame.h"
 
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 #endif
 
 static size_t allocations_left = SIZE_MAX;
-static long n_live; /* blocks that nobody has freed */
+static long n_live; /* blocks that are not freed yet */
 
 #ifdef SANITIZED
 enum { CAN_FAIL = 0 };
@@ -72,7 +72,7 @@ void free(void *memory)
 static const char text[] = "{\"a\":{\"dtype\":\"f64\",\"shape\":[3],\"offset\":0},\"b\":[{\"dtype\":\"i32\",\"shape\":[],"
                            "\"offset\":24}],\"c\":[1,2,3]}";
 
-/* The body is not aligned, so that arrays are copied, too. */
+/* The body is not aligned, so that arrays are copied. */
 static void reads(void **unused)
 {
 	(void)unused;
@@ -102,7 +102,7 @@ static void reads(void **unused)
 	assert_true(n > 10 || !CAN_FAIL);
 }
 
-/* More references than are sorted without a word: the last allocations are those of the sorting. */
+/* More references than are sorted without additional memory: the last allocations are those of the sorting. */
 static void reads_many(void **unused)
 {
 	(void)unused;
@@ -127,7 +127,7 @@ static void reads_many(void **unused)
 		const bool done = api_frame_read(body, BYTES, BYTES, &arena, &document, &fault);
 		total = last ? total : SIZE_MAX - 1 - allocations_left;
 		allocations_left = SIZE_MAX;
-		const bool needed = last > 1; /* the last one is qsort's own, which does without */
+		const bool needed = last > 1; /* the last one is qsort's, which can do without */
 		if (done == needed || fault.status != (needed ? 503 : 0))
 			fail_msg("%zu of %zu: %d %s", last, total, fault.status, fault.n_errors ? fault.errors[0].detail : "");
 		if (done)
@@ -139,7 +139,7 @@ static void reads_many(void **unused)
 }
 
 static double many[20000];
-static int64_t wide[3000]; /* what becomes narrower needs a block of its own */
+static int64_t wide[3000]; /* an array that becomes narrower needs another block */
 
 static bool render(struct api_response *response, struct api_fault *fault)
 {

@@ -1,4 +1,4 @@
-/* Arrays printed at once, and by several threads, against the same printed number by number. */
+/* Compares arrays printed at once, and by several threads, with the same numbers printed one by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static size_t size_of(enum api_dtype dtype)
 	return api_dtype_bytes(dtype);
 }
 
-/* Numbers of all lengths; or, longest, each as long as it can be. */
+/* Numbers of all lengths; with longest set, each as long as possible. */
 static void *numbers(enum api_dtype dtype, size_t n, bool longest)
 {
 	char *data = malloc(n * size_of(dtype) + 1);
@@ -62,7 +62,7 @@ static struct api_buffer write(const struct api_array *array, int n_threads, siz
 	return text;
 }
 
-/* The ceiling is no lower than the text, but lower than what it could be: each number is looked at. */
+/* The ceiling is not below the length of the text, but below the longest possible one: each number is checked. */
 static void check(const struct api_array *array)
 {
 	static const int threads[] = {1, 2, 3, 8};
@@ -101,7 +101,7 @@ static void all_shapes_and_types(void **unused)
 		}
 }
 
-/* Printed into just the bytes that are promised to suffice. */
+/* Printed into exactly as many bytes as are promised to suffice. */
 static void the_longest_numbers_fit(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* The tables of fields, and the description that is printed from them. What it says is tested with the server. */
+/* The tables of fields, and the description made from them. Its contents are tested with the server. */
 #include "api/contract/openapi.h"
 
 #include <setjmp.h>

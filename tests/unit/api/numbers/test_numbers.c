@@ -1,4 +1,4 @@
-/* Decimal <-> double against strtod, and the form of what is written. */
+/* Conversion between decimals and doubles, compared with strtod, and the form of printed numbers. */
 #include "api/numbers/numbers.h"
 #include "api/numbers/print_double.h"
 
@@ -130,7 +130,7 @@ static char *zeros(char *p, size_t n)
 	return p + n;
 }
 
-/* Hundreds of digits against an exponent that makes up for them, or not. */
+/* Hundreds of digits with an exponent that compensates for them, or does not. */
 static void reads_long_numbers(void **unused)
 {
 	(void)unused;
@@ -187,7 +187,7 @@ static void reads_random_numbers_like_strtod(void **unused)
 	}
 }
 
-/* As many digits as fit 64 bits of the point half way between two doubles, and those next to them. */
+/* As many digits of the point halfway between two doubles as fit into 64 bits, and the neighbours of that number. */
 static void reads_numbers_half_way(void **unused)
 {
 	(void)unused;
@@ -209,7 +209,7 @@ static void reads_numbers_half_way(void **unused)
 	}
 }
 
-/* Up to 19 digits and a fraction: what programs print. An odd number of 54 bits lies in the middle between two doubles. */
+/* Up to 19 digits and a fraction, as programs print them. An odd number of 54 bits is exactly between two doubles. */
 static void reads_usual_numbers_like_strtod(void **unused)
 {
 	(void)unused;

@@ -1,5 +1,5 @@
-/* Every byte of what is printed against std::to_chars.
- * PRINT_CASES=N  random bit patterns (2 million unless said) */
+/* Compares every printed byte with std::to_chars.
+ * PRINT_CASES=N  random bit patterns (default: 2 million) */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static uint64_t to_bits(double value)
 	return bits;
 }
 
-/* Nothing behind API_NUMBER_BYTES may be touched. */
+/* Nothing beyond API_NUMBER_BYTES may be touched. */
 static void check_real(double value)
 {
 	char text[API_NUMBER_BYTES + 8], expected[64];
@@ -107,7 +107,7 @@ static void numbers_below_the_normal_ones(void **unused)
 		check_both_signs(from_bits(random_bits() >> (12 + i % 52)));
 }
 
-/* Ties between two shortest ones, and ends of intervals that are short decimals: significands with few bits set. */
+/* Ties between two shortest decimals, and bounds of intervals that are short decimals: significands with few bits set. */
 static void significands_with_few_bits(void **unused)
 {
 	(void)unused;
@@ -154,7 +154,7 @@ static void random_bit_patterns(void **unused)
 		check_real(from_bits(random_bits()));
 }
 
-/* As answers have them: any significand, exponents of a few decades. */
+/* As in answers: any significand, exponents within a few decades. */
 static void usual_numbers(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* The form without vector instructions prints the same bytes. On machines that have none this compares it with itself. */
+/* The form without vector instructions prints the same bytes. On machines without them it is compared with itself. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -101,7 +101,7 @@ static void prints_inner_objects_and_lists(void **unused)
 	is_printed_as(&a, "{\"inner\":{\"index\":3},\"list\":[]}");
 }
 
-/* The list of arrays grows while marks into it are there already. */
+/* The list of arrays grows while there are already marks into it. */
 static void holds_many_arrays(void **unused)
 {
 	(void)unused;
@@ -166,7 +166,7 @@ static void abandoning_is_harmless(void **unused)
 	api_arena_free(&a.arena);
 }
 
-/* A fault of the service's own, with the request's id; the answer has none of the numbers. */
+/* An internal error, with the request's id; the answer contains none of the numbers. */
 static void refuses_what_is_not_finite(void **unused)
 {
 	(void)unused;

@@ -1,5 +1,5 @@
-/* What each kind of request takes from the pool and from the budget it gives back, and the longest answer is just as long as
- * the limit. */
+/* Each kind of request gives back what it takes from the pool and from the budget, and the longest answer is exactly as
+ * long as the limit. */
 #include "api/api.h"
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #define EVALUATE "/v1/evaluate"
 #define FUNCTION "/v1/functions/smooth_friction_f1"
 
-enum { N = 20000, ROOM = 4 << 20 }; /* contacts: every array is a block of the pool's own */
+enum { N = 20000, ROOM = 4 << 20 }; /* contacts: enough for every array to be a separate block of the pool */
 
 struct body {
 	char *bytes;
@@ -149,7 +149,7 @@ static void functions_and_the_rest(void **unused)
 	post("not a frame's text", 400, FUNCTION, NULL, frame());
 }
 
-/* Wherever it ends. */
+/* Wherever the request ends. */
 static void refusals(void **unused)
 {
 	(void)unused;
@@ -183,7 +183,7 @@ static void is_bounded(struct api_request request, const char *text)
 	const struct body body = {(char *)(uintptr_t)text, strlen(text)};
 	struct api_response response;
 	size_t bytes, limit;
-	do { /* some tell the limit in their answer */
+	do { /* some answers state the limit */
 		limit = bounded.max_answer_bytes;
 		response = handle(&bounded, request, body);
 		if (response.status != 200)

@@ -1,4 +1,4 @@
-/* Which dress a request has, which one its answer gets, and that both hold the same numbers. */
+/* The formats of requests and their answers, and that both formats contain the same numbers. */
 #include "api/routes/format.h"
 
 #include <setjmp.h>
@@ -24,21 +24,21 @@ static void negotiates(void **unused)
 	(void)unused;
 	static const struct {
 		const char *content_type, *accept;
-		int status;     /* of admission; 0: accepted */
+		int status;     /* from admission; 0: accepted */
 		const char *answer;
 	} cases[] = {
 		{NULL, NULL, 0, JSON}, {JSON, NULL, 0, JSON}, {FRAME, NULL, 0, FRAME},
 		{FRAME "; x=1", NULL, 0, FRAME}, {"Application/VND.Frictiond.Frame", NULL, 0, FRAME},
 		{"application/octet-stream", NULL, 415, NULL}, {FRAME "s", NULL, 415, NULL}, {"", NULL, 415, NULL},
 		{"application/vnd.frictiond", NULL, 415, NULL},
-		/* as good: the request's own */
+		/* equally acceptable: the format of the request */
 		{JSON, "*/*", 0, JSON}, {FRAME, "*/*", 0, FRAME}, {FRAME, "application/*", 0, FRAME},
 		{JSON, "application/*", 0, JSON}, {JSON, JSON ", " FRAME, 0, JSON}, {FRAME, JSON ", " FRAME, 0, FRAME}, {FRAME, "*/*;q=0.1", 0, FRAME},
 		/* a choice */
 		{JSON, FRAME, 0, FRAME}, {FRAME, JSON, 0, JSON}, {NULL, FRAME, 0, FRAME}, {JSON, "text/html, " FRAME, 0, FRAME},
 		{JSON, JSON ";q=0.5, " FRAME, 0, FRAME}, {FRAME, JSON ", " FRAME ";q=0.9", 0, JSON},
 		{JSON, JSON ";q=0.2, " FRAME ";q=0.3", 0, FRAME}, {JSON, FRAME ";q=0.3," JSON ";q=0.2", 0, FRAME},
-		/* the more specific range, wherever it stands */
+		/* the more specific range wins, at any position */
 		{JSON, "*/*, " JSON ";q=0.5", 0, FRAME}, {JSON, JSON ";q=0.5, */*", 0, FRAME},
 		{FRAME, "application/*, " FRAME ";q=0", 0, JSON}, {FRAME, "*/*;q=1, application/*;q=0.5, " JSON ";q=0.6", 0, JSON},
 		{JSON, JSON ";q=0, */*", 0, FRAME}, {JSON, JSON ";q=0, application/*;q=0.001", 0, FRAME},
@@ -46,7 +46,7 @@ static void negotiates(void **unused)
 		{JSON, "application/*;q=0", 406, NULL}, {JSON, FRAME ";q=0.0, " JSON ";q=0.000", 406, NULL},
 		{JSON, JSON ";q=nan, " FRAME ";q=0.1", 0, FRAME}, {JSON, JSON ";q=-1", 406, NULL},
 		{JSON, JSON ";q=7, " FRAME, 0, JSON},
-		/* more than 1 is 1 */
+		/* more than 1 counts as 1 */
 		{JSON, JSON ", " FRAME ";q=5", 0, JSON}, {FRAME, JSON ";q=5, " FRAME ";q=1", 0, FRAME}, {JSON, "", 406, NULL},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -64,7 +64,7 @@ static void negotiates(void **unused)
 	}
 }
 
-/* The longest body is that of the request's own type; a request without a body has none. */
+/* The limit of the body depends on the request's type; a request without a body has none. */
 static void limits_by_type(void **unused)
 {
 	(void)unused;
@@ -111,7 +111,7 @@ static char *join(const struct api_response *response)
 	return all;
 }
 
-/* Two arrays, one of them read from text, hold the same numbers in the same shape. */
+/* Two arrays, one of them read from text, have the same numbers in the same shape. */
 static void same_array(const struct api_array *text, const struct api_array *frame)
 {
 	double *values = malloc((frame->n + 1) * sizeof(double));
@@ -144,7 +144,7 @@ static void same_tree(const struct api_document *text, const json_t *a, const st
 	}
 }
 
-/* Answers 200 in both formats with the same bits. @return whether the frame came in parts */
+/* Both formats must get 200 with the same bits. @return whether the frame came in parts */
 static bool same_answer(const char *method, const char *target, const char *type, const char *body, size_t bytes)
 {
 	struct api_response json = handle(method, target, type, JSON, body, bytes),
@@ -225,7 +225,7 @@ static void evaluations_answer_alike(void **unused)
 		}
 }
 
-/* What parts point to lives as long as the response, and no longer than that is needed for. */
+/* The memory that parts point to lives as long as the response, and nothing else does. */
 static void parts_outlive_the_request(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* The scalar functions by name: parameters, forms of values, faults. Their accuracy is tested elsewhere. */
+/* The scalar functions by name: parameters, forms of values, errors. Their accuracy is tested elsewhere. */
 #include "api/routes/functions.h"
 #include "api/routes/answer.h"
 
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* All names of the contract. */
+/* All names in the contract. */
 static const char *const names[] = {
 	"smooth_friction_f0", "smooth_friction_f1", "smooth_friction_f2", "smooth_friction_f1_over_x",
 	"smooth_friction_f2_x_minus_f1_over_x3", "smooth_mu", "smooth_mu_derivative", "smooth_mu_f0", "smooth_mu_f1",
@@ -21,7 +21,7 @@ static const char *const names[] = {
 	"anisotropic_mu_eff_from_tau_aniso"};
 enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
 
-/* One call: request text in, answer text or fault out. */
+/* One call: takes the text of a request, returns the text of the answer or a fault. */
 struct call {
 	char *answer;
 	struct api_fault fault;
@@ -196,7 +196,7 @@ static void names_the_entry_that_does_not_fit_a_double(void **unused)
 	refuses("smooth_friction_f1_over_x", "{\"y\":[1,0],\"eps_v\":[1,1e-308]}", "/y/1");
 	refuses(ellipse, "{\"tau_dir\":[[1,0],[1e200,0]],\"mu_s_aniso\":[1e200,1],\"mu_k_aniso\":[1,1]}", "/tau_dir/1");
 	refuses(ellipse, "{\"tau_dir\":[[1,0],[1e200,0]],\"mu_s_aniso\":[1,1],\"mu_k_aniso\":[1e200,1]}", "/tau_dir/1");
-	/* Flat, the entry begins at its first number. */
+	/* In a flat array, an entry begins at its first number. */
 	refuses(ellipse, "{\"tau_dir\":[1,0,1e200,0],\"mu_s_aniso\":[1e200,1],\"mu_k_aniso\":[1,1]}", "/tau_dir/2");
 }
 

@@ -77,7 +77,7 @@ static void read_text(const char *text, size_t bytes)
 		api_document_free(&document);
 }
 
-/* ---- frames: every array that was lifted from a text goes to the tail ---- */
+/* ---- frames: every array that was lifted from a text goes into the tail ---- */
 
 struct frame {
 	char bytes[MOST_BYTES], tail[MOST_BYTES];
@@ -123,7 +123,7 @@ static json_t *dress(struct frame *frame, const struct api_document *document, c
 	return object;
 }
 
-/* @return false for a text that is no document */
+/* @return false for a text that is not a document */
 static bool make_frame(const char *text, size_t bytes, struct frame *frame)
 {
 	struct api_document document;
@@ -196,7 +196,7 @@ static void try_query(const char *path)
 	}
 }
 
-/* Of meta.json, or what a case without it has. */
+/* From meta.json, or the defaults of a case without it. */
 static char *path_of(const char *folder)
 {
 	char file[4200];
@@ -235,11 +235,11 @@ static void reads_no_further_than_the_end(void **unused)
 {
 	(void)unused;
 	assert_int_equal(nftw("tests/cases", try_case, 16, FTW_PHYS), 0);
-	/* Worth something only if there are many of each. */
+	/* Meaningful only if there are many of each. */
 	assert_true(n_bodies > 500 && n_frames > 300 && n_queries > 20 && n_answers > 100);
 }
 
-/* Headers end where their terminator is. */
+/* Headers end at their terminator. */
 static void reads_headers_no_further(void **unused)
 {
 	(void)unused;

@@ -162,7 +162,7 @@ static void names_the_limit(void **unused)
 static struct api_response handle_by(const struct api_service *by, const char *method, const char *target,
 	const char *body, size_t bytes)
 {
-	/* A copy of just the length: a read beyond it is a read beyond the allocation. */
+	/* A copy of exactly that length, so that sanitizers see reads beyond it. */
 	char *copy = malloc(bytes ? bytes : 1);
 	struct api_response response;
 	memcpy(copy, body, bytes);
@@ -203,7 +203,7 @@ static void answers_all_routes(void **unused)
 	answers("GET", "/readyz", "", "{");
 }
 
-/* A check tells its times, but it is no evaluation to be counted as one. */
+/* A check states its times, but does not count as an evaluation. */
 static void a_check_is_not_counted(void **unused)
 {
 	(void)unused;
@@ -258,7 +258,7 @@ static void refuses_bodies(void **unused)
 	}
 }
 
-/* api_admit comes first; but what it refuses must not crash here. */
+/* api_admit comes first, but requests that it refuses must not crash here. */
 static void handles_what_was_not_admitted(void **unused)
 {
 	(void)unused;
@@ -362,7 +362,7 @@ static double total_of(const struct api_measure *measure)
 	return nanoseconds;
 }
 
-/* As numbers, too: what Server-Timing says, how far it came, and how many contacts were answered. */
+/* Also as numbers: the times of Server-Timing, the last phase, and the number of contacts evaluated. */
 static void measures(void **unused)
 {
 	(void)unused;
@@ -427,7 +427,7 @@ static void the_same_bytes_at_any_number_of_threads(void **unused)
 	free(text);
 }
 
-/* A request of `bytes` bytes that begins and ends with the two texts. */
+/* A request of `bytes` bytes that begins and ends with two given texts. */
 static bool is_large(const char *type, size_t bytes, const char *begin, const char *end)
 {
 	char *body = malloc(bytes);

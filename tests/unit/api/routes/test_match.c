@@ -1,4 +1,4 @@
-/* Which row a target leads to, and that a new route is one row: a table of the test's own, with its own handlers. */
+/* Which row a target matches, and that a new route takes only one row: with a table and handlers of the test. */
 #include "api/routes/match.h"
 
 #include <jansson.h>
@@ -21,7 +21,7 @@ static const struct api_service service = {
 
 /* ---- a table of our own ---- */
 
-/* Answers with its names, its query and its caller. */
+/* Returns its names, its query and its caller. */
 static bool tell(const struct api_service *of, const struct api_request *request, struct api_fault *fault,
                  struct api_response *response)
 {
@@ -86,7 +86,7 @@ static void leads_to_rows(void **unused)
 	(void)unused;
 	static const struct {
 		const char *target;
-		int row; /* -1: nowhere */
+		int row; /* -1: no route */
 		const char *names[2], *query;
 	} cases[] = {
 		{"/sets/a", 0, {"a"}, ""}, {"/sets/a?x=1?y", 0, {"a"}, "x=1?y"}, {"/sets/%61%20b", 0, {"a b"}, ""},
@@ -140,7 +140,7 @@ static void long_paths_are_cut(void **unused)
 	assert_int_equal(strlen(match.path), API_PATH_BYTES - 1);
 	memcpy(target + 1000, "/parts/b", 9);
 	api_match_in(&table, target, &match);
-	assert_ptr_equal(match.route, &rows[0]); /* what was cut off is not looked at: no name is that long */
+	assert_ptr_equal(match.route, &rows[0]); /* the part that was cut off is not compared: no name is that long */
 }
 
 /* ---- whole requests ---- */

@@ -1,10 +1,9 @@
 /*
- * Every allocation of a whole request fails in turn, alone or with all that follow it. The answer is then the right one
- * (where there is a way around) or a complete 503; nothing is lost, nothing crashes.
- * Then the ceiling on memory is too low in all ways, and the same holds. Afterwards nothing counts against it.
- * The linker puts the functions below in the place of malloc and the like in all calls from api and core; jansson has
- * its own door. What the run-time libraries of OpenMP and C allocate for themselves does not fail: OpenMP's would end
- * the program.
+ * Every allocation of a whole request fails in turn, alone or with all later ones. The answer is then the right one (if
+ * the allocation is optional) or a complete 503; nothing leaks, nothing crashes. Then every ceiling on memory that is
+ * too low is tried, and the same holds. Afterwards nothing counts against it. The linker replaces malloc and the like
+ * by the functions below in all calls from api and core; jansson has a hook for that. Allocations of the run-time
+ * libraries of OpenMP and C do not fail: OpenMP's would end the program.
  */
 #include "api/api.h"
 
@@ -31,7 +30,7 @@
 /* ---- scarce memory ---- */
 
 static atomic_long allocations_left = LONG_MAX; /* until one fails */
-static atomic_bool for_ever;                    /* and all that follow it, too */
+static atomic_bool for_ever;                    /* and all later ones */
 static atomic_long n_live, live_bytes;          /* blocks; bytes of mappings */
 
 static bool may_allocate(void)
@@ -117,7 +116,8 @@ int __wrap_munmap(void *address, size_t bytes)
 	return __real_munmap(address, bytes);
 }
 
-/* To a target that is mapped already: the old place goes. The kernel unmaps the target before it finds what is wrong. */
+/* A move to a target that is already mapped unmaps the old place. The kernel unmaps the target before it detects an
+ * error. */
 void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, void *target)
 {
 	if (may_allocate()) {
@@ -129,10 +129,10 @@ void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, vo
 	return MAP_FAILED;
 }
 
-static long stride = 1; /* of the allocations that fail; a prime where a request makes thousands */
-static bool trees_never_fail; /* where a request is so large that its many small nodes would take minutes */
+static long stride = 1; /* step between the allocations that fail; a prime if a request makes thousands */
+static bool trees_never_fail; /* for a request so large that its many small nodes would take minutes */
 
-/* A node is counted, too: the memory that it lies in goes back whether it was freed or not. */
+/* Nodes are counted too, as their memory is given back whether they were freed or not. */
 static void *allocate_tree(size_t bytes)
 {
 	return trees_never_fail || may_allocate() ? count(api_trees_take(bytes)) : NULL;
@@ -153,7 +153,7 @@ static struct api_service service = {.n_threads = 1, .max_json_bytes = 64 << 20,
 
 struct answer {
 	struct api_response response;
-	char *body; /* in one piece; of memory that does not fail */
+	char *body; /* in one piece, in memory whose allocation does not fail */
 };
 
 /* Memory is plentiful again. */
@@ -217,7 +217,7 @@ static const char *others(void)
 	return for_ever ? " and all after it" : "";
 }
 
-/* @return whether the request came to its end without a failure */
+/* @return whether the request was completed without a failing allocation */
 static bool try(const struct api_request *request, const struct answer *right, long n, const char *name)
 {
 	struct answer answer;
@@ -240,7 +240,7 @@ static bool try(const struct api_request *request, const struct answer *right, l
 	return ok;
 }
 
-/* How many allocations the request makes when none fails. */
+/* The number of allocations that the request makes if none fails. */
 static long count_allocations(const struct api_request *request, struct answer *right)
 {
 	atomic_store(&allocations_left, LONG_MAX - 1);
@@ -254,14 +254,14 @@ static long count_allocations(const struct api_request *request, struct answer *
 	return n;
 }
 
-/* The right answer, or a problem that says that the request will not fit, whatever else is asked. */
+/* The right answer, or a problem that says that the request can never fit. */
 static bool is_right_or_too_large(const struct answer *answer, const struct answer *right)
 {
 	return same(answer, right) || is_complete_503(answer) ||
 	       (answer->response.status == 413 && strstr(answer->body, "more memory than the limit of"));
 }
 
-/* Under ceilings from nothing to enough: alone, and beside others that hold half of it. */
+/* With ceilings from nothing to enough: alone, and next to other requests that hold half of it. */
 static void raise_the_ceiling(const struct api_request *request, const char *name, const struct answer *right)
 {
 	const size_t counted = budget.used_bytes; /* of the right answer */
@@ -290,12 +290,12 @@ static void sweep(const struct api_request *request, const char *name, int statu
 {
 	struct answer right;
 	service.pool = NULL;
-	/* Large requests with the pool alone, as in the server. Emulated it is malloc. */
+	/* Large requests only with the pool, as in the server. The emulated pool is malloc. */
 	for (int with_pool = trees_never_fail && !API_POOL_EMULATED; with_pool < 2 - API_POOL_EMULATED; with_pool++) {
 		struct api_pool *pool = with_pool ? api_pool_create(1 << 30, &budget) : NULL;
 		budget.most_bytes = SIZE_MAX;
 		service.pool = pool;
-		ask(request, &right); /* whatever is set up once is now there */
+		ask(request, &right); /* everything that is set up only once exists now */
 		if (right.response.status != status)
 			fail_msg("%s: %d %s", name, right.response.status, right.body);
 		forget(&right);
@@ -323,7 +323,7 @@ static void sweep(const struct api_request *request, const char *name, int statu
 static void post(const char *target, const char *type, const char *accept, const void *body, size_t bytes, int status,
                  const char *name)
 {
-	/* A copy, for the sanitizer to see what is read beyond it. Not aligned: arrays are copied. */
+	/* A copy, so that the sanitizer sees reads beyond it; not aligned, so that arrays are copied. */
 	char *space = malloc(bytes + 4), *copy = memcpy(space + 4, body, bytes);
 	const struct api_request request = {.method = "POST", .target = target, .content_type = type, .accept = accept,
 	                                    .request_id = "id", .body = copy, .body_bytes = bytes};
@@ -400,7 +400,7 @@ static void put_friction(struct fuzz_dressed *d, bool materials)
 
 static void put_groups(struct fuzz_dressed *d)
 {
-	/* Vertex 6 is where vertex 0 is: the last contact of the first group is skipped. */
+	/* Vertex 6 coincides with vertex 0: the last contact of the first group is skipped. */
 	static const double vertex_vertex[] = {0, 3, 1, 4, 0, 6}, edge_vertex[] = {3, 0, 1}, edge_edge[] = {0, 1, 3, 4},
 	                    face_vertex[] = {3, 0, 1, 2}, plane_vertex[] = {5};
 	const size_t shape[] = {3, 2};
@@ -461,7 +461,7 @@ static void evaluate(const char *hessian, bool materials, enum dresses dresses)
 	ask_for("/v1/evaluate", hessian, materials, dresses);
 }
 
-/* ---- the sweeps ---- */
+/* ---- all failures in turn ---- */
 
 static void answers_evaluations(void **unused)
 {
@@ -489,7 +489,7 @@ static void answers_checks(void **unused)
 	service.n_threads = 1;
 }
 
-/* Enough contacts for two threads to evaluate and to print, for blocks of the pool's, huge pages and an answer in parts. */
+/* Enough contacts for two threads to evaluate and print, for blocks of the pool, huge pages and an answer in parts. */
 static void answers_large_evaluations_on_two_threads(void **unused)
 {
 	(void)unused;
@@ -535,7 +535,8 @@ static void answers_what_needs_no_computing(void **unused)
 	get("/v1/evaluate", 405);
 }
 
-/* Indices of a frame, of which the last is none: the culprit is looked for in a copy, for which the arena needs a block. */
+/* Indices of a frame, the last of which is invalid: the culprit is searched for in a copy, for which the arena needs a
+ * block. */
 static void post_bad_indices(void)
 {
 	enum { N = 4096 };
@@ -576,7 +577,7 @@ static void reports_faults(void **unused)
 	post_bad_indices();
 }
 
-/* The first look, before there is a body: accepted, or the right problem, or a 503. */
+/* Admission, before there is a body: accepted, or the right problem, or a 503. */
 static void look(const char *method, const char *target, const char *type, long long announced, int status)
 {
 	const struct api_request request = {.method = method, .target = target, .content_type = type, .request_id = "id"};

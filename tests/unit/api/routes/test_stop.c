@@ -1,7 +1,8 @@
 /*
- * Requests that take long, and a flag that is raised while they are read, checked, computed or printed: the answer is then
- * that they were stopped. How long a request takes is measured first; the flag is raised after a part of that, which is
- * repeated, as other work on the machine may make the measure too long. FRIC_SHOW=1 prints how soon each one ends.
+ * Requests that take long, with a flag that is raised while they are read, validated, computed or printed: the answer
+ * is then that they were stopped. The time of a request is measured first, and the flag is raised after a part of that
+ * time. This is repeated, as the measured time may be too long on a busy machine. FRIC_SHOW=1 prints how soon each
+ * request ends.
  */
 #include "api/api.h"
 #include "api/base/pool.h"
@@ -48,7 +49,7 @@ static void *ring(void *argument)
 	return NULL;
 }
 
-/* The flag is raised after so many seconds; < 0: never.
+/* The flag is raised after that many seconds; < 0: never.
  * @return the status; *took is how long it took, or from the flag on */
 static int ask(struct api_request request, double seconds, double *took)
 {
@@ -87,7 +88,7 @@ static void stops(const char *name, const struct api_request *request, int statu
 		fail_msg("%s, stopped after %g of its time: %d", name, part, got);
 }
 
-/* Memory is taken and filled with copies of a unit. */
+/* Allocates memory and fills it with copies of a unit. */
 struct text {
 	char *bytes;
 	size_t n;
@@ -123,7 +124,7 @@ static char *many(const char *unit, size_t times)
 	return text.bytes;
 }
 
-/* What is read is then refused at once: the flag can be seen while reading only. */
+/* The request is refused as soon as it is read, so the flag can only take effect during reading. */
 static void while_reading(void **unused)
 {
 	(void)unused;

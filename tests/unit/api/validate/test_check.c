@@ -1,4 +1,4 @@
-/* Fields of a document, one reader at a time. What they add up to is tested with whole requests. */
+/* Fields of a document, one reader at a time. Whole requests test how they work together. */
 #include "api/validate/evaluation.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include "api/base/account.h"
 
-/* A document {"f": ...} under check. */
+/* A document {"f": ...} under validation. */
 struct subject {
 	struct api_document document;
 	struct api_arena arena;
@@ -69,8 +69,8 @@ static void objects(void **unused)
 	}
 }
 
-/* What a checked object has is found by rule; so it is where it has to be looked up by name, before the check, or once there
- * are no places left. */
+/* Members of a validated object are found by rule. Before validation, and when no places are left, they are looked up
+ * by name, with the same result. */
 static void members_by_rule(void **unused)
 {
 	(void)unused;
@@ -392,8 +392,8 @@ static void arrays_of_indices(void **unused)
 	}
 }
 
-/* The culprit is looked for in spans; it is behind the first one. */
-static void an_index_far_behind(void **unused)
+/* The culprit is searched for span by span; it is after the first span. */
+static void an_index_past_the_first_span(void **unused)
 {
 	(void)unused;
 	enum { N = API_SPAN + 3 };
@@ -410,7 +410,7 @@ static void an_index_far_behind(void **unused)
 	free(text);
 }
 
-/* An array of a frame: shapes that no text has room for. */
+/* An array of a frame, with a shape too large for any text. */
 static void begin_with_shape(struct subject *s, struct api_array array)
 {
 	begin(s, "{\"f\":[0]}");
@@ -445,7 +445,7 @@ static void no_rows_of_any_length(void **unused)
 	end(&s);
 }
 
-/* Shapes whose text has no end in its buffer, at every length that may be cut. */
+/* Shapes whose text is longer than its buffer, cut at every possible length. */
 static void shapes_that_are_long_to_print(void **unused)
 {
 	(void)unused;
@@ -461,7 +461,7 @@ static void shapes_that_are_long_to_print(void **unused)
 		}
 }
 
-/* Each loop over input looks at the flag: the request was stopped, whatever is wrong with it. */
+/* Every loop over input checks the flag: a stopped request is reported as stopped, whatever else is wrong with it. */
 static void a_raised_flag_ends_loops(void **unused)
 {
 	(void)unused;
@@ -491,7 +491,7 @@ static void a_raised_flag_ends_loops(void **unused)
 	}
 }
 
-/* A whole request; the batch that comes out of it. */
+/* A whole request, and the batch made from it. */
 static void a_request_becomes_a_batch(void **unused)
 {
 	(void)unused;
@@ -572,7 +572,7 @@ int main(void)
 		cmocka_unit_test(forms_of_values),
 		cmocka_unit_test(values_out_of_range),
 		cmocka_unit_test(arrays_of_indices),
-		cmocka_unit_test(an_index_far_behind),
+		cmocka_unit_test(an_index_past_the_first_span),
 		cmocka_unit_test(more_rows_than_there_can_be),
 		cmocka_unit_test(no_rows_of_any_length),
 		cmocka_unit_test(shapes_that_are_long_to_print),

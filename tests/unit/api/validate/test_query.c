@@ -14,7 +14,7 @@ static const struct api_rule all[] = {
 	{.name = "word", .kind = API_WORD}, {.name = "flag", .kind = API_BOOL}};
 static const struct api_object rules = {.rules = all, .n_rules = 5, .type = 0};
 
-/* A query under test; freed whether it was read or not. */
+/* A query under test, freed whether it was read or not. */
 struct query {
 	struct api_arena arena;
 	struct api_document document;
@@ -107,7 +107,7 @@ static void skips_empty_parameters(void **unused)
 	}
 }
 
-/* Who checks the names finds it: an unknown one must not be lost. */
+/* Unknown names must be kept, so that the validation finds them. */
 static void keeps_unknown_parameters(void **unused)
 {
 	(void)unused;
