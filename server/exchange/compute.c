@@ -1,142 +1,160 @@
-#include "server/http/http_internal.h"
+#include "server/exchange/steps.h"
 
-#include <poll.h>
+#include "server/base/clock.h"
+
 #include <stdio.h>
 
-struct api_request srv_api_view(const struct request *request)
+struct api_request srv_api_view(const struct srv_exchange *exchange)
 {
 	return (struct api_request){
-		.method = request->head.method,
-		.target = request->head.target,
-		.content_type = request->head.content_type,
-		.accept = request->head.accept,
-		.if_none_match = request->head.if_none_match,
-		.request_id = request->id,
-		.caller = *request->entry.token ? request->entry.token : NULL,
-		.match = &request->match,
-		.formats = &request->admitted.formats,
-		.body = request->body.bytes ? request->body.bytes : "",
-		.body_bytes = request->body.n,
-		.body_held = api_pool_block_bytes(request->body.pool, request->body.capacity),
-		.stop = &request->job.stop,
+		.method = exchange->head.method,
+		.target = exchange->head.target,
+		.content_type = exchange->head.content_type,
+		.accept = exchange->head.accept,
+		.if_none_match = exchange->head.if_none_match,
+		.request_id = exchange->id,
+		.caller = *exchange->entry.token ? exchange->entry.token : NULL,
+		.match = &exchange->match,
+		.formats = &exchange->admitted.formats,
+		.body = exchange->body.bytes ? exchange->body.bytes : "",
+		.body_bytes = exchange->body.n,
+		.body_held = api_pool_block_bytes(exchange->body.pool, exchange->body.capacity),
+		.stop = &exchange->job.stop,
 	};
 }
 
-static void handle(struct request *request, const struct api_service *service)
+static void handle(struct srv_exchange *exchange, const struct api_service *service)
 {
-	const struct api_request view = srv_api_view(request);
-	if (srv_make_answer(request))
-		api_handle(service, &view, request->response);
-	srv_body_free(&request->body, request->http->admission);
+	const struct api_request view = srv_api_view(exchange);
+	if (srv_make_answer(exchange))
+		api_handle(service, &view, exchange->response);
+	srv_body_free(&exchange->body, exchange->server->admission);
+}
+
+/* Unless memory ran out. */
+static void be_ready(struct srv_exchange *exchange)
+{
+	if (exchange->response)
+		srv_exchange_move(exchange, SRV_READY);
 }
 
 /* ---- a job of the queue, on the threads of the admission ---- */
 
-static struct request *request_of(struct srv_job *job)
+static struct srv_exchange *exchange_of(struct srv_job *job)
 {
-	return (struct request *)(void *)job;
+	return (struct srv_exchange *)(void *)job;
 }
 
-/* A suspended connection is not watched by the library. Only a reset counts: a client that closed its sending side may
- * well be waiting for the answer. */
-static bool is_gone(const struct request *request)
+static bool is_overdue(const struct srv_exchange *exchange)
 {
-	struct pollfd poll_fd = {.fd = srv_socket_of(request->connection), .events = 0};
-	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLERR | POLLHUP | POLLNVAL));
-}
-
-static bool is_overdue(const struct request *request)
-{
-	return srv_microseconds_since(&request->began) > request->http->deadline_seconds * 1000000;
+	return srv_clock_us() - exchange->began_us > exchange->server->deadline_seconds * 1000000;
 }
 
 static bool is_abandoned(struct srv_job *job)
 {
-	const struct request *request = request_of(job);
-	return is_overdue(request) || is_gone(request);
+	const struct srv_exchange *exchange = exchange_of(job);
+	return is_overdue(exchange) || exchange->carrier->is_gone(exchange);
 }
 
-static void refuse_overdue(struct request *request)
+/* In place of what there may be. */
+static void make_problem(struct srv_exchange *exchange, const char *detail)
+{
+	if (srv_make_answer(exchange))
+		api_problem(503, detail, exchange->response);
+}
+
+static void refuse_overdue(struct srv_exchange *exchange)
 {
 	char detail[96];
-	snprintf(detail, sizeof detail, "The deadline of %lld seconds has passed.", request->http->deadline_seconds);
-	srv_reject(request, SRV_REJECTED_DEADLINE, 503, detail);
+	snprintf(detail, sizeof detail, "The deadline of %lld seconds has passed.", exchange->server->deadline_seconds);
+	exchange->rejection = SRV_REJECTED_DEADLINE;
+	make_problem(exchange, detail);
 }
 
 static void compute(struct srv_job *job)
 {
-	struct request *request = request_of(job);
-	request->waited_microseconds = srv_microseconds_since(&request->queued);
-	handle(request, &request->http->large);
-	const bool stopped = atomic_load(&job->stop) && request->response && request->response->status == 503;
-	if (stopped && is_overdue(request))
-		refuse_overdue(request);
+	struct srv_exchange *exchange = exchange_of(job);
+	exchange->waited_us = srv_clock_us() - exchange->queued_us;
+	srv_exchange_move(exchange, SRV_COMPUTING);
+	handle(exchange, &exchange->server->large);
+	const bool stopped = atomic_load(&job->stop) && exchange->response && exchange->response->status == 503;
+	if (stopped && is_overdue(exchange))
+		refuse_overdue(exchange);
 }
 
-static void give_up(struct request *request)
+static void give_up(struct srv_exchange *exchange)
 {
-	request->waited_microseconds = srv_microseconds_since(&request->queued);
-	atomic_store(&request->job.stop, true);
-	srv_body_free(&request->body, request->http->admission);
-	if (is_overdue(request))
-		refuse_overdue(request);
+	exchange->waited_us = srv_clock_us() - exchange->queued_us;
+	atomic_store(&exchange->job.stop, true);
+	srv_body_free(&exchange->body, exchange->server->admission);
+	if (is_overdue(exchange))
+		refuse_overdue(exchange);
 	else
-		srv_refuse(request, 503, "The server stopped before the turn of this request.");
+		make_problem(exchange, "The server stopped before the turn of this request.");
 }
 
-static void resume(struct srv_job *job, bool computed)
+static void finish(struct srv_job *job, bool computed)
 {
-	struct request *request = request_of(job);
+	struct srv_exchange *exchange = exchange_of(job);
 	if (!computed)
-		give_up(request);
-	MHD_resume_connection(request->connection); /* from here on the request may be gone */
+		give_up(exchange);
+	be_ready(exchange);
+	exchange->carrier->resume(exchange); /* from here on the exchange may be gone */
 }
 
 /* ---- in place or through the queue ---- */
 
-static void reject_for_queue(struct request *request)
+static void reject_for_queue(struct srv_exchange *exchange)
 {
-	srv_reject(request, SRV_REJECTED_QUEUE_FULL, 503, "The queue is full; try again soon.");
+	srv_exchange_reject(exchange, SRV_REJECTED_QUEUE_FULL, 503, "The queue is full; try again soon.");
 }
 
 /* A long body that would be sent away when it is there need not come, if the client has asked whether it should. Others
  * are in the middle of sending it, and would not look for an answer before the end. */
-void srv_refuse_if_full(struct request *request)
+void srv_refuse_if_full(struct srv_exchange *exchange)
 {
-	const bool asks = request->announced > SRV_SMALL_BODY && srv_head_expects_continue(&request->head);
-	if (asks && request->admitted.computes && srv_admission_is_full(request->http->admission))
-		reject_for_queue(request);
+	const bool asks = exchange->announced > SRV_SMALL_BODY && srv_head_expects_continue(&exchange->head);
+	if (asks && exchange->admitted.computes && srv_admission_is_full(exchange->server->admission))
+		reject_for_queue(exchange);
 }
 
-static bool is_large(const struct request *request)
+static bool is_large(const struct srv_exchange *exchange)
 {
-	const struct api_request view = srv_api_view(request);
-	return request->admitted.computes && api_is_large(&view);
+	const struct api_request view = srv_api_view(exchange);
+	return exchange->admitted.computes && api_is_large(&view);
 }
 
-static void submit(struct request *request)
+static void submit(struct srv_exchange *exchange)
 {
-	request->job.compute = compute;
-	request->job.finish = resume;
-	request->job.abandoned = is_abandoned;
-	clock_gettime(CLOCK_MONOTONIC, &request->queued);
-	srv_reader_keep_end(request->reader, true); /* until srv_answer */
-	MHD_suspend_connection(request->connection); /* before submit: the worker may resume it at once */
-	srv_admission_submit(request->http->admission, &request->job);
+	exchange->job.compute = compute;
+	exchange->job.finish = finish;
+	exchange->job.abandoned = is_abandoned;
+	exchange->queued_us = srv_clock_us();
+	srv_exchange_move(exchange, SRV_QUEUED);
+	exchange->carrier->suspend(exchange); /* before submit: the worker may resume it at once */
+	srv_admission_submit(exchange->server->admission, &exchange->job);
 }
 
-bool srv_compute(struct request *request)
+static void compute_in_place(struct srv_exchange *exchange)
 {
-	struct srv_http *http = request->http;
-	if (!is_large(request)) {
-		handle(request, request->admitted.computes ? &http->small : &http->large);
+	const struct srv_server *server = exchange->server;
+	srv_exchange_move(exchange, SRV_COMPUTING);
+	handle(exchange, exchange->admitted.computes ? &server->small : &server->large);
+	be_ready(exchange);
+}
+
+bool srv_compute(struct srv_exchange *exchange)
+{
+	struct srv_admission *admission = exchange->server->admission;
+	if (!is_large(exchange)) {
+		compute_in_place(exchange);
 		return true;
 	}
-	if (srv_admission_reserve(http->admission)) {
-		submit(request);
+	if (srv_admission_reserve(admission)) {
+		submit(exchange);
 		return false;
 	}
-	srv_body_free(&request->body, http->admission);
-	reject_for_queue(request);
+	srv_body_free(&exchange->body, admission);
+	reject_for_queue(exchange);
 	return true;
 }

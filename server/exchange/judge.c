@@ -1,48 +1,31 @@
-#include "server/http/http_internal.h"
+#include "server/exchange/steps.h"
 
 #include "api/contract/route.h"
 
 #include <string.h>
 
-static void ask_api(struct request *request)
+static void ask_api(struct srv_exchange *exchange)
 {
-	const struct api_request view = srv_api_view(request);
-	const bool chunked = srv_head_chunked(&request->head);
+	const struct api_request view = srv_api_view(exchange);
+	const bool chunked = srv_head_chunked(&exchange->head);
 	struct api_response response;
-	request->admitted = api_admit(&request->http->large, &view, request->announced, chunked, &response);
-	if (request->admitted.accepted)
-		srv_refuse_if_full(request);
-	else if (srv_make_answer(request))
-		*request->response = response;
+	exchange->admitted = api_admit(&exchange->server->large, &view, exchange->announced, chunked, &response);
+	if (exchange->admitted.accepted)
+		srv_refuse_if_full(exchange);
+	else if (srv_decide(exchange))
+		*exchange->response = response;
 	else
 		api_response_free(&response);
 }
 
 /* ---- the one resource that the api knows nothing of ---- */
 
-static struct srv_gauges read_gauges(const struct srv_http *http)
+static void tell_metrics(struct srv_exchange *exchange)
 {
-	const struct srv_admission_counts queue = srv_admission_counts(http->admission);
-	const struct api_pool_counts pool = api_pool_counts(http->pool), bodies = api_pool_counts(http->body_pool);
-	return (struct srv_gauges){
-		.queue_requests = queue.n_waiting,
-		.queue_bytes = queue.held_bytes,
-		.connections = atomic_load(&http->n_connections),
-		.threads = (uint64_t)http->large.n_threads,
-		.memory_requests_bytes = atomic_load(&http->budget.used_bytes),
-		.memory_pool_bytes = pool.idle_bytes + bodies.idle_bytes,
-		.memory_limit_bytes = http->budget.most_bytes,
-		.draining = atomic_load(&http->draining),
-		.instruction_set = fric_kernels_name(http->large.kernels),
-	};
-}
-
-static void tell_metrics(struct request *request)
-{
-	const struct srv_gauges gauges = read_gauges(request->http);
-	if (!srv_make_answer(request))
+	const struct srv_gauges gauges = srv_server_gauges(exchange->server);
+	if (!srv_decide(exchange))
 		return;
-	struct api_response *response = request->response;
+	struct api_response *response = exchange->response;
 	api_response_clear(response);
 	response->status = 200;
 	response->content_type = srv_metrics_type;
@@ -51,79 +34,79 @@ static void tell_metrics(struct request *request)
 		api_problem(503, "There is no memory for the metrics.", response);
 }
 
-static void ask_metrics(struct request *request)
+static void ask_metrics(struct srv_exchange *exchange)
 {
-	const char *method = request->head.method;
+	const char *method = exchange->head.method;
 	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0) {
-		tell_metrics(request);
+		tell_metrics(exchange);
 		return;
 	}
-	srv_refuse(request, 405, "The metrics are there to be read; they take GET, HEAD.");
-	if (request->response)
-		api_response_add_header(request->response, "Allow", "GET, HEAD");
+	srv_refuse(exchange, 405, "The metrics are there to be read; they take GET, HEAD.");
+	if (exchange->response)
+		api_response_add_header(exchange->response, "Allow", "GET, HEAD");
 }
 
 /* ---- who may ask, and when ---- */
 
-static void ask(struct request *request)
+static void ask(struct srv_exchange *exchange)
 {
-	const struct api_match *match = &request->match;
+	const struct api_match *match = &exchange->match;
 	if (match->is_plain && match->route->is_servers)
-		ask_metrics(request);
+		ask_metrics(exchange);
 	else
-		ask_api(request);
+		ask_api(exchange);
 }
 
 /* @return false if the gate has answered */
-static bool passes_gate(struct request *request)
+static bool passes_gate(struct srv_exchange *exchange)
 {
-	struct srv_entry *entry = &request->entry;
-	srv_gate_judge(request->http->gate, &request->head, request->target, &request->match, entry);
+	struct srv_entry *entry = &exchange->entry;
+	srv_gate_judge(exchange->server->gate, &exchange->head, exchange->target, &exchange->match, entry);
 	if (entry->status == 0)
 		return true;
 	if (entry->status != 204) {
 		char detail[SRV_GATE_TEXT];
 		srv_gate_explain(entry, detail);
-		srv_reject(request, entry->rejection, entry->status, detail);
-	} else if (srv_make_answer(request)) {
-		api_response_clear(request->response);
-		request->response->status = entry->status;
+		srv_exchange_reject(exchange, entry->rejection, entry->status, detail);
+	} else if (srv_decide(exchange)) {
+		api_response_clear(exchange->response);
+		exchange->response->status = entry->status;
 	}
 	return false;
 }
 
 /* A POST, wherever it leads, or any other method but GET that its route has. */
-static bool begins_something(const struct request *request)
+static bool begins_something(const struct srv_exchange *exchange)
 {
-	const char *method = request->head.method;
-	const struct api_route *route = request->match.route;
+	const char *method = exchange->head.method;
+	const struct api_route *route = exchange->match.route;
 	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
 		return false;
 	return strcmp(method, "POST") == 0 || (route && api_operation_of(route, method));
 }
 
 /* While the server drains, nothing new is begun, and readiness probes are told. */
-static bool comes_too_late(const struct request *request)
+static bool comes_too_late(const struct srv_exchange *exchange)
 {
-	const struct api_match *match = &request->match;
-	return atomic_load(&request->http->draining) &&
-	       (begins_something(request) || (match->is_plain && match->route->is_readiness));
+	const struct api_match *match = &exchange->match;
+	return atomic_load(&exchange->server->draining) &&
+	       (begins_something(exchange) || (match->is_plain && match->route->is_readiness));
 }
 
-void srv_judge(struct request *request)
+void srv_judge(struct srv_exchange *exchange)
 {
 	const char *detail;
-	int status = srv_head_fault(&request->head, &detail);
-	if (status != 400 && !passes_gate(request))
+	int status = srv_head_fault(&exchange->head, &detail);
+	if (status != 400 && !passes_gate(exchange))
 		return;
 	if (status) {
-		request->closes = status == 400;
-		srv_refuse(request, status, detail);
-	} else if (comes_too_late(request)) {
-		request->closes = true;
-		srv_reject(request, SRV_REJECTED_DRAINING, 503,
+		exchange->closes = status == 400;
+		srv_refuse(exchange, status, detail);
+	} else if (comes_too_late(exchange)) {
+		exchange->closes = true;
+		srv_exchange_reject(exchange, SRV_REJECTED_DRAINING, 503,
 		           "The server is draining: it finishes what is under way and stops.");
 	} else {
-		ask(request);
+		ask(exchange);
 	}
 }

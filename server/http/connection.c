@@ -1,5 +1,6 @@
-#include "server/http/http_internal.h"
+#include "server/http/connection.h"
 
+#include "server/http/answer.h"
 #include "server/http/linger.h"
 
 #include <netinet/in.h>
@@ -17,6 +18,13 @@ enum {
 int srv_socket_of(struct MHD_Connection *connection)
 {
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+gnutls_session_t srv_session_of(const struct srv_http *http, struct MHD_Connection *connection)
+{
+	if (!http->is_tls)
+		return NULL;
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
 }
 
 static const struct sockaddr *client_of(struct MHD_Connection *connection)
@@ -37,17 +45,12 @@ unsigned srv_idle_seconds(const struct srv_http *http)
 
 /* ---- an answer to what is not, or not yet, a request of the library's ---- */
 
-static void open_unseen(struct request *request, struct srv_http *http, const struct sockaddr *client)
+/* Under TLS there is no session, so that nothing can be said. */
+static void answer_unseen(struct srv_exchange *exchange, const struct srv_http *http, int fd, const char *aborted)
 {
-	*request = (struct request){.http = http, .target = "-", .head.method = "-", .client = client};
-	clock_gettime(CLOCK_MONOTONIC, &request->began);
-	srv_new_id(request->id);
-}
-
-static void close_unseen(struct request *request, const char *aborted)
-{
-	srv_record(request, aborted);
-	srv_drop_answer(request);
+	if (exchange->response && !http->is_tls)
+		srv_answer_past_library(exchange, fd, NULL);
+	srv_exchange_end(exchange, aborted);
 }
 
 /* The library closes a silent connection, and knows nothing of the head that has begun to arrive there. A TLS session
@@ -55,23 +58,21 @@ static void close_unseen(struct request *request, const char *aborted)
 static void say_late(struct srv_http *http, struct MHD_Connection *connection)
 {
 	const int fd = srv_socket_of(connection);
-	struct request request;
-	open_unseen(&request, http, client_of(connection));
-	srv_reject_late(&request);
-	srv_answer_past_library(&request, fd);
+	struct srv_exchange exchange = {.client = client_of(connection)};
+	srv_exchange_open(&exchange, &http->server, "-");
+	srv_exchange_reject_late(&exchange);
+	answer_unseen(&exchange, http, fd, "timeout");
 	srv_linger(dup(fd));
-	close_unseen(&request, "timeout");
 }
 
 /* In place of a connection: one answer, whatever will be asked. */
 static void send_away(struct srv_http *http, int fd, const struct sockaddr *address, int status, const char *detail)
 {
-	struct request request;
-	open_unseen(&request, http, address);
-	srv_reject(&request, SRV_REJECTED_CONNECTIONS, status, detail);
-	srv_answer_past_library(&request, fd);
+	struct srv_exchange exchange = {.client = address};
+	srv_exchange_open(&exchange, &http->server, "-");
+	srv_exchange_reject(&exchange, SRV_REJECTED_CONNECTIONS, status, detail);
+	answer_unseen(&exchange, http, fd, NULL);
 	srv_linger(fd);
-	close_unseen(&request, NULL);
 }
 
 /* ---- the table of connections, by the number of their files ---- */
@@ -103,14 +104,14 @@ static struct connection *enter(struct srv_http *http, int fd, const struct sock
 	memcpy(&own->address, address, bytes);
 	srv_watch_add(http->watch, &own->watched, fd);
 	atomic_store(&http->slots[fd], own);
-	atomic_fetch_add(&http->n_connections, 1);
+	atomic_fetch_add(&http->server.n_connections, 1);
 	return own;
 }
 
 static void leave(struct srv_http *http, struct connection *own)
 {
 	atomic_store(&http->slots[own->watched.fd], NULL);
-	atomic_fetch_sub(&http->n_connections, 1);
+	atomic_fetch_sub(&http->server.n_connections, 1);
 	srv_addresses_remove(http->addresses, (const struct sockaddr *)&own->address);
 	srv_watch_remove(http->watch, &own->watched);
 	srv_reader_close(own->reader);
@@ -153,12 +154,11 @@ static void bound_system_buffer(int fd)
 }
 
 /* The library gives connections to its threads in turn, by the number of the file. */
-void srv_http_add(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
+void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
 {
-	struct srv_http *http = closure;
 	sweep_out(http, fd);
 	bound_system_buffer(fd);
-	if (atomic_load(&http->n_connections) >= http->most_connections)
+	if (atomic_load(&http->server.n_connections) >= http->most_connections)
 		send_away(http, fd, address, 503, "There are as many connections as the server takes; try again soon.");
 	else if (!srv_addresses_add(http->addresses, address))
 		send_away(http, fd, address, 429, "There are as many connections from this address as the server takes.");
@@ -182,26 +182,16 @@ static void end_handshake(const struct srv_http *http, struct MHD_Connection *co
 	srv_set_patience(connection, srv_idle_seconds(http));
 }
 
-bool srv_introduce(struct request *request)
+size_t srv_connection_begin_request(const struct srv_http *http, struct MHD_Connection *connection,
+                                    struct connection *own)
 {
-	struct MHD_Connection *connection = request->connection;
-	struct connection *own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-	if (!own)
-		return false;
-	if (own->request) /* forgotten by the library */
-		srv_abandon(own->request);
-	own->request = request;
-	request->own = own;
-	request->client = (const struct sockaddr *)&own->address;
-	request->reader = own->reader;
-	request->ordinal = ++own->n_requests;
-	if (request->http->is_tls && request->ordinal == 1)
-		end_handshake(request->http, connection, own);
-	return true;
+	if (http->is_tls && own->n_requests == 0)
+		end_handshake(http, connection, own);
+	return ++own->n_requests;
 }
 
-/* NULL: not one of ours, which the library would have to have made up. */
-static struct connection *open_connection(const struct srv_http *http, struct MHD_Connection *connection)
+/* One that is not in the table the library would have to have made up. */
+struct connection *srv_connection_open(const struct srv_http *http, struct MHD_Connection *connection)
 {
 	const int fd = srv_socket_of(connection);
 	struct connection *own = connection_at(http, fd);
@@ -212,24 +202,9 @@ static struct connection *open_connection(const struct srv_http *http, struct MH
 	return own;
 }
 
-static void close_connection(struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
+void srv_connection_close(struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
 {
-	if (!own)
-		return;
-	if (own->request)
-		srv_abandon(own->request);
 	if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
 		say_late(http, connection);
 	leave(http, own);
-}
-
-void srv_on_connection(void *http, struct MHD_Connection *connection, void **context,
-                       enum MHD_ConnectionNotificationCode code)
-{
-	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		*context = open_connection(http, connection);
-	} else {
-		close_connection(http, connection, *context);
-		*context = NULL;
-	}
 }

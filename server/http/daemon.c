@@ -1,7 +1,8 @@
 #include "server/http/daemon.h"
 
 #include "server/access/certificate.h"
-#include "server/http/http_internal.h"
+#include "server/http/connection.h"
+#include "server/http/request.h"
 #include "server/observe/log.h"
 #include "server/base/resources.h"
 

@@ -4,9 +4,16 @@
 #ifndef SERVER_DAEMON_H
 #define SERVER_DAEMON_H
 
-#include "server/http/http.h"
+#include "server/settings/options.h"
 
 struct MHD_Daemon;
+struct srv_http;
+
+/* How connections are served. */
+enum srv_http_mode {
+	SRV_HTTP_THREADS, /* those of listen_fd, by threads of the library's that wait for them (epoll; poll under TLS) */
+	SRV_HTTP_ROUNDS,  /* those of srv_http_add, in each srv_http_round: by the same callbacks, on the caller's thread */
+};
 
 /**
  * @param http  closure of the callbacks; outlives the daemon

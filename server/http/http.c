@@ -1,136 +1,63 @@
-#include "server/http/http_internal.h"
+#include "server/http/http.h"
 
-#include "api/api.h"
-#include "server/http/daemon.h"
+#include "server/http/connection.h"
 #include "server/http/linger.h"
-#include "server/observe/log.h"
 #include "server/http/selftest.h"
-#include "server/work/team.h"
+#include "server/observe/log.h"
 
-#include <semaphore.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { N_LATER_THREADS = 1 };    /* the acceptor's, which is started when all others are there */
-/* ---- start and stop ---- */
+enum { N_LATER_THREADS = 1 }; /* the acceptor's, which is started when all others are there */
 
-static struct srv_acceptor *start_acceptor(struct srv_http *http)
+static void add(void *http, int fd, const struct sockaddr *address, socklen_t bytes)
 {
-	const struct srv_acceptor_target target = {srv_http_add, http};
-	return srv_acceptor_start(http->listen_fd, &target);
+	srv_connections_add(http, fd, address, bytes);
+}
+
+static bool start_acceptor(struct srv_http *http)
+{
+	const struct srv_acceptor_target target = {add, http};
+	http->acceptor = srv_acceptor_start(http->listen_fd, &target);
+	return http->acceptor;
 }
 
 static void destroy(struct srv_http *http)
 {
-	if (http->admission)
-		srv_admission_free(http->admission);
-	srv_trimmer_stop(http->trimmer);
 	srv_linger_stop();
 	srv_connections_stop(http);
-	api_pool_free(http->pool);
-	api_pool_free(http->body_pool);
 	srv_addresses_free(http->addresses);
 	srv_watch_stop(http->watch);
-	free(http->description);
+	srv_server_close(&http->server);
 	free(http);
 }
 
-/* What is promised, and how it is computed. */
-static bool set_services(struct srv_http *http, const struct srv_options *options)
+static bool make_tables(struct srv_http *http, const struct srv_options *options)
 {
-	http->large = srv_service(options);
-	if (!api_choose_kernels(&http->large, srv_kernels_name(options))) {
-		srv_log(SRV_ERROR, "--kernels: this processor has no %s", srv_kernels_name(options));
-		return false;
-	}
-	http->description = api_describe(&http->large, &http->large.description_bytes);
-	http->large.description = http->description; /* out of memory: each request will try */
-	http->small = http->large;
-	http->small.n_threads = 1;
-	return true;
-}
-
-/* The first job of the admission's worker, for the team belongs to the thread that opens regions. */
-struct team_start {
-	struct srv_job job; /* first */
-	int wanted, spare, size;
-	sem_t done;
-};
-
-static void start_team_there(struct srv_job *job)
-{
-	struct team_start *start = (struct team_start *)(void *)job;
-	start->size = srv_team_start(start->wanted, start->spare);
-}
-
-static void tell_team(struct srv_job *job, bool computed)
-{
-	struct team_start *start = (struct team_start *)(void *)job;
-	(void)computed;
-	sem_post(&start->done);
-}
-
-/* As many threads as can be had besides those to spare; 0: none of those. */
-static int start_team(struct srv_admission *admission, int wanted, int spare)
-{
-	struct team_start start = {.job = {.compute = start_team_there, .finish = tell_team}, .wanted = wanted, .spare = spare};
-	sem_init(&start.done, 0, 0);
-	if (srv_admission_reserve(admission)) {
-		srv_admission_submit(admission, &start.job);
-		while (sem_wait(&start.done) != 0)
-			;
-	}
-	sem_destroy(&start.done);
-	return start.size;
-}
-
-static bool have_team(struct srv_http *http)
-{
-	const int wanted = http->large.n_threads, size = start_team(http->admission, wanted, N_LATER_THREADS);
-	if (size < wanted && size > 0)
-		srv_log(SRV_WARNING, "%d of %d threads for large evaluations: no more can be started (ulimit -u, pids.max, "
-		        "OMP_THREAD_LIMIT)", size, wanted);
-	http->large.n_threads = size;
-	return size > 0;
-}
-
-/* Pools and tables. */
-static bool take_memory(struct srv_http *http, const struct srv_options *options)
-{
-	const size_t warm_bytes = (size_t)options->pool_bytes;
-	http->body_pool = api_pool_create(warm_bytes / 4, NULL);
-	http->pool = api_pool_create(warm_bytes - warm_bytes / 4, &http->budget);
-	http->large.pool = http->small.pool = http->pool;
 	http->addresses = srv_addresses_create((size_t)options->connections_per_address);
-	return http->addresses && http->body_pool && http->pool && srv_readers_start() && srv_connections_start(http);
+	const bool made = http->addresses && srv_readers_start() && srv_connections_start(http);
+	if (!made)
+		srv_log(SRV_ERROR, "there is not enough memory to start");
+	return made;
 }
 
 /* Every thread that there will ever be; none is started for what a client sends. The team comes last, for it goes on with
  * what a limit leaves, and only then connections. */
-static bool start_threads(struct srv_http *http, const struct srv_options *options)
+static bool start_threads(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode)
 {
-	struct api_pool *const pools[SRV_TRIMMED_POOLS] = {http->pool, http->body_pool};
 	http->watch = srv_watch_start();
-	http->trimmer = srv_trimmer_start(pools, options->idle_seconds);
-	http->admission = srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes, &http->budget);
-	if (!http->watch || !http->trimmer || !http->admission || !srv_linger_start())
+	if (!http->watch || !srv_server_start(&http->server, options) || !srv_linger_start())
 		return false;
-	http->daemon = srv_daemon_start(http, options, http->mode);
-	if (!http->daemon || !have_team(http))
-		return false;
-	if (http->mode == SRV_HTTP_THREADS)
-		http->acceptor = start_acceptor(http);
-	return http->acceptor || http->mode == SRV_HTTP_ROUNDS;
+	http->daemon = srv_daemon_start(http, options, mode);
+	return http->daemon && srv_server_start_team(&http->server, N_LATER_THREADS) &&
+	       (mode == SRV_HTTP_ROUNDS || start_acceptor(http));
 }
 
-static bool start(struct srv_http *http, const struct srv_options *options)
+static bool start(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode)
 {
-	if (!take_memory(http, options)) {
-		srv_log(SRV_ERROR, "there is not enough memory to start");
+	if (!make_tables(http, options))
 		return false;
-	}
-	if (start_threads(http, options))
+	if (start_threads(http, options, mode))
 		return true;
 	srv_log(SRV_ERROR, "the server's threads cannot be started: a limit on threads (ulimit -u, pids.max), on files or on "
 	        "memory; with fewer --io-threads it needs fewer");
@@ -143,29 +70,24 @@ struct srv_http *srv_http_start(const struct srv_options *options, const struct 
 	struct srv_http *http = calloc(1, sizeof *http);
 	if (!http)
 		return NULL;
-	http->gate = gate;
-	http->mode = mode;
+	http->server.on_idle = on_idle;
 	http->is_tls = options->tls_cert;
-	http->on_idle = on_idle;
 	http->listen_fd = listen_fd;
 	http->most_connections = (size_t)options->connections;
-	http->deadline_seconds = options->deadline_seconds;
-	http->budget.most_bytes = (size_t)options->memory_bytes;
 	http->receive_seconds = options->receive_seconds;
 	http->send_seconds = options->send_seconds;
-	if (set_services(http, options) && srv_selftest(http->is_tls) && start(http, options))
+	if (srv_server_open(&http->server, options, gate) && srv_selftest(http->is_tls) && start(http, options, mode))
 		return http;
 	if (http->daemon)
 		MHD_stop_daemon(http->daemon);
-	if (http->admission)
-		srv_admission_stop(http->admission);
+	srv_server_stop(&http->server);
 	destroy(http);
 	return NULL;
 }
 
-int srv_http_threads(const struct srv_http *http)
+void srv_http_add(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
 {
-	return http->large.n_threads;
+	srv_connections_add(http, fd, address, bytes);
 }
 
 bool srv_http_round(struct srv_http *http)
@@ -173,14 +95,24 @@ bool srv_http_round(struct srv_http *http)
 	return srv_daemon_round(http->daemon);
 }
 
+struct srv_gauges srv_http_gauges(const struct srv_http *http)
+{
+	return srv_server_gauges(&http->server);
+}
+
+int srv_http_threads(const struct srv_http *http)
+{
+	return http->server.large.n_threads;
+}
+
 void srv_http_drain(struct srv_http *http)
 {
-	atomic_store(&http->draining, true);
+	srv_server_drain(&http->server);
 }
 
 bool srv_http_is_idle(const struct srv_http *http)
 {
-	return atomic_load(&http->n_under_way) == 0;
+	return srv_server_is_idle(&http->server);
 }
 
 void srv_http_close(struct srv_http *http)
@@ -188,7 +120,7 @@ void srv_http_close(struct srv_http *http)
 	srv_acceptor_stop(http->acceptor);
 	if (http->listen_fd >= 0)
 		close(http->listen_fd);
-	srv_admission_stop(http->admission);
+	srv_server_stop(&http->server);
 }
 
 /* No connection is suspended any more: srv_http_close waited for the last to be resumed. */

@@ -1,20 +1,16 @@
-/** HTTP/1.1 over TCP: connections, bodies, answers. The files behind it (http_internal.h) alone know libmicrohttpd. */
+/** HTTP/1.1 over TCP: connections, bodies, answers. This wing alone knows libmicrohttpd. */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
 #include "server/access/gate.h"
+#include "server/http/daemon.h"
+#include "server/observe/metrics.h"
 #include "server/settings/options.h"
 
 #include <stdbool.h>
 #include <sys/socket.h>
 
 struct srv_http;
-
-/* How connections are served. */
-enum srv_http_mode {
-	SRV_HTTP_THREADS, /* those of listen_fd, by threads of the library's that wait for them (epoll; poll under TLS) */
-	SRV_HTTP_ROUNDS,  /* those of srv_http_add, in each srv_http_round: by the same callbacks, on the caller's thread */
-};
 
 /**
  * Serves connections. All threads are there when it returns.
@@ -29,11 +25,11 @@ struct srv_http *srv_http_start(const struct srv_options *options, const struct 
 /**
  * One connection more, which is entered in the table or sent away. On one thread: the acceptor's, or in SRV_HTTP_ROUNDS
  * that of the rounds.
- * @param http     a struct srv_http
  * @param fd       connected, non-blocking; no longer the caller's
  * @param address  of the client; borrowed
  */
-void srv_http_add(void *http, int fd, const struct sockaddr *address, socklen_t bytes);
+void srv_http_add(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes);
+struct srv_gauges srv_http_gauges(const struct srv_http *http);
 /* SRV_HTTP_ROUNDS: does what can be done without waiting. @return false when the library fails */
 bool srv_http_round(struct srv_http *http);
 

@@ -1,10 +1,11 @@
 #include "server/http/selftest.h"
 
 #include "server/access/certificate.h"
-#include "server/http/http_internal.h"
-#include "server/observe/log.h"
 #include "server/access/tls_client.h"
+#include "server/http/reader.h"
+#include "server/observe/log.h"
 
+#include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>

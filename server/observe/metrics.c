@@ -123,22 +123,22 @@ static void add_measure(struct shard *shard, const struct api_measure *measure)
 		add(&shard->contacts, measure->n_contacts);
 }
 
-void srv_metrics_add(const struct srv_exchange *exchange)
+void srv_metrics_add(const struct srv_outcome *outcome)
 {
 	struct shard *shard = mine();
-	const int route = number_of(exchange->match);
-	add(&shard->requests[route][place_of(exchange->status)], 1);
-	observe(&shard->durations[route], exchange->nanoseconds);
-	if (exchange->waited_nanoseconds >= 0)
-		observe(&shard->waits, exchange->waited_nanoseconds);
-	if (exchange->bytes_in)
-		add(&shard->bytes_in, exchange->bytes_in);
-	if (exchange->bytes_out)
-		add(&shard->bytes_out, exchange->bytes_out);
-	if (exchange->measure)
-		add_measure(shard, exchange->measure);
-	if (exchange->rejection != SRV_NOT_REJECTED)
-		srv_metrics_reject(exchange->rejection);
+	const int route = number_of(outcome->match);
+	add(&shard->requests[route][place_of(outcome->status)], 1);
+	observe(&shard->durations[route], outcome->nanoseconds);
+	if (outcome->waited_nanoseconds >= 0)
+		observe(&shard->waits, outcome->waited_nanoseconds);
+	if (outcome->bytes_in)
+		add(&shard->bytes_in, outcome->bytes_in);
+	if (outcome->bytes_out)
+		add(&shard->bytes_out, outcome->bytes_out);
+	if (outcome->measure)
+		add_measure(shard, outcome->measure);
+	if (outcome->rejection != SRV_NOT_REJECTED)
+		srv_metrics_reject(outcome->rejection);
 }
 
 void srv_metrics_reject(enum srv_rejection rejection)

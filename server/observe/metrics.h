@@ -31,7 +31,7 @@ enum srv_rejection {
 };
 
 /* A request that is over. */
-struct srv_exchange {
+struct srv_outcome {
 	const struct api_match *match;     /* where it led */
 	enum srv_rejection rejection;
 	int status;                        /* 0: no answer was sent */
@@ -57,7 +57,7 @@ const char *srv_route_name(const struct api_match *match);
 /* As in the label; NULL for SRV_NOT_REJECTED. */
 const char *srv_rejection_name(enum srv_rejection rejection);
 
-void srv_metrics_add(const struct srv_exchange *exchange);
+void srv_metrics_add(const struct srv_outcome *outcome);
 /* What is turned away before there is a request. */
 void srv_metrics_reject(enum srv_rejection rejection);
 

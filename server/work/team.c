@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <omp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 /* Threads that are there only to be counted. */
 struct trial {
-	pthread_mutex_t *gate;
+	pthread_mutex_t *barrier;
 	pthread_t thread;
 	pid_t id;
 };
@@ -21,8 +22,8 @@ static void *stand(void *argument)
 {
 	struct trial *trial = argument;
 	trial->id = (pid_t)syscall(SYS_gettid);
-	pthread_mutex_lock(trial->gate);
-	pthread_mutex_unlock(trial->gate);
+	pthread_mutex_lock(trial->barrier);
+	pthread_mutex_unlock(trial->barrier);
 	return NULL;
 }
 
@@ -36,10 +37,10 @@ static void await_release(pid_t id)
 }
 
 /* All at one time, since that is how they are to be. */
-static int start_trials(struct trial *trials, int n, pthread_mutex_t *gate)
+static int start_trials(struct trial *trials, int n, pthread_mutex_t *barrier)
 {
 	for (int i = 0; i < n; i++) {
-		trials[i].gate = gate;
+		trials[i].barrier = barrier;
 		if (pthread_create(&trials[i].thread, NULL, stand, &trials[i]) != 0)
 			return i;
 	}
@@ -57,15 +58,15 @@ static void end_trials(struct trial *trials, int n)
 /* How many of n threads can be had. */
 static int count_available(int n)
 {
-	pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_t barrier = PTHREAD_MUTEX_INITIALIZER;
 	struct trial *trials = calloc((size_t)n + 1, sizeof *trials);
 	if (!trials)
 		return -1;
-	pthread_mutex_lock(&gate);
-	const int started = start_trials(trials, n, &gate);
-	pthread_mutex_unlock(&gate);
+	pthread_mutex_lock(&barrier);
+	const int started = start_trials(trials, n, &barrier);
+	pthread_mutex_unlock(&barrier);
 	end_trials(trials, started);
-	pthread_mutex_destroy(&gate);
+	pthread_mutex_destroy(&barrier);
 	free(trials);
 	return started;
 }
@@ -87,4 +88,39 @@ int srv_team_start(int wanted, int spare)
 {
 	const int available = count_available(wanted - 1 + spare);
 	return available < spare ? 0 : open_region(1 + available - spare);
+}
+
+/* ---- the team of an admission's worker ---- */
+
+/* Its first job, for the team belongs to the thread that opens regions. */
+struct start {
+	struct srv_job job; /* first */
+	int wanted, spare, size;
+	sem_t done;
+};
+
+static void start_there(struct srv_job *job)
+{
+	struct start *start = (struct start *)(void *)job;
+	start->size = srv_team_start(start->wanted, start->spare);
+}
+
+static void tell(struct srv_job *job, bool computed)
+{
+	struct start *start = (struct start *)(void *)job;
+	(void)computed;
+	sem_post(&start->done);
+}
+
+int srv_team_start_for(struct srv_admission *admission, int wanted, int spare)
+{
+	struct start start = {.job = {.compute = start_there, .finish = tell}, .wanted = wanted, .spare = spare};
+	sem_init(&start.done, 0, 0);
+	if (srv_admission_reserve(admission)) {
+		srv_admission_submit(admission, &start.job);
+		while (sem_wait(&start.done) != 0)
+			;
+	}
+	sem_destroy(&start.done);
+	return start.size;
 }

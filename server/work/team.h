@@ -6,6 +6,8 @@
 #ifndef SERVER_TEAM_H
 #define SERVER_TEAM_H
 
+#include "server/work/admission.h"
+
 /**
  * Starts the team of the calling thread: as many as are wanted or, where a limit forbids that, as can be had.
  * @param wanted  threads, the calling one among them; >= 1
@@ -13,5 +15,7 @@
  * @return threads of the team, >= 1; 0: not even those to spare can be had, or no memory
  */
 int srv_team_start(int wanted, int spare);
+/* The same for the worker of an admission that has no job yet. */
+int srv_team_start_for(struct srv_admission *admission, int wanted, int spare);
 
 #endif

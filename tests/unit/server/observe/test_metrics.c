@@ -86,11 +86,11 @@ static void test_counts(void **state)
 {
 	(void)state;
 	const struct api_measure measure = {API_N_PHASES, {1000, 2000, 3000, 4000}, 100};
-	const struct srv_exchange exchange = {.match = match_of("/v1/evaluate"), .status = 200, .nanoseconds = 1500000,
-	                                      .waited_nanoseconds = 20000, .bytes_in = 1000, .bytes_out = 10,
-	                                      .measure = &measure};
+	const struct srv_outcome outcome = {.match = match_of("/v1/evaluate"), .status = 200, .nanoseconds = 1500000,
+	                                    .waited_nanoseconds = 20000, .bytes_in = 1000, .bytes_out = 10,
+	                                    .measure = &measure};
 	for (int i = 0; i < 3; i++)
-		srv_metrics_add(&exchange);
+		srv_metrics_add(&outcome);
 	char *text = print();
 	assert_true(value_of(text, "frictiond_requests_total{route=\"/v1/evaluate\",status=\"200\"}") == 3);
 	assert_true(value_of(text, "frictiond_requests_total{route=\"/v1/evaluate\",status=\"503\"}") == 0);
@@ -119,7 +119,7 @@ static void test_faults(void **state)
 	const double encoded = now("frictiond_phase_duration_seconds_count{phase=\"encode\"}");
 	const int statuses[] = {422, 418, 0, -7, 999};
 	for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
-		srv_metrics_add(&(struct srv_exchange){.match = match_of("/v1/check"), .status = statuses[i], .nanoseconds = -5,
+		srv_metrics_add(&(struct srv_outcome){.match = match_of("/v1/check"), .status = statuses[i], .nanoseconds = -5,
 		                                       .waited_nanoseconds = -1, .measure = i ? NULL : &halfway});
 	assert_true(now("frictiond_requests_total{route=\"/v1/check\",status=\"422\"}") == 1);
 	assert_true(now("frictiond_requests_total{route=\"/v1/check\",status=\"none\"}") == 1);
@@ -134,7 +134,7 @@ static void test_rejections(void **state)
 {
 	(void)state;
 	srv_metrics_reject(SRV_REJECTED_CONNECTIONS);
-	srv_metrics_add(&(struct srv_exchange){.match = match_of("/readyz"), .status = 503, .waited_nanoseconds = -1,
+	srv_metrics_add(&(struct srv_outcome){.match = match_of("/readyz"), .status = 503, .waited_nanoseconds = -1,
 	                                       .rejection = SRV_REJECTED_DRAINING});
 	assert_true(now("frictiond_rejected_total{reason=\"connections\"}") == 1);
 	assert_true(now("frictiond_rejected_total{reason=\"draining\"}") == 1);
@@ -146,7 +146,7 @@ static void test_buckets_are_cumulative(void **state)
 {
 	(void)state;
 	for (int64_t nanoseconds = 1; nanoseconds < INT64_MAX / 2; nanoseconds *= 2)
-		srv_metrics_add(&(struct srv_exchange){.match = match_of("/v1/info"), .status = 200, .nanoseconds = nanoseconds,
+		srv_metrics_add(&(struct srv_outcome){.match = match_of("/v1/info"), .status = 200, .nanoseconds = nanoseconds,
 		                                       .waited_nanoseconds = -1});
 	char *text = print();
 	static const char name[] = "\nfrictiond_request_duration_seconds_bucket{route=\"/v1/info\",le=\"";
@@ -204,7 +204,7 @@ enum { N_THREADS = 100, N_ADDITIONS = 1000 };
 static void *add_many(void *unused)
 {
 	for (int i = 0; i < N_ADDITIONS; i++)
-		srv_metrics_add(&(struct srv_exchange){.match = match_of("/nowhere"), .status = 404, .nanoseconds = 1,
+		srv_metrics_add(&(struct srv_outcome){.match = match_of("/nowhere"), .status = 404, .nanoseconds = 1,
 		                                       .waited_nanoseconds = -1});
 	return unused;
 }

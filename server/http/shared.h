@@ -1,0 +1,58 @@
+/**
+ * What the files of this wing share. It alone knows libmicrohttpd.
+ *
+ * http.c starts and stops. daemon.c sets the library up. connection.c has a connection from accept to close; what arrives
+ * there passes through the filter of its reader (reader.h) before the library sees it. request.c carries an exchange: it has
+ * the library's callbacks. answer.c sends answers, through the library or past it.
+ */
+#ifndef SERVER_SHARED_H
+#define SERVER_SHARED_H
+
+#include "server/exchange/exchange.h"
+#include "server/http/acceptor.h"
+#include "server/http/addresses.h"
+#include "server/http/reader.h"
+#include "server/work/watch.h"
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+
+struct connection;
+
+struct srv_http {
+	struct srv_server server;
+	struct MHD_Daemon *daemon;
+	struct srv_acceptor *acceptor;   /* NULL: connections are added by hand */
+	struct srv_addresses *addresses;
+	struct srv_watch *watch;         /* of TLS handshakes, and of answers until they are taken */
+	int listen_fd;                   /* -1: none */
+	bool is_tls;
+	size_t most_connections;
+	_Atomic(struct connection *) *slots; /* [n_slots] by the number of the file; entered by the acceptor's thread alone */
+	size_t n_slots;
+	long long receive_seconds, send_seconds;
+};
+
+/* From accept to close, whatever the library makes of it. */
+struct connection {
+	struct srv_reader *reader;
+	struct srv_watched watched;
+	struct sockaddr_storage address;
+	struct request *request; /* under way, or NULL; freed with the connection at the latest */
+	size_t n_requests;
+};
+
+/* Carries an exchange. */
+struct request {
+	struct srv_exchange exchange; /* first */
+	struct srv_http *http;
+	struct MHD_Connection *connection;
+	struct connection *own;
+	size_t ordinal; /* on its connection, from 1 */
+	bool lingers;   /* the client may still be sending when the answer is out */
+	bool ended;     /* the client has closed its sending side */
+	char target[];  /* as it came */
+};
+
+#endif
