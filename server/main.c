@@ -93,7 +93,7 @@ static void allow_files(long long connections, long long io_threads)
 static void announce(const struct srv_options *options, int port)
 {
 	const char *host = options->host, *colon = strchr(host, ':');
-	printf("frictiond listening on http%s://%s%s%s:%d\n", options->tls_cert ? "s" : "", colon ? "[" : "", host,
+	printf("frictiond listening on http%s://%s%s%s:%d\n", options->gate.tls_cert ? "s" : "", colon ? "[" : "", host,
 	       colon ? "]" : "", port);
 	fflush(stdout);
 }
@@ -146,7 +146,7 @@ static int serve(const struct srv_options *options, struct srv_gate *gate, const
 	int fd = srv_bind(options->host, &port, &fault);
 	if (fd < 0)
 		return cannot_listen(options->host, port, fault);
-	if (!srv_gate_suits(gate, srv_is_on_loopback(fd), stderr))
+	if (!srv_gate_suits(gate, options->host, srv_is_on_loopback(fd), stderr))
 		return SRV_CODE_BAD;
 	if (!srv_listen(fd, &fault))
 		return cannot_listen(options->host, port, fault);
@@ -192,7 +192,7 @@ int main(int argc, char **argv)
 	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections, options.io_threads);
-	if (!srv_gate_open(&gate, &options, stderr))
+	if (!srv_gate_open(&gate, &options.gate, stderr))
 		return SRV_CODE_BAD;
 	const int code = serve(&options, &gate, &signals);
 	srv_gate_close(&gate);

@@ -37,68 +37,68 @@ static void tell_tokens(const struct srv_gate *gate, const char *warning)
 static bool open_tokens(struct srv_gate *gate, FILE *err)
 {
 	char message[SRV_TOKENS_MESSAGE];
-	if (!gate->options->tokens)
+	if (!gate->settings->tokens)
 		return true;
-	gate->tokens = srv_tokens_open(gate->options->tokens, message);
+	gate->tokens = srv_tokens_open(gate->settings->tokens, message);
 	if (!gate->tokens)
 		return refuse("tokens", message, err);
 	tell_tokens(gate, message);
 	return true;
 }
 
-static bool open_certificate(const struct srv_options *options, FILE *err)
+static bool open_certificate(const struct srv_gate_settings *settings, FILE *err)
 {
 	char message[SRV_CERTIFICATE_MESSAGE];
-	if (!options->tls_cert)
+	if (!settings->tls_cert)
 		return true;
-	if (!srv_certificate_read(options->tls_cert, options->tls_key, message))
+	if (!srv_certificate_read(settings->tls_cert, settings->tls_key, message))
 		return refuse("tls-cert, --tls-key", message, err);
 	tell("certificate and key read", message);
 	return true;
 }
 
-bool srv_gate_open(struct srv_gate *gate, const struct srv_options *options, FILE *err)
+bool srv_gate_open(struct srv_gate *gate, const struct srv_gate_settings *settings, FILE *err)
 {
-	*gate = (struct srv_gate){.options = options};
+	*gate = (struct srv_gate){.settings = settings};
 	api_table_allow(&api_routes, gate->methods);
-	if (open_tokens(gate, err) && open_certificate(options, err))
+	if (open_tokens(gate, err) && open_certificate(settings, err))
 		return true;
 	srv_gate_close(gate);
 	return false;
 }
 
 /* Whoever reaches the port may have work done: on other addresses than loopback that has to be meant. */
-bool srv_gate_suits(struct srv_gate *gate, bool on_loopback, FILE *err)
+bool srv_gate_suits(struct srv_gate *gate, const char *host, bool on_loopback, FILE *err)
 {
-	const char *host = gate->options->host;
+	gate->host = host;
 	gate->on_loopback = on_loopback;
 	if (on_loopback)
 		return true;
-	if (!gate->tokens && !gate->options->anonymous) {
+	if (!gate->tokens && !gate->settings->anonymous) {
 		fprintf(err, "frictiond: without --tokens everybody who can reach %s may ask; give --tokens FILE, or "
 		             "--anonymous yes if that is meant\n", host);
 		return false;
 	}
 	if (!gate->tokens)
 		srv_log(SRV_WARNING, "no tokens: everybody who can reach %s may ask", host);
-	else if (!gate->options->tls_cert)
+	else if (!gate->settings->tls_cert)
 		srv_log(SRV_WARNING, "no TLS: tokens can be read on the way to %s, unless a proxy in front encrypts", host);
 	return true;
 }
 
 void srv_gate_reload(const struct srv_gate *gate)
 {
-	const struct srv_options *options = gate->options;
+	const struct srv_gate_settings *settings = gate->settings;
 	char message[SRV_TOKENS_MESSAGE];
-	if (!gate->tokens && !options->tls_cert)
+	if (!gate->tokens && !settings->tls_cert)
 		srv_log(SRV_INFO, "SIGHUP: there are no tokens and no certificate to be read again");
 	if (gate->tokens && srv_tokens_reload(gate->tokens, message))
 		tell_tokens(gate, message);
 	else if (gate->tokens)
 		srv_log(SRV_ERROR, "tokens stay as they were: %s", message);
-	if (options->tls_cert && srv_certificate_read(options->tls_cert, options->tls_key, message))
+	if (settings->tls_cert && srv_certificate_read(settings->tls_cert, settings->tls_key, message))
 		tell("certificate and key read", message);
-	else if (options->tls_cert)
+	else if (settings->tls_cert)
 		srv_log(SRV_ERROR, "certificate and key stay as they were: %s", message);
 }
 
@@ -128,19 +128,19 @@ static void read_call(const struct srv_head *head, const char *target, struct ca
 /* With tokens a page that has none learns nothing by any name, and elsewhere than on loopback a service may have any. */
 static bool judges_hosts(const struct srv_gate *gate)
 {
-	return gate->options->allow_host || (gate->on_loopback && !gate->tokens);
+	return gate->settings->allow_host || (gate->on_loopback && !gate->tokens);
 }
 
 static bool is_named(const struct srv_gate *gate, const struct srv_host *host)
 {
-	const struct srv_options *options = gate->options;
-	return options->allow_host && srv_hosts_allow(options->allow_host, host, options->tls_cert != NULL);
+	const struct srv_gate_settings *settings = gate->settings;
+	return settings->allow_host && srv_hosts_allow(settings->allow_host, host, settings->tls_cert != NULL);
 }
 
 /* --host may name loopback by a name of its own. */
 static bool is_where_it_listens(const struct srv_gate *gate, const struct srv_host *host)
 {
-	const char *own = gate->options->host;
+	const char *own = gate->host;
 	struct srv_host listens;
 	return gate->on_loopback && own && srv_host_read(own, strlen(own), &listens) && srv_hosts_are_same(&listens, host);
 }
@@ -157,14 +157,14 @@ static bool may_be_called(const struct srv_gate *gate, const struct call *call)
 
 static bool is_from_allowed_page(const struct srv_gate *gate, const struct srv_head *head)
 {
-	const char *origins = gate->options->allow_origin;
+	const char *origins = gate->settings->allow_origin;
 	return origins && head->n_origin == 1 && srv_cors_allows(origins, head->origin);
 }
 
 /* Where a proxy may be in front, it may be there that TLS ends: the page is https then, what arrives here http. */
 static bool is_from_own_page(const struct srv_gate *gate, const struct call *call, const struct srv_head *head)
 {
-	const bool tls = gate->options->tls_cert;
+	const bool tls = gate->settings->tls_cert;
 	if (!call->host || head->n_origin != 1)
 		return false;
 	if (srv_cors_is_own(head->origin, call->host, tls))
@@ -296,7 +296,7 @@ static void add(struct srv_gate_header *headers, int *n, const char *name, const
 int srv_gate_headers(const struct srv_gate *gate, const struct srv_head *head, const struct srv_entry *entry,
                      struct srv_gate_header headers[SRV_GATE_HEADERS])
 {
-	const char *origins = gate->options->allow_origin;
+	const char *origins = gate->settings->allow_origin;
 	int n = 0;
 	if (entry->status == 401)
 		add(headers, &n, "WWW-Authenticate", entry->tried ? REALM ", error=\"invalid_token\"" : REALM);

@@ -8,7 +8,6 @@
 
 #include "server/base/head.h"
 #include "server/observe/metrics.h"
-#include "server/settings/options.h"
 #include "server/access/tokens.h"
 
 #include "api/contract/route.h"
@@ -17,11 +16,21 @@
 
 enum { SRV_GATE_HEADERS = 6, SRV_GATE_TEXT = 384 };
 
+/* All texts are borrowed; NULL: not given. */
+struct srv_gate_settings {
+	const char *tokens;             /* a file */
+	const char *tls_cert, *tls_key; /* files; both or neither */
+	const char *allow_origin;       /* as for srv_cors_is_list */
+	const char *allow_host;         /* as for srv_hosts_is_list */
+	long long anonymous;            /* 0, or 1: everybody may ask */
+};
+
 struct srv_gate {
-	struct srv_tokens *tokens;         /* NULL: everybody may ask */
-	const struct srv_options *options; /* borrowed */
-	bool on_loopback;                  /* where it listens */
-	char methods[API_ALLOW_BYTES];     /* of all routes, for pages that ask */
+	const struct srv_gate_settings *settings; /* borrowed */
+	struct srv_tokens *tokens;                /* NULL: everybody may ask */
+	const char *host;                         /* where it listens, as it was given; borrowed */
+	bool on_loopback;
+	char methods[API_ALLOW_BYTES];            /* of all routes, for pages that ask */
 };
 
 /* What the gate says to one request. */
@@ -40,16 +49,17 @@ struct srv_gate_header {
 };
 
 /**
- * Reads what the options name: tokens, certificate and key. Warnings go to the log.
+ * Reads what the settings name: tokens, certificate and key. Warnings go to the log.
  * @param err  where a fault is named
  */
-bool srv_gate_open(struct srv_gate *gate, const struct srv_options *options, FILE *err);
+bool srv_gate_open(struct srv_gate *gate, const struct srv_gate_settings *settings, FILE *err);
 /**
  * Tells the gate where the server is about to listen.
- * @param err  where a refusal is explained; a warning goes to the log
+ * @param host  the address or name, as it was given; borrowed
+ * @param err   where a refusal is explained; a warning goes to the log
  * @return whether it may
  */
-bool srv_gate_suits(struct srv_gate *gate, bool on_loopback, FILE *err);
+bool srv_gate_suits(struct srv_gate *gate, const char *host, bool on_loopback, FILE *err);
 /* Reads it again. What has a fault stays as it was, and the log says so. */
 void srv_gate_reload(const struct srv_gate *gate);
 void srv_gate_close(struct srv_gate *gate);

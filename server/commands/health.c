@@ -179,7 +179,7 @@ static bool connect_somewhere(struct question *q)
 static bool greet(struct question *q)
 {
 	int code;
-	if (!q->options->tls_cert)
+	if (!q->options->gate.tls_cert)
 		return true;
 	if (!srv_tls_client_open(&q->tls, q->fd, 0))
 		return fail(q, "TLS cannot be used", "not enough memory");

@@ -42,7 +42,7 @@ static void choose(const struct srv_options *options, enum srv_http_mode mode, s
 	int n = 0;
 	if (mode == SRV_HTTP_THREADS && options->io_threads > 1)
 		items[n++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL};
-	if (options->tls_cert) {
+	if (options->gate.tls_cert) {
 		items[n++] =
 			(struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)srv_certificate_hand_out};
 		items[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SRV_TLS_PRIORITIES};

@@ -71,7 +71,7 @@ struct srv_http *srv_http_start(const struct srv_options *options, const struct 
 	if (!http)
 		return NULL;
 	http->server.on_idle = on_idle;
-	http->is_tls = options->tls_cert;
+	http->is_tls = options->gate.tls_cert;
 	http->listen_fd = listen_fd;
 	http->most_connections = (size_t)options->connections;
 	http->receive_seconds = options->receive_seconds;

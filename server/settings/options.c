@@ -77,16 +77,16 @@ static const struct option table[] = {
 	{"log-level", "LEVEL", WORD, "info", "error, warning, info, debug", 0, 0, AT(log_level),
 	 "error, warning, info or debug"},
 	{"log-format", "FORMAT", WORD, "logfmt", "logfmt, json", 0, 0, AT(log_format), "logfmt or json"},
-	{"tokens", "FILE", TEXT, NULL, "none", 0, 0, AT(tokens),
+	{"tokens", "FILE", TEXT, NULL, "none", 0, 0, AT(gate.tokens),
 	 "lines with the name and the token of each client; requests then need \"Authorization: Bearer TOKEN\""},
-	{"anonymous", "WORD", WORD, "no", "no, yes", 0, 0, AT(anonymous),
+	{"anonymous", "WORD", WORD, "no", "no, yes", 0, 0, AT(gate.anonymous),
 	 "yes: listen on addresses other than loopback even without tokens"},
-	{"tls-cert", "FILE", TEXT, NULL, "none", 0, 0, AT(tls_cert),
+	{"tls-cert", "FILE", TEXT, NULL, "none", 0, 0, AT(gate.tls_cert),
 	 "certificate (PEM, followed by the intermediate ones): serve https"},
-	{"tls-key", "FILE", TEXT, NULL, "none", 0, 0, AT(tls_key), "key of the certificate (PEM, not encrypted)"},
-	{"allow-origin", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_origin),
+	{"tls-key", "FILE", TEXT, NULL, "none", 0, 0, AT(gate.tls_key), "key of the certificate (PEM, not encrypted)"},
+	{"allow-origin", "LIST", TEXT, NULL, "none", 0, 0, AT(gate.allow_origin),
 	 "origins whose web pages may use the service, separated by commas (https://a.example), or *; others: 403"},
-	{"allow-host", "LIST", TEXT, NULL, "none", 0, 0, AT(allow_host),
+	{"allow-host", "LIST", TEXT, NULL, "none", 0, 0, AT(gate.allow_host),
 	 "hosts by which clients may address the service, as behind a proxy, in addition to those of loopback; separated by "
 	 "commas (a.example, a.example:8443); others: 421"},
 	{"config", "FILE", TEXT, NULL, "none", 0, 0, AT(config), "file with more options, lines of the form name = value"},
@@ -594,10 +594,10 @@ static bool fits_queue(const struct srv_options *options, const char *name, long
 
 static bool is_pair(const struct srv_options *options, FILE *err)
 {
-	const bool pair = !options->tls_cert == !options->tls_key;
+	const bool pair = !options->gate.tls_cert == !options->gate.tls_key;
 	if (!pair)
-		fprintf(err, "frictiond: --%s needs --%s\n", options->tls_cert ? "tls-cert" : "tls-key",
-		        options->tls_cert ? "tls-key" : "tls-cert");
+		fprintf(err, "frictiond: --%s needs --%s\n", options->gate.tls_cert ? "tls-cert" : "tls-key",
+		        options->gate.tls_cert ? "tls-key" : "tls-cert");
 	return pair;
 }
 
@@ -646,7 +646,7 @@ static enum srv_start settle(struct srv_options *options, FILE *err)
 	settle_memory(options);
 	return fits_queue(options, "max-json-bytes", options->max_json_bytes, err) &&
 	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) && is_pair(options, err) &&
-	       are_origins(options->allow_origin, err) && are_hosts(options->allow_host, err) ? SRV_START : SRV_EXIT_BAD;
+	       are_origins(options->gate.allow_origin, err) && are_hosts(options->gate.allow_host, err) ? SRV_START : SRV_EXIT_BAD;
 }
 
 static enum srv_start read_all(int argc, char *const *argv, struct srv_options *options, struct sources *sources,

@@ -6,6 +6,7 @@
 #define SERVER_OPTIONS_H
 
 #include "api/api.h"
+#include "server/access/gate.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,11 +40,7 @@ struct srv_options {
 	long long kernels;   /* position in SRV_KERNELS */
 	long long log_level; /* enum srv_level */
 	long long log_format; /* enum srv_log_format */
-	const char *tokens;  /* these and the next: NULL where not given */
-	const char *tls_cert, *tls_key; /* both or neither */
-	const char *allow_origin; /* as for srv_cors_is_list */
-	const char *allow_host;   /* as for srv_hosts_is_list */
-	long long anonymous; /* 0, or 1: everybody may ask */
+	struct srv_gate_settings gate;
 	const char *config;   /* the file that options were read from; NULL: none */
 	char *config_text;    /* private */
 	enum srv_command command; /* the others take all of the above as well */

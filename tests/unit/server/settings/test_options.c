@@ -80,11 +80,11 @@ static void test_defaults(void **state)
 	assert_int_equal(reading.options.connections, available < 1024 ? available : 1024);
 	assert_int_equal(reading.options.drain_seconds, 30);
 	assert_int_equal(reading.options.log_level, SRV_INFO);
-	assert_null(reading.options.tokens);
-	assert_null(reading.options.tls_cert);
-	assert_null(reading.options.allow_origin);
-	assert_null(reading.options.allow_host);
-	assert_int_equal(reading.options.anonymous, 0);
+	assert_null(reading.options.gate.tokens);
+	assert_null(reading.options.gate.tls_cert);
+	assert_null(reading.options.gate.allow_origin);
+	assert_null(reading.options.gate.allow_host);
+	assert_int_equal(reading.options.gate.anonymous, 0);
 	assert_true(reading.options.threads >= 1);
 	assert_true(reading.options.io_threads >= 1);
 	assert_int_equal(reading.options.max_frame_bytes, 1LL << 30);
