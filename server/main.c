@@ -6,7 +6,7 @@
 #include "server/http/http.h"
 #include "server/base/listen.h"
 #include "server/observe/log.h"
-#include "server/settings/options.h"
+#include "server/settings/read.h"
 #include "server/base/resources.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/**
- * The options of frictiond. One table in options.c gives the flags, the environment's names, those in a file, --help and
- * the page docs/options.md.
- */
+/** The options of frictiond, as they are in effect. */
 #ifndef SERVER_OPTIONS_H
 #define SERVER_OPTIONS_H
 
@@ -9,7 +6,6 @@
 #include "server/access/gate.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 /* The inner loops by name; "best" leaves the choice to the core. */
 #define SRV_KERNELS "best, avx512, avx2, baseline, scalar"
@@ -52,27 +48,12 @@ struct srv_options {
 	long long timeout_seconds;
 };
 
-enum srv_start {
-	SRV_START,    /* options are complete: nothing is left at "automatic" */
-	SRV_EXIT_OK,  /* --help and the like were answered */
-	SRV_EXIT_BAD, /* a line on err names the culprit */
-};
-
 /* What a process that ends by itself tells. */
 enum srv_exit_code {
 	SRV_CODE_OK = 0,      /* stopped by a signal, or a question was answered */
 	SRV_CODE_FAILED = 1,  /* could not run; check: does not agree; health: not healthy, or an option is wrong */
 	SRV_CODE_BAD = 2,     /* an option is wrong, wherever it stands; check: could not be checked */
 };
-
-/**
- * Flags win over the environment, which wins over the file, which wins over the defaults. A variable whose flag is given
- * is not looked at; an empty one counts as absent. The file is checked as a whole.
- * @param options  to be freed after SRV_START
- * @param out  where --help, --version, --print-config, --print-openapi and --print-options-markdown print
- * @param err  where the fault is named
- */
-enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err);
 
 /* Its texts die with it. */
 void srv_options_free(struct srv_options *options);

@@ -2,6 +2,7 @@
 #include "server/commands/check.h"
 
 #include "core/fric.h"
+#include "server/settings/read.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 #include "server/http/http.h"
 
 #include "server/observe/log.h"
+#include "server/settings/read.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

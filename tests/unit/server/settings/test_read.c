@@ -1,4 +1,4 @@
-#include "server/settings/options.h"
+#include "server/settings/read.h"
 #include "server/base/resources.h"
 
 #include "server/observe/log.h"

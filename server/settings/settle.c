@@ -1,0 +1,101 @@
+#include "server/settings/settle.h"
+
+#include "server/access/cors.h"
+#include "server/access/hosts.h"
+#include "server/base/resources.h"
+
+#define M (1LL << 20)
+#define G (1LL << 30)
+
+static long long larger(long long a, long long b)
+{
+	return a > b ? a : b;
+}
+
+/* Three quarters of what the connections leave, if they leave half of it. The rest is for warm memory. */
+static long long automatic_memory(long long connections)
+{
+	const long long available = srv_available_memory();
+	const long long left = larger(available - connections * SRV_CONNECTION_BYTES, available / 2);
+	return larger(left / 4 * 3, 16 * M);
+}
+
+static void settle_memory(struct srv_options *options)
+{
+	if (options->memory_bytes == 0)
+		options->memory_bytes = automatic_memory(options->connections);
+	if (options->pool_bytes < 0)
+		options->pool_bytes = options->memory_bytes / 4 < G ? options->memory_bytes / 4 : G;
+}
+
+static void settle_bytes(struct srv_options *options)
+{
+	if (options->max_frame_bytes == 0)
+		options->max_frame_bytes = options->queue_bytes && options->queue_bytes < G ? options->queue_bytes : G;
+	if (options->queue_bytes == 0)
+		options->queue_bytes = larger(options->max_frame_bytes, 4 * options->max_json_bytes);
+}
+
+static bool fits_queue(const struct srv_options *options, const char *name, long long longest, FILE *err)
+{
+	if (options->queue_bytes < longest)
+		fprintf(err, "frictiond: --queue-bytes: %lld is less than one longest body, --%s %lld\n", options->queue_bytes, name,
+		        longest);
+	return options->queue_bytes >= longest;
+}
+
+static bool is_pair(const struct srv_options *options, FILE *err)
+{
+	const bool pair = !options->gate.tls_cert == !options->gate.tls_key;
+	if (!pair)
+		fprintf(err, "frictiond: --%s needs --%s\n", options->gate.tls_cert ? "tls-cert" : "tls-key",
+		        options->gate.tls_cert ? "tls-key" : "tls-cert");
+	return pair;
+}
+
+static bool are_origins(const char *origins, FILE *err)
+{
+	const char *culprit;
+	int n;
+	if (!origins || srv_cors_is_list(origins, &culprit, &n))
+		return true;
+	fprintf(err, "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: "
+	             "scheme and host in lower case, no path, no port that goes without saying\n", n, culprit);
+	return false;
+}
+
+static bool are_hosts(const char *hosts, FILE *err)
+{
+	const char *culprit;
+	int n;
+	if (!hosts || srv_hosts_is_list(hosts, &culprit, &n))
+		return true;
+	fprintf(err, "frictiond: --allow-host: '%.*s' is not a name or an address, such as a.example, a.example:8443 or "
+	             "[2001:db8::1]: no scheme, no path, no *\n", n, culprit);
+	return false;
+}
+
+static void settle_connections(struct srv_options *options)
+{
+	const long long available = srv_available_connections(options->io_threads);
+	if (options->connections == 0)
+		options->connections = available < 1024 ? available : 1024;
+	if (options->io_threads > options->connections)
+		options->io_threads = options->connections;
+	if (options->connections_per_address == 0)
+		options->connections_per_address = options->connections;
+}
+
+bool srv_options_settle(struct srv_options *options, FILE *err)
+{
+	if (options->threads == 0)
+		options->threads = srv_available_cpus();
+	if (options->io_threads == 0)
+		options->io_threads = srv_available_cpus() < 256 ? srv_available_cpus() : 256;
+	settle_connections(options);
+	settle_bytes(options);
+	settle_memory(options);
+	return fits_queue(options, "max-json-bytes", options->max_json_bytes, err) &&
+	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) && is_pair(options, err) &&
+	       are_origins(options->gate.allow_origin, err) && are_hosts(options->gate.allow_host, err);
+}
