@@ -1,4 +1,4 @@
-#include "server/exchange/steps.h"
+#include "server/exchange/answer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,9 +118,4 @@ bool srv_exchange_was_answered(struct srv_exchange *exchange, int status)
 		return false;
 	exchange->status = status;
 	return true;
-}
-
-bool srv_exchange_is_answered(const struct srv_exchange *exchange)
-{
-	return exchange->state >= SRV_ANSWERING;
 }

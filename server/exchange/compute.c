@@ -1,6 +1,7 @@
-#include "server/exchange/steps.h"
+#include "server/exchange/compute.h"
 
 #include "server/base/clock.h"
+#include "server/exchange/answer.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
  * A request and its answer, free of the library that carries them: what is known of them, how far they have come (state.h),
  * and what is to be done next. Gate, queue, evaluation, log and metrics work on this.
  *
- * A carrier (http/, or a test) tells the exchange what happens, by the functions below, and does what they return. They are
- * called on one thread, the connection's. Between SRV_WAIT and the carrier's resume() the exchange is the queue's.
+ * A carrier (http/, or a test) tells what happens by the functions of steps.h, and does what they return. They are called on
+ * one thread, the connection's. Between SRV_WAIT and the carrier's resume() the exchange is the queue's.
  */
 #ifndef SERVER_EXCHANGE_H
 #define SERVER_EXCHANGE_H
@@ -64,76 +64,15 @@ struct srv_exchange {
 	long long waited_us;           /* from there until it was computed, or given up */
 };
 
-/* What the carrier does next. */
-enum srv_next {
-	SRV_READ,   /* goes on to read the request */
-	SRV_WAIT,   /* nothing: it is suspended, and may have been resumed already */
-	SRV_ANSWER, /* takes the answer by srv_exchange_take_answer and sends it */
-	SRV_SAY,    /* the same in the middle of the request: sends exchange->response by itself, and closes (srv_exchange_said) */
-	SRV_BREAK,  /* closes without a word */
-};
-
-/* What the carrier has found wrong with a request. */
-struct srv_fault {
-	int status;         /* 0: nothing */
-	const char *detail; /* static */
-	bool hides_head;    /* the head at hand is none of the client's */
-};
-
 /**
  * An exchange begins.
  * @param target  as it came; borrowed
  */
 void srv_exchange_open(struct srv_exchange *exchange, struct srv_server *server, const char *target);
 
-/**
- * The head has arrived: exchange->head has the header lines.
- * @return SRV_READ, SRV_ANSWER or SRV_BREAK
- */
-enum srv_next srv_exchange_judge(struct srv_exchange *exchange, const struct srv_fault *fault);
-/**
- * A piece of the body has arrived.
- * @param late  the request has had all its time
- * @return SRV_READ, SRV_SAY or SRV_BREAK
- */
-enum srv_next srv_exchange_receive(struct srv_exchange *exchange, const char *bytes, size_t n, bool late);
-/**
- * The whole request has arrived, or resume has been called.
- * @return SRV_ANSWER, SRV_WAIT or SRV_BREAK
- */
-enum srv_next srv_exchange_finish(struct srv_exchange *exchange, const struct srv_fault *fault);
-/* The carrier waits no longer for the client. @return SRV_SAY, or SRV_BREAK where nothing is left to be said */
-enum srv_next srv_exchange_time_out(struct srv_exchange *exchange);
-
-/* The answer, as it will be on record. The caller frees it, by api_response_free and free. After SRV_ANSWER */
-struct api_response *srv_exchange_take_answer(struct srv_exchange *exchange);
-/* exchange->response has been sent. After SRV_SAY. @param whole  to the last byte */
-void srv_exchange_said(struct srv_exchange *exchange, bool whole);
-/* The carrier has answered by itself. @return false if there is an answer already, which stays */
-bool srv_exchange_was_answered(struct srv_exchange *exchange, int status);
+/* The one place where the state changes: by a step that state.h has. */
+void srv_exchange_move(struct srv_exchange *exchange, enum srv_state state);
 /* Whether no answer is needed any more, or none can be given. */
 bool srv_exchange_is_answered(const struct srv_exchange *exchange);
-/* HEAD, 204 and 304: the answer tells the length of a body, perhaps, and has none. */
-bool srv_exchange_is_bare(const struct srv_exchange *exchange, const struct api_response *response);
-
-/* The answer is a problem that the carrier has found, not in what the request asks for. detail is copied. */
-void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, int status, const char *detail);
-void srv_exchange_reject_late(struct srv_exchange *exchange);
-
-/* All headers of an answer but those that frame it. Borrows from exchange and response. */
-enum { SRV_ANSWER_HEADERS = API_MAX_HEADERS + SRV_GATE_HEADERS + 4 };
-struct srv_answer_headers {
-	struct srv_gate_header list[SRV_ANSWER_HEADERS];
-	int n;
-	char traceresponse[SRV_TRACEPARENT + 1];
-};
-void srv_exchange_headers(const struct srv_exchange *exchange, const struct api_response *response,
-                          struct srv_answer_headers *headers);
-
-/**
- * The exchange is over: it goes on record, and what it has is freed. Not between SRV_WAIT and resume.
- * @param aborted  why it ended early, or NULL
- */
-void srv_exchange_end(struct srv_exchange *exchange, const char *aborted);
 
 #endif

@@ -1,4 +1,7 @@
-#include "server/exchange/steps.h"
+#include "server/exchange/judge.h"
+
+#include "server/exchange/answer.h"
+#include "server/exchange/compute.h"
 
 #include "api/contract/route.h"
 

@@ -1,4 +1,4 @@
-#include "server/exchange/steps.h"
+#include "server/exchange/record.h"
 
 #include "server/base/clock.h"
 #include "server/exchange/peer.h"

@@ -1,44 +1,50 @@
-/** What the files of an exchange share: exchange.c tells the story, these are its steps. */
+/**
+ * The steps of an exchange, as its carrier takes them: judge, receive ..., finish (twice if it was queued), end.
+ */
 #ifndef SERVER_STEPS_H
 #define SERVER_STEPS_H
 
 #include "server/exchange/exchange.h"
 
-/* ---- exchange.c ---- */
+/* What the carrier does next. */
+enum srv_next {
+	SRV_READ,   /* goes on to read the request */
+	SRV_WAIT,   /* nothing: it is suspended, and may have been resumed already */
+	SRV_ANSWER, /* takes the answer by srv_exchange_take_answer and sends it */
+	SRV_SAY,    /* the same in the middle of the request: sends exchange->response by itself, and closes (srv_exchange_said) */
+	SRV_BREAK,  /* closes without a word */
+};
 
-/* The one place where the state changes. */
-void srv_exchange_move(struct srv_exchange *exchange, enum srv_state state);
+/* What the carrier has found wrong with a request. */
+struct srv_fault {
+	int status;         /* 0: nothing */
+	const char *detail; /* static */
+	bool hides_head;    /* the head at hand is none of the client's */
+};
 
-/* ---- answer.c ---- */
-
-/* Room for an answer in place of what there was. @return false without memory: the exchange is mute */
-bool srv_make_answer(struct srv_exchange *exchange);
-void srv_drop_answer(struct srv_exchange *exchange);
-/* The same for an answer to what has not been computed. */
-bool srv_decide(struct srv_exchange *exchange);
-/* Decides on a problem. detail is copied. */
-void srv_refuse(struct srv_exchange *exchange, int status, const char *detail);
-
-/* ---- judge.c ---- */
-
-/* Decides on the answer if the request is refused, or needs no more, by its head alone. */
-void srv_judge(struct srv_exchange *exchange);
-
-/* ---- compute.c ---- */
-
-/* What the api has to know of a request; borrows from it. */
-struct api_request srv_api_view(const struct srv_exchange *exchange);
-/* The queue has no place for a body that need not come. */
-void srv_refuse_if_full(struct srv_exchange *exchange);
 /**
- * Computes the answer to a whole request, or decides that there is no place for it; its body is freed.
- * @return false: it is queued, and by now may be gone
+ * The head has arrived: exchange->head has the header lines.
+ * @return SRV_READ, SRV_ANSWER or SRV_BREAK
  */
-bool srv_compute(struct srv_exchange *exchange);
+enum srv_next srv_exchange_judge(struct srv_exchange *exchange, const struct srv_fault *fault);
+/**
+ * A piece of the body has arrived.
+ * @param late  the request has had all its time
+ * @return SRV_READ, SRV_SAY or SRV_BREAK
+ */
+enum srv_next srv_exchange_receive(struct srv_exchange *exchange, const char *bytes, size_t n, bool late);
+/**
+ * The whole request has arrived, or resume has been called.
+ * @return SRV_ANSWER, SRV_WAIT or SRV_BREAK
+ */
+enum srv_next srv_exchange_finish(struct srv_exchange *exchange, const struct srv_fault *fault);
+/* The carrier waits no longer for the client. @return SRV_SAY, or SRV_BREAK where nothing is left to be said */
+enum srv_next srv_exchange_time_out(struct srv_exchange *exchange);
 
-/* ---- record.c ---- */
-
-/* In the log and in the metrics. @param aborted  why the exchange ended early, or NULL */
-void srv_record(const struct srv_exchange *exchange, const char *aborted);
+/**
+ * The exchange is over: it goes on record, and what it has is freed. Not between SRV_WAIT and resume.
+ * @param aborted  why it ended early, or NULL
+ */
+void srv_exchange_end(struct srv_exchange *exchange, const char *aborted);
 
 #endif

@@ -1,5 +1,7 @@
 #include "server/http/answer.h"
 
+#include "server/exchange/answer.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

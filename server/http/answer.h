@@ -1,6 +1,6 @@
 /** Answers on their way: through the library, or past it. */
-#ifndef SERVER_ANSWER_H
-#define SERVER_ANSWER_H
+#ifndef SERVER_HTTP_ANSWER_H
+#define SERVER_HTTP_ANSWER_H
 
 #include "server/http/shared.h"
 

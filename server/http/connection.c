@@ -1,5 +1,7 @@
 #include "server/http/connection.h"
 
+#include "server/exchange/answer.h"
+#include "server/exchange/steps.h"
 #include "server/http/answer.h"
 #include "server/http/linger.h"
 

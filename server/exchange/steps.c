@@ -1,0 +1,153 @@
+#include "server/exchange/steps.h"
+
+#include "server/exchange/answer.h"
+#include "server/exchange/compute.h"
+#include "server/exchange/judge.h"
+#include "server/exchange/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DRAIN_BYTES = 1 << 20 }; /* of a refused body that are read before the answer, so that the connection can stay */
+
+/* ---- faults that the carrier finds ---- */
+
+/* On record is a request that could not be read. */
+static void forget_head(struct srv_exchange *exchange)
+{
+	exchange->head = (struct srv_head){.method = "-", .target = "-"};
+	exchange->target = "-";
+	api_match(exchange->target, &exchange->match);
+}
+
+/* The request is refused, and is the last of its connection. @return whether there is a fault */
+static bool refuse_fault(struct srv_exchange *exchange, const struct srv_fault *fault)
+{
+	if (fault->status == 0)
+		return false;
+	if (fault->hides_head)
+		forget_head(exchange);
+	exchange->closes = true;
+	srv_refuse(exchange, fault->status, fault->detail);
+	return true;
+}
+
+/* ---- the head ---- */
+
+static void read_head(struct srv_exchange *exchange)
+{
+	const struct srv_head *head = &exchange->head;
+	if (head->n_request_id == 1 && srv_sane_id(head->request_id))
+		strcpy(exchange->id, head->request_id);
+	if (head->n_traceparent == 1)
+		srv_trace_read(head->traceparent, &exchange->trace);
+	exchange->announced = srv_head_announced(head);
+}
+
+/* An answer before the end of the request closes the connection. So the body of a request whose answer is decided is read if
+ * the connection can then be used on: not if it is too long, or waits for a 100. */
+static bool is_worth_reading(const struct srv_exchange *exchange)
+{
+	return !exchange->closes && exchange->response->status != 413 && exchange->announced <= DRAIN_BYTES &&
+	       !srv_head_expects_continue(&exchange->head);
+}
+
+enum srv_next srv_exchange_judge(struct srv_exchange *exchange, const struct srv_fault *fault)
+{
+	exchange->under_way = true;
+	atomic_fetch_add(&exchange->server->n_under_way, 1);
+	read_head(exchange);
+	if (!refuse_fault(exchange, fault))
+		srv_judge(exchange);
+	if (exchange->state == SRV_MUTE)
+		return SRV_BREAK;
+	if (exchange->state == SRV_OPENED)
+		srv_exchange_move(exchange, SRV_RECEIVING);
+	return exchange->state == SRV_RECEIVING || is_worth_reading(exchange) ? SRV_READ : SRV_ANSWER;
+}
+
+/* ---- the body ---- */
+
+static void refuse_length(struct srv_exchange *exchange, const char *limit, size_t bytes)
+{
+	char detail[128];
+	snprintf(detail, sizeof detail, "The body is longer than %s %zu bytes.", limit, bytes);
+	srv_refuse(exchange, 413, detail);
+}
+
+/* However often it comes again. */
+static bool never_fits(const struct srv_exchange *exchange)
+{
+	const size_t announced = exchange->announced > 0 ? (size_t)exchange->announced : 0;
+	const size_t bytes = announced > exchange->received ? announced : exchange->received;
+	return api_pool_block_bytes(exchange->body.pool, bytes) > exchange->server->budget.most_bytes;
+}
+
+static void take(struct srv_exchange *exchange, const char *bytes, size_t n)
+{
+	struct srv_server *server = exchange->server;
+	const size_t limit = exchange->admitted.max_body_bytes;
+	const enum srv_append result =
+		srv_body_append(&exchange->body, server->admission, bytes, n, exchange->announced, limit);
+	if (result == SRV_APPENDED)
+		return;
+	srv_body_free(&exchange->body, server->admission);
+	if (result == SRV_OVER_LIMIT)
+		refuse_length(exchange, "the limit of", limit);
+	else if (never_fits(exchange))
+		refuse_length(exchange, "the memory of all requests together,", server->budget.most_bytes);
+	else
+		srv_exchange_reject(exchange, SRV_REJECTED_MEMORY, 503,
+		                    "The memory for large requests is taken; try again soon.");
+}
+
+enum srv_next srv_exchange_receive(struct srv_exchange *exchange, const char *bytes, size_t n, bool late)
+{
+	if (srv_exchange_is_answered(exchange))
+		return SRV_BREAK;
+	exchange->received += n;
+	if (exchange->state == SRV_RECEIVING)
+		take(exchange, bytes, n);
+	else
+		exchange->dropped += n;
+	if (late && exchange->state == SRV_RECEIVING)
+		srv_exchange_reject_late(exchange);
+	if (exchange->state == SRV_MUTE)
+		return SRV_BREAK;
+	return late || exchange->dropped > DRAIN_BYTES ? SRV_SAY : SRV_READ;
+}
+
+/* ---- the answer ---- */
+
+enum srv_next srv_exchange_finish(struct srv_exchange *exchange, const struct srv_fault *fault)
+{
+	if (srv_exchange_is_answered(exchange))
+		return SRV_BREAK;
+	if (exchange->state != SRV_READY && refuse_fault(exchange, fault))
+		srv_body_free(&exchange->body, exchange->server->admission);
+	if (exchange->state == SRV_RECEIVING && !srv_compute(exchange))
+		return SRV_WAIT;
+	return exchange->state == SRV_MUTE ? SRV_BREAK : SRV_ANSWER;
+}
+
+enum srv_next srv_exchange_time_out(struct srv_exchange *exchange)
+{
+	if (srv_exchange_is_answered(exchange) || exchange->status)
+		return SRV_BREAK;
+	if (!exchange->response)
+		srv_exchange_reject_late(exchange);
+	return exchange->response ? SRV_SAY : SRV_BREAK;
+}
+
+/* ---- the end ---- */
+
+void srv_exchange_end(struct srv_exchange *exchange, const char *aborted)
+{
+	struct srv_server *server = exchange->server;
+	srv_record(exchange, exchange->state == SRV_SAID ? NULL : aborted);
+	srv_drop_answer(exchange);
+	srv_body_free(&exchange->body, server->admission);
+	srv_exchange_move(exchange, SRV_OVER);
+	if (exchange->under_way && atomic_fetch_sub(&server->n_under_way, 1) == 1 && atomic_load(&server->draining))
+		server->on_idle();
+}
