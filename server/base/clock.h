@@ -7,7 +7,9 @@
 #include <pthread.h>
 #include <time.h>
 
-/* Up to a tick of the kernel behind (some 4 ms), and read in a few nanoseconds: for time limits. */
+enum { SRV_CLOCK_TICK_MS = 10 }; /* of the kernel, at the most: usually 4 */
+
+/* Up to a tick behind, and read in a few nanoseconds: for time limits, which may thus be met a tick too early. */
 long long srv_clock_ms(void);
 /* Exact: for what is measured. */
 long long srv_clock_us(void);
