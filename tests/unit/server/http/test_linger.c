@@ -139,11 +139,11 @@ static void test_too_many(void **state)
 	const long long began = milliseconds();
 	fds[N - 1] = open_lingering();
 	const bool last_is_open = is_open(fds[N - 1]);
-	assert_true(last_is_open || milliseconds() - began >= SRV_LINGER_MS); /* on a machine that stalls */
+	assert_true(last_is_open || milliseconds() - began >= SRV_LINGER_MS - SRV_CLOCK_TICK_MS); /* on a machine that stalls */
 	assert_true(entries("/proc/self/task") <= threads_before);
 	assert_true(n_files() <= files_before + 1 + N + SRV_MOST_LINGERING);
 	for (int i = 0; i < N - SRV_MOST_LINGERING; i++)
-		await_closed(fds[i]); /* once the thread no longer polls it */
+		await_closed(fds[i]); /* the thread may still be in poll() with it */
 	for (int i = 0; i < N; i++)
 		close(fds[i]);
 }
