@@ -131,25 +131,25 @@ static void drain(struct srv_http *http, const sigset_t *signals, long long seco
 	await_idle(http, signals, HURRIED_MS);
 }
 
-static int cannot_listen(const char *host, int port, const char *fault)
+static int cannot_listen(const char *host, int port, const struct srv_listen_fault *fault)
 {
-	const bool taken = strcmp(fault, strerror(EADDRINUSE)) == 0, forbidden = strcmp(fault, strerror(EACCES)) == 0;
-	fprintf(stderr, "frictiond: cannot listen on %s port %d: %s%s\n", host, port, fault,
-	        taken || forbidden ? "; choose another with --port N or FRICTIOND_PORT=N (0: any that is free)" : "");
+	const bool other_helps = fault->error == EADDRINUSE || fault->error == EACCES;
+	fprintf(stderr, "frictiond: cannot listen on %s port %d: %s%s\n", host, port, fault->text,
+	        other_helps ? "; choose another with --port N or FRICTIOND_PORT=N (0: any that is free)" : "");
 	return SRV_CODE_FAILED;
 }
 
 static int serve(const struct srv_options *options, struct srv_gate *gate, const sigset_t *signals)
 {
 	int port = (int)options->port;
-	const char *fault;
+	struct srv_listen_fault fault;
 	int fd = srv_bind(options->host, &port, &fault);
 	if (fd < 0)
-		return cannot_listen(options->host, port, fault);
+		return cannot_listen(options->host, port, &fault);
 	if (!srv_gate_suits(gate, options->host, srv_is_on_loopback(fd), stderr))
 		return SRV_CODE_BAD;
 	if (!srv_listen(fd, &fault))
-		return cannot_listen(options->host, port, fault);
+		return cannot_listen(options->host, port, &fault);
 	struct srv_http *http = srv_http_start(options, gate, SRV_HTTP_THREADS, fd, wake_main);
 	if (!http)
 		return SRV_CODE_FAILED;

@@ -68,29 +68,34 @@ int srv_find_addresses(const char *host, int port, struct addrinfo **addresses)
 	return failure && strcmp(host, "localhost") == 0 ? getaddrinfo("127.0.0.1", service, &hints, addresses) : failure;
 }
 
-int srv_bind(const char *host, int *port, const char **fault)
+static struct srv_listen_fault last_fault(void)
+{
+	return (struct srv_listen_fault){strerror(errno), errno};
+}
+
+int srv_bind(const char *host, int *port, struct srv_listen_fault *fault)
 {
 	struct addrinfo *addresses;
 	const int failure = srv_find_addresses(host, *port, &addresses);
 	if (failure) {
-		*fault = gai_strerror(failure);
+		*fault = (struct srv_listen_fault){.text = gai_strerror(failure)};
 		return -1;
 	}
 	int fd = -1;
 	for (const struct addrinfo *address = addresses; address && fd < 0; address = address->ai_next)
 		fd = try_address(address);
-	*fault = strerror(errno);
+	*fault = last_fault();
 	freeaddrinfo(addresses);
 	if (fd >= 0)
 		*port = port_of(fd);
 	return fd;
 }
 
-bool srv_listen(int fd, const char **fault)
+bool srv_listen(int fd, struct srv_listen_fault *fault)
 {
 	if (listen(fd, SOMAXCONN) == 0)
 		return true;
-	*fault = strerror(errno);
+	*fault = last_fault();
 	close(fd);
 	return false;
 }

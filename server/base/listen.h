@@ -7,6 +7,12 @@
 
 struct addrinfo;
 
+/* Why there is no socket. */
+struct srv_listen_fault {
+	const char *text; /* static or of strerror */
+	int error;        /* of errno; 0: the host has no address */
+};
+
 /**
  * @param host       address or name; IPv6 without brackets
  * @param addresses  for freeaddrinfo
@@ -18,13 +24,13 @@ int srv_find_addresses(const char *host, int port, struct addrinfo **addresses);
  * A socket at an address, non-blocking, that does not listen yet.
  * @param host   address or name; IPv6 without brackets
  * @param port   in: 0 for a free one; out: the one taken
- * @param fault  on failure set to what is wrong, in words; static or of strerror
+ * @param fault  set on failure
  * @return the socket, or -1
  */
-int srv_bind(const char *host, int *port, const char **fault);
+int srv_bind(const char *host, int *port, struct srv_listen_fault *fault);
 
 /* From now on connections are taken. @return false with a fault as above; the socket is then closed */
-bool srv_listen(int fd, const char **fault);
+bool srv_listen(int fd, struct srv_listen_fault *fault);
 
 /* Whether the socket's address can be reached from this machine alone. */
 bool srv_is_on_loopback(int fd);

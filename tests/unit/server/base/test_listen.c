@@ -1,5 +1,6 @@
 #include "server/base/listen.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 static void loopback_is(const char *host, bool expected)
 {
 	int port = 0;
-	const char *fault;
+	struct srv_listen_fault fault;
 	const int fd = srv_bind(host, &port, &fault);
 	if (fd < 0)
 		return;
@@ -45,14 +46,16 @@ static void test_failures(void **state)
 {
 	(void)state;
 	int port = 0;
-	const char *fault = NULL;
+	struct srv_listen_fault fault = {0};
 	assert_int_equal(srv_bind("nowhere.invalid", &port, &fault), -1);
-	assert_non_null(fault);
+	assert_non_null(fault.text);
+	assert_int_equal(fault.error, 0);
 	assert_int_equal(srv_bind("203.0.113.1", &port, &fault), -1);
 	const int first = srv_bind("127.0.0.1", &port, &fault);
 	assert_true(srv_listen(first, &fault));
 	assert_int_equal(srv_bind("127.0.0.1", &port, &fault), -1);
-	assert_non_null(strstr(fault, "in use"));
+	assert_non_null(strstr(fault.text, "in use"));
+	assert_int_equal(fault.error, EADDRINUSE);
 	close(first);
 }
 
