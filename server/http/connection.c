@@ -9,7 +9,6 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -77,42 +76,25 @@ static void send_away(struct srv_http *http, int fd, const struct sockaddr *addr
 	srv_linger(fd);
 }
 
-/* ---- the table of connections, by the number of their files ---- */
-
-bool srv_connections_start(struct srv_http *http)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) /* which srv_readers_start has brought into reach */
-		return false;
-	http->n_slots = (size_t)limit.rlim_cur;
-	http->slots = calloc(http->n_slots, sizeof *http->slots);
-	return http->slots;
-}
-
-static struct connection *connection_at(const struct srv_http *http, int fd)
-{
-	return (size_t)fd < http->n_slots ? atomic_load(&http->slots[fd]) : NULL;
-}
+/* ---- the table of connections, which is that of their readers ---- */
 
 static struct connection *enter(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
 {
-	struct connection *own = (size_t)fd < http->n_slots ? calloc(1, sizeof *own) : NULL;
+	struct connection *own = calloc(1, sizeof *own);
 	if (own)
-		own->reader = srv_reader_open(fd, http->is_tls, http->receive_seconds);
+		own->reader = srv_reader_open(fd, http->is_tls, http->receive_seconds, own);
 	if (!own || !own->reader) {
 		free(own);
 		return NULL;
 	}
 	memcpy(&own->address, address, bytes);
 	srv_watch_add(http->watch, &own->watched, fd);
-	atomic_store(&http->slots[fd], own);
 	atomic_fetch_add(&http->server.n_connections, 1);
 	return own;
 }
 
 static void leave(struct srv_http *http, struct connection *own)
 {
-	atomic_store(&http->slots[own->watched.fd], NULL);
 	atomic_fetch_sub(&http->server.n_connections, 1);
 	srv_addresses_remove(http->addresses, (const struct sockaddr *)&own->address);
 	srv_watch_remove(http->watch, &own->watched);
@@ -123,16 +105,15 @@ static void leave(struct srv_http *http, struct connection *own)
 /* The library closes a connection without a word if it finds no memory for it. */
 static void sweep_out(struct srv_http *http, int fd)
 {
-	struct connection *stale = connection_at(http, fd);
+	struct connection *stale = srv_reader_owner(fd);
 	if (stale)
 		leave(http, stale);
 }
 
 void srv_connections_stop(struct srv_http *http)
 {
-	for (size_t fd = 0; http->slots && fd < http->n_slots; fd++)
+	for (size_t fd = 0; fd < srv_readers_most(); fd++)
 		sweep_out(http, (int)fd);
-	free(http->slots);
 }
 
 /* ---- accepting ---- */
@@ -196,7 +177,7 @@ size_t srv_connection_begin_request(const struct srv_http *http, struct MHD_Conn
 struct connection *srv_connection_open(const struct srv_http *http, struct MHD_Connection *connection)
 {
 	const int fd = srv_socket_of(connection);
-	struct connection *own = connection_at(http, fd);
+	struct connection *own = srv_reader_owner(fd);
 	if (!own)
 		shutdown(fd, SHUT_RDWR);
 	else if (http->is_tls)

@@ -1,4 +1,4 @@
-/** Connections from accept to close, in a table by the numbers of their files. */
+/** Connections from accept to close, in the table of their readers. */
 #ifndef SERVER_CONNECTION_H
 #define SERVER_CONNECTION_H
 
@@ -6,7 +6,6 @@
 
 #include <gnutls/gnutls.h>
 
-bool srv_connections_start(struct srv_http *http);
 /* After the library has stopped. */
 void srv_connections_stop(struct srv_http *http);
 

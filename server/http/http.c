@@ -35,7 +35,7 @@ static void destroy(struct srv_http *http)
 static bool make_tables(struct srv_http *http, const struct srv_options *options)
 {
 	http->addresses = srv_addresses_create((size_t)options->connections_per_address);
-	const bool made = http->addresses && srv_readers_start() && srv_connections_start(http);
+	const bool made = http->addresses && srv_readers_start();
 	if (!made)
 		srv_log(SRV_ERROR, "there is not enough memory to start");
 	return made;

@@ -16,6 +16,7 @@
 struct srv_reader {
 	struct srv_wire wire;
 	int fd;
+	void *owner;
 	bool tls, ended;
 	bool keeps_end;       /* see srv_reader_keep_end */
 	bool greeted;         /* the TLS handshake is over */
@@ -76,13 +77,19 @@ bool srv_readers_start(void)
 	return readers;
 }
 
-struct srv_reader *srv_reader_open(int fd, bool tls, long long seconds)
+size_t srv_readers_most(void)
+{
+	return n_readers;
+}
+
+struct srv_reader *srv_reader_open(int fd, bool tls, long long seconds, void *owner)
 {
 	struct srv_reader *reader = (size_t)fd < n_readers ? calloc(1, sizeof *reader) : NULL;
 	if (!reader)
 		return NULL;
 	srv_wire_open(&reader->wire);
 	reader->fd = fd;
+	reader->owner = owner;
 	reader->tls = tls;
 	reader->patience_ms = seconds * 1000;
 	atomic_store(&readers[fd], reader);
@@ -99,6 +106,12 @@ void srv_reader_close(struct srv_reader *reader)
 static struct srv_reader *reader_of(int fd)
 {
 	return fd >= 0 && (size_t)fd < n_readers ? atomic_load(&readers[fd]) : NULL;
+}
+
+void *srv_reader_owner(int fd)
+{
+	const struct srv_reader *reader = reader_of(fd);
+	return reader ? reader->owner : NULL;
 }
 
 int srv_reader_fault(const struct srv_reader *reader, size_t message, const char **detail)

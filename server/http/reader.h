@@ -22,16 +22,21 @@ struct srv_reader;
  * @return false if memory does not suffice
  */
 bool srv_readers_start(void);
+/* No descriptor of a reader is as large as this. */
+size_t srv_readers_most(void);
 /* The name of a function that is looked for here, and is found elsewhere; NULL if there is none. */
 const char *srv_readers_missing(void);
 
 /**
  * From now on what arrives at fd is filtered. Reads are made by one thread at a time.
- * @param tls         gnutls_record_recv() is filtered rather than recv()
- * @param seconds     how long a head or a body in chunks may take to arrive; then it has the fault 408
- * @return NULL if memory does not suffice
+ * @param tls      gnutls_record_recv() is filtered rather than recv()
+ * @param seconds  how long a head or a body in chunks may take to arrive; then it has the fault 408
+ * @param owner    what srv_reader_owner returns
+ * @return NULL if memory does not suffice, or fd is beyond the limit
  */
-struct srv_reader *srv_reader_open(int fd, bool tls, long long seconds);
+struct srv_reader *srv_reader_open(int fd, bool tls, long long seconds, void *owner);
+/* NULL: fd has no reader, or that has no owner. */
+void *srv_reader_owner(int fd);
 /* Before fd is closed. */
 void srv_reader_close(struct srv_reader *reader);
 

@@ -59,7 +59,7 @@ static bool connect_them(struct trial *trial)
 		return false;
 	trial->client = fds[0];
 	trial->server = fds[1];
-	trial->reader = srv_reader_open(trial->server, trial->tls, 60);
+	trial->reader = srv_reader_open(trial->server, trial->tls, 60, NULL);
 	if (!trial->reader)
 		return false;
 	const int fd = trial->server;

@@ -29,12 +29,10 @@ struct srv_http {
 	int listen_fd;                   /* -1: none */
 	bool is_tls;
 	size_t most_connections;
-	_Atomic(struct connection *) *slots; /* [n_slots] by the number of the file; entered by the acceptor's thread alone */
-	size_t n_slots;
 	long long receive_seconds, send_seconds;
 };
 
-/* From accept to close, whatever the library makes of it. */
+/* From accept to close, whatever the library makes of it; owner of its reader. Opened by the acceptor's thread alone. */
 struct connection {
 	struct srv_reader *reader;
 	struct srv_watched watched;

@@ -45,7 +45,7 @@ static void await_taken(struct taken *taken, int n)
 
 static struct srv_acceptor *start(struct taken *taken)
 {
-	const char *fault;
+	struct srv_listen_fault fault;
 	*taken = (struct taken){.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
 	taken->listen_fd = srv_bind("127.0.0.1", &taken->port, &fault);
 	assert_true(taken->listen_fd >= 0 && srv_listen(taken->listen_fd, &fault));

@@ -35,14 +35,17 @@ static struct line *open_line(long long seconds)
 	line.server = fds[1];
 	line.n = 0;
 	line.ended = false;
-	line.reader = srv_reader_open(line.server, false, seconds);
+	line.reader = srv_reader_open(line.server, false, seconds, &line);
 	assert_non_null(line.reader);
+	assert_ptr_equal(srv_reader_owner(line.server), &line);
+	assert_null(srv_reader_owner(line.client));
 	return &line;
 }
 
 static void close_line(struct line *line)
 {
 	srv_reader_close(line->reader);
+	assert_null(srv_reader_owner(line->server));
 	close(line->server);
 	if (line->client >= 0)
 		close(line->client);
