@@ -10,6 +10,44 @@
 
 #define REALM "Bearer realm=\"frictiond\""
 
+/* ---- settings ---- */
+
+static bool is_pair(const struct srv_gate_settings *settings, FILE *err)
+{
+	const bool pair = !settings->tls_cert == !settings->tls_key;
+	if (!pair)
+		fprintf(err, "frictiond: --%s needs --%s\n", settings->tls_cert ? "tls-cert" : "tls-key",
+		        settings->tls_cert ? "tls-key" : "tls-cert");
+	return pair;
+}
+
+static bool are_origins(const char *origins, FILE *err)
+{
+	const char *culprit;
+	int n;
+	if (!origins || srv_cors_is_list(origins, &culprit, &n))
+		return true;
+	fprintf(err, "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: "
+	             "scheme and host in lower case, no path, no port that goes without saying\n", n, culprit);
+	return false;
+}
+
+static bool are_hosts(const char *hosts, FILE *err)
+{
+	const char *culprit;
+	int n;
+	if (!hosts || srv_hosts_is_list(hosts, &culprit, &n))
+		return true;
+	fprintf(err, "frictiond: --allow-host: '%.*s' is not a name or an address, such as a.example, a.example:8443 or "
+	             "[2001:db8::1]: no scheme, no path, no *\n", n, culprit);
+	return false;
+}
+
+bool srv_gate_can_be_meant(const struct srv_gate_settings *settings, FILE *err)
+{
+	return is_pair(settings, err) && are_origins(settings->allow_origin, err) && are_hosts(settings->allow_host, err);
+}
+
 /* ---- files ---- */
 
 _Static_assert((int)SRV_TOKENS_MESSAGE == (int)SRV_CERTIFICATE_MESSAGE, "one message for both");

@@ -48,6 +48,9 @@ struct srv_gate_header {
 	const char *name, *value; /* static, or of the request's head */
 };
 
+/* Whether both files of TLS are there or neither, and lists are such lists. @param err  where the culprit is named */
+bool srv_gate_can_be_meant(const struct srv_gate_settings *settings, FILE *err);
+
 /**
  * Reads what the settings name: tokens, certificate and key. Warnings go to the log.
  * @param err  where a fault is named

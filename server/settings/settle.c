@@ -1,7 +1,5 @@
 #include "server/settings/settle.h"
 
-#include "server/access/cors.h"
-#include "server/access/hosts.h"
 #include "server/base/resources.h"
 
 #define M (1LL << 20)
@@ -44,37 +42,6 @@ static bool fits_queue(const struct srv_options *options, const char *name, long
 	return options->queue_bytes >= longest;
 }
 
-static bool is_pair(const struct srv_options *options, FILE *err)
-{
-	const bool pair = !options->gate.tls_cert == !options->gate.tls_key;
-	if (!pair)
-		fprintf(err, "frictiond: --%s needs --%s\n", options->gate.tls_cert ? "tls-cert" : "tls-key",
-		        options->gate.tls_cert ? "tls-key" : "tls-cert");
-	return pair;
-}
-
-static bool are_origins(const char *origins, FILE *err)
-{
-	const char *culprit;
-	int n;
-	if (!origins || srv_cors_is_list(origins, &culprit, &n))
-		return true;
-	fprintf(err, "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: "
-	             "scheme and host in lower case, no path, no port that goes without saying\n", n, culprit);
-	return false;
-}
-
-static bool are_hosts(const char *hosts, FILE *err)
-{
-	const char *culprit;
-	int n;
-	if (!hosts || srv_hosts_is_list(hosts, &culprit, &n))
-		return true;
-	fprintf(err, "frictiond: --allow-host: '%.*s' is not a name or an address, such as a.example, a.example:8443 or "
-	             "[2001:db8::1]: no scheme, no path, no *\n", n, culprit);
-	return false;
-}
-
 static void settle_connections(struct srv_options *options)
 {
 	const long long available = srv_available_connections(options->io_threads);
@@ -96,6 +63,5 @@ bool srv_options_settle(struct srv_options *options, FILE *err)
 	settle_bytes(options);
 	settle_memory(options);
 	return fits_queue(options, "max-json-bytes", options->max_json_bytes, err) &&
-	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) && is_pair(options, err) &&
-	       are_origins(options->gate.allow_origin, err) && are_hosts(options->gate.allow_host, err);
+	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) && srv_gate_can_be_meant(&options->gate, err);
 }
