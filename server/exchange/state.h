@@ -1,16 +1,19 @@
 /**
  * How far an exchange has come: the states, and the steps that there are between them.
  *
- *     OPENED ───> RECEIVING ───> QUEUED ───> COMPUTING ───> READY ───> ANSWERING ───> OVER
- *        │            │ │          │             ^            ^            ^           ^
- *        │            │ └──────────┼─────────────┘            │            │           │
- *        │            v            └── given up ──────────────┘            │           │
- *        └───────> DECIDED ────────────────────────────────────────────────┘           │
- *                     └── past the library ──> SAID ───────────────────────────────────┤
- *     any before ANSWERING, where memory for an answer is missing ──> MUTE ────────────┘
+ *      OPENED ────────────────────────────────────┐
+ *         │ accepted                              │ refused, or answered, by the head alone
+ *         v                                       v
+ *     RECEIVING ── too long, late, no room ──> DECIDED ──┐
+ *         │                                              │
+ *         ├── small ─────────> COMPUTING ──> READY ──────┤
+ *         │                        ^           ^         ├── through the library ──> ANSWERING ──┐
+ *         └── large ──> QUEUED ────┴─ given up ┘         │                                       ├──> OVER
+ *                                                        └── past the library ─────> SAID ───────┘
  *
- * The library may also end an exchange that has no answer yet: then it goes straight to OVER, from all but QUEUED and
- * COMPUTING, in which other threads have it.
+ *     any of those before ANSWERING ── nothing can be said ──> MUTE ──> OVER
+ *
+ * The library may end an exchange early: OVER may follow every state except QUEUED and COMPUTING, in which other threads have it.
  */
 #ifndef SERVER_STATE_H
 #define SERVER_STATE_H
