@@ -155,7 +155,7 @@ static void say(struct request *request)
 static enum MHD_Result receive(struct request *request, const char *bytes, size_t n)
 {
 	struct srv_exchange *exchange = &request->exchange;
-	if ((long long)(exchange->received + n) != exchange->announced) /* finish looks, too */
+	if (exchange->announced < 0 || exchange->received + n != (size_t)exchange->announced) /* finish looks, too */
 		look_for_end(request);
 	const enum srv_next next = srv_exchange_receive(exchange, bytes, n, srv_reader_is_late(request->own->reader));
 	if (next == SRV_SAY)

@@ -42,7 +42,7 @@ def test_a_line_for_each_command(tmp_path):
 
 
 def test_v_1_shows_the_commands(tmp_path):
-    command = rf"^\S+ .*-c core/law/mollifier\.c -o {tmp_path}/b/core/mollifier\.c\.o$"
+    command = rf"^\S+ .*-c core/law/mollifier\.c -o {tmp_path}/b/core/law/mollifier\.c\.o$"
     assert re.search(command, build(tmp_path / "b", "V=1").stdout, re.M)
     assert re.search(command, build(tmp_path / "b", V="1").stdout, re.M)
 
