@@ -19,9 +19,9 @@ constexpr uint64_t max_exact = uint64_t{1} << 53;
 constexpr std::ptrdiff_t least_long = 12;
 constexpr uint64_t one_in_highest_byte = uint64_t{1} << 56;
 
-constexpr int64_t max_exponent = 100000000000000000; // where exponents saturate; no text has so many digits
+constexpr int64_t max_exponent = 100000000000000000; // where exponents saturate; no text has this many digits
 
-// The parts of a number, as far as its text was read.
+// The parts of a number, as far as its text has been read.
 struct parts {
 	bool negative;
 	uint64_t digits;          // of integer and fraction, modulo 2^64
@@ -35,13 +35,14 @@ bool is_digit(char c)
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-// The highest bit of each byte that is no digit, up to the first of those; above it, of any.
+// The highest bit of each byte that is not a digit, up to the first such byte; above that, of any byte.
 uint64_t not_digits(uint64_t v)
 {
 	return ((v + 0x4646464646464646) | (v - 0x3030303030303030)) & 0x8080808080808080;
 }
 
-// Of eight bytes from 0 to 9, the first digit in the lowest. Neighbours are merged three times: pairs, fours, the number.
+// The number of eight bytes from 0 to 9, the first digit in the lowest. Neighbours are merged three times: into pairs,
+// into fours, into the number.
 uint64_t merge_eight(uint64_t v)
 {
 	v = v * 10 + (v >> 8);
@@ -52,8 +53,8 @@ uint64_t merge_eight(uint64_t v)
 
 constexpr uint64_t small_tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 
-// As long as there are eight bytes to look at; done tells whether they ended with something else than a digit. What
-// follows the last digits is shifted out, and zeros in front of them take its place.
+// Goes on while there are eight bytes to look at; done says whether something other than a digit ended them. What follows
+// the last digits is shifted out, and zeros in front of them take its place.
 inline const char *read_eights(const char *p, const char *end, uint64_t &digits, bool &done)
 {
 	uint64_t v;
@@ -80,7 +81,7 @@ inline const char *read_eights(const char *p, const char *, uint64_t &, bool &)
 #endif
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-// At most seven behind "0.", without a branch: they come and go from number to number. text: least_long digits
+// At most seven zeros after "0.", without a branch: they come and go from number to number. text: least_long digits
 inline std::ptrdiff_t zeros_in_front(const char *text)
 {
 	uint64_t v;
@@ -104,7 +105,7 @@ inline const char *read_digits(const char *p, const char *end, uint64_t &digits)
 	return p;
 }
 
-// Each reader returns where it stopped; false: the grammar breaks there.
+// Each reader returns where it stopped; false: the grammar is broken there.
 inline bool read_integer(const char *&p, const char *end, parts &number)
 {
 	number.negative = p < end && *p == '-';
@@ -157,7 +158,7 @@ inline bool read_parts(const char *&p, const char *end, parts &number, bool &int
 	return true;
 }
 
-// Zeros in front are no digits of the number.
+// Leading zeros are not digits of the number.
 std::ptrdiff_t significant_digits(const char *p, const parts &number)
 {
 	std::ptrdiff_t n = number.n_digits;
@@ -193,8 +194,8 @@ inline bool convert_exactly(const parts &number, double &value)
 }
 
 // The 64 bits of the digits times the 128 of the power of ten. Their product is too large by less than 2^64 in 2^192, that
-// is by less than one in the 128 bits that are looked at here, as much as is cut off below them: unless those say that
-// the number lies half way between two doubles, they round as the number does.
+// is, by less than one in the 128 bits that are used here, as much as is cut off below them: unless these say that the
+// number lies half way between two doubles, they round as the number does.
 inline bool convert_by_table(const parts &number, double &value)
 {
 	if (number.exponent < API_LEAST_POWER || number.exponent > API_MOST_POWER || number.digits == 0)
@@ -215,7 +216,8 @@ inline bool convert_by_table(const parts &number, double &value)
 	return true;
 }
 
-// from_chars reports too large and too small alike. Being out of range, and so not zero, it is too large if over 1.
+// from_chars reports too large and too small in the same way. A number out of range is not zero, so it is too large if it
+// is above 1.
 bool is_over_one(const char *text, const char *end, const parts &number)
 {
 	std::ptrdiff_t zeros = 0;

@@ -243,11 +243,11 @@ static char *write_small(char *text, const struct digits *digits, int exponent)
  * loaded again at once. */
 static char *write_mixed(char *text, const struct digits *digits, int exponent)
 {
-	const uint128 behind = ((uint128)digits->rest.eight[1] << 64 | digits->rest.eight[0]) >> 8 * exponent;
+	const uint128 after = ((uint128)digits->rest.eight[1] << 64 | digits->rest.eight[0]) >> 8 * exponent;
 	store_all(text, digits);
 	text[exponent + 1] = '.';
-	store_eight(text + exponent + 2, (uint64_t)behind);
-	store_eight(text + exponent + 10, (uint64_t)(behind >> 64));
+	store_eight(text + exponent + 2, (uint64_t)after);
+	store_eight(text + exponent + 10, (uint64_t)(after >> 64));
 	return text + digits->n + 1;
 }
 
