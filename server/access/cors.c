@@ -14,7 +14,7 @@ static size_t host_bytes(const char *host)
 	return host[n] == ']' ? n + 1 : 0;
 }
 
-/* Browsers leave it out, so that an origin with it would never be met. */
+/* Browsers leave it out, so that an origin with it would never match. */
 static bool is_default_port(const char *scheme, const char *port, size_t n)
 {
 	return (n == 3 && strncmp(port, "443", n) == 0 && strncmp(scheme, "https:", 6) == 0) ||

@@ -43,7 +43,7 @@ static bool are_hosts(const char *hosts, FILE *err)
 	return false;
 }
 
-bool srv_gate_can_be_meant(const struct srv_gate_settings *settings, FILE *err)
+bool srv_gate_settings_are_sound(const struct srv_gate_settings *settings, FILE *err)
 {
 	return is_pair(settings, err) && are_origins(settings->allow_origin, err) && are_hosts(settings->allow_host, err);
 }
@@ -105,7 +105,7 @@ bool srv_gate_open(struct srv_gate *gate, const struct srv_gate_settings *settin
 	return false;
 }
 
-/* Whoever reaches the port may have work done: on other addresses than loopback that has to be meant. */
+/* Every client that reaches the port can have work done: on addresses other than loopback that has to be intended. */
 bool srv_gate_suits(struct srv_gate *gate, const char *host, bool on_loopback, FILE *err)
 {
 	gate->host = host;
@@ -151,10 +151,10 @@ void srv_gate_close(struct srv_gate *gate)
 
 /* What a client calls the service. */
 struct call {
-	const char *authority; /* [bytes], NULL: it does not say, as only HTTP/1.0 may */
+	const char *authority; /* [bytes], NULL: it does not say, which only HTTP/1.0 allows */
 	size_t bytes;
 	struct srv_host read;
-	const struct srv_host *host; /* &read; NULL: there is nothing that is a host */
+	const struct srv_host *host; /* &read; NULL: what it says is no host */
 };
 
 static void read_call(const struct srv_head *head, const char *target, struct call *call)
@@ -163,7 +163,8 @@ static void read_call(const struct srv_head *head, const char *target, struct ca
 	call->host = call->authority && srv_host_read(call->authority, call->bytes, &call->read) ? &call->read : NULL;
 }
 
-/* With tokens a page that has none learns nothing by any name, and elsewhere than on loopback a service may have any. */
+/* With tokens, a page that has none learns nothing by any name; and on addresses other than loopback a service may have
+ * any name. */
 static bool judges_hosts(const struct srv_gate *gate)
 {
 	return gate->settings->allow_host || (gate->on_loopback && !gate->tokens);
@@ -175,7 +176,7 @@ static bool is_named(const struct srv_gate *gate, const struct srv_host *host)
 	return settings->allow_host && srv_hosts_allow(settings->allow_host, host, settings->tls_cert != NULL);
 }
 
-/* --host may name loopback by a name of its own. */
+/* --host may be a name of its own for loopback. */
 static bool is_where_it_listens(const struct srv_gate *gate, const struct srv_host *host)
 {
 	const char *own = gate->host;
@@ -199,7 +200,7 @@ static bool is_from_allowed_page(const struct srv_gate *gate, const struct srv_h
 	return origins && head->n_origin == 1 && srv_cors_allows(origins, head->origin);
 }
 
-/* Where a proxy may be in front, it may be there that TLS ends: the page is https then, what arrives here http. */
+/* If there is a proxy in front, TLS may end there: then the page is https, and what arrives here is http. */
 static bool is_from_own_page(const struct srv_gate *gate, const struct call *call, const struct srv_head *head)
 {
 	const bool tls = gate->settings->tls_cert;
@@ -216,22 +217,22 @@ static bool is(const char *value, const char *word)
 	return value && strcmp(value, word) == 0;
 }
 
-/* The row whose promises hold for a path: none, where it came with escapes that it does not need. */
+/* The row that says what holds for a path: none if the path came with escapes that it does not need. */
 static const struct api_route *route_of(const struct api_match *match)
 {
 	static const struct api_route nothing = {0};
 	return match->is_plain ? match->route : &nothing;
 }
 
-/* A link on another site may lead to the explorer; it opens beside that site, which sees nothing of it. */
+/* A link on another site may lead to the explorer: it opens as a page of its own, of which that site sees nothing. */
 static bool leads_to_page(const struct srv_head *head, const struct api_match *match)
 {
 	return (strcmp(head->method, "GET") == 0 || strcmp(head->method, "HEAD") == 0) && route_of(match)->is_page &&
 	       is(head->fetch_mode, "navigate") && is(head->fetch_dest, "document");
 }
 
-/* Browsers send Origin where a page could read the answer, or change something; Sec-Fetch-Site, if they know it, always.
- * "none": somebody typed the address. */
+/* Browsers send Origin where a page could read the answer or change something, and Sec-Fetch-Site, if they know it,
+ * always. "none": somebody typed the address. */
 static bool may_come_without_origin(const struct srv_head *head, const struct api_match *match)
 {
 	return !head->fetch_site || is(head->fetch_site, "same-origin") || is(head->fetch_site, "none") ||
@@ -240,7 +241,7 @@ static bool may_come_without_origin(const struct srv_head *head, const struct ap
 
 /* ---- with which token ---- */
 
-/* Browsers ask before they send what a form could not, and never show a token then. */
+/* Browsers ask before they send what a form could not send, and never show a token then. */
 static bool is_preflight(const struct srv_gate *gate, const struct srv_head *head)
 {
 	return strcmp(head->method, "OPTIONS") == 0 && head->preflight && is_from_allowed_page(gate, head);

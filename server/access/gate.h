@@ -1,7 +1,7 @@
 /**
- * Who may ask, from a request's head alone, in this order: by which name the service is called, for which web page, with which
- * token. A page can be in the browser of somebody who reaches a service that its author does not reach.
- * Judging is safe from any thread, also beside a reload.
+ * Which requests are let in, judged by the head alone and in this order: by which name the service is called, for which
+ * web page, with which token. Web pages matter because one can run in the browser of a user who reaches a service that
+ * the author of the page does not. Judging is safe from any thread, also during a reload.
  */
 #ifndef SERVER_GATE_H
 #define SERVER_GATE_H
@@ -33,14 +33,14 @@ struct srv_gate {
 	char methods[API_ALLOW_BYTES];            /* of all routes, for pages that ask */
 };
 
-/* What the gate says to one request. */
+/* What the gate decides on a request. */
 struct srv_entry {
-	int status;           /* 0: come in; 204: a preflight, answered by its headers alone; 421, 403, 401 */
+	int status;           /* 0: let in; 204: a preflight, answered by its headers alone; 421, 403, 401 */
 	enum srv_rejection rejection;
 	const char *culprit;  /* of the request's head, or NULL; a host or an origin ... */
 	size_t culprit_bytes;
 	const char *detail;   /* ... and what is wrong with it, static */
-	bool tried;           /* with a token that is not known */
+	bool tried;           /* a token that is not known was presented */
 	char token[SRV_TOKEN_NAME + 1]; /* the name of the token that was presented and is known, or empty */
 };
 
@@ -48,8 +48,8 @@ struct srv_gate_header {
 	const char *name, *value; /* static, or of the request's head */
 };
 
-/* Whether both files of TLS are there or neither, and lists are such lists. @param err  where the culprit is named */
-bool srv_gate_can_be_meant(const struct srv_gate_settings *settings, FILE *err);
+/* Whether both files of TLS are given or neither, and the lists are lists. @param err  where the culprit is named */
+bool srv_gate_settings_are_sound(const struct srv_gate_settings *settings, FILE *err);
 
 /**
  * Reads what the settings name: tokens, certificate and key. Warnings go to the log.
@@ -63,20 +63,20 @@ bool srv_gate_open(struct srv_gate *gate, const struct srv_gate_settings *settin
  * @return whether it may
  */
 bool srv_gate_suits(struct srv_gate *gate, const char *host, bool on_loopback, FILE *err);
-/* Reads it again. What has a fault stays as it was, and the log says so. */
+/* Reads the files again. What has a fault stays as it was, and the log says so. */
 void srv_gate_reload(const struct srv_gate *gate);
 void srv_gate_close(struct srv_gate *gate);
 
 /**
  * @param target  as it came: it may say by which name the service is called
- * @param match   where it leads: rows of the table say what is open, and to whom
+ * @param match   where it leads: its row says what is open
  */
 void srv_gate_judge(const struct srv_gate *gate, const struct srv_head *head, const char *target,
                     const struct api_match *match, struct srv_entry *entry);
 /* The refusal in a sentence for the client. */
 void srv_gate_explain(const struct srv_entry *entry, char text[SRV_GATE_TEXT]);
 
-/* The headers that an answer to this request needs on this account. @return how many */
+/* The headers that the gate adds to the answer. @return how many */
 int srv_gate_headers(const struct srv_gate *gate, const struct srv_head *head, const struct srv_entry *entry,
                      struct srv_gate_header headers[SRV_GATE_HEADERS]);
 

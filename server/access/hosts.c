@@ -68,7 +68,7 @@ bool srv_host_read(const char *text, size_t n, struct srv_host *host)
 	       (text[0] != '[' || read_v6(host, &address));
 }
 
-/* The dot of the root goes without saying. */
+/* The final dot, of the root, makes no difference. */
 static size_t plain_bytes(const struct srv_host *host)
 {
 	return host->bytes > 1 && host->name[host->bytes - 1] == '.' ? host->bytes - 1 : host->bytes;
@@ -83,8 +83,8 @@ bool srv_hosts_are_same(const struct srv_host *a, const struct srv_host *b)
 	return n == plain_bytes(b) && strncasecmp(a->name, b->name, n) == 0;
 }
 
-/* Four decimal numbers, as browsers write it. Of other spellings (127.1, 0x7f.1, 2130706433) programs disagree whether
- * they are an address. */
+/* Four decimal numbers, as browsers write it. Programs disagree on whether other spellings (127.1, 0x7f.1, 2130706433)
+ * are addresses. */
 static bool is_loopback_v4(const struct srv_host *host)
 {
 	char text[INET_ADDRSTRLEN];

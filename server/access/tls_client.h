@@ -1,6 +1,6 @@
 /**
- * The client's side of TLS, for what this program asks itself (health.h, selftest.h). Certificates are not judged: the server
- * is this program, and nothing secret is said to it.
+ * The client's side of TLS, for questions of this program to itself (health.h, selftest.h). Certificates are not
+ * verified: the server is this program, and is told nothing secret.
  */
 #ifndef SERVER_TLS_CLIENT_H
 #define SERVER_TLS_CLIENT_H

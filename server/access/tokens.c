@@ -29,7 +29,7 @@ struct table {
 struct srv_tokens {
 	pthread_rwlock_t lock; /* of table, which a reload replaces */
 	struct table *table;
-	unsigned char key[HASH_BYTES]; /* of this process: hashes tell nothing that another one could use */
+	unsigned char key[HASH_BYTES]; /* of this process: the hashes are of no use to another one */
 	char path[];
 };
 
@@ -186,7 +186,7 @@ static struct table *load(const struct srv_tokens *tokens, char *message)
 
 /* ---- open, reload, close ---- */
 
-/* A stream of checks must not keep a reload waiting. */
+/* Checks that follow each other without a pause must not keep a reload waiting. */
 static bool init_lock(pthread_rwlock_t *lock)
 {
 	pthread_rwlockattr_t attributes;
@@ -240,7 +240,7 @@ void srv_tokens_close(struct srv_tokens *tokens)
 	free(tokens);
 }
 
-/* The lock is part of what a const srv_tokens means: its users never see it change. */
+/* For users of a const srv_tokens nothing changes: the lock does not show. */
 static const struct table *lock(const struct srv_tokens *tokens)
 {
 	pthread_rwlock_rdlock((pthread_rwlock_t *)&tokens->lock);
@@ -261,7 +261,7 @@ size_t srv_tokens_count(const struct srv_tokens *tokens)
 
 /* ---- who asks ---- */
 
-/* 1 or 0, without a branch on what the hashes are. Eight bytes at a time: there may be a thousand of them. */
+/* 1 or 0, without a branch that depends on the hashes. Eight bytes at a time, since there may be a thousand of them. */
 static size_t same(const unsigned char a[HASH_BYTES], const unsigned char b[HASH_BYTES])
 {
 	uint64_t of_a[HASH_BYTES / 8], of_b[HASH_BYTES / 8], difference = 0;
@@ -272,7 +272,7 @@ static size_t same(const unsigned char a[HASH_BYTES], const unsigned char b[HASH
 	return 1 ^ (size_t)((difference | (0 - difference)) >> 63);
 }
 
-/* All entries, whichever is the right one. */
+/* Looks at all entries, whichever is the right one. */
 static enum srv_bearer look_up(const struct table *table, const unsigned char presented[HASH_BYTES],
                                char name[SRV_TOKEN_NAME + 1])
 {

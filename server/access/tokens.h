@@ -1,6 +1,7 @@
 /**
- * Bearer tokens (RFC 6750): who may ask. They come from a file of lines "name token", with empty lines and comments (#)
- * between them; only keyed hashes are kept, and all of them are compared in constant time. Safe from any thread.
+ * Bearer tokens (RFC 6750), by which clients are known. They come from a file of lines "name token", with empty lines
+ * and comments (#) between them; only keyed hashes are kept, and all of them are compared in constant time. Safe from
+ * any thread.
  */
 #ifndef SERVER_TOKENS_H
 #define SERVER_TOKENS_H

@@ -1,5 +1,5 @@
 /**
- * The monotonic clock, on which everything in the server waits.
+ * The monotonic clock, by which everything in the server waits.
  */
 #ifndef SERVER_CLOCK_H
 #define SERVER_CLOCK_H
@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { SRV_CLOCK_TICK_MS = 10 }; /* of the kernel, at the most: usually 4 */
+enum { SRV_CLOCK_TICK_MS = 10 }; /* of the kernel, at most; usually 4 */
 
 /* Up to a tick behind, and read in a few nanoseconds: for time limits, which may thus be met a tick too early. */
 long long srv_clock_ms(void);

@@ -31,7 +31,7 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 	return NULL;
 }
 
-/* Several lines of a list are one list (RFC 9110, 5.3). What is too long for any real client is left out. */
+/* Several lines of a list are one list (RFC 9110, 5.3). A line that is longer than any real client's is left out. */
 static void join_accept(struct srv_head *head, const char *value)
 {
 	const size_t used = strlen(head->accept), room = sizeof head->accepts;

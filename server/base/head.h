@@ -1,5 +1,5 @@
 /**
- * What the server itself has to know of a request's head, which is sound by then: wire.h has seen to that.
+ * What the server itself has to know of a request's head, which is sound: wire.h has made sure of that.
  */
 #ifndef SERVER_HEAD_H
 #define SERVER_HEAD_H
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Values are borrowed from where the headers live, NULL if absent, and the first of several. */
+/* Values are borrowed, NULL if absent, and the first of several. */
 struct srv_head {
 	const char *method, *target;
 	const char *content_length, *transfer_encoding, *content_encoding;
@@ -38,10 +38,10 @@ int srv_head_fault(const struct srv_head *head, const char **detail);
 /* Content-Length, or -1 if there is none. A length beyond long long counts as LLONG_MAX. */
 long long srv_head_announced(const struct srv_head *head);
 bool srv_head_chunked(const struct srv_head *head);
-/* The client waits for a word before it sends the body. */
+/* The client waits for a 100 before it sends the body. */
 bool srv_head_expects_continue(const struct srv_head *head);
 
-/* The part of a target that is an origin-form: "http://host/path?x" is "/path?x", anything else is left as it is. */
+/* The part of a target that is an origin-form: of "http://host/path?x" "/path?x"; anything else stays as it is. */
 const char *srv_origin_form(const char *target);
 /**
  * What the client calls the service: the authority of an absolute target, else Host (RFC 9112, 3.2.2).

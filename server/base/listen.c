@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* REUSEADDR: connections of a predecessor that linger in TIME_WAIT do not hold the port. */
+/* REUSEADDR: connections of an earlier process in TIME_WAIT do not keep the port taken. */
 static int try_address(const struct addrinfo *address)
 {
 	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -47,7 +47,7 @@ static int port_of(int fd)
 	return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
-/* What the socket got, not what a name said: names may mean another address a moment later. */
+/* The socket's own address counts, not the name: a name may mean another address a moment later. */
 bool srv_is_on_loopback(int fd)
 {
 	const union address address = address_of(fd);

@@ -29,7 +29,7 @@ int srv_find_addresses(const char *host, int port, struct addrinfo **addresses);
  */
 int srv_bind(const char *host, int *port, struct srv_listen_fault *fault);
 
-/* From now on connections are taken. @return false with a fault as above; the socket is then closed */
+/* From now on connections are accepted. @return false with a fault as above; the socket is then closed */
 bool srv_listen(int fd, struct srv_listen_fault *fault);
 
 /* Whether the socket's address can be reached from this machine alone. */

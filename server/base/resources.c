@@ -25,7 +25,7 @@ static bool read_line(const char *directory, const char *name, char *line, size_
 	return ok;
 }
 
-/* What a cgroup's directory says of its own limit; 0: nothing. */
+/* What a cgroup's directory says about its own limit; 0: nothing. */
 typedef long long own_limit(const char *directory);
 
 static long long cpus_of(long long quota, long long period)
@@ -50,7 +50,7 @@ static long long cpus_in(const char *directory)
 	return cpus_of(quota, period);
 }
 
-/* Version 1 says "none" by a number beyond any memory, which is no tighter than what the machine has. */
+/* Version 1 has a number beyond any memory for "none", which is no tighter than what the machine has. */
 static long long memory_in(const char *directory)
 {
 	char line[64];

@@ -1,23 +1,23 @@
 /**
- * What this process may use: CPUs by the affinity mask and the quota of its cgroup, memory by the machine and the limit of
- * its cgroup (v2 and v1).
+ * What this process may use: the CPUs of its affinity mask and of its cgroup's quota, the memory of the machine and of
+ * its cgroup's limit (v2 and v1).
  */
 #ifndef SERVER_RESOURCES_H
 #define SERVER_RESOURCES_H
 
 enum {
-	SRV_SPARE_FILES = 128,          /* that a process has open beside its connections: 64 that linger, and some to spare */
+	SRV_SPARE_FILES = 128,          /* that the process has open besides connections: 64 that linger, and some to spare */
 	SRV_IO_THREAD_FILES = 2,        /* that each thread of the library has open: to wait, and to be woken */
-	SRV_CONNECTION_BYTES = 88 << 10 /* that a connection may hold beside the memory of requests: heads, its TLS session */
+	SRV_CONNECTION_BYTES = 88 << 10 /* that a connection may hold besides the memory of requests: heads, its TLS session */
 };
 
 /* >= 1 */
 int srv_available_cpus(void);
 /* Bytes, > 0 */
 long long srv_available_memory(void);
-/* Files that have to be there beside the connections. */
+/* Files that are needed besides connections. */
 long long srv_files_beside(long long io_threads);
-/* Connections that the hard limit on open files has room for, >= 1; a quarter of it where it is very low. */
+/* Connections that the hard limit on open files has room for, >= 1; a quarter of the limit where it is very low. */
 long long srv_available_connections(long long io_threads);
 
 /**

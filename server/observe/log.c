@@ -37,7 +37,7 @@ struct line {
 
 static void add_bytes(struct line *line, const char *bytes, size_t n)
 {
-	if (n > sizeof line->text - 2 - line->n) /* two are kept for the end. Not met: the values are capped */
+	if (n > sizeof line->text - 2 - line->n) /* two are kept for the end. Never true: the values are capped */
 		return;
 	memcpy(line->text + line->n, bytes, n);
 	line->n += n;
@@ -48,7 +48,7 @@ static void add_text(struct line *line, const char *text)
 	add_bytes(line, text, strlen(text));
 }
 
-/* How a name stands before its value, and how long that is, by format. */
+/* What a name looks like before its value, and how long that is, by format. */
 struct key {
 	const char *text[2];
 	size_t n[2];
@@ -99,7 +99,8 @@ static bool is_plain(char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* In JSON a byte that is no ASCII character becomes the code point of its number, UTF-8 or not: it can be undone. */
+/* In JSON a byte that is no ASCII character becomes the code point of the same number, UTF-8 or not: that can be
+ * undone. */
 static void add_escaped(struct line *line, char c)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -112,8 +113,8 @@ static void add_escaped(struct line *line, char c)
 		add_bytes(line, (const char[]){'\\', 'x', digits[byte >> 4], digits[byte & 15]}, 4);
 }
 
-/* A client chooses these bytes: whatever could end the value, the line or confuse a terminal is escaped.
- * @param most  bytes of the value in the line; what is cut off leaves three dots */
+/* A client chooses these bytes: whatever could end the value or the line, or confuse a terminal, is escaped. @param
+ * most bytes of the value in the line; what is cut off leaves three dots */
 static void add_value(struct line *line, const struct key *key, const char *value, size_t n, size_t most)
 {
 	add_key(line, key);
@@ -162,7 +163,7 @@ static void begin(struct line *line, enum srv_level level)
 
 /* ---- writing ---- */
 
-/* For pipes that this process must not open anew. Only one thread may believe what poll says. */
+/* For pipes that this process cannot open again. What poll says holds only for one thread at a time. */
 static ssize_t write_polled(const struct line *line)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -215,8 +216,8 @@ static void end(struct line *line)
 	atomic_fetch_add(&n_unreported, 1);
 }
 
-/* A descriptor's non-blocking mode belongs to all who share it, other programs included. So a pipe or a terminal is
- * opened once more; a container's may belong to another user, then poll has to do. */
+/* A descriptor's non-blocking mode is shared by everything that has the descriptor, other programs included. So a pipe
+ * or a terminal is opened once more; in a container it may belong to another user, and then poll has to do. */
 static void choose_way(void)
 {
 	struct stat status;

@@ -1,9 +1,9 @@
 /**
- * The log on standard error: one line per event, written in one piece, as logfmt or JSON. Never payloads, never queries,
- * never tokens. Whatever bytes a client sends, a line stays one line, and JSON stays JSON.
+ * The log on standard error: one line per event, written in one piece, as logfmt or JSON. Never payloads, never
+ * queries, never tokens. Whatever bytes a client sends, a line stays one line, and JSON stays JSON.
  *
  * Safe from any thread, and no thread ever waits for a reader: where a line cannot be written at once (a full pipe, a
- * stopped terminal, a full disk, nobody there) it is dropped and counted, and the next line that can be written says so.
+ * stopped terminal, a full disk, no reader) it is dropped and counted, and the next line that can be written says so.
  */
 #ifndef SERVER_LOG_H
 #define SERVER_LOG_H
@@ -17,10 +17,11 @@ enum srv_log_format { SRV_LOGFMT, SRV_JSON };
 
 struct srv_trace;
 
-/* What one line of the access log says; all is borrowed. Strings that are NULL are left out, but for the first three: -. */
+/* What one line of the access log says; all is borrowed. Strings that are NULL are left out, except the first three,
+ * which become -. */
 struct srv_access {
-	const char *request_id, *method, *target; /* of the target, what stands before the query */
-	const char *route;            /* as in the metrics; this, client, rejected and aborted are the server's words */
+	const char *request_id, *method, *target; /* of the target, only what precedes the query is written */
+	const char *route;            /* as in the metrics; this, client, rejected and aborted are never a client's words */
 	const char *client;           /* the address of the other end of the connection */
 	int status;                   /* 0: no answer was sent */
 	size_t bytes_in;              /* of the body */
@@ -30,7 +31,7 @@ struct srv_access {
 	const struct api_measure *measure; /* NULL, or of an evaluation */
 	const struct srv_trace *trace; /* NULL: none */
 	const char *token;            /* the name of the token that was presented */
-	const char *rejected;         /* why the request was sent away before it was computed */
+	const char *rejected;         /* why the request was rejected */
 	const char *aborted;          /* why the exchange ended early */
 };
 

@@ -17,12 +17,12 @@ static const char *const rejections[SRV_N_REJECTIONS] = {
 };
 static const char *const phases[API_N_PHASES] = {"decode", "prepare", "evaluate", "encode"};
 
-/* 0: no answer; the last one stands for what is not on the list. */
+/* 0: no answer; the last one is for all others. */
 static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 421, 422, 429, 431,
                                500, 501, 503, 505, 0, -1};
 enum { N_STATUSES = sizeof statuses / sizeof statuses[0] };
 
-/* Upper ends of the buckets; one more takes the rest. */
+/* Upper ends of the buckets; one more bucket takes the rest. */
 static const struct {
 	int64_t nanoseconds;
 	const char *seconds;
@@ -36,7 +36,7 @@ static const struct {
 enum { N_BUCKETS = sizeof bounds / sizeof bounds[0] + 1 };
 
 struct histogram {
-	atomic_uint_fast64_t buckets[N_BUCKETS]; /* each for itself */
+	atomic_uint_fast64_t buckets[N_BUCKETS]; /* not cumulative */
 	atomic_uint_fast64_t nanoseconds;
 };
 
@@ -150,7 +150,7 @@ void srv_metrics_reject(enum srv_rejection rejection)
 
 const char srv_metrics_type[] = "text/plain; version=0.0.4; charset=utf-8";
 
-/* The counter at this offset of a shard, over all of them. */
+/* The sum over all shards of the counter at this offset. */
 static uint64_t sum_at(size_t offset)
 {
 	uint64_t sum = 0;
@@ -181,7 +181,7 @@ static void print_real(FILE *out, const char *name, const char *type, const char
 	fprintf(out, "%s %.3f\n", name, value);
 }
 
-/* The series that alerts look at are there from the start: an increase from nothing to one is none. */
+/* The series that alerts look at are there from the start: a series that begins with one has not increased. */
 static bool is_expected(int route, int status)
 {
 	return route < api_routes.n && (status == 200 || status == 500 || status == 503);
@@ -202,7 +202,7 @@ static void print_requests(FILE *out)
 	}
 }
 
-/* label: "" or 'name="value"'. The count is that of the last bucket, whatever is added meanwhile. */
+/* label: "" or 'name="value"'. The count is that of the last bucket, so that they agree whatever is added meanwhile. */
 static void print_histogram(FILE *out, const char *name, const char *label, const struct histogram *histogram)
 {
 	const char *comma = *label ? "," : "", *open = *label ? "{" : "", *close = *label ? "}" : "";

@@ -1,5 +1,5 @@
 /**
- * What GET /metrics tells: counters and histograms that requests add to, and gauges that are read when somebody asks.
+ * What GET /metrics tells: counters and histograms that requests add to, and gauges that are read for each answer.
  * Prometheus text format 0.0.4; names by its conventions.
  *
  * Labels come from closed lists, never from a client, so that the number of series has a ceiling. Adding takes no lock:
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why a request or a connection was sent away for reasons that are not in what it asks for. */
+/* Why a request or a connection was rejected: for what the server has or does, not for what the request asks. */
 enum srv_rejection {
 	SRV_NOT_REJECTED,
 	SRV_REJECTED_QUEUE_FULL,
@@ -24,9 +24,9 @@ enum srv_rejection {
 	SRV_REJECTED_DEADLINE,     /* was not computed in time */
 	SRV_REJECTED_SLOW,         /* did not arrive in time */
 	SRV_REJECTED_NOT_TAKEN,    /* its answer was not taken in time */
-	SRV_REJECTED_UNAUTHORIZED, /* no token, or not one of ours */
-	SRV_REJECTED_FORBIDDEN,    /* sent by a web page that may not */
-	SRV_REJECTED_MISDIRECTED,  /* called by a name that is not the service's */
+	SRV_REJECTED_UNAUTHORIZED, /* no token, or one that is not known */
+	SRV_REJECTED_FORBIDDEN,    /* sent by a web page that may not use the service */
+	SRV_REJECTED_MISDIRECTED,  /* the service was called by a name that is not its own */
 	SRV_N_REJECTIONS
 };
 
@@ -51,14 +51,14 @@ struct srv_gauges {
 	const char *instruction_set;
 };
 
-/* As in the label: the path of the row, "/v1/functions/{name}"; "other" where nothing is, or the path came with escapes that it
- * does not need. */
+/* As in the label: the path of the row, "/v1/functions/{name}"; "other" if there is nothing at the path, or it came
+ * with escapes that it does not need. */
 const char *srv_route_name(const struct api_match *match);
 /* As in the label; NULL for SRV_NOT_REJECTED. */
 const char *srv_rejection_name(enum srv_rejection rejection);
 
 void srv_metrics_add(const struct srv_outcome *outcome);
-/* What is turned away before there is a request. */
+/* What is rejected before there is a request. */
 void srv_metrics_reject(enum srv_rejection rejection);
 
 extern const char srv_metrics_type[]; /* the Content-Type */

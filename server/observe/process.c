@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* /proc/stat may be long; the line stands behind those of the CPUs. */
+/* /proc/stat may be long; the line comes after those of the CPUs. */
 static double boot_seconds(void)
 {
 	FILE *file = fopen("/proc/stat", "re");
@@ -21,7 +21,7 @@ static double boot_seconds(void)
 	return seconds;
 }
 
-/* proc(5): the second field is the program's name in parentheses, in which anything may stand. */
+/* proc(5): the second field is the program's name in parentheses, which may contain anything. */
 static void read_stat(struct srv_process *process)
 {
 	char text[2048];

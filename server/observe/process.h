@@ -1,4 +1,4 @@
-/** What the system knows about this process, from /proc. */
+/** What the system says about this process, in /proc. */
 #ifndef SERVER_PROCESS_H
 #define SERVER_PROCESS_H
 

@@ -24,7 +24,7 @@ static bool is_id(const char *text, int n)
 	return is_hex(text, n) && (int)strspn(text, "0") < n;
 }
 
-/* A later version may say more, behind a dash; version ff is none. */
+/* A later version may say more after a dash; there is no version ff. */
 static bool ends_well(const char *value)
 {
 	if (strncmp(value, "00", 2) == 0)

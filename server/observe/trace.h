@@ -1,6 +1,6 @@
 /**
- * W3C Trace Context: where a request belongs in a trace that the client keeps. This service makes one span of it and calls
- * nobody, so all it does is to log the ids and to answer with its own.
+ * W3C Trace Context: where a request belongs in a trace that the client keeps. This service adds one span and calls no
+ * other service, so all it does is log the ids and return its own.
  */
 #ifndef SERVER_TRACE_H
 #define SERVER_TRACE_H

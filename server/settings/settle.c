@@ -63,5 +63,6 @@ bool srv_options_settle(struct srv_options *options, FILE *err)
 	settle_bytes(options);
 	settle_memory(options);
 	return fits_queue(options, "max-json-bytes", options->max_json_bytes, err) &&
-	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) && srv_gate_can_be_meant(&options->gate, err);
+	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) &&
+	       srv_gate_settings_are_sound(&options->gate, err);
 }

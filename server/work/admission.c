@@ -15,14 +15,14 @@ struct srv_admission {
 	pthread_cond_t changed;
 	pthread_t worker;
 	size_t max_requests;
-	size_t n_places;               /* reserved or waiting; the one under computation has left its place */
+	size_t n_places;               /* reserved or waiting; a job under computation has left its place */
 	struct api_budget bodies;      /* of large requests */
 	struct api_budget *budget;     /* of all requests */
 	struct srv_job *first, **last; /* waiting, in order of arrival */
 	struct srv_job *running;
 	bool stopping;
 	pthread_t watcher;
-	pthread_cond_t watched;        /* there is something to look at, or the worker has ended */
+	pthread_cond_t watched;        /* signalled when there is something to look at, or the worker has ended */
 	bool closed;                   /* the worker has ended */
 };
 
@@ -44,8 +44,8 @@ static struct srv_job *take(struct srv_admission *admission)
 }
 
 /* Before the first parallel region: the team's threads inherit it from the one that starts them. A large request then
- * takes what is left over. Low priority alone is not enough: Linux lets a thread that runs finish its slice of some
- * milliseconds before one that wakes up, hence short slices (honoured since 6.12, ignored before). */
+ * takes what is left over. Low priority alone is not enough: Linux lets a running thread finish its slice of some
+ * milliseconds before it turns to one that wakes up, hence short slices (honoured since 6.12, ignored before). */
 static void give_way(void)
 {
 	const struct { /* of linux/sched/types.h, which clashes with sched.h */
@@ -81,7 +81,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Unlinks what waits in vain. */
+/* Unlinks the jobs that are abandoned. */
 static struct srv_job *take_abandoned(struct srv_admission *admission)
 {
 	struct srv_job *taken = NULL;
@@ -118,13 +118,13 @@ static void look_around(struct srv_admission *admission)
 	struct srv_job *jobs = take_abandoned(admission);
 	if (!jobs)
 		return;
-	pthread_cond_signal(&admission->changed); /* a worker that is to stop waits for the last place */
+	pthread_cond_signal(&admission->changed); /* a worker that is about to stop waits for the last place */
 	pthread_mutex_unlock(&admission->lock);
 	finish_all(jobs);
 	pthread_mutex_lock(&admission->lock);
 }
 
-/* A moment, or until there is something to look at. */
+/* Waits for a moment, or until there is something to look at. */
 static void rest(struct srv_admission *admission)
 {
 	if (!admission->running && !admission->first) {

@@ -1,11 +1,11 @@
 /**
- * Who computes now, who waits, who is sent away.
+ * Which requests are computed now, which wait, and which are rejected.
  *
- * Large requests go through one queue to one worker thread: libgomp keeps a pool of threads for every thread that
- * opens a parallel region, so only this one may. It runs at a lower priority than the threads that serve connections and
- * compute small requests, of which there are as many as CPUs: that is how many compute at a time. The queue has a ceiling
- * in requests; the bodies of large requests have one in bytes, from the moment they grow large until they are freed. All
- * bodies count against the memory of all requests.
+ * Large requests go through one queue to one worker thread: libgomp keeps a pool of threads for every thread that opens
+ * a parallel region, so only this one may. It has a lower priority than the threads that serve connections and compute
+ * small requests, of which there are as many as CPUs, so that as many are computed at a time. The queue has a ceiling
+ * in requests; the bodies of large requests have one in bytes, from the moment they become large until they are freed.
+ * All bodies count against the memory of all requests.
  */
 #ifndef SERVER_ADMISSION_H
 #define SERVER_ADMISSION_H
@@ -22,8 +22,8 @@ struct srv_job {
 	atomic_bool stop;                    /* raised when the result is no longer wanted */
 	void (*compute)(struct srv_job *);   /* on the worker; not called if the queue was stopped before its turn */
 	void (*finish)(struct srv_job *, bool computed); /* on a thread of the admission, exactly once */
-	/* Whether nobody waits for the result any more: asked several times a second while the job waits or is computed, never
-	 * at the same time as finish. If so, it is not computed, or its flag is raised. May be NULL */
+	/* Whether the result is no longer wanted: asked several times a second while the job waits or is computed, never at
+	 * the same time as finish. If so, the job is not computed, or its flag is raised. May be NULL */
 	bool (*abandoned)(struct srv_job *);
 };
 
@@ -33,8 +33,8 @@ enum { SRV_WORKER_NICENESS = 10 };
 
 /**
  * Starts the worker and a watcher, with all signals blocked as the caller has them.
- * @param max_bytes  what the bodies of large requests may have together
- * @param budget     the memory of all requests; NULL: bodies count against nothing but max_bytes. Borrowed
+ * @param max_bytes  most memory of the bodies of large requests together
+ * @param budget     the memory of all requests; NULL: bodies count against max_bytes alone. Borrowed
  * @return NULL when memory or threads do not suffice
  */
 struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes, struct api_budget *budget);
@@ -42,7 +42,7 @@ struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes,
 /**
  * Takes memory for a body, or nothing. Give back with srv_admission_release. Neither waits for a lock.
  * @param memory_bytes  of the memory of all requests
- * @param queue_bytes   of what the bodies of large requests may have
+ * @param queue_bytes   of max_bytes
  */
 bool srv_admission_hold(struct srv_admission *admission, size_t memory_bytes, size_t queue_bytes);
 void srv_admission_release(struct srv_admission *admission, size_t memory_bytes, size_t queue_bytes);
@@ -60,7 +60,7 @@ bool srv_admission_reserve(struct srv_admission *admission);
 void srv_admission_submit(struct srv_admission *admission, struct srv_job *job);
 
 /* Raises the flag of the job under computation and finishes those that wait without computing them. Returns when every
- * reserved place was submitted and finished; nothing can be reserved any more. */
+ * reserved place has been submitted and finished; from now on nothing can be reserved. */
 void srv_admission_stop(struct srv_admission *admission);
 /* After srv_admission_stop. */
 void srv_admission_free(struct srv_admission *admission);

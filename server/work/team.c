@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Threads that are there only to be counted. */
+/* Threads that are started only to be counted. */
 struct trial {
 	pthread_mutex_t *barrier;
 	pthread_t thread;
@@ -27,8 +27,8 @@ static void *stand(void *argument)
 	return NULL;
 }
 
-/* A thread that was joined counts against limits until the kernel has done with it, a little later: it has no id then. A
- * debugger may keep it for longer, so this does not wait for ever. */
+/* A thread that was joined counts against limits until the kernel is done with it, a little later: then its id is gone.
+ * A debugger may keep it for longer, so this does not wait for ever. */
 static void await_release(pid_t id)
 {
 	const struct timespec moment = {.tv_nsec = 100000};
@@ -36,7 +36,7 @@ static void await_release(pid_t id)
 		nanosleep(&moment, NULL);
 }
 
-/* All at one time, since that is how they are to be. */
+/* All at the same time, as the team will be. */
 static int start_trials(struct trial *trials, int n, pthread_mutex_t *barrier)
 {
 	for (int i = 0; i < n; i++) {
@@ -55,7 +55,7 @@ static void end_trials(struct trial *trials, int n)
 		await_release(trials[i].id);
 }
 
-/* How many of n threads can be had. */
+/* How many of n threads can be started. */
 static int count_available(int n)
 {
 	pthread_mutex_t barrier = PTHREAD_MUTEX_INITIALIZER;
@@ -92,7 +92,7 @@ int srv_team_start(int wanted, int spare)
 
 /* ---- the team of an admission's worker ---- */
 
-/* Its first job, for the team belongs to the thread that opens regions. */
+/* The worker's first job, since the team belongs to the thread that opens regions. */
 struct start {
 	struct srv_job job; /* first */
 	int wanted, spare, size;

@@ -39,8 +39,8 @@ static size_t trim_pools(const struct srv_trimmer *trimmer)
 	return bytes;
 }
 
-/* Requests that used large blocks have used small ones, too, and malloc keeps those. So do many small requests at one time;
- * what malloc has free may have been returned before, it does not tell. */
+/* Requests that used large blocks have used small ones as well, and malloc keeps those; many small requests at the same
+ * time leave as much. malloc does not tell how much of what is free it has returned before. */
 static void *trim(void *argument)
 {
 	struct srv_trimmer *trimmer = argument;

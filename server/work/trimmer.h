@@ -1,6 +1,6 @@
 /**
- * Gives warm memory back to the system once it has been idle for a while, that of the pools and what malloc keeps: a thread
- * that looks once a second.
+ * Returns warm memory to the system once it has been idle for a while, that of the pools and what malloc keeps: a
+ * thread that looks once a second.
  */
 #ifndef SERVER_TRIMMER_H
 #define SERVER_TRIMMER_H

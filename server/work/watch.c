@@ -16,8 +16,8 @@ struct srv_watch {
 	bool stopping;
 };
 
-/* Closing is left to the owner of the file; the option makes it a reset, so that the system keeps nothing for a client
- * that does not read. */
+/* The owner of the descriptor closes it; the option turns that into a reset, so that the system keeps nothing for a
+ * client that does not read. */
 static void cut(struct srv_watched *watched)
 {
 	const struct linger at_once = {.l_onoff = 1, .l_linger = 0};

@@ -1,6 +1,6 @@
 /**
- * Connections that have to get somewhere in time: a handshake has to end, an answer has to be taken. One thread looks at
- * all of them a few times a second, so that allowing time costs a store.
+ * Time limits of connections: for a handshake to end, for an answer to be taken. One thread looks at all of them a few
+ * times a second, so that setting a limit costs a store.
  */
 #ifndef SERVER_WATCH_H
 #define SERVER_WATCH_H
@@ -10,11 +10,11 @@
 
 struct srv_watch;
 
-/* One connection; owned by the caller, private apart from its memory. */
+/* One connection. Its memory is the caller's, its contents are private. */
 struct srv_watched {
 	struct srv_watched *before, *after;
 	int fd;
-	atomic_llong due;     /* twice the milliseconds of the monotonic clock, and 1 if it is then cut; 0: has all the time */
+	atomic_llong due;     /* twice srv_clock_ms, plus 1 if it is then cut; 0: no limit */
 	atomic_bool was_cut;
 };
 
@@ -27,13 +27,14 @@ enum srv_lateness {
 /* @return NULL if there is no memory or no thread */
 struct srv_watch *srv_watch_start(void);
 
-/* From now on fd can be given time; it must stay open while it is watched. Safe from any thread, as srv_watch_remove. */
+/* From now on fd can have a time limit; it must stay open while it is watched. Safe from any thread, as
+ * srv_watch_remove. */
 void srv_watch_add(struct srv_watch *watch, struct srv_watched *watched, int fd);
 void srv_watch_remove(struct srv_watch *watch, struct srv_watched *watched);
 
-/* It has this long from now on, in place of what it had before. */
+/* A limit of so long from now on replaces the one before. */
 void srv_watch_allow(struct srv_watched *watched, long long milliseconds, enum srv_lateness lateness);
-/* It is in time. */
+/* It has no limit any more. */
 void srv_watch_relieve(struct srv_watched *watched);
 bool srv_watch_was_cut(const struct srv_watched *watched);
 
