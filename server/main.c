@@ -22,8 +22,8 @@
 
 enum { HURRIED_MS = 1000 };
 
-/* A program may be started without them. The next file to be opened, a connection perhaps, would take their numbers, and
- * the log would be written there. */
+/* A program may be started without them. Then the next file to be opened, perhaps a connection, would get their
+ * numbers, and the log would be written there. */
 static void keep_standard_files(void)
 {
 	int fd;
@@ -34,8 +34,9 @@ static void keep_standard_files(void)
 		close(fd);
 }
 
-/* Blocked in every thread and taken by sigtimedwait alone, so that nothing ever runs inside a handler. As process 1 of
- * a container only blocked signals arrive at all. SIGUSR1 is how other threads say that the last request is over. */
+/* Signals are blocked in every thread and taken by sigtimedwait alone, so that nothing ever runs inside a handler.
+ * Process 1 of a container receives no signals except blocked ones. By SIGUSR1 other threads tell that the last request
+ * is over. */
 static sigset_t block_signals(void)
 {
 	sigset_t set;
@@ -49,10 +50,10 @@ static sigset_t block_signals(void)
 	return set;
 }
 
-/* What only the environment can tell libgomp and glibc, and what they have read before main begins. Between two steps of a
- * request threads look out for work for some tens of microseconds, about what waking them takes, and then sleep; by its
- * own default libgomp looks for milliseconds. glibc keeps 7 free blocks of a size at hand; the document of a small request has
- * some 20 of one. A caller who has set them has his reasons. */
+/* Settings that libgomp and glibc take only from the environment, and read before main begins. Between two steps of a
+ * request threads spin for some tens of microseconds, about as long as waking them takes, and then sleep; by default
+ * libgomp spins for milliseconds. glibc caches 7 free blocks of a size; the document of a small request has about 20 of
+ * one. What a user has set stays. */
 static bool set_environment(void)
 {
 	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
@@ -70,7 +71,7 @@ static void start_again(char **argv)
 	if (n <= 0)
 		return;
 	program[n] = '\0';
-	execv(program, argv); /* where it cannot be, all is as it was, but slower */
+	execv(program, argv); /* if that fails, everything works, but more slowly */
 }
 
 static void wake_main(void)
@@ -78,7 +79,7 @@ static void wake_main(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* The usual soft limit of 1024 files is less than 1024 connections need. */
+/* 1024 connections need more files than the usual soft limit, 1024. */
 static void allow_files(long long connections, long long io_threads)
 {
 	struct rlimit limit;
@@ -109,7 +110,7 @@ static int await_end(const struct srv_gate *gate, const sigset_t *signals)
 	return signal_number;
 }
 
-/* Until nothing is under way, the time is over, or a further signal asks to hurry. */
+/* Waits until nothing is under way, the time is over, or a second signal arrives. */
 static void await_idle(const struct srv_http *http, const sigset_t *signals, long long ms)
 {
 	long long end = srv_clock_ms() + ms;
@@ -163,7 +164,7 @@ static int serve(const struct srv_options *options, struct srv_gate *gate, const
 	return SRV_CODE_OK;
 }
 
-/* What serves nobody ends by signals like any other program. */
+/* The other commands end by signals, like any program. */
 static int answer(struct srv_options *options, const sigset_t *signals)
 {
 	signal(SIGPIPE, SIG_DFL);
@@ -189,7 +190,7 @@ int main(int argc, char **argv)
 	if (options.command != SRV_SERVE)
 		return answer(&options, &signals);
 	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
-	/* Else glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
+	/* Otherwise glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections, options.io_threads);
 	if (!srv_gate_open(&gate, &options.gate, stderr))

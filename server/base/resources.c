@@ -142,7 +142,8 @@ int srv_available_cpus(void)
 long long srv_available_memory(void)
 {
 	const long long machine = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-	const long long allowed = tighter(machine > 0 ? machine : 0, srv_quota_memory("/proc/self/cgroup", "/sys/fs/cgroup"));
+	const long long quota = srv_quota_memory("/proc/self/cgroup", "/sys/fs/cgroup");
+	const long long allowed = tighter(machine > 0 ? machine : 0, quota);
 	return allowed > 0 ? allowed : 1LL << 30;
 }
 

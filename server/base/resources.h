@@ -6,9 +6,9 @@
 #define SERVER_RESOURCES_H
 
 enum {
-	SRV_SPARE_FILES = 128,          /* that the process has open besides connections: 64 that linger, and some to spare */
-	SRV_IO_THREAD_FILES = 2,        /* that each thread of the library has open: to wait, and to be woken */
-	SRV_CONNECTION_BYTES = 88 << 10 /* that a connection may hold besides the memory of requests: heads, its TLS session */
+	SRV_SPARE_FILES = 128,           /* open besides connections: 64 that linger, and some to spare */
+	SRV_IO_THREAD_FILES = 2,         /* of each thread of the library: to wait, and to be woken */
+	SRV_CONNECTION_BYTES = 88 << 10, /* of a connection, besides the memory of requests: heads, its TLS session */
 };
 
 /* >= 1 */

@@ -28,7 +28,7 @@ static bool refuse(const struct checking *c, const char *pointer, const char *de
 	return false;
 }
 
-/* Room is made for a piece at a time, so that the body may come to the limit and a little beyond. */
+/* Room is made for one piece at a time, so that the body may reach the limit and go a little beyond. */
 static bool read_stream(struct checking *c, FILE *in)
 {
 	size_t n = 0;
@@ -140,10 +140,10 @@ static void start_team(struct checking *c)
 	const int wanted = c->service.n_threads;
 	c->service.n_threads = srv_team_start(wanted, 0);
 	if (c->service.n_threads == 0)
-		c->service.n_threads = 1; /* no memory to find out; there is none to go far, either */
+		c->service.n_threads = 1; /* no memory to find out; then there is none for much else, either */
 	if (c->service.n_threads < wanted)
-		fprintf(c->err, "frictiond: --threads: %d of %d, no more can be started (ulimit -u, pids.max, OMP_THREAD_LIMIT)\n",
-		        c->service.n_threads, wanted);
+		fprintf(c->err, "frictiond: --threads: %d of %d, no more can be started (ulimit -u, pids.max, "
+		        "OMP_THREAD_LIMIT)\n", c->service.n_threads, wanted);
 }
 
 static bool start(struct checking *c)

@@ -32,7 +32,7 @@ struct question {
 	const char *path;
 	struct place places[MOST_PLACES];
 	int n_places;
-	char name[NAME_BYTES]; /* of the place that is asked, as in a URL */
+	char name[NAME_BYTES]; /* of the place that is contacted, as in a URL */
 	int fd;
 	struct srv_tls_client tls; /* closed: without TLS */
 	char head[HEAD_BYTES + 1]; /* [n], of the answer */
@@ -64,7 +64,7 @@ static void on_late(int number)
 	_exit(SRV_CODE_FAILED);
 }
 
-/* One clock for all that may wait: names, connecting, the handshake, an answer that trickles. */
+/* One time limit for everything that may wait: names, connecting, the handshake, an answer that trickles. */
 static void start_clock(const struct srv_options *options)
 {
 	struct sigaction action = {.sa_handler = on_late};
@@ -90,7 +90,7 @@ static void add_v4(struct question *q, struct in_addr address)
 	place->address.v4.sin_port = htons((uint16_t)q->options->port);
 }
 
-/* A server on :: may be reached by IPv4 alone where loopback has no IPv6. */
+/* Where loopback has no IPv6, a server on :: is reached by IPv4 only. */
 static void add_v6(struct question *q, const struct sockaddr_in6 *address)
 {
 	const bool any = IN6_IS_ADDR_UNSPECIFIED(&address->sin6_addr);
@@ -143,7 +143,8 @@ static void set_name(struct question *q, const struct place *place)
 
 /* ---- the way there ---- */
 
-/* A name may stand for other machines, too, where the server cannot have bound itself; neither can this. */
+/* A name may also stand for other machines, to whose addresses the server cannot have bound itself; nor can this
+ * process. */
 static bool bind_there(int fd, const struct place *place)
 {
 	struct place from = *place;
@@ -211,7 +212,7 @@ static const char *reason(const struct question *q, ssize_t code)
 	return q->tls.session ? gnutls_strerror((int)code) : strerror(errno);
 }
 
-/* localhost passes wherever the server looks at Host. */
+/* Where the server judges Host, localhost is let in. */
 static bool ask(const struct question *q)
 {
 	char text[256];

@@ -73,7 +73,7 @@ void srv_exchange_headers(const struct srv_exchange *exchange, const struct api_
 
 /* ---- on its way ---- */
 
-/* What has no reason yet: the api found no memory, or stopped because the server does or nobody waits any more. */
+/* Where no reason is noted yet: the api found no memory, or stopped because the server stops or the client is gone. */
 static enum srv_rejection rejection_of(const struct srv_exchange *exchange, const struct api_response *response)
 {
 	if (response->status != 503 || exchange->rejection != SRV_NOT_REJECTED)

@@ -6,21 +6,21 @@
 
 /* ---- for the steps ---- */
 
-/* Room for an answer in place of what there was. @return false without memory: the exchange is mute */
+/* Makes room for an answer in place of an earlier one. @return false without memory: the exchange is mute */
 bool srv_make_answer(struct srv_exchange *exchange);
 void srv_drop_answer(struct srv_exchange *exchange);
-/* The same for an answer to what has not been computed. */
+/* The same for an answer to what is not computed: the exchange is decided. */
 bool srv_decide(struct srv_exchange *exchange);
-/* Decides on a problem. detail is copied. */
+/* The answer is a problem, and decided. detail is copied. */
 void srv_refuse(struct srv_exchange *exchange, int status, const char *detail);
 
 /* ---- for the carrier, too ---- */
 
-/* The answer is a problem that is not in what the request asks for. detail is copied. */
+/* The answer is a problem of the server's, not of what the request asks for. detail is copied. */
 void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, int status, const char *detail);
 void srv_exchange_reject_late(struct srv_exchange *exchange);
 
-/* All headers of an answer but those that frame it. Borrows from exchange and response. */
+/* All headers of an answer except those that frame it. Borrows from exchange and response. */
 enum { SRV_ANSWER_HEADERS = API_MAX_HEADERS + SRV_GATE_HEADERS + 4 };
 struct srv_answer_headers {
 	struct srv_gate_header list[SRV_ANSWER_HEADERS];
@@ -36,7 +36,7 @@ struct api_response *srv_exchange_take_answer(struct srv_exchange *exchange);
 void srv_exchange_said(struct srv_exchange *exchange, bool whole);
 /* The carrier has answered by itself. @return false if there is an answer already, which stays */
 bool srv_exchange_was_answered(struct srv_exchange *exchange, int status);
-/* HEAD, 204 and 304: the answer tells the length of a body, perhaps, and has none. */
+/* HEAD, 204 and 304: the answer may tell the length of a body, but has none. */
 bool srv_exchange_is_bare(const struct srv_exchange *exchange, const struct api_response *response);
 
 #endif

@@ -12,8 +12,8 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* An announced length is reached from its quarter, that from its own, and so on: the last step is just as long as the body,
- * and no step is much beyond SRV_BODY_STEP times what has arrived. needed <= length */
+/* Steps towards an announced length: its quarter, the quarter of that, and so on, so that the last step is exactly as
+ * long as the body, and none is much longer than SRV_BODY_STEP times what has arrived. needed <= length */
 static size_t step_towards(size_t length, size_t needed)
 {
 	const size_t least = larger(needed, SRV_FIRST_BYTES);
@@ -35,7 +35,7 @@ static size_t queue_bytes(size_t capacity)
 	return capacity > SRV_SMALL_BODY ? capacity : 0;
 }
 
-/* Holds `to` in place of `from`, which is less. */
+/* Counts `to` in place of `from`, which is less. */
 static bool hold(const struct srv_body *body, struct srv_admission *admission, size_t from, size_t to)
 {
 	const size_t before = api_pool_block_bytes(body->pool, from), after = api_pool_block_bytes(body->pool, to);

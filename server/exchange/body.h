@@ -1,6 +1,6 @@
 /**
- * A request's body while it arrives. Its memory follows what has arrived, never what was announced, and all of it counts
- * from the moment it is taken: a block that was in use before is resident whether or not anything arrives.
+ * A request's body while it arrives. Its memory follows what has arrived, never what was announced, and all of it
+ * counts from the moment it is taken: a block that was used before is resident, whether or not anything arrives.
  */
 #ifndef SERVER_BODY_H
 #define SERVER_BODY_H
@@ -11,14 +11,14 @@
 #include <stddef.h>
 
 enum {
-	SRV_SMALL_BODY = 64 << 10,  /* a body with more room counts against the bytes of the queue, too */
-	SRV_FIRST_BYTES = 4 << 10,  /* room that a body may have before anything has arrived */
+	SRV_SMALL_BODY = 64 << 10,  /* a body with more room also counts against the bytes of the queue */
+	SRV_FIRST_BYTES = 4 << 10,  /* room that a body may have before any of it has arrived */
 	SRV_BODY_STEP = 4,          /* room of an announced body grows by this factor */
 };
 
-/* All zero but for the pool: empty. */
+/* All zero except the pool: empty. */
 struct srv_body {
-	struct api_pool *pool; /* or NULL; without a budget: what bodies count is counted here */
+	struct api_pool *pool; /* or NULL; it has no budget, for bodies are counted here */
 	char *bytes;           /* aligned for any type */
 	size_t n;
 	size_t capacity;       /* counts as api_pool_block_bytes says */

@@ -57,7 +57,7 @@ static bool is_abandoned(struct srv_job *job)
 	return is_overdue(exchange) || exchange->carrier->is_gone(exchange);
 }
 
-/* In place of what there may be. */
+/* Replaces any answer that there is. */
 static void make_problem(struct srv_exchange *exchange, const char *detail)
 {
 	if (srv_make_answer(exchange))
@@ -110,8 +110,8 @@ static void reject_for_queue(struct srv_exchange *exchange)
 	srv_exchange_reject(exchange, SRV_REJECTED_QUEUE_FULL, 503, "The queue is full; try again soon.");
 }
 
-/* A long body that would be sent away when it is there need not come, if the client has asked whether it should. Others
- * are in the middle of sending it, and would not look for an answer before the end. */
+/* A long body that would be refused once it has arrived need not be sent, if the client waits for a 100. Other clients
+ * are already sending it, and would not look for an answer before the end. */
 void srv_refuse_if_full(struct srv_exchange *exchange)
 {
 	const bool asks = exchange->announced > SRV_SMALL_BODY && srv_head_expects_continue(&exchange->head);
@@ -132,7 +132,7 @@ static void submit(struct srv_exchange *exchange)
 	exchange->job.abandoned = is_abandoned;
 	exchange->queued_us = srv_clock_us();
 	srv_exchange_move(exchange, SRV_QUEUED);
-	exchange->carrier->suspend(exchange); /* before submit: the worker may resume it at once */
+	exchange->carrier->suspend(exchange); /* before it is submitted: the worker may resume it at once */
 	srv_admission_submit(exchange->server->admission, &exchange->job);
 }
 

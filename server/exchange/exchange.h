@@ -1,9 +1,9 @@
 /**
- * A request and its answer, free of the library that carries them: what is known of them, how far they have come (state.h),
- * and what is to be done next. Gate, queue, evaluation, log and metrics work on this.
+ * A request and its answer, without the library that carries them: what is known of them, and how far they have come
+ * (state.h). Gate, queue, evaluation, log and metrics work on this.
  *
- * A carrier (http/, or a test) tells what happens by the functions of steps.h, and does what they return. They are called on
- * one thread, the connection's. Between SRV_WAIT and the carrier's resume() the exchange is the queue's.
+ * A carrier (http/, or a test) reports what happens through the functions of steps.h, on the connection's thread, and
+ * does what they return. Between SRV_WAIT and the carrier's resume() the exchange belongs to the queue.
  */
 #ifndef SERVER_EXCHANGE_H
 #define SERVER_EXCHANGE_H
@@ -21,14 +21,14 @@
 
 struct srv_exchange;
 
-/* What an exchange wants of the connection that carries it. */
+/* What an exchange needs of the connection that carries it. */
 struct srv_carrier {
 	/* From now on nothing happens on the connection, until resume. */
 	void (*suspend)(struct srv_exchange *exchange);
-	/* srv_exchange_finish is to be called again, on the connection's thread. Called on a thread of the queue; by the time it
+	/* Has srv_exchange_finish called again, on the connection's thread. Called on a thread of the queue; by the time it
 	 * returns the exchange may be gone. */
 	void (*resume)(struct srv_exchange *exchange);
-	/* Whether the client can take no answer any more. On a thread of the queue, between suspend and resume. */
+	/* Whether the client can no longer take an answer. Called on a thread of the queue, between suspend and resume. */
 	bool (*is_gone)(const struct srv_exchange *exchange);
 };
 
@@ -38,7 +38,7 @@ struct srv_exchange {
 	struct srv_server *server;
 	const struct srv_carrier *carrier; /* NULL: nothing will be computed */
 	enum srv_state state;
-	bool under_way;                /* counted there */
+	bool under_way;                /* counted in server->n_under_way */
 	/* The request. */
 	const struct sockaddr *client; /* borrowed; NULL: not known */
 	const char *target;            /* as it came; borrowed */
@@ -46,7 +46,7 @@ struct srv_exchange {
 	struct srv_head head;
 	char id[SRV_MAX_ID + 1];
 	struct srv_trace trace;
-	struct srv_entry entry;        /* the gate's word, and the caller's name */
+	struct srv_entry entry;        /* what the gate decided, and the caller's name */
 	long long announced;           /* bytes of the body; -1: not said */
 	struct api_admission admitted;
 	struct srv_body body;
@@ -70,9 +70,9 @@ struct srv_exchange {
  */
 void srv_exchange_open(struct srv_exchange *exchange, struct srv_server *server, const char *target);
 
-/* The one place where the state changes: by a step that state.h has. */
+/* The only place where the state changes, by a step that the table of state.h has. */
 void srv_exchange_move(struct srv_exchange *exchange, enum srv_state state);
-/* Whether no answer is needed any more, or none can be given. */
+/* Whether the answer is on its way, or none can be given. */
 bool srv_exchange_is_answered(const struct srv_exchange *exchange);
 
 #endif

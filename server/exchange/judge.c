@@ -60,7 +60,7 @@ static void ask(struct srv_exchange *exchange)
 		ask_api(exchange);
 }
 
-/* @return false if the gate has answered */
+/* @return false if the gate has decided on the answer */
 static bool passes_gate(struct srv_exchange *exchange)
 {
 	struct srv_entry *entry = &exchange->entry;
@@ -78,7 +78,7 @@ static bool passes_gate(struct srv_exchange *exchange)
 	return false;
 }
 
-/* A POST, wherever it leads, or any other method but GET that its route has. */
+/* A POST, wherever it leads, or any other method of its route except GET. */
 static bool begins_something(const struct srv_exchange *exchange)
 {
 	const char *method = exchange->head.method;

@@ -14,7 +14,7 @@ static char *print_byte(unsigned byte, char *out)
 	return out;
 }
 
-/* inet_ntop would take as long as the rest of a line of the log. */
+/* inet_ntop would take as long as all the rest of a line of the log. */
 static const char *print_v4(const unsigned char bytes[4], char text[SRV_PEER])
 {
 	char *out = text;

@@ -8,7 +8,7 @@
 enum { SRV_PEER = INET6_ADDRSTRLEN };
 
 /**
- * The address without the port: 192.0.2.1, 2001:db8::1; an IPv4 address that came in over IPv6 as itself.
+ * The address without the port: 192.0.2.1, 2001:db8::1; a mapped IPv4 address as IPv4.
  * @param address  NULL or of another family: "-"
  * @return text
  */

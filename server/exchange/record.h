@@ -1,4 +1,4 @@
-/** An exchange goes on record: in the log and in the metrics. */
+/** Puts an exchange on record: in the log and in the metrics. */
 #ifndef SERVER_RECORD_H
 #define SERVER_RECORD_H
 

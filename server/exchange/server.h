@@ -1,6 +1,6 @@
 /**
- * What all exchanges share, free of the library that carries them: memory and its limit, what is promised, the queue of large
- * requests, and whether the server is about to stop.
+ * What all exchanges share, without the library that carries them: memory and its limit, what is promised, the queue of
+ * large requests, and whether the server is about to stop.
  */
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
@@ -30,25 +30,26 @@ struct srv_server {
 };
 
 /**
- * Promises and memory. What fails is logged.
- * @param server  all zero; must be closed also after a failure
- * @param gate    who may ask; borrowed
+ * Promises and memory. Failures are logged.
+ * @param server  all zero; to be closed also after a failure
+ * @param gate    judges heads; borrowed
  */
 bool srv_server_open(struct srv_server *server, const struct srv_options *options, const struct srv_gate *gate);
 /* The queue's threads and the trimmer's. @return false when memory or threads do not suffice */
 bool srv_server_start(struct srv_server *server, const struct srv_options *options);
 /**
- * The threads of large evaluations: as many as are wanted or, where a limit forbids that, as can be had; the log says so.
+ * Starts the threads of large evaluations: as many as are wanted or, where a limit forbids that, as can be started,
+ * which is logged.
  * @param spare  how many more must be left to be started
  * @return false if there are none
  */
 bool srv_server_start_team(struct srv_server *server, int spare);
 
-/* From now on POST and /readyz are answered 503. server->on_idle is called on any thread when the last exchange under way
- * is over. */
+/* From now on the answer to POST and /readyz is 503. server->on_idle is called, on any thread, when the last exchange
+ * under way is over. */
 void srv_server_drain(struct srv_server *server);
 bool srv_server_is_idle(const struct srv_server *server);
-/* Large requests under way or waiting are given up: 503. When it returns, no exchange is suspended any more. */
+/* Gives up large requests under way or waiting: 503. When it returns, no exchange is suspended any more. */
 void srv_server_stop(struct srv_server *server);
 /* After srv_server_stop, if it was started. */
 void srv_server_close(struct srv_server *server);

@@ -2,7 +2,7 @@
 
 #define TO(state) (1u << SRV_##state)
 
-/* All steps. What was decided may be decided anew: a later fault of the request replaces the answer. */
+/* All steps. DECIDED may follow itself: a later fault of the request replaces the answer. */
 static const struct {
 	const char *name;
 	unsigned next;

@@ -13,7 +13,8 @@
  *
  *     any of those before ANSWERING ── nothing can be said ──> MUTE ──> OVER
  *
- * The library may end an exchange early: OVER may follow every state except QUEUED and COMPUTING, in which other threads have it.
+ * The library may end an exchange early: OVER may follow every state except QUEUED and COMPUTING, in which it may be
+ * another thread's.
  */
 #ifndef SERVER_STATE_H
 #define SERVER_STATE_H
@@ -21,9 +22,9 @@
 #include <stdbool.h>
 
 enum srv_state {
-	SRV_OPENED,    /* the target has arrived, perhaps not even that */
+	SRV_OPENED,    /* the target has arrived, if anything */
 	SRV_RECEIVING, /* its head was accepted; the body arrives, if there is one */
-	SRV_DECIDED,   /* there is an answer before the request was computed; what is left of the request is read and dropped */
+	SRV_DECIDED,   /* the answer is known and nothing is computed; what is left of the request is read and dropped */
 	SRV_QUEUED,    /* whole; waits for its turn, and its connection is suspended */
 	SRV_COMPUTING, /* on the thread of its connection or, still suspended, on the worker's */
 	SRV_READY,     /* there is an answer to the whole request */
@@ -36,7 +37,7 @@ enum srv_state {
 
 /* Whether there is a step from one to the other. */
 bool srv_state_may(enum srv_state from, enum srv_state to);
-/* For messages of tests. */
+/* For the messages of tests. */
 const char *srv_state_name(enum srv_state state);
 
 #endif

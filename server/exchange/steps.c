@@ -12,7 +12,7 @@ enum { DRAIN_BYTES = 1 << 20 }; /* of a refused body that are read before the an
 
 /* ---- faults that the carrier finds ---- */
 
-/* On record is a request that could not be read. */
+/* The record will show a request that could not be read. */
 static void forget_head(struct srv_exchange *exchange)
 {
 	exchange->head = (struct srv_head){.method = "-", .target = "-"};
@@ -44,8 +44,8 @@ static void read_head(struct srv_exchange *exchange)
 	exchange->announced = srv_head_announced(head);
 }
 
-/* An answer before the end of the request closes the connection. So the body of a request whose answer is decided is read if
- * the connection can then be used on: not if it is too long, or waits for a 100. */
+/* An answer before the end of the request closes the connection. So what is left of a decided request is read if the
+ * connection can be used afterwards: not if the body is too long, or waits for a 100. */
 static bool is_worth_reading(const struct srv_exchange *exchange)
 {
 	return !exchange->closes && exchange->response->status != 413 && exchange->announced <= DRAIN_BYTES &&
@@ -75,7 +75,7 @@ static void refuse_length(struct srv_exchange *exchange, const char *limit, size
 	srv_refuse(exchange, 413, detail);
 }
 
-/* However often it comes again. */
+/* However often the client repeats it. */
 static bool never_fits(const struct srv_exchange *exchange)
 {
 	const size_t announced = exchange->announced > 0 ? (size_t)exchange->announced : 0;

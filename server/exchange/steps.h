@@ -8,10 +8,10 @@
 
 /* What the carrier does next. */
 enum srv_next {
-	SRV_READ,   /* goes on to read the request */
-	SRV_WAIT,   /* nothing: it is suspended, and may have been resumed already */
+	SRV_READ,   /* reads on */
+	SRV_WAIT,   /* nothing: the exchange is suspended, and may have been resumed already */
 	SRV_ANSWER, /* takes the answer by srv_exchange_take_answer and sends it */
-	SRV_SAY,    /* the same in the middle of the request: sends exchange->response by itself, and closes (srv_exchange_said) */
+	SRV_SAY,    /* sends exchange->response in the middle of the request, srv_exchange_said, and closes */
 	SRV_BREAK,  /* closes without a word */
 };
 
@@ -19,7 +19,7 @@ enum srv_next {
 struct srv_fault {
 	int status;         /* 0: nothing */
 	const char *detail; /* static */
-	bool hides_head;    /* the head at hand is none of the client's */
+	bool hides_head;    /* the head is not the client's */
 };
 
 /**
@@ -38,7 +38,7 @@ enum srv_next srv_exchange_receive(struct srv_exchange *exchange, const char *by
  * @return SRV_ANSWER, SRV_WAIT or SRV_BREAK
  */
 enum srv_next srv_exchange_finish(struct srv_exchange *exchange, const struct srv_fault *fault);
-/* The carrier waits no longer for the client. @return SRV_SAY, or SRV_BREAK where nothing is left to be said */
+/* The carrier no longer waits for the client. @return SRV_SAY, or SRV_BREAK where nothing is left to be said */
 enum srv_next srv_exchange_time_out(struct srv_exchange *exchange);
 
 /**

@@ -18,7 +18,8 @@ struct srv_acceptor {
 	int stop_fd; /* readable when it is time to stop */
 };
 
-/* Until a connection is there, or for a moment where there are no means for one. False when it is time to stop. */
+/* Waits until there is a connection or, where means for one are lacking, for a moment. False when it is time to stop.
+ * */
 static bool await(const struct srv_acceptor *acceptor, bool pauses)
 {
 	struct pollfd fds[2] = {{.fd = acceptor->stop_fd, .events = POLLIN}, {.fd = acceptor->listen_fd, .events = POLLIN}};
@@ -26,13 +27,14 @@ static bool await(const struct srv_acceptor *acceptor, bool pauses)
 	return fds[0].revents == 0;
 }
 
-/* Failures of one connection are no reason to wait; a lack of files or memory is, for poll would return at once. */
+/* After the failure of one connection the next can be taken; without files or memory it has to wait, for poll would
+ * return at once. */
 static bool lacks_means(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-/* Takes what waits. False if something has to become free before there is more to take. */
+/* Takes all connections that wait. False if something has to become free before the next. */
 static bool take_all(const struct srv_acceptor *acceptor)
 {
 	const struct srv_acceptor_target *target = &acceptor->target;

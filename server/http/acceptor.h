@@ -1,6 +1,6 @@
 /**
- * Accepts connections and hands them out: a thread of its own. Where each thread that serves connections accepts for
- * itself, the first one to wake up takes all that arrive together, and serves them alone for as long as they last.
+ * Accepts connections and hands them out, on a thread of its own. If each thread that serves connections accepted for
+ * itself, the first one to wake up would take all that arrive together, and serve them alone for as long as they last.
  */
 #ifndef SERVER_ACCEPTOR_H
 #define SERVER_ACCEPTOR_H
@@ -11,7 +11,7 @@ struct srv_acceptor;
 
 /* Where connections go. */
 struct srv_acceptor_target {
-	/* Called on the acceptor's thread. From then on owns fd, which is non-blocking; the address is borrowed. */
+	/* Called on the acceptor's thread. Takes ownership of fd, which is non-blocking; the address is borrowed. */
 	void (*add)(void *closure, int fd, const struct sockaddr *address, socklen_t bytes);
 	void *closure;
 };

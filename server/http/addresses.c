@@ -69,7 +69,7 @@ static bool key_of(const struct sockaddr *address, struct key *key)
 	return true;
 }
 
-/* Where the entry is linked from, or where it would be. */
+/* The link to the entry, or to where it would be. */
 static struct entry **find(struct srv_addresses *addresses, struct key key)
 {
 	const uint64_t hash = (key.high ^ (key.low + 0x9E3779B97F4A7C15u)) * 0xD6E8FEB86659FD93u;

@@ -17,7 +17,7 @@ void srv_addresses_free(struct srv_addresses *addresses);
 
 /* One connection more, or false: it would be one too many, or memory does not suffice. */
 bool srv_addresses_add(struct srv_addresses *addresses, const struct sockaddr *address);
-/* One that was added is over. */
+/* A connection that was added is over. */
 void srv_addresses_remove(struct srv_addresses *addresses, const struct sockaddr *address);
 
 #endif

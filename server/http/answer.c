@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEAD_BYTES = 8192, SEND_RATE = 1 << 20 /* bytes a second that every client is expected to take */ };
+enum { HEAD_BYTES = 8192, SEND_RATE = 1 << 20 /* bytes that every client is expected to take in a second */ };
 
 static void free_response(void *response)
 {
@@ -59,7 +59,7 @@ static enum MHD_Result queue(const struct request *request, struct api_response 
 	return result;
 }
 
-/* From now on the client has so many seconds, and those that its answer takes at a mebibyte a second. */
+/* The client has --send-seconds from now on, and the time that its answer takes at a mebibyte a second. */
 static void allow_time(const struct request *request)
 {
 	const long long to_send_ms = 1000 * (long long)request->exchange.bytes_out / SEND_RATE;
@@ -82,7 +82,7 @@ static bool send_all(int fd, gnutls_session_t session, const char *bytes, size_t
 	return send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
 }
 
-/* @return its bytes, or 0 if they are more than there is room for, which takes an origin beyond all reason */
+/* @return its length, or 0 if there is no room for it, which takes an absurdly long origin */
 static size_t print_head(const struct srv_exchange *exchange, char head[HEAD_BYTES])
 {
 	const struct api_response *response = exchange->response;

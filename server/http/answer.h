@@ -1,4 +1,4 @@
-/** Answers on their way: through the library, or past it. */
+/** Sending answers: through the library, or past it. */
 #ifndef SERVER_HTTP_ANSWER_H
 #define SERVER_HTTP_ANSWER_H
 

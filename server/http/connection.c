@@ -13,7 +13,7 @@
 
 enum {
 	IDLE_SECONDS = 60,        /* between requests */
-	UNSENT_BYTES = 256 << 10, /* of answers that the system holds for one connection, beside those on their way */
+	UNSENT_BYTES = 256 << 10, /* of answers that the system holds for one connection, besides what is on its way */
 };
 
 int srv_socket_of(struct MHD_Connection *connection)
@@ -38,7 +38,7 @@ void srv_set_patience(struct MHD_Connection *connection, unsigned seconds)
 	MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
-/* Silence is never longer than what a whole request may take. */
+/* A connection may not be silent for longer than a whole request may take. */
 unsigned srv_idle_seconds(const struct srv_http *http)
 {
 	return http->receive_seconds < IDLE_SECONDS ? (unsigned)http->receive_seconds : IDLE_SECONDS;
@@ -66,7 +66,7 @@ static void say_late(struct srv_http *http, struct MHD_Connection *connection)
 	srv_linger(dup(fd));
 }
 
-/* In place of a connection: one answer, whatever will be asked. */
+/* One answer in place of a connection, whatever the client is about to ask. */
 static void send_away(struct srv_http *http, int fd, const struct sockaddr *address, int status, const char *detail)
 {
 	struct srv_exchange exchange = {.client = address};
@@ -128,15 +128,15 @@ static void enter_or_send_away(struct srv_http *http, int fd, const struct socka
 	}
 }
 
-/* What a client does not read waits with us, where it counts and has its time, and not in the system's buffers, which grow
- * to megabytes each. A socket that is none of TCP's has no such option. */
+/* What a client does not read waits in this process, where it counts and has a time limit, and not in the system's
+ * buffers, which grow to megabytes each. Only TCP's sockets have this option. */
 static void bound_system_buffer(int fd)
 {
 	const int bytes = UNSENT_BYTES;
 	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
 }
 
-/* The library gives connections to its threads in turn, by the number of the file. */
+/* The library assigns connections to its threads in turn, by descriptor. */
 void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	sweep_out(http, fd);
@@ -152,7 +152,7 @@ void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *a
 /* ---- from the first byte to the last ---- */
 
 /* A connection that libmicrohttpd 0.9.75 gives up in the middle of a TLS handshake is never closed, and keeps a CPU
- * busy. So the library has no patience that could end then; what is late finds the end of its input instead. */
+ * busy. So the library has no time limit during the handshake; one that is late finds the end of its input instead. */
 static void await_handshake(const struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
 {
 	srv_set_patience(connection, 0);
@@ -173,7 +173,7 @@ size_t srv_connection_begin_request(const struct srv_http *http, struct MHD_Conn
 	return ++own->n_requests;
 }
 
-/* One that is not in the table the library would have to have made up. */
+/* No connection that the library was given is missing in the table. */
 struct connection *srv_connection_open(const struct srv_http *http, struct MHD_Connection *connection)
 {
 	const int fd = srv_socket_of(connection);

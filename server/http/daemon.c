@@ -11,15 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SPARE_CONNECTIONS = 32 }; /* out of the table while the library is still closing them */
+enum { SPARE_CONNECTIONS = 32 }; /* no longer in the table, but still being closed by the library */
 enum {
 	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit. No read is longer */
 	RECORD = 64,                  /* what the library keeps of a header line or an argument */
 	OWN_HEAD = 2 << 10,           /* more than the head of an answer takes */
 };
 _Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST, "no read is longer than the reader's buffer");
-/* Hardly more: the library clears all of it for every request, and beyond the first-level cache that shows in the rate of
- * small ones. An answer in parts also needs room for their list, which the longest head of all does not leave. */
+/* Hardly more: the library clears all of it for every request, and if that is larger than the first-level cache, it
+ * lowers the rate of small ones. An answer in parts also needs room for their list, which the longest head of all does
+ * not leave. */
 _Static_assert((int)CONNECTION_MEMORY >= (int)SRV_WIRE_HEAD + (int)SRV_WIRE_FIELDS * (int)RECORD + (int)OWN_HEAD,
                "the longest head fits, and the head of its answer beside it");
 _Static_assert((int)CONNECTION_MEMORY + (int)SRV_WIRE_HEAD + 4096 <= (int)SRV_CONNECTION_BYTES,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { N_LATER_THREADS = 1 }; /* the acceptor's, which is started when all others are there */
+enum { N_LATER_THREADS = 1 }; /* the acceptor's, which is started after all others */
 
 static void add(void *http, int fd, const struct sockaddr *address, socklen_t bytes)
 {
@@ -41,8 +41,8 @@ static bool make_tables(struct srv_http *http, const struct srv_options *options
 	return made;
 }
 
-/* Every thread that there will ever be; none is started for what a client sends. The team comes last, for it goes on with
- * what a limit leaves, and only then connections. */
+/* Every thread that there will ever be; none is started for what a client sends. The team comes last, since it can do
+ * with what a limit leaves, and then connections. */
 static bool start_threads(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode)
 {
 	http->watch = srv_watch_start();
@@ -59,8 +59,8 @@ static bool start(struct srv_http *http, const struct srv_options *options, enum
 		return false;
 	if (start_threads(http, options, mode))
 		return true;
-	srv_log(SRV_ERROR, "the server's threads cannot be started: a limit on threads (ulimit -u, pids.max), on files or on "
-	        "memory; with fewer --io-threads it needs fewer");
+	srv_log(SRV_ERROR, "the server's threads cannot be started: a limit on threads (ulimit -u, pids.max), on files or "
+	        "on memory; with fewer --io-threads it needs fewer");
 	return false;
 }
 
@@ -123,7 +123,7 @@ void srv_http_close(struct srv_http *http)
 	srv_server_stop(&http->server);
 }
 
-/* No connection is suspended any more: srv_http_close waited for the last to be resumed. */
+/* No connection is suspended any more: srv_http_close has waited for the last to be resumed. */
 void srv_http_stop(struct srv_http *http)
 {
 	MHD_stop_daemon(http->daemon);

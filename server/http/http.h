@@ -15,7 +15,7 @@ struct srv_http;
 /**
  * Serves connections. All threads are there when it returns.
  * @param listen_fd  bound and listening, non-blocking; closed by srv_http_close, undefined after a failure; -1: none
- * @param gate       who may ask; borrowed
+ * @param gate       judges heads; borrowed
  * @param on_idle    called on any thread when the last request under way is over while draining
  * @return NULL on failure, which is logged
  */

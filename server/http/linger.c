@@ -13,10 +13,10 @@
 struct place {
 	int fd;
 	long long due_ms;
-	unsigned long long turn; /* no other one ever has the same: a number of a file may come again */
+	unsigned long long turn; /* unique: the number of a descriptor may be used again */
 };
 
-/* poll runs without the lock; everything that closes a file, or reads from one, has it. */
+/* poll runs without the lock; closing a descriptor, or reading from one, needs it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct place places[SRV_MOST_LINGERING];
 static unsigned long long n_turns;
@@ -41,7 +41,7 @@ static bool drop_some(int fd)
 
 /* ---- the thread ---- */
 
-/* What is to be waited for, and until when: -1 for ever. */
+/* Collects what to wait for. @return until when: -1 for ever */
 static long long gather(struct pollfd fds[SRV_MOST_LINGERING + 1], unsigned long long turns[SRV_MOST_LINGERING])
 {
 	long long first_ms = -1;
@@ -111,7 +111,7 @@ bool srv_linger_start(void)
 	return false;
 }
 
-/* A free one, or that of the longest. */
+/* A free place, or the one that has been taken for longest. */
 static struct place *make_room(void)
 {
 	struct place *oldest = &places[0];
@@ -144,7 +144,7 @@ void srv_linger_stop(void)
 {
 	pthread_mutex_lock(&lock);
 	const int fd = wake_fd;
-	wake_fd = -1; /* what comes from now on is closed at once */
+	wake_fd = -1; /* from now on connections are closed at once */
 	stopping = true;
 	pthread_mutex_unlock(&lock);
 	if (fd < 0)

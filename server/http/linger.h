@@ -13,9 +13,9 @@ enum { SRV_MOST_LINGERING = 64, SRV_LINGER_MS = 5000 };
 /* Starts the thread. @return false when it, or a file for it, is not to be had */
 bool srv_linger_start(void);
 
-/* Takes ownership of `fd`, returns at once; -1: nothing. It is closed at the client's end, and after SRV_LINGER_MS at the
- * latest. If there are SRV_MOST_LINGERING already, the one that has lingered longest is closed in its place; without the
- * thread, fd itself. */
+/* Takes ownership of fd, and returns at once; -1: nothing. fd is closed when the client closes, or after SRV_LINGER_MS.
+ * If SRV_MOST_LINGERING connections linger already, the one that has lingered longest is closed to make room; without
+ * the thread, fd itself is. */
 void srv_linger(int fd);
 
 /* Closes those that are left. */

@@ -1,4 +1,4 @@
-#undef _FORTIFY_SOURCE /* it would put inline functions in place of those below */
+#undef _FORTIFY_SOURCE /* it would replace the functions below by inline ones */
 #include "server/http/reader.h"
 
 #include "server/base/clock.h"
@@ -35,13 +35,13 @@ enum {
 	MOST_UNHEARD = 32 << 10, /* a handshake has some 2 kB, a record 18 kB */
 };
 
-/* What one read works in. Only threads that read have it, since static thread-local memory would be every thread's. */
+/* What one read needs. Allocated by threads that read: static thread-local memory would be there for every thread. */
 struct workspace {
 	char arrived[SRV_READER_MOST];
 	char filtered[MOST_HELD + SRV_READER_MOST + SRV_WIRE_EXTRA];
 };
 
-static pthread_key_t workspaces; /* so that a thread's goes with it */
+static pthread_key_t workspaces; /* so that it is freed when its thread ends */
 static _Thread_local struct workspace *own_workspace;
 
 static _Atomic(struct srv_reader *) *readers;
@@ -60,7 +60,7 @@ static struct workspace *workspace(void)
 	return own_workspace = fresh;
 }
 
-/* Descriptors are below the soft limit, which is therefore kept in reach. */
+/* Descriptors are below the soft limit, which is therefore lowered if it is huge. */
 bool srv_readers_start(void)
 {
 	struct rlimit limit;
@@ -151,7 +151,7 @@ bool srv_reader_is_late(const struct srv_reader *reader)
 	return message && message == reader->n_began && srv_clock_ms() - reader->began_ms > reader->patience_ms;
 }
 
-/* A message is late by its first byte, however steadily the others trickle in. */
+/* The time of a message counts from its first byte, however steadily the others trickle in. */
 static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
 {
 	const size_t message = message_under_way(&reader->wire);
@@ -165,8 +165,8 @@ static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
 
 typedef ssize_t source(struct srv_reader *reader, void *session, char *bytes, size_t n);
 
-/* Fills `out` until `wanted` bytes may be taken or the source is empty. Reads hardly more than that, so that little is held
- * for a client that sends and does not take its answers. @return what the source said last */
+/* Fills `out` until `wanted` bytes may be taken or the source is empty. Reads hardly more than that, so that little is
+ * held for a client that sends and does not take its answers. @return what the source returned last */
 static ssize_t gather(struct srv_reader *reader, source *read, void *session, char arrived[SRV_READER_MOST],
                       size_t wanted, struct srv_wire_out *out)
 {
@@ -183,7 +183,7 @@ static ssize_t gather(struct srv_reader *reader, source *read, void *session, ch
 	return got;
 }
 
-/* Keeps what stays in `out` behind `taken` bytes. @return false if memory does not suffice */
+/* Keeps what is in `out` after `taken` bytes. @return false if memory does not suffice */
 static bool hold(struct srv_reader *reader, const struct srv_wire_out *out, size_t taken)
 {
 	char *held = NULL;
@@ -198,8 +198,8 @@ static bool hold(struct srv_reader *reader, const struct srv_wire_out *out, size
 	return true;
 }
 
-/* An end that came with the last bytes: what is not asked for now may never be told (request.c, look_for_end). Under TLS
- * the library asks again. */
+/* An end of stream that came with the last bytes. It has to be looked for now: the library may never read again
+ * (request.c, look_for_end). Under TLS it does. */
 static bool ends_here(const struct srv_reader *reader)
 {
 	char byte;
@@ -257,8 +257,8 @@ static ssize_t from_socket(struct srv_reader *reader, void *session, char *bytes
 	return recvfrom(reader->fd, bytes, n, 0, NULL, NULL);
 }
 
-/* GnuTLS keeps a message of a handshake until all of it is there, 16 MiB if it says so. A client that goes on and on without
- * getting to the point finds that its input is over. */
+/* GnuTLS keeps a message of a handshake until all of it has arrived, even if that is 16 MiB. So a client that sends on
+ * and on without completing a record finds the end of its input. */
 static ssize_t from_socket_of_tls(struct srv_reader *reader, char *bytes, size_t n)
 {
 	const ssize_t got = reader->n_unheard <= MOST_UNHEARD ? recvfrom(reader->fd, bytes, n, 0, NULL, NULL) : 0;
@@ -267,7 +267,7 @@ static ssize_t from_socket_of_tls(struct srv_reader *reader, char *bytes, size_t
 	return got;
 }
 
-/* In the place of the library, and of GnuTLS. recvfrom() with no address is what recv() is defined to be. */
+/* Called by the library and by GnuTLS in place of the system's. recv() is defined as recvfrom() without an address. */
 ssize_t recv(int fd, void *bytes, size_t n, int flags)
 {
 	struct srv_reader *reader = reader_of(fd);
@@ -292,7 +292,7 @@ static ssize_t from_tls(struct srv_reader *reader, void *session, char *bytes, s
 	return got;
 }
 
-/* In the library's place. */
+/* Called by the library in place of GnuTLS's. */
 ssize_t gnutls_record_recv(gnutls_session_t session, void *bytes, size_t n)
 {
 	struct srv_reader *reader = reader_of(gnutls_transport_get_int(session));
@@ -302,7 +302,8 @@ ssize_t gnutls_record_recv(gnutls_session_t session, void *bytes, size_t n)
 	              : from_tls(NULL, session, bytes, n);
 }
 
-/* In the library's place. Under TLS it does not ask the socket for more while this says that there is more. */
+/* Called by the library in place of GnuTLS's. Under TLS it does not read the socket while this says that there is more.
+ * */
 size_t gnutls_record_check_pending(gnutls_session_t session)
 {
 	static _Atomic(size_t (*)(gnutls_session_t)) real;
@@ -315,8 +316,8 @@ size_t gnutls_record_check_pending(gnutls_session_t session)
 	return (call ? call(session) : 0) + (reader ? reader->out.ready : 0);
 }
 
-/* In the library's place, which has not closed the descriptor yet. It leaves without a word; a client could then take an
- * end for a cut, or a cut for an end (RFC 9112, 9.8). */
+/* Called by the library in place of GnuTLS's, before it closes the descriptor. It would leave without a close_notify,
+ * and a client could not tell an end from a cut (RFC 9112, 9.8). */
 void gnutls_deinit(gnutls_session_t session)
 {
 	static _Atomic(void (*)(gnutls_session_t)) real;

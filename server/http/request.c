@@ -18,7 +18,7 @@ static struct request *request_of(struct srv_exchange *exchange)
 	return (struct request *)(void *)exchange;
 }
 
-/* The end of the stream is not told until the answer is there. */
+/* The end of the stream is kept back until the answer is there. */
 static void suspend(struct srv_exchange *exchange)
 {
 	srv_reader_keep_end(request_of(exchange)->own->reader, true);
@@ -73,7 +73,7 @@ static void end_request(struct request *request, const char *aborted)
 	free(request);
 }
 
-/* A request that the library never says is over. */
+/* A request whose end the library never reported. */
 static void end_forgotten(struct connection *own)
 {
 	if (own->request)
@@ -155,7 +155,7 @@ static void say(struct request *request)
 static enum MHD_Result receive(struct request *request, const char *bytes, size_t n)
 {
 	struct srv_exchange *exchange = &request->exchange;
-	if (exchange->announced < 0 || exchange->received + n != (size_t)exchange->announced) /* finish looks, too */
+	if (exchange->announced < 0 || exchange->received + n != (size_t)exchange->announced) /* otherwise finish looks */
 		look_for_end(request);
 	const enum srv_next next = srv_exchange_receive(exchange, bytes, n, srv_reader_is_late(request->own->reader));
 	if (next == SRV_SAY)
@@ -169,7 +169,7 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 static enum MHD_Result finish(struct request *request)
 {
 	look_for_end(request);
-	if (request->ended) /* patience for the answer; srv_on_completed takes it back */
+	if (request->ended) /* time for the answer; srv_on_completed makes it short again */
 		srv_set_patience(request->connection, srv_idle_seconds(request->http));
 	const struct srv_fault fault = fault_of(request);
 	const enum srv_next next = srv_exchange_finish(&request->exchange, &fault);
@@ -210,7 +210,7 @@ static const char *reason(enum MHD_RequestTerminationCode code)
 	return "connection failed";
 }
 
-/* Some faults of HTTP itself are answered by the library, in HTML: a head too long, a length that is no number ... */
+/* The library answers some faults of HTTP by itself, in HTML. The filter leaves it hardly any. */
 static void note_own_answer(struct request *request)
 {
 	const union MHD_ConnectionInfo *info =
@@ -219,7 +219,7 @@ static void note_own_answer(struct request *request)
 		request->lingers = true;
 }
 
-/* The client learns that nothing more comes, and what it is still sending is read. */
+/* The client learns that nothing more comes, and what it still sends is read. */
 static void let_linger(const struct request *request)
 {
 	const gnutls_session_t session = srv_session_of(request->http, request->connection);
@@ -246,7 +246,7 @@ void srv_on_completed(void *http, struct MHD_Connection *connection, void **cont
 		return;
 	note_own_answer(request);
 	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED && srv_exchange_time_out(&request->exchange) == SRV_SAY)
-		say(request); /* what the library would close without a word */
+		say(request); /* the library would close without a word */
 	else if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && request->ended)
 		srv_set_patience(connection, 1);
 	if (request->lingers)

@@ -11,14 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* All is in this process, so that each turn of the library finds what there is; a handshake takes some three. */
+/* Everything is in this process, so that each round of the library finds what was sent; a handshake takes about three.
+ * */
 enum { MOST_TURNS = 100 };
 
 static const char target[] = "/smuggled";
 static const char request[] =
 	"POST /smuggled HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab";
 
-/* A client and the library, at the two ends of a pair of sockets. */
+/* A client and the library, at the ends of a pair of sockets. */
 struct trial {
 	bool tls;
 	int client, server; /* -1: the library has taken it over */
@@ -50,7 +51,7 @@ static bool start_daemon(struct trial *trial)
 	return trial->daemon;
 }
 
-/* What MHD_add_connection is given it closes, whether it succeeds or not. */
+/* MHD_add_connection closes its descriptor even if it fails. */
 static bool connect_them(struct trial *trial)
 {
 	const struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -72,7 +73,7 @@ static bool start_client(struct trial *trial)
 	return !trial->tls || srv_tls_client_open(&trial->caller, trial->client, GNUTLS_NONBLOCK);
 }
 
-/* The filter is not in question here, but the certificate may be: clients will see that, too. */
+/* A failure here is not the filter's, but perhaps the certificate's: clients will meet it, too. */
 static bool greet(const struct trial *trial)
 {
 	int code = GNUTLS_E_AGAIN;

@@ -1,7 +1,6 @@
 /**
- * Whether the filter of reader.h is in its place. It stands there by what the dynamic linker prefers; a program that is
- * linked in another way (statically, or against a library that calls other functions) would serve without it, and
- * nobody would notice.
+ * Whether the filter of reader.h is in its place. It depends on what the dynamic linker prefers; a program that is
+ * linked differently (statically, or against a library that calls other functions) would serve without it, unnoticed.
  */
 #ifndef SERVER_SELFTEST_H
 #define SERVER_SELFTEST_H

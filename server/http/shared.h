@@ -1,9 +1,9 @@
 /**
- * What the files of this wing share. It alone knows libmicrohttpd.
+ * What the files of this wing share, which alone knows libmicrohttpd.
  *
- * http.c starts and stops. daemon.c sets the library up. connection.c has a connection from accept to close; what arrives
- * there passes through the filter of its reader (reader.h) before the library sees it. request.c carries an exchange: it has
- * the library's callbacks. answer.c sends answers, through the library or past it.
+ * http.c starts and stops. daemon.c sets the library up. connection.c has connections from accept to close; what
+ * arrives passes through the filter of a reader (reader.h) before the library sees it. request.c has the library's
+ * callbacks, and carries exchanges. answer.c sends answers, through the library or past it.
  */
 #ifndef SERVER_SHARED_H
 #define SERVER_SHARED_H
@@ -32,7 +32,7 @@ struct srv_http {
 	long long receive_seconds, send_seconds;
 };
 
-/* From accept to close, whatever the library makes of it; owner of its reader. Opened by the acceptor's thread alone. */
+/* From accept to close, even if the library forgets it. Owner of its reader. Opened by the acceptor's thread alone. */
 struct connection {
 	struct srv_reader *reader;
 	struct srv_watched watched;

@@ -101,7 +101,7 @@ static bool is_version(struct text text)
 	       is_digit(text.bytes[7]);
 }
 
-/* An origin-form, "*" for OPTIONS, or an absolute URI; CONNECT has a form of its own. */
+/* An origin-form, "*" for OPTIONS, or an absolute URI; CONNECT has its own form. */
 static bool is_target(struct text method, struct text target)
 {
 	for (size_t i = 0; i < target.n; i++)
@@ -114,7 +114,7 @@ static bool is_target(struct text method, struct text target)
 	       (equals(target, "*") && equals(method, "OPTIONS")) || equals(method, "CONNECT");
 }
 
-/* The part of a line up to a space, which is skipped. */
+/* What precedes the next space of a line; the space is skipped. */
 static struct text next_word(struct text *line)
 {
 	const char *space = memchr(line->bytes, ' ', line->n);
@@ -125,7 +125,7 @@ static struct text next_word(struct text *line)
 	return word;
 }
 
-/* The library takes a query apart at every '&', whatever stands between them. */
+/* The library splits a query at every '&', even if there is nothing between two. */
 static unsigned count_arguments(struct text target)
 {
 	const char *query = memchr(target.bytes, '?', target.n), *end = target.bytes + target.n;
@@ -289,7 +289,7 @@ static void take_chunk_size(struct srv_wire *wire, struct text line, struct srv_
 	} else if (size > INT64_MAX) {
 		fail(wire, 413, "The size of a chunk is beyond any limit.", out);
 	} else if (size == 0) {
-		out->n = out->ready; /* "0" follows the trailers, which are dropped */
+		out->n = out->ready; /* a "0" replaces it after the trailers, which are dropped */
 		wire->n_fields = 0;
 		wire->state = SRV_WIRE_TRAILER;
 	} else {
@@ -337,7 +337,7 @@ static void keep_field(struct srv_wire *wire, struct text line, struct srv_wire_
 		end_line(out);
 }
 
-/* The line stands at the end of out, without its CR LF. */
+/* The line is at the end of out, without its CR LF. */
 static void take_line(struct srv_wire *wire, struct srv_wire_out *out)
 {
 	const struct text line = {out->bytes + out->n - wire->line, wire->line};
@@ -357,7 +357,7 @@ static void take_line(struct srv_wire *wire, struct srv_wire_out *out)
 	} else if (state == SRV_WIRE_FIELD) {
 		if (take_field(wire, line, out))
 			keep_field(wire, line, out);
-	} else if (line.n > 0) { /* empty lines in front of a request are skipped */
+	} else if (line.n > 0) { /* empty lines before a request are skipped */
 		take_request_line(wire, line, out);
 		if (wire->state != SRV_WIRE_OVER)
 			end_line(out);

@@ -1,14 +1,15 @@
 /**
- * The bytes of HTTP/1.1 requests on their way from a client to the HTTP library: a filter that lets nothing through that two
- * programs behind each other could read differently (request smuggling). Framing and grammar are those of RFC 9112, taken
- * strictly: lines end in CR LF, a Content-Length stands once and in digits, chunked is the only transfer coding.
+ * Filters the bytes of HTTP/1.1 requests on their way from a client to the HTTP library, so that nothing passes that
+ * two programs in a row could read differently (request smuggling). Framing and grammar are those of RFC 9112, taken
+ * strictly: lines end in CR LF, there is at most one Content-Length, of digits, and chunked is the only transfer
+ * coding.
  *
- * A head is held back until it is complete and sound, so that the library never sees half of one. What is let through is
- * normalised: no space behind a value, no chunk extensions, no trailers, no empty lines in front, no cookies (a browser sends
- * those of every service on a host, and the library would take them apart).
+ * A head is held back until it is complete and sound, so that the library never sees half of one. What passes is
+ * normalised: no space after a value, no chunk extensions, no trailers, no empty lines before a request, no cookies (a
+ * browser sends those of every service on a host, and the library would parse them).
  *
- * A message with a fault is replaced: by a harmless head if the fault is in its head, by an early end of its chunks if it
- * is there. Whoever handles the message then asks srv_wire_fault() and answers with that; nothing passes behind it.
+ * A message with a fault is replaced: by a harmless head if the fault is in its head, by an early end of its chunks if
+ * it is there. The message is then answered with srv_wire_fault(); nothing passes after it.
  */
 #ifndef SERVER_WIRE_H
 #define SERVER_WIRE_H
@@ -20,7 +21,7 @@
 enum {
 	SRV_WIRE_TARGET = 8 << 10,   /* longest target; over it: 414 */
 	SRV_WIRE_HEAD = 20 << 10,    /* longest head, and trailers; over it: 431 */
-	SRV_WIRE_FIELDS = 280,       /* most header lines and arguments of a query together: the library keeps a record of each */
+	SRV_WIRE_FIELDS = 280,       /* most header lines and arguments of a query together; over it: 431 */
 	SRV_WIRE_ARGUMENTS = 64,     /* most arguments of a query; over it: 414 */
 	SRV_WIRE_COOKIE = 8 << 10,   /* longest line of cookies; over it: 431 */
 	SRV_WIRE_CHUNK_LINE = 256,   /* longest line with the size of a chunk */
@@ -33,7 +34,7 @@ enum srv_wire_state {
 	SRV_WIRE_BODY,       /* as long as Content-Length said */
 	SRV_WIRE_CHUNK_SIZE,
 	SRV_WIRE_CHUNK_DATA,
-	SRV_WIRE_CHUNK_END,  /* the CR LF behind the data */
+	SRV_WIRE_CHUNK_END,  /* the CR LF after the data */
 	SRV_WIRE_TRAILER,
 	SRV_WIRE_OVER,       /* a fault: whatever comes is dropped */
 };
@@ -64,17 +65,17 @@ void srv_wire_open(struct srv_wire *wire);
 
 /**
  * @param in   [n] from the client, in order
- * @param out  kept between calls with what is under way; must have room for n + SRV_WIRE_EXTRA bytes behind out->n
+ * @param out  kept between calls with what is under way; must have room for n + SRV_WIRE_EXTRA bytes after out->n
  */
 void srv_wire_filter(struct srv_wire *wire, const char *in, size_t n, struct srv_wire_out *out);
 
-/* How many bytes from here on need no look at all: the inside of a body or a chunk with nothing held back. */
+/* How many bytes from here on need not be looked at: the rest of a body or chunk, if nothing is held back. */
 uint64_t srv_wire_clear(const struct srv_wire *wire, const struct srv_wire_out *out);
-/* n of them, at most srv_wire_clear() - 1, have passed beside the filter. */
+/* n of them, at most srv_wire_clear() - 1, have bypassed the filter. */
 void srv_wire_pass(struct srv_wire *wire, size_t n);
 
-/* Ends a head or chunk that is under way with a fault found elsewhere: too slow, too many connections. Nothing happens in
- * the inside of a body of announced length, nor behind a fault. out needs room for SRV_WIRE_EXTRA bytes. */
+/* Ends a head or chunk that is under way with a fault found elsewhere, such as slowness. Does nothing within a body of
+ * announced length, nor after a fault. out needs room for SRV_WIRE_EXTRA bytes. */
 void srv_wire_fail(struct srv_wire *wire, int status, const char *detail, struct srv_wire_out *out);
 
 /* Whether a message has begun and not ended. */

@@ -35,7 +35,7 @@ struct srv_access {
 	const char *aborted;          /* why the exchange ended early */
 };
 
-/* Call once, before other threads start; until then: SRV_INFO and above, as logfmt. Lines above the level are dropped. */
+/* Call once, before other threads start; until then: SRV_INFO, logfmt. Lines above the level are dropped. */
 void srv_log_start(enum srv_level level, enum srv_log_format format);
 void srv_log(enum srv_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* 5xx at level error, everything else at level info. */

@@ -12,14 +12,14 @@
 #include <string.h>
 
 static const char *const rejections[SRV_N_REJECTIONS] = {
-	NULL, "queue_full", "memory", "draining", "connections", "deadline", "slow", "not_taken", "unauthorized", "forbidden",
-	"misdirected",
+	NULL, "queue_full", "memory", "draining", "connections", "deadline", "slow", "not_taken", "unauthorized",
+	"forbidden", "misdirected",
 };
 static const char *const phases[API_N_PHASES] = {"decode", "prepare", "evaluate", "encode"};
 
 /* 0: no answer; the last one is for all others. */
-static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 421, 422, 429, 431,
-                               500, 501, 503, 505, 0, -1};
+static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 421, 422, 429,
+                               431, 500, 501, 503, 505, 0, -1};
 enum { N_STATUSES = sizeof statuses / sizeof statuses[0] };
 
 /* Upper ends of the buckets; one more bucket takes the rest. */

@@ -10,7 +10,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Cuts spaces off both ends, in place. */
+/* Removes spaces at both ends, in place. */
 static char *trim(char *text)
 {
 	char *end = text + strlen(text);

@@ -1,6 +1,6 @@
 /**
- * A file of options: a line is `name = value`, empty, or a comment behind # as its first character. Spaces around name
- * and value do not count; the value goes to the end of the line, # included. What the names mean is not known here.
+ * A file of options: a line is `name = value`, empty, or a comment, if its first character is #. Spaces around name and
+ * value do not count; the value extends to the end of the line, including any #. What the names mean is not known here.
  */
 #ifndef SERVER_CONFIG_H
 #define SERVER_CONFIG_H
@@ -10,7 +10,7 @@
 enum { SRV_MAX_CONFIG = 64 << 10 }; /* bytes of a file */
 
 struct srv_config {
-	char *text;          /* malloc'd; names and values point into it. Whoever keeps one of them keeps this */
+	char *text;          /* malloc'd; names and values point into it, and are valid as long as this is */
 	char *rest;          /* private */
 	int line;            /* of name and value, from 1 */
 	const char *name, *value;

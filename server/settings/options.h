@@ -7,13 +7,13 @@
 
 #include <stdbool.h>
 
-/* The inner loops by name; "best" leaves the choice to the core. */
+/* The inner loops by name; with "best" the core chooses. */
 #define SRV_KERNELS "best, avx512, avx2, baseline, scalar"
 
 enum srv_command { SRV_SERVE, SRV_CHECK, SRV_HEALTH };
 
 struct srv_options {
-	const char *host; /* as all texts: borrowed from argv, the environment or config_text */
+	const char *host; /* like all texts borrowed from argv, the environment or config_text */
 	long long port;   /* 0: a free one */
 	long long threads;
 	long long max_json_bytes;
@@ -39,7 +39,7 @@ struct srv_options {
 	struct srv_gate_settings gate;
 	const char *config;   /* the file that options were read from; NULL: none */
 	char *config_text;    /* private */
-	enum srv_command command; /* the others take all of the above as well */
+	enum srv_command command; /* check and health take all of the above as well */
 	/* Of `frictiond check`: */
 	bool json;            /* --json */
 	const char *file;     /* the request's; "-" is standard input */
@@ -48,20 +48,20 @@ struct srv_options {
 	long long timeout_seconds;
 };
 
-/* What a process that ends by itself tells. */
+/* Exit codes. */
 enum srv_exit_code {
-	SRV_CODE_OK = 0,      /* stopped by a signal, or a question was answered */
+	SRV_CODE_OK = 0,      /* stopped by a signal, or printed what was requested */
 	SRV_CODE_FAILED = 1,  /* could not run; check: does not agree; health: not healthy, or an option is wrong */
-	SRV_CODE_BAD = 2,     /* an option is wrong, wherever it stands; check: could not be checked */
+	SRV_CODE_BAD = 2,     /* an option is wrong, wherever it was given; check: could not be checked */
 };
 
-/* Its texts die with it. */
+/* The texts are no longer valid. */
 void srv_options_free(struct srv_options *options);
 
-/* What they promise to clients; without kernels, pool and description. */
+/* What the options promise to clients; without kernels, pool and description. */
 struct api_service srv_service(const struct srv_options *options);
 
-/* The word that --kernels stands for. */
+/* The word given for --kernels. */
 const char *srv_kernels_name(const struct srv_options *options);
 
 #endif

@@ -16,8 +16,8 @@ static void print_option(const struct srv_option *option, FILE *out)
 	snprintf(left, sizeof left, "--%s %s", option->name, option->argument);
 	srv_option_variable(option, variable);
 	srv_option_range(option, range);
-	fprintf(out, "  %-26s %s\n%29sdefault %s%s%s; %s\n", left, option->help, "", srv_option_default(option), number ? "; " : "",
-	        number ? range : "", variable);
+	fprintf(out, "  %-26s %s\n%29sdefault %s%s%s; %s\n", left, option->help, "", srv_option_default(option),
+	        number ? "; " : "", number ? range : "", variable);
 }
 
 static void print_check_help(FILE *out)
@@ -41,8 +41,8 @@ static void print_health_help(FILE *out)
 	      "says in one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n", out);
 	fprintf(out, "  --ready                    ask /readyz, which fails while the server drains, instead of /healthz\n"
 	             "  --%s %s        %s; default %s; %lld to %lld\n"
-	             "  --help                     this text\n\n", srv_patience.name, srv_patience.argument, srv_patience.help,
-	        srv_patience.fallback, srv_patience.least, srv_patience.most);
+	             "  --help                     this text\n\n", srv_patience.name, srv_patience.argument,
+	        srv_patience.help, srv_patience.fallback, srv_patience.least, srv_patience.most);
 	fputs("Also takes the options of the server (frictiond --help), as flags, from the environment or from a file, of\n"
 	      "which --host, --port, --tls-cert and --config matter. The certificate is not verified: the server asks\n"
 	      "itself, and no token is sent.\n"
@@ -81,11 +81,12 @@ static void print_markdown(FILE *out)
 {
 	fputs("| option | environment | default | range | meaning |\n|---|---|---|---|---|\n", out);
 	for (int i = 0; i < srv_n_options; i++) {
+		const struct srv_option *option = &srv_options_table[i];
 		char variable[SRV_OPTION_NAME], range[SRV_OPTION_RANGE];
-		srv_option_variable(&srv_options_table[i], variable);
-		srv_option_range(&srv_options_table[i], range);
-		fprintf(out, "| `--%s %s` | `%s` | %s | %s | %s |\n", srv_options_table[i].name, srv_options_table[i].argument, variable,
-		        srv_option_default(&srv_options_table[i]), range, srv_options_table[i].help);
+		srv_option_variable(option, variable);
+		srv_option_range(option, range);
+		fprintf(out, "| `--%s %s` | `%s` | %s | %s | %s |\n", option->name, option->argument, variable,
+		        srv_option_default(option), range, option->help);
 	}
 }
 
@@ -136,7 +137,7 @@ static void print_source(int i, const struct srv_options *options, const struct 
 	}
 }
 
-/* A file cannot name another, so that its own name is a comment, as is what has no value. */
+/* A file cannot name another one, so that its own name is printed as a comment, as are options without a value. */
 void srv_print_config(const struct srv_options *options, const struct srv_sources *sources, FILE *out)
 {
 	fputs("# The options of frictiond " FRIC_VERSION " that are in effect, and where they come from.\n", out);

@@ -1,4 +1,4 @@
-/** What options print: help, the page of the docs, the options in effect. */
+/** What can be printed of options: help, the page of the docs, the options in effect. */
 #ifndef SERVER_PRINT_H
 #define SERVER_PRINT_H
 
@@ -11,7 +11,7 @@ bool srv_answer_question(const char *argument, enum srv_command command, FILE *o
 
 /* As a file for --config. */
 void srv_print_config(const struct srv_options *options, const struct srv_sources *sources, FILE *out);
-/* @return false when there is not enough memory, which is said on err */
+/* @return false when there is not enough memory; err says so */
 bool srv_print_openapi(const struct srv_options *options, FILE *out, FILE *err);
 
 #endif

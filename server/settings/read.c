@@ -29,7 +29,7 @@ static enum srv_start refuse_value(const struct srv_option *option, const char *
 	return SRV_EXIT_BAD;
 }
 
-/* The one that `argument` ("--name" or "--name=value") names. */
+/* The option that `argument` ("--name" or "--name=value") names. */
 static int find_flag(const char *argument)
 {
 	return strncmp(argument, "--", 2) == 0 ? srv_option_find(argument + 2, strcspn(argument + 2, "=")) : -1;
@@ -65,7 +65,7 @@ static enum srv_start read_flag(const struct srv_option *option, const char *arg
 	return srv_option_set(option, value, options) ? SRV_START : refuse_value(option, source, value, err);
 }
 
-/* What only check or health takes. */
+/* What only check or health take. */
 static bool read_operand(const char *argument, struct srv_options *options)
 {
 	if (options->command == SRV_HEALTH && strcmp(argument, "--ready") == 0)
@@ -140,15 +140,16 @@ static enum srv_start refuse_line(const char *path, const struct srv_config *con
 	return SRV_EXIT_BAD;
 }
 
-/* What a flag or a variable has said already is read all the same, for nothing but its faults. */
-static enum srv_start read_line(const struct srv_config *config, struct srv_options *options, struct srv_sources *sources,
-                                FILE *err)
+/* What a flag or a variable has set already is read as well, but only for its faults. */
+static enum srv_start read_line(const struct srv_config *config, struct srv_options *options,
+                                struct srv_sources *sources, FILE *err)
 {
 	char fault[2 * SRV_OPTION_NAME];
 	const int i = srv_option_find(config->name, strlen(config->name));
 	struct srv_options scratch = *options;
 	if (i < 0 || srv_option_is_config(&srv_options_table[i])) {
-		snprintf(fault, sizeof fault, i < 0 ? "unknown option '%.64s'" : "%s: a file cannot name another", config->name);
+		snprintf(fault, sizeof fault, i < 0 ? "unknown option '%.64s'" : "%s: a file cannot name another",
+		         config->name);
 		return refuse_line(options->config, config, fault, err);
 	}
 	if (sources->line[i]) {
@@ -207,7 +208,7 @@ enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options 
 {
 	struct srv_sources sources = {0};
 	memset(options, 0, sizeof *options);
-	options->pool_bytes = -1; /* 0 can be asked for */
+	options->pool_bytes = -1; /* 0 is a value */
 	options->command = argc < 2 ? SRV_SERVE : command_of(argv[1]);
 	srv_option_set(&srv_patience, srv_patience.fallback, options);
 	for (int i = 0; i < srv_n_options; i++)

@@ -10,7 +10,7 @@ static long long larger(long long a, long long b)
 	return a > b ? a : b;
 }
 
-/* Three quarters of what the connections leave, if they leave half of it. The rest is for warm memory. */
+/* Three quarters of what the connections leave, which counts as at least half of all. The rest is for warm memory. */
 static long long automatic_memory(long long connections)
 {
 	const long long available = srv_available_memory();
@@ -37,8 +37,8 @@ static void settle_bytes(struct srv_options *options)
 static bool fits_queue(const struct srv_options *options, const char *name, long long longest, FILE *err)
 {
 	if (options->queue_bytes < longest)
-		fprintf(err, "frictiond: --queue-bytes: %lld is less than one longest body, --%s %lld\n", options->queue_bytes, name,
-		        longest);
+		fprintf(err, "frictiond: --queue-bytes: %lld is less than one longest body, --%s %lld\n",
+		        options->queue_bytes, name, longest);
 	return options->queue_bytes >= longest;
 }
 

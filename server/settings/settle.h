@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Everything that was given has been read. @return false with the culprit named on err */
+/* To be called when everything that was given has been read. @return false with the culprit named on err */
 bool srv_options_settle(struct srv_options *options, FILE *err);
 
 #endif

@@ -12,7 +12,8 @@
 #define AT(member) offsetof(struct srv_options, member)
 
 const struct srv_option srv_options_table[] = {
-	{"host", "ADDRESS", SRV_TEXT, "127.0.0.1", NULL, 0, 0, AT(host), "address or name to listen on; IPv6 without brackets"},
+	{"host", "ADDRESS", SRV_TEXT, "127.0.0.1", NULL, 0, 0,
+	 AT(host), "address or name to listen on; IPv6 without brackets"},
 	{"port", "N", SRV_COUNT, "8080", NULL, 0, 65535, AT(port), "port to listen on; 0 takes a free one"},
 	{"threads", "N", SRV_COUNT, NULL, "available CPUs", 1, 1024, AT(threads),
 	 "threads of a large evaluation; fewer, with a warning, where a limit leaves fewer"},
@@ -20,16 +21,20 @@ const struct srv_option srv_options_table[] = {
 	 "longest JSON body of a request; over it: 413"},
 	{"max-frame-bytes", "BYTES", SRV_BYTES, NULL, "1G, or queue-bytes if that is given and less", 1, 64 * G,
 	 AT(max_frame_bytes), "longest binary frame of a request; over it: 413"},
-	{"max-answer-bytes", "BYTES", SRV_BYTES, "4G", NULL, 1, 1024 * G, AT(max_answer_bytes), "longest body of an answer"},
-	{"max-contacts", "N", SRV_COUNT, "10000000", NULL, 1, 1000000000, AT(max_contacts), "contacts in a request; over it: 413"},
-	{"max-vertices", "N", SRV_COUNT, "50000000", NULL, 1, 1000000000, AT(max_vertices), "vertices in a request; over it: 413"},
+	{"max-answer-bytes", "BYTES", SRV_BYTES, "4G", NULL, 1, 1024 * G,
+	 AT(max_answer_bytes), "longest body of an answer"},
+	{"max-contacts", "N", SRV_COUNT, "10000000", NULL, 1, 1000000000,
+	 AT(max_contacts), "contacts in a request; over it: 413"},
+	{"max-vertices", "N", SRV_COUNT, "50000000", NULL, 1, 1000000000,
+	 AT(max_vertices), "vertices in a request; over it: 413"},
 	{"memory-bytes", "BYTES", SRV_BYTES, NULL,
-	 "3/4 of the memory of the machine or its container that is left after 88 KiB for each connection", 16 * M, 1024 * G,
+	 "3/4 of the memory of the machine or its container that is left after 88 KiB for each connection",
+	 16 * M, 1024 * G,
 	 AT(memory_bytes),
 	 "memory of all requests together: bodies, documents, contacts, results, answers; over it: 503, or 413 for one "
 	 "request alone"},
-	{"connections", "N", SRV_COUNT, NULL, "1024, or as many as the limit on open files allows", 1, 65536, AT(connections),
-	 "connections open at one time; over it: 503"},
+	{"connections", "N", SRV_COUNT, NULL, "1024, or as many as the limit on open files allows", 1, 65536,
+	 AT(connections), "connections open at one time; over it: 503"},
 	{"connections-per-address", "N", SRV_COUNT, NULL, "as many as connections", 1, 65536, AT(connections_per_address),
 	 "connections open at one time from one address (IPv6: one /64); over it: 429"},
 	{"receive-seconds", "N", SRV_COUNT, "120", NULL, 1, 86400, AT(receive_seconds),
@@ -44,8 +49,8 @@ const struct srv_option srv_options_table[] = {
 	 "large requests that may wait for the evaluating threads; over it: 503"},
 	{"queue-bytes", "BYTES", SRV_BYTES, NULL, "4 x max-json-bytes, or max-frame-bytes if that is more", 1, 1024 * G,
 	 AT(queue_bytes), "memory for the bodies of large requests that arrive, wait or are evaluated; over it: 503"},
-	{"pool-bytes", "BYTES", SRV_BYTES, NULL, "1G, or a quarter of memory-bytes if that is less", 0, 1024 * G, AT(pool_bytes),
-	 "how much memory to keep warm between large requests at most, in addition to memory-bytes"},
+	{"pool-bytes", "BYTES", SRV_BYTES, NULL, "1G, or a quarter of memory-bytes if that is less", 0, 1024 * G,
+	 AT(pool_bytes), "how much memory to keep warm between large requests at most, in addition to memory-bytes"},
 	{"idle-seconds", "N", SRV_COUNT, "5", NULL, 0, 86400, AT(idle_seconds),
 	 "how long memory is kept warm after its last use"},
 	{"drain-seconds", "N", SRV_COUNT, "30", NULL, 0, 86400, AT(drain_seconds),
@@ -65,9 +70,10 @@ const struct srv_option srv_options_table[] = {
 	{"allow-origin", "LIST", SRV_TEXT, NULL, "none", 0, 0, AT(gate.allow_origin),
 	 "origins whose web pages may use the service, separated by commas (https://a.example), or *; others: 403"},
 	{"allow-host", "LIST", SRV_TEXT, NULL, "none", 0, 0, AT(gate.allow_host),
-	 "hosts by which clients may address the service, as behind a proxy, in addition to those of loopback; separated by "
-	 "commas (a.example, a.example:8443); others: 421"},
-	{"config", "FILE", SRV_TEXT, NULL, "none", 0, 0, AT(config), "file with more options, lines of the form name = value"},
+	 "hosts by which clients may address the service, as behind a proxy, in addition to those of loopback; "
+	 "separated by commas (a.example, a.example:8443); others: 421"},
+	{"config", "FILE", SRV_TEXT, NULL, "none", 0, 0,
+	 AT(config), "file with more options, lines of the form name = value"},
 };
 enum { N_OPTIONS = sizeof srv_options_table / sizeof srv_options_table[0] };
 _Static_assert((int)N_OPTIONS <= (int)SRV_MOST_OPTIONS, "there is room for the sources of all");
@@ -156,7 +162,7 @@ static bool set_word(const char *words, const char *text, long long *position)
 	return false;
 }
 
-/* What a line of a file can say, too. */
+/* What a line of a file can hold as well. */
 static bool is_text(const char *text)
 {
 	for (const char *c = text; *c; c++)

@@ -1,5 +1,5 @@
 /**
- * The options, a row each: from here come flags, the environment's names, those in a file, --help and docs/options.md.
+ * The options, one row each: the source of flags, the environment's names, those in a file, --help and docs/options.md.
  */
 #ifndef SERVER_TABLE_H
 #define SERVER_TABLE_H
@@ -17,7 +17,7 @@ struct srv_option {
 	const char *name;
 	const char *argument;
 	enum srv_option_kind kind;
-	const char *fallback;    /* the default as one would write it; NULL: automatic, 0 until srv_options_settle */
+	const char *fallback;    /* the default as it would be written; NULL: automatic, 0 until srv_options_settle */
 	const char *words;       /* what the automatic default is; of a word, "a, b, c": the value is the position */
 	long long least, most;
 	size_t offset;           /* in struct srv_options */
@@ -26,7 +26,7 @@ struct srv_option {
 
 extern const struct srv_option srv_options_table[];
 extern const int srv_n_options;
-/* Of `frictiond health` alone, as a flag alone. */
+/* Only of `frictiond health`, and only as a flag. */
 extern const struct srv_option srv_patience;
 
 /* What was read, and from where. */
@@ -45,11 +45,11 @@ void srv_option_variable(const struct srv_option *option, char name[SRV_OPTION_N
 /* Reads a value. @return false if it is not one of this option; the options are then not to be used */
 bool srv_option_set(const struct srv_option *option, const char *text, struct srv_options *options);
 
-/* Where the value of a text is, and that of any other kind. */
+/* Where the value of a text is, or that of any other kind. */
 const char **srv_option_text(const struct srv_option *option, struct srv_options *options);
 long long *srv_option_number(const struct srv_option *option, struct srv_options *options);
 
-/* For people: the default, the range of a number or the words (empty for a text), and 1536 as 1536, 268435456 as 256M. */
+/* As text: the default; the range of a number, or the words (nothing for a text); 1536 as 1536, 268435456 as 256M. */
 const char *srv_option_default(const struct srv_option *option);
 void srv_option_range(const struct srv_option *option, char text[SRV_OPTION_RANGE]);
 void srv_print_bytes(long long value, char text[SRV_BYTES_TEXT]);
