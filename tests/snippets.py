@@ -1,12 +1,12 @@
-"""The fenced blocks of the documentation, and what the line before them says.
+"""The fenced blocks of the documentation, and how the line before each block marks it.
 
-    <!-- run -->                        run from the repository's root; what it prints is compared with the block that
+    <!-- run -->                        run from the repository's root; its output is compared with the block that
                                         follows: json by value, text by line, numbers with a tolerance
     <!-- run, numbers vary -->          compares everything but the values of numbers
-    <!-- run by tests/examples -->      the same, where the tools of `make examples-test` are (`, numbers vary` too)
+    <!-- run by tests/examples -->      the same, with the tools of `make examples-test` (also with `, numbers vary`)
     <!-- run by tests/.../test_x.py --> that test reads the page and runs it
     <!-- same as FILE -->               the block is that file
-    <!-- not run: REASON -->            neither
+    <!-- not run: REASON -->            nothing runs it
 
 `sh` and `python` blocks are run by tests/integration/test_docs.py, all other languages, and those of tests/examples, by
 tests/examples/test_docs_languages.py. The Python blocks of a page continue each other, all others stand alone.
@@ -27,7 +27,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("depl
                 *(page for page in ROOT.glob("examples/**/*.md") if "node_modules" not in page.parts)])
 RUN = re.compile(r"run( by tests/examples)?(, numbers vary)?")
 KNOWN = re.compile(RUN.pattern + r"|run by (?P<test>tests/\w+/test_\w+\.(?:py|sh))|same as (?P<file>\S+)|not run: \S.*")
-# Pages that a program writes, and the test that runs the blocks in them.
+# Pages written by a program, and the test that runs the blocks in them.
 GENERATED = {"docs/reference.md": "tests/integration/test_openapi.py"}
 NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
 TOLERANCE = 1e-9
@@ -44,8 +44,8 @@ class Block:
     mark: str
     language: str
     source: str
-    output: "Block" = None     # the block that follows at once
-    follows: bool = False      # whether this one follows another at once
+    output: "Block" = None     # the block that follows immediately
+    follows: bool = False      # whether this block follows another one immediately
 
     def __str__(self):
         return f"{name_of(self.page)}:{self.line}"
@@ -82,7 +82,7 @@ def blocks(page):
 
 
 def to_run(with_examples):
-    """The marked blocks that are run here, or with the examples."""
+    """The marked blocks to be run here, or with the examples."""
     return [block for page in PAGES for block in blocks(page)
             if block.runs() and block.with_examples() == with_examples]
 
@@ -93,7 +93,7 @@ def without_blocks(page):
 
 
 def same(a, b, vary, tolerance=TOLERANCE):
-    """Whether two JSON values are the same, numbers nearly so; 1 and 1.0 are different kinds of numbers."""
+    """Whether two JSON values are equal, with a tolerance for numbers; 1 and 1.0 are different kinds of numbers."""
     if type(a) is not type(b):
         return False
     if isinstance(a, dict):
@@ -106,7 +106,7 @@ def same(a, b, vary, tolerance=TOLERANCE):
 
 
 def compare(got, block):
-    """Asserts that `got` is what the block that follows `block` says."""
+    """Asserts that `got` matches the block that follows `block`."""
     expected, vary = block.output.source, block.vary()
     if block.output.language == "json":
         assert same(json.loads(got), json.loads(expected), vary), got
@@ -122,7 +122,7 @@ def environment():
 
 
 def command(*words, **more):
-    """Runs a command from the root, gives what it prints; it must succeed."""
+    """Runs a command from the root, which must succeed; returns its output."""
     done = subprocess.run([str(word) for word in words], cwd=ROOT, env=environment(), capture_output=True, text=True,
                           **more)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""What the tests of examples share: a running server, servers that refuse or are not there, and running a command.
+"""Shared by the tests of the examples: a running server, servers that refuse or are not there, and running commands.
 
 A language example prints the lines of examples/python/first_batch.py; `same_lines` compares them, numbers with a
 tolerance. Interpreters that are missing fail a test (`make examples-test` installs them).
@@ -39,18 +39,19 @@ def environment():
 
 
 def run_in_root(*command, **more):
-    """Runs a command from the repository's root; python3 is Debian's. Gives the completed process, output as text."""
+    """Runs a command from the repository's root; python3 is Debian's. Returns the completed process, with its output as
+    text."""
     command = [str(word) for word in command]
     command[0] = "/usr/bin/python3" if command[0] == "python3" else command[0]
     if not shutil.which(command[0], path=os.environ["PATH"] + ":" + str(ROOT)):
-        pytest.fail(f"{command[0]} is not there: scripts/packages examples")
+        pytest.fail(f"{command[0]} is missing: scripts/packages examples")
     return subprocess.run(command, cwd=ROOT, env={**environment(), **more.pop("environment", {})}, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
 
 @pytest.fixture(scope="session")
 def run():
-    """run("octave", "examples/octave/tile.m", server) gives the standard output of a command that must succeed."""
+    """run("octave", "examples/octave/tile.m", server) returns the standard output of a command that must succeed."""
     def run_one(*command, **more):
         done = run_in_root(*command, **more)
         assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
@@ -60,7 +61,7 @@ def run():
 
 @pytest.fixture(scope="session")
 def fail():
-    """fail("octave", "examples/octave/tile.m", nobody) gives all output of a command that must end with code 1."""
+    """fail("octave", "examples/octave/tile.m", nobody) returns all output of a command that must exit with 1."""
     def run_one(*command, **more):
         done = run_in_root(*command, **more)
         assert done.returncode == 1, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
@@ -70,12 +71,12 @@ def fail():
 
 @pytest.fixture(scope="session")
 def tile(server, run):
-    """What every language example prints: the lines of examples/python/first_batch.py."""
+    """The output of every language example: the lines of examples/python/first_batch.py."""
     return run("python3", "examples/python/first_batch.py", server)
 
 
 def same_lines(one, other, tolerance=1e-5):
-    """Asserts that two texts have the same lines, where numbers and spaces may differ a little (-0.00000, 1e-05)."""
+    """Asserts that two texts have the same lines; numbers and spaces may differ a little (-0.00000, 1e-05)."""
     one, other = ([line.split() for line in text.strip().splitlines()] for text in (one, other))
     assert len(one) == len(other), f"{one}\nis not\n{other}"
     for a, b in zip(one, other):
@@ -93,14 +94,14 @@ def same():
 
 @pytest.fixture(scope="session")
 def nobody():
-    """A URL where nobody listens."""
+    """A URL on which nothing listens."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 class Refusal(http.server.BaseHTTPRequestHandler):
-    """Reads a request and answers with PROBLEM."""
+    """Reads a request and returns PROBLEM."""
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
@@ -121,7 +122,7 @@ class Refusal(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def refusing():
-    """URL of a server that answers 422 to everything: pointer /friction/eps_v, detail `must be larger than 0`."""
+    """URL of a server that returns 422 for everything: pointer /friction/eps_v, detail `must be larger than 0`."""
     listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusal)
     listener.daemon_threads = True
     thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.05})

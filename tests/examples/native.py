@@ -1,14 +1,14 @@
-"""What the clients without NumPy have to show: each suite test_LANGUAGE.py takes these tests over and brings two
-commands, the fixtures `example` (the tile) and `probe`.
+"""Tests of the clients without NumPy: each suite test_LANGUAGE.py imports these tests and provides two commands, the
+fixtures `example` (the tile) and `probe`.
 
 A probe is a small program that uses the language's client:  PROBE URL WHAT [ARGUMENT]
-  exact FILE      reads numbers from a file, sends them through smooth_friction_f0, prints them
-  one, none       a vertex on a floor with one contact, with none: prints gradient, potential, the potential per contact
-  wrong           a contact of a vertex that is not there
+  exact FILE      reads numbers from a file, sends them through smooth_friction_f0, prints the results
+  one, none       a vertex on a floor with one contact or none: prints gradient, potential, the potential per contact
+  wrong           a contact of a vertex that does not exist
   token TOKEN     prints the name of a service that needs a token
   functions       prints how many scalar functions there are
-  hessian FILE    (Octave, R) posts the batch of a file, prints the whole matrix row by row
-Numbers are printed one in a line, with as many digits as a double needs.
+  hessian FILE    (Octave, R) posts the batch in a file, prints the full matrix row by row
+Numbers are printed one per line, with as many digits as a double needs.
 """
 import concurrent.futures
 import http.client
@@ -84,7 +84,7 @@ def test_few_contacts(probe, run, server, vertices):
     assert numbers(run(*probe, server, "one" if vertices else "none")) == expected
 
 
-@pytest.mark.parametrize("n", [0, 15, 1000])  # up to 15, an answer is text even in a frame
+@pytest.mark.parametrize("n", [0, 15, 1000])  # up to 15 numbers, an answer is text even in a frame
 def test_doubles_survive_both_ways(probe, run, server, tmp_path, n):
     rng = np.random.default_rng(n)
     sent = (rng.uniform(1, 10, n) * 10.0 ** rng.integers(-290, 290, n)).tolist()
@@ -104,7 +104,7 @@ def test_the_scalar_functions_are_listed(probe, run, server):
 
 
 def hessian_as_matrix(probe, run, server, path, vertices, **options):
-    """Asserts that a probe's sparse matrix is the sum of the triplets."""
+    """Asserts that the sparse matrix of a probe is the sum of the triplets."""
     document = {**batch(vertices), "outputs": ["hessian"]}
     h = evaluate(server, document)["hessian"]
     expected = np.zeros(h["shape"])
@@ -115,7 +115,7 @@ def hessian_as_matrix(probe, run, server, path, vertices, **options):
 
 
 def command_of(path, program):
-    """The shell command that builds an example, from the comment at its head, with another name for the program."""
+    """The shell command that builds an example, from the comment at its top, with another name for the program."""
     lines = [line.strip(" */\n") for line in (ROOT / path).read_text().splitlines()[:12]]
     first = next(i for i, line in enumerate(lines) if line.startswith(("cc ", "c++ ")))
     command = " ".join(lines[first:first + 2]).split(" &&")[0]

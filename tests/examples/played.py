@@ -1,7 +1,7 @@
-"""A service that is played: it does what it is told for each request in turn, and then passes all on to a real one.
+"""A fake service: it performs one given action for each request in turn, and then passes all requests on to a real one.
 
-Actions: (status, headers) answers with that status; "reset" resets the connection without an answer; "half" closes it
-in the middle of an answer; "drop" passes the request on and then closes the connection without having said so.
+Actions: (status, headers) returns that status; "reset" resets the connection without an answer; "half" closes it in the
+middle of an answer; "drop" passes the request on and then closes the connection without announcing it.
 """
 import http.client
 import http.server
@@ -28,7 +28,7 @@ class Played(http.server.ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def handle_error(self, request, client_address):
-        pass  # clients that have gone
+        pass  # clients that have disconnected
 
     def __enter__(self):
         return self

@@ -26,7 +26,7 @@ def probe(run, folder):
 
 
 def tiles():
-    """The scene of frame.c."""
+    """The batch of frame.c."""
     n, k = 1000, np.arange(1000)
     corners = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0.025, 0.05, 0.001]])
     positions = corners + 0.2 * k[:, None, None] * [1, 0, 0]

@@ -1,4 +1,4 @@
-"""The client for C++. The example uses Eigen, the probe does without; that one runs under AddressSanitizer."""
+"""The client for C++. The example uses Eigen; the probe does not, and runs under AddressSanitizer."""
 import pytest
 from native import *  # noqa: F401,F403
 from native import command_of

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def without_jq(tmp_path):
-    """An environment whose PATH has what tile.sh needs, but no jq."""
+    """An environment whose PATH has everything that tile.sh needs except jq."""
     for name in ("bash", "mktemp", "rm", "cat", "curl", "awk"):
         (tmp_path / name).symlink_to(shutil.which(name))
     return {"PATH": str(tmp_path)}

@@ -11,7 +11,7 @@ from snippets import ROOT, URL, compare  # noqa: E402
 
 HERE = snippets.to_run(with_examples=True)
 DEBIAN_CRATES = ["--offline", "--config", ROOT / "examples/rust/debian.toml"]
-# How a file is run from the repository's root. C and C++ say that themselves, in their first line.
+# How a file is run from the repository's root. Files in C and C++ say that in their first line.
 COMMANDS = {"python": ["/usr/bin/python3", "FILE"], "octave": ["octave-cli", "--quiet", "FILE"],
             "r": ["Rscript", "FILE"], "javascript": ["node", "--input-type=module", "-"], "sh": ["bash", "-eu", "FILE"]}
 NAMES = {"python": "block.py", "octave": "block.m", "r": "block.R", "javascript": "block.mjs", "sh": "block.sh"}
@@ -35,9 +35,9 @@ def test_interpreted(server, block, tmp_path):
 
 @pytest.mark.parametrize("block", of("c", "cpp"), ids=str)
 def test_compiled(server, block, tmp_path):
-    """The first line is a comment: the command that compiles and runs it, with names of its own."""
+    """The first line is a comment with the command that compiles and runs the block, under the file names in it."""
     said = re.match(r"// (\S+ (\w+\.\w+) .* -o (\w+) && \./\3)\n", block.source)
-    assert said, f"{block}: the first line does not say how it is compiled"
+    assert said, f"{block}: the first line does not say how to compile it"
     command, file, program = said.groups()
     (tmp_path / file).write_text(block.source.replace(URL, server))
     command = command.replace(f" {file} ", f" -Wall -Wextra -Werror '{tmp_path}/{file}' ", 1)
@@ -47,7 +47,7 @@ def test_compiled(server, block, tmp_path):
 
 @pytest.mark.parametrize("block", of("rust"), ids=str)
 def test_rust(server, block):
-    """A project with the dependencies that the first lines name, built without a network from Debian's crates."""
+    """A project with the dependencies that the first lines name, built offline from Debian's crates."""
     project = ROOT / "build/rust-block"
     dependencies = re.match(r"(?:// .*\n)+", block.source)[0].replace("// ", "")
     (project / "src").mkdir(parents=True, exist_ok=True)
@@ -59,8 +59,8 @@ def test_rust(server, block):
                              "--target-dir", ROOT / "build/rust/target"), block)
 
 
-def test_blocks_that_need_the_examples_are_no_more_than_that():
-    """What `make test` could run belongs there."""
+def test_blocks_that_make_test_could_run_are_not_here():
+    """Blocks that `make test` can run belong there."""
     for block in of("sh", "python"):
         assert re.search(r"matplotlib|octave|Rscript|node|cc |c\+\+ |examples/solvers", block.source), str(block)
 

@@ -1,4 +1,5 @@
-"""The JavaScript module examples/javascript/frictiond.mjs and its node example. Its page is tried in tests/explorer."""
+"""The JavaScript module examples/javascript/frictiond.mjs and its node example. Its page is tested in
+tests/explorer."""
 import json
 import pathlib
 
@@ -15,7 +16,7 @@ function show(key, value) {
 	return ArrayBuffer.isView(value)
 		? { type: value.constructor.name, shape: value.shape, values: Array.from(value, Number) } : value;
 }
-// What a program sees of an error.
+// The properties of an error.
 async function caught(promise) {
 	try {
 		await promise;
@@ -26,7 +27,7 @@ async function caught(promise) {
 	}
 	return "nothing was thrown";
 }
-// Waits are noted instead of waited for.
+// Records waits instead of waiting.
 const waits = [];
 class Hasty extends Client {
 	async wait(seconds) {
@@ -45,7 +46,7 @@ const typed = (value, key = "") => Array.isArray(value) && typeof value.flat(9)[
 
 @pytest.fixture(scope="session")
 def js(run):
-    """js(code, url, ...) runs the body of an async function; gives what it returns, by way of JSON."""
+    """js(code, url, ...) runs the body of an async function and returns its result, passed as JSON."""
     def run_one(code, *given):
         url, *rest = given or [""]
         return json.loads(run("node", "--input-type=module", "-e", PROGRAM % (ROOT.as_uri(), code), "--", url,
@@ -54,7 +55,7 @@ def js(run):
 
 
 def assert_same(answer, expected, where=""):
-    """An answer of the module has the numbers of one from json.load, to the last bit."""
+    """Asserts that an answer of the module has the same numbers as one from json.load, to the last bit."""
     if isinstance(expected, dict):
         assert answer.keys() == expected.keys(), where
         for key in expected:
@@ -255,7 +256,7 @@ def test_connections_that_break(js, server, trouble):
 def test_one_connection_is_kept(js, server):
     with Played(server) as played:
         js("const client = new Client(url); for (let i = 0; i < 4; i++) await client.info(); return 0", played.url)
-        assert played.connections < 4  # node may open one more ahead of time
+        assert played.connections < 4  # node may open another one in advance
 
 
 def test_silence_and_aborts(js, server):
@@ -274,7 +275,7 @@ def test_silence_and_aborts(js, server):
     assert found[1]["name"] == found[2]["name"] == "AbortError"
 
 
-def test_answers_that_are_none(js, server):
+def test_answers_not_from_frictiond(js, server):
     with Played(server, (200, {"Content-Type": "application/vnd.frictiond.frame"}),
                 (403, {"Content-Type": "text/html"})) as played:
         found = js("return [await caught(new Client(url).info()), await caught(new Client(url).info())]", played.url)

@@ -1,6 +1,6 @@
 """/openapi.json against the schema that the OpenAPI Initiative publishes for version 3.1, by a validator from npm.
 
-That one leaves the JSON Schemas inside alone: tests/integration/test_openapi.py looks at those.
+It does not examine the JSON Schemas inside: tests/integration/test_openapi.py does.
 """
 import json
 import os
@@ -16,7 +16,7 @@ TOOLS = ROOT / 'build' / 'openapi'
 
 @pytest.fixture(scope='module')
 def validate():
-    """Gives what the validator says of a document: {'valid': ...}"""
+    """A function that returns the validator's verdict on a document: {'valid': ...}"""
     subprocess.run([ROOT / 'scripts' / 'npm_packages', FILES, TOOLS], check=True)
 
     def run(document, path):

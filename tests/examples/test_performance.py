@@ -1,4 +1,4 @@
-"""docs/performance.md, "What a client sees": the program behind its tables runs, and the tables are its own."""
+"""docs/performance.md, "What a client sees": the program that makes its tables runs, and the tables have its form."""
 import pathlib
 import re
 import sys
@@ -8,7 +8,7 @@ from snippets import ROOT, command  # noqa: E402
 
 
 def tables(text):
-    """First cells and numbers of columns of all tables."""
+    """The first cells and the numbers of columns of all tables."""
     rows = re.findall(r"^\|(.*)\|$", text, re.M)
     return [(row.split("|")[0].strip(), row.count("|")) for row in rows]
 

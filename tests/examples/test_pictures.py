@@ -1,4 +1,4 @@
-"""docs/pictures are what scripts/pictures draws from the service today."""
+"""docs/pictures are up to date with what scripts/pictures draws."""
 import pathlib
 import re
 import subprocess
@@ -22,7 +22,7 @@ def drawn(server, tmp_path_factory):
 
 
 def shapes(path):
-    """The words of a picture, and the coordinates of its lines."""
+    """The texts in a picture, and the coordinates of its lines."""
     root = ElementTree.parse(path).getroot()
     words = [element.text for element in root.iter() if element.tag.endswith("}text")]
     lines = [[float(x) for x in NUMBER.findall(element.get("d"))] for element in root.iter() if element.get("d")]
@@ -40,7 +40,7 @@ def test_picture_is_up_to_date(drawn, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_picture_stands_on_white_and_is_in_the_page(name):
+def test_picture_has_a_white_background_and_is_in_the_page(name):
     text = (ROOT / f"docs/pictures/{name}.svg").read_text()
     assert "fill: #ffffff" in text
     assert f"(pictures/{name}.svg)" in (ROOT / "docs/physics.md").read_text()

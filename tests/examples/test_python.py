@@ -33,21 +33,21 @@ ALL = {"outputs": ["potential", "gradient", "hessian", "collisions"],
 
 
 def plainly(url, path, document):
-    """The answer to a POST with nothing but the standard library."""
+    """The answer to a POST, with only the standard library."""
     request = urllib.request.Request(url + path, json.dumps(document).encode(), {"Content-Type": "application/json"})
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as response:
         return json.load(response)
 
 
 def with_arrays(value, key=None):
-    """A document, its lists of numbers as arrays."""
+    """A document with its lists of numbers as arrays."""
     if isinstance(value, dict):
         return {name: with_arrays(member, name) for name, member in value.items()}
     return np.array(value) if isinstance(value, list) and key not in ("outputs", "collision_outputs") else value
 
 
 def assert_same(answer, expected, where=""):
-    """An answer of the module has the numbers of one from json.load, to the last bit."""
+    """Asserts that an answer of the module has the same numbers as one from json.load, to the last bit."""
     if isinstance(expected, dict):
         assert answer.keys() == expected.keys(), where
         for key in expected:
@@ -70,7 +70,7 @@ def test_the_tile(example, tile, run, server, same):
     same(tile, run("python3", f"examples/python/{example}", server))
 
 
-def test_a_block_brakes_as_coulomb_says(run, server):
+def test_a_block_brakes_by_coulombs_law(run, server):
     lines = run("python3", "examples/python/brake.py", server).splitlines()
     numbers = dict(line.split(": ") for line in lines)
     measured, expected = float(numbers["distance"].split()[0]), float(numbers["v0^2/(2 mu g)"].split()[0])
@@ -88,7 +88,8 @@ def test_examples_say_why_they_fail(example, fail, nobody, refusing):
 
 
 def test_a_python_without_packages(server, run, fail, tile, same):
-    """As where another python3 comes first (-S: no packages): the one that needs none does its work, others say why not."""
+    """As if another python3 came first (-S: no packages): the example that needs none works, the others say why they do
+    not."""
     same("\n".join(tile.splitlines()[:5]), run("python3", "-S", "examples/python/first_batch.py", server))
     said = fail("python3", "-S", "examples/python/tile.py", server)
     assert "numpy" in said and "pip install" in said and "Traceback" not in said
@@ -226,7 +227,7 @@ def test_all_formats_and_triangles_are_one_matrix(server, batch, projection, fra
         assert type(matrix).__name__ == "csr_matrix" and matrix.has_sorted_indices
         assert np.allclose(dense(matrix), expected, rtol=1e-12, atol=1e-12 * abs(expected).max()), how
         patterns.add((matrix.indptr.tobytes(), matrix.indices.tobytes()))
-        matrix.data *= 2  # it is the caller's
+        matrix.data *= 2  # it belongs to the caller
     assert len(patterns) == 1
 
 
@@ -316,7 +317,7 @@ def test_a_proxy_page_is_an_error_too(server):
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://127.0.0.1/?a=b", ""])
-def test_urls_that_are_none(url):
+def test_invalid_urls(url):
     with pytest.raises(ValueError):
         frictiond.Client(url)
 
@@ -350,7 +351,7 @@ def test_tls(server_with, tmp_path):
 
 @pytest.fixture
 def hasty(monkeypatch):
-    """Waits are noted instead of waited for."""
+    """Records waits instead of waiting."""
     waits = []
     monkeypatch.setattr(frictiond.time, "sleep", waits.append)
     return waits
@@ -375,7 +376,7 @@ def test_waits_grow_and_are_capped(server, hasty):
 
 
 @pytest.mark.parametrize("value", ["Wed, 21 Oct 2037 07:28:00 GMT", "-3", "1.5", "9" * 30, ""])
-def test_retry_after_that_is_no_count_of_seconds(server, hasty, value):
+def test_retry_after_that_is_not_a_number_of_seconds(server, hasty, value):
     with Played(server, (503, {"Retry-After": value})) as played:
         frictiond.Client(played.url).info()
     assert len(hasty) == 1 and hasty[0] < 1
@@ -391,7 +392,7 @@ def test_unavailable_after_all_retries(server, hasty, status):
 
 
 @pytest.mark.parametrize("status", [400, 404, 413, 422, 500])
-def test_what_repeating_does_not_help_is_not_repeated(server, hasty, status):
+def test_errors_that_repeating_cannot_mend_are_not_repeated(server, hasty, status):
     with Played(server, (status, {})) as played:
         with pytest.raises(frictiond.Error) as caught:
             frictiond.Client(played.url).evaluate(PLANE)
@@ -533,7 +534,7 @@ def test_broken_frames_are_refused(data):
         frictiond.decode_frame(data)
 
 
-def test_an_answer_that_is_no_frame(server):
+def test_an_answer_that_is_not_a_frame(server):
     with Played(server, (200, {"Content-Type": frictiond.FRAME})) as played:
         with pytest.raises(frictiond.Error, match="Not an answer of frictiond"):
             frictiond.Client(played.url).evaluate(PLANE)

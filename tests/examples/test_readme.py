@@ -1,4 +1,4 @@
-"""README.md, "From your language": every command of the table prints what is shown, and installs what is known."""
+"""README.md, "From your language": every command of the table prints what is shown, and the packages are right."""
 import pathlib
 import re
 import subprocess
@@ -27,8 +27,8 @@ def test_command(server, same, language, packages, command):
 
 @pytest.mark.parametrize("language,packages,command", ROWS, ids=[row[0] for row in ROWS])
 def test_packages(language, packages, command):
-    """What is to be installed is what the tests are run with."""
+    """The packages to install are those with which the tests run."""
     known = subprocess.run([ROOT / "scripts/packages", "--list", "examples"], check=True, capture_output=True,
                            text=True).stdout.split()
-    from_elsewhere = ["nodejs", "cargo"]  # not listed where the command is there already
+    from_elsewhere = ["nodejs", "cargo"]  # not listed if the command is there already
     assert [name for name in packages.split() if name not in known + from_elsewhere] == []

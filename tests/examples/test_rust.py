@@ -1,4 +1,4 @@
-"""The client for Rust, built without a network from Debian's crates. What is built stays in build/rust."""
+"""The client for Rust, built offline from Debian's crates. The build is kept in build/rust."""
 import pathlib
 import shutil
 
@@ -12,11 +12,11 @@ DEBIAN = ["--offline", "--config", ROOT / "examples/rust/debian.toml"]
 
 @pytest.fixture(scope="session")
 def programs(run):
-    """A copy of the project with the probe as a second program: the lock file belongs to Debian's versions."""
+    """A copy of the project with the probe as a second program, as its lock file is for Debian's versions."""
     PROJECT.mkdir(parents=True, exist_ok=True)
     shutil.copytree(ROOT / "examples" / "rust", PROJECT, dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns("target", "Cargo.lock"))
-    (PROJECT / "Cargo.lock").unlink(missing_ok=True)  # an older cargo may not read that of a newer one
+    (PROJECT / "Cargo.lock").unlink(missing_ok=True)  # an older cargo may not be able to read a newer one's
     shutil.copy(ROOT / "tests" / "examples" / "probes" / "probe.rs", PROJECT / "src" / "bin")
     run("cargo", "build", *DEBIAN, "--manifest-path", PROJECT / "Cargo.toml", "--target-dir", PROJECT / "target",
         environment={"CARGO_PROFILE_DEV_DEBUG": "0", "RUSTFLAGS": "-D warnings"})

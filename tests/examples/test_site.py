@@ -1,4 +1,4 @@
-"""The documentation as a site (make docs): every page is there and reached, nothing comes from elsewhere."""
+"""The documentation as a site (make docs): every page exists and can be reached, nothing is loaded from elsewhere."""
 import html.parser
 import pathlib
 import re
@@ -16,7 +16,7 @@ LEFT = re.compile(r"^\s*(?:[-*|] |\d+\. |```|#+ )|```|\{#|\]\(|\*\*", re.M)
 
 
 class Page(html.parser.HTMLParser):
-    """What a page loads, what it links to, its ids, and its text by paragraphs."""
+    """Collects what a page loads, its links, its ids, and its text by paragraphs."""
 
     def __init__(self, path):
         super().__init__()
@@ -54,7 +54,7 @@ def site():
 
 
 def of(page):
-    """Where a page of the repository is on the site."""
+    """The path on the site of a page of the repository."""
     path = page.relative_to(ROOT)
     return path.with_name("index.html") if path.name == "README.md" else path.with_suffix(".html")
 
@@ -90,7 +90,7 @@ def test_links(site):
 
 
 def test_no_markdown_is_left(site):
-    """Lists, tables and blocks that the site's Markdown does not take as a repository browser does."""
+    """No lists, tables or blocks that the site's Markdown reads differently from a repository browser."""
     for page in PAGES:
         for text in site[of(page)].paragraphs:
             assert not LEFT.search(text), f"{name_of(page)}: {text}"

@@ -1,5 +1,5 @@
-"""The solvers of examples/solvers: their own energies against finite differences, their contact against the service's,
-their runs against Coulomb's law, and what docs/solvers.md says of them."""
+"""The solvers of examples/solvers: their energies are compared with finite differences, their contacts with the
+service's, their runs with Coulomb's law, and their output with docs/solvers.md."""
 import math
 import pathlib
 import re
@@ -25,7 +25,7 @@ CLOSING = re.compile(r"(\d+) steps, (\d+) Newton iterations, (\d+) evaluations o
 
 @pytest.fixture(scope="module")
 def server():
-    """One that does not log every request: there are thousands."""
+    """A server that does not log every one of thousands of requests."""
     process, base = integration.start("--log-level", "warning")
     yield base
     assert integration.stop(process) == 0
@@ -34,7 +34,8 @@ def server():
 # -- the solver's own energies ----------------------------------------------------------------------------------------
 
 def worst_difference(term, x, step=1e-6):
-    """Of gradient and Hessian from central differences of the energy and of the gradient, relative."""
+    """The largest relative difference of gradient and Hessian from central differences of the energy and of the
+    gradient."""
     gradient, hessian = term.derivatives(x)
     hessian = hessian.toarray()
     moves = step * np.eye(x.size).reshape(-1, *x.shape)
@@ -57,7 +58,8 @@ def test_elastic_derivatives(size, cells, damping):
 
 
 def test_elastic_material():
-    """At rest no force, whatever the rotation; a stretched bar carries what its modulus says; masses are the body's."""
+    """There is no force at rest, whatever the rotation; a stretched bar carries what its modulus implies; masses add up
+    to the body's."""
     rest, simplices = ipc.block((2.0, 0.5, 0.5), (4, 1, 1))
     elastic = ipc.Elastic(rest, simplices, 3.0, 100.0, poisson=0.25)
     turn = np.array([[0.0, -0.6, 0.8], [1.0, 0.0, 0.0], [0.0, 0.8, 0.6]])
@@ -75,7 +77,7 @@ def test_inverted_elements_have_no_energy():
     assert ipc.Elastic(rest, simplices, 1.0, 1.0).energy(rest * [-1, 1]) == math.inf
 
 
-# One contact of each type, at distances below dhat; two of them are not where they are in the energies below.
+# One contact of each type, at distances below dhat; two of them are elsewhere in the energies below.
 PLACES = np.array([[0, 0, 0.3], [1, 0.2, 0.4], [0.5, -0.5, 0.1], [0.3, 0.6, 0.0], [0.5, 0.3, 0.7], [0.2, 1, 0.3]])
 GROUPS = {"edge_edge": [[0, 1, 2, 3]], "face_vertex": [[4, 0, 1, 5]], "plane_vertex": [4, 1]}
 PLANE = {"plane_normal": (0.3, 0.4, 1.2), "plane_origin": (0.0, 0.0, -0.3)}
@@ -134,7 +136,7 @@ def test_behind_a_surface_is_forbidden(make):
 
 
 def test_nothing_passes_through(server):
-    """A block thrown at a floor at 60 m/s, which is 300 times its height in a step."""
+    """A block is thrown at a floor at 60 m/s, 300 times its height per step."""
     rest, triangles = ipc.block((0.2, 0.1), (2, 1))
     x = np.concatenate([rest + [0, 0.02], [[-50.0, 0.0], [50.0, 0.0]]])
     contacts = ipc.Contacts({"edge_vertex": [[v, len(rest), len(rest) + 1] for v in range(len(rest))]}, dim=2)
@@ -149,7 +151,7 @@ def test_nothing_passes_through(server):
 
 
 class Alone:
-    """Friction where nothing touches: nobody is asked."""
+    """Friction if nothing touches: the service is not called."""
     def evaluate(self, batch):
         raise AssertionError("there is nothing to ask")
 
@@ -190,13 +192,13 @@ def evaluations_of(server):
 
 
 def await_evaluations(server, n):
-    """The last one may be counted a moment after it was answered; none comes after that."""
+    """The last request may be counted a moment after it was answered; none comes after that."""
     integration.eventually(lambda: evaluations_of(server) >= n)
     assert evaluations_of(server) == n
 
 
 def evaluations_in(text):
-    """Checks the statistics that end a solver's output; gives the evaluations."""
+    """Checks the statistics at the end of a solver's output; returns the number of evaluations."""
     closing = CLOSING.search(text)
     assert closing, text
     steps, iterations, evaluations = map(int, closing.groups()[:3])
@@ -208,7 +210,7 @@ def evaluations_in(text):
 
 @pytest.fixture(scope="module")
 def counting():
-    """A server that nobody else asks, so that its counters are those of the solvers."""
+    """A server for the solvers only, so that its counters are theirs."""
     process, base = integration.start()
     yield base
     assert integration.stop(process) == 0
@@ -216,7 +218,7 @@ def counting():
 
 @pytest.fixture(scope="module")
 def solve(counting, run):
-    """Runs a solver, checks its statistics, gives what it printed before them."""
+    """Runs a solver, checks its statistics, and returns its output before them."""
     def solve_one(script, *options):
         before = evaluations_of(counting)
         text = run("python3", script, counting, *options)
@@ -227,7 +229,7 @@ def solve(counting, run):
 
 @pytest.fixture(scope="module")
 def defaults(counting, run, tmp_path_factory):
-    """{script: (what it printed, the picture that it drew)} without options, both at the same time."""
+    """{script: (output, picture)} of runs without options, both at the same time."""
     folder, before = tmp_path_factory.mktemp("pictures"), evaluations_of(counting)
     pictures = {script: folder / (pathlib.Path(script).stem + ".svg") for script in (INCLINE, DRAG)}
     with ThreadPoolExecutor() as pool:
@@ -243,7 +245,7 @@ def slopes(text):
 
 
 def sticks(row, analytic, eps_v=EPS_V):
-    """It creeps: slower than eps_v, and as slowly as the slope and the law say."""
+    """It creeps: slower than eps_v, and at the speed that follows from the slope and the law."""
     word, said, creep, unit, rest = row
     fastest = float(re.fullmatch(r"at most ([\d.]+) eps_v", rest)[1])
     assert (word, unit) == ("sticks", "m/s") and fastest < 1 and abs(creep) <= (fastest + 1e-4) * eps_v
@@ -259,7 +261,7 @@ def slides(row, analytic):
 
 
 def creep(angle, mu, eps_v=EPS_V):
-    """mu (2 z - z^2) = tan(angle), z the creep over eps_v."""
+    """From mu (2 z - z^2) = tan(angle), where z is the creep speed divided by eps_v."""
     theta = math.radians(angle)
     return math.copysign(eps_v * (1 - math.sqrt(1 - abs(math.tan(theta)) / mu)), angle)
 
@@ -294,7 +296,8 @@ def test_other_inclines(solve, mu, angles, more):
 
 
 def test_incline_with_static_and_kinetic_friction(solve):
-    """From rest it slides only where tan(angle) is above max mu(y) f1(y) (0.341 for 0.6 and 0.3), with mu_k then."""
+    """From rest it slides only if tan(angle) is above the peak of mu(y) f1(y) (0.341 for 0.6 and 0.3), and then with
+    mu_k."""
     rows = slopes(solve(INCLINE, "--mu", "0.6", "--mu-k", "0.3", "--angles", "12,17,20", "--seconds", "0.4"))
     z = np.linspace(0, 1, 100001)
     borne = (0.6 - 0.3 * (3 * z**2 - 2 * z**3)) * (2 * z - z**2)
@@ -321,16 +324,16 @@ def judge(text, mu_s, mu_k, push, angle, aniso, peak_error):
     assert analytic == mu_k and simulated == pytest.approx(mu_k, rel=1e-3)
     towards = math.radians(angle)
     pushed = push * np.array([math.cos(towards), math.sin(towards)])
-    # Scaled velocities: what the simulation found must be a motion in which the rest of the push points along it.
+    # Scaled velocities: in the simulated motion, push minus friction must point in the direction of motion.
     (said, degrees), (acceleration, measured) = rows["direction, degrees"], rows["acceleration, m/s^2"]
-    assert abs(said - angle) > 5  # it is not pushed along a symmetry
+    assert abs(said - angle) > 5  # the push is not along an axis of symmetry
     along = np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
     scaled = np.array(aniso) * along
     rest = G * (pushed - mu_k * np.array(aniso) * scaled / np.linalg.norm(scaled))
     assert degrees == pytest.approx(said, abs=0.1)
     assert math.degrees(math.atan2(rest[1], rest[0])) == pytest.approx(degrees, abs=0.2)
     assert measured == pytest.approx(np.linalg.norm(rest), rel=2e-3) == acceleration
-    # Ellipses: straight on, held back by the radius in that direction.
+    # Ellipses: it moves straight on, and the radius in that direction is the coefficient.
     (said, degrees), (acceleration, measured) = rows["direction, degrees'"], rows["acceleration, m/s^2'"]
     assert said == angle and degrees == pytest.approx(angle, abs=0.1)
     held = mu_k * math.hypot(aniso[0] * math.cos(towards), aniso[1] * math.sin(towards))
@@ -413,7 +416,7 @@ def test_a_push_that_moves_nothing(server, fail):
 
 @pytest.mark.parametrize("script", [INCLINE, DRAG])
 def test_the_page_shows_what_is_printed(defaults, script):
-    """All but the times, in the blocks that follow the commands."""
+    """Everything except the times, in the blocks that follow the commands."""
     page = (ROOT / "docs/solvers.md").read_text()
     shown = re.search(r"```sh\npython3 " + re.escape(script) + r".*\n```\n```text\n((?:.*\n)+?)```", page)[1]
     lines, printed = shown.splitlines(), defaults[script][0].splitlines()
