@@ -1,5 +1,5 @@
 /**
- * Warm memory for benchmarks: malloc never maps a block of its own and never gives memory back, so that after the first
+ * Warm memory for benchmarks: malloc never maps blocks separately and never gives memory back, so that after the first
  * runs no fresh page is touched; large arrays are in huge pages. The server has a pool for the same purposes.
  */
 #ifndef BENCH_WARM_H

@@ -361,7 +361,7 @@ def test_incline_forces(page):
 
 
 def test_stick_or_slip(page):
-    """The border is eps_v for the speed, and the angle whose tan is mu."""
+    """The threshold is eps_v for the speed, and the angle whose tan is mu."""
     page.fill(mu_s=0.5, mu_k=0.5)
     limit = math.degrees(math.atan(0.5))
     for degrees, ratio in ((limit - 0.01, 0), (limit + 0.01, 0), (limit - 0.01, 3), (limit + 0.01, 0.999), (limit, 1.001)):

@@ -50,7 +50,7 @@ void fuzz_same_answers(const struct api_response *a, const char *body_a, const s
 /* The next token of a pointer, unescaped. @return what follows it */
 static const char *next_token(const char *pointer, char *token)
 {
-	FUZZ_CHECK(*pointer == '/', "\"%s\" is no JSON Pointer", pointer);
+	FUZZ_CHECK(*pointer == '/', "\"%s\" is not a JSON Pointer", pointer);
 	for (pointer++; *pointer && *pointer != '/'; pointer++) {
 		if (*pointer == '~')
 			FUZZ_CHECK(pointer[1] == '0' || pointer[1] == '1', "a broken escape: %s", pointer);

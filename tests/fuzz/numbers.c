@@ -105,7 +105,7 @@ static const char *check_rows(const struct api_array *array, int level, size_t *
 	FUZZ_CHECK(*text == '[', "%.30s at entry %zu", text, *i);
 	for (size_t row = 0; row < array->shape[level]; row++) {
 		text = check_rows(array, level + 1, i, text + 1);
-		FUZZ_CHECK(*text == (row + 1 < array->shape[level] ? ',' : ']'), "%.30s behind entry %zu", text, *i);
+		FUZZ_CHECK(*text == (row + 1 < array->shape[level] ? ',' : ']'), "%.30s after entry %zu", text, *i);
 	}
 	return text + 1;
 }

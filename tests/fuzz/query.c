@@ -157,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *body = fuzz_body(&response);
 	fuzz_judge(&service, &request, &response, body);
 	json_t *document = document_of(target + bytes, known);
-	FUZZ_CHECK(document || response.status != 200, "%s is no query", target);
+	FUZZ_CHECK(document || response.status != 200, "%s is not a query", target);
 	if (document)
 		check_post(target, document, &response, body);
 	json_decref(document);

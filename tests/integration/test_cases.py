@@ -50,7 +50,7 @@ def curl(url, method, body, lines, folder):
 # --- judging ------------------------------------------------------------------------------------------------------
 
 def tokens(pointer):
-    assert pointer == '' or pointer.startswith('/'), f'{pointer!r} is no JSON Pointer'
+    assert pointer == '' or pointer.startswith('/'), f'{pointer!r} is not a JSON Pointer'
     parts = pointer.split('/')[1:]
     for part in parts:
         assert '~' not in part.replace('~0', '').replace('~1', ''), f'{pointer!r} has a broken escape'
@@ -95,7 +95,7 @@ def same(got, expected, place=''):
     """Differences between an answer and the part of it that is expected."""
     if isinstance(expected, dict):
         if not isinstance(got, dict):
-            return [f'{place}: {got!r} is no object']
+            return [f'{place}: {got!r} is not an object']
         return [d for key in expected for d in
                 (same(got[key], expected[key], f'{place}/{key}') if key in got else [f'{place}/{key} is missing'])]
     if isinstance(expected, list):

@@ -1,9 +1,9 @@
 #!/bin/bash
-# scripts/coverage in a tree of its own, with one file, in a folder: what it finds, and what docs/coverage.md has to list.
+# scripts/coverage in a separate tree with one file: what it finds, and what docs/coverage.md has to list.
 # shellcheck disable=SC2317  # functions are called by check
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v gcov >/dev/null; then
-	echo "ok 1 - scripts/coverage # SKIP there is no gcov"
+	echo "ok 1 - scripts/coverage # SKIP gcov is not installed"
 	echo 1..1
 	exit
 fi
@@ -65,14 +65,14 @@ check "files are found by name, in any folder" [ "$("$work/scripts/coverage" --f
 check "without a run there are no figures" report 1
 check "and it says so" grep -q "no suite ran api/codec/lift.c" "$work/said"
 "$work/build/toy"
-check "what no test takes is a fault" report 1
+check "a branch that no test takes is a fault" report 1
 check "each line is named, with its function" has "! lift.c:5: 2 in odd: if (!x || x == 7)"
 check "the figures are there" grep -qE "^api/codec/lift.c +5 of +6 +83.3 % " "$work/said"
-check "what is listed is none" report 0 "$none"
-check "with another count it is" report 1 "${none/ 2 / 1 }"
+check "a listed branch is not" report 0 "$none"
+check "it is one with another count" report 1 "${none/ 2 / 1 }"
 check "a range of counts will do" report 0 "${none/ 2 / 1-3 }"
-check "what is listed and gone is a fault" report 1 "$none" "$(row odd 1 gone)"
+check "a listed branch that is gone is a fault" report 1 "$none" "$(row odd 1 gone)"
 check "and named" has "! lift.c: listed, but taken or gone: odd: gone"
-check "unless it is a matter of chance" report 0 "$none" "$(row odd 0-1 gone)"
+check "unless it depends on chance" report 0 "$none" "$(row odd 0-1 gone)"
 echo "1..$n"
 exit $failed

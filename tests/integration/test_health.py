@@ -120,7 +120,7 @@ def test_a_server_that_hangs():
     assert stop(process) == 0
 
 
-# --- what is none
+# --- other things on the port
 
 @contextlib.contextmanager
 def played(talk):

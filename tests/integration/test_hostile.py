@@ -61,7 +61,7 @@ def head_and_body(answer):
     return status, {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}, body
 
 
-# ---- what is allocated before anything is asked ----
+# ---- memory allocated before there is a request ----
 
 @pytest.mark.parametrize("n", [65, 600, 2000, 4000])
 def test_many_arguments_are_refused_at_once(server, n):

@@ -114,7 +114,7 @@ REFUSED_AND_CLOSED = {
     "identity": (400, POST + b"Transfer-Encoding: identity\r\n\r\n" + BODY),
     "xchunked": (400, POST + b"Transfer-Encoding: xchunked\r\n\r\n" + WHOLE + END),
     "chunked in quotes": (400, POST + b'Transfer-Encoding: "chunked"\r\n\r\n' + WHOLE + END),
-    "chunked behind a vertical tab": (400, POST + b"Transfer-Encoding: \x0bchunked\r\n\r\n" + WHOLE + END),
+    "chunked after a vertical tab": (400, POST + b"Transfer-Encoding: \x0bchunked\r\n\r\n" + WHOLE + END),
     "chunked twice": (400, POST + b"Transfer-Encoding: chunked\r\n" * 2 + b"\r\n" + WHOLE + END),
     "space before the colon": (400, POST + b"Transfer-Encoding : chunked\r\n\r\n" + WHOLE + END),
     "chunked in HTTP/1.0": (400, CHUNKED.replace(b"1.1", b"1.0", 1) + WHOLE + END),
@@ -122,7 +122,7 @@ REFUSED_AND_CLOSED = {
     "chunk size 0x..": (400, CHUNKED + b"0x" + WHOLE + END),
     "chunk size with a minus": (400, CHUNKED + b"-" + WHOLE + END),
     "chunk size with a plus": (400, CHUNKED + b"+" + WHOLE + END),
-    "chunk size behind a space": (400, CHUNKED + b" " + WHOLE + END),
+    "chunk size after a space": (400, CHUNKED + b" " + WHOLE + END),
     "chunk size in words": (400, CHUNKED + b"xyz\r\n" + BODY + b"\r\n" + END),
     "no chunk size": (400, CHUNKED + b"\r\n" + BODY + b"\r\n" + END),
     "chunk size of 65 bits": (413, CHUNKED + b"1000000000000000" + WHOLE + END),
@@ -131,9 +131,9 @@ REFUSED_AND_CLOSED = {
     "chunk ends in a bare LF": (400, CHUNKED + b"%x\r\n" % N + BODY + b"\n" + END),
     "chunk extension with a bare LF": (400, CHUNKED + b"%x;a\nb\r\n" % N + BODY + b"\r\n" + END),
     "chunk longer than its size": (400, CHUNKED + b"%x\r\n" % N + BODY + b"XX\r\n" + END),
-    "no CR LF behind a chunk": (400, CHUNKED + b"%x\r\n" % N + BODY + END),
+    "no CR LF after a chunk": (400, CHUNKED + b"%x\r\n" % N + BODY + END),
     "endless chunk extension": (400, CHUNKED + b"%x;" % N + b"a" * 5000),
-    "trailer that is no header": (400, CHUNKED + WHOLE + b"0\r\nX A: b\r\n\r\n"),
+    "trailer that is not a header": (400, CHUNKED + WHOLE + b"0\r\nX A: b\r\n\r\n"),
     # Host
     "two equal hosts": (400, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n"),
     "two hosts": (400, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n"),
@@ -142,7 +142,7 @@ REFUSED_AND_CLOSED = {
     "host with a path and a user": (400, b"GET /healthz HTTP/1.1\r\nHost: a/b@c\r\n\r\n"),
     # lines
     "bare LF everywhere": (400, b"GET /healthz HTTP/1.1\nHost: a\n\n"),
-    "bare LF behind a header": (400, GET + b"X-A: b\nX-C: d\r\n\r\n"),
+    "bare LF after a header": (400, GET + b"X-A: b\nX-C: d\r\n\r\n"),
     "bare LF at the end of the head": (400, GET + b"\n"),
     "bare CR in a value": (400, GET + b"X-A: b\rX-C: d\r\n\r\n"),
     "bare CR everywhere": (400, b"GET /healthz HTTP/1.1\rHost: localhost\r\r"),
@@ -160,7 +160,7 @@ REFUSED_AND_CLOSED = {
     "two spaces in the request line": (400, b"GET  /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
     "space in the target": (400, b"GET /healthz a HTTP/1.1\r\nHost: localhost\r\n\r\n"),
     "target without a slash": (400, b"GET healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-    "method that is no token": (400, b"G@T /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    "method that is not a token": (400, b"G@T /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
     "HTTP/0.9": (400, b"GET /healthz\r\n\r\n"),
     "http/1.1 in small letters": (400, b"GET /healthz http/1.1\r\nHost: localhost\r\n\r\n"),
     "HTTP/1.10": (400, b"GET /healthz HTTP/1.10\r\nHost: localhost\r\n\r\n"),
@@ -229,7 +229,7 @@ def test_refused_and_closed(connect, name):
 
 
 @pytest.mark.parametrize("name", REFUSED_AND_CLOSED)
-def test_refused_byte_by_byte_behind_another(connect, name):
+def test_refused_byte_by_byte_after_another(connect, name):
     status, data = REFUSED_AND_CLOSED[name]
     if len(data) > 2000:
         data = data[:30000]

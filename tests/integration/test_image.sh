@@ -40,11 +40,11 @@ builds() { # WORDS OF THE COMMAND ARGUMENT OF MAKE...
 }
 
 end="--build-arg BASE=debian:bookworm-slim@$digest --build-arg VERSION=$version"
-check "no base is refused" refuses "there is no BASE"
+check "a missing base is refused" refuses "BASE is missing"
 check "a tag alone is refused" refuses "'debian:bookworm-slim' has no digest" BASE=debian:bookworm-slim
-check "half a digest is refused" refuses "is no digest" BASE=debian:bookworm-slim@sha256:abc
-check "another hash is refused" refuses "is no digest" BASE="debian@md5:${digest#sha256:}"
-check "an unknown builder is refused" refuses "'make' is none of" BASE="debian@$digest" BUILDER=make
+check "half a digest is refused" refuses "is not a digest" BASE=debian:bookworm-slim@sha256:abc
+check "another hash is refused" refuses "is not a digest" BASE="debian@md5:${digest#sha256:}"
+check "an unknown builder is refused" refuses "'make' is not docker" BASE="debian@$digest" BUILDER=make
 check "docker builds on the digest" builds "docker build $end -t frictiond:$version -f Dockerfile ." \
 	BASE="debian:bookworm-slim@$digest"
 check "podman keeps the health check" builds "podman build --format docker $end -t a/frictiond:1 -f Dockerfile ." \

@@ -151,7 +151,7 @@ def test_small_bodies_count(serving):
     assert_usable(base)
 
 
-@pytest.mark.skipif(not SEES_RESIDENT, reason="a sanitizer keeps what is freed")
+@pytest.mark.skipif(not SEES_RESIDENT, reason="a sanitizer keeps freed memory")
 @pytest.mark.parametrize("serving", [("--memory-bytes", "256M", "--idle-seconds", "1")], indirect=True)
 def test_memory_of_many_bodies_goes_back(serving):
     """Bodies of a length that malloc serves itself, freed in an order that leaves holes."""

@@ -17,7 +17,7 @@ HANGING = {
     "has printed before": "echo $$ >>pids; echo ok 1 - good; sleep 1000",
     "has closed its output": "echo $$ >>pids; exec >/dev/null 2>&1; sleep 1000",
     "child": "sleep 1000 & echo $$ $! >>pids; wait",
-    "child in a session of its own": "setsid sleep 1000 & echo $$ $! >>pids; wait",
+    "child in another session": "setsid sleep 1000 & echo $$ $! >>pids; wait",
     "left a process behind": "sleep 1000 & echo $! >>pids\n" + GOOD,
     "ignores signals": "trap '' INT TERM HUP; echo $$ >>pids; while :; do sleep 1000; done",
     "computes for ever": "echo $$ >>pids; while :; do :; done",

@@ -44,7 +44,7 @@ FRICTIOND=$unsound/static
 start_server
 ok "filters if linked with the library's objects" filters
 stop_server
-is "and ends as ever" "$STATUS" 0
+is "and exits as usual" "$STATUS" 0
 
 FRICTIOND=$unsound/beside_gnutls_record_recv
 start_server

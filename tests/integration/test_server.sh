@@ -102,10 +102,10 @@ test_bad_addresses() {
 test_ready_line() {
 	start_server
 	like "ready line" "$READY" '^frictiond listening on http://127\.0\.0\.1:[1-9][0-9]*$'
-	is "answers at that address" "$(http_code "$BASE/healthz")" 200
+	is "it responds at that address" "$(http_code "$BASE/healthz")" 200
 	stop_server
 	is "nothing under way: exit 0" "$STATUS" 0
-	is "one line and no more" "$REST" ""
+	is "it prints one line only" "$REST" ""
 	FRICTIOND_LOG_LEVEL=error FRICTIOND_HOST=localhost start_server
 	like "host from the environment" "$READY" '^frictiond listening on http://localhost:'
 	http_code "$BASE/healthz" >/dev/null
@@ -142,7 +142,7 @@ test_ipv6() {
 	[ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6 || return 0
 	start_server --host ::1
 	like "IPv6 in brackets" "$READY" '^frictiond listening on http://\[::1\]:[1-9][0-9]*$'
-	is "answers over IPv6" "$(http_code -g "$BASE/healthz")" 200
+	is "it responds over IPv6" "$(http_code -g "$BASE/healthz")" 200
 	stop_server
 }
 
@@ -265,7 +265,7 @@ test_connections_per_address() {
 	open_and_ask
 	first=$FD
 	read -r line <&"$first"
-	is "--connections-per-address: the next one is sent away" "$(status_of "$(curl -si "$BASE/healthz")")" 429
+	is "--connections-per-address: the next one is refused" "$(status_of "$(curl -si "$BASE/healthz")")" 429
 	exec {first}>&-
 	ok "--connections-per-address: then there is room again" until_true answers_200
 	stop_server
@@ -297,7 +297,7 @@ test_connection_limit() {
 	read -r line <&"$first"
 	like "--connections: the first is answered" "$line" '^HTTP/1.1 200'
 	second=$(curl -si "$BASE/healthz")
-	is "--connections: the next one is sent away" "$(status_of "$second")" 503
+	is "--connections: the next one is refused" "$(status_of "$second")" 503
 	like "--connections: it is told to try again" "$second" '^Retry-After: '
 	like "--connections: it has a request id" "$second" '^X-Request-Id: '
 	exec {first}>&-

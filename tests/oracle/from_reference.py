@@ -7,7 +7,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REFERENCE = os.path.join(HERE, '..', 'reference')
 SHARED = os.path.join(HERE, '..', '..', '..', 'shared')
 NO_FRAMES = ('compares with recorded frames of a simulation, which are not in this repository; nothing is wrong, and nothing '
-             'is to be done (they would lie beside it, in ../shared/data/cube-cube)')
+             'has to be done (they would be next to it, in ../shared/data/cube-cube)')
 DEFAULT_ALL = ['potential', 'gradient', 'hessian', 'collisions']
 
 

@@ -41,7 +41,7 @@ static void check_rule(const struct api_object *object, const struct api_rule *r
 		fail_msg("%s.%s: choices are words", object->name, rule->name);
 	json_t *fallback = rule->fallback ? api_schema_quoted(rule->fallback) : json_null();
 	if (!fallback)
-		fail_msg("%s.%s: its default is no JSON", object->name, rule->name);
+		fail_msg("%s.%s: its default is not JSON", object->name, rule->name);
 	json_decref(fallback);
 	for (int i = 0; rule->words && rule->meanings && rule->words[i]; i++)
 		assert_true(rule->meanings[i] && !rule->meanings[i + 1] == !rule->words[i + 1]);

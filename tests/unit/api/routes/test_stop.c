@@ -133,7 +133,7 @@ static void while_reading(void **unused)
 	reads("rows", "[", "[],", 20000000, "[]]", 422);
 	reads("numbers that stand alone", "[\"\",", "7,", 1900000, "1]", 422);
 	reads("blanks", "{", "          ", 10000000, "}", 422);
-	reads("blanks behind the text", "{}", "          ", 10000000, "", 422);
+	reads("blanks after the text", "{}", "          ", 10000000, "", 422);
 	reads("blanks before numbers", "[", "          ", 10000000, "1]", 422);
 	reads("nothing but blanks", "", "          ", 10000000, "", 400);
 	reads("a line that is missing", "{", "\n\n\n\n\n\n\n\n\n\n", 10000000, "", 400);
