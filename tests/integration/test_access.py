@@ -896,8 +896,7 @@ for server in servers:
     server.host = "127.0.0.1"
 hosts = "evil.example", "a.example", "localhost"
 print(json.dumps([[test_access.status_called(server, host) for host in hosts] for server in servers] +
-                 [[test_access.status_called(server, "a.example", Origin="https://evil.example") for server in
-                 servers]]))
+                 [[test_access.status_called(server, "a.example", Origin="https://evil.example") for server in servers]]))
 for server in servers:
     server.stop()
 """
