@@ -1,6 +1,6 @@
 function H = frictiond_hessian (answer)
   % FRICTIOND_HESSIAN  the Hessian of an answer (format triplets or csr) as a sparse matrix. A triangle is not completed
-%   to the full matrix.
+  %   to the full matrix.
 
   h = answer.hessian;
   if strcmp (h.format, 'triplets')
