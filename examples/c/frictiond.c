@@ -1,4 +1,4 @@
-#include "examples/c/frictiond.h"
+#include "frictiond.h"
 #include <curl/curl.h>
 #include <stdarg.h>
 #include <stdbool.h>

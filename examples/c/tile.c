@@ -4,7 +4,7 @@
  *     build/tile [URL]
  *
  * URL of the service, default http://127.0.0.1:8080. Debian: libcurl4-gnutls-dev (or -openssl-dev) libjansson-dev */
-#include "examples/c/frictiond.h"
+#include "frictiond.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* See tests/examples/native.py. */
-#include "tests/examples/probes/../../../examples/c/frictiond.h"
+#include "../../../examples/c/frictiond.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
