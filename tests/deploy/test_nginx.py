@@ -77,7 +77,7 @@ def test_a_request_without_a_sane_id_gets_one(proxy, played, given):
     assert len(headers["X-Request-Id"]) == 32 and headers.get_all("X-Request-Id") == [headers["X-Request-Id"]]
 
 
-@pytest.mark.parametrize("answer", [503, 502, None], ids=["sent away", "bad gateway", "died"])
+@pytest.mark.parametrize("answer", [503, 502, None], ids=["refused", "bad gateway", "died"])
 def test_another_replica_takes_the_request(proxy, played, answer):
     played[0].answer = played[1].answer = answer
     for i in range(20):

@@ -62,9 +62,9 @@ def mixed():
     """From many small requests up to 20 MB; all outputs, as JSON and as frames."""
     requests = []
 
-    def add(name, n, outputs, hessian=None, dresses=(JSON, FRAME)):
+    def add(name, n, outputs, hessian=None, types=(JSON, FRAME)):
         document = batch(name, n, outputs, hessian)
-        for media in dresses:
+        for media in types:
             body = json.dumps(document).encode() if media == JSON else frame(document)
             requests.append(Request(f"{name} {media}", body, media))
 

@@ -84,15 +84,15 @@ static double as_dtype(double value, enum api_dtype dtype)
 /* values[n] under a key, in some shape. */
 static void put_values(struct request *r, const char *key, int rank, const size_t *shape, size_t n, enum kind kind)
 {
-	const uint8_t dress = fuzz_byte(r->input);
-	const enum api_dtype dtype = dress < 160 ? API_F64 : (enum api_dtype)(dress % 5);
+	const uint8_t choice = fuzz_byte(r->input);
+	const enum api_dtype dtype = choice < 160 ? API_F64 : (enum api_dtype)(choice % 5);
 	const size_t flat[] = {n};
 	for (size_t i = 0; i < n; i++)
 		r->values[i] = as_dtype(number(r, kind), dtype);
 	for (size_t i = 0; i < n && kind == POSITIVE; i++)
 		r->values[i] = r->values[i] == 0 && !accident(r) ? 1 : r->values[i];
-	const bool one_level = dress & 8 && rank > 1, integral = dtype > API_F32;
-	fuzz_put_array(r->d, key, dress & 3, dtype, integral, one_level ? 1 : rank, one_level ? flat : shape, r->values);
+	const bool one_level = choice & 8 && rank > 1, integral = dtype > API_F32;
+	fuzz_put_array(r->d, key, choice & 3, dtype, integral, one_level ? 1 : rank, one_level ? flat : shape, r->values);
 }
 
 /* A field of [n, inner, innermost] (0: no such level), or one row for all. */
@@ -146,9 +146,9 @@ static void put_indices(struct request *r, const char *key, size_t n, size_t k, 
 {
 	/* Not valid: a frame's is refused as a whole, a text's at its first entry. */
 	static const enum api_dtype dtypes[] = {API_I32, API_I32, API_U32, API_I64};
-	const uint8_t dress = fuzz_byte(r->input);
+	const uint8_t choice = fuzz_byte(r->input);
 	const size_t shape[] = {n, k}, flat[] = {n * k};
-	const bool one_level = k == 1 || dress & 8, wrong = accident(r);
+	const bool one_level = k == 1 || choice & 8, wrong = accident(r);
 	for (size_t i = 0; i < n; i++) {
 		size_t at = below(r, 256), step = 1 + below(r, 4);
 		for (size_t j = 0; j < k; j++, at += step)
@@ -156,10 +156,10 @@ static void put_indices(struct request *r, const char *key, size_t n, size_t k, 
 	}
 	if (wrong && n)
 		r->values[below(r, n * k)] = (double)limit + (double)below(r, 3) - 1;
-	const enum api_dtype dtype = dtypes[dress >> 4 & 3];
+	const enum api_dtype dtype = dtypes[choice >> 4 & 3];
 	for (size_t i = 0; i < n * k; i++)
 		r->values[i] = as_dtype(r->values[i], dtype);
-	fuzz_put_array(r->d, key, dress & 3, dtype, true, one_level ? 1 : 2, one_level ? flat : shape, r->values);
+	fuzz_put_array(r->d, key, choice & 3, dtype, true, one_level ? 1 : 2, one_level ? flat : shape, r->values);
 }
 
 /* ---- fields ---- */

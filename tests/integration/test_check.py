@@ -134,7 +134,7 @@ def test_cases_are_judged_as_by_evaluate(server):
     assert good > 50 and bad > 100
 
 
-def test_both_dresses(server):
+def test_json_and_frames_agree(server):
     text, frame = SCENE.read_bytes(), scene_frame()
     plain = send(server, text, 'application/json')
     assert plain[:2] == (200, 'application/json')

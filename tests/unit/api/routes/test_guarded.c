@@ -108,7 +108,7 @@ static json_t *refer(struct frame *frame, const struct api_array *array)
 	                 list_of(array->shape, array->rank));
 }
 
-static json_t *dress(struct frame *frame, const struct api_document *document, const json_t *node)
+static json_t *to_frame(struct frame *frame, const struct api_document *document, const json_t *node)
 {
 	const struct api_array *array = api_document_array(document, node);
 	const char *key;
@@ -119,7 +119,7 @@ static json_t *dress(struct frame *frame, const struct api_document *document, c
 		return json_deep_copy(node);
 	json_t *object = json_object();
 	json_object_foreach((json_t *)(uintptr_t)node, key, value)
-		json_object_set_new(object, key, dress(frame, document, value));
+		json_object_set_new(object, key, to_frame(frame, document, value));
 	return object;
 }
 
@@ -131,7 +131,7 @@ static bool make_frame(const char *text, size_t bytes, struct frame *frame)
 	frame->n_tail = 0;
 	if (!api_document_read_json(text, bytes, &document, &fault))
 		return false;
-	json_t *root = dress(frame, &document, document.root);
+	json_t *root = to_frame(frame, &document, document.root);
 	char *printed = json_dumps(root, JSON_COMPACT | JSON_ENCODE_ANY);
 	assert_non_null(printed);
 	const size_t head = (8 + strlen(printed) + STEP - 1) / STEP * STEP;

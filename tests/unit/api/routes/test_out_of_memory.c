@@ -439,16 +439,16 @@ static void put_request(struct fuzz_dressed *d, const char *hessian, bool materi
 	fuzz_close(d);
 }
 
-enum dresses { JSON_TO_JSON, FRAME_TO_FRAME, JSON_TO_FRAME, FRAME_TO_JSON };
+enum formats { JSON_TO_JSON, FRAME_TO_FRAME, JSON_TO_FRAME, FRAME_TO_JSON };
 
-static void ask_for(const char *target, const char *hessian, bool materials, enum dresses dresses)
+static void ask_for(const char *target, const char *hessian, bool materials, enum formats formats)
 {
 	struct fuzz_dressed d;
 	size_t bytes;
 	put_request(&d, hessian, materials);
 	char *frame = fuzz_frame(&d, &bytes);
-	const char *accept = dresses == JSON_TO_JSON || dresses == FRAME_TO_JSON ? api_media_json : api_media_frame;
-	if (dresses == FRAME_TO_FRAME || dresses == FRAME_TO_JSON)
+	const char *accept = formats == JSON_TO_JSON || formats == FRAME_TO_JSON ? api_media_json : api_media_frame;
+	if (formats == FRAME_TO_FRAME || formats == FRAME_TO_JSON)
 		post(target, api_media_frame, accept, frame, bytes, 200, hessian);
 	else
 		post(target, api_media_json, accept, d.json.data, d.json.bytes, 200, hessian);
@@ -456,9 +456,9 @@ static void ask_for(const char *target, const char *hessian, bool materials, enu
 	fuzz_dressed_free(&d);
 }
 
-static void evaluate(const char *hessian, bool materials, enum dresses dresses)
+static void evaluate(const char *hessian, bool materials, enum formats formats)
 {
-	ask_for("/v1/evaluate", hessian, materials, dresses);
+	ask_for("/v1/evaluate", hessian, materials, formats);
 }
 
 /* ---- all failures in turn ---- */
@@ -468,10 +468,10 @@ static void answers_evaluations(void **unused)
 	(void)unused;
 	service.n_threads = 1;
 	n_contacts = 6;
-	for (enum dresses dresses = JSON_TO_JSON; dresses <= JSON_TO_FRAME; dresses++) {
-		evaluate("{\"format\":\"triplets\",\"triangle\":\"upper\"}", false, dresses);
-		evaluate("{\"format\":\"csr\",\"projection\":\"clamp\"}", true, dresses);
-		evaluate("{\"format\":\"factors\",\"projection\":\"abs\"}", false, dresses);
+	for (enum formats formats = JSON_TO_JSON; formats <= JSON_TO_FRAME; formats++) {
+		evaluate("{\"format\":\"triplets\",\"triangle\":\"upper\"}", false, formats);
+		evaluate("{\"format\":\"csr\",\"projection\":\"clamp\"}", true, formats);
+		evaluate("{\"format\":\"factors\",\"projection\":\"abs\"}", false, formats);
 	}
 }
 
