@@ -24,7 +24,7 @@ bool api_formats_judge(const struct api_request *request, bool has_body, struct 
 size_t api_format_limit(const struct api_service *service, enum api_format format);
 
 /**
- * Reads a request's body.
+ * Reads a request's body; request->formats is there.
  * @param arena     of arrays that have to be copied; must outlive the document, as must the body
  * @param document  filled in on success, to be freed with api_document_free; as it was after a fault
  */

@@ -1,7 +1,7 @@
 #include "server/commands/check.h"
 
 #include "api/base/buffer.h"
-#include "api/problem.h"
+#include "api/base/fault.h"
 #include "api/routes/compare.h"
 #include "api/routes/format.h"
 #include "server/work/team.h"

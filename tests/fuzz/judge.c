@@ -121,10 +121,14 @@ static void check_pointers(const struct api_service *service, const struct api_r
 	static struct api_fault fault;
 	struct api_arena arena = {0};
 	struct api_document document = {0};
+	struct api_formats formats = {API_JSON, API_JSON};
+	struct api_request with_formats = *request;
 	char token[API_MAX_POINTER];
+	with_formats.formats = &formats;
 	const bool post = !strcmp(request->method, "POST") && !strchr(request->target, '?');
 	api_fault_clear(&fault);
-	const bool readable = post && api_format_read(service, request, &arena, &document, &fault);
+	const bool judged = post && api_formats_judge(request, true, &formats, &fault);
+	const bool readable = judged && api_format_read(service, &with_formats, &arena, &document, &fault);
 	for (size_t i = 0; i < json_array_size(errors); i++) {
 		const char *pointer = json_string_value(json_object_get(json_array_get(errors, i), "pointer"));
 		FUZZ_CHECK(pointer && has_words(json_array_get(errors, i), "detail"), "error %zu is not complete", i);
