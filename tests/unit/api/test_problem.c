@@ -11,8 +11,6 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "api/codec/text.h"
-
 static const struct api_path root;
 
 /* The problem as a client reads it; the caller drops the reference. */
@@ -208,21 +206,6 @@ static void faults_without_a_place_have_no_errors(void **unused)
 	json_decref(problem);
 }
 
-static void texts_tell_line_and_column(void **unused)
-{
-	(void)unused;
-	struct api_fault fault = {0}, large = {0};
-	const struct api_text_fault text = {.status = 400, .offset = 9, .line = 3, .column = 5, .detail = "malformed"};
-	const struct api_text_fault values = {.status = 413, .detail = "too many"};
-	assert_false(api_fault_text(&fault, &text));
-	assert_int_equal(fault.status, 400);
-	assert_string_equal(fault.errors[0].pointer, "");
-	assert_non_null(strstr(fault.errors[0].detail, "line 3"));
-	assert_non_null(strstr(fault.errors[0].detail, "column 5"));
-	api_fault_text(&large, &values);
-	assert_true(large.status == 413 && large.n_errors == 0);
-}
-
 static void contacts_are_named(void **unused)
 {
 	(void)unused;
@@ -324,7 +307,6 @@ int main(void)
 		cmocka_unit_test(control_characters_survive),
 		cmocka_unit_test(two_errors_and_no_more),
 		cmocka_unit_test(faults_without_a_place_have_no_errors),
-		cmocka_unit_test(texts_tell_line_and_column),
 		cmocka_unit_test(contacts_are_named),
 		cmocka_unit_test(sums_name_no_contact),
 		cmocka_unit_test(lack_of_memory_is_a_503),
