@@ -155,7 +155,8 @@ static void say(struct request *request)
 static enum MHD_Result receive(struct request *request, const char *bytes, size_t n)
 {
 	struct srv_exchange *exchange = &request->exchange;
-	if (exchange->announced < 0 || exchange->received + n != (size_t)exchange->announced) /* otherwise finish looks */
+	const long long received = (long long)exchange->received + (long long)n;
+	if (received != exchange->announced) /* otherwise finish looks */
 		look_for_end(request);
 	const enum srv_next next = srv_exchange_receive(exchange, bytes, n, srv_reader_is_late(request->own->reader));
 	if (next == SRV_SAY)
