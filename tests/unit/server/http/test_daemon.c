@@ -50,6 +50,16 @@ static int connect_client(void)
 	return fds[0];
 }
 
+/* Nothing is left of it. */
+static void leave(int fd)
+{
+	close(fd);
+	while (srv_http_gauges(http).connections > 0)
+		assert_true(srv_http_round(http));
+	assert_int_equal(srv_http_gauges(http).memory_requests_bytes, 0);
+	assert_true(srv_http_is_idle(http));
+}
+
 static void say(int fd, const char *text)
 {
 	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
@@ -77,7 +87,7 @@ static void test_requests_follow_each_other(void **state)
 		expect(fd, "HTTP/1.1 200 OK\r\n");
 		assert_true(srv_http_is_idle(http));
 	}
-	close(fd);
+	leave(fd);
 }
 
 static void test_byte_by_byte(void **state)
@@ -90,7 +100,7 @@ static void test_byte_by_byte(void **state)
 		assert_true(srv_http_round(http));
 	}
 	expect(fd, "HTTP/1.1 404 Not Found\r\n");
-	close(fd);
+	leave(fd);
 }
 
 static void test_fault_of_the_wire(void **state)
@@ -99,7 +109,7 @@ static void test_fault_of_the_wire(void **state)
 	const int fd = connect_client();
 	say(fd, "GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n");
 	expect(fd, "HTTP/1.1 400 Bad Request\r\n");
-	close(fd);
+	leave(fd);
 }
 
 int main(void)
