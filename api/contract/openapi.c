@@ -268,14 +268,15 @@ static void add_names(struct api_schemas *s, api_lister *list, json_t *schema)
 /* One of the path, which stands at `open`. */
 static void add_path_parameter(struct api_schemas *s, const struct described *d, const char *open, json_t *parameters)
 {
-	json_t *name = json_stringn(open + 1, strcspn(open + 1, "}"));
-	json_t *parameter = add_parameter(s, parameters, name, "path"), *schema;
+	char name[32];
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(open + 1, "}"), open + 1);
+	json_t *parameter = add_parameter(s, parameters, json_string(name), "path");
 	set(s, parameter, "required", json_true());
-	set(s, parameter, "schema", schema = quoted("{'type': 'string'}"));
+	json_t *schema = set(s, parameter, "schema", quoted("{'type': 'string'}"));
 	if (d->route->names)
 		add_names(s, d->route->names, schema);
 	if (d->operation->query)
-		add_parameter_examples(s, parameter, json_string_value(name), d->operation->examples);
+		add_parameter_examples(s, parameter, name, d->operation->examples);
 }
 
 static void add_parameters(struct api_schemas *s, const struct described *d, json_t *operation)

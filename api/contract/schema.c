@@ -385,8 +385,11 @@ json_t *api_schema_of_dimension(struct api_schemas *schemas, const struct api_ob
 		if (schema)
 			api_schema_set(schemas, fields, object->rules[i].name, schema);
 	}
-	if (json_object_size(fields))
-		return json_pack("{s:o}", "properties", fields);
+	if (json_object_size(fields)) {
+		json_t *schema = json_object();
+		api_schema_set(schemas, schema, "properties", fields);
+		return schema;
+	}
 	json_decref(fields);
 	return NULL;
 }
