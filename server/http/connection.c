@@ -1,5 +1,6 @@
 #include "server/http/connection.h"
 
+#include "server/base/clock.h"
 #include "server/exchange/answer.h"
 #include "server/exchange/steps.h"
 #include "server/http/answer.h"
@@ -88,6 +89,7 @@ static struct connection *enter(struct srv_http *http, int fd, const struct sock
 		return NULL;
 	}
 	memcpy(&own->address, address, bytes);
+	own->quiet_ms = srv_clock_ms();
 	srv_watch_add(http->watch, &own->watched, fd);
 	atomic_fetch_add(&http->server.n_connections, 1);
 	return own;
@@ -185,9 +187,17 @@ struct connection *srv_connection_open(const struct srv_http *http, struct MHD_C
 	return own;
 }
 
+/* The library closes for many reasons and tells none: its last answer is out, memory lacks, it stops. Its clock has other
+ * ticks than this one. */
+static bool was_silent(const struct srv_http *http, const struct connection *own)
+{
+	enum { TICKS_MS = 100 };
+	return srv_clock_ms() - own->quiet_ms >= 1000LL * srv_idle_seconds(http) - TICKS_MS;
+}
+
 void srv_connection_close(struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
 {
-	if (srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
+	if (was_silent(http, own) && srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
 		say_late(http, connection);
 	leave(http, own);
 }

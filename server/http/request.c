@@ -1,5 +1,6 @@
 #include "server/http/request.h"
 
+#include "server/base/clock.h"
 #include "server/exchange/answer.h"
 #include "server/exchange/steps.h"
 #include "server/http/answer.h"
@@ -68,6 +69,7 @@ static struct srv_fault fault_of(const struct request *request)
 static void end_request(struct request *request, const char *aborted)
 {
 	request->own->request = NULL;
+	request->own->quiet_ms = srv_clock_ms();
 	srv_watch_relieve(&request->own->watched);
 	srv_exchange_end(&request->exchange, aborted);
 	free(request);

@@ -39,6 +39,7 @@ struct connection {
 	struct sockaddr_storage address;
 	struct request *request; /* under way, or NULL; freed with the connection at the latest */
 	size_t n_requests;
+	long long quiet_ms;      /* since when no request has been under way; of srv_clock_ms */
 };
 
 /* Carries an exchange. */

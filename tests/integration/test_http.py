@@ -285,6 +285,14 @@ def test_close_is_honoured(connect):
     assert connection.is_closed()
 
 
+def test_nothing_is_said_after_the_last_answer(connect):
+    """Half a head is left behind: no request that is late."""
+    connection = connect()
+    connection.send(GET + b"Connection: close\r\n\r\n" + GET)
+    check_answer(connection.answer(), 200)
+    assert connection.is_closed()
+
+
 def test_pipeline(connect):
     """Answers are in order, also if valid requests, refused ones and bodies of both kinds alternate."""
     requests = [(status, data) for status, data in ANSWERED_AND_USABLE.values()] * 4
