@@ -128,6 +128,14 @@ $(B)/tests/unsound/static: $(B)/server/http/reader.c.o $(UNSOUND_PARTS)
 	@cp $(LIBRARY) $@.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(UNSOUND_LIBS)
 
+# The whole service but for its main, with the system below it replaced (tests/simulator/README.md).
+SIMULATOR := $(B)/tests/simulator/simulate
+SIMULATED := srv_selftest srv_team_start_for srv_log srv_log_access api_is_large api_openapi_print \
+	$(if $(filter asan,$(MODE)),malloc calloc realloc posix_memalign)
+$(SIMULATOR): LDFLAGS += $(SIMULATED:%=-Wl,--wrap=%)
+$(SIMULATOR): $(patsubst %.c,$(B)/%.c.o,$(wildcard tests/simulator/*.c)) $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(SERVER_LIBS)
+
 BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
@@ -142,7 +150,7 @@ $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
 fuzzers: $(FUZZERS)
 
-tests: $(PROGRAM) $(UNIT_TESTS) $(UNSOUND) $(BENCHES) $(FUZZERS)
+tests: $(PROGRAM) $(UNIT_TESTS) $(UNSOUND) $(BENCHES) $(FUZZERS) $(if $(filter release asan,$(MODE)),$(SIMULATOR))
 
 packages: ## install the Debian packages that building needs
 	@scripts/packages build
@@ -173,6 +181,18 @@ fuzz: ## fuzz api and core for SECONDS=60, or for RUNS= executions of each harne
 	+@$(COMPILE) MODE=fuzz CC=clang CXX=clang++ fuzzers
 	+@$(COMPILE) MODE=fuzz-fast CC=clang CXX=clang++ fuzzers
 	@SECONDS=$(SECONDS) RUNS=$(RUNS) tests/fuzz/run
+
+COUNT ?= 1000000
+simulate: ## run COUNT=1000000 schedules of whole connections made from seeds, a share of them with sanitizers; epoll and TLS
+	@scripts/packages build
+	+@$(COMPILE) MODE=release $(SIMULATOR:$(B)/%=build/release/%)
+	+@$(COMPILE) MODE=asan $(SIMULATOR:$(B)/%=build/asan/%)
+	@COUNT=$(COUNT) tests/simulator/run
+
+holes: ## undo repairs one by one, and see that the simulator finds each
+	@scripts/packages build
+	+@$(COMPILE) MODE=release $(SIMULATOR:$(B)/%=build/release/%)
+	@tests/simulator/holes/run
 
 demo: packages ## install packages, build, post a real batch with curl and show the answer
 	@echo 'Building $(PROGRAM)'
@@ -252,8 +272,8 @@ help: ## print this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz demo run dist coverage docs image image-test deploy-test fire-test \
-	examples-test explorer-test lint install install-program clean help
+.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz simulate holes demo run dist coverage docs image image-test \
+	deploy-test fire-test examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
