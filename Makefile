@@ -175,6 +175,10 @@ tsan: ## the suites that use threads (units, properties, the real server) with T
 	+@$(COMPILE) MODE=tsan CC=clang CXX=clang++ tests
 	@tests/run tsan
 
+mutants: ## put faults into the code, one at a time, and see that the tests notice (MUTANTS="--jobs 2 server/" for some)
+	@scripts/packages build test
+	@scripts/mutants $(MUTANTS)
+
 SECONDS ?= 60
 fuzz: ## fuzz api and core for SECONDS=60, or for RUNS= executions of each harness in each of its two builds
 	@scripts/packages fuzz
@@ -272,7 +276,7 @@ help: ## print this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan tsan fuzz simulate holes demo run dist coverage docs image image-test \
+.PHONY: all tests fuzzers test test-packages packages bench asan tsan mutants fuzz simulate holes demo run dist coverage docs image image-test \
 	deploy-test fire-test examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 
