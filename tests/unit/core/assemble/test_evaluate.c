@@ -335,6 +335,19 @@ static void test_speed_ratio_that_underflows(void **state)
 	assert_near(r.gradient[1] / 1e-210, 1, 1e-15);
 }
 
+/* The same while everything else is of ordinary size: it slips, if next to nothing. */
+static void test_speed_ratio_that_underflows_alone(void **state)
+{
+	(void)state;
+	struct fric_batch batch = floor_batch(two, 1, 1);
+	const double force = 1e85;
+	batch.friction.eps_v = 1e150;
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force);
+	const struct result r = evaluate(&batch, (double[]){0, 1e-180, 0});
+	assert_ok(r.code);
+	assert_near(r.gradient[1] / 1e-245, 1, 1e-15);
+}
+
 /* A large given basis compensates for a small ellipse or normal force whose product would underflow. */
 static void test_basis_of_any_size(void **state)
 {
@@ -605,6 +618,7 @@ int main(void)
 		cmocka_unit_test(test_potential_of_large_factors),
 		cmocka_unit_test(test_speed_ratio_out_of_range),
 		cmocka_unit_test(test_speed_ratio_that_underflows),
+		cmocka_unit_test(test_speed_ratio_that_underflows_alone),
 		cmocka_unit_test(test_basis_of_any_size),
 		cmocka_unit_test(test_skipped_contacts_do_nothing),
 		cmocka_unit_test(test_skipped_contacts_cannot_overflow),

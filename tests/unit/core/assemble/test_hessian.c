@@ -137,6 +137,24 @@ static void test_overflow(void **state)
 	}
 }
 
+/* Near eps_v without kinetic friction: minus infinity along the slip, while across it all is moderate. A clamp makes a zero
+ * of the one. */
+static void test_overflow_along_alone(void **state)
+{
+	(void)state;
+	const double force[2] = {1e11, 1e80}, eps[2] = {1e-300, 1e-231};
+	for (int i = 0; i < 2; i++)
+		for (enum fric_projection p = FRIC_PROJECT_NONE; p <= FRIC_PROJECT_ABS; p++) {
+			struct fric_batch batch = floor_batch(vertices, 1, 1);
+			const double v[3] = {0.999 * eps[i], 0, 0};
+			double inner[3];
+			struct fric_error error;
+			batch.friction = (struct fric_friction){.eps_v = eps[i], .source = FRIC_MU_SCALAR, .mu_s = 1};
+			batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force[i]);
+			assert_code(inner_code(&batch, v, p, inner, &error), FRIC_E_NOT_FINITE);
+		}
+}
+
 /* mu s/|u| does not occur in a Hessian in 2D, which is 0 while sliding. */
 static void test_no_overflow_across_in_2d(void **state)
 {
@@ -214,6 +232,52 @@ static void test_core_block_of_any_basis(void **state)
 	c.tangent_basis[1] = &basis[2];
 	fricp_core_block(&c, a, 0, block);
 	assert_all_bits(block, ((double[]){0, 0x1p-1000, 0x1p-1000, 1}), 4);
+}
+
+/* Every entry of A counts, also where the basis is so large that it is looked at with care. */
+static void test_core_block_of_a_large_basis(void **state)
+{
+	(void)state;
+	double basis[6] = {4, -1, 2, 8, -0.5, 16};
+	const double a[3] = {3, -2, 5};
+	struct fric_contacts c = {.dim = 3, .n = 1};
+	for (int e = 0; e < 6; e++)
+		c.tangent_basis[e] = &basis[e];
+	for (int part = 0; part < 3; part++) {
+		double alone[3] = {0}, block[9];
+		alone[part] = a[part];
+		fricp_core_block(&c, alone, 0, block);
+		for (int r = 0; r < 3; r++)
+			for (int s = 0; s < 3; s++) {
+				const double x = basis[2 * r], y = basis[2 * r + 1], z = basis[2 * s], w = basis[2 * s + 1];
+				assert_bits(block[3 * r + s] + 0.0, alone[0] * x * z + alone[1] * (x * w + y * z) + alone[2] * y * w + 0.0);
+			}
+	}
+}
+
+/* An inner matrix that does not fit, and a weight that does not: the lower one of the two contacts is named. */
+static void test_faults_of_factors(void **state)
+{
+	(void)state;
+	static const int32_t stencils[8] = {0, 1, 2, 3, 0, 1, 2, 3};
+	static const double basis[6] = {1, 0, 0, 1, 0, 0}, v[12] = {0};
+	for (int far = 0; far < 2; far++) {
+		struct fric_batch batch = {.dim = 3, .n_vertices = 4};
+		double points[4] = {0}, forces[2] = {1, 1}, weights[8], inner[6], bases[12];
+		const struct fric_factors factors = {.weights[FRIC_FACE_VERTEX] = weights, .inner[FRIC_FACE_VERTEX] = inner,
+		                                     .tangent_basis[FRIC_FACE_VERTEX] = bases};
+		struct fric_error error;
+		points[2 * far] = points[2 * far + 1] = -1.7e308;
+		forces[!far] = 1e300;
+		batch.friction = (struct fric_friction){.eps_v = 1e-100, .source = FRIC_MU_SCALAR, .mu_s = 1};
+		batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){
+			.n = 2, .vertices = stencils, .normal_force = {forces, 1}, .tangent_basis = {basis, 0}, .closest_point = {points, 2}};
+		struct fric_contacts *c = prepared(&batch);
+		assert_code(fric_hessian_factors(&serial, c, v, FRIC_PROJECT_NONE, &factors, &error), FRIC_E_NOT_FINITE);
+		assert_int_equal(error.group, FRIC_FACE_VERTEX);
+		assert_int_equal(error.contact, 0);
+		fric_contacts_free(c);
+	}
 }
 
 static void test_stencil_weights(void **state)
@@ -357,10 +421,13 @@ int main(void)
 		cmocka_unit_test(test_projection),
 		cmocka_unit_test(test_two_dimensions),
 		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_overflow_along_alone),
 		cmocka_unit_test(test_no_overflow_across_in_2d),
 		cmocka_unit_test(test_eigenvalue_of_small_factors),
 		cmocka_unit_test(test_core_block),
 		cmocka_unit_test(test_core_block_of_any_basis),
+		cmocka_unit_test(test_core_block_of_a_large_basis),
+		cmocka_unit_test(test_faults_of_factors),
 		cmocka_unit_test(test_stencil_weights),
 		cmocka_unit_test(test_order_of_triplets),
 		cmocka_unit_test(test_triangles),

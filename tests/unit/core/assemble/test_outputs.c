@@ -185,7 +185,7 @@ static void test_skipped_penetration_has_no_distance(void **state)
 	batch.groups[FRIC_EDGE_EDGE].normal_force = (struct fric_values){NULL, 0};
 	struct fric_contacts *c = prepared(&batch);
 	struct fric_error error;
-	double distance = -1, point[2] = {-1, -1}, force = -1;
+	double distance = -1, point[2] = {-1, -1}, force = -1, basis[6];
 	const double v[24] = {0};
 	assert_code(fric_skipped(c, FRIC_EDGE_EDGE, 0), FRIC_E_PENETRATION);
 	assert_ok(fric_contact_output(&serial, c, v, FRIC_EDGE_EDGE, FRIC_OUT_DISTANCE, &distance, &error));
@@ -195,6 +195,26 @@ static void test_skipped_penetration_has_no_distance(void **state)
 	assert_bits(point[0], 0);
 	assert_bits(point[1], 0);
 	assert_bits(force, 0);
+	assert_ok(fric_contact_output(&serial, c, v, FRIC_EDGE_EDGE, FRIC_OUT_TANGENT_BASIS, basis, &error));
+	assert_all_bits(basis, ((double[6]){0}), 6);
+	fric_contacts_free(c);
+}
+
+/* A triangle's weight that does not fit, of the second contact of its group. */
+static void test_fault_of_weights(void **state)
+{
+	(void)state;
+	static const int32_t stencils[8] = {7, 4, 5, 6, 7, 4, 5, 6};
+	static const double basis[6] = {1, 0, 0, 1, 0, 0}, points[4] = {0.25, 0.25, -1.7e308, -1.7e308};
+	struct fric_batch batch = corner_batch();
+	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = 2, .vertices = stencils, .normal_force = {&unit_force, 0},
+	                                                     .tangent_basis = {basis, 0}, .closest_point = {points, 2}};
+	struct fric_contacts *c = prepared(&batch);
+	struct fric_error error;
+	double weights[8];
+	assert_code(fric_stencil_weights(&serial, c, FRIC_FACE_VERTEX, weights, &error), FRIC_E_NOT_FINITE);
+	assert_int_equal(error.group, FRIC_FACE_VERTEX);
+	assert_int_equal(error.contact, 1);
 	fric_contacts_free(c);
 }
 
@@ -230,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_geometry),       cmocka_unit_test(test_plane_distance_is_optional),
 		cmocka_unit_test(test_two_dimensions), cmocka_unit_test(test_skipped),
 		cmocka_unit_test(test_skipped_penetration_has_no_distance),
+		cmocka_unit_test(test_fault_of_weights),
 		cmocka_unit_test(test_faults),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

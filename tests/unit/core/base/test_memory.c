@@ -45,6 +45,18 @@ static struct fric_contacts *corner_contacts(void)
 	return prepared(&batch);
 }
 
+static void test_sizes_that_wrap(void **state)
+{
+	(void)state;
+	n_before_failure = PLENTY;
+	assert_null(memory_from_system(SIZE_MAX));
+	assert_null(memory_from_system(SIZE_MAX - FRIC_HUGE_PAGE / 2));
+	assert_int_equal(n_before_failure, PLENTY); /* nobody was asked */
+	void *block = memory_from_system(1);
+	assert_non_null(block);
+	free(block);
+}
+
 static void test_prepare(void **state)
 {
 	(void)state;
@@ -108,6 +120,6 @@ static void test_pattern(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_prepare), cmocka_unit_test(test_evaluate), cmocka_unit_test(test_pattern)};
+		cmocka_unit_test(test_sizes_that_wrap), cmocka_unit_test(test_prepare), cmocka_unit_test(test_evaluate), cmocka_unit_test(test_pattern)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 #include "core/base/parallel.h"
 
+#include <time.h>
+
 #include <sched.h>
 
 #include "tests/unit/core/check.h"
@@ -40,6 +42,35 @@ static void test_every_item_once(void **state)
 			for (size_t i = 0; i < MANY; i++)
 				assert_int_equal(record.visits[i], i < sizes[s]);
 		}
+}
+
+/* The second chunk is begun before the first one fails, and fails when that has been noted. */
+static atomic_bool second_is_begun, first_has_failed;
+
+static void fail_in_turn(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct timespec moment = {.tv_nsec = 20000000};
+	(void)task, (void)end;
+	atomic_bool *mine = chunk == 0 ? &first_has_failed : &second_is_begun;
+	atomic_bool *other = chunk == 0 ? &second_is_begun : &first_has_failed;
+	if (chunk == 1)
+		atomic_store(mine, true);
+	while (!atomic_load(other))
+		sched_yield();
+	if (chunk == 0)
+		atomic_store(mine, true);
+	else
+		nanosleep(&moment, NULL);
+	*fault = (struct fault){FRIC_E_PENETRATION, begin};
+}
+
+static void test_a_higher_fault_that_comes_later(void **state)
+{
+	(void)state;
+	const struct fric_context context = {.n_threads = 2, .parallel_from = 1};
+	const struct fault fault = fricp_parallel_chunks(&context, 2 * FRIC_CHUNK, fail_in_turn, NULL);
+	assert_code(fault.code, FRIC_E_PENETRATION);
+	assert_int_equal(fault.position, 0);
 }
 
 static void test_lowest_fault_wins(void **state)
@@ -204,6 +235,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_item_once),
 		cmocka_unit_test(test_lowest_fault_wins),
+		cmocka_unit_test(test_a_higher_fault_that_comes_later),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_stop_on_the_way),
 		cmocka_unit_test(test_parts),

@@ -246,6 +246,92 @@ static void test_plane(void **state)
 	}
 }
 
+/* The difference fits the doubles, its length does not. */
+static void test_plane_too_far_away(void **state)
+{
+	(void)state;
+	const double normal[3] = {1, 1, 1}, origin[3] = {0}, far[3] = {1.7e308, 1.7e308, 1.7e308}, near[3] = {1e308, 1e308, 1e307};
+	double distance;
+	assert_code(fricp_plane_distance(3, normal, origin, far, &distance), FRIC_E_NOT_FINITE);
+	assert_ok(fricp_plane_distance(3, normal, origin, near, &distance));
+	assert_near(distance / 1e308 * sqrt(3), 2.1, 1e-14);
+}
+
+/* The distance of contacts that nearly touch, where a product of plain doubles has hardly any of its digits. */
+static void test_small_distances(void **state)
+{
+	(void)state;
+	struct rng rng = {17};
+	for (int i = 0; i < 2000; i++) {
+		const enum fric_type type = i % 2 ? FRIC_EDGE_EDGE : FRIC_FACE_VERTEX;
+		struct stencil s = random_stencil_positions(&rng, 0);
+		struct fric_geometry precise, plain;
+		const double near = ldexp(1, -(int)below(&rng, 30));
+		for (int d = 0; d < 3; d++) { /* inside of the triangle, or where the edges cross, but for a little */
+			const double at = type == FRIC_EDGE_EDGE ? (s.p[2][d] + s.p[3][d]) / 2 - (s.p[1][d] - s.p[0][d]) / 2
+			                                         : (s.p[1][d] + s.p[2][d] + s.p[3][d]) / 3;
+			const double by = uniform(&rng, -near, near), length = s.p[1][d] - s.p[0][d];
+			s.p[0][d] = at + by;
+			if (type == FRIC_EDGE_EDGE)
+				s.p[1][d] = s.p[0][d] + length;
+		}
+		const double *const p[FRIC_MAX_STENCIL] = {s.p[0], s.p[1], s.p[2], s.p[3]};
+		if (fricp_stencil_geometry(type, 3, p, true, &precise) != FRIC_OK)
+			continue;
+		assert_ok(fricp_stencil_geometry(type, 3, p, false, &plain));
+		assert_near(plain.distance / precise.distance, 1, 1e-11);
+	}
+}
+
+/* By how much the closest point changes, at most, when one coordinate does by half a unit in the last place of a number from
+ * 1 on. */
+static double sensitivity(enum fric_type type, struct stencil s, const struct fric_geometry *at)
+{
+	double most = 0;
+	for (int v = 0; v < fric_stencil_size(type); v++)
+		for (int d = 0; d < 3; d++) {
+			const double old = s.p[v][d], by = ldexp(fmax(1, fabs(old)), -30); /* large enough to be measured */
+			struct fric_geometry moved;
+			s.p[v][d] = old + by;
+			assert_ok(geometry(type, 3, &s, &moved));
+			s.p[v][d] = old;
+			for (int m = 0; m < fric_closest_point_size(type); m++)
+				most = fmax(most, fabs(moved.closest_point[m] - at->closest_point[m]) / by * ulp(fmax(1, old)) / 2);
+		}
+	return most;
+}
+
+/* Of closest points far away, with either coordinate, and of edges that are nearly parallel. */
+static void test_uncertainty(void **state)
+{
+	(void)state;
+	static const struct {
+		enum fric_type type;
+		struct stencil s;
+	} cases[] = {
+		{FRIC_EDGE_EDGE, {{{0, 0, 0}, {1, 0, 0}, {0.5, -3000, 1}, {0.5, -2999, 1}}}},
+		{FRIC_EDGE_EDGE, {{{-5000, 0, 0}, {-4999, 0, 0}, {0.5, -1, 1}, {0.5, 1, 1}}}},
+		{FRIC_EDGE_EDGE, {{{0, 0, 0}, {1, 0, 0}, {0, -1, 1}, {1, -0.998, 1}}}},
+		{FRIC_EDGE_EDGE, {{{0, 0, 0}, {1, 0, 0}, {0.5, -1, 0.001}, {0.5, -0.999, 0.001}}}},
+		{FRIC_EDGE_EDGE, {{{-1, 0.5, 0}, {-0.999, 0.5, 0}, {0, 0, 0.001}, {0, 1, 0.001}}}},
+		{FRIC_FACE_VERTEX, {{{0.5, 4000, 1}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}},
+		{FRIC_FACE_VERTEX, {{{4000, 0.5, 1}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}},
+		{FRIC_FACE_VERTEX, {{{0.3, 0.3, 1000}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}},
+		{FRIC_FACE_VERTEX, {{{0.3, 0.001, 1}, {0, 0, 0}, {1, 0, 0}, {1, 0.002, 0}}}},
+		{FRIC_EDGE_VERTEX, {{{3000, 1, 0}, {0, 0, 0}, {1, 0, 0}}}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct stencil *s = &cases[i].s;
+		const double *const p[FRIC_MAX_STENCIL] = {s->p[0], s->p[1], s->p[2], s->p[3]};
+		struct fric_geometry g;
+		assert_ok(geometry(cases[i].type, 3, s, &g));
+		const double uncertain = fricp_derived_uncertainty(cases[i].type, 3, p, g.closest_point, g.distance);
+		const double least = sensitivity(cases[i].type, *s, &g);
+		if (uncertain < least || uncertain > 1e5 * least)
+			fail_msg("%zu: %g, a coordinate brings %g", i, uncertain, least);
+	}
+}
+
 static void test_zero_lengths(void **state)
 {
 	(void)state;
@@ -397,7 +483,8 @@ int main(void)
 		cmocka_unit_test(test_length_scale),
 		cmocka_unit_test(test_axis_ties),
 		cmocka_unit_test(test_plane),
-		cmocka_unit_test(test_zero_lengths),
+		cmocka_unit_test(test_zero_lengths), cmocka_unit_test(test_plane_too_far_away),
+		cmocka_unit_test(test_small_distances), cmocka_unit_test(test_uncertainty),
 		cmocka_unit_test(test_zero_length_is_relative),
 		cmocka_unit_test(test_vertex_on_edge),
 		cmocka_unit_test(test_parallel_edges),

@@ -297,6 +297,16 @@ static void finds_a_wrong_entry_of_the_gradient(void **state)
 	expect_worst(f, FRIC_GRADIENT, FRIC_EDGE_EDGE, WRONG);
 }
 
+/* A sum may differ by more: what is wrong with a contact itself says more. */
+static void a_wrong_contact_is_worse_than_a_wrong_sum(void **state)
+{
+	struct falsified *f = *state;
+	const int32_t *stencil = f->scene.batch.groups[FRIC_FACE_VERTEX].vertices;
+	f->claims.forces[(80 + WRONG) * 3 + 1] *= 1.0001;
+	f->claims.gradient[3 * stencil[0] + 1] *= 2;
+	expect_worst(f, FRIC_GRADIENT, FRIC_EDGE_EDGE, WRONG);
+}
+
 static void finds_forces_at_a_vertex_without_contacts(void **unused)
 {
 	const int32_t vertex = 0;
@@ -504,6 +514,7 @@ int main(void)
 		FALSIFIED(finds_a_wrong_potential),
 		FALSIFIED(finds_a_wrong_sum_of_potentials),
 		FALSIFIED(finds_a_wrong_entry_of_the_gradient),
+		FALSIFIED(a_wrong_contact_is_worse_than_a_wrong_sum),
 		cmocka_unit_test(finds_forces_at_a_vertex_without_contacts),
 		FALSIFIED(finds_a_wrong_entry_of_csr),
 		FALSIFIED(finds_a_wrong_triplet),

@@ -2,6 +2,7 @@
 #include "core/order/sweep.h"
 
 #include "tests/property/scene.h"
+#include "tests/unit/core/batches.h"
 
 static const int thread_counts[] = {1, 2, 3, 8};
 enum { N_COUNTS = 4 };
@@ -103,6 +104,42 @@ static void visit(void *data, struct span span, struct fault *fault)
 	}
 }
 
+/* Two of one piece. */
+static void test_the_lower_fault_of_a_piece(void **state)
+{
+	(void)state;
+	struct scene scene = made(4000, 30, 705);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	struct visits visits = {.of = calloc(c->n, sizeof(atomic_int)), .n_faults = 3, .faults = {800, 70, 300}};
+	assert_non_null(visits.of);
+	const struct fault fault = fricp_sweep_run(&serial, c, visit, &visits);
+	assert_code(fault.code, FRIC_E_NOT_FINITE);
+	assert_int_equal(fault.position, 70);
+	free(visits.of);
+	fric_contacts_free(c);
+	scene_free(&scene);
+}
+
+/* As many vertices as neighbourhoods of the smallest size hold, one fewer and one more. */
+static void test_many_vertices(void **state)
+{
+	(void)state;
+	const size_t border = (size_t)1024 << 13;
+	for (size_t n = border - 1; n <= border + 1; n++) {
+		const int32_t vertices[2] = {(int32_t)n - 1, 0};
+		const struct fric_batch both = floor_batch(vertices, 2, n), high = floor_batch(vertices, 1, n);
+		struct fric_contacts *c = prepared(&both);
+		assert_int_equal(c->n_spans, 1);
+		assert_int_equal(sweep_extent(c, 0).begin, 0);
+		assert_int_equal(sweep_extent(c, 0).highest, n - 1);
+		fric_contacts_free(c);
+		c = prepared(&high);
+		assert_int_equal(c->n_spans, 1);
+		assert_int_equal(sweep_extent(c, 0).lowest, n - 1);
+		fric_contacts_free(c);
+	}
+}
+
 /* The fault of the lowest contact, whichever comes first in the sweep. */
 static void test_every_contact_once_and_the_lowest_fault(void **state)
 {
@@ -150,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small_meshes_keep_the_order_of_contacts), cmocka_unit_test(test_groups_advance_together),
 		cmocka_unit_test(test_no_contacts), cmocka_unit_test(test_every_contact_once_and_the_lowest_fault),
+		cmocka_unit_test(test_the_lower_fault_of_a_piece), cmocka_unit_test(test_many_vertices),
 		cmocka_unit_test(test_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

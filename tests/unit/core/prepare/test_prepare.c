@@ -131,6 +131,32 @@ static void test_absent_fields(void **state)
 	fric_contacts_free(c);
 }
 
+/* One value for all contacts of a group, and another one for those of the next. */
+static void test_groups_with_values_of_their_own(void **state)
+{
+	(void)state;
+	static const double values[FRIC_N_TYPES] = {2, 3, 5, 7, 11};
+	for (enum fric_type first = 0; first < FRIC_N_TYPES; first++)
+		for (enum fric_type second = first + 1; second < FRIC_N_TYPES; second++) {
+			struct fric_batch batch = corner_batch();
+			for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+				struct fric_group *g = &batch.groups[type];
+				g->n = type == first || type == second;
+				g->normal_force = g->weight = g->eps_v = g->mu_s = g->mu_k = one_value(&values[type]);
+			}
+			struct fric_contacts *c = prepared(&batch);
+			for (size_t i = 0; i < 2; i++) {
+				const double expected = values[i ? second : first];
+				assert_bits(*column_at(c->normal_force, i), expected);
+				assert_bits(*column_at(c->weight, i), expected);
+				assert_bits(*column_at(c->eps_v, i), expected);
+				assert_bits(*column_at(c->effective_mu_s, i), expected);
+				assert_bits(*column_at(c->mu_k, i), expected);
+			}
+			fric_contacts_free(c);
+		}
+}
+
 static void test_empty(void **state)
 {
 	(void)state;
@@ -333,6 +359,27 @@ static void test_every_reason_can_be_skipped(void **state)
 	fric_contacts_free(c);
 }
 
+/* A contact that is degenerate and whose coefficient is negative, or fine: what is first is its geometry. */
+static void test_geometry_comes_before_coefficients(void **state)
+{
+	(void)state;
+	const double mu[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+	for (enum fric_type type = FRIC_VERTEX_VERTEX; type < FRIC_PLANE_VERTEX; type++) {
+		static const enum fric_code codes[] = {FRIC_E_COINCIDENT_VERTICES, FRIC_E_VERTEX_ON_EDGE, FRIC_E_PARALLEL_EDGES,
+		                                       FRIC_E_COLLAPSED_TRIANGLE};
+		struct fric_batch batch = corner_batch();
+		double positions[8 * 3] = {0};
+		for (int v = 0; v < 7; v++)
+			positions[3 * v] = 1 + v;
+		memcpy(positions + 7 * 3, positions, 3 * sizeof(double));
+		batch.positions = positions;
+		for (enum fric_type other = 0; other < FRIC_N_TYPES; other++)
+			batch.groups[other].n = other == type;
+		batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_VERTEX, .vertex_mu_s = mu, .vertex_mu_k = mu};
+		check_refused(&batch, (struct culprit){codes[type], type, 0});
+	}
+}
+
 static void test_reasons(void **state)
 {
 	(void)state;
@@ -408,7 +455,8 @@ int main(void)
 		cmocka_unit_test(test_strides),
 		cmocka_unit_test(test_broadcast),
 		cmocka_unit_test(test_absent_fields),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_empty), cmocka_unit_test(test_groups_with_values_of_their_own),
+		cmocka_unit_test(test_geometry_comes_before_coefficients),
 		cmocka_unit_test(test_barrier_gives_forces),
 		cmocka_unit_test(test_faults_of_one_contact),
 		cmocka_unit_test(test_penetration),
