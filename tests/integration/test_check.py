@@ -173,6 +173,17 @@ def test_empty_and_skipped(server):
     assert answer['gradient']['largest_entry'] == 0
 
 
+def test_as_many_may_be_skipped_as_an_answer_lists(server):
+    batch = {'dim': 2, 'velocities': [[1, 0], [0, 0]], 'positions': [[0, 0], [0, 0]], 'on_degenerate': 'skip',
+             'friction': {'mu': 1, 'eps_v': 1},
+             'collisions': {'vertex_vertex': {'vertices': [[0, 1]] * 100000, 'normal_force': 1}}}
+    status, answer = post(server, '/v1/check', batch)
+    assert status == 200 and len(answer['skipped']) == 100000
+    batch['collisions']['vertex_vertex']['vertices'].append([0, 1])
+    status, problem = post(server, '/v1/check', batch)
+    assert status == 413 and '100001 contacts would be skipped' in json.dumps(problem)
+
+
 def test_overflow_is_named(server):
     batch = {'dim': 2, 'velocities': [[1e-300, 0]], 'friction': {'mu': 1, 'eps_v': 1e-300},
              'collisions': {'plane_vertex': {'vertices': [0], 'normal_force': 1e300, 'plane_normal': [0, 1]}}}

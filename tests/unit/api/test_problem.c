@@ -294,6 +294,20 @@ static void headers_have_an_end(void **unused)
 	api_response_free(&response);
 }
 
+static void faults_of_the_service_have_an_id(void **unused)
+{
+	(void)unused;
+	for (int status = 422; status < 504; status++) {
+		const struct api_fault fault = {.status = status};
+		struct api_response response = {0};
+		api_fault_response(&fault, "id-1", &response);
+		json_t *problem = problem_of(&response);
+		const char *id = json_string_value(json_object_get(problem, "request_id"));
+		assert_true(status < 500 ? !id : id && !strcmp(id, "id-1"));
+		json_decref(problem);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +322,7 @@ int main(void)
 		cmocka_unit_test(two_errors_and_no_more),
 		cmocka_unit_test(faults_without_a_place_have_no_errors),
 		cmocka_unit_test(contacts_are_named),
+		cmocka_unit_test(faults_of_the_service_have_an_id),
 		cmocka_unit_test(sums_name_no_contact),
 		cmocka_unit_test(lack_of_memory_is_a_503),
 		cmocka_unit_test(the_request_id_is_named_in_500s_only),

@@ -134,6 +134,9 @@ static void test_arena(void **pool)
 	for (size_t i = 0; i < N; i++)
 		holds(arrays[i], i * i * 11, (int)i);
 	assert_null(api_arena_array(&arena, SIZE_MAX / 4, 8));
+	assert_null(api_arena_array(&arena, SIZE_MAX / 8, 8)); /* fits size_t, but not with what stands before it */
+	for (size_t off = 0; off < 130; off++)
+		assert_null(api_arena_array(&arena, SIZE_MAX - off, 1));
 	api_arena_free(&arena);
 	assert_non_null(api_arena_array(&arena, 1, 1));
 	api_arena_free(&arena);

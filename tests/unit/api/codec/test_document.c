@@ -396,6 +396,8 @@ static void limits_numbers(void **unused)
 	check_token("[1", "0", 400, "]", 400);
 	check_token("[0.1", "0", API_MAX_TOKEN - 3, "]", 0);
 	check_token("[0.1", "0", API_MAX_TOKEN - 3, "", 400);
+	check_token("[1", "0", API_MAX_TOKEN - 10, "e-1048567]", 0);
+	check_token("[1", "0", API_MAX_TOKEN - 9, "e-1048567]", 413);
 	check_token("[1", "0", API_MAX_TOKEN - 1, "]", 400);
 	check_token("1", "0", API_MAX_TOKEN + 1, "", 413);
 	check_token("[1", "0", API_MAX_TOKEN, "]", 413);
@@ -405,6 +407,22 @@ static void limits_numbers(void **unused)
 	check_token("[1", "1,", 4 * API_MAX_TOKEN, "1]", 0);
 	check_token("[-", "-", 2 * API_MAX_TOKEN, "]", 413);
 	check_token("[1.5", ".5", 2 * API_MAX_TOKEN, "]", 400);
+}
+
+/* About as long as the place that most keys fit into. */
+static void long_keys_are_read(void **unused)
+{
+	(void)unused;
+	for (size_t n = 60; n < 70; n++) {
+		char key[128] = "", text[128] = "{\"";
+		memset(key, 'k', n);
+		strcat(strcat(text, key), "\":true}");
+		struct api_document d;
+		struct api_text_fault fault;
+		assert_true(api_document_read_json(text, strlen(text), &d, &fault));
+		assert_true(json_is_true(json_object_get(d.root, key)));
+		api_document_free(&d);
+	}
 }
 
 static void limits_strings(void **unused)
@@ -491,6 +509,7 @@ int main(void)
 		cmocka_unit_test(limits_nesting),
 		cmocka_unit_test(limits_values),
 		cmocka_unit_test(limits_strings),
+		cmocka_unit_test(long_keys_are_read),
 		cmocka_unit_test(limits_numbers),
 		cmocka_unit_test(takes_large_blocks_from_the_pool),
 		cmocka_unit_test(reads_nothing_once_the_flag_is_raised),

@@ -37,6 +37,7 @@ static void writes_arrays_in_their_shapes(void **unused)
 	static const double reals[] = {1, -0.0, 0.1, 1e300, 5e-324, -2.5};
 	static const int32_t ints[] = {0, -7, INT32_MAX};
 	static const int64_t longs[] = {INT64_MIN};
+	static const uint32_t naturals[] = {UINT32_MAX, 7};
 	struct api_array arrays[] = {
 		{.dtype = API_F64, .rank = 2, .shape = {3, 2}, .n = 6, .data = reals},
 		{.dtype = API_I32, .rank = 1, .shape = {3}, .n = 3, .data = ints},
@@ -46,14 +47,17 @@ static void writes_arrays_in_their_shapes(void **unused)
 		{.dtype = API_F64, .rank = 3, .shape = {2, 2, 0}, .data = reals},
 		{.dtype = API_F64, .rank = 2, .shape = {0, 3}, .data = reals},
 		{.dtype = API_I32, .rank = 4, .shape = {1, 3, 1, 1}, .n = 3, .data = ints},
+		{.dtype = API_U32, .rank = 1, .shape = {2}, .n = 2, .data = naturals},
+		{.dtype = API_U32, .n = 1, .data = naturals},
 	};
-	struct api_document d = {.arrays = arrays, .n_arrays = 8};
-	d.root = json_pack("{s:i,s:[i,i,i],s:s,s:{s:i,s:i},s:b,s:n,s:i,s:i}", "z", 0, "a", 1, 2, 3, "1\"2", "say \"3\" \\",
-	                   "o", "e", 4, "f", 5, "t", 1, "n", "x0", 6, "g", 7);
+	struct api_document d = {.arrays = arrays, .n_arrays = sizeof(arrays) / sizeof(arrays[0])};
+	d.root = json_pack("{s:i,s:[i,i,i],s:s,s:{s:i,s:i},s:b,s:n,s:i,s:i,s:[i,i],s:s}", "z", 0, "a", 1, 2, 3, "1\"2", "say \"3\" \\",
+	                   "o", "e", 4, "f", 5, "t", 1, "n", "x0", 6, "g", 7, "u", 8, 9, "b",
+	                   "\\");
 	static const char expected[] = "{\"z\":[[1.0,-0.0],[0.1,1e+300],[5e-324,-2.5]],\"a\":[[0,-7,2147483647],-"
 	                               "9223372036854775808,1.0],\"1\\\"2\":\"say \\\"3\\\" \\\\\","
 								   "\"o\":{\"e\":[],\"f\":[[[],[]],[[],[]]]},\"t\":true,\"n\":null,\"x0\":[],\"g\":[[[["
-	                               "0]],[[-7]],[[2147483647]]]]}";
+	                               "0]],[[-7]],[[2147483647]]]],\"u\":[[4294967295,7],4294967295],\"b\":\"\\\\\"}";
 	char *text = write_document(&d, 10000);
 	assert_string_equal(text, expected);
 	free(text);

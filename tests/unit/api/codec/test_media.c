@@ -46,7 +46,7 @@ static void weighs_accept(void **unused)
 		{"application/json;q=0.2, */*", 0.2}, {"*/*, application/json;q=0", 0}, {"application/*;q=0.3,*/*;q=0.9", 0.3},
 		{"*/*;q=0.9,application/*;q=0.3", 0.3}, {"text/html, application/xml;q=0.9, */*;q=0.8", 0.8},
 		{" text/html ,\tapplication/json ; q=0.4 ", 0.4},
-		{"application/jso", 0}, {"application/jsonx", 0}, {"applicatio/*", 0}, {"application/**", 0}, {"*", 0},
+		{"application/jso", 0}, {"application/jsonx", 0}, {"applicatio/*", 0}, {"application/**", 0}, {"application/j", 0}, {"*", 0},
 		{"*/json", 0}, {",,application/json,", 1}, {"application/json;q=5", 1}, {"application/json;q=1e9", 1},
 		{"application/json;q=-1", 0}, {"application/json;q=nan", 0}, {"application/json;q=x", 0},
 	};

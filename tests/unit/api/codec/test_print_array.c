@@ -1,4 +1,5 @@
 /* Compares arrays printed at once, and by several threads, with the same numbers printed one by one. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -116,6 +117,26 @@ static void the_longest_numbers_fit(void **unused)
 		}
 }
 
+/* The last of many, each kind of it, printed and only looked at. */
+static void infinite_numbers_are_refused(void **unused)
+{
+	(void)unused;
+	static const double kinds[] = {INFINITY, -INFINITY, NAN};
+	for (int k = 0; k < 6; k++) {
+		const size_t shape[] = {70001};
+		const struct api_array array = array_of(k % 2 ? API_F32 : API_F64, 1, shape, false);
+		char *text = malloc(api_print_array_bound(&array));
+		assert_true(api_array_is_finite(&array, 1) && api_print_array(&array, 1, NULL, text));
+		void *last = (char *)(uintptr_t)array.data + 70000 * size_of(array.dtype);
+		const float single = (float)kinds[k / 2];
+		memcpy(last, k % 2 ? (const void *)&single : (const void *)&kinds[k / 2], size_of(array.dtype));
+		assert_false(api_array_is_finite(&array, 1) || api_array_is_finite(&array, 3));
+		assert_false(api_print_array(&array, 1, NULL, text) || api_print_array(&array, 3, NULL, text));
+		free(text);
+		free((void *)(uintptr_t)array.data);
+	}
+}
+
 static void pooled_places_go_back(void **unused)
 {
 	(void)unused;
@@ -138,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_shapes_and_types),
 		cmocka_unit_test(the_longest_numbers_fit),
+		cmocka_unit_test(infinite_numbers_are_refused),
 		cmocka_unit_test(pooled_places_go_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
