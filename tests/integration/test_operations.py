@@ -516,6 +516,22 @@ def test_a_client_that_leaves_in_the_middle_is_noticed(logging):
     assert line["ms"] < 30000  # a silent client is given a minute
 
 
+def test_what_nobody_waits_for_is_not_computed_to_the_end(logging):
+    """A check of this many contacts takes seconds; its client resets the connection before it is over."""
+    base, log, _ = logging("--log-format", "json")
+    n = 2000000
+    body = json.dumps({"dim": 2, "velocities": [[1, 2]], "friction": {"mu": 0.3, "eps_v": 1e-3}, "collisions": {
+        "plane_vertex": {"vertices": [0] * n, "normal_force": 1, "plane_normal": [0, 1]}}}).encode()
+    host, port = base.removeprefix("http://").rsplit(":", 1)
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                       b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        time.sleep(0.3)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    line = logged(log, route="/v1/check")
+    assert line["bytes_in"] == len(body) and line["status"] == 503
+
+
 def test_requests_during_a_drain_are_counted(logging):
     base, log, process = logging("--drain-seconds", "3600", "--log-format", "json")
     with begin_upload(base):

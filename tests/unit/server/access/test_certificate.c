@@ -109,6 +109,23 @@ static void test_pairs(void **state)
 	chmod(path_of("a.key"), 0600);
 }
 
+/* As many certificates as a chain may have, and one more. */
+static void test_long_chains(void **state)
+{
+	(void)state;
+	static char one[1 << 14], all[1 << 18];
+	FILE *file = fopen(path_of("a.crt"), "r");
+	assert_non_null(file);
+	const size_t n = fread(one, 1, sizeof one, file);
+	fclose(file);
+	for (size_t i = 0; i <= SRV_CERTIFICATE_CHAIN; i++)
+		memcpy(all + i * n, one, n);
+	write_file("longest.crt", all, SRV_CERTIFICATE_CHAIN * n);
+	write_file("longer.crt", all, (SRV_CERTIFICATE_CHAIN + 1) * n);
+	accepts("longest.crt", "a.key", "");
+	refuses("longer.crt", "a.key", "longer.crt", "too many certificates");
+}
+
 static void test_faults(void **state)
 {
 	(void)state;
@@ -219,13 +236,15 @@ static int remove_all(void **state)
 	}
 	unlink(path_of("text"));
 	unlink(path_of("empty"));
+	unlink(path_of("longest.crt"));
+	unlink(path_of("longer.crt"));
 	return rmdir(folder);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pairs), cmocka_unit_test(test_faults), cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_pairs), cmocka_unit_test(test_long_chains), cmocka_unit_test(test_faults), cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_priorities),
 	};
 	return cmocka_run_group_tests(tests, make_all, remove_all);

@@ -34,7 +34,7 @@ static void test_hosts(void **state)
 	};
 	static const char *const none[] = {
 		"", ":80", "[::1", "::1", "[]", "[", "]", "[::1]x", "[::1]:x", "[1]", "[::1%lo]", "[fe80::1%25eth0]", "a:65536",
-		"a:123456", "a:-1", "a:+1", "a: 1", "a:1 ", "a:8o", "a:80:80", "a b", "a/b", "a,b", "user@a", "a@b:80", "a%41",
+		"a:123456", "a:000080", "a:-1", "a:+1", "a: 1", "a:1 ", "a:8o", "a:80:80", "a b", "a/b", "a,b", "user@a", "a@b:80", "a%41",
 		"http://a", "*", "*.a", "\xc3\xa9", "[::ffff:127.0.0.1.1]", "a\\b", "a#b", "a?b",
 	};
 	struct srv_host host;

@@ -35,6 +35,8 @@ static void test_types(void **state)
 	fault_is(415, head_of("Content-Encoding", "identity, gzip", NULL));
 	fault_is(0, head_of("Content-Encoding", "Identity", NULL));
 	fault_is(415, head_of("Content-Encoding", "identity", "Content-Encoding", "gzip", NULL));
+	fault_is(415, head_of("Content-Encoding", "gzip", "Content-Encoding", "identity", NULL));
+	fault_is(415, head_of("Content-Encoding", "identity", "Content-Encoding", "identity", NULL));
 	fault_is(400, head_of("Content-Type", "a/b", "Content-Type", "a/b", NULL));
 }
 

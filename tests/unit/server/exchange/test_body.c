@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -172,6 +173,27 @@ static void test_bytes_of_large_bodies(void **state)
 	assert_null(second.bytes);
 }
 
+/* What the system refuses does not stay counted. */
+static void test_no_memory_of_the_system(void **state)
+{
+	struct srv_body body = {.pool = pool};
+	struct rlimit limit, none;
+	if (API_POOL_EMULATED)
+		skip();
+	assert_int_equal(fill(&body, *state, 2 * PART, 3 * MB, QUEUE), SRV_APPENDED);
+	getrlimit(RLIMIT_AS, &limit);
+	none = limit;
+	none.rlim_cur = 1;
+	setrlimit(RLIMIT_AS, &none);
+	const enum srv_append result = fill(&body, *state, 3 * MB, 3 * MB, QUEUE);
+	setrlimit(RLIMIT_AS, &limit);
+	assert_int_equal(result, SRV_NO_MEMORY);
+	holds(&body, body.n);
+	assert_int_equal(atomic_load(&budget.used_bytes), api_pool_block_bytes(pool, body.capacity));
+	srv_body_free(&body, *state);
+	assert_int_equal(atomic_load(&budget.used_bytes), 0);
+}
+
 /* Of all requests: small bodies count there, too. */
 static void test_memory_of_all(void **state)
 {
@@ -193,6 +215,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_limit, start, stop),
 		cmocka_unit_test_setup_teardown(test_promises_take_no_memory, start, stop),
 		cmocka_unit_test_setup_teardown(test_all_of_it_counts, start, stop),
+		cmocka_unit_test_setup_teardown(test_no_memory_of_the_system, start, stop),
 		cmocka_unit_test_setup_teardown(test_warm_memory_is_not_handed_out_for_promises, start, stop),
 		cmocka_unit_test_setup_teardown(test_bytes_of_large_bodies, start, stop),
 		cmocka_unit_test_setup_teardown(test_memory_of_all, start, stop),

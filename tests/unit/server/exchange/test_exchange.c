@@ -307,22 +307,37 @@ static void test_what_the_head_alone_answers(void **state)
 	answer(&c, 405);
 }
 
+static bool has_header(const struct srv_answer_headers *headers, const char *name)
+{
+	for (int i = 0; i < (int)headers->n; i++)
+		if (!strcmp(headers->list[i].name, name))
+			return true;
+	return false;
+}
+
 static void test_draining(void **state)
 {
-	struct carried early, late;
+	struct carried early, late, probe;
 	(void)state;
 	const unsigned long long before = rejected("draining");
 	assert_int_equal(judge(&early, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "3", NULL), SRV_READ);
-	srv_server_drain(&server);
-	assert_int_equal(judge(&late, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "3", NULL), SRV_ANSWER);
 	struct srv_answer_headers headers;
+	assert_int_equal(judge(&probe, "GET", "/healthz", HOST, NULL), SRV_READ);
+	assert_int_equal(finish(&probe), SRV_ANSWER);
+	srv_exchange_headers(&probe.exchange, probe.exchange.response, &headers);
+	assert_false(has_header(&headers, "Connection"));
+	srv_server_drain(&server);
+	srv_exchange_headers(&probe.exchange, probe.exchange.response, &headers);
+	assert_true(has_header(&headers, "Connection"));
+	assert_int_equal(judge(&late, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "3", NULL), SRV_ANSWER);
 	srv_exchange_headers(&late.exchange, late.exchange.response, &headers);
-	assert_string_equal(headers.list[headers.n - 1].name, "Connection");
+	assert_true(has_header(&headers, "Connection"));
 	srv_exchange_said(&late.exchange, true);
 	srv_exchange_end(&late.exchange, NULL);
 	assert_int_equal(n_idle, 0);
 	assert_int_equal(rejected("draining"), before + 1);
-	end(&early);
+	srv_exchange_end(&early.exchange, NULL);
+	answer(&probe, 200);
 	assert_int_equal(n_idle, 1);
 }
 
@@ -649,6 +664,41 @@ static void test_the_library_answers_by_itself(void **state)
 	end(&c);
 }
 
+/* The line that the end of an exchange leaves in the log. */
+static void ends_with_a_line(struct carried *carried, const char *aborted, char *line, size_t bytes)
+{
+	int ends[2];
+	const int original = dup(STDERR_FILENO);
+	assert_int_equal(pipe(ends), 0);
+	dup2(ends[1], STDERR_FILENO);
+	srv_log_start(SRV_INFO, SRV_LOGFMT);
+	srv_exchange_end(&carried->exchange, aborted);
+	sem_destroy(&carried->resumed);
+	const ssize_t n = read(ends[0], line, bytes - 1);
+	line[n > 0 ? n : 0] = '\0';
+	dup2(original, STDERR_FILENO);
+	srv_log_start(SRV_INFO, SRV_LOGFMT);
+	close(original);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void test_what_has_its_answer_was_not_aborted(void **state)
+{
+	struct carried c;
+	char line[4096];
+	(void)state;
+	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "9", NULL), SRV_READ);
+	ends_with_a_line(&c, "timeout", line, sizeof line);
+	assert_non_null(strstr(line, " aborted=\"timeout\""));
+	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "9", NULL), SRV_READ);
+	assert_int_equal(srv_exchange_time_out(&c.exchange), SRV_SAY);
+	srv_exchange_said(&c.exchange, true);
+	ends_with_a_line(&c, "timeout", line, sizeof line);
+	assert_non_null(strstr(line, " status=408 "));
+	assert_null(strstr(line, "aborted"));
+}
+
 /* In builds for debugging it ends the process. */
 static void test_a_step_that_there_is_not(void **state)
 {
@@ -694,6 +744,7 @@ int main(void)
 		T(test_the_client_goes_while_it_is_computed),
 		T(test_the_deadline_passes_while_it_is_computed),
 		T(test_the_library_answers_by_itself),
+		T(test_what_has_its_answer_was_not_aborted),
 		cmocka_unit_test(test_a_step_that_there_is_not),
 	};
 	return cmocka_run_group_tests_name("exchange", tests, NULL, NULL);

@@ -6,15 +6,19 @@
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-enum { PATIENCE_MS = 60000, MAX_TAKEN = 8 };
+enum { PATIENCE_MS = 60000, MAX_TAKEN = 8, PAUSE_MS = 10 /* as in acceptor.c */ };
 
 struct taken {
 	pthread_mutex_t lock;
@@ -22,6 +26,15 @@ struct taken {
 	int n, fds[MAX_TAKEN];
 	int listen_fd, port;
 };
+
+static atomic_int n_accepts;
+
+/* In place of the system library's, to count the calls. */
+int accept4(int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags)
+{
+	atomic_fetch_add(&n_accepts, 1);
+	return (int)syscall(SYS_accept4, fd, address.__sockaddr__, bytes, flags);
+}
 
 static void add(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
 {
@@ -107,6 +120,13 @@ static void test_each_connection_is_handed_out(void **state)
 	stop(&taken, acceptor);
 }
 
+static long long now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
 static void test_without_files_connections_wait(void **state)
 {
 	struct taken taken;
@@ -114,8 +134,12 @@ static void test_without_files_connections_wait(void **state)
 	const int fd = open_client();
 	(void)state;
 	const rlim_t files = allow_files(STDERR_FILENO + 1);
+	const long long began = now_ms();
+	const int n_before = atomic_load(&n_accepts);
 	connect_to(&taken, fd);
 	usleep(50000); /* time for a mistake; the order below holds without it */
+	const int n_tries = atomic_load(&n_accepts) - n_before;
+	assert_true(n_tries <= (now_ms() - began) / PAUSE_MS + 2);
 	pthread_mutex_lock(&taken.lock);
 	assert_int_equal(taken.n, 0);
 	pthread_mutex_unlock(&taken.lock);
@@ -141,6 +165,24 @@ static void test_stops_while_waiting_for_files(void **state)
 	close(fd);
 }
 
+static int count_files(void)
+{
+	int n = 0;
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) != -1;
+	return n;
+}
+
+static void test_no_file_stays_open(void **state)
+{
+	struct taken taken;
+	(void)state;
+	const int before = count_files();
+	struct srv_acceptor *acceptor = start(&taken);
+	stop(&taken, acceptor);
+	assert_int_equal(count_files(), before);
+}
+
 static void test_stopping_none_is_fine(void **state)
 {
 	(void)state;
@@ -153,6 +195,7 @@ int main(void)
 		cmocka_unit_test(test_each_connection_is_handed_out),
 		cmocka_unit_test(test_without_files_connections_wait),
 		cmocka_unit_test(test_stops_while_waiting_for_files),
+		cmocka_unit_test(test_no_file_stays_open),
 		cmocka_unit_test(test_stopping_none_is_fine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -266,12 +267,59 @@ static void test_ceiling_of_a_line(void **state)
 	}
 }
 
+/* Seconds of the day, as a line has them. */
+static int seconds_of(const char *line)
+{
+	int hours, minutes, seconds;
+	assert_int_equal(sscanf(line, "time=%*4d-%*2d-%*2dT%2d:%2d:%2d.", &hours, &minutes, &seconds), 3);
+	return (hours * 60 + minutes) * 60 + seconds;
+}
+
+static time_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_REALTIME, &time);
+	return time.tv_sec;
+}
+
+static void test_the_clock(void **state)
+{
+	(void)state;
+	enum { DAY = 86400 };
+	for (int i = 0; i < 2; i++) {
+		const time_t before = now();
+		char *line = line_of(SRV_LOGFMT, &plain);
+		const time_t after = now();
+		assert_true((seconds_of(line) - before % DAY + DAY) % DAY <= after - before);
+		free(line);
+		while (i == 0 && now() == after)
+			usleep(10000);
+	}
+}
+
+static void test_levels(void **state)
+{
+	(void)state;
+	for (int status = 499; status < 502; status++) {
+		struct srv_access access = plain;
+		access.status = status;
+		char *line = line_of(SRV_LOGFMT, &access);
+		assert_int_equal(strstr(line, "level=error") != NULL, status >= 500);
+		free(line);
+	}
+}
+
 static void test_messages(void **state)
 {
 	(void)state;
 	catch_pipe();
 	srv_log_start(SRV_INFO, SRV_JSON);
 	srv_log(SRV_DEBUG, "unheard");
+	srv_log(SRV_INFO, "heard");
+	char *heard = read_all();
+	assert_non_null(strstr(heard, "\"level\":\"info\",\"msg\":\"heard\"}\n"));
+	assert_null(strstr(heard, "unheard"));
+	free(heard);
 	srv_log(SRV_ERROR, "cannot open \"%s\"\n", "a\tb");
 	char *line = read_all();
 	restore();
@@ -419,7 +467,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_logfmt),        cmocka_unit_test(test_every_field), cmocka_unit_test(test_json),
 		cmocka_unit_test(test_hostile_bytes), cmocka_unit_test(test_long_values), cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_ceilings_of_values), cmocka_unit_test(test_ceiling_of_a_line),
+		cmocka_unit_test(test_the_clock), cmocka_unit_test(test_levels), cmocka_unit_test(test_ceilings_of_values), cmocka_unit_test(test_ceiling_of_a_line),
 		cmocka_unit_test(test_full_pipe),     cmocka_unit_test(test_full_socket), cmocka_unit_test(test_full_pipe_of_another_user),
 		cmocka_unit_test(test_nobody_reads),
 		cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_threads),

@@ -2,12 +2,14 @@
 
 #include "server/observe/process.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,6 +112,18 @@ static void test_counts(void **state)
 	free(text);
 }
 
+/* A bucket holds its end, and who did not have to wait was in the queue all the same. */
+static void test_ends(void **state)
+{
+	(void)state;
+	const double waits = now("frictiond_queue_wait_seconds_count");
+	srv_metrics_add(&(struct srv_outcome){.match = match_of("/"), .status = 200, .nanoseconds = 1000000});
+	assert_true(now("frictiond_request_duration_seconds_bucket{route=\"/\",le=\"0.001\"}") == 1);
+	srv_metrics_add(&(struct srv_outcome){.match = match_of("/"), .status = 200, .nanoseconds = 1000001});
+	assert_true(now("frictiond_request_duration_seconds_bucket{route=\"/\",le=\"0.001\"}") == 1);
+	assert_true(now("frictiond_queue_wait_seconds_count") == waits + 2);
+}
+
 static void test_faults(void **state)
 {
 	(void)state;
@@ -189,14 +203,19 @@ static void test_process(void **state)
 	assert_true(before.start_seconds <= (double)time(NULL) + 1 && before.start_seconds > (double)time(NULL) - 3600);
 	assert_true(before.resident_bytes > 100000 && before.virtual_bytes >= before.resident_bytes);
 	assert_true(before.n_threads >= 1 && before.n_open_files >= 3 && before.max_open_files >= before.n_open_files);
+	uint64_t n_files = 0;
+	for (int fd = 0; fd < sysconf(_SC_OPEN_MAX) && fd < 65536; fd++)
+		n_files += fcntl(fd, F_GETFD) != -1;
+	assert_int_equal(before.n_open_files, n_files);
 	const int fd = dup(0);
+	prctl(PR_SET_NAME, "a) b (c) 1 2");
 	do
 		srv_process_read(&after);
 	while (after.cpu_seconds == before.cpu_seconds);
 	close(fd);
 	assert_true(after.cpu_seconds > before.cpu_seconds);
 	assert_int_equal(after.n_open_files, before.n_open_files + 1);
-	assert_true(after.start_seconds == before.start_seconds);
+	assert_true(after.start_seconds == before.start_seconds && after.n_threads == before.n_threads);
 }
 
 enum { N_THREADS = 100, N_ADDITIONS = 1000 };
@@ -224,7 +243,7 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_routes),     cmocka_unit_test(test_counts), cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_routes),     cmocka_unit_test(test_counts), cmocka_unit_test(test_ends), cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_rejections), cmocka_unit_test(test_buckets_are_cumulative),
 		cmocka_unit_test(test_gauges),     cmocka_unit_test(test_process), cmocka_unit_test(test_threads),
 	};

@@ -1,0 +1,48 @@
+/* Memory that has been idle goes back to the system, from each pool. */
+#include "server/work/trimmer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MB = 1 << 20 };
+
+static void idle_memory_of_each_pool_goes_back(void **unused)
+{
+	(void)unused;
+	struct api_pool *pools[SRV_TRIMMED_POOLS];
+	for (int i = 0; i < SRV_TRIMMED_POOLS; i++) {
+		pools[i] = api_pool_create(64 * MB, NULL);
+		void *block = api_pool_take(pools[i], MB);
+		assert_non_null(block);
+		api_pool_give(pools[i], block, MB);
+		assert_true(API_POOL_EMULATED || api_pool_counts(pools[i]).idle_bytes >= MB);
+	}
+	struct srv_trimmer *trimmer = srv_trimmer_start(pools, 0);
+	assert_non_null(trimmer);
+	for (int i = 0; i < SRV_TRIMMED_POOLS; i++)
+		while (api_pool_counts(pools[i]).idle_bytes > 0)
+			usleep(1000);
+	srv_trimmer_stop(trimmer);
+	for (int i = 0; i < SRV_TRIMMED_POOLS; i++)
+		api_pool_free(pools[i]);
+}
+
+static void stopping_none_is_fine(void **unused)
+{
+	(void)unused;
+	srv_trimmer_stop(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(idle_memory_of_each_pool_goes_back),
+		cmocka_unit_test(stopping_none_is_fine),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
