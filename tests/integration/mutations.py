@@ -1,4 +1,4 @@
-"""Good documents that together have every field, and what becomes of them by one mistake: (name, request, pointer)."""
+"""Good documents that together have every field, and copies with one mistake each: (name, request, pointer)."""
 import copy
 import json
 
@@ -68,14 +68,14 @@ def text_of(document_):
     return json.dumps(document_).encode()
 
 
-# --- mutations: (what, new value or GONE, where the pointer must lead: a path of keys) --------------------------------
+# --- mutations: (what, new value or GONE, path of keys to which the pointer must lead) --------------------------------
 
 GONE = object()
 NO_NUMBER = {'null': None, 'string': '1', 'true': True, 'object': {'x': 1}}
 
 
 def is_required(good, path):
-    """Whether the document is wrong without this field, and the pointer to it."""
+    """Whether the document is wrong without this field, with a pointer to the field."""
     name = path[-1]
     if name in ('normal_force', 'tangent_basis'):
         return 'closest_point' in good['collisions'][path[1]]
@@ -134,7 +134,7 @@ def leaves(value, path):
 def arrays(name, value, path):
     for word, other in {**NO_NUMBER, 'strings': ['x', 'y'], 'a longer array': value + [value[0]],
                         'a shorter array': value[:-1], 'extra nesting': [value], 'six levels': [[[[[[1]]]]]]}.items():
-        # These two say how long others must be: the others are then wrong.
+        # The lengths of these two determine those of others, which would then be wrong instead.
         if name not in ('velocities', 'vertices') or word not in ('a longer array', 'a shorter array'):
             yield f'{word} for an array', other, (path + [0] if word == 'strings' else path)
     if isinstance(value[0], list):
@@ -196,7 +196,7 @@ def mutations():
 
 
 def changed_at(good, where, what):
-    """The path of the field whose value a mutation replaces: `where` may lead into that value."""
+    """The path of the field whose value a mutation replaces; `where` may lead to a place inside that value."""
     if what == 'unknown field':
         return where[:-1]
     document_, path = good, []

@@ -1,4 +1,4 @@
-"""Bodies that are wrong as a whole: cut, changed at random, huge; each gets its answer, the server goes on as before and
+"""Bodies that are wrong as a whole: cut, changed at random, huge. Each gets an answer; the server continues to work and
 does not keep the memory.
 """
 import json
@@ -25,7 +25,7 @@ def test_cut_anywhere(served):  # noqa: F811
 
 
 def test_bytes_changed_at_random(served):  # noqa: F811
-    """Whatever it is by then, it is answered, and never by a 500."""
+    """Whatever the change makes of it, there is an answer, and never a 500."""
     chance = random.Random(1)
     seen = set()
     for _ in range(1500):
@@ -43,7 +43,7 @@ def test_bytes_changed_at_random(served):  # noqa: F811
     served.assert_well()
 
 
-# The whole body of 100 MB is read, judged and forgotten; under AddressSanitizer, by the same code, 20 MB.
+# Bodies of 100 MB are read whole, judged and freed; under AddressSanitizer 20 MB, which take the same code.
 HUGE = 20_000_000 if os.environ.get('MODE') == 'asan' else 100_000_000
 BODIES = {
     'numbers in an unknown field': (lambda: FINE[:-1] + b',"x":[' + b'0.1234567,' * (HUGE // 10) + b'1]}', 422, '/x'),
@@ -83,7 +83,7 @@ def test_huge(served, name):  # noqa: F811
 @pytest.mark.parametrize('bad', ['null', '"NaN"', 'true', '{}', '[1]'])
 @pytest.mark.parametrize('n', [10, 99_990, 150_000])
 def test_one_wrong_entry_of_a_large_array(served, n, bad):  # noqa: F811
-    """As encoders make it that write NaN as null: the size of the batch must not hide the place."""
+    """As from encoders that write NaN as null: the pointer must be exact in a large batch, too."""
     rows = b'[1.5,2.5],' * n
     text = FINE.replace(b'[[0.05, 0]]', b'[' + rows + b'[0,%b],' % bad.encode() + rows + b'[0,0]]')
     status, headers, content = served.evaluate(text)
@@ -106,7 +106,7 @@ def large_bad_bodies():
 
 
 def test_memory_comes_back(tmp_path):
-    """Against the start of a fresh server: what allocators keep for themselves is allowed, 20 MB bodies are not."""
+    """Compared with a fresh server: memory that allocators keep is allowed, bodies of 20 MB are not."""
     server = Server(tmp_path / 'log')
     slack = (768 if 'asan' in os.environ.get('FRICTIOND', '') else 64) * MIB
     server.assert_well()

@@ -1,5 +1,5 @@
-"""Malformed requests made by systematic mutation of good ones: status, problem, pointer to the mutated place; and the
-server as it was before: answering, without a sanitizer's report.
+"""Malformed requests made by systematic mutation of good ones. Each gets the right status and a problem with a pointer
+to the mutated place, and afterwards the server still answers, without a sanitizer's report.
 """
 import pytest
 

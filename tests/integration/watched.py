@@ -1,4 +1,4 @@
-"""A server whose log and memory are seen, for suites that send it what is wrong."""
+"""A server whose log and memory can be inspected, for suites that send bad requests."""
 import http.client
 import json
 import os
@@ -26,11 +26,11 @@ class Server:
         self.connection = None
 
     def send(self, method, path, body, headers=None):
-        """(status, headers by lower-case name, body) on a connection that is kept."""
+        """(status, headers by lower-case name, body), on a connection that stays open."""
         try:
             return self.exchange(method, path, body, headers)
         except (http.client.HTTPException, ConnectionError):
-            self.connection = None  # it was idle for too long, or the server refused a body before its end
+            self.connection = None  # it was idle for too long, or the server refused a body before the body ended
             return self.exchange(method, path, body, headers)
 
     def exchange(self, method, path, body, headers):

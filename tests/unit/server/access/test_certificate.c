@@ -55,7 +55,7 @@ static void write_key(const char *name, gnutls_x509_privkey_t key)
 	write_datum(encrypted, text);
 }
 
-/* A certificate that signs itself, valid from `from` to `to`, seconds from now: NAME.crt and NAME.key. */
+/* A self-signed certificate, valid from `from` to `to`, seconds from now: NAME.crt and NAME.key. */
 static void make(const char *name, gnutls_pk_algorithm_t algorithm, unsigned bits, long from, long to)
 {
 	gnutls_x509_privkey_t key;
@@ -166,7 +166,7 @@ static void forget(struct copy *copy)
 	gnutls_privkey_deinit(copy->key);
 }
 
-/* A copy lives on when the certificate is replaced, and what is refused replaces nothing. */
+/* A copy stays valid when the certificate is replaced, and a refused file replaces nothing. */
 static void test_copies(void **state)
 {
 	(void)state;

@@ -14,7 +14,7 @@
 
 static char path[] = "/tmp/gate-XXXXXX";
 
-static const char *listens = "127.0.0.1"; /* where the service does */
+static const char *listens = "127.0.0.1"; /* the address of the service */
 
 struct visit {
 	struct srv_gate_settings settings;
@@ -230,7 +230,7 @@ static void test_named_hosts(void **state)
 	listens = "127.0.0.1";
 }
 
-/* Elsewhere, and with tokens, the name counts only where a list is given. */
+/* On other addresses, and with tokens, the name matters only if a list is given. */
 static void test_hosts_elsewhere(void **state)
 {
 	(void)state;
@@ -264,13 +264,13 @@ static void test_own_pages(void **state)
 			                "Bearer " TOKEN, NULL), 403, "");
 		}
 	status_is(local(NULL, "GET", "/", "Host", "evil.example", "Origin", "http://evil.example", NULL), 421, "");
-	status_is(local(NULL, "GET", "/", "Origin", "http://localhost", NULL), 403, ""); /* HTTP/1.0: which is its own? */
+	status_is(local(NULL, "GET", "/", "Origin", "http://localhost", NULL), 403, ""); /* HTTP/1.0 */
 	struct visit refused = local(NULL, "GET", "/", "Host", "localhost", "Origin", "http://evil.example", NULL);
 	assert_string_equal(refused.text, "\"http://evil.example\" is not an origin whose pages may use this service: its own, "
 	                                  "and what --allow-origin names.");
 }
 
-/* The proxy's page is https where the service hears http. */
+/* The proxy serves the page by https, while the service receives http. */
 static void test_own_pages_behind_proxies(void **state)
 {
 	(void)state;

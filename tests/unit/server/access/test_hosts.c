@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* In memory of just this length, so that a sanitizer sees what is read past it. */
+/* In memory of exactly this length, so that a sanitizer reports reads past the end. */
 static bool reads(const char *text, struct srv_host *host)
 {
 	static char *copy;

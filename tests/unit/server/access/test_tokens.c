@@ -89,7 +89,7 @@ static void test_faults(void **state)
 	refuses_bytes("a " FIRST "\0\n", 20, ":1: ");
 }
 
-static void test_ceilings(void **state)
+static void test_limits(void **state)
 {
 	(void)state;
 	static char text[2 << 20];
@@ -127,7 +127,7 @@ static void test_files(void **state)
 	assert_non_null(mkdtemp(fifo));
 	assert_int_equal(rmdir(fifo), 0);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
-	assert_null(srv_tokens_open(fifo, message)); /* and does not wait for a writer */
+	assert_null(srv_tokens_open(fifo, message)); /* without waiting for a writer */
 	unlink(fifo);
 }
 
@@ -262,7 +262,7 @@ static int remove_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),     cmocka_unit_test(test_faults), cmocka_unit_test(test_ceilings),
+		cmocka_unit_test(test_lines),     cmocka_unit_test(test_faults), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_files),     cmocka_unit_test(test_warning), cmocka_unit_test(test_check),
 		cmocka_unit_test(test_very_long), cmocka_unit_test(test_reload), cmocka_unit_test(test_reload_beside_checks),
 	};

@@ -40,7 +40,7 @@ static void test_types(void **state)
 	fault_is(400, head_of("Content-Type", "a/b", "Content-Type", "a/b", NULL));
 }
 
-/* What decides who asks must not be read in two ways. */
+/* Headers that identify the client must not be ambiguous. */
 static void test_twice(void **state)
 {
 	(void)state;
@@ -97,7 +97,7 @@ static void test_values(void **state)
 	assert_false(srv_head_expects_continue(&head));
 }
 
-/* As many lines as have room: what is too long for any real client is left out, wherever it stands. */
+/* As many lines as there is room for: a line that is too long for any real client is left out, wherever it is. */
 static void test_lists(void **state)
 {
 	(void)state;

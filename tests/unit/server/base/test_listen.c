@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* Passes over addresses that this machine does not have. Nothing listens at them. */
+/* Skips addresses that this machine does not have. Nothing listens at them. */
 static void loopback_is(const char *host, bool expected)
 {
 	int port = 0;

@@ -1,4 +1,4 @@
-/* frictiond check where results do not agree: the linker puts a comparison of the test's in the place of the core's. */
+/* frictiond check where results do not agree: the linker replaces core's comparison with the test's. */
 #include "server/commands/check.h"
 
 #include "core/fric.h"

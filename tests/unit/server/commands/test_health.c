@@ -1,4 +1,4 @@
-/* frictiond health against a server of the test's that says what it is told to. What takes time is in
+/* frictiond health against a server in this test that sends given answers. Cases that take time are in
  * tests/integration/test_health.py. */
 #undef _FORTIFY_SOURCE
 #include "server/commands/health.h"
@@ -67,7 +67,7 @@ static int listen_somewhere(long long *port)
 	return fd;
 }
 
-/* @return the exit code where the server answers so */
+/* @return the exit code when the server sends this answer */
 static int code_of(const char *host, const char *answer, bool ready)
 {
 	struct server server = {.answer = answer};
@@ -137,7 +137,7 @@ static void test_not_healthy(void **state)
 	is_not_healthy("", "closes without an answer");
 }
 
-/* A head without an end is read as far as there is room. */
+/* A head without an end is read until the buffer is full. */
 static void test_endless_head(void **state)
 {
 	(void)state;
@@ -166,7 +166,7 @@ static void test_nobody_there(void **state)
 	assert_non_null(strstr(err, "no host: "));
 }
 
-/* An address that is not this machine's is not asked, whoever listens there: the server cannot be there. */
+/* An address of another machine is not contacted, even if something listens there: the server cannot be there. */
 static void test_other_machines(void **state)
 {
 	(void)state;

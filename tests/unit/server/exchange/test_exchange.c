@@ -115,7 +115,7 @@ static void await(struct carried *carried)
 		;
 }
 
-/* It is over, and has left nothing. */
+/* The exchange is over, and holds nothing any more. */
 static void end(struct carried *carried)
 {
 	srv_exchange_end(&carried->exchange, NULL);
@@ -141,7 +141,7 @@ static void answer(struct carried *carried, int status)
 	end(carried);
 }
 
-/* And after SRV_SAY. */
+/* What it does after SRV_SAY. */
 static void say(struct carried *carried, int status)
 {
 	assert_int_equal(carried->exchange.response->status, status);
@@ -194,7 +194,7 @@ static int close_service(void **state)
 	return 0;
 }
 
-/* The worker has something else to do until it is let go. */
+/* Keeps the worker busy until it is let go. */
 struct other {
 	struct srv_job job; /* first */
 	sem_t begun, may_end, ended;
@@ -277,7 +277,7 @@ static void test_the_rest_of_a_refused_request_is_dropped(void **state)
 	answer(&c, 404);
 }
 
-/* Not if it is long, waits for a word, or is too long for any request. */
+/* But not a body that is long, waits for 100 Continue, or is too long for any request. */
 static void test_what_is_not_worth_reading(void **state)
 {
 	struct carried c;
@@ -343,7 +343,7 @@ static void test_draining(void **state)
 
 /* ---- the body ---- */
 
-/* Pieces of 64 KiB. @return what the last one leads to */
+/* Sends pieces of 64 KiB. @return what the last one leads to */
 static enum srv_next send_bytes(struct carried *carried, size_t n)
 {
 	static char piece[64 << 10];
@@ -546,7 +546,7 @@ static void test_the_queue_is_full(void **state)
 	assert_null(c.exchange.body.bytes);
 	assert_int_equal(c.exchange.response->status, 503);
 	srv_exchange_end(&c.exchange, NULL);
-	/* A long body need not come, if it is asked whether it should. */
+	/* A long body need not be sent if the client asks first. */
 	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "65537", "Expect", "100-continue", NULL),
 	                 SRV_ANSWER);
 	srv_exchange_end(&c.exchange, NULL);
@@ -594,11 +594,11 @@ static void test_the_server_stops_while_it_waits(void **state)
 	answer(&c, 503);
 	assert_int_equal(c.exchange.rejection, SRV_REJECTED_DRAINING);
 	assert_int_equal(n_idle, 1);
-	srv_admission_free(server.admission); /* it stops once */
+	srv_admission_free(server.admission); /* it stops only once */
 	server.admission = NULL;
 }
 
-/* Long enough for somebody to look: some seconds, if nobody did. */
+/* Long enough for the watcher to look; a failing test takes some seconds. */
 static void send_long_check(struct carried *carried)
 {
 	enum { N_CONTACTS = 200000 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* Every step by itself, with what takes it. */
+/* Every step, with what causes it. */
 static const enum srv_state steps[][2] = {
 	{SRV_OPENED, SRV_RECEIVING},     /* the head is accepted */
 	{SRV_OPENED, SRV_DECIDED},       /* it is refused, or needs no more than its head */
@@ -57,7 +57,7 @@ static void test_all_steps_and_no_others(void **state)
 		}
 }
 
-/* States that can be reached from one, as bits. */
+/* The states that can be reached from one state, as bits. */
 static unsigned reach(enum srv_state from)
 {
 	unsigned found = 1u << from;

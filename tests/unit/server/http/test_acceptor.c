@@ -90,7 +90,7 @@ static void connect_to(const struct taken *taken, int fd)
 	assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
 }
 
-/* Those that are open stay open. @return what it was */
+/* Descriptors that are open stay open. @return the old limit */
 static rlim_t allow_files(rlim_t n)
 {
 	struct rlimit limit;
@@ -161,7 +161,7 @@ static void test_stops_while_waiting_for_files(void **state)
 	allow_files(files);
 	assert_int_equal(taken.n, 0);
 	struct pollfd closed = {.fd = fd, .events = POLLIN};
-	assert_int_equal(poll(&closed, 1, PATIENCE_MS), 1); /* nobody has it, so the system resets it */
+	assert_int_equal(poll(&closed, 1, PATIENCE_MS), 1); /* nothing has accepted it, so the system resets it */
 	close(fd);
 }
 

@@ -65,7 +65,7 @@ static void say(int fd, const char *text)
 	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* Rounds until there is something to hear; its beginning. */
+/* Runs rounds until something has arrived. @return its beginning */
 static void expect(int fd, const char *beginning)
 {
 	char heard[4096];

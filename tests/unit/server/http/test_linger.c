@@ -64,7 +64,7 @@ static int open_lingering(void)
 	return ends[1];
 }
 
-/* Nothing more comes from the server, and whoever writes to a closed end learns it. */
+/* The server sends nothing more, and writing to a closed end fails. */
 static void await_end(int fd)
 {
 	char byte;
@@ -93,7 +93,7 @@ static void test_what_is_sent_is_read(void **state)
 	for (int i = 0; i < 200; i++)
 		assert_int_equal(send(fd, bytes, sizeof bytes, MSG_NOSIGNAL), sizeof bytes);
 	close(fd);
-	while (n_files() > files_before + 1) /* the thread's own */
+	while (n_files() > files_before + 1) /* the thread's own descriptor */
 		usleep(1000);
 }
 
@@ -143,7 +143,7 @@ static void test_too_many(void **state)
 	assert_true(entries("/proc/self/task") <= threads_before);
 	assert_true(n_files() <= files_before + 1 + N + SRV_MOST_LINGERING);
 	for (int i = 0; i < N - SRV_MOST_LINGERING; i++)
-		await_closed(fds[i]); /* the thread may still be in poll() with it */
+		await_closed(fds[i]); /* the thread may still poll() it */
 	for (int i = 0; i < N; i++)
 		close(fds[i]);
 }
@@ -154,7 +154,7 @@ static void test_no_file(void **state)
 	srv_linger(-1);
 }
 
-/* Before the start and after the end. */
+/* Before the thread starts and after it ends. */
 static void test_without_the_thread(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* What the library would see: reads of all sizes from one end of a pair of sockets while the other end writes. */
-#undef _FORTIFY_SOURCE /* or recv() here could be another function */
+#undef _FORTIFY_SOURCE /* otherwise recv() could be another function here */
 #include "server/http/reader.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static void say(struct line *line, const char *bytes, size_t n)
 	assert_int_equal(send(line->client, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
 }
 
-/* As libmicrohttpd with epoll: it stops at the first read that is short, and then waits for an event. */
+/* Like libmicrohttpd with epoll: stops at the first short read, and then waits for an event. */
 static void listen_to(struct line *line, size_t size)
 {
 	ssize_t n = (ssize_t)size;
@@ -91,7 +91,7 @@ static void test_half_a_head_is_held(void **state)
 	close_line(line);
 }
 
-/* Requests with bodies of all lengths, one behind the other, written in pieces that respect nothing. */
+/* Requests with bodies of all lengths, one after the other, written in pieces that end anywhere. */
 static size_t make_stream(char *stream, size_t n_requests)
 {
 	size_t n = 0;
@@ -144,7 +144,7 @@ static void test_end_with_data(void **state)
 	close_line(line);
 }
 
-static void test_nothing_is_read_behind_a_fault(void **state)
+static void test_nothing_is_read_after_a_fault(void **state)
 {
 	(void)state;
 	const char *detail;
@@ -198,7 +198,7 @@ static int start(void **state)
 	return srv_readers_start() ? 0 : -1;
 }
 
-/* The self-test has started readers before the server does. */
+/* The self-test starts readers before the server does. */
 static void test_started_twice(void **state)
 {
 	(void)state;
@@ -211,7 +211,7 @@ static void test_started_twice(void **state)
 	close_line(line);
 }
 
-/* The library closes where it reads the end, whether it owes an answer or not. */
+/* The library closes the connection when it reads the end, even if an answer is still to be sent. */
 static void test_the_end_is_kept(void **state)
 {
 	struct line *line = open_line(60);
@@ -239,7 +239,7 @@ int main(void)
 		cmocka_unit_test(test_half_a_head_is_held),
 		cmocka_unit_test(test_nothing_is_lost_or_late),
 		cmocka_unit_test(test_end_with_data),
-		cmocka_unit_test(test_nothing_is_read_behind_a_fault),
+		cmocka_unit_test(test_nothing_is_read_after_a_fault),
 		cmocka_unit_test(test_too_slow),
 		cmocka_unit_test(test_other_descriptors_are_left_alone),
 		cmocka_unit_test(test_started_twice),

@@ -1,4 +1,4 @@
-/* Where the filter is in its place. Where it is not: tests/integration/test_selftest.sh. */
+/* With the filter in place. Programs without it are tested by tests/integration/test_selftest.sh. */
 #include "server/http/selftest.h"
 
 #include "server/access/certificate.h"
@@ -26,7 +26,7 @@ static int n_files(void)
 	return n;
 }
 
-/* A first time opens what a library keeps for good. */
+/* The first run opens descriptors that a library keeps open. */
 static void leaves_nothing(bool tls)
 {
 	assert_true(srv_selftest(tls));
@@ -62,7 +62,7 @@ static void test_tls(void **state)
 	rmdir(folder);
 }
 
-/* Without a certificate there is no handshake, and nothing is known: that is for clients to see. */
+/* Without a certificate there is no handshake, so nothing is found out; clients will see the failure. */
 static void test_no_handshake(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Every case goes through whole, byte by byte and cut in two at every place: the outcome is the same. */
+/* Every case is fed whole, byte by byte, and cut in two at every position, with the same outcome. */
 #include "server/http/wire.h"
 
 #include <setjmp.h>
@@ -29,7 +29,7 @@ struct text {
 };
 #define TEXT(literal) ((struct text){literal, sizeof literal - 1})
 
-/* What may go to the library is taken away at once, as a server does. */
+/* Bytes that may go to the library are taken at once, as the server does. */
 static void feed(struct outcome *o, struct srv_wire_out *out, const char *in, size_t n)
 {
 	srv_wire_filter(&o->wire, in, n, out);
@@ -224,7 +224,7 @@ static void test_chunks(void **state)
 	CHUNK_REFUSED("3\r\nabc\r\n0\r\nX: 1\n", "3\r\nabc\r\n" END, 400);
 }
 
-static void test_nothing_behind_a_fault(void **state)
+static void test_nothing_after_a_fault(void **state)
 {
 	(void)state;
 	passes_as(TEXT(GET "GET / HTTP/1.1\n" GET GET), TEXT(GET REPLACED), 400, 2);
@@ -243,7 +243,7 @@ static void filled_refused(const char *front, size_t n, int status)
 	assert_int_equal(o.wire.status, status);
 }
 
-static void test_ceilings(void **state)
+static void test_limits(void **state)
 {
 	(void)state;
 	filled_refused("GET /", SRV_WIRE_TARGET, 414);
@@ -281,7 +281,7 @@ static int status_with_entries(int arguments, int fields)
 	return o.wire.status;
 }
 
-static void test_arguments_have_a_ceiling(void **state)
+static void test_arguments_are_limited(void **state)
 {
 	(void)state;
 	assert_int_equal(status_with_entries(SRV_WIRE_ARGUMENTS, 1), 0);
@@ -318,8 +318,8 @@ static void test_long_cookies_are_refused(void **state)
 	}
 }
 
-/* What is recorded of a head that was replaced is not the client's. */
-static void test_replaced_heads_are_told(void **state)
+/* The record of a replaced head is not taken from the client's bytes. */
+static void test_replaced_heads_are_recorded(void **state)
 {
 	(void)state;
 	static struct outcome o;
@@ -354,7 +354,7 @@ static void test_passing_beside(void **state)
 	srv_wire_open(&wire);
 	assert_int_equal(srv_wire_clear(&wire, &out), 0);
 	srv_wire_filter(&wire, head.bytes, head.n, &out);
-	assert_int_equal(srv_wire_clear(&wire, &out), 0); /* something waits to be taken away */
+	assert_int_equal(srv_wire_clear(&wire, &out), 0); /* some bytes are still to be taken */
 	out.n = out.ready = 0;
 	assert_int_equal(srv_wire_clear(&wire, &out), 998);
 	srv_wire_pass(&wire, 997);
@@ -417,11 +417,11 @@ int main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_framing),
 		cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_nothing_behind_a_fault),
-		cmocka_unit_test(test_ceilings),
-		cmocka_unit_test(test_arguments_have_a_ceiling),
+		cmocka_unit_test(test_nothing_after_a_fault),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_arguments_are_limited),
 		cmocka_unit_test(test_cookies_are_left_out), cmocka_unit_test(test_long_cookies_are_refused),
-		cmocka_unit_test(test_replaced_heads_are_told), cmocka_unit_test(test_empty_lines_have_an_end),
+		cmocka_unit_test(test_replaced_heads_are_recorded), cmocka_unit_test(test_empty_lines_have_an_end),
 		cmocka_unit_test(test_passing_beside),
 		cmocka_unit_test(test_failed_from_outside),
 		cmocka_unit_test(test_under_way),

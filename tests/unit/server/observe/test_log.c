@@ -25,7 +25,7 @@
 
 enum { MOST = 4096 };
 
-/* Descriptor 2 as it was, and what stands in for it. */
+/* The original descriptor 2, and its replacement. */
 static int original, reading_end;
 
 static void catch(int writing, int reading)
@@ -49,10 +49,10 @@ static void restore(void)
 	close(original);
 	if (reading_end >= 0)
 		close(reading_end);
-	srv_log_start(SRV_INFO, SRV_LOGFMT); /* lets go of what it has opened */
+	srv_log_start(SRV_INFO, SRV_LOGFMT); /* closes what it has opened */
 }
 
-/* What is there to read now. */
+/* What can be read now. */
 static char *read_all(void)
 {
 	enum { ROOM = 1 << 20 };
@@ -70,7 +70,7 @@ static const struct srv_access plain = {
 	.bytes_out = 250, .microseconds = 412, .waited_microseconds = -1,
 };
 
-/* One line for this access. */
+/* The one line that this access causes. */
 static char *line_of(enum srv_log_format format, const struct srv_access *access)
 {
 	catch_pipe();
@@ -221,10 +221,10 @@ static void test_long_values(void **state)
 	}
 }
 
-/* A value is whole up to its ceiling, and a character beyond it leaves three dots. */
-static void test_ceilings_of_values(void **state)
+/* A value is kept whole up to its limit; beyond it, it is cut and ends in three dots. */
+static void test_limits_of_values(void **state)
 {
-	enum { LONG = 2048 - 6, SHORT = 256 - 6 }; /* a path, and anything else: without what an escape may take */
+	enum { LONG = 2048 - 6, SHORT = 256 - 6 }; /* of a path, and of any other value, without the room of one escape */
 	(void)state;
 	char value[LONG + 2];
 	for (int more = 0; more < 2; more++) {
@@ -249,7 +249,7 @@ static void test_ceilings_of_values(void **state)
 }
 
 /* An escape is never cut: the longest line of all is one of JSON, and no longer than a pipe takes in one piece. */
-static void test_ceiling_of_a_line(void **state)
+static void test_limit_of_a_line(void **state)
 {
 	(void)state;
 	char hostile[5000];
@@ -261,7 +261,7 @@ static void test_ceiling_of_a_line(void **state)
 		memset(hostile + n, '\x01', sizeof hostile - n - 1);
 		hostile[sizeof hostile - 1] = '\0';
 		access.request_id = access.method = access.target = access.token = hostile;
-		json_t *root = json_of(&access); /* which looks at the length, too */
+		json_t *root = json_of(&access); /* checks the length, too */
 		assert_string_equal(json_string_value(json_object_get(root, "aborted")), "timeout");
 		json_decref(root);
 	}
@@ -330,7 +330,7 @@ static void test_messages(void **state)
 	free(line);
 }
 
-/* Until no line fits any more; then one that tells of them, as soon as there is room. */
+/* Lines until no more fit; as soon as there is room, one line that counts those that were lost. */
 static void fill_and_drain(void)
 {
 	srv_log_start(SRV_INFO, SRV_LOGFMT);
@@ -361,7 +361,7 @@ static void test_full_pipe(void **state)
 	fill_and_drain();
 }
 
-/* As in a container whose standard error belongs to another user: the pipe cannot be opened once more. */
+/* As in a container whose standard error belongs to another user: the pipe cannot be opened again. */
 static int fill_as_nobody(void)
 {
 	if (fchmod(STDERR_FILENO, 0) != 0 || (geteuid() == 0 && setuid(65534) != 0))
@@ -445,7 +445,7 @@ static void test_threads(void **state)
 	catch_pipe();
 	srv_log_start(SRV_INFO, SRV_LOGFMT);
 	fcntl(STDERR_FILENO, F_SETPIPE_SZ, 1 << 20);
-	srv_log_access(&plain); /* what other tests have lost is told of here */
+	srv_log_access(&plain); /* reports the lines that other tests have lost */
 	free(read_all());
 	for (int i = 0; i < N_THREADS; i++)
 		pthread_create(&threads[i], NULL, write_lines, NULL);

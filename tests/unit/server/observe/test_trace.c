@@ -21,7 +21,7 @@ static void test_valid(void **state)
 	} cases[] = {
 		{"00-" TRACE "-" PARENT "-01", true},
 		{"00-" TRACE "-" PARENT "-00", false},
-		{"00-" TRACE "-" PARENT "-fe", false}, /* other flags are not ours to pass on */
+		{"00-" TRACE "-" PARENT "-fe", false}, /* other flags are not passed on */
 		{"00-" TRACE "-" PARENT "-03", true},
 		{"01-" TRACE "-" PARENT "-01", true},  /* later versions begin as this one does */
 		{"cc-" TRACE "-" PARENT "-01-what-comes-then", true},

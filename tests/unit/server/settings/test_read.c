@@ -22,7 +22,7 @@ struct reading {
 	char *out, *err;
 };
 
-/* Arguments behind the program's name, ended by NULL. */
+/* Arguments after the program's name, ended by NULL. */
 static struct reading read_options(const char *first, ...)
 {
 	const char *argv[MAX_ARGUMENTS + 2] = {"frictiond"};
@@ -92,7 +92,7 @@ static void test_defaults(void **state)
 	forget(&reading);
 }
 
-/* A thread that has no connection to serve is of no use. */
+/* A thread without a connection to serve would be useless. */
 static void test_io_threads(void **state)
 {
 	(void)state;
@@ -109,7 +109,7 @@ static void test_io_threads(void **state)
 	}
 }
 
-/* The queue holds the longest body of either format, whichever of them was given. */
+/* The queue has room for the longest body of either format, whichever limit was given. */
 static void test_bytes_of_the_queue(void **state)
 {
 	(void)state;
@@ -316,7 +316,7 @@ static void test_bad_files(void **state)
 	forget(&reading);
 }
 
-/* What connections may hold is not promised to requests, unless that would be most of it. */
+/* Memory that connections may hold is set aside from that of requests, unless it would be most of it. */
 static void test_memory_beside_connections(void **state)
 {
 	(void)state;
@@ -335,7 +335,7 @@ static void test_memory_beside_connections(void **state)
 	forget(&given);
 }
 
-/* Through --print-config and --config nothing changes, automatic values included. */
+/* Options that --print-config prints and --config reads are the same, automatic values included. */
 static void test_printed_and_read(void **state)
 {
 	(void)state;
@@ -368,7 +368,7 @@ static void test_printed_and_read(void **state)
 	forget(&first), forget(&printed), forget(&again), forget(&once_more);
 }
 
-/* The word health and all other options, but nothing of check's. */
+/* The word health and all server options, but none of check's. */
 static void test_health(void **state)
 {
 	(void)state;
@@ -397,7 +397,7 @@ static void test_health(void **state)
 	refuses("--timeout-seconds=1", "unknown option '--timeout-seconds=1'");
 }
 
-/* The word check, a file, --json and all other options, in any order. */
+/* The word check, a file, --json and all server options, in any order. */
 static void test_check(void **state)
 {
 	(void)state;

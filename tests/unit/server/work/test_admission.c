@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* A job that tells when it starts and, if it has a gate, waits there or for the stop flag. */
+/* A job that signals its start and, if it has a gate, waits for the gate or the stop flag. */
 struct trial {
 	struct srv_job job; /* first */
 	sem_t started, *gate;
@@ -85,7 +85,7 @@ static void *churn(void *admission)
 	return NULL;
 }
 
-/* From several threads, with refusals: in the end nothing is missing, and nothing too much. */
+/* From several threads, with refusals: the sum is exact when all have finished. */
 static void test_bytes_from_threads(void **state)
 {
 	(void)state;
@@ -104,7 +104,7 @@ static void test_bytes_from_threads(void **state)
 	srv_admission_free(admission);
 }
 
-static void test_ceiling(void **state)
+static void test_limit(void **state)
 {
 	(void)state;
 	sem_t gate;
@@ -114,7 +114,7 @@ static void test_ceiling(void **state)
 		set_up(&trials[i], &gate);
 	struct srv_admission *admission = srv_admission_start(2, 0, NULL);
 	submit(admission, &trials[0]);
-	sem_wait(&trials[0].started); /* under computation, no longer waiting */
+	sem_wait(&trials[0].started); /* it is being computed, no longer waiting */
 	submit(admission, &trials[1]);
 	submit(admission, &trials[2]);
 	assert_false(srv_admission_reserve(admission));
@@ -123,7 +123,7 @@ static void test_ceiling(void **state)
 	sem_wait(&trials[1].started);
 	assert_int_equal(srv_admission_counts(admission).n_waiting, 1);
 	assert_false(srv_admission_is_full(admission));
-	assert_true(srv_admission_reserve(admission)); /* a place given, not used yet, counts */
+	assert_true(srv_admission_reserve(admission)); /* a reserved place counts before it is used */
 	assert_false(srv_admission_reserve(admission));
 	assert_true(srv_admission_is_full(admission));
 	struct trial last;
@@ -192,7 +192,7 @@ static void leave(struct srv_job *job, bool computed)
 	sem_post(&trial->started);
 }
 
-/* The worker gives way to those who submit. */
+/* The worker has lower priority than the threads that submit. */
 static void test_niceness(void **state)
 {
 	(void)state;
@@ -218,7 +218,7 @@ static void *submit_late(void *arguments)
 	return NULL;
 }
 
-/* Stopping waits for whoever has a place: its job must still be finished. */
+/* Stopping waits for reserved places: their jobs must still be finished. */
 static void test_stop_with_a_place_reserved(void **state)
 {
 	(void)state;
@@ -243,7 +243,7 @@ static bool has_left(struct srv_job *job)
 	return atomic_load(&leaves);
 }
 
-/* One is computed, one waits, both are given up; the third, for which somebody waits, is computed. */
+/* One is being computed, one waits, and both are given up; the third, which is not abandoned, is computed. */
 static void test_abandoned(void **state)
 {
 	(void)state;
@@ -271,8 +271,8 @@ static void test_abandoned(void **state)
 	assert_true(wanted.computed && !wanted.saw_stop);
 }
 
-/* Stopping, too, waits for a place that is reserved; its job is given up by the worker or by the watcher, whoever comes
- * first, and just once. */
+/* Stopping waits for a reserved place here, too; its job is given up by the worker or the watcher, whichever is first,
+ * and only once. */
 static void test_stop_with_a_place_for_an_abandoned_job(void **state)
 {
 	enum { ROUNDS = 50 };
@@ -299,7 +299,7 @@ static void test_stop_with_a_place_for_an_abandoned_job(void **state)
 	}
 }
 
-/* Its place is free again at once, for another one. */
+/* Its place is free for another job at once. */
 static void test_an_abandoned_job_leaves_its_place(void **state)
 {
 	(void)state;
@@ -333,7 +333,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_abandoned),
-		cmocka_unit_test(test_bytes), cmocka_unit_test(test_bytes_from_threads), cmocka_unit_test(test_ceiling), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_bytes), cmocka_unit_test(test_bytes_from_threads), cmocka_unit_test(test_limit), cmocka_unit_test(test_order),
 		cmocka_unit_test(test_niceness),
 		cmocka_unit_test(test_stop),  cmocka_unit_test(test_stop_with_a_place_reserved),
 		cmocka_unit_test(test_stop_with_a_place_for_an_abandoned_job),

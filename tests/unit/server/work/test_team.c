@@ -1,5 +1,5 @@
-/* Every thread of the process goes through a function of the test's, which the dynamic linker prefers: also those of
- * OpenMP's library. */
+/* This program defines pthread_create, which the dynamic linker prefers: so the test sees every thread of the process,
+ * OpenMP's included. */
 #include "server/work/team.h"
 
 #include <dlfcn.h>
@@ -47,11 +47,11 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
 }
 
 struct plan {
-	int allowed, wanted, spare; /* without the thread that owns the team */
+	int allowed, wanted, spare; /* not counting the thread that owns the team */
 	int expected;
 };
 
-/* Regions of the size that was found, again and again, need no further thread. */
+/* Repeated regions of the size that was found start no further thread. */
 static void work(int size)
 {
 	const int before = atomic_load(&n_started);
@@ -76,7 +76,7 @@ static void *try(void *argument)
 	return NULL;
 }
 
-/* On a thread of its own, for teams belong to threads; it goes with its team. */
+/* On a thread of its own, because a team belongs to its thread and ends with it. */
 static void test_sizes(void **state)
 {
 	(void)state;

@@ -25,7 +25,7 @@ static void close_pair(const int fds[2])
 	close(fds[1]);
 }
 
-/* Waits for the end as long as it takes. */
+/* Waits until the connection is cut, however long that takes. */
 static void ends(int fd)
 {
 	char byte;
@@ -49,7 +49,7 @@ static double now(void)
 }
 
 /* Those with even numbers are relieved or removed, the others are late.
- * @return whether the even ones were certainly in time; then nothing has happened to them */
+ * @return whether the even ones were certainly in time; if so, they have not been cut */
 static bool in_time_and_late(int seconds)
 {
 	struct srv_watch *watch = srv_watch_start();
@@ -73,7 +73,7 @@ static bool in_time_and_late(int seconds)
 	for (int i = 0; i < N; i++)
 		if (i % 4 != 2)
 			srv_watch_remove(watch, &watched[i]);
-	assert_int_equal(write(fds[1][0], "x", 1), 1); /* what is late may still say something */
+	assert_int_equal(write(fds[1][0], "x", 1), 1); /* a late client may still send something */
 	assert_false(srv_watch_was_cut(&watched[1]));
 	srv_watch_stop(watch);
 	for (int i = 0; i < N; i++)
@@ -114,7 +114,7 @@ static void test_cut(void **state)
 	close_pair(others);
 }
 
-/* Time that is given anew counts from then on. */
+/* A new time limit counts from when it is set. */
 static void test_another_time(void **state)
 {
 	(void)state;
