@@ -179,6 +179,7 @@ static enum MHD_Result finish(struct request *request)
 	if (next == SRV_WAIT) /* the request may be gone */
 		return MHD_YES;
 	srv_reader_keep_end(request->own->reader, false);
+	request->lingers |= request->exchange.closes; /* what follows a fault is not read */
 	return next == SRV_ANSWER ? srv_answer(request) : MHD_NO;
 }
 

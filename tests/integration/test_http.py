@@ -293,6 +293,19 @@ def test_nothing_is_said_after_the_last_answer(connect):
     assert connection.is_closed()
 
 
+def test_a_client_that_goes_on_after_a_faulty_chunk_is_not_reset(connect):
+    """A reset could take the answer away before it is read."""
+    connection = connect()
+    connection.send(POST + b"Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n")
+    assert connection.answer()[0] == 100
+    connection.send(b"zz\r\n")
+    check_answer(connection.answer(), 400)
+    for _ in range(3):
+        connection.socket.sendall(b"more")
+        time.sleep(0.05)
+    assert connection.is_closed()
+
+
 def test_pipeline(connect):
     """Answers are in order, also if valid requests, refused ones and bodies of both kinds alternate."""
     requests = [(status, data) for status, data in ANSWERED_AND_USABLE.values()] * 4

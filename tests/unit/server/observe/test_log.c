@@ -467,7 +467,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_logfmt),        cmocka_unit_test(test_every_field), cmocka_unit_test(test_json),
 		cmocka_unit_test(test_hostile_bytes), cmocka_unit_test(test_long_values), cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_the_clock), cmocka_unit_test(test_levels), cmocka_unit_test(test_ceilings_of_values), cmocka_unit_test(test_ceiling_of_a_line),
+		cmocka_unit_test(test_the_clock), cmocka_unit_test(test_levels), cmocka_unit_test(test_limits_of_values), cmocka_unit_test(test_limit_of_a_line),
 		cmocka_unit_test(test_full_pipe),     cmocka_unit_test(test_full_socket), cmocka_unit_test(test_full_pipe_of_another_user),
 		cmocka_unit_test(test_nobody_reads),
 		cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_threads),
