@@ -9,7 +9,7 @@ enum { CLIENT_HEARS = 640 << 10, CLIENT_FAULT = 256 };
 
 /* What may have kept the service from answering as it would have. */
 enum excuse {
-	NO_MEMORY = 1,   /* something was refused that it asked for */
+	NO_MEMORY = 1,   /* or no descriptor: something was refused that it asked for */
 	TIME_PASSED = 2, /* more than a connection or a request has */
 	DRAINED = 4,
 	LIMITED = 8,     /* others had what there is of connections, places in the queue, or memory */

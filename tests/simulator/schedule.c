@@ -326,6 +326,7 @@ static void step_files(void)
 	const size_t n = 1 + chance_below(&chance, 3);
 	note("descriptors are refused", (long long)n, 0);
 	sockets_refuse_files(n);
+	excuse_all(NO_MEMORY);
 }
 
 static void step_reload(void)

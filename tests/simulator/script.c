@@ -239,14 +239,14 @@ static void get_and_close(struct maker *maker)
 	begin(maker, "GET", "/healthz");
 	say(maker, "Connection: close\r\n");
 	end_head(maker);
-	expect_known(maker, KNOWN_HEALTHZ, CLOSES);
+	expect_known(maker, KNOWN_HEALTHZ, CLOSES | LAST);
 }
 
 static void get_old(struct maker *maker)
 {
 	say(maker, "GET /healthz HTTP/1.0\r\nHost: localhost\r\nX-Request-Id: %s\r\n\r\n", maker->asked->id);
 	maker->asked->head_end = maker->script->n;
-	expect_known(maker, KNOWN_HEALTHZ, CLOSES);
+	expect_known(maker, KNOWN_HEALTHZ, CLOSES | LAST);
 }
 
 static void get_with_body(struct maker *maker)
@@ -611,7 +611,7 @@ static bool add_request(struct script *script, const struct script_world *world,
 	kinds[kind].make(&maker);
 	asked->end = script->n;
 	script->n_asked++;
-	return !(asked->traits & UNFINISHED) && script->n < SCRIPT_BYTES - (44 << 10);
+	return !(asked->traits & (UNFINISHED | LAST)) && script->n < SCRIPT_BYTES - (44 << 10);
 }
 
 void script_make(struct script *script, const struct script_world *world, enum script_end end, size_t client,

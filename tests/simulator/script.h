@@ -20,6 +20,7 @@ enum trait {
 	ANY_STATUS = 64, /* of a large body: also 413, 503 */
 	HAS_ORIGIN = 128,
 	HAS_TRACE = 256,
+	LAST = 1024, /* the client itself says that it is: it loses the answer if it goes on */
 	NOT_DRAINING = 512, /* 503 while draining although it does not compute */
 };
 

@@ -370,14 +370,22 @@ int dup(int fd)
 	return copy;
 }
 
+/* As TCP does: where something is left unread, a close is a reset, and the other side loses what it has not read. */
+static void let_go(struct link *link, int fd)
+{
+	char byte;
+	by_fd[fd] = NULL;
+	link->n_ends--;
+	n_ends--;
+	if (link->n_ends == 0 && REAL(recvfrom)(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL) > 0)
+		link->is_cut = true;
+}
+
 int close(int fd)
 {
 	struct link *link = sockets_link(fd);
-	if (link) {
-		by_fd[fd] = NULL;
-		link->n_ends--;
-		n_ends--;
-	}
+	if (link)
+		let_go(link, fd);
 	const int error = REAL(close)(fd);
 	n_wrong += error != 0;
 	return error;
