@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/base/codes.h"
+
 struct api_pool;
 
 /* The limits of the service and how it computes; set once before the first request, read-only afterwards. */
@@ -120,7 +122,7 @@ struct api_response {
 struct api_admission {
 	bool accepted;          /* false: the response is filled in, the body must not be handed over */
 	bool computes;          /* may take long (evaluate, check, functions); false: answered at once */
-	size_t max_body_bytes;  /* limit while the body is read; beyond it: api_problem(413) */
+	size_t max_body_bytes;  /* limit while the body is read; beyond it: API_E_BODY_TOO_LONG */
 	struct api_formats formats;
 };
 
@@ -149,7 +151,7 @@ bool api_is_large(const struct api_request *request);
 void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response);
 
 /* A problem (RFC 9457) that the server itself has found: 408, 413, 503 … with an optional detail. */
-void api_problem(int status, const char *detail, struct api_response *response);
+void api_problem(enum api_code code, const char *detail, struct api_response *response);
 
 /* value is copied (truncated at 255 bytes); name must be static. Ignored when the response has API_MAX_HEADERS already. */
 void api_response_add_header(struct api_response *response, const char *name, const char *value);

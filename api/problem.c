@@ -8,7 +8,7 @@
 #include "api/base/pool.h"
 
 /* The problem that there is always memory for. */
-static char no_memory[] = "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
+static char no_memory[] = "{\"type\":\"/errors/out_of_memory\",\"code\":\"out_of_memory\",\"title\":\"Service Unavailable\",\"status\":503,"
                           "\"detail\":\"not enough memory for this request now\",\"errors\":[]}";
 
 static const struct api_status statuses[] = {
@@ -86,14 +86,29 @@ static const char *explain(enum fric_code code)
 	}
 }
 
+/* The core's reasons are the codes of the api. */
+static enum api_code code_of(enum fric_code code)
+{
+	switch (code) {
+	case FRIC_E_COINCIDENT_VERTICES: return API_E_COINCIDENT_VERTICES;
+	case FRIC_E_ZERO_LENGTH_EDGE: return API_E_ZERO_LENGTH_EDGE;
+	case FRIC_E_VERTEX_ON_EDGE: return API_E_VERTEX_ON_EDGE;
+	case FRIC_E_PARALLEL_EDGES: return API_E_PARALLEL_EDGES;
+	case FRIC_E_COLLAPSED_TRIANGLE: return API_E_COLLAPSED_TRIANGLE;
+	case FRIC_E_PENETRATION: return API_E_PENETRATION;
+	case FRIC_E_NEGATIVE_COEFFICIENT: return API_E_NEGATIVE_COEFFICIENT;
+	default: return API_E_RESULT_OVERFLOW;
+	}
+}
+
 static bool fault_of_contact(struct api_fault *fault, const struct fric_error *error)
 {
 	const struct api_path root = {0}, collisions = {&root, "collisions", 0};
 	if (error->contact < 0)
-		return api_fault_at(fault, 422, &collisions, "a sum over the contacts does not fit a double");
+		return api_fault_at(fault, API_E_RESULT_OVERFLOW, &collisions, "a sum over the contacts does not fit a double");
 	const struct api_path group = {&collisions, fric_type_name(error->group), 0}, field = {&group, "vertices", 0};
 	const struct api_path contact = {&field, NULL, (size_t)error->contact};
-	return api_fault_at(fault, 422, &contact, "contact %lld of %s: %s", (long long)error->contact,
+	return api_fault_at(fault, code_of(error->code), &contact, "contact %lld of %s: %s", (long long)error->contact,
 	                    fric_type_name(error->group), explain(error->code));
 }
 
@@ -175,8 +190,11 @@ static char *print_tree(const json_t *root)
 static char *print_fault(const struct api_fault *fault, const char *request_id)
 {
 	const char *detail = *fault->detail ? fault->detail : fault->n_errors ? fault->errors[0].detail : "";
-	json_t *root = json_pack("{s:s, s:s, s:i, s:s}", "type", "about:blank", "title", api_status_title(fault->status),
-	                         "status", fault->status, "detail", detail);
+	const char *name = api_code_name(fault->code);
+	char type[64];
+	snprintf(type, sizeof(type), "/errors/%s", name);
+	json_t *root = json_pack("{s:s, s:s, s:s, s:i, s:s}", "type", type, "code", name, "title",
+	                         api_status_title(fault->status), "status", fault->status, "detail", detail);
 	bool ok = root;
 	if (ok && fault->status >= 500 && request_id)
 		ok = !json_object_set_new(root, "request_id", json_string(request_id));
@@ -197,11 +215,11 @@ void api_fault_response(const struct api_fault *fault, const char *request_id, s
 		api_response_add_header(response, "Retry-After", "1");
 }
 
-void api_problem(int status, const char *detail, struct api_response *response)
+void api_problem(enum api_code code, const char *detail, struct api_response *response)
 {
 	struct api_fault fault;
 	api_fault_clear(&fault);
-	api_fault_set(&fault, status, "%s", detail ? detail : api_status_title(status));
+	api_fault_set(&fault, code, "%s", detail ? detail : api_status_title(api_code_status(code)));
 	api_response_clear(response);
 	api_fault_response(&fault, NULL, response);
 }

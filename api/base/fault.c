@@ -8,6 +8,7 @@
 
 void api_fault_clear(struct api_fault *fault)
 {
+	fault->code = API_NO_CODE;
 	fault->status = fault->n_errors = 0;
 	fault->detail[0] = '\0';
 }
@@ -56,28 +57,39 @@ static void print_detail(char *detail, const char *format, va_list arguments)
 	api_mend_utf8(detail);
 }
 
-bool api_fault_at(struct api_fault *fault, int status, const struct api_path *path, const char *format, ...)
+bool api_fault_is_full(const struct api_fault *fault)
 {
-	if (fault->n_errors == API_MAX_ERRORS)
-		return false;
+	return fault->n_errors == API_MAX_ERRORS || (fault->status && fault->status != 422);
+}
+
+bool api_fault_at(struct api_fault *fault, enum api_code code, const struct api_path *path, const char *format, ...)
+{
+	const int status = api_code_status(code), n = fault->n_errors;
 	size_t at = 0;
 	va_list arguments;
+	if (n == API_MAX_ERRORS || (fault->status && fault->status != status))
+		return false;
 	va_start(arguments, format);
-	fault->status = fault->status ? fault->status : status;
-	print_detail(fault->errors[fault->n_errors].detail, format, arguments);
-	fault->errors[fault->n_errors].pointer[0] = '\0';
-	render_pointer(path, fault->errors[fault->n_errors].pointer, &at);
-	api_mend_utf8(fault->errors[fault->n_errors].pointer);
+	if (!fault->status)
+		fault->code = code;
+	fault->status = status;
+	print_detail(fault->errors[n].detail, format, arguments);
+	fault->errors[n].pointer[0] = '\0';
+	render_pointer(path, fault->errors[n].pointer, &at);
+	api_mend_utf8(fault->errors[n].pointer);
 	fault->n_errors++;
 	va_end(arguments);
 	return false;
 }
 
-bool api_fault_set(struct api_fault *fault, int status, const char *format, ...)
+bool api_fault_set(struct api_fault *fault, enum api_code code, const char *format, ...)
 {
 	va_list arguments;
+	if (fault->n_errors)
+		return false;
 	va_start(arguments, format);
-	fault->status = status;
+	fault->code = code;
+	fault->status = api_code_status(code);
 	print_detail(fault->detail, format, arguments);
 	va_end(arguments);
 	return false;
@@ -85,10 +97,10 @@ bool api_fault_set(struct api_fault *fault, int status, const char *format, ...)
 
 bool api_fault_stopped(struct api_fault *fault)
 {
-	return api_fault_set(fault, 503, "the evaluation was stopped");
+	return api_fault_set(fault, API_E_STOPPED, "the evaluation was stopped");
 }
 
 bool api_fault_no_memory(struct api_fault *fault)
 {
-	return api_fault_set(fault, 503, "not enough memory for this request now");
+	return api_fault_set(fault, API_E_OUT_OF_MEMORY, "not enough memory for this request now");
 }

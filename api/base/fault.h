@@ -1,5 +1,5 @@
 /**
- * What is wrong with a request: a status, a sentence, and the places in the document that are at fault.
+ * What is wrong with a request: a code, a sentence, and the places in the document that are at fault.
  */
 #ifndef API_FAULT_H
 #define API_FAULT_H
@@ -7,11 +7,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { API_MAX_POINTER = 1024, API_MAX_DETAIL = 512, API_MAX_ERRORS = 2 };
+#include "api/base/codes.h"
 
-/* status 0: no fault. errors[0] is the first culprit; a second one is named where two fields contradict each other. */
+enum { API_MAX_POINTER = 1024, API_MAX_DETAIL = 512, API_MAX_ERRORS = 16 };
+
+/* status 0: no fault. errors are the culprits in the order in which they were found; more than there is room for are
+ * dropped, as are those of another status than the first. */
 struct api_fault {
-	int status;
+	enum api_code code; /* of the first culprit */
+	int status;         /* of that code */
 	char detail[API_MAX_DETAIL]; /* of the problem as a whole; empty: that of errors[0] */
 	int n_errors;
 	struct {
@@ -30,11 +34,15 @@ struct api_path {
 /* No fault. The errors themselves are left as they are: they are large. */
 void api_fault_clear(struct api_fault *fault);
 
-/* Sets the first fault, or adds a second error to it. The message is as for printf. @return false */
-__attribute__((format(printf, 4, 5))) bool api_fault_at(struct api_fault *fault, int status,
+/* Adds a culprit. The message is as for printf. @return false */
+__attribute__((format(printf, 4, 5))) bool api_fault_at(struct api_fault *fault, enum api_code code,
                                                         const struct api_path *path, const char *format, ...);
-/* A fault without a place. @return false */
-__attribute__((format(printf, 3, 4))) bool api_fault_set(struct api_fault *fault, int status, const char *format, ...);
+/* A fault without a place; one that has culprits stays as it is. @return false */
+__attribute__((format(printf, 3, 4))) bool api_fault_set(struct api_fault *fault, enum api_code code,
+                                                         const char *format, ...);
+/* Whether there is no use in looking for more culprits: there is no room for them, or the fault is not one of the
+ * request's fields. */
+bool api_fault_is_full(const struct api_fault *fault);
 
 /* The request is no longer wanted. @return false */
 bool api_fault_stopped(struct api_fault *fault);

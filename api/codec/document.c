@@ -106,13 +106,14 @@ static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 	if (position > lift->skeleton.bytes)
 		position = lift->skeleton.bytes;
 	if (lacked_memory(lift, error, position)) {
-		api_text_fail(&lift->values.text, 503, NULL, "out of memory");
+		api_text_fail(&lift->values.text, API_E_OUT_OF_MEMORY, NULL, "out of memory");
 		return;
 	}
 	if (!whole && position == lift->skeleton.bytes)
 		return;
 	position -= token_bytes(lift, error, position);
 	size_t offset = api_lift_text_offset(lift, position);
+	lift->values.text.fault->code = API_E_MALFORMED_JSON;
 	lift->values.text.fault->status = 400;
 	lift->values.text.fault->offset = offset;
 	bool at_mark = position < lift->skeleton.bytes && api_starts_number(lift->skeleton.data[position]);
@@ -176,7 +177,7 @@ bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t by
 	*fault = (struct api_text_fault){0};
 	json_t *root = NULL;
 	if (is_blank(text, lift.values.text.end)) {
-		api_text_fail(&lift.values.text, 400, lift.values.text.end, "the body is empty");
+		api_text_fail(&lift.values.text, API_E_EMPTY_BODY, lift.values.text.end, "the body is empty");
 	} else {
 		bool whole = api_lift_text(&lift);
 		if (fault->status != 503)
@@ -187,7 +188,7 @@ bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t by
 	else
 		locate(text, fault);
 	if (!root && api_account_is_stopped())
-		*fault = (struct api_text_fault){.status = 503, .detail = "stopped"};
+		*fault = (struct api_text_fault){.code = API_E_STOPPED, .status = 503, .detail = "stopped"};
 	api_lift_free(&lift);
 	return root;
 }

@@ -35,7 +35,7 @@ static bool no_memory(struct reader *r)
 
 static bool wrong(struct reader *r, const struct api_path *path, const char *detail)
 {
-	return api_fault_at(r->fault, 400, path, "%s", detail);
+	return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path, "%s", detail);
 }
 
 /* ---- one reference ---- */
@@ -65,7 +65,7 @@ static bool check_members(struct reader *r, json_t *node, const struct api_path 
 	json_t *value;
 	json_object_foreach(node, key, value)
 		if (!is_member(key))
-			return api_fault_at(r->fault, 400, path, "a reference has \"dtype\", \"shape\" and \"offset\", but no \"%.200s\"",
+			return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path, "a reference has \"dtype\", \"shape\" and \"offset\", but no \"%.200s\"",
 			                    key);
 	return json_object_size(node) == 3 ||
 	       wrong(r, path, "a reference needs all of \"dtype\", \"shape\" and \"offset\"");
@@ -123,7 +123,7 @@ static bool place(struct reader *r, const struct api_path *path, size_t offset, 
 {
 	const size_t size = api_dtype_bytes(array->dtype);
 	if (offset > r->tail_bytes || array->n > (r->tail_bytes - offset) / size)
-		return api_fault_at(r->fault, 400, path, "the array leaves the tail, which has %zu bytes", r->tail_bytes);
+		return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path, "the array leaves the tail, which has %zu bytes", r->tail_bytes);
 	array->data = r->tail + offset;
 	if ((uintptr_t)array->data % ALIGNMENT == 0)
 		return true;
@@ -284,17 +284,17 @@ static bool check_length(const char *body, size_t bytes, size_t max_document_byt
 	const struct api_path root = {0};
 	uint64_t n = 0;
 	if (bytes < LENGTH_BYTES)
-		return api_fault_at(fault, 400, &root, "a frame starts with 8 bytes that tell the length of its document");
+		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root, "a frame starts with 8 bytes that tell the length of its document");
 	memcpy(&n, body, LENGTH_BYTES);
 	if (n > bytes - LENGTH_BYTES)
-		return api_fault_at(fault, 400, &root, "the document would take %llu bytes, but only %zu follow its length",
+		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root, "the document would take %llu bytes, but only %zu follow its length",
 		                    (unsigned long long)n, bytes - LENGTH_BYTES);
 	if ((LENGTH_BYTES + n) % STEP)
-		return api_fault_at(fault, 400, &root, "the document's length must be padded with spaces so that 8 more is a"
+		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root, "the document's length must be padded with spaces so that 8 more is a"
 		                    " multiple of 64; it is %llu", (unsigned long long)n);
 	*length = (size_t)n;
 	return n <= max_document_bytes ||
-	       api_fault_set(fault, 413, "the frame's document of %zu bytes is longer than the limit of %zu bytes", *length,
+	       api_fault_set(fault, API_E_BODY_TOO_LONG, "the frame's document of %zu bytes is longer than the limit of %zu bytes", *length,
 	                     max_document_bytes);
 }
 

@@ -12,7 +12,7 @@ enum { FIRST_ARRAYS = 16 };
 
 static bool out_of_memory(struct api_lift *lift)
 {
-	return api_text_fail(&lift->values.text, 503, NULL, "out of memory");
+	return api_text_fail(&lift->values.text, API_E_OUT_OF_MEMORY, NULL, "out of memory");
 }
 
 /* Everything before p goes to the skeleton as it is. */
@@ -78,7 +78,7 @@ static const char *read_number(struct api_lift *lift, const char *p)
 		return NULL;
 	/* Otherwise "1.5.3" would become a mark and ".3". */
 	if (!ends_number(end, lift->values.text.end)) {
-		api_text_fail(&lift->values.text, 400, end, "unexpected character after a number");
+		api_text_fail(&lift->values.text, API_E_MALFORMED_JSON, end, "unexpected character after a number");
 		return NULL;
 	}
 	struct api_array scalar = {.n = 1, .first_non_integer = integer};
@@ -108,7 +108,7 @@ static const char *skip_string(struct api_lift *lift, const char *begin)
 			p++;
 	if (p < end)
 		return p + 1;
-	return !cut || api_text_refuse(&lift->values.text, begin, "a string of more than %d bytes", API_MAX_TOKEN) ? end : NULL;
+	return !cut || api_text_refuse(&lift->values.text, API_E_TOKEN_TOO_LONG, begin, "a string of more than %d bytes", API_MAX_TOKEN) ? end : NULL;
 }
 
 static bool is_letter(char c)
@@ -128,7 +128,7 @@ static const char *skip_word(const char *p, const char *end)
 static const char *read_value(struct api_lift *lift, const char *p)
 {
 	if (++lift->n_outside > API_MAX_VALUES) {
-		api_text_refuse(&lift->values.text, p, "more than %d values outside arrays of numbers", API_MAX_VALUES);
+		api_text_refuse(&lift->values.text, API_E_TOO_MANY_VALUES, p, "more than %d values outside arrays of numbers", API_MAX_VALUES);
 		return NULL;
 	}
 	if (api_starts_number(*p))
@@ -151,7 +151,7 @@ static const char *read_token(struct api_lift *lift, const char *p)
 		lift->depth--;
 	/* jansson overlooks a NUL after a number or a word. */
 	if (*p == '\0') {
-		api_text_fail(&lift->values.text, 400, p, "NUL byte");
+		api_text_fail(&lift->values.text, API_E_MALFORMED_JSON, p, "NUL byte");
 		return NULL;
 	}
 	return p + 1;

@@ -30,7 +30,7 @@ static bool grow(struct api_values *values)
 	capacity = (capacity + DOUBLES_PER_LINE - 1) / DOUBLES_PER_LINE * DOUBLES_PER_LINE;
 	double *data = api_pool_take(values->pool, capacity * sizeof *data);
 	if (!data)
-		return api_text_fail(&values->text, 503, NULL, "out of memory");
+		return api_text_fail(&values->text, API_E_OUT_OF_MEMORY, NULL, "out of memory");
 	if (values->n)
 		memcpy(data, values->data, values->n * sizeof *data);
 	api_pool_give(values->pool, values->data, values->capacity * sizeof *data);
@@ -51,10 +51,10 @@ static bool is_long(const struct api_values *values, const char *p)
 static bool refuse_number(struct api_values *values, const char *p, enum api_number_status status, const char *end)
 {
 	if (is_long(values, p))
-		return api_text_refuse(&values->text, p, "a number of more than %d bytes", API_MAX_TOKEN);
+		return api_text_refuse(&values->text, API_E_TOKEN_TOO_LONG, p, "a number of more than %d bytes", API_MAX_TOKEN);
 	if (status == API_NUMBER_MALFORMED)
-		return api_text_fail(&values->text, 400, end, "malformed number");
-	return api_text_fail(&values->text, 400, p, "number beyond the range of a double");
+		return api_text_fail(&values->text, API_E_MALFORMED_JSON, end, "malformed number");
+	return api_text_fail(&values->text, API_E_MALFORMED_JSON, p, "number beyond the range of a double");
 }
 
 /* Something that is not a number, or a number that ends where it is time to ask. In a function of its own, to keep the
@@ -186,7 +186,7 @@ static bool open_rows(struct api_values *values, struct nest *nest, const char *
 
 static enum api_lifted refuse(struct api_values *values, const char *p, const char *detail)
 {
-	return api_text_fail(&values->text, 400, p, p == values->text.end ? "an array is not closed" : detail), API_FAULTY;
+	return api_text_fail(&values->text, API_E_MALFORMED_JSON, p, p == values->text.end ? "an array is not closed" : detail), API_FAULTY;
 }
 
 /* p is where a value is expected. */

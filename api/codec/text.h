@@ -17,6 +17,7 @@ enum {
 
 /* Why a text was refused. */
 struct api_text_fault {
+	enum api_code code;
 	int status;          /* 400 malformed, 413 over API_MAX_VALUES or API_MAX_TOKEN, 503 out of memory or stopped */
 	size_t offset;       /* byte offset of the fault in the text; where the text ends too soon, its length. 503: 0 */
 	size_t line, column; /* the same, from 1, the column in characters */
@@ -35,9 +36,9 @@ struct api_text {
 };
 
 /* Fills in *fault; at may be NULL if there is no place. A 503 stays. Returns false. */
-bool api_text_fail(struct api_text *text, int status, const char *at, const char *detail);
+bool api_text_fail(struct api_text *text, enum api_code code, const char *at, const char *detail);
 /* Refuses a text for a ceiling, the format's only argument. Returns false. */
-bool api_text_refuse(struct api_text *text, const char *at, const char *format, int limit);
+bool api_text_refuse(struct api_text *text, enum api_code code, const char *at, const char *format, int limit);
 /* Asks, at p, and moves look and reach on. @return false with *fault filled in if the request is no longer wanted */
 bool api_text_look(struct api_text *text, const char *p);
 

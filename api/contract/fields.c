@@ -1,5 +1,7 @@
 #include "api/contract/fields.h"
 
+#include "api/base/codes.h"
+
 #define N_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define BIT(type) (1u << (type))
 #define ONE(object) (const struct api_object *const[]){&(object), NULL}
@@ -514,14 +516,16 @@ static const struct api_rule culprit_rules[] = {
 static const struct api_object culprit = {
 	"Culprit", "A place in the request and what is wrong there.", culprit_rules, N_OF(culprit_rules), -1, NULL};
 static const struct api_rule problem_rules[] = {
-	TEXT("type", "about:blank: title and status say all"),
+	TEXT("type", "/errors/CODE: a page of this service that says what to do"),
+	{.name = "code", .kind = API_WORD, .words = api_code_names, .required = true,
+		.meaning = "what is wrong, for programs; of the first of errors"},
 	TEXT("title", "of the status"),
 	{.name = "status", .kind = API_INTEGER, .least = 400, .most = 599, .required = true,
 	 .meaning = "as in the answer's first line"},
 	TEXT("detail", "what is wrong, in a sentence"),
 	{.name = "errors", .kind = API_LIST, .objects = ONE(culprit), .required = true,
-	 .meaning = "the first fault; a second entry where two fields contradict each other;"
-	            " empty where nothing in the request is to be pointed at"},
+	 .meaning = "the culprits, at most 16, in the order in which they were found; empty where nothing in the request is"
+		" to be pointed at"},
 	{.name = "request_id", .kind = API_TEXT, .meaning = "as in X-Request-Id; in answers of 500 and above"},
 };
 const struct api_object api_problem_document = {"Problem", "RFC 9457.", problem_rules, N_OF(problem_rules), -1, NULL};

@@ -169,6 +169,16 @@ static void add_responses(struct api_schemas *s, const struct described *d, json
 		}
 }
 
+/* Those that a status may have. */
+static json_t *codes_of(struct api_schemas *s, int status)
+{
+	json_t *schema = json_object(), *codes = set(s, schema, "enum", json_array());
+	for (enum api_code code = API_NO_CODE + 1; code < API_N_CODES; code++)
+		if (api_code_status(code) == status)
+			append(s, codes, json_string(api_code_name(code)));
+	return schema;
+}
+
 /* Those of all operations. */
 static void add_problem_examples(struct api_schemas *s, const struct api_table *table, json_t *problem, int status)
 {
@@ -198,8 +208,8 @@ static void add_problem(struct api_schemas *s, const struct api_table *table, co
 	json_t *schema = set(s, problem, "schema", json_object()), *all = set(s, schema, "allOf", json_array());
 	s->is_request = false;
 	append(s, all, api_schema_of(s, &api_problem_document));
-	append(s, all, json_pack("{s:{s:{s:i}, s:{s:s}}}", "properties", "status", "const", status->status, "title", "const",
-	                         status->title));
+	append(s, all, json_pack("{s:{s:{s:i}, s:{s:s}, s:o}}", "properties", "status", "const", status->status, "title",
+	                         "const", status->title, "code", codes_of(s, status->status)));
 	add_problem_examples(s, table, problem, status->status);
 }
 

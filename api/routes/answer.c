@@ -15,9 +15,9 @@ enum { LONGEST_JOINED = 64 << 10 };
 static bool refuse(enum api_written why, size_t max_bytes, struct api_fault *fault)
 {
 	if (why == API_TOO_LONG)
-		return api_fault_set(fault, 413, "the answer would be longer than the limit of %zu bytes", max_bytes);
+		return api_fault_set(fault, API_E_ANSWER_TOO_LONG, "the answer would be longer than the limit of %zu bytes", max_bytes);
 	if (why == API_NOT_FINITE)
-		return api_fault_set(fault, 500, "a number of the answer is not finite; please report this with the request's id");
+		return api_fault_set(fault, API_E_INTERNAL_ERROR, "a number of the answer is not finite; please report this with the request's id");
 	return api_fault_no_memory(fault);
 }
 

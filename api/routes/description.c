@@ -29,7 +29,7 @@ static bool get_openapi(const struct api_service *service, const struct api_requ
 		return false;
 	if (response->body_bytes > service->max_answer_bytes) {
 		api_response_free(response);
-		return api_fault_set(fault, 413, "the answer would be longer than the limit of %zu bytes",
+		return api_fault_set(fault, API_E_ANSWER_TOO_LONG, "the answer would be longer than the limit of %zu bytes",
 		                     service->max_answer_bytes);
 	}
 	response->content_type = api_media_json;

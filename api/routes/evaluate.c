@@ -31,7 +31,7 @@ static bool check_hessian_size(struct api_job *job, size_t bytes)
 	                       format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT);
 	if (bytes <= job->service->max_answer_bytes)
 		return true;
-	return api_fault_at(job->fault, 413, hessian.node ? &format.path : &hessian.path, "the Hessian would take %zu bytes, the limit is %zu:"
+	return api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, hessian.node ? &format.path : &hessian.path, "the Hessian would take %zu bytes, the limit is %zu:"
 	                    " use \"factors\", or fewer contacts in a request", bytes, job->service->max_answer_bytes);
 }
 
@@ -226,7 +226,7 @@ static const struct api_example examples[] = {
 	{"no_such_vertex", "An index that is out of range",
 	 "{'dim': 3, 'velocities': [[0, 0, 0], [0, 0, 0]], 'friction': {'eps_v': 0.001, 'mu': 0.5}, 'collisions':"
 	 " {'plane_vertex': {'vertices': [0, 912], 'plane_normal': [0, 0, 1], 'normal_force': 9.81}}}",
-	 "{'type': 'about:blank', 'title': 'Unprocessable Content', 'status': 422, 'detail': '912 is not a vertex: there"
+	 "{'type': '/errors/index_out_of_range', 'code': 'index_out_of_range', 'title': 'Unprocessable Content', 'status': 422, 'detail': '912 is not a vertex: there"
 	" are 2',"
 	 " 'errors': [{'pointer': '/collisions/plane_vertex/vertices/1', 'detail': '912 is not a vertex: there are 2'}]}",
 	422},

@@ -187,7 +187,7 @@ static bool evaluate_all(struct api_check *check, const struct call *call, size_
 		place.index = array->rank == 1 ? i * width : i; /* width: of the answer, and of the flat first parameter */
 		evaluate_entry(call, i, out + i * width);
 		if (!isfinite(out[i * width]) || !isfinite(out[(i + 1) * width - 1]))
-			return api_fault_at(check->fault, 422, array->rank ? &place : &first.path,
+			return api_fault_at(check->fault, API_E_RESULT_OVERFLOW, array->rank ? &place : &first.path,
 			                    "%s at entry %zu does not fit a double", call->function->name, i);
 	}
 	return true;
@@ -263,7 +263,7 @@ static bool get_function(const struct api_service *service, const struct api_req
 	struct api_document document = {0};
 	const struct api_function *function = api_function_find(request->match->names[0]);
 	const char *query = request->match->query;
-	bool ok = strlen(query) < MAX_QUERY || api_fault_set(fault, 414, "the query is too long; use POST");
+	bool ok = strlen(query) < MAX_QUERY || api_fault_set(fault, API_E_TARGET_TOO_LONG, "the query is too long; use POST");
 	ok = ok && api_query_document(query, api_function_parameters(function), &arena, &document, fault);
 	ok = ok && evaluate_function(service, request, function, &document, &arena, fault, response);
 	json_decref(document.root);

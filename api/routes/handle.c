@@ -79,7 +79,7 @@ static const struct api_operation *refuse_method(const struct api_request *reque
 	char allow[API_ALLOW_BYTES];
 	api_route_allow(request->match->route, allow);
 	api_response_add_header(response, "Allow", allow);
-	api_fault_set(fault, 405, "%.40s is not a method of \"%.200s\"; it takes %s", request->method, request->match->path,
+	api_fault_set(fault, API_E_METHOD_NOT_ALLOWED, "%.40s is not a method of \"%.200s\"; it takes %s", request->method, request->match->path,
 	              allow);
 	return NULL;
 }
@@ -90,7 +90,7 @@ static const struct api_operation *find_operation(const struct api_request *requ
 {
 	const struct api_match *match = request->match;
 	if (!is_there(match)) {
-		api_fault_set(fault, 404, "there is nothing at \"%.200s\"", match->path);
+		api_fault_set(fault, API_E_UNKNOWN_PATH, "there is nothing at \"%.200s\"", match->path);
 		return NULL;
 	}
 	const struct api_operation *operation = api_operation_of(match->route, request->method);
@@ -109,9 +109,9 @@ static void fail(const struct api_request *request, const struct api_fault *faul
 static bool check_length(const char *method, size_t limit, long long announced, bool chunked, struct api_fault *fault)
 {
 	if (announced < 0 && !chunked)
-		return api_fault_set(fault, 411, "a %.40s needs a Content-Length or Transfer-Encoding: chunked", method);
+		return api_fault_set(fault, API_E_LENGTH_REQUIRED, "a %.40s needs a Content-Length or Transfer-Encoding: chunked", method);
 	if (announced >= 0 && (unsigned long long)announced > limit)
-		return api_fault_set(fault, 413, "a body of %lld bytes is longer than the limit of %zu bytes", announced, limit);
+		return api_fault_set(fault, API_E_BODY_TOO_LONG, "a body of %lld bytes is longer than the limit of %zu bytes", announced, limit);
 	return true;
 }
 
@@ -176,7 +176,7 @@ static void explain(const struct api_account *account, struct api_fault *fault)
 	if (api_account_is_stopped())
 		api_fault_stopped(fault);
 	else if (account->never_fits)
-		api_fault_set(fault, 413, "the request takes more memory than the limit of %zu bytes for all requests together"
+		api_fault_set(fault, API_E_EXCEEDS_MEMORY, "the request takes more memory than the limit of %zu bytes for all requests together"
 		              " (--memory-bytes)", account->budget->most_bytes);
 	else if (!fault->status)
 		api_fault_no_memory(fault);

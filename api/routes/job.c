@@ -42,7 +42,7 @@ static bool check_skipped(struct api_job *job)
 	const struct api_path root = {0}, on_degenerate = {&root, "on_degenerate", 0};
 	const size_t n = fric_n_skipped(job->contacts);
 	return n <= API_MAX_SKIPPED ||
-	       api_fault_at(job->fault, 413, &on_degenerate, "%zu contacts would be skipped; an answer lists at most %d",
+	       api_fault_at(job->fault, API_E_TOO_MANY_ENTRIES, &on_degenerate, "%zu contacts would be skipped; an answer lists at most %d",
 	                    n, API_MAX_SKIPPED);
 }
 

@@ -64,7 +64,7 @@ const char *api_kind(const struct api_check *check, const json_t *node)
 
 static bool wrong_kind(struct api_check *check, const struct api_field *field, const char *expected)
 {
-	return api_fault_at(check->fault, 422, &field->path, "expected %s, got %s", expected, api_kind(check, field->node));
+	return api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path, "expected %s, got %s", expected, api_kind(check, field->node));
 }
 
 /* The number of the rule of this name, or -1. */
@@ -102,7 +102,7 @@ bool api_check_object(struct api_check *check, struct api_field *field, const st
 		const struct api_path path = {&field->path, key, 0};
 		const int rule = find_rule(key, object);
 		if (rule < 0)
-			return api_fault_at(check->fault, 422, &path, "unknown field \"%.200s\"", key);
+			return api_fault_at(check->fault, API_E_UNKNOWN_FIELD, &path, "unknown field \"%.200s\"", key);
 		if (members)
 			members[rule] = value;
 	}
@@ -112,7 +112,7 @@ bool api_check_object(struct api_check *check, struct api_field *field, const st
 
 bool api_check_present(struct api_check *check, const struct api_field *field, const char *why)
 {
-	return field->node || api_fault_at(check->fault, 422, &field->path, "\"%s\" is missing: %s", field->path.key, why);
+	return field->node || api_fault_at(check->fault, API_E_MISSING_FIELD, &field->path, "\"%s\" is missing: %s", field->path.key, why);
 }
 
 /* "a, b or c" */
@@ -137,7 +137,7 @@ bool api_check_choice(struct api_check *check, const struct api_field *field, co
 			*out = i;
 			return true;
 		}
-	return api_fault_at(check->fault, 422, &field->path, "expected %s, got \"%.100s\"",
+	return api_fault_at(check->fault, API_E_UNKNOWN_WORD, &field->path, "expected %s, got \"%.100s\"",
 	                    alternatives(names, list, sizeof(list)), json_string_value(field->node));
 }
 
@@ -152,7 +152,7 @@ bool api_check_choices(struct api_check *check, const struct api_field *field, c
 		return true; /* an empty list, lifted like any empty array */
 	if (array && array->rank > 0 && (array->n > 0 || !array->binary)) {
 		const struct api_path first = {&field->path, NULL, 0};
-		return api_fault_at(check->fault, 422, &first, "expected a string, got a number");
+		return api_fault_at(check->fault, API_E_WRONG_TYPE, &first, "expected a string, got a number");
 	}
 	if (!json_is_array(field->node))
 		return wrong_kind(check, field, "a list of strings");
@@ -176,7 +176,8 @@ bool api_check_bool(struct api_check *check, const struct api_field *field, bool
 	return true;
 }
 
-bool api_fault_entry(struct api_check *check, const struct api_field *field, size_t flat, const char *format, ...)
+bool api_fault_entry(struct api_check *check, enum api_code code, const struct api_field *field, size_t flat,
+                     const char *format, ...)
 {
 	const struct api_array *array = api_document_array(check->document, field->node);
 	struct api_path path[API_MAX_RANK + 1] = {field->path};
@@ -191,16 +192,16 @@ bool api_fault_entry(struct api_check *check, const struct api_field *field, siz
 		path[i + 1] = (struct api_path){&path[i], NULL, flat / rest};
 		flat %= rest;
 	}
-	return api_fault_at(check->fault, 422, &path[array->rank], "%s", message);
+	return api_fault_at(check->fault, code, &path[array->rank], "%s", message);
 }
 
 static bool fault_value(struct api_check *check, const struct api_field *field, size_t i, double value,
                         enum api_range range)
 {
 	if (!isfinite(value))
-		return api_fault_entry(check, field, i, "%s is not a finite number", isnan(value) ? "NaN" : value > 0 ?
+		return api_fault_entry(check, API_E_NOT_FINITE, field, i, "%s is not a finite number", isnan(value) ? "NaN" : value > 0 ?
 		                       "infinity" : "-infinity");
-	return api_fault_entry(check, field, i, "%.17g is out of range: \"%s\" must be %s", value, field->path.key,
+	return api_fault_entry(check, API_E_OUT_OF_RANGE, field, i, "%.17g is out of range: \"%s\" must be %s", value, field->path.key,
 	                       range == API_POSITIVE ? "> 0" : ">= 0");
 }
 
@@ -279,14 +280,14 @@ static bool fault_in_mixed(struct api_check *check, const struct api_field *fiel
 		const struct api_field entry = {.node = json_array_get(field->node, i), .path = {&field->path, NULL, i}};
 		const struct api_array *array = api_document_array(check->document, entry.node);
 		if (array && array->binary)
-			return api_fault_at(check->fault, 422, &entry.path, "a binary array cannot be an element of another array");
+			return api_fault_at(check->fault, API_E_WRONG_TYPE, &entry.path, "a binary array cannot be an element of another array");
 		if (array)
 			continue;
 		if (json_is_array(entry.node))
 			return fault_in_mixed(check, &entry);
 		return wrong_kind(check, &entry, "a number");
 	}
-	return api_fault_at(check->fault, 422, &field->path, "arrays are nested too deeply here");
+	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "arrays are nested too deeply here");
 }
 
 static bool fault_ragged(struct api_check *check, const struct api_field *field, const struct api_array *array)
@@ -294,7 +295,7 @@ static bool fault_ragged(struct api_check *check, const struct api_field *field,
 	struct api_path path[API_MAX_RANK + 1] = {field->path};
 	for (int i = 0; i < array->ragged_depth; i++)
 		path[i + 1] = (struct api_path){&path[i], NULL, array->ragged_path[i]};
-	return api_fault_at(check->fault, 422, &path[array->ragged_depth],
+	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &path[array->ragged_depth],
 	                    "ragged array: this entry's shape differs from that of the ones before it");
 }
 
@@ -383,9 +384,9 @@ static bool wrong_shape(struct api_check *check, const struct api_field *field, 
 	const size_t full[3] = {shape->n, shape->inner[0], shape->inner[1]};
 	print_shape(full, 1 + shape->n_inner, expected, sizeof(expected));
 	if (array->rank == 0)
-		return api_fault_at(check->fault, 422, &field->path, "expected an array of shape %s, got a number", expected);
+		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected an array of shape %s, got a number", expected);
 	print_shape(array->shape, array->rank, sent, sizeof(sent));
-	return api_fault_at(check->fault, 422, &field->path, "expected shape %s (nested or flat)%s, got %s", expected,
+	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s (nested or flat)%s, got %s", expected,
 	                    shape->one_for_all ? " or one value for all" : "", sent);
 }
 
@@ -412,9 +413,9 @@ static bool wrong_rows(struct api_check *check, const struct api_field *field, c
 	if (row)
 		snprintf(expected, sizeof(expected), "[n, %zu] (nested or flat)", row);
 	if (array->rank == 0)
-		return api_fault_at(check->fault, 422, &field->path, "expected an array of shape %s, got a number", expected);
+		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected an array of shape %s, got a number", expected);
 	print_shape(array->shape, array->rank, sent, sizeof(sent));
-	return api_fault_at(check->fault, 422, &field->path, "expected shape %s, got %s", expected, sent);
+	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s, got %s", expected, sent);
 }
 
 bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n)
@@ -429,7 +430,7 @@ bool api_check_rows(struct api_check *check, const struct api_field *field, size
 		*n = array->shape[0];
 	else
 		return wrong_rows(check, field, array, row);
-	return *n <= INT32_MAX / 4 || api_fault_at(check->fault, 413, &field->path, "more than %d entries", INT32_MAX / 4);
+	return *n <= INT32_MAX / 4 || api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "more than %d entries", INT32_MAX / 4);
 }
 
 /* The first entry that is not an index. */
@@ -444,8 +445,8 @@ static bool fault_index(struct api_check *check, const struct api_field *field, 
 		if (++i % API_SPAN == 0 && api_check_stopped(check))
 			return false;
 	if (i == array->first_non_integer)
-		return api_fault_entry(check, field, i, "expected an integer, written without point or exponent");
-	return api_fault_entry(check, field, i, "%.17g is not a %s: there are %zu", data[i], what, limit);
+		return api_fault_entry(check, API_E_NOT_AN_INTEGER, field, i, "expected an integer, written without point or exponent");
+	return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i, "%.17g is not a %s: there are %zu", data[i], what, limit);
 }
 
 /* out: where to put them; NULL: they stay where they are. @return false if one is not an index, or the request was
@@ -466,7 +467,7 @@ static const int32_t *indices_below(struct api_check *check, const struct api_fi
                                     const struct api_array *array, size_t limit, const char *what)
 {
 	if (array->binary && (array->dtype == API_F64 || array->dtype == API_F32)) {
-		api_fault_at(check->fault, 422, &field->path, "dtype %s does not suit indices: i32, u32 or i64 do",
+		api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path, "dtype %s does not suit indices: i32, u32 or i64 do",
 		             api_dtype_name(array->dtype));
 		return NULL;
 	}

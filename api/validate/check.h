@@ -82,7 +82,8 @@ bool api_check_indices(struct api_check *check, const struct api_field *field, s
                        const char *what, const int32_t **out);
 
 /* A fault at entry `flat` of an array field, with the path in the form in which it was sent. @return false */
-__attribute__((format(printf, 4, 5))) bool api_fault_entry(struct api_check *check, const struct api_field *field,
-                                                           size_t flat, const char *format, ...);
+__attribute__((format(printf, 5, 6))) bool api_fault_entry(struct api_check *check, enum api_code code,
+                                                           const struct api_field *field, size_t flat,
+                                                           const char *format, ...);
 
 #endif

@@ -34,9 +34,9 @@ static bool check_choice(struct api_check *check, const struct api_field *field,
 
 static bool two_sources(struct api_check *check, const struct api_field *a, const struct api_field *b)
 {
-	api_fault_at(check->fault, 422, &b->path, "two sources of friction coefficients: \"%s\" and \"%s\"", a->path.key,
+	api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &b->path, "two sources of friction coefficients: \"%s\" and \"%s\"", a->path.key,
 	             b->path.key);
-	return api_fault_at(check->fault, 422, &a->path, "two sources of friction coefficients: \"%s\" and \"%s\"",
+	return api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &a->path, "two sources of friction coefficients: \"%s\" and \"%s\"",
 	                    a->path.key, b->path.key);
 }
 
@@ -100,7 +100,7 @@ static bool check_vertex_mu(struct api_check *check, const struct api_field *fri
 		f->vertex_mu_k = k.data;
 	}
 	return s.data || !blend.node ||
-	       api_fault_at(check->fault, 422, &blend.path, "\"blend\" has no effect without per-vertex coefficients");
+	       api_fault_at(check->fault, API_E_WITHOUT_EFFECT, &blend.path, "\"blend\" has no effect without per-vertex coefficients");
 }
 
 static bool check_symmetric(struct api_check *check, const struct api_field *materials, int rule, const double *table,
@@ -112,7 +112,7 @@ static bool check_symmetric(struct api_check *check, const struct api_field *mat
 			return false;
 		for (size_t j = 0; j < i; j++)
 			if (table[i * m + j] != table[j * m + i])
-				return api_fault_entry(check, &field, i * m + j, "the pair table is not symmetric: %.17g here, %.17g"
+				return api_fault_entry(check, API_E_ASYMMETRIC_TABLE, &field, i * m + j, "the pair table is not symmetric: %.17g here, %.17g"
 				                       " for the same materials in the other order",
 				                       table[i * m + j], table[j * m + i]);
 	}
@@ -128,7 +128,7 @@ static bool check_table_size(struct api_check *check, const struct api_field *ta
 	while (root * root < *m)
 		root++;
 	if (root * root != *m)
-		return api_fault_at(check->fault, 422, &table->path, "expected a square table [m, m], got %zu numbers", *m);
+		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &table->path, "expected a square table [m, m], got %zu numbers", *m);
 	*m = root;
 	return true;
 }
@@ -255,7 +255,7 @@ static bool check_dim(struct api_check *check, const struct api_field *root, int
 		return false;
 	const bool is_integer = api_document_array(check->document, field.node)->first_non_integer > 0;
 	if ((value != field.rule->least && value != field.rule->most) || !is_integer)
-		return api_fault_at(check->fault, 422, &field.path, "\"dim\" must be the integer 2 or 3");
+		return api_fault_at(check->fault, API_E_OUT_OF_RANGE, &field.path, "\"dim\" must be the integer 2 or 3");
 	*dim = (int)value;
 	return true;
 }
@@ -263,7 +263,7 @@ static bool check_dim(struct api_check *check, const struct api_field *root, int
 static bool within(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most)
 {
 	return most == 0 || n <= most ||
-	       api_fault_at(check->fault, 413, &field->path, "%zu %s are more than the limit of %zu", n, what, most);
+	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "%zu %s are more than the limit of %zu", n, what, most);
 }
 
 static bool check_vertices(struct api_check *check, const struct api_field *root, struct api_evaluation *e)
@@ -305,7 +305,7 @@ static bool check_answer(struct api_check *check, const struct api_field *root, 
 	    !check_choice(check, &projection, &e->projection))
 		return false;
 	return e->format != API_FACTORS || !triangle.node ||
-	       api_fault_at(check->fault, 422, &triangle.path, "\"triangle\" goes with triplets and csr only");
+	       api_fault_at(check->fault, API_E_WITHOUT_EFFECT, &triangle.path, "\"triangle\" goes with triplets and csr only");
 }
 
 /* The first contact that has a vertex twice, from contact i on. */
@@ -321,7 +321,7 @@ static bool fault_repeated(struct api_check *check, const struct api_field *fiel
 		if (++b == a)
 			a++, b = 0;
 	const struct api_path contact = {&field->path, NULL, i};
-	return api_fault_at(check->fault, 422, &contact, "contact %zu of %s: vertex %d is there twice", i, fric_type_name(type),
+	return api_fault_at(check->fault, API_E_REPEATED_VERTEX, &contact, "contact %zu of %s: vertex %d is there twice", i, fric_type_name(type),
 	                    v[a]);
 }
 
@@ -379,7 +379,7 @@ static bool check_group_field(struct api_check *check, const struct api_field *f
 	if (!field->node)
 		return true;
 	if (field->rule->only && field->rule->only != dim)
-		return api_fault_at(check->fault, 422, &field->path, "\"%s\" exists in %dD only", field->rule->name,
+		return api_fault_at(check->fault, API_E_WRONG_DIMENSION, &field->path, "\"%s\" exists in %dD only", field->rule->name,
 		                    field->rule->only);
 	const struct api_shape shape = api_shape_of(field->rule, lengths);
 	return api_check_values(check, field, &shape, out);
@@ -416,7 +416,7 @@ static bool check_plane_normals(struct api_check *check, const struct api_field 
 			continue;
 		const struct api_array *array = api_document_array(check->document, field.node);
 		const struct api_path entry = {&field.path, NULL, i};
-		return api_fault_at(check->fault, 422, array->rank > 1 ? &entry : &field.path, "a plane's normal is zero");
+		return api_fault_at(check->fault, API_E_ZERO_NORMAL, array->rank > 1 ? &entry : &field.path, "a plane's normal is zero");
 	}
 	return true;
 }
@@ -442,7 +442,7 @@ static bool check_group(struct api_check *check, const struct api_field *collisi
 	if (!object.node)
 		return true;
 	if (object.rule->only && object.rule->only != e->batch.dim)
-		return api_fault_at(check->fault, 422, &object.path, "\"%s\" exists in %dD only", object.rule->name,
+		return api_fault_at(check->fault, API_E_WRONG_DIMENSION, &object.path, "\"%s\" exists in %dD only", object.rule->name,
 		                    object.rule->only);
 	e->has_group[type] = true;
 	return api_check_object(check, &object, &api_groups[type]) && check_stencils(check, &object, type, e, g) &&
@@ -457,7 +457,7 @@ static bool check_collisions(struct api_check *check, const struct api_field *ro
 	    !api_check_object(check, &collisions, &api_collisions))
 		return false;
 	if (json_object_size(collisions.node) == 0)
-		return api_fault_at(check->fault, 422, &collisions.path, "at least one group is needed (it may be empty)");
+		return api_fault_at(check->fault, API_E_MISSING_FIELD, &collisions.path, "at least one group is needed (it may be empty)");
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		if (!check_group(check, &collisions, type, e))
 			return false;

@@ -74,7 +74,7 @@ static bool fill(struct reader *r, const char *name, char *text, double *out)
 			*end++ = '\0';
 		const struct api_path place = {&path, NULL, i};
 		if (!read_number(entry, &out[i]))
-			return api_fault_at(r->fault, 422, &place, "\"%.100s\" is not a number that a double can hold", entry);
+			return api_fault_at(r->fault, API_E_WRONG_TYPE, &place, "\"%.100s\" is not a number that a double can hold", entry);
 	}
 	return true;
 }
@@ -114,7 +114,7 @@ static bool add_word(struct reader *r, const char *name, const char *text)
 {
 	const struct api_path path = {&r->root, name, 0};
 	if (!api_is_utf8(name) || !api_is_utf8(text))
-		return api_fault_at(r->fault, 422, &path, "not valid UTF-8");
+		return api_fault_at(r->fault, API_E_WRONG_TYPE, &path, "not valid UTF-8");
 	json_t *value = !strcmp(text, "true") ? json_true() : !strcmp(text, "false") ? json_false() : json_string(text);
 	return !json_object_set_new(r->document->root, name, value) || no_memory(r);
 }
@@ -129,9 +129,9 @@ static bool add_parameter(struct reader *r, char *parameter, const struct api_ob
 		value = parameter + strlen(parameter);
 	const struct api_path path = {&r->root, parameter, 0};
 	if (!api_percent_decode(parameter) || !api_percent_decode(value) || !json_is_object(r->document->root))
-		return api_fault_at(r->fault, 400, &r->root, "broken %%-escape in the query");
+		return api_fault_at(r->fault, API_E_MALFORMED_QUERY, &r->root, "broken %%-escape in the query");
 	if (json_object_get(r->document->root, parameter))
-		return api_fault_at(r->fault, 422, &path, "parameter \"%.100s\" is there twice", parameter);
+		return api_fault_at(r->fault, API_E_CONFLICTING_FIELDS, &path, "parameter \"%.100s\" is there twice", parameter);
 	/* An unknown parameter is kept as it is: it is found when the names are checked. */
 	const struct api_rule *rule = find(rules, parameter, &first);
 	if (!rule || rule->kind == API_WORD || rule->kind == API_BOOL)
@@ -170,7 +170,7 @@ bool api_query_refuse(const char *query, struct api_fault *fault)
 	if (!name)
 		return api_fault_no_memory(fault);
 	const struct api_path root = {0}, parameter = {&root, api_percent_decode(name) ? name : "", 0};
-	api_fault_at(fault, 422, *parameter.key ? &parameter : &root,
+	api_fault_at(fault, API_E_UNEXPECTED_QUERY, *parameter.key ? &parameter : &root,
 	             "a POST takes its parameters from the body, not from the query");
 	free(name);
 	return false;

@@ -76,16 +76,16 @@ static const char *what_is_there_twice(const struct srv_head *head)
 	return NULL;
 }
 
-int srv_head_fault(const struct srv_head *head, const char **detail)
+enum api_code srv_head_fault(const struct srv_head *head, const char **detail)
 {
 	*detail = what_is_there_twice(head);
 	if (*detail)
-		return 400;
+		return API_E_MALFORMED_HTTP;
 	if (head->n_content_encoding > 1 || (head->content_encoding && !equals(head->content_encoding, "identity"))) {
 		*detail = "Content-Encoding can only be identity: send the body as it is.";
-		return 415;
+		return API_E_UNSUPPORTED_ENCODING;
 	}
-	return 0;
+	return API_NO_CODE;
 }
 
 long long srv_head_announced(const struct srv_head *head)

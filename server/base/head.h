@@ -4,6 +4,8 @@
 #ifndef SERVER_HEAD_H
 #define SERVER_HEAD_H
 
+#include "api/base/codes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -31,9 +33,9 @@ void srv_head_add(struct srv_head *head, const char *name, const char *value);
 /**
  * The first reason to refuse a request with these headers.
  * @param detail  set to a sentence for the client
- * @return 400 or 415; 0 if there is no reason
+ * @return API_NO_CODE if there is no reason
  */
-int srv_head_fault(const struct srv_head *head, const char **detail);
+enum api_code srv_head_fault(const struct srv_head *head, const char **detail);
 
 /* Content-Length, or -1 if there is none. A length beyond long long counts as LLONG_MAX. */
 long long srv_head_announced(const struct srv_head *head);

@@ -28,21 +28,22 @@ bool srv_decide(struct srv_exchange *exchange)
 	return made;
 }
 
-void srv_refuse(struct srv_exchange *exchange, int status, const char *detail)
+void srv_refuse(struct srv_exchange *exchange, enum api_code code, const char *detail)
 {
 	if (srv_decide(exchange))
-		api_problem(status, detail, exchange->response);
+		api_problem(code, detail, exchange->response);
 }
 
-void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, int status, const char *detail)
+void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, enum api_code code,
+                         const char *detail)
 {
 	exchange->rejection = why;
-	srv_refuse(exchange, status, detail);
+	srv_refuse(exchange, code, detail);
 }
 
 void srv_exchange_reject_late(struct srv_exchange *exchange)
 {
-	srv_exchange_reject(exchange, SRV_REJECTED_SLOW, 408, "The request did not arrive in time.");
+	srv_exchange_reject(exchange, SRV_REJECTED_SLOW, API_E_REQUEST_TIMEOUT, "The request did not arrive in time.");
 }
 
 /* ---- headers ---- */

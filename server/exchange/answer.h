@@ -12,12 +12,13 @@ void srv_drop_answer(struct srv_exchange *exchange);
 /* The same for an answer to what is not computed: the exchange is decided. */
 bool srv_decide(struct srv_exchange *exchange);
 /* The answer is a problem, and decided. detail is copied. */
-void srv_refuse(struct srv_exchange *exchange, int status, const char *detail);
+void srv_refuse(struct srv_exchange *exchange, enum api_code code, const char *detail);
 
 /* ---- for the carrier, too ---- */
 
 /* The answer is a problem of the server's, not of what the request asks for. detail is copied. */
-void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, int status, const char *detail);
+void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, enum api_code code,
+                         const char *detail);
 void srv_exchange_reject_late(struct srv_exchange *exchange);
 
 /* All headers of an answer except those that frame it. Borrows from exchange and response. */

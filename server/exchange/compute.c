@@ -58,10 +58,10 @@ static bool is_abandoned(struct srv_job *job)
 }
 
 /* Replaces any answer that there is. */
-static void make_problem(struct srv_exchange *exchange, const char *detail)
+static void make_problem(struct srv_exchange *exchange, enum api_code code, const char *detail)
 {
 	if (srv_make_answer(exchange))
-		api_problem(503, detail, exchange->response);
+		api_problem(code, detail, exchange->response);
 }
 
 static void refuse_overdue(struct srv_exchange *exchange)
@@ -69,7 +69,7 @@ static void refuse_overdue(struct srv_exchange *exchange)
 	char detail[96];
 	snprintf(detail, sizeof detail, "The deadline of %lld seconds has passed.", exchange->server->deadline_seconds);
 	exchange->rejection = SRV_REJECTED_DEADLINE;
-	make_problem(exchange, detail);
+	make_problem(exchange, API_E_DEADLINE_PASSED, detail);
 }
 
 static void compute(struct srv_job *job)
@@ -91,7 +91,7 @@ static void give_up(struct srv_exchange *exchange)
 	if (is_overdue(exchange))
 		refuse_overdue(exchange);
 	else
-		make_problem(exchange, "The server stopped before the turn of this request.");
+		make_problem(exchange, API_E_STOPPED, "The server stopped before the turn of this request.");
 }
 
 static void finish(struct srv_job *job, bool computed)
@@ -107,7 +107,7 @@ static void finish(struct srv_job *job, bool computed)
 
 static void reject_for_queue(struct srv_exchange *exchange)
 {
-	srv_exchange_reject(exchange, SRV_REJECTED_QUEUE_FULL, 503, "The queue is full; try again soon.");
+	srv_exchange_reject(exchange, SRV_REJECTED_QUEUE_FULL, API_E_QUEUE_FULL, "The queue is full; try again soon.");
 }
 
 /* A long body that would be refused once it has arrived need not be sent, if the client waits for a 100. Other clients

@@ -34,7 +34,7 @@ static void tell_metrics(struct srv_exchange *exchange)
 	response->content_type = srv_metrics_type;
 	response->body = srv_metrics_print(&gauges, &response->body_bytes);
 	if (!response->body)
-		api_problem(503, "There is no memory for the metrics.", response);
+		api_problem(API_E_OUT_OF_MEMORY, "There is no memory for the metrics.", response);
 }
 
 static void ask_metrics(struct srv_exchange *exchange)
@@ -44,7 +44,7 @@ static void ask_metrics(struct srv_exchange *exchange)
 		tell_metrics(exchange);
 		return;
 	}
-	srv_refuse(exchange, 405, "The metrics are there to be read; they take GET, HEAD.");
+	srv_refuse(exchange, API_E_METHOD_NOT_ALLOWED, "The metrics are there to be read; they take GET, HEAD.");
 	if (exchange->response)
 		api_response_add_header(exchange->response, "Allow", "GET, HEAD");
 }
@@ -60,6 +60,11 @@ static void ask(struct srv_exchange *exchange)
 		ask_api(exchange);
 }
 
+static enum api_code code_of(const struct srv_entry *entry)
+{
+	return entry->tried ? API_E_UNKNOWN_TOKEN : api_code_of_status(entry->status);
+}
+
 /* @return false if the gate has decided on the answer */
 static bool passes_gate(struct srv_exchange *exchange)
 {
@@ -70,7 +75,7 @@ static bool passes_gate(struct srv_exchange *exchange)
 	if (entry->status != 204) {
 		char detail[SRV_GATE_TEXT];
 		srv_gate_explain(entry, detail);
-		srv_exchange_reject(exchange, entry->rejection, entry->status, detail);
+		srv_exchange_reject(exchange, entry->rejection, code_of(entry), detail);
 	} else if (srv_decide(exchange)) {
 		api_response_clear(exchange->response);
 		exchange->response->status = entry->status;
@@ -99,15 +104,15 @@ static bool comes_too_late(const struct srv_exchange *exchange)
 void srv_judge(struct srv_exchange *exchange)
 {
 	const char *detail;
-	int status = srv_head_fault(&exchange->head, &detail);
-	if (status != 400 && !passes_gate(exchange))
+	const enum api_code code = srv_head_fault(&exchange->head, &detail);
+	if (code != API_E_MALFORMED_HTTP && !passes_gate(exchange))
 		return;
-	if (status) {
-		exchange->closes = status == 400;
-		srv_refuse(exchange, status, detail);
+	if (code) {
+		exchange->closes = code == API_E_MALFORMED_HTTP;
+		srv_refuse(exchange, code, detail);
 	} else if (comes_too_late(exchange)) {
 		exchange->closes = true;
-		srv_exchange_reject(exchange, SRV_REJECTED_DRAINING, 503,
+		srv_exchange_reject(exchange, SRV_REJECTED_DRAINING, API_E_DRAINING,
 		           "The server is draining: it finishes what is under way and stops.");
 	} else {
 		ask(exchange);

@@ -23,12 +23,12 @@ static void forget_head(struct srv_exchange *exchange)
 /* The request is refused, and is the last of its connection. @return whether there is a fault */
 static bool refuse_fault(struct srv_exchange *exchange, const struct srv_fault *fault)
 {
-	if (fault->status == 0)
+	if (fault->code == API_NO_CODE)
 		return false;
 	if (fault->hides_head)
 		forget_head(exchange);
 	exchange->closes = true;
-	srv_refuse(exchange, fault->status, fault->detail);
+	srv_refuse(exchange, fault->code, fault->detail);
 	return true;
 }
 
@@ -68,11 +68,11 @@ enum srv_next srv_exchange_judge(struct srv_exchange *exchange, const struct srv
 
 /* ---- the body ---- */
 
-static void refuse_length(struct srv_exchange *exchange, const char *limit, size_t bytes)
+static void refuse_length(struct srv_exchange *exchange, enum api_code code, const char *limit, size_t bytes)
 {
 	char detail[128];
 	snprintf(detail, sizeof detail, "The body is longer than %s %zu bytes.", limit, bytes);
-	srv_refuse(exchange, 413, detail);
+	srv_refuse(exchange, code, detail);
 }
 
 /* However often the client repeats it. */
@@ -93,11 +93,12 @@ static void take(struct srv_exchange *exchange, const char *bytes, size_t n)
 		return;
 	srv_body_free(&exchange->body, server->admission);
 	if (result == SRV_OVER_LIMIT)
-		refuse_length(exchange, "the limit of", limit);
+		refuse_length(exchange, API_E_BODY_TOO_LONG, "the limit of", limit);
 	else if (never_fits(exchange))
-		refuse_length(exchange, "the memory of all requests together,", server->budget.most_bytes);
+		refuse_length(exchange, API_E_EXCEEDS_MEMORY, "the memory of all requests together,",
+		              server->budget.most_bytes);
 	else
-		srv_exchange_reject(exchange, SRV_REJECTED_MEMORY, 503,
+		srv_exchange_reject(exchange, SRV_REJECTED_MEMORY, API_E_OUT_OF_MEMORY,
 		                    "The memory for large requests is taken; try again soon.");
 }
 

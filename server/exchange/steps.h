@@ -17,7 +17,7 @@ enum srv_next {
 
 /* What the carrier has found wrong with a request. */
 struct srv_fault {
-	int status;         /* 0: nothing */
+	enum api_code code; /* API_NO_CODE: nothing */
 	const char *detail; /* static */
 	bool hides_head;    /* the head is not the client's */
 };

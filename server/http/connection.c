@@ -68,11 +68,12 @@ static void say_late(struct srv_http *http, struct MHD_Connection *connection)
 }
 
 /* One answer in place of a connection, whatever the client is about to ask. */
-static void send_away(struct srv_http *http, int fd, const struct sockaddr *address, int status, const char *detail)
+static void send_away(struct srv_http *http, int fd, const struct sockaddr *address, enum api_code code,
+                      const char *detail)
 {
 	struct srv_exchange exchange = {.client = address};
 	srv_exchange_open(&exchange, &http->server, "-");
-	srv_exchange_reject(&exchange, SRV_REJECTED_CONNECTIONS, status, detail);
+	srv_exchange_reject(&exchange, SRV_REJECTED_CONNECTIONS, code, detail);
 	answer_unseen(&exchange, http, fd, NULL);
 	srv_linger(fd);
 }
@@ -124,7 +125,7 @@ static void enter_or_send_away(struct srv_http *http, int fd, const struct socka
 {
 	if (!enter(http, fd, address, bytes)) {
 		srv_addresses_remove(http->addresses, address);
-		send_away(http, fd, address, 503, "There is no memory for another connection; try again soon.");
+		send_away(http, fd, address, API_E_OUT_OF_MEMORY, "There is no memory for another connection; try again soon.");
 	} else if (MHD_add_connection(http->daemon, fd, address, bytes) != MHD_YES) { /* which has closed fd */
 		sweep_out(http, fd);
 	}
@@ -144,9 +145,10 @@ void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *a
 	sweep_out(http, fd);
 	bound_system_buffer(fd);
 	if (atomic_load(&http->server.n_connections) >= http->most_connections)
-		send_away(http, fd, address, 503, "There are as many connections as the server takes; try again soon.");
+		send_away(http, fd, address, API_E_TOO_MANY_CONNECTIONS, "There are as many connections as the server takes; try again soon.");
 	else if (!srv_addresses_add(http->addresses, address))
-		send_away(http, fd, address, 429, "There are as many connections from this address as the server takes.");
+		send_away(http, fd, address, API_E_ADDRESS_HAS_TOO_MANY_CONNECTIONS,
+		          "There are as many connections from this address as the server takes.");
 	else
 		enter_or_send_away(http, fd, address, bytes);
 }

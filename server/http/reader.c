@@ -114,7 +114,7 @@ void *srv_reader_owner(int fd)
 	return reader ? reader->owner : NULL;
 }
 
-int srv_reader_fault(const struct srv_reader *reader, size_t message, const char **detail)
+enum api_code srv_reader_fault(const struct srv_reader *reader, size_t message, const char **detail)
 {
 	return srv_wire_fault(&reader->wire, message, detail);
 }
@@ -159,7 +159,7 @@ static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
 		reader->n_began = message;
 		reader->began_ms = srv_clock_ms();
 	} else if (srv_reader_is_late(reader)) {
-		srv_wire_fail(&reader->wire, 408, "The request did not arrive in time.", out);
+		srv_wire_fail(&reader->wire, API_E_REQUEST_TIMEOUT, "The request did not arrive in time.", out);
 	}
 }
 

@@ -42,7 +42,7 @@ void *srv_reader_owner(int fd);
 void srv_reader_close(struct srv_reader *reader);
 
 /* As srv_wire_fault. */
-int srv_reader_fault(const struct srv_reader *reader, size_t message, const char **detail);
+enum api_code srv_reader_fault(const struct srv_reader *reader, size_t message, const char **detail);
 /* As srv_wire_replaced. */
 bool srv_reader_replaced(const struct srv_reader *reader, size_t message);
 /* Part of a head has arrived, and the library knows nothing of it. */

@@ -59,7 +59,7 @@ static struct srv_fault fault_of(const struct request *request)
 {
 	const struct srv_reader *reader = request->own->reader;
 	struct srv_fault fault;
-	fault.status = srv_reader_fault(reader, request->ordinal, &fault.detail);
+	fault.code = srv_reader_fault(reader, request->ordinal, &fault.detail);
 	fault.hides_head = srv_reader_replaced(reader, request->ordinal);
 	return fault;
 }

@@ -76,9 +76,9 @@ static void let_through(struct srv_wire *wire, struct srv_wire_out *out)
 }
 
 /* The message under way is replaced by something that the library takes for a whole one. */
-static void fail(struct srv_wire *wire, int status, const char *detail, struct srv_wire_out *out)
+static void fail(struct srv_wire *wire, enum api_code code, const char *detail, struct srv_wire_out *out)
 {
-	wire->status = status;
+	wire->code = code;
 	wire->detail = detail;
 	out->n = out->ready;
 	wire->replaced = in_head(wire);
@@ -139,15 +139,15 @@ static void take_request_line(struct srv_wire *wire, struct text line, struct sr
 {
 	const struct text method = next_word(&line), target = next_word(&line), version = line;
 	if (!is_token(method.bytes, method.n))
-		fail(wire, 400, "The method contains a character that it must not contain.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The method contains a character that it must not contain.", out);
 	else if (!is_version(version))
-		fail(wire, 400, "The request line is not a method, a target and HTTP/1.1, one space between them.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The request line is not a method, a target and HTTP/1.1, one space between them.", out);
 	else if (version.bytes[5] != '1')
-		fail(wire, 505, "This server speaks HTTP/1.1 and HTTP/1.0.", out);
+		fail(wire, API_E_HTTP_VERSION, "This server speaks HTTP/1.1 and HTTP/1.0.", out);
 	else if (!is_target(method, target))
-		fail(wire, 400, "The target is neither a path nor a URL; a space in it is written %20.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The target is neither a path nor a URL; a space in it is written %20.", out);
 	else if (count_arguments(target) > SRV_WIRE_ARGUMENTS)
-		fail(wire, 414, "The target has more than 64 query arguments.", out);
+		fail(wire, API_E_TARGET_TOO_LONG, "The target has more than 64 query arguments.", out);
 	else {
 		*wire = (struct srv_wire){.state = SRV_WIRE_FIELD, .n_messages = wire->n_messages, .unit = wire->unit,
 		                          .n_fields = count_arguments(target), .old = version.bytes[7] == '0'};
@@ -181,11 +181,11 @@ static bool read_length(struct text value, uint64_t *length)
 static void take_length(struct srv_wire *wire, struct text value, struct srv_wire_out *out)
 {
 	if (wire->n_length++ > 0)
-		fail(wire, 400, "There is more than one Content-Length.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "There is more than one Content-Length.", out);
 	else if (!read_length(value, &wire->length))
-		fail(wire, 400, "The Content-Length is not a number in digits.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The Content-Length is not a number in digits.", out);
 	else if (wire->length > INT64_MAX)
-		fail(wire, 413, "The Content-Length is beyond any limit.", out);
+		fail(wire, API_E_BODY_TOO_LONG, "The Content-Length is beyond any limit.", out);
 }
 
 static void take_value(struct srv_wire *wire, struct text name, struct text value, struct srv_wire_out *out)
@@ -193,15 +193,15 @@ static void take_value(struct srv_wire *wire, struct text name, struct text valu
 	if (equals(name, "Content-Length"))
 		take_length(wire, value, out);
 	else if (equals(name, "Transfer-Encoding") && wire->n_coding++ > 0)
-		fail(wire, 400, "There is more than one Transfer-Encoding.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "There is more than one Transfer-Encoding.", out);
 	else if (equals(name, "Transfer-Encoding") && !equals(value, "chunked"))
-		fail(wire, 400, "Transfer-Encoding can only be chunked.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "Transfer-Encoding can only be chunked.", out);
 	else if (equals(name, "Host") && wire->n_host++ > 0)
-		fail(wire, 400, "There is more than one Host.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "There is more than one Host.", out);
 	else if (equals(name, "Host") && !is_host(value))
-		fail(wire, 400, "The Host contains a character that it must not contain.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The Host contains a character that it must not contain.", out);
 	else if (equals(name, "Expect") && !equals(value, "100-continue"))
-		fail(wire, 417, "The only expectation that can be met is 100-continue.", out);
+		fail(wire, API_E_EXPECTATION_FAILED, "The only expectation that can be met is 100-continue.", out);
 }
 
 static const char *name_fault(struct text line, const char *colon)
@@ -221,9 +221,9 @@ static bool take_field(struct srv_wire *wire, struct text line, struct srv_wire_
 	const char *colon = memchr(line.bytes, ':', line.n);
 	const char *detail = name_fault(line, colon);
 	if (detail) {
-		fail(wire, 400, detail, out);
+		fail(wire, API_E_MALFORMED_HTTP, detail, out);
 	} else if (wire->n_fields++ == SRV_WIRE_FIELDS) {
-		fail(wire, 431, "There are more than 280 header lines and query arguments.", out);
+		fail(wire, API_E_HEAD_TOO_LONG, "There are more than 280 header lines and query arguments.", out);
 	} else if (wire->state == SRV_WIRE_FIELD) {
 		const size_t n = (size_t)(colon - line.bytes);
 		take_value(wire, (struct text){line.bytes, n}, trimmed((struct text){line.bytes + n + 1, line.n - n - 1}), out);
@@ -242,7 +242,7 @@ static void take_cookie(struct srv_wire *wire, struct text line, struct srv_wire
 {
 	out->n -= line.n;
 	if (line.n > SRV_WIRE_COOKIE)
-		fail(wire, 431, "A line of cookies is longer than 8 KiB.", out);
+		fail(wire, API_E_HEAD_TOO_LONG, "A line of cookies is longer than 8 KiB.", out);
 }
 
 static const char *head_fault(const struct srv_wire *wire)
@@ -260,7 +260,7 @@ static void end_head(struct srv_wire *wire, struct srv_wire_out *out)
 {
 	const char *detail = head_fault(wire);
 	if (detail) {
-		fail(wire, 400, detail, out);
+		fail(wire, API_E_MALFORMED_HTTP, detail, out);
 		return;
 	}
 	put(out, "\r\n", 2);
@@ -285,9 +285,9 @@ static void take_chunk_size(struct srv_wire *wire, struct text line, struct srv_
 	for (; n < line.n && hex_digit(line.bytes[n]) >= 0; n++)
 		size = size >> 56 ? UINT64_MAX : size << 4 | (uint64_t)hex_digit(line.bytes[n]);
 	if (n == 0 || (n < line.n && line.bytes[n] != ';')) {
-		fail(wire, 400, "The size of a chunk is not a number in hexadecimal digits.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The size of a chunk is not a number in hexadecimal digits.", out);
 	} else if (size > INT64_MAX) {
-		fail(wire, 413, "The size of a chunk is beyond any limit.", out);
+		fail(wire, API_E_BODY_TOO_LONG, "The size of a chunk is beyond any limit.", out);
 	} else if (size == 0) {
 		out->n = out->ready; /* a "0" replaces it after the trailers, which are dropped */
 		wire->n_fields = 0;
@@ -304,7 +304,7 @@ static void take_chunk_size(struct srv_wire *wire, struct text line, struct srv_
 static void take_chunk_end(struct srv_wire *wire, struct text line, struct srv_wire_out *out)
 {
 	if (line.n > 0) {
-		fail(wire, 400, "A chunk is longer than its size.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "A chunk is longer than its size.", out);
 		return;
 	}
 	put(out, "\r\n", 2);
@@ -383,11 +383,11 @@ static const char *byte_fault(const struct srv_wire *wire, char c)
 static bool too_long(struct srv_wire *wire, struct srv_wire_out *out)
 {
 	if (wire->state == SRV_WIRE_REQUEST_LINE && wire->line > SRV_WIRE_TARGET)
-		fail(wire, 414, "The request line is longer than 8 KiB.", out);
+		fail(wire, API_E_TARGET_TOO_LONG, "The request line is longer than 8 KiB.", out);
 	else if ((in_head(wire) || wire->state == SRV_WIRE_TRAILER) && wire->unit > SRV_WIRE_HEAD)
-		fail(wire, 431, "The head of the request is longer than 20 KiB.", out);
+		fail(wire, API_E_HEAD_TOO_LONG, "The head of the request is longer than 20 KiB.", out);
 	else if (wire->state == SRV_WIRE_CHUNK_SIZE && wire->unit > SRV_WIRE_CHUNK_LINE)
-		fail(wire, 400, "The line with the size of a chunk is too long.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The line with the size of a chunk is too long.", out);
 	return wire->state == SRV_WIRE_OVER;
 }
 
@@ -403,7 +403,7 @@ static void take_byte(struct srv_wire *wire, char c, struct srv_wire_out *out)
 	}
 	const char *detail = c == '\r' && !wire->after_cr ? NULL : byte_fault(wire, c);
 	if (detail) {
-		fail(wire, 400, detail, out);
+		fail(wire, API_E_MALFORMED_HTTP, detail, out);
 	} else if (c == '\r') {
 		wire->after_cr = true;
 	} else {
@@ -451,22 +451,22 @@ bool srv_wire_under_way(const struct srv_wire *wire)
 	return wire->state != SRV_WIRE_OVER;
 }
 
-void srv_wire_fail(struct srv_wire *wire, int status, const char *detail, struct srv_wire_out *out)
+void srv_wire_fail(struct srv_wire *wire, enum api_code code, const char *detail, struct srv_wire_out *out)
 {
 	if (in_head(wire) || in_chunks(wire))
-		fail(wire, status, detail, out);
+		fail(wire, code, detail, out);
 }
 
-int srv_wire_fault(const struct srv_wire *wire, size_t message, const char **detail)
+enum api_code srv_wire_fault(const struct srv_wire *wire, size_t message, const char **detail)
 {
 	*detail = NULL;
-	if (wire->status == 0 || message != wire->n_messages)
-		return 0;
+	if (wire->code == API_NO_CODE || message != wire->n_messages)
+		return API_NO_CODE;
 	*detail = wire->detail;
-	return wire->status;
+	return wire->code;
 }
 
 bool srv_wire_replaced(const struct srv_wire *wire, size_t message)
 {
-	return wire->status != 0 && wire->replaced && message == wire->n_messages;
+	return wire->code != API_NO_CODE && wire->replaced && message == wire->n_messages;
 }

@@ -14,6 +14,8 @@
 #ifndef SERVER_WIRE_H
 #define SERVER_WIRE_H
 
+#include "api/base/codes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,7 +52,7 @@ struct srv_wire {
 	bool chunked, old;   /* old: HTTP/1.0 */
 	unsigned n_fields, n_host, n_length, n_coding;
 	uint64_t length;
-	int status;          /* of the fault; 0: none */
+	enum api_code code;  /* of the fault */
 	bool replaced;       /* the head of the message with the fault */
 	const char *detail;
 };
@@ -76,7 +78,7 @@ void srv_wire_pass(struct srv_wire *wire, size_t n);
 
 /* Ends a head or chunk that is under way with a fault found elsewhere, such as slowness. Does nothing within a body of
  * announced length, nor after a fault. out needs room for SRV_WIRE_EXTRA bytes. */
-void srv_wire_fail(struct srv_wire *wire, int status, const char *detail, struct srv_wire_out *out);
+void srv_wire_fail(struct srv_wire *wire, enum api_code code, const char *detail, struct srv_wire_out *out);
 
 /* Whether a message has begun and not ended. */
 bool srv_wire_under_way(const struct srv_wire *wire);
@@ -84,9 +86,9 @@ bool srv_wire_under_way(const struct srv_wire *wire);
 /**
  * @param message  1 for the first of the connection
  * @param detail   set to a sentence for the client if there is a fault
- * @return the status to answer this message with, after which the connection ends; 0 if nothing is wrong with it
+ * @return what to answer this message with, after which the connection ends; API_NO_CODE if nothing is wrong with it
  */
-int srv_wire_fault(const struct srv_wire *wire, size_t message, const char **detail);
+enum api_code srv_wire_fault(const struct srv_wire *wire, size_t message, const char **detail);
 /* Whether the head of this message was replaced: its method, target and headers are not the client's. */
 bool srv_wire_replaced(const struct srv_wire *wire, size_t message);
 

@@ -55,7 +55,7 @@ static void points(void **unused)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_fault fault = {0};
 		const struct api_path outer = {&root, "outer", 0}, key = {&outer, cases[i].key, 0}, index = {&key, NULL, 7};
-		assert_false(api_fault_at(&fault, 422, &index, "wrong"));
+		assert_false(api_fault_at(&fault, API_E_WRONG_TYPE, &index, "wrong"));
 		json_t *problem = render(&fault);
 		assert_string_equal(error_member(problem, 0, "pointer"), cases[i].pointer);
 		json_decref(problem);
@@ -66,7 +66,7 @@ static void points_to_the_root(void **unused)
 {
 	(void)unused;
 	struct api_fault fault = {0};
-	api_fault_at(&fault, 400, &root, "wrong");
+	api_fault_at(&fault, API_E_MALFORMED_JSON, &root, "wrong");
 	assert_string_equal(fault.errors[0].pointer, "");
 	assert_int_equal(fault.n_errors, 1);
 }
@@ -76,7 +76,7 @@ static void points_to_large_indices(void **unused)
 	(void)unused;
 	struct api_fault fault = {0};
 	const struct api_path index = {&root, NULL, SIZE_MAX};
-	api_fault_at(&fault, 422, &index, "wrong");
+	api_fault_at(&fault, API_E_WRONG_TYPE, &index, "wrong");
 	assert_string_equal(fault.errors[0].pointer, "/18446744073709551615");
 }
 
@@ -90,7 +90,7 @@ static void a_key_that_does_not_fit_is_left_out_whole(void **unused)
 		memset(key, '~', n);
 		key[n] = '\0';
 		const struct api_path outer = {&root, "outer", 0}, inner = {&outer, key, 0}, below = {&inner, "below", 0};
-		api_fault_at(&fault, 422, &below, "wrong");
+		api_fault_at(&fault, API_E_WRONG_TYPE, &below, "wrong");
 		assert_string_equal(fault.errors[0].pointer, "/outer");
 		json_decref(render(&fault));
 	}
@@ -99,7 +99,7 @@ static void a_key_that_does_not_fit_is_left_out_whole(void **unused)
 		memset(key, 'k', n);
 		key[n] = '\0';
 		const struct api_path outer = {&root, "outer", 0}, inner = {&outer, key, 0};
-		api_fault_at(&fault, 422, &inner, "wrong");
+		api_fault_at(&fault, API_E_WRONG_TYPE, &inner, "wrong");
 		assert_true(strlen(fault.errors[0].pointer) == strlen("/outer/") + n || !strcmp(fault.errors[0].pointer,
 			"/outer"));
 	}
@@ -136,9 +136,9 @@ static void messages_are_valid_utf8_wherever_they_are_cut(void **unused)
 			for (size_t at = before; at + 5 < sizeof(key); at += strlen(characters[c]))
 				strcpy(key + at, characters[c]);
 			struct api_fault fault = {0}, whole = {0};
-			api_fault_at(&fault, 422, &root, "unknown field \"%.200s\", and more", key);
-			api_fault_at(&fault, 422, &root, "%s", key);
-			api_fault_set(&whole, 404, "nothing at \"%.200s\"", key);
+			api_fault_at(&fault, API_E_WRONG_TYPE, &root, "unknown field \"%.200s\", and more", key);
+			api_fault_at(&fault, API_E_WRONG_TYPE, &root, "%s", key);
+			api_fault_set(&whole, API_E_UNKNOWN_PATH, "nothing at \"%.200s\"", key);
 			json_t *problem = render(&fault);
 			assert_int_equal(json_array_size(json_object_get(problem, "errors")), 2);
 			assert_non_null(strstr(error_member(problem, 0, "detail"), "xxxx"));
@@ -156,8 +156,8 @@ static void foreign_bytes_do_not_empty_a_problem(void **unused)
 	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
 		struct api_fault fault = {0}, whole = {0};
 		const struct api_path place = {&root, bytes[i], 0};
-		api_fault_at(&fault, 422, &place, "\"%s\" is wrong", bytes[i]);
-		api_fault_set(&whole, 404, "there is nothing at \"%s\"", bytes[i]);
+		api_fault_at(&fault, API_E_WRONG_TYPE, &place, "\"%s\" is wrong", bytes[i]);
+		api_fault_set(&whole, API_E_UNKNOWN_PATH, "there is nothing at \"%s\"", bytes[i]);
 		json_t *problem = render(&fault);
 		assert_int_equal(json_array_size(json_object_get(problem, "errors")), 1);
 		json_decref(problem);
@@ -171,20 +171,21 @@ static void control_characters_survive(void **unused)
 {
 	(void)unused;
 	struct api_fault fault = {0};
-	api_fault_set(&fault, 404, "%s", "a\"b\\c\n\x01\x7f");
+	api_fault_set(&fault, API_E_UNKNOWN_PATH, "%s", "a\"b\\c\n\x01\x7f");
 	json_t *problem = render(&fault);
 	assert_string_equal(json_string_value(json_object_get(problem, "detail")), "a\"b\\c\n\x01\x7f");
 	json_decref(problem);
 }
 
-static void two_errors_and_no_more(void **unused)
+static void errors_of_one_status(void **unused)
 {
 	(void)unused;
 	struct api_fault fault = {0};
 	const struct api_path a = {&root, "a", 0}, b = {&root, "b", 0}, c = {&root, "c", 0};
-	api_fault_at(&fault, 422, &a, "first");
-	api_fault_at(&fault, 400, &b, "second");
-	api_fault_at(&fault, 404, &c, "third");
+	api_fault_at(&fault, API_E_WRONG_TYPE, &a, "first");
+	api_fault_at(&fault, API_E_MALFORMED_JSON, &c, "of another kind");
+	api_fault_set(&fault, API_E_OUT_OF_MEMORY, "too late");
+	api_fault_at(&fault, API_E_NOT_FINITE, &b, "second");
 	assert_int_equal(fault.status, 422);
 	json_t *problem = render(&fault);
 	assert_int_equal(json_array_size(json_object_get(problem, "errors")), 2);
@@ -195,11 +196,41 @@ static void two_errors_and_no_more(void **unused)
 	json_decref(problem);
 }
 
+static void there_is_room_for_so_many(void **unused)
+{
+	(void)unused;
+	struct api_fault fault = {0};
+	for (size_t i = 0; i < 2 * API_MAX_ERRORS; i++) {
+		const struct api_path entry = {&root, NULL, i};
+		assert_int_equal(api_fault_is_full(&fault), i >= API_MAX_ERRORS);
+		api_fault_at(&fault, API_E_NOT_FINITE, &entry, "%zu", i);
+	}
+	json_t *problem = render(&fault);
+	assert_int_equal(json_array_size(json_object_get(problem, "errors")), API_MAX_ERRORS);
+	assert_string_equal(error_member(problem, API_MAX_ERRORS - 1, "pointer"), "/15");
+	json_decref(problem);
+}
+
+static void codes_are_types(void **unused)
+{
+	(void)unused;
+	for (enum api_code code = API_NO_CODE + 1; code < API_N_CODES; code++) {
+		struct api_response response;
+		char type[64];
+		api_problem(code, NULL, &response);
+		json_t *problem = problem_of(&response);
+		snprintf(type, sizeof(type), "/errors/%s", api_code_name(code));
+		assert_string_equal(json_string_value(json_object_get(problem, "type")), type);
+		assert_string_equal(json_string_value(json_object_get(problem, "code")), api_code_name(code));
+		json_decref(problem);
+	}
+}
+
 static void faults_without_a_place_have_no_errors(void **unused)
 {
 	(void)unused;
 	struct api_fault fault = {0};
-	assert_false(api_fault_set(&fault, 413, "longer than %d", 7));
+	assert_false(api_fault_set(&fault, API_E_BODY_TOO_LONG, "longer than %d", 7));
 	json_t *problem = render(&fault);
 	assert_int_equal(json_array_size(json_object_get(problem, "errors")), 0);
 	assert_string_equal(json_string_value(json_object_get(problem, "detail")), "longer than 7");
@@ -252,7 +283,7 @@ static void the_request_id_is_named_in_500s_only(void **unused)
 	(void)unused;
 	struct api_fault fault = {0};
 	struct api_response response = {0};
-	api_fault_set(&fault, 404, "nothing there");
+	api_fault_set(&fault, API_E_UNKNOWN_PATH, "nothing there");
 	api_fault_response(&fault, "id-2", &response);
 	json_t *problem = problem_of(&response);
 	assert_null(json_object_get(problem, "request_id"));
@@ -262,18 +293,18 @@ static void the_request_id_is_named_in_500s_only(void **unused)
 static void problems_of_the_server(void **unused)
 {
 	(void)unused;
-	static const int statuses[] = {400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 422, 429, 431, 500, 501, 503};
-	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+	for (enum api_code code = API_NO_CODE + 1; code < API_N_CODES; code++)
 		for (int with_detail = 0; with_detail < 2; with_detail++) {
 			struct api_response response;
 			memset(&response, 0xAB, sizeof(response)); /* whatever it contained before */
-			api_problem(statuses[i], with_detail ? "why" : NULL, &response);
-			assert_int_equal(response.status, statuses[i]);
-			assert_int_equal(response.n_headers, statuses[i] == 503);
-			assert_string_not_equal(api_status_title(statuses[i]), "Error");
+			const int status = api_code_status(code);
+			api_problem(code, with_detail ? "why" : NULL, &response);
+			assert_int_equal(response.status, status);
+			assert_int_equal(response.n_headers, status == 503);
+			assert_string_not_equal(api_status_title(status), "Error");
 			json_t *problem = problem_of(&response);
 			const char *detail = json_string_value(json_object_get(problem, "detail"));
-			assert_string_equal(detail, with_detail ? "why" : api_status_title(statuses[i]));
+			assert_string_equal(detail, with_detail ? "why" : api_status_title(status));
 			json_decref(problem);
 		}
 	assert_non_null(api_status_title(799));
@@ -319,7 +350,9 @@ int main(void)
 		cmocka_unit_test(messages_are_valid_utf8_wherever_they_are_cut),
 		cmocka_unit_test(foreign_bytes_do_not_empty_a_problem),
 		cmocka_unit_test(control_characters_survive),
-		cmocka_unit_test(two_errors_and_no_more),
+		cmocka_unit_test(codes_are_types),
+		cmocka_unit_test(errors_of_one_status),
+		cmocka_unit_test(there_is_room_for_so_many),
 		cmocka_unit_test(faults_without_a_place_have_no_errors),
 		cmocka_unit_test(contacts_are_named),
 		cmocka_unit_test(faults_of_the_service_have_an_id),

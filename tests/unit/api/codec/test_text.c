@@ -14,8 +14,8 @@ static void texts_tell_line_and_column(void **unused)
 {
 	(void)unused;
 	struct api_fault fault = {0}, large = {0};
-	const struct api_text_fault text = {.status = 400, .offset = 9, .line = 3, .column = 5, .detail = "malformed"};
-	const struct api_text_fault values = {.status = 413, .detail = "too many"};
+	const struct api_text_fault text = {.code = API_E_MALFORMED_JSON, .status = 400, .offset = 9, .line = 3, .column = 5, .detail = "malformed"};
+	const struct api_text_fault values = {.code = API_E_TOO_MANY_VALUES, .status = 413, .detail = "too many"};
 	assert_false(api_fault_text(&fault, &text));
 	assert_int_equal(fault.status, 400);
 	assert_string_equal(fault.errors[0].pointer, "");

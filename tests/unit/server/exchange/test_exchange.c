@@ -247,7 +247,7 @@ static void test_a_refused_head_ends_the_connection(void **state)
 
 static void test_a_fault_of_the_wire_hides_the_head(void **state)
 {
-	const struct srv_fault fault = {.status = 431, .detail = "Too much.", .hides_head = true};
+	const struct srv_fault fault = {.code = API_E_HEAD_TOO_LONG, .detail = "Too much.", .hides_head = true};
 	struct srv_exchange x = {0};
 	(void)state;
 	srv_exchange_open(&x, &server, "/");
@@ -372,7 +372,7 @@ static void test_a_body_in_chunks_that_becomes_too_long(void **state)
 
 static void test_a_chunk_with_a_fault_replaces_what_was_decided(void **state)
 {
-	const struct srv_fault fault = {.status = 400, .detail = "A chunk is longer than its size."};
+	const struct srv_fault fault = {.code = API_E_MALFORMED_HTTP, .detail = "A chunk is longer than its size."};
 	struct carried c;
 	(void)state;
 	assert_int_equal(judge(&c, "POST", "/nowhere", HOST, JSON, "Transfer-Encoding", "chunked", NULL), SRV_READ);

@@ -151,8 +151,8 @@ static void test_nothing_is_read_after_a_fault(void **state)
 	struct line *line = open_line(60);
 	say(line, GET "GET / HTTP/1.1\n", strlen(GET) + 15);
 	listen_to(line, 4096);
-	assert_int_equal(srv_reader_fault(line->reader, 1, &detail), 0);
-	assert_int_equal(srv_reader_fault(line->reader, 2, &detail), 400);
+	assert_int_equal(srv_reader_fault(line->reader, 1, &detail), API_NO_CODE);
+	assert_int_equal(srv_reader_fault(line->reader, 2, &detail), API_E_MALFORMED_HTTP);
 	const size_t n = line->n;
 	say(line, GET, strlen(GET));
 	listen_to(line, 4096);
@@ -171,7 +171,7 @@ static void test_too_slow(void **state)
 	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 	say(line, "E", 1);
 	listen_to(line, 4096);
-	assert_int_equal(srv_reader_fault(line->reader, 1, &detail), 408);
+	assert_int_equal(srv_reader_fault(line->reader, 1, &detail), API_E_REQUEST_TIMEOUT);
 	assert_true(line->n > 0);
 	close_line(line);
 }
@@ -207,7 +207,7 @@ static void test_started_twice(void **state)
 	assert_true(srv_readers_start());
 	say(line, "GET\r\n", 5);
 	listen_to(line, 4096);
-	assert_int_equal(srv_reader_fault(line->reader, 1, &detail), 400);
+	assert_int_equal(srv_reader_fault(line->reader, 1, &detail), API_E_MALFORMED_HTTP);
 	close_line(line);
 }
 

@@ -52,14 +52,20 @@ static void run(struct outcome *o, struct text in, size_t cut, size_t step)
 		feed(o, &out, in.bytes + i, step < in.n - i ? step : in.n - i);
 }
 
+static int status_of(const struct outcome *o)
+{
+	return o->wire.code ? api_code_status(o->wire.code) : 0;
+}
+
 static void check(const struct outcome *o, struct text in, struct text expected, int status, size_t message)
 {
 	const char *detail;
 	if (o->n != expected.n || memcmp(o->bytes, expected.bytes, o->n) != 0)
 		fail_msg("[%.*s] gave [%.*s]", (int)in.n, in.bytes, (int)o->n, o->bytes);
-	if (srv_wire_fault(&o->wire, message, &detail) != status || (status != 0) != (detail != NULL))
-		fail_msg("[%.*s] has status %d", (int)in.n, in.bytes, o->wire.status);
-	assert_int_equal(srv_wire_fault(&o->wire, message + 1, &detail), 0);
+	const enum api_code code = srv_wire_fault(&o->wire, message, &detail);
+	if (code != o->wire.code || status_of(o) != status || (status != 0) != (detail != NULL))
+		fail_msg("[%.*s] has code %d", (int)in.n, in.bytes, o->wire.code);
+	assert_int_equal(srv_wire_fault(&o->wire, message + 1, &detail), API_NO_CODE);
 	assert_int_equal(o->wire.n_messages, message);
 }
 
@@ -238,9 +244,9 @@ static void filled_refused(const char *front, size_t n, int status)
 	memset(in, 'a', sizeof in);
 	memcpy(in, front, strlen(front));
 	run(&o, (struct text){in, n}, 0, 1000);
-	assert_int_equal(o.wire.status, 0);
+	assert_int_equal(status_of(&o), 0);
 	run(&o, (struct text){in, sizeof in}, 0, 1000);
-	assert_int_equal(o.wire.status, status);
+	assert_int_equal(status_of(&o), status);
 }
 
 static void test_limits(void **state)
@@ -255,10 +261,10 @@ static void test_limits(void **state)
 	for (int i = 0; i < SRV_WIRE_FIELDS; i++)
 		strcat(in, "X: a\r\n");
 	run(&o, (struct text){in, strlen(in)}, 0, 1000);
-	assert_int_equal(o.wire.status, 0);
+	assert_int_equal(status_of(&o), 0);
 	strcat(in, "X: a\r\n");
 	run(&o, (struct text){in, strlen(in)}, 0, 1000);
-	assert_int_equal(o.wire.status, 431);
+	assert_int_equal(status_of(&o), 431);
 }
 
 /* GET /?a&a... with so many arguments and header lines. */
@@ -278,7 +284,7 @@ static int status_with_entries(int arguments, int fields)
 	static struct outcome o;
 	with_entries(in, arguments, fields);
 	run(&o, (struct text){in, strlen(in)}, 0, 1000);
-	return o.wire.status;
+	return status_of(&o);
 }
 
 static void test_arguments_are_limited(void **state)
@@ -314,7 +320,7 @@ static void test_long_cookies_are_refused(void **state)
 		memcpy(end, "Cookie: ", 8);
 		strcpy(end + SRV_WIRE_COOKIE + longer, "\r\n" HOST "\r\n");
 		run(&o, (struct text){in, strlen(in)}, 0, 1000);
-		assert_int_equal(o.wire.status, longer ? 431 : 0);
+		assert_int_equal(status_of(&o), longer ? 431 : 0);
 	}
 }
 
@@ -329,7 +335,7 @@ static void test_replaced_heads_are_recorded(void **state)
 	assert_false(srv_wire_replaced(&o.wire, 1));
 	assert_true(srv_wire_replaced(&o.wire, 2));
 	run(&o, TEXT(CHUNKED "x\r\n"), 0, 1000);
-	assert_int_equal(o.wire.status, 400);
+	assert_int_equal(status_of(&o), 400);
 	assert_false(srv_wire_replaced(&o.wire, 1));
 }
 
@@ -341,7 +347,7 @@ static void test_empty_lines_have_an_end(void **state)
 	for (size_t i = 0; i < sizeof in; i++)
 		in[i] = i % 2 ? '\n' : '\r';
 	run(&o, (struct text){in, sizeof in}, 0, 1000);
-	assert_int_equal(o.wire.status, 431);
+	assert_int_equal(status_of(&o), 431);
 }
 
 static void test_passing_beside(void **state)
@@ -373,10 +379,10 @@ static void failed_is(const char *in, const char *added, int status)
 	srv_wire_open(&wire);
 	srv_wire_filter(&wire, in, strlen(in), &out);
 	const size_t before = out.ready;
-	srv_wire_fail(&wire, 408, "too slow", &out);
+	srv_wire_fail(&wire, API_E_REQUEST_TIMEOUT, "too slow", &out);
 	assert_int_equal(out.ready - before, strlen(added));
 	assert_memory_equal(out.bytes + before, added, strlen(added));
-	assert_int_equal(srv_wire_fault(&wire, 1, &detail), status);
+	assert_int_equal(srv_wire_fault(&wire, 1, &detail), status ? API_E_REQUEST_TIMEOUT : API_NO_CODE);
 }
 
 static void test_failed_from_outside(void **state)
