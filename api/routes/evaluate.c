@@ -226,10 +226,10 @@ static const struct api_example examples[] = {
 	{"no_such_vertex", "An index that is out of range",
 	 "{'dim': 3, 'velocities': [[0, 0, 0], [0, 0, 0]], 'friction': {'eps_v': 0.001, 'mu': 0.5}, 'collisions':"
 	 " {'plane_vertex': {'vertices': [0, 912], 'plane_normal': [0, 0, 1], 'normal_force': 9.81}}}",
-	 "{'type': '/errors/index_out_of_range', 'code': 'index_out_of_range', 'title': 'Unprocessable Content', 'status': 422, 'detail': '912 is not a vertex: there"
-	" are 2',"
-	 " 'errors': [{'pointer': '/collisions/plane_vertex/vertices/1', 'detail': '912 is not a vertex: there are 2'}]}",
-	422},
+	 "{'type': '/errors/index_out_of_range', 'code': 'index_out_of_range', 'title': 'Unprocessable Content',"
+	 " 'status': 422, 'detail': '912 is not a vertex: there are 2, and indices start at 0',"
+	 " 'errors': [{'pointer': '/collisions/plane_vertex/vertices/1',"
+	 " 'detail': '912 is not a vertex: there are 2, and indices start at 0'}]}", 422},
 	{0},
 };
 

@@ -91,26 +91,29 @@ static bool count(struct api_check *check, const struct api_field *first, bool p
 	return api_check_rows(check, first, pairs ? 2 : 0, n);
 }
 
-static bool check_first(struct api_check *check, const struct api_field *root, struct call *call)
+static void check_first(struct api_check *check, const struct api_field *root, struct call *call)
 {
 	const enum api_function_kind kind = call->function->kind;
 	const bool pairs = kind != API_SMOOTH_FRICTION && kind != API_SMOOTH_MU;
-	const struct api_field first = api_member(root, api_call_first(kind)->name);
-	if (!api_check_present(check, &first, "the points to evaluate at") || !count(check, &first, pairs, &call->n))
-		return false;
+	const int rule = (int)(api_call_first(kind) - api_calls[kind].rules);
+	const struct api_field first = api_ruled(root, &api_calls[kind], rule);
+	if (!api_check_present(check, &first, "the points to evaluate at") || !count(check, &first, pairs, &call->n)) {
+		call->n = API_UNKNOWN_LENGTH;
+		return;
+	}
 	const struct api_shape shape = {.n = call->n, .n_inner = pairs, .inner = {2}, .one_for_all = call->n == 1};
-	return api_check_values(check, &first, &shape, &call->first);
+	api_check_values(check, &first, &shape, &call->first);
 }
 
-static bool check_values(struct api_check *check, const struct api_field *root, const struct call *call, int rule,
+static void check_values(struct api_check *check, const struct api_field *root, const struct call *call, int rule,
                          struct fric_values *out)
 {
 	const size_t lengths[API_N_LENGTHS] = {[API_N_ENTRIES] = call->n, [API_PAIR] = 2};
 	const struct api_field field = api_ruled(root, api_function_parameters(call->function), rule);
 	const struct api_shape shape = api_shape_of(field.rule, lengths);
-	if (!call->no_mu && !api_check_present(check, &field, "this function needs it"))
-		return false;
-	return api_check_values(check, &field, &shape, out);
+	if (!call->no_mu)
+		api_check_present(check, &field, "this function needs it");
+	api_check_values(check, &field, &shape, out);
 }
 
 static bool check_call(struct api_check *check, struct call *call)
@@ -118,23 +121,26 @@ static bool check_call(struct api_check *check, struct call *call)
 	struct api_field root = {.node = check->document->root};
 	const enum api_function_kind kind = call->function->kind;
 	const struct api_object *rules = &api_calls[kind];
-	if (!api_check_object(check, &root, rules) || !check_first(check, &root, call))
+	api_check_object(check, &root, rules);
+	if (!json_is_object(root.node))
 		return false;
 	const struct api_field transition = api_ruled(&root, rules, API_CALL_TRANSITION),
 	                       no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
-	if (!api_check_choice(check, &transition, transition.rule->words, &call->transition) ||
-	    !api_check_bool(check, &no_mu, &call->no_mu))
-		return false;
-	if ((kind == API_SMOOTH_MU || kind == API_EFFECTIVE) &&
-	    (!check_values(check, &root, call, API_CALL_MU_S, &call->mu_s) ||
-	     !check_values(check, &root, call, API_CALL_MU_K, &call->mu_k)))
-		return false;
-	if ((kind == API_ELLIPSE || kind == API_EFFECTIVE) &&
-	    (!check_values(check, &root, call, API_CALL_MU_S_ANISO, &call->mu_s_aniso) ||
-	     !check_values(check, &root, call, API_CALL_MU_K_ANISO, &call->mu_k_aniso)))
-		return false;
-	return (kind != API_SMOOTH_FRICTION && kind != API_SMOOTH_MU) ||
-	       check_values(check, &root, call, API_CALL_EPS_V, &call->eps_v);
+	check_first(check, &root, call);
+	api_check_choice(check, &transition, transition.rule->words, &call->transition);
+	if (!api_check_bool(check, &no_mu, &call->no_mu))
+		call->no_mu = true; /* it may have been meant: nothing else need be there */
+	if (kind == API_SMOOTH_MU || kind == API_EFFECTIVE) {
+		check_values(check, &root, call, API_CALL_MU_S, &call->mu_s);
+		check_values(check, &root, call, API_CALL_MU_K, &call->mu_k);
+	}
+	if (kind == API_ELLIPSE || kind == API_EFFECTIVE) {
+		check_values(check, &root, call, API_CALL_MU_S_ANISO, &call->mu_s_aniso);
+		check_values(check, &root, call, API_CALL_MU_K_ANISO, &call->mu_k_aniso);
+	}
+	if (kind == API_SMOOTH_FRICTION || kind == API_SMOOTH_MU)
+		check_values(check, &root, call, API_CALL_EPS_V, &call->eps_v);
+	return !check->fault->status;
 }
 
 static double effective(const struct call *call, size_t i, const double direction[2], struct fric_values ellipse,

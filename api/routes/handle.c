@@ -6,6 +6,7 @@
 #include "api/contract/openapi.h"
 #include "api/problem.h"
 #include "api/routes/format.h"
+#include "api/routes/lost.h"
 #include "api/routes/match.h"
 #include "api/routes/table.h"
 #include "core/fric.h"
@@ -90,7 +91,7 @@ static const struct api_operation *find_operation(const struct api_request *requ
 {
 	const struct api_match *match = request->match;
 	if (!is_there(match)) {
-		api_fault_set(fault, API_E_UNKNOWN_PATH, "there is nothing at \"%.200s\"", match->path);
+		api_fault_lost(match, fault);
 		return NULL;
 	}
 	const struct api_operation *operation = api_operation_of(match->route, request->method);

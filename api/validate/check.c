@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "api/base/account.h"
+#include "api/base/near.h"
 #include "api/codec/array.h"
+#include "api/numbers/print_double.h"
 
 bool api_check_stopped(struct api_check *check)
 {
@@ -29,6 +31,7 @@ struct api_field api_ruled(const struct api_field *field, const struct api_objec
 	else
 		member = api_member(field, rule->name);
 	member.rule = rule;
+	member.is_excused = field->excused >> i & 1;
 	return member;
 }
 
@@ -89,6 +92,76 @@ static const json_t **claim_members(struct api_check *check, int n)
 	return members;
 }
 
+/* "a, b, c", or as much of it as there is room for, then "..." */
+static const char *list_fields(const struct api_object *object, char *out, size_t bytes)
+{
+	size_t at = 0;
+	out[0] = '\0';
+	for (int i = 0; i < object->n_rules; i++) {
+		const struct api_rule *rule = &object->rules[i];
+		if (!api_rule_applies(rule, object))
+			continue;
+		const bool fits = at + strlen(rule->name) + sizeof(", , ...") <= bytes;
+		at += (size_t)snprintf(out + at, bytes - at, "%s%s", at ? ", " : "", fits ? rule->name : "...");
+		if (!fits)
+			break;
+	}
+	return out;
+}
+
+/* Number of the rule that was meant by an unknown name, or -1. */
+static int near_rule(const char *name, const struct api_object *object)
+{
+	struct api_near near;
+	api_near_start(&near, name);
+	for (int i = 0; i < object->n_rules; i++)
+		if (api_rule_applies(&object->rules[i], object))
+			api_near_offer(&near, object->rules[i].name);
+	return api_near_found(&near) ? find_rule(api_near_found(&near), object) : -1;
+}
+
+/* The object below this one that has such a field, in words; false if none has. */
+static bool find_home(const char *name, const struct api_object *object, char home[64])
+{
+	for (int i = 0; i < object->n_rules; i++) {
+		const struct api_rule *rule = &object->rules[i];
+		if (rule->kind != API_OBJECT)
+			continue;
+		const int found = find_rule(name, rule->objects[0]);
+		if (found >= 0 && object == &api_collisions && !rule->objects[0]->rules[found].types)
+			snprintf(home, 64, "each group of \"collisions\"");
+		else if (found >= 0)
+			snprintf(home, 64, "\"%s\"", rule->name);
+		if (found >= 0 || find_home(name, rule->objects[0], home))
+			return true;
+	}
+	return false;
+}
+
+static bool is_misplaced(struct api_check *check, const char *name, char home[64])
+{
+	if (!check->whole)
+		return false;
+	if (find_rule(name, check->whole) >= 0)
+		snprintf(home, 64, "the request itself");
+	else if (!find_home(name, check->whole, home))
+		return false;
+	if (check->n_misplaced < API_MAX_ERRORS)
+		check->misplaced[check->n_misplaced++] = name;
+	return true;
+}
+
+static void fault_unknown(struct api_check *check, const struct api_path *path, const struct api_object *object, int near)
+{
+	char fields[256], help[96] = ".", home[64];
+	if (is_misplaced(check, path->key, home))
+		snprintf(help, sizeof(help), " here; it is a field of %s.", home);
+	else if (near >= 0)
+		snprintf(help, sizeof(help), "; did you mean \"%s\"?", object->rules[near].name);
+	api_fault_at(check->fault, API_E_UNKNOWN_FIELD, path, "unknown field \"%.120s\"%s Fields here: %s", path->key, help,
+	             list_fields(object, fields, sizeof(fields)));
+}
+
 /* Most of the members that could be there are not. Once all that are there have been found by name, the others need no
  * lookup. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object)
@@ -98,21 +171,39 @@ bool api_check_object(struct api_check *check, struct api_field *field, const st
 	const json_t **members = claim_members(check, object->n_rules);
 	const char *key;
 	json_t *value;
+	bool ok = true;
 	json_object_foreach((json_t *)(uintptr_t)field->node, key, value) { /* the macro takes a non-const object */
 		const struct api_path path = {&field->path, key, 0};
 		const int rule = find_rule(key, object);
-		if (rule < 0)
-			return api_fault_at(check->fault, API_E_UNKNOWN_FIELD, &path, "unknown field \"%.200s\"", key);
-		if (members)
-			members[rule] = value;
+		if (rule >= 0) {
+			if (members)
+				members[rule] = value;
+			continue;
+		}
+		ok = false;
+		if (api_fault_is_full(check->fault))
+			continue;
+		const int near = near_rule(key, object);
+		fault_unknown(check, &path, object, near);
+		field->excused |= near >= 0 ? 1u << near : 0;
 	}
 	field->members = members;
-	return true;
+	return ok;
+}
+
+bool api_is_given(const struct api_check *check, const struct api_field *field)
+{
+	bool given = field->node || field->is_excused;
+	for (int i = 0; i < check->n_misplaced && !given; i++)
+		given = !strcmp(check->misplaced[i], field->path.key);
+	return given;
 }
 
 bool api_check_present(struct api_check *check, const struct api_field *field, const char *why)
 {
-	return field->node || api_fault_at(check->fault, API_E_MISSING_FIELD, &field->path, "\"%s\" is missing: %s", field->path.key, why);
+	if (api_is_given(check, field))
+		return field->node;
+	return api_fault_at(check->fault, API_E_MISSING_FIELD, &field->path, "\"%s\" is missing: %s", field->path.key, why);
 }
 
 /* "a, b or c" */
@@ -123,6 +214,20 @@ static const char *alternatives(const char *const names[], char *out, size_t byt
 	for (int i = 0; names[i] && at < bytes; i++)
 		at += (size_t)snprintf(out + at, bytes - at, "%s%s", i == 0 ? "" : names[i + 1] ? ", " : " or ", names[i]);
 	return out;
+}
+
+static bool fault_word(struct api_check *check, const struct api_field *field, const char *const names[])
+{
+	char list[256];
+	const char *word = json_string_value(field->node);
+	struct api_near near;
+	api_near_start(&near, word);
+	for (int i = 0; names[i]; i++)
+		api_near_offer(&near, names[i]);
+	const char *meant = api_near_found(&near);
+	return api_fault_at(check->fault, API_E_UNKNOWN_WORD, &field->path, "expected %s, got \"%.100s\"%s%s%s",
+	                    alternatives(names, list, sizeof(list)), word, meant ? "; did you mean \"" : "",
+	                    meant ? meant : "", meant ? "\"?" : "");
 }
 
 bool api_check_choice(struct api_check *check, const struct api_field *field, const char *const names[], int *out)
@@ -137,8 +242,7 @@ bool api_check_choice(struct api_check *check, const struct api_field *field, co
 			*out = i;
 			return true;
 		}
-	return api_fault_at(check->fault, API_E_UNKNOWN_WORD, &field->path, "expected %s, got \"%.100s\"",
-	                    alternatives(names, list, sizeof(list)), json_string_value(field->node));
+	return fault_word(check, field, names);
 }
 
 bool api_check_choices(struct api_check *check, const struct api_field *field, const char *const names[], bool *flags)
@@ -156,14 +260,16 @@ bool api_check_choices(struct api_check *check, const struct api_field *field, c
 	}
 	if (!json_is_array(field->node))
 		return wrong_kind(check, field, "a list of strings");
+	bool ok = true;
 	for (size_t i = 0; i < json_array_size(field->node); i++) {
 		const struct api_field entry = {.node = json_array_get(field->node, i), .path = {&field->path, NULL, i}};
 		int choice = 0;
-		if (api_check_stopped(check) || !api_check_choice(check, &entry, names, &choice))
+		if (api_check_stopped(check) || api_fault_is_full(check->fault))
 			return false;
+		ok = api_check_choice(check, &entry, names, &choice) && ok;
 		flags[choice] = true;
 	}
-	return true;
+	return ok;
 }
 
 bool api_check_bool(struct api_check *check, const struct api_field *field, bool *out)
@@ -195,14 +301,23 @@ bool api_fault_entry(struct api_check *check, enum api_code code, const struct a
 	return api_fault_at(check->fault, code, &path[array->rank], "%s", message);
 }
 
+const char *api_print_value(double value, char text[API_VALUE_TEXT])
+{
+	size_t n = api_real_write(value, text);
+	n -= n > 2 && !memcmp(text + n - 2, ".0", 2) ? 2 : 0;
+	text[n] = '\0';
+	return text;
+}
+
 static bool fault_value(struct api_check *check, const struct api_field *field, size_t i, double value,
                         enum api_range range)
 {
+	char text[API_VALUE_TEXT];
 	if (!isfinite(value))
 		return api_fault_entry(check, API_E_NOT_FINITE, field, i, "%s is not a finite number", isnan(value) ? "NaN" : value > 0 ?
 		                       "infinity" : "-infinity");
-	return api_fault_entry(check, API_E_OUT_OF_RANGE, field, i, "%.17g is out of range: \"%s\" must be %s", value, field->path.key,
-	                       range == API_POSITIVE ? "> 0" : ">= 0");
+	return api_fault_entry(check, API_E_OUT_OF_RANGE, field, i, "%s is out of range: \"%s\" must be %s",
+	                       api_print_value(value, text), field->path.key, range == API_POSITIVE ? "> 0" : ">= 0");
 }
 
 static double lowest(enum api_range range)
@@ -229,21 +344,30 @@ static struct api_array span_of(const struct api_array *array, size_t begin)
 	return span;
 }
 
+static void fault_values(struct api_check *check, const struct api_field *field, const double *data, size_t begin,
+                         size_t end, enum api_range range)
+{
+	const double low = lowest(range);
+	for (size_t i = begin; i < end && !api_fault_is_full(check->fault); i++)
+		if (!(data[i] >= low && data[i] <= DBL_MAX))
+			fault_value(check, field, i, data[i], range);
+}
+
 /* Finite and in range. */
 static bool check_range(struct api_check *check, const struct api_field *field, const double *data, size_t n,
                         enum api_range range)
 {
-	const double low = lowest(range);
-	size_t i = 0;
-	while (i < n && !api_account_is_stopped() && is_in_range(data + i, span_end(i, n) - i, range))
-		i = span_end(i, n);
-	if (i == n)
-		return true;
-	if (api_check_stopped(check))
-		return false;
-	while (data[i] >= low && data[i] <= DBL_MAX)
-		i++;
-	return fault_value(check, field, i, data[i], range);
+	bool ok = true;
+	for (size_t i = 0; i < n; i = span_end(i, n)) {
+		const size_t end = span_end(i, n);
+		if (api_check_stopped(check) || api_fault_is_full(check->fault))
+			return false;
+		if (is_in_range(data + i, end - i, range))
+			continue;
+		fault_values(check, field, data, i, end, range);
+		ok = false;
+	}
+	return ok;
 }
 
 /* The array's numbers as doubles: where they are, or in the arena. NULL after a fault. */
@@ -273,21 +397,24 @@ static const double *reals_in_range(struct api_check *check, const struct api_fi
 	return check_range(check, field, data, array->n, range) ? data : NULL;
 }
 
-/* The first element of a mixed array that is no number. */
+/* The elements of a mixed array that are no numbers. */
 static bool fault_in_mixed(struct api_check *check, const struct api_field *field)
 {
-	for (size_t i = 0; i < json_array_size(field->node); i++) {
+	bool found = false;
+	for (size_t i = 0; i < json_array_size(field->node) && !api_fault_is_full(check->fault); i++) {
 		const struct api_field entry = {.node = json_array_get(field->node, i), .path = {&field->path, NULL, i}};
 		const struct api_array *array = api_document_array(check->document, entry.node);
-		if (array && array->binary)
-			return api_fault_at(check->fault, API_E_WRONG_TYPE, &entry.path, "a binary array cannot be an element of another array");
-		if (array)
+		if (array && !array->binary)
 			continue;
-		if (json_is_array(entry.node))
-			return fault_in_mixed(check, &entry);
-		return wrong_kind(check, &entry, "a number");
+		found = true;
+		if (array)
+			api_fault_at(check->fault, API_E_WRONG_TYPE, &entry.path, "a binary array cannot be an element of another array");
+		else if (json_is_array(entry.node))
+			fault_in_mixed(check, &entry);
+		else
+			wrong_kind(check, &entry, "a number");
 	}
-	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "arrays are nested too deeply here");
+	return !found && api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "arrays are nested too deeply here");
 }
 
 static bool fault_ragged(struct api_check *check, const struct api_field *field, const struct api_array *array)
@@ -303,6 +430,8 @@ static bool fault_ragged(struct api_check *check, const struct api_field *field,
 static const struct api_array *numbers(struct api_check *check, const struct api_field *field, const char *expected)
 {
 	const struct api_array *array = api_document_array(check->document, field->node);
+	if (api_fault_is_full(check->fault))
+		return NULL;
 	if (!array && json_is_array(field->node))
 		fault_in_mixed(check, field);
 	else if (!array)
@@ -377,6 +506,12 @@ static bool one_row(const struct api_array *array, const struct api_shape *shape
 	return array->rank == 1 || ends_in_row(array, 0, shape) || (ends_in_row(array, 1, shape) && array->shape[0] == 1);
 }
 
+static bool is_unknown(const struct api_shape *shape)
+{
+	return shape->n == API_UNKNOWN_LENGTH || shape->inner[0] == API_UNKNOWN_LENGTH ||
+	       shape->inner[1] == API_UNKNOWN_LENGTH;
+}
+
 static bool wrong_shape(struct api_check *check, const struct api_field *field, const struct api_array *array,
                         const struct api_shape *shape)
 {
@@ -399,6 +534,8 @@ bool api_check_values(struct api_check *check, const struct api_field *field, co
 	const struct api_array *array = numbers(check, field, "an array of numbers");
 	if (!array)
 		return false;
+	if (is_unknown(shape))
+		return reals_in_range(check, field, array, shape->range);
 	const bool rows = all_rows(array, shape);
 	if (!rows && !one_row(array, shape))
 		return wrong_shape(check, field, array, shape);
@@ -433,20 +570,31 @@ bool api_check_rows(struct api_check *check, const struct api_field *field, size
 	return *n <= INT32_MAX / 4 || api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "more than %d entries", INT32_MAX / 4);
 }
 
-/* The first entry that is not an index. */
-static bool fault_index(struct api_check *check, const struct api_field *field, const struct api_array *array,
-                        size_t limit, const char *what)
+static bool fault_index(struct api_check *check, const struct api_field *field, size_t i, double value, size_t limit,
+                        const char *what)
 {
-	const double *data = reals(check, array);
-	size_t i = 0;
-	if (!data)
-		return false;
-	while (i < array->first_non_integer && data[i] >= 0 && data[i] < (double)limit)
-		if (++i % API_SPAN == 0 && api_check_stopped(check))
+	char text[API_VALUE_TEXT];
+	api_print_value(value, text);
+	if (limit == API_UNKNOWN_LENGTH)
+		return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i, "%s is not a %s: indices start at 0", text, what);
+	return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i, "%s is not a %s: there are %zu, and indices start at"
+	                       " 0", text, what, limit);
+}
+
+/* The entries that are no indices. Of those that were not written as integers only the first one is known. */
+static bool fault_indices(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                          size_t limit, const char *what)
+{
+	const double *data = reals(check, array), most = limit == API_UNKNOWN_LENGTH ? INFINITY : (double)limit;
+	for (size_t i = 0; data && i < array->n && !api_fault_is_full(check->fault); i++) {
+		if (i % API_SPAN == 0 && api_check_stopped(check))
 			return false;
-	if (i == array->first_non_integer)
-		return api_fault_entry(check, API_E_NOT_AN_INTEGER, field, i, "expected an integer, written without point or exponent");
-	return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i, "%.17g is not a %s: there are %zu", data[i], what, limit);
+		if (i == array->first_non_integer)
+			api_fault_entry(check, API_E_NOT_AN_INTEGER, field, i, "expected an integer, written without point or exponent");
+		else if (!(data[i] >= 0 && data[i] < most))
+			fault_index(check, field, i, data[i], limit, what);
+	}
+	return false;
 }
 
 /* out: where to put them; NULL: they stay where they are. @return false if one is not an index, or the request was
@@ -477,10 +625,10 @@ static const int32_t *indices_below(struct api_check *check, const struct api_fi
 		api_fault_no_memory(check->fault);
 		return NULL;
 	}
-	if (array->first_non_integer >= array->n && take_indices(array, limit, out))
+	if (array->first_non_integer >= array->n && limit != API_UNKNOWN_LENGTH && take_indices(array, limit, out))
 		return in_place ? array->data : out;
 	if (!api_check_stopped(check))
-		fault_index(check, field, array, limit, what);
+		fault_indices(check, field, array, limit, what);
 	return NULL;
 }
 
@@ -510,7 +658,7 @@ bool api_check_indices(struct api_check *check, const struct api_field *field, s
 	const struct api_array *array = numbers(check, field, "an array of integers");
 	if (!array)
 		return false;
-	if (!all_rows(array, &shape))
+	if (n != API_UNKNOWN_LENGTH && !all_rows(array, &shape))
 		return wrong_shape(check, field, array, &shape);
 	*out = indices_below(check, field, array, limit, what);
 	return *out;

@@ -1,6 +1,7 @@
 /**
  * From fields of a document to numbers the core may trust. Each function reads one field; on a fault it records the
- * culprit and returns false, and so does its caller: the first fault wins.
+ * culprit (all of them, where an array has several) and returns false. The caller goes on with what does not depend on
+ * that field, so that a client learns of all its mistakes at once, as far as there is room for them in the fault.
  */
 #ifndef API_CHECK_H
 #define API_CHECK_H
@@ -16,6 +17,9 @@ struct api_check {
 	const struct api_document *document;
 	struct api_arena *arena; /* of numbers that had to be converted */
 	struct api_fault *fault;
+	const struct api_object *whole;    /* what the document is as a whole: where a misplaced field may belong; or NULL */
+	const char *misplaced[API_MAX_ERRORS]; /* names that were found where they do not belong */
+	int n_misplaced;
 	size_t max_contacts, max_vertices; /* of a request; 0: as many as can be counted */
 	int n_members;                     /* entries of members that objects have taken so far; 0 at the start */
 	const json_t *members[API_MAX_MEMBERS];
@@ -26,8 +30,16 @@ struct api_field {
 	const json_t *node;  /* NULL: absent */
 	struct api_path path;
 	const struct api_rule *rule; /* what it may be; NULL: unknown */
-	const json_t *const *members; /* of a checked object, by rule; NULL: look them up */
+	const json_t *const *members; /* of a checked object, by rule; NULL: to be looked up */
+	unsigned excused;             /* of a checked object, bits by rule: members whose absence need not be told, since an
+	                               * unknown name was meant for them or it has been told */
+	bool is_excused;              /* of a member, the same */
 };
+
+enum { API_MOST_RULES = 32 }; /* of an object: bits of excused */
+
+/* A length that cannot be known because of another fault: shapes with it, and indices below it, are not judged. */
+#define API_UNKNOWN_LENGTH ((size_t)-1)
 
 /* Expected shape: [n, inner[0], inner[1]], sent nested or flat. */
 struct api_shape {
@@ -54,9 +66,11 @@ bool api_check_stopped(struct api_check *check);
 /* "an object", "a string", "an array of numbers" ...: what a node is, for messages. */
 const char *api_kind(const struct api_check *check, const json_t *node);
 
-/* It is an object, with no members but those of the rules; from then on api_ruled finds them without a lookup. */
+/* Is an object with no other members than the rules know; from then on api_ruled has those that it knows at hand. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object);
-/* It is there; the fault says what needs it. */
+/* Is there, or was meant to be: under a name near to its own, or in another place. */
+bool api_is_given(const struct api_check *check, const struct api_field *field);
+/* Is there at all; the fault says what needs it. */
 bool api_check_present(struct api_check *check, const struct api_field *field, const char *why);
 
 /* Index of a string among `names`; *out untouched if the field is absent. */
@@ -74,12 +88,17 @@ bool api_check_index(struct api_check *check, const struct api_field *field, siz
 
 /* Number of rows of a field of rows of `row` numbers, nested or flat; row 0: rows are bare numbers. */
 bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n);
-/* Finite numbers of a given shape, in the document, the frame or the arena. Absent: data is set to NULL. */
+/* Finite numbers of a given shape, in the document, the frame or the arena. Absent, or of unknown shape: data is set to
+ * NULL. */
 bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
                       struct fric_values *out);
-/* Integers in [0, limit) of shape [n, row] (row 0: [n]), in the frame or in the arena. Absent: NULL. */
+/* Integers in [0, limit) of shape [n, row] (row 0: [n]), in the frame or in the arena. Absent, or n or limit unknown: NULL. */
 bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
                        const char *what, const int32_t **out);
+
+/* A number for a message: the shortest decimal, "3" for 3. */
+enum { API_VALUE_TEXT = 48 };
+const char *api_print_value(double value, char text[API_VALUE_TEXT]);
 
 /* A fault at entry `flat` of an array field, with the path in the form in which it was sent. @return false */
 __attribute__((format(printf, 5, 6))) bool api_fault_entry(struct api_check *check, enum api_code code,

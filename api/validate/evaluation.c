@@ -1,4 +1,5 @@
 /* The fields of POST /v1/evaluate in the order in which the contract lists them. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,19 @@ static const struct mu_rules of_friction = {&api_friction, API_FRICTION_MU},
                              of_vertices = {&api_friction, API_FRICTION_VERTEX_MU},
                              of_materials = {&api_materials, API_MATERIALS_MU};
 
+_Static_assert((int)API_N_GROUP <= (int)API_MOST_RULES && (int)API_N_REQUEST <= (int)API_MOST_RULES,
+               "a bit for each member");
+
+/* What is known of a request on the way through it. A fault leaves lengths unknown; what needs them is judged as far as it
+ * can be without. Whether there was any fault is asked once, at the end. */
+struct walk {
+	struct api_check *check;
+	struct api_evaluation *e;
+	struct api_field root, friction, materials, collisions, groups[FRIC_N_TYPES];
+	size_t dim, n_vertices, n_materials, n[FRIC_N_TYPES]; /* or API_UNKNOWN_LENGTH */
+	bool told_barrier;                                    /* that there is none */
+};
+
 static bool check_number(struct api_check *check, const struct api_field *field, double *out)
 {
 	return api_check_number(check, field, field->rule->range, out);
@@ -32,91 +46,112 @@ static bool check_choice(struct api_check *check, const struct api_field *field,
 	return api_check_choice(check, field, field->rule->words, out);
 }
 
-static bool two_sources(struct api_check *check, const struct api_field *a, const struct api_field *b)
+/* The second error names the other one of the two. */
+static void two_sources(struct api_check *check, const struct api_field *a, const struct api_field *b)
 {
-	api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &b->path, "two sources of friction coefficients: \"%s\" and \"%s\"", a->path.key,
-	             b->path.key);
-	return api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &a->path, "two sources of friction coefficients: \"%s\" and \"%s\"",
-	                    a->path.key, b->path.key);
+	static const char format[] = "two sources of friction coefficients: \"%s\" and \"%s\"";
+	api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &b->path, format, a->path.key, b->path.key);
+	api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &a->path, format, a->path.key, b->path.key);
+}
+
+/* The fields of a place. */
+struct mu_fields {
+	struct api_field mu, s, k;
+};
+
+static struct mu_fields mu_fields_of(const struct api_field *object, const struct mu_rules *rules)
+{
+	return (struct mu_fields){api_ruled(object, rules->object, rules->mu + MU),
+	                          api_ruled(object, rules->object, rules->mu + MU_S),
+	                          api_ruled(object, rules->object, rules->mu + MU_K)};
+}
+
+static bool gives_mu(const struct api_check *check, const struct api_field *object, const struct mu_rules *rules)
+{
+	const struct mu_fields f = mu_fields_of(object, rules);
+	return api_is_given(check, &f.mu) || api_is_given(check, &f.s) || api_is_given(check, &f.k);
+}
+
+/* mu alone, or both of the others. */
+static void check_pair(struct api_check *check, const struct mu_fields *f)
+{
+	static const char why[] = "static and kinetic coefficients go together";
+	if (f->mu.node && (f->s.node || f->k.node))
+		two_sources(check, &f->mu, f->s.node ? &f->s : &f->k);
+	else if (f->s.node)
+		api_check_present(check, &f->k, why);
+	else if (f->k.node)
+		api_check_present(check, &f->s, why);
 }
 
 /* Both coefficients of a place; data NULL if it has none. */
-static bool check_mu(struct api_check *check, const struct api_field *object, const struct mu_rules *rules,
+static void check_mu(struct api_check *check, const struct api_field *object, const struct mu_rules *rules,
                      const struct api_shape *shape, struct fric_values *mu_s, struct fric_values *mu_k)
 {
-	const struct api_field mu = api_ruled(object, rules->object, rules->mu + MU),
-	                       s = api_ruled(object, rules->object, rules->mu + MU_S),
-	                       k = api_ruled(object, rules->object, rules->mu + MU_K);
-	if (mu.node && (s.node || k.node))
-		return two_sources(check, &mu, s.node ? &s : &k);
-	if (s.node && !api_check_present(check, &k, "static and kinetic coefficients go together"))
-		return false;
-	if (k.node && !api_check_present(check, &s, "static and kinetic coefficients go together"))
-		return false;
-	if (!api_check_values(check, mu.node ? &mu : &s, shape, mu_s))
-		return false;
-	if (mu.node) {
-		*mu_k = *mu_s;
-		return true;
-	}
-	return api_check_values(check, &k, shape, mu_k);
+	const struct mu_fields f = mu_fields_of(object, rules);
+	struct fric_values both;
+	check_pair(check, &f);
+	api_check_values(check, &f.mu, shape, &both);
+	api_check_values(check, &f.s, shape, mu_s);
+	api_check_values(check, &f.k, shape, mu_k);
+	if (f.mu.node)
+		*mu_s = *mu_k = both;
 }
 
-static bool check_scalar_mu(struct api_check *check, const struct api_field *friction, struct fric_friction *f)
+/* Only as bare numbers: [1] stands for a per-contact field, which these are not. */
+static void check_scalar_mu(struct walk *w)
 {
-	/* n = 1, but only as a bare number: [1] would be a field per contact, which this is not. */
-	double ignored;
-	struct fric_values s = {0}, k = {0};
-	for (int i = 0; i < N_MU; i++) {
-		const struct api_field field = api_ruled(friction, &api_friction, API_FRICTION_MU + i);
-		if (!check_number(check, &field, &ignored))
-			return false;
-	}
-	const struct api_shape number = {.n = 1, .one_for_all = true};
-	if (!check_mu(check, friction, &of_friction, &number, &s, &k))
-		return false;
-	if (s.data) {
-		f->source = FRIC_MU_SCALAR;
-		f->mu_s = *s.data;
-		f->mu_k = *k.data;
-	}
-	return true;
+	const struct mu_fields f = mu_fields_of(&w->friction, &of_friction);
+	struct fric_friction *to = &w->e->batch.friction;
+	double mu = 0;
+	const bool given = f.mu.node || f.s.node || f.k.node;
+	check_number(w->check, &f.mu, &mu);
+	to->mu_s = to->mu_k = mu;
+	check_number(w->check, &f.s, &to->mu_s);
+	check_number(w->check, &f.k, &to->mu_k);
+	check_pair(w->check, &f);
+	to->source = given ? FRIC_MU_SCALAR : to->source;
 }
 
-static bool check_vertex_mu(struct api_check *check, const struct api_field *friction, size_t n_vertices,
-                            struct fric_friction *f)
+static void check_blend(struct walk *w)
 {
-	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = n_vertices};
-	const struct api_field blend = api_ruled(friction, &api_friction, API_FRICTION_BLEND);
-	const struct api_shape shape = api_shape_of(&api_friction.rules[API_FRICTION_VERTEX_MU], lengths);
-	struct fric_values s = {0}, k = {0};
+	const struct api_field blend = api_ruled(&w->friction, &api_friction, API_FRICTION_BLEND);
 	int choice = FRIC_MEAN;
-	if (!check_mu(check, friction, &of_vertices, &shape, &s, &k) || !check_choice(check, &blend, &choice))
-		return false;
-	f->blend = (enum fric_blend)choice;
-	if (s.data) {
-		f->source = FRIC_MU_VERTEX;
-		f->vertex_mu_s = s.data;
-		f->vertex_mu_k = k.data;
-	}
-	return s.data || !blend.node ||
-	       api_fault_at(check->fault, API_E_WITHOUT_EFFECT, &blend.path, "\"blend\" has no effect without per-vertex coefficients");
+	const bool known = check_choice(w->check, &blend, &choice);
+	w->e->batch.friction.blend = (enum fric_blend)choice;
+	if (blend.node && known && !gives_mu(w->check, &w->friction, &of_vertices))
+		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &blend.path,
+		             "\"blend\" has no effect without per-vertex coefficients");
 }
 
-static bool check_symmetric(struct api_check *check, const struct api_field *materials, int rule, const double *table,
-                            size_t m)
+static void check_vertex_mu(struct walk *w)
 {
-	const struct api_field field = api_ruled(materials, &api_materials, rule);
+	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = w->n_vertices};
+	const struct api_shape shape = api_shape_of(&api_friction.rules[API_FRICTION_VERTEX_MU], lengths);
+	struct fric_friction *f = &w->e->batch.friction;
+	struct fric_values s, k;
+	check_mu(w->check, &w->friction, &of_vertices, &shape, &s, &k);
+	if (!s.data)
+		return;
+	f->source = FRIC_MU_VERTEX;
+	f->vertex_mu_s = s.data;
+	f->vertex_mu_k = k.data;
+}
+
+static void check_symmetric(struct walk *w, int rule, const double *table)
+{
+	const struct api_field field = api_ruled(&w->materials, &api_materials, rule);
+	const size_t m = w->n_materials;
+	char here[API_VALUE_TEXT], there[API_VALUE_TEXT];
 	for (size_t i = 0; i < m && field.node && table; i++) {
-		if (api_check_stopped(check))
-			return false;
+		if (api_check_stopped(w->check) || api_fault_is_full(w->check->fault))
+			return;
 		for (size_t j = 0; j < i; j++)
 			if (table[i * m + j] != table[j * m + i])
-				return api_fault_entry(check, API_E_ASYMMETRIC_TABLE, &field, i * m + j, "the pair table is not symmetric: %.17g here, %.17g"
-				                       " for the same materials in the other order",
-				                       table[i * m + j], table[j * m + i]);
+				api_fault_entry(w->check, API_E_ASYMMETRIC_TABLE, &field, i * m + j, "the pair table is not symmetric: %s here, %s"
+				                " for the same materials in the other order", api_print_value(table[i * m + j], here),
+				                api_print_value(table[j * m + i], there));
 	}
-	return true;
 }
 
 /* The table's size from its shape: [m, m], or m*m numbers. */
@@ -128,7 +163,8 @@ static bool check_table_size(struct api_check *check, const struct api_field *ta
 	while (root * root < *m)
 		root++;
 	if (root * root != *m)
-		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &table->path, "expected a square table [m, m], got %zu numbers", *m);
+		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &table->path, "expected a square table [m, m], got %zu numbers",
+		                    *m);
 	*m = root;
 	return true;
 }
@@ -142,38 +178,52 @@ static bool table_size(struct api_check *check, const struct api_field *table, s
 	return true; /* that the rows have this length is checked with the values */
 }
 
-static bool check_materials(struct api_check *check, const struct api_field *friction, size_t n_vertices,
-                            struct fric_friction *f, bool *has_plane_material)
+/* The tables. How large they are is told by the first one that is there. */
+static void check_tables(struct walk *w)
 {
-	struct api_field materials = api_ruled(friction, &api_friction, API_FRICTION_MATERIALS);
-	if (!materials.node)
-		return true;
-	if (!api_check_object(check, &materials, &api_materials))
-		return false;
-	const struct api_field vertex_material = api_ruled(&materials, &api_materials, API_MATERIALS_VERTEX),
-	                       plane_material = api_ruled(&materials, &api_materials, API_MATERIALS_PLANE),
-	                       mu = api_ruled(&materials, &api_materials, API_MATERIALS_MU),
-	                       mu_s = api_ruled(&materials, &api_materials, API_MATERIALS_MU_S),
-	                       mu_k = api_ruled(&materials, &api_materials, API_MATERIALS_MU_K);
-	const struct api_field *table = mu.node || !(mu_s.node || mu_k.node) ? &mu : mu_s.node ? &mu_s : &mu_k;
-	if (!api_check_present(check, &vertex_material, "every vertex needs a material") ||
-	    !api_check_present(check, table, "materials need a table of coefficients") ||
-	    !table_size(check, table, &f->n_materials))
-		return false;
-	const size_t lengths[API_N_LENGTHS] = {[API_MATERIALS] = f->n_materials};
-	const struct api_shape shape = api_shape_of(mu.rule, lengths);
+	const struct mu_fields f = mu_fields_of(&w->materials, &of_materials);
+	const struct api_field *table = f.mu.node || !(f.s.node || f.k.node) ? &f.mu : f.s.node ? &f.s : &f.k;
+	struct fric_friction *to = &w->e->batch.friction;
 	struct fric_values s = {0}, k = {0};
-	if (!check_mu(check, &materials, &of_materials, &shape, &s, &k) ||
-	    !api_check_indices(check, &vertex_material, n_vertices, 0, f->n_materials, "material", &f->vertex_material) ||
-	    !api_check_index(check, &plane_material, f->n_materials, "material", &f->plane_material))
-		return false;
-	f->source = FRIC_MU_TABLE;
-	f->material_mu_s = s.data;
-	f->material_mu_k = k.data;
-	*has_plane_material = plane_material.node;
-	const int first = mu.node ? API_MATERIALS_MU : API_MATERIALS_MU_S;
-	return check_symmetric(check, &materials, first, s.data, f->n_materials) &&
-	       check_symmetric(check, &materials, API_MATERIALS_MU_K, k.data, f->n_materials);
+	const bool sized = api_check_present(w->check, table, "materials need a table of coefficients") &&
+	                   table_size(w->check, table, &to->n_materials);
+	w->n_materials = sized ? to->n_materials : API_UNKNOWN_LENGTH;
+	const size_t lengths[API_N_LENGTHS] = {[API_MATERIALS] = w->n_materials};
+	const struct api_shape shape = api_shape_of(f.mu.rule, lengths);
+	if (sized)
+		check_mu(w->check, &w->materials, &of_materials, &shape, &s, &k);
+	else
+		check_pair(w->check, &f);
+	to->source = FRIC_MU_TABLE;
+	to->material_mu_s = s.data;
+	to->material_mu_k = k.data;
+}
+
+static void check_symmetries(struct walk *w)
+{
+	const struct fric_friction *f = &w->e->batch.friction;
+	const bool one = api_ruled(&w->materials, &api_materials, API_MATERIALS_MU).node;
+	check_symmetric(w, one ? API_MATERIALS_MU : API_MATERIALS_MU_S, f->material_mu_s);
+	check_symmetric(w, API_MATERIALS_MU_K, f->material_mu_k);
+}
+
+static void check_materials(struct walk *w)
+{
+	struct api_check *check = w->check;
+	w->materials = api_ruled(&w->friction, &api_friction, API_FRICTION_MATERIALS);
+	if (!w->materials.node)
+		return;
+	api_check_object(check, &w->materials, &api_materials);
+	if (!json_is_object(w->materials.node))
+		return;
+	const struct api_field vertex = api_ruled(&w->materials, &api_materials, API_MATERIALS_VERTEX),
+	                       plane = api_ruled(&w->materials, &api_materials, API_MATERIALS_PLANE);
+	struct fric_friction *f = &w->e->batch.friction;
+	api_check_present(check, &vertex, "every vertex needs a material");
+	check_tables(w);
+	api_check_indices(check, &vertex, w->n_vertices, 0, w->n_materials, "material", &f->vertex_material);
+	api_check_index(check, &plane, w->n_materials, "material", &f->plane_material);
+	check_symmetries(w);
 }
 
 /* At most one of the ways to give coefficients. */
@@ -189,140 +239,171 @@ static bool check_one_source(struct api_check *check, const struct api_field *fr
 			const struct api_field field = api_ruled(friction, &api_friction, sources[i][j]);
 			if (!field.node)
 				continue;
-			if (first.node)
-				return two_sources(check, &first, &field);
+			if (first.node) {
+				two_sources(check, &first, &field);
+				return false;
+			}
 			first = field;
 			break;
 		}
 	return true;
 }
 
-static bool check_friction(struct api_check *check, const struct api_field *root, struct api_evaluation *e,
-                           bool *has_plane_material)
+static void check_friction(struct walk *w)
 {
-	struct api_field friction = api_ruled(root, &api_request, API_REQUEST_FRICTION);
-	struct fric_friction *f = &e->batch.friction;
+	struct fric_friction *f = &w->e->batch.friction;
 	int transition = FRIC_CUBIC;
-	if (!friction.node)
-		return true;
-	if (!api_check_object(check, &friction, &api_friction))
-		return false;
-	const struct api_field eps_v = api_ruled(&friction, &api_friction, API_FRICTION_EPS_V),
-	                       mu_transition = api_ruled(&friction, &api_friction, API_FRICTION_TRANSITION);
-	if (!check_number(check, &eps_v, &f->eps_v) || !check_one_source(check, &friction) ||
-	    !check_scalar_mu(check, &friction, f) || !check_vertex_mu(check, &friction, e->batch.n_vertices, f) ||
-	    !check_materials(check, &friction, e->batch.n_vertices, f, has_plane_material) ||
-	    !check_choice(check, &mu_transition, &transition))
-		return false;
+	w->friction = api_ruled(&w->root, &api_request, API_REQUEST_FRICTION);
+	if (!w->friction.node)
+		return;
+	api_check_object(w->check, &w->friction, &api_friction);
+	if (!json_is_object(w->friction.node))
+		return;
+	const struct api_field eps_v = api_ruled(&w->friction, &api_friction, API_FRICTION_EPS_V),
+	                       mu_transition = api_ruled(&w->friction, &api_friction, API_FRICTION_TRANSITION);
+	check_number(w->check, &eps_v, &f->eps_v);
+	if (check_one_source(w->check, &w->friction)) { /* else it is not known which of them is meant */
+		check_scalar_mu(w);
+		check_vertex_mu(w);
+		check_blend(w);
+		check_materials(w);
+	}
+	check_choice(w->check, &mu_transition, &transition);
 	f->transition = (enum fric_transition)transition;
-	return true;
 }
 
-static bool check_barrier(struct api_check *check, const struct api_field *root, struct fric_barrier *barrier)
+static void check_barrier(struct walk *w)
 {
-	struct api_field field = api_ruled(root, &api_request, API_REQUEST_BARRIER);
+	struct api_check *check = w->check;
+	struct fric_barrier *barrier = &w->e->batch.barrier;
+	struct api_field field = api_ruled(&w->root, &api_request, API_REQUEST_BARRIER);
 	if (!field.node)
-		return true;
-	if (!api_check_object(check, &field, &api_barrier))
-		return false;
+		return;
+	api_check_object(check, &field, &api_barrier);
+	if (!json_is_object(field.node))
+		return;
 	const struct api_field dhat = api_ruled(&field, &api_barrier, API_BARRIER_DHAT),
 	                       stiffness = api_ruled(&field, &api_barrier, API_BARRIER_STIFFNESS),
 	                       dmin = api_ruled(&field, &api_barrier, API_BARRIER_DMIN);
-	return api_check_present(check, &dhat, "a barrier needs it") && check_number(check, &dhat, &barrier->dhat) &&
-	       api_check_present(check, &stiffness, "a barrier needs it") &&
-	       check_number(check, &stiffness, &barrier->stiffness) && check_number(check, &dmin, &barrier->dmin);
+	api_check_present(check, &dhat, "a barrier needs it");
+	check_number(check, &dhat, &barrier->dhat);
+	api_check_present(check, &stiffness, "a barrier needs it");
+	check_number(check, &stiffness, &barrier->stiffness);
+	check_number(check, &dmin, &barrier->dmin);
 }
 
-static bool check_vertex_array(struct api_check *check, const struct api_field *root, int rule,
-                               const struct api_evaluation *e, const double **out)
+static void check_vertex_array(struct walk *w, int rule, const double **out)
 {
-	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = e->batch.n_vertices, [API_DIM] = (size_t)e->batch.dim};
-	const struct api_field field = api_ruled(root, &api_request, rule);
+	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = w->n_vertices, [API_DIM] = w->dim};
+	const struct api_field field = api_ruled(&w->root, &api_request, rule);
 	const struct api_shape shape = api_shape_of(field.rule, lengths);
-	struct fric_values values = {0};
-	if (!api_check_values(check, &field, &shape, &values))
-		return false;
+	struct fric_values values;
+	api_check_values(w->check, &field, &shape, &values);
 	if (values.data)
 		*out = values.data;
-	return true;
 }
 
-static bool check_dim(struct api_check *check, const struct api_field *root, int *dim)
+static void check_dim(struct walk *w)
 {
-	const struct api_field field = api_ruled(root, &api_request, API_REQUEST_DIM);
+	const struct api_field field = api_ruled(&w->root, &api_request, API_REQUEST_DIM);
 	double value = 0;
-	if (!api_check_present(check, &field, "2 or 3") || !check_number(check, &field, &value))
-		return false;
-	const bool is_integer = api_document_array(check->document, field.node)->first_non_integer > 0;
-	if ((value != field.rule->least && value != field.rule->most) || !is_integer)
-		return api_fault_at(check->fault, API_E_OUT_OF_RANGE, &field.path, "\"dim\" must be the integer 2 or 3");
-	*dim = (int)value;
-	return true;
+	w->dim = API_UNKNOWN_LENGTH;
+	if (!api_check_present(w->check, &field, "2 or 3") || !check_number(w->check, &field, &value))
+		return;
+	const bool is_integer = api_document_array(w->check->document, field.node)->first_non_integer > 0;
+	if ((value != field.rule->least && value != field.rule->most) || !is_integer) {
+		api_fault_at(w->check->fault, API_E_OUT_OF_RANGE, &field.path, "\"dim\" must be the integer 2 or 3");
+		return;
+	}
+	w->dim = (size_t)value;
+	w->e->batch.dim = (int)value;
 }
 
 static bool within(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most)
 {
 	return most == 0 || n <= most ||
-	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "%zu %s are more than the limit of %zu", n, what, most);
+	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "%zu %s are more than the limit of %zu", n, what,
+	                    most);
 }
 
-static bool check_vertices(struct api_check *check, const struct api_field *root, struct api_evaluation *e)
+/* How many rows of velocities there are. */
+static void check_n_vertices(struct walk *w)
 {
-	const struct api_field velocities = api_ruled(root, &api_request, API_REQUEST_VELOCITIES);
-	if (!check_dim(check, root, &e->batch.dim) ||
-	    !api_check_present(check, &velocities, "the velocities to evaluate at, [n_vertices, dim]") ||
-	    !api_check_rows(check, &velocities, (size_t)e->batch.dim, &e->batch.n_vertices) ||
-	    !within(check, &velocities, "vertices", e->batch.n_vertices, check->max_vertices) ||
-	    !check_vertex_array(check, root, API_REQUEST_VELOCITIES, e, &e->velocities) ||
-	    !check_vertex_array(check, root, API_REQUEST_POSITIONS, e, &e->batch.positions))
-		return false;
+	const struct api_field velocities = api_ruled(&w->root, &api_request, API_REQUEST_VELOCITIES);
+	size_t n = 0;
+	w->n_vertices = API_UNKNOWN_LENGTH;
+	if (!api_check_present(w->check, &velocities, "the velocities to evaluate at, [n_vertices, dim]") ||
+	    w->dim == API_UNKNOWN_LENGTH || !api_check_rows(w->check, &velocities, w->dim, &n) ||
+	    !within(w->check, &velocities, "vertices", n, w->check->max_vertices))
+		return;
+	w->n_vertices = w->e->batch.n_vertices = n;
+}
+
+static void check_vertices(struct walk *w)
+{
+	struct api_evaluation *e = w->e;
+	check_dim(w);
+	const int before = w->check->fault->n_errors;
+	check_n_vertices(w);
+	if (w->check->fault->n_errors == before) /* else its array has been judged */
+		check_vertex_array(w, API_REQUEST_VELOCITIES, &e->velocities);
+	check_vertex_array(w, API_REQUEST_POSITIONS, &e->batch.positions);
 	e->lagged_velocities = e->velocities;
-	return check_vertex_array(check, root, API_REQUEST_LAGGED_VELOCITIES, e, &e->lagged_velocities);
+	check_vertex_array(w, API_REQUEST_LAGGED_VELOCITIES, &e->lagged_velocities);
 }
 
-static bool check_answer(struct api_check *check, const struct api_field *root, struct api_evaluation *e)
+static void check_hessian(struct walk *w)
 {
-	struct api_field hessian = api_ruled(root, &api_request, API_REQUEST_HESSIAN);
-	const struct api_field wanted = api_ruled(root, &api_request, API_REQUEST_OUTPUTS),
-	                       collision = api_ruled(root, &api_request, API_REQUEST_COLLISION_OUTPUTS),
-	                       skip = api_ruled(root, &api_request, API_REQUEST_ON_DEGENERATE);
-	int reaction = 0;
-	e->outputs[API_POTENTIAL] = e->outputs[API_GRADIENT] = e->outputs[API_HESSIAN] = true;
-	e->collision_outputs[FRIC_OUT_POTENTIAL] = e->collision_outputs[FRIC_OUT_TANGENTIAL_VELOCITY] = true;
-	if (!api_check_choices(check, &wanted, wanted.rule->words, e->outputs) ||
-	    !api_check_choices(check, &collision, collision.rule->words, e->collision_outputs) ||
-	    !check_choice(check, &skip, &reaction))
-		return false;
-	e->batch.skip_degenerate = reaction == 1;
+	struct api_field hessian = api_ruled(&w->root, &api_request, API_REQUEST_HESSIAN);
+	struct api_evaluation *e = w->e;
 	if (!hessian.node)
-		return true;
-	if (!api_check_object(check, &hessian, &api_hessian))
-		return false;
+		return;
+	api_check_object(w->check, &hessian, &api_hessian);
+	if (!json_is_object(hessian.node))
+		return;
 	const struct api_field format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT),
 	                       triangle = api_ruled(&hessian, &api_hessian, API_HESSIAN_TRIANGLE),
 	                       projection = api_ruled(&hessian, &api_hessian, API_HESSIAN_PROJECTION);
-	if (!check_choice(check, &format, &e->format) || !check_choice(check, &triangle, &e->triangle) ||
-	    !check_choice(check, &projection, &e->projection))
-		return false;
-	return e->format != API_FACTORS || !triangle.node ||
-	       api_fault_at(check->fault, API_E_WITHOUT_EFFECT, &triangle.path, "\"triangle\" goes with triplets and csr only");
+	check_choice(w->check, &format, &e->format);
+	check_choice(w->check, &triangle, &e->triangle);
+	check_choice(w->check, &projection, &e->projection);
+	if (e->format == API_FACTORS && triangle.node)
+		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &triangle.path, "\"triangle\" goes with triplets and csr only");
 }
 
-/* The first contact that has a vertex twice, from contact i on. */
-static bool fault_repeated(struct api_check *check, const struct api_field *field, enum fric_type type,
-                           const struct fric_group *g, size_t i)
+static void check_answer(struct walk *w)
+{
+	const struct api_field wanted = api_ruled(&w->root, &api_request, API_REQUEST_OUTPUTS),
+	                       collision = api_ruled(&w->root, &api_request, API_REQUEST_COLLISION_OUTPUTS),
+	                       skip = api_ruled(&w->root, &api_request, API_REQUEST_ON_DEGENERATE);
+	struct api_evaluation *e = w->e;
+	int reaction = 0;
+	e->outputs[API_POTENTIAL] = e->outputs[API_GRADIENT] = e->outputs[API_HESSIAN] = true;
+	e->collision_outputs[FRIC_OUT_POTENTIAL] = e->collision_outputs[FRIC_OUT_TANGENTIAL_VELOCITY] = true;
+	api_check_choices(w->check, &wanted, wanted.rule->words, e->outputs);
+	api_check_choices(w->check, &collision, collision.rule->words, e->collision_outputs);
+	check_choice(w->check, &skip, &reaction);
+	e->batch.skip_degenerate = reaction == 1;
+	check_hessian(w);
+}
+
+/* The contacts that have a vertex twice. */
+static void fault_repeated(struct api_check *check, const struct api_field *field, enum fric_type type,
+                           const struct fric_group *g, size_t i, size_t end)
 {
 	const size_t k = (size_t)fric_stencil_size(type);
-	while (api_rows_are_distinct(g->vertices + i * k, 1, k))
-		i++;
-	const int32_t *v = g->vertices + i * k;
-	size_t a = 1, b = 0;
-	while (v[a] != v[b])
-		if (++b == a)
-			a++, b = 0;
-	const struct api_path contact = {&field->path, NULL, i};
-	return api_fault_at(check->fault, API_E_REPEATED_VERTEX, &contact, "contact %zu of %s: vertex %d is there twice", i, fric_type_name(type),
-	                    v[a]);
+	for (; i < end && !api_fault_is_full(check->fault); i++) {
+		const int32_t *v = g->vertices + i * k;
+		const struct api_path contact = {&field->path, NULL, i};
+		size_t a = 1, b = 0;
+		if (api_rows_are_distinct(v, 1, k))
+			continue;
+		while (v[a] != v[b])
+			if (++b == a)
+				a++, b = 0;
+		api_fault_at(check->fault, API_E_REPEATED_VERTEX, &contact, "contact %zu of %s: vertex %d is there twice", i,
+		             fric_type_name(type), v[a]);
+	}
 }
 
 static size_t count_contacts(const struct fric_batch *batch)
@@ -333,32 +414,33 @@ static size_t count_contacts(const struct fric_batch *batch)
 	return n;
 }
 
-static bool check_distinct(struct api_check *check, const struct api_field *field, enum fric_type type,
+static void check_distinct(struct api_check *check, const struct api_field *field, enum fric_type type,
                            const struct fric_group *g)
 {
 	const size_t k = (size_t)fric_stencil_size(type);
 	for (size_t i = 0, n; i < g->n; i += n) {
 		n = g->n - i < API_SPAN ? g->n - i : API_SPAN;
 		if (!api_rows_are_distinct(g->vertices + i * k, n, k))
-			return fault_repeated(check, field, type, g, i);
-		if (api_check_stopped(check))
-			return false;
+			fault_repeated(check, field, type, g, i, i + n);
+		if (api_check_stopped(check) || api_fault_is_full(check->fault))
+			return;
 	}
-	return true;
 }
 
 /* The stencils of a group: in range, and no vertex twice in one contact. */
-static bool check_stencils(struct api_check *check, const struct api_field *object, enum fric_type type,
-                           const struct api_evaluation *e, struct fric_group *g)
+static void check_stencils(struct walk *w, enum fric_type type)
 {
-	const struct api_field field = api_ruled(object, &api_groups[type], API_GROUP_VERTICES);
+	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], API_GROUP_VERTICES);
 	const size_t k = (size_t)fric_stencil_size(type), row = k == 1 ? 0 : k;
-	if (!api_check_present(check, &field, "the stencils of the contacts") ||
-	    !api_check_rows(check, &field, row, &g->n) ||
-	    !within(check, &field, "contacts", count_contacts(&e->batch), check->max_contacts) ||
-	    !api_check_indices(check, &field, g->n, row, e->batch.n_vertices, "vertex", &g->vertices))
-		return false;
-	return check_distinct(check, &field, type, g);
+	struct fric_group *g = &w->e->batch.groups[type];
+	w->n[type] = API_UNKNOWN_LENGTH;
+	if (!api_check_present(w->check, &field, "the stencils of the contacts") ||
+	    !api_check_rows(w->check, &field, row, &g->n) ||
+	    !within(w->check, &field, "contacts", count_contacts(&w->e->batch), w->check->max_contacts))
+		return;
+	w->n[type] = g->n;
+	if (api_check_indices(w->check, &field, g->n, row, w->n_vertices, "vertex", &g->vertices))
+		check_distinct(w->check, &field, type, g);
 }
 
 /* Fields per contact that are read in the same way, in the order in which they are checked. */
@@ -373,198 +455,243 @@ static const struct group_field {
 	{API_GROUP_PLANE_NORMAL, AT(plane_normal)}, {API_GROUP_PLANE_ORIGIN, AT(plane_origin)},
 };
 
-static bool check_group_field(struct api_check *check, const struct api_field *field, int dim,
-                              const size_t lengths[API_N_LENGTHS], struct fric_values *out)
+/* Whether it exists in this dimension, as far as that is known. */
+static bool check_dimension(struct walk *w, const struct api_field *field)
 {
-	if (!field->node)
-		return true;
-	if (field->rule->only && field->rule->only != dim)
-		return api_fault_at(check->fault, API_E_WRONG_DIMENSION, &field->path, "\"%s\" exists in %dD only", field->rule->name,
-		                    field->rule->only);
-	const struct api_shape shape = api_shape_of(field->rule, lengths);
-	return api_check_values(check, field, &shape, out);
+	const struct api_rule *rule = field->rule;
+	return !rule->only || w->dim == API_UNKNOWN_LENGTH || (size_t)rule->only == w->dim ||
+	       api_fault_at(w->check->fault, API_E_WRONG_DIMENSION, &field->path, "\"%s\" exists in %dD only", rule->name,
+	                    rule->only);
 }
 
-static bool check_group_values(struct api_check *check, const struct api_field *object, enum fric_type type, int dim,
-                               struct fric_group *g)
+static void check_group_field(struct walk *w, const struct api_field *field, const size_t lengths[API_N_LENGTHS],
+                              struct fric_values *out)
 {
-	const size_t lengths[API_N_LENGTHS] = {[API_N] = g->n, [API_DIM] = (size_t)dim, [API_TANGENTS] = (size_t)dim - 1,
+	if (!field->node || !check_dimension(w, field))
+		return;
+	const struct api_shape shape = api_shape_of(field->rule, lengths);
+	api_check_values(w->check, field, &shape, out);
+}
+
+static void check_group_values(struct walk *w, enum fric_type type)
+{
+	const size_t lengths[API_N_LENGTHS] = {[API_N] = w->n[type], [API_DIM] = w->dim,
+	                                       [API_TANGENTS] = w->dim == API_UNKNOWN_LENGTH ? w->dim : w->dim - 1,
 	                                       [API_POINT] = (size_t)fric_closest_point_size(type)};
 	const struct api_object *rules = &api_groups[type];
 	const struct api_shape mu_shape = api_shape_of(&rules->rules[API_GROUP_MU], lengths);
 	const struct mu_rules of_group = {rules, API_GROUP_MU};
-	if (!check_mu(check, object, &of_group, &mu_shape, &g->mu_s, &g->mu_k))
-		return false;
+	struct fric_group *g = &w->e->batch.groups[type];
+	check_mu(w->check, &w->groups[type], &of_group, &mu_shape, &g->mu_s, &g->mu_k);
 	for (size_t i = 0; i < sizeof(group_fields) / sizeof(group_fields[0]); i++) {
-		const struct api_field field = api_ruled(object, rules, group_fields[i].rule);
-		if (!check_group_field(check, &field, dim, lengths, (struct fric_values *)((char *)g + group_fields[i].offset)))
-			return false;
+		const struct api_field field = api_ruled(&w->groups[type], rules, group_fields[i].rule);
+		check_group_field(w, &field, lengths, (struct fric_values *)((char *)g + group_fields[i].offset));
 	}
-	return true;
 }
 
-static bool check_plane_normals(struct api_check *check, const struct api_field *object, int dim,
-                                const struct fric_group *g)
+static void check_plane_normals(struct walk *w)
 {
-	const struct api_field field = api_ruled(object, &api_groups[FRIC_PLANE_VERTEX], API_GROUP_PLANE_NORMAL);
+	const struct api_field field = api_ruled(&w->groups[FRIC_PLANE_VERTEX], &api_groups[FRIC_PLANE_VERTEX],
+	                                         API_GROUP_PLANE_NORMAL);
+	const struct fric_group *g = &w->e->batch.groups[FRIC_PLANE_VERTEX];
 	const size_t n_rows = !g->plane_normal.data ? 0 : g->plane_normal.stride ? g->n : 1;
-	for (size_t i = 0; i < n_rows; i++) {
+	for (size_t i = 0; i < n_rows && !api_fault_is_full(w->check->fault); i++) {
 		const double *normal = g->plane_normal.data + i * g->plane_normal.stride;
-		if (i % API_SPAN == 0 && api_check_stopped(check))
-			return false;
-		if (normal[0] != 0 || normal[1] != 0 || (dim == 3 && normal[2] != 0))
+		if (i % API_SPAN == 0 && api_check_stopped(w->check))
+			return;
+		if (normal[0] != 0 || normal[1] != 0 || (w->dim == 3 && normal[2] != 0))
 			continue;
-		const struct api_array *array = api_document_array(check->document, field.node);
+		const struct api_array *array = api_document_array(w->check->document, field.node);
 		const struct api_path entry = {&field.path, NULL, i};
-		return api_fault_at(check->fault, API_E_ZERO_NORMAL, array->rank > 1 ? &entry : &field.path, "a plane's normal is zero");
+		api_fault_at(w->check->fault, API_E_ZERO_NORMAL, array->rank > 1 ? &entry : &field.path,
+		             "a plane's normal is zero");
 	}
-	return true;
+}
+
+static struct api_field in_group(const struct walk *w, enum fric_type type, int rule)
+{
+	return api_ruled(&w->groups[type], &api_groups[type], rule);
+}
+
+static bool has(const struct walk *w, enum fric_type type, int rule)
+{
+	const struct api_field field = in_group(w, type, rule);
+	return api_is_given(w->check, &field);
 }
 
 /* closest_point and tangent_basis: both or neither, where the type has a closest point. */
-static bool check_given_geometry(struct api_check *check, const struct api_field *object, enum fric_type type,
-                                 const struct fric_group *g)
+static void check_given_geometry(struct walk *w, enum fric_type type)
 {
-	const struct api_field point = api_ruled(object, &api_groups[type], API_GROUP_CLOSEST_POINT),
-	                       basis = api_ruled(object, &api_groups[type], API_GROUP_TANGENT_BASIS);
+	const struct api_field point = in_group(w, type, API_GROUP_CLOSEST_POINT),
+	                       basis = in_group(w, type, API_GROUP_TANGENT_BASIS);
 	if (!fric_closest_point_size(type))
-		return true;
-	if (g->closest_point.data)
-		return api_check_present(check, &basis, "it goes together with \"closest_point\"");
-	return !g->tangent_basis.data || api_check_present(check, &point, "it goes together with \"tangent_basis\"");
+		return;
+	if (point.node)
+		api_check_present(w->check, &basis, "it goes together with \"closest_point\"");
+	else if (basis.node)
+		api_check_present(w->check, &point, "it goes together with \"tangent_basis\"");
 }
 
-static bool check_group(struct api_check *check, const struct api_field *collisions, enum fric_type type,
-                        struct api_evaluation *e)
+static void check_group(struct walk *w, enum fric_type type)
 {
-	struct api_field object = api_ruled(collisions, &api_collisions, (int)type);
-	struct fric_group *g = &e->batch.groups[type];
-	if (!object.node)
-		return true;
-	if (object.rule->only && object.rule->only != e->batch.dim)
-		return api_fault_at(check->fault, API_E_WRONG_DIMENSION, &object.path, "\"%s\" exists in %dD only", object.rule->name,
-		                    object.rule->only);
-	e->has_group[type] = true;
-	return api_check_object(check, &object, &api_groups[type]) && check_stencils(check, &object, type, e, g) &&
-	       check_group_values(check, &object, type, e->batch.dim, g) &&
-	       check_given_geometry(check, &object, type, g) && check_plane_normals(check, &object, e->batch.dim, g);
+	struct api_field *object = &w->groups[type];
+	*object = api_ruled(&w->collisions, &api_collisions, (int)type);
+	w->n[type] = 0;
+	if (!object->node || !check_dimension(w, object))
+		return;
+	w->e->has_group[type] = true;
+	api_check_object(w->check, object, &api_groups[type]);
+	if (!json_is_object(object->node))
+		return;
+	check_stencils(w, type);
+	check_group_values(w, type);
+	check_given_geometry(w, type);
+	if (type == FRIC_PLANE_VERTEX)
+		check_plane_normals(w);
 }
 
-static bool check_collisions(struct api_check *check, const struct api_field *root, struct api_evaluation *e)
+static void check_collisions(struct walk *w)
 {
-	struct api_field collisions = api_ruled(root, &api_request, API_REQUEST_COLLISIONS);
-	if (!api_check_present(check, &collisions, "the contacts, in groups by type") ||
-	    !api_check_object(check, &collisions, &api_collisions))
-		return false;
-	if (json_object_size(collisions.node) == 0)
-		return api_fault_at(check->fault, API_E_MISSING_FIELD, &collisions.path, "at least one group is needed (it may be empty)");
+	struct api_check *check = w->check;
+	w->collisions = api_ruled(&w->root, &api_request, API_REQUEST_COLLISIONS);
+	if (!api_check_present(check, &w->collisions, "the contacts, in groups by type"))
+		return;
+	api_check_object(check, &w->collisions, &api_collisions);
+	if (!json_is_object(w->collisions.node))
+		return;
+	if (json_object_size(w->collisions.node) == 0)
+		api_fault_at(check->fault, API_E_MISSING_FIELD, &w->collisions.path,
+		             "at least one group is needed (it may be empty)");
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		if (!check_group(check, &collisions, type, e))
-			return false;
-	return true;
+		check_group(w, type);
 }
 
-static bool check_needed(struct api_check *check, const struct api_field *field, enum fric_type type)
+/* ---- what a group needs from elsewhere in the request ---- */
+
+/* A member that is missing is told once, however many groups need it. */
+__attribute__((format(printf, 5, 6))) static bool need(struct walk *w, struct api_field *object,
+                                                       const struct api_object *rules, int rule, const char *format, ...)
 {
-	char why[160];
-	if (field->node)
+	const struct api_field field = api_ruled(object, rules, rule);
+	char detail[API_MAX_DETAIL];
+	va_list arguments;
+	if (api_is_given(w->check, &field))
 		return true;
-	snprintf(why, sizeof(why), "group \"%s\" needs it", fric_type_name(type));
-	return api_check_present(check, field, why);
+	va_start(arguments, format);
+	vsnprintf(detail, sizeof(detail), format, arguments);
+	va_end(arguments);
+	object->excused |= 1u << rule;
+	return api_fault_at(w->check->fault, API_E_MISSING_FIELD, &field.path, "%s", detail);
 }
 
-/* A field that the group needs, and what for. Looked up last: nearly always nothing is missing. */
-static bool check_group_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
-                               int rule, const char *why)
+/* Either of two things would do: both places are pointed to. */
+static bool fault_forces(struct walk *w, enum fric_type type)
 {
-	const struct api_field collisions = api_ruled(root, &api_request, API_REQUEST_COLLISIONS),
-	                       group = api_ruled(&collisions, &api_collisions, (int)type),
-	                       field = api_ruled(&group, &api_groups[type], rule);
-	return api_check_present(check, &field, why);
+	static const char format[] = "group \"%s\" has no \"normal_force\", and there is no \"barrier\" to derive it from:"
+	                             " give one of them";
+	const char *name = fric_type_name(type);
+	w->told_barrier = true;
+	need(w, &w->root, &api_request, API_REQUEST_BARRIER, format, name);
+	return need(w, &w->groups[type], &api_groups[type], API_GROUP_NORMAL_FORCE, format, name);
 }
 
-static bool check_forces_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
-                                const struct fric_group *g)
+static bool check_forces_needed(struct walk *w, enum fric_type type)
 {
-	if (g->normal_force.data)
+	const struct api_field barrier = api_ruled(&w->root, &api_request, API_REQUEST_BARRIER);
+	if (has(w, type, API_GROUP_NORMAL_FORCE))
 		return true;
-	if (g->tangent_basis.data)
-		return check_group_needed(check, root, type, API_GROUP_NORMAL_FORCE,
-		                          "given geometry has no distance to derive it from");
-	const struct api_field barrier = api_ruled(root, &api_request, API_REQUEST_BARRIER);
-	return api_check_present(check, &barrier, "a group without \"normal_force\" needs it");
+	if (has(w, type, API_GROUP_TANGENT_BASIS))
+		return need(w, &w->groups[type], &api_groups[type], API_GROUP_NORMAL_FORCE,
+		            "\"normal_force\" is missing: given geometry has no distance to derive it from");
+	return (api_is_given(w->check, &barrier) && !w->told_barrier) || fault_forces(w, type);
 }
 
-static bool check_planes_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
-                                const struct fric_group *g)
+static void check_planes_needed(struct walk *w, enum fric_type type, bool has_force)
 {
 	if (type != FRIC_PLANE_VERTEX)
-		return true;
-	if (!g->tangent_basis.data &&
-	    !check_group_needed(check, root, type, API_GROUP_PLANE_NORMAL, "it gives the contacts their tangent plane"))
-		return false;
-	return g->normal_force.data ||
-	       check_group_needed(check, root, type, API_GROUP_PLANE_ORIGIN,
-	                          "the barrier needs the distance from the plane");
+		return;
+	if (!has(w, type, API_GROUP_TANGENT_BASIS))
+		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_NORMAL,
+		     "\"plane_normal\" is missing: it gives the contacts their tangent plane");
+	if (!has(w, type, API_GROUP_NORMAL_FORCE) && has_force)
+		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_ORIGIN,
+		     "\"plane_origin\" is missing: the barrier needs the distance from the plane");
 }
 
-static bool check_positions_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
-                                   const struct api_evaluation *e)
+static void check_positions_needed(struct walk *w, enum fric_type type, bool has_force)
 {
-	const struct fric_group *g = &e->batch.groups[type];
-	const bool distance = e->outputs[API_COLLISIONS] && e->collision_outputs[FRIC_OUT_DISTANCE] && g->plane_origin.data;
-	if (e->batch.positions || g->tangent_basis.data)
-		return true;
-	if (type == FRIC_PLANE_VERTEX && g->normal_force.data && !distance)
-		return true;
-	const struct api_field positions = api_ruled(root, &api_request, API_REQUEST_POSITIONS);
-	return check_needed(check, &positions, type);
+	const struct api_evaluation *e = w->e;
+	const bool distance = e->outputs[API_COLLISIONS] && e->collision_outputs[FRIC_OUT_DISTANCE] &&
+	                      has(w, type, API_GROUP_PLANE_ORIGIN);
+	if (has(w, type, API_GROUP_TANGENT_BASIS) || has(w, type, API_GROUP_CLOSEST_POINT))
+		return;
+	if (type == FRIC_PLANE_VERTEX && (has(w, type, API_GROUP_NORMAL_FORCE) || !has_force) && !distance)
+		return;
+	need(w, &w->root, &api_request, API_REQUEST_POSITIONS, "\"positions\" is missing: group \"%s\" needs it",
+	     fric_type_name(type));
 }
 
-static bool check_friction_needed(struct api_check *check, const struct api_field *root, enum fric_type type,
-                                  const struct api_evaluation *e, bool has_plane_material)
+static bool friction_gives_mu(const struct walk *w)
 {
-	const struct fric_group *g = &e->batch.groups[type];
-	const struct fric_friction *f = &e->batch.friction;
-	const bool has_mu = g->mu_s.data || f->source != FRIC_MU_NONE, has_eps_v = g->eps_v.data || f->eps_v > 0;
-	const bool needs_material = !g->mu_s.data && type == FRIC_PLANE_VERTEX && f->source == FRIC_MU_TABLE;
-	if (has_mu && has_eps_v && (!needs_material || has_plane_material))
-		return true;
-	const struct api_field friction = api_ruled(root, &api_request, API_REQUEST_FRICTION),
-	                       mu = api_ruled(&friction, &api_friction, API_FRICTION_MU),
-	                       eps_v = api_ruled(&friction, &api_friction, API_FRICTION_EPS_V),
-	                       materials = api_ruled(&friction, &api_friction, API_FRICTION_MATERIALS),
-	                       plane_material = api_ruled(&materials, &api_materials, API_MATERIALS_PLANE);
-	if (!has_mu)
-		return api_check_present(check, friction.node ? &mu : &friction, "a group without coefficients of its own needs"
-		                         " \"mu\", \"mu_s\" and \"mu_k\", per-vertex ones or \"materials\"");
-	if (needs_material && !has_plane_material)
-		return check_needed(check, &plane_material, type);
-	return check_needed(check, friction.node ? &eps_v : &friction, type);
+	const struct api_field materials = api_ruled(&w->friction, &api_friction, API_FRICTION_MATERIALS),
+	                       blend = api_ruled(&w->friction, &api_friction, API_FRICTION_BLEND);
+	return blend.node || /* which has been told to lack them */
+	       gives_mu(w->check, &w->friction, &of_friction) || gives_mu(w->check, &w->friction, &of_vertices) ||
+	       api_is_given(w->check, &materials);
 }
 
-/* What a group with contacts needs from elsewhere in the request. */
-static bool check_needs(struct api_check *check, const struct api_field *root, enum fric_type type,
-                        const struct api_evaluation *e, bool has_plane_material)
+static void check_friction_needed(struct walk *w, enum fric_type type)
 {
-	const struct fric_group *g = &e->batch.groups[type];
-	return g->n == 0 || (check_forces_needed(check, root, type, g) && check_planes_needed(check, root, type, g) &&
-	                     check_positions_needed(check, root, type, e) &&
-	                     check_friction_needed(check, root, type, e, has_plane_material));
+	static const char friction[] = "\"friction\" is missing: group \"%s\" has no %s of its own; give, for example,"
+	                               " {\"eps_v\": 0.001, \"mu\": 0.3}";
+	static const char *const lacks[2][2] = {{"\"mu\" and no \"eps_v\"", "\"mu\""}, {"\"eps_v\"", ""}};
+	const struct mu_rules of_group = {&api_groups[type], API_GROUP_MU};
+	const bool has_mu = gives_mu(w->check, &w->groups[type], &of_group), has_eps_v = has(w, type, API_GROUP_EPS_V);
+	const char *name = fric_type_name(type);
+	if (has_mu && has_eps_v)
+		return;
+	if (!need(w, &w->root, &api_request, API_REQUEST_FRICTION, friction, name,
+	          lacks[has_mu][has_eps_v]) ||
+	    !json_is_object(w->friction.node))
+		return;
+	if (!has_mu && !friction_gives_mu(w))
+		need(w, &w->friction, &api_friction, API_FRICTION_MU, "\"mu\" is missing: a group without coefficients of its own"
+		     " needs \"mu\", \"mu_s\" and \"mu_k\", per-vertex ones or \"materials\"");
+	if (!has_mu && type == FRIC_PLANE_VERTEX && json_is_object(w->materials.node))
+		need(w, &w->materials, &api_materials, API_MATERIALS_PLANE, "\"plane_material\" is missing: group \"%s\" needs it",
+		     name);
+	if (!has_eps_v)
+		need(w, &w->friction, &api_friction, API_FRICTION_EPS_V, "\"eps_v\" is missing: group \"%s\" needs it", name);
+}
+
+/* Of a group that is not empty. Of one with faulty vertices it is not known. */
+static void check_needs(struct walk *w, enum fric_type type)
+{
+	if (w->n[type] == 0 || w->n[type] == API_UNKNOWN_LENGTH)
+		return;
+	const bool has_force = check_forces_needed(w, type);
+	check_planes_needed(w, type, has_force);
+	check_positions_needed(w, type, has_force);
+	check_friction_needed(w, type);
 }
 
 bool api_check_evaluation(struct api_check *check, struct api_evaluation *evaluation)
 {
-	struct api_field root = {.node = check->document->root};
-	bool has_plane_material = false;
+	struct walk w = {.check = check, .e = evaluation, .root = {.node = check->document->root}};
 	*evaluation = (struct api_evaluation){0};
-	if (!api_check_object(check, &root, &api_request) || !check_vertices(check, &root, evaluation) ||
-	    !check_friction(check, &root, evaluation, &has_plane_material) ||
-	    !check_barrier(check, &root, &evaluation->batch.barrier) || !check_collisions(check, &root, evaluation) ||
-	    !check_answer(check, &root, evaluation))
+	check->whole = &api_request;
+	if (json_is_string(w.root.node))
+		return api_fault_at(check->fault, API_E_WRONG_TYPE, &w.root.path, "expected an object, got a string: JSON in a string"
+		                    " has been encoded twice");
+	api_check_object(check, &w.root, &api_request);
+	if (!json_is_object(w.root.node))
 		return false;
+	check_vertices(&w);
+	check_friction(&w);
+	check_barrier(&w);
+	check_collisions(&w);
+	check_answer(&w);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		if (!check_needs(check, &root, type, evaluation, has_plane_material))
-			return false;
-	return true;
+		check_needs(&w, type);
+	return !check->fault->status;
 }

@@ -67,6 +67,7 @@ static size_t count_entries(const char *text)
 static bool fill(struct reader *r, const char *name, char *text, double *out)
 {
 	const struct api_path path = {&r->root, name, 0};
+	bool ok = true;
 	size_t i = 0;
 	for (char *entry = text, *end; entry; entry = end, i++) {
 		end = strchr(entry, ',');
@@ -74,9 +75,9 @@ static bool fill(struct reader *r, const char *name, char *text, double *out)
 			*end++ = '\0';
 		const struct api_path place = {&path, NULL, i};
 		if (!read_number(entry, &out[i]))
-			return api_fault_at(r->fault, API_E_WRONG_TYPE, &place, "\"%.100s\" is not a number that a double can hold", entry);
+			ok = api_fault_at(r->fault, API_E_WRONG_TYPE, &place, "\"%.100s\" is not a number that a double can hold", entry);
 	}
-	return true;
+	return ok;
 }
 
 static bool add_numbers(struct reader *r, const char *name, char *text, bool list)
@@ -152,14 +153,14 @@ bool api_query_document(const char *query, const struct api_object *rules, struc
 	if (!copy || !document->root || !document->arrays)
 		return no_memory(&r);
 	memcpy(copy, query, bytes + 1);
-	for (char *parameter = copy, *end; parameter; parameter = end) {
+	bool ok = true;
+	for (char *parameter = copy, *end; parameter && !api_fault_is_full(fault); parameter = end) {
 		end = strchr(parameter, '&');
 		if (end)
 			*end++ = '\0';
-		if (*parameter && !add_parameter(&r, parameter, rules))
-			return false;
+		ok = (!*parameter || add_parameter(&r, parameter, rules)) && ok;
 	}
-	return true;
+	return ok;
 }
 
 bool api_query_refuse(const char *query, struct api_fault *fault)

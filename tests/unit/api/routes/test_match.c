@@ -30,7 +30,7 @@ static bool tell(const struct api_service *of, const struct api_request *request
 	(void)of;
 	if (!strcmp(match->names[0], "faulty")) {
 		free(text);
-		return api_fault_set(fault, 422, "faulty");
+		return api_fault_set(fault, API_E_OUT_OF_RANGE, "faulty");
 	}
 	snprintf(text, 1000, "%s %s|%s|%s|%s|%d%d", request->method, match->names[0], match->names[1], match->query,
 	         request->caller ? request->caller : "", request->formats->body, request->formats->answer);
