@@ -2,6 +2,7 @@
 
 #include "api/base/account.h"
 #include "api/base/pool.h"
+#include "api/codec/hint.h"
 #include "api/codec/lift.h"
 #include "api/codec/skeleton.h"
 
@@ -187,6 +188,8 @@ bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t by
 		hand_over(&lift, root, document);
 	else
 		locate(text, fault);
+	if (!root && fault->status == 400)
+		api_hint_add(text, bytes, fault);
 	if (!root && api_account_is_stopped())
 		*fault = (struct api_text_fault){.code = API_E_STOPPED, .status = 503, .detail = "stopped"};
 	api_lift_free(&lift);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/base/account.h"
+#include "api/codec/hint.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays of a frame are used where they are");
 
@@ -278,11 +279,32 @@ static bool check_overlaps(struct reader *r, const struct api_path *root)
 
 /* ---- the container ---- */
 
+/* What was sent as a frame, and is none by its first bytes: text would be a length beyond all. */
+static bool explain_body(const char *body, size_t bytes, struct api_fault *fault)
+{
+	const struct api_path root = {0};
+	const uint64_t longest = (uint64_t)1 << 40;
+	uint64_t n = 0;
+	memcpy(&n, body, bytes < LENGTH_BYTES ? bytes : LENGTH_BYTES);
+	if (bytes >= LENGTH_BYTES && n <= longest)
+		return true;
+	const char *hint = api_hint_of_body(body, bytes);
+	if (!hint && api_looks_like_json(body, bytes))
+		hint = "the body is JSON text; its Content-Type is application/json";
+	else if (!hint && bytes >= LENGTH_BYTES && __builtin_bswap64(n) <= bytes - LENGTH_BYTES)
+		hint = "the length in front is big-endian; it has to be little-endian";
+	else if (!hint && bytes > LENGTH_BYTES && body[4] == '{')
+		hint = "the length in front has 4 bytes; it has to have 8";
+	return !hint || api_fault_at(fault, API_E_NOT_A_FRAME, &root, "%s", hint);
+}
+
 static bool check_length(const char *body, size_t bytes, size_t max_document_bytes, size_t *length,
                          struct api_fault *fault)
 {
 	const struct api_path root = {0};
 	uint64_t n = 0;
+	if (!explain_body(body, bytes, fault))
+		return false;
 	if (bytes < LENGTH_BYTES)
 		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root, "a frame starts with 8 bytes that tell the length of its document");
 	memcpy(&n, body, LENGTH_BYTES);

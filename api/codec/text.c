@@ -1,6 +1,7 @@
 #include "api/codec/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "api/base/account.h"
 
@@ -11,7 +12,14 @@ bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text)
 		return api_fault_no_memory(fault);
 	if (text->status != 400)
 		return api_fault_set(fault, text->code, "line %zu, column %zu: %s", text->line, text->column, text->detail);
-	return api_fault_at(fault, text->code, &root, "line %zu, column %zu: %s", text->line, text->column, text->detail);
+	api_fault_at(fault, text->code, &root, "line %zu, column %zu: %s", text->line, text->column, text->detail);
+	if (!*text->pointer)
+		return false;
+	/* The text as a whole is at fault, and so is a place in it. */
+	fault->errors[1] = fault->errors[0];
+	fault->n_errors = 2;
+	memcpy(fault->errors[1].pointer, text->pointer, sizeof(text->pointer));
+	return false;
 }
 
 bool api_text_fail(struct api_text *text, enum api_code code, const char *at, const char *detail)

@@ -21,7 +21,8 @@ struct api_text_fault {
 	int status;          /* 400 malformed, 413 over API_MAX_VALUES or API_MAX_TOKEN, 503 out of memory or stopped */
 	size_t offset;       /* byte offset of the fault in the text; where the text ends too soon, its length. 503: 0 */
 	size_t line, column; /* the same, from 1, the column in characters */
-	char detail[200];    /* a clause in plain words, without the position */
+	char detail[256];    /* a clause in plain words, without the position */
+	char pointer[256];   /* JSON Pointer to the value at fault, where that is clear from the text; or empty */
 };
 
 /* A text that could not be read, as a fault. @return false */

@@ -8,6 +8,8 @@ struct text {
 	size_t n;
 };
 
+enum { TLS_HANDSHAKE = 0x16 }; /* the type of a client's first record: RFC 8446, 5.1 */
+
 static const char replacement_head[] = "GET / HTTP/1.1\r\nHost: -\r\n\r\n";
 
 static bool is_digit(char c)
@@ -399,6 +401,10 @@ static void take_byte(struct srv_wire *wire, char c, struct srv_wire_out *out)
 	if (wire->after_cr && c == '\n') {
 		wire->after_cr = false;
 		take_line(wire, out);
+		return;
+	}
+	if (c == TLS_HANDSHAKE && wire->unit == 1 && wire->n_messages == 0) {
+		fail(wire, API_E_HTTPS_TO_HTTP, "This is TLS, and the port speaks http without it: http:// in place of https://.", out);
 		return;
 	}
 	const char *detail = c == '\r' && !wire->after_cr ? NULL : byte_fault(wire, c);

@@ -308,7 +308,7 @@ def test_container(server):
     refused(server, struct.pack("<Q", 2**64 - 8) + whole[8:], "", "only")
     refused(server, struct.pack("<Q", 55) + whole[8:], "", "multiple of 64")
     refused(server, whole[:8] + b"{" * 56, "", "line 1")
-    refused(server, b'{"dim": 3}', "", "only")
+    refused(server, b'{"dim": 3}', "", "JSON text")
     writer = Writer()
     array = writer.put(np.zeros(4))
     for change, word in [({"offset": 4}, "multiple of 8"), ({"offset": 8}, "leaves"), ({"dtype": "f16"}, "dtype"),

@@ -1,0 +1,298 @@
+#include "api/codec/hint.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/base/account.h"
+#include "api/codec/lift.h"
+
+enum { MOST_DEPTH = 16, LENGTH_BYTES = 8, FRAME_STEP = 64 };
+
+/* ---- whole bodies ---- */
+
+static bool starts_with(const char *body, size_t bytes, const char *start, size_t n)
+{
+	return bytes >= n && !memcmp(body, start, n);
+}
+
+const char *api_hint_of_body(const char *body, size_t bytes)
+{
+	static const struct {
+		const char *start;
+		size_t n;
+		const char *words;
+	} kinds[] = {
+		{"\x1f\x8b", 2, "the body is compressed with gzip; send it as it is"},
+		{"\x28\xb5\x2f\xfd", 4, "the body is compressed with zstd; send it as it is"},
+		{"\xef\xbb\xbf", 3, "the body begins with a byte order mark; JSON is UTF-8 without one"},
+		{"\xff\xfe", 2, "the body is UTF-16; JSON is UTF-8"},
+		{"\xfe\xff", 2, "the body is UTF-16; JSON is UTF-8"},
+		{"@", 1, "the body is the name of a file; curl sends what is in it with --data-binary @FILE"},
+		{"b'", 2, "the body is what Python prints of bytes; send the bytes themselves"},
+		{"--", 2, "the body is a multipart form; send the JSON text alone, with curl --data-binary @FILE"},
+	};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (starts_with(body, bytes, kinds[i].start, kinds[i].n))
+			return kinds[i].words;
+	return NULL;
+}
+
+bool api_looks_like_frame(const char *body, size_t bytes)
+{
+	uint64_t n;
+	if (bytes < LENGTH_BYTES + 1)
+		return false;
+	memcpy(&n, body, LENGTH_BYTES);
+	return n > 0 && n <= bytes - LENGTH_BYTES && (LENGTH_BYTES + n) % FRAME_STEP == 0 && body[LENGTH_BYTES] == '{';
+}
+
+/* More blanks than those before a text are none of ours. */
+bool api_looks_like_json(const char *body, size_t bytes)
+{
+	enum { MOST_BLANKS = 64 };
+	const char *end = body + (bytes < MOST_BLANKS ? bytes : MOST_BLANKS), *p = api_skip_blanks(body, end);
+	if (p == end || (*p != '{' && *p != '['))
+		return false;
+	p = api_skip_blanks(p + 1, end);
+	return p == end || strchr("\"}]'[{-0123456789", *p);
+}
+
+/* ---- the place of a fault ---- */
+
+/* A container that is open, and where in it the walk is. */
+struct level {
+	bool is_object, at_key;
+	const char *key;
+	size_t key_bytes, index;
+};
+
+struct walk {
+	struct level levels[MOST_DEPTH];
+	int depth; /* may be beyond the levels */
+};
+
+static struct level *top(struct walk *w)
+{
+	return w->depth > 0 && w->depth <= MOST_DEPTH ? &w->levels[w->depth - 1] : NULL;
+}
+
+static const char *skip_text(const char *p, const char *end)
+{
+	for (p++; p < end && *p != '"'; p++)
+		if (*p == '\\' && p + 1 < end)
+			p++;
+	return p < end ? p + 1 : end;
+}
+
+static const char *step(struct walk *w, const char *p, const char *end)
+{
+	struct level *level = top(w);
+	if (*p == '"') {
+		const char *after = skip_text(p, end);
+		if (level && level->at_key) {
+			level->key = p + 1;
+			level->key_bytes = (size_t)(after - p) - 2;
+		}
+		return after;
+	}
+	if (*p == '{' || *p == '[') {
+		if (++w->depth <= MOST_DEPTH)
+			*top(w) = (struct level){.is_object = *p == '{', .at_key = *p == '{'};
+	} else if ((*p == '}' || *p == ']') && w->depth > 0) {
+		w->depth--;
+	} else if (*p == ',' && level) {
+		level->index++;
+		level->at_key = level->is_object;
+	} else if (*p == ':' && level) {
+		level->at_key = false;
+	}
+	return p + 1;
+}
+
+/* Appends a token of a pointer. @return false if it does not fit, or cannot be told from the text alone */
+static bool add_token(const struct level *level, char *pointer, size_t bytes, size_t *at)
+{
+	char number[24];
+	const char *key = level->is_object ? level->key : number;
+	const size_t n = level->is_object ? level->key_bytes : (size_t)snprintf(number, sizeof(number), "%zu", level->index);
+	if (level->is_object && (level->at_key || !key || memchr(key, '\\', n)))
+		return false;
+	if (*at + 2 * n + 2 > bytes)
+		return false;
+	pointer[(*at)++] = '/';
+	for (size_t i = 0; i < n; i++) {
+		pointer[(*at)++] = key[i] == '~' || key[i] == '/' ? '~' : key[i];
+		if (key[i] == '~' || key[i] == '/')
+			pointer[(*at)++] = key[i] == '~' ? '0' : '1';
+	}
+	pointer[*at] = '\0';
+	return true;
+}
+
+void api_hint_place(const char *text, size_t offset, char *pointer, size_t bytes)
+{
+	struct walk w = {.depth = 0};
+	const char *p = text, *end = text + offset;
+	size_t at = 0;
+	pointer[0] = '\0';
+	for (size_t n = 0; p < end; n++) {
+		if (n % API_LOOK_BYTES == 0 && api_account_is_stopped())
+			return;
+		p = step(&w, p, end);
+	}
+	bool ok = w.depth <= MOST_DEPTH;
+	for (int i = 0; ok && i < w.depth; i++)
+		ok = add_token(&w.levels[i], pointer, bytes, &at);
+	if (!ok)
+		pointer[0] = '\0';
+}
+
+/* ---- what stands there ---- */
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The place of a fault; '\0' stands for what is beyond the text. */
+struct spot {
+	const char *text;
+	size_t bytes, at;
+};
+
+static char at(const struct spot *s, long places)
+{
+	const size_t i = s->at + (size_t)places;
+	return (places >= 0 || s->at >= (size_t)-places) && i < s->bytes ? s->text[i] : '\0';
+}
+
+/* What stands before it, blanks aside. */
+static char before(const struct spot *s)
+{
+	size_t i = s->at;
+	while (i > 0 && s->at - i < 64 && api_is_blank(s->text[i - 1]))
+		i--;
+	return i > 0 ? s->text[i - 1] : '\0';
+}
+
+/* The word there, sign and all, if it is one of them; 0: no. */
+static size_t word_among(const struct spot *s, const char *const words[])
+{
+	const size_t sign = at(s, 0) == '-' || at(s, 0) == '+';
+	for (int i = 0; words[i]; i++) {
+		const size_t n = strlen(words[i]);
+		if (s->bytes - s->at >= sign + n && !strncasecmp(s->text + s->at + sign, words[i], n) &&
+		    !is_letter(at(s, (long)(sign + n))))
+			return sign + n;
+	}
+	return 0;
+}
+
+/* A number's grammar breaks after its sign. */
+static bool explain_not_finite(struct spot s, struct api_text_fault *fault)
+{
+	static const char *const words[] = {"NaN", "Infinity", "Inf", "NA", NULL};
+	if (at(&s, -1) == '-')
+		s.at--;
+	const size_t n = word_among(&s, words);
+	if (n == 0)
+		return false;
+	fault->code = API_E_NAN_IN_JSON;
+	snprintf(fault->detail, sizeof(fault->detail), "%.*s is not JSON: a number has to be finite; find out where it comes"
+	         " from (Python: json.dumps(batch, allow_nan=False) refuses it before it is sent)", (int)n, s.text + s.at);
+	api_hint_place(s.text, s.at, fault->pointer, sizeof(fault->pointer));
+	return true;
+}
+
+static const char *hint_of_word(const struct spot *s)
+{
+	static const char *const of_true[] = {"True", NULL}, *const of_false[] = {"False", NULL},
+	                  *const of_nothing[] = {"None", "nil", "null", "undefined", "nothing", "missing", NULL};
+	if (word_among(s, of_true))
+		return "JSON writes true";
+	if (word_among(s, of_false))
+		return "JSON writes false";
+	return word_among(s, of_nothing) ? "leave out what has no value" : NULL;
+}
+
+static const char *hint_of_number(const struct spot *s)
+{
+	const char c = at(s, 0), last = at(s, -1);
+	if (c == '.' && is_digit(at(s, 1)))
+		return "a digit stands before the point: 0.5";
+	if (c == '+')
+		return "a number has no plus sign";
+	if (last == '.')
+		return "digits follow the point: 1.0";
+	if (is_digit(c) && last == '0')
+		return "a number does not begin with 0";
+	if ((c == 'd' || c == 'D') && is_digit(last))
+		return "an exponent is written with e: 1e-3";
+	return is_letter(c) && (is_digit(last) || last == '.') ? "a number has no suffix" : NULL;
+}
+
+static const char *hint_of_sign(const struct spot *s)
+{
+	const char c = at(s, 0), last = before(s);
+	if (c == '\'' || c == '`')
+		return "JSON has double quotes (in a shell: single quotes around the whole text)";
+	if (c == '#' || c == '%' || (c == '/' && (at(s, 1) == '/' || at(s, 1) == '*')))
+		return "JSON has no comments";
+	if ((c == '}' || c == ']') && last == ',')
+		return "there is a comma too many before it";
+	if (c == ';')
+		return "rows are arrays themselves: [[1, 2], [3, 4]]";
+	if (c == '(')
+		return "arrays are written with brackets";
+	return NULL;
+}
+
+static const char *hint_of_rest(const struct spot *s, const char *detail)
+{
+	const bool name_due = !strncmp(detail, "string or '}'", strlen("string or '}'"));
+	const char c = at(s, 0), last = before(s);
+	if (!strncmp(detail, "something follows", strlen("something follows")))
+		return NULL;
+	if (s->at == 0)
+		return "a request is an object: {\"dim\": 3, ...}";
+	if (s->at >= s->bytes)
+		return "the text ends too soon: is it cut off?";
+	if (name_due && is_letter(c))
+		return "names stand in double quotes";
+	if (strchr("\"{[-0123456789", c) && (is_digit(last) || (last && strchr("\"]}", last))))
+		return "is there a comma missing before it?";
+	return NULL;
+}
+
+static const char *hint_at(const struct spot *s, const char *detail)
+{
+	const char *hint = hint_of_word(s);
+	hint = hint ? hint : hint_of_number(s);
+	hint = hint ? hint : hint_of_sign(s);
+	return hint ? hint : hint_of_rest(s, detail);
+}
+
+void api_hint_add(const char *text, size_t bytes, struct api_text_fault *fault)
+{
+	const struct spot spot = {text, bytes, fault->offset};
+	const char *hint = fault->offset < LENGTH_BYTES + 1 ? api_hint_of_body(text, bytes) : NULL;
+	if (!hint && api_looks_like_frame(text, bytes))
+		hint = "the body is a frame; its Content-Type is application/vnd.frictiond.frame";
+	if (hint) {
+		fault->code = API_E_NOT_JSON;
+		fault->offset = 0;
+		fault->line = fault->column = 1;
+		snprintf(fault->detail, sizeof(fault->detail), "%s", hint);
+		return;
+	}
+	hint = fault->code == API_E_MALFORMED_JSON && !explain_not_finite(spot, fault) ? hint_at(&spot, fault->detail) : NULL;
+	const size_t n = strlen(fault->detail);
+	if (hint)
+		snprintf(fault->detail + n, sizeof(fault->detail) - n, "; %s", hint);
+}
