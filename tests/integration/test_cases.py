@@ -3,9 +3,9 @@
 request.json, or request.raw for bytes that are not JSON; neither: no body.
 meta.json    optional: method (default: POST with a body, otherwise GET), path (/v1/evaluate), headers (lines for
              curl), options (of a server for this case alone)
-expect.json  status; pointers: those of the problem, in order, or pointers_any: each pointer is one of these; says:
-             words of the detail; headers: some of the answer's; answer: the part of the answer that matters, numbers
-             within 1e-12 relative; absent: pointers that must lead nowhere
+expect.json  status; code; pointers: those of the problem, in order, or pointers_any: each pointer is one of these;
+             says: words of the detail, or a list of them; headers: some of the answer's; answer: the part of the answer
+             that matters, numbers within 1e-12 relative; absent: pointers that must lead nowhere
 CASES: only the folders whose name contains it.
 """
 import json
@@ -81,8 +81,9 @@ def problem_of(status, headers, content):
     """The problem document of an answer; checks its form."""
     assert headers['content-type'] == 'application/problem+json'
     problem = json.loads(content.decode())
-    assert {'type', 'title', 'status', 'detail', 'errors'} <= set(problem), problem
-    for name in ('type', 'title', 'detail'):
+    assert {'type', 'code', 'title', 'status', 'detail', 'errors'} <= set(problem), problem
+    assert problem['type'] == f"/errors/{problem['code']}", problem
+    for name in ('title', 'detail'):
         assert isinstance(problem[name], str) and problem[name], problem
     assert problem['status'] == status and isinstance(problem['errors'], list), problem
     for error in problem['errors']:
@@ -120,7 +121,10 @@ def judge_problem(problem, expect, request):
     if request is not None and problem['status'] in (413, 422):
         for pointer in pointers:
             assert leads_somewhere(request, pointer), pointer
-    assert expect.get('says', '') in problem['detail']
+    says = expect.get('says', [])
+    for words in [says] if isinstance(says, str) else says:
+        assert words in problem['detail'], problem
+    assert expect.get('code', problem['code']) == problem['code'], problem
 
 
 def judge_answer(headers, content, expect):

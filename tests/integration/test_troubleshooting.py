@@ -5,6 +5,8 @@ another test compares the texts of both with those of the page.
 """
 import contextlib
 import copy
+import gzip
+import html.parser
 import http.client
 import json
 import pathlib
@@ -32,14 +34,23 @@ BATCH = {"dim": 3, "positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.25, 0
 TEXT = json.dumps(BATCH)
 
 
+def sections():
+    """(statuses that the heading of its part names, code, text) of every section of a code."""
+    found = []
+    for heading, part in re.findall(r"^## (\d{3}.*)\n((?:(?!## ).*\n)*)", PAGE, re.M):
+        statuses = [int(number) for number in re.findall(r"\d{3}", heading)]
+        found += [(statuses, code, text) for code, text in re.findall(r"^### ([a-z_]+)\n((?:(?!### ).*\n)*)", part, re.M)]
+    return found
+
+
 def shown():
-    """{text: statuses that the heading names} of all tables `it says`."""
+    """{text: (statuses, code)} of all tables `it says`."""
     found = {}
-    for heading, section in re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", PAGE, re.M):
+    for statuses, code, section in sections():
         for table in re.findall(r"^\| it says .*\n\|[-|]+\n((?:\|.*\n)+)", section, re.M):
             for row in table.splitlines():
                 for text in re.findall(r"`(.*?)`(?!`)", row.split(" | ")[0]):
-                    found[text] = [int(number) for number in re.findall(r"\d{3}", heading)]
+                    found[text] = statuses, code
     return found
 
 
@@ -110,28 +121,42 @@ V = "velocities"
 GEOMETRY = {"closest_point": [[0.2, 0.2]], "tangent_basis": [[[1, 0], [0, 1], [0, 0]]]}
 FACE = "collisions__face_vertex"
 CASES = {
-    "line 1, column 25: a value expected": evaluate('{"dim":3,"velocities":[[NaN,0,0]]}'),
-    "line 1, column 9: malformed number": function("smooth_mu", '{"y":[1.]}'),
+    "line 1, column 25: NaN is not JSON: a number has to be finite; find out where it comes from (Python: "
+    "json.dumps(batch, allow_nan=False) refuses it before it is sent)":
+        evaluate('{"dim":3,"velocities":[[NaN,0,0]]}'),
+    "line 1, column 9: malformed number; digits follow the point: 1.0":
+        function("smooth_mu", '{"y":[1.]}'),
     "line 1, column 25: number beyond the range of a double": evaluate('{"dim":3,"velocities":[[1e999,0,0]]}'),
-    "line 1, column 8: ',' or ']' expected": function("smooth_mu", '{"y":[01]}'),
-    "line 1, column 8: invalid token near 'True'": evaluate('{"dim":True}'),
-    "line 1, column 2: string or '}' expected near '''": evaluate("{'dim':3}"),
-    "line 1, column 270: string or '}' expected near '}'": evaluate(TEXT[:-1] + ",}"),
+    "line 1, column 8: ',' or ']' expected; a number does not begin with 0":
+        function("smooth_mu", '{"y":[01]}'),
+    "line 1, column 8: invalid token near 'True'; JSON writes true":
+        evaluate('{"dim":True}'),
+    "line 1, column 2: string or '}' expected near '''; JSON has double quotes (in a shell: single quotes "
+    "around the whole text)":
+        evaluate("{'dim':3}"),
+    "line 1, column 270: string or '}' expected near '}'; there is a comma too many before it":
+        evaluate(TEXT[:-1] + ",}"),
     "line 1, column 10: duplicate object key near '\"dim\"'": evaluate('{"dim":3,"dim":3}'),
-    "line 1, column 51: an array is not closed": evaluate(TEXT[:50]),
+    "line 1, column 51: an array is not closed; the text ends too soon: is it cut off?":
+        evaluate(TEXT[:50]),
     "line 1, column 1: the body is empty": evaluate(""),
     "line 1, column 8: a string of more than 1048576 bytes": evaluate('{"dim":"' + "3" * 1048577 + '"}'),
     "line 1, column 5999999: more than 2000000 values outside arrays of numbers":
         evaluate("[" + '"",' * 2000000 + '""]'),
-    "line 1, column 270: something follows the end of the value": evaluate(TEXT + TEXT),
-    "line 1, column 2: unexpected character after a number": evaluate(framed(BATCH)),
-    "the document would take 2322206411177861755 bytes, but only 261 follow its length": frame(TEXT),
-    "a frame starts with 8 bytes that tell the length of its document": frame("{}"),
+    "line 1, column 270: something follows the end of the value":
+        evaluate(TEXT + TEXT),
+    "line 1, column 1: the body is a frame; its Content-Type is application/vnd.frictiond.frame":
+        evaluate(framed(BATCH)),
+    "the body is JSON text; its Content-Type is application/json":
+        frame(TEXT),
+    "a frame starts with 8 bytes that tell the length of its document": frame("12345"),
+    "the document would take 1048576 bytes, but only 312 follow its length": frame((1 << 20).to_bytes(8, "little") + framed(BATCH)[8:]),
     "the document's length must be padded with spaces so that 8 more is a multiple of 64; it is 269":
         frame(framed(BATCH, pad=False)),
     '"offset" must be a multiple of 8': frame(in_frame(V, "f64", [4, 3], doubles(*[0] * 13), 4)),
     "the array leaves the tail, which has 48 bytes": frame(in_frame(V, "f64", [4, 3], bytes(48))),
-    "There is a control character.": raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03xxxx\r\n\r\n"),
+    "This is TLS, and the port speaks http without it: http:// in place of https://.":
+        raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03xxxx\r\n\r\n"),
     "There is more than one Authorization.":
         raw(b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n"),
     "There is more than one Origin.":
@@ -144,8 +169,11 @@ CASES = {
         get("/v1/info", Origin="null"),
     '"same-site" in Sec-Fetch-Site: the page that sends this is of another origin. Those that --allow-origin names may use '
     'this service, by CORS.': get("/v1/info", **{"Sec-Fetch-Site": "same-site"}),
-    'there is nothing at "/v1/evaluate/"': ("POST", "/v1/evaluate/", TEXT, {"Content-Type": JSON}),
-    'there is nothing at "/v1/functions/smooth_f1"': get("/v1/functions/smooth_f1"),
+    "there is nothing at \"/v1/evaluate/\"; did you mean \"/v1/evaluate\"? Paths here: /v1/evaluate, /v1/check, "
+    "/v1/functions, /v1/info, /healthz, /readyz, /metrics, /openapi.json, /":
+        ("POST", "/v1/evaluate/", TEXT, {"Content-Type": JSON}),
+    "there is nothing at \"/v1/functions/smooth_f1\". GET /v1/functions lists the names":
+        get("/v1/functions/smooth_f1"),
     'GET is not a method of "/v1/evaluate"; it takes POST': get("/v1/evaluate"),
     "\"application/x-www-form-urlencoded\" is not a type this service reads; send application/json (curl: -H "
     "'Content-Type: application/json') or application/vnd.frictiond.frame":
@@ -161,16 +189,21 @@ CASES = {
     "The target has more than 64 query arguments.": get("/v1/functions/smooth_mu?" + "&".join(["y=1"] * 65)),
     "A line of cookies is longer than 8 KiB.": get("/v1/info", Cookie="x" * 9000),
     "There are more than 280 header lines and query arguments.": get("/v1/info", **{f"X-{i}": "1" for i in range(300)}),
-    'unknown field "mu_static"': evaluate(changed(friction__mu_static=0.3)),
-    'unknown field "eps_v"': evaluate(changed(eps_v=1)),
-    '"friction" is missing: a group without coefficients of its own needs "mu", "mu_s" and "mu_k", per-vertex ones or '
-    '"materials"': evaluate(changed(friction=None)),
+    "unknown field \"mu_static\"; did you mean \"mu_s\"? Fields here: eps_v, mu, mu_s, mu_k, vertex_mu, "
+    "vertex_mu_s, vertex_mu_k, blend, materials, mu_transition":
+        evaluate(changed(friction__mu_static=0.3)),
+    "unknown field \"eps_v\" here; it is a field of \"friction\". Fields here: dim, velocities, positions, "
+    "lagged_velocities, friction, barrier, collisions, outputs, hessian, collision_outputs, on_degenerate":
+        evaluate(changed(eps_v=1)),
+    "\"friction\" is missing: group \"face_vertex\" has no \"mu\" and no \"eps_v\" of its own; give, for example, "
+    "{\"eps_v\": 0.001, \"mu\": 0.3}":
+        evaluate(changed(friction=None)),
     '"mu_k" is missing: static and kinetic coefficients go together':
         evaluate(changed(friction={"eps_v": 1, "mu_s": 0.5})),
     'two sources of friction coefficients: "mu" and "mu_s"':
         evaluate(changed(friction__mu_s=0.5, friction__mu_k=0.3)),
     '"eps_v" is missing: group "face_vertex" needs it': evaluate(changed(friction__eps_v=None)),
-    '"barrier" is missing: a group without "normal_force" needs it':
+    "group \"face_vertex\" has no \"normal_force\", and there is no \"barrier\" to derive it from: give one of them":
         evaluate(changed(**{FACE + "__normal_force": None})),
     '"positions" is missing: group "face_vertex" needs it': evaluate(changed(positions=None)),
     '"plane_normal" is missing: it gives the contacts their tangent plane': evaluate(one("plane_vertex", [0])),
@@ -206,13 +239,15 @@ CASES = {
         evaluate(changed(friction__mu=1e10, **{FACE + "__normal_force": 1e308})),
     "smooth_mu_f2_x_minus_mu_f1_over_x3 at entry 1 does not fit a double":
         function("smooth_mu_f2_x_minus_mu_f1_over_x3", '{"y": [0.5, 0], "mu_s": 1, "mu_k": 0.1, "eps_v": 1}'),
-    "4 is not a vertex: there are 4": evaluate(changed(**{FACE + "__vertices": [[4, 1, 2, 3]]})),
+    "4 is not a vertex: there are 4, and indices start at 0":
+        evaluate(changed(**{FACE + "__vertices": [[4, 1, 2, 3]]})),
     "expected an integer, written without point or exponent":
         evaluate(changed(**{FACE + "__vertices": [[3.0, 0.0, 1.0, 2.0]]})),
     "dtype f64 does not suit indices: i32, u32 or i64 do":
         frame(in_frame(FACE + "__vertices", "f64", [1, 4], doubles(3, 0, 1, 2))),
     "contact 0 of face_vertex: vertex 1 is there twice": evaluate(changed(**{FACE + "__vertices": [[3, 0, 1, 1]]})),
-    "2 is not a material: there are 2": evaluate(batch_with([[1, 2], [2, 4]], (0, 0, 0, 2))),
+    "2 is not a material: there are 2, and indices start at 0":
+        evaluate(batch_with([[1, 2], [2, 4]], (0, 0, 0, 2))),
     "the pair table is not symmetric: 3 here, 2 for the same materials in the other order":
         evaluate(batch_with([[1, 2], [3, 4]])),
     "contact 0 of edge_edge: parallel_edges: the edges are parallel, their closest points are not unique":
@@ -230,6 +265,29 @@ CASES = {
     "contact 0 of face_vertex: negative_coefficient: the blended coefficient is below zero (closest point outside its "
     "primitive)": evaluate(changed(friction={"eps_v": 1, "vertex_mu": [1, 0, 0, 0]},
                                    positions=[[0, 0, 0], [1, 0, 0], [0, 1, 0], [3, 0.25, 0.0005]])),
+    "line 1, column 1: the body is compressed with gzip; send it as it is": evaluate(gzip.compress(TEXT.encode())),
+    "line 1, column 1: the body begins with a byte order mark; JSON is UTF-8 without one":
+        evaluate(b"\xef\xbb\xbf" + TEXT.encode()),
+    "line 1, column 1: the body is the name of a file; curl sends what is in it with --data-binary @FILE":
+        evaluate("@batch.json"),
+    "broken %-escape in the query": get("/v1/functions/smooth_mu?y=%zz"),
+    "a POST takes its parameters from the body, not from the query":
+        ("POST", "/v1/evaluate?dim=3", TEXT, {"Content-Type": JSON}),
+    "This server speaks HTTP/1.1 and HTTP/1.0.": raw(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"),
+    "a plane's normal is zero": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 0])),
+    'expected triplets, csr or factors, got "CSR"; did you mean "csr"?': evaluate(changed(hessian={"format": "CSR"})),
+    "line 1, column 25: a value expected; a digit stands before the point: 0.5":
+        evaluate('{"dim":3,"velocities":[[.5,0,0]]}'),
+    "line 1, column 26: ',' or ']' expected; an exponent is written with e: 1e-3":
+        evaluate('{"dim":3,"velocities":[[1d-3,0,0]]}'),
+    "line 1, column 2: string or '}' expected near 'dim'; names stand in double quotes": evaluate("{dim:3}"),
+    "line 1, column 10: '}' expected near '/'; JSON has no comments": evaluate('{"dim":3 /* 3D */}'),
+    "There is a control character.": raw(b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: a\x01b\r\n\r\n"),
+    "the length in front is big-endian; it has to be little-endian":
+        frame(len(TEXT).to_bytes(8, "big") + TEXT.encode()),
+    'unknown field "vel"; did you mean "velocities"? Fields here: dim, velocities, positions, lagged_velocities, '
+    "friction, barrier, collisions, outputs, hessian, collision_outputs, on_degenerate": evaluate(changed(vel=[])),
+    "expected an object, got a string: JSON in a string has been encoded twice": evaluate(json.dumps(TEXT)),
 }
 
 
@@ -255,11 +313,77 @@ def ask(base, case):
     return response.status, json.loads(data) if response.status != 200 else None
 
 
+def ask_for(base, path):
+    connection = http.client.HTTPConnection(*address(base))
+    connection.request("GET", path)
+    document = json.loads(connection.getresponse().read())
+    connection.close()
+    return document
+
+
+def page_of(base, code, method="GET", **headers):
+    connection = http.client.HTTPConnection(*address(base))
+    connection.request(method, f"/errors/{code}", headers=headers)
+    response = connection.getresponse()
+    page = response.read().decode()
+    connection.close()
+    return response.status, response.getheader("Content-Type"), response.getheader("Content-Length"), page
+
+
+class Words(html.parser.HTMLParser):
+    """What a page shows, and whether its elements are closed in order."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.words, self.links, self.codes = [], "", [], []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta", "link"):
+            self.open.append(tag)
+        self.links += [value for name, value in attrs if name == "href" and tag == "a"]
+        if tag == "code":
+            self.codes.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words += data
+        if "code" in self.open:
+            self.codes[-1] += data
+
+
+@pytest.mark.parametrize("code,section", [(code, section) for _, code, section in sections()])
+def test_the_service_shows_the_section(server, code, section):
+    status, media, length, page = page_of(server, code)
+    assert (status, media) == (200, "text/html; charset=utf-8")
+    assert page_of(server, code, "HEAD") == (200, media, length, "")
+    words = Words(page)
+    assert {text for text, (_, of) in shown().items() if of == code} <= set(words.codes)
+    assert code in words.words and "`" not in words.words and "](" not in words.words
+    plain = re.sub(r"\[([^]]*)\]\((?:#|https:|\w+\.md)[^)]*\)|[`*|]", r"\1", section.replace("|---", ""))
+    assert re.sub(r"\s", "", plain) in re.sub(r"\s", "", words.words)
+    for link in words.links:
+        assert link.startswith(("https://", "/")) or page_of(server, link)[0] == 200, link
+
+
+def test_pages_need_no_token(server_with, tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("lab " + "a" * 32 + "\n")
+    tokens.chmod(0o600)
+    base = server_with("--tokens", str(tokens))
+    assert page_of(base, "unknown_field")[0] == 200
+    assert page_of(base, "unknown")[0] == 404
+    assert page_of(base, "unknown_field", Origin="http://elsewhere.example")[0] == 403
+
+
 @pytest.mark.parametrize("text", CASES)
 def test_it_says_so(server, text):
     status, problem = ask(server, CASES[text])
-    assert problem["detail"] == text
-    assert status in shown()[text]
+    check(text, status, problem)
     assert all(error["detail"] == text for error in problem["errors"])
 
 
@@ -296,8 +420,20 @@ def test_the_page_quotes_what_is_provoked_here():
 
 
 def check(text, status, problem):
+    statuses, code = shown()[text]
     assert problem["detail"] == text
-    assert status in shown()[text]
+    assert status in statuses and problem["code"] == code and problem["type"] == f"/errors/{code}"
+
+
+# No input leads to the first one; the second one is a request that waits or is computed when the server has to stop.
+UNSEEN = {"internal_error", "stopped"}
+
+
+def test_every_code_has_a_section_and_is_provoked(server):
+    schemas = ask_for(server, "/openapi.json")["components"]["schemas"]
+    codes = schemas["Problem"]["properties"]["code"]["enum"]
+    assert sorted(codes) == sorted(code for _, code, _ in sections())
+    assert set(codes) - {code for _, code in shown().values()} == UNSEEN
 
 
 @pytest.mark.parametrize("text", OPTIONS)
