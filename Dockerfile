@@ -11,6 +11,7 @@ COPY core core
 COPY api api
 COPY server server
 COPY web web
+COPY docs/troubleshooting.md docs/
 RUN make -j"$(nproc)" && make install-program DESTDIR=/out PREFIX=/usr
 
 FROM ${BASE}

@@ -65,6 +65,7 @@ $(B)/%.cc.o: %.cc Makefile
 	$(call quiet,CXX,$<)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/api/routes/assets.c.o: $(wildcard web/*)
+$(B)/api/routes/errors.c.o: docs/troubleshooting.md
 
 # The kernels, once per instruction set. -fno-trapping-math lets the compiler evaluate both sides of a choice.
 KERNEL_FLAGS := -O3 -fno-trapping-math

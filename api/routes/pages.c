@@ -10,7 +10,7 @@ bool api_page_exists(const struct api_match *match)
 }
 
 /* The page may do nothing but talk to this service, and no page may show it in a frame. */
-static void add_asset_headers(const char *tag, struct api_response *response)
+void api_page_headers(struct api_response *response)
 {
 	static const struct {
 		const char *name, *value;
@@ -26,7 +26,6 @@ static void add_asset_headers(const char *tag, struct api_response *response)
 	};
 	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
 		api_response_add_header(response, headers[i].name, headers[i].value);
-	api_response_add_header(response, "ETag", tag);
 }
 
 static bool get_asset(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
@@ -36,7 +35,8 @@ static bool get_asset(const struct api_service *service, const struct api_reques
 	(void)service;
 	(void)fault;
 	api_asset_tag(asset, tag);
-	add_asset_headers(tag, response);
+	api_page_headers(response);
+	api_response_add_header(response, "ETag", tag);
 	response->parts = malloc(sizeof *response->parts);
 	if (!response->parts)
 		return false;

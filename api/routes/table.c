@@ -2,6 +2,7 @@
 
 #include "api/routes/compare.h"
 #include "api/routes/description.h"
+#include "api/routes/errors.h"
 #include "api/routes/evaluate.h"
 #include "api/routes/functions.h"
 #include "api/routes/info.h"
@@ -28,6 +29,7 @@ static const struct api_route rows[] = {
 	{"/metrics", .methods[API_GET] = &get_metrics, .is_servers = true},
 	{"/openapi.json", .methods[API_GET] = &api_get_description, .is_open = true},
 	{"/", .methods[API_GET] = &api_get_page, .is_open = true, .is_page = true},
+	{"/errors/{code}", .methods[API_GET] = &api_get_error, .is_open = true, .is_page = true, .exists = api_error_exists},
 	{"/explorer/{file}", .methods[API_GET] = &api_get_file, .is_open = true, .is_folder = true, .exists = api_page_exists},
 };
 
