@@ -104,7 +104,7 @@ static const struct api_rule materials_rules[API_N_MATERIALS] = {
 };
 const struct api_object api_materials = {
 	"Materials", "Coefficients by pairs of materials.", materials_rules, API_N_MATERIALS, -1,
-	"{'anyOf': [{'required': ['mu']}, {'required': ['mu_s']}],"
+	"{'if': {'not': {'required': ['mu']}}, 'then': {'required': ['mu_s']},"
 	" 'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s']},"
 	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}}}}"};
 

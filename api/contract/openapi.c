@@ -81,6 +81,7 @@ static const char frame_description[] =
 static void add_frame(struct api_schemas *s, json_t *content, const struct api_object *const *objects)
 {
 	json_t *frame = set(s, content, api_media_frame, json_object()), *schema = set(s, frame, "schema", json_object());
+	set(s, schema, "type", json_string("string"));
 	set(s, schema, "description", json_string(frame_description));
 	set(s, schema, "contentMediaType", json_string(api_media_frame));
 	s->in_frame = true;
@@ -172,7 +173,9 @@ static void add_responses(struct api_schemas *s, const struct described *d, json
 /* Those that a status may have. */
 static json_t *codes_of(struct api_schemas *s, int status)
 {
-	json_t *schema = json_object(), *codes = set(s, schema, "enum", json_array());
+	json_t *schema = json_object(), *codes;
+	set(s, schema, "type", json_string("string"));
+	codes = set(s, schema, "enum", json_array());
 	for (enum api_code code = API_NO_CODE + 1; code < API_N_CODES; code++)
 		if (api_code_status(code) == status)
 			append(s, codes, json_string(api_code_name(code)));

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TEXT = 1024 };
+enum { MAX_TEXT = 1024, MOST_NAMED = 8 /* integers that are listed one by one: generated clients then know them */ };
 
 json_t *api_schema_set(struct api_schemas *schemas, json_t *object, const char *name, json_t *value)
 {
@@ -120,6 +120,12 @@ static json_t *number(struct api_schemas *schemas, const struct api_rule *rule)
 {
 	const bool integer = rule->kind == API_INTEGER || rule->kind == API_INDEX || rule->kind == API_INDICES;
 	json_t *schema = of_type(schemas, integer ? "integer" : "number");
+	if (rule->kind == API_INTEGER && rule->most > 0 && rule->most - rule->least < MOST_NAMED) {
+		json_t *all = api_schema_set(schemas, schema, "enum", json_array());
+		for (int i = rule->least; i <= rule->most; i++)
+			api_schema_append(schemas, all, json_integer(i));
+		return schema;
+	}
 	if (integer)
 		api_schema_set(schemas, schema, "minimum", json_integer(rule->least));
 	else if (rule->range != API_ANY)
@@ -226,9 +232,13 @@ static json_t *words(struct api_schemas *schemas, const struct api_rule *rule)
 static json_t *one_of(struct api_schemas *schemas, const struct api_rule *rule)
 {
 	json_t *schema = json_object(), *all = api_schema_set(schemas, schema, "oneOf", json_array());
-	for (int i = 0; rule->objects[i]; i++)
-		api_schema_append(schemas, all, rule->objects[i]->rules ? api_schema_of(schemas, rule->objects[i])
-		                                                        : of_type(schemas, "null"));
+	for (int i = 0; rule->objects[i]; i++) {
+		const bool is_null = !rule->objects[i]->rules;
+		json_t *form = is_null ? of_type(schemas, "null") : api_schema_of(schemas, rule->objects[i]);
+		if (is_null)
+			api_schema_set(schemas, form, "title", json_string(rule->objects[i]->name));
+		api_schema_append(schemas, all, form);
+	}
 	return schema;
 }
 
@@ -349,6 +359,7 @@ json_t *api_schema_of(struct api_schemas *schemas, const struct api_object *obje
 	snprintf(name, sizeof(name), "%s%s", object->name, schemas->in_frame ? "Frame" : "");
 	if (!json_object_get(schemas->components, name)) {
 		json_t *schema = api_schema_set(schemas, schemas->components, name, of_type(schemas, "object"));
+		api_schema_set(schemas, schema, "title", json_string(name));
 		if (schemas->in_frame)
 			api_schema_set(schemas, schema, "description", api_schema_text("%s as the document of a frame.",
 				object->name));
@@ -399,7 +410,7 @@ json_t *api_schema_reference(void)
 	return api_schema_quoted(
 		"{'type': 'object', 'description': 'Frames only: an array in the tail. offset: in bytes from its start, a"
 		" multiple of 8.',"
-		" 'properties': {'dtype': {'enum': ['f64', 'f32', 'i32', 'u32', 'i64']},"
+		" 'properties': {'dtype': {'type': 'string', 'enum': ['f64', 'f32', 'i32', 'u32', 'i64']},"
 		" 'shape': {'type': 'array', 'items': {'type': 'integer', 'minimum': 0}},"
 		" 'offset': {'type': 'integer', 'minimum': 0}},"
 		" 'required': ['dtype', 'shape', 'offset'], 'additionalProperties': false}");

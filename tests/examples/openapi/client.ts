@@ -1,0 +1,66 @@
+// A client whose types are generated from /openapi.json: `tsc` compiles it, and refuses the mistakes below.
+//   node client.js URL
+import type {components, paths} from "./api";
+
+type Evaluate = paths["/v1/evaluate"]["post"];
+type Batch = Evaluate["requestBody"]["content"]["application/json"];
+type Answer = Evaluate["responses"]["200"]["content"]["application/json"];
+type Problem = components["schemas"]["Problem"];
+
+const url = process.argv[2];
+
+async function evaluate(batch: Batch): Promise<Answer> {
+	const response = await fetch(`${url}/v1/evaluate`, {
+		method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(batch),
+	});
+	if (!response.ok)
+		throw (await response.json()) as Problem;
+	return (await response.json()) as Answer;
+}
+
+const batch: Batch = {
+	dim: 3,
+	velocities: [[0.25, 0, 0]],
+	friction: {eps_v: 0.5, mu: 0.5},
+	collisions: {plane_vertex: {vertices: [0], plane_normal: [0, 0, 1], normal_force: 8}},
+	outputs: ["potential", "gradient"],
+};
+
+// @ts-expect-error: a dimension that there is not
+batch.dim = 4;
+batch.dim = 3;
+// @ts-expect-error: a misspelt field
+const misspelt: Batch = {...batch, friciton: {eps_v: 0.5, mu: 0.5}};
+// @ts-expect-error: an output that there is not
+const unknown: Batch = {...batch, outputs: ["gradiant"]};
+// @ts-expect-error: a number as text
+const text: Batch = {...batch, friction: {eps_v: "0.5", mu: 0.5}};
+// @ts-expect-error: materials without vertices
+const material: Batch = {...batch, friction: {eps_v: 0.5, materials: {mu: [[0.5]]}}};
+// @ts-expect-error: a code that there is not
+const never: Problem["code"] = "unknown_feild";
+void [misspelt, unknown, text, material, never];
+
+/* Of what a Hessian may be, each is told by its format. */
+function count(hessian: NonNullable<Answer["hessian"]>): number {
+	switch (hessian.format) {
+	case "triplets": return hessian.values.length;
+	case "csr": return hessian.data.length;
+	case "factors": return hessian.plane_vertex?.weights.length ?? 0;
+	}
+}
+
+function isProblem(fault: unknown): fault is Problem {
+	return typeof fault === "object" && fault !== null && "code" in fault;
+}
+
+const answer = await evaluate(batch);
+console.log("potential", answer.potential, "gradient", answer.gradient);
+const whole = await evaluate({...batch, outputs: ["hessian"], hessian: {format: "csr", triangle: "upper"}});
+console.log("entries", whole.hessian && count(whole.hessian));
+try {
+	await evaluate({...batch, collisions: {plane_vertex: {vertices: [1], plane_normal: [0, 0, 1], normal_force: 8}}});
+} catch (fault) {
+	const code: Problem["code"] | undefined = isProblem(fault) ? fault.code : undefined;
+	console.log("refused", code, isProblem(fault) && fault.errors[0]?.pointer);
+}
