@@ -2,8 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "api/contract/quoted.h"
 
 enum { MAX_TEXT = 1024, MOST_NAMED = 8 /* integers that are listed one by one: generated clients then know them */ };
 
@@ -23,13 +24,7 @@ json_t *api_schema_append(struct api_schemas *schemas, json_t *list, json_t *val
 
 json_t *api_schema_quoted(const char *text)
 {
-	char *copy = strdup(text);
-	for (char *c = copy; c && *c; c++)
-		if (*c == '\'')
-			*c = '"';
-	json_t *value = copy ? json_loads(copy, JSON_DECODE_ANY, NULL) : NULL;
-	free(copy);
-	return value;
+	return api_quoted_read(text);
 }
 
 json_t *api_schema_text(const char *format, ...)
