@@ -25,16 +25,29 @@ static void texts_tell_line_and_column(void **unused)
 	assert_true(large.status == 413 && large.n_errors == 0);
 }
 
+static void a_value_at_fault_is_a_second_place(void **unused)
+{
+	(void)unused;
+	struct api_fault fault = {0};
+	const struct api_text_fault text = {.code = API_E_NAN_IN_JSON, .status = 400, .line = 1, .column = 2,
+	                                    .detail = "NaN is not JSON", .pointer = "/a/0"};
+	assert_false(api_fault_text(&fault, &text));
+	assert_int_equal(fault.n_errors, 2);
+	assert_string_equal(fault.errors[0].pointer, "");
+	assert_string_equal(fault.errors[1].pointer, "/a/0");
+	assert_string_equal(fault.errors[1].detail, fault.errors[0].detail);
+}
+
 static void the_place_of_a_fault_is_kept(void **unused)
 {
 	(void)unused;
 	static const char bytes[] = "[1, x]";
 	struct api_text_fault fault = {0};
 	struct api_text text = {.begin = bytes, .end = bytes + strlen(bytes), .fault = &fault};
-	assert_false(api_text_fail(&text, 400, bytes + 4, "a value expected"));
+	assert_false(api_text_fail(&text, API_E_MALFORMED_JSON, bytes + 4, "a value expected"));
 	assert_true(fault.status == 400 && fault.offset == 4);
 	assert_string_equal(fault.detail, "a value expected");
-	assert_false(api_text_refuse(&text, bytes, "more than %d values", 7));
+	assert_false(api_text_refuse(&text, API_E_TOO_MANY_VALUES, bytes, "more than %d values", 7));
 	assert_true(fault.status == 413 && fault.offset == 0);
 	assert_string_equal(fault.detail, "more than 7 values");
 }
@@ -63,7 +76,7 @@ static void a_stop_ends_reading_and_stays(void **unused)
 	api_account_open(&account, NULL, &stop, 0);
 	assert_false(api_text_look(&text, bytes));
 	assert_int_equal(fault.status, 503);
-	assert_false(api_text_fail(&text, 400, bytes, "later"));
+	assert_false(api_text_fail(&text, API_E_MALFORMED_JSON, bytes, "later"));
 	assert_int_equal(fault.status, 503);
 	api_account_close(&account);
 }
@@ -71,7 +84,8 @@ static void a_stop_ends_reading_and_stays(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_tell_line_and_column), cmocka_unit_test(the_place_of_a_fault_is_kept),
+		cmocka_unit_test(texts_tell_line_and_column), cmocka_unit_test(a_value_at_fault_is_a_second_place),
+		cmocka_unit_test(the_place_of_a_fault_is_kept),
 		cmocka_unit_test(looks_ahead_as_far_as_a_token_is_long), cmocka_unit_test(a_stop_ends_reading_and_stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
