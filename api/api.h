@@ -51,11 +51,12 @@ struct api_match {
 	const struct api_table *table; /* where it was looked up */
 	const struct api_route *route; /* its row (contract/route.h); NULL: there is nothing */
 	const char *query;             /* as it came, "" if there is none; borrowed from the target */
-	bool is_broken;                /* the path has a broken %-escape: then there is nothing either, whatever the row */
+	bool is_broken;                /* a broken %-escape, or a name that is too long or not UTF-8: then there is nothing
+	                                * either, whatever the row */
 	bool is_plain;                 /* the fixed part of the row's path came without escapes. Others are answered just as well,
 	                                * but only what is plain is open, or counted under the row's name */
 	char path[API_PATH_BYTES];     /* decoded; cut where it is longer than any that leads somewhere */
-	char names[API_MAX_NAMES][API_NAME_BYTES]; /* what stands for the row's {names}, cut likewise */
+	char names[API_MAX_NAMES][API_NAME_BYTES]; /* what stands for the row's {names}, UTF-8 unless broken */
 };
 
 /* @param target  as in struct api_request */

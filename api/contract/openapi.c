@@ -231,6 +231,8 @@ static void add_parameter_examples(struct api_schemas *s, json_t *parameter, con
 {
 	json_t *examples = json_object();
 	for (; e && e->name; e++) {
+		if (!e->request)
+			continue;
 		json_t *request = quoted(e->request), *value = json_object_get(request, name);
 		s->failed |= !request;
 		if (value)
@@ -281,15 +283,14 @@ static void add_names(struct api_schemas *s, api_lister *list, json_t *schema)
 /* One of the path, which stands at `open`. */
 static void add_path_parameter(struct api_schemas *s, const struct described *d, const char *open, json_t *parameters)
 {
-	char name[32];
+	char name[API_NAME_BYTES];
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(open + 1, "}"), open + 1);
 	json_t *parameter = add_parameter(s, parameters, json_string(name), "path");
 	set(s, parameter, "required", json_true());
 	json_t *schema = set(s, parameter, "schema", quoted("{'type': 'string'}"));
 	if (d->route->names)
 		add_names(s, d->route->names, schema);
-	if (d->operation->query)
-		add_parameter_examples(s, parameter, name, d->operation->examples);
+	add_parameter_examples(s, parameter, name, d->operation->examples);
 }
 
 static void add_parameters(struct api_schemas *s, const struct described *d, json_t *operation)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/base/utf8.h"
 #include "api/validate/query.h"
 
 /* A message shows 200 characters of a path, each of which may have come as %XX. */
@@ -12,6 +13,7 @@ static void keep_name(struct api_match *match, int i, const char *text, size_t n
 	const size_t bytes = n < API_NAME_BYTES ? n : API_NAME_BYTES - 1;
 	memcpy(match->names[i], text, bytes);
 	match->names[i][bytes] = '\0';
+	match->is_broken |= bytes < n || !api_is_utf8(match->names[i]);
 }
 
 /* What stands at *path for a name, whose '}' is at `close`. */
@@ -27,6 +29,7 @@ static bool take_name(const struct api_route *route, const char *close, const ch
 static bool leads_to(const struct api_route *route, struct api_match *match)
 {
 	const char *path = match->path, *row = route->path;
+	match->is_broken = false;
 	for (int i = 0; i < API_MAX_NAMES; i++)
 		match->names[i][0] = '\0';
 	for (int i = 0; *row; row++) {
@@ -54,10 +57,12 @@ void api_match_in(const struct api_table *table, const char *target, struct api_
 {
 	const size_t bytes = strcspn(target, "?"), kept = bytes < API_PATH_BYTES ? bytes : API_PATH_BYTES - 1;
 	match->table = table;
+	match->is_broken = false;
 	match->query = target[bytes] ? target + bytes + 1 : "";
 	memcpy(match->path, target, kept);
 	match->path[kept] = '\0';
-	match->is_broken = !api_percent_decode(match->path);
+	const bool is_decoded = api_percent_decode(match->path);
 	match->route = find(table, match);
+	match->is_broken |= !is_decoded;
 	match->is_plain = match->route && !strncmp(target, match->route->path, strcspn(match->route->path, "{"));
 }

@@ -62,8 +62,10 @@ static bool is_no_ghost(const struct api_match *match)
 
 #define TEXTS(of) .id = of, .tag = "service", .summary = "S", .description = "D"
 static const struct api_object *const bodies[] = {&api_request, NULL}, *const health[] = {&api_health_answer, NULL};
+static const struct api_example examples[] = {
+	{"any", "No request", NULL, "{'status': 'ok'}", 200}, {"one", "By its name", "{'id': 'a'}", "{'status': 'ok'}", 200}, {0}};
 static const struct api_operation
-	get_set = {.handler = tell, .answers = health, TEXTS("getSet")},
+	get_set = {.handler = tell, .answers = health, .examples = examples, TEXTS("getSet")},
 	put_set = {.handler = tell, .is_large = is_large, .requests = bodies, .answers = health, .status = 201, TEXTS("putSet")},
 	patch_set = {.handler = tell, .is_large = is_large, .requests = bodies, .answers = health, TEXTS("patchSet")},
 	delete_set = {.handler = tell, .status = 204, TEXTS("deleteSet")},
@@ -119,12 +121,26 @@ static void tells_plain_from_escaped(void **unused)
 	} cases[] = {
 		{"/plain", true, false}, {"/plain?%zz", true, false}, {"/%70lain", false, false}, {"/sets/%61", true, false},
 		{"/%73ets/a", false, false}, {"/files/%zz", true, true}, {"/nowhere", false, false}, {"/plain%", false, true},
+		{"/sets/%c3%bc", true, false}, {"/sets/%ff", true, true}, {"/files/a/%c3", true, true},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_match match;
 		api_match_in(&table, cases[i].target, &match);
 		if (match.is_plain != cases[i].is_plain || match.is_broken != cases[i].is_broken)
 			fail_msg("%s", cases[i].target);
+	}
+}
+
+/* A name that was cut would be that of something else. */
+static void names_that_are_too_long_lead_nowhere(void **unused)
+{
+	(void)unused;
+	char target[] = "/sets/", path[sizeof(target) + API_NAME_BYTES];
+	for (int n = API_NAME_BYTES - 1; n <= API_NAME_BYTES; n++) {
+		struct api_match match;
+		snprintf(path, sizeof(path), "%s%0*d", target, n, 0);
+		api_match_in(&table, path, &match);
+		assert_int_equal(match.is_broken, n == API_NAME_BYTES);
 	}
 }
 
@@ -259,6 +275,8 @@ static void describes_the_table_it_is_given(void **unused)
 	assert_non_null(json_object_get(at(root, "/sets/{id}", "put", "responses"), "201"));
 	assert_non_null(json_object_get(at(root, "/sets/{id}", "put", "responses"), "411"));
 	assert_null(json_object_get(json_object_get(at(root, "/sets/{id}", "delete", "responses"), "204"), "content"));
+	assert_int_equal(json_object_size(json_object_get(json_array_get(at(root, "/sets/{id}", "get", "parameters"), 2), "examples")),
+	                 1);
 	assert_int_equal(json_array_size(at(root, "/sets/{id}/parts/{part}", "post", "parameters")), 4);
 	assert_null(at(root, "/sets/{id}", "get", "security"));
 	assert_non_null(at(root, "/plain", "get", "security"));
@@ -299,6 +317,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(leads_to_rows), cmocka_unit_test(tells_plain_from_escaped), cmocka_unit_test(long_paths_are_cut),
+		cmocka_unit_test(names_that_are_too_long_lead_nowhere),
 		cmocka_unit_test(admits_by_row), cmocka_unit_test(handlers_see_what_was_matched),
 		cmocka_unit_test(faults_are_told_as_the_row_says), cmocka_unit_test(costs_are_the_rows),
 		cmocka_unit_test(describes_the_table_it_is_given), cmocka_unit_test(rows_are_whole),
