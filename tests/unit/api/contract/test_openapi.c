@@ -163,13 +163,40 @@ static void statuses_ascend(void **unused)
 	assert_true(n > 15);
 }
 
+/* ---- without memory ---- */
+
+static long allocations_left;
+
+static void *allocate(size_t bytes)
+{
+	return allocations_left-- > 0 ? malloc(bytes) : NULL;
+}
+
+/* Only what belongs to one dimension is left out on purpose, so here a schema that is missing looks like none. */
+static void no_field_of_a_dimension_is_lost(void **unused)
+{
+	(void)unused;
+	bool failed = true;
+	for (long n = 0; failed; n++) {
+		struct api_schemas schemas = {.service = &service, .is_request = true};
+		allocations_left = n;
+		json_set_alloc_funcs(allocate, free);
+		json_t *schema = api_schema_of_dimension(&schemas, &api_request, 3);
+		json_set_alloc_funcs(malloc, free);
+		if (!schemas.failed && allocations_left < 0)
+			fail_msg("allocation %ld has failed without a fault", n);
+		failed = schemas.failed;
+		json_decref(schema);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_whole), cmocka_unit_test(fields_have_the_names_of_the_core),
 		cmocka_unit_test(it_has_the_limits_of_its_service), cmocka_unit_test(limits_that_are_none_are_not_there),
 		cmocka_unit_test(the_same_whether_printed_before_or_now), cmocka_unit_test(longer_than_answers_may_be),
-		cmocka_unit_test(statuses_ascend),
+		cmocka_unit_test(statuses_ascend), cmocka_unit_test(no_field_of_a_dimension_is_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
