@@ -32,7 +32,7 @@ void *api_job_array(struct api_job *job, size_t n, size_t size)
 static bool decode(struct api_job *job)
 {
 	struct api_check check = {.document = &job->document, .arena = &job->arena, .fault = job->fault,
-	                          .max_contacts = job->service->max_contacts, .max_vertices = job->service->max_vertices};
+	                          .service = job->service};
 	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault) &&
 	       api_check_evaluation(&check, &job->evaluation);
 }

@@ -6,6 +6,7 @@
 #ifndef API_CHECK_H
 #define API_CHECK_H
 
+#include "api/api.h"
 #include "api/base/arena.h"
 #include "api/base/fault.h"
 #include "api/codec/document.h"
@@ -20,7 +21,7 @@ struct api_check {
 	const struct api_object *whole;    /* what the document is as a whole: where a misplaced field may belong; or NULL */
 	const char *misplaced[API_MAX_ERRORS]; /* names that were found where they do not belong */
 	int n_misplaced;
-	size_t max_contacts, max_vertices; /* of a request; 0: as many as can be counted */
+	const struct api_service *service; /* the limits of requests; NULL: there are none */
 	int n_members;                     /* entries of members that objects have taken so far; 0 at the start */
 	const json_t *members[API_MAX_MEMBERS];
 };

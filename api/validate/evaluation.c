@@ -319,6 +319,12 @@ static void check_dim(struct walk *w)
 	w->e->batch.dim = (int)value;
 }
 
+static const struct api_service *limits_of(const struct api_check *check)
+{
+	static const struct api_service none;
+	return check->service ? check->service : &none;
+}
+
 static bool within(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most)
 {
 	return most == 0 || n <= most ||
@@ -334,7 +340,7 @@ static void check_n_vertices(struct walk *w)
 	w->n_vertices = API_UNKNOWN_LENGTH;
 	if (!api_check_present(w->check, &velocities, "the velocities to evaluate at, [n_vertices, dim]") ||
 	    w->dim == API_UNKNOWN_LENGTH || !api_check_rows(w->check, &velocities, w->dim, &n) ||
-	    !within(w->check, &velocities, "vertices", n, w->check->max_vertices))
+	    !within(w->check, &velocities, "vertices", n, limits_of(w->check)->max_vertices))
 		return;
 	w->n_vertices = w->e->batch.n_vertices = n;
 }
@@ -436,7 +442,7 @@ static void check_stencils(struct walk *w, enum fric_type type)
 	w->n[type] = API_UNKNOWN_LENGTH;
 	if (!api_check_present(w->check, &field, "the stencils of the contacts") ||
 	    !api_check_rows(w->check, &field, row, &g->n) ||
-	    !within(w->check, &field, "contacts", count_contacts(&w->e->batch), w->check->max_contacts))
+	    !within(w->check, &field, "contacts", count_contacts(&w->e->batch), limits_of(w->check)->max_contacts))
 		return;
 	w->n[type] = g->n;
 	if (api_check_indices(w->check, &field, g->n, row, w->n_vertices, "vertex", &g->vertices))
