@@ -39,14 +39,15 @@ static void tell_metrics(struct srv_exchange *exchange)
 
 static void ask_metrics(struct srv_exchange *exchange)
 {
-	const char *method = exchange->head.method;
-	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0) {
+	const struct api_route *route = exchange->match.route;
+	char allow[API_ALLOW_BYTES];
+	if (api_operation_of(route, exchange->head.method)) {
 		tell_metrics(exchange);
 		return;
 	}
 	srv_refuse(exchange, API_E_METHOD_NOT_ALLOWED, "The metrics are there to be read; they take GET, HEAD.");
 	if (exchange->response)
-		api_response_add_header(exchange->response, "Allow", "GET, HEAD");
+		api_response_add_header(exchange->response, "Allow", allow);
 }
 
 /* ---- who may ask, and when ---- */
