@@ -225,6 +225,7 @@ ssize_t sockets_client_receive(struct link *link, char *bytes, size_t n)
 void sockets_client_end(struct link *link)
 {
 	n_events++;
+	link->parted = link->greeted;
 	if (link->greeted)
 		gnutls_bye(link->session, GNUTLS_SHUT_WR);
 	shutdown(link->client, SHUT_WR);
@@ -370,14 +371,15 @@ int dup(int fd)
 	return copy;
 }
 
-/* As TCP does: where something is left unread, a close is a reset, and the other side loses what it has not read. */
+/* As TCP does: where something is left unread, a close is a reset, and the other side loses what it has not read. A
+ * goodbye of TLS is left out: a client that sends it before the answer risks that. */
 static void let_go(struct link *link, int fd)
 {
 	char byte;
 	by_fd[fd] = NULL;
 	link->n_ends--;
 	n_ends--;
-	if (link->n_ends == 0 && REAL(recvfrom)(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL) > 0)
+	if (link->n_ends == 0 && !link->parted && REAL(recvfrom)(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL) > 0)
 		link->is_cut = true;
 }
 
@@ -417,8 +419,8 @@ static int list(const fd_set *read, const fd_set *write, int n_files, struct pol
 	return n;
 }
 
-/* A connection can always be read: select cannot know what the reader holds, as epoll's flags and TLS's pending bytes do.
- * That a read finds nothing may happen in any case. */
+/* A connection can always be read: select cannot know what the reader holds, as epoll's flags and TLS's pending bytes
+ * do. That a read finds nothing may happen in any case. */
 static bool is_readable(const struct pollfd *fd, const struct link *link)
 {
 	return (fd->events & POLLIN) && (link || (fd->revents & (POLLIN | POLLHUP | POLLERR)));

@@ -24,7 +24,7 @@ struct link {
 	bool reset;             /* by the client: nothing more can be received or sent */
 	bool is_cut;            /* by the service: what the client has not read is dropped */
 	gnutls_session_t session; /* the client's, under TLS */
-	bool greeted;           /* its handshake is over */
+	bool greeted, parted;   /* its handshake is over; it has said that it sends nothing any more */
 	bool is_real;           /* all of the above but `client` is the system's */
 	bool clipped;           /* an answer past the library did not fit the window */
 };
