@@ -26,7 +26,8 @@ static char lower(char c)
 static size_t make_singular(char *word, size_t n)
 {
 	if (n > 5 && !memcmp(word + n - 4, "ices", 4)) {
-		memcpy(word + n - 4, "ex", 2);
+		word[n - 4] = 'e';
+		word[n - 3] = 'x';
 		return n - 2;
 	}
 	if (n > 4 && !memcmp(word + n - 3, "ies", 3)) {
@@ -187,7 +188,7 @@ static int slip(const char *a, const char *b)
 
 static int distance_of(const char *unknown, const char *known)
 {
-	char a[FOLDED_BYTES], b[FOLDED_BYTES];
+	char a[FOLDED_BYTES] = {0}, b[FOLDED_BYTES] = {0};
 	const size_t n_a = join(unknown, a), n_b = join(known, b);
 	struct words of_unknown, of_known;
 	if (n_a == n_b && !memcmp(a, b, n_a))
@@ -200,7 +201,6 @@ static int distance_of(const char *unknown, const char *known)
 		return ABBREVIATED;
 	if (is_one_of_its_words(&of_unknown, &of_known))
 		return ONE_OF_ITS_WORDS;
-	a[n_a] = b[n_b] = '\0';
 	return slip(a, b);
 }
 
@@ -215,7 +215,7 @@ void api_near_start(struct api_near *near, const char *name)
 
 void api_near_offer(struct api_near *near, const char *candidate)
 {
-	char words[FOLDED_BYTES], letters[API_NEAR_BYTES + 1];
+	char words[FOLDED_BYTES] = {0}, letters[API_NEAR_BYTES + 1] = {0};
 	fold(candidate, words);
 	take_letters(candidate, letters);
 	if (!*near->words || !*words)
