@@ -45,6 +45,7 @@ static void ask_metrics(struct srv_exchange *exchange)
 		tell_metrics(exchange);
 		return;
 	}
+	api_route_allow(route, allow);
 	srv_refuse(exchange, API_E_METHOD_NOT_ALLOWED, "The metrics are there to be read; they take GET, HEAD.");
 	if (exchange->response)
 		api_response_add_header(exchange->response, "Allow", allow);
