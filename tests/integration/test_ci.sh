@@ -83,8 +83,8 @@ gone() {
 check "it succeeds if all targets do" gate 0
 check "packages for all targets are installed at once" all_packages
 check "each target has a row with its seconds and counts" all_rows
-targets=$(grep -cE '^(suite|tap|command_alone) ' .ci/run)
-check "the last line is the sum" last "$((1 + targets)) passed, 0 failed, $((2 * $(grep -c '^suite ' .ci/run))) skipped"
+n_targets=$(grep -cE '^(suite|tap|command_alone) ' .ci/run)
+check "the last line is the sum" last "$((1 + n_targets)) passed, 0 failed, $((2 * $(grep -c '^suite ' .ci/run))) skipped"
 echo 'echo "FAIL  a suite: 0 passed, 1 failed"; echo "3 passed, 1 failed"; exit 1' >"$work/asan"
 check "it fails if a target fails" gate 1
 check "the target's row shows the failure" row asan 3 1 0

