@@ -3,21 +3,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 programs=build/${MODE:-release}/tests/bench
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
-n=0 failed=0
-
-check() { # name, command...
-	n=$((n + 1))
-	if "${@:2}" >"$out.log" 2>&1; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		sed 's/^/# /' "$out.log" "$out" | head -40
-		failed=1
-	fi
-	rm -f "$out.log"
-}
+. tests/tap.sh
+out=$work/said
 
 runs() { # program, arguments; the output goes to $out
 	"$@" >"$out"
@@ -51,5 +38,4 @@ check "it reports every measurement" reports ns_per_number 2000 jansson_decode j
 check "each of them is there once" once_each
 check "it refuses to measure nothing" refuses_zero
 check "the script that runs them explains itself" tests/bench/run --help
-echo "1..$n"
-exit $failed
+finish

@@ -3,23 +3,10 @@
 # time.
 # shellcheck disable=SC2317  # functions are called by check
 cd "$(dirname "$0")/../.." || exit 1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/tap.sh
 export PLAYED=$work
 mkdir -p "$work/.ci" "$work/scripts" "$work/bin"
 cp .ci/run "$work/.ci/run"
-n=0 failed=0
-
-check() { # NAME COMMAND...
-	n=$((n + 1))
-	if "${@:2}" >"$work/output" 2>&1; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		sed 's/^/# /' "$work/output" "$work/said"
-		failed=1
-	fi
-}
 
 cat >"$work/scripts/packages" <<'END'
 #!/bin/bash
@@ -101,5 +88,4 @@ check "and named" grep -qE '^FAIL  ended: the gate has taken [0-9]+ of 3 s' "$wo
 check "and counts as failed" row asan 0 1 0
 check "as does what has not begun" row demo 0 1 0
 check "which is not begun" [ "$(cat "$work/made")" = $'test\nasan' ]
-echo "1..$n"
-exit $failed
+finish

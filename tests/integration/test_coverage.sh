@@ -7,20 +7,7 @@ if ! command -v gcov >/dev/null; then
 	echo 1..1
 	exit
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-n=0 failed=0
-
-check() { # NAME COMMAND...
-	n=$((n + 1))
-	if "${@:2}" >"$work/output" 2>&1; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		sed 's/^/# /' "$work/output" "$work/said"
-		failed=1
-	fi
-}
+. tests/tap.sh
 
 mkdir -p "$work"/{scripts,docs,api/codec,server,build/coverage/api/codec}
 cp scripts/coverage "$work/scripts"
@@ -74,5 +61,4 @@ check "a range of counts will do" report 0 "${none/ 2 / 1-3 }"
 check "a listed branch that is gone is a fault" report 1 "$none" "$(row odd 1 gone)"
 check "and named" has "! lift.c: listed, but taken or gone: odd: gone"
 check "unless it depends on chance" report 0 "$none" "$(row odd 0-1 gone)"
-echo "1..$n"
-exit $failed
+finish

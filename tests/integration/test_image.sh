@@ -2,22 +2,9 @@
 # make image: a release is built only on a base that is named by its digest. The builder is a fake.
 # shellcheck disable=SC2317,SC2016,SC2015  # functions are called by check; single quotes are meant; so is A && B || C
 cd "$(dirname "$0")/../.." || exit 1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-n=0 failed=0
+. tests/tap.sh
 digest=sha256:$(printf '%064d' 7)
 version=$(scripts/version)
-
-check() { # NAME COMMAND...
-	n=$((n + 1))
-	if "${@:2}" >"$work/output" 2>&1; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		sed 's/^/# /' "$work/output"
-		failed=1
-	fi
-}
 
 for builder in docker podman buildah; do
 	printf '#!/bin/sh\necho "$0" "$@" >>"%s/called"\n' "$work" >"$work/$builder"
@@ -55,5 +42,4 @@ check "all stages of the Dockerfile use that base" \
 	[ "$(grep -E '^(FROM|ARG BASE=)' Dockerfile | sed 's/ AS .*//' | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
 	' 1 ARG BASE=debian:bookworm-slim; 2 FROM ${BASE};' ]
 check "the final image has no curl" sh -c '! grep -n curl Dockerfile'
-echo "1..$n"
-exit $failed
+finish

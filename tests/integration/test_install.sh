@@ -3,20 +3,9 @@
 # README.md and docs/library.md.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-prefix=$(mktemp -d)
-trap 'rm -rf "$prefix"' EXIT
-n=0 failed=0
-
-check() { # name, command...
-	n=$((n + 1))
-	if "${@:2}" >"$prefix/log" 2>&1; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		sed 's/^/# /' "$prefix/log"
-		failed=1
-	fi
-}
+. tests/tap.sh
+prefix=$work/prefix
+mkdir "$prefix"
 
 sanitizers=()
 [ "${MODE:-release}" != asan ] || sanitizers=(-fsanitize=address -fsanitize=undefined)
@@ -65,5 +54,4 @@ check "the example's gradient is mu_k * normal force along the velocity" answers
 check "the steps of README.md, as written" as_written README.md
 check "the steps of docs/library.md, as written" as_written docs/library.md
 check "a relative PREFIX" relative
-echo "1..$n"
-exit $failed
+finish

@@ -15,8 +15,8 @@ if [ "${1:-}" != inside ]; then
 	exit
 fi
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/tap.sh
+shown=("$work/out" "$work/err")
 mount -t tmpfs none /run
 mkdir -p "$work/sbin" "$work/bin" "$work/scripts" "$work/package/DEBIAN" "$work/package/usr/bin"
 mount --bind "$work/sbin" /usr/sbin
@@ -46,18 +46,6 @@ printf 'Package: odd\nVersion: 1\nArchitecture: all\nMaintainer: nobody\nDescrip
 printf '#!/bin/sh\necho odd tool\n' >"$work/package/usr/bin/oddtool"
 chmod 755 "$work/package/usr/bin/oddtool"
 dpkg-deb --root-owner-group -b "$work/package" "$work/odd.deb" >/dev/null
-
-n=0 failed=0
-check() { # NAME COMMAND...
-	n=$((n + 1))
-	if "${@:2}" >"$work/check" 2>&1; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		sed 's/^/# /' "$work/check" "$work/out" "$work/err"
-		failed=1
-	fi
-}
 
 # install WHAT HAPPENS MEANWHILE, COMMAND...: sets status; its output is in out and err.
 install() {
@@ -145,5 +133,4 @@ no_service() {
 	done
 }
 check "no purpose installs nginx or prometheus" no_service
-echo "1..$n"
-exit $failed
+finish

@@ -8,24 +8,11 @@ if ! git rev-parse --verify --quiet HEAD >/dev/null 2>&1; then
 	echo 1..1
 	exit
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-n=0 failed=0
+. tests/tap.sh
 version=$(scripts/version)
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_AUTHOR_DATE="1767225600 +0000"
 export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org GIT_COMMITTER_DATE="1767225600 +0000"
-
-check() { # NAME COMMAND...
-	n=$((n + 1))
-	if "${@:2}" >"$work/output" 2>&1; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		sed 's/^/# /' "$work/output"
-		failed=1
-	fi
-}
 
 checkout() { # FOLDER
 	mkdir -p "$1"
@@ -149,5 +136,4 @@ git -C "$work/a" tag -d "v$version" >/dev/null
 printf '# Changelog\n\n## [Unreleased]\n' >"$work/a/CHANGELOG.md"
 commit "$work/a"
 check "a version that the changelog does not know is refused" refuses "has no section [$version]" "$work/a"
-echo "1..$n"
-exit $failed
+finish
