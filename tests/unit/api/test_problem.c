@@ -118,7 +118,7 @@ static void the_longest_pointer_is_whole(void **unused)
 		memset(key, 'k', n);
 		key[n] = '\0';
 		const struct api_path outer = {&root, "outer", 0}, inner = {&outer, key, 0};
-		api_fault_at(&fault, 422, &inner, "wrong");
+		api_fault_at(&fault, API_E_WRONG_TYPE, &inner, "wrong");
 		assert_int_equal(strlen(fault.errors[0].pointer), more ? strlen("/outer") : LONGEST);
 		json_decref(render(&fault));
 	}
