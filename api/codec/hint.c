@@ -1,11 +1,11 @@
 #include "api/codec/hint.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/base/account.h"
-#include "api/codec/lift.h"
 
 enum { MOST_DEPTH = 16, LENGTH_BYTES = 8, FRAME_STEP = 64 };
 

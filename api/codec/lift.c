@@ -1,12 +1,9 @@
 #include "api/codec/lift.h"
 
-#include "api/base/account.h"
 #include "api/numbers/print_double.h"
 
 #include <jansson.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { FIRST_ARRAYS = 16 };
 

@@ -1,7 +1,6 @@
 /* The fields of POST /v1/evaluate in the order in which the contract lists them. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "api/validate/evaluation.h"
 #include "api/codec/array.h"
