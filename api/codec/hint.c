@@ -150,11 +150,6 @@ void api_hint_place(const char *text, size_t offset, char *pointer, size_t bytes
 
 /* ---- what stands there ---- */
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -188,7 +183,7 @@ static size_t word_among(const struct spot *s, const char *const words[])
 	for (int i = 0; words[i]; i++) {
 		const size_t n = strlen(words[i]);
 		if (s->bytes - s->at >= sign + n && !strncasecmp(s->text + s->at + sign, words[i], n) &&
-		    !is_letter(at(s, (long)(sign + n))))
+		    !api_is_letter(at(s, (long)(sign + n))))
 			return sign + n;
 	}
 	return 0;
@@ -234,7 +229,7 @@ static const char *hint_of_number(const struct spot *s)
 		return "a number does not begin with 0";
 	if ((c == 'd' || c == 'D') && is_digit(last))
 		return "an exponent is written with e: 1e-3";
-	return is_letter(c) && (is_digit(last) || last == '.') ? "a number has no suffix" : NULL;
+	return api_is_letter(c) && (is_digit(last) || last == '.') ? "a number has no suffix" : NULL;
 }
 
 static const char *hint_of_sign(const struct spot *s)
@@ -263,7 +258,7 @@ static const char *hint_of_rest(const struct spot *s, const char *detail)
 		return "a request is an object: {\"dim\": 3, ...}";
 	if (s->at >= s->bytes)
 		return "the text ends too soon: is it cut off?";
-	if (name_due && is_letter(c))
+	if (name_due && api_is_letter(c))
 		return "names stand in double quotes";
 	if (strchr("\"{[-0123456789", c) && (is_digit(last) || (last && strchr("\"]}", last))))
 		return "is there a comma missing before it?";

@@ -108,16 +108,11 @@ static const char *skip_string(struct api_lift *lift, const char *begin)
 	return !cut || api_text_refuse(&lift->values.text, API_E_TOKEN_TOO_LONG, begin, "a string of more than %d bytes", API_MAX_TOKEN) ? end : NULL;
 }
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* A very long word is skipped in pieces; jansson judges it. */
 static const char *skip_word(const char *p, const char *end)
 {
 	end = end - p > API_LOOK_BYTES ? p + API_LOOK_BYTES : end;
-	while (p < end && is_letter(*p))
+	while (p < end && api_is_letter(*p))
 		p++;
 	return p;
 }
@@ -142,7 +137,7 @@ static const char *read_value(struct api_lift *lift, const char *p)
 
 static const char *read_token(struct api_lift *lift, const char *p)
 {
-	if (*p == '"' || *p == '[' || *p == '{' || api_starts_number(*p) || is_letter(*p))
+	if (*p == '"' || *p == '[' || *p == '{' || api_starts_number(*p) || api_is_letter(*p))
 		return read_value(lift, p);
 	if ((*p == ']' || *p == '}') && lift->depth > 0)
 		lift->depth--;

@@ -56,6 +56,12 @@ static inline const char *api_skip_blanks(const char *p, const char *end)
 	return p;
 }
 
+/* Of ASCII, in any locale. */
+static inline bool api_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 /* '-' and the digits, without a branch between them: signs are unpredictable. */
 static inline bool api_starts_number(char c)
 {
