@@ -64,42 +64,24 @@ const char *api_status_title(int status)
 	return "Error";
 }
 
-static const char *explain(enum fric_code code)
-{
-	switch (code) {
-	case FRIC_E_COINCIDENT_VERTICES:
-		return "coincident_vertices: the two vertices are at the same place, the contact has no tangent plane";
-	case FRIC_E_ZERO_LENGTH_EDGE:
-		return "zero_length_edge: the ends of an edge are at the same place";
-	case FRIC_E_VERTEX_ON_EDGE:
-		return "vertex_on_edge: the vertex is on the edge's line, the contact has no tangent plane";
-	case FRIC_E_PARALLEL_EDGES:
-		return "parallel_edges: the edges are parallel, their closest points are not unique";
-	case FRIC_E_COLLAPSED_TRIANGLE:
-		return "collapsed_triangle: the triangle has no area";
-	case FRIC_E_PENETRATION:
-		return "penetration: the distance is not larger than the barrier's dmin";
-	case FRIC_E_NEGATIVE_COEFFICIENT:
-		return "negative_coefficient: the blended coefficient is below zero (closest point outside its primitive)";
-	default:
-		return "a result does not fit a double";
-	}
-}
-
-/* The core's reasons are the codes of the api. */
-static enum api_code code_of(enum fric_code code)
-{
-	switch (code) {
-	case FRIC_E_COINCIDENT_VERTICES: return API_E_COINCIDENT_VERTICES;
-	case FRIC_E_ZERO_LENGTH_EDGE: return API_E_ZERO_LENGTH_EDGE;
-	case FRIC_E_VERTEX_ON_EDGE: return API_E_VERTEX_ON_EDGE;
-	case FRIC_E_PARALLEL_EDGES: return API_E_PARALLEL_EDGES;
-	case FRIC_E_COLLAPSED_TRIANGLE: return API_E_COLLAPSED_TRIANGLE;
-	case FRIC_E_PENETRATION: return API_E_PENETRATION;
-	case FRIC_E_NEGATIVE_COEFFICIENT: return API_E_NEGATIVE_COEFFICIENT;
-	default: return API_E_RESULT_OVERFLOW;
-	}
-}
+/* What the core finds wrong with a contact: its reasons are codes here. */
+static const struct {
+	enum api_code code;
+	const char *words;
+} reasons[] = {
+	[FRIC_E_NOT_FINITE] = {API_E_RESULT_OVERFLOW, "a result does not fit a double"},
+	[FRIC_E_COINCIDENT_VERTICES] = {API_E_COINCIDENT_VERTICES,
+		"coincident_vertices: the two vertices are at the same place, the contact has no tangent plane"},
+	[FRIC_E_ZERO_LENGTH_EDGE] = {API_E_ZERO_LENGTH_EDGE, "zero_length_edge: the ends of an edge are at the same place"},
+	[FRIC_E_VERTEX_ON_EDGE] = {API_E_VERTEX_ON_EDGE,
+		"vertex_on_edge: the vertex is on the edge's line, the contact has no tangent plane"},
+	[FRIC_E_PARALLEL_EDGES] = {API_E_PARALLEL_EDGES,
+		"parallel_edges: the edges are parallel, their closest points are not unique"},
+	[FRIC_E_COLLAPSED_TRIANGLE] = {API_E_COLLAPSED_TRIANGLE, "collapsed_triangle: the triangle has no area"},
+	[FRIC_E_PENETRATION] = {API_E_PENETRATION, "penetration: the distance is not larger than the barrier's dmin"},
+	[FRIC_E_NEGATIVE_COEFFICIENT] = {API_E_NEGATIVE_COEFFICIENT,
+		"negative_coefficient: the blended coefficient is below zero (closest point outside its primitive)"},
+};
 
 static bool fault_of_contact(struct api_fault *fault, const struct fric_error *error)
 {
@@ -108,8 +90,8 @@ static bool fault_of_contact(struct api_fault *fault, const struct fric_error *e
 		return api_fault_at(fault, API_E_RESULT_OVERFLOW, &collisions, "a sum over the contacts does not fit a double");
 	const struct api_path group = {&collisions, fric_type_name(error->group), 0}, field = {&group, "vertices", 0};
 	const struct api_path contact = {&field, NULL, (size_t)error->contact};
-	return api_fault_at(fault, code_of(error->code), &contact, "contact %lld of %s: %s", (long long)error->contact,
-	                    fric_type_name(error->group), explain(error->code));
+	return api_fault_at(fault, reasons[error->code].code, &contact, "contact %lld of %s: %s", (long long)error->contact,
+	                    fric_type_name(error->group), reasons[error->code].words);
 }
 
 bool api_fault_core(struct api_fault *fault, const struct fric_error *error)

@@ -247,6 +247,7 @@ static void contacts_are_named(void **unused)
 		assert_int_equal(fault.status, 422);
 		assert_string_equal(fault.errors[0].pointer, "/collisions/face_vertex/vertices/12345678901");
 		assert_non_null(strstr(fault.errors[0].detail, fric_reason(code)));
+		assert_string_equal(api_code_name(fault.code), code == FRIC_E_NOT_FINITE ? "overflow" : fric_reason(code));
 		json_decref(render(&fault));
 	}
 }
