@@ -1,6 +1,7 @@
 #include "api/base/near.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Kinds of nearness in ascending order; a slip adds its edits to the last one. */
@@ -232,4 +233,11 @@ void api_near_offer(struct api_near *near, const char *candidate)
 const char *api_near_found(const struct api_near *near)
 {
 	return near->tied || near->distance == FAR ? NULL : near->nearest;
+}
+
+const char *api_near_ask(const struct api_near *near, const char *otherwise, char out[API_NEAR_QUESTION])
+{
+	const char *meant = api_near_found(near);
+	snprintf(out, API_NEAR_QUESTION, meant ? "; did you mean \"%s\"?" : "%s", meant ? meant : otherwise);
+	return out;
 }

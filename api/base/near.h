@@ -25,4 +25,8 @@ void api_near_offer(struct api_near *near, const char *candidate);
 /* The candidate that was meant, or NULL. */
 const char *api_near_found(const struct api_near *near);
 
+/* How a message goes on: "; did you mean \"mu_s\"?", or otherwise, if it is not known what was meant. @return out */
+enum { API_NEAR_QUESTION = 2 * API_NEAR_BYTES };
+const char *api_near_ask(const struct api_near *near, const char *otherwise, char out[API_NEAR_QUESTION]);
+
 #endif

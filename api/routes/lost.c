@@ -9,16 +9,15 @@
 static bool fault_name(const struct api_match *match, struct api_fault *fault)
 {
 	const struct api_route *route = match->route;
-	const char *name, *meant;
+	const char *name;
+	char question[API_NEAR_QUESTION];
 	enum api_function_kind kind;
 	struct api_near near;
 	api_near_start(&near, match->names[0]);
 	for (int i = 0; route->names(i, &name, &kind); i++)
 		api_near_offer(&near, name);
-	meant = api_near_found(&near);
-	return api_fault_set(fault, API_E_UNKNOWN_FUNCTION, "there is nothing at \"%.200s\"%s%s%s GET %.*s lists the names",
-	                     match->path, meant ? "; did you mean \"" : ".", meant ? meant : "", meant ? "\"?" : "",
-	                     (int)strcspn(route->path, "{") - 1, route->path);
+	return api_fault_set(fault, API_E_UNKNOWN_FUNCTION, "there is nothing at \"%.200s\"%s GET %.*s lists the names",
+	                     match->path, api_near_ask(&near, ".", question), (int)strcspn(route->path, "{") - 1, route->path);
 }
 
 /* "/a, /b": those without names in them. */
@@ -33,7 +32,7 @@ static void list_paths(const struct api_table *table, char *out, size_t bytes)
 
 bool api_fault_lost(const struct api_match *match, struct api_fault *fault)
 {
-	char paths[200];
+	char paths[200], question[API_NEAR_QUESTION];
 	struct api_near near;
 	if (match->route && match->route->names)
 		return fault_name(match, fault);
@@ -41,8 +40,7 @@ bool api_fault_lost(const struct api_match *match, struct api_fault *fault)
 	for (int i = 0; i < match->table->n; i++)
 		if (!strchr(match->table->rows[i].path, '{'))
 			api_near_offer(&near, match->table->rows[i].path);
-	const char *meant = api_near_found(&near);
 	list_paths(match->table, paths, sizeof(paths));
-	return api_fault_set(fault, API_E_UNKNOWN_PATH, "there is nothing at \"%.200s\"%s%s%s Paths here: %s", match->path,
-	                     meant ? "; did you mean \"" : ".", meant ? meant : "", meant ? "\"?" : "", paths);
+	return api_fault_set(fault, API_E_UNKNOWN_PATH, "there is nothing at \"%.200s\"%s Paths here: %s", match->path,
+	                     api_near_ask(&near, ".", question), paths);
 }

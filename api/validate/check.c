@@ -218,16 +218,14 @@ static const char *alternatives(const char *const names[], char *out, size_t byt
 
 static bool fault_word(struct api_check *check, const struct api_field *field, const char *const names[])
 {
-	char list[256];
+	char list[256], question[API_NEAR_QUESTION];
 	const char *word = json_string_value(field->node);
 	struct api_near near;
 	api_near_start(&near, word);
 	for (int i = 0; names[i]; i++)
 		api_near_offer(&near, names[i]);
-	const char *meant = api_near_found(&near);
-	return api_fault_at(check->fault, API_E_UNKNOWN_WORD, &field->path, "expected %s, got \"%.100s\"%s%s%s",
-	                    alternatives(names, list, sizeof(list)), word, meant ? "; did you mean \"" : "",
-	                    meant ? meant : "", meant ? "\"?" : "");
+	return api_fault_at(check->fault, API_E_UNKNOWN_WORD, &field->path, "expected %s, got \"%.100s\"%s",
+	                    alternatives(names, list, sizeof(list)), word, api_near_ask(&near, "", question));
 }
 
 bool api_check_choice(struct api_check *check, const struct api_field *field, const char *const names[], int *out)

@@ -92,12 +92,27 @@ static void long_names(void **unused)
 	assert_null(meant(name, (const char *const[]){name, NULL}));
 }
 
+static void questions(void **unused)
+{
+	(void)unused;
+	struct api_near near;
+	char name[API_NEAR_BYTES + 1], out[API_NEAR_QUESTION];
+	memset(name, 'n', API_NEAR_BYTES);
+	name[API_NEAR_BYTES] = '\0';
+	api_near_start(&near, name);
+	assert_string_equal(api_near_ask(&near, ".", out), ".");
+	api_near_offer(&near, name);
+	assert_ptr_equal(api_near_ask(&near, ".", out), out);
+	assert_true(!strncmp(out, "; did you mean \"nn", 18) && !strcmp(out + 16 + API_NEAR_BYTES, "\"?"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(a_tie_is_no_help_until_it_is_broken),
 		cmocka_unit_test(long_names),
+		cmocka_unit_test(questions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
