@@ -11,11 +11,24 @@
 
 enum { LONGEST_JOINED = 64 << 10 };
 
+void api_answer_take(struct api_response *response, const struct api_buffer *text)
+{
+	response->body = text->data;
+	response->body_bytes = text->bytes;
+	response->body_capacity = text->capacity;
+	response->pool = text->pool;
+}
+
+bool api_fault_too_long(struct api_fault *fault, size_t max_bytes)
+{
+	return api_fault_set(fault, API_E_ANSWER_TOO_LONG, "the answer would be longer than the limit of %zu bytes", max_bytes);
+}
+
 /* A body could not be written. */
 static bool refuse(enum api_written why, size_t max_bytes, struct api_fault *fault)
 {
 	if (why == API_TOO_LONG)
-		return api_fault_set(fault, API_E_ANSWER_TOO_LONG, "the answer would be longer than the limit of %zu bytes", max_bytes);
+		return api_fault_too_long(fault, max_bytes);
 	if (why == API_NOT_FINITE)
 		return api_fault_set(fault, API_E_INTERNAL_ERROR, "a number of the answer is not finite; please report this with the request's id");
 	return api_fault_no_memory(fault);
@@ -28,10 +41,7 @@ static bool print_json(struct api_render *render, size_t max_bytes, struct api_f
 	enum api_written written = api_document_write_json(&render->document, max_bytes, &text);
 	if (written != API_WRITTEN)
 		return refuse(written, max_bytes, fault);
-	response->body = text.data;
-	response->body_bytes = text.bytes;
-	response->body_capacity = text.capacity;
-	response->pool = text.pool;
+	api_answer_take(response, &text);
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #define API_ANSWER_H
 
 #include "api/api.h"
+#include "api/base/buffer.h"
 #include "api/base/fault.h"
 #include "api/codec/render.h"
 
@@ -22,5 +23,11 @@ bool api_answer_print(struct api_render *render, enum api_format format, size_t 
  */
 bool api_answer_finish(const struct api_service *service, const struct api_request *request, struct api_render *render,
                        bool ok, struct api_fault *fault, struct api_response *response);
+
+/* What was printed into a buffer becomes the body. */
+void api_answer_take(struct api_response *response, const struct api_buffer *text);
+
+/* An answer of more bytes than the service sends. @return false */
+bool api_fault_too_long(struct api_fault *fault, size_t max_bytes);
 
 #endif

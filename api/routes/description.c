@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "api/base/fault.h"
 #include "api/codec/media.h"
 #include "api/contract/openapi.h"
+#include "api/routes/answer.h"
 
 /* From memory that outlives the answer, or made for it. */
 static bool hand_out_description(const struct api_service *service, const struct api_table *table,
@@ -29,8 +29,7 @@ static bool get_openapi(const struct api_service *service, const struct api_requ
 		return false;
 	if (response->body_bytes > service->max_answer_bytes) {
 		api_response_free(response);
-		return api_fault_set(fault, API_E_ANSWER_TOO_LONG, "the answer would be longer than the limit of %zu bytes",
-		                     service->max_answer_bytes);
+		return api_fault_too_long(fault, service->max_answer_bytes);
 	}
 	response->content_type = api_media_json;
 	response->status = 200;

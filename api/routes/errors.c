@@ -8,6 +8,7 @@
 #include "api/base/codes.h"
 #include "api/base/fault.h"
 #include "api/problem.h"
+#include "api/routes/answer.h"
 #include "api/routes/pages.h"
 
 /* As assets.c takes the files of web/. */
@@ -234,17 +235,12 @@ static bool get_error(const struct api_service *service, const struct api_reques
 	print_page(code_of(request->match->names[0]), &page);
 	if (page.failed || page.buffer.bytes > service->max_answer_bytes) {
 		api_buffer_free(&page.buffer);
-		return page.failed ? api_fault_no_memory(fault)
-		                   : api_fault_set(fault, API_E_ANSWER_TOO_LONG, "the answer would be longer than the limit of %zu bytes",
-		                                   service->max_answer_bytes);
+		return page.failed ? api_fault_no_memory(fault) : api_fault_too_long(fault, service->max_answer_bytes);
 	}
 	api_page_headers(response);
 	response->status = 200;
 	response->content_type = "text/html; charset=utf-8";
-	response->body = page.buffer.data;
-	response->body_bytes = page.buffer.bytes;
-	response->body_capacity = page.buffer.capacity;
-	response->pool = page.buffer.pool;
+	api_answer_take(response, &page.buffer);
 	return true;
 }
 
