@@ -218,8 +218,7 @@ def test_it_needs_no_token_and_has_the_limits_of_its_server(server_with, tmp_pat
     connection.close()
 
 
-# --- complete
-# -----------------------------------------------------------------------------------------------------------
+# --- complete ---------------------------------------------------------------------------------------------------------
 
 def sources(name):
     return (ROOT / name).read_text()
