@@ -286,17 +286,18 @@ bool api_fault_entry(struct api_check *check, enum api_code code, const struct a
 	const struct api_array *array = api_document_array(check->document, field->node);
 	struct api_path path[API_MAX_RANK + 1] = {field->path};
 	char message[API_MAX_DETAIL];
+	const int depth = array->rank > API_MAX_RANK ? 0 : array->rank; /* of a deeper one the lengths are not known */
 	size_t rest = array->n;
 	va_list arguments;
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
-	for (int i = 0; i < array->rank; i++) {
+	for (int i = 0; i < depth; i++) {
 		rest /= array->shape[i];
 		path[i + 1] = (struct api_path){&path[i], NULL, flat / rest};
 		flat %= rest;
 	}
-	return api_fault_at(check->fault, code, &path[array->rank], "%s", message);
+	return api_fault_at(check->fault, code, &path[depth], "%s", message);
 }
 
 const char *api_print_value(double value, char text[API_VALUE_TEXT])

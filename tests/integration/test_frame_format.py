@@ -272,6 +272,15 @@ def test_unsuitable(server, field, value, pointer, word):
     assert word in problem["errors"][0]["detail"]
 
 
+@pytest.mark.parametrize("shape", [(2, 1, 1, 1, 1), (1, 1, 1, 1, 2), (1, 1, 1, 1, 1, 1, 2)])
+def test_too_deep_for_a_shape_that_is_not_known(server, shape):
+    """Without dim there is no shape to compare with; the numbers are judged, and the place of a wrong one is the array."""
+    body = batch(Writer(), dim="none", velocities=np.full(shape, np.nan), pairs__vertices=np.full(shape, -1, "<i4"))
+    status, _, data = send(server, "/v1/evaluate", body)
+    errors = [error["pointer"] for error in json.loads(data)["errors"]]
+    assert (status, errors[:2]) == (422, ["/dim", "/velocities"]), data
+
+
 def test_fine(server):
     for changes in [{}, {"pairs__weight": np.array([2], dtype="<u4")}, {"friction__eps_v": np.array(1, dtype="<i4")},
                     {"dim": np.array(3, dtype="<i8")}, {"pairs__vertices": PAIRS.astype("<i8")},

@@ -1,6 +1,7 @@
 /* Fields of a document, one reader at a time. Whole requests test how they work together. */
 #include "api/validate/evaluation.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -461,6 +462,25 @@ static void shapes_that_are_long_to_print(void **unused)
 		}
 }
 
+/* Of an array with more levels than are known, the field is the place. No length tells yet that it has too many. */
+static void entries_of_arrays_that_are_too_deep(void **unused)
+{
+	(void)unused;
+	static const double bad[2] = {1, NAN};
+	static const int32_t below[2] = {0, -1};
+	const struct api_shape shape = {.n = API_UNKNOWN_LENGTH};
+	struct subject s;
+	struct fric_values values;
+	const int32_t *indices;
+	begin_with_shape(&s, (struct api_array){.rank = API_MAX_RANK + 1, .shape = {2, 1, 1, 1}, .n = 2, .data = bad});
+	judge(&s, "values", api_check_values(&s.check, &s.field, &shape, &values), "/f");
+	end(&s);
+	begin_with_shape(&s, (struct api_array){.dtype = API_I32, .rank = API_MAX_RANK + 1, .shape = {2, 1, 1, 1}, .n = 2,
+	                                        .data = below, .first_non_integer = 2});
+	judge(&s, "indices", api_check_indices(&s.check, &s.field, API_UNKNOWN_LENGTH, 0, 4, "vertex", &indices), "/f");
+	end(&s);
+}
+
 /* Every loop over input checks the flag: a stopped request is reported as stopped, whatever else is wrong with it. */
 static void a_raised_flag_ends_loops(void **unused)
 {
@@ -576,6 +596,7 @@ int main(void)
 		cmocka_unit_test(more_rows_than_there_can_be),
 		cmocka_unit_test(no_rows_of_any_length),
 		cmocka_unit_test(shapes_that_are_long_to_print),
+		cmocka_unit_test(entries_of_arrays_that_are_too_deep),
 		cmocka_unit_test(a_raised_flag_ends_loops),
 		cmocka_unit_test(a_request_becomes_a_batch),
 		cmocka_unit_test(a_small_request_has_the_defaults),
