@@ -624,7 +624,7 @@ static const int32_t *indices_below(struct api_check *check, const struct api_fi
 		api_fault_no_memory(check->fault);
 		return NULL;
 	}
-	if (array->first_non_integer >= array->n && limit != API_UNKNOWN_LENGTH && take_indices(array, limit, out))
+	if (array->first_non_integer >= array->n && limit <= INT32_MAX && take_indices(array, limit, out))
 		return in_place ? array->data : out;
 	if (!api_check_stopped(check))
 		fault_indices(check, field, array, limit, what);

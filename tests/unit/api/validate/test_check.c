@@ -481,6 +481,18 @@ static void entries_of_arrays_that_are_too_deep(void **unused)
 	end(&s);
 }
 
+/* A frame's array without numbers may have any number of rows, and then there are that many materials. */
+static void indices_below_more_than_they_can_count(void **unused)
+{
+	(void)unused;
+	struct subject s;
+	const int32_t *indices;
+	begin(&s, "{\"f\":[2147483648]}");
+	assert_false(api_check_indices(&s.check, &s.field, 1, 0, (size_t)INT32_MAX + 2, "material", &indices));
+	assert_null(indices);
+	end(&s);
+}
+
 /* Every loop over input checks the flag: a stopped request is reported as stopped, whatever else is wrong with it. */
 static void a_raised_flag_ends_loops(void **unused)
 {
@@ -597,6 +609,7 @@ int main(void)
 		cmocka_unit_test(no_rows_of_any_length),
 		cmocka_unit_test(shapes_that_are_long_to_print),
 		cmocka_unit_test(entries_of_arrays_that_are_too_deep),
+		cmocka_unit_test(indices_below_more_than_they_can_count),
 		cmocka_unit_test(a_raised_flag_ends_loops),
 		cmocka_unit_test(a_request_becomes_a_batch),
 		cmocka_unit_test(a_small_request_has_the_defaults),
