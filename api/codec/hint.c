@@ -260,7 +260,7 @@ static const char *hint_of_rest(const struct spot *s, const char *detail)
 		return "the text ends too soon: is it cut off?";
 	if (name_due && api_is_letter(c))
 		return "names stand in double quotes";
-	if (strchr("\"{[-0123456789", c) && (is_digit(last) || (last && strchr("\"]}", last))))
+	if (c && strchr("\"{[-0123456789", c) && (is_digit(last) || (last && strchr("\"]}", last))))
 		return "is there a comma missing before it?";
 	return NULL;
 }

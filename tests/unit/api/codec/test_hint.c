@@ -58,6 +58,18 @@ static void words(void **unused)
 	}
 }
 
+/* A zero byte where something else is due is nothing that a comma goes before. */
+static void a_zero_byte_is_no_value(void **unused)
+{
+	(void)unused;
+	static const char text[] = "{\"a\":[1\0]}";
+	struct api_document document;
+	struct api_text_fault fault;
+	assert_false(api_document_read_json(text, sizeof(text) - 1, &document, &fault));
+	assert_true(fault.code == API_E_MALFORMED_JSON && fault.offset == 7);
+	assert_null(strstr(fault.detail, "comma missing"));
+}
+
 /* Every beginning of a text has a place, or none; those that are too deep or too long have none. */
 static void places(void **unused)
 {
@@ -121,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words),
+		cmocka_unit_test(a_zero_byte_is_no_value),
 		cmocka_unit_test(places),
 		cmocka_unit_test(deep_places),
 		cmocka_unit_test(frames),
