@@ -138,7 +138,8 @@ static bool find_home(const char *name, const struct api_object *object, char ho
 	return false;
 }
 
-static bool is_misplaced(struct api_check *check, const char *name, char home[64])
+/* Whether the name belongs to another object, and to which; then it counts as given there. */
+static bool note_misplaced(struct api_check *check, const char *name, char home[64])
 {
 	if (!check->whole)
 		return false;
@@ -154,7 +155,7 @@ static bool is_misplaced(struct api_check *check, const char *name, char home[64
 static void fault_unknown(struct api_check *check, const struct api_path *path, const struct api_object *object, int near)
 {
 	char fields[256], help[96] = ".", home[64];
-	if (is_misplaced(check, path->key, home))
+	if (note_misplaced(check, path->key, home))
 		snprintf(help, sizeof(help), " here; it is a field of %s.", home);
 	else if (near >= 0)
 		snprintf(help, sizeof(help), "; did you mean \"%s\"?", object->rules[near].name);
