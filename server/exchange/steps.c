@@ -20,13 +20,15 @@ static void forget_head(struct srv_exchange *exchange)
 	api_match(exchange->target, &exchange->match);
 }
 
-/* The request is refused, and is the last of its connection. @return whether there is a fault */
+/* The request is refused, whatever was decided before, and is the last of its connection. @return whether there is a
+ * fault */
 static bool refuse_fault(struct srv_exchange *exchange, const struct srv_fault *fault)
 {
 	if (fault->code == API_NO_CODE)
 		return false;
 	if (fault->hides_head)
 		forget_head(exchange);
+	exchange->rejection = fault->code == API_E_REQUEST_TIMEOUT ? SRV_REJECTED_SLOW : SRV_NOT_REJECTED;
 	exchange->closes = true;
 	srv_refuse(exchange, fault->code, fault->detail);
 	return true;

@@ -402,6 +402,28 @@ static void test_a_late_body(void **state)
 	say(&c, 404);
 }
 
+/* Whether the carrier finds it out or the exchange. What an earlier answer was refused for counts no more. */
+static void test_a_late_head_or_chunk(void **state)
+{
+	const struct srv_fault late = {.code = API_E_REQUEST_TIMEOUT, .detail = "Late.", .hides_head = true};
+	const struct srv_fault faulty = {.code = API_E_MALFORMED_HTTP, .detail = "No chunk."};
+	struct srv_exchange x = {0};
+	struct carried c;
+	(void)state;
+	const unsigned long long slow = rejected("slow"), forbidden = rejected("forbidden");
+	srv_exchange_open(&x, &server, "/");
+	assert_int_equal(srv_exchange_judge(&x, &late), SRV_ANSWER);
+	srv_exchange_said(&x, true);
+	srv_exchange_end(&x, NULL);
+	assert_int_equal(rejected("slow"), slow + 1);
+	assert_int_equal(judge(&c, "POST", "/nowhere", HOST, "Origin", "https://b.example", "Transfer-Encoding", "chunked",
+	                       NULL), SRV_READ);
+	assert_int_equal(c.exchange.rejection, SRV_REJECTED_FORBIDDEN);
+	assert_int_equal(srv_exchange_finish(&c.exchange, &faulty), SRV_ANSWER);
+	answer(&c, 400);
+	assert_int_equal(rejected("forbidden"), forbidden);
+}
+
 static void test_silence(void **state)
 {
 	struct carried c;
@@ -731,6 +753,7 @@ int main(void)
 		T(test_a_body_in_chunks_that_becomes_too_long),
 		T(test_a_chunk_with_a_fault_replaces_what_was_decided),
 		T(test_a_late_body),
+		T(test_a_late_head_or_chunk),
 		T(test_silence),
 		T(test_a_body_that_finds_no_room),
 		T(test_a_body_that_can_never_fit),
