@@ -89,10 +89,13 @@ bool srv_exchange_is_bare(const struct srv_exchange *exchange, const struct api_
 	return strcmp(exchange->head.method, "HEAD") == 0 || response->status == 204 || response->status == 304;
 }
 
+/* For the record, whichever way it goes out. */
 static void note(struct srv_exchange *exchange, const struct api_response *response)
 {
 	exchange->status = response->status;
 	exchange->bytes_out = srv_exchange_is_bare(exchange, response) ? 0 : response->body_bytes;
+	exchange->measure = response->measure;
+	exchange->rejection = rejection_of(exchange, response);
 }
 
 struct api_response *srv_exchange_take_answer(struct srv_exchange *exchange)
@@ -101,8 +104,6 @@ struct api_response *srv_exchange_take_answer(struct srv_exchange *exchange)
 	exchange->response = NULL;
 	srv_exchange_move(exchange, SRV_ANSWERING);
 	note(exchange, response);
-	exchange->measure = response->measure;
-	exchange->rejection = rejection_of(exchange, response);
 	return response;
 }
 

@@ -492,6 +492,42 @@ static void test_a_small_request(void **state)
 	assert_true(c.exchange.bytes_out > 100);
 }
 
+/* A carrier may also say it past the library. */
+static void test_a_computed_answer_that_is_said(void **state)
+{
+	struct carried c;
+	(void)state;
+	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Transfer-Encoding", "chunked", NULL), SRV_READ);
+	assert_int_equal(receive(&c, BATCH), SRV_READ);
+	assert_int_equal(finish(&c), SRV_ANSWER);
+	assert_int_equal(srv_exchange_time_out(&c.exchange), SRV_SAY);
+	say(&c, 200);
+	assert_int_equal(c.exchange.measure.n_contacts, 1);
+	assert_true(c.exchange.bytes_out > 100);
+}
+
+static void test_a_lack_of_memory_that_is_said(void **state)
+{
+	struct carried c;
+	static char nodes[3 * 1000 + 1];
+	(void)state;
+	for (size_t i = 0; i + 1 < sizeof nodes; i += 3)
+		memcpy(nodes + i, i == 0 ? "[{}" : ",{}", 3);
+	const unsigned long long before = rejected("memory");
+	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Transfer-Encoding", "chunked", NULL), SRV_READ);
+	assert_int_equal(receive(&c, nodes), SRV_READ);
+	assert_int_equal(receive(&c, "]"), SRV_READ);
+	const size_t others = server.budget.most_bytes - atomic_load(&server.budget.used_bytes);
+	assert_true(api_budget_take(&server.budget, others));
+	assert_int_equal(finish(&c), SRV_WAIT);
+	await(&c);
+	api_budget_give(&server.budget, others);
+	assert_int_equal(finish(&c), SRV_ANSWER);
+	assert_int_equal(srv_exchange_time_out(&c.exchange), SRV_SAY);
+	say(&c, 503);
+	assert_int_equal(rejected("memory"), before + 1);
+}
+
 /* The length of a body that is not sent. */
 static void test_head_has_a_length_and_no_bytes(void **state)
 {
@@ -758,6 +794,8 @@ int main(void)
 		T(test_a_body_that_finds_no_room),
 		T(test_a_body_that_can_never_fit),
 		T(test_a_small_request),
+		T(test_a_computed_answer_that_is_said),
+		T(test_a_lack_of_memory_that_is_said),
 		T(test_head_has_a_length_and_no_bytes),
 		T(test_nothing_can_be_said_without_memory),
 		T(test_a_large_request_waits_for_its_turn),
