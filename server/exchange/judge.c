@@ -1,10 +1,10 @@
 #include "server/exchange/judge.h"
 
+#include "api/contract/route.h"
 #include "server/exchange/answer.h"
 #include "server/exchange/compute.h"
 
-#include "api/contract/route.h"
-
+#include <stdio.h>
 #include <string.h>
 
 static void ask_api(struct srv_exchange *exchange)
@@ -40,13 +40,14 @@ static void tell_metrics(struct srv_exchange *exchange)
 static void ask_metrics(struct srv_exchange *exchange)
 {
 	const struct api_route *route = exchange->match.route;
-	char allow[API_ALLOW_BYTES];
+	char allow[API_ALLOW_BYTES], detail[64 + API_ALLOW_BYTES];
 	if (api_operation_of(route, exchange->head.method)) {
 		tell_metrics(exchange);
 		return;
 	}
 	api_route_allow(route, allow);
-	srv_refuse(exchange, API_E_METHOD_NOT_ALLOWED, "The metrics are there to be read; they take GET, HEAD.");
+	snprintf(detail, sizeof detail, "The metrics are there to be read; they take %s.", allow);
+	srv_refuse(exchange, API_E_METHOD_NOT_ALLOWED, detail);
 	if (exchange->response)
 		api_response_add_header(exchange->response, "Allow", allow);
 }
