@@ -17,7 +17,7 @@ enum {
 	UNSENT_BYTES = 256 << 10, /* of answers that the system holds for one connection, besides what is on its way */
 };
 
-int srv_socket_of(struct MHD_Connection *connection)
+static int socket_of(struct MHD_Connection *connection)
 {
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
@@ -59,7 +59,7 @@ static void answer_unseen(struct srv_exchange *exchange, const struct srv_http *
  * is over by now. */
 static void say_late(struct srv_http *http, struct MHD_Connection *connection)
 {
-	const int fd = srv_socket_of(connection);
+	const int fd = socket_of(connection);
 	struct srv_exchange exchange = {.client = client_of(connection)};
 	srv_exchange_open(&exchange, &http->server, "-");
 	srv_exchange_reject_late(&exchange);
@@ -180,7 +180,7 @@ size_t srv_connection_begin_request(const struct srv_http *http, struct MHD_Conn
 /* No connection that the library was given is missing in the table. */
 struct connection *srv_connection_open(const struct srv_http *http, struct MHD_Connection *connection)
 {
-	const int fd = srv_socket_of(connection);
+	const int fd = socket_of(connection);
 	struct connection *own = srv_reader_owner(fd);
 	if (!own)
 		shutdown(fd, SHUT_RDWR);

@@ -20,7 +20,6 @@ size_t srv_connection_begin_request(const struct srv_http *http, struct MHD_Conn
 /* The library closes it; no request is under way there. Frees own. */
 void srv_connection_close(struct srv_http *http, struct MHD_Connection *connection, struct connection *own);
 
-int srv_socket_of(struct MHD_Connection *connection);
 /* NULL: in the clear */
 gnutls_session_t srv_session_of(const struct srv_http *http, struct MHD_Connection *connection);
 /* How long a connection may be silent before the library closes it; 0: for ever. */

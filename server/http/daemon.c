@@ -88,8 +88,3 @@ struct MHD_Daemon *srv_daemon_start(struct srv_http *http, const struct srv_opti
 	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)srv_idle_seconds(http),
 	                        MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 }
-
-bool srv_daemon_round(struct MHD_Daemon *daemon)
-{
-	return MHD_run(daemon) == MHD_YES;
-}

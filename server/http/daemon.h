@@ -21,7 +21,4 @@ enum srv_http_mode {
  */
 struct MHD_Daemon *srv_daemon_start(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode);
 
-/* One round of SRV_HTTP_ROUNDS: whatever can be done without waiting. @return false when the daemon fails */
-bool srv_daemon_round(struct MHD_Daemon *daemon);
-
 #endif

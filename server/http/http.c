@@ -92,7 +92,7 @@ void srv_http_add(struct srv_http *http, int fd, const struct sockaddr *address,
 
 bool srv_http_round(struct srv_http *http)
 {
-	return srv_daemon_round(http->daemon);
+	return MHD_run(http->daemon) == MHD_YES;
 }
 
 struct srv_gauges srv_http_gauges(const struct srv_http *http)

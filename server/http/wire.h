@@ -49,7 +49,7 @@ struct srv_wire {
 	size_t line;         /* bytes of the line under way */
 	bool after_cr;
 	/* Of the head under way: */
-	bool chunked, old;   /* old: HTTP/1.0 */
+	bool old;            /* HTTP/1.0 */
 	unsigned n_fields, n_host, n_length, n_coding;
 	uint64_t length;
 	enum api_code code;  /* of the fault */

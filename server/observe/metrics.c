@@ -138,12 +138,7 @@ void srv_metrics_add(const struct srv_outcome *outcome)
 	if (outcome->measure)
 		add_measure(shard, outcome->measure);
 	if (outcome->rejection != SRV_NOT_REJECTED)
-		srv_metrics_reject(outcome->rejection);
-}
-
-void srv_metrics_reject(enum srv_rejection rejection)
-{
-	add(&mine()->rejected[rejection], 1);
+		add(&shard->rejected[outcome->rejection], 1);
 }
 
 /* ---- printing ---- */

@@ -58,8 +58,6 @@ const char *srv_route_name(const struct api_match *match);
 const char *srv_rejection_name(enum srv_rejection rejection);
 
 void srv_metrics_add(const struct srv_outcome *outcome);
-/* What is rejected before there is a request. */
-void srv_metrics_reject(enum srv_rejection rejection);
 
 extern const char srv_metrics_type[]; /* the Content-Type */
 

@@ -82,7 +82,7 @@ struct answer {
 	const char *head;
 	size_t head_bytes, body_bytes; /* body_bytes: of Content-Length */
 	int status;
-	bool has_length, chunked;
+	bool has_length;
 };
 
 /* The value of a header line, [*n]; NULL: there is none. */

@@ -506,8 +506,6 @@ static void end_drained(void)
 	for (size_t i = chance_below(&chance, 4); i > 0; i--)
 		turn(false);
 	note("stop", 0, 0);
-	for (size_t i = 0; i < n_clients; i++)
-		clients[i].excuses |= STOPPED;
 	stop_service();
 	rest();
 	leave_all();
@@ -637,7 +635,7 @@ bool schedules_start(bool tls)
 {
 	memory_start();
 	clock_start();
-	threads_start(&chance, 0);
+	threads_start(&chance);
 	return scripts_start() && (!tls || service_use_tls()) && warm_up();
 }
 

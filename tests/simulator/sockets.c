@@ -21,7 +21,8 @@ static size_t n_waiting, n_ends, n_wrong, n_moved, n_events;
 static int listen_fd = -1;
 static size_t n_refused; /* descriptors, from now on */
 
-struct link *sockets_link(int fd)
+/* The connection that this descriptor of the service's belongs to, or NULL. */
+static struct link *link_of(int fd)
 {
 	return fd >= 0 && fd < MOST_FILES ? by_fd[fd] : NULL;
 }
@@ -269,7 +270,7 @@ int accept4(int fd, __SOCKADDR_ARG address, socklen_t *restrict n, int flags)
 
 ssize_t recvfrom(int fd, void *restrict bytes, size_t n, int flags, __SOCKADDR_ARG from, socklen_t *restrict size)
 {
-	struct link *link = sockets_link(fd);
+	struct link *link = link_of(fd);
 	if (!link)
 		return REAL(recvfrom)(fd, bytes, n, flags, from, size);
 	if (link->reset)
@@ -308,7 +309,7 @@ static ssize_t count_sent(struct link *link, ssize_t sent)
 
 ssize_t send(int fd, const void *bytes, size_t n, int flags)
 {
-	struct link *link = sockets_link(fd);
+	struct link *link = link_of(fd);
 	if (!link)
 		return REAL(send)(fd, bytes, n, flags);
 	if (link->reset)
@@ -330,7 +331,7 @@ static size_t trim(struct iovec *pieces, size_t n_pieces, size_t most)
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	struct link *link = sockets_link(fd);
+	struct link *link = link_of(fd);
 	if (!link)
 		return REAL(sendmsg)(fd, message, flags);
 	if (link->reset)
@@ -346,7 +347,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 /* A pair of sockets has none of TCP's options, and no end by reset. */
 int setsockopt(int fd, int level, int option, const void *value, socklen_t n)
 {
-	struct link *link = sockets_link(fd);
+	struct link *link = link_of(fd);
 	if (!link)
 		return REAL(setsockopt)(fd, level, option, value, n);
 	link->is_cut |= level == SOL_SOCKET && option == SO_LINGER;
@@ -362,7 +363,7 @@ int eventfd_write(int fd, eventfd_t value)
 
 int dup(int fd)
 {
-	struct link *link = sockets_link(fd);
+	struct link *link = link_of(fd);
 	if (link && is_refused())
 		return -1;
 	const int copy = REAL(dup)(fd);
@@ -385,7 +386,7 @@ static void let_go(struct link *link, int fd)
 
 int close(int fd)
 {
-	struct link *link = sockets_link(fd);
+	struct link *link = link_of(fd);
 	if (link)
 		let_go(link, fd);
 	const int error = REAL(close)(fd);
@@ -398,7 +399,7 @@ int sockets_poll(struct pollfd *fds, nfds_t n)
 	int ready = 0;
 	REAL(poll)(fds, n, 0);
 	for (nfds_t i = 0; i < n; i++) {
-		const struct link *link = sockets_link(fds[i].fd);
+		const struct link *link = link_of(fds[i].fd);
 		if (link && link->reset)
 			fds[i].revents |= POLLERR | POLLHUP | (fds[i].events & (POLLIN | POLLOUT));
 		ready += fds[i].revents != 0;
@@ -445,7 +446,7 @@ int select(int n_files, fd_set *restrict read, fd_set *restrict write, fd_set *r
 	memset(except, 0, sizeof *except);
 	sockets_poll(fds, (nfds_t)n);
 	for (int i = 0; i < n; i++) {
-		const struct link *link = sockets_link(fds[i].fd);
+		const struct link *link = link_of(fds[i].fd);
 		const bool readable = is_readable(&fds[i], link), writable = is_writable(&fds[i], link);
 		if (readable)
 			FD_SET(fds[i].fd, read);

@@ -60,8 +60,6 @@ void sockets_each(void (*visit)(struct link *link));
 
 /* What poll() would say right now. */
 int sockets_poll(struct pollfd *fds, nfds_t n);
-/* The connection that this descriptor of the service's belongs to, or NULL. */
-struct link *sockets_link(int fd);
 /* Descriptors of connections that the service has open. */
 size_t sockets_n_ends(void);
 /* What may have made a descriptor ready that was not. */

@@ -59,11 +59,10 @@ static void *main_fake_stack;
 static const void *main_stack;
 static size_t main_stack_bytes;
 
-void threads_start(struct chance *of_schedule, size_t one_in)
+void threads_start(struct chance *of_schedule)
 {
 	simulated = true;
 	chance = of_schedule;
-	preempts = one_in;
 }
 
 void threads_preempt(size_t one_in)

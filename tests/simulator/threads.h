@@ -8,8 +8,9 @@
 
 #include "tests/simulator/chance.h"
 
-/* From now on threads are simulated. @param preempts  one in so many locks is a place to be interrupted; 0: none */
-void threads_start(struct chance *chance, size_t preempts);
+/* From now on threads are simulated. */
+void threads_start(struct chance *chance);
+/* One in so many locks is a place to be interrupted; 0, as in the beginning: none. */
 void threads_preempt(size_t one_in);
 
 /* What happens until the opposite is said is not interrupted. */

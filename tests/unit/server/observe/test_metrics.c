@@ -147,7 +147,8 @@ static void test_faults(void **state)
 static void test_rejections(void **state)
 {
 	(void)state;
-	srv_metrics_reject(SRV_REJECTED_CONNECTIONS);
+	srv_metrics_add(&(struct srv_outcome){.match = match_of("/readyz"), .status = 429, .waited_nanoseconds = -1,
+	                                       .rejection = SRV_REJECTED_CONNECTIONS});
 	srv_metrics_add(&(struct srv_outcome){.match = match_of("/readyz"), .status = 503, .waited_nanoseconds = -1,
 	                                       .rejection = SRV_REJECTED_DRAINING});
 	assert_true(now("frictiond_rejected_total{reason=\"connections\"}") == 1);
