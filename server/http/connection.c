@@ -169,12 +169,12 @@ static void end_handshake(const struct srv_http *http, struct MHD_Connection *co
 	srv_set_patience(connection, srv_idle_seconds(http));
 }
 
-size_t srv_connection_begin_request(const struct srv_http *http, struct MHD_Connection *connection,
-                                    struct connection *own)
+void srv_connection_begin_request(const struct srv_http *http, struct MHD_Connection *connection,
+                                  struct connection *own)
 {
 	if (http->is_tls && own->n_requests == 0)
 		end_handshake(http, connection, own);
-	return ++own->n_requests;
+	own->n_requests++;
 }
 
 /* No connection that the library was given is missing in the table. */

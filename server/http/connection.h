@@ -14,9 +14,9 @@ void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *a
 
 /* The library begins to serve a connection. @return NULL: it is none of ours, and is closed */
 struct connection *srv_connection_open(const struct srv_http *http, struct MHD_Connection *connection);
-/* A request more. @return its ordinal, from 1 */
-size_t srv_connection_begin_request(const struct srv_http *http, struct MHD_Connection *connection,
-                                    struct connection *own);
+/* A request more. */
+void srv_connection_begin_request(const struct srv_http *http, struct MHD_Connection *connection,
+                                  struct connection *own);
 /* The library closes it; no request is under way there. Frees own. */
 void srv_connection_close(struct srv_http *http, struct MHD_Connection *connection, struct connection *own);
 

@@ -57,10 +57,10 @@ static void look_for_end(struct request *request)
 
 static struct srv_fault fault_of(const struct request *request)
 {
-	const struct srv_reader *reader = request->own->reader;
+	const struct connection *own = request->own;
 	struct srv_fault fault;
-	fault.code = srv_reader_fault(reader, request->ordinal, &fault.detail);
-	fault.hides_head = srv_reader_replaced(reader, request->ordinal);
+	fault.code = srv_reader_fault(own->reader, own->n_requests, &fault.detail);
+	fault.hides_head = srv_reader_replaced(own->reader, own->n_requests);
 	return fault;
 }
 
@@ -104,7 +104,7 @@ static void introduce(struct request *request, struct MHD_Connection *connection
 	request->connection = connection;
 	request->own = own;
 	request->exchange.client = (const struct sockaddr *)&own->address;
-	request->ordinal = srv_connection_begin_request(request->http, connection, own);
+	srv_connection_begin_request(request->http, connection, own);
 }
 
 void *srv_on_target(void *http, const char *target, struct MHD_Connection *connection)
@@ -156,11 +156,9 @@ static void say(struct request *request)
 
 static enum MHD_Result receive(struct request *request, const char *bytes, size_t n)
 {
-	struct srv_exchange *exchange = &request->exchange;
-	const long long received = (long long)exchange->received + (long long)n;
-	if (received != exchange->announced) /* otherwise finish looks */
-		look_for_end(request);
-	const enum srv_next next = srv_exchange_receive(exchange, bytes, n, srv_reader_is_late(request->own->reader));
+	look_for_end(request);
+	const enum srv_next next =
+		srv_exchange_receive(&request->exchange, bytes, n, srv_reader_is_late(request->own->reader));
 	if (next == SRV_SAY)
 		say(request);
 	return next == SRV_READ ? MHD_YES : MHD_NO;

@@ -38,7 +38,7 @@ struct connection {
 	struct srv_watched watched;
 	struct sockaddr_storage address;
 	struct request *request; /* under way, or NULL; freed with the connection at the latest */
-	size_t n_requests;
+	size_t n_requests;       /* so far; the one under way is the last of them */
 	long long quiet_ms;      /* since when no request has been under way; of srv_clock_ms */
 };
 
@@ -48,10 +48,9 @@ struct request {
 	struct srv_http *http;
 	struct MHD_Connection *connection;
 	struct connection *own;
-	size_t ordinal; /* on its connection, from 1 */
-	bool lingers;   /* the client may still be sending when the answer is out */
-	bool ended;     /* the client has closed its sending side */
-	char target[];  /* as it came */
+	bool lingers;  /* the client may still be sending when the answer is out */
+	bool ended;    /* the client has closed its sending side */
+	char target[]; /* as it came */
 };
 
 #endif
