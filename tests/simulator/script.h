@@ -15,13 +15,12 @@ enum trait {
 	MAY_CLOSE = 2,
 	NAMELESS = 4,    /* the service cannot read the head, and so not the id in it */
 	BARE = 8,        /* HEAD: the answer has no body, whatever its length says */
-	COMPUTES = 16,   /* may meet the queue, the limit on memory, draining */
-	UNFINISHED = 32, /* not all of it will be sent */
-	ANY_STATUS = 64, /* of a large body: also 413, 503 */
-	HAS_ORIGIN = 128,
-	HAS_TRACE = 256,
-	LAST = 1024, /* the client itself says that it is: it loses the answer if it goes on */
-	NOT_DRAINING = 512, /* 503 while draining although it does not compute */
+	UNFINISHED = 16, /* not all of it will be sent */
+	ANY_STATUS = 32, /* of a large body: also 413, 503 */
+	HAS_ORIGIN = 64,
+	HAS_TRACE = 128,
+	NOT_DRAINING = 256, /* 503 while draining, although it is no POST */
+	LAST = 512, /* the client itself says that it is: it loses the answer if it goes on */
 };
 
 struct asked {
