@@ -278,14 +278,22 @@ ssize_t recv(int fd, void *bytes, size_t n, int flags)
 	return told(reader, read_filtered(reader, from_socket, NULL, bytes, n));
 }
 
+/* GnuTLS's own function of this name, which is looked up once. */
+static void *real(_Atomic(void *) *known, const char *name)
+{
+	void *found = atomic_load(known);
+	if (!found) {
+		found = dlsym(RTLD_NEXT, name);
+		atomic_store(known, found);
+	}
+	return found;
+}
+
 static ssize_t from_tls(struct srv_reader *reader, void *session, char *bytes, size_t n)
 {
-	static _Atomic(ssize_t (*)(void *, void *, size_t)) real;
-	ssize_t (*call)(void *, void *, size_t) = atomic_load(&real);
-	if (!call) {
-		*(void **)(void *)&call = dlsym(RTLD_NEXT, "gnutls_record_recv");
-		atomic_store(&real, call);
-	}
+	static _Atomic(void *) known;
+	ssize_t (*call)(void *, void *, size_t);
+	*(void **)(void *)&call = real(&known, "gnutls_record_recv");
 	const ssize_t got = call ? call(session, bytes, n) : GNUTLS_E_INTERNAL_ERROR;
 	if (got > 0 && reader)
 		reader->n_unheard = 0;
@@ -306,13 +314,10 @@ ssize_t gnutls_record_recv(gnutls_session_t session, void *bytes, size_t n)
  * */
 size_t gnutls_record_check_pending(gnutls_session_t session)
 {
-	static _Atomic(size_t (*)(gnutls_session_t)) real;
-	size_t (*call)(gnutls_session_t) = atomic_load(&real);
+	static _Atomic(void *) known;
+	size_t (*call)(gnutls_session_t);
 	const struct srv_reader *reader = reader_of(gnutls_transport_get_int(session));
-	if (!call) {
-		*(void **)(void *)&call = dlsym(RTLD_NEXT, "gnutls_record_check_pending");
-		atomic_store(&real, call);
-	}
+	*(void **)(void *)&call = real(&known, "gnutls_record_check_pending");
 	return (call ? call(session) : 0) + (reader ? reader->out.ready : 0);
 }
 
@@ -320,13 +325,10 @@ size_t gnutls_record_check_pending(gnutls_session_t session)
  * and a client could not tell an end from a cut (RFC 9112, 9.8). */
 void gnutls_deinit(gnutls_session_t session)
 {
-	static _Atomic(void (*)(gnutls_session_t)) real;
-	void (*call)(gnutls_session_t) = atomic_load(&real);
+	static _Atomic(void *) known;
+	void (*call)(gnutls_session_t);
 	const struct srv_reader *reader = reader_of(gnutls_transport_get_int(session));
-	if (!call) {
-		*(void **)(void *)&call = dlsym(RTLD_NEXT, "gnutls_deinit");
-		atomic_store(&real, call);
-	}
+	*(void **)(void *)&call = real(&known, "gnutls_deinit");
 	if (reader && reader->greeted)
 		gnutls_bye(session, GNUTLS_SHUT_WR);
 	if (call)
