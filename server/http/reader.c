@@ -139,22 +139,16 @@ void srv_reader_keep_end(struct srv_reader *reader, bool keep)
 	reader->keeps_end = keep;
 }
 
-static size_t message_under_way(const struct srv_wire *wire)
-{
-	const bool in_head = wire->state == SRV_WIRE_REQUEST_LINE || wire->state == SRV_WIRE_FIELD;
-	return !srv_wire_under_way(wire) ? 0 : in_head ? wire->n_messages + 1 : wire->n_messages;
-}
-
 bool srv_reader_is_late(const struct srv_reader *reader)
 {
-	const size_t message = message_under_way(&reader->wire);
+	const size_t message = srv_wire_under_way(&reader->wire);
 	return message && message == reader->n_began && srv_clock_ms() - reader->began_ms > reader->patience_ms;
 }
 
 /* The time of a message counts from its first byte, however steadily the others trickle in. */
 static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
 {
-	const size_t message = message_under_way(&reader->wire);
+	const size_t message = srv_wire_under_way(&reader->wire);
 	if (message && message != reader->n_began) {
 		reader->n_began = message;
 		reader->began_ms = srv_clock_ms();

@@ -450,11 +450,11 @@ void srv_wire_pass(struct srv_wire *wire, size_t n)
 	wire->left -= n;
 }
 
-bool srv_wire_under_way(const struct srv_wire *wire)
+size_t srv_wire_under_way(const struct srv_wire *wire)
 {
-	if (wire->state == SRV_WIRE_REQUEST_LINE)
-		return wire->line > 0;
-	return wire->state != SRV_WIRE_OVER;
+	if (wire->state == SRV_WIRE_OVER || (wire->state == SRV_WIRE_REQUEST_LINE && wire->line == 0))
+		return 0;
+	return in_head(wire) ? wire->n_messages + 1 : wire->n_messages;
 }
 
 void srv_wire_fail(struct srv_wire *wire, enum api_code code, const char *detail, struct srv_wire_out *out)

@@ -80,8 +80,8 @@ void srv_wire_pass(struct srv_wire *wire, size_t n);
  * announced length, nor after a fault. out needs room for SRV_WIRE_EXTRA bytes. */
 void srv_wire_fail(struct srv_wire *wire, enum api_code code, const char *detail, struct srv_wire_out *out);
 
-/* Whether a message has begun and not ended. */
-bool srv_wire_under_way(const struct srv_wire *wire);
+/* The message that has begun and not ended, 1 for the first of the connection; 0: none. */
+size_t srv_wire_under_way(const struct srv_wire *wire);
 
 /**
  * @param message  1 for the first of the connection
