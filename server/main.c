@@ -1,13 +1,13 @@
 /* Start, stop, drain. */
-#include "server/commands/check.h"
 #include "server/access/gate.h"
 #include "server/base/clock.h"
+#include "server/base/listen.h"
+#include "server/base/resources.h"
+#include "server/commands/check.h"
 #include "server/commands/health.h"
 #include "server/http/http.h"
-#include "server/base/listen.h"
 #include "server/observe/log.h"
 #include "server/settings/read.h"
-#include "server/base/resources.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,11 +6,10 @@
 #ifndef SERVER_GATE_H
 #define SERVER_GATE_H
 
+#include "api/contract/route.h"
+#include "server/access/tokens.h"
 #include "server/base/head.h"
 #include "server/observe/metrics.h"
-#include "server/access/tokens.h"
-
-#include "api/contract/route.h"
 
 #include <stdio.h>
 

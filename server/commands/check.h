@@ -9,7 +9,7 @@
 #include "server/settings/options.h"
 
 /**
- * @param options  with check set
+ * @param options  with SRV_CHECK
  * @param out      the report, or the answer of POST /v1/check
  * @param err      what is wrong with the request, and where
  * @return SRV_CODE_OK: agrees; SRV_CODE_FAILED: does not; SRV_CODE_BAD: could not be checked

@@ -1,8 +1,8 @@
 #include "server/commands/health.h"
 
 #include "core/fric.h"
-#include "server/base/listen.h"
 #include "server/access/tls_client.h"
+#include "server/base/listen.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

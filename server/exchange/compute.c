@@ -136,6 +136,7 @@ static void submit(struct srv_exchange *exchange)
 	srv_admission_submit(exchange->server->admission, &exchange->job);
 }
 
+/* What is not computed may tell of the service, of which the large one knows all threads (/v1/info). */
 static void compute_in_place(struct srv_exchange *exchange)
 {
 	const struct srv_server *server = exchange->server;

@@ -116,7 +116,7 @@ void srv_judge(struct srv_exchange *exchange)
 	} else if (comes_too_late(exchange)) {
 		exchange->closes = true;
 		srv_exchange_reject(exchange, SRV_REJECTED_DRAINING, API_E_DRAINING,
-		           "The server is draining: it finishes what is under way and stops.");
+		                    "The server is draining: it finishes what is under way and stops.");
 	} else {
 		ask(exchange);
 	}

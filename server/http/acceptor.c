@@ -18,8 +18,8 @@ struct srv_acceptor {
 	int stop_fd; /* readable when it is time to stop */
 };
 
-/* Waits until there is a connection or, where means for one are lacking, for a moment. False when it is time to stop.
- * */
+/* Waits until there is a connection or, after files or memory for one were missing, for a moment. False when it is time
+ * to stop. */
 static bool await(const struct srv_acceptor *acceptor, bool pauses)
 {
 	struct pollfd fds[2] = {{.fd = acceptor->stop_fd, .events = POLLIN}, {.fd = acceptor->listen_fd, .events = POLLIN}};

@@ -145,7 +145,8 @@ void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *a
 	sweep_out(http, fd);
 	bound_system_buffer(fd);
 	if (atomic_load(&http->server.n_connections) >= http->most_connections)
-		send_away(http, fd, address, API_E_TOO_MANY_CONNECTIONS, "There are as many connections as the server takes; try again soon.");
+		send_away(http, fd, address, API_E_TOO_MANY_CONNECTIONS,
+		          "There are as many connections as the server takes; try again soon.");
 	else if (!srv_addresses_add(http->addresses, address))
 		send_away(http, fd, address, API_E_ADDRESS_HAS_TOO_MANY_CONNECTIONS,
 		          "There are as many connections from this address as the server takes.");
@@ -189,8 +190,8 @@ struct connection *srv_connection_open(const struct srv_http *http, struct MHD_C
 	return own;
 }
 
-/* The library closes for many reasons and tells none: its last answer is out, memory lacks, it stops. Its clock has other
- * ticks than this one. */
+/* The library closes for many reasons and tells none: its last answer is out, memory is missing, it stops. Its clock
+ * has other ticks than this one. */
 static bool was_silent(const struct srv_http *http, const struct connection *own)
 {
 	enum { TICKS_MS = 100 };

@@ -1,10 +1,10 @@
 #include "server/http/daemon.h"
 
 #include "server/access/certificate.h"
+#include "server/base/resources.h"
 #include "server/http/connection.h"
 #include "server/http/request.h"
 #include "server/observe/log.h"
-#include "server/base/resources.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -304,8 +304,7 @@ ssize_t gnutls_record_recv(gnutls_session_t session, void *bytes, size_t n)
 	              : from_tls(NULL, session, bytes, n);
 }
 
-/* Called by the library in place of GnuTLS's. Under TLS it does not read the socket while this says that there is more.
- * */
+/* Called by the library in place of GnuTLS's. While this says that there is more, it does not read the socket. */
 size_t gnutls_record_check_pending(gnutls_session_t session)
 {
 	static _Atomic(void *) known;

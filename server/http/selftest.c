@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Everything is in this process, so that each round of the library finds what was sent; a handshake takes about three.
- * */
+/* Everything is in this process: each round of the library finds what was sent. A handshake takes about three. */
 enum { MOST_TURNS = 100 };
 
 static const char target[] = "/smuggled";

@@ -143,7 +143,8 @@ static void take_request_line(struct srv_wire *wire, struct text line, struct sr
 	if (!is_token(method.bytes, method.n))
 		fail(wire, API_E_MALFORMED_HTTP, "The method contains a character that it must not contain.", out);
 	else if (!is_version(version))
-		fail(wire, API_E_MALFORMED_HTTP, "The request line is not a method, a target and HTTP/1.1, one space between them.", out);
+		fail(wire, API_E_MALFORMED_HTTP,
+		     "The request line is not a method, a target and HTTP/1.1, one space between them.", out);
 	else if (version.bytes[5] != '1')
 		fail(wire, API_E_HTTP_VERSION, "This server speaks HTTP/1.1 and HTTP/1.0.", out);
 	else if (!is_target(method, target))
@@ -404,7 +405,8 @@ static void take_byte(struct srv_wire *wire, char c, struct srv_wire_out *out)
 		return;
 	}
 	if (c == TLS_HANDSHAKE && wire->unit == 1 && wire->n_messages == 0) {
-		fail(wire, API_E_HTTPS_TO_HTTP, "This is TLS, and the port speaks http without it: http:// in place of https://.", out);
+		fail(wire, API_E_HTTPS_TO_HTTP,
+		     "This is TLS, and the port speaks http without it: http:// in place of https://.", out);
 		return;
 	}
 	const char *detail = c == '\r' && !wire->after_cr ? NULL : byte_fault(wire, c);

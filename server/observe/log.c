@@ -113,8 +113,8 @@ static void add_escaped(struct line *line, char c)
 		add_bytes(line, (const char[]){'\\', 'x', digits[byte >> 4], digits[byte & 15]}, 4);
 }
 
-/* A client chooses these bytes: whatever could end the value or the line, or confuse a terminal, is escaped. @param
- * most bytes of the value in the line; what is cut off leaves three dots */
+/* A client chooses these bytes: whatever could end the value or the line, or confuse a terminal, is escaped.
+ * @param most  bytes of the value in the line; what is cut off leaves three dots */
 static void add_value(struct line *line, const struct key *key, const char *value, size_t n, size_t most)
 {
 	add_key(line, key);

@@ -1,6 +1,5 @@
 #include "server/settings/print.h"
 
-
 #include "core/fric.h"
 #include "server/settings/table.h"
 

@@ -9,7 +9,7 @@
 void clock_start(void);
 long long clock_now_ns(void);
 void clock_pass_ns(long long ns);
-/* Steps the time of day, forwards or backwards; the monotonic clock does not notice. */
+/* Sets the time of day back; the monotonic clock does not notice. */
 void clock_set_back_ns(long long ns);
 /* Of the system, for the program itself. */
 double clock_real_seconds(void);

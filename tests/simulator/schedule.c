@@ -244,7 +244,7 @@ static size_t some_bytes(const struct client *client)
 	}
 }
 
-/* Who drips keeps the body of the last request for that, all but its first byte. */
+/* A client that drips keeps the body of its last request for that, all but the first byte. */
 static size_t before_drips(const struct client *client)
 {
 	const struct script *script = &client->script;
