@@ -247,7 +247,7 @@ explorer-test: ## test the explorer page in headless Chromium
 	+@$(COMPILE) all
 	@tests/explorer/run
 
-lint: ## compile without warnings (gcc, clang), then run clang-tidy, cppcheck and shellcheck
+lint: ## compile without warnings (gcc, clang), then run clang-format, clang-tidy, cppcheck and shellcheck
 	@scripts/packages build test lint
 	@scripts/lint
 

@@ -16,14 +16,14 @@ struct api_pool;
 
 /* The limits of the service and how it computes; set once before the first request, read-only afterwards. */
 struct api_service {
-	int n_threads;             /* threads of a large evaluation, >= 1 */
-	size_t max_json_bytes;     /* longest JSON body, and longest document in a frame */
-	size_t max_frame_bytes;    /* longest frame */
-	size_t max_answer_bytes;   /* longest answer */
-	size_t max_contacts, max_vertices; /* of a request; 0: no limit but what can be counted */
+	int n_threads;                      /* threads of a large evaluation, >= 1 */
+	size_t max_json_bytes;              /* longest JSON body, and longest document in a frame */
+	size_t max_frame_bytes;             /* longest frame */
+	size_t max_answer_bytes;            /* longest answer */
+	size_t max_contacts, max_vertices;  /* of a request; 0: no limit but what can be counted */
 	const struct fric_kernels *kernels; /* inner loops; NULL: the best of this processor */
-	struct api_pool *pool;     /* of warm memory, outliving all responses; NULL: malloc */
-	const char *description;   /* what api_describe gives for it, outliving all responses; NULL: printed on every request */
+	struct api_pool *pool;              /* of warm memory, outliving all responses; NULL: malloc */
+	const char *description; /* api_describe's text, outliving all responses; NULL: printed on every request */
 	size_t description_bytes;
 };
 
@@ -53,9 +53,9 @@ struct api_match {
 	const char *query;             /* as it came, "" if there is none; borrowed from the target */
 	bool is_broken;                /* a broken %-escape, or a name that is too long or not UTF-8: then there is nothing
 	                                * either, whatever the row */
-	bool is_plain;                 /* the fixed part of the row's path came without escapes. Others are answered just as well,
+	bool is_plain; /* the fixed part of the row's path came without escapes. Others are answered just as well,
 	                                * but only what is plain is open, or counted under the row's name */
-	char path[API_PATH_BYTES];     /* decoded; cut where it is longer than any that leads somewhere */
+	char path[API_PATH_BYTES];                 /* decoded; cut where it is longer than any that leads somewhere */
 	char names[API_MAX_NAMES][API_NAME_BYTES]; /* what stands for the row's {names}, UTF-8 unless broken */
 };
 
@@ -64,19 +64,19 @@ void api_match(const char *target, struct api_match *match);
 
 /* A request as the server has it. Everything is borrowed for the duration of the call. Absent headers are NULL. */
 struct api_request {
-	const char *method;       /* "GET" */
-	const char *target;       /* raw, percent-encoded: "/v1/functions/smooth_mu?y=1" */
+	const char *method; /* "GET" */
+	const char *target; /* raw, percent-encoded: "/v1/functions/smooth_mu?y=1" */
 	const char *content_type;
 	const char *accept;
 	const char *if_none_match;
-	const char *request_id;   /* already chosen by the server; named in 500s */
-	const char *caller;       /* the name of its token; NULL: it showed none */
+	const char *request_id;            /* already chosen by the server; named in 500s */
+	const char *caller;                /* the name of its token; NULL: it showed none */
 	const struct api_match *match;     /* of the target; NULL: not looked up yet, and looked up for each call */
 	const struct api_formats *formats; /* by api_admit; NULL: not judged yet */
 	const char *body;
 	size_t body_bytes;
-	size_t body_held;         /* what the body has taken from the pool's budget; 0 if it does not count */
-	const atomic_bool *stop;  /* NULL, or raised when the answer is no longer wanted, which makes it a 503 soon */
+	size_t body_held;        /* what the body has taken from the pool's budget; 0 if it does not count */
+	const atomic_bool *stop; /* NULL, or raised when the answer is no longer wanted, which makes it a 503 soon */
 };
 
 enum { API_MAX_HEADERS = 8, API_MAX_PARTS = 256 };
@@ -92,10 +92,10 @@ enum api_phase { API_DECODE, API_PREPARE, API_EVALUATE, API_ENCODE, API_N_PHASES
 
 /* What an evaluation took, for metrics. All zero for other requests. */
 struct api_measure {
-	int n_phases;                           /* how many phases were begun, in the order above; the last one may have
+	int n_phases; /* how many phases were begun, in the order above; the last one may have
 	                                         * failed */
 	int64_t phase_nanoseconds[API_N_PHASES];
-	size_t n_contacts;                      /* of an evaluation that was answered */
+	size_t n_contacts; /* of an evaluation that was answered */
 };
 
 /* The answer; its strings and body belong to it until api_response_free. */
@@ -105,15 +105,15 @@ struct api_response {
 	struct {
 		const char *name; /* static */
 		char value[256];
-	} headers[API_MAX_HEADERS];  /* besides Content-Type: Allow, Retry-After, Server-Timing, those of pages */
+	} headers[API_MAX_HEADERS]; /* besides Content-Type: Allow, Retry-After, Server-Timing, those of pages */
 	int n_headers;
-	char *body;              /* or NULL; the whole body, unless there are parts */
-	size_t body_capacity;    /* private, like pool: how the body is given back */
+	char *body;           /* or NULL; the whole body, unless there are parts */
+	size_t body_capacity; /* private, like pool: how the body is given back */
 	struct api_pool *pool;
-	size_t body_bytes;       /* of the whole body, in either form */
-	struct api_part *parts;  /* malloc'd: the body in pieces, to be sent one after the other; NULL: in one */
-	int n_parts;             /* up to API_MAX_PARTS, none of them empty */
-	void *owner;             /* owns what the parts point to, until release(owner); release is NULL if there is no
+	size_t body_bytes;      /* of the whole body, in either form */
+	struct api_part *parts; /* malloc'd: the body in pieces, to be sent one after the other; NULL: in one */
+	int n_parts;            /* up to API_MAX_PARTS, none of them empty */
+	void *owner;            /* owns what the parts point to, until release(owner); release is NULL if there is no
 	                          * owner */
 	void (*release)(void *owner);
 	struct api_measure measure;
@@ -121,9 +121,9 @@ struct api_response {
 
 /* What a request may do, judged from its head before any of its body is read. */
 struct api_admission {
-	bool accepted;          /* false: the response is filled in, the body must not be handed over */
-	bool computes;          /* may take long (evaluate, check, functions); false: answered at once */
-	size_t max_body_bytes;  /* limit while the body is read; beyond it: API_E_BODY_TOO_LONG */
+	bool accepted;         /* false: the response is filled in, the body must not be handed over */
+	bool computes;         /* may take long (evaluate, check, functions); false: answered at once */
+	size_t max_body_bytes; /* limit while the body is read; beyond it: API_E_BODY_TOO_LONG */
 	struct api_formats formats;
 };
 

@@ -8,9 +8,11 @@
 #include "api/base/pool.h"
 
 /* The problem that there is always memory for. */
-static char no_memory[] = "{\"type\":\"/errors/out_of_memory\",\"code\":\"out_of_memory\",\"title\":\"Service Unavailable\",\"status\":503,"
-                          "\"detail\":\"not enough memory for this request now\",\"errors\":[]}";
+static char no_memory[] =
+	"{\"type\":\"/errors/out_of_memory\",\"code\":\"out_of_memory\",\"title\":\"Service Unavailable\",\"status\":503,"
+	"\"detail\":\"not enough memory for this request now\",\"errors\":[]}";
 
+/* clang-format off */
 static const struct api_status statuses[] = {
 	{400, "Bad Request", API_ANYWHERE,
 	 "Not valid HTTP, not valid JSON (duplicate keys, trailing bytes, numbers beyond a double's range, nesting "
@@ -49,6 +51,7 @@ static const struct api_status statuses[] = {
 	 "Retry-After seconds: repeating is safe."},
 	{505, "HTTP Version Not Supported", API_ANYWHERE, "Neither HTTP/1.1 nor HTTP/1.0."},
 };
+/* clang-format on */
 
 const struct api_status *api_status_at(int i)
 {
@@ -65,6 +68,7 @@ const char *api_status_title(int status)
 }
 
 /* What the core finds wrong with a contact: its reasons are codes here. */
+/* clang-format off */
 static const struct {
 	enum api_code code;
 	const char *words;
@@ -82,6 +86,7 @@ static const struct {
 	[FRIC_E_NEGATIVE_COEFFICIENT] = {API_E_NEGATIVE_COEFFICIENT,
 		"negative_coefficient: the blended coefficient is below zero (closest point outside its primitive)"},
 };
+/* clang-format on */
 
 static bool fault_of_contact(struct api_fault *fault, const struct fric_error *error)
 {
@@ -149,8 +154,8 @@ static bool add_errors(const struct api_fault *fault, json_t *root)
 	if (json_object_set_new(root, "errors", list))
 		return false;
 	for (int i = 0; i < fault->n_errors; i++)
-		if (json_array_append_new(list, json_pack("{s:s, s:s}", "pointer", fault->errors[i].pointer, "detail",
-		                                          fault->errors[i].detail)))
+		if (json_array_append_new(
+				list, json_pack("{s:s, s:s}", "pointer", fault->errors[i].pointer, "detail", fault->errors[i].detail)))
 			return false;
 	return true;
 }

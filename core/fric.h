@@ -75,9 +75,9 @@ struct fric_context {
 	int n_threads;           /* >= 1; results do not depend on it */
 	const atomic_bool *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
 	const struct fric_kernels *kernels; /* NULL: the best of this processor */
-	const struct fric_memory *memory; /* NULL: malloc */
-	size_t parallel_from;             /* calls with fewer contacts stay on the calling thread; 0: a measured default */
-	size_t stream_from;               /* triplets or factors of more bytes bypass the caches; 0: a measured default */
+	const struct fric_memory *memory;   /* NULL: malloc */
+	size_t parallel_from; /* calls with fewer contacts stay on the calling thread; 0: a measured default */
+	size_t stream_from;   /* triplets or factors of more bytes bypass the caches; 0: a measured default */
 };
 
 /* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */
@@ -108,13 +108,13 @@ struct fric_friction {
 	enum fric_transition transition;
 	double eps_v; /* > 0; not read if every group has its own */
 	enum fric_mu_source source;
-	double mu_s, mu_k;                             /* FRIC_MU_SCALAR */
-	const double *vertex_mu_s, *vertex_mu_k;       /* FRIC_MU_VERTEX: [n_vertices] >= 0 */
-	enum fric_blend blend;                         /* FRIC_MU_VERTEX */
-	const int32_t *vertex_material;                /* FRIC_MU_TABLE: [n_vertices] in [0, n_materials) */
-	int32_t plane_material;                        /* FRIC_MU_TABLE with plane_vertex */
-	size_t n_materials;                            /* FRIC_MU_TABLE */
-	const double *material_mu_s, *material_mu_k;   /* FRIC_MU_TABLE: [n_materials, n_materials] >= 0, symmetric */
+	double mu_s, mu_k;                           /* FRIC_MU_SCALAR */
+	const double *vertex_mu_s, *vertex_mu_k;     /* FRIC_MU_VERTEX: [n_vertices] >= 0 */
+	enum fric_blend blend;                       /* FRIC_MU_VERTEX */
+	const int32_t *vertex_material;              /* FRIC_MU_TABLE: [n_vertices] in [0, n_materials) */
+	int32_t plane_material;                      /* FRIC_MU_TABLE with plane_vertex */
+	size_t n_materials;                          /* FRIC_MU_TABLE */
+	const double *material_mu_s, *material_mu_k; /* FRIC_MU_TABLE: [n_materials, n_materials] >= 0, symmetric */
 };
 
 /* Clamped log barrier on squared distances; gives the normal force of contacts that have none. */
@@ -164,7 +164,7 @@ enum fric_code fric_choose_matchstick(const struct fric_context *context, struct
 
 int fric_dim(const struct fric_contacts *contacts);
 size_t fric_n_vertices(const struct fric_contacts *contacts);
-size_t fric_n_contacts(const struct fric_contacts *contacts);                          /* of all groups */
+size_t fric_n_contacts(const struct fric_contacts *contacts); /* of all groups */
 size_t fric_group_size(const struct fric_contacts *contacts, enum fric_type type);
 /* Why a contact was skipped; FRIC_OK if it was not. */
 enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type type, size_t contact);
@@ -242,7 +242,8 @@ enum fric_code fric_hessian_triplets(const struct fric_context *context, const s
 /* The CSR pattern of a set of contacts: columns sorted, duplicates merged, fixed by the stencils. Owns its memory. */
 struct fric_pattern;
 enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   enum fric_triangle triangle, struct fric_pattern **pattern, struct fric_error *error);
+                                   enum fric_triangle triangle, struct fric_pattern **pattern,
+                                   struct fric_error *error);
 void fric_pattern_free(struct fric_pattern *pattern);
 size_t fric_pattern_n_rows(const struct fric_pattern *pattern);
 size_t fric_pattern_n_entries(const struct fric_pattern *pattern);

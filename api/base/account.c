@@ -2,7 +2,8 @@
 
 _Thread_local struct api_account *api_account_current;
 
-void api_account_open(struct api_account *account, struct api_budget *budget, const atomic_bool *stop, size_t held_bytes)
+void api_account_open(struct api_account *account, struct api_budget *budget, const atomic_bool *stop,
+                      size_t held_bytes)
 {
 	*account = (struct api_account){.budget = budget, .stop = stop, .taken_bytes = held_bytes};
 	if (budget) {

@@ -27,7 +27,8 @@ extern _Thread_local struct api_account *api_account_current __attribute__((tls_
 
 /* The account becomes the thread's; its first bytes count from now on. @param held_bytes what the request has taken
  * from the budget already: its body */
-void api_account_open(struct api_account *account, struct api_budget *budget, const atomic_bool *stop, size_t held_bytes);
+void api_account_open(struct api_account *account, struct api_budget *budget, const atomic_bool *stop,
+                      size_t held_bytes);
 /* What is still in use stays taken: it belongs to the answer and is given back when that is freed. */
 void api_account_close(struct api_account *account);
 

@@ -12,7 +12,7 @@
 struct api_arena {
 	struct api_pool *pool; /* where large arrays come from, or NULL */
 	struct arena_block *blocks;
-	char *at;              /* small arrays share a block: where the next one goes, and the room that is left */
+	char *at; /* small arrays share a block: where the next one goes, and the room that is left */
 	size_t left;
 };
 

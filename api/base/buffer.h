@@ -10,9 +10,9 @@
 #include "api/base/pool.h"
 
 struct api_buffer {
-	char *data;      /* [capacity], the first `bytes` in use */
+	char *data; /* [capacity], the first `bytes` in use */
 	size_t bytes, capacity;
-	size_t limit;    /* capacity never exceeds it, so that doubling stops in time */
+	size_t limit;          /* capacity never exceeds it, so that doubling stops in time */
 	struct api_pool *pool; /* where a large one comes from, or NULL */
 };
 

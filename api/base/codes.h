@@ -71,6 +71,7 @@
 	X(STOPPED, "stopped", 503) \
 	X(HTTP_VERSION, "http_version", 505)
 
+/* clang-format off */
 enum api_code {
 	API_NO_CODE, /* nothing is wrong */
 #define API_CODE_CONSTANT(constant, name, status) API_E_##constant,
@@ -78,6 +79,7 @@ enum api_code {
 #undef API_CODE_CONSTANT
 	API_N_CODES
 };
+/* clang-format on */
 
 /* "unknown_field", and 422 for it. What is no code is an internal_error. */
 const char *api_code_name(enum api_code code);

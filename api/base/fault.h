@@ -14,8 +14,8 @@ enum { API_MAX_POINTER = 1024, API_MAX_DETAIL = 512, API_MAX_ERRORS = 16 };
 /* status 0: no fault. errors are the culprits in the order in which they were found; more than there is room for are
  * dropped, as are those of another status than the first. */
 struct api_fault {
-	enum api_code code; /* of the first culprit */
-	int status;         /* of that code */
+	enum api_code code;          /* of the first culprit */
+	int status;                  /* of that code */
 	char detail[API_MAX_DETAIL]; /* of the problem as a whole; empty: that of errors[0] */
 	int n_errors;
 	struct {

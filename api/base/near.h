@@ -13,7 +13,7 @@ enum { API_NEAR_BYTES = 64 }; /* a longer name is near to nothing */
 struct api_near {
 	char words[2 * API_NEAR_BYTES + 2]; /* of the unknown name */
 	char letters[API_NEAR_BYTES + 1];
-	int distance;                   /* of the nearest */
+	int distance; /* of the nearest */
 	bool tied;
 	const char *nearest;
 };

@@ -15,7 +15,7 @@ enum {
 	HUGE_PAGE = 2 << 20,
 	MAX_IDLE_BLOCKS = 256,
 	BESIDE_SMALL = ALIGNMENT + 16, /* what a block of malloc's takes on top of its bytes */
-	BESIDE_PEAK = 32 << 20, /* kept although they were never in use at the same time: the steps of a request want
+	BESIDE_PEAK = 32 << 20,        /* kept although they were never in use at the same time: the steps of a request want
 	                         * different sizes */
 };
 

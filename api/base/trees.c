@@ -100,7 +100,8 @@ void *api_trees_take(size_t bytes)
 	if (bytes > SIZE_MAX / 2)
 		return NULL;
 	const size_t taken = round_up(bytes ? bytes : 1) + sizeof(struct header);
-	struct header *header = trees && is_among_others(taken) ? take_among_others(trees, taken) : take_apart(trees, taken);
+	struct header *header = trees && is_among_others(taken) ? take_among_others(trees, taken)
+	                                                        : take_apart(trees, taken);
 	if (!header)
 		return NULL;
 	*header = (struct header){trees, taken};

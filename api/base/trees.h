@@ -14,8 +14,8 @@
 
 enum {
 	API_TREES_STEP = 16,
-	API_TREES_LONGEST = 256,     /* of a node that lies among others, header included */
-	API_TREES_FIRST = 8 << 10,   /* enough for a small request and its answer */
+	API_TREES_LONGEST = 256,   /* of a node that lies among others, header included */
+	API_TREES_FIRST = 8 << 10, /* enough for a small request and its answer */
 };
 
 struct api_trees {
@@ -23,7 +23,8 @@ struct api_trees {
 	char *at; /* where the next node goes, and the room that is left */
 	size_t left;
 	size_t arena_bytes;
-	void *free[API_TREES_LONGEST / API_TREES_STEP + 1]; /* freed nodes by their size in steps, each with a link to the next */
+	/* Freed nodes by their size in steps, each with a link to the next. */
+	void *free[API_TREES_LONGEST / API_TREES_STEP + 1];
 	_Alignas(API_TREES_STEP) char first[API_TREES_FIRST];
 };
 

@@ -8,7 +8,8 @@ static const struct {
 	const char *name;
 	size_t bytes;
 } dtypes[] = {
-	[API_F64] = {"f64", 8}, [API_F32] = {"f32", 4}, [API_I32] = {"i32", 4}, [API_U32] = {"u32", 4}, [API_I64] = {"i64", 8},
+	[API_F64] = {"f64", 8}, [API_F32] = {"f32", 4}, [API_I32] = {"i32", 4},
+	[API_U32] = {"u32", 4}, [API_I64] = {"i64", 8},
 };
 
 const char *api_dtype_name(enum api_dtype dtype)
@@ -116,21 +117,11 @@ static void copy_reals(const double *in, size_t n, double *out)
 void api_array_to_reals(const struct api_array *array, double *out)
 {
 	switch (array->dtype) {
-	case API_F64:
-		copy_reals(array->data, array->n, out);
-		break;
-	case API_F32:
-		f32_to_reals(array->data, array->n, out);
-		break;
-	case API_I32:
-		i32_to_reals(array->data, array->n, out);
-		break;
-	case API_U32:
-		u32_to_reals(array->data, array->n, out);
-		break;
-	case API_I64:
-		i64_to_reals(array->data, array->n, out);
-		break;
+	case API_F64: copy_reals(array->data, array->n, out); break;
+	case API_F32: f32_to_reals(array->data, array->n, out); break;
+	case API_I32: i32_to_reals(array->data, array->n, out); break;
+	case API_U32: u32_to_reals(array->data, array->n, out); break;
+	case API_I64: i64_to_reals(array->data, array->n, out); break;
 	}
 }
 
@@ -175,16 +166,11 @@ static bool i64_to_indices(const int64_t *in, size_t n, size_t limit, int32_t *o
 bool api_array_to_indices(const struct api_array *array, size_t limit, int32_t *out)
 {
 	switch (array->dtype) {
-	case API_F32:
-		return false;
-	case API_I32:
-		return i32_to_indices(array->data, array->n, limit, out);
-	case API_U32:
-		return u32_to_indices(array->data, array->n, limit, out);
-	case API_I64:
-		return i64_to_indices(array->data, array->n, limit, out);
-	case API_F64:
-		break;
+	case API_F32: return false;
+	case API_I32: return i32_to_indices(array->data, array->n, limit, out);
+	case API_U32: return u32_to_indices(array->data, array->n, limit, out);
+	case API_I64: return i64_to_indices(array->data, array->n, limit, out);
+	case API_F64: break;
 	}
 	return f64_to_indices(array->data, array->n, limit, out);
 }

@@ -15,19 +15,19 @@ enum { API_MAX_RANK = 4 }; /* deeper nests of numbers stay in the tree as JSON a
 
 /* A number (rank 0) or a row-major array. */
 struct api_array {
-	enum api_dtype dtype;         /* of a number in a text that was read: always API_F64 */
-	int rank;                     /* API_MAX_RANK + 1 stands for all deeper ones that a frame may hold */
+	enum api_dtype dtype; /* of a number in a text that was read: always API_F64 */
+	int rank;             /* API_MAX_RANK + 1 stands for all deeper ones that a frame may hold */
 	size_t shape[API_MAX_RANK];
-	size_t n;                     /* product of shape; 1 for rank 0 */
-	const void *data;             /* [n], 8-byte aligned; borrowed: when read, from the document or the frame, and never
+	size_t n;         /* product of shape; 1 for rank 0 */
+	const void *data; /* [n], 8-byte aligned; borrowed: when read, from the document or the frame, and never
 	                               * NULL; when written, from the caller */
-	bool binary;                  /* from a frame's tail: of any dtype, and perhaps not finite */
+	bool binary;      /* from a frame's tail: of any dtype, and perhaps not finite */
 	/* Of a text that was read: */
-	size_t first_non_integer;     /* flat index of the first number written with '.', 'e' or 'E'; n if there is none.
+	size_t first_non_integer; /* flat index of the first number written with '.', 'e' or 'E'; n if there is none.
 	                               * Binary: 0 for real dtypes */
-	bool ragged;                  /* rows differ in length or depth; data and shape then mean nothing, but n counts all */
+	bool ragged;              /* rows differ in length or depth; data and shape then mean nothing, but n counts all */
 	size_t ragged_path[API_MAX_RANK]; /* where: the index at each level, down to the first row that does not fit */
-	int ragged_depth;             /* entries of ragged_path */
+	int ragged_depth;                 /* entries of ragged_path */
 };
 
 /* "f64" …, as a frame names it, and the size of one number. */

@@ -69,14 +69,9 @@ static void describe(const json_error_t *error, bool at_mark, char *detail, size
 		snprintf(detail, detail_bytes, "nesting deeper than %d", JSON_PARSER_MAX_DEPTH);
 		return;
 	case json_error_null_character:
-	case json_error_null_byte_in_key:
-		words = "a string contains \\u0000";
-		break;
-	case json_error_end_of_input_expected:
-		words = "something follows the end of the value";
-		break;
-	default:
-		break;
+	case json_error_null_byte_in_key: words = "a string contains \\u0000"; break;
+	case json_error_end_of_input_expected: words = "something follows the end of the value"; break;
+	default: break;
 	}
 	snprintf(detail, detail_bytes, "%s", words);
 	char *near = strstr(detail, " near '");
@@ -160,9 +155,13 @@ static json_t *parse(struct api_lift *lift, bool whole)
 static void hand_over(struct api_lift *lift, json_t *root, struct api_document *document)
 {
 	*document = (struct api_document){
-		.root = root, .arrays = lift->arrays, .n_arrays = lift->n_arrays, .memory = lift->values.data,
+		.root = root,
+		.arrays = lift->arrays,
+		.n_arrays = lift->n_arrays,
+		.memory = lift->values.data,
 		.memory_bytes = lift->values.capacity * sizeof *lift->values.data,
-		.arrays_bytes = lift->arrays_capacity * sizeof *lift->arrays, .pool = lift->values.pool,
+		.arrays_bytes = lift->arrays_capacity * sizeof *lift->arrays,
+		.pool = lift->values.pool,
 	};
 	lift->arrays = NULL;
 	lift->values.data = NULL;

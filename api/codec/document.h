@@ -28,9 +28,9 @@ struct api_document {
 	json_t *root;
 	struct api_array *arrays;
 	size_t n_arrays;
-	int n_threads;  /* when written: how many may print large arrays; 0 counts as 1. More only on the thread that owns
+	int n_threads; /* when written: how many may print large arrays; 0 counts as 1. More only on the thread that owns
 	                 * the team */
-	void *memory;   /* what reading allocated; private, as is where it and the arrays are given back */
+	void *memory;  /* what reading allocated; private, as is where it and the arrays are given back */
 	size_t memory_bytes, arrays_bytes;
 	struct api_pool *pool;
 };
@@ -43,7 +43,8 @@ struct api_document {
  * @param document  filled in on success; to be freed with api_document_free
  * @return false with *fault filled in; nothing to free then
  */
-bool api_document_read_json(const char *text, size_t bytes, struct api_document *document, struct api_text_fault *fault);
+bool api_document_read_json(const char *text, size_t bytes, struct api_document *document,
+                            struct api_text_fault *fault);
 
 /* The same with large blocks from a pool (or NULL), which must live as long as the document. */
 bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,

@@ -44,16 +44,11 @@ static bool put_char(struct writer *w, char c)
 static size_t print(const struct api_array *array, size_t i, char *text)
 {
 	switch (array->dtype) {
-	case API_I32:
-		return api_integer_write(((const int32_t *)array->data)[i], text);
-	case API_I64:
-		return api_integer_write(((const int64_t *)array->data)[i], text);
-	case API_U32:
-		return api_integer_write(((const uint32_t *)array->data)[i], text);
-	case API_F32:
-		return api_real_write((double)((const float *)array->data)[i], text);
-	case API_F64:
-		break;
+	case API_I32: return api_integer_write(((const int32_t *)array->data)[i], text);
+	case API_I64: return api_integer_write(((const int64_t *)array->data)[i], text);
+	case API_U32: return api_integer_write(((const uint32_t *)array->data)[i], text);
+	case API_F32: return api_real_write((double)((const float *)array->data)[i], text);
+	case API_F64: break;
 	}
 	return api_real_write(((const double *)array->data)[i], text);
 }
@@ -95,8 +90,7 @@ static bool put_array(struct writer *w, const struct api_array *array)
 		return put_level(w, array, 0, &i);
 	if (!reserve(w, api_print_array_bound(array)))
 		return false;
-	const size_t n =
-		api_print_array(array, w->document->n_threads, w->text.pool, w->text.data + w->text.bytes);
+	const size_t n = api_print_array(array, w->document->n_threads, w->text.pool, w->text.data + w->text.bytes);
 	w->text.bytes += n;
 	if (n == 0 && !api_array_is_finite(array, 1) && !api_account_is_stopped())
 		w->failure = API_NOT_FINITE;
@@ -200,7 +194,9 @@ enum api_written api_document_write_json(const struct api_document *document, si
 {
 	if (max_bytes > SIZE_MAX / 4)
 		max_bytes = SIZE_MAX / 4;
-	struct writer w = {.document = document, .max_bytes = max_bytes, .failure = API_WRITE_NO_MEMORY,
+	struct writer w = {.document = document,
+	                   .max_bytes = max_bytes,
+	                   .failure = API_WRITE_NO_MEMORY,
 	                   .text = {.limit = max_bytes + SLACK, .pool = text->pool}};
 	const bool done = document->root && reserve_all(&w) && put_node(&w, document->root) && reserve(&w, 1);
 	if (done)

@@ -19,6 +19,7 @@
  * @return else nothing is left to free
  */
 enum api_written { API_WRITTEN, API_TOO_LONG, API_WRITE_NO_MEMORY, API_NOT_FINITE };
-enum api_written api_document_write_json(const struct api_document *document, size_t max_bytes, struct api_buffer *text);
+enum api_written api_document_write_json(const struct api_document *document, size_t max_bytes,
+                                         struct api_buffer *text);
 
 #endif

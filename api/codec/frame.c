@@ -66,8 +66,8 @@ static bool check_members(struct reader *r, json_t *node, const struct api_path 
 	json_t *value;
 	json_object_foreach(node, key, value)
 		if (!is_member(key))
-			return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path, "a reference has \"dtype\", \"shape\" and \"offset\", but no \"%.200s\"",
-			                    key);
+			return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path,
+			                    "a reference has \"dtype\", \"shape\" and \"offset\", but no \"%.200s\"", key);
 	return json_object_size(node) == 3 ||
 	       wrong(r, path, "a reference needs all of \"dtype\", \"shape\" and \"offset\"");
 }
@@ -114,9 +114,10 @@ static bool read_shape(struct reader *r, const json_t *node, const struct api_pa
 static bool read_offset(struct reader *r, const json_t *node, const struct api_path *path, size_t *offset)
 {
 	const struct api_array *number = api_document_array(r->document, node);
-	if (!number || number->rank != 0 || number->first_non_integer == 0 || !is_size(*(const double *)number->data))
+	const double *value = number ? number->data : NULL;
+	if (!number || number->rank != 0 || number->first_non_integer == 0 || !is_size(*value))
 		return wrong(r, path, "\"offset\" must be an integer from 0 on");
-	*offset = (size_t)*(const double *)number->data;
+	*offset = (size_t)*value;
 	return *offset % ALIGNMENT == 0 || wrong(r, path, "\"offset\" must be a multiple of 8");
 }
 
@@ -124,7 +125,8 @@ static bool place(struct reader *r, const struct api_path *path, size_t offset, 
 {
 	const size_t size = api_dtype_bytes(array->dtype);
 	if (offset > r->tail_bytes || array->n > (r->tail_bytes - offset) / size)
-		return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path, "the array leaves the tail, which has %zu bytes", r->tail_bytes);
+		return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path, "the array leaves the tail, which has %zu bytes",
+		                    r->tail_bytes);
 	array->data = r->tail + offset;
 	if ((uintptr_t)array->data % ALIGNMENT == 0)
 		return true;
@@ -306,17 +308,22 @@ static bool check_length(const char *body, size_t bytes, size_t max_document_byt
 	if (!explain_body(body, bytes, fault))
 		return false;
 	if (bytes < LENGTH_BYTES)
-		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root, "a frame starts with 8 bytes that tell the length of its document");
+		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
+		                    "a frame starts with 8 bytes that tell the length of its document");
 	memcpy(&n, body, LENGTH_BYTES);
 	if (n > bytes - LENGTH_BYTES)
-		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root, "the document would take %llu bytes, but only %zu follow its length",
-		                    (unsigned long long)n, bytes - LENGTH_BYTES);
+		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
+		                    "the document would take %llu bytes, but only %zu follow its length", (unsigned long long)n,
+		                    bytes - LENGTH_BYTES);
 	if ((LENGTH_BYTES + n) % STEP)
-		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root, "the document's length must be padded with spaces so that 8 more is a"
-		                    " multiple of 64; it is %llu", (unsigned long long)n);
+		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
+		                    "the document's length must be padded with spaces so that 8 more is a"
+		                    " multiple of 64; it is %llu",
+		                    (unsigned long long)n);
 	*length = (size_t)n;
 	return n <= max_document_bytes ||
-	       api_fault_set(fault, API_E_BODY_TOO_LONG, "the frame's document of %zu bytes is longer than the limit of %zu bytes", *length,
+	       api_fault_set(fault, API_E_BODY_TOO_LONG,
+	                     "the frame's document of %zu bytes is longer than the limit of %zu bytes", *length,
 	                     max_document_bytes);
 }
 
@@ -343,8 +350,12 @@ bool api_frame_read(const char *body, size_t bytes, size_t max_document_bytes, s
 	if (!api_document_read_pooled(arena->pool, body + LENGTH_BYTES, length, document, &text))
 		return api_fault_text(fault, &text);
 	const size_t head = LENGTH_BYTES + length;
-	struct reader r = {.tail = body + head, .tail_bytes = bytes - head, .arena = arena, .document = document,
-	                   .n_lifted = document->n_arrays, .fault = fault};
+	struct reader r = {.tail = body + head,
+	                   .tail_bytes = bytes - head,
+	                   .arena = arena,
+	                   .document = document,
+	                   .n_lifted = document->n_arrays,
+	                   .fault = fault};
 	const bool ok = resolve_root(&r);
 	api_pool_give(document->pool, r.stretches, r.capacity * sizeof(*r.stretches));
 	if (!ok)

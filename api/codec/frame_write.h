@@ -10,9 +10,9 @@
 
 /* A frame that was written. */
 struct api_frame {
-	char *head;              /* [head_bytes] from the pool of the render's arena: length, document, padding */
+	char *head; /* [head_bytes] from the pool of the render's arena: length, document, padding */
 	size_t head_bytes;
-	struct api_part *parts;  /* malloc'd: the head, then arrays and the zeros between them */
+	struct api_part *parts; /* malloc'd: the head, then arrays and the zeros between them */
 	size_t n_parts, bytes;
 };
 

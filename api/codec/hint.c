@@ -115,7 +115,8 @@ static bool add_token(const struct level *level, char *pointer, size_t bytes, si
 {
 	char number[24];
 	const char *key = level->is_object ? level->key : number;
-	const size_t n = level->is_object ? level->key_bytes : (size_t)snprintf(number, sizeof(number), "%zu", level->index);
+	const size_t n = level->is_object ? level->key_bytes
+	                                  : (size_t)snprintf(number, sizeof(number), "%zu", level->index);
 	if (level->is_object && (level->at_key || !key || memchr(key, '\\', n)))
 		return false;
 	if (*at + 2 * n + 2 > bytes)
@@ -199,8 +200,10 @@ static bool explain_not_finite(struct spot s, struct api_text_fault *fault)
 	if (n == 0)
 		return false;
 	fault->code = API_E_NAN_IN_JSON;
-	snprintf(fault->detail, sizeof(fault->detail), "%.*s is not JSON: a number has to be finite; find out where it comes"
-	         " from (Python: json.dumps(batch, allow_nan=False) refuses it before it is sent)", (int)n, s.text + s.at);
+	snprintf(fault->detail, sizeof(fault->detail),
+	         "%.*s is not JSON: a number has to be finite; find out where it comes"
+	         " from (Python: json.dumps(batch, allow_nan=False) refuses it before it is sent)",
+	         (int)n, s.text + s.at);
 	api_hint_place(s.text, s.at, fault->pointer, sizeof(fault->pointer));
 	return true;
 }
@@ -208,7 +211,7 @@ static bool explain_not_finite(struct spot s, struct api_text_fault *fault)
 static const char *hint_of_word(const struct spot *s)
 {
 	static const char *const of_true[] = {"True", NULL}, *const of_false[] = {"False", NULL},
-	                  *const of_nothing[] = {"None", "nil", "null", "undefined", "nothing", "missing", NULL};
+							 *const of_nothing[] = {"None", "nil", "null", "undefined", "nothing", "missing", NULL};
 	if (word_among(s, of_true))
 		return "JSON writes true";
 	if (word_among(s, of_false))
@@ -286,7 +289,8 @@ void api_hint_add(const char *text, size_t bytes, struct api_text_fault *fault)
 		snprintf(fault->detail, sizeof(fault->detail), "%s", hint);
 		return;
 	}
-	hint = fault->code == API_E_MALFORMED_JSON && !explain_not_finite(spot, fault) ? hint_at(&spot, fault->detail) : NULL;
+	hint = fault->code == API_E_MALFORMED_JSON && !explain_not_finite(spot, fault) ? hint_at(&spot, fault->detail)
+	                                                                               : NULL;
 	const size_t n = strlen(fault->detail);
 	if (hint)
 		snprintf(fault->detail + n, sizeof(fault->detail) - n, "; %s", hint);

@@ -30,8 +30,8 @@ static bool grow_arrays(struct api_lift *lift)
 		return out_of_memory(lift);
 	lift->arrays = arrays;
 	lift->arrays_capacity = capacity;
-	struct api_mark *marks = api_pool_resize(lift->values.pool, lift->marks, lift->marks_capacity * sizeof *marks,
-	                                         capacity * sizeof *marks);
+	struct api_mark *marks =
+		api_pool_resize(lift->values.pool, lift->marks, lift->marks_capacity * sizeof *marks, capacity * sizeof *marks);
 	if (!marks)
 		return out_of_memory(lift);
 	lift->marks = marks;
@@ -55,8 +55,11 @@ static bool put_mark(struct api_lift *lift, const char *begin, const char *end, 
 	lift->copied = end;
 	lift->arrays[lift->n_arrays] = *array;
 	lift->marks[lift->n_arrays++] = (struct api_mark){
-		.skeleton_begin = at, .skeleton_end = at + n, .first_value = lift->values.n - array->n,
-		.text_begin = (size_t)(begin - lift->values.text.begin), .text_end = (size_t)(end - lift->values.text.begin),
+		.skeleton_begin = at,
+		.skeleton_end = at + n,
+		.first_value = lift->values.n - array->n,
+		.text_begin = (size_t)(begin - lift->values.text.begin),
+		.text_end = (size_t)(end - lift->values.text.begin),
 	};
 	return true;
 }
@@ -105,7 +108,10 @@ static const char *skip_string(struct api_lift *lift, const char *begin)
 			p++;
 	if (p < end)
 		return p + 1;
-	return !cut || api_text_refuse(&lift->values.text, API_E_TOKEN_TOO_LONG, begin, "a string of more than %d bytes", API_MAX_TOKEN) ? end : NULL;
+	return !cut || api_text_refuse(&lift->values.text, API_E_TOKEN_TOO_LONG, begin, "a string of more than %d bytes",
+	                               API_MAX_TOKEN)
+	           ? end
+	           : NULL;
 }
 
 /* A very long word is skipped in pieces; jansson judges it. */
@@ -120,7 +126,8 @@ static const char *skip_word(const char *p, const char *end)
 static const char *read_value(struct api_lift *lift, const char *p)
 {
 	if (++lift->n_outside > API_MAX_VALUES) {
-		api_text_refuse(&lift->values.text, API_E_TOO_MANY_VALUES, p, "more than %d values outside arrays of numbers", API_MAX_VALUES);
+		api_text_refuse(&lift->values.text, API_E_TOO_MANY_VALUES, p, "more than %d values outside arrays of numbers",
+		                API_MAX_VALUES);
 		return NULL;
 	}
 	if (api_starts_number(*p))

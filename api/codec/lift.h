@@ -13,18 +13,18 @@
 struct api_mark {
 	size_t skeleton_begin, skeleton_end;
 	size_t text_begin, text_end;
-	size_t first_value;   /* index into values; a pointer would not survive growth */
+	size_t first_value; /* index into values; a pointer would not survive growth */
 };
 
 struct api_lift {
-	struct api_values values;  /* text, fault and pool set by the caller */
-	const char *copied;        /* how far the text has been copied to the skeleton */
+	struct api_values values; /* text, fault and pool set by the caller */
+	const char *copied;       /* how far the text has been copied to the skeleton */
 	struct api_buffer skeleton;
-	struct api_array *arrays;  /* data is set at the end of the pass */
-	struct api_mark *marks;    /* [n_arrays] */
+	struct api_array *arrays; /* data is set at the end of the pass */
+	struct api_mark *marks;   /* [n_arrays] */
 	size_t n_arrays, arrays_capacity, marks_capacity;
-	size_t n_outside;          /* values outside lifted arrays */
-	size_t depth;              /* open brackets outside lifted arrays */
+	size_t n_outside; /* values outside lifted arrays */
+	size_t depth;     /* open brackets outside lifted arrays */
 };
 
 /**

@@ -16,10 +16,10 @@ enum {
 /* An array being lifted. Levels count from 1, the outermost; entry 0 is not used. */
 struct nest {
 	struct api_array *array;
-	int level;                          /* brackets open */
-	int rank;                           /* the level of numbers, known from the first innermost row; 0 before */
-	size_t index[API_MAX_RANK + 1];     /* of the current element at each level */
-	size_t length[API_MAX_RANK + 1];    /* of the rows at each level, UNKNOWN until the first one ends */
+	int level;                       /* brackets open */
+	int rank;                        /* the level of numbers, known from the first innermost row; 0 before */
+	size_t index[API_MAX_RANK + 1];  /* of the current element at each level */
+	size_t length[API_MAX_RANK + 1]; /* of the rows at each level, UNKNOWN until the first one ends */
 };
 
 /* The first capacity fits numbers of the usual length; nothing in the text says how many there are. */
@@ -186,7 +186,9 @@ static bool open_rows(struct api_values *values, struct nest *nest, const char *
 
 static enum api_lifted refuse(struct api_values *values, const char *p, const char *detail)
 {
-	return api_text_fail(&values->text, API_E_MALFORMED_JSON, p, p == values->text.end ? "an array is not closed" : detail), API_FAULTY;
+	return api_text_fail(&values->text, API_E_MALFORMED_JSON, p,
+	                     p == values->text.end ? "an array is not closed" : detail),
+	       API_FAULTY;
 }
 
 /* p is where a value is expected. */

@@ -11,8 +11,8 @@ struct api_pool;
 
 struct api_values {
 	struct api_text text;
-	struct api_pool *pool;   /* where data comes from, or NULL */
-	double *data;            /* 64-byte aligned */
+	struct api_pool *pool; /* where data comes from, or NULL */
+	double *data;          /* 64-byte aligned */
 	size_t n, capacity;
 };
 

@@ -12,7 +12,7 @@
 enum {
 	CHUNK = 4096, /* numbers: a tenth of a millisecond, and text that fits the second-level cache */
 	LEAST_PARALLEL = 4 * CHUNK,
-	SWEEP = 1 << 16, /* numbers: some ten microseconds */
+	SWEEP = 1 << 16,                   /* numbers: some ten microseconds */
 	LEAST_PARALLEL_SWEEP = 64 * SWEEP, /* more than the caches hold; below that, waking threads costs as much as it
 	                                    * saves */
 };
@@ -21,8 +21,11 @@ enum {
 static size_t longest(enum api_dtype dtype)
 {
 	static const size_t bytes[] = {
-		[API_F64] = sizeof("-2.2250738585072014e-308"), [API_F32] = sizeof("-2.2250738585072014e-308"),
-		[API_I32] = sizeof("-2147483648"), [API_U32] = sizeof("4294967295"), [API_I64] = sizeof("-9223372036854775808"),
+		[API_F64] = sizeof("-2.2250738585072014e-308"),
+		[API_F32] = sizeof("-2.2250738585072014e-308"),
+		[API_I32] = sizeof("-2147483648"),
+		[API_U32] = sizeof("4294967295"),
+		[API_I64] = sizeof("-9223372036854775808"),
 	};
 	return bytes[dtype];
 }

@@ -32,7 +32,8 @@ static bool reserve(struct api_render *render)
 	if (d->n_arrays < render->capacity)
 		return true;
 	const size_t capacity = render->capacity ? 2 * render->capacity : 8;
-	struct api_array *arrays = api_pool_resize(render->arena->pool, d->arrays, d->arrays_bytes, capacity * sizeof(*arrays));
+	struct api_array *arrays =
+		api_pool_resize(render->arena->pool, d->arrays, d->arrays_bytes, capacity * sizeof(*arrays));
 	if (!arrays)
 		return false;
 	d->arrays = arrays;

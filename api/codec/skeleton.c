@@ -127,8 +127,16 @@ static json_t *read_value(struct reader *r)
 	case 't': return read_word(r, "true", json_true());
 	case 'f': return read_word(r, "false", json_false());
 	case 'n': return read_word(r, "null", json_null());
-	case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
-		return read_mark(r);
+	case '0':
+	case '1':
+	case '2':
+	case '3':
+	case '4':
+	case '5':
+	case '6':
+	case '7':
+	case '8':
+	case '9': return read_mark(r);
 	default: return NULL;
 	}
 }

@@ -4,6 +4,7 @@
 
 #define N_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define BIT(type) (1u << (type))
+/* clang-format off */
 #define ONE(object) (const struct api_object *const[]){&(object), NULL}
 
 #define SPATIAL (BIT(FRIC_EDGE_EDGE) | BIT(FRIC_FACE_VERTEX))

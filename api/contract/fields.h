@@ -17,30 +17,31 @@ enum api_field_kind {
 	API_NUMBER,
 	API_INTEGER, /* written without point or exponent, like indices */
 	API_INDEX,
-	API_REALS, API_INDICES, /* arrays */
+	API_REALS,
+	API_INDICES, /* arrays */
 	API_WORD,
-	API_WORDS,   /* a list of some of the words, perhaps none */
+	API_WORDS, /* a list of some of the words, perhaps none */
 	API_BOOL,
 	API_TEXT,
 	API_OBJECT,
-	API_LIST,    /* of objects */
-	API_ONE_OF,  /* several kinds of objects */
+	API_LIST,   /* of objects */
+	API_ONE_OF, /* several kinds of objects */
 };
 
 /* What lengths of arrays are called. Some follow from the dimension or from the type of contact. */
 enum api_length {
 	API_NO_LENGTH,
-	API_N,          /* contacts of a group */
-	API_N_ENTRIES,  /* of a call */
+	API_N,         /* contacts of a group */
+	API_N_ENTRIES, /* of a call */
 	API_N_VERTICES,
 	API_N_DOF,
 	API_ANY_LENGTH,
 	API_DIM,
-	API_TANGENTS,   /* dim - 1 */
-	API_PAIR,       /* 2 */
-	API_STENCIL,    /* vertices of a contact */
-	API_POINT,      /* coordinates of a closest point */
-	API_INNER,      /* entries of a symmetric matrix of tangents */
+	API_TANGENTS, /* dim - 1 */
+	API_PAIR,     /* 2 */
+	API_STENCIL,  /* vertices of a contact */
+	API_POINT,    /* coordinates of a closest point */
+	API_INNER,    /* entries of a symmetric matrix of tangents */
 	API_MATERIALS,
 	API_N_LENGTHS
 };
@@ -54,15 +55,15 @@ struct api_rule {
 	enum api_range range;
 	enum api_length shape[API_MAX_SHAPE]; /* of an array */
 	bool required;
-	bool one_for_all; /* one row may stand for all: a number, where a row is one number */
-	bool bare;        /* that row may be a number wherever its length is 1 */
-	int only;         /* the dimension that it belongs to; 0: both */
-	unsigned types;   /* bit set of the objects' types that have it; 0: all */
-	int least, most;  /* of integers; most 0: no upper bound */
+	bool one_for_all;                           /* one row may stand for all: a number, where a row is one number */
+	bool bare;                                  /* that row may be a number wherever its length is 1 */
+	int only;                                   /* the dimension that it belongs to; 0: both */
+	unsigned types;                             /* bit set of the objects' types that have it; 0: all */
+	int least, most;                            /* of integers; most 0: no upper bound */
 	const char *const *words, *const *meanings; /* NULL-terminated; a WORD's default is the first */
-	const struct api_object *const *objects; /* NULL-terminated: the one, or those to choose from */
-	const char *fallback; /* the default as JSON; NULL: none, or the first word */
-	const char *unit;     /* NULL: none */
+	const struct api_object *const *objects;    /* NULL-terminated: the one, or those to choose from */
+	const char *fallback;                       /* the default as JSON; NULL: none, or the first word */
+	const char *unit;                           /* NULL: none */
 	const char *meaning;
 };
 
@@ -84,23 +85,57 @@ static inline bool api_rule_applies(const struct api_rule *rule, const struct ap
 /* ---- POST /v1/evaluate ---- */
 
 enum {
-	API_REQUEST_DIM, API_REQUEST_VELOCITIES, API_REQUEST_POSITIONS, API_REQUEST_LAGGED_VELOCITIES, API_REQUEST_FRICTION,
-	API_REQUEST_BARRIER, API_REQUEST_COLLISIONS, API_REQUEST_OUTPUTS, API_REQUEST_HESSIAN,
-	API_REQUEST_COLLISION_OUTPUTS, API_REQUEST_ON_DEGENERATE, API_N_REQUEST
+	API_REQUEST_DIM,
+	API_REQUEST_VELOCITIES,
+	API_REQUEST_POSITIONS,
+	API_REQUEST_LAGGED_VELOCITIES,
+	API_REQUEST_FRICTION,
+	API_REQUEST_BARRIER,
+	API_REQUEST_COLLISIONS,
+	API_REQUEST_OUTPUTS,
+	API_REQUEST_HESSIAN,
+	API_REQUEST_COLLISION_OUTPUTS,
+	API_REQUEST_ON_DEGENERATE,
+	API_N_REQUEST
 };
 enum {
-	API_FRICTION_EPS_V, API_FRICTION_MU, API_FRICTION_MU_S, API_FRICTION_MU_K, API_FRICTION_VERTEX_MU,
-	API_FRICTION_VERTEX_MU_S, API_FRICTION_VERTEX_MU_K, API_FRICTION_BLEND, API_FRICTION_MATERIALS,
-	API_FRICTION_TRANSITION, API_N_FRICTION
+	API_FRICTION_EPS_V,
+	API_FRICTION_MU,
+	API_FRICTION_MU_S,
+	API_FRICTION_MU_K,
+	API_FRICTION_VERTEX_MU,
+	API_FRICTION_VERTEX_MU_S,
+	API_FRICTION_VERTEX_MU_K,
+	API_FRICTION_BLEND,
+	API_FRICTION_MATERIALS,
+	API_FRICTION_TRANSITION,
+	API_N_FRICTION
 };
 enum {
-	API_MATERIALS_VERTEX, API_MATERIALS_PLANE, API_MATERIALS_MU, API_MATERIALS_MU_S, API_MATERIALS_MU_K, API_N_MATERIALS
+	API_MATERIALS_VERTEX,
+	API_MATERIALS_PLANE,
+	API_MATERIALS_MU,
+	API_MATERIALS_MU_S,
+	API_MATERIALS_MU_K,
+	API_N_MATERIALS
 };
 enum { API_BARRIER_DHAT, API_BARRIER_STIFFNESS, API_BARRIER_DMIN, API_N_BARRIER };
 enum {
-	API_GROUP_VERTICES, API_GROUP_NORMAL_FORCE, API_GROUP_WEIGHT, API_GROUP_MU, API_GROUP_MU_S, API_GROUP_MU_K,
-	API_GROUP_EPS_V, API_GROUP_MU_ANISO, API_GROUP_MU_S_ANISO, API_GROUP_MU_K_ANISO, API_GROUP_CLOSEST_POINT,
-	API_GROUP_TANGENT_BASIS, API_GROUP_PLANE_NORMAL, API_GROUP_PLANE_ORIGIN, API_N_GROUP
+	API_GROUP_VERTICES,
+	API_GROUP_NORMAL_FORCE,
+	API_GROUP_WEIGHT,
+	API_GROUP_MU,
+	API_GROUP_MU_S,
+	API_GROUP_MU_K,
+	API_GROUP_EPS_V,
+	API_GROUP_MU_ANISO,
+	API_GROUP_MU_S_ANISO,
+	API_GROUP_MU_K_ANISO,
+	API_GROUP_CLOSEST_POINT,
+	API_GROUP_TANGENT_BASIS,
+	API_GROUP_PLANE_NORMAL,
+	API_GROUP_PLANE_ORIGIN,
+	API_N_GROUP
 };
 enum { API_HESSIAN_FORMAT, API_HESSIAN_TRIANGLE, API_HESSIAN_PROJECTION, API_N_HESSIAN };
 
@@ -121,8 +156,17 @@ enum api_function_kind { API_SMOOTH_FRICTION, API_SMOOTH_MU, API_DIRECTION, API_
 
 /* In the order in which they are listed; the first one that a kind has gives the number of values. */
 enum {
-	API_CALL_Y, API_CALL_TAU_ANISO, API_CALL_TAU_DIR, API_CALL_MU_S_ANISO, API_CALL_MU_K_ANISO, API_CALL_MU_S,
-	API_CALL_MU_K, API_CALL_EPS_V, API_CALL_TRANSITION, API_CALL_NO_MU, API_N_CALL
+	API_CALL_Y,
+	API_CALL_TAU_ANISO,
+	API_CALL_TAU_DIR,
+	API_CALL_MU_S_ANISO,
+	API_CALL_MU_K_ANISO,
+	API_CALL_MU_S,
+	API_CALL_MU_K,
+	API_CALL_EPS_V,
+	API_CALL_TRANSITION,
+	API_CALL_NO_MU,
+	API_N_CALL
 };
 
 extern const struct api_object api_calls[API_N_FUNCTION_KINDS];

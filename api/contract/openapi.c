@@ -211,8 +211,9 @@ static void add_problem(struct api_schemas *s, const struct api_table *table, co
 	json_t *schema = set(s, problem, "schema", json_object()), *all = set(s, schema, "allOf", json_array());
 	s->is_request = false;
 	append(s, all, api_schema_of(s, &api_problem_document));
-	append(s, all, json_pack("{s:{s:{s:i}, s:{s:s}, s:o}}", "properties", "status", "const", status->status, "title",
-	                         "const", status->title, "code", codes_of(s, status->status)));
+	append(s, all,
+	       json_pack("{s:{s:{s:i}, s:{s:s}, s:o}}", "properties", "status", "const", status->status, "title", "const",
+	                 status->title, "code", codes_of(s, status->status)));
 	add_problem_examples(s, table, problem, status->status);
 }
 
@@ -260,8 +261,8 @@ static void add_query(struct api_schemas *s, const struct api_operation *o, json
 	for (int i = 0; o->query && i < o->query->n_rules; i++) {
 		const struct api_rule *rule = &o->query->rules[i];
 		json_t *parameter = add_parameter(s, parameters, json_string(rule->name), "query");
-		set(s, parameter, "description", api_schema_text("%s%s%s", rule->meaning, rule->unit ? "; unit: " : "",
-		                                                 rule->unit ? rule->unit : ""));
+		set(s, parameter, "description",
+		    api_schema_text("%s%s%s", rule->meaning, rule->unit ? "; unit: " : "", rule->unit ? rule->unit : ""));
 		if (rule->kind == API_REALS) {
 			set(s, parameter, "style", json_string("form"));
 			set(s, parameter, "explode", json_false());
@@ -343,8 +344,9 @@ static void add_head(struct api_schemas *s, const struct described *d, json_t *p
 	add_open(s, d, operation);
 	json_t *parameters = json_copy(json_object_get(json_object_get(path, "get"), "parameters"));
 	set(s, operation, "parameters", parameters);
-	set(s, operation, "responses", quoted("{'200': {'description': 'The headers of the answer to GET.'},"
-	                                      " 'default': {'description': 'The headers of the problem that GET would get.'}}"));
+	set(s, operation, "responses",
+	    quoted("{'200': {'description': 'The headers of the answer to GET.'},"
+	           " 'default': {'description': 'The headers of the problem that GET would get.'}}"));
 }
 
 static void add_path(struct api_schemas *s, const struct api_route *route, json_t *paths)
@@ -391,14 +393,16 @@ static void add_info(struct api_schemas *s, json_t *root)
 	set(s, info, "title", json_string("frictiond"));
 	set(s, info, "version", json_string(FRIC_VERSION));
 	set(s, info, "summary", json_string("Contact friction over HTTP"));
-	set(s, info, "description", api_schema_text(description, service->max_json_bytes, service->max_frame_bytes,
-	                                            service->max_answer_bytes, counts));
+	set(s, info, "description",
+	    api_schema_text(description, service->max_json_bytes, service->max_frame_bytes, service->max_answer_bytes,
+	                    counts));
 	set(s, info, "license", quoted("{'name': 'MIT', 'identifier': 'MIT'}"));
 	set(s, root, "servers", quoted("[{'url': '/'}]"));
 	set(s, root, "security", quoted("[{'token': []}, {}]"));
-	set(s, root, "tags", quoted("[{'name': 'evaluation', 'description': 'Batches of contacts'},"
-	                            " {'name': 'functions', 'description': 'The friction law, one function at a time'},"
-	                            " {'name': 'service', 'description': 'The server itself'}]"));
+	set(s, root, "tags",
+	    quoted("[{'name': 'evaluation', 'description': 'Batches of contacts'},"
+	           " {'name': 'functions', 'description': 'The friction law, one function at a time'},"
+	           " {'name': 'service', 'description': 'The server itself'}]"));
 }
 
 /* Which functions take a kind of parameters. */
@@ -407,7 +411,8 @@ static void add_calls(struct api_schemas *s, api_lister *list)
 	enum api_function_kind kind;
 	const char *name;
 	for (int i = 0; list(i, &name, &kind); i++) {
-		json_t *call = json_object_get(s->components, api_calls[kind].name), *names = json_object_get(call, "x-functions");
+		json_t *call = json_object_get(s->components, api_calls[kind].name),
+			   *names = json_object_get(call, "x-functions");
 		append(s, names ? names : set(s, call, "x-functions", json_array()), json_string(name));
 	}
 }
@@ -424,8 +429,9 @@ static void add_dimensions(struct api_schemas *s, const char *request, bool in_f
 		json_t *schema = api_schema_of_dimension(s, &api_request, dim);
 		set(s, schema, "description", api_schema_text("What dim %d adds to %s.", dim, request));
 		set(s, s->components, name, schema);
-		append(s, all, json_pack("{s:{s:{s:{s:i}}, s:[s]}, s:o}", "if", "properties", "dim", "const", dim, "required", "dim",
-		                         "then", ref("schemas", name)));
+		append(s, all,
+		       json_pack("{s:{s:{s:{s:i}}, s:[s]}, s:o}", "if", "properties", "dim", "const", dim, "required", "dim",
+		                 "then", ref("schemas", name)));
 	}
 	s->in_frame = false;
 }

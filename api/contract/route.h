@@ -42,9 +42,9 @@ struct api_operation {
 
 	/* In OpenAPI. */
 	const char *id, *tag, *summary, *description;
-	const char *content;                /* of an answer that is no document, in JSON with ' for "; NULL: it has no body */
-	bool is_timed;                      /* answers have Server-Timing */
-	bool has_tag;                       /* answers have an ETag, so that there may be a 304 */
+	const char *content; /* of an answer that is no document, in JSON with ' for "; NULL: it has no body */
+	bool is_timed;       /* answers have Server-Timing */
+	bool has_tag;        /* answers have an ETag, so that there may be a 304 */
 	const struct api_example *examples; /* ended by one without a name; NULL: none */
 };
 
@@ -60,8 +60,8 @@ struct api_route {
 	bool is_folder;    /* everything below it is its own: the last name may be empty, or hold slashes */
 	bool is_servers;   /* the server answers it, api_handle does not know it */
 	bool (*exists)(const struct api_match *match); /* whether there is something of these names; NULL: handlers look */
-	api_lister *names; /* what {name} may be; NULL: anything */
-	api_fail *fail;    /* how faults are told; NULL: as problem+json */
+	api_lister *names;                             /* what {name} may be; NULL: anything */
+	api_fail *fail;                                /* how faults are told; NULL: as problem+json */
 };
 
 struct api_table {

@@ -65,10 +65,15 @@ static struct span span_of(enum api_length length, int type, int dim)
 
 static const char *name_of_length(enum api_length length, int type, char text[16])
 {
-	static const char *const names[API_N_LENGTHS] = {
-		[API_N] = "n", [API_N_ENTRIES] = "n", [API_N_VERTICES] = "n_vertices", [API_N_DOF] = "n_vertices*dim",
-		[API_ANY_LENGTH] = "entries", [API_DIM] = "dim", [API_TANGENTS] = "dim-1", [API_INNER] = "3 (2D: 1)",
-		[API_MATERIALS] = "m"};
+	static const char *const names[API_N_LENGTHS] = {[API_N] = "n",
+	                                                 [API_N_ENTRIES] = "n",
+	                                                 [API_N_VERTICES] = "n_vertices",
+	                                                 [API_N_DOF] = "n_vertices*dim",
+	                                                 [API_ANY_LENGTH] = "entries",
+	                                                 [API_DIM] = "dim",
+	                                                 [API_TANGENTS] = "dim-1",
+	                                                 [API_INNER] = "3 (2D: 1)",
+	                                                 [API_MATERIALS] = "m"};
 	if (names[length])
 		return names[length];
 	snprintf(text, 16, "%d", span_of(length, type, 0).from);
@@ -98,7 +103,8 @@ static void print_shape(const struct api_rule *rule, int type, char out[96])
 static json_int_t most_rows(const struct api_schemas *schemas, enum api_length length)
 {
 	const size_t most = length == API_N_VERTICES ? schemas->service->max_vertices
-	                    : length == API_N        ? schemas->service->max_contacts : 0;
+	                    : length == API_N        ? schemas->service->max_contacts
+	                                             : 0;
 	return schemas->is_request ? (json_int_t)most : 0;
 }
 
@@ -252,7 +258,7 @@ static json_t *value(struct api_schemas *schemas, const struct api_rule *rule, i
 	case API_OBJECT: return api_schema_of(schemas, rule->objects[0]);
 	case API_LIST:
 		return list(schemas, rule->objects ? api_schema_of(schemas, rule->objects[0]) : of_type(schemas, "string"), 0,
-			0);
+		            0);
 	case API_ONE_OF: return one_of(schemas, rule);
 	}
 	return NULL;
@@ -356,8 +362,8 @@ json_t *api_schema_of(struct api_schemas *schemas, const struct api_object *obje
 		json_t *schema = api_schema_set(schemas, schemas->components, name, of_type(schemas, "object"));
 		api_schema_set(schemas, schema, "title", json_string(name));
 		if (schemas->in_frame)
-			api_schema_set(schemas, schema, "description", api_schema_text("%s as the document of a frame.",
-				object->name));
+			api_schema_set(schemas, schema, "description",
+			               api_schema_text("%s as the document of a frame.", object->name));
 		else
 			api_schema_set(schemas, schema, "description", json_string(object->meaning));
 		add_fields(schemas, object, schema);
@@ -387,7 +393,8 @@ json_t *api_schema_of_dimension(struct api_schemas *schemas, const struct api_ob
 	json_t *fields = json_object();
 	for (int i = 0; i < object->n_rules; i++) {
 		json_t *schema = api_rule_applies(&object->rules[i], object)
-		                 ? in_dimension(schemas, &object->rules[i], object->type, dim) : NULL;
+		                     ? in_dimension(schemas, &object->rules[i], object->type, dim)
+		                     : NULL;
 		if (schema)
 			api_schema_set(schemas, fields, object->rules[i].name, schema);
 	}

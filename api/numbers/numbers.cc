@@ -6,7 +6,8 @@
 
 #include "api/numbers/powers_of_ten.h"
 
-namespace {
+namespace
+{
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -24,9 +25,9 @@ constexpr int64_t max_exponent = 100000000000000000; // where exponents saturate
 // The parts of a number, as far as its text has been read.
 struct parts {
 	bool negative;
-	uint64_t digits;          // of integer and fraction, modulo 2^64
+	uint64_t digits; // of integer and fraction, modulo 2^64
 	std::ptrdiff_t n_digits;
-	int64_t exponent;         // the value is digits * 10^exponent
+	int64_t exponent; // the value is digits * 10^exponent
 };
 
 bool is_digit(char c)
@@ -210,8 +211,8 @@ inline bool convert_by_table(const parts &number, double &value)
 	const int exponent = api_log2_of_ten(power) + 1086 - zeros + top;
 	if (exponent < 1 || exponent > 2045 || below - (half - 2) <= 4)
 		return false;
-	const uint64_t bits = (static_cast<uint64_t>(exponent - 1) << 52) + static_cast<uint64_t>(left >> 75) + (below > half) +
-	                      (static_cast<uint64_t>(number.negative) << 63);
+	const uint64_t bits = (static_cast<uint64_t>(exponent - 1) << 52) + static_cast<uint64_t>(left >> 75) +
+	                      (below > half) + (static_cast<uint64_t>(number.negative) << 63);
 	std::memcpy(&value, &bits, sizeof value);
 	return true;
 }
@@ -234,8 +235,7 @@ enum api_number_status api_number_read(const char *text, const char *end, struct
 	number->end = text;
 	if (!read_parts(number->end, end, read, number->integer))
 		return API_NUMBER_MALFORMED;
-	if (are_digits_exact(text, read) &&
-	    (convert_exactly(read, number->value) || convert_by_table(read, number->value)))
+	if (are_digits_exact(text, read) && (convert_exactly(read, number->value) || convert_by_table(read, number->value)))
 		return API_NUMBER_OK;
 	if (std::from_chars(text, number->end, number->value).ec == std::errc())
 		return API_NUMBER_OK;

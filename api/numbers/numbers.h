@@ -20,8 +20,8 @@ enum api_number_status {
 
 struct api_number {
 	double value;
-	bool integer;     /* written without '.', 'e' and 'E' */
-	const char *end;  /* one past the number; malformed: where the grammar breaks */
+	bool integer;    /* written without '.', 'e' and 'E' */
+	const char *end; /* one past the number; malformed: where the grammar breaks */
 };
 
 /**

@@ -41,7 +41,7 @@ enum {
 	EXPONENT_BIAS = 1075, /* of c 2^q, c an integer */
 	MAX_EXPONENT = 2047,
 	DIGITS = 17,
-	BEHIND_POINT = 4,     /* bits of y; quarters of 10^k are before it */
+	BEHIND_POINT = 4, /* bits of y; quarters of 10^k are before it */
 	UNIT = 4 << BEHIND_POINT,
 	BIAS = 2,
 	LARGEST_ERROR = 4,
@@ -80,7 +80,7 @@ static inline struct interval scale_interval(uint64_t c, int q, int k, bool narr
 {
 	const struct api_power_of_ten *power = &api_powers_of_ten[-k - API_LEAST_POWER];
 	const int shift = q + api_log2_of_ten(-k) + 1 + BEHIND_POINT; /* 5 to 8 */
-	const uint64_t x = 4 * c << shift, odd = c & 1; /* odd: ends excluded */
+	const uint64_t x = 4 * c << shift, odd = c & 1;               /* odd: ends excluded */
 	const uint128 half = ((uint128)power->high << (shift + 1)) | power->low >> (63 - shift);
 	const uint128 value = (uint128)x * power->high + (uint64_t)((uint128)x * power->low >> 64) + BIAS;
 	const uint128 below = narrow ? value - half / 2 : value - half;

@@ -21,7 +21,8 @@ void api_answer_take(struct api_response *response, const struct api_buffer *tex
 
 bool api_fault_too_long(struct api_fault *fault, size_t max_bytes)
 {
-	return api_fault_set(fault, API_E_ANSWER_TOO_LONG, "the answer would be longer than the limit of %zu bytes", max_bytes);
+	return api_fault_set(fault, API_E_ANSWER_TOO_LONG, "the answer would be longer than the limit of %zu bytes",
+	                     max_bytes);
 }
 
 /* A body could not be written. */
@@ -30,7 +31,8 @@ static bool refuse(enum api_written why, size_t max_bytes, struct api_fault *fau
 	if (why == API_TOO_LONG)
 		return api_fault_too_long(fault, max_bytes);
 	if (why == API_NOT_FINITE)
-		return api_fault_set(fault, API_E_INTERNAL_ERROR, "a number of the answer is not finite; please report this with the request's id");
+		return api_fault_set(fault, API_E_INTERNAL_ERROR,
+		                     "a number of the answer is not finite; please report this with the request's id");
 	return api_fault_no_memory(fault);
 }
 
@@ -110,7 +112,7 @@ static bool print_frame(struct api_render *render, size_t max_bytes, struct api_
 }
 
 bool api_answer_print(struct api_render *render, enum api_format format, size_t max_bytes, struct api_fault *fault,
-                       struct api_response *response)
+                      struct api_response *response)
 {
 	bool ok = !render->failed || api_fault_no_memory(fault);
 	ok = ok && (format == API_FRAME ? print_frame : print_json)(render, max_bytes, fault, response);
@@ -122,8 +124,8 @@ bool api_answer_print(struct api_render *render, enum api_format format, size_t 
 	return ok;
 }
 
-bool api_answer_finish(const struct api_service *service, const struct api_request *request, struct api_render *render, bool ok,
-                struct api_fault *fault, struct api_response *response)
+bool api_answer_finish(const struct api_service *service, const struct api_request *request, struct api_render *render,
+                       bool ok, struct api_fault *fault, struct api_response *response)
 {
 	if (ok)
 		return api_answer_print(render, request->formats->answer, service->max_answer_bytes, fault, response);

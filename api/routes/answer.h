@@ -15,7 +15,7 @@
  * memory of the arena, which is left empty.
  */
 bool api_answer_print(struct api_render *render, enum api_format format, size_t max_bytes, struct api_fault *fault,
-                       struct api_response *response);
+                      struct api_response *response);
 
 /**
  * The same in the request's own format.

@@ -27,12 +27,12 @@
 
 /* .incbin, since a string literal of this length would be beyond what ISO C promises. Its paths are relative to where
  * make runs. */
-#define INCLUDE(name, path, file, type)                                                                    \
-	__asm__(".pushsection .rodata\n"                                                                       \
-	        ".globl api_asset_" #name "\n.hidden api_asset_" #name "\napi_asset_" #name ":\n"              \
-	        ".incbin \"web/" file "\"\n"                                                                   \
-	        ".globl api_asset_" #name "_end\n.hidden api_asset_" #name "_end\napi_asset_" #name "_end:\n"  \
-	        ".byte 0\n.popsection\n");                                                                     \
+#define INCLUDE(name, path, file, type) \
+	__asm__(".pushsection .rodata\n" \
+	        ".globl api_asset_" #name "\n.hidden api_asset_" #name "\napi_asset_" #name ":\n" \
+	        ".incbin \"web/" file "\"\n" \
+	        ".globl api_asset_" #name "_end\n.hidden api_asset_" #name "_end\napi_asset_" #name "_end:\n" \
+	        ".byte 0\n.popsection\n"); \
 	extern const char api_asset_##name[], api_asset_##name##_end[];
 ASSETS(INCLUDE)
 #undef INCLUDE

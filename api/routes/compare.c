@@ -81,12 +81,20 @@ static bool post_check(const struct api_service *service, const struct api_reque
 
 static const struct api_object *const requests[] = {&api_request, NULL}, *const answers[] = {&api_check_answer, NULL};
 static const struct api_example examples[] = {
-	{"sliding_vertex", "A vertex on a floor", "{" API_ONE_VERTEX "}", NULL, 200}, {0},
+	{"sliding_vertex", "A vertex on a floor", "{" API_ONE_VERTEX "}", NULL, 200},
+	{0},
 };
 
 const struct api_operation api_post_check = {
-	.handler = post_check, .is_large = api_cost_always, .requests = requests, .answers = answers, .is_timed = true,
-	.id = "check", .tag = "evaluation", .summary = "Compares gradient and Hessian of a batch with central differences",
-	.description = "The request of /v1/evaluate; outputs, collision_outputs and hessian are checked and otherwise ignored.",
+	.handler = post_check,
+	.is_large = api_cost_always,
+	.requests = requests,
+	.answers = answers,
+	.is_timed = true,
+	.id = "check",
+	.tag = "evaluation",
+	.summary = "Compares gradient and Hessian of a batch with central differences",
+	.description =
+		"The request of /v1/evaluate; outputs, collision_outputs and hessian are checked and otherwise ignored.",
 	.examples = examples,
 };

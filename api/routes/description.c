@@ -23,7 +23,8 @@ static bool hand_out_description(const struct api_service *service, const struct
 	return true;
 }
 
-static bool get_openapi(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+static bool get_openapi(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                        struct api_response *response)
 {
 	if (!hand_out_description(service, request->match->table, response))
 		return false;
@@ -39,6 +40,8 @@ static bool get_openapi(const struct api_service *service, const struct api_requ
 const struct api_operation api_get_description = {
 	.handler = get_openapi,
 	.content = "{'application/json': {'schema': {'type': 'object', 'required': ['openapi', 'info', 'paths']}}}",
-	.id = "openapi", .tag = "service", .summary = "This description",
+	.id = "openapi",
+	.tag = "service",
+	.summary = "This description",
 	.description = "With the limits of this server; needs no token.",
 };

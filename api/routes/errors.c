@@ -145,7 +145,8 @@ static void add_inline(struct page *out, struct text text)
 static void add_row(struct page *out, struct text line, const char *cell)
 {
 	add(out, "<tr>");
-	for (const char *c = line.at + 1, *end; c < line.end && (end = memchr(c, '|', (size_t)(line.end - c))); c = end + 1) {
+	for (const char *c = line.at + 1, *end; c < line.end && (end = memchr(c, '|', (size_t)(line.end - c)));
+	     c = end + 1) {
 		add(out, "<");
 		add(out, cell);
 		add(out, ">");
@@ -245,7 +246,10 @@ static bool get_error(const struct api_service *service, const struct api_reques
 }
 
 const struct api_operation api_get_error = {
-	.handler = get_error, .content = "{'text/html': {'schema': {'type': 'string'}}}",
-	.id = "error", .tag = "service", .summary = "What a problem's type leads to: what went wrong, and what to do",
+	.handler = get_error,
+	.content = "{'text/html': {'schema': {'type': 'string'}}}",
+	.id = "error",
+	.tag = "service",
+	.summary = "What a problem's type leads to: what went wrong, and what to do",
 	.description = "The section of the code in docs/troubleshooting.md; needs no token.",
 };

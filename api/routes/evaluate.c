@@ -13,8 +13,10 @@ static bool evaluate_sums(struct api_job *job)
 	double potential = 0, *gradient = e->outputs[API_GRADIENT] ? api_job_array(job, ndof, sizeof(double)) : NULL;
 	if (e->outputs[API_GRADIENT] && !gradient)
 		return false;
-	if (!api_job_core(job, fric_evaluate(&job->context, job->contacts, e->velocities,
-	                                     e->outputs[API_POTENTIAL] ? &potential : NULL, gradient, &error), &error))
+	if (!api_job_core(job,
+	                  fric_evaluate(&job->context, job->contacts, e->velocities,
+	                                e->outputs[API_POTENTIAL] ? &potential : NULL, gradient, &error),
+	                  &error))
 		return false;
 	if (e->outputs[API_POTENTIAL])
 		api_render_number(&job->render, root, "potential", potential);
@@ -27,12 +29,14 @@ static bool evaluate_sums(struct api_job *job)
 static bool check_hessian_size(struct api_job *job, size_t bytes)
 {
 	const struct api_field root = {.node = job->document.root},
-	                       hessian = api_ruled(&root, &api_request, API_REQUEST_HESSIAN),
-	                       format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT);
+						   hessian = api_ruled(&root, &api_request, API_REQUEST_HESSIAN),
+						   format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT);
 	if (bytes <= job->service->max_answer_bytes)
 		return true;
-	return api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, hessian.node ? &format.path : &hessian.path, "the Hessian would take %zu bytes, the limit is %zu:"
-	                    " use \"factors\", or fewer contacts in a request", bytes, job->service->max_answer_bytes);
+	return api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, hessian.node ? &format.path : &hessian.path,
+	                    "the Hessian would take %zu bytes, the limit is %zu:"
+	                    " use \"factors\", or fewer contacts in a request",
+	                    bytes, job->service->max_answer_bytes);
 }
 
 /* Of all contacts, in order; NULL after a fault. */
@@ -42,8 +46,10 @@ static double *inner_matrices(struct api_job *job)
 	struct fric_error error;
 	const size_t n = fric_n_contacts(job->contacts) * (size_t)fric_inner_size(e->batch.dim);
 	double *inner = api_job_array(job, n, sizeof(*inner));
-	if (!inner || !api_job_core(job, fric_hessian_inner(&job->context, job->contacts, e->velocities,
-	                                                    (enum fric_projection)e->projection, inner, &error), &error))
+	if (!inner || !api_job_core(job,
+	                            fric_hessian_inner(&job->context, job->contacts, e->velocities,
+	                                               (enum fric_projection)e->projection, inner, &error),
+	                            &error))
 		return NULL;
 	return inner;
 }
@@ -58,7 +64,8 @@ static bool triplets(struct api_job *job, json_t *hessian)
 	int32_t *rows = api_job_array(job, n, sizeof(*rows)), *cols = api_job_array(job, n, sizeof(*cols));
 	double *values = api_job_array(job, n, sizeof(*values)), *inner = inner_matrices(job);
 	if (!rows || !cols || !values || !inner ||
-	    !api_job_core(job, fric_hessian_triplets(&job->context, job->contacts, inner, triangle, rows, cols, values, &error),
+	    !api_job_core(job,
+	                  fric_hessian_triplets(&job->context, job->contacts, inner, triangle, rows, cols, values, &error),
 	                  &error))
 		return false;
 	api_render_add(&job->render, hessian, "rows", api_render_array(&job->render, API_I32, rows, n, 0, 0));
@@ -92,14 +99,16 @@ static bool csr(struct api_job *job, json_t *hessian)
 static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_output output)
 {
 	const size_t n = fric_group_size(job->contacts, type), d = (size_t)job->evaluation.batch.dim;
-	const size_t lengths[API_N_LENGTHS] = {[API_DIM] = d, [API_TANGENTS] = d - 1,
-	                                       [API_POINT] = (size_t)fric_closest_point_size(type)};
+	const size_t lengths[API_N_LENGTHS] = {
+		[API_DIM] = d, [API_TANGENTS] = d - 1, [API_POINT] = (size_t)fric_closest_point_size(type)};
 	const enum api_length *shape = api_output_rules[output].shape;
 	const size_t inner = lengths[shape[1]], innermost = lengths[shape[2]];
 	struct fric_error error;
 	double *out = api_job_array(job, n * (inner ? inner : 1) * (innermost ? innermost : 1), sizeof(*out));
-	if (!out || !api_job_core(job, fric_contact_output(&job->context, job->contacts, job->evaluation.velocities, type, output,
-	                                                   out, &error), &error))
+	if (!out || !api_job_core(job,
+	                          fric_contact_output(&job->context, job->contacts, job->evaluation.velocities, type,
+	                                              output, out, &error),
+	                          &error))
 		return NULL;
 	if (output != FRIC_OUT_STATUS)
 		return api_render_array(&job->render, API_F64, out, n, inner, innermost);
@@ -140,8 +149,10 @@ static bool factors(struct api_job *job, json_t *hessian)
 	struct fric_factors all;
 	struct fric_error error;
 	if (!allocate_factors(job, &all) ||
-	    !api_job_core(job, fric_hessian_factors(&job->context, job->contacts, e->velocities,
-	                                            (enum fric_projection)e->projection, &all, &error), &error))
+	    !api_job_core(job,
+	                  fric_hessian_factors(&job->context, job->contacts, e->velocities,
+	                                       (enum fric_projection)e->projection, &all, &error),
+	                  &error))
 		return false;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		if (e->has_group[type])
@@ -204,10 +215,12 @@ static bool evaluate(struct api_job *job)
 static bool post_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                           struct api_response *response)
 {
-	return api_query_refuse(request->match->query, fault) && api_job_run(service, request, evaluate, NULL, fault, response);
+	return api_query_refuse(request->match->query, fault) &&
+	       api_job_run(service, request, evaluate, NULL, fault, response);
 }
 
 static const struct api_object *const requests[] = {&api_request, NULL}, *const answers[] = {&api_answer, NULL};
+/* clang-format off */
 static const struct api_example examples[] = {
 	{"sliding_vertex", "A vertex on a floor, at half of eps_v",
 		"{" API_ONE_VERTEX ", 'outputs': ['potential', 'gradient', 'collisions'],"
@@ -241,3 +254,4 @@ const struct api_operation api_post_evaluate = {
 	               " without coefficients or eps_v needs them in friction.",
 	.examples = examples,
 };
+/* clang-format on */

@@ -13,8 +13,10 @@ static bool judge_body(const char *type, enum api_format *format, struct api_fau
 	*format = api_media_is(type, api_media_frame) ? API_FRAME : API_JSON;
 	if (!type || api_media_is(type, api_format_type(*format)))
 		return true;
-	return api_fault_set(fault, API_E_UNSUPPORTED_MEDIA_TYPE, "\"%.100s\" is not a type this service reads; send %s (curl: -H 'Content-Type: "
-	                     "application/json') or %s", type, api_media_json, api_media_frame);
+	return api_fault_set(fault, API_E_UNSUPPORTED_MEDIA_TYPE,
+	                     "\"%.100s\" is not a type this service reads; send %s (curl: -H 'Content-Type: "
+	                     "application/json') or %s",
+	                     type, api_media_json, api_media_frame);
 }
 
 static bool judge_answer(const char *accept, enum api_format *format, struct api_fault *fault)
@@ -25,7 +27,8 @@ static bool judge_answer(const char *accept, enum api_format *format, struct api
 	if (json != frame)
 		*format = frame > json ? API_FRAME : API_JSON;
 	return json > 0 || frame > 0 ||
-	       api_fault_set(fault, API_E_NOT_ACCEPTABLE, "no type in \"%.100s\" is one this service writes; it writes %s and %s", accept,
+	       api_fault_set(fault, API_E_NOT_ACCEPTABLE,
+	                     "no type in \"%.100s\" is one this service writes; it writes %s and %s", accept,
 	                     api_media_json, api_media_frame);
 }
 

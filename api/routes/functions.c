@@ -18,6 +18,7 @@ struct api_function {
 	double (*mu)(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
 };
 
+/* clang-format off */
 static const struct api_function functions[] = {
 	{"smooth_friction_f0", "integral of f1: eps_v (1/3 + z^2 - z^3/3) below eps_v, |y| above", API_SMOOTH_FRICTION,
 	 fric_smooth_friction_f0, NULL},
@@ -40,6 +41,7 @@ static const struct api_function functions[] = {
 	{"anisotropic_mu_eff_from_tau_aniso", "matchstick coefficients along tau_aniso, with scalar fallbacks", API_EFFECTIVE,
 	 NULL, NULL},
 };
+/* clang-format on */
 
 enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 
@@ -125,7 +127,7 @@ static bool check_call(struct api_check *check, struct call *call)
 	if (!json_is_object(root.node))
 		return false;
 	const struct api_field transition = api_ruled(&root, rules, API_CALL_TRANSITION),
-	                       no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
+						   no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
 	check_first(check, &root, call);
 	api_check_choice(check, &transition, transition.rule->words, &call->transition);
 	if (!api_check_bool(check, &no_mu, &call->no_mu))
@@ -157,22 +159,14 @@ static void evaluate_entry(const struct call *call, size_t i, double *out)
 	const double *first = at(call->first, i);
 	double direction[2] = {first[0], 0};
 	switch (call->function->kind) {
-	case API_SMOOTH_FRICTION:
-		out[0] = call->function->friction(*first, *at(call->eps_v, i));
-		return;
+	case API_SMOOTH_FRICTION: out[0] = call->function->friction(*first, *at(call->eps_v, i)); return;
 	case API_SMOOTH_MU:
 		out[0] = call->function->mu(*first, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i),
 		                            (enum fric_transition)call->transition);
 		return;
-	case API_DIRECTION:
-		fric_matchstick_direction(first, 1e-10, out);
-		return;
-	case API_ELLIPSE:
-		direction[1] = first[1];
-		break;
-	case API_EFFECTIVE:
-		fric_matchstick_direction(first, 1e-10, direction);
-		break;
+	case API_DIRECTION: fric_matchstick_direction(first, 1e-10, out); return;
+	case API_ELLIPSE: direction[1] = first[1]; break;
+	case API_EFFECTIVE: fric_matchstick_direction(first, 1e-10, direction); break;
 	}
 	out[0] = call->no_mu ? 1 : effective(call, i, direction, call->mu_s_aniso, call->mu_s);
 	out[1] = call->no_mu ? 1 : effective(call, i, direction, call->mu_k_aniso, call->mu_k);
@@ -183,7 +177,7 @@ enum { ENTRIES = 4096 }; /* computed before asking again whether they are still 
 static bool evaluate_all(struct api_check *check, const struct call *call, size_t width, double *out)
 {
 	const struct api_field root = {.node = check->document->root},
-	                       first = api_member(&root, api_call_first(call->function->kind)->name);
+						   first = api_member(&root, api_call_first(call->function->kind)->name);
 	const struct api_array *array = api_document_array(check->document, first.node);
 	const struct api_path entry = {&first.path, NULL, 0};
 	for (size_t i = 0; i < call->n; i++) {
@@ -243,7 +237,8 @@ bool api_function_exists(const struct api_match *match)
 	return api_function_find(match->names[0]);
 }
 
-static bool get_functions(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+static bool get_functions(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                          struct api_response *response)
 {
 	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
@@ -263,13 +258,15 @@ static bool evaluate_function(const struct api_service *service, const struct ap
 	return api_answer_finish(service, request, &render, ok, fault, response);
 }
 
-static bool get_function(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+static bool get_function(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                         struct api_response *response)
 {
 	struct api_arena arena = {.pool = service->pool};
 	struct api_document document = {0};
 	const struct api_function *function = api_function_find(request->match->names[0]);
 	const char *query = request->match->query;
-	bool ok = strlen(query) < MAX_QUERY || api_fault_set(fault, API_E_TARGET_TOO_LONG, "the query is too long; use POST");
+	bool ok = strlen(query) < MAX_QUERY ||
+	          api_fault_set(fault, API_E_TARGET_TOO_LONG, "the query is too long; use POST");
 	ok = ok && api_query_document(query, api_function_parameters(function), &arena, &document, fault);
 	ok = ok && evaluate_function(service, request, function, &document, &arena, fault, response);
 	json_decref(document.root);
@@ -277,18 +274,21 @@ static bool get_function(const struct api_service *service, const struct api_req
 	return ok;
 }
 
-static bool post_function(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+static bool post_function(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                          struct api_response *response)
 {
 	struct api_arena arena = {.pool = service->pool};
 	struct api_document document = {0};
 	const struct api_function *function = api_function_find(request->match->names[0]);
-	const bool ok = api_query_refuse(request->match->query, fault) && api_format_read(service, request, &arena, &document, fault) &&
+	const bool ok = api_query_refuse(request->match->query, fault) &&
+	                api_format_read(service, request, &arena, &document, fault) &&
 	                evaluate_function(service, request, function, &document, &arena, fault, response);
 	api_document_free(&document);
 	api_arena_free(&arena);
 	return ok;
 }
 
+/* clang-format off */
 static const struct api_example get_function_examples[] = {
 	{"transition", "From static to kinetic",
 	 "{'name': 'smooth_mu', 'y': [0, 0.25, 0.5], 'mu_s': [1], 'mu_k': [0.5], 'eps_v': [0.5]}",
@@ -306,29 +306,47 @@ static const struct api_example post_function_examples[] = {
 	 "{'function': 'anisotropic_mu_eff_f', 'values': [[0.5, 0.25], [0.25, 0.125]]}", 200},
 	{0},
 };
+/* clang-format on */
 static const struct api_object *const list_answer[] = {&api_function_list_answer, NULL};
 static const struct api_object *const values_answers[] = {&api_function_answer, &api_pairs_answer, NULL};
+/* clang-format off */
 static const struct api_object *const calls[] = {
 	&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_DIRECTION], &api_calls[API_ELLIPSE],
 	&api_calls[API_EFFECTIVE], NULL,
 };
+/* clang-format on */
 
 const struct api_operation
-	api_get_functions = {
-		.handler = get_functions, .answers = list_answer,
-		.id = "listFunctions", .tag = "functions", .summary = "The scalar functions of the friction law",
-		.description = "Their names, parameters and meaning.",
-	},
-	api_get_function = {
-		.handler = get_function, .query = &api_calls[0], .answers = values_answers,
-		.id = "getFunction", .tag = "functions", .summary = "One of them at some points, parameters in the query",
-		.description = "Which parameters a function takes tells /v1/functions; others are refused. Those after the first are"
-		               " one value (or pair) for all, or one per entry.",
-		.examples = get_function_examples,
-	},
+	api_get_functions =
+		{
+			.handler = get_functions,
+			.answers = list_answer,
+			.id = "listFunctions",
+			.tag = "functions",
+			.summary = "The scalar functions of the friction law",
+			.description = "Their names, parameters and meaning.",
+},
+	api_get_function =
+		{
+			.handler = get_function,
+			.query = &api_calls[0],
+			.answers = values_answers,
+			.id = "getFunction",
+			.tag = "functions",
+			.summary = "One of them at some points, parameters in the query",
+			.description =
+				"Which parameters a function takes tells /v1/functions; others are refused. Those after the first are"
+				" one value (or pair) for all, or one per entry.",
+			.examples = get_function_examples,
+},
 	api_post_function = {
-		.handler = post_function, .is_large = api_cost_of_body, .requests = calls, .answers = values_answers,
-		.id = "postFunction", .tag = "functions", .summary = "One of them at many points, parameters in the body",
+		.handler = post_function,
+		.is_large = api_cost_of_body,
+		.requests = calls,
+		.answers = values_answers,
+		.id = "postFunction",
+		.tag = "functions",
+		.summary = "One of them at many points, parameters in the body",
 		.description = "Parameters after the first are one value (or pair) for all, or one per entry.",
 		.examples = post_function_examples,
-	};
+};

@@ -80,8 +80,8 @@ static const struct api_operation *refuse_method(const struct api_request *reque
 	char allow[API_ALLOW_BYTES];
 	api_route_allow(request->match->route, allow);
 	api_response_add_header(response, "Allow", allow);
-	api_fault_set(fault, API_E_METHOD_NOT_ALLOWED, "%.40s is not a method of \"%.200s\"; it takes %s", request->method, request->match->path,
-	              allow);
+	api_fault_set(fault, API_E_METHOD_NOT_ALLOWED, "%.40s is not a method of \"%.200s\"; it takes %s", request->method,
+	              request->match->path, allow);
 	return NULL;
 }
 
@@ -110,14 +110,16 @@ static void fail(const struct api_request *request, const struct api_fault *faul
 static bool check_length(const char *method, size_t limit, long long announced, bool chunked, struct api_fault *fault)
 {
 	if (announced < 0 && !chunked)
-		return api_fault_set(fault, API_E_LENGTH_REQUIRED, "a %.40s needs a Content-Length or Transfer-Encoding: chunked", method);
+		return api_fault_set(fault, API_E_LENGTH_REQUIRED,
+		                     "a %.40s needs a Content-Length or Transfer-Encoding: chunked", method);
 	if (announced >= 0 && (unsigned long long)announced > limit)
-		return api_fault_set(fault, API_E_BODY_TOO_LONG, "a body of %lld bytes is longer than the limit of %zu bytes", announced, limit);
+		return api_fault_set(fault, API_E_BODY_TOO_LONG, "a body of %lld bytes is longer than the limit of %zu bytes",
+		                     announced, limit);
 	return true;
 }
 
-static bool admit(const struct api_service *service, const struct api_request *request, long long announced, bool chunked,
-                  struct api_admission *admission, struct api_fault *fault, struct api_response *response)
+static bool admit(const struct api_service *service, const struct api_request *request, long long announced,
+                  bool chunked, struct api_admission *admission, struct api_fault *fault, struct api_response *response)
 {
 	const struct api_operation *operation = find_operation(request, fault, response);
 	if (!operation || !judge_formats(request, operation, &admission->formats, fault))
@@ -177,8 +179,10 @@ static void explain(const struct api_account *account, struct api_fault *fault)
 	if (api_account_is_stopped())
 		api_fault_stopped(fault);
 	else if (account->never_fits)
-		api_fault_set(fault, API_E_EXCEEDS_MEMORY, "the request takes more memory than the limit of %zu bytes for all requests together"
-		              " (--memory-bytes)", account->budget->most_bytes);
+		api_fault_set(fault, API_E_EXCEEDS_MEMORY,
+		              "the request takes more memory than the limit of %zu bytes for all requests together"
+		              " (--memory-bytes)",
+		              account->budget->most_bytes);
 	else if (!fault->status)
 		api_fault_no_memory(fault);
 }

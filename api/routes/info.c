@@ -3,7 +3,8 @@
 #include "api/routes/answer.h"
 #include "api/routes/format.h"
 
-static bool get_info(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+static bool get_info(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                     struct api_response *response)
 {
 	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
@@ -12,7 +13,8 @@ static bool get_info(const struct api_service *service, const struct api_request
 	api_render_add(&render, root, "name", json_string("frictiond"));
 	api_render_add(&render, root, "version", json_string(FRIC_VERSION));
 	api_render_integer(&render, root, "threads", service->n_threads);
-	api_render_add(&render, root, "instruction_set", json_string(fric_kernels_name(service->kernels ? service->kernels : fric_kernels_best())));
+	api_render_add(&render, root, "instruction_set",
+	               json_string(fric_kernels_name(service->kernels ? service->kernels : fric_kernels_best())));
 	json_t *formats = api_render_add(&render, root, "formats", json_array());
 	api_render_append(&render, formats, json_string(api_format_type(API_JSON)));
 	api_render_append(&render, formats, json_string(api_format_type(API_FRAME)));
@@ -29,7 +31,8 @@ static bool get_info(const struct api_service *service, const struct api_request
 	return ok;
 }
 
-static bool get_health(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+static bool get_health(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                       struct api_response *response)
 {
 	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
@@ -43,18 +46,31 @@ static const struct api_object *const info_answer[] = {&api_info_answer, NULL};
 static const struct api_object *const health_answer[] = {&api_health_answer, NULL};
 static const struct api_example health_examples[] = {{"ok", "It answers", NULL, "{'status': 'ok'}", 200}, {0}};
 
-const struct api_operation
-	api_get_info = {
-		.handler = get_info, .answers = info_answer,
-		.id = "info", .tag = "service", .summary = "Version, limits, threads", .description = "What this server is.",
-	},
-	api_get_health = {
-		.handler = get_health, .answers = health_answer,
-		.id = "health", .tag = "service", .summary = "Whether the process answers",
-		.description = "For probes; needs no token.", .examples = health_examples,
-	},
-	api_get_readiness = {
-		.handler = get_health, .answers = health_answer,
-		.id = "ready", .tag = "service", .summary = "Whether requests are taken",
-		.description = "503 while the server drains; needs no token.", .examples = health_examples,
-	};
+const struct api_operation api_get_info =
+							   {
+								   .handler = get_info,
+								   .answers = info_answer,
+								   .id = "info",
+								   .tag = "service",
+								   .summary = "Version, limits, threads",
+								   .description = "What this server is.",
+},
+						   api_get_health =
+							   {
+								   .handler = get_health,
+								   .answers = health_answer,
+								   .id = "health",
+								   .tag = "service",
+								   .summary = "Whether the process answers",
+								   .description = "For probes; needs no token.",
+								   .examples = health_examples,
+},
+						   api_get_readiness = {
+							   .handler = get_health,
+							   .answers = health_answer,
+							   .id = "ready",
+							   .tag = "service",
+							   .summary = "Whether requests are taken",
+							   .description = "503 while the server drains; needs no token.",
+							   .examples = health_examples,
+};

@@ -31,8 +31,8 @@ void *api_job_array(struct api_job *job, size_t n, size_t size)
 
 static bool decode(struct api_job *job)
 {
-	struct api_check check = {.document = &job->document, .arena = &job->arena, .fault = job->fault,
-	                          .service = job->service};
+	struct api_check check = {
+		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
 	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault) &&
 	       api_check_evaluation(&check, &job->evaluation);
 }
@@ -42,17 +42,19 @@ static bool check_skipped(struct api_job *job)
 	const struct api_path root = {0}, on_degenerate = {&root, "on_degenerate", 0};
 	const size_t n = fric_n_skipped(job->contacts);
 	return n <= API_MAX_SKIPPED ||
-	       api_fault_at(job->fault, API_E_TOO_MANY_ENTRIES, &on_degenerate, "%zu contacts would be skipped; an answer lists at most %d",
-	                    n, API_MAX_SKIPPED);
+	       api_fault_at(job->fault, API_E_TOO_MANY_ENTRIES, &on_degenerate,
+	                    "%zu contacts would be skipped; an answer lists at most %d", n, API_MAX_SKIPPED);
 }
 
 static bool prepare(struct api_job *job)
 {
 	struct fric_error error;
 	const struct api_evaluation *e = &job->evaluation;
-	if (!api_job_core(job, fric_prepare(&job->context, &e->batch, &job->contacts, &error), &error) || !check_skipped(job))
+	if (!api_job_core(job, fric_prepare(&job->context, &e->batch, &job->contacts, &error), &error) ||
+	    !check_skipped(job))
 		return false;
-	return api_job_core(job, fric_choose_matchstick(&job->context, job->contacts, e->lagged_velocities, &error), &error);
+	return api_job_core(job, fric_choose_matchstick(&job->context, job->contacts, e->lagged_velocities, &error),
+	                    &error);
 }
 
 static void list_skipped_of(struct api_job *job, enum fric_type type, json_t *list)
@@ -124,7 +126,8 @@ static char *print_milliseconds(int64_t nanoseconds, char *out)
 
 static void add_timing(const struct api_job *job, struct api_response *response)
 {
-	static const char *const names[API_N_PHASES] = {"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
+	static const char *const names[API_N_PHASES] = {
+		"decode;dur=", ", prepare;dur=", ", evaluate;dur=", ", encode;dur="};
 	char text[API_N_PHASES * (16 + API_NUMBER_BYTES)], *end = text;
 	for (int phase = 0; phase < API_N_PHASES; phase++)
 		end = print_milliseconds(job->measure.phase_nanoseconds[phase], stpcpy(end, names[phase]));
@@ -135,10 +138,17 @@ static void add_timing(const struct api_job *job, struct api_response *response)
 bool api_job_run(const struct api_service *service, const struct api_request *request, api_compute *compute, void *more,
                  struct api_fault *fault, struct api_response *response)
 {
-	struct api_job job = {.service = service, .request = request, .response = response, .fault = fault, .more = more,
-	                  .step_began = now(), .arena = {.pool = service->pool},
-	                  .context = {.n_threads = service->n_threads, .stop = request->stop,
-	                              .kernels = service->kernels, .memory = api_pool_memory(service->pool)}};
+	struct api_job job = {.service = service,
+	                      .request = request,
+	                      .response = response,
+	                      .fault = fault,
+	                      .more = more,
+	                      .step_began = now(),
+	                      .arena = {.pool = service->pool},
+	                      .context = {.n_threads = service->n_threads,
+	                                  .stop = request->stop,
+	                                  .kernels = service->kernels,
+	                                  .memory = api_pool_memory(service->pool)}};
 	const bool ok = timed(&job, API_DECODE, decode) && timed(&job, API_PREPARE, prepare) && start_answer(&job) &&
 	                timed(&job, API_EVALUATE, compute) && timed(&job, API_ENCODE, encode);
 	api_render_abandon(&job.render);

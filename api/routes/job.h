@@ -9,7 +9,8 @@
 #include "api/validate/evaluation.h"
 
 /* A request that examples show: a vertex on a floor, at half of eps_v. */
-#define API_ONE_VERTEX "'dim': 3, 'velocities': [[0.25, 0, 0]], 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \
+#define API_ONE_VERTEX \
+	"'dim': 3, 'velocities': [[0.25, 0, 0]], 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \
 	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
 
 enum { API_MAX_SKIPPED = 100000 }; /* skipped contacts that an answer lists, a kilobyte each; more is 413 */

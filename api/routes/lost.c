@@ -17,7 +17,8 @@ static bool fault_name(const struct api_match *match, struct api_fault *fault)
 	for (int i = 0; route->names(i, &name, &kind); i++)
 		api_near_offer(&near, name);
 	return api_fault_set(fault, API_E_UNKNOWN_FUNCTION, "there is nothing at \"%.200s\"%s GET %.*s lists the names",
-	                     match->path, api_near_ask(&near, ".", question), (int)strcspn(route->path, "{") - 1, route->path);
+	                     match->path, api_near_ask(&near, ".", question), (int)strcspn(route->path, "{") - 1,
+	                     route->path);
 }
 
 /* "/a, /b": those without names in them. */

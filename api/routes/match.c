@@ -17,7 +17,8 @@ static void keep_name(struct api_match *match, int i, const char *text, size_t n
 }
 
 /* What stands at *path for a name, whose '}' is at `close`. */
-static bool take_name(const struct api_route *route, const char *close, const char **path, struct api_match *match, int i)
+static bool take_name(const struct api_route *route, const char *close, const char **path, struct api_match *match,
+                      int i)
 {
 	const bool rest = route->is_folder && close[1] == '\0';
 	const size_t n = rest ? strlen(*path) : strcspn(*path, "/");

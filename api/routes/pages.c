@@ -17,8 +17,8 @@ void api_page_headers(struct api_response *response)
 	} headers[] = {
 		{"Cache-Control", "no-cache"},
 		{"Content-Security-Policy",
-		 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-		 "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+	     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+	     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
 		{"Cross-Origin-Opener-Policy", "same-origin"},
 		{"Cross-Origin-Resource-Policy", "same-origin"},
 		{"Referrer-Policy", "no-referrer"},
@@ -28,7 +28,8 @@ void api_page_headers(struct api_response *response)
 		api_response_add_header(response, headers[i].name, headers[i].value);
 }
 
-static bool get_asset(const struct api_service *service, const struct api_request *request, struct api_fault *fault, struct api_response *response)
+static bool get_asset(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                      struct api_response *response)
 {
 	const struct api_asset *asset = api_asset_find(request->match->path);
 	char tag[API_ETAG];
@@ -49,15 +50,23 @@ static bool get_asset(const struct api_service *service, const struct api_reques
 }
 
 const struct api_operation
-	api_get_page = {
-		.handler = get_asset, .has_tag = true, .content = "{'text/html': {'schema': {'type': 'string'}}}",
-		.id = "explorer", .tag = "service", .summary = "The explorer, a page to try the service with",
-		.description = "With an ETag; needs no token.",
-	},
+	api_get_page =
+		{
+			.handler = get_asset,
+			.has_tag = true,
+			.content = "{'text/html': {'schema': {'type': 'string'}}}",
+			.id = "explorer",
+			.tag = "service",
+			.summary = "The explorer, a page to try the service with",
+			.description = "With an ETag; needs no token.",
+},
 	api_get_file = {
-		.handler = get_asset, .has_tag = true,
+		.handler = get_asset,
+		.has_tag = true,
 		.content = "{'text/javascript': {'schema': {'type': 'string'}}, 'text/css': {'schema': {'type': 'string'}},"
-		           " '*/*': {'schema': {}}}",
-		.id = "explorerFile", .tag = "service", .summary = "The page's scripts and styles",
+				   " '*/*': {'schema': {}}}",
+		.id = "explorerFile",
+		.tag = "service",
+		.summary = "The page's scripts and styles",
 		.description = "With an ETag; needs no token.",
-	};
+};

@@ -8,15 +8,18 @@
 #include "api/routes/info.h"
 #include "api/routes/pages.h"
 
+/* clang-format off */
 static const struct api_operation get_metrics = {
 	.content = "{'text/plain': {'schema': {'type': 'string'}}}",
 	.id = "metrics", .tag = "service", .summary = "Counters and states for Prometheus",
 	.description = "Text exposition format 0.0.4.",
 };
+/* clang-format on */
 
 /* The first row that matches is taken. The description of the service has the same order. Open are probes, which come
  * from programs without a token and learn nothing but that the server is there, and what is the same for everybody: the
  * page and the description. */
+/* clang-format off */
 static const struct api_route rows[] = {
 	{"/v1/evaluate", .methods[API_POST] = &api_post_evaluate, .negotiates = true},
 	{"/v1/check", .methods[API_POST] = &api_post_check, .negotiates = true},
@@ -32,6 +35,7 @@ static const struct api_route rows[] = {
 	{"/errors/{code}", .methods[API_GET] = &api_get_error, .is_open = true, .is_page = true, .exists = api_error_exists},
 	{"/explorer/{file}", .methods[API_GET] = &api_get_file, .is_open = true, .is_folder = true, .exists = api_page_exists},
 };
+/* clang-format on */
 
 const struct api_table api_routes = {rows, sizeof(rows) / sizeof(rows[0])};
 

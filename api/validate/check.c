@@ -52,22 +52,18 @@ const char *api_kind(const struct api_check *check, const json_t *node)
 	if (array)
 		return array->rank == 0 ? "a number" : "an array of numbers";
 	switch (json_typeof(node)) {
-	case JSON_OBJECT:
-		return "an object";
-	case JSON_ARRAY:
-		return "an array";
-	case JSON_STRING:
-		return "a string";
-	case JSON_NULL:
-		return "null";
-	default:
-		return "true or false";
+	case JSON_OBJECT: return "an object";
+	case JSON_ARRAY: return "an array";
+	case JSON_STRING: return "a string";
+	case JSON_NULL: return "null";
+	default: return "true or false";
 	}
 }
 
 static bool wrong_kind(struct api_check *check, const struct api_field *field, const char *expected)
 {
-	return api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path, "expected %s, got %s", expected, api_kind(check, field->node));
+	return api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path, "expected %s, got %s", expected,
+	                    api_kind(check, field->node));
 }
 
 /* The number of the rule of this name, or -1. */
@@ -152,7 +148,8 @@ static bool note_misplaced(struct api_check *check, const char *name, char home[
 	return true;
 }
 
-static void fault_unknown(struct api_check *check, const struct api_path *path, const struct api_object *object, int near)
+static void fault_unknown(struct api_check *check, const struct api_path *path, const struct api_object *object,
+                          int near)
 {
 	char fields[256], help[96] = ".", home[64];
 	if (note_misplaced(check, path->key, home))
@@ -314,8 +311,10 @@ static bool fault_value(struct api_check *check, const struct api_field *field, 
 {
 	char text[API_VALUE_TEXT];
 	if (!isfinite(value))
-		return api_fault_entry(check, API_E_NOT_FINITE, field, i, "%s is not a finite number", isnan(value) ? "NaN" : value > 0 ?
-		                       "infinity" : "-infinity");
+		return api_fault_entry(check, API_E_NOT_FINITE, field, i, "%s is not a finite number",
+		                       isnan(value) ? "NaN"
+		                       : value > 0  ? "infinity"
+		                                    : "-infinity");
 	return api_fault_entry(check, API_E_OUT_OF_RANGE, field, i, "%s is out of range: \"%s\" must be %s",
 	                       api_print_value(value, text), field->path.key, range == API_POSITIVE ? "> 0" : ">= 0");
 }
@@ -408,7 +407,8 @@ static bool fault_in_mixed(struct api_check *check, const struct api_field *fiel
 			continue;
 		found = true;
 		if (array)
-			api_fault_at(check->fault, API_E_WRONG_TYPE, &entry.path, "a binary array cannot be an element of another array");
+			api_fault_at(check->fault, API_E_WRONG_TYPE, &entry.path,
+			             "a binary array cannot be an element of another array");
 		else if (json_is_array(entry.node))
 			fault_in_mixed(check, &entry);
 		else
@@ -519,10 +519,11 @@ static bool wrong_shape(struct api_check *check, const struct api_field *field, 
 	const size_t full[3] = {shape->n, shape->inner[0], shape->inner[1]};
 	print_shape(full, 1 + shape->n_inner, expected, sizeof(expected));
 	if (array->rank == 0)
-		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected an array of shape %s, got a number", expected);
+		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path,
+		                    "expected an array of shape %s, got a number", expected);
 	print_shape(array->shape, array->rank, sent, sizeof(sent));
-	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s (nested or flat)%s, got %s", expected,
-	                    shape->one_for_all ? " or one value for all" : "", sent);
+	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s (nested or flat)%s, got %s",
+	                    expected, shape->one_for_all ? " or one value for all" : "", sent);
 }
 
 bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
@@ -550,7 +551,8 @@ static bool wrong_rows(struct api_check *check, const struct api_field *field, c
 	if (row)
 		snprintf(expected, sizeof(expected), "[n, %zu] (nested or flat)", row);
 	if (array->rank == 0)
-		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected an array of shape %s, got a number", expected);
+		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path,
+		                    "expected an array of shape %s, got a number", expected);
 	print_shape(array->shape, array->rank, sent, sizeof(sent));
 	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s, got %s", expected, sent);
 }
@@ -567,7 +569,8 @@ bool api_check_rows(struct api_check *check, const struct api_field *field, size
 		*n = array->shape[0];
 	else
 		return wrong_rows(check, field, array, row);
-	return *n <= INT32_MAX / 4 || api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "more than %d entries", INT32_MAX / 4);
+	return *n <= INT32_MAX / 4 ||
+	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "more than %d entries", INT32_MAX / 4);
 }
 
 static bool fault_index(struct api_check *check, const struct api_field *field, size_t i, double value, size_t limit,
@@ -576,9 +579,12 @@ static bool fault_index(struct api_check *check, const struct api_field *field, 
 	char text[API_VALUE_TEXT];
 	api_print_value(value, text);
 	if (limit == API_UNKNOWN_LENGTH)
-		return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i, "%s is not a %s: indices start at 0", text, what);
-	return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i, "%s is not a %s: there are %zu, and indices start at"
-	                       " 0", text, what, limit);
+		return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i, "%s is not a %s: indices start at 0", text,
+		                       what);
+	return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i,
+	                       "%s is not a %s: there are %zu, and indices start at"
+	                       " 0",
+	                       text, what, limit);
 }
 
 /* The entries that are no indices. Of those that were not written as integers only the first one is known. */
@@ -590,7 +596,8 @@ static bool fault_indices(struct api_check *check, const struct api_field *field
 		if (i % API_SPAN == 0 && api_check_stopped(check))
 			return false;
 		if (i == array->first_non_integer)
-			api_fault_entry(check, API_E_NOT_AN_INTEGER, field, i, "expected an integer, written without point or exponent");
+			api_fault_entry(check, API_E_NOT_AN_INTEGER, field, i,
+			                "expected an integer, written without point or exponent");
 		else if (!(data[i] >= 0 && data[i] < most))
 			fault_index(check, field, i, data[i], limit, what);
 	}
@@ -603,8 +610,8 @@ static bool take_indices(const struct api_array *array, size_t limit, int32_t *o
 {
 	for (size_t i = 0; i < array->n; i += API_SPAN) {
 		const struct api_array span = span_of(array, i);
-		if (api_account_is_stopped() || !(out ? api_array_to_indices(&span, limit, out + i)
-		                                      : api_indices_are_below(span.data, span.n, limit)))
+		if (api_account_is_stopped() ||
+		    !(out ? api_array_to_indices(&span, limit, out + i) : api_indices_are_below(span.data, span.n, limit)))
 			return false;
 	}
 	return true;

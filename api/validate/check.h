@@ -18,7 +18,7 @@ struct api_check {
 	const struct api_document *document;
 	struct api_arena *arena; /* of numbers that had to be converted */
 	struct api_fault *fault;
-	const struct api_object *whole;    /* what the document is as a whole: where a misplaced field may belong; or NULL */
+	const struct api_object *whole; /* what the document is as a whole: where a misplaced field may belong; or NULL */
 	const char *misplaced[API_MAX_ERRORS]; /* names that were found where they do not belong */
 	int n_misplaced;
 	const struct api_service *service; /* the limits of requests; NULL: there are none */
@@ -28,9 +28,9 @@ struct api_check {
 
 /* A member of an object, present or not. */
 struct api_field {
-	const json_t *node;  /* NULL: absent */
+	const json_t *node; /* NULL: absent */
 	struct api_path path;
-	const struct api_rule *rule; /* what it may be; NULL: unknown */
+	const struct api_rule *rule;  /* what it may be; NULL: unknown */
 	const json_t *const *members; /* of a checked object, by rule; NULL: to be looked up */
 	unsigned excused;             /* of a checked object, bits by rule: members whose absence need not be told, since an
 	                               * unknown name was meant for them or it has been told */
@@ -47,8 +47,8 @@ struct api_shape {
 	size_t n;
 	int n_inner;
 	size_t inner[2];
-	bool one_for_all;  /* one row may stand for all n */
-	bool number_row;   /* that row may be a bare number though n_inner > 0 (its size must be 1) */
+	bool one_for_all; /* one row may stand for all n */
+	bool number_row;  /* that row may be a bare number though n_inner > 0 (its size must be 1) */
 	enum api_range range;
 };
 

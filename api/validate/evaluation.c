@@ -13,14 +13,16 @@ struct mu_rules {
 
 enum { MU, MU_S, MU_K, N_MU };
 _Static_assert(API_FRICTION_MU_K == API_FRICTION_MU + MU_K &&
-               API_FRICTION_VERTEX_MU_K == API_FRICTION_VERTEX_MU + MU_K &&
-               API_MATERIALS_MU_K == API_MATERIALS_MU + MU_K && API_GROUP_MU_K == API_GROUP_MU + MU_K,
+                   API_FRICTION_VERTEX_MU_K == API_FRICTION_VERTEX_MU + MU_K &&
+                   API_MATERIALS_MU_K == API_MATERIALS_MU + MU_K && API_GROUP_MU_K == API_GROUP_MU + MU_K,
                "mu, mu_s, mu_k in this order");
 _Static_assert(API_N_REQUEST + API_N_FRICTION + API_N_MATERIALS + API_N_BARRIER + FRIC_N_TYPES * (1 + API_N_GROUP) +
-               API_N_HESSIAN <= API_MAX_MEMBERS, "a place for each member of a request");
+                       API_N_HESSIAN <=
+                   API_MAX_MEMBERS,
+               "a place for each member of a request");
 static const struct mu_rules of_friction = {&api_friction, API_FRICTION_MU},
-                             of_vertices = {&api_friction, API_FRICTION_VERTEX_MU},
-                             of_materials = {&api_materials, API_MATERIALS_MU};
+							 of_vertices = {&api_friction, API_FRICTION_VERTEX_MU},
+							 of_materials = {&api_materials, API_MATERIALS_MU};
 
 _Static_assert((int)API_N_GROUP <= (int)API_MOST_RULES && (int)API_N_REQUEST <= (int)API_MOST_RULES,
                "a bit for each member");
@@ -147,9 +149,10 @@ static void check_symmetric(struct walk *w, int rule, const double *table)
 			return;
 		for (size_t j = 0; j < i; j++)
 			if (table[i * m + j] != table[j * m + i])
-				api_fault_entry(w->check, API_E_ASYMMETRIC_TABLE, &field, i * m + j, "the pair table is not symmetric: %s here, %s"
-				                " for the same materials in the other order", api_print_value(table[i * m + j], here),
-				                api_print_value(table[j * m + i], there));
+				api_fault_entry(w->check, API_E_ASYMMETRIC_TABLE, &field, i * m + j,
+				                "the pair table is not symmetric: %s here, %s"
+				                " for the same materials in the other order",
+				                api_print_value(table[i * m + j], here), api_print_value(table[j * m + i], there));
 	}
 }
 
@@ -162,8 +165,8 @@ static bool check_table_size(struct api_check *check, const struct api_field *ta
 	while (root * root < *m)
 		root++;
 	if (root * root != *m)
-		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &table->path, "expected a square table [m, m], got %zu numbers",
-		                    *m);
+		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &table->path,
+		                    "expected a square table [m, m], got %zu numbers", *m);
 	*m = root;
 	return true;
 }
@@ -216,7 +219,7 @@ static void check_materials(struct walk *w)
 	if (!json_is_object(w->materials.node))
 		return;
 	const struct api_field vertex = api_ruled(&w->materials, &api_materials, API_MATERIALS_VERTEX),
-	                       plane = api_ruled(&w->materials, &api_materials, API_MATERIALS_PLANE);
+						   plane = api_ruled(&w->materials, &api_materials, API_MATERIALS_PLANE);
 	struct fric_friction *f = &w->e->batch.friction;
 	api_check_present(check, &vertex, "every vertex needs a material");
 	check_tables(w);
@@ -228,10 +231,9 @@ static void check_materials(struct walk *w)
 /* At most one of the ways to give coefficients. */
 static bool check_one_source(struct api_check *check, const struct api_field *friction)
 {
-	static const int sources[][N_MU] = {
-		{API_FRICTION_MU, API_FRICTION_MU_S, API_FRICTION_MU_K},
-		{API_FRICTION_VERTEX_MU, API_FRICTION_VERTEX_MU_S, API_FRICTION_VERTEX_MU_K},
-		{API_FRICTION_MATERIALS, API_FRICTION_MATERIALS, API_FRICTION_MATERIALS}};
+	static const int sources[][N_MU] = {{API_FRICTION_MU, API_FRICTION_MU_S, API_FRICTION_MU_K},
+	                                    {API_FRICTION_VERTEX_MU, API_FRICTION_VERTEX_MU_S, API_FRICTION_VERTEX_MU_K},
+	                                    {API_FRICTION_MATERIALS, API_FRICTION_MATERIALS, API_FRICTION_MATERIALS}};
 	struct api_field first = {0};
 	for (int i = 0; i < 3; i++)
 		for (int j = 0; j < N_MU; j++) {
@@ -259,7 +261,7 @@ static void check_friction(struct walk *w)
 	if (!json_is_object(w->friction.node))
 		return;
 	const struct api_field eps_v = api_ruled(&w->friction, &api_friction, API_FRICTION_EPS_V),
-	                       mu_transition = api_ruled(&w->friction, &api_friction, API_FRICTION_TRANSITION);
+						   mu_transition = api_ruled(&w->friction, &api_friction, API_FRICTION_TRANSITION);
 	check_number(w->check, &eps_v, &f->eps_v);
 	if (check_one_source(w->check, &w->friction)) { /* else it is not known which of them is meant */
 		check_scalar_mu(w);
@@ -282,8 +284,8 @@ static void check_barrier(struct walk *w)
 	if (!json_is_object(field.node))
 		return;
 	const struct api_field dhat = api_ruled(&field, &api_barrier, API_BARRIER_DHAT),
-	                       stiffness = api_ruled(&field, &api_barrier, API_BARRIER_STIFFNESS),
-	                       dmin = api_ruled(&field, &api_barrier, API_BARRIER_DMIN);
+						   stiffness = api_ruled(&field, &api_barrier, API_BARRIER_STIFFNESS),
+						   dmin = api_ruled(&field, &api_barrier, API_BARRIER_DMIN);
 	api_check_present(check, &dhat, "a barrier needs it");
 	check_number(check, &dhat, &barrier->dhat);
 	api_check_present(check, &stiffness, "a barrier needs it");
@@ -327,8 +329,8 @@ static const struct api_service *limits_of(const struct api_check *check)
 static bool within(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most)
 {
 	return most == 0 || n <= most ||
-	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "%zu %s are more than the limit of %zu", n, what,
-	                    most);
+	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "%zu %s are more than the limit of %zu", n,
+	                    what, most);
 }
 
 /* How many rows of velocities there are. */
@@ -367,20 +369,21 @@ static void check_hessian(struct walk *w)
 	if (!json_is_object(hessian.node))
 		return;
 	const struct api_field format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT),
-	                       triangle = api_ruled(&hessian, &api_hessian, API_HESSIAN_TRIANGLE),
-	                       projection = api_ruled(&hessian, &api_hessian, API_HESSIAN_PROJECTION);
+						   triangle = api_ruled(&hessian, &api_hessian, API_HESSIAN_TRIANGLE),
+						   projection = api_ruled(&hessian, &api_hessian, API_HESSIAN_PROJECTION);
 	check_choice(w->check, &format, &e->format);
 	check_choice(w->check, &triangle, &e->triangle);
 	check_choice(w->check, &projection, &e->projection);
 	if (e->format == API_FACTORS && triangle.node)
-		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &triangle.path, "\"triangle\" goes with triplets and csr only");
+		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &triangle.path,
+		             "\"triangle\" goes with triplets and csr only");
 }
 
 static void check_answer(struct walk *w)
 {
 	const struct api_field wanted = api_ruled(&w->root, &api_request, API_REQUEST_OUTPUTS),
-	                       collision = api_ruled(&w->root, &api_request, API_REQUEST_COLLISION_OUTPUTS),
-	                       skip = api_ruled(&w->root, &api_request, API_REQUEST_ON_DEGENERATE);
+						   collision = api_ruled(&w->root, &api_request, API_REQUEST_COLLISION_OUTPUTS),
+						   skip = api_ruled(&w->root, &api_request, API_REQUEST_ON_DEGENERATE);
 	struct api_evaluation *e = w->e;
 	int reaction = 0;
 	e->outputs[API_POTENTIAL] = e->outputs[API_GRADIENT] = e->outputs[API_HESSIAN] = true;
@@ -454,10 +457,16 @@ static const struct group_field {
 	int rule;
 	size_t offset; /* of a struct fric_values in struct fric_group */
 } group_fields[] = {
-	{API_GROUP_NORMAL_FORCE, AT(normal_force)}, {API_GROUP_WEIGHT, AT(weight)}, {API_GROUP_EPS_V, AT(eps_v)},
-	{API_GROUP_MU_ANISO, AT(mu_aniso)}, {API_GROUP_MU_S_ANISO, AT(mu_s_aniso)}, {API_GROUP_MU_K_ANISO, AT(mu_k_aniso)},
-	{API_GROUP_CLOSEST_POINT, AT(closest_point)}, {API_GROUP_TANGENT_BASIS, AT(tangent_basis)},
-	{API_GROUP_PLANE_NORMAL, AT(plane_normal)}, {API_GROUP_PLANE_ORIGIN, AT(plane_origin)},
+	{API_GROUP_NORMAL_FORCE, AT(normal_force)},
+	{API_GROUP_WEIGHT, AT(weight)},
+	{API_GROUP_EPS_V, AT(eps_v)},
+	{API_GROUP_MU_ANISO, AT(mu_aniso)},
+	{API_GROUP_MU_S_ANISO, AT(mu_s_aniso)},
+	{API_GROUP_MU_K_ANISO, AT(mu_k_aniso)},
+	{API_GROUP_CLOSEST_POINT, AT(closest_point)},
+	{API_GROUP_TANGENT_BASIS, AT(tangent_basis)},
+	{API_GROUP_PLANE_NORMAL, AT(plane_normal)},
+	{API_GROUP_PLANE_ORIGIN, AT(plane_origin)},
 };
 
 /* Whether it exists in this dimension, as far as that is known. */
@@ -480,7 +489,8 @@ static void check_group_field(struct walk *w, const struct api_field *field, con
 
 static void check_group_values(struct walk *w, enum fric_type type)
 {
-	const size_t lengths[API_N_LENGTHS] = {[API_N] = w->n[type], [API_DIM] = w->dim,
+	const size_t lengths[API_N_LENGTHS] = {[API_N] = w->n[type],
+	                                       [API_DIM] = w->dim,
 	                                       [API_TANGENTS] = w->dim == API_UNKNOWN_LENGTH ? w->dim : w->dim - 1,
 	                                       [API_POINT] = (size_t)fric_closest_point_size(type)};
 	const struct api_object *rules = &api_groups[type];
@@ -496,8 +506,8 @@ static void check_group_values(struct walk *w, enum fric_type type)
 
 static void check_plane_normals(struct walk *w)
 {
-	const struct api_field field = api_ruled(&w->groups[FRIC_PLANE_VERTEX], &api_groups[FRIC_PLANE_VERTEX],
-	                                         API_GROUP_PLANE_NORMAL);
+	const struct api_field field =
+		api_ruled(&w->groups[FRIC_PLANE_VERTEX], &api_groups[FRIC_PLANE_VERTEX], API_GROUP_PLANE_NORMAL);
 	const struct fric_group *g = &w->e->batch.groups[FRIC_PLANE_VERTEX];
 	const size_t n_rows = !g->plane_normal.data ? 0 : g->plane_normal.stride ? g->n : 1;
 	for (size_t i = 0; i < n_rows && !api_fault_is_full(w->check->fault); i++) {
@@ -528,7 +538,7 @@ static bool has(const struct walk *w, enum fric_type type, int rule)
 static void check_given_geometry(struct walk *w, enum fric_type type)
 {
 	const struct api_field point = in_group(w, type, API_GROUP_CLOSEST_POINT),
-	                       basis = in_group(w, type, API_GROUP_TANGENT_BASIS);
+						   basis = in_group(w, type, API_GROUP_TANGENT_BASIS);
 	if (!fric_closest_point_size(type))
 		return;
 	if (point.node)
@@ -575,7 +585,8 @@ static void check_collisions(struct walk *w)
 
 /* A member that is missing is told once, however many groups need it. */
 __attribute__((format(printf, 5, 6))) static bool need(struct walk *w, struct api_field *object,
-                                                       const struct api_object *rules, int rule, const char *format, ...)
+                                                       const struct api_object *rules, int rule, const char *format,
+                                                       ...)
 {
 	const struct api_field field = api_ruled(object, rules, rule);
 	char detail[API_MAX_DETAIL];
@@ -593,7 +604,7 @@ __attribute__((format(printf, 5, 6))) static bool need(struct walk *w, struct ap
 static bool fault_forces(struct walk *w, enum fric_type type)
 {
 	static const char format[] = "group \"%s\" has no \"normal_force\", and there is no \"barrier\" to derive it from:"
-	                             " give one of them";
+								 " give one of them";
 	const char *name = fric_type_name(type);
 	w->told_barrier = true;
 	need(w, &w->root, &api_request, API_REQUEST_BARRIER, format, name);
@@ -639,7 +650,7 @@ static void check_positions_needed(struct walk *w, enum fric_type type, bool has
 static bool friction_gives_mu(const struct walk *w)
 {
 	const struct api_field materials = api_ruled(&w->friction, &api_friction, API_FRICTION_MATERIALS),
-	                       blend = api_ruled(&w->friction, &api_friction, API_FRICTION_BLEND);
+						   blend = api_ruled(&w->friction, &api_friction, API_FRICTION_BLEND);
 	return blend.node || /* which has been told to lack them */
 	       gives_mu(w->check, &w->friction, &of_friction) || gives_mu(w->check, &w->friction, &of_vertices) ||
 	       api_is_given(w->check, &materials);
@@ -648,23 +659,23 @@ static bool friction_gives_mu(const struct walk *w)
 static void check_friction_needed(struct walk *w, enum fric_type type)
 {
 	static const char friction[] = "\"friction\" is missing: group \"%s\" has no %s of its own; give, for example,"
-	                               " {\"eps_v\": 0.001, \"mu\": 0.3}";
+								   " {\"eps_v\": 0.001, \"mu\": 0.3}";
 	static const char *const lacks[2][2] = {{"\"mu\" and no \"eps_v\"", "\"mu\""}, {"\"eps_v\"", ""}};
 	const struct mu_rules of_group = {&api_groups[type], API_GROUP_MU};
 	const bool has_mu = gives_mu(w->check, &w->groups[type], &of_group), has_eps_v = has(w, type, API_GROUP_EPS_V);
 	const char *name = fric_type_name(type);
 	if (has_mu && has_eps_v)
 		return;
-	if (!need(w, &w->root, &api_request, API_REQUEST_FRICTION, friction, name,
-	          lacks[has_mu][has_eps_v]) ||
+	if (!need(w, &w->root, &api_request, API_REQUEST_FRICTION, friction, name, lacks[has_mu][has_eps_v]) ||
 	    !json_is_object(w->friction.node))
 		return;
 	if (!has_mu && !friction_gives_mu(w))
-		need(w, &w->friction, &api_friction, API_FRICTION_MU, "\"mu\" is missing: a group without coefficients of its own"
+		need(w, &w->friction, &api_friction, API_FRICTION_MU,
+		     "\"mu\" is missing: a group without coefficients of its own"
 		     " needs \"mu\", \"mu_s\" and \"mu_k\", per-vertex ones or \"materials\"");
 	if (!has_mu && type == FRIC_PLANE_VERTEX && json_is_object(w->materials.node))
-		need(w, &w->materials, &api_materials, API_MATERIALS_PLANE, "\"plane_material\" is missing: group \"%s\" needs it",
-		     name);
+		need(w, &w->materials, &api_materials, API_MATERIALS_PLANE,
+		     "\"plane_material\" is missing: group \"%s\" needs it", name);
 	if (!has_eps_v)
 		need(w, &w->friction, &api_friction, API_FRICTION_EPS_V, "\"eps_v\" is missing: group \"%s\" needs it", name);
 }
@@ -686,7 +697,8 @@ bool api_check_evaluation(struct api_check *check, struct api_evaluation *evalua
 	*evaluation = (struct api_evaluation){0};
 	check->whole = &api_request;
 	if (json_is_string(w.root.node))
-		return api_fault_at(check->fault, API_E_WRONG_TYPE, &w.root.path, "expected an object, got a string: JSON in a string"
+		return api_fault_at(check->fault, API_E_WRONG_TYPE, &w.root.path,
+		                    "expected an object, got a string: JSON in a string"
 		                    " has been encoded twice");
 	api_check_object(check, &w.root, &api_request);
 	if (!json_is_object(w.root.node))

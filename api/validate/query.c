@@ -75,7 +75,8 @@ static bool fill(struct reader *r, const char *name, char *text, double *out)
 			*end++ = '\0';
 		const struct api_path place = {&path, NULL, i};
 		if (!read_number(entry, &out[i]))
-			ok = api_fault_at(r->fault, API_E_WRONG_TYPE, &place, "\"%.100s\" is not a number that a double can hold", entry);
+			ok = api_fault_at(r->fault, API_E_WRONG_TYPE, &place, "\"%.100s\" is not a number that a double can hold",
+			                  entry);
 	}
 	return ok;
 }
@@ -132,7 +133,8 @@ static bool add_parameter(struct reader *r, char *parameter, const struct api_ob
 	if (!api_percent_decode(parameter) || !api_percent_decode(value) || !json_is_object(r->document->root))
 		return api_fault_at(r->fault, API_E_MALFORMED_QUERY, &r->root, "broken %%-escape in the query");
 	if (json_object_get(r->document->root, parameter))
-		return api_fault_at(r->fault, API_E_CONFLICTING_FIELDS, &path, "parameter \"%.100s\" is there twice", parameter);
+		return api_fault_at(r->fault, API_E_CONFLICTING_FIELDS, &path, "parameter \"%.100s\" is there twice",
+		                    parameter);
 	/* An unknown parameter is kept as it is: it is found when the names are checked. */
 	const struct api_rule *rule = find(rules, parameter, &first);
 	if (!rule || rule->kind == API_WORD || rule->kind == API_BOOL)
@@ -149,7 +151,8 @@ bool api_query_document(const char *query, const struct api_object *rules, struc
 	size_t n = 1;
 	for (const char *c = query; *c; c++)
 		n += *c == '&';
-	*document = (struct api_document){.root = json_object(), .arrays = api_arena_array(arena, n, sizeof(struct api_array))};
+	*document =
+		(struct api_document){.root = json_object(), .arrays = api_arena_array(arena, n, sizeof(struct api_array))};
 	if (!copy || !document->root || !document->arrays)
 		return no_memory(&r);
 	memcpy(copy, query, bytes + 1);

@@ -84,7 +84,7 @@ static void store_factors(const struct factors_task *task, struct span span, con
 	const struct fric_factors *f = task->factors;
 	const size_t first = span.begin - c->start[span.type], end = span.begin + span.n;
 	const size_t m = (size_t)fric_inner_size(c->dim), k = (size_t)fric_stencil_size(span.type),
-	             p = (size_t)c->dim * (size_t)(c->dim - 1);
+				 p = (size_t)c->dim * (size_t)(c->dim - 1);
 	struct delivery d;
 	store_inner(c, span, work, open_delivery(&d, f->inner[span.type] + first * m, task->streams));
 	deliver(&d, span.n * m);
@@ -139,8 +139,7 @@ static void extreme_core_block(const struct fric_contacts *contacts, const doubl
 		const long double x = p[m * r][i], y = m == 2 ? p[m * r + 1][i] : 0;
 		const long double ax = m == 2 ? a[0] * x + a[1] * y : a[0] * x, ay = m == 2 ? a[1] * x + a[2] * y : 0;
 		for (int s = r; s < dim; s++)
-			block[dim * r + s] = block[dim * s + r] =
-				(double)(ax * p[m * s][i] + (m == 2 ? ay * p[m * s + 1][i] : 0));
+			block[dim * r + s] = block[dim * s + r] = (double)(ax * p[m * s][i] + (m == 2 ? ay * p[m * s + 1][i] : 0));
 	}
 }
 

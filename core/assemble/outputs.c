@@ -22,14 +22,10 @@ struct request {
 static int row_size(const struct fric_contacts *c, enum fric_type type, enum fric_output output)
 {
 	switch (output) {
-	case FRIC_OUT_TANGENTIAL_VELOCITY:
-		return c->dim - 1;
-	case FRIC_OUT_CLOSEST_POINT:
-		return fric_closest_point_size(type);
-	case FRIC_OUT_TANGENT_BASIS:
-		return c->dim * (c->dim - 1);
-	default:
-		return 1;
+	case FRIC_OUT_TANGENTIAL_VELOCITY: return c->dim - 1;
+	case FRIC_OUT_CLOSEST_POINT: return fric_closest_point_size(type);
+	case FRIC_OUT_TANGENT_BASIS: return c->dim * (c->dim - 1);
+	default: return 1;
 	}
 }
 
@@ -52,15 +48,9 @@ static bool from_slip(const struct request *task, size_t i, double *out)
 	struct slip slip;
 	slip_of(c, task->type, i, task->velocities, &slip);
 	switch (task->output) {
-	case FRIC_OUT_POTENTIAL:
-		out[0] = slip_potential(c, i, &slip);
-		break;
-	case FRIC_OUT_STATUS:
-		out[0] = c->skipped[i] ? 2 : slip.slides;
-		break;
-	case FRIC_OUT_SLIP_RATIO:
-		out[0] = (double)(slip_speed(&slip) / slip.eps_v);
-		break;
+	case FRIC_OUT_POTENTIAL: out[0] = slip_potential(c, i, &slip); break;
+	case FRIC_OUT_STATUS: out[0] = c->skipped[i] ? 2 : slip.slides; break;
+	case FRIC_OUT_SLIP_RATIO: out[0] = (double)(slip_speed(&slip) / slip.eps_v); break;
 	default:
 		for (int t = 0; t < slip.n; t++)
 			out[t] = slip.u[t];
@@ -80,23 +70,12 @@ static void from_store(const struct request *task, size_t begin, size_t end, dou
 	const struct fric_contacts *c = task->contacts;
 	const size_t m = (size_t)row_size(c, task->type, task->output);
 	switch (task->output) {
-	case FRIC_OUT_MU_S:
-		copy_column(c->effective_mu_s, c->skipped, begin, end, out);
-		break;
-	case FRIC_OUT_MU_K:
-		copy_column(c->effective_mu_k, c->skipped, begin, end, out);
-		break;
-	case FRIC_OUT_NORMAL_FORCE:
-		copy_column(c->normal_force, c->skipped, begin, end, out);
-		break;
-	case FRIC_OUT_DISTANCE:
-		memcpy(out, c->distance + begin, (end - begin) * sizeof(double));
-		break;
-	case FRIC_OUT_CLOSEST_POINT:
-		interleave_rows((const double *const *)c->closest_point, m, begin, end, out);
-		break;
-	default:
-		interleave_rows((const double *const *)c->tangent_basis, m, begin, end, out);
+	case FRIC_OUT_MU_S: copy_column(c->effective_mu_s, c->skipped, begin, end, out); break;
+	case FRIC_OUT_MU_K: copy_column(c->effective_mu_k, c->skipped, begin, end, out); break;
+	case FRIC_OUT_NORMAL_FORCE: copy_column(c->normal_force, c->skipped, begin, end, out); break;
+	case FRIC_OUT_DISTANCE: memcpy(out, c->distance + begin, (end - begin) * sizeof(double)); break;
+	case FRIC_OUT_CLOSEST_POINT: interleave_rows((const double *const *)c->closest_point, m, begin, end, out); break;
+	default: interleave_rows((const double *const *)c->tangent_basis, m, begin, end, out);
 	}
 }
 

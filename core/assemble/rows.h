@@ -36,24 +36,15 @@ INLINE void weight_rows_of(const struct fric_contacts *c, enum fric_type type, s
 	}
 }
 
-static inline void weight_rows(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end, double *out)
+static inline void weight_rows(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end,
+                               double *out)
 {
 	switch (type) {
-	case FRIC_VERTEX_VERTEX:
-		weight_rows_of(c, FRIC_VERTEX_VERTEX, begin, end, out);
-		break;
-	case FRIC_EDGE_VERTEX:
-		weight_rows_of(c, FRIC_EDGE_VERTEX, begin, end, out);
-		break;
-	case FRIC_EDGE_EDGE:
-		weight_rows_of(c, FRIC_EDGE_EDGE, begin, end, out);
-		break;
-	case FRIC_FACE_VERTEX:
-		weight_rows_of(c, FRIC_FACE_VERTEX, begin, end, out);
-		break;
-	case FRIC_PLANE_VERTEX:
-		weight_rows_of(c, FRIC_PLANE_VERTEX, begin, end, out);
-		break;
+	case FRIC_VERTEX_VERTEX: weight_rows_of(c, FRIC_VERTEX_VERTEX, begin, end, out); break;
+	case FRIC_EDGE_VERTEX: weight_rows_of(c, FRIC_EDGE_VERTEX, begin, end, out); break;
+	case FRIC_EDGE_EDGE: weight_rows_of(c, FRIC_EDGE_EDGE, begin, end, out); break;
+	case FRIC_FACE_VERTEX: weight_rows_of(c, FRIC_FACE_VERTEX, begin, end, out); break;
+	case FRIC_PLANE_VERTEX: weight_rows_of(c, FRIC_PLANE_VERTEX, begin, end, out); break;
 	}
 }
 

@@ -266,7 +266,8 @@ INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type,
 	return end;
 }
 
-static size_t write_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end, struct target *to)
+static size_t write_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end,
+                          struct target *to)
 {
 	const bool flat = task->contacts->dim == 2;
 	switch (type) {
@@ -276,10 +277,8 @@ static size_t write_group(const struct triplet_task *task, enum fric_type type, 
 	case FRIC_EDGE_VERTEX:
 		return flat ? write_blocks(task, FRIC_EDGE_VERTEX, 2, 3, begin, end, to)
 		            : write_blocks(task, FRIC_EDGE_VERTEX, 3, 3, begin, end, to);
-	case FRIC_EDGE_EDGE:
-		return write_blocks(task, FRIC_EDGE_EDGE, 3, 4, begin, end, to);
-	case FRIC_FACE_VERTEX:
-		return write_blocks(task, FRIC_FACE_VERTEX, 3, 4, begin, end, to);
+	case FRIC_EDGE_EDGE: return write_blocks(task, FRIC_EDGE_EDGE, 3, 4, begin, end, to);
+	case FRIC_FACE_VERTEX: return write_blocks(task, FRIC_FACE_VERTEX, 3, 4, begin, end, to);
 	default:
 		return flat ? write_blocks(task, FRIC_PLANE_VERTEX, 2, 1, begin, end, to)
 		            : write_blocks(task, FRIC_PLANE_VERTEX, 3, 1, begin, end, to);

@@ -23,22 +23,14 @@ const char *fric_type_name(enum fric_type type)
 const char *fric_reason(enum fric_code code)
 {
 	switch (code) {
-	case FRIC_E_COINCIDENT_VERTICES:
-		return "coincident_vertices";
-	case FRIC_E_ZERO_LENGTH_EDGE:
-		return "zero_length_edge";
-	case FRIC_E_VERTEX_ON_EDGE:
-		return "vertex_on_edge";
-	case FRIC_E_PARALLEL_EDGES:
-		return "parallel_edges";
-	case FRIC_E_COLLAPSED_TRIANGLE:
-		return "collapsed_triangle";
-	case FRIC_E_PENETRATION:
-		return "penetration";
-	case FRIC_E_NEGATIVE_COEFFICIENT:
-		return "negative_coefficient";
-	default:
-		return "";
+	case FRIC_E_COINCIDENT_VERTICES: return "coincident_vertices";
+	case FRIC_E_ZERO_LENGTH_EDGE: return "zero_length_edge";
+	case FRIC_E_VERTEX_ON_EDGE: return "vertex_on_edge";
+	case FRIC_E_PARALLEL_EDGES: return "parallel_edges";
+	case FRIC_E_COLLAPSED_TRIANGLE: return "collapsed_triangle";
+	case FRIC_E_PENETRATION: return "penetration";
+	case FRIC_E_NEGATIVE_COEFFICIENT: return "negative_coefficient";
+	default: return "";
 	}
 }
 

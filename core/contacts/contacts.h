@@ -44,13 +44,13 @@ struct fric_contacts {
 	double *tangent_basis[6];            /* dim*(dim-1) arrays of [n], row-major */
 	double *distance;                    /* [n]; NULL: no group has one */
 	struct column weight, normal_force, eps_v;
-	struct column mu_s, mu_k;            /* scalar coefficients */
+	struct column mu_s, mu_k;                     /* scalar coefficients */
 	struct column effective_mu_s, effective_mu_k; /* without ellipses the scalar ones themselves */
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
-	uint8_t *skipped;                    /* [n] enum fric_code */
-	struct span_extent *extents;         /* [span_slots(n)] */
-	int32_t *sweep;                      /* [n_spans] slots of the spans, in the order of sweep.h */
+	uint8_t *skipped;                      /* [n] enum fric_code */
+	struct span_extent *extents;           /* [span_slots(n)] */
+	int32_t *sweep;                        /* [n_spans] slots of the spans, in the order of sweep.h */
 	size_t n_spans;
 	void *arrays; /* [arrays_bytes] what all these arrays lie in; from `memory` */
 	size_t arrays_bytes;

@@ -42,8 +42,8 @@ static bool unit_bases(const struct fric_contacts *c, size_t begin, size_t end)
 bool fricp_contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	const struct sizes weight = column_sizes(c->weight, begin, end), force = column_sizes(c->normal_force, begin, end),
-	                   eps_v = column_sizes(c->eps_v, begin, end), mu_s = column_sizes(c->effective_mu_s, begin, end),
-	                   mu_k = column_sizes(c->effective_mu_k, begin, end);
+					   eps_v = column_sizes(c->eps_v, begin, end), mu_s = column_sizes(c->effective_mu_s, begin, end),
+					   mu_k = column_sizes(c->effective_mu_k, begin, end);
 	return ordinary(weight.lowest * force.lowest) && ordinary(weight.highest * force.highest) &&
 	       weight.lowest > slip_small && force.lowest > slip_small && weight.highest < slip_large &&
 	       force.highest < slip_large && ordinary(mu_s.lowest) && ordinary(mu_s.highest) && ordinary(mu_k.lowest) &&

@@ -227,19 +227,15 @@ static enum fric_code face_vertex(const double *const p[], struct fric_geometry 
 	return FRIC_OK;
 }
 
-static enum fric_code exact_geometry(enum fric_type type, int dim, const double *const p[], struct fric_geometry *geometry)
+static enum fric_code exact_geometry(enum fric_type type, int dim, const double *const p[],
+                                     struct fric_geometry *geometry)
 {
 	switch (type) {
-	case FRIC_VERTEX_VERTEX:
-		return vertex_vertex(dim, p, geometry);
-	case FRIC_EDGE_VERTEX:
-		return edge_vertex(dim, p, geometry);
-	case FRIC_EDGE_EDGE:
-		return edge_edge(p, geometry);
-	case FRIC_FACE_VERTEX:
-		return face_vertex(p, geometry);
-	case FRIC_PLANE_VERTEX:
-		break; /* see fricp_plane_basis */
+	case FRIC_VERTEX_VERTEX: return vertex_vertex(dim, p, geometry);
+	case FRIC_EDGE_VERTEX: return edge_vertex(dim, p, geometry);
+	case FRIC_EDGE_EDGE: return edge_edge(p, geometry);
+	case FRIC_FACE_VERTEX: return face_vertex(p, geometry);
+	case FRIC_PLANE_VERTEX: break; /* see fricp_plane_basis */
 	}
 	return FRIC_OK;
 }
@@ -252,16 +248,11 @@ static struct v3 point(const double *p)
 static struct fast_geometry fast_geometry(enum fric_type type, const double *const p[], bool precise)
 {
 	switch (type) {
-	case FRIC_VERTEX_VERTEX:
-		return fast_vertex_vertex(point(p[0]), point(p[1]), precise);
-	case FRIC_EDGE_VERTEX:
-		return fast_edge_vertex(point(p[0]), point(p[1]), point(p[2]), precise);
-	case FRIC_EDGE_EDGE:
-		return fast_edge_edge(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
-	case FRIC_FACE_VERTEX:
-		return fast_face_vertex(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
-	case FRIC_PLANE_VERTEX:
-		break;
+	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex(point(p[0]), point(p[1]), precise);
+	case FRIC_EDGE_VERTEX: return fast_edge_vertex(point(p[0]), point(p[1]), point(p[2]), precise);
+	case FRIC_EDGE_EDGE: return fast_edge_edge(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
+	case FRIC_FACE_VERTEX: return fast_face_vertex(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
+	case FRIC_PLANE_VERTEX: break;
 	}
 	return (struct fast_geometry){.good = false};
 }
@@ -274,9 +265,7 @@ enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double
 		const struct fast_geometry f = fast_geometry(type, p, precise);
 		if (f.good) {
 			*geometry = (struct fric_geometry){
-				{f.a, f.b},
-				{f.first.x, f.second.x, f.first.y, f.second.y, f.first.z, f.second.z},
-				f.distance};
+				{f.a, f.b}, {f.first.x, f.second.x, f.first.y, f.second.y, f.first.z, f.second.z}, f.distance};
 			return FRIC_OK;
 		}
 	}

@@ -21,8 +21,8 @@ struct v3 {
 };
 
 struct fast_geometry {
-	double a, b;                      /* closest point */
-	struct v3 first, second;          /* columns of the basis */
+	double a, b;             /* closest point */
+	struct v3 first, second; /* columns of the basis */
 	double distance;
 	bool good;
 };
@@ -151,7 +151,8 @@ INLINE struct fast_geometry fast_edge_vertex(struct v3 p, struct v3 e0, struct v
 	g.first = normalised(e);
 	g.second = normalised(n);
 	g.distance = sqrt(n2 / ee) / scale;
-	g.good = fast_scale(largest) & long_enough(ee, coordinate) & long_enough(rr, coordinate) & (n2 > fast_vertex * (ee * rr));
+	g.good = fast_scale(largest) & long_enough(ee, coordinate) & long_enough(rr, coordinate) &
+	         (n2 > fast_vertex * (ee * rr));
 	return g;
 }
 
@@ -162,8 +163,9 @@ INLINE struct fast_geometry fast_plane(struct v3 a0, struct v3 a1, struct v3 b0,
 	struct fast_geometry g = {0};
 	struct v3 a = v3_minus(a1, a0), b = v3_minus(b1, b0), r = v3_minus(p, a0);
 	const double largest = larger(larger(v3_largest(a), v3_largest(b)), v3_largest(r)), scale = inverse_power(largest);
-	const double coordinate = scale * larger(larger(larger(v3_largest(a0), v3_largest(a1)), larger(v3_largest(b0), v3_largest(b1))),
-	                                         v3_largest(p));
+	const double coordinate =
+		scale *
+		larger(larger(larger(v3_largest(a0), v3_largest(a1)), larger(v3_largest(b0), v3_largest(b1))), v3_largest(p));
 	a = v3_times(scale, a);
 	b = v3_times(scale, b);
 	r = v3_times(scale, r);

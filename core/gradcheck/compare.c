@@ -22,11 +22,11 @@ struct expected {
 /* Everything that is expected of one contact. */
 struct reference {
 	enum fric_type type;
-	int k, n;                                  /* vertices, slip directions */
+	int k, n; /* vertices, slip directions */
 	struct expected weight[FRIC_MAX_STENCIL];
 	struct expected potential, force[3];
-	struct expected inner[3];                  /* 00, 01, 11: (t, u) is at t + u */
-	struct expected block[3][3];               /* P A P^T: (i, j) of the whole block is w_i w_j times this */
+	struct expected inner[3];    /* 00, 01, 11: (t, u) is at t + u */
+	struct expected block[3][3]; /* P A P^T: (i, j) of the whole block is w_i w_j times this */
 };
 
 /* What a window keeps of each contact for the sums. */
@@ -46,11 +46,11 @@ struct comparing {
 	const struct fric_contacts *contacts;
 	const double *velocities;
 	const struct claims *claims;
-	size_t ndof, first;         /* contact of the window */
-	struct row *rows;           /* [window] */
-	struct findings *chunks;    /* [chunks of a window or of the vertices] */
-	struct expected *gradient;  /* [ndof]; after the comparison, scale is the relative difference */
-	struct expected *product;   /* [ndof] the same for the Hessian times test_vector */
+	size_t ndof, first;        /* contact of the window */
+	struct row *rows;          /* [window] */
+	struct findings *chunks;   /* [chunks of a window or of the vertices] */
+	struct expected *gradient; /* [ndof]; after the comparison, scale is the relative difference */
+	struct expected *product;  /* [ndof] the same for the Hessian times test_vector */
 	struct expected potential;
 	struct findings all;
 };
@@ -93,12 +93,8 @@ static void expect_weights(const struct fric_contacts *c, size_t i, struct refer
 	const struct expected one = {1, 1}, minus_a = {-a, p}, minus_b = {-b, q};
 	struct expected *w = r->weight;
 	switch (r->type) {
-	case FRIC_VERTEX_VERTEX:
-		w[0] = one, w[1] = (struct expected){-1, 1};
-		break;
-	case FRIC_EDGE_VERTEX:
-		w[0] = one, w[1] = (struct expected){a - 1, 1 + p}, w[2] = minus_a;
-		break;
+	case FRIC_VERTEX_VERTEX: w[0] = one, w[1] = (struct expected){-1, 1}; break;
+	case FRIC_EDGE_VERTEX: w[0] = one, w[1] = (struct expected){a - 1, 1 + p}, w[2] = minus_a; break;
 	case FRIC_EDGE_EDGE:
 		w[0] = (struct expected){1 - a, 1 + p}, w[1] = (struct expected){a, p};
 		w[2] = (struct expected){b - 1, 1 + q}, w[3] = minus_b;
@@ -106,9 +102,7 @@ static void expect_weights(const struct fric_contacts *c, size_t i, struct refer
 	case FRIC_FACE_VERTEX:
 		w[0] = one, w[1] = (struct expected){a + b - 1, 1 + p + q}, w[2] = minus_a, w[3] = minus_b;
 		break;
-	case FRIC_PLANE_VERTEX:
-		w[0] = one;
-		break;
+	case FRIC_PLANE_VERTEX: w[0] = one; break;
 	}
 }
 

@@ -64,7 +64,8 @@ static void second_differences(const struct potential *p, int n, const quad x[2]
 	if (n == 1)
 		return;
 	out[1] = (long double)((potential(p, n, a + h, b + h) - potential(p, n, a + h, b - h) -
-	                        potential(p, n, a - h, b + h) + potential(p, n, a - h, b - h)) / (4 * h2));
+	                        potential(p, n, a - h, b + h) + potential(p, n, a - h, b - h)) /
+	                       (4 * h2));
 	out[2] = (long double)((potential(p, n, a, b + h) - twice + potential(p, n, a, b - h)) / h2);
 }
 

@@ -13,11 +13,11 @@
 
 /* The friction law at x = diag(mu_aniso) u; lengths in units of eps_v, forces in units of weight * normal force. */
 struct differences {
-	bool slides;              /* and so do all points of the differences: the static coefficient has no influence */
-	long double z;            /* |x| / eps_v */
-	long double potential;    /* D / (s eps_v) */
-	long double gradient[2];  /* dD/dx_t / s */
-	long double hessian[3];   /* d2D/dx2 * eps_v / s: 00, 01, 11 */
+	bool slides;             /* and so do all points of the differences: the static coefficient has no influence */
+	long double z;           /* |x| / eps_v */
+	long double potential;   /* D / (s eps_v) */
+	long double gradient[2]; /* dD/dx_t / s */
+	long double hessian[3];  /* d2D/dx2 * eps_v / s: 00, 01, 11 */
 };
 
 /**

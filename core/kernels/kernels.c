@@ -17,7 +17,8 @@ static bool runs(const struct fric_kernels *kernels)
 #ifdef __x86_64__
 	if (kernels == &fricp_kernels_avx512)
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-		       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma");
+		       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+		       __builtin_cpu_supports("fma");
 	if (kernels == &fricp_kernels_avx2)
 		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif

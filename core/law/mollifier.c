@@ -98,9 +98,11 @@ double fric_smooth_mu_f2_x_minus_mu_f1_over_x3(double y, double mu_s, double mu_
 	if (p.slides)
 		return (double)(-mu_k / (a * a * a));
 	if (mu_s == 0) /* no pole: z cancels */
-		return (double)(mu_k * (transition == FRIC_CUBIC ? 12 - p.z * (21 - 8 * p.z)
-		                        : 2 * p.z < 1            ? 8 - 6 * p.z
-		                                                 : (9 - p.z * (16 - 6 * p.z)) / p.z) / (e * e * e));
+		return (double)(mu_k *
+		                (transition == FRIC_CUBIC ? 12 - p.z * (21 - 8 * p.z)
+		                 : 2 * p.z < 1            ? 8 - 6 * p.z
+		                                          : (9 - p.z * (16 - 6 * p.z)) / p.z) /
+		                (e * e * e));
 	return (double)(law_curvature_l(transition, mu_s, mu_k, p.z, p.r) / p.z / (e * e * e));
 }
 

@@ -23,10 +23,8 @@ INLINE void scatter(const struct fric_contacts *c, struct span span, enum fric_t
 	}
 }
 
-#define SCATTER_CASE(type)                               \
-	case type:                                           \
-		scatter(c, span, type, dim, x, y, z, stride, g); \
-		break
+#define SCATTER_CASE(type) \
+	case type: scatter(c, span, type, dim, x, y, z, stride, g); break
 
 INLINE void scatter_type(const struct fric_contacts *c, struct span span, size_t dim, const double *x, const double *y,
                          const double *z, size_t stride, double *g)

@@ -18,15 +18,15 @@ struct slip {
 	double u[2];      /* P^T Gamma v, before mu_aniso scaling */
 	double scaled[2]; /* diag(mu_aniso) u: the law's argument */
 	double eps_v;
-	double s;         /* weight * normal force */
+	double s; /* weight * normal force */
 	double mu_s, mu_k;
 	/* Derived from these: */
 	bool slides;
-	double z, r;      /* |scaled| / eps_v and 1 - z; z may be inf */
+	double z, r; /* |scaled| / eps_v and 1 - z; z may be inf */
 	double inverse_z, inverse_eps_v;
-	double unit[2];   /* direction of scaled; (1, 0) at rest */
-	double over[2];   /* scaled / max(eps_v, |scaled|) */
-	bool extreme;     /* the doubles above have over- or underflowed: the law is evaluated in long double */
+	double unit[2]; /* direction of scaled; (1, 0) at rest */
+	double over[2]; /* scaled / max(eps_v, |scaled|) */
+	bool extreme;   /* the doubles above have over- or underflowed: the law is evaluated in long double */
 };
 
 /* The operations here and below, and their order, are those of kernels.inc, so that both give the same bits. */
@@ -110,7 +110,8 @@ static inline void slip_of(const struct fric_contacts *c, enum fric_type type, s
 	slip->inverse_eps_v = 1 / slip->eps_v;
 	const double w[2] = {slip->scaled[0] * slip->inverse_eps_v, slip->scaled[1] * slip->inverse_eps_v};
 	const bool underflow = w[0] == 0 && w[1] == 0 && (slip->scaled[0] != 0 || slip->scaled[1] != 0);
-	if (ordinary(fabs(w[0]) + fabs(w[1])) && !underflow && ordinary_lagged(weight, normal_force, slip->eps_v, slip->mu_s, slip->mu_k))
+	if (ordinary(fabs(w[0]) + fabs(w[1])) && !underflow &&
+	    ordinary_lagged(weight, normal_force, slip->eps_v, slip->mu_s, slip->mu_k))
 		ordinary_ratio(slip, w);
 	else
 		extreme_ratio(slip);

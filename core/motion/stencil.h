@@ -19,29 +19,19 @@ static inline int stencil_size_of(enum fric_type type)
 static inline void stencil_weights(enum fric_type type, double a, double b, double w[FRIC_MAX_STENCIL])
 {
 	switch (type) {
-	case FRIC_VERTEX_VERTEX:
-		w[0] = 1, w[1] = -1;
-		break;
-	case FRIC_EDGE_VERTEX:
-		w[0] = 1, w[1] = -(1 - a), w[2] = -a;
-		break;
-	case FRIC_EDGE_EDGE:
-		w[0] = 1 - a, w[1] = a, w[2] = -(1 - b), w[3] = -b;
-		break;
-	case FRIC_FACE_VERTEX:
-		w[0] = 1, w[1] = -(1 - a - b), w[2] = -a, w[3] = -b;
-		break;
-	case FRIC_PLANE_VERTEX:
-		w[0] = 1;
-		break;
+	case FRIC_VERTEX_VERTEX: w[0] = 1, w[1] = -1; break;
+	case FRIC_EDGE_VERTEX: w[0] = 1, w[1] = -(1 - a), w[2] = -a; break;
+	case FRIC_EDGE_EDGE: w[0] = 1 - a, w[1] = a, w[2] = -(1 - b), w[3] = -b; break;
+	case FRIC_FACE_VERTEX: w[0] = 1, w[1] = -(1 - a - b), w[2] = -a, w[3] = -b; break;
+	case FRIC_PLANE_VERTEX: w[0] = 1; break;
 	}
 }
 
 /* Gamma v for velocities v0 to v3 at the vertices, numbers or vectors, and the closest point (a, b). Only the stencil's
  * own velocities are evaluated. As differences: equal velocities give exactly zero. */
-#define RELATIVE_VELOCITY(type, v0, v1, v2, v3, a, b)                                           \
-	((type) == FRIC_VERTEX_VERTEX ? (v0) - (v1)                                                 \
-	 : (type) == FRIC_EDGE_VERTEX ? ((v0) - (v1)) - (a) * ((v2) - (v1))                         \
+#define RELATIVE_VELOCITY(type, v0, v1, v2, v3, a, b) \
+	((type) == FRIC_VERTEX_VERTEX ? (v0) - (v1) \
+	 : (type) == FRIC_EDGE_VERTEX ? ((v0) - (v1)) - (a) * ((v2) - (v1)) \
 	 : (type) == FRIC_EDGE_EDGE   ? (((v0) - (v2)) + (a) * ((v1) - (v0))) - (b) * ((v3) - (v2)) \
 	 : (type) == FRIC_FACE_VERTEX ? (((v0) - (v1)) - (a) * ((v2) - (v1))) - (b) * ((v3) - (v1)) \
 	                              : (v0))

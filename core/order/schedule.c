@@ -8,12 +8,12 @@ enum { N_BUCKETS = 1024, LEAST_ROUNDS = 2, MOST_ROUNDS = 4, SPANS_PER_ROUND = 25
 
 struct plan {
 	const struct fric_contacts *contacts;
-	int32_t lowest, highest;        /* vertex of any contact */
-	int shift;                      /* binary logarithm of a bucket's size */
-	size_t before[N_BUCKETS + 1];   /* work at the vertices of earlier buckets */
-	size_t across[N_BUCKETS + 1];   /* spans that a border at the beginning of a bucket would cut */
-	size_t n_parts, n_cut;          /* spans cut by borders, counted once per border */
-	size_t border[N_BUCKETS];       /* [n_parts] bucket where a part begins; 0 for the first */
+	int32_t lowest, highest;      /* vertex of any contact */
+	int shift;                    /* binary logarithm of a bucket's size */
+	size_t before[N_BUCKETS + 1]; /* work at the vertices of earlier buckets */
+	size_t across[N_BUCKETS + 1]; /* spans that a border at the beginning of a bucket would cut */
+	size_t n_parts, n_cut;        /* spans cut by borders, counted once per border */
+	size_t border[N_BUCKETS];     /* [n_parts] bucket where a part begins; 0 for the first */
 	uint16_t part_of[N_BUCKETS];
 };
 

@@ -5,9 +5,9 @@
 /* -b'(sigma; sigma^) = (sigma^ - sigma) [2 ln(sigma^/sigma) + (sigma^ - sigma)/sigma], sigma = d^2 - dmin^2: a product
  * of positive terms. Both differences of squares are computed as products of sums and differences of lengths, which
  * keeps their digits near dmin and near dmin + dhat. */
-#define BARRIER_FORCE(real, log1p, barrier, distance)                                                                  \
-	const real d = (distance), dmin = (barrier)->dmin, dhat = (barrier)->dhat, gap = d - dmin;                     \
-	const real below = (dhat - gap) * (dmin + dhat + d), q = below / (gap * (d + dmin));                           \
+#define BARRIER_FORCE(real, log1p, barrier, distance) \
+	const real d = (distance), dmin = (barrier)->dmin, dhat = (barrier)->dhat, gap = d - dmin; \
+	const real below = (dhat - gap) * (dmin + dhat + d), q = below / (gap * (d + dmin)); \
 	return (double)((barrier)->stiffness * (below * (2 * log1p(q) + q)) * (2 * d))
 
 static double force_in_doubles(const struct fric_barrier *barrier, double distance)

@@ -7,7 +7,7 @@ struct side {
 	int n;
 	const int32_t *vertices; /* NULL: the plane */
 	double a, b;
-	double off[2];           /* how far a and b may be off */
+	double off[2]; /* how far a and b may be off */
 };
 
 static void sides(enum fric_type type, const int32_t *v, const double beta[2], const double off[2], struct side side[2])
@@ -68,14 +68,10 @@ static double vertex_value(const struct side *s, const double *vertex_mu, long d
 static double blend(enum fric_blend kind, double a, double b)
 {
 	switch (kind) {
-	case FRIC_MEAN:
-		return a / 2 + b / 2;
-	case FRIC_MIN:
-		return fmin(a, b);
-	case FRIC_MAX:
-		return fmax(a, b);
-	case FRIC_PRODUCT:
-		return a * b;
+	case FRIC_MEAN: return a / 2 + b / 2;
+	case FRIC_MIN: return fmin(a, b);
+	case FRIC_MAX: return fmax(a, b);
+	case FRIC_PRODUCT: return a * b;
 	case FRIC_GEOMETRIC_MEAN:
 		if ((a < 0) != (b < 0) && a != 0 && b != 0)
 			return -1;
@@ -99,12 +95,9 @@ static double from_vertices(const struct fric_friction *f, const struct side sid
 static bool blend_may_be_zero(enum fric_blend kind, long double a, long double p, long double b, long double q)
 {
 	switch (kind) {
-	case FRIC_MEAN:
-		return a + b + p + q + rounding * (fabsl(a) + fabsl(b)) >= 0;
-	case FRIC_MIN:
-		return a + p >= 0 && b + q >= 0;
-	default:
-		return fabsl(a) <= p || fabsl(b) <= q;
+	case FRIC_MEAN: return a + b + p + q + rounding * (fabsl(a) + fabsl(b)) >= 0;
+	case FRIC_MIN: return a + p >= 0 && b + q >= 0;
+	default: return fabsl(a) <= p || fabsl(b) <= q;
 	}
 }
 
@@ -118,7 +111,8 @@ static bool vertices_may_give_zero(const struct fric_friction *f, const struct s
 }
 
 /* sum_ij a_i b_j M[mi][mj] */
-static double from_table(const struct fric_friction *f, const struct side side[2], const double *table, long double *error)
+static double from_table(const struct fric_friction *f, const struct side side[2], const double *table,
+                         long double *error)
 {
 	static const long double exact[3];
 	long double errors[3] = {0};
@@ -147,21 +141,19 @@ static double coefficient(const struct fric_friction *f, const struct side side[
                           const double *vertex_mu, const double *table)
 {
 	switch (f->source) {
-	case FRIC_MU_VERTEX:
-		return from_vertices(f, side, vertex_mu);
-	case FRIC_MU_TABLE:
-		return from_table(f, side, table, NULL);
-	default:
-		return scalar;
+	case FRIC_MU_VERTEX: return from_vertices(f, side, vertex_mu);
+	case FRIC_MU_TABLE: return from_table(f, side, table, NULL);
+	default: return scalar;
 	}
 }
 
 /* A coefficient that only rounding puts below zero becomes zero, never -0. */
-static double without_rounding(const struct fric_friction *f, const struct side side[2], double mu, const double *vertex_mu,
-                               const double *table)
+static double without_rounding(const struct fric_friction *f, const struct side side[2], double mu,
+                               const double *vertex_mu, const double *table)
 {
-	const bool may_be_zero = isless(mu, 0) && (f->source == FRIC_MU_VERTEX  ? vertices_may_give_zero(f, side, vertex_mu)
-	                                           : f->source == FRIC_MU_TABLE && table_may_give_zero(f, side, table));
+	const bool may_be_zero = isless(mu, 0) && (f->source == FRIC_MU_VERTEX
+	                                               ? vertices_may_give_zero(f, side, vertex_mu)
+	                                               : f->source == FRIC_MU_TABLE && table_may_give_zero(f, side, table));
 	return may_be_zero || mu == 0 ? 0 : mu;
 }
 

@@ -66,7 +66,7 @@ static enum fric_code plane_geometry(const struct draft *d, struct fric_geometry
 	if (!d->contacts->has_distance[d->type])
 		return FRIC_OK;
 	return fricp_plane_distance(b->dim, normal, row(d->group->plane_origin, d->i),
-	                            b->positions + (size_t)*stencil(d) * (size_t)b->dim, &g->distance);
+	                            b->positions + (size_t)b->dim * (size_t)*stencil(d), &g->distance);
 }
 
 /* The geometry of one contact, given or derived. */
@@ -178,7 +178,8 @@ static void find_all_coefficients(struct drafts *d)
 	}
 }
 
-static void copy_column(const struct drafts *d, struct fric_values values, size_t m, double otherwise, struct column column)
+static void copy_column(const struct drafts *d, struct fric_values values, size_t m, double otherwise,
+                        struct column column)
 {
 	double *out = column_at(column, d->span.begin);
 	for (size_t j = 0; j < d->span.n && column.stride; j++)

@@ -37,14 +37,13 @@ static json_t *make_batch(struct frictiond_frame *frame)
 {
 	json_t *friction = json_pack("{s:f, s:f, s:f}", "eps_v", 1e-3, "mu_s", 0.5, "mu_k", 0.3);
 	json_t *floor = json_pack("{s:o, s:[f,f,f], s:o}", "vertices", frictiond_frame_i32(frame, corners, 3 * N, 0),
-				  "plane_normal", 0., 0., 1.,
-				  "normal_force", frictiond_frame_f64(frame, normal_force, 3 * N, 0));
+	                          "plane_normal", 0., 0., 1., "normal_force",
+	                          frictiond_frame_f64(frame, normal_force, 3 * N, 0));
 	json_t *pin = json_pack("{s:o, s:f}", "vertices", frictiond_frame_i32(frame, *pins, N, 4), "normal_force", 2.);
-	return json_pack("{s:i, s:o, s:o, s:o, s:{s:o, s:o}, s:{s:s, s:s}}", "dim", 3,
-			 "positions", frictiond_frame_f64(frame, *positions, 4 * N, 3),
-			 "velocities", frictiond_frame_f64(frame, *velocities, 4 * N, 3), "friction", friction,
-			 "collisions", "plane_vertex", floor, "face_vertex", pin,
-			 "hessian", "format", "csr", "projection", "clamp");
+	return json_pack("{s:i, s:o, s:o, s:o, s:{s:o, s:o}, s:{s:s, s:s}}", "dim", 3, "positions",
+	                 frictiond_frame_f64(frame, *positions, 4 * N, 3), "velocities",
+	                 frictiond_frame_f64(frame, *velocities, 4 * N, 3), "friction", friction, "collisions",
+	                 "plane_vertex", floor, "face_vertex", pin, "hessian", "format", "csr", "projection", "clamp");
 }
 
 /* Memory for all numbers of the array, at least for one. */
@@ -61,9 +60,9 @@ static int print(const struct frictiond_answer *answer)
 	double *values = room(data, sizeof *values), force[3] = {0, 0, 0}, trace = 0;
 	int32_t *columns = room(indices, sizeof *columns), indptr[12 * N + 1];
 	const int bad = !values || !columns ||
-		frictiond_read_f64(answer, json_object_get(answer->document, "gradient"), gradient, 12 * N) ||
-		frictiond_read_i32(answer, json_object_get(hessian, "indptr"), indptr, 12 * N + 1) ||
-		frictiond_read_i32(answer, indices, columns, n) || frictiond_read_f64(answer, data, values, n);
+	                frictiond_read_f64(answer, json_object_get(answer->document, "gradient"), gradient, 12 * N) ||
+	                frictiond_read_i32(answer, json_object_get(hessian, "indptr"), indptr, 12 * N + 1) ||
+	                frictiond_read_i32(answer, indices, columns, n) || frictiond_read_f64(answer, data, values, n);
 	for (int i = 0; !bad && i < 12 * N; i++) {
 		force[i % 3] -= gradient[i];
 		for (int32_t k = indptr[i]; k < indptr[i + 1]; k++)

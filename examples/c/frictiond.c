@@ -138,7 +138,7 @@ static struct curl_slist *headers(const struct frictiond *service, const char *c
 
 /* Tries once. No body means GET. */
 static CURLcode exchange(struct frictiond *service, const char *url, struct curl_slist *list, const char *body,
-			 size_t n_bytes, struct text *answer)
+                         size_t n_bytes, struct text *answer)
 {
 	CURL *curl = service->curl;
 	answer->n = 0;
@@ -187,9 +187,10 @@ static bool is_busy(long status)
 }
 
 static bool refused(const struct frictiond *service, long status, const struct text *body,
-		    struct frictiond_error *error)
+                    struct frictiond_error *error)
 {
-	json_t *problem = body->n ? json_loadb(body->bytes, body->n, 0, NULL) : NULL; /* NULL if the answer is a proxy's page */
+	json_t *problem = body->n ? json_loadb(body->bytes, body->n, 0, NULL)
+	                          : NULL; /* NULL if the answer is a proxy's page */
 	const char *detail = json_string_value(json_object_get(problem, "detail"));
 	const json_t *first = json_array_get(json_object_get(problem, "errors"), 0);
 	const char *pointer = json_string_value(json_object_get(first, "pointer"));
@@ -203,7 +204,7 @@ static bool refused(const struct frictiond *service, long status, const struct t
 
 /* Unless the answer is 200, sets *error and returns false. The caller frees answer->bytes in any case. */
 static bool ask(struct frictiond *service, const char *path, const char *content_type, const char *body, size_t n_bytes,
-		struct text *answer, struct frictiond_error *error)
+                struct text *answer, struct frictiond_error *error)
 {
 	char *url = join(service->url, path);
 	struct curl_slist *list = headers(service, content_type);
@@ -220,8 +221,8 @@ static bool ask(struct frictiond *service, const char *path, const char *content
 	curl_slist_free_all(list);
 	if (code)
 		return fail(error, "no answer from %s: %s%s", service->url,
-			    service->words[0] ? service->words : curl_easy_strerror(code),
-			    code == CURLE_COULDNT_CONNECT ? "; is it running?" : "");
+		            service->words[0] ? service->words : curl_easy_strerror(code),
+		            code == CURLE_COULDNT_CONNECT ? "; is it running?" : "");
 	return status == 200 || refused(service, status, answer, error);
 }
 
@@ -262,7 +263,7 @@ json_t *frictiond_check(struct frictiond *service, const json_t *batch, struct f
 }
 
 json_t *frictiond_function(struct frictiond *service, const char *name, const json_t *parameters,
-			   struct frictiond_error *error)
+                           struct frictiond_error *error)
 {
 	char *path = join("/v1/functions/", name);
 	json_t *answer = path ? talk(service, path, parameters, error) : NULL;
@@ -280,7 +281,7 @@ json_t *frictiond_get(struct frictiond *service, const char *path, struct fricti
 /* -- frames: docs/frame.md -- */
 
 static json_t *add(struct frictiond_frame *frame, const char *dtype, const void *numbers, size_t size, size_t rows,
-		   size_t columns)
+                   size_t columns)
 {
 	const size_t offset = (frame->n_bytes + 63) / 64 * 64, n = rows * (columns ? columns : 1);
 	if (!grow((void **)&frame->tail, &frame->capacity, offset + n * size))
@@ -347,7 +348,7 @@ static int take_frame(struct text *body, struct frictiond_answer *answer, struct
 }
 
 int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
-			     struct frictiond_answer *answer, struct frictiond_error *error)
+                             struct frictiond_answer *answer, struct frictiond_error *error)
 {
 	struct text body = {0};
 	size_t n_bytes = 0;
@@ -394,7 +395,7 @@ size_t frictiond_count(const json_t *array)
 
 /* The position of an array in the tail; NULL if its dtype is another one or it leaves the tail. */
 static const void *place_of(const struct frictiond_answer *answer, const json_t *array, const char *dtype,
-			    size_t n_bytes)
+                            size_t n_bytes)
 {
 	const char *is = json_string_value(json_object_get(array, "dtype"));
 	const json_int_t offset = json_integer_value(json_object_get(array, "offset"));
@@ -409,7 +410,7 @@ static const void *place_of(const struct frictiond_answer *answer, const json_t 
 }
 
 static int copy(const struct frictiond_answer *answer, const json_t *array, const char *dtype, void *numbers,
-		size_t n_bytes)
+                size_t n_bytes)
 {
 	const void *place = place_of(answer, array, dtype, n_bytes);
 	if (!place)

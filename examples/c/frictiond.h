@@ -35,7 +35,7 @@ void frictiond_set(struct frictiond *service, int retries, long timeout);
 json_t *frictiond_evaluate(struct frictiond *service, const json_t *batch, struct frictiond_error *error);
 json_t *frictiond_check(struct frictiond *service, const json_t *batch, struct frictiond_error *error);
 json_t *frictiond_function(struct frictiond *service, const char *name, const json_t *parameters,
-			   struct frictiond_error *error);
+                           struct frictiond_error *error);
 json_t *frictiond_get(struct frictiond *service, const char *path, struct frictiond_error *error);
 
 /* Arrays in binary. A frame to be written: initialize it with {0}, release it with frictiond_frame_free. */
@@ -60,7 +60,7 @@ struct frictiond_answer {
 /* document: a batch with references into frame; borrowed. Returns 0 and an answer that the caller frees, or -1 and
  * *error. */
 int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
-			     struct frictiond_answer *answer, struct frictiond_error *error);
+                             struct frictiond_answer *answer, struct frictiond_error *error);
 void frictiond_answer_free(struct frictiond_answer *answer);
 
 /* How many numbers an array of an answer has, nested or not, in the text or in the tail; 0 for anything else. */

@@ -12,16 +12,16 @@
 static json_t *tile_batch(void)
 {
 	json_t *positions = json_pack("[[f,f,f],[f,f,f],[f,f,f],[f,f,f]]", /* m; three corners, a pin */
-				      0., 0., 0., 0.1, 0., 0., 0., 0.1, 0., 0.025, 0.05, 0.001);
+	                              0., 0., 0., 0.1, 0., 0., 0., 0.1, 0., 0.025, 0.05, 0.001);
 	json_t *velocities = json_pack("[[f,f,f],[f,f,f],[f,f,f],[f,f,f]]", /* m/s */
-				       0.002, 0., 0., 0.002, 0., 0., 0.002, 0.0004, 0., 0.01, 0., 0.);
-	json_t *friction = json_pack("{s:f, s:f, s:f}", "eps_v", 1e-3, "mu_s", 0.5, "mu_k", 0.3); /* eps_v in m/s */
+	                               0.002, 0., 0., 0.002, 0., 0., 0.002, 0.0004, 0., 0.01, 0., 0.);
+	json_t *friction = json_pack("{s:f, s:f, s:f}", "eps_v", 1e-3, "mu_s", 0.5, "mu_k", 0.3);    /* eps_v in m/s */
 	json_t *pin = json_pack("{s:[[i,i,i,i]], s:f}", "vertices", 3, 0, 1, 2, "normal_force", 2.); /* N */
 	json_t *floor = json_pack("{s:[i,i,i], s:[f,f,f], s:[f,f,f]}", "vertices", 0, 1, 2, "plane_normal", 0., 0., 1.,
-				  "normal_force", 3., 2.5, 4.);
-	return json_pack("{s:i, s:o, s:o, s:o, s:{s:o, s:o}, s:{s:s, s:s}}", "dim", 3, "positions", positions,
-			 "velocities", velocities, "friction", friction, "collisions", "face_vertex", pin,
-			 "plane_vertex", floor, "hessian", "format", "csr", "projection", "clamp");
+	                          "normal_force", 3., 2.5, 4.);
+	return json_pack("{s:i, s:o, s:o, s:o, s:{s:o, s:o}, s:{s:s, s:s}}", "dim", 3, "positions", positions, "velocities",
+	                 velocities, "friction", friction, "collisions", "face_vertex", pin, "plane_vertex", floor,
+	                 "hessian", "format", "csr", "projection", "clamp");
 }
 
 static double entry(const int32_t *indptr, const int32_t *indices, const double *data, int row, int column)
@@ -52,8 +52,7 @@ static void print_hessian(const json_t *hessian, int n_dofs)
 	}
 	for (int i = 0; i < n_dofs; i++)
 		for (int j = 0; j < i; j++)
-			asymmetry = larger(asymmetry, entry(indptr, indices, data, i, j) -
-							      entry(indptr, indices, data, j, i));
+			asymmetry = larger(asymmetry, entry(indptr, indices, data, i, j) - entry(indptr, indices, data, j, i));
 	printf("Hessian %d x %d, %zu entries, asymmetry %.1e N s/m\n", n_dofs, n_dofs, n, asymmetry);
 	printf("H[4, 4] = %.4f N s/m\n", entry(indptr, indices, data, 4, 4));
 	free(indptr);

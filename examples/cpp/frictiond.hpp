@@ -33,17 +33,19 @@
 #error "frames are little-endian: swap the bytes of the numbers here"
 #endif
 
-namespace frictiond {
+namespace frictiond
+{
 
 using json = nlohmann::json;
 
 // What went wrong. status: the HTTP status, or 0 if no answer came or it is not what was asked for. pointer: JSON
 // Pointer to the culprit in the request, or empty.
-class error : public std::runtime_error {
-public:
+class error : public std::runtime_error
+{
+  public:
 	error(long code, const std::string &words, const std::string &place = {}, std::string id = {})
 		: std::runtime_error((code ? std::to_string(code) + ": " : "") + words +
-				     (place.empty() ? "" : " (" + place + ")")),
+	                         (place.empty() ? "" : " (" + place + ")")),
 		  status(code), detail(words), pointer(place), request_id(std::move(id))
 	{
 	}
@@ -55,8 +57,8 @@ public:
 template <class T> constexpr const char *dtype()
 {
 	static_assert(std::is_same_v<T, double> || std::is_same_v<T, float> || std::is_same_v<T, std::int32_t> ||
-			      std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::int64_t>,
-		      "a frame holds double, float, int32_t, uint32_t, int64_t");
+	                  std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::int64_t>,
+	              "a frame holds double, float, int32_t, uint32_t, int64_t");
 	if constexpr (std::is_same_v<T, double>)
 		return "f64";
 	else if constexpr (std::is_same_v<T, float>)
@@ -70,8 +72,9 @@ template <class T> constexpr const char *dtype()
 }
 
 // A batch whose vectors travel in binary: batch.document["velocities"] = batch.add(velocities, {n_vertices, 3}).
-class frame {
-public:
+class frame
+{
+  public:
 	json document;
 
 	// Copies the numbers (shape: by default [numbers.size()]) and returns the value that takes their place in the
@@ -95,13 +98,14 @@ public:
 		return std::string(reinterpret_cast<const char *>(&length), 8) + text + tail;
 	}
 
-private:
+  private:
 	std::string tail;
 };
 
 // An answer; the long arrays of its document are in the tail of the body.
-class answer {
-public:
+class answer
+{
+  public:
 	json document;
 
 	explicit answer(std::string bytes) : body(std::move(bytes))
@@ -116,7 +120,10 @@ public:
 	}
 
 	// A member: answer["potential"].get<double>().
-	const json &operator[](const char *name) const { return document.at(name); }
+	const json &operator[](const char *name) const
+	{
+		return document.at(name);
+	}
 
 	// The numbers of an array, row by row: reals, array<double>("/gradient"), or integers (indices, status),
 	// array<std::int32_t>("/hessian/indptr").
@@ -134,7 +141,7 @@ public:
 		return numbers;
 	}
 
-private:
+  private:
 	// As strict as for arrays in the tail, so that what works for a few contacts also works for many.
 	template <class T> static void flatten(const std::string &pointer, const json &value, std::vector<T> &numbers)
 	{
@@ -165,15 +172,15 @@ private:
 };
 
 // A service, with a connection that is kept open. For one thread at a time.
-class client {
-public:
+class client
+{
+  public:
 	// retries: how often a request is repeated when the service is busy (429, 502, 503, 504) or the connection
 	// fails. timeout: seconds for each try.
 	explicit client(const std::string &url = "http://127.0.0.1:8080", std::string token = {}, int retries = 5,
-			long timeout = 300)
+	                long timeout = 300)
 		: url_(url.substr(0, url.find_last_not_of('/') + 1)), token_(std::move(token)), retries_(retries),
-		  timeout_(timeout),
-		  curl_(curl_easy_init())
+		  timeout_(timeout), curl_(curl_easy_init())
 	{
 		if (!curl_)
 			throw std::bad_alloc();
@@ -201,16 +208,28 @@ public:
 		return values.array<double>("/values");
 	}
 
-	json functions() { return json::parse(ask("/v1/functions", {}, nullptr, text_type)).at("functions"); }
+	json functions()
+	{
+		return json::parse(ask("/v1/functions", {}, nullptr, text_type)).at("functions");
+	}
 
-	json info() { return json::parse(ask("/v1/info", {}, nullptr, text_type)); }
+	json info()
+	{
+		return json::parse(ask("/v1/info", {}, nullptr, text_type));
+	}
 
-private:
+  private:
 	static constexpr const char *text_type = "application/json", *frame_type = "application/vnd.frictiond.frame";
 
 	struct cleanup {
-		void operator()(CURL *handle) const { curl_easy_cleanup(handle); }
-		void operator()(curl_slist *list) const { curl_slist_free_all(list); }
+		void operator()(CURL *handle) const
+		{
+			curl_easy_cleanup(handle);
+		}
+		void operator()(curl_slist *list) const
+		{
+			curl_slist_free_all(list);
+		}
 	};
 
 	struct response {
@@ -287,16 +306,13 @@ private:
 	static bool again(const response &result)
 	{
 		switch (result.code) {
-		case CURLE_OK:
-			return result.status == 429 || (result.status >= 502 && result.status <= 504);
+		case CURLE_OK: return result.status == 429 || (result.status >= 502 && result.status <= 504);
 		case CURLE_COULDNT_CONNECT:
 		case CURLE_PARTIAL_FILE:
 		case CURLE_GOT_NOTHING:
 		case CURLE_SEND_ERROR:
-		case CURLE_RECV_ERROR:
-			return true;
-		default:
-			return false;
+		case CURLE_RECV_ERROR: return true;
+		default: return false;
 		}
 	}
 
@@ -307,7 +323,7 @@ private:
 			throw error(result.status, "the answer is not from frictiond", {}, result.request_id);
 		const json errors = problem.value("errors", json::array());
 		throw error(result.status, problem.at("detail").get<std::string>(),
-			    errors.empty() ? "" : errors.at(0).value("pointer", ""), result.request_id);
+		            errors.empty() ? "" : errors.at(0).value("pointer", ""), result.request_id);
 	}
 
 	std::string ask(const std::string &path, const std::string &body, const char *type, const char *accept)
@@ -322,7 +338,7 @@ private:
 		}
 		if (result.code != CURLE_OK)
 			throw error(0, "no answer from " + url_ + ": " + result.words +
-					       (result.code == CURLE_COULDNT_CONNECT ? "; is it running?" : ""));
+			                   (result.code == CURLE_COULDNT_CONNECT ? "; is it running?" : ""));
 		if (result.status != 200)
 			refuse(result);
 		return std::move(result.body);

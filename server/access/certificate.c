@@ -41,8 +41,7 @@ static bool read_chain(const char *path, struct certificate *certificate, char *
 	if (!srv_file_read(path, SRV_CERTIFICATE_BYTES, &file, message, SRV_CERTIFICATE_MESSAGE))
 		return false;
 	const gnutls_datum_t text = {(unsigned char *)file.bytes, (unsigned)file.n};
-	const int error =
-		gnutls_x509_crt_list_import2(&certificate->chain, &certificate->n, &text, GNUTLS_X509_FMT_PEM, 0);
+	const int error = gnutls_x509_crt_list_import2(&certificate->chain, &certificate->n, &text, GNUTLS_X509_FMT_PEM, 0);
 	srv_file_free(&file);
 	if (error < 0) {
 		*certificate = (struct certificate){0};

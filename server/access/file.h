@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct srv_file {
-	char *bytes;        /* [n], and then a 0 */
+	char *bytes; /* [n], and then a 0 */
 	size_t n;
 	bool for_everybody; /* every user of the machine may read or write it */
 };

@@ -27,8 +27,10 @@ static bool are_origins(const char *origins, FILE *err)
 	int n;
 	if (!origins || srv_cors_is_list(origins, &culprit, &n))
 		return true;
-	fprintf(err, "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: "
-	             "scheme and host in lower case, no path, no port that goes without saying\n", n, culprit);
+	fprintf(err,
+	        "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: "
+	        "scheme and host in lower case, no path, no port that goes without saying\n",
+	        n, culprit);
 	return false;
 }
 
@@ -38,8 +40,10 @@ static bool are_hosts(const char *hosts, FILE *err)
 	int n;
 	if (!hosts || srv_hosts_is_list(hosts, &culprit, &n))
 		return true;
-	fprintf(err, "frictiond: --allow-host: '%.*s' is not a name or an address, such as a.example, a.example:8443 or "
-	             "[2001:db8::1]: no scheme, no path, no *\n", n, culprit);
+	fprintf(err,
+	        "frictiond: --allow-host: '%.*s' is not a name or an address, such as a.example, a.example:8443 or "
+	        "[2001:db8::1]: no scheme, no path, no *\n",
+	        n, culprit);
 	return false;
 }
 
@@ -113,8 +117,10 @@ bool srv_gate_suits(struct srv_gate *gate, const char *host, bool on_loopback, F
 	if (on_loopback)
 		return true;
 	if (!gate->tokens && !gate->settings->anonymous) {
-		fprintf(err, "frictiond: without --tokens everybody who can reach %s may ask; give --tokens FILE, or "
-		             "--anonymous yes if that is meant\n", host);
+		fprintf(err,
+		        "frictiond: without --tokens everybody who can reach %s may ask; give --tokens FILE, or "
+		        "--anonymous yes if that is meant\n",
+		        host);
 		return false;
 	}
 	if (!gate->tokens)
@@ -188,8 +194,8 @@ static bool may_be_called(const struct srv_gate *gate, const struct call *call)
 {
 	if (!call->authority || !judges_hosts(gate))
 		return true;
-	return call->host && (srv_host_is_loopback(call->host) || is_named(gate, call->host) ||
-	                      is_where_it_listens(gate, call->host));
+	return call->host &&
+	       (srv_host_is_loopback(call->host) || is_named(gate, call->host) || is_where_it_listens(gate, call->host));
 }
 
 /* ---- for which page ---- */
@@ -284,11 +290,15 @@ static void judge_page(const struct srv_gate *gate, const struct srv_head *head,
 {
 	if (head->origin) {
 		if (!is_from_own_page(gate, call, head) && !is_from_allowed_page(gate, head))
-			refuse_page(head->origin, "is not an origin whose pages may use this service: its own, and what "
-			                          "--allow-origin names.", entry);
+			refuse_page(head->origin,
+			            "is not an origin whose pages may use this service: its own, and what "
+			            "--allow-origin names.",
+			            entry);
 	} else if (!may_come_without_origin(head, match)) {
-		refuse_page(head->fetch_site, "in Sec-Fetch-Site: the page that sends this is of another origin. Those that "
-		                              "--allow-origin names may use this service, by CORS.", entry);
+		refuse_page(head->fetch_site,
+		            "in Sec-Fetch-Site: the page that sends this is of another origin. Those that "
+		            "--allow-origin names may use this service, by CORS.",
+		            entry);
 	}
 }
 

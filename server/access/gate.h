@@ -29,17 +29,17 @@ struct srv_gate {
 	struct srv_tokens *tokens;                /* NULL: everybody may ask */
 	const char *host;                         /* where it listens, as it was given; borrowed */
 	bool on_loopback;
-	char methods[API_ALLOW_BYTES];            /* of all routes, for pages that ask */
+	char methods[API_ALLOW_BYTES]; /* of all routes, for pages that ask */
 };
 
 /* What the gate decides on a request. */
 struct srv_entry {
-	int status;           /* 0: let in; 204: a preflight, answered by its headers alone; 421, 403, 401 */
+	int status; /* 0: let in; 204: a preflight, answered by its headers alone; 421, 403, 401 */
 	enum srv_rejection rejection;
-	const char *culprit;  /* of the request's head, or NULL; a host or an origin ... */
+	const char *culprit; /* of the request's head, or NULL; a host or an origin ... */
 	size_t culprit_bytes;
-	const char *detail;   /* ... and what is wrong with it, static */
-	bool tried;           /* a token that is not known was presented */
+	const char *detail;             /* ... and what is wrong with it, static */
+	bool tried;                     /* a token that is not known was presented */
 	char token[SRV_TOKEN_NAME + 1]; /* the name of the token that was presented and is known, or empty */
 };
 

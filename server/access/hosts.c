@@ -99,9 +99,8 @@ static bool is_loopback_v4(const struct srv_host *host)
 static bool is_loopback_v6(const struct srv_host *host)
 {
 	struct in6_addr address;
-	return read_v6(host, &address) &&
-	       (IN6_IS_ADDR_LOOPBACK(&address) ||
-	        (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == IN_LOOPBACKNET));
+	return read_v6(host, &address) && (IN6_IS_ADDR_LOOPBACK(&address) ||
+	                                   (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == IN_LOOPBACKNET));
 }
 
 bool srv_host_is_loopback(const struct srv_host *host)

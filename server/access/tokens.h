@@ -10,10 +10,10 @@
 #include <stddef.h>
 
 enum {
-	SRV_TOKEN_NAME = 64,       /* characters A-Z a-z 0-9 . _ - */
-	SRV_TOKEN_LEAST = 16,      /* printable ASCII characters without space */
+	SRV_TOKEN_NAME = 64,  /* characters A-Z a-z 0-9 . _ - */
+	SRV_TOKEN_LEAST = 16, /* printable ASCII characters without space */
 	SRV_TOKEN_MOST = 512,
-	SRV_TOKENS_MOST = 1024,    /* of a file */
+	SRV_TOKENS_MOST = 1024, /* of a file */
 	SRV_TOKENS_BYTES = 1 << 20,
 	SRV_TOKENS_MESSAGE = 512,
 };
@@ -21,7 +21,7 @@ enum {
 struct srv_tokens;
 
 enum srv_bearer {
-	SRV_BEARER_NONE,  /* no token was presented */
+	SRV_BEARER_NONE, /* no token was presented */
 	SRV_BEARER_WRONG,
 	SRV_BEARER_KNOWN,
 };

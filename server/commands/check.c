@@ -142,8 +142,10 @@ static void start_team(struct checking *c)
 	if (c->service.n_threads == 0)
 		c->service.n_threads = 1; /* no memory to find out; then there is none for much else, either */
 	if (c->service.n_threads < wanted)
-		fprintf(c->err, "frictiond: --threads: %d of %d, no more can be started (ulimit -u, pids.max, "
-		        "OMP_THREAD_LIMIT)\n", c->service.n_threads, wanted);
+		fprintf(c->err,
+		        "frictiond: --threads: %d of %d, no more can be started (ulimit -u, pids.max, "
+		        "OMP_THREAD_LIMIT)\n",
+		        c->service.n_threads, wanted);
 }
 
 static bool start(struct checking *c)

@@ -136,8 +136,9 @@ static void set_name(struct question *q, const struct place *place)
 {
 	char text[INET6_ADDRSTRLEN] = "";
 	const bool v6 = place->address.any.sa_family == AF_INET6;
-	inet_ntop(place->address.any.sa_family, v6 ? (const void *)&place->address.v6.sin6_addr
-	                                           : (const void *)&place->address.v4.sin_addr, text, sizeof text);
+	inet_ntop(place->address.any.sa_family,
+	          v6 ? (const void *)&place->address.v6.sin6_addr : (const void *)&place->address.v4.sin_addr, text,
+	          sizeof text);
 	snprintf(q->name, sizeof q->name, "%s%s%s:%lld", v6 ? "[" : "", text, v6 ? "]" : "", q->options->port);
 }
 
@@ -216,8 +217,10 @@ static const char *reason(const struct question *q, ssize_t code)
 static bool ask(const struct question *q)
 {
 	char text[256];
-	const int n = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: localhost:%lld\r\nUser-Agent: frictiond-health/"
-	                       FRIC_VERSION "\r\nConnection: close\r\n\r\n", q->path, q->options->port);
+	const int n = snprintf(text, sizeof text,
+	                       "GET %s HTTP/1.1\r\nHost: localhost:%lld\r\nUser-Agent: frictiond-health/" FRIC_VERSION
+	                       "\r\nConnection: close\r\n\r\n",
+	                       q->path, q->options->port);
 	ssize_t sent;
 	do
 		sent = put(q, text, (size_t)n);

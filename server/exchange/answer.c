@@ -34,8 +34,7 @@ void srv_refuse(struct srv_exchange *exchange, enum api_code code, const char *d
 		api_problem(code, detail, exchange->response);
 }
 
-void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, enum api_code code,
-                         const char *detail)
+void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, enum api_code code, const char *detail)
 {
 	exchange->rejection = why;
 	srv_refuse(exchange, code, detail);

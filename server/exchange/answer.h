@@ -17,8 +17,7 @@ void srv_refuse(struct srv_exchange *exchange, enum api_code code, const char *d
 /* ---- for the carrier, too ---- */
 
 /* The answer is a problem of the server's, not of what the request asks for. detail is copied. */
-void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, enum api_code code,
-                         const char *detail);
+void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, enum api_code code, const char *detail);
 void srv_exchange_reject_late(struct srv_exchange *exchange);
 
 /* All headers of an answer except those that frame it. Borrows from exchange and response. */

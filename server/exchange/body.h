@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 enum {
-	SRV_SMALL_BODY = 64 << 10,  /* a body with more room also counts against the bytes of the queue */
-	SRV_FIRST_BYTES = 4 << 10,  /* room that a body may have before any of it has arrived */
-	SRV_BODY_STEP = 4,          /* room of an announced body grows by this factor */
+	SRV_SMALL_BODY = 64 << 10, /* a body with more room also counts against the bytes of the queue */
+	SRV_FIRST_BYTES = 4 << 10, /* room that a body may have before any of it has arrived */
+	SRV_BODY_STEP = 4,         /* room of an announced body grows by this factor */
 };
 
 /* All zero except the pool: empty. */
@@ -21,7 +21,7 @@ struct srv_body {
 	struct api_pool *pool; /* or NULL; it has no budget, for bodies are counted here */
 	char *bytes;           /* aligned for any type */
 	size_t n;
-	size_t capacity;       /* counts as api_pool_block_bytes says */
+	size_t capacity; /* counts as api_pool_block_bytes says */
 };
 
 enum srv_append { SRV_APPENDED, SRV_OVER_LIMIT, SRV_NO_MEMORY };

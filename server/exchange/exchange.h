@@ -38,7 +38,7 @@ struct srv_exchange {
 	struct srv_server *server;
 	const struct srv_carrier *carrier; /* NULL: nothing will be computed */
 	enum srv_state state;
-	bool under_way;                /* counted in server->n_under_way */
+	bool under_way; /* counted in server->n_under_way */
 	/* The request. */
 	const struct sockaddr *client; /* borrowed; NULL: not known */
 	const char *target;            /* as it came; borrowed */
@@ -46,11 +46,11 @@ struct srv_exchange {
 	struct srv_head head;
 	char id[SRV_MAX_ID + 1];
 	struct srv_trace trace;
-	struct srv_entry entry;        /* what the gate decided, and the caller's name */
-	long long announced;           /* bytes of the body; -1: not said */
+	struct srv_entry entry; /* what the gate decided, and the caller's name */
+	long long announced;    /* bytes of the body; -1: not said */
 	struct api_admission admitted;
 	struct srv_body body;
-	size_t received, dropped;      /* bytes of the body; dropped: those that came after the answer was decided */
+	size_t received, dropped; /* bytes of the body; dropped: those that came after the answer was decided */
 	/* The answer. */
 	struct api_response *response; /* in DECIDED, COMPUTING and READY */
 	bool closes;                   /* the connection does not survive it */
@@ -60,8 +60,8 @@ struct srv_exchange {
 	struct api_measure measure;
 	/* Times, of srv_clock_us. */
 	long long began_us;
-	long long queued_us;           /* 0: never */
-	long long waited_us;           /* from there until it was computed, or given up */
+	long long queued_us; /* 0: never */
+	long long waited_us; /* from there until it was computed, or given up */
 };
 
 /**

@@ -53,8 +53,10 @@ bool srv_server_start_team(struct srv_server *server, int spare)
 {
 	const int wanted = server->large.n_threads, size = srv_team_start_for(server->admission, wanted, spare);
 	if (size < wanted && size > 0)
-		srv_log(SRV_WARNING, "%d of %d threads for large evaluations: no more can be started (ulimit -u, pids.max, "
-		        "OMP_THREAD_LIMIT)", size, wanted);
+		srv_log(SRV_WARNING,
+		        "%d of %d threads for large evaluations: no more can be started (ulimit -u, pids.max, "
+		        "OMP_THREAD_LIMIT)",
+		        size, wanted);
 	server->large.n_threads = size;
 	return size > 0;
 }

@@ -14,19 +14,19 @@
 #include "server/work/trimmer.h"
 
 struct srv_server {
-	const struct srv_gate *gate;     /* borrowed */
+	const struct srv_gate *gate; /* borrowed */
 	struct srv_admission *admission;
-	struct api_budget budget;        /* of all requests together */
+	struct api_budget budget; /* of all requests together */
 	struct api_pool *pool;
 	struct api_pool *body_pool;      /* apart: bodies count by themselves (body.h) */
 	struct srv_trimmer *trimmer;     /* of both */
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
 	char *description;               /* of both */
 	long long deadline_seconds;
-	void (*on_idle)(void);           /* see srv_server_drain */
+	void (*on_idle)(void); /* see srv_server_drain */
 	atomic_bool draining;
-	atomic_size_t n_under_way;       /* exchanges whose head has been judged, and that are not over */
-	atomic_size_t n_connections;     /* kept by the carrier */
+	atomic_size_t n_under_way;   /* exchanges whose head has been judged, and that are not over */
+	atomic_size_t n_connections; /* kept by the carrier */
 };
 
 /**

@@ -78,6 +78,7 @@ struct MHD_Daemon *srv_daemon_start(struct srv_http *http, const struct srv_opti
 {
 	struct MHD_OptionItem items[4];
 	choose(options, mode, items);
+	/* clang-format off */
 	return MHD_start_daemon(flags_of(http, mode), 0, NULL, NULL, srv_on_request, http,
 	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
 	                        MHD_OPTION_URI_LOG_CALLBACK, srv_on_target, http,
@@ -87,4 +88,5 @@ struct MHD_Daemon *srv_daemon_start(struct srv_http *http, const struct srv_opti
 	                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 	                        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)srv_idle_seconds(http),
 	                        MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+	/* clang-format on */
 }

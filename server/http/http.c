@@ -60,7 +60,7 @@ static bool start(struct srv_http *http, const struct srv_options *options, enum
 	if (start_threads(http, options, mode))
 		return true;
 	srv_log(SRV_ERROR, "the server's threads cannot be started: a limit on threads (ulimit -u, pids.max), on files or "
-	        "on memory; with fewer --io-threads it needs fewer");
+	                   "on memory; with fewer --io-threads it needs fewer");
 	return false;
 }
 

@@ -18,13 +18,13 @@ struct srv_reader {
 	int fd;
 	void *owner;
 	bool tls, ended;
-	bool keeps_end;       /* see srv_reader_keep_end */
-	bool greeted;         /* the TLS handshake is over */
-	size_t n_unheard;     /* bytes of TLS from the socket since those that came to be bytes of HTTP */
-	char *held;           /* [out.n] what has been read and not been taken yet, NULL if nothing */
+	bool keeps_end;          /* see srv_reader_keep_end */
+	bool greeted;            /* the TLS handshake is over */
+	size_t n_unheard;        /* bytes of TLS from the socket since those that came to be bytes of HTTP */
+	char *held;              /* [out.n] what has been read and not been taken yet, NULL if nothing */
 	struct srv_wire_out out; /* of held */
 	long long patience_ms;
-	long long began_ms;   /* of message n_began, which is under way */
+	long long began_ms; /* of message n_began, which is under way */
 	size_t n_began;
 };
 
@@ -214,8 +214,7 @@ static ssize_t read_through_filter(struct srv_reader *reader, source *read, void
 	struct srv_wire_out out = {space->filtered, reader->out.ready, reader->out.n};
 	if (reader->held)
 		memcpy(space->filtered, reader->held, out.n);
-	const ssize_t got =
-		gather(reader, read, session, space->arrived, n < SRV_READER_MOST ? n : SRV_READER_MOST, &out);
+	const ssize_t got = gather(reader, read, session, space->arrived, n < SRV_READER_MOST ? n : SRV_READER_MOST, &out);
 	const int error = errno;
 	const size_t taken = out.ready < n ? out.ready : n;
 	memcpy(bytes, space->filtered, taken);

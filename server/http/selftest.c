@@ -39,14 +39,13 @@ static enum MHD_Result on_request(void *trial, struct MHD_Connection *connection
 static bool start_daemon(struct trial *trial)
 {
 	const struct MHD_OptionItem end = {MHD_OPTION_END, 0, NULL};
-	struct MHD_OptionItem items[] = {
-		{MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)srv_certificate_hand_out},
-		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SRV_TLS_PRIORITIES}, end};
+	struct MHD_OptionItem items[] = {{MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)srv_certificate_hand_out},
+	                                 {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SRV_TLS_PRIORITIES},
+	                                 end};
 	if (!trial->tls)
 		items[0] = end;
 	const unsigned flags = MHD_USE_NO_LISTEN_SOCKET | MHD_USE_EPOLL | (trial->tls ? MHD_USE_TLS : 0u);
-	trial->daemon =
-		MHD_start_daemon(flags, 0, NULL, NULL, on_request, trial, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+	trial->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, trial, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 	return trial->daemon;
 }
 
@@ -117,8 +116,10 @@ static void end(struct trial *trial)
 
 static bool refuse(const char *what)
 {
-	srv_log(SRV_ERROR, "the filter in front of the HTTP library is not in its place (%s): this program was linked so "
-	                   "that the library does not read through it, and must not serve", what);
+	srv_log(SRV_ERROR,
+	        "the filter in front of the HTTP library is not in its place (%s): this program was linked so "
+	        "that the library does not read through it, and must not serve",
+	        what);
 	return false;
 }
 
@@ -129,8 +130,8 @@ static bool try_it(bool tls)
 	if (!ok)
 		srv_log(SRV_ERROR, "the filter in front of the HTTP library cannot be tried: not enough memory or files");
 	else if (greet(&trial))
-		ok = (say(&trial) && is_filtered(&trial)) || refuse(tls ? "a request sent through TLS passed it by"
-		                                                       : "a request passed it by");
+		ok = (say(&trial) && is_filtered(&trial)) ||
+		     refuse(tls ? "a request sent through TLS passed it by" : "a request passed it by");
 	end(&trial);
 	return ok;
 }

@@ -23,10 +23,10 @@ struct connection;
 struct srv_http {
 	struct srv_server server;
 	struct MHD_Daemon *daemon;
-	struct srv_acceptor *acceptor;   /* NULL: connections are added by hand */
+	struct srv_acceptor *acceptor; /* NULL: connections are added by hand */
 	struct srv_addresses *addresses;
-	struct srv_watch *watch;         /* of TLS handshakes, and of answers until they are taken */
-	int listen_fd;                   /* -1: none */
+	struct srv_watch *watch; /* of TLS handshakes, and of answers until they are taken */
+	int listen_fd;           /* -1: none */
 	bool is_tls;
 	size_t most_connections;
 	long long receive_seconds, send_seconds;

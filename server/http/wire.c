@@ -152,8 +152,11 @@ static void take_request_line(struct srv_wire *wire, struct text line, struct sr
 	else if (count_arguments(target) > SRV_WIRE_ARGUMENTS)
 		fail(wire, API_E_TARGET_TOO_LONG, "The target has more than 64 query arguments.", out);
 	else {
-		*wire = (struct srv_wire){.state = SRV_WIRE_FIELD, .n_messages = wire->n_messages, .unit = wire->unit,
-		                          .n_fields = count_arguments(target), .old = version.bytes[7] == '0'};
+		*wire = (struct srv_wire){.state = SRV_WIRE_FIELD,
+		                          .n_messages = wire->n_messages,
+		                          .unit = wire->unit,
+		                          .n_fields = count_arguments(target),
+		                          .old = version.bytes[7] == '0'};
 	}
 }
 

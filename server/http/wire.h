@@ -21,39 +21,39 @@
 #include <stdint.h>
 
 enum {
-	SRV_WIRE_TARGET = 8 << 10,   /* longest target; over it: 414 */
-	SRV_WIRE_HEAD = 20 << 10,    /* longest head, and trailers; over it: 431 */
-	SRV_WIRE_FIELDS = 280,       /* most header lines and arguments of a query together; over it: 431 */
-	SRV_WIRE_ARGUMENTS = 64,     /* most arguments of a query; over it: 414 */
-	SRV_WIRE_COOKIE = 8 << 10,   /* longest line of cookies; over it: 431 */
-	SRV_WIRE_CHUNK_LINE = 256,   /* longest line with the size of a chunk */
-	SRV_WIRE_EXTRA = 64,         /* what a replacement adds at most */
+	SRV_WIRE_TARGET = 8 << 10, /* longest target; over it: 414 */
+	SRV_WIRE_HEAD = 20 << 10,  /* longest head, and trailers; over it: 431 */
+	SRV_WIRE_FIELDS = 280,     /* most header lines and arguments of a query together; over it: 431 */
+	SRV_WIRE_ARGUMENTS = 64,   /* most arguments of a query; over it: 414 */
+	SRV_WIRE_COOKIE = 8 << 10, /* longest line of cookies; over it: 431 */
+	SRV_WIRE_CHUNK_LINE = 256, /* longest line with the size of a chunk */
+	SRV_WIRE_EXTRA = 64,       /* what a replacement adds at most */
 };
 
 enum srv_wire_state {
 	SRV_WIRE_REQUEST_LINE,
 	SRV_WIRE_FIELD,
-	SRV_WIRE_BODY,       /* as long as Content-Length said */
+	SRV_WIRE_BODY, /* as long as Content-Length said */
 	SRV_WIRE_CHUNK_SIZE,
 	SRV_WIRE_CHUNK_DATA,
-	SRV_WIRE_CHUNK_END,  /* the CR LF after the data */
+	SRV_WIRE_CHUNK_END, /* the CR LF after the data */
 	SRV_WIRE_TRAILER,
-	SRV_WIRE_OVER,       /* a fault: whatever comes is dropped */
+	SRV_WIRE_OVER, /* a fault: whatever comes is dropped */
 };
 
 struct srv_wire {
 	enum srv_wire_state state;
-	uint64_t left;       /* of a body or a chunk */
-	size_t n_messages;   /* whose heads have been let through or replaced */
-	size_t unit;         /* bytes of the message's part under way: head, chunk line, trailers */
-	size_t line;         /* bytes of the line under way */
+	uint64_t left;     /* of a body or a chunk */
+	size_t n_messages; /* whose heads have been let through or replaced */
+	size_t unit;       /* bytes of the message's part under way: head, chunk line, trailers */
+	size_t line;       /* bytes of the line under way */
 	bool after_cr;
 	/* Of the head under way: */
-	bool old;            /* HTTP/1.0 */
+	bool old; /* HTTP/1.0 */
 	unsigned n_fields, n_host, n_length, n_coding;
 	uint64_t length;
-	enum api_code code;  /* of the fault */
-	bool replaced;       /* the head of the message with the fault */
+	enum api_code code; /* of the fault */
+	bool replaced;      /* the head of the message with the fault */
 	const char *detail;
 };
 

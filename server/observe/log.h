@@ -21,18 +21,18 @@ struct srv_trace;
  * which become -. */
 struct srv_access {
 	const char *request_id, *method, *target; /* of the target, only what precedes the query is written */
-	const char *route;            /* as in the metrics; this, client, rejected and aborted are never a client's words */
-	const char *client;           /* the address of the other end of the connection */
-	int status;                   /* 0: no answer was sent */
-	size_t bytes_in;              /* of the body */
-	size_t bytes_out;             /* of the body */
-	long long microseconds;       /* from the first line of the request to the last byte of the answer */
-	long long waited_microseconds; /* of these, in the queue; -1: was not in it */
+	const char *route;      /* as in the metrics; this, client, rejected and aborted are never a client's words */
+	const char *client;     /* the address of the other end of the connection */
+	int status;             /* 0: no answer was sent */
+	size_t bytes_in;        /* of the body */
+	size_t bytes_out;       /* of the body */
+	long long microseconds; /* from the first line of the request to the last byte of the answer */
+	long long waited_microseconds;     /* of these, in the queue; -1: was not in it */
 	const struct api_measure *measure; /* NULL, or of an evaluation */
-	const struct srv_trace *trace; /* NULL: none */
-	const char *token;            /* the name of the token that was presented */
-	const char *rejected;         /* why the request was rejected */
-	const char *aborted;          /* why the exchange ended early */
+	const struct srv_trace *trace;     /* NULL: none */
+	const char *token;                 /* the name of the token that was presented */
+	const char *rejected;              /* why the request was rejected */
+	const char *aborted;               /* why the exchange ended early */
 };
 
 /* Call once, before other threads start; until then: SRV_INFO, logfmt. Lines above the level are dropped. */

@@ -12,14 +12,14 @@
 #include <string.h>
 
 static const char *const rejections[SRV_N_REJECTIONS] = {
-	NULL, "queue_full", "memory", "draining", "connections", "deadline", "slow", "not_taken", "unauthorized",
-	"forbidden", "misdirected",
+	NULL,   "queue_full", "memory",       "draining",  "connections", "deadline",
+	"slow", "not_taken",  "unauthorized", "forbidden", "misdirected",
 };
 static const char *const phases[API_N_PHASES] = {"decode", "prepare", "evaluate", "encode"};
 
 /* 0: no answer; the last one is for all others. */
-static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 421, 422, 429,
-                               431, 500, 501, 503, 505, 0, -1};
+static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 413, 414,
+                               415, 417, 421, 422, 429, 431, 500, 501, 503, 505, 0,   -1};
 enum { N_STATUSES = sizeof statuses / sizeof statuses[0] };
 
 /* Upper ends of the buckets; one more bucket takes the rest. */
@@ -27,10 +27,10 @@ static const struct {
 	int64_t nanoseconds;
 	const char *seconds;
 } bounds[] = {
-	{10000, "0.00001"}, {25000, "0.000025"}, {50000, "0.00005"}, {100000, "0.0001"}, {250000, "0.00025"},
-	{500000, "0.0005"}, {1000000, "0.001"}, {2500000, "0.0025"}, {5000000, "0.005"}, {10000000, "0.01"},
-	{25000000, "0.025"}, {50000000, "0.05"}, {100000000, "0.1"}, {250000000, "0.25"}, {500000000, "0.5"},
-	{1000000000, "1"}, {2500000000, "2.5"}, {5000000000, "5"}, {10000000000, "10"}, {30000000000, "30"},
+	{10000, "0.00001"},    {25000, "0.000025"},   {50000, "0.00005"},  {100000, "0.0001"},  {250000, "0.00025"},
+	{500000, "0.0005"},    {1000000, "0.001"},    {2500000, "0.0025"}, {5000000, "0.005"},  {10000000, "0.01"},
+	{25000000, "0.025"},   {50000000, "0.05"},    {100000000, "0.1"},  {250000000, "0.25"}, {500000000, "0.5"},
+	{1000000000, "1"},     {2500000000, "2.5"},   {5000000000, "5"},   {10000000000, "10"}, {30000000000, "30"},
 	{100000000000, "100"}, {300000000000, "300"},
 };
 enum { N_BUCKETS = sizeof bounds / sizeof bounds[0] + 1 };
@@ -270,8 +270,7 @@ static void print_state(FILE *out, const struct srv_gauges *gauges)
 {
 	print_count(out, "frictiond_queue_requests", "gauge", "Large requests that wait for their turn.",
 	            gauges->queue_requests);
-	print_count(out, "frictiond_queue_bytes", "gauge", "Bytes of the bodies of large requests.",
-	            gauges->queue_bytes);
+	print_count(out, "frictiond_queue_bytes", "gauge", "Bytes of the bodies of large requests.", gauges->queue_bytes);
 	print_count(out, "frictiond_connections", "gauge", "Open connections.", gauges->connections);
 	print_count(out, "frictiond_threads", "gauge", "Threads of a large evaluation.", gauges->threads);
 	print_count(out, "frictiond_draining", "gauge", "1 while the server is about to stop.", gauges->draining);

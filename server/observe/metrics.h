@@ -32,7 +32,7 @@ enum srv_rejection {
 
 /* A request that is over. */
 struct srv_outcome {
-	const struct api_match *match;     /* where it led */
+	const struct api_match *match; /* where it led */
 	enum srv_rejection rejection;
 	int status;                        /* 0: no answer was sent */
 	int64_t nanoseconds;               /* from the first line of the request to the last byte of the answer */
@@ -46,7 +46,7 @@ struct srv_gauges {
 	uint64_t queue_requests, queue_bytes;
 	uint64_t connections, threads;
 	uint64_t memory_requests_bytes, memory_pool_bytes;
-	uint64_t memory_limit_bytes;  /* 0: there is none */
+	uint64_t memory_limit_bytes; /* 0: there is none */
 	bool draining;
 	const char *instruction_set;
 };

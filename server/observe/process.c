@@ -34,7 +34,8 @@ static void read_stat(struct srv_process *process)
 	const char *rest = strrchr(text, ')');
 	double start_ticks;
 	uint64_t pages;
-	if (!rest || sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64
+	if (!rest || sscanf(rest + 1,
+	                    " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64
 	                    " %*s %lf %" SCNu64 " %" SCNu64,
 	                    &process->n_threads, &start_ticks, &process->virtual_bytes, &pages) != 4)
 		return;

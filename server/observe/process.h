@@ -6,8 +6,8 @@
 
 /* What cannot be read is 0. */
 struct srv_process {
-	double start_seconds;    /* since 1970 */
-	double cpu_seconds;      /* of all threads, in user and system mode */
+	double start_seconds; /* since 1970 */
+	double cpu_seconds;   /* of all threads, in user and system mode */
 	uint64_t resident_bytes, virtual_bytes;
 	uint64_t n_threads;
 	uint64_t n_open_files, max_open_files;

@@ -10,9 +10,9 @@
 enum { SRV_MAX_CONFIG = 64 << 10 }; /* bytes of a file */
 
 struct srv_config {
-	char *text;          /* malloc'd; names and values point into it, and are valid as long as this is */
-	char *rest;          /* private */
-	int line;            /* of name and value, from 1 */
+	char *text; /* malloc'd; names and values point into it, and are valid as long as this is */
+	char *rest; /* private */
+	int line;   /* of name and value, from 1 */
 	const char *name, *value;
 };
 

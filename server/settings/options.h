@@ -33,26 +33,26 @@ struct srv_options {
 	long long pool_bytes;
 	long long idle_seconds;
 	long long drain_seconds;
-	long long kernels;   /* position in SRV_KERNELS */
-	long long log_level; /* enum srv_level */
+	long long kernels;    /* position in SRV_KERNELS */
+	long long log_level;  /* enum srv_level */
 	long long log_format; /* enum srv_log_format */
 	struct srv_gate_settings gate;
-	const char *config;   /* the file that options were read from; NULL: none */
-	char *config_text;    /* private */
+	const char *config;       /* the file that options were read from; NULL: none */
+	char *config_text;        /* private */
 	enum srv_command command; /* check and health take all of the above as well */
 	/* Of `frictiond check`: */
-	bool json;            /* --json */
-	const char *file;     /* the request's; "-" is standard input */
+	bool json;        /* --json */
+	const char *file; /* the request's; "-" is standard input */
 	/* Of `frictiond health`: */
-	bool ready;           /* --ready */
+	bool ready; /* --ready */
 	long long timeout_seconds;
 };
 
 /* Exit codes. */
 enum srv_exit_code {
-	SRV_CODE_OK = 0,      /* stopped by a signal, or printed what was requested */
-	SRV_CODE_FAILED = 1,  /* could not run; check: does not agree; health: not healthy, or an option is wrong */
-	SRV_CODE_BAD = 2,     /* an option is wrong, wherever it was given; check: could not be checked */
+	SRV_CODE_OK = 0,     /* stopped by a signal, or printed what was requested */
+	SRV_CODE_FAILED = 1, /* could not run; check: does not agree; health: not healthy, or an option is wrong */
+	SRV_CODE_BAD = 2,    /* an option is wrong, wherever it was given; check: could not be checked */
 };
 
 /* The texts are no longer valid. */

@@ -37,11 +37,14 @@ static void print_health_help(FILE *out)
 {
 	fputs("Usage: frictiond health [OPTION]...\n"
 	      "Contacts the server that has the same options on its own host and port, over TLS if it has --tls-cert, and\n"
-	      "says in one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n", out);
-	fprintf(out, "  --ready                    ask /readyz, which fails while the server drains, instead of /healthz\n"
-	             "  --%s %s        %s; default %s; %lld to %lld\n"
-	             "  --help                     this text\n\n", srv_patience.name, srv_patience.argument,
-	        srv_patience.help, srv_patience.fallback, srv_patience.least, srv_patience.most);
+	      "says in one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n",
+	      out);
+	fprintf(out,
+	        "  --ready                    ask /readyz, which fails while the server drains, instead of /healthz\n"
+	        "  --%s %s        %s; default %s; %lld to %lld\n"
+	        "  --help                     this text\n\n",
+	        srv_patience.name, srv_patience.argument, srv_patience.help, srv_patience.fallback, srv_patience.least,
+	        srv_patience.most);
 	fputs("Also takes the options of the server (frictiond --help), as flags, from the environment or from a file, of\n"
 	      "which --host, --port, --tls-cert and --config matter. The certificate is not verified: the server asks\n"
 	      "itself, and no token is sent.\n"

@@ -100,8 +100,9 @@ static enum srv_start read_flags(int argc, char *const *argv, struct srv_options
 		if (ask_to_print(argv[i], sources) || read_operand(argv[i], options))
 			continue;
 		const int which = find_flag(argv[i]);
-		const struct srv_option *option =
-			which >= 0 ? &srv_options_table[which] : is_patience(argv[i], options) ? &srv_patience : NULL;
+		const struct srv_option *option = which >= 0                      ? &srv_options_table[which]
+		                                  : is_patience(argv[i], options) ? &srv_patience
+		                                                                  : NULL;
 		if (!option)
 			return refuse_argument(argv[i], err);
 		bool used;

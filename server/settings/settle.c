@@ -37,8 +37,8 @@ static void settle_bytes(struct srv_options *options)
 static bool fits_queue(const struct srv_options *options, const char *name, long long longest, FILE *err)
 {
 	if (options->queue_bytes < longest)
-		fprintf(err, "frictiond: --queue-bytes: %lld is less than one longest body, --%s %lld\n",
-		        options->queue_bytes, name, longest);
+		fprintf(err, "frictiond: --queue-bytes: %lld is less than one longest body, --%s %lld\n", options->queue_bytes,
+		        name, longest);
 	return options->queue_bytes >= longest;
 }
 

@@ -11,6 +11,7 @@
 
 #define AT(member) offsetof(struct srv_options, member)
 
+/* clang-format off */
 const struct srv_option srv_options_table[] = {
 	{"host", "ADDRESS", SRV_TEXT, "127.0.0.1", NULL, 0, 0,
 	 AT(host), "address or name to listen on; IPv6 without brackets"},
@@ -75,10 +76,12 @@ const struct srv_option srv_options_table[] = {
 	{"config", "FILE", SRV_TEXT, NULL, "none", 0, 0,
 	 AT(config), "file with more options, lines of the form name = value"},
 };
+/* clang-format on */
 enum { N_OPTIONS = sizeof srv_options_table / sizeof srv_options_table[0] };
 _Static_assert((int)N_OPTIONS <= (int)SRV_MOST_OPTIONS, "there is room for the sources of all");
 const int srv_n_options = N_OPTIONS;
 
+/* clang-format off */
 const struct srv_option srv_patience = {
 	"timeout-seconds", "N", SRV_COUNT, "4", NULL, 1, 3600, AT(timeout_seconds), "how long to wait for an answer"};
 
@@ -191,3 +194,5 @@ int srv_option_find(const char *name, size_t n)
 			return i;
 	return -1;
 }
+
+/* clang-format on */

@@ -17,10 +17,10 @@ struct srv_option {
 	const char *name;
 	const char *argument;
 	enum srv_option_kind kind;
-	const char *fallback;    /* the default as it would be written; NULL: automatic, 0 until srv_options_settle */
-	const char *words;       /* what the automatic default is; of a word, "a, b, c": the value is the position */
+	const char *fallback; /* the default as it would be written; NULL: automatic, 0 until srv_options_settle */
+	const char *words;    /* what the automatic default is; of a word, "a, b, c": the value is the position */
 	long long least, most;
-	size_t offset;           /* in struct srv_options */
+	size_t offset; /* in struct srv_options */
 	const char *help;
 };
 
@@ -32,7 +32,7 @@ extern const struct srv_option srv_patience;
 /* What was read, and from where. */
 struct srv_sources {
 	enum { SRV_FROM_DEFAULT, SRV_FROM_FLAG, SRV_FROM_ENVIRONMENT, SRV_FROM_FILE } kind[SRV_MOST_OPTIONS];
-	int line[SRV_MOST_OPTIONS]; /* of the file */
+	int line[SRV_MOST_OPTIONS];                                                /* of the file */
 	enum { SRV_PRINTS_NOTHING, SRV_PRINTS_CONFIG, SRV_PRINTS_OPENAPI } prints; /* what was asked for last */
 };
 

@@ -22,8 +22,8 @@ struct srv_admission {
 	struct srv_job *running;
 	bool stopping;
 	pthread_t watcher;
-	pthread_cond_t watched;        /* signalled when there is something to look at, or the worker has ended */
-	bool closed;                   /* the worker has ended */
+	pthread_cond_t watched; /* signalled when there is something to look at, or the worker has ended */
+	bool closed;            /* the worker has ended */
 };
 
 enum { WATCH_MS = 100 };

@@ -18,9 +18,9 @@
 
 /* A large request; embedded in the caller's own struct and owned by the caller, who frees it in or after finish(). */
 struct srv_job {
-	struct srv_job *next;                /* private */
-	atomic_bool stop;                    /* raised when the result is no longer wanted */
-	void (*compute)(struct srv_job *);   /* on the worker; not called if the queue was stopped before its turn */
+	struct srv_job *next;              /* private */
+	atomic_bool stop;                  /* raised when the result is no longer wanted */
+	void (*compute)(struct srv_job *); /* on the worker; not called if the queue was stopped before its turn */
 	void (*finish)(struct srv_job *, bool computed); /* on a thread of the admission, exactly once */
 	/* Whether the result is no longer wanted: asked several times a second while the job waits or is computed, never at
 	 * the same time as finish. If so, the job is not computed, or its flag is raised. May be NULL */

@@ -14,7 +14,7 @@ struct srv_watch;
 struct srv_watched {
 	struct srv_watched *before, *after;
 	int fd;
-	atomic_llong due;     /* twice srv_clock_ms, plus 1 if it is then cut; 0: no limit */
+	atomic_llong due; /* twice srv_clock_ms, plus 1 if it is then cut; 0: no limit */
 	atomic_bool was_cut;
 };
 

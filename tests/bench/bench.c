@@ -151,7 +151,8 @@ static void stream(void *to, size_t bytes)
 {
 	static const char zeros[STREAM_LINE];
 	char *const end = (char *)to + bytes;
-	for (char *at = (char *)to + (STREAM_LINE - (uintptr_t)to % STREAM_LINE); at + STREAM_LINE <= end; at += STREAM_LINE)
+	for (char *at = (char *)to + (STREAM_LINE - (uintptr_t)to % STREAM_LINE); at + STREAM_LINE <= end;
+	     at += STREAM_LINE)
 		stream_line(at, zeros);
 }
 
@@ -168,13 +169,19 @@ static const struct measurement {
 	void (*run)(struct setup *);
 	bool is_ours; /* for every kernel and number of threads */
 } measurements[] = {
-	{"yardstick_gradient", yardstick_gradient, false}, {"yardstick_triplets", yardstick_triplets, false},
-	{"floor_read_contacts", read_contacts, false},     {"floor_write_triplets", write_triplets, false},
+	{"yardstick_gradient", yardstick_gradient, false},
+	{"yardstick_triplets", yardstick_triplets, false},
+	{"floor_read_contacts", read_contacts, false},
+	{"floor_write_triplets", write_triplets, false},
 	{"floor_stream_triplets", stream_triplets, false},
-	{"prepare", prepare, true},                        {"prepare_barrier", prepare_barrier, true},
-	{"potential", potential, true},                    {"potential_gradient", gradient, true},
-	{"factors", factors, true},                        {"triplets", triplets, true},
-	{"csr", csr, true},                                {"csr_values", csr_values, true},
+	{"prepare", prepare, true},
+	{"prepare_barrier", prepare_barrier, true},
+	{"potential", potential, true},
+	{"potential_gradient", gradient, true},
+	{"factors", factors, true},
+	{"triplets", triplets, true},
+	{"csr", csr, true},
+	{"csr_values", csr_values, true},
 };
 
 static int ascending(const void *a, const void *b)
@@ -212,7 +219,8 @@ static void fill_yard(struct setup *s)
 		const size_t n = fric_group_size(s->contacts, type), k = (size_t)fric_stencil_size(type);
 		double *weights = warm_array(n * k, sizeof(double)), *bases = warm_array(6 * n, sizeof(double));
 		must(fric_stencil_weights(&s->context, s->contacts, type, weights, &error));
-		must(fric_contact_output(&s->context, s->contacts, s->mix.velocities, type, FRIC_OUT_TANGENT_BASIS, bases, &error));
+		must(fric_contact_output(&s->context, s->contacts, s->mix.velocities, type, FRIC_OUT_TANGENT_BASIS, bases,
+		                         &error));
 		for (size_t i = 0; i < n; i++, at++) {
 			struct yard_contact *c = &s->yard[at];
 			c->n_vertices = (int32_t)k;

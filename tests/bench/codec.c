@@ -90,7 +90,8 @@ static void frame_decode(struct setup *s)
 	struct api_arena arena = {.pool = s->pool};
 	struct api_document document;
 	struct api_fault fault;
-	must(api_frame_read(s->frame.data, s->frame.bytes, s->frame.bytes, &arena, &document, &fault), "the frame is refused");
+	must(api_frame_read(s->frame.data, s->frame.bytes, s->frame.bytes, &arena, &document, &fault),
+	     "the frame is refused");
 	s->bytes = s->frame.bytes;
 	api_document_free(&document);
 	api_arena_free(&arena);
@@ -121,14 +122,16 @@ static void make_frame(struct setup *s)
 		head[i] = (char)((uint64_t)length >> 8 * i & 255);
 	s->frame = (struct api_buffer){.pool = s->pool, .limit = SIZE_MAX / 2};
 	must(api_buffer_append(&s->frame, head, (size_t)length + 8) &&
-	     api_buffer_append(&s->frame, (const char *)s->numbers, s->n * sizeof(double)), "not enough memory");
+	         api_buffer_append(&s->frame, (const char *)s->numbers, s->n * sizeof(double)),
+	     "not enough memory");
 }
 
 static void set_up(struct setup *s, size_t n)
 {
 	uint64_t state = 88172645463325252u;
 	struct api_text_fault fault;
-	*s = (struct setup){.n = n, .numbers = malloc((n + 1) * sizeof(double)), .pool = api_pool_create(SIZE_MAX / 2, NULL)};
+	*s = (struct setup){
+		.n = n, .numbers = malloc((n + 1) * sizeof(double)), .pool = api_pool_create(SIZE_MAX / 2, NULL)};
 	json_t *values = json_array();
 	s->tree = json_object();
 	must(s->numbers && s->pool && values && !json_object_set_new(s->tree, "values", values), "not enough memory");

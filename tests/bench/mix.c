@@ -52,9 +52,12 @@ void mix_make(size_t n, struct mix *mix)
 	mix->vertices = warm_array(4 * n, sizeof(int32_t));
 	fill_vertices(mix, width);
 	struct fric_batch *b = &mix->batch;
-	*b = (struct fric_batch){.dim = 3, .n_vertices = mix->n_vertices, .positions = mix->positions,
+	*b = (struct fric_batch){.dim = 3,
+	                         .n_vertices = mix->n_vertices,
+	                         .positions = mix->positions,
 	                         .friction = {.eps_v = 1e-3, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.3},
-	                         .barrier = {.dhat = 2, .stiffness = 1e3}, .skip_degenerate = true};
+	                         .barrier = {.dhat = 2, .stiffness = 1e3},
+	                         .skip_degenerate = true};
 	size_t done = 0;
 	int32_t *vertices = mix->vertices;
 	for (enum fric_type type = 0; type <= FRIC_FACE_VERTEX; type++) {

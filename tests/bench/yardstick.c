@@ -28,8 +28,8 @@ double yard_gradient(const struct yard_contact *contacts, size_t n, const double
 			over = c->force * c->mu_k / y;
 		} else {
 			const double z = y / e, z2 = z * z;
-			potential += c->force * e * ((17 * c->mu_k - 7 * s) / 30 + s * (z2 - z2 * z / 3) +
-			                             d * z2 * z2 * (1.5 - 1.4 * z + z2 / 3));
+			potential += c->force * e *
+			             ((17 * c->mu_k - 7 * s) / 30 + s * (z2 - z2 * z / 3) + d * z2 * z2 * (1.5 - 1.4 * z + z2 / 3));
 			over = c->force * (s * (2 - z) + d * z2 * (6 - 7 * z + 2 * z2)) / e;
 		}
 		for (int k = 0; k < c->n_vertices; k++)
@@ -48,7 +48,8 @@ static void core_block(const struct yard_contact *c, const double *v, double m[9
 	const double z = y / e, z2 = z * z, x = y > 0 ? u[0] / y : 1, w = y > 0 ? u[1] / y : 0;
 	const double across = c->force * (y >= e ? c->mu_k / y : (s * (2 - z) + d * z2 * (6 - 7 * z + 2 * z2)) / e);
 	const double along = y >= e ? 0 : c->force * (s * (2 - 2 * z) + d * z2 * (18 - 28 * z + 10 * z2)) / e;
-	const double a0 = along * x * x + across * w * w, a1 = (along - across) * x * w, a2 = along * w * w + across * x * x;
+	const double a0 = along * x * x + across * w * w, a1 = (along - across) * x * w,
+				 a2 = along * w * w + across * x * x;
 	for (int i = 0; i < 3; i++)
 		for (int j = 0; j < 3; j++) {
 			const double *p = c->tangent_basis + 2 * i, *q = c->tangent_basis + 2 * j;

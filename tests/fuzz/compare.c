@@ -75,7 +75,8 @@ static void same_rows(const struct api_array *array, const json_t *expected, int
 	if (level == array->rank) {
 		const double value = json_real_value(expected);
 		FUZZ_CHECK(json_is_real(expected), "a row of more than %d levels", array->rank);
-		FUZZ_CHECK(!memcmp((const double *)array->data + *i, &value, sizeof(value)), "entry %zu is not %.17g", *i, value);
+		FUZZ_CHECK(!memcmp((const double *)array->data + *i, &value, sizeof(value)), "entry %zu is not %.17g", *i,
+		           value);
 		++*i;
 		return;
 	}

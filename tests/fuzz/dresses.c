@@ -59,8 +59,9 @@ static double raw_number(struct request *r)
 /* Mostly of ordinary size, on a lattice, so that geometry is sometimes degenerate. */
 static double number(struct request *r, enum kind kind)
 {
-	static const double edges[] = {0, -0.0, 1e-3, 1e-12, 5e-324, 2.2250738585072014e-308, 1e-310, 1e154, 1e-154, DBL_MAX,
-	                               1e300, 0.1, 1.0 / 3, 1e15, 4503599627370497.5, -1e-5};
+	static const double edges[] = {
+		0,       -0.0,  1e-3, 1e-12,   5e-324, 2.2250738585072014e-308, 1e-310, 1e154, 1e-154,
+		DBL_MAX, 1e300, 0.1,  1.0 / 3, 1e15,   4503599627370497.5,      -1e-5};
 	const uint8_t c = fuzz_byte(r->input);
 	double value = c < 200 ? (c - 60) / 8.0 : c < 232 ? edges[c - 200 < 16 ? c - 200 : c - 216] : raw_number(r);
 	if (kind != ANY && !accident(r))
@@ -75,8 +76,12 @@ static double as_dtype(double value, enum api_dtype dtype)
 		return value;
 	if (dtype == API_F32)
 		return fabs(value) <= FLT_MAX ? (double)(float)value : 1;
-	const double low = dtype == API_U32 ? 0 : dtype == API_I32 ? INT32_MIN : -9e18,
-	             high = dtype == API_U32 ? UINT32_MAX : dtype == API_I32 ? INT32_MAX : 9e18;
+	const double low = dtype == API_U32   ? 0
+	                   : dtype == API_I32 ? INT32_MIN
+	                                      : -9e18,
+				 high = dtype == API_U32   ? UINT32_MAX
+	                    : dtype == API_I32 ? INT32_MAX
+	                                       : 9e18;
 	value = value < low ? low : value > high ? high : value;
 	return trunc(value) + 0.0; /* integers have no -0 */
 }
@@ -228,7 +233,7 @@ static void put_barrier(struct request *r)
 static void put_group(struct request *r, enum fric_type type, bool many)
 {
 	const size_t n = many ? MANY : below(r, MOST_CONTACTS + 1), k = (size_t)fric_stencil_size(type), d = r->dim,
-	             m = (size_t)fric_closest_point_size(type);
+				 m = (size_t)fric_closest_point_size(type);
 	const uint8_t fields = many ? 1 : fuzz_byte(r->input), more = many ? 8 : fuzz_byte(r->input);
 	fuzz_open(r->d, fric_type_name(type));
 	put_indices(r, "vertices", n, k, r->n_vertices);
@@ -262,10 +267,12 @@ static void put_group(struct request *r, enum fric_type type, bool many)
 static void put_answer(struct request *r)
 {
 	static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions"};
-	static const char *const collision_outputs[] = {"potential", "tangential_velocity", "mu_s", "mu_k", "normal_force",
-	                                                "distance", "closest_point", "tangent_basis", "status", "slip_ratio"};
-	static const char *const formats[] = {"triplets", "csr", "factors"}, *const projections[] = {"none", "clamp", "abs"},
-	                         *const triangles[] = {"full", "upper", "lower"}, *const reactions[] = {"error", "skip"};
+	static const char *const collision_outputs[] = {
+		"potential", "tangential_velocity", "mu_s",          "mu_k",   "normal_force",
+		"distance",  "closest_point",       "tangent_basis", "status", "slip_ratio"};
+	static const char *const formats[] = {"triplets", "csr", "factors"},
+							 *const projections[] = {"none", "clamp", "abs"},
+							 *const triangles[] = {"full", "upper", "lower"}, *const reactions[] = {"error", "skip"};
 	const uint8_t fields = fuzz_byte(r->input);
 	if (fields & 1)
 		put_choices(r, "outputs", outputs, COUNT(outputs));
@@ -357,8 +364,13 @@ struct answer {
 static void ask(const struct api_service *service, const char *target, const char *type, const char *accept,
                 const char *body, size_t bytes, struct answer *answer)
 {
-	const struct api_request request = {.method = "POST", .target = target, .content_type = type, .accept = accept,
-	                                    .request_id = "id", .body = body, .body_bytes = bytes};
+	const struct api_request request = {.method = "POST",
+	                                    .target = target,
+	                                    .content_type = type,
+	                                    .accept = accept,
+	                                    .request_id = "id",
+	                                    .body = body,
+	                                    .body_bytes = bytes};
 	memset(&answer->response, 0xAB, sizeof(answer->response));
 	api_handle(service, &request, &answer->response);
 	answer->body = fuzz_body(&answer->response);
@@ -379,7 +391,8 @@ static void same_faults(const struct answer *a, const struct answer *b)
 	FUZZ_CHECK(json_array_size(p) == json_array_size(q), "\n%s\n%s", a->body, b->body);
 	for (size_t i = 0; i < json_array_size(p); i++)
 		FUZZ_CHECK(json_equal(json_object_get(json_array_get(p, i), "pointer"),
-		                      json_object_get(json_array_get(q, i), "pointer")), "\n%s\n%s", a->body, b->body);
+		                      json_object_get(json_array_get(q, i), "pointer")),
+		           "\n%s\n%s", a->body, b->body);
 	json_decref(x);
 	json_decref(y);
 }
@@ -404,8 +417,8 @@ static void same_answers(const struct answer *a, const struct answer *b)
 static void check(const struct fuzz_dressed *d, const char *target, uint8_t settings)
 {
 	static const char *const kernels[] = {"scalar", "baseline", "avx2", "best"};
-	struct api_service service = {.n_threads = 1, .max_json_bytes = 64 << 20, .max_frame_bytes = 64 << 20,
-	                              .max_answer_bytes = 64 << 20};
+	struct api_service service = {
+		.n_threads = 1, .max_json_bytes = 64 << 20, .max_frame_bytes = 64 << 20, .max_answer_bytes = 64 << 20};
 	struct answer json, frame, again;
 	size_t bytes;
 	char *text = fuzz_copy(d->json.data, d->json.bytes), *body = fuzz_frame(d, &bytes);
@@ -422,7 +435,8 @@ static void check(const struct fuzz_dressed *d, const char *target, uint8_t sett
 		fuzz_same_answers(&frame.response, frame.body, &again.response, again.body);
 		forget(&again);
 	}
-	if (json.response.status == 200 && !strcmp(target, "/v1/evaluate")) { /* 422: an output that the first request did not ask for overflows */
+	if (json.response.status == 200 &&
+	    !strcmp(target, "/v1/evaluate")) { /* 422: an output that the first request did not ask for overflows */
 		ask(&service, "/v1/check", api_media_frame, NULL, body, bytes, &again);
 		FUZZ_CHECK(again.response.status == 200 || again.response.status == 422, "%s", again.body);
 		forget(&again);

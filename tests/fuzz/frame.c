@@ -150,7 +150,8 @@ static void same_node(const struct expected *e, const struct api_document *docum
 static void check_fault(const struct api_fault *fault, bool document)
 {
 	FUZZ_CHECK(fault->status == 400 || (fault->status == 413 && !fault->n_errors), "%d", fault->status);
-	FUZZ_CHECK(fault->status == 413 || fault->n_errors == 1 || fault->code == API_E_NAN_IN_JSON, "%d errors", fault->n_errors);
+	FUZZ_CHECK(fault->status == 413 || fault->n_errors == 1 || fault->code == API_E_NAN_IN_JSON, "%d errors",
+	           fault->n_errors);
 	if (fault->status == 400)
 		FUZZ_CHECK(fault->errors[0].detail[0], "no words");
 	if (fault->status == 400 && !document)

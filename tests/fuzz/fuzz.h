@@ -13,14 +13,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define FUZZ_CHECK(condition, ...)                                                       \
-	do {                                                                                 \
-		if (!(condition)) {                                                              \
-			fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__, #condition);      \
-			fprintf(stderr, __VA_ARGS__);                                                \
-			fputc('\n', stderr);                                                         \
-			abort();                                                                     \
-		}                                                                                \
+#define FUZZ_CHECK(condition, ...) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__, #condition); \
+			fprintf(stderr, __VA_ARGS__); \
+			fputc('\n', stderr); \
+			abort(); \
+		} \
 	} while (0)
 
 /* An input that is consumed from the front; yields zeros once it is used up. */

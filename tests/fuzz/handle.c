@@ -5,17 +5,32 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/judge.h"
 
-static const char *const routes[] = {
-	"/v1/evaluate", "/v1/functions/smooth_mu", "/v1/functions/smooth_friction_f0",
-	"/v1/functions/anisotropic_mu_eff_from_tau_aniso", "/v1/functions/anisotropic_mu_eff_f",
-	"/v1/functions/anisotropic_x_from_tau_aniso", "/v1/functions/smooth_mu_f2_x_minus_mu_f1_over_x3", "/v1/functions",
-	"/v1/functions/", "/v1/info", "/healthz", "/readyz", "/v1/", "", "/v1/check"};
+static const char *const routes[] = {"/v1/evaluate",
+                                     "/v1/functions/smooth_mu",
+                                     "/v1/functions/smooth_friction_f0",
+                                     "/v1/functions/anisotropic_mu_eff_from_tau_aniso",
+                                     "/v1/functions/anisotropic_mu_eff_f",
+                                     "/v1/functions/anisotropic_x_from_tau_aniso",
+                                     "/v1/functions/smooth_mu_f2_x_minus_mu_f1_over_x3",
+                                     "/v1/functions",
+                                     "/v1/functions/",
+                                     "/v1/info",
+                                     "/healthz",
+                                     "/readyz",
+                                     "/v1/",
+                                     "",
+                                     "/v1/check"};
 static const char *const methods[] = {"POST", "GET", "HEAD", "PUT", ""};
-static const char *const contents[] = {api_media_json, api_media_frame, NULL, "application/json; charset=utf-8",
-                                       "text/plain", ""};
-static const char *const accepts[] = {
-	NULL, api_media_json, api_media_frame, "*/*", "application/*;q=0.5, text/html", "text/html", "application/json;q=0",
-	"application/vnd.frictiond.frame;q=0.3,*/*;q=0.2"};
+static const char *const contents[] = {
+	api_media_json, api_media_frame, NULL, "application/json; charset=utf-8", "text/plain", ""};
+static const char *const accepts[] = {NULL,
+                                      api_media_json,
+                                      api_media_frame,
+                                      "*/*",
+                                      "application/*;q=0.5, text/html",
+                                      "text/html",
+                                      "application/json;q=0",
+                                      "application/vnd.frictiond.frame;q=0.3,*/*;q=0.2"};
 static const char *const kernels[] = {"best", "scalar", "baseline", "avx2"};
 
 #define CHOOSE(list, byte) (list)[(byte) % (sizeof(list) / sizeof((list)[0]))]
@@ -24,8 +39,10 @@ static const char *const kernels[] = {"best", "scalar", "baseline", "avx2"};
 static struct api_service service_of(uint8_t settings)
 {
 	static struct api_pool *pool;
-	struct api_service service = {.n_threads = settings & 1 ? 2 : 1, .max_json_bytes = 1 << 20,
-	                              .max_frame_bytes = 1 << 20, .max_answer_bytes = settings & 16 ? 2000 : 16 << 20};
+	struct api_service service = {.n_threads = settings & 1 ? 2 : 1,
+	                              .max_json_bytes = 1 << 20,
+	                              .max_frame_bytes = 1 << 20,
+	                              .max_answer_bytes = settings & 16 ? 2000 : 16 << 20};
 	if (!pool)
 		pool = api_pool_create(64 << 20, NULL);
 	service.pool = settings & 2 ? pool : NULL;
@@ -74,14 +91,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = {data, data + size};
 	const uint8_t route = fuzz_byte(&input), method = fuzz_byte(&input), types = fuzz_byte(&input),
-	              settings = fuzz_byte(&input);
+				  settings = fuzz_byte(&input);
 	const struct api_service service = service_of(settings);
 	const atomic_bool stop = true;
 	char *target = target_of(&input, CHOOSE(routes, route)), *copy = fuzz_copy(input.at, fuzz_left(&input));
-	struct api_request request = {
-		.method = CHOOSE(methods, method), .target = target, .content_type = CHOOSE(contents, types),
-		.accept = CHOOSE(accepts, types >> 3), .request_id = "id", .body = copy, .body_bytes = fuzz_left(&input),
-		.stop = settings >> 5 == 7 ? &stop : NULL};
+	struct api_request request = {.method = CHOOSE(methods, method),
+	                              .target = target,
+	                              .content_type = CHOOSE(contents, types),
+	                              .accept = CHOOSE(accepts, types >> 3),
+	                              .request_id = "id",
+	                              .body = copy,
+	                              .body_bytes = fuzz_left(&input),
+	                              .stop = settings >> 5 == 7 ? &stop : NULL};
 	struct api_response response;
 	char *body = handle(&service, &request, &response);
 	if (settings & 32)

@@ -187,7 +187,7 @@ static void check_range(const struct api_document *document, const json_t *objec
 static void check_csr(const struct api_document *document, const json_t *hessian, double ndof)
 {
 	const struct api_array *begin = api_document_array(document, json_object_get(hessian, "indptr")),
-	                       *indices = api_document_array(document, json_object_get(hessian, "indices"));
+						   *indices = api_document_array(document, json_object_get(hessian, "indices"));
 	const size_t n = length_of(document, hessian, "data");
 	FUZZ_CHECK(length_of(document, hessian, "indices") == n, "%zu values", n);
 	FUZZ_CHECK((double)length_of(document, hessian, "indptr") == ndof + 1, "%zu rows", begin->n);
@@ -218,9 +218,9 @@ static void check_hessian(const struct api_document *document, const json_t *hes
 static void check_evaluation(const struct api_document *document)
 {
 	const json_t *root = document->root, *gradient = json_object_get(root, "gradient"),
-	             *hessian = json_object_get(root, "hessian");
+				 *hessian = json_object_get(root, "hessian");
 	const double n_vertices = number_of(document, root, "n_vertices"),
-	             ndof = gradient ? (double)length_of(document, root, "gradient") : 0;
+				 ndof = gradient ? (double)length_of(document, root, "gradient") : 0;
 	FUZZ_CHECK(!gradient || ndof == 2 * n_vertices || ndof == 3 * n_vertices, "%g of %g vertices", ndof, n_vertices);
 	FUZZ_CHECK(number_of(document, root, "n_collisions") >= 0, "contacts");
 	if (hessian && gradient)
@@ -233,8 +233,9 @@ static void check_check(const struct api_document *document)
 	const json_t *root = document->root, *worst = json_object_get(root, "worst");
 	FUZZ_CHECK((number_of(document, root, "n_collisions") == 0) == json_is_null(worst), "worst");
 	FUZZ_CHECK(json_is_true(json_object_get(root, "agrees")), "%s of %s %g differs by %g",
-	           json_string_value(json_object_get(worst, "quantity")), json_string_value(json_object_get(worst, "group")),
-	           number_of(document, worst, "index"), number_of(document, worst, "relative_difference"));
+	           json_string_value(json_object_get(worst, "quantity")),
+	           json_string_value(json_object_get(worst, "group")), number_of(document, worst, "index"),
+	           number_of(document, worst, "relative_difference"));
 }
 
 /* The container: padding, the position of every array, nothing after the last one. */

@@ -34,8 +34,8 @@ static void check_real(double value)
 {
 	char expected[80], *text = malloc(API_NUMBER_BYTES);
 	const size_t n_expected = expected_text(value, expected), n = text ? api_real_write(value, text) : 0;
-	FUZZ_CHECK(n == n_expected && !memcmp(text, expected, n), "%a is %.*s, not %.*s", value, (int)n, text, (int)n_expected,
-	           expected);
+	FUZZ_CHECK(n == n_expected && !memcmp(text, expected, n), "%a is %.*s, not %.*s", value, (int)n, text,
+	           (int)n_expected, expected);
 	struct api_number number;
 	FUZZ_CHECK(api_number_read(text, text + n, &number) == API_NUMBER_OK, "%.*s is refused", (int)n, text);
 	FUZZ_CHECK(number.end == text + n && !number.integer, "%.*s is not read to its end", (int)n, text);

@@ -7,9 +7,13 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/judge.h"
 
-static const char *const names[] = {"smooth_mu", "smooth_friction_f0", "smooth_friction_f2_x_minus_f1_over_x3",
-                                    "anisotropic_x_from_tau_aniso", "anisotropic_mu_eff_f",
-                                    "anisotropic_mu_eff_from_tau_aniso", "smooth_mu_f2_x_minus_mu_f1_over_x3"};
+static const char *const names[] = {"smooth_mu",
+                                    "smooth_friction_f0",
+                                    "smooth_friction_f2_x_minus_f1_over_x3",
+                                    "anisotropic_x_from_tau_aniso",
+                                    "anisotropic_mu_eff_f",
+                                    "anisotropic_mu_eff_from_tau_aniso",
+                                    "smooth_mu_f2_x_minus_mu_f1_over_x3"};
 
 static const struct api_service service = {
 	.n_threads = 1, .max_json_bytes = 1 << 20, .max_frame_bytes = 1 << 20, .max_answer_bytes = 16 << 20};
@@ -125,7 +129,10 @@ static void check_post(const char *target, json_t *document, const struct api_re
                        const char *expected_body)
 {
 	char *text = json_dumps(document, JSON_REAL_PRECISION(17)), *path = strndup(target, strcspn(target, "?"));
-	const struct api_request request = {.method = "POST", .target = path, .content_type = api_media_json, .body = text,
+	const struct api_request request = {.method = "POST",
+	                                    .target = path,
+	                                    .content_type = api_media_json,
+	                                    .body = text,
 	                                    .body_bytes = text ? strlen(text) : 0};
 	struct api_response response;
 	FUZZ_CHECK(text && path, "out of memory");

@@ -88,10 +88,12 @@ static inline double *dense_from_factors(const struct fric_contacts *contacts, c
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(contacts, type), k = (size_t)fric_stencil_size(type);
 		double *weights = calloc(n * k + 1, sizeof(double));
-		assert_int_equal(fric_stencil_weights(&serial, contacts, type, weights, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
+		assert_int_equal(fric_stencil_weights(&serial, contacts, type, weights,
+		                                      &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}),
+		                 FRIC_OK);
 		for (size_t i = 0; i < n; i++, at++)
-			add_factors(dense, ndof, dim, batch->groups[type].vertices + i * k, k, weights + i * k,
-			            basis + at * rows, inner + at * m);
+			add_factors(dense, ndof, dim, batch->groups[type].vertices + i * k, k, weights + i * k, basis + at * rows,
+			            inner + at * m);
 		free(weights);
 	}
 	free(basis);

@@ -37,15 +37,15 @@ static inline bool coin(struct rng *rng)
 
 struct options {
 	int dim;
-	size_t n_each, n_vertices;   /* contacts of each type; vertices, unless disjoint */
-	bool disjoint;               /* no vertex belongs to two contacts */
-	size_t reach;                /* unless 0: contacts are in the order of the vertices, each within that many of them */
+	size_t n_each, n_vertices; /* contacts of each type; vertices, unless disjoint */
+	bool disjoint;             /* no vertex belongs to two contacts */
+	size_t reach;              /* unless 0: contacts are in the order of the vertices, each within that many of them */
 	enum fric_transition transition;
-	bool own_mu;                 /* coefficients per contact */
-	enum fric_mu_source source;  /* if not */
+	bool own_mu;                /* coefficients per contact */
+	enum fric_mu_source source; /* if not */
 	enum fric_blend blend;
-	bool equal_mu;               /* mu_s == mu_k */
-	bool barrier;                /* no normal forces */
+	bool equal_mu; /* mu_s == mu_k */
+	bool barrier;  /* no normal forces */
 	bool given_geometry;
 	bool mu_aniso, ellipses, signed_weights, own_eps_v;
 };

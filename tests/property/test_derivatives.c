@@ -81,7 +81,8 @@ static bool moderate(const struct fric_contacts *c)
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(c, type) * (size_t)fric_stencil_size(type);
 		double *w = calloc(n + 1, sizeof(double));
-		assert_int_equal(fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
+		assert_int_equal(
+			fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
 		most = fmax(most, largest(w, n));
 		free(w);
 	}
@@ -133,8 +134,10 @@ static void test_hessian_2d(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gradient_3d), cmocka_unit_test(test_gradient_2d),
-		cmocka_unit_test(test_hessian_3d),  cmocka_unit_test(test_hessian_2d),
+		cmocka_unit_test(test_gradient_3d),
+		cmocka_unit_test(test_gradient_2d),
+		cmocka_unit_test(test_hessian_3d),
+		cmocka_unit_test(test_hessian_2d),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,9 +41,9 @@ static void disturb(double *x, size_t n, struct rng *rng)
 /* One field in `odds`: with too many extreme fields no batch would be valid. */
 static void disturb_group(struct fric_group *g, struct rng *rng, size_t odds)
 {
-	const struct fric_values all[] = {g->normal_force, g->weight,        g->mu_s,          g->mu_k,         g->eps_v,
-	                                  g->mu_aniso,     g->mu_s_aniso,    g->mu_k_aniso,    g->tangent_basis, g->closest_point,
-	                                  g->plane_normal, g->plane_origin};
+	const struct fric_values all[] = {g->normal_force,  g->weight,        g->mu_s,         g->mu_k,
+	                                  g->eps_v,         g->mu_aniso,      g->mu_s_aniso,   g->mu_k_aniso,
+	                                  g->tangent_basis, g->closest_point, g->plane_normal, g->plane_origin};
 	for (size_t f = 0; f < sizeof(all) / sizeof(all[0]); f++)
 		if (all[f].data && g->n && below(rng, odds) == 0)
 			disturb((double *)all[f].data, g->n * all[f].stride, rng);
@@ -59,8 +59,13 @@ static void disturb_barrier(struct fric_barrier *barrier, struct rng *rng, size_
 
 static void disturb_friction(struct fric_friction *f, size_t n_vertices, struct rng *rng, size_t odds)
 {
-	double *const arrays[] = {(double *)f->vertex_mu_s, (double *)f->vertex_mu_k, (double *)f->material_mu_s,
-	                          (double *)f->material_mu_k, &f->eps_v, &f->mu_s, &f->mu_k};
+	double *const arrays[] = {(double *)f->vertex_mu_s,
+	                          (double *)f->vertex_mu_k,
+	                          (double *)f->material_mu_s,
+	                          (double *)f->material_mu_k,
+	                          &f->eps_v,
+	                          &f->mu_s,
+	                          &f->mu_k};
 	const size_t table = f->n_materials * f->n_materials, sizes[] = {n_vertices, n_vertices, table, table, 1, 1, 1};
 	for (int i = 0; i < 7; i++)
 		if (below(rng, odds) == 0)
@@ -127,7 +132,8 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 		multiply(g->tangent_basis, g->n, basis);
 		multiply(g->closest_point, g->n, closest);
 	}
-	multiply((struct fric_values){s->velocities, 1}, scene_ndof(s), ratio + eps_v - scaling - basis - (closest > 0 ? closest : 0));
+	multiply((struct fric_values){s->velocities, 1}, scene_ndof(s),
+	         ratio + eps_v - scaling - basis - (closest > 0 ? closest : 0));
 }
 
 /* ---- results ---- */

@@ -43,7 +43,8 @@ static double forces(const struct fric_contacts *c, const double *v)
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(c, type), k = (size_t)fric_stencil_size(type);
 		double *w = calloc(n * k + 1, sizeof(double));
-		assert_int_equal(fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
+		assert_int_equal(
+			fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
 		for (size_t i = 0; i < n; i++, at++)
 			total += 6 * force[at] * largest(w + i * k, k);
 		free(w);
@@ -270,7 +271,8 @@ static void check_coulomb(struct scene *s, struct rng *rng)
 		const struct fric_group *g = &s->batch.groups[type];
 		const size_t k = (size_t)fric_stencil_size(type), m = (size_t)s->batch.dim - 1;
 		double *w = calloc(g->n * k + 1, sizeof(double));
-		assert_int_equal(fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
+		assert_int_equal(
+			fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
 		for (size_t i = 0; i < g->n; i++, at++) {
 			const double f = tangential_force(s, g->vertices + i * k, w + i * k, k, r.gradient);
 			const double scaling = g->mu_aniso.data ? largest(g->mu_aniso.data + i * m, m) : 1;
@@ -331,9 +333,9 @@ static void test_transitions_agree(void **state)
 /* The rows of a group's fields in another order. */
 static void permute(struct scene *s, struct fric_group *g, enum fric_type type, const size_t *order)
 {
-	struct fric_values *const fields[] = {
-		&g->normal_force, &g->weight,     &g->mu_s,          &g->mu_k,          &g->eps_v,        &g->mu_aniso,
-		&g->mu_s_aniso,   &g->mu_k_aniso, &g->tangent_basis, &g->closest_point, &g->plane_normal, &g->plane_origin};
+	struct fric_values *const fields[] = {&g->normal_force,  &g->weight,        &g->mu_s,         &g->mu_k,
+	                                      &g->eps_v,         &g->mu_aniso,      &g->mu_s_aniso,   &g->mu_k_aniso,
+	                                      &g->tangent_basis, &g->closest_point, &g->plane_normal, &g->plane_origin};
 	const size_t k = (size_t)fric_stencil_size(type);
 	int32_t *vertices = scene_memory(s, g->n * k, sizeof(int32_t));
 	for (size_t i = 0; i < g->n; i++)
@@ -394,14 +396,10 @@ static void test_permutation_of_contacts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_potential_is_the_sum),
-		cmocka_unit_test(test_zero_net_force),
-		cmocka_unit_test(test_galilean_invariance),
-		cmocka_unit_test(test_common_motion_is_rest),
-		cmocka_unit_test(test_rotational_invariance),
-		cmocka_unit_test(test_dissipation),
-		cmocka_unit_test(test_coulomb_bound),
-		cmocka_unit_test(test_transitions_agree),
+		cmocka_unit_test(test_potential_is_the_sum),    cmocka_unit_test(test_zero_net_force),
+		cmocka_unit_test(test_galilean_invariance),     cmocka_unit_test(test_common_motion_is_rest),
+		cmocka_unit_test(test_rotational_invariance),   cmocka_unit_test(test_dissipation),
+		cmocka_unit_test(test_coulomb_bound),           cmocka_unit_test(test_transitions_agree),
 		cmocka_unit_test(test_permutation_of_contacts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

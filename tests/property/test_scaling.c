@@ -176,10 +176,10 @@ static void law(long double y, long double e, long double s, long double k, bool
 		*g1 = s * (2 * z - z * z) + d * (6 * z * z * z - 7 * powl(z, 4) + 2 * powl(z, 5));
 	} else {
 		const long double mu = 2 * z < 1 ? s + 2 * d * z * z : k - 2 * d * (1 - z) * (1 - z);
-		*g0 = e * (2 * z < 1 ? (27 * k - 11 * s) / 48 + s * (z * z - z * z * z / 3) +
-		                           d * (powl(z, 4) - 0.4L * powl(z, 5))
-		                     : (9 * k - 4 * s) / 15 + (2 * s - k) * z * z + (3 * k - 10 * s / 3) * z * z * z -
-		                           2 * d * powl(z, 4) + 0.4L * d * powl(z, 5));
+		*g0 = e * (2 * z < 1
+		               ? (27 * k - 11 * s) / 48 + s * (z * z - z * z * z / 3) + d * (powl(z, 4) - 0.4L * powl(z, 5))
+		               : (9 * k - 4 * s) / 15 + (2 * s - k) * z * z + (3 * k - 10 * s / 3) * z * z * z -
+		                     2 * d * powl(z, 4) + 0.4L * d * powl(z, 5));
 		*g1 = mu * (2 * z - z * z);
 	}
 }
@@ -194,10 +194,10 @@ static void check_trial(const struct trial *t)
 	const double normal[3] = {0, 0, 1}, v[3] = {t->v[0], t->v[1], 1e150};
 	const int32_t vertex = 0;
 	struct fric_batch batch = {.dim = 3, .n_vertices = 1};
-	batch.friction = (struct fric_friction){
-		t->cubic ? FRIC_CUBIC : FRIC_QUADRATIC, t->eps_v, FRIC_MU_SCALAR, .mu_s = t->mu_s, .mu_k = t->mu_k};
-	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){
-		.n = 1, .vertices = &vertex, .normal_force = {&t->force, 0}, .plane_normal = {normal, 0}};
+	batch.friction = (struct fric_friction){t->cubic ? FRIC_CUBIC : FRIC_QUADRATIC, t->eps_v, FRIC_MU_SCALAR,
+	                                        .mu_s = t->mu_s, .mu_k = t->mu_k};
+	batch.groups[FRIC_PLANE_VERTEX] =
+		(struct fric_group){.n = 1, .vertices = &vertex, .normal_force = {&t->force, 0}, .plane_normal = {normal, 0}};
 	struct fric_contacts *c;
 	struct fric_error error;
 	double potential, gradient[3], inner[3];

@@ -32,8 +32,8 @@ static void ask_outputs(const struct fric_context *context, const struct fric_co
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		for (enum fric_output output = 0; output < FRIC_N_OUTPUTS; output++)
 			if (fric_has_output(c, type, output))
-				assert_ok(fric_contact_output(context, c, v, type, output, more(a, 6 * fric_group_size(c, type)),
-				                              &error));
+				assert_ok(
+					fric_contact_output(context, c, v, type, output, more(a, 6 * fric_group_size(c, type)), &error));
 }
 
 /* The same results as from single calls. */
@@ -190,8 +190,10 @@ static void test_first_fault(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_three_dimensions), cmocka_unit_test(test_barrier_and_table),
-		cmocka_unit_test(test_two_dimensions),   cmocka_unit_test(test_first_fault),
+		cmocka_unit_test(test_three_dimensions),
+		cmocka_unit_test(test_barrier_and_table),
+		cmocka_unit_test(test_two_dimensions),
+		cmocka_unit_test(test_first_fault),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,8 +151,8 @@ static bool is_for_connection(const struct client *client, const struct answer *
  * the answer to that is made. */
 static bool is_to_head(const struct client *client, const struct asked *asked, const struct answer *answer)
 {
-	const bool late = answer->status == 408 || (answer->status == 503 && (client->excuses & TIME_PASSED) &&
-	                                            (client->excuses & NO_MEMORY));
+	const bool late = answer->status == 408 ||
+	                  (answer->status == 503 && (client->excuses & TIME_PASSED) && (client->excuses & NO_MEMORY));
 	return !late && !(asked->traits & NAMELESS) && !is_for_connection(client, answer);
 }
 

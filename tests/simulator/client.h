@@ -12,15 +12,15 @@ enum excuse {
 	NO_MEMORY = 1,   /* or no descriptor: something was refused that it asked for */
 	TIME_PASSED = 2, /* more than a connection or a request has */
 	DRAINED = 4,
-	LIMITED = 8,     /* others had what there is of connections, places in the queue, or memory */
-	STOPPED = 16,    /* it was closed while this was under way */
+	LIMITED = 8,        /* others had what there is of connections, places in the queue, or memory */
+	STOPPED = 16,       /* it was closed while this was under way */
 	SECOND_PASSED = 32, /* after the client had said its last: the service gives it a second then */
 };
 
 struct client {
-	struct link *link;   /* NULL: not connected (any more) */
+	struct link *link; /* NULL: not connected (any more) */
 	struct script script;
-	size_t said;         /* bytes of the script */
+	size_t said; /* bytes of the script */
 	char heard[CLIENT_HEARS];
 	size_t n_heard, n_judged; /* bytes, and of them those that were looked at */
 	size_t n_answered;
@@ -28,12 +28,12 @@ struct client {
 		char id[48];
 		int status;
 	} answers[SCRIPT_REQUESTS]; /* of the first n_answered requests: as they came */
-	bool continues;      /* 100 Continue was heard for the request under way */
-	bool has_ended;      /* it sends nothing any more */
-	bool has_left;       /* it closed the connection */
-	bool is_told_close;  /* an answer said that the connection closes */
-	bool hears_end;      /* the service has closed its sending side, or the connection */
-	bool drips, sips;    /* sends, reads slowly when all others are done */
+	bool continues;             /* 100 Continue was heard for the request under way */
+	bool has_ended;             /* it sends nothing any more */
+	bool has_left;              /* it closed the connection */
+	bool is_told_close;         /* an answer said that the connection closes */
+	bool hears_end;             /* the service has closed its sending side, or the connection */
+	bool drips, sips;           /* sends, reads slowly when all others are done */
 	unsigned excuses;
 	char fault[CLIENT_FAULT]; /* empty: none so far */
 };

@@ -38,10 +38,9 @@ bool identity_make(char certificate_path[IDENTITY_PATH], char key_path[IDENTITY_
 	gnutls_x509_crt_init(&certificate);
 	gnutls_x509_privkey_init(&key);
 	const gnutls_x509_crt_fmt_t pem = GNUTLS_X509_FMT_PEM;
-	const bool made =
-		fill(certificate, key) && gnutls_x509_crt_export2(certificate, pem, &certificate_text) == 0 &&
-		gnutls_x509_privkey_export2_pkcs8(key, pem, NULL, GNUTLS_PKCS_PLAIN, &key_text) == 0 &&
-		write_file(&certificate_text, certificate_path) && write_file(&key_text, key_path);
+	const bool made = fill(certificate, key) && gnutls_x509_crt_export2(certificate, pem, &certificate_text) == 0 &&
+	                  gnutls_x509_privkey_export2_pkcs8(key, pem, NULL, GNUTLS_PKCS_PLAIN, &key_text) == 0 &&
+	                  write_file(&certificate_text, certificate_path) && write_file(&key_text, key_path);
 	gnutls_free(certificate_text.data);
 	gnutls_free(key_text.data);
 	gnutls_x509_crt_deinit(certificate);

@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 struct memory_counts {
-	long long n_blocks;     /* of malloc's, not freed yet */
-	long long bytes;        /* in them */
+	long long n_blocks; /* of malloc's, not freed yet */
+	long long bytes;    /* in them */
 	long long mapped_bytes;
-	long long peak_bytes;   /* most of both together since memory_forget_peak */
-	long long n_failed;     /* that were refused so far */
+	long long peak_bytes; /* most of both together since memory_forget_peak */
+	long long n_failed;   /* that were refused so far */
 };
 
 /* From here on, with one thread. */

@@ -4,11 +4,12 @@
 
 #include <dlfcn.h>
 
-#define REAL(name) __extension__({ \
-	static __typeof__(&name) real_; \
-	if (!real_) \
-		*(void **)(void *)&real_ = dlsym(RTLD_NEXT, #name); \
-	real_; \
-})
+#define REAL(name) \
+	__extension__({ \
+		static __typeof__(&name) real_; \
+		if (!real_) \
+			*(void **)(void *)&real_ = dlsym(RTLD_NEXT, #name); \
+		real_; \
+	})
 
 #endif

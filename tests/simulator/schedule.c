@@ -19,8 +19,8 @@ enum {
 	MOST_CLIENTS = 4,
 	MOST_STEPS = 60,
 	MOST_NOTES = 4096,
-	MOST_ROUNDS = 100000,   /* until everything is at rest: more is a service that goes round in circles */
-	KIND_SEEDS = 512,       /* that follow each other have the same kind of service */
+	MOST_ROUNDS = 100000,        /* until everything is at rest: more is a service that goes round in circles */
+	KIND_SEEDS = 512,            /* that follow each other have the same kind of service */
 	UNCOUNTED_BYTES = 320 << 10, /* answers such as /metrics, scratch of the core */
 	SESSION_BYTES = 64 << 10,
 	MS = 1000000,
@@ -32,7 +32,7 @@ static struct client clients[MOST_CLIENTS];
 static size_t n_clients;
 static struct service_kind kind;
 static uint64_t kind_number;
-static bool is_running, cannot_start;    /* the service */
+static bool is_running, cannot_start; /* the service */
 static struct memory_counts before_start;
 static char fault[512];
 
@@ -364,8 +364,8 @@ static void step_drain(void)
 static void step(void)
 {
 	static void (*const steps[])(void) = {
-		step_say, step_say, step_say, step_turn, step_turn, step_turn, step_turn, step_thread, step_thread, step_hear,
-		step_hear, step_time, step_memory, step_end, step_leave, step_drain,
+		step_say,    step_say,  step_say,  step_turn, step_turn,   step_turn, step_turn,  step_thread,
+		step_thread, step_hear, step_hear, step_time, step_memory, step_end,  step_leave, step_drain,
 	};
 	static void (*const rare[])(void) = {step_files, step_reload};
 	if (chance_one_in(&chance, 128))
@@ -553,7 +553,7 @@ static void make_clients(void)
 	bool trees = false;
 	n_clients = 1 + chance_below(&chance, chance_one_in(&chance, 2) ? MOST_CLIENTS : 1);
 	for (size_t i = 0; i < n_clients; i++) {
-		const enum script_end end = !chance_one_in(&chance, 24)   ? SCRIPT_ANY
+		const enum script_end end = !chance_one_in(&chance, 24) ? SCRIPT_ANY
 		                            : chance_one_in(&chance, 2) ? SCRIPT_LONG
 		                                                        : SCRIPT_UNSENT;
 		script_make(&clients[i].script, &world, end, i, &chance);

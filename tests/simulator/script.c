@@ -18,6 +18,7 @@ struct maker {
 
 enum { N_BATCHES = 3 };
 
+/* clang-format off */
 static struct {
 	const char *target, *method, *type, *body;
 	struct api_response answer;
@@ -36,6 +37,7 @@ static struct {
 	{"/healthz", "DELETE", NULL, "", {0}},
 	{"/v1/evaluate", "POST", "text/plain", "x", {0}},
 };
+/* clang-format on */
 enum {
 	KNOWN_EVALUATE,
 	KNOWN_POTENTIAL,
@@ -51,13 +53,20 @@ enum {
 
 bool scripts_start(void)
 {
-	struct api_service service = {.n_threads = 1, .max_json_bytes = 1 << 20, .max_frame_bytes = 1 << 20,
-	                              .max_answer_bytes = 1 << 20, .max_contacts = 1000, .max_vertices = 1000};
+	struct api_service service = {.n_threads = 1,
+	                              .max_json_bytes = 1 << 20,
+	                              .max_frame_bytes = 1 << 20,
+	                              .max_answer_bytes = 1 << 20,
+	                              .max_contacts = 1000,
+	                              .max_vertices = 1000};
 	if (!api_choose_kernels(&service, "scalar"))
 		return false;
 	for (int i = 0; i < N_KNOWN; i++) {
-		const struct api_request request = {.method = known[i].method, .target = known[i].target,
-		                                    .content_type = known[i].type, .request_id = "-", .body = known[i].body,
+		const struct api_request request = {.method = known[i].method,
+		                                    .target = known[i].target,
+		                                    .content_type = known[i].type,
+		                                    .request_id = "-",
+		                                    .body = known[i].body,
 		                                    .body_bytes = strlen(known[i].body)};
 		if (!api_admit(&service, &request, (long long)request.body_bytes, false, &known[i].answer).accepted)
 			continue;
@@ -463,12 +472,22 @@ static void without_token(struct maker *maker)
 
 static void faulty_line(struct maker *maker)
 {
-	static const struct { const char *line; int status; } lines[] = {
+	static const struct {
+		const char *line;
+		int status;
+	} lines[] = {
 		{"Content-Length: 1\r\nContent-Length: 1\r\n", 400},
 		{"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", 400},
-		{"Content-Length: 1x\r\n", 400}, {"Content-Length: -1\r\n", 400}, {"Host: localhost\r\n", 400},
-		{"Name : value\r\n", 400}, {"no colon\r\n", 400}, {"A: b\n", 400}, {" folded\r\n", 400}, {"A: b\x01\r\n", 400},
-		{"Transfer-Encoding: gzip\r\n", 400}, {"Transfer-Encoding: chunked, chunked\r\n", 400},
+		{"Content-Length: 1x\r\n", 400},
+		{"Content-Length: -1\r\n", 400},
+		{"Host: localhost\r\n", 400},
+		{"Name : value\r\n", 400},
+		{"no colon\r\n", 400},
+		{"A: b\n", 400},
+		{" folded\r\n", 400},
+		{"A: b\x01\r\n", 400},
+		{"Transfer-Encoding: gzip\r\n", 400},
+		{"Transfer-Encoding: chunked, chunked\r\n", 400},
 	};
 	const size_t i = chance_below(maker->chance, sizeof lines / sizeof lines[0]);
 	begin(maker, "POST", "/v1/evaluate");
@@ -487,8 +506,9 @@ static void no_host(struct maker *maker)
 
 static void no_request(struct maker *maker)
 {
-	static const char *const lines[] = {"GET /healthz\r\n", "GET  /healthz HTTP/1.1\r\n", "GET /healthz HTTP/1.1 \r\n",
-	                                    "G\x7fT / HTTP/1.1\r\n", "\x16\x03\x01\x02", "GET / HTTP/1.1\n"};
+	static const char *const lines[] = {"GET /healthz\r\n",           "GET  /healthz HTTP/1.1\r\n",
+	                                    "GET /healthz HTTP/1.1 \r\n", "G\x7fT / HTTP/1.1\r\n",
+	                                    "\x16\x03\x01\x02",           "GET / HTTP/1.1\n"};
 	const char *line = lines[chance_below(maker->chance, sizeof lines / sizeof lines[0])];
 	say(maker, "%sHost: localhost\r\n", line);
 	end_head(maker);
@@ -537,9 +557,17 @@ static void many_lines(struct maker *maker)
 
 static void faulty_chunk(struct maker *maker)
 {
-	static const struct { const char *bytes; int status; } chunks[] = {
-		{"zz\r\n", 400}, {"3\r\nabcd\r\n", 400}, {"-1\r\n", 400}, {"1\nx", 400}, {"ffffffffffffffffff\r\n", 413},
-		{"\r\n", 400}, {"1\r\nx\r\n0\r\nno colon\r\n\r\n", 400},
+	static const struct {
+		const char *bytes;
+		int status;
+	} chunks[] = {
+		{"zz\r\n", 400},
+		{"3\r\nabcd\r\n", 400},
+		{"-1\r\n", 400},
+		{"1\nx", 400},
+		{"ffffffffffffffffff\r\n", 413},
+		{"\r\n", 400},
+		{"1\r\nx\r\n0\r\nno colon\r\n\r\n", 400},
 	};
 	const size_t i = chance_below(maker->chance, sizeof chunks / sizeof chunks[0]);
 	begin(maker, "POST", "/v1/evaluate");

@@ -11,7 +11,7 @@ enum { SCRIPT_BYTES = 96 << 10, SCRIPT_REQUESTS = 6, SCRIPT_ID = 24 };
 
 /* What is known of a request beforehand. */
 enum trait {
-	CLOSES = 1,      /* the connection ends after the answer */
+	CLOSES = 1, /* the connection ends after the answer */
 	MAY_CLOSE = 2,
 	NAMELESS = 4,    /* the service cannot read the head, and so not the id in it */
 	BARE = 8,        /* HEAD: the answer has no body, whatever its length says */
@@ -20,17 +20,17 @@ enum trait {
 	HAS_ORIGIN = 64,
 	HAS_TRACE = 128,
 	NOT_DRAINING = 256, /* 503 while draining, although it is no POST */
-	LAST = 512, /* the client itself says that it is: it loses the answer if it goes on */
+	LAST = 512,         /* the client itself says that it is: it loses the answer if it goes on */
 };
 
 struct asked {
-	const char *name;    /* of its kind, for the trace */
+	const char *name;         /* of its kind, for the trace */
 	size_t at, head_end, end; /* bytes of the script */
-	int status;          /* of the answer if nothing goes wrong */
+	int status;               /* of the answer if nothing goes wrong */
 	unsigned traits;
-	const char *body;    /* of that answer; NULL: not known */
+	const char *body; /* of that answer; NULL: not known */
 	size_t body_bytes;
-	bool waits;          /* for 100 Continue at head_end */
+	bool waits; /* for 100 Continue at head_end */
 	char id[SCRIPT_ID];
 };
 

@@ -168,14 +168,26 @@ void service_kind_make(struct service_kind *made, uint64_t number)
 	static const long long json_bytes[] = {16 << 10, 64 << 10, 1 << 20};
 	*made = (struct service_kind){.asks_tokens = chance_one_in(&chance, 4)};
 	made->options = (struct srv_options){
-		.host = "127.0.0.1", .threads = 1, .io_threads = 1,
-		.max_json_bytes = json_bytes[chance_below(&chance, 3)], .max_answer_bytes = 1 << 20,
-		.max_contacts = 1000, .max_vertices = 1000, .memory_bytes = 1 << 20, .queue_bytes = 1 << 20,
-		.pool_bytes = chance_one_in(&chance, 2) ? 0 : 256 << 10, .idle_seconds = 5,
+		.host = "127.0.0.1",
+		.threads = 1,
+		.io_threads = 1,
+		.max_json_bytes = json_bytes[chance_below(&chance, 3)],
+		.max_answer_bytes = 1 << 20,
+		.max_contacts = 1000,
+		.max_vertices = 1000,
+		.memory_bytes = 1 << 20,
+		.queue_bytes = 1 << 20,
+		.pool_bytes = chance_one_in(&chance, 2) ? 0 : 256 << 10,
+		.idle_seconds = 5,
 		.connections = chance_one_in(&chance, 4) ? 2 : 64,
 		.connections_per_address = chance_one_in(&chance, 4) ? 1 : 64,
-		.receive_seconds = 6, .send_seconds = 7, .deadline_seconds = 5, .drain_seconds = 5,
-		.queue_requests = chance_one_in(&chance, 2) ? 1 : 8, .kernels = 4, .log_level = SRV_ERROR,
+		.receive_seconds = 6,
+		.send_seconds = 7,
+		.deadline_seconds = 5,
+		.drain_seconds = 5,
+		.queue_requests = chance_one_in(&chance, 2) ? 1 : 8,
+		.kernels = 4,
+		.log_level = SRV_ERROR,
 		.gate = {.allow_origin = "https://a.example", .tokens = made->asks_tokens ? tokens_file() : NULL},
 	};
 	made->options.max_frame_bytes = made->options.max_json_bytes;

@@ -15,8 +15,11 @@
 enum { MOST_FILES = 1024, MOST_LINKS = 16, MOST_PIECES = 64 };
 
 static struct link links[MOST_LINKS];
-static struct link *by_fd[MOST_FILES];      /* of the service's ends */
-static struct { struct link *link; int fd; } waiting[MOST_LINKS]; /* to be accepted */
+static struct link *by_fd[MOST_FILES]; /* of the service's ends */
+static struct {
+	struct link *link;
+	int fd;
+} waiting[MOST_LINKS]; /* to be accepted */
 static size_t n_waiting, n_ends, n_wrong, n_moved, n_events;
 static int listen_fd = -1;
 static size_t n_refused; /* descriptors, from now on */

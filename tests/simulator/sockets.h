@@ -14,19 +14,19 @@
 
 /* One connection. */
 struct link {
-	int client;             /* the client's end, -1: closed */
-	int n_ends;             /* descriptors that the service has of its own end */
+	int client; /* the client's end, -1: closed */
+	int n_ends; /* descriptors that the service has of its own end */
 	struct sockaddr_in address;
-	size_t window;          /* bytes that may be on their way to the client, who has not read them yet */
-	size_t unread;          /* that are */
-	size_t credit;          /* bytes that the service can still receive in this turn */
-	size_t send_most;       /* at one time, of the library's sends */
-	bool reset;             /* by the client: nothing more can be received or sent */
-	bool is_cut;            /* by the service: what the client has not read is dropped */
+	size_t window;            /* bytes that may be on their way to the client, who has not read them yet */
+	size_t unread;            /* that are */
+	size_t credit;            /* bytes that the service can still receive in this turn */
+	size_t send_most;         /* at one time, of the library's sends */
+	bool reset;               /* by the client: nothing more can be received or sent */
+	bool is_cut;              /* by the service: what the client has not read is dropped */
 	gnutls_session_t session; /* the client's, under TLS */
-	bool greeted, parted;   /* its handshake is over; it has said that it sends nothing any more */
-	bool is_real;           /* all of the above but `client` is the system's */
-	bool clipped;           /* an answer past the library did not fit the window */
+	bool greeted, parted;     /* its handshake is over; it has said that it sends nothing any more */
+	bool is_real;             /* all of the above but `client` is the system's */
+	bool clipped;             /* an answer past the library did not fit the window */
 };
 
 /* The next n descriptors that the service asks for are not to be had. */

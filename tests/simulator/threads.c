@@ -43,7 +43,7 @@ struct thread {
 	pthread_cond_t *condition;
 	struct pollfd *fds;
 	nfds_t n_fds;
-	size_t n_events; /* up to then none of them was ready */
+	size_t n_events;  /* up to then none of them was ready */
 	long long due_ns; /* -1: never */
 	bool timed_out;
 };

@@ -18,10 +18,10 @@ static void print_all(const json_t *array)
 static json_t *contacts(struct frictiond *service, json_t *vertices, struct frictiond_error *error)
 {
 	json_t *forces = json_array_size(vertices) ? json_pack("[f]", 9.81) : json_array();
-	json_t *batch = json_pack("{s:i, s:[[f,f,f]], s:{s:f, s:f}, s:{s:{s:o, s:[f,f,f], s:o}}, s:[s,s,s], s:[s]}",
-		"dim", 3, "velocities", 0.02, 0.01, 0., "friction", "eps_v", 1e-3, "mu", 0.3,
-		"collisions", "plane_vertex", "vertices", vertices, "plane_normal", 0., 0., 1., "normal_force", forces,
-		"outputs", "potential", "gradient", "collisions", "collision_outputs", "potential");
+	json_t *batch = json_pack("{s:i, s:[[f,f,f]], s:{s:f, s:f}, s:{s:{s:o, s:[f,f,f], s:o}}, s:[s,s,s], s:[s]}", "dim",
+	                          3, "velocities", 0.02, 0.01, 0., "friction", "eps_v", 1e-3, "mu", 0.3, "collisions",
+	                          "plane_vertex", "vertices", vertices, "plane_normal", 0., 0., 1., "normal_force", forces,
+	                          "outputs", "potential", "gradient", "collisions", "collision_outputs", "potential");
 	json_t *answer = frictiond_evaluate(service, batch, error);
 	json_decref(batch);
 	if (answer) {

@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 			std::printf("%zu\n", service.functions().size());
 		else
 			contacts(service, what == "none" ? std::vector<std::int32_t>{}
-							 : std::vector<std::int32_t>{what == "wrong" ? 912 : 0});
+			                                 : std::vector<std::int32_t>{what == "wrong" ? 912 : 0});
 	} catch (const std::exception &reason) {
 		std::fprintf(stderr, "%s\n", reason.what());
 		return 1;

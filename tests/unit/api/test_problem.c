@@ -47,10 +47,10 @@ static void points(void **unused)
 	static const struct {
 		const char *key, *pointer;
 	} cases[] = {
-		{"mu", "/outer/mu/7"}, {"a/b", "/outer/a~1b/7"}, {"a~b", "/outer/a~0b/7"}, {"~1", "/outer/~01/7"},
-		{"/", "/outer/~1/7"}, {"", "/outer//7"},
-		{" ", "/outer/ /7"}, {"\"\\\n", "/outer/\"\\\n/7"}, {"\xc3\xa9", "/outer/\xc3\xa9/7"}, {"%s", "/outer/%s/7"},
-		{"0", "/outer/0/7"},
+		{"mu", "/outer/mu/7"},  {"a/b", "/outer/a~1b/7"},      {"a~b", "/outer/a~0b/7"},
+		{"~1", "/outer/~01/7"}, {"/", "/outer/~1/7"},          {"", "/outer//7"},
+		{" ", "/outer/ /7"},    {"\"\\\n", "/outer/\"\\\n/7"}, {"\xc3\xa9", "/outer/\xc3\xa9/7"},
+		{"%s", "/outer/%s/7"},  {"0", "/outer/0/7"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_fault fault = {0};
@@ -100,8 +100,8 @@ static void a_key_that_does_not_fit_is_left_out_whole(void **unused)
 		key[n] = '\0';
 		const struct api_path outer = {&root, "outer", 0}, inner = {&outer, key, 0};
 		api_fault_at(&fault, API_E_WRONG_TYPE, &inner, "wrong");
-		assert_true(strlen(fault.errors[0].pointer) == strlen("/outer/") + n || !strcmp(fault.errors[0].pointer,
-			"/outer"));
+		assert_true(strlen(fault.errors[0].pointer) == strlen("/outer/") + n ||
+		            !strcmp(fault.errors[0].pointer, "/outer"));
 	}
 }
 
@@ -151,8 +151,8 @@ static void messages_are_valid_utf8_wherever_they_are_cut(void **unused)
 static void foreign_bytes_do_not_empty_a_problem(void **unused)
 {
 	(void)unused;
-	static const char *const bytes[] = {"\xff", "a\xffz", "\xc3", "\xed\xa0\x80", "\xf4\x90\x80\x80",
-		"\x80\x80\x80\x80\x80", "\xc0\xaf"};
+	static const char *const bytes[] = {
+		"\xff", "a\xffz", "\xc3", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80\x80\x80\x80\x80", "\xc0\xaf"};
 	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
 		struct api_fault fault = {0}, whole = {0};
 		const struct api_path place = {&root, bytes[i], 0};

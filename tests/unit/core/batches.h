@@ -28,8 +28,8 @@ static inline struct fric_batch floor_batch(const int32_t *vertices, size_t n, s
 	static const double up[3] = {0, 0, 1};
 	struct fric_batch batch = {.dim = 3, .n_vertices = n_vertices};
 	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5};
-	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){
-		.n = n, .vertices = vertices, .normal_force = {&force_of_two, 0}, .plane_normal = {up, 0}};
+	batch.groups[FRIC_PLANE_VERTEX] =
+		(struct fric_group){.n = n, .vertices = vertices, .normal_force = {&force_of_two, 0}, .plane_normal = {up, 0}};
 	return batch;
 }
 

@@ -28,8 +28,8 @@ static inline exact exact_dot(struct exact3 a, struct exact3 b)
 
 static inline struct exact3 exact_cross(struct exact3 a, struct exact3 b)
 {
-	return (struct exact3){{a.x[1] * b.x[2] - a.x[2] * b.x[1], a.x[2] * b.x[0] - a.x[0] * b.x[2],
-	                        a.x[0] * b.x[1] - a.x[1] * b.x[0]}};
+	return (struct exact3){
+		{a.x[1] * b.x[2] - a.x[2] * b.x[1], a.x[2] * b.x[0] - a.x[0] * b.x[2], a.x[0] * b.x[1] - a.x[1] * b.x[0]}};
 }
 
 /* Two Newton steps from the root in long double. */

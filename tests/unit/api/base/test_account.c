@@ -83,10 +83,10 @@ static void tells_now_from_never(void **unused)
 		size_t others, held, wanted;
 		bool fits, never;
 	} cases[] = {
-		{0, 0, 64 * MB, true, false},        {0, 0, 64 * MB + 1, false, true},     {MB, 0, 63 * MB, true, false},
-		{MB, 0, 64 * MB, false, false},      {0, MB, 63 * MB, true, false},        {0, MB, 63 * MB + 1, false, true},
-		{MB, MB, 63 * MB, false, false},     {MB, MB, 64 * MB, false, true},       {0, 0, SIZE_MAX, false, true},
-		{0, MB, SIZE_MAX, false, true},      {64 * MB, 0, FIRST, true, false},      {64 * MB, 0, FIRST + 1, false, false},
+		{0, 0, 64 * MB, true, false},     {0, 0, 64 * MB + 1, false, true}, {MB, 0, 63 * MB, true, false},
+		{MB, 0, 64 * MB, false, false},   {0, MB, 63 * MB, true, false},    {0, MB, 63 * MB + 1, false, true},
+		{MB, MB, 63 * MB, false, false},  {MB, MB, 64 * MB, false, true},   {0, 0, SIZE_MAX, false, true},
+		{0, MB, SIZE_MAX, false, true},   {64 * MB, 0, FIRST, true, false}, {64 * MB, 0, FIRST + 1, false, false},
 		{80 * MB, 0, FIRST, true, false},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -277,8 +277,8 @@ static char *request_with(int n_vertices)
 static struct api_response ask_when_full(struct api_pool *pool, const char *body, size_t held)
 {
 	const struct api_service service = {.n_threads = 1, .max_json_bytes = MB, .max_answer_bytes = MB, .pool = pool};
-	const struct api_request request = {.method = "POST", .target = "/v1/evaluate", .body = body,
-	                                    .body_bytes = strlen(body), .body_held = held};
+	const struct api_request request = {
+		.method = "POST", .target = "/v1/evaluate", .body = body, .body_bytes = strlen(body), .body_held = held};
 	struct api_response response;
 	budget.used_bytes = 64 * MB;
 	api_handle(&service, &request, &response);
@@ -323,10 +323,17 @@ static void a_body_counts_as_the_requests_own(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(takes_in_steps), TEST(takes_what_is_left), TEST(tells_now_from_never),
-		TEST(another_budget_is_none_of_its_own), TEST(blocks_outlive_the_account), TEST(nodes_hold_what_they_should),
-		TEST(trees_of_others_stay), TEST(a_raised_flag_ends_trees), TEST(documents_count),
-		TEST(a_body_counts_as_the_requests_own), TEST(small_requests_are_answered_when_all_is_taken),
+		TEST(takes_in_steps),
+		TEST(takes_what_is_left),
+		TEST(tells_now_from_never),
+		TEST(another_budget_is_none_of_its_own),
+		TEST(blocks_outlive_the_account),
+		TEST(nodes_hold_what_they_should),
+		TEST(trees_of_others_stay),
+		TEST(a_raised_flag_ends_trees),
+		TEST(documents_count),
+		TEST(a_body_counts_as_the_requests_own),
+		TEST(small_requests_are_answered_when_all_is_taken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

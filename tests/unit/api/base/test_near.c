@@ -9,15 +9,17 @@
 
 #include <cmocka.h>
 
-static const char *const request[] = {"dim", "velocities", "positions", "lagged_velocities", "friction", "barrier",
-	"collisions", "outputs", "hessian", "collision_outputs", "on_degenerate", NULL};
-static const char *const friction[] = {"eps_v", "mu", "mu_s", "mu_k", "vertex_mu", "vertex_mu_s", "vertex_mu_k", "blend",
-	"materials", "mu_transition", NULL};
+static const char *const request[] = {"dim",      "velocities",        "positions",     "lagged_velocities",
+                                      "friction", "barrier",           "collisions",    "outputs",
+                                      "hessian",  "collision_outputs", "on_degenerate", NULL};
+static const char *const friction[] = {"eps_v",       "mu",    "mu_s",      "mu_k",          "vertex_mu", "vertex_mu_s",
+                                       "vertex_mu_k", "blend", "materials", "mu_transition", NULL};
 static const char *const groups[] = {"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex", "plane_vertex", NULL};
-static const char *const group[] = {"vertices", "normal_force", "weight", "mu", "mu_s", "mu_k", "eps_v", "mu_aniso",
-	"mu_s_aniso", "mu_k_aniso", "closest_point", "tangent_basis", "plane_normal", "plane_origin", NULL};
-static const char *const paths[] = {"/v1/evaluate", "/v1/check", "/v1/functions", "/v1/info", "/healthz", "/readyz",
-	"/metrics", "/openapi.json", NULL};
+static const char *const group[] = {"vertices",      "normal_force",  "weight",       "mu",           "mu_s",
+                                    "mu_k",          "eps_v",         "mu_aniso",     "mu_s_aniso",   "mu_k_aniso",
+                                    "closest_point", "tangent_basis", "plane_normal", "plane_origin", NULL};
+static const char *const paths[] = {"/v1/evaluate", "/v1/check", "/v1/functions", "/v1/info", "/healthz",
+                                    "/readyz",      "/metrics",  "/openapi.json", NULL};
 
 static const char *meant(const char *name, const char *const names[])
 {
@@ -35,28 +37,71 @@ static void mistakes(void **unused)
 		const char *const *names;
 		const char *name, *meant;
 	} cases[] = {
-		{request, "friciton", "friction"}, {request, "Friction", "friction"}, {request, "frictions", "friction"},
-		{request, "velocity", "velocities"}, {request, "velocites", "velocities"}, {request, "Velocities", "velocities"},
-		{request, "vel", "velocities"}, {request, "pos", "positions"}, {request, "position", "positions"},
-		{request, "VELOCITIES", "velocities"}, {request, "laggedVelocities", "lagged_velocities"},
-		{request, "velocities_lagged", "lagged_velocities"}, {request, "velocitiess", "velocities"}, {request, "dims", "dim"}, {request, "dimension", "dim"},
-		{request, "collison", "collisions"}, {request, "colisions", "collisions"}, {request, "output", "outputs"},
-		{request, "hesian", "hessian"}, {request, "onDegenerate", "on_degenerate"}, {request, "friction ", "friction"},
-		{request, "x", NULL}, {request, "", NULL}, {request, "_", NULL}, {request, "contacts", NULL},
-		{request, "di", NULL}, {request, "\xff\xfe", NULL},
-		{friction, "epsV", "eps_v"}, {friction, "eps", "eps_v"}, {friction, "epsilon", "eps_v"},
-		{friction, "epsilon_v", "eps_v"}, {friction, "eps-v", "eps_v"}, {friction, "mu_static", "mu_s"},
-		{friction, "mu_kinetic", "mu_k"}, {friction, "muS", "mu_s"}, {friction, "mus", "mu_s"}, {friction, "mu_d", NULL},
-		{friction, "material", "materials"}, {friction, "transition", "mu_transition"}, {friction, "Blend", "blend"},
-		{groups, "vertex-vertex", "vertex_vertex"}, {groups, "VertexVertex", "vertex_vertex"},
-		{groups, "vertex_face", "face_vertex"}, {groups, "ev", NULL}, {groups, "edges", NULL},
-		{groups, "point_triangle", NULL}, {groups, "vertex", NULL}, {groups, "face_vertices", "face_vertex"},
-		{group, "normalForce", "normal_force"}, {group, "normal_forces", "normal_force"}, {group, "force", "normal_force"},
-		{group, "normal", NULL}, {group, "origin", "plane_origin"}, {group, "vertex", "vertices"},
-		{group, "weights", "weight"}, {group, "basis", "tangent_basis"}, {group, "fn", NULL},
-		{paths, "/v1/evaluate/", "/v1/evaluate"}, {paths, "/v2/evaluate", "/v1/evaluate"},
-		{paths, "/evaluate", "/v1/evaluate"}, {paths, "/V1/Evaluate", "/v1/evaluate"}, {paths, "/health", "/healthz"},
-		{paths, "/v1/function", "/v1/functions"}, {paths, "/openapi", "/openapi.json"}, {paths, "/favicon.ico", NULL},
+		{request, "friciton", "friction"},
+		{request, "Friction", "friction"},
+		{request, "frictions", "friction"},
+		{request, "velocity", "velocities"},
+		{request, "velocites", "velocities"},
+		{request, "Velocities", "velocities"},
+		{request, "vel", "velocities"},
+		{request, "pos", "positions"},
+		{request, "position", "positions"},
+		{request, "VELOCITIES", "velocities"},
+		{request, "laggedVelocities", "lagged_velocities"},
+		{request, "velocities_lagged", "lagged_velocities"},
+		{request, "velocitiess", "velocities"},
+		{request, "dims", "dim"},
+		{request, "dimension", "dim"},
+		{request, "collison", "collisions"},
+		{request, "colisions", "collisions"},
+		{request, "output", "outputs"},
+		{request, "hesian", "hessian"},
+		{request, "onDegenerate", "on_degenerate"},
+		{request, "friction ", "friction"},
+		{request, "x", NULL},
+		{request, "", NULL},
+		{request, "_", NULL},
+		{request, "contacts", NULL},
+		{request, "di", NULL},
+		{request, "\xff\xfe", NULL},
+		{friction, "epsV", "eps_v"},
+		{friction, "eps", "eps_v"},
+		{friction, "epsilon", "eps_v"},
+		{friction, "epsilon_v", "eps_v"},
+		{friction, "eps-v", "eps_v"},
+		{friction, "mu_static", "mu_s"},
+		{friction, "mu_kinetic", "mu_k"},
+		{friction, "muS", "mu_s"},
+		{friction, "mus", "mu_s"},
+		{friction, "mu_d", NULL},
+		{friction, "material", "materials"},
+		{friction, "transition", "mu_transition"},
+		{friction, "Blend", "blend"},
+		{groups, "vertex-vertex", "vertex_vertex"},
+		{groups, "VertexVertex", "vertex_vertex"},
+		{groups, "vertex_face", "face_vertex"},
+		{groups, "ev", NULL},
+		{groups, "edges", NULL},
+		{groups, "point_triangle", NULL},
+		{groups, "vertex", NULL},
+		{groups, "face_vertices", "face_vertex"},
+		{group, "normalForce", "normal_force"},
+		{group, "normal_forces", "normal_force"},
+		{group, "force", "normal_force"},
+		{group, "normal", NULL},
+		{group, "origin", "plane_origin"},
+		{group, "vertex", "vertices"},
+		{group, "weights", "weight"},
+		{group, "basis", "tangent_basis"},
+		{group, "fn", NULL},
+		{paths, "/v1/evaluate/", "/v1/evaluate"},
+		{paths, "/v2/evaluate", "/v1/evaluate"},
+		{paths, "/evaluate", "/v1/evaluate"},
+		{paths, "/V1/Evaluate", "/v1/evaluate"},
+		{paths, "/health", "/healthz"},
+		{paths, "/v1/function", "/v1/functions"},
+		{paths, "/openapi", "/openapi.json"},
+		{paths, "/favicon.ico", NULL},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *found = meant(cases[i].name, cases[i].names);
@@ -68,8 +113,9 @@ static void mistakes(void **unused)
 static void a_tie_is_no_help_until_it_is_broken(void **unused)
 {
 	(void)unused;
-	static const char *const tied[] = {"mesh_a", "mesh_b", NULL}, *const broken[] = {"mesh_a", "mesh_b", "mesh_c", NULL},
-	                  *const far[] = {"mesh_a", "mesh_b", "unlike", NULL};
+	static const char *const tied[] = {"mesh_a", "mesh_b", NULL},
+							 *const broken[] = {"mesh_a", "mesh_b", "mesh_c", NULL},
+							 *const far[] = {"mesh_a", "mesh_b", "unlike", NULL};
 	assert_null(meant("mesh_c", tied));
 	assert_null(meant("mesh_c", far));
 	assert_string_equal(meant("mesh_c", broken), "mesh_c");

@@ -46,8 +46,8 @@ static void holds(const void *block, size_t bytes, int seed)
 
 static void test_sizes(void **pool)
 {
-	const size_t sizes[] = {0, 1, 63, 4096, API_POOL_LEAST - 1, API_POOL_LEAST, API_POOL_LEAST + 1, MB, 2 * MB,
-	                        2 * MB + 1, 5 * MB};
+	const size_t sizes[] = {0,  1,      63,         4096,  API_POOL_LEAST - 1, API_POOL_LEAST, API_POOL_LEAST + 1,
+	                        MB, 2 * MB, 2 * MB + 1, 5 * MB};
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		for (int j = 0; j < 2; j++) {
 			struct api_pool *from = j ? *pool : NULL;
@@ -383,7 +383,10 @@ static void *churn(void *pool)
 	enum { N = 8, ROUNDS = 400 };
 	const int seed = (int)(uintptr_t)pthread_self() >> 12 & 127;
 	unsigned random = (unsigned)seed + 1;
-	struct { char *bytes; size_t n; } blocks[N] = {{NULL, 0}};
+	struct {
+		char *bytes;
+		size_t n;
+	} blocks[N] = {{NULL, 0}};
 	for (int round = 0; round < ROUNDS; round++) {
 		random = random * 1103515245 + 12345;
 		const size_t i = random >> 16 & (N - 1), n = (random >> 19 & 31) * (API_POOL_LEAST / 3) + 1;
@@ -420,12 +423,23 @@ static void test_threads(void **pool)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_sizes), TEST(test_resize), cmocka_unit_test(test_budget), TEST(test_arena), TEST(test_threads),
+		TEST(test_sizes),
+		TEST(test_resize),
+		cmocka_unit_test(test_budget),
+		TEST(test_arena),
+		TEST(test_threads),
 #if !API_POOL_EMULATED
-		TEST(test_reuse), TEST(test_only_what_is_touched), TEST(test_growth_moves_pages),
-		TEST(test_a_failed_move_leaves_others_alone), TEST(test_growth_to_huge_pages), TEST(test_block_bytes), TEST(test_ceiling),
-		cmocka_unit_test(test_number_of_idle_blocks), cmocka_unit_test(test_shrinking_gives_back),
-		TEST(test_trim), cmocka_unit_test(test_replacement),
+		TEST(test_reuse),
+		TEST(test_only_what_is_touched),
+		TEST(test_growth_moves_pages),
+		TEST(test_a_failed_move_leaves_others_alone),
+		TEST(test_growth_to_huge_pages),
+		TEST(test_block_bytes),
+		TEST(test_ceiling),
+		cmocka_unit_test(test_number_of_idle_blocks),
+		cmocka_unit_test(test_shrinking_gives_back),
+		TEST(test_trim),
+		cmocka_unit_test(test_replacement),
 		cmocka_unit_test(test_steps),
 #endif
 	};

@@ -12,7 +12,8 @@ static void knows_utf8(void **unused)
 {
 	(void)unused;
 	assert_true(api_is_utf8("") && api_is_utf8("plain") && api_is_utf8("\xc3\xa9\xf0\x9f\x98\x80"));
-	static const char *const broken[] = {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "\xe0\x80\x80"};
+	static const char *const broken[] = {"\xff", "a\xc3",       "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+	                                     "\x80", "\xe0\x80\x80"};
 	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++)
 		assert_false(api_is_utf8(broken[i]));
 }
@@ -23,7 +24,16 @@ static void mends(void **unused)
 	static const struct {
 		const char *text, *mended;
 	} cases[] = {
-		{"", ""}, {"caf\xc3\xa9", "caf\xc3\xa9"}, {"caf\xc3", "caf?"}, {"\xff" "a", "?a"}, {"\xe2\x82", "?"}, {"\x80\x80" "b", "?b"},
+		{"", ""},
+		{"caf\xc3\xa9", "caf\xc3\xa9"},
+		{"caf\xc3", "caf?"},
+		{"\xff"
+	     "a",
+	     "?a"},
+		{"\xe2\x82", "?"},
+		{"\x80\x80"
+	     "b",
+	     "?b"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[16];

@@ -74,12 +74,8 @@ static void put_number(void)
 		put(special[below(10) ? below(6) : below(sizeof special / sizeof special[0])]);
 		return;
 	case 1:
-	case 2:
-		snprintf(number, sizeof number, "%d", (int)below(2000) - 1000);
-		break;
-	case 3:
-		snprintf(number, sizeof number, "%.*f", (int)below(12), ((double)below(1000000) - 5e5) / 7);
-		break;
+	case 2: snprintf(number, sizeof number, "%d", (int)below(2000) - 1000); break;
+	case 3: snprintf(number, sizeof number, "%.*f", (int)below(12), ((double)below(1000000) - 5e5) / 7); break;
 	default:
 		snprintf(number, sizeof number, "%.*g", 1 + (int)below(20),
 		         (double)(state >> 1) * 1e-19 / (double)(1 + below(1000)));
@@ -301,8 +297,7 @@ static void compare(const json_t *expected, const struct api_document *d, const 
 		const char *key;
 		json_t *value;
 		assert_int_equal(json_object_size(node), json_object_size(expected));
-		json_object_foreach((json_t *)(uintptr_t)expected, key, value)
-		{
+		json_object_foreach((json_t *)(uintptr_t)expected, key, value) {
 			assert_non_null(json_object_get(node, key));
 			compare(value, d, json_object_get(node, key));
 		}
@@ -382,7 +377,7 @@ static void reads_variants_like_jansson(void **unused)
 {
 	(void)unused;
 	static const char whole[] = " {\"a\\\"\xc3\xa9\": [[1, -2.5e+3], [0.25, 12345678901]], \"b\": [true, \"\\u00e9\", "
-	                            "-0], \"c\": {\"d\": 1E5}, \"e\": [[], []]} ";
+								"-0], \"c\": {\"d\": 1E5}, \"e\": [[], []]} ";
 	static const char short_one[] = "{\"a\":[1.5,[2]],\"b\":tr0}";
 	assert_true(check_text(whole, sizeof whole - 1));
 	for (size_t n = 0; n < sizeof whole - 1; n++)

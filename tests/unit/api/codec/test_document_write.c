@@ -51,13 +51,12 @@ static void writes_arrays_in_their_shapes(void **unused)
 		{.dtype = API_U32, .n = 1, .data = naturals},
 	};
 	struct api_document d = {.arrays = arrays, .n_arrays = sizeof(arrays) / sizeof(arrays[0])};
-	d.root = json_pack("{s:i,s:[i,i,i],s:s,s:{s:i,s:i},s:b,s:n,s:i,s:i,s:[i,i],s:s}", "z", 0, "a", 1, 2, 3, "1\"2", "say \"3\" \\",
-	                   "o", "e", 4, "f", 5, "t", 1, "n", "x0", 6, "g", 7, "u", 8, 9, "b",
-	                   "\\");
+	d.root = json_pack("{s:i,s:[i,i,i],s:s,s:{s:i,s:i},s:b,s:n,s:i,s:i,s:[i,i],s:s}", "z", 0, "a", 1, 2, 3, "1\"2",
+	                   "say \"3\" \\", "o", "e", 4, "f", 5, "t", 1, "n", "x0", 6, "g", 7, "u", 8, 9, "b", "\\");
 	static const char expected[] = "{\"z\":[[1.0,-0.0],[0.1,1e+300],[5e-324,-2.5]],\"a\":[[0,-7,2147483647],-"
-	                               "9223372036854775808,1.0],\"1\\\"2\":\"say \\\"3\\\" \\\\\","
+								   "9223372036854775808,1.0],\"1\\\"2\":\"say \\\"3\\\" \\\\\","
 								   "\"o\":{\"e\":[],\"f\":[[[],[]],[[],[]]]},\"t\":true,\"n\":null,\"x0\":[],\"g\":[[[["
-	                               "0]],[[-7]],[[2147483647]]]],\"u\":[[4294967295,7],4294967295],\"b\":\"\\\\\"}";
+								   "0]],[[-7]],[[2147483647]]]],\"u\":[[4294967295,7],4294967295],\"b\":\"\\\\\"}";
 	char *text = write_document(&d, 10000);
 	assert_string_equal(text, expected);
 	free(text);

@@ -96,7 +96,10 @@ static void reads_every_dtype(void **unused)
 		const char *name;
 		enum api_dtype dtype;
 		bool real;
-	} cases[] = {{"f64", API_F64, true}, {"f32", API_F32, true}, {"i32", API_I32, false}, {"u32", API_U32, false},
+	} cases[] = {{"f64", API_F64, true},
+	             {"f32", API_F32, true},
+	             {"i32", API_I32, false},
+	             {"u32", API_U32, false},
 	             {"i64", API_I64, false}};
 	struct fence fence = fence_make(4096);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -123,9 +126,18 @@ static void reads_every_shape(void **unused)
 		int rank;
 		size_t n;
 	} cases[] = {
-		{"[]", 0, 1}, {"[ ]", 0, 1}, {"[0]", 1, 0}, {"[20]", 1, 20}, {"[5,4]", 2, 20}, {"[1,2,2,5]", 4, 20},
-		{"[0,4]", 2, 0}, {"[4,0,9007199254740992]", 3, 0}, {"[9007199254740992,9007199254740992,0]", 3, 0},
-		{"[1,1,1,2,2]", API_MAX_RANK + 1, 4}, {"[1,1,1,1,1,1,1,1,20]", API_MAX_RANK + 1, 20}, {"[-0]", 1, 0},
+		{"[]", 0, 1},
+		{"[ ]", 0, 1},
+		{"[0]", 1, 0},
+		{"[20]", 1, 20},
+		{"[5,4]", 2, 20},
+		{"[1,2,2,5]", 4, 20},
+		{"[0,4]", 2, 0},
+		{"[4,0,9007199254740992]", 3, 0},
+		{"[9007199254740992,9007199254740992,0]", 3, 0},
+		{"[1,1,1,2,2]", API_MAX_RANK + 1, 4},
+		{"[1,1,1,1,1,1,1,1,20]", API_MAX_RANK + 1, 20},
+		{"[-0]", 1, 0},
 	};
 	struct fence fence = fence_make(4096);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -145,15 +157,18 @@ static void reads_text_and_references_side_by_side(void **unused)
 {
 	(void)unused;
 	struct fence fence = fence_make(4096);
-	struct outcome o = read_text(&fence, "{\"n\":7,\"t\":[[1,2],[3,4.5]],\"e\":[],"
+	struct outcome o = read_text(&fence,
+	                             "{\"n\":7,\"t\":[[1,2],[3,4.5]],\"e\":[],"
 	                             "\"o\":{\"a\":{\"dtype\":\"i32\",\"shape\":[2],\"offset\":8}},"
 	                             "\"l\":[\"x\",{\"dtype\":\"f32\",\"shape\":[],\"offset\":0},3],"
-	                             "\"s\":{},\"x\":{\"offset\":1,\"y\":2}}", 16);
+	                             "\"s\":{},\"x\":{\"offset\":1,\"y\":2}}",
+	                             16);
 	assert_true(o.ok);
 	assert_true(!member(&o, "n")->binary && *(const double *)member(&o, "n")->data == 7);
 	assert_true(member(&o, "t")->rank == 2 && ((const double *)member(&o, "t")->data)[3] == 4.5);
 	assert_true(member(&o, "e")->n == 0 && !member(&o, "e")->binary);
-	const struct api_array *a = api_document_array(&o.document, json_object_get(json_object_get(o.document.root, "o"), "a"));
+	const struct api_array *a =
+		api_document_array(&o.document, json_object_get(json_object_get(o.document.root, "o"), "a"));
 	assert_true(a && a->binary && a->n == 2 && memcmp(a->data, "\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f", 8) == 0);
 	json_t *list = json_object_get(o.document.root, "l");
 	assert_true(json_is_string(json_array_get(list, 0)));
@@ -257,7 +272,8 @@ static void refuses_references(void **unused)
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[-1,-1],\"offset\":0}}", "/a", "count"},
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[0,9007199254740994],\"offset\":0}}", "/a", "count"},
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[18446744073709551616],\"offset\":0}}", "/a", "count"},
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[{\"dtype\":\"f64\",\"shape\":[1],\"offset\":0}],\"offset\":0}}", "/a", "shape"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[{\"dtype\":\"f64\",\"shape\":[1],\"offset\":0}],\"offset\":0}}", "/a",
+	     "shape"},
 		/* offset */
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[1],\"offset\":\"0\"}}", "/a", "offset"},
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[1],\"offset\":[0]}}", "/a", "offset"},
@@ -286,19 +302,21 @@ static void refuses_references(void **unused)
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[4294967296,4294967296,20],\"offset\":0}}", "/a", "leaves"},
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2147483648,1073741824],\"offset\":0}}", "/a", "leaves"},
 		/* overlaps: the later one in the document is named */
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":0},\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":8}}", "/b",
-		 "overlaps"},
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":8},\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":0}}", "/b",
-		 "overlaps"},
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":0},\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":0}}", "/b",
-		 "overlaps"},
-		{"{\"a\":{\"dtype\":\"i32\",\"shape\":[3],\"offset\":0},\"b\":{\"dtype\":\"f64\",\"shape\":[],\"offset\":8}}", "/b",
-		 "overlaps"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":0},\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":8}}",
+	     "/b", "overlaps"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":8},\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":0}}",
+	     "/b", "overlaps"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":0},\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":0}}",
+	     "/b", "overlaps"},
+		{"{\"a\":{\"dtype\":\"i32\",\"shape\":[3],\"offset\":0},\"b\":{\"dtype\":\"f64\",\"shape\":[],\"offset\":8}}",
+	     "/b", "overlaps"},
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[20],\"offset\":0},\"b\":{\"dtype\":\"f64\",\"shape\":[0],\"offset\":8},"
-		 "\"c\":{\"d\":[1,\"\",{\"dtype\":\"f64\",\"shape\":[1],\"offset\":80}]}}", "/c/d/2", "overlaps"},
+	     "\"c\":{\"d\":[1,\"\",{\"dtype\":\"f64\",\"shape\":[1],\"offset\":80}]}}",
+	     "/c/d/2", "overlaps"},
 		/* a fault of one reference comes before one of two */
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":0},\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":8},"
-		 "\"c\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":4}}", "/c", "multiple"},
+	     "\"c\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":4}}",
+	     "/c", "multiple"},
 	};
 	struct fence fence = fence_make(4096);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -317,11 +335,13 @@ static void neighbours_do_not_overlap(void **unused)
 {
 	(void)unused;
 	struct fence fence = fence_make(4096);
-	struct outcome o = read_text(&fence, "{\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":8},"
+	struct outcome o = read_text(&fence,
+	                             "{\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":8},"
 	                             "\"a\":{\"dtype\":\"i32\",\"shape\":[2],\"offset\":0},"
 	                             "\"c\":{\"dtype\":\"f32\",\"shape\":[3],\"offset\":24},"
 	                             "\"z\":{\"dtype\":\"f64\",\"shape\":[0],\"offset\":16},"
-	                             "\"y\":{\"dtype\":\"f64\",\"shape\":[0],\"offset\":16}}", 36);
+	                             "\"y\":{\"dtype\":\"f64\",\"shape\":[0],\"offset\":16}}",
+	                             36);
 	assert_true(o.ok);
 	forget(&o);
 	fence_free(&fence);
@@ -382,7 +402,7 @@ static void refuses_containers(void **unused)
 }
 
 static const char whole[] = "{\"d\":3,\"a\":{\"dtype\":\"f64\",\"shape\":[2,2],\"offset\":0},"
-                            "\"b\":{\"dtype\":\"i32\",\"shape\":[3],\"offset\":32}}";
+							"\"b\":{\"dtype\":\"i32\",\"shape\":[3],\"offset\":32}}";
 
 static void refuses_every_truncation(void **unused)
 {

@@ -69,8 +69,9 @@ void free(void *memory)
 }
 #endif
 
-static const char text[] = "{\"a\":{\"dtype\":\"f64\",\"shape\":[3],\"offset\":0},\"b\":[{\"dtype\":\"i32\",\"shape\":[],"
-                           "\"offset\":24}],\"c\":[1,2,3]}";
+static const char text[] =
+	"{\"a\":{\"dtype\":\"f64\",\"shape\":[3],\"offset\":0},\"b\":[{\"dtype\":\"i32\",\"shape\":[],"
+	"\"offset\":24}],\"c\":[1,2,3]}";
 
 /* The body is not aligned, so that arrays are copied. */
 static void reads(void **unused)
@@ -179,7 +180,8 @@ static void writes(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads), cmocka_unit_test(reads_many),
+		cmocka_unit_test(reads),
+		cmocka_unit_test(reads_many),
 		cmocka_unit_test(writes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,21 +27,33 @@ static void words(void **unused)
 		{"{\"a\":{\"b\":1},\"c/~\":[\"]\\\"[\",inf]}", API_E_NAN_IN_JSON, "inf is not JSON", "/c~1~0/1"},
 		{"{\"a\\n\":NaN}", API_E_NAN_IN_JSON, "NaN is not JSON", ""},
 		{"{\"a\":NaNo}", API_E_MALFORMED_JSON, "invalid token", ""},
-		{"{\"a\":True}", API_E_MALFORMED_JSON, "true", ""}, {"{\"a\":False}", API_E_MALFORMED_JSON, "false", ""},
-		{"{\"a\":None}", API_E_MALFORMED_JSON, "leave out", ""}, {"{'a':1}", API_E_MALFORMED_JSON, "double quotes", ""},
+		{"{\"a\":True}", API_E_MALFORMED_JSON, "true", ""},
+		{"{\"a\":False}", API_E_MALFORMED_JSON, "false", ""},
+		{"{\"a\":None}", API_E_MALFORMED_JSON, "leave out", ""},
+		{"{'a':1}", API_E_MALFORMED_JSON, "double quotes", ""},
 		{"{\"a\":1,}", API_E_MALFORMED_JSON, "a comma too many", ""},
 		{"{\"a\":[1,2,]}", API_E_MALFORMED_JSON, "a comma too many", ""},
-		{"{\"a\":1 // b\n}", API_E_MALFORMED_JSON, "no comments", ""}, {"{\"a\":1 # b\n}", API_E_MALFORMED_JSON, "no comments", ""},
-		{"{\"a\":[.5]}", API_E_MALFORMED_JSON, "0.5", ""}, {"{\"a\":[5.]}", API_E_MALFORMED_JSON, "1.0", ""},
-		{"{\"a\":[+5]}", API_E_MALFORMED_JSON, "plus sign", ""}, {"{\"a\":[01]}", API_E_MALFORMED_JSON, "begin with 0", ""},
-		{"{\"a\":[1d0]}", API_E_MALFORMED_JSON, "with e", ""}, {"{\"a\":[1f]}", API_E_MALFORMED_JSON, "suffix", ""},
-		{"{\"a\":[1 2]}", API_E_MALFORMED_JSON, "comma missing", ""}, {"{\"a\":1 \"b\":2}", API_E_MALFORMED_JSON, "comma missing", ""},
-		{"{\"a\":[1;2]}", API_E_MALFORMED_JSON, "[[1, 2], [3, 4]]", ""}, {"{a:1}", API_E_MALFORMED_JSON, "double quotes", ""},
-		{"{\"a\":[1,2", API_E_MALFORMED_JSON, "too soon", ""}, {"{\"a\":(1,2)}", API_E_MALFORMED_JSON, "brackets", ""},
+		{"{\"a\":1 // b\n}", API_E_MALFORMED_JSON, "no comments", ""},
+		{"{\"a\":1 # b\n}", API_E_MALFORMED_JSON, "no comments", ""},
+		{"{\"a\":[.5]}", API_E_MALFORMED_JSON, "0.5", ""},
+		{"{\"a\":[5.]}", API_E_MALFORMED_JSON, "1.0", ""},
+		{"{\"a\":[+5]}", API_E_MALFORMED_JSON, "plus sign", ""},
+		{"{\"a\":[01]}", API_E_MALFORMED_JSON, "begin with 0", ""},
+		{"{\"a\":[1d0]}", API_E_MALFORMED_JSON, "with e", ""},
+		{"{\"a\":[1f]}", API_E_MALFORMED_JSON, "suffix", ""},
+		{"{\"a\":[1 2]}", API_E_MALFORMED_JSON, "comma missing", ""},
+		{"{\"a\":1 \"b\":2}", API_E_MALFORMED_JSON, "comma missing", ""},
+		{"{\"a\":[1;2]}", API_E_MALFORMED_JSON, "[[1, 2], [3, 4]]", ""},
+		{"{a:1}", API_E_MALFORMED_JSON, "double quotes", ""},
+		{"{\"a\":[1,2", API_E_MALFORMED_JSON, "too soon", ""},
+		{"{\"a\":(1,2)}", API_E_MALFORMED_JSON, "brackets", ""},
 		{"a=1", API_E_MALFORMED_JSON, "an object", ""},
-		{"\xef\xbb\xbf{}", API_E_NOT_JSON, "byte order mark", ""}, {"\x1f\x8b\x08", API_E_NOT_JSON, "gzip", ""},
-		{"\xff\xfe{", API_E_NOT_JSON, "UTF-16", ""}, {"@batch.json", API_E_NOT_JSON, "--data-binary @FILE", ""},
-		{"b'{}'", API_E_NOT_JSON, "Python", ""}, {"--boundary", API_E_NOT_JSON, "multipart", ""},
+		{"\xef\xbb\xbf{}", API_E_NOT_JSON, "byte order mark", ""},
+		{"\x1f\x8b\x08", API_E_NOT_JSON, "gzip", ""},
+		{"\xff\xfe{", API_E_NOT_JSON, "UTF-16", ""},
+		{"@batch.json", API_E_NOT_JSON, "--data-binary @FILE", ""},
+		{"b'{}'", API_E_NOT_JSON, "Python", ""},
+		{"--boundary", API_E_NOT_JSON, "multipart", ""},
 		{"\x28\xb5\x2f\xfd", API_E_NOT_JSON, "zstd", ""},
 		{"", API_E_EMPTY_BODY, "the body is empty", ""},
 	};
@@ -52,7 +64,8 @@ static void words(void **unused)
 		char *text = malloc(n + 1); /* its end is watched by the sanitizers */
 		memcpy(text, cases[i].text, n);
 		assert_false(api_document_read_json(text, n, &document, &fault));
-		if (fault.code != cases[i].code || !strstr(fault.detail, cases[i].words) || strcmp(fault.pointer, cases[i].pointer) != 0)
+		if (fault.code != cases[i].code || !strstr(fault.detail, cases[i].words) ||
+		    strcmp(fault.pointer, cases[i].pointer) != 0)
 			fail_msg("%s: %s, \"%s\", %s", cases[i].text, api_code_name(fault.code), fault.pointer, fault.detail);
 		free(text);
 	}
@@ -79,8 +92,19 @@ static void places(void **unused)
 		size_t offset;
 		const char *pointer;
 	} cases[] = {
-		{0, ""}, {5, "/a"}, {6, "/a/0"}, {7, "/a/0/0"}, {9, "/a/0/1"}, {12, "/a/1"}, {18, "/a/1/b~0"}, {19, "/a/1/b~0/0"},
-		{24, "/a/1/b~0/1"}, {39, ""}, {43, "/c"}, {48, "/c/d"}, {sizeof(text) - 1, ""},
+		{0, ""},
+		{5, "/a"},
+		{6, "/a/0"},
+		{7, "/a/0/0"},
+		{9, "/a/0/1"},
+		{12, "/a/1"},
+		{18, "/a/1/b~0"},
+		{19, "/a/1/b~0/0"},
+		{24, "/a/1/b~0/1"},
+		{39, ""},
+		{43, "/c"},
+		{48, "/c/d"},
+		{sizeof(text) - 1, ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char pointer[64] = "?";
@@ -132,10 +156,8 @@ static void frames(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words),
-		cmocka_unit_test(a_zero_byte_is_no_value),
-		cmocka_unit_test(places),
-		cmocka_unit_test(deep_places),
+		cmocka_unit_test(words),  cmocka_unit_test(a_zero_byte_is_no_value),
+		cmocka_unit_test(places), cmocka_unit_test(deep_places),
 		cmocka_unit_test(frames),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,8 @@ static void *numbers(enum api_dtype dtype, size_t n, bool longest)
 {
 	char *data = malloc(n * size_of(dtype) + 1);
 	for (size_t i = 0; i < n; i++) {
-		const double real = longest ? -2.2250738585072014e-308 : (double)(int64_t)random_bits() / (double)(1 + i % 7 * 1000);
+		const double real = longest ? -2.2250738585072014e-308
+		                            : (double)(int64_t)random_bits() / (double)(1 + i % 7 * 1000);
 		const float single = longest ? -1.17549435e-38f : (float)real;
 		const int64_t integer = longest ? INT64_MIN : (int64_t)random_bits() >> i % 64;
 		const int32_t narrow = longest ? INT32_MIN : (int32_t)integer;
@@ -55,8 +56,8 @@ static struct api_array array_of(enum api_dtype dtype, int rank, const size_t sh
 
 static struct api_buffer write(const struct api_array *array, int n_threads, size_t max_bytes)
 {
-	struct api_document d = {.root = json_integer(0), .arrays = (struct api_array *)(uintptr_t)array, .n_arrays = 1,
-	                         .n_threads = n_threads};
+	struct api_document d = {
+		.root = json_integer(0), .arrays = (struct api_array *)(uintptr_t)array, .n_arrays = 1, .n_threads = n_threads};
 	struct api_buffer text = {0};
 	assert_int_equal(api_document_write_json(&d, max_bytes, &text), API_WRITTEN);
 	json_decref(d.root);
@@ -85,9 +86,23 @@ static const struct {
 	int rank;
 	size_t shape[API_MAX_RANK];
 } shapes[] = {
-	{1, {1}},         {1, {100}},      {1, {16383}},     {1, {16384}},      {1, {100001}},        {2, {1, 1}},
-	{2, {30000, 1}},  {2, {33334, 3}}, {2, {1, 40000}},  {2, {7, 9999}},    {3, {20011, 3, 2}},   {3, {9001, 1, 2}},
-	{3, {2, 2, 5000}}, {3, {1, 1, 1}}, {4, {5003, 1, 2, 2}}, {4, {20000, 1, 1, 1}}, {4, {3, 1, 8001, 2}},
+	{1, {1}},
+	{1, {100}},
+	{1, {16383}},
+	{1, {16384}},
+	{1, {100001}},
+	{2, {1, 1}},
+	{2, {30000, 1}},
+	{2, {33334, 3}},
+	{2, {1, 40000}},
+	{2, {7, 9999}},
+	{3, {20011, 3, 2}},
+	{3, {9001, 1, 2}},
+	{3, {2, 2, 5000}},
+	{3, {1, 1, 1}},
+	{4, {5003, 1, 2, 2}},
+	{4, {20000, 1, 1, 1}},
+	{4, {3, 1, 8001, 2}},
 };
 enum { N_SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 

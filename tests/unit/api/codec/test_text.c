@@ -14,7 +14,8 @@ static void texts_tell_line_and_column(void **unused)
 {
 	(void)unused;
 	struct api_fault fault = {0}, large = {0};
-	const struct api_text_fault text = {.code = API_E_MALFORMED_JSON, .status = 400, .offset = 9, .line = 3, .column = 5, .detail = "malformed"};
+	const struct api_text_fault text = {
+		.code = API_E_MALFORMED_JSON, .status = 400, .offset = 9, .line = 3, .column = 5, .detail = "malformed"};
 	const struct api_text_fault values = {.code = API_E_TOO_MANY_VALUES, .status = 413, .detail = "too many"};
 	assert_false(api_fault_text(&fault, &text));
 	assert_int_equal(fault.status, 400);
@@ -29,8 +30,12 @@ static void a_value_at_fault_is_a_second_place(void **unused)
 {
 	(void)unused;
 	struct api_fault fault = {0};
-	const struct api_text_fault text = {.code = API_E_NAN_IN_JSON, .status = 400, .line = 1, .column = 2,
-	                                    .detail = "NaN is not JSON", .pointer = "/a/0"};
+	const struct api_text_fault text = {.code = API_E_NAN_IN_JSON,
+	                                    .status = 400,
+	                                    .line = 1,
+	                                    .column = 2,
+	                                    .detail = "NaN is not JSON",
+	                                    .pointer = "/a/0"};
 	assert_false(api_fault_text(&fault, &text));
 	assert_int_equal(fault.n_errors, 2);
 	assert_string_equal(fault.errors[0].pointer, "");
@@ -84,9 +89,9 @@ static void a_stop_ends_reading_and_stays(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_tell_line_and_column), cmocka_unit_test(a_value_at_fault_is_a_second_place),
-		cmocka_unit_test(the_place_of_a_fault_is_kept),
-		cmocka_unit_test(looks_ahead_as_far_as_a_token_is_long), cmocka_unit_test(a_stop_ends_reading_and_stays),
+		cmocka_unit_test(texts_tell_line_and_column),    cmocka_unit_test(a_value_at_fault_is_a_second_place),
+		cmocka_unit_test(the_place_of_a_fault_is_kept),  cmocka_unit_test(looks_ahead_as_far_as_a_token_is_long),
+		cmocka_unit_test(a_stop_ends_reading_and_stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

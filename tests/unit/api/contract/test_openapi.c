@@ -16,8 +16,12 @@
 #include "api/problem.h"
 #include "api/contract/schema.h"
 
-static const struct api_service service = {.n_threads = 1, .max_json_bytes = 1001, .max_frame_bytes = 1002,
-                                           .max_answer_bytes = 1000003, .max_contacts = 1004, .max_vertices = 1005};
+static const struct api_service service = {.n_threads = 1,
+                                           .max_json_bytes = 1001,
+                                           .max_frame_bytes = 1002,
+                                           .max_answer_bytes = 1000003,
+                                           .max_contacts = 1004,
+                                           .max_vertices = 1005};
 
 static void check_rule(const struct api_object *object, const struct api_rule *rule);
 
@@ -52,9 +56,9 @@ static void check_rule(const struct api_object *object, const struct api_rule *r
 static void tables_are_whole(void **unused)
 {
 	(void)unused;
-	const struct api_object *const roots[] = {&api_request, &api_answer, &api_check_answer, &api_function_answer,
-	                                          &api_pairs_answer, &api_function_list_answer, &api_info_answer,
-	                                          &api_health_answer, &api_problem_document};
+	const struct api_object *const roots[] = {&api_request,         &api_answer,        &api_check_answer,
+	                                          &api_function_answer, &api_pairs_answer,  &api_function_list_answer,
+	                                          &api_info_answer,     &api_health_answer, &api_problem_document};
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
 		check_object(roots[i]);
 	for (int kind = 0; kind < API_N_FUNCTION_KINDS; kind++)
@@ -81,8 +85,9 @@ static void it_has_the_limits_of_its_service(void **unused)
 	char *text = api_describe(&service, &bytes);
 	assert_non_null(text);
 	assert_int_equal(strlen(text), bytes);
-	static const char *const words[] = {"JSON bodies 1001 bytes", "frames 1002 bytes", "answers 1000003 bytes", "1004 contacts",
-	                                    "1005 vertices", "\"maxItems\":1004", "\"maxItems\":1005"};
+	static const char *const words[] = {"JSON bodies 1001 bytes", "frames 1002 bytes", "answers 1000003 bytes",
+	                                    "1004 contacts",          "1005 vertices",     "\"maxItems\":1004",
+	                                    "\"maxItems\":1005"};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strstr(text, words[i]))
 			fail_msg("%s is not there", words[i]);
@@ -92,7 +97,8 @@ static void it_has_the_limits_of_its_service(void **unused)
 static void limits_that_are_none_are_not_there(void **unused)
 {
 	(void)unused;
-	const struct api_service unlimited = {.n_threads = 1, .max_json_bytes = 1, .max_frame_bytes = 1, .max_answer_bytes = 1};
+	const struct api_service unlimited = {
+		.n_threads = 1, .max_json_bytes = 1, .max_frame_bytes = 1, .max_answer_bytes = 1};
 	size_t bytes;
 	char *text = api_describe(&unlimited, &bytes);
 	assert_non_null(text);
@@ -193,10 +199,14 @@ static void no_field_of_a_dimension_is_lost(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_are_whole), cmocka_unit_test(fields_have_the_names_of_the_core),
-		cmocka_unit_test(it_has_the_limits_of_its_service), cmocka_unit_test(limits_that_are_none_are_not_there),
-		cmocka_unit_test(the_same_whether_printed_before_or_now), cmocka_unit_test(longer_than_answers_may_be),
-		cmocka_unit_test(statuses_ascend), cmocka_unit_test(no_field_of_a_dimension_is_lost),
+		cmocka_unit_test(tables_are_whole),
+		cmocka_unit_test(fields_have_the_names_of_the_core),
+		cmocka_unit_test(it_has_the_limits_of_its_service),
+		cmocka_unit_test(limits_that_are_none_are_not_there),
+		cmocka_unit_test(the_same_whether_printed_before_or_now),
+		cmocka_unit_test(longer_than_answers_may_be),
+		cmocka_unit_test(statuses_ascend),
+		cmocka_unit_test(no_field_of_a_dimension_is_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

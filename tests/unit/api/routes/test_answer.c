@@ -60,8 +60,8 @@ static void prints_scalars(void **unused)
 	api_render_number(&a.render, root, "potential", 3);
 	api_render_number(&a.render, root, "tiny", -5e-324);
 	api_render_add(&a.render, root, "word", json_string("1 [2] \"3\""));
-	is_printed_as(&a,
-		"{\"n\":0,\"large\":-9223372036854775808,\"potential\":3.0,\"tiny\":-5e-324,\"word\":\"1 [2] \\\"3\\\"\"}");
+	is_printed_as(
+		&a, "{\"n\":0,\"large\":-9223372036854775808,\"potential\":3.0,\"tiny\":-5e-324,\"word\":\"1 [2] \\\"3\\\"\"}");
 }
 
 static void prints_shapes(void **unused)

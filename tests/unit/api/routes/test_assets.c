@@ -27,8 +27,8 @@ static void has_whole_files(void **unused)
 static void finds_exact_paths(void **unused)
 {
 	(void)unused;
-	static const char *const nowhere[] = {
-		"", "/index.html", "/explorer/", "/explorer/explorer.js/", "explorer/explorer.js"};
+	static const char *const nowhere[] = {"", "/index.html", "/explorer/", "/explorer/explorer.js/",
+	                                      "explorer/explorer.js"};
 	assert_non_null(api_asset_find("/explorer/explorer.js"));
 	for (size_t i = 0; i < sizeof nowhere / sizeof nowhere[0]; i++)
 		assert_null(api_asset_find(nowhere[i]));
@@ -51,8 +51,8 @@ static void knows_tags(void **unused)
 {
 	(void)unused;
 	static const char tag[] = "\"0123456789abcdef\"";
-	static const char *const known[] = {
-		"\"0123456789abcdef\"", "W/\"0123456789abcdef\"", "\"x\", \"0123456789abcdef\"", "*", "\t*"};
+	static const char *const known[] = {"\"0123456789abcdef\"", "W/\"0123456789abcdef\"", "\"x\", \"0123456789abcdef\"",
+	                                    "*", "\t*"};
 	static const char *const unknown[] = {"", "\"0123456789abcdee\"", "0123456789abcdef", "\"*\"", "**", "x *"};
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		assert_true(api_asset_is_known(known[i], tag));

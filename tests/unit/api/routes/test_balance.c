@@ -66,8 +66,8 @@ static struct body frame(void)
 {
 	struct body body = make_body();
 	char document[120];
-	const int n = snprintf(document, sizeof document,
-	                       "{\"y\":{\"dtype\":\"f64\",\"shape\":[%d],\"offset\":0},\"eps_v\":1}", N);
+	const int n =
+		snprintf(document, sizeof document, "{\"y\":{\"dtype\":\"f64\",\"shape\":[%d],\"offset\":0},\"eps_v\":1}", N);
 	const uint64_t length = sizeof document;
 	memset(document + n, ' ', sizeof document - (size_t)n);
 	memcpy(body.bytes, &length, sizeof length);
@@ -129,8 +129,10 @@ static void evaluations(void **unused)
 	for (int f = 0; f < 3; f++)
 		for (int a = 0; a < 2; a++) {
 			char rest[256];
-			snprintf(rest, sizeof rest, ",\"hessian\":{\"format\":\"%s\"},\"outputs\":[\"potential\",\"gradient\",\"hessian\","
-			         "\"collisions\"]", formats[f]);
+			snprintf(rest, sizeof rest,
+			         ",\"hessian\":{\"format\":\"%s\"},\"outputs\":[\"potential\",\"gradient\",\"hessian\","
+			         "\"collisions\"]",
+			         formats[f]);
 			post(formats[f], 200, EVALUATE, accepts[a], evaluation(rest));
 		}
 	post("check", 200, "/v1/check", JSON, evaluation(""));
@@ -140,8 +142,14 @@ static void evaluations(void **unused)
 static void functions_and_the_rest(void **unused)
 {
 	(void)unused;
-	static const char *const targets[] = {"/v1/functions", "/v1/info", "/healthz", "/readyz", "/openapi.json", "/",
-	                                      "/explorer/explorer.js", FUNCTION "?y=0,0.5&eps_v=1"};
+	static const char *const targets[] = {"/v1/functions",
+	                                      "/v1/info",
+	                                      "/healthz",
+	                                      "/readyz",
+	                                      "/openapi.json",
+	                                      "/",
+	                                      "/explorer/explorer.js",
+	                                      FUNCTION "?y=0,0.5&eps_v=1"};
 	const struct api_request framed = {.method = "POST", .target = FUNCTION, .content_type = FRAME};
 	for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
 		get(targets[i], 200);
@@ -179,7 +187,8 @@ static void refusals(void **unused)
 
 static void is_bounded(struct api_request request, const char *text)
 {
-	struct api_service bounded = {.n_threads = 1, .max_json_bytes = 1000, .max_frame_bytes = 1000, .max_answer_bytes = 64 << 20};
+	struct api_service bounded = {
+		.n_threads = 1, .max_json_bytes = 1000, .max_frame_bytes = 1000, .max_answer_bytes = 64 << 20};
 	const struct body body = {(char *)(uintptr_t)text, strlen(text)};
 	struct api_response response;
 	size_t bytes, limit;

@@ -24,34 +24,60 @@ static void negotiates(void **unused)
 	(void)unused;
 	static const struct {
 		const char *content_type, *accept;
-		int status;     /* from admission; 0: accepted */
+		int status; /* from admission; 0: accepted */
 		const char *answer;
 	} cases[] = {
-		{NULL, NULL, 0, JSON}, {JSON, NULL, 0, JSON}, {FRAME, NULL, 0, FRAME},
-		{FRAME "; x=1", NULL, 0, FRAME}, {"Application/VND.Frictiond.Frame", NULL, 0, FRAME},
-		{"application/octet-stream", NULL, 415, NULL}, {FRAME "s", NULL, 415, NULL}, {"", NULL, 415, NULL},
+		{NULL, NULL, 0, JSON},
+		{JSON, NULL, 0, JSON},
+		{FRAME, NULL, 0, FRAME},
+		{FRAME "; x=1", NULL, 0, FRAME},
+		{"Application/VND.Frictiond.Frame", NULL, 0, FRAME},
+		{"application/octet-stream", NULL, 415, NULL},
+		{FRAME "s", NULL, 415, NULL},
+		{"", NULL, 415, NULL},
 		{"application/vnd.frictiond", NULL, 415, NULL},
 		/* equally acceptable: the format of the request */
-		{JSON, "*/*", 0, JSON}, {FRAME, "*/*", 0, FRAME}, {FRAME, "application/*", 0, FRAME},
-		{JSON, "application/*", 0, JSON}, {JSON, JSON ", " FRAME, 0, JSON}, {FRAME, JSON ", " FRAME, 0, FRAME}, {FRAME, "*/*;q=0.1", 0, FRAME},
+		{JSON, "*/*", 0, JSON},
+		{FRAME, "*/*", 0, FRAME},
+		{FRAME, "application/*", 0, FRAME},
+		{JSON, "application/*", 0, JSON},
+		{JSON, JSON ", " FRAME, 0, JSON},
+		{FRAME, JSON ", " FRAME, 0, FRAME},
+		{FRAME, "*/*;q=0.1", 0, FRAME},
 		/* a choice */
-		{JSON, FRAME, 0, FRAME}, {FRAME, JSON, 0, JSON}, {NULL, FRAME, 0, FRAME}, {JSON, "text/html, " FRAME, 0, FRAME},
-		{JSON, JSON ";q=0.5, " FRAME, 0, FRAME}, {FRAME, JSON ", " FRAME ";q=0.9", 0, JSON},
-		{JSON, JSON ";q=0.2, " FRAME ";q=0.3", 0, FRAME}, {JSON, FRAME ";q=0.3," JSON ";q=0.2", 0, FRAME},
+		{JSON, FRAME, 0, FRAME},
+		{FRAME, JSON, 0, JSON},
+		{NULL, FRAME, 0, FRAME},
+		{JSON, "text/html, " FRAME, 0, FRAME},
+		{JSON, JSON ";q=0.5, " FRAME, 0, FRAME},
+		{FRAME, JSON ", " FRAME ";q=0.9", 0, JSON},
+		{JSON, JSON ";q=0.2, " FRAME ";q=0.3", 0, FRAME},
+		{JSON, FRAME ";q=0.3," JSON ";q=0.2", 0, FRAME},
 		/* the more specific range wins, at any position */
-		{JSON, "*/*, " JSON ";q=0.5", 0, FRAME}, {JSON, JSON ";q=0.5, */*", 0, FRAME},
-		{FRAME, "application/*, " FRAME ";q=0", 0, JSON}, {FRAME, "*/*;q=1, application/*;q=0.5, " JSON ";q=0.6", 0, JSON},
-		{JSON, JSON ";q=0, */*", 0, FRAME}, {JSON, JSON ";q=0, application/*;q=0.001", 0, FRAME},
-		{FRAME, FRAME ";q=0, */*;q=0", 406, NULL}, {FRAME, "text/html", 406, NULL}, {JSON, FRAME ";q=0", 406, NULL},
-		{JSON, "application/*;q=0", 406, NULL}, {JSON, FRAME ";q=0.0, " JSON ";q=0.000", 406, NULL},
-		{JSON, JSON ";q=nan, " FRAME ";q=0.1", 0, FRAME}, {JSON, JSON ";q=-1", 406, NULL},
+		{JSON, "*/*, " JSON ";q=0.5", 0, FRAME},
+		{JSON, JSON ";q=0.5, */*", 0, FRAME},
+		{FRAME, "application/*, " FRAME ";q=0", 0, JSON},
+		{FRAME, "*/*;q=1, application/*;q=0.5, " JSON ";q=0.6", 0, JSON},
+		{JSON, JSON ";q=0, */*", 0, FRAME},
+		{JSON, JSON ";q=0, application/*;q=0.001", 0, FRAME},
+		{FRAME, FRAME ";q=0, */*;q=0", 406, NULL},
+		{FRAME, "text/html", 406, NULL},
+		{JSON, FRAME ";q=0", 406, NULL},
+		{JSON, "application/*;q=0", 406, NULL},
+		{JSON, FRAME ";q=0.0, " JSON ";q=0.000", 406, NULL},
+		{JSON, JSON ";q=nan, " FRAME ";q=0.1", 0, FRAME},
+		{JSON, JSON ";q=-1", 406, NULL},
 		{JSON, JSON ";q=7, " FRAME, 0, JSON},
 		/* more than 1 counts as 1 */
-		{JSON, JSON ", " FRAME ";q=5", 0, JSON}, {FRAME, JSON ";q=5, " FRAME ";q=1", 0, FRAME}, {JSON, "", 406, NULL},
+		{JSON, JSON ", " FRAME ";q=5", 0, JSON},
+		{FRAME, JSON ";q=5, " FRAME ";q=1", 0, FRAME},
+		{JSON, "", 406, NULL},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct api_request request = {.method = "POST", .target = "/v1/evaluate",
-		                                    .content_type = cases[i].content_type, .accept = cases[i].accept};
+		const struct api_request request = {.method = "POST",
+		                                    .target = "/v1/evaluate",
+		                                    .content_type = cases[i].content_type,
+		                                    .accept = cases[i].accept};
 		struct api_response response;
 		const struct api_admission a = api_admit(&service, &request, 10, false, &response);
 		if (a.accepted != !cases[i].status || (!a.accepted && response.status != cases[i].status))
@@ -92,8 +118,8 @@ static void limits_by_type(void **unused)
 static struct api_response handle(const char *method, const char *target, const char *type, const char *accept,
                                   const char *body, size_t bytes)
 {
-	const struct api_request request = {.method = method, .target = target, .content_type = type, .accept = accept,
-	                                    .body = body, .body_bytes = bytes};
+	const struct api_request request = {
+		.method = method, .target = target, .content_type = type, .accept = accept, .body = body, .body_bytes = bytes};
 	struct api_response response;
 	api_handle(&service, &request, &response);
 	return response;
@@ -124,7 +150,8 @@ static void same_array(const struct api_array *text, const struct api_array *fra
 	free(values);
 }
 
-static void same_tree(const struct api_document *text, const json_t *a, const struct api_document *frame, const json_t *b)
+static void same_tree(const struct api_document *text, const json_t *a, const struct api_document *frame,
+                      const json_t *b)
 {
 	const char *key;
 	json_t *value;
@@ -148,7 +175,7 @@ static void same_tree(const struct api_document *text, const json_t *a, const st
 static bool same_answer(const char *method, const char *target, const char *type, const char *body, size_t bytes)
 {
 	struct api_response json = handle(method, target, type, JSON, body, bytes),
-	                    frame = handle(method, target, type, FRAME, body, bytes);
+						frame = handle(method, target, type, FRAME, body, bytes);
 	struct api_document a, b;
 	struct api_text_fault text;
 	struct api_fault fault = {0};
@@ -182,7 +209,7 @@ static void functions_answer_alike(void **unused)
 	same_answer("POST", "/v1/functions/anisotropic_x_from_tau_aniso", JSON, text, strlen(text));
 	/* 40 points as f32, one eps_v as i32 of shape [] */
 	const char header[] = "{\"y\":{\"dtype\":\"f32\",\"shape\":[40],\"offset\":8},\"mu_s\":1,\"mu_k\":0.5,"
-	                      "\"eps_v\":{\"dtype\":\"i32\",\"shape\":[],\"offset\":0}}     ";
+						  "\"eps_v\":{\"dtype\":\"i32\",\"shape\":[],\"offset\":0}}     ";
 	const uint64_t length = 184;
 	memset(body, ' ', 192);
 	memcpy(body, &length, 8);
@@ -197,9 +224,11 @@ static void functions_answer_alike(void **unused)
 static char *pairs(int n, const char *hessian)
 {
 	char *text = malloc((size_t)n * 200 + 1000), *p = text;
-	p += sprintf(p, "{\"dim\":2,\"friction\":{\"eps_v\":0.1,\"mu\":0.5},\"hessian\":{\"format\":\"%s\"},"
-	             "\"outputs\":[\"potential\",\"gradient\",\"hessian\",\"collisions\"],\"on_degenerate\":\"skip\",\"velocities\":[",
-	             hessian);
+	p += sprintf(
+		p,
+		"{\"dim\":2,\"friction\":{\"eps_v\":0.1,\"mu\":0.5},\"hessian\":{\"format\":\"%s\"},"
+		"\"outputs\":[\"potential\",\"gradient\",\"hessian\",\"collisions\"],\"on_degenerate\":\"skip\",\"velocities\":[",
+		hessian);
 	for (int i = 0; i < 2 * n; i++)
 		p += sprintf(p, "%s%.17g,%.17g", i ? "," : "", i / 3.0, -i / 7.0);
 	p = stpcpy(p, "],\"positions\":[");
@@ -253,8 +282,12 @@ static void keeps_to_the_longest_answer(void **unused)
 	(void)unused;
 	struct api_service tight = service;
 	char *text = pairs(3000, "factors");
-	const struct api_request request = {.method = "POST", .target = "/v1/evaluate", .content_type = JSON, .accept = FRAME,
-	                                    .body = text, .body_bytes = strlen(text)};
+	const struct api_request request = {.method = "POST",
+	                                    .target = "/v1/evaluate",
+	                                    .content_type = JSON,
+	                                    .accept = FRAME,
+	                                    .body = text,
+	                                    .body_bytes = strlen(text)};
 	struct api_response response;
 	api_handle(&tight, &request, &response);
 	assert_int_equal(response.status, 200);

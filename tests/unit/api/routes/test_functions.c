@@ -13,12 +13,21 @@
 #include <cmocka.h>
 
 /* All names in the contract. */
-static const char *const names[] = {
-	"smooth_friction_f0", "smooth_friction_f1", "smooth_friction_f2", "smooth_friction_f1_over_x",
-	"smooth_friction_f2_x_minus_f1_over_x3", "smooth_mu", "smooth_mu_derivative", "smooth_mu_f0", "smooth_mu_f1",
-	"smooth_mu_f2",
-	"smooth_mu_f1_over_x", "smooth_mu_f2_x_minus_mu_f1_over_x3", "anisotropic_x_from_tau_aniso", "anisotropic_mu_eff_f",
-	"anisotropic_mu_eff_from_tau_aniso"};
+static const char *const names[] = {"smooth_friction_f0",
+                                    "smooth_friction_f1",
+                                    "smooth_friction_f2",
+                                    "smooth_friction_f1_over_x",
+                                    "smooth_friction_f2_x_minus_f1_over_x3",
+                                    "smooth_mu",
+                                    "smooth_mu_derivative",
+                                    "smooth_mu_f0",
+                                    "smooth_mu_f1",
+                                    "smooth_mu_f2",
+                                    "smooth_mu_f1_over_x",
+                                    "smooth_mu_f2_x_minus_mu_f1_over_x3",
+                                    "anisotropic_x_from_tau_aniso",
+                                    "anisotropic_mu_eff_f",
+                                    "anisotropic_mu_eff_from_tau_aniso"};
 enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
 
 /* One call: takes the text of a request, returns the text of the answer or a fault. */
@@ -74,8 +83,8 @@ static void refuses(const char *name, const char *request, const char *pointer)
 static void finds_every_name_and_no_other(void **unused)
 {
 	(void)unused;
-	static const char *const others[] = {"", "smooth", "smooth_mu_", "Smooth_mu", "smooth_mu/", "smooth_muf0",
-		" smooth_mu", "y"};
+	static const char *const others[] = {"",           "smooth",      "smooth_mu_", "Smooth_mu",
+	                                     "smooth_mu/", "smooth_muf0", " smooth_mu", "y"};
 	for (size_t i = 0; i < N_NAMES; i++)
 		assert_non_null(api_function_find(names[i]));
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -93,7 +102,7 @@ static void lists_every_name_with_its_parameters(void **unused)
 	api_function_list(&render);
 	assert_true(api_answer_print(&render, API_JSON, 1 << 20, &fault, &response));
 	json_t *answer = json_loadb(response.body, response.body_bytes, 0, NULL),
-		*list = json_object_get(answer, "functions");
+		   *list = json_object_get(answer, "functions");
 	assert_int_equal(json_array_size(list), N_NAMES);
 	for (size_t i = 0; i < N_NAMES; i++) {
 		const json_t *entry = json_array_get(list, i);
@@ -135,11 +144,11 @@ static void takes_pairs(void **unused)
 	gives("anisotropic_x_from_tau_aniso", "{\"tau_aniso\":[0,2]}", "[[0.0,1.0]]");
 	gives("anisotropic_x_from_tau_aniso", "{\"tau_aniso\":[]}", "[]");
 	gives("anisotropic_mu_eff_f", "{\"tau_dir\":[[1,0],[0,1]],\"mu_s_aniso\":[0.5,0.25],\"mu_k_aniso\":[[1,2],[3,4]]}",
-		"[[0.5,1.0],[0.25,4.0]]");
+	      "[[0.5,1.0],[0.25,4.0]]");
 	gives("anisotropic_mu_eff_from_tau_aniso",
-		"{\"tau_aniso\":[0,5],\"mu_s_aniso\":[0,0],\"mu_k_aniso\":[[1,2]],\"mu_s\":7,\"mu_k\":[8]}", "[[7.0,2.0]]");
+	      "{\"tau_aniso\":[0,5],\"mu_s_aniso\":[0,0],\"mu_k_aniso\":[[1,2]],\"mu_s\":7,\"mu_k\":[8]}", "[[7.0,2.0]]");
 	gives("anisotropic_mu_eff_from_tau_aniso",
-		"{\"tau_aniso\":[[0,5]],\"mu_s_aniso\":[3,0],\"mu_k_aniso\":[0,0],\"mu_s\":7,\"mu_k\":8}", "[[0.0,8.0]]");
+	      "{\"tau_aniso\":[[0,5]],\"mu_s_aniso\":[3,0],\"mu_k_aniso\":[0,0],\"mu_s\":7,\"mu_k\":8}", "[[0.0,8.0]]");
 	gives("anisotropic_mu_eff_from_tau_aniso", "{\"tau_aniso\":[[0,5],[1,1]],\"no_mu\":true}", "[[1.0,1.0],[1.0,1.0]]");
 }
 
@@ -149,7 +158,9 @@ static void names_the_parameter_at_fault(void **unused)
 	static const struct {
 		const char *name, *request, *pointer;
 	} cases[] = {
-		{"smooth_friction_f0", "[]", ""}, {"smooth_friction_f0", "3", ""}, {"smooth_friction_f0", "null", ""},
+		{"smooth_friction_f0", "[]", ""},
+		{"smooth_friction_f0", "3", ""},
+		{"smooth_friction_f0", "null", ""},
 		{"smooth_friction_f0", "{}", "/y"},
 		{"smooth_friction_f0", "{\"y\":1}", "/eps_v"},
 		{"smooth_friction_f0", "{\"y\":1,\"eps_v\":1,\"mu_s\":1}", "/mu_s"},
@@ -178,7 +189,7 @@ static void names_the_parameter_at_fault(void **unused)
 		{"anisotropic_mu_eff_f", "{\"tau_dir\":[1,0],\"mu_s_aniso\":[1,-1],\"mu_k_aniso\":[1,1]}", "/mu_s_aniso/1"},
 		{"anisotropic_mu_eff_f", "{\"tau_dir\":[1,0],\"mu_s_aniso\":1,\"mu_k_aniso\":[1,1]}", "/mu_s_aniso"},
 		{"anisotropic_mu_eff_f", "{\"tau_dir\":[1,0],\"mu_s_aniso\":[1,1],\"mu_k_aniso\":[[1,1],[1,1]]}",
-			"/mu_k_aniso"},
+	     "/mu_k_aniso"},
 		{"anisotropic_mu_eff_from_tau_aniso", "{\"tau_aniso\":[1,0],\"no_mu\":1}", "/no_mu"},
 		{"anisotropic_mu_eff_from_tau_aniso", "{\"tau_aniso\":[1,0],\"no_mu\":true,\"mu_k\":-1}", "/mu_k"},
 	};

@@ -243,15 +243,26 @@ static void reads_no_further_than_the_end(void **unused)
 static void reads_headers_no_further(void **unused)
 {
 	(void)unused;
-	static const char *const values[] = {
-		"", "a", "application/json", "application/json;", "application/json; charset=\"", "*/*;q=", "*/*;q=0.",
-		"application/vnd.frictiond.frame ;q=0.3 , ", ",,,", "/", ";q"};
+	static const char *const values[] = {"",
+	                                     "a",
+	                                     "application/json",
+	                                     "application/json;",
+	                                     "application/json; charset=\"",
+	                                     "*/*;q=",
+	                                     "*/*;q=0.",
+	                                     "application/vnd.frictiond.frame ;q=0.3 , ",
+	                                     ",,,",
+	                                     "/",
+	                                     ";q"};
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		const char *value = fenced(values[i], strlen(values[i]) + 1);
 		struct api_response response;
 		for (int accepts = 0; accepts < 2; accepts++) {
-			const struct api_request request = {.method = "POST", .target = "/v1/evaluate", .body = "{}",
-			                                    .body_bytes = 2, .content_type = accepts ? NULL : value,
+			const struct api_request request = {.method = "POST",
+			                                    .target = "/v1/evaluate",
+			                                    .body = "{}",
+			                                    .body_bytes = 2,
+			                                    .content_type = accepts ? NULL : value,
 			                                    .accept = accepts ? value : NULL};
 			handle(&request);
 			api_admit(&service, &request, 2, false, &response);

@@ -42,14 +42,14 @@ static bool is_problem(const struct api_response *response)
 /* ---- admission ---- */
 
 static struct api_admission admit(const struct api_request *request, long long announced, bool chunked,
-	struct api_response *response)
+                                  struct api_response *response)
 {
 	memset(response, 0xAB, sizeof(*response));
 	return api_admit(&service, request, announced, chunked, response);
 }
 
 static void refused(const char *method, const char *target, long long announced, const char *content_type,
-	const char *accept, int status)
+                    const char *accept, int status)
 {
 	struct api_response response;
 	const struct api_request request = {
@@ -63,7 +63,7 @@ static void refused(const char *method, const char *target, long long announced,
 }
 
 static void accepted(const char *method, const char *target, long long announced, bool chunked,
-	const char *content_type, const char *accept)
+                     const char *content_type, const char *accept)
 {
 	struct api_response response;
 	const struct api_request request = {
@@ -101,10 +101,23 @@ static void admits(void **unused)
 static void refuses(void **unused)
 {
 	(void)unused;
-	static const char *const nowhere[] = {
-		"/explorer", "/explorer/", "/explorer/index.html", "//",
-		"", "*", "?", "/v1", "/v1/evaluate/", "/v1/Evaluate", "/v1/functions/", "/v1/functions/none",
-		"/v1/functions/smooth_mu/", "//healthz", "/healthz%00", "/healthz%", "/%FF"};
+	static const char *const nowhere[] = {"/explorer",
+	                                      "/explorer/",
+	                                      "/explorer/index.html",
+	                                      "//",
+	                                      "",
+	                                      "*",
+	                                      "?",
+	                                      "/v1",
+	                                      "/v1/evaluate/",
+	                                      "/v1/Evaluate",
+	                                      "/v1/functions/",
+	                                      "/v1/functions/none",
+	                                      "/v1/functions/smooth_mu/",
+	                                      "//healthz",
+	                                      "/healthz%00",
+	                                      "/healthz%",
+	                                      "/%FF"};
 	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++)
 		refused("GET", nowhere[i], -1, NULL, NULL, 404);
 	refused("POST", "/nowhere", -1, "text/plain", "text/plain", 404);
@@ -136,8 +149,13 @@ static void names_what_is_allowed(void **unused)
 	(void)unused;
 	static const struct {
 		const char *target, *allow;
-	} cases[] = {{evaluate, "POST"}, {check, "POST"}, {smooth_mu, "GET, HEAD, POST"}, {"/v1/functions", "GET, HEAD"},
-		{"/v1/info", "GET, HEAD"}, {"/healthz", "GET, HEAD"}, {"/readyz", "GET, HEAD"}};
+	} cases[] = {{evaluate, "POST"},
+	             {check, "POST"},
+	             {smooth_mu, "GET, HEAD, POST"},
+	             {"/v1/functions", "GET, HEAD"},
+	             {"/v1/info", "GET, HEAD"},
+	             {"/healthz", "GET, HEAD"},
+	             {"/readyz", "GET, HEAD"}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_response response;
 		admit(&(struct api_request){.method = "DELETE", .target = cases[i].target}, -1, false, &response);
@@ -160,7 +178,7 @@ static void names_the_limit(void **unused)
 /* ---- whole requests ---- */
 
 static struct api_response handle_by(const struct api_service *by, const char *method, const char *target,
-	const char *body, size_t bytes)
+                                     const char *body, size_t bytes)
 {
 	/* A copy of exactly that length, so that sanitizers see reads beyond it. */
 	char *copy = malloc(bytes ? bytes : 1);
@@ -194,9 +212,9 @@ static void answers_all_routes(void **unused)
 	answers("POST", "/v1/%65valuate?", CONTACT, "{\"n_vertices\":1,\"n_collisions\":1,\"gradient\":[0.75,0.0]}");
 	answers("POST", check, CONTACT, "{\"n_vertices\":1,\"n_collisions\":1,\"agrees\":true,\"tolerance\":1e-08,");
 	answers("GET", "/v1/functions/smooth_mu?y=0,9&mu_s=1&mu_k=2&eps_v=1", "",
-		"{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
+	        "{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
 	answers("POST", smooth_mu, "{\"y\":[0,9],\"mu_s\":1,\"mu_k\":2,\"eps_v\":1}",
-		"{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
+	        "{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
 	answers("GET", "/v1/functions", "", "{\"functions\":[{\"name\":\"smooth_friction_f0\"");
 	answers("GET", "/v1/info", "", "{\"name\":\"frictiond\"");
 	answers("GET", "/healthz", "", "{");
@@ -218,7 +236,8 @@ static void head_has_the_body_of_get(void **unused)
 {
 	(void)unused;
 	static const char *const targets[] = {"/v1/info", "/v1/functions", "/healthz",
-		"/v1/functions/smooth_friction_f1?y=0.5&eps_v=1", "/v1/functions/smooth_mu?y=1"};
+	                                      "/v1/functions/smooth_friction_f1?y=0.5&eps_v=1",
+	                                      "/v1/functions/smooth_mu?y=1"};
 	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
 		struct api_response get = handle("GET", targets[i], ""), head = handle("HEAD", targets[i], "");
 		assert_int_equal(get.status, head.status);
@@ -237,13 +256,26 @@ static void refuses_bodies(void **unused)
 		int status;
 		const char *pointer;
 	} cases[] = {
-		{evaluate, "", 400, ""}, {evaluate, " ", 400, ""}, {evaluate, "{", 400, ""}, {evaluate, "[1e999]", 400, ""},
-		{evaluate, "\xff", 400, ""}, {evaluate, CONTACT "x", 400, ""}, {evaluate, "[]", 422, ""},
-		{evaluate, "{}", 422, "/dim"}, {evaluate, "{\"dim\":2,\"colour\":1}", 422, "/colour"},
-		{evaluate, "{\"dim\":2,\"dim\":2}", 400, ""}, {"/v1/evaluate?dim=2", CONTACT, 422, "/dim"},
-		{check, "", 400, ""}, {check, "{", 400, ""}, {check, "[]", 422, ""}, {check, "{}", 422, "/dim"},
-		{check, "{\"dim\":2,\"colour\":1}", 422, "/colour"}, {"/v1/check?dim=2", CONTACT, 422, "/dim"},
-		{smooth_mu, "{}", 422, "/y"}, {smooth_mu, "", 400, ""}, {"/v1/functions/smooth_mu?y=1", "{\"y\":1}", 422, "/y"},
+		{evaluate, "", 400, ""},
+		{evaluate, " ", 400, ""},
+		{evaluate, "{", 400, ""},
+		{evaluate, "[1e999]", 400, ""},
+		{evaluate, "\xff", 400, ""},
+		{evaluate, CONTACT "x", 400, ""},
+		{evaluate, "[]", 422, ""},
+		{evaluate, "{}", 422, "/dim"},
+		{evaluate, "{\"dim\":2,\"colour\":1}", 422, "/colour"},
+		{evaluate, "{\"dim\":2,\"dim\":2}", 400, ""},
+		{"/v1/evaluate?dim=2", CONTACT, 422, "/dim"},
+		{check, "", 400, ""},
+		{check, "{", 400, ""},
+		{check, "[]", 422, ""},
+		{check, "{}", 422, "/dim"},
+		{check, "{\"dim\":2,\"colour\":1}", 422, "/colour"},
+		{"/v1/check?dim=2", CONTACT, 422, "/dim"},
+		{smooth_mu, "{}", 422, "/y"},
+		{smooth_mu, "", 400, ""},
+		{"/v1/functions/smooth_mu?y=1", "{\"y\":1}", 422, "/y"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_response response = handle("POST", cases[i].target, cases[i].body);
@@ -251,7 +283,7 @@ static void refuses_bodies(void **unused)
 			fail_msg("%s %s: %d", cases[i].target, cases[i].body, response.status);
 		assert_true(is_problem(&response));
 		json_t *problem = json_loadb(response.body, response.body_bytes, 0, NULL),
-			*errors = json_object_get(problem, "errors");
+			   *errors = json_object_get(problem, "errors");
 		assert_string_equal(json_string_value(json_object_get(json_array_get(errors, 0), "pointer")), cases[i].pointer);
 		json_decref(problem);
 		api_response_free(&response);
@@ -265,8 +297,8 @@ static void handles_what_was_not_admitted(void **unused)
 	static const struct {
 		const char *method, *target;
 		int status;
-	} cases[] = {{"GET", "/nowhere", 404}, {"GET", "/%zz", 404}, {"GET", "/%FF", 404}, {"GET", evaluate, 405},
-		{"GET", check, 405}, {"PUT", smooth_mu, 405}, {"POST", "/healthz", 405}};
+	} cases[] = {{"GET", "/nowhere", 404}, {"GET", "/%zz", 404},    {"GET", "/%FF", 404},     {"GET", evaluate, 405},
+	             {"GET", check, 405},      {"PUT", smooth_mu, 405}, {"POST", "/healthz", 405}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_response response = handle(cases[i].method, cases[i].target, "");
 		assert_int_equal(response.status, cases[i].status);
@@ -399,8 +431,8 @@ static char *large_request(size_t *bytes)
 	                  "\"hessian\":{\"format\":\"csr\"},\"velocities\":[");
 	for (int i = 0; i < N; i++)
 		at += sprintf(at, "%s[%d.1e-3,%d.7e-4,1]", i ? "," : "", i % 97, (i * i) % 89);
-	at += sprintf(at,
-		"],\"collisions\":{\"plane_vertex\":{\"normal_force\":3.3,\"plane_normal\":[0.1,0.2,0.9],\"vertices\":[");
+	at += sprintf(
+		at, "],\"collisions\":{\"plane_vertex\":{\"normal_force\":3.3,\"plane_normal\":[0.1,0.2,0.9],\"vertices\":[");
 	for (int i = 0; i < N; i++)
 		at += sprintf(at, "%s%d", i ? "," : "", (i * 7) % N);
 	at += sprintf(at, "]}}}");
@@ -414,7 +446,7 @@ static void the_same_bytes_at_any_number_of_threads(void **unused)
 	size_t bytes;
 	char *text = large_request(&bytes);
 	const struct api_service one = {.n_threads = 1, .max_json_bytes = SIZE_MAX, .max_answer_bytes = SIZE_MAX},
-	                         three = {.n_threads = 3, .max_json_bytes = SIZE_MAX, .max_answer_bytes = SIZE_MAX};
+							 three = {.n_threads = 3, .max_json_bytes = SIZE_MAX, .max_answer_bytes = SIZE_MAX};
 	struct api_response a = handle_by(&one, "POST", evaluate, text, bytes);
 	assert_int_equal(a.status, 200);
 	for (int i = 0; i < 3; i++) {
@@ -434,7 +466,8 @@ static bool is_large(const char *type, size_t bytes, const char *begin, const ch
 	memset(body, ' ', bytes);
 	memcpy(body, begin, strlen(begin));
 	memcpy(body + bytes - strlen(end), end, strlen(end));
-	const struct api_request request = {.method = "POST", .target = evaluate, .content_type = type, .body = body, .body_bytes = bytes};
+	const struct api_request request = {
+		.method = "POST", .target = evaluate, .content_type = type, .body = body, .body_bytes = bytes};
 	const bool large = api_is_large(&request);
 	free(body);
 	return large;

@@ -16,6 +16,7 @@
 #include "api/routes/table.h"
 
 static const char frame[] = "application/vnd.frictiond.frame";
+/* clang-format off */
 static const struct api_service service = {
 	.n_threads = 1, .max_json_bytes = 1000, .max_frame_bytes = 2000, .max_answer_bytes = 1 << 20};
 
@@ -79,6 +80,7 @@ static const struct api_route rows[] = {
 	{"/plain", .methods[API_GET] = &get_plain, .is_open = true, .fail = fail_in_plain_text},
 	{"/files/{file}", .methods[API_GET] = &get_plain, .is_folder = true},
 };
+/* clang-format on */
 static const struct api_table table = {rows, sizeof(rows) / sizeof(rows[0])};
 
 /* ---- targets ---- */
@@ -91,12 +93,28 @@ static void leads_to_rows(void **unused)
 		int row; /* -1: no route */
 		const char *names[2], *query;
 	} cases[] = {
-		{"/sets/a", 0, {"a"}, ""}, {"/sets/a?x=1?y", 0, {"a"}, "x=1?y"}, {"/sets/%61%20b", 0, {"a b"}, ""},
-		{"/sets/{id}", 0, {"{id}"}, ""}, {"/sets/", -1, {""}, ""}, {"/sets", -1, {""}, ""}, {"/sets/a/", -1, {""}, ""},
-		{"/sets/a%2Fb", -1, {""}, ""}, {"/sets/a/parts/b", 1, {"a", "b"}, ""}, {"/sets/a/parts/", -1, {""}, ""},
-		{"/sets//parts/b", -1, {""}, ""}, {"/sets/a/parts", -1, {""}, ""}, {"/sets/parts/parts/parts", 1, {"parts", "parts"}, ""},
-		{"/sets/a/parts/b/c", -1, {""}, ""}, {"/plain?", 2, {NULL}, ""}, {"/plainer", -1, {""}, ""}, {"/plai", -1, {""}, ""},
-		{"/files/", 3, {""}, ""}, {"/files/a/b", 3, {"a/b"}, ""}, {"/files", -1, {""}, ""}, {"", -1, {""}, ""}, {"*", -1, {""}, ""},
+		{"/sets/a", 0, {"a"}, ""},
+		{"/sets/a?x=1?y", 0, {"a"}, "x=1?y"},
+		{"/sets/%61%20b", 0, {"a b"}, ""},
+		{"/sets/{id}", 0, {"{id}"}, ""},
+		{"/sets/", -1, {""}, ""},
+		{"/sets", -1, {""}, ""},
+		{"/sets/a/", -1, {""}, ""},
+		{"/sets/a%2Fb", -1, {""}, ""},
+		{"/sets/a/parts/b", 1, {"a", "b"}, ""},
+		{"/sets/a/parts/", -1, {""}, ""},
+		{"/sets//parts/b", -1, {""}, ""},
+		{"/sets/a/parts", -1, {""}, ""},
+		{"/sets/parts/parts/parts", 1, {"parts", "parts"}, ""},
+		{"/sets/a/parts/b/c", -1, {""}, ""},
+		{"/plain?", 2, {NULL}, ""},
+		{"/plainer", -1, {""}, ""},
+		{"/plai", -1, {""}, ""},
+		{"/files/", 3, {""}, ""},
+		{"/files/a/b", 3, {"a/b"}, ""},
+		{"/files", -1, {""}, ""},
+		{"", -1, {""}, ""},
+		{"*", -1, {""}, ""},
 		{"?", -1, {""}, ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -119,9 +137,10 @@ static void tells_plain_from_escaped(void **unused)
 		const char *target;
 		bool is_plain, is_broken;
 	} cases[] = {
-		{"/plain", true, false}, {"/plain?%zz", true, false}, {"/%70lain", false, false}, {"/sets/%61", true, false},
-		{"/%73ets/a", false, false}, {"/files/%zz", true, true}, {"/nowhere", false, false}, {"/plain%", false, true},
-		{"/sets/%c3%bc", true, false}, {"/sets/%ff", true, true}, {"/files/a/%c3", true, true},
+		{"/plain", true, false},    {"/plain?%zz", true, false},  {"/%70lain", false, false},
+		{"/sets/%61", true, false}, {"/%73ets/a", false, false},  {"/files/%zz", true, true},
+		{"/nowhere", false, false}, {"/plain%", false, true},     {"/sets/%c3%bc", true, false},
+		{"/sets/%ff", true, true},  {"/files/a/%c3", true, true},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_match match;
@@ -180,16 +199,24 @@ static void admits_by_row(void **unused)
 		int status; /* 0: accepted */
 		const char *allow;
 	} cases[] = {
-		{"PUT", "/sets/a", 5, NULL, 0, NULL}, {"PUT", "/sets/a", 2000, frame, 0, NULL}, {"PUT", "/sets/a", -1, NULL, 411, NULL},
-		{"PUT", "/sets/a", 1001, NULL, 413, NULL}, {"PATCH", "/sets/a", 5, "text/plain", 415, NULL},
-		{"DELETE", "/sets/a", -1, "text/plain", 0, NULL}, {"HEAD", "/sets/a", -1, NULL, 0, NULL},
-		{"POST", "/sets/a", 5, NULL, 405, "GET, HEAD, PUT, PATCH, DELETE"}, {"PUT", "/sets/ghost", 5, NULL, 404, NULL},
-		{"put", "/sets/a", 5, NULL, 405, "GET, HEAD, PUT, PATCH, DELETE"}, {"GET", "/sets/a/parts/b", -1, NULL, 405, "POST"},
-		{"POST", "/sets/a/parts/b", 5, "text/plain", 0, NULL}, {"GET", "/nowhere", -1, NULL, 404, NULL},
+		{"PUT", "/sets/a", 5, NULL, 0, NULL},
+		{"PUT", "/sets/a", 2000, frame, 0, NULL},
+		{"PUT", "/sets/a", -1, NULL, 411, NULL},
+		{"PUT", "/sets/a", 1001, NULL, 413, NULL},
+		{"PATCH", "/sets/a", 5, "text/plain", 415, NULL},
+		{"DELETE", "/sets/a", -1, "text/plain", 0, NULL},
+		{"HEAD", "/sets/a", -1, NULL, 0, NULL},
+		{"POST", "/sets/a", 5, NULL, 405, "GET, HEAD, PUT, PATCH, DELETE"},
+		{"PUT", "/sets/ghost", 5, NULL, 404, NULL},
+		{"put", "/sets/a", 5, NULL, 405, "GET, HEAD, PUT, PATCH, DELETE"},
+		{"GET", "/sets/a/parts/b", -1, NULL, 405, "POST"},
+		{"POST", "/sets/a/parts/b", 5, "text/plain", 0, NULL},
+		{"GET", "/nowhere", -1, NULL, 404, NULL},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_response response;
-		const struct api_admission a = admit(cases[i].method, cases[i].target, cases[i].announced, cases[i].type, &response);
+		const struct api_admission a =
+			admit(cases[i].method, cases[i].target, cases[i].announced, cases[i].type, &response);
 		if (a.accepted != !cases[i].status || (!a.accepted && response.status != cases[i].status))
 			fail_msg("%s %s: %d", cases[i].method, cases[i].target, response.status);
 		if (cases[i].allow)
@@ -205,8 +232,13 @@ static struct api_response handle(const char *method, const char *target, const 
 	struct api_match match;
 	struct api_response response;
 	api_match_in(&table, target, &match);
-	const struct api_request request = {.method = method, .target = target, .accept = accept, .caller = "ann", .match = &match,
-	                                    .body = "", .body_bytes = 0};
+	const struct api_request request = {.method = method,
+	                                    .target = target,
+	                                    .accept = accept,
+	                                    .caller = "ann",
+	                                    .match = &match,
+	                                    .body = "",
+	                                    .body_bytes = 0};
 	api_handle(&service, &request, &response);
 	return response;
 }
@@ -217,8 +249,10 @@ static void handlers_see_what_was_matched(void **unused)
 	static const struct {
 		const char *method, *target, *accept, *text;
 	} cases[] = {
-		{"PUT", "/sets/a?b", NULL, "PUT a||b|ann|00"}, {"DELETE", "/sets/%7E", frame, "DELETE ~|||ann|01"},
-		{"PATCH", "/sets/a", frame, "PATCH a|||ann|01"}, {"POST", "/sets/a/parts/b", frame, "POST a|b||ann|00"},
+		{"PUT", "/sets/a?b", NULL, "PUT a||b|ann|00"},
+		{"DELETE", "/sets/%7E", frame, "DELETE ~|||ann|01"},
+		{"PATCH", "/sets/a", frame, "PATCH a|||ann|01"},
+		{"POST", "/sets/a/parts/b", frame, "POST a|b||ann|00"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_response response = handle(cases[i].method, cases[i].target, cases[i].accept);
@@ -244,7 +278,8 @@ static void costs_are_the_rows(void **unused)
 {
 	(void)unused;
 	struct api_match match;
-	struct api_request request = {.method = "PUT", .target = "/sets/a", .match = &match, .body = "12345678901", .body_bytes = 10};
+	struct api_request request = {
+		.method = "PUT", .target = "/sets/a", .match = &match, .body = "12345678901", .body_bytes = 10};
 	api_match_in(&table, request.target, &match);
 	assert_false(api_is_large(&request));
 	request.body_bytes = 11;
@@ -275,8 +310,9 @@ static void describes_the_table_it_is_given(void **unused)
 	assert_non_null(json_object_get(at(root, "/sets/{id}", "put", "responses"), "201"));
 	assert_non_null(json_object_get(at(root, "/sets/{id}", "put", "responses"), "411"));
 	assert_null(json_object_get(json_object_get(at(root, "/sets/{id}", "delete", "responses"), "204"), "content"));
-	assert_int_equal(json_object_size(json_object_get(json_array_get(at(root, "/sets/{id}", "get", "parameters"), 2), "examples")),
-	                 1);
+	assert_int_equal(
+		json_object_size(json_object_get(json_array_get(at(root, "/sets/{id}", "get", "parameters"), 2), "examples")),
+		1);
 	assert_int_equal(json_array_size(at(root, "/sets/{id}/parts/{part}", "post", "parameters")), 4);
 	assert_null(at(root, "/sets/{id}", "get", "security"));
 	assert_non_null(at(root, "/plain", "get", "security"));
@@ -316,11 +352,16 @@ static void rows_are_whole(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(leads_to_rows), cmocka_unit_test(tells_plain_from_escaped), cmocka_unit_test(long_paths_are_cut),
+		cmocka_unit_test(leads_to_rows),
+		cmocka_unit_test(tells_plain_from_escaped),
+		cmocka_unit_test(long_paths_are_cut),
 		cmocka_unit_test(names_that_are_too_long_lead_nowhere),
-		cmocka_unit_test(admits_by_row), cmocka_unit_test(handlers_see_what_was_matched),
-		cmocka_unit_test(faults_are_told_as_the_row_says), cmocka_unit_test(costs_are_the_rows),
-		cmocka_unit_test(describes_the_table_it_is_given), cmocka_unit_test(rows_are_whole),
+		cmocka_unit_test(admits_by_row),
+		cmocka_unit_test(handlers_see_what_was_matched),
+		cmocka_unit_test(faults_are_told_as_the_row_says),
+		cmocka_unit_test(costs_are_the_rows),
+		cmocka_unit_test(describes_the_table_it_is_given),
+		cmocka_unit_test(rows_are_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,7 +129,7 @@ void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, vo
 	return MAP_FAILED;
 }
 
-static long stride = 1; /* step between the allocations that fail; a prime if a request makes thousands */
+static long stride = 1;       /* step between the allocations that fail; a prime if a request makes thousands */
 static bool trees_never_fail; /* for a request so large that its many small nodes would take minutes */
 
 /* Nodes are counted too, as their memory is given back whether they were freed or not. */
@@ -148,8 +148,8 @@ static struct api_budget budget;
 
 /* ---- one request ---- */
 
-static struct api_service service = {.n_threads = 1, .max_json_bytes = 64 << 20, .max_frame_bytes = 64 << 20,
-                                     .max_answer_bytes = 256 << 20};
+static struct api_service service = {
+	.n_threads = 1, .max_json_bytes = 64 << 20, .max_frame_bytes = 64 << 20, .max_answer_bytes = 256 << 20};
 
 struct answer {
 	struct api_response response;
@@ -232,8 +232,8 @@ static bool try(const struct api_request *request, const struct answer *right, l
 	forget(&answer);
 	api_pool_trim(service.pool, 0);
 	if (n_live != blocks || live_bytes != bytes)
-		fail_msg("%s, allocation %ld%s: %ld blocks and %ld mapped bytes are lost", name, n, others(),
-		         n_live - blocks, live_bytes - bytes);
+		fail_msg("%s, allocation %ld%s: %ld blocks and %ld mapped bytes are lost", name, n, others(), n_live - blocks,
+		         live_bytes - bytes);
 	if (budget.used_bytes != counted)
 		fail_msg("%s, allocation %ld%s: %zd bytes still count", name, n, others(),
 		         (ssize_t)(budget.used_bytes - counted));
@@ -273,7 +273,8 @@ static void raise_the_ceiling(const struct api_request *request, const char *nam
 			budget.used_bytes = others;
 			ask(request, &answer);
 			if (!is_right_or_too_large(&answer, right))
-				fail_msg("%s within %zu bytes, %zu taken: %d %s", name, most, others, answer.response.status, answer.body);
+				fail_msg("%s within %zu bytes, %zu taken: %d %s", name, most, others, answer.response.status,
+				         answer.body);
 			if (others == 0 && answer.response.status == 503)
 				fail_msg("%s within %zu bytes: it will never pass, but is told to come again", name, most);
 			enough = others == 0 ? same(&answer, right) : enough;
@@ -325,8 +326,13 @@ static void post(const char *target, const char *type, const char *accept, const
 {
 	/* A copy, so that the sanitizer sees reads beyond it; not aligned, so that arrays are copied. */
 	char *space = malloc(bytes + 4), *copy = memcpy(space + 4, body, bytes);
-	const struct api_request request = {.method = "POST", .target = target, .content_type = type, .accept = accept,
-	                                    .request_id = "id", .body = copy, .body_bytes = bytes};
+	const struct api_request request = {.method = "POST",
+	                                    .target = target,
+	                                    .content_type = type,
+	                                    .accept = accept,
+	                                    .request_id = "id",
+	                                    .body = copy,
+	                                    .body_bytes = bytes};
 	sweep(&request, name, status);
 	free(space);
 }
@@ -402,7 +408,7 @@ static void put_groups(struct fuzz_dressed *d)
 {
 	/* Vertex 6 coincides with vertex 0: the last contact of the first group is skipped. */
 	static const double vertex_vertex[] = {0, 3, 1, 4, 0, 6}, edge_vertex[] = {3, 0, 1}, edge_edge[] = {0, 1, 3, 4},
-	                    face_vertex[] = {3, 0, 1, 2}, plane_vertex[] = {5};
+						face_vertex[] = {3, 0, 1, 2}, plane_vertex[] = {5};
 	const size_t shape[] = {3, 2};
 	fuzz_open(d, "collisions");
 	fuzz_open(d, "vertex_vertex");
@@ -418,8 +424,8 @@ static void put_groups(struct fuzz_dressed *d)
 
 static void put_request(struct fuzz_dressed *d, const char *hessian, bool materials)
 {
-	static const double positions[] = {0,   0,   0,   1,   0,    0,   0,   1,   0,   0.3, 0.3,
-	                                   0.5, 0.2, -0.4, 0.6, 0.9, 0.8, 0.7, 0,   0,   0};
+	static const double positions[] = {0,   0,   0,    1,   0,   0,   0,   1, 0, 0.3, 0.3,
+	                                   0.5, 0.2, -0.4, 0.6, 0.9, 0.8, 0.7, 0, 0, 0};
 	static const double velocities[] = {0.1, 0.2,  0, 0, 0.3, 0.1, 1, 0,   0,   0,  0,
 	                                    0.2, 0.05, 0, 0, 0,   2,   0, 0.5, 0.5, 0.1};
 	const size_t shape[] = {N_VERTICES, 3};
@@ -433,7 +439,8 @@ static void put_request(struct fuzz_dressed *d, const char *hessian, bool materi
 	put_groups(d);
 	fuzz_put(d, "outputs", "[\"potential\",\"gradient\",\"hessian\",\"collisions\"]");
 	fuzz_put(d, "hessian", hessian);
-	fuzz_put(d, "collision_outputs", "[\"potential\",\"tangential_velocity\",\"mu_s\",\"mu_k\",\"normal_force\","
+	fuzz_put(d, "collision_outputs",
+	         "[\"potential\",\"tangential_velocity\",\"mu_s\",\"mu_k\",\"normal_force\","
 	         "\"distance\",\"closest_point\",\"tangent_basis\",\"status\",\"slip_ratio\"]");
 	fuzz_put(d, "on_degenerate", "\"skip\"");
 	fuzz_close(d);

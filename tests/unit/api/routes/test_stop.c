@@ -23,8 +23,8 @@
 /* Slow builds get shorter texts. */
 enum { SHORTER = API_POOL_EMULATED ? 4 : 1 };
 
-static struct api_service service = {.n_threads = 1, .max_json_bytes = 1 << 30, .max_frame_bytes = 1 << 30,
-                                     .max_answer_bytes = 1 << 30};
+static struct api_service service = {
+	.n_threads = 1, .max_json_bytes = 1 << 30, .max_frame_bytes = 1 << 30, .max_answer_bytes = 1 << 30};
 
 static double now(void)
 {
@@ -109,8 +109,11 @@ static void reads(const char *name, const char *first, const char *unit, size_t 
 	add(&text, first, 1);
 	add(&text, unit, times / SHORTER);
 	add(&text, last, 1);
-	const struct api_request request = {.method = "POST", .target = "/v1/evaluate", .content_type = api_media_json,
-	                                    .body = text.bytes, .body_bytes = text.n};
+	const struct api_request request = {.method = "POST",
+	                                    .target = "/v1/evaluate",
+	                                    .content_type = api_media_json,
+	                                    .body = text.bytes,
+	                                    .body_bytes = text.n};
 	stops(name, &request, status, 0.25);
 	stops(name, &request, status, 0.6);
 	free(text.bytes);
@@ -171,8 +174,12 @@ static void posts(const char *name, const char *target, const char *accept, cons
                   int status, double part)
 {
 	struct text frame = frame_of(document, tail_bytes);
-	const struct api_request request = {.method = "POST", .target = target, .content_type = api_media_frame,
-	                                    .accept = accept, .body = frame.bytes, .body_bytes = frame.n};
+	const struct api_request request = {.method = "POST",
+	                                    .target = target,
+	                                    .content_type = api_media_frame,
+	                                    .accept = accept,
+	                                    .body = frame.bytes,
+	                                    .body_bytes = frame.n};
 	stops(name, &request, status, part);
 	free(frame.bytes);
 }
@@ -194,8 +201,10 @@ static void while_checking(void **unused)
 	enum { N = 20000000 / SHORTER };
 	char document[400];
 	/* The last index is wrong. */
-	snprintf(document, sizeof(document), "{\"dim\":2,\"velocities\":[[1,2],[3,4]],\"friction\":{\"eps_v\":1,\"mu\":1},"
-	         "\"collisions\":{\"vertex_vertex\":{\"vertices\":{\"dtype\":\"i64\",\"shape\":[%d,2],\"offset\":0}}}}", N / 2);
+	snprintf(document, sizeof(document),
+	         "{\"dim\":2,\"velocities\":[[1,2],[3,4]],\"friction\":{\"eps_v\":1,\"mu\":1},"
+	         "\"collisions\":{\"vertex_vertex\":{\"vertices\":{\"dtype\":\"i64\",\"shape\":[%d,2],\"offset\":0}}}}",
+	         N / 2);
 	posts("indices", "/v1/evaluate", NULL, document, 8 * (size_t)N, 422, 0.5);
 	snprintf(document, sizeof(document), "{\"y\":{\"dtype\":\"f32\",\"shape\":[%d],\"offset\":0}}", N);
 	posts("single precision", "/v1/functions/smooth_friction_f0", NULL, document, 4 * (size_t)N, 422, 0.5);

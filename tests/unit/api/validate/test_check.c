@@ -51,16 +51,26 @@ static void judge(const struct subject *s, const char *text, bool ok, const char
 static void objects(void **unused)
 {
 	(void)unused;
-	static const struct api_rule known[] = {{.name = "a"}, {.name = "b", .types = 2}, {.name = "of others", .types = 5}};
+	static const struct api_rule known[] = {
+		{.name = "a"}, {.name = "b", .types = 2}, {.name = "of others", .types = 5}};
 	static const struct api_object object = {.rules = known, .n_rules = 3, .type = 1};
 	static const struct {
 		const char *text, *pointer;
 	} cases[] = {
-		{"{\"f\":{\"of others\":1}}", "/f/of others"}, {"{\"f\":{}}", NULL}, {"{\"f\":{\"b\":1,\"a\":null}}", NULL}, {"{\"f\":{\"a\":1,\"c\":1}}", "/f/c"},
+		{"{\"f\":{\"of others\":1}}", "/f/of others"},
+		{"{\"f\":{}}", NULL},
+		{"{\"f\":{\"b\":1,\"a\":null}}", NULL},
+		{"{\"f\":{\"a\":1,\"c\":1}}", "/f/c"},
 		{"{\"f\":{\"aa\":1}}", "/f/aa"},
-		{"{\"f\":{\"\":1}}", "/f/"}, {"{\"f\":{\"a/~\":1}}", "/f/a~1~0"}, {"{\"f\":{\"d\":1,\"c\":1}}", "/f/d"},
-		{"{\"f\":[]}", "/f"}, {"{\"f\":[{}]}", "/f"},
-		{"{\"f\":3}", "/f"}, {"{\"f\":\"a\"}", "/f"}, {"{\"f\":null}", "/f"}, {"{\"f\":true}", "/f"},
+		{"{\"f\":{\"\":1}}", "/f/"},
+		{"{\"f\":{\"a/~\":1}}", "/f/a~1~0"},
+		{"{\"f\":{\"d\":1,\"c\":1}}", "/f/d"},
+		{"{\"f\":[]}", "/f"},
+		{"{\"f\":[{}]}", "/f"},
+		{"{\"f\":3}", "/f"},
+		{"{\"f\":\"a\"}", "/f"},
+		{"{\"f\":null}", "/f"},
+		{"{\"f\":true}", "/f"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct subject s;
@@ -75,8 +85,8 @@ static void objects(void **unused)
 static void members_by_rule(void **unused)
 {
 	(void)unused;
-	static const struct api_rule known[] = {{.name = "a"}, {.name = "b", .types = 2}, {.name = "of others", .types = 5},
-	                                        {.name = "ab"}};
+	static const struct api_rule known[] = {
+		{.name = "a"}, {.name = "b", .types = 2}, {.name = "of others", .types = 5}, {.name = "ab"}};
 	static const struct api_object object = {.rules = known, .n_rules = 4, .type = 1};
 	static const int taken[] = {-1, 0, API_MAX_MEMBERS - 4, API_MAX_MEMBERS - 3, API_MAX_MEMBERS};
 	for (size_t t = 0; t < sizeof(taken) / sizeof(taken[0]); t++) {
@@ -104,7 +114,7 @@ static void members(void **unused)
 	struct subject s;
 	begin(&s, "{\"f\":[1,2],\"n\":null}");
 	const struct api_field null = api_member(&s.root, "n"), absent = api_member(&s.root, "x"),
-		below = api_member(&s.field, "y");
+						   below = api_member(&s.field, "y");
 	assert_non_null(null.node);
 	assert_null(absent.node);
 	assert_null(below.node);
@@ -121,9 +131,9 @@ static void kinds(void **unused)
 	static const struct {
 		const char *text, *kind;
 	} cases[] = {
-		{"{\"f\":1}", "a number"}, {"{\"f\":[1]}", "an array of numbers"}, {"{\"f\":[\"a\"]}", "an array"},
-		{"{\"f\":{}}", "an object"},
-		{"{\"f\":\"a\"}", "a string"}, {"{\"f\":null}", "null"}, {"{\"f\":false}", "true or false"},
+		{"{\"f\":1}", "a number"},          {"{\"f\":[1]}", "an array of numbers"}, {"{\"f\":[\"a\"]}", "an array"},
+		{"{\"f\":{}}", "an object"},        {"{\"f\":\"a\"}", "a string"},          {"{\"f\":null}", "null"},
+		{"{\"f\":false}", "true or false"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct subject s;
@@ -141,10 +151,16 @@ static void choices_of_one(void **unused)
 		const char *text, *pointer;
 		int choice;
 	} cases[] = {
-		{"{}", NULL, 7}, {"{\"f\":\"error\"}", NULL, 0}, {"{\"f\":\"stop\"}", NULL, 2}, {"{\"f\":\"\"}", "/f", 7},
+		{"{}", NULL, 7},
+		{"{\"f\":\"error\"}", NULL, 0},
+		{"{\"f\":\"stop\"}", NULL, 2},
+		{"{\"f\":\"\"}", "/f", 7},
 		{"{\"f\":\"Error\"}", "/f", 7},
-		{"{\"f\":\"error \"}", "/f", 7}, {"{\"f\":\"err\"}", "/f", 7}, {"{\"f\":[\"error\"]}", "/f", 7},
-		{"{\"f\":0}", "/f", 7}, {"{\"f\":null}", "/f", 7},
+		{"{\"f\":\"error \"}", "/f", 7},
+		{"{\"f\":\"err\"}", "/f", 7},
+		{"{\"f\":[\"error\"]}", "/f", 7},
+		{"{\"f\":0}", "/f", 7},
+		{"{\"f\":null}", "/f", 7},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct subject s;
@@ -163,12 +179,20 @@ static void choices_of_many(void **unused)
 	static const struct {
 		const char *text, *pointer, *flags;
 	} cases[] = {
-		{"{}", NULL, "101"}, {"{\"f\":[]}", NULL, "000"}, {"{\"f\":[\"b\"]}", NULL, "010"},
-		{"{\"f\":[\"c\",\"a\",\"c\"]}", NULL, "101"}, {"{\"f\":\"a\"}", "/f", NULL},
-		{"{\"f\":[\"a\",\"d\"]}", "/f/1", NULL}, {"{\"f\":[1]}", "/f/0", NULL}, {"{\"f\":[\"a\",1]}", "/f/1", NULL},
+		{"{}", NULL, "101"},
+		{"{\"f\":[]}", NULL, "000"},
+		{"{\"f\":[\"b\"]}", NULL, "010"},
+		{"{\"f\":[\"c\",\"a\",\"c\"]}", NULL, "101"},
+		{"{\"f\":\"a\"}", "/f", NULL},
+		{"{\"f\":[\"a\",\"d\"]}", "/f/1", NULL},
+		{"{\"f\":[1]}", "/f/0", NULL},
+		{"{\"f\":[\"a\",1]}", "/f/1", NULL},
 		{"{\"f\":[[]]}", "/f/0", NULL},
-		{"{\"f\":[\"a\",[\"b\"]]}", "/f/1", NULL}, {"{\"f\":[null]}", "/f/0", NULL}, {"{\"f\":{}}", "/f", NULL},
-		{"{\"f\":null}", "/f", NULL}, {"{\"f\":3}", "/f", NULL},
+		{"{\"f\":[\"a\",[\"b\"]]}", "/f/1", NULL},
+		{"{\"f\":[null]}", "/f/0", NULL},
+		{"{\"f\":{}}", "/f", NULL},
+		{"{\"f\":null}", "/f", NULL},
+		{"{\"f\":3}", "/f", NULL},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct subject s;
@@ -188,8 +212,8 @@ static void booleans(void **unused)
 		const char *text, *pointer;
 		bool value;
 	} cases[] = {
-		{"{}", NULL, true}, {"{\"f\":true}", NULL, true}, {"{\"f\":false}", NULL, false}, {"{\"f\":1}", "/f", true},
-		{"{\"f\":\"true\"}", "/f", true}, {"{\"f\":null}", "/f", true},
+		{"{}", NULL, true},        {"{\"f\":true}", NULL, true},     {"{\"f\":false}", NULL, false},
+		{"{\"f\":1}", "/f", true}, {"{\"f\":\"true\"}", "/f", true}, {"{\"f\":null}", "/f", true},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct subject s;
@@ -210,14 +234,22 @@ static void numbers_in_range(void **unused)
 		const char *pointer;
 		double value;
 	} cases[] = {
-		{"{}", API_POSITIVE, NULL, 7}, {"{\"f\":-3.5}", API_ANY, NULL, -3.5}, {"{\"f\":0}", API_NON_NEGATIVE, NULL, 0},
+		{"{}", API_POSITIVE, NULL, 7},
+		{"{\"f\":-3.5}", API_ANY, NULL, -3.5},
+		{"{\"f\":0}", API_NON_NEGATIVE, NULL, 0},
 		{"{\"f\":-0.0}", API_NON_NEGATIVE, NULL, -0.0},
-		{"{\"f\":5e-324}", API_POSITIVE, NULL, 5e-324}, {"{\"f\":0}", API_POSITIVE, "/f", 7},
+		{"{\"f\":5e-324}", API_POSITIVE, NULL, 5e-324},
+		{"{\"f\":0}", API_POSITIVE, "/f", 7},
 		{"{\"f\":-0.0}", API_POSITIVE, "/f", 7},
-		{"{\"f\":1e-400}", API_POSITIVE, "/f", 7}, {"{\"f\":-5e-324}", API_NON_NEGATIVE, "/f", 7},
-		{"{\"f\":[1]}", API_ANY, "/f", 7}, {"{\"f\":[]}", API_ANY, "/f", 7},
-		{"{\"f\":\"1\"}", API_ANY, "/f", 7}, {"{\"f\":null}", API_ANY, "/f", 7}, {"{\"f\":false}", API_ANY, "/f", 7},
-		{"{\"f\":{}}", API_ANY, "/f", 7}, {"{\"f\":[\"1\"]}", API_ANY, "/f/0", 7},
+		{"{\"f\":1e-400}", API_POSITIVE, "/f", 7},
+		{"{\"f\":-5e-324}", API_NON_NEGATIVE, "/f", 7},
+		{"{\"f\":[1]}", API_ANY, "/f", 7},
+		{"{\"f\":[]}", API_ANY, "/f", 7},
+		{"{\"f\":\"1\"}", API_ANY, "/f", 7},
+		{"{\"f\":null}", API_ANY, "/f", 7},
+		{"{\"f\":false}", API_ANY, "/f", 7},
+		{"{\"f\":{}}", API_ANY, "/f", 7},
+		{"{\"f\":[\"1\"]}", API_ANY, "/f/0", 7},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct subject s;
@@ -236,10 +268,19 @@ static void single_indices(void **unused)
 		const char *text, *pointer;
 		int32_t value;
 	} cases[] = {
-		{"{}", NULL, 9}, {"{\"f\":0}", NULL, 0}, {"{\"f\":4}", NULL, 4}, {"{\"f\":-0}", NULL, 0},
-		{"{\"f\":5}", "/f", 9}, {"{\"f\":-1}", "/f", 9}, {"{\"f\":4.0}", "/f", 9},
-		{"{\"f\":4e0}", "/f", 9}, {"{\"f\":4294967296}", "/f", 9}, {"{\"f\":18446744073709551616}", "/f", 9},
-		{"{\"f\":[4]}", "/f", 9}, {"{\"f\":\"4\"}", "/f", 9}, {"{\"f\":null}", "/f", 9},
+		{"{}", NULL, 9},
+		{"{\"f\":0}", NULL, 0},
+		{"{\"f\":4}", NULL, 4},
+		{"{\"f\":-0}", NULL, 0},
+		{"{\"f\":5}", "/f", 9},
+		{"{\"f\":-1}", "/f", 9},
+		{"{\"f\":4.0}", "/f", 9},
+		{"{\"f\":4e0}", "/f", 9},
+		{"{\"f\":4294967296}", "/f", 9},
+		{"{\"f\":18446744073709551616}", "/f", 9},
+		{"{\"f\":[4]}", "/f", 9},
+		{"{\"f\":\"4\"}", "/f", 9},
+		{"{\"f\":null}", "/f", 9},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct subject s;
@@ -261,13 +302,23 @@ static void counts_of_rows(void **unused)
 		const char *pointer;
 		size_t n;
 	} cases[] = {
-		{"{\"f\":[]}", 0, NULL, 0}, {"{\"f\":[]}", 3, NULL, 0}, {"{\"f\":[1,2,3]}", 0, NULL, 3},
-		{"{\"f\":[1,2,3]}", 3, NULL, 1}, {"{\"f\":[1,2,3,4,5,6]}", 3, NULL, 2},
-		{"{\"f\":[[1,2,3],[4,5,6]]}", 3, NULL, 2}, {"{\"f\":[[1],[2]]}", 1, NULL, 2}, {"{\"f\":[1,2]}", 3, "/f", 0},
-		{"{\"f\":[[1,2]]}", 3, "/f", 0}, {"{\"f\":[[1,2,3]]}", 0, "/f", 0},
-		{"{\"f\":[[]]}", 3, "/f", 0}, {"{\"f\":[[],[]]}", 3, "/f", 0}, {"{\"f\":[[[1,2,3]]]}", 3, "/f", 0},
-		{"{\"f\":1}", 0, "/f", 0}, {"{\"f\":[[1,2,3],[1,2]]}", 3, "/f/1", 0},
-		{"{\"f\":[[1,2,3],[1,null,3]]}", 3, "/f/1/1", 0}, {"{\"f\":\"a\"}", 3, "/f", 0},
+		{"{\"f\":[]}", 0, NULL, 0},
+		{"{\"f\":[]}", 3, NULL, 0},
+		{"{\"f\":[1,2,3]}", 0, NULL, 3},
+		{"{\"f\":[1,2,3]}", 3, NULL, 1},
+		{"{\"f\":[1,2,3,4,5,6]}", 3, NULL, 2},
+		{"{\"f\":[[1,2,3],[4,5,6]]}", 3, NULL, 2},
+		{"{\"f\":[[1],[2]]}", 1, NULL, 2},
+		{"{\"f\":[1,2]}", 3, "/f", 0},
+		{"{\"f\":[[1,2]]}", 3, "/f", 0},
+		{"{\"f\":[[1,2,3]]}", 0, "/f", 0},
+		{"{\"f\":[[]]}", 3, "/f", 0},
+		{"{\"f\":[[],[]]}", 3, "/f", 0},
+		{"{\"f\":[[[1,2,3]]]}", 3, "/f", 0},
+		{"{\"f\":1}", 0, "/f", 0},
+		{"{\"f\":[[1,2,3],[1,2]]}", 3, "/f/1", 0},
+		{"{\"f\":[[1,2,3],[1,null,3]]}", 3, "/f/1/1", 0},
+		{"{\"f\":\"a\"}", 3, "/f", 0},
 		{"{\"f\":[[[[[1]]]]]}", 3, "/f", 0},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -285,55 +336,96 @@ static void counts_of_rows(void **unused)
 static void forms_of_values(void **unused)
 {
 	(void)unused;
-	static const struct api_shape
-		number = {.n = 3, .one_for_all = true}, none = {.n = 0, .one_for_all = true},
-		one = {.n = 1, .one_for_all = true}, strict = {.n = 3}, strict_one = {.n = 1}, vertices = {.n = 2, .n_inner = 1, .inner = {2}},
-		pairs = {.n = 3, .n_inner = 1, .inner = {2}, .one_for_all = true},
-		no_pairs = {.n = 0, .n_inner = 1, .inner = {2}, .one_for_all = true},
-		two_pairs = {.n = 2, .n_inner = 1, .inner = {2}, .one_for_all = true},
-		single = {.n = 3, .n_inner = 1, .inner = {1}, .one_for_all = true, .number_row = true},
-		columns = {.n = 3, .n_inner = 1, .inner = {1}, .one_for_all = true},
-		basis = {.n = 3, .n_inner = 2, .inner = {3, 2}, .one_for_all = true},
-		basis_2d = {.n = 2, .n_inner = 2, .inner = {2, 1}, .one_for_all = true};
+	static const struct api_shape number = {.n = 3, .one_for_all = true}, none = {.n = 0, .one_for_all = true},
+								  one = {.n = 1, .one_for_all = true}, strict = {.n = 3}, strict_one = {.n = 1},
+								  vertices = {.n = 2, .n_inner = 1, .inner = {2}},
+								  pairs = {.n = 3, .n_inner = 1, .inner = {2}, .one_for_all = true},
+								  no_pairs = {.n = 0, .n_inner = 1, .inner = {2}, .one_for_all = true},
+								  two_pairs = {.n = 2, .n_inner = 1, .inner = {2}, .one_for_all = true},
+								  single = {.n = 3,
+	                                        .n_inner = 1,
+	                                        .inner = {1},
+	                                        .one_for_all = true,
+	                                        .number_row = true},
+								  columns = {.n = 3, .n_inner = 1, .inner = {1}, .one_for_all = true},
+								  basis = {.n = 3, .n_inner = 2, .inner = {3, 2}, .one_for_all = true},
+								  basis_2d = {.n = 2, .n_inner = 2, .inner = {2, 1}, .one_for_all = true};
 	static const struct {
 		const struct api_shape *shape;
 		const char *text;
 		size_t stride;
 	} cases[] = {
-		{&number, "{}", 98}, {&number, "{\"f\":5}", 0}, {&number, "{\"f\":[5]}", 0}, {&number, "{\"f\":[5,6,7]}", 1},
-		{&number, "{\"f\":[5,6]}", 99}, {&number, "{\"f\":[5,6,7,8]}", 99},
-		{&number, "{\"f\":[]}", 99}, {&number, "{\"f\":[[5]]}", 99}, {&number, "{\"f\":[[5],[6],[7]]}", 99},
+		{&number, "{}", 98},
+		{&number, "{\"f\":5}", 0},
+		{&number, "{\"f\":[5]}", 0},
+		{&number, "{\"f\":[5,6,7]}", 1},
+		{&number, "{\"f\":[5,6]}", 99},
+		{&number, "{\"f\":[5,6,7,8]}", 99},
+		{&number, "{\"f\":[]}", 99},
+		{&number, "{\"f\":[[5]]}", 99},
+		{&number, "{\"f\":[[5],[6],[7]]}", 99},
 		{&number, "{\"f\":[[5,6,7]]}", 99},
-		{&none, "{\"f\":5}", 0}, {&none, "{\"f\":[5]}", 0}, {&none, "{\"f\":[]}", 1}, {&none, "{\"f\":[5,6]}", 99},
-		{&one, "{\"f\":5}", 0}, {&one, "{\"f\":[5]}", 1}, {&one, "{\"f\":[[5]]}", 99},
-		{&strict, "{\"f\":5}", 99}, {&strict, "{\"f\":[5]}", 99}, {&strict, "{\"f\":[5,6,7]}", 1},
-		{&strict_one, "{\"f\":5}", 99}, {&strict_one, "{\"f\":[5]}", 1},
-		{&pairs, "{\"f\":[[5,6],[7,8],[9,0]]}", 2}, {&pairs, "{\"f\":[5,6,7,8,9,0]}", 2}, {&pairs, "{\"f\":[5,6]}", 0},
-		{&pairs, "{\"f\":[[5,6]]}", 0}, {&pairs, "{\"f\":5}", 99}, {&pairs, "{\"f\":[5]}", 99},
-		{&pairs, "{\"f\":[5,6,7]}", 99}, {&pairs, "{\"f\":[[5],[6]]}", 99}, {&pairs, "{\"f\":[[5,6],[7,8]]}", 99},
-		{&pairs, "{\"f\":[[5,6,7],[8,9,0]]}", 99}, {&pairs, "{\"f\":[[[5,6]]]}", 99},
+		{&none, "{\"f\":5}", 0},
+		{&none, "{\"f\":[5]}", 0},
+		{&none, "{\"f\":[]}", 1},
+		{&none, "{\"f\":[5,6]}", 99},
+		{&one, "{\"f\":5}", 0},
+		{&one, "{\"f\":[5]}", 1},
+		{&one, "{\"f\":[[5]]}", 99},
+		{&strict, "{\"f\":5}", 99},
+		{&strict, "{\"f\":[5]}", 99},
+		{&strict, "{\"f\":[5,6,7]}", 1},
+		{&strict_one, "{\"f\":5}", 99},
+		{&strict_one, "{\"f\":[5]}", 1},
+		{&pairs, "{\"f\":[[5,6],[7,8],[9,0]]}", 2},
+		{&pairs, "{\"f\":[5,6,7,8,9,0]}", 2},
+		{&pairs, "{\"f\":[5,6]}", 0},
+		{&pairs, "{\"f\":[[5,6]]}", 0},
+		{&pairs, "{\"f\":5}", 99},
+		{&pairs, "{\"f\":[5]}", 99},
+		{&pairs, "{\"f\":[5,6,7]}", 99},
+		{&pairs, "{\"f\":[[5],[6]]}", 99},
+		{&pairs, "{\"f\":[[5,6],[7,8]]}", 99},
+		{&pairs, "{\"f\":[[5,6,7],[8,9,0]]}", 99},
+		{&pairs, "{\"f\":[[[5,6]]]}", 99},
 		{&pairs, "{\"f\":[[],[],[]]}", 99},
-		{&no_pairs, "{\"f\":[]}", 2}, {&no_pairs, "{\"f\":[5,6]}", 0}, {&no_pairs, "{\"f\":[[5,6]]}", 0},
-		{&no_pairs, "{\"f\":[[]]}", 99}, {&no_pairs, "{\"f\":5}", 99},
-		{&two_pairs, "{\"f\":[5,6]}", 0}, {&two_pairs, "{\"f\":[5,6,7,8]}", 2}, {&two_pairs, "{\"f\":[[5,6,7,8]]}", 99},
-		{&single, "{\"f\":5}", 0}, {&single, "{\"f\":[5]}", 0}, {&single, "{\"f\":[[5]]}", 0},
-		{&single, "{\"f\":[5,6,7]}", 1}, {&single, "{\"f\":[[5],[6],[7]]}", 1}, {&columns, "{\"f\":5}", 99},
+		{&no_pairs, "{\"f\":[]}", 2},
+		{&no_pairs, "{\"f\":[5,6]}", 0},
+		{&no_pairs, "{\"f\":[[5,6]]}", 0},
+		{&no_pairs, "{\"f\":[[]]}", 99},
+		{&no_pairs, "{\"f\":5}", 99},
+		{&two_pairs, "{\"f\":[5,6]}", 0},
+		{&two_pairs, "{\"f\":[5,6,7,8]}", 2},
+		{&two_pairs, "{\"f\":[[5,6,7,8]]}", 99},
+		{&single, "{\"f\":5}", 0},
+		{&single, "{\"f\":[5]}", 0},
+		{&single, "{\"f\":[[5]]}", 0},
+		{&single, "{\"f\":[5,6,7]}", 1},
+		{&single, "{\"f\":[[5],[6],[7]]}", 1},
+		{&columns, "{\"f\":5}", 99},
 		{&columns, "{\"f\":[5]}", 0},
-		{&basis, "{\"f\":[[1,0],[0,1],[0,0]]}", 0}, {&basis, "{\"f\":[[[1,0],[0,1],[0,0]]]}", 0},
-		{&basis, "{\"f\":[1,0,0,1,0,0]}", 0}, {&basis, "{\"f\":[[1,0,0],[0,1,0]]}", 99},
+		{&basis, "{\"f\":[[1,0],[0,1],[0,0]]}", 0},
+		{&basis, "{\"f\":[[[1,0],[0,1],[0,0]]]}", 0},
+		{&basis, "{\"f\":[1,0,0,1,0,0]}", 0},
+		{&basis, "{\"f\":[[1,0,0],[0,1,0]]}", 99},
 		{&basis, "{\"f\":[[1,0,0,1,0,0]]}", 99},
 		{&basis, "{\"f\":[[1,0,0,1,0,0],[1,0,0,1,0,0],[1,0,0,1,0,0]]}", 99},
 		{&basis, "{\"f\":[1,0,0,1,0,0,1,0,0,1,0,0,1,0,0,1,0,0]}", 6},
-		{&basis_2d, "{\"f\":[[1],[0]]}", 0}, {&basis_2d, "{\"f\":[1,0]}", 0}, {&basis_2d, "{\"f\":[1,0,0,1]}", 2},
-		{&basis_2d, "{\"f\":[[1,0],[0,1]]}", 99}, {&basis_2d, "{\"f\":[[[1],[0]],[[0],[1]]]}", 2},
-		{&vertices, "{\"f\":[5,6]}", 99}, {&vertices, "{\"f\":[[5,6]]}", 99}, {&vertices, "{\"f\":[5,6,7,8]}", 2},
+		{&basis_2d, "{\"f\":[[1],[0]]}", 0},
+		{&basis_2d, "{\"f\":[1,0]}", 0},
+		{&basis_2d, "{\"f\":[1,0,0,1]}", 2},
+		{&basis_2d, "{\"f\":[[1,0],[0,1]]}", 99},
+		{&basis_2d, "{\"f\":[[[1],[0]],[[0],[1]]]}", 2},
+		{&vertices, "{\"f\":[5,6]}", 99},
+		{&vertices, "{\"f\":[[5,6]]}", 99},
+		{&vertices, "{\"f\":[5,6,7,8]}", 2},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct subject s;
 		struct fric_values values = {NULL, 77};
 		begin(&s, cases[i].text);
 		judge(&s, cases[i].text, api_check_values(&s.check, &s.field, cases[i].shape, &values),
-			cases[i].stride == 99 ? "/f" : NULL);
+		      cases[i].stride == 99 ? "/f" : NULL);
 		if (cases[i].stride < 98 && (values.stride != cases[i].stride || !values.data))
 			fail_msg("%s: stride %zu", cases[i].text, values.stride);
 		if (cases[i].stride == 98)
@@ -345,20 +437,30 @@ static void forms_of_values(void **unused)
 static void values_out_of_range(void **unused)
 {
 	(void)unused;
-	static const struct api_shape
-		number = {.n = 3, .one_for_all = true, .range = API_POSITIVE},
-		pairs = {.n = 2, .n_inner = 1, .inner = {2}, .one_for_all = true, .range = API_NON_NEGATIVE};
+	static const struct api_shape number = {.n = 3, .one_for_all = true, .range = API_POSITIVE},
+								  pairs = {.n = 2,
+	                                       .n_inner = 1,
+	                                       .inner = {2},
+	                                       .one_for_all = true,
+	                                       .range = API_NON_NEGATIVE};
 	static const struct {
 		const struct api_shape *shape;
 		const char *text, *pointer;
 	} cases[] = {
-		{&number, "{\"f\":[1,2,3]}", NULL}, {&number, "{\"f\":[1,0,-1]}", "/f/1"},
-		{&number, "{\"f\":[1,2,-1]}", "/f/2"}, {&number, "{\"f\":0}", "/f"}, {&number, "{\"f\":[0]}", "/f/0"},
-		{&pairs, "{\"f\":[[0,0],[0,0]]}", NULL}, {&pairs, "{\"f\":[[0,0],[0,-1]]}", "/f/1/1"},
-		{&pairs, "{\"f\":[0,0,0,-1]}", "/f/3"}, {&pairs, "{\"f\":[[-1,0]]}", "/f/0/0"},
+		{&number, "{\"f\":[1,2,3]}", NULL},
+		{&number, "{\"f\":[1,0,-1]}", "/f/1"},
+		{&number, "{\"f\":[1,2,-1]}", "/f/2"},
+		{&number, "{\"f\":0}", "/f"},
+		{&number, "{\"f\":[0]}", "/f/0"},
+		{&pairs, "{\"f\":[[0,0],[0,0]]}", NULL},
+		{&pairs, "{\"f\":[[0,0],[0,-1]]}", "/f/1/1"},
+		{&pairs, "{\"f\":[0,0,0,-1]}", "/f/3"},
+		{&pairs, "{\"f\":[[-1,0]]}", "/f/0/0"},
 		{&pairs, "{\"f\":[0,-1]}", "/f/1"},
-		{&pairs, "{\"f\":[[0,0],[0]]}", "/f/1"}, {&pairs, "{\"f\":[[0,0],0]}", "/f/1"},
-		{&pairs, "{\"f\":[0,[0,0]]}", "/f/1"}, {&pairs, "{\"f\":[[0,\"0\"]]}", "/f/0/1"},
+		{&pairs, "{\"f\":[[0,0],[0]]}", "/f/1"},
+		{&pairs, "{\"f\":[[0,0],0]}", "/f/1"},
+		{&pairs, "{\"f\":[0,[0,0]]}", "/f/1"},
+		{&pairs, "{\"f\":[[0,\"0\"]]}", "/f/0/1"},
 		{&pairs, "{\"f\":[{\"x\":1}]}", "/f/0"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -376,10 +478,18 @@ static void arrays_of_indices(void **unused)
 	static const struct {
 		const char *text, *pointer;
 	} cases[] = {
-		{"{}", NULL}, {"{\"f\":[[0,1],[2,3]]}", NULL}, {"{\"f\":[0,1,2,3]}", NULL}, {"{\"f\":[[0,1],[2,4]]}", "/f/1/1"},
-		{"{\"f\":[[0,-1],[2,4]]}", "/f/0/1"}, {"{\"f\":[0,1,2,4]}", "/f/3"},
-		{"{\"f\":[[0,1],[2.0,3]]}", "/f/1/0"}, {"{\"f\":[[0,9],[2.0,3]]}", "/f/0/1"},
-		{"{\"f\":[[0,1],[2,3e0]]}", "/f/1/1"}, {"{\"f\":[[0,1]]}", "/f"}, {"{\"f\":[0,1]}", "/f"}, {"{\"f\":0}", "/f"},
+		{"{}", NULL},
+		{"{\"f\":[[0,1],[2,3]]}", NULL},
+		{"{\"f\":[0,1,2,3]}", NULL},
+		{"{\"f\":[[0,1],[2,4]]}", "/f/1/1"},
+		{"{\"f\":[[0,-1],[2,4]]}", "/f/0/1"},
+		{"{\"f\":[0,1,2,4]}", "/f/3"},
+		{"{\"f\":[[0,1],[2.0,3]]}", "/f/1/0"},
+		{"{\"f\":[[0,9],[2.0,3]]}", "/f/0/1"},
+		{"{\"f\":[[0,1],[2,3e0]]}", "/f/1/1"},
+		{"{\"f\":[[0,1]]}", "/f"},
+		{"{\"f\":[0,1]}", "/f"},
+		{"{\"f\":0}", "/f"},
 		{"{\"f\":[[0,1],[2]]}", "/f/1"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -454,7 +564,8 @@ static void shapes_that_are_long_to_print(void **unused)
 		for (int rank = 2; rank <= API_MAX_RANK + 1; rank++) {
 			struct subject s;
 			size_t n;
-			begin_with_shape(&s, (struct api_array){.rank = rank, .shape = {first, SIZE_MAX, SIZE_MAX, SIZE_MAX}, .n = 1});
+			begin_with_shape(&s,
+			                 (struct api_array){.rank = rank, .shape = {first, SIZE_MAX, SIZE_MAX, SIZE_MAX}, .n = 1});
 			assert_false(api_check_rows(&s.check, &s.field, 2, &n));
 			assert_non_null(strstr(s.fault.errors[0].detail, "expected shape [n, 2] (nested or flat), got [1"));
 			assert_true(strlen(s.fault.errors[0].detail) < 120);
@@ -475,8 +586,12 @@ static void entries_of_arrays_that_are_too_deep(void **unused)
 	begin_with_shape(&s, (struct api_array){.rank = API_MAX_RANK + 1, .shape = {2, 1, 1, 1}, .n = 2, .data = bad});
 	judge(&s, "values", api_check_values(&s.check, &s.field, &shape, &values), "/f");
 	end(&s);
-	begin_with_shape(&s, (struct api_array){.dtype = API_I32, .rank = API_MAX_RANK + 1, .shape = {2, 1, 1, 1}, .n = 2,
-	                                        .data = below, .first_non_integer = 2});
+	begin_with_shape(&s, (struct api_array){.dtype = API_I32,
+	                                        .rank = API_MAX_RANK + 1,
+	                                        .shape = {2, 1, 1, 1},
+	                                        .n = 2,
+	                                        .data = below,
+	                                        .first_non_integer = 2});
 	judge(&s, "indices", api_check_indices(&s.check, &s.field, API_UNKNOWN_LENGTH, 0, 4, "vertex", &indices), "/f");
 	end(&s);
 }
@@ -511,8 +626,13 @@ static void a_raised_flag_ends_loops(void **unused)
 		begin(&s, i == 0 ? "{\"f\":[\"c\"]}" : "{\"f\":[0]}");
 		if (i > 0)
 			((struct api_array *)(uintptr_t)s.document.arrays)[0] =
-				(struct api_array){.dtype = i == 1 ? API_F64 : API_I64, .binary = true, .rank = 1, .shape = {1}, .n = 1,
-			                       .first_non_integer = 1, .data = i == 1 ? (const void *)one : seven};
+				(struct api_array){.dtype = i == 1 ? API_F64 : API_I64,
+			                       .binary = true,
+			                       .rank = 1,
+			                       .shape = {1},
+			                       .n = 1,
+			                       .first_non_integer = 1,
+			                       .data = i == 1 ? (const void *)one : seven};
 		api_account_open(&account, NULL, &stop, 0);
 		assert_false(i == 0   ? api_check_choices(&s.check, &s.field, words, flags)
 		             : i == 3 ? api_check_indices(&s.check, &s.field, 1, 0, 4, "vertex", &indices)

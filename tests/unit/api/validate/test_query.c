@@ -9,9 +9,11 @@
 
 #include <cmocka.h>
 
-static const struct api_rule all[] = {
-	{.name = "y", .kind = API_REALS}, {.name = "mu", .kind = API_REALS}, {.name = "other", .kind = API_REALS, .types = 2},
-	{.name = "word", .kind = API_WORD}, {.name = "flag", .kind = API_BOOL}};
+static const struct api_rule all[] = {{.name = "y", .kind = API_REALS},
+                                      {.name = "mu", .kind = API_REALS},
+                                      {.name = "other", .kind = API_REALS, .types = 2},
+                                      {.name = "word", .kind = API_WORD},
+                                      {.name = "flag", .kind = API_BOOL}};
 static const struct api_object rules = {.rules = all, .n_rules = 5, .type = 0};
 
 /* A query under test, freed whether it was read or not. */
@@ -47,10 +49,22 @@ static void decodes_escapes(void **unused)
 	static const struct {
 		const char *text, *decoded;
 	} cases[] = {
-		{"", ""}, {"plain", "plain"}, {"%41", "A"}, {"a%2Fb%2fc", "a/b/c"}, {"%25%32%35", "%25"},
-		{"%C3%a9", "\xc3\xa9"}, {"1+2", "1+2"},
-		{"%", NULL}, {"%4", NULL}, {"%zz", NULL}, {"%4z", NULL}, {"%z4", NULL}, {"x%00", NULL}, {"%-1", NULL},
-		{"% 1", NULL}, {"%%41", NULL},
+		{"", ""},
+		{"plain", "plain"},
+		{"%41", "A"},
+		{"a%2Fb%2fc", "a/b/c"},
+		{"%25%32%35", "%25"},
+		{"%C3%a9", "\xc3\xa9"},
+		{"1+2", "1+2"},
+		{"%", NULL},
+		{"%4", NULL},
+		{"%zz", NULL},
+		{"%4z", NULL},
+		{"%z4", NULL},
+		{"x%00", NULL},
+		{"%-1", NULL},
+		{"% 1", NULL},
+		{"%%41", NULL},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[32];
@@ -127,15 +141,33 @@ static void names_the_place_of_a_fault(void **unused)
 		int status;
 		const char *pointer;
 	} cases[] = {
-		{"y=", 422, "/y/0"}, {"y", 422, "/y/0"}, {"y=a", 422, "/y/0"}, {"y=1,", 422, "/y/1"}, {"y=,1", 422, "/y/0"},
+		{"y=", 422, "/y/0"},
+		{"y", 422, "/y/0"},
+		{"y=a", 422, "/y/0"},
+		{"y=1,", 422, "/y/1"},
+		{"y=,1", 422, "/y/0"},
 		{"y=1,,2", 422, "/y/1"},
-		{"y=1 ", 422, "/y/0"}, {"y=01", 422, "/y/0"}, {"y=1.", 422, "/y/0"}, {"y=.5", 422, "/y/0"},
-		{"y=++1", 422, "/y/0"}, {"y=+-1", 422, "/y/0"},
-		{"y=+", 422, "/y/0"}, {"y=nan", 422, "/y/0"}, {"y=inf", 422, "/y/0"}, {"y=0x1", 422, "/y/0"},
-		{"y=1e999", 422, "/y/0"}, {"y=1,2,-1e999", 422, "/y/2"},
-		{"mu=1,x", 422, "/mu/1"}, {"y=1&y=1", 422, "/y"}, {"nu=1&nu=1", 422, "/nu"}, {"y=1&%79=1", 422, "/y"},
+		{"y=1 ", 422, "/y/0"},
+		{"y=01", 422, "/y/0"},
+		{"y=1.", 422, "/y/0"},
+		{"y=.5", 422, "/y/0"},
+		{"y=++1", 422, "/y/0"},
+		{"y=+-1", 422, "/y/0"},
+		{"y=+", 422, "/y/0"},
+		{"y=nan", 422, "/y/0"},
+		{"y=inf", 422, "/y/0"},
+		{"y=0x1", 422, "/y/0"},
+		{"y=1e999", 422, "/y/0"},
+		{"y=1,2,-1e999", 422, "/y/2"},
+		{"mu=1,x", 422, "/mu/1"},
+		{"y=1&y=1", 422, "/y"},
+		{"nu=1&nu=1", 422, "/nu"},
+		{"y=1&%79=1", 422, "/y"},
 		{"a/b=1&a/b=1", 422, "/a~1b"},
-		{"y=%", 400, ""}, {"y=%zz", 400, ""}, {"%4=1", 400, ""}, {"y=1%00", 400, ""},
+		{"y=%", 400, ""},
+		{"y=%zz", 400, ""},
+		{"%4=1", 400, ""},
+		{"y=1%00", 400, ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct query q = read_query(cases[i].text);

@@ -175,8 +175,11 @@ static void check_hub(size_t n, size_t n_vertices, int32_t hub)
 	struct fric_batch batch = {.dim = 3, .n_vertices = n_vertices};
 	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1};
 	const double force = 1;
-	batch.groups[FRIC_EDGE_EDGE] = (struct fric_group){.n = n, .vertices = vertices, .normal_force = {&force, 0},
-	                                                   .tangent_basis = {basis, 0}, .closest_point = {point, 0}};
+	batch.groups[FRIC_EDGE_EDGE] = (struct fric_group){.n = n,
+	                                                   .vertices = vertices,
+	                                                   .normal_force = {&force, 0},
+	                                                   .tangent_basis = {basis, 0},
+	                                                   .closest_point = {point, 0}};
 	assert_ok(fric_prepare(&serial, &batch, &a.contacts, &error));
 	a.inner = random_reals(&a.scene, &rng, 3 * n, -1, 1);
 	check_csr(&a);
@@ -296,12 +299,9 @@ static void test_stops(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_batches),
-		cmocka_unit_test(test_over_chunks),
-		cmocka_unit_test(test_no_contacts),
-		cmocka_unit_test(test_one_vertex_in_all_contacts),
-		cmocka_unit_test(test_any_blocks),
-		cmocka_unit_test(test_sum_that_is_not_finite),
+		cmocka_unit_test(test_random_batches), cmocka_unit_test(test_over_chunks),
+		cmocka_unit_test(test_no_contacts),    cmocka_unit_test(test_one_vertex_in_all_contacts),
+		cmocka_unit_test(test_any_blocks),     cmocka_unit_test(test_sum_that_is_not_finite),
 		cmocka_unit_test(test_stops),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

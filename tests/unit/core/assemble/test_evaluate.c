@@ -248,7 +248,8 @@ static void test_overflow_by_a_weight(void **state)
 	struct fric_batch batch = floor_batch(NULL, 0, 3);
 	int64_t culprit;
 	batch.positions = positions;
-	batch.groups[FRIC_EDGE_VERTEX] = (struct fric_group){.n = 1, .vertices = stencil, .normal_force = one_value(&force)};
+	batch.groups[FRIC_EDGE_VERTEX] =
+		(struct fric_group){.n = 1, .vertices = stencil, .normal_force = one_value(&force)};
 	assert_code(evaluate_one(&batch, v, false, &culprit), FRIC_E_NOT_FINITE);
 }
 
@@ -264,8 +265,11 @@ static void test_overflow_by_a_closest_point(void **state)
 			double point[2] = {0, 0};
 			int64_t culprit;
 			point[coordinate] = type == FRIC_FACE_VERTEX || coordinate == 1 ? 1e240 : -1e240;
-			batch.groups[type] = (struct fric_group){.n = 1, .vertices = stencil, .normal_force = one_value(&force),
-			                                         .tangent_basis = one_value(basis), .closest_point = one_value(point)};
+			batch.groups[type] = (struct fric_group){.n = 1,
+			                                         .vertices = stencil,
+			                                         .normal_force = one_value(&force),
+			                                         .tangent_basis = one_value(basis),
+			                                         .closest_point = one_value(point)};
 			assert_code(evaluate_one(&batch, v, false, &culprit), FRIC_E_NOT_FINITE);
 			point[coordinate] = 1e200;
 			assert_ok(evaluate_one(&batch, v, false, &culprit));
@@ -451,8 +455,8 @@ static void test_stop_on_the_way(void **state)
 	struct fric_kernels kernels = *stopper.kernels;
 	kernels.force = force_then_stop;
 	for (int calls = 1; calls < N / FRIC_SPAN + 2; calls += 3) {
-		const struct fric_context context = {.n_threads = 1 + calls % 3, .parallel_from = 1, .stop = &stopper.stop,
-		                                     .kernels = &kernels};
+		const struct fric_context context = {
+			.n_threads = 1 + calls % 3, .parallel_from = 1, .stop = &stopper.stop, .kernels = &kernels};
 		atomic_store(&stopper.calls_left, calls);
 		atomic_store(&stopper.stop, false);
 		const enum fric_code code = fric_evaluate(&context, c, v, &potential, gradient, &error);

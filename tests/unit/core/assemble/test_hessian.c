@@ -250,7 +250,8 @@ static void test_core_block_of_a_large_basis(void **state)
 		for (int r = 0; r < 3; r++)
 			for (int s = 0; s < 3; s++) {
 				const double x = basis[2 * r], y = basis[2 * r + 1], z = basis[2 * s], w = basis[2 * s + 1];
-				assert_bits(block[3 * r + s] + 0.0, alone[0] * x * z + alone[1] * (x * w + y * z) + alone[2] * y * w + 0.0);
+				assert_bits(block[3 * r + s] + 0.0,
+				            alone[0] * x * z + alone[1] * (x * w + y * z) + alone[2] * y * w + 0.0);
 			}
 	}
 }
@@ -264,14 +265,18 @@ static void test_faults_of_factors(void **state)
 	for (int far = 0; far < 2; far++) {
 		struct fric_batch batch = {.dim = 3, .n_vertices = 4};
 		double points[4] = {0}, forces[2] = {1, 1}, weights[8], inner[6], bases[12];
-		const struct fric_factors factors = {.weights[FRIC_FACE_VERTEX] = weights, .inner[FRIC_FACE_VERTEX] = inner,
+		const struct fric_factors factors = {.weights[FRIC_FACE_VERTEX] = weights,
+		                                     .inner[FRIC_FACE_VERTEX] = inner,
 		                                     .tangent_basis[FRIC_FACE_VERTEX] = bases};
 		struct fric_error error;
 		points[2 * far] = points[2 * far + 1] = -1.7e308;
 		forces[!far] = 1e300;
 		batch.friction = (struct fric_friction){.eps_v = 1e-100, .source = FRIC_MU_SCALAR, .mu_s = 1};
-		batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){
-			.n = 2, .vertices = stencils, .normal_force = {forces, 1}, .tangent_basis = {basis, 0}, .closest_point = {points, 2}};
+		batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = 2,
+		                                                     .vertices = stencils,
+		                                                     .normal_force = {forces, 1},
+		                                                     .tangent_basis = {basis, 0},
+		                                                     .closest_point = {points, 2}};
 		struct fric_contacts *c = prepared(&batch);
 		assert_code(fric_hessian_factors(&serial, c, v, FRIC_PROJECT_NONE, &factors, &error), FRIC_E_NOT_FINITE);
 		assert_int_equal(error.group, FRIC_FACE_VERTEX);
@@ -289,7 +294,8 @@ static void test_stencil_weights(void **state)
 		{1, -1}, {1, -0.75, -0.25}, {0.75, 0.25, -0.75, -0.25}, {1, -0.25, -0.25, -0.5}, {1}};
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		double w[4];
-		assert_int_equal(fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
+		assert_int_equal(
+			fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
 		assert_all_bits(w, expected[type], (size_t)fric_stencil_size(type));
 	}
 	fric_contacts_free(c);

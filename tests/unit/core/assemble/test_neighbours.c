@@ -23,7 +23,8 @@ static void check_places(const struct incidence *incidences, const int32_t (*ste
 		}
 }
 
-static void check_search(enum fric_triangle triangle, int32_t v, const int32_t (*stencils)[FRIC_MAX_STENCIL], size_t degree)
+static void check_search(enum fric_triangle triangle, int32_t v, const int32_t (*stencils)[FRIC_MAX_STENCIL],
+                         size_t degree)
 {
 	struct neighbour_search search;
 	struct incidence incidences[MOST] = {{0}};

@@ -170,7 +170,9 @@ static void test_skipped(void **state)
 			assert_near(out[i], output == FRIC_OUT_STATUS && i == 0 ? 2 : 0, 0);
 	}
 	double weights[4];
-	assert_int_equal(fric_stencil_weights(&serial, c, FRIC_FACE_VERTEX, weights, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
+	assert_int_equal(fric_stencil_weights(&serial, c, FRIC_FACE_VERTEX, weights,
+	                                      &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}),
+	                 FRIC_OK);
 	assert_all_near(weights, ((double[4]){0}), 4, 0);
 	fric_contacts_free(c);
 }
@@ -207,8 +209,11 @@ static void test_fault_of_weights(void **state)
 	static const int32_t stencils[8] = {7, 4, 5, 6, 7, 4, 5, 6};
 	static const double basis[6] = {1, 0, 0, 1, 0, 0}, points[4] = {0.25, 0.25, -1.7e308, -1.7e308};
 	struct fric_batch batch = corner_batch();
-	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = 2, .vertices = stencils, .normal_force = {&unit_force, 0},
-	                                                     .tangent_basis = {basis, 0}, .closest_point = {points, 2}};
+	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = 2,
+	                                                     .vertices = stencils,
+	                                                     .normal_force = {&unit_force, 0},
+	                                                     .tangent_basis = {basis, 0},
+	                                                     .closest_point = {points, 2}};
 	struct fric_contacts *c = prepared(&batch);
 	struct fric_error error;
 	double weights[8];
@@ -238,7 +243,8 @@ static void test_faults(void **state)
 	assert_bits(out[0], 1);
 	atomic_bool stop = true;
 	assert_code(fric_contact_output(&(struct fric_context){.n_threads = 1, .stop = &stop}, c, v, FRIC_FACE_VERTEX,
-	                                FRIC_OUT_STATUS, out, &error), FRIC_E_STOPPED);
+	                                FRIC_OUT_STATUS, out, &error),
+	            FRIC_E_STOPPED);
 	fric_contacts_free(c);
 }
 
@@ -246,9 +252,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_status_at_eps_v),
-		cmocka_unit_test(test_values),         cmocka_unit_test(test_velocity_scaling),
-		cmocka_unit_test(test_geometry),       cmocka_unit_test(test_plane_distance_is_optional),
-		cmocka_unit_test(test_two_dimensions), cmocka_unit_test(test_skipped),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_velocity_scaling),
+		cmocka_unit_test(test_geometry),
+		cmocka_unit_test(test_plane_distance_is_optional),
+		cmocka_unit_test(test_two_dimensions),
+		cmocka_unit_test(test_skipped),
 		cmocka_unit_test(test_skipped_penetration_has_no_distance),
 		cmocka_unit_test(test_fault_of_weights),
 		cmocka_unit_test(test_faults),

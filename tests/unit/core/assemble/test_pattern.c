@@ -193,8 +193,8 @@ static void test_duplicates(void **state)
 	}
 	struct fric_batch batch = {.dim = 3, .n_vertices = 2, .positions = positions};
 	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5};
-	batch.groups[FRIC_VERTEX_VERTEX] = (struct fric_group){
-		.n = N, .vertices = stencils, .normal_force = {&unit_force, 0}, .weight = {weights, 1}};
+	batch.groups[FRIC_VERTEX_VERTEX] =
+		(struct fric_group){.n = N, .vertices = stencils, .normal_force = {&unit_force, 0}, .weight = {weights, 1}};
 	struct fric_contacts *c = prepared(&batch);
 	struct fric_pattern *p = pattern_of(c, FRIC_UPPER);
 	struct fric_error error;
@@ -297,11 +297,16 @@ static void test_stop_while_making_a_pattern(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums_of_triplets),      cmocka_unit_test(test_empty_rows),
-		cmocka_unit_test(test_nothing),               cmocka_unit_test(test_independent_of_values),
-		cmocka_unit_test(test_hub),                   cmocka_unit_test(test_duplicates),
-		cmocka_unit_test(test_any_blocks),            cmocka_unit_test(test_overflow_of_a_sum),
-		cmocka_unit_test(test_stop),                  cmocka_unit_test(test_stop_while_making_a_pattern),
+		cmocka_unit_test(test_sums_of_triplets),
+		cmocka_unit_test(test_empty_rows),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_independent_of_values),
+		cmocka_unit_test(test_hub),
+		cmocka_unit_test(test_duplicates),
+		cmocka_unit_test(test_any_blocks),
+		cmocka_unit_test(test_overflow_of_a_sum),
+		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_stop_while_making_a_pattern),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,8 +83,8 @@ static void test_names_the_first_contact_that_is_not_finite(void **state)
 				const struct fric_context context = {.n_threads = 2, .parallel_from = 1, .stream_from = (size_t)b / 2};
 				double *x = a.inner + 3 * i + entry, *later = a.inner + 3 * 3990, old = *x, old_later = *later;
 				*x = *later = bad[b % 2];
-				const enum fric_code code = fric_hessian_triplets(&context, a.contacts, a.inner, triangles[entry], t.rows,
-				                                                  t.cols, t.values, &error);
+				const enum fric_code code = fric_hessian_triplets(&context, a.contacts, a.inner, triangles[entry],
+				                                                  t.rows, t.cols, t.values, &error);
 				assert_code(code, FRIC_E_NOT_FINITE);
 				assert_int_equal(error.group, i / 800);
 				assert_int_equal(error.contact, i % 800);
@@ -104,8 +104,11 @@ static void check_far_point(double closest, double entry, enum fric_code expecte
 	const double inner[6] = {entry, 0, entry, entry, 0, entry};
 	struct fric_batch batch = {.dim = 3, .n_vertices = 4};
 	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1};
-	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = 2, .vertices = vertices, .normal_force = {&force, 0},
-	                                                     .tangent_basis = {basis, 0}, .closest_point = {point, 0}};
+	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = 2,
+	                                                     .vertices = vertices,
+	                                                     .normal_force = {&force, 0},
+	                                                     .tangent_basis = {basis, 0},
+	                                                     .closest_point = {point, 0}};
 	struct fric_contacts *contacts;
 	double values[288];
 	int32_t rows[288], cols[288];
@@ -138,13 +141,17 @@ static void check_one_far_contact(size_t far, enum fric_triangle triangle, size_
 	struct fric_batch batch = {.dim = 3, .n_vertices = 4};
 	points[2 * far] = 1e150;
 	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1};
-	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = N, .vertices = vertices, .normal_force = {&force, 0},
-	                                                     .tangent_basis = {basis, 0}, .closest_point = {points, 2}};
+	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = N,
+	                                                     .vertices = vertices,
+	                                                     .normal_force = {&force, 0},
+	                                                     .tangent_basis = {basis, 0},
+	                                                     .closest_point = {points, 2}};
 	struct fric_contacts *contacts;
 	double values[144 * N];
 	int32_t rows[144 * N], cols[144 * N];
 	assert_ok(fric_prepare(&serial, &batch, &contacts, &error));
-	assert_code(fric_hessian_triplets(&context, contacts, inner, triangle, rows, cols, values, &error), FRIC_E_NOT_FINITE);
+	assert_code(fric_hessian_triplets(&context, contacts, inner, triangle, rows, cols, values, &error),
+	            FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, far);
 	fric_contacts_free(contacts);
 }

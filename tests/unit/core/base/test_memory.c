@@ -119,7 +119,7 @@ static void test_pattern(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes_that_wrap), cmocka_unit_test(test_prepare), cmocka_unit_test(test_evaluate), cmocka_unit_test(test_pattern)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes_that_wrap), cmocka_unit_test(test_prepare),
+	                                   cmocka_unit_test(test_evaluate), cmocka_unit_test(test_pattern)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

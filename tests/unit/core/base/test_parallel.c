@@ -178,7 +178,8 @@ static void step_2(void *task, size_t chunk, size_t begin, size_t end, struct fa
 static void test_phases(void **state)
 {
 	(void)state;
-	const struct phase phases[] = {{step_0, 363, 10, true, NULL}, {step_1, 363, 10, false, NULL}, {step_2, 363, 10, true, NULL}};
+	const struct phase phases[] = {
+		{step_0, 363, 10, true, NULL}, {step_1, 363, 10, false, NULL}, {step_2, 363, 10, true, NULL}};
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
 		for (int again = 0; again < 20; again++) {
 			const struct fric_context context = {.n_threads = 1};

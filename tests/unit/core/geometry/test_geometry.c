@@ -250,7 +250,8 @@ static void test_plane(void **state)
 static void test_plane_too_far_away(void **state)
 {
 	(void)state;
-	const double normal[3] = {1, 1, 1}, origin[3] = {0}, far[3] = {1.7e308, 1.7e308, 1.7e308}, near[3] = {1e308, 1e308, 1e307};
+	const double normal[3] = {1, 1, 1}, origin[3] = {0}, far[3] = {1.7e308, 1.7e308, 1.7e308},
+				 near[3] = {1e308, 1e308, 1e307};
 	double distance;
 	assert_code(fricp_plane_distance(3, normal, origin, far, &distance), FRIC_E_NOT_FINITE);
 	assert_ok(fricp_plane_distance(3, normal, origin, near, &distance));
@@ -483,8 +484,10 @@ int main(void)
 		cmocka_unit_test(test_length_scale),
 		cmocka_unit_test(test_axis_ties),
 		cmocka_unit_test(test_plane),
-		cmocka_unit_test(test_zero_lengths), cmocka_unit_test(test_plane_too_far_away),
-		cmocka_unit_test(test_small_distances), cmocka_unit_test(test_uncertainty),
+		cmocka_unit_test(test_zero_lengths),
+		cmocka_unit_test(test_plane_too_far_away),
+		cmocka_unit_test(test_small_distances),
+		cmocka_unit_test(test_uncertainty),
 		cmocka_unit_test(test_zero_length_is_relative),
 		cmocka_unit_test(test_vertex_on_edge),
 		cmocka_unit_test(test_parallel_edges),

@@ -15,7 +15,8 @@ static double worst_of(const struct fric_agreement *a)
 
 static double worst_of_all(const struct fric_comparison *c)
 {
-	return fmax(worst_of(&c->of[FRIC_POTENTIAL]), fmax(worst_of(&c->of[FRIC_GRADIENT]), worst_of(&c->of[FRIC_HESSIAN])));
+	return fmax(worst_of(&c->of[FRIC_POTENTIAL]),
+	            fmax(worst_of(&c->of[FRIC_GRADIENT]), worst_of(&c->of[FRIC_HESSIAN])));
 }
 
 /* ---- differences ---- */
@@ -43,7 +44,8 @@ static void differences_are_derivatives(void **unused)
 
 /* ---- correct results ---- */
 
-static struct fric_comparison compare(const struct fric_context *context, const struct fric_contacts *c, const double *v)
+static struct fric_comparison compare(const struct fric_context *context, const struct fric_contacts *c,
+                                      const double *v)
 {
 	struct fric_comparison comparison;
 	struct fric_error error;
@@ -83,11 +85,14 @@ static double agreement_at(const struct corner *at)
 	static const int32_t vertex = 0;
 	static const double flat[3] = {0, 1, 0}, up[3] = {0, 0, 1};
 	struct fric_batch batch = {.dim = at->dim, .n_vertices = 1};
-	batch.friction = (struct fric_friction){.eps_v = at->eps_v, .source = FRIC_MU_SCALAR, .mu_s = at->mu_s,
-	                                        .mu_k = at->mu_k, .transition = at->transition};
-	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){
-		.n = 1, .vertices = &vertex, .normal_force = {&at->force, 0}, .weight = {&at->weight, 0},
-		.mu_aniso = {at->aniso, 0}, .plane_normal = {at->dim == 3 ? up : flat, 0}};
+	batch.friction = (struct fric_friction){
+		.eps_v = at->eps_v, .source = FRIC_MU_SCALAR, .mu_s = at->mu_s, .mu_k = at->mu_k, .transition = at->transition};
+	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){.n = 1,
+	                                                      .vertices = &vertex,
+	                                                      .normal_force = {&at->force, 0},
+	                                                      .weight = {&at->weight, 0},
+	                                                      .mu_aniso = {at->aniso, 0},
+	                                                      .plane_normal = {at->dim == 3 ? up : flat, 0}};
 	struct fric_contacts *c;
 	struct fric_comparison found;
 	struct fric_error error;
@@ -98,33 +103,35 @@ static double agreement_at(const struct corner *at)
 		return 0;
 	assert_code(code, FRIC_OK);
 	if (!found.agrees)
-		print_error("dim %d eps_v %g force %g weight %g mu %g %g velocity %a %a aniso %g %g: %g %g, %g %g, %g %g\n", at->dim, at->eps_v,
-		            at->force, at->weight, at->mu_s, at->mu_k, at->velocity[0], at->velocity[1], at->aniso[0],
-		            at->aniso[1], found.of[0].contacts, found.of[0].assembled, found.of[1].contacts,
+		print_error("dim %d eps_v %g force %g weight %g mu %g %g velocity %a %a aniso %g %g: %g %g, %g %g, %g %g\n",
+		            at->dim, at->eps_v, at->force, at->weight, at->mu_s, at->mu_k, at->velocity[0], at->velocity[1],
+		            at->aniso[0], at->aniso[1], found.of[0].contacts, found.of[0].assembled, found.of[1].contacts,
 		            found.of[1].assembled, found.of[2].contacts, found.of[2].assembled);
 	assert_true(found.agrees);
 	return worst_of_all(&found);
 }
 
-#define EACH(i, list) (size_t i = 0; i < sizeof(list) / sizeof(*(list)); i++)
+#define FOR_EACH(i, list) for (size_t i = 0; i < sizeof(list) / sizeof(*(list)); i++)
 
 /* Speeds at, just below and just above jumps of the third derivative; tiny, large and zero. */
 static void agrees_at_the_corners_of_the_law(void **unused)
 {
-	static const double ratios[] = {0, 1e-320, 1e-300, 1e-30, 1e-12, 1e-11, 1e-6, 0.3, 0.5 - 1e-11, 0.5, 0.5 + 1e-16,
-	                                0.5 + 1e-11, 1 - 1e-6, 1 - 3e-11, 1 - 1e-12, 1 - 1e-16, 1, 1 + 3e-16, 1 + 1e-12,
-	                                1 + 3e-11, 1 + 5e-11, 1 + 7e-11, 1 + 1e-6, 2, 1e6, 1e300};
+	static const double ratios[] = {0,         1e-320,      1e-300, 1e-30,       1e-12,       1e-11,     1e-6,
+	                                0.3,       0.5 - 1e-11, 0.5,    0.5 + 1e-16, 0.5 + 1e-11, 1 - 1e-6,  1 - 3e-11,
+	                                1 - 1e-12, 1 - 1e-16,   1,      1 + 3e-16,   1 + 1e-12,   1 + 3e-11, 1 + 5e-11,
+	                                1 + 7e-11, 1 + 1e-6,    2,      1e6,         1e300};
 	static const double eps[] = {1e-300, 1e-9, 1e-3, 1, 1e9, 1e300};
-	static const double mus[][2] = {{0.7, 0.3}, {0.3, 0.7}, {0.5, 0.5}, {1, 0}, {0, 1}, {1, 1e-20}, {1e-20, 1},
-	                                {1e-300, 1e-300}, {0, 0}, {1e200, 1}};
+	static const double mus[][2] = {{0.7, 0.3}, {0.3, 0.7}, {0.5, 0.5},       {1, 0}, {0, 1},
+	                                {1, 1e-20}, {1e-20, 1}, {1e-300, 1e-300}, {0, 0}, {1e200, 1}};
 	double most = 0;
 	(void)unused;
-	for EACH(r, ratios)
-		for EACH(e, eps)
-			for EACH(m, mus)
+	FOR_EACH(r, ratios)
+		FOR_EACH(e, eps)
+			FOR_EACH(m, mus)
 				for (int how = 0; how < 8; how++) {
 					const double y = ratios[r] * eps[e];
-					struct corner at = {eps[e], 2, 1, mus[m][0], mus[m][1], {1, 1}, {y, 0, 0}, FRIC_CUBIC, how & 1 ? 2 : 3};
+					struct corner at = {eps[e], 2,         1,          mus[m][0],      mus[m][1],
+					                    {1, 1}, {y, 0, 0}, FRIC_CUBIC, how & 1 ? 2 : 3};
 					at.transition = how & 2 ? FRIC_QUADRATIC : FRIC_CUBIC;
 					if (how & 4)
 						at.velocity[0] = 0.6 * y, at.velocity[1] = 0.8 * y, at.velocity[2] = y;
@@ -140,14 +147,15 @@ static void agrees_for_extreme_forces(void **unused)
 	static const double ratios[] = {0, 1e-300, 1e-3, 0.7, 1, 3}, anisos[][2] = {{1, 1}, {1e-9, 1}, {1e9, 1e-9}};
 	static const double eps[] = {1e-9, 1, 1e9};
 	(void)unused;
-	for EACH(f, forces)
-		for EACH(w, weights)
-			for EACH(r, ratios)
-				for EACH(a, anisos)
-					for EACH(e, eps) {
+	FOR_EACH(f, forces)
+		FOR_EACH(w, weights)
+			FOR_EACH(r, ratios)
+				FOR_EACH(a, anisos)
+					FOR_EACH(e, eps) {
 						const double y = ratios[r] * eps[e];
-						struct corner at = {eps[e], forces[f], weights[w], 0.7, 0.3, {anisos[a][0], anisos[a][1]},
-						                    {0.3 * y, y, y}, FRIC_CUBIC, 3};
+						struct corner at = {
+							eps[e],          forces[f],  weights[w], 0.7, 0.3, {anisos[a][0], anisos[a][1]},
+							{0.3 * y, y, y}, FRIC_CUBIC, 3};
 						agreement_at(&at);
 					}
 }
@@ -212,8 +220,13 @@ static int start(void **state)
 {
 	struct falsified *f = *state = calloc(1, sizeof(*f));
 	struct rng rng = {11};
-	struct options o = {.dim = 3, .n_each = 40, .disjoint = true, .source = FRIC_MU_SCALAR, .given_geometry = true,
-	                    .mu_aniso = true, .own_eps_v = true};
+	struct options o = {.dim = 3,
+	                    .n_each = 40,
+	                    .disjoint = true,
+	                    .source = FRIC_MU_SCALAR,
+	                    .given_geometry = true,
+	                    .mu_aniso = true,
+	                    .own_eps_v = true};
 	struct fric_error error;
 	scene_create(&f->scene, &rng, o);
 	double *force = (double *)(uintptr_t)f->scene.batch.groups[FRIC_EDGE_EDGE].normal_force.data;
@@ -338,13 +351,13 @@ static void finds_a_wrong_entry_of_csr(void **state)
 /* The linker replaces the function that returns the triplets of a few contacts by this one, which can falsify a row, a
  * column or a value of one of them. */
 static enum { NOTHING, A_ROW, A_COLUMN, A_VALUE } falsify;
-size_t __real_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
-                          int32_t *cols, double *values);
-size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
-                          int32_t *cols, double *values);
+size_t __real_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end,
+                                int32_t *rows, int32_t *cols, double *values);
+size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end,
+                                int32_t *rows, int32_t *cols, double *values);
 
-size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end, int32_t *rows,
-                          int32_t *cols, double *values)
+size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end,
+                                int32_t *rows, int32_t *cols, double *values)
 {
 	const size_t fine = __real_fricp_triplets_of(contacts, inner, begin, end, rows, cols, values);
 	const size_t wrong = contacts->start[FRIC_EDGE_EDGE] + WRONG, entry = 5 * 12 + 7; /* of 12 x 12 */
@@ -430,7 +443,7 @@ static void every_set_of_kernels_agrees(void **unused)
 	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};
 	struct rng rng = {9};
 	(void)unused;
-	for EACH(i, names) {
+	FOR_EACH(i, names) {
 		struct scene s;
 		const struct fric_context context = {.n_threads = 1, .kernels = fric_kernels_find(names[i])};
 		if (!context.kernels)

@@ -24,8 +24,10 @@ struct results {
 
 static struct results evaluate(const struct mix *m, const char *kernels, enum fric_projection projection, int n_threads)
 {
-	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1, .kernels = fric_kernels_find(kernels)};
-	struct results r = {.gradient = calloc(3 * m->n_vertices, sizeof(double)), .inner = calloc(3 * N, sizeof(double)),
+	const struct fric_context context = {
+		.n_threads = n_threads, .parallel_from = 1, .kernels = fric_kernels_find(kernels)};
+	struct results r = {.gradient = calloc(3 * m->n_vertices, sizeof(double)),
+	                    .inner = calloc(3 * N, sizeof(double)),
 	                    .outputs = calloc((6 + 2 + 1 + 1) * N, sizeof(double))};
 	struct fric_contacts *contacts;
 	struct fric_error error;
@@ -108,7 +110,7 @@ static void test_fields_per_contact(void **unused)
 	(void)unused;
 	mix_make(N, &m);
 	double *weight = random_rows(N, -1, 2), *eps_v = random_rows(N, 1e-4, 2e-3), *mu_s = random_rows(N, 0, 1),
-	       *mu_k = random_rows(N, 0, 1), *aniso = random_rows(2 * N, 0.5, 2), *ellipse = random_rows(2 * N, 0, 1);
+		   *mu_k = random_rows(N, 0, 1), *aniso = random_rows(2 * N, 0.5, 2), *ellipse = random_rows(2 * N, 0, 1);
 	for (enum fric_type type = 0; type < FRIC_PLANE_VERTEX; type++) {
 		struct fric_group *g = &m.batch.groups[type];
 		g->weight = (struct fric_values){weight, 1};
@@ -186,9 +188,9 @@ static void test_extreme_forces(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_uniform_fields),     cmocka_unit_test(test_fields_per_contact),
-		cmocka_unit_test(test_barrier),            cmocka_unit_test(test_extreme_velocities),
-		cmocka_unit_test(test_nearly_degenerate),  cmocka_unit_test(test_extreme_forces),
+		cmocka_unit_test(test_uniform_fields),    cmocka_unit_test(test_fields_per_contact),
+		cmocka_unit_test(test_barrier),           cmocka_unit_test(test_extreme_velocities),
+		cmocka_unit_test(test_nearly_degenerate), cmocka_unit_test(test_extreme_forces),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,11 +132,14 @@ static void test_integral(void **state)
 		for (double y = -1.995 * eps; y < 2 * eps; y += 0.03 * eps) {
 			const double f0 = (fric_smooth_friction_f0(y + h, eps) - fric_smooth_friction_f0(y - h, eps)) / (2 * h);
 			const double g0 = (fric_smooth_mu_f0(y + h, s, k, eps, transitions[t]) -
-			                   fric_smooth_mu_f0(y - h, s, k, eps, transitions[t])) / (2 * h);
+			                   fric_smooth_mu_f0(y - h, s, k, eps, transitions[t])) /
+			                  (2 * h);
 			const double g1 = (fric_smooth_mu_f1(y + h, s, k, eps, transitions[t]) -
-			                   fric_smooth_mu_f1(y - h, s, k, eps, transitions[t])) / (2 * h);
-			const double mu = (fric_smooth_mu(y + h, s, k, eps, transitions[t]) -
-			                   fric_smooth_mu(y - h, s, k, eps, transitions[t])) / (2 * h);
+			                   fric_smooth_mu_f1(y - h, s, k, eps, transitions[t])) /
+			                  (2 * h);
+			const double mu =
+				(fric_smooth_mu(y + h, s, k, eps, transitions[t]) - fric_smooth_mu(y - h, s, k, eps, transitions[t])) /
+				(2 * h);
 			assert_near(f0, fric_smooth_friction_f1(y, eps), 1e-9);
 			assert_near(g0, fric_smooth_mu_f1(y, s, k, eps, transitions[t]), 1e-9);
 			assert_near(g1 * eps, fric_smooth_mu_f2(y, s, k, eps, transitions[t]) * eps, 1e-5);
@@ -203,8 +206,8 @@ static void test_law(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reference), cmocka_unit_test(test_parity),       cmocka_unit_test(test_continuity),
-		cmocka_unit_test(test_poles),     cmocka_unit_test(test_integral),     cmocka_unit_test(test_known_values),
+		cmocka_unit_test(test_reference),  cmocka_unit_test(test_parity),   cmocka_unit_test(test_continuity),
+		cmocka_unit_test(test_poles),      cmocka_unit_test(test_integral), cmocka_unit_test(test_known_values),
 		cmocka_unit_test(test_matchstick), cmocka_unit_test(test_law),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,9 +82,12 @@ static struct scene made(struct options options, uint64_t seed)
 	return scene;
 }
 
-static const struct options local = {.dim = 3, .n_each = 3000, .n_vertices = 4000, .reach = 30,
+static const struct options local = {.dim = 3,
+                                     .n_each = 3000,
+                                     .n_vertices = 4000,
+                                     .reach = 30,
                                      .source = FRIC_MU_SCALAR},
-                            scattered = {.dim = 3, .n_each = 2000, .n_vertices = 4000, .source = FRIC_MU_SCALAR};
+							scattered = {.dim = 3, .n_each = 2000, .n_vertices = 4000, .source = FRIC_MU_SCALAR};
 
 static void test_local_batches_fall_apart(void **state)
 {
@@ -164,8 +167,8 @@ struct sums {
 	double potential, *gradient;
 };
 
-static struct sums summed_by(const struct fric_kernels *kernels, const struct fric_batch *batch, const double *velocities,
-                             int n_threads)
+static struct sums summed_by(const struct fric_kernels *kernels, const struct fric_batch *batch,
+                             const double *velocities, int n_threads)
 {
 	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1, .kernels = kernels};
 	struct sums sums = {.gradient = malloc(batch->n_vertices * (size_t)batch->dim * sizeof(double))};
@@ -199,7 +202,8 @@ static void check_spread_gradient(const double *gradient, const double *expected
 	const double tolerance = 1e-13 * largest(expected, n * dim);
 	for (size_t v = 0; v < n * APART; v++)
 		for (size_t d = 0; d < dim; d++)
-			assert_near(gradient[v * dim + d], v % APART ? 0 : expected[v / APART * dim + d], v % APART ? 0 : tolerance);
+			assert_near(gradient[v * dim + d], v % APART ? 0 : expected[v / APART * dim + d],
+			            v % APART ? 0 : tolerance);
 }
 
 static void check_spread(const struct scene *scene, const struct sums *expected)
@@ -287,7 +291,8 @@ static void check_faults(struct options options, uint64_t seed)
 		for (int t = 0; t < 3 * N_COUNTS; t++) {
 			const struct fric_context context = {.n_threads = thread_counts[t / 3], .parallel_from = 1};
 			assert_code(fric_evaluate(&context, c, velocities, t % 3 == 1 ? NULL : &potential,
-			                          t % 3 == 2 ? NULL : gradient, &error), FRIC_E_NOT_FINITE);
+			                          t % 3 == 2 ? NULL : gradient, &error),
+			            FRIC_E_NOT_FINITE);
 			if (t < 3)
 				first[t] = error;
 			assert_int_equal(error.group, first[t % 3].group);
@@ -329,9 +334,12 @@ static void test_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_local_batches_fall_apart), cmocka_unit_test(test_scattered_batches_keep_forces),
-		cmocka_unit_test(test_corners_of_large_meshes),  cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_faults),                   cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_local_batches_fall_apart),
+		cmocka_unit_test(test_scattered_batches_keep_forces),
+		cmocka_unit_test(test_corners_of_large_meshes),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

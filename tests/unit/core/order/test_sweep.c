@@ -9,8 +9,8 @@ enum { N_COUNTS = 4 };
 
 static struct scene made(size_t n_vertices, size_t reach, uint64_t seed)
 {
-	const struct options options = {.dim = 3, .n_each = 3000, .n_vertices = n_vertices, .reach = reach,
-	                                .source = FRIC_MU_SCALAR};
+	const struct options options = {
+		.dim = 3, .n_each = 3000, .n_vertices = n_vertices, .reach = reach, .source = FRIC_MU_SCALAR};
 	struct rng rng = {seed};
 	struct scene scene;
 	scene_create(&scene, &rng, options);
@@ -64,7 +64,8 @@ static void test_groups_advance_together(void **state)
 	struct scene scene = made(400000, 30, 702);
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
 	check_permutation(c);
-	assert_true(setback(c) < 20000); /* the order of contacts would go back from the end of the mesh to its start for each group */
+	assert_true(setback(c) <
+	            20000); /* the order of contacts would go back from the end of the mesh to its start for each group */
 	for (size_t i = 1; i < c->n_spans; i++) /* a group that is in the order of the mesh keeps it */
 		for (size_t j = i - 1; j < i; j--)
 			if (sweep_span(c, j).type == sweep_span(c, i).type) {
@@ -149,7 +150,8 @@ static void test_every_contact_once_and_the_lowest_fault(void **state)
 	for (int t = 0; t < N_COUNTS; t++)
 		for (int n_faults = 0; n_faults <= 3; n_faults += 3) {
 			const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
-			struct visits visits = {.of = calloc(c->n, sizeof(atomic_int)), .n_faults = n_faults,
+			struct visits visits = {.of = calloc(c->n, sizeof(atomic_int)),
+			                        .n_faults = n_faults,
 			                        .faults = {c->n - 1, c->n / 3, c->n / 3 + 1}};
 			assert_non_null(visits.of);
 			const struct fault fault = fricp_sweep_run(&context, c, visit, &visits);
@@ -185,9 +187,12 @@ static void test_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small_meshes_keep_the_order_of_contacts), cmocka_unit_test(test_groups_advance_together),
-		cmocka_unit_test(test_no_contacts), cmocka_unit_test(test_every_contact_once_and_the_lowest_fault),
-		cmocka_unit_test(test_the_lower_fault_of_a_piece), cmocka_unit_test(test_many_vertices),
+		cmocka_unit_test(test_small_meshes_keep_the_order_of_contacts),
+		cmocka_unit_test(test_groups_advance_together),
+		cmocka_unit_test(test_no_contacts),
+		cmocka_unit_test(test_every_contact_once_and_the_lowest_fault),
+		cmocka_unit_test(test_the_lower_fault_of_a_piece),
+		cmocka_unit_test(test_many_vertices),
 		cmocka_unit_test(test_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static void test_negative_sides(void **state)
 {
 	(void)state;
 	const double mu[N_VERTICES] = {1, 0, 0, 0.5, 0, 0.25}; /* vertex 0.5; edge from 1 to 0.25 */
-	const double beyond = 2; /* the edge's value is -0.5 there */
+	const double beyond = 2;                               /* the edge's value is -0.5 there */
 	const bool accepted[] = {true, false, true, false, false, false};
 	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
 		const struct fric_friction f = from_vertices(mu, blend);
@@ -123,7 +123,10 @@ static void test_zero_sides(void **state)
 	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
 		const struct fric_friction f = from_vertices(none, blend), g = from_vertices(one, blend);
 		assert_near(coefficient(&f, FRIC_VERTEX_VERTEX, 0, 0), 0, 0);
-		assert_near(coefficient(&g, FRIC_VERTEX_VERTEX, 0, 0), blend == FRIC_MAX ? 0.5 : blend == FRIC_MEAN ? 0.25 : 0,
+		assert_near(coefficient(&g, FRIC_VERTEX_VERTEX, 0, 0),
+		            blend == FRIC_MAX    ? 0.5
+		            : blend == FRIC_MEAN ? 0.25
+		                                 : 0,
 		            0);
 	}
 }
@@ -133,7 +136,7 @@ static void test_zero_sides(void **state)
 static void test_zero_and_a_negative_side(void **state)
 {
 	(void)state;
-	const double zero_first[N_VERTICES] = {1, 0, 0, 0, 0, 0.25}; /* vertex 0 */
+	const double zero_first[N_VERTICES] = {1, 0, 0, 0, 0, 0.25};        /* vertex 0 */
 	const double zero_last[N_VERTICES] = {0, 0, 0, 1, 0, 0}, below = 2; /* edges from 1 to 0: -1; from 0 to 0 */
 	const bool accepted[] = {false, false, true, true, true, true};
 	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
@@ -248,7 +251,8 @@ int main(void)
 		cmocka_unit_test(test_negative_sides),
 		cmocka_unit_test(test_both_sides_negative),
 		cmocka_unit_test(test_negative_kinetic),
-		cmocka_unit_test(test_zero_sides), cmocka_unit_test(test_zero_and_a_negative_side),
+		cmocka_unit_test(test_zero_sides),
+		cmocka_unit_test(test_zero_and_a_negative_side),
 		cmocka_unit_test(test_extreme_blends),
 		cmocka_unit_test(test_blends_are_symmetric),
 		cmocka_unit_test(test_table),

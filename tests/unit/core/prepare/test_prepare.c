@@ -375,7 +375,8 @@ static void test_geometry_comes_before_coefficients(void **state)
 		batch.positions = positions;
 		for (enum fric_type other = 0; other < FRIC_N_TYPES; other++)
 			batch.groups[other].n = other == type;
-		batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_VERTEX, .vertex_mu_s = mu, .vertex_mu_k = mu};
+		batch.friction =
+			(struct fric_friction){.eps_v = 1, .source = FRIC_MU_VERTEX, .vertex_mu_s = mu, .vertex_mu_k = mu};
 		check_refused(&batch, (struct culprit){codes[type], type, 0});
 	}
 }
@@ -383,7 +384,7 @@ static void test_geometry_comes_before_coefficients(void **state)
 static void test_reasons(void **state)
 {
 	(void)state;
-	const char *const reasons[] = {"coincident_vertices", "zero_length_edge", "vertex_on_edge", "parallel_edges",
+	const char *const reasons[] = {"coincident_vertices", "zero_length_edge", "vertex_on_edge",      "parallel_edges",
 	                               "collapsed_triangle",  "penetration",      "negative_coefficient"};
 	for (int i = 0; i < 7; i++)
 		assert_string_equal(fric_reason((enum fric_code)(FRIC_E_COINCIDENT_VERTICES + i)), reasons[i]);
@@ -455,7 +456,8 @@ int main(void)
 		cmocka_unit_test(test_strides),
 		cmocka_unit_test(test_broadcast),
 		cmocka_unit_test(test_absent_fields),
-		cmocka_unit_test(test_empty), cmocka_unit_test(test_groups_with_values_of_their_own),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_groups_with_values_of_their_own),
 		cmocka_unit_test(test_geometry_comes_before_coefficients),
 		cmocka_unit_test(test_barrier_gives_forces),
 		cmocka_unit_test(test_faults_of_one_contact),

@@ -72,10 +72,15 @@ static enum fric_code prepare(const struct trial *t, enum fric_mu_source source,
 	struct fric_batch batch = {.dim = 3, .n_vertices = 4, .positions = t->positions};
 	struct fric_contacts *c;
 	struct fric_error error;
-	batch.friction = (struct fric_friction){.eps_v = 1, .source = source, .blend = blend,
-	                                        .vertex_mu_s = t->mu, .vertex_mu_k = t->mu,
-	                                        .vertex_material = t->material, .n_materials = 2,
-	                                        .material_mu_s = table, .material_mu_k = table};
+	batch.friction = (struct fric_friction){.eps_v = 1,
+	                                        .source = source,
+	                                        .blend = blend,
+	                                        .vertex_mu_s = t->mu,
+	                                        .vertex_mu_k = t->mu,
+	                                        .vertex_material = t->material,
+	                                        .n_materials = 2,
+	                                        .material_mu_s = table,
+	                                        .material_mu_k = table};
 	batch.groups[t->type] = (struct fric_group){.n = 1, .vertices = vertices, .normal_force = {&force, 0}};
 	const enum fric_code code = fric_prepare(&serial, &batch, &c, &error);
 	if (code == FRIC_OK) {
@@ -127,8 +132,11 @@ static enum fric_code given(double a, double b, enum fric_blend blend, const dou
 	struct fric_error error;
 	batch.friction = (struct fric_friction){
 		.eps_v = 1, .source = FRIC_MU_VERTEX, .blend = blend, .vertex_mu_s = mu, .vertex_mu_k = mu};
-	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = 1, .vertices = vertices, .normal_force = {&force, 0},
-	                                                     .tangent_basis = {basis, 0}, .closest_point = {closest_point, 0}};
+	batch.groups[FRIC_FACE_VERTEX] = (struct fric_group){.n = 1,
+	                                                     .vertices = vertices,
+	                                                     .normal_force = {&force, 0},
+	                                                     .tangent_basis = {basis, 0},
+	                                                     .closest_point = {closest_point, 0}};
 	const enum fric_code code = fric_prepare(&serial, &batch, &c, &error);
 	if (code == FRIC_OK) {
 		assert_ok(fric_contact_output(&serial, c, velocities, FRIC_FACE_VERTEX, FRIC_OUT_MU_S, out, &error));
@@ -151,7 +159,8 @@ static void test_given_closest_points(void **state)
 	}
 	double mu;
 	assert_code(given(-1e-13, 0.4, FRIC_MEAN, second, &mu), FRIC_E_NEGATIVE_COEFFICIENT);
-	assert_code(given(-1e-13, 0.4, FRIC_MAX, (double[4]){0, 0, 1, 0}, &mu), FRIC_OK); /* the vertex's own, which is zero */
+	assert_code(given(-1e-13, 0.4, FRIC_MAX, (double[4]){0, 0, 1, 0}, &mu),
+	            FRIC_OK); /* the vertex's own, which is zero */
 	assert_code(given(0.3, 0.7 + 1e-13, FRIC_MIN, first, &mu), FRIC_E_NEGATIVE_COEFFICIENT);
 	/* One side is zero up to rounding, the other positive. */
 	assert_ok(given(-1e-17, 0.4, FRIC_PRODUCT, side, &mu));

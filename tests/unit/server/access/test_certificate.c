@@ -50,8 +50,8 @@ static void write_key(const char *name, gnutls_x509_privkey_t key)
 	assert_int_equal(gnutls_x509_privkey_export2(key, GNUTLS_X509_FMT_PEM, &text), 0);
 	write_datum(name, text);
 	snprintf(encrypted, sizeof encrypted, "encrypted-%s", name);
-	assert_int_equal(gnutls_x509_privkey_export2_pkcs8(key, GNUTLS_X509_FMT_PEM, "secret", GNUTLS_PKCS_PBES2_AES_128,
-	                                                   &text), 0);
+	assert_int_equal(
+		gnutls_x509_privkey_export2_pkcs8(key, GNUTLS_X509_FMT_PEM, "secret", GNUTLS_PKCS_PBES2_AES_128, &text), 0);
 	write_datum(encrypted, text);
 }
 
@@ -244,8 +244,8 @@ static int remove_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pairs), cmocka_unit_test(test_long_chains), cmocka_unit_test(test_faults), cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_priorities),
+		cmocka_unit_test(test_pairs),  cmocka_unit_test(test_long_chains), cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_copies), cmocka_unit_test(test_priorities),
 	};
 	return cmocka_run_group_tests(tests, make_all, remove_all);
 }

@@ -12,9 +12,19 @@ static void test_lists(void **state)
 {
 	(void)state;
 	static const char *const lists[] = {
-		"*", "https://a.example", "http://localhost:3000", "http://127.0.0.1:8000", "http://[::1]:8000",
-		"https://[::1]", "https://a.example,http://b.example:81", " https://a.example ,  https://b.example,", "app+x.y-z://host",
-		"http://a:443", "https://a:80", "https://a:65535", "https://under_score.example",
+		"*",
+		"https://a.example",
+		"http://localhost:3000",
+		"http://127.0.0.1:8000",
+		"http://[::1]:8000",
+		"https://[::1]",
+		"https://a.example,http://b.example:81",
+		" https://a.example ,  https://b.example,",
+		"app+x.y-z://host",
+		"http://a:443",
+		"https://a:80",
+		"https://a:65535",
+		"https://under_score.example",
 	};
 	const char *culprit;
 	int n;
@@ -29,13 +39,29 @@ static void test_faults(void **state)
 	static const struct {
 		const char *list, *culprit;
 	} cases[] = {
-		{"", ""}, {" , ", ""}, {"null", "null"}, {"a.example", "a.example"}, {"https://", "https://"},
-		{"https://a/", "https://a/"}, {"https://a/path", "https://a/path"}, {"HTTPS://a", "HTTPS://a"},
-		{"https://A.example", "https://A.example"}, {"https://a:", "https://a:"}, {"https://a:443", "https://a:443"},
-		{"http://a:80", "http://a:80"}, {"https://a:080", "https://a:080"}, {"https://a:123456", "https://a:123456"},
-		{"https://a:8x", "https://a:8x"}, {"https://[::1", "https://[::1"}, {"https://u@a", "https://u@a"},
-		{"*, https://a", "*"}, {"https://a, *", "*"}, {"https://a,https://*.b,https://c", "https://*.b"},
-		{"://a", "://a"}, {"https://a?x", "https://a?x"}, {"https://a;https://b", "https://a;https://b"},
+		{"", ""},
+		{" , ", ""},
+		{"null", "null"},
+		{"a.example", "a.example"},
+		{"https://", "https://"},
+		{"https://a/", "https://a/"},
+		{"https://a/path", "https://a/path"},
+		{"HTTPS://a", "HTTPS://a"},
+		{"https://A.example", "https://A.example"},
+		{"https://a:", "https://a:"},
+		{"https://a:443", "https://a:443"},
+		{"http://a:80", "http://a:80"},
+		{"https://a:080", "https://a:080"},
+		{"https://a:123456", "https://a:123456"},
+		{"https://a:8x", "https://a:8x"},
+		{"https://[::1", "https://[::1"},
+		{"https://u@a", "https://u@a"},
+		{"*, https://a", "*"},
+		{"https://a, *", "*"},
+		{"https://a,https://*.b,https://c", "https://*.b"},
+		{"://a", "://a"},
+		{"https://a?x", "https://a?x"},
+		{"https://a;https://b", "https://a;https://b"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		const char *culprit = NULL;
@@ -88,14 +114,27 @@ static void test_own(void **state)
 	static const struct {
 		const char *origin, *called;
 	} foreign[] = {
-		{"https://localhost:8080", "localhost:8080"}, {"http://localhost", "localhost:8080"},
-		{"http://localhost:3000", "localhost:8080"}, {"http://127.0.0.1:8080", "localhost:8080"},
-		{"http://[::1]:8080", "127.0.0.1:8080"}, {"http://evil.example:8080", "localhost:8080"}, {"null", "localhost"},
-		{"null", "null"}, {"", "localhost"}, {"http://", "localhost"}, {"localhost:8080", "localhost:8080"},
-		{"http://localhost:8080/", "localhost:8080"}, {"http://localhost:8080.evil", "localhost:8080"},
-		{"http://localhost.evil:8080", "localhost:8080"}, {"http://a@localhost:8080", "localhost:8080"},
-		{"http://localhost:8080 ", "localhost:8080"}, {"http://localhost:8080,http://b", "localhost:8080"},
-		{"HTTP://localhost:8080", "localhost:8080"}, {"http://a", "a:443"}, {"ftp://a", "a"}, {"file://", "a"},
+		{"https://localhost:8080", "localhost:8080"},
+		{"http://localhost", "localhost:8080"},
+		{"http://localhost:3000", "localhost:8080"},
+		{"http://127.0.0.1:8080", "localhost:8080"},
+		{"http://[::1]:8080", "127.0.0.1:8080"},
+		{"http://evil.example:8080", "localhost:8080"},
+		{"null", "localhost"},
+		{"null", "null"},
+		{"", "localhost"},
+		{"http://", "localhost"},
+		{"localhost:8080", "localhost:8080"},
+		{"http://localhost:8080/", "localhost:8080"},
+		{"http://localhost:8080.evil", "localhost:8080"},
+		{"http://localhost.evil:8080", "localhost:8080"},
+		{"http://a@localhost:8080", "localhost:8080"},
+		{"http://localhost:8080 ", "localhost:8080"},
+		{"http://localhost:8080,http://b", "localhost:8080"},
+		{"HTTP://localhost:8080", "localhost:8080"},
+		{"http://a", "a:443"},
+		{"ftp://a", "a"},
+		{"file://", "a"},
 	};
 	for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
 		if (is_own(foreign[i].origin, foreign[i].called, false))
@@ -107,7 +146,9 @@ static void test_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists), cmocka_unit_test(test_faults), cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_matches),
 		cmocka_unit_test(test_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,8 +27,8 @@ struct visit {
 	char text[SRV_GATE_TEXT];
 };
 
-static struct visit visit_with(const struct srv_gate_settings *settings, bool on_loopback, const char *method, const char *target,
-                               va_list headers)
+static struct visit visit_with(const struct srv_gate_settings *settings, bool on_loopback, const char *method,
+                               const char *target, va_list headers)
 {
 	struct visit visit = {.settings = *settings, .head = {.method = method, .target = srv_origin_form(target)}};
 	for (const char *name; (name = va_arg(headers, const char *));)
@@ -79,7 +79,7 @@ static void status_is(struct visit visit, int status, const char *challenge)
 {
 	assert_int_equal(visit.entry.status, status);
 	assert_string_equal(header_of(&visit, "WWW-Authenticate"), challenge);
-	const enum srv_rejection rejection = status == 401 ? SRV_REJECTED_UNAUTHORIZED
+	const enum srv_rejection rejection = status == 401   ? SRV_REJECTED_UNAUTHORIZED
 	                                     : status == 403 ? SRV_REJECTED_FORBIDDEN
 	                                     : status == 421 ? SRV_REJECTED_MISDIRECTED
 	                                                     : SRV_NOT_REJECTED;
@@ -100,7 +100,8 @@ static void test_tokens(void **state)
 	status_is(visit(path, NULL, "POST", "/v1/evaluate", "Authorization", "Basic abc", NULL), 401, asks);
 	status_is(visit(path, NULL, "POST", "/v1/evaluate", "authorization", "Bearer nonsense", NULL), 401, wrong);
 	status_is(visit(path, NULL, "POST", "/v1/evaluate", "authorization", "bearer " TOKEN, NULL), 0, "");
-	assert_string_equal(visit(path, NULL, "GET", "/v1/info", "Authorization", "Bearer " TOKEN, NULL).entry.token, "lab");
+	assert_string_equal(visit(path, NULL, "GET", "/v1/info", "Authorization", "Bearer " TOKEN, NULL).entry.token,
+	                    "lab");
 	assert_string_equal(visit(path, NULL, "GET", "/v1/info", "Authorization", "Bearer x" TOKEN, NULL).entry.token, "");
 }
 
@@ -108,11 +109,26 @@ static void test_open_paths(void **state)
 {
 	(void)state;
 	static const char *const open[] = {
-		"/healthz", "/readyz", "/healthz?x=1", "/", "/?x", "/explorer/explorer.js", "/explorer/nothing", "/openapi.json",
+		"/healthz",          "/readyz",       "/healthz?x=1", "/", "/?x", "/explorer/explorer.js",
+		"/explorer/nothing", "/openapi.json",
 	};
 	static const char *const closed[] = {
-		"/metrics", "//", "/explorer", "/explorerx", "/v1/info", "/healthz/", "/healthzz", "//healthz", "/%68ealthz", "*", "", "/v1/../healthz",
-		"/v1/info?/healthz", "/healthz;/v1/info", "/openapi.json/", "/%65xplorer/explorer.js",
+		"/metrics",
+		"//",
+		"/explorer",
+		"/explorerx",
+		"/v1/info",
+		"/healthz/",
+		"/healthzz",
+		"//healthz",
+		"/%68ealthz",
+		"*",
+		"",
+		"/v1/../healthz",
+		"/v1/info?/healthz",
+		"/healthz;/v1/info",
+		"/openapi.json/",
+		"/%65xplorer/explorer.js",
 	};
 	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
 		status_is(visit(path, NULL, "GET", open[i], NULL), 0, "");
@@ -164,8 +180,9 @@ static void test_preflights(void **state)
 	status_is(visit(NULL, a, "OPTIONS", "/v1/evaluate", "Origin", a, NULL), 0, "");
 	status_is(visit(NULL, a, "OPTIONS", "/v1/evaluate", "Origin", "https://b", asks, "POST", NULL), 403, "");
 	status_is(visit(path, a, "OPTIONS", "/v1/evaluate", "Origin", "https://b", asks, "POST", NULL), 403, "");
-	status_is(local(&(struct srv_gate_settings){.allow_origin = a}, "OPTIONS", "/v1/evaluate", "Host", "evil.example", "Origin", a,
-	                asks, "POST", NULL), 421, "");
+	status_is(local(&(struct srv_gate_settings){.allow_origin = a}, "OPTIONS", "/v1/evaluate", "Host", "evil.example",
+	                "Origin", a, asks, "POST", NULL),
+	          421, "");
 	status_is(visit(NULL, a, "POST", "/v1/evaluate", "Origin", a, asks, "POST", NULL), 0, "");
 }
 
@@ -173,11 +190,25 @@ static void test_hosts_on_loopback(void **state)
 {
 	(void)state;
 	static const char *const passes[] = {
-		"localhost", "LOCALHOST:8080", "localhost.", "127.0.0.1:1", "127.1.2.3", "[::1]", "[::1]:8080", "[::ffff:127.0.0.1]",
+		"localhost", "LOCALHOST:8080", "localhost.", "127.0.0.1:1",
+		"127.1.2.3", "[::1]",          "[::1]:8080", "[::ffff:127.0.0.1]",
 	};
 	static const char *const others[] = {
-		"", "evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example", "127.1", "0x7f.1",
-		"2130706433", "0.0.0.0", "10.0.0.1", "[::2]", "user@localhost", "localhost:x", "localhost,evil.example", "localhost evil",
+		"",
+		"evil.example",
+		"evil.example:8080",
+		"localhost.evil.example",
+		"127.0.0.1.evil.example",
+		"127.1",
+		"0x7f.1",
+		"2130706433",
+		"0.0.0.0",
+		"10.0.0.1",
+		"[::2]",
+		"user@localhost",
+		"localhost:x",
+		"localhost,evil.example",
+		"localhost evil",
 	};
 	static const char *const targets[] = {"/v1/evaluate", "/", "/healthz", "/nowhere", "*"};
 	for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
@@ -194,7 +225,8 @@ static void test_hosts_on_loopback(void **state)
 	memset(name, 'a', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
 	refused = local(NULL, "GET", "/", "Host", name, NULL);
-	assert_true(strncmp(refused.text, "\"aaa", 4) == 0 && strstr(refused.text, "aa\" is not") && strstr(refused.text, "names."));
+	assert_true(strncmp(refused.text, "\"aaa", 4) == 0 && strstr(refused.text, "aa\" is not") &&
+	            strstr(refused.text, "names."));
 }
 
 /* RFC 9112, 3.2.2. */
@@ -210,7 +242,8 @@ static void test_absolute_targets(void **state)
 	status_is(local(NULL, "GET", "http://evil.example", NULL), 421, "");
 	status_is(local(NULL, "GET", "http:///v1/info", "Host", "localhost", NULL), 421, "");
 	status_is(local(NULL, "GET", "/http://evil.example/", "Host", "localhost", NULL), 0, "");
-	status_is(local(NULL, "GET", "http://localhost:8080/", "Host", "a", "Origin", "http://localhost:8080", NULL), 0, "");
+	status_is(local(NULL, "GET", "http://localhost:8080/", "Host", "a", "Origin", "http://localhost:8080", NULL), 0,
+	          "");
 	status_is(local(NULL, "GET", "http://localhost:8080/", "Host", "a", "Origin", "http://a", NULL), 403, "");
 }
 
@@ -239,7 +272,8 @@ static void test_hosts_elsewhere(void **state)
 	struct srv_gate_settings settings = {.tokens = path};
 	status_is(local(&settings, "GET", "/", "Host", "evil.example", NULL), 0, "");
 	settings.allow_host = "a.example";
-	status_is(local(&settings, "GET", "/v1/info", "Host", "evil.example", "Authorization", "Bearer " TOKEN, NULL), 421, "");
+	status_is(local(&settings, "GET", "/v1/info", "Host", "evil.example", "Authorization", "Bearer " TOKEN, NULL), 421,
+	          "");
 	status_is(local(&settings, "GET", "/v1/info", "Host", "a.example", NULL), 401, "Bearer realm=\"frictiond\"");
 	status_is(local(&settings, "GET", "/v1/info", "Host", "a.example", "Authorization", "Bearer " TOKEN, NULL), 0, "");
 	status_is(local(&settings, "GET", "/healthz", "Host", "10.0.0.7:8080", NULL), 421, "");
@@ -249,25 +283,35 @@ static void test_hosts_elsewhere(void **state)
 static void test_own_pages(void **state)
 {
 	(void)state;
-	status_is(local(NULL, "POST", "/v1/evaluate", "Host", "localhost:8080", "Origin", "http://localhost:8080", NULL), 0, "");
+	status_is(local(NULL, "POST", "/v1/evaluate", "Host", "localhost:8080", "Origin", "http://localhost:8080", NULL), 0,
+	          "");
 	status_is(local(NULL, "POST", "/v1/evaluate", "Host", "[::1]:80", "Origin", "http://[::1]", NULL), 0, "");
 	static const char *const others[] = {
-		"http://localhost:3000", "https://localhost:8080", "http://127.0.0.1:8080", "http://evil.example:8080", "null", "",
+		"http://localhost:3000",
+		"https://localhost:8080",
+		"http://127.0.0.1:8080",
+		"http://evil.example:8080",
+		"null",
+		"",
 	};
-	static const char *const targets[] = {"/v1/evaluate", "/", "/healthz", "/readyz", "/explorer/explorer.js", "/nowhere"};
+	static const char *const targets[] = {"/v1/evaluate",          "/",       "/healthz", "/readyz",
+	                                      "/explorer/explorer.js", "/nowhere"};
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
 		for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
 			status_is(local(NULL, "GET", targets[t], "Host", "localhost:8080", "Origin", others[i], NULL), 403, "");
 			status_is(local(NULL, "GET", targets[t], "Host", "localhost:8080", "Origin", others[i], "Sec-Fetch-Site",
-			                "same-origin", NULL), 403, "");
-			status_is(visit(path, NULL, "GET", targets[t], "Host", "a.example:8080", "Origin", others[i], "Authorization",
-			                "Bearer " TOKEN, NULL), 403, "");
+			                "same-origin", NULL),
+			          403, "");
+			status_is(visit(path, NULL, "GET", targets[t], "Host", "a.example:8080", "Origin", others[i],
+			                "Authorization", "Bearer " TOKEN, NULL),
+			          403, "");
 		}
 	status_is(local(NULL, "GET", "/", "Host", "evil.example", "Origin", "http://evil.example", NULL), 421, "");
 	status_is(local(NULL, "GET", "/", "Origin", "http://localhost", NULL), 403, ""); /* HTTP/1.0 */
 	struct visit refused = local(NULL, "GET", "/", "Host", "localhost", "Origin", "http://evil.example", NULL);
-	assert_string_equal(refused.text, "\"http://evil.example\" is not an origin whose pages may use this service: its own, "
-	                                  "and what --allow-origin names.");
+	assert_string_equal(refused.text,
+	                    "\"http://evil.example\" is not an origin whose pages may use this service: its own, "
+	                    "and what --allow-origin names.");
 }
 
 /* The proxy serves the page by https, while the service receives http. */
@@ -278,7 +322,8 @@ static void test_own_pages_behind_proxies(void **state)
 	const char *const a = "https://a.example";
 	status_is(local(&proxied, "POST", "/v1/check", "Host", "a.example", "Origin", a, NULL), 0, "");
 	status_is(local(&proxied, "POST", "/v1/check", "Host", "a.example", "Origin", "http://a.example", NULL), 0, "");
-	status_is(local(&proxied, "POST", "/v1/check", "Host", "a.example:8443", "Origin", "https://a.example:8443", NULL), 0, "");
+	status_is(local(&proxied, "POST", "/v1/check", "Host", "a.example:8443", "Origin", "https://a.example:8443", NULL),
+	          0, "");
 	status_is(local(&proxied, "POST", "/v1/check", "Host", "a.example:8443", "Origin", a, NULL), 403, "");
 	status_is(local(&proxied, "POST", "/v1/check", "Host", "localhost", "Origin", "https://localhost", NULL), 403, "");
 	status_is(local(&proxied, "POST", "/v1/check", "Host", "localhost", "Origin", a, NULL), 403, "");
@@ -312,8 +357,9 @@ static void test_pages_without_origin(void **state)
 	}
 	status_is(visit(NULL, "*", "GET", "/v1/info", site, "cross-site", "Origin", "https://a.example", NULL), 0, "");
 	struct visit refused = local(NULL, "GET", "/v1/info", site, "cross-site", NULL);
-	assert_string_equal(refused.text, "\"cross-site\" in Sec-Fetch-Site: the page that sends this is of another origin. "
-	                                  "Those that --allow-origin names may use this service, by CORS.");
+	assert_string_equal(refused.text,
+	                    "\"cross-site\" in Sec-Fetch-Site: the page that sends this is of another origin. "
+	                    "Those that --allow-origin names may use this service, by CORS.");
 }
 
 static void refuses(const struct srv_gate_settings *settings, const char *culprit)
@@ -383,11 +429,19 @@ static int remove_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tokens),     cmocka_unit_test(test_open_paths), cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_preflights), cmocka_unit_test(test_faults), cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_hosts_on_loopback), cmocka_unit_test(test_absolute_targets),
-		cmocka_unit_test(test_named_hosts), cmocka_unit_test(test_hosts_elsewhere), cmocka_unit_test(test_own_pages),
-		cmocka_unit_test(test_own_pages_behind_proxies), cmocka_unit_test(test_pages_without_origin),
+		cmocka_unit_test(test_tokens),
+		cmocka_unit_test(test_open_paths),
+		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_preflights),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_hosts_on_loopback),
+		cmocka_unit_test(test_absolute_targets),
+		cmocka_unit_test(test_named_hosts),
+		cmocka_unit_test(test_hosts_elsewhere),
+		cmocka_unit_test(test_own_pages),
+		cmocka_unit_test(test_own_pages_behind_proxies),
+		cmocka_unit_test(test_pages_without_origin),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

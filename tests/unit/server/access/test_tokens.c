@@ -79,11 +79,15 @@ static void test_faults(void **state)
 	refuses("a\n", ":1: a line is a name and a token");
 	refuses("\n" FIRST "\n", ":2: a line is a name and a token");
 	refuses("a " FIRST " more\n", ":1: a line is a name and a token");
-	refuses("ok " SECOND "\na " "0123456789abcde\n", ":2: the token of 'a' is shorter than 16 characters");
+	refuses("ok " SECOND "\na "
+	        "0123456789abcde\n",
+	        ":2: the token of 'a' is shorter than 16 characters");
 	refuses("a " FIRST "\na " SECOND "\n", ":2: there is a token of the name 'a' already");
 	refuses("a " FIRST "\nb " FIRST "\n", ":2: the token of 'b' is that of 'a'");
 	refuses("a!b " FIRST "\n", ":1: a name has 1 to 64 characters of");
-	refuses("\xef\xbb\xbf" "a " FIRST "\n", ":1: a name has 1 to 64 characters of");
+	refuses("\xef\xbb\xbf"
+	        "a " FIRST "\n",
+	        ":1: a name has 1 to 64 characters of");
 	refuses("a 0123456789abcde\x7f\n", ":1: the token of 'a' contains a character that is not printable");
 	refuses("a 0123456789abcd\xc3\xa9\n", ":1: the token of 'a' contains a character that is not printable");
 	refuses_bytes("a " FIRST "\0\n", 20, ":1: ");
@@ -165,7 +169,10 @@ static void test_check(void **state)
 	check_is(tokens, "bEARER   " SECOND "  \t", SRV_BEARER_KNOWN, "b");
 	check_is(tokens, "Bearer " FIRST SECOND, SRV_BEARER_KNOWN, "c");
 	check_is(tokens, "Bearer " FIRST "x", SRV_BEARER_WRONG, "");
-	check_is(tokens, "Bearer " "0123456789abcde", SRV_BEARER_WRONG, "");
+	check_is(tokens,
+	         "Bearer "
+	         "0123456789abcde",
+	         SRV_BEARER_WRONG, "");
 	check_is(tokens, "Bearer 0123456789ABCDEF", SRV_BEARER_WRONG, "");
 	check_is(tokens, "Bearer " FIRST ", Bearer " SECOND, SRV_BEARER_WRONG, "");
 	check_is(tokens, "Bearer " FIRST " " FIRST, SRV_BEARER_WRONG, "");
@@ -262,9 +269,9 @@ static int remove_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),     cmocka_unit_test(test_faults), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_lines),     cmocka_unit_test(test_faults),  cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_files),     cmocka_unit_test(test_warning), cmocka_unit_test(test_check),
-		cmocka_unit_test(test_very_long), cmocka_unit_test(test_reload), cmocka_unit_test(test_reload_beside_checks),
+		cmocka_unit_test(test_very_long), cmocka_unit_test(test_reload),  cmocka_unit_test(test_reload_beside_checks),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

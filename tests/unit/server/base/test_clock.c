@@ -11,7 +11,8 @@
 static void test_both_readings_are_of_one_clock(void **state)
 {
 	(void)state;
-	const long long before = srv_clock_us() / 1000 - SRV_CLOCK_TICK_MS, ms = srv_clock_ms(), after = srv_clock_us() / 1000;
+	const long long before = srv_clock_us() / 1000 - SRV_CLOCK_TICK_MS, ms = srv_clock_ms(),
+					after = srv_clock_us() / 1000;
 	assert_true(before <= ms && ms <= after + 1);
 }
 

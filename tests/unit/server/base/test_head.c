@@ -132,8 +132,8 @@ static void test_targets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists), cmocka_unit_test(test_types),   cmocka_unit_test(test_values), cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_twice),   cmocka_unit_test(test_authorities),
+		cmocka_unit_test(test_lists),   cmocka_unit_test(test_types), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_targets), cmocka_unit_test(test_twice), cmocka_unit_test(test_authorities),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

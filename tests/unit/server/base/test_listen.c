@@ -62,7 +62,9 @@ static void test_failures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loopback), cmocka_unit_test(test_others), cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_failures),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

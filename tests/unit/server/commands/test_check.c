@@ -86,7 +86,8 @@ static void test_differs(void **state)
 	assert_non_null(strstr(out, ": 2 vertices, 2 contacts\n"));
 	assert_non_null(strstr(out, "gradient   DIFFERS  relative difference 0.25 "));
 	assert_non_null(strstr(out, "hessian    agrees "));
-	assert_non_null(strstr(out, "worst: plane_vertex 1 (vertex 0), slides, slip ratio 1.5: gradient, relative difference 0.25\n"));
+	assert_non_null(
+		strstr(out, "worst: plane_vertex 1 (vertex 0), slides, slip ratio 1.5: gradient, relative difference 0.25\n"));
 	assert_non_null(strstr(out, "\nDOES NOT AGREE within 1e-08\n"));
 }
 
@@ -96,8 +97,9 @@ static void test_differs_in_json(void **state)
 	found.agrees = false;
 	assert_int_equal(check(true), SRV_CODE_FAILED);
 	assert_non_null(strstr(out, "\"agrees\":false"));
-	assert_non_null(strstr(out, "\"gradient\":{\"largest_difference\":0.5,\"largest_entry\":2.0,\"relative_difference\":0.25,"
-	                            "\"contacts\":0.25,\"assembled\":0.125}"));
+	assert_non_null(
+		strstr(out, "\"gradient\":{\"largest_difference\":0.5,\"largest_entry\":2.0,\"relative_difference\":0.25,"
+	                "\"contacts\":0.25,\"assembled\":0.125}"));
 }
 
 static void test_agrees(void **state)

@@ -86,9 +86,16 @@ static int code_of(const char *host, const char *answer, bool ready)
 static void test_status(void **state)
 {
 	(void)state;
-	static const char *const wrong[] = {
-		"", "HTTP/1.1", "HTTP/1.1 20", "HTTP/1.1 200", "HTTP/1.1 2000\r\n", "HTTP/2.0 200 \r\n", "http/1.1 200 OK\r\n",
-		"HTTP/1.1  200 OK\r\n", "HTTP/1.1 -20 OK\r\n", "SSH-2.0-x\r\n"};
+	static const char *const wrong[] = {"",
+	                                    "HTTP/1.1",
+	                                    "HTTP/1.1 20",
+	                                    "HTTP/1.1 200",
+	                                    "HTTP/1.1 2000\r\n",
+	                                    "HTTP/2.0 200 \r\n",
+	                                    "http/1.1 200 OK\r\n",
+	                                    "HTTP/1.1  200 OK\r\n",
+	                                    "HTTP/1.1 -20 OK\r\n",
+	                                    "SSH-2.0-x\r\n"};
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		assert_int_equal(srv_health_status(wrong[i], strlen(wrong[i])), 0);
 	assert_int_equal(srv_health_status("HTTP/1.1 200 OK\r\n", 17), 200);
@@ -186,12 +193,9 @@ static int forget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_status),
-		cmocka_unit_test(test_healthy),
-		cmocka_unit_test(test_all_addresses),
-		cmocka_unit_test(test_not_healthy),
-		cmocka_unit_test(test_endless_head),
-		cmocka_unit_test(test_nobody_there),
+		cmocka_unit_test(test_status),         cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_all_addresses),  cmocka_unit_test(test_not_healthy),
+		cmocka_unit_test(test_endless_head),   cmocka_unit_test(test_nobody_there),
 		cmocka_unit_test(test_other_machines),
 	};
 	return cmocka_run_group_tests(tests, NULL, forget);

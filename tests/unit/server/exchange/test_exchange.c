@@ -24,8 +24,9 @@
 #define MEBIBYTE ((size_t)1 << 20)
 #define HOST "Host", "localhost"
 #define JSON "Content-Type", "application/json"
-#define BATCH "{\"dim\": 3, \"velocities\": [[0.02, 0.01, 0]], \"friction\": {\"eps_v\": 1e-3, \"mu_s\": 0.5, \"mu_k\": 0.3}, " \
-              "\"collisions\": {\"plane_vertex\": {\"vertices\": [0], \"plane_normal\": [0, 0, 1], \"normal_force\": 9.81}}}"
+#define BATCH \
+	"{\"dim\": 3, \"velocities\": [[0.02, 0.01, 0]], \"friction\": {\"eps_v\": 1e-3, \"mu_s\": 0.5, \"mu_k\": 0.3}, " \
+	"\"collisions\": {\"plane_vertex\": {\"vertices\": [0], \"plane_normal\": [0, 0, 1], \"normal_force\": 9.81}}}"
 
 static struct srv_options options;
 static struct srv_gate gate;
@@ -45,7 +46,7 @@ void *__wrap_malloc(size_t n)
 struct carried {
 	struct srv_exchange exchange; /* first */
 	sem_t resumed;
-	bool suspended, reset;        /* reset: by the client, while it is computed */
+	bool suspended, reset; /* reset: by the client, while it is computed */
 	atomic_bool computes;
 	void (*compute)(struct srv_job *job);
 };
@@ -174,14 +175,22 @@ static void on_idle(void)
 
 static int open_service(void **state)
 {
-	static char *const argv[] = {"frictiond", "--threads=1", "--queue-requests=1", "--max-json-bytes=2M",
-	                             "--max-frame-bytes=2M", "--queue-bytes=2M", "--memory-bytes=64M", NULL};
+	static char *const argv[] = {"frictiond",
+	                             "--threads=1",
+	                             "--queue-requests=1",
+	                             "--max-json-bytes=2M",
+	                             "--max-frame-bytes=2M",
+	                             "--queue-bytes=2M",
+	                             "--memory-bytes=64M",
+	                             NULL};
 	(void)state;
 	server = (struct srv_server){.on_idle = on_idle};
 	n_idle = 0;
 	return srv_options_read(7, argv, &options, stdout, stderr) == SRV_START &&
-	       srv_gate_open(&gate, &options.gate, stderr) && srv_server_open(&server, &options, &gate) &&
-	       srv_server_start(&server, &options) ? 0 : -1;
+	               srv_gate_open(&gate, &options.gate, stderr) && srv_server_open(&server, &options, &gate) &&
+	               srv_server_start(&server, &options)
+	           ? 0
+	           : -1;
 }
 
 static int close_service(void **state)
@@ -350,7 +359,8 @@ static enum srv_next send_bytes(struct carried *carried, size_t n)
 	enum srv_next next = SRV_READ;
 	memset(piece, ' ', sizeof piece);
 	for (size_t sent = 0; sent < n && next == SRV_READ; sent += sizeof piece)
-		next = srv_exchange_receive(&carried->exchange, piece, n - sent < sizeof piece ? n - sent : sizeof piece, false);
+		next =
+			srv_exchange_receive(&carried->exchange, piece, n - sent < sizeof piece ? n - sent : sizeof piece, false);
 	return next;
 }
 
@@ -416,8 +426,9 @@ static void test_a_late_head_or_chunk(void **state)
 	srv_exchange_said(&x, true);
 	srv_exchange_end(&x, NULL);
 	assert_int_equal(rejected("slow"), slow + 1);
-	assert_int_equal(judge(&c, "POST", "/nowhere", HOST, "Origin", "https://b.example", "Transfer-Encoding", "chunked",
-	                       NULL), SRV_READ);
+	assert_int_equal(
+		judge(&c, "POST", "/nowhere", HOST, "Origin", "https://b.example", "Transfer-Encoding", "chunked", NULL),
+		SRV_READ);
 	assert_int_equal(c.exchange.rejection, SRV_REJECTED_FORBIDDEN);
 	assert_int_equal(srv_exchange_finish(&c.exchange, &faulty), SRV_ANSWER);
 	answer(&c, 400);
@@ -479,8 +490,9 @@ static void test_a_small_request(void **state)
 	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "X-Request-Id", "mine", NULL), SRV_READ);
 	assert_int_equal(finish(&c), SRV_ANSWER);
 	answer(&c, 411);
-	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Transfer-Encoding", "chunked", "X-Request-Id", "mine",
-	                       NULL), SRV_READ);
+	assert_int_equal(
+		judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Transfer-Encoding", "chunked", "X-Request-Id", "mine", NULL),
+		SRV_READ);
 	assert_int_equal(receive(&c, BATCH), SRV_READ);
 	assert_int_equal(finish(&c), SRV_ANSWER);
 	assert_int_equal(c.exchange.state, SRV_READY);
@@ -605,11 +617,13 @@ static void test_the_queue_is_full(void **state)
 	assert_int_equal(c.exchange.response->status, 503);
 	srv_exchange_end(&c.exchange, NULL);
 	/* A long body need not be sent if the client asks first. */
-	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "65537", "Expect", "100-continue", NULL),
-	                 SRV_ANSWER);
+	assert_int_equal(
+		judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "65537", "Expect", "100-continue", NULL),
+		SRV_ANSWER);
 	srv_exchange_end(&c.exchange, NULL);
-	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "65536", "Expect", "100-continue", NULL),
-	                 SRV_READ);
+	assert_int_equal(
+		judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "65536", "Expect", "100-continue", NULL),
+		SRV_READ);
 	srv_exchange_end(&c.exchange, NULL);
 	assert_int_equal(rejected("queue_full"), before + 2);
 	let_go(&other);
@@ -660,9 +674,10 @@ static void test_the_server_stops_while_it_waits(void **state)
 static void send_long_check(struct carried *carried)
 {
 	enum { N_CONTACTS = 200000 };
-	static const char head[] = "{\"dim\": 3, \"velocities\": [[0.02, 0.01, 0]], \"friction\": {\"eps_v\": 1e-3, \"mu_s\": 0.5, "
-	                           "\"mu_k\": 0.3}, \"collisions\": {\"plane_vertex\": {\"plane_normal\": [0, 0, 1], "
-	                           "\"normal_force\": 9.81, \"vertices\": [0";
+	static const char head[] =
+		"{\"dim\": 3, \"velocities\": [[0.02, 0.01, 0]], \"friction\": {\"eps_v\": 1e-3, \"mu_s\": 0.5, "
+		"\"mu_k\": 0.3}, \"collisions\": {\"plane_vertex\": {\"plane_normal\": [0, 0, 1], "
+		"\"normal_force\": 9.81, \"vertices\": [0";
 	static char more[2 * N_CONTACTS + 1];
 	for (int i = 0; i < N_CONTACTS; i++)
 		memcpy(more + 2 * i, ",0", 3);

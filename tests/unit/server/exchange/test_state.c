@@ -10,32 +10,19 @@
 
 /* Every step, with what causes it. */
 static const enum srv_state steps[][2] = {
-	{SRV_OPENED, SRV_RECEIVING},     /* the head is accepted */
-	{SRV_OPENED, SRV_DECIDED},       /* it is refused, or needs no more than its head */
-	{SRV_OPENED, SRV_MUTE},
-	{SRV_OPENED, SRV_OVER},          /* the library answers by itself */
-	{SRV_RECEIVING, SRV_DECIDED},    /* the body is too long, too late, or finds no room; the queue is full */
-	{SRV_RECEIVING, SRV_QUEUED},
-	{SRV_RECEIVING, SRV_COMPUTING},  /* in place */
-	{SRV_RECEIVING, SRV_MUTE},
-	{SRV_RECEIVING, SRV_OVER},       /* the client is gone */
-	{SRV_DECIDED, SRV_DECIDED},      /* a chunk of the body that is dropped has a fault */
-	{SRV_DECIDED, SRV_ANSWERING},
-	{SRV_DECIDED, SRV_SAID},
-	{SRV_DECIDED, SRV_MUTE},
-	{SRV_DECIDED, SRV_OVER},
-	{SRV_QUEUED, SRV_COMPUTING},
-	{SRV_QUEUED, SRV_READY},         /* given up */
-	{SRV_QUEUED, SRV_MUTE},
-	{SRV_COMPUTING, SRV_READY},
-	{SRV_COMPUTING, SRV_MUTE},
-	{SRV_READY, SRV_ANSWERING},
-	{SRV_READY, SRV_SAID},           /* the library closes an idle connection before it asks for the answer */
-	{SRV_READY, SRV_MUTE},
-	{SRV_READY, SRV_OVER},
-	{SRV_ANSWERING, SRV_OVER},
-	{SRV_SAID, SRV_OVER},
-	{SRV_MUTE, SRV_OVER},
+	{SRV_OPENED, SRV_RECEIVING},                          /* the head is accepted */
+	{SRV_OPENED, SRV_DECIDED},                            /* it is refused, or needs no more than its head */
+	{SRV_OPENED, SRV_MUTE},       {SRV_OPENED, SRV_OVER}, /* the library answers by itself */
+	{SRV_RECEIVING, SRV_DECIDED}, /* the body is too long, too late, or finds no room; the queue is full */
+	{SRV_RECEIVING, SRV_QUEUED},  {SRV_RECEIVING, SRV_COMPUTING}, /* in place */
+	{SRV_RECEIVING, SRV_MUTE},    {SRV_RECEIVING, SRV_OVER},      /* the client is gone */
+	{SRV_DECIDED, SRV_DECIDED},                                   /* a chunk of the body that is dropped has a fault */
+	{SRV_DECIDED, SRV_ANSWERING}, {SRV_DECIDED, SRV_SAID},        {SRV_DECIDED, SRV_MUTE},
+	{SRV_DECIDED, SRV_OVER},      {SRV_QUEUED, SRV_COMPUTING},    {SRV_QUEUED, SRV_READY}, /* given up */
+	{SRV_QUEUED, SRV_MUTE},       {SRV_COMPUTING, SRV_READY},     {SRV_COMPUTING, SRV_MUTE},
+	{SRV_READY, SRV_ANSWERING},   {SRV_READY, SRV_SAID}, /* the library closes an idle connection before it asks for the answer */
+	{SRV_READY, SRV_MUTE},        {SRV_READY, SRV_OVER},          {SRV_ANSWERING, SRV_OVER},
+	{SRV_SAID, SRV_OVER},         {SRV_MUTE, SRV_OVER},
 };
 
 static bool is_listed(enum srv_state from, enum srv_state to)

@@ -192,10 +192,8 @@ static void test_stopping_none_is_fine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_connection_is_handed_out),
-		cmocka_unit_test(test_without_files_connections_wait),
-		cmocka_unit_test(test_stops_while_waiting_for_files),
-		cmocka_unit_test(test_no_file_stays_open),
+		cmocka_unit_test(test_each_connection_is_handed_out), cmocka_unit_test(test_without_files_connections_wait),
+		cmocka_unit_test(test_stops_while_waiting_for_files), cmocka_unit_test(test_no_file_stays_open),
 		cmocka_unit_test(test_stopping_none_is_fine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

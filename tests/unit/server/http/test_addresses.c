@@ -83,7 +83,9 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_has_its_own), cmocka_unit_test(test_forms), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_each_has_its_own),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_many),
 	};
 	return cmocka_run_group_tests_name("addresses", tests, NULL, NULL);
 }

@@ -139,7 +139,8 @@ static void test_too_many(void **state)
 	const long long began = milliseconds();
 	fds[N - 1] = open_lingering();
 	const bool last_is_open = is_open(fds[N - 1]);
-	assert_true(last_is_open || milliseconds() - began >= SRV_LINGER_MS - SRV_CLOCK_TICK_MS); /* on a machine that stalls */
+	assert_true(last_is_open ||
+	            milliseconds() - began >= SRV_LINGER_MS - SRV_CLOCK_TICK_MS); /* on a machine that stalls */
 	assert_true(entries("/proc/self/task") <= threads_before);
 	assert_true(n_files() <= files_before + 1 + N + SRV_MOST_LINGERING);
 	for (int i = 0; i < N - SRV_MOST_LINGERING; i++)
@@ -187,9 +188,14 @@ static void test_those_that_are_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_the_thread), TEST(test_what_is_sent_is_read), TEST(test_the_end_of_the_client),
-		TEST(test_time_is_bounded), TEST(test_too_many), TEST(test_no_file),
-		cmocka_unit_test(test_those_that_are_left), cmocka_unit_test(test_without_the_thread),
+		cmocka_unit_test(test_without_the_thread),
+		TEST(test_what_is_sent_is_read),
+		TEST(test_the_end_of_the_client),
+		TEST(test_time_is_bounded),
+		TEST(test_too_many),
+		TEST(test_no_file),
+		cmocka_unit_test(test_those_that_are_left),
+		cmocka_unit_test(test_without_the_thread),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,8 +51,10 @@ static void test_tls(void **state)
 	assert_non_null(mkdtemp(folder));
 	snprintf(key, sizeof key, "%s/key", folder);
 	snprintf(certificate, sizeof certificate, "%s/certificate", folder);
-	snprintf(command, sizeof command, "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 "
-	         "-subj /CN=a -keyout %s -out %s 2>/dev/null", key, certificate);
+	snprintf(command, sizeof command,
+	         "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 "
+	         "-subj /CN=a -keyout %s -out %s 2>/dev/null",
+	         key, certificate);
 	assert_int_equal(system(command), 0);
 	assert_true(srv_certificate_read(certificate, key, message));
 	leaves_nothing(true);

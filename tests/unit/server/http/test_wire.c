@@ -104,7 +104,9 @@ static void test_several(void **state)
 {
 	(void)state;
 	PASSES(GET GET GET, 3);
-	PASSES(POST "Content-Length: 3\r\n\r\n" "GET" GET, 2);
+	PASSES(POST "Content-Length: 3\r\n\r\n"
+	            "GET" GET,
+	       2);
 	PASSES(CHUNKED "3\r\nabc\r\n" END GET CHUNKED END, 3);
 }
 
@@ -114,7 +116,8 @@ static void test_normalised(void **state)
 	BECOMES("\r\n\r\n" GET "\r\n" GET, GET GET, 2);
 	BECOMES(POST "Content-Length: 3 \t\r\n\r\nabc", POST "Content-Length: 3\r\n\r\nabc", 1);
 	BECOMES(CHUNKED "3;a=\"b\";c\r\nabc\r\n0;x\r\n\r\n", CHUNKED "3\r\nabc\r\n" END, 1);
-	BECOMES(CHUNKED "3\r\nabc\r\n00\r\nX-T: 1\r\nHost: b\r\nContent-Length: 7\r\n\r\n" GET, CHUNKED "3\r\nabc\r\n" END GET, 2);
+	BECOMES(CHUNKED "3\r\nabc\r\n00\r\nX-T: 1\r\nHost: b\r\nContent-Length: 7\r\n\r\n" GET,
+	        CHUNKED "3\r\nabc\r\n" END GET, 2);
 }
 
 static void test_incomplete_is_held_back(void **state)
@@ -197,7 +200,9 @@ static void test_framing(void **state)
 	REFUSED(POST "Transfer-Encoding: gzip, chunked\r\n", 400);
 	REFUSED(POST "Transfer-Encoding: identity\r\n", 400);
 	REFUSED(POST "Transfer-Encoding: xchunked\r\n", 400);
-	REFUSED(POST "Transfer-Encoding: \x0b" "chunked\r\n", 400);
+	REFUSED(POST "Transfer-Encoding: \x0b"
+	             "chunked\r\n",
+	        400);
 	REFUSED(POST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400);
 	REFUSED("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", 400);
 	REFUSED(POST "Expect: 200-ok\r\n", 417);
@@ -296,7 +301,8 @@ static void test_arguments_are_limited(void **state)
 	assert_int_equal(status_with_entries(SRV_WIRE_ARGUMENTS, SRV_WIRE_FIELDS - SRV_WIRE_ARGUMENTS), 0);
 	assert_int_equal(status_with_entries(SRV_WIRE_ARGUMENTS, SRV_WIRE_FIELDS - SRV_WIRE_ARGUMENTS + 1), 431);
 	REFUSED("GET /a?a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a"
-	        "&&&&&&&&&&&&&&&&& HTTP/1.1\r\n" HOST "\r\n", 414);
+	        "&&&&&&&&&&&&&&&&& HTTP/1.1\r\n" HOST "\r\n",
+	        414);
 }
 
 static void test_cookies_are_left_out(void **state)
@@ -426,8 +432,10 @@ int main(void)
 		cmocka_unit_test(test_nothing_after_a_fault),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_arguments_are_limited),
-		cmocka_unit_test(test_cookies_are_left_out), cmocka_unit_test(test_long_cookies_are_refused),
-		cmocka_unit_test(test_replaced_heads_are_recorded), cmocka_unit_test(test_empty_lines_have_an_end),
+		cmocka_unit_test(test_cookies_are_left_out),
+		cmocka_unit_test(test_long_cookies_are_refused),
+		cmocka_unit_test(test_replaced_heads_are_recorded),
+		cmocka_unit_test(test_empty_lines_have_an_end),
 		cmocka_unit_test(test_passing_beside),
 		cmocka_unit_test(test_failed_from_outside),
 		cmocka_unit_test(test_under_way),

@@ -28,7 +28,7 @@ enum { MOST = 4096 };
 /* The original descriptor 2, and its replacement. */
 static int original, reading_end;
 
-static void catch(int writing, int reading)
+static void catch (int writing, int reading)
 {
 	original = dup(STDERR_FILENO);
 	reading_end = reading;
@@ -40,7 +40,7 @@ static void catch_pipe(void)
 {
 	int ends[2];
 	assert_int_equal(pipe(ends), 0);
-	catch(ends[1], ends[0]);
+	catch (ends[1], ends[0]);
 }
 
 static void restore(void)
@@ -66,8 +66,14 @@ static char *read_all(void)
 }
 
 static const struct srv_access plain = {
-	.request_id = "id-1", .method = "POST", .target = "/v1/evaluate?secret=1", .status = 200, .bytes_in = 268,
-	.bytes_out = 250, .microseconds = 412, .waited_microseconds = -1,
+	.request_id = "id-1",
+	.method = "POST",
+	.target = "/v1/evaluate?secret=1",
+	.status = 200,
+	.bytes_in = 268,
+	.bytes_out = 250,
+	.microseconds = 412,
+	.waited_microseconds = -1,
 };
 
 /* The one line that this access causes. */
@@ -129,10 +135,13 @@ static void test_every_field(void **state)
 	struct srv_trace trace;
 	const struct srv_access access = everything(&measure, &trace);
 	char expected[512], *line = line_of(SRV_LOGFMT, &access);
-	snprintf(expected, sizeof expected, " level=error request_id=\"id-1\" method=\"POST\" path=\"/v1/evaluate\" status=503"
-	         " bytes_in=268 bytes_out=250 ms=0.412 route=\"/v1/evaluate\" client=\"192.0.2.1\" waited_ms=1002.003"
-	         " decode_ms=0.001 prepare_ms=2.001 contacts=42 trace_id=\"4bf92f3577b34da6a3ce929d0e0e4736\" span_id=\"%s\""
-	         " parent_id=\"00f067aa0ba902b7\" token=\"solver\" rejected=\"queue_full\" aborted=\"timeout\"\n", trace.span_id);
+	snprintf(
+		expected, sizeof expected,
+		" level=error request_id=\"id-1\" method=\"POST\" path=\"/v1/evaluate\" status=503"
+		" bytes_in=268 bytes_out=250 ms=0.412 route=\"/v1/evaluate\" client=\"192.0.2.1\" waited_ms=1002.003"
+		" decode_ms=0.001 prepare_ms=2.001 contacts=42 trace_id=\"4bf92f3577b34da6a3ce929d0e0e4736\" span_id=\"%s\""
+		" parent_id=\"00f067aa0ba902b7\" token=\"solver\" rejected=\"queue_full\" aborted=\"timeout\"\n",
+		trace.span_id);
 	assert_string_equal(strstr(line, " level="), expected);
 	free(line);
 }
@@ -144,17 +153,20 @@ static void test_json(void **state)
 	struct srv_trace trace;
 	const struct srv_access access = everything(&measure, &trace);
 	json_t *root = json_of(&access);
-	const char *level, *id, *method, *path, *route, *client, *token, *rejected, *aborted, *time, *trace_id, *span, *parent;
+	const char *level, *id, *method, *path, *route, *client, *token, *rejected, *aborted, *time, *trace_id, *span,
+		*parent;
 	json_int_t status, in, out, contacts;
 	double ms, waited, decode, prepare, evaluate, encode;
-	assert_int_equal(json_unpack(root, "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:s, s:s, s:f, s:f, s:f, s:f, s:f,"
+	assert_int_equal(json_unpack(root,
+	                             "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:s, s:s, s:f, s:f, s:f, s:f, s:f,"
 	                             " s:I, s:s, s:s, s:s, s:s, s:s, s:s !}",
 	                             "time", &time, "level", &level, "request_id", &id, "method", &method, "path", &path,
 	                             "status", &status, "bytes_in", &in, "bytes_out", &out, "ms", &ms, "route", &route,
 	                             "client", &client, "waited_ms", &waited, "decode_ms", &decode, "prepare_ms", &prepare,
 	                             "evaluate_ms", &evaluate, "encode_ms", &encode, "contacts", &contacts, "trace_id",
-	                             &trace_id, "span_id", &span, "parent_id", &parent, "token", &token, "rejected", &rejected,
-	                             "aborted", &aborted), 0);
+	                             &trace_id, "span_id", &span, "parent_id", &parent, "token", &token, "rejected",
+	                             &rejected, "aborted", &aborted),
+	                 0);
 	assert_string_equal(path, "/v1/evaluate");
 	assert_string_equal(level, "error");
 	assert_string_equal(span, trace.span_id);
@@ -396,7 +408,7 @@ static void test_full_socket(void **state)
 	(void)state;
 	int ends[2];
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	catch(ends[1], ends[0]);
+	catch (ends[1], ends[0]);
 	fill_and_drain();
 }
 
@@ -421,7 +433,7 @@ static void test_full_disk(void **state)
 	(void)state;
 	const int full = open("/dev/full", O_WRONLY);
 	assert_true(full >= 0);
-	catch(full, -1);
+	catch (full, -1);
 	srv_log_start(SRV_INFO, SRV_LOGFMT);
 	const unsigned long long before = srv_log_dropped();
 	srv_log_access(&plain);
@@ -465,12 +477,22 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_logfmt),        cmocka_unit_test(test_every_field), cmocka_unit_test(test_json),
-		cmocka_unit_test(test_hostile_bytes), cmocka_unit_test(test_long_values), cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_the_clock), cmocka_unit_test(test_levels), cmocka_unit_test(test_limits_of_values), cmocka_unit_test(test_limit_of_a_line),
-		cmocka_unit_test(test_full_pipe),     cmocka_unit_test(test_full_socket), cmocka_unit_test(test_full_pipe_of_another_user),
+		cmocka_unit_test(test_logfmt),
+		cmocka_unit_test(test_every_field),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_hostile_bytes),
+		cmocka_unit_test(test_long_values),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_the_clock),
+		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_limits_of_values),
+		cmocka_unit_test(test_limit_of_a_line),
+		cmocka_unit_test(test_full_pipe),
+		cmocka_unit_test(test_full_socket),
+		cmocka_unit_test(test_full_pipe_of_another_user),
 		cmocka_unit_test(test_nobody_reads),
-		cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,15 @@
 #include <cmocka.h>
 
 static const struct srv_gauges gauges = {
-	.queue_requests = 3, .queue_bytes = 4, .connections = 5, .threads = 6, .memory_requests_bytes = 7,
-	.memory_pool_bytes = 8, .memory_limit_bytes = 9, .draining = true, .instruction_set = "avx2",
+	.queue_requests = 3,
+	.queue_bytes = 4,
+	.connections = 5,
+	.threads = 6,
+	.memory_requests_bytes = 7,
+	.memory_pool_bytes = 8,
+	.memory_limit_bytes = 9,
+	.draining = true,
+	.instruction_set = "avx2",
 };
 
 static char *print(void)
@@ -63,15 +70,33 @@ static void test_routes(void **state)
 	static const struct {
 		const char *target, *name;
 	} cases[] = {
-		{"/v1/evaluate", "/v1/evaluate"}, {"/v1/evaluate?x=1", "/v1/evaluate"}, {"/v1/check", "/v1/check"},
-		{"/v1/functions", "/v1/functions"}, {"/v1/functions/", "other"},
-		{"/v1/functions/smooth_mu?y=1", "/v1/functions/{name}"}, {"/v1/functions/\"}\n", "/v1/functions/{name}"},
-		{"/v1/functions/none", "/v1/functions/{name}"}, {"/v1/functions/%73mooth_mu", "/v1/functions/{name}"},
-		{"/v1/functions/{name}", "/v1/functions/{name}"}, {"/v1/info", "/v1/info"}, {"/healthz", "/healthz"},
-		{"/readyz?", "/readyz"}, {"/metrics", "/metrics"}, {"/openapi.json", "/openapi.json"},
-		{"/v1/evaluate/", "other"}, {"/v1/evaluat", "other"}, {"/v1/%65valuate", "other"}, {"other", "other"},
-		{"", "other"}, {"/", "/"}, {"/?x", "/"}, {"/explorer", "other"}, {"/explorer/x.js", "/explorer/{file}"},
-		{"/explorer/{file}", "/explorer/{file}"}, {"/explorer/%zz", "/explorer/{file}"}, {"*", "other"},
+		{"/v1/evaluate", "/v1/evaluate"},
+		{"/v1/evaluate?x=1", "/v1/evaluate"},
+		{"/v1/check", "/v1/check"},
+		{"/v1/functions", "/v1/functions"},
+		{"/v1/functions/", "other"},
+		{"/v1/functions/smooth_mu?y=1", "/v1/functions/{name}"},
+		{"/v1/functions/\"}\n", "/v1/functions/{name}"},
+		{"/v1/functions/none", "/v1/functions/{name}"},
+		{"/v1/functions/%73mooth_mu", "/v1/functions/{name}"},
+		{"/v1/functions/{name}", "/v1/functions/{name}"},
+		{"/v1/info", "/v1/info"},
+		{"/healthz", "/healthz"},
+		{"/readyz?", "/readyz"},
+		{"/metrics", "/metrics"},
+		{"/openapi.json", "/openapi.json"},
+		{"/v1/evaluate/", "other"},
+		{"/v1/evaluat", "other"},
+		{"/v1/%65valuate", "other"},
+		{"other", "other"},
+		{"", "other"},
+		{"/", "/"},
+		{"/?x", "/"},
+		{"/explorer", "other"},
+		{"/explorer/x.js", "/explorer/{file}"},
+		{"/explorer/{file}", "/explorer/{file}"},
+		{"/explorer/%zz", "/explorer/{file}"},
+		{"*", "other"},
 		{"/metrics/x", "other"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -88,8 +113,12 @@ static void test_counts(void **state)
 {
 	(void)state;
 	const struct api_measure measure = {API_N_PHASES, {1000, 2000, 3000, 4000}, 100};
-	const struct srv_outcome outcome = {.match = match_of("/v1/evaluate"), .status = 200, .nanoseconds = 1500000,
-	                                    .waited_nanoseconds = 20000, .bytes_in = 1000, .bytes_out = 10,
+	const struct srv_outcome outcome = {.match = match_of("/v1/evaluate"),
+	                                    .status = 200,
+	                                    .nanoseconds = 1500000,
+	                                    .waited_nanoseconds = 20000,
+	                                    .bytes_in = 1000,
+	                                    .bytes_out = 10,
 	                                    .measure = &measure};
 	for (int i = 0; i < 3; i++)
 		srv_metrics_add(&outcome);
@@ -133,8 +162,11 @@ static void test_faults(void **state)
 	const double encoded = now("frictiond_phase_duration_seconds_count{phase=\"encode\"}");
 	const int statuses[] = {422, 418, 0, -7, 999};
 	for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
-		srv_metrics_add(&(struct srv_outcome){.match = match_of("/v1/check"), .status = statuses[i], .nanoseconds = -5,
-		                                       .waited_nanoseconds = -1, .measure = i ? NULL : &halfway});
+		srv_metrics_add(&(struct srv_outcome){.match = match_of("/v1/check"),
+		                                      .status = statuses[i],
+		                                      .nanoseconds = -5,
+		                                      .waited_nanoseconds = -1,
+		                                      .measure = i ? NULL : &halfway});
 	assert_true(now("frictiond_requests_total{route=\"/v1/check\",status=\"422\"}") == 1);
 	assert_true(now("frictiond_requests_total{route=\"/v1/check\",status=\"none\"}") == 1);
 	assert_true(now("frictiond_requests_total{route=\"/v1/check\",status=\"other\"}") == 3);
@@ -147,10 +179,10 @@ static void test_faults(void **state)
 static void test_rejections(void **state)
 {
 	(void)state;
-	srv_metrics_add(&(struct srv_outcome){.match = match_of("/readyz"), .status = 429, .waited_nanoseconds = -1,
-	                                       .rejection = SRV_REJECTED_CONNECTIONS});
-	srv_metrics_add(&(struct srv_outcome){.match = match_of("/readyz"), .status = 503, .waited_nanoseconds = -1,
-	                                       .rejection = SRV_REJECTED_DRAINING});
+	srv_metrics_add(&(struct srv_outcome){
+		.match = match_of("/readyz"), .status = 429, .waited_nanoseconds = -1, .rejection = SRV_REJECTED_CONNECTIONS});
+	srv_metrics_add(&(struct srv_outcome){
+		.match = match_of("/readyz"), .status = 503, .waited_nanoseconds = -1, .rejection = SRV_REJECTED_DRAINING});
 	assert_true(now("frictiond_rejected_total{reason=\"connections\"}") == 1);
 	assert_true(now("frictiond_rejected_total{reason=\"draining\"}") == 1);
 	assert_true(now("frictiond_rejected_total{reason=\"deadline\"}") == 0);
@@ -161,8 +193,8 @@ static void test_buckets_are_cumulative(void **state)
 {
 	(void)state;
 	for (int64_t nanoseconds = 1; nanoseconds < INT64_MAX / 2; nanoseconds *= 2)
-		srv_metrics_add(&(struct srv_outcome){.match = match_of("/v1/info"), .status = 200, .nanoseconds = nanoseconds,
-		                                       .waited_nanoseconds = -1});
+		srv_metrics_add(&(struct srv_outcome){
+			.match = match_of("/v1/info"), .status = 200, .nanoseconds = nanoseconds, .waited_nanoseconds = -1});
 	char *text = print();
 	static const char name[] = "\nfrictiond_request_duration_seconds_bucket{route=\"/v1/info\",le=\"";
 	double last_bound = 0, last_count = 0;
@@ -224,8 +256,8 @@ enum { N_THREADS = 100, N_ADDITIONS = 1000 };
 static void *add_many(void *unused)
 {
 	for (int i = 0; i < N_ADDITIONS; i++)
-		srv_metrics_add(&(struct srv_outcome){.match = match_of("/nowhere"), .status = 404, .nanoseconds = 1,
-		                                       .waited_nanoseconds = -1});
+		srv_metrics_add(&(struct srv_outcome){
+			.match = match_of("/nowhere"), .status = 404, .nanoseconds = 1, .waited_nanoseconds = -1});
 	return unused;
 }
 
@@ -244,9 +276,9 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_routes),     cmocka_unit_test(test_counts), cmocka_unit_test(test_ends), cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_rejections), cmocka_unit_test(test_buckets_are_cumulative),
-		cmocka_unit_test(test_gauges),     cmocka_unit_test(test_process), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_routes), cmocka_unit_test(test_counts),     cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_faults), cmocka_unit_test(test_rejections), cmocka_unit_test(test_buckets_are_cumulative),
+		cmocka_unit_test(test_gauges), cmocka_unit_test(test_process),    cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void test_valid(void **state)
 		{"00-" TRACE "-" PARENT "-00", false},
 		{"00-" TRACE "-" PARENT "-fe", false}, /* other flags are not passed on */
 		{"00-" TRACE "-" PARENT "-03", true},
-		{"01-" TRACE "-" PARENT "-01", true},  /* later versions begin as this one does */
+		{"01-" TRACE "-" PARENT "-01", true}, /* later versions begin as this one does */
 		{"cc-" TRACE "-" PARENT "-01-what-comes-then", true},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -41,15 +41,36 @@ static void test_invalid(void **state)
 {
 	(void)state;
 	static const char *const values[] = {
-		NULL, "", "0", "00", "00-", "00-" TRACE, "00-" TRACE "-" PARENT, "00-" TRACE "-" PARENT "-",
-		"00-" TRACE "-" PARENT "-0", "00-" TRACE "-" PARENT "-011", "00-" TRACE "-" PARENT "-01-",
-		"00-" TRACE "-" PARENT "-01-more", "00-" TRACE "-" PARENT "-01 ", " 00-" TRACE "-" PARENT "-01",
-		"ff-" TRACE "-" PARENT "-01", "cc-" TRACE "-" PARENT "-01.", "0x-" TRACE "-" PARENT "-01",
-		"00-00000000000000000000000000000000-" PARENT "-01", "00-" TRACE "-0000000000000000-01",
-		"00-4BF92F3577B34DA6A3CE929D0E0E4736-" PARENT "-01", "00-" TRACE "-00F067AA0BA902B7-01",
-		"00-" TRACE "-" PARENT "-0g", "00-" TRACE "-" PARENT "-0A", "00_" TRACE "-" PARENT "-01",
-		"00-" TRACE "_" PARENT "-01", "00-" TRACE "-" PARENT "_01", "00-4bf92f3577b34da6a3ce929d0e0e473-" PARENT "-010",
-		"00-" TRACE "-" PARENT "-01,00-" TRACE "-" PARENT "-01", "00-\xff" "bf92f3577b34da6a3ce929d0e0e4736-" PARENT "-01",
+		NULL,
+		"",
+		"0",
+		"00",
+		"00-",
+		"00-" TRACE,
+		"00-" TRACE "-" PARENT,
+		"00-" TRACE "-" PARENT "-",
+		"00-" TRACE "-" PARENT "-0",
+		"00-" TRACE "-" PARENT "-011",
+		"00-" TRACE "-" PARENT "-01-",
+		"00-" TRACE "-" PARENT "-01-more",
+		"00-" TRACE "-" PARENT "-01 ",
+		" 00-" TRACE "-" PARENT "-01",
+		"ff-" TRACE "-" PARENT "-01",
+		"cc-" TRACE "-" PARENT "-01.",
+		"0x-" TRACE "-" PARENT "-01",
+		"00-00000000000000000000000000000000-" PARENT "-01",
+		"00-" TRACE "-0000000000000000-01",
+		"00-4BF92F3577B34DA6A3CE929D0E0E4736-" PARENT "-01",
+		"00-" TRACE "-00F067AA0BA902B7-01",
+		"00-" TRACE "-" PARENT "-0g",
+		"00-" TRACE "-" PARENT "-0A",
+		"00_" TRACE "-" PARENT "-01",
+		"00-" TRACE "_" PARENT "-01",
+		"00-" TRACE "-" PARENT "_01",
+		"00-4bf92f3577b34da6a3ce929d0e0e473-" PARENT "-010",
+		"00-" TRACE "-" PARENT "-01,00-" TRACE "-" PARENT "-01",
+		"00-\xff"
+		"bf92f3577b34da6a3ce929d0e0e4736-" PARENT "-01",
 	};
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
 		struct srv_trace trace;
@@ -81,7 +102,9 @@ static void test_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_valid), cmocka_unit_test(test_invalid), cmocka_unit_test(test_written),
+		cmocka_unit_test(test_valid),
+		cmocka_unit_test(test_invalid),
+		cmocka_unit_test(test_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

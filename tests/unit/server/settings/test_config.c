@@ -106,7 +106,9 @@ static void test_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines), cmocka_unit_test(test_faults_of_lines), cmocka_unit_test(test_files),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_faults_of_lines),
+		cmocka_unit_test(test_files),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

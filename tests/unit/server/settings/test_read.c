@@ -117,16 +117,17 @@ static void test_bytes_of_the_queue(void **state)
 		const char *json, *frame, *queue;
 		long long frame_bytes, queue_bytes;
 	} cases[] = {
-		{"256M", NULL, NULL, 1LL << 30, 1LL << 30},          {"1M", NULL, NULL, 1LL << 30, 1LL << 30},
-		{"512M", NULL, NULL, 1LL << 30, 2LL << 30},          {"1M", "2M", NULL, 2LL << 20, 4LL << 20},
-		{"1M", "3G", NULL, 3LL << 30, 3LL << 30},            {"1M", NULL, "1M", 1LL << 20, 1LL << 20},
-		{"1M", NULL, "3G", 1LL << 30, 3LL << 30},            {"1M", "2M", "2M", 2LL << 20, 2LL << 20},
+		{"256M", NULL, NULL, 1LL << 30, 1LL << 30}, {"1M", NULL, NULL, 1LL << 30, 1LL << 30},
+		{"512M", NULL, NULL, 1LL << 30, 2LL << 30}, {"1M", "2M", NULL, 2LL << 20, 4LL << 20},
+		{"1M", "3G", NULL, 3LL << 30, 3LL << 30},   {"1M", NULL, "1M", 1LL << 20, 1LL << 20},
+		{"1M", NULL, "3G", 1LL << 30, 3LL << 30},   {"1M", "2M", "2M", 2LL << 20, 2LL << 20},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		const char *frame = cases[i].frame ? "--max-frame-bytes" : NULL, *queue = cases[i].queue ? "--queue-bytes" : NULL;
+		const char *frame = cases[i].frame ? "--max-frame-bytes" : NULL,
+				   *queue = cases[i].queue ? "--queue-bytes" : NULL;
 		struct reading reading =
 			frame ? read_options("--max-json-bytes", cases[i].json, frame, cases[i].frame, queue, cases[i].queue, NULL)
-			      : read_options("--max-json-bytes", cases[i].json, queue, cases[i].queue, NULL);
+				  : read_options("--max-json-bytes", cases[i].json, queue, cases[i].queue, NULL);
 		assert_int_equal(reading.start, SRV_START);
 		assert_int_equal(reading.options.max_frame_bytes, cases[i].frame_bytes);
 		assert_int_equal(reading.options.queue_bytes, cases[i].queue_bytes);
@@ -223,9 +224,10 @@ static void test_environment(void **state)
 static void test_questions(void **state)
 {
 	(void)state;
-	const char *const questions[] = {"--help", "--version", "--print-options-markdown", "--print-config", "--print-openapi"};
+	const char *const questions[] = {"--help", "--version", "--print-options-markdown", "--print-config",
+	                                 "--print-openapi"};
 	const char *const words[] = {"FRICTIOND_MAX_JSON_BYTES", "frictiond ", "| `--max-json-bytes BYTES` |", "port = 1\n",
-	                              "{\"openapi\":\"3.1.0\","};
+	                             "{\"openapi\":\"3.1.0\","};
 	for (int i = 0; i < 5; i++) {
 		struct reading reading = read_options("--port=1", questions[i], NULL);
 		assert_int_equal(reading.start, SRV_EXIT_OK);
@@ -266,9 +268,9 @@ static void test_file(void **state)
 	setenv("FRICTIOND_LOG_LEVEL", "debug", 1);
 	struct reading reading = read_options("--port", "91", "--config", config, NULL);
 	assert_int_equal(reading.start, SRV_START);
-	assert_string_equal(reading.options.host, "::1");          /* the file over the default */
-	assert_int_equal(reading.options.queue_requests, 8);       /* the environment over the file */
-	assert_int_equal(reading.options.port, 91);                /* a flag over the file */
+	assert_string_equal(reading.options.host, "::1");    /* the file over the default */
+	assert_int_equal(reading.options.queue_requests, 8); /* the environment over the file */
+	assert_int_equal(reading.options.port, 91);          /* a flag over the file */
 	assert_int_equal(reading.options.max_json_bytes, 2 << 20);
 	assert_int_equal(reading.options.log_format, SRV_JSON);
 	assert_int_equal(reading.options.log_level, SRV_DEBUG);
@@ -340,7 +342,8 @@ static void test_printed_and_read(void **state)
 {
 	(void)state;
 	setenv("FRICTIOND_IDLE_SECONDS", "9", 1);
-	struct reading first = read_options("--threads=3", "--max-json-bytes=1536K", "--host", "a # b", "--kernels", "scalar", NULL);
+	struct reading first =
+		read_options("--threads=3", "--max-json-bytes=1536K", "--host", "a # b", "--kernels", "scalar", NULL);
 	struct reading printed = read_options("--print-config", "--threads=3", "--max-json-bytes=1536K", "--host", "a # b",
 	                                      "--kernels", "scalar", NULL);
 	assert_int_equal(printed.start, SRV_EXIT_OK);
@@ -385,8 +388,14 @@ static void test_health(void **state)
 	assert_int_equal(reading.start, SRV_EXIT_OK);
 	assert_non_null(strstr(reading.out, "frictiond health [OPTION]..."));
 	forget(&reading);
-	static const char *const wrong[] = {"--timeout-seconds=0", "--timeout-seconds=", "--timeout-second=1",
-	                                    "--timeout-seconds2=1", "--json", "file", "--port=x", "--ready=yes"};
+	static const char *const wrong[] = {"--timeout-seconds=0",
+	                                    "--timeout-seconds=",
+	                                    "--timeout-second=1",
+	                                    "--timeout-seconds2=1",
+	                                    "--json",
+	                                    "file",
+	                                    "--port=x",
+	                                    "--ready=yes"};
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
 		reading = read_options("health", wrong[i], NULL);
 		assert_int_equal(reading.start, SRV_EXIT_BAD);
@@ -435,10 +444,19 @@ static void test_check(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_io_threads), cmocka_unit_test(test_defaults),     cmocka_unit_test(test_bytes_of_the_queue), cmocka_unit_test(test_both_forms),
-		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_environment),
-		cmocka_unit_test(test_questions),    cmocka_unit_test(test_file),               cmocka_unit_test(test_bad_files),
-		cmocka_unit_test(test_printed_and_read), cmocka_unit_test(test_check),          cmocka_unit_test(test_health),
+		cmocka_unit_test(test_io_threads),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_bytes_of_the_queue),
+		cmocka_unit_test(test_both_forms),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_questions),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_bad_files),
+		cmocka_unit_test(test_printed_and_read),
+		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_health),
 		cmocka_unit_test(test_memory_beside_connections),
 	};
 	return cmocka_run_group_tests(tests, make_config, remove_config);

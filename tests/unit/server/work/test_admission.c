@@ -15,7 +15,7 @@
 struct trial {
 	struct srv_job job; /* first */
 	sem_t started, *gate;
-	int turn;           /* order of finishing, from 1 */
+	int turn; /* order of finishing, from 1 */
 	bool computed, saw_stop;
 	pthread_t thread;
 };
@@ -333,9 +333,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_abandoned),
-		cmocka_unit_test(test_bytes), cmocka_unit_test(test_bytes_from_threads), cmocka_unit_test(test_limit), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_bytes_from_threads),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_niceness),
-		cmocka_unit_test(test_stop),  cmocka_unit_test(test_stop_with_a_place_reserved),
+		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_stop_with_a_place_reserved),
 		cmocka_unit_test(test_stop_with_a_place_for_an_abandoned_job),
 		cmocka_unit_test(test_an_abandoned_job_leaves_its_place),
 	};

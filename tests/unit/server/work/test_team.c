@@ -80,8 +80,8 @@ static void *try(void *argument)
 static void test_sizes(void **state)
 {
 	(void)state;
-	static const struct plan plans[] = {{10, 4, 0, 4}, {10, 4, 1, 4}, {3, 4, 0, 4}, {3, 4, 1, 3},  {2, 4, 1, 2},
-	                                    {1, 4, 1, 1},  {0, 4, 0, 1},  {0, 4, 1, 0}, {1, 4, 2, 0},  {5, 1, 0, 1},
+	static const struct plan plans[] = {{10, 4, 0, 4}, {10, 4, 1, 4}, {3, 4, 0, 4}, {3, 4, 1, 3}, {2, 4, 1, 2},
+	                                    {1, 4, 1, 1},  {0, 4, 0, 1},  {0, 4, 1, 0}, {1, 4, 2, 0}, {5, 1, 0, 1},
 	                                    {5, 1, 3, 1},  {2, 1, 3, 0},  {7, 64, 0, 8}};
 	for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
 		struct plan plan = plans[i];

@@ -167,7 +167,7 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_in_time_and_late), cmocka_unit_test(test_cut), cmocka_unit_test(test_another_time),
+		cmocka_unit_test(test_in_time_and_late),    cmocka_unit_test(test_cut),     cmocka_unit_test(test_another_time),
 		cmocka_unit_test(test_again_after_a_pause), cmocka_unit_test(test_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
