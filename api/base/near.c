@@ -182,9 +182,12 @@ static int most_edits(size_t bytes)
 
 static int slip(const char *a, const char *b)
 {
-	const size_t n_a = strlen(a), n_b = strlen(b);
+	const size_t n_a = strlen(a), n_b = strlen(b), longer = n_a > n_b ? n_a : n_b;
+	const int most = most_edits(longer);
+	if (longer - smaller(n_a, n_b) > (size_t)most) /* each edit changes the length by at most one */
+		return FAR;
 	const int edits = count_edits(a, n_a, b, n_b);
-	return edits <= most_edits(n_a > n_b ? n_a : n_b) ? SLIP + edits : FAR;
+	return edits <= most ? SLIP + edits : FAR;
 }
 
 static int distance_of(const char *unknown, const char *known)
