@@ -54,6 +54,23 @@ def shown():
     return found
 
 
+def rows():
+    """(code, cells) of all rows of all tables `it says`."""
+    for _, code, section in sections():
+        for table in re.findall(r"^\| it says .*\n\|[-|]+\n((?:\|.*\n)+)", section, re.M):
+            for row in table.splitlines():
+                yield code, row.strip("|").split("|")
+
+
+def test_every_row_says_why_and_what_to_do():
+    """Each section is a page of its own, so that no cell may point to another section's."""
+    for code, cells in rows():
+        assert len(cells) == 3, (code, cells)
+        for cell in cells:
+            assert cell.strip() and not re.match(r" the same( |:|,|$)", cell), (code, cells)
+            assert not re.fullmatch(r" \[[^]]*\]\([^)]*\) ", cell), f"{code}: {cell} is no link on the page of a code"
+
+
 def changed(**edits):
     """BATCH with the member a__b__c set, or removed if None."""
     batch = copy.deepcopy(BATCH)
