@@ -521,6 +521,25 @@ static void an_index_past_the_first_span(void **unused)
 	free(text);
 }
 
+/* Faults fill up in the first of two spans; the second one is not read. */
+static void faults_that_fill_up_in_the_first_span(void **unused)
+{
+	(void)unused;
+	enum { N = API_SPAN + 1 };
+	double *data = calloc(N, sizeof *data);
+	const struct api_shape shape = {.n = N, .range = API_POSITIVE};
+	struct fric_values values;
+	struct subject s;
+	begin(&s, "{\"f\":[0]}");
+	((struct api_array *)(uintptr_t)s.document.arrays)[0] = (struct api_array){
+		.rank = 1, .shape = {N}, .n = N, .dtype = API_F64, .data = data, .binary = true, .first_non_integer = N};
+	assert_false(api_check_values(&s.check, &s.field, &shape, &values));
+	assert_int_equal(s.fault.n_errors, API_MAX_ERRORS);
+	assert_string_equal(s.fault.errors[API_MAX_ERRORS - 1].pointer, "/f/15");
+	end(&s);
+	free(data);
+}
+
 /* An array of a frame, with a shape too large for any text. */
 static void begin_with_shape(struct subject *s, struct api_array array)
 {
@@ -725,6 +744,7 @@ int main(void)
 		cmocka_unit_test(values_out_of_range),
 		cmocka_unit_test(arrays_of_indices),
 		cmocka_unit_test(an_index_past_the_first_span),
+		cmocka_unit_test(faults_that_fill_up_in_the_first_span),
 		cmocka_unit_test(more_rows_than_there_can_be),
 		cmocka_unit_test(no_rows_of_any_length),
 		cmocka_unit_test(shapes_that_are_long_to_print),

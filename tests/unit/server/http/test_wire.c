@@ -155,6 +155,7 @@ static void test_request_line(void **state)
 	REFUSED("GET / HTTQ/1.1\r\n", 400);
 	REFUSED("GET\t", 400);
 	REFUSED("GET /a\0", 400);
+	REFUSED("GET /\x16", 400);
 	REFUSED("GET /\x80", 400);
 	REFUSED("\x16\x03\x01", 400);
 	REFUSED("PRI * HTTP/2.0\r\n", 505);
