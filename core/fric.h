@@ -48,7 +48,8 @@ struct fric_error {
 	int64_t contact;
 };
 
-enum fric_transition { FRIC_CUBIC, FRIC_QUADRATIC };
+/* The curve of the smooth law from static to kinetic friction. */
+enum fric_transition { FRIC_CUBIC, FRIC_QUADRATIC, FRIC_PEAK };
 enum fric_blend { FRIC_MEAN, FRIC_MIN, FRIC_MAX, FRIC_PRODUCT, FRIC_GEOMETRIC_MEAN, FRIC_HARMONIC_MEAN };
 enum fric_projection { FRIC_PROJECT_NONE, FRIC_PROJECT_CLAMP, FRIC_PROJECT_ABS };
 enum fric_triangle { FRIC_FULL, FRIC_UPPER, FRIC_LOWER };
@@ -104,8 +105,13 @@ struct fric_group {
 	struct fric_values plane_origin;  /* [n, dim]; plane_vertex where a distance is needed */
 };
 
-struct fric_friction {
+/* Which friction law acts (docs/physics.md 2). All zero: the default. */
+struct fric_law {
 	enum fric_transition transition;
+};
+
+struct fric_friction {
+	struct fric_law law;
 	double eps_v; /* > 0; not read if every group has its own */
 	enum fric_mu_source source;
 	double mu_s, mu_k;                           /* FRIC_MU_SCALAR */

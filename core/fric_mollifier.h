@@ -14,7 +14,14 @@ double fric_smooth_friction_f2(double y, double eps_v);
 double fric_smooth_friction_f1_over_x(double y, double eps_v);
 double fric_smooth_friction_f2_x_minus_f1_over_x3(double y, double eps_v);
 
-/* Static to kinetic; the last six are mu times f, its derivatives and quotients. */
+/* Any law, per unit of normal force (docs/physics.md 2): G0, its derivative G1 (odd in y), G1/y, and G2 = G1'. */
+double fric_law_potential(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
+double fric_law_force(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
+double fric_law_force_over_speed(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
+double fric_law_force_derivative(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
+
+/* Static to kinetic by a curve of mu, FRIC_CUBIC or FRIC_QUADRATIC. The last five are mu times f, its derivatives and
+ * quotients. */
 double fric_smooth_mu(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
 double fric_smooth_mu_derivative(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
 double fric_smooth_mu_f0(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);

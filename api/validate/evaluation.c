@@ -270,7 +270,7 @@ static void check_friction(struct walk *w)
 		check_materials(w);
 	}
 	check_choice(w->check, &mu_transition, &transition);
-	f->transition = (enum fric_transition)transition;
+	f->law.transition = (enum fric_transition)transition;
 }
 
 static void check_barrier(struct walk *w)

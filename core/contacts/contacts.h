@@ -33,7 +33,7 @@ struct fric_contacts {
 	size_t n_vertices;
 	size_t n; /* contacts, of all groups together */
 	size_t start[FRIC_N_TYPES + 1];
-	enum fric_transition transition;
+	struct fric_law law;
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
 	bool given_basis[FRIC_N_TYPES]; /* by the caller; its entries may be of any size */

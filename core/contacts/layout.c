@@ -130,7 +130,7 @@ struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, co
 		return NULL;
 	c->dim = batch->dim;
 	c->n_vertices = batch->n_vertices;
-	c->transition = batch->friction.transition;
+	c->law = batch->friction.law;
 	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
 		c->start[g + 1] = c->start[g] + batch->groups[g].n;
 		c->has_distance[g] = derives_distance(batch, g);

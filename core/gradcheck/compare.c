@@ -215,7 +215,7 @@ static void expect(const struct comparing *task, size_t i, struct reference *r)
 	r->n = c->dim - 1;
 	expect_weights(c, i, r);
 	slip_in_question(task, i, r, x);
-	fricp_differences_at(c->transition, mu_s, mu_k, eps_v, r->n, x, &d);
+	fricp_differences_at(&c->law, mu_s, mu_k, eps_v, r->n, x, &d);
 	const long double mu = d.slides || mu_k > mu_s ? mu_k : mu_s;
 	r->potential.value = s * eps_v * d.potential;
 	r->potential.scale = fabsl(s) * eps_v * mu * (d.z > 1 ? d.z : 1);

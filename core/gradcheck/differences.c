@@ -26,15 +26,38 @@ static quad length(int n, const quad x[2])
 	return square_root(x[0] * x[0] + x[1] * x[1]);
 }
 
+/* Where the peak is, and the width of what follows, in units of eps_v */
+static quad peak_width(const struct potential *p)
+{
+	const quad top = p->mu_s > p->mu_k ? p->mu_s : p->mu_k;
+	return top > 0 ? (1 - (p->mu_s + p->mu_k - top) / top) / 2 : 0;
+}
+
 /* G0(0) / eps_v */
 static quad at_rest(const struct potential *p)
 {
+	if (p->transition == FRIC_PEAK) {
+		const quad w = peak_width(p);
+		return p->mu_k - 2 * p->mu_s * (1 - w) / 3 - (p->mu_s + p->mu_k) * w / 2;
+	}
 	return p->transition == FRIC_CUBIC ? (17 * p->mu_k - 7 * p->mu_s) / 30 : (27 * p->mu_k - 11 * p->mu_s) / 48;
+}
+
+static quad above_rest_peak(const struct potential *p, quad z)
+{
+	const quad s = p->mu_s, k = p->mu_k, w = peak_width(p), m = 1 - w / 2, top = 1 - w;
+	if (z <= top)
+		return s * (z * z / top - z * z * z / (3 * top * top));
+	const quad t = z <= m ? (z - top) / w : (1 - z) / w;
+	return z <= m ? s * (2 * top / 3 + w * t) + 2 * (k - s) * w * t * t * t / 3
+	              : k - at_rest(p) - w * (k * t - 2 * (k - s) * t * t * t / 3);
 }
 
 /* (G0(z eps_v) - G0(0)) / eps_v for z < 1, in powers of z as in docs/physics.md 2 */
 static quad above_rest(const struct potential *p, quad z)
 {
+	if (p->transition == FRIC_PEAK)
+		return above_rest_peak(p, z);
 	const quad s = p->mu_s, k = p->mu_k, change = k - s, z2 = z * z, z3 = z2 * z, z4 = z2 * z2, z5 = z4 * z;
 	if (p->transition == FRIC_CUBIC)
 		return s * (z2 - z3 / 3) + change * (3 * z4 / 2 - 7 * z5 / 5 + z5 * z / 3);
@@ -69,10 +92,10 @@ static void second_differences(const struct potential *p, int n, const quad x[2]
 	out[2] = (long double)((potential(p, n, a, b + h) - twice + potential(p, n, a, b - h)) / h2);
 }
 
-void fricp_differences_at(enum fric_transition transition, double mu_s, double mu_k, double eps_v, int n,
+void fricp_differences_at(const struct fric_law *law, double mu_s, double mu_k, double eps_v, int n,
                           const long double *x, struct differences *out)
 {
-	struct potential p = {transition, mu_s, mu_k, 0};
+	struct potential p = {law->transition, mu_s, mu_k, 0};
 	const quad scaled[2] = {(quad)x[0] / eps_v, n == 1 ? 0 : (quad)x[1] / eps_v};
 	const quad z = length(n, scaled), step = DIFFERENCES_STEP;
 	out->z = (long double)z;

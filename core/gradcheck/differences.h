@@ -24,7 +24,7 @@ struct differences {
  * @param n  slip directions, 1 or 2; with 1, whatever belongs to the second one is zero
  * @param x  [n] finite
  */
-void fricp_differences_at(enum fric_transition transition, double mu_s, double mu_k, double eps_v, int n,
+void fricp_differences_at(const struct fric_law *law, double mu_s, double mu_k, double eps_v, int n,
                           const long double *x, struct differences *out);
 
 #endif

@@ -13,7 +13,7 @@ static const double *at(struct column column, size_t i)
 
 static void load_span(const struct fric_contacts *c, struct span span, struct workspace *work)
 {
-	work->transition = c->transition;
+	work->transition = c->law.transition;
 	for (int e = 0; e < 6; e++)
 		work->tangent_basis[e] = c->tangent_basis[e] + span.begin;
 	work->weight = at(c->weight, span.begin);

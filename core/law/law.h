@@ -13,8 +13,34 @@
  * mu, its derivative by z, G0 / eps_v (the integral of mu f1, equal to mu_k |u| / eps_v from z = 1 on), and
  * (G2 u - G1)/u^3 * eps_v^3 * z. Factors rather than divisors, as a division is expensive. */
 #define FRIC_LAW_DEFINE(real, suffix) \
+	/* Peak: G1, its derivative by z, and G0 / eps_v - mu_k */ \
+	static inline real peak_g1##suffix(real s, real k, real z, real r) \
+	{ \
+		const real top = s > k ? s : k, w = top > 0 ? (top - (s < k ? s : k)) / (2 * top) : 0, p = 1 - w; \
+		if (z <= p) \
+			return s * (z / p * (2 - z / p)); \
+		return r > w / 2 ? s + 2 * (k - s) * ((w - r) / w * ((w - r) / w)) : k - 2 * (k - s) * (r / w * (r / w)); \
+	} \
+	static inline real peak_g2##suffix(real s, real k, real z, real r) \
+	{ \
+		const real top = s > k ? s : k, w = top > 0 ? (top - (s < k ? s : k)) / (2 * top) : 0, p = 1 - w; \
+		if (z <= p) \
+			return 2 * s * ((p - z) / p) / p; \
+		return 4 * (k - s) * ((r > w / 2 ? w - r : r) / w) / w; \
+	} \
+	static inline real peak_g0##suffix(real s, real k, real z, real r) \
+	{ \
+		const real top = s > k ? s : k, w = top > 0 ? (top - (s < k ? s : k)) / (2 * top) : 0, p = 1 - w; \
+		const real t = z / p, u = z <= p || w == 0 ? 0 : (w - r) / w, at_p = k - (s + k) * w / 2; \
+		if (z <= p) \
+			return at_p - s * p * ((real)2 / 3 - t * t * (1 - t / 3)); \
+		return r > w / 2 ? at_p + w * u * (s + (real)2 / 3 * (k - s) * u * u) \
+		                 : k - r * (k - (real)2 / 3 * (k - s) * (r / w) * (r / w)); \
+	} \
 	static inline real law_mu##suffix(enum fric_transition t, real mu_s, real mu_k, real z, real r) \
 	{ \
+		if (t == FRIC_PEAK) \
+			return z > 0 ? peak_g1##suffix(mu_s, mu_k, z, r) / (z * (2 - z)) : peak_g2##suffix(mu_s, mu_k, z, r) / 2; \
 		if (t == FRIC_CUBIC) \
 			return mu_k * (z * z * (3 - 2 * z)) + mu_s * (r * r * (1 + 2 * z)); \
 		if (2 * z < 1) \
@@ -23,6 +49,10 @@
 	} \
 	static inline real law_mu_derivative##suffix(enum fric_transition t, real mu_s, real mu_k, real z, real r) \
 	{ \
+		if (t == FRIC_PEAK) { \
+			const real fall = 2 * r * law_mu##suffix(t, mu_s, mu_k, z, r); \
+			return z > 0 ? (peak_g2##suffix(mu_s, mu_k, z, r) - fall) / (z * (2 - z)) : 0; \
+		} \
 		if (t == FRIC_CUBIC) \
 			return 6 * (mu_k - mu_s) * (z * r); \
 		return 4 * (mu_k - mu_s) * (2 * z < 1 ? z : r); \
@@ -30,6 +60,8 @@
 	static inline real law_g0##suffix(enum fric_transition t, real mu_s, real mu_k, real z, real r) \
 	{ \
 		const real z2 = z * z, r2 = r * r; \
+		if (t == FRIC_PEAK) \
+			return peak_g0##suffix(mu_s, mu_k, z, r); \
 		if (t == FRIC_CUBIC) { \
 			const real h = r * ((real)1 / 2 + r * ((real)3 / 5 - r * ((real)1 / 3))); \
 			const real a = 1 - r * (1 - r2 * ((real)4 / 3 - h)), b = r * r2 * (1 - h); \

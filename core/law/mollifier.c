@@ -106,6 +106,26 @@ double fric_smooth_mu_f2_x_minus_mu_f1_over_x3(double y, double mu_s, double mu_
 	return (double)(law_curvature_l(transition, mu_s, mu_k, p.z, p.r) / p.z / (e * e * e));
 }
 
+double fric_law_potential(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
+{
+	return fric_smooth_mu_f0(y, mu_s, mu_k, eps_v, law->transition);
+}
+
+double fric_law_force(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
+{
+	return fric_smooth_mu_f1(y, mu_s, mu_k, eps_v, law->transition);
+}
+
+double fric_law_force_over_speed(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
+{
+	return fric_smooth_mu_f1_over_x(y, mu_s, mu_k, eps_v, law->transition);
+}
+
+double fric_law_force_derivative(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
+{
+	return fric_smooth_mu_f2(y, mu_s, mu_k, eps_v, law->transition);
+}
+
 void fric_matchstick_direction(const double tau[2], double threshold, double direction[2])
 {
 	const long double n = hypotl(tau[0], tau[1]);

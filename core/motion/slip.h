@@ -125,7 +125,7 @@ static inline long double long_force(const struct fric_contacts *c, size_t i)
 
 static inline double slip_potential(const struct fric_contacts *c, size_t i, const struct slip *p)
 {
-	const enum fric_transition t = c->transition;
+	const enum fric_transition t = c->law.transition;
 	if (p->extreme) {
 		const long double y = hypotl(p->scaled[0], p->scaled[1]), e = p->eps_v;
 		return (double)(long_force(c, i) *
@@ -138,7 +138,7 @@ static inline double slip_potential(const struct fric_contacts *c, size_t i, con
 /* s G1(y)/y * scaled: the force in the tangent plane before mu_aniso maps it back; rounded to double unless extreme. */
 static inline void slip_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[2])
 {
-	const enum fric_transition t = c->transition;
+	const enum fric_transition t = c->law.transition;
 	if (p->extreme) {
 		const long double y = hypotl(p->scaled[0], p->scaled[1]), e = p->eps_v, z = y / e;
 		const long double m = p->slides ? p->mu_k : law_mu_l(t, p->mu_s, p->mu_k, z, (e - y) / e) * (2 - z);
@@ -155,7 +155,7 @@ static inline void slip_force(const struct fric_contacts *c, size_t i, const str
 static inline void slip_eigenvalues(const struct fric_contacts *c, size_t i, const struct slip *p, double *along,
                                     double *across)
 {
-	const enum fric_transition t = c->transition;
+	const enum fric_transition t = c->law.transition;
 	if (p->extreme) {
 		const long double y = hypotl(p->scaled[0], p->scaled[1]), e = p->eps_v, z = y / e, r = (e - y) / e;
 		const long double mu = p->slides ? p->mu_k : law_mu_l(t, p->mu_s, p->mu_k, z, r), s = long_force(c, i);

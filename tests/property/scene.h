@@ -192,7 +192,7 @@ static inline void random_friction(struct scene *s, struct rng *rng)
 	const struct options *o = &s->options;
 	struct fric_friction *f = &s->batch.friction;
 	enum { N_MATERIALS = 4 };
-	f->transition = o->transition;
+	f->law.transition = o->transition;
 	f->eps_v = 1e-3;
 	f->source = o->source;
 	f->mu_s = 0.7;

@@ -305,9 +305,9 @@ static void same_coefficients(struct options *o)
 static void check_transitions_agree(struct scene *s, struct rng *rng)
 {
 	(void)rng;
-	s->batch.friction.transition = FRIC_CUBIC;
+	s->batch.friction.law.transition = FRIC_CUBIC;
 	struct fric_contacts *c = scene_contacts(&serial, s);
-	s->batch.friction.transition = FRIC_QUADRATIC;
+	s->batch.friction.law.transition = FRIC_QUADRATIC;
 	struct fric_contacts *q = scene_contacts(&serial, s);
 	struct values a = evaluate(c, s->velocities), b = evaluate(q, s->velocities);
 	const size_t n = fric_n_contacts(c) * (size_t)fric_inner_size(s->batch.dim);

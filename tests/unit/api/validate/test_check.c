@@ -681,7 +681,7 @@ static void a_request_becomes_a_batch(void **unused)
 	assert_true(b->dim == 2 && b->n_vertices == 3 && b->positions[5] == 1 && b->skip_degenerate);
 	assert_true(e.velocities[5] == 6 && e.lagged_velocities == e.velocities);
 	assert_true(f->source == FRIC_MU_SCALAR && f->mu_s == 0.5 && f->mu_k == 0.25 && f->eps_v == 0.1);
-	assert_int_equal(f->transition, FRIC_QUADRATIC);
+	assert_int_equal(f->law.transition, FRIC_QUADRATIC);
 	assert_true(g->n == 2 && g->vertices[0] == 2 && g->vertices[5] == 2);
 	assert_true(g->normal_force.stride == 1 && g->normal_force.data[1] == 4 && g->eps_v.data[1] == 0.25);
 	assert_true(g->mu_aniso.stride == 0 && *g->mu_aniso.data == 2);
@@ -705,7 +705,7 @@ static void a_small_request_has_the_defaults(void **unused)
 	for (int o = 0; o < API_N_EVALUATE_OUTPUTS; o++)
 		assert_int_equal(e.outputs[o], o != API_COLLISIONS);
 	assert_true(e.format == API_TRIPLETS && e.triangle == FRIC_FULL && e.projection == FRIC_PROJECT_NONE);
-	assert_true(e.batch.friction.transition == FRIC_CUBIC && !e.batch.skip_degenerate);
+	assert_true(e.batch.friction.law.transition == FRIC_CUBIC && !e.batch.skip_degenerate);
 	for (int o = 0; o < FRIC_N_OUTPUTS; o++)
 		assert_int_equal(e.collision_outputs[o], o == FRIC_OUT_POTENTIAL || o == FRIC_OUT_TANGENTIAL_VELOCITY);
 	end(&s);

@@ -54,7 +54,7 @@ static void test_at_rest(void **state)
 	assert_ok(r.code);
 	assert_near(r.potential, 5 * 2 * (17 * 0.25 - 7 * 0.5) / 30, 1e-15);
 	assert_all_near(r.gradient, zero, 24, 0);
-	batch.friction.transition = FRIC_QUADRATIC;
+	batch.friction.law.transition = FRIC_QUADRATIC;
 	assert_near(evaluate(&batch, zero).potential, 5 * 2 * (27 * 0.25 - 11 * 0.5) / 48, 1e-15);
 }
 

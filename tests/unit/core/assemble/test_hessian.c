@@ -41,12 +41,12 @@ static void test_inner(void **state)
 	const double v[9] = {0, 0, 7, 0.3, -0.4, 1, -6, 8, 0};
 	for (int t = 0; t < 2; t++) {
 		double inner[9];
-		batch.friction.transition = t ? FRIC_QUADRATIC : FRIC_CUBIC;
+		batch.friction.law.transition = t ? FRIC_QUADRATIC : FRIC_CUBIC;
 		batch.friction.mu_s = 0.8;
 		batch.friction.mu_k = 0.3;
 		inner_of(&batch, v, FRIC_PROJECT_NONE, inner);
 		for (int i = 0; i < 3; i++)
-			check_inner(inner + 3 * i, v[3 * i], v[3 * i + 1], 2, 0.8, 0.3, batch.friction.transition);
+			check_inner(inner + 3 * i, v[3 * i], v[3 * i + 1], 2, 0.8, 0.3, batch.friction.law.transition);
 	}
 }
 
