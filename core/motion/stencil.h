@@ -1,13 +1,15 @@
 /**
- * From velocities at the vertices of a stencil to the relative velocity of a contact: Gamma = w^T (x) I, as differences
- * and as weights. This is the only place that knows which vertex has which sign.
+ * From velocities at the members of a stencil to the relative velocity of a contact: Gamma = w^T (x) I, as differences
+ * and as weights. Both are made from one table, the only place that knows which member has which sign.
  */
 #ifndef FRIC_STENCIL_H
 #define FRIC_STENCIL_H
 
 #include <math.h>
 
+#include "core/base/inline.h"
 #include "core/contacts/contacts.h"
+#include "core/motion/dofs.h"
 
 /* fric_stencil_size for loops that the compiler specialises by type. */
 static inline int stencil_size_of(enum fric_type type)
@@ -15,46 +17,121 @@ static inline int stencil_size_of(enum fric_type type)
 	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
 }
 
-/* The weights w of a stencil with closest point (a, b); entries beyond the stencil are left as they are. */
-static inline void stencil_weights(enum fric_type type, double a, double b, double w[FRIC_MAX_STENCIL])
+/* A contact lies on both sides at a point x0 + a (x1 - x0) + b (x2 - x0) of the members there, with its closest point's
+ * coordinates; Gamma v is the velocity of the first side's point less that of the second's. */
+struct member {
+	int sign;       /* of its side */
+	int origin;     /* the member that is x0 on its side; its own number if it is that */
+	int coordinate; /* 0: a, 1: b; 0 for an origin, which has none */
+};
+
+static const struct member stencil_members[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
+	[FRIC_VERTEX_VERTEX] = {{+1, 0, 0}, {-1, 1, 0}},
+	[FRIC_EDGE_VERTEX] = {{+1, 0, 0}, {-1, 1, 0}, {-1, 1, 0}},
+	[FRIC_EDGE_EDGE] = {{+1, 0, 0}, {+1, 0, 0}, {-1, 2, 0}, {-1, 2, 1}},
+	[FRIC_FACE_VERTEX] = {{+1, 0, 0}, {-1, 1, 0}, {-1, 1, 0}, {-1, 1, 1}},
+	[FRIC_PLANE_VERTEX] = {{+1, 0, 0}},
+};
+
+/* of(TYPE, ...) with the type as a constant. */
+#define FOR_TYPE(of, type, ...) \
+	switch (type) { \
+	case FRIC_VERTEX_VERTEX: of(FRIC_VERTEX_VERTEX, __VA_ARGS__); break; \
+	case FRIC_EDGE_VERTEX: of(FRIC_EDGE_VERTEX, __VA_ARGS__); break; \
+	case FRIC_EDGE_EDGE: of(FRIC_EDGE_EDGE, __VA_ARGS__); break; \
+	case FRIC_FACE_VERTEX: of(FRIC_FACE_VERTEX, __VA_ARGS__); break; \
+	case FRIC_PLANE_VERTEX: of(FRIC_PLANE_VERTEX, __VA_ARGS__); break; \
+	}
+
+/* What the coordinates leave for an origin. */
+INLINE double origin_share(enum fric_type type, int origin, const double at[2])
 {
-	switch (type) {
-	case FRIC_VERTEX_VERTEX: w[0] = 1, w[1] = -1; break;
-	case FRIC_EDGE_VERTEX: w[0] = 1, w[1] = -(1 - a), w[2] = -a; break;
-	case FRIC_EDGE_EDGE: w[0] = 1 - a, w[1] = a, w[2] = -(1 - b), w[3] = -b; break;
-	case FRIC_FACE_VERTEX: w[0] = 1, w[1] = -(1 - a - b), w[2] = -a, w[3] = -b; break;
-	case FRIC_PLANE_VERTEX: w[0] = 1; break;
+	double share = 1;
+	UNROLL
+	for (int k = 0; k < stencil_size_of(type); k++) {
+		const struct member m = stencil_members[type][k];
+		if (k != origin && m.origin == origin)
+			share -= at[m.coordinate];
+	}
+	return share;
+}
+
+INLINE void weights_of_type(enum fric_type type, double a, double b, double w[FRIC_MAX_STENCIL])
+{
+	const double at[2] = {a, b};
+	UNROLL
+	for (int k = 0; k < stencil_size_of(type); k++) {
+		const struct member m = stencil_members[type][k];
+		w[k] = m.sign * (m.origin == k ? origin_share(type, k, at) : at[m.coordinate]);
 	}
 }
 
-/* Gamma v for velocities v0 to v3 at the vertices, numbers or vectors, and the closest point (a, b). Only the stencil's
- * own velocities are evaluated. As differences: equal velocities give exactly zero. */
-#define RELATIVE_VELOCITY(type, v0, v1, v2, v3, a, b) \
-	((type) == FRIC_VERTEX_VERTEX ? (v0) - (v1) \
-	 : (type) == FRIC_EDGE_VERTEX ? ((v0) - (v1)) - (a) * ((v2) - (v1)) \
-	 : (type) == FRIC_EDGE_EDGE   ? (((v0) - (v2)) + (a) * ((v1) - (v0))) - (b) * ((v3) - (v2)) \
-	 : (type) == FRIC_FACE_VERTEX ? (((v0) - (v1)) - (a) * ((v2) - (v1))) - (b) * ((v3) - (v1)) \
-	                              : (v0))
+/* The weights w of a stencil with closest point (a, b); entries beyond the stencil are left as they are. */
+static inline void stencil_weights(enum fric_type type, double a, double b,
+                                   double w[FRIC_MAX_STENCIL]){FOR_TYPE(weights_of_type, type, a, b, w)}
 
-/* The relative velocity of contact i, [dim]. @param v [n_vertices, dim] */
+/* Defines Gamma v for velocities v at the members, numbers or vectors, and the closest point (a, b). As differences:
+ * equal velocities give exactly zero. */
+#define RELATIVE_VELOCITY(name, number) \
+	INLINE number name(enum fric_type type, const number v[FRIC_MAX_STENCIL], double a, double b) \
+	{ \
+		const double at[2] = {a, b}; \
+		number sum = v[0]; \
+		UNROLL \
+		for (int k = 1; k < stencil_size_of(type); k++) \
+			if (stencil_members[type][k].origin == k) \
+				sum = sum - v[k]; \
+		UNROLL \
+		for (int k = 1; k < stencil_size_of(type); k++) { \
+			const struct member m = stencil_members[type][k]; \
+			const number along = at[m.coordinate] * (v[k] - v[m.origin]); \
+			if (m.origin != k) \
+				sum = m.sign > 0 ? sum + along : sum - along; \
+		} \
+		return sum; \
+	}
+
+RELATIVE_VELOCITY(relative_number, double)
+
+	/* dim is a constant here, too. */
+	INLINE void relative_velocity_of(enum fric_type type, int dim, const struct fric_contacts *c, size_t i,
+                                     const double *v, double *out)
+{
+	const double *x[FRIC_MAX_STENCIL];
+	UNROLL
+	for (int k = 0; k < stencil_size_of(type); k++)
+		x[k] = v + vertex_dof(dim, (size_t)c->vertices[k][i]);
+	UNROLL
+	for (int d = 0; d < dim; d++) {
+		double at[FRIC_MAX_STENCIL] = {0};
+		UNROLL
+		for (int k = 0; k < stencil_size_of(type); k++)
+			at[k] = x[k][d];
+		out[d] = relative_number(type, at, c->closest_point[0][i], c->closest_point[1][i]);
+	}
+}
+
+/* The relative velocity of contact i, [dim]. @param v [n_dofs] */
 static inline void relative_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
                                      double *out)
 {
-	const double *x[FRIC_MAX_STENCIL];
-	const double a = c->closest_point[0][i], b = c->closest_point[1][i];
-	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-		x[k] = v + (size_t)c->vertices[k][i] * (size_t)c->dim;
-	for (int d = 0; d < c->dim; d++)
-		out[d] = RELATIVE_VELOCITY(type, x[0][d], x[1][d], x[2][d], x[3][d], a, b);
+	if (c->dim == 2)
+		FOR_TYPE(relative_velocity_of, type, 2, c, i, v, out)
+	else
+		FOR_TYPE(relative_velocity_of, type, 3, c, i, v, out)
 }
 
 /* A closest point fits doubles, but the weight that it leaves for a triangle's first vertex may not.
  * @return the first contact of [begin, end), all of one type, whose weights are not finite, or end */
 static inline size_t find_infinite_weight(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end)
 {
-	size_t i = c->ordinary || type != FRIC_FACE_VERTEX ? end : begin;
-	while (i < end && isfinite(1 - c->closest_point[0][i] - c->closest_point[1][i]))
-		i++;
+	size_t i = c->ordinary ? end : begin;
+	for (; i < end; i++) {
+		double w[FRIC_MAX_STENCIL] = {0};
+		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
+		if (!isfinite((w[0] * 0 + w[1] * 0) + (w[2] * 0 + w[3] * 0)))
+			break;
+	}
 	return i;
 }
 

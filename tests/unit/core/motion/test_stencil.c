@@ -23,12 +23,26 @@ static void test_weights_add_up(void **state)
 	}
 }
 
-static void test_weights_of_a_face(void **state)
+/* Written out: 1 - a and a, 1 - b and b, 1 - a - b. */
+static void test_weights_of_each_type(void **state)
 {
 	(void)state;
-	const double expected[FRIC_MAX_STENCIL] = {1, -0.25, -0.25, -0.5};
-	double w[FRIC_MAX_STENCIL] = {0};
-	stencil_weights(FRIC_FACE_VERTEX, 0.25, 0.5, w);
+	const double expected[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
+		{1, -1, 7, 7}, {1, -0.75, -0.25, 7}, {0.75, 0.25, -0.5, -0.5}, {1, -0.25, -0.25, -0.5}, {1, 7, 7, 7}};
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		double w[FRIC_MAX_STENCIL] = {7, 7, 7, 7};
+		stencil_weights(type, 0.25, 0.5, w);
+		assert_all_bits(w, expected[type], FRIC_MAX_STENCIL);
+	}
+}
+
+/* The weight of a coordinate that is zero has a sign: -0 where the member is on the second side. */
+static void test_weights_of_zero(void **state)
+{
+	(void)state;
+	const double expected[FRIC_MAX_STENCIL] = {1, 0, -1, -0.0};
+	double w[FRIC_MAX_STENCIL];
+	stencil_weights(FRIC_EDGE_EDGE, 0, 0, w);
 	assert_all_bits(w, expected, FRIC_MAX_STENCIL);
 }
 
@@ -87,7 +101,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_weights_add_up),
-		cmocka_unit_test(test_weights_of_a_face),
+		cmocka_unit_test(test_weights_of_each_type),
+		cmocka_unit_test(test_weights_of_zero),
 		cmocka_unit_test(test_relative_velocity_is_the_weighted_sum),
 		cmocka_unit_test(test_equal_velocities_give_zero),
 		cmocka_unit_test(test_infinite_weights),

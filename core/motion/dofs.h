@@ -1,0 +1,35 @@
+/**
+ * The DOFs of what moves, which velocities, gradients and the rows of Hessians are numbered by. Only this wing numbers
+ * them. The members of today's stencils are vertices, and a vertex has a DOF for each axis.
+ */
+#ifndef FRIC_DOFS_H
+#define FRIC_DOFS_H
+
+#include "core/contacts/contacts.h"
+
+/* The first DOF of a vertex; the others follow it. dim is to be a constant wherever this has to be fast. */
+static inline size_t vertex_dof(int dim, size_t vertex)
+{
+	return (size_t)dim * vertex;
+}
+
+/* How many DOFs each member of such a stencil has. */
+static inline int n_member_dofs(int dim, enum fric_type type)
+{
+	(void)type;
+	return dim;
+}
+
+/* The first DOF of member k of contact i. Beyond the stencil's size, one that exists. */
+static inline size_t member_dof(const struct fric_contacts *c, int k, size_t i)
+{
+	return vertex_dof(c->dim, (size_t)c->vertices[k][i]);
+}
+
+/* The number of all DOFs. */
+static inline size_t n_dofs(const struct fric_contacts *c)
+{
+	return vertex_dof(c->dim, c->n_vertices);
+}
+
+#endif
