@@ -141,7 +141,7 @@ struct fric_batch {
 	bool skip_degenerate; /* a degenerate contact keeps its place, with zeros, instead of being an error */
 };
 
-/* Lagged contacts; own all their memory. Immutable except for fric_choose_matchstick. */
+/* Lagged contacts; own all their memory. Nothing changes them: any number of calls may use them at the same time. */
 struct fric_contacts;
 
 int fric_stencil_size(enum fric_type type);
@@ -160,13 +160,24 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
                             struct fric_contacts **contacts, struct fric_error *error);
 void fric_contacts_free(struct fric_contacts *contacts);
 
+/* The effective coefficients of contacts with mu_s_aniso or mu_k_aniso, along one slip of each. Owns its memory and does
+ * not change; contacts may have any number of states at the same time. */
+struct fric_state;
 /**
- * Fixes the effective coefficients of contacts with mu_s_aniso or mu_k_aniso along the slip direction at `velocities`
- * (matchstick model). Until it is called those contacts use their scalar coefficients.
- * @param velocities  [n_vertices*dim], finite
+ * Chooses the effective coefficients along the slip at given velocities (matchstick model, docs/physics.md 3).
+ * @param lagged_velocities  [n_vertices*dim], finite
+ * @param state  set to a state for these contacts alone, to be freed with fric_state_free; NULL on failure, and if no
+ *               contact needs one
  */
-enum fric_code fric_choose_matchstick(const struct fric_context *context, struct fric_contacts *contacts,
-                                      const double *velocities, struct fric_error *error);
+enum fric_code fric_state_create(const struct fric_context *context, const struct fric_contacts *contacts,
+                                 const double *lagged_velocities, struct fric_state **state, struct fric_error *error);
+void fric_state_free(struct fric_state *state);
+
+/* What lagged contacts are asked. What is not set is zero: later versions may add members. */
+struct fric_question {
+	const double *velocities;       /* [n_vertices*dim], finite */
+	const struct fric_state *state; /* NULL: all contacts use their scalar coefficients */
+};
 
 int fric_dim(const struct fric_contacts *contacts);
 size_t fric_n_vertices(const struct fric_contacts *contacts);
@@ -178,12 +189,12 @@ size_t fric_n_skipped(const struct fric_contacts *contacts);
 
 /**
  * The sum of the friction potentials and its gradient with respect to velocities; either may be NULL.
- * @param velocities  [n_vertices*dim], finite
- * @param potential   one number: force * velocity; overwritten
- * @param gradient    [n_vertices*dim]: force, friction force is its negative; overwritten
+ * @param potential  one number: force * velocity; overwritten
+ * @param gradient   [n_vertices*dim]: force, friction force is its negative; overwritten
  */
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
-                             const double *velocities, double *potential, double *gradient, struct fric_error *error);
+                             const struct fric_question *question, double *potential, double *gradient,
+                             struct fric_error *error);
 
 /* Outputs per contact. Rows as stated; skipped contacts give zeros (status: 2). */
 enum fric_output {
@@ -201,12 +212,12 @@ enum fric_output {
 #define FRIC_N_OUTPUTS 10
 bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output);
 /**
- * One output of one group at given velocities.
+ * One output of one group.
  * @param out  rows of all contacts of the group; overwritten
  */
 enum fric_code fric_contact_output(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   const double *velocities, enum fric_type type, enum fric_output output, double *out,
-                                   struct fric_error *error);
+                                   const struct fric_question *question, enum fric_type type, enum fric_output output,
+                                   double *out, struct fric_error *error);
 
 /* Entries of one contact's inner matrix: 3 in 3D (a00, a01, a11), 1 in 2D. */
 int fric_inner_size(int dim);
@@ -215,7 +226,7 @@ int fric_inner_size(int dim);
  * @param inner  [n_contacts, inner_size] A of every contact in order; overwritten
  */
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
-                                  const double *velocities, enum fric_projection projection, double *inner,
+                                  const struct fric_question *question, enum fric_projection projection, double *inner,
                                   struct fric_error *error);
 /* Rows of the factors of each group, in the order of its contacts. An empty group needs none. */
 struct fric_factors {
@@ -228,7 +239,7 @@ struct fric_factors {
  * @param factors  the arrays that it points to are overwritten
  */
 enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const double *velocities, enum fric_projection projection,
+                                    const struct fric_question *question, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error);
 /* The stencil weights w of a group, [n, k]; zeros for a skipped contact. */
 enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -294,11 +305,11 @@ struct fric_comparison {
  * Compares potential, gradient and Hessian (no projection; inner matrices, triplets, csr), as the calls above return
  * them, with the potential's plain formula in 113-bit arithmetic and its central differences with respect to
  * velocities. Takes some 10 us per contact, and the memory of all these results except the triplets.
- * @param velocities  [n_vertices*dim], finite
  * @param comparison  overwritten on FRIC_OK
  * @return FRIC_OK whether or not they agree; else what the calls above return
  */
 enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                            const double *velocities, struct fric_comparison *comparison, struct fric_error *error);
+                            const struct fric_question *question, struct fric_comparison *comparison,
+                            struct fric_error *error);
 
 #endif

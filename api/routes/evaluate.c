@@ -14,7 +14,7 @@ static bool evaluate_sums(struct api_job *job)
 	if (e->outputs[API_GRADIENT] && !gradient)
 		return false;
 	if (!api_job_core(job,
-	                  fric_evaluate(&job->context, job->contacts, e->velocities,
+	                  fric_evaluate(&job->context, job->contacts, &job->question,
 	                                e->outputs[API_POTENTIAL] ? &potential : NULL, gradient, &error),
 	                  &error))
 		return false;
@@ -47,7 +47,7 @@ static double *inner_matrices(struct api_job *job)
 	const size_t n = fric_n_contacts(job->contacts) * (size_t)fric_inner_size(e->batch.dim);
 	double *inner = api_job_array(job, n, sizeof(*inner));
 	if (!inner || !api_job_core(job,
-	                            fric_hessian_inner(&job->context, job->contacts, e->velocities,
+	                            fric_hessian_inner(&job->context, job->contacts, &job->question,
 	                                               (enum fric_projection)e->projection, inner, &error),
 	                            &error))
 		return NULL;
@@ -105,10 +105,9 @@ static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_
 	const size_t inner = lengths[shape[1]], innermost = lengths[shape[2]];
 	struct fric_error error;
 	double *out = api_job_array(job, n * (inner ? inner : 1) * (innermost ? innermost : 1), sizeof(*out));
-	if (!out || !api_job_core(job,
-	                          fric_contact_output(&job->context, job->contacts, job->evaluation.velocities, type,
-	                                              output, out, &error),
-	                          &error))
+	if (!out ||
+	    !api_job_core(job, fric_contact_output(&job->context, job->contacts, &job->question, type, output, out, &error),
+	                  &error))
 		return NULL;
 	if (output != FRIC_OUT_STATUS)
 		return api_render_array(&job->render, API_F64, out, n, inner, innermost);
@@ -150,7 +149,7 @@ static bool factors(struct api_job *job, json_t *hessian)
 	struct fric_error error;
 	if (!allocate_factors(job, &all) ||
 	    !api_job_core(job,
-	                  fric_hessian_factors(&job->context, job->contacts, e->velocities,
+	                  fric_hessian_factors(&job->context, job->contacts, &job->question,
 	                                       (enum fric_projection)e->projection, &all, &error),
 	                  &error))
 		return false;

@@ -53,8 +53,10 @@ static bool prepare(struct api_job *job)
 	if (!api_job_core(job, fric_prepare(&job->context, &e->batch, &job->contacts, &error), &error) ||
 	    !check_skipped(job))
 		return false;
-	return api_job_core(job, fric_choose_matchstick(&job->context, job->contacts, e->lagged_velocities, &error),
-	                    &error);
+	const enum fric_code code =
+		fric_state_create(&job->context, job->contacts, e->lagged_velocities, &job->state, &error);
+	job->question = (struct fric_question){.velocities = e->velocities, .state = job->state};
+	return api_job_core(job, code, &error);
 }
 
 static void list_skipped_of(struct api_job *job, enum fric_type type, json_t *list)
@@ -155,6 +157,7 @@ bool api_job_run(const struct api_service *service, const struct api_request *re
 	add_timing(&job, response);
 	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;
 	response->measure = job.measure;
+	fric_state_free(job.state);
 	fric_contacts_free(job.contacts);
 	api_document_free(&job.document);
 	api_arena_free(&job.arena);

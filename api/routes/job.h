@@ -25,6 +25,8 @@ struct api_job {
 	struct api_document document;
 	struct api_evaluation evaluation;
 	struct fric_contacts *contacts;
+	struct fric_state *state;
+	struct fric_question question;
 	struct api_render render; /* the answer, begun before compute is called */
 	struct api_fault *fault;
 	struct api_measure measure;
@@ -32,7 +34,7 @@ struct api_job {
 	void *more; /* what else compute needs */
 };
 
-/* Computes and renders the results of the route, from contacts whose matchstick direction is chosen. @return false with
+/* Computes and renders the results of the route, from contacts and question. @return false with
  * the fault set */
 typedef bool api_compute(struct api_job *job);
 

@@ -167,7 +167,8 @@ static void work_on_part(void *data, size_t index, size_t begin, size_t end, str
 	}
 	open_vertices(task, opened, part.last);
 	const size_t dim = (size_t)c->dim;
-	if (!c->ordinary && !all_finite(task->gradient + (size_t)part.first * dim, (size_t)(part.last - part.first) * dim))
+	if (!task->kernel.ordinary &&
+	    !all_finite(task->gradient + (size_t)part.first * dim, (size_t)(part.last - part.first) * dim))
 		*fault = overflow(task);
 }
 
@@ -225,13 +226,14 @@ static struct fault evaluate(struct evaluation *task, double *potential)
 }
 
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
-                             const double *velocities, double *potential, double *gradient, struct fric_error *error)
+                             const struct fric_question *question, double *potential, double *gradient,
+                             struct fric_error *error)
 {
-	struct evaluation task = {.context = context,
-	                          .kernel = {contacts, fricp_kernels_of(context), velocities, potential,
-	                                     gradient ? KERNEL_FORCE : KERNEL_POTENTIAL, FRIC_PROJECT_NONE},
-	                          .gradient = gradient};
+	const enum kernel_result result = gradient ? KERNEL_FORCE : KERNEL_POTENTIAL;
+	struct evaluation task = {
+		.context = context, .kernel = fricp_kernel_task(context, contacts, question, result), .gradient = gradient};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	task.kernel.potentials = potential;
 	if (potential)
 		task.potentials = calloc(span_slots(contacts->n), sizeof(double));
 	if (!potential || task.potentials)

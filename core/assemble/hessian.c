@@ -33,11 +33,11 @@ static void inner_span(void *data, struct span span, struct fault *fault)
 }
 
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
-                                  const double *velocities, enum fric_projection projection, double *inner,
+                                  const struct fric_question *question, enum fric_projection projection, double *inner,
                                   struct fric_error *error)
 {
-	struct inner_task task = {{contacts, fricp_kernels_of(context), velocities, false, KERNEL_INNER, projection},
-	                          inner};
+	struct inner_task task = {fricp_kernel_task(context, contacts, question, KERNEL_INNER), inner};
+	task.kernel.projection = projection;
 	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, inner_span, &task), error);
 }
 
@@ -118,12 +118,12 @@ static void factors_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 }
 
 enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const double *velocities, enum fric_projection projection,
+                                    const struct fric_question *question, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error)
 {
-	struct factors_task task = {{contacts, fricp_kernels_of(context), velocities, false, KERNEL_INNER, projection},
-	                            factors,
+	struct factors_task task = {fricp_kernel_task(context, contacts, question, KERNEL_INNER), factors,
 	                            streams(context, factors_bytes(contacts), STREAM_FROM)};
+	task.kernel.projection = projection;
 	const struct phase phase = {factors_chunk, contacts->n_spans, SWEEP_CHUNK, false, NULL};
 	const int n_threads = fricp_team_size(context, contacts->n);
 	return fricp_report_fault(contacts, fricp_parallel_phases(context, n_threads, &phase, 1, &task), error);

@@ -1,22 +1,19 @@
-/* Outputs per contact, and the choice of the matchstick direction. */
+/* Outputs per contact. */
 #include <math.h>
 #include <string.h>
 
 #include "core/assemble/rows.h"
 #include "core/base/parallel.h"
-#include "core/contacts/ordinary.h"
-#include "core/fric_mollifier.h"
 #include "core/motion/slip.h"
 #include "core/motion/stencil.h"
-#include "core/order/sweep.h"
 
 struct request {
 	const struct fric_contacts *contacts;
+	const struct coefficients *coefficients;
 	const double *velocities;
 	enum fric_type type;
 	enum fric_output output;
 	double *out;
-	atomic_bool *some_extreme; /* matchstick: not all contacts are ordinary */
 };
 
 static int row_size(const struct fric_contacts *c, enum fric_type type, enum fric_output output)
@@ -46,7 +43,7 @@ static bool from_slip(const struct request *task, size_t i, double *out)
 {
 	const struct fric_contacts *c = task->contacts;
 	struct slip slip;
-	slip_of(c, task->type, i, task->velocities, &slip);
+	slip_of(c, task->coefficients, task->type, i, task->velocities, &slip);
 	switch (task->output) {
 	case FRIC_OUT_POTENTIAL: out[0] = slip_potential(c, i, &slip); break;
 	case FRIC_OUT_STATUS: out[0] = c->skipped[i] ? 2 : slip.slides; break;
@@ -70,8 +67,8 @@ static void from_store(const struct request *task, size_t begin, size_t end, dou
 	const struct fric_contacts *c = task->contacts;
 	const size_t m = (size_t)row_size(c, task->type, task->output);
 	switch (task->output) {
-	case FRIC_OUT_MU_S: copy_column(c->effective_mu_s, c->skipped, begin, end, out); break;
-	case FRIC_OUT_MU_K: copy_column(c->effective_mu_k, c->skipped, begin, end, out); break;
+	case FRIC_OUT_MU_S: copy_column(task->coefficients->mu_s, c->skipped, begin, end, out); break;
+	case FRIC_OUT_MU_K: copy_column(task->coefficients->mu_k, c->skipped, begin, end, out); break;
 	case FRIC_OUT_NORMAL_FORCE: copy_column(c->normal_force, c->skipped, begin, end, out); break;
 	case FRIC_OUT_DISTANCE: memcpy(out, c->distance + begin, (end - begin) * sizeof(double)); break;
 	case FRIC_OUT_CLOSEST_POINT: interleave_rows((const double *const *)c->closest_point, m, begin, end, out); break;
@@ -131,52 +128,12 @@ enum fric_code fric_stencil_weights(const struct fric_context *context, const st
 }
 
 enum fric_code fric_contact_output(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   const double *velocities, enum fric_type type, enum fric_output output, double *out,
-                                   struct fric_error *error)
+                                   const struct fric_question *question, enum fric_type type, enum fric_output output,
+                                   double *out, struct fric_error *error)
 {
-	struct request task = {contacts, velocities, type, output, out, NULL};
+	struct request task = {contacts, coefficients_for(contacts, question), question->velocities, type, output, out};
 	struct fault fault = fricp_parallel_chunks(context, fric_group_size(contacts, type), output_chunk, &task);
 	if (fault.code == FRIC_E_NOT_FINITE)
 		fault.position += contacts->start[type];
-	return fricp_report_fault(contacts, fault, error);
-}
-
-/* A zero ellipse stands for the scalar coefficient of its kind. */
-static double along_ellipse(double *const ellipse[2], size_t i, const double direction[2], double scalar)
-{
-	const double axes[2] = {ellipse[0][i], ellipse[1][i]};
-	return axes[0] == 0 && axes[1] == 0 ? scalar : fric_matchstick_mu(direction, axes);
-}
-
-static void matchstick_span(void *data, struct span span, struct fault *fault)
-{
-	const struct request *task = data;
-	const struct fric_contacts *c = task->contacts;
-	for (size_t i = span.begin; i < span.begin + span.n; i++) {
-		struct slip slip;
-		double direction[2];
-		slip_velocity(c, span.type, i, task->velocities, &slip);
-		double *mu_s = column_at(c->effective_mu_s, i), *mu_k = column_at(c->effective_mu_k, i);
-		fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(c->eps_v, i), direction);
-		*mu_s = along_ellipse(c->mu_s_aniso, i, direction, *column_at(c->mu_s, i));
-		*mu_k = along_ellipse(c->mu_k_aniso, i, direction, *column_at(c->mu_k, i));
-		if (!slip_finite(&slip) || !isfinite(*mu_s) || !isfinite(*mu_k)) {
-			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
-			return;
-		}
-	}
-	if (!fricp_contacts_ordinary(c, span.begin, span.begin + span.n))
-		atomic_store_explicit(task->some_extreme, true, memory_order_relaxed);
-}
-
-enum fric_code fric_choose_matchstick(const struct fric_context *context, struct fric_contacts *contacts,
-                                      const double *velocities, struct fric_error *error)
-{
-	if (!contacts->mu_s_aniso[0])
-		return FRIC_OK;
-	atomic_bool some_extreme = false;
-	struct request task = {.contacts = contacts, .velocities = velocities, .some_extreme = &some_extreme};
-	const struct fault fault = fricp_sweep_run(context, contacts, matchstick_span, &task);
-	contacts->ordinary = fault.code == FRIC_OK && !atomic_load(&some_extreme);
 	return fricp_report_fault(contacts, fault, error);
 }

@@ -12,6 +12,14 @@ void fric_contacts_free(struct fric_contacts *contacts)
 	free(contacts);
 }
 
+void fric_state_free(struct fric_state *state)
+{
+	if (!state)
+		return;
+	memory_give(state->memory, state->arrays, state->arrays_bytes);
+	free(state);
+}
+
 enum fric_code fricp_report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error)
 {
 	if (fault.code == FRIC_OK || fault.position >= contacts->n)

@@ -28,6 +28,12 @@ struct span_extent {
 	int32_t begin, lowest, highest;
 };
 
+/* Coefficients of all contacts. */
+struct coefficients {
+	struct column mu_s, mu_k;
+	bool ordinary; /* all of them (ordinary.h) */
+};
+
 struct fric_contacts {
 	int dim;
 	size_t n_vertices;
@@ -37,15 +43,14 @@ struct fric_contacts {
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
 	bool given_basis[FRIC_N_TYPES]; /* by the caller; its entries may be of any size */
-	bool ordinary;                  /* all contacts are ordinary (ordinary.h) */
+	bool ordinary;                  /* all contacts are, as far as coefficients do not matter (ordinary.h) */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
 	double *closest_point[2];            /* [n] each; 0 where the type has none */
 	double *tangent_basis[6];            /* dim*(dim-1) arrays of [n], row-major */
 	double *distance;                    /* [n]; NULL: no group has one */
 	struct column weight, normal_force, eps_v;
-	struct column mu_s, mu_k;                     /* scalar coefficients */
-	struct column effective_mu_s, effective_mu_k; /* without ellipses the scalar ones themselves */
+	struct coefficients scalar;
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
 	uint8_t *skipped;                      /* [n] enum fric_code */
@@ -56,6 +61,21 @@ struct fric_contacts {
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };
+
+/* What a question adds to the contacts. */
+struct fric_state {
+	struct coefficients effective;
+	void *arrays; /* [arrays_bytes] what they lie in; from `memory` */
+	size_t arrays_bytes;
+	const struct fric_memory *memory;
+};
+
+/* The coefficients that a question is answered with. */
+static inline const struct coefficients *coefficients_for(const struct fric_contacts *contacts,
+                                                          const struct fric_question *question)
+{
+	return question->state ? &question->state->effective : &contacts->scalar;
+}
 
 /* Type of contact i. */
 static inline enum fric_type contact_type(const struct fric_contacts *c, size_t i)

@@ -76,15 +76,11 @@ static void carve_coefficients(struct fric_contacts *c, const struct fric_batch 
 {
 	const struct fric_friction *f = &batch->friction;
 	const bool scalar = f->source == FRIC_MU_SCALAR;
-	c->mu_s = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_s), 0, scalar ? &f->mu_s : NULL);
-	c->mu_k = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_k), 0, scalar ? &f->mu_k : NULL);
-	c->effective_mu_s = c->mu_s;
-	c->effective_mu_k = c->mu_k;
+	c->scalar.mu_s = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_s), 0, scalar ? &f->mu_s : NULL);
+	c->scalar.mu_k = carve_field(carver, batch, c->n, offsetof(struct fric_group, mu_k), 0, scalar ? &f->mu_k : NULL);
 	if (ANY_GROUP(batch, mu_s_aniso) || ANY_GROUP(batch, mu_k_aniso)) {
 		carve_pair(carver, c->n, c->mu_s_aniso);
 		carve_pair(carver, c->n, c->mu_k_aniso);
-		c->effective_mu_s = carve_column(carver, c->n, false, 0);
-		c->effective_mu_k = carve_column(carver, c->n, false, 0);
 	}
 }
 

@@ -42,13 +42,18 @@ static bool unit_bases(const struct fric_contacts *c, size_t begin, size_t end)
 bool fricp_contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	const struct sizes weight = column_sizes(c->weight, begin, end), force = column_sizes(c->normal_force, begin, end),
-					   eps_v = column_sizes(c->eps_v, begin, end), mu_s = column_sizes(c->effective_mu_s, begin, end),
-					   mu_k = column_sizes(c->effective_mu_k, begin, end);
+					   eps_v = column_sizes(c->eps_v, begin, end);
 	return ordinary(weight.lowest * force.lowest) && ordinary(weight.highest * force.highest) &&
 	       weight.lowest > slip_small && force.lowest > slip_small && weight.highest < slip_large &&
-	       force.highest < slip_large && ordinary(mu_s.lowest) && ordinary(mu_s.highest) && ordinary(mu_k.lowest) &&
-	       ordinary(mu_k.highest) && invertible(eps_v.lowest) && invertible(eps_v.highest) &&
+	       force.highest < slip_large && invertible(eps_v.lowest) && invertible(eps_v.highest) &&
 	       moderate(c->mu_aniso[0], begin, end) && moderate(c->mu_aniso[1], begin, end) &&
 	       moderate((struct column){c->closest_point[0], 1}, begin, end) &&
 	       moderate((struct column){c->closest_point[1], 1}, begin, end) && unit_bases(c, begin, end);
+}
+
+bool fricp_coefficients_ordinary(const struct coefficients *coefficients, size_t begin, size_t end)
+{
+	const struct sizes mu_s = column_sizes(coefficients->mu_s, begin, end),
+					   mu_k = column_sizes(coefficients->mu_k, begin, end);
+	return ordinary(mu_s.lowest) && ordinary(mu_s.highest) && ordinary(mu_k.lowest) && ordinary(mu_k.highest);
 }

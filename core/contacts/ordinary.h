@@ -9,10 +9,13 @@
 #include "core/base/range.h"
 #include "core/contacts/contacts.h"
 
-/* Whether contacts [begin, end) have forces, coefficients and eps_v in the ordinary range (range.h), velocity scaling
- * and weights of moderate size, and bases of about unit size. False when in doubt. No sum of ordinary contacts' forces
- * overflows. */
+/* Whether contacts [begin, end) have forces and eps_v in the ordinary range (range.h), velocity scaling and weights of
+ * moderate size, and bases of about unit size. False when in doubt. */
 bool fricp_contacts_ordinary(const struct fric_contacts *contacts, size_t begin, size_t end);
+
+/* Whether coefficients [begin, end) are in the ordinary range. No sum of the forces of ordinary contacts with ordinary
+ * coefficients overflows. */
+bool fricp_coefficients_ordinary(const struct coefficients *coefficients, size_t begin, size_t end);
 
 /* Whether no entry of contact i's basis exceeds unit_basis (range.h). */
 static inline bool has_unit_basis(const struct fric_contacts *c, size_t i)

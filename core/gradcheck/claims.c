@@ -22,10 +22,10 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 
 /* The forces that fric_evaluate adds up. */
 static enum fric_code forces(const struct fric_context *context, const struct fric_contacts *contacts,
-                             const double *velocities, struct claims *claims, struct fric_error *error)
+                             const struct fric_question *question, struct claims *claims, struct fric_error *error)
 {
-	struct forces_task task = {{contacts, fricp_kernels_of(context), velocities, true, KERNEL_FORCE, FRIC_PROJECT_NONE},
-	                           claims};
+	struct forces_task task = {fricp_kernel_task(context, contacts, question, KERNEL_FORCE), claims};
+	task.kernel.potentials = true;
 	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, forces_span, &task), error);
 }
 
@@ -58,16 +58,16 @@ static enum fric_code csr(const struct fric_context *context, const struct fric_
 }
 
 enum fric_code fricp_claims_make(const struct fric_context *context, const struct fric_contacts *contacts,
-                                 const double *velocities, struct claims *claims, struct fric_error *error)
+                                 const struct fric_question *question, struct claims *claims, struct fric_error *error)
 {
 	*claims = (struct claims){0};
 	if (!allocate(context, contacts, claims))
 		return report_code(FRIC_E_MEMORY, error);
-	enum fric_code code = fric_evaluate(context, contacts, velocities, &claims->potential, claims->gradient, error);
+	enum fric_code code = fric_evaluate(context, contacts, question, &claims->potential, claims->gradient, error);
 	if (code == FRIC_OK)
-		code = forces(context, contacts, velocities, claims, error);
+		code = forces(context, contacts, question, claims, error);
 	if (code == FRIC_OK)
-		code = fric_hessian_inner(context, contacts, velocities, FRIC_PROJECT_NONE, claims->inner, error);
+		code = fric_hessian_inner(context, contacts, question, FRIC_PROJECT_NONE, claims->inner, error);
 	return code == FRIC_OK ? csr(context, contacts, claims, error) : code;
 }
 
@@ -80,12 +80,13 @@ void fricp_claims_free(const struct fric_context *context, struct claims *claims
 }
 
 enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                            const double *velocities, struct fric_comparison *comparison, struct fric_error *error)
+                            const struct fric_question *question, struct fric_comparison *comparison,
+                            struct fric_error *error)
 {
 	struct claims claims;
-	enum fric_code code = fricp_claims_make(context, contacts, velocities, &claims, error);
+	enum fric_code code = fricp_claims_make(context, contacts, question, &claims, error);
 	if (code == FRIC_OK)
-		code = fricp_claims_compare(context, contacts, velocities, &claims, comparison, error);
+		code = fricp_claims_compare(context, contacts, question, &claims, comparison, error);
 	fricp_claims_free(context, &claims);
 	return code;
 }

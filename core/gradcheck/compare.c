@@ -44,6 +44,7 @@ struct findings {
 struct comparing {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts;
+	const struct coefficients *coefficients;
 	const double *velocities;
 	const struct claims *claims;
 	size_t ndof, first;        /* contact of the window */
@@ -205,7 +206,7 @@ static void expect_block(const struct fric_contacts *c, size_t i, struct referen
 static void expect(const struct comparing *task, size_t i, struct reference *r)
 {
 	const struct fric_contacts *c = task->contacts;
-	const double mu_s = *column_at(c->effective_mu_s, i), mu_k = *column_at(c->effective_mu_k, i);
+	const double mu_s = *column_at(task->coefficients->mu_s, i), mu_k = *column_at(task->coefficients->mu_k, i);
 	const double eps_v = *column_at(c->eps_v, i);
 	const long double s = c->skipped[i] ? 0 : long_force(c, i);
 	struct differences d;
@@ -470,7 +471,7 @@ static void describe_worst(const struct comparing *task, struct fric_comparison 
 	out->relative_difference = task->all.relative;
 	for (int v = 0; v < fric_stencil_size(out->group); v++)
 		out->vertices[v] = c->vertices[v][i];
-	slip_of(c, out->group, i, task->velocities, &slip);
+	slip_of(c, task->coefficients, out->group, i, task->velocities, &slip);
 	out->status = c->skipped[i] ? 2 : slip.slides;
 	out->slip_ratio = capped(slip_speed(&slip) / slip.eps_v);
 }
@@ -498,13 +499,19 @@ static struct fault compare(struct comparing *task, struct fric_comparison *comp
 }
 
 enum fric_code fricp_claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const double *velocities, const struct claims *claims,
+                                    const struct fric_question *question, const struct claims *claims,
                                     struct fric_comparison *comparison, struct fric_error *error)
 {
 	const size_t ndof = contacts->n_vertices * (size_t)contacts->dim, n = contacts->n < WINDOW ? contacts->n : WINDOW;
 	const size_t most_chunks = n_chunks(ndof, FRIC_CHUNK) + n / CHUNK + 1, rows = (n + 1) * sizeof(struct row);
 	const size_t sums = (2 * ndof + 1) * sizeof(struct expected), findings = most_chunks * sizeof(struct findings);
-	struct comparing task = {context, contacts, velocities, claims, .ndof = ndof, .all = {.relative = -1}};
+	struct comparing task = {context,
+	                         contacts,
+	                         coefficients_for(contacts, question),
+	                         question->velocities,
+	                         claims,
+	                         .ndof = ndof,
+	                         .all = {.relative = -1}};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	task.rows = memory_take(context->memory, rows);
 	task.chunks = memory_take(context->memory, findings);

@@ -7,7 +7,7 @@
 
 #include "core/fric.h"
 
-/* Results at given velocities; those per contact are in the order of all groups. */
+/* Answers to a question; those per contact are in the order of all groups. */
 struct claims {
 	double potential;
 	double *gradient;   /* [n_vertices*dim] */
@@ -22,11 +22,11 @@ struct claims {
 
 /* @param claims  to be freed with fricp_claims_free, even on failure */
 enum fric_code fricp_claims_make(const struct fric_context *context, const struct fric_contacts *contacts,
-                                 const double *velocities, struct claims *claims, struct fric_error *error);
+                                 const struct fric_question *question, struct claims *claims, struct fric_error *error);
 void fricp_claims_free(const struct fric_context *context, struct claims *claims);
 
 enum fric_code fricp_claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const double *velocities, const struct claims *claims,
+                                    const struct fric_question *question, const struct claims *claims,
                                     struct fric_comparison *comparison, struct fric_error *error);
 
 #endif

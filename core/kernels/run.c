@@ -6,20 +6,33 @@
 #include "core/motion/scatter.h"
 #include "core/motion/slip.h"
 
+struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     const struct fric_question *question, enum kernel_result result)
+{
+	const struct coefficients *coefficients = coefficients_for(contacts, question);
+	return (struct kernel_task){.contacts = contacts,
+	                            .coefficients = coefficients,
+	                            .ordinary = contacts->ordinary && coefficients->ordinary,
+	                            .kernels = fricp_kernels_of(context),
+	                            .velocities = question->velocities,
+	                            .result = result};
+}
+
 static const double *at(struct column column, size_t i)
 {
 	return column_at(column, i);
 }
 
-static void load_span(const struct fric_contacts *c, struct span span, struct workspace *work)
+static void load_span(const struct kernel_task *task, struct span span, struct workspace *work)
 {
+	const struct fric_contacts *c = task->contacts;
 	work->transition = c->law.transition;
 	for (int e = 0; e < 6; e++)
 		work->tangent_basis[e] = c->tangent_basis[e] + span.begin;
 	work->weight = at(c->weight, span.begin);
 	work->normal_force = at(c->normal_force, span.begin);
-	work->mu_s = at(c->effective_mu_s, span.begin);
-	work->mu_k = at(c->effective_mu_k, span.begin);
+	work->mu_s = at(task->coefficients->mu_s, span.begin);
+	work->mu_k = at(task->coefficients->mu_k, span.begin);
 	work->eps_v = at(c->eps_v, span.begin);
 	work->same_eps_v = c->eps_v.stride == 0;
 	work->has_last_vertex = (size_t)c->extents[span_slot(span)].highest == c->n_vertices - 1;
@@ -74,7 +87,7 @@ static bool run_scalar(const struct kernel_task *task, struct span span, size_t 
 	const size_t i = span.begin + j;
 	struct slip slip;
 	long double f[2] = {0};
-	slip_of(c, span.type, i, task->velocities, &slip);
+	slip_of(c, task->coefficients, span.type, i, task->velocities, &slip);
 	if (!slip_finite(&slip))
 		return false;
 	if (task->result == KERNEL_INNER)
@@ -115,9 +128,9 @@ bool fricp_run_span(const struct kernel_task *task, struct span span, struct wor
 {
 	work->kernels = task->kernels;
 	work->n = span.n;
-	if (task->contacts->dim == 2 || !task->kernels->force || !task->contacts->ordinary)
+	if (task->contacts->dim == 2 || !task->kernels->force || !task->ordinary)
 		return run_careful(task, span, work, fault);
-	load_span(task->contacts, span, work);
+	load_span(task, span, work);
 	task->kernels->relative(task->contacts, span.type, span.begin, task->velocities, work);
 	if (task->result == KERNEL_INNER)
 		task->kernels->inner(work, task->projection);

@@ -13,12 +13,18 @@ enum kernel_result { KERNEL_POTENTIAL, KERNEL_FORCE, KERNEL_INNER };
 
 struct kernel_task {
 	const struct fric_contacts *contacts;
+	const struct coefficients *coefficients;
+	bool ordinary; /* all contacts and all coefficients */
 	const struct fric_kernels *kernels;
 	const double *velocities;
-	bool potentials; /* KERNEL_FORCE: potentials are needed as well */
 	enum kernel_result result;
+	bool potentials;                 /* KERNEL_FORCE: potentials are needed as well */
 	enum fric_projection projection; /* KERNEL_INNER */
 };
+
+/* Without potentials and without projection. */
+struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     const struct fric_question *question, enum kernel_result result);
 
 /* Fills in the results of a span. @return false with *fault set when one is not finite */
 bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault);

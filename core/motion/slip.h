@@ -97,16 +97,16 @@ static inline void ordinary_ratio(struct slip *slip, const double w[2])
 	}
 }
 
-static inline void slip_of(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
-                           struct slip *slip)
+static inline void slip_of(const struct fric_contacts *c, const struct coefficients *mu, enum fric_type type, size_t i,
+                           const double *v, struct slip *slip)
 {
 	slip_velocity(c, type, i, v, slip);
 	slip->eps_v = *column_at(c->eps_v, i);
 	const double weight = *column_at(c->weight, i), normal_force = *column_at(c->normal_force, i);
 	slip->s = weight * normal_force;
 	slip->inverse_z = 0;
-	slip->mu_s = *column_at(c->effective_mu_s, i);
-	slip->mu_k = *column_at(c->effective_mu_k, i);
+	slip->mu_s = *column_at(mu->mu_s, i);
+	slip->mu_k = *column_at(mu->mu_k, i);
 	slip->inverse_eps_v = 1 / slip->eps_v;
 	const double w[2] = {slip->scaled[0] * slip->inverse_eps_v, slip->scaled[1] * slip->inverse_eps_v};
 	const bool underflow = w[0] == 0 && w[1] == 0 && (slip->scaled[0] != 0 || slip->scaled[1] != 0);

@@ -30,7 +30,7 @@ struct preparation {
 	struct fric_contacts *contacts;
 	const struct fric_kernels *kernels;
 	atomic_size_t n_skipped;
-	atomic_bool some_extreme; /* not all contacts are ordinary */
+	atomic_bool some_extreme, some_extreme_mu; /* not all contacts, not all coefficients are ordinary */
 };
 
 /* One contact in preparation: what it is, and where its values go. */
@@ -162,7 +162,7 @@ static enum fric_code find_coefficients(const struct drafts *d, size_t j, double
 static void find_all_coefficients(struct drafts *d)
 {
 	struct fric_contacts *c = d->task->contacts;
-	if (!c->mu_s.stride && !c->mu_k.stride && !c->effective_mu_s.stride)
+	if (!c->scalar.mu_s.stride && !c->scalar.mu_k.stride)
 		return;
 	for (size_t j = 0; j < d->span.n; j++) {
 		const size_t at = d->span.begin + j;
@@ -171,10 +171,8 @@ static void find_all_coefficients(struct drafts *d)
 			d->code[j] = (uint8_t)find_coefficients(d, j, mu);
 		if (d->code[j] != FRIC_OK)
 			continue;
-		store_value(c->mu_s, at, mu[0]);
-		store_value(c->mu_k, at, mu[1]);
-		store_value(c->effective_mu_s, at, mu[0]);
-		store_value(c->effective_mu_k, at, mu[1]);
+		store_value(c->scalar.mu_s, at, mu[0]);
+		store_value(c->scalar.mu_k, at, mu[1]);
 	}
 }
 
@@ -215,10 +213,8 @@ static void skip(struct fric_contacts *c, size_t at, enum fric_code code)
 		c->tangent_basis[e][at] = 0;
 	c->distance[at] = 0;
 	store_value(c->normal_force, at, 0);
-	store_value(c->mu_s, at, 0);
-	store_value(c->mu_k, at, 0);
-	store_value(c->effective_mu_s, at, 0);
-	store_value(c->effective_mu_k, at, 0);
+	store_value(c->scalar.mu_s, at, 0);
+	store_value(c->scalar.mu_k, at, 0);
 	for (int m = 0; m < 2 && c->mu_s_aniso[0]; m++)
 		c->mu_s_aniso[m][at] = c->mu_k_aniso[m][at] = 0;
 	c->skipped[at] = (uint8_t)code;
@@ -325,6 +321,8 @@ static void look_back(struct preparation *task, size_t begin, size_t end)
 		atomic_fetch_add_explicit(&task->n_skipped, n_skipped, memory_order_relaxed);
 	if (!fricp_contacts_ordinary(c, begin, end))
 		atomic_store_explicit(&task->some_extreme, true, memory_order_relaxed);
+	if (!fricp_coefficients_ordinary(&c->scalar, begin, end))
+		atomic_store_explicit(&task->some_extreme_mu, true, memory_order_relaxed);
 }
 
 static void prepare_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -356,6 +354,7 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 	}
 	c->n_skipped = atomic_load(&task.n_skipped);
 	c->ordinary = !atomic_load(&task.some_extreme);
+	c->scalar.ordinary = !atomic_load(&task.some_extreme_mu);
 	fricp_sweep_make(c);
 	*contacts = c;
 	return FRIC_OK;

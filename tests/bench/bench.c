@@ -27,6 +27,7 @@ struct setup {
 	struct fric_batch with_barrier;
 	struct fric_context context;
 	struct fric_contacts *contacts;
+	struct fric_question question;
 	struct fric_pattern *pattern;
 	struct yard_contact *yard;
 	double potential, *gradient, *inner, *weights, *values, *data;
@@ -70,17 +71,17 @@ static void prepare_barrier(struct setup *s)
 
 static void potential(struct setup *s)
 {
-	must(fric_evaluate(&s->context, s->contacts, s->mix.velocities, &s->potential, NULL, &error));
+	must(fric_evaluate(&s->context, s->contacts, &s->question, &s->potential, NULL, &error));
 }
 
 static void gradient(struct setup *s)
 {
-	must(fric_evaluate(&s->context, s->contacts, s->mix.velocities, &s->potential, s->gradient, &error));
+	must(fric_evaluate(&s->context, s->contacts, &s->question, &s->potential, s->gradient, &error));
 }
 
 static void inner(struct setup *s, enum fric_projection projection)
 {
-	must(fric_hessian_inner(&s->context, s->contacts, s->mix.velocities, projection, s->inner, &error));
+	must(fric_hessian_inner(&s->context, s->contacts, &s->question, projection, s->inner, &error));
 }
 
 static struct fric_factors factors_in(struct setup *s)
@@ -103,7 +104,7 @@ static struct fric_factors factors_in(struct setup *s)
 static void factors(struct setup *s)
 {
 	const struct fric_factors rows = factors_in(s);
-	must(fric_hessian_factors(&s->context, s->contacts, s->mix.velocities, FRIC_PROJECT_CLAMP, &rows, &error));
+	must(fric_hessian_factors(&s->context, s->contacts, &s->question, FRIC_PROJECT_CLAMP, &rows, &error));
 }
 
 static void triplets(struct setup *s)
@@ -219,8 +220,7 @@ static void fill_yard(struct setup *s)
 		const size_t n = fric_group_size(s->contacts, type), k = (size_t)fric_stencil_size(type);
 		double *weights = warm_array(n * k, sizeof(double)), *bases = warm_array(6 * n, sizeof(double));
 		must(fric_stencil_weights(&s->context, s->contacts, type, weights, &error));
-		must(fric_contact_output(&s->context, s->contacts, s->mix.velocities, type, FRIC_OUT_TANGENT_BASIS, bases,
-		                         &error));
+		must(fric_contact_output(&s->context, s->contacts, &s->question, type, FRIC_OUT_TANGENT_BASIS, bases, &error));
 		for (size_t i = 0; i < n; i++, at++) {
 			struct yard_contact *c = &s->yard[at];
 			c->n_vertices = (int32_t)k;
@@ -244,6 +244,7 @@ static void set_up(struct setup *s, size_t n)
 	s->with_barrier = s->mix.batch;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		s->with_barrier.groups[type].normal_force.data = NULL;
+	s->question = (struct fric_question){.velocities = s->mix.velocities};
 	must(fric_prepare(&s->context, &s->mix.batch, &s->contacts, &error));
 	must(fric_pattern_create(&s->context, s->contacts, FRIC_FULL, &s->pattern, &error));
 	s->n_triplets = fric_n_triplets(s->contacts, FRIC_FULL);

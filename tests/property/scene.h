@@ -254,15 +254,47 @@ static inline size_t scene_ndof(const struct scene *s)
 	return s->batch.n_vertices * (size_t)s->batch.dim;
 }
 
-/* Lagged contacts with their matchstick direction chosen. */
+/* The states of the contacts that scene_contacts has made, so that tests need not hand them on. */
+struct scene_state {
+	const struct fric_contacts *contacts;
+	struct fric_state *state;
+};
+
+static inline struct scene_state *scene_state(const struct fric_contacts *contacts)
+{
+	static struct scene_state states[8];
+	for (int i = 0; i < 8; i++)
+		if (states[i].contacts == contacts)
+			return &states[i];
+	return NULL;
+}
+
+/* Lagged contacts, to be freed with scene_contacts_free. */
 static inline struct fric_contacts *scene_contacts(const struct fric_context *context, const struct scene *s)
 {
 	struct fric_contacts *contacts;
 	struct fric_error error;
+	struct scene_state *free_place = scene_state(NULL);
+	assert_non_null(free_place);
 	assert_ok(fric_prepare(context, &s->batch, &contacts, &error));
-	assert_ok(fric_choose_matchstick(context, contacts, s->lagged, &error));
+	assert_ok(fric_state_create(context, contacts, s->lagged, &free_place->state, &error));
+	free_place->contacts = contacts;
 	return contacts;
 }
+
+static inline void scene_contacts_free(struct fric_contacts *contacts)
+{
+	struct scene_state *place = contacts ? scene_state(contacts) : NULL;
+	if (place) {
+		fric_state_free(place->state);
+		*place = (struct scene_state){0};
+	}
+	fric_contacts_free(contacts);
+}
+
+/* The question at velocities v, with the state of contacts that a scene has made. */
+#define scene_question(contacts, v) \
+	(&(struct fric_question){.velocities = (v), .state = scene_state(contacts) ? scene_state(contacts)->state : NULL})
 
 /* An array of one per-contact output over all groups. @param m numbers per contact */
 static inline double *all_contacts(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -272,7 +304,8 @@ static inline double *all_contacts(const struct fric_context *context, const str
 	double *out = calloc(fric_n_contacts(contacts) * m + 1, sizeof(double)), *at = out;
 	assert_non_null(out);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
-		assert_ok(fric_contact_output(context, contacts, velocities, type, output, at, &error));
+		assert_ok(
+			fric_contact_output(context, contacts, scene_question(contacts, velocities), type, output, at, &error));
 		at += fric_group_size(contacts, type) * m;
 	}
 	return out;

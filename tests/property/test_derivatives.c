@@ -30,7 +30,7 @@ static double force_scale(const struct fric_contacts *c, const struct scene *s)
 static void get(const struct fric_contacts *c, const double *v, double *potential, double *gradient)
 {
 	struct fric_error error;
-	assert_ok(fric_evaluate(&serial, c, v, potential, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, scene_question(c, v), potential, gradient, &error));
 }
 
 static void check_gradient(const struct fric_contacts *c, const struct scene *s)
@@ -101,7 +101,7 @@ static void for_all(int dim, uint64_t seed, void (*check)(const struct fric_cont
 			check(c, &scene);
 			n_checked++;
 		}
-		fric_contacts_free(c);
+		scene_contacts_free(c);
 		scene_free(&scene);
 		assert_true(n_tried++ < 20 * N_SCENES);
 	}

@@ -167,16 +167,16 @@ static bool note(struct outcome *o, enum fric_code code, struct fric_error error
 static const struct fric_error nothing = {.code = FRIC_OK};
 
 static void note_evaluation(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
-                            const struct scene *s)
+                            const struct fric_question *asked)
 {
 	struct fric_error e = nothing;
-	const size_t ndof = scene_ndof(s);
+	const size_t ndof = fric_n_vertices(c) * (size_t)fric_dim(c);
 	double *out = room(o, ndof + 1);
-	note(o, fric_evaluate(context, c, s->velocities, out, NULL, &e), e, 1);
+	note(o, fric_evaluate(context, c, asked, out, NULL, &e), e, 1);
 	out = room(o, ndof + 1);
-	note(o, fric_evaluate(context, c, s->velocities, NULL, out, &e), e, ndof);
+	note(o, fric_evaluate(context, c, asked, NULL, out, &e), e, ndof);
 	out = room(o, ndof + 1);
-	note(o, fric_evaluate(context, c, s->velocities, out, out + 1, &e), e, ndof + 1);
+	note(o, fric_evaluate(context, c, asked, out, out + 1, &e), e, ndof + 1);
 }
 
 static size_t row_size(const struct fric_contacts *c, enum fric_type type, enum fric_output output)
@@ -189,7 +189,7 @@ static size_t row_size(const struct fric_contacts *c, enum fric_type type, enum 
 }
 
 static void note_outputs(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
-                         const struct scene *s)
+                         const struct fric_question *asked)
 {
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(c, type);
@@ -197,14 +197,14 @@ static void note_outputs(struct outcome *o, const struct fric_context *context, 
 			struct fric_error e = nothing;
 			double *out = room(o, n * 6);
 			if (fric_has_output(c, type, output))
-				note(o, fric_contact_output(context, c, s->velocities, type, output, out, &e), e,
+				note(o, fric_contact_output(context, c, asked, type, output, out, &e), e,
 				     n * row_size(c, type, output));
 		}
 	}
 }
 
 static void note_factors(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
-                         const struct scene *s, enum fric_projection projection)
+                         const struct fric_question *asked, enum fric_projection projection)
 {
 	const size_t dim = (size_t)fric_dim(c);
 	struct fric_error e = nothing;
@@ -217,7 +217,7 @@ static void note_factors(struct outcome *o, const struct fric_context *context, 
 		factors.inner[type] = at += n * dim * (dim - 1);
 		at += n * (size_t)fric_inner_size((int)dim);
 	}
-	note(o, fric_hessian_factors(context, c, s->velocities, projection, &factors, &e), e, (size_t)(at - first));
+	note(o, fric_hessian_factors(context, c, asked, projection, &factors, &e), e, (size_t)(at - first));
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(c, type) * (size_t)fric_stencil_size(type);
 		at = room(o, n);
@@ -243,24 +243,25 @@ static void note_sparse(struct outcome *o, const struct fric_context *context, c
 }
 
 static void note_hessians(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
-                          const struct scene *s, enum fric_projection projection, enum fric_triangle triangle)
+                          const struct fric_question *asked, enum fric_projection projection,
+                          enum fric_triangle triangle)
 {
 	const size_t n = fric_n_contacts(c) * (size_t)fric_inner_size(fric_dim(c));
 	struct fric_error e = nothing;
 	double *inner = room(o, n);
-	note_factors(o, context, c, s, projection);
+	note_factors(o, context, c, asked, projection);
 	inner = room(o, n);
-	if (note(o, fric_hessian_inner(context, c, s->velocities, projection, inner, &e), e, n))
+	if (note(o, fric_hessian_inner(context, c, asked, projection, inner, &e), e, n))
 		note_sparse(o, context, c, inner, triangle);
 }
 
 static void note_comparison(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
-                            const struct scene *s)
+                            const struct fric_question *asked)
 {
 	struct fric_comparison r;
 	struct fric_error e = nothing;
 	double *out = room(o, 4 * FRIC_N_QUANTITIES + 2);
-	const enum fric_code code = fric_compare(context, c, s->velocities, &r, &e);
+	const enum fric_code code = fric_compare(context, c, asked, &r, &e);
 	for (int q = 0; q < FRIC_N_QUANTITIES && code == FRIC_OK; q++)
 		memcpy(out + 4 * q, &r.of[q], 4 * sizeof(double));
 	if (code == FRIC_OK)
@@ -276,13 +277,16 @@ static struct outcome outcome_of(const struct fric_context *context, const struc
 	assert_non_null(o.numbers);
 	if (!note(&o, fric_prepare(context, &s->batch, &c, &e), e, 0))
 		return o;
-	if (note(&o, fric_choose_matchstick(context, c, s->lagged, &e), e, 0)) {
-		note_evaluation(&o, context, c, s);
-		note_outputs(&o, context, c, s);
-		note_hessians(&o, context, c, s, (enum fric_projection)(which % 3), (enum fric_triangle)(which / 3 % 3));
+	struct fric_state *state;
+	if (note(&o, fric_state_create(context, c, s->lagged, &state, &e), e, 0)) {
+		const struct fric_question asked = {.velocities = s->velocities, .state = state};
+		note_evaluation(&o, context, c, &asked);
+		note_outputs(&o, context, c, &asked);
+		note_hessians(&o, context, c, &asked, (enum fric_projection)(which % 3), (enum fric_triangle)(which / 3 % 3));
 		if (which % 8 == 0)
-			note_comparison(&o, context, c, s);
+			note_comparison(&o, context, c, &asked);
 	}
+	fric_state_free(state);
 	fric_contacts_free(c);
 	return o;
 }

@@ -11,7 +11,7 @@ static void for_scenes(uint64_t seed, void (*check)(const struct fric_contacts *
 		scene_create(&scene, &rng, random_options(&rng, 2 + i % 2));
 		struct fric_contacts *c = scene_contacts(&serial, &scene);
 		check(c, &scene);
-		fric_contacts_free(c);
+		scene_contacts_free(c);
 		scene_free(&scene);
 	}
 }

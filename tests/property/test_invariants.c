@@ -27,7 +27,7 @@ static struct values evaluate(const struct fric_contacts *c, const double *v)
 {
 	struct values r = {.gradient = calloc(dense_size(c) + 1, sizeof(double))};
 	struct fric_error error;
-	assert_ok(fric_evaluate(&serial, c, v, &r.potential, r.gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, scene_question(c, v), &r.potential, r.gradient, &error));
 	double *all = all_contacts(&serial, c, v, FRIC_OUT_POTENTIAL, 1);
 	for (size_t i = 0; i < fric_n_contacts(c); i++)
 		r.size += fabs(all[i]);
@@ -64,7 +64,7 @@ static void check_potential_is_the_sum(struct scene *s, struct rng *rng)
 	assert_near(r.potential, sum, 1e-15 * r.size);
 	free(all);
 	free(r.gradient);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 }
 
 static void test_potential_is_the_sum(void **state)
@@ -86,7 +86,7 @@ static void check_zero_net_force(struct scene *s, struct rng *rng)
 		assert_near(net, 0, 1e-15 * forces(c, s->velocities));
 	}
 	free(r.gradient);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 }
 
 static void test_zero_net_force(void **state)
@@ -111,7 +111,7 @@ static void check_galilean(struct scene *s, struct rng *rng)
 	assert_all_near(after.gradient, before.gradient, scene_ndof(s), 1e-12 * scale * (1 + scale));
 	free(before.gradient);
 	free(after.gradient);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 }
 
 static void test_galilean_invariance(void **state)
@@ -136,7 +136,7 @@ static void check_common_motion(struct scene *s, struct rng *rng)
 	free(zero);
 	free(moving.gradient);
 	free(resting.gradient);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 }
 
 static void test_common_motion_is_rest(void **state)
@@ -198,8 +198,8 @@ static void check_rotation(struct scene *s, struct rng *rng)
 	}
 	free(before.gradient);
 	free(after.gradient);
-	fric_contacts_free(c);
-	fric_contacts_free(turned);
+	scene_contacts_free(c);
+	scene_contacts_free(turned);
 }
 
 static void test_rotational_invariance(void **state)
@@ -226,7 +226,7 @@ static void check_dissipation(struct scene *s, struct rng *rng)
 	assert_true(power >= -1e-14 * size);
 	assert_true(power > 0 || size == 0);
 	free(r.gradient);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 }
 
 static void test_dissipation(void **state)
@@ -287,7 +287,7 @@ static void check_coulomb(struct scene *s, struct rng *rng)
 	free(force);
 	free(z);
 	free(r.gradient);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 }
 
 static void test_coulomb_bound(void **state)
@@ -320,8 +320,8 @@ static void check_transitions_agree(struct scene *s, struct rng *rng)
 	free(b.gradient);
 	free(inner_a);
 	free(inner_b);
-	fric_contacts_free(c);
-	fric_contacts_free(q);
+	scene_contacts_free(c);
+	scene_contacts_free(q);
 }
 
 static void test_transitions_agree(void **state)
@@ -383,8 +383,8 @@ static void check_permutation(struct scene *s, struct rng *rng)
 	free(dense_after);
 	free(before.gradient);
 	free(after.gradient);
-	fric_contacts_free(c);
-	fric_contacts_free(d);
+	scene_contacts_free(c);
+	scene_contacts_free(d);
 }
 
 static void test_permutation_of_contacts(void **state)

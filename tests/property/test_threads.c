@@ -1,4 +1,6 @@
 /* The same bits for any number of threads, in batches of several chunks. */
+#include <pthread.h>
+
 #include "tests/property/hessians.h"
 
 static const int thread_counts[] = {2, 3, 8};
@@ -32,8 +34,8 @@ static void ask_outputs(const struct fric_context *context, const struct fric_co
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		for (enum fric_output output = 0; output < FRIC_N_OUTPUTS; output++)
 			if (fric_has_output(c, type, output))
-				assert_ok(
-					fric_contact_output(context, c, v, type, output, more(a, 6 * fric_group_size(c, type)), &error));
+				assert_ok(fric_contact_output(context, c, scene_question(c, v), type, output,
+				                              more(a, 6 * fric_group_size(c, type)), &error));
 }
 
 /* The same results as from single calls. */
@@ -51,7 +53,7 @@ static void ask_factors(const struct fric_context *context, const struct fric_co
 		factors.tangent_basis[type] = more(a, 6 * n);
 		factors.inner[type] = more(a, m * n);
 	}
-	assert_ok(fric_hessian_factors(context, c, v, projection, &factors, &error));
+	assert_ok(fric_hessian_factors(context, c, scene_question(c, v), projection, &factors, &error));
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(c, type), k = (size_t)fric_stencil_size(type);
 		double *out = calloc(6 * n + 1, sizeof(double));
@@ -62,7 +64,7 @@ static void ask_factors(const struct fric_context *context, const struct fric_co
 		assert_all_bits(factors.inner[type], inner, m * n);
 		assert_ok(fric_stencil_weights(&serial, c, type, out, &error));
 		assert_all_bits(factors.weights[type], out, k * n);
-		assert_ok(fric_contact_output(&serial, c, v, type, FRIC_OUT_TANGENT_BASIS, out, &error));
+		assert_ok(fric_contact_output(&serial, c, scene_question(c, v), type, FRIC_OUT_TANGENT_BASIS, out, &error));
 		assert_all_bits(factors.tangent_basis[type], out, rows * n);
 		inner += m * n;
 		free(out);
@@ -76,7 +78,7 @@ static void ask_hessians(const struct fric_context *context, const struct fric_c
 	double *inner = NULL;
 	for (enum fric_projection p = FRIC_PROJECT_NONE; p <= FRIC_PROJECT_ABS; p++) {
 		inner = more(a, fric_n_contacts(c) * 3);
-		assert_ok(fric_hessian_inner(context, c, v, p, inner, &error));
+		assert_ok(fric_hessian_inner(context, c, scene_question(c, v), p, inner, &error));
 		ask_factors(context, c, v, p, inner, a);
 	}
 	for (enum fric_triangle t = FRIC_FULL; t <= FRIC_UPPER; t++) {
@@ -99,11 +101,11 @@ static void ask(const struct fric_context *context, const struct scene *s, struc
 	struct fric_contacts *c = scene_contacts(context, s);
 	struct fric_error error;
 	double *potential = more(a, 1), *gradient = more(a, scene_ndof(s));
-	assert_ok(fric_evaluate(context, c, s->velocities, potential, gradient, &error));
+	assert_ok(fric_evaluate(context, c, scene_question(c, s->velocities), potential, gradient, &error));
 	ask_outputs(context, c, s->velocities, a);
 	ask_hessians(context, c, s->velocities, a);
 	*more(a, 1) = (double)fric_n_skipped(c);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 }
 
 static struct answers asked(int n_threads, const struct scene *s)
@@ -176,24 +178,102 @@ static void test_first_fault(void **state)
 			const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
 			double potential, *gradient = calloc(scene_ndof(&scene), sizeof(double));
 			struct fric_error error = {FRIC_OK, FRIC_VERTEX_VERTEX, -3};
-			assert_code(fric_evaluate(&context, c, scene.velocities, &potential, gradient, &error), FRIC_E_NOT_FINITE);
+			assert_code(fric_evaluate(&context, c, scene_question(c, scene.velocities), &potential, gradient, &error),
+			            FRIC_E_NOT_FINITE);
 			if (first.code == FRIC_OK)
 				first = error;
 			assert_int_equal(error.group, first.group);
 			assert_int_equal(error.contact, first.contact);
 			free(gradient);
 		}
-	fric_contacts_free(c);
+	scene_contacts_free(c);
+	scene_free(&scene);
+}
+
+enum { N_CALLERS = 8, N_ROUNDS = 3 };
+
+/* One of several threads that ask about the same contacts, each with lagged velocities of its own. */
+struct caller {
+	const struct fric_contacts *contacts;
+	struct fric_context context;
+	const double *lagged, *velocities;
+	double *expected, *numbers; /* [n] */
+	size_t n;
+	bool agrees;
+};
+
+static enum fric_code ask_once(const struct caller *a, double *numbers)
+{
+	const size_t ndof = dense_size(a->contacts);
+	struct fric_state *made;
+	struct fric_error error;
+	enum fric_code code = fric_state_create(&a->context, a->contacts, a->lagged, &made, &error);
+	const struct fric_question asked = {.velocities = a->velocities, .state = made};
+	if (code == FRIC_OK)
+		code = fric_evaluate(&a->context, a->contacts, &asked, numbers, numbers + 1, &error);
+	if (code == FRIC_OK)
+		code = fric_hessian_inner(&a->context, a->contacts, &asked, FRIC_PROJECT_NONE, numbers + 1 + ndof, &error);
+	fric_state_free(made);
+	return code;
+}
+
+/* cmocka's assertions are for the thread that runs the test. */
+static void *call(void *data)
+{
+	struct caller *a = data;
+	a->agrees = true;
+	for (int round = 0; round < N_ROUNDS; round++)
+		a->agrees &= ask_once(a, a->numbers) == FRIC_OK && memcmp(a->numbers, a->expected, a->n * sizeof(double)) == 0;
+	return NULL;
+}
+
+/* What is expected comes from contacts that nothing else is asked about. */
+static struct caller new_caller(const struct fric_contacts *contacts, const struct scene *s, const double *lagged,
+                                int i)
+{
+	struct fric_contacts *own = scene_contacts(&serial, s);
+	struct caller a = {own, serial, lagged, s->velocities, .n = 1 + scene_ndof(s) + 3 * fric_n_contacts(contacts)};
+	a.expected = calloc(a.n, sizeof(double));
+	a.numbers = calloc(a.n, sizeof(double));
+	assert_true(a.expected && a.numbers);
+	assert_ok(ask_once(&a, a.expected));
+	scene_contacts_free(own);
+	a.contacts = contacts;
+	a.context = (struct fric_context){.n_threads = 1 + i % 2, .parallel_from = 1};
+	return a;
+}
+
+static void test_callers_share_contacts(void **state)
+{
+	(void)state;
+	struct rng rng = {505};
+	struct scene scene;
+	scene_create(&scene, &rng,
+	             (struct options){.dim = 3, .n_each = 300, .n_vertices = 500, .own_mu = true, .ellipses = true});
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	struct caller callers[N_CALLERS];
+	pthread_t threads[N_CALLERS];
+	for (int i = 0; i < N_CALLERS; i++)
+		callers[i] = new_caller(c, &scene, random_velocities(&scene, &rng), i);
+	assert_memory_not_equal(callers[0].expected, callers[1].expected, callers[0].n * sizeof(double));
+	for (int i = 0; i < N_CALLERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, call, &callers[i]), 0);
+	for (int i = 0; i < N_CALLERS; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		assert_true(callers[i].agrees);
+		free(callers[i].expected);
+		free(callers[i].numbers);
+	}
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_three_dimensions),
-		cmocka_unit_test(test_barrier_and_table),
-		cmocka_unit_test(test_two_dimensions),
-		cmocka_unit_test(test_first_fault),
+		cmocka_unit_test(test_three_dimensions),       cmocka_unit_test(test_barrier_and_table),
+		cmocka_unit_test(test_two_dimensions),         cmocka_unit_test(test_first_fault),
+		cmocka_unit_test(test_callers_share_contacts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

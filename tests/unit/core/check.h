@@ -71,4 +71,7 @@ static inline double ulp(double x)
 /* A call that must succeed. */
 #define assert_ok(call) assert_code(call, FRIC_OK)
 
+/* A question without a state. */
+#define question(v) (&(struct fric_question){.velocities = (v)})
+
 #endif

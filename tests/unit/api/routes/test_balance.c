@@ -61,6 +61,16 @@ static struct body evaluation(const char *rest)
 	return body;
 }
 
+/* A contact with an ellipse. */
+static struct body matchstick(void)
+{
+	struct body body = make_body();
+	put(&body,
+	    "{\"dim\":3,\"friction\":{\"mu\":0.3,\"eps_v\":0.1},\"velocities\":[[0.5,0.25,0]],\"collisions\":"
+	    "{\"plane_vertex\":{\"plane_normal\":[0,0,1],\"normal_force\":1,\"vertices\":[0],\"mu_s_aniso\":[1,2]}}}");
+	return body;
+}
+
 /* {"y": N numbers of the tail, "eps_v": 1} */
 static struct body frame(void)
 {
@@ -135,6 +145,7 @@ static void evaluations(void **unused)
 			         formats[f]);
 			post(formats[f], 200, EVALUATE, accepts[a], evaluation(rest));
 		}
+	post("matchstick", 200, EVALUATE, JSON, matchstick());
 	post("check", 200, "/v1/check", JSON, evaluation(""));
 	post("check", 200, "/v1/check", FRAME, evaluation(""));
 }

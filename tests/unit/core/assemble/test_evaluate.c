@@ -18,7 +18,7 @@ static struct result evaluate(const struct fric_batch *batch, const double *velo
 	struct fric_contacts *c = prepared(batch);
 	for (int i = 0; i < 24; i++)
 		r.gradient[i] = NAN;
-	r.code = fric_evaluate(&serial, c, velocities, &r.potential, r.gradient, &r.error);
+	r.code = fric_evaluate(&serial, c, question(velocities), &r.potential, r.gradient, &r.error);
 	fric_contacts_free(c);
 	return r;
 }
@@ -130,10 +130,10 @@ static void test_either_may_be_absent(void **state)
 	double v[24], both, potential, gradient[24], alone[24];
 	for (int i = 0; i < 24; i++)
 		v[i] = cos(i);
-	assert_ok(fric_evaluate(&serial, c, v, &both, gradient, &error));
-	assert_ok(fric_evaluate(&serial, c, v, &potential, NULL, &error));
-	assert_ok(fric_evaluate(&serial, c, v, NULL, alone, &error));
-	assert_ok(fric_evaluate(&serial, c, v, NULL, NULL, &error));
+	assert_ok(fric_evaluate(&serial, c, question(v), &both, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, question(v), &potential, NULL, &error));
+	assert_ok(fric_evaluate(&serial, c, question(v), NULL, alone, &error));
+	assert_ok(fric_evaluate(&serial, c, question(v), NULL, NULL, &error));
 	assert_bits(potential, both);
 	assert_all_bits(alone, gradient, 24);
 	fric_contacts_free(c);
@@ -176,7 +176,7 @@ static enum fric_code evaluate_one(const struct fric_batch *batch, const double 
 	struct fric_error error = {.contact = -2};
 	double p, gradient[24];
 	const enum fric_code code =
-		fric_evaluate(&serial, c, v, potential ? &p : NULL, potential ? NULL : gradient, &error);
+		fric_evaluate(&serial, c, question(v), potential ? &p : NULL, potential ? NULL : gradient, &error);
 	*culprit = error.contact;
 	fric_contacts_free(c);
 	return code;
@@ -414,7 +414,7 @@ static void test_stop(void **state)
 	const double v[24] = {0};
 	double potential, gradient[24];
 	struct fric_error error;
-	assert_code(fric_evaluate(&context, c, v, &potential, gradient, &error), FRIC_E_STOPPED);
+	assert_code(fric_evaluate(&context, c, question(v), &potential, gradient, &error), FRIC_E_STOPPED);
 	assert_code(error.code, FRIC_E_STOPPED);
 	assert_int_equal(error.contact, -1);
 	fric_contacts_free(c);
@@ -450,7 +450,7 @@ static void test_stop_on_the_way(void **state)
 	struct fric_error error;
 	double whole, potential;
 	int stopped = 0, finished = 0;
-	assert_ok(fric_evaluate(&serial, c, v, &whole, expected, &error));
+	assert_ok(fric_evaluate(&serial, c, question(v), &whole, expected, &error));
 	stopper.kernels = fric_kernels_find("baseline");
 	struct fric_kernels kernels = *stopper.kernels;
 	kernels.force = force_then_stop;
@@ -459,7 +459,7 @@ static void test_stop_on_the_way(void **state)
 			.n_threads = 1 + calls % 3, .parallel_from = 1, .stop = &stopper.stop, .kernels = &kernels};
 		atomic_store(&stopper.calls_left, calls);
 		atomic_store(&stopper.stop, false);
-		const enum fric_code code = fric_evaluate(&context, c, v, &potential, gradient, &error);
+		const enum fric_code code = fric_evaluate(&context, c, question(v), &potential, gradient, &error);
 		stopped += code == FRIC_E_STOPPED;
 		finished += code == FRIC_OK;
 		if (code == FRIC_OK && (potential != whole || memcmp(gradient, expected, 3 * N * sizeof(*v)) != 0))
@@ -471,51 +471,76 @@ static void test_stop_on_the_way(void **state)
 	free(v);
 }
 
-/* Matchstick; the direction of slip is (0.6, 0.8). */
+static struct fric_state *state_along(const struct fric_contacts *c, const double *lagged)
+{
+	struct fric_state *made;
+	struct fric_error error;
+	assert_ok(fric_state_create(&serial, c, lagged, &made, &error));
+	return made;
+}
+
+/* Coefficients of a plane_vertex contact, with a state or without. */
+static double coefficient(const struct fric_contacts *c, const struct fric_state *with, enum fric_output which,
+                          size_t contact)
+{
+	double out[2];
+	const struct fric_question asked = {.velocities = (double[6]){0}, .state = with};
+	struct fric_error error;
+	assert_ok(fric_contact_output(&serial, c, &asked, FRIC_PLANE_VERTEX, which, out, &error));
+	return out[contact];
+}
+
+/* Those that the first contact of a batch has along a lagged velocity. */
+static void assert_coefficients(const struct fric_batch *batch, const double *lagged, double mu_s, double mu_k)
+{
+	struct fric_contacts *c = prepared(batch);
+	struct fric_state *made = state_along(c, lagged);
+	assert_bits(coefficient(c, made, FRIC_OUT_MU_S, 0), mu_s);
+	assert_bits(coefficient(c, made, FRIC_OUT_MU_K, 0), mu_k);
+	assert_bits(coefficient(c, NULL, FRIC_OUT_MU_S, 0), batch->friction.mu_s);
+	assert_bits(coefficient(c, NULL, FRIC_OUT_MU_K, 0), batch->friction.mu_k);
+	fric_state_free(made);
+	fric_contacts_free(c);
+}
+
+static struct fric_batch matchstick_batch(const double *mu_s_aniso, const double *mu_k_aniso)
+{
+	struct fric_batch batch = floor_batch(two, 1, 1);
+	batch.groups[FRIC_PLANE_VERTEX].mu_s_aniso = one_value(mu_s_aniso);
+	batch.groups[FRIC_PLANE_VERTEX].mu_k_aniso = one_value(mu_k_aniso);
+	batch.friction.mu_s = 0.9;
+	batch.friction.mu_k = 0.8;
+	return batch;
+}
+
+/* Matchstick. A zero ellipse stands for the scalar coefficient of its kind. */
 static void test_matchstick(void **state)
 {
 	(void)state;
+	const double s[2] = {1, 0.5}, k[2] = {0.2, 0.4}, none[2] = {0, 0}, oblique[3] = {3, 4, 9}, rest[3] = {0, 0, 9},
+				 x[3] = {1, 0, 9};
+	struct fric_batch both = matchstick_batch(s, k), no_s = matchstick_batch(none, k), no_k = matchstick_batch(s, none),
+					  k_alone = matchstick_batch(NULL, k);
+	struct fric_contacts *c = prepared(&both);
+	struct fric_state *made = state_along(c, oblique);
+	assert_near(coefficient(c, made, FRIC_OUT_MU_S, 0), sqrt(0.36 + 0.16), 2e-16);
+	assert_near(coefficient(c, made, FRIC_OUT_MU_K, 0), sqrt(0.0144 + 0.1024), 2e-16);
+	fric_state_free(made);
+	fric_contacts_free(c);
+	assert_coefficients(&both, rest, 1, 0.2); /* (1, 0) */
+	assert_coefficients(&no_s, x, 0.9, 0.2);
+	assert_coefficients(&no_k, x, 1, 0.8);
+	assert_coefficients(&k_alone, x, 0.9, 0.2);
+}
+
+/* Contacts without ellipses need no state. */
+static void test_no_state(void **state)
+{
+	(void)state;
 	struct fric_batch batch = floor_batch(two, 1, 1);
-	struct fric_group *g = &batch.groups[FRIC_PLANE_VERTEX];
-	const double s[2] = {1, 0.5}, k[2] = {0.2, 0.4}, none[2] = {0, 0};
-	struct fric_error error;
-	double v[3] = {3, 4, 9};
-	g->mu_s_aniso = one_value(s);
-	g->mu_k_aniso = one_value(k);
-	batch.friction.mu_s = 0.9;
-	batch.friction.mu_k = 0.8;
 	struct fric_contacts *c = prepared(&batch);
-	assert_bits(*column_at(c->effective_mu_s, 0), 0.9); /* not chosen yet */
-	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
-	assert_near(*column_at(c->effective_mu_s, 0), sqrt(0.36 + 0.16), 2e-16);
-	assert_near(*column_at(c->effective_mu_k, 0), sqrt(0.0144 + 0.1024), 2e-16);
-	assert_bits(*column_at(c->mu_s, 0), 0.9);
-	assert_bits(*column_at(c->mu_k, 0), 0.8);
-	v[0] = v[1] = 0;
-	assert_ok(fric_choose_matchstick(&serial, c, v, &error)); /* (1, 0) */
-	assert_bits(*column_at(c->effective_mu_s, 0), 1);
-	assert_bits(*column_at(c->effective_mu_k, 0), 0.2);
-	fric_contacts_free(c);
-	g->mu_s_aniso = one_value(none); /* falls back to the scalar coefficient of the same kind */
-	c = prepared(&batch);
-	v[0] = 1;
-	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
-	assert_bits(*column_at(c->effective_mu_s, 0), 0.9);
-	assert_bits(*column_at(c->effective_mu_k, 0), 0.2);
-	fric_contacts_free(c);
-	g->mu_s_aniso = one_value(s);
-	g->mu_k_aniso = one_value(none);
-	c = prepared(&batch);
-	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
-	assert_near(*column_at(c->effective_mu_s, 0), 1, 1e-15);
-	assert_bits(*column_at(c->effective_mu_k, 0), 0.8);
-	fric_contacts_free(c);
-	g->mu_k_aniso = one_value(k);
-	g->mu_s_aniso.data = NULL; /* mu_k_aniso alone */
-	c = prepared(&batch);
-	assert_ok(fric_choose_matchstick(&serial, c, v, &error));
-	assert_bits(*column_at(c->effective_mu_s, 0), 0.9);
-	assert_bits(*column_at(c->effective_mu_k, 0), 0.2);
+	assert_null(state_along(c, (double[]){3, 4, 9}));
+	fric_state_free(NULL);
 	fric_contacts_free(c);
 }
 
@@ -523,14 +548,9 @@ static void test_matchstick(void **state)
 static void test_half_an_ellipse(void **state)
 {
 	(void)state;
-	struct fric_batch batch = floor_batch(two, 1, 1);
-	const double s[2] = {1, 0};
-	struct fric_error error;
-	batch.groups[FRIC_PLANE_VERTEX].mu_s_aniso = one_value(s);
-	struct fric_contacts *c = prepared(&batch);
-	assert_ok(fric_choose_matchstick(&serial, c, (double[]){0, 1, 0}, &error));
-	assert_bits(*column_at(c->effective_mu_s, 0), 0);
-	fric_contacts_free(c);
+	const double s[2] = {1, 0}, none[2] = {0, 0};
+	struct fric_batch batch = matchstick_batch(s, none);
+	assert_coefficients(&batch, (double[]){0, 1, 0}, 0, 0.8);
 }
 
 /* Below 1e-10 eps_v there is no direction; mu_aniso scales the velocity first. */
@@ -539,19 +559,20 @@ static void test_matchstick_threshold(void **state)
 	(void)state;
 	struct fric_batch batch = floor_batch(two, 2, 2);
 	const double s[2] = {1, 0.5}, aniso[4] = {1, 1, 1, 2}, eps[] = {1e-3, 1e-200, 1, 1e200};
-	struct fric_error error;
 	batch.groups[FRIC_PLANE_VERTEX].mu_s_aniso = one_value(s);
 	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = (struct fric_values){aniso, 2};
 	for (int i = 0; i < 4; i++) {
 		batch.friction.eps_v = eps[i];
 		struct fric_contacts *c = prepared(&batch);
 		const double below = 0.99e-10 * eps[i], above = 1.01e-10 * eps[i];
-		assert_ok(fric_choose_matchstick(&serial, c, (double[]){0, below, 0, 0, below / 2, 0}, &error));
-		assert_bits(*column_at(c->effective_mu_s, 0), 1);
-		assert_bits(*column_at(c->effective_mu_s, 1), 1);
-		assert_ok(fric_choose_matchstick(&serial, c, (double[]){0, above, 0, 0, above / 2, 0}, &error));
-		assert_bits(*column_at(c->effective_mu_s, 0), 0.5);
-		assert_bits(*column_at(c->effective_mu_s, 1), 0.5);
+		struct fric_state *no_direction = state_along(c, (double[]){0, below, 0, 0, below / 2, 0}),
+						  *direction = state_along(c, (double[]){0, above, 0, 0, above / 2, 0});
+		for (size_t contact = 0; contact < 2; contact++) {
+			assert_bits(coefficient(c, no_direction, FRIC_OUT_MU_S, contact), 1);
+			assert_bits(coefficient(c, direction, FRIC_OUT_MU_S, contact), 0.5);
+		}
+		fric_state_free(no_direction);
+		fric_state_free(direction);
 		fric_contacts_free(c);
 	}
 }
@@ -561,20 +582,23 @@ static void test_matchstick_faults(void **state)
 	(void)state;
 	struct fric_batch batch = skipped_pair();
 	const double s[2] = {1, 0.5};
+	struct fric_state *made = (struct fric_state *)&batch;
 	struct fric_error error;
 	batch.groups[FRIC_VERTEX_VERTEX].mu_s_aniso = one_value(s);
 	struct fric_contacts *c = prepared(&batch);
 	const double v[12] = {1, 2, 3, 4, 5, 6, 0, 1.7e308, 0, 0, -1.7e308, 0};
-	assert_code(fric_choose_matchstick(&serial, c, v, &error), FRIC_E_NOT_FINITE);
+	assert_code(fric_state_create(&serial, c, v, &made, &error), FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, 1);
+	assert_null(made);
 	atomic_bool stop = true;
-	assert_code(fric_choose_matchstick(&(struct fric_context){.n_threads = 1, .stop = &stop}, c, v, &error),
-	            FRIC_E_STOPPED);
+	const struct fric_context stopping = {.n_threads = 1, .stop = &stop};
+	assert_code(fric_state_create(&stopping, c, v, &made, &error), FRIC_E_STOPPED);
+	assert_null(made);
 	fric_contacts_free(c);
 }
 
 /* Ellipses of any size under forces of ordinary size: a sticking contact has the static coefficient, a sliding one the
- * kinetic. Choosing another direction must replace the first choice. */
+ * kinetic. Another state of the same contacts has another direction. */
 static void test_extreme_matchsticks(void **state)
 {
 	(void)state;
@@ -589,14 +613,16 @@ static void test_extreme_matchsticks(void **state)
 		g->mu_s_aniso = one_value(slides ? ordinary_axes : large);
 		g->mu_k_aniso = one_value(slides ? large : ordinary_axes);
 		struct fric_contacts *c = prepared(&batch);
+		struct fric_state *large_mu = state_along(c, along[slides]), *small_mu = state_along(c, across[slides]);
+		const struct fric_question refused = {along[slides], large_mu}, fine = {across[slides], small_mu};
 		for (int round = 0; round < 2; round++) {
-			assert_ok(fric_choose_matchstick(&serial, c, along[slides], &error));
-			assert_code(fric_evaluate(&serial, c, along[slides], NULL, gradient, &error), FRIC_E_NOT_FINITE);
+			assert_code(fric_evaluate(&serial, c, &refused, NULL, gradient, &error), FRIC_E_NOT_FINITE);
 			assert_int_equal(error.contact, 0);
-			assert_ok(fric_choose_matchstick(&serial, c, across[slides], &error));
-			assert_ok(fric_evaluate(&serial, c, across[slides], NULL, gradient, &error));
+			assert_ok(fric_evaluate(&serial, c, &fine, NULL, gradient, &error));
 			assert_true(isfinite(gradient[1]) && gradient[1] > 0);
 		}
+		fric_state_free(large_mu);
+		fric_state_free(small_mu);
 		fric_contacts_free(c);
 	}
 }
@@ -629,6 +655,7 @@ int main(void)
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_stop_on_the_way),
 		cmocka_unit_test(test_matchstick),
+		cmocka_unit_test(test_no_state),
 		cmocka_unit_test(test_half_an_ellipse),
 		cmocka_unit_test(test_matchstick_threshold),
 		cmocka_unit_test(test_matchstick_faults),

@@ -51,7 +51,7 @@ static struct fric_comparison compare(const struct fric_context *context, const 
 {
 	struct fric_comparison comparison;
 	struct fric_error error;
-	assert_ok(fric_compare(context, c, v, &comparison, &error));
+	assert_ok(fric_compare(context, c, scene_question(c, v), &comparison, &error));
 	return comparison;
 }
 
@@ -68,7 +68,7 @@ static void random_batches_agree(void **unused)
 		most = fmax(most, worst_of_all(&found));
 		assert_true(found.agrees);
 		assert_true(found.worst >= 0);
-		fric_contacts_free(c);
+		scene_contacts_free(c);
 		scene_free(&s);
 	}
 	assert_true(most < 1e-9);
@@ -99,8 +99,8 @@ static double agreement_at(const struct corner *at)
 	struct fric_comparison found;
 	struct fric_error error;
 	assert_ok(fric_prepare(&serial, &batch, &c, &error));
-	const enum fric_code code = fric_compare(&serial, c, at->velocity, &found, &error);
-	fric_contacts_free(c);
+	const enum fric_code code = fric_compare(&serial, c, scene_question(c, at->velocity), &found, &error);
+	scene_contacts_free(c);
 	if (code == FRIC_E_NOT_FINITE) /* overflows: nothing to compare */
 		return 0;
 	assert_code(code, FRIC_OK);
@@ -175,7 +175,7 @@ static void agrees_where_velocities_cancel(void **unused)
 			s.velocities[i] = 1e6 * (1 + (double)(i % (size_t)o.dim)) + 1e-3 * s.velocities[i];
 		struct fric_contacts *c = scene_contacts(&serial, &s);
 		assert_true(compare(&serial, c, s.velocities).agrees);
-		fric_contacts_free(c);
+		scene_contacts_free(c);
 		scene_free(&s);
 	}
 }
@@ -189,7 +189,7 @@ static void an_empty_batch_agrees(void **unused)
 	const struct fric_comparison found = compare(&serial, c, &none);
 	assert_true(found.agrees);
 	assert_int_equal(found.worst, -1);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 }
 
 static void names_the_worst_contact(void **unused)
@@ -201,13 +201,13 @@ static void names_the_worst_contact(void **unused)
 	const struct fric_comparison found = compare(&serial, c, v);
 	double ratio;
 	struct fric_error error;
-	assert_ok(fric_contact_output(&serial, c, v, found.group, FRIC_OUT_SLIP_RATIO, &ratio, &error));
+	assert_ok(fric_contact_output(&serial, c, scene_question(c, v), found.group, FRIC_OUT_SLIP_RATIO, &ratio, &error));
 	assert_bits(found.slip_ratio, ratio);
 	assert_int_equal(found.status, ratio >= 1);
 	assert_int_equal(found.worst, 0);
 	for (int k = 0; k < fric_stencil_size(found.group); k++)
 		assert_int_equal(found.vertices[k], corner_stencils[found.group][k]);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 }
 
 /* ---- wrong results ---- */
@@ -235,7 +235,8 @@ static int start(void **state)
 	for (size_t i = 0; i < o.n_each; i++)
 		force[i] *= 1e-12; /* a fault in one of these is negligible compared with the others */
 	f->contacts = scene_contacts(&serial, &f->scene);
-	assert_ok(fricp_claims_make(&serial, f->contacts, f->scene.velocities, &f->claims, &error));
+	assert_ok(
+		fricp_claims_make(&serial, f->contacts, scene_question(f->contacts, f->scene.velocities), &f->claims, &error));
 	return 0;
 }
 
@@ -243,7 +244,7 @@ static int stop(void **state)
 {
 	struct falsified *f = *state;
 	fricp_claims_free(&serial, &f->claims);
-	fric_contacts_free(f->contacts);
+	scene_contacts_free(f->contacts);
 	scene_free(&f->scene);
 	free(f);
 	return 0;
@@ -253,7 +254,8 @@ static struct fric_comparison judged(const struct falsified *f)
 {
 	struct fric_comparison found;
 	struct fric_error error;
-	assert_ok(fricp_claims_compare(&serial, f->contacts, f->scene.velocities, &f->claims, &found, &error));
+	assert_ok(fricp_claims_compare(&serial, f->contacts, scene_question(f->contacts, f->scene.velocities), &f->claims,
+	                               &found, &error));
 	return found;
 }
 
@@ -332,13 +334,13 @@ static void finds_forces_at_a_vertex_without_contacts(void **unused)
 	struct fric_comparison found;
 	struct fric_error error;
 	(void)unused;
-	assert_ok(fricp_claims_make(&serial, c, v, &claims, &error));
+	assert_ok(fricp_claims_make(&serial, c, scene_question(c, v), &claims, &error));
 	claims.gradient[4] = 5e-324;
-	assert_ok(fricp_claims_compare(&serial, c, v, &claims, &found, &error));
+	assert_ok(fricp_claims_compare(&serial, c, scene_question(c, v), &claims, &found, &error));
 	assert_false(found.agrees);
 	assert_near(found.of[FRIC_GRADIENT].assembled, 1, 0);
 	fricp_claims_free(&serial, &claims);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 }
 
 static void finds_a_wrong_entry_of_csr(void **state)
@@ -391,10 +393,10 @@ static void what_is_not_zero_where_it_must_be_is_wrong(void **state)
 	double *force = (double *)(uintptr_t)s->batch.groups[FRIC_EDGE_EDGE].normal_force.data;
 	struct fric_error error;
 	force[WRONG] = 0;
-	fric_contacts_free(f->contacts);
+	scene_contacts_free(f->contacts);
 	fricp_claims_free(&serial, &f->claims);
 	f->contacts = scene_contacts(&serial, s);
-	assert_ok(fricp_claims_make(&serial, f->contacts, s->velocities, &f->claims, &error));
+	assert_ok(fricp_claims_make(&serial, f->contacts, scene_question(f->contacts, s->velocities), &f->claims, &error));
 	assert_true(judged(f).agrees);
 	f->claims.inner[(80 + WRONG) * 3] = 5e-324;
 	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
@@ -436,7 +438,7 @@ static void any_number_of_threads_finds_the_same(void **unused)
 		assert_int_equal(many.group, one.group);
 		assert_bits(many.relative_difference, one.relative_difference);
 	}
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&s);
 }
 
@@ -455,7 +457,7 @@ static void every_set_of_kernels_agrees(void **unused)
 		scene_create(&s, &rng, o);
 		struct fric_contacts *c = scene_contacts(&context, &s);
 		assert_true(compare(&context, c, s.velocities).agrees);
-		fric_contacts_free(c);
+		scene_contacts_free(c);
 		scene_free(&s);
 	}
 }
@@ -467,9 +469,11 @@ static void stops_when_told(void **state)
 	const struct fric_context context = {.n_threads = 1, .stop = &now};
 	struct fric_comparison found;
 	struct fric_error error;
-	assert_code(fricp_claims_compare(&context, f->contacts, f->scene.velocities, &f->claims, &found, &error),
+	assert_code(fricp_claims_compare(&context, f->contacts, scene_question(f->contacts, f->scene.velocities),
+	                                 &f->claims, &found, &error),
 	            FRIC_E_STOPPED);
-	assert_code(fric_compare(&context, f->contacts, f->scene.velocities, &found, &error), FRIC_E_STOPPED);
+	assert_code(fric_compare(&context, f->contacts, scene_question(f->contacts, f->scene.velocities), &found, &error),
+	            FRIC_E_STOPPED);
 }
 
 /* An allocator that returns that many blocks and then fails. */
@@ -505,7 +509,7 @@ static void says_when_memory_is_short(void **state)
 		const struct fric_context context = {.n_threads = 1, .memory = &memory};
 		struct fric_comparison found;
 		struct fric_error error;
-		code = fric_compare(&context, f->contacts, f->scene.velocities, &found, &error);
+		code = fric_compare(&context, f->contacts, scene_question(f->contacts, f->scene.velocities), &found, &error);
 		assert_int_equal(scarce.out, 0);
 		assert_true(code == FRIC_OK || code == FRIC_E_MEMORY);
 	}

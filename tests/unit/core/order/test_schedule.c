@@ -107,7 +107,7 @@ static void test_local_batches_fall_apart(void **state)
 		assert_true(t == 0 || longest * s.n_parts < 2 * s.first_span[s.n_parts]);
 		fricp_schedule_free(&s);
 	}
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 
@@ -122,7 +122,7 @@ static void test_scattered_batches_keep_forces(void **state)
 		assert_int_equal(s.n_parts, thread_counts[t]);
 		fricp_schedule_free(&s);
 	}
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 
@@ -139,14 +139,14 @@ static void test_corners_of_large_meshes(void **state)
 		struct schedule s = scheduled(c, thread_counts[t]);
 		fricp_schedule_free(&s);
 	}
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		scene.batch.groups[type].n = 0;
 	c = scene_contacts(&serial, &scene);
 	struct schedule s = scheduled(c, 8);
 	assert_int_equal(s.n_parts, 1);
 	fricp_schedule_free(&s);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 
@@ -176,10 +176,10 @@ static struct sums summed_by(const struct fric_kernels *kernels, const struct fr
 	struct fric_error error;
 	double alone;
 	assert_ok(fric_prepare(&context, batch, &c, &error));
-	assert_ok(fric_evaluate(&context, c, velocities, &sums.potential, sums.gradient, &error));
-	assert_ok(fric_evaluate(&context, c, velocities, &alone, NULL, &error));
+	assert_ok(fric_evaluate(&context, c, question(velocities), &sums.potential, sums.gradient, &error));
+	assert_ok(fric_evaluate(&context, c, question(velocities), &alone, NULL, &error));
 	assert_bits(alone, sums.potential);
-	assert_ok(fric_evaluate(&context, c, velocities, NULL, sums.gradient, &error));
+	assert_ok(fric_evaluate(&context, c, question(velocities), NULL, sums.gradient, &error));
 	fric_contacts_free(c);
 	return sums;
 }
@@ -290,7 +290,7 @@ static void check_faults(struct options options, uint64_t seed)
 		}
 		for (int t = 0; t < 3 * N_COUNTS; t++) {
 			const struct fric_context context = {.n_threads = thread_counts[t / 3], .parallel_from = 1};
-			assert_code(fric_evaluate(&context, c, velocities, t % 3 == 1 ? NULL : &potential,
+			assert_code(fric_evaluate(&context, c, scene_question(c, velocities), t % 3 == 1 ? NULL : &potential,
 			                          t % 3 == 2 ? NULL : gradient, &error),
 			            FRIC_E_NOT_FINITE);
 			if (t < 3)
@@ -299,7 +299,7 @@ static void check_faults(struct options options, uint64_t seed)
 			assert_int_equal(error.contact, first[t % 3].contact);
 			assert_int_equal(error.contact < 0, sum);
 		}
-		fric_contacts_free(c);
+		scene_contacts_free(c);
 	}
 	free(forces);
 	free(gradient);
@@ -323,11 +323,12 @@ static void test_stop(void **state)
 	for (int t = 0; t < N_COUNTS; t++) {
 		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &stop};
 		struct fric_error error;
-		assert_code(fric_evaluate(&context, c, scene.velocities, &potential, gradient, &error), FRIC_E_STOPPED);
+		assert_code(fric_evaluate(&context, c, scene_question(c, scene.velocities), &potential, gradient, &error),
+		            FRIC_E_STOPPED);
 		assert_int_equal(error.contact, -1);
 	}
 	free(gradient);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 

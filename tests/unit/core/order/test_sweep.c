@@ -54,7 +54,7 @@ static void test_small_meshes_keep_the_order_of_contacts(void **state)
 	check_permutation(c);
 	for (size_t i = 1; i < c->n_spans; i++)
 		assert_true(c->sweep[i] > c->sweep[i - 1]);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 
@@ -72,7 +72,7 @@ static void test_groups_advance_together(void **state)
 				assert_true(sweep_span(c, j).begin < sweep_span(c, i).begin);
 				break;
 			}
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 
@@ -84,7 +84,7 @@ static void test_no_contacts(void **state)
 		scene.batch.groups[type].n = 0;
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
 	assert_int_equal(c->n_spans, 0);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 
@@ -117,7 +117,7 @@ static void test_the_lower_fault_of_a_piece(void **state)
 	assert_code(fault.code, FRIC_E_NOT_FINITE);
 	assert_int_equal(fault.position, 70);
 	free(visits.of);
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 
@@ -161,7 +161,7 @@ static void test_every_contact_once_and_the_lowest_fault(void **state)
 				assert_int_equal(atomic_load(&visits.of[i]), 1);
 			free(visits.of);
 		}
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 
@@ -180,7 +180,7 @@ static void test_stop(void **state)
 			assert_int_equal(atomic_load(&visits.of[i]), 0);
 		free(visits.of);
 	}
-	fric_contacts_free(c);
+	scene_contacts_free(c);
 	scene_free(&scene);
 }
 

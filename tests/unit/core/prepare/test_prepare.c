@@ -25,8 +25,8 @@ static void test_geometry_lands_where_it_belongs(void **state)
 		assert_bits(*column_at(c->weight, i), 1);
 		assert_bits(*column_at(c->normal_force, i), 2);
 		assert_bits(*column_at(c->eps_v, i), 1);
-		assert_bits(*column_at(c->mu_s, i), 0.5);
-		assert_bits(*column_at(c->effective_mu_k, i), 0.25);
+		assert_bits(*column_at(c->scalar.mu_s, i), 0.5);
+		assert_bits(*column_at(c->scalar.mu_k, i), 0.25);
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 			assert_int_equal(c->vertices[k][i], k < fric_stencil_size((enum fric_type)i) ? corner_stencils[i][k] : 0);
 	}
@@ -75,9 +75,9 @@ static void test_strides(void **state)
 	g->plane_normal = (struct fric_values){normals, 3};
 	struct fric_contacts *c = prepared(&batch);
 	for (int i = 0; i < N; i++) {
-		const struct column fields[] = {c->normal_force, c->weight, c->eps_v, c->mu_s, c->mu_k, c->effective_mu_s};
+		const struct column fields[] = {c->normal_force, c->weight, c->eps_v, c->scalar.mu_s, c->scalar.mu_k};
 		double basis[6];
-		for (int f = 0; f < 6; f++)
+		for (int f = 0; f < 5; f++)
 			assert_bits(*column_at(fields[f], (size_t)i), i + 1);
 		for (int j = 0; j < 2; j++) {
 			assert_bits(*column_at(c->mu_aniso[j], (size_t)i), i + (j ? 0.5 : 0.25));
@@ -104,7 +104,7 @@ static void test_broadcast(void **state)
 	for (int i = 0; i < N; i++) {
 		assert_bits(*column_at(c->weight, (size_t)i), value);
 		assert_bits(*column_at(c->eps_v, (size_t)i), value);
-		assert_bits(*column_at(c->mu_s, (size_t)i), value);
+		assert_bits(*column_at(c->scalar.mu_s, (size_t)i), value);
 		assert_bits(*column_at(c->mu_aniso[1], (size_t)i), 3);
 		assert_bits(c->mu_k_aniso[0][i], 2);
 	}
@@ -150,8 +150,8 @@ static void test_groups_with_values_of_their_own(void **state)
 				assert_bits(*column_at(c->normal_force, i), expected);
 				assert_bits(*column_at(c->weight, i), expected);
 				assert_bits(*column_at(c->eps_v, i), expected);
-				assert_bits(*column_at(c->effective_mu_s, i), expected);
-				assert_bits(*column_at(c->mu_k, i), expected);
+				assert_bits(*column_at(c->scalar.mu_s, i), expected);
+				assert_bits(*column_at(c->scalar.mu_k, i), expected);
 			}
 			fric_contacts_free(c);
 		}
@@ -404,17 +404,20 @@ static void test_contacts_own_their_memory(void **state)
 		const size_t ndof = scene_ndof(&scene);
 		double *v = malloc((2 * ndof + 1) * sizeof(double)), *lagged = v + ndof, before, after;
 		double *gradient = malloc((2 * ndof + 1) * sizeof(double));
+		struct fric_state *made;
 		struct fric_error error;
 		memcpy(v, scene.velocities, ndof * sizeof(double));
 		memcpy(lagged, scene.lagged, ndof * sizeof(double));
-		assert_ok(fric_evaluate(&serial, c, v, &before, gradient, &error));
+		assert_ok(fric_evaluate(&serial, c, scene_question(c, v), &before, gradient, &error));
 		scene_free(&scene);
 		memset(&scene, 0x5a, sizeof(scene));
-		assert_ok(fric_choose_matchstick(&serial, c, lagged, &error));
-		assert_ok(fric_evaluate(&serial, c, v, &after, gradient + ndof, &error));
+		assert_ok(fric_state_create(&serial, c, lagged, &made, &error));
+		const struct fric_question asked = {.velocities = v, .state = made};
+		assert_ok(fric_evaluate(&serial, c, &asked, &after, gradient + ndof, &error));
 		assert_bits(after, before);
 		assert_all_bits(gradient + ndof, gradient, ndof);
-		fric_contacts_free(c);
+		fric_state_free(made);
+		scene_contacts_free(c);
 		free(v);
 		free(gradient);
 	}

@@ -1,0 +1,87 @@
+/* The effective coefficients along the lagged slip. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "core/base/memory.h"
+#include "core/contacts/ordinary.h"
+#include "core/fric_mollifier.h"
+#include "core/motion/slip.h"
+#include "core/order/sweep.h"
+
+struct choice {
+	const struct fric_contacts *contacts;
+	const double *lagged_velocities;
+	struct coefficients *effective;
+	atomic_bool some_extreme; /* not all coefficients are ordinary */
+};
+
+/* A zero ellipse stands for the scalar coefficient of its kind. */
+static double along_ellipse(double *const ellipse[2], size_t i, const double direction[2], double scalar)
+{
+	const double axes[2] = {ellipse[0][i], ellipse[1][i]};
+	return axes[0] == 0 && axes[1] == 0 ? scalar : fric_matchstick_mu(direction, axes);
+}
+
+/* @return false when the slip or a coefficient is not finite */
+static bool choose(const struct choice *task, enum fric_type type, size_t i)
+{
+	const struct fric_contacts *c = task->contacts;
+	struct slip slip;
+	double direction[2];
+	slip_velocity(c, type, i, task->lagged_velocities, &slip);
+	fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(c->eps_v, i), direction);
+	const double mu_s = along_ellipse(c->mu_s_aniso, i, direction, *column_at(c->scalar.mu_s, i));
+	const double mu_k = along_ellipse(c->mu_k_aniso, i, direction, *column_at(c->scalar.mu_k, i));
+	*column_at(task->effective->mu_s, i) = mu_s;
+	*column_at(task->effective->mu_k, i) = mu_k;
+	return slip_finite(&slip) && isfinite(mu_s) && isfinite(mu_k);
+}
+
+static void choose_span(void *data, struct span span, struct fault *fault)
+{
+	struct choice *task = data;
+	for (size_t i = span.begin; i < span.begin + span.n; i++)
+		if (!choose(task, span.type, i)) {
+			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+			return;
+		}
+	if (!fricp_coefficients_ordinary(task->effective, span.begin, span.begin + span.n))
+		atomic_store_explicit(&task->some_extreme, true, memory_order_relaxed);
+}
+
+/* Two columns of n, each aligned. */
+static struct fric_state *allocate(const struct fric_memory *memory, size_t n)
+{
+	const size_t column = (n * sizeof(double) + FRIC_ALIGNMENT - 1) / FRIC_ALIGNMENT * FRIC_ALIGNMENT;
+	struct fric_state *state = calloc(1, sizeof(*state));
+	char *arrays = state ? memory_take(memory, 2 * column) : NULL;
+	if (!arrays) {
+		free(state);
+		return NULL;
+	}
+	*state = (struct fric_state){.arrays = arrays, .arrays_bytes = 2 * column, .memory = memory};
+	state->effective.mu_s = (struct column){(double *)arrays, 1};
+	state->effective.mu_k = (struct column){(double *)(arrays + column), 1};
+	return state;
+}
+
+enum fric_code fric_state_create(const struct fric_context *context, const struct fric_contacts *contacts,
+                                 const double *lagged_velocities, struct fric_state **state, struct fric_error *error)
+{
+	*state = NULL;
+	if (!contacts->mu_s_aniso[0])
+		return FRIC_OK;
+	struct fric_state *made = allocate(context->memory, contacts->n);
+	if (!made)
+		return report_code(FRIC_E_MEMORY, error);
+	struct choice task = {contacts, lagged_velocities, &made->effective, false};
+	const struct fault fault = fricp_sweep_run(context, contacts, choose_span, &task);
+	if (fault.code != FRIC_OK) {
+		fric_state_free(made);
+		return fricp_report_fault(contacts, fault, error);
+	}
+	made->effective.ordinary = !atomic_load(&task.some_extreme);
+	*state = made;
+	return FRIC_OK;
+}
