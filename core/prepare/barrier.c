@@ -4,11 +4,13 @@
 
 /* -b'(sigma; sigma^) = (sigma^ - sigma) [2 ln(sigma^/sigma) + (sigma^ - sigma)/sigma], sigma = d^2 - dmin^2: a product
  * of positive terms. Both differences of squares are computed as products of sums and differences of lengths, which
- * keeps their digits near dmin and near dmin + dhat. */
+ * keeps their digits near dmin and near dmin + dhat. There `left`, dmin + dhat - d, is the difference of sums: what
+ * rounding takes from dmin + dhat (TwoSum; Knuth) is given back to it, so that it is rounded only once. */
 #define BARRIER_FORCE(real, log1p, barrier, distance) \
 	const real d = (distance), dmin = (barrier)->dmin, dhat = (barrier)->dhat, gap = d - dmin; \
-	const real below = (dhat - gap) * (dmin + dhat + d), q = below / (gap * (d + dmin)); \
-	return (double)((barrier)->stiffness * (below * (2 * log1p(q) + q)) * (2 * d))
+	const real end = dmin + dhat, added = end - dmin, lost = (dmin - (end - added)) + (dhat - added); \
+	const real left = (end - d) + lost, below = left * (end + d), q = below / (gap * (d + dmin)); \
+	return left > 0 ? (double)((barrier)->stiffness * (below * (2 * log1p(q) + q)) * (2 * d)) : 0
 
 static double force_in_doubles(const struct fric_barrier *barrier, double distance)
 {
@@ -31,8 +33,6 @@ enum fric_code fricp_barrier_force(const struct fric_barrier *barrier, double di
 	*force = 0;
 	if (distance <= barrier->dmin)
 		return FRIC_E_PENETRATION;
-	if (distance - barrier->dmin >= barrier->dhat)
-		return FRIC_OK;
 	const bool ordinary_size = of_ordinary_size(distance) && of_ordinary_size(barrier->dmin) &&
 	                           of_ordinary_size(barrier->dhat) && of_ordinary_size(barrier->stiffness);
 	*force = ordinary_size ? force_in_doubles(barrier, distance) : force_in_range(barrier, distance);

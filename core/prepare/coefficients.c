@@ -64,11 +64,23 @@ static double vertex_value(const struct side *s, const double *vertex_mu, long d
 	return interpolate(s, x);
 }
 
+/* Sums of large numbers overflow, halves of subnormal ones are rounded. */
+static double mean(double a, double b)
+{
+	return fabs(a) < 1 && fabs(b) < 1 ? (a + b) / 2 : a / 2 + b / 2;
+}
+
+/* |a| <= |b|; neither is 0, nor is their sum */
+static double harmonic_mean(double a, double b)
+{
+	return a * (fabs(b) < 1 ? 2 * (b / (a + b)) : b / (a / 2 + b / 2));
+}
+
 /* Negative or NaN where the blend is not defined for a negative side; the caller refuses both. */
 static double blend(enum fric_blend kind, double a, double b)
 {
 	switch (kind) {
-	case FRIC_MEAN: return a / 2 + b / 2;
+	case FRIC_MEAN: return mean(a, b);
 	case FRIC_MIN: return fmin(a, b);
 	case FRIC_MAX: return fmax(a, b);
 	case FRIC_PRODUCT: return a * b;
@@ -79,7 +91,7 @@ static double blend(enum fric_blend kind, double a, double b)
 	case FRIC_HARMONIC_MEAN:
 		if (a == 0 || b == 0)
 			return 0;
-		return a + b == 0 ? -1 : fabs(a) < fabs(b) ? a * (b / (a / 2 + b / 2)) : b * (a / (a / 2 + b / 2));
+		return a + b == 0 ? -1 : fabs(a) < fabs(b) ? harmonic_mean(a, b) : harmonic_mean(b, a);
 	}
 	return -1;
 }

@@ -1,6 +1,10 @@
 #include "core/prepare/barrier.h"
 
+#include <stdio.h>
+
 #include "tests/unit/core/exact.h"
+
+static const char values[] = "tests/reference/barrier_mp.txt";
 
 static double force(struct fric_barrier barrier, double distance)
 {
@@ -28,6 +32,28 @@ static void test_formula(void **state)
 			const long double expected = as_written(barriers[i], d);
 			assert_near(force(barriers[i], d) / expected, 1, 1e-14);
 		}
+}
+
+/* Multi-precision values, from the first double above dmin to the last below dmin + dhat, and from there on zero. */
+static void test_reference(void **state)
+{
+	(void)state;
+	FILE *file = fopen(values, "r");
+	struct fric_barrier b;
+	double distance, expected;
+	int n = 0, n_wrong = 0;
+	assert_non_null(file);
+	while (fscanf(file, "%la %la %la %la %la", &distance, &b.dhat, &b.stiffness, &b.dmin, &expected) == 5) {
+		const double f = force(b, distance);
+		const bool right = isinf(expected) || expected == 0 ? f == expected : fabs(f - expected) <= 8 * ulp(expected);
+		n++;
+		n_wrong += !right;
+		if (!right && n_wrong <= 5)
+			print_error("dmin %a dhat %a distance %a: %a, expected %a\n", b.dmin, b.dhat, distance, f, expected);
+	}
+	(void)fclose(file);
+	assert_true(n > 2000);
+	assert_int_equal(n_wrong, 0);
 }
 
 /* Compares b'(D) with differences of b. */
@@ -90,8 +116,11 @@ static void test_scale(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formula), cmocka_unit_test(test_derivative_of_the_barrier),
-		cmocka_unit_test(test_ends),    cmocka_unit_test(test_reach),
+		cmocka_unit_test(test_formula),
+		cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_derivative_of_the_barrier),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_reach),
 		cmocka_unit_test(test_scale),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 #include "core/prepare/coefficients.h"
 
+#include <float.h>
+
 #include "tests/property/scene.h"
 
 enum { N_VERTICES = 6 };
@@ -46,6 +48,26 @@ static void test_blends(void **state)
 	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
 		const struct fric_friction f = from_vertices(mu, blend);
 		assert_near(coefficient(&f, FRIC_VERTEX_VERTEX, 0, 0), expected[blend], 2e-16);
+	}
+}
+
+/* Means of the smallest and the largest numbers are right to an ulp, and that of equal numbers is that number. */
+static void test_means_at_the_ends_of_the_range(void **state)
+{
+	(void)state;
+	const double tiny = 5e-324, numbers[] = {tiny, 2 * tiny, 3 * tiny, 7 * tiny, 0x1p-1060, DBL_MIN, 0.7, DBL_MAX};
+	const int n = sizeof(numbers) / sizeof(numbers[0]);
+	for (int i = 0; i < n * n; i++) {
+		const double a = numbers[i / n], b = numbers[i % n], mu[N_VERTICES] = {a, 0, 0, b};
+		const long double sum = (long double)a + b, expected[] = {sum / 2, 2 * ((long double)a * b) / sum};
+		const enum fric_blend means[] = {FRIC_MEAN, FRIC_HARMONIC_MEAN};
+		for (int j = 0; j < 2; j++) {
+			const struct fric_friction f = from_vertices(mu, means[j]);
+			const double mean = coefficient(&f, FRIC_VERTEX_VERTEX, 0, 0);
+			assert_near(mean, expected[j], ulp((double)expected[j]));
+			if (a == b)
+				assert_bits(mean, a);
+		}
 	}
 }
 
@@ -246,6 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scalar),
 		cmocka_unit_test(test_blends),
+		cmocka_unit_test(test_means_at_the_ends_of_the_range),
 		cmocka_unit_test(test_static_and_kinetic_apart),
 		cmocka_unit_test(test_sides),
 		cmocka_unit_test(test_negative_sides),
