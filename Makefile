@@ -257,7 +257,7 @@ build/frictiond.1: docs/frictiond.1.in scripts/manual $(PROGRAM)
 install: install-program build/frictiond.1 ## install program, library, header, pkg-config file, manual page and systemd unit under PREFIX
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/systemd/system lib/sysusers.d share/man/man1)
 	install -m 644 core/fric.h $(DESTDIR)$(PREFIX)/include/fric.h
-	install -m 644 core/fric_mollifier.h $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
+	sed 's|"core/fric.h"|"fric.h"|' core/fric_mollifier.h > $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
 	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/lib/libfric.a
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(scripts/version)|" \
 	    core/fric.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/fric.pc

@@ -14,10 +14,21 @@
 #ifndef FRIC_H
 #define FRIC_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A flag that one thread raises while others look at it: std::atomic<bool>, in C atomic_bool. */
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<bool> fric_flag;
+static_assert(sizeof(fric_flag) == sizeof(bool) && alignof(fric_flag) == alignof(bool) && ATOMIC_BOOL_LOCK_FREE == 2,
+              "the library, which is written in C, sees a flag as one byte");
+extern "C" {
+#else
+#include <stdatomic.h>
+#include <stdbool.h>
+typedef _Atomic(bool) fric_flag;
+#endif
 
 #define FRIC_VERSION "0.1.0"
 
@@ -73,8 +84,8 @@ struct fric_memory {
 
 /* Passed to every call and borrowed for its duration, except `memory`, which must live longer. */
 struct fric_context {
-	int n_threads;           /* >= 1; results do not depend on it */
-	const atomic_bool *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
+	int n_threads;         /* >= 1; results do not depend on it */
+	const fric_flag *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
 	const struct fric_kernels *kernels; /* NULL: the best of this processor */
 	const struct fric_memory *memory;   /* NULL: malloc */
 	size_t parallel_from; /* calls with fewer contacts stay on the calling thread; 0: a measured default */
@@ -311,5 +322,9 @@ struct fric_comparison {
 enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
                             const struct fric_question *question, struct fric_comparison *comparison,
                             struct fric_error *error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 
 #include "core/fric.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 double fric_smooth_friction_f0(double y, double eps_v);
 double fric_smooth_friction_f1(double y, double eps_v);
 double fric_smooth_friction_f2(double y, double eps_v);
@@ -35,5 +39,9 @@ double fric_smooth_mu_f2_x_minus_mu_f1_over_x3(double y, double mu_s, double mu_
 void fric_matchstick_direction(const double tau[2], double threshold, double direction[2]);
 /* sqrt((mu0 d0)^2 + (mu1 d1)^2), d the direction */
 double fric_matchstick_mu(const double direction[2], const double mu_aniso[2]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

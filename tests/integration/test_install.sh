@@ -16,6 +16,15 @@ compile() {
 		-o "$prefix/sliding_block" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs fric)
 }
 
+# Both headers are found where they are installed, from C and from C++.
+headers() {
+	local language
+	for language in c c++; do
+		printf '#include <fric_mollifier.h>\nint main(void) { return fric_smooth_friction_f1(1, 1) != 1; }\n' |
+			cc -x "$language" -Wall -Werror -fsyntax-only -I"$prefix/include" - || return 1
+	done
+}
+
 # Runs the block of a page that is marked for this test, unchanged, with another folder as HOME.
 as_written() { # PAGE
 	local block
@@ -49,6 +58,7 @@ in_place() {
 
 check "program, library, headers, manual page and systemd unit are in place" in_place
 check "the installed program starts" "$prefix/bin/frictiond" --version
+check "the installed headers compile as C and as C++" headers
 check "the example builds against the installed library" compile
 check "the example's gradient is mu_k * normal force along the velocity" answers
 check "the steps of README.md, as written" as_written README.md
