@@ -194,8 +194,8 @@ static void check_trial(const struct trial *t)
 	const double normal[3] = {0, 0, 1}, v[3] = {t->v[0], t->v[1], 1e150};
 	const int32_t vertex = 0;
 	struct fric_batch batch = {.dim = 3, .n_vertices = 1};
-	batch.friction = (struct fric_friction){t->cubic ? FRIC_CUBIC : FRIC_QUADRATIC, t->eps_v, FRIC_MU_SCALAR,
-	                                        .mu_s = t->mu_s, .mu_k = t->mu_k};
+	batch.friction = (struct fric_friction){
+		{t->cubic ? FRIC_CUBIC : FRIC_QUADRATIC}, t->eps_v, FRIC_MU_SCALAR, .mu_s = t->mu_s, .mu_k = t->mu_k};
 	batch.groups[FRIC_PLANE_VERTEX] =
 		(struct fric_group){.n = 1, .vertices = &vertex, .normal_force = {&t->force, 0}, .plane_normal = {normal, 0}};
 	struct fric_contacts *c;
