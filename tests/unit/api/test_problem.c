@@ -193,6 +193,7 @@ static void errors_of_one_status(void **unused)
 	assert_string_equal(error_member(problem, 1, "pointer"), "/b");
 	assert_string_equal(error_member(problem, 1, "detail"), "second");
 	assert_string_equal(json_string_value(json_object_get(problem, "detail")), "first");
+	assert_string_equal(json_string_value(json_object_get(problem, "code")), "wrong_type");
 	json_decref(problem);
 }
 
