@@ -1,7 +1,6 @@
 /* Potential and gradient: contacts are evaluated in spans, forces added at each vertex in the order of the sweep. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/memory.h"
 #include "core/kernels/run.h"
@@ -9,12 +8,7 @@
 #include "core/order/schedule.h"
 #include "core/order/sweep.h"
 
-enum {
-	LANES = 8,
-	SPANS_BETWEEN_STOPS = 64,
-	AHEAD = 256,           /* vertices */
-	FETCH_MOST = 64 << 10, /* bytes; more would be evicted before they are used */
-};
+enum { LANES = 8, SPANS_BETWEEN_STOPS = 64 };
 
 struct evaluation {
 	const struct fric_context *context;
@@ -28,19 +22,6 @@ struct evaluation {
 static double sum_lanes(const double lane[LANES])
 {
 	return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-}
-
-/* x - x is 0 for every finite x, and NaN otherwise. */
-static bool all_finite(const double *x, size_t n)
-{
-	double sum[LANES] = {0};
-	size_t i = 0;
-	for (; i + LANES <= n; i += LANES)
-		for (int l = 0; l < LANES; l++)
-			sum[l] += x[i + (size_t)l] - x[i + (size_t)l];
-	for (; i < n; i++)
-		sum[0] += x[i] - x[i];
-	return sum_lanes(sum) == 0;
 }
 
 static void keep_potential(const struct evaluation *task, struct span span, const struct workspace *work)
@@ -84,37 +65,17 @@ static void forces_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 	fricp_sweep_chunk(&sweep, chunk, begin, end, fault);
 }
 
-static bool lies_within(const struct part *part, struct span_extent extent)
-{
-	return extent.lowest >= part->first && extent.highest < part->last;
-}
-
 /* Evaluates a span and adds its forces at the vertices of a part. */
-static bool add_span(const struct evaluation *task, const struct part *part, struct span span, struct fault *fault)
+static bool add_span(const struct evaluation *task, const struct scatter *scatter, struct span span,
+                     struct fault *fault)
 {
-	const struct fric_contacts *c = task->kernel.contacts;
-	const struct span_extent extent = c->extents[span_slot(span)];
 	struct workspace work;
 	if (!fricp_run_span(&task->kernel, span, &work, fault))
 		return false;
-	if (extent.lowest >= part->first) /* otherwise another part keeps it */
+	if (scatter->contacts->extents[span_slot(span)].lowest >= scatter->first) /* otherwise another part keeps it */
 		keep_potential(task, span, &work);
-	if (lies_within(part, extent))
-		fricp_scatter_span(c, span, &work, task->gradient);
-	else
-		fricp_scatter_span_part(c, span, &work, part->first, part->last, task->gradient);
+	fricp_scatter_columns(scatter, span, work.force[0]);
 	return true;
-}
-
-/* The same with kept forces. */
-static void add_kept(const struct evaluation *task, const struct part *part, struct span span)
-{
-	const struct fric_contacts *c = task->kernel.contacts;
-	const double *forces = task->forces + span.begin * (size_t)c->dim;
-	if (lies_within(part, c->extents[span_slot(span)]))
-		fricp_scatter_rows(c, span, forces, task->gradient);
-	else
-		fricp_scatter_rows_part(c, span, forces, part->first, part->last, task->gradient);
 }
 
 /* A fault that no single contact is to blame for. */
@@ -123,52 +84,33 @@ static struct fault overflow(const struct evaluation *task)
 	return (struct fault){FRIC_E_NOT_FINITE, task->kernel.contacts->n};
 }
 
-/* Prepares vertices [begin, end) for use: sets their sums to zero and prefetches their velocities, in sequence now
- * rather than with a stall for each later. */
-static void open_vertices(const struct evaluation *task, int32_t begin, int32_t end)
-{
-	const size_t dim = (size_t)task->kernel.contacts->dim, first = (size_t)begin * dim;
-	const size_t bytes = (size_t)(end - begin) * dim * sizeof(double);
-	const char *velocities = (const char *)(task->kernel.velocities + first);
-	memset(task->gradient + first, 0, bytes);
-	for (size_t at = 0; at < bytes && bytes <= FETCH_MOST && !task->forces; at += FRIC_ALIGNMENT)
-		__builtin_prefetch(velocities + at, 0, 2);
-}
-
-/* Opens the vertices of a part up to a span's highest, and some more. @return the first that is not open */
-static int32_t open_for(const struct evaluation *task, const struct part *part, int32_t opened, int32_t highest)
-{
-	if (highest < opened || opened == part->last)
-		return opened;
-	const int32_t next = part->last - highest > AHEAD ? highest + AHEAD : part->last;
-	open_vertices(task, opened, next);
-	return next;
-}
-
-/* Vertices are opened when the sweep reaches them, so that their memory passes through the caches once. */
+/* Evaluates the spans of a part, or takes their forces if they are kept, and adds them up at its vertices. */
 static void work_on_part(void *data, size_t index, size_t begin, size_t end, struct fault *fault)
 {
 	const struct evaluation *task = data;
 	const struct fric_contacts *c = task->kernel.contacts;
 	const struct part part = fricp_schedule_part(c, &task->schedule, index);
-	int32_t opened = part.first;
+	struct scatter scatter = {.contacts = c,
+	                          .gamma = task->kernel.kernels->gamma,
+	                          .velocities = task->forces ? NULL : task->kernel.velocities,
+	                          .gradient = task->gradient,
+	                          .ordinary = task->kernel.ordinary,
+	                          .first = part.first,
+	                          .last = part.last,
+	                          .opened = part.first};
 	(void)begin;
 	(void)end;
 	for (size_t i = 0; i < part.n_slots; i++) {
-		const struct span_extent extent = c->extents[part.slots[i]];
-		const struct span span = span_at(c, (size_t)extent.begin);
-		opened = open_for(task, &part, opened, extent.highest);
+		const struct span span = span_at(c, (size_t)c->extents[part.slots[i]].begin);
+		fricp_scatter_reach(&scatter, span);
 		if (task->forces)
-			add_kept(task, &part, span);
-		else if (!add_span(task, &part, span, fault))
+			fricp_scatter_rows(&scatter, span, task->forces + span.begin * (size_t)c->dim);
+		else if (!add_span(task, &scatter, span, fault))
 			return;
 		if (i % SPANS_BETWEEN_STOPS == 0 && fricp_stop_raised(task->context))
 			return; /* fricp_parallel_phases looks at the flag afterwards */
 	}
-	open_vertices(task, opened, part.last);
-	const size_t dim = (size_t)c->dim;
-	if (!task->kernel.ordinary &&
-	    !all_finite(task->gradient + (size_t)part.first * dim, (size_t)(part.last - part.first) * dim))
+	if (!fricp_scatter_close(&scatter))
 		*fault = overflow(task);
 }
 

@@ -11,18 +11,17 @@
 #include "core/base/inline.h"
 #include "core/contacts/contacts.h"
 #include "core/fric.h"
+#include "core/motion/gamma.h"
 
 /* What a kernel reads and writes for a span of n <= FRIC_SPAN contacts. Inputs are arrays of [n] unless stated
  * otherwise. */
 struct workspace {
-	const struct fric_kernels *kernels; /* the variant that fills it in */
 	size_t n;
 	enum fric_transition transition;
 	const double *tangent_basis[6];
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
 	bool same_eps_v;               /* eps_v is one value for all */
-	bool has_last_vertex;          /* nothing may be read past that vertex's velocity */
 	double relative[3][FRIC_SPAN]; /* Gamma v */
 	/* In between: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
 	double over_eps_v[FRIC_SPAN], ratio[2][FRIC_SPAN], z[FRIC_SPAN], along[FRIC_SPAN], across[FRIC_SPAN];
@@ -51,18 +50,10 @@ struct geometry_workspace {
 
 struct fric_kernels {
 	const char *name;
-	/* Gamma v of contacts [begin, begin + work->n) of one type, into the workspace; velocities [n_vertices, 3] */
-	void (*relative)(const struct fric_contacts *contacts, enum fric_type type, size_t begin, const double *velocities,
-	                 struct workspace *work);
+	const struct gamma *gamma; /* from velocities to work->relative, and from work->force back */
 	void (*potential)(struct workspace *work);
 	void (*force)(struct workspace *work); /* and the potential */
 	void (*inner)(struct workspace *work, enum fric_projection projection);
-	/* Adds the contacts' forces at their vertices, in order; gradient [n_vertices, 3] */
-	void (*scatter)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
-	                const struct workspace *work, double *gradient);
-	/* The same at vertices [first, last) only; there is at least one */
-	void (*scatter_part)(const struct fric_contacts *contacts, enum fric_type type, size_t begin,
-	                     const struct workspace *work, int32_t first, int32_t last, double *gradient);
 	/* [precise][type], planes have no kernel. Precise: the distance is exact enough for a barrier. */
 	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_workspace *work);
 };

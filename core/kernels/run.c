@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "core/contacts/ordinary.h"
-#include "core/motion/scatter.h"
 #include "core/motion/slip.h"
 
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -35,7 +34,6 @@ static void load_span(const struct kernel_task *task, struct span span, struct w
 	work->mu_k = at(task->coefficients->mu_k, span.begin);
 	work->eps_v = at(c->eps_v, span.begin);
 	work->same_eps_v = c->eps_v.stride == 0;
-	work->has_last_vertex = (size_t)c->extents[span_slot(span)].highest == c->n_vertices - 1;
 	work->mu_aniso[0] = at(c->mu_aniso[0], span.begin);
 	work->mu_aniso[1] = at(c->mu_aniso[1], span.begin);
 }
@@ -126,12 +124,11 @@ static bool run_careful(const struct kernel_task *task, struct span span, struct
 
 bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault)
 {
-	work->kernels = task->kernels;
 	work->n = span.n;
 	if (task->contacts->dim == 2 || !task->kernels->force || !task->ordinary)
 		return run_careful(task, span, work, fault);
 	load_span(task, span, work);
-	task->kernels->relative(task->contacts, span.type, span.begin, task->velocities, work);
+	task->kernels->gamma->relative(task->contacts, span, task->velocities, work->relative[0]);
 	if (task->result == KERNEL_INNER)
 		task->kernels->inner(work, task->projection);
 	else if (task->result == KERNEL_FORCE)
@@ -139,24 +136,4 @@ bool fricp_run_span(const struct kernel_task *task, struct span span, struct wor
 	else
 		task->kernels->potential(work);
 	return !work->careful || run_careful(task, span, work, fault);
-}
-
-void fricp_scatter_span(const struct fric_contacts *c, struct span span, const struct workspace *work, double *g)
-{
-	if (c->dim == 3 && work->kernels->scatter)
-		work->kernels->scatter(c, span.type, span.begin, work, g);
-	else
-		fricp_scatter_columns(c, span, (const double *const[]){work->force[0], work->force[1], work->force[2]}, g);
-}
-
-void fricp_scatter_span_part(const struct fric_contacts *c, struct span span, const struct workspace *work,
-                             int32_t first, int32_t last, double *g)
-{
-	if (c->dim == 3 && work->kernels->scatter_part) {
-		work->kernels->scatter_part(c, span.type, span.begin, work, first, last, g);
-		return;
-	}
-	double forces[FRIC_SPAN * 3] = {0};
-	forces_in_rows((size_t)c->dim, span, work, forces);
-	fricp_scatter_rows_part(c, span, forces, first, last, g);
 }

@@ -37,12 +37,4 @@ static inline void forces_in_rows(size_t dim, struct span span, const struct wor
 			out[j * dim + d] = work->force[d][j];
 }
 
-/* Adds the workspace's forces at the vertices of its span; gradient: [n_vertices, dim] */
-void fricp_scatter_span(const struct fric_contacts *contacts, struct span span, const struct workspace *work,
-                        double *gradient);
-
-/* The same at vertices [first, last) only; there is at least one. */
-void fricp_scatter_span_part(const struct fric_contacts *contacts, struct span span, const struct workspace *work,
-                             int32_t first, int32_t last, double *gradient);
-
 #endif

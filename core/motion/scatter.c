@@ -1,64 +1,61 @@
 #include "core/motion/scatter.h"
 
+#include <string.h>
+
 #include "core/base/inline.h"
+#include "core/base/memory.h"
 #include "core/base/vectors.h"
+#include "core/motion/dofs.h"
 #include "core/motion/stencil.h"
 
-/* gradient += w (x) force for a span. The same for 2D and 3D, rows and columns: k, dim and stride are constants after
- * inlining. */
-INLINE void scatter(const struct fric_contacts *c, struct span span, enum fric_type type, size_t dim, const double *x,
-                    const double *y, const double *z, size_t stride, double *g)
+enum {
+	AHEAD = 256,           /* vertices */
+	FETCH_MOST = 64 << 10, /* bytes; more would be evicted before they are used */
+};
+
+/* ---- the plain form ---- */
+
+/* A span's forces: component d of contact j is at axis[d][j * stride]. */
+struct forces {
+	const double *axis[3];
+	size_t stride;
+};
+
+/* gradient += w (x) force for a span. The same for 2D and 3D, rows and columns: type, dim and stride are constants
+ * after inlining. */
+INLINE void add_whole(enum fric_type type, size_t dim, size_t stride, const struct fric_contacts *c, struct span span,
+                      const double *const axis[3], double *g)
 {
-	const int k = stencil_size_of(type);
+	const double *x = axis[0], *y = axis[1], *z = axis[2];
 	for (size_t j = 0; j < span.n; j++) {
 		const size_t i = span.begin + j;
 		double w[FRIC_MAX_STENCIL] = {0};
 		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
-		for (int v = 0; v < k; v++) {
-			double *out = g + (size_t)c->vertices[v][i] * dim;
-			add_double2(out, w[v] * (double2){x[j * stride], y[j * stride]});
+		for (int k = 0; k < stencil_size_of(type); k++) {
+			double *out = g + vertex_dof((int)dim, (size_t)c->vertices[k][i]);
+			add_double2(out, w[k] * (double2){x[j * stride], y[j * stride]});
 			if (dim == 3)
-				out[2] += w[v] * z[j * stride];
+				out[2] += w[k] * z[j * stride];
 		}
 	}
 }
 
-#define SCATTER_CASE(type) \
-	case type: scatter(c, span, type, dim, x, y, z, stride, g); break
-
-INLINE void scatter_type(const struct fric_contacts *c, struct span span, size_t dim, const double *x, const double *y,
-                         const double *z, size_t stride, double *g)
+static void add_plain(const struct fric_contacts *c, struct span span, const struct forces *f, double *g)
 {
-	switch (span.type) {
-		SCATTER_CASE(FRIC_VERTEX_VERTEX);
-		SCATTER_CASE(FRIC_EDGE_VERTEX);
-		SCATTER_CASE(FRIC_EDGE_EDGE);
-		SCATTER_CASE(FRIC_FACE_VERTEX);
-		SCATTER_CASE(FRIC_PLANE_VERTEX);
-	}
-}
-
-void fricp_scatter_columns(const struct fric_contacts *c, struct span span, const double *const forces[3], double *g)
-{
-	if (c->dim == 3)
-		scatter_type(c, span, 3, forces[0], forces[1], forces[2], 1, g);
+	if (c->dim == 3 && f->stride == 1)
+		FOR_TYPE(add_whole, span.type, 3, 1, c, span, f->axis, g)
+	else if (c->dim == 3)
+		FOR_TYPE(add_whole, span.type, 3, 3, c, span, f->axis, g)
+	else if (f->stride == 1)
+		FOR_TYPE(add_whole, span.type, 2, 1, c, span, f->axis, g)
 	else
-		scatter_type(c, span, 2, forces[0], forces[1], NULL, 1, g);
-}
-
-void fricp_scatter_rows(const struct fric_contacts *c, struct span span, const double *forces, double *g)
-{
-	if (c->dim == 3)
-		scatter_type(c, span, 3, forces, forces + 1, forces + 2, 3, g);
-	else
-		scatter_type(c, span, 2, forces, forces + 1, NULL, 2, g);
+		FOR_TYPE(add_whole, span.type, 2, 2, c, span, f->axis, g)
 }
 
 /* Without branches, which would be mispredicted: what is not wanted is added to numbers that nothing reads. */
-void fricp_scatter_rows_part(const struct fric_contacts *c, struct span span, const double *forces, int32_t first,
-                             int32_t last, double *gradient)
+static void add_part(const struct scatter *s, struct span span, const struct forces *f)
 {
-	const size_t dim = (size_t)c->dim;
+	const struct fric_contacts *c = s->contacts;
 	double elsewhere[FRIC_MAX_STENCIL][3] = {{0}};
 	for (size_t j = 0; j < span.n; j++) {
 		const size_t i = span.begin + j;
@@ -66,9 +63,78 @@ void fricp_scatter_rows_part(const struct fric_contacts *c, struct span span, co
 		stencil_weights(span.type, c->closest_point[0][i], c->closest_point[1][i], w);
 		for (int k = 0; k < fric_stencil_size(span.type); k++) {
 			const int32_t v = c->vertices[k][i];
-			double *out = v >= first && v < last ? gradient + (size_t)v * dim : elsewhere[k];
-			for (size_t d = 0; d < dim; d++)
-				out[d] += w[k] * forces[j * dim + d];
+			double *out = v >= s->first && v < s->last ? s->gradient + vertex_dof(c->dim, (size_t)v) : elsewhere[k];
+			for (int d = 0; d < c->dim; d++)
+				out[d] += w[k] * f->axis[d][j * f->stride];
 		}
 	}
+}
+
+/* ---- */
+
+static bool lies_within(const struct scatter *s, struct span span)
+{
+	const struct span_extent extent = s->contacts->extents[span_slot(span)];
+	return extent.lowest >= s->first && extent.highest < s->last;
+}
+
+void fricp_scatter_columns(const struct scatter *s, struct span span, const double *forces)
+{
+	const struct forces f = {{forces, forces + FRIC_SPAN, forces + 2 * FRIC_SPAN}, 1};
+	const bool plain = s->contacts->dim == 2 || !s->gamma, whole = lies_within(s, span);
+	if (plain && whole)
+		add_plain(s->contacts, span, &f, s->gradient);
+	else if (plain)
+		add_part(s, span, &f);
+	else if (whole)
+		s->gamma->scatter(s->contacts, span, forces, s->gradient);
+	else
+		s->gamma->scatter_part(s->contacts, span, forces, s->first, s->last, s->gradient);
+}
+
+void fricp_scatter_rows(const struct scatter *s, struct span span, const double *forces)
+{
+	const struct forces f = {{forces, forces + 1, forces + 2}, (size_t)s->contacts->dim};
+	if (lies_within(s, span))
+		add_plain(s->contacts, span, &f, s->gradient);
+	else
+		add_part(s, span, &f);
+}
+
+/* Prepares vertices [opened, end) for use: sets their sums to zero and prefetches their velocities, in sequence now
+ * rather than with a stall for each later. */
+static void open_vertices(struct scatter *s, int32_t end)
+{
+	const int dim = s->contacts->dim;
+	const size_t first = vertex_dof(dim, (size_t)s->opened);
+	const size_t bytes = (vertex_dof(dim, (size_t)end) - first) * sizeof(double);
+	memset(s->gradient + first, 0, bytes);
+	for (size_t at = 0; at < bytes && bytes <= FETCH_MOST && s->velocities; at += FRIC_ALIGNMENT)
+		__builtin_prefetch((const char *)(s->velocities + first) + at, 0, 2);
+	s->opened = end;
+}
+
+void fricp_scatter_reach(struct scatter *s, struct span span)
+{
+	const int32_t highest = s->contacts->extents[span_slot(span)].highest;
+	if (highest >= s->opened && s->opened < s->last)
+		open_vertices(s, s->last - highest > AHEAD ? highest + AHEAD : s->last);
+}
+
+/* x - x is 0 for every finite x, and NaN otherwise. */
+static bool all_finite(const double *x, size_t n)
+{
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (size_t i = 0; i < n; i++)
+		sum += x[i] - x[i];
+	return sum == 0;
+}
+
+bool fricp_scatter_close(struct scatter *s)
+{
+	const int dim = s->contacts->dim;
+	const size_t first = vertex_dof(dim, (size_t)s->first), last = vertex_dof(dim, (size_t)s->last);
+	open_vertices(s, s->last);
+	return s->ordinary || all_finite(s->gradient + first, last - first);
 }

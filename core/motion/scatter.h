@@ -1,20 +1,36 @@
 /**
- * From the forces of contacts to forces at vertices, in contact order: gradient += w (x) force.
+ * From the forces of contacts to forces at vertices, in contact order: gradient += Gamma^T f. The vertices may be
+ * divided among threads (order/schedule.h): each adds up at its own ones alone, so that nothing is locked.
  */
 #ifndef FRIC_SCATTER_H
 #define FRIC_SCATTER_H
 
 #include "core/contacts/span.h"
+#include "core/motion/gamma.h"
 
-/* Adds the forces of a span, an array of [n] for each axis, at the vertices. gradient: [n_vertices, dim] */
-void fricp_scatter_columns(const struct fric_contacts *contacts, struct span span, const double *const forces[3],
-                           double *gradient);
+/* What one thread adds up. Sums are set to zero when the sweep reaches their vertices, so that their memory passes
+ * through the caches once. */
+struct scatter {
+	const struct fric_contacts *contacts;
+	const struct gamma *gamma; /* NULL: the plain form */
+	const double *velocities;  /* [n_dofs] fetched for what comes next; NULL: nothing will read them */
+	double *gradient;          /* [n_dofs] */
+	bool ordinary;             /* all contacts are (contacts/ordinary.h): no sum of their forces overflows */
+	int32_t first, last;       /* the vertices at which it adds */
+	int32_t opened;            /* sums of [first, opened) hold something; `first` at the beginning */
+};
 
-/* The same from rows of forces, [n, dim]. */
-void fricp_scatter_rows(const struct fric_contacts *contacts, struct span span, const double *forces, double *gradient);
+/* Opens the vertices up to the highest of a span. */
+void fricp_scatter_reach(struct scatter *scatter, struct span span);
 
-/* The same at vertices [first, last) only; there is at least one. */
-void fricp_scatter_rows_part(const struct fric_contacts *contacts, struct span span, const double *forces,
-                             int32_t first, int32_t last, double *gradient);
+/* Adds the forces of a span that has been reached: columns as gamma.h has them. */
+void fricp_scatter_columns(const struct scatter *scatter, struct span span, const double *forces);
+
+/* The same from rows, [n, dim]. */
+void fricp_scatter_rows(const struct scatter *scatter, struct span span, const double *forces);
+
+/* Opens the vertices that no span has reached. @return whether all sums are finite, which goes without
+ * saying if all contacts are ordinary */
+bool fricp_scatter_close(struct scatter *scatter);
 
 #endif

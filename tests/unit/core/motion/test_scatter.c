@@ -1,10 +1,28 @@
 /* Forces at vertices: the transpose of the relative velocity, from columns, from rows, and part by part. */
 #include "core/motion/scatter.h"
 
+#include <math.h>
+
 #include "core/motion/stencil.h"
 #include "tests/unit/core/motion/two.h"
 
 static const double forces[2 * 3] = {2, -3, 5, -7, 11, 13}; /* rows; in 2D four of them */
+
+/* Sums of the part [first, last); what lies outside stays 100. */
+static void scatter(const struct two *t, int32_t first, int32_t last, bool rows, double gradient[N_VERTICES * 3])
+{
+	struct scatter s = {&t->contacts, NULL, integers, gradient, false, first, last, first};
+	const int dim = t->contacts.dim;
+	double columns[3][FRIC_SPAN] = {{0}};
+	for (int i = 0; i < 2 * dim; i++)
+		columns[i % dim][i / dim] = forces[i];
+	fricp_scatter_reach(&s, t->span);
+	if (rows)
+		fricp_scatter_rows(&s, t->span, forces);
+	else
+		fricp_scatter_columns(&s, t->span, columns[0]);
+	assert_true(fricp_scatter_close(&s));
+}
 
 static void fill(double gradient[N_VERTICES * 3])
 {
@@ -12,26 +30,21 @@ static void fill(double gradient[N_VERTICES * 3])
 		gradient[i] = 100;
 }
 
-static void scatter(const struct two *t, double gradient[N_VERTICES * 3])
+static void scatter_all(const struct two *t, double gradient[N_VERTICES * 3])
 {
-	const int dim = t->contacts.dim;
-	double columns[3][2] = {{0}};
-	for (int i = 0; i < 2; i++)
-		for (int d = 0; d < dim; d++)
-			columns[d][i] = forces[i * dim + d];
 	fill(gradient);
-	fricp_scatter_columns(&t->contacts, t->span, (const double *const[]){columns[0], columns[1], columns[2]}, gradient);
+	scatter(t, 0, N_VERTICES, false, gradient);
 }
 
-/* g . v = sum of f . (Gamma v), and what was there stays. */
+/* g . v = sum of f . (Gamma v) */
 static void check_transpose(int dim, enum fric_type type)
 {
 	struct two t;
 	double gradient[N_VERTICES * 3], relative[3], at_vertices = 0, at_contacts = 0;
 	make_two(&t, dim, type, 0.25, 0.5);
-	scatter(&t, gradient);
+	scatter_all(&t, gradient);
 	for (int i = 0; i < N_VERTICES * dim; i++)
-		at_vertices += (gradient[i] - 100) * integers[i];
+		at_vertices += gradient[i] * integers[i];
 	for (size_t i = 0; i < 2; i++) {
 		relative_velocity(&t.contacts, type, i, integers, relative);
 		for (int d = 0; d < dim; d++)
@@ -39,7 +52,7 @@ static void check_transpose(int dim, enum fric_type type)
 	}
 	assert_true(at_vertices == at_contacts);
 	for (int i = 0; i < dim; i++)
-		assert_bits(gradient[i], 100); /* vertex 0 has no contact */
+		assert_bits(gradient[i], 0); /* vertex 0 has no contact */
 }
 
 static void check_rows(int dim, enum fric_type type)
@@ -47,25 +60,25 @@ static void check_rows(int dim, enum fric_type type)
 	struct two t;
 	double expected[N_VERTICES * 3], gradient[N_VERTICES * 3];
 	make_two(&t, dim, type, 0.25, 0.5);
-	scatter(&t, expected);
+	scatter_all(&t, expected);
 	fill(gradient);
-	fricp_scatter_rows(&t.contacts, t.span, forces, gradient);
+	scatter(&t, 0, N_VERTICES, true, gradient);
 	assert_all_bits(gradient, expected, (size_t)(N_VERTICES * dim));
 }
 
 /* Each part changes its own vertices alone; together they give the whole. */
-static void check_parts(int dim, enum fric_type type, int32_t border)
+static void check_parts(int dim, enum fric_type type, int32_t border, bool rows)
 {
 	struct two t;
 	double expected[N_VERTICES * 3], gradient[N_VERTICES * 3];
 	make_two(&t, dim, type, 0.25, 0.5);
-	scatter(&t, expected);
+	scatter_all(&t, expected);
 	fill(gradient);
-	fricp_scatter_rows_part(&t.contacts, t.span, forces, border, N_VERTICES, gradient);
+	scatter(&t, border, N_VERTICES, rows, gradient);
 	for (int i = 0; i < border * dim; i++)
 		assert_bits(gradient[i], 100);
 	assert_all_bits(gradient + border * dim, expected + border * dim, (size_t)((N_VERTICES - border) * dim));
-	fricp_scatter_rows_part(&t.contacts, t.span, forces, 0, border, gradient);
+	scatter(&t, 0, border, rows, gradient);
 	assert_all_bits(gradient, expected, (size_t)(N_VERTICES * dim));
 }
 
@@ -76,13 +89,55 @@ static void test_scatter(void **state)
 		for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 			check_transpose(dim, type);
 			check_rows(dim, type);
-			for (int32_t border = 1; border < N_VERTICES; border++)
-				check_parts(dim, type, border);
+			for (int32_t border = 1; border < N_VERTICES; border++) {
+				check_parts(dim, type, border, false);
+				check_parts(dim, type, border, true);
+			}
 		}
+}
+
+/* A vertex is set to zero once, before anything is added there. */
+static void test_reaching_again_keeps_the_sums(void **state)
+{
+	(void)state;
+	struct two t;
+	double once[N_VERTICES * 3], twice[N_VERTICES * 3];
+	make_two(&t, 3, FRIC_FACE_VERTEX, 0.25, 0.5);
+	struct scatter s = {&t.contacts, NULL, NULL, twice, false, 0, N_VERTICES, 0};
+	scatter_all(&t, once);
+	for (int i = 0; i < 2; i++) {
+		fricp_scatter_reach(&s, t.span);
+		fricp_scatter_rows(&s, t.span, forces);
+	}
+	assert_true(fricp_scatter_close(&s));
+	for (int i = 0; i < N_VERTICES * 3; i++)
+		assert_bits(twice[i], 2 * once[i]);
+}
+
+/* Each sum in turn. Those of ordinary contacts are not looked at. */
+static void test_sums_that_are_not_finite(void **state)
+{
+	(void)state;
+	const double bad[] = {INFINITY, -INFINITY, NAN};
+	struct two t;
+	double gradient[N_VERTICES * 3];
+	make_two(&t, 3, FRIC_FACE_VERTEX, 0.25, 0.5);
+	for (int i = 0; i < N_VERTICES * 3; i++) {
+		struct scatter s = {&t.contacts, NULL, NULL, gradient, false, 0, N_VERTICES, 0};
+		scatter_all(&t, gradient);
+		gradient[i] = bad[i % 3];
+		s.opened = N_VERTICES;
+		s.ordinary = false;
+		assert_false(fricp_scatter_close(&s));
+		s.ordinary = true;
+		assert_true(fricp_scatter_close(&s));
+	}
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_scatter)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_scatter),
+	                                   cmocka_unit_test(test_reaching_again_keeps_the_sums),
+	                                   cmocka_unit_test(test_sums_that_are_not_finite)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,16 +14,23 @@ struct two {
 	struct span span;
 	int32_t vertices[FRIC_MAX_STENCIL][2];
 	double closest_point[2][2];
+	struct span_extent extents[FRIC_N_TYPES];
 };
 
 static inline void make_two(struct two *t, int dim, enum fric_type type, double a, double b)
 {
 	static const int32_t vertices[FRIC_MAX_STENCIL][2] = {{3, 4}, {1, 3}, {4, 2}, {2, 1}};
 	*t = (struct two){.contacts = {.dim = dim, .n_vertices = N_VERTICES, .n = 2}, .span = {type, 0, 2}};
+	t->contacts.extents = t->extents;
+	t->extents[type] = (struct span_extent){0, N_VERTICES, 0};
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++) {
 		t->contacts.vertices[k] = t->vertices[k];
-		if (k < fric_stencil_size(type))
-			memcpy(t->vertices[k], vertices[k], sizeof(vertices[k]));
+		for (int i = 0; i < 2 && k < fric_stencil_size(type); i++) {
+			struct span_extent *extent = &t->extents[type];
+			const int32_t v = t->vertices[k][i] = vertices[k][i];
+			extent->lowest = v < extent->lowest ? v : extent->lowest;
+			extent->highest = v > extent->highest ? v : extent->highest;
+		}
 	}
 	for (int m = 0; m < 2; m++) {
 		t->contacts.closest_point[m] = t->closest_point[m];

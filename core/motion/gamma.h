@@ -1,0 +1,22 @@
+/**
+ * Gamma and its transpose for spans of 3D contacts, made by gamma.inc once per instruction set. The plain forms,
+ * stencil.h and scatter.c, do the same operations in the same order: all bits agree. Forces and relative velocities are
+ * columns, [3, FRIC_SPAN]: component d of contact j at d * FRIC_SPAN + j.
+ */
+#ifndef FRIC_GAMMA_H
+#define FRIC_GAMMA_H
+
+#include "core/contacts/span.h"
+
+struct gamma {
+	/* relative := Gamma v; velocities [n_dofs] */
+	void (*relative)(const struct fric_contacts *contacts, struct span span, const double *velocities,
+	                 double *relative);
+	/* gradient += Gamma^T f, contact by contact; gradient [n_dofs] */
+	void (*scatter)(const struct fric_contacts *contacts, struct span span, const double *forces, double *gradient);
+	/* The same at vertices [first, last) only; there is at least one */
+	void (*scatter_part)(const struct fric_contacts *contacts, struct span span, const double *forces, int32_t first,
+	                     int32_t last, double *gradient);
+};
+
+#endif
