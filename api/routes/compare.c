@@ -48,7 +48,7 @@ static bool compare(struct api_job *job)
 	struct fric_comparison *c = &out->numbers;
 	struct fric_error error;
 	json_t *root = job->render.document.root;
-	if (!api_job_core(job, fric_compare(&job->context, job->contacts, &job->question, c, &error), &error))
+	if (!api_job_core(job, fric_compare(&job->context, job->contacts, &job->asked, c, &error), &error))
 		return false;
 	out->n_vertices = fric_n_vertices(job->contacts);
 	out->n_contacts = fric_n_contacts(job->contacts);

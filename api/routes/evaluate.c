@@ -6,19 +6,19 @@
 
 static bool evaluate_sums(struct api_job *job)
 {
-	const struct api_evaluation *e = &job->evaluation;
-	const size_t ndof = e->batch.n_vertices * (size_t)e->batch.dim;
+	const struct api_question *q = &job->question;
+	const size_t ndof = fric_n_vertices(job->contacts) * (size_t)fric_dim(job->contacts);
 	struct fric_error error;
 	json_t *root = job->render.document.root;
-	double potential = 0, *gradient = e->outputs[API_GRADIENT] ? api_job_array(job, ndof, sizeof(double)) : NULL;
-	if (e->outputs[API_GRADIENT] && !gradient)
+	double potential = 0, *gradient = q->outputs[API_GRADIENT] ? api_job_array(job, ndof, sizeof(double)) : NULL;
+	if (q->outputs[API_GRADIENT] && !gradient)
 		return false;
 	if (!api_job_core(job,
-	                  fric_evaluate(&job->context, job->contacts, &job->question,
-	                                e->outputs[API_POTENTIAL] ? &potential : NULL, gradient, &error),
+	                  fric_evaluate(&job->context, job->contacts, &job->asked,
+	                                q->outputs[API_POTENTIAL] ? &potential : NULL, gradient, &error),
 	                  &error))
 		return false;
-	if (e->outputs[API_POTENTIAL])
+	if (q->outputs[API_POTENTIAL])
 		api_render_number(&job->render, root, "potential", potential);
 	if (gradient)
 		api_render_add(&job->render, root, "gradient", api_render_array(&job->render, API_F64, gradient, ndof, 0, 0));
@@ -42,13 +42,13 @@ static bool check_hessian_size(struct api_job *job, size_t bytes)
 /* Of all contacts, in order; NULL after a fault. */
 static double *inner_matrices(struct api_job *job)
 {
-	const struct api_evaluation *e = &job->evaluation;
+	const struct api_question *q = &job->question;
 	struct fric_error error;
-	const size_t n = fric_n_contacts(job->contacts) * (size_t)fric_inner_size(e->batch.dim);
+	const size_t n = fric_n_contacts(job->contacts) * (size_t)fric_inner_size(fric_dim(job->contacts));
 	double *inner = api_job_array(job, n, sizeof(*inner));
 	if (!inner || !api_job_core(job,
-	                            fric_hessian_inner(&job->context, job->contacts, &job->question,
-	                                               (enum fric_projection)e->projection, inner, &error),
+	                            fric_hessian_inner(&job->context, job->contacts, &job->asked,
+	                                               (enum fric_projection)q->projection, inner, &error),
 	                            &error))
 		return NULL;
 	return inner;
@@ -56,7 +56,7 @@ static double *inner_matrices(struct api_job *job)
 
 static bool triplets(struct api_job *job, json_t *hessian)
 {
-	const enum fric_triangle triangle = (enum fric_triangle)job->evaluation.triangle;
+	const enum fric_triangle triangle = (enum fric_triangle)job->question.triangle;
 	const size_t n = fric_n_triplets(job->contacts, triangle);
 	struct fric_error error;
 	if (!check_hessian_size(job, n * (2 * sizeof(int32_t) + sizeof(double))))
@@ -76,7 +76,7 @@ static bool triplets(struct api_job *job, json_t *hessian)
 
 static bool csr(struct api_job *job, json_t *hessian)
 {
-	const enum fric_triangle triangle = (enum fric_triangle)job->evaluation.triangle;
+	const enum fric_triangle triangle = (enum fric_triangle)job->question.triangle;
 	struct api_render *r = &job->render;
 	struct fric_error error;
 	if (!api_job_core(job, fric_pattern_create(&job->context, job->contacts, triangle, &r->pattern, &error), &error))
@@ -98,7 +98,7 @@ static bool csr(struct api_job *job, json_t *hessian)
 /* An output of one group as an array of its documented shape; NULL after a fault. */
 static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_output output)
 {
-	const size_t n = fric_group_size(job->contacts, type), d = (size_t)job->evaluation.batch.dim;
+	const size_t n = fric_group_size(job->contacts, type), d = (size_t)fric_dim(job->contacts);
 	const size_t lengths[API_N_LENGTHS] = {
 		[API_DIM] = d, [API_TANGENTS] = d - 1, [API_POINT] = (size_t)fric_closest_point_size(type)};
 	const enum api_length *shape = api_output_rules[output].shape;
@@ -106,7 +106,7 @@ static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_
 	struct fric_error error;
 	double *out = api_job_array(job, n * (inner ? inner : 1) * (innermost ? innermost : 1), sizeof(*out));
 	if (!out ||
-	    !api_job_core(job, fric_contact_output(&job->context, job->contacts, &job->question, type, output, out, &error),
+	    !api_job_core(job, fric_contact_output(&job->context, job->contacts, &job->asked, type, output, out, &error),
 	                  &error))
 		return NULL;
 	if (output != FRIC_OUT_STATUS)
@@ -119,7 +119,7 @@ static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_
 
 static bool allocate_factors(struct api_job *job, struct fric_factors *factors)
 {
-	const int dim = job->evaluation.batch.dim;
+	const int dim = fric_dim(job->contacts);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(job->contacts, type);
 		factors->weights[type] = api_job_array(job, n * (size_t)fric_stencil_size(type), sizeof(double));
@@ -134,7 +134,7 @@ static bool allocate_factors(struct api_job *job, struct fric_factors *factors)
 static void add_factors(struct api_job *job, enum fric_type type, const struct fric_factors *factors, json_t *hessian)
 {
 	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
-	const size_t d = (size_t)job->evaluation.batch.dim, m = (size_t)fric_inner_size((int)d);
+	const size_t d = (size_t)fric_dim(job->contacts), m = (size_t)fric_inner_size((int)d);
 	struct api_render *r = &job->render;
 	json_t *group = api_render_add(r, hessian, fric_type_name(type), json_object());
 	api_render_add(r, group, "weights", api_render_array(r, API_F64, factors->weights[type], n, k, 0));
@@ -144,17 +144,17 @@ static void add_factors(struct api_job *job, enum fric_type type, const struct f
 
 static bool factors(struct api_job *job, json_t *hessian)
 {
-	const struct api_evaluation *e = &job->evaluation;
+	const struct api_question *q = &job->question;
 	struct fric_factors all;
 	struct fric_error error;
 	if (!allocate_factors(job, &all) ||
 	    !api_job_core(job,
-	                  fric_hessian_factors(&job->context, job->contacts, &job->question,
-	                                       (enum fric_projection)e->projection, &all, &error),
+	                  fric_hessian_factors(&job->context, job->contacts, &job->asked,
+	                                       (enum fric_projection)q->projection, &all, &error),
 	                  &error))
 		return false;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		if (e->has_group[type])
+		if (job->lagged.has_group[type])
 			add_factors(job, type, &all, hessian);
 	return true;
 }
@@ -162,18 +162,18 @@ static bool factors(struct api_job *job, json_t *hessian)
 static bool evaluate_hessian(struct api_job *job)
 {
 	static bool (*const assemble[])(struct api_job *, json_t *) = {triplets, csr, factors};
-	const struct api_evaluation *e = &job->evaluation;
-	const size_t ndof = e->batch.n_vertices * (size_t)e->batch.dim;
-	if (!e->outputs[API_HESSIAN])
+	const struct api_question *q = &job->question;
+	const size_t ndof = fric_n_vertices(job->contacts) * (size_t)fric_dim(job->contacts);
+	if (!q->outputs[API_HESSIAN])
 		return true;
 	json_t *hessian = api_render_add(&job->render, job->render.document.root, "hessian", json_object());
 	int64_t *shape = api_job_array(job, 2, sizeof(*shape));
 	if (!shape || !hessian)
 		return false;
 	shape[0] = shape[1] = (int64_t)ndof;
-	api_render_add(&job->render, hessian, "format", json_string(api_hessian_formats[e->format]));
+	api_render_add(&job->render, hessian, "format", json_string(api_hessian_formats[q->format]));
 	api_render_add(&job->render, hessian, "shape", api_render_array(&job->render, API_I64, shape, 2, 0, 0));
-	return assemble[e->format](job, hessian);
+	return assemble[q->format](job, hessian);
 }
 
 static bool evaluate_group(struct api_job *job, enum fric_type type, json_t *collisions)
@@ -181,7 +181,7 @@ static bool evaluate_group(struct api_job *job, enum fric_type type, json_t *col
 	json_t *group = api_render_add(&job->render, collisions, fric_type_name(type), json_object());
 	for (int output = 0; output < FRIC_N_OUTPUTS; output++) {
 		const enum fric_output o = (enum fric_output)output;
-		if (!job->evaluation.collision_outputs[o] || !fric_has_output(job->contacts, type, o))
+		if (!job->question.collision_outputs[o] || !fric_has_output(job->contacts, type, o))
 			continue;
 		json_t *values = group_output(job, type, o);
 		if (!values)
@@ -193,11 +193,11 @@ static bool evaluate_group(struct api_job *job, enum fric_type type, json_t *col
 
 static bool evaluate_collisions(struct api_job *job)
 {
-	if (!job->evaluation.outputs[API_COLLISIONS])
+	if (!job->question.outputs[API_COLLISIONS])
 		return true;
 	json_t *collisions = api_render_add(&job->render, job->render.document.root, "collisions", json_object());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		if (job->evaluation.has_group[type] && !evaluate_group(job, type, collisions))
+		if (job->lagged.has_group[type] && !evaluate_group(job, type, collisions))
 			return false;
 	return true;
 }

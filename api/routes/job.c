@@ -34,7 +34,7 @@ static bool decode(struct api_job *job)
 	struct api_check check = {
 		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
 	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault) &&
-	       api_check_evaluation(&check, &job->evaluation);
+	       api_check_evaluation(&check, &job->lagged, &job->question);
 }
 
 static bool check_skipped(struct api_job *job)
@@ -46,17 +46,23 @@ static bool check_skipped(struct api_job *job)
 	                    "%zu contacts would be skipped; an answer lists at most %d", n, API_MAX_SKIPPED);
 }
 
+/* Turns the question into that of the contacts. */
+static bool ask(struct api_job *job)
+{
+	const struct api_question *q = &job->question;
+	struct fric_error error;
+	if (!api_job_core(job, fric_state_create(&job->context, job->contacts, q->lagged_velocities, &job->state, &error),
+	                  &error))
+		return false;
+	job->asked = (struct fric_question){.velocities = q->velocities, .state = job->state};
+	return true;
+}
+
 static bool prepare(struct api_job *job)
 {
 	struct fric_error error;
-	const struct api_evaluation *e = &job->evaluation;
-	if (!api_job_core(job, fric_prepare(&job->context, &e->batch, &job->contacts, &error), &error) ||
-	    !check_skipped(job))
-		return false;
-	const enum fric_code code =
-		fric_state_create(&job->context, job->contacts, e->lagged_velocities, &job->state, &error);
-	job->question = (struct fric_question){.velocities = e->velocities, .state = job->state};
-	return api_job_core(job, code, &error);
+	return api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->contacts, &error), &error) &&
+	       check_skipped(job) && ask(job);
 }
 
 static void list_skipped_of(struct api_job *job, enum fric_type type, json_t *list)
@@ -77,7 +83,7 @@ static void list_skipped_of(struct api_job *job, enum fric_type type, json_t *li
 
 void api_job_skipped(struct api_job *job)
 {
-	if (!job->evaluation.batch.skip_degenerate)
+	if (!job->lagged.batch.skip_degenerate)
 		return;
 	json_t *list = api_render_add(&job->render, job->render.document.root, "skipped", json_array());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)

@@ -6,7 +6,7 @@
 
 #include "api/api.h"
 #include "api/codec/render.h"
-#include "api/validate/evaluation.h"
+#include "api/validate/question.h"
 
 /* A request that examples show: a vertex on a floor, at half of eps_v. */
 #define API_ONE_VERTEX \
@@ -23,11 +23,12 @@ struct api_job {
 	struct fric_context context;
 	struct api_arena arena;
 	struct api_document document;
-	struct api_evaluation evaluation;
+	struct api_lagged lagged;
+	struct api_question question;
 	struct fric_contacts *contacts;
 	struct fric_state *state;
-	struct fric_question question;
-	struct api_render render; /* the answer, begun before compute is called */
+	struct fric_question asked; /* of the contacts */
+	struct api_render render;   /* the answer, begun before compute is called */
 	struct api_fault *fault;
 	struct api_measure measure;
 	int64_t step_began;

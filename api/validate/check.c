@@ -655,6 +655,30 @@ bool api_check_index(struct api_check *check, const struct api_field *field, siz
 	return index;
 }
 
+void api_check_per_vertex(struct api_check *check, const struct api_field *field, size_t n_vertices, size_t dim,
+                          const double **out)
+{
+	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = n_vertices, [API_DIM] = dim};
+	const struct api_shape shape = api_shape_of(field->rule, lengths);
+	struct fric_values values;
+	api_check_values(check, field, &shape, &values);
+	if (values.data)
+		*out = values.data;
+}
+
+const struct api_service *api_check_limits(const struct api_check *check)
+{
+	static const struct api_service none;
+	return check->service ? check->service : &none;
+}
+
+bool api_check_at_most(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most)
+{
+	return most == 0 || n <= most ||
+	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "%zu %s are more than the limit of %zu", n,
+	                    what, most);
+}
+
 bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
                        const char *what, const int32_t **out)
 {

@@ -93,9 +93,17 @@ bool api_check_rows(struct api_check *check, const struct api_field *field, size
  * NULL. */
 bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
                       struct fric_values *out);
+/* The same for a row of `dim` numbers for each vertex; *out untouched if there are none. */
+void api_check_per_vertex(struct api_check *check, const struct api_field *field, size_t n_vertices, size_t dim,
+                          const double **out);
 /* Integers in [0, limit) of shape [n, row] (row 0: [n]), in the frame or in the arena. Absent, or n or limit unknown: NULL. */
 bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
                        const char *what, const int32_t **out);
+
+/* The service's limits of requests. */
+const struct api_service *api_check_limits(const struct api_check *check);
+/* n of them, which the field brings, are not too many; most 0: there is no limit. */
+bool api_check_at_most(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most);
 
 /* A number for a message: the shortest decimal, "3" for 3. */
 enum { API_VALUE_TEXT = 48 };

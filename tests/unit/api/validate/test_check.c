@@ -1,5 +1,5 @@
 /* Fields of a document, one reader at a time. Whole requests test how they work together. */
-#include "api/validate/evaluation.h"
+#include "api/validate/question.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -667,31 +667,32 @@ static void a_request_becomes_a_batch(void **unused)
 {
 	(void)unused;
 	struct subject s;
-	struct api_evaluation e;
+	struct api_lagged l;
+	struct api_question q;
 	begin(&s, "{\"dim\":2,\"velocities\":[1,2,3,4,5,6],\"positions\":[[0,0],[1,0],[0,1]],"
 	          "\"friction\":{\"mu_s\":0.5,\"mu_k\":0.25,\"eps_v\":0.1,\"mu_transition\":\"quadratic\"},"
 	          "\"collisions\":{\"edge_vertex\":{\"vertices\":[[2,0,1],[0,1,2]],\"normal_force\":[3,4],\"mu_aniso\":2,"
 	          "\"eps_v\":[0.5,0.25]},\"plane_vertex\":{\"vertices\":[]}},\"outputs\":[\"hessian\"],"
 	          "\"hessian\":{\"format\":\"csr\",\"triangle\":\"lower\",\"projection\":\"abs\"},"
 	          "\"collision_outputs\":[\"status\"],\"on_degenerate\":\"skip\"}");
-	assert_true(api_check_evaluation(&s.check, &e));
-	const struct fric_batch *b = &e.batch;
+	assert_true(api_check_evaluation(&s.check, &l, &q));
+	const struct fric_batch *b = &l.batch;
 	const struct fric_friction *f = &b->friction;
 	const struct fric_group *g = &b->groups[FRIC_EDGE_VERTEX];
 	assert_true(b->dim == 2 && b->n_vertices == 3 && b->positions[5] == 1 && b->skip_degenerate);
-	assert_true(e.velocities[5] == 6 && e.lagged_velocities == e.velocities);
+	assert_true(q.velocities[5] == 6 && q.lagged_velocities == q.velocities);
 	assert_true(f->source == FRIC_MU_SCALAR && f->mu_s == 0.5 && f->mu_k == 0.25 && f->eps_v == 0.1);
 	assert_int_equal(f->law.transition, FRIC_QUADRATIC);
 	assert_true(g->n == 2 && g->vertices[0] == 2 && g->vertices[5] == 2);
 	assert_true(g->normal_force.stride == 1 && g->normal_force.data[1] == 4 && g->eps_v.data[1] == 0.25);
 	assert_true(g->mu_aniso.stride == 0 && *g->mu_aniso.data == 2);
 	assert_true(!g->mu_s.data && !g->weight.data && !g->tangent_basis.data && !g->closest_point.data);
-	assert_true(e.has_group[FRIC_EDGE_VERTEX] && e.has_group[FRIC_PLANE_VERTEX] && !e.has_group[FRIC_EDGE_EDGE]);
+	assert_true(l.has_group[FRIC_EDGE_VERTEX] && l.has_group[FRIC_PLANE_VERTEX] && !l.has_group[FRIC_EDGE_EDGE]);
 	for (int o = 0; o < API_N_EVALUATE_OUTPUTS; o++)
-		assert_int_equal(e.outputs[o], o == API_HESSIAN);
-	assert_true(e.format == API_CSR && e.triangle == FRIC_LOWER && e.projection == FRIC_PROJECT_ABS);
+		assert_int_equal(q.outputs[o], o == API_HESSIAN);
+	assert_true(q.format == API_CSR && q.triangle == FRIC_LOWER && q.projection == FRIC_PROJECT_ABS);
 	for (int o = 0; o < FRIC_N_OUTPUTS; o++)
-		assert_int_equal(e.collision_outputs[o], o == FRIC_OUT_STATUS);
+		assert_int_equal(q.collision_outputs[o], o == FRIC_OUT_STATUS);
 	end(&s);
 }
 
@@ -699,15 +700,16 @@ static void a_small_request_has_the_defaults(void **unused)
 {
 	(void)unused;
 	struct subject s;
-	struct api_evaluation e;
+	struct api_lagged l;
+	struct api_question q;
 	begin(&s, "{\"dim\":3,\"velocities\":[],\"collisions\":{\"edge_edge\":{\"vertices\":[]}}}");
-	assert_true(api_check_evaluation(&s.check, &e));
+	assert_true(api_check_evaluation(&s.check, &l, &q));
 	for (int o = 0; o < API_N_EVALUATE_OUTPUTS; o++)
-		assert_int_equal(e.outputs[o], o != API_COLLISIONS);
-	assert_true(e.format == API_TRIPLETS && e.triangle == FRIC_FULL && e.projection == FRIC_PROJECT_NONE);
-	assert_true(e.batch.friction.law.transition == FRIC_CUBIC && !e.batch.skip_degenerate);
+		assert_int_equal(q.outputs[o], o != API_COLLISIONS);
+	assert_true(q.format == API_TRIPLETS && q.triangle == FRIC_FULL && q.projection == FRIC_PROJECT_NONE);
+	assert_true(l.batch.friction.law.transition == FRIC_CUBIC && !l.batch.skip_degenerate);
 	for (int o = 0; o < FRIC_N_OUTPUTS; o++)
-		assert_int_equal(e.collision_outputs[o], o == FRIC_OUT_POTENTIAL || o == FRIC_OUT_TANGENTIAL_VELOCITY);
+		assert_int_equal(q.collision_outputs[o], o == FRIC_OUT_POTENTIAL || o == FRIC_OUT_TANGENTIAL_VELOCITY);
 	end(&s);
 }
 
@@ -715,16 +717,77 @@ static void materials_become_a_table(void **unused)
 {
 	(void)unused;
 	struct subject s;
-	struct api_evaluation e;
+	struct api_lagged l;
+	struct api_question q;
 	begin(&s, "{\"dim\":2,\"velocities\":[[0,0],[0,0]],\"friction\":{\"eps_v\":1,\"materials\":{"
 	          "\"vertex_material\":[1,0],\"plane_material\":1,\"mu_s\":[1,2,2,3],\"mu_k\":[[0,1],[1,0]]}},"
 	          "\"collisions\":{\"plane_vertex\":{\"vertices\":[1],\"normal_force\":0,\"plane_normal\":[1,0]}}}");
-	assert_true(api_check_evaluation(&s.check, &e));
-	const struct fric_friction *f = &e.batch.friction;
+	assert_true(api_check_evaluation(&s.check, &l, &q));
+	const struct fric_friction *f = &l.batch.friction;
 	assert_true(f->source == FRIC_MU_TABLE && f->n_materials == 2 && f->plane_material == 1);
 	assert_true(f->vertex_material[0] == 1 && f->vertex_material[1] == 0);
 	assert_true(f->material_mu_s[3] == 3 && f->material_mu_k[1] == 1);
 	end(&s);
+}
+
+/* Whichever part of the request they belong to. */
+static void faults_come_in_the_order_of_the_contract(void **unused)
+{
+	(void)unused;
+	static const char *const expected[] = {
+		"/positions",           "/lagged_velocities", "/friction/eps_v", "/outputs/0",
+		"/collision_outputs/0", "/on_degenerate",     "/hessian/format", "/collisions/plane_vertex/normal_force"};
+	struct subject s;
+	struct api_lagged l;
+	struct api_question q;
+	begin(
+		&s,
+		"{\"hessian\":{\"format\":\"x\"},\"on_degenerate\":\"x\",\"collision_outputs\":[\"x\"],\"outputs\":[\"x\"],"
+		"\"friction\":{\"mu\":1,\"eps_v\":0},\"lagged_velocities\":[1],\"positions\":[1],\"velocities\":[[0,0]],"
+		"\"collisions\":{\"plane_vertex\":{\"vertices\":[0],\"plane_normal\":[0,1],\"tangent_basis\":[1,0]}},\"dim\":2}");
+	assert_false(api_check_evaluation(&s.check, &l, &q));
+	assert_int_equal(s.fault.n_errors, 8);
+	for (int i = 0; i < 8; i++)
+		assert_string_equal(s.fault.errors[i].pointer, expected[i]);
+	end(&s);
+}
+
+/* Without velocities: it is told how many vertices there are. */
+static bool check_lagged(struct subject *s, const char *text, size_t n_vertices, struct api_lagged *lagged)
+{
+	struct api_lagged_check l;
+	begin(s, text);
+	assert_true(api_lagged_begin(&l, &s->check, lagged));
+	api_lagged_dim(&l);
+	api_lagged_positions(&l, n_vertices);
+	api_lagged_contacts(&l);
+	api_lagged_on_degenerate(&l);
+	api_lagged_needs(&l, false);
+	return !s->fault.status;
+}
+
+static void a_lagged_part_needs_no_question(void **unused)
+{
+	(void)unused;
+	static const char text[] =
+		"{\"dim\":2,\"positions\":[[0,0],[1,0],[0,1]],\"friction\":{\"mu\":0.5,\"eps_v\":0.1},"
+		"\"collisions\":{\"edge_vertex\":{\"vertices\":[[2,0,1]],\"normal_force\":3}},\"on_degenerate\":\"skip\"}";
+	static const struct {
+		size_t n_vertices;
+		const char *pointer;
+		size_t of_batch;
+	} cases[] = {
+		{3, NULL, 3}, {2, "/positions", 2}, {API_UNKNOWN_LENGTH, NULL, 0}}; /* what depends on it is not judged */
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct subject s;
+		struct api_lagged l;
+		const bool ok = check_lagged(&s, text, cases[i].n_vertices, &l);
+		judge(&s, text, ok, cases[i].pointer);
+		assert_int_equal(l.batch.n_vertices, cases[i].of_batch);
+		assert_true(l.batch.skip_degenerate && l.has_group[FRIC_EDGE_VERTEX]);
+		assert_int_equal(l.batch.groups[FRIC_EDGE_VERTEX].n, 1);
+		end(&s);
+	}
 }
 
 int main(void)
@@ -754,6 +817,8 @@ int main(void)
 		cmocka_unit_test(a_request_becomes_a_batch),
 		cmocka_unit_test(a_small_request_has_the_defaults),
 		cmocka_unit_test(materials_become_a_table),
+		cmocka_unit_test(faults_come_in_the_order_of_the_contract),
+		cmocka_unit_test(a_lagged_part_needs_no_question),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

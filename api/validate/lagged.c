@@ -1,9 +1,7 @@
-/* The fields of POST /v1/evaluate in the order in which the contract lists them. */
+#include "api/validate/lagged.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "api/validate/evaluation.h"
-#include "api/codec/array.h"
 
 /* A coefficient is given as `mu`, or as `mu_s` and `mu_k`: consecutive rules, which differ from place to place. */
 struct mu_rules {
@@ -27,15 +25,18 @@ static const struct mu_rules of_friction = {&api_friction, API_FRICTION_MU},
 _Static_assert((int)API_N_GROUP <= (int)API_MOST_RULES && (int)API_N_REQUEST <= (int)API_MOST_RULES,
                "a bit for each member");
 
-/* What is known of a request on the way through it. A fault leaves lengths unknown; what needs them is judged as far as it
- * can be without. Whether there was any fault is asked once, at the end. */
-struct walk {
-	struct api_check *check;
-	struct api_evaluation *e;
-	struct api_field root, friction, materials, collisions, groups[FRIC_N_TYPES];
-	size_t dim, n_vertices, n_materials, n[FRIC_N_TYPES]; /* or API_UNKNOWN_LENGTH */
-	bool told_barrier;                                    /* that there is none */
-};
+bool api_lagged_begin(struct api_lagged_check *w, struct api_check *check, struct api_lagged *lagged)
+{
+	*lagged = (struct api_lagged){0};
+	*w = (struct api_lagged_check){.check = check, .lagged = lagged, .root = {.node = check->document->root}};
+	check->whole = &api_request;
+	if (json_is_string(w->root.node))
+		return api_fault_at(check->fault, API_E_WRONG_TYPE, &w->root.path,
+		                    "expected an object, got a string: JSON in a string"
+		                    " has been encoded twice");
+	api_check_object(check, &w->root, &api_request);
+	return json_is_object(w->root.node);
+}
 
 static bool check_number(struct api_check *check, const struct api_field *field, double *out)
 {
@@ -100,10 +101,10 @@ static void check_mu(struct api_check *check, const struct api_field *object, co
 }
 
 /* Only as bare numbers: [1] stands for a per-contact field, which these are not. */
-static void check_scalar_mu(struct walk *w)
+static void check_scalar_mu(struct api_lagged_check *w)
 {
 	const struct mu_fields f = mu_fields_of(&w->friction, &of_friction);
-	struct fric_friction *to = &w->e->batch.friction;
+	struct fric_friction *to = &w->lagged->batch.friction;
 	double mu = 0;
 	const bool given = f.mu.node || f.s.node || f.k.node;
 	check_number(w->check, &f.mu, &mu);
@@ -114,22 +115,22 @@ static void check_scalar_mu(struct walk *w)
 	to->source = given ? FRIC_MU_SCALAR : to->source;
 }
 
-static void check_blend(struct walk *w)
+static void check_blend(struct api_lagged_check *w)
 {
 	const struct api_field blend = api_ruled(&w->friction, &api_friction, API_FRICTION_BLEND);
 	int choice = FRIC_MEAN;
 	const bool known = check_choice(w->check, &blend, &choice);
-	w->e->batch.friction.blend = (enum fric_blend)choice;
+	w->lagged->batch.friction.blend = (enum fric_blend)choice;
 	if (blend.node && known && !gives_mu(w->check, &w->friction, &of_vertices))
 		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &blend.path,
 		             "\"blend\" has no effect without per-vertex coefficients");
 }
 
-static void check_vertex_mu(struct walk *w)
+static void check_vertex_mu(struct api_lagged_check *w)
 {
 	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = w->n_vertices};
 	const struct api_shape shape = api_shape_of(&api_friction.rules[API_FRICTION_VERTEX_MU], lengths);
-	struct fric_friction *f = &w->e->batch.friction;
+	struct fric_friction *f = &w->lagged->batch.friction;
 	struct fric_values s, k;
 	check_mu(w->check, &w->friction, &of_vertices, &shape, &s, &k);
 	if (!s.data)
@@ -139,7 +140,7 @@ static void check_vertex_mu(struct walk *w)
 	f->vertex_mu_k = k.data;
 }
 
-static void check_symmetric(struct walk *w, int rule, const double *table)
+static void check_symmetric(struct api_lagged_check *w, int rule, const double *table)
 {
 	const struct api_field field = api_ruled(&w->materials, &api_materials, rule);
 	const size_t m = w->n_materials;
@@ -181,11 +182,11 @@ static bool table_size(struct api_check *check, const struct api_field *table, s
 }
 
 /* The tables. How large they are is told by the first one that is there. */
-static void check_tables(struct walk *w)
+static void check_tables(struct api_lagged_check *w)
 {
 	const struct mu_fields f = mu_fields_of(&w->materials, &of_materials);
 	const struct api_field *table = f.mu.node || !(f.s.node || f.k.node) ? &f.mu : f.s.node ? &f.s : &f.k;
-	struct fric_friction *to = &w->e->batch.friction;
+	struct fric_friction *to = &w->lagged->batch.friction;
 	struct fric_values s = {0}, k = {0};
 	const bool sized = api_check_present(w->check, table, "materials need a table of coefficients") &&
 	                   table_size(w->check, table, &to->n_materials);
@@ -201,15 +202,15 @@ static void check_tables(struct walk *w)
 	to->material_mu_k = k.data;
 }
 
-static void check_symmetries(struct walk *w)
+static void check_symmetries(struct api_lagged_check *w)
 {
-	const struct fric_friction *f = &w->e->batch.friction;
+	const struct fric_friction *f = &w->lagged->batch.friction;
 	const bool one = api_ruled(&w->materials, &api_materials, API_MATERIALS_MU).node;
 	check_symmetric(w, one ? API_MATERIALS_MU : API_MATERIALS_MU_S, f->material_mu_s);
 	check_symmetric(w, API_MATERIALS_MU_K, f->material_mu_k);
 }
 
-static void check_materials(struct walk *w)
+static void check_materials(struct api_lagged_check *w)
 {
 	struct api_check *check = w->check;
 	w->materials = api_ruled(&w->friction, &api_friction, API_FRICTION_MATERIALS);
@@ -220,7 +221,7 @@ static void check_materials(struct walk *w)
 		return;
 	const struct api_field vertex = api_ruled(&w->materials, &api_materials, API_MATERIALS_VERTEX),
 						   plane = api_ruled(&w->materials, &api_materials, API_MATERIALS_PLANE);
-	struct fric_friction *f = &w->e->batch.friction;
+	struct fric_friction *f = &w->lagged->batch.friction;
 	api_check_present(check, &vertex, "every vertex needs a material");
 	check_tables(w);
 	api_check_indices(check, &vertex, w->n_vertices, 0, w->n_materials, "material", &f->vertex_material);
@@ -250,9 +251,9 @@ static bool check_one_source(struct api_check *check, const struct api_field *fr
 	return true;
 }
 
-static void check_friction(struct walk *w)
+static void check_friction(struct api_lagged_check *w)
 {
-	struct fric_friction *f = &w->e->batch.friction;
+	struct fric_friction *f = &w->lagged->batch.friction;
 	int transition = FRIC_CUBIC;
 	w->friction = api_ruled(&w->root, &api_request, API_REQUEST_FRICTION);
 	if (!w->friction.node)
@@ -273,10 +274,10 @@ static void check_friction(struct walk *w)
 	f->law.transition = (enum fric_transition)transition;
 }
 
-static void check_barrier(struct walk *w)
+static void check_barrier(struct api_lagged_check *w)
 {
 	struct api_check *check = w->check;
-	struct fric_barrier *barrier = &w->e->batch.barrier;
+	struct fric_barrier *barrier = &w->lagged->batch.barrier;
 	struct api_field field = api_ruled(&w->root, &api_request, API_REQUEST_BARRIER);
 	if (!field.node)
 		return;
@@ -293,18 +294,7 @@ static void check_barrier(struct walk *w)
 	check_number(check, &dmin, &barrier->dmin);
 }
 
-static void check_vertex_array(struct walk *w, int rule, const double **out)
-{
-	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = w->n_vertices, [API_DIM] = w->dim};
-	const struct api_field field = api_ruled(&w->root, &api_request, rule);
-	const struct api_shape shape = api_shape_of(field.rule, lengths);
-	struct fric_values values;
-	api_check_values(w->check, &field, &shape, &values);
-	if (values.data)
-		*out = values.data;
-}
-
-static void check_dim(struct walk *w)
+void api_lagged_dim(struct api_lagged_check *w)
 {
 	const struct api_field field = api_ruled(&w->root, &api_request, API_REQUEST_DIM);
 	double value = 0;
@@ -317,82 +307,15 @@ static void check_dim(struct walk *w)
 		return;
 	}
 	w->dim = (size_t)value;
-	w->e->batch.dim = (int)value;
+	w->lagged->batch.dim = (int)value;
 }
 
-static const struct api_service *limits_of(const struct api_check *check)
+void api_lagged_positions(struct api_lagged_check *w, size_t n_vertices)
 {
-	static const struct api_service none;
-	return check->service ? check->service : &none;
-}
-
-static bool within(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most)
-{
-	return most == 0 || n <= most ||
-	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "%zu %s are more than the limit of %zu", n,
-	                    what, most);
-}
-
-/* How many rows of velocities there are. */
-static void check_n_vertices(struct walk *w)
-{
-	const struct api_field velocities = api_ruled(&w->root, &api_request, API_REQUEST_VELOCITIES);
-	size_t n = 0;
-	w->n_vertices = API_UNKNOWN_LENGTH;
-	if (!api_check_present(w->check, &velocities, "the velocities to evaluate at, [n_vertices, dim]") ||
-	    w->dim == API_UNKNOWN_LENGTH || !api_check_rows(w->check, &velocities, w->dim, &n) ||
-	    !within(w->check, &velocities, "vertices", n, limits_of(w->check)->max_vertices))
-		return;
-	w->n_vertices = w->e->batch.n_vertices = n;
-}
-
-static void check_vertices(struct walk *w)
-{
-	struct api_evaluation *e = w->e;
-	check_dim(w);
-	const int before = w->check->fault->n_errors;
-	check_n_vertices(w);
-	if (w->check->fault->n_errors == before) /* else its array has been judged */
-		check_vertex_array(w, API_REQUEST_VELOCITIES, &e->velocities);
-	check_vertex_array(w, API_REQUEST_POSITIONS, &e->batch.positions);
-	e->lagged_velocities = e->velocities;
-	check_vertex_array(w, API_REQUEST_LAGGED_VELOCITIES, &e->lagged_velocities);
-}
-
-static void check_hessian(struct walk *w)
-{
-	struct api_field hessian = api_ruled(&w->root, &api_request, API_REQUEST_HESSIAN);
-	struct api_evaluation *e = w->e;
-	if (!hessian.node)
-		return;
-	api_check_object(w->check, &hessian, &api_hessian);
-	if (!json_is_object(hessian.node))
-		return;
-	const struct api_field format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT),
-						   triangle = api_ruled(&hessian, &api_hessian, API_HESSIAN_TRIANGLE),
-						   projection = api_ruled(&hessian, &api_hessian, API_HESSIAN_PROJECTION);
-	check_choice(w->check, &format, &e->format);
-	check_choice(w->check, &triangle, &e->triangle);
-	check_choice(w->check, &projection, &e->projection);
-	if (e->format == API_FACTORS && triangle.node)
-		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &triangle.path,
-		             "\"triangle\" goes with triplets and csr only");
-}
-
-static void check_answer(struct walk *w)
-{
-	const struct api_field wanted = api_ruled(&w->root, &api_request, API_REQUEST_OUTPUTS),
-						   collision = api_ruled(&w->root, &api_request, API_REQUEST_COLLISION_OUTPUTS),
-						   skip = api_ruled(&w->root, &api_request, API_REQUEST_ON_DEGENERATE);
-	struct api_evaluation *e = w->e;
-	int reaction = 0;
-	e->outputs[API_POTENTIAL] = e->outputs[API_GRADIENT] = e->outputs[API_HESSIAN] = true;
-	e->collision_outputs[FRIC_OUT_POTENTIAL] = e->collision_outputs[FRIC_OUT_TANGENTIAL_VELOCITY] = true;
-	api_check_choices(w->check, &wanted, wanted.rule->words, e->outputs);
-	api_check_choices(w->check, &collision, collision.rule->words, e->collision_outputs);
-	check_choice(w->check, &skip, &reaction);
-	e->batch.skip_degenerate = reaction == 1;
-	check_hessian(w);
+	const struct api_field field = api_ruled(&w->root, &api_request, API_REQUEST_POSITIONS);
+	w->n_vertices = n_vertices;
+	w->lagged->batch.n_vertices = n_vertices == API_UNKNOWN_LENGTH ? 0 : n_vertices;
+	api_check_per_vertex(w->check, &field, n_vertices, w->dim, &w->lagged->batch.positions);
 }
 
 /* The contacts that have a vertex twice. */
@@ -436,15 +359,16 @@ static void check_distinct(struct api_check *check, const struct api_field *fiel
 }
 
 /* The stencils of a group: in range, and no vertex twice in one contact. */
-static void check_stencils(struct walk *w, enum fric_type type)
+static void check_stencils(struct api_lagged_check *w, enum fric_type type)
 {
 	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], API_GROUP_VERTICES);
 	const size_t k = (size_t)fric_stencil_size(type), row = k == 1 ? 0 : k;
-	struct fric_group *g = &w->e->batch.groups[type];
+	struct fric_group *g = &w->lagged->batch.groups[type];
 	w->n[type] = API_UNKNOWN_LENGTH;
 	if (!api_check_present(w->check, &field, "the stencils of the contacts") ||
 	    !api_check_rows(w->check, &field, row, &g->n) ||
-	    !within(w->check, &field, "contacts", count_contacts(&w->e->batch), limits_of(w->check)->max_contacts))
+	    !api_check_at_most(w->check, &field, "contacts", count_contacts(&w->lagged->batch),
+	                       api_check_limits(w->check)->max_contacts))
 		return;
 	w->n[type] = g->n;
 	if (api_check_indices(w->check, &field, g->n, row, w->n_vertices, "vertex", &g->vertices))
@@ -470,7 +394,7 @@ static const struct group_field {
 };
 
 /* Whether it exists in this dimension, as far as that is known. */
-static bool check_dimension(struct walk *w, const struct api_field *field)
+static bool check_dimension(struct api_lagged_check *w, const struct api_field *field)
 {
 	const struct api_rule *rule = field->rule;
 	return !rule->only || w->dim == API_UNKNOWN_LENGTH || (size_t)rule->only == w->dim ||
@@ -478,8 +402,8 @@ static bool check_dimension(struct walk *w, const struct api_field *field)
 	                    rule->only);
 }
 
-static void check_group_field(struct walk *w, const struct api_field *field, const size_t lengths[API_N_LENGTHS],
-                              struct fric_values *out)
+static void check_group_field(struct api_lagged_check *w, const struct api_field *field,
+                              const size_t lengths[API_N_LENGTHS], struct fric_values *out)
 {
 	if (!field->node || !check_dimension(w, field))
 		return;
@@ -487,7 +411,7 @@ static void check_group_field(struct walk *w, const struct api_field *field, con
 	api_check_values(w->check, field, &shape, out);
 }
 
-static void check_group_values(struct walk *w, enum fric_type type)
+static void check_group_values(struct api_lagged_check *w, enum fric_type type)
 {
 	const size_t lengths[API_N_LENGTHS] = {[API_N] = w->n[type],
 	                                       [API_DIM] = w->dim,
@@ -496,7 +420,7 @@ static void check_group_values(struct walk *w, enum fric_type type)
 	const struct api_object *rules = &api_groups[type];
 	const struct api_shape mu_shape = api_shape_of(&rules->rules[API_GROUP_MU], lengths);
 	const struct mu_rules of_group = {rules, API_GROUP_MU};
-	struct fric_group *g = &w->e->batch.groups[type];
+	struct fric_group *g = &w->lagged->batch.groups[type];
 	check_mu(w->check, &w->groups[type], &of_group, &mu_shape, &g->mu_s, &g->mu_k);
 	for (size_t i = 0; i < sizeof(group_fields) / sizeof(group_fields[0]); i++) {
 		const struct api_field field = api_ruled(&w->groups[type], rules, group_fields[i].rule);
@@ -504,11 +428,11 @@ static void check_group_values(struct walk *w, enum fric_type type)
 	}
 }
 
-static void check_plane_normals(struct walk *w)
+static void check_plane_normals(struct api_lagged_check *w)
 {
 	const struct api_field field =
 		api_ruled(&w->groups[FRIC_PLANE_VERTEX], &api_groups[FRIC_PLANE_VERTEX], API_GROUP_PLANE_NORMAL);
-	const struct fric_group *g = &w->e->batch.groups[FRIC_PLANE_VERTEX];
+	const struct fric_group *g = &w->lagged->batch.groups[FRIC_PLANE_VERTEX];
 	const size_t n_rows = !g->plane_normal.data ? 0 : g->plane_normal.stride ? g->n : 1;
 	for (size_t i = 0; i < n_rows && !api_fault_is_full(w->check->fault); i++) {
 		const double *normal = g->plane_normal.data + i * g->plane_normal.stride;
@@ -523,19 +447,19 @@ static void check_plane_normals(struct walk *w)
 	}
 }
 
-static struct api_field in_group(const struct walk *w, enum fric_type type, int rule)
+static struct api_field in_group(const struct api_lagged_check *w, enum fric_type type, int rule)
 {
 	return api_ruled(&w->groups[type], &api_groups[type], rule);
 }
 
-static bool has(const struct walk *w, enum fric_type type, int rule)
+static bool has(const struct api_lagged_check *w, enum fric_type type, int rule)
 {
 	const struct api_field field = in_group(w, type, rule);
 	return api_is_given(w->check, &field);
 }
 
 /* closest_point and tangent_basis: both or neither, where the type has a closest point. */
-static void check_given_geometry(struct walk *w, enum fric_type type)
+static void check_given_geometry(struct api_lagged_check *w, enum fric_type type)
 {
 	const struct api_field point = in_group(w, type, API_GROUP_CLOSEST_POINT),
 						   basis = in_group(w, type, API_GROUP_TANGENT_BASIS);
@@ -547,14 +471,14 @@ static void check_given_geometry(struct walk *w, enum fric_type type)
 		api_check_present(w->check, &point, "it goes together with \"tangent_basis\"");
 }
 
-static void check_group(struct walk *w, enum fric_type type)
+static void check_group(struct api_lagged_check *w, enum fric_type type)
 {
 	struct api_field *object = &w->groups[type];
 	*object = api_ruled(&w->collisions, &api_collisions, (int)type);
 	w->n[type] = 0;
 	if (!object->node || !check_dimension(w, object))
 		return;
-	w->e->has_group[type] = true;
+	w->lagged->has_group[type] = true;
 	api_check_object(w->check, object, &api_groups[type]);
 	if (!json_is_object(object->node))
 		return;
@@ -565,7 +489,7 @@ static void check_group(struct walk *w, enum fric_type type)
 		check_plane_normals(w);
 }
 
-static void check_collisions(struct walk *w)
+static void check_collisions(struct api_lagged_check *w)
 {
 	struct api_check *check = w->check;
 	w->collisions = api_ruled(&w->root, &api_request, API_REQUEST_COLLISIONS);
@@ -581,10 +505,25 @@ static void check_collisions(struct walk *w)
 		check_group(w, type);
 }
 
+void api_lagged_contacts(struct api_lagged_check *w)
+{
+	check_friction(w);
+	check_barrier(w);
+	check_collisions(w);
+}
+
+void api_lagged_on_degenerate(struct api_lagged_check *w)
+{
+	const struct api_field field = api_ruled(&w->root, &api_request, API_REQUEST_ON_DEGENERATE);
+	int reaction = 0;
+	check_choice(w->check, &field, &reaction);
+	w->lagged->batch.skip_degenerate = reaction == 1;
+}
+
 /* ---- what a group needs from elsewhere in the request ---- */
 
 /* A member that is missing is told once, however many groups need it. */
-__attribute__((format(printf, 5, 6))) static bool need(struct walk *w, struct api_field *object,
+__attribute__((format(printf, 5, 6))) static bool need(struct api_lagged_check *w, struct api_field *object,
                                                        const struct api_object *rules, int rule, const char *format,
                                                        ...)
 {
@@ -601,7 +540,7 @@ __attribute__((format(printf, 5, 6))) static bool need(struct walk *w, struct ap
 }
 
 /* Either of two things would do: both places are pointed to. */
-static bool fault_forces(struct walk *w, enum fric_type type)
+static bool fault_forces(struct api_lagged_check *w, enum fric_type type)
 {
 	static const char format[] = "group \"%s\" has no \"normal_force\", and there is no \"barrier\" to derive it from:"
 								 " give one of them";
@@ -611,7 +550,7 @@ static bool fault_forces(struct walk *w, enum fric_type type)
 	return need(w, &w->groups[type], &api_groups[type], API_GROUP_NORMAL_FORCE, format, name);
 }
 
-static bool check_forces_needed(struct walk *w, enum fric_type type)
+static bool check_forces_needed(struct api_lagged_check *w, enum fric_type type)
 {
 	const struct api_field barrier = api_ruled(&w->root, &api_request, API_REQUEST_BARRIER);
 	if (has(w, type, API_GROUP_NORMAL_FORCE))
@@ -622,7 +561,7 @@ static bool check_forces_needed(struct walk *w, enum fric_type type)
 	return (api_is_given(w->check, &barrier) && !w->told_barrier) || fault_forces(w, type);
 }
 
-static void check_planes_needed(struct walk *w, enum fric_type type, bool has_force)
+static void check_planes_needed(struct api_lagged_check *w, enum fric_type type, bool has_force)
 {
 	if (type != FRIC_PLANE_VERTEX)
 		return;
@@ -634,11 +573,9 @@ static void check_planes_needed(struct walk *w, enum fric_type type, bool has_fo
 		     "\"plane_origin\" is missing: the barrier needs the distance from the plane");
 }
 
-static void check_positions_needed(struct walk *w, enum fric_type type, bool has_force)
+static void check_positions_needed(struct api_lagged_check *w, enum fric_type type, bool has_force)
 {
-	const struct api_evaluation *e = w->e;
-	const bool distance = e->outputs[API_COLLISIONS] && e->collision_outputs[FRIC_OUT_DISTANCE] &&
-	                      has(w, type, API_GROUP_PLANE_ORIGIN);
+	const bool distance = w->needs_distance && has(w, type, API_GROUP_PLANE_ORIGIN);
 	if (has(w, type, API_GROUP_TANGENT_BASIS) || has(w, type, API_GROUP_CLOSEST_POINT))
 		return;
 	if (type == FRIC_PLANE_VERTEX && (has(w, type, API_GROUP_NORMAL_FORCE) || !has_force) && !distance)
@@ -647,7 +584,7 @@ static void check_positions_needed(struct walk *w, enum fric_type type, bool has
 	     fric_type_name(type));
 }
 
-static bool friction_gives_mu(const struct walk *w)
+static bool friction_gives_mu(const struct api_lagged_check *w)
 {
 	const struct api_field materials = api_ruled(&w->friction, &api_friction, API_FRICTION_MATERIALS),
 						   blend = api_ruled(&w->friction, &api_friction, API_FRICTION_BLEND);
@@ -656,7 +593,7 @@ static bool friction_gives_mu(const struct walk *w)
 	       api_is_given(w->check, &materials);
 }
 
-static void check_friction_needed(struct walk *w, enum fric_type type)
+static void check_friction_needed(struct api_lagged_check *w, enum fric_type type)
 {
 	static const char friction[] = "\"friction\" is missing: group \"%s\" has no %s of its own; give, for example,"
 								   " {\"eps_v\": 0.001, \"mu\": 0.3}";
@@ -681,7 +618,7 @@ static void check_friction_needed(struct walk *w, enum fric_type type)
 }
 
 /* Of a group that is not empty. Of one with faulty vertices it is not known. */
-static void check_needs(struct walk *w, enum fric_type type)
+static void check_needs(struct api_lagged_check *w, enum fric_type type)
 {
 	if (w->n[type] == 0 || w->n[type] == API_UNKNOWN_LENGTH)
 		return;
@@ -691,24 +628,9 @@ static void check_needs(struct walk *w, enum fric_type type)
 	check_friction_needed(w, type);
 }
 
-bool api_check_evaluation(struct api_check *check, struct api_evaluation *evaluation)
+void api_lagged_needs(struct api_lagged_check *w, bool needs_distance)
 {
-	struct walk w = {.check = check, .e = evaluation, .root = {.node = check->document->root}};
-	*evaluation = (struct api_evaluation){0};
-	check->whole = &api_request;
-	if (json_is_string(w.root.node))
-		return api_fault_at(check->fault, API_E_WRONG_TYPE, &w.root.path,
-		                    "expected an object, got a string: JSON in a string"
-		                    " has been encoded twice");
-	api_check_object(check, &w.root, &api_request);
-	if (!json_is_object(w.root.node))
-		return false;
-	check_vertices(&w);
-	check_friction(&w);
-	check_barrier(&w);
-	check_collisions(&w);
-	check_answer(&w);
+	w->needs_distance = needs_distance;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		check_needs(&w, type);
-	return !check->fault->status;
+		check_needs(w, type);
 }

@@ -1,0 +1,35 @@
+/**
+ * The lagged part of a request: everything but the question (question.h), to be prepared as contacts.
+ */
+#ifndef API_LAGGED_H
+#define API_LAGGED_H
+
+#include "api/validate/check.h"
+
+/* All arrays are borrowed from the document and from the check's arena. */
+struct api_lagged {
+	struct fric_batch batch;
+	bool has_group[FRIC_N_TYPES];
+};
+
+/* What is known of it on the way through the checks. A fault leaves lengths unknown; what needs them is judged as far as it
+ * can be without. Whether there was any fault is asked once, at the end. */
+struct api_lagged_check {
+	struct api_check *check;
+	struct api_lagged *lagged;
+	struct api_field root, friction, materials, collisions, groups[FRIC_N_TYPES];
+	size_t dim, n_vertices, n_materials, n[FRIC_N_TYPES]; /* or API_UNKNOWN_LENGTH */
+	bool told_barrier;                                    /* that there is none */
+	bool needs_distance;                                  /* the question asks for distances */
+};
+
+/* The steps of the check, to be called in this order. The first returns false if there is nothing to check. */
+bool api_lagged_begin(struct api_lagged_check *lagged, struct api_check *check, struct api_lagged *out);
+void api_lagged_dim(struct api_lagged_check *lagged);
+void api_lagged_positions(struct api_lagged_check *lagged, size_t n_vertices);
+void api_lagged_contacts(struct api_lagged_check *lagged); /* friction, barrier, groups */
+void api_lagged_on_degenerate(struct api_lagged_check *lagged);
+/* What groups need from elsewhere in the request. */
+void api_lagged_needs(struct api_lagged_check *lagged, bool needs_distance);
+
+#endif

@@ -1,0 +1,99 @@
+#include "api/validate/question.h"
+
+/* A question on its way through the checks, with what is known of the lagged part that it is asked about. */
+struct question_check {
+	struct api_check *check;
+	struct api_question *question;
+	const struct api_field *root;
+	size_t dim, n_vertices; /* or API_UNKNOWN_LENGTH */
+};
+
+static struct api_field member(const struct question_check *q, int rule)
+{
+	return api_ruled(q->root, &api_request, rule);
+}
+
+/* How many vertices there are: a request that has everything has a row of velocities for each. */
+static size_t count_velocities(const struct question_check *q)
+{
+	const struct api_field velocities = member(q, API_REQUEST_VELOCITIES);
+	size_t n = 0;
+	if (!api_check_present(q->check, &velocities, "the velocities to evaluate at, [n_vertices, dim]") ||
+	    q->dim == API_UNKNOWN_LENGTH || !api_check_rows(q->check, &velocities, q->dim, &n) ||
+	    !api_check_at_most(q->check, &velocities, "vertices", n, api_check_limits(q->check)->max_vertices))
+		return API_UNKNOWN_LENGTH;
+	return n;
+}
+
+static void check_velocities(struct question_check *q)
+{
+	const struct api_field field = member(q, API_REQUEST_VELOCITIES);
+	const int before = q->check->fault->n_errors;
+	q->n_vertices = count_velocities(q);
+	if (q->check->fault->n_errors == before) /* else its array has been judged */
+		api_check_per_vertex(q->check, &field, q->n_vertices, q->dim, &q->question->velocities);
+}
+
+static void check_lagged_velocities(struct question_check *q)
+{
+	const struct api_field field = member(q, API_REQUEST_LAGGED_VELOCITIES);
+	q->question->lagged_velocities = q->question->velocities;
+	api_check_per_vertex(q->check, &field, q->n_vertices, q->dim, &q->question->lagged_velocities);
+}
+
+static void check_outputs(struct question_check *q)
+{
+	const struct api_field wanted = member(q, API_REQUEST_OUTPUTS),
+						   collision = member(q, API_REQUEST_COLLISION_OUTPUTS);
+	struct api_question *to = q->question;
+	to->outputs[API_POTENTIAL] = to->outputs[API_GRADIENT] = to->outputs[API_HESSIAN] = true;
+	to->collision_outputs[FRIC_OUT_POTENTIAL] = to->collision_outputs[FRIC_OUT_TANGENTIAL_VELOCITY] = true;
+	api_check_choices(q->check, &wanted, wanted.rule->words, to->outputs);
+	api_check_choices(q->check, &collision, collision.rule->words, to->collision_outputs);
+}
+
+static void check_choice(struct question_check *q, const struct api_field *field, int *out)
+{
+	api_check_choice(q->check, field, field->rule->words, out);
+}
+
+static void check_hessian(struct question_check *q)
+{
+	struct api_field hessian = member(q, API_REQUEST_HESSIAN);
+	struct api_question *to = q->question;
+	if (!hessian.node)
+		return;
+	api_check_object(q->check, &hessian, &api_hessian);
+	if (!json_is_object(hessian.node))
+		return;
+	const struct api_field format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT),
+						   triangle = api_ruled(&hessian, &api_hessian, API_HESSIAN_TRIANGLE),
+						   projection = api_ruled(&hessian, &api_hessian, API_HESSIAN_PROJECTION);
+	check_choice(q, &format, &to->format);
+	check_choice(q, &triangle, &to->triangle);
+	check_choice(q, &projection, &to->projection);
+	if (to->format == API_FACTORS && triangle.node)
+		api_fault_at(q->check->fault, API_E_WITHOUT_EFFECT, &triangle.path,
+		             "\"triangle\" goes with triplets and csr only");
+}
+
+/* Faults are listed in the order in which the contract lists the fields: that of neither part alone. */
+bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_question *question)
+{
+	struct api_lagged_check l;
+	struct question_check q = {.check = check, .question = question, .root = &l.root};
+	*question = (struct api_question){0};
+	if (!api_lagged_begin(&l, check, lagged))
+		return false;
+	api_lagged_dim(&l);
+	q.dim = l.dim;
+	check_velocities(&q);
+	api_lagged_positions(&l, q.n_vertices);
+	check_lagged_velocities(&q);
+	api_lagged_contacts(&l);
+	check_outputs(&q);
+	api_lagged_on_degenerate(&l);
+	check_hessian(&q);
+	api_lagged_needs(&l, question->outputs[API_COLLISIONS] && question->collision_outputs[FRIC_OUT_DISTANCE]);
+	return !check->fault->status;
+}
