@@ -89,7 +89,7 @@ struct fric_context {
 	const struct fric_kernels *kernels; /* NULL: the best of this processor */
 	const struct fric_memory *memory;   /* NULL: malloc */
 	size_t parallel_from; /* calls with fewer contacts stay on the calling thread; 0: a measured default */
-	size_t stream_from;   /* triplets or factors of more bytes bypass the caches; 0: a measured default */
+	size_t stream_from;   /* Hessians of more bytes bypass the caches; 0: a measured default */
 };
 
 /* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */

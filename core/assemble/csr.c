@@ -8,6 +8,7 @@
 #include "core/assemble/triangle.h"
 #include "core/base/inline.h"
 #include "core/base/memory.h"
+#include "core/base/stream.h"
 #include "core/base/vectors.h"
 #include "core/motion/stencil.h"
 
@@ -49,12 +50,18 @@ static void accumulate_vertex(const struct accumulation *task, size_t v)
 	}
 }
 
-static bool all_finite(const double *x, int64_t n)
+/* Several sums side by side: in one, each addition would wait for the one before it. */
+static bool all_finite(const double *x, size_t n)
 {
-	double sum = 0;
-	for (int64_t i = 0; i < n; i++)
-		sum += x[i] * 0;
-	return sum == 0;
+	double2 sum[4] = {{0}};
+	size_t i = 0;
+	for (; i + 8 <= n; i += 8)
+		for (size_t s = 0; s < 4; s++)
+			sum[s] += load_double2(x + i + 2 * s) * 0;
+	for (; i < n; i++)
+		sum[0][0] += x[i] * 0;
+	const double2 all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+	return all[0] + all[1] == 0;
 }
 
 static void accumulate_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -63,8 +70,8 @@ static void accumulate_chunk(void *data, size_t chunk, size_t begin, size_t end,
 	const struct fric_pattern *p = task->pattern;
 	(void)chunk;
 	for (size_t v = fricp_pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++) {
-		const int64_t first = p->indptr[v * p->dim], n = p->indptr[(v + 1) * p->dim] - first;
-		memset(task->data + first, 0, (size_t)n * sizeof(double));
+		const size_t first = (size_t)p->indptr[v * p->dim], n = (size_t)p->indptr[(v + 1) * p->dim] - first;
+		memset(task->data + first, 0, n * sizeof(double));
 		accumulate_vertex(task, v);
 		if (!all_finite(task->data + first, n))
 			*fault = (struct fault){FRIC_E_NOT_FINITE, begin};
@@ -103,11 +110,24 @@ struct fault fricp_csr_plain(const struct fric_context *context, const struct fr
 	return fricp_pattern_accumulate(context, pattern, friction_block_row, &blocks, data);
 }
 
-/* What each vertex of a contact needs: w, and M's lower triangle by rows, where the first two numbers of any row of M
- * lie side by side. */
+/* What each vertex of a contact needs: its weights, 0 beyond the stencil, and M. In 3D that is M's lower triangle by
+ * rows, in 2D all of it: either way the sums of a block are whole vectors. */
 struct local {
 	double block[6], weights[FRIC_MAX_STENCIL];
 };
+
+/* Where entry (a, b) of a symmetric block is. */
+INLINE size_t entry_of(int dim, int a, int b)
+{
+	if (dim == 2)
+		return (size_t)(2 * a + b);
+	return (size_t)(a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a);
+}
+
+INLINE size_t n_kept(int dim)
+{
+	return dim == 2 ? 4 : 6;
+}
 
 struct csr_task {
 	const struct fric_contacts *contacts;
@@ -115,7 +135,23 @@ struct csr_task {
 	const struct fric_pattern *pattern;
 	struct local *locals;
 	double *data;
+	bool streams; /* the values do not fit into the caches */
 };
+
+INLINE void fill_locals(const struct csr_task *task, int dim, enum fric_type type, size_t begin, size_t end)
+{
+	const struct fric_contacts *c = task->contacts;
+	for (size_t i = begin; i < end; i++) {
+		struct local *local = &task->locals[i];
+		double block[9];
+		memset(local->weights, 0, sizeof(local->weights));
+		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], local->weights);
+		fricp_core_block(c, task->inner, i, block);
+		for (int a = 0; a < dim; a++)
+			for (int b = dim == 2 ? 0 : a; b < dim; b++)
+				local->block[entry_of(dim, a, b)] = block[dim * a + b];
+	}
+}
 
 static void local_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
@@ -123,40 +159,171 @@ static void local_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 	const struct fric_contacts *c = task->contacts;
 	(void)chunk;
 	(void)fault;
-	for (size_t i = begin; i < end; i++) {
-		struct local *local = &task->locals[i];
-		double block[9];
-		stencil_weights(contact_type(c, i), c->closest_point[0][i], c->closest_point[1][i], local->weights);
-		fricp_core_block(c, task->inner, i, block);
-		for (int a = 0, at = 0; a < c->dim; a++)
-			for (int b = 0; b <= a; b++)
-				local->block[at++] = block[c->dim * a + b];
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t first = c->start[type] > begin ? c->start[type] : begin;
+		const size_t last = c->start[type + 1] < end ? c->start[type + 1] : end;
+		if (c->dim == 2)
+			fill_locals(task, 2, type, first, last);
+		else
+			fill_locals(task, 3, type, first, last);
 	}
+}
+
+enum { AHEAD = 8 }; /* incidences: their contacts are fetched this early; without locality each would stall */
+
+INLINE void fetch_ahead(const struct csr_task *task, size_t at)
+{
+	if (at + AHEAD >= task->pattern->n_incidences)
+		return;
+	const char *later = (const char *)&task->locals[task->pattern->incidences[at + AHEAD].contact];
+	__builtin_prefetch(later);
+	__builtin_prefetch(later + sizeof(struct local) - 1);
+}
+
+/* Most block rows are narrow. Their sums are formed in the first-level cache, block after block, and laid out in rows
+ * when they are complete. */
+enum { NARROW = 64 }; /* neighbours */
+
+/* Clears n blocks and up to three more. Not by memset, which gcc makes a string instruction of: that waits until all
+ * that was streamed has arrived. */
+INLINE void clear_blocks(int dim, size_t n, double *blocks)
+{
+	const double2 zero = {0, 0};
+	for (size_t i = 0; i < n; i += 4)
+		UNROLL
+	for (size_t q = 0; q < 4 * n_kept(dim); q += 2)
+		memcpy(blocks + i * n_kept(dim) + q, &zero, sizeof(zero));
+}
+
+/* What belongs to no entry (PATTERN_NOWHERE) goes into one block more, before the first: cheaper than a branch. */
+INLINE void sum_narrow(const struct csr_task *task, int dim, size_t v, size_t n, double *nowhere)
+{
+	const struct fric_pattern *p = task->pattern;
+	const size_t kept = n_kept(dim);
+	clear_blocks(dim, n + 1, nowhere);
+	for (size_t at = p->first_incidence[v]; at < p->first_incidence[v + 1]; at++) {
+		const struct incidence *e = &p->incidences[at];
+		const struct local *local = &task->locals[e->contact];
+		fetch_ahead(task, at);
+		UNROLL
+		for (int j = 0; j < FRIC_MAX_STENCIL; j++) {
+			const double weight = local->weights[e->corner] * local->weights[j];
+			double *to = nowhere + kept * (e->place[j] + 1u);
+			UNROLL
+			for (size_t q = 0; q < kept; q += 2)
+				add_double2(to + q, weight * load_double2(local->block + q));
+		}
+	}
+}
+
+/* A block of three rows, or two, from column `at` on. */
+INLINE void lay_out_whole(int dim, const double *sums, double *const *rows, size_t at)
+{
+	const double2 first = load_double2(sums), second = load_double2(sums + 2);
+	if (dim == 2) {
+		memcpy(rows[0] + at, &first, sizeof(first));
+		memcpy(rows[1] + at, &second, sizeof(second));
+		return;
+	}
+	const double2 third = load_double2(sums + 4), middle = {second[0], third[0]};
+	memcpy(rows[0] + at, &first, sizeof(first));
+	rows[0][at + 2] = second[1];
+	rows[1][at] = first[1];
+	memcpy(rows[1] + at + 1, &middle, sizeof(middle));
+	rows[2][at] = second[1];
+	memcpy(rows[2] + at + 1, &third, sizeof(third));
+}
+
+INLINE void lay_out_cut(int dim, bool upper, const double *sums, double *const *rows, size_t at)
+{
+	for (int a = 0; a < dim; a++)
+		for (int b = upper ? a : 0; b < (upper ? dim : a + 1); b++)
+			rows[a][at + (size_t)b] = sums[entry_of(dim, a, b)];
+}
+
+/* n blocks; in a triangle, that of the diagonal is the first or the last. @param rows  where entry 0 of each row is, or
+ * would be if the diagonal block were whole */
+INLINE void lay_out(int dim, enum fric_triangle triangle, const double *sums, size_t n, double *const *rows)
+{
+	const size_t first = triangle == FRIC_UPPER, end = triangle == FRIC_LOWER ? n - 1 : n, width = (size_t)dim;
+	for (size_t i = first; i < end; i++)
+		lay_out_whole(dim, sums + i * n_kept(dim), rows, i * width);
+	if (triangle == FRIC_UPPER)
+		lay_out_cut(dim, true, sums, rows, 0);
+	else if (triangle == FRIC_LOWER)
+		lay_out_cut(dim, false, sums + end * n_kept(dim), rows, end * width);
+}
+
+/* Rows on their way to memory. Whole cache lines go there when the next row is about to be written: what was just
+ * stored in pieces is slow to load, and many lines at once would have to wait for each other. */
+enum { DELIVERY = 1024 };
+struct delivery {
+	double rows[DELIVERY];
+	double *to;      /* where the first number that waits belongs */
+	size_t first, n; /* the numbers that wait */
+};
+
+static void stream_numbers(struct delivery *d, size_t n)
+{
+	stream_bytes((char *)d->to, (const char *)(d->rows + d->first), n * sizeof(double));
+	d->to += n;
+	d->first += n;
+	d->n -= n;
+}
+
+static void deliver_lines(struct delivery *d)
+{
+	const size_t in_last = (uintptr_t)(d->to + d->n) % STREAM_LINE / sizeof(double);
+	if (in_last < d->n)
+		stream_numbers(d, d->n - in_last);
+}
+
+/* Room for n numbers that belong to `to`, which is where the last ones ended unless nothing waits. */
+static double *delivery_place(struct delivery *d, size_t n, double *to)
+{
+	if (d->n == 0)
+		d->to = to;
+	deliver_lines(d);
+	if (d->first + d->n + n > DELIVERY) {
+		memmove(d->rows, d->rows + d->first, d->n * sizeof(double));
+		d->first = 0;
+	}
+	d->n += n;
+	return d->rows + d->first + d->n - n;
+}
+
+INLINE void write_narrow(const struct csr_task *task, int dim, size_t v, const double *sums, size_t n,
+                         struct delivery *delivery)
+{
+	const struct fric_pattern *p = task->pattern;
+	const int64_t *start = p->indptr + v * p->dim;
+	double *const in_place = task->data + start[0], *rows[3];
+	double *const out = task->streams ? delivery_place(delivery, (size_t)(start[dim] - start[0]), in_place) : in_place;
+	for (int a = 0; a < dim; a++)
+		rows[a] = out + (start[a] - start[0]) - (p->triangle == FRIC_UPPER ? a : 0);
+	if (p->triangle == FRIC_FULL)
+		lay_out(dim, FRIC_FULL, sums, n, rows);
+	else
+		lay_out(dim, p->triangle, sums, n, rows);
 }
 
 /* Adds w M to three (in 2D two) rows, from `column` on. */
 INLINE void add_whole(int dim, const double *m, double w, double *const *rows, size_t column)
 {
-	add_double2(rows[0] + column, w * load_double2(m));
-	add_double2(rows[1] + column, w * load_double2(m + 1));
-	if (dim == 2)
-		return;
-	add_double2(rows[2] + column, w * load_double2(m + 3));
-	rows[0][column + 2] += w * m[3];
-	rows[1][column + 2] += w * m[4];
-	rows[2][column + 2] += w * m[5];
+	for (int a = 0; a < dim; a++)
+		for (int b = 0; b < dim; b++)
+			rows[a][column + (size_t)b] += w * m[entry_of(dim, a, b)];
 }
 
 INLINE void add_cut(int dim, bool upper, const double *m, double w, double *const *rows, size_t column)
 {
 	for (int a = 0; a < dim; a++)
 		for (int b = upper ? a : 0; b < (upper ? dim : a + 1); b++)
-			rows[a][column + (size_t)b] += w * m[a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a];
+			rows[a][column + (size_t)b] += w * m[entry_of(dim, a, b)];
 }
 
-enum { AHEAD = 8 }; /* incidences: their contacts are fetched this early; without locality each would stall */
-
-INLINE void add_incidences(const struct csr_task *task, int dim, bool full, size_t v)
+/* A wide block row is added up where it belongs. */
+INLINE void sum_wide(const struct csr_task *task, int dim, size_t v)
 {
 	const struct fric_pattern *p = task->pattern;
 	double *rows[3];
@@ -165,54 +332,72 @@ INLINE void add_incidences(const struct csr_task *task, int dim, bool full, size
 	for (size_t at = p->first_incidence[v]; at < p->first_incidence[v + 1]; at++) {
 		const struct incidence *e = &p->incidences[at];
 		const struct local *local = &task->locals[e->contact];
-		const double corner = local->weights[e->corner];
-		if (at + AHEAD < p->n_incidences) {
-			const char *later = (const char *)&task->locals[p->incidences[at + AHEAD].contact];
-			__builtin_prefetch(later);
-			__builtin_prefetch(later + sizeof(struct local) - 1);
-		}
+		fetch_ahead(task, at);
 		for (int j = 0; j < e->size; j++) {
-			const size_t column = (size_t)dim * e->place[j];
-			if (!full && e->place[j] == PATTERN_NOWHERE)
+			const double weight = local->weights[e->corner] * local->weights[j];
+			if (e->place[j] == PATTERN_NOWHERE)
 				continue;
-			if (!full && j == e->corner)
-				add_cut(dim, p->triangle == FRIC_UPPER, local->block, corner * local->weights[j], rows, column);
+			if (p->triangle != FRIC_FULL && j == e->corner)
+				add_cut(dim, p->triangle == FRIC_UPPER, local->block, weight, rows, p->dim * e->place[j]);
 			else
-				add_whole(dim, local->block, corner * local->weights[j], rows, column);
+				add_whole(dim, local->block, weight, rows, p->dim * e->place[j]);
 		}
 	}
 }
 
-INLINE void sum_rows(const struct csr_task *task, int dim, bool full, size_t begin, size_t end, struct fault *fault)
+/* @return whether all sums are finite */
+INLINE bool sum_row(const struct csr_task *task, int dim, size_t v, struct delivery *delivery)
 {
 	const struct fric_pattern *p = task->pattern;
-	for (size_t v = fricp_pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++) {
-		const int64_t first = p->indptr[v * p->dim], n = p->indptr[(v + 1) * p->dim] - first;
-		memset(task->data + first, 0, (size_t)n * sizeof(double));
-		add_incidences(task, dim, full, v);
-		if (!all_finite(task->data + first, n))
-			*fault = (struct fault){FRIC_E_NOT_FINITE, begin};
+	const size_t first = (size_t)p->indptr[v * p->dim], n_entries = (size_t)p->indptr[(v + 1) * p->dim] - first;
+	const size_t n = fricp_pattern_n_blocks(p, v);
+	double sums[(NARROW + 4) * 6];
+	if (n <= NARROW) {
+		sum_narrow(task, dim, v, n, sums);
+		write_narrow(task, dim, v, sums + n_kept(dim), n, delivery);
+		return all_finite(sums + n_kept(dim), n * n_kept(dim));
 	}
+	stream_numbers(delivery, delivery->n);
+	memset(task->data + first, 0, n_entries * sizeof(double));
+	sum_wide(task, dim, v);
+	return all_finite(task->data + first, n_entries);
+}
+
+INLINE void sum_rows(const struct csr_task *task, int dim, size_t begin, size_t end, struct fault *fault)
+{
+	const struct fric_pattern *p = task->pattern;
+	struct delivery delivery;
+	delivery.to = task->data;
+	delivery.first = delivery.n = 0;
+	for (size_t v = fricp_pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++)
+		if (p->first_incidence[v] < p->first_incidence[v + 1] && !sum_row(task, dim, v, &delivery))
+			*fault = (struct fault){FRIC_E_NOT_FINITE, begin};
+	stream_numbers(&delivery, delivery.n);
+	if (task->streams)
+		stream_end();
 }
 
 static void sum_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct csr_task *task = data;
-	const bool full = task->pattern->triangle == FRIC_FULL;
 	(void)chunk;
 	if (task->contacts->dim == 2)
-		full ? sum_rows(task, 2, true, begin, end, fault) : sum_rows(task, 2, false, begin, end, fault);
+		sum_rows(task, 2, begin, end, fault);
 	else
-		full ? sum_rows(task, 3, true, begin, end, fault) : sum_rows(task, 3, false, begin, end, fault);
+		sum_rows(task, 3, begin, end, fault);
 }
+
+enum { STREAM_FROM = 4 << 20 }; /* bytes */
 
 enum fric_code fric_hessian_csr(const struct fric_context *context, const struct fric_contacts *contacts,
                                 const double *inner, const struct fric_pattern *pattern, double *data,
                                 struct fric_error *error)
 {
-	const size_t bytes = contacts->n * sizeof(struct local);
-	struct csr_task task = {contacts, inner, pattern, memory_take(context->memory, bytes), data};
+	const size_t bytes = contacts->n * sizeof(struct local), n_entries = fric_pattern_n_entries(pattern);
+	struct csr_task task = {.contacts = contacts, .inner = inner, .pattern = pattern, .data = data};
 	enum fric_code code = FRIC_E_MEMORY;
+	task.locals = memory_take(context->memory, bytes);
+	task.streams = streams(context, n_entries * sizeof(double), STREAM_FROM);
 	if (task.locals)
 		code = fricp_parallel_chunks(context, contacts->n, local_chunk, &task).code;
 	if (code == FRIC_OK)

@@ -44,7 +44,7 @@ static void list_at_vertices(void *data, int thread, int n_threads)
 		for (size_t i = c->start[type]; i < c->start[type + 1]; i++) {
 			struct incidence incidence = {.contact = (uint32_t)i, .size = (uint16_t)size};
 			for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-				incidence.place[k] = (uint32_t)c->vertices[k][i];
+				incidence.place[k] = k < size ? (uint32_t)c->vertices[k][i] : PATTERN_NOWHERE;
 			for (int k = 0; k < size; k++) {
 				const size_t v = incidence.place[k];
 				incidence.corner = (uint16_t)k;
@@ -186,9 +186,10 @@ static void write_row(const struct fric_pattern *p, size_t axis, const int32_t *
 		write_columns(3, skip, row_length(p, n, axis), list, out);
 }
 
-/* The number of blocks in a block row whose row (v, 0) has this length: `lower` has one entry of the diagonal block. */
-static size_t n_blocks(const struct fric_pattern *p, size_t length)
+/* `lower` has one entry of the diagonal block in row (v, 0). */
+size_t fricp_pattern_n_blocks(const struct fric_pattern *p, size_t v)
 {
+	const size_t length = (size_t)(p->indptr[v * p->dim + 1] - p->indptr[v * p->dim]);
 	const size_t whole = length + (p->triangle == FRIC_LOWER && length > 0 ? p->dim - 1 : 0);
 	return p->dim == 2 ? whole / 2 : whole / 3;
 }
@@ -203,7 +204,7 @@ static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 	(void)fault;
 	for (; v < p->n_vertices && p->first_incidence[v] < end; v++) {
 		const int64_t *start = p->indptr + v * p->dim;
-		const size_t n = n_blocks(p, (size_t)(start[1] - start[0]));
+		const size_t n = fricp_pattern_n_blocks(p, v);
 		for (size_t axis = 0; axis < p->dim && n > 0; axis++)
 			write_row(p, axis, list, n, p->indices + start[axis]);
 		list += n;

@@ -26,6 +26,9 @@ struct fric_pattern {
 /* The first vertex whose incidences begin at or after `incidence`. */
 size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence);
 
+/* The number of blocks in the block row of vertex v. */
+size_t fricp_pattern_n_blocks(const struct fric_pattern *pattern, size_t v);
+
 /* Writes row `corner` of contact i's k x k blocks: blocks[j] is the [dim, dim] block (corner, j), row-major. */
 typedef void block_row(void *task, size_t contact, int corner, double blocks[FRIC_MAX_STENCIL][9]);
 

@@ -103,6 +103,25 @@ static void check_threads(const struct assembly *a, enum fric_triangle triangle,
 	}
 }
 
+/* Past the caches, from any address on: the numbers on either side are not touched. */
+static void check_streamed(const struct assembly *a, const struct csr *one)
+{
+	const struct fric_context context = {.n_threads = 2, .parallel_from = 1, .stream_from = 1};
+	struct fric_error error;
+	double *room = malloc((one->n + 9) * sizeof(double));
+	for (size_t before = 1; before <= 8; before += 1 + before / 2) {
+		for (size_t e = 0; e < one->n + 9; e++)
+			room[e] = -1;
+		assert_ok(fric_hessian_csr(&context, a->contacts, a->inner, one->pattern, room + before, &error));
+		assert_all_bits(room + before, one->data, one->n);
+		for (size_t e = 0; e < before; e++)
+			assert_bits(room[e], -1);
+		for (size_t e = before + one->n; e < one->n + 9; e++)
+			assert_bits(room[e], -1);
+	}
+	free(room);
+}
+
 static void check_csr(const struct assembly *a)
 {
 	for (int t = 0; t < 3; t++) {
@@ -111,6 +130,7 @@ static void check_csr(const struct assembly *a)
 		check_against_triplets(a, triangles[t], &m);
 		check_against_plain(a, &m);
 		check_threads(a, triangles[t], &m);
+		check_streamed(a, &m);
 		csr_free(&m);
 	}
 }
@@ -260,14 +280,13 @@ static void test_any_blocks(void **state)
 	}
 }
 
-/* Every block is finite, their sum is not. */
-static void test_sum_that_is_not_finite(void **state)
+/* Every block is finite, their sum is not: with few neighbours, and with more than a block row keeps in the caches. */
+static void check_sum_that_is_not_finite(size_t n_vertices)
 {
-	(void)state;
 	struct rng rng = {22};
 	struct assembly a;
 	struct fric_error error = {0};
-	assembly_create(&a, &rng, (struct options){.dim = 2, .n_each = 1500, .n_vertices = 12, .own_mu = true});
+	assembly_create(&a, &rng, (struct options){.dim = 2, .n_each = 1500, .n_vertices = n_vertices, .own_mu = true});
 	struct csr m = csr_create(&a, FRIC_FULL, 1);
 	for (size_t i = 0; i < fric_n_contacts(a.contacts); i++)
 		a.inner[i] = 1e307;
@@ -276,6 +295,13 @@ static void test_sum_that_is_not_finite(void **state)
 	assert_int_equal(error.contact, -1);
 	csr_free(&m);
 	assembly_free(&a);
+}
+
+static void test_sum_that_is_not_finite(void **state)
+{
+	(void)state;
+	check_sum_that_is_not_finite(12);
+	check_sum_that_is_not_finite(150);
 }
 
 static void test_stops(void **state)
