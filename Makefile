@@ -45,7 +45,7 @@ COMPILE = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAG
 objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*.cc))
 UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/property/test_*.c))
 
-all: $(PROGRAM) ## build the program (build/frictiond) and the libraries
+all: $(PROGRAM) $(B)/libfric.so ## build the program (build/frictiond) and the libraries
 
 $(PROGRAM): $(call objects,server) $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(SERVER_LIBS)
@@ -55,6 +55,13 @@ $(B)/libapi.a: $(call objects,api)
 $(B)/libserver.a: $(filter-out $(B)/server/main.c.o,$(call objects,server))
 $(B)/lib%.a:
 	$(call quiet,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+# The objects of libfric.a again, as core/fric.map has it with names for fric_... alone. It calls its own functions directly,
+# not through a table that the dynamic linker fills in, so it is as fast as libfric.a.
+SONAME := libfric.so.$(shell sed -n 's/^\#define FRIC_ABI \([0-9]*\).*/\1/p' core/fric.h)
+$(B)/libfric.so: $(call objects,core) core/fric.map
+	$(call quiet,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,core/fric.map \
+		-Wl,-Bsymbolic-functions $(filter %.o,$^) -o $@ $(CORE_LIBS)
 
 $(B)/%.c.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -254,11 +261,13 @@ lint: ## compile without warnings (gcc, clang), then run clang-format, clang-tid
 build/frictiond.1: docs/frictiond.1.in scripts/manual $(PROGRAM)
 	scripts/manual $(PROGRAM) > $@
 
-install: install-program build/frictiond.1 ## install program, library, header, pkg-config file, manual page and systemd unit under PREFIX
+install: install-program build/frictiond.1 ## install program, libraries, headers, pkg-config file, manual page and systemd unit under PREFIX
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/systemd/system lib/sysusers.d share/man/man1)
 	install -m 644 core/fric.h $(DESTDIR)$(PREFIX)/include/fric.h
 	sed 's|"core/fric.h"|"fric.h"|' core/fric_mollifier.h > $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
 	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/lib/libfric.a
+	real=$(SONAME).$$(scripts/version) && install -m 644 $(B)/libfric.so $(DESTDIR)$(PREFIX)/lib/$$real && \
+	    ln -sf $$real $(DESTDIR)$(PREFIX)/lib/$(SONAME) && ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libfric.so
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(scripts/version)|" \
 	    core/fric.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/fric.pc
 	install -m 644 build/frictiond.1 $(DESTDIR)$(PREFIX)/share/man/man1/frictiond.1

@@ -31,6 +31,7 @@ typedef _Atomic(bool) fric_flag;
 #endif
 
 #define FRIC_VERSION "0.1.0"
+#define FRIC_ABI 1 /* the shared library is libfric.so.1 */
 
 /* Contact types, in the order in which groups are evaluated and listed everywhere. */
 enum fric_type { FRIC_VERTEX_VERTEX, FRIC_EDGE_VERTEX, FRIC_EDGE_EDGE, FRIC_FACE_VERTEX, FRIC_PLANE_VERTEX };

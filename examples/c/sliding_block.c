@@ -1,6 +1,7 @@
 /* One vertex sliding on the floor z = 0: potential, gradient and Hessian of its friction.
  * cc sliding_block.c $(pkg-config --cflags --libs fric) -o sliding_block && ./sliding_block
- * (if the library is installed under a PREFIX other than /usr/local, first export PKG_CONFIG_PATH=PREFIX/lib/pkgconfig) */
+ * (if the library is installed under a PREFIX other than /usr/local, first
+ * export PKG_CONFIG_PATH=PREFIX/lib/pkgconfig LD_LIBRARY_PATH=PREFIX/lib) */
 #include <fric.h>
 #include <stdio.h>
 

@@ -8,6 +8,7 @@ import pytest
 from conftest import ROOT
 
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
+SHARED = ROOT / "build/release/libfric.so"
 LIBRARIES = [ROOT / "build/release" / name for name in ("libfric.a", "libapi.a")]
 # As compilers did long ago.
 SOFT = ["-no-pie", "-fno-pie", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0", "-O2",
@@ -67,6 +68,11 @@ CHECKS = [is_relocatable, is_bound_at_the_start, has_read_only_relocations, runs
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_program(check):
     assert check(PROGRAM)
+
+
+@pytest.mark.parametrize("check", CHECKS[1:-1])
+def test_the_shared_library(check):
+    assert check(SHARED)
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -10,10 +10,31 @@ mkdir "$prefix"
 sanitizers=()
 [ "${MODE:-release}" != asan ] || sanitizers=(-fsanitize=address -fsanitize=undefined)
 
-compile() {
+compile() { # [OPTION OF cc AND pkg-config]
 	# shellcheck disable=SC2046 # pkg-config's words are meant to be split
-	PKG_CONFIG_PATH=$prefix/lib/pkgconfig cc -Wall -Werror "${sanitizers[@]}" examples/c/sliding_block.c \
-		-o "$prefix/sliding_block" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs fric)
+	cc -Wall -Werror "$@" "${sanitizers[@]}" examples/c/sliding_block.c -o "$prefix/sliding_block" \
+		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "${@/#-/--}" --cflags --libs fric)
+}
+
+# With sanitizers nothing is linked statically; then libfric.a is named.
+compile_static() {
+	if [ "${#sanitizers[@]}" = 0 ]; then
+		compile -static && ! readelf --dynamic "$prefix/sliding_block" | grep NEEDED
+	else
+		cc "${sanitizers[@]}" -I"$prefix/include" examples/c/sliding_block.c "$prefix/lib/libfric.a" -fopenmp -lm \
+			-o "$prefix/sliding_block"
+	fi
+}
+
+# The name for compilers, the name that programs ask for, and the file with the version.
+links() {
+	local abi version
+	abi=$(sed -n 's/^#define FRIC_ABI \([0-9]*\).*/\1/p' core/fric.h)
+	version=$("$prefix/bin/frictiond" --version | sed 's/.* //')
+	[ "$(readlink "$prefix/lib/libfric.so")" = "libfric.so.$abi" ] &&
+		[ "$(readlink "$prefix/lib/libfric.so.$abi")" = "libfric.so.$abi.$version" ] &&
+		[ -f "$prefix/lib/libfric.so.$abi.$version" ] &&
+		readelf --dynamic "$prefix/sliding_block" | grep -F "NEEDED" | grep -F "[libfric.so.$abi]"
 }
 
 # Both headers are found where they are installed, from C and from C++.
@@ -43,13 +64,13 @@ relative() { # PREFIX: names the same folder wherever the compiler is called
 }
 
 answers() { # mu_k * force along the velocity (2, 1)/sqrt(5)
-	"$prefix/sliding_block" >"$prefix/out" && cat "$prefix/out" && grep -qx 'gradient 2.6323 1.31615 0' "$prefix/out"
+	LD_LIBRARY_PATH=$prefix/lib "$prefix/sliding_block" >"$prefix/out" && cat "$prefix/out" && grep -qx 'gradient 2.6323 1.31615 0' "$prefix/out"
 }
 
 check "make install" make --no-print-directory install MODE="${MODE:-release}" PREFIX="$prefix"
 in_place() {
 	local file
-	for file in lib/libfric.a include/fric.h include/fric_mollifier.h lib/pkgconfig/fric.pc share/man/man1/frictiond.1 \
+	for file in lib/libfric.a lib/libfric.so include/fric.h include/fric_mollifier.h lib/pkgconfig/fric.pc share/man/man1/frictiond.1 \
 		lib/systemd/system/frictiond.service lib/sysusers.d/frictiond.conf; do
 		[ -s "$prefix/$file" ] || { echo "no $file"; return 1; }
 	done
@@ -60,7 +81,10 @@ check "program, library, headers, manual page and systemd unit are in place" in_
 check "the installed program starts" "$prefix/bin/frictiond" --version
 check "the installed headers compile as C and as C++" headers
 check "the example builds against the installed library" compile
+check "it asks for libfric.so by the name that stands for its layout" links
 check "the example's gradient is mu_k * normal force along the velocity" answers
+check "the example builds against the static library" compile_static
+check "and gives the same" answers
 check "the steps of README.md, as written" as_written README.md
 check "the steps of docs/library.md, as written" as_written docs/library.md
 check "a relative PREFIX" relative

@@ -1,11 +1,15 @@
-"""libfric.a exports only names of its headers, and fricp_... for what its files share. A program can use all other
-names."""
+"""libfric.so exports the names of its headers and no others, libfric.a also fricp_... for what its files share. A program
+can use all other names."""
+import os
 import re
 import subprocess
+
+import pytest
 
 from conftest import ROOT
 
 LIBRARY = ROOT / "build/release/libfric.a"
+SHARED = ROOT / "build/release/libfric.so"
 HEADERS = (ROOT / "core/fric.h", ROOT / "core/fric_mollifier.h")
 
 # Names that functions of programs with meshes and threads are likely to have.
@@ -45,23 +49,55 @@ def exported():
     return {name for name in names if not name.startswith((".", "__"))}
 
 
+def declared():
+    text = "".join(header.read_text() for header in HEADERS)
+    return set(re.findall(r"\b(fric_\w+)\(", text))
+
+
+def abi():
+    return re.search(r"^#define FRIC_ABI (\d+)", HEADERS[0].read_text(), re.M)[1]
+
+
 def test_every_name_has_the_prefix():
     assert "fric_prepare" in exported()
     assert not [name for name in exported() if not name.startswith(("fric_", "fricp_"))]
 
 
 def test_what_is_public_is_declared():
-    text = "".join(header.read_text() for header in HEADERS)
-    declared = set(re.findall(r"\b(fric_\w+)\(", text))
-    assert {name for name in exported() if name.startswith("fric_")} <= declared
-    assert declared <= exported() | {"fric_mollifier"}
+    assert {name for name in exported() if name.startswith("fric_")} == declared()
 
 
-def test_a_program_has_its_own_names(tmp_path):
-    """The whole library is linked with a program whose functions have the names of its inner ones without fricp_."""
-    own = set(USUAL) | {name.removeprefix("fricp_") for name in exported() if name.startswith("fricp_")}
+def test_the_shared_library_exports_what_is_declared():
+    lines = subprocess.run(["nm", "--dynamic", "--defined-only", SHARED], text=True, capture_output=True, check=True)
+    assert set(re.findall(r"^\w+ [A-Z] (\S+)$", lines.stdout, re.M)) == declared()
+
+
+def test_the_shared_library_calls_itself_directly():
+    """No call within it goes through a table that the dynamic linker fills in, so loops are those of libfric.a."""
+    lines = subprocess.run(["readelf", "--relocs", "--wide", SHARED], text=True, capture_output=True, check=True).stdout
+    assert "GOMP_parallel" in lines and not re.findall(r"\bfricp?_\w+", lines)
+
+
+def test_the_name_to_load_it_by():
+    lines = subprocess.run(["readelf", "--dynamic", "--wide", SHARED], text=True, capture_output=True, check=True).stdout
+    assert re.findall(r"\(SONAME\).*\[(.+)\]", lines) == [f"libfric.so.{abi()}"]
+    assert "TEXTREL" not in lines
+
+
+# The whole library is linked, so that each of its names meets the program's.
+WHOLE = {"static": ["-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive"], "shared": [SHARED]}
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_a_program_has_its_own_names(kind, tmp_path):
+    """Its functions have the names of the library's inner ones: without fricp_, and in the shared library with it."""
+    inner = {name for name in exported() if name.startswith("fricp_")}
+    own = set(USUAL) | {name.removeprefix("fricp_") for name in inner} | (inner if kind == "shared" else set())
     source, program = tmp_path / "program.c", tmp_path / "program"
     source.write_text(PROGRAM % "\n".join(f"int {name}(void) {{ return 1; }}" for name in sorted(own)))
-    subprocess.run(["gcc", "-std=gnu11", "-fopenmp", "-I", ROOT, source, "-Wl,--whole-archive", LIBRARY,
-                    "-Wl,--no-whole-archive", "-lm", "-o", program], check=True)
-    assert subprocess.run([program], text=True, capture_output=True, check=True).stdout == "1\n"
+    subprocess.run(["gcc", "-std=gnu11", "-fopenmp", "-rdynamic", "-I", ROOT, source, *WHOLE[kind], "-lm", "-o", program],
+                   check=True)
+    (tmp_path / f"{SHARED.name}.{abi()}").symlink_to(SHARED)
+    run = subprocess.run([program], text=True, capture_output=True, check=True,
+                         env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path), "LD_BIND_NOW": "1"})
+    assert run.stdout == "1\n"
