@@ -31,6 +31,13 @@ const char *api_hint_of_body(const char *body, size_t bytes)
 		{"@", 1, "the body is the name of a file; curl sends what is in it with --data-binary @FILE"},
 		{"b'", 2, "the body is what Python prints of bytes; send the bytes themselves"},
 		{"--", 2, "the body is a multipart form; send the JSON text alone, with curl --data-binary @FILE"},
+		{"x\x9c", 2, "the body is compressed with zlib; send it as it is"},
+		{"{\0", 2, "the body is UTF-16; JSON is UTF-8"},
+		{"PK\x03\x04", 4, "the body is a zip archive, such as a .npz file; send its arrays in JSON, or in a frame"},
+		{"\x93NUMPY", 6, "the body is a file of NumPy; send the array in JSON, or in a frame"},
+		{"\x80\x04\x95", 3, "the body is a pickle; send json.dumps(batch)"},
+		{"\x80\x05\x95", 3, "the body is a pickle; send json.dumps(batch)"},
+		{"<", 1, "the body is XML or HTML; send JSON"},
 	};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (starts_with(body, bytes, kinds[i].start, kinds[i].n))
@@ -219,6 +226,35 @@ static const char *hint_of_word(const struct spot *s)
 	return word_among(s, of_nothing) ? "leave out what has no value" : NULL;
 }
 
+/* Any other word where a value is due: np.float64(0.02), array([...]), cubic. */
+static const char *hint_of_text(const struct spot *s, const char *detail)
+{
+	const bool value_due = !strncmp(detail, "invalid token", strlen("invalid token")) && s->at > 0;
+	size_t n = 0;
+	while (value_due && (api_is_letter(at(s, (long)n)) || is_digit(at(s, (long)n))))
+		n++;
+	if (n == 0)
+		return NULL;
+	return at(s, (long)n) == '(' || at(s, (long)n) == '.'
+	           ? "this is how a program prints it, not JSON: json.dumps(batch)"
+	           : "text stands in double quotes";
+}
+
+/* Numbers as other languages write them. */
+static const char *hint_of_digits(const struct spot *s)
+{
+	const char c = at(s, 0), last = at(s, -1);
+	if ((c == 'x' || c == 'X') && last == '0')
+		return "a number is decimal";
+	if (c == '_' && is_digit(last))
+		return "a number has no separators between its digits";
+	if (c == '/' && is_digit(last) && is_digit(at(s, 1)))
+		return "a quotient is written out: 0.5";
+	if (c == '#' && last == '.')
+		return "1.#INF and the like are infinity and NaN, which JSON does not have";
+	return c == '.' && at(s, 1) == '.' ? "what is printed with ... is not the whole array" : NULL;
+}
+
 static const char *hint_of_number(const struct spot *s)
 {
 	const char c = at(s, 0), last = at(s, -1);
@@ -229,7 +265,9 @@ static const char *hint_of_number(const struct spot *s)
 	if (last == '.')
 		return "digits follow the point: 1.0";
 	if (is_digit(c) && last == '0')
-		return "a number does not begin with 0";
+		return at(s, -2) == ',' && is_digit(at(s, -3))
+		           ? "a number does not begin with 0, and its decimal point is a point"
+		           : "a number does not begin with 0";
 	if ((c == 'd' || c == 'D') && is_digit(last))
 		return "an exponent is written with e: 1e-3";
 	return api_is_letter(c) && (is_digit(last) || last == '.') ? "a number has no suffix" : NULL;
@@ -238,6 +276,8 @@ static const char *hint_of_number(const struct spot *s)
 static const char *hint_of_sign(const struct spot *s)
 {
 	const char c = at(s, 0), last = before(s);
+	if (c == '\xe2' && at(s, 1) == '\x80')
+		return "JSON has straight double quotes";
 	if (c == '\'' || c == '`')
 		return "JSON has double quotes (in a shell: single quotes around the whole text)";
 	if (c == '#' || c == '%' || (c == '/' && (at(s, 1) == '/' || at(s, 1) == '*')))
@@ -251,14 +291,20 @@ static const char *hint_of_sign(const struct spot *s)
 	return NULL;
 }
 
+#define OBJECT "a request is an object: {\"dim\": 3, ...}"
+
 static const char *hint_of_rest(const struct spot *s, const char *detail)
 {
 	const bool name_due = !strncmp(detail, "string or '}'", strlen("string or '}'"));
 	const char c = at(s, 0), last = before(s);
 	if (!strncmp(detail, "something follows", strlen("something follows")))
-		return NULL;
+		return c == '}' || c == ']' ? "there is a bracket too many" : c == '{' ? "a request is one document" : OBJECT;
+	if (!c && s->at + 1 == s->bytes)
+		return "it is the end of a C string: send strlen(text) bytes";
+	if (!strncmp(detail, "unable to decode", strlen("unable to decode")))
+		return "JSON is UTF-8";
 	if (s->at == 0)
-		return "a request is an object: {\"dim\": 3, ...}";
+		return OBJECT;
 	if (s->at >= s->bytes)
 		return "the text ends too soon: is it cut off?";
 	if (name_due && api_is_letter(c))
@@ -271,8 +317,10 @@ static const char *hint_of_rest(const struct spot *s, const char *detail)
 static const char *hint_at(const struct spot *s, const char *detail)
 {
 	const char *hint = hint_of_word(s);
+	hint = hint ? hint : hint_of_digits(s);
 	hint = hint ? hint : hint_of_number(s);
 	hint = hint ? hint : hint_of_sign(s);
+	hint = hint ? hint : hint_of_text(s, detail);
 	return hint ? hint : hint_of_rest(s, detail);
 }
 

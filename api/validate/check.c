@@ -164,8 +164,10 @@ static void fault_unknown(struct api_check *check, const struct api_path *path, 
  * lookup. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object)
 {
+	char fields[256];
 	if (!json_is_object(field->node))
-		return wrong_kind(check, field, "an object");
+		return api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path, "expected an object, got %s. Fields here: %s",
+		                    api_kind(check, field->node), list_fields(object, fields, sizeof(fields)));
 	const json_t **members = claim_members(check, object->n_rules);
 	const char *key;
 	json_t *value;
@@ -254,8 +256,12 @@ bool api_check_choices(struct api_check *check, const struct api_field *field, c
 		const struct api_path first = {&field->path, NULL, 0};
 		return api_fault_at(check->fault, API_E_WRONG_TYPE, &first, "expected a string, got a number");
 	}
-	if (!json_is_array(field->node))
-		return wrong_kind(check, field, "a list of strings");
+	if (!json_is_array(field->node)) {
+		char list[256];
+		return api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path,
+		                    "expected a list of strings, got %s. Words here: %s", api_kind(check, field->node),
+		                    alternatives(names, list, sizeof(list)));
+	}
 	bool ok = true;
 	for (size_t i = 0; i < json_array_size(field->node); i++) {
 		const struct api_field entry = {.node = json_array_get(field->node, i), .path = {&field->path, NULL, i}};
@@ -512,6 +518,15 @@ static bool is_unknown(const struct api_shape *shape)
 	       shape->inner[1] == API_UNKNOWN_LENGTH;
 }
 
+#define TRANSPOSED "; is it transposed?"
+
+/* Whether its last two lengths are those that were expected, in the other order. */
+static bool is_transposed(const struct api_array *array, const size_t *expected, int rank)
+{
+	return rank > 1 && array->rank == rank && array->shape[rank - 2] == expected[rank - 1] &&
+	       (expected[rank - 2] == API_UNKNOWN_LENGTH || expected[rank - 2] == array->shape[rank - 1]);
+}
+
 static bool wrong_shape(struct api_check *check, const struct api_field *field, const struct api_array *array,
                         const struct api_shape *shape)
 {
@@ -522,8 +537,9 @@ static bool wrong_shape(struct api_check *check, const struct api_field *field, 
 		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path,
 		                    "expected an array of shape %s, got a number", expected);
 	print_shape(array->shape, array->rank, sent, sizeof(sent));
-	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s (nested or flat)%s, got %s",
-	                    expected, shape->one_for_all ? " or one value for all" : "", sent);
+	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s (nested or flat)%s, got %s%s",
+	                    expected, shape->one_for_all ? " or one value for all" : "", sent,
+	                    is_transposed(array, full, 1 + shape->n_inner) ? TRANSPOSED : "");
 }
 
 bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
@@ -554,7 +570,8 @@ static bool wrong_rows(struct api_check *check, const struct api_field *field, c
 		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path,
 		                    "expected an array of shape %s, got a number", expected);
 	print_shape(array->shape, array->rank, sent, sizeof(sent));
-	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s, got %s", expected, sent);
+	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s, got %s%s", expected, sent,
+	                    is_transposed(array, (size_t[]){API_UNKNOWN_LENGTH, row}, 2) ? TRANSPOSED : "");
 }
 
 bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n)

@@ -75,7 +75,9 @@ static bool fill(struct reader *r, const char *name, char *text, double *out)
 			*end++ = '\0';
 		const struct api_path place = {&path, NULL, i};
 		if (!read_number(entry, &out[i]))
-			ok = api_fault_at(r->fault, API_E_WRONG_TYPE, &place, "\"%.100s\" is not a number that a double can hold",
+			ok = api_fault_at(r->fault, API_E_WRONG_TYPE, &place,
+			                  "\"%.100s\" is not a number that a double can hold; numbers are written as in JSON, with"
+			                  " commas between them: 0.5,2e-3",
 			                  entry);
 	}
 	return ok;

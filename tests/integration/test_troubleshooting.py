@@ -160,7 +160,7 @@ CASES = {
     "line 1, column 8: a string of more than 1048576 bytes": evaluate('{"dim":"' + "3" * 1048577 + '"}'),
     "line 1, column 5999999: more than 2000000 values outside arrays of numbers":
         evaluate("[" + '"",' * 2000000 + '""]'),
-    "line 1, column 270: something follows the end of the value":
+    "line 1, column 270: something follows the end of the value; a request is one document":
         evaluate(TEXT + TEXT),
     "line 1, column 1: the body is a frame; its Content-Type is application/vnd.frictiond.frame":
         evaluate(framed(BATCH)),
@@ -233,13 +233,14 @@ CASES = {
     '"edge_edge" exists in 3D only':
         evaluate(given({"edge_edge": {"vertices": [[0, 1, 2, 3]], "normal_force": 1}}, dim=2)),
     'expected triplets, csr or factors, got "coo"': evaluate(changed(hessian={"format": "coo"})),
-    "expected an object, got an array of numbers": evaluate(changed(**{FACE: [[3, 0, 1, 2]]})),
+    "expected an object, got an array of numbers. Fields here: vertices, normal_force, weight, mu, mu_s, mu_k, eps_v, "
+    "mu_aniso, mu_s_aniso, mu_k_aniso, closest_point, tangent_basis": evaluate(changed(**{FACE: [[3, 0, 1, 2]]})),
     "expected a number, got a string": evaluate(changed(dim="3")),
     "expected an array of numbers, got a string": evaluate(changed(**{FACE + "__normal_force": "2"})),
     "expected a number, got null": evaluate(TEXT.replace("0.02", "null")),
     "expected an array of numbers, got an object":
         evaluate(changed(velocities={"dtype": "f64", "shape": [4, 3], "offset": 0})),
-    "expected shape [n, 3] (nested or flat), got [3, 4]": evaluate(changed(velocities=[[0] * 4] * 3)),
+    "expected shape [n, 3] (nested or flat), got [3, 4]; is it transposed?": evaluate(changed(velocities=[[0] * 4] * 3)),
     "expected shape [n, 3] (nested or flat), got [4, 2]": evaluate(changed(velocities=[[0] * 2] * 4)),
     "expected shape [4, 3] (nested or flat), got [3, 3]": evaluate(changed(positions=BATCH["positions"][:3])),
     "expected shape [n, 4] (nested or flat), got [1, 3]": evaluate(changed(**{FACE + "__vertices": [[3, 0, 1]]})),
