@@ -21,14 +21,15 @@ size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *
 {
 	const struct fric_contacts *c = contacts;
 	const enum fric_type type = contact_type(c, i);
-	const int k = fric_stencil_size(type), dim = c->dim;
+	const int dim = n_member_dofs(c->dim, type), n = fric_stencil_size(type) * dim;
 	double w[FRIC_MAX_STENCIL] = {0}, block[9] = {0};
 	size_t at = 0;
-	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
+	contact_weights(c, type, i, w);
 	fricp_core_block(c, inner, i, block);
-	for (int r = 0; r < k * dim; r++)
-		for (int s = 0; s < k * dim; s++) {
-			const int32_t row = c->vertices[r / dim][i] * dim + r % dim, col = c->vertices[s / dim][i] * dim + s % dim;
+	for (int r = 0; r < n; r++)
+		for (int s = 0; s < n; s++) {
+			const int32_t row = (int32_t)member_dof(c, c->dim, type, r / dim, i) + r % dim;
+			const int32_t col = (int32_t)member_dof(c, c->dim, type, s / dim, i) + s % dim;
 			if (!in_triangle(triangle, row, col))
 				continue;
 			rows[at] = row;
@@ -41,7 +42,7 @@ size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *
 /* The number of a local block's entries in a triangle: of every pair of vertices one half, by global row and column. */
 static size_t n_local(const struct fric_contacts *c, enum fric_type type, enum fric_triangle triangle)
 {
-	const size_t k = (size_t)fric_stencil_size(type) * (size_t)c->dim;
+	const size_t k = (size_t)fric_stencil_size(type) * (size_t)n_member_dofs(c->dim, type);
 	return triangle == FRIC_FULL ? k * k : k * (k + 1) / 2;
 }
 
@@ -63,16 +64,18 @@ size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle 
 
 /* One contact, ready to be written. */
 struct local {
-	int32_t vertices[FRIC_MAX_STENCIL];
+	int32_t dofs[FRIC_MAX_STENCIL]; /* the first of each member */
 	double weights[FRIC_MAX_STENCIL];
 	double block[9];
 };
 
-static void load(const struct fric_contacts *c, const double *inner, enum fric_type type, size_t i, struct local *local)
+INLINE void load(const struct fric_contacts *c, const double *inner, int dim, enum fric_type type, size_t i,
+                 struct local *local)
 {
-	for (int v = 0; v < FRIC_MAX_STENCIL; v++)
-		local->vertices[v] = c->vertices[v][i];
-	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], local->weights);
+	UNROLL
+	for (int k = 0; k < stencil_size_of(type); k++)
+		local->dofs[k] = (int32_t)member_dof(c, dim, type, k, i);
+	contact_weights(c, type, i, local->weights);
 	fricp_core_block(c, inner, i, local->block);
 }
 
@@ -109,14 +112,14 @@ INLINE void advance(struct cursor *cursor, int n)
 INLINE size_t full_block(const struct local *local, int dim, int k, struct cursor to)
 {
 	const int n = dim * k, n_double2 = (n + 1) / 2, n_int4 = (n + 3) / 4;
-	const int32_t *v = local->vertices;
+	const int32_t *v = local->dofs;
 	const double *w = local->weights, *m = local->block;
 	int4 col[3];
 	double2 entry[3][3];
 	UNROLL
 	for (int q = 0; q < n_int4; q++) {
 		const int s = 4 * q;
-		col[q] = (int4){v[s / dim], v[(s + 1) / dim % k], v[(s + 2) / dim % k], v[(s + 3) / dim % k]} * dim +
+		col[q] = (int4){v[s / dim], v[(s + 1) / dim % k], v[(s + 2) / dim % k], v[(s + 3) / dim % k]} +
 		         (int4){s % dim, (s + 1) % dim, (s + 2) % dim, (s + 3) % dim};
 	}
 	UNROLL
@@ -132,7 +135,7 @@ INLINE size_t full_block(const struct local *local, int dim, int k, struct curso
 			weight[p] = w[i] * (double2){w[2 * p / dim], w[(2 * p + 1) / dim % k]};
 		UNROLL
 		for (int a = 0; a < dim; a++) {
-			const int32_t row = v[i] * dim + a;
+			const int32_t row = v[i] + a;
 			const int4 same = {row, row, row, row};
 			UNROLL
 			for (int q = 0; q < n_int4; q++)
@@ -154,7 +157,7 @@ INLINE size_t full_block(const struct local *local, int dim, int k, struct curso
 /* Row a of block (i, j), i != j. In 3D one row index and one column index too many are written. */
 INLINE void block_row(const struct local *local, int dim, int i, int j, int a, const struct cursor *to)
 {
-	const int32_t row = local->vertices[i] * dim + a, col = local->vertices[j] * dim;
+	const int32_t row = local->dofs[i] + a, col = local->dofs[j];
 	const double weight = local->weights[i] * local->weights[j], *m = local->block + dim * a;
 	const int4 rows = {row, row, row, row}, cols = {col, col + 1, col + 2, col + 3};
 	const size_t bytes = dim == 3 ? sizeof(int4) : sizeof(int4) / 2;
@@ -171,17 +174,17 @@ INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool 
 	const double weight = local->weights[i] * local->weights[i];
 	int n = 0;
 	for (int b = upper ? a : 0; b < (upper ? dim : a + 1); b++, n++) {
-		to->rows[n] = local->vertices[i] * dim + a;
-		to->cols[n] = local->vertices[i] * dim + b;
+		to->rows[n] = local->dofs[i] + a;
+		to->cols[n] = local->dofs[i] + b;
 		to->values[n] = weight * local->block[dim * a + b];
 	}
 }
 
-/* All entries of a block (i, j) are wanted or none, depending on which vertex has the higher number. The block is
+/* All entries of a block (i, j) are wanted or none, depending on which member has the higher DOFs. The block is
  * always written and kept by advancing the cursor: a branch would be mispredicted every other time. */
 INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upper, struct cursor to)
 {
-	const int32_t *const first = to.rows, *v = local->vertices;
+	const int32_t *const first = to.rows, *v = local->dofs;
 	for (int i = 0; i < k; i++) {
 		UNROLL
 		for (int a = 0; a < dim; a++)
@@ -257,7 +260,7 @@ INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type,
 	for (size_t i = begin; i < end; i++) {
 		struct local local;
 		const struct cursor cursor = next_cursor(to);
-		load(task->contacts, task->inner, type, i, &local);
+		load(task->contacts, task->inner, dim, type, i, &local);
 		if (!finite_local(&local, dim, k))
 			return i;
 		deliver(to, task->triangle == FRIC_FULL ? full_block(&local, dim, k, cursor)

@@ -2,6 +2,7 @@
 #include "core/base/memory.h"
 #include "core/gradcheck/compare.h"
 #include "core/kernels/run.h"
+#include "core/motion/dofs.h"
 #include "core/order/sweep.h"
 
 struct forces_task {
@@ -32,7 +33,7 @@ static enum fric_code forces(const struct fric_context *context, const struct fr
 static bool allocate(const struct fric_context *context, const struct fric_contacts *c, struct claims *claims)
 {
 	const size_t dim = (size_t)c->dim, per_contact = 1 + dim + (size_t)fric_inner_size(c->dim);
-	const size_t ndof = c->n_vertices * dim;
+	const size_t ndof = n_dofs(c);
 	claims->arrays_bytes = (ndof + c->n * per_contact + 1) * sizeof(double);
 	claims->arrays = memory_take(context->memory, claims->arrays_bytes);
 	if (!claims->arrays)

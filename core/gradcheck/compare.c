@@ -88,22 +88,26 @@ static void add(struct expected *sum, long double value, long double scale)
 
 /* ---- one contact ---- */
 
+/* What the coordinates leave for the origin of a side. */
+static struct expected share_of_origin(enum fric_type type, int origin, const long double at[2])
+{
+	long double taken = 0, scale = 1;
+	for (int k = 0; k < fric_stencil_size(type); k++) {
+		const struct member m = stencil_members[type][k];
+		if (k != origin && m.origin == origin)
+			taken += at[m.coordinate], scale += fabsl(at[m.coordinate]);
+	}
+	return (struct expected){1 - taken, scale};
+}
+
 static void expect_weights(const struct fric_contacts *c, size_t i, struct reference *r)
 {
-	const long double a = c->closest_point[0][i], b = c->closest_point[1][i], p = fabsl(a), q = fabsl(b);
-	const struct expected one = {1, 1}, minus_a = {-a, p}, minus_b = {-b, q};
-	struct expected *w = r->weight;
-	switch (r->type) {
-	case FRIC_VERTEX_VERTEX: w[0] = one, w[1] = (struct expected){-1, 1}; break;
-	case FRIC_EDGE_VERTEX: w[0] = one, w[1] = (struct expected){a - 1, 1 + p}, w[2] = minus_a; break;
-	case FRIC_EDGE_EDGE:
-		w[0] = (struct expected){1 - a, 1 + p}, w[1] = (struct expected){a, p};
-		w[2] = (struct expected){b - 1, 1 + q}, w[3] = minus_b;
-		break;
-	case FRIC_FACE_VERTEX:
-		w[0] = one, w[1] = (struct expected){a + b - 1, 1 + p + q}, w[2] = minus_a, w[3] = minus_b;
-		break;
-	case FRIC_PLANE_VERTEX: w[0] = one; break;
+	const long double at[2] = {c->closest_point[0][i], c->closest_point[1][i]};
+	for (int k = 0; k < r->k; k++) {
+		const struct member m = stencil_members[r->type][k];
+		const long double x = at[m.coordinate];
+		const struct expected w = m.origin == k ? share_of_origin(r->type, k, at) : (struct expected){x, fabsl(x)};
+		r->weight[k] = (struct expected){m.sign * w.value, w.scale};
 	}
 }
 
@@ -119,7 +123,7 @@ static struct expected weighted(const struct fric_contacts *c, size_t i, const s
 {
 	struct expected sum = {0, 0};
 	for (int k = 0; k < r->k; k++) {
-		const long double x = field(data, (size_t)c->vertices[k][i] * (size_t)c->dim + (size_t)axis);
+		const long double x = field(data, member_dof(c, c->dim, r->type, k, i) + (size_t)axis);
 		sum.value += r->weight[k].value * x;
 		sum.scale += r->weight[k].scale * fabsl(x);
 	}
@@ -261,8 +265,8 @@ static void judge_triplets(const struct comparing *task, size_t i, const struct 
 			const struct expected *v = &r->weight[row / dim], *w = &r->weight[col / dim];
 			const struct expected *e = &r->block[row % dim][col % dim];
 			const long double value = v->value * w->value * e->value;
-			const bool here = *rows == c->vertices[row / dim][i] * dim + row % dim &&
-			                  *cols == c->vertices[col / dim][i] * dim + col % dim;
+			const bool here = (size_t)*rows == member_dof(c, dim, r->type, row / dim, i) + (size_t)(row % dim) &&
+			                  (size_t)*cols == member_dof(c, dim, r->type, col / dim, i) + (size_t)(col % dim);
 			judge(f, FRIC_HESSIAN, i, *values, value, floored(v->scale * w->scale) * e->scale);
 			if (!here)
 				judge(f, FRIC_HESSIAN, i, 1, 0, 0);
@@ -340,12 +344,12 @@ static void merge(struct findings *all, const struct findings *more)
 static void scatter_row(struct comparing *task, size_t i, const struct row *row)
 {
 	const struct fric_contacts *c = task->contacts;
-	const int k = fric_stencil_size(contact_type(c, i));
+	const enum fric_type type = contact_type(c, i);
 	add(&task->potential, row->potential.value, row->potential.scale);
-	for (int v = 0; v < k; v++)
+	for (int k = 0; k < fric_stencil_size(type); k++)
 		for (int d = 0; d < c->dim; d++) {
-			const size_t dof = (size_t)c->vertices[v][i] * (size_t)c->dim + (size_t)d;
-			const struct expected w = row->weight[v], f = row->force[d], p = row->product[d];
+			const size_t dof = member_dof(c, c->dim, type, k, i) + (size_t)d;
+			const struct expected w = row->weight[k], f = row->force[d], p = row->product[d];
 			add(&task->gradient[dof], w.value * f.value, w.scale * f.scale);
 			add(&task->product[dof], w.value * p.value, floored(w.scale) * p.scale);
 		}
@@ -421,17 +425,18 @@ static struct fault compare_sums(struct comparing *task)
 
 /* ---- which contact ---- */
 
-/* The mean over a contact's vertices of the largest difference at each. */
+/* The mean over a contact's members of the largest difference at each. */
 static double suspicion(const struct comparing *task, size_t i, const struct expected *sums)
 {
 	const struct fric_contacts *c = task->contacts;
-	const int k = fric_stencil_size(contact_type(c, i));
+	const enum fric_type type = contact_type(c, i);
+	const int size = fric_stencil_size(type), n = n_member_dofs(c->dim, type);
 	double sum = 0;
-	for (int v = 0; v < k; v++) {
+	for (int k = 0; k < size; k++) {
 		double most = 0;
-		for (int d = 0; d < c->dim; d++)
-			raise_to(&most, (double)sums[(size_t)c->vertices[v][i] * (size_t)c->dim + (size_t)d].scale);
-		sum += most / k;
+		for (int d = 0; d < n; d++)
+			raise_to(&most, (double)sums[member_dof(c, c->dim, type, k, i) + (size_t)d].scale);
+		sum += most / size;
 	}
 	return sum;
 }
@@ -502,7 +507,7 @@ enum fric_code fricp_claims_compare(const struct fric_context *context, const st
                                     const struct fric_question *question, const struct claims *claims,
                                     struct fric_comparison *comparison, struct fric_error *error)
 {
-	const size_t ndof = contacts->n_vertices * (size_t)contacts->dim, n = contacts->n < WINDOW ? contacts->n : WINDOW;
+	const size_t ndof = n_dofs(contacts), n = contacts->n < WINDOW ? contacts->n : WINDOW;
 	const size_t most_chunks = n_chunks(ndof, FRIC_CHUNK) + n / CHUNK + 1, rows = (n + 1) * sizeof(struct row);
 	const size_t sums = (2 * ndof + 1) * sizeof(struct expected), findings = most_chunks * sizeof(struct findings);
 	struct comparing task = {context,

@@ -7,7 +7,8 @@
 
 #include "core/contacts/contacts.h"
 
-/* The first DOF of a vertex; the others follow it. dim is to be a constant wherever this has to be fast. */
+/* The first DOF of a vertex; the others follow it. Here and below, dim and type are to be constants wherever this has to
+ * be fast. */
 static inline size_t vertex_dof(int dim, size_t vertex)
 {
 	return (size_t)dim * vertex;
@@ -20,10 +21,11 @@ static inline int n_member_dofs(int dim, enum fric_type type)
 	return dim;
 }
 
-/* The first DOF of member k of contact i. Beyond the stencil's size, one that exists. */
-static inline size_t member_dof(const struct fric_contacts *c, int k, size_t i)
+/* The first DOF of member k of contact i, of that type. Beyond the stencil's size, one that exists. */
+static inline size_t member_dof(const struct fric_contacts *c, int dim, enum fric_type type, int k, size_t i)
 {
-	return vertex_dof(c->dim, (size_t)c->vertices[k][i]);
+	(void)type;
+	return vertex_dof(dim, (size_t)c->vertices[k][i]);
 }
 
 /* The number of all DOFs. */

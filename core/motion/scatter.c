@@ -30,9 +30,9 @@ INLINE void add_whole(enum fric_type type, size_t dim, size_t stride, const stru
 	for (size_t j = 0; j < span.n; j++) {
 		const size_t i = span.begin + j;
 		double w[FRIC_MAX_STENCIL] = {0};
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
+		contact_weights(c, type, i, w);
 		for (int k = 0; k < stencil_size_of(type); k++) {
-			double *out = g + vertex_dof((int)dim, (size_t)c->vertices[k][i]);
+			double *out = g + member_dof(c, (int)dim, type, k, i);
 			add_double2(out, w[k] * (double2){x[j * stride], y[j * stride]});
 			if (dim == 3)
 				out[2] += w[k] * z[j * stride];
@@ -60,7 +60,7 @@ static void add_part(const struct scatter *s, struct span span, const struct for
 	for (size_t j = 0; j < span.n; j++) {
 		const size_t i = span.begin + j;
 		double w[FRIC_MAX_STENCIL] = {0};
-		stencil_weights(span.type, c->closest_point[0][i], c->closest_point[1][i], w);
+		contact_weights(c, span.type, i, w);
 		for (int k = 0; k < fric_stencil_size(span.type); k++) {
 			const int32_t v = c->vertices[k][i];
 			double *out = v >= s->first && v < s->last ? s->gradient + vertex_dof(c->dim, (size_t)v) : elsewhere[k];

@@ -67,8 +67,31 @@ INLINE void weights_of_type(enum fric_type type, double a, double b, double w[FR
 }
 
 /* The weights w of a stencil with closest point (a, b); entries beyond the stencil are left as they are. */
-static inline void stencil_weights(enum fric_type type, double a, double b,
-                                   double w[FRIC_MAX_STENCIL]){FOR_TYPE(weights_of_type, type, a, b, w)}
+static inline void stencil_weights(enum fric_type type, double a, double b, double w[FRIC_MAX_STENCIL])
+{
+	FOR_TYPE(weights_of_type, type, a, b, w)
+}
+
+/* The weights of contact i, of that type. */
+static inline void contact_weights(const struct fric_contacts *c, enum fric_type type, size_t i,
+                                   double w[FRIC_MAX_STENCIL])
+{
+	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
+}
+
+INLINE void weight_rows_of(enum fric_type type, const struct fric_contacts *c, size_t begin, size_t end, double *out)
+{
+	for (size_t i = begin; i < end; i++) {
+		double w[FRIC_MAX_STENCIL] = {0};
+		contact_weights(c, type, i, w);
+		for (int k = 0; k < stencil_size_of(type); k++)
+			*out++ = c->skipped[i] ? 0 : w[k];
+	}
+}
+
+/* The weights of contacts [begin, end), all of one type, as rows; zeros for a skipped contact. */
+static inline void weight_rows(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end,
+                               double *out){FOR_TYPE(weight_rows_of, type, c, begin, end, out)}
 
 /* Defines Gamma v for velocities v at the members, numbers or vectors, and the closest point (a, b). As differences:
  * equal velocities give exactly zero. */
@@ -100,7 +123,7 @@ RELATIVE_VELOCITY(relative_number, double)
 	const double *x[FRIC_MAX_STENCIL];
 	UNROLL
 	for (int k = 0; k < stencil_size_of(type); k++)
-		x[k] = v + vertex_dof(dim, (size_t)c->vertices[k][i]);
+		x[k] = v + member_dof(c, dim, type, k, i);
 	UNROLL
 	for (int d = 0; d < dim; d++) {
 		double at[FRIC_MAX_STENCIL] = {0};
@@ -128,7 +151,7 @@ static inline size_t find_infinite_weight(const struct fric_contacts *c, enum fr
 	size_t i = c->ordinary ? end : begin;
 	for (; i < end; i++) {
 		double w[FRIC_MAX_STENCIL] = {0};
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
+		contact_weights(c, type, i, w);
 		if (!isfinite((w[0] * 0 + w[1] * 0) + (w[2] * 0 + w[3] * 0)))
 			break;
 	}

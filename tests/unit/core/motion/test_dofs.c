@@ -22,8 +22,9 @@ static void check_members(int dim, enum fric_type type)
 	assert_int_equal(n_dofs(&t.contacts), N_VERTICES * dim);
 	for (size_t i = 0; i < 2; i++)
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++) {
-			assert_int_equal(member_dof(&t.contacts, k, i), t.vertices[k][i] * dim);
-			assert_true(member_dof(&t.contacts, k, i) + (size_t)n_member_dofs(dim, type) <= n_dofs(&t.contacts));
+			assert_int_equal(member_dof(&t.contacts, dim, type, k, i), t.vertices[k][i] * dim);
+			assert_true(member_dof(&t.contacts, dim, type, k, i) + (size_t)n_member_dofs(dim, type) <=
+			            n_dofs(&t.contacts));
 		}
 }
 

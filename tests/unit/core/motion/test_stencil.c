@@ -46,6 +46,34 @@ static void test_weights_of_zero(void **state)
 	assert_all_bits(w, expected, FRIC_MAX_STENCIL);
 }
 
+/* Both contacts of each type, the second one skipped or not. */
+static void check_rows(enum fric_type type, bool skips)
+{
+	struct two t;
+	uint8_t skipped[2] = {FRIC_OK, skips ? FRIC_E_PARALLEL_EDGES : FRIC_OK};
+	const size_t k = (size_t)fric_stencil_size(type);
+	double rows[2 * FRIC_MAX_STENCIL + 1] = {[2 * FRIC_MAX_STENCIL] = 7};
+	make_two(&t, 3, type, 0.25, 0.5);
+	t.contacts.skipped = skipped;
+	rows[2 * k] = 7;
+	weight_rows(&t.contacts, type, 0, 2, rows);
+	for (size_t i = 0; i < 2; i++) {
+		double w[FRIC_MAX_STENCIL] = {0}, nothing[FRIC_MAX_STENCIL] = {0};
+		contact_weights(&t.contacts, type, i, w);
+		assert_all_bits(rows + i * k, skipped[i] ? nothing : w, k);
+	}
+	assert_bits(rows[2 * k], 7);
+}
+
+static void test_rows_of_weights(void **state)
+{
+	(void)state;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		check_rows(type, false);
+		check_rows(type, true);
+	}
+}
+
 static void check_relative(int dim, enum fric_type type)
 {
 	struct two t;
@@ -103,6 +131,7 @@ int main(void)
 		cmocka_unit_test(test_weights_add_up),
 		cmocka_unit_test(test_weights_of_each_type),
 		cmocka_unit_test(test_weights_of_zero),
+		cmocka_unit_test(test_rows_of_weights),
 		cmocka_unit_test(test_relative_velocity_is_the_weighted_sum),
 		cmocka_unit_test(test_equal_velocities_give_zero),
 		cmocka_unit_test(test_infinite_weights),
