@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/motion/stencil.h"
+
 /* One side of a contact: a point x0 + a (x1 - x0) + b (x2 - x0) of 1 to 3 vertices. */
 struct side {
 	int n;
@@ -10,19 +12,27 @@ struct side {
 	double off[2]; /* how far a and b may be off */
 };
 
+INLINE void sides_of(enum fric_type type, const int32_t *v, const double beta[2], const double off[2],
+                     struct side side[2])
+{
+	side[0] = side[1] = (struct side){0};
+	UNROLL
+	for (int k = 0; k < stencil_size_of(type); k++) {
+		const struct member m = stencil_members[type][k];
+		struct side *s = &side[m.sign < 0];
+		if (m.origin == k) {
+			s->vertices = v + k;
+		} else {
+			*(s->n == 1 ? &s->a : &s->b) = beta[m.coordinate];
+			s->off[s->n - 1] = off[m.coordinate];
+		}
+		s->n++;
+	}
+}
+
 static void sides(enum fric_type type, const int32_t *v, const double beta[2], const double off[2], struct side side[2])
 {
-	static const int first_size[FRIC_N_TYPES] = {1, 1, 2, 1, 1};
-	const int n = first_size[type];
-	side[0] = (struct side){.n = n, .vertices = v};
-	side[1] = (struct side){.n = fric_stencil_size(type) - n, .vertices = type == FRIC_PLANE_VERTEX ? NULL : v + n};
-	if (type == FRIC_EDGE_EDGE) {
-		side[0].a = beta[0], side[1].a = beta[1];
-		side[0].off[0] = off[0], side[1].off[0] = off[1];
-	} else {
-		side[1].a = beta[0], side[1].b = beta[1];
-		side[1].off[0] = off[0], side[1].off[1] = off[1];
-	}
+	FOR_TYPE(sides_of, type, v, beta, off, side)
 }
 
 /* As differences, so that equal values give that value exactly. */
