@@ -13,10 +13,11 @@ enum { LANES = 8, SPANS_BETWEEN_STOPS = 64 };
 struct evaluation {
 	const struct fric_context *context;
 	struct kernel_task kernel;
-	double *potentials; /* [span_slots] sums of spans, or NULL */
-	double *gradient;   /* or NULL */
-	double *forces;     /* [n, dim] of each contact, if the schedule keeps forces, or NULL */
-	struct schedule schedule;
+	double *potentials;       /* [span_slots] sums of spans, or NULL */
+	double *gradient;         /* or NULL */
+	double *forces;           /* [n, dim] of each contact, if the schedule keeps forces, or NULL */
+	struct fric_schedule own; /* if the question has none */
+	const struct fric_schedule *schedule;
 };
 
 static double sum_lanes(const double lane[LANES])
@@ -89,7 +90,7 @@ static void work_on_part(void *data, size_t index, size_t begin, size_t end, str
 {
 	const struct evaluation *task = data;
 	const struct fric_contacts *c = task->kernel.contacts;
-	const struct part part = fricp_schedule_part(c, &task->schedule, index);
+	const struct part part = fricp_schedule_part(c, task->schedule, index);
 	struct scatter scatter = {.contacts = c,
 	                          .gamma = task->kernel.kernels->gamma,
 	                          .velocities = task->forces ? NULL : task->kernel.velocities,
@@ -118,10 +119,10 @@ static struct fault add_up(struct evaluation *task)
 {
 	const struct fric_contacts *c = task->kernel.contacts;
 	const struct phase phases[] = {{forces_chunk, c->n_spans, SWEEP_CHUNK, false, NULL},
-	                               {work_on_part, task->schedule.n_parts, 1, false, NULL}};
+	                               {work_on_part, task->schedule->n_parts, 1, false, NULL}};
 	const int n_threads = fricp_team_size(task->context, c->n);
 	const size_t bytes = c->n * (size_t)c->dim * sizeof(double);
-	if (!task->schedule.keeps_forces)
+	if (!task->schedule->keeps_forces)
 		return fricp_parallel_phases(task->context, n_threads, phases + 1, 1, task);
 	task->forces = memory_take(task->context->memory, bytes);
 	if (!task->forces)
@@ -152,9 +153,14 @@ static struct fault blame(const struct evaluation *task)
 static struct fault evaluate_gradient(struct evaluation *task)
 {
 	const struct fric_contacts *c = task->kernel.contacts;
-	if (!fricp_schedule_make(c, fricp_team_size(task->context, c->n), &task->schedule))
+	if (task->schedule)
+		return add_up(task);
+	task->schedule = &task->own;
+	if (!fricp_schedule_make(task->context->memory, c, fricp_team_size(task->context, c->n), &task->own))
 		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
-	return add_up(task);
+	const struct fault fault = add_up(task);
+	fricp_schedule_clear(&task->own);
+	return fault;
 }
 
 static struct fault evaluate(struct evaluation *task, double *potential)
@@ -172,8 +178,10 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
                              struct fric_error *error)
 {
 	const enum kernel_result result = gradient ? KERNEL_FORCE : KERNEL_POTENTIAL;
-	struct evaluation task = {
-		.context = context, .kernel = fricp_kernel_task(context, contacts, question, result), .gradient = gradient};
+	struct evaluation task = {.context = context,
+	                          .kernel = fricp_kernel_task(context, contacts, question, result),
+	                          .gradient = gradient,
+	                          .schedule = question->schedule};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	task.kernel.potentials = potential;
 	if (potential)
@@ -181,6 +189,5 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
 	if (!potential || task.potentials)
 		fault = evaluate(&task, potential);
 	free(task.potentials);
-	fricp_schedule_free(&task.schedule);
 	return fricp_report_fault(contacts, fault, error);
 }

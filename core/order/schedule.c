@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+
 /* Borders between parts lie between buckets of consecutive vertices. */
 enum { N_BUCKETS = 1024, LEAST_ROUNDS = 2, MOST_ROUNDS = 4, SPANS_PER_ROUND = 256, LEAST_SPANS = 32 };
 
@@ -121,15 +123,21 @@ static bool choose_parts(struct plan *plan, size_t n_threads)
 	return true;
 }
 
-static bool allocate(const struct plan *plan, struct schedule *s)
+static bool allocate(const struct plan *plan, struct fric_schedule *s)
 {
-	s->first_vertex = malloc((plan->n_parts + 1) * sizeof(*s->first_vertex));
-	s->first_span = calloc(plan->n_parts + 2, sizeof(*s->first_span));
-	s->slots = malloc((plan->contacts->n_spans + plan->n_cut) * sizeof(*s->slots));
-	return s->first_vertex && s->first_span && s->slots;
+	const size_t spans = (plan->n_parts + 2) * sizeof(*s->first_span);
+	const size_t vertices = (plan->n_parts + 1) * sizeof(*s->first_vertex);
+	s->arrays_bytes = spans + vertices + (plan->contacts->n_spans + plan->n_cut) * sizeof(*s->slots);
+	s->arrays = memory_take(s->memory, s->arrays_bytes);
+	if (!s->arrays)
+		return false;
+	s->first_span = memset(s->arrays, 0, spans);
+	s->first_vertex = (int32_t *)(s->first_span + plan->n_parts + 2);
+	s->slots = s->first_vertex + plan->n_parts + 1;
+	return true;
 }
 
-static void list_vertices(const struct plan *plan, struct schedule *s)
+static void list_vertices(const struct plan *plan, struct fric_schedule *s)
 {
 	s->n_parts = plan->n_parts;
 	s->first_vertex[0] = 0;
@@ -149,7 +157,7 @@ static size_t last_part(const struct plan *plan, struct span_extent extent)
 }
 
 /* Counting sort. */
-static void list_spans(const struct plan *plan, struct schedule *s)
+static void list_spans(const struct plan *plan, struct fric_schedule *s)
 {
 	const struct fric_contacts *c = plan->contacts;
 	size_t *next = s->first_span + 1; /* shifted by one: filling turns starts into ends */
@@ -163,7 +171,7 @@ static void list_spans(const struct plan *plan, struct schedule *s)
 			s->slots[next[p]++] = c->sweep[i];
 }
 
-static bool divide(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule)
+static bool divide(const struct fric_contacts *contacts, int n_threads, struct fric_schedule *schedule)
 {
 	struct plan plan = {.contacts = contacts};
 	find_buckets(&plan);
@@ -176,13 +184,14 @@ static bool divide(const struct fric_contacts *contacts, int n_threads, struct s
 	return true;
 }
 
-bool fricp_schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule)
+bool fricp_schedule_make(const struct fric_memory *memory, const struct fric_contacts *contacts, int n_threads,
+                         struct fric_schedule *schedule)
 {
-	*schedule = (struct schedule){.n_parts = 1};
+	*schedule = (struct fric_schedule){.n_parts = 1, .memory = memory};
 	return contacts->n == 0 || n_threads == 1 || divide(contacts, n_threads, schedule);
 }
 
-struct part fricp_schedule_part(const struct fric_contacts *contacts, const struct schedule *s, size_t p)
+struct part fricp_schedule_part(const struct fric_contacts *contacts, const struct fric_schedule *s, size_t p)
 {
 	if (!s->slots)
 		return (struct part){0, (int32_t)contacts->n_vertices, contacts->sweep, contacts->n_spans};
@@ -190,9 +199,30 @@ struct part fricp_schedule_part(const struct fric_contacts *contacts, const stru
 	                     s->first_span[p + 1] - s->first_span[p]};
 }
 
-void fricp_schedule_free(struct schedule *schedule)
+void fricp_schedule_clear(struct fric_schedule *schedule)
 {
-	free(schedule->first_vertex);
-	free(schedule->first_span);
-	free(schedule->slots);
+	memory_give(schedule->memory, schedule->arrays, schedule->arrays_bytes);
+}
+
+enum fric_code fric_schedule_create(const struct fric_context *context, const struct fric_contacts *contacts,
+                                    struct fric_schedule **schedule, struct fric_error *error)
+{
+	const int n_threads = fricp_team_size(context, contacts->n);
+	*schedule = NULL;
+	if (contacts->n == 0 || n_threads == 1)
+		return FRIC_OK;
+	struct fric_schedule *made = malloc(sizeof(*made));
+	if (made && fricp_schedule_make(context->memory, contacts, n_threads, made)) {
+		*schedule = made;
+		return FRIC_OK;
+	}
+	free(made); /* out of memory it holds nothing */
+	return report_code(FRIC_E_MEMORY, error);
+}
+
+void fric_schedule_free(struct fric_schedule *schedule)
+{
+	if (schedule)
+		fricp_schedule_clear(schedule);
+	free(schedule);
 }

@@ -9,12 +9,15 @@
 
 #include "core/order/sweep.h"
 
-struct schedule {
+struct fric_schedule {
 	size_t n_parts;
 	bool keeps_forces;     /* too many spans lie across borders */
-	int32_t *first_vertex; /* [n_parts + 1]; together the parts cover all vertices */
 	size_t *first_span;    /* [n_parts + 1] into slots */
+	int32_t *first_vertex; /* [n_parts + 1]; together the parts cover all vertices */
 	int32_t *slots;        /* slots of the spans of each part; NULL: one part has all vertices and the whole sweep */
+	void *arrays;          /* [arrays_bytes] what these lie in; from `memory` */
+	size_t arrays_bytes;
+	const struct fric_memory *memory;
 };
 
 /* Vertices [first, last), and the spans that touch them. */
@@ -26,11 +29,13 @@ struct part {
 
 /**
  * @param n_threads  fricp_team_size of the contacts
- * @param schedule   to be freed with fricp_schedule_free, even on failure
+ * @param schedule   what it holds is to be given back with fricp_schedule_clear, even on failure
  * @return false when out of memory
  */
-bool fricp_schedule_make(const struct fric_contacts *contacts, int n_threads, struct schedule *schedule);
-struct part fricp_schedule_part(const struct fric_contacts *contacts, const struct schedule *schedule, size_t part);
-void fricp_schedule_free(struct schedule *schedule);
+bool fricp_schedule_make(const struct fric_memory *memory, const struct fric_contacts *contacts, int n_threads,
+                         struct fric_schedule *schedule);
+struct part fricp_schedule_part(const struct fric_contacts *contacts, const struct fric_schedule *schedule,
+                                size_t part);
+void fricp_schedule_clear(struct fric_schedule *schedule);
 
 #endif

@@ -614,7 +614,8 @@ static void test_extreme_matchsticks(void **state)
 		g->mu_k_aniso = one_value(slides ? large : ordinary_axes);
 		struct fric_contacts *c = prepared(&batch);
 		struct fric_state *large_mu = state_along(c, along[slides]), *small_mu = state_along(c, across[slides]);
-		const struct fric_question refused = {along[slides], large_mu}, fine = {across[slides], small_mu};
+		const struct fric_question refused = {.velocities = along[slides], .state = large_mu},
+								   fine = {.velocities = across[slides], .state = small_mu};
 		for (int round = 0; round < 2; round++) {
 			assert_code(fric_evaluate(&serial, c, &refused, NULL, gradient, &error), FRIC_E_NOT_FINITE);
 			assert_int_equal(error.contact, 0);

@@ -30,6 +30,9 @@ static void *failing_aligned_alloc(size_t alignment, size_t size)
 #include "core/assemble/pattern.c"
 #include "core/assemble/evaluate.c"
 #include "core/contacts/layout.c"
+#define allocate allocate_state
+#include "core/prepare/state.c"
+#undef allocate
 #undef malloc
 #undef calloc
 #undef aligned_alloc
@@ -97,6 +100,31 @@ static void test_evaluate(void **state)
 	fric_contacts_free(c);
 }
 
+static void test_state(void **state)
+{
+	(void)state;
+	static const double ellipse[2] = {1, 2}, v[24] = {0};
+	struct fric_batch batch = corner_batch();
+	struct fric_state *made;
+	struct fric_error error;
+	enum fric_code code = FRIC_E_MEMORY;
+	int n = -1;
+	batch.groups[FRIC_EDGE_EDGE].mu_s_aniso = one_value(ellipse);
+	n_before_failure = PLENTY;
+	struct fric_contacts *c = prepared(&batch);
+	while (code == FRIC_E_MEMORY) {
+		n_before_failure = ++n;
+		code = fric_state_create(&serial, c, v, &made, &error);
+		assert_true(code == FRIC_OK || made == NULL);
+		assert_code(error.code, FRIC_E_MEMORY);
+		assert_int_equal(error.contact, -1);
+	}
+	assert_ok(code);
+	assert_int_equal(n, 2);
+	fric_state_free(made);
+	fric_contacts_free(c);
+}
+
 static void test_pattern(void **state)
 {
 	(void)state;
@@ -120,6 +148,7 @@ static void test_pattern(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes_that_wrap), cmocka_unit_test(test_prepare),
-	                                   cmocka_unit_test(test_evaluate), cmocka_unit_test(test_pattern)};
+	                                   cmocka_unit_test(test_evaluate), cmocka_unit_test(test_state),
+	                                   cmocka_unit_test(test_pattern)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static bool meets(struct span_extent range, int32_t first, int32_t last)
 }
 
 /* Every span is in the lists of exactly the parts that it touches, in the order of the sweep. */
-static void check_lists(const struct schedule *s, const struct fric_contacts *c)
+static void check_lists(const struct fric_schedule *s, const struct fric_contacts *c)
 {
 	assert_int_equal(s->first_vertex[0], 0);
 	assert_int_equal(s->first_vertex[s->n_parts], c->n_vertices);
@@ -57,10 +57,10 @@ static void check_ranges(const struct fric_contacts *c)
 	assert_int_equal(n_spans, 0);
 }
 
-static struct schedule scheduled(const struct fric_contacts *c, int n_threads)
+static struct fric_schedule scheduled(const struct fric_contacts *c, int n_threads)
 {
-	struct schedule s;
-	assert_true(fricp_schedule_make(c, n_threads, &s));
+	struct fric_schedule s;
+	assert_true(fricp_schedule_make(NULL, c, n_threads, &s));
 	if (s.slots) {
 		check_lists(&s, c);
 		return s;
@@ -96,7 +96,7 @@ static void test_local_batches_fall_apart(void **state)
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
 	check_ranges(c);
 	for (int t = 0; t < N_COUNTS; t++) {
-		struct schedule s = scheduled(c, thread_counts[t]);
+		struct fric_schedule s = scheduled(c, thread_counts[t]);
 		assert_int_equal(s.n_parts > 1, thread_counts[t] > 1);
 		assert_true(t == 0 || s.n_parts >= (size_t)thread_counts[t]);
 		assert_false(s.keeps_forces);
@@ -105,7 +105,7 @@ static void test_local_batches_fall_apart(void **state)
 			if (fricp_schedule_part(c, &s, p).n_slots > longest)
 				longest = fricp_schedule_part(c, &s, p).n_slots;
 		assert_true(t == 0 || longest * s.n_parts < 2 * s.first_span[s.n_parts]);
-		fricp_schedule_free(&s);
+		fricp_schedule_clear(&s);
 	}
 	scene_contacts_free(c);
 	scene_free(&scene);
@@ -117,10 +117,10 @@ static void test_scattered_batches_keep_forces(void **state)
 	struct scene scene = made(scattered, 602);
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
 	for (int t = 0; t < N_COUNTS; t++) {
-		struct schedule s = scheduled(c, thread_counts[t]);
+		struct fric_schedule s = scheduled(c, thread_counts[t]);
 		assert_int_equal(s.keeps_forces, thread_counts[t] > 1);
 		assert_int_equal(s.n_parts, thread_counts[t]);
-		fricp_schedule_free(&s);
+		fricp_schedule_clear(&s);
 	}
 	scene_contacts_free(c);
 	scene_free(&scene);
@@ -136,16 +136,16 @@ static void test_corners_of_large_meshes(void **state)
 	scene.batch.n_vertices = 1000000;
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
 	for (int t = 0; t < N_COUNTS; t++) {
-		struct schedule s = scheduled(c, thread_counts[t]);
-		fricp_schedule_free(&s);
+		struct fric_schedule s = scheduled(c, thread_counts[t]);
+		fricp_schedule_clear(&s);
 	}
 	scene_contacts_free(c);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		scene.batch.groups[type].n = 0;
 	c = scene_contacts(&serial, &scene);
-	struct schedule s = scheduled(c, 8);
+	struct fric_schedule s = scheduled(c, 8);
 	assert_int_equal(s.n_parts, 1);
-	fricp_schedule_free(&s);
+	fricp_schedule_clear(&s);
 	scene_contacts_free(c);
 	scene_free(&scene);
 }
@@ -267,6 +267,46 @@ static void test_sums(void **state)
 	check_sums(empty, 607);
 }
 
+/* A schedule that is kept gives the same bits, also with another number of threads than it was made for. */
+static void check_kept(struct options options, uint64_t seed)
+{
+	struct scene scene = made(options, seed);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	struct sums expected = summed(&scene.batch, scene.velocities, 1);
+	double *gradient = malloc((scene_ndof(&scene) + 1) * sizeof(double)), potential;
+	struct fric_error error;
+	for (int i = 0; i < N_COUNTS * N_COUNTS; i++) {
+		const struct fric_context making = {.n_threads = thread_counts[i / N_COUNTS], .parallel_from = 1},
+								  using = {.n_threads = thread_counts[i % N_COUNTS], .parallel_from = 1};
+		struct fric_schedule *kept;
+		assert_ok(fric_schedule_create(&making, c, &kept, &error));
+		assert_int_equal(kept != NULL, making.n_threads > 1 && options.n_each > 0);
+		const struct fric_question asked = {.velocities = scene.velocities, .schedule = kept};
+		for (int again = 0; again < 2; again++) {
+			memset(gradient, 0x5a, scene_ndof(&scene) * sizeof(double));
+			assert_ok(fric_evaluate(&using, c, &asked, &potential, gradient, &error));
+			assert_bits(potential, expected.potential);
+			assert_all_bits(gradient, expected.gradient, scene_ndof(&scene));
+		}
+		fric_schedule_free(kept);
+	}
+	free(gradient);
+	free(expected.gradient);
+	scene_contacts_free(c);
+	scene_free(&scene);
+}
+
+static void test_kept_schedules(void **state)
+{
+	(void)state;
+	struct options empty = local;
+	empty.n_each = 0;
+	check_kept(local, 612);
+	check_kept(scattered, 613);
+	check_kept(empty, 614);
+	fric_schedule_free(NULL);
+}
+
 /* Faults far apart, in different parts: the first contact is named; for a sum that overflows, no contact is. */
 static void check_faults(struct options options, uint64_t seed)
 {
@@ -339,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_scattered_batches_keep_forces),
 		cmocka_unit_test(test_corners_of_large_meshes),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_kept_schedules),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_stop),
 	};
