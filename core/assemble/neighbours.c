@@ -1,27 +1,31 @@
 #include "core/assemble/neighbours.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/assemble/triangle.h"
+#include "core/base/inline.h"
+#include "core/base/memory.h"
 #include "core/base/vectors.h"
 
-void fricp_neighbour_search_open(struct neighbour_search *search, enum fric_triangle triangle, size_t n_vertices)
+void fricp_neighbour_search_open(struct neighbour_search *search, const struct fric_memory *memory,
+                                 enum fric_triangle triangle, size_t n_vertices)
 {
+	search->memory = memory;
 	search->triangle = triangle;
 	search->n_vertices = n_vertices;
 	search->capacity = SEARCH_SMALL;
 	search->mask = 2 * SEARCH_SMALL - 1;
 	search->table = search->small_table;
 	search->keys = search->small_keys;
+	search->found = search->small_found;
 	search->ranks = search->small_ranks;
-	search->heap = NULL;
+	search->block = NULL;
+	search->block_bytes = 0;
 	memset(search->small_table, 0, sizeof(search->small_table));
 }
 
 void fricp_neighbour_search_close(struct neighbour_search *search)
 {
-	free(search->heap);
+	memory_give(search->memory, search->block, search->block_bytes);
 }
 
 static bool reserve(struct neighbour_search *search, size_t degree)
@@ -33,61 +37,95 @@ static bool reserve(struct neighbour_search *search, size_t degree)
 	size_t size = search->mask + 1;
 	while (size < 2 * n)
 		size *= 2;
-	const size_t keys_bytes = size * sizeof(uint64_t), table_bytes = size * sizeof(struct seen);
-	char *heap = calloc(1, keys_bytes + table_bytes + size / 2 * sizeof(uint32_t));
-	if (!heap)
+	const size_t keys_bytes = size * sizeof(uint64_t), table_bytes = (size + 1) * sizeof(struct seen);
+	const size_t found_bytes = (size / 2 + SEARCH_SPARE) * sizeof(int32_t), ranks_bytes = found_bytes + sizeof(int32_t);
+	const size_t bytes = keys_bytes + table_bytes + found_bytes + ranks_bytes;
+	char *block = memory_take(search->memory, bytes);
+	if (!block)
 		return false;
-	free(search->heap);
-	search->heap = heap;
-	search->keys = (uint64_t *)(void *)heap;
-	search->table = (struct seen *)(void *)(heap + keys_bytes);
-	search->ranks = (uint32_t *)(void *)(heap + keys_bytes + table_bytes);
+	memory_give(search->memory, search->block, search->block_bytes);
+	search->block = block;
+	search->block_bytes = bytes;
+	search->keys = (uint64_t *)(void *)block;
+	search->table = memset(block + keys_bytes, 0, table_bytes);
+	search->found = (int32_t *)(void *)(block + keys_bytes + table_bytes);
+	search->ranks = (uint32_t *)(void *)(block + keys_bytes + table_bytes + found_bytes);
 	search->capacity = size / 2;
 	search->mask = size - 1;
 	return true;
 }
 
-/* Place of w in the order of first appearance. */
-static uint32_t place_of(const struct neighbour_search *search, uint32_t stamp, int32_t w, int32_t *list, size_t *n)
+/* The candidates of vertex v that count: those in the triangle. */
+struct range {
+	int32_t lowest, highest;
+};
+
+static struct range range_of(enum fric_triangle triangle, int32_t v)
 {
-	size_t at = (size_t)(((uint32_t)w * 0x9E3779B97F4A7C15u) >> 24) & search->mask;
-	struct seen *entry = &search->table[at];
-	while (entry->stamp == stamp && entry->vertex != w)
-		entry = &search->table[at = (at + 1) & search->mask];
-	if (entry->stamp != stamp) {
-		*entry = (struct seen){stamp, w, (uint32_t)*n};
-		list[(*n)++] = w;
-	}
-	return entry->place;
+	return (struct range){triangle == FRIC_UPPER ? v : 0, triangle == FRIC_LOWER ? v : INT32_MAX};
 }
 
-static size_t collect(const struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
-                      int32_t *list)
+/* Whether a candidate is new is as good as random, so nothing here branches on it; only collisions are an exception.
+ * @return its place in the order of first appearance */
+INLINE uint32_t place_of(const struct neighbour_search *search, uint32_t stamp, struct range range, int32_t w,
+                         size_t *n)
 {
+	const bool here = (w >= range.lowest) & (w <= range.highest);
+	size_t at = (size_t)(((uint32_t)w * 0x9E3779B97F4A7C15u) >> 24) & search->mask;
+	struct seen *entry = &search->table[here ? at : search->mask + 1];
+	while (__builtin_expect(here & (entry->stamp == stamp) & (entry->vertex != w), 0))
+		entry = &search->table[at = (at + 1) & search->mask];
+	const bool is_new = here & (entry->stamp != stamp);
+	const uint32_t place = is_new ? (uint32_t)*n : entry->place;
+	*entry = (struct seen){stamp, w, place};
+	search->found[*n] = w; /* if it is not new, the next one takes its place */
+	*n += is_new;
+	return here ? place : PATTERN_NOWHERE;
+}
+
+static size_t collect(const struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree)
+{
+	const struct range range = range_of(search->triangle, v);
 	size_t n = 0;
-	for (struct incidence *e = incidences; e < incidences + degree; e++)
-		for (int j = 0; j < e->size; j++) {
-			const int32_t w = (int32_t)e->place[j];
-			const bool here = in_triangle(search->triangle, v, w);
-			e->place[j] = here ? place_of(search, (uint32_t)v + 1, w, list, &n) : PATTERN_NOWHERE;
-		}
+	for (struct incidence *e = incidences; e < incidences + degree; e++) {
+		UNROLL
+		for (int j = 0; j < FRIC_MAX_STENCIL; j++)
+			e->place[j] = place_of(search, (uint32_t)v + 1, range, (int32_t)e->place[j], &n);
+	}
 	return n;
 }
 
-/* The rank of a vertex is how many are smaller. */
-static void rank_by_counting(const int32_t *list, size_t n, uint32_t *ranks)
+/* The rank of a vertex is how many are smaller: of the first n ones, among 4*n_int4. */
+INLINE void rank_by_counting(const int32_t *found, size_t n, size_t n_int4, uint32_t *ranks)
 {
 	int4 key[SEARCH_COUNTED / 4], rank[SEARCH_COUNTED / 4];
-	const size_t n_int4 = (n + 3) / 4;
-	for (size_t q = 0; q < n_int4; q++)
-		rank[q] = key[q] = (int4){0};
-	memcpy(key, list, n * sizeof(*list));
+	UNROLL
+	for (size_t q = 0; q < n_int4; q++) {
+		memcpy(&key[q], found + 4 * q, sizeof(int4));
+		rank[q] = (int4){0};
+	}
 	for (size_t i = 0; i < n; i++) {
-		const int4 smaller = {list[i], list[i], list[i], list[i]};
+		const int4 smaller = {found[i], found[i], found[i], found[i]};
+		UNROLL
 		for (size_t q = 0; q < n_int4; q++)
 			rank[q] -= key[q] > smaller;
 	}
-	memcpy(ranks, rank, n * sizeof(*ranks));
+	memcpy(ranks, rank, n_int4 * sizeof(int4));
+}
+
+static void rank_few(const struct neighbour_search *search, size_t n)
+{
+	uint32_t *ranks = search->ranks + 1;
+	if (n <= 8) {
+		for (size_t i = n; i < 8; i++)
+			search->found[i] = INT32_MAX;
+		rank_by_counting(search->found, 8, 2, ranks);
+	} else if (n <= 16)
+		rank_by_counting(search->found, n, 4, ranks);
+	else if (n <= 32)
+		rank_by_counting(search->found, n, 8, ranks);
+	else
+		rank_by_counting(search->found, n, SEARCH_COUNTED / 4, ranks);
 }
 
 /* Stable counting sort of keys by one byte. @return false if all keys have the same byte: nothing was done */
@@ -106,11 +144,11 @@ static bool sort_by_byte(const uint64_t *keys, size_t n, int shift, uint64_t *ou
 }
 
 /* Keys are vertex and place, so that sorting by vertex yields the rank of each place. */
-static void rank_by_sorting(struct neighbour_search *search, const int32_t *list, size_t n)
+static void rank_by_sorting(const struct neighbour_search *search, size_t n)
 {
 	uint64_t *keys = search->keys, *other = search->keys + search->capacity;
 	for (size_t i = 0; i < n; i++)
-		keys[i] = (uint64_t)list[i] << 32 | i;
+		keys[i] = (uint64_t)search->found[i] << 32 | i;
 	for (int shift = 32; shift < 64; shift += 8)
 		if (sort_by_byte(keys, n, shift, other)) {
 			uint64_t *sorted = other;
@@ -118,30 +156,16 @@ static void rank_by_sorting(struct neighbour_search *search, const int32_t *list
 			keys = sorted;
 		}
 	for (size_t i = 0; i < n; i++)
-		search->ranks[keys[i] & UINT32_MAX] = (uint32_t)i;
+		search->ranks[1 + (keys[i] & UINT32_MAX)] = (uint32_t)i;
 }
 
-static void sort_list(const struct neighbour_search *search, int32_t *list, size_t n)
+static void rank_places(const uint32_t *ranks, struct incidence *incidences, size_t degree)
 {
-	if (n > SEARCH_COUNTED) {
-		int32_t *copy = (int32_t *)(void *)search->keys; /* no longer needed */
-		memcpy(copy, list, n * sizeof(*list));
-		for (size_t i = 0; i < n; i++)
-			list[search->ranks[i]] = copy[i];
-		return;
+	for (struct incidence *e = incidences; e < incidences + degree; e++) {
+		UNROLL
+		for (int j = 0; j < FRIC_MAX_STENCIL; j++)
+			e->place[j] = ranks[e->place[j] + 1u]; /* PATTERN_NOWHERE + 1 is 0 */
 	}
-	int32_t copy[SEARCH_COUNTED];
-	memcpy(copy, list, n * sizeof(*list));
-	for (size_t i = 0; i < n; i++)
-		list[search->ranks[i]] = copy[i];
-}
-
-static void rank_places(const struct neighbour_search *search, struct incidence *incidences, size_t degree)
-{
-	for (struct incidence *e = incidences; e < incidences + degree; e++)
-		for (int j = 0; j < e->size; j++)
-			if (e->place[j] != PATTERN_NOWHERE)
-				e->place[j] = search->ranks[e->place[j]];
 }
 
 bool fricp_neighbour_search_run(struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
@@ -149,12 +173,14 @@ bool fricp_neighbour_search_run(struct neighbour_search *search, int32_t v, stru
 {
 	if (!reserve(search, degree))
 		return false;
-	*n = collect(search, v, incidences, degree, list);
+	*n = collect(search, v, incidences, degree);
+	search->ranks[0] = PATTERN_NOWHERE;
 	if (*n <= SEARCH_COUNTED)
-		rank_by_counting(list, *n, search->ranks);
+		rank_few(search, *n);
 	else
-		rank_by_sorting(search, list, *n);
-	sort_list(search, list, *n);
-	rank_places(search, incidences, degree);
+		rank_by_sorting(search, *n);
+	for (size_t i = 0; i < *n; i++)
+		list[search->ranks[1 + i]] = search->found[i];
+	rank_places(search->ranks, incidences, degree);
 	return true;
 }

@@ -8,8 +8,9 @@
 #include "core/assemble/incidence.h"
 
 enum {
-	SEARCH_SMALL = 128,  /* this many candidates need no memory from the heap */
+	SEARCH_SMALL = 128,  /* this many candidates need no other memory */
 	SEARCH_COUNTED = 64, /* up to this many neighbours are ranked by counting, more are sorted */
+	SEARCH_SPARE = 16,   /* numbers that may be read and written beyond the last neighbour */
 };
 
 /* An entry of a hash table with open addressing. It is free unless it carries the stamp of the current vertex, so the
@@ -21,24 +22,30 @@ struct seen {
 };
 
 struct neighbour_search {
+	const struct fric_memory *memory;
 	enum fric_triangle triangle;
 	size_t n_vertices;
-	size_t capacity; /* candidates that the arrays below have room for */
-	size_t mask;     /* of table; its size is a power of two and at least 2*capacity */
-	struct seen *table;
-	uint64_t *keys;  /* [2*capacity] */
-	uint32_t *ranks; /* [capacity] */
-	void *heap;
-	struct seen small_table[2 * SEARCH_SMALL];
+	size_t capacity;    /* candidates that the arrays below have room for */
+	size_t mask;        /* of table; its size is a power of two and at least 2*capacity */
+	struct seen *table; /* and one entry more, for candidates outside the triangle */
+	uint64_t *keys;     /* [2*capacity] */
+	int32_t *found;     /* [capacity + SEARCH_SPARE] neighbours in the order of their first appearance */
+	uint32_t *ranks;    /* [1 + capacity + SEARCH_SPARE] PATTERN_NOWHERE, then the ranks of those found */
+	void *block;        /* where these are if they are not here: */
+	size_t block_bytes;
+	struct seen small_table[2 * SEARCH_SMALL + 1];
 	uint64_t small_keys[2 * SEARCH_SMALL];
-	uint32_t small_ranks[SEARCH_SMALL];
+	int32_t small_found[SEARCH_SMALL + SEARCH_SPARE];
+	uint32_t small_ranks[1 + SEARCH_SMALL + SEARCH_SPARE];
 };
 
-void fricp_neighbour_search_open(struct neighbour_search *search, enum fric_triangle triangle, size_t n_vertices);
+void fricp_neighbour_search_open(struct neighbour_search *search, const struct fric_memory *memory,
+                                 enum fric_triangle triangle, size_t n_vertices);
 void fricp_neighbour_search_close(struct neighbour_search *search);
 
 /**
- * @param incidences  [degree] of vertex v; their places are vertices on entry, places in the list on return
+ * @param incidences  [degree] of vertex v; their places are vertices on entry (PATTERN_NOWHERE beyond the stencil),
+ *                    places in the list on return
  * @param list        room for FRIC_MAX_STENCIL*degree; set to the neighbours of v in the triangle, including v itself
  * @return false when out of memory
  */

@@ -129,7 +129,7 @@ static void neighbour_chunk(void *data, size_t chunk, size_t begin, size_t end, 
 	int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
 	struct neighbour_search search;
 	(void)chunk;
-	fricp_neighbour_search_open(&search, p->triangle, p->n_vertices);
+	fricp_neighbour_search_open(&search, p->memory, p->triangle, p->n_vertices);
 	for (; v < p->n_vertices && p->first_incidence[v] < end && fault->code == FRIC_OK; v++) {
 		const size_t first = p->first_incidence[v], degree = p->first_incidence[v + 1] - first;
 		size_t n = 0;

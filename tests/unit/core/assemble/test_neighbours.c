@@ -35,7 +35,7 @@ static void check_search(enum fric_triangle triangle, int32_t v, const int32_t (
 		for (int j = 0; j < FRIC_MAX_STENCIL; j++)
 			incidences[i].place[j] = (uint32_t)stencils[i][j];
 	}
-	fricp_neighbour_search_open(&search, triangle, (size_t)INT32_MAX);
+	fricp_neighbour_search_open(&search, NULL, triangle, (size_t)INT32_MAX);
 	assert_true(fricp_neighbour_search_run(&search, v, incidences, degree, list, &n));
 	fricp_neighbour_search_close(&search);
 	for (size_t i = 1; i < n; i++)
