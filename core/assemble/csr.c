@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/assemble/delivery.h"
 #include "core/assemble/hessian.h"
 #include "core/assemble/pattern.h"
 #include "core/assemble/triangle.h"
 #include "core/base/inline.h"
 #include "core/base/memory.h"
-#include "core/base/stream.h"
 #include "core/base/vectors.h"
 #include "core/motion/stencil.h"
 
@@ -254,51 +254,14 @@ INLINE void lay_out(int dim, enum fric_triangle triangle, const double *sums, si
 		lay_out_cut(dim, false, sums + end * n_kept(dim), rows, end * width);
 }
 
-/* Rows on their way to memory. Whole cache lines go there when the next row is about to be written: what was just
- * stored in pieces is slow to load, and many lines at once would have to wait for each other. */
-enum { DELIVERY = 1024 };
-struct delivery {
-	double rows[DELIVERY];
-	double *to;      /* where the first number that waits belongs */
-	size_t first, n; /* the numbers that wait */
-};
-
-static void stream_numbers(struct delivery *d, size_t n)
-{
-	stream_bytes((char *)d->to, (const char *)(d->rows + d->first), n * sizeof(double));
-	d->to += n;
-	d->first += n;
-	d->n -= n;
-}
-
-static void deliver_lines(struct delivery *d)
-{
-	const size_t in_last = (uintptr_t)(d->to + d->n) % STREAM_LINE / sizeof(double);
-	if (in_last < d->n)
-		stream_numbers(d, d->n - in_last);
-}
-
-/* Room for n numbers that belong to `to`, which is where the last ones ended unless nothing waits. */
-static double *delivery_place(struct delivery *d, size_t n, double *to)
-{
-	if (d->n == 0)
-		d->to = to;
-	deliver_lines(d);
-	if (d->first + d->n + n > DELIVERY) {
-		memmove(d->rows, d->rows + d->first, d->n * sizeof(double));
-		d->first = 0;
-	}
-	d->n += n;
-	return d->rows + d->first + d->n - n;
-}
-
 INLINE void write_narrow(const struct csr_task *task, int dim, size_t v, const double *sums, size_t n,
                          struct delivery *delivery)
 {
 	const struct fric_pattern *p = task->pattern;
 	const int64_t *start = p->indptr + v * p->dim;
+	const size_t bytes = (size_t)(start[dim] - start[0]) * sizeof(double);
 	double *const in_place = task->data + start[0], *rows[3];
-	double *const out = task->streams ? delivery_place(delivery, (size_t)(start[dim] - start[0]), in_place) : in_place;
+	double *const out = task->streams ? delivery_place(delivery, bytes, in_place) : in_place;
 	for (int a = 0; a < dim; a++)
 		rows[a] = out + (start[a] - start[0]) - (p->triangle == FRIC_UPPER ? a : 0);
 	if (p->triangle == FRIC_FULL)
@@ -357,7 +320,7 @@ INLINE bool sum_row(const struct csr_task *task, int dim, size_t v, struct deliv
 		write_narrow(task, dim, v, sums + n_kept(dim), n, delivery);
 		return all_finite(sums + n_kept(dim), n * n_kept(dim));
 	}
-	stream_numbers(delivery, delivery->n);
+	delivery_flush(delivery);
 	memset(task->data + first, 0, n_entries * sizeof(double));
 	sum_wide(task, dim, v);
 	return all_finite(task->data + first, n_entries);
@@ -367,14 +330,11 @@ INLINE void sum_rows(const struct csr_task *task, int dim, size_t begin, size_t 
 {
 	const struct fric_pattern *p = task->pattern;
 	struct delivery delivery;
-	delivery.to = task->data;
-	delivery.first = delivery.n = 0;
+	delivery_open(&delivery);
 	for (size_t v = fricp_pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++)
 		if (p->first_incidence[v] < p->first_incidence[v + 1] && !sum_row(task, dim, v, &delivery))
 			*fault = (struct fault){FRIC_E_NOT_FINITE, begin};
-	stream_numbers(&delivery, delivery.n);
-	if (task->streams)
-		stream_end();
+	delivery_flush(&delivery);
 }
 
 static void sum_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/assemble/delivery.h"
 #include "core/assemble/neighbours.h"
 #include "core/base/inline.h"
 #include "core/base/memory.h"
@@ -13,8 +14,10 @@ struct building {
 	const struct fric_contacts *contacts;
 	struct fric_pattern *pattern;
 	size_t n_borders, *borders; /* [n_borders + 1] vertices, about equally many incidences apart */
-	size_t *next;   /* [n_vertices + 1] first the number of a vertex's incidences, then where its next one goes */
-	int32_t *lists; /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours, packed in each chunk */
+	size_t *next;     /* [n_vertices + 1] first the number of a vertex's incidences, then where its next one goes */
+	int32_t *lists;   /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours, packed in each chunk */
+	int64_t *entries; /* [chunks + 1] of incidences: first the number of a chunk's entries, then of those before it */
+	bool streams;     /* the columns do not fit into the caches */
 };
 
 /* Each thread reads all contacts and counts at its own vertices only. */
@@ -88,6 +91,11 @@ static size_t lists_bytes(const struct fric_pattern *p)
 	return p->n_incidences * FRIC_MAX_STENCIL * sizeof(int32_t);
 }
 
+static size_t entries_bytes(const struct fric_pattern *p)
+{
+	return (n_chunks(p->n_incidences, FRIC_CHUNK) + 1) * sizeof(int64_t);
+}
+
 /* Counting sort of all (contact, corner) by vertex. Incidences hold the stencil's vertices until places are known. */
 static bool list_incidences(const struct fric_context *context, struct building *task)
 {
@@ -120,70 +128,154 @@ size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t inc
 	return low;
 }
 
+/* Entries of row (v, axis): in a triangle the diagonal block is cut. */
+INLINE size_t row_length(enum fric_triangle triangle, size_t dim, size_t n_neighbours, size_t axis)
+{
+	const size_t n = n_neighbours * dim;
+	if (n == 0 || triangle == FRIC_FULL)
+		return n;
+	return triangle == FRIC_UPPER ? n - axis : n - (dim - 1 - axis);
+}
+
+static size_t n_entries_of(const struct fric_pattern *p, size_t n_neighbours)
+{
+	size_t n = 0;
+	for (size_t axis = 0; axis < p->dim; axis++)
+		n += row_length(p->triangle, p->dim, n_neighbours, axis);
+	return n;
+}
+
 /* Neighbours of the block rows that begin in a chunk; indptr holds their number for now. */
 static void neighbour_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct building *task = data;
 	const struct fric_pattern *p = task->pattern;
-	size_t v = fricp_pattern_first_vertex(p, begin);
+	size_t v = fricp_pattern_first_vertex(p, begin), n_entries = 0;
 	int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
 	struct neighbour_search search;
-	(void)chunk;
 	fricp_neighbour_search_open(&search, p->memory, p->triangle, p->n_vertices);
 	for (; v < p->n_vertices && p->first_incidence[v] < end && fault->code == FRIC_OK; v++) {
 		const size_t first = p->first_incidence[v], degree = p->first_incidence[v + 1] - first;
 		size_t n = 0;
-		if (!fricp_neighbour_search_run(&search, (int32_t)v, p->incidences + first, degree, list, &n))
+		if (degree > 0 && !fricp_neighbour_search_run(&search, (int32_t)v, p->incidences + first, degree, list, &n))
 			*fault = (struct fault){FRIC_E_MEMORY, begin};
 		p->indptr[v * p->dim + 1] = (int64_t)n;
+		n_entries += n_entries_of(p, n);
 		list += n;
 	}
+	task->entries[chunk] = (int64_t)n_entries;
 	fricp_neighbour_search_close(&search);
 }
 
-/* Entries of row (v, axis): in a triangle the diagonal block is cut. */
-static size_t row_length(const struct fric_pattern *p, size_t n_neighbours, size_t axis)
-{
-	const size_t n = n_neighbours * p->dim;
-	if (n == 0 || p->triangle == FRIC_FULL)
-		return n;
-	return p->triangle == FRIC_UPPER ? n - axis : n - (p->dim - 1 - axis);
-}
-
-static void sum_up_rows(struct fric_pattern *p)
+/* @return the number of all entries */
+static int64_t sum_up_chunks(const struct building *task)
 {
 	int64_t sum = 0;
-	for (size_t v = 0; v < p->n_vertices; v++) {
-		const size_t n = (size_t)p->indptr[v * p->dim + 1]; /* NOLINT: zeroed when it was taken */
-		for (size_t axis = 0; axis < p->dim; axis++) {
-			sum += (int64_t)row_length(p, n, axis);
-			p->indptr[v * p->dim + axis + 1] = sum;
-		}
+	for (size_t chunk = 0; chunk < n_chunks(task->pattern->n_incidences, FRIC_CHUNK); chunk++) {
+		const int64_t n = task->entries[chunk];
+		task->entries[chunk] = sum;
+		sum += n;
 	}
+	return sum;
 }
 
-/* Columns of row (v, axis), whose first and last blocks may be cut; dim is a constant wherever this is used. */
-INLINE void write_columns(int32_t dim, size_t skip, size_t length, const int32_t *list, int32_t *out)
+/* Columns of block `w`, at `at` of every row. Surplus is to be overwritten by the next block. */
+INLINE void write_block(int32_t dim, int32_t w, bool surplus, int32_t *const *rows, size_t at)
 {
-	size_t done = 0;
-	for (int32_t b = (int32_t)skip; b < dim && done < length; b++)
-		out[done++] = *list * dim + b;
-	for (list++; done + 4 <= length; list++, done += (size_t)dim) { /* surplus is overwritten by the next neighbour */
-		const int4 columns = *list * dim + (int4){0, 1, 2, 3};
-		memcpy(out + done, &columns, sizeof(columns));
-	}
-	for (int32_t b = 0; done < length; list++, b = 0)
-		for (; b < dim && done < length; b++)
-			out[done++] = *list * dim + b;
+	const int4 columns = w * dim + (int4){0, 1, 2, 3};
+	const size_t bytes = surplus ? sizeof(columns) : (size_t)dim * sizeof(int32_t);
+	for (int32_t a = 0; a < dim; a++)
+		memcpy(rows[a] + at, &columns, bytes);
 }
 
-static void write_row(const struct fric_pattern *p, size_t axis, const int32_t *list, size_t n, int32_t *out)
+INLINE void write_cut(int32_t dim, bool upper, int32_t w, int32_t *const *rows, size_t at)
 {
-	const size_t skip = p->triangle == FRIC_UPPER ? axis : 0;
-	if (p->dim == 2)
-		write_columns(2, skip, row_length(p, n, axis), list, out);
+	for (int32_t a = 0; a < dim; a++)
+		for (int32_t b = upper ? a : 0; b < (upper ? dim : a + 1); b++)
+			rows[a][at + (size_t)b] = w * dim + b;
+}
+
+/* n >= 1 blocks; in a triangle, that of the diagonal is the first or the last. @param rows  where entry 0 of each row
+ * is, or would be if the diagonal block were whole */
+INLINE void write_columns(int32_t dim, enum fric_triangle triangle, const int32_t *list, size_t n, int32_t *const *rows)
+{
+	const size_t width = (size_t)dim, last = n - 1;
+	for (size_t i = triangle == FRIC_UPPER; i < last; i++)
+		write_block(dim, list[i], dim == 3, rows, i * width);
+	if (triangle == FRIC_UPPER)
+		write_cut(dim, true, list[0], rows, 0);
+	if (triangle == FRIC_LOWER)
+		write_cut(dim, false, list[last], rows, last * width);
+	else if (triangle == FRIC_FULL || last > 0)
+		write_block(dim, list[last], false, rows, last * width);
+}
+
+/* Where to write a block row's columns, which begin at entry `first`. */
+static int32_t *columns_place(const struct building *task, size_t first, size_t n_entries, struct delivery *delivery)
+{
+	int32_t *in_place = task->pattern->indices + first;
+	if (!task->streams)
+		return in_place;
+	if (n_entries * sizeof(int32_t) <= DELIVERY_MOST)
+		return delivery_place(delivery, n_entries * sizeof(int32_t), in_place);
+	delivery_flush(delivery);
+	return in_place;
+}
+
+/* Ends of the rows of vertex v, and their columns, from entry `first` on. @return where they end */
+INLINE size_t write_rows(const struct building *task, int32_t dim, enum fric_triangle triangle, size_t v, size_t first,
+                         const int32_t *list, size_t n, struct delivery *delivery)
+{
+	const struct fric_pattern *p = task->pattern;
+	int32_t *const out = columns_place(task, first, n_entries_of(p, n), delivery), *rows[3];
+	size_t at = 0;
+	for (size_t a = 0; a < (size_t)dim; a++) {
+		rows[a] = out + at - (triangle == FRIC_UPPER ? a : 0);
+		at += row_length(triangle, (size_t)dim, n, a);
+		p->indptr[v * (size_t)dim + a + 1] = (int64_t)(first + at);
+	}
+	if (n > 0)
+		write_columns(dim, triangle, list, n, rows);
+	return first + at;
+}
+
+INLINE void column_rows(const struct building *task, int32_t dim, enum fric_triangle triangle, size_t chunk,
+                        size_t begin, size_t end)
+{
+	const struct fric_pattern *p = task->pattern;
+	size_t v = fricp_pattern_first_vertex(p, begin), at = (size_t)task->entries[chunk];
+	const int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
+	struct delivery delivery;
+	delivery_open(&delivery);
+	for (; v < p->n_vertices && p->first_incidence[v] < end; v++) {
+		const size_t n = (size_t)p->indptr[v * p->dim + 1];
+		at = write_rows(task, dim, triangle, v, at, list, n, &delivery);
+		list += n;
+	}
+	delivery_flush(&delivery);
+}
+
+static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct building *task = data;
+	const enum fric_triangle triangle = task->pattern->triangle;
+	(void)fault;
+	if (task->pattern->dim == 2)
+		column_rows(task, 2, triangle, chunk, begin, end);
+	else if (triangle == FRIC_FULL)
+		column_rows(task, 3, FRIC_FULL, chunk, begin, end);
 	else
-		write_columns(3, skip, row_length(p, n, axis), list, out);
+		column_rows(task, 3, triangle, chunk, begin, end);
+}
+
+/* The first row's beginning, the last one's end, and those that the chunks leave out: of the vertices after the last
+ * incidence. */
+static void end_rows(const struct fric_pattern *p, int64_t n_entries)
+{
+	p->indptr[0] = 0;
+	p->indptr[p->n_vertices * p->dim] = n_entries;
+	for (size_t r = fricp_pattern_first_vertex(p, p->n_incidences) * p->dim; r < p->n_vertices * p->dim; r++)
+		p->indptr[r + 1] = n_entries;
 }
 
 /* `lower` has one entry of the diagonal block in row (v, 0). */
@@ -194,37 +286,25 @@ size_t fricp_pattern_n_blocks(const struct fric_pattern *p, size_t v)
 	return p->dim == 2 ? whole / 2 : whole / 3;
 }
 
-static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
-{
-	const struct building *task = data;
-	const struct fric_pattern *p = task->pattern;
-	size_t v = fricp_pattern_first_vertex(p, begin);
-	const int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
-	(void)chunk;
-	(void)fault;
-	for (; v < p->n_vertices && p->first_incidence[v] < end; v++) {
-		const int64_t *start = p->indptr + v * p->dim;
-		const size_t n = fricp_pattern_n_blocks(p, v);
-		for (size_t axis = 0; axis < p->dim && n > 0; axis++)
-			write_row(p, axis, list, n, p->indices + start[axis]);
-		list += n;
-	}
-}
+enum { STREAM_FROM = 4 << 20 }; /* bytes */
 
 static enum fric_code list_entries(const struct fric_context *context, struct building *task)
 {
 	struct fric_pattern *p = task->pattern;
-	p->indptr = memory_take_zeroed(p->memory, indptr_bytes(p));
+	p->indptr = memory_take(p->memory, indptr_bytes(p));
 	task->lists = memory_take(p->memory, lists_bytes(p));
-	if (!p->indptr || !task->lists)
+	task->entries = memory_take(p->memory, entries_bytes(p));
+	if (!p->indptr || !task->lists || !task->entries)
 		return FRIC_E_MEMORY;
 	struct fault fault = fricp_parallel_chunks(context, p->n_incidences, neighbour_chunk, task);
 	if (fault.code != FRIC_OK)
 		return fault.code;
-	sum_up_rows(p);
-	p->indices = memory_take(p->memory, fric_pattern_n_entries(p) * sizeof(int32_t));
+	end_rows(p, sum_up_chunks(task));
+	const size_t bytes = fric_pattern_n_entries(p) * sizeof(int32_t);
+	p->indices = memory_take(p->memory, bytes);
 	if (!p->indices)
 		return FRIC_E_MEMORY;
+	task->streams = streams(context, bytes, STREAM_FROM);
 	return fricp_parallel_chunks(context, p->n_incidences, column_chunk, task).code;
 }
 
@@ -251,8 +331,10 @@ enum fric_code fric_pattern_create(const struct fric_context *context, const str
 	if (task.pattern && list_incidences(context, &task))
 		code = list_entries(context, &task);
 	free(task.borders);
-	if (task.pattern)
+	if (task.pattern) {
 		memory_give(context->memory, task.lists, lists_bytes(task.pattern));
+		memory_give(context->memory, task.entries, entries_bytes(task.pattern));
+	}
 	if (code != FRIC_OK) {
 		fric_pattern_free(task.pattern);
 		task.pattern = NULL;

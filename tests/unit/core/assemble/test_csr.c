@@ -122,6 +122,17 @@ static void check_streamed(const struct assembly *a, const struct csr *one)
 	free(room);
 }
 
+static void check_streamed_columns(const struct assembly *a, enum fric_triangle triangle, const struct csr *one)
+{
+	const struct fric_context context = {.n_threads = 2, .parallel_from = 1, .stream_from = 1};
+	struct fric_error error;
+	struct fric_pattern *p;
+	assert_ok(fric_pattern_create(&context, a->contacts, triangle, &p, &error));
+	assert_memory_equal(fric_pattern_indptr(p), one->indptr, (one->n_rows + 1) * sizeof(int64_t));
+	assert_memory_equal(fric_pattern_indices(p), one->indices, one->n * sizeof(int32_t));
+	fric_pattern_free(p);
+}
+
 static void check_csr(const struct assembly *a)
 {
 	for (int t = 0; t < 3; t++) {
@@ -131,6 +142,7 @@ static void check_csr(const struct assembly *a)
 		check_against_plain(a, &m);
 		check_threads(a, triangles[t], &m);
 		check_streamed(a, &m);
+		check_streamed_columns(a, triangles[t], &m);
 		csr_free(&m);
 	}
 }
