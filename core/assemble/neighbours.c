@@ -55,14 +55,21 @@ static bool reserve(struct neighbour_search *search, size_t degree)
 	return true;
 }
 
-/* The candidates of vertex v that count: those in the triangle. */
+/* The candidates that count: `lowest` and as many above it. */
 struct range {
-	int32_t lowest, highest;
+	int32_t lowest;
+	uint32_t above;
 };
 
 static struct range range_of(enum fric_triangle triangle, int32_t v)
 {
-	return (struct range){triangle == FRIC_UPPER ? v : 0, triangle == FRIC_LOWER ? v : INT32_MAX};
+	const int32_t lowest = triangle == FRIC_UPPER ? v : 0, highest = triangle == FRIC_LOWER ? v : INT32_MAX;
+	return (struct range){lowest, (uint32_t)(highest - lowest)};
+}
+
+INLINE size_t slot_of(const struct neighbour_search *search, int32_t w)
+{
+	return (size_t)(((uint32_t)w * 0x9E3779B97F4A7C15u) >> 24) & search->mask;
 }
 
 /* Whether a candidate is new is as good as random, so nothing here branches on it; only collisions are an exception.
@@ -70,8 +77,8 @@ static struct range range_of(enum fric_triangle triangle, int32_t v)
 INLINE uint32_t place_of(const struct neighbour_search *search, uint32_t stamp, struct range range, int32_t w,
                          size_t *n)
 {
-	const bool here = (w >= range.lowest) & (w <= range.highest);
-	size_t at = (size_t)(((uint32_t)w * 0x9E3779B97F4A7C15u) >> 24) & search->mask;
+	const bool here = (uint32_t)w - (uint32_t)range.lowest <= range.above; /* PATTERN_NOWHERE never is */
+	size_t at = slot_of(search, w);
 	struct seen *entry = &search->table[here ? at : search->mask + 1];
 	while (__builtin_expect(here & (entry->stamp == stamp) & (entry->vertex != w), 0))
 		entry = &search->table[at = (at + 1) & search->mask];
@@ -83,14 +90,21 @@ INLINE uint32_t place_of(const struct neighbour_search *search, uint32_t stamp, 
 	return here ? place : PATTERN_NOWHERE;
 }
 
+/* v itself is in every stencil: it comes first, and only the others are looked for. */
 static size_t collect(const struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree)
 {
 	const struct range range = range_of(search->triangle, v);
-	size_t n = 0;
+	const uint32_t stamp = (uint32_t)v + 1;
+	size_t n = 1;
+	search->found[0] = v;
+	search->table[slot_of(search, v)] = (struct seen){stamp, v, 0};
 	for (struct incidence *e = incidences; e < incidences + degree; e++) {
+		e->place[e->corner] = 0;
 		UNROLL
-		for (int j = 0; j < FRIC_MAX_STENCIL; j++)
-			e->place[j] = place_of(search, (uint32_t)v + 1, range, (int32_t)e->place[j], &n);
+		for (unsigned j = 1; j < FRIC_MAX_STENCIL; j++) {
+			uint32_t *place = &e->place[(e->corner + j) % FRIC_MAX_STENCIL];
+			*place = place_of(search, stamp, range, (int32_t)*place, &n);
+		}
 	}
 	return n;
 }

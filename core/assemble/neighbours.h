@@ -44,8 +44,8 @@ void fricp_neighbour_search_open(struct neighbour_search *search, const struct f
 void fricp_neighbour_search_close(struct neighbour_search *search);
 
 /**
- * @param incidences  [degree] of vertex v; their places are vertices on entry (PATTERN_NOWHERE beyond the stencil),
- *                    places in the list on return
+ * @param incidences  [degree] of vertex v, degree >= 1; their places are vertices on entry, v in their corner,
+ *                    PATTERN_NOWHERE beyond the stencil; places in the list on return
  * @param list        room for FRIC_MAX_STENCIL*degree; set to the neighbours of v in the triangle, including v itself
  * @return false when out of memory
  */

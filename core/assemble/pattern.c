@@ -9,6 +9,8 @@
 #include "core/base/inline.h"
 #include "core/base/memory.h"
 #include "core/base/vectors.h"
+#include "core/contacts/span.h"
+#include "core/motion/stencil.h"
 
 struct building {
 	const struct fric_contacts *contacts;
@@ -20,42 +22,103 @@ struct building {
 	bool streams;     /* the columns do not fit into the caches */
 };
 
-/* Each thread reads all contacts and counts at its own vertices only. */
+/* Vertices [begin, end) are a thread's own. */
+struct own {
+	struct building *task;
+	size_t begin, end;
+};
+
+/* One span, at all its vertices or at a thread's own alone. */
+typedef void span_part(const struct own *own, struct span span, bool all);
+
+/* All spans that a thread's vertices may be in, in contact order. */
+INLINE void for_own_spans(const struct own *own, span_part *part)
+{
+	const struct fric_contacts *c = own->task->contacts;
+	for (size_t slot = 0; slot < span_slots(c->n); slot++) {
+		const struct span_extent extent = c->extents[slot];
+		const size_t lowest = (size_t)extent.lowest, highest = (size_t)extent.highest;
+		if (extent.begin < 0 || highest < own->begin || lowest >= own->end)
+			continue;
+		part(own, span_at(c, (size_t)extent.begin), lowest >= own->begin && highest < own->end);
+	}
+}
+
+INLINE bool is_own(const struct own *own, bool all, size_t v)
+{
+	return all || (v >= own->begin && v < own->end);
+}
+
+INLINE void count_span(const struct own *own, struct span span, bool all)
+{
+	const struct fric_contacts *c = own->task->contacts;
+	for (int k = 0; k < stencil_size_of(span.type); k++)
+		for (size_t i = span.begin; i < span.begin + span.n; i++)
+			if (is_own(own, all, (size_t)c->vertices[k][i]))
+				own->task->next[(size_t)c->vertices[k][i] + 1]++;
+}
+
+static void count_part(const struct own *own, struct span span, bool all)
+{
+	if (all)
+		count_span(own, span, true);
+	else
+		count_span(own, span, false);
+}
+
 static void count_at_vertices(void *data, int thread, int n_threads)
 {
-	const struct building *task = data;
-	const struct fric_contacts *c = task->contacts;
-	const size_t n = c->n_vertices, p = (size_t)thread, all = (size_t)n_threads;
-	const size_t begin = n / all * p + n % all * p / all, end = n / all * (p + 1) + n % all * (p + 1) / all;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		for (int k = 0; k < fric_stencil_size(type); k++)
-			for (size_t i = c->start[type]; i < c->start[type + 1]; i++) {
-				const size_t v = (size_t)c->vertices[k][i];
-				if (v >= begin && v < end)
-					task->next[v + 1]++;
-			}
+	struct building *task = data;
+	const size_t n = task->contacts->n_vertices, p = (size_t)thread, all = (size_t)n_threads;
+	const struct own own = {task, n / all * p + n % all * p / all, n / all * (p + 1) + n % all * (p + 1) / all};
+	for_own_spans(&own, count_part);
+}
+
+/* The stencil's size and whether all vertices are the thread's own are constants wherever this is used. */
+INLINE void list_span(const struct own *own, struct span span, int size, bool all)
+{
+	const struct fric_contacts *c = own->task->contacts;
+	const int4 beyond = {0, -(size < 2), -(size < 3), -(size < 4)};
+	for (size_t i = span.begin; i < span.begin + span.n; i++) {
+		const int4 stencil = {c->vertices[0][i], c->vertices[1][i], c->vertices[2][i], c->vertices[3][i]};
+		const int4 places = stencil | beyond;
+		for (int k = 0; k < size; k++) {
+			const size_t v = (size_t)c->vertices[k][i];
+			if (!is_own(own, all, v))
+				continue;
+			struct incidence *to = &own->task->pattern->incidences[own->task->next[v]++];
+			to->contact = (uint32_t)i;
+			to->corner = (uint16_t)k;
+			to->size = (uint16_t)size;
+			memcpy(to->place, &places, sizeof(places));
+		}
+	}
+}
+
+INLINE void list_sized(const struct own *own, struct span span, bool all)
+{
+	switch (stencil_size_of(span.type)) {
+	case 1: list_span(own, span, 1, all); break;
+	case 2: list_span(own, span, 2, all); break;
+	case 3: list_span(own, span, 3, all); break;
+	default: list_span(own, span, 4, all); break;
+	}
+}
+
+static void list_part(const struct own *own, struct span span, bool all)
+{
+	if (all)
+		list_sized(own, span, true);
+	else
+		list_sized(own, span, false);
 }
 
 static void list_at_vertices(void *data, int thread, int n_threads)
 {
-	const struct building *task = data;
-	const struct fric_contacts *c = task->contacts;
-	const size_t begin = task->borders[task->n_borders * (size_t)thread / (size_t)n_threads];
-	const size_t end = task->borders[task->n_borders * ((size_t)thread + 1) / (size_t)n_threads];
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
-		const int size = fric_stencil_size(type);
-		for (size_t i = c->start[type]; i < c->start[type + 1]; i++) {
-			struct incidence incidence = {.contact = (uint32_t)i, .size = (uint16_t)size};
-			for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-				incidence.place[k] = k < size ? (uint32_t)c->vertices[k][i] : PATTERN_NOWHERE;
-			for (int k = 0; k < size; k++) {
-				const size_t v = incidence.place[k];
-				incidence.corner = (uint16_t)k;
-				if (v >= begin && v < end)
-					task->pattern->incidences[task->next[v]++] = incidence;
-			}
-		}
-	}
+	struct building *task = data;
+	const size_t n = task->n_borders, p = (size_t)thread, all = (size_t)n_threads;
+	const struct own own = {task, task->borders[n * p / all], task->borders[n * (p + 1) / all]};
+	for_own_spans(&own, list_part);
 }
 
 static void find_borders(const struct building *task)

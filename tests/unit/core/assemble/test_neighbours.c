@@ -31,7 +31,8 @@ static void check_search(enum fric_triangle triangle, int32_t v, const int32_t (
 	int32_t list[MOST * FRIC_MAX_STENCIL];
 	size_t n = 0;
 	for (size_t i = 0; i < degree; i++) {
-		incidences[i] = (struct incidence){.contact = (uint32_t)i, .size = FRIC_MAX_STENCIL};
+		incidences[i] =
+			(struct incidence){.contact = (uint32_t)i, .corner = i % FRIC_MAX_STENCIL, .size = FRIC_MAX_STENCIL};
 		for (int j = 0; j < FRIC_MAX_STENCIL; j++)
 			incidences[i].place[j] = (uint32_t)stencils[i][j];
 	}
