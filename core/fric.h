@@ -10,6 +10,15 @@
  * finite, signs as stated here, n_vertices * dim and the number of contacts below 2^31. (The HTTP service checks all of
  * that before it calls.) What depends on computed values (degenerate geometry, penetration, negative blended
  * coefficients, overflow) is checked here and reported.
+ *
+ * Allocation. A call with a context says what it allocates: from `memory`, which is the context's, or from malloc. What
+ * it does not return is given back before it returns. All other calls allocate nothing. Threads, which OpenMP starts
+ * and keeps, are not counted.
+ *
+ * Growth. Later versions append members to structs and words to enums, and 0 means what is so without the member. So
+ * set structs to zero and then what you need, by name; programs then compile with every later version and get the same
+ * results. Compiled programs hold on to sizes and numbers: FRIC_ABI rises with every change of the layout of a struct,
+ * of a number or of a call's parameters, and with it the name that programs load, libfric.so.FRIC_ABI.
  */
 #ifndef FRIC_H
 #define FRIC_H
@@ -167,6 +176,7 @@ const char *fric_reason(enum fric_code code);
  * @param contacts  set to new lagged contacts on FRIC_OK, to be freed with fric_contacts_free; NULL otherwise
  * @param error     overwritten on failure
  * @return FRIC_OK or the error's code
+ * Allocates the contacts, their arrays from memory and the rest from malloc, as well as a list of chunks while it runs.
  */
 enum fric_code fric_prepare(const struct fric_context *context, const struct fric_batch *batch,
                             struct fric_contacts **contacts, struct fric_error *error);
@@ -180,6 +190,7 @@ struct fric_state;
  * @param lagged_velocities  [n_vertices*dim], finite
  * @param state  set to a state for these contacts alone, to be freed with fric_state_free; NULL on failure, and if no
  *               contact needs one
+ * Allocates the state, its arrays from memory and the rest from malloc.
  */
 enum fric_code fric_state_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                  const double *lagged_velocities, struct fric_state **state, struct fric_error *error);
@@ -217,6 +228,8 @@ size_t fric_n_skipped(const struct fric_contacts *contacts);
  * The sum of the friction potentials and its gradient with respect to velocities; either may be NULL.
  * @param potential  one number: force * velocity; overwritten
  * @param gradient   [n_vertices*dim]: force, friction force is its negative; overwritten
+ * Allocates while it runs: a schedule for the gradient and sums of the potential from malloc, at most dim doubles per
+ * contact from memory.
  */
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
                              const struct fric_question *question, double *potential, double *gradient,
@@ -240,6 +253,7 @@ bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, 
 /**
  * One output of one group.
  * @param out  rows of all contacts of the group; overwritten
+ * Allocates nothing.
  */
 enum fric_code fric_contact_output(const struct fric_context *context, const struct fric_contacts *contacts,
                                    const struct fric_question *question, enum fric_type type, enum fric_output output,
@@ -250,6 +264,7 @@ int fric_inner_size(int dim);
 /**
  * The Hessian in factors: a contact's block is (w (x) P) A (w (x) P)^T with A projected and velocity scaling included.
  * @param inner  [n_contacts, inner_size] A of every contact in order; overwritten
+ * Allocates nothing.
  */
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const struct fric_question *question, enum fric_projection projection, double *inner,
@@ -263,27 +278,33 @@ struct fric_factors {
 /**
  * All factors of all groups in one pass.
  * @param factors  the arrays that it points to are overwritten
+ * Allocates nothing.
  */
 enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
                                     const struct fric_question *question, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error);
-/* The stencil weights w of a group, [n, k]; zeros for a skipped contact. */
+/* The stencil weights w of a group, [n, k]; zeros for a skipped contact. Allocates nothing. */
 enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
                                     enum fric_type type, double *weights, struct fric_error *error);
 
+size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle triangle);
 /**
  * Triplets: every contact's whole local block (or its triangle by global row and column), in order; duplicates add up.
  * The pattern depends on the stencils alone.
  * @param inner  [n_contacts, inner_size] from fric_hessian_inner
  * @param rows, cols, values  [fric_n_triplets]; overwritten
+ * Allocates nothing.
  */
-size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle triangle);
 enum fric_code fric_hessian_triplets(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const double *inner, enum fric_triangle triangle, int32_t *rows, int32_t *cols,
                                      double *values, struct fric_error *error);
 
 /* The CSR pattern of a set of contacts: columns sorted, duplicates merged, fixed by the stencils. Owns its memory. */
 struct fric_pattern;
+/**
+ * @param pattern  set to a new pattern on FRIC_OK, to be freed with fric_pattern_free; NULL otherwise
+ * Allocates the pattern, its arrays from memory and the rest from malloc, as well as lists of neighbours while it runs.
+ */
 enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                    enum fric_triangle triangle, struct fric_pattern **pattern,
                                    struct fric_error *error);
@@ -296,6 +317,7 @@ const int32_t *fric_pattern_indices(const struct fric_pattern *pattern); /* [n_e
  * Values of the CSR Hessian.
  * @param pattern  made from the same contacts
  * @param data     [n_entries]; overwritten
+ * Allocates what the contacts add to the matrix from memory, while it runs.
  */
 enum fric_code fric_hessian_csr(const struct fric_context *context, const struct fric_contacts *contacts,
                                 const double *inner, const struct fric_pattern *pattern, double *data,
@@ -330,9 +352,10 @@ struct fric_comparison {
 /**
  * Compares potential, gradient and Hessian (no projection; inner matrices, triplets, csr), as the calls above return
  * them, with the potential's plain formula in 113-bit arithmetic and its central differences with respect to
- * velocities. Takes some 10 us per contact, and the memory of all these results except the triplets.
+ * velocities. Takes some 10 us per contact.
  * @param comparison  overwritten on FRIC_OK
  * @return FRIC_OK whether or not they agree; else what the calls above return
+ * Allocates all these results except the triplets while it runs, from memory, and what those calls do from malloc.
  */
 enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
                             const struct fric_question *question, struct fric_comparison *comparison,

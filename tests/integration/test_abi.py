@@ -1,0 +1,61 @@
+"""What compiled programs hold on to of the library is what core/fric.abi records (scripts/abi)."""
+import re
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+FILES = ("core/fric.h", "core/fric_mollifier.h", "core/fric.abi")
+pytestmark = pytest.mark.skipif(struct.calcsize("P") != 8, reason="the record is that of 64-bit systems")
+
+
+def run(root=ROOT):
+    done = subprocess.run([ROOT / "scripts/abi", "--root", root], capture_output=True, text=True)
+    assert not done.stderr
+    return done.returncode, done.stdout
+
+
+def test_the_record_is_true():
+    assert run() == (0, "")
+
+
+def test_the_record_has_every_member():
+    """Members follow each other with less than a pointer between them, up to the size of their struct."""
+    structs = re.findall(r"^struct \w+ (\d+)\n((?:  .*\n)+)", (ROOT / "core/fric.abi").read_text(), re.M)
+    assert len(structs) == len(re.findall(r"^struct \w+ \{", (ROOT / "core/fric.h").read_text(), re.M)) > 10
+    for size, members in structs:
+        places = [tuple(map(int, place)) for place in re.findall(r" at (\d+), (\d+) bytes$", members, re.M)]
+        ends = [0] + [at + n for at, n in places]
+        assert all(0 <= begin - end < 8 for end, begin in zip(ends, [at for at, _ in places] + [int(size)])), members
+
+
+CHANGES = {  # a text of the headers, what becomes of it, whether compiled programs notice
+    "a member": ("	double dmin; ", "	double dmin, dmax; ", True),
+    "a member in padding": ("	int64_t contact;\n", "	int64_t contact;\n	char note;\n", True),
+    "a struct within another": ("	enum fric_transition transition;\n", "	enum fric_transition transition;\n	double speed;\n", True),
+    "two members change places": ("	const double *data;\n	size_t stride;\n", "	size_t stride;\n	const double *data;\n", True),
+    "a type": ("	int n_threads; ", "	int64_t n_threads; ", True),
+    "a parameter": ("const double *inner, enum fric_triangle", "const float *inner, enum fric_triangle", True),
+    "a call is gone": ("int fric_dim(const struct fric_contacts *contacts);", "", True),
+    "a word in front": ("{ FRIC_FULL,", "{ FRIC_NEITHER, FRIC_FULL,", True),
+    "a word at the end": ("FRIC_LOWER }", "FRIC_LOWER, FRIC_NEITHER }", False),
+    "a call": ("int fric_dim(", "int fric_new(void);\nint fric_dim(", False),
+    "a comment": ("/* 2 or 3 */", "/* 3 or 2 */", None),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_are_noticed(change, tmp_path):
+    before, after, noticed = CHANGES[change]
+    (tmp_path / "core").mkdir()
+    for file in FILES:
+        shutil.copy(ROOT / file, tmp_path / file)
+    header = tmp_path / FILES[0]
+    text = header.read_text()
+    assert before in text
+    header.write_text(text.replace(before, after, 1))
+    code, said = run(tmp_path)
+    assert (code != 0, "raise FRIC_ABI" in said) == (noticed is not None, noticed is True), said
