@@ -99,7 +99,7 @@ def test_table_of_options():
 
 def test_c_example_prints_what_is_shown(tmp_path):
     """docs/library.md, without installing the library."""
-    [page] = [block for block in blocks(ROOT / "docs/library.md") if block.language == "text"]
+    page = next(block for block in blocks(ROOT / "docs/library.md") if block.language == "text")
     shown = snippets.Block(page.page, page.line, "run", "c", "", output=page)
     folder = PROGRAM.parent / "release" if (PROGRAM.parent / "release/libfric.a").exists() else PROGRAM.parent
     sanitizers = "-fsanitize=address,undefined" if os.environ.get("MODE") == "asan" else ""
