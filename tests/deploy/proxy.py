@@ -4,6 +4,7 @@
         status, headers, body = post(proxy, b"{}")
 """
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -15,6 +16,24 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "deploy/nginx"
 NGINX = shutil.which("nginx", path=f"/usr/sbin:/usr/bin:/usr/local/sbin:{ROOT}/build/tools/bin") or "/usr/sbin/nginx"
+
+
+# The status of each code that problems may have.
+CODES = {name: int(status) for name, status in
+         re.findall(r'X\(\w+, "(\w+)", (\d+)\)', (ROOT / "api/base/codes.h").read_text())}
+
+
+def code_of(answer):
+    """The code of a problem that nginx has made, which has to look like one of the service."""
+    status, headers, body = answer
+    problem = json.loads(body)
+    expected = ["type", "code", "title", "status", "detail"] + (["request_id"] if status >= 500 else []) + ["errors"]
+    assert list(problem) == expected and headers["Content-Type"] == "application/problem+json"
+    assert problem["type"] == f"/errors/{problem['code']}" and CODES[problem["code"]] == status == problem["status"]
+    assert problem["title"] != "Error" and problem["detail"] and problem["errors"] == []
+    assert headers["X-Request-Id"] and problem.get("request_id") in (None, headers["X-Request-Id"])
+    assert (headers["Retry-After"] is not None) == (status == 503)
+    return problem["code"]
 
 
 def free_port():
