@@ -120,16 +120,12 @@ RELATIVE_VELOCITY(relative_number, double)
 	INLINE void relative_velocity_of(enum fric_type type, int dim, const struct fric_contacts *c, size_t i,
                                      const double *v, double *out)
 {
-	const double *x[FRIC_MAX_STENCIL];
-	UNROLL
-	for (int k = 0; k < stencil_size_of(type); k++)
-		x[k] = v + member_dof(c, dim, type, k, i);
 	UNROLL
 	for (int d = 0; d < dim; d++) {
 		double at[FRIC_MAX_STENCIL] = {0};
 		UNROLL
 		for (int k = 0; k < stencil_size_of(type); k++)
-			at[k] = x[k][d];
+			at[k] = v[member_dof(c, dim, type, k, i) + (size_t)d];
 		out[d] = relative_number(type, at, c->closest_point[0][i], c->closest_point[1][i]);
 	}
 }

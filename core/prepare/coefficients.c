@@ -15,7 +15,8 @@ struct side {
 INLINE void sides_of(enum fric_type type, const int32_t *v, const double beta[2], const double off[2],
                      struct side side[2])
 {
-	side[0] = side[1] = (struct side){0};
+	side[0] = (struct side){.vertices = v};
+	side[1] = (struct side){.vertices = NULL};
 	UNROLL
 	for (int k = 0; k < stencil_size_of(type); k++) {
 		const struct member m = stencil_members[type][k];
