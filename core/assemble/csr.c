@@ -57,7 +57,7 @@ static bool all_finite(const double *x, size_t n)
 	size_t i = 0;
 	for (; i + 8 <= n; i += 8)
 		for (size_t s = 0; s < 4; s++)
-			sum[s] += load_double2(x + i + 2 * s) * 0;
+			sum[s] += load_double2(x + i + 2 * s) * 0; /* NOLINT: the caller has written all n */
 	for (; i < n; i++)
 		sum[0][0] += x[i] * 0;
 	const double2 all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
@@ -120,7 +120,7 @@ struct local {
 INLINE size_t entry_of(int dim, int a, int b)
 {
 	if (dim == 2)
-		return (size_t)(2 * a + b);
+		return 2 * (size_t)a + (size_t)b;
 	return (size_t)(a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a);
 }
 

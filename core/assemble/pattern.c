@@ -74,12 +74,12 @@ static void count_at_vertices(void *data, int thread, int n_threads)
 	for_own_spans(&own, count_part);
 }
 
-enum { AHEAD = 8 }; /* contacts: where their incidences go is fetched this early, as it is in as many places */
+enum { WRITE_AHEAD = 8 }; /* contacts: where their incidences go is fetched this early, as it is in as many places */
 
 INLINE void fetch_ahead(const struct building *task, size_t i, int size)
 {
 	for (int k = 0; k < size; k++)
-		__builtin_prefetch(&task->pattern->incidences[task->next[task->contacts->vertices[k][i + AHEAD]]], 1);
+		__builtin_prefetch(&task->pattern->incidences[task->next[task->contacts->vertices[k][i + WRITE_AHEAD]]], 1);
 }
 
 /* The stencil's size and whether all vertices are the thread's own are constants wherever this is used. */
@@ -90,7 +90,7 @@ INLINE void list_span(const struct own *own, struct span span, int size, bool al
 	for (size_t i = span.begin; i < span.begin + span.n; i++) {
 		const int4 stencil = {c->vertices[0][i], c->vertices[1][i], c->vertices[2][i], c->vertices[3][i]};
 		const int4 places = stencil | beyond;
-		if (all && i + AHEAD < span.begin + span.n) /* beyond, it may be another thread's */
+		if (all && i + WRITE_AHEAD < span.begin + span.n) /* beyond, it may be another thread's */
 			fetch_ahead(own->task, i, size);
 		for (int k = 0; k < size; k++) {
 			const size_t v = (size_t)c->vertices[k][i];
