@@ -158,7 +158,7 @@ $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
 fuzzers: $(FUZZERS)
 
-tests: $(PROGRAM) $(UNIT_TESTS) $(UNSOUND) $(BENCHES) $(FUZZERS) $(if $(filter release asan,$(MODE)),$(SIMULATOR))
+tests: $(PROGRAM) $(UNIT_TESTS) $(UNSOUND) $(BENCHES) $(FUZZERS) $(if $(filter release asan,$(MODE)),$(SIMULATOR) $(B)/libfric.so)
 
 packages: ## install the Debian packages that building needs
 	@scripts/packages build

@@ -11,9 +11,9 @@
  * that before it calls.) What depends on computed values (degenerate geometry, penetration, negative blended
  * coefficients, overflow) is checked here and reported.
  *
- * Allocation. A call with a context says what it allocates: from `memory`, which is the context's, or from malloc. What
- * it does not return is given back before it returns. All other calls allocate nothing. Threads, which OpenMP starts
- * and keeps, are not counted.
+ * Allocation. A call with a context says what it allocates, from malloc or from `memory`: the context's, malloc if that
+ * has none. What it does not return is given back before it returns. All other calls allocate nothing. Threads, which
+ * OpenMP starts and keeps, are not counted.
  *
  * Growth. Later versions append members to structs and words to enums, and 0 means what is so without the member. So
  * set structs to zero and then what you need, by name; programs then compile with every later version and get the same
