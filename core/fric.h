@@ -204,6 +204,7 @@ struct fric_schedule;
  *                  results on any other
  * @param schedule  set to a schedule, to be freed with fric_schedule_free; NULL on failure, and if one thread evaluates
  *                  these contacts
+ * Allocates the schedule, its arrays from memory and the rest from malloc.
  */
 enum fric_code fric_schedule_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                     struct fric_schedule **schedule, struct fric_error *error);
@@ -228,8 +229,8 @@ size_t fric_n_skipped(const struct fric_contacts *contacts);
  * The sum of the friction potentials and its gradient with respect to velocities; either may be NULL.
  * @param potential  one number: force * velocity; overwritten
  * @param gradient   [n_vertices*dim]: force, friction force is its negative; overwritten
- * Allocates while it runs: a schedule for the gradient and sums of the potential from malloc, at most dim doubles per
- * contact from memory.
+ * Allocates while it runs: for the gradient a schedule, unless the question has one, and at most dim doubles per contact
+ * from memory; for the potential a few sums from malloc.
  */
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
                              const struct fric_question *question, double *potential, double *gradient,

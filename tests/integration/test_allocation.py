@@ -88,6 +88,7 @@ int main(void)
 	struct fric_factors factors = {.weights = {weights}, .tangent_basis = {basis}, .inner = {inner}};
 	struct fric_contacts *contacts;
 	struct fric_state *state;
+	struct fric_schedule *schedule;
 	struct fric_pattern *pattern;
 	struct fric_comparison comparison;
 	struct fric_error error;
@@ -95,6 +96,7 @@ int main(void)
 	fill();
 	REPORT(fric_prepare(&context, &batch, &contacts, &error));
 	REPORT(fric_state_create(&context, contacts, velocities, &state, &error));
+	REPORT(fric_schedule_create(&context, contacts, &schedule, &error));
 	const struct fric_question question = {.velocities = velocities, .state = state};
 	REPORT(fric_evaluate(&context, contacts, &question, &potential, gradient, &error));
 	REPORT(fric_contact_output(&context, contacts, &question, 0, FRIC_OUT_TANGENTIAL_VELOCITY, output, &error));
@@ -106,6 +108,7 @@ int main(void)
 	REPORT(fric_hessian_csr(&context, contacts, inner, pattern, values, &error));
 	REPORT(fric_compare(&context, contacts, &question, &comparison, &error));
 	fric_pattern_free(pattern);
+	fric_schedule_free(schedule);
 	fric_state_free(state);
 	fric_contacts_free(contacts);
 	report("freed(", 0);
@@ -114,7 +117,7 @@ int main(void)
 """
 WRAPPED = ["malloc", "calloc", "realloc", "aligned_alloc", "free"]
 # Results that stay until they are freed: what each takes from the context's memory and from malloc.
-KEPT = {"fric_prepare", "fric_state_create", "fric_pattern_create"}
+KEPT = {"fric_prepare", "fric_state_create", "fric_schedule_create", "fric_pattern_create"}
 CALLS = {name: comment for comment, name in re.findall(
     r"/\*((?:(?!\*/).)*)\*/\s*enum fric_code (fric_\w+)\((?=const struct fric_context)", HEADER, re.S)}
 
