@@ -130,7 +130,8 @@ def counts(tmp_path_factory):
     subprocess.run(["gcc", "-std=gnu11", "-I", ROOT, source, LIBRARY, "-fopenmp", "-lm", "-o", program,
                     *(f"-Wl,--wrap={name}" for name in WRAPPED)], check=True)
     printed = subprocess.run([program], text=True, capture_output=True, check=True).stdout
-    return {name: [int(n) for n in numbers.split()] for name, numbers in re.findall(r"^(\w+)\(.*?((?: -?\d+)+)$", printed, re.M)}
+    lines = re.findall(r"^(\w+)\(.*?((?: -?\d+)+)$", printed, re.M)
+    return {name: [int(n) for n in numbers.split()] for name, numbers in lines}
 
 
 def test_every_call_is_counted(counts):
