@@ -4,7 +4,7 @@
 # what the suite has left in the files in $shown.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-shown=("$work/said")
+shown=("$work/printed")
 n_checks=0 n_failed=0
 
 check() { # NAME COMMAND...

@@ -16,7 +16,7 @@ from proxy import ROOT, Proxy  # noqa: E402
 os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # programs that scripts/packages took out of packages
 
 
-class Played(http.server.ThreadingHTTPServer):
+class FakeReplica(http.server.ThreadingHTTPServer):
     """A fake replica: `answer` is a status, None to close the connection without an answer, or "half" to die in the
     middle of one."""
     daemon_threads = True
@@ -47,7 +47,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return
         half = answer == "half"
-        text = b"half" if half else b'{"played": %d}' % answer
+        text = b"half" if half else b'{"replica": %d}' % answer
         self.close_connection = half
         self.send_response(200 if half else answer)
         self.send_header("Content-Type", "application/json")
@@ -64,9 +64,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def played():
+def fakes():
     """Three fake replicas."""
-    replicas = [Played() for _ in range(3)]
+    replicas = [FakeReplica() for _ in range(3)]
     yield replicas
     for replica in replicas:
         replica.end()
@@ -81,8 +81,8 @@ def directory():
 
 
 @pytest.fixture
-def proxy(directory, played):
-    with Proxy(directory, [replica.address for replica in played]) as running:
+def proxy(directory, fakes):
+    with Proxy(directory, [replica.address for replica in fakes]) as running:
         yield running
 
 

@@ -55,6 +55,6 @@ def faults(directory, variants):
     lines = done.stdout.splitlines()
     found = {name: [line for line in lines if line.startswith(f"{path}: ")] for name, path in files.items()}
     assert all(found.values()) and not done.stderr, done.stdout + done.stderr
-    found = {name: [] if said[0].endswith(": ok") else said for name, said in found.items()}
+    found = {name: [] if output[0].endswith(": ok") else output for name, output in found.items()}
     assert done.returncode == (1 if any(found.values()) else 0)
     return found

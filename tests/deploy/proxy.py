@@ -98,9 +98,9 @@ class Proxy:
     def __enter__(self):
         self.log = open(self.directory / "log", "a")
         while not self.start():
-            said = (self.directory / "log").read_text()
-            if "Address already in use" not in said:
-                raise RuntimeError(said)
+            log = (self.directory / "log").read_text()
+            if "Address already in use" not in log:
+                raise RuntimeError(log)
             self.log.truncate(0)
             self.listen_on(free_port())  # another process has taken the port since it was found free
         return self

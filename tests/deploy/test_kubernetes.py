@@ -282,7 +282,7 @@ def test_prometheus_finds_the_pods(overlays):
     assert template["labels"] == {"app.kubernetes.io/name": "frictiond"}
 
 
-def test_nginx_takes_its_configuration(overlays, directory, played):
+def test_nginx_takes_its_configuration(overlays, directory, fakes):
     """The files of the ConfigMap, with the name of the service replaced by an address."""
     files = named(overlays["production"])["ConfigMap frictiond-proxy"]["data"]
     assert sorted(files) == ["listen.conf", "nginx.conf", "upstreams.conf"]
@@ -291,18 +291,18 @@ def test_nginx_takes_its_configuration(overlays, directory, played):
     address = f'{service["metadata"]["name"]}:{service["spec"]["ports"][0]["port"]}'
     assert set(re.findall(r"^server (\S+)", files["upstreams.conf"], re.M)) == {address}
     proxy = Proxy(directory, [])
-    (directory / "nginx/upstreams.conf").write_text(files["upstreams.conf"].replace(address, played[0].address))
+    (directory / "nginx/upstreams.conf").write_text(files["upstreams.conf"].replace(address, fakes[0].address))
     status, text = proxy.check()
     assert status == 0 and "warn" not in text, text
 
 
-def test_nginx_tries_the_service_three_times(overlays, directory, played):
+def test_nginx_tries_the_service_three_times(overlays, directory, fakes):
     files = named(overlays["production"])["ConfigMap frictiond-proxy"]["data"]
     proxy = Proxy(directory, [])
-    (directory / "nginx/upstreams.conf").write_text(files["upstreams.conf"].replace("frictiond:80", played[0].address))
-    played[0].answer = None
+    (directory / "nginx/upstreams.conf").write_text(files["upstreams.conf"].replace("frictiond:80", fakes[0].address))
+    fakes[0].answer = None
     with proxy as running:
         for n in range(1, 21):
-            assert post(running)[0] == 503 and len(played[0].requests) == 3 * n
-        played[0].answer = 200
+            assert post(running)[0] == 503 and len(fakes[0].requests) == 3 * n
+        fakes[0].answer = 200
         assert post(running)[0] == 200

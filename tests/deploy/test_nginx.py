@@ -39,80 +39,80 @@ def test_every_replica_is_in_both_lists():
     assert watched == spare and len(set(watched)) == len(watched) >= 2
 
 
-def test_identity_and_trace_are_passed_on(proxy, played):
+def test_identity_and_trace_are_passed_on(proxy, fakes):
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     post(proxy, **{"X-Request-Id": "step-42", "traceparent": trace, "Authorization": "Bearer abc",
                    "Connection": "close"})
-    [(_, headers, body)] = sum((replica.requests for replica in played), [])
+    [(_, headers, body)] = sum((replica.requests for replica in fakes), [])
     assert headers["X-Request-Id"] == "step-42" and headers["traceparent"] == trace
     assert headers["Authorization"] == "Bearer abc" and body == b"{}"
     assert headers.get_all("Host") == [f"127.0.0.1:{proxy.port}"] and headers["Connection"] is None
 
 
-def test_replicas_get_the_name_of_the_proxy(proxy, played):
+def test_replicas_get_the_name_of_the_proxy(proxy, fakes):
     """Otherwise they could not tell their own page from others, and --allow-host would not work."""
     for host in "localhost", "Friction.example:8443", "[::1]:1":
         post(proxy, Host=host, Origin="http://a", **{"Sec-Fetch-Site": "cross-site"})
-        [(_, headers, _)] = sum((replica.requests for replica in played), [])
+        [(_, headers, _)] = sum((replica.requests for replica in fakes), [])
         assert headers.get_all("Host") == [host]
         assert headers["Origin"] == "http://a" and headers["Sec-Fetch-Site"] == "cross-site"
-        for replica in played:
+        for replica in fakes:
             replica.requests.clear()
     with socket.create_connection(("127.0.0.1", proxy.port)) as connection:
         connection.sendall(b"GET /readyz HTTP/1.0\r\n\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
-    [(_, headers, _)] = sum((replica.requests for replica in played), [])
+    [(_, headers, _)] = sum((replica.requests for replica in fakes), [])
     assert headers.get_all("Host") == ["localhost"]
 
 
 @pytest.mark.parametrize("given", [None, "", 'a"b', "a b", "x" * 129])
-def test_a_request_without_a_sane_id_gets_one(proxy, played, given):
+def test_a_request_without_a_sane_id_gets_one(proxy, fakes, given):
     post(proxy, **({} if given is None else {"X-Request-Id": given}))
-    [(_, headers, _)] = sum((replica.requests for replica in played), [])
+    [(_, headers, _)] = sum((replica.requests for replica in fakes), [])
     assert len(headers["X-Request-Id"]) == 32 and headers.get_all("X-Request-Id") == [headers["X-Request-Id"]]
 
 
 @pytest.mark.parametrize("answer", [503, 502, None], ids=["refused", "bad gateway", "died"])
-def test_another_replica_takes_the_request(proxy, played, answer):
-    played[0].answer = played[1].answer = answer
+def test_another_replica_takes_the_request(proxy, fakes, answer):
+    fakes[0].answer = fakes[1].answer = answer
     for i in range(20):
         status, headers, body = post(proxy, b'{"i":%d}' % i)
-        assert (status, body) == (200, b'{"played": 200}')
-    assert [body for _, _, body in played[2].requests] == [b'{"i":%d}' % i for i in range(20)]
-    assert played[0].requests and played[1].requests
+        assert (status, body) == (200, b'{"replica": 200}')
+    assert [body for _, _, body in fakes[2].requests] == [b'{"i":%d}' % i for i in range(20)]
+    assert fakes[0].requests and fakes[1].requests
 
 
-def test_the_same_identity_on_every_try(proxy, played):
-    played[0].answer = played[1].answer = 503
+def test_the_same_identity_on_every_try(proxy, fakes):
+    fakes[0].answer = fakes[1].answer = 503
     for _ in range(6):
         post(proxy)
     seen = {}
-    for replica in played:
+    for replica in fakes:
         for _, headers, _ in replica.requests:
             seen.setdefault(headers["X-Request-Id"], []).append(replica.address)
     assert len(seen) == 6 and max(map(len, seen.values())) > 1
 
 
 @pytest.mark.parametrize("answer", [400, 401, 404, 408, 413, 422, 429, 500, 501, 504])
-def test_errors_that_every_replica_would_return_are_passed_on(proxy, played, answer):
-    for replica in played:
+def test_errors_that_every_replica_would_return_are_passed_on(proxy, fakes, answer):
+    for replica in fakes:
         replica.answer = answer
-    assert post(proxy)[::2] == (answer, b'{"played": %d}' % answer)
-    assert n_requests(played) == 1
+    assert post(proxy)[::2] == (answer, b'{"replica": %d}' % answer)
+    assert n_requests(fakes) == 1
 
 
-def test_an_answer_that_breaks_off_does_not_look_whole(proxy, played):
+def test_an_answer_that_breaks_off_does_not_look_whole(proxy, fakes):
     """Once an answer has begun, no other replica can take over the request; the client must notice and repeat it."""
-    for replica in played:
+    for replica in fakes:
         replica.answer = "half"
     with pytest.raises(http.client.IncompleteRead):
         post(proxy)
-    assert n_requests(played) == 1
+    assert n_requests(fakes) == 1
 
 
-def test_under_overload_clients_get_a_503(proxy, played):
+def test_under_overload_clients_get_a_503(proxy, fakes):
     """From a replica, or from nginx once it has tried all: both say when to come back."""
-    for replica in played:
+    for replica in fakes:
         replica.answer = 503
     n = 60
     with concurrent.futures.ThreadPoolExecutor(12) as pool:
@@ -120,9 +120,9 @@ def test_under_overload_clients_get_a_503(proxy, played):
     for answer in answers:
         status, headers, body = answer
         assert status == 503 and headers["Retry-After"] in ("1", "7")
-        assert body == b'{"played": 503}' or is_problem(answer, 503, "stopped")
-    assert n_requests(played) <= 6 * n, "a request is tried at most six times"
-    for replica in played:
+        assert body == b'{"replica": 503}' or is_problem(answer, 503, "stopped")
+    assert n_requests(fakes) <= 6 * n, "a request is tried at most six times"
+    for replica in fakes:
         replica.answer = 200
     assert post(proxy)[0] == 200, "as soon as there is room again, requests are taken"
 
@@ -137,7 +137,7 @@ def test_without_any_replica_the_answer_is_503(directory):
             assert is_problem(post(running), 503, "stopped")["Retry-After"] == "1"
 
 
-def test_too_long_a_body_is_refused_at_once(proxy, played):
+def test_too_long_a_body_is_refused_at_once(proxy, fakes):
     connection = http.client.HTTPConnection("127.0.0.1", proxy.port)
     connection.putrequest("POST", "/v1/evaluate")
     connection.putheader("Content-Length", str((1 << 30) + 1))
@@ -145,14 +145,14 @@ def test_too_long_a_body_is_refused_at_once(proxy, played):
     answer = connection.getresponse()
     is_problem((answer.status, answer.headers, answer.read()), 413, "body_too_long")
     connection.close()
-    assert n_requests(played) == 0
+    assert n_requests(fakes) == 0
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/metrics?x=1", "//metrics", "/./metrics", "/%6detrics",
                                   "/v1/../metrics"])
-def test_metrics_are_not_for_clients(proxy, played, path):
+def test_metrics_are_not_for_clients(proxy, fakes, path):
     is_problem(call(proxy, "GET", path), 404, "unknown_path")
-    assert n_requests(played) == 0
+    assert n_requests(fakes) == 0
 
 
 HEADS = {
@@ -166,17 +166,17 @@ HEADS = {
 
 
 @pytest.mark.parametrize("name", HEADS)
-def test_a_bad_head_does_not_reach_a_replica(proxy, played, name):
+def test_a_bad_head_does_not_reach_a_replica(proxy, fakes, name):
     code, status, fields = HEADS[name]
     with socket.create_connection(("127.0.0.1", proxy.port)) as connection:
         connection.sendall(f"POST /v1/evaluate HTTP/1.1\r\n{fields}\r\n".encode())
         answer = http.client.HTTPResponse(connection)
         answer.begin()
         is_problem((answer.status, answer.headers, answer.read()), status, code)
-    assert n_requests(played) == 0
+    assert n_requests(fakes) == 0
 
 
-def test_a_replica_sees_a_request_when_all_of_it_is_there(proxy, played):
+def test_a_replica_sees_a_request_when_all_of_it_is_there(proxy, fakes):
     body = os.urandom(5 << 20)
     connection = http.client.HTTPConnection("127.0.0.1", proxy.port)
     connection.putrequest("POST", "/v1/evaluate")
@@ -186,19 +186,19 @@ def test_a_replica_sees_a_request_when_all_of_it_is_there(proxy, played):
     connection.send(b"%x\r\n%s\r\n" % (len(halves[0]), halves[0]))
     for _ in range(20):
         assert post(proxy)[0] == 200
-    assert n_requests(played) == 20
+    assert n_requests(fakes) == 20
     connection.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(halves[1]), halves[1]))
     assert connection.getresponse().status == 200
     connection.close()
-    [(_, headers, got)] = [request for replica in played for request in replica.requests if request[2] != b"{}"]
+    [(_, headers, got)] = [request for replica in fakes for request in replica.requests if request[2] != b"{}"]
     assert got == body and headers["Content-Length"] == str(len(body)) and headers["Transfer-Encoding"] is None
 
 
-def test_connections_to_replicas_are_kept(proxy, played):
+def test_connections_to_replicas_are_kept(proxy, fakes):
     for _ in range(100):
         assert post(proxy)[0] == 200
     workers = os.cpu_count()
-    assert sum(replica.connections for replica in played) <= 3 * workers
+    assert sum(replica.connections for replica in fakes) <= 3 * workers
 
 
 @pytest.fixture

@@ -81,12 +81,12 @@ def refusal(proxy, method="GET", body=None):
 
 def send(proxy, head):
     """The status returned for raw bytes; 0 if the connection ends without one."""
-    said = b""
+    answer = b""
     with socket.create_connection(("127.0.0.1", proxy.port)) as connection, contextlib.suppress(ConnectionResetError):
         connection.sendall(head)
         while some := connection.recv(65536):
-            said += some
-    return int(said.split()[1]) if said.startswith(b"HTTP/1.1 ") else 0
+            answer += some
+    return int(answer.split()[1]) if answer.startswith(b"HTTP/1.1 ") else 0
 
 
 def written(directory):

@@ -20,7 +20,7 @@ import urllib.parse
 import numpy as np
 import pytest
 
-from played import Played
+from fake import FakeService
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -51,30 +51,30 @@ def test_the_tile_is_that_of_python(example, run, server, tile, same):
 
 
 def test_a_busy_service_is_asked_again(example, run, server, tile, same):
-    with Played(server, BUSY, "reset", (503, {"Retry-After": "1"})) as played:
-        same(tile, run(*example, played.url))
-        assert len(played.requests) == 4
-        assert len({body for *_, body in played.requests}) == 1
+    with FakeService(server, BUSY, "reset", (503, {"Retry-After": "1"})) as fake:
+        same(tile, run(*example, fake.url))
+        assert len(fake.requests) == 4
+        assert len({body for *_, body in fake.requests}) == 1
 
 
 def test_the_example_says_what_is_wrong(example, fail, nobody, refusing, server):
-    with Played(server, *[BUSY] * 99) as played, concurrent.futures.ThreadPoolExecutor(3) as all_three:
-        wrong, nothing, busy = (all_three.submit(fail, *example, url) for url in (refusing, nobody, played.url))
-        said = wrong.result()
-        assert "422" in said and "must be larger than 0" in said and "/friction/eps_v" in said
+    with FakeService(server, *[BUSY] * 99) as fake, concurrent.futures.ThreadPoolExecutor(3) as all_three:
+        wrong, nothing, busy = (all_three.submit(fail, *example, url) for url in (refusing, nobody, fake.url))
+        output = wrong.result()
+        assert "422" in output and "must be larger than 0" in output and "/friction/eps_v" in output
         assert "onnect" in nothing.result() and nobody in nothing.result() and "is it running?" in nothing.result()
         assert "503" in busy.result() and "as told" in busy.result()
-        assert len(played.requests) == 6
+        assert len(fake.requests) == 6
 
 
 def test_a_page_of_a_proxy_is_no_answer(probe, fail, server):
-    with Played(server, (404, {"Content-Type": "text/html"})) as played:
-        assert "404" in fail(*probe, played.url, "functions")
+    with FakeService(server, (404, {"Content-Type": "text/html"})) as fake:
+        assert "404" in fail(*probe, fake.url, "functions")
 
 
 def test_the_wrong_field_is_named(probe, fail, server):
-    said = fail(*probe, server, "wrong")
-    assert "422" in said and "912 is not a vertex" in said and "/collisions/plane_vertex/vertices/0" in said
+    output = fail(*probe, server, "wrong")
+    assert "422" in output and "912 is not a vertex" in output and "/collisions/plane_vertex/vertices/0" in output
 
 
 @pytest.mark.parametrize("vertices", [[0], []], ids=["one", "none"])

@@ -34,12 +34,12 @@ def test_a_frame(run, server):
 
 @pytest.mark.parametrize("example", ["tile.sh", "frame.sh"])
 def test_examples_say_why_they_fail(example, fail, nobody, refusing):
-    said = fail(f"examples/curl/{example}", nobody)
-    assert "Failed to connect" in said and f"{nobody}: is it running?" in said
-    said = fail(f"examples/curl/{example}", refusing)
-    assert "422" in said and "/friction/eps_v: must be larger than 0" in said
+    output = fail(f"examples/curl/{example}", nobody)
+    assert "Failed to connect" in output and f"{nobody}: is it running?" in output
+    output = fail(f"examples/curl/{example}", refusing)
+    assert "422" in output and "/friction/eps_v: must be larger than 0" in output
 
 
 def test_without_jq_the_problem_is_printed(fail, refusing, without_jq):
-    said = fail(shutil.which("bash"), "examples/curl/tile.sh", refusing, environment=without_jq)
-    assert '"pointer": "/friction/eps_v"' in said
+    output = fail(shutil.which("bash"), "examples/curl/tile.sh", refusing, environment=without_jq)
+    assert '"pointer": "/friction/eps_v"' in output

@@ -36,9 +36,9 @@ def test_interpreted(server, block, tmp_path):
 @pytest.mark.parametrize("block", of("c", "cpp"), ids=str)
 def test_compiled(server, block, tmp_path):
     """The first line is a comment with the command that compiles and runs the block, under the file names in it."""
-    said = re.match(r"// (\S+ (\w+\.\w+) .* -o (\w+) && \./\3)\n", block.source)
-    assert said, f"{block}: the first line does not say how to compile it"
-    command, file, program = said.groups()
+    match = re.match(r"// (\S+ (\w+\.\w+) .* -o (\w+) && \./\3)\n", block.source)
+    assert match, f"{block}: the first line does not say how to compile it"
+    command, file, program = match.groups()
     (tmp_path / file).write_text(block.source.replace(URL, server))
     command = command.replace(f" {file} ", f" -Wall -Wextra -Werror '{tmp_path}/{file}' ", 1)
     command = command.replace(f"-o {program} && ./{program}", f"-o '{tmp_path}/{program}' && '{tmp_path}/{program}'")

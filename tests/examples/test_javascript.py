@@ -4,7 +4,7 @@ import json
 import pathlib
 
 import pytest
-from played import Played
+from fake import FakeService
 from test_python import ALL, PLANE, SCENE, TILE, frame, plainly
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -78,8 +78,8 @@ def test_the_tile(tile, run, server, same):
 
 
 def test_the_example_says_why_it_fails(fail, nobody, refusing):
-    said = fail("node", "examples/javascript/tile.mjs", nobody)
-    assert "ECONNREFUSED" in said and nobody in said and said.rstrip().endswith("is it running?")
+    output = fail("node", "examples/javascript/tile.mjs", nobody)
+    assert "ECONNREFUSED" in output and nobody in output and output.rstrip().endswith("is it running?")
     assert "/friction/eps_v: must be larger than 0" in fail("node", "examples/javascript/tile.mjs", refusing)
     assert "Invalid URL" in fail("node", "examples/javascript/tile.mjs", "nonsense")
 
@@ -103,14 +103,14 @@ def test_hessian_formats(js, server, how):
 
 
 def test_what_goes_over_the_wire(js, server):
-    with Played(server) as played:
+    with FakeService(server) as fake:
         js(TYPED + """
             await new Client(url).evaluate(typed(given[0]));
             await new Client(url).evaluate(given[0]);
             await new Client(url, {frames: false}).evaluate(typed(given[0]));
-            return 0;""", played.url, PLANE)
+            return 0;""", fake.url, PLANE)
         kinds = [(headers["content-type"], headers["accept"].split(",")[0])
-                 for headers in ({name.lower(): value for name, value in seen[2].items()} for seen in played.requests)]
+                 for headers in ({name.lower(): value for name, value in seen[2].items()} for seen in fake.requests)]
     frames, text = "application/vnd.frictiond.frame", "application/json"
     assert kinds == [(frames, frames), (text, frames), (text, text)]
 
@@ -214,28 +214,28 @@ BUSY = (503, {"Retry-After": "1"})
 
 
 def test_503_twice_then_an_answer(js, server):
-    with Played(server, BUSY, BUSY) as played:
-        answer, waits = js("return [await new Hasty(url).evaluate(given[0]), waits]", played.url, PLANE)
+    with FakeService(server, BUSY, BUSY) as fake:
+        answer, waits = js("return [await new Hasty(url).evaluate(given[0]), waits]", fake.url, PLANE)
         assert_same(answer, plainly(server, "/v1/evaluate", PLANE))
-        assert len(played.requests) == 3 and len({body for *_, body in played.requests}) == 1
+        assert len(fake.requests) == 3 and len({body for *_, body in fake.requests}) == 1
     assert len(waits) == 2 and all(1 <= wait <= 1.25 for wait in waits)
 
 
 def test_waits_grow_and_are_capped(js, server):
     dates = [(503, {"Retry-After": value}) for value in ("Wed, 21 Oct 2037 07:28:00 GMT", "-3", "9" * 30)]
-    with Played(server, (503, {"Retry-After": "100000"}), *dates, *[(502, {})] * 9) as played:
-        waits = js("await new Hasty(url, {retries: 13}).info(); return waits", played.url)
+    with FakeService(server, (503, {"Retry-After": "100000"}), *dates, *[(502, {})] * 9) as fake:
+        waits = js("await new Hasty(url, {retries: 13}).info(); return waits", fake.url)
     assert waits[0] == 30 == max(waits) and 0.1 <= waits[1] <= 0.125 and 0.4 <= waits[3] <= 0.5
 
 
 def test_what_is_repeated(js, server):
     repeated, others = [429, 502, 503, 504], [400, 404, 422, 500]
-    with Played(server, *[(status, {}) for status in repeated for _ in range(3)], *[(s, {}) for s in others]) as played:
+    with FakeService(server, *[(status, {}) for status in repeated for _ in range(3)], *[(s, {}) for s in others]) as fake:
         errors = js("""const errors = [];
             for (let i = 0; i < 8; i++)
                 errors.push(await caught(new Hasty(url, {retries: 2}).evaluate(given[0])));
-            return errors;""", played.url, PLANE)
-        assert len(played.requests) == 3 * 4 + 4
+            return errors;""", fake.url, PLANE)
+        assert len(fake.requests) == 3 * 4 + 4
     assert [(error["status"], error["detail"], error["unavailable"]) for error in errors] == \
         [*((status, "as told", True) for status in repeated), *((status, "as told", False) for status in others)]
 
@@ -247,16 +247,16 @@ def test_nobody_is_there(js, nobody):
 
 @pytest.mark.parametrize("trouble", ["reset", "half"])
 def test_connections_that_break(js, server, trouble):
-    with Played(server, trouble, trouble) as played:
-        answer = js("return new Hasty(url).evaluate(given[0])", played.url, PLANE)
+    with FakeService(server, trouble, trouble) as fake:
+        answer = js("return new Hasty(url).evaluate(given[0])", fake.url, PLANE)
         assert_same(answer, plainly(server, "/v1/evaluate", PLANE))
-        assert len(played.requests) == 3
+        assert len(fake.requests) == 3
 
 
 def test_one_connection_is_kept(js, server):
-    with Played(server) as played:
-        js("const client = new Client(url); for (let i = 0; i < 4; i++) await client.info(); return 0", played.url)
-        assert played.connections < 4  # node may open another one in advance
+    with FakeService(server) as fake:
+        js("const client = new Client(url); for (let i = 0; i < 4; i++) await client.info(); return 0", fake.url)
+        assert fake.connections < 4  # node may open another one in advance
 
 
 def test_silence_and_aborts(js, server):
@@ -276,9 +276,9 @@ def test_silence_and_aborts(js, server):
 
 
 def test_answers_not_from_frictiond(js, server):
-    with Played(server, (200, {"Content-Type": "application/vnd.frictiond.frame"}),
-                (403, {"Content-Type": "text/html"})) as played:
-        found = js("return [await caught(new Client(url).info()), await caught(new Client(url).info())]", played.url)
+    with FakeService(server, (200, {"Content-Type": "application/vnd.frictiond.frame"}),
+                (403, {"Content-Type": "text/html"})) as fake:
+        found = js("return [await caught(new Client(url).info()), await caught(new Client(url).info())]", fake.url)
     assert found[0]["title"] == "Not an answer of frictiond" and found[1]["status"] == 403
 
 

@@ -11,7 +11,7 @@ import urllib.request
 
 import numpy as np
 import pytest
-from played import Played
+from fake import FakeService
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples" / "python"))
@@ -80,10 +80,10 @@ def test_a_block_brakes_by_coulombs_law(run, server):
 
 @pytest.mark.parametrize("example", ["first_batch.py", "tile.py", "brake.py", "frame_client.py"])
 def test_examples_say_why_they_fail(example, fail, nobody, refusing):
-    said = fail("python3", f"examples/python/{example}", nobody)
-    assert nobody in said and "is it running?" in said
-    said = fail("python3", f"examples/python/{example}", refusing)
-    assert "/friction/eps_v" in said and "must be larger than 0" in said
+    output = fail("python3", f"examples/python/{example}", nobody)
+    assert nobody in output and "is it running?" in output
+    output = fail("python3", f"examples/python/{example}", refusing)
+    assert "/friction/eps_v" in output and "must be larger than 0" in output
     assert "nonsense" in fail("python3", f"examples/python/{example}", "nonsense")
 
 
@@ -91,8 +91,8 @@ def test_a_python_without_packages(server, run, fail, tile, same):
     """As if another python3 came first (-S: no packages): the example that needs none works, the others say why they do
     not."""
     same("\n".join(tile.splitlines()[:5]), run("python3", "-S", "examples/python/first_batch.py", server))
-    said = fail("python3", "-S", "examples/python/tile.py", server)
-    assert "numpy" in said and "pip install" in said and "Traceback" not in said
+    output = fail("python3", "-S", "examples/python/tile.py", server)
+    assert "numpy" in output and "pip install" in output and "Traceback" not in output
 
 
 # Numbers
@@ -110,11 +110,11 @@ def test_json_and_frames_give_what_urllib_and_json_give(server, batch, convert, 
 
 
 def test_what_goes_over_the_wire(server):
-    with Played(server) as played:
-        frictiond.Client(played.url).evaluate(with_arrays(PLANE))
-        frictiond.Client(played.url).evaluate(PLANE)
-        frictiond.Client(played.url, frames=False).evaluate(with_arrays(PLANE))
-        kinds = [(headers["Content-Type"], headers["Accept"].split(",")[0]) for _, _, headers, _ in played.requests]
+    with FakeService(server) as fake:
+        frictiond.Client(fake.url).evaluate(with_arrays(PLANE))
+        frictiond.Client(fake.url).evaluate(PLANE)
+        frictiond.Client(fake.url, frames=False).evaluate(with_arrays(PLANE))
+        kinds = [(headers["Content-Type"], headers["Accept"].split(",")[0]) for _, _, headers, _ in fake.requests]
     assert kinds == [(frictiond.FRAME, frictiond.FRAME), (frictiond.JSON, frictiond.FRAME),
                      (frictiond.JSON, frictiond.JSON)]
 
@@ -310,9 +310,9 @@ def test_errors_say_what_is_wrong(server, frames):
 
 
 def test_a_proxy_page_is_an_error_too(server):
-    with Played(server, (403, {"Content-Type": "text/html"})) as played:
+    with FakeService(server, (403, {"Content-Type": "text/html"})) as fake:
         with pytest.raises(frictiond.Error) as caught:
-            frictiond.Client(played.url).evaluate(PLANE)
+            frictiond.Client(fake.url).evaluate(PLANE)
     assert caught.value.status == 403
 
 
@@ -361,42 +361,42 @@ BUSY = (503, {"Retry-After": "1"})
 
 
 def test_503_twice_then_an_answer(server, hasty):
-    with Played(server, BUSY, BUSY) as played:
-        assert_same(frictiond.Client(played.url).evaluate(PLANE), plainly(server, "/v1/evaluate", PLANE))
-        assert len(played.requests) == 3 and played.connections == 1
-        assert len({body for *_, body in played.requests}) == 1
+    with FakeService(server, BUSY, BUSY) as fake:
+        assert_same(frictiond.Client(fake.url).evaluate(PLANE), plainly(server, "/v1/evaluate", PLANE))
+        assert len(fake.requests) == 3 and fake.connections == 1
+        assert len({body for *_, body in fake.requests}) == 1
     assert len(hasty) == 2 and all(1 <= wait <= 1.25 for wait in hasty)
 
 
 def test_waits_grow_and_are_capped(server, hasty):
-    with Played(server, *[(503, {"Retry-After": "100000"})], *[(502, {})] * 12) as played:
-        frictiond.Client(played.url, retries=13).info()
+    with FakeService(server, *[(503, {"Retry-After": "100000"})], *[(502, {})] * 12) as fake:
+        frictiond.Client(fake.url, retries=13).info()
     assert hasty[0] == frictiond.LONGEST_WAIT == max(hasty)
     assert 0.1 <= hasty[1] <= 0.125 and hasty[2] >= 0.2
 
 
 @pytest.mark.parametrize("value", ["Wed, 21 Oct 2037 07:28:00 GMT", "-3", "1.5", "9" * 30, ""])
 def test_retry_after_that_is_not_a_number_of_seconds(server, hasty, value):
-    with Played(server, (503, {"Retry-After": value})) as played:
-        frictiond.Client(played.url).info()
+    with FakeService(server, (503, {"Retry-After": value})) as fake:
+        frictiond.Client(fake.url).info()
     assert len(hasty) == 1 and hasty[0] < 1
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_unavailable_after_all_retries(server, hasty, status):
-    with Played(server, *[(status, {})] * 9) as played:
+    with FakeService(server, *[(status, {})] * 9) as fake:
         with pytest.raises(frictiond.Unavailable) as caught:
-            frictiond.Client(played.url, retries=2).evaluate(PLANE)
-        assert len(played.requests) == 3
+            frictiond.Client(fake.url, retries=2).evaluate(PLANE)
+        assert len(fake.requests) == 3
     assert caught.value.status == status and caught.value.detail == "as told"
 
 
 @pytest.mark.parametrize("status", [400, 404, 413, 422, 500])
 def test_errors_that_repeating_cannot_mend_are_not_repeated(server, hasty, status):
-    with Played(server, (status, {})) as played:
+    with FakeService(server, (status, {})) as fake:
         with pytest.raises(frictiond.Error) as caught:
-            frictiond.Client(played.url).evaluate(PLANE)
-        assert len(played.requests) == 1 and not hasty
+            frictiond.Client(fake.url).evaluate(PLANE)
+        assert len(fake.requests) == 1 and not hasty
     assert caught.value.status == status and not isinstance(caught.value, frictiond.Unavailable)
 
 
@@ -408,23 +408,23 @@ def test_nobody_is_there(nobody, hasty):
 
 @pytest.mark.parametrize("trouble", ["reset", "half"])
 def test_connections_that_break(server, hasty, trouble):
-    with Played(server, trouble, trouble) as played:
-        assert_same(frictiond.Client(played.url).evaluate(PLANE), plainly(server, "/v1/evaluate", PLANE))
-        assert len(played.requests) == 3 and played.connections == 3
+    with FakeService(server, trouble, trouble) as fake:
+        assert_same(frictiond.Client(fake.url).evaluate(PLANE), plainly(server, "/v1/evaluate", PLANE))
+        assert len(fake.requests) == 3 and fake.connections == 3
     assert len(hasty) == 2
-    with Played(server, *[trouble] * 9) as played, pytest.raises(frictiond.Unavailable):
-        frictiond.Client(played.url, retries=1).evaluate(PLANE)
+    with FakeService(server, *[trouble] * 9) as fake, pytest.raises(frictiond.Unavailable):
+        frictiond.Client(fake.url, retries=1).evaluate(PLANE)
 
 
 def test_one_connection_is_kept_and_replaced_without_a_wait(server, hasty):
-    with Played(server, "pass", "pass", "drop", "drop") as played:
-        client = frictiond.Client(played.url, retries=0)
+    with FakeService(server, "pass", "pass", "drop", "drop") as fake:
+        client = frictiond.Client(fake.url, retries=0)
         for expected in (1, 1, 1, 2, 3, 3):
             client.info()
-            assert played.connections == expected
+            assert fake.connections == expected
         client.close()
         client.info()
-        assert played.connections == 4
+        assert fake.connections == 4
     assert not hasty
 
 
@@ -460,8 +460,8 @@ def test_an_interrupted_request_does_not_spoil_the_next(server, monkeypatch):
 
 
 def test_threads_share_a_client(server):
-    with Played(server) as played:
-        client, results = frictiond.Client(played.url), {}
+    with FakeService(server) as fake:
+        client, results = frictiond.Client(fake.url), {}
 
         def work(k):
             batch = {**with_arrays(SCENE), "velocities": np.full((16, 3), 0.01 * k)}
@@ -472,7 +472,7 @@ def test_threads_share_a_client(server):
             thread.start()
         for thread in threads:
             thread.join()
-        assert played.connections == 8
+        assert fake.connections == 8
     for k in range(8):
         batch = {**SCENE, "velocities": [[0.01 * k] * 3] * 16}
         assert results[k] == [plainly(server, "/v1/evaluate", batch)["potential"]] * 5
@@ -483,8 +483,8 @@ def forked(client, queue):
 
 
 def test_processes_that_fork_get_connections_of_their_own(server):
-    with Played(server) as played:
-        client, context = frictiond.Client(played.url), multiprocessing.get_context("fork")
+    with FakeService(server) as fake:
+        client, context = frictiond.Client(fake.url), multiprocessing.get_context("fork")
         client.info()
         queue = context.Queue()
         process = context.Process(target=forked, args=(client, queue))
@@ -492,7 +492,7 @@ def test_processes_that_fork_get_connections_of_their_own(server):
         assert queue.get() == ["frictiond"] * 3
         process.join()
         client.info()
-        assert played.connections == 2
+        assert fake.connections == 2
 
 
 # Frames
@@ -535,9 +535,9 @@ def test_broken_frames_are_refused(data):
 
 
 def test_an_answer_that_is_not_a_frame(server):
-    with Played(server, (200, {"Content-Type": frictiond.FRAME})) as played:
+    with FakeService(server, (200, {"Content-Type": frictiond.FRAME})) as fake:
         with pytest.raises(frictiond.Error, match="Not an answer of frictiond"):
-            frictiond.Client(played.url).evaluate(PLANE)
+            frictiond.Client(fake.url).evaluate(PLANE)
 
 
 @pytest.mark.parametrize("method", ["evaluate", "check", "function", "functions", "info"])

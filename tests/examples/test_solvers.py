@@ -246,17 +246,17 @@ def slopes(text):
 
 def sticks(row, analytic, eps_v=EPS_V):
     """It creeps: slower than eps_v, and at the speed that follows from the slope and the law."""
-    word, said, creep, unit, rest = row
+    word, printed, creep, unit, rest = row
     fastest = float(re.fullmatch(r"at most ([\d.]+) eps_v", rest)[1])
     assert (word, unit) == ("sticks", "m/s") and fastest < 1 and abs(creep) <= (fastest + 1e-4) * eps_v
-    assert said == pytest.approx(analytic, rel=1e-3, abs=1e-12)
+    assert printed == pytest.approx(analytic, rel=1e-3, abs=1e-12)
     assert creep == pytest.approx(analytic, abs=0.03 * eps_v)
 
 
 def slides(row, analytic):
-    word, said, acceleration, unit, rest = row
+    word, printed, acceleration, unit, rest = row
     assert (word, unit) == ("slides", "m/s^2") and rest.endswith(" %")
-    assert said == pytest.approx(analytic, abs=1e-6)
+    assert printed == pytest.approx(analytic, abs=1e-6)
     assert acceleration == pytest.approx(analytic, rel=1e-3)
 
 
@@ -325,17 +325,17 @@ def judge(text, mu_s, mu_k, push, angle, aniso, peak_error):
     towards = math.radians(angle)
     pushed = push * np.array([math.cos(towards), math.sin(towards)])
     # Scaled velocities: in the simulated motion, push minus friction must point in the direction of motion.
-    (said, degrees), (acceleration, measured) = rows["direction, degrees"], rows["acceleration, m/s^2"]
-    assert abs(said - angle) > 5  # the push is not along an axis of symmetry
+    (printed, degrees), (acceleration, measured) = rows["direction, degrees"], rows["acceleration, m/s^2"]
+    assert abs(printed - angle) > 5  # the push is not along an axis of symmetry
     along = np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
     scaled = np.array(aniso) * along
     rest = G * (pushed - mu_k * np.array(aniso) * scaled / np.linalg.norm(scaled))
-    assert degrees == pytest.approx(said, abs=0.1)
+    assert degrees == pytest.approx(printed, abs=0.1)
     assert math.degrees(math.atan2(rest[1], rest[0])) == pytest.approx(degrees, abs=0.2)
     assert measured == pytest.approx(np.linalg.norm(rest), rel=2e-3) == acceleration
     # Ellipses: it moves straight on, and the radius in that direction is the coefficient.
-    (said, degrees), (acceleration, measured) = rows["direction, degrees'"], rows["acceleration, m/s^2'"]
-    assert said == angle and degrees == pytest.approx(angle, abs=0.1)
+    (printed, degrees), (acceleration, measured) = rows["direction, degrees'"], rows["acceleration, m/s^2'"]
+    assert printed == angle and degrees == pytest.approx(angle, abs=0.1)
     held = mu_k * math.hypot(aniso[0] * math.cos(towards), aniso[1] * math.sin(towards))
     assert measured == pytest.approx(G * (push - held), rel=2e-3) == acceleration
 
@@ -393,7 +393,7 @@ def test_refusals(server, nobody, refusing, fail, script):
     assert "Traceback" not in fail("python3", script, nobody)
 
 
-@pytest.mark.parametrize("script,options,said", [
+@pytest.mark.parametrize("script,options,message", [
     (INCLINE, ["--angles", "20,x"], "--angles"),
     (INCLINE, ["--angles", "90"], "between -90 and 90"),
     (INCLINE, ["--eps-v", "nan"], "--eps-v"),
@@ -404,14 +404,14 @@ def test_refusals(server, nobody, refusing, fail, script):
     (DRAG, ["--aniso", "1"], "two numbers"),
     (DRAG, ["--lags", "0"], "--lags"),
 ])
-def test_bad_options(server, script, options, said):
+def test_bad_options(server, script, options, message):
     done = subprocess.run(["/usr/bin/python3", script, server, *options], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_push_that_moves_nothing(server, fail):
-    said = fail("python3", DRAG, server, "--push", "0.2", "--seconds", "0.05")
-    assert "may not move the slab" in said and "Traceback" not in said
+    message = fail("python3", DRAG, server, "--push", "0.2", "--seconds", "0.05")
+    assert "may not move the slab" in message and "Traceback" not in message
 
 
 @pytest.mark.parametrize("script", [INCLINE, DRAG])

@@ -30,7 +30,7 @@ class Browser:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def run(self, code, **arguments):
-        """The value of JavaScript in node, with `state` (page, said, asked …) and `given`."""
+        """The value of JavaScript in node, with `state` (page, messages, asked …) and `given`."""
         self.process.stdin.write(json.dumps({"code": code, "arguments": arguments}) + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
@@ -103,7 +103,7 @@ class Page:
         return [float(part.replace("×10", "e").strip("() ").split(" ")[0]) for part in text.split(",")]
 
     def complaints(self):
-        return [message for message in self.run("return state.said") if message["type"] in ("error", "warning")]
+        return [message for message in self.run("return state.messages") if message["type"] in ("error", "warning")]
 
 
 @pytest.fixture(scope="session")

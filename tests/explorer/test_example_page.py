@@ -39,7 +39,7 @@ def evaluated(browser, origin):
             await state.page.fill("[name=token]", given.token);
             await state.page.click("button");
             await state.page.waitForFunction(() => document.querySelector("pre").textContent.length > 1);
-            return [await state.page.textContent("pre"), state.said];""", origin=origin, service=service, token=token)
+            return [await state.page.textContent("pre"), state.messages];""", origin=origin, service=service, token=token)
     return show
 
 
@@ -47,9 +47,9 @@ def test_the_page_shows_what_node_prints(server_with, evaluated, origin):
     service = server_with("--allow-origin", origin)
     expected = subprocess.run(["node", "examples/javascript/tile.mjs", service], cwd=ROOT, check=True,
                               capture_output=True, text=True).stdout
-    shown, said = evaluated(service)
+    shown, messages = evaluated(service)
     assert shown == expected.rstrip("\n")
-    assert said == []
+    assert messages == []
 
 
 def test_tokens(server_with, evaluated, origin, tmp_path):

@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 programs=build/${MODE:-release}/tests/bench
 . tests/tap.sh
-out=$work/said
+out=$work/printed
 
 runs() { # program, arguments; the output goes to $out
 	"$@" >"$out"

@@ -25,21 +25,21 @@ chmod +x "$work/scripts/packages" "$work/bin/make"
 
 gate() { # EXPECTED STATUS, VARIABLE=VALUE...
 	rm -rf "$work/build" "$work/asked" "$work/made"
-	env PATH="$work/bin:$PATH" "${@:2}" "$work/.ci/run" >"$work/said" 2>&1
+	env PATH="$work/bin:$PATH" "${@:2}" "$work/.ci/run" >"$work/printed" 2>&1
 	local status=$?
 	[ "$status" = "$1" ] || { echo "status $status"; false; }
 }
 
 last() { # LINE
-	[ "$(tail -n 1 "$work/said")" = "$1" ]
+	[ "$(tail -n 1 "$work/printed")" = "$1" ]
 }
 
 row() { # TARGET PASSED FAILED SKIPPED
-	grep -qE "^$1 +[0-9]+ +$2 +$3 +$4\$" "$work/said"
+	grep -qE "^$1 +[0-9]+ +$2 +$3 +$4\$" "$work/printed"
 }
 
 has() { # TEXT
-	grep -qF -- "$1" "$work/said"
+	grep -qF -- "$1" "$work/printed"
 }
 
 targets=$(sed -nE 's/^(suite|tap|command_alone) ([a-z-]+).*/\2/p' .ci/run)
@@ -48,7 +48,7 @@ all_rows() {
 	local target
 	[ "$(wc -w <<<"$targets")" -gt 9 ] || return 1
 	for target in $targets; do
-		grep -qE "^$target +[0-9]+ +1 +0 +[02]\$" "$work/said" || { echo "$target"; return 1; }
+		grep -qE "^$target +[0-9]+ +1 +0 +[02]\$" "$work/printed" || { echo "$target"; return 1; }
 	done
 }
 
@@ -84,7 +84,7 @@ rm "$work/no-packages"
 echo 'echo $$ >"$PLAYED/pid"; trap "" INT; while :; do sleep 1; done' >"$work/asan"
 check "it stops when its time is up" gate 1 GATE_SECONDS=3
 check "the running target is ended" gone
-check "and named" grep -qE '^FAIL  ended: the gate has taken [0-9]+ of 3 s' "$work/said"
+check "and named" grep -qE '^FAIL  ended: the gate has taken [0-9]+ of 3 s' "$work/printed"
 check "and counts as failed" row asan 0 1 0
 check "as does what has not begun" row demo 0 1 0
 check "which is not begun" [ "$(cat "$work/made")" = $'test\nasan' ]

@@ -34,12 +34,12 @@ END
 
 report() { # STATUS, LINE OF docs/coverage.md...
 	printf '%s\n' "${@:2}" >"$work/docs/coverage.md"
-	"$work/scripts/coverage" --report >"$work/said" 2>&1
+	"$work/scripts/coverage" --report >"$work/printed" 2>&1
 	[ $? = "$1" ]
 }
 
 has() { # LINE
-	grep -qxF -- "$1" "$work/said"
+	grep -qxF -- "$1" "$work/printed"
 }
 
 row() { # FUNCTION COUNT LINE
@@ -50,11 +50,11 @@ none=$(row odd 2 "if (!x \\|\\| x == 7)")
 
 check "files are found by name, in any folder" [ "$("$work/scripts/coverage" --files)" = api/codec/lift.c ]
 check "without a run there are no figures" report 1
-check "and it says so" grep -q "no suite ran api/codec/lift.c" "$work/said"
+check "and it says so" grep -q "no suite ran api/codec/lift.c" "$work/printed"
 "$work/build/toy"
 check "a branch that no test takes is a fault" report 1
 check "each line is named, with its function" has "! lift.c:5: 2 in odd: if (!x || x == 7)"
-check "the figures are there" grep -qE "^api/codec/lift.c +5 of +6 +83.3 % " "$work/said"
+check "the figures are there" grep -qE "^api/codec/lift.c +5 of +6 +83.3 % " "$work/printed"
 check "a listed branch is not" report 0 "$none"
 check "it is one with another count" report 1 "${none/ 2 / 1 }"
 check "a range of counts will do" report 0 "${none/ 2 / 1-3 }"

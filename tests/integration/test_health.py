@@ -123,7 +123,7 @@ def test_a_server_that_hangs():
 # --- other things on the port
 
 @contextlib.contextmanager
-def played(talk):
+def fake_server(talk):
     """A port on loopback whose connections are handled by talk(connection)."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         def serve():
@@ -162,7 +162,7 @@ def hears(text):
     (until_it_leaves, True), (trickles(b"\x16\x03\x03\x40\x00" + bytes(10000)), True),
 ], ids=["silence", "a trickle", "silence for TLS", "a trickle of TLS"])
 def test_it_ends_by_itself(certificate, talk, tls):
-    with played(talk) as port:
+    with fake_server(talk) as port:
         is_not("no answer on port", "--port", port, "--timeout-seconds", 1, *(certificate if tls else ()))
 
 
@@ -178,7 +178,7 @@ def test_nobody_listens():
     (b"HTTP/1.1 200 OK\r\n", "does not end"), (b"HTTP/1.1 500 \r\n\r\n", "returned 500")],
     ids=["nothing", "another protocol", "zeros", "no end", "a fault"])
 def test_garbage(text, why):
-    with played(hears(text)) as port:
+    with fake_server(hears(text)) as port:
         is_not(why, "--port", port)
 
 

@@ -13,12 +13,12 @@ done
 
 image() { # ARGUMENT OF MAKE...
 	: >"$work/called"
-	env -u MAKEFLAGS -u BASE PATH="$work:$PATH" make --no-print-directory image "$@" >"$work/said" 2>&1
+	env -u MAKEFLAGS -u BASE PATH="$work:$PATH" make --no-print-directory image "$@" >"$work/printed" 2>&1
 }
 
 refuses() { # TEXT ARGUMENT OF MAKE...
-	! image "${@:2}" && [ ! -s "$work/called" ] && grep -qF -- "$1" "$work/said" && return
-	cat "$work/said" "$work/called"
+	! image "${@:2}" && [ ! -s "$work/called" ] && grep -qF -- "$1" "$work/printed" && return
+	cat "$work/printed" "$work/called"
 	return 1
 }
 

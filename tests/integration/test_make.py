@@ -63,14 +63,14 @@ class Run:
         self.process = subprocess.Popen(["make", "--no-print-directory", "run", f"MODE={MODE}", *words], cwd=ROOT,
                                         env=environment(**more), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=stderr, text=True, start_new_session=True)
-        self.said = []
+        self.lines = []
         for line in self.process.stdout:
-            self.said.append(line)
+            self.lines.append(line)
             if line.startswith("frictiond listening on "):
                 self.url = line.split()[-1]
                 return
         self.process.wait()
-        raise AssertionError(self.said)
+        raise AssertionError(self.lines)
 
     def post(self):
         request = urllib.request.Request(self.url + "/v1/evaluate", CONTACT, {"Content-Type": "application/json"})
@@ -85,8 +85,8 @@ class Run:
 
 
 @contextlib.contextmanager
-def terminal(said):
-    """A terminal to write to; afterwards `said` contains what was written."""
+def terminal(pieces):
+    """A terminal to write to; afterwards `pieces` contains what was written."""
     try:
         reading, writing = pty.openpty()
     except OSError:
@@ -95,7 +95,7 @@ def terminal(said):
     def read():
         with contextlib.suppress(OSError):  # EIO: the other end is closed
             while data := os.read(reading, 4096):
-                said.append(data.decode())
+                pieces.append(data.decode())
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -108,12 +108,12 @@ def terminal(said):
 
 
 def logged_on_a_terminal(**more):
-    said = []
-    with terminal(said) as writing:
+    pieces = []
+    with terminal(pieces) as writing:
         run = Run(["PORT=0"], writing, **more)
         run.post()
         run.stop()
-    return "".join(said)
+    return "".join(pieces)
 
 
 def test_on_a_terminal_requests_are_not_logged():

@@ -29,14 +29,14 @@ commit() { # FOLDER
 }
 
 dist() { # FOLDER; in the environment of a user's shell
-	(cd "$1" && env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory dist) >"$work/said" 2>&1
+	(cd "$1" && env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory dist) >"$work/printed" 2>&1
 	local status=$?
-	cat "$work/said"
+	cat "$work/printed"
 	return $status
 }
 
 refuses() { # TEXT FOLDER
-	! dist "$2" && grep -qF -- "$1" "$work/said"
+	! dist "$2" && grep -qF -- "$1" "$work/printed"
 }
 
 tarball() { # FOLDER
@@ -59,9 +59,9 @@ everywhere() { # only files that scripts/version knows state the version
 
 elsewhere() { # FILE: it is named if it states another version
 	sed -i "s/$version/99.0.0/" "$work/a/$1"
-	! "$work/a/scripts/version" --check 2>"$work/said" || return 1
+	! "$work/a/scripts/version" --check 2>"$work/printed" || return 1
 	git -C "$work/a" checkout -q "$1"
-	grep -F "$1" "$work/said"
+	grep -F "$1" "$work/printed"
 }
 
 rewrites() {
@@ -104,7 +104,7 @@ names_commit() {
 }
 
 tags() {
-	grep -qxF "  git tag -s v$version -m 'frictiond $version' $(git -C "$work/a" rev-parse HEAD)" "$work/said"
+	grep -qxF "  git tag -s v$version -m 'frictiond $version' $(git -C "$work/a" rev-parse HEAD)" "$work/printed"
 }
 
 builds() { # without optimisation, which saves time
@@ -118,7 +118,7 @@ builds() { # without optimisation, which saves time
 changelog "$work/a" "- something new"
 check "between releases it packs a snapshot" dist "$work/a"
 check "named after its commit" names_commit
-check "without commands to tag it" sh -c "! grep 'git tag' '$work/said'"
+check "without commands to tag it" sh -c "! grep 'git tag' '$work/printed'"
 changelog "$work/a" ""
 check "a release is packed" dist "$work/a"
 check "it prints how to tag it" tags

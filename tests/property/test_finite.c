@@ -142,7 +142,7 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 struct outcome {
 	double *numbers;
 	size_t n;
-	struct fric_error said[64];
+	struct fric_error reported[64];
 	int n_calls;
 };
 
@@ -156,7 +156,7 @@ static double *room(struct outcome *o, size_t n)
 static bool note(struct outcome *o, enum fric_code code, struct fric_error error, size_t n)
 {
 	assert_true(o->n_calls < 64);
-	o->said[o->n_calls++] = code == FRIC_OK ? (struct fric_error){.code = FRIC_OK} : error;
+	o->reported[o->n_calls++] = code == FRIC_OK ? (struct fric_error){.code = FRIC_OK} : error;
 	for (size_t i = 0; i < n && code == FRIC_OK; i++)
 		if (!isfinite(o->numbers[o->n + i]))
 			fail_msg("call %d: number %zu is %g", o->n_calls, i, o->numbers[o->n + i]);
@@ -295,9 +295,9 @@ static void assert_same(const struct outcome *a, const struct outcome *b)
 {
 	assert_int_equal(a->n_calls, b->n_calls);
 	for (int i = 0; i < a->n_calls; i++) {
-		assert_code(a->said[i].code, b->said[i].code);
-		assert_int_equal(a->said[i].group, b->said[i].group);
-		assert_int_equal(a->said[i].contact, b->said[i].contact);
+		assert_code(a->reported[i].code, b->reported[i].code);
+		assert_int_equal(a->reported[i].group, b->reported[i].group);
+		assert_int_equal(a->reported[i].contact, b->reported[i].contact);
 	}
 	assert_int_equal(a->n, b->n);
 	assert_all_bits(a->numbers, b->numbers, a->n);
@@ -327,7 +327,7 @@ static size_t try_scene(const struct scene *scene, int which)
 	if (which % 4 == 0)
 		try_context(&parallel, scene, which, &expected);
 	for (int call = 0; call < expected.n_calls; call++)
-		n_fine += expected.said[call].code == FRIC_OK;
+		n_fine += expected.reported[call].code == FRIC_OK;
 	free(expected.numbers);
 	return n_fine;
 }

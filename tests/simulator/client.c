@@ -11,7 +11,7 @@
 void client_connect(struct client *client, struct link *link)
 {
 	client->link = link;
-	client->said = client->n_heard = client->n_judged = client->n_answered = 0;
+	client->n_sent = client->n_heard = client->n_judged = client->n_answered = 0;
 	client->continues = client->has_ended = client->has_left = client->is_told_close = client->hears_end = false;
 	client->drips = client->sips = false;
 	client->excuses = 0;
@@ -43,10 +43,10 @@ size_t client_may_say(const struct client *client)
 	for (size_t i = 0; i < script->n_asked && until == script->n; i++) {
 		const struct asked *asked = &script->asked[i];
 		const bool may_go_on = client->continues && client->n_answered == i;
-		if (asked->waits && client->said <= asked->head_end && !may_go_on)
+		if (asked->waits && client->n_sent <= asked->head_end && !may_go_on)
 			until = asked->head_end;
 	}
-	return until - client->said;
+	return until - client->n_sent;
 }
 
 void client_say(struct client *client, size_t most)
@@ -55,9 +55,9 @@ void client_say(struct client *client, size_t most)
 	n = n < most ? n : most;
 	if (n == 0)
 		return;
-	const ssize_t sent = sockets_client_send(client->link, client->script.bytes + client->said, n);
+	const ssize_t sent = sockets_client_send(client->link, client->script.bytes + client->n_sent, n);
 	if (sent > 0)
-		client->said += (size_t)sent;
+		client->n_sent += (size_t)sent;
 }
 
 void client_end(struct client *client)
@@ -245,7 +245,7 @@ static bool judge_one(struct client *client)
 	const size_t n = is_bare(asked, &answer) ? 0 : answer.body_bytes;
 	if (client->n_heard - client->n_judged - answer.head_bytes < n)
 		return false;
-	if (client->said <= asked->at && !is_for_connection(client, &answer))
+	if (client->n_sent <= asked->at && !is_for_connection(client, &answer))
 		blame(client, "%d before \"%s\" was asked", answer.status, asked->name);
 	if (answer.status != asked->status && !is_excused(client, asked, answer.status))
 		blame(client, "%d instead of %d to \"%s\": %.*s", answer.status, asked->status, asked->name,
@@ -305,7 +305,7 @@ void client_conclude(struct client *client)
 		return;
 	for (size_t i = client->n_answered; i < script->n_asked; i++) {
 		const struct asked *asked = &script->asked[i];
-		if (client->said < asked->end || (asked->traits & UNFINISHED))
+		if (client->n_sent < asked->end || (asked->traits & UNFINISHED))
 			break;
 		blame(client, "\"%s\" (%s) has no answer", asked->name, asked->id);
 	}

@@ -20,7 +20,7 @@ enum excuse {
 struct client {
 	struct link *link; /* NULL: not connected (any more) */
 	struct script script;
-	size_t said; /* bytes of the script */
+	size_t n_sent; /* bytes of the script */
 	char heard[CLIENT_HEARS];
 	size_t n_heard, n_judged; /* bytes, and of them those that were looked at */
 	size_t n_answered;

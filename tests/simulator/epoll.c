@@ -75,7 +75,8 @@ static bool is_done(const struct client *client)
 {
 	const struct script *script = &client->script;
 	const struct asked *last = &script->asked[script->n_asked - 1];
-	return client_is_served(client) || client->has_ended || ((last->traits & UNFINISHED) && client->said == script->n);
+	return client_is_served(client) || client->has_ended ||
+	       ((last->traits & UNFINISHED) && client->n_sent == script->n);
 }
 
 static void finish(struct client *client, double began)

@@ -96,7 +96,7 @@ void schedule_print(void)
 	for (size_t i = 0; i < n_notes; i++)
 		printf("  %4zu %s %lld %lld\n", i, notes[i].what, notes[i].a, notes[i].b);
 	for (size_t i = 0; i < n_clients; i++) {
-		printf("client %zu: said %zu, %zu answers of %zu, excuses %u\n", i, clients[i].said, clients[i].n_answered,
+		printf("client %zu: sent %zu, %zu answers of %zu, excuses %u\n", i, clients[i].n_sent, clients[i].n_answered,
 		       clients[i].script.n_asked, clients[i].excuses);
 		print_bytes("script", clients[i].script.bytes, clients[i].script.n);
 		print_bytes("heard", clients[i].heard, clients[i].n_heard);
@@ -239,7 +239,7 @@ static size_t some_bytes(const struct client *client)
 	case 0: return 1;
 	case 1: return 1 + chance_below(&chance, 30);
 	case 2: return 1 + chance_below(&chance, script->n);
-	case 3: return boundary > client->said ? boundary - client->said + chance_below(&chance, 2) : 1;
+	case 3: return boundary > client->n_sent ? boundary - client->n_sent + chance_below(&chance, 2) : 1;
 	default: return script->n;
 	}
 }
@@ -249,16 +249,16 @@ static size_t before_drips(const struct client *client)
 {
 	const struct script *script = &client->script;
 	const size_t end = client->drips ? script->asked[script->n_asked - 1].head_end + 1 : script->n;
-	return end > client->said ? end - client->said : 0;
+	return end > client->n_sent ? end - client->n_sent : 0;
 }
 
 static void step_say(void)
 {
 	struct client *client = any_client();
-	const size_t before = client->said;
+	const size_t before = client->n_sent;
 	const size_t some = some_bytes(client), most = before_drips(client);
 	client_say(client, some < most ? some : most);
-	note("client says, bytes", number_of(client), (long long)(client->said - before));
+	note("client says, bytes", number_of(client), (long long)(client->n_sent - before));
 }
 
 static void step_hear(void)
@@ -286,7 +286,7 @@ static void step_end(void)
 	struct client *client = any_client();
 	if (!chance_one_in(&chance, 6))
 		return;
-	note("client ends", number_of(client), (long long)client->said);
+	note("client ends", number_of(client), (long long)client->n_sent);
 	client_end(client);
 }
 
@@ -296,7 +296,7 @@ static void step_leave(void)
 	const bool abruptly = chance_one_in(&chance, 2);
 	if (!chance_one_in(&chance, 8))
 		return;
-	note(abruptly ? "client resets" : "client leaves", number_of(client), (long long)client->said);
+	note(abruptly ? "client resets" : "client leaves", number_of(client), (long long)client->n_sent);
 	client_leave(client, abruptly);
 }
 
@@ -379,7 +379,7 @@ static size_t progress(void)
 {
 	size_t sum = 0;
 	for (size_t i = 0; i < n_clients; i++)
-		sum += clients[i].said + clients[i].n_heard + clients[i].hears_end;
+		sum += clients[i].n_sent + clients[i].n_heard + clients[i].hears_end;
 	return sum + sockets_n_ends() + sockets_n_moved();
 }
 

@@ -1,4 +1,4 @@
-/* What is said of texts that are no JSON. */
+/* What the messages say of texts that are not JSON. */
 #include "api/codec/document.h"
 #include "api/codec/hint.h"
 

@@ -12,7 +12,7 @@ import threading
 import urllib.parse
 
 
-class Played(http.server.ThreadingHTTPServer):
+class FakeService(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, real, *actions):
@@ -63,7 +63,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST
 
     def refuse(self, status, headers):
-        problem = {"type": "about:blank", "title": "Played", "status": status, "detail": "as told", "errors": []}
+        problem = {"type": "about:blank", "title": "Fake", "status": status, "detail": "as told", "errors": []}
         self.answer(status, {"Content-Type": "application/problem+json", **headers}, json.dumps(problem).encode())
 
     def pass_on(self, body):
