@@ -187,7 +187,8 @@ static void expect_inner(const struct fric_contacts *c, size_t i, const struct d
 {
 	const long double eps_v = *column_at(c->eps_v, i), a0 = *column_at(c->mu_aniso[0], i);
 	const long double a1 = r->n == 2 ? *column_at(c->mu_aniso[1], i) : 0, pairs[3] = {a0 * a0, a0 * a1, a1 * a1};
-	const long double scale = floored(fabsl(s) * mu / eps_v / (d->z > 1 ? d->z : 1));
+	const long double known = mu / (d->z > 1 ? d->z : 1) + d->blur / FRIC_TOLERANCE;
+	const long double scale = floored(fabsl(s) * known / eps_v);
 	for (int e = 0; e < 3; e++)
 		r->inner[e] = (struct expected){s / eps_v * pairs[e] * d->hessian[e], floored(pairs[e] * scale)};
 }

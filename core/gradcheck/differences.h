@@ -1,6 +1,7 @@
 /**
- * The potential of one contact by its plain formula in 113-bit arithmetic, and its central differences. Slow, and
- * independent of everything else in the library: it shares no code and contains no derivative.
+ * The potential of one contact by its plain formula in 113-bit arithmetic (NAME_textbook in the laws' files), and its
+ * central differences. Slow, and independent of everything else in the library: it shares no code and contains no
+ * derivative.
  */
 #ifndef FRIC_DIFFERENCES_H
 #define FRIC_DIFFERENCES_H
@@ -18,6 +19,7 @@ struct differences {
 	long double potential;   /* D / (s eps_v) */
 	long double gradient[2]; /* dD/dx_t / s */
 	long double hessian[3];  /* d2D/dx2 * eps_v / s: 00, 01, 11 */
+	long double blur;        /* how much the Hessian may change within a step */
 };
 
 /**

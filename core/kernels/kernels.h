@@ -11,6 +11,7 @@
 #include "core/base/inline.h"
 #include "core/contacts/contacts.h"
 #include "core/fric.h"
+#include "core/law/law.h"
 #include "core/motion/gamma.h"
 
 /* What a kernel reads and writes for a span of n <= FRIC_SPAN contacts. Inputs are arrays of [n] unless stated
@@ -21,9 +22,10 @@ struct workspace {
 	const double *tangent_basis[6];
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
-	bool same_eps_v;               /* eps_v is one value for all */
+	bool same_eps_v, same_mu;      /* eps_v, both coefficients are one value for all */
 	double relative[3][FRIC_SPAN]; /* Gamma v */
 	/* In between: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
+	double law_shape[3][FRIC_SPAN]; /* where the law has one */
 	double over_eps_v[FRIC_SPAN], ratio[2][FRIC_SPAN], z[FRIC_SPAN], along[FRIC_SPAN], across[FRIC_SPAN];
 	/* Results: */
 	double potential[FRIC_SPAN];

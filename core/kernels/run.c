@@ -34,6 +34,7 @@ static void load_span(const struct kernel_task *task, struct span span, struct w
 	work->mu_k = at(task->coefficients->mu_k, span.begin);
 	work->eps_v = at(c->eps_v, span.begin);
 	work->same_eps_v = c->eps_v.stride == 0;
+	work->same_mu = task->coefficients->mu_s.stride == 0 && task->coefficients->mu_k.stride == 0;
 	work->mu_aniso[0] = at(c->mu_aniso[0], span.begin);
 	work->mu_aniso[1] = at(c->mu_aniso[1], span.begin);
 }

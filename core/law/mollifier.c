@@ -7,17 +7,46 @@
 
 #include "core/law/law.h"
 
-struct point {
-	long double z, r;
-	long double sign;
-	bool slides;
-};
-
 /* z and r = 1 - z of a speed; eps_v - |y| is exact where it matters. */
-static struct point at(double y, double eps_v)
+static struct law_point_l at(double y, double mu_s, double mu_k, double eps_v)
 {
-	const long double a = fabs(y), e = eps_v;
-	return (struct point){.z = a / e, .r = (e - a) / e, .sign = signbit(y) ? -1 : 1, .slides = fabs(y) >= eps_v};
+	const long double speed = fabs(y), e = eps_v;
+	return (struct law_point_l){mu_s, mu_k, speed / e, (e - speed) / e, speed >= e, {0, 0, 0}};
+}
+
+/* The same with the law's shape. */
+static struct law_point_l law_at(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
+{
+	struct law_point_l a = at(y, mu_s, mu_k, eps_v);
+	a.shape = law_shape_l(law->transition, mu_s, mu_k);
+	return a;
+}
+
+static long double sign(double y)
+{
+	return signbit(y) ? -1 : 1;
+}
+
+double fric_law_potential(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
+{
+	return (double)(eps_v * law_g0_l(law->transition, law_at(y, mu_s, mu_k, eps_v, law)));
+}
+
+double fric_law_force(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
+{
+	const struct law_point_l a = law_at(y, mu_s, mu_k, eps_v, law);
+	return (double)(sign(y) * law_g1_l(law->transition, a) * (law_low_l(law->transition, a) ? a.z : 1));
+}
+
+double fric_law_force_over_speed(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
+{
+	const struct law_point_l a = law_at(y, mu_s, mu_k, eps_v, law);
+	return (double)(law_g1_l(law->transition, a) / (law_low_l(law->transition, a) ? eps_v : fabs(y)));
+}
+
+double fric_law_force_derivative(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
+{
+	return (double)(law_g2_l(law->transition, law_at(y, mu_s, mu_k, eps_v, law)) / eps_v);
 }
 
 /* The f functions are the smooth_mu ones with mu = 1. */
@@ -46,84 +75,58 @@ double fric_smooth_friction_f2_x_minus_f1_over_x3(double y, double eps_v)
 	return fric_smooth_mu_f2_x_minus_mu_f1_over_x3(y, 1, 1, eps_v, FRIC_CUBIC);
 }
 
+/* ---- the curves of mu ---- */
+
+#define CURVE(function, a) (transition == FRIC_CUBIC ? cubic_##function(a) : quadratic_##function(a))
+
 double fric_smooth_mu(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition)
 {
-	const struct point p = at(y, eps_v);
-	return p.slides ? mu_k : (double)law_mu_l(transition, mu_s, mu_k, p.z, p.r);
+	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);
+	return a.slides ? mu_k : (double)CURVE(mu_l, a);
 }
 
 double fric_smooth_mu_derivative(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition)
 {
-	const struct point p = at(y, eps_v);
-	return p.slides ? 0 : (double)(p.sign * law_mu_derivative_l(transition, mu_s, mu_k, p.z, p.r) / eps_v);
+	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);
+	return a.slides ? 0 : (double)(sign(y) * CURVE(mu_derivative_l, a) / eps_v);
 }
 
+/* The next four say what the law's functions say, by operations of their own, so that their last bits stay as they were. */
 double fric_smooth_mu_f0(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition)
 {
-	const struct point p = at(y, eps_v);
-	return p.slides ? mu_k * fabs(y) : (double)(eps_v * law_g0_l(transition, mu_s, mu_k, p.z, p.r));
+	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);
+	return a.slides ? mu_k * fabs(y) : (double)(eps_v * CURVE(g0_l, a));
 }
 
 double fric_smooth_mu_f1(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition)
 {
-	const struct point p = at(y, eps_v);
-	if (p.slides)
-		return (double)p.sign * mu_k;
-	return (double)(p.sign * law_mu_l(transition, mu_s, mu_k, p.z, p.r) * p.z * (2 - p.z));
+	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);
+	return (double)(sign(y) * (a.slides ? mu_k : CURVE(mu_l, a) * a.z * (2 - a.z)));
 }
 
 double fric_smooth_mu_f2(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition)
 {
-	const struct point p = at(y, eps_v);
-	if (p.slides)
-		return 0;
-	const long double mu = law_mu_l(transition, mu_s, mu_k, p.z, p.r);
-	const long double derivative = law_mu_derivative_l(transition, mu_s, mu_k, p.z, p.r);
-	return (double)((2 * p.r * mu + derivative * p.z * (2 - p.z)) / eps_v);
+	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);
+	const long double inside = 2 * a.r * CURVE(mu_l, a) + CURVE(mu_derivative_l, a) * a.z * (2 - a.z);
+	return a.slides ? 0 : (double)(inside / eps_v);
 }
 
 double fric_smooth_mu_f1_over_x(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition)
 {
-	const struct point p = at(y, eps_v);
-	if (p.slides)
-		return mu_k / fabs(y);
-	return (double)(law_mu_l(transition, mu_s, mu_k, p.z, p.r) * (2 - p.z) / eps_v);
+	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);
+	return a.slides ? mu_k / fabs(y) : (double)(CURVE(g1_l, a) / eps_v);
 }
 
 double fric_smooth_mu_f2_x_minus_mu_f1_over_x3(double y, double mu_s, double mu_k, double eps_v,
                                                enum fric_transition transition)
 {
-	const struct point p = at(y, eps_v);
-	const long double a = fabs(y), e = eps_v;
-	if (p.slides)
-		return (double)(-mu_k / (a * a * a));
+	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);
+	const long double speed = fabs(y), e = eps_v;
+	if (a.slides)
+		return (double)(-mu_k / (speed * speed * speed));
 	if (mu_s == 0) /* no pole: z cancels */
-		return (double)(mu_k *
-		                (transition == FRIC_CUBIC ? 12 - p.z * (21 - 8 * p.z)
-		                 : 2 * p.z < 1            ? 8 - 6 * p.z
-		                                          : (9 - p.z * (16 - 6 * p.z)) / p.z) /
-		                (e * e * e));
-	return (double)(law_curvature_l(transition, mu_s, mu_k, p.z, p.r) / p.z / (e * e * e));
-}
-
-double fric_law_potential(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
-{
-	return fric_smooth_mu_f0(y, mu_s, mu_k, eps_v, law->transition);
-}
-
-double fric_law_force(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
-{
-	return fric_smooth_mu_f1(y, mu_s, mu_k, eps_v, law->transition);
-}
-
-double fric_law_force_over_speed(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
-{
-	return fric_smooth_mu_f1_over_x(y, mu_s, mu_k, eps_v, law->transition);
-}
-
-double fric_law_force_derivative(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
-{
-	return fric_smooth_mu_f2(y, mu_s, mu_k, eps_v, law->transition);
+		return (double)(mu_k * CURVE(curvature_without_mu_s_l, a.z) / (e * e * e));
+	return (double)(CURVE(curvature_l, a) / a.z / (e * e * e));
 }
 
 void fric_matchstick_direction(const double tau[2], double threshold, double direction[2])

@@ -24,9 +24,9 @@ struct slip {
 	bool slides;
 	double z, r; /* |scaled| / eps_v and 1 - z; z may be inf */
 	double inverse_z, inverse_eps_v;
-	double unit[2]; /* direction of scaled; (1, 0) at rest */
-	double over[2]; /* scaled / max(eps_v, |scaled|) */
-	bool extreme;   /* the doubles above have over- or underflowed: the law is evaluated in long double */
+	double unit[2];  /* direction of scaled; (1, 0) at rest */
+	double ratio[2]; /* scaled / eps_v */
+	bool extreme;    /* the doubles above have over- or underflowed: the law is evaluated in long double */
 };
 
 /* The operations here and below, and their order, are those of kernels.inc, so that both give the same bits. */
@@ -77,7 +77,7 @@ static inline void extreme_ratio(struct slip *slip)
 	slip->r = (double)((e - norm) / e);
 	for (int t = 0; t < 2; t++) {
 		slip->unit[t] = norm > 0 ? (double)(slip->scaled[t] / norm) : t == 0;
-		slip->over[t] = (double)(slip->scaled[t] / (slip->slides ? norm : e));
+		slip->ratio[t] = (double)(slip->scaled[t] / e);
 	}
 }
 
@@ -93,7 +93,7 @@ static inline void ordinary_ratio(struct slip *slip, const double w[2])
 	slip->r = slip->n == 1 ? (slip->eps_v - fabs(slip->scaled[0])) / slip->eps_v : 1 - slip->z;
 	for (int t = 0; t < 2; t++) {
 		slip->unit[t] = length > 0 ? w[t] * over : t == 0;
-		slip->over[t] = slip->slides ? slip->unit[t] : w[t];
+		slip->ratio[t] = w[t];
 	}
 }
 
@@ -123,16 +123,25 @@ static inline long double long_force(const struct fric_contacts *c, size_t i)
 	return (long double)*column_at(c->weight, i) * *column_at(c->normal_force, i);
 }
 
+/* Where the law is asked. */
+static inline struct law_point slip_point(enum fric_transition t, const struct slip *p)
+{
+	return (struct law_point){p->mu_s, p->mu_k, p->z, p->r, p->slides, law_shape(t, p->mu_s, p->mu_k)};
+}
+
+/* The same for an extreme slip, from its speed y. */
+static inline struct law_point_l extreme_point(enum fric_transition t, const struct slip *p, long double y)
+{
+	const long double e = p->eps_v;
+	return (struct law_point_l){p->mu_s, p->mu_k, y / e, (e - y) / e, p->slides, law_shape_l(t, p->mu_s, p->mu_k)};
+}
+
 static inline double slip_potential(const struct fric_contacts *c, size_t i, const struct slip *p)
 {
 	const enum fric_transition t = c->law.transition;
-	if (p->extreme) {
-		const long double y = hypotl(p->scaled[0], p->scaled[1]), e = p->eps_v;
-		return (double)(long_force(c, i) *
-		                (p->slides ? p->mu_k * y : e * law_g0_l(t, p->mu_s, p->mu_k, y / e, (e - y) / e)));
-	}
-	const double g0 = p->slides ? p->mu_k * p->z : law_g0(t, p->mu_s, p->mu_k, p->z, p->r);
-	return (p->s * g0) * p->eps_v;
+	if (p->extreme)
+		return (double)(long_force(c, i) * (p->eps_v * law_g0_l(t, extreme_point(t, p, slip_speed(p)))));
+	return (p->s * law_g0(t, slip_point(t, p))) * p->eps_v;
 }
 
 /* s G1(y)/y * scaled: the force in the tangent plane before mu_aniso maps it back; rounded to double unless extreme. */
@@ -140,15 +149,15 @@ static inline void slip_force(const struct fric_contacts *c, size_t i, const str
 {
 	const enum fric_transition t = c->law.transition;
 	if (p->extreme) {
-		const long double y = hypotl(p->scaled[0], p->scaled[1]), e = p->eps_v, z = y / e;
-		const long double m = p->slides ? p->mu_k : law_mu_l(t, p->mu_s, p->mu_k, z, (e - y) / e) * (2 - z);
+		const long double y = slip_speed(p), s = long_force(c, i);
+		const struct law_point_l a = extreme_point(t, p, y);
 		for (int k = 0; k < 2; k++)
-			force[k] = long_force(c, i) * m * (p->scaled[k] / (p->slides ? y : e));
+			force[k] = s * law_g1_l(t, a) * (p->scaled[k] / (law_low_l(t, a) ? p->eps_v : y));
 		return;
 	}
-	const double m = p->slides ? p->mu_k : law_mu(t, p->mu_s, p->mu_k, p->z, p->r) * (2 - p->z);
+	const struct law_point a = slip_point(t, p);
 	for (int k = 0; k < 2; k++)
-		force[k] = (double)((p->s * m) * p->over[k]);
+		force[k] = (p->s * law_g1(t, a)) * (law_low(t, a) ? p->ratio[k] : p->unit[k]);
 }
 
 /* Eigenvalues of the inner matrix along and across the slip. */
@@ -157,22 +166,15 @@ static inline void slip_eigenvalues(const struct fric_contacts *c, size_t i, con
 {
 	const enum fric_transition t = c->law.transition;
 	if (p->extreme) {
-		const long double y = hypotl(p->scaled[0], p->scaled[1]), e = p->eps_v, z = y / e, r = (e - y) / e;
-		const long double mu = p->slides ? p->mu_k : law_mu_l(t, p->mu_s, p->mu_k, z, r), s = long_force(c, i);
-		const long double slope = p->slides ? 0 : law_mu_derivative_l(t, p->mu_s, p->mu_k, z, r);
-		*along = p->slides ? 0 : (double)(s * (2 * r * mu + slope * z * (2 - z)) / e);
-		*across = (double)(s * mu * (p->slides ? 1 / y : (2 - z) / e));
+		const long double y = slip_speed(p), e = p->eps_v, s = long_force(c, i);
+		const struct law_point_l a = extreme_point(t, p, y);
+		*along = (double)(s * law_g2_l(t, a) / e);
+		*across = (double)(s * law_g1_l(t, a) / (law_low_l(t, a) ? e : y));
 		return;
 	}
-	if (p->slides) {
-		*along = 0;
-		*across = (p->s * (p->mu_k * p->inverse_z)) * p->inverse_eps_v;
-		return;
-	}
-	const double mu = law_mu(t, p->mu_s, p->mu_k, p->z, p->r);
-	const double slope = law_mu_derivative(t, p->mu_s, p->mu_k, p->z, p->r);
-	*along = (p->s * (2 * p->r * mu + slope * (p->z * (2 - p->z)))) * p->inverse_eps_v;
-	*across = (p->s * (mu * (2 - p->z))) * p->inverse_eps_v;
+	const struct law_point a = slip_point(t, p);
+	*along = eigenvalue_along(p->s, law_g2(t, a), a.slides, p->inverse_eps_v);
+	*across = (p->s * (law_g1(t, a) * (law_low(t, a) ? 1 : p->inverse_z))) * p->inverse_eps_v;
 }
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "core/law/law.h"
 #include "tests/unit/core/check.h"
 
 static const char reference[] = "tests/reference/scalars_mp.txt";
@@ -188,27 +187,12 @@ static void test_matchstick(void **state)
 	assert_bits(fric_matchstick_mu((double[]){1, 0}, (double[]){1e-300, 1}), 1e-300);
 }
 
-/* Compares the law of the kernels, in doubles, with the same source compiled for long double. */
-static void test_law(void **state)
-{
-	(void)state;
-	for (int i = 0; i <= 1000; i++)
-		for (int t = 0; t < 2; t++) {
-			const double z = i / 1000., r = 1 - z, s = 0.9, k = 0.35;
-			const enum fric_transition kind = transitions[t];
-			assert_near(law_mu(kind, s, k, z, r), law_mu_l(kind, s, k, z, r), 4 * ulp(s));
-			assert_near(law_mu_derivative(kind, s, k, z, r), law_mu_derivative_l(kind, s, k, z, r), 4 * ulp(s));
-			assert_near(law_g0(kind, s, k, z, r), law_g0_l(kind, s, k, z, r), 4 * ulp(s));
-			assert_near(law_curvature(kind, s, k, z, r), law_curvature_l(kind, s, k, z, r), 40 * ulp(s));
-		}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reference),  cmocka_unit_test(test_parity),   cmocka_unit_test(test_continuity),
 		cmocka_unit_test(test_poles),      cmocka_unit_test(test_integral), cmocka_unit_test(test_known_values),
-		cmocka_unit_test(test_matchstick), cmocka_unit_test(test_law),
+		cmocka_unit_test(test_matchstick),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

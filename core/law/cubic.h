@@ -1,0 +1,62 @@
+/**
+ * The default transition: mu = mu_s + (mu_k - mu_s) (3 z^2 - 2 z^3) (the IPC toolkit's tutorial; docs/physics.md 2).
+ * Expanded, its polynomials cancel near z = 1; in both z and r, mu_s and mu_k each multiply terms without cancellation.
+ */
+#ifndef FRIC_LAW_CUBIC_H
+#define FRIC_LAW_CUBIC_H
+
+#include "core/law/curve.h"
+
+#define FRIC_CUBIC_DEFINE(real, suffix) \
+	INLINE real cubic_mu##suffix(struct law_point##suffix a) \
+	{ \
+		return a.mu_k * (a.z * a.z * (3 - 2 * a.z)) + a.mu_s * (a.r * a.r * (1 + 2 * a.z)); \
+	} \
+	INLINE real cubic_mu_derivative##suffix(struct law_point##suffix a) \
+	{ \
+		return 6 * (a.mu_k - a.mu_s) * (a.z * a.r); \
+	} \
+	INLINE real cubic_g0##suffix(struct law_point##suffix a) \
+	{ \
+		const real r = a.r, r2 = r * r, h = r * ((real)1 / 2 + r * ((real)3 / 5 - r * ((real)1 / 3))); \
+		const real k = 1 - r * (1 - r2 * ((real)4 / 3 - h)), s = r * r2 * (1 - h); \
+		const real inside = a.mu_k * k - a.mu_s * s; \
+		return a.slides ? a.mu_k * a.z : inside; \
+	} \
+	INLINE real cubic_curvature_without_mu_s##suffix(real z) \
+	{ \
+		return 12 - z * (21 - 8 * z); \
+	} \
+	INLINE real cubic_curvature##suffix(struct law_point##suffix a) \
+	{ \
+		const real k = a.z * cubic_curvature_without_mu_s##suffix(a.z), s = a.r * (1 + a.z * (13 - 8 * a.z)); \
+		return a.mu_k * k - a.mu_s * s; \
+	} \
+	FRIC_CURVE_DEFINE(cubic, real, suffix)
+
+enum { cubic_has_shape = false };
+FRIC_CUBIC_DEFINE(double, )
+FRIC_CUBIC_DEFINE(long double, _l)
+
+/* docs/physics.md 2, in powers of z */
+INLINE quad cubic_textbook_rest(quad s, quad k)
+{
+	return (17 * k - 7 * s) / 30;
+}
+
+INLINE quad cubic_textbook(quad s, quad k, quad z, quad subtracted)
+{
+	const quad z2 = z * z, z3 = z2 * z, z4 = z2 * z2, z5 = z4 * z;
+	if (z >= 1)
+		return k * z - subtracted;
+	return s * (z2 - z3 / 3) + (k - s) * (3 * z4 / 2 - 7 * z5 / 5 + z5 * z / 3) +
+	       (cubic_textbook_rest(s, k) - subtracted);
+}
+
+INLINE quad cubic_textbook_blur(quad s, quad k, quad z, quad step)
+{
+	(void)s, (void)k, (void)z, (void)step;
+	return 0;
+}
+
+#endif

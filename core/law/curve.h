@@ -1,0 +1,34 @@
+/**
+ * Laws whose coefficient follows a curve mu(z) from mu_s at rest to mu_k at eps_v: G1 = mu f1, f1 = 2z - z^2. Besides
+ * potential and forces they have, for z < 1 only, mu itself, its derivative by z, and a curvature, (G2 u - G1)/u^3 eps_v^3 z
+ * (without mu_s there is no pole at rest: the same without z and mu_k).
+ */
+#ifndef FRIC_LAW_CURVE_H
+#define FRIC_LAW_CURVE_H
+
+#include "core/law/point.h"
+
+/* NAME_g1 and NAME_g2 from NAME_mu and NAME_mu_derivative. Both sides of a choice are computed, for vectors. */
+#define FRIC_CURVE_DEFINE(name, real, suffix) \
+	INLINE struct law_shape##suffix name##_shape##suffix(real mu_s, real mu_k) \
+	{ \
+		(void)mu_s, (void)mu_k; \
+		return (struct law_shape##suffix){0}; \
+	} \
+	INLINE bool name##_low##suffix(struct law_point##suffix a) \
+	{ \
+		return !a.slides; \
+	} \
+	INLINE real name##_g1##suffix(struct law_point##suffix a) \
+	{ \
+		const real inside = name##_mu##suffix(a) * (2 - a.z); \
+		return a.slides ? a.mu_k : inside; \
+	} \
+	INLINE real name##_g2##suffix(struct law_point##suffix a) \
+	{ \
+		const real mu = name##_mu##suffix(a), derivative = name##_mu_derivative##suffix(a); \
+		const real inside = 2 * a.r * mu + derivative * (a.z * (2 - a.z)); \
+		return a.slides ? 0 : inside; \
+	}
+
+#endif

@@ -1,0 +1,51 @@
+/**
+ * What a friction law says, and where. Every law is one file of this wing, with two texts that share nothing:
+ *
+ * NAME_g0, NAME_g1 and NAME_g2, over all z >= 0, written so that nothing cancels and without loops or calls, for double
+ * and for long double (suffix _l). The kernels of all instruction sets, the scalar form and the scalar functions are
+ * made from them:
+ *
+ *     g0 = G0 / eps_v      g1 = G1/z where NAME_low, from rest on, elsewhere G1      g2 = G2 eps_v
+ *
+ * So there is no pole at rest, no underflow far beyond eps_v, and one division for both. NAME_shape is computed from the
+ * coefficients first, if NAME_has_shape.
+ *
+ * NAME_textbook, G0 as it is published, in 113 bits, of which gradcheck takes differences to compare them with what the
+ * other text gives. z >= 0, s = mu_s, k = mu_k:
+ *
+ *     NAME_textbook(s, k, z, subtracted)    G0 / eps_v - subtracted
+ *     NAME_textbook_rest(s, k)              G0(0) / eps_v; subtracted, it leaves small differences their digits
+ *     NAME_textbook_blur(s, k, z, step)     how much G2 eps_v may change within `step` of z, if more than 1e-10 max(s, k):
+ *                                           second differences know no better
+ */
+#ifndef FRIC_LAW_POINT_H
+#define FRIC_LAW_POINT_H
+
+#include <stdbool.h>
+
+#include "core/base/inline.h"
+#include "core/base/quad.h"
+
+/* What a law needs to know of its coefficients, in any units: computed once where they are the same for all contacts. */
+struct law_shape {
+	double a, b, c;
+};
+
+struct law_shape_l {
+	long double a, b, c;
+};
+
+/* z = |u| / eps_v; r = 1 - z, which may have more digits than z has; whether z >= 1, which may be known more exactly. */
+struct law_point {
+	double mu_s, mu_k, z, r;
+	bool slides;
+	struct law_shape shape;
+};
+
+struct law_point_l {
+	long double mu_s, mu_k, z, r;
+	bool slides;
+	struct law_shape_l shape;
+};
+
+#endif

@@ -1,0 +1,173 @@
+/* Both texts of every law, and what all laws have in common. A law that is added to the table is tested here. */
+#include "core/law/law.h"
+
+#include "core/fric_mollifier.h"
+#include "tests/unit/core/check.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define NAME_OF(id, name, more) [id] = #name,
+static const char *const names[] = {FRIC_LAWS(NAME_OF, )};
+enum { N_LAWS = COUNT(names) };
+
+static const double mus[][2] = {{1, 0.1},  {0.3, 0.6},       {0.5, 0.5},         {0, 0.4},
+                                {0.7, 0},  {0, 0},           {1, 0.9},           {1e-12, 1},
+                                {1, 1e-9}, {1, 0.999999999}, {1 - 0x1p-53, 1.0}, {2, 2 - 0x1p-51}};
+
+/* Ends and middle of [0, 1], what laws have inside it, and beyond. */
+static double nth_z(int i)
+{
+	static const double special[] = {0, 1e-300, 1e-20, 0.5, 0.55, 0.775, 0.75, 0.875, 1, 1.5, 2, 3, 1e10};
+	return i < (int)COUNT(special) ? special[i] : (i - (int)COUNT(special)) / 500. + 1e-4;
+}
+enum { N_Z = 600 };
+
+static struct law_point point(enum fric_transition t, const double mu[2], double z)
+{
+	return (struct law_point){mu[0], mu[1], z, 1 - z, z >= 1, law_shape(t, mu[0], mu[1])};
+}
+
+static struct law_point_l point_l(enum fric_transition t, const double mu[2], double z)
+{
+	return (struct law_point_l){mu[0], mu[1], z, 1 - (long double)z, z >= 1, law_shape_l(t, mu[0], mu[1])};
+}
+
+static double force(enum fric_transition t, const double mu[2], double z)
+{
+	const struct law_point a = point(t, mu, z);
+	return law_g1(t, a) * (law_low(t, a) ? z : 1);
+}
+
+static long double force_l(enum fric_transition t, const double mu[2], double z)
+{
+	const struct law_point_l a = point_l(t, mu, z);
+	return law_g1_l(t, a) * (law_low_l(t, a) ? z : 1);
+}
+
+static void for_each_law(void (*check)(enum fric_transition t, const double mu[2], double z))
+{
+	for (int t = 0; t < N_LAWS; t++)
+		for (size_t m = 0; m < COUNT(mus); m++)
+			for (int i = 0; i < N_Z; i++)
+				check((enum fric_transition)t, mus[m], nth_z(i));
+}
+
+/* ---- the two texts ---- */
+
+static quad textbook(enum fric_transition t, const double mu[2], quad z)
+{
+	return law_textbook(t, mu[0], mu[1], z < 0 ? -z : z, z > 1.1 ? 0 : law_textbook_rest(t, mu[0], mu[1]));
+}
+
+static void check_potential(enum fric_transition t, const double mu[2], double z)
+{
+	const double top = fmax(mu[0], mu[1]) * fmax(z, 1);
+	const long double expected = (long double)law_textbook(t, mu[0], mu[1], z, 0);
+	assert_near(law_g0_l(t, point_l(t, mu, z)), expected, 8 * 0x1p-64L * top);
+	assert_near(law_g0(t, point(t, mu, z)), expected, 4 * ulp(top));
+}
+
+static void test_potential(void **unused)
+{
+	(void)unused;
+	for_each_law(check_potential);
+}
+
+/* G1 is the derivative of the textbook's G0. */
+static void check_force(enum fric_transition t, const double mu[2], double z)
+{
+	const quad h = z > 1 ? 0x1p-30 * (quad)z : 0x1p-30 * (z > 0 ? (quad)z : 1);
+	const quad expected = (textbook(t, mu, z + h) - textbook(t, mu, z - h)) / (2 * h);
+	const double top = fmax(mu[0], mu[1]), unit = z > 0 && z < 1e-3 ? z : 1;
+	const double blur = (double)(h * law_textbook_blur(t, mu[0], mu[1], z, h));
+	assert_near(force_l(t, mu, z), (double)expected, 1e-15 * top * unit + blur);
+	assert_near(force(t, mu, z), (double)expected, 4e-15 * top * unit + blur);
+}
+
+static void test_force(void **unused)
+{
+	(void)unused;
+	for_each_law(check_force);
+}
+
+static void check_derivative(enum fric_transition t, const double mu[2], double z)
+{
+	const quad h = 0x1p-36 * (z > 1 ? (quad)z : 1);
+	const quad expected = (textbook(t, mu, z + h) - 2 * textbook(t, mu, z) + textbook(t, mu, (quad)z - h)) / (h * h);
+	const double top = fmax(mu[0], mu[1]), blur = (double)law_textbook_blur(t, mu[0], mu[1], z, h);
+	assert_near(law_g2_l(t, point_l(t, mu, z)), (double)expected, 2e-10 * top + blur);
+	assert_near(law_g2(t, point(t, mu, z)), (double)expected, 2e-10 * top + blur);
+	assert_true(blur <= 1e-8 * top || 1 - z < 0.5);
+}
+
+static void test_derivative(void **unused)
+{
+	(void)unused;
+	for_each_law(check_derivative);
+}
+
+/* ---- what all laws have in common ---- */
+
+static void check_forms(enum fric_transition t, const double mu[2], double z)
+{
+	const double top = fmax(mu[0], mu[1]);
+	assert_near(law_g0(t, point(t, mu, z)), law_g0_l(t, point_l(t, mu, z)), 4 * ulp(top * fmax(z, 1)));
+	assert_near(force(t, mu, z), force_l(t, mu, z), 8 * ulp(top) * fmin(1, z));
+}
+
+/* Doubles give what long doubles give. */
+static void test_forms(void **unused)
+{
+	(void)unused;
+	for_each_law(check_forms);
+}
+
+static void check_beyond(enum fric_transition t, const double mu[2], double z)
+{
+	if (z < 1)
+		return;
+	assert_bits(law_g0(t, point(t, mu, z)), mu[1] * z);
+	assert_bits(law_g1(t, point(t, mu, z)), mu[1]);
+	assert_bits(law_g2(t, point(t, mu, z)), 0);
+}
+
+/* Kinetic friction from eps_v on. */
+static void test_beyond(void **unused)
+{
+	(void)unused;
+	for_each_law(check_beyond);
+}
+
+/* The scalar functions are the law in the caller's units, even or odd. */
+static void check_functions(enum fric_transition t, const double mu[2], double z)
+{
+	const double eps_v = 0x1p-10, y = z * eps_v, s = mu[0], k = mu[1];
+	const struct fric_law law = {t};
+	const struct law_point_l a = point_l(t, mu, z);
+	const double potential = fric_law_potential(y, s, k, eps_v, &law), force = fric_law_force(y, s, k, eps_v, &law);
+	const double over = fric_law_force_over_speed(y, s, k, eps_v, &law);
+	const double derivative = fric_law_force_derivative(y, s, k, eps_v, &law);
+	assert_bits(potential, (double)law_g0_l(t, a) * eps_v);
+	assert_near(force, force_l(t, mu, z), ulp(force));
+	assert_near(over, law_g1_l(t, a) / (eps_v * (law_low_l(t, a) ? 1 : z)), ulp(over));
+	assert_bits(derivative, (double)law_g2_l(t, a) / eps_v);
+	assert_bits(fric_law_potential(-y, s, k, eps_v, &law), potential);
+	assert_bits(fric_law_force(-y, s, k, eps_v, &law), -force);
+	assert_bits(fric_law_force_over_speed(-y, s, k, eps_v, &law), over);
+	assert_bits(fric_law_force_derivative(-y, s, k, eps_v, &law), derivative);
+}
+
+static void test_functions(void **unused)
+{
+	(void)unused;
+	for_each_law(check_functions);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_potential), cmocka_unit_test(test_force),  cmocka_unit_test(test_derivative),
+		cmocka_unit_test(test_forms),     cmocka_unit_test(test_beyond), cmocka_unit_test(test_functions),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
