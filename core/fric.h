@@ -70,7 +70,7 @@ struct fric_error {
 };
 
 /* The curve of the smooth law from static to kinetic friction. */
-enum fric_transition { FRIC_CUBIC, FRIC_QUADRATIC };
+enum fric_transition { FRIC_CUBIC, FRIC_QUADRATIC, FRIC_PEAK };
 enum fric_blend { FRIC_MEAN, FRIC_MIN, FRIC_MAX, FRIC_PRODUCT, FRIC_GEOMETRIC_MEAN, FRIC_HARMONIC_MEAN };
 enum fric_projection { FRIC_PROJECT_NONE, FRIC_PROJECT_CLAMP, FRIC_PROJECT_ABS };
 enum fric_triangle { FRIC_FULL, FRIC_UPPER, FRIC_LOWER };

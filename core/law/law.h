@@ -7,13 +7,15 @@
 
 #include "core/fric.h"
 #include "core/law/cubic.h"
+#include "core/law/peak.h"
 #include "core/law/point.h"
 #include "core/law/quadratic.h"
 
 /* ROW(transition, what the names of its functions begin with, more) for every law */
 #define FRIC_LAWS(ROW, more) \
 	ROW(FRIC_CUBIC, cubic, more) \
-	ROW(FRIC_QUADRATIC, quadratic, more)
+	ROW(FRIC_QUADRATIC, quadratic, more) \
+	ROW(FRIC_PEAK, peak, more)
 
 #define FRIC_LAW_CASE(id, name, call) \
 	case id: return name##call;

@@ -27,7 +27,7 @@ static void differences_are_derivatives(void **unused)
 	static const double z[] = {1e-20, 1e-3, 0.3, 0.49, 0.51, 0.9, 0.999, 1.001, 2, 1e6};
 	(void)unused;
 	for (size_t i = 0; i < sizeof(z) / sizeof(*z); i++)
-		for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_QUADRATIC; t++) {
+		for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_PEAK; t++) {
 			const struct fric_law law = {t};
 			const double eps_v = 0.25, y = z[i] * eps_v;
 			const long double x[2] = {y, 0};
@@ -141,6 +141,27 @@ static void agrees_at_the_corners_of_the_law(void **unused)
 						most = fmax(most, agreement_at(&at));
 				}
 	assert_true(most < FRIC_TOLERANCE / 10);
+}
+
+/* The same for `peak`, whose third derivative jumps at p, m and 1, the more the closer the coefficients are. */
+static void agrees_at_the_corners_of_the_peak(void **unused)
+{
+	static const double mus[][2] = {{0.7, 0.3},    {0.3, 0.7},       {0.5, 0.5},           {1, 0},           {0, 1},
+	                                {0.5, 0.4999}, {0.4999999, 0.5}, {0.5, 0.5 - 0x1p-40}, {0.3, 0.1 + 0.2}, {1, 1e-20},
+	                                {0, 0}};
+	static const double offsets[] = {0, 1e-16, -1e-16, 1e-13, -1e-13, 1e-11, -1e-11, 5e-11, -5e-11, 1e-6, -1e-6};
+	(void)unused;
+	FOR_EACH(m, mus)
+		FOR_EACH(o, offsets)
+			for (int how = 0; how < 4 * 2 * 2; how++) {
+				const double top = fmax(mus[m][0], mus[m][1]), low = fmin(mus[m][0], mus[m][1]);
+				const double w = top > 0 ? (top - low) / (2 * top) : 0, z = 1 - w * (how % 4) / 2 + offsets[o];
+				const double y = (how % 4 == 3 ? 0.3 : z) * 1e-3;
+				struct corner at = {1e-3, 2, 1, mus[m][0], mus[m][1], {1, 1}, {y, 0, 0}, FRIC_PEAK, how & 4 ? 2 : 3};
+				if (how & 8)
+					at.velocity[0] = 0.6 * y, at.velocity[1] = 0.8 * y, at.velocity[2] = y;
+				agreement_at(&at);
+			}
 }
 
 static void agrees_for_extreme_forces(void **unused)
@@ -524,6 +545,7 @@ int main(void)
 		cmocka_unit_test(differences_are_derivatives),
 		cmocka_unit_test(random_batches_agree),
 		cmocka_unit_test(agrees_at_the_corners_of_the_law),
+		cmocka_unit_test(agrees_at_the_corners_of_the_peak),
 		cmocka_unit_test(agrees_for_extreme_forces),
 		cmocka_unit_test(agrees_where_velocities_cancel),
 		cmocka_unit_test(an_empty_batch_agrees),

@@ -81,7 +81,7 @@ static void assert_same(const struct mix *m, enum fric_projection projection)
 
 static void each_projection_and_transition(struct mix *m)
 {
-	for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_QUADRATIC; t++)
+	for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_PEAK; t++)
 		for (enum fric_projection p = FRIC_PROJECT_NONE; p <= FRIC_PROJECT_ABS; p++) {
 			m->batch.friction.law.transition = t;
 			assert_same(m, p);
