@@ -1,7 +1,8 @@
 """Random valid requests of POST /v1/evaluate, with all options in combination.
 
-request(seed) depends only on the seed. Its requests keep a distance from decisions that rounding could change
-(oracle.Margins), or lie exactly on them.
+request(seed) depends only on the seed. request(seed, 'peak') has that transition; in some of these requests mu_s and
+mu_k differ by one rounding, in some a speed is next to where the parabolas meet. Requests keep a distance from decisions
+that rounding could change (oracle.Margins), or lie exactly on them.
 """
 import math
 import os
@@ -10,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import oracle  # noqa: E402
+import peak  # noqa: E402
 from oracle import BETA, GROUPS, STENCIL  # noqa: E402
 
 BLENDS = ['mean', 'min', 'max', 'product', 'geometric_mean', 'harmonic_mean']
@@ -19,13 +21,14 @@ COLLISION_OUTPUTS = ['potential', 'tangential_velocity', 'mu_s', 'mu_k', 'normal
 SAFE = 1e-6
 
 
-def request(seed):
+def request(seed, transition=None):
     """The first attempt of this seed that is valid and keeps its distance from decisions."""
+    name = f'{transition}/{seed}' if transition else seed
     for attempt in range(1000):
-        built = Builder(random.Random(f'{seed}/{attempt}')).build()
+        built = Builder(random.Random(f'{name}/{attempt}'), transition).build()
         if built is not None and acceptable(built):
             return built
-    raise AssertionError(f'seed {seed}: nothing acceptable in 1000 attempts')
+    raise AssertionError(f'seed {name}: nothing acceptable in 1000 attempts')
 
 
 def acceptable(built):
@@ -38,8 +41,8 @@ def acceptable(built):
 
 
 class Builder:
-    def __init__(self, rng):
-        self.rng = rng
+    def __init__(self, rng, transition=None):
+        self.rng, self.transition = rng, transition
         self.positions, self.velocities = [], []
         self.dim = rng.choice([2, 3, 3])
         self.skip = rng.random() < 0.25
@@ -445,6 +448,10 @@ class Builder:
             f['eps_v'] = self.eps
         if self.chance(0.6):
             f['mu_transition'] = rng.choice(['cubic', 'quadratic', 'quadratic'])
+        if self.transition:
+            f['mu_transition'] = self.transition
+            if source == 'two' and self.chance(0.4):
+                f['mu_k'] = math.nextafter(f['mu_s'], 2)
         if f or self.chance(0.5):
             self.out['friction'] = f
 
@@ -525,8 +532,14 @@ class Builder:
         for g in out['collisions'].values():
             g['vertices'] = renamed(g['vertices'])
 
+    def knot(self, contact):
+        """eps_v / y at 1, or where parts of the transition meet."""
+        if self.transition != 'peak' or not any(contact.mu):
+            return self.rng.choice([1, 1, 2])
+        return 1 / float(self.rng.choice([1, *peak.knots(*contact.mu)]))
+
     def near_transition(self):
-        """Sets eps_v of every contact of some groups to just next to y or 2 y."""
+        """Sets eps_v of every contact of some groups to just next to a knot."""
         try:
             evaluation = oracle.Evaluation(self.out)
         except oracle.Refused:
@@ -539,15 +552,15 @@ class Builder:
                       for c in contacts]
             if all(s > 0 for s in speeds):
                 self.out['collisions'][g]['eps_v'] = [
-                    s * self.rng.choice([1, 1, 2]) * (1 + self.rng.choice([-1, 1]) * 10 ** self.rng.uniform(-5, -2))
-                    for s in speeds]
+                    s * self.knot(c) * (1 + self.rng.choice([-1, 1]) * 10 ** self.rng.uniform(-5, -2))
+                    for s, c in zip(speeds, contacts)]
 
 
 def main():
     import json
     first, count = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
     for seed in range(first, first + count):
-        print(json.dumps(request(seed)))
+        print(json.dumps(request(seed, *sys.argv[3:])))
 
 
 if __name__ == '__main__':

@@ -3,10 +3,16 @@
 Everything else follows by exact rational polynomial arithmetic: G1 = mu f1, G2 = G1', G0 = integral of G1 with
 G0(1) = mu_k, so nothing here repeats the expanded formulas of the service (test_oracle.py compares the two).
 A polynomial is a dict power -> Fraction; every quantity is a pair (part of mu_s, part of mu_k), linear in the two.
+The transition `peak` is none of these: its knots depend on the coefficients (peak.py).
 """
+import os
+import sys
 from fractions import Fraction as Q
 
 from mpmath import mp, mpf
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import peak  # noqa: E402
 
 
 def _add(p, q):
@@ -88,12 +94,15 @@ def parts(name, y, eps, transition):
 
 def law(name, y, mu_s, mu_k, eps, transition):
     """The function at y, of either sign; None at the pole, where the limit is infinite."""
-    a, b = parts(name, abs(y), eps, transition)
-    if a is None and mu_s == 0:
-        a = mpf(0)
-    if a is None:
-        return None
-    value = mu_s * a + mu_k * b
+    if transition == 'peak':
+        value = peak.law(name, abs(y), mu_s, mu_k, eps)
+    else:
+        a, b = parts(name, abs(y), eps, transition)
+        if a is None and mu_s == 0:
+            a = mpf(0)
+        if a is None:
+            return None
+        value = mu_s * a + mu_k * b
     return -value if y < 0 and name in ('f1', 'mu_derivative') else value
 
 
@@ -103,6 +112,8 @@ def largest_term(name, y, mu_s, mu_k, eps, transition):
     f0 = mu_s part + mu_k part;  f2 = mu f1' + mu' f1;  (f2 y - f1)/y^3 = mu (f1' y - f1)/y^3 + mu' f1/y^2.
     """
     y = abs(y)
+    if transition == 'peak':
+        return peak.largest_term(name, y, mu_s, mu_k, eps)
     value = law(name, y, mu_s, mu_k, eps, transition)
     if value is None or name not in ('f0', 'f2', 'third'):
         return None if value is None else abs(value)

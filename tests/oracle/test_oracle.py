@@ -10,6 +10,7 @@ from mpmath import mp, mpf
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import generate  # noqa: E402
 import oracle  # noqa: E402
+import peak  # noqa: E402
 import from_reference as made  # noqa: E402
 from law import BLENDS, law, to_double  # noqa: E402
 
@@ -90,6 +91,74 @@ def test_law_is_consistent_by_differences(transition):
             assert abs(slope - f(high, y)) < mpf('1e-15') * max(1, abs(f(high, y))), (low, y)
         assert abs(f('f1_over_x', y) - f('f1', y) / y) < mpf('1e-40')
         assert abs(f('third', y) - (f('f2', y) * y - f('f1', y)) / y**3) < mpf('1e-40') * abs(f('third', y))
+
+
+PEAK_PAIRS = [(Fraction(13, 16), Fraction(5, 32)), (Fraction(1, 4), Fraction(3, 4)), (Fraction(1), Fraction(0)),
+              (Fraction(0), Fraction(2)), (Fraction(1, 3), Fraction(1, 3)), (Fraction(2, 3), Fraction(2, 3) + Fraction(1, 2**53))]
+
+
+def peak_at(name, z, pair):
+    return peak.law(name, z, *pair, Fraction(1))
+
+
+@pytest.mark.parametrize('pair', PEAK_PAIRS)
+def test_peak_joins(pair):
+    """Force and slope are continuous, and bounded as the coefficients meet; the force peaks at the larger one."""
+    h = Fraction(1, 10**80)
+    s, k = pair
+    assert peak_at('f1', Fraction(0), pair) == 0 and peak_at('f1', Fraction(1), pair) == k
+    assert peak_at('f1', peak.knots(s, k)[0], pair) == s
+    for z in {*peak.knots(s, k), Fraction(1)}:
+        for name, bound in (('f0', 2), ('f1', 10), ('f2', max(k, s) / max(abs(k - s), 2 * h) * 100)):
+            assert abs(peak_at(name, z + h, pair) - peak_at(name, z - h, pair)) <= 2 * h * bound, (z, name)
+    grid = [Fraction(i, 200) for i in range(300)]
+    assert all(0 <= peak_at('f1', z, pair) <= max(s, k) for z in grid)
+    assert all(abs(peak_at('f2', z, pair)) <= 4 * max(s, k) for z in grid)
+
+
+@pytest.mark.parametrize('pair', PEAK_PAIRS)
+def test_peak_is_consistent(pair):
+    """Potential, force and derivative by differences that are exact for the parabolas, away from the knots."""
+    h = Fraction(1, 10**30)
+    s, k = pair
+    for z in {Fraction(i, 199) for i in range(1, 260)} - {*peak.knots(s, k), 1}:
+        up, down = ({name: peak_at(name, z + d, pair) for name in ('f0', 'f1')} for d in (h, -h))
+        assert abs((up['f0'] - down['f0']) / (2 * h) - peak_at('f1', z, pair)) <= 20 * h**2
+        assert (up['f1'] - down['f1']) / (2 * h) == peak_at('f2', z, pair)
+        assert peak_at('f1_over_x', z, pair) * z == peak_at('f1', z, pair)
+    p, _ = peak.knots(s, k)
+    assert peak_at('f0', Fraction(1), pair) == k
+    assert peak_at('f0', Fraction(0), pair) == k - Fraction(2, 3) * s * p - (s + k) * (1 - p) / 2
+    assert peak_at('f1_over_x', Fraction(0), pair) == 2 * s / p == peak_at('f2', Fraction(0), pair)
+
+
+def test_peak_of_equal_coefficients_is_the_plain_law():
+    mu, eps = mpf(2) / 3, mpf('0.01')
+    for y in [mpf(0), mpf('0.001'), mpf('-0.0075'), mpf('0.00999'), mpf('0.01'), mpf('0.5')]:
+        for name in ('f0', 'f1', 'f2', 'f1_over_x'):
+            plain, got = law(name, y, mu, mu, eps, 'cubic'), law(name, y, mu, mu, eps, 'peak')
+            assert abs(got - plain) <= mpf('1e-55') * abs(plain), (name, y)
+    assert law('f1', mpf('0.004'), mpf(0), mpf(0), eps, 'peak') == 0
+
+
+def test_peak_in_random_requests():
+    """What must occur in the requests of tests/integration/test_peak.py."""
+    requests = [generate.request(seed, 'peak') for seed in range(100)]
+    text = repr(requests)
+    words = generate.COLLISION_OUTPUTS + oracle.GROUPS + generate.OUTPUTS + [
+        'vertex_mu_s', 'materials', 'mu_s_aniso', 'mu_k_aniso', 'mu_aniso', 'lagged_velocities', 'closest_point',
+        'barrier', 'clamp', 'abs', 'csr', 'factors', 'triplets', 'skip']
+    assert [w for w in words if f"'{w}'" not in text] == []
+    assert all(r['friction']['mu_transition'] == 'peak' for r in requests)
+    assert {r['dim'] for r in requests} == {2, 3}
+    where = [0, 0, 0, 0]
+    for r in requests:
+        e = oracle.Evaluation(r)
+        e.answer()
+        for c in e.all():
+            if c.skipped is None and any(c.mu):
+                where[sum(c.y / c.eps > knot for knot in (*peak.knots(*c.mu), 1))] += 1
+    assert min(where) > 10, where
 
 
 def test_scalar_reference():
