@@ -17,8 +17,15 @@
 
 /* ---- words ---- */
 
-static const char *const transitions[] = {"cubic", "quadratic", NULL};
+static const char *const laws[] = {"smooth", NULL};
+static const char *const law_meanings[] = {"static friction below eps_v, kinetic above, as mu_transition says", NULL};
+/* In the order of enum fric_transition. The smooth_mu functions take the curves of mu among them. */
+static const char *const transitions[] = {"cubic", "quadratic", "peak", NULL};
 static const char *const transition_meanings[] = {
+	"mu is one polynomial of degree 3 from rest to eps_v", "mu is two parabolas that meet at eps_v / 2",
+	"the force is three parabolas: it reaches mu_s exactly, and is mu_k from eps_v on", NULL};
+static const char *const curves[] = {"cubic", "quadratic", NULL};
+static const char *const curve_meanings[] = {
 	"one polynomial of degree 3 from rest to eps_v", "two parabolas that meet at eps_v / 2", NULL};
 static const char *const blends[] = {"mean", "min", "max", "product", "geometric_mean", "harmonic_mean", NULL};
 static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", NULL};
@@ -131,7 +138,7 @@ static const struct api_rule friction_rules[API_N_FRICTION] = {
 	[API_FRICTION_MATERIALS] = {.name = "materials", .kind = API_OBJECT, .objects = ONE(api_materials),
 		.meaning = "coefficients by pairs of materials"},
 	[API_FRICTION_TRANSITION] = {.name = "mu_transition", .kind = API_WORD, .words = transitions,
-		.meanings = transition_meanings, .meaning = "curve from static to kinetic"},
+		.meanings = transition_meanings, .meaning = "transition from static to kinetic"},
 };
 const struct api_object api_friction = {
 	"Friction",
@@ -407,7 +414,8 @@ const struct api_object api_check_answer = {
 
 /* ---- /v1/functions ---- */
 
-#define SCALARS (BIT(API_SMOOTH_FRICTION) | BIT(API_SMOOTH_MU))
+#define SCALARS (BIT(API_SMOOTH_FRICTION) | BIT(API_SMOOTH_MU) | BIT(API_LAW))
+#define COEFFICIENTS (BIT(API_SMOOTH_MU) | BIT(API_LAW) | BIT(API_EFFECTIVE))
 #define ELLIPSES (BIT(API_ELLIPSE) | BIT(API_EFFECTIVE))
 static const struct api_rule call_rules[API_N_CALL] = {
 	[API_CALL_Y] = {.name = "y", .kind = API_REALS, .shape = {API_N_ENTRIES}, .one_for_all = true, .required = true,
@@ -424,16 +432,20 @@ static const struct api_rule call_rules[API_N_CALL] = {
 		.shape = {API_N_ENTRIES, API_PAIR}, .one_for_all = true, .required = true, .types = ELLIPSES,
 		.unit = DIMENSIONLESS, .meaning = "kinetic ellipse"},
 	[API_CALL_MU_S] = {.name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_ENTRIES},
-		.one_for_all = true, .required = true, .types = BIT(API_SMOOTH_MU) | BIT(API_EFFECTIVE), .unit = DIMENSIONLESS,
+		.one_for_all = true, .required = true, .types = COEFFICIENTS, .unit = DIMENSIONLESS,
 		.meaning = "static coefficient"},
 	[API_CALL_MU_K] = {.name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_ENTRIES},
-		.one_for_all = true, .required = true, .types = BIT(API_SMOOTH_MU) | BIT(API_EFFECTIVE), .unit = DIMENSIONLESS,
+		.one_for_all = true, .required = true, .types = COEFFICIENTS, .unit = DIMENSIONLESS,
 		.meaning = "kinetic coefficient"},
 	[API_CALL_EPS_V] = {.name = "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N_ENTRIES},
 		.one_for_all = true, .required = true, .types = SCALARS, .unit = VELOCITY,
 		.meaning = "speed below which a contact sticks"},
+	[API_CALL_LAW] = {.name = "law", .kind = API_WORD, .words = laws, .meanings = law_meanings, .types = BIT(API_LAW),
+		.meaning = "friction law"},
 	[API_CALL_TRANSITION] = {.name = "mu_transition", .kind = API_WORD, .words = transitions,
-		.meanings = transition_meanings, .types = BIT(API_SMOOTH_MU), .meaning = "curve from static to kinetic"},
+		.meanings = transition_meanings, .types = BIT(API_LAW), .meaning = "transition from static to kinetic"},
+	[API_CALL_CURVE] = {.name = "mu_transition", .kind = API_WORD, .words = curves, .meanings = curve_meanings,
+		.types = BIT(API_SMOOTH_MU), .meaning = "curve of mu from static to kinetic"},
 	[API_CALL_NO_MU] = {.name = "no_mu", .kind = API_BOOL, .fallback = "false", .types = BIT(API_EFFECTIVE),
 		.meaning = "true gives 1, 1, and only tau_aniso is needed"},
 };
@@ -441,6 +453,7 @@ static const struct api_rule call_rules[API_N_CALL] = {
 const struct api_object api_calls[API_N_FUNCTION_KINDS] = {
 	CALL(API_SMOOTH_FRICTION, "SmoothFrictionCall", "Parameters of the smooth_friction functions."),
 	CALL(API_SMOOTH_MU, "SmoothMuCall", "Parameters of the smooth_mu functions."),
+	CALL(API_LAW, "LawCall", "Parameters of the law functions."),
 	CALL(API_DIRECTION, "DirectionCall", "Parameters of anisotropic_x_from_tau_aniso."),
 	CALL(API_ELLIPSE, "EllipseCall", "Parameters of anisotropic_mu_eff_f."),
 	[API_EFFECTIVE] = {

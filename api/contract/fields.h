@@ -151,10 +151,11 @@ extern const struct api_object api_answer;
 /* ---- /v1/functions/NAME ---- */
 
 /* Which parameters a function takes. */
-enum api_function_kind { API_SMOOTH_FRICTION, API_SMOOTH_MU, API_DIRECTION, API_ELLIPSE, API_EFFECTIVE };
-#define API_N_FUNCTION_KINDS 5
+enum api_function_kind { API_SMOOTH_FRICTION, API_SMOOTH_MU, API_LAW, API_DIRECTION, API_ELLIPSE, API_EFFECTIVE };
+#define API_N_FUNCTION_KINDS 6
 
-/* In the order in which they are listed; the first one that a kind has gives the number of values. */
+/* In the order in which they are listed; the first one that a kind has gives the number of values. Of two with one name
+ * the first takes all that the other does. */
 enum {
 	API_CALL_Y,
 	API_CALL_TAU_ANISO,
@@ -164,7 +165,9 @@ enum {
 	API_CALL_MU_S,
 	API_CALL_MU_K,
 	API_CALL_EPS_V,
-	API_CALL_TRANSITION,
+	API_CALL_LAW,
+	API_CALL_TRANSITION, /* of a law */
+	API_CALL_CURVE,      /* of mu: a transition, too, but not every transition is one */
 	API_CALL_NO_MU,
 	API_N_CALL
 };

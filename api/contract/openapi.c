@@ -254,12 +254,23 @@ static json_t *query_schema(struct api_schemas *s, const struct api_rule *rule)
 	return schema;
 }
 
-/* All rules of the object, whatever its type: a path cannot say which function takes which parameters. */
+static bool is_named_before(const struct api_object *object, int i)
+{
+	for (int j = 0; j < i; j++)
+		if (!strcmp(object->rules[j].name, object->rules[i].name))
+			return true;
+	return false;
+}
+
+/* All rules of the object, whatever its type: a path cannot say which function takes which parameters. Of those with one
+ * name, the first one takes the most. */
 static void add_query(struct api_schemas *s, const struct api_operation *o, json_t *parameters)
 {
 	s->is_request = true;
 	for (int i = 0; o->query && i < o->query->n_rules; i++) {
 		const struct api_rule *rule = &o->query->rules[i];
+		if (is_named_before(o->query, i))
+			continue;
 		json_t *parameter = add_parameter(s, parameters, json_string(rule->name), "query");
 		set(s, parameter, "description",
 		    api_schema_text("%s%s%s", rule->meaning, rule->unit ? "; unit: " : "", rule->unit ? rule->unit : ""));

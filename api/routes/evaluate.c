@@ -226,6 +226,11 @@ static const struct api_example examples[] = {
 	 " 'collision_outputs': ['status', 'slip_ratio', 'tangential_velocity']}",
 	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0], 'collisions':"
 	 " {'plane_vertex': {'tangential_velocity': [[0.25, 0.0]], 'status': [0], 'slip_ratio': [0.5]}}}", 200},
+	{"peak", "The transition peak: at the speed of its peak the force is exactly mu_s times the normal force",
+	 "{'dim': 3, 'velocities': [[0.75, 0, 0]], 'friction': {'eps_v': 1, 'mu_s': 0.5, 'mu_k': 0.25,"
+	 " 'mu_transition': 'peak'}, 'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1],"
+	 " 'normal_force': 8}}, 'outputs': ['potential', 'gradient']}",
+	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.25, 'gradient': [4.0, 0.0, 0.0]}", 200},
 	{"hessian_in_rows", "2D, a vertex on an edge with given geometry; the Hessian's upper triangle in compressed rows",
 	 "{'dim': 2, 'velocities': [[0.5, 0], [0, 0], [0, 0]], 'friction': {'eps_v': 1, 'mu_s': 0.5, 'mu_k': 0.25},"
 	 " 'collisions': {'edge_vertex': {'vertices': [[0, 1, 2]], 'normal_force': 8, 'closest_point': [0.5],"

@@ -16,30 +16,37 @@ struct api_function {
 	enum api_function_kind kind;
 	double (*friction)(double y, double eps_v);
 	double (*mu)(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
+	double (*law)(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
 };
 
 /* clang-format off */
 static const struct api_function functions[] = {
 	{"smooth_friction_f0", "integral of f1: eps_v (1/3 + z^2 - z^3/3) below eps_v, |y| above", API_SMOOTH_FRICTION,
-	 fric_smooth_friction_f0, NULL},
+	 .friction = fric_smooth_friction_f0},
 	{"smooth_friction_f1", "smooth step from 0 to 1: 2z - z^2 below eps_v, z = |y|/eps_v", API_SMOOTH_FRICTION,
-	 fric_smooth_friction_f1, NULL},
-	{"smooth_friction_f2", "derivative of f1", API_SMOOTH_FRICTION, fric_smooth_friction_f2, NULL},
-	{"smooth_friction_f1_over_x", "f1(y)/y, finite at 0", API_SMOOTH_FRICTION, fric_smooth_friction_f1_over_x, NULL},
+	 .friction = fric_smooth_friction_f1},
+	{"smooth_friction_f2", "derivative of f1", API_SMOOTH_FRICTION, .friction = fric_smooth_friction_f2},
+	{"smooth_friction_f1_over_x", "f1(y)/y, finite at 0", API_SMOOTH_FRICTION,
+	 .friction = fric_smooth_friction_f1_over_x},
 	{"smooth_friction_f2_x_minus_f1_over_x3", "(f2(y) y - f1(y))/y^3", API_SMOOTH_FRICTION,
-	 fric_smooth_friction_f2_x_minus_f1_over_x3, NULL},
-	{"smooth_mu", "coefficient of friction on the way from mu_s to mu_k", API_SMOOTH_MU, NULL, fric_smooth_mu},
-	{"smooth_mu_derivative", "derivative of smooth_mu", API_SMOOTH_MU, NULL, fric_smooth_mu_derivative},
-	{"smooth_mu_f0", "integral of smooth_mu f1", API_SMOOTH_MU, NULL, fric_smooth_mu_f0},
-	{"smooth_mu_f1", "smooth_mu f1: friction force per normal force", API_SMOOTH_MU, NULL, fric_smooth_mu_f1},
-	{"smooth_mu_f2", "derivative of smooth_mu f1", API_SMOOTH_MU, NULL, fric_smooth_mu_f2},
-	{"smooth_mu_f1_over_x", "smooth_mu f1 / y, finite at 0", API_SMOOTH_MU, NULL, fric_smooth_mu_f1_over_x},
-	{"smooth_mu_f2_x_minus_mu_f1_over_x3", "(smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3", API_SMOOTH_MU, NULL,
-	 fric_smooth_mu_f2_x_minus_mu_f1_over_x3},
-	{"anisotropic_x_from_tau_aniso", "unit direction of tau_aniso; (1, 0) below 1e-10", API_DIRECTION, NULL, NULL},
-	{"anisotropic_mu_eff_f", "matchstick coefficients (static, kinetic) along tau_dir", API_ELLIPSE, NULL, NULL},
-	{"anisotropic_mu_eff_from_tau_aniso", "matchstick coefficients along tau_aniso, with scalar fallbacks", API_EFFECTIVE,
-	 NULL, NULL},
+	 .friction = fric_smooth_friction_f2_x_minus_f1_over_x3},
+	{"smooth_mu", "coefficient of friction on the way from mu_s to mu_k", API_SMOOTH_MU, .mu = fric_smooth_mu},
+	{"smooth_mu_derivative", "derivative of smooth_mu", API_SMOOTH_MU, .mu = fric_smooth_mu_derivative},
+	{"smooth_mu_f0", "integral of smooth_mu f1", API_SMOOTH_MU, .mu = fric_smooth_mu_f0},
+	{"smooth_mu_f1", "smooth_mu f1: friction force per normal force", API_SMOOTH_MU, .mu = fric_smooth_mu_f1},
+	{"smooth_mu_f2", "derivative of smooth_mu f1", API_SMOOTH_MU, .mu = fric_smooth_mu_f2},
+	{"smooth_mu_f1_over_x", "smooth_mu f1 / y, finite at 0", API_SMOOTH_MU, .mu = fric_smooth_mu_f1_over_x},
+	{"smooth_mu_f2_x_minus_mu_f1_over_x3", "(smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3", API_SMOOTH_MU,
+	 .mu = fric_smooth_mu_f2_x_minus_mu_f1_over_x3},
+	{"law_potential", "potential per normal force, by any law and transition; its derivative is law_force", API_LAW,
+	 .law = fric_law_potential},
+	{"law_force", "friction force per normal force", API_LAW, .law = fric_law_force},
+	{"law_force_over_speed", "law_force / y, finite at 0", API_LAW, .law = fric_law_force_over_speed},
+	{"law_force_derivative", "derivative of law_force", API_LAW, .law = fric_law_force_derivative},
+	{"anisotropic_x_from_tau_aniso", "unit direction of tau_aniso; (1, 0) below 1e-10", .kind = API_DIRECTION},
+	{"anisotropic_mu_eff_f", "matchstick coefficients (static, kinetic) along tau_dir", .kind = API_ELLIPSE},
+	{"anisotropic_mu_eff_from_tau_aniso", "matchstick coefficients along tau_aniso, with scalar fallbacks",
+	 .kind = API_EFFECTIVE},
 };
 /* clang-format on */
 
@@ -73,9 +80,14 @@ struct call {
 	size_t n;
 	struct fric_values first; /* y, tau_aniso or tau_dir */
 	struct fric_values mu_s, mu_k, eps_v, mu_s_aniso, mu_k_aniso;
-	int transition;
+	struct fric_law law;
 	bool no_mu;
 };
+
+static bool gives_pairs(enum api_function_kind kind)
+{
+	return kind == API_DIRECTION || kind == API_ELLIPSE || kind == API_EFFECTIVE;
+}
 
 static const double *at(struct fric_values values, size_t i)
 {
@@ -96,7 +108,7 @@ static bool count(struct api_check *check, const struct api_field *first, bool p
 static void check_first(struct api_check *check, const struct api_field *root, struct call *call)
 {
 	const enum api_function_kind kind = call->function->kind;
-	const bool pairs = kind != API_SMOOTH_FRICTION && kind != API_SMOOTH_MU;
+	const bool pairs = gives_pairs(kind);
 	const int rule = (int)(api_call_first(kind) - api_calls[kind].rules);
 	const struct api_field first = api_ruled(root, &api_calls[kind], rule);
 	if (!api_check_present(check, &first, "the points to evaluate at") || !count(check, &first, pairs, &call->n)) {
@@ -118,6 +130,39 @@ static void check_values(struct api_check *check, const struct api_field *root, 
 	api_check_values(check, &field, &shape, out);
 }
 
+static bool is_peak(const json_t *node)
+{
+	const char *peak = api_calls[API_LAW].rules[API_CALL_TRANSITION].words[FRIC_PEAK];
+	return json_is_string(node) && !strcmp(json_string_value(node), peak);
+}
+
+/* Where mu has a curve, the friction force is mu times f; with peak it is not. */
+static void check_curve(struct api_check *check, const struct api_field *curve, int *transition)
+{
+	if (is_peak(curve->node))
+		api_fault_at(check->fault, API_E_UNKNOWN_WORD, &curve->path,
+		             "peak is no curve of mu but one of the force: law_potential, law_force, law_force_over_speed and"
+		             " law_force_derivative take it");
+	else
+		api_check_choice(check, curve, curve->rule->words, transition);
+}
+
+static void check_law(struct api_check *check, const struct api_field *root, struct call *call)
+{
+	const enum api_function_kind kind = call->function->kind;
+	int law = 0, transition = FRIC_CUBIC;
+	const struct api_field which = api_ruled(root, &api_calls[kind], API_CALL_LAW),
+						   smooth = api_ruled(root, &api_calls[kind], API_CALL_TRANSITION),
+						   curve = api_ruled(root, &api_calls[kind], API_CALL_CURVE);
+	if (kind == API_LAW) {
+		api_check_choice(check, &which, which.rule->words, &law);
+		api_check_choice(check, &smooth, smooth.rule->words, &transition);
+	} else if (kind == API_SMOOTH_MU) {
+		check_curve(check, &curve, &transition);
+	}
+	call->law.transition = (enum fric_transition)transition;
+}
+
 static bool check_call(struct api_check *check, struct call *call)
 {
 	struct api_field root = {.node = check->document->root};
@@ -126,13 +171,12 @@ static bool check_call(struct api_check *check, struct call *call)
 	api_check_object(check, &root, rules);
 	if (!json_is_object(root.node))
 		return false;
-	const struct api_field transition = api_ruled(&root, rules, API_CALL_TRANSITION),
-						   no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
+	const struct api_field no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
 	check_first(check, &root, call);
-	api_check_choice(check, &transition, transition.rule->words, &call->transition);
+	check_law(check, &root, call);
 	if (!api_check_bool(check, &no_mu, &call->no_mu))
 		call->no_mu = true; /* it may have been meant: nothing else need be there */
-	if (kind == API_SMOOTH_MU || kind == API_EFFECTIVE) {
+	if (kind == API_SMOOTH_MU || kind == API_LAW || kind == API_EFFECTIVE) {
 		check_values(check, &root, call, API_CALL_MU_S, &call->mu_s);
 		check_values(check, &root, call, API_CALL_MU_K, &call->mu_k);
 	}
@@ -140,7 +184,7 @@ static bool check_call(struct api_check *check, struct call *call)
 		check_values(check, &root, call, API_CALL_MU_S_ANISO, &call->mu_s_aniso);
 		check_values(check, &root, call, API_CALL_MU_K_ANISO, &call->mu_k_aniso);
 	}
-	if (kind == API_SMOOTH_FRICTION || kind == API_SMOOTH_MU)
+	if (!gives_pairs(kind))
 		check_values(check, &root, call, API_CALL_EPS_V, &call->eps_v);
 	return !check->fault->status;
 }
@@ -162,7 +206,10 @@ static void evaluate_entry(const struct call *call, size_t i, double *out)
 	case API_SMOOTH_FRICTION: out[0] = call->function->friction(*first, *at(call->eps_v, i)); return;
 	case API_SMOOTH_MU:
 		out[0] = call->function->mu(*first, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i),
-		                            (enum fric_transition)call->transition);
+		                            call->law.transition);
+		return;
+	case API_LAW:
+		out[0] = call->function->law(*first, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i), &call->law);
 		return;
 	case API_DIRECTION: fric_matchstick_direction(first, 1e-10, out); return;
 	case API_ELLIPSE: direction[1] = first[1]; break;
@@ -198,7 +245,7 @@ bool api_function_evaluate(const struct api_function *function, const struct api
 {
 	struct api_check check = {.document = request, .arena = arena, .fault = fault};
 	struct call call = {.function = function};
-	const size_t width = function->kind == API_SMOOTH_FRICTION || function->kind == API_SMOOTH_MU ? 1 : 2;
+	const size_t width = gives_pairs(function->kind) ? 2 : 1;
 	if (!check_call(&check, &call))
 		return false;
 	double *values = api_arena_array(arena, call.n * width, sizeof(*values));
@@ -293,6 +340,9 @@ static const struct api_example get_function_examples[] = {
 	{"transition", "From static to kinetic",
 	 "{'name': 'smooth_mu', 'y': [0, 0.25, 0.5], 'mu_s': [1], 'mu_k': [0.5], 'eps_v': [0.5]}",
 	 "{'function': 'smooth_mu', 'values': [1.0, 0.75, 0.5]}", 200},
+	{"peak", "The force of the transition peak, which is mu_s exactly where it is highest",
+	 "{'name': 'law_force', 'y': [0.25, 0.5, 0.75, 1], 'mu_s': [1], 'mu_k': [0], 'eps_v': [1], 'mu_transition': 'peak'}",
+	 "{'function': 'law_force', 'values': [0.75, 1.0, 0.5, 0.0]}", 200},
 	{"direction", "Pairs are sent flat", "{'name': 'anisotropic_x_from_tau_aniso', 'tau_aniso': [3, 4, 0, -2]}",
 	 "{'function': 'anisotropic_x_from_tau_aniso', 'values': [[0.6, 0.8], [0.0, -1.0]]}", 200},
 	{0},
@@ -301,6 +351,9 @@ static const struct api_example post_function_examples[] = {
 	{"smooth_mu_f1", "Friction force per normal force",
 	 "{'y': [0.25, 0.5, 2], 'mu_s': 1, 'mu_k': [0.1, 0.2, 0.3], 'eps_v': 1, 'mu_transition': 'quadratic'}",
 	 "{'function': 'smooth_mu_f1', 'values': [0.38828125, 0.45, 0.3]}", 200},
+	{"law_force_derivative", "Slope of the friction force, with the transition peak",
+	 "{'y': [0, 0.5, 0.75, 1.5], 'mu_s': 1, 'mu_k': 0, 'eps_v': 1, 'law': 'smooth', 'mu_transition': 'peak'}",
+	 "{'function': 'law_force_derivative', 'values': [4.0, 0.0, -4.0, 0.0]}", 200},
 	{"anisotropic_mu_eff_f", "Matchstick coefficients along two directions",
 	 "{'tau_dir': [[1, 0], [0, 1]], 'mu_s_aniso': [0.5, 0.25], 'mu_k_aniso': [0.25, 0.125]}",
 	 "{'function': 'anisotropic_mu_eff_f', 'values': [[0.5, 0.25], [0.25, 0.125]]}", 200},
@@ -311,8 +364,8 @@ static const struct api_object *const list_answer[] = {&api_function_list_answer
 static const struct api_object *const values_answers[] = {&api_function_answer, &api_pairs_answer, NULL};
 /* clang-format off */
 static const struct api_object *const calls[] = {
-	&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_DIRECTION], &api_calls[API_ELLIPSE],
-	&api_calls[API_EFFECTIVE], NULL,
+	&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_LAW], &api_calls[API_DIRECTION],
+	&api_calls[API_ELLIPSE], &api_calls[API_EFFECTIVE], NULL,
 };
 /* clang-format on */
 

@@ -202,7 +202,7 @@ static void put_materials(struct request *r)
 static void put_friction(struct request *r)
 {
 	static const char *const blends[] = {"mean", "min", "max", "product", "geometric_mean", "harmonic_mean"};
-	static const char *const transitions[] = {"cubic", "quadratic"};
+	static const char *const transitions[] = {"cubic", "quadratic", "peak"};
 	fuzz_open(r->d, "friction");
 	if (!accident(r))
 		put_scalar(r, "eps_v", POSITIVE);

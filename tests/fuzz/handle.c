@@ -19,7 +19,8 @@ static const char *const routes[] = {"/v1/evaluate",
                                      "/readyz",
                                      "/v1/",
                                      "",
-                                     "/v1/check"};
+                                     "/v1/check",
+                                     "/v1/functions/law_force"};
 static const char *const methods[] = {"POST", "GET", "HEAD", "PUT", ""};
 static const char *const contents[] = {
 	api_media_json, api_media_frame, NULL, "application/json; charset=utf-8", "text/plain", ""};

@@ -13,7 +13,9 @@ static const char *const names[] = {"smooth_mu",
                                     "anisotropic_x_from_tau_aniso",
                                     "anisotropic_mu_eff_f",
                                     "anisotropic_mu_eff_from_tau_aniso",
-                                    "smooth_mu_f2_x_minus_mu_f1_over_x3"};
+                                    "smooth_mu_f2_x_minus_mu_f1_over_x3",
+                                    "law_potential",
+                                    "law_force_derivative"};
 
 static const struct api_service service = {
 	.n_threads = 1, .max_json_bytes = 1 << 20, .max_frame_bytes = 1 << 20, .max_answer_bytes = 16 << 20};
@@ -79,7 +81,7 @@ static json_t *numbers_of(const char *text, bool list)
 
 static json_t *value_of(const char *name, const char *text, bool first)
 {
-	if (strcmp(name, "mu_transition") != 0 && strcmp(name, "no_mu") != 0)
+	if (strcmp(name, "law") != 0 && strcmp(name, "mu_transition") != 0 && strcmp(name, "no_mu") != 0)
 		return numbers_of(text, first);
 	return !strcmp(text, "true") ? json_true() : !strcmp(text, "false") ? json_false() : json_string(text);
 }

@@ -397,12 +397,13 @@ CALLS = {name: schema for schema, value in description()['components']['schemas'
 def test_all_functions_are_there(served):  # noqa: F811
     status, headers, body = served.send('GET', '/v1/functions', None)
     listed = judge('/v1/functions', 'get', status, headers, body)['functions']
-    assert {entry['name'] for entry in listed} == set(CALLS) and len(CALLS) == 15
+    assert {entry['name'] for entry in listed} == set(CALLS) and len(CALLS) == 19
     for entry in listed:
         schema = description()['components']['schemas'][CALLS[entry['name']]]
         assert entry['parameters'] == list(schema['properties'])
     parameters = description()['paths']['/v1/functions/{name}']['get']['parameters']
-    queried = {p['name']: p for p in parameters if p.get('in') == 'query'}
+    queried = [p['name'] for p in parameters if p.get('in') == 'query']
+    assert len(queried) == len(set(queried))
     assert set(queried) == set().union(*(entry['parameters'] for entry in listed))
     named = next(p for p in parameters if p.get('name') == 'name')
     assert set(named['schema']['enum']) == set(CALLS)
@@ -416,7 +417,8 @@ def calls(name, rng):
         if rng.random() < 0.06:
             continue
         if 'anyOf' not in value and value.get('type') != 'array':
-            yield field, rng.choice(value.get('enum', [True, False]) if rng.random() < 0.9 else ['x', 1, None])
+            words = [value['const']] if 'const' in value else value.get('enum', [True, False])
+            yield field, rng.choice(words if rng.random() < 0.9 else ['x', 1, None])
             continue
         rows = [[rng.uniform(0.1, 2) for _ in range(2)] for _ in range(n)]
         numbers = [rng.choice([0.5, 1, 2.5]) for _ in range(n)]
@@ -446,6 +448,20 @@ def test_calls(served, name):  # noqa: F811
         judge('/v1/functions/{name}', 'post', status, headers, body)
         assert status == 422 or faults(CALLS[name] + 'Frame', document_of_frame(frame)) == []
     assert set(statuses) == {200, 422}
+
+
+def test_peak_is_for_laws_alone():
+    """The schemas know which functions take it; the query, which stands for all of them, allows it."""
+    schemas = description()['components']['schemas']
+
+    def transitions(name):
+        return schemas[CALLS[name]]['properties']['mu_transition']['enum']
+    assert transitions('law_force') == ['cubic', 'quadratic', 'peak'] == (
+        schemas['Friction']['properties']['mu_transition']['enum'])
+    assert transitions('smooth_mu') == ['cubic', 'quadratic']
+    query = next(p for p in description()['paths']['/v1/functions/{name}']['get']['parameters']
+                 if p.get('name') == 'mu_transition')
+    assert query['schema']['enum'] == transitions('law_force')
 
 
 @pytest.mark.parametrize('accept', ['application/json', FRAME])

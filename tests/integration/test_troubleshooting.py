@@ -232,6 +232,8 @@ CASES = {
     '"triangle" goes with triplets and csr only': evaluate(changed(hessian={"format": "factors", "triangle": "upper"})),
     '"edge_edge" exists in 3D only':
         evaluate(given({"edge_edge": {"vertices": [[0, 1, 2, 3]], "normal_force": 1}}, dim=2)),
+    "peak is no curve of mu but one of the force: law_potential, law_force, law_force_over_speed and law_force_derivative"
+    " take it": get("/v1/functions/smooth_mu?y=0&mu_s=1&mu_k=0&eps_v=1&mu_transition=peak"),
     'expected triplets, csr or factors, got "coo"': evaluate(changed(hessian={"format": "coo"})),
     "expected an object, got an array of numbers. Fields here: vertices, normal_force, weight, mu, mu_s, mu_k, eps_v, "
     "mu_aniso, mu_s_aniso, mu_k_aniso, closest_point, tangent_basis": evaluate(changed(**{FACE: [[3, 0, 1, 2]]})),

@@ -1,8 +1,8 @@
 """Random valid requests of POST /v1/evaluate, with all options in combination.
 
 request(seed) depends only on the seed. request(seed, 'peak') has that transition; in some of these requests mu_s and
-mu_k differ by one rounding, in some a speed is next to where the parabolas meet. Requests keep a distance from decisions
-that rounding could change (oracle.Margins), or lie exactly on them.
+mu_k differ by one rounding, in some a speed is next to where the parabolas meet. Requests keep a distance from
+decisions that rounding could change (oracle.Margins), or lie exactly on them.
 """
 import math
 import os

@@ -49,7 +49,7 @@ def law(name, y, mu_s, mu_k, eps):
 
 def largest_term(name, y, mu_s, mu_k, eps):
     """The largest absolute value among a function and the terms that the formulas above add up, written out, with
-    z - p as w - (1 - z)."""
+    (z - p)/w as 1 - (1 - z)/w."""
     value = abs(law(name, y, mu_s, mu_k, eps))
     top = max(mu_s, mu_k)
     if y >= eps or not top:
@@ -60,10 +60,13 @@ def largest_term(name, y, mu_s, mu_k, eps):
     if name == 'f0':
         terms = [mu_k * eps, 2 * mu_s * p * eps / 3 if z < p else 0, (mu_s + mu_k) * w * eps / 2 if z < m else 0]
     elif name == 'f2':
-        terms = [2 * mu_s / (p * eps)] if z <= p else [8 * top * w / eps] if z <= m else []
+        terms = [2 * mu_s / (p * eps)] if z <= p else [8 * top / eps] if z <= m else []
+    elif z <= p:
+        terms = [2 * mu_s * z / p]
+    elif z <= m:
+        terms = [mu_s, 2 * delta * (z - p) / w]
     else:
-        t = z / p if z <= p else (z - p) / w if z <= m else (1 - z) / w
-        terms = [2 * mu_s * t] if z <= p else [mu_s if z <= m else mu_k, 2 * delta * t * t]
-        if name == 'f1_over_x':
-            terms = [term / y for term in terms] if y else []
+        terms = [mu_k, 2 * delta * ((1 - z) / w)**2]
+    if name == 'f1_over_x':
+        terms = [term / y for term in terms] if y else []
     return max([value] + terms)

@@ -94,7 +94,8 @@ def test_law_is_consistent_by_differences(transition):
 
 
 PEAK_PAIRS = [(Fraction(13, 16), Fraction(5, 32)), (Fraction(1, 4), Fraction(3, 4)), (Fraction(1), Fraction(0)),
-              (Fraction(0), Fraction(2)), (Fraction(1, 3), Fraction(1, 3)), (Fraction(2, 3), Fraction(2, 3) + Fraction(1, 2**53))]
+              (Fraction(0), Fraction(2)), (Fraction(1, 3), Fraction(1, 3)),
+              (Fraction(2, 3), Fraction(2, 3) + Fraction(1, 2**53))]
 
 
 def peak_at(name, z, pair):

@@ -25,6 +25,10 @@ static const char *const names[] = {"smooth_friction_f0",
                                     "smooth_mu_f2",
                                     "smooth_mu_f1_over_x",
                                     "smooth_mu_f2_x_minus_mu_f1_over_x3",
+                                    "law_potential",
+                                    "law_force",
+                                    "law_force_over_speed",
+                                    "law_force_derivative",
                                     "anisotropic_x_from_tau_aniso",
                                     "anisotropic_mu_eff_f",
                                     "anisotropic_mu_eff_from_tau_aniso"};
@@ -136,6 +140,32 @@ static void takes_one_value_or_one_per_entry(void **unused)
 	gives("smooth_mu", "{\"y\":0.25,\"mu_s\":1,\"mu_k\":0,\"eps_v\":1,\"mu_transition\":\"cubic\"}", "[0.84375]");
 }
 
+/* With mu_s = 1 and mu_k = 0, the parabolas of peak meet at 1/2 and 3/4 of eps_v. */
+static void takes_a_law_and_its_transition(void **unused)
+{
+	(void)unused;
+	const char with_peak[] = "{\"y\":[0.25,0.5,-0.875,2],\"mu_s\":1,\"mu_k\":0,\"eps_v\":1,\"mu_transition\":\"peak\"}";
+	gives("law_force", with_peak, "[0.75,1.0,-0.125,0.0]");
+	gives("law_force_derivative", with_peak, "[2.0,0.0,-2.0,0.0]");
+	gives("law_force_over_speed", "{\"y\":[0,0.5],\"mu_s\":1,\"mu_k\":0,\"eps_v\":1,\"mu_transition\":\"peak\"}",
+	      "[4.0,2.0]");
+	gives("law_potential", "{\"y\":[1,-3],\"mu_s\":7,\"mu_k\":[0.5,2],\"eps_v\":1,\"mu_transition\":\"peak\"}",
+	      "[0.5,6.0]");
+	gives("law_force", "{\"y\":0.25,\"mu_s\":1,\"mu_k\":0,\"eps_v\":1,\"law\":\"smooth\"}", "[0.369140625]");
+	gives("law_force", "{\"y\":0.25,\"mu_s\":1,\"mu_k\":0,\"eps_v\":1,\"mu_transition\":\"quadratic\"}", "[0.3828125]");
+}
+
+static void says_what_takes_peak(void **unused)
+{
+	(void)unused;
+	static const char *const takers[] = {"law_potential", "law_force", "law_force_over_speed", "law_force_derivative"};
+	struct call c = call("smooth_mu", "{\"y\":1,\"eps_v\":1,\"mu_s\":1,\"mu_k\":1,\"mu_transition\":\"peak\"}");
+	assert_int_equal(c.fault.status, 422);
+	assert_string_equal(c.fault.errors[0].pointer, "/mu_transition");
+	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)
+		assert_non_null(strstr(c.fault.errors[0].detail, takers[i]));
+}
+
 static void takes_pairs(void **unused)
 {
 	(void)unused;
@@ -180,6 +210,15 @@ static void names_the_parameter_at_fault(void **unused)
 		{"smooth_mu", "{\"y\":1,\"eps_v\":1,\"mu_s\":1,\"mu_k\":1,\"mu_transition\":\"x\"}", "/mu_transition"},
 		{"smooth_mu", "{\"y\":1,\"eps_v\":1,\"mu_s\":1,\"mu_k\":1,\"mu_transition\":null}", "/mu_transition"},
 		{"smooth_mu", "{\"y\":1,\"eps_v\":1,\"mu\":1}", "/mu"},
+		{"smooth_mu", "{\"y\":1,\"eps_v\":1,\"mu_s\":1,\"mu_k\":1,\"law\":\"smooth\"}", "/law"},
+		{"smooth_friction_f0", "{\"y\":1,\"eps_v\":1,\"law\":\"smooth\"}", "/law"},
+		{"law_force", "{\"y\":1,\"eps_v\":1,\"mu_s\":1}", "/mu_k"},
+		{"law_force", "{\"y\":1,\"eps_v\":1,\"mu_s\":1,\"mu_k\":[1,1]}", "/mu_k"},
+		{"law_force", "{\"y\":1,\"eps_v\":0,\"mu_s\":1,\"mu_k\":1}", "/eps_v"},
+		{"law_force", "{\"y\":1,\"eps_v\":1,\"mu_s\":1,\"mu_k\":1,\"law\":\"peak\"}", "/law"},
+		{"law_force", "{\"y\":1,\"eps_v\":1,\"mu_s\":1,\"mu_k\":1,\"law\":null}", "/law"},
+		{"law_force", "{\"y\":1,\"eps_v\":1,\"mu_s\":1,\"mu_k\":1,\"mu_transition\":\"smooth\"}", "/mu_transition"},
+		{"law_force", "{\"y\":1,\"eps_v\":1,\"mu_s\":1,\"mu_k\":1,\"no_mu\":false}", "/no_mu"},
 		{"anisotropic_x_from_tau_aniso", "{\"tau_aniso\":1}", "/tau_aniso"},
 		{"anisotropic_x_from_tau_aniso", "{\"tau_aniso\":[1,2,3]}", "/tau_aniso"},
 		{"anisotropic_x_from_tau_aniso", "{\"tau_aniso\":[[1],[2]]}", "/tau_aniso"},
@@ -205,6 +244,7 @@ static void names_the_entry_that_does_not_fit_a_double(void **unused)
 	refuses(pole, "{\"y\":[0],\"eps_v\":1}", "/y/0");
 	refuses(pole, "{\"y\":[1,2,-0.0,0],\"eps_v\":1}", "/y/2");
 	refuses("smooth_friction_f1_over_x", "{\"y\":[1,0],\"eps_v\":[1,1e-308]}", "/y/1");
+	refuses("law_force_derivative", "{\"y\":[1,0],\"mu_s\":1,\"mu_k\":1,\"eps_v\":[1,1e-308]}", "/y/1");
 	refuses(ellipse, "{\"tau_dir\":[[1,0],[1e200,0]],\"mu_s_aniso\":[1e200,1],\"mu_k_aniso\":[1,1]}", "/tau_dir/1");
 	refuses(ellipse, "{\"tau_dir\":[[1,0],[1e200,0]],\"mu_s_aniso\":[1,1],\"mu_k_aniso\":[1e200,1]}", "/tau_dir/1");
 	/* In a flat array, an entry begins at its first number. */
@@ -217,6 +257,8 @@ int main(void)
 		cmocka_unit_test(finds_every_name_and_no_other),
 		cmocka_unit_test(lists_every_name_with_its_parameters),
 		cmocka_unit_test(takes_one_value_or_one_per_entry),
+		cmocka_unit_test(takes_a_law_and_its_transition),
+		cmocka_unit_test(says_what_takes_peak),
 		cmocka_unit_test(takes_pairs),
 		cmocka_unit_test(names_the_parameter_at_fault),
 		cmocka_unit_test(names_the_entry_that_does_not_fit_a_double),
