@@ -4,20 +4,22 @@ import {request} from "./service.js";
 const STEPS = 1000; /* from rest to eps_v */
 let known = {};
 
-/* μ f₁ from rest to eps_v, requested again only if the law has changed. Its largest value gives the attainable cone. */
+/* μ f₁ (with the transition peak: G₁) from rest to eps_v, requested again only if the law has changed. Its largest value
+ * gives the attainable cone. */
 export async function resistance({eps_v, mu_s, mu_k, mu_transition}, signal) {
 	const law = {eps_v, mu_s, mu_k, mu_transition},
 		key = JSON.stringify(law);
 	if (known.key === key) return known;
 	const y = Array.from({length: STEPS + 1}, (_, i) => eps_v * (i / STEPS));
-	const {json} = await request("v1/functions/smooth_mu_f1", JSON.stringify({y, ...law}), signal);
+	const peaks = mu_transition === "peak";
+	const {json} = await request(`v1/functions/${peaks ? "law_force" : "smooth_mu_f1"}`, JSON.stringify({y, ...law}), signal);
 	const values = json.values,
 		largest = Math.max(...values);
-	known = {key, values, largest, peak: values.indexOf(largest) / STEPS, kinetic: values[STEPS]};
+	known = {key, values, largest, symbol: peaks ? "G₁" : "μ f₁", peak: values.indexOf(largest) / STEPS, kinetic: values[STEPS]};
 	return known;
 }
 
-/* The speed, divided by eps_v, at which μ f₁ equals tan, between points i and i + 1. */
+/* The speed, divided by eps_v, at which μ f₁ (or G₁) equals tan, between points i and i + 1. */
 function crossing(values, tan, i) {
 	const rise = values[i + 1] - values[i];
 	return (i + (rise === 0 ? 0 : (tan - values[i]) / rise)) / STEPS;

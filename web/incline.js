@@ -36,25 +36,25 @@ function verdict({speed}, {fate, creep}) {
 	return creep > 0 ? "■ Friction slows the block to a creep" : "■ Friction stops the block";
 }
 
-function atThisSpeed({tan, speed, friction, net}) {
-	const numbers = `μ f₁ = ${format(friction)}, tan θ = ${format(tan)}`;
-	if (tan === 0) return net === 0 ? "" : `Friction slows the block: μ f₁ = ${format(friction)}.`;
+function atThisSpeed({tan, speed, friction, net}, {symbol}) {
+	const numbers = `${symbol} = ${format(friction)}, tan θ = ${format(tan)}`;
+	if (tan === 0) return net === 0 ? "" : `Friction slows the block: ${symbol} = ${format(friction)}.`;
 	if (speed < 0) return `The block moves uphill, and gravity and friction slow it: ${numbers}.`;
 	const [than, does] = net > 0 ? ["less than", "speeds up"] : net < 0 ? ["more than", "slows down"] : ["equal to", ""];
 	return `At this speed friction is ${than} gravity's pull${does && `, and the block ${does}`}: ${numbers}.`;
 }
 
-function leftAlone({tan, speed}, {fate, creep, threshold}, {largest, kinetic}) {
+function leftAlone({tan, speed}, {fate, creep, threshold}, {symbol, largest, kinetic}) {
 	const settles = creep === 0 ? "comes to rest" : `creeps down at ${format(creep, 3)} εᵥ`;
 	if (fate === "coasts") return "Its speed will not change.";
 	if (creep === null)
 		return (
-			`The largest μ f₁ is ${format(largest)}, below tan θ: the block will ` +
+			`The largest ${symbol} is ${format(largest)}, below tan θ: the block will ` +
 			(speed < 0 ? "turn around and speed up." : "keep speeding up.")
 		);
 	if (threshold === null) return tan === 0 && speed === 0 ? "The block rests." : `It eventually ${settles}.`;
 	return (
-		`tan θ lies between μₖ = ${format(kinetic)} and the largest μ f₁, ${format(largest)}, so either can happen: ` +
+		`tan θ lies between μₖ = ${format(kinetic)} and the largest ${symbol}, ${format(largest)}, so either can happen: ` +
 		`below ${format(threshold, 3)} εᵥ the block eventually ${settles}; above, it keeps speeding up.`
 	);
 }
@@ -212,7 +212,7 @@ export class Incline {
 			this.state(this.verdict, after.fate === "halts" ? "stick" : "slip", verdict(now, after));
 			this.why.textContent =
 				`The slip ratio is ${format(contacts.slip_ratio[0], 3)}. ` +
-				`${atThisSpeed(now)} ${leftAlone(now, after, curve)}`;
+				`${atThisSpeed(now, curve)} ${leftAlone(now, after, curve)}`;
 		} else {
 			this.state(this.verdict, "", "");
 			this.why.textContent = "Without mass, there is nothing to hold.";
@@ -227,7 +227,7 @@ export class Incline {
 			["acceleration down the slope", `${format(forces.net / mass, 6)} m/s²`, "acceleration"],
 			["friction ÷ normal force", format(friction, 6), "mu"],
 			["tan θ", format(tan, 6), "tan"],
-			["largest μ f₁", format(curve.largest, 6), "largest"],
+			[`largest ${curve.symbol}`, format(curve.largest, 6), "largest"],
 			["speeds at which friction holds it", held, "held"],
 			["creep, once held", creep === null ? "–" : `${format(creep, 3)} εᵥ`, "creep"],
 		]);

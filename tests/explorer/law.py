@@ -1,8 +1,16 @@
-"""The friction law in 40 digits, from the formulas of docs/physics.md; G0 of both transitions is integrated numerically."""
+"""The friction law in 40 digits, from the formulas of docs/physics.md; G0 of cubic and quadratic is integrated
+numerically. Peak is that of tests/oracle."""
+import pathlib
+import sys
+
 import mpmath
 from mpmath import mpf
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "oracle"))
+import peak  # noqa: E402
+
 mpmath.mp.dps = 40
+OF_PEAK = {"law_potential": "f0", "law_force": "f1", "law_force_derivative": "f2", "law_force_over_speed": "f1_over_x"}
 
 
 def transition(z, cubic):
@@ -20,6 +28,8 @@ def slope(z, cubic):
 def value(name, y, eps_v, mu_s=0, mu_k=0, cubic=True):
     """One of the functions that the page plots, at y >= 0."""
     y, eps, s, k = mpf(y), mpf(eps_v), mpf(mu_s), mpf(mu_k)
+    if name in OF_PEAK:
+        return peak.law(OF_PEAK[name], y, s, k, eps)
     z = y / eps
     inside = z < 1
 

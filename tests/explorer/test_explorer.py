@@ -15,6 +15,8 @@ from conftest import servers
 
 FUNCTIONS = ["smooth_mu_f1", "smooth_friction_f0", "smooth_friction_f1", "smooth_friction_f2",
              "smooth_friction_f1_over_x", "smooth_mu", "smooth_mu_derivative", "smooth_mu_f0", "smooth_mu_f2", "smooth_mu_f1_over_x"]
+WITH_PEAK = ["law_force", "smooth_friction_f0", "smooth_friction_f1", "smooth_friction_f2", "smooth_friction_f1_over_x",
+             "law_potential", "law_force_derivative", "law_force_over_speed"]
 G = 9.81
 
 
@@ -117,6 +119,7 @@ SETTINGS = {
     "tiny eps_v": {"eps_v": 1e-6, "mu_s": 1, "mu_k": 0.1},
     "large eps_v": {"eps_v": 10, "mu_s": 0.3, "mu_k": 0.7},
     "quadratic": {"eps_v": 0.02, "mu_s": 1.3, "mu_k": 0.2, "transition": "quadratic"},
+    "peak": {"eps_v": 0.02, "mu_s": 1.3, "mu_k": 0.2, "transition": "peak"},
     "beyond the sliders": {"eps_v": 1e-9, "mu_s": 7, "mu_k": 0},
 }
 
@@ -124,12 +127,15 @@ SETTINGS = {
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_curves_are_right(page, setting):
     fields = dict(SETTINGS[setting])
-    if fields.pop("transition", "cubic") == "quadratic":
-        page.run("await state.page.check('[value=quadratic]')")
+    transition = fields.pop("transition", "cubic")
+    page.run("await state.page.check(`[value=${given.transition}]`)", transition=transition)
     page.fill(**fields)
     page.idle()
     eps, mu_s, mu_k = fields.get("eps_v", 1e-3), fields.get("mu_s", 0.8), fields.get("mu_k", 0.4)
-    for name in FUNCTIONS:
+    shown = page.see("() => [...document.querySelectorAll('svg.curve')].map((svg) => svg.dataset.function)")
+    assert shown == page.see("() => [...document.querySelector('#law select').options].map((option) => option.text)")
+    assert shown == (WITH_PEAK if transition == "peak" else FUNCTIONS)
+    for name in shown:
         x, y = page.curve(name)
         assert 200 <= len(x) == len(y) and x[0] == 0 and x[-1] == 2 * eps and eps in x
         picked = sorted({*range(0, len(x), len(x) // 24), x.index(eps), x.index(eps) - 1, x.index(eps) + 1})
@@ -383,7 +389,7 @@ def test_creep_balances_gravity(page):
 
 
 # mu_s, mu_k, transition
-LAWS = {"as it opens": (0.8, 0.4, "cubic"), "quadratic": (1, 0.1, "quadratic"), "steep": (1, 0.1, "cubic"),
+LAWS = {"as it opens": (0.8, 0.4, "cubic"), "quadratic": (1, 0.1, "quadratic"), "peak": (0.8, 0.4, "peak"), "steep": (1, 0.1, "cubic"),
         "no peak": (0.5, 0.45, "cubic"), "equal": (0.5, 0.5, "cubic"), "rising": (0.3, 0.7, "cubic")}
 
 
@@ -392,6 +398,8 @@ def resistance(mu_s, mu_k, transition):
     def at(z):
         if z >= 1:
             return mu_k
+        if transition == "peak":
+            return float(law.value("law_force", z, 1, mu_s, mu_k))
         return float(mu_s + (mu_k - mu_s) * law.transition(z, transition == "cubic")) * (2 * z - z * z)
     return at
 
@@ -915,6 +923,28 @@ def test_tab_reaches_everything(page):
                  "handle slip", "handle ground", "direction", "angle", "speed", "mass", "spy"):
         assert name in names, name
     assert all(at["ring"] for at in reached)
+
+
+def test_peak_and_back(page):
+    """Plots of what has no μ(y) stand in for the others, and the texts say so."""
+    page.fill(mu_s=0.8, mu_k=0.4)
+    page.run("await state.page.check('[value=peak]')")
+    page.idle()
+    x, y = page.curve("law_force")
+    assert y[x.index(0.75e-3)] == 0.8 == max(y)
+    assert "The largest G₁ is 0.8, at 0.75 εᵥ: static friction holds up to μₛ." in page.text("#law .reading")
+    page.fill(angle=38)
+    page.idle()
+    assert state_of(page, "verdict") == "stick" and "G₁ = " in page.text("#why") and "μ f₁" not in page.text("#incline")
+    page.run("await state.page.click('#law details.exchange summary')")
+    page.run("await state.page.selectOption('#law select', 'law_force_derivative')")
+    command = page.text("#law pre.request")
+    assert "/v1/functions/law_force_derivative'" in command and re.search('"mu_transition": ?"peak"', command)
+    page.run("await state.page.check('[value=cubic]')")
+    page.idle()
+    assert page.see("() => [...document.querySelectorAll('svg.curve')].map((svg) => svg.dataset.function)") == FUNCTIONS
+    assert "stays below μₛ" in page.text("#law .reading") and "G₁ = " not in page.text("#why")
+    assert state_of(page, "verdict") == "slip"
 
 
 def test_reset(page):
