@@ -76,9 +76,9 @@ static void test_at_eps_v(void **state)
 		for (int dim = 2; dim <= 3; dim++)
 			for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_QUADRATIC; t++) {
 				const double below = nextafter(n, 0), above = nextafter(n, 1e9);
-				check_on_axis(&(struct floors){dim, {n, 0}, n, {t}}, true);
-				check_on_axis(&(struct floors){dim, {below, 0}, n, {t}}, false);
-				check_on_axis(&(struct floors){dim, {above, 0}, n, {t}}, true);
+				check_on_axis(&(struct floors){dim, {n, 0}, n, t}, true);
+				check_on_axis(&(struct floors){dim, {below, 0}, n, t}, false);
+				check_on_axis(&(struct floors){dim, {above, 0}, n, t}, true);
 			}
 }
 
@@ -90,8 +90,8 @@ static void test_at_extreme_eps_v(void **state)
 		for (int exponent = -1020; exponent <= 1010; exponent += 2030)
 			for (int dim = 2; dim <= 3; dim++) {
 				const double e = ldexp(n, exponent);
-				check_on_axis(&(struct floors){dim, {e, 0}, e, {FRIC_CUBIC}}, true);
-				check_on_axis(&(struct floors){dim, {nextafter(e, 0), 0}, e, {FRIC_CUBIC}}, false);
+				check_on_axis(&(struct floors){dim, {e, 0}, e, FRIC_CUBIC}, true);
+				check_on_axis(&(struct floors){dim, {nextafter(e, 0), 0}, e, FRIC_CUBIC}, false);
 			}
 }
 
@@ -115,7 +115,7 @@ static void test_near_eps_v(void **state)
 		const uint64_t x = next(&random), y = next(&random) >> (i % 40);
 		const uint64_t nearest = (uint64_t)llrintl(hypotl((long double)x, (long double)y));
 		for (uint64_t e = nearest - 1; e <= nearest + 1; e++) {
-			const struct floors f = {3, {(double)x, -(double)y}, (double)e, {i % 2 ? FRIC_CUBIC : FRIC_QUADRATIC}};
+			const struct floors f = {3, {(double)x, -(double)y}, (double)e, i % 2 ? FRIC_CUBIC : FRIC_QUADRATIC};
 			const struct results r = agreed(&f);
 			assert_bits(r.status[0], square(x) + square(y) >= square(e) ? 1 : 0);
 			assert_near(hypot(r.gradient[0], r.gradient[1]), 0.25, 1e-15);
@@ -130,7 +130,7 @@ static void test_at_pythagorean_eps_v(void **state)
 	for (int m = 2; m < 60; m++)
 		for (int n = 1; n < m; n++) {
 			const double scale = n % 2 ? 3 : 1.0 / 1024, e = (m * m + n * n) * scale;
-			const struct floors f = {3, {(m * m - n * n) * scale, 2 * m * n * scale}, e, {FRIC_CUBIC}};
+			const struct floors f = {3, {(m * m - n * n) * scale, 2 * m * n * scale}, e, FRIC_CUBIC};
 			assert_bits(agreed(&f).status[0], 1);
 		}
 }
