@@ -83,10 +83,11 @@ def test_progress_is_what_is_printed_or_computed(folder, name):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_what_runs(folder, number):
-    root = folder(a="sleep 1000 & echo $$ $! >>pids; wait", b="echo $$ >>pids; sleep 1000", c="echo $$ >>pids\n" + GOOD)
+    root = folder(a="sleep 1000 & echo $$ $! >>pids; wait", b="echo $$ >>pids; sleep 1000", c="echo $$ >>pids; sleep 1000",
+                  d="echo $$ >>pids\n" + GOOD)
     process = begin(root, 600)
-    eventually(lambda: len(pids(root)) >= 3)
+    eventually(lambda: len(pids(root)) >= 4)
     process.send_signal(number)
     process.communicate()
     assert process.returncode != 0
-    assert len(pids(root)) == 3 and not any(map(is_alive, pids(root)))
+    assert len(pids(root)) == 4 and not any(map(is_alive, pids(root)))
