@@ -20,7 +20,15 @@ static inline bool tells_sliding(double squared_ratio)
 }
 
 /* Bounds on the other factors of forces: velocity scaling and closest points. An inner matrix is scaled twice. */
-static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800;
+static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800, small_eigenvalue = 0x1p-800;
+
+/* Velocity scaling neither makes them overflow nor shows what underflow has taken from them. strength: the force
+ * over the speed, before it is divided by eps_v */
+static inline bool moderate_eigenvalues(double along, double across, double strength)
+{
+	const double sum = fabs(along) + fabs(across);
+	return ((sum < moderate_eigenvalue) & (sum > small_eigenvalue)) | ((sum == 0) & (strength == 0));
+}
 
 /* Basis entries up to this size do not magnify what has underflowed on the way. */
 static const double unit_basis = 2;

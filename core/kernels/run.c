@@ -59,24 +59,61 @@ static void spread_extreme(const struct fric_contacts *c, size_t i, const long d
 		work->force[d][j] = (double)(c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1);
 }
 
+static long double projected_l(enum fric_projection projection, long double eigenvalue)
+{
+	if (projection == FRIC_PROJECT_CLAMP)
+		return eigenvalue > 0 ? eigenvalue : 0;
+	return projection == FRIC_PROJECT_ABS ? fabsl(eigenvalue) : eigenvalue;
+}
+
+/* diag(a) A diag(a) by its eigenvalues; false if an entry does not fit a double */
+static bool extreme_entries(const struct fric_contacts *c, size_t i, const struct slip *slip, long double along,
+                            long double across, double out[3])
+{
+	const long double a0 = *column_at(c->mu_aniso[0], i), a1 = *column_at(c->mu_aniso[1], i);
+	const long double u = slip->unit[0], v = slip->unit[1];
+	out[0] = (double)(c->dim == 2 ? along * a0 * a0 : (along * u * u + across * v * v) * a0 * a0);
+	out[1] = (double)((along - across) * u * v * a0 * a1);
+	out[2] = (double)((along * v * v + across * u * u) * a1 * a1);
+	return isfinite(out[0]) && (c->dim == 2 || (isfinite(out[1]) && isfinite(out[2])));
+}
+
+/* The matrix below where an eigenvalue over- or underflows although its product with mu_aniso need not. A projection
+ * does not hide what overflows. */
+static bool extreme_matrix(const struct kernel_task *task, size_t i, struct slip *slip, double out[3])
+{
+	const struct fric_contacts *c = task->contacts;
+	long double along, across;
+	slip->extreme = true;
+	slip_eigenvalues(c, i, slip, &along, &across);
+	if (c->dim == 2)
+		across = 0; /* 2D has no direction across */
+	return extreme_entries(c, i, slip, along, across, out) &&
+	       extreme_entries(c, i, slip, projected_l(task->projection, along), projected_l(task->projection, across),
+	                       out);
+}
+
 /* A = along u u^T + across u' u'^T, u' perpendicular to u: no pole at rest, no cancellation. Then diag(a) A diag(a). */
-static bool inner_matrix(const struct kernel_task *task, size_t i, const struct slip *slip, struct workspace *work,
-                         size_t j)
+static bool inner_matrix(const struct kernel_task *task, size_t i, struct slip *slip, struct workspace *work, size_t j)
 {
 	const struct fric_contacts *c = task->contacts;
 	const double a0 = *column_at(c->mu_aniso[0], i), a1 = *column_at(c->mu_aniso[1], i);
 	const double u = slip->unit[0], v = slip->unit[1];
-	double along, across;
-	slip_eigenvalues(c, i, slip, &along, &across);
-	if (c->dim == 2)
-		across = 0;                                          /* 2D has no direction across */
-	const bool finite = isfinite(along) && isfinite(across); /* looked for before a projection hides it */
-	along = projected(task->projection, along);
-	across = projected(task->projection, across);
+	long double exact[2];
+	slip_eigenvalues(c, i, slip, &exact[0], &exact[1]);
+	if (slip->extreme || !moderate_eigenvalues((double)exact[0], (double)exact[1], slip_strength(c, slip))) {
+		double out[3];
+		const bool finite = extreme_matrix(task, i, slip, out);
+		for (int e = 0; e < 3; e++)
+			work->inner[e][j] = out[e];
+		return finite;
+	}
+	const double along = projected(task->projection, (double)exact[0]);
+	const double across = c->dim == 2 ? 0 : projected(task->projection, (double)exact[1]);
 	work->inner[0][j] = c->dim == 2 ? along * a0 * a0 : (along * u * u + across * v * v) * a0 * a0;
 	work->inner[1][j] = (along - across) * u * v * a0 * a1;
 	work->inner[2][j] = (along * v * v + across * u * u) * a1 * a1;
-	return finite;
+	return true;
 }
 
 /* One contact, in the scalar form. */

@@ -160,21 +160,29 @@ static inline void slip_force(const struct fric_contacts *c, size_t i, const str
 		force[k] = (p->s * law_g1(t, a)) * (law_low(t, a) ? p->ratio[k] : p->unit[k]);
 }
 
-/* Eigenvalues of the inner matrix along and across the slip. */
-static inline void slip_eigenvalues(const struct fric_contacts *c, size_t i, const struct slip *p, double *along,
-                                    double *across)
+/* s G1 / z of a slip that is not extreme */
+static inline double slip_strength(const struct fric_contacts *c, const struct slip *p)
+{
+	const enum fric_transition t = c->law.transition;
+	const struct law_point a = slip_point(t, p);
+	return p->s * (law_g1(t, a) * (law_low(t, a) ? 1 : p->inverse_z));
+}
+
+/* Eigenvalues of the inner matrix along and across the slip; doubles unless extreme. */
+static inline void slip_eigenvalues(const struct fric_contacts *c, size_t i, const struct slip *p, long double *along,
+                                    long double *across)
 {
 	const enum fric_transition t = c->law.transition;
 	if (p->extreme) {
 		const long double y = slip_speed(p), e = p->eps_v, s = long_force(c, i);
 		const struct law_point_l a = extreme_point(t, p, y);
-		*along = (double)(s * law_g2_l(t, a) / e);
-		*across = (double)(s * law_g1_l(t, a) / (law_low_l(t, a) ? e : y));
+		*along = s * law_g2_l(t, a) / e;
+		*across = s * law_g1_l(t, a) / (law_low_l(t, a) ? e : y);
 		return;
 	}
 	const struct law_point a = slip_point(t, p);
 	*along = eigenvalue_along(p->s, law_g2(t, a), a.slides, p->inverse_eps_v);
-	*across = (p->s * (law_g1(t, a) * (law_low(t, a) ? 1 : p->inverse_z))) * p->inverse_eps_v;
+	*across = slip_strength(c, p) * p->inverse_eps_v;
 }
 
 #endif

@@ -155,6 +155,29 @@ static void test_overflow_along_alone(void **state)
 		}
 }
 
+/* Eigenvalues that do not fit a double, or not with all digits, although their products with mu_aniso^2 do. */
+static void test_eigenvalues_before_scaling(void **state)
+{
+	static const double cases[][4] = {/* eps_v, force, mu_aniso, expected */
+	                                  {1e298, 1e-20, 1e27, 1e-264},
+	                                  {1e300, 1e-30, 1e50, 1e-230},
+	                                  {1e-300, 1e30, 1e-90, 1e150}};
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		for (enum fric_projection p = FRIC_PROJECT_NONE; p <= FRIC_PROJECT_ABS; p++) {
+			const double *at = cases[i], aniso[2] = {at[2], at[2]}, v[3] = {0};
+			struct fric_batch batch = floor_batch(vertices, 1, 1);
+			double inner[3];
+			struct fric_error error;
+			batch.friction.eps_v = at[0];
+			batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&at[1]);
+			batch.groups[FRIC_PLANE_VERTEX].mu_aniso = one_value(aniso);
+			assert_ok(inner_code(&batch, v, p, inner, &error));
+			assert_near(inner[0] / at[3], 1, 1e-14);
+			assert_near(inner[2] / at[3], 1, 1e-14);
+		}
+}
+
 /* mu s/|u| does not occur in a Hessian in 2D, which is 0 while sliding. */
 static void test_no_overflow_across_in_2d(void **state)
 {
@@ -429,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_two_dimensions),
 		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_overflow_along_alone),
+		cmocka_unit_test(test_eigenvalues_before_scaling),
 		cmocka_unit_test(test_no_overflow_across_in_2d),
 		cmocka_unit_test(test_eigenvalue_of_small_factors),
 		cmocka_unit_test(test_core_block),
