@@ -20,14 +20,14 @@ static inline bool tells_sliding(double squared_ratio)
 }
 
 /* Bounds on the other factors of forces: velocity scaling and closest points. An inner matrix is scaled twice. */
-static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800, small_eigenvalue = 0x1p-800;
+static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800, largest_eigenvalue = 0x1p+1000;
 
-/* Velocity scaling neither makes them overflow nor shows what underflow has taken from them. strength: the force
- * over the speed, before it is divided by eps_v */
-static inline bool moderate_eigenvalues(double along, double across, double strength)
+/* Eigenvalues that have lost nothing to underflow, which velocity scaling would show, and are below `largest`. strength:
+ * the force over the speed, before it is divided by eps_v */
+static inline bool whole_eigenvalues(double along, double across, double strength, double largest)
 {
 	const double sum = fabs(along) + fabs(across);
-	return ((sum < moderate_eigenvalue) & (sum > small_eigenvalue)) | ((sum == 0) & (strength == 0));
+	return ((sum < largest) & (sum > 0x1p-1000)) | ((sum == 0) & (strength == 0));
 }
 
 /* Basis entries up to this size do not magnify what has underflowed on the way. */

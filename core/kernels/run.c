@@ -93,27 +93,31 @@ static bool extreme_matrix(const struct kernel_task *task, size_t i, struct slip
 	                       out);
 }
 
-/* A = along u u^T + across u' u'^T, u' perpendicular to u: no pole at rest, no cancellation. Then diag(a) A diag(a). */
-static bool inner_matrix(const struct kernel_task *task, size_t i, struct slip *slip, struct workspace *work, size_t j)
+/* A = along u u^T + across u' u'^T, u' perpendicular to u: no pole at rest, no cancellation. Then diag(a) A diag(a).
+ * @return whether that is as good as the extreme form: nothing over- or underflows on the way */
+static bool plain_matrix(const struct kernel_task *task, size_t i, const struct slip *slip, double out[3])
 {
 	const struct fric_contacts *c = task->contacts;
 	const double a0 = *column_at(c->mu_aniso[0], i), a1 = *column_at(c->mu_aniso[1], i);
 	const double u = slip->unit[0], v = slip->unit[1];
 	long double exact[2];
 	slip_eigenvalues(c, i, slip, &exact[0], &exact[1]);
-	if (slip->extreme || !moderate_eigenvalues((double)exact[0], (double)exact[1], slip_strength(c, slip))) {
-		double out[3];
-		const bool finite = extreme_matrix(task, i, slip, out);
-		for (int e = 0; e < 3; e++)
-			work->inner[e][j] = out[e];
-		return finite;
-	}
 	const double along = projected(task->projection, (double)exact[0]);
 	const double across = c->dim == 2 ? 0 : projected(task->projection, (double)exact[1]);
-	work->inner[0][j] = c->dim == 2 ? along * a0 * a0 : (along * u * u + across * v * v) * a0 * a0;
-	work->inner[1][j] = (along - across) * u * v * a0 * a1;
-	work->inner[2][j] = (along * v * v + across * u * u) * a1 * a1;
-	return true;
+	out[0] = c->dim == 2 ? along * a0 * a0 : (along * u * u + across * v * v) * a0 * a0;
+	out[1] = (along - across) * u * v * a0 * a1;
+	out[2] = (along * v * v + across * u * u) * a1 * a1;
+	return whole_eigenvalues((double)exact[0], (double)exact[1], slip_strength(c, slip), largest_eigenvalue) &&
+	       isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]);
+}
+
+static bool inner_matrix(const struct kernel_task *task, size_t i, struct slip *slip, struct workspace *work, size_t j)
+{
+	double out[3];
+	const bool finite = (!slip->extreme && plain_matrix(task, i, slip, out)) || extreme_matrix(task, i, slip, out);
+	for (int e = 0; e < 3; e++)
+		work->inner[e][j] = out[e];
+	return finite;
 }
 
 /* One contact, in the scalar form. */

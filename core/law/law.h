@@ -55,4 +55,10 @@ INLINE double eigenvalue_along(double s, double g2, bool slides, double over_eps
 	return (g2 == 0) & slides ? 0 : (s * g2) * over_eps_v;
 }
 
+/* The same, before it is divided by eps_v. */
+INLINE long double eigenvalue_along_l(long double s, long double g2, bool slides)
+{
+	return g2 == 0 && slides ? 0 : s * g2;
+}
+
 #endif

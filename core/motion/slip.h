@@ -176,7 +176,7 @@ static inline void slip_eigenvalues(const struct fric_contacts *c, size_t i, con
 	if (p->extreme) {
 		const long double y = slip_speed(p), e = p->eps_v, s = long_force(c, i);
 		const struct law_point_l a = extreme_point(t, p, y);
-		*along = s * law_g2_l(t, a) / e;
+		*along = eigenvalue_along_l(s, law_g2_l(t, a), a.slides) / e;
 		*across = s * law_g1_l(t, a) / (law_low_l(t, a) ? e : y);
 		return;
 	}

@@ -155,6 +155,20 @@ static void test_overflow_along_alone(void **state)
 		}
 }
 
+/* Just below eps_v the eigenvalue along the slip is small; the one across fits a double until mu_aniso scales it. */
+static void test_overflow_across_alone(void **state)
+{
+	(void)state;
+	const double aniso[2] = {9e29, 9e29}, v[3] = {1e-250 * (1 - 1e-12) / aniso[0], 0, 0}, force = 1;
+	struct fric_batch batch = floor_batch(vertices, 1, 1);
+	double inner[3];
+	struct fric_error error;
+	batch.friction.eps_v = 1e-250;
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force);
+	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = one_value(aniso);
+	assert_int_equal(inner_code(&batch, v, FRIC_PROJECT_NONE, inner, &error), FRIC_E_NOT_FINITE);
+}
+
 /* Eigenvalues that do not fit a double, or not with all digits, although their products with mu_aniso^2 do. */
 static void test_eigenvalues_before_scaling(void **state)
 {
@@ -452,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_two_dimensions),
 		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_overflow_along_alone),
+		cmocka_unit_test(test_overflow_across_alone),
 		cmocka_unit_test(test_eigenvalues_before_scaling),
 		cmocka_unit_test(test_no_overflow_across_in_2d),
 		cmocka_unit_test(test_eigenvalue_of_small_factors),
