@@ -24,7 +24,7 @@ struct api_lagged_check {
 };
 
 /* The steps of the check, to be called in this order. The first returns false if there is nothing to check. */
-bool api_lagged_begin(struct api_lagged_check *lagged, struct api_check *check, struct api_lagged *out);
+bool api_lagged_begin(struct api_lagged_check *w, struct api_check *check, struct api_lagged *lagged);
 void api_lagged_dim(struct api_lagged_check *lagged);
 void api_lagged_positions(struct api_lagged_check *lagged, size_t n_vertices);
 void api_lagged_contacts(struct api_lagged_check *lagged); /* friction, barrier, groups */

@@ -59,7 +59,7 @@ static bool all_finite(const double *x, size_t n)
 		for (size_t s = 0; s < 4; s++)
 			sum[s] += load_double2(x + i + 2 * s) * 0; /* NOLINT: the caller has written all n */
 	for (; i < n; i++)
-		sum[0][0] += x[i] * 0;
+		sum[0][0] += x[i] * 0; /* NOLINT: the same */
 	const double2 all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 	return all[0] + all[1] == 0;
 }

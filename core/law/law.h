@@ -52,7 +52,7 @@ FRIC_LAW_FUNCTION(quad, law_textbook_blur, (enum fric_transition t, quad s, quad
 /* s G2, an eigenvalue of the inner matrix; from eps_v on a zero without the sign of s. */
 INLINE double eigenvalue_along(double s, double g2, bool slides, double over_eps_v)
 {
-	return (g2 == 0) & slides ? 0 : (s * g2) * over_eps_v;
+	return ((g2 == 0) & slides) ? 0 : (s * g2) * over_eps_v;
 }
 
 /* The same, before it is divided by eps_v. */

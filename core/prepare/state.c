@@ -53,16 +53,16 @@ static void choose_span(void *data, struct span span, struct fault *fault)
 /* Two columns of n, each aligned. */
 static struct fric_state *allocate(const struct fric_memory *memory, size_t n)
 {
-	const size_t column = (n * sizeof(double) + FRIC_ALIGNMENT - 1) / FRIC_ALIGNMENT * FRIC_ALIGNMENT;
+	const size_t bytes = (n * sizeof(double) + FRIC_ALIGNMENT - 1) / FRIC_ALIGNMENT * FRIC_ALIGNMENT;
 	struct fric_state *state = calloc(1, sizeof(*state));
-	char *arrays = state ? memory_take(memory, 2 * column) : NULL;
+	double *arrays = state ? memory_take(memory, 2 * bytes) : NULL;
 	if (!arrays) {
 		free(state);
 		return NULL;
 	}
-	*state = (struct fric_state){.arrays = arrays, .arrays_bytes = 2 * column, .memory = memory};
-	state->effective.mu_s = (struct column){(double *)arrays, 1};
-	state->effective.mu_k = (struct column){(double *)(arrays + column), 1};
+	*state = (struct fric_state){.arrays = arrays, .arrays_bytes = 2 * bytes, .memory = memory};
+	state->effective.mu_s = (struct column){arrays, 1};
+	state->effective.mu_k = (struct column){arrays + bytes / sizeof(double), 1};
 	return state;
 }
 

@@ -100,7 +100,7 @@ def test_a_token_is_sent(probe, run, fail, server_with, tmp_path):
 
 
 def test_the_scalar_functions_are_listed(probe, run, server):
-    assert numbers(run(*probe, server, "functions")) == [15]
+    assert numbers(run(*probe, server, "functions")) == [19]
 
 
 def hessian_as_matrix(probe, run, server, path, vertices, **options):

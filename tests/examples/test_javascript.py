@@ -164,7 +164,7 @@ def test_functions_and_info(js, server):
                 await client.function("smooth_mu", {y: new Float64Array(20), ...parameters}),
                 await caught(client.function("no such/function?", {})),
                 await caught(client.function("smooth_friction_f1", {y: [0, 1], epsv: 1}))];""", server)
-    assert found[:2] == [15, "frictiond"]
+    assert found[:2] == [19, "frictiond"]
     assert found[2]["values"] == [1, 0.55, 0.1] and found[3]["values"] == [1] * 20
     assert found[4]["status"] == 404 and found[5]["pointer"] == "/epsv"
 

@@ -269,7 +269,7 @@ def test_check(server, frames):
 @pytest.mark.parametrize("frames", [False, True])
 def test_functions(server, frames):
     client = frictiond.Client(server, frames=frames)
-    assert len(client.functions()) == 15
+    assert len(client.functions()) == 19
     y = np.linspace(0, 2e-3, 41)
     values = client.function("smooth_mu", y=y, mu_s=1, mu_k=0.1, eps_v=1e-3)
     z = np.minimum(y / 1e-3, 1)
