@@ -76,21 +76,13 @@ EPS = [1e-150, 2.5e-77, 1e-8, 1e-3, 0.5, 1.0, 3.0, 1e4, 6e99, 1e150]
 TINY = [0.0, 5e-324, 1e-310, 2.2250738585072014e-308, 1e-200, 1e-150]
 
 
-def beside(x, steps):
-    out, low, high = [x], x, x
-    for _ in range(steps):
-        low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
-        out += [low, high]
-    return out
-
-
 def points(rng, mu_s, mu_k, eps):
     """Speeds at and around the knots, at rest and far beyond."""
     exact = [Fraction(1)]
     if mu_s or mu_k:
         exact += peak.knots(Fraction(mu_s), Fraction(mu_k))
     knots = [float(z * Fraction(eps)) for z in exact]
-    ys = [y for knot in knots for y in beside(knot, 3)]
+    ys = [y for knot in knots for y in law.beside(knot, 3)]
     ys += [y * (1 + sign * 2.0 ** -k) for y in knots for sign in (-1, 1) for k in (8, 20, 30, 40, 46)]
     ys += [eps * rng.uniform(0, 1) for _ in range(15)] + [eps * 10 ** rng.uniform(-12, 3) for _ in range(10)]
     return [y * rng.choice([1, 1, -1]) for y in ys + TINY + [1e150]]
@@ -171,7 +163,7 @@ def test_peak_is_exact(server, seed):
     for mu_s, mu_k in pairs:
         p, _ = peak.knots(Fraction(mu_s), Fraction(mu_k))
         eps = 2.0 ** rng.randrange(-40, 40)
-        speeds = sorted({*beside(float(p) * eps, 4), *beside(eps, 4), *(eps * rng.uniform(0, 1.2) for _ in range(60))})
+        speeds = sorted({*law.beside(float(p) * eps, 4), *law.beside(eps, 4), *(eps * rng.uniform(0, 1.2) for _ in range(60))})
         _, answer = post(server, '/v1/functions/law_force', call([(y, mu_s, mu_k, eps) for y in speeds]))
         force = dict(zip(speeds, answer['values']))
         assert max(force.values()) == max(mu_s, mu_k)

@@ -5,6 +5,7 @@ G0(1) = mu_k, so nothing here repeats the expanded formulas of the service (test
 A polynomial is a dict power -> Fraction; every quantity is a pair (part of mu_s, part of mu_k), linear in the two.
 The transition `peak` is none of these: its knots depend on the coefficients (peak.py).
 """
+import math
 import os
 import sys
 from fractions import Fraction as Q
@@ -13,6 +14,15 @@ from mpmath import mp, mpf
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import peak  # noqa: E402
+
+
+def beside(x, steps):
+    """x and the doubles up to `steps` away on both sides."""
+    out, low, high = [x], x, x
+    for _ in range(steps):
+        low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+        out += [low, high]
+    return out
 
 
 def _add(p, q):

@@ -17,7 +17,7 @@ from mpmath import findroot, mp, mpf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'oracle'))
-from law import largest_term, law, to_double  # noqa: E402
+from law import beside, largest_term, law, to_double  # noqa: E402
 
 mp.dps = 120  # 60 digits are needed; (1 - z)^3 may take 48
 PLAIN = {'smooth_friction_f0': 'f0', 'smooth_friction_f1': 'f1', 'smooth_friction_f2': 'f2',
@@ -31,15 +31,6 @@ MU_PAIRS = [(1.0, 0.1), (0.3, 0.6), (0.5, 0.5), (0.0, 0.4), (0.7, 0.0), (0.0, 0.
 EPS = [1e-150, 1e-100, 2.5e-77, 1e-30, 1e-8, 1e-3, 0.5, 1.0, 3.0, 1e4, 1e30, 6e99, 1e100, 1e150]
 TINY = [0.0, 5e-324, 1e-310, 2.2250738585072014e-308, 1e-290, 1e-200, 1e-170, 1e-150, 1e-99]
 LARGE = [1e-20, 1.0, 1e20, 1e99, 1e150]
-
-
-def beside(x, steps):
-    """x and the doubles up to `steps` away on both sides."""
-    out, low, high = [x], x, x
-    for _ in range(steps):
-        low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
-        out += [low, high]
-    return out
 
 
 def roots(name, mu_s, mu_k, transition):
