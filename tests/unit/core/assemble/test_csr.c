@@ -316,6 +316,45 @@ static void test_sum_that_is_not_finite(void **state)
 	check_sum_that_is_not_finite(150);
 }
 
+/* Contacts of vertex 0 with each of n others, along z: only entry (axis, axis) of its diagonal block overflows. */
+static void check_hub_that_is_not_finite(size_t n, int axis)
+{
+	enum { MOST = 100 };
+	int32_t stencils[MOST][2];
+	double positions[MOST + 1][3] = {{0}}, inner[MOST][3] = {{0}};
+	const double force = 1;
+	struct fric_batch batch = {.dim = 3, .n_vertices = n + 1, .positions = positions[0]};
+	struct fric_contacts *contacts;
+	struct fric_pattern *pattern;
+	struct fric_error error;
+	for (size_t i = 0; i < n; i++) {
+		stencils[i][0] = 0;
+		stencils[i][1] = (int32_t)i + 1;
+		positions[i + 1][2] = 1;
+		inner[i][axis == 0 ? 0 : 2] = 1e307;
+	}
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1, .mu_k = 1};
+	batch.groups[FRIC_VERTEX_VERTEX] =
+		(struct fric_group){.n = n, .vertices = stencils[0], .normal_force = {&force, 0}};
+	assert_code(fric_prepare(&serial, &batch, &contacts, &error), FRIC_OK);
+	assert_code(fric_pattern_create(&serial, contacts, FRIC_FULL, &pattern, &error), FRIC_OK);
+	double *data = malloc(fric_pattern_n_entries(pattern) * sizeof(double));
+	assert_code(fric_hessian_csr(&serial, contacts, inner[0], pattern, data, &error), FRIC_E_NOT_FINITE);
+	free(data);
+	fric_pattern_free(pattern);
+	fric_contacts_free(contacts);
+}
+
+static void test_one_entry_that_is_not_finite(void **state)
+{
+	(void)state;
+	for (int axis = 0; axis < 2; axis++)
+		for (size_t n = 92; n <= 100; n++) { /* wide and narrow rows; the entry's place differs */
+			check_hub_that_is_not_finite(n, axis);
+			check_hub_that_is_not_finite(n - 70, axis);
+		}
+}
+
 static void test_stops(void **state)
 {
 	(void)state;
@@ -337,9 +376,13 @@ static void test_stops(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_batches), cmocka_unit_test(test_over_chunks),
-		cmocka_unit_test(test_no_contacts),    cmocka_unit_test(test_one_vertex_in_all_contacts),
-		cmocka_unit_test(test_any_blocks),     cmocka_unit_test(test_sum_that_is_not_finite),
+		cmocka_unit_test(test_random_batches),
+		cmocka_unit_test(test_over_chunks),
+		cmocka_unit_test(test_no_contacts),
+		cmocka_unit_test(test_one_vertex_in_all_contacts),
+		cmocka_unit_test(test_any_blocks),
+		cmocka_unit_test(test_sum_that_is_not_finite),
+		cmocka_unit_test(test_one_entry_that_is_not_finite),
 		cmocka_unit_test(test_stops),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
