@@ -164,6 +164,7 @@ static void test_bytes(void **state)
 	refuses("--max-json-bytes=1.5M", "'1.5M'");
 	refuses("--max-json-bytes=99999999999999999999", "'99999999999999999999'");
 	refuses("--max-json-bytes=999999999999999999G", "'999999999999999999G'");
+	refuses("--max-json-bytes=17179869185G", "'17179869185G'"); /* 2^64 and a GiB, which would wrap to one */
 }
 
 static void test_refusals(void **state)
