@@ -23,17 +23,24 @@ struct accumulation {
  * entries, in `lower` its last ones. */
 static double *row_start(const struct fric_pattern *p, size_t v, size_t axis, double *data)
 {
-	return data + p->indptr[v * p->dim + axis] - (p->triangle == FRIC_UPPER ? (int64_t)axis : 0);
+	return data + p->indptr[vertex_dof(p->dim, v) + axis] - (p->triangle == FRIC_UPPER ? (int64_t)axis : 0);
+}
+
+/* The number of entries before the block row of vertex v. */
+static size_t first_entry(const struct fric_pattern *p, int dim, size_t v)
+{
+	return (size_t)p->indptr[vertex_dof(dim, v)];
 }
 
 static void add_block(const struct fric_pattern *p, size_t v, size_t place, bool diagonal, const double block[9],
                       double *data)
 {
-	for (size_t a = 0; a < p->dim; a++) {
-		double *row = row_start(p, v, a, data) + place * p->dim;
-		for (size_t b = 0; b < p->dim; b++)
+	const size_t n = (size_t)n_vertex_dofs(p->dim);
+	for (size_t a = 0; a < n; a++) {
+		double *row = row_start(p, v, a, data) + place * n;
+		for (size_t b = 0; b < n; b++)
 			if (!diagonal || in_triangle(p->triangle, (int32_t)a, (int32_t)b))
-				row[b] += block[p->dim * a + b];
+				row[b] += block[n * a + b];
 	}
 }
 
@@ -70,7 +77,7 @@ static void accumulate_chunk(void *data, size_t chunk, size_t begin, size_t end,
 	const struct fric_pattern *p = task->pattern;
 	(void)chunk;
 	for (size_t v = fricp_pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++) {
-		const size_t first = (size_t)p->indptr[v * p->dim], n = (size_t)p->indptr[(v + 1) * p->dim] - first;
+		const size_t first = first_entry(p, p->dim, v), n = first_entry(p, p->dim, v + 1) - first;
 		memset(task->data + first, 0, n * sizeof(double));
 		accumulate_vertex(task, v);
 		if (!all_finite(task->data + first, n))
@@ -95,11 +102,12 @@ static void friction_block_row(void *data, size_t i, int corner, double blocks[F
 	const struct friction_blocks *task = data;
 	const struct fric_contacts *c = task->contacts;
 	const enum fric_type type = contact_type(c, i);
+	const int n = n_member_dofs(c->dim, type);
 	double w[FRIC_MAX_STENCIL] = {0}, block[9] = {0};
-	stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], w);
+	contact_weights(c, type, i, w);
 	fricp_core_block(c, task->inner, i, block);
 	for (int k = 0; k < fric_stencil_size(type); k++)
-		for (int e = 0; e < c->dim * c->dim; e++)
+		for (int e = 0; e < n * n; e++)
 			blocks[k][e] = (w[corner] * w[k]) * block[e];
 }
 
@@ -145,7 +153,7 @@ INLINE void fill_locals(const struct csr_task *task, int dim, enum fric_type typ
 		struct local *local = &task->locals[i];
 		double block[9];
 		memset(local->weights, 0, sizeof(local->weights));
-		stencil_weights(type, c->closest_point[0][i], c->closest_point[1][i], local->weights);
+		contact_weights(c, type, i, local->weights);
 		fricp_core_block(c, task->inner, i, block);
 		for (int a = 0; a < dim; a++)
 			for (int b = dim == 2 ? 0 : a; b < dim; b++)
@@ -245,7 +253,8 @@ INLINE void lay_out_cut(int dim, bool upper, const double *sums, double *const *
  * would be if the diagonal block were whole */
 INLINE void lay_out(int dim, enum fric_triangle triangle, const double *sums, size_t n, double *const *rows)
 {
-	const size_t first = triangle == FRIC_UPPER, end = triangle == FRIC_LOWER ? n - 1 : n, width = (size_t)dim;
+	const size_t first = triangle == FRIC_UPPER, end = triangle == FRIC_LOWER ? n - 1 : n;
+	const size_t width = (size_t)n_vertex_dofs(dim);
 	for (size_t i = first; i < end; i++)
 		lay_out_whole(dim, sums + i * n_kept(dim), rows, i * width);
 	if (triangle == FRIC_UPPER)
@@ -258,8 +267,8 @@ INLINE void write_narrow(const struct csr_task *task, int dim, size_t v, const d
                          struct delivery *delivery)
 {
 	const struct fric_pattern *p = task->pattern;
-	const int64_t *start = p->indptr + v * p->dim;
-	const size_t bytes = (size_t)(start[dim] - start[0]) * sizeof(double);
+	const int64_t *start = p->indptr + vertex_dof(dim, v);
+	const size_t bytes = (size_t)(start[n_vertex_dofs(dim)] - start[0]) * sizeof(double);
 	double *const in_place = task->data + start[0], *rows[3];
 	double *const out = task->streams ? delivery_place(delivery, bytes, in_place) : in_place;
 	for (int a = 0; a < dim; a++)
@@ -289,6 +298,7 @@ INLINE void add_cut(int dim, bool upper, const double *m, double w, double *cons
 INLINE void sum_wide(const struct csr_task *task, int dim, size_t v)
 {
 	const struct fric_pattern *p = task->pattern;
+	const size_t width = (size_t)n_vertex_dofs(dim);
 	double *rows[3];
 	for (int a = 0; a < dim; a++)
 		rows[a] = row_start(p, v, (size_t)a, task->data);
@@ -301,9 +311,9 @@ INLINE void sum_wide(const struct csr_task *task, int dim, size_t v)
 			if (e->place[j] == PATTERN_NOWHERE)
 				continue;
 			if (p->triangle != FRIC_FULL && j == e->corner)
-				add_cut(dim, p->triangle == FRIC_UPPER, local->block, weight, rows, p->dim * e->place[j]);
+				add_cut(dim, p->triangle == FRIC_UPPER, local->block, weight, rows, width * e->place[j]);
 			else
-				add_whole(dim, local->block, weight, rows, p->dim * e->place[j]);
+				add_whole(dim, local->block, weight, rows, width * e->place[j]);
 		}
 	}
 }
@@ -312,7 +322,7 @@ INLINE void sum_wide(const struct csr_task *task, int dim, size_t v)
 INLINE bool sum_row(const struct csr_task *task, int dim, size_t v, struct delivery *delivery)
 {
 	const struct fric_pattern *p = task->pattern;
-	const size_t first = (size_t)p->indptr[v * p->dim], n_entries = (size_t)p->indptr[(v + 1) * p->dim] - first;
+	const size_t first = first_entry(p, dim, v), n_entries = first_entry(p, dim, v + 1) - first;
 	const size_t n = fricp_pattern_n_blocks(p, v);
 	double sums[(NARROW + 4) * 6];
 	if (n <= NARROW) {

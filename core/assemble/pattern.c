@@ -156,7 +156,7 @@ static size_t incidences_bytes(const struct fric_pattern *p)
 
 static size_t indptr_bytes(const struct fric_pattern *p)
 {
-	return (p->n_vertices * p->dim + 1) * sizeof(int64_t);
+	return (fric_pattern_n_rows(p) + 1) * sizeof(int64_t);
 }
 
 static size_t lists_bytes(const struct fric_pattern *p)
@@ -202,19 +202,20 @@ size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t inc
 }
 
 /* Entries of row (v, axis): in a triangle the diagonal block is cut. */
-INLINE size_t row_length(enum fric_triangle triangle, size_t dim, size_t n_neighbours, size_t axis)
+INLINE size_t row_length(enum fric_triangle triangle, size_t width, size_t n_neighbours, size_t axis)
 {
-	const size_t n = n_neighbours * dim;
+	const size_t n = n_neighbours * width;
 	if (n == 0 || triangle == FRIC_FULL)
 		return n;
-	return triangle == FRIC_UPPER ? n - axis : n - (dim - 1 - axis);
+	return triangle == FRIC_UPPER ? n - axis : n - (width - 1 - axis);
 }
 
 static size_t n_entries_of(const struct fric_pattern *p, size_t n_neighbours)
 {
+	const size_t width = (size_t)n_vertex_dofs(p->dim);
 	size_t n = 0;
-	for (size_t axis = 0; axis < p->dim; axis++)
-		n += row_length(p->triangle, p->dim, n_neighbours, axis);
+	for (size_t axis = 0; axis < width; axis++)
+		n += row_length(p->triangle, width, n_neighbours, axis);
 	return n;
 }
 
@@ -232,7 +233,7 @@ static void neighbour_chunk(void *data, size_t chunk, size_t begin, size_t end, 
 		size_t n = 0;
 		if (degree > 0 && !fricp_neighbour_search_run(&search, (int32_t)v, p->incidences + first, degree, list, &n))
 			*fault = (struct fault){FRIC_E_MEMORY, begin};
-		p->indptr[v * p->dim + 1] = (int64_t)n;
+		p->indptr[vertex_dof(p->dim, v) + 1] = (int64_t)n;
 		n_entries += n_entries_of(p, n);
 		list += n;
 	}
@@ -255,8 +256,8 @@ static int64_t sum_up_chunks(const struct building *task)
 /* Columns of block `w`, at `at` of every row. Surplus is to be overwritten by the next block. */
 INLINE void write_block(int32_t dim, int32_t w, bool surplus, int32_t *const *rows, size_t at)
 {
-	const int4 columns = w * dim + (int4){0, 1, 2, 3};
-	const size_t bytes = surplus ? sizeof(columns) : (size_t)dim * sizeof(int32_t);
+	const int4 columns = (int32_t)vertex_dof(dim, (size_t)w) + (int4){0, 1, 2, 3};
+	const size_t bytes = surplus ? sizeof(columns) : (size_t)n_vertex_dofs(dim) * sizeof(int32_t);
 	for (int32_t a = 0; a < dim; a++)
 		memcpy(rows[a] + at, &columns, bytes);
 }
@@ -265,14 +266,14 @@ INLINE void write_cut(int32_t dim, bool upper, int32_t w, int32_t *const *rows, 
 {
 	for (int32_t a = 0; a < dim; a++)
 		for (int32_t b = upper ? a : 0; b < (upper ? dim : a + 1); b++)
-			rows[a][at + (size_t)b] = w * dim + b;
+			rows[a][at + (size_t)b] = (int32_t)vertex_dof(dim, (size_t)w) + b;
 }
 
 /* n >= 1 blocks; in a triangle, that of the diagonal is the first or the last. @param rows  where entry 0 of each row
  * is, or would be if the diagonal block were whole */
 INLINE void write_columns(int32_t dim, enum fric_triangle triangle, const int32_t *list, size_t n, int32_t *const *rows)
 {
-	const size_t width = (size_t)dim, last = n - 1;
+	const size_t width = (size_t)n_vertex_dofs(dim), last = n - 1;
 	for (size_t i = triangle == FRIC_UPPER; i < last; i++)
 		write_block(dim, list[i], dim == 3, rows, i * width);
 	if (triangle == FRIC_UPPER)
@@ -301,11 +302,12 @@ INLINE size_t write_rows(const struct building *task, int32_t dim, enum fric_tri
 {
 	const struct fric_pattern *p = task->pattern;
 	int32_t *const out = columns_place(task, first, n_entries_of(p, n), delivery), *rows[3];
+	const size_t width = (size_t)n_vertex_dofs(dim);
 	size_t at = 0;
-	for (size_t a = 0; a < (size_t)dim; a++) {
+	for (size_t a = 0; a < width; a++) {
 		rows[a] = out + at - (triangle == FRIC_UPPER ? a : 0);
-		at += row_length(triangle, (size_t)dim, n, a);
-		p->indptr[v * (size_t)dim + a + 1] = (int64_t)(first + at);
+		at += row_length(triangle, width, n, a);
+		p->indptr[vertex_dof(dim, v) + a + 1] = (int64_t)(first + at);
 	}
 	if (n > 0)
 		write_columns(dim, triangle, list, n, rows);
@@ -321,7 +323,7 @@ INLINE void column_rows(const struct building *task, int32_t dim, enum fric_tria
 	struct delivery delivery;
 	delivery_open(&delivery);
 	for (; v < p->n_vertices && p->first_incidence[v] < end; v++) {
-		const size_t n = (size_t)p->indptr[v * p->dim + 1];
+		const size_t n = (size_t)p->indptr[vertex_dof(dim, v) + 1];
 		at = write_rows(task, dim, triangle, v, at, list, n, &delivery);
 		list += n;
 	}
@@ -346,17 +348,19 @@ static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 static void end_rows(const struct fric_pattern *p, int64_t n_entries)
 {
 	p->indptr[0] = 0;
-	p->indptr[p->n_vertices * p->dim] = n_entries;
-	for (size_t r = fricp_pattern_first_vertex(p, p->n_incidences) * p->dim; r < p->n_vertices * p->dim; r++)
+	p->indptr[fric_pattern_n_rows(p)] = n_entries;
+	const size_t first = vertex_dof(p->dim, fricp_pattern_first_vertex(p, p->n_incidences));
+	for (size_t r = first; r < fric_pattern_n_rows(p); r++)
 		p->indptr[r + 1] = n_entries;
 }
 
 /* `lower` has one entry of the diagonal block in row (v, 0). */
 size_t fricp_pattern_n_blocks(const struct fric_pattern *p, size_t v)
 {
-	const size_t length = (size_t)(p->indptr[v * p->dim + 1] - p->indptr[v * p->dim]);
-	const size_t whole = length + (p->triangle == FRIC_LOWER && length > 0 ? p->dim - 1 : 0);
-	return p->dim == 2 ? whole / 2 : whole / 3;
+	const int64_t *start = p->indptr + vertex_dof(p->dim, v);
+	const size_t width = (size_t)n_vertex_dofs(p->dim), length = (size_t)(start[1] - start[0]);
+	const size_t whole = length + (p->triangle == FRIC_LOWER && length > 0 ? width - 1 : 0);
+	return width == 2 ? whole / 2 : whole / 3;
 }
 
 enum { STREAM_FROM = 4 << 20 }; /* bytes */
@@ -388,7 +392,7 @@ static struct fric_pattern *allocate_pattern(const struct fric_memory *memory, c
 	if (!p)
 		return NULL;
 	p->memory = memory;
-	p->dim = (size_t)contacts->dim;
+	p->dim = contacts->dim;
 	p->n_vertices = contacts->n_vertices;
 	p->triangle = triangle;
 	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++)
@@ -430,7 +434,7 @@ void fric_pattern_free(struct fric_pattern *pattern)
 
 size_t fric_pattern_n_rows(const struct fric_pattern *pattern)
 {
-	return pattern->n_vertices * pattern->dim;
+	return vertex_dof(pattern->dim, pattern->n_vertices);
 }
 
 size_t fric_pattern_n_entries(const struct fric_pattern *pattern)

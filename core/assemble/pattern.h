@@ -2,9 +2,9 @@
  * The CSR pattern of contacts, with what is needed to place values without searching, and the sum of any local blocks
  * in it.
  *
- * A block row is the rows of one vertex. Work is counted in incidences, one for every contact at a vertex. Loops go
- * over chunks of incidences; a chunk has the block rows that begin in it, so that one thread adds up each row and all
- * get equal work.
+ * A block row is the rows of one vertex, and a block has as many rows and columns as a vertex has DOFs (motion/dofs.h).
+ * Work is counted in incidences, one for every contact at a vertex. Loops go over chunks of incidences; a chunk has the
+ * block rows that begin in it, so that one thread adds up each row and all get equal work.
  */
 #ifndef FRIC_PATTERN_H
 #define FRIC_PATTERN_H
@@ -15,11 +15,12 @@
 
 struct fric_pattern {
 	const struct fric_memory *memory; /* where the arrays are from */
-	size_t dim, n_vertices, n_incidences;
+	size_t n_vertices, n_incidences;
+	int dim;
 	enum fric_triangle triangle;
 	size_t *first_incidence;      /* [n_vertices + 1] into incidences */
 	struct incidence *incidences; /* by vertex, in contact order */
-	int64_t *indptr;              /* [n_vertices*dim + 1] */
+	int64_t *indptr;              /* [n_dofs + 1] */
 	int32_t *indices;             /* neighbours ascend in a block row; in a triangle the diagonal block is cut */
 };
 

@@ -7,18 +7,23 @@
 
 #include "core/contacts/contacts.h"
 
-/* The first DOF of a vertex; the others follow it. Here and below, dim and type are to be constants wherever this has to
- * be fast. */
+/* How many DOFs a vertex has. Here and below, dim and type are to be constants wherever this has to be fast. */
+static inline int n_vertex_dofs(int dim)
+{
+	return dim;
+}
+
+/* The first DOF of a vertex; the others follow it. */
 static inline size_t vertex_dof(int dim, size_t vertex)
 {
-	return (size_t)dim * vertex;
+	return (size_t)n_vertex_dofs(dim) * vertex;
 }
 
 /* How many DOFs each member of such a stencil has. */
 static inline int n_member_dofs(int dim, enum fric_type type)
 {
 	(void)type;
-	return dim;
+	return n_vertex_dofs(dim);
 }
 
 /* The first DOF of member k of contact i, of that type. Beyond the stencil's size, one that exists. */

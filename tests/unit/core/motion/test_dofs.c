@@ -7,6 +7,7 @@ static void test_vertices_follow_each_other(void **state)
 {
 	(void)state;
 	for (int dim = 2; dim <= 3; dim++) {
+		assert_int_equal(n_vertex_dofs(dim), dim);
 		assert_int_equal(vertex_dof(dim, 0), 0);
 		for (size_t v = 0; v < N_VERTICES; v++)
 			assert_int_equal(vertex_dof(dim, v + 1), vertex_dof(dim, v) + (size_t)dim);
