@@ -40,23 +40,33 @@ static void load_span(const struct kernel_task *task, struct span span, struct w
 }
 
 /* P diag(a) f */
-static void spread(const struct fric_contacts *c, size_t i, double f0, double f1, struct workspace *work, size_t j)
+static inline void spread(const struct fric_contacts *c, size_t i, double f0, double f1, double force[3])
 {
 	double *const *p = c->tangent_basis;
 	f0 *= *column_at(c->mu_aniso[0], i);
 	f1 *= *column_at(c->mu_aniso[1], i);
 	for (int d = 0; d < c->dim; d++)
-		work->force[d][j] = c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1;
+		force[d] = c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1;
 }
 
 /* The same where a product may over- or underflow on the way although the result does not. */
-static void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], struct workspace *work,
-                           size_t j)
+static inline void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], double force[3])
 {
 	double *const *p = c->tangent_basis;
 	const long double f0 = *column_at(c->mu_aniso[0], i) * f[0], f1 = *column_at(c->mu_aniso[1], i) * f[1];
 	for (int d = 0; d < c->dim; d++)
-		work->force[d][j] = (double)(c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1);
+		force[d] = (double)(c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1);
+}
+
+/* The force on a contact, [dim]. */
+static inline void contact_force(const struct fric_contacts *c, size_t i, const struct slip *slip, double force[3])
+{
+	long double f[2];
+	slip_force(c, i, slip, f);
+	if (slip->extreme || !has_unit_basis(c, i))
+		spread_extreme(c, i, f, force);
+	else
+		spread(c, i, (double)f[0], (double)f[1], force);
 }
 
 static long double projected_l(enum fric_projection projection, long double eigenvalue)
@@ -120,26 +130,29 @@ static bool inner_matrix(const struct kernel_task *task, size_t i, struct slip *
 	return finite;
 }
 
+static void force_column(const struct fric_contacts *c, size_t i, const struct slip *slip, struct workspace *work,
+                         size_t j)
+{
+	double force[3];
+	contact_force(c, i, slip, force);
+	for (int d = 0; d < c->dim; d++)
+		work->force[d][j] = force[d];
+}
+
 /* One contact, in the scalar form. */
 static bool run_scalar(const struct kernel_task *task, struct span span, size_t j, struct workspace *work)
 {
 	const struct fric_contacts *c = task->contacts;
 	const size_t i = span.begin + j;
 	struct slip slip;
-	long double f[2] = {0};
 	slip_of(c, task->coefficients, span.type, i, task->velocities, &slip);
 	if (!slip_finite(&slip))
 		return false;
 	if (task->result == KERNEL_INNER)
 		return inner_matrix(task, i, &slip, work, j);
 	work->potential[j] = task->potentials ? slip_potential(c, i, &slip) : 0;
-	if (task->result == KERNEL_FORCE) {
-		slip_force(c, i, &slip, f);
-		if (slip.extreme || !has_unit_basis(c, i))
-			spread_extreme(c, i, f, work, j);
-		else
-			spread(c, i, (double)f[0], (double)f[1], work, j);
-	}
+	if (task->result == KERNEL_FORCE)
+		force_column(c, i, &slip, work, j);
 	return true;
 }
 
