@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "core/contacts/ordinary.h"
 #include "core/motion/slip.h"
 
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -37,36 +36,6 @@ static void load_span(const struct kernel_task *task, struct span span, struct w
 	work->same_mu = task->coefficients->mu_s.stride == 0 && task->coefficients->mu_k.stride == 0;
 	work->mu_aniso[0] = at(c->mu_aniso[0], span.begin);
 	work->mu_aniso[1] = at(c->mu_aniso[1], span.begin);
-}
-
-/* P diag(a) f */
-static inline void spread(const struct fric_contacts *c, size_t i, double f0, double f1, double force[3])
-{
-	double *const *p = c->tangent_basis;
-	f0 *= *column_at(c->mu_aniso[0], i);
-	f1 *= *column_at(c->mu_aniso[1], i);
-	for (int d = 0; d < c->dim; d++)
-		force[d] = c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1;
-}
-
-/* The same where a product may over- or underflow on the way although the result does not. */
-static inline void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], double force[3])
-{
-	double *const *p = c->tangent_basis;
-	const long double f0 = *column_at(c->mu_aniso[0], i) * f[0], f1 = *column_at(c->mu_aniso[1], i) * f[1];
-	for (int d = 0; d < c->dim; d++)
-		force[d] = (double)(c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1);
-}
-
-/* The force on a contact, [dim]. */
-static inline void contact_force(const struct fric_contacts *c, size_t i, const struct slip *slip, double force[3])
-{
-	long double f[2];
-	slip_force(c, i, slip, f);
-	if (slip->extreme || !has_unit_basis(c, i))
-		spread_extreme(c, i, f, force);
-	else
-		spread(c, i, (double)f[0], (double)f[1], force);
 }
 
 static long double projected_l(enum fric_projection projection, long double eigenvalue)

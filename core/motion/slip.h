@@ -10,6 +10,7 @@
 
 #include "core/base/quad.h"
 #include "core/base/range.h"
+#include "core/contacts/ordinary.h"
 #include "core/law/law.h"
 #include "core/motion/stencil.h"
 
@@ -158,6 +159,36 @@ static inline void slip_force(const struct fric_contacts *c, size_t i, const str
 	const struct law_point a = slip_point(t, p);
 	for (int k = 0; k < 2; k++)
 		force[k] = (p->s * law_g1(t, a)) * (law_low(t, a) ? p->ratio[k] : p->unit[k]);
+}
+
+/* P diag(a) f */
+static inline void spread(const struct fric_contacts *c, size_t i, double f0, double f1, double force[3])
+{
+	double *const *p = c->tangent_basis;
+	f0 *= *column_at(c->mu_aniso[0], i);
+	f1 *= *column_at(c->mu_aniso[1], i);
+	for (int d = 0; d < c->dim; d++)
+		force[d] = c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1;
+}
+
+/* The same where a product may over- or underflow on the way although the result does not. */
+static inline void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], double force[3])
+{
+	double *const *p = c->tangent_basis;
+	const long double f0 = *column_at(c->mu_aniso[0], i) * f[0], f1 = *column_at(c->mu_aniso[1], i) * f[1];
+	for (int d = 0; d < c->dim; d++)
+		force[d] = (double)(c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1);
+}
+
+/* The force on a contact, [dim]. */
+static inline void contact_force(const struct fric_contacts *c, size_t i, const struct slip *slip, double force[3])
+{
+	long double f[2];
+	slip_force(c, i, slip, f);
+	if (slip->extreme || !has_unit_basis(c, i))
+		spread_extreme(c, i, f, force);
+	else
+		spread(c, i, (double)f[0], (double)f[1], force);
 }
 
 /* s G1 / z of a slip that is not extreme */
