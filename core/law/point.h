@@ -48,4 +48,10 @@ struct law_point_l {
 	struct law_shape_l shape;
 };
 
+/* Where z alone is known. */
+INLINE struct law_point law_point_at(double mu_s, double mu_k, double z, struct law_shape shape)
+{
+	return (struct law_point){mu_s, mu_k, z, 1 - z, z >= 1, shape};
+}
+
 #endif
