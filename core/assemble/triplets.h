@@ -5,12 +5,14 @@
 #define FRIC_TRIPLETS_H
 
 #include "core/contacts/contacts.h"
+#include "core/motion/dofs.h"
 
 /* Writes the entries of contact i's local block that lie in the triangle, row-major. @return their number */
 size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *inner, size_t i,
                             enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values);
 
-enum { TRIPLETS_MOST = FRIC_MAX_STENCIL * 3 * FRIC_MAX_STENCIL * 3 }; /* triplets of one contact */
+/* Triplets of one contact. */
+enum { TRIPLETS_MOST = FRIC_MAX_STENCIL * MOST_MEMBER_DOFS * FRIC_MAX_STENCIL * MOST_MEMBER_DOFS };
 
 /**
  * Whole blocks of contacts [begin, end), as fric_hessian_triplets writes them.

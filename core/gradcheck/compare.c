@@ -255,25 +255,27 @@ static void judge_numbers(const struct comparing *task, size_t i, const struct r
 		judge(f, FRIC_HESSIAN, i, claims->inner[i * m + e], r->inner[e].value, r->inner[e].scale);
 }
 
-/* The triplets of one contact, row by row. A number in the wrong place counts as a wrong number. */
-static void judge_triplets(const struct comparing *task, size_t i, const struct reference *r, const int32_t *rows,
-                           const int32_t *cols, const double *values, struct findings *f)
+/* The triplets of one contact, row by row. A number in the wrong place counts as a wrong number. @return how many they
+ * are */
+static size_t judge_triplets(const struct comparing *task, size_t i, const struct reference *r, const int32_t *rows,
+                             const int32_t *cols, const double *values, struct findings *f)
 {
 	const struct fric_contacts *c = task->contacts;
-	const int dim = c->dim, n = r->k * dim;
+	const int dim = n_member_dofs(c->dim, r->type), n = r->k * dim;
 	for (int row = 0; row < n; row++)
 		for (int col = 0; col < n; col++, rows++, cols++, values++) {
 			const struct expected *v = &r->weight[row / dim], *w = &r->weight[col / dim];
 			const struct expected *e = &r->block[row % dim][col % dim];
 			const long double value = v->value * w->value * e->value;
-			const bool here = (size_t)*rows == member_dof(c, dim, r->type, row / dim, i) + (size_t)(row % dim) &&
-			                  (size_t)*cols == member_dof(c, dim, r->type, col / dim, i) + (size_t)(col % dim);
+			const bool here = (size_t)*rows == member_dof(c, c->dim, r->type, row / dim, i) + (size_t)(row % dim) &&
+			                  (size_t)*cols == member_dof(c, c->dim, r->type, col / dim, i) + (size_t)(col % dim);
 			judge(f, FRIC_HESSIAN, i, *values, value, floored(v->scale * w->scale) * e->scale);
 			if (!here)
 				judge(f, FRIC_HESSIAN, i, 1, 0, 0);
 			raise_to(&f->of[FRIC_HESSIAN].largest_difference, capped(fabsl(*values - value)));
 			raise_to(&f->of[FRIC_HESSIAN].largest_entry, fabs(*values));
 		}
+	return (size_t)n * (size_t)n;
 }
 
 static void keep_row(const struct comparing *task, size_t i, const struct reference *r, struct row *row)
@@ -305,9 +307,8 @@ static bool compare_few(const struct comparing *task, size_t begin, size_t end, 
 		struct reference r = {0};
 		expect(task, i, &r);
 		judge_numbers(task, i, &r, f);
-		judge_triplets(task, i, &r, rows + at, cols + at, values + at, f);
+		at += judge_triplets(task, i, &r, rows + at, cols + at, values + at, f);
 		keep_row(task, i, &r, &task->rows[i - task->first]);
-		at += (size_t)(r.k * task->contacts->dim * r.k * task->contacts->dim);
 	}
 	return fine == end;
 }

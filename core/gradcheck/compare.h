@@ -10,7 +10,7 @@
 /* Answers to a question; those per contact are in the order of all groups. */
 struct claims {
 	double potential;
-	double *gradient;   /* [n_vertices*dim] */
+	double *gradient;   /* [n_dofs] */
 	double *potentials; /* [n] */
 	double *forces;     /* [n, dim] gradient with respect to the relative velocity */
 	double *inner;      /* [n, inner_size] */

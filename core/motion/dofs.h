@@ -7,6 +7,8 @@
 
 #include "core/contacts/contacts.h"
 
+enum { MOST_MEMBER_DOFS = 3 };
+
 /* How many DOFs a vertex has. Here and below, dim and type are to be constants wherever this has to be fast. */
 static inline int n_vertex_dofs(int dim)
 {
@@ -19,7 +21,7 @@ static inline size_t vertex_dof(int dim, size_t vertex)
 	return (size_t)n_vertex_dofs(dim) * vertex;
 }
 
-/* How many DOFs each member of such a stencil has. */
+/* How many DOFs each member of such a stencil has, at most MOST_MEMBER_DOFS. */
 static inline int n_member_dofs(int dim, enum fric_type type)
 {
 	(void)type;
