@@ -149,6 +149,22 @@ static void test_too_many(void **state)
 		close(fds[i]);
 }
 
+/* The newest is asked first: where all are late at once, on a machine that stalls, the oldest is closed before it. */
+static void test_the_oldest_makes_room(void **state)
+{
+	(void)state;
+	enum { N = SRV_MOST_LINGERING };
+	struct pollfd ends[N];
+	for (int i = N - 1; i >= 0; i--)
+		ends[i] = (struct pollfd){.fd = open_lingering()};
+	const int one_more = open_lingering(), oldest = ends[N - 1].fd;
+	assert_true(poll(ends, N, -1) > 0);
+	assert_false(is_open(oldest));
+	close(one_more);
+	for (int i = 0; i < N; i++)
+		close(ends[i].fd);
+}
+
 static void test_no_file(void **state)
 {
 	(void)state;
@@ -193,6 +209,7 @@ int main(void)
 		TEST(test_the_end_of_the_client),
 		TEST(test_time_is_bounded),
 		TEST(test_too_many),
+		TEST(test_the_oldest_makes_room),
 		TEST(test_no_file),
 		cmocka_unit_test(test_those_that_are_left),
 		cmocka_unit_test(test_without_the_thread),
