@@ -279,6 +279,17 @@ def test_what_cannot_be_checked(arguments, given, says):
     assert says in err and err.startswith('frictiond: ')
 
 
+@pytest.mark.parametrize('format', ['json', 'frame'])
+def test_a_request_of_just_the_limit(tmp_path, format):
+    body = SCENE.read_bytes() if format == 'json' else scene_frame()
+    (tmp_path / 'scene').write_bytes(body)
+    option = f'--max-{format}-bytes'
+    assert check(option, len(body), tmp_path / 'scene')[0] == 0
+    code, out, err = check(option, len(body) - 1, tmp_path / 'scene')
+    assert (code, out) == (2, '')
+    assert f'{len(body)} bytes are longer than the limit of {len(body) - 1} bytes ({option})' in err
+
+
 def test_help():
     code, out, err = check('--help')
     assert (code, err) == (0, '') and 'frictiond check [OPTION]... FILE' in out and '--json' in out

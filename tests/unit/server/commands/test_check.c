@@ -32,8 +32,8 @@ enum fric_code __wrap_fric_compare(const struct fric_context *context, const str
 
 static char *out, *err;
 
-/* @return the exit code; what was printed is in out and err */
-static int check(bool json)
+/* The report goes to `to`. @return the exit code; what is said of faults is in err */
+static int check_to(FILE *to, bool json)
 {
 	static const char request[] =
 		"{\"dim\":2,\"velocities\":[[0,0],[1,0]],\"friction\":{\"mu\":1,\"eps_v\":1},\"collisions\":{\"plane_vertex\":"
@@ -47,12 +47,21 @@ static int check(bool json)
 	char program[] = "frictiond", word[] = "check", flag[] = "--json";
 	char *argv[] = {program, word, path, json ? flag : NULL, NULL};
 	assert_int_equal(srv_options_read(json ? 4 : 3, argv, &options, stdout, stderr), SRV_START);
-	FILE *to = open_memstream(&out, &n), *faults = open_memstream(&err, &n);
+	FILE *faults = open_memstream(&err, &n);
 	const int exit_code = srv_check(&options, to, faults);
-	fclose(to);
 	fclose(faults);
 	srv_options_free(&options);
 	unlink(path);
+	return exit_code;
+}
+
+/* @return the exit code; what was printed is in out and err */
+static int check(bool json)
+{
+	size_t n;
+	FILE *to = open_memstream(&out, &n);
+	const int exit_code = check_to(to, json);
+	fclose(to);
 	return exit_code;
 }
 
@@ -70,6 +79,7 @@ static int stop(void **state)
 	(void)state;
 	free(out);
 	free(err);
+	out = err = NULL;
 	return 0;
 }
 
@@ -118,11 +128,38 @@ static void test_memory_is_short(void **state)
 	assert_non_null(strstr(err, "memory"));
 }
 
+/* A disk that is full for a moment. */
+static ssize_t fail_once(void *failed, const char *bytes, size_t n)
+{
+	(void)bytes;
+	const bool was_full = *(bool *)failed;
+	*(bool *)failed = true;
+	return was_full ? (ssize_t)n : 0; /* of a cookie, 0 is a failure */
+}
+
+/* What comes last could be written, but the report is not whole. */
+static void test_the_first_line_is_lost(void **state)
+{
+	(void)state;
+	for (int json = 0; json < 2; json++) {
+		bool failed = false;
+		FILE *to = fopencookie(&failed, "w", (cookie_io_functions_t){.write = fail_once});
+		assert_non_null(to);
+		setvbuf(to, NULL, _IONBF, 0);
+		assert_int_equal(check_to(to, json), SRV_CODE_BAD);
+		fclose(to);
+		assert_true(failed);
+		assert_non_null(strstr(err, "the report cannot be written"));
+		free(err);
+		err = NULL;
+	}
+}
+
 #define CHECK(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {CHECK(test_differs), CHECK(test_differs_in_json), CHECK(test_agrees),
-	                                   CHECK(test_memory_is_short)};
+	                                   CHECK(test_memory_is_short), CHECK(test_the_first_line_is_lost)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
