@@ -518,6 +518,7 @@ static bool is_unknown(const struct api_shape *shape)
 	       shape->inner[1] == API_UNKNOWN_LENGTH;
 }
 
+#define NESTED_OR_FLAT " (nested or flat)"
 #define TRANSPOSED "; is it transposed?"
 
 /* Whether its last two lengths are those that were expected, in the other order. */
@@ -527,19 +528,29 @@ static bool is_transposed(const struct api_array *array, const size_t *expected,
 	       (expected[rank - 2] == API_UNKNOWN_LENGTH || expected[rank - 2] == array->shape[rank - 1]);
 }
 
-static bool wrong_shape(struct api_check *check, const struct api_field *field, const struct api_array *array,
-                        const struct api_shape *shape)
+bool api_fault_shape(struct api_check *check, const struct api_field *field, const char *expected, const char *help)
 {
-	char sent[64], expected[64];
-	const size_t full[3] = {shape->n, shape->inner[0], shape->inner[1]};
-	print_shape(full, 1 + shape->n_inner, expected, sizeof(expected));
+	char sent[64];
+	const struct api_array *array = api_document_array(check->document, field->node);
 	if (array->rank == 0)
 		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path,
 		                    "expected an array of shape %s, got a number", expected);
 	print_shape(array->shape, array->rank, sent, sizeof(sent));
-	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s (nested or flat)%s, got %s%s",
-	                    expected, shape->one_for_all ? " or one value for all" : "", sent,
-	                    is_transposed(array, full, 1 + shape->n_inner) ? TRANSPOSED : "");
+	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s, got %s%s", expected, sent,
+	                    help);
+}
+
+static bool wrong_shape(struct api_check *check, const struct api_field *field, const struct api_array *array,
+                        const struct api_shape *shape)
+{
+	char all[64], row[64] = "one value", expected[192];
+	const size_t full[3] = {shape->n, shape->inner[0], shape->inner[1]};
+	print_shape(full, 1 + shape->n_inner, all, sizeof(all));
+	if (shape->n_inner > 0 && !shape->number_row)
+		print_shape(shape->inner, shape->n_inner, row, sizeof(row));
+	snprintf(expected, sizeof(expected), "%s%s%s%s%s", all, shape->n_inner > 0 ? NESTED_OR_FLAT : "",
+	         shape->one_for_all ? " or " : "", shape->one_for_all ? row : "", shape->one_for_all ? " for all" : "");
+	return api_fault_shape(check, field, expected, is_transposed(array, full, 1 + shape->n_inner) ? TRANSPOSED : "");
 }
 
 bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
@@ -563,15 +574,11 @@ bool api_check_values(struct api_check *check, const struct api_field *field, co
 static bool wrong_rows(struct api_check *check, const struct api_field *field, const struct api_array *array,
                        size_t row)
 {
-	char sent[64], expected[32] = "[n]";
+	char expected[64] = "[n]";
 	if (row)
-		snprintf(expected, sizeof(expected), "[n, %zu] (nested or flat)", row);
-	if (array->rank == 0)
-		return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path,
-		                    "expected an array of shape %s, got a number", expected);
-	print_shape(array->shape, array->rank, sent, sizeof(sent));
-	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &field->path, "expected shape %s, got %s%s", expected, sent,
-	                    is_transposed(array, (size_t[]){API_UNKNOWN_LENGTH, row}, 2) ? TRANSPOSED : "");
+		snprintf(expected, sizeof(expected), "[n, %zu]" NESTED_OR_FLAT, row);
+	return api_fault_shape(check, field, expected,
+	                       is_transposed(array, (size_t[]){API_UNKNOWN_LENGTH, row}, 2) ? TRANSPOSED : "");
 }
 
 bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n)

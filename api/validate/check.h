@@ -105,6 +105,9 @@ const struct api_service *api_check_limits(const struct api_check *check);
 /* n of them, which the field brings, are not too many; most 0: there is no limit. */
 bool api_check_at_most(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most);
 
+/* Of an array field: its shape is not the expected one, "[n, 3]"; help is what the message ends with. @return false */
+bool api_fault_shape(struct api_check *check, const struct api_field *field, const char *expected, const char *help);
+
 /* A number for a message: the shortest decimal, "3" for 3. */
 enum { API_VALUE_TEXT = 48 };
 const char *api_print_value(double value, char text[API_VALUE_TEXT]);

@@ -100,17 +100,31 @@ static void check_mu(struct api_check *check, const struct api_field *object, co
 		*mu_s = *mu_k = both;
 }
 
-/* Only as bare numbers: [1] stands for a per-contact field, which these are not. */
+/* Only as a bare number: [1] stands for a per-contact field, which these are not. vertex_name: the field for a list of
+ * numbers per vertex; NULL: there is none. */
+static bool check_scalar(struct api_check *check, const struct api_field *field, const char *vertex_name, double *out)
+{
+	const struct api_array *array = api_document_array(check->document, field->node);
+	char place[64] = "per contact it is";
+	if (!array || array->rank == 0)
+		return check_number(check, field, out);
+	if (vertex_name)
+		snprintf(place, sizeof(place), "per vertex it is \"%s\", per contact", vertex_name);
+	return api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path,
+	                    "expected a number, got an array of numbers; %s \"%s\" of a group", place, field->rule->name);
+}
+
 static void check_scalar_mu(struct api_lagged_check *w)
 {
+	const struct api_rule *of_vertex = &api_friction.rules[API_FRICTION_VERTEX_MU];
 	const struct mu_fields f = mu_fields_of(&w->friction, &of_friction);
 	struct fric_friction *to = &w->lagged->batch.friction;
 	double mu = 0;
 	const bool given = f.mu.node || f.s.node || f.k.node;
-	check_number(w->check, &f.mu, &mu);
+	check_scalar(w->check, &f.mu, of_vertex[MU].name, &mu);
 	to->mu_s = to->mu_k = mu;
-	check_number(w->check, &f.s, &to->mu_s);
-	check_number(w->check, &f.k, &to->mu_k);
+	check_scalar(w->check, &f.s, of_vertex[MU_S].name, &to->mu_s);
+	check_scalar(w->check, &f.k, of_vertex[MU_K].name, &to->mu_k);
 	check_pair(w->check, &f);
 	to->source = given ? FRIC_MU_SCALAR : to->source;
 }
@@ -157,10 +171,10 @@ static void check_symmetric(struct api_lagged_check *w, int rule, const double *
 	}
 }
 
-/* The table's size from its shape: [m, m], or m*m numbers. */
-static bool check_table_size(struct api_check *check, const struct api_field *table, size_t *m)
+/* The size of a flat table of m*m numbers. */
+static bool check_flat_table(struct api_check *check, const struct api_field *table, size_t *m)
 {
-	if (!api_check_rows(check, table, 0, m)) /* a flat table; a nested one is handled below */
+	if (!api_check_rows(check, table, 0, m))
 		return false;
 	size_t root = 0;
 	while (root * root < *m)
@@ -172,11 +186,14 @@ static bool check_table_size(struct api_check *check, const struct api_field *ta
 	return true;
 }
 
-static bool table_size(struct api_check *check, const struct api_field *table, size_t *m)
+/* The table's size from its shape: [m, m], or m*m numbers. */
+static bool check_table_size(struct api_check *check, const struct api_field *table, size_t *m)
 {
 	const struct api_array *array = api_document_array(check->document, table->node);
-	if (!array || array->ragged || array->rank != 2)
-		return check_table_size(check, table, m);
+	if (!array || array->ragged || array->rank == 1)
+		return check_flat_table(check, table, m);
+	if (array->rank != 2)
+		return api_fault_shape(check, table, "[m, m] (nested or flat)", "");
 	*m = array->shape[0];
 	return true; /* that the rows have this length is checked with the values */
 }
@@ -189,7 +206,7 @@ static void check_tables(struct api_lagged_check *w)
 	struct fric_friction *to = &w->lagged->batch.friction;
 	struct fric_values s = {0}, k = {0};
 	const bool sized = api_check_present(w->check, table, "materials need a table of coefficients") &&
-	                   table_size(w->check, table, &to->n_materials);
+	                   check_table_size(w->check, table, &to->n_materials);
 	w->n_materials = sized ? to->n_materials : API_UNKNOWN_LENGTH;
 	const size_t lengths[API_N_LENGTHS] = {[API_MATERIALS] = w->n_materials};
 	const struct api_shape shape = api_shape_of(f.mu.rule, lengths);
@@ -263,7 +280,7 @@ static void check_friction(struct api_lagged_check *w)
 		return;
 	const struct api_field eps_v = api_ruled(&w->friction, &api_friction, API_FRICTION_EPS_V),
 						   mu_transition = api_ruled(&w->friction, &api_friction, API_FRICTION_TRANSITION);
-	check_number(w->check, &eps_v, &f->eps_v);
+	check_scalar(w->check, &eps_v, NULL, &f->eps_v);
 	if (check_one_source(w->check, &w->friction)) { /* else it is not known which of them is meant */
 		check_scalar_mu(w);
 		check_vertex_mu(w);

@@ -239,6 +239,8 @@ CASES = {
     "mu_aniso, mu_s_aniso, mu_k_aniso, closest_point, tangent_basis": evaluate(changed(**{FACE: [[3, 0, 1, 2]]})),
     "expected a number, got a string": evaluate(changed(dim="3")),
     "expected an array of numbers, got a string": evaluate(changed(**{FACE + "__normal_force": "2"})),
+    'expected a number, got an array of numbers; per vertex it is "vertex_mu", per contact "mu" of a group':
+        evaluate(changed(friction__mu=[0.3] * 4)),
     "expected a number, got null": evaluate(TEXT.replace("0.02", "null")),
     "expected an array of numbers, got an object":
         evaluate(changed(velocities={"dtype": "f64", "shape": [4, 3], "offset": 0})),
@@ -246,8 +248,9 @@ CASES = {
     "expected shape [n, 3] (nested or flat), got [4, 2]": evaluate(changed(velocities=[[0] * 2] * 4)),
     "expected shape [4, 3] (nested or flat), got [3, 3]": evaluate(changed(positions=BATCH["positions"][:3])),
     "expected shape [n, 4] (nested or flat), got [1, 3]": evaluate(changed(**{FACE + "__vertices": [[3, 0, 1]]})),
-    "expected shape [1] (nested or flat) or one value for all, got [2]":
-        evaluate(changed(**{FACE + "__normal_force": [1, 2]})),
+    "expected shape [1] or one value for all, got [2]": evaluate(changed(**{FACE + "__normal_force": [1, 2]})),
+    "expected shape [1, 2] (nested or flat) or [2] for all, got [1]": evaluate(changed(**{FACE + "__mu_aniso": [1]})),
+    "expected an array of shape [m, m] (nested or flat), got a number": evaluate(batch_with(1)),
     "expected an array of shape [n], got a number": evaluate(one("plane_vertex", 0, plane_normal=[0, 0, 1])),
     "ragged array: this entry's shape differs from that of the ones before it":
         evaluate(changed(velocities=[[0, 0, 0], [0, 0]])),
