@@ -557,45 +557,47 @@ __attribute__((format(printf, 5, 6))) static bool need(struct api_lagged_check *
 }
 
 /* Either of two things would do: both places are pointed to. */
-static bool fault_forces(struct api_lagged_check *w, enum fric_type type)
+static void fault_forces(struct api_lagged_check *w, enum fric_type type)
 {
 	static const char format[] = "group \"%s\" has no \"normal_force\", and there is no \"barrier\" to derive it from:"
 								 " give one of them";
 	const char *name = fric_type_name(type);
 	w->told_barrier = true;
 	need(w, &w->root, &api_request, API_REQUEST_BARRIER, format, name);
-	return need(w, &w->groups[type], &api_groups[type], API_GROUP_NORMAL_FORCE, format, name);
+	need(w, &w->groups[type], &api_groups[type], API_GROUP_NORMAL_FORCE, format, name);
 }
 
-static bool check_forces_needed(struct api_lagged_check *w, enum fric_type type)
+/* Afterwards a group without a normal force has a barrier: what was told to be missing counts as given. */
+static void check_forces_needed(struct api_lagged_check *w, enum fric_type type)
 {
 	const struct api_field barrier = api_ruled(&w->root, &api_request, API_REQUEST_BARRIER);
 	if (has(w, type, API_GROUP_NORMAL_FORCE))
-		return true;
+		return;
 	if (has(w, type, API_GROUP_TANGENT_BASIS))
-		return need(w, &w->groups[type], &api_groups[type], API_GROUP_NORMAL_FORCE,
-		            "\"normal_force\" is missing: given geometry has no distance to derive it from");
-	return (api_is_given(w->check, &barrier) && !w->told_barrier) || fault_forces(w, type);
+		need(w, &w->groups[type], &api_groups[type], API_GROUP_NORMAL_FORCE,
+		     "\"normal_force\" is missing: given geometry has no distance to derive it from");
+	else if (!api_is_given(w->check, &barrier) || w->told_barrier)
+		fault_forces(w, type);
 }
 
-static void check_planes_needed(struct api_lagged_check *w, enum fric_type type, bool has_force)
+static void check_planes_needed(struct api_lagged_check *w, enum fric_type type)
 {
 	if (type != FRIC_PLANE_VERTEX)
 		return;
 	if (!has(w, type, API_GROUP_TANGENT_BASIS))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_NORMAL,
 		     "\"plane_normal\" is missing: it gives the contacts their tangent plane");
-	if (!has(w, type, API_GROUP_NORMAL_FORCE) && has_force)
+	if (!has(w, type, API_GROUP_NORMAL_FORCE))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_ORIGIN,
 		     "\"plane_origin\" is missing: the barrier needs the distance from the plane");
 }
 
-static void check_positions_needed(struct api_lagged_check *w, enum fric_type type, bool has_force)
+static void check_positions_needed(struct api_lagged_check *w, enum fric_type type)
 {
 	const bool distance = w->needs_distance && has(w, type, API_GROUP_PLANE_ORIGIN);
 	if (has(w, type, API_GROUP_TANGENT_BASIS) || has(w, type, API_GROUP_CLOSEST_POINT))
 		return;
-	if (type == FRIC_PLANE_VERTEX && (has(w, type, API_GROUP_NORMAL_FORCE) || !has_force) && !distance)
+	if (type == FRIC_PLANE_VERTEX && has(w, type, API_GROUP_NORMAL_FORCE) && !distance)
 		return;
 	need(w, &w->root, &api_request, API_REQUEST_POSITIONS, "\"positions\" is missing: group \"%s\" needs it",
 	     fric_type_name(type));
@@ -639,9 +641,9 @@ static void check_needs(struct api_lagged_check *w, enum fric_type type)
 {
 	if (w->n[type] == 0 || w->n[type] == API_UNKNOWN_LENGTH)
 		return;
-	const bool has_force = check_forces_needed(w, type);
-	check_planes_needed(w, type, has_force);
-	check_positions_needed(w, type, has_force);
+	check_forces_needed(w, type);
+	check_planes_needed(w, type);
+	check_positions_needed(w, type);
 	check_friction_needed(w, type);
 }
 
