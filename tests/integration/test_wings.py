@@ -10,7 +10,7 @@ TABLE = """
 | wing | what it is for | public headers |
 |---|---|---|
 | `core/base` | words, of `inner.h` too | `base.h` |
-| `core/law` | laws | `law.h` `other.h` |
+| `core/law` | laws | `law.h` |
 | `api/codec` | text | `codec.h` |
 | `server/http` | the library | — |
 """
@@ -25,7 +25,7 @@ SOUND = {
     "core/law/other.h": "",
     "api/api.h": '#include "core/fric.h"',
     "api/codec/codec.h": '#include <jansson.h>\n#include "api/api.h"\n#include "core/base/base.h"',
-    "server/http/http.c": '#include "api/codec/codec.h"\n#  include <microhttpd.h>',
+    "server/http/http.c": '#include "api/codec/codec.h"\n#include "core/law/law.h"\n#  include <microhttpd.h>',
 }
 
 
@@ -93,6 +93,15 @@ def test_a_row_without_its_files(tmp_path, row, fault):
     assert status == 1 and fault in output
 
 
+def test_a_header_that_is_public_for_nobody(tmp_path):
+    only_its_own = {"server/http/http.c": '#include "api/codec/codec.h"'}
+    fault = "has core/law/law.h, which no other wing includes"
+    status, output = wings(tmp_path, only_its_own)
+    assert status == 1 and fault in output
+    assert fault not in wings(tmp_path, {})[1]
+    assert wings(tmp_path, only_its_own, "core")[0] == 0  # other halls may include it
+
+
 def test_unit_tests_mirror_the_wings(tmp_path):
     assert wings(tmp_path, {"tests/unit/core/law/test_law.c": "", "tests/unit/core/check.h": ""}, "core")[0] == 0
     status, output = wings(tmp_path, {"tests/unit/core/order/test_order.c": ""}, "core")
@@ -105,5 +114,5 @@ def test_too_few_wings(tmp_path):
 
 def test_enough_wings(tmp_path):
     more = {f"core/w{i}/w.h": "" for i in range(11)}
-    status, output = wings(tmp_path, more, table=TABLE + "".join(f"| `core/w{i}` | ? | `w.h` |\n" for i in range(11)))
+    status, output = wings(tmp_path, more, table=TABLE + "".join(f"| `core/w{i}` | ? | — |\n" for i in range(11)))
     assert status == 0 and re.search(r"^21 files in 17 wings: no faults$", output, re.M)
