@@ -15,7 +15,8 @@ export async function resistance({eps_v, mu_s, mu_k, mu_transition}, signal) {
 	const {json} = await request(`v1/functions/${peaks ? "law_force" : "smooth_mu_f1"}`, JSON.stringify({y, ...law}), signal);
 	const values = json.values,
 		largest = Math.max(...values);
-	known = {key, values, largest, symbol: peaks ? "G₁" : "μ f₁", peak: values.indexOf(largest) / STEPS, kinetic: values[STEPS]};
+	const symbol = peaks ? "G₁" : "μ f₁";
+	known = {key, values, largest, peaks, symbol, peak: values.indexOf(largest) / STEPS, kinetic: values[STEPS]};
 	return known;
 }
 

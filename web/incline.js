@@ -67,6 +67,7 @@ export class Incline {
 		this.why = section.querySelector("#why");
 		this.list = section.querySelector("dl");
 		this.cone = section.querySelector("#cone");
+		this.coneTexts = this.cone.closest("figure").querySelectorAll("[data-of]");
 		this.spy = new Spy(section.querySelector("#spy"), section.querySelector(".readout"), BLOCKS, "N s/m");
 		this.exchange = new Exchange(section.querySelector("details.exchange"), "block on the incline");
 		this.addPicture(section.querySelector("#incline-picture"));
@@ -186,6 +187,7 @@ export class Incline {
 		this.tell(setting, forces, json.collisions.edge_vertex, curve);
 		this.drawScene(setting, forces);
 		this.drawCone(setting, forces, curve);
+		for (const text of this.coneTexts) text.hidden = (text.dataset.of === "peak") !== curve.peaks;
 		this.spy.show(json.hessian);
 	}
 

@@ -136,7 +136,7 @@ export class Plot {
 		});
 		for (const [value, label] of this.guides()) {
 			add(this.svg, "line", {class: "guide", x1: left, x2: right, y1: this.py(value), y2: this.py(value)});
-			add(this.svg, "text", {class: "mark", x: right - 2, y: this.py(value) - 4, "text-anchor": "end"}, label);
+			add(this.svg, "text", {class: "mark", x: right - 2, y: this.py(value) - 6, "text-anchor": "end"}, label);
 		}
 		for (const mark of marks) {
 			add(this.svg, "line", {class: "kink", x1: this.px(mark), x2: this.px(mark), y1: top, y2: bottom});

@@ -524,6 +524,29 @@ def test_cones(page, name):
     assert page.number("#incline", "largest")[0] == pytest.approx(at(peak_of(at)), rel=1e-5)
 
 
+def cone_texts(page):
+    """Legend and caption of the cones, as they are seen."""
+    return page.see("""() => { const {innerText} = document.querySelector("#cone").closest("figure");
+                       return innerText.replace(/\\s+/g, " "); }""")
+
+
+def test_the_cones_are_named_by_the_transition(page):
+    """With the transition peak there is no mu, and the cone of mu_s is reached."""
+    page.fill(mu_s=0.8, mu_k=0.4)
+    page.idle()
+    texts = cone_texts(page)
+    assert texts.count("largest μ f1") == 3 and "G1" not in texts
+    assert "cannot be reached" in texts
+    page.run("await state.page.check('[value=peak]')")
+    page.idle()
+    texts = cone_texts(page)
+    assert texts.count("largest G1") == 3 and "f1" not in texts
+    assert "cannot be reached" not in texts and "the largest force lies on the cone of μs" in texts
+    page.run("await state.page.check('[value=quadratic]')")
+    page.idle()
+    assert "cannot be reached" in cone_texts(page) and "G1" not in cone_texts(page)
+
+
 def test_both_sections_name_the_same_peak(page):
     page.run("await state.page.selectOption('#range', '0 5')")  # coarse points
     page.fill(mu_s=1, mu_k=0.15, angle=40)
