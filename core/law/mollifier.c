@@ -91,7 +91,10 @@ double fric_smooth_mu_derivative(double y, double mu_s, double mu_k, double eps_
 	return a.slides ? 0 : (double)(sign(y) * CURVE(mu_derivative_l, a) / eps_v);
 }
 
-/* The next four say what the law's functions say, by operations of their own, so that their last bits stay as they were. */
+/* The next four say what the fric_law functions above say. Below eps_v, f0 and f1/x come from the law's text.
+ * Elsewhere the law's text would change the last bit of some values (2 to 5 in 10,000), which are to stay as they
+ * were: it has mu z (2 - z) and mu' z (2 - z) in another order, and beyond eps_v a product or quotient of two doubles
+ * would be rounded to long double before it is rounded to double. */
 double fric_smooth_mu_f0(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition)
 {
 	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);
