@@ -2,6 +2,7 @@
 import {add, format, power, set, ticks} from "./svg.js";
 
 const MARGIN = {left: 46, right: 12, top: 34, bottom: 34};
+const LABEL = {width: 16, height: 15}; /* room for that of a coefficient */
 
 function caption(symbol, exponent, unit) {
 	const scaled = [exponent ? power(exponent) : "", unit].filter(Boolean).join(" ");
@@ -134,9 +135,13 @@ export class Plot {
 			top,
 			bottom,
 		});
+		let last = Infinity;
 		for (const [value, label] of this.guides()) {
-			add(this.svg, "line", {class: "guide", x1: left, x2: right, y1: this.py(value), y2: this.py(value)});
-			add(this.svg, "text", {class: "mark", x: right - 2, y: this.py(value) - 6, "text-anchor": "end"}, label);
+			const at = this.py(value),
+				aside = Math.abs(at - last) < LABEL.height ? LABEL.width : 0;
+			add(this.svg, "line", {class: "guide", x1: left, x2: right, y1: at, y2: at});
+			add(this.svg, "text", {class: "mark", x: right - 2 - aside, y: at - 6, "text-anchor": "end"}, label);
+			last = at;
 		}
 		for (const mark of marks) {
 			add(this.svg, "line", {class: "kink", x1: this.px(mark), x2: this.px(mark), y1: top, y2: bottom});

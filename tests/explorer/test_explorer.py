@@ -547,6 +547,19 @@ def test_the_cones_are_named_by_the_transition(page):
     assert "cannot be reached" in cone_texts(page) and "G1" not in cone_texts(page)
 
 
+@pytest.mark.parametrize("mu_k", [0.999, 0.95, 0.9, 1.05])
+def test_labels_of_coefficients_are_apart(page, mu_k):
+    """Those of two values that are nearly the same do not cover each other."""
+    page.fill(mu_s=1, mu_k=mu_k)
+    page.idle()
+    boxes = page.see("""() => [...document.querySelectorAll("svg[data-function=smooth_mu_f1] text.mark")]
+        .filter((text) => /^μ/.test(text.textContent)).map((text) => text.getBBox())
+        .map(({x, y, width, height}) => [x, y, x + width, y + height])""")
+    assert len(boxes) == 2
+    (left, top, right, bottom), (x0, y0, x1, y1) = sorted(boxes)
+    assert right <= x0 or bottom <= y0 or y1 <= top
+
+
 def test_both_sections_name_the_same_peak(page):
     page.run("await state.page.selectOption('#range', '0 5')")  # coarse points
     page.fill(mu_s=1, mu_k=0.15, angle=40)
