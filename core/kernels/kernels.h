@@ -23,9 +23,10 @@ struct workspace {
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
 	bool same_eps_v, same_mu;      /* eps_v, both coefficients are one value for all */
+	struct law_shape shape;        /* of the law, if same_mu */
 	double relative[3][FRIC_SPAN]; /* Gamma v */
 	/* In between: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
-	double law_shape[3][FRIC_SPAN]; /* where the law has one */
+	double law_shape[3][FRIC_SPAN]; /* unless same_mu, where the law has one */
 	double over_eps_v[FRIC_SPAN], ratio[2][FRIC_SPAN], z[FRIC_SPAN], along[FRIC_SPAN], across[FRIC_SPAN];
 	/* Results: */
 	double potential[FRIC_SPAN];

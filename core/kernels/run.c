@@ -4,16 +4,27 @@
 
 #include "core/motion/slip.h"
 
+/* The law's shape where no contact has coefficients of its own. */
+static void find_shape(struct kernel_task *task)
+{
+	const struct column mu_s = task->coefficients->mu_s, mu_k = task->coefficients->mu_k;
+	task->same_mu = mu_s.stride == 0 && mu_k.stride == 0;
+	if (task->same_mu)
+		task->shape = law_shape(task->contacts->law.transition, *column_at(mu_s, 0), *column_at(mu_k, 0));
+}
+
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const struct fric_question *question, enum kernel_result result)
 {
 	const struct coefficients *coefficients = coefficients_for(contacts, question);
-	return (struct kernel_task){.contacts = contacts,
-	                            .coefficients = coefficients,
-	                            .ordinary = contacts->ordinary && coefficients->ordinary,
-	                            .kernels = fricp_kernels_of(context),
-	                            .velocities = question->velocities,
-	                            .result = result};
+	struct kernel_task task = {.contacts = contacts,
+	                           .coefficients = coefficients,
+	                           .ordinary = contacts->ordinary && coefficients->ordinary,
+	                           .kernels = fricp_kernels_of(context),
+	                           .velocities = question->velocities,
+	                           .result = result};
+	find_shape(&task);
+	return task;
 }
 
 static const double *at(struct column column, size_t i)
@@ -33,7 +44,8 @@ static void load_span(const struct kernel_task *task, struct span span, struct w
 	work->mu_k = at(task->coefficients->mu_k, span.begin);
 	work->eps_v = at(c->eps_v, span.begin);
 	work->same_eps_v = c->eps_v.stride == 0;
-	work->same_mu = task->coefficients->mu_s.stride == 0 && task->coefficients->mu_k.stride == 0;
+	work->same_mu = task->same_mu;
+	work->shape = task->shape;
 	work->mu_aniso[0] = at(c->mu_aniso[0], span.begin);
 	work->mu_aniso[1] = at(c->mu_aniso[1], span.begin);
 }

@@ -15,6 +15,8 @@ struct kernel_task {
 	const struct fric_contacts *contacts;
 	const struct coefficients *coefficients;
 	bool ordinary; /* all contacts and all coefficients */
+	bool same_mu;  /* all contacts have the same coefficients, with this shape of the law */
+	struct law_shape shape;
 	const struct fric_kernels *kernels;
 	const double *velocities;
 	enum kernel_result result;

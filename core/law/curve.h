@@ -15,6 +15,11 @@
 		(void)mu_s, (void)mu_k; \
 		return (struct law_shape##suffix){0}; \
 	} \
+	INLINE struct law_shape##suffix name##_shape_at##suffix(real mu_s, real mu_k, real r) \
+	{ \
+		(void)mu_s, (void)mu_k, (void)r; \
+		return (struct law_shape##suffix){0}; \
+	} \
 	INLINE bool name##_low##suffix(struct law_point##suffix a) \
 	{ \
 		return !a.slides; \

@@ -31,6 +31,8 @@
 
 FRIC_LAW_FUNCTION(bool, law_has_shape, (enum fric_transition t), _has_shape)
 FRIC_LAW_FUNCTION(struct law_shape, law_shape, (enum fric_transition t, double mu_s, double mu_k), _shape(mu_s, mu_k))
+FRIC_LAW_FUNCTION(struct law_shape, law_shape_at, (enum fric_transition t, double mu_s, double mu_k, double r),
+                  _shape_at(mu_s, mu_k, r))
 FRIC_LAW_FUNCTION(struct law_shape_l, law_shape_l, (enum fric_transition t, long double mu_s, long double mu_k),
                   _shape_l(mu_s, mu_k))
 FRIC_LAW_FUNCTION(bool, law_low, (enum fric_transition t, struct law_point a), _low(a))

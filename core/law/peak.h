@@ -14,52 +14,58 @@
 
 #include "core/law/point.h"
 
-/* z - p is w - r, which keeps its digits as mu_s and mu_k become one. Up to the peak, x is the way left to it; from there
- * on, the way from p or to 1, whichever is nearer. u is x over the length of its piece: 1 - t up to the peak, then t.
- * The shape is w, 1/p and 1/w; where w = 0, the law is mu_s f1 to the last bit. */
+/* z - p is w - r, which keeps its digits as mu_s and mu_k become one. rise is the way left to the peak, 0 from there on;
+ * fall is the way from the peak or to eps_v, whichever is nearer, 0 outside: minima and maxima cost less than choices.
+ * Over the lengths of their pieces they are 1 - t and t. The shape is w, 1/p and 1/w, and one quotient is both where only
+ * one of them is multiplied by more than 0. Where w = 0, the law is mu_s f1. G1/z is computed where it is well below the
+ * peak, which its rounding may exceed; mu_s less a square cannot. */
 #define FRIC_PEAK_DEFINE(real, suffix) \
+	INLINE struct law_shape##suffix peak_shape_at##suffix(real mu_s, real mu_k, real r) \
+	{ \
+		const real top = mu_s > mu_k ? mu_s : mu_k, low = mu_s > mu_k ? mu_k : mu_s, drop = top - low; \
+		const real twice = top > 0 ? 2 * top : 1, w = drop / twice; \
+		const real over = twice / (r > w ? twice - drop : drop > 0 ? drop : 1); \
+		return (struct law_shape##suffix){w, over, over}; \
+	} \
 	INLINE struct law_shape##suffix peak_shape##suffix(real mu_s, real mu_k) \
 	{ \
-		const real top = mu_s > mu_k ? mu_s : mu_k, drop = mu_s > mu_k ? mu_s - mu_k : mu_k - mu_s; \
-		const real twice = top > 0 ? 2 * top : 1; \
-		return (struct law_shape##suffix){drop / twice, twice / (twice - drop), twice / (drop > 0 ? drop : 1)}; \
+		const struct law_shape##suffix first = peak_shape_at##suffix(mu_s, mu_k, 1); \
+		return (struct law_shape##suffix){first.a, first.b, peak_shape_at##suffix(mu_s, mu_k, 0).c}; \
 	} \
 	INLINE bool peak_low##suffix(struct law_point##suffix a) \
 	{ \
-		return (a.r >= a.shape.a) & !a.slides; \
+		return a.r > (real)0.625; \
 	} \
-	INLINE bool peak_early##suffix(struct law_point##suffix a) \
+	INLINE real peak_rise##suffix(struct law_point##suffix a) \
 	{ \
-		return 2 * a.r > a.shape.a; \
+		const real left = a.r - a.shape.a; \
+		return left > 0 ? left : 0; \
 	} \
-	INLINE real peak_x##suffix(struct law_point##suffix a) \
+	INLINE real peak_fall##suffix(struct law_point##suffix a) \
 	{ \
-		const real left = a.r - a.shape.a, after = peak_early##suffix(a) ? -left : a.r; \
-		return peak_low##suffix(a) ? left : after; \
+		const real from = a.shape.a - a.r, nearer = from < a.r ? from : a.r; \
+		return nearer > 0 ? nearer : 0; \
 	} \
 	INLINE real peak_g1##suffix(struct law_point##suffix a) \
 	{ \
-		const real x = peak_x##suffix(a), d = x * a.shape.b, t = x * a.shape.c; \
-		const real change = 2 * (a.mu_k - a.mu_s) * (t * t); \
-		const real rise = a.mu_s * (1 + d) * a.shape.b, early = a.mu_s + change, late = a.mu_k - change; \
-		const real fall = peak_early##suffix(a) ? early : late, inside = peak_low##suffix(a) ? rise : fall; \
-		return a.slides ? a.mu_k : inside; \
+		const real d = peak_rise##suffix(a) * a.shape.b, t = peak_fall##suffix(a) * a.shape.c; \
+		const real bend = 2 * (a.mu_k - a.mu_s) * (t * t) - a.mu_s * (d * d); \
+		const real early = a.mu_s + bend, late = a.mu_k - bend; \
+		const real over_z = a.mu_s * a.shape.b * (1 + d), g1 = a.r > a.shape.a * ((real)1 / 2) ? early : late; \
+		return peak_low##suffix(a) ? over_z : g1; \
 	} \
 	INLINE real peak_g2##suffix(struct law_point##suffix a) \
 	{ \
-		const bool low = peak_low##suffix(a); \
-		const real over = low ? a.shape.b : a.shape.c, c = low ? a.mu_s : 2 * (a.mu_k - a.mu_s); \
-		const real inside = 2 * c * over * (peak_x##suffix(a) * over); \
-		return a.slides ? 0 : inside; \
+		const real b = a.shape.b, c = a.shape.c; \
+		return 2 * a.mu_s * b * (peak_rise##suffix(a) * b) + 4 * (a.mu_k - a.mu_s) * c * (peak_fall##suffix(a) * c); \
 	} \
 	INLINE real peak_g0##suffix(struct law_point##suffix a) \
 	{ \
-		const bool low = peak_low##suffix(a), early = peak_early##suffix(a); \
-		const real change = a.mu_k - a.mu_s, x = peak_x##suffix(a), u = x * (low ? a.shape.b : a.shape.c); \
-		const real bend = (low ? a.mu_s : 2 * change) * ((real)1 / 3) * (x * (u * u)); \
-		const real line = (early ? a.mu_s : a.mu_k) * a.r + (early ? change * a.shape.a * ((real)1 / 2) : 0); \
-		const real inside = (a.mu_k - line) + bend; \
-		return a.slides ? a.mu_k * a.z : inside; \
+		const real change = a.mu_k - a.mu_s, rise = peak_rise##suffix(a), fall = peak_fall##suffix(a); \
+		const real d = rise * a.shape.b, t = fall * a.shape.c; \
+		const real bend = a.mu_s * ((real)1 / 3) * (rise * (d * d)) + change * ((real)2 / 3) * (fall * (t * t)); \
+		const real early = a.mu_s * a.z + (change - change * ((real)1 / 2) * a.shape.a), late = a.mu_k * a.z; \
+		return (a.r > a.shape.a * ((real)1 / 2) ? early : late) + bend; \
 	}
 
 enum { peak_has_shape = true };

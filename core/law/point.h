@@ -8,7 +8,7 @@
  *     g0 = G0 / eps_v      g1 = G1/z where NAME_low, from rest on, elsewhere G1      g2 = G2 eps_v
  *
  * So there is no pole at rest, no underflow far beyond eps_v, and one division for both. NAME_shape is computed from the
- * coefficients first, if NAME_has_shape.
+ * coefficients first, if NAME_has_shape; NAME_shape_at, which costs less, will do at one r alone, for the same bits.
  *
  * NAME_textbook, G0 as it is published, in 113 bits, of which gradcheck takes differences to compare them with what the
  * other text gives. z >= 0, s = mu_s, k = mu_k:
