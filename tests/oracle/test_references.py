@@ -1,0 +1,21 @@
+"""The tables of reference values are those that their generators write."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+REFERENCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference")
+GENERATORS = sorted(name for name in os.listdir(REFERENCE) if name.startswith("make_"))
+
+
+def test_there_are_generators():
+    assert {"make_barrier.py", "make_peak.py", "make_scalars.py"} <= set(GENERATORS)
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_a_table_is_what_its_generator_writes(generator, tmp_path):
+    subprocess.run([sys.executable, os.path.join(REFERENCE, generator), tmp_path / "made"], check=True)
+    table = generator.replace("make_", "").replace(".py", "_mp.txt")
+    with open(os.path.join(REFERENCE, table), "rb") as stored:
+        assert (tmp_path / "made").read_bytes() == stored.read()
