@@ -61,7 +61,7 @@ struct scene {
 static inline struct options random_options(struct rng *rng, int dim)
 {
 	struct options o = {.dim = dim, .n_each = 3 + below(rng, 3), .n_vertices = 10 + below(rng, 4)};
-	o.transition = coin(rng) ? FRIC_CUBIC : FRIC_QUADRATIC;
+	o.transition = (enum fric_transition)below(rng, 3);
 	o.own_mu = below(rng, 3) == 0;
 	o.source = (enum fric_mu_source)(FRIC_MU_SCALAR + below(rng, 3));
 	o.blend = (enum fric_blend)below(rng, 6);
