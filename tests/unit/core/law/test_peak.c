@@ -3,6 +3,7 @@
 
 #include "core/base/quad.h"
 #include "core/fric_mollifier.h"
+#include "core/law/law.h"
 #include "tests/unit/core/check.h"
 
 static const char reference[] = "tests/reference/peak_mp.txt";
@@ -57,33 +58,110 @@ static double force(double y, const double mu[2])
 	return fric_law_force(y, mu[0], mu[1], 1, &peak);
 }
 
-/* The force reaches the larger coefficient, to the last bit, and never exceeds it. */
+/* In doubles, as the kernels have it. */
+static double force_in_doubles(enum fric_transition t, double z, const double mu[2])
+{
+	const struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(t, mu[0], mu[1])};
+	return law_g1(t, a) * (law_low(t, a) ? z : 1);
+}
+
+static double peak_in_doubles(double z, const double mu[2])
+{
+	return force_in_doubles(FRIC_PEAK, z, mu);
+}
+
+/* The force reaches the larger coefficient, to the last bit, and never exceeds it: beside the peak, and all over. */
+static void check_maximum(double (*of)(double z, const double mu[2]), const double mu[2])
+{
+	const double top = fmax(mu[0], mu[1]), p = top > 0 ? 1 - (top - fmin(mu[0], mu[1])) / (2 * top) : 1;
+	double most = 0;
+	for (int k = -20; k <= 20; k++)
+		most = fmax(most, of(p + k * 0x1p-53, mu));
+	for (int k = -600; k <= 600; k++)
+		most = fmax(most, of(p + copysign(ldexp(1, -abs(k) / 12 - 2), k), mu));
+	for (int k = 0; k <= 3000; k++)
+		most = fmax(most, of(k / 2000., mu));
+	assert_bits(most, top);
+}
+
 static void test_maximum(void **unused)
 {
 	(void)unused;
 	for (int i = 0; i < N_PAIRS; i++) {
-		double mu[2], most = 0;
+		double mu[2];
 		nth_pair(i, mu);
-		const double top = fmax(mu[0], mu[1]), p = top > 0 ? 1 - (top - fmin(mu[0], mu[1])) / (2 * top) : 1;
-		const double start = p - 20 * 0x1p-53;
-		for (int k = 0; k <= 40; k++)
-			most = fmax(most, force(start + k * 0x1p-53, mu));
-		for (int k = 0; k <= 3000; k++)
-			most = fmax(most, force(k / 2000., mu));
-		assert_bits(most, top);
+		check_maximum(force, mu);
+		check_maximum(peak_in_doubles, mu);
 	}
 }
 
-/* For mu_s = mu_k the law is mu_s f1: the nearest double, or the other one where the value is halfway between two. */
+static bool same_bits(double a, double b)
+{
+	return memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+/* What of the shape is needed at one place gives the bits that all of it gives. */
+static void check_shape_at(double z, const double mu[2])
+{
+	struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(FRIC_PEAK, mu[0], mu[1])}, b = a;
+	b.shape = law_shape_at(FRIC_PEAK, mu[0], mu[1], b.r);
+	assert_true(same_bits(law_g0(FRIC_PEAK, b), law_g0(FRIC_PEAK, a)));
+	assert_true(same_bits(law_g1(FRIC_PEAK, b), law_g1(FRIC_PEAK, a)));
+	assert_true(law_g2(FRIC_PEAK, b) == law_g2(FRIC_PEAK, a));
+}
+
+static void test_shape_at(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i < N_PAIRS; i++) {
+		double mu[2];
+		nth_pair(i, mu);
+		const double top = fmax(mu[0], mu[1]), p = top > 0 ? 1 - (top - fmin(mu[0], mu[1])) / (2 * top) : 1;
+		for (int k = -20; k <= 20; k++)
+			check_shape_at(p + k * 0x1p-53, mu);
+		for (int k = 0; k <= 3000; k++)
+			check_shape_at(k / 2000., mu);
+	}
+}
+
+/* Speeds and coefficients with which doubles lose nothing: each law gives the bits of mu f1, in both forms. */
+static void test_the_bits_of_f1(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i <= 32; i++)
+		for (int k = 0; k <= 768; k++) {
+			const double mu[2] = {i * 0.0625, i * 0.0625}, z = k * 0x1p-9;
+			const double expected = mu[0] * fric_smooth_friction_f1(z, 1);
+			assert_bits(force(z, mu), expected);
+			assert_bits(peak_in_doubles(z, mu), expected);
+			for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_QUADRATIC; t++) {
+				assert_bits(fric_law_force(z, mu[0], mu[1], 1, &(struct fric_law){t}), expected);
+				assert_bits(force_in_doubles(t, z, mu), expected);
+			}
+		}
+}
+
+/* Whether the exact value is so near the middle between two doubles that either may be the rounded one. */
+static bool halfway(quad exact, double value)
+{
+	const quad off = exact - (quad)value;
+	return (off < 0 ? -off : off) >= 0.495 * (quad)ulp((double)exact);
+}
+
+/* For mu_s = mu_k the law is mu_s f1: the nearest double, which is that of cubic and quadratic; or the other one where the
+ * value is halfway between two. */
 static void test_without_peak(void **unused)
 {
 	(void)unused;
 	for (int i = 1; i <= 32; i++)
 		for (int k = 0; k <= 2000; k++) {
-			const double mu[2] = {i * 0.0625 - 0x1p-51, i * 0.0625 - 0x1p-51}, y = k / 1990.;
+			const double mu[2] = {i * 0.0625 - 0x1p-51, i * 0.0625 - 0x1p-51}, y = k / 1990., value = force(y, mu);
 			const quad z = y < 1 ? y : 1, exact = (quad)mu[0] * (z * (2 - z));
-			const quad off = exact - (quad)force(y, mu);
+			const quad off = exact - (quad)value;
 			assert_true((off < 0 ? -off : off) <= 0.505 * (quad)ulp((double)exact));
+			for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_QUADRATIC; t++)
+				assert_true(same_bits(fric_law_force(y, mu[0], mu[1], 1, &(struct fric_law){t}), value) ||
+				            halfway(exact, value));
 			assert_near(fric_law_potential(y, mu[0], mu[0], 1, &peak), mu[0] * fric_smooth_friction_f0(y, 1),
 			            4 * ulp(2.));
 		}
@@ -128,8 +206,9 @@ static void test_ends(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reference),  cmocka_unit_test(test_maximum), cmocka_unit_test(test_without_peak),
-		cmocka_unit_test(test_smoothness), cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_reference), cmocka_unit_test(test_maximum),        cmocka_unit_test(test_without_peak),
+		cmocka_unit_test(test_shape_at),  cmocka_unit_test(test_the_bits_of_f1), cmocka_unit_test(test_smoothness),
+		cmocka_unit_test(test_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
