@@ -53,10 +53,6 @@ INLINE quad cubic_textbook(quad s, quad k, quad z, quad subtracted)
 	       (cubic_textbook_rest(s, k) - subtracted);
 }
 
-INLINE quad cubic_textbook_blur(quad s, quad k, quad z, quad step)
-{
-	(void)s, (void)k, (void)z, (void)step;
-	return 0;
-}
+FRIC_CURVE_TEXTBOOK(cubic)
 
 #endif

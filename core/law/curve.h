@@ -36,4 +36,12 @@
 		return a.slides ? 0 : inside; \
 	}
 
+/* G2 has no corners that differences of the textbook's potential would blur. */
+#define FRIC_CURVE_TEXTBOOK(name) \
+	INLINE quad name##_textbook_blur(quad s, quad k, quad z, quad step) \
+	{ \
+		(void)s, (void)k, (void)z, (void)step; \
+		return 0; \
+	}
+
 #endif

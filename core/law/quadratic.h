@@ -69,10 +69,6 @@ INLINE quad quadratic_textbook(quad s, quad k, quad z, quad subtracted)
 	       2 * change * z5 / 5 + (rest - subtracted);
 }
 
-INLINE quad quadratic_textbook_blur(quad s, quad k, quad z, quad step)
-{
-	(void)s, (void)k, (void)z, (void)step;
-	return 0;
-}
+FRIC_CURVE_TEXTBOOK(quadratic)
 
 #endif
