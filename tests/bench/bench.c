@@ -1,7 +1,8 @@
-/* The core in nanoseconds per contact, compared with the plain yardstick and with the memory's speed, all in one run.
- * usage: bench [N ...]   default 1000 10000 100000 1000000; one JSON object per line on standard output
+/* The core in nanoseconds per contact, compared with the plain yardstick and with the memory's speed, all in one run; see
+ * `usage`. One JSON object per line on standard output.
  * Medians in warm memory (tests/bench/warm.h). Each round runs everything once, so that a machine that is slow for a
  * while slows down everything alike. The scalar kernels are left out above 100000 contacts. */
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,20 @@
 #include "tests/bench/mix.h"
 #include "tests/bench/warm.h"
 #include "tests/bench/yardstick.h"
+
+static const char usage[] =
+	"usage: bench [--transition NAME] [--own-mu] [N ...]\n"
+	"N: numbers of contacts, by default 1000 10000 100000 1000000\n"
+	"  --transition NAME  the law: cubic (the default), quadratic, peak; the yardstick keeps to cubic\n"
+	"  --own-mu           every contact has coefficients of its own, the yardstick's excepted\n";
+
+struct options {
+	enum fric_transition transition;
+	bool own_mu;
+};
+
+static const char *const transitions[] = {[FRIC_CUBIC] = "cubic", [FRIC_QUADRATIC] = "quadratic", [FRIC_PEAK] = "peak"};
+enum { N_TRANSITIONS = sizeof(transitions) / sizeof(transitions[0]) };
 
 enum { N_ROUNDS = 5, MOST_RUNS = 9, N_VARIANTS = 8 };
 
@@ -23,6 +38,7 @@ static double now(void)
 
 /* Data of a measurement. */
 struct setup {
+	struct options options;
 	struct mix mix;
 	struct fric_batch with_barrier;
 	struct fric_context context;
@@ -30,7 +46,7 @@ struct setup {
 	struct fric_question question;
 	struct fric_pattern *pattern;
 	struct yard_contact *yard;
-	double potential, *gradient, *inner, *weights, *values, *data;
+	double potential, *gradient, *inner, *weights, *values, *data, *mu;
 	int32_t *rows, *cols;
 	size_t n_triplets;
 };
@@ -237,10 +253,31 @@ static void fill_yard(struct setup *s)
 	}
 }
 
-static void set_up(struct setup *s, size_t n)
+/* Beside those of the mix, and varying. */
+static void give_own_mu(struct setup *s)
 {
-	*s = (struct setup){.context.n_threads = 1};
+	size_t at = 0;
+	s->mu = warm_array(2 * s->mix.n, sizeof(double));
+	for (size_t i = 0; i < s->mix.n; i++) {
+		const double part = (double)(i * 389 % 1000) / 1000;
+		s->mu[2 * i] = s->mix.batch.friction.mu_s * (0.8 + 0.4 * part);
+		s->mu[2 * i + 1] = s->mix.batch.friction.mu_k * (1.2 - 0.4 * part * part);
+	}
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		struct fric_group *g = &s->mix.batch.groups[type];
+		g->mu_s = (struct fric_values){s->mu + 2 * at, 2};
+		g->mu_k = (struct fric_values){s->mu + 2 * at + 1, 2};
+		at += g->n;
+	}
+}
+
+static void set_up(struct setup *s, struct options options, size_t n)
+{
+	*s = (struct setup){.options = options, .context.n_threads = 1};
 	mix_make(n, &s->mix);
+	s->mix.batch.friction.law.transition = options.transition;
+	if (options.own_mu)
+		give_own_mu(s);
 	s->with_barrier = s->mix.batch;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		s->with_barrier.groups[type].normal_force.data = NULL;
@@ -261,7 +298,7 @@ static void set_up(struct setup *s, size_t n)
 
 static void tear_down(struct setup *s)
 {
-	void *const arrays[] = {s->yard, s->gradient, s->inner, s->weights, s->rows, s->cols, s->values, s->data};
+	void *const arrays[] = {s->yard, s->gradient, s->inner, s->weights, s->rows, s->cols, s->values, s->data, s->mu};
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
 		free(arrays[i]);
 	fric_pattern_free(s->pattern);
@@ -272,8 +309,11 @@ static void tear_down(struct setup *s)
 static void print(const struct setup *s, struct series *series)
 {
 	qsort(series->times, (size_t)series->n, sizeof(*series->times), ascending);
-	printf("{\"n\": %zu, \"what\": \"%s\", \"kernels\": \"%s\", \"threads\": %d, \"ns_per_contact\": %.2f}\n", s->mix.n,
-	       series->what->name, series->kernels, series->n_threads, series->times[series->n / 2]);
+	printf(
+		"{\"n\": %zu, \"what\": \"%s\", \"kernels\": \"%s\", \"threads\": %d, \"transition\": \"%s\", \"own_mu\": %s, "
+		"\"ns_per_contact\": %.2f}\n",
+		s->mix.n, series->what->name, series->kernels, series->n_threads, transitions[s->options.transition],
+		s->options.own_mu ? "true" : "false", series->times[series->n / 2]);
 	fflush(stdout);
 }
 
@@ -309,14 +349,62 @@ static void measure_all(struct setup *s)
 		print(s, &series[i]);
 }
 
+static void refuse(void)
+{
+	fputs(usage, stderr);
+	exit(2);
+}
+
+static enum fric_transition transition_named(const char *name)
+{
+	for (int t = 0; t < N_TRANSITIONS; t++)
+		if (!strcmp(name, transitions[t]))
+			return (enum fric_transition)t;
+	refuse();
+	return FRIC_CUBIC;
+}
+
+/* Leaves optind at the first number of contacts. */
+static struct options read_options(int argc, char **argv)
+{
+	static const struct option known[] = {{"help", no_argument, NULL, 'h'},
+	                                      {"transition", required_argument, NULL, 't'},
+	                                      {"own-mu", no_argument, NULL, 'o'},
+	                                      {0}};
+	struct options options = {.transition = FRIC_CUBIC};
+	for (int given; (given = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+		if (given == 'h') {
+			fputs(usage, stdout);
+			exit(0);
+		}
+		if (given == 't')
+			options.transition = transition_named(optarg);
+		else if (given == 'o')
+			options.own_mu = true;
+		else
+			refuse();
+	}
+	return options;
+}
+
+static size_t size_of(const char *text)
+{
+	char *end;
+	const unsigned long n = strtoul(text, &end, 10);
+	if (*end || n == 0)
+		refuse();
+	return n;
+}
+
 int main(int argc, char **argv)
 {
-	static const size_t usual[] = {1000, 10000, 100000, 1000000};
-	const int n_sizes = argc > 1 ? argc - 1 : 4;
+	static const char *usual[] = {"1000", "10000", "100000", "1000000"};
+	const struct options options = read_options(argc, argv);
+	const int n_sizes = optind < argc ? argc - optind : 4;
 	keep_memory_warm();
 	for (int i = 0; i < n_sizes; i++) {
 		struct setup s;
-		set_up(&s, argc > 1 ? strtoul(argv[i + 1], NULL, 10) : usual[i]);
+		set_up(&s, options, size_of(optind < argc ? argv[optind + i] : usual[i]));
 		measure_all(&s);
 		tear_down(&s);
 	}

@@ -21,6 +21,18 @@ every_variant() { # our own measurements are there for 1 and 2 threads, and at l
 		(map([.kernels, .threads]) | index([["scalar", 1]]) != null and index([["scalar", 2]]) != null)' <"$out"
 }
 
+names_the_law() { # TRANSITION OWN_MU
+	jq -es --arg transition "$1" --argjson own_mu "$2" 'length > 0 and all(.[]; .transition == $transition and .own_mu == $own_mu)' <"$out"
+}
+
+refuses() { # program, arguments
+	! "$@" >"$out" 2>&1 && grep -q "^usage: " "$out"
+}
+
+explains_itself() {
+	"$programs/bench" --help >"$out" && grep -q -- "--transition NAME *.*cubic.*quadratic.*peak" "$out" && grep -q -- --own-mu "$out"
+}
+
 once_each() {
 	[ "$(wc -l <"$out")" -eq 5 ]
 }
@@ -33,6 +45,15 @@ check "the core's benchmark runs" runs "$programs/bench" 1000
 check "it reports every measurement" reports ns_per_contact 1000 yardstick_gradient yardstick_triplets \
 	floor_read_contacts floor_write_triplets floor_stream_triplets prepare prepare_barrier potential potential_gradient factors triplets csr csr_values
 check "for every variant of the kernels, with 1 and 2 threads" every_variant
+check "it runs with another law, and coefficients per contact" runs "$programs/bench" --transition peak --own-mu 1000
+check "and says so in every line" names_the_law peak true
+check "it uses cubic and the same coefficients for all contacts otherwise" runs "$programs/bench" 200
+check "and says so in every line" names_the_law cubic false
+check "it refuses a law that does not exist" refuses "$programs/bench" --transition cube 1000
+check "a law without a name" refuses "$programs/bench" --transition
+check "an option that does not exist" refuses "$programs/bench" --transitions peak
+check "a size that is no number" refuses "$programs/bench" peak
+check "it explains itself" explains_itself
 check "the codec's benchmark runs, its numbers have jansson's bits" runs "$programs/codec" 2000
 check "it reports every measurement" reports ns_per_number 2000 jansson_decode jansson_encode json_decode json_encode frame_decode
 check "each of them is there once" once_each
