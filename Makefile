@@ -33,7 +33,7 @@ CFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=gnu11
 CXXFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=c++17 -fno-exceptions -fno-rtti
 LDFLAGS += -fopenmp $(LDFLAGS_$(MODE))
 CORE_LIBS := -lm
-API_LIBS := -ljansson -lstdc++ $(CORE_LIBS)
+API_LIBS := -ljansson -lxxhash -lstdc++ $(CORE_LIBS)
 SERVER_LIBS := -lmicrohttpd -lgnutls $(API_LIBS) -lpthread
 
 # Prints one line for each build command; V=1 shows the commands themselves, V=0 (for make demo) only errors.

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/base/arena.h"
 #include "api/sets/identity.h"
 
 enum { API_SET_NAME_BYTES = 65, API_CALLER_BYTES = 128 };
@@ -22,18 +23,19 @@ struct api_sets_limits {
 	size_t bytes_per_caller; /* of one caller's */
 	size_t n;                /* sets of all callers */
 	long long idle_seconds;  /* unused for longer: forgotten */
+	struct api_pool *pool;   /* of the store's own records; outlives it. NULL: malloc */
 };
 
-/* First member of what is kept. All zero before it is put but for free and bytes. */
+/* First member of what is kept. All zero before it is put but for free, bytes and version. */
 struct api_kept {
 	void (*free)(struct api_kept *kept); /* called once, when nobody holds it any more; on any thread */
-	size_t bytes;                        /* all that it takes; grows by api_kept_grow alone once it is in the store */
+	atomic_size_t
+		bytes; /* all that it takes; the store adds its record of it, and from then on api_kept_grow alone adds */
 	char version[API_VERSION_BYTES];
-	char before[API_VERSION_BYTES]; /* of the set that it replaced; "" if the name was free */
+	char before[API_VERSION_BYTES]; /* set by api_sets_put: of the set that it replaced; "" if the name was free */
 	/* Private. */
 	struct api_sets *sets;
 	struct api_entry *entry;
-	atomic_size_t n_holders;
 };
 
 struct api_sets;
@@ -47,7 +49,8 @@ struct api_sets *api_sets_create(const struct api_sets_limits *limits, int64_t (
 void api_sets_free(struct api_sets *sets);
 const struct api_sets_limits *api_sets_limits(const struct api_sets *sets);
 
-/* A caller is the name of its token, or NULL where there are no tokens. */
+/* A caller is the name of its token, shorter than API_CALLER_BYTES, or NULL where there are no tokens. A name is one as
+ * api_is_set_name says. */
 
 /**
  * The set of a name, to be given back with api_kept_release; NULL if there is none (any more).
@@ -56,7 +59,8 @@ const struct api_sets_limits *api_sets_limits(const struct api_sets *sets);
 struct api_kept *api_sets_hold(struct api_sets *sets, const char *caller, const char *name, bool uses);
 /* One more holder of what the caller holds already. */
 struct api_kept *api_kept_hold(struct api_kept *kept);
-/* Ends a use as well. NULL is harmless. */
+/* The last one to release a set ends its use, so that it was used until now. NULL is harmless, and what was never in the
+ * store is freed. */
 void api_kept_release(struct api_kept *kept);
 
 enum api_put {
@@ -81,7 +85,7 @@ enum api_put api_sets_put(struct api_sets *sets, const char *caller, const char 
 /* Forgets a name if it still stands for `old`. */
 bool api_sets_remove(struct api_sets *sets, const char *caller, const char *name, const struct api_kept *old);
 
-/* Room for more bytes in a set that is held: makes room as a put does. @return false if there is none */
+/* Room for more bytes in a set that is held: makes room as a put does. @return false if there is none; nothing has changed */
 bool api_kept_grow(struct api_kept *kept, size_t bytes);
 
 /* Forgets what has not been used for too long. */
@@ -93,16 +97,18 @@ struct api_listed {
 };
 /**
  * A caller's sets by name, in byte order.
- * @param listed  set to a malloc'd array, to be freed after every one has been released; NULL if n is 0
+ * @param listed  set to [n] of the arena, each to be released
  * @param bytes   set to what the caller's sets take, the forgotten ones that are still held included
  * @return false when out of memory
  */
-bool api_sets_list(struct api_sets *sets, const char *caller, struct api_listed **listed, size_t *n, size_t *bytes);
+bool api_sets_list(struct api_sets *sets, const char *caller, struct api_arena *arena, struct api_listed **listed,
+                   size_t *n, size_t *bytes);
 
 enum api_eviction { API_EVICTED_IDLE, API_EVICTED_OWN, API_EVICTED_OTHERS, API_N_EVICTIONS };
 struct api_sets_counts {
 	size_t n, bytes; /* now */
-	uint64_t n_created, n_replaced, n_removed, n_hits, n_misses, n_evicted[API_N_EVICTIONS], n_refused;
+	uint64_t n_created, n_replaced, n_removed, n_hits, n_misses, n_evicted[API_N_EVICTIONS];
+	uint64_t n_refused; /* puts and growths for which there was no room */
 };
 struct api_sets_counts api_sets_counts(struct api_sets *sets);
 
