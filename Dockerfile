@@ -17,7 +17,7 @@ RUN make -j"$(nproc)" && make install-program DESTDIR=/out PREFIX=/usr
 FROM ${BASE}
 RUN apt-get update -qq \
  && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-    libmicrohttpd12 libgnutls30 libjansson4 libgomp1 libstdc++6 \
+    libmicrohttpd12 libgnutls30 libjansson4 libxxhash0 libgomp1 libstdc++6 \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --gid 65532 frictiond \
  && useradd -K UID_MAX=65532 --uid 65532 --gid 65532 --no-create-home --home-dir /nonexistent \

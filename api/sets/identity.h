@@ -11,9 +11,9 @@
 
 enum { API_VERSION_BYTES = 33 };
 
-/* Of a set that came whole. */
+/* Of a set that came whole. @param body  [bytes] as it came, without the head */
 void api_version_of_body(enum api_format format, const void *body, size_t bytes, char version[API_VERSION_BYTES]);
-/* Of what a patch makes of a version. */
+/* Of what a patch makes of a version. @param before  the version that it changes */
 void api_version_of_patch(const char *before, enum api_format format, const void *body, size_t bytes,
                           char version[API_VERSION_BYTES]);
 
