@@ -13,6 +13,7 @@
 #include "api/base/codes.h"
 
 struct api_pool;
+struct api_sets;
 
 /* The limits of the service and how it computes; set once before the first request, read-only afterwards. */
 struct api_service {
@@ -22,6 +23,7 @@ struct api_service {
 	size_t max_answer_bytes;            /* longest answer */
 	size_t max_contacts, max_vertices;  /* of a request; 0: no limit but what can be counted */
 	const struct fric_kernels *kernels; /* inner loops; NULL: the best of this processor */
+	struct api_sets *sets;              /* collision sets, outliving all requests; NULL: none are kept */
 	struct api_pool *pool;              /* of warm memory, outliving all responses; NULL: malloc */
 	const char *description; /* api_describe's text, outliving all responses; NULL: printed on every request */
 	size_t description_bytes;
@@ -44,7 +46,7 @@ struct api_formats {
 	enum api_format body, answer;
 };
 
-enum { API_PATH_BYTES = 640, API_NAME_BYTES = 128, API_MAX_NAMES = 2 };
+enum { API_PATH_BYTES = 640, API_NAME_BYTES = API_PATH_BYTES, API_MAX_NAMES = 2 };
 
 /* Where a request's target leads. Found once, as soon as the target is there; it stays with the request to its end. */
 struct api_match {
@@ -69,6 +71,7 @@ struct api_request {
 	const char *content_type;
 	const char *accept;
 	const char *if_none_match;
+	const char *if_version;            /* If-Collision-Set-Version */
 	const char *request_id;            /* already chosen by the server; named in 500s */
 	const char *caller;                /* the name of its token; NULL: it showed none */
 	const struct api_match *match;     /* of the target; NULL: not looked up yet, and looked up for each call */
@@ -79,7 +82,7 @@ struct api_request {
 	const atomic_bool *stop; /* NULL, or raised when the answer is no longer wanted, which makes it a 503 soon */
 };
 
-enum { API_MAX_HEADERS = 8, API_MAX_PARTS = 256 };
+enum { API_MAX_HEADERS = 10, API_MAX_PARTS = 256 };
 
 /* A stretch of an answer's body. */
 struct api_part {
@@ -141,7 +144,7 @@ struct api_admission api_admit(const struct api_service *service, const struct a
  * Whether a request that computes, body and all, will take so long (beyond about 100 us) that it must not be computed on
  * a thread that serves connections. An estimate from what it carries and asks for; looks at no more than 64 KiB.
  */
-bool api_is_large(const struct api_request *request);
+bool api_is_large(const struct api_service *service, const struct api_request *request);
 
 /**
  * The whole request, accepted before. Always fills in a response. HEAD gets the body of GET, and 304 that of 200: the

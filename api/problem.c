@@ -26,6 +26,8 @@ static const struct api_status statuses[] = {
 		"Accept admits neither application/json nor application/vnd.frictiond.frame."},
 	{408, "Request Timeout", API_ANYWHERE, "The request stopped arriving, or came too slowly."},
 	{411, "Length Required", API_WHERE_POSTED, "A POST without length: send Content-Length, or chunked."},
+	{412, "Precondition Failed", API_WHERE_CONDITIONAL,
+	 "If-Collision-Set-Version names another version than that of the set, or If-None-Match: * found one."},
 	{413, "Content Too Large", API_ANYWHERE,
 	 "The body, a count in it, the answer, or the memory that the request takes would be over a limit; detail names it. "
 	 "Fewer contacts in a request, or the Hessian as factors."},

@@ -21,16 +21,20 @@
 	X(FOREIGN_ORIGIN, "foreign_origin", 403) \
 	X(UNKNOWN_PATH, "unknown_path", 404) \
 	X(UNKNOWN_FUNCTION, "unknown_function", 404) \
+	X(UNKNOWN_SET, "unknown_set", 404) \
 	X(METHOD_NOT_ALLOWED, "method_not_allowed", 405) \
 	X(NOT_ACCEPTABLE, "not_acceptable", 406) \
 	X(REQUEST_TIMEOUT, "request_timeout", 408) \
 	X(LENGTH_REQUIRED, "length_required", 411) \
+	X(SET_CHANGED, "set_changed", 412) \
+	X(SET_EXISTS, "set_exists", 412) \
 	X(BODY_TOO_LONG, "body_too_long", 413) \
 	X(TOO_MANY_ENTRIES, "too_many_entries", 413) \
 	X(TOO_MANY_VALUES, "too_many_values", 413) \
 	X(TOKEN_TOO_LONG, "token_too_long", 413) \
 	X(ANSWER_TOO_LONG, "answer_too_long", 413) \
 	X(EXCEEDS_MEMORY, "exceeds_memory", 413) \
+	X(SET_TOO_LARGE, "set_too_large", 413) \
 	X(TARGET_TOO_LONG, "target_too_long", 414) \
 	X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", 415) \
 	X(UNSUPPORTED_ENCODING, "unsupported_encoding", 415) \
@@ -59,12 +63,14 @@
 	X(COLLAPSED_TRIANGLE, "collapsed_triangle", 422) \
 	X(PENETRATION, "penetration", 422) \
 	X(NEGATIVE_COEFFICIENT, "negative_coefficient", 422) \
+	X(MALFORMED_NAME, "malformed_name", 422) \
 	X(RESULT_OVERFLOW, "overflow", 422) \
 	X(ADDRESS_HAS_TOO_MANY_CONNECTIONS, "address_has_too_many_connections", 429) \
 	X(HEAD_TOO_LONG, "head_too_long", 431) \
 	X(INTERNAL_ERROR, "internal_error", 500) \
 	X(OUT_OF_MEMORY, "out_of_memory", 503) \
 	X(QUEUE_FULL, "queue_full", 503) \
+	X(SETS_FULL, "sets_full", 503) \
 	X(TOO_MANY_CONNECTIONS, "too_many_connections", 503) \
 	X(DRAINING, "draining", 503) \
 	X(DEADLINE_PASSED, "deadline_passed", 503) \

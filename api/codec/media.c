@@ -5,6 +5,7 @@
 #include <strings.h>
 
 const char api_media_json[] = "application/json";
+const char api_media_merge[] = "application/merge-patch+json";
 const char api_media_frame[] = "application/vnd.frictiond.frame";
 
 static const char space[] = " \t";

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 extern const char api_media_json[];  /* "application/json" */
+extern const char api_media_merge[]; /* "application/merge-patch+json" */
 extern const char api_media_frame[]; /* "application/vnd.frictiond.frame" */
 
 /* Whether the header's type is `type` ("application/json"), ignoring parameters and case. False for NULL. */

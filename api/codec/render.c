@@ -1,7 +1,6 @@
 #include "api/codec/render.h"
 
 #include "api/base/pool.h"
-#include "core/fric.h"
 
 bool api_render_start(struct api_render *render, struct api_arena *arena)
 {
@@ -87,11 +86,17 @@ void api_render_integer(struct api_render *render, json_t *object, const char *n
 	render_scalar(render, object, name, API_I64, copy);
 }
 
+void api_lent_return(struct api_lent *lent)
+{
+	if (lent->what)
+		lent->give_back(lent->what);
+	lent->what = NULL;
+}
+
 void api_render_abandon(struct api_render *render)
 {
 	json_decref(render->document.root);
 	api_pool_give(render->document.pool, render->document.arrays, render->document.arrays_bytes);
-	fric_pattern_free(render->pattern);
+	api_lent_return(&render->lent);
 	render->document = (struct api_document){0};
-	render->pattern = NULL;
 }

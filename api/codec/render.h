@@ -7,14 +7,18 @@
 #include "api/base/arena.h"
 #include "api/codec/document.h"
 
-struct fric_pattern;
+/* Something that arrays of the answer are part of, and how it is given back. */
+struct api_lent {
+	void *what; /* or NULL */
+	void (*give_back)(void *what);
+};
 
 /* failed is sticky: set when memory runs out, checked once at the end. */
 struct api_render {
 	struct api_document document;
 	size_t capacity;
-	struct api_arena *arena;      /* of scalars; data that does not outlive the answer has to be in it */
-	struct fric_pattern *pattern; /* owned, if arrays of the answer are part of it; or NULL */
+	struct api_arena *arena; /* of scalars; data that does not outlive the answer has to be in it */
+	struct api_lent lent;    /* or in this */
 	bool failed;
 };
 
@@ -31,7 +35,9 @@ json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const 
  */
 json_t *api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value);
 json_t *api_render_append(struct api_render *render, json_t *list, json_t *value);
-/* Frees a tree that will not be printed, and the pattern; harmless on one that was never started. */
+/* Gives back what was lent, if anything. */
+void api_lent_return(struct api_lent *lent);
+/* Frees a tree that will not be printed, and gives back what was lent; harmless on one that was never started. */
 void api_render_abandon(struct api_render *render);
 
 #endif

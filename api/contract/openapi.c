@@ -150,6 +150,7 @@ static unsigned where(const struct described *d)
 	bits |= d->route->is_open ? 0 : API_WHERE_GATED;
 	bits |= d->route->negotiates ? API_WHERE_NEGOTIATED : 0;
 	bits |= has_names(d->route) ? API_WHERE_NAMED : 0;
+	bits |= d->route->is_conditional ? API_WHERE_CONDITIONAL : 0;
 	bits |= o->requests ? API_WHERE_POSTED : 0;
 	bits |= o->requests || o->query ? API_WHERE_CHECKED : 0;
 	return bits;

@@ -34,17 +34,20 @@ struct api_operation {
 	api_handler *handler;
 	/* What it costs: whether a request, body and all, will take longer than a thread that serves connections should be
 	 * busy. An estimate, before anything is decoded. NULL: it is answered at once, whatever comes. */
-	bool (*is_large)(const struct api_request *request);
+	bool (*is_large)(const struct api_service *service, const struct api_request *request);
 	const struct api_object *const *requests; /* of the body, NULL-terminated; NULL: none is read */
 	const struct api_object *const *answers;  /* NULL-terminated; NULL: see content */
 	const struct api_object *query;           /* parameters in the query; NULL: none */
 	int status;                               /* of success; 0 stands for 200 */
+	bool answers_json;                        /* whatever Accept says */
+	bool merges;                              /* the body is a merge patch: it may come as such a type, too */
 
 	/* In OpenAPI. */
 	const char *id, *tag, *summary, *description;
 	const char *content; /* of an answer that is no document, in JSON with ' for "; NULL: it has no body */
 	bool is_timed;       /* answers have Server-Timing */
 	bool has_tag;        /* answers have an ETag, so that there may be a 304 */
+	bool has_location;   /* so has the answer to what was created: 201 in place of 200 */
 	const struct api_example *examples; /* ended by one without a name; NULL: none */
 };
 
@@ -57,6 +60,8 @@ struct api_route {
 	bool is_probe;     /* may be asked from the pages of any site: learns nothing but that the server is there */
 	bool is_page;      /* links of other sites may lead to it */
 	bool is_readiness; /* 503 as soon as the server drains */
+	bool judges_names; /* handlers say what is wrong with a name, however long it is */
+	bool is_conditional; /* there may be a 412 */
 	bool is_folder;    /* everything below it is its own: the last name may be empty, or hold slashes */
 	bool is_servers;   /* the server answers it, api_handle does not know it */
 	bool (*exists)(const struct api_match *match); /* whether there is something of these names; NULL: handlers look */

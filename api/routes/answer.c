@@ -7,7 +7,6 @@
 #include "api/codec/document_write.h"
 #include "api/codec/frame_write.h"
 #include "api/routes/format.h"
-#include "core/fric.h"
 
 enum { LONGEST_JOINED = 64 << 10 };
 
@@ -50,14 +49,14 @@ static bool print_json(struct api_render *render, size_t max_bytes, struct api_f
 /* What the parts of an answer point into. */
 struct kept {
 	struct api_arena arena;
-	struct fric_pattern *pattern;
+	struct api_lent lent;
 };
 
 static void release(void *owner)
 {
 	struct kept *kept = owner;
 	api_arena_free(&kept->arena);
-	fric_pattern_free(kept->pattern);
+	api_lent_return(&kept->lent);
 	free(kept);
 }
 
@@ -66,9 +65,9 @@ static bool keep_parts(struct api_render *render, const struct api_frame *frame,
 	struct kept *kept = malloc(sizeof(*kept));
 	if (!kept)
 		return false;
-	*kept = (struct kept){*render->arena, render->pattern};
+	*kept = (struct kept){*render->arena, render->lent};
 	*render->arena = (struct api_arena){.pool = kept->arena.pool};
-	render->pattern = NULL;
+	render->lent = (struct api_lent){0};
 	response->owner = kept;
 	response->release = release;
 	response->body = frame->head;

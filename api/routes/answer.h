@@ -11,8 +11,8 @@
 
 /**
  * Prints the answer into response (status 200), unless memory runs out or it is longer than max_bytes. Frees the tree
- * in any case, and the pattern. A long frame points into the arrays: response then takes over the pattern and all
- * memory of the arena, which is left empty.
+ * in any case. A long frame points into the arrays: response then takes over all memory of the arena, which is left
+ * empty, and what was lent.
  */
 bool api_answer_print(struct api_render *render, enum api_format format, size_t max_bytes, struct api_fault *fault,
                       struct api_response *response);

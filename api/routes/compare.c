@@ -42,7 +42,9 @@ static bool render_worst(struct api_job *job, const struct fric_comparison *c)
 	return true;
 }
 
-static bool compare(struct api_job *job)
+static const struct api_steps steps_of_whole = {api_job_decode_whole, api_job_prepare_whole, api_compare_contacts};
+
+bool api_compare_contacts(struct api_job *job)
 {
 	struct api_comparison *out = job->more;
 	struct fric_comparison *c = &out->numbers;
@@ -68,7 +70,7 @@ bool api_compare(const struct api_service *service, const struct api_request *re
                  struct api_response *response, struct api_comparison *comparison)
 {
 	struct api_comparison here;
-	const bool ok = api_job_run(service, request, compare, comparison ? comparison : &here, fault, response);
+	const bool ok = api_job_run(service, request, &steps_of_whole, NULL, comparison ? comparison : &here, fault, response);
 	response->measure = (struct api_measure){0}; /* only evaluations are measured: this takes a hundred times as long */
 	return ok;
 }

@@ -19,6 +19,11 @@ struct api_comparison {
 	struct fric_comparison numbers;
 };
 
+struct api_job;
+
+/* The comparison of whatever contacts, into the struct api_comparison at job->more: a step of a job (job.h). */
+bool api_compare_contacts(struct api_job *job);
+
 /**
  * The comparison itself, for a caller that has a body but no route. Of the request it uses the body, the formats and
  * stop.

@@ -21,25 +21,27 @@ static struct mentioned mentioned_in(const char *at, const char *end)
 
 /* Ten bytes of text may be a contact whose triplets take four kilobytes of text and eight microseconds; in a frame, a tenth
  * of that. The Hessian is among the default outputs. A word in the wrong place makes the estimate wrong, and no more. */
-static bool may_ask_for_blocks(const struct api_request *request)
+bool api_cost_may_be_heavy(const struct api_request *request)
 {
 	const struct mentioned found = mentioned_in(request->body, request->body + request->body_bytes);
 	return !found.factors && (!found.outputs || found.hessian);
 }
 
-bool api_cost_of_body(const struct api_request *request)
+bool api_cost_of_body(const struct api_service *service, const struct api_request *request)
 {
+	(void)service;
 	enum { SURELY_SMALL = 2 << 10, SMALL_TEXT = 24 << 10, LARGE = 64 << 10 };
 	const bool text = request->formats->body == API_JSON;
 	if (request->body_bytes <= SURELY_SMALL)
 		return false;
 	if (request->body_bytes >= (text ? SMALL_TEXT : LARGE))
 		return true;
-	return request->body_bytes > SURELY_SMALL * (text ? 1 : 8) && may_ask_for_blocks(request);
+	return request->body_bytes > SURELY_SMALL * (text ? 1 : 8) && api_cost_may_be_heavy(request);
 }
 
-bool api_cost_always(const struct api_request *request)
+bool api_cost_always(const struct api_service *service, const struct api_request *request)
 {
+	(void)service;
 	(void)request;
 	return true;
 }

@@ -76,21 +76,21 @@ static bool triplets(struct api_job *job, json_t *hessian)
 
 static bool csr(struct api_job *job, json_t *hessian)
 {
-	const enum fric_triangle triangle = (enum fric_triangle)job->question.triangle;
+	const struct fric_pattern *pattern = api_job_pattern(job, (enum fric_triangle)job->question.triangle);
 	struct api_render *r = &job->render;
 	struct fric_error error;
-	if (!api_job_core(job, fric_pattern_create(&job->context, job->contacts, triangle, &r->pattern, &error), &error))
+	if (!pattern)
 		return false;
-	const size_t n = fric_pattern_n_entries(r->pattern), n_rows = fric_pattern_n_rows(r->pattern);
+	const size_t n = fric_pattern_n_entries(pattern), n_rows = fric_pattern_n_rows(pattern);
 	if (!check_hessian_size(job, n * (sizeof(int32_t) + sizeof(double)) + n_rows * sizeof(int64_t)))
 		return false;
 	double *data = api_job_array(job, n, sizeof(*data)), *inner = inner_matrices(job);
 	if (!data || !inner ||
-	    !api_job_core(job, fric_hessian_csr(&job->context, job->contacts, inner, r->pattern, data, &error), &error))
+	    !api_job_core(job, fric_hessian_csr(&job->context, job->contacts, inner, pattern, data, &error), &error))
 		return false;
 	api_render_add(r, hessian, "indptr",
-	               api_render_array(r, API_I64, fric_pattern_indptr(r->pattern), n_rows + 1, 0, 0));
-	api_render_add(r, hessian, "indices", api_render_array(r, API_I32, fric_pattern_indices(r->pattern), n, 0, 0));
+	               api_render_array(r, API_I64, fric_pattern_indptr(pattern), n_rows + 1, 0, 0));
+	api_render_add(r, hessian, "indices", api_render_array(r, API_I32, fric_pattern_indices(pattern), n, 0, 0));
 	api_render_add(r, hessian, "data", api_render_array(r, API_F64, data, n, 0, 0));
 	return true;
 }
@@ -154,7 +154,7 @@ static bool factors(struct api_job *job, json_t *hessian)
 	                  &error))
 		return false;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		if (job->lagged.has_group[type])
+		if (job->facts.has_group[type])
 			add_factors(job, type, &all, hessian);
 	return true;
 }
@@ -197,12 +197,12 @@ static bool evaluate_collisions(struct api_job *job)
 		return true;
 	json_t *collisions = api_render_add(&job->render, job->render.document.root, "collisions", json_object());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		if (job->lagged.has_group[type] && !evaluate_group(job, type, collisions))
+		if (job->facts.has_group[type] && !evaluate_group(job, type, collisions))
 			return false;
 	return true;
 }
 
-static bool evaluate(struct api_job *job)
+bool api_evaluate(struct api_job *job)
 {
 	api_job_counts(job);
 	if (!evaluate_sums(job) || !evaluate_hessian(job) || !evaluate_collisions(job))
@@ -211,11 +211,13 @@ static bool evaluate(struct api_job *job)
 	return true;
 }
 
+static const struct api_steps steps = {api_job_decode_whole, api_job_prepare_whole, api_evaluate};
+
 static bool post_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                           struct api_response *response)
 {
 	return api_query_refuse(request->match->query, fault) &&
-	       api_job_run(service, request, evaluate, NULL, fault, response);
+	       api_job_run(service, request, &steps, NULL, NULL, fault, response);
 }
 
 static const struct api_object *const requests[] = {&api_request, NULL}, *const answers[] = {&api_answer, NULL};

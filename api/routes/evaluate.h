@@ -8,4 +8,9 @@
 
 extern const struct api_operation api_post_evaluate;
 
+struct api_job;
+
+/* What outputs ask for, of whatever contacts: a step of a job (job.h). */
+bool api_evaluate(struct api_job *job);
+
 #endif

@@ -8,11 +8,16 @@ const char *api_format_type(enum api_format format)
 	return format == API_FRAME ? api_media_frame : api_media_json;
 }
 
-static bool judge_body(const char *type, enum api_format *format, struct api_fault *fault)
+const char api_patch_types[] = "application/merge-patch+json, application/json, application/vnd.frictiond.frame";
+
+static bool judge_body(const char *type, bool merges, enum api_format *format, struct api_fault *fault)
 {
 	*format = api_media_is(type, api_media_frame) ? API_FRAME : API_JSON;
-	if (!type || api_media_is(type, api_format_type(*format)))
+	if (!type || api_media_is(type, api_format_type(*format)) || (merges && api_media_is(type, api_media_merge)))
 		return true;
+	if (merges)
+		return api_fault_set(fault, API_E_UNSUPPORTED_MEDIA_TYPE, "\"%.100s\" is not a type of patch; send one of %s",
+		                     type, api_patch_types);
 	return api_fault_set(fault, API_E_UNSUPPORTED_MEDIA_TYPE,
 	                     "\"%.100s\" is not a type this service reads; send %s (curl: -H 'Content-Type: "
 	                     "application/json') or %s",
@@ -32,13 +37,14 @@ static bool judge_answer(const char *accept, enum api_format *format, struct api
 	                     api_media_json, api_media_frame);
 }
 
-bool api_formats_judge(const struct api_request *request, bool has_body, struct api_formats *formats,
-                       struct api_fault *fault)
+bool api_formats_judge(const struct api_request *request, const struct api_operation *operation,
+                       struct api_formats *formats, struct api_fault *fault)
 {
-	if (!judge_body(has_body ? request->content_type : NULL, &formats->body, fault))
+	const char *type = operation->requests ? request->content_type : NULL;
+	if (!judge_body(type, operation->merges, &formats->body, fault))
 		return false;
-	formats->answer = formats->body;
-	return judge_answer(request->accept, &formats->answer, fault);
+	formats->answer = operation->answers_json ? API_JSON : formats->body;
+	return operation->answers_json || judge_answer(request->accept, &formats->answer, fault);
 }
 
 size_t api_format_limit(const struct api_service *service, enum api_format format)

@@ -8,17 +8,20 @@
 #include "api/base/arena.h"
 #include "api/base/fault.h"
 #include "api/codec/document.h"
+#include "api/contract/route.h"
 
 /* Its media type. */
 const char *api_format_type(enum api_format format);
 
 /**
  * The body's by Content-Type, absent meaning JSON; JSON if there is no body. The answer's by Accept: the one that the
- * client prefers, or if it prefers none, the body's own.
+ * client prefers, or if it prefers none, the body's own; JSON where the operation answers with nothing else.
  * @return false with a 415 or a 406
  */
-bool api_formats_judge(const struct api_request *request, bool has_body, struct api_formats *formats,
-                       struct api_fault *fault);
+bool api_formats_judge(const struct api_request *request, const struct api_operation *operation,
+                       struct api_formats *formats, struct api_fault *fault);
+/* What Accept-Patch says. */
+extern const char api_patch_types[];
 
 /* Longest body of a format. */
 size_t api_format_limit(const struct api_service *service, enum api_format format);

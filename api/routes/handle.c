@@ -52,7 +52,7 @@ static bool judge_formats(const struct api_request *request, const struct api_op
                           struct api_formats *formats, struct api_fault *fault)
 {
 	*formats = (struct api_formats){API_JSON, API_JSON};
-	return !request->match->route->negotiates || api_formats_judge(request, operation->requests, formats, fault);
+	return !request->match->route->negotiates || api_formats_judge(request, operation, formats, fault);
 }
 
 /* NULL after a fault. */
@@ -122,8 +122,13 @@ static bool admit(const struct api_service *service, const struct api_request *r
                   bool chunked, struct api_admission *admission, struct api_fault *fault, struct api_response *response)
 {
 	const struct api_operation *operation = find_operation(request, fault, response);
-	if (!operation || !judge_formats(request, operation, &admission->formats, fault))
+	if (!operation)
 		return false;
+	if (!judge_formats(request, operation, &admission->formats, fault)) {
+		if (operation->merges && fault->status == 415)
+			api_response_add_header(response, "Accept-Patch", api_patch_types);
+		return false;
+	}
 	admission->computes = operation->is_large;
 	if (!operation->requests)
 		return true;
@@ -149,7 +154,7 @@ struct api_admission api_admit(const struct api_service *service, const struct a
 
 /* ---- when it is there ---- */
 
-bool api_is_large(const struct api_request *request)
+bool api_is_large(const struct api_service *service, const struct api_request *request)
 {
 	struct missing missing;
 	struct api_fault fault;
@@ -159,7 +164,7 @@ bool api_is_large(const struct api_request *request)
 	if (!operation || !operation->is_large)
 		return false;
 	request = with_formats(request, operation, &missing, &fault);
-	return request && operation->is_large(request);
+	return request && operation->is_large(service, request);
 }
 
 static bool run(const struct api_service *service, const struct api_request *request, struct api_fault *fault,

@@ -29,15 +29,31 @@ void *api_job_array(struct api_job *job, size_t n, size_t size)
 	return array;
 }
 
-static bool decode(struct api_job *job)
+bool api_job_read(struct api_job *job)
 {
-	struct api_check check = {
-		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
-	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault) &&
-	       api_check_evaluation(&check, &job->lagged, &job->question);
+	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault);
 }
 
-static bool check_skipped(struct api_job *job)
+static struct api_check check_of(struct api_job *job)
+{
+	return (struct api_check){
+		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
+}
+
+bool api_job_decode_whole(struct api_job *job)
+{
+	struct api_check check = check_of(job);
+	return api_job_read(job) && api_check_evaluation(&check, &job->lagged, &job->question);
+}
+
+bool api_job_decode_question(struct api_job *job)
+{
+	struct api_check check = check_of(job);
+	job->facts = job->set->facts;
+	return api_job_read(job) && api_check_set_question(&check, &job->facts, &job->question);
+}
+
+bool api_job_may_skip(struct api_job *job)
 {
 	const struct api_path root = {0}, on_degenerate = {&root, "on_degenerate", 0};
 	const size_t n = fric_n_skipped(job->contacts);
@@ -46,48 +62,99 @@ static bool check_skipped(struct api_job *job)
 	                    "%zu contacts would be skipped; an answer lists at most %d", n, API_MAX_SKIPPED);
 }
 
-/* Turns the question into that of the contacts. */
-static bool ask(struct api_job *job)
+/* Coefficients along lagged velocities. */
+static bool choose(struct api_job *job, const double *lagged_velocities)
+{
+	struct fric_error error;
+	return api_job_core(
+		job, fric_state_create(&job->context, job->contacts, lagged_velocities, &job->own_state, &error), &error);
+}
+
+bool api_job_prepare_whole(struct api_job *job)
 {
 	const struct api_question *q = &job->question;
 	struct fric_error error;
-	if (!api_job_core(job, fric_state_create(&job->context, job->contacts, q->lagged_velocities, &job->state, &error),
-	                  &error))
+	if (!api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->own_contacts, &error), &error))
 		return false;
-	job->asked = (struct fric_question){.velocities = q->velocities, .state = job->state};
+	job->contacts = job->own_contacts;
+	memcpy(job->facts.has_group, job->lagged.has_group, sizeof(job->facts.has_group));
+	job->facts.skip_degenerate = job->lagged.batch.skip_degenerate;
+	if (!api_job_may_skip(job) || !choose(job, q->lagged_velocities))
+		return false;
+	job->asked = (struct fric_question){.velocities = q->velocities, .state = job->own_state};
 	return true;
 }
 
-static bool prepare(struct api_job *job)
+/* The directions of matchsticks come from the question, else from the set, else they are those of the velocities. */
+bool api_job_prepare_question(struct api_job *job)
 {
-	struct fric_error error;
-	return api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->contacts, &error), &error) &&
-	       check_skipped(job) && ask(job);
+	const struct api_question *q = &job->question;
+	struct api_set *set = job->set;
+	const bool has_own = !q->lagged_velocities && set->has_lagged_velocities;
+	job->contacts = set->contacts;
+	if (!has_own && !choose(job, q->lagged_velocities ? q->lagged_velocities : q->velocities))
+		return false;
+	job->asked = (struct fric_question){
+		.velocities = q->velocities,
+		.state = has_own ? set->state : job->own_state,
+		.schedule = q->outputs[API_GRADIENT] ? api_set_schedule(set, &job->context) : NULL,
+	};
+	return true;
 }
 
-static void list_skipped_of(struct api_job *job, enum fric_type type, json_t *list)
+static void free_pattern(void *pattern)
 {
-	const size_t n = fric_n_skipped(job->contacts) ? fric_group_size(job->contacts, type) : 0;
-	for (size_t i = 0; i < n && !job->render.failed; i++) {
+	fric_pattern_free(pattern);
+}
+
+static void release_pattern(void *shared)
+{
+	api_pattern_release(shared);
+}
+
+const struct fric_pattern *api_job_pattern(struct api_job *job, enum fric_triangle triangle)
+{
+	struct fric_pattern *pattern;
+	struct fric_error error;
+	if (job->set) {
+		struct api_shared_pattern *shared = api_set_pattern(job->set, &job->context, triangle, job->fault);
+		job->render.lent = (struct api_lent){shared, release_pattern};
+		return shared ? shared->pattern : NULL;
+	}
+	if (!api_job_core(job, fric_pattern_create(&job->context, job->contacts, triangle, &pattern, &error), &error))
+		return NULL;
+	job->render.lent = (struct api_lent){pattern, free_pattern};
+	return pattern;
+}
+
+static void list_skipped_of(struct api_render *render, const struct fric_contacts *contacts, enum fric_type type,
+                            json_t *list)
+{
+	const size_t n = fric_n_skipped(contacts) ? fric_group_size(contacts, type) : 0;
+	for (size_t i = 0; i < n && !render->failed; i++) {
 		if (i % API_SPAN == 0 && api_account_is_stopped())
-			job->render.failed = true; /* half a list must not be sent */
-		const char *reason = fric_reason(fric_skipped(job->contacts, type, i));
+			render->failed = true; /* half a list must not be sent */
+		const char *reason = fric_reason(fric_skipped(contacts, type, i));
 		if (!*reason)
 			continue;
-		json_t *entry = api_render_append(&job->render, list, json_object());
-		api_render_add(&job->render, entry, "group", json_string(fric_type_name(type)));
-		api_render_integer(&job->render, entry, "index", (int64_t)i);
-		api_render_add(&job->render, entry, "reason", json_string(reason));
+		json_t *entry = api_render_append(render, list, json_object());
+		api_render_add(render, entry, "group", json_string(fric_type_name(type)));
+		api_render_integer(render, entry, "index", (int64_t)i);
+		api_render_add(render, entry, "reason", json_string(reason));
 	}
+}
+
+void api_render_skipped(struct api_render *render, json_t *object, const struct fric_contacts *contacts)
+{
+	json_t *list = api_render_add(render, object, "skipped", json_array());
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		list_skipped_of(render, contacts, type, list);
 }
 
 void api_job_skipped(struct api_job *job)
 {
-	if (!job->lagged.batch.skip_degenerate)
-		return;
-	json_t *list = api_render_add(&job->render, job->render.document.root, "skipped", json_array());
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		list_skipped_of(job, type, list);
+	if (job->facts.skip_degenerate)
+		api_render_skipped(&job->render, job->render.document.root, job->contacts);
 }
 
 void api_job_counts(struct api_job *job)
@@ -143,12 +210,13 @@ static void add_timing(const struct api_job *job, struct api_response *response)
 	api_response_add_header(response, "Server-Timing", text);
 }
 
-bool api_job_run(const struct api_service *service, const struct api_request *request, api_compute *compute, void *more,
-                 struct api_fault *fault, struct api_response *response)
+bool api_job_run(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
+                 struct api_set *set, void *more, struct api_fault *fault, struct api_response *response)
 {
 	struct api_job job = {.service = service,
 	                      .request = request,
 	                      .response = response,
+	                      .set = set,
 	                      .fault = fault,
 	                      .more = more,
 	                      .step_began = now(),
@@ -157,14 +225,14 @@ bool api_job_run(const struct api_service *service, const struct api_request *re
 	                                  .stop = request->stop,
 	                                  .kernels = service->kernels,
 	                                  .memory = api_pool_memory(service->pool)}};
-	const bool ok = timed(&job, API_DECODE, decode) && timed(&job, API_PREPARE, prepare) && start_answer(&job) &&
-	                timed(&job, API_EVALUATE, compute) && timed(&job, API_ENCODE, encode);
+	const bool ok = timed(&job, API_DECODE, steps->decode) && timed(&job, API_PREPARE, steps->prepare) &&
+	                start_answer(&job) && timed(&job, API_EVALUATE, steps->compute) && timed(&job, API_ENCODE, encode);
 	api_render_abandon(&job.render);
 	add_timing(&job, response);
 	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;
 	response->measure = job.measure;
-	fric_state_free(job.state);
-	fric_contacts_free(job.contacts);
+	fric_state_free(job.own_state);
+	fric_contacts_free(job.own_contacts);
 	api_document_free(&job.document);
 	api_arena_free(&job.arena);
 	return ok;

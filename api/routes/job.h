@@ -1,12 +1,12 @@
 /**
- * A request with a batch from body to answer: what /v1/evaluate and /v1/check have in common.
+ * A request about contacts from body to answer: what /v1/evaluate, /v1/check and the routes of sets have in common.
  */
 #ifndef API_JOB_H
 #define API_JOB_H
 
 #include "api/api.h"
 #include "api/codec/render.h"
-#include "api/validate/question.h"
+#include "api/sets/set.h"
 
 /* A request that examples show: a vertex on a floor, at half of eps_v. */
 #define API_ONE_VERTEX \
@@ -14,6 +14,18 @@
 	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
 
 enum { API_MAX_SKIPPED = 100000 }; /* skipped contacts that an answer lists, a kilobyte each; more is 413 */
+
+struct api_job;
+
+/* The phases of a job but for the last, which prints the answer. Each returns false with the fault set. */
+struct api_steps {
+	/* Reads the body, checks it. */
+	bool (*decode)(struct api_job *job);
+	/* Has contacts and what is asked of them. */
+	bool (*prepare)(struct api_job *job);
+	/* Computes and renders the results. */
+	bool (*compute)(struct api_job *job);
+};
 
 /* Everything that one request owns; released in one place. */
 struct api_job {
@@ -23,10 +35,13 @@ struct api_job {
 	struct fric_context context;
 	struct api_arena arena;
 	struct api_document document;
-	struct api_lagged lagged;
+	struct api_lagged lagged; /* where the request brings a lagged part */
 	struct api_question question;
-	struct fric_contacts *contacts;
-	struct fric_state *state;
+	struct api_set_facts facts;           /* of the contacts */
+	const struct fric_contacts *contacts; /* the two below, or the set's */
+	struct fric_contacts *own_contacts;
+	struct fric_state *own_state;
+	struct api_set *set;        /* whose contacts they are; borrowed. NULL: of none */
 	struct fric_question asked; /* of the contacts */
 	struct api_render render;   /* the answer, begun before compute is called */
 	struct api_fault *fault;
@@ -35,25 +50,42 @@ struct api_job {
 	void *more; /* what else compute needs */
 };
 
-/* Computes and renders the results of the route, from contacts and question. @return false with
- * the fault set */
-typedef bool api_compute(struct api_job *job);
-
 /**
  * Decode, prepare, compute, encode, each timed for Server-Timing.
- * @param more  handed on to compute
+ * @param more  handed on to the steps
+ * @param set   whose contacts these are; NULL: the steps see to that. Borrowed
  * @return false with *fault set
  */
-bool api_job_run(const struct api_service *service, const struct api_request *request, api_compute *compute, void *more,
-                 struct api_fault *fault, struct api_response *response);
+bool api_job_run(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
+                 struct api_set *set, void *more, struct api_fault *fault, struct api_response *response);
+
+/* ---- steps ---- */
+
+/* Of a request that brings everything. */
+bool api_job_decode_whole(struct api_job *job);
+bool api_job_prepare_whole(struct api_job *job);
+/* Of a question about job->set. */
+bool api_job_decode_question(struct api_job *job);
+bool api_job_prepare_question(struct api_job *job);
+
+/* ---- for steps ---- */
+
+/* The body's document. */
+bool api_job_read(struct api_job *job);
 
 /* Whether a call into the core succeeded; otherwise its error becomes the fault. */
 bool api_job_core(struct api_job *job, enum fric_code code, const struct fric_error *error);
 /* [n * size] of the job's arena; NULL with a fault. */
 void *api_job_array(struct api_job *job, size_t n, size_t size);
+/* A Hessian's pattern, which lives as long as the answer; NULL with a fault. To be asked for once. */
+const struct fric_pattern *api_job_pattern(struct api_job *job, enum fric_triangle triangle);
 /* "n_vertices" and "n_collisions" of the answer. */
 void api_job_counts(struct api_job *job);
 /* "skipped", if skipping was asked for. */
 void api_job_skipped(struct api_job *job);
+/* Whether an answer can list all that are skipped. */
+bool api_job_may_skip(struct api_job *job);
+/* "skipped" of any contacts. */
+void api_render_skipped(struct api_render *render, json_t *object, const struct fric_contacts *contacts);
 
 #endif

@@ -8,12 +8,12 @@
 /* A message shows 200 characters of a path, each of which may have come as %XX. */
 _Static_assert(API_PATH_BYTES > 3 * 200, "what is cut off is never shown");
 
-static void keep_name(struct api_match *match, int i, const char *text, size_t n)
+static void keep_name(struct api_match *match, int i, const char *text, size_t n, bool judged)
 {
 	const size_t bytes = n < API_NAME_BYTES ? n : API_NAME_BYTES - 1;
 	memcpy(match->names[i], text, bytes);
 	match->names[i][bytes] = '\0';
-	match->is_broken |= bytes < n || !api_is_utf8(match->names[i]);
+	match->is_broken |= !judged && (bytes < n || !api_is_utf8(match->names[i]));
 }
 
 /* What stands at *path for a name, whose '}' is at `close`. */
@@ -22,7 +22,7 @@ static bool take_name(const struct api_route *route, const char *close, const ch
 {
 	const bool rest = route->is_folder && close[1] == '\0';
 	const size_t n = rest ? strlen(*path) : strcspn(*path, "/");
-	keep_name(match, i, *path, n);
+	keep_name(match, i, *path, n, route->judges_names);
 	*path += n;
 	return n > 0 || rest;
 }

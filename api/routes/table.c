@@ -7,6 +7,8 @@
 #include "api/routes/functions.h"
 #include "api/routes/info.h"
 #include "api/routes/pages.h"
+#include "api/routes/questions.h"
+#include "api/routes/sets.h"
 
 /* clang-format off */
 static const struct api_operation get_metrics = {
@@ -23,6 +25,15 @@ static const struct api_operation get_metrics = {
 static const struct api_route rows[] = {
 	{"/v1/evaluate", .methods[API_POST] = &api_post_evaluate, .negotiates = true},
 	{"/v1/check", .methods[API_POST] = &api_post_check, .negotiates = true},
+	{"/v1/sets", .methods[API_GET] = &api_get_sets},
+	{"/v1/sets/{name}", .methods = {[API_GET] = &api_get_set, [API_PUT] = &api_put_set, [API_PATCH] = &api_patch_set,
+	 [API_DELETE] = &api_delete_set}, .negotiates = true, .judges_names = true, .is_conditional = true},
+	{"/v1/sets/{name}/evaluate", .methods[API_POST] = &api_evaluate_set, .negotiates = true, .judges_names = true,
+	 .is_conditional = true},
+	{"/v1/sets/{name}/check", .methods[API_POST] = &api_check_set_contacts, .negotiates = true, .judges_names = true,
+	 .is_conditional = true},
+	{"/v1/sets/{name}/pattern", .methods[API_GET] = &api_get_pattern, .negotiates = true, .judges_names = true,
+	 .is_conditional = true},
 	{"/v1/functions", .methods[API_GET] = &api_get_functions, .negotiates = true},
 	{"/v1/functions/{name}", .methods = {[API_GET] = &api_get_function, [API_POST] = &api_post_function},
 	 .negotiates = true, .exists = api_function_exists, .names = api_function_describe},

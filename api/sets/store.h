@@ -93,6 +93,7 @@ void api_sets_expire(struct api_sets *sets);
 
 struct api_listed {
 	char name[API_SET_NAME_BYTES];
+	size_t bytes;          /* that it took when it was listed */
 	struct api_kept *kept; /* held */
 };
 /**

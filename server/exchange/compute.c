@@ -122,7 +122,7 @@ void srv_refuse_if_full(struct srv_exchange *exchange)
 static bool is_large(const struct srv_exchange *exchange)
 {
 	const struct api_request view = srv_api_view(exchange);
-	return exchange->admitted.computes && api_is_large(&view);
+	return exchange->admitted.computes && api_is_large(&exchange->server->large, &view);
 }
 
 static void submit(struct srv_exchange *exchange)

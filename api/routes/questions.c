@@ -1,0 +1,191 @@
+#include "api/routes/questions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/routes/answer.h"
+#include "api/routes/assets.h"
+#include "api/routes/compare.h"
+#include "api/routes/cost.h"
+#include "api/routes/evaluate.h"
+#include "api/routes/job.h"
+#include "api/routes/sets.h"
+#include "api/validate/query.h"
+
+/* ---- evaluate, check ---- */
+
+static bool ask(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
+                void *more, struct api_fault *fault, struct api_response *response)
+{
+	if (!api_query_refuse(request->match->query, fault))
+		return false;
+	struct api_set *set = api_set_of_request(service, request, true, fault, response);
+	const bool ok = set && api_job_run(service, request, steps, set, more, fault, response);
+	api_kept_release(set ? &set->kept : NULL);
+	return ok;
+}
+
+static bool evaluate_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                         struct api_response *response)
+{
+	static const struct api_steps steps = {api_job_decode_question, api_job_prepare_question, api_evaluate};
+	return ask(service, request, &steps, NULL, fault, response);
+}
+
+static bool check_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                      struct api_response *response)
+{
+	static const struct api_steps steps = {api_job_decode_question, api_job_prepare_question, api_compare_contacts};
+	struct api_comparison comparison;
+	const bool ok = ask(service, request, &steps, &comparison, fault, response);
+	response->measure = (struct api_measure){0}; /* only evaluations are measured */
+	return ok;
+}
+
+/* ---- pattern ---- */
+
+static bool decode_query(struct api_job *job)
+{
+	struct api_check check = {
+		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
+	struct api_field root = {0};
+	job->facts = job->set->facts;
+	if (!api_query_document(job->request->match->query, &api_pattern_query, &job->arena, &job->document, job->fault))
+		return false;
+	root.node = job->document.root;
+	api_check_object(&check, &root, &api_pattern_query);
+	const struct api_field format = api_ruled(&root, &api_pattern_query, API_PATTERN_FORMAT),
+						   triangle = api_ruled(&root, &api_pattern_query, API_PATTERN_TRIANGLE);
+	api_check_choice(&check, &format, format.rule->words, &job->question.format);
+	api_check_choice(&check, &triangle, triangle.rule->words, &job->question.triangle);
+	return !job->fault->status;
+}
+
+/* The tag of the answer that a request gets: of its stencils, format, triangle and media type. */
+enum { TAG_BYTES = API_VERSION_BYTES + 32 };
+
+static void print_tag(const struct api_job *job, char tag[TAG_BYTES])
+{
+	const struct api_question *q = &job->question;
+	snprintf(tag, TAG_BYTES, "\"%s-%s-%s-%s\"", job->set->stencils, api_pattern_formats[q->format],
+	         api_pattern_query.rules[API_PATTERN_TRIANGLE].words[q->triangle],
+	         job->request->formats->answer == API_FRAME ? "frame" : "json");
+}
+
+static bool prepare_pattern(struct api_job *job)
+{
+	char *tag = job->more;
+	job->contacts = job->set->contacts;
+	print_tag(job, tag);
+	return true;
+}
+
+static bool is_known(const struct api_job *job)
+{
+	return api_asset_is_known(job->request->if_none_match, job->more);
+}
+
+static enum fric_triangle triangle_of(const struct api_job *job)
+{
+	return (enum fric_triangle)job->question.triangle;
+}
+
+static bool fits(struct api_job *job, size_t bytes)
+{
+	return bytes <= job->service->max_answer_bytes || api_fault_too_long(job->fault, job->service->max_answer_bytes);
+}
+
+static bool render_csr(struct api_job *job, json_t *root)
+{
+	struct api_render *r = &job->render;
+	const struct fric_pattern *pattern = api_job_pattern(job, triangle_of(job));
+	if (!pattern)
+		return false;
+	const size_t n = fric_pattern_n_entries(pattern), n_rows = fric_pattern_n_rows(pattern);
+	api_render_add(r, root, "indptr", api_render_array(r, API_I64, fric_pattern_indptr(pattern), n_rows + 1, 0, 0));
+	api_render_add(r, root, "indices", api_render_array(r, API_I32, fric_pattern_indices(pattern), n, 0, 0));
+	return fits(job, n * sizeof(int32_t) + n_rows * sizeof(int64_t));
+}
+
+static bool render_pattern(struct api_job *job)
+{
+	static bool (*const render[])(struct api_job *, json_t *) = {render_csr, render_bsr, render_triplets};
+	json_t *root = job->render.document.root;
+	const int64_t ndof = (int64_t)(job->facts.n_vertices * job->facts.dim);
+	int64_t *shape = is_known(job) ? NULL : api_job_array(job, 2, sizeof(*shape));
+	if (!shape)
+		return is_known(job); /* then nothing of it will be sent */
+	shape[0] = shape[1] = ndof;
+	api_render_add(&job->render, root, "format", json_string(api_pattern_formats[job->question.format]));
+	api_render_add(&job->render, root, "shape", api_render_array(&job->render, API_I64, shape, 2, 0, 0));
+	return render[job->question.format](job, root);
+}
+
+static bool get_pattern(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                        struct api_response *response)
+{
+	static const struct api_steps steps = {decode_query, prepare_pattern, render_pattern};
+	char tag[TAG_BYTES];
+	struct api_set *set = api_set_of_request(service, request, true, fault, response);
+	const bool ok = set && api_job_run(service, request, &steps, set, tag, fault, response);
+	api_kept_release(set ? &set->kept : NULL);
+	if (!ok)
+		return false;
+	response->measure = (struct api_measure){0};
+	api_response_add_header(response, "ETag", tag);
+	api_response_add_header(response, "Vary", "Accept");
+	if (!api_asset_is_known(request->if_none_match, tag))
+		return true;
+	api_response_free(response);
+	response->status = 304;
+	response->content_type = NULL;
+	response->body_bytes = 0;
+	return true;
+}
+
+/* ---- costs ---- */
+
+enum { FEW_BLOCKS = 24, FEW_CONTACTS = 512 };
+
+/* A body of little more than velocities may ask for the Hessian, which is among the default outputs, or for many steps. */
+static bool evaluate_is_large(const struct api_service *service, const struct api_request *request)
+{
+	const size_t n = api_set_size(service, request);
+	return n > FEW_CONTACTS || api_cost_of_body(service, request) || (n > FEW_BLOCKS && api_cost_may_be_heavy(request));
+}
+
+static bool pattern_is_large(const struct api_service *service, const struct api_request *request)
+{
+	return api_set_size(service, request) > FEW_BLOCKS;
+}
+
+/* ---- the operations ---- */
+
+static const struct api_object *const requests[] = {&api_set_question, NULL}, *const answers[] = {&api_answer, NULL},
+									   *const comparisons[] = {&api_check_answer, NULL};
+
+/* clang-format off */
+static const struct api_example evaluate_examples[] = {
+	{"sliding_vertex", "The question alone: where to evaluate, and what is wanted",
+	 "{'velocities': [[0.25, 0, 0]], 'outputs': ['potential', 'gradient']}", NULL, 200},
+	{0},
+};
+
+const struct api_operation api_evaluate_set = {
+	.handler = evaluate_set, .is_large = evaluate_is_large, .requests = requests, .answers = answers, .is_timed = true,
+	.id = "evaluateSet", .tag = "sets", .summary = "Potential, gradient, Hessian and values per contact of a set",
+	.description = "The answer is that of /v1/evaluate to the set's document and the question together, byte for byte.",
+	.examples = evaluate_examples,
+};
+const struct api_operation api_check_set_contacts = {
+	.handler = check_set, .is_large = api_cost_always, .requests = requests, .answers = comparisons, .is_timed = true,
+	.id = "checkSet", .tag = "sets", .summary = "Compares gradient and Hessian of a set with central differences",
+	.description = "As /v1/check; outputs and their options are checked and otherwise ignored.",
+};
+const struct api_operation api_get_pattern = {
+	.handler = get_pattern, .is_large = pattern_is_large, .query = &api_pattern_query, .answers = api_pattern_answers,
+	.is_timed = true, .has_tag = true, .id = "setPattern", .tag = "sets", .summary = "The sparsity of a set's Hessian",
+	.description = "The members of that Hessian without its numbers. The ETag changes with the stencils and the number of"
+	               " vertices alone.",
+};
+/* clang-format on */

@@ -1,0 +1,491 @@
+#include "api/routes/sets.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/base/account.h"
+#include "api/problem.h"
+#include "api/routes/answer.h"
+#include "api/routes/cost.h"
+#include "api/routes/format.h"
+#include "api/routes/job.h"
+#include "api/sets/merge.h"
+#include "api/validate/query.h"
+
+/* ---- which set ---- */
+
+static const char *name_of(const struct api_request *request)
+{
+	return request->match->names[0];
+}
+
+static bool check_name(const struct api_request *request, struct api_fault *fault)
+{
+	const struct api_path root = {0}, name = {&root, "name", 0};
+	return api_is_set_name(name_of(request)) ||
+	       api_fault_at(fault, API_E_MALFORMED_NAME, &name,
+	                    "a set's name is 1 to 64 of A-Z a-z 0-9 . _ ~ -, and not \".\" or \"..\"");
+}
+
+static struct api_kept *hold(const struct api_service *service, const struct api_request *request, bool uses)
+{
+	return service->sets ? api_sets_hold(service->sets, request->caller, name_of(request), uses) : NULL;
+}
+
+static void add_version(struct api_response *response, const struct api_kept *kept)
+{
+	api_response_add_header(response, "Collision-Set-Version", kept->version);
+}
+
+static bool fault_unknown(const struct api_request *request, struct api_fault *fault)
+{
+	return api_fault_set(fault, API_E_UNKNOWN_SET,
+	                     "there is no set \"%s\" (any more): PUT it, as a whole. Sets are forgotten when they have not"
+	                     " been used for a while, or to make room",
+	                     name_of(request));
+}
+
+static bool fault_changed(const struct api_request *request, const struct api_kept *kept, struct api_fault *fault)
+{
+	return api_fault_set(fault, API_E_SET_CHANGED, "the set is version %s, not \"%.64s\"",
+	                     kept ? kept->version : "none: there is no set of this name", request->if_version);
+}
+
+static bool is_wanted(const struct api_request *request, const struct api_kept *kept)
+{
+	return !request->if_version || (kept && strcmp(request->if_version, kept->version) == 0);
+}
+
+struct api_set *api_set_of_request(const struct api_service *service, const struct api_request *request, bool uses,
+                                   struct api_fault *fault, struct api_response *response)
+{
+	if (!check_name(request, fault))
+		return NULL;
+	struct api_kept *kept = hold(service, request, uses);
+	if (!kept) {
+		fault_unknown(request, fault);
+		return NULL;
+	}
+	add_version(response, kept);
+	if (is_wanted(request, kept))
+		return api_set_of(kept);
+	fault_changed(request, kept, fault);
+	api_kept_release(kept);
+	return NULL;
+}
+
+size_t api_set_size(const struct api_service *service, const struct api_request *request)
+{
+	struct api_kept *kept = hold(service, request, false);
+	const size_t n = kept ? fric_n_contacts(api_set_of(kept)->contacts) : 0;
+	api_kept_release(kept);
+	return n;
+}
+
+/* ---- what a set is ---- */
+
+static void describe(struct api_render *r, json_t *object, const char *name, const struct api_set *set,
+                     const struct api_sets *sets)
+{
+	api_render_add(r, object, "name", json_string(name));
+	api_render_add(r, object, "version", json_string(set->kept.version));
+	api_render_integer(r, object, "n_vertices", (int64_t)fric_n_vertices(set->contacts));
+	api_render_integer(r, object, "n_collisions", (int64_t)fric_n_contacts(set->contacts));
+	json_t *groups = api_render_add(r, object, "groups", json_object());
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		if (set->facts.has_group[type])
+			api_render_integer(r, groups, fric_type_name(type), (int64_t)fric_group_size(set->contacts, type));
+	api_render_integer(r, object, "idle_seconds", api_sets_limits(sets)->idle_seconds);
+	if (set->facts.skip_degenerate)
+		api_render_skipped(r, object, set->contacts);
+}
+
+static bool get_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                    struct api_response *response)
+{
+	struct api_arena arena = {.pool = service->pool};
+	struct api_render render;
+	if (!api_query_refuse(request->match->query, fault))
+		return false;
+	struct api_set *set = api_set_of_request(service, request, false, fault, response);
+	if (!set)
+		return false;
+	bool ok = api_render_start(&render, &arena);
+	if (ok)
+		describe(&render, render.document.root, name_of(request), set, service->sets);
+	ok = api_answer_finish(service, request, &render, ok, fault, response);
+	api_arena_free(&arena);
+	api_kept_release(&set->kept);
+	return ok;
+}
+
+/* ---- PUT and PATCH ---- */
+
+/* A set on its way into the store. */
+struct putting {
+	const char *name, *caller;
+	char version[API_VERSION_BYTES]; /* that it will have */
+	struct api_kept *old;            /* what the name stands for, held; or NULL */
+	struct api_document patch;       /* empty for PUT */
+	struct api_set *made;            /* until it is in the store */
+	struct api_kept *stored;         /* held */
+	bool changed;                    /* the name stands for something else by now: all over again */
+};
+
+static bool check_set(struct api_job *job, const double **lagged_velocities)
+{
+	struct api_check check = {
+		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
+	return api_check_set(&check, &job->lagged, lagged_velocities, &job->facts);
+}
+
+static bool decode_put(struct api_job *job)
+{
+	return api_job_read(job) && check_set(job, &job->question.lagged_velocities);
+}
+
+/* The document of the old set, with the patch merged into it. */
+static bool decode_patch(struct api_job *job)
+{
+	struct putting *p = job->more;
+	const struct api_set *old = api_set_of(p->old);
+	if (!api_job_read(job))
+		return false;
+	p->patch = job->document;
+	job->document = (struct api_document){0};
+	return api_rest_read(&old->document, &job->arena, &job->document, job->fault) &&
+	       api_merge(&job->document, &p->patch, job->fault) && check_set(job, &job->question.lagged_velocities);
+}
+
+static bool prepare_put(struct api_job *job)
+{
+	struct putting *p = job->more;
+	p->made = api_set_create(&job->context, job->service->pool, &job->lagged.batch, job->question.lagged_velocities,
+	                         &job->facts, job->fault);
+	if (!p->made)
+		return false;
+	job->contacts = p->made->contacts;
+	memcpy(p->made->kept.version, p->version, sizeof(p->version));
+	return api_job_may_skip(job) && api_set_finish(p->made, &job->document, &job->arena,
+	                                               p->old ? api_set_of(p->old) : NULL, job->fault);
+}
+
+static bool fault_too_large(struct api_job *job, size_t bytes)
+{
+	const struct api_sets_limits *limits = api_sets_limits(job->service->sets);
+	return api_fault_set(job->fault, API_E_SET_TOO_LARGE,
+	                     "the set would take %zu bytes; all sets of a caller may take %zu (--set-bytes-per-caller), all"
+	                     " together %zu (--set-bytes)",
+	                     bytes, limits->bytes_per_caller, limits->bytes);
+}
+
+static bool store(struct api_job *job)
+{
+	struct putting *p = job->more;
+	struct api_kept *kept = &p->made->kept;
+	if (p->old)
+		memcpy(kept->before, p->old->version, sizeof(kept->before));
+	const enum api_put put = api_sets_put(job->service->sets, p->caller, p->name, kept, p->old);
+	switch (put) {
+	case API_PUT_CREATED:
+	case API_PUT_REPLACED: break;
+	case API_PUT_CHANGED: p->changed = true; return api_fault_set(job->fault, API_E_SET_CHANGED, "the set has changed");
+	case API_PUT_TOO_LARGE: return fault_too_large(job, kept->bytes);
+	case API_PUT_NO_ROOM:
+		return api_fault_set(job->fault, API_E_SETS_FULL,
+		                     "there is no room for the set now: the others are in use (--set-bytes, --sets)");
+	case API_PUT_NO_MEMORY: return api_fault_no_memory(job->fault);
+	}
+	p->stored = kept;
+	p->made = NULL;
+	return true;
+}
+
+/* The description comes first: it can still fail without a trace. */
+static bool compute_put(struct api_job *job)
+{
+	const struct putting *p = job->more;
+	describe(&job->render, job->render.document.root, p->name, p->made, job->service->sets);
+	return job->render.failed ? api_fault_no_memory(job->fault) : store(job);
+}
+
+static void let_go(struct putting *p)
+{
+	api_document_free(&p->patch);
+	if (p->made)
+		api_set_free(p->made);
+	api_kept_release(p->stored);
+	api_kept_release(p->old);
+	p->made = NULL;
+	p->stored = p->old = NULL;
+}
+
+/* A set that was there already, as the answer. */
+static bool answer_kept(const struct api_service *service, const struct api_request *request, struct putting *p,
+                        struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {.pool = service->pool};
+	struct api_render render;
+	bool ok = api_render_start(&render, &arena);
+	if (ok)
+		describe(&render, render.document.root, p->name, api_set_of(p->old), service->sets);
+	ok = api_answer_finish(service, request, &render, ok, fault, response);
+	add_version(response, p->old);
+	api_arena_free(&arena);
+	return ok;
+}
+
+static void add_location(struct api_response *response, const char *name)
+{
+	char location[sizeof("/v1/sets/") + API_SET_NAME_BYTES];
+	snprintf(location, sizeof(location), "/v1/sets/%s", name);
+	api_response_add_header(response, "Location", location);
+}
+
+static bool run(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
+                struct putting *p, struct api_fault *fault, struct api_response *response)
+{
+	const bool ok = api_job_run(service, request, steps, NULL, p, fault, response);
+	response->measure = (struct api_measure){0}; /* only evaluations are measured */
+	if (!ok) {
+		if (p->old)
+			add_version(response, p->old);
+		return false;
+	}
+	add_version(response, p->stored);
+	if (!p->old) {
+		response->status = 201;
+		add_location(response, p->name);
+	}
+	return true;
+}
+
+static bool must_be_free(const struct api_request *request)
+{
+	return request->if_none_match && strcmp(request->if_none_match, "*") == 0;
+}
+
+/* Whether the request has been carried out before: it is there, and came where this one wants it. */
+static bool was_put(const struct api_request *request, const struct putting *p)
+{
+	return p->old && strcmp(p->old->version, p->version) == 0 &&
+	       (is_wanted(request, p->old) || (*p->old->before && strcmp(request->if_version, p->old->before) == 0));
+}
+
+static bool refuse_changed(const struct api_request *request, const struct putting *p, struct api_fault *fault,
+                           struct api_response *response)
+{
+	if (p->old)
+		add_version(response, p->old);
+	return fault_changed(request, p->old, fault);
+}
+
+static bool refuse_taken(const struct putting *p, struct api_fault *fault, struct api_response *response)
+{
+	add_version(response, p->old);
+	return api_fault_set(fault, API_E_SET_EXISTS, "there is a set \"%s\" already", p->name);
+}
+
+static bool put_once(const struct api_service *service, const struct api_request *request, struct putting *p,
+                     struct api_fault *fault, struct api_response *response)
+{
+	static const struct api_steps steps = {decode_put, prepare_put, compute_put};
+	p->old = hold(service, request, false);
+	if (p->old && must_be_free(request))
+		return refuse_taken(p, fault, response);
+	if (was_put(request, p)) {
+		api_kept_release(hold(service, request, true)); /* it counts as use */
+		return answer_kept(service, request, p, fault, response);
+	}
+	if (!is_wanted(request, p->old))
+		return refuse_changed(request, p, fault, response);
+	return run(service, request, &steps, p, fault, response);
+}
+
+static bool patch_once(const struct api_service *service, const struct api_request *request, struct putting *p,
+                       struct api_fault *fault, struct api_response *response)
+{
+	static const struct api_steps steps = {decode_patch, prepare_put, compute_put};
+	p->old = hold(service, request, true);
+	if (!p->old)
+		return fault_unknown(request, fault);
+	api_version_of_patch(request->if_version ? request->if_version : p->old->version, request->formats->body,
+	                     request->body, request->body_bytes, p->version);
+	if (request->if_version && strcmp(p->old->version, p->version) == 0)
+		return answer_kept(service, request, p, fault, response);
+	if (!is_wanted(request, p->old))
+		return refuse_changed(request, p, fault, response);
+	return run(service, request, &steps, p, fault, response);
+}
+
+typedef bool attempt(const struct api_service *service, const struct api_request *request, struct putting *p,
+                     struct api_fault *fault, struct api_response *response);
+
+/* All over again if another request got in first: so one of them always gets on. */
+static bool put_until_done(const struct api_service *service, const struct api_request *request, attempt *once,
+                           struct api_fault *fault, struct api_response *response)
+{
+	struct putting p = {.name = name_of(request), .caller = request->caller};
+	bool ok;
+	if (!service->sets)
+		return api_fault_set(fault, API_E_SETS_FULL, "this service keeps no sets");
+	api_version_of_body(request->formats->body, request->body, request->body_bytes, p.version);
+	do {
+		p.changed = false;
+		ok = once(service, request, &p, fault, response);
+		let_go(&p);
+		if (p.changed && !api_account_is_stopped()) {
+			api_fault_clear(fault);
+			api_response_clear(response);
+		}
+	} while (p.changed && !api_account_is_stopped());
+	return ok;
+}
+
+static bool put_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                    struct api_response *response)
+{
+	return api_query_refuse(request->match->query, fault) && check_name(request, fault) &&
+	       put_until_done(service, request, put_once, fault, response);
+}
+
+static bool patch_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                      struct api_response *response)
+{
+	return api_query_refuse(request->match->query, fault) && check_name(request, fault) &&
+	       put_until_done(service, request, patch_once, fault, response);
+}
+
+/* ---- DELETE ---- */
+
+static bool delete_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                       struct api_response *response)
+{
+	bool removed = false;
+	if (!api_query_refuse(request->match->query, fault))
+		return false;
+	while (!removed) {
+		response->n_headers = 0;
+		struct api_set *set = api_set_of_request(service, request, false, fault, response);
+		if (!set)
+			return false;
+		removed = api_sets_remove(service->sets, request->caller, name_of(request), &set->kept);
+		api_kept_release(&set->kept);
+	}
+	response->status = 204;
+	return true;
+}
+
+/* ---- the list ---- */
+
+static void list_sets(struct api_render *r, const struct api_sets *sets, const struct api_listed *listed, size_t n)
+{
+	json_t *list = api_render_add(r, r->document.root, "sets", json_array());
+	for (size_t i = 0; i < n && !r->failed; i++) {
+		json_t *object = api_render_append(r, list, json_object());
+		describe(r, object, listed[i].name, api_set_of(listed[i].kept), sets);
+		api_render_integer(r, object, "bytes", (int64_t)listed[i].bytes);
+	}
+}
+
+static bool get_sets(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                     struct api_response *response)
+{
+	struct api_arena arena = {.pool = service->pool};
+	struct api_render render;
+	struct api_listed *listed = NULL;
+	size_t n = 0, bytes = 0;
+	if (!api_query_refuse(request->match->query, fault))
+		return false;
+	if (service->sets && !api_sets_list(service->sets, request->caller, &arena, &listed, &n, &bytes)) {
+		api_arena_free(&arena);
+		return api_fault_no_memory(fault);
+	}
+	bool ok = api_render_start(&render, &arena);
+	if (ok) {
+		list_sets(&render, service->sets, listed, n);
+		api_render_integer(&render, render.document.root, "bytes", (int64_t)bytes);
+		api_render_integer(&render, render.document.root, "limit_bytes",
+		                   service->sets ? (int64_t)api_sets_limits(service->sets)->bytes_per_caller : 0);
+	}
+	ok = api_answer_finish(service, request, &render, ok, fault, response);
+	for (size_t i = 0; i < n; i++)
+		api_kept_release(listed[i].kept);
+	api_arena_free(&arena);
+	return ok;
+}
+
+/* ---- costs ---- */
+
+/* Contacts that may be prepared where connections are served. */
+enum { FEW_CONTACTS = 256, FEW_SETS = 64, SMALL_TEXT = 16 << 10, SMALL_FRAME = 32 << 10 };
+
+static bool is_large_body(const struct api_request *request)
+{
+	return request->body_bytes >= (request->formats->body == API_JSON ? SMALL_TEXT : SMALL_FRAME);
+}
+
+static bool put_is_large(const struct api_service *service, const struct api_request *request)
+{
+	(void)service;
+	return is_large_body(request);
+}
+
+static bool patch_is_large(const struct api_service *service, const struct api_request *request)
+{
+	return is_large_body(request) || api_set_size(service, request) > FEW_CONTACTS;
+}
+
+static bool list_is_large(const struct api_service *service, const struct api_request *request)
+{
+	(void)request;
+	return service->sets && api_sets_counts(service->sets).n > FEW_SETS;
+}
+
+/* ---- the operations ---- */
+
+static const struct api_object *const documents[] = {&api_set_document, NULL}, *const patches[] = {&api_set_patch, NULL},
+									   *const descriptions[] = {&api_set_answer, NULL},
+									   *const lists[] = {&api_set_list_answer, NULL};
+
+/* clang-format off */
+#define ONE_VERTEX_SET "'dim': 3, 'n_vertices': 1, 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \
+	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
+
+static const struct api_example put_examples[] = {
+	{"one_vertex", "A vertex on a floor; with normal_force given, nothing needs positions", "{" ONE_VERTEX_SET "}", NULL, 201},
+	{0},
+}, patch_examples[] = {
+	{"force", "Another normal force, all else as it was",
+	 "{'collisions': {'plane_vertex': {'normal_force': 10}}}", NULL, 200},
+	{0},
+};
+
+const struct api_operation api_get_sets = {
+	.handler = get_sets, .is_large = list_is_large, .answers = lists, .id = "listSets", .tag = "sets",
+	.summary = "The caller's collision sets", .description = "By name, in byte order.",
+};
+const struct api_operation api_get_set = {
+	.handler = get_set, .answers = descriptions, .answers_json = true, .id = "getSet", .tag = "sets",
+	.summary = "What a collision set is", .description = "Does not count as use.",
+};
+const struct api_operation api_put_set = {
+	.handler = put_set, .is_large = put_is_large, .requests = documents, .answers = descriptions, .answers_json = true,
+	.is_timed = true, .has_location = true, .id = "putSet", .tag = "sets", .summary = "Prepares contacts and keeps them under a name",
+	.description = "The lagged part of /v1/evaluate. What the name stood for is replaced as a whole. A set is a cache, not the only"
+	               " copy: the service may forget it, and says so with 404, unknown_set. Repeating is safe, and costs nothing if"
+	               " the same is there already.",
+	.examples = put_examples,
+};
+const struct api_operation api_patch_set = {
+	.handler = patch_set, .is_large = patch_is_large, .requests = patches, .answers = descriptions, .answers_json = true,
+	.merges = true, .is_timed = true, .id = "patchSet", .tag = "sets", .summary = "Changes fields of a set, and prepares it anew",
+	.description = "JSON Merge Patch (RFC 7396): objects are merged, null removes, an array replaces as a whole. The merged document"
+	               " is checked as a whole; if it does not pass, the set stays as it was.",
+	.examples = patch_examples,
+};
+const struct api_operation api_delete_set = {
+	.handler = delete_set, .status = 204, .id = "deleteSet", .tag = "sets", .summary = "Forgets a set",
+	.description = "Questions under way are still answered.",
+};
+/* clang-format on */

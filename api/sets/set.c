@@ -1,0 +1,224 @@
+#include "api/sets/set.h"
+
+#include <string.h>
+
+#include "api/problem.h"
+
+/* ---- memory ---- */
+
+static void *counted_take(void *counted, size_t bytes)
+{
+	struct api_counted *c = counted;
+	void *block = api_pool_take(c->pool, bytes);
+	if (block)
+		atomic_fetch_add_explicit(&c->bytes, api_pool_block_bytes(c->pool, bytes), memory_order_relaxed);
+	return block;
+}
+
+static void counted_give(void *counted, void *block, size_t bytes)
+{
+	struct api_counted *c = counted;
+	api_pool_give(c->pool, block, bytes);
+	if (block)
+		atomic_fetch_sub_explicit(&c->bytes, api_pool_block_bytes(c->pool, bytes), memory_order_relaxed);
+}
+
+static void count(struct api_counted *counted, struct api_pool *pool)
+{
+	counted->memory = (struct fric_memory){counted_take, counted_give, counted};
+	counted->pool = pool;
+	atomic_init(&counted->bytes, 0);
+}
+
+static size_t bytes_of(struct api_counted *counted)
+{
+	return atomic_load_explicit(&counted->bytes, memory_order_relaxed);
+}
+
+static struct fric_context with_memory(const struct fric_context *context, const struct fric_memory *memory)
+{
+	struct fric_context own = *context;
+	own.memory = memory;
+	return own;
+}
+
+/* ---- patterns ---- */
+
+static void pattern_free(struct api_shared_pattern *shared)
+{
+	struct api_pool *pool = shared->counted.pool;
+	fric_pattern_free(shared->pattern);
+	api_pool_give(pool, shared, sizeof(*shared));
+}
+
+static struct api_shared_pattern *pattern_hold(struct api_shared_pattern *shared)
+{
+	if (shared)
+		atomic_fetch_add_explicit(&shared->n_holders, 1, memory_order_relaxed);
+	return shared;
+}
+
+void api_pattern_release(struct api_shared_pattern *shared)
+{
+	if (shared && atomic_fetch_sub_explicit(&shared->n_holders, 1, memory_order_acq_rel) == 1)
+		pattern_free(shared);
+}
+
+static size_t pattern_bytes(struct api_shared_pattern *shared)
+{
+	return shared ? sizeof(*shared) + bytes_of(&shared->counted) : 0;
+}
+
+static struct api_shared_pattern *pattern_create(struct api_set *set, const struct fric_context *context,
+                                                 enum fric_triangle triangle, struct api_fault *fault)
+{
+	struct api_shared_pattern *shared = api_pool_take(set->pool, sizeof(*shared));
+	struct fric_error error;
+	if (!shared) {
+		api_fault_no_memory(fault);
+		return NULL;
+	}
+	atomic_init(&shared->n_holders, 1);
+	count(&shared->counted, set->pool);
+	const struct fric_context own = with_memory(context, &shared->counted.memory);
+	if (fric_pattern_create(&own, set->contacts, triangle, &shared->pattern, &error) == FRIC_OK)
+		return shared;
+	api_fault_core(fault, &error);
+	api_pool_give(set->pool, shared, sizeof(*shared));
+	return NULL;
+}
+
+/* Several may make the same pattern at the same time; one of them is kept. */
+static void pattern_keep(struct api_set *set, enum fric_triangle triangle, struct api_shared_pattern *shared)
+{
+	if (atomic_flag_test_and_set(&set->keeps_pattern[triangle]))
+		return;
+	if (!atomic_load(&set->patterns[triangle]) && api_kept_grow(&set->kept, pattern_bytes(shared)))
+		atomic_store(&set->patterns[triangle], pattern_hold(shared));
+	atomic_flag_clear(&set->keeps_pattern[triangle]);
+}
+
+struct api_shared_pattern *api_set_pattern(struct api_set *set, const struct fric_context *context,
+                                           enum fric_triangle triangle, struct api_fault *fault)
+{
+	struct api_shared_pattern *shared = pattern_hold(atomic_load(&set->patterns[triangle]));
+	if (shared)
+		return shared;
+	shared = pattern_create(set, context, triangle, fault);
+	if (shared)
+		pattern_keep(set, triangle, shared);
+	return shared;
+}
+
+/* ---- schedule ---- */
+
+static void make_schedule(struct api_set *set, const struct fric_context *context)
+{
+	const struct fric_context own = with_memory(context, &set->counted.memory);
+	const size_t before = bytes_of(&set->counted);
+	struct fric_schedule *schedule;
+	struct fric_error error;
+	if (fric_schedule_create(&own, set->contacts, &schedule, &error) != FRIC_OK || !schedule)
+		return;
+	if (api_kept_grow(&set->kept, bytes_of(&set->counted) - before))
+		atomic_store(&set->schedule, schedule);
+	else
+		fric_schedule_free(schedule);
+}
+
+const struct fric_schedule *api_set_schedule(struct api_set *set, const struct fric_context *context)
+{
+	if (!atomic_load(&set->schedule) && !atomic_flag_test_and_set(&set->makes_schedule)) {
+		if (!atomic_load(&set->schedule))
+			make_schedule(set, context);
+		atomic_flag_clear(&set->makes_schedule);
+	}
+	return atomic_load(&set->schedule);
+}
+
+/* ---- the set ---- */
+
+void api_set_free(struct api_set *set)
+{
+	struct api_pool *pool = set->pool;
+	for (int triangle = 0; triangle < API_N_TRIANGLES; triangle++)
+		api_pattern_release(atomic_load(&set->patterns[triangle]));
+	fric_schedule_free(atomic_load(&set->schedule));
+	fric_state_free(set->state);
+	fric_contacts_free(set->contacts);
+	api_rest_free(&set->document);
+	api_pool_give(pool, set, sizeof(*set));
+}
+
+static void free_kept(struct api_kept *kept)
+{
+	api_set_free(api_set_of(kept));
+}
+
+static struct api_set *allocate(struct api_pool *pool)
+{
+	struct api_set *set = api_pool_take(pool, sizeof(*set));
+	if (!set)
+		return NULL;
+	memset(set, 0, sizeof(*set)); /* also what flags and pointers begin with */
+	set->kept.free = free_kept;
+	set->pool = pool;
+	set->document.pool = pool;
+	count(&set->counted, pool);
+	return set;
+}
+
+static bool prepare(struct api_set *set, const struct fric_context *context, const struct fric_batch *batch,
+                    const double *lagged_velocities, struct api_fault *fault)
+{
+	const struct fric_context own = with_memory(context, &set->counted.memory);
+	struct fric_error error;
+	enum fric_code code = fric_prepare(&own, batch, &set->contacts, &error);
+	if (code == FRIC_OK && lagged_velocities)
+		code = fric_state_create(&own, set->contacts, lagged_velocities, &set->state, &error);
+	return code == FRIC_OK || api_fault_core(fault, &error);
+}
+
+struct api_set *api_set_create(const struct fric_context *context, struct api_pool *pool,
+                               const struct fric_batch *batch, const double *lagged_velocities,
+                               const struct api_set_facts *facts, struct api_fault *fault)
+{
+	struct api_set *set = allocate(pool);
+	if (!set) {
+		api_fault_no_memory(fault);
+		return NULL;
+	}
+	set->facts = *facts;
+	set->has_lagged_velocities = lagged_velocities;
+	api_stencils_identify(batch, set->stencils);
+	if (prepare(set, context, batch, lagged_velocities, fault))
+		return set;
+	api_set_free(set);
+	return NULL;
+}
+
+static void inherit_patterns(struct api_set *set, const struct api_set *old)
+{
+	if (!old || strcmp(set->stencils, old->stencils) != 0)
+		return;
+	for (int triangle = 0; triangle < API_N_TRIANGLES; triangle++)
+		atomic_init(&set->patterns[triangle], pattern_hold(atomic_load(&old->patterns[triangle])));
+}
+
+static size_t count_all(struct api_set *set)
+{
+	size_t bytes = sizeof(*set) + bytes_of(&set->counted) + api_pool_block_bytes(set->pool, set->document.n);
+	for (int triangle = 0; triangle < API_N_TRIANGLES; triangle++)
+		bytes += pattern_bytes(atomic_load(&set->patterns[triangle]));
+	return bytes;
+}
+
+bool api_set_finish(struct api_set *set, struct api_document *document, struct api_arena *arena,
+                    const struct api_set *old, struct api_fault *fault)
+{
+	if (!api_rest_write(document, arena, &set->document, fault))
+		return false;
+	inherit_patterns(set, old);
+	set->kept.bytes = count_all(set);
+	return true;
+}
