@@ -228,31 +228,37 @@ const struct api_object api_hessian = {
 	"HessianChoice", "How the Hessian is answered.", hessian_rules, API_N_HESSIAN, -1,
 	"{'dependentSchemas': {'triangle': {'properties': {'format': {'enum': ['triplets', 'csr']}}}}}"};
 
+/* Which part a field belongs to; a question may bring lagged_velocities of its own. */
+#define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT))
+#define ASKED (BIT(API_WHOLE) | BIT(API_SET_QUESTION))
 static const struct api_rule request_rules[API_N_REQUEST] = {
-	[API_REQUEST_DIM] = {.name = "dim", .kind = API_INTEGER, .least = 2, .most = 3, .required = true,
+	[API_REQUEST_DIM] = {.name = "dim", .kind = API_INTEGER, .least = 2, .most = 3, .required = true, .types = LAGGED,
 		.meaning = "dimension"},
+	[API_REQUEST_N_VERTICES] = {.name = "n_vertices", .kind = API_INTEGER, .types = BIT(API_SET_DOCUMENT),
+		.meaning = "number of vertices; without it, rows of positions, else of the first field with a row for each"
+			" vertex, else 0. It has to agree with them"},
 	[API_REQUEST_VELOCITIES] = {.name = "velocities", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
-		.required = true, .unit = VELOCITY, .meaning = "where to evaluate; also tells how many vertices there are"},
-	[API_REQUEST_POSITIONS] = {.name = "positions", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
+		.required = true, .types = ASKED, .unit = VELOCITY, .meaning = "where to evaluate; also tells how many vertices there are"},
+	[API_REQUEST_POSITIONS] = {.name = "positions", .kind = API_REALS, .types = LAGGED, .shape = {API_N_VERTICES, API_DIM},
 		.unit = LENGTH, .meaning = "lagged; needed where geometry is derived"},
 	[API_REQUEST_LAGGED_VELOCITIES] = {.name = "lagged_velocities", .kind = API_REALS,
 		.shape = {API_N_VERTICES, API_DIM}, .unit = VELOCITY,
 		.meaning = "direction of slip for mu_s_aniso and mu_k_aniso; without them, velocities"},
-	[API_REQUEST_FRICTION] = {.name = "friction", .kind = API_OBJECT, .objects = ONE(api_friction),
+	[API_REQUEST_FRICTION] = {.name = "friction", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_friction),
 		.meaning = "coefficients and eps_v of groups without their own"},
-	[API_REQUEST_BARRIER] = {.name = "barrier", .kind = API_OBJECT, .objects = ONE(api_barrier),
+	[API_REQUEST_BARRIER] = {.name = "barrier", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_barrier),
 		.meaning = "normal force of groups without their own"},
-	[API_REQUEST_COLLISIONS] = {.name = "collisions", .kind = API_OBJECT, .objects = ONE(api_collisions),
+	[API_REQUEST_COLLISIONS] = {.name = "collisions", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_collisions),
 		.required = true, .meaning = "the contacts"},
-	[API_REQUEST_OUTPUTS] = {.name = "outputs", .kind = API_WORDS, .words = outputs,
+	[API_REQUEST_OUTPUTS] = {.name = "outputs", .kind = API_WORDS, .types = ASKED, .words = outputs,
 		.fallback = "['potential', 'gradient', 'hessian']", .meaning = "what the answer contains"},
-	[API_REQUEST_HESSIAN] = {.name = "hessian", .kind = API_OBJECT, .objects = ONE(api_hessian),
+	[API_REQUEST_HESSIAN] = {.name = "hessian", .kind = API_OBJECT, .types = ASKED, .objects = ONE(api_hessian),
 		.meaning = "how the Hessian is answered"},
-	[API_REQUEST_COLLISION_OUTPUTS] = {.name = "collision_outputs", .kind = API_WORDS,
+	[API_REQUEST_COLLISION_OUTPUTS] = {.name = "collision_outputs", .kind = API_WORDS, .types = ASKED,
 		.words = api_collision_output_names, .meanings = output_meanings,
 		.fallback = "['potential', 'tangential_velocity']",
 		.meaning = "values per contact that collisions in the answer contains"},
-	[API_REQUEST_ON_DEGENERATE] = {.name = "on_degenerate", .kind = API_WORD, .words = reactions,
+	[API_REQUEST_ON_DEGENERATE] = {.name = "on_degenerate", .kind = API_WORD, .types = LAGGED, .words = reactions,
 		.meanings = reaction_meanings, .meaning = "degenerate geometry, penetration, a negative coefficient"},
 };
 const struct api_object api_request = {
@@ -261,7 +267,17 @@ const struct api_object api_request = {
 	" for all. Indices start at 0 and are written without point or exponent (3.0 is refused, though JSON Schema counts"
 	" it as an integer). All arrays over vertices have as many rows as velocities, those of a group as many as its"
 	" vertices.",
-	request_rules, API_N_REQUEST, -1, NULL};
+	request_rules, API_N_REQUEST, API_WHOLE, NULL};
+const struct api_object api_set_document = {
+	"CollisionSet",
+	"The lagged part of a batch, to be kept under a name: what EvaluateRequest has, but for the question. All arrays over"
+	" vertices have n_vertices rows.",
+	request_rules, API_N_REQUEST, API_SET_DOCUMENT, NULL};
+const struct api_object api_set_question = {
+	"CollisionSetQuestion",
+	"What is asked of a collision set: what EvaluateRequest has beyond the set's document. What is sent replaces what the"
+	" set has.",
+	request_rules, API_N_REQUEST, API_SET_QUESTION, NULL};
 
 /* ---- its answer ---- */
 
@@ -283,6 +299,11 @@ static const struct api_rule csr_rules[] = {
 	FORMAT("csr"), SHAPE, INTEGER_ARRAY("indptr", "[n_dof + 1], where every row begins", API_ANY_LENGTH),
 	INTEGER_ARRAY("indices", "column of every entry, ascending in a row", API_ANY_LENGTH),
 	REAL_ARRAY("data", "entries", STIFFNESS, API_ANY_LENGTH),
+};
+static const struct api_rule bsr_rules[] = {
+	FORMAT("bsr"), SHAPE, INTEGER_ARRAY("indptr", "[n_vertices + 1], where every row of blocks begins", API_ANY_LENGTH),
+	INTEGER_ARRAY("indices", "column of every block, ascending in a row", API_ANY_LENGTH),
+	REAL_ARRAY("data", "blocks", STIFFNESS, API_ANY_LENGTH, API_DIM, API_DIM),
 };
 static const struct api_rule factor_rules[] = {
 	REAL_ARRAY("weights", "w, of the stencil's vertices", DIMENSIONLESS, API_N, API_STENCIL),
@@ -363,6 +384,63 @@ static const struct api_rule answer_rules[] = {
 };
 const struct api_object api_answer = {
 	"EvaluateAnswer", "What outputs asks for.", answer_rules, N_OF(answer_rules), -1, NULL};
+
+/* ---- /v1/sets ---- */
+
+#define GROUP_COUNT(called) {.name = called, .kind = API_INTEGER, .meaning = "contacts of this group, skipped ones too"}
+static const struct api_rule group_counts_rules[FRIC_N_TYPES] = {
+	[FRIC_VERTEX_VERTEX] = GROUP_COUNT("vertex_vertex"), [FRIC_EDGE_VERTEX] = GROUP_COUNT("edge_vertex"),
+	[FRIC_EDGE_EDGE] = GROUP_COUNT("edge_edge"), [FRIC_FACE_VERTEX] = GROUP_COUNT("face_vertex"),
+	[FRIC_PLANE_VERTEX] = GROUP_COUNT("plane_vertex"),
+};
+static const struct api_object group_counts = {
+	"GroupCounts", "The groups of the document, empty ones too.", group_counts_rules, FRIC_N_TYPES, -1, NULL};
+
+enum { DESCRIBED, LISTED };
+static const struct api_rule set_rules[] = {
+	{.name = "name", .kind = API_TEXT, .required = true, .meaning = "as in the path"},
+	{.name = "version", .kind = API_TEXT, .required = true,
+	 .meaning = "32 hexadecimal digits that follow from what was sent; as in Collision-Set-Version"},
+	COUNT("n_vertices", "rows of everything that has one for each vertex"),
+	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
+	{.name = "groups", .kind = API_OBJECT, .objects = ONE(group_counts), .required = true,
+	 .meaning = "contacts by group"},
+	{.name = "idle_seconds", .kind = API_INTEGER, .required = true,
+	 .meaning = "the limit that it falls under: unused for longer, it is forgotten"},
+	SKIPPED,
+	{.name = "bytes", .kind = API_INTEGER, .required = true, .types = BIT(LISTED), .meaning = "all that it takes"},
+};
+const struct api_object api_set_answer = {
+	"CollisionSetDescription", "What a set is.", set_rules, N_OF(set_rules), DESCRIBED, NULL};
+static const struct api_object listed_set = {
+	"ListedCollisionSet", "What a set is, and what it takes.", set_rules, N_OF(set_rules), LISTED, NULL};
+static const struct api_rule set_list_rules[] = {
+	{.name = "sets", .kind = API_LIST, .objects = ONE(listed_set), .required = true,
+	 .meaning = "the caller's own, by name in byte order"},
+	{.name = "bytes", .kind = API_INTEGER, .required = true, .meaning = "that the caller's sets take"},
+	{.name = "limit_bytes", .kind = API_INTEGER, .required = true, .meaning = "that they may take"},
+};
+const struct api_object api_set_list_answer = {
+	"CollisionSetList", "The caller's sets.", set_list_rules, N_OF(set_list_rules), -1, NULL};
+
+const char *const api_pattern_formats[4] = {"csr", "bsr", "triplets", NULL};
+static const char *const pattern_format_meanings[] = {
+	"merged and sorted", "the same in blocks of dim x dim", "every contact's block, in order", NULL};
+static const struct api_rule pattern_query_rules[API_N_PATTERN] = {
+	[API_PATTERN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_pattern_formats,
+		.meanings = pattern_format_meanings, .meaning = "how the matrix is written"},
+	[API_PATTERN_TRIANGLE] = {.name = "triangle", .kind = API_WORD, .words = triangles, .meanings = triangle_meanings,
+		.meaning = "which entries; of bsr, which blocks"},
+};
+const struct api_object api_pattern_query = {
+	"PatternQuery", "Which pattern.", pattern_query_rules, API_N_PATTERN, -1, NULL};
+
+/* Numbers are the last member of each. */
+#define PATTERN(called, rules) {called "Pattern", "The members of that Hessian without its numbers.", rules, \
+	N_OF(rules) - 1, -1, NULL}
+static const struct api_object csr_pattern = PATTERN("Csr", csr_rules), bsr_pattern = PATTERN("Bsr", bsr_rules),
+							   triplets_pattern = PATTERN("Triplets", triplets_rules);
+const struct api_object *const api_pattern_answers[4] = {&csr_pattern, &bsr_pattern, &triplets_pattern, NULL};
 
 /* ---- POST /v1/check ---- */
 

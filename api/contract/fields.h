@@ -82,10 +82,14 @@ static inline bool api_rule_applies(const struct api_rule *rule, const struct ap
 	return !rule->types || rule->types >> object->type & 1;
 }
 
-/* ---- POST /v1/evaluate ---- */
+/* ---- POST /v1/evaluate, and its parts: a set's document and a question on it ---- */
+
+/* Types of the objects that share the rules of a request. */
+enum api_request_kind { API_WHOLE, API_SET_DOCUMENT, API_SET_QUESTION };
 
 enum {
 	API_REQUEST_DIM,
+	API_REQUEST_N_VERTICES,
 	API_REQUEST_VELOCITIES,
 	API_REQUEST_POSITIONS,
 	API_REQUEST_LAGGED_VELOCITIES,
@@ -139,14 +143,22 @@ enum {
 };
 enum { API_HESSIAN_FORMAT, API_HESSIAN_TRIANGLE, API_HESSIAN_PROJECTION, API_N_HESSIAN };
 
-extern const struct api_object api_request, api_friction, api_materials, api_barrier, api_collisions,
-	api_groups[FRIC_N_TYPES], api_hessian;
+extern const struct api_object api_request, api_set_document, api_set_question, api_friction, api_materials,
+	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian;
 
 /* Its answer. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];
 extern const char *const api_hessian_formats[4];
 extern const struct api_rule api_output_rules[FRIC_N_OUTPUTS]; /* by enum fric_output */
 extern const struct api_object api_answer;
+
+/* ---- /v1/sets ---- */
+
+enum { API_PATTERN_FORMAT, API_PATTERN_TRIANGLE, API_N_PATTERN };
+extern const char *const api_pattern_formats[4];
+extern const struct api_object api_set_answer, api_set_list_answer, api_pattern_query;
+/* By format, in the order of api_pattern_formats; NULL-terminated. */
+extern const struct api_object *const api_pattern_answers[4];
 
 /* ---- /v1/functions/NAME ---- */
 

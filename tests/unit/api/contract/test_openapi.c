@@ -58,11 +58,48 @@ static void tables_are_whole(void **unused)
 	(void)unused;
 	const struct api_object *const roots[] = {&api_request,         &api_answer,        &api_check_answer,
 	                                          &api_function_answer, &api_pairs_answer,  &api_function_list_answer,
-	                                          &api_info_answer,     &api_health_answer, &api_problem_document};
+	                                          &api_info_answer,     &api_health_answer, &api_problem_document,
+	                                          &api_set_document,    &api_set_question,  &api_set_answer,
+	                                          &api_set_list_answer, &api_pattern_query};
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
 		check_object(roots[i]);
 	for (int kind = 0; kind < API_N_FUNCTION_KINDS; kind++)
 		check_object(&api_calls[kind]);
+	for (int i = 0; api_pattern_answers[i]; i++)
+		check_object(api_pattern_answers[i]);
+}
+
+/* Each field of a request belongs to its document, to the question, or (lagged velocities) to both; n_vertices to the
+ * document alone. */
+static void every_field_has_a_part(void **unused)
+{
+	(void)unused;
+	assert_ptr_equal(api_set_document.rules, api_request.rules);
+	assert_ptr_equal(api_set_question.rules, api_request.rules);
+	for (int i = 0; i < api_request.n_rules; i++) {
+		const struct api_rule *rule = &api_request.rules[i];
+		const bool whole = api_rule_applies(rule, &api_request), document = api_rule_applies(rule, &api_set_document),
+				   question = api_rule_applies(rule, &api_set_question);
+		assert_int_equal(document && question, i == API_REQUEST_LAGGED_VELOCITIES);
+		assert_int_equal(whole, i != API_REQUEST_N_VERTICES);
+		assert_true(document || question);
+	}
+}
+
+/* A pattern has all members of the Hessian but the last, which has the numbers. */
+static void patterns_have_no_numbers(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i < 3; i++) {
+		const struct api_object *pattern = api_pattern_answers[i];
+		assert_string_equal(pattern->rules[0].words[0], api_pattern_formats[i]);
+		assert_int_equal(pattern->n_rules, 4);
+		for (int k = 1; k < pattern->n_rules; k++)
+			assert_int_equal(pattern->rules[k].kind, API_INDICES);
+		assert_int_equal(pattern->rules[pattern->n_rules].kind, API_REALS);
+	}
+	assert_null(api_pattern_answers[3]);
+	assert_null(api_pattern_formats[3]);
 }
 
 static void fields_have_the_names_of_the_core(void **unused)
@@ -200,6 +237,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_whole),
+		cmocka_unit_test(every_field_has_a_part),
+		cmocka_unit_test(patterns_have_no_numbers),
 		cmocka_unit_test(fields_have_the_names_of_the_core),
 		cmocka_unit_test(it_has_the_limits_of_its_service),
 		cmocka_unit_test(limits_that_are_none_are_not_there),
