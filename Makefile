@@ -102,6 +102,10 @@ $(B)/tests/unit/api/routes/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=
 $(B)/tests/unit/api/routes/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
 $(B)/tests/unit/api/routes/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 
+# The test compares the parts of requests as the fuzz harness does.
+$(B)/tests/unit/api/validate/test_set: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/validate/test_set: $(B)/tests/fuzz/parts.c.o
+
 # The test makes mremap fail.
 $(B)/tests/unit/api/base/test_pool: LDFLAGS += -Wl,--wrap=mremap
 
@@ -153,7 +157,7 @@ $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 # The builds of `make fuzz` give a harness libFuzzer's main; all others one that replays files.
 FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
-FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed replay) $(B)/tests/unit/api/numbers/to_chars.cc.o
+FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed parts replay) $(B)/tests/unit/api/numbers/to_chars.cc.o
 $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
 fuzzers: $(FUZZERS)

@@ -11,6 +11,8 @@
 #include "api/codec/array.h"
 #include "api/numbers/print_double.h"
 
+enum { MOST_ROWS = INT32_MAX / 4 };
+
 bool api_check_stopped(struct api_check *check)
 {
 	return api_account_is_stopped() && !api_fault_stopped(check->fault);
@@ -121,7 +123,7 @@ static bool find_home(const char *name, const struct api_object *object, char ho
 {
 	for (int i = 0; i < object->n_rules; i++) {
 		const struct api_rule *rule = &object->rules[i];
-		if (rule->kind != API_OBJECT)
+		if (rule->kind != API_OBJECT || !api_rule_applies(rule, object))
 			continue;
 		const int found = find_rule(name, rule->objects[0]);
 		if (found >= 0 && object == &api_collisions && !rule->objects[0]->rules[found].types)
@@ -134,15 +136,27 @@ static bool find_home(const char *name, const struct api_object *object, char ho
 	return false;
 }
 
+/* Whether the name is a field of what comes in another request, and what that is called. */
+static bool is_elsewhere(const struct api_check *check, const char *name, char home[64])
+{
+	if (!check->elsewhere || (find_rule(name, check->elsewhere) < 0 && !find_home(name, check->elsewhere, home)))
+		return false;
+	snprintf(home, 64, "%s",
+	         check->elsewhere == &api_set_document ? "the set's document: PATCH it"
+	                                               : "a question: POST it to evaluate");
+	return true;
+}
+
 /* Whether the name belongs to another object, and to which; then it counts as given there. */
 static bool note_misplaced(struct api_check *check, const char *name, char home[64])
 {
 	if (!check->whole)
 		return false;
 	if (find_rule(name, check->whole) >= 0)
-		snprintf(home, 64, "the request itself");
+		snprintf(home, 64, "%s",
+		         check->whole == &api_set_document ? "the set's document itself" : "the request itself");
 	else if (!find_home(name, check->whole, home))
-		return false;
+		return is_elsewhere(check, name, home);
 	if (check->n_misplaced < API_MAX_ERRORS)
 		check->misplaced[check->n_misplaced++] = name;
 	return true;
@@ -189,6 +203,20 @@ bool api_check_object(struct api_check *check, struct api_field *field, const st
 	}
 	field->members = members;
 	return ok;
+}
+
+bool api_check_root(struct api_check *check, const struct api_object *whole, const struct api_object *elsewhere,
+                    struct api_field *root)
+{
+	*root = (struct api_field){.node = check->document->root};
+	check->whole = whole;
+	check->elsewhere = elsewhere;
+	if (json_is_string(root->node))
+		return api_fault_at(check->fault, API_E_WRONG_TYPE, &root->path,
+		                    "expected an object, got a string: JSON in a string"
+		                    " has been encoded twice");
+	api_check_object(check, root, whole);
+	return json_is_object(root->node);
 }
 
 bool api_is_given(const struct api_check *check, const struct api_field *field)
@@ -581,20 +609,46 @@ static bool wrong_rows(struct api_check *check, const struct api_field *field, c
 	                       is_transposed(array, (size_t[]){API_UNKNOWN_LENGTH, row}, 2) ? TRANSPOSED : "");
 }
 
+bool api_count_rows(const struct api_array *array, size_t row, size_t *n)
+{
+	const size_t size = row ? row : 1;
+	const bool flat = array->rank == 1 && array->n % size == 0,
+			   nested = array->rank == 2 && row && (array->shape[1] == row || array->shape[0] == 0);
+	if (flat || nested)
+		*n = flat ? array->n / size : array->shape[0];
+	return flat || nested;
+}
+
 bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n)
 {
 	const struct api_array *array = numbers(check, field, "an array of numbers");
 	if (!array)
 		return false;
-	const size_t size = row ? row : 1;
-	if (array->rank == 1 && array->n % size == 0)
-		*n = array->n / size;
-	else if (array->rank == 2 && row && (array->shape[1] == row || array->shape[0] == 0))
-		*n = array->shape[0];
-	else
+	if (!api_count_rows(array, row, n))
 		return wrong_rows(check, field, array, row);
-	return *n <= INT32_MAX / 4 ||
-	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "more than %d entries", INT32_MAX / 4);
+	return *n <= MOST_ROWS ||
+	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "more than %d entries", MOST_ROWS);
+}
+
+bool api_check_count(struct api_check *check, const struct api_field *field, size_t *out)
+{
+	if (!field->node)
+		return true;
+	const struct api_array *array = numbers(check, field, "an integer");
+	if (!array)
+		return false;
+	if (array->rank != 0)
+		return wrong_kind(check, field, "an integer");
+	if (array->first_non_integer == 0)
+		return api_fault_at(check->fault, API_E_NOT_AN_INTEGER, &field->path,
+		                    "expected an integer, written without point or exponent");
+	const double *value = reals_in_range(check, field, array, API_NON_NEGATIVE);
+	if (!value)
+		return false;
+	if (*value > MOST_ROWS)
+		return api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "more than %d entries", MOST_ROWS);
+	*out = (size_t)*value;
+	return true;
 }
 
 static bool fault_index(struct api_check *check, const struct api_field *field, size_t i, double value, size_t limit,

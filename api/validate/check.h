@@ -19,6 +19,7 @@ struct api_check {
 	struct api_arena *arena; /* of numbers that had to be converted */
 	struct api_fault *fault;
 	const struct api_object *whole; /* what the document is as a whole: where a misplaced field may belong; or NULL */
+	const struct api_object *elsewhere;    /* what comes in another request, where it may belong, too; or NULL */
 	const char *misplaced[API_MAX_ERRORS]; /* names that were found where they do not belong */
 	int n_misplaced;
 	const struct api_service *service; /* the limits of requests; NULL: there are none */
@@ -67,6 +68,13 @@ bool api_check_stopped(struct api_check *check);
 /* "an object", "a string", "an array of numbers" ...: what a node is, for messages. */
 const char *api_kind(const struct api_check *check, const json_t *node);
 
+/**
+ * Begins with the root of the document.
+ * @param whole, elsewhere  as in struct api_check
+ * @return false if it is no object: then there is nothing to check
+ */
+bool api_check_root(struct api_check *check, const struct api_object *whole, const struct api_object *elsewhere,
+                    struct api_field *root);
 /* Is an object with no other members than the rules know; from then on api_ruled has those that it knows at hand. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object);
 /* Is there, or was meant to be: under a name near to its own, or in another place. */
@@ -87,7 +95,13 @@ bool api_check_number(struct api_check *check, const struct api_field *field, en
 bool api_check_index(struct api_check *check, const struct api_field *field, size_t limit, const char *what,
                      int32_t *out);
 
-/* Number of rows of a field of rows of `row` numbers, nested or flat; row 0: rows are bare numbers. */
+/* A single integer, as large as a number of rows may be; *out untouched if absent. */
+bool api_check_count(struct api_check *check, const struct api_field *field, size_t *out);
+
+/* Number of rows of `row` numbers in an array, nested or flat; row 0: rows are bare numbers. @return false if it has
+ * another shape */
+bool api_count_rows(const struct api_array *array, size_t row, size_t *n);
+/* The same of a field; another shape is a fault. */
 bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n);
 /* Finite numbers of a given shape, in the document, the frame or the arena. Absent, or of unknown shape: data is set to
  * NULL. */

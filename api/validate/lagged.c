@@ -25,17 +25,12 @@ static const struct mu_rules of_friction = {&api_friction, API_FRICTION_MU},
 _Static_assert((int)API_N_GROUP <= (int)API_MOST_RULES && (int)API_N_REQUEST <= (int)API_MOST_RULES,
                "a bit for each member");
 
-bool api_lagged_begin(struct api_lagged_check *w, struct api_check *check, struct api_lagged *lagged)
+bool api_lagged_begin(struct api_lagged_check *w, struct api_check *check, const struct api_object *whole,
+                      const struct api_object *elsewhere, struct api_lagged *lagged)
 {
 	*lagged = (struct api_lagged){0};
-	*w = (struct api_lagged_check){.check = check, .lagged = lagged, .root = {.node = check->document->root}};
-	check->whole = &api_request;
-	if (json_is_string(w->root.node))
-		return api_fault_at(check->fault, API_E_WRONG_TYPE, &w->root.path,
-		                    "expected an object, got a string: JSON in a string"
-		                    " has been encoded twice");
-	api_check_object(check, &w->root, &api_request);
-	return json_is_object(w->root.node);
+	*w = (struct api_lagged_check){.check = check, .lagged = lagged};
+	return api_check_root(check, whole, elsewhere, &w->root);
 }
 
 static bool check_number(struct api_check *check, const struct api_field *field, double *out)
@@ -388,7 +383,9 @@ static void check_stencils(struct api_lagged_check *w, enum fric_type type)
 	                       api_check_limits(w->check)->max_contacts))
 		return;
 	w->n[type] = g->n;
-	if (api_check_indices(w->check, &field, g->n, row, w->n_vertices, "vertex", &g->vertices))
+	const char *vertex = w->counts_nothing ? "vertex (\"positions\" or \"n_vertices\" tells how many there are)"
+	                                       : "vertex";
+	if (api_check_indices(w->check, &field, g->n, row, w->n_vertices, vertex, &g->vertices))
 		check_distinct(w->check, &field, type, g);
 }
 

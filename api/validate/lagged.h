@@ -19,12 +19,15 @@ struct api_lagged_check {
 	struct api_lagged *lagged;
 	struct api_field root, friction, materials, collisions, groups[FRIC_N_TYPES];
 	size_t dim, n_vertices, n_materials, n[FRIC_N_TYPES]; /* or API_UNKNOWN_LENGTH */
+	bool counts_nothing;                                  /* nothing tells how many vertices there are: 0 */
 	bool told_barrier;                                    /* that there is none */
 	bool needs_distance;                                  /* the question asks for distances */
 };
 
-/* The steps of the check, to be called in this order. The first returns false if there is nothing to check. */
-bool api_lagged_begin(struct api_lagged_check *w, struct api_check *check, struct api_lagged *lagged);
+/* The steps of the check, to be called in this order. The first returns false if there is nothing to check; whole and
+ * elsewhere are as for api_check_root. */
+bool api_lagged_begin(struct api_lagged_check *w, struct api_check *check, const struct api_object *whole,
+                      const struct api_object *elsewhere, struct api_lagged *lagged);
 void api_lagged_dim(struct api_lagged_check *lagged);
 void api_lagged_positions(struct api_lagged_check *lagged, size_t n_vertices);
 void api_lagged_contacts(struct api_lagged_check *lagged); /* friction, barrier, groups */

@@ -5,7 +5,8 @@ struct question_check {
 	struct api_check *check;
 	struct api_question *question;
 	const struct api_field *root;
-	size_t dim, n_vertices; /* or API_UNKNOWN_LENGTH */
+	size_t dim, n_vertices;          /* or API_UNKNOWN_LENGTH */
+	struct api_lagged_check *lagged; /* that comes in the same request; NULL: it is a set's */
 };
 
 static struct api_field member(const struct question_check *q, int rule)
@@ -13,13 +14,15 @@ static struct api_field member(const struct question_check *q, int rule)
 	return api_ruled(q->root, &api_request, rule);
 }
 
+#define WHY_VELOCITIES "the velocities to evaluate at, [n_vertices, dim]"
+
 /* How many vertices there are: a request that has everything has a row of velocities for each. */
 static size_t count_velocities(const struct question_check *q)
 {
 	const struct api_field velocities = member(q, API_REQUEST_VELOCITIES);
 	size_t n = 0;
-	if (!api_check_present(q->check, &velocities, "the velocities to evaluate at, [n_vertices, dim]") ||
-	    q->dim == API_UNKNOWN_LENGTH || !api_check_rows(q->check, &velocities, q->dim, &n) ||
+	if (!api_check_present(q->check, &velocities, WHY_VELOCITIES) || q->dim == API_UNKNOWN_LENGTH ||
+	    !api_check_rows(q->check, &velocities, q->dim, &n) ||
 	    !api_check_at_most(q->check, &velocities, "vertices", n, api_check_limits(q->check)->max_vertices))
 		return API_UNKNOWN_LENGTH;
 	return n;
@@ -39,6 +42,16 @@ static void check_lagged_velocities(struct question_check *q)
 	const struct api_field field = member(q, API_REQUEST_LAGGED_VELOCITIES);
 	q->question->lagged_velocities = q->question->velocities;
 	api_check_per_vertex(q->check, &field, q->n_vertices, q->dim, &q->question->lagged_velocities);
+}
+
+/* As many as the set has vertices. */
+static void check_set_velocities(struct question_check *q)
+{
+	const struct api_field velocities = member(q, API_REQUEST_VELOCITIES),
+						   lagged = member(q, API_REQUEST_LAGGED_VELOCITIES);
+	api_check_present(q->check, &velocities, WHY_VELOCITIES);
+	api_check_per_vertex(q->check, &velocities, q->n_vertices, q->dim, &q->question->velocities);
+	api_check_per_vertex(q->check, &lagged, q->n_vertices, q->dim, &q->question->lagged_velocities);
 }
 
 static void check_outputs(struct question_check *q)
@@ -77,13 +90,27 @@ static void check_hessian(struct question_check *q)
 		             "\"triangle\" goes with triplets and csr only");
 }
 
+/* What goes into the answer; a whole request has on_degenerate among it. */
+static void check_options(struct question_check *q)
+{
+	check_outputs(q);
+	if (q->lagged)
+		api_lagged_on_degenerate(q->lagged);
+	check_hessian(q);
+}
+
+static bool needs_distance(const struct api_question *question)
+{
+	return question->outputs[API_COLLISIONS] && question->collision_outputs[FRIC_OUT_DISTANCE];
+}
+
 /* Faults are listed in the order in which the contract lists the fields: that of neither part alone. */
 bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_question *question)
 {
 	struct api_lagged_check l;
-	struct question_check q = {.check = check, .question = question, .root = &l.root};
+	struct question_check q = {.check = check, .question = question, .root = &l.root, .lagged = &l};
 	*question = (struct api_question){0};
-	if (!api_lagged_begin(&l, check, lagged))
+	if (!api_lagged_begin(&l, check, &api_request, NULL, lagged))
 		return false;
 	api_lagged_dim(&l);
 	q.dim = l.dim;
@@ -91,9 +118,30 @@ bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, st
 	api_lagged_positions(&l, q.n_vertices);
 	check_lagged_velocities(&q);
 	api_lagged_contacts(&l);
-	check_outputs(&q);
-	api_lagged_on_degenerate(&l);
-	check_hessian(&q);
-	api_lagged_needs(&l, question->outputs[API_COLLISIONS] && question->collision_outputs[FRIC_OUT_DISTANCE]);
+	check_options(&q);
+	api_lagged_needs(&l, needs_distance(question));
+	return !check->fault->status;
+}
+
+static void check_set_distance(const struct question_check *q)
+{
+	const struct api_field positions = member(q, API_REQUEST_POSITIONS);
+	api_fault_at(q->check->fault, API_E_MISSING_FIELD, &positions.path,
+	             "\"positions\" is missing from the set's document: the output \"distance\" of group \"%s\" needs it",
+	             fric_type_name(FRIC_PLANE_VERTEX));
+}
+
+bool api_check_set_question(struct api_check *check, const struct api_set_facts *facts, struct api_question *question)
+{
+	struct api_field root;
+	struct question_check q = {
+		.check = check, .question = question, .root = &root, .dim = facts->dim, .n_vertices = facts->n_vertices};
+	*question = (struct api_question){0};
+	if (!api_check_root(check, &api_set_question, &api_set_document, &root))
+		return false;
+	check_set_velocities(&q);
+	check_options(&q);
+	if (facts->lacks_positions && needs_distance(question))
+		check_set_distance(&q);
 	return !check->fault->status;
 }

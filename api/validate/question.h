@@ -26,4 +26,19 @@ struct api_question {
  */
 bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_question *question);
 
+/* What a question has to know of the set that it is asked about (set.h). */
+struct api_set_facts {
+	size_t dim, n_vertices;
+	bool has_group[FRIC_N_TYPES];
+	bool skip_degenerate;
+	bool lacks_positions; /* planes have an origin but vertices no positions: there can be no distances */
+};
+
+/**
+ * The question alone.
+ * @param question  lagged_velocities is NULL unless sent: then the set's apply or, if it has none, velocities
+ * @return false with check->fault filled in
+ */
+bool api_check_set_question(struct api_check *check, const struct api_set_facts *facts, struct api_question *question);
+
 #endif

@@ -7,11 +7,13 @@
 
 #include "api/api.h"
 #include "api/base/arena.h"
+#include "api/codec/frame.h"
 #include "api/codec/media.h"
 #include "core/fric.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/judge.h"
+#include "tests/fuzz/parts.h"
 
 enum {
 	MOST_VERTICES = 24,
@@ -356,6 +358,24 @@ static void put_function(struct request *r, const char **target)
 
 /* ---- both ---- */
 
+/* Of a request of /v1/evaluate, in each form. */
+static void check_parts(const char *text, size_t text_bytes, const char *body, size_t bytes)
+{
+	struct api_arena arena = {0};
+	struct api_document document;
+	struct api_text_fault wrong;
+	struct api_fault fault = {0};
+	if (api_document_read_json(text, text_bytes, &document, &wrong)) {
+		fuzz_check_parts(&document);
+		api_document_free(&document);
+	}
+	if (api_frame_read(body, bytes, SIZE_MAX, &arena, &document, &fault)) {
+		fuzz_check_parts(&document);
+		api_document_free(&document);
+	}
+	api_arena_free(&arena);
+}
+
 struct answer {
 	struct api_response response;
 	char *body;
@@ -427,6 +447,8 @@ static void check(const struct fuzz_dressed *d, const char *target, uint8_t sett
 	if (getenv("FUZZ_SHOW"))
 		fprintf(stderr, "%s %.*s\n%d %s\n", target, (int)d->json.bytes, text, json.response.status, json.body);
 	same_answers(&json, &frame);
+	if (!strcmp(target, "/v1/evaluate"))
+		check_parts(text, d->json.bytes, body, bytes);
 	if (settings & 4) { /* the same build returns the same bytes with any threads and kernels */
 		service.n_threads = 2;
 		if (!api_choose_kernels(&service, kernels[settings >> 3 & 3]))

@@ -757,7 +757,7 @@ static bool check_lagged(struct subject *s, const char *text, size_t n_vertices,
 {
 	struct api_lagged_check l;
 	begin(s, text);
-	assert_true(api_lagged_begin(&l, &s->check, lagged));
+	assert_true(api_lagged_begin(&l, &s->check, &api_request, NULL, lagged));
 	api_lagged_dim(&l);
 	api_lagged_positions(&l, n_vertices);
 	api_lagged_contacts(&l);

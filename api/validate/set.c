@@ -1,0 +1,114 @@
+#include "api/validate/set.h"
+
+#include <string.h>
+
+/* A field with a row for each vertex, and the objects around it. */
+struct per_vertex {
+	struct api_field friction, materials, field; /* field.node NULL: there is none */
+};
+
+static bool find_in(const struct api_field *object, const struct api_object *rules, struct api_field *found)
+{
+	for (int i = 0; i < rules->n_rules; i++) {
+		*found = api_ruled(object, rules, i);
+		if (found->node && found->rule->shape[0] == API_N_VERTICES && api_rule_applies(found->rule, rules))
+			return true;
+	}
+	found->node = NULL;
+	return false;
+}
+
+/* The first one, in the order of the contract. */
+static void find_per_vertex(const struct api_lagged_check *w, struct per_vertex *rows)
+{
+	rows->friction = api_ruled(&w->root, &api_request, API_REQUEST_FRICTION);
+	rows->materials = api_ruled(&rows->friction, &api_friction, API_FRICTION_MATERIALS);
+	if (!find_in(&w->root, &api_set_document, &rows->field) && !find_in(&rows->friction, &api_friction, &rows->field))
+		find_in(&rows->materials, &api_materials, &rows->field);
+}
+
+static bool check_limit(struct api_check *check, const struct api_field *field, size_t n)
+{
+	return api_check_at_most(check, field, "vertices", n, api_check_limits(check)->max_vertices);
+}
+
+/**
+ * What is no array, or ragged, is told where the field is read; so is another wrong shape if it is known which one was
+ * expected.
+ */
+static size_t count_rows(const struct api_lagged_check *w, const struct api_field *field, bool is_expected)
+{
+	const struct api_array *array = api_document_array(w->check->document, field->node);
+	const size_t row = field->rule->shape[1] ? w->dim : 0;
+	size_t n;
+	if (!array || array->ragged || row == API_UNKNOWN_LENGTH || (is_expected && !api_count_rows(array, row, &n)) ||
+	    !api_check_rows(w->check, field, row, &n) || !check_limit(w->check, field, n))
+		return API_UNKNOWN_LENGTH;
+	return n;
+}
+
+/* @param member  n_vertices. @return API_UNKNOWN_LENGTH if it tells nothing */
+static size_t read_member(const struct api_lagged_check *w, const struct api_field *member)
+{
+	size_t n = API_UNKNOWN_LENGTH;
+	return api_check_count(w->check, member, &n) && (!member->node || check_limit(w->check, member, n))
+	           ? n
+	           : API_UNKNOWN_LENGTH;
+}
+
+static size_t agree(const struct api_lagged_check *w, const struct api_field *member, size_t told,
+                    const struct api_field *field, size_t n)
+{
+	if (n == API_UNKNOWN_LENGTH)
+		return told;
+	if (told != API_UNKNOWN_LENGTH && told != n)
+		api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &member->path,
+		             "\"n_vertices\" is %zu, but \"%s\" has %zu rows", told, field->path.key, n);
+	return n;
+}
+
+/* How many vertices there are, without velocities to count. */
+static size_t count_vertices(struct api_lagged_check *w)
+{
+	const struct api_field member = api_ruled(&w->root, &api_request, API_REQUEST_N_VERTICES);
+	const size_t told = read_member(w, &member);
+	struct per_vertex rows;
+	find_per_vertex(w, &rows);
+	w->counts_nothing = !rows.field.node && !member.node;
+	if (rows.field.node)
+		return agree(w, &member, told, &rows.field, count_rows(w, &rows.field, told != API_UNKNOWN_LENGTH));
+	return member.node ? told : 0;
+}
+
+static bool lacks_positions(const struct api_lagged *lagged)
+{
+	const struct fric_group *planes = &lagged->batch.groups[FRIC_PLANE_VERTEX];
+	return planes->n && planes->plane_origin.data && !planes->tangent_basis.data && !lagged->batch.positions;
+}
+
+static void state_facts(const struct api_lagged *lagged, struct api_set_facts *facts)
+{
+	*facts = (struct api_set_facts){.dim = (size_t)lagged->batch.dim,
+	                                .n_vertices = lagged->batch.n_vertices,
+	                                .skip_degenerate = lagged->batch.skip_degenerate,
+	                                .lacks_positions = lacks_positions(lagged)};
+	memcpy(facts->has_group, lagged->has_group, sizeof(facts->has_group));
+}
+
+bool api_check_set(struct api_check *check, struct api_lagged *lagged, const double **lagged_velocities,
+                   struct api_set_facts *facts)
+{
+	struct api_lagged_check w;
+	*lagged_velocities = NULL;
+	if (!api_lagged_begin(&w, check, &api_set_document, &api_set_question, lagged))
+		return false;
+	const struct api_field velocities = api_ruled(&w.root, &api_request, API_REQUEST_LAGGED_VELOCITIES);
+	api_lagged_dim(&w);
+	api_lagged_positions(&w, count_vertices(&w));
+	api_check_per_vertex(check, &velocities, w.n_vertices, w.dim, lagged_velocities);
+	api_lagged_contacts(&w);
+	api_lagged_on_degenerate(&w);
+	api_lagged_needs(&w, false);
+	state_facts(lagged, facts);
+	return !check->fault->status;
+}

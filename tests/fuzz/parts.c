@@ -1,0 +1,237 @@
+#include "tests/fuzz/parts.h"
+
+#include "api/validate/set.h"
+#include "tests/fuzz/fuzz.h"
+
+/* ---- batches ---- */
+
+static void same_bits(const char *what, const void *a, const void *b, size_t bytes)
+{
+	FUZZ_CHECK(!a == !b, "%s", what);
+	FUZZ_CHECK(!a || !bytes || !memcmp(a, b, bytes), "%s", what);
+}
+
+static void same_values(const char *what, const struct fric_values *a, const struct fric_values *b, size_t n,
+                        size_t row)
+{
+	FUZZ_CHECK(a->stride == b->stride, "%s", what);
+	same_bits(what, a->data, b->data, (a->stride ? n * a->stride : row) * sizeof(double));
+}
+
+static void same_groups(enum fric_type type, const struct fric_group *a, const struct fric_group *b, size_t dim)
+{
+	const size_t t = dim - 1, n = a->n, point = (size_t)fric_closest_point_size(type);
+	FUZZ_CHECK(a->n == b->n, "%zu", n);
+	same_bits("vertices", a->vertices, b->vertices, n * (size_t)fric_stencil_size(type) * sizeof(*a->vertices));
+	same_values("normal_force", &a->normal_force, &b->normal_force, n, 1);
+	same_values("weight", &a->weight, &b->weight, n, 1);
+	same_values("mu_s", &a->mu_s, &b->mu_s, n, 1);
+	same_values("mu_k", &a->mu_k, &b->mu_k, n, 1);
+	same_values("eps_v", &a->eps_v, &b->eps_v, n, 1);
+	same_values("mu_aniso", &a->mu_aniso, &b->mu_aniso, n, t);
+	same_values("mu_s_aniso", &a->mu_s_aniso, &b->mu_s_aniso, n, t);
+	same_values("mu_k_aniso", &a->mu_k_aniso, &b->mu_k_aniso, n, t);
+	same_values("closest_point", &a->closest_point, &b->closest_point, n, point);
+	same_values("tangent_basis", &a->tangent_basis, &b->tangent_basis, n, dim * t);
+	same_values("plane_normal", &a->plane_normal, &b->plane_normal, n, dim);
+	same_values("plane_origin", &a->plane_origin, &b->plane_origin, n, dim);
+}
+
+static void same_friction(const struct fric_friction *a, const struct fric_friction *b, size_t n_vertices)
+{
+	const size_t reals = n_vertices * sizeof(double), table = a->n_materials * a->n_materials * sizeof(double);
+	FUZZ_CHECK(a->source == b->source && a->blend == b->blend && a->law.transition == b->law.transition &&
+	               a->n_materials == b->n_materials && a->plane_material == b->plane_material,
+	           "friction");
+	same_bits("eps_v", &a->eps_v, &b->eps_v, sizeof(double));
+	same_bits("mu_s", &a->mu_s, &b->mu_s, sizeof(double));
+	same_bits("mu_k", &a->mu_k, &b->mu_k, sizeof(double));
+	same_bits("vertex_mu_s", a->vertex_mu_s, b->vertex_mu_s, reals);
+	same_bits("vertex_mu_k", a->vertex_mu_k, b->vertex_mu_k, reals);
+	same_bits("vertex_material", a->vertex_material, b->vertex_material, n_vertices * sizeof(int32_t));
+	same_bits("material_mu_s", a->material_mu_s, b->material_mu_s, table);
+	same_bits("material_mu_k", a->material_mu_k, b->material_mu_k, table);
+}
+
+void fuzz_same_batches(const struct fric_batch *a, const struct fric_batch *b)
+{
+	const size_t dim = (size_t)a->dim;
+	FUZZ_CHECK(a->dim == b->dim && a->n_vertices == b->n_vertices && a->skip_degenerate == b->skip_degenerate,
+	           "%d %d %zu %zu", a->dim, b->dim, a->n_vertices, b->n_vertices);
+	same_bits("positions", a->positions, b->positions, a->n_vertices * dim * sizeof(double));
+	same_bits("barrier", &a->barrier, &b->barrier, sizeof(a->barrier));
+	same_friction(&a->friction, &b->friction, a->n_vertices);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		same_groups(type, &a->groups[type], &b->groups[type], dim);
+}
+
+/* ---- parts ---- */
+
+/* A document that has some members of another one; its arrays have room for one more. */
+static struct api_document view_of(const struct api_document *document)
+{
+	struct api_document view = {.root = json_object(), .n_arrays = document->n_arrays};
+	view.arrays = malloc((document->n_arrays + 1) * sizeof(*view.arrays));
+	FUZZ_CHECK(view.root && view.arrays, "out of memory");
+	if (document->n_arrays)
+		memcpy(view.arrays, document->arrays, document->n_arrays * sizeof(*view.arrays));
+	return view;
+}
+
+static void forget(struct api_document *view)
+{
+	json_decref(view->root);
+	free(view->arrays);
+}
+
+static bool belongs_to_question(const char *name)
+{
+	for (int i = 0; i < api_set_question.n_rules; i++)
+		if (!strcmp(name, api_set_question.rules[i].name))
+			return api_rule_applies(&api_set_question.rules[i], &api_set_question);
+	return false;
+}
+
+static void split(const struct api_document *whole, bool lagged_velocities_are_asked, struct api_document *set,
+                  struct api_document *question)
+{
+	const char *name;
+	json_t *value;
+	*set = view_of(whole);
+	*question = view_of(whole);
+	json_object_foreach(whole->root, name, value) {
+		const bool both = !strcmp(name, "lagged_velocities"), asked = belongs_to_question(name);
+		json_object_set((asked && (!both || lagged_velocities_are_asked) ? question : set)->root, name, value);
+	}
+}
+
+static void add_n_vertices(struct api_document *set, double *n)
+{
+	set->arrays[set->n_arrays] = (struct api_array){.n = 1, .data = n, .first_non_integer = 1};
+	json_object_set_new(set->root, "n_vertices", json_integer((json_int_t)set->n_arrays++));
+}
+
+/* ---- comparison ---- */
+
+/* A document that was checked. */
+struct checked {
+	bool ok;
+	struct api_fault fault;
+	struct api_lagged lagged;
+	struct api_question question;
+	const double *lagged_velocities; /* of a set */
+	struct api_set_facts facts;
+};
+
+static struct api_check check_of(const struct api_document *document, struct api_arena *arena, struct checked *c)
+{
+	api_fault_clear(&c->fault);
+	return (struct api_check){.document = document, .arena = arena, .fault = &c->fault};
+}
+
+static void same_questions(const struct checked *whole, const struct checked *set, const struct checked *asked)
+{
+	const struct api_question *a = &whole->question, *b = &asked->question;
+	const size_t bytes = whole->lagged.batch.n_vertices * (size_t)whole->lagged.batch.dim * sizeof(double);
+	const double *lagged = b->lagged_velocities ? b->lagged_velocities : set->lagged_velocities;
+	same_bits("velocities", a->velocities, b->velocities, bytes);
+	same_bits("lagged_velocities", a->lagged_velocities, lagged ? lagged : b->velocities, bytes);
+	FUZZ_CHECK(!memcmp(a->outputs, b->outputs, sizeof(a->outputs)) &&
+	               !memcmp(a->collision_outputs, b->collision_outputs, sizeof(a->collision_outputs)) &&
+	               a->format == b->format && a->triangle == b->triangle && a->projection == b->projection,
+	           "options");
+}
+
+static bool is_of_question(const char *pointer)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(pointer + 1, "/"), pointer + 1);
+	return *pointer && belongs_to_question(name) && strcmp(name, "lagged_velocities") != 0;
+}
+
+/* The set's faults are those of the whole that lead into its document. */
+static void same_faults_of_set(const struct api_fault *whole, const struct api_fault *set)
+{
+	int j = 0;
+	for (int i = 0; i < whole->n_errors; i++)
+		if (!is_of_question(whole->errors[i].pointer)) {
+			FUZZ_CHECK(j < set->n_errors && !strcmp(whole->errors[i].pointer, set->errors[j].pointer), "%d: %s, not %s",
+			           j, j < set->n_errors ? set->errors[j].pointer : "nothing", whole->errors[i].pointer);
+			j++;
+		}
+	FUZZ_CHECK(j == set->n_errors, "%s", set->errors[j].pointer);
+}
+
+static void same_faults(const struct api_fault *whole, const struct api_fault *question)
+{
+	FUZZ_CHECK(whole->n_errors == question->n_errors, "%d %d", whole->n_errors, question->n_errors);
+	for (int i = 0; i < whole->n_errors; i++)
+		FUZZ_CHECK(!strcmp(whole->errors[i].pointer, question->errors[i].pointer) ||
+		               !strcmp(whole->errors[i].pointer, "/lagged_velocities"),
+		           "%s %s", whole->errors[i].pointer, question->errors[i].pointer);
+}
+
+/* Whether it is known how many vertices there are, and each fault leads somewhere else than to a field that is
+ * misplaced: that is given in the one place and not in the other. */
+static bool is_clear(const struct checked *whole)
+{
+	bool clear = whole->lagged.batch.dim && whole->fault.status == 422 && whole->fault.n_errors < API_MAX_ERRORS;
+	for (int i = 0; i < whole->fault.n_errors; i++)
+		clear = clear && strncmp(whole->fault.errors[i].pointer, "/velocities", 11) != 0 &&
+		        whole->fault.code != API_E_UNKNOWN_FIELD;
+	return clear;
+}
+
+/* Positions that are not as many as velocities: then it is the set's number of vertices that is at fault. */
+static bool counts_differ(const struct api_fault *set)
+{
+	return !strcmp(set->errors[0].pointer, "/n_vertices");
+}
+
+static void compare(const struct checked *whole, const struct checked *set, const struct checked *asked)
+{
+	FUZZ_CHECK(whole->ok == (set->ok && asked->ok), "%d: %d and %d: %s%s%s", whole->ok, set->ok, asked->ok,
+	           whole->ok ? "" : whole->fault.errors[0].detail, set->ok ? "" : set->fault.errors[0].detail,
+	           asked->ok ? "" : asked->fault.errors[0].detail);
+	if (whole->ok) {
+		fuzz_same_batches(&whole->lagged.batch, &set->lagged.batch);
+		FUZZ_CHECK(!memcmp(whole->lagged.has_group, set->facts.has_group, sizeof(set->facts.has_group)), "groups");
+		same_questions(whole, set, asked);
+	} else if (is_clear(whole) && set->ok) {
+		same_faults(&whole->fault, &asked->fault);
+	} else if (is_clear(whole) && !counts_differ(&set->fault)) {
+		same_faults_of_set(&whole->fault, &set->fault);
+	}
+}
+
+static void check_split(const struct api_document *document, const struct checked *whole,
+                        bool lagged_velocities_are_asked)
+{
+	static struct checked set, asked; /* large */
+	struct api_arena arena = {0};
+	struct api_document first, second;
+	double n = (double)whole->lagged.batch.n_vertices;
+	split(document, lagged_velocities_are_asked, &first, &second);
+	add_n_vertices(&first, &n);
+	struct api_check a = check_of(&first, &arena, &set), b = check_of(&second, &arena, &asked);
+	set.ok = api_check_set(&a, &set.lagged, &set.lagged_velocities, &set.facts);
+	asked.ok = set.ok && api_check_set_question(&b, &set.facts, &asked.question);
+	compare(whole, &set, &asked);
+	forget(&first);
+	forget(&second);
+	api_arena_free(&arena);
+}
+
+void fuzz_check_parts(const struct api_document *document)
+{
+	static struct checked whole; /* large */
+	struct api_arena arena = {0};
+	struct api_check check = check_of(document, &arena, &whole);
+	if (!json_is_object(document->root) || json_object_get(document->root, "n_vertices"))
+		return;
+	whole.ok = api_check_evaluation(&check, &whole.lagged, &whole.question);
+	check_split(document, &whole, false);
+	if (json_object_get(document->root, "lagged_velocities"))
+		check_split(document, &whole, true);
+	api_arena_free(&arena);
+}
