@@ -102,9 +102,17 @@ $(B)/tests/unit/api/routes/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=
 $(B)/tests/unit/api/routes/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
 $(B)/tests/unit/api/routes/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
 
-# The test compares the parts of requests as the fuzz harness does.
+# These tests compare the parts of requests as the fuzz harness does.
 $(B)/tests/unit/api/validate/test_set: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
 $(B)/tests/unit/api/validate/test_set: $(B)/tests/fuzz/parts.c.o
+
+# The test makes allocations fail.
+$(B)/tests/unit/api/sets/test_store: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=calloc
+
+# Likewise, and it compares batches as the fuzz harness does.
+$(B)/tests/unit/api/sets/test_rest: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/sets/test_rest: $(B)/tests/fuzz/parts.c.o
+$(B)/tests/unit/api/sets/test_rest: LDFLAGS += $(foreach f,malloc realloc aligned_alloc posix_memalign free,-Wl,--wrap=$f)
 
 # The test makes mremap fail.
 $(B)/tests/unit/api/base/test_pool: LDFLAGS += -Wl,--wrap=mremap
@@ -155,7 +163,7 @@ $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
 
 # The builds of `make fuzz` give a harness libFuzzer's main; all others one that replays files.
-FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses numbers query)
+FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses patch numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
 FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed parts replay) $(B)/tests/unit/api/numbers/to_chars.cc.o
 $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
