@@ -581,6 +581,10 @@ static const struct api_rule limit_rules[] = {
 	LIMIT("json_body_bytes", "longest JSON body", true), LIMIT("frame_body_bytes", "longest frame", true),
 	LIMIT("answer_bytes", "longest answer", true), LIMIT("contacts", "most contacts of a request", false),
 	LIMIT("vertices", "most vertices of a request", false),
+	LIMIT("sets", "most collision sets of all callers; over it: 503", false),
+	LIMIT("set_bytes", "memory of all collision sets", false),
+	LIMIT("set_bytes_per_caller", "memory of the caller's collision sets", false),
+	LIMIT("set_idle_seconds", "after how long without use a set is forgotten", false),
 };
 static const struct api_object limits = {
 	"Limits", "What a request may be; over it: 413.", limit_rules, N_OF(limit_rules), -1, NULL};

@@ -2,6 +2,15 @@
 
 #include "api/routes/answer.h"
 #include "api/routes/format.h"
+#include "api/sets/store.h"
+
+static void tell_sets(struct api_render *render, json_t *limits, const struct api_sets_limits *sets)
+{
+	api_render_integer(render, limits, "sets", (int64_t)sets->n);
+	api_render_integer(render, limits, "set_bytes", (int64_t)sets->bytes);
+	api_render_integer(render, limits, "set_bytes_per_caller", (int64_t)sets->bytes_per_caller);
+	api_render_integer(render, limits, "set_idle_seconds", sets->idle_seconds);
+}
 
 static bool get_info(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                      struct api_response *response)
@@ -26,6 +35,8 @@ static bool get_info(const struct api_service *service, const struct api_request
 		api_render_integer(&render, limits, "contacts", (int64_t)service->max_contacts);
 	if (service->max_vertices)
 		api_render_integer(&render, limits, "vertices", (int64_t)service->max_vertices);
+	if (service->sets)
+		tell_sets(&render, limits, api_sets_limits(service->sets));
 	ok = api_answer_finish(service, request, &render, ok, fault, response);
 	api_arena_free(&arena);
 	return ok;

@@ -1,6 +1,7 @@
 #include "server/exchange/server.h"
 
 #include "core/fric.h"
+#include "server/base/clock.h"
 #include "server/observe/log.h"
 #include "server/work/team.h"
 
@@ -33,17 +34,38 @@ static bool make_pools(struct srv_server *server, const struct srv_options *opti
 	return server->body_pool && server->pool;
 }
 
+static int64_t now_ms(void)
+{
+	return srv_clock_ms();
+}
+
+static bool make_sets(struct srv_server *server, const struct srv_options *options)
+{
+	const struct api_sets_limits limits = {
+		.bytes = (size_t)options->set_bytes,
+		.bytes_per_caller = (size_t)options->set_bytes_per_caller,
+		.n = (size_t)options->sets,
+		.idle_seconds = options->set_idle_seconds,
+		.pool = server->pool,
+	};
+	server->sets = api_sets_create(&limits, now_ms);
+	server->large.sets = server->small.sets = server->sets;
+	if (!server->sets)
+		srv_log(SRV_ERROR, "there is not enough memory to start");
+	return server->sets;
+}
+
 bool srv_server_open(struct srv_server *server, const struct srv_options *options, const struct srv_gate *gate)
 {
 	server->gate = gate;
 	server->deadline_seconds = options->deadline_seconds;
-	return set_services(server, options) && make_pools(server, options);
+	return set_services(server, options) && make_pools(server, options) && make_sets(server, options);
 }
 
 bool srv_server_start(struct srv_server *server, const struct srv_options *options)
 {
 	struct api_pool *const pools[SRV_TRIMMED_POOLS] = {server->pool, server->body_pool};
-	server->trimmer = srv_trimmer_start(pools, options->idle_seconds);
+	server->trimmer = srv_trimmer_start(pools, server->sets, options->idle_seconds);
 	server->admission =
 		srv_admission_start((size_t)options->queue_requests, (size_t)options->queue_bytes, &server->budget);
 	return server->trimmer && server->admission;
@@ -82,6 +104,7 @@ void srv_server_close(struct srv_server *server)
 	if (server->admission)
 		srv_admission_free(server->admission);
 	srv_trimmer_stop(server->trimmer);
+	api_sets_free(server->sets);
 	api_pool_free(server->pool);
 	api_pool_free(server->body_pool);
 	free(server->description);

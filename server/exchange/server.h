@@ -18,8 +18,9 @@ struct srv_server {
 	struct srv_admission *admission;
 	struct api_budget budget; /* of all requests together */
 	struct api_pool *pool;
-	struct api_pool *body_pool;      /* apart: bodies count by themselves (body.h) */
-	struct srv_trimmer *trimmer;     /* of both */
+	struct api_pool *body_pool; /* apart: bodies count by themselves (body.h) */
+	struct api_sets *sets;
+	struct srv_trimmer *trimmer;     /* of both pools, and the sets */
 	struct api_service small, large; /* the same promises; small requests are computed by one thread */
 	char *description;               /* of both */
 	long long deadline_seconds;
@@ -45,7 +46,7 @@ bool srv_server_start(struct srv_server *server, const struct srv_options *optio
  */
 bool srv_server_start_team(struct srv_server *server, int spare);
 
-/* From now on the answer to POST and /readyz is 503. server->on_idle is called, on any thread, when the last exchange
+/* From now on the answer to POST, PUT, PATCH and /readyz is 503. server->on_idle is called, on any thread, when the last exchange
  * under way is over. */
 void srv_server_drain(struct srv_server *server);
 bool srv_server_is_idle(const struct srv_server *server);

@@ -22,6 +22,10 @@ struct srv_options {
 	long long max_contacts;
 	long long max_vertices;
 	long long memory_bytes;
+	long long set_bytes;
+	long long set_bytes_per_caller;
+	long long sets;
+	long long set_idle_seconds;
 	long long connections;
 	long long connections_per_address;
 	long long deadline_seconds;

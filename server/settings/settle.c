@@ -34,6 +34,22 @@ static void settle_bytes(struct srv_options *options)
 		options->queue_bytes = larger(options->max_frame_bytes, 4 * options->max_json_bytes);
 }
 
+static void settle_sets(struct srv_options *options)
+{
+	if (options->set_bytes == 0)
+		options->set_bytes = options->memory_bytes / 2;
+	if (options->set_bytes_per_caller == 0)
+		options->set_bytes_per_caller = larger(options->gate.tokens ? options->set_bytes / 2 : options->set_bytes, 1);
+}
+
+static bool is_part(const char *name, long long bytes, const char *whole, long long most, FILE *err)
+{
+	if (bytes > most)
+		fprintf(err, "frictiond: --%s: %lld is more than --%s, %lld, which it is a part of\n", name, bytes, whole,
+		        most);
+	return bytes <= most;
+}
+
 static bool fits_queue(const struct srv_options *options, const char *name, long long longest, FILE *err)
 {
 	if (options->queue_bytes < longest)
@@ -62,7 +78,10 @@ bool srv_options_settle(struct srv_options *options, FILE *err)
 	settle_connections(options);
 	settle_bytes(options);
 	settle_memory(options);
+	settle_sets(options);
 	return fits_queue(options, "max-json-bytes", options->max_json_bytes, err) &&
 	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) &&
+	       is_part("set-bytes", options->set_bytes, "memory-bytes", options->memory_bytes, err) &&
+	       is_part("set-bytes-per-caller", options->set_bytes_per_caller, "set-bytes", options->set_bytes, err) &&
 	       srv_gate_settings_are_sound(&options->gate, err);
 }

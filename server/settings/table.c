@@ -32,8 +32,17 @@ const struct srv_option srv_options_table[] = {
 	 "3/4 of the memory of the machine or its container that is left after 88 KiB for each connection",
 	 16 * M, 1024 * G,
 	 AT(memory_bytes),
-	 "memory of all requests together: bodies, documents, contacts, results, answers; over it: 503, or 413 for one "
-	 "request alone"},
+	 "memory of all requests and collision sets together: bodies, documents, contacts, results, answers; over it: 503, "
+	 "or 413 for one request alone"},
+	{"set-bytes", "BYTES", SRV_BYTES, NULL, "half of memory-bytes", 1, 1024 * G, AT(set_bytes),
+	 "memory of all collision sets together, part of memory-bytes; where nothing can be forgotten: 503, or 413 for one "
+	 "set alone"},
+	{"set-bytes-per-caller", "BYTES", SRV_BYTES, NULL, "set-bytes, or half of it with tokens", 1, 1024 * G,
+	 AT(set_bytes_per_caller), "memory of the collision sets of one token; over it: 503, or 413 for one set alone"},
+	{"sets", "N", SRV_COUNT, "1024", NULL, 1, 65536, AT(sets),
+	 "collision sets of all callers; where none can be forgotten: 503"},
+	{"set-idle-seconds", "N", SRV_COUNT, "900", NULL, 1, 86400, AT(set_idle_seconds),
+	 "how long a collision set is kept after its last use"},
 	{"connections", "N", SRV_COUNT, NULL, "1024, or as many as the limit on open files allows", 1, 65536,
 	 AT(connections), "connections open at one time; over it: 503"},
 	{"connections-per-address", "N", SRV_COUNT, NULL, "as many as connections", 1, 65536, AT(connections_per_address),

@@ -15,6 +15,7 @@ struct srv_trimmer {
 	pthread_cond_t stops;
 	pthread_t thread;
 	struct api_pool *pools[SRV_TRIMMED_POOLS];
+	struct api_sets *sets;
 	long long idle_ms;
 	bool stopping;
 };
@@ -47,6 +48,8 @@ static void *trim(void *argument)
 	long long ms = 0; /* since malloc was looked at */
 	while (pass_second(trimmer)) {
 		ms += 1000;
+		if (trimmer->sets)
+			api_sets_expire(trimmer->sets);
 		const bool looks = ms >= trimmer->idle_ms;
 		if (trim_pools(trimmer) > 0 || (looks && mallinfo2().fordblks > MOST_KEPT_BYTES))
 			malloc_trim(0);
@@ -56,12 +59,14 @@ static void *trim(void *argument)
 	return NULL;
 }
 
-struct srv_trimmer *srv_trimmer_start(struct api_pool *const pools[SRV_TRIMMED_POOLS], long long idle_seconds)
+struct srv_trimmer *srv_trimmer_start(struct api_pool *const pools[SRV_TRIMMED_POOLS], struct api_sets *sets,
+                                      long long idle_seconds)
 {
 	struct srv_trimmer *trimmer = calloc(1, sizeof *trimmer);
 	if (!trimmer)
 		return NULL;
 	memcpy(trimmer->pools, pools, sizeof trimmer->pools);
+	trimmer->sets = sets;
 	trimmer->idle_ms = 1000 * idle_seconds;
 	pthread_mutex_init(&trimmer->lock, NULL);
 	srv_clock_init_condition(&trimmer->stops);

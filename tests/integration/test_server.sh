@@ -38,7 +38,7 @@ test_questions() {
 	like "--help: on standard output" "$OUT" '^Usage: frictiond'
 	for name in host port threads max-json-bytes max-frame-bytes max-answer-bytes connections io-threads queue-requests \
 		queue-bytes pool-bytes idle-seconds drain-seconds log-level log-format tokens anonymous tls-cert tls-key \
-		allow-origin config; do
+		allow-origin set-bytes set-bytes-per-caller sets set-idle-seconds config; do
 		like "--help: explains --$name" "$OUT" "^  --$name "
 	done
 	run --version
@@ -65,6 +65,10 @@ test_bad_options() {
 	FRICTIOND_CONFIG=$WORK/bad.conf refused "the same by the environment" "bad.conf, line 2: unknown option 'prot'" \
 		--print-config
 	refused "queue shorter than a body" "--queue-bytes" --queue-bytes 1K
+	refused "sets beyond the memory" "--set-bytes: 33554432 is more than --memory-bytes, 16777216" --memory-bytes 16M \
+		--set-bytes 32M
+	refused "a caller beyond all sets" "--set-bytes-per-caller: 2097152 is more than --set-bytes, 1048576" --set-bytes 1M \
+		--set-bytes-per-caller 2M
 	FRICTIOND_PORT=x refused "environment" "FRICTIOND_PORT: 'x'"
 	FRICTIOND_MAX_JSON_BYTES=many refused "environment, bytes" "FRICTIOND_MAX_JSON_BYTES: 'many'"
 }

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "api/sets/store.h"
+
 static const struct api_service service = {
 	.n_threads = 1, .max_json_bytes = 1000, .max_frame_bytes = 2000, .max_answer_bytes = 1 << 20};
 static const char json[] = "application/json", frame[] = "application/vnd.frictiond.frame", evaluate[] = "/v1/evaluate";
@@ -219,6 +221,27 @@ static void answers_all_routes(void **unused)
 	answers("GET", "/v1/info", "", "{\"name\":\"frictiond\"");
 	answers("GET", "/healthz", "", "{");
 	answers("GET", "/readyz", "", "{");
+}
+
+static int64_t stopped_clock(void)
+{
+	return 0;
+}
+
+/* A service that keeps no sets has no limits of them. */
+static void info_tells_the_limits_of_sets(void **unused)
+{
+	(void)unused;
+	const struct api_sets_limits limits = {.bytes = 5000, .bytes_per_caller = 4000, .n = 3, .idle_seconds = 7};
+	struct api_service keeping = service;
+	keeping.sets = api_sets_create(&limits, stopped_clock);
+	struct api_response with = handle_by(&keeping, "GET", "/v1/info", "", 0), without = handle("GET", "/v1/info", "");
+	const char expected[] = "\"sets\":3,\"set_bytes\":5000,\"set_bytes_per_caller\":4000,\"set_idle_seconds\":7}";
+	assert_non_null(memmem(with.body, with.body_bytes, expected, strlen(expected)));
+	assert_null(memmem(without.body, without.body_bytes, "\"set", 4));
+	api_response_free(&with);
+	api_response_free(&without);
+	api_sets_free(keeping.sets);
 }
 
 /* A check states its times, but does not count as an evaluation. */
@@ -506,6 +529,7 @@ int main(void)
 		cmocka_unit_test(names_the_limit),
 		cmocka_unit_test(answers_all_routes),
 		cmocka_unit_test(a_check_is_not_counted),
+		cmocka_unit_test(info_tells_the_limits_of_sets),
 		cmocka_unit_test(head_has_the_body_of_get),
 		cmocka_unit_test(refuses_bodies),
 		cmocka_unit_test(handles_what_was_not_admitted),

@@ -135,6 +135,40 @@ static void test_bytes_of_the_queue(void **state)
 	}
 }
 
+/* What collision sets may take is part of the memory, and a caller's share part of that. */
+static void test_bytes_of_sets(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *options[3];
+		long long all, share;
+	} cases[] = {
+		{{"--memory-bytes=16M"}, 8 << 20, 8 << 20},
+		{{"--memory-bytes=16M", "--tokens=file"}, 8 << 20, 4 << 20},
+		{{"--memory-bytes=16M", "--set-bytes=16M"}, 16 << 20, 16 << 20},
+		{{"--memory-bytes=16M", "--set-bytes=1M", "--tokens=file"}, 1 << 20, 1 << 19},
+		{{"--memory-bytes=16M", "--set-bytes=1", "--tokens=file"}, 1, 1},
+		{{"--memory-bytes=16M", "--set-bytes-per-caller=8M"}, 8 << 20, 8 << 20},
+		{{"--memory-bytes=16M", "--set-bytes-per-caller=8M", "--tokens=file"}, 8 << 20, 8 << 20},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const char *const *o = cases[i].options;
+		struct reading reading = read_options(o[0], o[1], o[1] ? o[2] : NULL, NULL);
+		assert_int_equal(reading.start, SRV_START);
+		assert_int_equal(reading.options.set_bytes, cases[i].all);
+		assert_int_equal(reading.options.set_bytes_per_caller, cases[i].share);
+		assert_int_equal(reading.options.sets, 1024);
+		assert_int_equal(reading.options.set_idle_seconds, 900);
+		forget(&reading);
+	}
+	refuses("--set-bytes=1024G", "--set-bytes: 1099511627776 is more than --memory-bytes");
+	refuses("--set-bytes-per-caller=1024G", "--set-bytes-per-caller: 1099511627776 is more than --set-bytes");
+	refuses("--set-bytes=0", "--set-bytes: '0'");
+	refuses("--sets=65537", "1 to 65536");
+	refuses("--sets=0", "1 to 65536");
+	refuses("--set-idle-seconds=0", "1 to 86400");
+}
+
 static void test_both_forms(void **state)
 {
 	(void)state;
@@ -448,6 +482,7 @@ int main(void)
 		cmocka_unit_test(test_io_threads),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_bytes_of_the_queue),
+		cmocka_unit_test(test_bytes_of_sets),
 		cmocka_unit_test(test_both_forms),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_refusals),
