@@ -357,10 +357,11 @@ int srv_gate_headers(const struct srv_gate *gate, const struct srv_head *head, c
 	if (entry->status == 204) {
 		add(headers, &n, "Access-Control-Allow-Methods", gate->methods);
 		add(headers, &n, "Access-Control-Allow-Headers",
-		    "Authorization, Content-Type, Accept, X-Request-Id, traceparent");
+		    "Authorization, Content-Type, Accept, X-Request-Id, traceparent, If-None-Match, If-Collision-Set-Version");
 		add(headers, &n, "Access-Control-Max-Age", "3600");
 	} else {
-		add(headers, &n, "Access-Control-Expose-Headers", "X-Request-Id, Server-Timing, Retry-After, traceresponse");
+		add(headers, &n, "Access-Control-Expose-Headers",
+		    "X-Request-Id, Server-Timing, Retry-After, traceresponse, Collision-Set-Version, ETag, Location, Accept-Patch");
 	}
 	return n;
 }

@@ -23,6 +23,7 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 		KNOWN("X-Request-Id", request_id),
 		KNOWN("traceparent", traceparent),
 		KNOWN("If-None-Match", if_none_match),
+		KNOWN("If-Collision-Set-Version", if_version),
 		KNOWN("Authorization", authorization),
 		KNOWN("Origin", origin),
 		KNOWN("Access-Control-Request-Method", preflight),
@@ -54,13 +55,31 @@ static void join_accept(struct srv_head *head, const char *value)
 	head->accept = head->accepts;
 }
 
+/* Compared as it is with versions, all of which are shorter. */
+static void trim_version(struct srv_head *head, const char *value)
+{
+	size_t n = strlen(value);
+	while (n > 0 && (value[n - 1] == ' ' || value[n - 1] == '\t'))
+		n--;
+	if (n >= sizeof head->version)
+		return;
+	memcpy(head->version, value, n);
+	head->version[n] = '\0';
+	head->if_version = head->version;
+}
+
 void srv_head_add(struct srv_head *head, const char *name, const char *value)
 {
 	int *count = NULL;
 	const char **known = value_of(head, name, &count);
-	if (known && (*count)++ == 0)
+	if (!known)
+		return;
+	const bool is_first = (*count)++ == 0;
+	if (is_first)
 		*known = value;
-	else if (known && known == &head->accept)
+	if (is_first && known == &head->if_version)
+		trim_version(head, value);
+	else if (!is_first && known == &head->accept)
 		join_accept(head, value);
 }
 
@@ -77,6 +96,8 @@ static const char *what_is_there_twice(const struct srv_head *head)
 		return "There is more than one Content-Type.";
 	if (head->n_authorization > 1)
 		return "There is more than one Authorization.";
+	if (head->n_if_version > 1)
+		return "There is more than one If-Collision-Set-Version.";
 	if (head->n_host > 1)
 		return "There is more than one Host.";
 	if (head->n_origin > 1)

@@ -13,6 +13,7 @@ struct api_request srv_api_view(const struct srv_exchange *exchange)
 		.content_type = exchange->head.content_type,
 		.accept = exchange->head.accept,
 		.if_none_match = exchange->head.if_none_match,
+		.if_version = exchange->head.if_version,
 		.request_id = exchange->id,
 		.caller = *exchange->entry.token ? exchange->entry.token : NULL,
 		.match = &exchange->match,

@@ -86,12 +86,12 @@ static bool passes_gate(struct srv_exchange *exchange)
 	return false;
 }
 
-/* A POST, wherever it leads, or any other method of its route except GET. */
+/* A POST, wherever it leads, or any other method of its route except those that only look, or take away. */
 static bool begins_something(const struct srv_exchange *exchange)
 {
 	const char *method = exchange->head.method;
 	const struct api_route *route = exchange->match.route;
-	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
+	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "DELETE") == 0)
 		return false;
 	return strcmp(method, "POST") == 0 || (route && api_operation_of(route, method));
 }

@@ -792,14 +792,16 @@ def test_pages_of_an_allowed_origin(serve, tokens):
     status, headers, body = ask(connection, "OPTIONS", EVALUATE, headers=PREFLIGHT)
     assert status == 204 and body == b"" and "Content-Type" not in headers
     allowed = {name.strip().lower() for name in headers["Access-Control-Allow-Headers"].split(",")}
-    assert allowed == {"authorization", "content-type", "accept", "x-request-id", "traceparent"}
+    assert allowed == {"authorization", "content-type", "accept", "x-request-id", "traceparent", "if-none-match",
+                       "if-collision-set-version"}
     assert "POST" in headers["Access-Control-Allow-Methods"] and int(headers["Access-Control-Max-Age"]) > 0
     assert headers["Access-Control-Allow-Origin"] == ORIGIN and headers["Vary"] == "Origin"
     for token, expected in (LAB, 200), ("wrong", 401), (None, 401):
         status, headers, _ = ask(connection, "POST", EVALUATE, token, CONTACT, {**JSON, "Origin": ORIGIN})
         assert status == expected and headers["Access-Control-Allow-Origin"] == ORIGIN and headers["Vary"] == "Origin"
         exposed = {name.strip() for name in headers["Access-Control-Expose-Headers"].split(",")}
-        assert {"X-Request-Id", "Server-Timing", "Retry-After"} <= exposed
+        assert {"X-Request-Id", "Server-Timing", "Retry-After", "Collision-Set-Version", "ETag", "Location",
+                "Accept-Patch"} <= exposed
     status, headers, _ = ask(connection, "GET", "/v1/info", LAB)
     assert status == 200 and cors_headers(headers) == {"Vary": "Origin"}
     for other in "https://c.example", "https://b.example", "null":

@@ -174,7 +174,13 @@ static void test_preflights(void **state)
 	status_is(preflight, 204, "");
 	allows(preflight, a, "Origin");
 	assert_non_null(strstr(header_of(&preflight, "Access-Control-Allow-Methods"), "POST"));
-	assert_non_null(strstr(header_of(&preflight, "Access-Control-Allow-Headers"), "Authorization"));
+	static const char *const sent[] = {"Authorization", "Content-Type", "If-None-Match", "If-Collision-Set-Version"};
+	for (size_t i = 0; i < sizeof sent / sizeof sent[0]; i++)
+		assert_non_null(strstr(header_of(&preflight, "Access-Control-Allow-Headers"), sent[i]));
+	const struct visit answered = visit(NULL, a, "GET", "/v1/info", "Origin", a, NULL);
+	static const char *const read[] = {"Server-Timing", "Collision-Set-Version", "ETag", "Location", "Accept-Patch"};
+	for (size_t i = 0; i < sizeof read / sizeof read[0]; i++)
+		assert_non_null(strstr(header_of(&answered, "Access-Control-Expose-Headers"), read[i]));
 	allows(visit(NULL, "*", "OPTIONS", "/v1/evaluate", "Origin", "null", asks, "POST", NULL), "*", "");
 	status_is(visit(NULL, NULL, "OPTIONS", "/v1/evaluate", "Origin", a, asks, "POST", NULL), 403, "");
 	status_is(visit(NULL, a, "OPTIONS", "/v1/evaluate", "Origin", a, NULL), 0, "");

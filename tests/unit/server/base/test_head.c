@@ -46,7 +46,13 @@ static void test_twice(void **state)
 {
 	(void)state;
 	static const char *const names[] = {
-		"Authorization", "Host", "Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest",
+		"Authorization",
+		"Host",
+		"Origin",
+		"Sec-Fetch-Site",
+		"Sec-Fetch-Mode",
+		"Sec-Fetch-Dest",
+		"If-Collision-Set-Version",
 	};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		struct srv_head head = head_of(names[i], "a", names[i], "a", NULL);
@@ -98,6 +104,29 @@ static void test_values(void **state)
 	assert_false(srv_head_expects_continue(&head));
 }
 
+/* A version is compared as it is, so the spaces that the library leaves at the end must go. */
+static void test_versions(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *value, *version;
+	} cases[] = {{"5f0c", "5f0c"}, {"5f0c \t ", "5f0c"}, {"5f 0c", "5f 0c"}, {"", ""}, {" ", ""}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct srv_head head = {.method = "PUT", .target = "/"};
+		srv_head_add(&head, "if-collision-set-version", cases[i].value);
+		assert_string_equal(head.if_version, cases[i].version);
+	}
+	char longer[sizeof((struct srv_head *)0)->version + 1];
+	memset(longer, 'f', sizeof longer - 1);
+	longer[sizeof longer - 1] = '\0';
+	for (int less = 0; less < 2; less++) {
+		struct srv_head head = {.method = "PUT", .target = "/"};
+		srv_head_add(&head, "If-Collision-Set-Version", longer + less);
+		assert_string_equal(head.if_version, longer + less);
+	}
+	assert_null(head_of("If-None-Match", "*", NULL).if_version);
+}
+
 /* As many lines as there is room for: a line that is too long for any real client is left out, wherever it is. */
 static void test_lists(void **state)
 {
@@ -132,8 +161,9 @@ static void test_targets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists),   cmocka_unit_test(test_types), cmocka_unit_test(test_values),
-		cmocka_unit_test(test_targets), cmocka_unit_test(test_twice), cmocka_unit_test(test_authorities),
+		cmocka_unit_test(test_versions),    cmocka_unit_test(test_lists),   cmocka_unit_test(test_types),
+		cmocka_unit_test(test_values),      cmocka_unit_test(test_targets), cmocka_unit_test(test_twice),
+		cmocka_unit_test(test_authorities),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
