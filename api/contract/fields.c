@@ -396,6 +396,12 @@ static const struct api_rule group_counts_rules[FRIC_N_TYPES] = {
 static const struct api_object group_counts = {
 	"GroupCounts", "The groups of the document, empty ones too.", group_counts_rules, FRIC_N_TYPES, -1, NULL};
 
+const struct api_object api_set_patch = {
+	"CollisionSetPatch",
+	"A merge patch (RFC 7396) of a CollisionSet: objects are merged member by member, null takes a member away, anything"
+	" else replaces what was there as a whole.",
+	NULL, 0, -1, "{'additionalProperties': true}"};
+
 enum { DESCRIBED, LISTED };
 static const struct api_rule set_rules[] = {
 	{.name = "name", .kind = API_TEXT, .required = true, .meaning = "as in the path"},

@@ -44,21 +44,28 @@ static bool check_set(const struct api_service *service, const struct api_reques
 
 /* ---- pattern ---- */
 
-static bool decode_query(struct api_job *job)
+/* Its arrays, if a client sends any, are in the arena: nothing but the tree is to be freed. */
+static bool check_query(struct api_job *job, const struct api_document *query)
 {
-	struct api_check check = {
-		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
-	struct api_field root = {0};
-	job->facts = job->set->facts;
-	if (!api_query_document(job->request->match->query, &api_pattern_query, &job->arena, &job->document, job->fault))
-		return false;
-	root.node = job->document.root;
+	struct api_check check = {.document = query, .arena = &job->arena, .fault = job->fault, .service = job->service};
+	struct api_field root = {.node = query->root};
 	api_check_object(&check, &root, &api_pattern_query);
 	const struct api_field format = api_ruled(&root, &api_pattern_query, API_PATTERN_FORMAT),
 						   triangle = api_ruled(&root, &api_pattern_query, API_PATTERN_TRIANGLE);
 	api_check_choice(&check, &format, format.rule->words, &job->question.format);
 	api_check_choice(&check, &triangle, triangle.rule->words, &job->question.triangle);
 	return !job->fault->status;
+}
+
+static bool decode_query(struct api_job *job)
+{
+	struct api_document query = {0};
+	const char *text = job->request->match->query;
+	const bool ok = api_query_document(text, &api_pattern_query, &job->arena, &query, job->fault) &&
+	                check_query(job, &query);
+	json_decref(query.root);
+	job->facts = job->set->facts;
+	return ok;
 }
 
 /* The tag of the answer that a request gets: of its stencils, format, triangle and media type. */
@@ -107,9 +114,33 @@ static bool render_csr(struct api_job *job, json_t *root)
 	return fits(job, n * sizeof(int32_t) + n_rows * sizeof(int64_t));
 }
 
+/* Rows and columns are filled in along with values, which are of no use here. */
+static bool render_triplets(struct api_job *job, json_t *root)
+{
+	struct api_render *r = &job->render;
+	const size_t n = fric_n_triplets(job->contacts, triangle_of(job));
+	const size_t n_inner = fric_n_contacts(job->contacts) * (size_t)fric_inner_size((int)job->facts.dim);
+	struct fric_error error;
+	if (!fits(job, n * 2 * sizeof(int32_t)))
+		return false;
+	int32_t *rows = api_job_array(job, n, sizeof(*rows)), *cols = api_job_array(job, n, sizeof(*cols));
+	double *values = api_job_array(job, n, sizeof(*values)), *inner = api_job_array(job, n_inner, sizeof(*inner));
+	if (!rows || !cols || !values || !inner)
+		return false;
+	memset(inner, 0, n_inner * sizeof(*inner));
+	if (!api_job_core(job,
+	                  fric_hessian_triplets(&job->context, job->contacts, inner, triangle_of(job), rows, cols, values,
+	                                        &error),
+	                  &error))
+		return false;
+	api_render_add(r, root, "rows", api_render_array(r, API_I32, rows, n, 0, 0));
+	api_render_add(r, root, "cols", api_render_array(r, API_I32, cols, n, 0, 0));
+	return true;
+}
+
 static bool render_pattern(struct api_job *job)
 {
-	static bool (*const render[])(struct api_job *, json_t *) = {render_csr, render_bsr, render_triplets};
+	static bool (*const render[])(struct api_job *, json_t *) = {render_csr, render_csr, render_triplets};
 	json_t *root = job->render.document.root;
 	const int64_t ndof = (int64_t)(job->facts.n_vertices * job->facts.dim);
 	int64_t *shape = is_known(job) ? NULL : api_job_array(job, 2, sizeof(*shape));

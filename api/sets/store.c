@@ -521,6 +521,7 @@ static void list(const struct caller *caller, struct api_listed *listed)
 	for (const struct ring *link = caller->sets.after; link != &caller->sets; link = link->after) {
 		struct api_entry *entry = ENTRY_OF(link, own);
 		memcpy(listed->name, entry->name, sizeof entry->name);
+		listed->bytes = entry->kept->bytes;
 		listed->kept = entry->kept;
 		entry->n_holders++;
 		listed++;

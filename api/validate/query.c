@@ -177,7 +177,7 @@ bool api_query_refuse(const char *query, struct api_fault *fault)
 		return api_fault_no_memory(fault);
 	const struct api_path root = {0}, parameter = {&root, api_percent_decode(name) ? name : "", 0};
 	api_fault_at(fault, API_E_UNEXPECTED_QUERY, *parameter.key ? &parameter : &root,
-	             "a POST takes its parameters from the body, not from the query");
+	             "no parameter is taken from the query here; what a body takes is in the body");
 	free(name);
 	return false;
 }

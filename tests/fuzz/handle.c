@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *body = handle(&service, &request, &response);
 	if (settings & 32)
 		handle_again(&request, settings, &response, body);
-	(void)api_is_large(&request);
+	(void)api_is_large(&service, &request);
 	free(body);
 	api_response_free(&response);
 	free(target);

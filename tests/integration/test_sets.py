@@ -81,7 +81,7 @@ def test_names(client, name):
     assert client.list().json['sets'][0]['name'] == name
 
 
-@pytest.mark.parametrize('name', ['a' * 65, 'a' * 300, 'a' * 3000, 'a%20b', 'a%2Fb', '.', '..', '%2e', 'a:b', 'a@b', 'a!', '%C3%A4', '%FF',
+@pytest.mark.parametrize('name', ['a' * 65, 'a' * 300, 'a%20b', '.', '..', '%2e', 'a:b', 'a@b', 'a!', '%C3%A4', '%FF',
                                   'a%00'.replace('%00', '%01')])
 def test_what_is_no_name(client, name):
     for answer in (client.put(name, DOCUMENT), client.get(name), client.delete(name), client.patch(name, {}),

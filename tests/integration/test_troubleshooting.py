@@ -294,7 +294,7 @@ CASES = {
     "line 1, column 1: the body is the name of a file; curl sends what is in it with --data-binary @FILE":
         evaluate("@batch.json"),
     "broken %-escape in the query": get("/v1/functions/smooth_mu?y=%zz"),
-    "a POST takes its parameters from the body, not from the query":
+    "no parameter is taken from the query here; what a body takes is in the body":
         ("POST", "/v1/evaluate?dim=3", TEXT, {"Content-Type": JSON}),
     "This server speaks HTTP/1.1 and HTTP/1.0.": raw(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"),
     "a plane's normal is zero": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 0])),
@@ -311,6 +311,9 @@ CASES = {
     'unknown field "vel"; did you mean "velocities"? Fields here: dim, velocities, positions, lagged_velocities, '
     "friction, barrier, collisions, outputs, hessian, collision_outputs, on_degenerate": evaluate(changed(vel=[])),
     "expected an object, got a string: JSON in a string has been encoded twice": evaluate(json.dumps(TEXT)),
+    'there is no set "run-17" (any more): PUT it, as a whole. Sets are forgotten when they have not been used for a '
+    "while, or to make room": get("/v1/sets/run-17"),
+    "a set's name is 1 to 64 of A-Z a-z 0-9 . _ ~ -, and not \".\" or \"..\"": get("/v1/sets/run:17"),
 }
 
 
@@ -333,7 +336,7 @@ def ask(base, case):
     response = connection.getresponse()
     data = response.read()
     connection.close()
-    return response.status, json.loads(data) if response.status != 200 else None
+    return response.status, json.loads(data) if response.status >= 400 else None
 
 
 def ask_for(base, path):
@@ -432,6 +435,15 @@ TOKENS = {
     "This needs a bearer token: Authorization: Bearer TOKEN.": {},
     "The bearer token is not known here.": {"Authorization": "Bearer " + "b" * 32},
 }
+SET = {name: value for name, value in BATCH.items() if name != "velocities"}
+SETS = {
+    'the set is version 5f0c0000000000000000000000000000, not "00000000000000000000000000000000"':
+        ([], {"If-Collision-Set-Version": "0" * 32}),
+    'there is a set "run-17" already': ([], {"If-None-Match": "*"}),
+    "the set would take 20480 bytes; all sets of a caller may take 10240 (--set-bytes-per-caller), all together 10240 "
+    "(--set-bytes)": (["--set-bytes", "1K"], {}),
+    "there is no room for the set now: the others are in use (--set-bytes, --sets)": (["--sets", "1"], {}),
+}
 OTHERS = ["The request did not arrive in time.", "The deadline of 1 seconds has passed.",
           "The server is draining: it finishes what is under way and stops.", "The queue is full; try again soon.",
           "not enough memory for this request now",
@@ -439,7 +451,7 @@ OTHERS = ["The request did not arrive in time.", "The deadline of 1 seconds has 
 
 
 def test_the_page_quotes_what_is_provoked_here():
-    assert sorted(shown()) == sorted([*CASES, *OPTIONS, *CONNECTIONS, *TOKENS, *OTHERS])
+    assert sorted(shown()) == sorted([*CASES, *OPTIONS, *CONNECTIONS, *TOKENS, *SETS, *OTHERS])
 
 
 def check(text, status, problem):
@@ -463,6 +475,20 @@ def test_every_code_has_a_section_and_is_provoked(server):
 def test_limits(server_with, text):
     options, body = OPTIONS[text]
     check(text, *ask(server_with(*options), evaluate(body)))
+
+
+@pytest.mark.parametrize("text", SETS)
+def test_sets(server_with, text):
+    """Of the message itself versions and numbers of bytes differ."""
+    options, headers = SETS[text]
+    base = server_with(*options)
+    first = "other" if "--sets" in options else "run-17"
+    if "--set-bytes" not in options:
+        assert ask(base, ("PUT", f"/v1/sets/{first}", SET, {"Content-Type": JSON}))[0] == 201
+    status, problem = ask(base, ("PUT", "/v1/sets/run-17", SET, {"Content-Type": JSON, **headers}))
+    same = re.sub(r"\d+ bytes|may take \d+|together \d+|version [0-9a-f]{32}", "#", problem["detail"])
+    assert same == re.sub(r"\d+ bytes|may take \d+|together \d+|version [0-9a-f]{32}", "#", text)
+    check(text, status, {**problem, "detail": text})
 
 
 @pytest.mark.parametrize("text", CONNECTIONS)

@@ -60,7 +60,7 @@ static int post(const char *target, const char *type, const void *body, size_t b
 {
 	const struct api_request request = {
 		.method = "POST", .target = target, .content_type = type, .body = fenced(body, bytes), .body_bytes = bytes};
-	api_is_large(&request);
+	api_is_large(&service, &request);
 	return handle(&request);
 }
 

@@ -491,7 +491,7 @@ static bool is_large(const char *type, size_t bytes, const char *begin, const ch
 	memcpy(body + bytes - strlen(end), end, strlen(end));
 	const struct api_request request = {
 		.method = "POST", .target = evaluate, .content_type = type, .body = body, .body_bytes = bytes};
-	const bool large = api_is_large(&request);
+	const bool large = api_is_large(&service, &request);
 	free(body);
 	return large;
 }
@@ -517,7 +517,7 @@ static void large_is_what_takes_long(void **unused)
 	assert_true(is_large(NULL, 2049, "", ""));
 	const struct api_request one = {
 		.method = "POST", .target = "/v1/%63heck?", .body = CONTACT, .body_bytes = strlen(CONTACT)};
-	assert_true(api_is_large(&one));
+	assert_true(api_is_large(&service, &one));
 }
 
 int main(void)

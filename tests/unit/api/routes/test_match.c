@@ -281,11 +281,11 @@ static void costs_are_the_rows(void **unused)
 	struct api_request request = {
 		.method = "PUT", .target = "/sets/a", .match = &match, .body = "12345678901", .body_bytes = 10};
 	api_match_in(&table, request.target, &match);
-	assert_false(api_is_large(&request));
+	assert_false(api_is_large(&service, &request));
 	request.body_bytes = 11;
-	assert_true(api_is_large(&request));
+	assert_true(api_is_large(&service, &request));
 	request.method = "DELETE";
-	assert_false(api_is_large(&request));
+	assert_false(api_is_large(&service, &request));
 }
 
 /* ---- the description ---- */
