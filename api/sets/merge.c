@@ -1,0 +1,80 @@
+#include "api/sets/merge.h"
+
+#include <string.h>
+
+#include "api/base/account.h"
+#include "api/base/pool.h"
+
+/* A patch's mark k stands for the document's array n_before + k from now on. */
+static void shift_marks(json_t *node, json_int_t n_before)
+{
+	const char *key;
+	json_t *value;
+	if (json_is_integer(node))
+		json_integer_set(node, json_integer_value(node) + n_before);
+	json_object_foreach(node, key, value)
+		shift_marks(value, n_before);
+	for (size_t i = 0; i < json_array_size(node); i++)
+		shift_marks(json_array_get(node, i), n_before);
+}
+
+static bool add_arrays(struct api_document *document, const struct api_document *patch)
+{
+	const size_t bytes = (document->n_arrays + patch->n_arrays) * sizeof(*document->arrays);
+	if (patch->n_arrays == 0)
+		return true;
+	struct api_array *arrays = api_pool_resize(document->pool, document->arrays, document->arrays_bytes, bytes);
+	if (!arrays)
+		return false;
+	memcpy(arrays + document->n_arrays, patch->arrays, patch->n_arrays * sizeof(*arrays));
+	document->arrays = arrays;
+	document->arrays_bytes = bytes;
+	document->n_arrays += patch->n_arrays;
+	return true;
+}
+
+static json_t *merged(json_t *target, json_t *patch);
+
+static bool merge_member(json_t *object, const char *key, json_t *patch)
+{
+	if (json_is_null(patch)) {
+		json_object_del(object, key); /* it may be absent */
+		return true;
+	}
+	json_t *value = merged(json_object_get(object, key), patch);
+	return value && !json_object_set_new_nocheck(object, key, value);
+}
+
+/**
+ * MergePatch of RFC 7396, 2. An object is changed in place.
+ * @param target  or NULL: there is none
+ * @return a new reference; NULL when out of memory, or the request was stopped
+ */
+static json_t *merged(json_t *target, json_t *patch)
+{
+	const char *key;
+	json_t *value;
+	if (!json_is_object(patch))
+		return json_incref(patch);
+	json_t *object = json_is_object(target) ? json_incref(target) : json_object();
+	json_object_foreach(patch, key, value)
+		if (api_account_is_stopped() || !object || !merge_member(object, key, value)) {
+			json_decref(object);
+			return NULL;
+		}
+	return object;
+}
+
+bool api_merge(struct api_document *document, struct api_document *patch, struct api_fault *fault)
+{
+	const json_int_t n_before = (json_int_t)document->n_arrays;
+	if (!add_arrays(document, patch))
+		return api_fault_no_memory(fault);
+	shift_marks(patch->root, n_before);
+	json_t *root = merged(document->root, patch->root);
+	if (!root)
+		return api_account_is_stopped() ? api_fault_stopped(fault) : api_fault_no_memory(fault);
+	json_decref(document->root);
+	document->root = root;
+	return true;
+}
