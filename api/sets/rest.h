@@ -16,15 +16,19 @@ struct api_rest {
 };
 
 /**
- * @param document  its tree is rewritten: all that can be done with it afterwards is to free it. Integers of a text become
- *                  i32 or i64 where no bit is lost (not -0), so that they are still integers when they are read
- * @param arena     of what is converted on the way
+ * @param document  its tree is rewritten: all that can be done with it afterwards is to free it. Arrays of f64 whose numbers
+ *                  are all integers become i32 where no bit is lost (not -0)
+ * @param arena     of what is needed on the way
  * @param rest      pool set; filled in on success, to be freed with api_rest_free
  * @return false with *fault: 503
  */
 bool api_rest_write(struct api_document *document, struct api_arena *arena, struct api_rest *rest,
                     struct api_fault *fault);
-/* The document as it was, its arrays borrowed from *rest, which must outlive it; to be freed with api_document_free. */
+/**
+ * The document as it was, in other dtypes: it passes the same checks, and gives the same batch, bit for bit.
+ * @param document  its arrays are borrowed from *rest, which must outlive it; to be freed with api_document_free
+ * @return false with *fault: 503
+ */
 bool api_rest_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
                    struct api_fault *fault);
 void api_rest_free(struct api_rest *rest);

@@ -268,7 +268,7 @@ def test_distances_that_cannot_be_told(client):
     question = {'velocities': [[1, 0, 0]], 'outputs': ['collisions'], 'collision_outputs': ['distance']}
     answer, expected = client.evaluate('a', question), whole(client, document, question)
     assert answer.status == expected.status == 422
-    assert {**answer.json, 'detail': 0} == {**expected.json, 'detail': 0}
+    assert answer.json['code'] == expected.json['code'] and answer.pointers == expected.pointers == ['/positions']
 
 
 # ---- patches ----
@@ -305,7 +305,7 @@ def test_patches(client, patch, kind, put_kind):
     ({'positions': PATCHED[:4]}, None), ({'friction': {'mu': -1}}, ['/friction/mu']), ({'frictoin': {}}, ['/frictoin']),
     ({'dim': None}, ['/dim']), ({'collisions': {'edge_edge': {'vertices': [[0, 1, 2, 9]]}}},
                                 ['/collisions/edge_edge/vertices/0/3']),
-    ({'collisions': None}, ['/collisions']), ([1, 2], ['']), ('x', ['']), (None, ['']), (3, ['']),
+    ({'collisions': None}, ['/collisions']), ([1, 2], ['']), ('x', ['']), (b'null', ['']), (3, ['']),
     ({'positions': [[0, 0, 0]] * 5}, ['/collisions/edge_edge/vertices/0']),
     ({'barrier': {'dhat': 'a'}}, ['/barrier/dhat']), ({'friction': 3}, ['/friction']),
 ])

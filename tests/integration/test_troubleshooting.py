@@ -187,7 +187,7 @@ CASES = {
     '"same-site" in Sec-Fetch-Site: the page that sends this is of another origin. Those that --allow-origin names may use '
     'this service, by CORS.': get("/v1/info", **{"Sec-Fetch-Site": "same-site"}),
     "there is nothing at \"/v1/evaluate/\"; did you mean \"/v1/evaluate\"? Paths here: /v1/evaluate, /v1/check, "
-    "/v1/functions, /v1/info, /healthz, /readyz, /metrics, /openapi.json, /":
+    "/v1/sets, /v1/functions, /v1/info, /healthz, /readyz, /metrics, /openapi.json, /":
         ("POST", "/v1/evaluate/", TEXT, {"Content-Type": JSON}),
     "there is nothing at \"/v1/functions/smooth_f1\". GET /v1/functions lists the names":
         get("/v1/functions/smooth_f1"),
