@@ -114,6 +114,7 @@ struct srv_gauges srv_server_gauges(const struct srv_server *server)
 {
 	const struct srv_admission_counts queue = srv_admission_counts(server->admission);
 	const struct api_pool_counts pool = api_pool_counts(server->pool), bodies = api_pool_counts(server->body_pool);
+	const struct api_sets_limits *limits = api_sets_limits(server->sets);
 	return (struct srv_gauges){
 		.queue_requests = queue.n_waiting,
 		.queue_bytes = queue.held_bytes,
@@ -124,5 +125,8 @@ struct srv_gauges srv_server_gauges(const struct srv_server *server)
 		.memory_limit_bytes = server->budget.most_bytes,
 		.draining = atomic_load(&server->draining),
 		.instruction_set = fric_kernels_name(server->large.kernels),
+		.sets = api_sets_counts(server->sets),
+		.sets_limit = limits->n,
+		.sets_limit_bytes = limits->bytes,
 	};
 }

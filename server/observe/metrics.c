@@ -18,8 +18,8 @@ static const char *const rejections[SRV_N_REJECTIONS] = {
 static const char *const phases[API_N_PHASES] = {"decode", "prepare", "evaluate", "encode"};
 
 /* 0: no answer; the last one is for all others. */
-static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 413, 414,
-                               415, 417, 421, 422, 429, 431, 500, 501, 503, 505, 0,   -1};
+static const int statuses[] = {200, 201, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 412, 413,
+                               414, 415, 417, 421, 422, 429, 431, 500, 501, 503, 505, 0,   -1};
 enum { N_STATUSES = sizeof statuses / sizeof statuses[0] };
 
 /* Upper ends of the buckets; one more bucket takes the rest. */
@@ -257,13 +257,50 @@ static void print_sums(FILE *out)
 static void print_memory(FILE *out, const struct srv_gauges *gauges, const struct srv_process *process)
 {
 	static const char name[] = "frictiond_memory_bytes";
-	print_head(out, name, "gauge", "Memory that requests hold, that is kept warm, and of the whole process.");
+	print_head(out, name, "gauge",
+	           "Memory that requests and collision sets hold, that is kept warm, and of the whole process.");
 	fprintf(out, "%s{kind=\"requests\"} %" PRIu64 "\n", name, gauges->memory_requests_bytes);
 	fprintf(out, "%s{kind=\"pool\"} %" PRIu64 "\n", name, gauges->memory_pool_bytes);
 	fprintf(out, "%s{kind=\"resident\"} %" PRIu64 "\n", name, process->resident_bytes);
 	if (gauges->memory_limit_bytes)
-		print_count(out, "frictiond_memory_limit_bytes", "gauge", "Most memory that all requests together may hold.",
-		            gauges->memory_limit_bytes);
+		print_count(out, "frictiond_memory_limit_bytes", "gauge",
+		            "Most memory that all requests and sets together may hold.", gauges->memory_limit_bytes);
+}
+
+static void print_evictions(FILE *out, const struct api_sets_counts *sets)
+{
+	static const char *const reasons[API_N_EVICTIONS] = {"idle", "own_room", "others_room"};
+	print_head(
+		out, "frictiond_sets_evictions_total", "counter",
+		"Collision sets that were forgotten: unused for too long, or for a new set of the same caller or of another.");
+	for (int i = 0; i < API_N_EVICTIONS; i++)
+		fprintf(out, "frictiond_sets_evictions_total{reason=\"%s\"} %" PRIu64 "\n", reasons[i], sets->n_evicted[i]);
+}
+
+static void print_sets(FILE *out, const struct srv_gauges *gauges)
+{
+	const struct api_sets_counts *sets = &gauges->sets;
+	if (gauges->sets_limit == 0)
+		return;
+	print_count(out, "frictiond_sets", "gauge", "Collision sets.", sets->n);
+	print_count(out, "frictiond_sets_limit", "gauge", "Most collision sets.", gauges->sets_limit);
+	print_count(out, "frictiond_sets_bytes", "gauge",
+	            "Memory of collision sets, forgotten ones that a request still uses included.", sets->bytes);
+	print_count(out, "frictiond_sets_limit_bytes", "gauge", "Most memory that all collision sets together may take.",
+	            gauges->sets_limit_bytes);
+	print_count(out, "frictiond_sets_created_total", "counter", "Collision sets that were put under a free name.",
+	            sets->n_created);
+	print_count(out, "frictiond_sets_replaced_total", "counter", "Collision sets that took the place of another.",
+	            sets->n_replaced);
+	print_count(out, "frictiond_sets_removed_total", "counter", "Collision sets that a client deleted.",
+	            sets->n_removed);
+	print_count(out, "frictiond_sets_hits_total", "counter", "Requests that found the collision set that they use.",
+	            sets->n_hits);
+	print_count(out, "frictiond_sets_misses_total", "counter",
+	            "Requests that did not find the collision set that they use.", sets->n_misses);
+	print_evictions(out, sets);
+	print_count(out, "frictiond_sets_refused_total", "counter",
+	            "Collision sets, and patterns of one, for which there was no room.", sets->n_refused);
 }
 
 static void print_state(FILE *out, const struct srv_gauges *gauges)
@@ -303,6 +340,7 @@ char *srv_metrics_print(const struct srv_gauges *gauges, size_t *bytes)
 	print_durations(out);
 	print_sums(out);
 	print_memory(out, gauges, &process);
+	print_sets(out, gauges);
 	print_state(out, gauges);
 	print_process(out, &process);
 	const bool failed = ferror(out);

@@ -9,6 +9,7 @@
 #define SERVER_METRICS_H
 
 #include "api/api.h"
+#include "api/sets/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,6 +50,8 @@ struct srv_gauges {
 	uint64_t memory_limit_bytes; /* 0: there is none */
 	bool draining;
 	const char *instruction_set;
+	struct api_sets_counts sets;
+	uint64_t sets_limit, sets_limit_bytes; /* 0: no sets are kept */
 };
 
 /* As in the label: the path of the row, "/v1/functions/{name}"; "other" if there is nothing at the path, or it came

@@ -22,7 +22,7 @@ EXPRESSIONS = [(rule["alert"], rule["expr"]) for rule in RULES] + QUERIES
 METRICS = {name: (kind, set(labels)) for name, kind, *labels in
            (line.split() for line in (ROOT / "tests/deploy/metrics.txt").read_text().splitlines() if line[0] != "#")}
 WORDS = {"sum", "count", "min", "max", "by", "rate", "increase", "changes", "absent", "histogram_quantile", "time",
-         "or", "unless", "offset", "le", "m", "s"}
+         "or", "and", "unless", "offset", "le", "m", "s"}
 
 
 def promtool(*arguments):

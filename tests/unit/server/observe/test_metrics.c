@@ -25,6 +25,17 @@ static const struct srv_gauges gauges = {
 	.memory_limit_bytes = 9,
 	.draining = true,
 	.instruction_set = "avx2",
+	.sets = {.n = 10,
+             .bytes = 11,
+             .n_created = 12,
+             .n_replaced = 13,
+             .n_removed = 14,
+             .n_hits = 15,
+             .n_misses = 16,
+             .n_evicted = {17, 18, 19},
+             .n_refused = 20},
+	.sets_limit = 21,
+	.sets_limit_bytes = 22,
 };
 
 static char *print(void)
@@ -228,6 +239,38 @@ static void test_gauges(void **state)
 	free(text);
 }
 
+static void test_sets(void **state)
+{
+	(void)state;
+	char *text = print();
+	assert_true(value_of(text, "frictiond_sets") == 10);
+	assert_true(value_of(text, "frictiond_sets_bytes") == 11);
+	assert_true(value_of(text, "frictiond_sets_created_total") == 12);
+	assert_true(value_of(text, "frictiond_sets_replaced_total") == 13);
+	assert_true(value_of(text, "frictiond_sets_removed_total") == 14);
+	assert_true(value_of(text, "frictiond_sets_hits_total") == 15);
+	assert_true(value_of(text, "frictiond_sets_misses_total") == 16);
+	assert_true(value_of(text, "frictiond_sets_evictions_total{reason=\"idle\"}") == 17);
+	assert_true(value_of(text, "frictiond_sets_evictions_total{reason=\"own_room\"}") == 18);
+	assert_true(value_of(text, "frictiond_sets_evictions_total{reason=\"others_room\"}") == 19);
+	assert_true(value_of(text, "frictiond_sets_refused_total") == 20);
+	assert_true(value_of(text, "frictiond_sets_limit") == 21);
+	assert_true(value_of(text, "frictiond_sets_limit_bytes") == 22);
+	free(text);
+}
+
+/* A server that keeps no sets has no series of them. */
+static void test_no_sets(void **state)
+{
+	(void)state;
+	struct srv_gauges without = gauges;
+	without.sets_limit = 0;
+	size_t n;
+	char *text = srv_metrics_print(&without, &n);
+	assert_null(strstr(text, "frictiond_sets"));
+	free(text);
+}
+
 static void test_process(void **state)
 {
 	(void)state;
@@ -276,9 +319,12 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_routes), cmocka_unit_test(test_counts),     cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_faults), cmocka_unit_test(test_rejections), cmocka_unit_test(test_buckets_are_cumulative),
-		cmocka_unit_test(test_gauges), cmocka_unit_test(test_process),    cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_routes),     cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_ends),       cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_rejections), cmocka_unit_test(test_buckets_are_cumulative),
+		cmocka_unit_test(test_gauges),     cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_no_sets),    cmocka_unit_test(test_process),
+		cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
