@@ -461,7 +461,7 @@ def test_the_metrics_are_documented(server):
     types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
     assert {row[0].strip("`"): row[1] for row in table_of("| metric |")} == types
     for name, _, labels, _ in table_of("| metric |"):
-        found = set(re.findall(r'(\w+)="', "".join(re.findall(rf"^{name.strip('`')}\w*(\{{.*\}}) ", text, re.M)))) - {"le"}
+        found = set(re.findall(r'(\w+)="', "".join(re.findall(rf"^{name.strip('`')}(?:_bucket|_sum|_count)?(\{{.*\}}) ", text, re.M)))) - {"le"}
         assert found == set(re.findall(r"`(\w+)`", labels)), name
     reasons = set(re.findall(r'^frictiond_rejected_total{reason="(\w+)"}', text, re.M))
     assert {row[0].strip("`") for row in table_of("| reason |")} == reasons
