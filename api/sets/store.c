@@ -7,6 +7,8 @@
 
 #include <xxhash.h>
 
+#include "api/base/account.h"
+
 enum {
 	RECENT_MS = 10000, /* used within that time: not forgotten to make room */
 	SHARED_MS = 60000, /* unused for that long: forgotten to make room for another caller */
@@ -90,9 +92,12 @@ static int64_t lock(struct api_sets *sets)
 	return sets->now_ms();
 }
 
+/* The request whose thread frees a set did not take its memory, so its account must not be credited with it. */
 static void bury(struct api_sets *sets, struct grave *grave)
 {
 	struct api_pool *pool = sets->limits.pool;
+	struct api_account *account = api_account_current;
+	api_account_current = NULL;
 	for (struct api_entry *entry = grave->entries, *also; entry; entry = also) {
 		also = entry->also;
 		entry->kept->free(entry->kept);
@@ -102,6 +107,7 @@ static void bury(struct api_sets *sets, struct grave *grave)
 		next = caller->next;
 		api_pool_give(pool, caller, sizeof *caller);
 	}
+	api_account_current = account;
 }
 
 static void unlock(struct api_sets *sets, struct grave *grave)

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "api/base/account.h"
+
 enum { SECOND = 1000, MINUTE = 60 * SECOND };
 
 /* ---- allocations that fail ---- */
@@ -634,7 +636,8 @@ static void lists_by_name(void **unused)
 	assert_int_equal(bytes, 8000 + 1 + 2 + 3 + 4 + 5 + 6);
 	for (size_t i = 0; i < n; i++)
 		assert_string_equal(listed[i].name, sorted[i]);
-	assert_int_equal(listed[2].kept->bytes, 1001);
+	assert_true(api_kept_grow(listed[2].kept, 500));
+	assert_int_equal(listed[2].bytes, 1001);
 	remove_set("me", "a");
 	assert_int_equal(n_alive, 9);
 	give_back(listed, n);
@@ -735,6 +738,48 @@ static void needs_memory_for_a_list(void **unused)
 	remove_set(NULL, "a");
 	assert_int_equal(n_alive, 0);
 	api_arena_free(&arena);
+	close_store();
+}
+
+/* ---- whose memory it is ---- */
+
+enum { MB = 1 << 20 };
+
+struct holding {
+	struct thing thing;
+	void *block; /* [MB] */
+};
+
+static void free_holding(struct api_kept *kept)
+{
+	struct holding *holding = (struct holding *)(void *)kept;
+	api_pool_give(pool, holding->block, MB);
+	n_alive--;
+	free(holding);
+}
+
+/* The account of the request that makes another set go. */
+static void a_request_is_not_credited_with_what_it_frees(void **unused)
+{
+	(void)unused;
+	open_store(narrow);
+	struct holding *holding = calloc(1, sizeof *holding);
+	assert_non_null(holding);
+	n_alive++;
+	holding->block = api_pool_take(pool, MB);
+	holding->thing.kept.free = free_holding;
+	holding->thing.kept.bytes = 3000 - record_bytes;
+	assert_int_equal(api_sets_put(sets, NULL, "a", &holding->thing.kept, NULL), API_PUT_CREATED);
+	api_kept_release(&holding->thing.kept);
+	pass(10 * SECOND);
+	struct api_account account;
+	api_account_open(&account, &budget, NULL, 0);
+	const size_t taken = account.taken_bytes, used = budget.used_bytes;
+	assert_int_equal(put(NULL, "b", 3000), API_PUT_CREATED);
+	assert_int_equal(account.taken_bytes, taken);
+	assert_ptr_equal(api_account_current, &account);
+	assert_true(budget.used_bytes <= used - MB);
+	api_account_close(&account);
 	close_store();
 }
 
@@ -858,6 +903,7 @@ int main(void)
 		cmocka_unit_test(needs_memory_to_begin),
 		cmocka_unit_test(needs_memory_for_a_set),
 		cmocka_unit_test(needs_memory_for_a_list),
+		cmocka_unit_test(a_request_is_not_credited_with_what_it_frees),
 		cmocka_unit_test(serves_threads),
 	};
 	return cmocka_run_group_tests(tests, start, stop);
