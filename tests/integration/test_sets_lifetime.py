@@ -1,0 +1,268 @@
+"""Collision sets: how long the service keeps them, for whom, and in how much memory. The store alone: unit/api/sets."""
+import json
+import os
+import signal
+import socket
+import sys
+import urllib.request
+
+import pytest
+
+from conftest import eventually, metric
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
+from sets import Client  # noqa: E402
+
+MINE, HERS = 'lab-0123456789abcdef', 'hub-0123456789abcdef'
+QUESTION = {'velocities': [[1, 0]], 'outputs': ['potential']}
+ORIGIN = 'https://a.example'
+
+
+def document(n=1):
+    """A set of that many contacts of one vertex."""
+    return {'dim': 2, 'n_vertices': 1, 'friction': {'mu': 0.5, 'eps_v': 0.1},
+            'collisions': {'plane_vertex': {'vertices': [0] * n, 'normal_force': 1, 'plane_normal': [0, 1]}}}
+
+
+def count(base, name, labels=''):
+    return metric(base, f'frictiond_sets{name}{labels}')
+
+
+def evictions(base):
+    return {reason: count(base, '_evictions_total', f'{{reason="{reason}"}}') for reason in ('idle', 'own_room', 'others_room')}
+
+
+def bytes_of(base, n):
+    """What a set of that many contacts takes."""
+    client = Client(base)
+    assert client.put('measured', document(n)).status == 201
+    [found] = client.list().json['sets']
+    assert client.delete('measured').status == 204
+    client.close()
+    return found['bytes']
+
+
+@pytest.fixture
+def tokens(tmp_path):
+    path = tmp_path / 'tokens'
+    path.touch(0o600)
+    path.write_text(f'mine {MINE}\nhers {HERS}\n')
+    return str(path)
+
+
+def is_refused(answer, status, code):
+    assert answer.status == status and answer.json['code'] == code, answer
+    assert ('Retry-After' in answer.headers) == (status == 503)
+    return True
+
+
+# ---- limits ----
+
+def test_info_tells_the_limits(server_with, tokens):
+    def limits(*options):
+        with urllib.request.urlopen(server_with('--memory-bytes', '64M', *options) + '/v1/info') as answer:
+            found = json.load(answer)['limits']
+        return [found[name] for name in ('sets', 'set_bytes', 'set_bytes_per_caller', 'set_idle_seconds')]
+
+    assert limits() == [1024, 32 << 20, 32 << 20, 900]
+    assert limits('--sets', '3', '--set-bytes', '3M', '--set-bytes-per-caller', '2M', '--set-idle-seconds',
+                  '7') == [3, 3 << 20, 2 << 20, 7]
+    base = server_with('--memory-bytes', '64M', '--tokens', tokens)
+    request = urllib.request.Request(base + '/v1/info', headers={'Authorization': f'Bearer {MINE}'})
+    with urllib.request.urlopen(request) as answer:
+        assert json.load(answer)['limits']['set_bytes_per_caller'] == 16 << 20
+
+
+def test_what_can_never_fit_is_too_large(server_with, server):
+    most = bytes_of(server, 100)
+    client = Client(server_with('--set-bytes', str(most)))
+    assert client.put('a', document(100)).status == 201
+    assert client.delete('a').status == 204
+    is_refused(client.put('a', document(2000)), 413, 'set_too_large')
+    assert client.list().json == {'sets': [], 'bytes': 0, 'limit_bytes': most}
+    client.close()
+
+
+def test_one_more_than_there_is_room_for(server_with, server):
+    """What was used a moment ago stays; ten seconds later it makes room."""
+    most = bytes_of(server, 100)
+    base = server_with('--set-bytes', str(most))
+    client = Client(base)
+    assert client.put('a', document(100)).status == 201
+    is_refused(client.put('b', document(100)), 503, 'sets_full')
+    assert client.get('a').status == 200 and client.get('b').status == 404
+    assert count(base, '_refused_total') == 1 and count(base, '_bytes') <= most
+    assert eventually(lambda: client.put('b', document(100)).status == 201)
+    assert client.get('a').status == 404 and client.get('b').status == 200
+    is_refused(client.evaluate('a', QUESTION), 404, 'unknown_set')
+    assert evictions(base) == {'idle': 0, 'own_room': 1, 'others_room': 0}
+    client.close()
+
+
+def test_one_more_than_there_may_be(server_with):
+    client = Client(server_with('--sets', '2'))
+    assert client.put('a', document()).status == 201 and client.put('b', document()).status == 201
+    is_refused(client.put('c', document()), 503, 'sets_full')
+    assert client.put('a', document(2)).status == 200
+    assert client.delete('b').status == 204 and client.put('c', document()).status == 201
+    client.close()
+
+
+def test_limits_of_bodies_are_those_of_a_request(server_with):
+    base = server_with('--max-json-bytes', '1000')
+    client = Client(base)
+    assert client.put('a', document()).status == 201
+    for method in 'PUT', 'PATCH':
+        assert client.send(method, '/v1/sets/a', b' ' * 1001).status == 413
+        with socket.create_connection(('127.0.0.1', int(base.rsplit(':', 1)[1]))) as raw:
+            raw.sendall(f'{method} /v1/sets/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\r\n'.encode())
+            assert raw.recv(100).startswith(b'HTTP/1.1 411')
+    assert client.get('a').status == 200
+    client.close()
+
+
+# ---- time ----
+
+def test_idle_sets_are_forgotten(server_with):
+    base = server_with('--set-idle-seconds', '1')
+    client = Client(base)
+    put = client.put('a', document(100))
+    assert put.status == 201 and put.json['idle_seconds'] == 1
+    assert eventually(lambda: count(base, '') == 0)
+    assert count(base, '_bytes') == 0 and evictions(base) == {'idle': 1, 'own_room': 0, 'others_room': 0}
+    is_refused(client.get('a'), 404, 'unknown_set')
+    assert eventually(lambda: metric(base, 'frictiond_memory_bytes{kind="requests"}') == 0)
+    client.close()
+
+
+def test_looking_does_not_keep_a_set(server_with):
+    client = Client(server_with('--set-idle-seconds', '1'))
+    assert client.put('a', document()).status == 201
+    assert eventually(lambda: client.get('a').status == 404 and client.list().json['sets'] == [])
+    client.close()
+
+
+# ---- callers ----
+
+def test_callers_have_sets_of_their_own(server_with, tokens):
+    base = server_with('--tokens', tokens)
+    mine, hers = Client(base, MINE), Client(base, HERS)
+    first, second = mine.put('a', document(1)), hers.put('a', document(2))
+    assert first.status == second.status == 201 and first.version != second.version
+    assert mine.put('b', document(3)).status == 201
+    assert [each['name'] for each in mine.list().json['sets']] == ['a', 'b']
+    assert [each['n_collisions'] for each in hers.list().json['sets']] == [2]
+    for answer in hers.get('b'), hers.delete('b'), hers.evaluate('b', QUESTION), hers.patch('b', {}):
+        is_refused(answer, 404, 'unknown_set')
+    assert hers.delete('a').status == 204
+    assert mine.get('a').version == first.version
+    assert Client(base).get('a').status == Client(base, 'wrong').delete('a').status == 401
+    mine.close(), hers.close()
+
+
+def test_a_caller_has_a_share(server_with, server, tokens):
+    one = bytes_of(server, 100)
+    base = server_with('--tokens', tokens, '--set-bytes', str(3 * one), '--set-bytes-per-caller', str(2 * one))
+    mine, hers = Client(base, MINE), Client(base, HERS)
+    assert mine.put('a', document(100)).status == mine.put('b', document(100)).status == 201
+    is_refused(mine.put('c', document(100)), 503, 'sets_full')
+    assert hers.put('a', document(100)).status == 201
+    is_refused(hers.put('b', document(100)), 503, 'sets_full')
+    assert mine.list().json['limit_bytes'] == mine.list().json['bytes'] == 2 * one
+    assert eventually(lambda: mine.put('c', document(100)).status == 201)
+    assert [each['name'] for each in mine.list().json['sets']] == ['b', 'c']
+    assert [each['name'] for each in hers.list().json['sets']] == ['a']
+    is_refused(mine.put('d', document(2000)), 413, 'set_too_large')
+    mine.close(), hers.close()
+
+
+# ---- what is around them ----
+
+def test_metrics_count(server_with):
+    base = server_with()
+    client = Client(base)
+    client.put('a', document(1))
+    client.put('b', document(2))
+    client.put('a', document(3))
+    for _ in range(3):
+        assert client.evaluate('a', QUESTION).status == 200
+    hits = count(base, '_hits_total')
+    assert client.evaluate('a', QUESTION).status == 200
+    assert client.evaluate('c', QUESTION).status == 404
+    assert client.delete('b').status == 204
+    assert count(base, '') == 1 and count(base, '_bytes') == client.list().json['bytes'] > 0
+    assert [count(base, f'_{name}_total') for name in ('created', 'replaced', 'removed', 'misses', 'refused')] == [2, 1, 1, 1, 0]
+    assert count(base, '_hits_total') == hits + 1 >= 4
+    assert eventually(lambda: metric(base, 'frictiond_requests_total{route="/v1/sets/{name}",status="201"}') == 2)
+    client.close()
+
+
+def test_a_drain_begins_nothing_but_takes_away(server_with):
+    base = server_with('--drain-seconds', '3600')
+    [process] = server_with.started
+    client = Client(base)
+    assert client.put('a', document()).status == 201
+    with socket.create_connection(('127.0.0.1', int(base.rsplit(':', 1)[1]))) as upload:
+        body = json.dumps(document(2)).encode()
+        upload.sendall(b'PUT /v1/sets/b HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+                       b'Content-Length: %d\r\nExpect: 100-continue\r\n\r\n' % len(body))
+        assert upload.recv(100).startswith(b'HTTP/1.1 100')
+        process.send_signal(signal.SIGTERM)
+        eventually(lambda: Client(base).send('GET', '/readyz').status == 503)
+        for attempt in (lambda c: c.put('a', document(2)), lambda c: c.patch('a', {}), lambda c: c.evaluate('a', QUESTION),
+                        lambda c: c.check('a', QUESTION)):
+            is_refused(attempt(Client(base)), 503, 'draining')
+        assert Client(base).get('a').status == 200 and Client(base).pattern('a').status == 200
+        assert Client(base).delete('a').status == 204 and Client(base).get('a').status == 404
+        upload.sendall(body)
+        assert b'HTTP/1.1 201' in upload.recv(1000)
+
+
+def test_pages_of_an_allowed_origin_may_use_them(server_with):
+    client = Client(server_with('--allow-origin', ORIGIN))
+    for method in 'PUT', 'PATCH', 'DELETE':
+        asked = client.send('OPTIONS', '/v1/sets/a', Origin=ORIGIN, Access_Control_Request_Method=method,
+                            Access_Control_Request_Headers='if-collision-set-version, if-none-match, content-type')
+        assert asked.status == 204 and asked.headers['Access-Control-Allow-Origin'] == ORIGIN
+        assert method in asked.headers['Access-Control-Allow-Methods'].split(', ')
+        allowed = asked.headers['Access-Control-Allow-Headers'].lower().split(', ')
+        assert {'if-collision-set-version', 'if-none-match', 'content-type'} <= set(allowed)
+    answer = client.put('a', document(), Origin=ORIGIN)
+    exposed = answer.headers['Access-Control-Expose-Headers'].split(', ')
+    assert answer.status == 201 and {'Collision-Set-Version', 'ETag', 'Location', 'Accept-Patch'} <= set(exposed)
+    assert client.put('a', document(2), Origin='https://b.example').status == 403
+    client.close()
+
+
+def test_a_condition_comes_once(server):
+    with socket.create_connection(('127.0.0.1', int(server.rsplit(':', 1)[1]))) as raw:
+        raw.sendall(b'DELETE /v1/sets/a HTTP/1.1\r\nHost: localhost\r\nIf-Collision-Set-Version: a\r\n'
+                    b'If-Collision-Set-Version: a\r\n\r\n')
+        assert raw.recv(100).startswith(b'HTTP/1.1 400')
+
+
+def test_spaces_are_no_part_of_a_version(server):
+    client = Client(server)
+    version = client.put('spaces', document()).version
+    with socket.create_connection(('127.0.0.1', int(server.rsplit(':', 1)[1]))) as raw:
+        raw.sendall(b'DELETE /v1/sets/spaces HTTP/1.1\r\nHost: localhost\r\nIf-Collision-Set-Version:  %s \t \r\n\r\n'
+                    % version.encode())
+        assert raw.recv(100).startswith(b'HTTP/1.1 204')
+    client.close()
+
+
+def test_memory_returns(server_with):
+    base = server_with('--set-bytes', '8M', '--memory-bytes', '64M')
+    client = Client(base)
+    for i in range(300):
+        assert client.put(f's{i % 7}', document(50 + i)).status in (200, 201)
+        assert client.evaluate(f's{i % 7}', {**QUESTION, 'outputs': ['hessian']}).status == 200
+        if i % 3 == 0:
+            assert client.delete(f's{i % 7}').status == 204
+    listed = client.list().json
+    assert sum(each['bytes'] for each in listed['sets']) == listed['bytes'] == count(base, '_bytes')
+    for each in listed['sets']:
+        assert client.delete(each['name']).status == 204
+    assert count(base, '') == count(base, '_bytes') == 0
+    assert eventually(lambda: metric(base, 'frictiond_memory_bytes{kind="requests"}') == 0)
+    client.close()
