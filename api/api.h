@@ -46,7 +46,7 @@ struct api_formats {
 	enum api_format body, answer;
 };
 
-enum { API_PATH_BYTES = 640, API_NAME_BYTES = API_PATH_BYTES, API_MAX_NAMES = 2 };
+enum { API_PATH_BYTES = 640, API_NAME_BYTES = 128, API_MAX_NAMES = 2 };
 
 /* Where a request's target leads. Found once, as soon as the target is there; it stays with the request to its end. */
 struct api_match {

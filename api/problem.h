@@ -22,7 +22,7 @@ enum {
 	API_WHERE_NEGOTIATED = 8, /* it looks at Accept */
 	API_WHERE_POSTED = 16,
 	API_WHERE_CONDITIONAL = 64, /* it is about something that may have changed */
-	API_WHERE_CHECKED = 32, /* it takes fields or parameters */
+	API_WHERE_CHECKED = 32,     /* it takes fields or parameters */
 };
 
 struct api_status {

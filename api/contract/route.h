@@ -62,8 +62,8 @@ struct api_route {
 	bool is_readiness; /* 503 as soon as the server drains */
 	bool judges_names; /* handlers say what is wrong with a name, however long it is */
 	bool is_conditional; /* there may be a 412 */
-	bool is_folder;    /* everything below it is its own: the last name may be empty, or hold slashes */
-	bool is_servers;   /* the server answers it, api_handle does not know it */
+	bool is_folder;      /* everything below it is its own: the last name may be empty, or hold slashes */
+	bool is_servers;     /* the server answers it, api_handle does not know it */
 	bool (*exists)(const struct api_match *match); /* whether there is something of these names; NULL: handlers look */
 	api_lister *names;                             /* what {name} may be; NULL: anything */
 	api_fail *fail;                                /* how faults are told; NULL: as problem+json */

@@ -70,7 +70,8 @@ bool api_compare(const struct api_service *service, const struct api_request *re
                  struct api_response *response, struct api_comparison *comparison)
 {
 	struct api_comparison here;
-	const bool ok = api_job_run(service, request, &steps_of_whole, NULL, comparison ? comparison : &here, fault, response);
+	const bool ok =
+		api_job_run(service, request, &steps_of_whole, NULL, comparison ? comparison : &here, fault, response);
 	response->measure = (struct api_measure){0}; /* only evaluations are measured: this takes a hundred times as long */
 	return ok;
 }

@@ -88,8 +88,7 @@ static bool csr(struct api_job *job, json_t *hessian)
 	if (!data || !inner ||
 	    !api_job_core(job, fric_hessian_csr(&job->context, job->contacts, inner, pattern, data, &error), &error))
 		return false;
-	api_render_add(r, hessian, "indptr",
-	               api_render_array(r, API_I64, fric_pattern_indptr(pattern), n_rows + 1, 0, 0));
+	api_render_add(r, hessian, "indptr", api_render_array(r, API_I64, fric_pattern_indptr(pattern), n_rows + 1, 0, 0));
 	api_render_add(r, hessian, "indices", api_render_array(r, API_I32, fric_pattern_indices(pattern), n, 0, 0));
 	api_render_add(r, hessian, "data", api_render_array(r, API_F64, data, n, 0, 0));
 	return true;

@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "api/codec/render.h"
 #include "api/sets/set.h"
+#include "api/validate/question.h"
 
 /* A request that examples show: a vertex on a floor, at half of eps_v. */
 #define API_ONE_VERTEX \

@@ -128,10 +128,10 @@ static bool render_triplets(struct api_job *job, json_t *root)
 	if (!rows || !cols || !values || !inner)
 		return false;
 	memset(inner, 0, n_inner * sizeof(*inner));
-	if (!api_job_core(job,
-	                  fric_hessian_triplets(&job->context, job->contacts, inner, triangle_of(job), rows, cols, values,
-	                                        &error),
-	                  &error))
+	if (!api_job_core(
+			job,
+			fric_hessian_triplets(&job->context, job->contacts, inner, triangle_of(job), rows, cols, values, &error),
+			&error))
 		return false;
 	api_render_add(r, root, "rows", api_render_array(r, API_I32, rows, n, 0, 0));
 	api_render_add(r, root, "cols", api_render_array(r, API_I32, cols, n, 0, 0));
@@ -193,7 +193,7 @@ static bool pattern_is_large(const struct api_service *service, const struct api
 /* ---- the operations ---- */
 
 static const struct api_object *const requests[] = {&api_set_question, NULL}, *const answers[] = {&api_answer, NULL},
-									   *const comparisons[] = {&api_check_answer, NULL};
+									  *const comparisons[] = {&api_check_answer, NULL};
 
 /* clang-format off */
 static const struct api_example evaluate_examples[] = {

@@ -9,7 +9,9 @@
 #include "api/routes/cost.h"
 #include "api/routes/format.h"
 #include "api/routes/job.h"
+#include "api/sets/identity.h"
 #include "api/sets/merge.h"
+#include "api/sets/rest.h"
 #include "api/validate/query.h"
 
 /* ---- which set ---- */
@@ -166,8 +168,8 @@ static bool prepare_put(struct api_job *job)
 		return false;
 	job->contacts = p->made->contacts;
 	memcpy(p->made->kept.version, p->version, sizeof(p->version));
-	return api_job_may_skip(job) && api_set_finish(p->made, &job->document, &job->arena,
-	                                               p->old ? api_set_of(p->old) : NULL, job->fault);
+	return api_job_may_skip(job) &&
+	       api_set_finish(p->made, &job->document, &job->arena, p->old ? api_set_of(p->old) : NULL, job->fault);
 }
 
 static bool fault_too_large(struct api_job *job, size_t bytes)
@@ -444,9 +446,10 @@ static bool list_is_large(const struct api_service *service, const struct api_re
 
 /* ---- the operations ---- */
 
-static const struct api_object *const documents[] = {&api_set_document, NULL}, *const patches[] = {&api_set_patch, NULL},
-									   *const descriptions[] = {&api_set_answer, NULL},
-									   *const lists[] = {&api_set_list_answer, NULL};
+static const struct api_object *const documents[] = {&api_set_document, NULL},
+									  *const patches[] = {&api_set_patch, NULL},
+									  *const descriptions[] = {&api_set_answer, NULL},
+									  *const lists[] = {&api_set_list_answer, NULL};
 
 /* clang-format off */
 #define ONE_VERTEX_SET "'dim': 3, 'n_vertices': 1, 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \

@@ -48,9 +48,9 @@ struct api_set {
  * @param lagged_velocities  of the document; or NULL
  * @return NULL with *fault
  */
-struct api_set *api_set_create(const struct fric_context *context, struct api_pool *pool, const struct fric_batch *batch,
-                               const double *lagged_velocities, const struct api_set_facts *facts,
-                               struct api_fault *fault);
+struct api_set *api_set_create(const struct fric_context *context, struct api_pool *pool,
+                               const struct fric_batch *batch, const double *lagged_velocities,
+                               const struct api_set_facts *facts, struct api_fault *fault);
 /**
  * Puts the document to rest, takes over from `old` what depends on the stencils alone, and adds up what the set takes.
  * @param document  is rewritten, see api_rest_write

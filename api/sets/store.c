@@ -132,21 +132,26 @@ static struct caller *find_caller(const struct api_sets *sets, const char *name)
 	return *caller_place(sets, name, XXH3_64bits_withSeed(name, strlen(name), sets->seed));
 }
 
-/* NULL: out of memory. */
-static struct caller *make_caller(struct api_sets *sets, const char *name)
+static struct caller *create_caller(struct api_pool *pool, const char *name, uint64_t hash)
 {
-	name = name ? name : "";
-	const uint64_t hash = XXH3_64bits_withSeed(name, strlen(name), sets->seed);
-	struct caller **place = caller_place(sets, name, hash);
-	if (*place)
-		return *place;
-	struct caller *caller = api_pool_take(sets->limits.pool, sizeof *caller);
+	struct caller *caller = api_pool_take(pool, sizeof *caller);
 	if (!caller)
 		return NULL;
 	*caller = (struct caller){.hash = hash};
 	strncpy(caller->name, name, sizeof caller->name - 1);
 	ring_clear(&caller->sets);
-	return *place = caller;
+	return caller;
+}
+
+/* NULL: out of memory. */
+static struct caller *find_or_create_caller(struct api_sets *sets, const char *name)
+{
+	name = name ? name : "";
+	const uint64_t hash = XXH3_64bits_withSeed(name, strlen(name), sets->seed);
+	struct caller **place = caller_place(sets, name, hash);
+	if (!*place)
+		*place = create_caller(sets->limits.pool, name, hash);
+	return *place;
 }
 
 static void forget_caller_if_empty(struct api_sets *sets, struct caller *caller, struct grave *grave)
@@ -361,7 +366,7 @@ static enum api_put put(struct api_sets *sets, struct caller *caller, struct api
 static enum api_put put_for(struct api_sets *sets, const char *caller_name, struct api_entry *entry,
                             const struct api_kept *old, int64_t now, struct grave *grave)
 {
-	struct caller *caller = make_caller(sets, caller_name);
+	struct caller *caller = find_or_create_caller(sets, caller_name);
 	if (!caller)
 		return API_PUT_NO_MEMORY;
 	caller->n_sets++;

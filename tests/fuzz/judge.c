@@ -115,6 +115,9 @@ static const char *header_of(const struct api_response *response, const char *na
 	return NULL;
 }
 
+static const struct api_object *const bodies[] = {&api_request, NULL};
+static const struct api_operation with_body = {.requests = bodies};
+
 /* The document made from a query no longer exists here; pointers name one of its parameters, or an entry. */
 static void check_pointers(const struct api_service *service, const struct api_request *request, const json_t *errors)
 {
@@ -127,7 +130,7 @@ static void check_pointers(const struct api_service *service, const struct api_r
 	with_formats.formats = &formats;
 	const bool post = !strcmp(request->method, "POST") && !strchr(request->target, '?');
 	api_fault_clear(&fault);
-	const bool judged = post && api_formats_judge(request, true, &formats, &fault);
+	const bool judged = post && api_formats_judge(request, &with_body, &formats, &fault);
 	const bool readable = judged && api_format_read(service, &with_formats, &arena, &document, &fault);
 	for (size_t i = 0; i < json_array_size(errors); i++) {
 		const char *pointer = json_string_value(json_object_get(json_array_get(errors, i), "pointer"));
