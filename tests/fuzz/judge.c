@@ -115,8 +115,15 @@ static const char *header_of(const struct api_response *response, const char *na
 	return NULL;
 }
 
-static const struct api_object *const bodies[] = {&api_request, NULL};
-static const struct api_operation with_body = {.requests = bodies};
+/* Whether errors point into the body. Those of a patch point into what it makes. */
+static const struct api_operation *reads_body(const struct api_request *request)
+{
+	struct api_match match;
+	api_match(request->target, &match);
+	const struct api_operation *operation = match.route ? api_operation_of(match.route, request->method) : NULL;
+	return operation && operation->requests && strcmp(request->method, "PATCH") != 0 && !*match.query ? operation
+	                                                                                                  : NULL;
+}
 
 /* The document made from a query no longer exists here; pointers name one of its parameters, or an entry. */
 static void check_pointers(const struct api_service *service, const struct api_request *request, const json_t *errors)
@@ -128,9 +135,9 @@ static void check_pointers(const struct api_service *service, const struct api_r
 	struct api_request with_formats = *request;
 	char token[API_MAX_POINTER];
 	with_formats.formats = &formats;
-	const bool post = !strcmp(request->method, "POST") && !strchr(request->target, '?');
+	const struct api_operation *operation = reads_body(request);
 	api_fault_clear(&fault);
-	const bool judged = post && api_formats_judge(request, &with_body, &formats, &fault);
+	const bool judged = operation && api_formats_judge(request, operation, &formats, &fault);
 	const bool readable = judged && api_format_read(service, &with_formats, &arena, &document, &fault);
 	for (size_t i = 0; i < json_array_size(errors); i++) {
 		const char *pointer = json_string_value(json_object_get(json_array_get(errors, i), "pointer"));

@@ -52,9 +52,9 @@ int __wrap_srv_team_start_for(struct srv_admission *admission, int wanted, int s
 static size_t large_one_in, n_asked_large;
 
 /* Large requests take long to compute; the queue does not mind if they are small. */
-bool __wrap_api_is_large(const struct api_service *service, const struct api_request *request)
+bool __wrap_api_is_large(const struct api_service *by, const struct api_request *request)
 {
-	return large_one_in ? ++n_asked_large % large_one_in == 0 : __real_api_is_large(service, request);
+	return large_one_in ? ++n_asked_large % large_one_in == 0 : __real_api_is_large(by, request);
 }
 
 void service_make_large(size_t one_in)

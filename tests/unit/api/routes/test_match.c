@@ -22,18 +22,20 @@ static const struct api_service service = {
 
 /* ---- a table of our own ---- */
 
+enum { TEXT_BYTES = 5 * API_NAME_BYTES };
+
 /* Returns its names, its query and its caller. */
 static bool tell(const struct api_service *of, const struct api_request *request, struct api_fault *fault,
                  struct api_response *response)
 {
 	const struct api_match *match = request->match;
-	char *text = malloc(2000);
+	char *text = malloc(TEXT_BYTES);
 	(void)of;
 	if (!strcmp(match->names[0], "faulty")) {
 		free(text);
 		return api_fault_set(fault, API_E_OUT_OF_RANGE, "faulty");
 	}
-	snprintf(text, 2000, "%s %s|%s|%s|%s|%d%d", request->method, match->names[0], match->names[1], match->query,
+	snprintf(text, TEXT_BYTES, "%s %s|%s|%s|%s|%d%d", request->method, match->names[0], match->names[1], match->query,
 	         request->caller ? request->caller : "", request->formats->body, request->formats->answer);
 	response->status = 200;
 	response->content_type = "text/plain";
