@@ -1,6 +1,7 @@
 /* Which sets are kept, and for how long, by a clock that stands still unless a test moves it. */
 #include "api/sets/store.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +20,7 @@ enum { SECOND = 1000, MINUTE = 60 * SECOND };
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t n, size_t size);
+int __real_posix_memalign(void **block, size_t alignment, size_t bytes);
 
 static _Atomic long until_failure = -1; /* allocations that still succeed; negative: all */
 
@@ -35,6 +37,12 @@ void *__wrap_malloc(size_t bytes)
 void *__wrap_calloc(size_t n, size_t size)
 {
 	return may_allocate() ? __real_calloc(n, size) : NULL;
+}
+
+/* Where the pool's blocks come from under AddressSanitizer. */
+int __wrap_posix_memalign(void **block, size_t alignment, size_t bytes)
+{
+	return may_allocate() ? __real_posix_memalign(block, alignment, bytes) : ENOMEM;
 }
 
 /* ---- a store, and things to put there ---- */
@@ -287,7 +295,7 @@ static void forgets_callers_without_sets(void **unused)
 	(void)unused;
 	open_store(plenty);
 	for (int i = 0; i < 1000; i++) {
-		char caller[16];
+		char caller[24];
 		snprintf(caller, sizeof caller, "caller %d", i);
 		assert_int_equal(put(caller, "a", 1000), API_PUT_CREATED);
 		assert_int_equal(put(caller, "b", 2 << 20), API_PUT_TOO_LARGE);

@@ -345,6 +345,20 @@ static void test_draining(void **state)
 	srv_exchange_end(&late.exchange, NULL);
 	assert_int_equal(n_idle, 0);
 	assert_int_equal(rejected("draining"), before + 1);
+	/* What is new is refused, whatever it asks; what looks or takes away is not. */
+	static const struct {
+		const char *method, *target;
+		bool is_refused;
+	} cases[] = {{"PUT", "/v1/sets/a", true},           {"PATCH", "/v1/sets/a", true},
+	             {"POST", "/v1/sets/a/evaluate", true}, {"POST", "/v1/sets/a/check", true},
+	             {"DELETE", "/v1/sets/a", false},       {"GET", "/v1/sets/a", false},
+	             {"GET", "/v1/sets/a/pattern", false},  {"PUT", "/v1/info", false}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct carried c;
+		judge(&c, cases[i].method, cases[i].target, HOST, JSON, "Content-Length", "3", NULL);
+		assert_int_equal(c.exchange.response && c.exchange.response->status == 503, cases[i].is_refused);
+		srv_exchange_end(&c.exchange, NULL);
+	}
 	srv_exchange_end(&early.exchange, NULL);
 	answer(&probe, 200);
 	assert_int_equal(n_idle, 1);
