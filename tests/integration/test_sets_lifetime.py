@@ -1,6 +1,7 @@
 """Collision sets: how long the service keeps them, for whom, and in how much memory. The store alone: unit/api/sets."""
 import json
 import os
+import re
 import signal
 import socket
 import sys
@@ -30,6 +31,12 @@ def count(base, name, labels=''):
 
 def evictions(base):
     return {reason: count(base, '_evictions_total', f'{{reason="{reason}"}}') for reason in ('idle', 'own_room', 'others_room')}
+
+
+def n_waited(base):
+    """Large requests so far."""
+    with urllib.request.urlopen(base + '/metrics') as answer:
+        return int(re.search(r'^frictiond_queue_wait_seconds_count (\d+)$', answer.read().decode(), re.M)[1])
 
 
 def bytes_of(base, n):
@@ -118,6 +125,26 @@ def test_limits_of_bodies_are_those_of_a_request(server_with):
             raw.sendall(f'{method} /v1/sets/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\r\n'.encode())
             assert raw.recv(100).startswith(b'HTTP/1.1 411')
     assert client.get('a').status == 200
+    client.close()
+
+
+def test_large_sets_wait_for_their_turn(server_with):
+    """Like any large request: they go through the queue, which counts its bytes, and refuses what is too much."""
+    base = server_with('--max-json-bytes', '100K', '--queue-bytes', '150K', '--max-frame-bytes', '100K')
+    body = json.dumps(document(30000)).encode()
+    assert 75 << 10 < len(body) < 100 << 10
+    client = Client(base)
+    assert client.put('a', body).status == 201 and client.patch('a', body).status == 200
+    assert eventually(lambda: n_waited(base) == 2)
+    with socket.create_connection(('127.0.0.1', int(base.rsplit(':', 1)[1]))) as upload:
+        upload.sendall(b'PUT /v1/sets/b HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+                       b'Content-Length: %d\r\n\r\n' % len(body) + body[:-1])
+        assert eventually(lambda: metric(base, 'frictiond_queue_bytes') > 75 << 10)
+        assert client.patch('a', body).status == 503
+        assert eventually(lambda: metric(base, 'frictiond_rejected_total{reason="memory"}') == 1)
+        upload.sendall(body[-1:])
+        assert upload.recv(100).startswith(b'HTTP/1.1 201')
+    assert client.patch('a', {}).status == 200
     client.close()
 
 
