@@ -12,8 +12,9 @@ static void shift_marks(json_t *node, json_int_t n_before)
 	json_t *value;
 	if (json_is_integer(node))
 		json_integer_set(node, json_integer_value(node) + n_before);
-	json_object_foreach(node, key, value)
+	json_object_foreach(node, key, value) {
 		shift_marks(value, n_before);
+	}
 	for (size_t i = 0; i < json_array_size(node); i++)
 		shift_marks(json_array_get(node, i), n_before);
 }
