@@ -1,4 +1,4 @@
-#include "server/exchange/peer.h"
+#include "server/base/peer.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>
