@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -14,16 +15,19 @@ enum { PAUSE_MS = 10 };
 struct srv_acceptor {
 	pthread_t thread;
 	struct srv_acceptor_target target;
-	int listen_fd;
 	int stop_fd; /* readable when it is time to stop */
+	int n;
+	int listen_fds[SRV_ACCEPTOR_MOST]; /* [n] */
 };
 
 /* Waits until there is a connection or, after files or memory for one were missing, for a moment. False when it is time
  * to stop. */
 static bool await(const struct srv_acceptor *acceptor, bool pauses)
 {
-	struct pollfd fds[2] = {{.fd = acceptor->stop_fd, .events = POLLIN}, {.fd = acceptor->listen_fd, .events = POLLIN}};
-	poll(fds, pauses ? 1 : 2, pauses ? PAUSE_MS : -1);
+	struct pollfd fds[1 + SRV_ACCEPTOR_MOST] = {{.fd = acceptor->stop_fd, .events = POLLIN}};
+	for (int i = 0; i < acceptor->n; i++)
+		fds[1 + i] = (struct pollfd){.fd = acceptor->listen_fds[i], .events = POLLIN};
+	poll(fds, pauses ? 1 : 1 + (nfds_t)acceptor->n, pauses ? PAUSE_MS : -1);
 	return fds[0].revents == 0;
 }
 
@@ -34,18 +38,32 @@ static bool lacks_means(int error)
 	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-/* Takes all connections that wait. False if something has to become free before the next. */
+/* Takes a connection, if one waits there. @return 0, or why not */
+static int take_one(const struct srv_acceptor_target *target, int listen_fd)
+{
+	struct sockaddr_storage address;
+	socklen_t bytes = sizeof address;
+	const int fd = accept4(listen_fd, (struct sockaddr *)&address, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	target->add(target->closure, fd, (struct sockaddr *)&address, bytes);
+	return 0;
+}
+
+/* Takes all connections that wait, one from each socket at a time, so that many at one do not keep those at another
+ * waiting. False if something has to become free before the next. */
 static bool take_all(const struct srv_acceptor *acceptor)
 {
-	const struct srv_acceptor_target *target = &acceptor->target;
-	for (;;) {
-		struct sockaddr_storage address;
-		socklen_t bytes = sizeof address;
-		int fd = accept4(acceptor->listen_fd, (struct sockaddr *)&address, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0)
-			return !lacks_means(errno);
-		target->add(target->closure, fd, (struct sockaddr *)&address, bytes);
+	for (bool more = true; more;) {
+		more = false;
+		for (int i = 0; i < acceptor->n; i++) {
+			const int error = take_one(&acceptor->target, acceptor->listen_fds[i]);
+			if (lacks_means(error))
+				return false;
+			more |= error == 0;
+		}
 	}
+	return true;
 }
 
 static void *serve(void *argument)
@@ -56,12 +74,13 @@ static void *serve(void *argument)
 	return NULL;
 }
 
-struct srv_acceptor *srv_acceptor_start(int listen_fd, const struct srv_acceptor_target *target)
+struct srv_acceptor *srv_acceptor_start(const int *listen_fds, int n, const struct srv_acceptor_target *target)
 {
 	struct srv_acceptor *acceptor = malloc(sizeof *acceptor);
 	if (!acceptor)
 		return NULL;
-	*acceptor = (struct srv_acceptor){.target = *target, .listen_fd = listen_fd};
+	*acceptor = (struct srv_acceptor){.target = *target, .n = n};
+	memcpy(acceptor->listen_fds, listen_fds, (size_t)n * sizeof *listen_fds);
 	acceptor->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (acceptor->stop_fd >= 0 && pthread_create(&acceptor->thread, NULL, serve, acceptor) == 0)
 		return acceptor;

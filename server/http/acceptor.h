@@ -16,11 +16,14 @@ struct srv_acceptor_target {
 	void *closure;
 };
 
+enum { SRV_ACCEPTOR_MOST = 16 };
+
 /**
- * @param listen_fd  listening, non-blocking; borrowed until srv_acceptor_stop
+ * @param listen_fds  [n], n <= SRV_ACCEPTOR_MOST: listening, non-blocking; borrowed until srv_acceptor_stop. Where
+ *                    connections wait at several, they are taken in turn
  * @return NULL when memory, files or threads do not suffice
  */
-struct srv_acceptor *srv_acceptor_start(int listen_fd, const struct srv_acceptor_target *target);
+struct srv_acceptor *srv_acceptor_start(const int *listen_fds, int n, const struct srv_acceptor_target *target);
 /* No connection is handed out any more. acceptor: NULL, or started */
 void srv_acceptor_stop(struct srv_acceptor *acceptor);
 

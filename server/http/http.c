@@ -18,7 +18,7 @@ static void add(void *http, int fd, const struct sockaddr *address, socklen_t by
 static bool start_acceptor(struct srv_http *http)
 {
 	const struct srv_acceptor_target target = {add, http};
-	http->acceptor = srv_acceptor_start(http->listen_fd, &target);
+	http->acceptor = srv_acceptor_start(&http->listen_fd, 1, &target);
 	return http->acceptor;
 }
 

@@ -221,7 +221,8 @@ bool service_start(const struct service_kind *wanted)
 	if (!srv_gate_open(&gate, &kind.options.gate, stderr) || !srv_gate_suits(&gate, kind.options.host, true, stderr))
 		return false;
 	target.closure = http = srv_http_start(&kind.options, &gate, SRV_HTTP_ROUNDS, -1, note_idle);
-	acceptor = http ? srv_acceptor_start(sockets_listen(), &target) : NULL;
+	const int fd = http ? sockets_listen() : -1;
+	acceptor = http ? srv_acceptor_start(&fd, 1, &target) : NULL;
 	return acceptor;
 }
 

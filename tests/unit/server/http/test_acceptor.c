@@ -63,7 +63,7 @@ static struct srv_acceptor *start(struct taken *taken)
 	taken->listen_fd = srv_bind("127.0.0.1", &taken->port, &fault);
 	assert_true(taken->listen_fd >= 0 && srv_listen(taken->listen_fd, &fault));
 	const struct srv_acceptor_target target = {add, taken};
-	struct srv_acceptor *acceptor = srv_acceptor_start(taken->listen_fd, &target);
+	struct srv_acceptor *acceptor = srv_acceptor_start(&taken->listen_fd, 1, &target);
 	assert_non_null(acceptor);
 	return acceptor;
 }
@@ -118,6 +118,42 @@ static void test_each_connection_is_handed_out(void **state)
 		close(fd);
 	}
 	stop(&taken, acceptor);
+}
+
+static int port_of(int fd)
+{
+	struct sockaddr_in address;
+	socklen_t bytes = sizeof address;
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &bytes), 0);
+	return ntohs(address.sin_port);
+}
+
+/* Three connections wait at one socket, one at another: it is the second to be handed out. */
+static void test_sockets_take_turns(void **state)
+{
+	struct taken taken = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+	struct taken ports[2] = {0};
+	int listen_fds[2], clients[4];
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct srv_listen_fault fault;
+		listen_fds[i] = srv_bind("127.0.0.1", &ports[i].port, &fault);
+		assert_true(srv_listen(listen_fds[i], &fault));
+	}
+	for (int i = 0; i < 4; i++) {
+		clients[i] = open_client();
+		connect_to(&ports[i == 3], clients[i]);
+	}
+	const struct srv_acceptor_target target = {add, &taken};
+	struct srv_acceptor *acceptor = srv_acceptor_start(listen_fds, 2, &target);
+	await_taken(&taken, 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(port_of(taken.fds[i]), ports[i == 1].port);
+	taken.listen_fd = listen_fds[0];
+	stop(&taken, acceptor);
+	close(listen_fds[1]);
+	for (int i = 0; i < 4; i++)
+		close(clients[i]);
 }
 
 static long long now_ms(void)
@@ -192,8 +228,11 @@ static void test_stopping_none_is_fine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_connection_is_handed_out), cmocka_unit_test(test_without_files_connections_wait),
-		cmocka_unit_test(test_stops_while_waiting_for_files), cmocka_unit_test(test_no_file_stays_open),
+		cmocka_unit_test(test_each_connection_is_handed_out),
+		cmocka_unit_test(test_sockets_take_turns),
+		cmocka_unit_test(test_without_files_connections_wait),
+		cmocka_unit_test(test_stops_while_waiting_for_files),
+		cmocka_unit_test(test_no_file_stays_open),
 		cmocka_unit_test(test_stopping_none_is_fine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
