@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 static char *print_byte(unsigned byte, char *out)
@@ -25,15 +26,37 @@ static const char *print_v4(const unsigned char bytes[4], char text[SRV_PEER])
 	return text;
 }
 
-const char *srv_peer_print(const struct sockaddr *address, char text[SRV_PEER])
+void srv_peer_read(int fd, const struct sockaddr *address, socklen_t bytes, struct srv_peer *peer)
 {
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
-	if (address && address->sa_family == AF_INET)
+	struct ucred process;
+	socklen_t process_bytes = sizeof process;
+	*peer = (struct srv_peer){.uid = (uid_t)-1}; /* which is nobody's */
+	memcpy(&peer->address, address, bytes);
+	if (srv_peer_is_unix(peer) && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &process, &process_bytes) == 0)
+		peer->uid = process.uid;
+}
+
+bool srv_peer_is_unix(const struct srv_peer *peer)
+{
+	return peer && peer->address.ss_family == AF_UNIX;
+}
+
+static const char *print_user(uid_t uid, char text[SRV_PEER])
+{
+	snprintf(text, SRV_PEER, "uid:%lu", (unsigned long)uid);
+	return text;
+}
+
+const char *srv_peer_print(const struct srv_peer *peer, char text[SRV_PEER])
+{
+	const sa_family_t family = peer ? peer->address.ss_family : AF_UNSPEC;
+	const struct sockaddr_in *v4 = (const void *)&peer->address;
+	const struct sockaddr_in6 *v6 = (const void *)&peer->address;
+	if (family == AF_INET)
 		return print_v4((const unsigned char *)&v4->sin_addr, text);
-	if (address && address->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr))
+	if (family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr))
 		return print_v4(v6->sin6_addr.s6_addr + 12, text);
-	if (address && address->sa_family == AF_INET6 && inet_ntop(AF_INET6, &v6->sin6_addr, text, SRV_PEER))
+	if (family == AF_INET6 && inet_ntop(AF_INET6, &v6->sin6_addr, text, SRV_PEER))
 		return text;
-	return strcpy(text, "-");
+	return family == AF_UNIX ? print_user(peer->uid, text) : strcpy(text, "-");
 }

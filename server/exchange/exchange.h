@@ -12,12 +12,11 @@
 #include "server/access/gate.h"
 #include "server/base/head.h"
 #include "server/base/id.h"
+#include "server/base/peer.h"
 #include "server/exchange/body.h"
 #include "server/exchange/server.h"
 #include "server/exchange/state.h"
 #include "server/observe/trace.h"
-
-#include <sys/socket.h>
 
 struct srv_exchange;
 
@@ -40,7 +39,7 @@ struct srv_exchange {
 	enum srv_state state;
 	bool under_way; /* counted in server->n_under_way */
 	/* The request. */
-	const struct sockaddr *client; /* borrowed; NULL: not known */
+	const struct srv_peer *client; /* borrowed; NULL: not known */
 	const char *target;            /* as it came; borrowed */
 	struct api_match match;        /* of the target */
 	struct srv_head head;

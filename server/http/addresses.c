@@ -8,7 +8,7 @@
 
 enum { N_BUCKETS = 1024 };
 
-/* A v4 address in its mapped form, or the first half of a v6 one. */
+/* A v4 address in its mapped form, the first half of a v6 one, or a user. */
 struct key {
 	uint64_t high, low;
 };
@@ -48,25 +48,31 @@ void srv_addresses_free(struct srv_addresses *addresses)
 	free(addresses);
 }
 
-static bool key_of(const struct sockaddr *address, struct key *key)
+/* No v6 address begins with that many ones and is somebody's: it would be multicast. */
+static const uint64_t of_user = UINT64_MAX;
+
+static struct key key_of_v6(const struct in6_addr *v6)
 {
-	*key = (struct key){0, 0};
-	if (address->sa_family == AF_INET) {
-		key->low = ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr;
-		return true;
-	}
-	if (address->sa_family != AF_INET6)
-		return false;
-	const struct in6_addr *v6 = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+	struct key key = {.low = UINT64_MAX};
+	uint32_t v4;
 	if (IN6_IS_ADDR_V4MAPPED(v6)) {
-		uint32_t v4;
 		memcpy(&v4, v6->s6_addr + 12, sizeof v4);
-		key->low = v4;
-	} else {
-		memcpy(&key->high, v6->s6_addr, sizeof key->high);
-		key->low = UINT64_MAX;
+		return (struct key){.low = v4};
 	}
-	return true;
+	memcpy(&key.high, v6->s6_addr, sizeof key.high);
+	return key;
+}
+
+static bool key_of(const struct srv_peer *peer, struct key *key)
+{
+	const struct sockaddr_in *v4 = (const void *)&peer->address;
+	const struct sockaddr_in6 *v6 = (const void *)&peer->address;
+	switch (peer->address.ss_family) {
+	case AF_INET: *key = (struct key){.low = v4->sin_addr.s_addr}; return true;
+	case AF_INET6: *key = key_of_v6(&v6->sin6_addr); return true;
+	case AF_UNIX: *key = (struct key){of_user, peer->uid}; return true;
+	default: return false;
+	}
 }
 
 /* The link to the entry, or to where it would be. */
@@ -91,10 +97,10 @@ static bool add(struct srv_addresses *addresses, struct key key)
 	return true;
 }
 
-bool srv_addresses_add(struct srv_addresses *addresses, const struct sockaddr *address)
+bool srv_addresses_add(struct srv_addresses *addresses, const struct srv_peer *peer)
 {
 	struct key key;
-	if (!key_of(address, &key))
+	if (!key_of(peer, &key))
 		return true;
 	pthread_mutex_lock(&addresses->lock);
 	const bool added = add(addresses, key);
@@ -102,10 +108,10 @@ bool srv_addresses_add(struct srv_addresses *addresses, const struct sockaddr *a
 	return added;
 }
 
-void srv_addresses_remove(struct srv_addresses *addresses, const struct sockaddr *address)
+void srv_addresses_remove(struct srv_addresses *addresses, const struct srv_peer *peer)
 {
 	struct key key;
-	if (!key_of(address, &key))
+	if (!key_of(peer, &key))
 		return;
 	pthread_mutex_lock(&addresses->lock);
 	struct entry **link = find(addresses, key), *entry = *link;

@@ -1,13 +1,14 @@
 /**
- * How many connections each client address has. IPv6 addresses count by their /64, which one client has whole. Local
- * sockets have no address and are not counted. Safe from any thread.
+ * How many connections each client address has. IPv6 addresses count by their /64, which one client has whole; over
+ * Unix-domain sockets each user counts as one address. Safe from any thread.
  */
 #ifndef SERVER_ADDRESSES_H
 #define SERVER_ADDRESSES_H
 
+#include "server/base/peer.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/socket.h>
 
 struct srv_addresses;
 
@@ -16,8 +17,8 @@ struct srv_addresses *srv_addresses_create(size_t most_each);
 void srv_addresses_free(struct srv_addresses *addresses);
 
 /* One connection more, or false: it would be one too many, or memory does not suffice. */
-bool srv_addresses_add(struct srv_addresses *addresses, const struct sockaddr *address);
+bool srv_addresses_add(struct srv_addresses *addresses, const struct srv_peer *peer);
 /* A connection that was added is over. */
-void srv_addresses_remove(struct srv_addresses *addresses, const struct sockaddr *address);
+void srv_addresses_remove(struct srv_addresses *addresses, const struct srv_peer *peer);
 
 #endif

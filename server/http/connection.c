@@ -29,11 +29,6 @@ gnutls_session_t srv_session_of(const struct srv_http *http, struct MHD_Connecti
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
 }
 
-static const struct sockaddr *client_of(struct MHD_Connection *connection)
-{
-	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
-}
-
 void srv_set_patience(struct MHD_Connection *connection, unsigned seconds)
 {
 	MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
@@ -57,10 +52,10 @@ static void answer_unseen(struct srv_exchange *exchange, const struct srv_http *
 
 /* The library closes a silent connection, and knows nothing of the head that has begun to arrive there. A TLS session
  * is over by now. */
-static void say_late(struct srv_http *http, struct MHD_Connection *connection)
+static void say_late(struct srv_http *http, const struct connection *own)
 {
-	const int fd = socket_of(connection);
-	struct srv_exchange exchange = {.client = client_of(connection)};
+	const int fd = own->watched.fd;
+	struct srv_exchange exchange = {.client = &own->peer};
 	srv_exchange_open(&exchange, &http->server, "-");
 	srv_exchange_reject_late(&exchange);
 	answer_unseen(&exchange, http, fd, "timeout");
@@ -68,10 +63,10 @@ static void say_late(struct srv_http *http, struct MHD_Connection *connection)
 }
 
 /* One answer in place of a connection, whatever the client is about to ask. */
-static void send_away(struct srv_http *http, int fd, const struct sockaddr *address, enum api_code code,
+static void send_away(struct srv_http *http, int fd, const struct srv_peer *peer, enum api_code code,
                       const char *detail)
 {
-	struct srv_exchange exchange = {.client = address};
+	struct srv_exchange exchange = {.client = peer};
 	srv_exchange_open(&exchange, &http->server, "-");
 	srv_exchange_reject(&exchange, SRV_REJECTED_CONNECTIONS, code, detail);
 	answer_unseen(&exchange, http, fd, NULL);
@@ -80,7 +75,7 @@ static void send_away(struct srv_http *http, int fd, const struct sockaddr *addr
 
 /* ---- the table of connections, which is that of their readers ---- */
 
-static struct connection *enter(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
+static struct connection *enter(struct srv_http *http, int fd, const struct srv_peer *peer)
 {
 	struct connection *own = calloc(1, sizeof *own);
 	if (own)
@@ -89,7 +84,7 @@ static struct connection *enter(struct srv_http *http, int fd, const struct sock
 		free(own);
 		return NULL;
 	}
-	memcpy(&own->address, address, bytes);
+	own->peer = *peer;
 	own->quiet_ms = srv_clock_ms();
 	srv_watch_add(http->watch, &own->watched, fd);
 	atomic_fetch_add(&http->server.n_connections, 1);
@@ -99,7 +94,7 @@ static struct connection *enter(struct srv_http *http, int fd, const struct sock
 static void leave(struct srv_http *http, struct connection *own)
 {
 	atomic_fetch_sub(&http->server.n_connections, 1);
-	srv_addresses_remove(http->addresses, (const struct sockaddr *)&own->address);
+	srv_addresses_remove(http->addresses, &own->peer);
 	srv_watch_remove(http->watch, &own->watched);
 	srv_reader_close(own->reader);
 	free(own);
@@ -121,13 +116,13 @@ void srv_connections_stop(struct srv_http *http)
 
 /* ---- accepting ---- */
 
-static void enter_or_send_away(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
+static void enter_or_send_away(struct srv_http *http, int fd, const struct srv_peer *peer, socklen_t bytes)
 {
-	if (!enter(http, fd, address, bytes)) {
-		srv_addresses_remove(http->addresses, address);
-		send_away(http, fd, address, API_E_OUT_OF_MEMORY, "There is no memory for another connection; try again soon.");
-	} else if (MHD_add_connection(http->daemon, fd, address, bytes) != MHD_YES) { /* which has closed fd */
-		sweep_out(http, fd);
+	if (!enter(http, fd, peer)) {
+		srv_addresses_remove(http->addresses, peer);
+		send_away(http, fd, peer, API_E_OUT_OF_MEMORY, "There is no memory for another connection; try again soon.");
+	} else if (MHD_add_connection(http->daemon, fd, (const struct sockaddr *)&peer->address, bytes) != MHD_YES) {
+		sweep_out(http, fd); /* the library has closed fd */
 	}
 }
 
@@ -139,19 +134,26 @@ static void bound_system_buffer(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
 }
 
+static const char *too_many_of(const struct srv_peer *peer)
+{
+	return srv_peer_is_unix(peer) ? "There are as many connections of this user as the server takes."
+	                              : "There are as many connections from this address as the server takes.";
+}
+
 /* The library assigns connections to its threads in turn, by descriptor. */
 void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
 {
+	struct srv_peer peer;
 	sweep_out(http, fd);
+	srv_peer_read(fd, address, bytes, &peer);
 	bound_system_buffer(fd);
 	if (atomic_load(&http->server.n_connections) >= http->most_connections)
-		send_away(http, fd, address, API_E_TOO_MANY_CONNECTIONS,
+		send_away(http, fd, &peer, API_E_TOO_MANY_CONNECTIONS,
 		          "There are as many connections as the server takes; try again soon.");
-	else if (!srv_addresses_add(http->addresses, address))
-		send_away(http, fd, address, API_E_ADDRESS_HAS_TOO_MANY_CONNECTIONS,
-		          "There are as many connections from this address as the server takes.");
+	else if (!srv_addresses_add(http->addresses, &peer))
+		send_away(http, fd, &peer, API_E_ADDRESS_HAS_TOO_MANY_CONNECTIONS, too_many_of(&peer));
 	else
-		enter_or_send_away(http, fd, address, bytes);
+		enter_or_send_away(http, fd, &peer, bytes);
 }
 
 /* ---- from the first byte to the last ---- */
@@ -198,9 +200,9 @@ static bool was_silent(const struct srv_http *http, const struct connection *own
 	return srv_clock_ms() - own->quiet_ms >= 1000LL * srv_idle_seconds(http) - TICKS_MS;
 }
 
-void srv_connection_close(struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
+void srv_connection_close(struct srv_http *http, struct connection *own)
 {
 	if (was_silent(http, own) && srv_reader_holds_head(own->reader) && !srv_reader_ended(own->reader))
-		say_late(http, connection);
+		say_late(http, own);
 	leave(http, own);
 }

@@ -18,7 +18,7 @@ struct connection *srv_connection_open(const struct srv_http *http, struct MHD_C
 void srv_connection_begin_request(const struct srv_http *http, struct MHD_Connection *connection,
                                   struct connection *own);
 /* The library closes it; no request is under way there. Frees own. */
-void srv_connection_close(struct srv_http *http, struct MHD_Connection *connection, struct connection *own);
+void srv_connection_close(struct srv_http *http, struct connection *own);
 
 /* NULL: in the clear */
 gnutls_session_t srv_session_of(const struct srv_http *http, struct MHD_Connection *connection);

@@ -103,7 +103,7 @@ static void introduce(struct request *request, struct MHD_Connection *connection
 	own->request = request;
 	request->connection = connection;
 	request->own = own;
-	request->exchange.client = (const struct sockaddr *)&own->address;
+	request->exchange.client = &own->peer;
 	srv_connection_begin_request(request->http, connection, own);
 }
 
@@ -269,7 +269,7 @@ void srv_on_connection(void *http, struct MHD_Connection *connection, void **con
 	}
 	if (own) {
 		end_forgotten(own);
-		srv_connection_close(http, connection, own);
+		srv_connection_close(http, own);
 	}
 	*context = NULL;
 }

@@ -8,6 +8,7 @@
 #ifndef SERVER_SHARED_H
 #define SERVER_SHARED_H
 
+#include "server/base/peer.h"
 #include "server/exchange/exchange.h"
 #include "server/http/acceptor.h"
 #include "server/http/addresses.h"
@@ -36,7 +37,7 @@ struct srv_http {
 struct connection {
 	struct srv_reader *reader;
 	struct srv_watched watched;
-	struct sockaddr_storage address;
+	struct srv_peer peer;
 	struct request *request; /* under way, or NULL; freed with the connection at the latest */
 	size_t n_requests;       /* so far; the one under way is the last of them */
 	long long quiet_ms;      /* since when no request has been under way; of srv_clock_ms */

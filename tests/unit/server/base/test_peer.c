@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -15,11 +17,14 @@ static void prints(int family, const char *address, const char *expected)
 		struct sockaddr any;
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
-	} peer = {.any.sa_family = (sa_family_t)family};
+	} from = {.any.sa_family = (sa_family_t)family};
+	struct srv_peer peer;
 	char text[SRV_PEER];
-	void *place = family == AF_INET ? (void *)&peer.v4.sin_addr : (void *)&peer.v6.sin6_addr;
+	void *place = family == AF_INET ? (void *)&from.v4.sin_addr : (void *)&from.v6.sin6_addr;
 	assert_int_equal(inet_pton(family, address, place), 1);
-	assert_ptr_equal(srv_peer_print(&peer.any, text), text);
+	srv_peer_read(-1, &from.any, sizeof from, &peer);
+	assert_false(srv_peer_is_unix(&peer));
+	assert_ptr_equal(srv_peer_print(&peer, text), text);
 	assert_string_equal(text, expected);
 }
 
@@ -39,13 +44,34 @@ static void test_others(void **state)
 {
 	(void)state;
 	char text[SRV_PEER];
-	const struct sockaddr local = {.sa_family = AF_UNIX};
+	const struct srv_peer other = {.address.ss_family = AF_UNSPEC};
 	assert_string_equal(srv_peer_print(NULL, text), "-");
-	assert_string_equal(srv_peer_print(&local, text), "-");
+	assert_string_equal(srv_peer_print(&other, text), "-");
+	assert_false(srv_peer_is_unix(NULL) || srv_peer_is_unix(&other));
+}
+
+/* Whose process is at the other end. An address of accept is that short where the client has none. */
+static void test_users(void **state)
+{
+	(void)state;
+	const struct sockaddr unnamed = {.sa_family = AF_UNIX};
+	struct srv_peer peer;
+	char text[SRV_PEER], expected[SRV_PEER];
+	int fds[2];
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	srv_peer_read(fds[0], &unnamed, sizeof unnamed.sa_family, &peer);
+	assert_true(srv_peer_is_unix(&peer));
+	snprintf(expected, sizeof expected, "uid:%u", geteuid());
+	assert_string_equal(srv_peer_print(&peer, text), expected);
+	srv_peer_read(-1, &unnamed, sizeof unnamed.sa_family, &peer);
+	assert_string_equal(srv_peer_print(&peer, text), "uid:4294967295");
+	close(fds[0]);
+	close(fds[1]);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_addresses), cmocka_unit_test(test_others)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_addresses), cmocka_unit_test(test_others),
+	                                   cmocka_unit_test(test_users)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

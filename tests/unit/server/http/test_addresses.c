@@ -10,28 +10,30 @@
 
 #include <cmocka.h>
 
-static struct sockaddr_storage address_of(const char *text)
+static struct srv_peer peer_of(const char *text)
 {
-	struct sockaddr_storage storage = {0};
-	struct sockaddr_in *v4 = (struct sockaddr_in *)&storage;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&storage;
+	struct srv_peer peer = {0};
+	struct sockaddr_in *v4 = (void *)&peer.address;
+	struct sockaddr_in6 *v6 = (void *)&peer.address;
 	if (inet_pton(AF_INET, text, &v4->sin_addr) == 1)
-		storage.ss_family = AF_INET;
+		peer.address.ss_family = AF_INET;
 	else if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1)
-		storage.ss_family = AF_INET6;
-	return storage;
+		peer.address.ss_family = AF_INET6;
+	else if (sscanf(text, "uid:%u", &peer.uid) == 1)
+		peer.address.ss_family = AF_UNIX;
+	return peer;
 }
 
 static bool add(struct srv_addresses *addresses, const char *text)
 {
-	const struct sockaddr_storage address = address_of(text);
-	return srv_addresses_add(addresses, (const struct sockaddr *)&address);
+	const struct srv_peer peer = peer_of(text);
+	return srv_addresses_add(addresses, &peer);
 }
 
 static void drop(struct srv_addresses *addresses, const char *text)
 {
-	const struct sockaddr_storage address = address_of(text);
-	srv_addresses_remove(addresses, (const struct sockaddr *)&address);
+	const struct srv_peer peer = peer_of(text);
+	srv_addresses_remove(addresses, &peer);
 }
 
 static void test_each_has_its_own(void **state)
@@ -56,7 +58,20 @@ static void test_forms(void **state)
 	assert_true(add(a, "2001:db8::1"));
 	assert_false(add(a, "2001:db8::2"));
 	assert_true(add(a, "2001:db8:0:1::1"));
-	assert_true(add(a, "local") && add(a, "local"));
+	assert_true(add(a, "other") && add(a, "other"));
+	srv_addresses_free(a);
+}
+
+static void test_users(void **state)
+{
+	(void)state;
+	struct srv_addresses *a = srv_addresses_create(1);
+	assert_true(add(a, "0.0.0.0") && add(a, "uid:0"));
+	assert_false(add(a, "uid:0"));
+	assert_true(add(a, "uid:1000") && add(a, "uid:4294967295"));
+	assert_false(add(a, "uid:1000"));
+	drop(a, "uid:1000");
+	assert_true(add(a, "uid:1000"));
 	srv_addresses_free(a);
 }
 
@@ -85,6 +100,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_has_its_own),
 		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_many),
 	};
 	return cmocka_run_group_tests_name("addresses", tests, NULL, NULL);
