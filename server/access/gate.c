@@ -302,22 +302,38 @@ static void judge_page(const struct srv_gate *gate, const struct srv_head *head,
 	}
 }
 
-void srv_gate_judge(const struct srv_gate *gate, const struct srv_head *head, const char *target,
-                    const struct api_match *match, struct srv_entry *entry)
+static void judge_network(const struct srv_gate *gate, const struct srv_head *head, const char *target,
+                          const struct api_match *match, struct srv_entry *entry)
 {
 	struct call call;
-	*entry = (struct srv_entry){0};
 	read_call(head, target, &call);
 	if (!may_be_called(gate, &call))
 		refuse_host(&call, entry);
 	else
 		judge_page(gate, head, match, &call, entry);
-	if (entry->status)
-		return;
-	if (is_preflight(gate, head))
-		entry->status = 204;
-	else if (gate->tokens && !route_of(match)->is_open)
+	if (!entry->status && gate->tokens && !route_of(match)->is_open && !is_preflight(gate, head))
 		ask_for_token(gate, head, entry);
+}
+
+_Static_assert((int)SRV_PEER <= (int)SRV_TOKEN_NAME, "a user's name fits where a token's does");
+
+/* Without tokens all callers are one. */
+static void name_user(const struct srv_gate *gate, const struct srv_peer *peer, struct srv_entry *entry)
+{
+	if (gate->tokens)
+		srv_peer_print(peer, entry->token);
+}
+
+void srv_gate_judge(const struct srv_gate *gate, const struct srv_peer *peer, const struct srv_head *head,
+                    const char *target, const struct api_match *match, struct srv_entry *entry)
+{
+	*entry = (struct srv_entry){0};
+	if (srv_peer_is_unix(peer))
+		name_user(gate, peer, entry);
+	else
+		judge_network(gate, head, target, match, entry);
+	if (!entry->status && is_preflight(gate, head))
+		entry->status = 204;
 }
 
 void srv_gate_explain(const struct srv_entry *entry, char text[SRV_GATE_TEXT])

@@ -1,7 +1,8 @@
 /**
  * Which requests are let in, judged by the head alone and in this order: by which name the service is called, for which
  * web page, with which token. Web pages matter because one can run in the browser of a user who reaches a service that
- * the author of the page does not. Judging is safe from any thread, also during a reload.
+ * the author of the page does not. What comes through a Unix-domain socket is let in: the permissions of its file say
+ * who may connect, and no page can. Judging is safe from any thread, also during a reload.
  */
 #ifndef SERVER_GATE_H
 #define SERVER_GATE_H
@@ -9,6 +10,7 @@
 #include "api/contract/route.h"
 #include "server/access/tokens.h"
 #include "server/base/head.h"
+#include "server/base/peer.h"
 #include "server/observe/metrics.h"
 
 #include <stdio.h>
@@ -40,7 +42,8 @@ struct srv_entry {
 	size_t culprit_bytes;
 	const char *detail;             /* ... and what is wrong with it, static */
 	bool tried;                     /* a token that is not known was presented */
-	char token[SRV_TOKEN_NAME + 1]; /* the name of the token that was presented and is known, or empty */
+	char token[SRV_TOKEN_NAME + 1]; /* whose request it is, where there are tokens: the name of the one that was
+	                                 * presented and is known, or over a Unix-domain socket the user; or empty */
 };
 
 struct srv_gate_header {
@@ -67,11 +70,12 @@ void srv_gate_reload(const struct srv_gate *gate);
 void srv_gate_close(struct srv_gate *gate);
 
 /**
+ * @param peer    where it comes from; NULL: not known
  * @param target  as it came: it may say by which name the service is called
  * @param match   where it leads: its row says what is open
  */
-void srv_gate_judge(const struct srv_gate *gate, const struct srv_head *head, const char *target,
-                    const struct api_match *match, struct srv_entry *entry);
+void srv_gate_judge(const struct srv_gate *gate, const struct srv_peer *peer, const struct srv_head *head,
+                    const char *target, const struct api_match *match, struct srv_entry *entry);
 /* The refusal in a sentence for the client. */
 void srv_gate_explain(const struct srv_entry *entry, char text[SRV_GATE_TEXT]);
 

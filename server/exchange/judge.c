@@ -72,7 +72,8 @@ static enum api_code code_of(const struct srv_entry *entry)
 static bool passes_gate(struct srv_exchange *exchange)
 {
 	struct srv_entry *entry = &exchange->entry;
-	srv_gate_judge(exchange->server->gate, &exchange->head, exchange->target, &exchange->match, entry);
+	srv_gate_judge(exchange->server->gate, exchange->client, &exchange->head, exchange->target, &exchange->match,
+	               entry);
 	if (entry->status == 0)
 		return true;
 	if (entry->status != 204) {

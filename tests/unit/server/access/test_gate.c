@@ -15,6 +15,7 @@
 static char path[] = "/tmp/gate-XXXXXX";
 
 static const char *listens = "127.0.0.1"; /* the address of the service */
+static const struct srv_peer *peer;       /* where requests come from; NULL: not known */
 
 struct visit {
 	struct srv_gate_settings settings;
@@ -37,7 +38,7 @@ static struct visit visit_with(const struct srv_gate_settings *settings, bool on
 	visit.gate.host = listens;
 	visit.gate.on_loopback = on_loopback;
 	api_match(visit.head.target, &visit.match);
-	srv_gate_judge(&visit.gate, &visit.head, target, &visit.match, &visit.entry);
+	srv_gate_judge(&visit.gate, peer, &visit.head, target, &visit.match, &visit.entry);
 	visit.n = srv_gate_headers(&visit.gate, &visit.head, &visit.entry, visit.headers);
 	if (visit.entry.detail)
 		srv_gate_explain(&visit.entry, visit.text);
@@ -416,6 +417,32 @@ static void test_addresses(void **state)
 	suits(path, 1, false, true);
 }
 
+/* No name, no page and no token matters there; only that nobody is let in as somebody else. */
+static void test_unix_domain_sockets(void **state)
+{
+	(void)state;
+	const struct srv_peer user = {.address.ss_family = AF_UNIX, .uid = 1000};
+	const struct srv_gate_settings settings = {.allow_host = "a.example", .allow_origin = "https://a.example"};
+	peer = &user;
+	struct visit v = visit(path, NULL, "GET", "/v1/info", NULL);
+	assert_int_equal(v.entry.status, 0);
+	assert_string_equal(v.entry.token, "uid:1000");
+	v = visit(path, NULL, "GET", "/healthz", "Authorization", "Bearer " TOKEN, NULL);
+	assert_string_equal(v.entry.token, "uid:1000");
+	v = visit(path, NULL, "GET", "/v1/info", "Authorization", "Bearer wrong", NULL);
+	assert_int_equal(v.entry.status, 0);
+	v = local(&settings, "POST", "/v1/evaluate", "Host", "b.example", "Origin", "https://b.example", NULL);
+	assert_int_equal(v.entry.status, 0);
+	assert_string_equal(v.entry.token, "");
+	v = local(&settings, "GET", "/v1/info", "Host", "b.example", "Sec-Fetch-Site", "cross-site", NULL);
+	assert_int_equal(v.entry.status, 0);
+	/* A proxy in front may pass on what a page asks. */
+	v = visit(path, "https://a.example", "OPTIONS", "/v1/evaluate", "Origin", "https://a.example",
+	          "Access-Control-Request-Method", "POST", NULL);
+	assert_int_equal(v.entry.status, 204);
+	peer = NULL;
+}
+
 static int make_file(void **state)
 {
 	(void)state;
@@ -448,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_own_pages),
 		cmocka_unit_test(test_own_pages_behind_proxies),
 		cmocka_unit_test(test_pages_without_origin),
+		cmocka_unit_test(test_unix_domain_sockets),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }
