@@ -1,0 +1,149 @@
+"""Many operations of several callers on more sets than there is room for: memory stays bounded and comes back, and each
+caller meets nothing but its own sets.
+
+SETS_OPERATIONS: how many in all (6000).
+"""
+import json
+import os
+import random
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
+from conftest import SEES_RESIDENT, eventually, metric, resident_bytes  # noqa: E402
+from sets import FRAME, JSON, Client, frame  # noqa: E402
+
+OPERATIONS = int(os.environ.get('SETS_OPERATIONS', 6000))
+CLIENTS, CALLERS, NAMES = 8, 3, 60
+SET_BYTES = 64 << 20
+TOKENS = [letter * 32 for letter in 'abc']
+
+
+def document(rng):
+    """From two contacts to twenty thousand."""
+    n = rng.choice([2, 20, 200, 2000, 5000, 20000])
+    mu = rng.randrange(1, 1000) / 1000
+    return {'dim': 3, 'n_vertices': n, 'friction': {'eps_v': 0.5, 'mu': mu},
+            'collisions': {'plane_vertex': {'vertices': list(range(n)), 'plane_normal': [0, 0, 1],
+                                            'normal_force': 2}}}, n, mu
+
+
+def expected(n, mu):
+    """n vertices slide at twice eps_v: the kinetic force of each is mu times 2, along its velocity."""
+    return [mu * 2, 0.0, 0.0] * n
+
+
+class Caller:
+    """What it knows of its sets is what it last put under each name; several clients share it."""
+
+    def __init__(self, number):
+        self.number, self.lock, self.sent = number, threading.Lock(), {}
+
+
+def operate(base, caller, seed, n_operations, failures, counts):
+    client, rng = Client(base, TOKENS[caller.number]), random.Random(seed)
+    try:
+        for i in range(n_operations):
+            counts[step(client, caller, rng, f'{seed}-{rng.randrange(NAMES)}')] += 1
+    except Exception as e:  # noqa: BLE001
+        failures.append(repr(e)[:1000])
+    finally:
+        client.close()
+
+
+def step(client, caller, rng, name):
+    what = rng.random()
+    if what < 0.25:
+        return put(client, caller, rng, name)
+    if what < 0.35:
+        return patch(client, caller, rng, name)
+    if what < 0.4:
+        assert client.delete(name).status in (204, 404)
+        caller.sent.pop(name, None)
+        return 'deleted'
+    if what < 0.42:
+        mine = client.list().json
+        assert all(int(s['name'].split('-')[0]) % CALLERS == caller.number for s in mine['sets'])
+        assert mine['bytes'] <= mine['limit_bytes'] == SET_BYTES // 2
+        return 'listed'
+    return evaluate(client, caller, rng, name)
+
+
+def put(client, caller, rng, name):
+    content, n, mu = document(rng)
+    kind = rng.choice([JSON, FRAME])
+    caller.sent[name] = None  # unknown until it is answered
+    answer = client.put(name, frame(content) if kind == FRAME else json.dumps(content).encode(), kind)
+    assert answer.status in (200, 201, 503), answer
+    if answer.status == 503:
+        assert answer.json['code'] in ('sets_full', 'out_of_memory', 'queue_full'), answer
+        caller.sent[name] = 'any'
+        return 'full'
+    caller.sent[name] = n, mu
+    return 'put'
+
+
+def patch(client, caller, rng, name):
+    mu = rng.randrange(1, 1000) / 1000
+    answer = client.patch(name, {'friction': {'mu': mu}})
+    assert answer.status in (200, 404, 503), answer
+    if answer.status == 200 and isinstance(caller.sent.get(name), tuple):
+        caller.sent[name] = caller.sent[name][0], mu
+    return {200: 'patched', 404: 'forgotten', 503: 'full'}[answer.status]
+
+
+def evaluate(client, caller, rng, name):
+    known = caller.sent.get(name)
+    if not isinstance(known, tuple):
+        return 'unknown'
+    n, mu = known
+    answer = client.evaluate(name, {'velocities': [1.0, 0.0, 0.0] * n, 'outputs': ['gradient']})
+    assert answer.status in (200, 404, 503), answer
+    if answer.status != 200:
+        return 'forgotten' if answer.status == 404 else 'full'
+    gradient = answer.json['gradient']
+    assert all(abs(a - b) <= 1e-14 for a, b in zip(gradient, expected(n, mu), strict=True)), (name, n, mu)
+    return 'right'
+
+
+def test_load(server_with, tmp_path):
+    """Every client has names of its own, so that it knows what each stands for; those of a caller share its room."""
+    tokens = tmp_path / 'tokens'
+    tokens.write_text(''.join(f'caller-{i} {token}\n' for i, token in enumerate(TOKENS)))
+    tokens.chmod(0o600)
+    base = server_with('--tokens', str(tokens), '--set-bytes', '64M', '--memory-bytes', '512M', '--log-level', 'warning')
+    process = server_with.started[-1]
+    callers, failures = [Caller(i) for i in range(CALLERS)], []
+    counts = dict.fromkeys(['put', 'patched', 'deleted', 'listed', 'right', 'forgotten', 'full', 'unknown'], 0)
+    threads = [threading.Thread(target=operate, args=(base, callers[i % CALLERS], i, OPERATIONS // CLIENTS, failures, counts))
+               for i in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert counts['right'] > OPERATIONS / 20, counts
+    if SEES_RESIDENT:
+        assert resident_bytes(process, 'VmHWM') < 700 << 20
+    clients = [Client(base, token) for token in TOKENS]
+    for client in clients:
+        for each in client.list().json['sets']:
+            assert client.delete(each['name']).status == 204
+    eventually(lambda: all(client.list().json['bytes'] == 0 for client in clients))
+    print(counts)
+
+
+def test_metrics_come_back(server_with):
+    """All that sets took is given back to the memory of requests."""
+    base = server_with('--set-bytes', '64M')
+    client = Client(base)
+    rng = random.Random(1)
+    for i in range(200):
+        content, n, _ = document(rng)
+        assert client.put(f'run-{i % 20}', content).status in (200, 201)
+        assert client.evaluate(f'run-{i % 20}', {'velocities': [1.0, 0, 0] * n, 'hessian': {'format': 'csr'}}).status == 200
+    assert metric(base, 'frictiond_sets') == 20 and 0 < metric(base, 'frictiond_sets_bytes') <= 64 << 20
+    for i in range(20):
+        assert client.delete(f'run-{i}').status == 204
+    eventually(lambda: metric(base, 'frictiond_sets_bytes') == 0)
+    eventually(lambda: metric(base, 'frictiond_memory_bytes{kind="requests"}') < 1 << 20)
