@@ -1,10 +1,13 @@
 """Collision sets: how long the service keeps them, for whom, and in how much memory. The store alone: unit/api/sets."""
+import collections
 import json
 import os
+import random
 import re
 import signal
 import socket
 import sys
+import threading
 import urllib.request
 
 import pytest
@@ -293,3 +296,70 @@ def test_memory_returns(server_with):
     assert count(base, '') == count(base, '_bytes') == 0
     assert eventually(lambda: metric(base, 'frictiond_memory_bytes{kind="requests"}') == 0)
     client.close()
+
+
+# ---- many clients, little room ----
+
+CLIENTS, OPERATIONS = 8, 150
+
+
+class Solver(threading.Thread):
+    """Puts, patches, asks about and deletes a few names of its caller's, as other clients of the same caller do."""
+
+    def __init__(self, base, token, seed):
+        super().__init__()
+        self.client, self.random = Client(base, token), random.Random(seed)
+        self.sizes, self.answers, self.statuses = {}, [], collections.Counter()
+
+    def run(self):
+        for _ in range(OPERATIONS):
+            self.do(f's{self.random.randrange(4)}', self.random.randrange(1, 400))
+        self.client.close()
+
+    def do(self, name, n):
+        method = self.random.choice(['put', 'patch', 'evaluate', 'evaluate', 'delete'])
+        if method == 'put':
+            answer = self.client.put(name, document(n))
+        elif method == 'patch':
+            answer = self.client.patch(name, {'collisions': {'plane_vertex': {'vertices': [0] * n}}})
+        elif method == 'delete':
+            answer = self.client.delete(name)
+        else:
+            answer = self.client.evaluate(name, QUESTION)
+        self.statuses[method, answer.status] += 1
+        if answer.status == 200 and method == 'evaluate':
+            self.answers.append((answer.version, answer.json['potential']))
+        elif answer.status in (200, 201):
+            self.sizes[answer.version] = n
+
+
+def test_many_clients_in_little_room(server_with, server, tokens):
+    """Every answer is that of the version that it names, whatever was replaced or forgotten meanwhile; memory stays within
+    its limit and returns."""
+    one = bytes_of(server, 400)
+    base = server_with('--tokens', tokens, '--set-bytes', str(4 * one), '--set-bytes-per-caller', str(2 * one))
+    unit = Client(server).send('POST', '/v1/evaluate', {k: v for k, v in document().items() if k != 'n_vertices'} | QUESTION)
+    solvers = [Solver(base, (MINE, HERS)[i % 2], i) for i in range(CLIENTS)]
+    for solver in solvers:
+        solver.start()
+    watching = Client(base, MINE)
+    while any(solver.is_alive() for solver in solvers):
+        text = watching.send('GET', '/metrics').body.decode()
+        # What was replaced counts until it is released: by each client, one at a time.
+        assert int(re.search(r'^frictiond_sets_bytes (\d+)$', text, re.M)[1]) <= (4 + CLIENTS) * one
+    sizes = {version: n for solver in solvers for version, n in solver.sizes.items()}
+    statuses = sum((solver.statuses for solver in solvers), collections.Counter())
+    assert {status for _, status in statuses} <= {200, 201, 204, 404, 503}, statuses
+    assert {method for method, status in statuses if status == 503} <= {'put', 'patch'}
+    assert min(statuses['put', 201], statuses['put', 200], statuses['patch', 200], statuses['delete', 204],
+               statuses['evaluate', 200], statuses['evaluate', 404]) > 0, statuses
+    for version, potential in (pair for solver in solvers for pair in solver.answers):
+        assert potential == pytest.approx(sizes[version] * unit.json['potential'], rel=1e-12)
+    for token in MINE, HERS:
+        client = Client(base, token)
+        for each in client.list().json['sets']:
+            assert client.delete(each['name']).status == 204
+        assert client.list().json['bytes'] == 0
+        client.close()
+    assert eventually(lambda: 'frictiond_memory_bytes{kind="requests"} 0\n' in watching.send('GET', '/metrics').body.decode())
+    watching.close()
