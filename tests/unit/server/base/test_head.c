@@ -123,6 +123,7 @@ static void test_versions(void **state)
 		struct srv_head head = {.method = "PUT", .target = "/"};
 		srv_head_add(&head, "If-Collision-Set-Version", longer + less);
 		assert_string_equal(head.if_version, longer + less);
+		assert_int_equal(head.if_version == head.version, less);
 	}
 	assert_null(head_of("If-None-Match", "*", NULL).if_version);
 }
