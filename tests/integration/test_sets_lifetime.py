@@ -261,6 +261,9 @@ def test_pages_of_an_allowed_origin_may_use_them(server_with):
     exposed = answer.headers['Access-Control-Expose-Headers'].split(', ')
     assert answer.status == 201 and {'Collision-Set-Version', 'ETag', 'Location', 'Accept-Patch'} <= set(exposed)
     assert client.put('a', document(2), Origin='https://b.example').status == 403
+    pattern = client.pattern('a', Origin=ORIGIN)
+    assert pattern.status == 200 and set(pattern.headers.get_all('Vary')) == {'Accept', 'Origin'}
+    assert pattern.headers['ETag'] and pattern.headers['Access-Control-Allow-Origin'] == ORIGIN
     client.close()
 
 
