@@ -110,8 +110,8 @@ $(B)/tests/unit/api/validate/test_set: $(B)/tests/fuzz/parts.c.o
 $(B)/tests/unit/api/sets/test_store: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=posix_memalign
 
 # Likewise, and it compares batches as the fuzz harness does.
-$(B)/tests/unit/api/sets/test_rest: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
-$(B)/tests/unit/api/sets/test_rest: $(B)/tests/fuzz/parts.c.o
+$(B)/tests/unit/api/sets/test_rest: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/sets/test_rest: $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o
 $(B)/tests/unit/api/sets/test_rest: LDFLAGS += $(foreach f,malloc realloc aligned_alloc posix_memalign free,-Wl,--wrap=$f)
 
 # The test makes mremap fail.

@@ -11,7 +11,7 @@ static bool find_in(const struct api_field *object, const struct api_object *rul
 {
 	for (int i = 0; i < rules->n_rules; i++) {
 		*found = api_ruled(object, rules, i);
-		if (found->node && found->rule->shape[0] == API_N_VERTICES && api_rule_applies(found->rule, rules))
+		if (found->node && found->rule->shape[0] == API_N_VERTICES)
 			return true;
 	}
 	found->node = NULL;

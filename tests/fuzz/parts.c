@@ -84,25 +84,24 @@ static void forget(struct api_document *view)
 	free(view->arrays);
 }
 
-static bool belongs_to_question(const char *name)
+/* lagged_velocities belong to both: asked says to which. */
+static bool belongs_to_question(const char *name, bool asked)
 {
 	for (int i = 0; i < api_set_question.n_rules; i++)
 		if (!strcmp(name, api_set_question.rules[i].name))
-			return api_rule_applies(&api_set_question.rules[i], &api_set_question);
+			return api_rule_applies(&api_set_question.rules[i], &api_set_question) &&
+			       (asked || i != API_REQUEST_LAGGED_VELOCITIES);
 	return false;
 }
 
-static void split(const struct api_document *whole, bool lagged_velocities_are_asked, struct api_document *set,
-                  struct api_document *question)
+static void split(const struct api_document *whole, bool asked, struct api_document *set, struct api_document *question)
 {
 	const char *name;
 	json_t *value;
 	*set = view_of(whole);
 	*question = view_of(whole);
-	json_object_foreach(whole->root, name, value) {
-		const bool both = !strcmp(name, "lagged_velocities"), asked = belongs_to_question(name);
-		json_object_set((asked && (!both || lagged_velocities_are_asked) ? question : set)->root, name, value);
-	}
+	json_object_foreach(whole->root, name, value)
+		json_object_set((belongs_to_question(name, asked) ? question : set)->root, name, value);
 }
 
 static void add_n_vertices(struct api_document *set, double *n)
@@ -142,19 +141,19 @@ static void same_questions(const struct checked *whole, const struct checked *se
 	           "options");
 }
 
-static bool is_of_question(const char *pointer)
+static bool leads_to_question(const char *pointer, bool asked)
 {
 	char name[64];
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(pointer + 1, "/"), pointer + 1);
-	return *pointer && belongs_to_question(name) && strcmp(name, "lagged_velocities") != 0;
+	snprintf(name, sizeof(name), "%.*s", *pointer ? (int)strcspn(pointer + 1, "/") : 0, pointer + (*pointer != 0));
+	return belongs_to_question(name, asked);
 }
 
 /* The set's faults are those of the whole that lead into its document. */
-static void same_faults_of_set(const struct api_fault *whole, const struct api_fault *set)
+static void same_faults_of_set(const struct api_fault *whole, const struct api_fault *set, bool asked)
 {
 	int j = 0;
 	for (int i = 0; i < whole->n_errors; i++)
-		if (!is_of_question(whole->errors[i].pointer)) {
+		if (!leads_to_question(whole->errors[i].pointer, asked)) {
 			FUZZ_CHECK(j < set->n_errors && !strcmp(whole->errors[i].pointer, set->errors[j].pointer), "%d: %s, not %s",
 			           j, j < set->n_errors ? set->errors[j].pointer : "nothing", whole->errors[i].pointer);
 			j++;
@@ -166,9 +165,8 @@ static void same_faults(const struct api_fault *whole, const struct api_fault *q
 {
 	FUZZ_CHECK(whole->n_errors == question->n_errors, "%d %d", whole->n_errors, question->n_errors);
 	for (int i = 0; i < whole->n_errors; i++)
-		FUZZ_CHECK(!strcmp(whole->errors[i].pointer, question->errors[i].pointer) ||
-		               !strcmp(whole->errors[i].pointer, "/lagged_velocities"),
-		           "%s %s", whole->errors[i].pointer, question->errors[i].pointer);
+		FUZZ_CHECK(!strcmp(whole->errors[i].pointer, question->errors[i].pointer), "%s %s", whole->errors[i].pointer,
+		           question->errors[i].pointer);
 }
 
 /* Whether it is known how many vertices there are, and each fault leads somewhere else than to a field that is
@@ -188,35 +186,34 @@ static bool counts_differ(const struct api_fault *set)
 	return !strcmp(set->errors[0].pointer, "/n_vertices");
 }
 
-static void compare(const struct checked *whole, const struct checked *set, const struct checked *asked)
+static void compare(const struct checked *whole, const struct checked *set, const struct checked *question, bool asked)
 {
-	FUZZ_CHECK(whole->ok == (set->ok && asked->ok), "%d: %d and %d: %s%s%s", whole->ok, set->ok, asked->ok,
+	FUZZ_CHECK(whole->ok == (set->ok && question->ok), "%d: %d and %d: %s%s%s", whole->ok, set->ok, question->ok,
 	           whole->ok ? "" : whole->fault.errors[0].detail, set->ok ? "" : set->fault.errors[0].detail,
-	           asked->ok ? "" : asked->fault.errors[0].detail);
+	           question->ok ? "" : question->fault.errors[0].detail);
 	if (whole->ok) {
 		fuzz_same_batches(&whole->lagged.batch, &set->lagged.batch);
 		FUZZ_CHECK(!memcmp(whole->lagged.has_group, set->facts.has_group, sizeof(set->facts.has_group)), "groups");
-		same_questions(whole, set, asked);
+		same_questions(whole, set, question);
 	} else if (is_clear(whole) && set->ok) {
-		same_faults(&whole->fault, &asked->fault);
+		same_faults(&whole->fault, &question->fault);
 	} else if (is_clear(whole) && !counts_differ(&set->fault)) {
-		same_faults_of_set(&whole->fault, &set->fault);
+		same_faults_of_set(&whole->fault, &set->fault, asked);
 	}
 }
 
-static void check_split(const struct api_document *document, const struct checked *whole,
-                        bool lagged_velocities_are_asked)
+static void check_split(const struct api_document *document, const struct checked *whole, bool asked)
 {
-	static struct checked set, asked; /* large */
+	static struct checked set, question; /* large */
 	struct api_arena arena = {0};
 	struct api_document first, second;
 	double n = (double)whole->lagged.batch.n_vertices;
-	split(document, lagged_velocities_are_asked, &first, &second);
+	split(document, asked, &first, &second);
 	add_n_vertices(&first, &n);
-	struct api_check a = check_of(&first, &arena, &set), b = check_of(&second, &arena, &asked);
+	struct api_check a = check_of(&first, &arena, &set), b = check_of(&second, &arena, &question);
 	set.ok = api_check_set(&a, &set.lagged, &set.lagged_velocities, &set.facts);
-	asked.ok = set.ok && api_check_set_question(&b, &set.facts, &asked.question);
-	compare(whole, &set, &asked);
+	question.ok = set.ok && api_check_set_question(&b, &set.facts, &question.question);
+	compare(whole, &set, &question, asked);
 	forget(&first);
 	forget(&second);
 	api_arena_free(&arena);

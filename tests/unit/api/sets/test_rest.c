@@ -18,6 +18,7 @@
 #include "api/codec/frame.h"
 #include "api/sets/merge.h"
 #include "api/validate/set.h"
+#include "tests/fuzz/compare.h"
 #include "tests/fuzz/parts.h"
 
 /* ---- scarce memory: the linker puts these in the place of malloc and the like, jansson has a hook ---- */
@@ -242,6 +243,58 @@ static void integers_are_small(void **unused)
 	api_rest_free(&rest);
 }
 
+/* Longer than what is stored at a time; the last number decides. */
+static void long_arrays(void **unused)
+{
+	enum { N = 200000 };
+	static const char *const last[] = {"7", "-0", "0.5", "2147483648"};
+	(void)unused;
+	for (size_t k = 0; k < sizeof(last) / sizeof(last[0]); k++) {
+		struct api_rest rest = {0};
+		struct api_document document, read;
+		struct api_arena arena = {0};
+		char *text = malloc(16 * N), *end = text + sprintf(text, "{'a':[");
+		for (int i = 0; i < N; i++)
+			end += sprintf(end, "%d,", i % 2 ? i : -i);
+		sprintf(end, "%s]}", last[k]);
+		read_text(text, &document);
+		free(text);
+		write(&document, &rest);
+		api_document_free(&document);
+		read_rest(&rest, &arena, &read);
+		const struct api_array *a = api_document_array(&read, json_object_get(read.root, "a"));
+		assert_true(a->n == N + 1 && (a->dtype == API_I32) == (k == 0));
+		for (int i = 1; i < N; i++)
+			if (fuzz_value(a, (size_t)i) != (i % 2 ? i : -i))
+				fail_msg("%d: %g", i, fuzz_value(a, (size_t)i));
+		const double value = fuzz_value(a, N), expected = strtod(last[k], NULL);
+		assert_memory_equal(&value, &expected, sizeof(value));
+		api_document_free(&read);
+		api_arena_free(&arena);
+		api_rest_free(&rest);
+	}
+}
+
+/* Lists may hold arrays, and objects in which there are some. */
+static void lists(void **unused)
+{
+	static const char text[] = "{'a':[[1,2],'x',{'b':[3.5,'y']},[],null,true],'c':'\\u00e4\\u0001\\'\\\\'}";
+	struct api_rest rest = {0};
+	struct api_document document, read;
+	struct api_arena arena = {0};
+	(void)unused;
+	read_text(text, &document);
+	write(&document, &rest);
+	api_document_free(&document);
+	read_text(text, &document);
+	read_rest(&rest, &arena, &read);
+	fuzz_same_documents(&document, &read);
+	api_document_free(&read);
+	api_document_free(&document);
+	api_arena_free(&arena);
+	api_rest_free(&rest);
+}
+
 /* ---- frames ---- */
 
 enum { HEAD = 512, TAIL = 256 };
@@ -457,8 +510,14 @@ static void cases(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts),   cmocka_unit_test(integers_are_small),     cmocka_unit_test(frames),
-		cmocka_unit_test(patches), cmocka_unit_test(every_allocation_fails), cmocka_unit_test(a_raised_flag_ends_it),
+		cmocka_unit_test(texts),
+		cmocka_unit_test(integers_are_small),
+		cmocka_unit_test(long_arrays),
+		cmocka_unit_test(lists),
+		cmocka_unit_test(frames),
+		cmocka_unit_test(patches),
+		cmocka_unit_test(every_allocation_fails),
+		cmocka_unit_test(a_raised_flag_ends_it),
 		cmocka_unit_test(cases),
 	};
 	return cmocka_run_group_tests(tests, use_scarce_memory, NULL);
