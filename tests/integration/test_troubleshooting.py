@@ -114,6 +114,10 @@ def batch_with(material_table, vertex_material=(0, 0, 0, 1)):
     return changed(friction={"eps_v": 1, "materials": {"vertex_material": list(vertex_material), "mu": material_table}})
 
 
+def put(document):
+    return "PUT", "/v1/sets/run-17", document, {"Content-Type": JSON}
+
+
 def evaluate(body, **headers):
     return "POST", "/v1/evaluate", body, {"Content-Type": JSON, **{k.replace("_", "-"): v for k, v in headers.items()}}
 
@@ -313,6 +317,12 @@ CASES = {
     "expected an object, got a string: JSON in a string has been encoded twice": evaluate(json.dumps(TEXT)),
     'there is no set "run-17" (any more): PUT it, as a whole. Sets are forgotten when they have not been used for a '
     "while, or to make room": get("/v1/sets/run-17"),
+    '"n_vertices" is 5, but "positions" has 4 rows': put(changed(velocities=None, n_vertices=5)),
+    'unknown field "velocities" here; it is a field of a question: POST it to evaluate. Fields here: dim, n_vertices, '
+    "positions, lagged_velocities, friction, barrier, collisions, on_degenerate": put(BATCH),
+    '3 is not a vertex ("positions" or "n_vertices" tells how many there are): there are 0, and indices start at 0':
+        put({"dim": 3, "friction": {"eps_v": 1, "mu": 1},
+             "collisions": {"plane_vertex": {"vertices": [3], "plane_normal": [0, 0, 1], "normal_force": 1}}}),
     "a set's name is 1 to 64 of A-Z a-z 0-9 . _ ~ -, and not \".\" or \"..\"": get("/v1/sets/run:17"),
 }
 
