@@ -236,6 +236,23 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
                              const struct fric_question *question, double *potential, double *gradient,
                              struct fric_error *error);
 
+/**
+ * The potential along a line of velocities, and its slope there: what line searches ask for. Slip is affine in t, so it
+ * is gathered once, not at every step.
+ * @param question   where t is 0. The effective coefficients are those of its state at every t
+ * @param direction  [n_vertices*dim] finite; any unit
+ * @param n_steps    may be 0, which gives nothing
+ * @param steps      [n_steps] every t, finite, of any sign and in any order; velocity / unit of the direction
+ * @param potential  [n_steps] sum of the potentials at velocities + t * direction; overwritten. At t = 0 it has the bits
+ *                   that fric_evaluate gives
+ * @param slope      [n_steps] its derivative by t, which is the gradient there times the direction; overwritten
+ * @return FRIC_OK; FRIC_E_NOT_FINITE if at any step a potential or a slope overflows; or another error's code
+ * Allocates two doubles per step and 64 contacts while it runs, from memory.
+ */
+enum fric_code fric_line(const struct fric_context *context, const struct fric_contacts *contacts,
+                         const struct fric_question *question, const double *direction, size_t n_steps,
+                         const double *steps, double *potential, double *slope, struct fric_error *error);
+
 /* Outputs per contact. Rows as stated; skipped contacts give zeros (status: 2). */
 enum fric_output {
 	FRIC_OUT_POTENTIAL,           /* [n] weight and normal force included */

@@ -28,7 +28,7 @@ static const char *const curves[] = {"cubic", "quadratic", NULL};
 static const char *const curve_meanings[] = {
 	"one polynomial of degree 3 from rest to eps_v", "two parabolas that meet at eps_v / 2", NULL};
 static const char *const blends[] = {"mean", "min", "max", "product", "geometric_mean", "harmonic_mean", NULL};
-static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", NULL};
+static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "line", NULL};
 static const char *const reactions[] = {"error", "skip", NULL};
 static const char *const reaction_meanings[] = {
 	"the first such contact is a 422", "such contacts are left out and listed", NULL};
@@ -228,6 +228,17 @@ const struct api_object api_hessian = {
 	"HessianChoice", "How the Hessian is answered.", hessian_rules, API_N_HESSIAN, -1,
 	"{'dependentSchemas': {'triangle': {'properties': {'format': {'enum': ['triplets', 'csr']}}}}}"};
 
+static const struct api_rule line_rules[API_N_LINE] = {
+	[API_LINE_DIRECTION] = {.name = "direction", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
+		.required = true, .meaning = "of the line, in any unit"},
+	[API_LINE_STEPS] = {.name = "steps", .kind = API_REALS, .shape = {API_N_STEPS}, .required = true,
+		.unit = "velocity / unit of the direction",
+		.meaning = "every t, of any sign and in any order; at most 1024"},
+};
+const struct api_object api_line = {
+	"LineChoice", "Which points of a line are evaluated: velocities + t * direction.", line_rules, API_N_LINE, -1,
+	NULL};
+
 /* Which part a field belongs to; a question may bring lagged_velocities of its own. */
 #define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT))
 #define ASKED (BIT(API_WHOLE) | BIT(API_SET_QUESTION))
@@ -260,6 +271,8 @@ static const struct api_rule request_rules[API_N_REQUEST] = {
 		.meaning = "values per contact that collisions in the answer contains"},
 	[API_REQUEST_ON_DEGENERATE] = {.name = "on_degenerate", .kind = API_WORD, .types = LAGGED, .words = reactions,
 		.meanings = reaction_meanings, .meaning = "degenerate geometry, penetration, a negative coefficient"},
+	[API_REQUEST_LINE] = {.name = "line", .kind = API_OBJECT, .types = ASKED, .objects = ONE(api_line),
+		.meaning = "the line that the output line is about; needed for it"},
 };
 const struct api_object api_request = {
 	"EvaluateRequest",
@@ -369,6 +382,14 @@ static const struct api_object skipped = {
 #define SKIPPED {.name = "skipped", .kind = API_LIST, .objects = ONE(skipped), \
 	.meaning = "contacts that were skipped; there, perhaps empty, if skipping was asked for"}
 
+static const struct api_rule line_values_rules[] = {
+	REAL_ARRAY("potential", "at every step, the sum over the contacts", "force * velocity", API_N_STEPS),
+	REAL_ARRAY("slope", "its derivative by t: the gradient there times the direction", "force * unit of the direction",
+	           API_N_STEPS),
+};
+static const struct api_object line_values = {
+	"LineValues", "Along a line, in the order of its steps.", line_values_rules, N_OF(line_values_rules), -1, NULL};
+
 static const struct api_rule answer_rules[] = {
 	COUNT("n_vertices", "rows of velocities"),
 	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
@@ -380,6 +401,8 @@ static const struct api_rule answer_rules[] = {
 	 .objects = (const struct api_object *const[]){&triplets, &csr, &factors, NULL}, .unit = STIFFNESS,
 	 .meaning = "in the format that was asked for"},
 	{.name = "collisions", .kind = API_OBJECT, .objects = ONE(values), .meaning = "values per contact"},
+	{.name = "line", .kind = API_OBJECT, .objects = ONE(line_values),
+	 .meaning = "potential and slope at velocities + t * direction"},
 	SKIPPED,
 };
 const struct api_object api_answer = {

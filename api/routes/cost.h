@@ -9,7 +9,8 @@
 
 /* An estimate from what a body carries and asks for; looks at no more than 64 KiB. */
 bool api_cost_of_body(const struct api_service *service, const struct api_request *request);
-/* Whether it may ask for blocks, which take by far the most; of a body that is no longer than 64 KiB. */
+/* Whether it may ask for blocks, which take by far the most, or for many points of a line or products; of a body that is
+ * no longer than 64 KiB. */
 bool api_cost_may_be_heavy(const struct api_request *request);
 /* Every request is large: /v1/check takes some 10 us for each contact. */
 bool api_cost_always(const struct api_service *service, const struct api_request *request);

@@ -1,6 +1,7 @@
 #include "api/routes/evaluate.h"
 
 #include "api/routes/cost.h"
+#include "api/routes/directional.h"
 #include "api/routes/job.h"
 #include "api/validate/query.h"
 
@@ -204,7 +205,7 @@ static bool evaluate_collisions(struct api_job *job)
 bool api_evaluate(struct api_job *job)
 {
 	api_job_counts(job);
-	if (!evaluate_sums(job) || !evaluate_hessian(job) || !evaluate_collisions(job))
+	if (!evaluate_sums(job) || !evaluate_hessian(job) || !evaluate_collisions(job) || !api_evaluate_line(job))
 		return false;
 	api_job_skipped(job);
 	return true;

@@ -15,7 +15,7 @@ _Static_assert(API_FRICTION_MU_K == API_FRICTION_MU + MU_K &&
                    API_MATERIALS_MU_K == API_MATERIALS_MU + MU_K && API_GROUP_MU_K == API_GROUP_MU + MU_K,
                "mu, mu_s, mu_k in this order");
 _Static_assert(API_N_REQUEST + API_N_FRICTION + API_N_MATERIALS + API_N_BARRIER + FRIC_N_TYPES * (1 + API_N_GROUP) +
-                       API_N_HESSIAN <=
+                       API_N_HESSIAN + API_N_LINE <=
                    API_MAX_MEMBERS,
                "a place for each member of a request");
 static const struct mu_rules of_friction = {&api_friction, API_FRICTION_MU},

@@ -90,6 +90,39 @@ static void check_hessian(struct question_check *q)
 		             "\"triangle\" goes with triplets and csr only");
 }
 
+static bool check_steps(struct question_check *q, const struct api_field *steps)
+{
+	struct api_question *to = q->question;
+	struct fric_values values;
+	if (!api_check_present(q->check, steps, "a line needs its steps, [m]") ||
+	    !api_check_rows(q->check, steps, 0, &to->n_steps))
+		return false;
+	if (to->n_steps > API_MAX_STEPS)
+		return api_fault_at(q->check->fault, API_E_WRONG_SHAPE, &steps->path, "expected at most %d steps, got %zu",
+		                    API_MAX_STEPS, to->n_steps);
+	const struct api_shape shape = {.n = to->n_steps};
+	const bool ok = api_check_values(q->check, steps, &shape, &values);
+	to->steps = values.data;
+	return ok;
+}
+
+static void check_line(struct question_check *q)
+{
+	struct api_field line = member(q, API_REQUEST_LINE);
+	if (q->question->outputs[API_LINE])
+		api_check_present(q->check, &line, "the output \"line\" needs direction and steps");
+	if (!line.node)
+		return;
+	api_check_object(q->check, &line, &api_line);
+	if (!json_is_object(line.node))
+		return;
+	const struct api_field direction = api_ruled(&line, &api_line, API_LINE_DIRECTION),
+						   steps = api_ruled(&line, &api_line, API_LINE_STEPS);
+	if (api_check_present(q->check, &direction, "a line needs its direction, [n_vertices, dim]"))
+		api_check_per_vertex(q->check, &direction, q->n_vertices, q->dim, &q->question->direction);
+	check_steps(q, &steps);
+}
+
 /* What goes into the answer; a whole request has on_degenerate among it. */
 static void check_options(struct question_check *q)
 {
@@ -97,6 +130,7 @@ static void check_options(struct question_check *q)
 	if (q->lagged)
 		api_lagged_on_degenerate(q->lagged);
 	check_hessian(q);
+	check_line(q);
 }
 
 static bool needs_distance(const struct api_question *question)

@@ -6,9 +6,9 @@
 
 #include "api/validate/lagged.h"
 
-enum api_evaluate_output { API_POTENTIAL, API_GRADIENT, API_HESSIAN, API_COLLISIONS };
+enum api_evaluate_output { API_POTENTIAL, API_GRADIENT, API_HESSIAN, API_COLLISIONS, API_LINE };
 enum api_hessian_format { API_TRIPLETS, API_CSR, API_FACTORS };
-#define API_N_EVALUATE_OUTPUTS 4
+#define API_N_EVALUATE_OUTPUTS 5
 
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_question {
@@ -17,6 +17,9 @@ struct api_question {
 	bool outputs[API_N_EVALUATE_OUTPUTS];
 	bool collision_outputs[FRIC_N_OUTPUTS];
 	int format, triangle, projection; /* enums of API_… and FRIC_… */
+	const double *direction;          /* [n_vertices, dim] of the line; NULL: there is none */
+	const double *steps;              /* [n_steps] */
+	size_t n_steps;
 };
 
 /**

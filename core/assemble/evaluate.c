@@ -8,7 +8,7 @@
 #include "core/order/schedule.h"
 #include "core/order/sweep.h"
 
-enum { LANES = 8, SPANS_BETWEEN_STOPS = 64 };
+enum { SPANS_BETWEEN_STOPS = 64 };
 
 struct evaluation {
 	const struct fric_context *context;
@@ -20,23 +20,10 @@ struct evaluation {
 	const struct fric_schedule *schedule;
 };
 
-static double sum_lanes(const double lane[LANES])
-{
-	return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-}
-
 static void keep_potential(const struct evaluation *task, struct span span, const struct workspace *work)
 {
-	double lane[LANES] = {0};
-	if (!task->potentials)
-		return;
-	size_t j = 0;
-	for (; j + LANES <= span.n; j += LANES)
-		for (size_t l = 0; l < LANES; l++)
-			lane[l] += work->potential[j + l];
-	for (; j < span.n; j++)
-		lane[j % LANES] += work->potential[j];
-	task->potentials[span_slot(span)] = sum_lanes(lane);
+	if (task->potentials)
+		task->potentials[span_slot(span)] = sum_of_span(work->potential, span.n);
 }
 
 static void potential_span(void *data, struct span span, struct fault *fault)

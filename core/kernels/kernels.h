@@ -35,6 +35,32 @@ struct workspace {
 	bool careful;               /* some contact over- or underflows: run the whole span in the scalar form */
 };
 
+/* The same on a line: potentials and slopes at velocities + t * direction, for one t after the other. Aligned: at each
+ * step a vector would cross cache lines with every load. */
+struct line_workspace {
+	struct workspace at;            /* at the velocities: relative; inputs as above */
+	double direction[3][FRIC_SPAN]; /* Gamma d */
+	_Alignas(64) double start[2][FRIC_SPAN];
+	double change[2][FRIC_SPAN];                   /* slip over eps_v is start + t change */
+	double strength[FRIC_SPAN], scale[FRIC_SPAN];  /* weight * normal force; times eps_v */
+	double potential[FRIC_SPAN], slope[FRIC_SPAN]; /* at the last step */
+};
+
+/* What a span adds to a sum, in an order that its vectors do not change. */
+enum { FRIC_LANES = 8 };
+
+INLINE double sum_of_span(const double *x, size_t n)
+{
+	double lane[FRIC_LANES] = {0};
+	size_t j = 0;
+	for (; j + FRIC_LANES <= n; j += FRIC_LANES)
+		for (size_t l = 0; l < FRIC_LANES; l++)
+			lane[l] += x[j + l];
+	for (; j < n; j++)
+		lane[j % FRIC_LANES] += x[j];
+	return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
 /* An eigenvalue of the inner matrix after projection to the PSD cone. */
 INLINE double projected(enum fric_projection projection, double eigenvalue)
 {
@@ -57,6 +83,10 @@ struct fric_kernels {
 	void (*potential)(struct workspace *work);
 	void (*force)(struct workspace *work); /* and the potential */
 	void (*inner)(struct workspace *work, enum fric_projection projection);
+	/* Once for a span, `most` being the largest |t|; then at each step. Sets work->at.careful: for all steps, or for
+	 * that one. sums: of potentials and slopes */
+	void (*line)(struct line_workspace *work, double most);
+	void (*step)(struct line_workspace *work, double t, double sums[2]);
 	/* [precise][type], planes have no kernel. Precise: the distance is exact enough for a barrier. */
 	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_workspace *work);
 };

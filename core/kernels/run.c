@@ -32,8 +32,9 @@ static const double *at(struct column column, size_t i)
 	return column_at(column, i);
 }
 
-static void load_span(const struct kernel_task *task, struct span span, struct workspace *work)
+void fricp_load_span(const struct kernel_task *task, struct span span, struct workspace *work)
 {
+	work->n = span.n;
 	const struct fric_contacts *c = task->contacts;
 	work->transition = c->law.transition;
 	for (int e = 0; e < 6; e++)
@@ -163,7 +164,7 @@ bool fricp_run_span(const struct kernel_task *task, struct span span, struct wor
 	work->n = span.n;
 	if (task->contacts->dim == 2 || !task->kernels->force || !task->ordinary)
 		return run_careful(task, span, work, fault);
-	load_span(task, span, work);
+	fricp_load_span(task, span, work);
 	task->kernels->gamma->relative(task->contacts, span, task->velocities, work->relative[0]);
 	if (task->result == KERNEL_INNER)
 		task->kernels->inner(work, task->projection);

@@ -28,6 +28,9 @@ struct kernel_task {
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const struct fric_question *question, enum kernel_result result);
 
+/* A kernel's inputs of a span, except relative velocities. */
+void fricp_load_span(const struct kernel_task *task, struct span span, struct workspace *work);
+
 /* Fills in the results of a span. @return false with *fault set when one is not finite */
 bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault);
 

@@ -98,24 +98,85 @@ static inline void ordinary_ratio(struct slip *slip, const double w[2])
 	}
 }
 
-static inline void slip_of(const struct fric_contacts *c, const struct coefficients *mu, enum fric_type type, size_t i,
-                           const double *v, struct slip *slip)
+/* What a contact's slip is judged by. */
+static inline void slip_lagged(const struct fric_contacts *c, const struct coefficients *mu, size_t i,
+                               struct slip *slip)
 {
-	slip_velocity(c, type, i, v, slip);
 	slip->eps_v = *column_at(c->eps_v, i);
-	const double weight = *column_at(c->weight, i), normal_force = *column_at(c->normal_force, i);
-	slip->s = weight * normal_force;
+	slip->s = *column_at(c->weight, i) * *column_at(c->normal_force, i);
 	slip->inverse_z = 0;
 	slip->mu_s = *column_at(mu->mu_s, i);
 	slip->mu_k = *column_at(mu->mu_k, i);
 	slip->inverse_eps_v = 1 / slip->eps_v;
+}
+
+static inline bool has_ordinary_law(const struct fric_contacts *c, size_t i, const struct slip *slip)
+{
+	return ordinary_lagged(*column_at(c->weight, i), *column_at(c->normal_force, i), slip->eps_v, slip->mu_s,
+	                       slip->mu_k);
+}
+
+/* Whether a slip, scaled by mu_aniso, is as good as the doubles w, its ratio to eps_v. */
+static inline bool ordinary_slip(const double scaled[2], const double w[2])
+{
+	const bool underflow = w[0] == 0 && w[1] == 0 && (scaled[0] != 0 || scaled[1] != 0);
+	return ordinary(fabs(w[0]) + fabs(w[1])) && !underflow;
+}
+
+static inline void slip_of(const struct fric_contacts *c, const struct coefficients *mu, enum fric_type type, size_t i,
+                           const double *v, struct slip *slip)
+{
+	slip_velocity(c, type, i, v, slip);
+	slip_lagged(c, mu, i, slip);
 	const double w[2] = {slip->scaled[0] * slip->inverse_eps_v, slip->scaled[1] * slip->inverse_eps_v};
-	const bool underflow = w[0] == 0 && w[1] == 0 && (slip->scaled[0] != 0 || slip->scaled[1] != 0);
-	if (ordinary(fabs(w[0]) + fabs(w[1])) && !underflow &&
-	    ordinary_lagged(weight, normal_force, slip->eps_v, slip->mu_s, slip->mu_k))
+	if (ordinary_slip(slip->scaled, w) && has_ordinary_law(c, i, slip))
 		ordinary_ratio(slip, w);
 	else
 		extreme_ratio(slip);
+}
+
+/* The slips of a contact at velocities v + t d, scaled by mu_aniso: start + t change. */
+struct slip_line {
+	double start[2], change[2];
+	bool finite;
+};
+
+static inline void slip_line_of(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
+                                const double *d, struct slip_line *line)
+{
+	struct slip start, change;
+	slip_velocity(c, type, i, v, &start);
+	slip_velocity(c, type, i, d, &change);
+	for (int k = 0; k < 2; k++) {
+		line->start[k] = start.scaled[k];
+		line->change[k] = change.scaled[k];
+	}
+	line->finite = slip_finite(&start) && slip_finite(&change);
+}
+
+/* The slip at t, and `along`, what the direction adds to its ratio to eps_v. Where start and t change cancel to the last
+ * bit, what more digits would leave is their rounding, and the contact is at rest.
+ * @return whether the slip is finite */
+static inline bool slip_on_line(const struct fric_contacts *c, const struct coefficients *mu, size_t i,
+                                const struct slip_line *line, double t, struct slip *slip, double along[2])
+{
+	double start[2], w[2];
+	slip->n = c->dim - 1;
+	slip_lagged(c, mu, i, slip);
+	for (int k = 0; k < 2; k++) {
+		start[k] = line->start[k] * slip->inverse_eps_v;
+		along[k] = line->change[k] * slip->inverse_eps_v;
+		w[k] = start[k] + t * along[k];
+		slip->scaled[k] = (double)(line->start[k] + (long double)t * line->change[k]);
+	}
+	const bool whole = ordinary_slip(line->start, start) && ordinary_slip(line->change, along);
+	if (whole && w[0] == 0 && w[1] == 0 && (start[0] != 0 || start[1] != 0))
+		slip->scaled[0] = slip->scaled[1] = 0;
+	if (whole && ordinary_slip(slip->scaled, w) && has_ordinary_law(c, i, slip))
+		ordinary_ratio(slip, w);
+	else
+		extreme_ratio(slip);
+	return line->finite && isfinite(slip->scaled[0]) && isfinite(slip->scaled[1]);
 }
 
 /* weight * normal force, even where the product does not fit a double. */
@@ -189,6 +250,21 @@ static inline void contact_force(const struct fric_contacts *c, size_t i, const 
 		spread_extreme(c, i, f, force);
 	else
 		spread(c, i, (double)f[0], (double)f[1], force);
+}
+
+/* How fast the potential changes on a line: the force times the change of the slip. */
+static inline double slip_slope(const struct fric_contacts *c, size_t i, const struct slip *p,
+                                const struct slip_line *line, const double along[2])
+{
+	const enum fric_transition t = c->law.transition;
+	if (p->extreme) {
+		long double force[2];
+		slip_force(c, i, p, force);
+		return (double)(force[0] * line->change[0] + force[1] * line->change[1]);
+	}
+	const struct law_point a = slip_point(t, p);
+	const double product = p->ratio[0] * along[0] + p->ratio[1] * along[1];
+	return ((product * (law_low(t, a) ? 1 : p->inverse_z)) * law_g1(t, a)) * (p->s * p->eps_v);
 }
 
 /* s G1 / z of a slip that is not extreme */

@@ -268,7 +268,7 @@ static void put_group(struct request *r, enum fric_type type, bool many)
 
 static void put_answer(struct request *r)
 {
-	static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions"};
+	static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "line"};
 	static const char *const collision_outputs[] = {
 		"potential", "tangential_velocity", "mu_s",          "mu_k",   "normal_force",
 		"distance",  "closest_point",       "tangent_basis", "status", "slip_ratio"};
@@ -286,6 +286,12 @@ static void put_answer(struct request *r)
 		if (fields & 16)
 			put_choice(r, "triangle", triangles, COUNT(triangles));
 		put_choice(r, "projection", projections, COUNT(projections));
+		fuzz_close(r->d);
+	}
+	if (fields & 32 || (fields & 1 && !accident(r))) {
+		fuzz_open(r->d, "line");
+		put_field(r, "direction", r->n_vertices, r->dim, 0, false, ANY);
+		put_field(r, "steps", below(r, 5), 0, 0, false, ANY);
 		fuzz_close(r->d);
 	}
 	if (fields & 8)

@@ -26,9 +26,24 @@ def request(seed, transition=None):
     name = f'{transition}/{seed}' if transition else seed
     for attempt in range(1000):
         built = Builder(random.Random(f'{name}/{attempt}'), transition).build()
+        if built is not None:
+            ask_along(built, random.Random(f'{name}/{attempt}/along'))
         if built is not None and acceptable(built):
             return built
     raise AssertionError(f'seed {name}: nothing acceptable in 1000 attempts')
+
+
+def ask_along(built, rng):
+    """A line, asked for or not, in a random direction of the size of the velocities, its rows nested or flat."""
+    if rng.random() < 0.5:
+        return
+    velocities, dim = oracle.flat(built['velocities']), built['dim']
+    rows, size = len(velocities) // dim, max(map(abs, velocities), default=0) or 1
+    direction = [[rng.gauss(0, 1) * size for _ in range(dim)] for _ in range(rows)]
+    steps = [rng.choice([0, 1, rng.uniform(-2, 2), 10 ** rng.uniform(-3, 1)]) for _ in range(rng.choice([0, 1, 3, 17]))]
+    built['line'] = {'direction': oracle.flat(direction) if rng.random() < 0.3 else direction, 'steps': steps}
+    if rng.random() < 0.8:
+        built.setdefault('outputs', list(oracle.DEFAULT_OUTPUTS)).append('line')
 
 
 def acceptable(built):

@@ -456,10 +456,25 @@ class Evaluation:
         if 'collisions' in wanted:
             names = request.get('collision_outputs', DEFAULT_COLLISION_OUTPUTS)
             out['collisions'] = {g: self.outputs(g, names) for g in self.groups}
+        if 'line' in wanted:
+            out['line'] = self.line(request['line'])
         if request.get('on_degenerate') == 'skip':
             out['skipped'] = [{'group': c.group, 'index': c.index, 'reason': c.skipped} for c in self.all()
                               if c.skipped]
         return out
+
+    def line(self, line):
+        """Potential and slope where velocities are v + t d, which is not rounded."""
+        direction = table(line['direction'], self.n_vertices, self.dim)
+        potential, slope = [], []
+        for t in reals(line['steps']):
+            there = [[v + t * d for v, d in zip(*rows)] for rows in zip(self.velocities, direction)]
+            for c in self.all():
+                if not c.skipped:
+                    c.at(there, self.transition, 'none', self.margins)
+            potential.append(sum((c.potential for c in self.all()), mpf(0)))
+            slope.append(dot(self.gradient(), [d for row in direction for d in row]))
+        return {'potential': doubles(potential), 'slope': doubles(slope)}
 
     def gradient(self):
         out = [mpf(0)] * (self.n_vertices * self.dim)

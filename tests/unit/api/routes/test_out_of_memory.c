@@ -422,6 +422,15 @@ static void put_groups(struct fuzz_dressed *d)
 	fuzz_close(d);
 }
 
+static void put_line(struct fuzz_dressed *d)
+{
+	static const double direction[N_VERTICES * 3] = {0.1, -0.2, 0.3}, steps[] = {0, 0.5, 1};
+	fuzz_open(d, "line");
+	fuzz_put_array(d, "direction", true, API_F64, false, 2, (const size_t[]){N_VERTICES, 3}, direction);
+	fuzz_put_array(d, "steps", true, API_F64, false, 1, (const size_t[]){3}, steps);
+	fuzz_close(d);
+}
+
 static void put_request(struct fuzz_dressed *d, const char *hessian, bool materials)
 {
 	static const double positions[] = {0,   0,   0,    1,   0,   0,   0,   1, 0, 0.3, 0.3,
@@ -437,7 +446,8 @@ static void put_request(struct fuzz_dressed *d, const char *hessian, bool materi
 	put_friction(d, materials);
 	fuzz_put(d, "barrier", "{\"dhat\":10,\"stiffness\":1,\"dmin\":0.001}");
 	put_groups(d);
-	fuzz_put(d, "outputs", "[\"potential\",\"gradient\",\"hessian\",\"collisions\"]");
+	fuzz_put(d, "outputs", "[\"potential\",\"gradient\",\"hessian\",\"collisions\",\"line\"]");
+	put_line(d);
 	fuzz_put(d, "hessian", hessian);
 	fuzz_put(d, "collision_outputs",
 	         "[\"potential\",\"tangential_velocity\",\"mu_s\",\"mu_k\",\"normal_force\","

@@ -1,0 +1,88 @@
+/* Potential and slope along a line of velocities, in one pass over the contacts. */
+#include <math.h>
+
+#include "core/base/memory.h"
+#include "core/kernels/line.h"
+#include "core/order/sweep.h"
+
+struct line_task {
+	struct kernel_task kernel;
+	struct line line;
+	double *sums; /* [span_slots, 2, n_steps] of potentials and of slopes */
+};
+
+static void line_span(void *data, struct span span, struct fault *fault)
+{
+	const struct line_task *task = data;
+	const size_t m = task->line.n_steps;
+	double *sums = task->sums + span_slot(span) * 2 * m;
+	fricp_run_line(&task->kernel, &task->line, span, sums, sums + m, fault);
+}
+
+static double largest_step(const double *steps, size_t n)
+{
+	double largest = 0;
+	for (size_t k = 0; k < n; k++)
+		largest = fabs(steps[k]) > largest ? fabs(steps[k]) : largest;
+	return largest;
+}
+
+/* As many spans at a time as a few thousand evaluations take: someone may want to stop. */
+static size_t spans_at_a_time(size_t n_steps)
+{
+	return 1 + SWEEP_CHUNK / (1 + n_steps / 8);
+}
+
+static struct fault run(const struct fric_context *context, struct line_task *task)
+{
+	const struct fric_contacts *c = task->kernel.contacts;
+	struct sweep sweep = {c, line_span, task};
+	const struct phase phase = {fricp_sweep_chunk, c->n_spans, spans_at_a_time(task->line.n_steps), false, NULL};
+	return fricp_parallel_phases(context, fricp_team_size(context, c->n), &phase, 1, &sweep);
+}
+
+/* In the order of the contacts, as fric_evaluate adds them up. @return whether all sums are finite */
+static bool add_up(const struct line_task *task, double *potential, double *slope)
+{
+	const size_t m = task->line.n_steps;
+	bool finite = true;
+	memset(potential, 0, m * sizeof(*potential));
+	memset(slope, 0, m * sizeof(*slope));
+	for (size_t slot = 0; slot < span_slots(task->kernel.contacts->n); slot++)
+		for (size_t k = 0; k < m; k++) {
+			potential[k] += task->sums[slot * 2 * m + k];
+			slope[k] += task->sums[slot * 2 * m + m + k];
+		}
+	for (size_t k = 0; k < m; k++)
+		finite &= isfinite(potential[k]) && isfinite(slope[k]);
+	return finite;
+}
+
+/* A sum is not finite. If a single contact is to blame, the scalar form finds it. */
+static struct fault blame(const struct fric_context *context, struct line_task *task)
+{
+	task->kernel.kernels = &fricp_kernels_scalar;
+	const struct fault fault = run(context, task);
+	return fault.code ? fault : (struct fault){FRIC_E_NOT_FINITE, task->kernel.contacts->n};
+}
+
+enum fric_code fric_line(const struct fric_context *context, const struct fric_contacts *contacts,
+                         const struct fric_question *question, const double *direction, size_t n_steps,
+                         const double *steps, double *potential, double *slope, struct fric_error *error)
+{
+	const size_t bytes = span_slots(contacts->n) * 2 * n_steps * sizeof(double);
+	struct line_task task = {fricp_kernel_task(context, contacts, question, KERNEL_POTENTIAL),
+	                         {direction, steps, n_steps, largest_step(steps, n_steps)},
+	                         NULL};
+	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	if (n_steps == 0)
+		return FRIC_OK;
+	task.sums = memory_take_zeroed(context->memory, bytes);
+	if (!task.sums)
+		return fricp_report_fault(contacts, fault, error);
+	fault = run(context, &task);
+	if (fault.code == FRIC_OK && !add_up(&task, potential, slope))
+		fault = blame(context, &task);
+	memory_give(context->memory, task.sums, bytes);
+	return fricp_report_fault(contacts, fault, error);
+}

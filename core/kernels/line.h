@@ -1,0 +1,22 @@
+/**
+ * Runs the kernels of a line over a span of contacts, or the scalar form where doubles are not enough.
+ */
+#ifndef FRIC_KERNELS_LINE_H
+#define FRIC_KERNELS_LINE_H
+
+#include "core/kernels/run.h"
+
+/* Velocities v + t * direction. */
+struct line {
+	const double *direction; /* [n_dofs] */
+	const double *steps;     /* [n_steps] every t */
+	size_t n_steps;
+	double most; /* the largest |t| */
+};
+
+/* Sums of a span's potentials and of their slopes at each step, [n_steps] each. task->result does not matter.
+ * @return false with *fault set when one of a contact is not finite */
+bool fricp_run_line(const struct kernel_task *task, const struct line *line, struct span span, double *potentials,
+                    double *slopes, struct fault *fault);
+
+#endif
