@@ -305,6 +305,20 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
 enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
                                     enum fric_type type, double *weights, struct fric_error *error);
 
+/**
+ * The Hessian times vectors, from the contacts' inner matrices: no matrix is formed.
+ * @param n_vectors  may be 0, which gives nothing
+ * @param vectors    [n_vectors, n_vertices*dim] finite
+ * @param products   [n_vectors, n_vertices*dim]; overwritten; must not overlap the vectors
+ * @return FRIC_OK; FRIC_E_NOT_FINITE if an inner matrix or a product overflows; or another error's code
+ * Allocates while it runs, from memory: a schedule, unless the question has one, inner matrices, and at most dim doubles
+ * per contact.
+ */
+enum fric_code fric_hessian_products(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     const struct fric_question *question, enum fric_projection projection,
+                                     size_t n_vectors, const double *vectors, double *products,
+                                     struct fric_error *error);
+
 size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle triangle);
 /**
  * Triplets: every contact's whole local block (or its triangle by global row and column), in order; duplicates add up.

@@ -28,7 +28,7 @@ static const char *const curves[] = {"cubic", "quadratic", NULL};
 static const char *const curve_meanings[] = {
 	"one polynomial of degree 3 from rest to eps_v", "two parabolas that meet at eps_v / 2", NULL};
 static const char *const blends[] = {"mean", "min", "max", "product", "geometric_mean", "harmonic_mean", NULL};
-static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "line", NULL};
+static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "line", "hessian_products", NULL};
 static const char *const reactions[] = {"error", "skip", NULL};
 static const char *const reaction_meanings[] = {
 	"the first such contact is a 422", "such contacts are left out and listed", NULL};
@@ -273,6 +273,8 @@ static const struct api_rule request_rules[API_N_REQUEST] = {
 		.meanings = reaction_meanings, .meaning = "degenerate geometry, penetration, a negative coefficient"},
 	[API_REQUEST_LINE] = {.name = "line", .kind = API_OBJECT, .types = ASKED, .objects = ONE(api_line),
 		.meaning = "the line that the output line is about; needed for it"},
+	[API_REQUEST_VECTORS] = {.name = "vectors", .kind = API_REALS, .types = ASKED, .shape = {API_N_VECTORS, API_N_DOF},
+		.meaning = "what hessian_products multiplies; needed for it; at most 256"},
 };
 const struct api_object api_request = {
 	"EvaluateRequest",
@@ -403,6 +405,9 @@ static const struct api_rule answer_rules[] = {
 	{.name = "collisions", .kind = API_OBJECT, .objects = ONE(values), .meaning = "values per contact"},
 	{.name = "line", .kind = API_OBJECT, .objects = ONE(line_values),
 	 .meaning = "potential and slope at velocities + t * direction"},
+	{.name = "hessian_products", .kind = API_REALS, .shape = {API_N_VECTORS, API_N_DOF},
+	 .unit = STIFFNESS " * unit of the vectors",
+	 .meaning = "the Hessian, with its projection, times every vector"},
 	SKIPPED,
 };
 const struct api_object api_answer = {

@@ -36,7 +36,8 @@ enum api_length {
 	API_N_VERTICES,
 	API_N_DOF,
 	API_ANY_LENGTH,
-	API_N_STEPS, /* of a line */
+	API_N_STEPS,   /* of a line */
+	API_N_VECTORS, /* to multiply */
 	API_DIM,
 	API_TANGENTS, /* dim - 1 */
 	API_PAIR,     /* 2 */
@@ -102,6 +103,7 @@ enum {
 	API_REQUEST_COLLISION_OUTPUTS,
 	API_REQUEST_ON_DEGENERATE,
 	API_REQUEST_LINE,
+	API_REQUEST_VECTORS,
 	API_N_REQUEST
 };
 enum {
@@ -145,7 +147,7 @@ enum {
 };
 enum { API_HESSIAN_FORMAT, API_HESSIAN_TRIANGLE, API_HESSIAN_PROJECTION, API_N_HESSIAN };
 enum { API_LINE_DIRECTION, API_LINE_STEPS, API_N_LINE };
-enum { API_MAX_STEPS = 1024 };
+enum { API_MAX_STEPS = 1024, API_MAX_VECTORS = 256 };
 
 extern const struct api_object api_request, api_set_document, api_set_question, api_friction, api_materials,
 	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line;

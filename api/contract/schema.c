@@ -71,6 +71,7 @@ static const char *name_of_length(enum api_length length, int type, char text[16
 	                                                 [API_N_DOF] = "n_vertices*dim",
 	                                                 [API_ANY_LENGTH] = "entries",
 	                                                 [API_N_STEPS] = "m",
+	                                                 [API_N_VECTORS] = "m",
 	                                                 [API_DIM] = "dim",
 	                                                 [API_TANGENTS] = "dim-1",
 	                                                 [API_INNER] = "3 (2D: 1)",
@@ -103,8 +104,8 @@ static void print_shape(const struct api_rule *rule, int type, char out[96])
 
 static json_int_t most_rows(const struct api_schemas *schemas, enum api_length length)
 {
-	if (length == API_N_STEPS)
-		return API_MAX_STEPS;
+	if (length == API_N_STEPS || length == API_N_VECTORS)
+		return length == API_N_STEPS ? API_MAX_STEPS : API_MAX_VECTORS;
 	const size_t most = length == API_N_VERTICES ? schemas->service->max_vertices
 	                    : length == API_N        ? schemas->service->max_contacts
 	                                             : 0;

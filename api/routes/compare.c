@@ -98,6 +98,6 @@ const struct api_operation api_post_check = {
 	.tag = "evaluation",
 	.summary = "Compares gradient and Hessian of a batch with central differences",
 	.description =
-		"The request of /v1/evaluate; outputs, collision_outputs, hessian and line are checked and otherwise ignored.",
+		"The request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are checked and otherwise ignored.",
 	.examples = examples,
 };

@@ -20,3 +20,36 @@ bool api_evaluate_line(struct api_job *job)
 	api_render_add(r, line, "slope", api_render_array(r, API_F64, slope, q->n_steps, 0, 0));
 	return true;
 }
+
+/* Refused before anything is computed. */
+static bool check_products_size(struct api_job *job, size_t bytes)
+{
+	const struct api_path root = {0}, vectors = {&root, "vectors", 0};
+	return bytes <= job->service->max_answer_bytes ||
+	       api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, &vectors,
+	                    "the products would take %zu bytes, the limit is %zu", bytes, job->service->max_answer_bytes);
+}
+
+bool api_evaluate_products(struct api_job *job)
+{
+	const struct api_question *q = &job->question;
+	const size_t ndof = fric_n_vertices(job->contacts) * (size_t)fric_dim(job->contacts), n = q->n_vectors * ndof;
+	struct api_render *r = &job->render;
+	struct fric_error error;
+	if (!q->outputs[API_HESSIAN_PRODUCTS])
+		return true;
+	if (!check_products_size(job, n * sizeof(double)))
+		return false;
+	double *products = api_job_array(job, n, sizeof(*products));
+	if (!products || !api_job_core(job,
+	                               fric_hessian_products(&job->context, job->contacts, &job->asked,
+	                                                     (enum fric_projection)q->projection, q->n_vectors, q->vectors,
+	                                                     products, &error),
+	                               &error))
+		return false;
+	json_t *rows = ndof ? api_render_array(r, API_F64, products, q->n_vectors, ndof, 0) : json_array();
+	rows = api_render_add(r, r->document.root, "hessian_products", rows);
+	for (size_t i = 0; i < q->n_vectors && ndof == 0; i++)
+		api_render_append(r, rows, api_render_array(r, API_F64, products, 0, 0, 0));
+	return true;
+}

@@ -9,4 +9,7 @@
 /* "line" of the answer, if it was asked for. @return false with the fault set */
 bool api_evaluate_line(struct api_job *job);
 
+/* "hessian_products" of the answer, if they were asked for. @return false with the fault set */
+bool api_evaluate_products(struct api_job *job);
+
 #endif

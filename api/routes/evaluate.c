@@ -205,7 +205,8 @@ static bool evaluate_collisions(struct api_job *job)
 bool api_evaluate(struct api_job *job)
 {
 	api_job_counts(job);
-	if (!evaluate_sums(job) || !evaluate_hessian(job) || !evaluate_collisions(job) || !api_evaluate_line(job))
+	if (!evaluate_sums(job) || !evaluate_hessian(job) || !evaluate_collisions(job) || !api_evaluate_line(job) ||
+	    !api_evaluate_products(job))
 		return false;
 	api_job_skipped(job);
 	return true;

@@ -123,6 +123,34 @@ static void check_line(struct question_check *q)
 	check_steps(q, &steps);
 }
 
+/* How many rows of ndof numbers there are; without DOFs, those that are written as rows. */
+static bool count_vectors(struct question_check *q, const struct api_field *vectors, size_t ndof)
+{
+	const struct api_array *array = api_document_array(q->check->document, vectors->node);
+	size_t *n = &q->question->n_vectors;
+	if (ndof == 0 && array && !array->ragged && array->rank == 2 && array->n == 0)
+		*n = array->shape[0];
+	else if (!api_check_rows(q->check, vectors, ndof, n))
+		return false;
+	return *n <= API_MAX_VECTORS || api_fault_at(q->check->fault, API_E_WRONG_SHAPE, &vectors->path,
+	                                             "expected at most %d vectors, got %zu", API_MAX_VECTORS, *n);
+}
+
+static void check_vectors(struct question_check *q)
+{
+	const struct api_field vectors = member(q, API_REQUEST_VECTORS);
+	const size_t ndof = q->n_vertices * q->dim;
+	struct fric_values values;
+	if (q->question->outputs[API_HESSIAN_PRODUCTS])
+		api_check_present(q->check, &vectors, "the output \"hessian_products\" needs them, [m, n_vertices * dim]");
+	if (!vectors.node || q->n_vertices == API_UNKNOWN_LENGTH || q->dim == API_UNKNOWN_LENGTH ||
+	    !count_vectors(q, &vectors, ndof))
+		return;
+	const struct api_shape shape = {.n = q->question->n_vectors, .n_inner = 1, .inner = {ndof}};
+	api_check_values(q->check, &vectors, &shape, &values);
+	q->question->vectors = values.data;
+}
+
 /* What goes into the answer; a whole request has on_degenerate among it. */
 static void check_options(struct question_check *q)
 {
@@ -131,6 +159,7 @@ static void check_options(struct question_check *q)
 		api_lagged_on_degenerate(q->lagged);
 	check_hessian(q);
 	check_line(q);
+	check_vectors(q);
 }
 
 static bool needs_distance(const struct api_question *question)

@@ -6,9 +6,9 @@
 
 #include "api/validate/lagged.h"
 
-enum api_evaluate_output { API_POTENTIAL, API_GRADIENT, API_HESSIAN, API_COLLISIONS, API_LINE };
+enum api_evaluate_output { API_POTENTIAL, API_GRADIENT, API_HESSIAN, API_COLLISIONS, API_LINE, API_HESSIAN_PRODUCTS };
 enum api_hessian_format { API_TRIPLETS, API_CSR, API_FACTORS };
-#define API_N_EVALUATE_OUTPUTS 5
+#define API_N_EVALUATE_OUTPUTS 6
 
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_question {
@@ -20,6 +20,8 @@ struct api_question {
 	const double *direction;          /* [n_vertices, dim] of the line; NULL: there is none */
 	const double *steps;              /* [n_steps] */
 	size_t n_steps;
+	const double *vectors; /* [n_vectors, n_vertices * dim]; NULL: there are none */
+	size_t n_vectors;
 };
 
 /**

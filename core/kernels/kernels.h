@@ -87,6 +87,10 @@ struct fric_kernels {
 	 * that one. sums: of potentials and slopes */
 	void (*line)(struct line_workspace *work, double most);
 	void (*step)(struct line_workspace *work, double t, double sums[2]);
+	/* force := P A P^T relative; columns as gamma.h has them, inner [n] columns of all contacts.
+	 * @return whether the forces are small: no sum of them overflows */
+	bool (*product)(const struct fric_contacts *contacts, struct span span, double *const inner[3],
+	                const double *relative, double *force);
 	/* [precise][type], planes have no kernel. Precise: the distance is exact enough for a barrier. */
 	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_workspace *work);
 };

@@ -268,7 +268,7 @@ static void put_group(struct request *r, enum fric_type type, bool many)
 
 static void put_answer(struct request *r)
 {
-	static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "line"};
+	static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "line", "hessian_products"};
 	static const char *const collision_outputs[] = {
 		"potential", "tangential_velocity", "mu_s",          "mu_k",   "normal_force",
 		"distance",  "closest_point",       "tangent_basis", "status", "slip_ratio"};
@@ -294,6 +294,8 @@ static void put_answer(struct request *r)
 		put_field(r, "steps", below(r, 5), 0, 0, false, ANY);
 		fuzz_close(r->d);
 	}
+	if (fields & 64 || (fields & 1 && !accident(r)))
+		put_field(r, "vectors", below(r, 4), r->n_vertices * r->dim, 0, false, ANY);
 	if (fields & 8)
 		put_choice(r, "on_degenerate", reactions, COUNT(reactions));
 }

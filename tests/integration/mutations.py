@@ -18,10 +18,11 @@ def velocities(dim, scale):
 
 def document(dim, friction, groups):
     return {'dim': dim, 'velocities': velocities(dim, 0.01), 'lagged_velocities': velocities(dim, 0.02),
-            'friction': friction, 'collisions': groups, 'outputs': ['potential', 'gradient', 'hessian', 'collisions', 'line'],
+            'friction': friction, 'collisions': groups, 'outputs': ['potential', 'gradient', 'hessian', 'collisions', 'line', 'hessian_products'],
             'hessian': {'format': 'csr', 'triangle': 'upper', 'projection': 'clamp'},
             'collision_outputs': ['mu_s', 'status', 'distance'], 'on_degenerate': 'error',
-            'line': {'direction': velocities(dim, 0.5), 'steps': [0.0, -1.0, 0.5]}}
+            'line': {'direction': velocities(dim, 0.5), 'steps': [0.0, -1.0, 0.5]},
+            'vectors': [[0.5] * (6 * dim)] * 3}
 
 
 def derived(friction):
@@ -55,7 +56,7 @@ GOOD = {
     'given-table': given(3, {'eps_v': 0.1, 'materials': {**MATERIALS, 'mu': TABLE}}),
     'given-table-s-k-2d': given(2, {'eps_v': 0.1, 'materials': {**MATERIALS, 'mu_s': TABLE, 'mu_k': TABLE}}),
 }
-REQUIRED = {'line', 'direction', 'steps', 'dim', 'velocities', 'collisions', 'friction', 'positions', 'barrier', 'dhat', 'stiffness', 'vertices',
+REQUIRED = {'vectors', 'line', 'direction', 'steps', 'dim', 'velocities', 'collisions', 'friction', 'positions', 'barrier', 'dhat', 'stiffness', 'vertices',
             'plane_normal', 'plane_origin', 'closest_point', 'tangent_basis', 'vertex_material', 'plane_material'}
 POSITIVE = {'eps_v', 'dhat', 'stiffness', 'mu_aniso'}
 NON_NEGATIVE = {'mu', 'mu_s', 'mu_k', 'vertex_mu', 'vertex_mu_s', 'vertex_mu_k', 'dmin', 'normal_force',
@@ -135,8 +136,9 @@ def leaves(value, path):
 def arrays(name, value, path):
     for word, other in {**NO_NUMBER, 'strings': ['x', 'y'], 'a longer array': value + [value[0]],
                         'a shorter array': value[:-1], 'extra nesting': [value], 'six levels': [[[[[[1]]]]]]}.items():
-        # The lengths of the first two determine those of others, which would then be wrong instead; steps may have any.
-        if name not in ('velocities', 'vertices', 'steps') or word not in ('a longer array', 'a shorter array'):
+        # The lengths of the first two determine those of others, which would then be wrong instead; steps and
+        # vectors may have any.
+        if name not in ('velocities', 'vertices', 'steps', 'vectors') or word not in ('a longer array', 'a shorter array'):
             yield f'{word} for an array', other, (path + [0] if word == 'strings' else path)
     if isinstance(value[0], list):
         end = len(value) - 1

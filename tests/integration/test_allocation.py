@@ -100,6 +100,7 @@ int main(void)
 	const struct fric_question question = {.velocities = velocities, .state = state};
 	REPORT(fric_evaluate(&context, contacts, &question, &potential, gradient, &error));
 	REPORT(fric_line(&context, contacts, &question, velocities, 3, (double[]){0, 0.5, 1}, output, output + 3, &error));
+	REPORT(fric_hessian_products(&context, contacts, &question, FRIC_PROJECT_CLAMP, 1, velocities, gradient, &error));
 	REPORT(fric_contact_output(&context, contacts, &question, 0, FRIC_OUT_TANGENTIAL_VELOCITY, output, &error));
 	REPORT(fric_hessian_inner(&context, contacts, &question, FRIC_PROJECT_CLAMP, inner, &error));
 	REPORT(fric_hessian_factors(&context, contacts, &question, FRIC_PROJECT_CLAMP, &factors, &error));

@@ -332,7 +332,7 @@ BEYOND = ('a longer array', 'a shorter array', 'too large', 'huge', 'real', 'a v
 
 
 def is_beyond(what):
-    return any(words in what for words in BEYOND) or ('/materials/' in what and ' row' in what)
+    return any(words in what for words in BEYOND) or (('/materials/' in what or '/vectors' in what) and ' row' in what)
 
 
 def test_refused_requests_are_invalid():

@@ -214,7 +214,7 @@ CASES = {
     "vertex_mu_s, vertex_mu_k, blend, materials, mu_transition":
         evaluate(changed(friction__mu_static=0.3)),
     "unknown field \"eps_v\" here; it is a field of \"friction\". Fields here: dim, velocities, positions, "
-    "lagged_velocities, friction, barrier, collisions, outputs, hessian, collision_outputs, on_degenerate, line":
+    "lagged_velocities, friction, barrier, collisions, outputs, hessian, collision_outputs, on_degenerate, line, vectors":
         evaluate(changed(eps_v=1)),
     "\"friction\" is missing: group \"face_vertex\" has no \"mu\" and no \"eps_v\" of its own; give, for example, "
     "{\"eps_v\": 0.001, \"mu\": 0.3}":
@@ -313,7 +313,7 @@ CASES = {
     "the length in front is big-endian; it has to be little-endian":
         frame(len(TEXT).to_bytes(8, "big") + TEXT.encode()),
     'unknown field "vel"; did you mean "velocities"? Fields here: dim, velocities, positions, lagged_velocities, '
-    "friction, barrier, collisions, outputs, hessian, collision_outputs, on_degenerate, line": evaluate(changed(vel=[])),
+    "friction, barrier, collisions, outputs, hessian, collision_outputs, on_degenerate, line, vectors": evaluate(changed(vel=[])),
     "expected an object, got a string: JSON in a string has been encoded twice": evaluate(json.dumps(TEXT)),
     'there is no set "run-17" (any more): PUT it, as a whole. Sets are forgotten when they have not been used for a '
     "while, or to make room": get("/v1/sets/run-17"),

@@ -34,11 +34,16 @@ def request(seed, transition=None):
 
 
 def ask_along(built, rng):
-    """A line, asked for or not, in a random direction of the size of the velocities, its rows nested or flat."""
-    if rng.random() < 0.5:
-        return
+    """A line and vectors, asked for or not, of the size of the velocities, nested or flat."""
     velocities, dim = oracle.flat(built['velocities']), built['dim']
     rows, size = len(velocities) // dim, max(map(abs, velocities), default=0) or 1
+    if rng.random() < 0.4:
+        vectors = [[rng.choice([0, rng.gauss(0, 1) * size]) for _ in velocities] for _ in range(rng.choice([0, 1, 2, 9]))]
+        built['vectors'] = oracle.flat(vectors) if rng.random() < 0.3 else vectors
+        if rng.random() < 0.8:
+            built.setdefault('outputs', list(oracle.DEFAULT_OUTPUTS)).append('hessian_products')
+    if rng.random() < 0.5:
+        return
     direction = [[rng.gauss(0, 1) * size for _ in range(dim)] for _ in range(rows)]
     steps = [rng.choice([0, 1, rng.uniform(-2, 2), 10 ** rng.uniform(-3, 1)]) for _ in range(rng.choice([0, 1, 3, 17]))]
     built['line'] = {'direction': oracle.flat(direction) if rng.random() < 0.3 else direction, 'steps': steps}

@@ -456,12 +456,26 @@ class Evaluation:
         if 'collisions' in wanted:
             names = request.get('collision_outputs', DEFAULT_COLLISION_OUTPUTS)
             out['collisions'] = {g: self.outputs(g, names) for g in self.groups}
+        if 'hessian_products' in wanted:  # of the inner matrices at the velocities, which a line replaces
+            products = self.products(request['vectors'])
         if 'line' in wanted:
             out['line'] = self.line(request['line'])
+        if 'hessian_products' in wanted:
+            out['hessian_products'] = products
         if request.get('on_degenerate') == 'skip':
             out['skipped'] = [{'group': c.group, 'index': c.index, 'reason': c.skipped} for c in self.all()
                               if c.skipped]
         return out
+
+    def products(self, vectors):
+        """The matrix is not formed here either, but its blocks are."""
+        n = self.n_vertices * self.dim
+        rows = table(vectors, len(flat(vectors)) // n, n)
+        out = [[mpf(0)] * n for _ in rows]
+        for row, col, value in self.triplets('full'):
+            for x, product in zip(rows, out):
+                product[row] += value * x[col]
+        return [doubles(product) for product in out]
 
     def line(self, line):
         """Potential and slope where velocities are v + t d, which is not rounded."""

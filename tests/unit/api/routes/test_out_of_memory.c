@@ -431,6 +431,12 @@ static void put_line(struct fuzz_dressed *d)
 	fuzz_close(d);
 }
 
+static void put_vectors(struct fuzz_dressed *d)
+{
+	static const double vectors[2 * N_VERTICES * 3] = {1, 2, 3};
+	fuzz_put_array(d, "vectors", true, API_F64, false, 2, (const size_t[]){2, N_VERTICES * 3}, vectors);
+}
+
 static void put_request(struct fuzz_dressed *d, const char *hessian, bool materials)
 {
 	static const double positions[] = {0,   0,   0,    1,   0,   0,   0,   1, 0, 0.3, 0.3,
@@ -446,8 +452,9 @@ static void put_request(struct fuzz_dressed *d, const char *hessian, bool materi
 	put_friction(d, materials);
 	fuzz_put(d, "barrier", "{\"dhat\":10,\"stiffness\":1,\"dmin\":0.001}");
 	put_groups(d);
-	fuzz_put(d, "outputs", "[\"potential\",\"gradient\",\"hessian\",\"collisions\",\"line\"]");
+	fuzz_put(d, "outputs", "[\"potential\",\"gradient\",\"hessian\",\"collisions\",\"line\",\"hessian_products\"]");
 	put_line(d);
+	put_vectors(d);
 	fuzz_put(d, "hessian", hessian);
 	fuzz_put(d, "collision_outputs",
 	         "[\"potential\",\"tangential_velocity\",\"mu_s\",\"mu_k\",\"normal_force\","
