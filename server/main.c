@@ -1,7 +1,7 @@
 /* Start, stop, drain. */
 #include "server/access/gate.h"
 #include "server/base/clock.h"
-#include "server/base/listen.h"
+#include "server/base/listeners.h"
 #include "server/base/resources.h"
 #include "server/commands/check.h"
 #include "server/commands/health.h"
@@ -91,14 +91,6 @@ static void allow_files(long long connections, long long io_threads)
 		srv_log(SRV_ERROR, "the limit on open files is too low for %lld connections", connections);
 }
 
-static void announce(const struct srv_options *options, int port)
-{
-	const char *host = options->host, *colon = strchr(host, ':');
-	printf("frictiond listening on http%s://%s%s%s:%d\n", options->gate.tls_cert ? "s" : "", colon ? "[" : "", host,
-	       colon ? "]" : "", port);
-	fflush(stdout);
-}
-
 static int await_end(const struct srv_gate *gate, const sigset_t *signals)
 {
 	int signal_number;
@@ -132,6 +124,8 @@ static void drain(struct srv_http *http, const sigset_t *signals, long long seco
 	await_idle(http, signals, HURRIED_MS);
 }
 
+/* ---- where it listens ---- */
+
 static int cannot_listen(const char *host, int port, const struct srv_listen_fault *fault)
 {
 	const bool other_helps = fault->error == EADDRINUSE || fault->error == EACCES;
@@ -140,28 +134,76 @@ static int cannot_listen(const char *host, int port, const struct srv_listen_fau
 	return SRV_CODE_FAILED;
 }
 
-static int serve(const struct srv_options *options, struct srv_gate *gate, const sigset_t *signals)
+static int cannot_listen_at(const char *path, const struct srv_listen_fault *fault)
 {
-	int port = (int)options->port;
+	fprintf(stderr, "frictiond: cannot listen on %s: %s\n", path, fault->text);
+	return SRV_CODE_FAILED;
+}
+
+/* What comes through Unix-domain sockets is let in whatever the address. */
+static bool is_let_in(struct srv_gate *gate, const struct srv_listeners *listeners)
+{
+	const struct srv_listener *tcp = srv_listeners_open_most(listeners);
+	return !tcp || srv_gate_suits(gate, tcp->host, srv_is_on_loopback(tcp->fd), stderr);
+}
+
+/* Refuses before it listens, and says so before it takes a file. @return SRV_CODE_OK, or why not */
+static int listen_everywhere(const struct srv_options *options, struct srv_gate *gate, struct srv_listeners *listeners)
+{
 	struct srv_listen_fault fault;
-	int fd = srv_bind(options->host, &port, &fault);
-	if (fd < 0)
-		return cannot_listen(options->host, port, &fault);
-	if (!srv_gate_suits(gate, options->host, srv_is_on_loopback(fd), stderr))
+	const struct srv_listener *culprit;
+	const char *path = options->unix_path;
+	if (options->port >= 0 && !srv_listeners_bind(listeners, options->host, (int)options->port, &fault))
+		return cannot_listen(options->host, (int)options->port, &fault);
+	if (!is_let_in(gate, listeners))
 		return SRV_CODE_BAD;
-	if (!srv_listen(fd, &fault))
-		return cannot_listen(options->host, port, &fault);
-	struct srv_http *http = srv_http_start(options, gate, SRV_HTTP_THREADS, fd, wake_main);
+	if (!srv_listeners_listen(listeners, &culprit, &fault))
+		return cannot_listen(culprit->host, culprit->port, &fault);
+	if (path && !srv_listeners_add_unix(listeners, path, (mode_t)options->unix_mode, &fault))
+		return cannot_listen_at(path, &fault);
+	if (listeners->n > 0)
+		return SRV_CODE_OK;
+	fputs("frictiond: --port none needs --unix PATH\n", stderr);
+	return SRV_CODE_BAD;
+}
+
+static void log_listeners(const struct srv_listeners *listeners, int n_threads)
+{
+	for (int i = 0; i < listeners->n; i++) {
+		const struct srv_listener *listener = &listeners->list[i];
+		if (listener->is_unix)
+			srv_log(SRV_INFO, "listening on %s, %d threads", listener->host, n_threads);
+		else
+			srv_log(SRV_INFO, "listening on %s port %d, %d threads", listener->host, listener->port, n_threads);
+	}
+}
+
+/* ---- all of it ---- */
+
+static int run(const struct srv_options *options, struct srv_gate *gate, struct srv_listeners *listeners,
+               const sigset_t *signals)
+{
+	struct srv_http *http = srv_http_start(options, gate, SRV_HTTP_THREADS, listeners, wake_main);
 	if (!http)
 		return SRV_CODE_FAILED;
-	announce(options, port);
-	srv_log(SRV_INFO, "listening on %s port %d, %d threads", options->host, port, srv_http_threads(http));
+	srv_listeners_announce(listeners, options->gate.tls_cert, stdout);
+	log_listeners(listeners, srv_http_threads(http));
 	int signal_number = await_end(gate, signals);
 	srv_log(SRV_INFO, "%s: draining", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
 	drain(http, signals, options->drain_seconds);
 	srv_http_stop(http);
 	srv_log(SRV_INFO, "stopped");
 	return SRV_CODE_OK;
+}
+
+static int serve(const struct srv_options *options, struct srv_gate *gate, const sigset_t *signals)
+{
+	struct srv_listeners listeners = {0};
+	int code = listen_everywhere(options, gate, &listeners);
+	if (code == SRV_CODE_OK)
+		code = run(options, gate, &listeners, signals);
+	srv_listeners_close(&listeners);
+	return code;
 }
 
 /* The other commands end by signals, like any program. */

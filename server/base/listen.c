@@ -96,6 +96,5 @@ bool srv_listen(int fd, struct srv_listen_fault *fault)
 	if (listen(fd, SOMAXCONN) == 0)
 		return true;
 	*fault = last_fault();
-	close(fd);
 	return false;
 }

@@ -1,4 +1,4 @@
-/** The listening socket, and the addresses that a host has. */
+/** A socket that listens for TCP, and the addresses that a host has. */
 #ifndef SERVER_LISTEN_H
 #define SERVER_LISTEN_H
 
@@ -29,7 +29,7 @@ int srv_find_addresses(const char *host, int port, struct addrinfo **addresses);
  */
 int srv_bind(const char *host, int *port, struct srv_listen_fault *fault);
 
-/* From now on connections are accepted. @return false with a fault as above; the socket is then closed */
+/* From now on connections are accepted. @return false with a fault as above */
 bool srv_listen(int fd, struct srv_listen_fault *fault);
 
 /* Whether the socket's address can be reached from this machine alone. */

@@ -3,6 +3,7 @@
 #include "core/fric.h"
 #include "server/access/tls_client.h"
 #include "server/base/listen.h"
+#include "server/base/unix_socket.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,9 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-enum { MOST_PLACES = 16, HEAD_BYTES = 16 << 10, NAME_BYTES = INET6_ADDRSTRLEN + 16 };
+enum { MOST_PLACES = 16, HEAD_BYTES = 16 << 10, NAME_BYTES = SRV_MOST_PATH + 16 };
+_Static_assert((int)NAME_BYTES >= INET6_ADDRSTRLEN + 8, "an address with its port fits as well");
 
 /* Where the server may be found. */
 struct place {
@@ -22,6 +25,7 @@ struct place {
 		struct sockaddr any;
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
+		struct sockaddr_un path;
 	} address;
 	socklen_t bytes;
 };
@@ -54,7 +58,7 @@ static bool fail_there(const struct question *q, const char *what, const char *w
 
 /* ---- not for ever ---- */
 
-static char late[128];
+static char late[128 + SRV_MOST_PATH];
 
 static void on_late(int number)
 {
@@ -64,13 +68,23 @@ static void on_late(int number)
 	_exit(SRV_CODE_FAILED);
 }
 
+static void print_late(const struct srv_options *options)
+{
+	char where[32 + SRV_MOST_PATH];
+	if (options->unix_path)
+		snprintf(where, sizeof where, "at %s", options->unix_path);
+	else
+		snprintf(where, sizeof where, "on port %lld", options->port);
+	snprintf(late, sizeof late, "frictiond: not healthy: no answer %s within %lld s\n", where,
+	         options->timeout_seconds);
+}
+
 /* One time limit for everything that may wait: names, connecting, the handshake, an answer that trickles. */
 static void start_clock(const struct srv_options *options)
 {
 	struct sigaction action = {.sa_handler = on_late};
 	sigset_t alarms;
-	snprintf(late, sizeof late, "frictiond: not healthy: no answer on port %lld within %lld s\n", options->port,
-	         options->timeout_seconds);
+	print_late(options);
 	sigaction(SIGALRM, &action, NULL);
 	sigemptyset(&alarms);
 	sigaddset(&alarms, SIGALRM);
@@ -117,10 +131,27 @@ static void add(struct question *q, const struct sockaddr *address)
 	}
 }
 
+static bool is_unix(const struct place *place)
+{
+	return place->address.any.sa_family == AF_UNIX;
+}
+
+/* The server has opened it if it runs, whatever became of its port. */
+static bool add_unix(struct question *q)
+{
+	struct place *place = &q->places[q->n_places++];
+	place->bytes = sizeof place->address.path;
+	return srv_unix_address(q->options->unix_path, &place->address.path);
+}
+
 static bool find_places(struct question *q)
 {
 	const struct srv_options *o = q->options;
 	struct addrinfo *found;
+	if (o->unix_path)
+		return add_unix(q);
+	if (o->port < 0)
+		return fail(q, "--port none needs --unix PATH", "");
 	if (o->port == 0)
 		return fail(q, "--port 0 takes a free port, and only the server knows which", "");
 	const int failure = srv_find_addresses(o->host, (int)o->port, &found);
@@ -135,6 +166,10 @@ static bool find_places(struct question *q)
 static void set_name(struct question *q, const struct place *place)
 {
 	char text[INET6_ADDRSTRLEN] = "";
+	if (is_unix(place)) {
+		strcpy(q->name, place->address.path.sun_path);
+		return;
+	}
 	const bool v6 = place->address.any.sa_family == AF_INET6;
 	inet_ntop(place->address.any.sa_family,
 	          v6 ? (const void *)&place->address.v6.sin6_addr : (const void *)&place->address.v4.sin_addr, text,
@@ -149,6 +184,8 @@ static void set_name(struct question *q, const struct place *place)
 static bool bind_there(int fd, const struct place *place)
 {
 	struct place from = *place;
+	if (is_unix(place))
+		return true;
 	if (from.address.any.sa_family == AF_INET6)
 		from.address.v6.sin6_port = 0;
 	else
@@ -181,7 +218,7 @@ static bool connect_somewhere(struct question *q)
 static bool greet(struct question *q)
 {
 	int code;
-	if (!q->options->gate.tls_cert)
+	if (!q->options->gate.tls_cert || q->options->unix_path)
 		return true;
 	if (!srv_tls_client_open(&q->tls, q->fd, 0))
 		return fail(q, "TLS cannot be used", "not enough memory");
@@ -216,11 +253,13 @@ static const char *reason(const struct question *q, ssize_t code)
 /* Where the server judges Host, localhost is let in. */
 static bool ask(const struct question *q)
 {
-	char text[256];
+	char text[256], port[32] = "";
+	if (!q->options->unix_path)
+		snprintf(port, sizeof port, ":%lld", q->options->port);
 	const int n = snprintf(text, sizeof text,
-	                       "GET %s HTTP/1.1\r\nHost: localhost:%lld\r\nUser-Agent: frictiond-health/" FRIC_VERSION
+	                       "GET %s HTTP/1.1\r\nHost: localhost%s\r\nUser-Agent: frictiond-health/" FRIC_VERSION
 	                       "\r\nConnection: close\r\n\r\n",
-	                       q->path, q->options->port);
+	                       q->path, port);
 	ssize_t sent;
 	do
 		sent = put(q, text, (size_t)n);
@@ -263,7 +302,11 @@ static bool judge(const struct question *q, FILE *out)
 	const int status = srv_health_status(q->head, q->n);
 	if (status == 0)
 		return fail_there(q, "does not speak HTTP", "");
-	snprintf(found, sizeof found, "http%s://%s%s returned %d", q->tls.session ? "s" : "", q->name, q->path, status);
+	snprintf(found, sizeof found, "http%s://%s%s returned %d",
+	         q->options->unix_path ? "+unix"
+	         : q->tls.session      ? "s"
+	                               : "",
+	         q->name, q->path, status);
 	if (status != 200)
 		return fail(q, found, "");
 	if (!strstr(q->head, "\r\n\r\n"))

@@ -13,9 +13,9 @@
  * One line says what was found, on `out` if the server is healthy, else on `err`. After options->timeout_seconds the
  * process ends by itself, with that line on standard error and SRV_CODE_FAILED, whatever it is waiting for.
  *
- * The server is contacted at its own address, or on loopback if it listens on all addresses. Under TLS the certificate
- * is not verified (name, issuer, age): nothing secret is sent, and killing a process does not renew its certificate.
- * The handshake has to succeed.
+ * The server is contacted at its Unix-domain socket if it has one, else at its own address, or on loopback if it
+ * listens on all addresses. Under TLS the certificate is not verified (name, issuer, age): nothing secret is sent, and
+ * killing a process does not renew its certificate. The handshake has to succeed.
  *
  * @param options  of the server, with SRV_HEALTH
  * @return SRV_CODE_OK, or SRV_CODE_FAILED

@@ -22,9 +22,15 @@ static int socket_of(struct MHD_Connection *connection)
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-gnutls_session_t srv_session_of(const struct srv_http *http, struct MHD_Connection *connection)
+/* Nobody listens in on a Unix-domain socket. */
+static bool speaks_tls(const struct srv_http *http, const struct srv_peer *peer)
 {
-	if (!http->is_tls)
+	return http->is_tls && !srv_peer_is_unix(peer);
+}
+
+gnutls_session_t srv_session_of(const struct connection *own, struct MHD_Connection *connection)
+{
+	if (!own->is_tls)
 		return NULL;
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
 }
@@ -45,7 +51,7 @@ unsigned srv_idle_seconds(const struct srv_http *http)
 /* Under TLS there is no session, so that nothing can be said. */
 static void answer_unseen(struct srv_exchange *exchange, const struct srv_http *http, int fd, const char *aborted)
 {
-	if (exchange->response && !http->is_tls)
+	if (exchange->response && !speaks_tls(http, exchange->client))
 		srv_answer_past_library(exchange, fd, NULL);
 	srv_exchange_end(exchange, aborted);
 }
@@ -78,13 +84,15 @@ static void send_away(struct srv_http *http, int fd, const struct srv_peer *peer
 static struct connection *enter(struct srv_http *http, int fd, const struct srv_peer *peer)
 {
 	struct connection *own = calloc(1, sizeof *own);
+	const bool tls = speaks_tls(http, peer);
 	if (own)
-		own->reader = srv_reader_open(fd, http->is_tls, http->receive_seconds, own);
+		own->reader = srv_reader_open(fd, tls, http->receive_seconds, own);
 	if (!own || !own->reader) {
 		free(own);
 		return NULL;
 	}
 	own->peer = *peer;
+	own->is_tls = tls;
 	own->quiet_ms = srv_clock_ms();
 	srv_watch_add(http->watch, &own->watched, fd);
 	atomic_fetch_add(&http->server.n_connections, 1);
@@ -116,12 +124,18 @@ void srv_connections_stop(struct srv_http *http)
 
 /* ---- accepting ---- */
 
+static struct MHD_Daemon *daemon_of(const struct srv_http *http, const struct srv_peer *peer)
+{
+	return http->unix_daemon && srv_peer_is_unix(peer) ? http->unix_daemon : http->daemon;
+}
+
 static void enter_or_send_away(struct srv_http *http, int fd, const struct srv_peer *peer, socklen_t bytes)
 {
 	if (!enter(http, fd, peer)) {
 		srv_addresses_remove(http->addresses, peer);
 		send_away(http, fd, peer, API_E_OUT_OF_MEMORY, "There is no memory for another connection; try again soon.");
-	} else if (MHD_add_connection(http->daemon, fd, (const struct sockaddr *)&peer->address, bytes) != MHD_YES) {
+	} else if (MHD_add_connection(daemon_of(http, peer), fd, (const struct sockaddr *)&peer->address, bytes) !=
+	           MHD_YES) {
 		sweep_out(http, fd); /* the library has closed fd */
 	}
 }
@@ -175,7 +189,7 @@ static void end_handshake(const struct srv_http *http, struct MHD_Connection *co
 void srv_connection_begin_request(const struct srv_http *http, struct MHD_Connection *connection,
                                   struct connection *own)
 {
-	if (http->is_tls && own->n_requests == 0)
+	if (own->is_tls && own->n_requests == 0)
 		end_handshake(http, connection, own);
 	own->n_requests++;
 }
@@ -187,7 +201,7 @@ struct connection *srv_connection_open(const struct srv_http *http, struct MHD_C
 	struct connection *own = srv_reader_owner(fd);
 	if (!own)
 		shutdown(fd, SHUT_RDWR);
-	else if (http->is_tls)
+	else if (own->is_tls)
 		await_handshake(http, connection, own);
 	return own;
 }

@@ -21,7 +21,7 @@ void srv_connection_begin_request(const struct srv_http *http, struct MHD_Connec
 void srv_connection_close(struct srv_http *http, struct connection *own);
 
 /* NULL: in the clear */
-gnutls_session_t srv_session_of(const struct srv_http *http, struct MHD_Connection *connection);
+gnutls_session_t srv_session_of(const struct connection *own, struct MHD_Connection *connection);
 /* How long a connection may be silent before the library closes it; 0: for ever. */
 void srv_set_patience(struct MHD_Connection *connection, unsigned seconds);
 unsigned srv_idle_seconds(const struct srv_http *http);

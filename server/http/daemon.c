@@ -38,12 +38,12 @@ static void on_message(void *http, const char *format, va_list arguments)
 }
 
 /* Options that are not always there. */
-static void choose(const struct srv_options *options, enum srv_http_mode mode, struct MHD_OptionItem items[4])
+static void choose(const struct srv_options *options, enum srv_http_mode mode, bool tls, struct MHD_OptionItem items[4])
 {
 	int n = 0;
 	if (mode == SRV_HTTP_THREADS && options->io_threads > 1)
 		items[n++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->io_threads, NULL};
-	if (options->gate.tls_cert) {
+	if (tls) {
 		items[n++] =
 			(struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)srv_certificate_hand_out};
 		items[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SRV_TLS_PRIORITIES};
@@ -68,18 +68,19 @@ static unsigned waits_by(enum srv_http_mode mode, bool tls)
 }
 
 /* TURBO: without it the library shuts the sending side down before srv_on_completed can say why. */
-static unsigned flags_of(const struct srv_http *http, enum srv_http_mode mode)
+static unsigned flags_of(enum srv_http_mode mode, bool tls)
 {
-	return MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET |
-	       waits_by(mode, http->is_tls) | (http->is_tls ? MHD_USE_TLS : MHD_NO_FLAG);
+	return MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET | waits_by(mode, tls) |
+	       (tls ? MHD_USE_TLS : MHD_NO_FLAG);
 }
 
-struct MHD_Daemon *srv_daemon_start(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode)
+struct MHD_Daemon *srv_daemon_start(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode,
+                                    bool tls)
 {
 	struct MHD_OptionItem items[4];
-	choose(options, mode, items);
+	choose(options, mode, tls, items);
 	/* clang-format off */
-	return MHD_start_daemon(flags_of(http, mode), 0, NULL, NULL, srv_on_request, http,
+	return MHD_start_daemon(flags_of(mode, tls), 0, NULL, NULL, srv_on_request, http,
 	                        MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
 	                        MHD_OPTION_URI_LOG_CALLBACK, srv_on_target, http,
 	                        MHD_OPTION_NOTIFY_COMPLETED, srv_on_completed, http,

@@ -11,14 +11,16 @@ struct srv_http;
 
 /* How connections are served. */
 enum srv_http_mode {
-	SRV_HTTP_THREADS, /* those of listen_fd, by threads of the library's that wait for them (epoll; poll under TLS) */
-	SRV_HTTP_ROUNDS,  /* those of srv_http_add, in each srv_http_round: by the same callbacks, on the caller's thread */
+	SRV_HTTP_THREADS, /* those of the listeners, by threads of the library's that wait for them (epoll; poll under TLS) */
+	SRV_HTTP_ROUNDS, /* those of srv_http_add, in each srv_http_round: by the same callbacks, on the caller's thread */
 };
 
 /**
  * @param http  closure of the callbacks; outlives the daemon
+ * @param tls   whether connections speak it
  * @return NULL when memory, files or threads do not suffice
  */
-struct MHD_Daemon *srv_daemon_start(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode);
+struct MHD_Daemon *srv_daemon_start(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode,
+                                    bool tls);
 
 #endif

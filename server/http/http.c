@@ -6,7 +6,6 @@
 #include "server/observe/log.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { N_LATER_THREADS = 1 }; /* the acceptor's, which is started after all others */
 
@@ -15,11 +14,35 @@ static void add(void *http, int fd, const struct sockaddr *address, socklen_t by
 	srv_connections_add(http, fd, address, bytes);
 }
 
+_Static_assert((int)SRV_MOST_LISTENERS <= (int)SRV_ACCEPTOR_MOST, "the acceptor takes from all of them");
+
 static bool start_acceptor(struct srv_http *http)
 {
 	const struct srv_acceptor_target target = {add, http};
-	http->acceptor = srv_acceptor_start(&http->listen_fd, 1, &target);
+	int fds[SRV_MOST_LISTENERS], n = http->listeners ? http->listeners->n : 0;
+	for (int i = 0; i < n; i++)
+		fds[i] = http->listeners->list[i].fd;
+	http->acceptor = srv_acceptor_start(fds, n, &target);
 	return http->acceptor;
+}
+
+/* TLS is for the network, and the library has it for all connections of a daemon or for none. */
+static bool start_daemons(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode)
+{
+	http->daemon = srv_daemon_start(http, options, mode, http->is_tls);
+	if (http->daemon && http->is_tls && http->listeners && srv_listeners_have_unix(http->listeners)) {
+		http->unix_daemon = srv_daemon_start(http, options, mode, false);
+		return http->unix_daemon;
+	}
+	return http->daemon;
+}
+
+static void stop_daemons(const struct srv_http *http)
+{
+	if (http->unix_daemon)
+		MHD_stop_daemon(http->unix_daemon);
+	if (http->daemon)
+		MHD_stop_daemon(http->daemon);
 }
 
 static void destroy(struct srv_http *http)
@@ -48,8 +71,7 @@ static bool start_threads(struct srv_http *http, const struct srv_options *optio
 	http->watch = srv_watch_start();
 	if (!http->watch || !srv_server_start(&http->server, options) || !srv_linger_start())
 		return false;
-	http->daemon = srv_daemon_start(http, options, mode);
-	return http->daemon && srv_server_start_team(&http->server, N_LATER_THREADS) &&
+	return start_daemons(http, options, mode) && srv_server_start_team(&http->server, N_LATER_THREADS) &&
 	       (mode == SRV_HTTP_ROUNDS || start_acceptor(http));
 }
 
@@ -65,21 +87,20 @@ static bool start(struct srv_http *http, const struct srv_options *options, enum
 }
 
 struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, enum srv_http_mode mode,
-                                int listen_fd, void (*on_idle)(void))
+                                struct srv_listeners *listeners, void (*on_idle)(void))
 {
 	struct srv_http *http = calloc(1, sizeof *http);
 	if (!http)
 		return NULL;
 	http->server.on_idle = on_idle;
 	http->is_tls = options->gate.tls_cert;
-	http->listen_fd = listen_fd;
+	http->listeners = listeners;
 	http->most_connections = (size_t)options->connections;
 	http->receive_seconds = options->receive_seconds;
 	http->send_seconds = options->send_seconds;
 	if (srv_server_open(&http->server, options, gate) && srv_selftest(http->is_tls) && start(http, options, mode))
 		return http;
-	if (http->daemon)
-		MHD_stop_daemon(http->daemon);
+	stop_daemons(http);
 	srv_server_stop(&http->server);
 	destroy(http);
 	return NULL;
@@ -92,7 +113,7 @@ void srv_http_add(struct srv_http *http, int fd, const struct sockaddr *address,
 
 bool srv_http_round(struct srv_http *http)
 {
-	return MHD_run(http->daemon) == MHD_YES;
+	return MHD_run(http->daemon) == MHD_YES && (!http->unix_daemon || MHD_run(http->unix_daemon) == MHD_YES);
 }
 
 struct srv_gauges srv_http_gauges(const struct srv_http *http)
@@ -118,14 +139,14 @@ bool srv_http_is_idle(const struct srv_http *http)
 void srv_http_close(struct srv_http *http)
 {
 	srv_acceptor_stop(http->acceptor);
-	if (http->listen_fd >= 0)
-		close(http->listen_fd);
+	if (http->listeners)
+		srv_listeners_close(http->listeners);
 	srv_server_stop(&http->server);
 }
 
 /* No connection is suspended any more: srv_http_close has waited for the last to be resumed. */
 void srv_http_stop(struct srv_http *http)
 {
-	MHD_stop_daemon(http->daemon);
+	stop_daemons(http);
 	destroy(http);
 }

@@ -1,8 +1,9 @@
-/** HTTP/1.1 over TCP: connections, bodies, answers. This wing alone knows libmicrohttpd. */
+/** HTTP/1.1 over TCP and Unix-domain sockets: connections, bodies, answers. This wing alone knows libmicrohttpd. */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
 #include "server/access/gate.h"
+#include "server/base/listeners.h"
 #include "server/http/daemon.h"
 #include "server/observe/metrics.h"
 #include "server/settings/options.h"
@@ -14,13 +15,13 @@ struct srv_http;
 
 /**
  * Serves connections. All threads are there when it returns.
- * @param listen_fd  bound and listening, non-blocking; closed by srv_http_close, undefined after a failure; -1: none
+ * @param listeners  listening, non-blocking; borrowed until srv_http_close closes them; NULL: none
  * @param gate       judges heads; borrowed
  * @param on_idle    called on any thread when the last request under way is over while draining
  * @return NULL on failure, which is logged
  */
 struct srv_http *srv_http_start(const struct srv_options *options, const struct srv_gate *gate, enum srv_http_mode mode,
-                                int listen_fd, void (*on_idle)(void));
+                                struct srv_listeners *listeners, void (*on_idle)(void));
 
 /**
  * One connection more, which is entered in the table or sent away. On one thread: the acceptor's, or in SRV_HTTP_ROUNDS

@@ -149,7 +149,7 @@ static enum MHD_Result begin(struct request *request, const char *method)
 
 static void say(struct request *request)
 {
-	const gnutls_session_t session = srv_session_of(request->http, request->connection);
+	const gnutls_session_t session = srv_session_of(request->own, request->connection);
 	request->lingers = true;
 	srv_answer_past_library(&request->exchange, request->own->watched.fd, session);
 }
@@ -224,7 +224,7 @@ static void note_own_answer(struct request *request)
 /* The client learns that nothing more comes, and what it still sends is read. */
 static void let_linger(const struct request *request)
 {
-	const gnutls_session_t session = srv_session_of(request->http, request->connection);
+	const gnutls_session_t session = srv_session_of(request->own, request->connection);
 	if (session)
 		gnutls_bye(session, GNUTLS_SHUT_WR);
 	srv_linger(dup(request->own->watched.fd));

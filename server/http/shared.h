@@ -8,6 +8,7 @@
 #ifndef SERVER_SHARED_H
 #define SERVER_SHARED_H
 
+#include "server/base/listeners.h"
 #include "server/base/peer.h"
 #include "server/exchange/exchange.h"
 #include "server/http/acceptor.h"
@@ -24,11 +25,12 @@ struct connection;
 struct srv_http {
 	struct srv_server server;
 	struct MHD_Daemon *daemon;
-	struct srv_acceptor *acceptor; /* NULL: connections are added by hand */
+	struct MHD_Daemon *unix_daemon; /* of Unix-domain sockets, in the clear beside TLS; NULL: `daemon` has them */
+	struct srv_acceptor *acceptor;  /* NULL: connections are added by hand */
 	struct srv_addresses *addresses;
-	struct srv_watch *watch; /* of TLS handshakes, and of answers until they are taken */
-	int listen_fd;           /* -1: none */
-	bool is_tls;
+	struct srv_watch *watch;         /* of TLS handshakes, and of answers until they are taken */
+	struct srv_listeners *listeners; /* NULL: none */
+	bool is_tls;                     /* over TCP */
 	size_t most_connections;
 	long long receive_seconds, send_seconds;
 };
@@ -38,6 +40,7 @@ struct connection {
 	struct srv_reader *reader;
 	struct srv_watched watched;
 	struct srv_peer peer;
+	bool is_tls;
 	struct request *request; /* under way, or NULL; freed with the connection at the latest */
 	size_t n_requests;       /* so far; the one under way is the last of them */
 	long long quiet_ms;      /* since when no request has been under way; of srv_clock_ms */

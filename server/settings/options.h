@@ -13,8 +13,10 @@
 enum srv_command { SRV_SERVE, SRV_CHECK, SRV_HEALTH };
 
 struct srv_options {
-	const char *host; /* like all texts borrowed from argv, the environment or config_text */
-	long long port;   /* 0: a free one */
+	const char *host;      /* like all texts borrowed from argv, the environment or config_text */
+	long long port;        /* 0: a free one; -1: none */
+	const char *unix_path; /* NULL: none */
+	long long unix_mode;
 	long long threads;
 	long long max_json_bytes;
 	long long max_frame_bytes;

@@ -11,7 +11,7 @@
 static void print_option(const struct srv_option *option, FILE *out)
 {
 	char left[SRV_OPTION_NAME], variable[SRV_OPTION_NAME], range[SRV_OPTION_RANGE];
-	bool number = option->kind == SRV_COUNT || option->kind == SRV_BYTES;
+	const bool number = option->kind != SRV_TEXT && option->kind != SRV_WORD;
 	snprintf(left, sizeof left, "--%s %s", option->name, option->argument);
 	srv_option_variable(option, variable);
 	srv_option_range(option, range);
@@ -36,8 +36,8 @@ static void print_check_help(FILE *out)
 static void print_health_help(FILE *out)
 {
 	fputs("Usage: frictiond health [OPTION]...\n"
-	      "Contacts the server that has the same options on its own host and port, over TLS if it has --tls-cert, and\n"
-	      "says in one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n",
+	      "Contacts the server that has the same options, at --unix or on its own host and port, over TLS if it has\n"
+	      "--tls-cert, and says in one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n",
 	      out);
 	fprintf(out,
 	        "  --ready                    ask /readyz, which fails while the server drains, instead of /healthz\n"
@@ -45,11 +45,12 @@ static void print_health_help(FILE *out)
 	        "  --help                     this text\n\n",
 	        srv_patience.name, srv_patience.argument, srv_patience.help, srv_patience.fallback, srv_patience.least,
 	        srv_patience.most);
-	fputs("Also takes the options of the server (frictiond --help), as flags, from the environment or from a file, of\n"
-	      "which --host, --port, --tls-cert and --config matter. The certificate is not verified: the server asks\n"
-	      "itself, and no token is sent.\n"
-	      "Exit codes: 0 healthy; 1 not, or an option is wrong (Docker reserves 2).\n",
-	      out);
+	fputs(
+		"Also takes the options of the server (frictiond --help), as flags, from the environment or from a file, of\n"
+		"which --unix or else --host, --port and --tls-cert matter, and --config. The certificate is not verified: the server asks\n"
+		"itself, and no token is sent.\n"
+		"Exit codes: 0 healthy; 1 not, or an option is wrong (Docker reserves 2).\n",
+		out);
 }
 
 static void print_help(FILE *out)
@@ -65,18 +66,19 @@ static void print_help(FILE *out)
 	      out);
 	for (int i = 0; i < srv_n_options; i++)
 		print_option(&srv_options_table[i], out);
-	fputs("  --print-config             the options in effect and where they come from, as a file for --config\n"
-	      "  --print-openapi            the description that GET /openapi.json returns, with these options\n"
-	      "  --help                     this text\n"
-	      "  --version                  the version\n\n"
-	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert); the log\n"
-	      "goes to standard error. Addresses other than loopback need --tokens, or --anonymous yes.\n"
-	      "SIGTERM and SIGINT drain: /readyz returns 503, requests under way are completed, exit 0; a second signal\n"
-	      "ends the waiting. SIGHUP reads tokens, certificate and key again.\n"
-	      "Exit codes: 0 stopped by a signal, or printed what was requested; 1 cannot run (the address is taken,\n"
-	      "no memory, no threads); 2 an option is wrong (as a flag, in the environment or in the file), or the\n"
-	      "tokens, certificate or key that it names.\n",
-	      out);
+	fputs(
+		"  --print-config             the options in effect and where they come from, as a file for --config\n"
+		"  --print-openapi            the description that GET /openapi.json returns, with these options\n"
+		"  --help                     this text\n"
+		"  --version                  the version\n\n"
+		"Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert), and with --unix\n"
+		"\"frictiond listening on http+unix://PATH\"; the log goes to standard error. Addresses other than loopback need --tokens, or --anonymous yes.\n"
+		"SIGTERM and SIGINT drain: /readyz returns 503, requests under way are completed, exit 0; a second signal\n"
+		"ends the waiting. SIGHUP reads tokens, certificate and key again.\n"
+		"Exit codes: 0 stopped by a signal, or printed what was requested; 1 cannot run (the address is taken,\n"
+		"no memory, no threads); 2 an option is wrong (as a flag, in the environment or in the file), or the\n"
+		"tokens, certificate or key that it names.\n",
+		out);
 }
 
 static void print_markdown(FILE *out)
@@ -117,10 +119,7 @@ static void print_value(const struct srv_option *option, const struct srv_option
 	char text[SRV_BYTES_TEXT];
 	for (long long i = 0; option->kind == SRV_WORD && i < number; i++)
 		words += strcspn(words, " ") + 1;
-	if (option->kind == SRV_BYTES)
-		srv_print_bytes(number, text);
-	else
-		snprintf(text, sizeof text, "%lld", number);
+	srv_option_print(option->kind, number, text);
 	if (option->kind == SRV_WORD)
 		fprintf(out, "%s = %.*s\n", option->name, (int)strcspn(words, ","), words);
 	else

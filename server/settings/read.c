@@ -18,6 +18,8 @@ static enum srv_start refuse_value(const struct srv_option *option, const char *
 		[SRV_COUNT] = "a whole number in the range ",
 		[SRV_BYTES] = "a size (a number, perhaps with K, M or G) in the range ",
 		[SRV_WORD] = "one of ",
+		[SRV_PORT] = "a whole number in the range ",
+		[SRV_MODE] = "an octal mode in the range ",
 	};
 	char range[SRV_OPTION_RANGE];
 	srv_option_range(option, range);

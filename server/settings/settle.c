@@ -1,6 +1,9 @@
 #include "server/settings/settle.h"
 
 #include "server/base/resources.h"
+#include "server/base/unix_socket.h"
+
+#include <string.h>
 
 #define M (1LL << 20)
 #define G (1LL << 30)
@@ -69,6 +72,16 @@ static void settle_connections(struct srv_options *options)
 		options->connections_per_address = options->connections;
 }
 
+static bool is_path(const char *path, FILE *err)
+{
+	struct sockaddr_un address;
+	const bool fits = !path || srv_unix_address(path, &address);
+	if (!fits)
+		fprintf(err, "frictiond: --unix: '%s' has %zu bytes; the path of a socket has at most %d\n", path, strlen(path),
+		        SRV_MOST_PATH);
+	return fits;
+}
+
 bool srv_options_settle(struct srv_options *options, FILE *err)
 {
 	if (options->threads == 0)
@@ -83,5 +96,5 @@ bool srv_options_settle(struct srv_options *options, FILE *err)
 	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) &&
 	       is_part("set-bytes", options->set_bytes, "memory-bytes", options->memory_bytes, err) &&
 	       is_part("set-bytes-per-caller", options->set_bytes_per_caller, "set-bytes", options->set_bytes, err) &&
-	       srv_gate_settings_are_sound(&options->gate, err);
+	       is_path(options->unix_path, err) && srv_gate_settings_are_sound(&options->gate, err);
 }

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define K 1024LL
@@ -15,7 +16,12 @@
 const struct srv_option srv_options_table[] = {
 	{"host", "ADDRESS", SRV_TEXT, "127.0.0.1", NULL, 0, 0,
 	 AT(host), "address or name to listen on; IPv6 without brackets"},
-	{"port", "N", SRV_COUNT, "8080", NULL, 0, 65535, AT(port), "port to listen on; 0 takes a free one"},
+	{"port", "N", SRV_PORT, "8080", NULL, 0, 65535, AT(port),
+	 "port to listen on; 0 takes a free one, none leaves only --unix"},
+	{"unix", "PATH", SRV_TEXT, NULL, "none", 0, 0, AT(unix_path),
+	 "Unix-domain socket to listen on as well; who may connect needs no token"},
+	{"unix-mode", "MODE", SRV_MODE, "0600", NULL, 0, 0777, AT(unix_mode),
+	 "permissions of its file, octal: who may write may connect"},
 	{"threads", "N", SRV_COUNT, NULL, "available CPUs", 1, 1024, AT(threads),
 	 "threads of a large evaluation; fewer, with a warning, where a limit leaves fewer"},
 	{"max-json-bytes", "BYTES", SRV_BYTES, "256M", NULL, 1, 64 * G, AT(max_json_bytes),
@@ -46,7 +52,7 @@ const struct srv_option srv_options_table[] = {
 	{"connections", "N", SRV_COUNT, NULL, "1024, or as many as the limit on open files allows", 1, 65536,
 	 AT(connections), "connections open at one time; over it: 503"},
 	{"connections-per-address", "N", SRV_COUNT, NULL, "as many as connections", 1, 65536, AT(connections_per_address),
-	 "connections open at one time from one address (IPv6: one /64); over it: 429"},
+	 "connections open at one time from one address (IPv6: one /64; --unix: one user); over it: 429"},
 	{"receive-seconds", "N", SRV_COUNT, "120", NULL, 1, 86400, AT(receive_seconds),
 	 "how long a request may take to arrive, including its body, however steadily it comes; over it: 408"},
 	{"send-seconds", "N", SRV_COUNT, "120", NULL, 1, 86400, AT(send_seconds),
@@ -143,22 +149,42 @@ void srv_print_bytes(long long value, char text[SRV_BYTES_TEXT])
 	snprintf(text, SRV_BYTES_TEXT, "%lld%.1s", value, &units[unit]);
 }
 
+void srv_option_print(enum srv_option_kind kind, long long value, char text[SRV_BYTES_TEXT])
+{
+	if (kind == SRV_BYTES)
+		srv_print_bytes(value, text);
+	else if (kind == SRV_PORT && value < 0)
+		strcpy(text, "none");
+	else
+		snprintf(text, SRV_BYTES_TEXT, kind == SRV_MODE ? "%04llo" : "%lld", value);
+}
+
 void srv_option_range(const struct srv_option *option, char text[SRV_OPTION_RANGE])
 {
 	char most[SRV_BYTES_TEXT];
-	if (option->kind == SRV_BYTES) {
-		srv_print_bytes(option->most, most);
-		snprintf(text, SRV_OPTION_RANGE, "%lld to %s", option->least, most);
-	} else if (option->kind == SRV_COUNT) {
-		snprintf(text, SRV_OPTION_RANGE, "%lld to %lld", option->least, option->most);
-	} else {
+	if (option->kind == SRV_TEXT || option->kind == SRV_WORD) {
 		snprintf(text, SRV_OPTION_RANGE, "%s", option->kind == SRV_WORD ? option->words : "");
+		return;
 	}
+	srv_option_print(option->kind, option->most, most);
+	snprintf(text, SRV_OPTION_RANGE, "%lld to %s%s", option->least, most, option->kind == SRV_PORT ? ", or none" : "");
 }
 
 const char *srv_option_default(const struct srv_option *option)
 {
 	return option->fallback ? option->fallback : option->words;
+}
+
+/* As chmod takes it. -1 if it is not that. */
+static long long read_mode(const char *text)
+{
+	const size_t n = strspn(text, "01234567");
+	return n > 0 && n <= 8 && !text[n] ? strtoll(text, NULL, 8) : -1;
+}
+
+static long long read_value(enum srv_option_kind kind, const char *text)
+{
+	return kind == SRV_MODE ? read_mode(text) : read_number(text, kind == SRV_BYTES);
 }
 
 /* Position of a word in "a, b, c". */
@@ -191,9 +217,10 @@ bool srv_option_set(const struct srv_option *option, const char *text, struct sr
 	}
 	if (option->kind == SRV_WORD)
 		return set_word(option->words, text, srv_option_number(option, options));
-	long long value = read_number(text, option->kind == SRV_BYTES);
+	const bool none = option->kind == SRV_PORT && strcmp(text, "none") == 0;
+	const long long value = none ? -1 : read_value(option->kind, text);
 	*srv_option_number(option, options) = value;
-	return value >= option->least && value <= option->most;
+	return none || (value >= option->least && value <= option->most);
 }
 
 int srv_option_find(const char *name, size_t n)

@@ -11,7 +11,8 @@
 
 enum { SRV_MOST_OPTIONS = 64, SRV_OPTION_NAME = 64, SRV_OPTION_RANGE = 96, SRV_BYTES_TEXT = 32 };
 
-enum srv_option_kind { SRV_TEXT, SRV_COUNT, SRV_BYTES, SRV_WORD };
+/* A port is a count, or none: -1. A mode is octal. */
+enum srv_option_kind { SRV_TEXT, SRV_COUNT, SRV_BYTES, SRV_WORD, SRV_PORT, SRV_MODE };
 
 struct srv_option {
 	const char *name;
@@ -53,5 +54,7 @@ long long *srv_option_number(const struct srv_option *option, struct srv_options
 const char *srv_option_default(const struct srv_option *option);
 void srv_option_range(const struct srv_option *option, char text[SRV_OPTION_RANGE]);
 void srv_print_bytes(long long value, char text[SRV_BYTES_TEXT]);
+/* A value as it would be written. @param kind  neither text nor word */
+void srv_option_print(enum srv_option_kind kind, long long value, char text[SRV_BYTES_TEXT]);
 
 #endif

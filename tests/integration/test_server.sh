@@ -38,7 +38,7 @@ test_questions() {
 	like "--help: on standard output" "$OUT" '^Usage: frictiond'
 	for name in host port threads max-json-bytes max-frame-bytes max-answer-bytes connections io-threads queue-requests \
 		queue-bytes pool-bytes idle-seconds drain-seconds log-level log-format tokens anonymous tls-cert tls-key \
-		allow-origin set-bytes set-bytes-per-caller sets set-idle-seconds config; do
+		allow-origin unix unix-mode set-bytes set-bytes-per-caller sets set-idle-seconds config; do
 		like "--help: explains --$name" "$OUT" "^  --$name "
 	done
 	run --version

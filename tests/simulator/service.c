@@ -5,7 +5,7 @@
 #include "tests/simulator/threads.h"
 
 #include "api/contract/openapi.h"
-#include "server/base/listen.h"
+#include "server/base/listeners.h"
 #include "server/http/http.h"
 #include "server/http/linger.h"
 #include "server/http/selftest.h"
@@ -24,6 +24,7 @@ static struct service_kind kind;
 static struct srv_gate gate;
 static struct srv_http *http;
 static struct srv_acceptor *acceptor;
+static struct srv_listeners listeners; /* of service_start_threads */
 static size_t n_idle_calls;
 
 /* ---- what the simulation has in place of parts of the service ---- */
@@ -220,7 +221,7 @@ bool service_start(const struct service_kind *wanted)
 	n_idle_calls = 0;
 	if (!srv_gate_open(&gate, &kind.options.gate, stderr) || !srv_gate_suits(&gate, kind.options.host, true, stderr))
 		return false;
-	target.closure = http = srv_http_start(&kind.options, &gate, SRV_HTTP_ROUNDS, -1, note_idle);
+	target.closure = http = srv_http_start(&kind.options, &gate, SRV_HTTP_ROUNDS, NULL, note_idle);
 	const int fd = http ? sockets_listen() : -1;
 	acceptor = http ? srv_acceptor_start(&fd, 1, &target) : NULL;
 	return acceptor;
@@ -229,14 +230,15 @@ bool service_start(const struct service_kind *wanted)
 bool service_start_threads(const struct service_kind *wanted, int *port)
 {
 	struct srv_listen_fault fault;
+	const struct srv_listener *culprit;
 	kind = *wanted;
-	*port = 0;
 	keeps_records = false;
-	const int fd = srv_bind(kind.options.host, port, &fault);
-	if (fd < 0 || !srv_listen(fd, &fault) || !srv_gate_open(&gate, &kind.options.gate, stderr) ||
+	if (!srv_listeners_bind(&listeners, kind.options.host, 0, &fault) ||
+	    !srv_listeners_listen(&listeners, &culprit, &fault) || !srv_gate_open(&gate, &kind.options.gate, stderr) ||
 	    !srv_gate_suits(&gate, kind.options.host, true, stderr))
 		return false;
-	http = srv_http_start(&kind.options, &gate, SRV_HTTP_THREADS, fd, note_idle);
+	*port = listeners.list[0].port;
+	http = srv_http_start(&kind.options, &gate, SRV_HTTP_THREADS, &listeners, note_idle);
 	return http;
 }
 

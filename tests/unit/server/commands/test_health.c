@@ -3,7 +3,10 @@
 #undef _FORTIFY_SOURCE
 #include "server/commands/health.h"
 
+#include "server/base/unix_socket.h"
+
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -125,6 +128,33 @@ static void test_all_addresses(void **state)
 	}
 }
 
+/* The server's Unix-domain socket comes before its port, and knows no TLS. */
+static void test_unix_domain_socket(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/health-XXXXXX";
+	struct srv_socket_file file;
+	struct srv_listen_fault fault;
+	pthread_t thread;
+	close(mkstemp(path));
+	unlink(path);
+	struct server server = {srv_unix_listen(path, 0600, &file, &fault), "HTTP/1.1 200 OK\r\n\r\n"};
+	fcntl(server.listener, F_SETFL, 0);
+	struct srv_options options = options_for("nowhere.invalid", 0);
+	options.unix_path = path;
+	options.gate.tls_cert = "certificate";
+	pthread_create(&thread, NULL, serve, &server);
+	assert_int_equal(ask(&options), SRV_CODE_OK);
+	pthread_join(thread, NULL);
+	assert_non_null(strstr(question, "\r\nHost: localhost\r\n"));
+	assert_true(strncmp(out, "healthy: http+unix:///tmp/health-", 33) == 0 && strstr(out, "/healthz returned 200\n"));
+	srv_unix_remove(&file);
+	close(server.listener);
+	assert_int_equal(ask(&options), SRV_CODE_FAILED);
+	assert_non_null(strstr(err, path));
+	assert_non_null(strstr(err, "cannot be reached: No such file"));
+}
+
 static void is_not_healthy(const char *answer, const char *why)
 {
 	assert_int_equal(code_of("127.0.0.1", answer, true), SRV_CODE_FAILED);
@@ -168,6 +198,9 @@ static void test_nobody_there(void **state)
 	options.port = 0;
 	assert_int_equal(ask(&options), SRV_CODE_FAILED);
 	assert_non_null(strstr(err, "--port 0"));
+	options.port = -1;
+	assert_int_equal(ask(&options), SRV_CODE_FAILED);
+	assert_non_null(strstr(err, "--port none needs --unix PATH"));
 	options = options_for("no host", 1);
 	assert_int_equal(ask(&options), SRV_CODE_FAILED);
 	assert_non_null(strstr(err, "no host: "));
@@ -196,7 +229,7 @@ int main(void)
 		cmocka_unit_test(test_status),         cmocka_unit_test(test_healthy),
 		cmocka_unit_test(test_all_addresses),  cmocka_unit_test(test_not_healthy),
 		cmocka_unit_test(test_endless_head),   cmocka_unit_test(test_nobody_there),
-		cmocka_unit_test(test_other_machines),
+		cmocka_unit_test(test_other_machines), cmocka_unit_test(test_unix_domain_socket),
 	};
 	return cmocka_run_group_tests(tests, NULL, forget);
 }

@@ -26,7 +26,7 @@ static int open_service(void **state)
 	srv_log_start(SRV_ERROR, SRV_LOGFMT);
 	assert_int_equal(srv_options_read(3, argv, &options, stdout, stderr), SRV_START);
 	assert_true(srv_gate_open(&gate, &options.gate, stderr));
-	http = srv_http_start(&options, &gate, SRV_HTTP_ROUNDS, -1, NULL);
+	http = srv_http_start(&options, &gate, SRV_HTTP_ROUNDS, NULL, NULL);
 	return http ? 0 : -1;
 }
 

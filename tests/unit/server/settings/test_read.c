@@ -92,6 +92,61 @@ static void test_defaults(void **state)
 	forget(&reading);
 }
 
+static void test_ports(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		long long port;
+	} cases[] = {{"none", -1}, {"0", 0}, {"65535", 65535}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct reading reading = read_options("--port", cases[i].text, NULL);
+		assert_int_equal(reading.start, SRV_START);
+		assert_int_equal(reading.options.port, cases[i].port);
+		forget(&reading);
+	}
+	refuses("--port=-1", "--port: '-1' is not a whole number in the range 0 to 65535, or none");
+	refuses("--port=None", "or none");
+	refuses("--threads=none", "--threads: 'none'");
+}
+
+static void accepts_mode(const char *text, long long mode)
+{
+	struct reading reading = read_options("--unix=/run/socket", text, NULL);
+	assert_int_equal(reading.start, SRV_START);
+	assert_string_equal(reading.options.unix_path, "/run/socket");
+	assert_int_equal(reading.options.unix_mode, mode);
+	forget(&reading);
+}
+
+static void test_unix_domain_sockets(void **state)
+{
+	(void)state;
+	char longest[128] = "--unix=";
+	struct reading reading = read_options(NULL);
+	assert_null(reading.options.unix_path);
+	assert_int_equal(reading.options.unix_mode, 0600);
+	forget(&reading);
+	accepts_mode("--unix-mode=0660", 0660);
+	accepts_mode("--unix-mode=666", 0666);
+	accepts_mode("--unix-mode=0", 0);
+	refuses("--unix-mode=01000", "--unix-mode: '01000' is not an octal mode in the range 0 to 0777");
+	refuses("--unix-mode=0680", "--unix-mode: '0680'");
+	refuses("--unix-mode=u+w", "--unix-mode: 'u+w'");
+	refuses("--unix-mode=", "--unix-mode: ''");
+	refuses("--unix-mode=4294967296000000000", "--unix-mode");
+	memset(longest + 7, 'a', 108);
+	refuses(longest, "has 108 bytes; the path of a socket has at most 107");
+	longest[7 + 107] = '\0';
+	reading = read_options(longest, "--print-config", NULL);
+	assert_int_equal(reading.start, SRV_EXIT_OK);
+	assert_non_null(strstr(reading.out, "\nunix-mode = 0600\n"));
+	forget(&reading);
+	reading = read_options("--port=none", "--print-config", NULL);
+	assert_non_null(strstr(reading.out, "\nport = none\n"));
+	forget(&reading);
+}
+
 /* A thread without a connection to serve would be useless. */
 static void test_io_threads(void **state)
 {
@@ -479,6 +534,8 @@ static void test_check(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_unix_domain_sockets),
 		cmocka_unit_test(test_io_threads),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_bytes_of_the_queue),

@@ -1,0 +1,52 @@
+/** The sockets at which the server listens. */
+#ifndef SERVER_LISTENERS_H
+#define SERVER_LISTENERS_H
+
+#include "server/base/listen.h"
+#include "server/base/unix_socket.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+enum { SRV_MOST_LISTENERS = 16, SRV_HOST_BYTES = 1026 /* NI_MAXHOST, and a zero */ };
+
+struct srv_listener {
+	int fd;
+	bool is_unix;
+	char host[SRV_HOST_BYTES]; /* where, as it was given; of a Unix-domain socket the path */
+	int port;
+	struct srv_socket_file file; /* made for it */
+};
+
+/* All zero: none. */
+struct srv_listeners {
+	int n;
+	struct srv_listener list[SRV_MOST_LISTENERS];
+};
+
+/**
+ * One socket of TCP more, which does not listen yet. @param host, port, fault  as of srv_bind; port is not set
+ * @return false with a fault
+ */
+bool srv_listeners_bind(struct srv_listeners *listeners, const char *host, int port, struct srv_listen_fault *fault);
+/* One Unix-domain socket more, which listens. @param path, mode, fault  as of srv_unix_listen */
+bool srv_listeners_add_unix(struct srv_listeners *listeners, const char *path, mode_t mode,
+                            struct srv_listen_fault *fault);
+/* From now on all of them listen. @param culprit  set on failure */
+bool srv_listeners_listen(const struct srv_listeners *listeners, const struct srv_listener **culprit,
+                          struct srv_listen_fault *fault);
+
+/* The socket of TCP that the most can reach: the first beyond loopback, or the first; NULL: there is none. */
+const struct srv_listener *srv_listeners_open_most(const struct srv_listeners *listeners);
+bool srv_listeners_have_unix(const struct srv_listeners *listeners);
+/* The one at this path, or NULL. */
+const struct srv_listener *srv_listeners_at(const struct srv_listeners *listeners, const char *path);
+
+/* The lines that say where: TCP first. @param tls  of TCP */
+void srv_listeners_announce(const struct srv_listeners *listeners, bool tls, FILE *out);
+
+/* Removes the files that were made for them, where they are still the same, and closes all. Again: nothing. */
+void srv_listeners_close(struct srv_listeners *listeners);
+
+#endif
