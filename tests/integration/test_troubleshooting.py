@@ -457,7 +457,8 @@ SETS = {
 OTHERS = ["The request did not arrive in time.", "The deadline of 1 seconds has passed.",
           "The server is draining: it finishes what is under way and stops.", "The queue is full; try again soon.",
           "not enough memory for this request now",
-          "The memory for large requests is taken; try again soon."]
+          "The memory for large requests is taken; try again soon.",
+          "There are as many connections of this user as the server takes."]
 
 
 def test_the_page_quotes_what_is_provoked_here():
