@@ -147,23 +147,33 @@ static bool is_let_in(struct srv_gate *gate, const struct srv_listeners *listene
 	return !tcp || srv_gate_suits(gate, tcp->host, srv_is_on_loopback(tcp->fd), stderr);
 }
 
+/* Sockets that are handed over take the place of the default, and may be those that the options name. */
+static bool opens_port(const struct srv_options *options, const struct srv_listeners *listeners)
+{
+	const bool may = listeners->n == 0 || options->port_is_given;
+	return options->port >= 0 && may && !srv_listeners_of_port(listeners, (int)options->port);
+}
+
 /* Refuses before it listens, and says so before it takes a file. @return SRV_CODE_OK, or why not */
 static int listen_everywhere(const struct srv_options *options, struct srv_gate *gate, struct srv_listeners *listeners)
 {
 	struct srv_listen_fault fault;
 	const struct srv_listener *culprit;
 	const char *path = options->unix_path;
-	if (options->port >= 0 && !srv_listeners_bind(listeners, options->host, (int)options->port, &fault))
+	if (!srv_listeners_take_over(listeners, stderr))
+		return SRV_CODE_FAILED;
+	if (opens_port(options, listeners) && !srv_listeners_bind(listeners, options->host, (int)options->port, &fault))
 		return cannot_listen(options->host, (int)options->port, &fault);
 	if (!is_let_in(gate, listeners))
 		return SRV_CODE_BAD;
 	if (!srv_listeners_listen(listeners, &culprit, &fault))
 		return cannot_listen(culprit->host, culprit->port, &fault);
-	if (path && !srv_listeners_add_unix(listeners, path, (mode_t)options->unix_mode, &fault))
+	if (path && !srv_listeners_at(listeners, path) &&
+	    !srv_listeners_add_unix(listeners, path, (mode_t)options->unix_mode, &fault))
 		return cannot_listen_at(path, &fault);
 	if (listeners->n > 0)
 		return SRV_CODE_OK;
-	fputs("frictiond: --port none needs --unix PATH\n", stderr);
+	fputs("frictiond: --port none needs --unix PATH, or sockets that are handed over\n", stderr);
 	return SRV_CODE_BAD;
 }
 

@@ -1,6 +1,15 @@
 #include "server/base/listeners.h"
 
+#include "server/base/activation.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* Takes fd. */
@@ -28,8 +37,89 @@ bool srv_listeners_add_unix(struct srv_listeners *listeners, const char *path, m
 	if (fd < 0)
 		return false;
 	struct srv_listener *listener = add(listeners, fd, path);
-	listener->is_unix = true;
+	listener->is_unix = listener->listens = true;
 	listener->file = file;
+	return true;
+}
+
+/* ---- handed over ---- */
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+	struct sockaddr_un path;
+};
+
+static bool has_value(int fd, int option, int expected)
+{
+	int value;
+	socklen_t bytes = sizeof value;
+	return getsockopt(fd, SOL_SOCKET, option, &value, &bytes) == 0 && value == expected;
+}
+
+/* The first byte of a name that is no path is zero; it is written as @, as systemd does. */
+static void print_path(const struct sockaddr_un *address, size_t bytes, char host[SRV_HOST_BYTES])
+{
+	const size_t n = bytes - offsetof(struct sockaddr_un, sun_path);
+	memcpy(host, address->sun_path, n);
+	host[n] = '\0';
+	if (n > 0 && host[0] == '\0')
+		host[0] = '@';
+}
+
+static bool read_place(const union address *address, socklen_t bytes, struct srv_listener *listener)
+{
+	char port[8];
+	listener->is_unix = address->any.sa_family == AF_UNIX;
+	if (listener->is_unix) {
+		print_path(&address->path, bytes, listener->host);
+		return true;
+	}
+	if ((address->any.sa_family != AF_INET && address->any.sa_family != AF_INET6) ||
+	    getnameinfo(&address->any, bytes, listener->host, sizeof listener->host, port, sizeof port,
+	                NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		return false;
+	listener->port = atoi(port);
+	return true;
+}
+
+static bool read_listener(int fd, struct srv_listener *listener)
+{
+	union address address;
+	socklen_t bytes = sizeof address;
+	*listener = (struct srv_listener){.fd = fd, .listens = true};
+	return has_value(fd, SO_TYPE, SOCK_STREAM) && has_value(fd, SO_ACCEPTCONN, 1) &&
+	       getsockname(fd, &address.any, &bytes) == 0 && read_place(&address, bytes, listener) &&
+	       fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0;
+}
+
+static bool refuse_number(int n, FILE *err)
+{
+	if (n < 0)
+		fputs("frictiond: LISTEN_FDS is not the number of the sockets that are handed over\n", err);
+	else
+		fprintf(err, "frictiond: %d sockets are handed over (LISTEN_FDS); at most %d can be\n", n,
+		        SRV_MOST_LISTENERS - 2);
+	return false;
+}
+
+bool srv_listeners_take_over(struct srv_listeners *listeners, FILE *err)
+{
+	const int n = srv_handed_over();
+	if (n < 0 || n > SRV_MOST_LISTENERS - 2) /* room for one of --port and one of --unix */
+		return refuse_number(n, err);
+	for (int i = 0; i < n; i++) {
+		const int fd = SRV_FIRST_HANDED_OVER + i;
+		if (!read_listener(fd, &listeners->list[i])) {
+			fprintf(err,
+			        "frictiond: file descriptor %d, which is handed over (LISTEN_FDS), is no stream socket of TCP or "
+			        "a Unix-domain one that listens\n",
+			        fd);
+			return false;
+		}
+		listeners->n = i + 1;
+	}
 	return true;
 }
 
@@ -38,7 +128,7 @@ bool srv_listeners_listen(const struct srv_listeners *listeners, const struct sr
 {
 	for (int i = 0; i < listeners->n; i++) {
 		*culprit = &listeners->list[i];
-		if (!srv_listen((*culprit)->fd, fault))
+		if (!(*culprit)->listens && !srv_listen((*culprit)->fd, fault))
 			return false;
 	}
 	return true;
@@ -67,6 +157,14 @@ const struct srv_listener *srv_listeners_at(const struct srv_listeners *listener
 {
 	for (int i = 0; i < listeners->n; i++)
 		if (listeners->list[i].is_unix && strcmp(listeners->list[i].host, path) == 0)
+			return &listeners->list[i];
+	return NULL;
+}
+
+const struct srv_listener *srv_listeners_of_port(const struct srv_listeners *listeners, int port)
+{
+	for (int i = 0; i < listeners->n; i++)
+		if (!listeners->list[i].is_unix && listeners->list[i].port == port)
 			return &listeners->list[i];
 	return NULL;
 }

@@ -14,6 +14,7 @@ enum srv_command { SRV_SERVE, SRV_CHECK, SRV_HEALTH };
 
 struct srv_options {
 	const char *host;      /* like all texts borrowed from argv, the environment or config_text */
+	bool port_is_given;    /* and not the default */
 	long long port;        /* 0: a free one; -1: none */
 	const char *unix_path; /* NULL: none */
 	long long unix_mode;

@@ -199,6 +199,7 @@ static enum srv_start read_all(int argc, char *const *argv, struct srv_options *
 		start = read_environment(options, sources, err);
 	if (start == SRV_START)
 		start = read_file(options, sources, err);
+	options->port_is_given = sources->kind[srv_option_find("port", strlen("port"))] != SRV_FROM_DEFAULT;
 	return start != SRV_START ? start : srv_options_settle(options, err) ? SRV_START : SRV_EXIT_BAD;
 }
 

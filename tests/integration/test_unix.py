@@ -10,6 +10,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import threading
 
@@ -196,7 +197,7 @@ def test_another_file_of_the_name_stays(serve, path):
 
 
 def test_what_cannot_be(path):
-    assert fails("--port", "none") == (2, "frictiond: --port none needs --unix PATH\n")
+    assert fails("--port", "none") == (2, "frictiond: --port none needs --unix PATH, or sockets that are handed over\n")
     code, text = fails(*alone("/tmp/" + 103 * "a"))
     assert code == 2 and "--unix: '/tmp/a" in text and "at most 107" in text
     code, text = fails(*alone("/nowhere/socket"))
@@ -388,6 +389,103 @@ def test_a_user_counts_as_an_address(serve, path):
     assert curl(running.urls[0] + "/healthz", "-o", "/dev/null", "-w", "%{http_code}") == b"200"
     for connection in connections:
         connection.close()
+
+
+# --- sockets that another process hands over
+
+# Moves the descriptors that it is told to 3 and after, and becomes the program, as systemd does.
+LAUNCHER = """
+import fcntl, os, sys
+fds = [fcntl.fcntl(int(fd), fcntl.F_DUPFD, 100) for fd in sys.argv[1].split(",")]
+for i, fd in enumerate(fds):
+    os.dup2(fd, 3 + i)
+    os.close(fd)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(fds)), LISTEN_FDNAMES=":".join("x" * len(fds)))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def handing_over(*sockets):
+    fds = [one.fileno() for one in sockets]
+    return {"program": (sys.executable, "-c", LAUNCHER, ",".join(map(str, fds)), PROGRAM), "pass_fds": fds}
+
+
+@pytest.fixture
+def unix_socket(path):
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(path))
+        one.listen()
+        yield one
+
+
+@pytest.fixture
+def tcp_socket():
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        yield one
+
+
+def url_of(tcp_socket):
+    return f"http://127.0.0.1:{tcp_socket.getsockname()[1]}"
+
+
+def test_a_unix_domain_socket_is_handed_over(serve, path, unix_socket):
+    """It stays when the server ends: connections wait there for the next one."""
+    for _ in range(2):
+        running = serve(**handing_over(unix_socket))
+        assert running.urls == [f"http+unix://{path}"]
+        assert ask(path, "POST", "/v1/evaluate", ONE)[0] == 200
+        assert running.stop() == 0 and path.is_socket()
+    with contextlib.closing(Connection(path)) as waiting:
+        waiting.request("GET", "/healthz")
+        serve(**handing_over(unix_socket))
+        assert waiting.getresponse().status == 200
+
+
+def test_tcp_is_handed_over(serve, tcp_socket):
+    running = serve(**handing_over(tcp_socket))
+    assert running.urls == [url_of(tcp_socket)]
+    assert curl(running.urls[0] + "/healthz") == b'{"status":"ok"}'
+
+
+def test_both_are_handed_over(serve, path, unix_socket, tcp_socket, directory):
+    running = serve(**handing_over(unix_socket, tcp_socket), n_lines=2)
+    assert running.urls == [url_of(tcp_socket), f"http+unix://{path}"]
+    assert curl(running.urls[0] + "/healthz") == b'{"status":"ok"}' and ask(path, "GET", "/healthz")[0] == 200
+
+
+def test_options_that_are_given_count_beside_them(serve, path, unix_socket, tcp_socket):
+    port = str(tcp_socket.getsockname()[1])
+    running = serve("--port", "0", **handing_over(unix_socket), n_lines=2)
+    assert running.urls[0].startswith("http://127.0.0.1:") and running.urls[1] == f"http+unix://{path}"
+    running.stop()
+    running = serve("--port", port, "--unix", path, **handing_over(unix_socket, tcp_socket), n_lines=2)
+    assert running.urls == [url_of(tcp_socket), f"http+unix://{path}"]
+    health = subprocess.run([PROGRAM, "health", "--unix", path], capture_output=True)
+    assert health.returncode == 0
+    assert running.stop() == 0 and path.is_socket()
+
+
+def test_others_must_be_intended_there_too(directory):
+    with socket.create_server(("0.0.0.0", 0)) as everywhere:
+        start = handing_over(everywhere)
+        done = subprocess.run([*map(str, start["program"])], pass_fds=start["pass_fds"], capture_output=True, text=True)
+    assert done.returncode == 2 and "without --tokens everybody who can reach 0.0.0.0 may ask" in done.stderr
+
+
+def test_what_is_handed_over_must_listen(directory):
+    with socket.socket() as silent:
+        start = handing_over(silent)
+        done = subprocess.run([*map(str, start["program"])], pass_fds=start["pass_fds"], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr == (
+        "frictiond: file descriptor 3, which is handed over (LISTEN_FDS), is no stream socket of TCP or a Unix-domain one "
+        "that listens\n")
+
+
+def test_what_is_meant_for_another_process(serve, path, unix_socket):
+    other = handing_over(unix_socket)
+    other["program"] = (*other["program"][:2], LAUNCHER.replace("os.getpid()", "1"), *other["program"][3:])
+    running = serve("--port", "0", **other)
+    assert running.urls[0].startswith("http://127.0.0.1:")
 
 
 # --- the end
