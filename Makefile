@@ -273,7 +273,7 @@ lint: ## compile without warnings (gcc, clang), then run clang-format, clang-tid
 build/frictiond.1: docs/frictiond.1.in scripts/manual $(PROGRAM)
 	scripts/manual $(PROGRAM) > $@
 
-install: install-program build/frictiond.1 ## install program, libraries, headers, pkg-config file, manual page and systemd unit under PREFIX
+install: install-program build/frictiond.1 ## install program, libraries, headers, pkg-config file, manual page and systemd units under PREFIX
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/systemd/system lib/sysusers.d share/man/man1)
 	install -m 644 core/fric.h $(DESTDIR)$(PREFIX)/include/fric.h
 	sed 's|"core/fric.h"|"fric.h"|' core/fric_mollifier.h > $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
@@ -285,6 +285,7 @@ install: install-program build/frictiond.1 ## install program, libraries, header
 	install -m 644 build/frictiond.1 $(DESTDIR)$(PREFIX)/share/man/man1/frictiond.1
 	sed 's|/usr/local/bin|$(abspath $(PREFIX))/bin|' deploy/systemd/frictiond.service \
 	    > $(DESTDIR)$(PREFIX)/lib/systemd/system/frictiond.service
+	install -m 644 deploy/systemd/frictiond.socket $(DESTDIR)$(PREFIX)/lib/systemd/system/frictiond.socket
 	install -m 644 deploy/systemd/frictiond.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/frictiond.conf
 
 install-program: all # enough for a container image

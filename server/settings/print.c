@@ -45,12 +45,11 @@ static void print_health_help(FILE *out)
 	        "  --help                     this text\n\n",
 	        srv_patience.name, srv_patience.argument, srv_patience.help, srv_patience.fallback, srv_patience.least,
 	        srv_patience.most);
-	fputs(
-		"Also takes the options of the server (frictiond --help), as flags, from the environment or from a file, of\n"
-		"which --unix or else --host, --port and --tls-cert matter, and --config. The certificate is not verified: the server asks\n"
-		"itself, and no token is sent.\n"
-		"Exit codes: 0 healthy; 1 not, or an option is wrong (Docker reserves 2).\n",
-		out);
+	fputs("Also takes the options of the server (frictiond --help), as flags, from the environment or from a file, of\n"
+	      "which --config and --unix matter, or else --host, --port and --tls-cert. The certificate is not verified:\n"
+	      "the server asks itself, and no token is sent.\n"
+	      "Exit codes: 0 healthy; 1 not, or an option is wrong (Docker reserves 2).\n",
+	      out);
 }
 
 static void print_help(FILE *out)
@@ -72,7 +71,8 @@ static void print_help(FILE *out)
 		"  --help                     this text\n"
 		"  --version                  the version\n\n"
 		"Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert), and with --unix\n"
-		"\"frictiond listening on http+unix://PATH\"; the log goes to standard error. Addresses other than loopback need --tokens, or --anonymous yes.\n"
+		"\"frictiond listening on http+unix://PATH\"; the log goes to standard error. Addresses other than loopback\n"
+		"need --tokens, or --anonymous yes. Sockets that are handed over (LISTEN_FDS) replace the default port.\n"
 		"SIGTERM and SIGINT drain: /readyz returns 503, requests under way are completed, exit 0; a second signal\n"
 		"ends the waiting. SIGHUP reads tokens, certificate and key again.\n"
 		"Exit codes: 0 stopped by a signal, or printed what was requested; 1 cannot run (the address is taken,\n"

@@ -1,4 +1,4 @@
-"""The systemd unit and the manual page as `make install` leaves them."""
+"""The systemd units and the manual page as `make install` leaves them."""
 import os
 import re
 import subprocess
@@ -38,6 +38,11 @@ def page(prefix):
     return prefix / "share/man/man1/frictiond.1"
 
 
+@pytest.fixture(scope="module")
+def socket_unit(prefix):
+    return prefix / "lib/systemd/system/frictiond.socket"
+
+
 def value(unit, name):
     return re.findall(rf"^{name}=(.*)$", unit.read_text(), re.M)
 
@@ -51,9 +56,10 @@ def exposure(unit):
     return run("systemd-analyze", "security", "--offline=true", f"--threshold={EXPOSURE}", "--no-pager", unit)
 
 
-def test_systemd_takes_the_unit(unit, prefix):
-    status, text = verify(unit, prefix)
-    assert status == 0 and not text, text
+def test_systemd_takes_the_units(unit, socket_unit, prefix):
+    for one in (unit, socket_unit):
+        status, text = verify(one, prefix)
+        assert status == 0 and not text, text
 
 
 @pytest.mark.parametrize("right,wrong", [("Restart=on-failure", "Restart=sometimes"), ("ProtectHome=", "ProtectHouse="),
@@ -65,12 +71,37 @@ def test_a_mistake_in_the_unit_is_noticed(unit, prefix, directory, right, wrong)
     assert verify(broken, prefix)[1]
 
 
+@pytest.mark.parametrize("right,wrong", [("ListenStream=/", "ListenStream="), ("SocketMode=0660", "SocketMode=0888"),
+                                         ("SocketGroup=", "SocketCrowd="), ("man:frictiond(1)", "man:frictiond(8)")])
+def test_a_mistake_in_the_socket_is_noticed(unit, socket_unit, prefix, directory, right, wrong):
+    (directory / "frictiond.service").write_text(unit.read_text())
+    broken = directory / "frictiond.socket"
+    broken.write_text(socket_unit.read_text().replace(right, wrong))
+    assert broken.read_text() != socket_unit.read_text()
+    assert verify(broken, prefix)[1]
+
+
+def test_the_socket_is_the_services(unit, socket_unit):
+    """Its group may connect, and its file is not in the directory that systemd removes when the service stops."""
+    assert value(socket_unit, "SocketUser") == value(unit, "User")
+    assert value(socket_unit, "SocketGroup") == value(unit, "Group")
+    assert value(socket_unit, "SocketMode") == ["0660"]
+    [path], [directory] = value(socket_unit, "ListenStream"), value(unit, "RuntimeDirectory")
+    assert path.startswith("/run/") and not path.startswith(f"/run/{directory}/")
+    assert "AF_UNIX" in value(unit, "RestrictAddressFamilies")[0].split()
+
+
+def test_users_are_told_apart(unit):
+    """In a user namespace all callers of a Unix-domain socket would be the same user."""
+    assert value(unit, "PrivateUsers") in ([], ["no"])
+
+
 def test_the_unit_is_confined(unit):
     status, text = exposure(unit)
     assert status == 0, text
 
 
-@pytest.mark.parametrize("directive", ["NoNewPrivileges", "CapabilityBoundingSet", "SystemCallFilter", "PrivateUsers",
+@pytest.mark.parametrize("directive", ["NoNewPrivileges", "CapabilityBoundingSet", "SystemCallFilter", "PrivateDevices",
                                        "RestrictAddressFamilies", "RestrictNamespaces", "User"])
 def test_the_measure_would_notice_what_is_missing(unit, directory, directive):
     weaker = directory / "frictiond.service"

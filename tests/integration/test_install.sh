@@ -71,7 +71,7 @@ check "make install" make --no-print-directory install MODE="${MODE:-release}" P
 in_place() {
 	local file
 	for file in lib/libfric.a lib/libfric.so include/fric.h include/fric_mollifier.h lib/pkgconfig/fric.pc share/man/man1/frictiond.1 \
-		lib/systemd/system/frictiond.service lib/sysusers.d/frictiond.conf; do
+		lib/systemd/system/frictiond.service lib/systemd/system/frictiond.socket lib/sysusers.d/frictiond.conf; do
 		[ -s "$prefix/$file" ] || { echo "no $file"; return 1; }
 	done
 	test -x "$prefix/bin/frictiond" && grep -qx "ExecStart=$prefix/bin/frictiond" "$prefix/lib/systemd/system/frictiond.service"
