@@ -2,6 +2,7 @@
 #include "server/access/gate.h"
 #include "server/base/clock.h"
 #include "server/base/listeners.h"
+#include "server/base/peer.h"
 #include "server/base/resources.h"
 #include "server/commands/check.h"
 #include "server/commands/health.h"
@@ -80,10 +81,10 @@ static void wake_main(void)
 }
 
 /* 1024 connections need more files than the usual soft limit, 1024. */
-static void allow_files(long long connections, long long io_threads)
+static void allow_files(long long connections, long long library_threads)
 {
 	struct rlimit limit;
-	rlim_t wanted = (rlim_t)(connections + srv_files_beside(io_threads));
+	rlim_t wanted = (rlim_t)(connections + srv_files_beside(library_threads));
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
 		return;
 	limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > wanted ? wanted : limit.rlim_max;
@@ -177,6 +178,12 @@ static int listen_everywhere(const struct srv_options *options, struct srv_gate 
 	return SRV_CODE_BAD;
 }
 
+static void warn_of_users(const struct srv_gate *gate, const struct srv_listeners *listeners)
+{
+	if (gate->tokens && srv_listeners_have_unix(listeners) && !srv_peers_are_told_apart("/proc/self/uid_map"))
+		srv_log(SRV_WARNING, "users that this user namespace does not map (/proc/self/uid_map) are one caller");
+}
+
 static void log_listeners(const struct srv_listeners *listeners, int n_threads)
 {
 	for (int i = 0; i < listeners->n; i++) {
@@ -198,6 +205,7 @@ static int run(const struct srv_options *options, struct srv_gate *gate, struct 
 		return SRV_CODE_FAILED;
 	srv_listeners_announce(listeners, options->gate.tls_cert, stdout);
 	log_listeners(listeners, srv_http_threads(http));
+	warn_of_users(gate, listeners);
 	int signal_number = await_end(gate, signals);
 	srv_log(SRV_INFO, "%s: draining", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
 	drain(http, signals, options->drain_seconds);
@@ -244,7 +252,7 @@ int main(int argc, char **argv)
 	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
 	/* Otherwise glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
-	allow_files(options.connections, options.io_threads);
+	allow_files(options.connections, srv_library_threads(&options));
 	if (!srv_gate_open(&gate, &options.gate, stderr))
 		return SRV_CODE_BAD;
 	const int code = serve(&options, &gate, &signals);

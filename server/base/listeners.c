@@ -86,7 +86,7 @@ static bool read_place(const union address *address, socklen_t bytes, struct srv
 
 static bool read_listener(int fd, struct srv_listener *listener)
 {
-	union address address;
+	union address address = {0};
 	socklen_t bytes = sizeof address;
 	*listener = (struct srv_listener){.fd = fd, .listens = true};
 	return has_value(fd, SO_TYPE, SOCK_STREAM) && has_value(fd, SO_ACCEPTCONN, 1) &&

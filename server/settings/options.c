@@ -8,6 +8,11 @@ const char *srv_kernels_name(const struct srv_options *options)
 	return names[options->kernels];
 }
 
+long long srv_library_threads(const struct srv_options *options)
+{
+	return options->gate.tls_cert ? 2 * options->io_threads : options->io_threads;
+}
+
 struct api_service srv_service(const struct srv_options *options)
 {
 	return (struct api_service){.n_threads = (int)options->threads,

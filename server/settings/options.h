@@ -68,6 +68,9 @@ void srv_options_free(struct srv_options *options);
 /* What the options promise to clients; without kernels, pool and description. */
 struct api_service srv_service(const struct srv_options *options);
 
+/* Threads of the HTTP library: beside TLS, connections over Unix-domain sockets have as many again. */
+long long srv_library_threads(const struct srv_options *options);
+
 /* The word given for --kernels. */
 const char *srv_kernels_name(const struct srv_options *options);
 

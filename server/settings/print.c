@@ -65,20 +65,20 @@ static void print_help(FILE *out)
 	      out);
 	for (int i = 0; i < srv_n_options; i++)
 		print_option(&srv_options_table[i], out);
-	fputs(
-		"  --print-config             the options in effect and where they come from, as a file for --config\n"
-		"  --print-openapi            the description that GET /openapi.json returns, with these options\n"
-		"  --help                     this text\n"
-		"  --version                  the version\n\n"
-		"Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert), and with --unix\n"
-		"\"frictiond listening on http+unix://PATH\"; the log goes to standard error. Addresses other than loopback\n"
-		"need --tokens, or --anonymous yes. Sockets that are handed over (LISTEN_FDS) replace the default port.\n"
-		"SIGTERM and SIGINT drain: /readyz returns 503, requests under way are completed, exit 0; a second signal\n"
-		"ends the waiting. SIGHUP reads tokens, certificate and key again.\n"
-		"Exit codes: 0 stopped by a signal, or printed what was requested; 1 cannot run (the address is taken,\n"
-		"no memory, no threads); 2 an option is wrong (as a flag, in the environment or in the file), or the\n"
-		"tokens, certificate or key that it names.\n",
-		out);
+	fputs("  --print-config             the options in effect and where they come from, as a file for --config\n"
+	      "  --print-openapi            the description that GET /openapi.json returns, with these options\n"
+	      "  --help                     this text\n"
+	      "  --version                  the version\n\n"
+	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert) and, with\n"
+	      "--unix, \"frictiond listening on http+unix://PATH\"; the log goes to standard error. Addresses other than\n"
+	      "loopback need --tokens, or --anonymous yes. Sockets that are handed over (LISTEN_FDS) replace the default\n"
+	      "port.\n"
+	      "SIGTERM and SIGINT drain: /readyz returns 503, requests under way are completed, exit 0; a second signal\n"
+	      "ends the waiting. SIGHUP reads tokens, certificate and key again.\n"
+	      "Exit codes: 0 stopped by a signal, or printed what was requested; 1 cannot run (the address is taken,\n"
+	      "no memory, no threads); 2 an option is wrong (as a flag, in the environment or in the file), or the\n"
+	      "tokens, certificate or key that it names.\n",
+	      out);
 }
 
 static void print_markdown(FILE *out)

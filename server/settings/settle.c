@@ -63,7 +63,7 @@ static bool fits_queue(const struct srv_options *options, const char *name, long
 
 static void settle_connections(struct srv_options *options)
 {
-	const long long available = srv_available_connections(options->io_threads);
+	const long long available = srv_available_connections(srv_library_threads(options));
 	if (options->connections == 0)
 		options->connections = available < 1024 ? available : 1024;
 	if (options->io_threads > options->connections)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,9 +70,29 @@ static void test_users(void **state)
 	close(fds[1]);
 }
 
+static void told_apart(const char *uid_map, bool expected)
+{
+	char path[] = "/tmp/peer-XXXXXX";
+	const int fd = mkstemp(path);
+	assert_int_equal(write(fd, uid_map, strlen(uid_map)), strlen(uid_map));
+	close(fd);
+	assert_int_equal(srv_peers_are_told_apart(path), expected);
+	unlink(path);
+}
+
+static void test_user_namespaces(void **state)
+{
+	(void)state;
+	told_apart("         0          0 4294967295\n", true);
+	told_apart("0 100000 65536\n", false);
+	told_apart("0 0 1\n1000 1000 1\n", false);
+	told_apart("0 0 2147483648\n2147483648 2147483648 2147483647\n", true);
+	assert_true(srv_peers_are_told_apart("/nowhere"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_addresses), cmocka_unit_test(test_others),
-	                                   cmocka_unit_test(test_users)};
+	                                   cmocka_unit_test(test_users), cmocka_unit_test(test_user_namespaces)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
