@@ -451,6 +451,8 @@ static void test_printed_and_read(void **state)
 	struct srv_options a = first.options, b = again.options;
 	a.host = b.host = a.config = b.config = NULL;
 	a.config_text = b.config_text = NULL;
+	assert_true(!a.port_is_given && b.port_is_given);
+	a.port_is_given = b.port_is_given;
 	assert_memory_equal(&a, &b, sizeof a);
 	struct reading once_more = read_options("--config", config, "--print-config", NULL);
 	char source[96];
