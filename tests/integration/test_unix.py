@@ -247,6 +247,31 @@ def test_without_tokens_all_are_one(serve, path, directory):
     assert f'client="uid:{os.geteuid()}"' in line and "token=" not in line
 
 
+SET = {"dim": 3, "n_vertices": 1, "friction": ONE["friction"], "collisions": ONE["collisions"]}
+LAB = {"Authorization": "Bearer 0123456789abcdef"}
+
+
+def test_sets_belong_to_users(serve, path, tokens):
+    """Neither a token's name nor another user has them."""
+    running = serve("--port", "0", "--unix", path, "--tokens", tokens, "--unix-mode", "0666", n_lines=2)
+    assert ask(path, "PUT", "/v1/sets/a", SET)[0] == 201
+    assert ask(path, "POST", "/v1/sets/a/evaluate", {"velocities": ONE["velocities"]}, LAB)[0] == 200
+    over_tcp = http.client.HTTPConnection(running.urls[0].removeprefix("http://"), timeout=300)
+    over_tcp.request("GET", "/v1/sets/a", headers=LAB)
+    assert over_tcp.getresponse().status == 404
+    over_tcp.close()
+    if os.geteuid() == 0:
+        found = subprocess.run(["curl", "-sS", "--unix-socket", path, "http://localhost/v1/sets"], capture_output=True,
+                               user=4241, group=4241, extra_groups=[])
+        assert json.loads(found.stdout)["sets"] == []
+
+
+def test_without_tokens_sets_are_everybodys(serve, path):
+    running = serve("--port", "0", "--unix", path, n_lines=2)
+    assert ask(path, "PUT", "/v1/sets/a", SET)[0] == 201
+    assert json.loads(curl(running.urls[0] + "/v1/sets/a"))["name"] == "a"
+
+
 @pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"},
                                      {"Sec-Fetch-Site": "cross-site"}], ids=lambda headers: "".join(headers))
 def test_names_and_pages_do_not_matter(serve, path, headers):
