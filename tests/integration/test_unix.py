@@ -493,14 +493,16 @@ def test_options_that_are_given_count_beside_them(serve, path, unix_socket, tcp_
 def test_others_must_be_intended_there_too(directory):
     with socket.create_server(("0.0.0.0", 0)) as everywhere:
         start = handing_over(everywhere)
-        done = subprocess.run([*map(str, start["program"])], pass_fds=start["pass_fds"], capture_output=True, text=True)
+        done = subprocess.run([*map(str, start["program"])], pass_fds=start["pass_fds"], capture_output=True, text=True,
+                              timeout=60)
     assert done.returncode == 2 and "without --tokens everybody who can reach 0.0.0.0 may ask" in done.stderr
 
 
 def test_what_is_handed_over_must_listen(directory):
     with socket.socket() as silent:
         start = handing_over(silent)
-        done = subprocess.run([*map(str, start["program"])], pass_fds=start["pass_fds"], capture_output=True, text=True)
+        done = subprocess.run([*map(str, start["program"])], pass_fds=start["pass_fds"], capture_output=True, text=True,
+                              timeout=60)
     assert done.returncode == 1 and done.stderr == (
         "frictiond: file descriptor 3, which is handed over (LISTEN_FDS), is no stream socket of TCP or a Unix-domain one "
         "that listens\n")

@@ -152,7 +152,8 @@ static void test_what_is_no_listening_stream(void **state)
 	assert_false(takes("1", &listeners, "file descriptor 3,"));
 	hand_over(socket(AF_INET, SOCK_DGRAM, 0));
 	assert_false(takes("1", &listeners, "file descriptor 3,"));
-	hand_over(socket(AF_UNIX, SOCK_SEQPACKET, 0));
+	hand_over(open_unix("", 0, SOCK_SEQPACKET)); /* the system gives it a name */
+	assert_int_equal(listen(SRV_FIRST_HANDED_OVER, 1), 0);
 	assert_false(takes("1", &listeners, "file descriptor 3,"));
 	close(SRV_FIRST_HANDED_OVER);
 	assert_false(takes("x", &listeners, "LISTEN_FDS is not the number"));
