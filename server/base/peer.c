@@ -61,14 +61,15 @@ static const char *print_user(uid_t uid, char text[SRV_PEER])
 
 const char *srv_peer_print(const struct srv_peer *peer, char text[SRV_PEER])
 {
-	const sa_family_t family = peer ? peer->address.ss_family : AF_UNSPEC;
-	const struct sockaddr_in *v4 = (const void *)&peer->address;
-	const struct sockaddr_in6 *v6 = (const void *)&peer->address;
-	if (family == AF_INET)
+	static const struct srv_peer unknown = {.address.ss_family = AF_UNSPEC};
+	const struct sockaddr_storage *address = peer ? &peer->address : &unknown.address;
+	const struct sockaddr_in *v4 = (const void *)address;
+	const struct sockaddr_in6 *v6 = (const void *)address;
+	if (address->ss_family == AF_INET)
 		return print_v4((const unsigned char *)&v4->sin_addr, text);
-	if (family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr))
+	if (address->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr))
 		return print_v4(v6->sin6_addr.s6_addr + 12, text);
-	if (family == AF_INET6 && inet_ntop(AF_INET6, &v6->sin6_addr, text, SRV_PEER))
+	if (address->ss_family == AF_INET6 && inet_ntop(AF_INET6, &v6->sin6_addr, text, SRV_PEER))
 		return text;
-	return family == AF_UNIX ? print_user(peer->uid, text) : strcpy(text, "-");
+	return srv_peer_is_unix(peer) ? print_user(peer->uid, text) : strcpy(text, "-");
 }
