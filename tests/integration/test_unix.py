@@ -542,6 +542,31 @@ def test_a_client_that_goes_does_no_harm(there):
     assert ask(there, "GET", "/healthz")[0] == 200
 
 
+def test_health_of_a_server_that_hangs(serve, path):
+    running = serve(*alone(path))
+    running.process.send_signal(signal.SIGSTOP)
+    done = subprocess.run([PROGRAM, "health", "--unix", path, "--timeout-seconds", "1"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, f"frictiond: not healthy: no answer at {path} within 1 s\n")
+    running.process.send_signal(signal.SIGCONT)
+
+
+def test_a_client_that_goes_while_it_waits_is_given_up(serve, path):
+    """As over TCP: what nobody will read is not computed."""
+    serve(*alone(path, "--threads", "1"))
+    body = json.dumps(many(60000)).encode()
+    head = (b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            % len(body))
+    for _ in range(3):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(path))
+            connection.sendall(head + body)
+
+    def given_up():
+        metrics = ask(path, "GET", "/metrics")[1].decode()
+        return 'frictiond_requests_total{route="/v1/check",status="none"} 3\n' in metrics
+    eventually(given_up)
+
+
 def test_health(there, path):
     def health(*options, **environment):
         done = subprocess.run([PROGRAM, "health", *map(str, options)], capture_output=True, text=True,
