@@ -1,17 +1,28 @@
 /* The Hessian times vectors, from the contacts' inner matrices: no block is formed. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/base/memory.h"
 #include "core/kernels/product.h"
 #include "core/kernels/run.h"
 #include "core/motion/dofs.h"
+#include "core/motion/lanes.h"
 #include "core/motion/scatter.h"
 #include "core/order/schedule.h"
 #include "core/order/sweep.h"
 
-/* So many spans take their turn with all vectors, one after the other: what is known of their contacts stays in the
- * second-level cache meanwhile. */
-enum { SPANS_AT_A_TIME = 128 };
+enum {
+	/* So many spans take their turn with some vectors, one after the other: what is known of their contacts stays in
+	 * the second-level cache meanwhile. */
+	SPANS_AT_A_TIME = 128,
+	RING_NUMBERS = 3 * LANES * RING,
+};
+
+/* Vectors [first, end). */
+struct vectors {
+	size_t first, end;
+};
 
 struct products {
 	const struct fric_context *context;
@@ -93,35 +104,269 @@ static int32_t add_spans(const struct products *task, struct part part, size_t b
 	return scatter.opened;
 }
 
-static bool close_part(const struct products *task, struct part part, int32_t opened)
+/* The same for some vectors, one after the other. */
+static int32_t add_to_each(const struct products *task, struct part part, size_t begin, size_t end,
+                           struct vectors vectors, int32_t opened, struct fault *fault)
+{
+	int32_t now = opened;
+	for (size_t l = vectors.first; l < vectors.end && now >= 0; l++) {
+		now = add_spans(task, part, begin, end, scatter_of(task, part, l, opened), fault);
+		if (fricp_stop_raised(task->context))
+			return -1; /* fricp_parallel_phases looks at the flag afterwards */
+	}
+	return now;
+}
+
+static bool close_part(const struct products *task, struct part part, struct vectors vectors, int32_t opened)
 {
 	bool finite = true;
-	for (size_t l = task->first; l < task->end; l++) {
+	for (size_t l = vectors.first; l < vectors.end; l++) {
 		struct scatter scatter = scatter_of(task, part, l, opened);
 		finite &= fricp_scatter_close(&scatter);
 	}
 	return finite;
 }
 
+static int32_t multiply_in_turn(const struct products *task, struct part part, struct vectors vectors,
+                                struct fault *fault)
+{
+	int32_t opened = part.first;
+	for (size_t begin = 0; begin < part.n_slots && opened >= 0; begin += SPANS_AT_A_TIME) {
+		const size_t left = part.n_slots - begin, n = left < SPANS_AT_A_TIME ? left : SPANS_AT_A_TIME;
+		opened = add_to_each(task, part, begin, begin + n, vectors, opened, fault);
+	}
+	return opened;
+}
+
+/* ---- several vectors at once ---- */
+
+/* Up to LANES vectors on their way through a ring (motion/lanes.h). */
+struct passage {
+	const struct gamma *gamma;
+	struct lanes_ring ring;
+	double *from, *unread;        /* the ring's vectors; numbers that nothing reads */
+	const double *vectors[LANES]; /* of all DOFs; beyond the last one, that one again */
+	double *sums[LANES];          /* beyond the last one, NULL */
+	int32_t low, high;            /* the ring has vertices [low, high) */
+	int32_t opened;               /* as in a scatter */
+};
+
+static int32_t within(const struct passage *p, int32_t vertex)
+{
+	return vertex < p->ring.first ? p->ring.first : vertex > p->ring.last ? p->ring.last : vertex;
+}
+
+/* The end of [begin, end), or where the ring begins anew before it. */
+static int32_t turn(int32_t begin, int32_t end)
+{
+	const int32_t left = RING - begin % RING;
+	return end - begin < left ? end : begin + left;
+}
+
+static size_t n_dofs_of(int32_t n_vertices)
+{
+	return vertex_dof(3, (size_t)n_vertices);
+}
+
+/* Sums of vertices [opened, vertex) that no span has reached. */
+static void open_sums(struct passage *p, int32_t vertex)
+{
+	const int32_t n = within(p, vertex) - p->opened;
+	if (n <= 0)
+		return;
+	for (int l = 0; l < LANES && p->sums[l]; l++)
+		memset(p->sums[l] + n_dofs_of(p->opened), 0, n_dofs_of(n) * sizeof(double));
+	p->opened += n;
+}
+
+/* Vertices [begin, end), which lie together in the ring. */
+static void enter_vectors(const struct passage *p, int32_t begin, int32_t end)
+{
+	const double *at[LANES];
+	for (int l = 0; l < LANES; l++)
+		at[l] = p->vectors[l] + n_dofs_of(begin);
+	p->gamma->enter(at, n_dofs_of(end - begin), p->from + ring_row(begin));
+}
+
+static void continue_sums(const struct passage *p, int32_t begin, int32_t end)
+{
+	const double *at[LANES];
+	for (int l = 0; l < LANES; l++)
+		at[l] = p->sums[p->sums[l] ? l : 0] + n_dofs_of(begin);
+	p->gamma->enter(at, n_dofs_of(end - begin), p->ring.to + ring_row(begin));
+}
+
+static void begin_sums(struct passage *p, int32_t begin, int32_t end)
+{
+	memset(p->ring.to + ring_row(begin), 0, LANES * n_dofs_of(end - begin) * sizeof(double));
+	p->opened = end;
+}
+
+static void leave_sums(const struct passage *p, int32_t begin, int32_t end)
+{
+	double *at[LANES];
+	for (int l = 0; l < LANES; l++)
+		at[l] = p->sums[l] ? p->sums[l] + n_dofs_of(begin) : p->unread;
+	p->gamma->leave(p->ring.to + ring_row(begin), n_dofs_of(end - begin), at);
+}
+
+static void enter(struct passage *p, int32_t begin, int32_t end)
+{
+	open_sums(p, begin);
+	for (int32_t at = begin, to; at < end; at = to)
+		enter_vectors(p, at, to = turn(at, end));
+	for (int32_t at = within(p, begin), to, last = within(p, end); at < last; at = to) {
+		to = turn(at, at < p->opened && p->opened < last ? p->opened : last);
+		if (at < p->opened)
+			continue_sums(p, at, to);
+		else
+			begin_sums(p, at, to);
+	}
+}
+
+static void leave(struct passage *p, int32_t end)
+{
+	for (int32_t at = within(p, p->low), to, last = within(p, end); at < last; at = to)
+		leave_sums(p, at, to = turn(at, last));
+	p->low = end;
+}
+
+/* Fetches more than the span needs, if that costs no vertex its place: few at a time would be slow. */
+static int32_t look_ahead(const struct passage *p, int32_t needed, int32_t n_vertices)
+{
+	enum { AHEAD = 256 };
+	int32_t end = needed + AHEAD < n_vertices ? needed + AHEAD : n_vertices;
+	if (end - p->low > RING)
+		end = p->low + RING;
+	return end > needed ? end : needed;
+}
+
+/* Has the vertices of a span, which are not more than RING, in the ring. */
+static void reach(struct passage *p, struct span_extent e, int32_t n_vertices)
+{
+	if (e.lowest < p->low || e.lowest > p->high) {
+		leave(p, p->high);
+		p->low = p->high = e.lowest;
+	}
+	if (e.highest < p->high)
+		return;
+	if (e.highest - p->low >= RING)
+		leave(p, e.highest + 1 - RING / 2 < e.lowest ? e.highest + 1 - RING / 2 : e.lowest);
+	const int32_t end = look_ahead(p, e.highest + 1, n_vertices);
+	enter(p, p->high, end);
+	p->high = end;
+}
+
+static struct passage begin_passage(const struct products *task, struct part part, struct vectors vectors,
+                                    double *block)
+{
+	struct passage p = {.gamma = task->product.kernels->gamma,
+	                    .ring = {part.first, part.last, block, block + RING_NUMBERS},
+	                    .from = block,
+	                    .unread = block + 2 * RING_NUMBERS,
+	                    .opened = part.first};
+	for (size_t l = 0; l < LANES; l++) {
+		const bool is_there = vectors.first + l < vectors.end;
+		p.vectors[l] = task->vectors + (is_there ? vectors.first + l : vectors.end - 1) * task->n_dofs;
+		p.sums[l] = is_there ? task->out + (vectors.first + l) * task->n_dofs : NULL;
+	}
+	return p;
+}
+
+/* A span whose vertices are far apart takes the other way. @return false after a fault */
+static bool pass_span(const struct products *task, struct part part, size_t i, struct vectors vectors,
+                      struct passage *p, struct fault *fault)
+{
+	const struct fric_contacts *c = task->product.contacts;
+	const struct span_extent e = c->extents[part.slots[i]];
+	if (e.highest - e.lowest >= RING / 2) {
+		leave(p, p->high);
+		p->opened = add_to_each(task, part, i, i + 1, vectors, p->opened, fault);
+		p->low = p->high;
+		return p->opened >= 0;
+	}
+	reach(p, e, (int32_t)c->n_vertices);
+	if (task->product.kernels->products(c, span_at(c, (size_t)e.begin), task->product.inner, &p->ring))
+		return true;
+	*fault = (struct fault){FRIC_E_NOT_FINITE, c->n};
+	return false;
+}
+
+static int32_t multiply_at_once(const struct products *task, struct part part, struct vectors vectors, double *block,
+                                struct fault *fault)
+{
+	struct passage p = begin_passage(task, part, vectors, block);
+	for (size_t i = 0; i < part.n_slots; i++)
+		if (!pass_span(task, part, i, vectors, &p, fault) || fricp_stop_raised(task->context))
+			return -1; /* fricp_parallel_phases looks at the flag afterwards */
+	leave(&p, p.high);
+	return p.opened;
+}
+
+/* ---- */
+
+/* With fewer vectors, moving them into rows costs more than it saves. */
+static bool goes_at_once(const struct products *task, struct vectors vectors)
+{
+	return vectors.end - vectors.first >= LANES / 2 && !task->forces && fricp_product_is_bounded(&task->product);
+}
+
 /* As fric_evaluate adds forces up: the vertices of a part belong to one thread. */
+static bool multiply_part(const struct products *task, struct part part, struct vectors vectors, double *block,
+                          struct fault *fault)
+{
+	const int32_t opened = goes_at_once(task, vectors) ? multiply_at_once(task, part, vectors, block, fault)
+	                                                   : multiply_in_turn(task, part, vectors, fault);
+	if (opened >= 0 && !close_part(task, part, vectors, opened))
+		*fault = (struct fault){FRIC_E_NOT_FINITE, task->product.contacts->n};
+	return opened >= 0 && fault->code == FRIC_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* The sweep goes over a stretch of vertices once for each type of contact. For several vectors that stretch is too long for
+ * the caches, so here spans come by their lowest vertex. */
+static void order_by_vertex(const struct products *task, struct part *part, uint64_t *keys)
+{
+	int32_t *slots = (int32_t *)(void *)keys;
+	for (size_t i = 0; i < part->n_slots; i++)
+		keys[i] = (uint64_t)(uint32_t)task->product.contacts->extents[part->slots[i]].lowest << 32 | i;
+	qsort(keys, part->n_slots, sizeof(*keys), by_number);
+	for (size_t i = 0; i < part->n_slots; i++)
+		slots[i] = part->slots[keys[i] & UINT32_MAX]; /* a key is read before its place is written */
+	part->slots = slots;
+}
+
+static void multiply_all(const struct products *task, struct part part, double *block, struct fault *fault)
+{
+	struct vectors some = {task->first, task->first};
+	bool ok = true;
+	while (ok && some.end < task->end) {
+		some.first = some.end;
+		some.end = task->end - some.first < LANES ? task->end : some.first + LANES;
+		ok = multiply_part(task, part, some, block, fault);
+	}
+}
+
 static void work_on_part(void *data, size_t index, size_t begin, size_t end, struct fault *fault)
 {
 	const struct products *task = data;
-	const struct part part = fricp_schedule_part(task->product.contacts, task->schedule, index);
-	int32_t opened = part.first;
+	struct part part = fricp_schedule_part(task->product.contacts, task->schedule, index);
+	const size_t rings = 2 * RING_NUMBERS + RING_NUMBERS / LANES, bytes = (rings + part.n_slots) * sizeof(double);
+	double *block = memory_take(task->context->memory, bytes);
+	(void)begin;
 	(void)end;
-	for (begin = 0; begin < part.n_slots; begin += SPANS_AT_A_TIME) {
-		const size_t left = part.n_slots - begin, n = left < SPANS_AT_A_TIME ? left : SPANS_AT_A_TIME;
-		int32_t now = opened;
-		for (size_t l = task->first; l < task->end; l++) {
-			now = add_spans(task, part, begin, begin + n, scatter_of(task, part, l, opened), fault);
-			if (now < 0 || fricp_stop_raised(task->context))
-				return; /* fricp_parallel_phases looks at the flag afterwards */
-		}
-		opened = now;
+	if (!block) {
+		*fault = (struct fault){FRIC_E_MEMORY, task->product.contacts->n};
+		return;
 	}
-	if (!close_part(task, part, opened))
-		*fault = (struct fault){FRIC_E_NOT_FINITE, task->product.contacts->n};
+	order_by_vertex(task, &part, (uint64_t *)(void *)(block + rings));
+	multiply_all(task, part, block, fault);
+	memory_give(task->context->memory, block, bytes);
 }
 
 static struct fault run_phases(struct products *task, const struct phase *phases, int n_phases)

@@ -91,6 +91,9 @@ struct fric_kernels {
 	 * @return whether the forces are small: no sum of them overflows */
 	bool (*product)(const struct fric_contacts *contacts, struct span span, double *const inner[3],
 	                const double *relative, double *force);
+	/* Gamma^T P A P^T Gamma for LANES vectors: adds up in the ring. @return as product */
+	bool (*products)(const struct fric_contacts *contacts, struct span span, double *const inner[3],
+	                 const struct lanes_ring *ring);
 	/* [precise][type], planes have no kernel. Precise: the distance is exact enough for a barrier. */
 	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_workspace *work);
 };

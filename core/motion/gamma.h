@@ -7,6 +7,7 @@
 #define FRIC_GAMMA_H
 
 #include "core/contacts/span.h"
+#include "core/motion/lanes.h"
 
 struct gamma {
 	/* relative := Gamma v; velocities [n_dofs] */
@@ -17,6 +18,9 @@ struct gamma {
 	/* The same at vertices [first, last) only; there is at least one */
 	void (*scatter_part)(const struct fric_contacts *contacts, struct span span, const double *forces, int32_t first,
 	                     int32_t last, double *gradient);
+	/* n DOFs of LANES vectors, each contiguous, to rows [n, LANES] (lanes.h), and back. */
+	void (*enter)(const double *const vectors[LANES], size_t n, double *rows);
+	void (*leave)(const double *rows, size_t n, double *const vectors[LANES]);
 };
 
 #endif

@@ -31,6 +31,17 @@ static void make_scene(uint64_t seed, int dim, struct scene *s)
 	scene_create(s, &rng, o);
 }
 
+/* A ring of vertices is passed several times; some spans lie near, others far apart. */
+static void make_long_scene(uint64_t seed, struct scene *s)
+{
+	struct rng rng = {seed};
+	struct options o = random_options(&rng, 3);
+	o.n_each = 900;
+	o.n_vertices = 14000;
+	o.reach = seed % 4 == 1 ? 40 : 1500;
+	scene_create(s, &rng, o);
+}
+
 static double *random_vectors(struct scene *s, uint64_t seed, size_t n)
 {
 	struct rng rng = {seed + 99};
@@ -77,9 +88,12 @@ static void test_as_the_matrix(void **state)
 static void compare_forms(uint64_t seed, double size)
 {
 	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};
-	enum { N_VECTORS = 3 };
+	enum { N_VECTORS = 11 }; /* eight at once, and three in turn */
 	struct scene s;
-	make_scene(seed, 3, &s);
+	if (seed % 2)
+		make_long_scene(seed, &s);
+	else
+		make_scene(seed, 3, &s);
 	const size_t n = scene_ndof(&s) * N_VECTORS;
 	double *x = random_vectors(&s, seed, N_VECTORS), *expected = scene_memory(&s, n, sizeof(double)),
 		   *products = scene_memory(&s, n, sizeof(double));
