@@ -38,7 +38,7 @@ static void make_long_scene(uint64_t seed, struct scene *s)
 	struct options o = random_options(&rng, 3);
 	o.n_each = 900;
 	o.n_vertices = 14000;
-	o.reach = seed % 4 == 1 ? 40 : 1500;
+	o.reach = seed % 4 == 1 ? 40 : 5000;
 	scene_create(s, &rng, o);
 }
 
