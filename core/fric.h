@@ -324,7 +324,8 @@ size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle 
  * Triplets: every contact's whole local block (or its triangle by global row and column), in order; duplicates add up.
  * The pattern depends on the stencils alone.
  * @param inner  [n_contacts, inner_size] from fric_hessian_inner
- * @param rows, cols, values  [fric_n_triplets]; overwritten
+ * @param rows, cols  [fric_n_triplets]; overwritten. Both may be NULL where they are known
+ * @param values      the same
  * Allocates nothing.
  */
 enum fric_code fric_hessian_triplets(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -354,6 +355,26 @@ const int32_t *fric_pattern_indices(const struct fric_pattern *pattern); /* [n_e
 enum fric_code fric_hessian_csr(const struct fric_context *context, const struct fric_contacts *contacts,
                                 const double *inner, const struct fric_pattern *pattern, double *data,
                                 struct fric_error *error);
+
+/* The same matrix in rows of blocks: dim x dim for two vertices. In a triangle, blocks of the diagonal are whole. */
+size_t fric_pattern_n_blocks(const struct fric_pattern *pattern);
+/**
+ * @param indptr   [n_vertices + 1] where each vertex's blocks begin; overwritten
+ * @param indices  [fric_pattern_n_blocks] columns of blocks: vertices, ascending in a row; overwritten. NULL: not wanted
+ * Allocates nothing.
+ */
+enum fric_code fric_pattern_blocks(const struct fric_context *context, const struct fric_pattern *pattern,
+                                   int64_t *indptr, int32_t *indices, struct fric_error *error);
+/**
+ * Values of the Hessian in rows of blocks: those of fric_hessian_csr, bit for bit.
+ * @param pattern  made from the same contacts
+ * @param indptr   [n_vertices + 1] from fric_pattern_blocks
+ * @param data     [fric_pattern_n_blocks, dim, dim]; overwritten
+ * Allocates what the contacts add to the matrix from memory, while it runs.
+ */
+enum fric_code fric_hessian_bsr(const struct fric_context *context, const struct fric_contacts *contacts,
+                                const double *inner, const struct fric_pattern *pattern, const int64_t *indptr,
+                                double *data, struct fric_error *error);
 
 /* What is compared with central differences. */
 enum fric_quantity { FRIC_POTENTIAL, FRIC_GRADIENT, FRIC_HESSIAN };

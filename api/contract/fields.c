@@ -37,9 +37,9 @@ static const char *const triangle_meanings[] = {"all entries", "row <= col", "ro
 static const char *const projections[] = {"none", "clamp", "abs", NULL};
 static const char *const projection_meanings[] = {
 	"as it is", "negative eigenvalues of each contact become 0", "they become positive", NULL};
-const char *const api_hessian_formats[4] = {"triplets", "csr", "factors", NULL};
+const char *const api_hessian_formats[5] = {"triplets", "csr", "bsr", "factors", NULL};
 static const char *const format_meanings[] = {
-	"every contact's block, duplicates add up", "merged and sorted", "the factors of every contact's block", NULL};
+	"every contact's block, duplicates add up", "merged and sorted", "the same in blocks of dim x dim", "the factors of every contact's block", NULL};
 
 /* ---- values per contact ---- */
 
@@ -220,13 +220,17 @@ static const struct api_rule hessian_rules[API_N_HESSIAN] = {
 	[API_HESSIAN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_hessian_formats,
 		.meanings = format_meanings, .meaning = "how the matrix is written"},
 	[API_HESSIAN_TRIANGLE] = {.name = "triangle", .kind = API_WORD, .words = triangles, .meanings = triangle_meanings,
-		.meaning = "which entries; goes with triplets and csr only"},
+		.meaning = "which entries, of bsr which blocks; not with factors"},
 	[API_HESSIAN_PROJECTION] = {.name = "projection", .kind = API_WORD, .words = projections,
 		.meanings = projection_meanings, .meaning = "of every contact's block to a semidefinite one"},
+	[API_HESSIAN_PATTERN] = {.name = "pattern", .kind = API_BOOL, .fallback = "true",
+		.meaning = "false leaves out what depends on the stencils alone: rows and cols, indptr and indices; not with factors"},
 };
 const struct api_object api_hessian = {
 	"HessianChoice", "How the Hessian is answered.", hessian_rules, API_N_HESSIAN, -1,
-	"{'dependentSchemas': {'triangle': {'properties': {'format': {'enum': ['triplets', 'csr']}}}}}"};
+	"{'dependentSchemas': {'triangle': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}},"
+	" 'if': {'properties': {'pattern': {'const': false}}, 'required': ['pattern']},"
+	" 'then': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}}"};
 
 static const struct api_rule line_rules[API_N_LINE] = {
 	[API_LINE_DIRECTION] = {.name = "direction", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
@@ -300,24 +304,26 @@ const struct api_object api_set_question = {
 	{.name = called, .kind = API_REALS, .shape = {__VA_ARGS__}, .required = true, .unit = in, .meaning = means}
 #define INTEGER_ARRAY(called, means, ...) \
 	{.name = called, .kind = API_INDICES, .shape = {__VA_ARGS__}, .required = true, .meaning = means}
+#define PLACES(called, means) {.name = called, .kind = API_INDICES, .shape = {API_ANY_LENGTH}, \
+	.meaning = means "; not there with pattern false"}
 #define STIFFNESS "force / velocity"
 #define FORMAT(i) {.name = "format", .kind = API_WORD, .words = (const char *const[]){i, NULL}, .required = true, \
 	.meaning = "how the matrix is written"}
 #define SHAPE INTEGER_ARRAY("shape", "[n_dof, n_dof]", API_PAIR)
 
 static const struct api_rule triplets_rules[] = {
-	FORMAT("triplets"), SHAPE, INTEGER_ARRAY("rows", "row of every entry", API_ANY_LENGTH),
-	INTEGER_ARRAY("cols", "column of every entry", API_ANY_LENGTH),
+	FORMAT("triplets"), SHAPE, PLACES("rows", "row of every entry"),
+	PLACES("cols", "column of every entry"),
 	REAL_ARRAY("values", "entries; duplicates add up", STIFFNESS, API_ANY_LENGTH),
 };
 static const struct api_rule csr_rules[] = {
-	FORMAT("csr"), SHAPE, INTEGER_ARRAY("indptr", "[n_dof + 1], where every row begins", API_ANY_LENGTH),
-	INTEGER_ARRAY("indices", "column of every entry, ascending in a row", API_ANY_LENGTH),
+	FORMAT("csr"), SHAPE, PLACES("indptr", "[n_dof + 1], where every row begins"),
+	PLACES("indices", "column of every entry, ascending in a row"),
 	REAL_ARRAY("data", "entries", STIFFNESS, API_ANY_LENGTH),
 };
 static const struct api_rule bsr_rules[] = {
-	FORMAT("bsr"), SHAPE, INTEGER_ARRAY("indptr", "[n_vertices + 1], where every row of blocks begins", API_ANY_LENGTH),
-	INTEGER_ARRAY("indices", "column of every block, ascending in a row", API_ANY_LENGTH),
+	FORMAT("bsr"), SHAPE, PLACES("indptr", "[n_vertices + 1], where every row of blocks begins"),
+	PLACES("indices", "column of every block, ascending in a row"),
 	REAL_ARRAY("data", "blocks", STIFFNESS, API_ANY_LENGTH, API_DIM, API_DIM),
 };
 static const struct api_rule factor_rules[] = {
@@ -342,6 +348,7 @@ static const struct api_object
 	triplets = {"Triplets", "Hessian as triplets: every contact's whole block, row-major, contacts in order.",
 	            triplets_rules, N_OF(triplets_rules), -1, NULL},
 	csr = {"Csr", "Hessian in compressed rows.", csr_rules, N_OF(csr_rules), -1, NULL},
+	bsr = {"Bsr", "Hessian in compressed rows of blocks.", bsr_rules, N_OF(bsr_rules), -1, NULL},
 	factors = {"Factors", "Hessian as the factors of every contact's block.",
 	           factors_rules, N_OF(factors_rules), -1, NULL};
 
@@ -400,7 +407,7 @@ static const struct api_rule answer_rules[] = {
 	 .meaning = "of the potential with respect to velocities; the friction force is its negative."
 	            " Vertex i, axis a: i*dim + a"},
 	{.name = "hessian", .kind = API_ONE_OF,
-	 .objects = (const struct api_object *const[]){&triplets, &csr, &factors, NULL}, .unit = STIFFNESS,
+	 .objects = (const struct api_object *const[]){&triplets, &csr, &bsr, &factors, NULL}, .unit = STIFFNESS,
 	 .meaning = "in the format that was asked for"},
 	{.name = "collisions", .kind = API_OBJECT, .objects = ONE(values), .meaning = "values per contact"},
 	{.name = "line", .kind = API_OBJECT, .objects = ONE(line_values),

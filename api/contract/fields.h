@@ -145,7 +145,7 @@ enum {
 	API_GROUP_PLANE_ORIGIN,
 	API_N_GROUP
 };
-enum { API_HESSIAN_FORMAT, API_HESSIAN_TRIANGLE, API_HESSIAN_PROJECTION, API_N_HESSIAN };
+enum { API_HESSIAN_FORMAT, API_HESSIAN_TRIANGLE, API_HESSIAN_PROJECTION, API_HESSIAN_PATTERN, API_N_HESSIAN };
 enum { API_LINE_DIRECTION, API_LINE_STEPS, API_N_LINE };
 enum { API_MAX_STEPS = 1024, API_MAX_VECTORS = 256 };
 
@@ -154,7 +154,7 @@ extern const struct api_object api_request, api_set_document, api_set_question, 
 
 /* Its answer. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];
-extern const char *const api_hessian_formats[4];
+extern const char *const api_hessian_formats[5];
 extern const struct api_rule api_output_rules[FRIC_N_OUTPUTS]; /* by enum fric_output */
 extern const struct api_object api_answer;
 

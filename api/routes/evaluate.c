@@ -58,21 +58,46 @@ static double *inner_matrices(struct api_job *job)
 static bool triplets(struct api_job *job, json_t *hessian)
 {
 	const enum fric_triangle triangle = (enum fric_triangle)job->question.triangle;
+	const bool places = !job->question.without_pattern;
 	const size_t n = fric_n_triplets(job->contacts, triangle);
+	struct api_render *r = &job->render;
 	struct fric_error error;
-	if (!check_hessian_size(job, n * (2 * sizeof(int32_t) + sizeof(double))))
+	int32_t *rows = NULL, *cols = NULL;
+	if (!check_hessian_size(job, n * ((places ? 2 * sizeof(int32_t) : 0) + sizeof(double))))
 		return false;
-	int32_t *rows = api_job_array(job, n, sizeof(*rows)), *cols = api_job_array(job, n, sizeof(*cols));
+	if (places && (!(rows = api_job_array(job, n, sizeof(*rows))) || !(cols = api_job_array(job, n, sizeof(*cols)))))
+		return false;
 	double *values = api_job_array(job, n, sizeof(*values)), *inner = inner_matrices(job);
-	if (!rows || !cols || !values || !inner ||
+	if (!values || !inner ||
 	    !api_job_core(job,
 	                  fric_hessian_triplets(&job->context, job->contacts, inner, triangle, rows, cols, values, &error),
 	                  &error))
 		return false;
-	api_render_add(&job->render, hessian, "rows", api_render_array(&job->render, API_I32, rows, n, 0, 0));
-	api_render_add(&job->render, hessian, "cols", api_render_array(&job->render, API_I32, cols, n, 0, 0));
-	api_render_add(&job->render, hessian, "values", api_render_array(&job->render, API_F64, values, n, 0, 0));
+	if (places) {
+		api_render_add(r, hessian, "rows", api_render_array(r, API_I32, rows, n, 0, 0));
+		api_render_add(r, hessian, "cols", api_render_array(r, API_I32, cols, n, 0, 0));
+	}
+	api_render_add(r, hessian, "values", api_render_array(r, API_F64, values, n, 0, 0));
 	return true;
+}
+
+/* Of csr and bsr, unless values alone are wanted. */
+static void add_places(struct api_job *job, json_t *hessian, const int64_t *indptr, size_t n_rows,
+                       const int32_t *indices, size_t n)
+{
+	struct api_render *r = &job->render;
+	if (job->question.without_pattern)
+		return;
+	api_render_add(r, hessian, "indptr", api_render_array(r, API_I64, indptr, n_rows + 1, 0, 0));
+	api_render_add(r, hessian, "indices", api_render_array(r, API_I32, indices, n, 0, 0));
+}
+
+/* Refused before values are computed. @param numbers  of an entry, or of a block */
+static bool check_rows_size(struct api_job *job, size_t n_rows, size_t n, size_t numbers)
+{
+	const bool places = !job->question.without_pattern;
+	return check_hessian_size(job, n * ((places ? sizeof(int32_t) : 0) + numbers * sizeof(double)) +
+	                                   (places ? n_rows * sizeof(int64_t) : 0));
 }
 
 static bool csr(struct api_job *job, json_t *hessian)
@@ -83,15 +108,34 @@ static bool csr(struct api_job *job, json_t *hessian)
 	if (!pattern)
 		return false;
 	const size_t n = fric_pattern_n_entries(pattern), n_rows = fric_pattern_n_rows(pattern);
-	if (!check_hessian_size(job, n * (sizeof(int32_t) + sizeof(double)) + n_rows * sizeof(int64_t)))
+	if (!check_rows_size(job, n_rows, n, 1))
 		return false;
 	double *data = api_job_array(job, n, sizeof(*data)), *inner = inner_matrices(job);
 	if (!data || !inner ||
 	    !api_job_core(job, fric_hessian_csr(&job->context, job->contacts, inner, pattern, data, &error), &error))
 		return false;
-	api_render_add(r, hessian, "indptr", api_render_array(r, API_I64, fric_pattern_indptr(pattern), n_rows + 1, 0, 0));
-	api_render_add(r, hessian, "indices", api_render_array(r, API_I32, fric_pattern_indices(pattern), n, 0, 0));
+	add_places(job, hessian, fric_pattern_indptr(pattern), n_rows, fric_pattern_indices(pattern), n);
 	api_render_add(r, hessian, "data", api_render_array(r, API_F64, data, n, 0, 0));
+	return true;
+}
+
+static bool bsr(struct api_job *job, json_t *hessian)
+{
+	const struct fric_pattern *pattern = api_job_pattern(job, (enum fric_triangle)job->question.triangle);
+	const size_t dim = (size_t)fric_dim(job->contacts);
+	struct api_render *r = &job->render;
+	struct api_blocks blocks;
+	struct fric_error error;
+	if (!pattern || !check_rows_size(job, fric_n_vertices(job->contacts), fric_pattern_n_blocks(pattern), dim * dim) ||
+	    !api_job_blocks(job, pattern, !job->question.without_pattern, &blocks))
+		return false;
+	double *data = api_job_array(job, blocks.n * dim * dim, sizeof(*data)), *inner = inner_matrices(job);
+	if (!data || !inner ||
+	    !api_job_core(job, fric_hessian_bsr(&job->context, job->contacts, inner, pattern, blocks.indptr, data, &error),
+	                  &error))
+		return false;
+	add_places(job, hessian, blocks.indptr, blocks.n_rows, blocks.indices, blocks.n);
+	api_render_add(r, hessian, "data", api_render_array(r, API_F64, data, blocks.n, dim, dim));
 	return true;
 }
 
@@ -161,7 +205,7 @@ static bool factors(struct api_job *job, json_t *hessian)
 
 static bool evaluate_hessian(struct api_job *job)
 {
-	static bool (*const assemble[])(struct api_job *, json_t *) = {triplets, csr, factors};
+	static bool (*const assemble[])(struct api_job *, json_t *) = {triplets, csr, bsr, factors};
 	const struct api_question *q = &job->question;
 	const size_t ndof = fric_n_vertices(job->contacts) * (size_t)fric_dim(job->contacts);
 	if (!q->outputs[API_HESSIAN])

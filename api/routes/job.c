@@ -127,6 +127,18 @@ const struct fric_pattern *api_job_pattern(struct api_job *job, enum fric_triang
 	return pattern;
 }
 
+bool api_job_blocks(struct api_job *job, const struct fric_pattern *pattern, bool places, struct api_blocks *blocks)
+{
+	struct fric_error error;
+	const size_t n_rows = fric_n_vertices(job->contacts);
+	*blocks = (struct api_blocks){.n_rows = n_rows, .n = fric_pattern_n_blocks(pattern)};
+	blocks->indptr = api_job_array(job, n_rows + 1, sizeof(*blocks->indptr));
+	if (!blocks->indptr || (places && !(blocks->indices = api_job_array(job, blocks->n, sizeof(*blocks->indices)))))
+		return false;
+	return api_job_core(job, fric_pattern_blocks(&job->context, pattern, blocks->indptr, blocks->indices, &error),
+	                    &error);
+}
+
 static void list_skipped_of(struct api_render *render, const struct fric_contacts *contacts, enum fric_type type,
                             json_t *list)
 {

@@ -80,6 +80,14 @@ bool api_job_core(struct api_job *job, enum fric_code code, const struct fric_er
 void *api_job_array(struct api_job *job, size_t n, size_t size);
 /* A Hessian's pattern, which lives as long as the answer; NULL with a fault. To be asked for once. */
 const struct fric_pattern *api_job_pattern(struct api_job *job, enum fric_triangle triangle);
+/* The same pattern in rows of blocks, in the job's arena. */
+struct api_blocks {
+	size_t n_rows, n;
+	int64_t *indptr;  /* [n_rows + 1] */
+	int32_t *indices; /* [n]; NULL: not wanted */
+};
+/* @return false with a fault */
+bool api_job_blocks(struct api_job *job, const struct fric_pattern *pattern, bool places, struct api_blocks *blocks);
 /* "n_vertices" and "n_collisions" of the answer. */
 void api_job_counts(struct api_job *job);
 /* "skipped", if skipping was asked for. */

@@ -114,6 +114,18 @@ static bool render_csr(struct api_job *job, json_t *root)
 	return fits(job, n * sizeof(int32_t) + n_rows * sizeof(int64_t));
 }
 
+static bool render_bsr(struct api_job *job, json_t *root)
+{
+	struct api_render *r = &job->render;
+	const struct fric_pattern *pattern = api_job_pattern(job, triangle_of(job));
+	struct api_blocks blocks;
+	if (!pattern || !api_job_blocks(job, pattern, true, &blocks))
+		return false;
+	api_render_add(r, root, "indptr", api_render_array(r, API_I64, blocks.indptr, blocks.n_rows + 1, 0, 0));
+	api_render_add(r, root, "indices", api_render_array(r, API_I32, blocks.indices, blocks.n, 0, 0));
+	return fits(job, blocks.n * sizeof(int32_t) + blocks.n_rows * sizeof(int64_t));
+}
+
 /* Rows and columns are filled in along with values, which are of no use here. */
 static bool render_triplets(struct api_job *job, json_t *root)
 {
@@ -140,7 +152,7 @@ static bool render_triplets(struct api_job *job, json_t *root)
 
 static bool render_pattern(struct api_job *job)
 {
-	static bool (*const render[])(struct api_job *, json_t *) = {render_csr, render_csr, render_triplets};
+	static bool (*const render[])(struct api_job *, json_t *) = {render_csr, render_bsr, render_triplets};
 	json_t *root = job->render.document.root;
 	const int64_t ndof = (int64_t)(job->facts.n_vertices * job->facts.dim);
 	int64_t *shape = is_known(job) ? NULL : api_job_array(job, 2, sizeof(*shape));

@@ -81,13 +81,19 @@ static void check_hessian(struct question_check *q)
 		return;
 	const struct api_field format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT),
 						   triangle = api_ruled(&hessian, &api_hessian, API_HESSIAN_TRIANGLE),
-						   projection = api_ruled(&hessian, &api_hessian, API_HESSIAN_PROJECTION);
+						   projection = api_ruled(&hessian, &api_hessian, API_HESSIAN_PROJECTION),
+						   pattern = api_ruled(&hessian, &api_hessian, API_HESSIAN_PATTERN);
+	bool with_pattern = true;
 	check_choice(q, &format, &to->format);
 	check_choice(q, &triangle, &to->triangle);
 	check_choice(q, &projection, &to->projection);
 	if (to->format == API_FACTORS && triangle.node)
 		api_fault_at(q->check->fault, API_E_WITHOUT_EFFECT, &triangle.path,
-		             "\"triangle\" goes with triplets and csr only");
+		             "\"triangle\" goes with triplets, csr and bsr only");
+	api_check_bool(q->check, &pattern, &with_pattern);
+	to->without_pattern = !with_pattern;
+	if (to->format == API_FACTORS && !with_pattern)
+		api_fault_at(q->check->fault, API_E_WITHOUT_EFFECT, &pattern.path, "factors have no pattern to leave out");
 }
 
 static bool check_steps(struct question_check *q, const struct api_field *steps)

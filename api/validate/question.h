@@ -7,7 +7,7 @@
 #include "api/validate/lagged.h"
 
 enum api_evaluate_output { API_POTENTIAL, API_GRADIENT, API_HESSIAN, API_COLLISIONS, API_LINE, API_HESSIAN_PRODUCTS };
-enum api_hessian_format { API_TRIPLETS, API_CSR, API_FACTORS };
+enum api_hessian_format { API_TRIPLETS, API_CSR, API_BSR, API_FACTORS };
 #define API_N_EVALUATE_OUTPUTS 6
 
 /* All arrays are borrowed from the document and from the check's arena. */
@@ -17,6 +17,7 @@ struct api_question {
 	bool outputs[API_N_EVALUATE_OUTPUTS];
 	bool collision_outputs[FRIC_N_OUTPUTS];
 	int format, triangle, projection; /* enums of API_… and FRIC_… */
+	bool without_pattern;             /* of the Hessian: values alone */
 	const double *direction;          /* [n_vertices, dim] of the line; NULL: there is none */
 	const double *steps;              /* [n_steps] */
 	size_t n_steps;

@@ -142,6 +142,7 @@ struct csr_task {
 	const double *inner;
 	const struct fric_pattern *pattern;
 	struct local *locals;
+	const int64_t *first_block; /* [n_vertices + 1] blocks are laid out one after the other; NULL: in rows */
 	double *data;
 	bool streams; /* the values do not fit into the caches */
 };
@@ -279,6 +280,24 @@ INLINE void write_narrow(const struct csr_task *task, int dim, size_t v, const d
 		lay_out(dim, p->triangle, sums, n, rows);
 }
 
+/* A block as it stands in a row of blocks. */
+INLINE void lay_out_block(int dim, const double *sums, double *out)
+{
+	for (int a = 0; a < dim; a++)
+		for (int b = 0; b < dim; b++)
+			*out++ = sums[entry_of(dim, a, b)];
+}
+
+INLINE void write_blocks(const struct csr_task *task, int dim, size_t v, const double *sums, size_t n,
+                         struct delivery *delivery)
+{
+	const size_t block = (size_t)(dim * dim), bytes = n * block * sizeof(double);
+	double *const in_place = task->data + (size_t)task->first_block[v] * block;
+	double *const out = task->streams ? delivery_place(delivery, bytes, in_place) : in_place;
+	for (size_t i = 0; i < n; i++)
+		lay_out_block(dim, sums + i * n_kept(dim), out + i * block);
+}
+
 /* Adds w M to three (in 2D two) rows, from `column` on. */
 INLINE void add_whole(int dim, const double *m, double w, double *const *rows, size_t column)
 {
@@ -318,22 +337,60 @@ INLINE void sum_wide(const struct csr_task *task, int dim, size_t v)
 	}
 }
 
+/* The same for a row of blocks. */
+INLINE void sum_wide_blocks(const struct csr_task *task, int dim, size_t v)
+{
+	const struct fric_pattern *p = task->pattern;
+	double *const blocks = task->data + (size_t)task->first_block[v] * (size_t)(dim * dim);
+	for (size_t at = p->first_incidence[v]; at < p->first_incidence[v + 1]; at++) {
+		const struct incidence *e = &p->incidences[at];
+		const struct local *local = &task->locals[e->contact];
+		fetch_ahead(task, at);
+		for (int j = 0; j < e->size; j++) {
+			const double weight = local->weights[e->corner] * local->weights[j];
+			double *to = blocks + e->place[j] * (size_t)(dim * dim);
+			for (int q = 0; q < dim * dim && e->place[j] != PATTERN_NOWHERE; q++)
+				to[q] += weight * local->block[entry_of(dim, q / dim, q % dim)];
+		}
+	}
+}
+
+/* The numbers of vertex v's rows: where the first one is, and how many. */
+struct extent {
+	size_t first, n;
+};
+
+INLINE struct extent extent_of(const struct csr_task *task, int dim, size_t v)
+{
+	const struct fric_pattern *p = task->pattern;
+	const size_t block = (size_t)(dim * dim),
+				 first = task->first_block ? (size_t)task->first_block[v] * block : first_entry(p, dim, v);
+	const size_t end = task->first_block ? (size_t)task->first_block[v + 1] * block : first_entry(p, dim, v + 1);
+	return (struct extent){first, end - first};
+}
+
 /* @return whether all sums are finite */
 INLINE bool sum_row(const struct csr_task *task, int dim, size_t v, struct delivery *delivery)
 {
 	const struct fric_pattern *p = task->pattern;
-	const size_t first = first_entry(p, dim, v), n_entries = first_entry(p, dim, v + 1) - first;
+	const struct extent extent = extent_of(task, dim, v);
 	const size_t n = fricp_pattern_n_blocks(p, v);
 	double sums[(NARROW + 4) * 6];
 	if (n <= NARROW) {
 		sum_narrow(task, dim, v, n, sums);
-		write_narrow(task, dim, v, sums + n_kept(dim), n, delivery);
+		if (task->first_block)
+			write_blocks(task, dim, v, sums + n_kept(dim), n, delivery);
+		else
+			write_narrow(task, dim, v, sums + n_kept(dim), n, delivery);
 		return all_finite(sums + n_kept(dim), n * n_kept(dim));
 	}
 	delivery_flush(delivery);
-	memset(task->data + first, 0, n_entries * sizeof(double));
-	sum_wide(task, dim, v);
-	return all_finite(task->data + first, n_entries);
+	memset(task->data + extent.first, 0, extent.n * sizeof(double));
+	if (task->first_block)
+		sum_wide_blocks(task, dim, v);
+	else
+		sum_wide(task, dim, v);
+	return all_finite(task->data + extent.first, extent.n);
 }
 
 INLINE void sum_rows(const struct csr_task *task, int dim, size_t begin, size_t end, struct fault *fault)
@@ -359,19 +416,42 @@ static void sum_chunk(void *data, size_t chunk, size_t begin, size_t end, struct
 
 enum { STREAM_FROM = 4 << 20 }; /* bytes */
 
+static enum fric_code sum_up(const struct fric_context *context, struct csr_task *task, struct fric_error *error)
+{
+	const size_t bytes = task->contacts->n * sizeof(struct local);
+	enum fric_code code = FRIC_E_MEMORY;
+	task->locals = memory_take(context->memory, bytes);
+	if (task->locals)
+		code = fricp_parallel_chunks(context, task->contacts->n, local_chunk, task).code;
+	if (code == FRIC_OK)
+		code = fricp_parallel_chunks(context, task->pattern->n_incidences, sum_chunk, task).code;
+	memory_give(context->memory, task->locals, bytes);
+	return report_code(code, error);
+}
+
 enum fric_code fric_hessian_csr(const struct fric_context *context, const struct fric_contacts *contacts,
                                 const double *inner, const struct fric_pattern *pattern, double *data,
                                 struct fric_error *error)
 {
-	const size_t bytes = contacts->n * sizeof(struct local), n_entries = fric_pattern_n_entries(pattern);
-	struct csr_task task = {.contacts = contacts, .inner = inner, .pattern = pattern, .data = data};
-	enum fric_code code = FRIC_E_MEMORY;
-	task.locals = memory_take(context->memory, bytes);
-	task.streams = streams(context, n_entries * sizeof(double), STREAM_FROM);
-	if (task.locals)
-		code = fricp_parallel_chunks(context, contacts->n, local_chunk, &task).code;
-	if (code == FRIC_OK)
-		code = fricp_parallel_chunks(context, pattern->n_incidences, sum_chunk, &task).code;
-	memory_give(context->memory, task.locals, bytes);
-	return report_code(code, error);
+	const size_t bytes = fric_pattern_n_entries(pattern) * sizeof(double);
+	struct csr_task task = {.contacts = contacts,
+	                        .inner = inner,
+	                        .pattern = pattern,
+	                        .data = data,
+	                        .streams = streams(context, bytes, STREAM_FROM)};
+	return sum_up(context, &task, error);
+}
+
+enum fric_code fric_hessian_bsr(const struct fric_context *context, const struct fric_contacts *contacts,
+                                const double *inner, const struct fric_pattern *pattern, const int64_t *indptr,
+                                double *data, struct fric_error *error)
+{
+	const size_t n = (size_t)indptr[pattern->n_vertices] * (size_t)(contacts->dim * contacts->dim);
+	struct csr_task task = {.contacts = contacts,
+	                        .inner = inner,
+	                        .pattern = pattern,
+	                        .first_block = indptr,
+	                        .data = data,
+	                        .streams = streams(context, n * sizeof(double), STREAM_FROM)};
+	return sum_up(context, &task, error);
 }

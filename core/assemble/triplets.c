@@ -32,8 +32,10 @@ size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *
 			const int32_t col = (int32_t)member_dof(c, c->dim, type, s / dim, i) + s % dim;
 			if (!in_triangle(triangle, row, col))
 				continue;
-			rows[at] = row;
-			cols[at] = col;
+			if (rows) {
+				rows[at] = row;
+				cols[at] = col;
+			}
 			values[at++] = (w[r / dim] * w[s / dim]) * block[dim * (r % dim) + s % dim];
 		}
 	return at;
@@ -95,6 +97,7 @@ static bool finite_local(const struct local *local, int dim, int k)
 	return isfinite((weight * weight) * entry + nan);
 }
 
+/* rows and cols NULL: values alone are wanted. */
 struct cursor {
 	int32_t *rows, *cols;
 	double *values;
@@ -102,8 +105,10 @@ struct cursor {
 
 INLINE void advance(struct cursor *cursor, int n)
 {
-	cursor->rows += n;
-	cursor->cols += n;
+	if (cursor->rows) {
+		cursor->rows += n;
+		cursor->cols += n;
+	}
 	cursor->values += n;
 }
 
@@ -137,12 +142,14 @@ INLINE size_t full_block(const struct local *local, int dim, int k, struct curso
 		for (int a = 0; a < dim; a++) {
 			const int32_t row = v[i] + a;
 			const int4 same = {row, row, row, row};
-			UNROLL
-			for (int q = 0; q < n_int4; q++)
-				memcpy(to.rows + 4 * q, &same, sizeof(same));
-			UNROLL
-			for (int q = 0; q < n_int4; q++)
-				memcpy(to.cols + 4 * q, &col[q], sizeof(int4));
+			if (to.rows) {
+				UNROLL
+				for (int q = 0; q < n_int4; q++)
+					memcpy(to.rows + 4 * q, &same, sizeof(same));
+				UNROLL
+				for (int q = 0; q < n_int4; q++)
+					memcpy(to.cols + 4 * q, &col[q], sizeof(int4));
+			}
 			UNROLL
 			for (int p = 0; p < n_double2; p++) {
 				const double2 value = weight[p] * entry[a][p % 3];
@@ -161,8 +168,10 @@ INLINE void block_row(const struct local *local, int dim, int i, int j, int a, c
 	const double weight = local->weights[i] * local->weights[j], *m = local->block + dim * a;
 	const int4 rows = {row, row, row, row}, cols = {col, col + 1, col + 2, col + 3};
 	const size_t bytes = dim == 3 ? sizeof(int4) : sizeof(int4) / 2;
-	memcpy(to->rows, &rows, bytes);
-	memcpy(to->cols, &cols, bytes);
+	if (to->rows) {
+		memcpy(to->rows, &rows, bytes);
+		memcpy(to->cols, &cols, bytes);
+	}
 	UNROLL
 	for (int b = 0; b < dim; b++)
 		to->values[b] = weight * m[b];
@@ -174,8 +183,10 @@ INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool 
 	const double weight = local->weights[i] * local->weights[i];
 	int n = 0;
 	for (int b = upper ? a : 0; b < (upper ? dim : a + 1); b++, n++) {
-		to->rows[n] = local->dofs[i] + a;
-		to->cols[n] = local->dofs[i] + b;
+		if (to->rows) {
+			to->rows[n] = local->dofs[i] + a;
+			to->cols[n] = local->dofs[i] + b;
+		}
 		to->values[n] = weight * local->block[dim * a + b];
 	}
 }
@@ -184,7 +195,8 @@ INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool 
  * always written and kept by advancing the cursor: a branch would be mispredicted every other time. */
 INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upper, struct cursor to)
 {
-	const int32_t *const first = to.rows, *v = local->dofs;
+	const double *const first = to.values;
+	const int32_t *v = local->dofs;
 	for (int i = 0; i < k; i++) {
 		UNROLL
 		for (int a = 0; a < dim; a++)
@@ -197,7 +209,7 @@ INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upp
 					advance(&to, (upper ? v[i] < v[j] : v[i] > v[j]) ? dim : 0);
 				}
 	}
-	return (size_t)(to.rows - first);
+	return (size_t)(to.values - first);
 }
 
 struct triplet_task {
@@ -218,12 +230,15 @@ struct target {
 
 static void open_target(const struct triplet_task *task, size_t at, struct target *to)
 {
-	to->cursor = (struct cursor){task->rows + at, task->cols + at, task->values + at};
+	to->cursor =
+		(struct cursor){task->rows ? task->rows + at : NULL, task->rows ? task->cols + at : NULL, task->values + at};
 	to->streams = task->streams;
 	if (!to->streams)
 		return;
-	stage_open(&to->rows, task->rows + at);
-	stage_open(&to->cols, task->cols + at);
+	if (task->rows) {
+		stage_open(&to->rows, task->rows + at);
+		stage_open(&to->cols, task->cols + at);
+	}
 	stage_open(&to->values, task->values + at);
 }
 
@@ -231,16 +246,20 @@ static void close_target(struct target *to)
 {
 	if (!to->streams)
 		return;
-	stage_close(&to->rows);
-	stage_close(&to->cols);
+	if (to->cursor.rows) {
+		stage_close(&to->rows);
+		stage_close(&to->cols);
+	}
 	stage_close(&to->values);
 	stream_end();
 }
 
 INLINE struct cursor next_cursor(struct target *to)
 {
-	return to->streams ? (struct cursor){stage_place(&to->rows), stage_place(&to->cols), stage_place(&to->values)}
-	                   : to->cursor;
+	if (!to->streams)
+		return to->cursor;
+	return (struct cursor){to->cursor.rows ? stage_place(&to->rows) : NULL,
+	                       to->cursor.rows ? stage_place(&to->cols) : NULL, stage_place(&to->values)};
 }
 
 INLINE void deliver(struct target *to, size_t n)
@@ -248,8 +267,10 @@ INLINE void deliver(struct target *to, size_t n)
 	advance(&to->cursor, (int)n);
 	if (!to->streams)
 		return;
-	stage_deliver(&to->rows, n * sizeof(int32_t));
-	stage_deliver(&to->cols, n * sizeof(int32_t));
+	if (to->cursor.rows) {
+		stage_deliver(&to->rows, n * sizeof(int32_t));
+		stage_deliver(&to->cols, n * sizeof(int32_t));
+	}
 	stage_deliver(&to->values, n * sizeof(double));
 }
 
@@ -342,7 +363,7 @@ enum fric_code fric_hessian_triplets(const struct fric_context *context, const s
                                      const double *inner, enum fric_triangle triangle, int32_t *rows, int32_t *cols,
                                      double *values, struct fric_error *error)
 {
-	const size_t bytes = fric_n_triplets(contacts, triangle) * (2 * sizeof(int32_t) + sizeof(double));
+	const size_t bytes = fric_n_triplets(contacts, triangle) * ((rows ? 2 * sizeof(int32_t) : 0) + sizeof(double));
 	struct triplet_task task = {contacts, inner, triangle, rows, cols, values, streams(context, bytes, STREAM_FROM)};
 	return fricp_report_fault(contacts, fricp_parallel_chunks(context, contacts->n, triplet_chunk, &task), error);
 }

@@ -272,7 +272,7 @@ static void put_answer(struct request *r)
 	static const char *const collision_outputs[] = {
 		"potential", "tangential_velocity", "mu_s",          "mu_k",   "normal_force",
 		"distance",  "closest_point",       "tangent_basis", "status", "slip_ratio"};
-	static const char *const formats[] = {"triplets", "csr", "factors"},
+	static const char *const formats[] = {"triplets", "csr", "bsr", "factors"},
 							 *const projections[] = {"none", "clamp", "abs"},
 							 *const triangles[] = {"full", "upper", "lower"}, *const reactions[] = {"error", "skip"};
 	const uint8_t fields = fuzz_byte(r->input);
@@ -286,6 +286,8 @@ static void put_answer(struct request *r)
 		if (fields & 16)
 			put_choice(r, "triangle", triangles, COUNT(triangles));
 		put_choice(r, "projection", projections, COUNT(projections));
+		if (fields & 128)
+			fuzz_put(r->d, "pattern", accident(r) ? "true" : "false");
 		fuzz_close(r->d);
 	}
 	if (fields & 32 || (fields & 1 && !accident(r))) {

@@ -193,15 +193,17 @@ static void check_range(const struct api_document *document, const json_t *objec
 	}
 }
 
-/* Rows in order, with ascending columns in each. */
-static void check_csr(const struct api_document *document, const json_t *hessian, double ndof)
+/* Rows in order, with ascending columns in each. @param n_rows  of entries or of blocks, each of `numbers` numbers */
+static void check_rows(const struct api_document *document, const json_t *hessian, double n_rows, size_t numbers)
 {
 	const struct api_array *begin = api_document_array(document, json_object_get(hessian, "indptr")),
 						   *indices = api_document_array(document, json_object_get(hessian, "indices"));
-	const size_t n = length_of(document, hessian, "data");
+	const size_t n = length_of(document, hessian, "data") / numbers;
+	if (!begin && !indices)
+		return; /* values alone */
 	FUZZ_CHECK(length_of(document, hessian, "indices") == n, "%zu values", n);
-	FUZZ_CHECK((double)length_of(document, hessian, "indptr") == ndof + 1, "%zu rows", begin->n);
-	check_range(document, hessian, "indices", ndof);
+	FUZZ_CHECK((double)length_of(document, hessian, "indptr") == n_rows + 1, "%zu rows", begin->n);
+	check_range(document, hessian, "indices", n_rows);
 	check_range(document, hessian, "indptr", (double)n + 1);
 	FUZZ_CHECK(fuzz_value(begin, 0) == 0 && fuzz_value(begin, begin->n - 1) == (double)n, "rows do not hold all");
 	for (size_t row = 0; row + 1 < begin->n; row++) {
@@ -211,13 +213,16 @@ static void check_csr(const struct api_document *document, const json_t *hessian
 	}
 }
 
-static void check_hessian(const struct api_document *document, const json_t *hessian, double ndof)
+static void check_hessian(const struct api_document *document, const json_t *hessian, double ndof, double n_vertices)
 {
 	const char *format = json_string_value(json_object_get(hessian, "format"));
+	const size_t dim = ndof > 0 ? (size_t)(ndof / n_vertices) : 2;
 	FUZZ_CHECK(format, "no format");
 	if (!strcmp(format, "csr"))
-		check_csr(document, hessian, ndof);
-	if (strcmp(format, "triplets") != 0)
+		check_rows(document, hessian, ndof, 1);
+	if (!strcmp(format, "bsr"))
+		check_rows(document, hessian, n_vertices, dim * dim);
+	if (strcmp(format, "triplets") != 0 || !json_object_get(hessian, "rows"))
 		return;
 	const size_t n = length_of(document, hessian, "values");
 	FUZZ_CHECK(length_of(document, hessian, "rows") == n && length_of(document, hessian, "cols") == n, "%zu values", n);
@@ -234,7 +239,7 @@ static void check_evaluation(const struct api_document *document)
 	FUZZ_CHECK(!gradient || ndof == 2 * n_vertices || ndof == 3 * n_vertices, "%g of %g vertices", ndof, n_vertices);
 	FUZZ_CHECK(number_of(document, root, "n_collisions") >= 0, "contacts");
 	if (hessian && gradient)
-		check_hessian(document, hessian, ndof);
+		check_hessian(document, hessian, ndof, n_vertices);
 }
 
 /* The derivatives are right for every request. */

@@ -108,6 +108,9 @@ int main(void)
 	REPORT(fric_hessian_triplets(&context, contacts, inner, FRIC_FULL, rows, cols, values, &error));
 	REPORT(fric_pattern_create(&context, contacts, FRIC_FULL, &pattern, &error));
 	REPORT(fric_hessian_csr(&context, contacts, inner, pattern, values, &error));
+	static int64_t block_rows[N_VERTICES + 1];
+	REPORT(fric_pattern_blocks(&context, pattern, block_rows, cols, &error));
+	REPORT(fric_hessian_bsr(&context, contacts, inner, pattern, block_rows, values, &error));
 	REPORT(fric_compare(&context, contacts, &question, &comparison, &error));
 	fric_pattern_free(pattern);
 	fric_schedule_free(schedule);

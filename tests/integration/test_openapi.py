@@ -384,8 +384,8 @@ def suits(good, path):
 
 def test_there_are_defaults():
     assert {path[-1] for path, _ in DEFAULTS} == {
-        'outputs', 'collision_outputs', 'on_degenerate', 'format', 'triangle', 'projection', 'dmin', 'weight', 'blend',
-        'mu_transition'}
+        'outputs', 'collision_outputs', 'on_degenerate', 'format', 'triangle', 'projection', 'pattern', 'dmin', 'weight',
+        'blend', 'mu_transition'}
 
 
 # --- functions --------------------------------------------------------------------------------------------------------

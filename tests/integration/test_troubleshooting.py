@@ -233,12 +233,13 @@ CASES = {
     '"normal_force" is missing: given geometry has no distance to derive it from':
         evaluate(changed(collisions={"face_vertex": {"vertices": [[3, 0, 1, 2]], **GEOMETRY}})),
     '"blend" has no effect without per-vertex coefficients': evaluate(changed(friction__blend="min")),
-    '"triangle" goes with triplets and csr only': evaluate(changed(hessian={"format": "factors", "triangle": "upper"})),
+    'factors have no pattern to leave out': evaluate(changed(hessian={"format": "factors", "pattern": False})),
+    '"triangle" goes with triplets, csr and bsr only': evaluate(changed(hessian={"format": "factors", "triangle": "upper"})),
     '"edge_edge" exists in 3D only':
         evaluate(given({"edge_edge": {"vertices": [[0, 1, 2, 3]], "normal_force": 1}}, dim=2)),
     "peak is no curve of mu but one of the force: law_potential, law_force, law_force_over_speed and law_force_derivative"
     " take it": get("/v1/functions/smooth_mu?y=0&mu_s=1&mu_k=0&eps_v=1&mu_transition=peak"),
-    'expected triplets, csr or factors, got "coo"': evaluate(changed(hessian={"format": "coo"})),
+    'expected triplets, csr, bsr or factors, got "coo"': evaluate(changed(hessian={"format": "coo"})),
     "expected an object, got an array of numbers. Fields here: vertices, normal_force, weight, mu, mu_s, mu_k, eps_v, "
     "mu_aniso, mu_s_aniso, mu_k_aniso, closest_point, tangent_basis": evaluate(changed(**{FACE: [[3, 0, 1, 2]]})),
     "expected a number, got a string": evaluate(changed(dim="3")),
@@ -302,7 +303,7 @@ CASES = {
         ("POST", "/v1/evaluate?dim=3", TEXT, {"Content-Type": JSON}),
     "This server speaks HTTP/1.1 and HTTP/1.0.": raw(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"),
     "a plane's normal is zero": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 0])),
-    'expected triplets, csr or factors, got "CSR"; did you mean "csr"?': evaluate(changed(hessian={"format": "CSR"})),
+    'expected triplets, csr, bsr or factors, got "CSR"; did you mean "csr"?': evaluate(changed(hessian={"format": "CSR"})),
     "line 1, column 25: a value expected; a digit stands before the point: 0.5":
         evaluate('{"dim":3,"velocities":[[.5,0,0]]}'),
     "line 1, column 26: ',' or ']' expected; an exponent is written with e: 1e-3":

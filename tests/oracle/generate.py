@@ -34,7 +34,12 @@ def request(seed, transition=None):
 
 
 def ask_along(built, rng):
-    """A line and vectors, asked for or not, of the size of the velocities, nested or flat."""
+    """Rows of blocks, values without their pattern; a line and vectors, asked for or not, of the size of the velocities, nested or flat."""
+    hessian = built.get('hessian', {})
+    if hessian.get('format') == 'csr' and rng.random() < 0.5:
+        hessian['format'] = 'bsr'
+    if 'format' in hessian and hessian['format'] != 'factors' and rng.random() < 0.3:
+        hessian['pattern'] = rng.random() < 0.3
     velocities, dim = oracle.flat(built['velocities']), built['dim']
     rows, size = len(velocities) // dim, max(map(abs, velocities), default=0) or 1
     if rng.random() < 0.4:

@@ -453,6 +453,8 @@ class Evaluation:
             out['gradient'] = doubles(self.gradient())
         if 'hessian' in wanted:
             out['hessian'] = self.hessian(options.get('format', 'triplets'), options.get('triangle', 'full'))
+            if not options.get('pattern', True):
+                out['hessian'] = {k: v for k, v in out['hessian'].items() if k in ('format', 'shape', 'values', 'data')}
         if 'collisions' in wanted:
             names = request.get('collision_outputs', DEFAULT_COLLISION_OUTPUTS)
             out['collisions'] = {g: self.outputs(g, names) for g in self.groups}
@@ -526,6 +528,8 @@ class Evaluation:
             out.update(rows=[e[0] for e in entries], cols=[e[1] for e in entries],
                        values=doubles([e[2] for e in entries]))
             return out
+        if form == 'bsr':
+            return {**out, **self.blocks(triangle)}
         merged = {}
         for row, col, value in entries:
             merged[row, col] = merged.get((row, col), mpf(0)) + value
@@ -537,6 +541,18 @@ class Evaluation:
             counts[i + 1] += counts[i]
         out.update(indptr=counts, indices=[col for _, col in keys], data=doubles([merged[k] for k in keys]))
         return out
+
+    def blocks(self, triangle):
+        """Rows of blocks; those of the diagonal are whole."""
+        d, merged = self.dim, {}
+        for row, col, value in self.triplets('full'):
+            r, c = row // d, col // d
+            if triangle == 'full' or (r <= c if triangle == 'upper' else r >= c):
+                block = merged.setdefault((r, c), [[mpf(0)] * d for _ in range(d)])
+                block[row % d][col % d] += value
+        keys = sorted(merged)
+        counts = [sum(r < v for r, _ in keys) for v in range(self.n_vertices + 1)]
+        return {'indptr': counts, 'indices': [c for _, c in keys], 'data': doubles([merged[k] for k in keys])}
 
     def outputs(self, group, names):
         contacts = self.groups[group]

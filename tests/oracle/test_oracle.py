@@ -258,5 +258,5 @@ def test_every_option_is_generated():
         'lagged_velocities', 'vertex_mu_s', 'materials', 'plane_material', 'quadratic', 'mu_s_aniso', 'mu_k_aniso',
         'mu_aniso',
         'closest_point', 'plane_origin', 'clamp', 'abs', 'upper', 'lower', 'csr', 'factors', 'skip', 'barrier',
-        'weight', 'line', 'hessian_products'])
+        'weight', 'line', 'hessian_products', 'bsr', 'pattern'])
     assert [w for w in words if f"'{w}'" not in text] == []
