@@ -20,7 +20,8 @@ static const struct api_status statuses[] = {
 	{401, "Unauthorized", API_WHERE_GATED, "The server has tokens, and the request has none of them."},
 	{403, "Forbidden", API_ANYWHERE,
 	 "A web page of another origin sent this; --allow-origin names those that may."},
-	{404, "Not Found", API_WHERE_NAMED, "There is nothing of that name."},
+	{404, "Not Found", API_WHERE_NAMED,
+	 "There is nothing of that name. A collision set may have been forgotten (unknown_set): PUT it again."},
 	{405, "Method Not Allowed", API_ANYWHERE, "Another method than those of this path; Allow lists them."},
 	{406, "Not Acceptable", API_WHERE_NEGOTIATED,
 		"Accept admits neither application/json nor application/vnd.frictiond.frame."},
@@ -33,8 +34,8 @@ static const struct api_status statuses[] = {
 	 "Fewer contacts in a request, or the Hessian as factors."},
 	{414, "URI Too Long", API_ANYWHERE, "The request line is too long, or the query has too many arguments: POST."},
 	{415, "Unsupported Media Type", API_ANYWHERE,
-	 "Content-Type is neither application/json (absent means that) nor application/vnd.frictiond.frame, or the "
-	 "body is compressed."},
+	 "Content-Type is neither application/json (absent means that) nor application/vnd.frictiond.frame (nor, of a PATCH, "
+	 "application/merge-patch+json), or the body is compressed."},
 	{417, "Expectation Failed", API_ANYWHERE, "The only expectation that can be met is 100-continue."},
 	{421, "Misdirected Request", API_ANYWHERE,
 	 "The Host is not a name of this service: localhost, an address of loopback, or one of --allow-host."},

@@ -89,6 +89,11 @@ static void add_frame(struct api_schemas *s, json_t *content, const struct api_o
 	s->in_frame = false;
 }
 
+static bool has_frame(const struct described *d, int status)
+{
+	return d->route->negotiates && !(status && d->operation->answers_json);
+}
+
 /* status 0: of the request. */
 static void add_contents(struct api_schemas *s, const struct described *d, json_t *owner, int status)
 {
@@ -97,7 +102,9 @@ static void add_contents(struct api_schemas *s, const struct described *d, json_
 	s->is_request = !status;
 	set(s, json, "schema", any_of(s, objects));
 	add_examples(s, json, d->operation->examples, status);
-	if (d->route->negotiates)
+	if (!status && d->operation->merges)
+		set(s, content, api_media_merge, json_incref(json));
+	if (has_frame(d, status))
 		add_frame(s, content, objects);
 }
 
@@ -122,19 +129,46 @@ static const char *name_status(int status, char name[16])
 	return name;
 }
 
-static void add_response(struct api_schemas *s, const struct described *d, json_t *responses)
+/* What all answers of an operation have but problems. */
+static json_t *add_answer(struct api_schemas *s, const struct described *d, int status, const char *meaning,
+                          json_t *responses)
 {
 	const struct api_operation *o = d->operation;
-	const int status = o->status ? o->status : 200;
 	json_t *response = set(s, responses, name_status(status, (char[16]){0}), json_object());
-	set(s, response, "description", json_string(o->answers ? o->answers[0]->meaning : o->summary));
+	set(s, response, "description", json_string(meaning));
 	json_t *headers = add_headers(s, response);
+	if (d->route->is_conditional)
+		add_header(s, headers, "Collision-Set-Version");
+	if (o->has_tag)
+		add_header(s, headers, "ETag");
+	if (o->has_tag && d->route->negotiates)
+		add_header(s, headers, "Vary");
+	return response;
+}
+
+static void add_success(struct api_schemas *s, const struct described *d, int status, const char *meaning,
+                        json_t *responses)
+{
+	const struct api_operation *o = d->operation;
+	json_t *response = add_answer(s, d, status, meaning, responses), *headers = json_object_get(response, "headers");
 	if (o->is_timed)
 		add_header(s, headers, "Server-Timing");
+	if (status == 201)
+		add_header(s, headers, "Location");
 	if (o->answers)
 		add_contents(s, d, response, status);
 	else if (o->content)
 		set(s, response, "content", quoted(o->content));
+}
+
+static void add_successes(struct api_schemas *s, const struct described *d, json_t *responses)
+{
+	const struct api_operation *o = d->operation;
+	add_success(s, d, o->status ? o->status : 200, o->answers ? o->answers[0]->meaning : o->summary, responses);
+	if (o->has_location)
+		add_success(s, d, 201, "The name was free.", responses);
+	if (o->has_tag)
+		add_answer(s, d, 304, "If-None-Match names what is there.", responses);
 }
 
 static bool has_names(const struct api_route *route)
@@ -161,9 +195,7 @@ static void add_responses(struct api_schemas *s, const struct described *d, json
 	json_t *responses = set(s, operation, "responses", json_object());
 	const struct api_status *status;
 	char code[16];
-	add_response(s, d, responses);
-	if (d->operation->has_tag)
-		set(s, responses, "304", quoted("{'description': 'If-None-Match names what is there.'}"));
+	add_successes(s, d, responses);
 	for (int i = 0; (status = api_status_at(i)); i++)
 		if (status->where & where(d)) {
 			name_status(status->status, code);
@@ -205,6 +237,10 @@ static void add_problem(struct api_schemas *s, const struct api_table *table, co
 		add_header(s, headers, "WWW-Authenticate");
 	if (status->status == 405)
 		add_header(s, headers, "Allow");
+	if (status->status == 412)
+		add_header(s, headers, "Collision-Set-Version");
+	if (status->status == 415)
+		add_header(s, headers, "Accept-Patch");
 	if (status->status == 503)
 		add_header(s, headers, "Retry-After");
 	json_t *content = set(s, response, "content", json_object());
@@ -303,6 +339,8 @@ static void add_path_parameter(struct api_schemas *s, const struct described *d,
 	json_t *schema = set(s, parameter, "schema", quoted("{'type': 'string'}"));
 	if (d->route->names)
 		add_names(s, d->route->names, schema);
+	if (d->route->pattern)
+		set(s, schema, "pattern", json_string(d->route->pattern));
 	add_parameter_examples(s, parameter, name, d->operation->examples);
 }
 
@@ -311,6 +349,10 @@ static void add_parameters(struct api_schemas *s, const struct described *d, jso
 	json_t *parameters = set(s, operation, "parameters", json_array());
 	append(s, parameters, ref("parameters", "RequestId"));
 	append(s, parameters, ref("parameters", "Traceparent"));
+	if (d->route->is_conditional)
+		append(s, parameters, ref("parameters", "IfCollisionSetVersion"));
+	if (d->operation->has_tag || d->operation->has_location)
+		append(s, parameters, ref("parameters", "IfNoneMatch"));
 	for (const char *open = strchr(d->route->path, '{'); open; open = strchr(open + 1, '{'))
 		add_path_parameter(s, d, open, parameters);
 	add_query(s, d->operation, parameters);
@@ -413,6 +455,7 @@ static void add_info(struct api_schemas *s, json_t *root)
 	set(s, root, "security", quoted("[{'token': []}, {}]"));
 	set(s, root, "tags",
 	    quoted("[{'name': 'evaluation', 'description': 'Batches of contacts'},"
+	           " {'name': 'sets', 'description': 'Contacts that the service keeps, prepared, under a name'},"
 	           " {'name': 'functions', 'description': 'The friction law, one function at a time'},"
 	           " {'name': 'service', 'description': 'The server itself'}]"));
 }
@@ -458,11 +501,25 @@ static const char headers[] =
 	" 'schema': {'type': 'string', 'pattern': '^[a-z]+;dur=[0-9]+[.][0-9]{3}(, [a-z]+;dur=[0-9]+[.][0-9]{3})*$'}},"
 	" 'Retry-After': {'description': 'Seconds.', 'required': true, 'schema': {'type': 'integer', 'minimum': 0}},"
 	" 'Allow': {'description': 'The methods of this path.', 'required': true, 'schema': {'type': 'string'}},"
+	" 'Collision-Set-Version': {'description': 'Of the set that the answer is about, errors included.',"
+	" 'schema': {'type': 'string', 'pattern': '^[0-9a-f]{32}$'}},"
+	" 'Location': {'description': 'The path of what was created.', 'required': true, 'schema': {'type': 'string',"
+	" 'pattern': '^/v1/sets/'}},"
+	" 'ETag': {'description': 'For If-None-Match.', 'required': true, 'schema': {'type': 'string',"
+	" 'pattern': '^\"[!#-~]+\"$'}},"
+	" 'Vary': {'description': 'The answer depends on Accept.', 'required': true, 'schema': {'type': 'string',"
+	" 'pattern': 'Accept'}},"
+	" 'Accept-Patch': {'description': 'Of a PATCH: what it may be.', 'schema': {'type': 'string'}},"
 	" 'WWW-Authenticate': {'description': 'Bearer, with error=invalid_token where there was a token.', 'required': true,"
 	" 'schema': {'type': 'string'}}}";
 static const char parameters[] =
 	"{'RequestId': {'name': 'X-Request-Id', 'in': 'header',"
 	" 'description': 'For the answer and the log; one that is not sane is replaced.', 'schema': {'type': 'string'}},"
+	" 'IfCollisionSetVersion': {'name': 'If-Collision-Set-Version', 'in': 'header',"
+	" 'description': '412 unless this is the version of the set.', 'schema': {'type': 'string'}},"
+	" 'IfNoneMatch': {'name': 'If-None-Match', 'in': 'header',"
+	" 'description': 'Of a PUT, *: 412 if the name is taken. Of a GET, the ETag of what the client has: 304 if it is still"
+	" that.', 'schema': {'type': 'string'}},"
 	" 'Traceparent': {'name': 'traceparent', 'in': 'header', 'description': 'W3C Trace Context.',"
 	" 'schema': {'type': 'string'}}}";
 static const char security[] =

@@ -60,8 +60,8 @@ struct api_route {
 	bool is_probe;     /* may be asked from the pages of any site: learns nothing but that the server is there */
 	bool is_page;      /* links of other sites may lead to it */
 	bool is_readiness; /* 503 as soon as the server drains */
-	bool judges_names; /* handlers say what is wrong with a name, however long it is */
-	bool is_conditional; /* there may be a 412 */
+	const char *pattern; /* of {name}, which the handlers judge, however long it is; NULL: no handler does */
+	bool is_conditional; /* about a set: names its version, and there may be a 412 */
 	bool is_folder;      /* everything below it is its own: the last name may be empty, or hold slashes */
 	bool is_servers;     /* the server answers it, api_handle does not know it */
 	bool (*exists)(const struct api_match *match); /* whether there is something of these names; NULL: handlers look */

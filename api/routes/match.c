@@ -22,7 +22,7 @@ static bool take_name(const struct api_route *route, const char *close, const ch
 {
 	const bool rest = route->is_folder && close[1] == '\0';
 	const size_t n = rest ? strlen(*path) : strcspn(*path, "/");
-	keep_name(match, i, *path, n, route->judges_names);
+	keep_name(match, i, *path, n, route->pattern);
 	*path += n;
 	return n > 0 || rest;
 }

@@ -18,6 +18,8 @@ static const struct api_operation get_metrics = {
 };
 /* clang-format on */
 
+#define SET_NAME "^(?![.]{1,2}$)[A-Za-z0-9._~-]{1,64}$"
+
 /* The first row that matches is taken. The description of the service has the same order. Open are probes, which come
  * from programs without a token and learn nothing but that the server is there, and what is the same for everybody: the
  * page and the description. */
@@ -27,12 +29,12 @@ static const struct api_route rows[] = {
 	{"/v1/check", .methods[API_POST] = &api_post_check, .negotiates = true},
 	{"/v1/sets", .methods[API_GET] = &api_get_sets},
 	{"/v1/sets/{name}", .methods = {[API_GET] = &api_get_set, [API_PUT] = &api_put_set, [API_PATCH] = &api_patch_set,
-	 [API_DELETE] = &api_delete_set}, .negotiates = true, .judges_names = true, .is_conditional = true},
-	{"/v1/sets/{name}/evaluate", .methods[API_POST] = &api_evaluate_set, .negotiates = true, .judges_names = true,
+	 [API_DELETE] = &api_delete_set}, .negotiates = true, .pattern = SET_NAME, .is_conditional = true},
+	{"/v1/sets/{name}/evaluate", .methods[API_POST] = &api_evaluate_set, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},
-	{"/v1/sets/{name}/check", .methods[API_POST] = &api_check_set_contacts, .negotiates = true, .judges_names = true,
+	{"/v1/sets/{name}/check", .methods[API_POST] = &api_check_set_contacts, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},
-	{"/v1/sets/{name}/pattern", .methods[API_GET] = &api_get_pattern, .negotiates = true, .judges_names = true,
+	{"/v1/sets/{name}/pattern", .methods[API_GET] = &api_get_pattern, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},
 	{"/v1/functions", .methods[API_GET] = &api_get_functions, .negotiates = true},
 	{"/v1/functions/{name}", .methods = {[API_GET] = &api_get_function, [API_POST] = &api_post_function},
