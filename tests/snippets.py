@@ -9,7 +9,8 @@
     <!-- not run: REASON -->            nothing runs it
 
 `sh` and `python` blocks are run by tests/integration/test_docs.py, all other languages, and those of tests/examples, by
-tests/examples/test_docs_languages.py. The Python blocks of a page continue each other, all others stand alone.
+tests/examples/test_docs_languages.py. The Python blocks of a page continue each other, and the
+shell blocks of docs/sets.md find the sets that those before them have put; all others stand alone.
 """
 import dataclasses
 import functools
