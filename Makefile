@@ -107,7 +107,7 @@ $(B)/tests/unit/api/validate/test_set: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/l
 $(B)/tests/unit/api/validate/test_set: $(B)/tests/fuzz/parts.c.o
 
 # The test makes allocations fail.
-$(B)/tests/unit/api/sets/test_store: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=posix_memalign
+$(B)/tests/unit/api/sets/test_store $(B)/tests/unit/api/sets/test_set: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=posix_memalign
 
 # Likewise, and it compares batches as the fuzz harness does.
 $(B)/tests/unit/api/sets/test_rest: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
