@@ -163,7 +163,7 @@ $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
 
 # The builds of `make fuzz` give a harness libFuzzer's main; all others one that replays files.
-FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses patch numbers query)
+FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses patch sets numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
 FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed parts replay) $(B)/tests/unit/api/numbers/to_chars.cc.o
 $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a

@@ -159,6 +159,7 @@ void api_problem(enum api_code code, const char *detail, struct api_response *re
 
 /* value is copied (truncated at 255 bytes); name must be static. Ignored when the response has API_MAX_HEADERS already. */
 void api_response_add_header(struct api_response *response, const char *name, const char *value);
+/* Its body; status and headers stay, and it may get another body. */
 void api_response_free(struct api_response *response);
 /* Makes uninitialised memory an empty response; the calls above do the same. */
 void api_response_clear(struct api_response *response);

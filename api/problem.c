@@ -148,6 +148,8 @@ void api_response_free(struct api_response *response)
 	response->parts = NULL;
 	response->n_parts = 0;
 	response->body = NULL;
+	response->body_bytes = response->body_capacity = 0;
+	response->pool = NULL;
 }
 
 /* The functions below return false or NULL when out of memory: half a problem is worse than none. */

@@ -172,43 +172,41 @@ static bool prepare_put(struct api_job *job)
 	       api_set_finish(p->made, &job->document, &job->arena, p->old ? api_set_of(p->old) : NULL, job->fault);
 }
 
-static bool fault_too_large(struct api_job *job, size_t bytes)
+static bool fault_too_large(const struct api_service *service, size_t bytes, struct api_fault *fault)
 {
-	const struct api_sets_limits *limits = api_sets_limits(job->service->sets);
-	return api_fault_set(job->fault, API_E_SET_TOO_LARGE,
+	const struct api_sets_limits *limits = api_sets_limits(service->sets);
+	return api_fault_set(fault, API_E_SET_TOO_LARGE,
 	                     "the set would take %zu bytes; all sets of a caller may take %zu (--set-bytes-per-caller), all"
 	                     " together %zu (--set-bytes)",
 	                     bytes, limits->bytes_per_caller, limits->bytes);
 }
 
-static bool store(struct api_job *job)
+static bool store(const struct api_service *service, struct putting *p, struct api_fault *fault)
 {
-	struct putting *p = job->more;
 	struct api_kept *kept = &p->made->kept;
 	if (p->old)
 		memcpy(kept->before, p->old->version, sizeof(kept->before));
-	const enum api_put put = api_sets_put(job->service->sets, p->caller, p->name, kept, p->old);
+	const enum api_put put = api_sets_put(service->sets, p->caller, p->name, kept, p->old);
 	switch (put) {
 	case API_PUT_CREATED:
 	case API_PUT_REPLACED: break;
-	case API_PUT_CHANGED: p->changed = true; return api_fault_set(job->fault, API_E_SET_CHANGED, "the set has changed");
-	case API_PUT_TOO_LARGE: return fault_too_large(job, kept->bytes);
+	case API_PUT_CHANGED: p->changed = true; return api_fault_set(fault, API_E_SET_CHANGED, "the set has changed");
+	case API_PUT_TOO_LARGE: return fault_too_large(service, kept->bytes, fault);
 	case API_PUT_NO_ROOM:
-		return api_fault_set(job->fault, API_E_SETS_FULL,
+		return api_fault_set(fault, API_E_SETS_FULL,
 		                     "there is no room for the set now: the others are in use (--set-bytes, --sets)");
-	case API_PUT_NO_MEMORY: return api_fault_no_memory(job->fault);
+	case API_PUT_NO_MEMORY: return api_fault_no_memory(fault);
 	}
 	p->stored = kept;
 	p->made = NULL;
 	return true;
 }
 
-/* The description comes first: it can still fail without a trace. */
 static bool compute_put(struct api_job *job)
 {
 	const struct putting *p = job->more;
 	describe(&job->render, job->render.document.root, p->name, p->made, job->service->sets);
-	return job->render.failed ? api_fault_no_memory(job->fault) : store(job);
+	return !job->render.failed || api_fault_no_memory(job->fault);
 }
 
 static void let_go(struct putting *p)
@@ -244,11 +242,16 @@ static void add_location(struct api_response *response, const char *name)
 	api_response_add_header(response, "Location", location);
 }
 
+/* The answer is printed first, which can fail; nothing has changed then. */
 static bool run(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
                 struct putting *p, struct api_fault *fault, struct api_response *response)
 {
-	const bool ok = api_job_run(service, request, steps, NULL, p, fault, response);
+	bool ok = api_job_run(service, request, steps, NULL, p, fault, response);
 	response->measure = (struct api_measure){0}; /* only evaluations are measured */
+	if (ok && !store(service, p, fault)) {
+		api_response_free(response);
+		ok = false;
+	}
 	if (!ok) {
 		if (p->old)
 			add_version(response, p->old);

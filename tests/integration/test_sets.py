@@ -319,6 +319,22 @@ def test_a_patch_that_does_not_pass_changes_nothing(client, patch, pointers):
     assert client.evaluate('a', question).body == numbers
 
 
+def test_what_cannot_be_answered_changes_nothing(server_with):
+    """An answer with a list of what is skipped may be too long; the set is then as it was."""
+    client = Client(server_with('--max-answer-bytes', '600'))
+    edges = {'dim': 3, 'positions': POSITIONS, 'friction': DOCUMENT['friction'], 'on_degenerate': 'skip',
+             'collisions': {'edge_edge': {'vertices': [[0, 1, 2, 3]] * 9, 'normal_force': 1}}}
+    version = client.put('a', edges).version
+    flat = {'positions': [[x, 0, 0] for x, _, _ in POSITIONS]}
+    for send in (lambda: client.patch('a', flat), lambda: client.put('a', {**edges, **flat})):
+        answer = send()
+        assert (answer.status, answer.json['code'], answer.version) == (413, 'answer_too_long', version)
+        assert client.get('a').version == version
+    assert client.put('b', {**edges, **flat}).status == 413
+    assert client.get('b').status == 404
+    client.close()
+
+
 def test_a_patch_of_a_patch(client):
     client.put('a', DOCUMENT, FRAME)
     document = DOCUMENT
