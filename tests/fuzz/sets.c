@@ -1,0 +1,881 @@
+/* Sequences of requests on collision sets, with a model beside the store that says what each is answered. Input: a byte
+ * for the limits; then operations until it is used up. An operation is a byte each for what is done, to whose set of which
+ * name, under which condition, and in which media types; if it has a body, a byte more: one of the bodies below, whose #s
+ * are each replaced by a digit from one more byte, or what follows up to a NUL.
+ *
+ * The model merges by RFC 7396 on jansson's trees. What a document or a patch is answered is what a fresh service answers
+ * to the PUT of the whole; a question, what it answers to the whole request. The model knows when each set was used, and
+ * from this which of them may be gone, and which must be. */
+#include <jansson.h>
+#include <math.h>
+
+#include "api/base/budget.h"
+#include "api/base/pool.h"
+#include "api/codec/media.h"
+#include "api/sets/rest.h"
+#include "api/sets/store.h"
+#include "tests/fuzz/compare.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/judge.h"
+
+enum { N_CALLERS = 3, N_NAMES = 4, IDLE_SECONDS = 900, MOST_OPERATIONS = 24 };
+
+static const char *const callers[N_CALLERS] = {NULL, "a", "b"}, *const names[N_NAMES] = {"s", "t-1", "u.2", "~"};
+
+#define PLANE(n) "\"plane_vertex\":{\"vertices\":[" n "],\"plane_normal\":[0,0,1],\"normal_force\":2}"
+#define LAW "\"friction\":{\"eps_v\":0.5,\"mu\":0.#}"
+
+static const char *const documents[] = {
+	"{\"dim\":3,\"n_vertices\":4," LAW ",\"collisions\":{" PLANE("0,1,#") "}}",
+	"{\"dim\":3,\"positions\":[[-1,0,0],[1,0,0],[0,-1,0.#],[0,1,0.1],[0.2,0.1,0.05]]," LAW
+	",\"barrier\":{\"dhat\":0.#,\"stiffness\":100},\"collisions\":{\"edge_edge\":{\"vertices\":[[0,1,2,3]]},"
+	"\"plane_vertex\":{\"vertices\":[4],\"plane_normal\":[0,0,1],\"plane_origin\":[0,0,0]}}}",
+	"{\"dim\":2,\"positions\":[[0,0],[2,0],[1,0.#],[0.#,1]]," LAW ",\"on_degenerate\":\"skip\",\"collisions\":{"
+	"\"edge_vertex\":{\"vertices\":[[2,0,1],[3,0,1]],\"normal_force\":#},\"vertex_vertex\":{\"vertices\":[[0,#]],"
+	"\"normal_force\":[1]}}}",
+	"{\"dim\":3,\"n_vertices\":#," LAW ",\"collisions\":{}}",
+	"{\"dim\":3,\"positions\":[[0,0,0],[1,0,0],[0,1,0],[0.2,0.2,0.#]]," LAW
+	",\"lagged_velocities\":[[#,0,0],[0,#,0],[0,0,1],"
+	"[1,1,1]],\"collisions\":{\"face_vertex\":{\"vertices\":[[3,0,1,2]],\"normal_force\":1}}}",
+	"{\"dim\":3,\"n_vertices\":64," LAW ",\"collisions\":{" PLANE(
+		"0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30") "}}",
+	"{\"dim\":3,\"n_vertices\":4," LAW
+	",\"lagged_velocities\":[1e308,-1e308,0,0,#,0,0,0,0,0,0,0],\"collisions\":{" PLANE("0,1") "}}",
+	"{\"dim\":3," LAW "}",
+	"{\"dim\":3,\"velocities\":[[1,0,0]]}",
+};
+static const char *const patches[] = {
+	"{}",
+	"{\"friction\":{\"mu\":0.#}}",
+	"{\"friction\":null}",
+	"{\"collisions\":{\"plane_vertex\":{\"normal_force\":#}}}",
+	"{\"collisions\":{\"plane_vertex\":null}}",
+	"{\"collisions\":null}",
+	"{\"positions\":[[-1,0,0],[1,0,0],[0,-1,0.#],[0,1,0.2],[0.#,0.1,0.05]]}",
+	"{\"positions\":null,\"n_vertices\":#}",
+	"{\"barrier\":{\"dhat\":0.#}}",
+	"{\"dim\":2}",
+	"null",
+	"[#]",
+	"{\"lagged_velocities\":[[#,0,0],[0,1,0],[0,0,#],[1,0,1]]}",
+	"{\"lagged_velocities\":null,\"on_degenerate\":\"skip\"}",
+	"{\"collisions\":{\"vertex_vertex\":{\"vertices\":[[0,#]],\"normal_force\":1}}}",
+	"{\"friction\":{\"mu\":null,\"mu_s\":0.5,\"mu_k\":0.#}}",
+	"{\"positions\":{\"dtype\":\"f64\",\"shape\":[1,3],\"offset\":0}}",
+	"{\"unknown\":#}",
+};
+static const char *const questions[] = {
+	"{\"velocities\":[[#,0,0],[0,1,0],[0,0,0],[0.5,#,0]]}",
+	"{\"velocities\":[[#,0,0],[0,1,0],[0,0,0],[0.5,#,0],[1,1,1]],\"outputs\":[\"potential\",\"gradient\"]}",
+	"{\"velocities\":[[#,0],[0,1],[0,0],[0.5,#]],\"outputs\":[\"gradient\",\"hessian\"],\"hessian\":{\"format\":\"csr\"}}",
+	"{\"velocities\":[],\"outputs\":[\"potential\"]}",
+	"{\"velocities\":[[1,0,0],[0,1,0],[0,0,0],[0.5,#,0]],\"lagged_velocities\":[[0,#,0],[0,1,0],[1,0,0],[0,0,0]]}",
+	"{\"velocities\":[#,0,0,0,1,0,0,0,0,0,0,0],\"outputs\":[\"hessian\"],\"hessian\":{\"projection\":\"clamp\"}}",
+	"{\"velocities\":[[1,0,0],[0,1,0],[0,0,0],[0.5,1,0]],\"outputs\":[\"mu_s\",\"distance\",\"status\"]}",
+	"{\"velocities\":[[1e308,1e308,0],[0,1,0],[0,0,0],[0,0,0]]}",
+	"{}",
+	"{\"velocities\":[[#,0,0]],\"dim\":3}",
+};
+static const char *const patterns[] = {"?format=csr&triangle=full", "?format=csr&triangle=lower",
+                                       "?format=triplets&triangle=full", "?format=triplets&triangle=upper"};
+
+#define N_OF(list) (sizeof(list) / sizeof((list)[0]))
+
+/* ---- the model ---- */
+
+/* A set as it was made last. */
+struct known {
+	bool exists;
+	bool may_be_gone; /* there was pressure when it had not been used for long enough */
+	char version[API_VERSION_BYTES], before[API_VERSION_BYTES];
+	json_t *document;                 /* NULL: more than jansson can read */
+	int64_t used_ms, perhaps_used_ms; /* surely; at the latest, if a failed request did use it */
+};
+
+struct world {
+	struct known known[N_CALLERS][N_NAMES];
+	struct api_service service, fresh;
+	struct api_budget budget;
+	bool is_roomy;
+	struct fuzz_input *input;
+};
+
+static int64_t now_ms;
+
+static int64_t tell_time(void)
+{
+	return now_ms;
+}
+
+/* ---- RFC 7396, 2, making a new tree ---- */
+
+static json_t *merged(const json_t *target, const json_t *patch)
+{
+	const char *key;
+	json_t *value;
+	if (!json_is_object(patch))
+		return json_deep_copy(patch);
+	json_t *result = json_is_object(target) ? json_deep_copy(target) : json_object();
+	json_object_foreach((json_t *)(uintptr_t)patch, key, value) {
+		if (json_is_null(value))
+			json_object_del(result, key);
+		else
+			json_object_set_new(result, key, merged(json_object_get(result, key), value));
+	}
+	return result;
+}
+
+/* ---- requests ---- */
+
+/* A request with all that is allocated for it, and what came of it. */
+struct call {
+	struct api_request request;
+	char target[128];
+	char *text, *body; /* the body as JSON, NUL-terminated; and as it is sent */
+	json_t *tree;      /* of the text; NULL: jansson cannot read it */
+	enum api_format format;
+	struct api_response response;
+	char *answer;
+	bool is_scarce; /* there is little memory for it */
+	struct known *known;
+	const char *name;
+};
+
+static const char *header_of(const struct api_response *response, const char *name)
+{
+	for (int i = 0; i < response->n_headers; i++)
+		if (!strcmp(response->headers[i].name, name))
+			return response->headers[i].value;
+	return NULL;
+}
+
+static json_t *parse(const char *text, size_t bytes)
+{
+	return json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);
+}
+
+static json_t *answer_of(const struct call *call)
+{
+	json_t *tree = parse(call->answer, call->response.body_bytes);
+	FUZZ_CHECK(tree, "%s", call->answer);
+	return tree;
+}
+
+static bool has_code(const struct call *call, const char *code)
+{
+	json_t *problem = answer_of(call);
+	const char *is = json_string_value(json_object_get(problem, "code"));
+	const bool has = is && !strcmp(is, code);
+	json_decref(problem);
+	return has;
+}
+
+static void handle(const struct api_service *service, struct call *call)
+{
+	memset(&call->response, 0xAB, sizeof(call->response));
+	api_handle(service, &call->request, &call->response);
+	call->answer = fuzz_body(&call->response);
+}
+
+static void end(struct call *call)
+{
+	free(call->answer);
+	free(call->text);
+	free(call->body);
+	json_decref(call->tree);
+	api_response_free(&call->response);
+}
+
+/* Asks a service that keeps nothing else. The caller ends the call. */
+static struct call ask_fresh(const struct world *w, const char *method, const char *target, const char *accept,
+                             char *text)
+{
+	struct call call = {.text = text};
+	call.request = (struct api_request){.method = method,
+	                                    .target = target,
+	                                    .content_type = api_media_json,
+	                                    .accept = accept,
+	                                    .request_id = "id",
+	                                    .body = text,
+	                                    .body_bytes = strlen(text)};
+	handle(&w->fresh, &call);
+	return call;
+}
+
+static char *dump(const json_t *tree)
+{
+	const size_t flags = JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY, n = json_dumpb(tree, NULL, 0, flags);
+	char *text = calloc(n + 1, 1);
+	FUZZ_CHECK(n && text && json_dumpb(tree, text, n, flags) == n, "cannot be dumped");
+	return text;
+}
+
+/* ---- bodies ---- */
+
+static char *read_raw(struct fuzz_input *input)
+{
+	const uint8_t *nul = fuzz_left(input) ? memchr(input->at, 0, fuzz_left(input)) : NULL,
+				  *last = nul ? nul : input->end;
+	char *text = strndup((const char *)input->at, (size_t)(last - input->at));
+	input->at = nul ? nul + 1 : input->end;
+	return text;
+}
+
+static char *read_text(struct fuzz_input *input, const char *const *list, size_t n)
+{
+	const uint8_t which = fuzz_byte(input);
+	if (which >= 0xF0)
+		return read_raw(input);
+	char *text = strdup(list[which % n]);
+	for (char *at = text; (at = strchr(at, '#')); at++)
+		*at = (char)('0' + fuzz_byte(input) % 10);
+	return text;
+}
+
+/* At rest, 2.0 would become an index, and 2147483648 none. */
+static bool keeps_type(const struct api_array *array)
+{
+	bool integral = true, small = true;
+	for (size_t i = 0; i < array->n; i++) {
+		integral = integral && fuzz_value(array, i) == rint(fuzz_value(array, i));
+		small = small && fabs(fuzz_value(array, i)) < 0x1p31;
+	}
+	return !integral || (small && array->first_non_integer == array->n);
+}
+
+/* What a frame would take for something else, or an array that it cannot have, or whose type is anybody's guess. */
+static bool suits_frame(const struct api_document *document, const char *text)
+{
+	for (size_t k = 0; k < document->n_arrays; k++)
+		if (document->arrays[k].ragged || !document->arrays[k].n || !keeps_type(&document->arrays[k]))
+			return false;
+	return json_is_object(document->root) && !strstr(text, "dtype") && !strstr(text, "shape") &&
+	       !strstr(text, "offset") && !strchr(text, '\\');
+}
+
+/* The text as a frame; NULL if there is none that says the same. */
+static char *frame_of(const char *text, size_t *bytes)
+{
+	struct api_document document;
+	struct api_text_fault fault;
+	struct api_fault problem = {0};
+	struct api_arena arena = {0};
+	struct api_rest rest = {0};
+	char *frame = NULL;
+	if (!api_document_read_json(text, strlen(text), &document, &fault))
+		return NULL;
+	if (suits_frame(&document, text)) {
+		FUZZ_CHECK(api_rest_write(&document, &arena, &rest, &problem), "%s", problem.detail);
+		frame = fuzz_copy(rest.bytes, *bytes = rest.n);
+	}
+	api_document_free(&document);
+	api_arena_free(&arena);
+	api_rest_free(&rest);
+	return frame;
+}
+
+static void add_body(struct call *call, struct fuzz_input *input, uint8_t types, const char *const *list, size_t n)
+{
+	call->text = read_text(input, list, n);
+	FUZZ_CHECK(call->text, "out of memory");
+	call->tree = parse(call->text, strlen(call->text));
+	if (types & 1)
+		call->body = frame_of(call->text, &call->request.body_bytes);
+	call->format = call->body ? API_FRAME : API_JSON;
+	if (!call->body)
+		call->body = fuzz_copy(call->text, call->request.body_bytes = strlen(call->text));
+	call->request.body = call->body;
+	call->request.content_type = call->format == API_FRAME ? api_media_frame : api_media_json;
+}
+
+/* ---- what must hold for the answer to any request to a set ---- */
+
+static bool is_excused(const struct world *w, const struct call *call)
+{
+	const int status = call->response.status;
+	if (status == 503)
+		return call->is_scarce || (!w->is_roomy && has_code(call, "sets_full"));
+	return status == 413 &&
+	       ((call->is_scarce && has_code(call, "exceeds_memory")) || (!w->is_roomy && has_code(call, "set_too_large")));
+}
+
+static void expect_status(const struct call *call, int status)
+{
+	FUZZ_CHECK(call->response.status == status, "%s %s: %d instead of %d: %s\n%s", call->request.method,
+	           call->request.target, call->response.status, status, call->answer, call->text ? call->text : "");
+}
+
+static void expect_version(const struct call *call, const char *version)
+{
+	const char *is = header_of(&call->response, "Collision-Set-Version");
+	FUZZ_CHECK(is && !strcmp(is, version), "%s %s: version %s instead of %s", call->request.method,
+	           call->request.target, is ? is : "missing", version);
+}
+
+static bool must_be_gone(const struct known *known)
+{
+	return now_ms - known->perhaps_used_ms > IDLE_SECONDS * 1000;
+}
+
+static bool may_be_gone(const struct known *known)
+{
+	return known->may_be_gone || now_ms - known->used_ms > IDLE_SECONDS * 1000;
+}
+
+static void forget(struct known *known)
+{
+	json_decref(known->document);
+	*known = (struct known){0};
+}
+
+static void use(struct known *known)
+{
+	known->used_ms = known->perhaps_used_ms = now_ms;
+	known->may_be_gone = false;
+}
+
+/* Something grew: what has not been used for long enough may have had to go. */
+static void note_pressure(struct world *w, const struct call *call)
+{
+	for (int c = 0; c < N_CALLERS && !w->is_roomy; c++)
+		for (int n = 0; n < N_NAMES; n++) {
+			struct known *known = &w->known[c][n];
+			const bool own = call->known >= w->known[c] && call->known < w->known[c] + N_NAMES;
+			if (now_ms - known->used_ms >= (own ? 10000 : 60000))
+				known->may_be_gone = true;
+		}
+}
+
+/* Whether it is there, judged by the model and the answer; forgets it if it is gone. */
+static bool settle(struct call *call)
+{
+	struct known *known = call->known;
+	if (known->exists && must_be_gone(known))
+		forget(known);
+	if (!known->exists)
+		return false;
+	if (call->response.status != 404)
+		return true;
+	FUZZ_CHECK(may_be_gone(known), "%s %s: forgotten too soon", call->request.method, call->request.target);
+	forget(known);
+	return false;
+}
+
+static bool is_wanted(const struct call *call)
+{
+	return !call->request.if_version || !strcmp(call->request.if_version, call->known->version);
+}
+
+static void expect_unknown(const struct call *call)
+{
+	expect_status(call, 404);
+	FUZZ_CHECK(has_code(call, "unknown_set"), "%s", call->answer);
+}
+
+static void expect_changed(const struct call *call)
+{
+	expect_status(call, 412);
+	FUZZ_CHECK(has_code(call, "set_changed"), "%s", call->answer);
+}
+
+/* Of a request that needs the set and leaves it as it is. @return whether it goes on */
+static bool expect_set(const struct world *w, struct call *call)
+{
+	if (!settle(call)) {
+		expect_unknown(call);
+		return false;
+	}
+	if (is_excused(w, call))
+		return false;
+	expect_version(call, call->known->version);
+	if (!is_wanted(call))
+		expect_changed(call);
+	return is_wanted(call);
+}
+
+/* ---- answers that must be the same ---- */
+
+static json_t *pointers_of(const struct call *call)
+{
+	json_t *problem = answer_of(call), *errors = json_object_get(problem, "errors"), *pointers = json_array();
+	for (size_t i = 0; i < json_array_size(errors); i++)
+		json_array_append(pointers, json_object_get(json_array_get(errors, i), "pointer"));
+	json_decref(problem);
+	return pointers;
+}
+
+static void same_culprits(const struct call *a, const struct call *b)
+{
+	json_t *pa = pointers_of(a), *pb = pointers_of(b);
+	FUZZ_CHECK(json_equal(pa, pb), "\n%s\n%s", a->answer, b->answer);
+	json_decref(pa);
+	json_decref(pb);
+}
+
+/* Both describe a set; they differ in its version. */
+static void same_descriptions(const struct call *a, const struct call *b, const char *version)
+{
+	json_t *ta = answer_of(a), *tb = answer_of(b);
+	FUZZ_CHECK(!strcmp(json_string_value(json_object_get(ta, "version")), version), "%s", a->answer);
+	json_object_del(ta, "version");
+	json_object_del(tb, "version");
+	FUZZ_CHECK(json_equal(ta, tb), "\n%s\n%s", a->answer, b->answer);
+	json_decref(ta);
+	json_decref(tb);
+}
+
+/* ---- PUT and PATCH ---- */
+
+static void expect_kept(struct call *call, const char *version)
+{
+	expect_status(call, 200);
+	expect_version(call, version);
+	use(call->known);
+}
+
+/* It became this, if it is answered so. @param document is handed over */
+static void expect_made(struct world *w, struct call *call, const char *version, json_t *document)
+{
+	struct known *known = call->known;
+	char target[128];
+	snprintf(target, sizeof(target), "/v1/sets/%s", call->name);
+	struct call plain = ask_fresh(w, "PUT", target, NULL, document ? dump(document) : strdup("0"));
+	const int status = call->response.status;
+	note_pressure(w, call);
+	if (is_excused(w, call)) {
+		json_decref(document);
+	} else if (document && plain.response.status != 201) {
+		expect_status(call, plain.response.status);
+		if (call->format == API_JSON) /* a frame has faults of its own */
+			same_culprits(call, &plain);
+		json_decref(document);
+	} else if (!document && status >= 400) {
+		FUZZ_CHECK(status == 400 || status == 422, "%d", status);
+	} else {
+		expect_status(call, known->exists ? 200 : 201);
+		if (document)
+			same_descriptions(call, &plain, version);
+		FUZZ_CHECK((header_of(&call->response, "Location") != NULL) == !known->exists, "Location");
+		expect_version(call, version);
+		const struct known made = {.exists = true, .document = document};
+		char before[API_VERSION_BYTES];
+		memcpy(before, known->version, sizeof(before));
+		forget(known);
+		*known = made;
+		memcpy(known->before, before, sizeof(before));
+		memcpy(known->version, version, sizeof(known->version));
+		use(known);
+	}
+	end(&plain);
+	struct call gone = ask_fresh(w, "DELETE", target, NULL, strdup(""));
+	end(&gone);
+}
+
+static bool was_put(const struct call *call, const char *version)
+{
+	const struct known *known = call->known;
+	return known->exists && !strcmp(known->version, version) &&
+	       (is_wanted(call) || (*known->before && !strcmp(known->before, call->request.if_version)));
+}
+
+/* PUT tells by 201 alone that the set was gone. */
+static void settle_put(struct call *call)
+{
+	struct known *known = call->known;
+	if (known->exists && must_be_gone(known))
+		forget(known);
+	const bool gone = call->response.status == 201 ||
+	                  (call->response.status >= 400 && !header_of(&call->response, "Collision-Set-Version"));
+	if (known->exists && gone && may_be_gone(known))
+		forget(known);
+}
+
+static void expect_put(struct world *w, struct call *call)
+{
+	struct known *known = call->known;
+	char version[API_VERSION_BYTES];
+	api_version_of_body(call->format, call->body, call->request.body_bytes, version);
+	settle_put(call);
+	if (is_excused(w, call)) {
+		note_pressure(w, call);
+	} else if (known->exists && call->request.if_none_match) {
+		expect_status(call, 412);
+		FUZZ_CHECK(has_code(call, "set_exists"), "%s", call->answer);
+		expect_version(call, known->version);
+	} else if (was_put(call, version)) {
+		expect_kept(call, version);
+	} else if (call->request.if_version && (!known->exists || !is_wanted(call))) {
+		expect_changed(call);
+	} else {
+		expect_made(w, call, version, json_incref(call->tree));
+	}
+}
+
+static void expect_patch(struct world *w, struct call *call)
+{
+	struct known *known = call->known;
+	char version[API_VERSION_BYTES];
+	if (!settle(call)) {
+		expect_unknown(call);
+		return;
+	}
+	known->perhaps_used_ms = now_ms;
+	api_version_of_patch(call->request.if_version ? call->request.if_version : known->version, call->format, call->body,
+	                     call->request.body_bytes, version);
+	if (is_excused(w, call))
+		note_pressure(w, call);
+	else if (call->request.if_version && !strcmp(version, known->version))
+		expect_kept(call, version);
+	else if (!is_wanted(call))
+		expect_changed(call);
+	else if (!call->tree && call->response.status >= 400)
+		FUZZ_CHECK(call->response.status == 400 || call->response.status == 422, "%d", call->response.status);
+	else
+		expect_made(w, call, version, known->document && call->tree ? merged(known->document, call->tree) : NULL);
+}
+
+/* ---- GET and DELETE ---- */
+
+static void expect_description(struct world *w, struct call *call)
+{
+	if (!expect_set(w, call))
+		return;
+	expect_status(call, 200);
+	json_t *answer = answer_of(call);
+	FUZZ_CHECK(!strcmp(json_string_value(json_object_get(answer, "version")), call->known->version), "%s",
+	           call->answer);
+	FUZZ_CHECK(!strcmp(json_string_value(json_object_get(answer, "name")), call->name), "%s", call->answer);
+	json_decref(answer);
+}
+
+static void expect_deleted(struct world *w, struct call *call)
+{
+	if (!expect_set(w, call))
+		return;
+	expect_status(call, 204);
+	forget(call->known);
+}
+
+/* ---- the list ---- */
+
+static const json_t *find_listed(const json_t *list, const char *name)
+{
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (!strcmp(json_string_value(json_object_get(json_array_get(list, i), "name")), name))
+			return json_array_get(list, i);
+	return NULL;
+}
+
+static void check_listed(const json_t *listed, struct known *known)
+{
+	if (known->exists && must_be_gone(known))
+		forget(known);
+	FUZZ_CHECK(!listed || known->exists, "there is a set of a name that nothing was put under");
+	if (listed) {
+		FUZZ_CHECK(!strcmp(json_string_value(json_object_get(listed, "version")), known->version), "another version");
+	} else if (known->exists) {
+		FUZZ_CHECK(may_be_gone(known), "forgotten too soon");
+		forget(known);
+	}
+}
+
+static void expect_list(struct world *w, struct call *call)
+{
+	if (is_excused(w, call))
+		return;
+	expect_status(call, 200);
+	json_t *answer = answer_of(call), *list = json_object_get(answer, "sets");
+	json_int_t bytes = 0;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *listed = json_array_get(list, i);
+		bytes += json_integer_value(json_object_get(listed, "bytes"));
+		FUZZ_CHECK(i == 0 || strcmp(json_string_value(json_object_get(json_array_get(list, i - 1), "name")),
+		                            json_string_value(json_object_get(listed, "name"))) < 0,
+		           "%s", call->answer);
+	}
+	FUZZ_CHECK(json_integer_value(json_object_get(answer, "bytes")) == bytes, "%s", call->answer);
+	FUZZ_CHECK(bytes <= json_integer_value(json_object_get(answer, "limit_bytes")), "%s", call->answer);
+	for (int n = 0; n < N_NAMES; n++)
+		check_listed(find_listed(list, names[n]), &call->known[n]);
+	json_decref(answer);
+}
+
+/* ---- questions ---- */
+
+static bool is_question(const json_t *tree)
+{
+	static const char *const known[] = {"velocities", "lagged_velocities", "outputs", "hessian", "collision_outputs"};
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)(uintptr_t)tree, key, value) {
+		bool is_known = false;
+		for (size_t i = 0; i < N_OF(known); i++)
+			is_known |= !strcmp(key, known[i]);
+		if (!is_known)
+			return false;
+	}
+	return json_is_object(tree);
+}
+
+/* The request that says the same at once. */
+static char *whole_of(const json_t *document, const json_t *question)
+{
+	const char *key;
+	json_t *value, *whole = json_copy((json_t *)(uintptr_t)document);
+	json_object_del(whole, "n_vertices");
+	json_object_foreach((json_t *)(uintptr_t)question, key, value)
+		json_object_set(whole, key, value);
+	char *text = dump(whole);
+	json_decref(whole);
+	return text;
+}
+
+/* Without positions, a whole request has as many vertices as velocities, whatever number its set was put with. */
+static void same_as_whole(const struct world *w, const struct call *call, const char *target)
+{
+	const char *accept = call->format == API_FRAME ? api_media_frame
+	                                               : call->request.accept; /* a frame is answered so */
+	struct call whole = ask_fresh(w, "POST", target, accept, whole_of(call->known->document, call->tree));
+	const bool positions = json_object_get(call->known->document, "positions");
+	if (call->response.status == 200 || whole.response.status == 200) {
+		const bool is_other_number = call->response.status == 422 && !positions;
+		if (!is_other_number)
+			fuzz_same_answers(&call->response, call->answer, &whole.response, whole.answer);
+	} else if (positions) {
+		expect_status(call, whole.response.status); /* but the culprit may be positions there, velocities here */
+	}
+	end(&whole);
+}
+
+static void expect_answer(struct world *w, struct call *call, const char *target)
+{
+	const bool goes_on = expect_set(w, call);
+	if (!call->known->exists)
+		return;
+	call->known->perhaps_used_ms = now_ms;
+	if (!goes_on)
+		return;
+	use(call->known);
+	note_pressure(w, call);
+	if (!call->tree || !call->known->document)
+		FUZZ_CHECK(call->response.status == 200 || call->response.status == 400 || call->response.status == 422, "%d",
+		           call->response.status);
+	else if (!is_question(call->tree))
+		FUZZ_CHECK(call->response.status == 400 || call->response.status == 422, "%d", call->response.status);
+	else
+		same_as_whole(w, call, target);
+}
+
+static void expect_evaluation(struct world *w, struct call *call)
+{
+	expect_answer(w, call, "/v1/evaluate");
+}
+
+static void expect_check(struct world *w, struct call *call)
+{
+	expect_answer(w, call, "/v1/check");
+}
+
+/* ---- patterns ---- */
+
+/* The Hessian of the whole request, at rest, without its numbers. NULL: it cannot be had. */
+static json_t *pattern_of(const struct world *w, const struct call *call)
+{
+	struct call described = {.request = call->request};
+	char target[128], format[16], triangle[16], question[128];
+	FUZZ_CHECK(sscanf(strchr(call->request.target, '?'), "?format=%15[a-z]&triangle=%15s", format, triangle) == 2,
+	           "query");
+	snprintf(target, sizeof(target), "/v1/sets/%s", call->name);
+	described.request.target = target;
+	handle(&w->service, &described);
+	json_t *description = answer_of(&described), *rows = json_array();
+	const json_int_t dim = json_integer_value(json_object_get(call->known->document, "dim")),
+					 n = json_integer_value(json_object_get(description, "n_vertices")) * dim;
+	for (json_int_t i = 0; i < n; i++)
+		json_array_append_new(rows, json_integer(0));
+	snprintf(question, sizeof(question),
+	         "{\"outputs\":[\"hessian\"],\"hessian\":{\"format\":\"%s\",\"triangle\":\"%s\"}}", format, triangle);
+	json_t *asked = parse(question, strlen(question));
+	json_object_set_new(asked, "velocities", rows);
+	struct call whole = ask_fresh(w, "POST", "/v1/evaluate", NULL, whole_of(call->known->document, asked));
+	json_t *answer = answer_of(&whole), *hessian = json_incref(json_object_get(answer, "hessian"));
+	if (hessian) {
+		json_object_del(hessian, "data");
+		json_object_del(hessian, "values");
+	}
+	json_decref(answer);
+	json_decref(asked);
+	json_decref(description);
+	end(&whole);
+	end(&described);
+	return hessian;
+}
+
+static void expect_pattern(struct world *w, struct call *call)
+{
+	const bool goes_on = expect_set(w, call);
+	if (!call->known->exists)
+		return;
+	call->known->perhaps_used_ms = now_ms;
+	if (!goes_on)
+		return;
+	use(call->known);
+	note_pressure(w, call);
+	FUZZ_CHECK(header_of(&call->response, "ETag"), "no ETag");
+	if (call->request.if_none_match) {
+		expect_status(call, 304);
+		return;
+	}
+	expect_status(call, 200);
+	json_t *expected = call->is_scarce || !call->known->document ? NULL : pattern_of(w, call);
+	if (expected) {
+		json_t *answer = answer_of(call);
+		FUZZ_CHECK(json_equal(answer, expected), "%s: %s", call->request.target, call->answer);
+		json_decref(answer);
+		json_decref(expected);
+	}
+}
+
+/* ---- operations ---- */
+
+static const struct operation {
+	const char *method, *more; /* of the target */
+	void (*expect)(struct world *w, struct call *call);
+	const char *const *bodies;
+	size_t n_bodies;
+} operations[] = {
+	{"PUT", "", expect_put, documents, N_OF(documents)},
+	{"PATCH", "", expect_patch, patches, N_OF(patches)},
+	{"POST", "/evaluate", expect_evaluation, questions, N_OF(questions)},
+	{"GET", "", expect_description, NULL, 0},
+	{"DELETE", "", expect_deleted, NULL, 0},
+	{"POST", "/check", expect_check, questions, N_OF(questions)},
+	{"GET", "/pattern", expect_pattern, NULL, 0},
+	{"GET", NULL, expect_list, NULL, 0},
+};
+
+/* Seconds that pass before an operation, a third of which take none. */
+static const int64_t waits[] = {0, 0, 1000, 9999, 10000, 59999, 60000, 900000, 900001};
+
+/* None, right, wrong, the one before, of another set. */
+static const char *condition(const struct world *w, const struct known *known, uint8_t which)
+{
+	static const char wrong[] = "00000000000000000000000000000000";
+	const char *const choice[] = {NULL, NULL, known->version, wrong, known->before, w->known[0][0].version, "*"};
+	const char *chosen = choice[which % N_OF(choice)];
+	return chosen && *chosen ? chosen : NULL;
+}
+
+static void address(struct world *w, const struct operation *operation, uint8_t whose, uint8_t types, struct call *call)
+{
+	struct known *own = w->known[whose % N_CALLERS];
+	const size_t n = whose / N_CALLERS % N_NAMES;
+	const bool asks_pattern = operation->expect == expect_pattern;
+	call->request.caller = callers[whose % N_CALLERS];
+	call->known = operation->more ? &own[n] : own;
+	call->name = names[n];
+	snprintf(call->target, sizeof(call->target), "/v1/sets%s%s%s%s", operation->more ? "/" : "",
+	         operation->more ? names[n] : "", operation->more ? operation->more : "",
+	         asks_pattern ? patterns[types % N_OF(patterns)] : "");
+	call->request.target = call->target;
+}
+
+/* Little memory, for this request alone. */
+static void handle_scarcely(struct world *w, struct call *call, uint8_t how)
+{
+	const size_t most = w->budget.most_bytes;
+	call->is_scarce = how;
+	if (how)
+		w->budget.most_bytes = atomic_load(&w->budget.used_bytes) + ((size_t)how << 10);
+	handle(&w->service, call);
+	w->budget.most_bytes = most;
+}
+
+static void check_limits(const struct world *w)
+{
+	const struct api_sets_counts counts = api_sets_counts(w->service.sets);
+	const struct api_sets_limits *limits = api_sets_limits(w->service.sets);
+	FUZZ_CHECK(counts.n <= limits->n && counts.bytes <= limits->bytes, "%zu sets, %zu bytes", counts.n, counts.bytes);
+}
+
+static void operate(struct world *w)
+{
+	const uint8_t what = fuzz_byte(w->input), whose = fuzz_byte(w->input), which = fuzz_byte(w->input),
+				  types = fuzz_byte(w->input);
+	const struct operation *operation = &operations[what % N_OF(operations)];
+	struct call call = {.request = {.method = operation->method, .request_id = "id"}};
+	now_ms += waits[what / N_OF(operations) % N_OF(waits)];
+	if (what >= 0xE0)
+		api_sets_expire(w->service.sets);
+	address(w, operation, whose, types, &call);
+	if (operation->more)
+		call.request.if_version = condition(w, call.known, which);
+	if (which >= 0xC0 && (operation->expect == expect_put || operation->expect == expect_pattern))
+		call.request.if_none_match = "*";
+	if (operation->bodies)
+		add_body(&call, w->input, types, operation->bodies, operation->n_bodies);
+	call.request.accept = types & 2 && operation->expect == expect_evaluation ? api_media_frame : NULL;
+	handle_scarcely(w, &call, types >= 0xE0 ? (uint8_t)(1 + fuzz_byte(w->input)) : 0);
+	FUZZ_CHECK(call.response.status != 500, "%s", call.answer);
+	operation->expect(w, &call);
+	check_limits(w);
+	end(&call);
+}
+
+/* ---- the whole ---- */
+
+static struct api_service service_of(struct api_pool *pool, const struct api_sets_limits *limits)
+{
+	struct api_service service = {.n_threads = 1,
+	                              .max_json_bytes = 1 << 20,
+	                              .max_frame_bytes = 1 << 20,
+	                              .max_answer_bytes = 16 << 20,
+	                              .max_contacts = 1000,
+	                              .max_vertices = 1000,
+	                              .pool = pool};
+	FUZZ_CHECK(api_choose_kernels(&service, "baseline"), "no kernels");
+	service.sets = api_sets_create(limits, tell_time);
+	FUZZ_CHECK(service.sets, "out of memory");
+	return service;
+}
+
+static void forget_all(struct world *w)
+{
+	for (int i = 0; i < N_CALLERS * N_NAMES; i++) {
+		struct call call = {.request = {.method = "DELETE", .request_id = "id", .caller = callers[i % N_CALLERS]}};
+		call.known = &w->known[i % N_CALLERS][i / N_CALLERS];
+		snprintf(call.target, sizeof(call.target), "/v1/sets/%s", names[i / N_CALLERS]);
+		call.request.target = call.target;
+		handle(&w->service, &call);
+		expect_deleted(w, &call);
+		end(&call);
+	}
+	const struct api_sets_counts counts = api_sets_counts(w->service.sets);
+	FUZZ_CHECK(counts.n == 0 && counts.bytes == 0, "%zu sets, %zu bytes are left", counts.n, counts.bytes);
+	FUZZ_CHECK(atomic_load(&w->budget.used_bytes) == 0, "%zu bytes are left", atomic_load(&w->budget.used_bytes));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const size_t n_bytes[] = {1 << 20, 1 << 20, 12 << 10, 30 << 10};
+	static const struct api_sets_limits roomy = {1 << 20, 1 << 20, 64, IDLE_SECONDS, NULL};
+	struct fuzz_input input = {data, data + size};
+	const uint8_t settings = fuzz_byte(&input);
+	const size_t bytes = n_bytes[settings & 3];
+	struct world w = {.budget = {.most_bytes = 64 << 20}, .input = &input};
+	struct api_pool *pool = api_pool_create(1 << 20, &w.budget);
+	FUZZ_CHECK(pool, "out of memory");
+	const struct api_sets_limits limits = {bytes, settings & 4 ? bytes / 2 : bytes, settings & 8 ? 3 : 64, IDLE_SECONDS,
+	                                       pool};
+	now_ms = 0;
+	w.is_roomy = !(settings & 14);
+	w.service = service_of(pool, &limits);
+	w.fresh = service_of(NULL, &roomy);
+	for (int i = 0; i < MOST_OPERATIONS && fuzz_left(&input) > 0; i++)
+		operate(&w);
+	forget_all(&w);
+	api_sets_free(w.fresh.sets);
+	api_sets_free(w.service.sets);
+	api_pool_free(pool);
+	return 0;
+}
