@@ -5,6 +5,8 @@
     answer = client.evaluate(batch)              # batch: the document of docs/api.md, lists or NumPy arrays
     force = -answer["gradient"]                  # unit of normal_force
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
+    with client.set(lagged) as contacts:         # the same without the question; the service keeps it prepared
+        answer = contacts.evaluate(velocities)
 
 Needs Python 3.10 or later and NumPy; only hessian_matrix needs SciPy. Proxies set in the environment are not used.
 """
@@ -13,10 +15,12 @@ import json
 import math
 import os
 import random
+import socket
 import ssl
 import threading
 import time
 import urllib.parse
+import uuid
 
 import numpy as np
 
@@ -26,6 +30,8 @@ DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4")
 INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices")  # fields of answers that hold integers
 REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
+LONG = 65536  # bytes; above, calling send for each array takes less time than putting them together
+LOST = ("unknown_set", "set_changed")  # codes of errors that another PUT mends
 
 
 class Error(Exception):
@@ -35,6 +41,7 @@ class Error(Exception):
     title, detail   in words
     errors      list of (JSON Pointer into the batch, detail)
     request_id  names the request in the service's log, or None
+    code        for programs: "unknown_set", "set_changed", ..., or None
 
         try:
             answer = client.evaluate(batch)
@@ -42,10 +49,10 @@ class Error(Exception):
             print(error.status, error.errors)    # 422 [('/friction/eps_v', '0 is out of range: ...')]
     """
 
-    def __init__(self, status, title, detail, errors=(), request_id=None):
-        super().__init__(status, title, detail, errors, request_id)
+    def __init__(self, status, title, detail, errors=(), request_id=None, code=None):
+        super().__init__(status, title, detail, errors, request_id, code)
         self.status, self.title, self.detail = status, title, detail
-        self.errors, self.request_id = list(errors), request_id
+        self.errors, self.request_id, self.code = list(errors), request_id, code
 
     def __str__(self):
         where = "; ".join(f"{pointer}: {detail}" for pointer, detail in self.errors) or self.detail
@@ -62,6 +69,7 @@ class Unavailable(Error):
 class Client:
     """A service at `url`. Threads may share a client; each has a connection of its own, which stays open.
 
+    url       http://…, https://…, or http+unix:///PATH for the Unix-domain socket /PATH
     token     for services that require one
     retries   further tries after 503, 429, 502, 504 and after failed connections; repeating a request is safe
     timeout   seconds without a byte from the service
@@ -72,12 +80,8 @@ class Client:
     """
 
     def __init__(self, url="http://127.0.0.1:8080", token=None, retries=5, timeout=300, frames=True, ca=None):
-        parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError(f"not a URL of a service: {url!r}")
         self.url, self.retries, self.timeout, self.frames = url.rstrip("/"), retries, timeout, frames
-        self._host, self._port, self._prefix = parts.hostname, parts.port, parts.path.rstrip("/")
-        self._tls = ssl.create_default_context(cafile=ca) if parts.scheme == "https" else None
+        self._connect, self._prefix = _service(url, timeout, ca)
         self._authorization = {"Authorization": "Bearer " + token} if token else {}
         self._local = threading.local()
 
@@ -104,6 +108,14 @@ class Client:
         """
         return _arrays(self._post("/v1/functions/" + urllib.parse.quote(name, safe=""), parameters))["values"]
 
+    def set(self, batch, name=None):
+        """PUT /v1/sets/NAME: leaves contacts with the service, as a Set to ask many questions about. batch: as for
+        evaluate, without velocities, outputs and their options. name: by default one that no other set has.
+
+            client.set(lagged).evaluate(np.zeros((16, 3)))["n_vertices"]    # 16
+        """
+        return Set(self, batch, name)
+
     def functions(self):
         """The scalar functions: a list of dicts with name, meaning, parameters.
 
@@ -124,16 +136,27 @@ class Client:
         if connection:
             connection.close()
 
-    def _post(self, path, document):
-        document, tail = _split(document) if self.frames else (document, [])
-        if tail:
-            return self._ask("POST", path, _join(document, tail), FRAME)
-        return self._ask("POST", path, _json(document), JSON)
+    def _post(self, path, document, headers={}):
+        return self._ask("POST", path, *self._body(document), headers)
 
-    def _ask(self, method, path, body=None, content_type=None):
-        headers = {"Accept": f"{FRAME}, {JSON};q=0.5" if self.frames else JSON, **self._authorization}
+    def _body(self, document):
+        """The body of a request and its type."""
+        document, tail = _split(document) if self.frames else (document, [])
+        if not tail:
+            return _json(document), JSON
+        pieces = _pieces(document, tail)
+        return (b"".join(pieces) if sum(map(len, pieces)) < LONG else pieces), FRAME
+
+    def _ask(self, method, path, body=None, content_type=None, headers={}):
+        return _document(*self._send(method, path, body, content_type, headers))
+
+    def _send(self, method, path, body=None, content_type=None, headers={}):
+        """The response, of status 2xx, and its body."""
+        headers = {"Accept": f"{FRAME}, {JSON};q=0.5" if self.frames else JSON, **self._authorization, **headers}
         if body is not None:
             headers["Content-Type"] = content_type
+        if isinstance(body, list):
+            headers["Content-Length"] = str(sum(map(len, body)))
         for attempt in range(self.retries + 1):
             try:
                 response, data = self._exchange(method, self._prefix + path, body, headers)
@@ -142,12 +165,14 @@ class Client:
             except TimeoutError as error:
                 raise Unavailable(None, "No answer", f"{self.url}: nothing for {self.timeout} s") from error
             except (OSError, http.client.HTTPException) as error:
-                hint = "; is it running?" if isinstance(error, ConnectionRefusedError) else ""
+                hint = "; is it running?" if isinstance(error, (ConnectionRefusedError, FileNotFoundError)) else ""
                 failure = Unavailable(None, "No connection", f"{self.url}: {error or type(error).__name__}{hint}")
                 wait = 0
             else:
+                if response.status in (200, 201, 204):
+                    return response, data
                 if response.status not in REPEATED:
-                    return _document(response, data)
+                    raise _error(response, data)
                 failure, wait = _error(response, data), _retry_after(response)
             if attempt < self.retries:
                 time.sleep(min(max(wait, FIRST_WAIT * 2**attempt) * random.uniform(1, 1.25), LONGEST_WAIT))
@@ -177,10 +202,142 @@ class Client:
         if getattr(local, "process", None) != os.getpid():  # after a fork, the connection belongs to the parent
             local.process, local.connection = os.getpid(), None
         if getattr(local, "connection", None) is None:
-            more = {"context": self._tls} if self._tls else {}
-            kind = http.client.HTTPSConnection if self._tls else http.client.HTTPConnection
-            local.connection = kind(self._host, self._port, timeout=self.timeout, **more)
+            local.connection = self._connect()
         return local.connection
+
+
+class Set:
+    """Contacts that the service keeps prepared: see Client.set. Threads may share a set.
+
+    The service may forget a set, or be replaced by one that never had it; it is then put again as it was sent and
+    patched, so arrays may be changed meanwhile. Every request says which version of the set it means, so that no
+    answer is about contacts that somebody else has put under the same name. The end of `with` deletes the set.
+
+    name    in the service
+    info    what the service says about the set: version, n_vertices, n_collisions, groups, idle_seconds, skipped
+
+        with client.set(lagged) as contacts:
+            answer = contacts.evaluate(velocities, outputs=["gradient"])
+            contacts.patch(positions=positions)
+    """
+
+    def __init__(self, client, batch, name=None):
+        self.name, self._client, self._lock = name or str(uuid.uuid4()), client, threading.Lock()
+        self._path = "/v1/sets/" + urllib.parse.quote(self.name, safe="")
+        body, kind = _whole(client._body(batch))
+        self._document = _read(body, kind)
+        self._put(body, kind)
+
+    def evaluate(self, velocities=None, **question):
+        """POST /v1/sets/NAME/evaluate: what Client.evaluate returns for the contacts and this question together.
+
+            contacts.evaluate(np.zeros((16, 3)), outputs=["gradient"])["n_vertices"]    # 16
+        """
+        return self._ask("POST", "/evaluate", _question(velocities, question))
+
+    def check(self, velocities=None, **question):
+        """POST /v1/sets/NAME/check: how far gradient and Hessian agree with central differences.
+
+            contacts.check(np.full((16, 3), 0.1))["agrees"]    # True
+        """
+        return self._ask("POST", "/check", _question(velocities, question))
+
+    def pattern(self, format="csr", triangle="full"):
+        """GET /v1/sets/NAME/pattern: the "hessian" of an answer without its numbers.
+
+            contacts.pattern(format="triplets")["shape"]    # [48, 48]
+        """
+        return self._ask("GET", "/pattern?" + urllib.parse.urlencode({"format": format, "triangle": triangle}))
+
+    def patch(self, **fields):
+        """PATCH /v1/sets/NAME: new values for members of the contacts; None removes a member, a dict changes those
+        of its members that it names. A patch that the service refuses changes nothing. Returns info.
+
+            contacts.patch(friction={"eps_v": 2e-3})["n_vertices"]    # 16
+        """
+        body, kind = _whole(self._client._body(fields))
+        with self._lock:
+            document = _merge(self._contacts(), _read(body, kind))
+            try:
+                self.info = self._client._ask("PATCH", self._path, body, kind, self._means())
+            except Error as error:
+                if error.code not in LOST:
+                    raise
+                self._put(*self._client._body(document))
+            self._document = document
+            return self.info
+
+    def close(self):
+        """DELETE /v1/sets/NAME. Raises no Error: what cannot be deleted now is forgotten later."""
+        with self._lock:
+            if self._document is None:
+                return
+            self._document = None
+            try:
+                self._client._send("DELETE", self._path, headers=self._means())
+            except Error:
+                pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _ask(self, method, path, question=None):
+        body = () if question is None else self._client._body(question)
+        for last in (False, False, True):
+            self._contacts()
+            meant = self._means()
+            try:
+                return _arrays(self._client._ask(method, self._path + path, *body, headers=meant))
+            except Error as error:
+                if error.code not in LOST or last:
+                    raise
+            with self._lock:
+                if meant == self._means():  # else another thread has put or patched it meanwhile
+                    self._put(*self._client._body(self._contacts()))
+
+    def _put(self, body, kind):
+        self.info = self._client._ask("PUT", self._path, body, kind)
+
+    def _contacts(self):
+        if self._document is None:
+            raise ValueError(f"the set {self.name} is closed")
+        return self._document
+
+    def _means(self):
+        return {"If-Collision-Set-Version": self.info["version"]}
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path, timeout):
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        try:
+            self.sock.settimeout(self.timeout)
+            self.sock.connect(self._path)
+        except BaseException:
+            self.close()
+            raise
+
+
+def _service(url, timeout, ca):
+    """What makes a connection to the service, and the path that its routes begin with."""
+    scheme, _, path = url.partition("://")
+    if scheme == "http+unix" and path.startswith("/"):
+        return lambda: _UnixConnection(path, timeout), ""
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError(f"not a URL of a service: {url!r}")
+    host, port, prefix = parts.hostname, parts.port, parts.path.rstrip("/")
+    if parts.scheme == "http":
+        return lambda: http.client.HTTPConnection(host, port, timeout=timeout), prefix
+    tls = ssl.create_default_context(cafile=ca)
+    return lambda: http.client.HTTPSConnection(host, port, timeout=timeout, context=tls), prefix
 
 
 def hessian_matrix(answer, batch=None):
@@ -280,7 +437,7 @@ def _split(document):
         if array is None or array.ndim == 0 or array.size == 0:
             return value
         offset = (end + 63) // 64 * 64  # 8 is required; 64 is a cache line
-        tail.extend([b"\0" * (offset - end), array.reshape(-1).view(np.uint8)])
+        tail.extend([b"\0" * (offset - end), memoryview(array.reshape(-1).view(np.uint8))])
         end = offset + array.nbytes
         name = next(name for name, dtype in DTYPES.items() if dtype == array.dtype)
         return {"dtype": name, "shape": array.shape, "offset": offset}
@@ -289,9 +446,36 @@ def _split(document):
 
 
 def _join(document, tail):
+    return b"".join(_pieces(document, tail))
+
+
+def _pieces(document, tail):
     text = _json(document)
     text += b" " * (-(8 + len(text)) % 64)
-    return b"".join([len(text).to_bytes(8, "little"), text, *tail])
+    return [len(text).to_bytes(8, "little") + text, *tail]
+
+
+def _whole(body_and_kind):
+    body, kind = body_and_kind
+    return (body if isinstance(body, bytes) else b"".join(body)), kind
+
+
+def _read(body, kind):
+    return decode_frame(body) if kind == FRAME else json.loads(body)
+
+
+def _merge(target, patch):
+    """The document after a JSON Merge Patch (RFC 7396); neither is changed."""
+    if not isinstance(patch, dict):
+        return patch
+    target = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        target[name] = _merge(target.get(name), value)
+    return {name: value for name, value in target.items() if patch.get(name, value) is not None}
+
+
+def _question(velocities, others):
+    return others if velocities is None else {"velocities": velocities, **others}
 
 
 def _numbers(value):
@@ -344,9 +528,7 @@ def _arrays(value, key=None):
 
 
 def _document(response, data):
-    """The document of an answer of either format; raises an error if the status is not 200."""
-    if response.status != 200:
-        raise _error(response, data)
+    """The document of an answer of either format."""
     try:
         kind = response.headers.get_content_type()
         return decode_frame(data) if kind == FRAME else json.loads(data)
@@ -357,12 +539,13 @@ def _document(response, data):
 def _error(response, data):
     try:
         problem = json.loads(data)
-        title, detail = problem["title"], problem["detail"]
+        title, detail, code = problem["title"], problem["detail"], problem.get("code")
         errors = [(error["pointer"], error["detail"]) for error in problem.get("errors", [])]
     except (ValueError, KeyError, TypeError):  # a proxy's page
         title, detail, errors = response.reason, data[:200].decode(errors="replace"), []
+        code = None
     kind = Unavailable if response.status in REPEATED else Error
-    return kind(response.status, title, detail, errors, response.headers.get("X-Request-Id"))
+    return kind(response.status, title, detail, errors, response.headers.get("X-Request-Id"), code)
 
 
 def _retry_after(response):

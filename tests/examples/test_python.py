@@ -11,6 +11,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+from conftest import integration
 from fake import FakeService
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -56,6 +57,17 @@ def assert_same(answer, expected, where=""):
         assert np.array_equal(answer, np.array(expected).reshape(answer.shape)), where
     else:
         assert answer == expected, where
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Records waits instead of waiting."""
+    waits = []
+    monkeypatch.setattr(frictiond.time, "sleep", waits.append)
+    return waits
+
+
+BUSY = (503, {"Retry-After": "1"})
 
 
 def dense(matrix):
@@ -295,6 +307,186 @@ def test_info(server):
     assert info["formats"] == [frictiond.JSON, frictiond.FRAME]
 
 
+# Collision sets
+
+def parts(batch):
+    """The set's document and the velocities."""
+    question = ("velocities", "outputs", "hessian", "collision_outputs")
+    return {name: value for name, value in batch.items() if name not in question}, batch["velocities"]
+
+
+def names_of_sets(server):
+    return {entry["name"] for entry in frictiond.Client(server)._ask("GET", "/v1/sets")["sets"]}
+
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("convert", [dict, with_arrays])
+@pytest.mark.parametrize("batch", [TILE, SCENE], ids=["tile", "scene"])
+def test_a_set_gives_what_the_whole_batch_gives(server, batch, convert, frames):
+    client, (lagged, velocities) = frictiond.Client(server, frames=frames), parts(convert(batch))
+    with client.set(lagged) as contacts:
+        assert contacts.name in names_of_sets(server) and contacts.info["n_vertices"] == len(velocities)
+        for factor in (1, -2.5):
+            v = (np.array(velocities) * factor).tolist()
+            expected = plainly(server, "/v1/evaluate", {**batch, "velocities": v, **ALL})
+            assert_same(contacts.evaluate(convert({"v": v})["v"], **ALL), expected)
+        assert_same(contacts.check(velocities), plainly(server, "/v1/check", batch))
+        h = plainly(server, "/v1/evaluate", {**batch, "outputs": ["hessian"],
+                                                 "hessian": {"format": "csr", "triangle": "upper"}})["hessian"]
+        pattern = contacts.pattern(triangle="upper")
+        assert_same(pattern, {key: value for key, value in h.items() if key != "data"})
+        assert pattern["indices"].dtype == np.int32
+    assert contacts.name not in names_of_sets(server)
+
+
+def test_a_set_has_the_name_that_the_caller_gives(server):
+    with frictiond.Client(server).set(parts(TILE)[0], name="run-17.step~3") as contacts:
+        assert contacts.name == "run-17.step~3" and contacts.name in names_of_sets(server)
+    with pytest.raises(frictiond.Error) as caught:
+        frictiond.Client(server).set(parts(TILE)[0], name="a name")
+    assert caught.value.status == 422
+
+
+def test_a_set_names_the_wrong_field(server):
+    with pytest.raises(frictiond.Error) as caught:
+        frictiond.Client(server).set(TILE)
+    assert caught.value.status == 422 and caught.value.errors[0][0] == "/velocities"
+    with frictiond.Client(server).set(parts(TILE)[0]) as contacts, pytest.raises(frictiond.Error) as caught:
+        contacts.evaluate([[0, 0, 0], [0, 0, 0], [0, 0, "a"], [0, 0, 0]])
+    assert caught.value.errors[0][0] == "/velocities/2/2"
+
+
+PATCH = {"positions": (np.array(TILE["positions"]) * 1.5).tolist(), "friction": {"mu_s": None, "mu_k": None, "mu": 0.7},
+         "collisions": {"plane_vertex": {"normal_force": [1.0, 2.0, 3.0]}}}
+PATCHED = {**TILE, "positions": PATCH["positions"], "friction": {"eps_v": 1e-3, "mu": 0.7},
+           "collisions": {**TILE["collisions"], "plane_vertex": {**TILE["collisions"]["plane_vertex"],
+                                                                 "normal_force": [1.0, 2.0, 3.0]}}}
+
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("trouble", [[], ["pass", "forget"], ["pass", "replace"], ["pass", "pass", "forget"],
+                                     ["pass", "pass", "replace"], ["pass", "pass", "pass", "forget"],
+                                     ["pass", "forget", "pass", "pass", "replace", "pass", "forget"],
+                                     ["pass", BUSY, "pass", "half", "drop", BUSY, BUSY, BUSY]])
+def test_what_happens_to_a_set_is_mended(server, hasty, trouble, frames):
+    """PUT, evaluate, PATCH, evaluate, DELETE, with trouble at any of them."""
+    with FakeService(server, *trouble) as fake:
+        client, lagged = frictiond.Client(fake.url, frames=frames), with_arrays(parts(TILE)[0])
+        with client.set(lagged) as contacts:
+            lagged["positions"] *= np.nan  # what was sent counts
+            assert_same(contacts.evaluate(np.array(TILE["velocities"]), **ALL),
+                        plainly(server, "/v1/evaluate", {**TILE, **ALL}))
+            patch = with_arrays(PATCH)
+            contacts.patch(**patch)
+            patch["positions"] *= np.nan
+            for _ in range(2):
+                assert_same(contacts.evaluate(np.array(TILE["velocities"]), **ALL),
+                            plainly(server, "/v1/evaluate", {**PATCHED, **ALL}))
+                assert contacts.pattern()["shape"] == [12, 12]
+        assert all("If-Collision-Set-Version" in headers for method, _, headers, _ in fake.requests if method != "PUT")
+        assert fake.connections <= 2 + trouble.count("drop")
+    assert contacts.name not in names_of_sets(server)
+
+
+def test_a_patch_that_is_refused_changes_nothing(server):
+    expected = plainly(server, "/v1/evaluate", TILE)
+    with FakeService(server, "pass", "pass", "forget", "pass", "forget") as fake:
+        with frictiond.Client(fake.url).set(parts(TILE)[0]) as contacts:
+            for _ in range(2):  # of a set that is there, and of one that is not
+                with pytest.raises(frictiond.Error) as caught:
+                    contacts.patch(friction={"eps_v": -1})
+                assert caught.value.errors[0][0] == "/friction/eps_v"
+                assert_same(contacts.evaluate(TILE["velocities"]), expected)
+
+
+def test_a_set_survives_a_restart_of_the_service(server_with):
+    url = server_with()
+    port = url.rpartition(":")[2]
+    with frictiond.Client(url).set(with_arrays(parts(SCENE)[0])) as contacts:
+        before = contacts.evaluate(np.array(SCENE["velocities"]), **ALL)
+        process = server_with.started.pop()
+        process.terminate()
+        process.communicate()
+        assert process.returncode == 0
+        server_with("--port", port)
+        assert_same(contacts.evaluate(np.array(SCENE["velocities"]), **ALL), before)
+
+
+def test_a_set_that_is_replaced_again_and_again_is_an_error(server):
+    with FakeService(server, "pass", *["replace", "pass"] * 3) as fake:
+        contacts = frictiond.Client(fake.url).set(parts(TILE)[0])
+        with pytest.raises(frictiond.Error) as caught:
+            contacts.evaluate(TILE["velocities"])
+        assert caught.value.status == 412 and caught.value.code == "set_changed"
+        contacts.close()
+
+
+def test_a_404_of_a_proxy_is_no_forgotten_set(server):
+    with FakeService(server, "pass", (404, {})) as fake, frictiond.Client(fake.url).set(parts(TILE)[0]) as contacts:
+        with pytest.raises(frictiond.Error) as caught:
+            contacts.evaluate(TILE["velocities"])
+        assert caught.value.status == 404 and len(fake.requests) == 2
+
+
+def test_a_set_that_another_program_has_replaced_is_not_deleted(server):
+    with frictiond.Client(server).set(parts(TILE)[0]) as contacts:
+        other = frictiond.Client(server).set(parts(SCENE)[0], name=contacts.name)
+    assert contacts.name in names_of_sets(server)
+    other.close()
+    assert contacts.name not in names_of_sets(server)
+
+
+def test_the_end_of_a_block_hides_no_error(server, hasty):
+    with FakeService(server, "pass", *["reset"] * 6) as fake, pytest.raises(KeyError):
+        with frictiond.Client(fake.url).set(parts(TILE)[0]) as contacts:
+            raise KeyError
+    with pytest.raises(ValueError, match="closed"):
+        contacts.evaluate(TILE["velocities"])
+    with pytest.raises(ValueError, match="closed"):
+        contacts.patch(friction={"mu": 1})
+    contacts.close()
+
+
+def test_threads_share_a_set(server):
+    with FakeService(server, *["pass"] * 3, "forget", *["pass"] * 12, "replace") as fake:
+        with frictiond.Client(fake.url).set(with_arrays(parts(SCENE)[0])) as contacts:
+            results = {}
+
+            def work(k):
+                velocities = np.full((16, 3), 0.01 * k)
+                results[k] = [contacts.evaluate(velocities)["potential"] for _ in range(5)]
+
+            threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    for k in range(4):
+        batch = {**SCENE, "velocities": [[0.01 * k] * 3] * 16}
+        assert results[k] == [plainly(server, "/v1/evaluate", batch)["potential"]] * 5
+
+
+def test_a_unix_domain_socket(server, tmp_path):
+    process, url = integration.start("--port", "none", "--unix", str(tmp_path / "100% socket"))
+    try:
+        assert url == f"http+unix://{tmp_path}/100% socket"
+        client = frictiond.Client(url)
+        assert_same(client.evaluate(with_arrays(TILE)), plainly(server, "/v1/evaluate", TILE))
+        with client.set(with_arrays(parts(TILE)[0])) as contacts:
+            assert_same(contacts.evaluate(TILE["velocities"]), plainly(server, "/v1/evaluate", TILE))
+        client.close()
+    finally:
+        assert integration.stop(process) == 0
+    with pytest.raises(frictiond.Unavailable, match="is it running?"):
+        frictiond.Client(url, retries=0).info()
+
+
+@pytest.mark.parametrize("method", ["evaluate", "check", "pattern", "patch"])
+def test_examples_of_docstrings_of_sets(server, method):
+    with frictiond.Client(server).set(parts(SCENE)[0]) as contacts:
+        example(getattr(frictiond.Set, method), contacts=contacts)
+
+
 # Errors
 
 @pytest.mark.parametrize("frames", [False, True])
@@ -316,7 +508,8 @@ def test_a_proxy_page_is_an_error_too(server):
     assert caught.value.status == 403
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://127.0.0.1/?a=b", ""])
+@pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://127.0.0.1/?a=b", "",
+                                 "http+unix://", "http+unix://relative/path", "http+unix:/path"])
 def test_invalid_urls(url):
     with pytest.raises(ValueError):
         frictiond.Client(url)
@@ -348,17 +541,6 @@ def test_tls(server_with, tmp_path):
 
 
 # Trouble
-
-@pytest.fixture
-def hasty(monkeypatch):
-    """Records waits instead of waiting."""
-    waits = []
-    monkeypatch.setattr(frictiond.time, "sleep", waits.append)
-    return waits
-
-
-BUSY = (503, {"Retry-After": "1"})
-
 
 def test_503_twice_then_an_answer(server, hasty):
     with FakeService(server, BUSY, BUSY) as fake:
@@ -540,10 +722,14 @@ def test_an_answer_that_is_not_a_frame(server):
             frictiond.Client(fake.url).evaluate(PLANE)
 
 
-@pytest.mark.parametrize("method", ["evaluate", "check", "function", "functions", "info"])
+@pytest.mark.parametrize("method", ["evaluate", "check", "function", "functions", "info", "set"])
 def test_examples_of_docstrings(server, method):
-    _, example = getattr(frictiond.Client, method).__doc__.split("\n", 1)
-    code, _, expected = textwrap.dedent(example).strip().partition("    # ")
-    found = eval(code, {"client": frictiond.Client(server), "np": np, "batch": SCENE})
+    example(getattr(frictiond.Client, method), client=frictiond.Client(server), batch=SCENE, lagged=parts(SCENE)[0])
+
+
+def example(method, **names):
+    """Runs the last line of a docstring."""
+    code, _, expected = textwrap.dedent(method.__doc__).strip().rpartition("\n\n")[2].strip().partition("    # ")
+    found = eval(code, {"np": np, **names})
     assert len(found) if isinstance(found, (list, np.ndarray)) else found
     assert not expected or repr(found) == expected
