@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
 #include <time.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -13,10 +14,12 @@
 #endif
 
 #define FRAME "application/vnd.frictiond.frame"
+#define JSON "application/json"
 
 struct frictiond {
 	CURL *curl;
 	char *url, *authorization;
+	const char *socket; /* the path in an URL http+unix://, or NULL */
 	int retries;
 	long timeout;
 	char words[CURL_ERROR_SIZE], request_id[136];
@@ -48,6 +51,12 @@ static char *join(const char *one, const char *two)
 	return both;
 }
 
+static const char *socket_of(const char *url)
+{
+	static const char scheme[] = "http+unix://";
+	return strncmp(url, scheme, sizeof scheme - 1) == 0 ? url + sizeof scheme - 1 : NULL;
+}
+
 struct frictiond *frictiond_open(const char *url, const char *token)
 {
 	struct frictiond *service = calloc(1, sizeof *service);
@@ -59,6 +68,7 @@ struct frictiond *frictiond_open(const char *url, const char *token)
 	service->url = join(url, "");
 	if (service->url && *url && url[strlen(url) - 1] == '/')
 		service->url[strlen(url) - 1] = '\0';
+	service->socket = service->url ? socket_of(service->url) : NULL;
 	service->authorization = token ? join("Authorization: Bearer ", token) : NULL;
 	if (!service->curl || !service->url || (token && !service->authorization)) {
 		frictiond_close(service);
@@ -124,11 +134,19 @@ static size_t take_head(char *line, size_t size, size_t n, void *target)
 	return size * n;
 }
 
-static struct curl_slist *headers(const struct frictiond *service, const char *content_type)
+/* A request. content_type, version: whole header lines, or NULL. */
+struct request {
+	const char *method, *path, *content_type, *version, *body;
+	size_t n_bytes;
+};
+
+static struct curl_slist *headers(const struct frictiond *service, const struct request *request)
 {
 	struct curl_slist *list = curl_slist_append(NULL, "Expect:"), *longer = list;
-	if (longer && content_type)
-		longer = curl_slist_append(list, content_type);
+	if (longer && request->content_type)
+		longer = curl_slist_append(list, request->content_type);
+	if (longer && request->version)
+		longer = curl_slist_append(list, request->version);
 	if (longer && service->authorization)
 		longer = curl_slist_append(list, service->authorization);
 	if (!longer)
@@ -136,15 +154,16 @@ static struct curl_slist *headers(const struct frictiond *service, const char *c
 	return longer ? list : NULL;
 }
 
-/* Tries once. No body means GET. */
-static CURLcode exchange(struct frictiond *service, const char *url, struct curl_slist *list, const char *body,
-                         size_t n_bytes, struct text *answer)
+/* Tries once. */
+static CURLcode exchange(struct frictiond *service, const char *url, struct curl_slist *list,
+                         const struct request *request, struct text *answer)
 {
 	CURL *curl = service->curl;
 	answer->n = 0;
 	service->words[0] = service->request_id[0] = '\0';
 	curl_easy_reset(curl); /* keeps the connection */
 	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, service->socket);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L); /* signals and threads do not mix */
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT, service->timeout);
@@ -153,10 +172,11 @@ static CURLcode exchange(struct frictiond *service, const char *url, struct curl
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
 	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_head);
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, service);
-	if (body) {
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n_bytes);
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+	if (request->body) {
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_bytes);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
 	}
+	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
 	return curl_easy_perform(curl);
 }
 
@@ -194,24 +214,26 @@ static bool refused(const struct frictiond *service, long status, const struct t
 	const char *detail = json_string_value(json_object_get(problem, "detail"));
 	const json_t *first = json_array_get(json_object_get(problem, "errors"), 0);
 	const char *pointer = json_string_value(json_object_get(first, "pointer"));
+	const char *code = json_string_value(json_object_get(problem, "code"));
 	fail(error, "%s", detail ? detail : "the answer is not from frictiond");
 	error->status = status;
 	snprintf(error->pointer, sizeof error->pointer, "%s", pointer ? pointer : "");
+	snprintf(error->code, sizeof error->code, "%s", code ? code : "");
 	snprintf(error->request_id, sizeof error->request_id, "%s", service->request_id);
 	json_decref(problem);
 	return false;
 }
 
-/* Unless the answer is 200, sets *error and returns false. The caller frees answer->bytes in any case. */
-static bool ask(struct frictiond *service, const char *path, const char *content_type, const char *body, size_t n_bytes,
-                struct text *answer, struct frictiond_error *error)
+/* Unless the answer is 200, 201 or 204, sets *error and returns false. The caller frees answer->bytes in any case. */
+static bool ask(struct frictiond *service, const struct request *request, struct text *answer,
+                struct frictiond_error *error)
 {
-	char *url = join(service->url, path);
-	struct curl_slist *list = headers(service, content_type);
+	char *url = join(service->socket ? "http://localhost" : service->url, request->path);
+	struct curl_slist *list = headers(service, request);
 	CURLcode code = CURLE_OUT_OF_MEMORY;
 	long status = 0;
 	for (int attempt = 0; url && list; attempt++) {
-		code = exchange(service, url, list, body, n_bytes, answer);
+		code = exchange(service, url, list, request, answer);
 		curl_easy_getinfo(service->curl, CURLINFO_RESPONSE_CODE, &status);
 		if (!(code ? is_lost(code) : is_busy(status)) || attempt >= service->retries)
 			break;
@@ -223,7 +245,7 @@ static bool ask(struct frictiond *service, const char *path, const char *content
 		return fail(error, "no answer from %s: %s%s", service->url,
 		            service->words[0] ? service->words : curl_easy_strerror(code),
 		            code == CURLE_COULDNT_CONNECT ? "; is it running?" : "");
-	return status == 200 || refused(service, status, answer, error);
+	return status == 200 || status == 201 || status == 204 || refused(service, status, answer, error);
 }
 
 /* -- JSON -- */
@@ -242,10 +264,14 @@ static json_t *talk(struct frictiond *service, const char *path, const json_t *d
 	struct text answer = {0};
 	json_t *parsed = NULL;
 	char *body = document ? json_dumps(document, JSON_COMPACT) : NULL; /* 17 digits reproduce every double */
-	const char *type = document ? "Content-Type: application/json" : NULL;
+	const struct request request = {.method = document ? "POST" : "GET",
+	                                .path = path,
+	                                .content_type = document ? "Content-Type: " JSON : NULL,
+	                                .body = body,
+	                                .n_bytes = body ? strlen(body) : 0};
 	if (document && !body)
 		fail(error, "the document cannot be written as JSON");
-	else if (ask(service, path, type, body, body ? strlen(body) : 0, &answer, error))
+	else if (ask(service, &request, &answer, error))
 		parsed = parse(&answer, error);
 	free(body);
 	free(answer.bytes);
@@ -286,7 +312,8 @@ static json_t *add(struct frictiond_frame *frame, const char *dtype, const void 
 	const size_t offset = (frame->n_bytes + 63) / 64 * 64, n = rows * (columns ? columns : 1);
 	if (!grow((void **)&frame->tail, &frame->capacity, offset + n * size))
 		return NULL;
-	memset(frame->tail + frame->n_bytes, 0, offset - frame->n_bytes);
+	if (offset > frame->n_bytes)
+		memset(frame->tail + frame->n_bytes, 0, offset - frame->n_bytes);
 	if (n)
 		memcpy(frame->tail + offset, numbers, n * size);
 	frame->n_bytes = offset + n * size;
@@ -347,22 +374,38 @@ static int take_frame(struct text *body, struct frictiond_answer *answer, struct
 	return 0;
 }
 
+/* A request with a document, as a frame. NULL: out of memory, or the document is not valid. */
+static char *body_of(const json_t *document, const struct frictiond_frame *frame, size_t *n_bytes)
+{
+	static const struct frictiond_frame none = {0};
+	char *text = json_dumps(document, JSON_COMPACT);
+	char *body = text ? assemble(text, frame ? frame : &none, n_bytes) : NULL;
+	free(text);
+	return body;
+}
+
+static int ask_for_frame(struct frictiond *service, const struct request *request, struct frictiond_answer *answer,
+                         struct frictiond_error *error)
+{
+	struct text body = {0};
+	const int result = ask(service, request, &body, error) ? take_frame(&body, answer, error) : -1;
+	free(body.bytes);
+	return result;
+}
+
 int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
                              struct frictiond_answer *answer, struct frictiond_error *error)
 {
-	struct text body = {0};
-	size_t n_bytes = 0;
+	struct request request = {.method = "POST", .path = "/v1/evaluate", .content_type = "Content-Type: " FRAME};
+	char *body = body_of(document, frame, &request.n_bytes);
 	int result = -1;
-	char *text = json_dumps(document, JSON_COMPACT);
-	char *request = text ? assemble(text, frame, &n_bytes) : NULL;
 	*answer = (struct frictiond_answer){0};
-	if (!request)
+	request.body = body;
+	if (!body)
 		fail(error, "out of memory, or the document is not valid");
-	else if (ask(service, "/v1/evaluate", "Content-Type: " FRAME, request, n_bytes, &body, error))
-		result = take_frame(&body, answer, error);
-	free(text);
-	free(request);
-	free(body.bytes);
+	else
+		result = ask_for_frame(service, &request, answer, error);
+	free(body);
 	return result;
 }
 
@@ -468,4 +511,281 @@ int frictiond_read_i32(const struct frictiond_answer *answer, const json_t *arra
 		return copy(answer, array, "i32", numbers, n * sizeof *numbers);
 	flatten_i32(array, numbers, &fits);
 	return fits ? 0 : -1;
+}
+
+/* -- collision sets -- */
+
+struct frictiond_set {
+	struct frictiond *service;
+	char *name, *path, *version; /* version: a whole header line */
+	json_t *document;
+	struct frictiond_frame frame; /* where its references lead */
+};
+
+static char *path_of(struct frictiond *service, const char *name)
+{
+	char *escaped = curl_easy_escape(service->curl, name, 0);
+	char *path = escaped ? join("/v1/sets/", escaped) : NULL;
+	curl_free(escaped);
+	return path;
+}
+
+static char *random_name(void)
+{
+	unsigned char bytes[16] = {0};
+	char name[33];
+	if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+		return NULL;
+	for (int i = 0; i < 16; i++)
+		snprintf(name + 2 * i, 3, "%02x", bytes[i]);
+	return join(name, "");
+}
+
+/* The version is told in the answer's body. */
+static bool take_version(struct frictiond_set *set, const struct text *answer, struct frictiond_error *error)
+{
+	json_t *info = parse(answer, error);
+	const char *version = json_string_value(json_object_get(info, "version"));
+	char *line = version ? join("If-Collision-Set-Version: ", version) : NULL;
+	if (info && !line)
+		fail(error, version ? "out of memory" : "the answer is not about a set");
+	json_decref(info);
+	if (!line)
+		return false;
+	free(set->version);
+	set->version = line;
+	return true;
+}
+
+/* PUT or PATCH of a document. */
+static bool send_set(struct frictiond_set *set, const char *method, const char *version, const json_t *document,
+                     const struct frictiond_frame *frame, struct frictiond_error *error)
+{
+	struct text answer = {0};
+	struct request request = {
+		.method = method, .path = set->path, .content_type = "Content-Type: " FRAME, .version = version};
+	char *body = body_of(document, frame, &request.n_bytes);
+	request.body = body;
+	const bool ok = body ? ask(set->service, &request, &answer, error) && take_version(set, &answer, error)
+	                     : fail(error, "out of memory, or the document is not valid");
+	free(body);
+	free(answer.bytes);
+	return ok;
+}
+
+static bool put(struct frictiond_set *set, struct frictiond_error *error)
+{
+	return send_set(set, "PUT", NULL, set->document, &set->frame, error);
+}
+
+/* Whether another PUT mends it. */
+static bool is_lost_set(const struct frictiond_error *error)
+{
+	return strcmp(error->code, "unknown_set") == 0 || strcmp(error->code, "set_changed") == 0;
+}
+
+static void free_set(struct frictiond_set *set)
+{
+	free(set->name);
+	free(set->path);
+	free(set->version);
+	json_decref(set->document);
+	frictiond_frame_free(&set->frame);
+	free(set);
+}
+
+/* The numbers that a reference stands for, or the whole value, moved from one frame to another. NULL: out of memory. */
+static json_t *carry(const json_t *value, const struct frictiond_frame *from, struct frictiond_frame *to);
+
+static json_t *carry_members(const json_t *object, const struct frictiond_frame *from, struct frictiond_frame *to)
+{
+	json_t *moved = json_object();
+	const char *name;
+	json_t *member;
+	json_object_foreach((json_t *)object, name, member) {
+		if (json_object_set_new(moved, name, carry(member, from, to)) == 0)
+			continue;
+		json_decref(moved);
+		return NULL;
+	}
+	return moved;
+}
+
+static size_t size_of(const char *dtype)
+{
+	return strcmp(dtype, "f64") == 0 || strcmp(dtype, "i64") == 0 ? 8 : 4;
+}
+
+static json_t *carry(const json_t *value, const struct frictiond_frame *from, struct frictiond_frame *to)
+{
+	const char *dtype = json_string_value(json_object_get(value, "dtype"));
+	const json_t *shape = shape_of(value);
+	const size_t offset = (size_t)json_integer_value(json_object_get(value, "offset"));
+	if (!json_is_object(value))
+		return json_deep_copy(value);
+	if (!dtype || !shape || !from)
+		return carry_members(value, from, to);
+	const size_t size = size_of(dtype), n = frictiond_count(value);
+	if (offset > from->n_bytes || n > (from->n_bytes - offset) / size)
+		return NULL;
+	json_t *moved = add(to, dtype, from->tail + offset, size, n, 0);
+	if (moved && json_object_set_new(moved, "shape", json_deep_copy(shape)) == 0)
+		return moved;
+	json_decref(moved);
+	return NULL;
+}
+
+/* Merges a patch (RFC 7396). References are replaced whole, like arrays. */
+static bool merge(json_t *target, const json_t *patch)
+{
+	const char *name;
+	json_t *value;
+	json_object_foreach((json_t *)patch, name, value) {
+		json_t *old = json_object_get(target, name);
+		const bool nested = json_is_object(value) && !shape_of(value);
+		if (json_is_null(value))
+			json_object_del(target, name);
+		else if (!nested && json_object_set_new(target, name, json_deep_copy(value)) != 0)
+			return false;
+		else if (nested && (!json_is_object(old) || shape_of(old)) &&
+		         json_object_set_new(target, name, json_object()) != 0)
+			return false;
+		if (nested && !merge(json_object_get(target, name), value))
+			return false;
+	}
+	return true;
+}
+
+struct frictiond_set *frictiond_set_open(struct frictiond *service, const char *name, const json_t *document,
+                                         const struct frictiond_frame *frame, struct frictiond_error *error)
+{
+	struct frictiond_set *set = calloc(1, sizeof *set);
+	if (!set) {
+		fail(error, "out of memory");
+		return NULL;
+	}
+	set->service = service;
+	set->name = name ? join(name, "") : random_name();
+	set->path = set->name ? path_of(service, set->name) : NULL;
+	set->document = carry(document, frame, &set->frame);
+	if (!set->path || !set->document)
+		fail(error, "out of memory, or a reference leaves the frame");
+	else if (put(set, error))
+		return set;
+	free_set(set);
+	return NULL;
+}
+
+void frictiond_set_close(struct frictiond_set *set)
+{
+	struct frictiond_error error;
+	struct text answer = {0};
+	if (!set)
+		return;
+	const struct request request = {.method = "DELETE", .path = set->path, .version = set->version};
+	ask(set->service, &request, &answer, &error);
+	free(answer.bytes);
+	free_set(set);
+}
+
+const char *frictiond_set_name(const struct frictiond_set *set)
+{
+	return set->name;
+}
+
+/* Asks, and again after putting the set again where it was lost, at most twice. */
+static int ask_set(struct frictiond_set *set, struct request *request, struct frictiond_answer *answer,
+                   struct frictiond_error *error)
+{
+	for (int attempt = 0;; attempt++) {
+		request->version = set->version;
+		if (ask_for_frame(set->service, request, answer, error) == 0)
+			return 0;
+		if (!is_lost_set(error) || attempt == 2 || !put(set, error))
+			return -1;
+	}
+}
+
+static int question(struct frictiond_set *set, const char *which, const json_t *document,
+                    const struct frictiond_frame *frame, struct frictiond_answer *answer, struct frictiond_error *error)
+{
+	struct request request = {.method = "POST", .content_type = "Content-Type: " FRAME};
+	char *path = join(set->path, which), *body = body_of(document, frame, &request.n_bytes);
+	int result = -1;
+	*answer = (struct frictiond_answer){0};
+	request.path = path;
+	request.body = body;
+	if (!path || !body)
+		fail(error, "out of memory, or the document is not valid");
+	else
+		result = ask_set(set, &request, answer, error);
+	free(path);
+	free(body);
+	return result;
+}
+
+int frictiond_set_evaluate(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
+                           struct frictiond_answer *answer, struct frictiond_error *error)
+{
+	return question(set, "/evaluate", document, frame, answer, error);
+}
+
+int frictiond_set_check(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
+                        struct frictiond_answer *answer, struct frictiond_error *error)
+{
+	return question(set, "/check", document, frame, answer, error);
+}
+
+int frictiond_set_pattern(struct frictiond_set *set, const char *format, const char *triangle,
+                          struct frictiond_answer *answer, struct frictiond_error *error)
+{
+	char query[128];
+	snprintf(query, sizeof query, "/pattern?format=%s&triangle=%s", format, triangle);
+	char *path = join(set->path, query);
+	struct request request = {.method = "GET", .path = path, .content_type = "Accept: " FRAME};
+	*answer = (struct frictiond_answer){0};
+	const int result = path ? ask_set(set, &request, answer, error) : -1;
+	if (!path)
+		fail(error, "out of memory");
+	free(path);
+	return result;
+}
+
+/* The merged document with a tail of its own, free of what the patch has replaced. */
+static bool merged(const struct frictiond_set *set, const json_t *fields, const struct frictiond_frame *frame,
+                   struct frictiond_set *after)
+{
+	struct frictiond_frame both = {0};
+	json_t *one = carry(set->document, &set->frame, &both), *two = carry(fields, frame, &both);
+	if (one && two && merge(one, two))
+		after->document = carry(one, &both, &after->frame);
+	json_decref(one);
+	json_decref(two);
+	frictiond_frame_free(&both);
+	return after->document;
+}
+
+static void exchange_documents(struct frictiond_set *one, struct frictiond_set *two)
+{
+	const struct frictiond_set kept = *one;
+	one->document = two->document;
+	one->frame = two->frame;
+	two->document = kept.document;
+	two->frame = kept.frame;
+}
+
+int frictiond_set_patch(struct frictiond_set *set, const json_t *fields, const struct frictiond_frame *frame,
+                        struct frictiond_error *error)
+{
+	struct frictiond_set after = {0};
+	bool ok = merged(set, fields, frame, &after) || fail(error, "out of memory, or a reference leaves the frame");
+	if (ok) {
+		exchange_documents(set, &after);
+		ok = send_set(set, "PATCH", set->version, fields, frame, error) || (is_lost_set(error) && put(set, error));
+		if (!ok)
+			exchange_documents(set, &after);
+	}
+	json_decref(after.document);
+	frictiond_frame_free(&after.frame);
+	return ok ? 0 : -1;
 }

@@ -12,17 +12,19 @@ extern "C" {
 #endif
 
 /* What went wrong. status: the HTTP status, or 0 if no answer came or the fault is on this side (see detail).
- * pointer: JSON Pointer to the culprit in the request, or empty. Texts that are too long are truncated. */
+ * pointer: JSON Pointer to the culprit in the request, or empty. code: for programs ("unknown_set"), or empty. Texts
+ * that are too long are truncated. */
 struct frictiond_error {
 	long status;
-	char detail[512], pointer[256], request_id[136];
+	char detail[512], pointer[256], request_id[136], code[64];
 };
 
 /* A service, with a connection that is kept open. For one thread at a time; call curl_global_init() before starting
  * threads. */
 struct frictiond;
 
-/* url such as "http://127.0.0.1:8080"; token NULL if the service has none. NULL: out of memory. */
+/* url such as "http://127.0.0.1:8080", or "http+unix:///run/frictiond/socket" for a Unix-domain socket; token NULL if
+ * the service has none. NULL: out of memory. */
 struct frictiond *frictiond_open(const char *url, const char *token);
 void frictiond_close(struct frictiond *service);
 
@@ -62,6 +64,37 @@ struct frictiond_answer {
 int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
                              struct frictiond_answer *answer, struct frictiond_error *error);
 void frictiond_answer_free(struct frictiond_answer *answer);
+
+/* Collision sets: contacts that the service keeps prepared, for many questions. The service may forget a set, or be
+ * replaced by one that never had it; then it is put again as it was sent and patched. Every request says which version
+ * of the set it means, so no answer is about contacts that somebody else has put under the name. A set uses the
+ * connection of its service; close it first. */
+struct frictiond_set;
+
+/* Puts a set. document: a batch without velocities, outputs and their options, with references into frame; both are
+ * copied. frame: NULL if there are no references. name: NULL for a random one. NULL: see *error. */
+struct frictiond_set *frictiond_set_open(struct frictiond *service, const char *name, const json_t *document,
+                                         const struct frictiond_frame *frame, struct frictiond_error *error);
+
+/* Deletes the set; if that fails, the service forgets it later. */
+void frictiond_set_close(struct frictiond_set *set);
+const char *frictiond_set_name(const struct frictiond_set *set);
+
+/* The answer to a question: velocities, outputs ... (frame: NULL if it has no references), as from
+ * frictiond_evaluate_frame. Returns 0, or -1 and *error. */
+int frictiond_set_evaluate(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
+                           struct frictiond_answer *answer, struct frictiond_error *error);
+int frictiond_set_check(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
+                        struct frictiond_answer *answer, struct frictiond_error *error);
+
+/* The sparsity of the Hessian. format: csr, bsr, triplets; triangle: full, upper, lower. Returns 0, or -1 and *error. */
+int frictiond_set_pattern(struct frictiond_set *set, const char *format, const char *triangle,
+                          struct frictiond_answer *answer, struct frictiond_error *error);
+
+/* Changes the members of the set's document that are in fields; null removes one (JSON Merge Patch). frame: as above.
+ * If it is refused, the set stays as it was. Returns 0, or -1 and *error. */
+int frictiond_set_patch(struct frictiond_set *set, const json_t *fields, const struct frictiond_frame *frame,
+                        struct frictiond_error *error);
 
 /* How many numbers an array of an answer has, nested or not, in the text or in the tail; 0 for anything else. */
 size_t frictiond_count(const json_t *array);

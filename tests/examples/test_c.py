@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from native import *  # noqa: F401,F403
+from native_sets import *  # noqa: F401,F403
 from native import command_of, evaluate
 
 STRICT = "-std=gnu11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -g -fsanitize=address,undefined".split()

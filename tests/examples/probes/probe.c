@@ -48,11 +48,83 @@ static json_t *exact(struct frictiond *service, const char *name, struct frictio
 	return answer;
 }
 
+static void print_answer(struct frictiond_answer *answer, const char *name, int integers)
+{
+	const json_t *array = json_object_get(answer->document, name);
+	const size_t n = frictiond_count(array);
+	double *numbers = calloc(n + 1, sizeof *numbers);
+	int32_t *indices = calloc(n + 1, sizeof *indices);
+	if (!numbers || !indices ||
+	    (integers ? frictiond_read_i32(answer, array, indices, n) : frictiond_read_f64(answer, array, numbers, n)))
+		exit(2);
+	for (size_t i = 0; i < n; i++)
+		printf("%.17g\n", integers ? indices[i] : numbers[i]);
+	free(numbers);
+	free(indices);
+	frictiond_answer_free(answer);
+}
+
+/* A member that is a list of lists of three, as an array in binary. */
+static void to_frame(json_t *object, const char *name, struct frictiond_frame *frame)
+{
+	const json_t *rows = json_object_get(object, name);
+	const size_t n = json_array_size(rows);
+	double *numbers = calloc(3 * n + 1, sizeof *numbers);
+	for (size_t i = 0; numbers && i < 3 * n; i++)
+		numbers[i] = json_number_value(json_array_get(json_array_get(rows, i / 3), i % 3));
+	json_object_set_new(object, name, frictiond_frame_f64(frame, numbers, n, 3));
+	free(numbers);
+}
+
+static json_t *sets(struct frictiond *service, const char *name, struct frictiond_error *error)
+{
+	struct frictiond_frame lagged = {0}, question = {0}, patch = {0};
+	struct frictiond_answer answer = {0};
+	json_t *file = json_load_file(name, 0, NULL), *done = NULL;
+	json_t *asked = json_object_get(file, "question");
+	const char *called = json_string_value(json_object_get(file, "name"));
+	to_frame(json_object_get(file, "lagged"), "positions", &lagged);
+	to_frame(json_object_get(file, "patch"), "positions", &patch);
+	to_frame(asked, "velocities", &question);
+	struct frictiond_set *set = frictiond_set_open(service, called, json_object_get(file, "lagged"), &lagged, error);
+	frictiond_frame_free(&lagged);
+	if (!set)
+		goto end;
+	fprintf(stderr, "%s\n", frictiond_set_name(set));
+	if (frictiond_set_evaluate(set, asked, &question, &answer, error))
+		goto end;
+	print_answer(&answer, "gradient", 0);
+	if (frictiond_set_patch(set, json_object_get(file, "patch"), &patch, error))
+		goto end;
+	frictiond_frame_free(&patch);
+	if (frictiond_set_evaluate(set, asked, &question, &answer, error))
+		goto end;
+	print_answer(&answer, "gradient", 0);
+	if (frictiond_set_pattern(set, "csr", "upper", &answer, error))
+		goto end;
+	print_answer(&answer, "indices", 1);
+	json_object_del(asked, "outputs");
+	if (frictiond_set_check(set, asked, &question, &answer, error))
+		goto end;
+	printf("%d\n", json_is_true(json_object_get(answer.document, "agrees")));
+	done = answer.document;
+	json_incref(done);
+end:
+	frictiond_answer_free(&answer);
+	frictiond_set_close(set);
+	frictiond_frame_free(&question);
+	frictiond_frame_free(&patch);
+	json_decref(file);
+	return done;
+}
+
 static json_t *ask(struct frictiond *service, char **words, struct frictiond_error *error)
 {
 	json_t *answer;
 	if (!strcmp(words[2], "exact"))
 		return exact(service, words[3], error);
+	if (!strcmp(words[2], "set"))
+		return sets(service, words[3], error);
 	if (!strcmp(words[2], "token")) {
 		answer = frictiond_get(service, "/v1/info", error);
 		puts(answer ? json_string_value(json_object_get(answer, "name")) : "");
