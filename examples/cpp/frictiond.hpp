@@ -5,6 +5,9 @@
 //   frictiond::answer answer = service.evaluate(batch);
 //   std::vector<double> gradient = answer.array<double>("/gradient");
 //
+//   frictiond::collision_set contacts = service.set(lagged);       // what the service keeps prepared, until its end
+//   frictiond::answer first = contacts.evaluate({{"velocities", velocities}});
+//
 // A batch is a document of docs/api.md. As nlohmann::json it is sent as text; a frictiond::frame carries its vectors in
 // binary. Answers come as frames, so their numbers never become text either. Doubles are the same at both ends.
 #pragma once
@@ -17,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <strings.h>
@@ -39,19 +43,20 @@ namespace frictiond
 using json = nlohmann::json;
 
 // What went wrong. status: the HTTP status, or 0 if no answer came or it is not what was asked for. pointer: JSON
-// Pointer to the culprit in the request, or empty.
+// Pointer to the culprit in the request, or empty. code: for programs ("unknown_set"), or empty.
 class error : public std::runtime_error
 {
   public:
-	error(long code, const std::string &words, const std::string &place = {}, std::string id = {})
-		: std::runtime_error((code ? std::to_string(code) + ": " : "") + words +
+	error(long number, const std::string &words, const std::string &place = {}, std::string id = {},
+	      std::string word = {})
+		: std::runtime_error((number ? std::to_string(number) + ": " : "") + words +
 	                         (place.empty() ? "" : " (" + place + ")")),
-		  status(code), detail(words), pointer(place), request_id(std::move(id))
+		  status(number), detail(words), pointer(place), request_id(std::move(id)), code(std::move(word))
 	{
 	}
 
 	long status;
-	std::string detail, pointer, request_id;
+	std::string detail, pointer, request_id, code;
 };
 
 template <class T> constexpr const char *dtype()
@@ -83,10 +88,18 @@ class frame
 	{
 		if (shape.empty())
 			shape = {numbers.size()};
-		tail.resize((tail.size() + 63) / 64 * 64);
-		const std::size_t offset = tail.size();
-		tail.append(reinterpret_cast<const char *>(numbers.data()), numbers.size() * sizeof(T));
-		return {{"dtype", dtype<T>()}, {"shape", std::move(shape)}, {"offset", offset}};
+		return add(dtype<T>(), std::move(shape), reinterpret_cast<const char *>(numbers.data()),
+		           numbers.size() * sizeof(T));
+	}
+
+	// The frame after a JSON Merge Patch (RFC 7396), with the arrays that are still in it and no others.
+	frame merged(const frame &patch) const
+	{
+		frame both, after;
+		both.document = both.carry(document, *this);
+		merge(both.document, both.carry(patch.document, patch));
+		after.document = after.carry(both.document, both);
+		return after;
 	}
 
 	// The bytes: the length of the document, the document, spaces up to a multiple of 64, the numbers.
@@ -99,8 +112,60 @@ class frame
 	}
 
   private:
+	json add(const char *type, json shape, const char *numbers, std::size_t n_bytes)
+	{
+		tail.resize((tail.size() + 63) / 64 * 64);
+		const std::size_t offset = tail.size();
+		tail.append(numbers, n_bytes);
+		return {{"dtype", type}, {"shape", std::move(shape)}, {"offset", offset}};
+	}
+
+	static bool is_reference(const json &value)
+	{
+		return value.is_object() && value.contains("dtype");
+	}
+
+	// A value of another frame, its arrays copied into this one.
+	json carry(const json &value, const frame &from)
+	{
+		if (is_reference(value)) {
+			const std::string type = value.at("dtype").get<std::string>();
+			std::size_t n_bytes = type == "f64" || type == "i64" ? 8 : 4;
+			for (const json &count : value.at("shape"))
+				n_bytes *= count.get<std::size_t>();
+			const std::size_t offset = value.at("offset").get<std::size_t>();
+			if (offset > from.tail.size() || n_bytes > from.tail.size() - offset)
+				throw error(0, "an array leaves the frame");
+			return add(type.c_str(), value.at("shape"), from.tail.data() + offset, n_bytes);
+		}
+		if (!value.is_object())
+			return value;
+		json moved = json::object();
+		for (const auto &[name, member] : value.items())
+			moved[name] = carry(member, from);
+		return moved;
+	}
+
+	// json::merge_patch would merge references with what they replace.
+	static void merge(json &target, const json &patch)
+	{
+		for (const auto &[name, value] : patch.items()) {
+			if (value.is_null())
+				target.erase(name);
+			else if (!value.is_object() || is_reference(value))
+				target[name] = value;
+			else {
+				if (!target.contains(name) || !target[name].is_object() || is_reference(target[name]))
+					target[name] = json::object();
+				merge(target[name], value);
+			}
+		}
+	}
+
 	std::string tail;
 };
+
+class collision_set;
 
 // An answer; the long arrays of its document are in the tail of the body.
 class answer
@@ -175,7 +240,7 @@ class answer
 class client
 {
   public:
-	// retries: how often a request is repeated when the service is busy (429, 502, 503, 504) or the connection
+	// url: "http://...", "https://...", or "http+unix:///PATH" for the Unix-domain socket /PATH. retries: how often a request is repeated when the service is busy (429, 502, 503, 504) or the connection
 	// fails. timeout: seconds for each try.
 	explicit client(const std::string &url = "http://127.0.0.1:8080", std::string token = {}, int retries = 5,
 	                long timeout = 300)
@@ -195,6 +260,11 @@ class client
 	{
 		return answer(ask("/v1/evaluate", batch.bytes(), frame_type, frame_type));
 	}
+
+	// Leaves contacts with the service. batch: as for evaluate, without velocities, outputs and their options. name:
+	// by default a random one.
+	collision_set set(const json &batch, std::string name = {});
+	collision_set set(const frame &batch, std::string name = {});
 
 	json check(const json &batch)
 	{
@@ -219,6 +289,7 @@ class client
 	}
 
   private:
+	friend class collision_set;
 	static constexpr const char *text_type = "application/json", *frame_type = "application/vnd.frictiond.frame";
 
 	struct cleanup {
@@ -255,11 +326,13 @@ class client
 
 	using header_list = std::unique_ptr<curl_slist, cleanup>;
 
-	header_list headers(const char *type, const char *accept) const
+	header_list headers(const char *type, const char *accept, const std::string &version) const
 	{
 		std::vector<std::string> lines{"Expect:", std::string("Accept: ") + accept};
 		if (type)
 			lines.push_back(std::string("Content-Type: ") + type);
+		if (!version.empty())
+			lines.push_back("If-Collision-Set-Version: " + version);
 		if (!token_.empty())
 			lines.push_back("Authorization: Bearer " + token_);
 		header_list list;
@@ -273,14 +346,17 @@ class client
 		return list;
 	}
 
-	// Tries once. type null: GET.
-	response exchange(const std::string &path, const std::string &body, const char *type, curl_slist *list)
+	// Tries once. type null: no body.
+	response exchange(const char *method, const std::string &path, const std::string &body, const char *type,
+	                  curl_slist *list)
 	{
 		CURL *handle = curl_.get();
 		response result;
 		char words[CURL_ERROR_SIZE] = "";
 		curl_easy_reset(handle); // keeps the connection
-		curl_easy_setopt(handle, CURLOPT_URL, (url_ + path).c_str());
+		const bool is_unix = url_.compare(0, unix_scheme.size(), unix_scheme) == 0;
+		curl_easy_setopt(handle, CURLOPT_URL, ((is_unix ? "http://localhost" : url_) + path).c_str());
+		curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, is_unix ? url_.c_str() + unix_scheme.size() : nullptr);
 		curl_easy_setopt(handle, CURLOPT_HTTPHEADER, list);
 		curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L); // signals and threads do not mix
 		curl_easy_setopt(handle, CURLOPT_TIMEOUT, timeout_);
@@ -293,6 +369,7 @@ class client
 			curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
 			curl_easy_setopt(handle, CURLOPT_POSTFIELDS, body.data());
 		}
+		curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method);
 		result.code = curl_easy_perform(handle);
 		result.words = words[0] ? words : curl_easy_strerror(result.code);
 		curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, nullptr);
@@ -323,32 +400,187 @@ class client
 			throw error(result.status, "the answer is not from frictiond", {}, result.request_id);
 		const json errors = problem.value("errors", json::array());
 		throw error(result.status, problem.at("detail").get<std::string>(),
-		            errors.empty() ? "" : errors.at(0).value("pointer", ""), result.request_id);
+		            errors.empty() ? "" : errors.at(0).value("pointer", ""), result.request_id,
+		            problem.value("code", ""));
 	}
 
 	std::string ask(const std::string &path, const std::string &body, const char *type, const char *accept)
 	{
-		const header_list list = headers(type, accept);
-		response result = exchange(path, body, type, list.get());
+		return ask(type ? "POST" : "GET", path, body, type, accept, {});
+	}
+
+	std::string ask(const char *method, const std::string &path, const std::string &body, const char *type,
+	                const char *accept, const std::string &version)
+	{
+		const header_list list = headers(type, accept, version);
+		response result = exchange(method, path, body, type, list.get());
 		double seconds = 0.1;
 		for (int attempt = 0; again(result) && attempt < retries_; attempt++, seconds *= 2) {
 			std::this_thread::sleep_for(
 				std::chrono::duration<double>(std::min(std::max(seconds, result.seconds), 10.0)));
-			result = exchange(path, body, type, list.get());
+			result = exchange(method, path, body, type, list.get());
 		}
 		if (result.code != CURLE_OK)
 			throw error(0, "no answer from " + url_ + ": " + result.words +
 			                   (result.code == CURLE_COULDNT_CONNECT ? "; is it running?" : ""));
-		if (result.status != 200)
+		if (result.status != 200 && result.status != 201 && result.status != 204)
 			refuse(result);
 		return std::move(result.body);
 	}
 
+	std::string escaped(const std::string &name) const
+	{
+		char *text = curl_easy_escape(curl_.get(), name.c_str(), static_cast<int>(name.size()));
+		if (!text)
+			throw std::bad_alloc();
+		std::string path = text;
+		curl_free(text);
+		return path;
+	}
+
+	inline static const std::string unix_scheme = "http+unix://";
 	std::string url_, token_;
 	int retries_;
 	long timeout_;
 	std::unique_ptr<CURL, cleanup> curl_;
 };
+
+// Contacts that the service keeps prepared, made by client::set; its client must outlive it, and serves one thread at a
+// time. The service may forget a set, or be replaced by one that never had it; then it is put again as it was sent and
+// patched. Every request says which version of the set it means, so no answer is about contacts that somebody else has
+// put under the name. The destructor deletes the set; if that fails, the service forgets it later.
+class collision_set
+{
+  public:
+	const std::string name;
+
+	collision_set(client &service, frame batch, std::string called)
+		: name(called.empty() ? random_name() : std::move(called)), service_(service),
+		  path_("/v1/sets/" + service.escaped(name)), batch_(std::move(batch))
+	{
+		put(batch_);
+	}
+
+	collision_set(const collision_set &) = delete;
+	collision_set &operator=(const collision_set &) = delete;
+
+	~collision_set()
+	{
+		try {
+			service_.ask("DELETE", path_, {}, nullptr, client::text_type, version_);
+		} catch (const std::exception &) {
+		}
+	}
+
+	// The answer to a question: velocities, outputs ..., as from client::evaluate for the whole batch.
+	answer evaluate(const json &question)
+	{
+		return answer(post("/evaluate", question.dump(), client::text_type, client::frame_type));
+	}
+
+	answer evaluate(const frame &question)
+	{
+		return answer(post("/evaluate", question.bytes(), client::frame_type, client::frame_type));
+	}
+
+	json check(const json &question)
+	{
+		return json::parse(post("/check", question.dump(), client::text_type, client::text_type));
+	}
+
+	// The sparsity of the Hessian. format: csr, bsr, triplets; triangle: full, upper, lower.
+	answer pattern(const std::string &format = "csr", const std::string &triangle = "full")
+	{
+		const std::string path = path_ + "/pattern?format=" + format + "&triangle=" + triangle;
+		return answer(mended([&] { return service_.ask("GET", path, {}, nullptr, client::frame_type, version_); }));
+	}
+
+	// New values for members of the batch; null removes one (JSON Merge Patch). If the service refuses the patch, the
+	// set stays as it was.
+	void patch(const json &fields)
+	{
+		frame plain;
+		plain.document = fields;
+		patch(plain);
+	}
+
+	void patch(const frame &fields)
+	{
+		frame after = batch_.merged(fields);
+		try {
+			send("PATCH", fields, version_);
+		} catch (const error &reason) {
+			if (!is_lost(reason))
+				throw;
+			put(after);
+		}
+		batch_ = std::move(after);
+	}
+
+  private:
+	static std::string random_name()
+	{
+		static const char digits[] = "0123456789abcdef";
+		std::random_device source;
+		std::string text;
+		for (int i = 0; i < 32; i++)
+			text += digits[source() % 16];
+		return text;
+	}
+
+	static bool is_lost(const error &reason)
+	{
+		return reason.code == "unknown_set" || reason.code == "set_changed";
+	}
+
+	void send(const char *method, const frame &document, const std::string &version)
+	{
+		const std::string text =
+			service_.ask(method, path_, document.bytes(), client::frame_type, client::text_type, version);
+		version_ = json::parse(text).at("version").get<std::string>();
+	}
+
+	void put(const frame &document)
+	{
+		send("PUT", document, {});
+	}
+
+	std::string post(const char *which, const std::string &body, const char *type, const char *accept)
+	{
+		return mended([&] { return service_.ask("POST", path_ + which, body, type, accept, version_); });
+	}
+
+	// Asks, and again after putting the set again where it was lost, at most twice.
+	template <class F> std::string mended(const F &ask)
+	{
+		for (int attempt = 0;; attempt++) {
+			try {
+				return ask();
+			} catch (const error &reason) {
+				if (!is_lost(reason) || attempt == 2)
+					throw;
+			}
+			put(batch_);
+		}
+	}
+
+	client &service_;
+	const std::string path_;
+	frame batch_;
+	std::string version_;
+};
+
+inline collision_set client::set(const frame &batch, std::string name)
+{
+	return {*this, batch, std::move(name)};
+}
+
+inline collision_set client::set(const json &batch, std::string name)
+{
+	frame plain;
+	plain.document = batch;
+	return {*this, std::move(plain), std::move(name)};
+}
 
 #if __has_include(<Eigen/Sparse>)
 // The Hessian of an answer in format triplets or csr. A triangle is not completed to the full matrix.

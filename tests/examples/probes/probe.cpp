@@ -36,6 +36,37 @@ static void exact(frictiond::client &service, const char *name)
 	print(service.function("smooth_friction_f0", {{"y", y}, {"eps_v", 1e-300}}));
 }
 
+static frictiond::json take(frictiond::frame &frame, const frictiond::json &rows)
+{
+	std::vector<double> numbers;
+	for (const auto &row : rows)
+		for (const auto &number : row)
+			numbers.push_back(number.get<double>());
+	return frame.add(numbers, {rows.size(), 3});
+}
+
+static frictiond::frame with_array(const frictiond::json &document, const char *name)
+{
+	frictiond::frame frame;
+	frame.document = document;
+	frame.document[name] = take(frame, document.at(name));
+	return frame;
+}
+
+static void sets(frictiond::client &service, const char *name)
+{
+	const auto file = frictiond::json::parse(std::ifstream(name));
+	const auto question = with_array(file.at("question"), "velocities");
+	auto contacts = service.set(with_array(file.at("lagged"), "positions"), file.value("name", ""));
+	print(contacts.evaluate(question).array<double>("/gradient"));
+	contacts.patch(with_array(file.at("patch"), "positions"));
+	print(contacts.evaluate(file.at("question")).array<double>("/gradient"));
+	for (const auto index : contacts.pattern("csr", "upper").array<std::int32_t>("/indices"))
+		std::printf("%d\n", index);
+	const frictiond::json answer = contacts.check({{"velocities", file.at("question").at("velocities")}});
+	std::printf("%d\n", answer.at("agrees").get<bool>());
+}
+
 int main(int argc, char **argv)
 {
 	const std::string what = argv[2];
@@ -43,6 +74,8 @@ int main(int argc, char **argv)
 		frictiond::client service(argv[1], argc > 3 && what == "token" ? argv[3] : "");
 		if (what == "exact")
 			exact(service, argv[3]);
+		else if (what == "set")
+			sets(service, argv[3]);
 		else if (what == "token")
 			std::puts(service.info().at("name").get<std::string>().c_str());
 		else if (what == "functions")
