@@ -9,7 +9,8 @@ module frictiond
 
   type, bind(c) :: frictiond_error
     integer(c_long) :: status = 0
-    character(kind=c_char) :: detail(512) = c_null_char, pointer(256) = c_null_char, request_id(136) = c_null_char
+    character(kind=c_char) :: detail(512) = c_null_char, pointer(256) = c_null_char, request_id(136) = c_null_char, &
+      code(64) = c_null_char
   end type
 
   type, bind(c) :: frictiond_frame
@@ -62,6 +63,56 @@ module frictiond
       type(c_ptr), value :: service, document
       type(frictiond_frame), intent(in) :: frame
       type(frictiond_answer), intent(out) :: answer
+      type(frictiond_error), intent(inout) :: error
+      integer(c_int) :: status
+    end function
+
+    ! Collision sets: contacts that the service keeps prepared (frictiond.h). name: c_null_ptr for a random one, else
+    ! c_loc of a text. Close a set before its service.
+    function frictiond_set_open(service, name, document, frame, error) bind(c) result(set)
+      import :: c_ptr, frictiond_frame, frictiond_error
+      type(c_ptr), value :: service, name, document
+      type(frictiond_frame), intent(in) :: frame
+      type(frictiond_error), intent(inout) :: error
+      type(c_ptr) :: set    ! c_null_ptr: see error
+    end function
+
+    subroutine frictiond_set_close(set) bind(c)
+      import :: c_ptr
+      type(c_ptr), value :: set
+    end subroutine
+
+    function frictiond_set_evaluate(set, question, frame, answer, error) bind(c) result(status)
+      import :: c_ptr, c_int, frictiond_frame, frictiond_answer, frictiond_error
+      type(c_ptr), value :: set, question
+      type(frictiond_frame), intent(in) :: frame
+      type(frictiond_answer), intent(out) :: answer
+      type(frictiond_error), intent(inout) :: error
+      integer(c_int) :: status
+    end function
+
+    function frictiond_set_check(set, question, frame, answer, error) bind(c) result(status)
+      import :: c_ptr, c_int, frictiond_frame, frictiond_answer, frictiond_error
+      type(c_ptr), value :: set, question
+      type(frictiond_frame), intent(in) :: frame
+      type(frictiond_answer), intent(out) :: answer
+      type(frictiond_error), intent(inout) :: error
+      integer(c_int) :: status
+    end function
+
+    function frictiond_set_pattern(set, form, triangle, answer, error) bind(c) result(status)
+      import :: c_ptr, c_int, c_char, frictiond_answer, frictiond_error
+      type(c_ptr), value :: set
+      character(kind=c_char), intent(in) :: form(*), triangle(*)
+      type(frictiond_answer), intent(out) :: answer
+      type(frictiond_error), intent(inout) :: error
+      integer(c_int) :: status
+    end function
+
+    function frictiond_set_patch(set, fields, frame, error) bind(c) result(status)
+      import :: c_ptr, c_int, frictiond_frame, frictiond_error
+      type(c_ptr), value :: set, fields
+      type(frictiond_frame), intent(in) :: frame
       type(frictiond_error), intent(inout) :: error
       integer(c_int) :: status
     end function

@@ -2,18 +2,35 @@
 import pathlib
 
 import pytest
+from native_sets import (expected, file, test_a_set_has_the_name_that_is_given,  # noqa: F401
+                         test_a_unix_domain_socket, test_what_a_set_refuses_is_named,
+                         test_what_happens_to_a_set_is_mended)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRICT = ["gfortran", "-Wall", "-Wextra", "-Werror", "-fcheck=all", "-fsanitize=address"]
 
 
 @pytest.fixture(scope="session")
-def program(run, tmp_path_factory):
+def compiled(run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("fortran")
     run("cc", "-c", "-fsanitize=address", "examples/c/frictiond.c", "-o", folder / "client.o")
-    run(*STRICT, "-J", folder, "examples/fortran/frictiond.f90", "examples/fortran/tile.f90", folder / "client.o",
-        "-lcurl", "-ljansson", "-o", folder / "tile")
-    return folder / "tile"
+
+    def compile_one(path, name):
+        run(*STRICT, "-J", folder, "examples/fortran/frictiond.f90", path, folder / "client.o", "-lcurl", "-ljansson",
+            "-o", folder / name)
+        return folder / name
+
+    return compile_one
+
+
+@pytest.fixture(scope="session")
+def program(compiled):
+    return compiled("examples/fortran/tile.f90", "tile")
+
+
+@pytest.fixture(scope="session")
+def probe(compiled):
+    return [compiled("tests/examples/probes/probe.f90", "probe")]
 
 
 def test_the_tile_is_that_of_python(program, run, server, tile, same):
