@@ -1,17 +1,20 @@
 #!/bin/bash
 # Requests an answer as a frame (docs/frame.md) and reads it with shell tools.
 #
-# usage: frame.sh [URL]     URL of the service, default http://127.0.0.1:8080
+# usage: frame.sh [URL]     URL of the service, default http://127.0.0.1:8080; http+unix:///PATH: a Unix-domain socket
 # Needs bash, curl and jq (Debian: curl jq). To post a frame, write one with a program, such as encode_frame of
 # ../python/frictiond.py, and use --data-binary @batch.frame -H 'Content-Type: application/vnd.frictiond.frame'.
 set -euo pipefail
 url=${1:-http://127.0.0.1:8080}
+base=$url
+near=()
+case $url in http+unix://*) near=(--unix-socket "${url#http+unix://}") base=http://localhost ;; esac
 scene=$(dirname "$0")/../scene/scene.json
 answer=$(mktemp)
 trap 'rm -f "$answer"' EXIT
 
 status=0
-curl -sS --fail-with-body --retry 5 --max-time 300 -o "$answer" "$url/v1/evaluate" \
+curl -sS "${near[@]}" --fail-with-body --retry 5 --max-time 300 -o "$answer" "$base/v1/evaluate" \
 	-H 'Content-Type: application/json' -H 'Accept: application/vnd.frictiond.frame' --data-binary "@$scene" ||
 	status=$?
 if [ "$status" != 0 ]; then

@@ -1,17 +1,20 @@
 #!/bin/bash
 # A tile on the floor with a pin on top, with curl: posts the contacts, prints forces and Hessian.
 #
-# usage: tile.sh [URL]      URL of the service, default http://127.0.0.1:8080
+# usage: tile.sh [URL]      URL of the service, default http://127.0.0.1:8080; http+unix:///PATH: a Unix-domain socket
 # Needs bash and curl 7.76 or later (Debian: curl); without jq (Debian: jq) the answer is printed as it is.
 set -euo pipefail
 url=${1:-http://127.0.0.1:8080}
+base=$url
+near=()
+case $url in http+unix://*) near=(--unix-socket "${url#http+unix://}") base=http://localhost ;; esac
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 # --fail-with-body: curl fails on any status other than 200, but still prints the reason. --retry: tries again after
 # 503, with which the service says that it is busy for the moment; repeating a request is always safe.
 status=0
-curl -sS --fail-with-body --retry 5 --max-time 300 -o "$folder/answer" "$url/v1/evaluate" \
+curl -sS "${near[@]}" --fail-with-body --retry 5 --max-time 300 -o "$folder/answer" "$base/v1/evaluate" \
 	-H 'Content-Type: application/json' --data-binary @- 2> "$folder/error" <<-'END' || status=$?
 	{
 	  "dim": 3,

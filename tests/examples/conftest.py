@@ -114,7 +114,7 @@ class Refusal(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    do_GET = do_POST
+    do_GET = do_PUT = do_POST
 
     def log_message(self, *_):
         pass

@@ -49,12 +49,20 @@ def file(tmp_path):
     return write
 
 
-def sets_of(server):
+def ask(server, method, path):
+    """(status, document) of an answer"""
     connection = http.client.HTTPConnection(urllib.parse.urlsplit(server).netloc)
-    connection.request("GET", "/v1/sets")
-    answer = json.loads(connection.getresponse().read())
+    connection.request(method, path)
+    response = connection.getresponse()
+    answer = response.status, json.loads(response.read() or "null")
     connection.close()
-    return answer["sets"]
+    return answer
+
+
+def is_gone(server, fake):
+    """Whether no set that the fake service was asked about is left."""
+    asked = {path.split("/")[3] for _, path, *_ in fake.requests if path.startswith("/v1/sets/")}
+    return asked and not asked & {entry["name"] for entry in ask(server, "GET", "/v1/sets")[1]["sets"]}
 
 
 @pytest.mark.parametrize("trouble", [
@@ -68,7 +76,7 @@ def test_what_happens_to_a_set_is_mended(probe, run, server, file, expected, tro
         assert fake.requests[-1][0] == "DELETE"
         assert fake.connections == 1 + trouble.count("half")
         assert all("If-Collision-Set-Version" in headers for method, _, headers, _ in fake.requests if method != "PUT")
-    assert sets_of(server) == []
+    assert is_gone(server, fake)
 
 
 def test_a_set_has_the_name_that_is_given(probe, run, server, file, expected):
@@ -90,16 +98,14 @@ def test_what_a_set_refuses_is_named(probe, fail, server, file, changes, pointer
         output = fail(*probe, fake.url, "set", file(**changes))
         assert "422" in output and pointer in output
         assert fake.requests[-1][0] == last
-    assert sets_of(server) == []
+    assert is_gone(server, fake)
 
 
 def test_a_set_that_is_replaced_again_and_again_is_an_error(probe, fail, server, file):
     with FakeService(server, "pass", *["replace", "pass"] * 3) as fake:
         assert "412" in fail(*probe, fake.url, "set", file(name="coveted"))
         assert len(fake.requests) == 7
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(server).netloc)
-    connection.request("DELETE", "/v1/sets/coveted")  # what the other one has put there stays there
-    assert connection.getresponse().status == 204
+    assert ask(server, "DELETE", "/v1/sets/coveted")[0] == 204  # what somebody else has put there stays there
 
 
 def test_a_unix_domain_socket(probe, run, fail, file, expected, tmp_path):
