@@ -2,13 +2,17 @@
 """What a request over loopback costs a Python client, including the client's own work:
 
 usage: tests/bench/clients.py [URL [LARGEST]]    LARGEST number of contacts, default 100000
+       tests/bench/clients.py --sets [URL]       only collision sets
 
 Milliseconds, the fastest of 20 to 200 requests on one connection, for face_vertex contacts on a sheet with given normal
-forces. The figures of docs/performance.md, "What a client sees", are one run of this. Needs NumPy and SciPy.
+forces. For collision sets, the median of requests that take turns: the client, and http.client with the same bytes
+ready, whose answer is read and not looked at. The figures of docs/performance.md, "What a client sees", are one run of
+this. Needs NumPy and SciPy.
 """
 import json
 import math
 import pathlib
+import statistics
 import sys
 import time
 
@@ -17,8 +21,10 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples/python"))
 import frictiond  # noqa: E402
 
-URL = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8080"
-LARGEST = int(sys.argv[2]) if len(sys.argv) > 2 else 100000
+ONLY_SETS = "--sets" in sys.argv
+WORDS = [word for word in sys.argv[1:] if word != "--sets"]
+URL = WORDS[0] if WORDS else "http://127.0.0.1:8080"
+LARGEST = int(WORDS[1]) if len(WORDS) > 1 else 100000
 
 
 def batch(n, *outputs, **hessian):
@@ -70,10 +76,42 @@ def by_output(frames, n=min(10000, LARGEST)):
         print(f"| {name} | {measure(lambda: frames.evaluate(ask), n):.1f} | {matrix} |", flush=True)
 
 
+def in_turn(asks, n):
+    """The median of each, in milliseconds."""
+    times = [[] for _ in asks]
+    for _ in range(max(200, min(2000, 200000 // n))):
+        for ask, list_of_one in zip(asks, times):
+            begin = time.perf_counter()
+            ask()
+            list_of_one.append(time.perf_counter() - begin)
+    return [statistics.median(one) * 1e3 for one in times]
+
+
+def by_set(client):
+    print("\n| contacts | a set | http.client alone | what the client adds |\n|---|---|---|---|")
+    for n in (n for n in (100, 100000) if n <= LARGEST):
+        whole = batch(n)
+        lagged = {name: whole[name] for name in ("dim", "positions", "friction", "collisions")}
+        question = {"velocities": whole["velocities"], "outputs": ["potential", "gradient"]}
+        with client.set(lagged) as contacts:
+            bare, body = frictiond.Client(URL)._connection(), frictiond.encode_frame(question)
+            headers = {"Accept": frictiond.FRAME, "Content-Type": frictiond.FRAME}
+
+            def alone():
+                bare.request("POST", f"/v1/sets/{contacts.name}/evaluate", body, headers)
+                assert len(bare.getresponse().read()) > 8 * n
+
+            one, floor = in_turn([lambda: contacts.evaluate(**question), alone], n)
+            bare.close()
+        print(f"| {n} | {one:.3f} | {floor:.3f} | {one - floor:.3f} |", flush=True)
+
+
 def main():
     frames, text = frictiond.Client(URL), frictiond.Client(URL, frames=False)
-    by_size(frames, text)
-    by_output(frames)
+    if not ONLY_SETS:
+        by_size(frames, text)
+        by_output(frames)
+    by_set(frames)
 
 
 if __name__ == "__main__":
