@@ -340,18 +340,24 @@ def _service(url, timeout, ca):
     return lambda: http.client.HTTPSConnection(host, port, timeout=timeout, context=tls), prefix
 
 
-def hessian_matrix(answer, batch=None):
+def hessian_matrix(answer, batch=None, pattern=None):
     """The Hessian of an answer, of any format and triangle, as a symmetric scipy.sparse.csr_matrix of all DOFs.
 
-    The pattern depends only on the stencils. The format `factors` needs the batch, for its dim and vertices.
+    The pattern depends only on the stencils. The format `factors` needs the batch, for its dim and vertices; an answer
+    without its pattern ("pattern": False) needs that of the same format and triangle, from Set.pattern.
 
         H = frictiond.hessian_matrix(client.evaluate(batch), batch)
         dv = scipy.sparse.linalg.spsolve(M / h + H, -residual)    # Newton step of implicit Euler
     """
-    from scipy.sparse import coo_matrix, csr_matrix
-    h = answer["hessian"]
+    from scipy.sparse import bsr_matrix, coo_matrix, csr_matrix
+    h = {**(pattern or {}), **answer["hessian"]}
     shape = tuple(int(n) for n in h["shape"])
-    if h["format"] == "csr":
+    size = np.shape(h["data"])[-1] if h["format"] == "bsr" and len(h["indices"]) else 1  # of a block
+    if h["format"] == "bsr" and size > 1:
+        matrix = bsr_matrix((h["data"], h["indices"], h["indptr"]), shape, float).tocsr()
+    elif h["format"] == "bsr":
+        matrix = csr_matrix(shape)
+    elif h["format"] == "csr":
         matrix = csr_matrix((h["data"], h["indices"], h["indptr"]), shape, float, copy=True)
     else:
         rows, cols, values = _blocks(h, batch) if h["format"] == "factors" else (h["rows"], h["cols"], h["values"])
@@ -359,10 +365,11 @@ def hessian_matrix(answer, batch=None):
     # In a full matrix, every contact has entries on both sides of the diagonal; so a triangle can be recognized.
     filled = np.flatnonzero(np.diff(matrix.indptr))
     first, last = matrix.indices[matrix.indptr[filled]], matrix.indices[matrix.indptr[filled + 1] - 1]
-    if not (first >= filled).all() and not (last <= filled).all():
+    first, last, blocks = first // size, last // size, filled // size  # diagonal blocks are whole
+    if not (first >= blocks).all() and not (last <= blocks).all():
         return matrix
     half = matrix.tocoo()
-    other = half.row != half.col
+    other = half.row // size != half.col // size
     return coo_matrix((np.concatenate([half.data, half.data[other]]),
                        (np.concatenate([half.row, half.col[other]]), np.concatenate([half.col, half.row[other]]))),
                       shape).tocsr()  # not half + half.T, which would drop zeros from the pattern

@@ -307,6 +307,21 @@ def test_info(server):
     assert info["formats"] == [frictiond.JSON, frictiond.FRAME]
 
 
+@pytest.mark.parametrize("triangle", ["full", "upper", "lower"])
+@pytest.mark.parametrize("form", ["csr", "triplets", "bsr"])
+def test_values_of_a_pattern_are_the_same_matrix(server, form, triangle):
+    client, (lagged, velocities) = frictiond.Client(server), parts(with_arrays(SCENE))
+    expected = frictiond.hessian_matrix(client.evaluate(SCENE | {"outputs": ["hessian"]}))
+    how = {"format": form, "triangle": triangle, "pattern": False}
+    with client.set(lagged) as contacts:
+        pattern = contacts.pattern(form, triangle)
+        answer = contacts.evaluate(velocities, outputs=["hessian"], hessian=how)
+    assert not answer["hessian"].keys() & {"indptr", "indices", "rows", "cols"}
+    matrix = frictiond.hessian_matrix(answer, pattern=pattern)
+    assert np.allclose(dense(matrix), dense(expected), rtol=1e-12, atol=1e-12 * abs(expected).max())
+    assert np.array_equal(matrix.indptr, expected.indptr) and np.array_equal(matrix.indices, expected.indices)
+
+
 # Collision sets
 
 def parts(batch):
