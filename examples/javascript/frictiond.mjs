@@ -5,6 +5,7 @@
  *     const client = new Client("http://127.0.0.1:8080");
  *     const answer = await client.evaluate(batch);     // batch: the document of docs/api.md, lists or typed arrays
  *     const force = answer.gradient.map((g) => -g);    // unit of normal_force
+ *     const contacts = await client.set(batch);        // the same contacts again and again: see CollisionSet
  *
  * Typed arrays travel in binary (docs/frame.md). The numbers of an answer are flat typed arrays, row by row, with their
  * `shape` as a property: indices are Int32Array, all else Float64Array.
@@ -16,19 +17,21 @@ const SMALL = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array
 const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices"];
 const REPEATED = [429, 502, 503, 504];
 const FIRST_WAIT = 0.05, LONGEST_WAIT = 30;  // seconds between tries
+const UNIX = "http+unix:", LOST = ["unknown_set", "set_changed"], PUTS = 3;
 
 /**
  * The service, or a proxy in front of it, refused: status (null if there was no answer), title, detail,
- * errors [{pointer, detail}], pointer (of the first error, or null), requestId (as in the service's log).
+ * errors [{pointer, detail}], pointer (of the first error, or null), requestId (as in the service's log), code (one of
+ * the service's words for what is wrong, or null).
  *
  *     try { await client.evaluate(batch); } catch (error) { console.log(error.status, error.pointer); }
  */
 export class FrictiondError extends Error {
-	constructor(status, title, detail, errors = [], requestId = null) {
+	constructor(status, title, detail, errors = [], requestId = null, code = null) {
 		const where = errors.map((error) => `${error.pointer}: ${error.detail}`).join("; ") || detail;
 		super([status, title].filter(Boolean).join(" ") + ": " + where);
 		this.name = new.target.name;
-		Object.assign(this, { status, title, detail, errors, pointer: errors[0]?.pointer ?? null, requestId });
+		Object.assign(this, { status, title, detail, errors, pointer: errors[0]?.pointer ?? null, requestId, code });
 	}
 }
 
@@ -39,16 +42,17 @@ export class Unavailable extends FrictiondError {}
 function hint(error) {
 	if (!error.cause)
 		return "; is it running, and does it allow this page (--allow-origin)?";
-	return error.cause.code === "ECONNREFUSED" ? "; is it running?" : "";
+	return ["ECONNREFUSED", "ENOENT"].includes(error.cause.code) ? "; is it running?" : "";
 }
 
 export class Client {
 	/**
 	 * Options: token; retries (5) after 503, 429, 502, 504 and failed connections; timeout (300) in seconds for
-	 * each try; frames (true), false: everything is JSON.
+	 * each try; frames (true), false: everything is JSON. In node, the URL may be that of a Unix-domain socket:
+	 * http+unix:///run/frictiond/socket.
 	 */
 	constructor(url = "http://127.0.0.1:8080", { token = null, retries = 5, timeout = 300, frames = true } = {}) {
-		if (!/^https?:$/.test(new URL(url).protocol))
+		if (!["http:", "https:", UNIX].includes(new URL(url).protocol))
 			throw new TypeError(`not a URL of a service: ${url}`);
 		Object.assign(this, { url: url.replace(/\/+$/, ""), retries, timeout, frames });
 		this.headers = { Accept: frames ? `${FRAME}, ${JSON_TYPE};q=0.5` : JSON_TYPE };
@@ -71,6 +75,27 @@ export class Client {
 	 */
 	async check(batch, { signal } = {}) {
 		return arrays(await this.#post("/v1/check", batch, signal));
+	}
+
+	/**
+	 * Leaves the contacts with the service, as a CollisionSet. Options: name, one that is free is made up otherwise.
+	 * `batch` has the fields of evaluate() without velocities, outputs and their options; if no other field says how
+	 * many vertices there are, it needs n_vertices.
+	 */
+	async set(batch, { name = freeName(), signal } = {}) {
+		const set = new CollisionSet(name, (...request) => this.#send(...request), this.frames);
+		await set.put(batch, { signal });
+		return set;
+	}
+
+	/** Calls use(contacts) with a set that is deleted when `use` has ended; returns what `use` returned. */
+	async withSet(batch, use, options) {
+		const contacts = await this.set(batch, options);
+		try {
+			return await use(contacts);
+		} finally {
+			await contacts.close().catch(() => {});  // the service forgets it in time
+		}
 	}
 
 	/** A scalar function of the friction law at many points, as a Float64Array.
@@ -97,20 +122,24 @@ export class Client {
 	}
 
 	#post(path, batch, signal) {
-		const { document, tail } = split(batch, this.frames);
-		if (tail.length)
-			return this.#ask("POST", path, join(document, tail), FRAME, signal);
-		return this.#ask("POST", path, JSON.stringify(document), JSON_TYPE, signal);
+		return this.#ask("POST", path, ...encode(batch, this.frames), signal);
 	}
 
 	async #ask(method, path, body, contentType, signal) {
-		const headers = body === undefined ? this.headers : { ...this.headers, "Content-Type": contentType };
+		return (await this.#send(method, path, body, contentType, signal)).document;
+	}
+
+	/** The document of the answer, and the version of the set if it is about one. */
+	async #send(method, path, body, contentType, signal, more = {}) {
+		const headers = { ...this.headers, ...more };
+		if (body !== undefined)
+			headers["Content-Type"] = contentType;
 		for (let attempt = 0; ; attempt++) {
 			let failure, wait = 0;
 			try {
 				const { response, data } = await this.#exchange(method, path, body, headers, signal);
 				if (!REPEATED.includes(response.status))
-					return documentOf(response, data);
+					return { document: documentOf(response, data), version: response.headers.get("Collision-Set-Version") };
 				failure = problemOf(response, data);
 				wait = Number(/^\d{1,8}$/.exec(response.headers.get("Retry-After")) ?? 0);
 			} catch (error) {
@@ -135,6 +164,8 @@ export class Client {
 		signal?.throwIfAborted();
 		signal?.addEventListener("abort", abort);
 		try {
+			if (this.url.startsWith(UNIX))
+				return await this.#exchangeUnix(method, path, body, headers, controller.signal);
 			const response = await fetch(this.url + path, { method, body, headers, signal: controller.signal });
 			return { response, data: await response.arrayBuffer() };
 		} finally {
@@ -142,6 +173,174 @@ export class Client {
 			signal?.removeEventListener("abort", abort);
 		}
 	}
+
+	/** fetch knows no Unix-domain sockets. */
+	async #exchangeUnix(method, path, body, headers, signal) {
+		const http = await import("node:http");
+		this.agent ??= new http.Agent({ keepAlive: true });
+		const socketPath = this.url.slice(UNIX.length + 2);
+		if (body !== undefined)
+			headers = { ...headers, "Content-Length": Buffer.byteLength(body) };
+		return new Promise((resolve, reject) => {
+			const fail = (cause) => reject(cause.name === "AbortError" ? cause : new TypeError("no answer", { cause }));
+			http.request({ socketPath, agent: this.agent, method, path, headers, signal }, (message) => {
+				const parts = [], get = (name) => message.headers[name.toLowerCase()] ?? null;
+				const response = { status: message.statusCode, statusText: message.statusMessage, headers: { get } };
+				message.on("data", (part) => parts.push(part)).on("error", fail).on("end", () =>
+					resolve({ response, data: Uint8Array.from(Buffer.concat(parts)) }));
+			}).on("error", fail).end(body);
+		});
+	}
+}
+
+/**
+ * Contacts that the service has prepared; made by client.set or client.withSet:
+ *
+ *     await client.withSet(batch, async (contacts) => {
+ *         for (const velocities of steps)
+ *             gradients.push((await contacts.evaluate(velocities, { outputs: ["gradient"] })).gradient);
+ *         await contacts.patch({ positions });  // lagged again
+ *     });
+ *
+ * The service may forget a set, and another program may replace one of the same name. The object remembers what it has
+ * sent, and sends it again when needed. Where the language has it, `await using contacts = await client.set(batch)`
+ * deletes the set at the end of the block.
+ */
+export class CollisionSet {
+	#send; #frames; #document; #version; #patches = Promise.resolve();
+
+	constructor(name, send, frames) {
+		Object.assign(this, { name, path: "/v1/sets/" + encodeURIComponent(name) });
+		this.#send = send;
+		this.#frames = frames;
+	}
+
+	/** The version of the set, as the service says it. */
+	get version() {
+		return this.#version;
+	}
+
+	/** The answer of evaluate() for the set with these velocities; `question`: outputs and their options. */
+	async evaluate(velocities, question = {}, { signal } = {}) {
+		return arrays(await this.#ask("POST", "/evaluate", { ...question, velocities }, signal));
+	}
+
+	/** The answer of check(). */
+	async check(velocities, question = {}, { signal } = {}) {
+		return arrays(await this.#ask("POST", "/check", { ...question, velocities }, signal));
+	}
+
+	/** The Hessian without its numbers: format csr, bsr or triplets, triangle full, upper or lower. */
+	async pattern({ format = "csr", triangle = "full", signal } = {}) {
+		const query = new URLSearchParams({ format, triangle });
+		return arrays(await this.#ask("GET", "/pattern?" + query, undefined, signal));
+	}
+
+	/** What the service says of the set. */
+	async info({ signal } = {}) {
+		return this.#ask("GET", "", undefined, signal);
+	}
+
+	/** Replaces all of the set. */
+	async put(batch, { signal } = {}) {
+		await this.#inTurn(() => this.#replace(copied(batch), signal));
+	}
+
+	/** Replaces some fields (JSON Merge Patch: null removes one). Refused fields leave the set as it was. */
+	async patch(fields, { signal } = {}) {
+		await this.#inTurn(async () => {
+			const patch = copied(fields), document = merged(this.#document, patch);
+			try {
+				this.#version = await this.#change("PATCH", patch, signal, { "If-Collision-Set-Version": this.#version });
+				this.#document = document;
+			} catch (error) {
+				if (!LOST.includes(error.code))
+					throw error;
+				await this.#replace(document, signal);
+			}
+		});
+	}
+
+	/** Deletes the set. A later evaluate() would put it again. */
+	async close() {
+		try {
+			await this.#send("DELETE", this.path, undefined, undefined, undefined,
+				{ "If-Collision-Set-Version": this.#version });
+		} catch (error) {
+			if (!LOST.includes(error.code))
+				throw error;
+		}
+	}
+
+	async [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]() {
+		await this.close();
+	}
+
+	/** Two changes at the same time would each forget the other. */
+	#inTurn(change) {
+		const done = this.#patches.then(change);
+		this.#patches = done.catch(() => {});
+		return done;
+	}
+
+	async #replace(document, signal) {
+		this.#version = await this.#change("PUT", document, signal);
+		this.#document = document;
+	}
+
+	async #change(method, fields, signal, headers) {
+		const type = method === "PATCH" ? "application/merge-patch+json" : JSON_TYPE;
+		return (await this.#send(method, this.path, ...encode(fields, this.#frames, type), signal, headers)).version;
+	}
+
+	async #ask(method, action, question, signal) {
+		const content = question ? encode(question, this.#frames) : [undefined, undefined];
+		for (let puts = 0; ; puts++) {
+			const version = this.#version;
+			try {
+				return (await this.#send(method, this.path + action, ...content, signal,
+					{ "If-Collision-Set-Version": version })).document;
+			} catch (error) {
+				if (!LOST.includes(error.code) || puts === PUTS)
+					throw error;
+				await this.#inTurn(() => version === this.#version && this.#replace(this.#document, signal));
+			}
+		}
+	}
+}
+
+function freeName() {
+	const random = () => Math.random().toString(36).slice(2, 10);
+	return globalThis.crypto?.randomUUID?.() ?? [Date.now().toString(36), random(), random()].join("-");
+}
+
+/** A document that stays as it is when the arrays in the original are written to. */
+function copied(value) {
+	if (ArrayBuffer.isView(value) && value.slice)
+		return Object.assign(value.slice(), value.shape && { shape: value.shape });
+	if (Array.isArray(value))
+		return value.map(copied);
+	return isObject(value) ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, copied(v)])) : value;
+}
+
+/** RFC 7396. */
+function merged(target, patch) {
+	if (!isObject(patch))
+		return patch;
+	const result = isObject(target) ? { ...target } : {};
+	for (const [name, value] of Object.entries(patch)) {
+		if (value === null)
+			delete result[name];
+		else if (value !== undefined)
+			result[name] = merged(result[name], value);
+	}
+	return result;
+}
+
+/** The body and its type: a frame if there are typed arrays in it. */
+function encode(fields, frames, type = JSON_TYPE) {
+	const { document, tail } = split(fields, frames);
+	return tail.length ? [join(document, tail), FRAME] : [JSON.stringify(document), type];
 }
 
 /** A document as a frame (a Uint8Array): its typed arrays in binary, everything else as text. */
@@ -239,7 +438,9 @@ function isObject(value) {
 }
 
 function documentOf(response, data) {
-	if (response.status !== 200)
+	if (response.status === 204)
+		return null;
+	if (![200, 201].includes(response.status))
 		throw problemOf(response, data);
 	try {
 		const type = (response.headers.get("Content-Type") ?? "").split(";")[0];
@@ -253,9 +454,9 @@ function problemOf(response, data) {
 	const kind = REPEATED.includes(response.status) ? Unavailable : FrictiondError;
 	const text = new TextDecoder().decode(data), id = response.headers.get("X-Request-Id");
 	try {
-		const { title, detail, errors = [] } = JSON.parse(text);
+		const { title, detail, errors = [], code = null } = JSON.parse(text);
 		if (title && detail)
-			return new kind(response.status, title, detail, errors, id);
+			return new kind(response.status, title, detail, errors, id, code);
 	} catch {
 		// A proxy's page.
 	}

@@ -4,6 +4,7 @@ import json
 import pathlib
 
 import pytest
+from collision_sets import BATCH, MOVED, RestartedService, parts, unix_server  # noqa: F401
 from fake import FakeService
 from test_python import ALL, PLANE, SCENE, TILE, frame, plainly
 
@@ -21,8 +22,8 @@ async function caught(promise) {
 	try {
 		await promise;
 	} catch (error) {
-		const { status, title, detail, errors, pointer, requestId, name, message } = error;
-		return { status, title, detail, errors, pointer, requestId, name, message,
+		const { status, title, detail, errors, pointer, requestId, name, message, code } = error;
+		return { status, title, detail, errors, pointer, requestId, name, message, code,
 			unavailable: error instanceof frictiond.Unavailable };
 	}
 	return "nothing was thrown";
@@ -167,6 +168,121 @@ def test_functions_and_info(js, server):
     assert found[:2] == [19, "frictiond"]
     assert found[2]["values"] == [1, 0.55, 0.1] and found[3]["values"] == [1] * 20
     assert found[4]["status"] == 404 and found[5]["pointer"] == "/epsv"
+
+
+# Collision sets
+
+ASKED = TYPED + """
+    const [batch, question, moved] = given, {velocities, ...options} = question;
+    const typedBatch = typed(batch), typedVelocities = typed(velocities);
+    """
+
+
+@pytest.mark.parametrize("frames", ["true", "false"])
+def test_a_set_gives_what_the_whole_request_gives(js, server, frames):
+    found = js(ASKED + f"""return new Client(url, {{frames: {frames}}}).withSet(typedBatch, async (contacts) => [
+        await contacts.evaluate(typedVelocities, options), await contacts.evaluate(velocities, options),
+        await contacts.check(typedVelocities), await contacts.pattern(), (await contacts.info()).version,
+        contacts.version, contacts.name])""", server, *parts(BATCH))
+    expected = plainly(server, "/v1/evaluate", BATCH)
+    assert_same(found[0], expected)
+    assert_same(found[1], expected)
+    assert found[2]["agrees"] is True
+    assert found[3]["indices"]["values"] == expected["hessian"]["indices"]
+    assert found[4] == found[5] and found[6]
+
+
+@pytest.mark.parametrize("loss", ["forget", "replace"])
+def test_a_lost_set_is_put_again_as_it_was_sent(js, server, loss):
+    with FakeService(server, "pass", loss, "pass", "pass", "pass", loss) as fake:
+        found = js(ASKED + """return new Client(url).withSet(typedBatch, async (contacts) => {
+            typedBatch.collisions.plane_vertex.normal_force.fill(1);
+            const answers = [await contacts.evaluate(velocities, options)];
+            await contacts.patch(typed(moved));
+            answers.push(await contacts.evaluate(velocities, options));
+            return answers;
+        })""", fake.url, *parts(BATCH), MOVED)
+        methods = [method for method, *_ in fake.requests]
+    assert_same(found[0], plainly(server, "/v1/evaluate", BATCH))
+    assert_same(found[1], plainly(server, "/v1/evaluate", {**BATCH, **MOVED}))
+    assert methods == ["PUT", "POST", "PUT", "POST", "PATCH", "POST", "PUT", "POST", "DELETE"]
+
+
+def test_a_patch_of_a_lost_set_puts_all_of_it(js, server):
+    with FakeService(server, "pass", "forget") as fake:
+        found = js(ASKED + """return new Client(url).withSet(typedBatch, async (contacts) => {
+            await contacts.patch(moved);
+            return contacts.evaluate(velocities, options);
+        })""", fake.url, *parts(BATCH), MOVED)
+        methods = [method for method, *_ in fake.requests]
+    assert_same(found, plainly(server, "/v1/evaluate", {**BATCH, **MOVED}))
+    assert methods == ["PUT", "PATCH", "PUT", "POST", "DELETE"]
+
+
+def test_patches_merge(js, server):
+    with FakeService(server, *["pass"] * 4, "forget") as fake:
+        found = js(ASKED + """return new Client(url).withSet({...batch, on_degenerate: "skip"}, async (contacts) => {
+            await Promise.all([contacts.patch({on_degenerate: null, friction: {mu_s: null, mu_k: null, mu: 0.2}}),
+                               contacts.patch({collisions: {face_vertex: null}})]);
+            const error = await caught(contacts.patch({friction: {mu: -1}}));
+            return [await contacts.evaluate(velocities, options), error];
+        })""", fake.url, *parts(BATCH))
+    rest = {key: group for key, group in BATCH["collisions"].items() if key != "face_vertex"}
+    eps_v = BATCH["friction"]["eps_v"]
+    assert_same(found[0], plainly(server, "/v1/evaluate", {
+        **BATCH, "friction": {"eps_v": eps_v, "mu": 0.2}, "collisions": rest}))
+    assert (found[1]["status"], found[1]["pointer"]) == (422, "/friction/mu")
+
+
+def test_a_restart_is_survived(js, server_with):
+    one, other = server_with(), server_with()
+    with RestartedService(one, other, 3) as fake:
+        found = js(ASKED + """return new Hasty(url).withSet(typedBatch, async (contacts) =>
+            [await contacts.evaluate(velocities, options), await contacts.evaluate(velocities, options)])""",
+                   fake.url, *parts(BATCH))
+    assert found[0] == found[1]
+    assert_same(found[1], plainly(other, "/v1/evaluate", BATCH))
+
+
+def test_a_set_ends_with_its_scope(js, server):
+    found = js(ASKED + """
+        const client = new Client(url), names = async () => (await (await fetch(url + "/v1/sets")).json()).sets
+            .map((set) => set.name).filter((name) => name.startsWith("scope-"));
+        const within = await client.withSet(batch, names, {name: "scope-1"});
+        const error = await caught(client.withSet(batch, () => { throw new Error("mine"); }, {name: "scope-2"}));
+        const contacts = await client.set(batch, {name: "scope-3"});
+        await contacts.close();
+        await contacts.close();
+        return [within, error.message, await names()];""", server, *parts(BATCH))
+    assert found == [["scope-1"], "mine", []]
+
+
+def test_errors_about_sets(js, server):
+    found = js(ASKED + """const client = new Client(url);
+        return [await caught(client.set({...batch, friction: {eps_v: 0, mu: 1}})),
+                await caught(client.set(batch, {name: "no name"})),
+                await caught(client.withSet(batch, (contacts) => contacts.evaluate(velocities, {outputs: ["x"]})))]""",
+               server, *parts(BATCH))
+    assert [(error["status"], error["pointer"]) for error in found] == [
+        (422, "/friction/eps_v"), (422, "/name"), (422, "/outputs/0")]
+
+
+def test_a_service_that_goes_on_forgetting(js, server):
+    with FakeService(server, "pass", *["forget", "pass"] * 9) as fake:
+        error = js(ASKED + "return caught(new Client(url).withSet(batch, (set) => set.evaluate(velocities)))",
+                   fake.url, *parts(BATCH))
+    assert (error["status"], error["code"]) == (404, "unknown_set")
+
+
+def test_over_a_unix_socket(js, unix_server):
+    found = js(ASKED + """
+        const client = new Client(url), whole = await client.evaluate({...batch, ...question});
+        const [error] = [await caught(client.evaluate({}))];
+        return [whole, await client.withSet(typedBatch, (set) => set.evaluate(typedVelocities, options)),
+                error.status, await caught(new Hasty(url + "-nobody").info())]""", unix_server, *parts(BATCH))
+    assert found[0] == found[1] and len(found[0]["gradient"]["values"]) > 0
+    assert found[2] == 422
+    assert found[3]["unavailable"] and found[3]["message"].endswith("is it running?")
 
 
 # Errors
