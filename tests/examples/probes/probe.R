@@ -15,7 +15,26 @@ contacts <- function(vertices) {
 
 show <- function(numbers) cat(sprintf("%.17g\n", as.double(numbers)), sep = "")
 
+# jsonlite::fromJSON makes matrices of nested lists and vectors of lists.
+sets <- function(file) {
+  given <- jsonlite::fromJSON(file)
+  tell <- function(answer) show(c(answer$potential, answer$gradient, answer$hessian$indices, answer$hessian$data))
+  ask <- function(contacts) tell(do.call(frictiond_set_evaluate, c(list(contacts), given$question)))
+  frictiond_with_set(client, given$set, function(contacts) {
+    ask(contacts)
+    cat(frictiond_set_check(contacts, given$question$velocities)$agrees, "\n")
+    show(frictiond_set_pattern(contacts)$indices)
+    do.call(frictiond_set_patch, c(list(contacts), given$patch))
+    ask(contacts)
+    refused <- tryCatch(frictiond_set_patch(contacts, friction = list(eps_v = 0)), frictiond_error = function(e) e)
+    cat(refused$status, refused$pointer, "\n")
+    frictiond_set_patch(contacts, friction = list(mu_s = NULL, mu_k = NULL, mu = 0.5))
+    ask(contacts)
+  }, name = given$name)
+}
+
 switch(words[2],
+  sets = sets(words[3]),
   exact = show(frictiond_function(client, "smooth_friction_f0", y = scan(words[3], quiet = TRUE), eps_v = 1e-300)),
   hessian = show(t(as.matrix(frictiond_hessian(frictiond_evaluate(client, jsonlite::fromJSON(words[3])))))),
   one = contacts(0),
