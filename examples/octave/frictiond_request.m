@@ -1,13 +1,15 @@
-function answer = frictiond_request (service, path, document)
+function [answer, version, lost] = frictiond_request (service, path, document, method, version)
   % FRICTIOND_REQUEST  one request to frictiond: POST with a document, GET without.
   %
   %   info = frictiond_request ('http://127.0.0.1:8080', '/v1/info');
   %   answer = frictiond_request (service, '/v1/check', batch);
   %
-  % service    the URL, or a struct with the fields url, token ('' for none), retries (5), timeout (300 s)
+  % service    the URL, or a struct with the fields url, token ('' for none), retries (5), timeout (300 s). The URL may
+  %            be that of a Unix-domain socket: http+unix:///run/frictiond/socket
   % document   a struct of the form that docs/api.md describes (vertices are numbered from 0). Matrices are sent row
   %            by row; a single number is sent as a number, except in the fields that are always lists (LISTS below);
   %            a cell is always a list.
+  % method, version, lost    for collision sets: see FRICTIOND_SET
   % answer     a struct. Vectors are columns, an array of shape [n, m] is an n x m matrix.
   %
   % Numbers are written with 17 digits and read by sscanf, so that doubles are the same at both ends: jsonencode writes
@@ -29,24 +31,53 @@ function answer = frictiond_request (service, path, document)
     end
   end
   text = '';
-  if nargin > 2
+  given = nargin > 2 && ~isempty (document);
+  if given
     text = encode ('', document);
   end
+  if nargin < 4
+    method = 'GET';
+    if given
+      method = 'POST';
+    end
+  end
+  if nargin < 5
+    version = '';
+  end
   for attempt = 0:service.retries
-    [status, body, seconds, words, busy] = transfer (service, path, text);
+    [status, body, seconds, words, busy, fields] = transfer (service, path, text, method, version);
     if ~busy || attempt == service.retries
       break;
     end
     pause (min (max (seconds, 0.1 * 2 ^ attempt), 10));
   end
-  if status == 0
+  answer = [];
+  lost = nargout > 2 && any (strcmp (code_of (status, body), {'unknown_set', 'set_changed'}));
+  version = field (fields, 'Collision-Set-Version');
+  if lost
+    return;
+  elseif status == 0
     error ('frictiond:unreachable', 'no answer from %s: %s', service.url, words);
-  elseif status ~= 200
+  elseif ~any (status == [200, 201, 204])
     refuse (status, body);
-  elseif strncmp (path, '/v1/functions/', 14) || nargin > 2
+  elseif status == 204
+    return;
+  elseif given || strncmp (path, '/v1/sets/', 9)
     answer = decode (body);
   else
     answer = jsondecode (body);
+  end
+end
+
+function code = code_of (status, body)
+  code = '';
+  if any (status == [404, 412])
+    try
+      problem = jsondecode (body);
+      code = problem.code;
+    catch
+      % a proxy's page
+    end
   end
 end
 
@@ -74,7 +105,9 @@ function text = encode (name, value)
       value = value{1};
     end
   end
-  if isstruct (value) && isscalar (value)
+  if isa (value, 'function_handle')    % frictiond_set removes a field
+    text = 'null';
+  elseif isstruct (value) && isscalar (value)
     names = fieldnames (value);
     members = cellfun (@(key) ['"', key, '":', encode(key, value.(key))], names, 'UniformOutput', false);
     text = ['{', strjoin(members(:)', ','), '}'];
@@ -143,7 +176,7 @@ end
 
 % status 0: no answer came, and words says why. seconds: when to try again, if the service says so. busy: trying again
 % is worthwhile.
-function [status, body, seconds, words, busy] = transfer (service, path, text)
+function [status, body, seconds, words, busy, fields] = transfer (service, path, text, method, version)
   folder = tempname ();
   mkdir (folder);
   if isunix ()
@@ -151,9 +184,21 @@ function [status, body, seconds, words, busy] = transfer (service, path, text)
   end
   file = @(name) fullfile (folder, name);
   clean = onCleanup (@() remove (folder));
-  lines = {'silent', 'show-error', 'globoff', option('url', [service.url, path]), 'header = "Expect:"', ...
-           option('output', file ('body')), option('dump-header', file ('head')), option('stderr', file ('words')), ...
+  base = service.url;
+  place = regexp (base, '^http\+unix://(.*)', 'tokens', 'once');
+  if ~isempty (place)
+    base = 'http://localhost';
+  end
+  lines = {'silent', 'show-error', 'globoff', option('url', [base, path]), 'header = "Expect:"', ...
+           option('request', method), option('output', file ('body')), option('dump-header', file ('head')), ...
+           option('stderr', file ('words')), ...
            sprintf('max-time = %g', service.timeout), 'write-out = "%{http_code}"'};
+  if ~isempty (place)
+    lines{end + 1} = option ('unix-socket', place{1});
+  end
+  if ~isempty (version)
+    lines{end + 1} = option ('header', ['If-Collision-Set-Version: ', version]);
+  end
   if ~isempty (service.token)
     lines{end + 1} = option ('header', ['Authorization: Bearer ', service.token]);
   end
@@ -178,11 +223,19 @@ function [status, body, seconds, words, busy] = transfer (service, path, text)
   end
   % curl's 7: connection refused; 18, 52: incomplete answer, none; 55, 56: sending, receiving failed
   busy = any (status == [429, 502, 503, 504]) || any (code == [7, 18, 52, 55, 56]);
-  seconds = regexpi (load_text (file ('head')), 'Retry-After:\s*(\d+)', 'tokens', 'once');
+  fields = load_text (file ('head'));
+  seconds = sscanf (field (fields, 'Retry-After'), '%d', 1);
   if isempty (seconds)
     seconds = 0;
+  end
+end
+
+function value = field (fields, name)
+  value = regexpi (fields, ['^', name, ':\s*(\S+)'], 'tokens', 'once', 'lineanchors');
+  if isempty (value)
+    value = '';
   else
-    seconds = str2double (seconds{1});
+    value = value{1};
   end
 end
 

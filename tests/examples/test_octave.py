@@ -1,5 +1,6 @@
 """The client for GNU Octave."""
 import pytest
+from collision_sets import *  # noqa: F401,F403
 from native import *  # noqa: F401,F403
 from native import hessian_as_matrix
 

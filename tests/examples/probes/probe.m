@@ -15,7 +15,34 @@ function answer = contacts (url, vertices)
   printf ('%.17g\n', answer.collisions.plane_vertex.potential);
 end
 
+function tell (answer)
+  printf ('%.17g\n', answer.potential, answer.gradient);
+  printf ('%.17g\n', answer.hessian.indices, answer.hessian.data);
+end
+
+function sets (url, given)
+  question = rmfield (given.question, 'velocities');
+  velocities = given.question.velocities;
+  contacts = frictiond_set (given.set, url, given.name);
+  tell (contacts.evaluate (velocities, question));
+  agrees = {'false', 'true'};
+  disp (agrees{1 + contacts.check(velocities).agrees});
+  printf ('%d\n', contacts.pattern ().indices);
+  contacts.patch (given.patch);
+  tell (contacts.evaluate (velocities, question));
+  try
+    contacts.patch (struct ('friction', struct ('eps_v', 0)));
+  catch reason
+    printf ('%s %s\n', regexp (reason.message, '^\d+', 'match', 'once'), ...
+            regexp (reason.message, '(?<=\()/\S+(?=\)$)', 'match', 'once'));
+  end
+  contacts.patch (struct ('friction', struct ('mu', 0.5)), {'friction.mu_s', 'friction.mu_k'});
+  tell (contacts.evaluate (velocities, question));
+end
+
 switch words{2}
+  case 'sets'
+    sets (url, jsondecode (fileread (words{3})));
   case 'exact'
     y = sscanf (fileread (words{3}), '%f');
     values = frictiond_function ('smooth_friction_f0', struct ('y', y, 'eps_v', 1e-300), url);
