@@ -3,6 +3,7 @@ import pathlib
 import shutil
 
 import pytest
+from collision_sets import *  # noqa: F401,F403
 from native import *  # noqa: F401,F403
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

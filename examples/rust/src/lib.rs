@@ -13,19 +13,24 @@
 //! ```
 //!
 //! A batch is a document of docs/api.md. As a [`Value`] it is sent as text; a [`Frame`] carries its arrays in binary.
-//! Answers come as frames. Doubles are the same at both ends.
+//! Answers come as frames. Doubles are the same at both ends. The URL may be that of a Unix-domain socket:
+//! `http+unix:///run/frictiond/socket`. Contacts that are asked about many times are a [`Set`].
 
 use curl::easy::{Easy, List};
 use serde_json::{json, Value};
-use std::{cmp, fmt, thread, time::Duration};
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::{cmp, fmt, process, thread, time::Duration};
 
 const JSON: &str = "application/json";
 const FRAME: &str = "application/vnd.frictiond.frame";
+const UNIX: &str = "http+unix://";
 
 #[derive(Debug)]
 pub enum Error {
-    /// The service refused the request. `pointer`: JSON Pointer to the culprit in the request, or empty.
-    Refused { status: u32, detail: String, pointer: String, request_id: String },
+    /// The service refused the request. `pointer`: JSON Pointer to the culprit in the request, or empty. `code`: the
+    /// service's word for what is wrong, or empty.
+    Refused { status: u32, detail: String, pointer: String, request_id: String, code: String },
     /// No answer came, not even after the retries.
     Unreachable(String),
     /// An answer came, but not what was asked for.
@@ -88,7 +93,7 @@ impl Number for i32 {
 
 /// A batch whose arrays travel in binary: `frame.document["velocities"] = frame.add(&velocities, &[n_vertices, 3])`
 /// (in two statements, for the borrow checker: `let velocities = frame.add(…)` first).
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Frame {
     pub document: Value,
     tail: Vec<u8>,
@@ -117,6 +122,74 @@ impl Frame {
         bytes.extend_from_slice(&self.tail);
         bytes
     }
+
+    /// The document with a patch by RFC 7396, and only those numbers that it still refers to.
+    fn patched(&self, patch: &Frame) -> Frame {
+        let mut merged = Frame::default();
+        let mut document = merged.take(&self.document, self);
+        merged.merge(&mut document, &patch.document, patch);
+        let mut fresh = Frame::default();
+        fresh.document = fresh.take(&document, &merged);
+        fresh
+    }
+
+    fn merge(&mut self, target: &mut Value, patch: &Value, from: &Frame) {
+        let fields = match patch {
+            Value::Object(fields) if !is_reference(patch) => fields,
+            _ => return *target = self.take(patch, from),
+        };
+        if !target.is_object() || is_reference(target) {
+            *target = json!({});
+        }
+        let members = target.as_object_mut().expect("it has just been made one");
+        for (name, value) in fields {
+            if value.is_null() {
+                members.remove(name);
+            } else {
+                self.merge(members.entry(name.as_str()).or_insert(Value::Null), value, from);
+            }
+        }
+    }
+
+    /// A copy of a value of another frame, with its numbers.
+    fn take(&mut self, value: &Value, from: &Frame) -> Value {
+        let fields = match value {
+            Value::Object(fields) => fields,
+            _ => return value.clone(),
+        };
+        if !is_reference(value) {
+            return fields.iter().map(|(name, member)| (name.clone(), self.take(member, from))).collect();
+        }
+        let mut copy = value.clone();
+        if let Some(numbers) = from.numbers(value) {
+            let offset = (self.tail.len() + 63) / 64 * 64;
+            self.tail.resize(offset, 0);
+            self.tail.extend_from_slice(numbers);
+            copy["offset"] = offset.into();
+        }
+        copy // what refers to nothing is refused by the service
+    }
+
+    fn numbers(&self, reference: &Value) -> Option<&[u8]> {
+        let size = match reference["dtype"].as_str()? {
+            "f64" | "i64" => 8,
+            _ => 4,
+        };
+        let counts = reference["shape"].as_array()?;
+        let bytes = counts.iter().try_fold(size, |n: usize, count| n.checked_mul(count.as_u64()?.try_into().ok()?))?;
+        let begin = usize::try_from(reference["offset"].as_u64()?).ok()?;
+        self.tail.get(begin..begin.checked_add(bytes)?)
+    }
+}
+
+impl From<Value> for Frame {
+    fn from(document: Value) -> Self {
+        Frame { document, tail: Vec::new() }
+    }
+}
+
+fn is_reference(value: &Value) -> bool {
+    value.get("dtype").is_some()
 }
 
 /// An answer. The long arrays of its document are in the tail of the body; [`Answer::array`] reads all arrays.
@@ -208,8 +281,17 @@ pub struct Client {
     easy: Easy,
 }
 
-/// The body to post and its type; `None`: GET.
-type Content<'a> = Option<(&'a str, Vec<u8>)>;
+/// The body and its type.
+type Content<'a> = Option<(&'a str, &'a [u8])>;
+
+struct Request<'a> {
+    method: &'a str,
+    path: &'a str,
+    content: Content<'a>,
+    accept: &'a str,
+    /// The version of the set that the request is about, or empty.
+    version: &'a str,
+}
 
 struct Response {
     status: u32,
@@ -229,6 +311,7 @@ impl Response {
             detail: problem["detail"].as_str().unwrap_or("the answer is not from frictiond").into(),
             pointer: problem["errors"][0]["pointer"].as_str().unwrap_or("").into(),
             request_id: self.field("x-request-id").into(),
+            code: problem["code"].as_str().unwrap_or("").into(),
         }
     }
 }
@@ -244,22 +327,22 @@ impl Client {
     }
 
     pub fn evaluate(&mut self, batch: &Value) -> Result<Answer, Error> {
-        Answer::new(self.ask("/v1/evaluate", Some((JSON, batch.to_string().into_bytes())), FRAME)?)
+        Answer::new(self.ask("/v1/evaluate", Some((JSON, batch.to_string().as_bytes())), FRAME)?)
     }
 
     pub fn evaluate_frame(&mut self, batch: &Frame) -> Result<Answer, Error> {
-        Answer::new(self.ask("/v1/evaluate", Some((FRAME, batch.bytes())), FRAME)?)
+        Answer::new(self.ask("/v1/evaluate", Some((FRAME, &batch.bytes())), FRAME)?)
     }
 
     pub fn check(&mut self, batch: &Value) -> Result<Value, Error> {
-        let body = self.ask("/v1/check", Some((JSON, batch.to_string().into_bytes())), JSON)?;
+        let body = self.ask("/v1/check", Some((JSON, batch.to_string().as_bytes())), JSON)?;
         serde_json::from_slice(&body).map_err(unexpected)
     }
 
     /// A scalar function at many points: `client.function("smooth_mu", &json!({"y": y, "mu_s": 1, …}))`.
     pub fn function(&mut self, name: &str, parameters: &Value) -> Result<Vec<f64>, Error> {
         let path = format!("/v1/functions/{name}");
-        Answer::new(self.ask(&path, Some((JSON, parameters.to_string().into_bytes())), FRAME)?)?.array("/values")
+        Answer::new(self.ask(&path, Some((JSON, parameters.to_string().as_bytes())), FRAME)?)?.array("/values")
     }
 
     /// The scalar functions: objects with name, meaning, parameters.
@@ -275,12 +358,36 @@ impl Client {
         serde_json::from_slice(&self.ask("/v1/info", None, JSON)?).map_err(unexpected)
     }
 
+    /// Leaves contacts with the service, under a name that is free. `batch`, a [`Frame`] or a [`Value`], has the fields
+    /// of an evaluation without velocities, outputs and their options; if no other field says how many vertices there
+    /// are, it needs `n_vertices`.
+    pub fn set(&self, batch: impl Into<Frame>) -> Result<Set, Error> {
+        let random = RandomState::new().build_hasher().finish(); // seeded by the system
+        self.set_named(&format!("rust-{}-{random:016x}", process::id()), batch)
+    }
+
+    pub fn set_named(&self, name: &str, batch: impl Into<Frame>) -> Result<Set, Error> {
+        let mut client = Client::new(&self.url);
+        client.token = self.token.clone();
+        client.retries = self.retries;
+        client.timeout = self.timeout;
+        let name: String = client.easy.url_encode(name.as_bytes());
+        let mut set = Set { client, path: format!("/v1/sets/{name}"), version: String::new(), batch: Frame::default() };
+        set.put(batch)?;
+        Ok(set)
+    }
+
     /// The body of a 200 answer.
     fn ask(&mut self, path: &str, content: Content, accept: &str) -> Result<Vec<u8>, Error> {
+        let method = if content.is_some() { "POST" } else { "GET" };
+        Ok(self.send(&Request { method, path, content, accept, version: "" })?.body)
+    }
+
+    fn send(&mut self, request: &Request) -> Result<Response, Error> {
         for attempt in 0.. {
             let last = attempt >= self.retries;
-            let asked = match self.exchange(path, &content, accept) {
-                Ok(response) if response.status == 200 => return Ok(response.body),
+            let asked = match self.exchange(request) {
+                Ok(response) if matches!(response.status, 200 | 201 | 204) => return Ok(response),
                 Ok(response) if last || !matches!(response.status, 429 | 502..=504) => return Err(response.refusal()),
                 Ok(response) => response.field("retry-after").parse().unwrap_or(0),
                 Err(reason) if last || !is_lost(&reason) => {
@@ -296,21 +403,31 @@ impl Client {
         unreachable!("the loop ends with the last attempt")
     }
 
-    fn exchange(&mut self, path: &str, content: &Content, accept: &str) -> Result<Response, curl::Error> {
+    fn exchange(&mut self, request: &Request) -> Result<Response, curl::Error> {
         let mut headers = List::new();
         headers.append("Expect:")?;
-        headers.append(&format!("Accept: {accept}"))?;
+        headers.append(&format!("Accept: {}", request.accept))?;
         if let Some(token) = &self.token {
             headers.append(&format!("Authorization: Bearer {token}"))?;
         }
+        if !request.version.is_empty() {
+            headers.append(&format!("If-Collision-Set-Version: {}", request.version))?;
+        }
         self.easy.reset(); // keeps the connection
-        self.easy.url(&format!("{}{path}", self.url))?;
+        match self.url.strip_prefix(UNIX) {
+            Some(socket) => {
+                self.easy.unix_socket(socket)?;
+                self.easy.url(&format!("http://localhost{}", request.path))?;
+            }
+            None => self.easy.url(&format!("{}{}", self.url, request.path))?,
+        }
         self.easy.timeout(self.timeout)?;
-        if let Some((kind, bytes)) = content {
+        if let Some((kind, bytes)) = request.content {
             headers.append(&format!("Content-Type: {kind}"))?;
             self.easy.post(true)?;
             self.easy.post_fields_copy(bytes)?;
         }
+        self.easy.custom_request(request.method)?;
         self.easy.http_headers(headers)?;
         let mut response = Response { status: 0, body: Vec::new(), fields: Vec::new() };
         let mut transfer = self.easy.transfer();
@@ -328,6 +445,114 @@ impl Client {
         drop(transfer);
         response.status = self.easy.response_code()?;
         Ok(response)
+    }
+}
+
+/// Contacts that the service has prepared, on a connection of their own. Dropping it deletes the set.
+///
+/// ```no_run
+/// # let (client, batch, velocities, moved) = (frictiond::Client::new(""), serde_json::json!({}), [0.0], [0.0]);
+/// let mut contacts = client.set(batch)?;
+/// let answer = contacts.evaluate(&velocities, serde_json::json!({"outputs": ["gradient"]}))?;
+/// contacts.patch(serde_json::json!({"positions": moved}))?; // lagged again
+/// # Ok::<(), frictiond::Error>(())
+/// ```
+///
+/// The service may forget a set, and another program may replace one of the same name: what has been sent is
+/// remembered, and sent again when needed.
+pub struct Set {
+    client: Client,
+    path: String,
+    version: String,
+    batch: Frame,
+}
+
+impl Set {
+    /// The version of the set, as the service says it.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// `question`, a [`Value`] or a [`Frame`]: outputs and their options.
+    pub fn evaluate(&mut self, velocities: &[f64], question: impl Into<Frame>) -> Result<Answer, Error> {
+        let question = asked(velocities, question);
+        Answer::new(self.ask("POST", "/evaluate", Some((FRAME, &question.bytes())), FRAME)?)
+    }
+
+    pub fn check(&mut self, velocities: &[f64], question: impl Into<Frame>) -> Result<Value, Error> {
+        let question = asked(velocities, question);
+        let body = self.ask("POST", "/check", Some((FRAME, &question.bytes())), JSON)?;
+        serde_json::from_slice(&body).map_err(unexpected)
+    }
+
+    /// The Hessian without its numbers. `format`: csr, bsr or triplets; `triangle`: full, upper or lower.
+    pub fn pattern(&mut self, format: &str, triangle: &str) -> Result<Answer, Error> {
+        Answer::new(self.ask("GET", &format!("/pattern?format={format}&triangle={triangle}"), None, FRAME)?)
+    }
+
+    /// Replaces all of the set.
+    pub fn put(&mut self, batch: impl Into<Frame>) -> Result<(), Error> {
+        let batch = batch.into();
+        self.version = self.change("PUT", &batch.bytes(), "")?;
+        self.batch = batch;
+        Ok(())
+    }
+
+    /// Replaces some fields (JSON Merge Patch: `null` removes one). Refused fields leave the set as it was.
+    pub fn patch(&mut self, fields: impl Into<Frame>) -> Result<(), Error> {
+        let fields = fields.into();
+        let (batch, version) = (self.batch.patched(&fields), self.version.clone());
+        match self.change("PATCH", &fields.bytes(), &version) {
+            Ok(version) => self.version = version,
+            Err(error) if error.is_lost_set() => return self.put(batch),
+            Err(error) => return Err(error),
+        }
+        self.batch = batch;
+        Ok(())
+    }
+
+    fn change(&mut self, method: &str, frame: &[u8], version: &str) -> Result<String, Error> {
+        let content = Some((FRAME, frame));
+        let request = Request { method, path: &self.path, content, accept: JSON, version };
+        Ok(self.client.send(&request)?.field("collision-set-version").into())
+    }
+
+    fn ask(&mut self, method: &str, action: &str, content: Content, accept: &str) -> Result<Vec<u8>, Error> {
+        const PUTS: usize = 3;
+        let path = self.path.clone() + action;
+        for puts in 0.. {
+            let request = Request { method, path: &path, content, accept, version: &self.version };
+            match self.client.send(&request) {
+                Ok(response) => return Ok(response.body),
+                Err(error) if puts == PUTS || !error.is_lost_set() => return Err(error),
+                Err(_) => self.version = self.change("PUT", &self.batch.bytes(), "")?,
+            }
+        }
+        unreachable!("the loop ends with the last attempt")
+    }
+}
+
+impl Drop for Set {
+    fn drop(&mut self) {
+        let Set { client, path, version, .. } = self;
+        // The service forgets in time what cannot be deleted.
+        let _ = client.send(&Request { method: "DELETE", path, content: None, accept: JSON, version });
+    }
+}
+
+fn asked(velocities: &[f64], question: impl Into<Frame>) -> Frame {
+    let mut question = question.into();
+    if question.document.is_null() {
+        question.document = json!({});
+    }
+    let reference = question.add(velocities, &[velocities.len()]);
+    question.document["velocities"] = reference;
+    question
+}
+
+impl Error {
+    fn is_lost_set(&self) -> bool {
+        matches!(self, Error::Refused { code, .. } if code == "unknown_set" || code == "set_changed")
     }
 }
 

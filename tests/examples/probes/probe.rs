@@ -1,6 +1,6 @@
 // See tests/examples/native.py.
-use frictiond::{Client, Error, Frame, Number};
-use serde_json::json;
+use frictiond::{Client, Error, Frame, Number, Set};
+use serde_json::{json, Value};
 use std::process::ExitCode;
 
 fn print(numbers: &[f64]) {
@@ -31,6 +31,59 @@ fn contacts(client: &mut Client, vertices: &[i32]) -> Result<(), Error> {
     Ok(())
 }
 
+fn floats(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(entries) => entries.iter().flat_map(floats).collect(),
+        _ => vec![value.as_f64().unwrap()],
+    }
+}
+
+fn ask(contacts: &mut Set, question: &Value) -> Result<(), Error> {
+    let mut options = question.clone();
+    options.as_object_mut().unwrap().remove("velocities");
+    let answer = contacts.evaluate(&floats(&question["velocities"]), options)?;
+    print(&[f64::from_json(&answer.document["potential"]).unwrap()]);
+    print(&answer.array("/gradient")?);
+    let h = answer.csr()?;
+    print(&h.indices.iter().map(|&index| index.into()).collect::<Vec<f64>>());
+    print(&h.data);
+    Ok(())
+}
+
+/// The value with its matrices in the frame.
+fn framed(frame: &mut Frame, value: &Value) -> Value {
+    match value {
+        Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), framed(frame, value))).collect(),
+        Value::Array(rows) if rows.iter().all(Value::is_array) => {
+            let numbers = floats(value);
+            frame.add(&numbers, &[rows.len(), numbers.len() / rows.len()])
+        }
+        _ => value.clone(),
+    }
+}
+
+fn sets(client: &Client, given: &Value) -> Result<(), Error> {
+    let (mut patch, question) = (Frame::default(), &given["question"]);
+    patch.document = framed(&mut patch, &given["patch"]);
+    let mut whole = Frame::default();
+    let positions = framed(&mut whole, &given["set"]["positions"]);
+    whole.document = given["set"].clone();
+    whole.document["positions"] = positions;
+    let mut contacts = client.set_named(given["name"].as_str().unwrap(), whole)?;
+    ask(&mut contacts, question)?;
+    println!("{}", contacts.check(&floats(&question["velocities"]), json!({}))?["agrees"]);
+    let indices: Vec<i32> = contacts.pattern("csr", "full")?.array("/indices")?;
+    print(&indices.into_iter().map(f64::from).collect::<Vec<f64>>());
+    contacts.patch(patch)?;
+    ask(&mut contacts, question)?;
+    match contacts.patch(json!({"friction": {"eps_v": 0}})) {
+        Err(Error::Refused { status, pointer, .. }) => println!("{status} {pointer}"),
+        _ => println!("nothing was refused"),
+    }
+    contacts.patch(json!({"friction": {"mu_s": null, "mu_k": null, "mu": 0.5}}))?;
+    ask(&mut contacts, question)
+}
+
 fn run(words: &[String]) -> Result<(), Error> {
     let mut client = match words[2].as_str() {
         "token" => Client::with_token(&words[1], &words[3]),
@@ -42,6 +95,7 @@ fn run(words: &[String]) -> Result<(), Error> {
             let y: Vec<f64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
             print(&client.function("smooth_friction_f0", &json!({"y": y, "eps_v": 1e-300}))?);
         }
+        "sets" => sets(&client, &serde_json::from_slice(&std::fs::read(&words[3]).unwrap()).unwrap())?,
         "token" => println!("{}", client.info()?["name"].as_str().unwrap()),
         "functions" => println!("{}", client.functions()?.len()),
         "none" => contacts(&mut client, &[])?,
