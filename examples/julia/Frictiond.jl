@@ -5,6 +5,17 @@ A client of frictiond:
     client = Frictiond.Client("http://127.0.0.1:8080")
     answer = Frictiond.evaluate(client, batch)
 
+The same contacts again and again are a set, which the service prepares once and which ends with the block:
+
+    Frictiond.set(client, batch) do contacts
+        for step in 1:n
+            force = -Frictiond.evaluate(contacts, velocities; outputs = ["gradient"])["gradient"]
+        end
+        Frictiond.patch(contacts; positions = positions)    # lagged again
+    end
+
+The URL may be that of a Unix-domain socket: http+unix:///run/frictiond/socket.
+
 A batch is a `Dict` or a `NamedTuple` of the form that docs/api.md describes. Vertices are numbered from 0, and integers
 must be of an integer type.
 
@@ -12,8 +23,8 @@ Julia stores columns one after the other, the service rows. So what docs/api.md 
 m×n matrix here, a column for each vertex or contact, in requests and in answers: `velocities` is dim×n_vertices,
 `vertices` of a face-vertex contact 4×n, `tangent_basis` (dim−1)×dim×n. Nothing is copied to turn it around.
 
-What goes wrong is thrown as `Frictiond.Failure`, with `status`, `detail`, `pointer`, `request_id`; status 0 means that
-there was no answer. A busy service (429, 502, 503, 504) and a failed connection are tried again first.
+What goes wrong is thrown as `Frictiond.Failure`, with `status`, `detail`, `pointer`, `request_id`, `code`; status 0
+means that there was no answer. A busy service (429, 502, 503, 504) and a failed connection are tried again first.
 
 Needs JSON.jl (0.21 or 1.x); all else comes with Julia (1.6 or later).
 """
@@ -22,12 +33,18 @@ module Frictiond
 import Downloads
 import JSON
 using SparseArrays: SparseMatrixCSC, sparse
+using UUIDs: uuid4
+
+const UNIX = "http+unix://"
+const LOST = ("unknown_set", "set_changed")
+const PUTS = 3
 
 struct Failure <: Exception
     status::Int
     detail::String
     pointer::String
     request_id::String
+    code::String
 end
 
 function Base.showerror(io::IO, failure::Failure)
@@ -41,6 +58,17 @@ Base.@kwdef struct Client
     token::Union{String,Nothing} = nothing
     retries::Int = 5
     timeout::Float64 = 300.0    # seconds, for each try
+    downloader::Downloads.Downloader = downloader_for(url)    # keeps connections open
+end
+
+function downloader_for(url)
+    downloader = Downloads.Downloader()
+    if startswith(url, UNIX)
+        path = url[ncodeunits(UNIX) + 1:end]
+        downloader.easy_hook =
+            (easy, _) -> Downloads.Curl.setopt(easy, Downloads.Curl.CURLOPT_UNIX_SOCKET_PATH, path)
+    end
+    return downloader
 end
 
 Client(url::AbstractString; options...) = Client(; url = String(rstrip(url, '/')), options...)
@@ -74,25 +102,143 @@ function hessian_matrix(answer)
     error("the Hessian came as $(h["format"]): ask for triplets or csr")
 end
 
+"""
+Contacts that the service has prepared; made by `set`. The service may forget a set, and another program may replace
+one of the same name: what has been sent is remembered, and sent again when needed.
+"""
+mutable struct CollisionSet
+    client::Client
+    path::String
+    batch::Dict{String,Any}
+    version::String
+end
+
+"""
+Leaves contacts with the service: `batch` has the fields of an evaluation without velocities, outputs and their options;
+if no other field says how many vertices there are, it needs `n_vertices`. `close` deletes the set; a `do` block after
+the call has the set for itself, and deletes it at its end.
+"""
+function set(client::Client, batch; name = string(uuid4()))
+    contacts = CollisionSet(client, "/v1/sets/" * name, Dict{String,Any}(), "")
+    put(contacts, batch)
+    return contacts
+end
+
+function set(use::Function, client::Client, batch; options...)
+    contacts = set(client, batch; options...)
+    try
+        return use(contacts)
+    finally
+        try
+            close(contacts)
+        catch failure
+            failure isa Failure || rethrow()    # the service forgets it in time
+        end
+    end
+end
+
+evaluate(contacts::CollisionSet, velocities; question...) =
+    ask(contacts, "POST", "/evaluate", (; question..., velocities = velocities))
+
+check(contacts::CollisionSet, velocities; question...) =
+    ask(contacts, "POST", "/check", (; question..., velocities = velocities))
+
+"The Hessian without its numbers: format csr, bsr or triplets, triangle full, upper or lower."
+pattern(contacts::CollisionSet; format = "csr", triangle = "full") =
+    ask(contacts, "GET", "/pattern?format=$format&triangle=$triangle", nothing)
+
+"Replaces all of the set."
+function put(contacts::CollisionSet, batch)
+    kept = deepcopy(prepared(batch))    # the caller's arrays may change
+    response, _ = send(contacts.client, "PUT", contacts.path, JSON.json(kept))
+    contacts.batch = kept
+    contacts.version = field(response, "collision-set-version")
+    return contacts
+end
+
+"""
+Replaces some fields (JSON Merge Patch): `patch(contacts; positions = x, friction = (mu_s = 0.4,))`. `nothing` removes
+one. Refused fields leave the set as it was.
+"""
+function patch(contacts::CollisionSet; fields...)
+    changes = deepcopy(prepared(values(fields)))
+    batch = merged(contacts.batch, changes)
+    response = unless_lost() do
+        first(send(contacts.client, "PATCH", contacts.path, JSON.json(changes), contacts.version))
+    end
+    response === nothing && return put(contacts, batch)
+    contacts.batch = batch
+    contacts.version = field(response, "collision-set-version")
+    return contacts
+end
+
+function Base.close(contacts::CollisionSet)
+    unless_lost(() -> send(contacts.client, "DELETE", contacts.path, nothing, contacts.version))
+    return nothing
+end
+
+function ask(contacts::CollisionSet, method, action, question)
+    text = question === nothing ? nothing : JSON.json(prepared(question))
+    asked() = unpacked(JSON.parse(last(send(contacts.client, method, contacts.path * action, text, contacts.version))))
+    for _ in 1:PUTS
+        answer = unless_lost(asked)
+        answer === nothing || return answer
+        put(contacts, contacts.batch)
+    end
+    return asked()
+end
+
+# nothing if the service has no such set any more, or another one under its name
+function unless_lost(send)
+    try
+        return send()
+    catch failure
+        failure isa Failure && failure.code in LOST || rethrow()
+        return nothing
+    end
+end
+
+# RFC 7396
+merged(target, patch) = patch
+
+function merged(target, patch::AbstractDict)
+    result = target isa AbstractDict ? copy(target) : Dict{String,Any}()
+    for (key, value) in patch
+        if value === nothing
+            delete!(result, key)
+        else
+            result[key] = merged(get(result, key, nothing), value)
+        end
+    end
+    return result
+end
+
 post(client, path, document) = request(client, path, JSON.json(prepared(document)))
 
-function request(client, path, text)
+request(client, path, text) =
+    unpacked(JSON.parse(last(send(client, text === nothing ? "GET" : "POST", path, text))))
+
+# The response and its text. version: of the set that the request is about.
+function send(client, method, path, text, version = "")
     headers = Pair{String,String}["Accept" => "application/json"]
     text === nothing || push!(headers, "Content-Type" => "application/json")
     client.token === nothing || push!(headers, "Authorization" => "Bearer " * client.token)
+    isempty(version) || push!(headers, "If-Collision-Set-Version" => version)
+    base = startswith(client.url, UNIX) ? "http://localhost" : client.url
     attempt = 0
     while true
         body = IOBuffer()
-        response = Downloads.request(client.url * path;
-            method = text === nothing ? "GET" : "POST",
+        response = Downloads.request(base * path;
+            method = method,
             input = text === nothing ? nothing : IOBuffer(text),
-            output = body, headers = headers, timeout = client.timeout, throw = false)
+            output = body, headers = headers, timeout = client.timeout, throw = false,
+            downloader = client.downloader)
         if attempt < client.retries && busy(response)
             sleep(min(max(asked_wait(response), 0.1 * 2.0^attempt), 10.0))
             attempt += 1
             continue
         end
-        return document(client, response, String(take!(body)))
+        return accepted(client, response, String(take!(body)))
     end
 end
 
@@ -106,11 +252,13 @@ field(response::Downloads.Response, name) = get(Dict(response.headers), name, ""
 asked_wait(response::Downloads.Response) = something(tryparse(Int, field(response, "retry-after")), 0)
 asked_wait(::Downloads.RequestError) = 0
 
-document(client, reason::Downloads.RequestError, text) =
-    throw(Failure(0, "no answer from $(client.url): $(reason.message)$(reason.code == 7 ? "; is it running?" : "")", "", ""))
+function accepted(client, reason::Downloads.RequestError, text)
+    hint = reason.code == 7 ? "; is it running?" : ""
+    throw(Failure(0, "no answer from $(client.url): $(reason.message)$hint", "", "", ""))
+end
 
-function document(client, response::Downloads.Response, text)
-    response.status == 200 && return unpacked(JSON.parse(text))
+function accepted(client, response::Downloads.Response, text)
+    response.status in (200, 201, 204) && return (response, text)
     problem = try
         JSON.parse(text)
     catch
@@ -120,7 +268,7 @@ function document(client, response::Downloads.Response, text)
     errors = get(problem, "errors", [])
     pointer = isempty(errors) ? "" : first(errors)["pointer"]
     detail = get(problem, "detail", "the answer is not from frictiond")
-    throw(Failure(response.status, detail, pointer, field(response, "x-request-id")))
+    throw(Failure(response.status, detail, pointer, field(response, "x-request-id"), get(problem, "code", "")))
 end
 
 # Makes JSON.jl write what the service reads: flat arrays, in memory order.
