@@ -57,7 +57,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text)
 
-    do_GET = do_POST = respond
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = respond
 
     def log_message(self, *_):
         pass

@@ -51,10 +51,17 @@ def upstreams(addresses):
     return "".join(f"server {address} {parameters}\n" for parameters in lines for address in addresses)
 
 
+def ring(addresses):
+    """sets.conf for other replicas."""
+    [parameters] = re.findall(r"^server frictiond-1:8080 (.*;)$", (SHIPPED / "sets.conf").read_text(), re.M)
+    return "".join(f"server {address} {parameters}\n" for address in addresses)
+
+
 def install(directory, addresses):
     """Copies the configuration to a directory; returns the command line that starts it there, without -g."""
     shutil.copytree(SHIPPED, directory / "nginx")
     (directory / "nginx/upstreams.conf").write_text(upstreams(addresses))
+    (directory / "nginx/sets.conf").write_text(ring(addresses))
     (directory / "spool").mkdir()
     return [NGINX, "-p", str(directory / "spool"), "-c", str(directory / "nginx/nginx.conf"), "-e", "stderr"]
 

@@ -98,6 +98,8 @@ def test_all_replicas_are_known_to_proxy_and_prometheus(cluster, replicas):
     assert hosts == {name: service["networks"]["inside"]["ipv4_address"] for name, service in replicas.items()}
     upstreams = re.findall(r"^server (\S+):8080 ", (DEPLOY / "nginx/upstreams.conf").read_text(), re.M)
     assert sorted(upstreams) == sorted(2 * list(replicas))
+    ring = re.findall(r"^server (\S+):8080 ", (DEPLOY / "nginx/sets.conf").read_text(), re.M)
+    assert sorted(ring) == sorted(replicas)
     [job] = load(DEPLOY / "prometheus/prometheus.yml")["scrape_configs"]
     assert job["static_configs"] == [{"targets": [f"{name}:8080" for name in replicas]}]
     assert job["job_name"] == "frictiond"

@@ -15,7 +15,7 @@ EVERYWHERE = ["ConfigMap frictiond-options", "Deployment frictiond", "Namespace 
               "Service frictiond", "ServiceAccount frictiond"]
 SCALED = ["ConfigMap frictiond-proxy", "Deployment frictiond-proxy", "HorizontalPodAutoscaler frictiond",
           "NetworkPolicy frictiond-proxy", "PodDisruptionBudget frictiond", "PodDisruptionBudget frictiond-proxy",
-          "Service frictiond-proxy"]
+          "Service frictiond-pods", "Service frictiond-proxy"]
 EXPECTED = {"single": EVERYWHERE, "production": EVERYWHERE + SCALED,
             "monitoring": EVERYWHERE + SCALED + ["NetworkPolicy frictiond-monitoring"]}
 
@@ -165,7 +165,7 @@ def test_selectors_find_their_pods(objects):
         else:
             continue
         assert [name for name, has in labels.items() if selector.items() <= has.items()] == \
-            [o["metadata"]["name"].replace("-monitoring", "")]
+            [re.sub("-(monitoring|pods)$", "", o["metadata"]["name"])]
     for deployment in deployments(objects):
         for spread in deployment["spec"]["template"]["spec"]["topologySpreadConstraints"]:
             assert spread["labelSelector"] == deployment["spec"]["selector"]
@@ -285,12 +285,12 @@ def test_prometheus_finds_the_pods(overlays):
 def test_nginx_takes_its_configuration(overlays, directory, fakes):
     """The files of the ConfigMap, with the name of the service replaced by an address."""
     files = named(overlays["production"])["ConfigMap frictiond-proxy"]["data"]
-    assert sorted(files) == ["listen.conf", "nginx.conf", "upstreams.conf"]
+    assert sorted(files) == ["listen.conf", "nginx.conf", "sets.conf", "upstreams.conf"]
     assert files["nginx.conf"] == (DEPLOY / "nginx/nginx.conf").read_text()
     service = named(overlays["production"])["Service frictiond"]
     address = f'{service["metadata"]["name"]}:{service["spec"]["ports"][0]["port"]}'
     assert set(re.findall(r"^server (\S+)", files["upstreams.conf"], re.M)) == {address}
-    proxy = Proxy(directory, [])
+    proxy = Proxy(directory, [fakes[0].address])
     (directory / "nginx/upstreams.conf").write_text(files["upstreams.conf"].replace(address, fakes[0].address))
     status, text = proxy.check()
     assert status == 0 and "warn" not in text, text
@@ -298,7 +298,7 @@ def test_nginx_takes_its_configuration(overlays, directory, fakes):
 
 def test_nginx_tries_the_service_three_times(overlays, directory, fakes):
     files = named(overlays["production"])["ConfigMap frictiond-proxy"]["data"]
-    proxy = Proxy(directory, [])
+    proxy = Proxy(directory, [fakes[0].address])
     (directory / "nginx/upstreams.conf").write_text(files["upstreams.conf"].replace("frictiond:80", fakes[0].address))
     fakes[0].answer = None
     with proxy as running:
@@ -306,3 +306,22 @@ def test_nginx_tries_the_service_three_times(overlays, directory, fakes):
             assert post(running)[0] == 503 and len(fakes[0].requests) == 3 * n
         fakes[0].answer = 200
         assert post(running)[0] == 200
+
+
+def test_nginx_finds_the_pods_for_the_sets(overlays):
+    """The service has no address, so that its name stands for the pods, and its port the name that nginx asks for."""
+    objects = named(overlays["production"])
+    service = objects["Service frictiond-pods"]
+    assert service["spec"]["clusterIP"] == "None" and "publishNotReadyAddresses" not in service["spec"]
+    assert service["spec"]["selector"] == objects["Service frictiond"]["spec"]["selector"]
+    [port] = service["spec"]["ports"]
+    [only] = container(objects["Deployment frictiond"])["ports"]
+    assert (port["port"], port["targetPort"]) == (only["containerPort"], only["name"])
+    text = objects["ConfigMap frictiond-proxy"]["data"]["sets.conf"]
+    name = f'{service["metadata"]["name"]}.{service["metadata"]["namespace"]}.svc.cluster.local'
+    assert re.findall(r"^server (.*) max_fails=3 fail_timeout=2s;$", text, re.M) == [f'{name} service={port["name"]} resolve']
+    image = container(objects["Deployment frictiond-proxy"])["image"]
+    assert tuple(map(int, image.removeprefix("nginx:").split("."))) >= (1, 28), "older ones cannot resolve"
+    assert re.findall(r"^resolver \S+\.kube-system\.svc\.cluster\.local valid=5s;$", text, re.M)
+    assert {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}} in \
+        objects["NetworkPolicy frictiond-proxy"]["spec"]["egress"][1]["to"]
