@@ -190,6 +190,7 @@ def simulate(client, bodies, options, clock, seconds, of_floor=(), spring=None, 
         path.append(bodies.centre(solver.x))
         speeds.append(bodies.centre(solver.v))
         forces.append(spring.force(solver.x) if spring else 0.0)
+    friction.close()
     times = options.step * np.arange(1, len(path))
     return times, np.diff(speeds, axis=0) / options.step, np.array(path), np.array(forces), solver
 

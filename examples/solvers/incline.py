@@ -115,6 +115,7 @@ def simulate(client, angle, options, clock):
     first = scene.solver.x
     creep, acceleration = analytic(client, angle, options)
     t, x, v = scene.run(options, slides=creep is None)
+    scene.friction.close()
     half, end = slice(len(t) // 2, None), slice(len(t) * 3 // 4, None)
     run = {"angle": angle, "t": t, "x": x, "v": v, "creep": creep, "acceleration": acceleration, "scene": scene,
            "first": first, "fastest": abs(v[end]).max(), "measured": np.polyfit(t[half], v[half], 1)[0]}

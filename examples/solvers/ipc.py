@@ -281,6 +281,47 @@ def stiffness_for(force, dhat):
 
 # -- friction ---------------------------------------------------------------------------------------------------------
 
+def same(a, b):
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[name], b[name]) for name in a)
+    return np.array_equal(a, b)
+
+
+def n_bytes(*documents):
+    return sum(len(frictiond.encode_frame(document)) for document in documents)
+
+
+class Saved:
+    """What the collision set saves: the frames sent and received for it; and what the same question takes with the set
+    and as a whole request, each of which every sixteenth evaluation is asked once more."""
+    EACH = 16
+
+    def __init__(self):
+        self.requests = self.bytes = self.evaluations = 0
+        self.pairs = []  # bytes and seconds with the set, and those of the whole request
+
+    def add(self, *documents):
+        self.requests += 1
+        self.bytes += n_bytes(*documents)
+
+    def compare(self, contacts, client, lagged, question):
+        """Asks both ways in turn, so that neither is always the one that finds warm caches."""
+        self.evaluations += 1
+        if self.evaluations % self.EACH != 1:
+            return
+        whole = {**lagged, **question, "hessian": {**question["hessian"], "pattern": True}}
+        ways = [lambda: contacts.evaluate(**question), lambda: client.evaluate(whole)]
+        took, answers = [0.0, 0.0], [None, None]
+        for i in (0, 1) if len(self.pairs) % 2 else (1, 0):
+            begin = time.perf_counter()
+            answers[i] = ways[i]()
+            took[i] = time.perf_counter() - begin
+        if not np.array_equal(*(answer["hessian"]["data"] for answer in answers)):
+            raise RuntimeError("the collision set and the whole request lead to different answers")
+        sizes = [n_bytes(question, answers[0]), n_bytes(whole, answers[1])]
+        self.pairs.append((sizes[0], took[0], sizes[1], took[1]))
+
+
 class Friction:
     """The potential of the service as a term of the energy.
 
@@ -292,7 +333,8 @@ class Friction:
     def __init__(self, client, law, eps_v, barrier, **of_groups):
         """law: the request's `friction` without eps_v (m/s); of_groups: {group: its further fields}."""
         self.client, self.law, self.eps_v, self.barrier, self.of_groups = client, law, eps_v, barrier, of_groups
-        self.evaluations, self.seconds = 0, 0.0
+        self.contacts, self.lagged, self.pattern = None, {}, None
+        self.evaluations, self.seconds, self.saved = 0, 0.0, Saved()
 
     def lag(self, x, displacement, start, h):
         """From now on, friction is evaluated for the contacts as they are at x, and for motions from `start` in time
@@ -300,27 +342,66 @@ class Friction:
         self.start, self.last = start, (None, None)
         groups = {name: {"vertices": vertices, **self.of_groups.get(name, {})}
                   for name, vertices in self.barrier.contacts.groups.items()}
-        self.batch = {
-            "dim": x.shape[1], "positions": x, "lagged_velocities": displacement, "collisions": groups,
-            "friction": {**self.law, "eps_v": self.eps_v * h},  # times h, as the velocities are displacements
-            "barrier": {"dhat": self.barrier.dhat, "stiffness": self.barrier.stiffness},
-            # clamp: a coefficient that falls from static to kinetic makes the Hessian indefinite
-            "hessian": {"format": "csr", "projection": "clamp"},
-        }
+        self.touches = bool(groups)
+        if self.touches:  # the service would refuse a batch without contacts
+            self.tell({
+                "dim": x.shape[1], "positions": x, "lagged_velocities": displacement, "collisions": groups,
+                "friction": {**self.law, "eps_v": self.eps_v * h},  # times h, as the velocities are displacements
+                "barrier": {"dhat": self.barrier.dhat, "stiffness": self.barrier.stiffness},
+            })
+
+    def tell(self, lagged):
+        """Leaves the contacts with the service, as a collision set; later only what has changed. The pattern of the
+        Hessian stays as long as the stencils do."""
+        begin = time.perf_counter()
+        changes = {name: value for name, value in lagged.items() if not same(value, self.lagged.get(name))}
+        if self.contacts is None:
+            self.contacts = self.client.set(lagged)
+        else:
+            if "collisions" in changes:  # null removes the groups that are gone
+                changes["collisions"] = {**dict.fromkeys(self.lagged["collisions"]), **lagged["collisions"]}
+            self.contacts.patch(**changes)
+        if "collisions" in changes:
+            self.pattern = self.contacts.pattern(format="csr")
+        self.seconds += time.perf_counter() - begin
+        self.lagged = lagged
+        self.saved.add(changes)
+        if "collisions" in changes:
+            self.saved.add({}, self.pattern)
 
     def answer(self, x):
         """One request returns energy, gradient and Hessian, and the answer is kept: the line search usually accepts its
         first try, and then all three are needed."""
-        if not self.batch["collisions"]:  # the service would refuse a batch without contacts
+        if not self.touches:
             return {"potential": 0.0, "gradient": np.zeros(x.size), "hessian": csr_matrix((x.size, x.size))}
         if self.last[0] is None or not np.array_equal(self.last[0], x):
-            begin = time.perf_counter()
-            answer = self.client.evaluate({**self.batch, "velocities": x - self.start})
-            answer["hessian"] = frictiond.hessian_matrix(answer)
+            # clamp: a coefficient that falls from static to kinetic makes the Hessian indefinite
+            answer = self.ask(x, hessian={"format": "csr", "projection": "clamp", "pattern": False})
+            data, shape = answer["hessian"]["data"], (x.size, x.size)
+            answer["hessian"] = csr_matrix((data, self.pattern["indices"], self.pattern["indptr"]), shape)
             self.last = x.copy(), answer
-            self.evaluations += 1
-            self.seconds += time.perf_counter() - begin
         return self.last[1]
+
+    def ask(self, x, **question):
+        question["velocities"] = x - self.start
+        begin = time.perf_counter()
+        answer = self.contacts.evaluate(**question)
+        self.seconds += time.perf_counter() - begin
+        self.evaluations += 1
+        self.saved.add(question, answer)
+        if "hessian" in question:
+            self.saved.compare(self.contacts, self.client, self.lagged, question)
+        return answer
+
+    def along(self, x, p, steps):
+        """Energies at x + step p, in one request."""
+        if not self.touches:
+            return np.zeros(len(steps))
+        return self.ask(x, outputs=["line"], line={"direction": p, "steps": steps})["line"]["potential"]
+
+    def close(self):
+        if self.contacts:
+            self.contacts.close()
 
     def energy(self, x):
         return self.answer(x)["potential"]
@@ -375,9 +456,12 @@ class Solver:
 
     def energy(self, x):
         """Friction is evaluated last, and only if no other term rules x out."""
-        away = x - self.target
-        energy = (self.masses[:, None] * away**2).sum() / (2 * self.h**2) + sum(term.energy(x) for term in self.terms)
+        energy = self.energy_without_friction(x)
         return energy + self.friction.energy(x) if np.isfinite(energy) else energy
+
+    def energy_without_friction(self, x):
+        away = x - self.target
+        return (self.masses[:, None] * away**2).sum() / (2 * self.h**2) + sum(term.energy(x) for term in self.terms)
 
     def derivatives(self, x):
         weights = np.repeat(self.masses, x.shape[1]) / self.h**2
@@ -414,14 +498,17 @@ class Solver:
         return (0.9 * gaps[closes] / closing[closes]).min(initial=1)
 
     def search(self, x, energy, p, slope):
-        """Halves the step until the energy falls, which it must because the Hessian is semidefinite."""
+        """Halves the step until the energy falls, which it must because the Hessian is semidefinite. The longest step
+        is nearly always accepted; if not, one request tells what friction is at all shorter ones."""
         alpha, rounding = self.longest(x, p), 1e-14 * len(self.masses) * abs(energy)
-        while alpha > 1e-8:
-            trial = x + alpha * p
-            found = self.energy(trial)
-            if found <= energy + 1e-4 * alpha * slope + rounding:
-                return trial, found
-            alpha /= 2
+        found = self.energy(x + alpha * p)
+        if found <= energy + 1e-4 * alpha * slope + rounding:
+            return x + alpha * p, found
+        steps = alpha / 2.0 ** np.arange(1, 28)
+        for step, friction in zip(steps, self.friction.along(x, p, steps)):
+            trial = x + step * p
+            if self.energy_without_friction(trial) + friction <= energy + 1e-4 * step * slope + rounding:
+                return trial, self.energy(trial)  # its gradient and Hessian are needed next
         raise NotConverged(f"The line search found no smaller energy in step {self.steps}.")
 
 
@@ -437,8 +524,21 @@ class Clock:
         total = time.perf_counter() - self.begin
         friction = sum(solver.friction.seconds for solver in self.solvers)
         counts = [sum(n) for n in zip(*((s.steps, s.iterations, s.friction.evaluations) for s in self.solvers))]
-        return (f"{counts[0]} steps, {counts[1]} Newton iterations, {counts[2]} evaluations of friction: "
+        return (f"{self.saving()}\n"
+                f"{counts[0]} steps, {counts[1]} Newton iterations, {counts[2]} evaluations of friction: "
                 f"{friction:.2f} s of {total:.2f} s ({100 * friction / total:.0f} %)")
+
+    def saving(self):
+        """Requests and bytes of all runs with collision sets, and an evaluation asked both ways."""
+        all_saved = [solver.friction.saved for solver in self.solvers]
+        n, size = (sum(numbers) for numbers in zip(*((saved.requests, saved.bytes) for saved in all_saved)))
+        pairs = [pair for saved in all_saved for pair in saved.pairs]
+        kept, t_kept, whole, t_whole = np.median(pairs, axis=0) * [1e-3, 1e3, 1e-3, 1e3]
+        evaluations = sum(solver.friction.evaluations for solver in self.solvers)
+        return (f"with collision sets {n} requests, {size / 1e6:.1f} MB; without {evaluations} requests, about "
+                f"{whole * evaluations / 1e3:.1f} MB\n"
+                f"an evaluation, median of {len(pairs)}: {kept:.1f} kB, {t_kept:.2f} ms with a set; "
+                f"{whole:.1f} kB, {t_whole:.2f} ms without")
 
 
 def number_in(low, high, kind=float):

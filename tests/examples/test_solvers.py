@@ -19,7 +19,10 @@ from conftest import integration  # noqa: E402
 
 G, EPS_V = 9.81, 1e-3
 INCLINE, DRAG = "examples/solvers/incline.py", "examples/solvers/drag.py"
-CLOSING = re.compile(r"(\d+) steps, (\d+) Newton iterations, (\d+) evaluations of friction: "
+CLOSING = re.compile(r"with collision sets (\d+) requests, ([\d.]+) MB; without (\d+) requests, about ([\d.]+) MB\n"
+                     r"an evaluation, median of (\d+): ([\d.]+) kB, ([\d.]+) ms with a set; "
+                     r"([\d.]+) kB, ([\d.]+) ms without\n"
+                     r"(\d+) steps, (\d+) Newton iterations, (\d+) evaluations of friction: "
                      r"([\d.]+) s of ([\d.]+) s \((\d+) %\)\n\Z")
 
 
@@ -150,6 +153,32 @@ def test_nothing_passes_through(server):
     assert abs(solver.v).max() < 60 and np.array_equal(solver.x[len(rest):], x[len(rest):])
 
 
+@pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
+def test_friction_keeps_its_contacts_with_the_service(server, make):
+    """Whatever changes from lag to lag, the answers are those of a whole request; so are energies along a line."""
+    barrier, x = make()
+    client, rng = ipc.frictiond.Client(server), np.random.default_rng(3)
+    plane = {"plane_vertex": PLANE} if x.shape[1] == 3 else {}
+    friction = ipc.Friction(client, {"mu_s": 0.5, "mu_k": 0.3}, 0.1, barrier, **plane)
+    kept = barrier.contacts
+    fewer = ipc.Contacts({name: group[:1] for name, group in list(kept.groups.items())[-2:]}, x.shape[1])
+    for contacts in (kept, kept, fewer, kept):
+        barrier.contacts, start = contacts, x + 0.01 * rng.normal(size=x.shape)
+        friction.lag(start, 0.02 * rng.normal(size=x.shape), start, 0.5)
+        p, moved = 0.01 * rng.normal(size=x.shape), start + 0.03 * rng.normal(size=x.shape)
+        whole = client.evaluate({**friction.lagged, "velocities": moved - start,
+                                 "hessian": {"format": "csr", "projection": "clamp"}})
+        gradient, hessian = friction.derivatives(moved)
+        assert friction.energy(moved) == whole["potential"] and np.array_equal(gradient.ravel(), whole["gradient"])
+        assert abs(hessian - ipc.frictiond.hessian_matrix(whole)).max() == 0
+        steps = 0.5 ** np.arange(4)
+        energies = [friction.energy(moved + step * p) for step in steps]
+        assert friction.along(moved, p, steps) == pytest.approx(energies, rel=1e-12)
+    friction.close()
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(server + "/v1/sets") as answer:
+        assert friction.contacts.name not in answer.read().decode()
+
+
 class Alone:
     """Friction if nothing touches: the service is not called."""
     def evaluate(self, batch):
@@ -186,26 +215,33 @@ def test_a_term_whose_gradient_is_wrong_does_not_converge():
 # -- runs -------------------------------------------------------------------------------------------------------------
 
 def evaluations_of(server):
+    """(with sets, without them)"""
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(server + "/metrics") as answer:
-        return sum(int(n) for n in re.findall(r'^frictiond_requests_total\{route="/v1/evaluate".*\} (\d+)$',
-                                              answer.read().decode(), re.M))
+        text = answer.read().decode()
+    return tuple(sum(int(n) for name, n in re.findall(r'^frictiond_requests_total\{route="([^"]*)".*\} (\d+)$', text, re.M)
+                     if name == route) for route in ("/v1/sets/{name}/evaluate", "/v1/evaluate"))
 
 
-def await_evaluations(server, n):
+def await_evaluations(server, before, *printed):
     """The last request may be counted a moment after it was answered; none comes after that."""
-    integration.eventually(lambda: evaluations_of(server) >= n)
-    assert evaluations_of(server) == n
+    expected = tuple(map(sum, zip(before, *printed)))
+    integration.eventually(lambda: evaluations_of(server) >= expected)
+    assert evaluations_of(server) == expected
 
 
 def evaluations_in(text):
-    """Checks the statistics at the end of a solver's output; returns the number of evaluations."""
+    """Checks the statistics at the end of a solver's output; returns how many evaluations there were with sets and
+    without."""
     closing = CLOSING.search(text)
     assert closing, text
-    steps, iterations, evaluations = map(int, closing.groups()[:3])
-    friction, total, share = map(float, closing.groups()[3:])
-    assert 0 < steps <= iterations <= evaluations and 0 < friction < total
+    requests, size, without, size_without, pairs, kept, t_kept, whole, t_whole = map(float, closing.groups()[:9])
+    steps, iterations, evaluations = map(int, closing.groups()[9:12])
+    friction, total, share = map(float, closing.groups()[12:])
+    assert 0 < steps <= iterations <= evaluations == without < requests and 0 < friction < total
+    assert evaluations / 16 - 10 <= pairs <= evaluations / 16 + 10 and min(t_kept, t_whole) > 0
+    assert kept < 0.7 * whole and size < size_without
     assert share == pytest.approx(100 * friction / total, abs=1 / total + 1)
-    return evaluations
+    return evaluations + int(pairs), int(pairs)
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +258,7 @@ def solve(counting, run):
     def solve_one(script, *options):
         before = evaluations_of(counting)
         text = run("python3", script, counting, *options)
-        await_evaluations(counting, before + evaluations_in(text))
+        await_evaluations(counting, before, evaluations_in(text))
         return CLOSING.sub("", text)
     return solve_one
 
@@ -234,7 +270,7 @@ def defaults(counting, run, tmp_path_factory):
     pictures = {script: folder / (pathlib.Path(script).stem + ".svg") for script in (INCLINE, DRAG)}
     with ThreadPoolExecutor() as pool:
         texts = list(pool.map(lambda script: run("python3", script, counting, "--plot", pictures[script]), pictures))
-    await_evaluations(counting, before + sum(map(evaluations_in, texts)))
+    await_evaluations(counting, before, *map(evaluations_in, texts))
     return {script: (CLOSING.sub("", text), pictures[script]) for script, text in zip(pictures, texts)}
 
 
@@ -420,7 +456,7 @@ def test_the_page_shows_what_is_printed(defaults, script):
     page = (ROOT / "docs/solvers.md").read_text()
     shown = re.search(r"```sh\npython3 " + re.escape(script) + r".*\n```\n```text\n((?:.*\n)+?)```", page)[1]
     lines, printed = shown.splitlines(), defaults[script][0].splitlines()
-    assert CLOSING.search(shown) and len(lines) - 1 == len(printed)
+    assert CLOSING.search(shown) and len(lines) - 3 == len(printed)
     for one, other in zip(lines, printed):
         number = r"[-+]?\d+\.?\d*(?:e[-+]\d+)?"
         assert re.sub(number, "#", one).split() == re.sub(number, "#", other).split()
