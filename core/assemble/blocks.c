@@ -1,4 +1,4 @@
-/* A CSR pattern as rows of blocks: of the rows of a vertex one has entries in all blocks, whole ones. */
+/* A CSR pattern as rows of blocks. In the first row of a vertex every block has its first entry, in triangles too. */
 #include "core/assemble/pattern.h"
 #include "core/motion/dofs.h"
 
@@ -16,21 +16,15 @@ size_t fric_pattern_n_blocks(const struct fric_pattern *pattern)
 	return n;
 }
 
-/* In `lower` the last row has the whole diagonal block, elsewhere the first one. */
-static const int32_t *whole_row(const struct fric_pattern *p, size_t v)
-{
-	const size_t axis = p->triangle == FRIC_LOWER ? (size_t)n_vertex_dofs(p->dim) - 1 : 0;
-	return p->indices + p->indptr[vertex_dof(p->dim, v) + axis];
-}
-
 static void index_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct blocks *task = data;
-	const size_t width = (size_t)n_vertex_dofs(task->pattern->dim);
+	const struct fric_pattern *p = task->pattern;
+	const size_t width = (size_t)n_vertex_dofs(p->dim);
 	(void)chunk;
 	(void)fault;
 	for (size_t v = begin; v < end; v++) {
-		const int32_t *columns = whole_row(task->pattern, v);
+		const int32_t *columns = p->indices + p->indptr[vertex_dof(p->dim, v)];
 		int32_t *out = task->indices + task->indptr[v];
 		for (size_t i = 0; i < (size_t)(task->indptr[v + 1] - task->indptr[v]); i++)
 			out[i] = columns[i * width] / (int32_t)width;

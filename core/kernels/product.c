@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "core/contacts/ordinary.h"
 #include "core/motion/stencil.h"
 
 /* P A P^T r of one contact; the operations are those of kernels.inc, in its order. */
@@ -36,7 +35,7 @@ static bool plain_contact(const struct product_task *task, struct span span, siz
 	double relative[3] = {0}, force[3] = {0};
 	relative_velocity(c, span.type, i, vector, relative);
 	if (!c->skipped[i])
-		(has_unit_basis(c, i) ? plain_product : extreme_product)(task, i, relative, force);
+		(c->ordinary ? plain_product : extreme_product)(task, i, relative, force);
 	for (int d = 0; d < c->dim; d++)
 		forces[d * FRIC_SPAN + (int)j] = force[d];
 	return isfinite(force[0]) && isfinite(force[1]) && isfinite(force[2]);

@@ -173,6 +173,68 @@ static void test_forms_agree(void **state)
 				compare_forms(seed, (const double[]){0, 1, 1e-200, 1e-308, 1e30, 1e150}[size], steps, n);
 }
 
+/* Contacts on a floor, all with the same law, in every form. */
+static void floor_in_every_form(const double *v, const double *d, double eps_v, size_t n, const double *steps,
+                                size_t n_steps, double out[2][MOST])
+{
+	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};
+	int32_t *vertices = malloc(n * sizeof(*vertices));
+	for (size_t i = 0; i < n; i++)
+		vertices[i] = (int32_t)i;
+	struct fric_batch batch = floor_batch(vertices, n, n);
+	batch.friction.eps_v = eps_v;
+	batch.friction.mu_k = 0.3;
+	struct fric_contacts *c = prepared(&batch);
+	for (int k = 0; k < 4; k++) {
+		const struct fric_context context = {.n_threads = 1, .kernels = fric_kernels_find(names[k])};
+		struct fric_error error;
+		double got[2][MOST];
+		if (!context.kernels)
+			continue;
+		assert_ok(fric_line(&context, c, question(v), d, n_steps, steps, got[0], got[1], &error));
+		for (int i = 0; i < 2; i++) {
+			if (k == 0)
+				memcpy(out[i], got[i], n_steps * sizeof(double));
+			assert_all_bits(got[i], out[i], n_steps);
+		}
+	}
+	fric_contacts_free(c);
+	free(vertices);
+}
+
+/* Within rounding of eps_v, and where start and direction cancel but for their rounding: one by one, as a sum would hide
+ * an ulp of its terms. */
+static void test_on_the_edge(void **state)
+{
+	(void)state;
+	enum { N = 1 };
+	double v[3 * N], d[3 * N], out[2][MOST];
+	const double steps[] = {0, -1 / 3.};
+	for (int round = 0; round < 3000; round++) {
+		for (int i = 0; i < N; i++) {
+			const double angle = round * N + i;
+			v[3 * i] = cos(angle), v[3 * i + 1] = sin(angle), v[3 * i + 2] = 0;
+			for (int k = 0; k < 3; k++)
+				d[3 * i + k] = 3 * v[3 * i + k];
+		}
+		floor_in_every_form(v, d, 1, N, steps, 2, out);
+		assert_near(out[0][0], 0.6 * N, 1e-12);
+	}
+}
+
+/* A step so small that its product with the direction is lost still has a slope. */
+static void test_a_tiny_step(void **state)
+{
+	(void)state;
+	enum { N = 64 };
+	double v[3 * N] = {0}, d[3 * N] = {0}, out[2][MOST];
+	const double steps[] = {1e-300};
+	for (int i = 0; i < N; i++)
+		d[3 * i] = 1e40;
+	floor_in_every_form(v, d, 1e100, N, steps, 1, out);
+	assert_true(out[1][0] > 0);
+}
+
 /* A direction that rounds to nothing next to eps_v matters where the step is as large. */
 static void test_a_tiny_direction(void **state)
 {
@@ -212,6 +274,12 @@ static void test_overflow(void **state)
 	r = line_of(&batch, (double[]){huge, 0, 0, huge, 0, 0}, (double[6]){0}, 1, steps);
 	assert_code(r.code, FRIC_E_NOT_FINITE); /* each fits, their sum does not */
 	assert_int_equal(r.error.contact, -1);
+	r = line_of(&batch, (double[]){4, 0, 0, 4, 0, 0}, (double[]){huge, 0, 0, huge, 0, 0}, 1, steps);
+	assert_code(r.code, FRIC_E_NOT_FINITE); /* the sum of the slopes */
+	assert_int_equal(r.error.contact, -1);
+	r = line_of(&batch, (double[]){0, 0, 0, huge, huge, 0}, (double[]){huge, huge, 0, 0, 0, 0}, 2, steps);
+	assert_code(r.code, FRIC_E_NOT_FINITE); /* the second contact at the first step, the first one at the second */
+	assert_int_equal(r.error.contact, 0);
 }
 
 /* What is skipped adds nothing, at whatever velocity it would move. */
@@ -251,7 +319,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_no_steps),
 		cmocka_unit_test(test_no_contacts),  cmocka_unit_test(test_points_of_the_line),
-		cmocka_unit_test(test_forms_agree),  cmocka_unit_test(test_a_tiny_direction),
+		cmocka_unit_test(test_forms_agree),  cmocka_unit_test(test_on_the_edge),
+		cmocka_unit_test(test_a_tiny_step),  cmocka_unit_test(test_a_tiny_direction),
 		cmocka_unit_test(test_cancellation), cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_skipped),      cmocka_unit_test(test_stop),
 	};
