@@ -8,6 +8,7 @@ A probe is a small program that uses the language's client:  PROBE URL WHAT [ARG
   token TOKEN     prints the name of a service that needs a token
   functions       prints how many scalar functions there are
   hessian FILE    (Octave, R) posts the batch in a file, prints the full matrix row by row
+  sets FILE       (Octave, R, Rust) see collision_sets.py
 Numbers are printed one per line, with as many digits as a double needs.
 """
 import concurrent.futures

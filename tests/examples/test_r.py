@@ -1,6 +1,7 @@
 """The client for R."""
 import pytest
 from collision_sets import *  # noqa: F401,F403
+from fake import FakeService
 from native import *  # noqa: F401,F403
 from native import hessian_as_matrix
 
@@ -20,3 +21,9 @@ def probe():
     ([], {"format": "csr"}), ([], {"format": "triplets"})], ids=["half", "twice", "no csr", "no triplets"])
 def test_the_hessian_is_a_sparse_matrix(probe, run, server, tmp_path, vertices, options):
     hessian_as_matrix(probe, run, server, tmp_path / "batch.json", vertices, **options)
+
+
+def test_a_set_keeps_a_connection_open(probe, run, server, script):
+    with FakeService(server) as fake:
+        run(*probe, fake.url, "sets", script)
+        assert (len(fake.requests), fake.connections) == (10, 1)

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 from collision_sets import *  # noqa: F401,F403
+from fake import FakeService
 from native import *  # noqa: F401,F403
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -32,3 +33,9 @@ def example(programs):
 @pytest.fixture
 def probe(programs):
     return [programs / "probe"]
+
+
+def test_a_set_keeps_a_connection_open(probe, run, server, script):
+    with FakeService(server) as fake:
+        run(*probe, fake.url, "sets", script)
+        assert (len(fake.requests), fake.connections) == (10, 1)
