@@ -319,7 +319,8 @@ def test_nginx_finds_the_pods_for_the_sets(overlays):
     assert (port["port"], port["targetPort"]) == (only["containerPort"], only["name"])
     text = objects["ConfigMap frictiond-proxy"]["data"]["sets.conf"]
     name = f'{service["metadata"]["name"]}.{service["metadata"]["namespace"]}.svc.cluster.local'
-    assert re.findall(r"^server (.*) max_fails=3 fail_timeout=2s;$", text, re.M) == [f'{name} service={port["name"]} resolve']
+    [server] = re.findall(r"^server (.*) max_fails=3 fail_timeout=2s;$", text, re.M)
+    assert server == f'{name} service={port["name"]} resolve weight=2'
     image = container(objects["Deployment frictiond-proxy"])["image"]
     assert tuple(map(int, image.removeprefix("nginx:").split("."))) >= (1, 28), "older ones cannot resolve"
     assert re.findall(r"^resolver \S+\.kube-system\.svc\.cluster\.local valid=5s;$", text, re.M)
