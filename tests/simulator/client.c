@@ -136,6 +136,8 @@ static bool is_excused(const struct client *client, const struct asked *asked, i
 		return excuses & (TIME_PASSED | SECOND_PASSED);
 	if (status == 413)
 		return asked->traits & ANY_STATUS;
+	if (status == asked->also[0] || status == asked->also[1])
+		return true;
 	if (status == 429)
 		return excuses & (LIMITED | NO_MEMORY);
 	return status == 500 && (excuses & NO_MEMORY);
@@ -193,6 +195,25 @@ static bool is_bare(const struct asked *asked, const struct answer *answer)
 	return ((asked->traits & BARE) && header_is(answer, "X-Request-Id", asked->id)) || answer->status == 204;
 }
 
+/* Whatever happened to the set meanwhile, this is all of one version. */
+static void judge_version(struct client *client, const struct asked *asked, const struct answer *answer,
+                          const char *body, size_t n)
+{
+	char member[64];
+	size_t version_bytes = 0, expected_bytes = 0;
+	const char *version = header(answer, "Collision-Set-Version", &version_bytes);
+	const char *expected = version ? script_answer_of(asked->asks, version, version_bytes, &expected_bytes) : NULL;
+	const int member_bytes =
+		snprintf(member, sizeof member, "\"version\":\"%.*s\"", (int)version_bytes, version ? version : "");
+	if (!expected)
+		blame(client, "\"%s\" is answered by a version that nobody made: %.*s", asked->name, (int)version_bytes,
+		      version ? version : "");
+	else if (asked->asks == SCRIPT_DESCRIPTION ? !memmem(body, n, member, (size_t)member_bytes)
+	                                           : n != expected_bytes || memcmp(body, expected, n) != 0)
+		blame(client, "the answer to \"%s\" is not that of version %.*s: %.*s", asked->name, (int)version_bytes,
+		      version, n < 100 ? (int)n : 100, body);
+}
+
 static void judge_body(struct client *client, const struct asked *asked, const struct answer *answer, const char *body,
                        size_t n)
 {
@@ -204,6 +225,8 @@ static void judge_body(struct client *client, const struct asked *asked, const s
 	         (n != asked->body_bytes || memcmp(body, asked->body, n) != 0))
 		blame(client, "the answer to \"%s\" (%d) has another body: %.*s", asked->name, answer->status,
 		      n < 100 ? (int)n : 100, body);
+	if ((asked->traits & TELLS_VERSION) && answer->status / 100 == 2 && !bare)
+		judge_version(client, asked, answer, body, n);
 	snprintf(status, sizeof status, "\"status\":%d", answer->status);
 	if (answer->status >= 400 && !bare && !memmem(body, n, status, strlen(status)))
 		blame(client, "a problem that does not tell its status %d: %.*s", answer->status, n < 100 ? (int)n : 100, body);

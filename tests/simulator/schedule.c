@@ -471,6 +471,7 @@ static void leave_all(void)
 
 static void check_all_is_back(void)
 {
+	service_forget_sets();
 	const struct service_counts counts = service_counts();
 	const struct memory_counts memory = memory_counts();
 	const int file = dup(STDIN_FILENO);

@@ -1,6 +1,7 @@
 #include "tests/simulator/script.h"
 
 #include "api/api.h"
+#include "api/sets/store.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,6 +52,90 @@ enum {
 	N_KNOWN
 };
 
+/* ---- known sets ---- */
+
+/* What clients put, and what they make of it with a patch: so there are four versions, whoever comes first. */
+enum { N_DOCUMENTS = 2, N_VERSIONS = 2 * N_DOCUMENTS };
+
+/* clang-format off */
+#define SET_BEGIN "{\"dim\":3,\"n_vertices\":2,\"friction\":{\"eps_v\":1e-3,\"mu\":0.5},\"collisions\":{\"plane_vertex\":{\"vertices\":"
+#define SET_END ",\"plane_normal\":[0,0,1],\"normal_force\":2}}}"
+/* clang-format on */
+static const char *const set_documents[N_DOCUMENTS] = {SET_BEGIN "[0]" SET_END, SET_BEGIN "[1,0]" SET_END};
+static const char set_patch[] = "{\"friction\":{\"mu\":0.25}}";
+static const char *const set_questions[SCRIPT_N_ASKS] = {
+	[SCRIPT_EVALUATION] = "{\"velocities\":[[0.02,0.01,0],[1,0,0]],\"outputs\":[\"potential\",\"gradient\"]}"};
+static const char *const set_routes[SCRIPT_N_ASKS] = {"", "/evaluate", "/pattern"};
+
+static struct {
+	char version[40];
+	struct api_response answers[SCRIPT_N_ASKS];
+} set_versions[N_VERSIONS];
+
+static int64_t no_time(void)
+{
+	return 0;
+}
+
+static void ask_of_set(const struct api_service *service, const char *method, const char *more, const char *body,
+                       struct api_response *answer)
+{
+	char target[64];
+	snprintf(target, sizeof target, "/v1/sets/a%s", more);
+	const struct api_request request = {.method = method,
+	                                    .target = target,
+	                                    .content_type = body ? "application/json" : NULL,
+	                                    .request_id = "-",
+	                                    .body = body ? body : "",
+	                                    .body_bytes = body ? strlen(body) : 0};
+	api_handle(service, &request, answer);
+}
+
+/* The description is that of the set "a"; it is not compared. */
+static bool know_version(const struct api_service *service, size_t i)
+{
+	bool ok = true;
+	for (enum script_asks asks = 0; asks < SCRIPT_N_ASKS; asks++) {
+		struct api_response *answer = &set_versions[i].answers[asks];
+		ask_of_set(service, set_questions[asks] ? "POST" : "GET", set_routes[asks], set_questions[asks], answer);
+		for (int h = 0; h < answer->n_headers; h++)
+			if (strcmp(answer->headers[h].name, "Collision-Set-Version") == 0)
+				snprintf(set_versions[i].version, sizeof set_versions[i].version, "%.39s", answer->headers[h].value);
+		ok = ok && answer->status == 200 && answer->body;
+	}
+	return ok;
+}
+
+/* The versions 2i of the i-th document, 2i + 1 of what the patch makes of it. */
+static bool know_sets(struct api_service *service)
+{
+	const struct api_sets_limits limits = {1 << 20, 1 << 20, 8, 900, NULL};
+	struct api_response made;
+	bool ok = (service->sets = api_sets_create(&limits, no_time));
+	for (size_t i = 0; ok && i < N_DOCUMENTS; i++) {
+		ask_of_set(service, "PUT", "", set_documents[i], &made);
+		api_response_free(&made);
+		ok = know_version(service, 2 * i);
+		ask_of_set(service, "PATCH", "", set_patch, &made);
+		api_response_free(&made);
+		ok = ok && know_version(service, 2 * i + 1);
+	}
+	api_sets_free(service->sets);
+	service->sets = NULL;
+	return ok;
+}
+
+const char *script_answer_of(enum script_asks asks, const char *version, size_t version_bytes, size_t *n)
+{
+	for (size_t i = 0; i < N_VERSIONS; i++)
+		if (strlen(set_versions[i].version) == version_bytes &&
+		    memcmp(set_versions[i].version, version, version_bytes) == 0) {
+			*n = set_versions[i].answers[asks].body_bytes;
+			return set_versions[i].answers[asks].body;
+		}
+	return NULL;
+}
+
 bool scripts_start(void)
 {
 	struct api_service service = {.n_threads = 1,
@@ -72,7 +157,7 @@ bool scripts_start(void)
 			continue;
 		api_handle(&service, &request, &known[i].answer);
 	}
-	return known[KNOWN_EVALUATE].answer.status == 200;
+	return known[KNOWN_EVALUATE].answer.status == 200 && know_sets(&service);
 }
 
 /* ---- bytes ---- */
@@ -468,6 +553,92 @@ static void without_token(struct maker *maker)
 		expect_known(maker, KNOWN_EVALUATE, 0);
 }
 
+/* ---- sets ---- */
+
+/* Two names, which all clients share. */
+static void begin_of_set(struct maker *maker, const char *method, const char *more)
+{
+	char target[64];
+	snprintf(target, sizeof target, "/v1/sets/%s%s", chance_one_in(maker->chance, 6) ? "b" : "a", more);
+	begin(maker, method, target);
+}
+
+static void expect_of_set(struct maker *maker, int status, int also, int also_that, enum script_asks asks,
+                          unsigned traits)
+{
+	expect(maker, status, traits);
+	maker->asked->also[0] = also;
+	maker->asked->also[1] = also_that;
+	maker->asked->asks = asks;
+}
+
+/* The set as somebody put it. */
+static void say_condition(struct maker *maker)
+{
+	const size_t i = chance_one_in(maker->chance, 4) ? 2 : 0;
+	say(maker, "If-Collision-Set-Version: %s\r\n", set_versions[i].version);
+}
+
+static void put_set(struct maker *maker)
+{
+	const char *document = set_documents[chance_one_in(maker->chance, 4)];
+	begin_of_set(maker, "PUT", "");
+	say(maker, "Content-Type: application/json\r\n");
+	if (chance_one_in(maker->chance, 8))
+		say(maker, "If-None-Match: *\r\n");
+	send_body(maker, document, strlen(document));
+	expect_of_set(maker, 200, 201, 412, SCRIPT_DESCRIPTION, TELLS_VERSION);
+}
+
+static void patch_set(struct maker *maker)
+{
+	begin_of_set(maker, "PATCH", "");
+	say(maker, "Content-Type: application/merge-patch+json\r\n");
+	say_condition(maker);
+	send_body(maker, set_patch, strlen(set_patch));
+	expect_of_set(maker, 200, 404, 412, SCRIPT_DESCRIPTION, TELLS_VERSION);
+}
+
+static void ask_set(struct maker *maker)
+{
+	const char *question = set_questions[SCRIPT_EVALUATION];
+	begin_of_set(maker, "POST", set_routes[SCRIPT_EVALUATION]);
+	say(maker, "Content-Type: application/json\r\n");
+	if (chance_one_in(maker->chance, 4))
+		say_condition(maker);
+	send_body(maker, question, strlen(question));
+	expect_of_set(maker, 200, 404, 412, SCRIPT_EVALUATION, TELLS_VERSION);
+}
+
+static void get_pattern(struct maker *maker)
+{
+	begin_of_set(maker, "GET", set_routes[SCRIPT_PATTERN]);
+	end_head(maker);
+	expect_of_set(maker, 200, 404, 404, SCRIPT_PATTERN, TELLS_VERSION | NOT_DRAINING);
+}
+
+static void get_set(struct maker *maker)
+{
+	const bool head = chance_one_in(maker->chance, 3);
+	begin_of_set(maker, head ? "HEAD" : "GET", "");
+	end_head(maker);
+	expect_of_set(maker, 200, 404, 404, SCRIPT_DESCRIPTION, TELLS_VERSION | (head ? BARE : 0));
+}
+
+static void delete_set(struct maker *maker)
+{
+	begin_of_set(maker, "DELETE", "");
+	end_head(maker);
+	expect_of_set(maker, 204, 404, 404, SCRIPT_DESCRIPTION, 0);
+}
+
+static void list_sets(struct maker *maker)
+{
+	begin(maker, "GET", "/v1/sets");
+	end_head(maker);
+	expect(maker, 200, 0);
+}
+
 /* ---- faults of HTTP ---- */
 
 static void faulty_line(struct maker *maker)
@@ -582,67 +753,86 @@ static const struct {
 	void (*make)(struct maker *maker);
 	unsigned weight;
 	enum script_end end;
+	unsigned weight_of_sets; /* in a script about sets alone */
 } kinds[] = {
-	{"health", get_health, 16, SCRIPT_ANY},
-	{"ready", get_ready, 4, SCRIPT_ANY},
-	{"nowhere", get_nowhere, 6, SCRIPT_ANY},
-	{"function", get_function, 4, SCRIPT_ANY},
-	{"openapi", get_openapi, 1, SCRIPT_LONG},
-	{"absolute", get_absolute, 2, SCRIPT_ANY},
-	{"metrics", get_metrics, 1, SCRIPT_LONG},
-	{"close", get_and_close, 3, SCRIPT_ANY},
-	{"old", get_old, 3, SCRIPT_ANY},
-	{"get with body", get_with_body, 3, SCRIPT_ANY},
-	{"head", head_health, 6, SCRIPT_ANY},
-	{"head of metrics", head_metrics, 1, SCRIPT_ANY},
-	{"delete", delete_health, 2, SCRIPT_ANY},
-	{"batch", post_batch, 24, SCRIPT_ANY},
-	{"wrong type", post_type, 4, SCRIPT_ANY},
-	{"post nowhere", post_nowhere, 6, SCRIPT_ANY},
-	{"no length", post_no_length, 2, SCRIPT_ANY},
-	{"too long", post_too_long, 3, SCRIPT_ANY},
-	{"unsent", post_unsent, 3, SCRIPT_UNSENT},
-	{"unsent, refused", unsent_nowhere, 4, SCRIPT_UNSENT},
-	{"unsent preflight", unsent_preflight, 1, SCRIPT_UNSENT},
-	{"long in chunks", long_in_chunks, 1, SCRIPT_ANY},
-	{"trees", post_trees, 1, SCRIPT_ANY},
-	{"preflight", preflight, 4, SCRIPT_ANY},
-	{"from elsewhere", from_elsewhere, 2, SCRIPT_ANY},
-	{"by another name", by_another_name, 2, SCRIPT_ANY},
-	{"without token", without_token, 3, SCRIPT_ANY},
-	{"faulty line", faulty_line, 6, SCRIPT_ANY},
-	{"no host", no_host, 2, SCRIPT_ANY},
-	{"no request", no_request, 2, SCRIPT_ANY},
-	{"many arguments", many_arguments, 2, SCRIPT_ANY},
-	{"long target", long_target, 1, SCRIPT_ANY},
-	{"long line", long_line, 1, SCRIPT_ANY},
-	{"many lines", many_lines, 1, SCRIPT_ANY},
-	{"faulty chunk", faulty_chunk, 4, SCRIPT_ANY},
+	{"health", get_health, 16, SCRIPT_ANY, 0},
+	{"ready", get_ready, 4, SCRIPT_ANY, 0},
+	{"nowhere", get_nowhere, 6, SCRIPT_ANY, 0},
+	{"function", get_function, 4, SCRIPT_ANY, 0},
+	{"openapi", get_openapi, 1, SCRIPT_LONG, 0},
+	{"absolute", get_absolute, 2, SCRIPT_ANY, 0},
+	{"metrics", get_metrics, 1, SCRIPT_LONG, 0},
+	{"close", get_and_close, 3, SCRIPT_ANY, 0},
+	{"old", get_old, 3, SCRIPT_ANY, 0},
+	{"get with body", get_with_body, 3, SCRIPT_ANY, 0},
+	{"head", head_health, 6, SCRIPT_ANY, 0},
+	{"head of metrics", head_metrics, 1, SCRIPT_ANY, 0},
+	{"delete", delete_health, 2, SCRIPT_ANY, 0},
+	{"batch", post_batch, 24, SCRIPT_ANY, 0},
+	{"put set", put_set, 3, SCRIPT_ANY, 5},
+	{"patch set", patch_set, 2, SCRIPT_ANY, 4},
+	{"ask set", ask_set, 4, SCRIPT_ANY, 8},
+	{"pattern of set", get_pattern, 1, SCRIPT_ANY, 2},
+	{"get set", get_set, 1, SCRIPT_ANY, 2},
+	{"delete set", delete_set, 1, SCRIPT_ANY, 2},
+	{"list sets", list_sets, 1, SCRIPT_ANY, 1},
+	{"wrong type", post_type, 4, SCRIPT_ANY, 0},
+	{"post nowhere", post_nowhere, 6, SCRIPT_ANY, 0},
+	{"no length", post_no_length, 2, SCRIPT_ANY, 0},
+	{"too long", post_too_long, 3, SCRIPT_ANY, 0},
+	{"unsent", post_unsent, 3, SCRIPT_UNSENT, 0},
+	{"unsent, refused", unsent_nowhere, 4, SCRIPT_UNSENT, 0},
+	{"unsent preflight", unsent_preflight, 1, SCRIPT_UNSENT, 0},
+	{"long in chunks", long_in_chunks, 1, SCRIPT_ANY, 0},
+	{"trees", post_trees, 1, SCRIPT_ANY, 0},
+	{"preflight", preflight, 4, SCRIPT_ANY, 0},
+	{"from elsewhere", from_elsewhere, 2, SCRIPT_ANY, 0},
+	{"by another name", by_another_name, 2, SCRIPT_ANY, 0},
+	{"without token", without_token, 3, SCRIPT_ANY, 0},
+	{"faulty line", faulty_line, 6, SCRIPT_ANY, 0},
+	{"no host", no_host, 2, SCRIPT_ANY, 0},
+	{"no request", no_request, 2, SCRIPT_ANY, 0},
+	{"many arguments", many_arguments, 2, SCRIPT_ANY, 0},
+	{"long target", long_target, 1, SCRIPT_ANY, 0},
+	{"long line", long_line, 1, SCRIPT_ANY, 0},
+	{"many lines", many_lines, 1, SCRIPT_ANY, 0},
+	{"faulty chunk", faulty_chunk, 4, SCRIPT_ANY, 0},
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
-static unsigned weight_of(size_t kind, enum script_end end)
+static unsigned weight_of(size_t kind, enum script_end end, bool of_sets)
 {
+	if (of_sets && end == SCRIPT_ANY)
+		return kinds[kind].weight_of_sets;
 	return end == SCRIPT_ANY || kinds[kind].end == end ? kinds[kind].weight : 0;
 }
 
-static size_t choose_kind(enum script_end end, struct chance *chance)
+static size_t choose_kind(enum script_end end, bool of_sets, struct chance *chance)
 {
 	unsigned total = 0;
 	for (size_t i = 0; i < N_KINDS; i++)
-		total += weight_of(i, end);
+		total += weight_of(i, end, of_sets);
 	size_t at = chance_below(chance, total), i = 0;
-	for (; at >= weight_of(i, end); i++)
-		at -= weight_of(i, end);
+	for (; at >= weight_of(i, end, of_sets); i++)
+		at -= weight_of(i, end, of_sets);
+	return i;
+}
+
+static size_t kind_of(void (*make)(struct maker *))
+{
+	size_t i = 0;
+	while (kinds[i].make != make)
+		i++;
 	return i;
 }
 
 /* @return whether another one may follow */
-static bool add_request(struct script *script, const struct script_world *world, enum script_end end, size_t client,
-                        struct chance *chance)
+static bool add_request(struct script *script, const struct script_world *world, enum script_end end, bool of_sets,
+                        size_t client, struct chance *chance)
 {
 	struct asked *asked = &script->asked[script->n_asked];
-	const size_t kind = choose_kind(end, chance);
+	const bool is_first = of_sets && end == SCRIPT_ANY && script->n_asked == 0;
+	const size_t kind = is_first ? kind_of(put_set) : choose_kind(end, of_sets, chance);
 	*asked = (struct asked){.name = kinds[kind].name, .at = script->n};
 	snprintf(asked->id, sizeof asked->id, "c%zu-r%zu", client, script->n_asked);
 	struct maker maker = {script, asked, world, chance, false, false};
@@ -655,8 +845,10 @@ static bool add_request(struct script *script, const struct script_world *world,
 void script_make(struct script *script, const struct script_world *world, enum script_end end, size_t client,
                  struct chance *chance)
 {
-	size_t n = 1 + chance_below(chance, end == SCRIPT_ANY && chance_one_in(chance, 4) ? SCRIPT_REQUESTS : 2);
+	const bool of_sets = chance_one_in(chance, 5);
+	const bool is_long = end == SCRIPT_ANY && (of_sets || chance_one_in(chance, 4));
+	size_t n = 1 + chance_below(chance, is_long ? SCRIPT_REQUESTS : 2);
 	script->n = script->n_asked = 0;
-	while (n-- > 0 && add_request(script, world, n ? SCRIPT_ANY : end, client, chance))
+	while (n-- > 0 && add_request(script, world, n ? SCRIPT_ANY : end, of_sets, client, chance))
 		;
 }

@@ -9,6 +9,9 @@
 
 enum { SCRIPT_BYTES = 96 << 10, SCRIPT_REQUESTS = 6, SCRIPT_ID = 24 };
 
+/* What is asked of a set. */
+enum script_asks { SCRIPT_DESCRIPTION, SCRIPT_EVALUATION, SCRIPT_PATTERN, SCRIPT_N_ASKS };
+
 /* What is known of a request beforehand. */
 enum trait {
 	CLOSES = 1, /* the connection ends after the answer */
@@ -19,8 +22,9 @@ enum trait {
 	ANY_STATUS = 32, /* of a large body: also 413, 503 */
 	HAS_ORIGIN = 64,
 	HAS_TRACE = 128,
-	NOT_DRAINING = 256, /* 503 while draining, although it is no POST */
-	LAST = 512,         /* the client itself says that it is: it loses the answer if it goes on */
+	NOT_DRAINING = 256,   /* 503 while draining, although it is no POST */
+	LAST = 512,           /* the client itself says that it is: it loses the answer if it goes on */
+	TELLS_VERSION = 1024, /* of a set: the body of 200 goes with the version in the head */
 };
 
 struct asked {
@@ -30,7 +34,9 @@ struct asked {
 	unsigned traits;
 	const char *body; /* of that answer; NULL: not known */
 	size_t body_bytes;
-	bool waits; /* for 100 Continue at head_end */
+	int also[2];           /* other statuses: another client may have put or deleted the set */
+	enum script_asks asks; /* a set, with TELLS_VERSION */
+	bool waits;            /* for 100 Continue at head_end */
 	char id[SCRIPT_ID];
 };
 
@@ -56,6 +62,9 @@ enum script_end {
 
 /* Computes the answers that are known. Before any script. */
 bool scripts_start(void);
+
+/* What a set of this version is answered; NULL: there is no such version. */
+const char *script_answer_of(enum script_asks asks, const char *version, size_t version_bytes, size_t *n);
 
 /* @param client  makes ids differ */
 void script_make(struct script *script, const struct script_world *world, enum script_end end, size_t client,

@@ -181,7 +181,7 @@ void service_kind_make(struct service_kind *made, uint64_t number)
 		.set_bytes = 512 << 10,
 		.set_bytes_per_caller = 512 << 10,
 		.sets = 8,
-		.set_idle_seconds = 900,
+		.set_idle_seconds = chance_one_in(&chance, 2) ? 900 : 10,
 		.pool_bytes = chance_one_in(&chance, 2) ? 0 : 256 << 10,
 		.idle_seconds = 5,
 		.connections = chance_one_in(&chance, 4) ? 2 : 64,
@@ -283,6 +283,20 @@ void service_stop(void)
 	srv_gate_close(&gate);
 	http = NULL;
 	acceptor = NULL;
+}
+
+void service_forget_sets(void)
+{
+	static const char *const names[] = {"a", "b"}, *const callers[] = {NULL, "simulator"};
+	struct api_sets *sets = http->server.sets;
+	memory_enter_service();
+	for (size_t i = 0; i < 4; i++) {
+		struct api_kept *kept = api_sets_hold(sets, callers[i / 2], names[i % 2], false);
+		if (kept)
+			api_sets_remove(sets, callers[i / 2], names[i % 2], kept);
+		api_kept_release(kept);
+	}
+	memory_leave_service();
 }
 
 struct service_counts service_counts(void)

@@ -39,6 +39,8 @@ bool service_start_threads(const struct service_kind *kind, int *port);
  */
 bool service_turn(struct chance *chance);
 struct service_counts service_counts(void);
+/* What clients have left. */
+void service_forget_sets(void);
 /* As after SIGTERM; then, when the time of draining is over, as before the end of main. */
 void service_drain(void);
 /* As after SIGHUP. */
