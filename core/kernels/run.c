@@ -78,8 +78,6 @@ static bool extreme_matrix(const struct kernel_task *task, size_t i, struct slip
 	long double along, across;
 	slip->extreme = true;
 	slip_eigenvalues(c, i, slip, &along, &across);
-	if (c->dim == 2)
-		across = 0; /* 2D has no direction across */
 	return extreme_entries(c, i, slip, along, across, out) &&
 	       extreme_entries(c, i, slip, projected_l(task->projection, along), projected_l(task->projection, across),
 	                       out);
