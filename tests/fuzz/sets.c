@@ -372,6 +372,18 @@ static void expect_unknown(const struct call *call)
 	FUZZ_CHECK(has_code(call, "unknown_set"), "%s", call->answer);
 }
 
+/* For what the body says. */
+static bool is_refused(const struct call *call)
+{
+	const int status = call->response.status;
+	return status == 400 || status == 413 || status == 422;
+}
+
+static void expect_refused(const struct call *call)
+{
+	FUZZ_CHECK(is_refused(call), "%d: %s", call->response.status, call->answer);
+}
+
 static void expect_changed(const struct call *call)
 {
 	expect_status(call, 412);
@@ -450,7 +462,7 @@ static void expect_made(struct world *w, struct call *call, const char *version,
 			same_culprits(call, &plain);
 		json_decref(document);
 	} else if (!document && status >= 400) {
-		FUZZ_CHECK(status == 400 || status == 422, "%d", status);
+		expect_refused(call);
 	} else {
 		expect_status(call, known->exists ? 200 : 201);
 		if (document)
@@ -529,7 +541,7 @@ static void expect_patch(struct world *w, struct call *call)
 	else if (!is_wanted(call))
 		expect_changed(call);
 	else if (!call->tree && call->response.status >= 400)
-		FUZZ_CHECK(call->response.status == 400 || call->response.status == 422, "%d", call->response.status);
+		expect_refused(call);
 	else
 		expect_made(w, call, version, known->document && call->tree ? merged(known->document, call->tree) : NULL);
 }
@@ -658,10 +670,9 @@ static void expect_answer(struct world *w, struct call *call, const char *target
 	use(call->known);
 	note_pressure(w, call);
 	if (!call->tree || !call->known->document)
-		FUZZ_CHECK(call->response.status == 200 || call->response.status == 400 || call->response.status == 422, "%d",
-		           call->response.status);
+		FUZZ_CHECK(call->response.status == 200 || is_refused(call), "%d", call->response.status);
 	else if (!is_question(call->tree))
-		FUZZ_CHECK(call->response.status == 400 || call->response.status == 422, "%d", call->response.status);
+		expect_refused(call);
 	else
 		same_as_whole(w, call, target);
 }

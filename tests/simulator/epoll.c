@@ -103,6 +103,7 @@ static void await_end(double began)
 	struct service_counts counts;
 	do {
 		usleep(PAUSE_US);
+		service_forget_sets();
 		counts = service_counts();
 	} while ((counts.n_connections || counts.n_under_way || counts.budget_bytes || counts.n_waiting) &&
 	         clock_real_seconds() - began < 2 * patience);

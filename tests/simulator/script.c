@@ -68,7 +68,7 @@ static const char *const set_questions[SCRIPT_N_ASKS] = {
 static const char *const set_routes[SCRIPT_N_ASKS] = {"", "/evaluate", "/pattern"};
 
 static struct {
-	char version[40];
+	const char *version; /* in the answers */
 	struct api_response answers[SCRIPT_N_ASKS];
 } set_versions[N_VERSIONS];
 
@@ -91,6 +91,14 @@ static void ask_of_set(const struct api_service *service, const char *method, co
 	api_handle(service, &request, answer);
 }
 
+static const char *version_in(const struct api_response *answer)
+{
+	for (int i = 0; i < answer->n_headers; i++)
+		if (strcmp(answer->headers[i].name, "Collision-Set-Version") == 0)
+			return answer->headers[i].value;
+	return NULL;
+}
+
 /* The description is that of the set "a"; it is not compared. */
 static bool know_version(const struct api_service *service, size_t i)
 {
@@ -98,10 +106,8 @@ static bool know_version(const struct api_service *service, size_t i)
 	for (enum script_asks asks = 0; asks < SCRIPT_N_ASKS; asks++) {
 		struct api_response *answer = &set_versions[i].answers[asks];
 		ask_of_set(service, set_questions[asks] ? "POST" : "GET", set_routes[asks], set_questions[asks], answer);
-		for (int h = 0; h < answer->n_headers; h++)
-			if (strcmp(answer->headers[h].name, "Collision-Set-Version") == 0)
-				snprintf(set_versions[i].version, sizeof set_versions[i].version, "%.39s", answer->headers[h].value);
-		ok = ok && answer->status == 200 && answer->body;
+		set_versions[i].version = version_in(answer);
+		ok = ok && set_versions[i].version && answer->status == 200 && answer->body;
 	}
 	return ok;
 }
