@@ -148,12 +148,19 @@ static bool leads_to_question(const char *pointer, bool asked)
 	return belongs_to_question(name, asked);
 }
 
+/* Positions that are missing, perhaps for the output "distance" alone, which a set knows nothing of. */
+static bool may_be_for_distance(const struct api_fault *whole, int i, const struct api_fault *set, int j)
+{
+	return !strcmp(whole->errors[i].pointer, "/positions") && strstr(whole->errors[i].detail, "is missing") &&
+	       (j == set->n_errors || strcmp(set->errors[j].pointer, "/positions") != 0);
+}
+
 /* The set's faults are those of the whole that lead into its document. */
 static void same_faults_of_set(const struct api_fault *whole, const struct api_fault *set, bool asked)
 {
 	int j = 0;
 	for (int i = 0; i < whole->n_errors; i++)
-		if (!leads_to_question(whole->errors[i].pointer, asked)) {
+		if (!leads_to_question(whole->errors[i].pointer, asked) && !may_be_for_distance(whole, i, set, j)) {
 			FUZZ_CHECK(j < set->n_errors && !strcmp(whole->errors[i].pointer, set->errors[j].pointer), "%d: %s, not %s",
 			           j, j < set->n_errors ? set->errors[j].pointer : "nothing", whole->errors[i].pointer);
 			j++;
