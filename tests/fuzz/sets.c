@@ -72,12 +72,16 @@ static const char *const questions[] = {
 	"{\"velocities\":[[1,0,0],[0,1,0],[0,0,0],[0.5,#,0]],\"lagged_velocities\":[[0,#,0],[0,1,0],[1,0,0],[0,0,0]]}",
 	"{\"velocities\":[#,0,0,0,1,0,0,0,0,0,0,0],\"outputs\":[\"hessian\"],\"hessian\":{\"projection\":\"clamp\"}}",
 	"{\"velocities\":[[1,0,0],[0,1,0],[0,0,0],[0.5,1,0]],\"outputs\":[\"mu_s\",\"distance\",\"status\"]}",
+	"{\"velocities\":[1,0,0,0,1,0,0,0,0,0,#,0],\"outputs\":[\"line\"],\"line\":{\"direction\":[#,0,0,1,0,0,0,0,0,0,0,0],\"steps\":[0,-1,#]}}",
+	"{\"velocities\":[1,0,0,0,1,0,0,0,0,0,#,0],\"outputs\":[\"hessian_products\"],\"vectors\":[[#,0,0,1,0,0,0,0,0,0,0,0]]}",
+	"{\"velocities\":[1,0,0,0,1,0,0,0,0,0,#,0],\"outputs\":[\"hessian\"],\"hessian\":{\"format\":\"bsr\",\"pattern\":false}}",
 	"{\"velocities\":[[1e308,1e308,0],[0,1,0],[0,0,0],[0,0,0]]}",
 	"{}",
 	"{\"velocities\":[[#,0,0]],\"dim\":3}",
 };
-static const char *const patterns[] = {"?format=csr&triangle=full", "?format=csr&triangle=lower",
-                                       "?format=triplets&triangle=full", "?format=triplets&triangle=upper"};
+static const char *const patterns[] = {"?format=csr&triangle=full",      "?format=csr&triangle=lower",
+                                       "?format=triplets&triangle=full", "?format=bsr&triangle=full",
+                                       "?format=bsr&triangle=upper",     "?format=triplets&triangle=upper"};
 
 #define N_OF(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -616,7 +620,8 @@ static void expect_list(struct world *w, struct call *call)
 
 static bool is_question(const json_t *tree)
 {
-	static const char *const known[] = {"velocities", "lagged_velocities", "outputs", "hessian", "collision_outputs"};
+	static const char *const known[] = {
+		"velocities", "lagged_velocities", "outputs", "hessian", "collision_outputs", "line", "vectors"};
 	const char *key;
 	json_t *value;
 	json_object_foreach((json_t *)(uintptr_t)tree, key, value) {
