@@ -1,5 +1,6 @@
 /* The Hessian times vectors, from the contacts' inner matrices: no block is formed. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ enum {
 	 * the second-level cache meanwhile. */
 	SPANS_AT_A_TIME = 128,
 	RING_NUMBERS = 3 * LANES * RING,
+	RINGS = 2 * RING_NUMBERS + RING_NUMBERS / LANES,
 };
 
 /* Vectors [first, end). */
@@ -34,7 +36,11 @@ struct products {
 	size_t n_dofs, n_vectors;
 	size_t first, end; /* vectors that are multiplied now */
 	double *forces;    /* [n, dim] for one vector, if the schedule keeps forces; else NULL */
-	double *block;     /* what inner matrices and forces lie in */
+	/* Rings and lists of spans, for a thread each. */
+	double *rooms;
+	size_t room, rings, n_rooms; /* a room in numbers, and how many of them are rings: none if nothing goes at once */
+	atomic_flag *taken;          /* [n_rooms] */
+	double *block;               /* what all these, and inner matrices, lie in */
 	size_t block_bytes;
 };
 
@@ -352,21 +358,25 @@ static void multiply_all(const struct products *task, struct part part, double *
 	}
 }
 
+/* One that no other thread uses: there are as many as threads. */
+static double *take_room(const struct products *task, size_t *which)
+{
+	for (*which = 0; atomic_flag_test_and_set(&task->taken[*which]);)
+		*which = (*which + 1) % task->n_rooms;
+	return task->rooms + *which * task->room;
+}
+
 static void work_on_part(void *data, size_t index, size_t begin, size_t end, struct fault *fault)
 {
 	const struct products *task = data;
 	struct part part = fricp_schedule_part(task->product.contacts, task->schedule, index);
-	const size_t rings = 2 * RING_NUMBERS + RING_NUMBERS / LANES, bytes = (rings + part.n_slots) * sizeof(double);
-	double *block = memory_take(task->context->memory, bytes);
+	size_t which;
+	double *room = take_room(task, &which);
 	(void)begin;
 	(void)end;
-	if (!block) {
-		*fault = (struct fault){FRIC_E_MEMORY, task->product.contacts->n};
-		return;
-	}
-	order_by_vertex(task, &part, (uint64_t *)(void *)(block + rings));
-	multiply_all(task, part, block, fault);
-	memory_give(task->context->memory, block, bytes);
+	order_by_vertex(task, &part, (uint64_t *)(void *)(room + task->rings));
+	multiply_all(task, part, room, fault);
+	atomic_flag_clear(&task->taken[which]);
 }
 
 static struct fault run_phases(struct products *task, const struct phase *phases, int n_phases)
@@ -399,18 +409,37 @@ static size_t lines_of(size_t n)
 	return (n + 7) / 8 * 8;
 }
 
+static size_t most_slots(const struct products *task)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < task->schedule->n_parts; i++) {
+		const size_t n = fricp_schedule_part(task->product.contacts, task->schedule, i).n_slots;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* All in one block: fresh pages cost more than what is done with them. */
 static bool allocate(struct products *task)
 {
 	const struct fric_contacts *c = task->product.contacts;
 	const size_t column = lines_of(c->n), m = (size_t)fric_inner_size(c->dim),
-				 forces = task->schedule->keeps_forces ? c->n * (size_t)c->dim : 0;
-	task->block_bytes = (m * column + forces) * sizeof(double);
+				 forces = task->schedule->keeps_forces ? lines_of(c->n * (size_t)c->dim) : 0;
+	task->n_rooms = (size_t)fricp_team_size(task->context, c->n);
+	task->rings = task->n_vectors >= LANES / 2 && !forces && fricp_product_is_bounded(&task->product) ? RINGS : 0;
+	task->room = lines_of(task->rings + most_slots(task));
+	const size_t rooms = m * column + forces, taken = rooms + task->n_rooms * task->room;
+	task->block_bytes = taken * sizeof(double) + task->n_rooms * sizeof(*task->taken);
 	task->block = memory_take(task->context->memory, task->block_bytes);
 	if (!task->block)
 		return false;
 	for (size_t e = 0; e < m; e++)
 		task->product.inner[e] = task->block + e * column;
 	task->forces = forces ? task->block + m * column : NULL;
+	task->rooms = task->block + rooms;
+	task->taken = (atomic_flag *)(void *)(task->block + taken);
+	for (size_t i = 0; i < task->n_rooms; i++)
+		task->taken[i] = (atomic_flag)ATOMIC_FLAG_INIT;
 	return true;
 }
 
