@@ -291,7 +291,7 @@ INLINE void lay_out_block(int dim, const double *sums, double *out)
 INLINE void write_blocks(const struct csr_task *task, int dim, size_t v, const double *sums, size_t n,
                          struct delivery *delivery)
 {
-	const size_t block = (size_t)(dim * dim), bytes = n * block * sizeof(double);
+	const size_t block = (size_t)dim * (size_t)dim, bytes = n * block * sizeof(double);
 	double *const in_place = task->data + (size_t)task->first_block[v] * block;
 	double *const out = task->streams ? delivery_place(delivery, bytes, in_place) : in_place;
 	for (size_t i = 0; i < n; i++)
@@ -341,14 +341,14 @@ INLINE void sum_wide(const struct csr_task *task, int dim, size_t v)
 INLINE void sum_wide_blocks(const struct csr_task *task, int dim, size_t v)
 {
 	const struct fric_pattern *p = task->pattern;
-	double *const blocks = task->data + (size_t)task->first_block[v] * (size_t)(dim * dim);
+	double *const blocks = task->data + (size_t)task->first_block[v] * (size_t)dim * (size_t)dim;
 	for (size_t at = p->first_incidence[v]; at < p->first_incidence[v + 1]; at++) {
 		const struct incidence *e = &p->incidences[at];
 		const struct local *local = &task->locals[e->contact];
 		fetch_ahead(task, at);
 		for (int j = 0; j < e->size; j++) {
 			const double weight = local->weights[e->corner] * local->weights[j];
-			double *to = blocks + e->place[j] * (size_t)(dim * dim);
+			double *to = blocks + e->place[j] * (size_t)dim * (size_t)dim;
 			for (int q = 0; q < dim * dim && e->place[j] != PATTERN_NOWHERE; q++)
 				to[q] += weight * local->block[entry_of(dim, q / dim, q % dim)];
 		}
@@ -363,7 +363,7 @@ struct extent {
 INLINE struct extent extent_of(const struct csr_task *task, int dim, size_t v)
 {
 	const struct fric_pattern *p = task->pattern;
-	const size_t block = (size_t)(dim * dim),
+	const size_t block = (size_t)dim * (size_t)dim,
 				 first = task->first_block ? (size_t)task->first_block[v] * block : first_entry(p, dim, v);
 	const size_t end = task->first_block ? (size_t)task->first_block[v + 1] * block : first_entry(p, dim, v + 1);
 	return (struct extent){first, end - first};

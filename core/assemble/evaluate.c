@@ -43,7 +43,7 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 	if (!fricp_run_span(&task->kernel, span, &work, fault))
 		return;
 	keep_potential(task, span, &work);
-	forces_in_rows(dim, span, &work, task->forces + span.begin * dim);
+	forces_in_rows(dim, span, work.force[0], task->forces + span.begin * dim);
 }
 
 static void forces_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)

@@ -58,9 +58,9 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 {
 	const struct products *task = data;
 	const size_t dim = (size_t)task->product.contacts->dim;
-	struct workspace work;
-	if (fricp_product_forces(&task->product, span, task->vectors + task->first * task->n_dofs, work.force[0], fault))
-		forces_in_rows(dim, span, &work, task->forces + span.begin * dim);
+	double forces[3 * FRIC_SPAN];
+	if (fricp_product_forces(&task->product, span, task->vectors + task->first * task->n_dofs, forces, fault))
+		forces_in_rows(dim, span, forces, task->forces + span.begin * dim);
 }
 
 static void forces_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)

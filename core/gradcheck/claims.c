@@ -18,7 +18,7 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 	if (!fricp_run_span(&task->kernel, span, &work, fault))
 		return;
 	memcpy(task->claims->potentials + span.begin, work.potential, span.n * sizeof(double));
-	forces_in_rows(dim, span, &work, task->claims->forces + span.begin * dim);
+	forces_in_rows(dim, span, work.force[0], task->claims->forces + span.begin * dim);
 }
 
 /* The forces that fric_evaluate adds up. */

@@ -34,12 +34,12 @@ void fricp_load_span(const struct kernel_task *task, struct span span, struct wo
 /* Fills in the results of a span. @return false with *fault set when one is not finite */
 bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault);
 
-/* The span's forces as rows, [n, dim]. */
-static inline void forces_in_rows(size_t dim, struct span span, const struct workspace *work, double *out)
+/* A span's forces, columns as gamma.h has them, as rows, [n, dim]. */
+static inline void forces_in_rows(size_t dim, struct span span, const double *forces, double *out)
 {
 	for (size_t j = 0; j < span.n; j++)
 		for (size_t d = 0; d < dim; d++)
-			out[j * dim + d] = work->force[d][j];
+			out[j * dim + d] = forces[d * FRIC_SPAN + j];
 }
 
 #endif
