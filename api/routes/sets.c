@@ -102,22 +102,42 @@ static void describe(struct api_render *r, json_t *object, const char *name, con
 		api_render_skipped(r, object, set->contacts);
 }
 
+static bool read_nothing(struct api_job *job)
+{
+	(void)job;
+	return true;
+}
+
+static bool have_set(struct api_job *job)
+{
+	job->contacts = job->set->contacts;
+	return true;
+}
+
+static bool describe_set(struct api_job *job)
+{
+	describe(&job->render, job->render.document.root, name_of(job->request), job->set, job->service->sets);
+	return true;
+}
+
+/* A set that is there, as the answer. */
+static bool answer_set(const struct api_service *service, const struct api_request *request, struct api_set *set,
+                       struct api_fault *fault, struct api_response *response)
+{
+	static const struct api_steps steps = {read_nothing, have_set, describe_set};
+	const bool ok = api_job_run(service, request, &steps, set, NULL, fault, response);
+	response->measure = (struct api_measure){0}; /* only evaluations are measured */
+	return ok;
+}
+
 static bool get_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                     struct api_response *response)
 {
-	struct api_arena arena = {.pool = service->pool};
-	struct api_render render;
 	if (!api_query_refuse(request->match->query, fault))
 		return false;
 	struct api_set *set = api_set_of_request(service, request, false, fault, response);
-	if (!set)
-		return false;
-	bool ok = api_render_start(&render, &arena);
-	if (ok)
-		describe(&render, render.document.root, name_of(request), set, service->sets);
-	ok = api_answer_finish(service, request, &render, ok, fault, response);
-	api_arena_free(&arena);
-	api_kept_release(&set->kept);
+	const bool ok = set && answer_set(service, request, set, fault, response);
+	api_kept_release(set ? &set->kept : NULL);
 	return ok;
 }
 
@@ -220,18 +240,12 @@ static void let_go(struct putting *p)
 	p->stored = p->old = NULL;
 }
 
-/* A set that was there already, as the answer. */
-static bool answer_kept(const struct api_service *service, const struct api_request *request, struct putting *p,
+/* A set that was there already. */
+static bool answer_kept(const struct api_service *service, const struct api_request *request, const struct putting *p,
                         struct api_fault *fault, struct api_response *response)
 {
-	struct api_arena arena = {.pool = service->pool};
-	struct api_render render;
-	bool ok = api_render_start(&render, &arena);
-	if (ok)
-		describe(&render, render.document.root, p->name, api_set_of(p->old), service->sets);
-	ok = api_answer_finish(service, request, &render, ok, fault, response);
+	const bool ok = answer_set(service, request, api_set_of(p->old), fault, response);
 	add_version(response, p->old);
-	api_arena_free(&arena);
 	return ok;
 }
 
@@ -472,7 +486,7 @@ const struct api_operation api_get_sets = {
 	.summary = "The caller's collision sets", .description = "By name, in byte order.",
 };
 const struct api_operation api_get_set = {
-	.handler = get_set, .answers = descriptions, .answers_json = true, .id = "getSet", .tag = "sets",
+	.handler = get_set, .answers = descriptions, .answers_json = true, .is_timed = true, .id = "getSet", .tag = "sets",
 	.summary = "What a collision set is", .description = "Does not count as use.",
 };
 const struct api_operation api_put_set = {

@@ -52,6 +52,9 @@ def test_put_get_delete(client):
                         put.headers['Server-Timing'])
     got = client.get('run-17')
     assert got.status == 200 and got.json == described and got.version == put.version
+    again = client.put('run-17', DOCUMENT)
+    for answer in (got, again):
+        assert re.fullmatch(r'decode;dur=\d+\.\d{3}, prepare;.*', answer.headers['Server-Timing']), answer.headers
     assert 'Location' not in got.headers
     head = client.send('HEAD', '/v1/sets/run-17')
     assert head.status == 200 and head.body == b'' and int(head.headers['Content-Length']) == len(got.body)
