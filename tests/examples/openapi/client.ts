@@ -45,7 +45,8 @@ void [misspelt, unknown, text, material, never];
 function count(hessian: NonNullable<Answer["hessian"]>): number {
 	switch (hessian.format) {
 	case "triplets": return hessian.values.length;
-	case "csr": return hessian.data.length;
+	case "csr":
+	case "bsr": return hessian.data.length;
 	case "factors": return hessian.plane_vertex?.weights.length ?? 0;
 	}
 }
