@@ -475,15 +475,23 @@ static const struct api_array *numbers(struct api_check *check, const struct api
 	return array && !array->ragged ? array : NULL;
 }
 
+/* A single number that is there; NULL after a fault. */
+static const struct api_array *one_number(struct api_check *check, const struct api_field *field, const char *expected)
+{
+	const struct api_array *array = numbers(check, field, expected);
+	if (!array || array->rank == 0)
+		return array;
+	wrong_kind(check, field, expected);
+	return NULL;
+}
+
 bool api_check_number(struct api_check *check, const struct api_field *field, enum api_range range, double *out)
 {
 	if (!field->node)
 		return true;
-	const struct api_array *array = numbers(check, field, "a number");
+	const struct api_array *array = one_number(check, field, "a number");
 	if (!array)
 		return false;
-	if (array->rank != 0)
-		return wrong_kind(check, field, "a number");
 	const double *value = reals_in_range(check, field, array, range);
 	if (value)
 		*out = *value;
@@ -634,11 +642,9 @@ bool api_check_count(struct api_check *check, const struct api_field *field, siz
 {
 	if (!field->node)
 		return true;
-	const struct api_array *array = numbers(check, field, "an integer");
+	const struct api_array *array = one_number(check, field, "an integer");
 	if (!array)
 		return false;
-	if (array->rank != 0)
-		return wrong_kind(check, field, "an integer");
 	if (array->first_non_integer == 0)
 		return api_fault_at(check->fault, API_E_NOT_AN_INTEGER, &field->path,
 		                    "expected an integer, written without point or exponent");
@@ -722,11 +728,9 @@ bool api_check_index(struct api_check *check, const struct api_field *field, siz
 {
 	if (!field->node)
 		return true;
-	const struct api_array *array = numbers(check, field, "an integer");
+	const struct api_array *array = one_number(check, field, "an integer");
 	if (!array)
 		return false;
-	if (array->rank != 0)
-		return wrong_kind(check, field, "an integer");
 	const int32_t *index = indices_below(check, field, array, limit, what);
 	if (index)
 		*out = *index;
