@@ -204,8 +204,6 @@ static bool fault_too_large(const struct api_service *service, size_t bytes, str
 static bool store(const struct api_service *service, struct putting *p, struct api_fault *fault)
 {
 	struct api_kept *kept = &p->made->kept;
-	if (p->old)
-		memcpy(kept->before, p->old->version, sizeof(kept->before));
 	const enum api_put put = api_sets_put(service->sets, p->caller, p->name, kept, p->old);
 	switch (put) {
 	case API_PUT_CREATED:
