@@ -1,7 +1,6 @@
 /* Which sets are kept, and for how long, by a clock that stands still unless a test moves it. */
 #include "api/sets/store.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,37 +12,9 @@
 #include <cmocka.h>
 
 #include "api/base/account.h"
+#include "tests/unit/api/sets/scarce.h"
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND };
-
-/* ---- allocations that fail ---- */
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t size);
-int __real_posix_memalign(void **block, size_t alignment, size_t bytes);
-
-static _Atomic long until_failure = -1; /* allocations that still succeed; negative: all */
-
-static bool may_allocate(void)
-{
-	return until_failure < 0 || until_failure-- > 0;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-	return may_allocate() ? __real_malloc(bytes) : NULL;
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return may_allocate() ? __real_calloc(n, size) : NULL;
-}
-
-/* Where the pool's blocks come from under AddressSanitizer. */
-int __wrap_posix_memalign(void **block, size_t alignment, size_t bytes)
-{
-	return may_allocate() ? __real_posix_memalign(block, alignment, bytes) : ENOMEM;
-}
 
 /* ---- a store, and things to put there ---- */
 
