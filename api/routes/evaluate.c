@@ -85,11 +85,8 @@ static bool triplets(struct api_job *job, json_t *hessian)
 static void add_places(struct api_job *job, json_t *hessian, const int64_t *indptr, size_t n_rows,
                        const int32_t *indices, size_t n)
 {
-	struct api_render *r = &job->render;
-	if (job->question.without_pattern)
-		return;
-	api_render_add(r, hessian, "indptr", api_render_array(r, API_I64, indptr, n_rows + 1, 0, 0));
-	api_render_add(r, hessian, "indices", api_render_array(r, API_I32, indices, n, 0, 0));
+	if (!job->question.without_pattern)
+		api_render_places(&job->render, hessian, indptr, n_rows, indices, n);
 }
 
 /* Refused before values are computed. @param numbers  of an entry, or of a block */

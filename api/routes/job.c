@@ -169,6 +169,13 @@ void api_job_skipped(struct api_job *job)
 		api_render_skipped(&job->render, job->render.document.root, job->contacts);
 }
 
+void api_render_places(struct api_render *render, json_t *object, const int64_t *indptr, size_t n_rows,
+                       const int32_t *indices, size_t n)
+{
+	api_render_add(render, object, "indptr", api_render_array(render, API_I64, indptr, n_rows + 1, 0, 0));
+	api_render_add(render, object, "indices", api_render_array(render, API_I32, indices, n, 0, 0));
+}
+
 void api_job_counts(struct api_job *job)
 {
 	json_t *root = job->render.document.root;

@@ -88,6 +88,9 @@ struct api_blocks {
 };
 /* @return false with a fault */
 bool api_job_blocks(struct api_job *job, const struct fric_pattern *pattern, bool places, struct api_blocks *blocks);
+/* Where the entries of csr or bsr are, as members of an object: "indptr" [n_rows + 1] and "indices" [n]. */
+void api_render_places(struct api_render *render, json_t *object, const int64_t *indptr, size_t n_rows,
+                       const int32_t *indices, size_t n);
 /* "n_vertices" and "n_collisions" of the answer. */
 void api_job_counts(struct api_job *job);
 /* "skipped", if skipping was asked for. */

@@ -104,25 +104,21 @@ static bool fits(struct api_job *job, size_t bytes)
 
 static bool render_csr(struct api_job *job, json_t *root)
 {
-	struct api_render *r = &job->render;
 	const struct fric_pattern *pattern = api_job_pattern(job, triangle_of(job));
 	if (!pattern)
 		return false;
 	const size_t n = fric_pattern_n_entries(pattern), n_rows = fric_pattern_n_rows(pattern);
-	api_render_add(r, root, "indptr", api_render_array(r, API_I64, fric_pattern_indptr(pattern), n_rows + 1, 0, 0));
-	api_render_add(r, root, "indices", api_render_array(r, API_I32, fric_pattern_indices(pattern), n, 0, 0));
+	api_render_places(&job->render, root, fric_pattern_indptr(pattern), n_rows, fric_pattern_indices(pattern), n);
 	return fits(job, n * sizeof(int32_t) + n_rows * sizeof(int64_t));
 }
 
 static bool render_bsr(struct api_job *job, json_t *root)
 {
-	struct api_render *r = &job->render;
 	const struct fric_pattern *pattern = api_job_pattern(job, triangle_of(job));
 	struct api_blocks blocks;
 	if (!pattern || !api_job_blocks(job, pattern, true, &blocks))
 		return false;
-	api_render_add(r, root, "indptr", api_render_array(r, API_I64, blocks.indptr, blocks.n_rows + 1, 0, 0));
-	api_render_add(r, root, "indices", api_render_array(r, API_I32, blocks.indices, blocks.n, 0, 0));
+	api_render_places(&job->render, root, blocks.indptr, blocks.n_rows, blocks.indices, blocks.n);
 	return fits(job, blocks.n * sizeof(int32_t) + blocks.n_rows * sizeof(int64_t));
 }
 
