@@ -88,6 +88,8 @@ static const struct {
 	[FRIC_E_PENETRATION] = {API_E_PENETRATION, "penetration: the distance is not larger than the barrier's dmin"},
 	[FRIC_E_NEGATIVE_COEFFICIENT] = {API_E_NEGATIVE_COEFFICIENT,
 		"negative_coefficient: the blended coefficient is below zero (closest point outside its primitive)"},
+	[FRIC_E_GRAIN_ALONG_NORMAL] = {API_E_GRAIN_ALONG_NORMAL,
+		"grain_along_normal: the grain is along the contact's normal, it has no direction in the tangent plane"},
 };
 /* clang-format on */
 
@@ -96,7 +98,9 @@ static bool fault_of_contact(struct api_fault *fault, const struct fric_error *e
 	const struct api_path root = {0}, collisions = {&root, "collisions", 0};
 	if (error->contact < 0)
 		return api_fault_at(fault, API_E_RESULT_OVERFLOW, &collisions, "a sum over the contacts does not fit a double");
-	const struct api_path group = {&collisions, fric_type_name(error->group), 0}, field = {&group, "vertices", 0};
+	const bool is_of_vertices = error->group < FRIC_N_VERTEX_TYPES;
+	const struct api_path group = {&collisions, fric_type_name(error->group), 0},
+						  field = {&group, is_of_vertices ? "vertices" : "bodies", 0};
 	const struct api_path contact = {&field, NULL, (size_t)error->contact};
 	return api_fault_at(fault, reasons[error->code].code, &contact, "contact %lld of %s: %s", (long long)error->contact,
 	                    fric_type_name(error->group), reasons[error->code].words);

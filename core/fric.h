@@ -4,10 +4,11 @@
  * A *batch* (contacts, coefficients, positions) is prepared once into *lagged contacts*; these are evaluated at any
  * number of velocities. No JSON, no sockets, no printing, no global state: every call takes a context, and calls may
  * run concurrently. Names of quantities are those of docs/physics.md. Matrices are row-major, sizes are counts of
- * entries unless a name ends in _bytes, indices start at 0, the DOF of vertex i and axis a is i*dim + a.
+ * entries unless a name ends in _bytes, indices start at 0, the DOF of vertex i and axis a is i*dim + a. The DOFs of
+ * bodies follow those of all vertices, 6 each in 3D (velocity, angular velocity), 3 in 2D. [n_dofs] counts both.
  *
  * Preconditions. The library trusts its caller as libm does: indices in range and distinct inside a stencil, numbers
- * finite, signs as stated here, n_vertices * dim and the number of contacts below 2^31. (The HTTP service checks all of
+ * finite, signs as stated here, n_dofs and the number of contacts below 2^31. (The HTTP service checks all of
  * that before it calls.) What depends on computed values (degenerate geometry, penetration, negative blended
  * coefficients, overflow) is checked here and reported.
  *
@@ -40,11 +41,20 @@ typedef _Atomic(bool) fric_flag;
 #endif
 
 #define FRIC_VERSION "0.1.0"
-#define FRIC_ABI 1 /* the shared library is libfric.so.1 */
+#define FRIC_ABI 2 /* the shared library is libfric.so.2 */
 
 /* Contact types, in the order in which groups are evaluated and listed everywhere. */
-enum fric_type { FRIC_VERTEX_VERTEX, FRIC_EDGE_VERTEX, FRIC_EDGE_EDGE, FRIC_FACE_VERTEX, FRIC_PLANE_VERTEX };
-#define FRIC_N_TYPES 5
+enum fric_type {
+	FRIC_VERTEX_VERTEX,
+	FRIC_EDGE_VERTEX,
+	FRIC_EDGE_EDGE,
+	FRIC_FACE_VERTEX,
+	FRIC_PLANE_VERTEX,
+	FRIC_BODY_BODY, /* of rigid bodies: these and those with the world */
+	FRIC_BODY_WORLD
+};
+#define FRIC_N_TYPES 7
+#define FRIC_N_VERTEX_TYPES 5 /* those of vertices come first */
 #define FRIC_MAX_STENCIL 4
 
 enum fric_code {
@@ -60,6 +70,7 @@ enum fric_code {
 	FRIC_E_COLLAPSED_TRIANGLE,
 	FRIC_E_PENETRATION,
 	FRIC_E_NEGATIVE_COEFFICIENT,
+	FRIC_E_GRAIN_ALONG_NORMAL,
 };
 
 /* The first fault in the order of groups and contacts, whichever thread found it. contact < 0: none in particular. */
@@ -109,26 +120,48 @@ struct fric_values {
 };
 
 /* The n contacts of one type. k, the stencil's size, and m, the number of closest-point coordinates, follow from the
- * type: vertex_vertex 2,0  edge_vertex 3,1  edge_edge 4,2  face_vertex 4,2  plane_vertex 1,0. */
+ * type: vertex_vertex 2,0  edge_vertex 3,1  edge_edge 4,2  face_vertex 4,2  plane_vertex 1,0  body_body 2,0
+ * body_world 1,0. */
 struct fric_group {
 	size_t n;
-	const int32_t *vertices;          /* [n, k] */
-	struct fric_values normal_force;  /* [n] >= 0; absent: from the barrier */
-	struct fric_values weight;        /* [n]; absent: 1 */
-	struct fric_values mu_s, mu_k;    /* [n] >= 0, both or neither; absent: from fric_batch.friction */
-	struct fric_values eps_v;         /* [n] > 0; absent: from fric_batch.friction */
-	struct fric_values mu_aniso;      /* [n, dim-1] > 0; absent: 1 */
-	struct fric_values mu_s_aniso;    /* [n, 2] >= 0, 3D; absent: 0 */
-	struct fric_values mu_k_aniso;    /* [n, 2] >= 0, 3D; absent: 0 */
-	struct fric_values tangent_basis; /* [n, dim, dim-1]; present: geometry is given, positions are not read */
-	struct fric_values closest_point; /* [n, m]; present exactly with tangent_basis where m > 0 */
-	struct fric_values plane_normal;  /* [n, dim], not zero, any length; plane_vertex with derived geometry */
-	struct fric_values plane_origin;  /* [n, dim]; plane_vertex where a distance is needed */
+	const int32_t *vertices;             /* [n, k]; of body_body and body_world: bodies */
+	struct fric_values normal_force;     /* [n] >= 0; absent: from the barrier, which bodies have none of */
+	struct fric_values weight;           /* [n]; absent: 1 */
+	struct fric_values mu_s, mu_k;       /* [n] >= 0, both or neither; absent: from fric_batch.friction */
+	struct fric_values eps_v;            /* [n] > 0; absent: from fric_batch.friction */
+	struct fric_values mu_aniso;         /* [n, dim-1] > 0; absent: 1 */
+	struct fric_values mu_s_aniso;       /* [n, 2] >= 0, 3D; absent: 0 */
+	struct fric_values mu_k_aniso;       /* [n, 2] >= 0, 3D; absent: 0 */
+	struct fric_values tangent_basis;    /* [n, dim, dim-1]; present: geometry is given, positions are not read */
+	struct fric_values closest_point;    /* [n, m]; present exactly with tangent_basis where m > 0 */
+	struct fric_values plane_normal;     /* [n, dim], not zero, any length; plane_vertex with derived geometry */
+	struct fric_values plane_origin;     /* [n, dim]; plane_vertex where a distance is needed */
+	struct fric_values stribeck_speed;   /* [n] > 0, FRIC_STRIBECK and FRIC_EXPONENTIAL; absent: from the law */
+	struct fric_values viscous;          /* [n] >= 0, 1/velocity; absent: from the law */
+	struct fric_values surface_velocity; /* [n, dim] of the second side, beyond its stencil's; absent: 0 */
+	struct fric_values anchor;           /* [n, dim] velocity, elastic deflection carried along; absent: 0 */
+	struct fric_values grain; /* [n, 3] in space, any length, 3D without tangent_basis: where the basis points */
+	struct fric_values point, normal;            /* [n, dim] of bodies: where they touch; not zero, any length */
+	struct fric_values spin_radius, roll_radius; /* [n] >= 0, length, of bodies, spin in 3D; absent: 0 */
+};
+
+enum fric_law_type { FRIC_SMOOTH, FRIC_STRIBECK, FRIC_EXPONENTIAL, FRIC_CURVE, FRIC_ADHESION };
+
+/* The points of a measured curve: factors of the coefficient by speed beyond eps_v, at least two. */
+struct fric_curve {
+	size_t n;
+	const double *speeds;  /* [n] from 0, strictly ascending */
+	const double *factors; /* [n] >= 0, the first is 1 */
+	const double *areas;   /* NULL, or [n] from fric_curve_areas (fric_mollifier.h), for the scalar functions alone */
 };
 
 /* Which friction law acts (docs/physics.md 2). All zero: the default. */
 struct fric_law {
-	enum fric_transition transition;
+	enum fric_transition transition; /* FRIC_SMOOTH */
+	enum fric_law_type type;
+	double stribeck_speed;   /* > 0, FRIC_STRIBECK and FRIC_EXPONENTIAL; of groups without their own */
+	double viscous;          /* >= 0, 1/velocity; of groups without their own */
+	struct fric_curve curve; /* FRIC_CURVE */
 };
 
 struct fric_friction {
@@ -139,16 +172,30 @@ struct fric_friction {
 	const double *vertex_mu_s, *vertex_mu_k;     /* FRIC_MU_VERTEX: [n_vertices] >= 0 */
 	enum fric_blend blend;                       /* FRIC_MU_VERTEX */
 	const int32_t *vertex_material;              /* FRIC_MU_TABLE: [n_vertices] in [0, n_materials) */
-	int32_t plane_material;                      /* FRIC_MU_TABLE with plane_vertex */
+	int32_t plane_material;                      /* FRIC_MU_TABLE with plane_vertex and body_world */
 	size_t n_materials;                          /* FRIC_MU_TABLE */
 	const double *material_mu_s, *material_mu_k; /* FRIC_MU_TABLE: [n_materials, n_materials] >= 0, symmetric */
+	const int32_t *body_material;                /* FRIC_MU_TABLE: [n_bodies] in [0, n_materials) */
 };
 
-/* Clamped log barrier on squared distances; gives the normal force of contacts that have none. */
+enum fric_barrier_type {
+	FRIC_CLAMPED_LOG,
+	FRIC_NORMALIZED_CLAMPED_LOG,
+	FRIC_CLAMPED_LOG_SQUARED,
+	FRIC_CUBIC_BARRIER,
+	FRIC_TWO_STAGE,
+};
+/* What the force is multiplied with: nothing, or dhat over the barrier's units, so that it is that of a barrier in the
+ * unit of dhat. */
+enum fric_barrier_scaling { FRIC_SCALING_NONE, FRIC_SCALING_PHYSICAL };
+
+/* Barrier on squared distances (docs/physics.md 3); gives the normal force of contacts that have none. */
 struct fric_barrier {
 	double dhat;      /* > 0, length */
 	double stiffness; /* > 0 */
 	double dmin;      /* >= 0, length */
+	enum fric_barrier_type type;
+	enum fric_barrier_scaling scaling;
 };
 
 /* Everything that is lagged. All pointers are borrowed for the duration of fric_prepare only. */
@@ -160,6 +207,8 @@ struct fric_batch {
 	struct fric_barrier barrier;
 	struct fric_group groups[FRIC_N_TYPES];
 	bool skip_degenerate; /* a degenerate contact keeps its place, with zeros, instead of being an error */
+	size_t n_bodies;
+	const double *body_positions; /* [n_bodies, dim] the points that twists refer to */
 };
 
 /* Lagged contacts; own all their memory. Nothing changes them: any number of calls may use them at the same time. */
@@ -187,7 +236,7 @@ void fric_contacts_free(struct fric_contacts *contacts);
 struct fric_state;
 /**
  * Chooses the effective coefficients along the slip at given velocities (matchstick model, docs/physics.md 3).
- * @param lagged_velocities  [n_vertices*dim], finite
+ * @param lagged_velocities  [n_dofs], finite
  * @param state  set to a state for these contacts alone, to be freed with fric_state_free; NULL on failure, and if no
  *               contact needs one
  * Allocates the state, its arrays from memory and the rest from malloc.
@@ -212,13 +261,15 @@ void fric_schedule_free(struct fric_schedule *schedule);
 
 /* What lagged contacts are asked. What is not set is zero: later versions may add members. */
 struct fric_question {
-	const double *velocities;             /* [n_vertices*dim], finite */
+	const double *velocities;             /* [n_dofs], finite */
 	const struct fric_state *state;       /* NULL: all contacts use their scalar coefficients */
 	const struct fric_schedule *schedule; /* NULL: made for every gradient */
 };
 
 int fric_dim(const struct fric_contacts *contacts);
 size_t fric_n_vertices(const struct fric_contacts *contacts);
+size_t fric_n_bodies(const struct fric_contacts *contacts);
+size_t fric_n_dofs(const struct fric_contacts *contacts);
 size_t fric_n_contacts(const struct fric_contacts *contacts); /* of all groups */
 size_t fric_group_size(const struct fric_contacts *contacts, enum fric_type type);
 /* Why a contact was skipped; FRIC_OK if it was not. */
@@ -228,9 +279,10 @@ size_t fric_n_skipped(const struct fric_contacts *contacts);
 /**
  * The sum of the friction potentials and its gradient with respect to velocities; either may be NULL.
  * @param potential  one number: force * velocity; overwritten
- * @param gradient   [n_vertices*dim]: force, friction force is its negative; overwritten
+ * @param gradient   [n_dofs]: force, and of a body force and the torque about its point; friction is its negative;
+ *                   overwritten
  * Allocates while it runs: for the gradient a schedule, unless the question has one, and at most dim doubles per contact
- * from memory; for the potential a few sums from malloc.
+ * and 6 per body of a contact from memory; for the potential a few sums from malloc.
  */
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
                              const struct fric_question *question, double *potential, double *gradient,
@@ -240,7 +292,7 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
  * The potential along a line of velocities, and its slope there: what line searches ask for. Slip is affine in t, so it
  * is gathered once, not at every step.
  * @param question   where t is 0. The effective coefficients are those of its state at every t
- * @param direction  [n_vertices*dim] finite; any unit
+ * @param direction  [n_dofs] finite; any unit
  * @param n_steps    may be 0, which gives nothing
  * @param steps      [n_steps] every t, finite, of any sign and in any order; velocity / unit of the direction
  * @param potential  [n_steps] sum of the potentials at velocities + t * direction; overwritten. At t = 0 it has the bits
@@ -256,7 +308,7 @@ enum fric_code fric_line(const struct fric_context *context, const struct fric_c
 /* Outputs per contact. Rows as stated; skipped contacts give zeros (status: 2). */
 enum fric_output {
 	FRIC_OUT_POTENTIAL,           /* [n] weight and normal force included */
-	FRIC_OUT_TANGENTIAL_VELOCITY, /* [n, dim-1] before mu_aniso scaling */
+	FRIC_OUT_TANGENTIAL_VELOCITY, /* [n, dim-1] surface velocity and anchor included, before mu_aniso scaling */
 	FRIC_OUT_MU_S,                /* [n] effective coefficients */
 	FRIC_OUT_MU_K,                /* [n] */
 	FRIC_OUT_NORMAL_FORCE,        /* [n] without weight */
@@ -264,9 +316,13 @@ enum fric_output {
 	FRIC_OUT_CLOSEST_POINT,       /* [n, m], m > 0 */
 	FRIC_OUT_TANGENT_BASIS,       /* [n, dim, dim-1] */
 	FRIC_OUT_STATUS,              /* [n] 0 sticks, 1 slides, 2 skipped */
-	FRIC_OUT_SLIP_RATIO,          /* [n] |u| / eps_v, after mu_aniso scaling */
+	FRIC_OUT_SLIP_RATIO,          /* [n] |u| / eps_v, after mu_aniso scaling; of bodies |S| / eps_v */
+	FRIC_OUT_FRICTION_FORCE,      /* [n, dim] on the first side: stencil weights distribute it */
+	FRIC_OUT_ANCHOR,              /* [n, dim] velocity: the anchor for the next step */
+	FRIC_OUT_SPIN,                /* [n] of bodies in 3D: angular velocity about the normal, without spin_radius */
+	FRIC_OUT_ROLLING, /* [n, dim-1] of bodies: P^T of the angular velocity, in 2D itself, without roll_radius */
 };
-#define FRIC_N_OUTPUTS 10
+#define FRIC_N_OUTPUTS 14
 bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output);
 /**
  * One output of one group.
@@ -277,11 +333,15 @@ enum fric_code fric_contact_output(const struct fric_context *context, const str
                                    const struct fric_question *question, enum fric_type type, enum fric_output output,
                                    double *out, struct fric_error *error);
 
-/* Entries of one contact's inner matrix: 3 in 3D (a00, a01, a11), 1 in 2D. */
+/* Entries of one contact's inner matrix: 3 in 3D (a00, a01, a11), 1 in 2D. Of bodies: 15 and 3, the upper triangle of a
+ * 5 x 5 or 2 x 2 matrix, row by row. And of all contacts together. */
 int fric_inner_size(int dim);
+int fric_body_inner_size(int dim);
+size_t fric_n_inner(const struct fric_contacts *contacts);
 /**
- * The Hessian in factors: a contact's block is (w (x) P) A (w (x) P)^T with A projected and velocity scaling included.
- * @param inner  [n_contacts, inner_size] A of every contact in order; overwritten
+ * The Hessian in factors: a contact's block is (w (x) P) A (w (x) P)^T with A projected and velocity scaling included;
+ * that of bodies J^T A J, with mu_aniso and the radii in J, not in A.
+ * @param inner  [fric_n_inner] A of every contact in order; overwritten
  * Allocates nothing.
  */
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -291,7 +351,9 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
 struct fric_factors {
 	double *weights[FRIC_N_TYPES];       /* [n, k] w; zeros for a skipped contact */
 	double *tangent_basis[FRIC_N_TYPES]; /* [n, dim, dim-1] P */
-	double *inner[FRIC_N_TYPES];         /* [n, inner_size] A */
+	double *inner[FRIC_N_TYPES];         /* [n, inner_size] A, of bodies [n, body_inner_size] */
+	double *jacobian[FRIC_N_TYPES]; /* of bodies, instead of weights and bases: J, [n, 5, k*6], in 2D [n, 2, k*3]; zeros
+	                                        for a skipped contact */
 };
 /**
  * All factors of all groups in one pass.
@@ -301,18 +363,18 @@ struct fric_factors {
 enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
                                     const struct fric_question *question, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error);
-/* The stencil weights w of a group, [n, k]; zeros for a skipped contact. Allocates nothing. */
+/* The stencil weights w of a group of vertices, [n, k]; zeros for a skipped contact. Allocates nothing. */
 enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
                                     enum fric_type type, double *weights, struct fric_error *error);
 
 /**
  * The Hessian times vectors, from the contacts' inner matrices: no matrix is formed.
  * @param n_vectors  may be 0, which gives nothing
- * @param vectors    [n_vectors, n_vertices*dim] finite
- * @param products   [n_vectors, n_vertices*dim]; overwritten; must not overlap the vectors
+ * @param vectors    [n_vectors, n_dofs] finite
+ * @param products   [n_vectors, n_dofs]; overwritten; must not overlap the vectors
  * @return FRIC_OK; FRIC_E_NOT_FINITE if an inner matrix or a product overflows; or another error's code
  * Allocates while it runs, from memory: a schedule, unless the question has one, inner matrices, and at most dim doubles
- * per contact.
+ * per contact, 6 per body of a contact.
  */
 enum fric_code fric_hessian_products(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const struct fric_question *question, enum fric_projection projection,
@@ -323,7 +385,7 @@ size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle 
 /**
  * Triplets: every contact's whole local block (or its triangle by global row and column), in order; duplicates add up.
  * The pattern depends on the stencils alone.
- * @param inner  [n_contacts, inner_size] from fric_hessian_inner
+ * @param inner  [fric_n_inner] from fric_hessian_inner
  * @param rows, cols  [fric_n_triplets]; overwritten. Both may be NULL where they are known
  * @param values      the same
  * Allocates nothing.
@@ -356,7 +418,8 @@ enum fric_code fric_hessian_csr(const struct fric_context *context, const struct
                                 const double *inner, const struct fric_pattern *pattern, double *data,
                                 struct fric_error *error);
 
-/* The same matrix in rows of blocks: dim x dim for two vertices. In a triangle, blocks of the diagonal are whole. */
+/* The same matrix in rows of blocks: dim x dim for two vertices. In a triangle, blocks of the diagonal are whole. Not for
+ * contacts with bodies, whose rows are left out. */
 size_t fric_pattern_n_blocks(const struct fric_pattern *pattern);
 /**
  * @param indptr   [n_vertices + 1] where each vertex's blocks begin; overwritten
@@ -395,11 +458,11 @@ struct fric_comparison {
 	/* The worst contact; worst < 0 and the rest zero if there are no contacts. */
 	int64_t worst;
 	enum fric_type group;
-	int32_t vertices[FRIC_MAX_STENCIL]; /* of its stencil; 0 beyond its size */
+	int32_t vertices[FRIC_MAX_STENCIL]; /* of its stencil, or bodies; 0 beyond its size */
 	enum fric_quantity quantity;
 	double relative_difference;
 	int status;        /* 0 sticks, 1 slides, 2 skipped */
-	double slip_ratio; /* |u| / eps_v, after mu_aniso scaling */
+	double slip_ratio; /* |u| / eps_v, after mu_aniso scaling; of bodies |S| / eps_v */
 };
 
 /**

@@ -19,10 +19,18 @@ double fric_smooth_friction_f1_over_x(double y, double eps_v);
 double fric_smooth_friction_f2_x_minus_f1_over_x3(double y, double eps_v);
 
 /* Any law, per unit of normal force (docs/physics.md 2): G0, its derivative G1 (odd in y), G1/y, and G2 = G1'. */
+/* With a curve, a potential takes as long as there are points before y; with the curve's areas it does not. */
 double fric_law_potential(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
 double fric_law_force(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
 double fric_law_force_over_speed(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
 double fric_law_force_derivative(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
+
+/**
+ * The integrals of a curve from its first point to each point.
+ * @param areas  [curve->n]; overwritten
+ * @return whether they fit doubles; if not, do without them
+ */
+bool fric_curve_areas(const struct fric_curve *curve, double *areas);
 
 /* Static to kinetic by a curve of mu, FRIC_CUBIC or FRIC_QUADRATIC. The last five are mu times f, its derivatives and
  * quotients. */

@@ -54,8 +54,10 @@
 	X(NOT_AN_INTEGER, "not_an_integer", 422) \
 	X(INDEX_OUT_OF_RANGE, "index_out_of_range", 422) \
 	X(REPEATED_VERTEX, "repeated_vertex", 422) \
+	X(REPEATED_BODY, "repeated_body", 422) \
 	X(ASYMMETRIC_TABLE, "asymmetric_table", 422) \
 	X(ZERO_NORMAL, "zero_normal", 422) \
+	X(ZERO_GRAIN, "zero_grain", 422) \
 	X(COINCIDENT_VERTICES, "coincident_vertices", 422) \
 	X(ZERO_LENGTH_EDGE, "zero_length_edge", 422) \
 	X(VERTEX_ON_EDGE, "vertex_on_edge", 422) \
@@ -63,6 +65,7 @@
 	X(COLLAPSED_TRIANGLE, "collapsed_triangle", 422) \
 	X(PENETRATION, "penetration", 422) \
 	X(NEGATIVE_COEFFICIENT, "negative_coefficient", 422) \
+	X(GRAIN_ALONG_NORMAL, "grain_along_normal", 422) \
 	X(MALFORMED_NAME, "malformed_name", 422) \
 	X(RESULT_OVERFLOW, "overflow", 422) \
 	X(ADDRESS_HAS_TOO_MANY_CONNECTIONS, "address_has_too_many_connections", 429) \

@@ -9,6 +9,8 @@
 
 #define SPATIAL (BIT(FRIC_EDGE_EDGE) | BIT(FRIC_FACE_VERTEX))
 #define WITH_POINT (BIT(FRIC_EDGE_VERTEX) | SPATIAL)
+#define OF_BODIES (BIT(FRIC_BODY_BODY) | BIT(FRIC_BODY_WORLD))
+#define OF_VERTICES (BIT(FRIC_VERTEX_VERTEX) | WITH_POINT | BIT(FRIC_PLANE_VERTEX))
 
 #define DIMENSIONLESS "1"
 #define VELOCITY "velocity"
@@ -17,8 +19,13 @@
 
 /* ---- words ---- */
 
-static const char *const laws[] = {"smooth", NULL};
-static const char *const law_meanings[] = {"static friction below eps_v, kinetic above, as mu_transition says", NULL};
+/* In the order of enum fric_law_type. */
+static const char *const laws[] = {"smooth", "stribeck", "exponential", "curve", "adhesion", NULL};
+static const char *const law_meanings[] = {
+	"static friction below eps_v, kinetic above, as mu_transition says",
+	"static up to eps_v, then mu_k + (mu_s - mu_k) exp(-x^2), x = (y - eps_v) / stribeck_speed", "the same with exp(-x)",
+	"one coefficient, from eps_v on times the factor of a measured curve",
+	"one coefficient; the force is highest at eps_v and gone from 2 eps_v on", NULL};
 /* In the order of enum fric_transition. The smooth_mu functions take the curves of mu among them. */
 static const char *const transitions[] = {"cubic", "quadratic", "peak", NULL};
 static const char *const transition_meanings[] = {
@@ -28,6 +35,15 @@ static const char *const curves[] = {"cubic", "quadratic", NULL};
 static const char *const curve_meanings[] = {
 	"one polynomial of degree 3 from rest to eps_v", "two parabolas that meet at eps_v / 2", NULL};
 static const char *const blends[] = {"mean", "min", "max", "product", "geometric_mean", "harmonic_mean", NULL};
+/* In the order of enum fric_barrier_type. */
+static const char *const barriers[] = {
+	"clamped_log", "normalized_clamped_log", "clamped_log_squared", "cubic", "two_stage", NULL};
+static const char *const barrier_meanings[] = {
+	"-(D - E)^2 ln(D/E)", "the same over E^2", "(D - E)^2 ln(D/E)^2", "2/3 (E - D)^3 / E",
+	"(E - D)^2 / 2 where D is at least E/2, else E^2/4 (1/2 - ln(2D/E))", NULL};
+static const char *const scalings[] = {"none", "physical", NULL};
+static const char *const scaling_meanings[] = {
+	"as it is", "times dhat/E^2 (normalized_clamped_log: dhat), so that stiffness is a force", NULL};
 static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "line", "hessian_products", NULL};
 static const char *const reactions[] = {"error", "skip", NULL};
 static const char *const reaction_meanings[] = {
@@ -60,7 +76,14 @@ static const char *const format_meanings[] = {
 	X(TANGENT_BASIS, "tangent_basis", API_REALS, (API_N, API_DIM, API_TANGENTS), API_ANY, 0, DIMENSIONLESS, \
 	  "columns are unit tangents") \
 	X(STATUS, "status", API_INDICES, (API_N), API_ANY, 0, NULL, "0 sticks (y < eps_v), 1 slides, 2 skipped") \
-	X(SLIP_RATIO, "slip_ratio", API_REALS, (API_N), API_NON_NEGATIVE, 0, DIMENSIONLESS, "y / eps_v, after mu_aniso")
+	X(SLIP_RATIO, "slip_ratio", API_REALS, (API_N), API_NON_NEGATIVE, 0, DIMENSIONLESS, "y / eps_v, after mu_aniso") \
+	X(FRICTION_FORCE, "friction_force", API_REALS, (API_N, API_DIM), API_ANY, 0, FORCE, \
+	  "on the first side, with weight; stencil weights distribute it") \
+	X(ANCHOR, "anchor", API_REALS, (API_N, API_DIM), API_ANY, 0, VELOCITY, "what to send as anchor with the next step") \
+	X(SPIN, "spin", API_REALS, (API_N), API_ANY, OF_BODIES, "1 / time", \
+	  "angular velocity about the normal, without spin_radius; 3D") \
+	X(ROLLING, "rolling", API_REALS, (API_N, API_TANGENTS), API_ANY, OF_BODIES, "1 / time", \
+	  "angular velocity in the tangent basis (2D: itself), without roll_radius")
 
 #define LENGTHS(...) {__VA_ARGS__}
 #define NAME_OF(place, called, ...) [FRIC_OUT_##place] = called,
@@ -78,28 +101,46 @@ const struct api_rule api_output_rules[FRIC_N_OUTPUTS] = {OUTPUT_FIELDS(RULE_OF)
 static const char pairs_of_mu[] =
 	"{'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s'], 'closest_point': ['tangent_basis'],"
 	" 'tangent_basis': ['closest_point']},"
-	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}}}}";
+	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}},"
+	" 'grain': {'properties': {'tangent_basis': false}}}}";
 static const char pairs_of_mu_without_point[] =
 	"{'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s']},"
-	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}}}}";
+	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}},"
+	" 'grain': {'properties': {'tangent_basis': false}}}}";
+
+/* An empty group needs no more than its stencils. */
+static const char needs_of_bodies[] =
+	"{'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s']},"
+	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}},"
+	" 'grain': {'properties': {'tangent_basis': false}}},"
+	" 'if': {'properties': {'bodies': {'type': 'array', 'minItems': 1}}},"
+	" 'then': {'required': ['point', 'normal', 'normal_force']}}";
 
 static const struct api_rule barrier_rules[API_N_BARRIER] = {
 	[API_BARRIER_DHAT] = {.name = "dhat", .kind = API_NUMBER, .range = API_POSITIVE, .required = true, .unit = LENGTH,
 		.meaning = "reach of the barrier: from dmin + dhat on the force is 0"},
 	[API_BARRIER_STIFFNESS] = {.name = "stiffness", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
-		.unit = "force / length^3", .meaning = "kappa"},
+		.unit = "force / length^3",
+		.meaning = "kappa. Of normalized_clamped_log in force * length, with physical scaling in force"},
 	[API_BARRIER_DMIN] = {.name = "dmin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0",
 		.unit = LENGTH, .meaning = "thickness: a distance not larger than this is a penetration"},
+	[API_BARRIER_TYPE] = {.name = "type", .kind = API_WORD, .words = barriers, .meanings = barrier_meanings,
+		.meaning = "function of D = distance^2 - dmin^2, which is 0 from E = (2 dmin + dhat) dhat on; the force is"
+				   " -stiffness times its derivative times 2 distance"},
+	[API_BARRIER_SCALING] = {.name = "scaling", .kind = API_WORD, .words = scalings, .meanings = scaling_meanings,
+		.meaning = "of the force"},
 };
 const struct api_object api_barrier = {
-	"Barrier", "Clamped log barrier on squared distances: the normal force of contacts that bring none.", barrier_rules,
+	"Barrier", "Barrier on squared distances: the normal force of contacts that bring none.", barrier_rules,
 	API_N_BARRIER, -1, NULL};
 
 static const struct api_rule materials_rules[API_N_MATERIALS] = {
 	[API_MATERIALS_VERTEX] = {.name = "vertex_material", .kind = API_INDICES, .shape = {API_N_VERTICES},
-		.required = true, .meaning = "material of every vertex, numbered from 0"},
+		.meaning = "material of every vertex, numbered from 0; needed unless there are bodies alone"},
 	[API_MATERIALS_PLANE] = {.name = "plane_material", .kind = API_INDEX,
-		.meaning = "material of the planes; needed for plane_vertex"},
+		.meaning = "material of planes and world; needed for plane_vertex and body_world"},
+	[API_MATERIALS_BODY] = {.name = "body_material", .kind = API_INDICES, .shape = {API_N_BODIES},
+		.meaning = "material of every body, numbered from 0; needed for contacts of bodies"},
 	[API_MATERIALS_MU] = {.name = "mu", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_MATERIALS, API_MATERIALS}, .unit = DIMENSIONLESS,
 		.meaning = "symmetric table of coefficients, static and kinetic"},
@@ -115,6 +156,29 @@ const struct api_object api_materials = {
 	"{'if': {'not': {'required': ['mu']}}, 'then': {'required': ['mu_s']},"
 	" 'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s']},"
 	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}}}}"};
+
+/* Counted and compared where they are read (validate/law.c). */
+static const struct api_rule curve_rules[API_N_CURVE] = {
+	[API_CURVE_SPEEDS] = {.name = "speeds", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_POINTS},
+		.required = true, .unit = VELOCITY,
+		.meaning = "speeds beyond eps_v, 2 to 4096 of them, strictly ascending from 0"},
+	[API_CURVE_FACTORS] = {.name = "factors", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_POINTS},
+		.required = true, .unit = DIMENSIONLESS,
+		.meaning = "of the coefficient at each of them; the first is 1, the last holds for all higher speeds"},
+};
+const struct api_object api_curve = {
+	"Curve", "A measured curve: how the coefficient changes with the speed beyond eps_v. Monotone cubics between the points.",
+	curve_rules, API_N_CURVE, -1, NULL};
+
+/* Which law a field belongs to, for dependentSchemas; what a law needs. */
+#define LAW_OF_FIELDS \
+	"'mu_transition': {'properties': {'law': {'const': 'smooth'}}}," \
+	" 'stribeck_speed': {'required': ['law'], 'properties': {'law': {'enum': ['stribeck', 'exponential']}}}," \
+	" 'curve': {'required': ['law'], 'properties': {'law': {'const': 'curve'}}}"
+#define NEEDED_BY(law, field) \
+	"{'if': {'required': ['law'], 'properties': {'law': " law "}}, 'then': {'required': ['" field "']}}"
+#define CURVE_OF_LAW NEEDED_BY("{'const': 'curve'}", "curve")
+#define SPEED_OF_LAW NEEDED_BY("{'enum': ['stribeck', 'exponential']}", "stribeck_speed")
 
 static const struct api_rule friction_rules[API_N_FRICTION] = {
 	[API_FRICTION_EPS_V] = {.name = "eps_v", .kind = API_NUMBER, .range = API_POSITIVE, .unit = VELOCITY,
@@ -137,8 +201,17 @@ static const struct api_rule friction_rules[API_N_FRICTION] = {
 		.meaning = "of the two sides of a contact, with coefficients per vertex; without them it is an error"},
 	[API_FRICTION_MATERIALS] = {.name = "materials", .kind = API_OBJECT, .objects = ONE(api_materials),
 		.meaning = "coefficients by pairs of materials"},
+	[API_FRICTION_LAW] = {.name = "law", .kind = API_WORD, .words = laws, .meanings = law_meanings,
+		.meaning = "how friction depends on the speed"},
 	[API_FRICTION_TRANSITION] = {.name = "mu_transition", .kind = API_WORD, .words = transitions,
-		.meanings = transition_meanings, .meaning = "transition from static to kinetic"},
+		.meanings = transition_meanings, .meaning = "transition from static to kinetic, of the law smooth alone"},
+	[API_FRICTION_STRIBECK_SPEED] = {.name = "stribeck_speed", .kind = API_NUMBER, .range = API_POSITIVE,
+		.unit = VELOCITY, .meaning = "over which friction decays beyond eps_v; of the laws stribeck and exponential alone,"
+			" needed there if a group has none of its own"},
+	[API_FRICTION_CURVE] = {.name = "curve", .kind = API_OBJECT, .objects = ONE(api_curve),
+		.meaning = "of the law curve alone, needed there"},
+	[API_FRICTION_VISCOUS] = {.name = "viscous", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0",
+		.unit = "1 / velocity", .meaning = "drag per normal force and velocity of slip, added to any law"},
 };
 const struct api_object api_friction = {
 	"Friction",
@@ -153,13 +226,20 @@ const struct api_object api_friction = {
 	" 'mu_s': {'properties': {'vertex_mu': false, 'vertex_mu_s': false, 'vertex_mu_k': false, 'materials': false}},"
 	" 'vertex_mu': {'properties': {'vertex_mu_s': false, 'vertex_mu_k': false, 'materials': false}},"
 	" 'vertex_mu_s': {'properties': {'materials': false}},"
-	" 'blend': {'anyOf': [{'required': ['vertex_mu']}, {'required': ['vertex_mu_s']}]}}}"};
+	" 'blend': {'anyOf': [{'required': ['vertex_mu']}, {'required': ['vertex_mu_s']}]},"
+	" " LAW_OF_FIELDS "}, 'allOf': [" CURVE_OF_LAW "]}"};
 
 static const struct api_rule group_rules[API_N_GROUP] = {
 	[API_GROUP_VERTICES] = {.name = "vertices", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
-		.meaning = "stencils; a vertex may be in a stencil once only"},
+		.types = OF_VERTICES, .meaning = "stencils; a vertex may be in a stencil once only"},
+	[API_GROUP_BODIES] = {.name = "bodies", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
+		.types = OF_BODIES, .meaning = "stencils; a body may be in a stencil once only"},
+	[API_GROUP_POINT] = {.name = "point", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
+		.types = OF_BODIES, .unit = LENGTH, .meaning = "where they touch, in space; needed"},
+	[API_GROUP_NORMAL] = {.name = "normal", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
+		.types = OF_BODIES, .unit = LENGTH, .meaning = "of the contact, of any length but 0; needed"},
 	[API_GROUP_NORMAL_FORCE] = {.name = "normal_force", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
-		.one_for_all = true, .unit = FORCE, .meaning = "lambda; without it, from barrier"},
+		.one_for_all = true, .unit = FORCE, .meaning = "lambda; without it, from barrier, which bodies have none of"},
 	[API_GROUP_WEIGHT] = {.name = "weight", .kind = API_REALS, .shape = {API_N}, .one_for_all = true, .fallback = "1",
 		.unit = DIMENSIONLESS,
 		.meaning = "multiplies the contact's potential and all that follows from it; of any sign"},
@@ -181,18 +261,40 @@ static const struct api_rule group_rules[API_N_GROUP] = {
 	[API_GROUP_MU_K_ANISO] = {.name = "mu_k_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .unit = DIMENSIONLESS,
 		.meaning = "matchstick ellipse of the kinetic coefficient; zeros, as without it: use the scalar one"},
+	[API_GROUP_STRIBECK_SPEED] = {.name = "stribeck_speed", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N},
+		.one_for_all = true, .unit = VELOCITY,
+		.meaning = "over which friction decays beyond eps_v, with the laws stribeck and exponential; without it, from friction"},
+	[API_GROUP_VISCOUS] = {.name = "viscous", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+		.one_for_all = true, .unit = "1 / velocity",
+		.meaning = "drag per normal force and velocity of slip; without it, from friction"},
+	[API_GROUP_SURFACE_VELOCITY] = {.name = "surface_velocity", .kind = API_REALS, .shape = {API_N, API_DIM},
+		.one_for_all = true, .unit = VELOCITY,
+		.meaning = "of the second side, beyond that of its vertices: a conveyor; without it, 0"},
+	[API_GROUP_ANCHOR] = {.name = "anchor", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
+		.unit = VELOCITY, .meaning = "elastic deflection that the contact carries from earlier steps; without it, 0"},
 	[API_GROUP_CLOSEST_POINT] = {.name = "closest_point", .kind = API_REALS, .shape = {API_N, API_POINT},
 		.one_for_all = true, .types = WITH_POINT, .unit = DIMENSIONLESS,
 		.meaning = "given geometry: coordinates on edge or triangle; together with tangent_basis"},
 	[API_GROUP_TANGENT_BASIS] = {.name = "tangent_basis", .kind = API_REALS, .shape = {API_N, API_DIM, API_TANGENTS},
 		.one_for_all = true, .unit = DIMENSIONLESS,
 		.meaning = "given geometry: the columns are unit tangents; positions are not needed then"},
+	[API_GROUP_GRAIN] = {.name = "grain", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true, .only = 3,
+		.unit = DIMENSIONLESS, .meaning = "in space, of any length but 0: its projection is the first tangent; not with"
+			" tangent_basis"},
 	[API_GROUP_PLANE_NORMAL] = {.name = "plane_normal", .kind = API_REALS, .shape = {API_N, API_DIM},
 		.one_for_all = true, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
 		.meaning = "of any length but 0; needed unless tangent_basis is given"},
 	[API_GROUP_PLANE_ORIGIN] = {.name = "plane_origin", .kind = API_REALS, .shape = {API_N, API_DIM},
 		.one_for_all = true, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
 		.meaning = "any point of the plane; needed where a distance is (barrier, the output distance)"},
+	[API_GROUP_SPIN_RADIUS] = {.name = "spin_radius", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+		.one_for_all = true, .types = OF_BODIES, .only = 3, .unit = LENGTH, .fallback = "0",
+		.meaning = "torque that holds against spin about the normal, per friction force: 2/3 R for a disc under uniform"
+			" pressure"},
+	[API_GROUP_ROLL_RADIUS] = {.name = "roll_radius", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+		.one_for_all = true, .types = OF_BODIES, .unit = LENGTH, .fallback = "0",
+		.meaning = "torque that holds against rolling, per friction force: the coefficient of rolling resistance, a length,"
+			" over mu"},
 };
 
 #define GROUP(is, called, means, more) [is] = {called, means, group_rules, API_N_GROUP, is, more}
@@ -202,6 +304,8 @@ const struct api_object api_groups[FRIC_N_TYPES] = {
 	GROUP(FRIC_EDGE_EDGE, "EdgeEdge", "Contacts of two edges: a0, a1, b0, b1. 3D only.", pairs_of_mu),
 	GROUP(FRIC_FACE_VERTEX, "FaceVertex", "Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only.", pairs_of_mu),
 	GROUP(FRIC_PLANE_VERTEX, "PlaneVertex", "Contacts of a vertex with a plane: v.", pairs_of_mu_without_point),
+	GROUP(FRIC_BODY_BODY, "BodyBody", "Contacts of two rigid bodies: a, b.", needs_of_bodies),
+	GROUP(FRIC_BODY_WORLD, "BodyWorld", "Contacts of a rigid body with what is at rest: b.", needs_of_bodies),
 };
 
 #define GROUP_FIELD(is, called, dimension) \
@@ -209,7 +313,8 @@ const struct api_object api_groups[FRIC_N_TYPES] = {
 static const struct api_rule collisions_rules[FRIC_N_TYPES] = {
 	GROUP_FIELD(FRIC_VERTEX_VERTEX, "vertex_vertex", 0), GROUP_FIELD(FRIC_EDGE_VERTEX, "edge_vertex", 0),
 	GROUP_FIELD(FRIC_EDGE_EDGE, "edge_edge", 3), GROUP_FIELD(FRIC_FACE_VERTEX, "face_vertex", 3),
-	GROUP_FIELD(FRIC_PLANE_VERTEX, "plane_vertex", 0),
+	GROUP_FIELD(FRIC_PLANE_VERTEX, "plane_vertex", 0), GROUP_FIELD(FRIC_BODY_BODY, "body_body", 0),
+	GROUP_FIELD(FRIC_BODY_WORLD, "body_world", 0),
 };
 const struct api_object api_collisions = {
 	"Collisions",
@@ -234,14 +339,16 @@ const struct api_object api_hessian = {
 
 static const struct api_rule line_rules[API_N_LINE] = {
 	[API_LINE_DIRECTION] = {.name = "direction", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
-		.required = true, .meaning = "of the line, in any unit"},
+		.meaning = "of the line, in any unit; needed unless there are bodies alone"},
+	[API_LINE_BODY_DIRECTION] = {.name = "body_direction", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST},
+		.meaning = "the same of the bodies; needed if there are any"},
 	[API_LINE_STEPS] = {.name = "steps", .kind = API_REALS, .shape = {API_N_STEPS}, .required = true,
 		.unit = "velocity / unit of the direction",
 		.meaning = "every t, of any sign and in any order; at most 1024"},
 };
 const struct api_object api_line = {
 	"LineChoice", "Which points of a line are evaluated: velocities + t * direction.", line_rules, API_N_LINE, -1,
-	NULL};
+	"{'if': {'not': {'required': ['direction']}}, 'then': {'required': ['body_direction']}}"};
 
 /* Which part a field belongs to; a question may bring lagged_velocities of its own. */
 #define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT))
@@ -253,12 +360,22 @@ static const struct api_rule request_rules[API_N_REQUEST] = {
 		.meaning = "number of vertices; without it, rows of positions, else of the first field with a row for each"
 			" vertex, else 0. It has to agree with them"},
 	[API_REQUEST_VELOCITIES] = {.name = "velocities", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
-		.required = true, .types = ASKED, .unit = VELOCITY, .meaning = "where to evaluate; also tells how many vertices there are"},
+		.types = ASKED, .unit = VELOCITY, .meaning = "where to evaluate; also tells how many vertices there are; needed"
+			" unless there are bodies alone"},
 	[API_REQUEST_POSITIONS] = {.name = "positions", .kind = API_REALS, .types = LAGGED, .shape = {API_N_VERTICES, API_DIM},
 		.unit = LENGTH, .meaning = "lagged; needed where geometry is derived"},
 	[API_REQUEST_LAGGED_VELOCITIES] = {.name = "lagged_velocities", .kind = API_REALS,
 		.shape = {API_N_VERTICES, API_DIM}, .unit = VELOCITY,
 		.meaning = "direction of slip for mu_s_aniso and mu_k_aniso; without them, velocities"},
+	[API_REQUEST_BODY_POSITIONS] = {.name = "body_positions", .kind = API_REALS, .types = LAGGED,
+		.shape = {API_N_BODIES, API_DIM}, .unit = LENGTH,
+		.meaning = "of rigid bodies: the points that their twists refer to; also tells how many there are"},
+	[API_REQUEST_BODY_VELOCITIES] = {.name = "body_velocities", .kind = API_REALS, .types = ASKED,
+		.shape = {API_N_BODIES, API_TWIST}, .unit = VELOCITY,
+		.meaning = "twists: velocity of the point, then angular velocity (velocity / length; in 2D one number)"},
+	[API_REQUEST_LAGGED_BODY_VELOCITIES] = {.name = "lagged_body_velocities", .kind = API_REALS,
+		.shape = {API_N_BODIES, API_TWIST}, .unit = VELOCITY,
+		.meaning = "as lagged_velocities; without them, body_velocities"},
 	[API_REQUEST_FRICTION] = {.name = "friction", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_friction),
 		.meaning = "coefficients and eps_v of groups without their own"},
 	[API_REQUEST_BARRIER] = {.name = "barrier", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_barrier),
@@ -277,7 +394,7 @@ static const struct api_rule request_rules[API_N_REQUEST] = {
 		.meanings = reaction_meanings, .meaning = "degenerate geometry, penetration, a negative coefficient"},
 	[API_REQUEST_LINE] = {.name = "line", .kind = API_OBJECT, .types = ASKED, .objects = ONE(api_line),
 		.meaning = "the line that the output line is about; needed for it"},
-	[API_REQUEST_VECTORS] = {.name = "vectors", .kind = API_REALS, .types = ASKED, .shape = {API_N_VECTORS, API_N_DOF},
+	[API_REQUEST_VECTORS] = {.name = "vectors", .kind = API_REALS, .types = ASKED, .shape = {API_N_VECTORS, API_N_DOFS},
 		.meaning = "what hessian_products multiplies; needed for it; at most 256"},
 };
 const struct api_object api_request = {
@@ -286,17 +403,21 @@ const struct api_object api_request = {
 	" for all. Indices start at 0 and are written without point or exponent (3.0 is refused, though JSON Schema counts"
 	" it as an integer). All arrays over vertices have as many rows as velocities, those of a group as many as its"
 	" vertices.",
-	request_rules, API_N_REQUEST, API_WHOLE, NULL};
+	request_rules, API_N_REQUEST, API_WHOLE,
+	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_positions']}, 'dependentRequired': {'body_positions':"
+	" ['body_velocities'], 'body_velocities': ['body_positions'], 'lagged_body_velocities': ['body_positions']}}"};
 const struct api_object api_set_document = {
 	"CollisionSet",
 	"The lagged part of a batch, to be kept under a name: what EvaluateRequest has, but for the question. All arrays over"
 	" vertices have n_vertices rows.",
-	request_rules, API_N_REQUEST, API_SET_DOCUMENT, NULL};
+	request_rules, API_N_REQUEST, API_SET_DOCUMENT,
+	"{'dependentRequired': {'lagged_body_velocities': ['body_positions']}}"};
 const struct api_object api_set_question = {
 	"CollisionSetQuestion",
 	"What is asked of a collision set: what EvaluateRequest has beyond the set's document. What is sent replaces what the"
 	" set has.",
-	request_rules, API_N_REQUEST, API_SET_QUESTION, NULL};
+	request_rules, API_N_REQUEST, API_SET_QUESTION,
+	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_velocities']}}"};
 
 /* ---- its answer ---- */
 
@@ -331,18 +452,27 @@ static const struct api_rule factor_rules[] = {
 	REAL_ARRAY("tangent_basis", "P, columns are unit tangents", DIMENSIONLESS, API_N, API_DIM, API_TANGENTS),
 	REAL_ARRAY("inner", "A: a00, a01, a11 in 3D, a00 in 2D", STIFFNESS, API_N, API_INNER),
 };
+static const struct api_rule body_factor_rules[] = {
+	REAL_ARRAY("jacobian", "J: the slip's derivative by the twists of the stencil's bodies; mu_aniso and radii are in it",
+	           NULL, API_N, API_SLIP, API_TWISTS),
+	REAL_ARRAY("inner", "A: its upper triangle, row by row", STIFFNESS, API_N, API_SLIP_INNER),
+};
 #define FACTORS(is, called) [is] = {called "Factors", "Blocks (w x P) A (w x P)^T of the contacts, in their order.", \
 	factor_rules, N_OF(factor_rules), is, NULL}
+#define BODY_FACTORS(is, called) [is] = {called "Factors", "Blocks J^T A J of the contacts, in their order.", \
+	body_factor_rules, N_OF(body_factor_rules), is, NULL}
 static const struct api_object factor_groups[FRIC_N_TYPES] = {
 	FACTORS(FRIC_VERTEX_VERTEX, "VertexVertex"), FACTORS(FRIC_EDGE_VERTEX, "EdgeVertex"),
 	FACTORS(FRIC_EDGE_EDGE, "EdgeEdge"), FACTORS(FRIC_FACE_VERTEX, "FaceVertex"),
-	FACTORS(FRIC_PLANE_VERTEX, "PlaneVertex"),
+	FACTORS(FRIC_PLANE_VERTEX, "PlaneVertex"), BODY_FACTORS(FRIC_BODY_BODY, "BodyBody"),
+	BODY_FACTORS(FRIC_BODY_WORLD, "BodyWorld"),
 };
 #define FACTOR_FIELD(is, called) {.name = called, .kind = API_OBJECT, .objects = ONE(factor_groups[is])}
 static const struct api_rule factors_rules[] = {
 	FORMAT("factors"), SHAPE, FACTOR_FIELD(FRIC_VERTEX_VERTEX, "vertex_vertex"),
 	FACTOR_FIELD(FRIC_EDGE_VERTEX, "edge_vertex"), FACTOR_FIELD(FRIC_EDGE_EDGE, "edge_edge"),
 	FACTOR_FIELD(FRIC_FACE_VERTEX, "face_vertex"), FACTOR_FIELD(FRIC_PLANE_VERTEX, "plane_vertex"),
+	FACTOR_FIELD(FRIC_BODY_BODY, "body_body"), FACTOR_FIELD(FRIC_BODY_WORLD, "body_world"),
 };
 static const struct api_object
 	triplets = {"Triplets", "Hessian as triplets: every contact's whole block, row-major, contacts in order.",
@@ -357,7 +487,7 @@ static const struct api_object
 static const struct api_object value_groups[FRIC_N_TYPES] = {
 	VALUES(FRIC_VERTEX_VERTEX, "VertexVertex"), VALUES(FRIC_EDGE_VERTEX, "EdgeVertex"),
 	VALUES(FRIC_EDGE_EDGE, "EdgeEdge"), VALUES(FRIC_FACE_VERTEX, "FaceVertex"),
-	VALUES(FRIC_PLANE_VERTEX, "PlaneVertex"),
+	VALUES(FRIC_PLANE_VERTEX, "PlaneVertex"), VALUES(FRIC_BODY_BODY, "BodyBody"), VALUES(FRIC_BODY_WORLD, "BodyWorld"),
 };
 #define VALUE_FIELD(is, called) {.name = called, .kind = API_OBJECT, .objects = ONE(value_groups[is])}
 static const struct api_rule values_rules[] = {
@@ -370,14 +500,15 @@ static const struct api_object values = {
 	values_rules, N_OF(values_rules), -1, NULL};
 
 static const char *const group_names[] = {
-	"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex", "plane_vertex", NULL};
+	"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex", "plane_vertex", "body_body", "body_world", NULL};
 static const char *const reasons[] = {
 	"coincident_vertices", "zero_length_edge", "vertex_on_edge", "parallel_edges", "collapsed_triangle", "penetration",
-	"negative_coefficient", NULL};
+	"negative_coefficient", "grain_along_normal", NULL};
 static const char *const reason_meanings[] = {
 	"the two vertices are at the same place", "the ends of an edge are at the same place",
 	"3D: the vertex is on the line of its edge", "the closest points are not unique", "the triangle has no area",
-	"the distance is not larger than the barrier's dmin", "the blended coefficient is below zero", NULL};
+	"the distance is not larger than the barrier's dmin", "the blended coefficient is below zero",
+	"the grain has no direction in the tangent plane", NULL};
 static const struct api_rule skipped_rules[] = {
 	{.name = "group", .kind = API_WORD, .words = group_names, .required = true, .meaning = "where it was sent"},
 	{.name = "index", .kind = API_INTEGER, .required = true, .meaning = "of the contact in its group"},
@@ -388,6 +519,7 @@ static const struct api_object skipped = {
 	"Skipped", "A contact that was skipped; its slots hold zeros.", skipped_rules, N_OF(skipped_rules), -1, NULL};
 
 #define COUNT(called, means) {.name = called, .kind = API_INTEGER, .required = true, .meaning = means}
+#define N_BODIES(means) {.name = "n_bodies", .kind = API_INTEGER, .meaning = means}
 #define SKIPPED {.name = "skipped", .kind = API_LIST, .objects = ONE(skipped), \
 	.meaning = "contacts that were skipped; there, perhaps empty, if skipping was asked for"}
 
@@ -400,19 +532,22 @@ static const struct api_object line_values = {
 	"LineValues", "Along a line, in the order of its steps.", line_values_rules, N_OF(line_values_rules), -1, NULL};
 
 static const struct api_rule answer_rules[] = {
-	COUNT("n_vertices", "rows of velocities"),
+	COUNT("n_vertices", "rows of velocities"), N_BODIES("rows of body_positions; there if those were sent"),
 	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
 	{.name = "potential", .kind = API_NUMBER, .unit = "force * velocity", .meaning = "sum over the contacts"},
 	{.name = "gradient", .kind = API_REALS, .shape = {API_N_DOF}, .unit = FORCE,
 	 .meaning = "of the potential with respect to velocities; the friction force is its negative."
 	            " Vertex i, axis a: i*dim + a"},
+	{.name = "body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST}, .unit = FORCE,
+	 .meaning = "the same with respect to body_velocities: force, then torque about the body's point; there with gradient"
+	            " if bodies were sent"},
 	{.name = "hessian", .kind = API_ONE_OF,
 	 .objects = (const struct api_object *const[]){&triplets, &csr, &bsr, &factors, NULL}, .unit = STIFFNESS,
 	 .meaning = "in the format that was asked for"},
 	{.name = "collisions", .kind = API_OBJECT, .objects = ONE(values), .meaning = "values per contact"},
 	{.name = "line", .kind = API_OBJECT, .objects = ONE(line_values),
 	 .meaning = "potential and slope at velocities + t * direction"},
-	{.name = "hessian_products", .kind = API_REALS, .shape = {API_N_VECTORS, API_N_DOF},
+	{.name = "hessian_products", .kind = API_REALS, .shape = {API_N_VECTORS, API_N_DOFS},
 	 .unit = STIFFNESS " * unit of the vectors",
 	 .meaning = "the Hessian, with its projection, times every vector"},
 	SKIPPED,
@@ -426,7 +561,8 @@ const struct api_object api_answer = {
 static const struct api_rule group_counts_rules[FRIC_N_TYPES] = {
 	[FRIC_VERTEX_VERTEX] = GROUP_COUNT("vertex_vertex"), [FRIC_EDGE_VERTEX] = GROUP_COUNT("edge_vertex"),
 	[FRIC_EDGE_EDGE] = GROUP_COUNT("edge_edge"), [FRIC_FACE_VERTEX] = GROUP_COUNT("face_vertex"),
-	[FRIC_PLANE_VERTEX] = GROUP_COUNT("plane_vertex"),
+	[FRIC_PLANE_VERTEX] = GROUP_COUNT("plane_vertex"), [FRIC_BODY_BODY] = GROUP_COUNT("body_body"),
+	[FRIC_BODY_WORLD] = GROUP_COUNT("body_world"),
 };
 static const struct api_object group_counts = {
 	"GroupCounts", "The groups of the document, empty ones too.", group_counts_rules, FRIC_N_TYPES, -1, NULL};
@@ -443,6 +579,7 @@ static const struct api_rule set_rules[] = {
 	{.name = "version", .kind = API_TEXT, .required = true,
 	 .meaning = "32 hexadecimal digits that follow from what was sent; as in Collision-Set-Version"},
 	COUNT("n_vertices", "rows of everything that has one for each vertex"),
+	N_BODIES("rows of body_positions; there if those were sent"),
 	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
 	{.name = "groups", .kind = API_OBJECT, .objects = ONE(group_counts), .required = true,
 	 .meaning = "contacts by group"},
@@ -502,19 +639,32 @@ static const struct api_object agreement = {
 static const struct api_rule worst_rules[] = {
 	{.name = "group", .kind = API_WORD, .words = group_names, .required = true, .meaning = "where it was sent"},
 	{.name = "index", .kind = API_INTEGER, .required = true, .meaning = "of the contact in its group"},
-	INTEGER_ARRAY("vertices", "its stencil", API_ANY_LENGTH),
+	{.name = "vertices", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil"},
+	{.name = "bodies", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil, of a contact of bodies"},
 	{.name = "quantity", .kind = API_WORD, .words = quantities, .required = true, .meaning = "where it differs most"},
 	SIZE("relative_difference", "how far"),
 	{.name = "status", .kind = API_INTEGER, .most = 2, .required = true, .meaning = "0 sticks, 1 slides, 2 skipped"},
 	SIZE("slip_ratio", "y / eps_v, after mu_aniso"),
 };
 static const struct api_object worst = {
-	"WorstContact", "The contact that agrees least.", worst_rules, N_OF(worst_rules), -1, NULL};
+	"WorstContact", "The contact that agrees least.", worst_rules, N_OF(worst_rules), -1,
+	"{'if': {'required': ['vertices']}, 'then': {'not': {'required': ['bodies']}}, 'else': {'required': ['bodies']}}"};
 static const struct api_object nothing = {"null", "There are no contacts.", NULL, 0, -1, NULL};
+const char *const api_note_codes[] = {
+	"holds_less_than_mu_s", "mu_k_above_mu_s", "large_coefficient", "speeds_far_below_eps_v",
+	"viscous_outweighs_coulomb", "anchor_longer_than_eps_v", NULL};
+static const struct api_rule note_rules[] = {
+	{.name = "code", .kind = API_WORD, .words = api_note_codes, .required = true, .meaning = "what is noted, for programs"},
+	{.name = "pointer", .kind = API_TEXT, .required = true,
+	 .meaning = "JSON Pointer (RFC 6901) into the request, of a set into its document"},
+	{.name = "detail", .kind = API_TEXT, .required = true, .meaning = "a sentence with the numbers"},
+};
+static const struct api_object note = {
+	"Note", "Something that is right in form and seldom meant.", note_rules, N_OF(note_rules), -1, NULL};
 #define AGREEMENT(called, means) \
 	{.name = called, .kind = API_OBJECT, .objects = ONE(agreement), .required = true, .meaning = means}
 static const struct api_rule check_rules[] = {
-	COUNT("n_vertices", "rows of velocities"),
+	COUNT("n_vertices", "rows of velocities"), N_BODIES("rows of body_positions; there if those were sent"),
 	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
 	{.name = "agrees", .kind = API_BOOL, .required = true,
 	 .meaning = "all relative differences are within the tolerance"},
@@ -525,6 +675,8 @@ static const struct api_rule check_rules[] = {
 	AGREEMENT("hessian", "with second central differences of that potential; without projection"),
 	{.name = "worst", .kind = API_ONE_OF, .objects = (const struct api_object *const[]){&worst, &nothing, NULL},
 	 .required = true, .meaning = "the contact that agrees least; null for no contacts"},
+	{.name = "notes", .kind = API_LIST, .objects = ONE(note), .required = true,
+	 .meaning = "on coefficients, speeds and anchors that are seldom what was meant; at most 16"},
 	SKIPPED,
 };
 const struct api_object api_check_answer = {
@@ -562,9 +714,18 @@ static const struct api_rule call_rules[API_N_CALL] = {
 	[API_CALL_LAW] = {.name = "law", .kind = API_WORD, .words = laws, .meanings = law_meanings, .types = BIT(API_LAW),
 		.meaning = "friction law"},
 	[API_CALL_TRANSITION] = {.name = "mu_transition", .kind = API_WORD, .words = transitions,
-		.meanings = transition_meanings, .types = BIT(API_LAW), .meaning = "transition from static to kinetic"},
-	[API_CALL_CURVE] = {.name = "mu_transition", .kind = API_WORD, .words = curves, .meanings = curve_meanings,
+		.meanings = transition_meanings, .types = BIT(API_LAW),
+		.meaning = "transition from static to kinetic, of the law smooth alone"},
+	[API_CALL_MU_TRANSITION] = {.name = "mu_transition", .kind = API_WORD, .words = curves, .meanings = curve_meanings,
 		.types = BIT(API_SMOOTH_MU), .meaning = "curve of mu from static to kinetic"},
+	[API_CALL_STRIBECK_SPEED] = {.name = "stribeck_speed", .kind = API_REALS, .range = API_POSITIVE,
+		.shape = {API_N_ENTRIES}, .one_for_all = true, .types = BIT(API_LAW), .unit = VELOCITY,
+		.meaning = "over which friction decays beyond eps_v; needed for the laws stribeck and exponential, and for no other"},
+	[API_CALL_CURVE] = {.name = "curve", .kind = API_OBJECT, .objects = ONE(api_curve), .types = BIT(API_LAW),
+		.meaning = "needed for the law curve, and for no other; in a body only"},
+	[API_CALL_VISCOUS] = {.name = "viscous", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_ENTRIES},
+		.one_for_all = true, .types = BIT(API_LAW), .unit = "1 / velocity", .fallback = "0",
+		.meaning = "drag per normal force and velocity of slip, added to any law"},
 	[API_CALL_NO_MU] = {.name = "no_mu", .kind = API_BOOL, .fallback = "false", .types = BIT(API_EFFECTIVE),
 		.meaning = "true gives 1, 1, and only tau_aniso is needed"},
 };
@@ -572,7 +733,8 @@ static const struct api_rule call_rules[API_N_CALL] = {
 const struct api_object api_calls[API_N_FUNCTION_KINDS] = {
 	CALL(API_SMOOTH_FRICTION, "SmoothFrictionCall", "Parameters of the smooth_friction functions."),
 	CALL(API_SMOOTH_MU, "SmoothMuCall", "Parameters of the smooth_mu functions."),
-	CALL(API_LAW, "LawCall", "Parameters of the law functions."),
+	[API_LAW] = {"LawCall", "Parameters of the law functions.", call_rules, API_N_CALL, API_LAW,
+		"{'dependentSchemas': {" LAW_OF_FIELDS "}, 'allOf': [" CURVE_OF_LAW ", " SPEED_OF_LAW "]}"},
 	CALL(API_DIRECTION, "DirectionCall", "Parameters of anisotropic_x_from_tau_aniso."),
 	CALL(API_ELLIPSE, "EllipseCall", "Parameters of anisotropic_mu_eff_f."),
 	[API_EFFECTIVE] = {
@@ -621,7 +783,7 @@ const struct api_object api_function_list_answer = {
 static const struct api_rule limit_rules[] = {
 	LIMIT("json_body_bytes", "longest JSON body", true), LIMIT("frame_body_bytes", "longest frame", true),
 	LIMIT("answer_bytes", "longest answer", true), LIMIT("contacts", "most contacts of a request", false),
-	LIMIT("vertices", "most vertices of a request", false),
+	LIMIT("vertices", "most vertices and bodies of a request", false),
 	LIMIT("sets", "most collision sets of all callers; over it: 503", false),
 	LIMIT("set_bytes", "memory of all collision sets", false),
 	LIMIT("set_bytes_per_caller", "memory of the caller's collision sets", false),

@@ -34,17 +34,24 @@ enum api_length {
 	API_N,         /* contacts of a group */
 	API_N_ENTRIES, /* of a call */
 	API_N_VERTICES,
-	API_N_DOF,
+	API_N_DOF,  /* of the vertices */
+	API_N_DOFS, /* of the bodies, too */
+	API_N_BODIES,
 	API_ANY_LENGTH,
 	API_N_STEPS,   /* of a line */
 	API_N_VECTORS, /* to multiply */
 	API_DIM,
-	API_TANGENTS, /* dim - 1 */
-	API_PAIR,     /* 2 */
-	API_STENCIL,  /* vertices of a contact */
-	API_POINT,    /* coordinates of a closest point */
-	API_INNER,    /* entries of a symmetric matrix of tangents */
+	API_TANGENTS,   /* dim - 1 */
+	API_PAIR,       /* 2 */
+	API_STENCIL,    /* vertices or bodies of a contact */
+	API_POINT,      /* coordinates of a closest point */
+	API_INNER,      /* entries of a symmetric matrix of tangents */
+	API_TWIST,      /* DOFs of a body: 6, 3 in 2D */
+	API_SLIP,       /* components of the slip of bodies: 5, 2 in 2D */
+	API_TWISTS,     /* DOFs of all bodies of a contact */
+	API_SLIP_INNER, /* entries of a symmetric matrix of such slips */
 	API_MATERIALS,
+	API_N_POINTS, /* of a curve */
 	API_N_LENGTHS
 };
 
@@ -95,6 +102,9 @@ enum {
 	API_REQUEST_VELOCITIES,
 	API_REQUEST_POSITIONS,
 	API_REQUEST_LAGGED_VELOCITIES,
+	API_REQUEST_BODY_POSITIONS,
+	API_REQUEST_BODY_VELOCITIES,
+	API_REQUEST_LAGGED_BODY_VELOCITIES,
 	API_REQUEST_FRICTION,
 	API_REQUEST_BARRIER,
 	API_REQUEST_COLLISIONS,
@@ -116,20 +126,37 @@ enum {
 	API_FRICTION_VERTEX_MU_K,
 	API_FRICTION_BLEND,
 	API_FRICTION_MATERIALS,
+	API_FRICTION_LAW,
 	API_FRICTION_TRANSITION,
+	API_FRICTION_STRIBECK_SPEED,
+	API_FRICTION_CURVE,
+	API_FRICTION_VISCOUS,
 	API_N_FRICTION
 };
+enum { API_CURVE_SPEEDS, API_CURVE_FACTORS, API_N_CURVE };
+enum { API_LEAST_POINTS = 2, API_MOST_POINTS = 4096 };
 enum {
 	API_MATERIALS_VERTEX,
 	API_MATERIALS_PLANE,
+	API_MATERIALS_BODY,
 	API_MATERIALS_MU,
 	API_MATERIALS_MU_S,
 	API_MATERIALS_MU_K,
 	API_N_MATERIALS
 };
-enum { API_BARRIER_DHAT, API_BARRIER_STIFFNESS, API_BARRIER_DMIN, API_N_BARRIER };
+enum {
+	API_BARRIER_DHAT,
+	API_BARRIER_STIFFNESS,
+	API_BARRIER_DMIN,
+	API_BARRIER_TYPE,
+	API_BARRIER_SCALING,
+	API_N_BARRIER
+};
 enum {
 	API_GROUP_VERTICES,
+	API_GROUP_BODIES,
+	API_GROUP_POINT,
+	API_GROUP_NORMAL,
 	API_GROUP_NORMAL_FORCE,
 	API_GROUP_WEIGHT,
 	API_GROUP_MU,
@@ -139,17 +166,29 @@ enum {
 	API_GROUP_MU_ANISO,
 	API_GROUP_MU_S_ANISO,
 	API_GROUP_MU_K_ANISO,
+	API_GROUP_STRIBECK_SPEED,
+	API_GROUP_VISCOUS,
+	API_GROUP_SURFACE_VELOCITY,
+	API_GROUP_ANCHOR,
 	API_GROUP_CLOSEST_POINT,
 	API_GROUP_TANGENT_BASIS,
+	API_GROUP_GRAIN,
 	API_GROUP_PLANE_NORMAL,
 	API_GROUP_PLANE_ORIGIN,
+	API_GROUP_SPIN_RADIUS,
+	API_GROUP_ROLL_RADIUS,
 	API_N_GROUP
 };
+/* Which rule has the stencils of a group. */
+static inline int api_stencil_rule(enum fric_type type)
+{
+	return type < FRIC_N_VERTEX_TYPES ? API_GROUP_VERTICES : API_GROUP_BODIES;
+}
 enum { API_HESSIAN_FORMAT, API_HESSIAN_TRIANGLE, API_HESSIAN_PROJECTION, API_HESSIAN_PATTERN, API_N_HESSIAN };
-enum { API_LINE_DIRECTION, API_LINE_STEPS, API_N_LINE };
+enum { API_LINE_DIRECTION, API_LINE_BODY_DIRECTION, API_LINE_STEPS, API_N_LINE };
 enum { API_MAX_STEPS = 1024, API_MAX_VECTORS = 256 };
 
-extern const struct api_object api_request, api_set_document, api_set_question, api_friction, api_materials,
+extern const struct api_object api_request, api_set_document, api_set_question, api_friction, api_curve, api_materials,
 	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line;
 
 /* Its answer. */
@@ -184,8 +223,11 @@ enum {
 	API_CALL_MU_K,
 	API_CALL_EPS_V,
 	API_CALL_LAW,
-	API_CALL_TRANSITION, /* of a law */
-	API_CALL_CURVE,      /* of mu: a transition, too, but not every transition is one */
+	API_CALL_TRANSITION,    /* of a law */
+	API_CALL_MU_TRANSITION, /* of mu: not every transition of a law is one */
+	API_CALL_STRIBECK_SPEED,
+	API_CALL_CURVE,
+	API_CALL_VISCOUS,
 	API_CALL_NO_MU,
 	API_N_CALL
 };
@@ -195,6 +237,9 @@ extern const struct api_object api_calls[API_N_FUNCTION_KINDS];
 const struct api_rule *api_call_first(enum api_function_kind kind);
 
 /* ---- other answers ---- */
+
+/* By enum api_note (routes/notes.h). */
+extern const char *const api_note_codes[];
 
 extern const struct api_object api_function_answer, api_pairs_answer, api_function_list_answer, api_info_answer,
 	api_health_answer, api_check_answer, api_problem_document;

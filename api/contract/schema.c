@@ -6,7 +6,7 @@
 
 #include "api/contract/quoted.h"
 
-enum { MAX_TEXT = 1024, MOST_NAMED = 8 /* integers that are listed one by one: generated clients then know them */ };
+enum { MAX_TEXT = 2048, MOST_NAMED = 8 /* integers that are listed one by one: generated clients then know them */ };
 
 json_t *api_schema_set(struct api_schemas *schemas, json_t *object, const char *name, json_t *value)
 {
@@ -59,6 +59,13 @@ static struct span span_of(enum api_length length, int type, int dim)
 	case API_STENCIL: return just(fric_stencil_size((enum fric_type)type));
 	case API_POINT: return just(fric_closest_point_size((enum fric_type)type));
 	case API_INNER: return (struct span){1, 3};
+	case API_TWIST: return (struct span){3 * (dims.from - 1), 3 * (dims.to - 1)};
+	case API_TWISTS: {
+		const int k = fric_stencil_size((enum fric_type)type);
+		return (struct span){3 * k * (dims.from - 1), 3 * k * (dims.to - 1)};
+	}
+	case API_SLIP: return (struct span){3 * dims.from - 4, 3 * dims.to - 4};
+	case API_SLIP_INNER: return (struct span){12 * dims.from - 21, 12 * dims.to - 21};
 	default: return (struct span){0, 0};
 	}
 }
@@ -69,6 +76,12 @@ static const char *name_of_length(enum api_length length, int type, char text[16
 	                                                 [API_N_ENTRIES] = "n",
 	                                                 [API_N_VERTICES] = "n_vertices",
 	                                                 [API_N_DOF] = "n_vertices*dim",
+	                                                 [API_N_DOFS] = "n_dof",
+	                                                 [API_N_BODIES] = "n_bodies",
+	                                                 [API_N_POINTS] = "m",
+	                                                 [API_TWIST] = "6 (2D: 3)",
+	                                                 [API_SLIP] = "5 (2D: 2)",
+	                                                 [API_SLIP_INNER] = "15 (2D: 3)",
 	                                                 [API_ANY_LENGTH] = "entries",
 	                                                 [API_N_STEPS] = "m",
 	                                                 [API_N_VECTORS] = "m",
@@ -78,6 +91,8 @@ static const char *name_of_length(enum api_length length, int type, char text[16
 	                                                 [API_MATERIALS] = "m"};
 	if (names[length])
 		return names[length];
+	if (length == API_TWISTS)
+		return type == FRIC_BODY_BODY ? "12 (2D: 6)" : "6 (2D: 3)";
 	snprintf(text, 16, "%d", span_of(length, type, 0).from);
 	return text;
 }
@@ -106,9 +121,12 @@ static json_int_t most_rows(const struct api_schemas *schemas, enum api_length l
 {
 	if (length == API_N_STEPS || length == API_N_VECTORS)
 		return length == API_N_STEPS ? API_MAX_STEPS : API_MAX_VECTORS;
-	const size_t most = length == API_N_VERTICES ? schemas->service->max_vertices
-	                    : length == API_N        ? schemas->service->max_contacts
-	                                             : 0;
+	if (length == API_N_POINTS)
+		return schemas->is_request ? API_MOST_POINTS : 0;
+	const bool per_vertex = length == API_N_VERTICES || length == API_N_BODIES;
+	const size_t most = per_vertex        ? schemas->service->max_vertices
+	                    : length == API_N ? schemas->service->max_contacts
+	                                      : 0;
 	return schemas->is_request ? (json_int_t)most : 0;
 }
 
@@ -378,7 +396,7 @@ json_t *api_schema_of(struct api_schemas *schemas, const struct api_object *obje
 static bool depends_on_dimension(const struct api_rule *rule)
 {
 	for (int i = 0; i < API_MAX_SHAPE; i++)
-		if (rule->shape[i] == API_DIM || rule->shape[i] == API_TANGENTS)
+		if (rule->shape[i] == API_DIM || rule->shape[i] == API_TANGENTS || rule->shape[i] == API_TWIST)
 			return true;
 	return false;
 }

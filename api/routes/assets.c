@@ -20,6 +20,8 @@
 	X(plot, "/explorer/plot.js", "plot.js", SCRIPT) \
 	X(exchange, "/explorer/exchange.js", "exchange.js", SCRIPT) \
 	X(balance, "/explorer/balance.js", "balance.js", SCRIPT) \
+	X(laws, "/explorer/laws.js", "laws.js", SCRIPT) \
+	X(points, "/explorer/points.js", "points.js", SCRIPT) \
 	X(law, "/explorer/law.js", "law.js", SCRIPT) \
 	X(ellipse, "/explorer/ellipse.js", "ellipse.js", SCRIPT) \
 	X(incline, "/explorer/incline.js", "incline.js", SCRIPT) \

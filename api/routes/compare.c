@@ -34,7 +34,8 @@ static bool render_worst(struct api_job *job, const struct fric_comparison *c)
 		vertices[v] = c->vertices[v];
 	api_render_add(r, worst, "group", json_string(fric_type_name(c->group)));
 	api_render_integer(r, worst, "index", c->worst);
-	api_render_add(r, worst, "vertices", api_render_array(r, API_I32, vertices, k, 0, 0));
+	api_render_add(r, worst, c->group < FRIC_N_VERTEX_TYPES ? "vertices" : "bodies",
+	               api_render_array(r, API_I32, vertices, k, 0, 0));
 	api_render_add(r, worst, "quantity", json_string(api_quantity_names[c->quantity]));
 	api_render_number(r, worst, "relative_difference", c->relative_difference);
 	api_render_integer(r, worst, "status", c->status);
@@ -42,9 +43,7 @@ static bool render_worst(struct api_job *job, const struct fric_comparison *c)
 	return true;
 }
 
-static const struct api_steps steps_of_whole = {api_job_decode_whole, api_job_prepare_whole, api_compare_contacts};
-
-bool api_compare_contacts(struct api_job *job)
+bool api_compare_contacts(struct api_job *job, const struct api_document *document, const struct fric_batch *batch)
 {
 	struct api_comparison *out = job->more;
 	struct fric_comparison *c = &out->numbers;
@@ -53,6 +52,7 @@ bool api_compare_contacts(struct api_job *job)
 	if (!api_job_core(job, fric_compare(&job->context, job->contacts, &job->asked, c, &error), &error))
 		return false;
 	out->n_vertices = fric_n_vertices(job->contacts);
+	out->n_bodies = job->facts.n_bodies;
 	out->n_contacts = fric_n_contacts(job->contacts);
 	out->n_skipped = fric_n_skipped(job->contacts);
 	api_job_counts(job);
@@ -60,11 +60,19 @@ bool api_compare_contacts(struct api_job *job)
 	api_render_number(&job->render, root, "tolerance", FRIC_TOLERANCE);
 	for (int q = 0; q < FRIC_N_QUANTITIES; q++)
 		render_agreement(job, api_quantity_names[q], &c->of[q]);
-	if (!render_worst(job, c))
+	if (!render_worst(job, c) || !api_notes_take(job, document, batch, &out->notes))
 		return false;
+	api_notes_render(job, &out->notes);
 	api_job_skipped(job);
 	return true;
 }
+
+static bool compare_whole(struct api_job *job)
+{
+	return api_compare_contacts(job, &job->document, &job->lagged.batch);
+}
+
+static const struct api_steps steps_of_whole = {api_job_decode_whole, api_job_prepare_whole, compare_whole};
 
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                  struct api_response *response, struct api_comparison *comparison)

@@ -4,15 +4,16 @@
 
 /* Which of some words appear in quotes. Only what follows a quote is looked at: most of a body is numbers. */
 struct mentioned {
-	bool factors, outputs, hessian, many;
+	bool factors, outputs, hessian, many, bodies;
 };
 
 static struct mentioned mentioned_in(const char *at, const char *end)
 {
 	struct mentioned found = {0};
-	enum { BYTES = sizeof("hessian\"") - 1, LINE = sizeof("line\"") - 1 };
+	enum { BYTES = sizeof("hessian\"") - 1, LINE = sizeof("line\"") - 1, BODIES = sizeof("bodies\"") - 1 };
 	while ((at = memchr(at, '"', (size_t)(end - at))) && end - ++at >= LINE) {
 		found.many |= !memcmp(at, "line\"", LINE);
+		found.bodies |= end - at >= BODIES && !memcmp(at, "bodies\"", BODIES);
 		if (end - at < BYTES)
 			continue;
 		found.many |= !memcmp(at, "vectors\"", BYTES);
@@ -36,7 +37,8 @@ bool api_cost_may_be_heavy(const struct api_request *request)
 	return found.many || may_ask_for_blocks(&found);
 }
 
-/* Two bytes may be a step of a line, at which every contact is evaluated, and few more a vector. */
+/* Two bytes may be a step of a line, at which every contact is evaluated, and few more a vector. Contacts of bodies take
+ * several times as long as others. */
 bool api_cost_of_body(const struct api_service *service, const struct api_request *request)
 {
 	(void)service;
@@ -47,7 +49,9 @@ bool api_cost_of_body(const struct api_service *service, const struct api_reques
 	if (request->body_bytes >= (text ? SMALL_TEXT : LARGE))
 		return true;
 	const struct mentioned found = mentioned_in(request->body, request->body + request->body_bytes);
-	return found.many || (request->body_bytes > SMALL_UNLESS_MANY * (text ? 1 : 8) && may_ask_for_blocks(&found));
+	const size_t n = request->body_bytes, blocks = n * (found.bodies ? 2 : 1), sums = n * (found.bodies ? 8 : 1);
+	return found.many || sums >= (text ? SMALL_TEXT : LARGE) ||
+	       (blocks > SMALL_UNLESS_MANY * (text ? 1 : 8) && may_ask_for_blocks(&found));
 }
 
 bool api_cost_always(const struct api_service *service, const struct api_request *request)

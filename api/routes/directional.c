@@ -7,13 +7,14 @@ bool api_evaluate_line(struct api_job *job)
 	struct fric_error error;
 	if (!q->outputs[API_LINE])
 		return true;
+	const double *direction = api_job_join(job, q->direction, q->body_direction);
 	json_t *line = api_render_add(r, r->document.root, "line", json_object());
 	double *potential = api_job_array(job, q->n_steps, sizeof(*potential)),
 		   *slope = api_job_array(job, q->n_steps, sizeof(*slope));
-	if (!potential || !slope ||
+	if (job->fault->status || !potential || !slope ||
 	    !api_job_core(job,
-	                  fric_line(&job->context, job->contacts, &job->asked, q->direction, q->n_steps, q->steps,
-	                            potential, slope, &error),
+	                  fric_line(&job->context, job->contacts, &job->asked, direction, q->n_steps, q->steps, potential,
+	                            slope, &error),
 	                  &error))
 		return false;
 	api_render_add(r, line, "potential", api_render_array(r, API_F64, potential, q->n_steps, 0, 0));
@@ -33,7 +34,7 @@ static bool check_products_size(struct api_job *job, size_t bytes)
 bool api_evaluate_products(struct api_job *job)
 {
 	const struct api_question *q = &job->question;
-	const size_t ndof = fric_n_vertices(job->contacts) * (size_t)fric_dim(job->contacts), n = q->n_vectors * ndof;
+	const size_t ndof = api_job_n_dofs(job), n = q->n_vectors * ndof;
 	struct api_render *r = &job->render;
 	struct fric_error error;
 	if (!q->outputs[API_HESSIAN_PRODUCTS])

@@ -5,10 +5,21 @@
 #include "api/routes/job.h"
 #include "api/validate/query.h"
 
+static void add_gradient(struct api_job *job, const double *gradient)
+{
+	const size_t dim = job->facts.dim, n = job->facts.n_vertices * dim;
+	struct api_render *r = &job->render;
+	json_t *root = r->document.root;
+	api_render_add(r, root, "gradient", api_render_array(r, API_F64, gradient, n, 0, 0));
+	if (job->facts.has_bodies)
+		api_render_add(r, root, "body_gradient",
+		               api_render_array(r, API_F64, gradient + n, job->facts.n_bodies, api_twist(dim), 0));
+}
+
 static bool evaluate_sums(struct api_job *job)
 {
 	const struct api_question *q = &job->question;
-	const size_t ndof = fric_n_vertices(job->contacts) * (size_t)fric_dim(job->contacts);
+	const size_t ndof = api_job_n_dofs(job);
 	struct fric_error error;
 	json_t *root = job->render.document.root;
 	double potential = 0, *gradient = q->outputs[API_GRADIENT] ? api_job_array(job, ndof, sizeof(double)) : NULL;
@@ -22,7 +33,7 @@ static bool evaluate_sums(struct api_job *job)
 	if (q->outputs[API_POTENTIAL])
 		api_render_number(&job->render, root, "potential", potential);
 	if (gradient)
-		api_render_add(&job->render, root, "gradient", api_render_array(&job->render, API_F64, gradient, ndof, 0, 0));
+		add_gradient(job, gradient);
 	return true;
 }
 
@@ -45,8 +56,7 @@ static double *inner_matrices(struct api_job *job)
 {
 	const struct api_question *q = &job->question;
 	struct fric_error error;
-	const size_t n = fric_n_contacts(job->contacts) * (size_t)fric_inner_size(fric_dim(job->contacts));
-	double *inner = api_job_array(job, n, sizeof(*inner));
+	double *inner = api_job_array(job, fric_n_inner(job->contacts), sizeof(*inner));
 	if (!inner || !api_job_core(job,
 	                            fric_hessian_inner(&job->context, job->contacts, &job->asked,
 	                                               (enum fric_projection)q->projection, inner, &error),
@@ -158,10 +168,33 @@ static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_
 	return status ? api_render_array(&job->render, API_I32, status, n, 0, 0) : NULL;
 }
 
+/* Components of the slip of bodies. */
+static size_t body_slip(size_t dim)
+{
+	return dim == 3 ? 5 : 2;
+}
+
+static bool allocate_body_factors(struct api_job *job, struct fric_factors *factors)
+{
+	const size_t dim = job->facts.dim, inner = (size_t)fric_body_inner_size((int)dim);
+	for (enum fric_type type = FRIC_N_VERTEX_TYPES; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
+		factors->jacobian[type] = api_job_array(job, n * body_slip(dim) * k * api_twist(dim), sizeof(double));
+		factors->inner[type] = api_job_array(job, n * inner, sizeof(double));
+		if (!factors->jacobian[type] || !factors->inner[type])
+			return false;
+	}
+	return true;
+}
+
 static bool allocate_factors(struct api_job *job, struct fric_factors *factors)
 {
 	const int dim = fric_dim(job->contacts);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	*factors = (struct fric_factors){0};
+	const bool *has = job->facts.has_group;
+	if ((has[FRIC_BODY_BODY] || has[FRIC_BODY_WORLD]) && !allocate_body_factors(job, factors))
+		return false;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(job->contacts, type);
 		factors->weights[type] = api_job_array(job, n * (size_t)fric_stencil_size(type), sizeof(double));
 		factors->tangent_basis[type] = api_job_array(job, n * (size_t)(dim * (dim - 1)), sizeof(double));
@@ -183,6 +216,19 @@ static void add_factors(struct api_job *job, enum fric_type type, const struct f
 	api_render_add(r, group, "inner", api_render_array(r, API_F64, factors->inner[type], n, m, 0));
 }
 
+static void add_body_factors(struct api_job *job, enum fric_type type, const struct fric_factors *factors,
+                             json_t *hessian)
+{
+	const size_t n = fric_group_size(job->contacts, type), dim = job->facts.dim,
+				 inner = (size_t)fric_body_inner_size((int)dim);
+	struct api_render *r = &job->render;
+	json_t *group = api_render_add(r, hessian, fric_type_name(type), json_object());
+	api_render_add(r, group, "jacobian",
+	               api_render_array(r, API_F64, factors->jacobian[type], n, body_slip(dim),
+	                                (size_t)fric_stencil_size(type) * api_twist(dim)));
+	api_render_add(r, group, "inner", api_render_array(r, API_F64, factors->inner[type], n, inner, 0));
+}
+
 static bool factors(struct api_job *job, json_t *hessian)
 {
 	const struct api_question *q = &job->question;
@@ -196,7 +242,7 @@ static bool factors(struct api_job *job, json_t *hessian)
 		return false;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		if (job->facts.has_group[type])
-			add_factors(job, type, &all, hessian);
+			(type < FRIC_N_VERTEX_TYPES ? add_factors : add_body_factors)(job, type, &all, hessian);
 	return true;
 }
 
@@ -204,14 +250,13 @@ static bool evaluate_hessian(struct api_job *job)
 {
 	static bool (*const assemble[])(struct api_job *, json_t *) = {triplets, csr, bsr, factors};
 	const struct api_question *q = &job->question;
-	const size_t ndof = fric_n_vertices(job->contacts) * (size_t)fric_dim(job->contacts);
 	if (!q->outputs[API_HESSIAN])
 		return true;
 	json_t *hessian = api_render_add(&job->render, job->render.document.root, "hessian", json_object());
 	int64_t *shape = api_job_array(job, 2, sizeof(*shape));
 	if (!shape || !hessian)
 		return false;
-	shape[0] = shape[1] = (int64_t)ndof;
+	shape[0] = shape[1] = (int64_t)api_job_n_dofs(job);
 	api_render_add(&job->render, hessian, "format", json_string(api_hessian_formats[q->format]));
 	api_render_add(&job->render, hessian, "shape", api_render_array(&job->render, API_I64, shape, 2, 0, 0));
 	return assemble[q->format](job, hessian);

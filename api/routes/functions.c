@@ -7,6 +7,7 @@
 #include "api/routes/cost.h"
 #include "api/routes/format.h"
 #include "api/validate/check.h"
+#include "api/validate/law.h"
 #include "api/validate/query.h"
 #include "core/fric_mollifier.h"
 
@@ -17,7 +18,24 @@ struct api_function {
 	double (*friction)(double y, double eps_v);
 	double (*mu)(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
 	double (*law)(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
+	double (*drag)(double y, double viscous);
 };
+
+static double drag_potential(double y, double viscous)
+{
+	return viscous * y * (y / 2);
+}
+
+static double drag_force(double y, double viscous)
+{
+	return viscous * y;
+}
+
+static double drag_slope(double y, double viscous)
+{
+	(void)y;
+	return viscous;
+}
 
 /* clang-format off */
 static const struct api_function functions[] = {
@@ -38,11 +56,11 @@ static const struct api_function functions[] = {
 	{"smooth_mu_f1_over_x", "smooth_mu f1 / y, finite at 0", API_SMOOTH_MU, .mu = fric_smooth_mu_f1_over_x},
 	{"smooth_mu_f2_x_minus_mu_f1_over_x3", "(smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3", API_SMOOTH_MU,
 	 .mu = fric_smooth_mu_f2_x_minus_mu_f1_over_x3},
-	{"law_potential", "potential per normal force, by any law and transition; its derivative is law_force", API_LAW,
-	 .law = fric_law_potential},
-	{"law_force", "friction force per normal force", API_LAW, .law = fric_law_force},
-	{"law_force_over_speed", "law_force / y, finite at 0", API_LAW, .law = fric_law_force_over_speed},
-	{"law_force_derivative", "derivative of law_force", API_LAW, .law = fric_law_force_derivative},
+	{"law_potential", "potential per normal force, by any law; its derivative is law_force", API_LAW,
+	 .law = fric_law_potential, .drag = drag_potential},
+	{"law_force", "friction force per normal force", API_LAW, .law = fric_law_force, .drag = drag_force},
+	{"law_force_over_speed", "law_force / y, finite at 0", API_LAW, .law = fric_law_force_over_speed, .drag = drag_slope},
+	{"law_force_derivative", "derivative of law_force", API_LAW, .law = fric_law_force_derivative, .drag = drag_slope},
 	{"anisotropic_x_from_tau_aniso", "unit direction of tau_aniso; (1, 0) below 1e-10", .kind = API_DIRECTION},
 	{"anisotropic_mu_eff_f", "matchstick coefficients (static, kinetic) along tau_dir", .kind = API_ELLIPSE},
 	{"anisotropic_mu_eff_from_tau_aniso", "matchstick coefficients along tau_aniso, with scalar fallbacks",
@@ -79,8 +97,9 @@ struct call {
 	const struct api_function *function;
 	size_t n;
 	struct fric_values first; /* y, tau_aniso or tau_dir */
-	struct fric_values mu_s, mu_k, eps_v, mu_s_aniso, mu_k_aniso;
+	struct fric_values mu_s, mu_k, eps_v, mu_s_aniso, mu_k_aniso, stribeck_speed, viscous;
 	struct fric_law law;
+	int known_law; /* or API_UNKNOWN_LAW */
 	bool no_mu;
 };
 
@@ -137,30 +156,62 @@ static bool is_peak(const json_t *node)
 }
 
 /* Where mu has a curve, the friction force is mu times f; with peak it is not. */
-static void check_curve(struct api_check *check, const struct api_field *curve, int *transition)
+static void check_transition_of_mu(struct api_check *check, const struct api_field *root, struct call *call)
 {
-	if (is_peak(curve->node))
-		api_fault_at(check->fault, API_E_UNKNOWN_WORD, &curve->path,
+	const struct api_field field = api_ruled(root, &api_calls[API_SMOOTH_MU], API_CALL_MU_TRANSITION);
+	int transition = FRIC_CUBIC;
+	if (is_peak(field.node))
+		api_fault_at(check->fault, API_E_UNKNOWN_WORD, &field.path,
 		             "peak is no curve of mu but one of the force: law_potential, law_force, law_force_over_speed and"
 		             " law_force_derivative take it");
 	else
-		api_check_choice(check, curve, curve->rule->words, transition);
+		api_check_choice(check, &field, field.rule->words, &transition);
+	call->law.transition = (enum fric_transition)transition;
+}
+
+/* Of one value for all, or one per entry; where it need not be there. */
+static void check_option(struct api_check *check, const struct call *call, const struct api_field *field,
+                         struct fric_values *out)
+{
+	const size_t lengths[API_N_LENGTHS] = {[API_N_ENTRIES] = call->n};
+	const struct api_shape shape = api_shape_of(field->rule, lengths);
+	api_check_values(check, field, &shape, out);
+}
+
+/* Of a sound curve, so that an entry does not take as long as there are points before it. */
+static void find_areas(struct api_check *check, struct call *call)
+{
+	struct fric_curve *curve = &call->law.curve;
+	if (!curve->speeds || check->fault->status)
+		return;
+	double *areas = api_arena_array(check->arena, curve->n, sizeof(*areas));
+	if (areas && fric_curve_areas(curve, areas))
+		curve->areas = areas;
 }
 
 static void check_law(struct api_check *check, const struct api_field *root, struct call *call)
 {
-	const enum api_function_kind kind = call->function->kind;
-	int law = 0, transition = FRIC_CUBIC;
-	const struct api_field which = api_ruled(root, &api_calls[kind], API_CALL_LAW),
-						   smooth = api_ruled(root, &api_calls[kind], API_CALL_TRANSITION),
-						   curve = api_ruled(root, &api_calls[kind], API_CALL_CURVE);
-	if (kind == API_LAW) {
-		api_check_choice(check, &which, which.rule->words, &law);
-		api_check_choice(check, &smooth, smooth.rule->words, &transition);
-	} else if (kind == API_SMOOTH_MU) {
-		check_curve(check, &curve, &transition);
-	}
-	call->law.transition = (enum fric_transition)transition;
+	const struct api_object *rules = &api_calls[API_LAW];
+	const struct api_law_fields fields = {
+		.law = api_ruled(root, rules, API_CALL_LAW),
+		.transition = api_ruled(root, rules, API_CALL_TRANSITION),
+		.stribeck_speed = api_ruled(root, rules, API_CALL_STRIBECK_SPEED),
+		.curve = api_ruled(root, rules, API_CALL_CURVE),
+	};
+	const struct api_field viscous = api_ruled(root, rules, API_CALL_VISCOUS);
+	call->known_law = api_check_law(check, &fields, &call->law);
+	find_areas(check, call);
+	if (api_law_decays(call->known_law))
+		api_check_present(check, &fields.stribeck_speed, "this law needs it");
+	check_option(check, call, &fields.stribeck_speed, &call->stribeck_speed);
+	check_option(check, call, &viscous, &call->viscous);
+}
+
+static void check_one_coefficient(struct api_check *check, const struct api_field *root, const struct call *call)
+{
+	const struct api_field mu_k = api_ruled(root, &api_calls[API_LAW], API_CALL_MU_K);
+	if (call->n != API_UNKNOWN_LENGTH && call->mu_s.data && call->mu_k.data)
+		api_check_one_coefficient(check, call->known_law, &mu_k, call->n, 1, &call->mu_s, &call->mu_k);
 }
 
 static bool check_call(struct api_check *check, struct call *call)
@@ -173,13 +224,18 @@ static bool check_call(struct api_check *check, struct call *call)
 		return false;
 	const struct api_field no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
 	check_first(check, &root, call);
-	check_law(check, &root, call);
+	if (kind == API_SMOOTH_MU)
+		check_transition_of_mu(check, &root, call);
+	if (kind == API_LAW)
+		check_law(check, &root, call);
 	if (!api_check_bool(check, &no_mu, &call->no_mu))
 		call->no_mu = true; /* it may have been meant: nothing else need be there */
 	if (kind == API_SMOOTH_MU || kind == API_LAW || kind == API_EFFECTIVE) {
 		check_values(check, &root, call, API_CALL_MU_S, &call->mu_s);
 		check_values(check, &root, call, API_CALL_MU_K, &call->mu_k);
 	}
+	if (kind == API_LAW)
+		check_one_coefficient(check, &root, call);
 	if (kind == API_ELLIPSE || kind == API_EFFECTIVE) {
 		check_values(check, &root, call, API_CALL_MU_S_ANISO, &call->mu_s_aniso);
 		check_values(check, &root, call, API_CALL_MU_K_ANISO, &call->mu_k_aniso);
@@ -198,6 +254,17 @@ static double effective(const struct call *call, size_t i, const double directio
 	return fric_matchstick_mu(direction, axes);
 }
 
+/* The law itself, and the drag beside it. */
+static double evaluate_law(const struct call *call, size_t i)
+{
+	const struct api_function *f = call->function;
+	const double y = *at(call->first, i);
+	struct fric_law law = call->law;
+	law.stribeck_speed = call->stribeck_speed.data ? *at(call->stribeck_speed, i) : 0;
+	const double value = f->law(y, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i), &law);
+	return call->viscous.data ? value + f->drag(y, *at(call->viscous, i)) : value;
+}
+
 static void evaluate_entry(const struct call *call, size_t i, double *out)
 {
 	const double *first = at(call->first, i);
@@ -208,9 +275,7 @@ static void evaluate_entry(const struct call *call, size_t i, double *out)
 		out[0] = call->function->mu(*first, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i),
 		                            call->law.transition);
 		return;
-	case API_LAW:
-		out[0] = call->function->law(*first, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i), &call->law);
-		return;
+	case API_LAW: out[0] = evaluate_law(call, i); return;
 	case API_DIRECTION: fric_matchstick_direction(first, 1e-10, out); return;
 	case API_ELLIPSE: direction[1] = first[1]; break;
 	case API_EFFECTIVE: fric_matchstick_direction(first, 1e-10, direction); break;

@@ -29,6 +29,26 @@ void *api_job_array(struct api_job *job, size_t n, size_t size)
 	return array;
 }
 
+size_t api_job_n_dofs(const struct api_job *job)
+{
+	return api_n_dofs(job->facts.dim, job->facts.n_vertices, job->facts.n_bodies);
+}
+
+const double *api_job_join(struct api_job *job, const double *vertices, const double *bodies)
+{
+	const size_t n = job->facts.n_vertices * job->facts.dim, all = api_job_n_dofs(job);
+	if (n == all)
+		return vertices;
+	if (n == 0)
+		return bodies;
+	double *joined = api_job_array(job, all, sizeof(*joined));
+	if (!joined)
+		return NULL;
+	memcpy(joined, vertices, n * sizeof(*joined));
+	memcpy(joined + n, bodies, (all - n) * sizeof(*joined));
+	return joined;
+}
+
 bool api_job_read(struct api_job *job)
 {
 	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault);
@@ -63,11 +83,14 @@ bool api_job_may_skip(struct api_job *job)
 }
 
 /* Coefficients along lagged velocities. */
-static bool choose(struct api_job *job, const double *lagged_velocities)
+static bool choose(struct api_job *job, const double *vertices, const double *bodies)
 {
+	const double *lagged_velocities = api_job_join(job, vertices, bodies);
 	struct fric_error error;
-	return api_job_core(
-		job, fric_state_create(&job->context, job->contacts, lagged_velocities, &job->own_state, &error), &error);
+	return !job->fault->status &&
+	       api_job_core(job,
+	                    fric_state_create(&job->context, job->contacts, lagged_velocities, &job->own_state, &error),
+	                    &error);
 }
 
 bool api_job_prepare_whole(struct api_job *job)
@@ -77,12 +100,17 @@ bool api_job_prepare_whole(struct api_job *job)
 	if (!api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->own_contacts, &error), &error))
 		return false;
 	job->contacts = job->own_contacts;
-	memcpy(job->facts.has_group, job->lagged.has_group, sizeof(job->facts.has_group));
-	job->facts.skip_degenerate = job->lagged.batch.skip_degenerate;
-	if (!api_job_may_skip(job) || !choose(job, q->lagged_velocities))
+	api_state_facts(&job->lagged, &job->facts);
+	if (!api_job_may_skip(job) || !choose(job, q->lagged_velocities, q->lagged_body_velocities))
 		return false;
-	job->asked = (struct fric_question){.velocities = q->velocities, .state = job->own_state};
-	return true;
+	job->asked = (struct fric_question){.velocities = api_job_join(job, q->velocities, q->body_velocities),
+	                                    .state = job->own_state};
+	return !job->fault->status;
+}
+
+static const double *first_of(const double *a, const double *b, const double *c)
+{
+	return a ? a : b ? b : c;
 }
 
 /* The directions of matchsticks come from the question, else from the set, else they are those of the velocities. */
@@ -90,16 +118,17 @@ bool api_job_prepare_question(struct api_job *job)
 {
 	const struct api_question *q = &job->question;
 	struct api_set *set = job->set;
-	const bool has_own = !q->lagged_velocities && set->has_lagged_velocities;
+	const bool has_own = !q->lagged_velocities && !q->lagged_body_velocities && set->has_lagged_velocities;
 	job->contacts = set->contacts;
-	if (!has_own && !choose(job, q->lagged_velocities ? q->lagged_velocities : q->velocities))
+	if (!has_own && !choose(job, first_of(q->lagged_velocities, set->lagged_velocities, q->velocities),
+	                        first_of(q->lagged_body_velocities, set->lagged_body_velocities, q->body_velocities)))
 		return false;
 	job->asked = (struct fric_question){
-		.velocities = q->velocities,
+		.velocities = api_job_join(job, q->velocities, q->body_velocities),
 		.state = has_own ? set->state : job->own_state,
 		.schedule = q->outputs[API_GRADIENT] ? api_set_schedule(set, &job->context) : NULL,
 	};
-	return true;
+	return !job->fault->status;
 }
 
 static void free_pattern(void *pattern)
@@ -176,10 +205,17 @@ void api_render_places(struct api_render *render, json_t *object, const int64_t 
 	api_render_add(render, object, "indices", api_render_array(render, API_I32, indices, n, 0, 0));
 }
 
+void api_render_bodies(struct api_render *render, json_t *object, const struct api_set_facts *facts)
+{
+	if (facts->has_bodies)
+		api_render_integer(render, object, "n_bodies", (int64_t)facts->n_bodies);
+}
+
 void api_job_counts(struct api_job *job)
 {
 	json_t *root = job->render.document.root;
 	api_render_integer(&job->render, root, "n_vertices", (int64_t)fric_n_vertices(job->contacts));
+	api_render_bodies(&job->render, root, &job->facts);
 	api_render_integer(&job->render, root, "n_collisions", (int64_t)fric_n_contacts(job->contacts));
 }
 

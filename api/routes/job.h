@@ -76,6 +76,11 @@ bool api_job_read(struct api_job *job);
 
 /* Whether a call into the core succeeded; otherwise its error becomes the fault. */
 bool api_job_core(struct api_job *job, enum fric_code code, const struct fric_error *error);
+/* DOFs of all vertices and bodies. */
+size_t api_job_n_dofs(const struct api_job *job);
+/* One vector over all DOFs, of which bodies come last. @return one of the two where the other one is empty; else in the
+ * arena, NULL with a fault */
+const double *api_job_join(struct api_job *job, const double *vertices, const double *bodies);
 /* [n * size] of the job's arena; NULL with a fault. */
 void *api_job_array(struct api_job *job, size_t n, size_t size);
 /* A Hessian's pattern, which lives as long as the answer; NULL with a fault. To be asked for once. */
@@ -91,12 +96,14 @@ bool api_job_blocks(struct api_job *job, const struct fric_pattern *pattern, boo
 /* Where the entries of csr or bsr are, as members of an object: "indptr" [n_rows + 1] and "indices" [n]. */
 void api_render_places(struct api_render *render, json_t *object, const int64_t *indptr, size_t n_rows,
                        const int32_t *indices, size_t n);
-/* "n_vertices" and "n_collisions" of the answer. */
+/* "n_vertices", "n_bodies" and "n_collisions" of the answer. */
 void api_job_counts(struct api_job *job);
 /* "skipped", if skipping was asked for. */
 void api_job_skipped(struct api_job *job);
 /* Whether an answer can list all that are skipped. */
 bool api_job_may_skip(struct api_job *job);
+/* "n_bodies", if bodies were sent. */
+void api_render_bodies(struct api_render *render, json_t *object, const struct api_set_facts *facts);
 /* "skipped" of any contacts. */
 void api_render_skipped(struct api_render *render, json_t *object, const struct fric_contacts *contacts);
 

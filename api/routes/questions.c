@@ -10,6 +10,7 @@
 #include "api/routes/evaluate.h"
 #include "api/routes/job.h"
 #include "api/routes/sets.h"
+#include "api/sets/rest.h"
 #include "api/validate/query.h"
 
 /* ---- evaluate, check ---- */
@@ -32,10 +33,24 @@ static bool evaluate_set(const struct api_service *service, const struct api_req
 	return ask(service, request, &steps, NULL, fault, response);
 }
 
+/* The set's document, for notes on it: contacts do not know where they come from. */
+static bool compare_set(struct api_job *job)
+{
+	struct api_document document = {0};
+	struct api_lagged_velocities velocities;
+	struct api_set_facts facts;
+	struct api_check check = {.document = &document, .arena = &job->arena, .fault = job->fault};
+	const bool ok = api_rest_read(&job->set->document, &job->arena, &document, job->fault) &&
+	                api_check_set(&check, &job->lagged, &velocities, &facts) &&
+	                api_compare_contacts(job, &document, &job->lagged.batch);
+	api_document_free(&document);
+	return ok;
+}
+
 static bool check_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                       struct api_response *response)
 {
-	static const struct api_steps steps = {api_job_decode_question, api_job_prepare_question, api_compare_contacts};
+	static const struct api_steps steps = {api_job_decode_question, api_job_prepare_question, compare_set};
 	struct api_comparison comparison;
 	const bool ok = ask(service, request, &steps, &comparison, fault, response);
 	response->measure = (struct api_measure){0}; /* only evaluations are measured */
@@ -54,6 +69,8 @@ static bool check_query(struct api_job *job, const struct api_document *query)
 						   triangle = api_ruled(&root, &api_pattern_query, API_PATTERN_TRIANGLE);
 	api_check_choice(&check, &format, format.rule->words, &job->question.format);
 	api_check_choice(&check, &triangle, triangle.rule->words, &job->question.triangle);
+	if (format.node && job->facts.n_bodies && !strcmp(api_pattern_formats[job->question.format], "bsr"))
+		api_check_without_bodies(&check, &format);
 	return !job->fault->status;
 }
 
@@ -61,10 +78,10 @@ static bool decode_query(struct api_job *job)
 {
 	struct api_document query = {0};
 	const char *text = job->request->match->query;
+	job->facts = job->set->facts;
 	const bool ok = api_query_document(text, &api_pattern_query, &job->arena, &query, job->fault) &&
 	                check_query(job, &query);
 	json_decref(query.root);
-	job->facts = job->set->facts;
 	return ok;
 }
 
@@ -127,7 +144,7 @@ static bool render_triplets(struct api_job *job, json_t *root)
 {
 	struct api_render *r = &job->render;
 	const size_t n = fric_n_triplets(job->contacts, triangle_of(job));
-	const size_t n_inner = fric_n_contacts(job->contacts) * (size_t)fric_inner_size((int)job->facts.dim);
+	const size_t n_inner = fric_n_inner(job->contacts);
 	struct fric_error error;
 	if (!fits(job, n * 2 * sizeof(int32_t)))
 		return false;
@@ -150,7 +167,7 @@ static bool render_pattern(struct api_job *job)
 {
 	static bool (*const render[])(struct api_job *, json_t *) = {render_csr, render_bsr, render_triplets};
 	json_t *root = job->render.document.root;
-	const int64_t ndof = (int64_t)(job->facts.n_vertices * job->facts.dim);
+	const int64_t ndof = (int64_t)api_job_n_dofs(job);
 	int64_t *shape = is_known(job) ? NULL : api_job_array(job, 2, sizeof(*shape));
 	if (!shape)
 		return is_known(job); /* then nothing of it will be sent */
@@ -224,7 +241,7 @@ const struct api_operation api_check_set_contacts = {
 const struct api_operation api_get_pattern = {
 	.handler = get_pattern, .is_large = pattern_is_large, .query = &api_pattern_query, .answers = api_pattern_answers,
 	.is_timed = true, .has_tag = true, .id = "setPattern", .tag = "sets", .summary = "The sparsity of a set's Hessian",
-	.description = "The members of that Hessian without its numbers. The ETag changes with the stencils and the number of"
-	               " vertices alone.",
+	.description = "The members of that Hessian without its numbers. The ETag changes with the stencils and the numbers of"
+	               " vertices and bodies alone.",
 };
 /* clang-format on */

@@ -92,6 +92,7 @@ static void describe(struct api_render *r, json_t *object, const char *name, con
 	api_render_add(r, object, "name", json_string(name));
 	api_render_add(r, object, "version", json_string(set->kept.version));
 	api_render_integer(r, object, "n_vertices", (int64_t)fric_n_vertices(set->contacts));
+	api_render_bodies(r, object, &set->facts);
 	api_render_integer(r, object, "n_collisions", (int64_t)fric_n_contacts(set->contacts));
 	json_t *groups = api_render_add(r, object, "groups", json_object());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
@@ -149,12 +150,13 @@ struct putting {
 	char version[API_VERSION_BYTES]; /* that it will have */
 	struct api_kept *old;            /* what the name stands for, held; or NULL */
 	struct api_document patch;       /* empty for PUT */
-	struct api_set *made;            /* until it is in the store */
-	struct api_kept *stored;         /* held */
-	bool changed;                    /* the name stands for something else by now: all over again */
+	struct api_lagged_velocities lagged_velocities;
+	struct api_set *made;    /* until it is in the store */
+	struct api_kept *stored; /* held */
+	bool changed;            /* the name stands for something else by now: all over again */
 };
 
-static bool check_set(struct api_job *job, const double **lagged_velocities)
+static bool check_set(struct api_job *job, struct api_lagged_velocities *lagged_velocities)
 {
 	struct api_check check = {
 		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
@@ -163,7 +165,8 @@ static bool check_set(struct api_job *job, const double **lagged_velocities)
 
 static bool decode_put(struct api_job *job)
 {
-	return api_job_read(job) && check_set(job, &job->question.lagged_velocities);
+	struct putting *p = job->more;
+	return api_job_read(job) && check_set(job, &p->lagged_velocities);
 }
 
 /* The document of the old set, with the patch merged into it. */
@@ -176,14 +179,14 @@ static bool decode_patch(struct api_job *job)
 	p->patch = job->document;
 	job->document = (struct api_document){0};
 	return api_rest_read(&old->document, &job->arena, &job->document, job->fault) &&
-	       api_merge(&job->document, &p->patch, job->fault) && check_set(job, &job->question.lagged_velocities);
+	       api_merge(&job->document, &p->patch, job->fault) && check_set(job, &p->lagged_velocities);
 }
 
 static bool prepare_put(struct api_job *job)
 {
 	struct putting *p = job->more;
-	p->made = api_set_create(&job->context, job->service->pool, &job->lagged.batch, job->question.lagged_velocities,
-	                         &job->facts, job->fault);
+	p->made = api_set_create(&job->context, job->service->pool, &job->lagged.batch, &p->lagged_velocities, &job->facts,
+	                         job->fault);
 	if (!p->made)
 		return false;
 	job->contacts = p->made->contacts;

@@ -78,16 +78,26 @@ void api_version_of_patch(const char *before, enum api_format format, const void
 	print(&pieces, version);
 }
 
+static void append_groups(struct pieces *pieces, const struct fric_batch *batch, int begin, int end)
+{
+	for (int type = begin; type < end; type++) {
+		const struct fric_group *group = &batch->groups[type];
+		append_integer(pieces, group->n);
+		append_hash(pieces, group->vertices,
+		            group->n * (size_t)fric_stencil_size((enum fric_type)type) * sizeof(*group->vertices));
+	}
+}
+
 void api_stencils_identify(const struct fric_batch *batch, char version[API_VERSION_BYTES])
 {
 	struct pieces pieces = {.n = 0};
 	append_text(&pieces, "stencils ");
 	append_integer(&pieces, (uint64_t)batch->dim);
 	append_integer(&pieces, batch->n_vertices);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
-		const struct fric_group *group = &batch->groups[type];
-		append_integer(&pieces, group->n);
-		append_hash(&pieces, group->vertices, group->n * (size_t)fric_stencil_size(type) * sizeof(*group->vertices));
+	append_groups(&pieces, batch, 0, FRIC_N_VERTEX_TYPES);
+	if (batch->n_bodies) {
+		append_integer(&pieces, batch->n_bodies);
+		append_groups(&pieces, batch, FRIC_N_VERTEX_TYPES, FRIC_N_TYPES);
 	}
 	print(&pieces, version);
 }

@@ -18,7 +18,7 @@ void api_version_of_patch(const char *before, enum api_format format, const void
                           char version[API_VERSION_BYTES]);
 
 struct fric_batch;
-/* The same for all batches with the same dimension, number of vertices and stencils. */
+/* The same for all batches with the same dimension, numbers of vertices and bodies, and stencils. */
 void api_stencils_identify(const struct fric_batch *batch, char version[API_VERSION_BYTES]);
 
 /* 1 to 64 of A-Z a-z 0-9 . _ ~ -, and not "." or "..". */

@@ -136,6 +136,73 @@ const struct fric_schedule *api_set_schedule(struct api_set *set, const struct f
 	return atomic_load(&set->schedule);
 }
 
+/* ---- lagged velocities ---- */
+
+/* Numbers in the velocities of vertices and of bodies. */
+static size_t n_of_vertices(const struct api_set_facts *facts)
+{
+	return facts->n_vertices * facts->dim;
+}
+
+static size_t n_of_bodies(const struct api_set_facts *facts)
+{
+	return facts->n_bodies * api_twist(facts->dim);
+}
+
+/* A copy that counts; @return false when out of memory. */
+static bool keep(struct api_set *set, const double *values, size_t n, double **kept, struct api_fault *fault)
+{
+	if (!values)
+		return true;
+	*kept = counted_take(&set->counted, n * sizeof(**kept));
+	if (!*kept)
+		return api_fault_no_memory(fault);
+	memcpy(*kept, values, n * sizeof(**kept));
+	return true;
+}
+
+static void give_back(struct api_set *set, double *kept, size_t n)
+{
+	if (kept)
+		counted_give(&set->counted, kept, n * sizeof(*kept));
+}
+
+/* Where there are both, a question may bring those of one of them. */
+static bool keep_lagged_velocities(struct api_set *set, const struct api_lagged_velocities *v, struct api_fault *fault)
+{
+	const size_t n = n_of_vertices(&set->facts), m = n_of_bodies(&set->facts);
+	if (n == 0 || m == 0)
+		return true;
+	return keep(set, v->vertices, n, &set->lagged_velocities, fault) &&
+	       keep(set, v->bodies, m, &set->lagged_body_velocities, fault);
+}
+
+/* Those of all DOFs, if all have one: in an array of their own where there are both vertices and bodies. */
+struct joined {
+	const double *all;
+	double *own;
+	size_t n;
+};
+
+static bool join(struct api_set *set, const struct api_lagged_velocities *v, struct joined *out,
+                 struct api_fault *fault)
+{
+	const size_t n = n_of_vertices(&set->facts), m = n_of_bodies(&set->facts);
+	*out = (struct joined){.n = n + m};
+	if (m == 0 || n == 0) {
+		out->all = m == 0 ? v->vertices : v->bodies;
+		return true;
+	}
+	if (!v->vertices || !v->bodies)
+		return true;
+	out->all = out->own = api_pool_take(set->pool, out->n * sizeof(*out->own));
+	if (!out->own)
+		return api_fault_no_memory(fault);
+	memcpy(out->own, v->vertices, n * sizeof(*out->own));
+	memcpy(out->own + n, v->bodies, m * sizeof(*out->own));
+	return true;
+}
+
 /* ---- the set ---- */
 
 void api_set_free(struct api_set *set)
@@ -147,6 +214,8 @@ void api_set_free(struct api_set *set)
 	fric_state_free(set->state);
 	fric_contacts_free(set->contacts);
 	api_rest_free(&set->document);
+	give_back(set, set->lagged_velocities, n_of_vertices(&set->facts));
+	give_back(set, set->lagged_body_velocities, n_of_bodies(&set->facts));
 	api_pool_give(pool, set, sizeof(*set));
 }
 
@@ -180,7 +249,7 @@ static bool prepare(struct api_set *set, const struct fric_context *context, con
 }
 
 struct api_set *api_set_create(const struct fric_context *context, struct api_pool *pool,
-                               const struct fric_batch *batch, const double *lagged_velocities,
+                               const struct fric_batch *batch, const struct api_lagged_velocities *lagged_velocities,
                                const struct api_set_facts *facts, struct api_fault *fault)
 {
 	struct api_set *set = allocate(pool);
@@ -189,9 +258,14 @@ struct api_set *api_set_create(const struct fric_context *context, struct api_po
 		return NULL;
 	}
 	set->facts = *facts;
-	set->has_lagged_velocities = lagged_velocities;
 	api_stencils_identify(batch, set->stencils);
-	if (prepare(set, context, batch, lagged_velocities, fault))
+	struct joined joined = {0};
+	bool ok = keep_lagged_velocities(set, lagged_velocities, fault) && join(set, lagged_velocities, &joined, fault);
+	set->has_lagged_velocities = joined.all;
+	ok = ok && prepare(set, context, batch, joined.all, fault);
+	if (joined.own)
+		api_pool_give(pool, joined.own, joined.n * sizeof(*joined.own));
+	if (ok)
 		return set;
 	api_set_free(set);
 	return NULL;

@@ -33,8 +33,9 @@ struct api_set {
 	struct api_set_facts facts;
 	char stencils[API_VERSION_BYTES]; /* the same where patterns are */
 	struct fric_contacts *contacts;
-	bool has_lagged_velocities;
-	struct fric_state *state; /* along those; NULL: none of either, or no contact needs one */
+	bool has_lagged_velocities;                         /* of all DOFs */
+	double *lagged_velocities, *lagged_body_velocities; /* what is there if both vertices and bodies may have them */
+	struct fric_state *state;                           /* along those; NULL: none of either, or no contact needs one */
 	struct api_rest document;
 	/* Made on first use; NULL before that. At most one thread at a time makes what is to be kept. */
 	_Atomic(struct fric_schedule *) schedule;
@@ -45,11 +46,11 @@ struct api_set {
 /**
  * Prepares contacts. What it holds is to be completed by api_set_finish before it is put into the store.
  * @param context            its memory is not used: the set's own counts
- * @param lagged_velocities  of the document; or NULL
+ * @param lagged_velocities  of the document
  * @return NULL with *fault
  */
 struct api_set *api_set_create(const struct fric_context *context, struct api_pool *pool,
-                               const struct fric_batch *batch, const double *lagged_velocities,
+                               const struct fric_batch *batch, const struct api_lagged_velocities *lagged_velocities,
                                const struct api_set_facts *facts, struct api_fault *fault);
 /**
  * Puts the document to rest, takes over from `old` what depends on the stencils alone, and adds up what the set takes.

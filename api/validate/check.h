@@ -12,7 +12,7 @@
 #include "api/codec/document.h"
 #include "api/contract/fields.h"
 
-enum { API_MAX_MEMBERS = 128 };
+enum { API_MAX_MEMBERS = 256 };
 
 struct api_check {
 	const struct api_document *document;

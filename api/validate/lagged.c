@@ -1,7 +1,10 @@
 #include "api/validate/lagged.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "api/validate/law.h"
 
 /* A coefficient is given as `mu`, or as `mu_s` and `mu_k`: consecutive rules, which differ from place to place. */
 struct mu_rules {
@@ -14,8 +17,8 @@ _Static_assert(API_FRICTION_MU_K == API_FRICTION_MU + MU_K &&
                    API_FRICTION_VERTEX_MU_K == API_FRICTION_VERTEX_MU + MU_K &&
                    API_MATERIALS_MU_K == API_MATERIALS_MU + MU_K && API_GROUP_MU_K == API_GROUP_MU + MU_K,
                "mu, mu_s, mu_k in this order");
-_Static_assert(API_N_REQUEST + API_N_FRICTION + API_N_MATERIALS + API_N_BARRIER + FRIC_N_TYPES * (1 + API_N_GROUP) +
-                       API_N_HESSIAN + API_N_LINE <=
+_Static_assert(API_N_REQUEST + API_N_FRICTION + API_N_CURVE + API_N_MATERIALS + API_N_BARRIER +
+                       FRIC_N_TYPES * (1 + API_N_GROUP) + API_N_HESSIAN + API_N_LINE <=
                    API_MAX_MEMBERS,
                "a place for each member of a request");
 static const struct mu_rules of_friction = {&api_friction, API_FRICTION_MU},
@@ -25,12 +28,37 @@ static const struct mu_rules of_friction = {&api_friction, API_FRICTION_MU},
 _Static_assert((int)API_N_GROUP <= (int)API_MOST_RULES && (int)API_N_REQUEST <= (int)API_MOST_RULES,
                "a bit for each member");
 
+/* A first look; whatever is wrong with a group is told later. */
+static bool has_contacts(const struct api_lagged_check *w, enum fric_type type)
+{
+	const struct api_field collisions = api_ruled(&w->root, &api_request, API_REQUEST_COLLISIONS),
+						   group = api_ruled(&collisions, &api_collisions, (int)type),
+						   stencils = api_ruled(&group, &api_groups[type], api_stencil_rule(type));
+	const struct api_array *array = stencils.node ? api_document_array(w->check->document, stencils.node) : NULL;
+	return group.node && (!array || array->n > 0);
+}
+
+static bool has_bodies_alone(const struct api_lagged_check *w)
+{
+	const struct api_field positions = api_ruled(&w->root, &api_request, API_REQUEST_BODY_POSITIONS),
+						   velocities = api_ruled(&w->root, &api_request, API_REQUEST_BODY_VELOCITIES);
+	if (!api_is_given(w->check, &positions) && !api_is_given(w->check, &velocities))
+		return false;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		if (has_contacts(w, type))
+			return false;
+	return true;
+}
+
 bool api_lagged_begin(struct api_lagged_check *w, struct api_check *check, const struct api_object *whole,
                       const struct api_object *elsewhere, struct api_lagged *lagged)
 {
 	*lagged = (struct api_lagged){0};
 	*w = (struct api_lagged_check){.check = check, .lagged = lagged};
-	return api_check_root(check, whole, elsewhere, &w->root);
+	if (!api_check_root(check, whole, elsewhere, &w->root))
+		return false;
+	w->bodies_alone = has_bodies_alone(w);
+	return true;
 }
 
 static bool check_number(struct api_check *check, const struct api_field *field, double *out)
@@ -114,8 +142,8 @@ static void check_scalar_mu(struct api_lagged_check *w)
 	const struct api_rule *of_vertex = &api_friction.rules[API_FRICTION_VERTEX_MU];
 	const struct mu_fields f = mu_fields_of(&w->friction, &of_friction);
 	struct fric_friction *to = &w->lagged->batch.friction;
-	double mu = 0;
 	const bool given = f.mu.node || f.s.node || f.k.node;
+	double mu = given ? NAN : 0; /* of what cannot be read */
 	check_scalar(w->check, &f.mu, of_vertex[MU].name, &mu);
 	to->mu_s = to->mu_k = mu;
 	check_scalar(w->check, &f.s, of_vertex[MU_S].name, &to->mu_s);
@@ -232,12 +260,15 @@ static void check_materials(struct api_lagged_check *w)
 	if (!json_is_object(w->materials.node))
 		return;
 	const struct api_field vertex = api_ruled(&w->materials, &api_materials, API_MATERIALS_VERTEX),
-						   plane = api_ruled(&w->materials, &api_materials, API_MATERIALS_PLANE);
+						   plane = api_ruled(&w->materials, &api_materials, API_MATERIALS_PLANE),
+						   body = api_ruled(&w->materials, &api_materials, API_MATERIALS_BODY);
 	struct fric_friction *f = &w->lagged->batch.friction;
-	api_check_present(check, &vertex, "every vertex needs a material");
+	if (!w->bodies_alone)
+		api_check_present(check, &vertex, "every vertex needs a material");
 	check_tables(w);
 	api_check_indices(check, &vertex, w->n_vertices, 0, w->n_materials, "material", &f->vertex_material);
 	api_check_index(check, &plane, w->n_materials, "material", &f->plane_material);
+	api_check_indices(check, &body, w->n_bodies, 0, w->n_materials, "material", &f->body_material);
 	check_symmetries(w);
 }
 
@@ -263,18 +294,51 @@ static bool check_one_source(struct api_check *check, const struct api_field *fr
 	return true;
 }
 
+static void check_law(struct api_lagged_check *w)
+{
+	struct fric_law *law = &w->lagged->batch.friction.law;
+	const struct api_law_fields fields = {
+		.law = api_ruled(&w->friction, &api_friction, API_FRICTION_LAW),
+		.transition = api_ruled(&w->friction, &api_friction, API_FRICTION_TRANSITION),
+		.stribeck_speed = api_ruled(&w->friction, &api_friction, API_FRICTION_STRIBECK_SPEED),
+		.curve = api_ruled(&w->friction, &api_friction, API_FRICTION_CURVE),
+	};
+	const struct api_field viscous = api_ruled(&w->friction, &api_friction, API_FRICTION_VISCOUS);
+	w->law = api_check_law(w->check, &fields, law);
+	check_scalar(w->check, &fields.stribeck_speed, NULL, &law->stribeck_speed);
+	check_scalar(w->check, &viscous, NULL, &law->viscous);
+}
+
+/* Of whichever source there is, for a law that takes one. */
+static void check_one_mu(struct api_lagged_check *w)
+{
+	const struct fric_friction *f = &w->lagged->batch.friction;
+	const struct api_field scalar = api_ruled(&w->friction, &api_friction, API_FRICTION_MU_K),
+						   vertex = api_ruled(&w->friction, &api_friction, API_FRICTION_VERTEX_MU_K),
+						   table = api_ruled(&w->materials, &api_materials, API_MATERIALS_MU_K);
+	if (f->source == FRIC_MU_SCALAR && !isnan(f->mu_s) && !isnan(f->mu_k))
+		api_check_one_coefficient(w->check, w->law, &scalar, 1, 1, &(struct fric_values){&f->mu_s, 0},
+		                          &(struct fric_values){&f->mu_k, 0});
+	if (vertex.node && f->vertex_mu_s && f->vertex_mu_k)
+		api_check_one_coefficient(w->check, w->law, &vertex, w->n_vertices, 1, &(struct fric_values){f->vertex_mu_s, 1},
+		                          &(struct fric_values){f->vertex_mu_k, 1});
+	if (table.node && f->material_mu_s && f->material_mu_k)
+		api_check_one_coefficient(w->check, w->law, &table, f->n_materials * f->n_materials, 1,
+		                          &(struct fric_values){f->material_mu_s, 1},
+		                          &(struct fric_values){f->material_mu_k, 1});
+}
+
 static void check_friction(struct api_lagged_check *w)
 {
 	struct fric_friction *f = &w->lagged->batch.friction;
-	int transition = FRIC_CUBIC;
 	w->friction = api_ruled(&w->root, &api_request, API_REQUEST_FRICTION);
+	w->law = api_is_given(w->check, &w->friction) ? API_UNKNOWN_LAW : FRIC_SMOOTH;
 	if (!w->friction.node)
 		return;
 	api_check_object(w->check, &w->friction, &api_friction);
 	if (!json_is_object(w->friction.node))
 		return;
-	const struct api_field eps_v = api_ruled(&w->friction, &api_friction, API_FRICTION_EPS_V),
-						   mu_transition = api_ruled(&w->friction, &api_friction, API_FRICTION_TRANSITION);
+	const struct api_field eps_v = api_ruled(&w->friction, &api_friction, API_FRICTION_EPS_V);
 	check_scalar(w->check, &eps_v, NULL, &f->eps_v);
 	if (check_one_source(w->check, &w->friction)) { /* else it is not known which of them is meant */
 		check_scalar_mu(w);
@@ -282,8 +346,19 @@ static void check_friction(struct api_lagged_check *w)
 		check_blend(w);
 		check_materials(w);
 	}
-	check_choice(w->check, &mu_transition, &transition);
-	f->law.transition = (enum fric_transition)transition;
+	check_law(w);
+	check_one_mu(w);
+}
+
+static void check_barrier_words(struct api_check *check, const struct api_field *field, struct fric_barrier *barrier)
+{
+	const struct api_field type = api_ruled(field, &api_barrier, API_BARRIER_TYPE),
+						   scaling = api_ruled(field, &api_barrier, API_BARRIER_SCALING);
+	int which = FRIC_CLAMPED_LOG, how = FRIC_SCALING_NONE;
+	check_choice(check, &type, &which);
+	check_choice(check, &scaling, &how);
+	barrier->type = (enum fric_barrier_type)which;
+	barrier->scaling = (enum fric_barrier_scaling)how;
 }
 
 static void check_barrier(struct api_lagged_check *w)
@@ -304,6 +379,7 @@ static void check_barrier(struct api_lagged_check *w)
 	api_check_present(check, &stiffness, "a barrier needs it");
 	check_number(check, &stiffness, &barrier->stiffness);
 	check_number(check, &dmin, &barrier->dmin);
+	check_barrier_words(check, &field, barrier);
 }
 
 void api_lagged_dim(struct api_lagged_check *w)
@@ -330,7 +406,68 @@ void api_lagged_positions(struct api_lagged_check *w, size_t n_vertices)
 	api_check_per_vertex(w->check, &field, n_vertices, w->dim, &w->lagged->batch.positions);
 }
 
-/* The contacts that have a vertex twice. */
+/* Bodies count as vertices do; the core numbers all DOFs with an int32_t. */
+static bool check_most_bodies(struct api_lagged_check *w, const struct api_field *field, size_t n)
+{
+	const size_t vertices = w->n_vertices == API_UNKNOWN_LENGTH ? 0 : w->n_vertices;
+	return api_check_at_most(w->check, field, "vertices and bodies", vertices + n,
+	                         api_check_limits(w->check)->max_vertices) &&
+	       (api_n_dofs(w->dim, vertices, n) <= INT32_MAX ||
+	        api_fault_at(w->check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "more than %d degrees of freedom",
+	                     INT32_MAX));
+}
+
+/* How many bodies there are. Without them there are none; what needs them says so. */
+static size_t count_bodies(struct api_lagged_check *w, const struct api_field *field)
+{
+	size_t n = 0;
+	if (!field->node)
+		return api_is_given(w->check, field) ? API_UNKNOWN_LENGTH : 0;
+	if (w->dim == API_UNKNOWN_LENGTH || !api_check_rows(w->check, field, w->dim, &n) || !check_most_bodies(w, field, n))
+		return API_UNKNOWN_LENGTH;
+	return n;
+}
+
+void api_lagged_bodies(struct api_lagged_check *w)
+{
+	const struct api_field field = api_ruled(&w->root, &api_request, API_REQUEST_BODY_POSITIONS);
+	const int before = w->check->fault->n_errors;
+	struct fric_batch *batch = &w->lagged->batch;
+	w->n_bodies = count_bodies(w, &field);
+	w->lagged->has_bodies = field.node;
+	batch->n_bodies = w->n_bodies == API_UNKNOWN_LENGTH ? 0 : w->n_bodies;
+	if (w->check->fault->n_errors > before)
+		return; /* its array has been judged */
+	const size_t lengths[API_N_LENGTHS] = {[API_N_BODIES] = w->n_bodies, [API_DIM] = w->dim};
+	const struct api_shape shape = api_shape_of(field.rule, lengths);
+	struct fric_values values;
+	api_check_values(w->check, &field, &shape, &values);
+	batch->body_positions = values.data;
+}
+
+void api_check_per_body(struct api_check *check, const struct api_field *field, size_t n_bodies, size_t dim,
+                        const double **out)
+{
+	const size_t lengths[API_N_LENGTHS] = {[API_N_BODIES] = n_bodies, [API_TWIST] = api_twist(dim)};
+	const struct api_shape shape = api_shape_of(field->rule, lengths);
+	struct fric_values values;
+	api_check_values(check, field, &shape, &values);
+	if (values.data)
+		*out = values.data;
+}
+
+bool api_check_without_bodies(struct api_check *check, const struct api_field *format)
+{
+	return api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &format->path,
+	                    "bsr has blocks of vertices, and there are bodies: ask for csr, triplets or factors");
+}
+
+static bool is_of_bodies(enum fric_type type)
+{
+	return type >= FRIC_N_VERTEX_TYPES;
+}
+
+/* The contacts that have a vertex twice, or a body. */
 static void fault_repeated(struct api_check *check, const struct api_field *field, enum fric_type type,
                            const struct fric_group *g, size_t i, size_t end)
 {
@@ -344,8 +481,9 @@ static void fault_repeated(struct api_check *check, const struct api_field *fiel
 		while (v[a] != v[b])
 			if (++b == a)
 				a++, b = 0;
-		api_fault_at(check->fault, API_E_REPEATED_VERTEX, &contact, "contact %zu of %s: vertex %d is there twice", i,
-		             fric_type_name(type), v[a]);
+		api_fault_at(check->fault, is_of_bodies(type) ? API_E_REPEATED_BODY : API_E_REPEATED_VERTEX, &contact,
+		             "contact %zu of %s: %s %d is there twice", i, fric_type_name(type),
+		             is_of_bodies(type) ? "body" : "vertex", v[a]);
 	}
 }
 
@@ -370,10 +508,21 @@ static void check_distinct(struct api_check *check, const struct api_field *fiel
 	}
 }
 
-/* The stencils of a group: in range, and no vertex twice in one contact. */
+/* What indices of a group lead to, and how many there are; of bodies that are missing it is not known. */
+static size_t members(const struct api_lagged_check *w, enum fric_type type, const char **what)
+{
+	*what = is_of_bodies(type)  ? "body"
+	        : w->counts_nothing ? "vertex (\"positions\" or \"n_vertices\" tells how many there are)"
+	                            : "vertex";
+	if (!is_of_bodies(type))
+		return w->n_vertices;
+	return w->lagged->has_bodies ? w->n_bodies : API_UNKNOWN_LENGTH;
+}
+
+/* The stencils of a group: in range, and no vertex or body twice in one contact. */
 static void check_stencils(struct api_lagged_check *w, enum fric_type type)
 {
-	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], API_GROUP_VERTICES);
+	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], api_stencil_rule(type));
 	const size_t k = (size_t)fric_stencil_size(type), row = k == 1 ? 0 : k;
 	struct fric_group *g = &w->lagged->batch.groups[type];
 	w->n[type] = API_UNKNOWN_LENGTH;
@@ -383,9 +532,9 @@ static void check_stencils(struct api_lagged_check *w, enum fric_type type)
 	                       api_check_limits(w->check)->max_contacts))
 		return;
 	w->n[type] = g->n;
-	const char *vertex = w->counts_nothing ? "vertex (\"positions\" or \"n_vertices\" tells how many there are)"
-	                                       : "vertex";
-	if (api_check_indices(w->check, &field, g->n, row, w->n_vertices, vertex, &g->vertices))
+	const char *what;
+	const size_t limit = members(w, type, &what);
+	if (api_check_indices(w->check, &field, g->n, row, limit, what, &g->vertices))
 		check_distinct(w->check, &field, type, g);
 }
 
@@ -395,16 +544,25 @@ static const struct group_field {
 	int rule;
 	size_t offset; /* of a struct fric_values in struct fric_group */
 } group_fields[] = {
+	{API_GROUP_POINT, AT(point)},
+	{API_GROUP_NORMAL, AT(normal)},
 	{API_GROUP_NORMAL_FORCE, AT(normal_force)},
 	{API_GROUP_WEIGHT, AT(weight)},
 	{API_GROUP_EPS_V, AT(eps_v)},
 	{API_GROUP_MU_ANISO, AT(mu_aniso)},
 	{API_GROUP_MU_S_ANISO, AT(mu_s_aniso)},
 	{API_GROUP_MU_K_ANISO, AT(mu_k_aniso)},
+	{API_GROUP_STRIBECK_SPEED, AT(stribeck_speed)},
+	{API_GROUP_VISCOUS, AT(viscous)},
+	{API_GROUP_SURFACE_VELOCITY, AT(surface_velocity)},
+	{API_GROUP_ANCHOR, AT(anchor)},
 	{API_GROUP_CLOSEST_POINT, AT(closest_point)},
 	{API_GROUP_TANGENT_BASIS, AT(tangent_basis)},
+	{API_GROUP_GRAIN, AT(grain)},
 	{API_GROUP_PLANE_NORMAL, AT(plane_normal)},
 	{API_GROUP_PLANE_ORIGIN, AT(plane_origin)},
+	{API_GROUP_SPIN_RADIUS, AT(spin_radius)},
+	{API_GROUP_ROLL_RADIUS, AT(roll_radius)},
 };
 
 /* Whether it exists in this dimension, as far as that is known. */
@@ -442,22 +600,28 @@ static void check_group_values(struct api_lagged_check *w, enum fric_type type)
 	}
 }
 
-static void check_plane_normals(struct api_lagged_check *w)
+static bool is_zero(const double *row, size_t n)
 {
-	const struct api_field field =
-		api_ruled(&w->groups[FRIC_PLANE_VERTEX], &api_groups[FRIC_PLANE_VERTEX], API_GROUP_PLANE_NORMAL);
-	const struct fric_group *g = &w->lagged->batch.groups[FRIC_PLANE_VERTEX];
-	const size_t n_rows = !g->plane_normal.data ? 0 : g->plane_normal.stride ? g->n : 1;
+	for (size_t i = 0; i < n; i++)
+		if (row[i] != 0)
+			return false;
+	return true;
+}
+
+/* Rows of a field that is a direction. */
+static void check_directions(struct api_lagged_check *w, enum fric_type type, int rule,
+                             const struct fric_values *values, enum api_code code, const char *detail)
+{
+	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], rule);
+	const size_t n_rows = !values->data ? 0 : values->stride ? w->lagged->batch.groups[type].n : 1;
 	for (size_t i = 0; i < n_rows && !api_fault_is_full(w->check->fault); i++) {
-		const double *normal = g->plane_normal.data + i * g->plane_normal.stride;
 		if (i % API_SPAN == 0 && api_check_stopped(w->check))
 			return;
-		if (normal[0] != 0 || normal[1] != 0 || (w->dim == 3 && normal[2] != 0))
+		if (!is_zero(values->data + i * values->stride, w->dim))
 			continue;
 		const struct api_array *array = api_document_array(w->check->document, field.node);
 		const struct api_path entry = {&field.path, NULL, i};
-		api_fault_at(w->check->fault, API_E_ZERO_NORMAL, array->rank > 1 ? &entry : &field.path,
-		             "a plane's normal is zero");
+		api_fault_at(w->check->fault, code, array->rank > 1 ? &entry : &field.path, "%s", detail);
 	}
 }
 
@@ -485,6 +649,37 @@ static void check_given_geometry(struct api_lagged_check *w, enum fric_type type
 		api_check_present(w->check, &point, "it goes together with \"tangent_basis\"");
 }
 
+/* A given basis has a direction already. */
+static void check_grain(struct api_lagged_check *w, enum fric_type type)
+{
+	static const char format[] = "\"grain\" and \"tangent_basis\" both say where the tangents point: leave one out";
+	const struct api_field grain = in_group(w, type, API_GROUP_GRAIN),
+						   basis = in_group(w, type, API_GROUP_TANGENT_BASIS);
+	check_directions(w, type, API_GROUP_GRAIN, &w->lagged->batch.groups[type].grain, API_E_ZERO_GRAIN,
+	                 "a grain is zero: it has no direction");
+	if (!grain.node || !basis.node)
+		return;
+	api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &grain.path, format);
+	api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &basis.path, format);
+}
+
+/* How the law goes with what the group has. */
+static void check_group_law(struct api_lagged_check *w, enum fric_type type)
+{
+	const struct fric_group *g = &w->lagged->batch.groups[type];
+	const struct api_field speed = in_group(w, type, API_GROUP_STRIBECK_SPEED),
+						   mu_s = in_group(w, type, API_GROUP_MU_S), mu_k = in_group(w, type, API_GROUP_MU_K),
+						   s_aniso = in_group(w, type, API_GROUP_MU_S_ANISO),
+						   k_aniso = in_group(w, type, API_GROUP_MU_K_ANISO);
+	api_check_decays(w->check, &speed, w->law);
+	if (w->n[type] == API_UNKNOWN_LENGTH)
+		return;
+	if (mu_s.node && mu_k.node && g->mu_s.data && g->mu_k.data)
+		api_check_one_coefficient(w->check, w->law, &mu_k, g->n, 1, &g->mu_s, &g->mu_k);
+	if (!s_aniso.node == !g->mu_s_aniso.data && !k_aniso.node == !g->mu_k_aniso.data)
+		api_check_one_coefficient(w->check, w->law, &k_aniso, g->n, 2, &g->mu_s_aniso, &g->mu_k_aniso);
+}
+
 static void check_group(struct api_lagged_check *w, enum fric_type type)
 {
 	struct api_field *object = &w->groups[type];
@@ -499,8 +694,12 @@ static void check_group(struct api_lagged_check *w, enum fric_type type)
 	check_stencils(w, type);
 	check_group_values(w, type);
 	check_given_geometry(w, type);
-	if (type == FRIC_PLANE_VERTEX)
-		check_plane_normals(w);
+	check_directions(w, type, API_GROUP_PLANE_NORMAL, &w->lagged->batch.groups[type].plane_normal, API_E_ZERO_NORMAL,
+	                 "a plane's normal is zero");
+	check_directions(w, type, API_GROUP_NORMAL, &w->lagged->batch.groups[type].normal, API_E_ZERO_NORMAL,
+	                 "a contact's normal is zero");
+	check_grain(w, type);
+	check_group_law(w, type);
 }
 
 static void check_collisions(struct api_lagged_check *w)
@@ -600,6 +799,35 @@ static void check_positions_needed(struct api_lagged_check *w, enum fric_type ty
 	     fric_type_name(type));
 }
 
+static void check_bodies_needed(struct api_lagged_check *w, enum fric_type type)
+{
+	static const struct {
+		int rule;
+		const char *what;
+	} needed[] = {{API_GROUP_POINT, "where they touch"},
+	              {API_GROUP_NORMAL, "which gives them their tangent plane"},
+	              {API_GROUP_NORMAL_FORCE, "which no barrier derives for bodies"}};
+	need(w, &w->root, &api_request, API_REQUEST_BODY_POSITIONS, "\"body_positions\" is missing: group \"%s\" needs it",
+	     fric_type_name(type));
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		need(w, &w->groups[type], &api_groups[type], needed[i].rule,
+		     "\"%s\" is missing: contacts of bodies need it, %s", api_groups[type].rules[needed[i].rule].name,
+		     needed[i].what);
+}
+
+/* Materials of what is no vertex. */
+static void check_materials_needed(struct api_lagged_check *w, enum fric_type type)
+{
+	static const char format[] = "\"%s\" is missing: group \"%s\" needs it";
+	const char *name = fric_type_name(type);
+	if (!json_is_object(w->materials.node))
+		return;
+	if (type == FRIC_PLANE_VERTEX || type == FRIC_BODY_WORLD)
+		need(w, &w->materials, &api_materials, API_MATERIALS_PLANE, format, "plane_material", name);
+	if (is_of_bodies(type))
+		need(w, &w->materials, &api_materials, API_MATERIALS_BODY, format, "body_material", name);
+}
+
 static bool friction_gives_mu(const struct api_lagged_check *w)
 {
 	const struct api_field materials = api_ruled(&w->friction, &api_friction, API_FRICTION_MATERIALS),
@@ -617,6 +845,9 @@ static void check_friction_needed(struct api_lagged_check *w, enum fric_type typ
 	const struct mu_rules of_group = {&api_groups[type], API_GROUP_MU};
 	const bool has_mu = gives_mu(w->check, &w->groups[type], &of_group), has_eps_v = has(w, type, API_GROUP_EPS_V);
 	const char *name = fric_type_name(type);
+	if (api_law_decays(w->law) && !has(w, type, API_GROUP_STRIBECK_SPEED))
+		need(w, &w->friction, &api_friction, API_FRICTION_STRIBECK_SPEED,
+		     "\"stribeck_speed\" is missing: group \"%s\" needs it", name);
 	if (has_mu && has_eps_v)
 		return;
 	if (!need(w, &w->root, &api_request, API_REQUEST_FRICTION, friction, name, lacks[has_mu][has_eps_v]) ||
@@ -626,9 +857,11 @@ static void check_friction_needed(struct api_lagged_check *w, enum fric_type typ
 		need(w, &w->friction, &api_friction, API_FRICTION_MU,
 		     "\"mu\" is missing: a group without coefficients of its own"
 		     " needs \"mu\", \"mu_s\" and \"mu_k\", per-vertex ones or \"materials\"");
-	if (!has_mu && type == FRIC_PLANE_VERTEX && json_is_object(w->materials.node))
-		need(w, &w->materials, &api_materials, API_MATERIALS_PLANE,
-		     "\"plane_material\" is missing: group \"%s\" needs it", name);
+	if (!has_mu && is_of_bodies(type) && gives_mu(w->check, &w->friction, &of_vertices))
+		need(w, &w->groups[type], &api_groups[type], API_GROUP_MU,
+		     "\"mu\" is missing: bodies have no vertices, whose coefficients are the only ones");
+	if (!has_mu)
+		check_materials_needed(w, type);
 	if (!has_eps_v)
 		need(w, &w->friction, &api_friction, API_FRICTION_EPS_V, "\"eps_v\" is missing: group \"%s\" needs it", name);
 }
@@ -638,9 +871,13 @@ static void check_needs(struct api_lagged_check *w, enum fric_type type)
 {
 	if (w->n[type] == 0 || w->n[type] == API_UNKNOWN_LENGTH)
 		return;
-	check_forces_needed(w, type);
-	check_planes_needed(w, type);
-	check_positions_needed(w, type);
+	if (is_of_bodies(type)) {
+		check_bodies_needed(w, type);
+	} else {
+		check_forces_needed(w, type);
+		check_planes_needed(w, type);
+		check_positions_needed(w, type);
+	}
 	check_friction_needed(w, type);
 }
 

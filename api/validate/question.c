@@ -1,12 +1,16 @@
 #include "api/validate/question.h"
 
+#include <string.h>
+
 /* A question on its way through the checks, with what is known of the lagged part that it is asked about. */
 struct question_check {
 	struct api_check *check;
 	struct api_question *question;
 	const struct api_field *root;
-	size_t dim, n_vertices;          /* or API_UNKNOWN_LENGTH */
-	struct api_lagged_check *lagged; /* that comes in the same request; NULL: it is a set's */
+	size_t dim, n_vertices, n_bodies; /* or API_UNKNOWN_LENGTH */
+	bool has_bodies;                  /* they were sent, perhaps none */
+	bool bodies_alone;                /* no velocities of vertices are needed */
+	struct api_lagged_check *lagged;  /* that comes in the same request; NULL: it is a set's */
 };
 
 static struct api_field member(const struct question_check *q, int rule)
@@ -21,6 +25,8 @@ static size_t count_velocities(const struct question_check *q)
 {
 	const struct api_field velocities = member(q, API_REQUEST_VELOCITIES);
 	size_t n = 0;
+	if (!velocities.node && q->bodies_alone)
+		return 0;
 	if (!api_check_present(q->check, &velocities, WHY_VELOCITIES) || q->dim == API_UNKNOWN_LENGTH ||
 	    !api_check_rows(q->check, &velocities, q->dim, &n) ||
 	    !api_check_at_most(q->check, &velocities, "vertices", n, api_check_limits(q->check)->max_vertices))
@@ -44,14 +50,57 @@ static void check_lagged_velocities(struct question_check *q)
 	api_check_per_vertex(q->check, &field, q->n_vertices, q->dim, &q->question->lagged_velocities);
 }
 
-/* As many as the set has vertices. */
+static void check_per_body(struct question_check *q, const struct api_field *field, const double **out)
+{
+	api_check_per_body(q->check, field, q->n_bodies, q->dim, out);
+}
+
+/* Twists of what? They are judged no further then. */
+static void check_bodies_sent(struct question_check *q)
+{
+	const struct api_field positions = member(q, API_REQUEST_BODY_POSITIONS),
+						   velocities = member(q, API_REQUEST_BODY_VELOCITIES),
+						   lagged = member(q, API_REQUEST_LAGGED_BODY_VELOCITIES);
+	if (q->has_bodies || (!velocities.node && !lagged.node))
+		return;
+	q->n_bodies = API_UNKNOWN_LENGTH;
+	if (!q->lagged) {
+		api_fault_at(q->check->fault, API_E_MISSING_FIELD, &positions.path,
+		             "\"body_positions\" is missing from the set's document: there are no bodies");
+		return;
+	}
+	api_check_present(q->check, &positions, "the points that twists refer to, [n_bodies, dim]");
+	q->lagged->root.excused |= 1u << API_REQUEST_BODY_POSITIONS;
+}
+
+static void check_body_velocities(struct question_check *q)
+{
+	const struct api_field field = member(q, API_REQUEST_BODY_VELOCITIES);
+	if (q->has_bodies)
+		api_check_present(q->check, &field, "the twists to evaluate at, [n_bodies, 6], in 2D [n_bodies, 3]");
+	check_per_body(q, &field, &q->question->body_velocities);
+}
+
+static void check_lagged_body_velocities(struct question_check *q)
+{
+	const struct api_field field = member(q, API_REQUEST_LAGGED_BODY_VELOCITIES);
+	q->question->lagged_body_velocities = q->question->body_velocities;
+	check_per_body(q, &field, &q->question->lagged_body_velocities);
+}
+
+/* As many as the set has vertices and bodies. */
 static void check_set_velocities(struct question_check *q)
 {
 	const struct api_field velocities = member(q, API_REQUEST_VELOCITIES),
-						   lagged = member(q, API_REQUEST_LAGGED_VELOCITIES);
-	api_check_present(q->check, &velocities, WHY_VELOCITIES);
+						   lagged = member(q, API_REQUEST_LAGGED_VELOCITIES),
+						   lagged_bodies = member(q, API_REQUEST_LAGGED_BODY_VELOCITIES);
+	if (!q->bodies_alone)
+		api_check_present(q->check, &velocities, WHY_VELOCITIES);
 	api_check_per_vertex(q->check, &velocities, q->n_vertices, q->dim, &q->question->velocities);
 	api_check_per_vertex(q->check, &lagged, q->n_vertices, q->dim, &q->question->lagged_velocities);
+	check_bodies_sent(q);
+	check_body_velocities(q);
+	check_per_body(q, &lagged_bodies, &q->question->lagged_body_velocities);
 }
 
 static void check_outputs(struct question_check *q)
@@ -90,6 +139,8 @@ static void check_hessian(struct question_check *q)
 	if (to->format == API_FACTORS && triangle.node)
 		api_fault_at(q->check->fault, API_E_WITHOUT_EFFECT, &triangle.path,
 		             "\"triangle\" goes with triplets, csr and bsr only");
+	if (to->format == API_BSR && q->n_bodies != 0 && q->n_bodies != API_UNKNOWN_LENGTH)
+		api_check_without_bodies(q->check, &format);
 	api_check_bool(q->check, &pattern, &with_pattern);
 	to->without_pattern = !with_pattern;
 	if (to->format == API_FACTORS && !with_pattern)
@@ -123,9 +174,15 @@ static void check_line(struct question_check *q)
 	if (!json_is_object(line.node))
 		return;
 	const struct api_field direction = api_ruled(&line, &api_line, API_LINE_DIRECTION),
+						   body_direction = api_ruled(&line, &api_line, API_LINE_BODY_DIRECTION),
 						   steps = api_ruled(&line, &api_line, API_LINE_STEPS);
-	if (api_check_present(q->check, &direction, "a line needs its direction, [n_vertices, dim]"))
-		api_check_per_vertex(q->check, &direction, q->n_vertices, q->dim, &q->question->direction);
+	if (!q->has_bodies || q->n_vertices > 0)
+		api_check_present(q->check, &direction, "a line needs its direction, [n_vertices, dim]");
+	api_check_per_vertex(q->check, &direction, q->n_vertices, q->dim, &q->question->direction);
+	if (q->has_bodies && (q->n_bodies > 0 || !direction.node))
+		api_check_present(q->check, &body_direction,
+		                  "a line needs its direction for bodies, too, [n_bodies, 6], in 2D [n_bodies, 3]");
+	check_per_body(q, &body_direction, &q->question->body_direction);
 	check_steps(q, &steps);
 }
 
@@ -145,12 +202,14 @@ static bool count_vectors(struct question_check *q, const struct api_field *vect
 static void check_vectors(struct question_check *q)
 {
 	const struct api_field vectors = member(q, API_REQUEST_VECTORS);
-	const size_t ndof = q->n_vertices * q->dim;
 	struct fric_values values;
 	if (q->question->outputs[API_HESSIAN_PRODUCTS])
-		api_check_present(q->check, &vectors, "the output \"hessian_products\" needs them, [m, n_vertices * dim]");
-	if (!vectors.node || q->n_vertices == API_UNKNOWN_LENGTH || q->dim == API_UNKNOWN_LENGTH ||
-	    !count_vectors(q, &vectors, ndof))
+		api_check_present(q->check, &vectors, "the output \"hessian_products\" needs them, [m, n_dof]");
+	if (!vectors.node || q->n_vertices == API_UNKNOWN_LENGTH || q->n_bodies == API_UNKNOWN_LENGTH ||
+	    q->dim == API_UNKNOWN_LENGTH)
+		return;
+	const size_t ndof = api_n_dofs(q->dim, q->n_vertices, q->n_bodies);
+	if (!count_vectors(q, &vectors, ndof))
 		return;
 	const struct api_shape shape = {.n = q->question->n_vectors, .n_inner = 1, .inner = {ndof}};
 	api_check_values(q->check, &vectors, &shape, &values);
@@ -183,13 +242,37 @@ bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, st
 		return false;
 	api_lagged_dim(&l);
 	q.dim = l.dim;
+	q.bodies_alone = l.bodies_alone;
 	check_velocities(&q);
 	api_lagged_positions(&l, q.n_vertices);
 	check_lagged_velocities(&q);
+	api_lagged_bodies(&l);
+	q.n_bodies = l.n_bodies;
+	q.has_bodies = lagged->has_bodies;
+	check_bodies_sent(&q);
+	check_body_velocities(&q);
+	check_lagged_body_velocities(&q);
 	api_lagged_contacts(&l);
 	check_options(&q);
 	api_lagged_needs(&l, needs_distance(question));
 	return !check->fault->status;
+}
+
+static bool lacks_positions(const struct api_lagged *lagged)
+{
+	const struct fric_group *planes = &lagged->batch.groups[FRIC_PLANE_VERTEX];
+	return planes->n && planes->plane_origin.data && !planes->tangent_basis.data && !lagged->batch.positions;
+}
+
+void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *facts)
+{
+	*facts = (struct api_set_facts){.dim = (size_t)lagged->batch.dim,
+	                                .n_vertices = lagged->batch.n_vertices,
+	                                .n_bodies = lagged->batch.n_bodies,
+	                                .has_bodies = lagged->has_bodies,
+	                                .skip_degenerate = lagged->batch.skip_degenerate,
+	                                .lacks_positions = lacks_positions(lagged)};
+	memcpy(facts->has_group, lagged->has_group, sizeof(facts->has_group));
 }
 
 static void check_set_distance(const struct question_check *q)
@@ -203,8 +286,14 @@ static void check_set_distance(const struct question_check *q)
 bool api_check_set_question(struct api_check *check, const struct api_set_facts *facts, struct api_question *question)
 {
 	struct api_field root;
-	struct question_check q = {
-		.check = check, .question = question, .root = &root, .dim = facts->dim, .n_vertices = facts->n_vertices};
+	struct question_check q = {.check = check,
+	                           .question = question,
+	                           .root = &root,
+	                           .dim = facts->dim,
+	                           .n_vertices = facts->n_vertices,
+	                           .n_bodies = facts->n_bodies,
+	                           .has_bodies = facts->has_bodies,
+	                           .bodies_alone = facts->has_bodies && facts->n_vertices == 0};
 	*question = (struct api_question){0};
 	if (!api_check_root(check, &api_set_question, &api_set_document, &root))
 		return false;

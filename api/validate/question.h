@@ -12,16 +12,19 @@ enum api_hessian_format { API_TRIPLETS, API_CSR, API_BSR, API_FACTORS };
 
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_question {
-	const double *velocities;        /* [n_vertices, dim] */
-	const double *lagged_velocities; /* the velocities, unless sent */
+	const double *velocities;             /* [n_vertices, dim] */
+	const double *lagged_velocities;      /* the velocities, unless sent */
+	const double *body_velocities;        /* [n_bodies, 6], [n_bodies, 3] in 2D; NULL without bodies */
+	const double *lagged_body_velocities; /* the same, unless sent */
 	bool outputs[API_N_EVALUATE_OUTPUTS];
 	bool collision_outputs[FRIC_N_OUTPUTS];
 	int format, triangle, projection; /* enums of API_… and FRIC_… */
 	bool without_pattern;             /* of the Hessian: values alone */
 	const double *direction;          /* [n_vertices, dim] of the line; NULL: there is none */
+	const double *body_direction;     /* the same of the bodies, as body_velocities */
 	const double *steps;              /* [n_steps] */
 	size_t n_steps;
-	const double *vectors; /* [n_vectors, n_vertices * dim]; NULL: there are none */
+	const double *vectors; /* [n_vectors, n_dof]; NULL: there are none */
 	size_t n_vectors;
 };
 
@@ -34,11 +37,15 @@ bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, st
 
 /* What a question has to know of the set that it is asked about (set.h). */
 struct api_set_facts {
-	size_t dim, n_vertices;
+	size_t dim, n_vertices, n_bodies;
+	bool has_bodies; /* they were sent, perhaps none */
 	bool has_group[FRIC_N_TYPES];
 	bool skip_degenerate;
 	bool lacks_positions; /* planes have an origin but vertices no positions: there can be no distances */
 };
+
+/* Of what was checked. */
+void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *facts);
 
 /**
  * The question alone.

@@ -1,7 +1,5 @@
 #include "api/validate/set.h"
 
-#include <string.h>
-
 /* A field with a row for each vertex, and the objects around it. */
 struct per_vertex {
 	struct api_field friction, materials, field; /* field.node NULL: there is none */
@@ -80,35 +78,29 @@ static size_t count_vertices(struct api_lagged_check *w)
 	return member.node ? told : 0;
 }
 
-static bool lacks_positions(const struct api_lagged *lagged)
-{
-	const struct fric_group *planes = &lagged->batch.groups[FRIC_PLANE_VERTEX];
-	return planes->n && planes->plane_origin.data && !planes->tangent_basis.data && !lagged->batch.positions;
-}
-
-static void state_facts(const struct api_lagged *lagged, struct api_set_facts *facts)
-{
-	*facts = (struct api_set_facts){.dim = (size_t)lagged->batch.dim,
-	                                .n_vertices = lagged->batch.n_vertices,
-	                                .skip_degenerate = lagged->batch.skip_degenerate,
-	                                .lacks_positions = lacks_positions(lagged)};
-	memcpy(facts->has_group, lagged->has_group, sizeof(facts->has_group));
-}
-
-bool api_check_set(struct api_check *check, struct api_lagged *lagged, const double **lagged_velocities,
+bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct api_lagged_velocities *velocities,
                    struct api_set_facts *facts)
 {
 	struct api_lagged_check w;
-	*lagged_velocities = NULL;
+	*velocities = (struct api_lagged_velocities){0};
 	if (!api_lagged_begin(&w, check, &api_set_document, &api_set_question, lagged))
 		return false;
-	const struct api_field velocities = api_ruled(&w.root, &api_request, API_REQUEST_LAGGED_VELOCITIES);
+	const struct api_field of_vertices = api_ruled(&w.root, &api_request, API_REQUEST_LAGGED_VELOCITIES),
+						   of_bodies = api_ruled(&w.root, &api_request, API_REQUEST_LAGGED_BODY_VELOCITIES),
+						   body_positions = api_ruled(&w.root, &api_request, API_REQUEST_BODY_POSITIONS);
 	api_lagged_dim(&w);
 	api_lagged_positions(&w, count_vertices(&w));
-	api_check_per_vertex(check, &velocities, w.n_vertices, w.dim, lagged_velocities);
+	api_check_per_vertex(check, &of_vertices, w.n_vertices, w.dim, &velocities->vertices);
+	api_lagged_bodies(&w);
+	if (of_bodies.node && !body_positions.node) {
+		api_check_present(check, &body_positions, "the points that twists refer to, [n_bodies, dim]");
+		w.root.excused |= 1u << API_REQUEST_BODY_POSITIONS;
+	}
+	api_check_per_body(check, &of_bodies, body_positions.node ? w.n_bodies : API_UNKNOWN_LENGTH, w.dim,
+	                   &velocities->bodies);
 	api_lagged_contacts(&w);
 	api_lagged_on_degenerate(&w);
 	api_lagged_needs(&w, false);
-	state_facts(lagged, facts);
+	api_state_facts(lagged, facts);
 	return !check->fault->status;
 }

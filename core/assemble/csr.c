@@ -6,7 +6,7 @@
 #include "core/assemble/delivery.h"
 #include "core/assemble/hessian.h"
 #include "core/assemble/pattern.h"
-#include "core/assemble/triangle.h"
+#include "core/base/triangle.h"
 #include "core/base/inline.h"
 #include "core/base/memory.h"
 #include "core/base/vectors.h"
@@ -439,7 +439,11 @@ enum fric_code fric_hessian_csr(const struct fric_context *context, const struct
 	                        .pattern = pattern,
 	                        .data = data,
 	                        .streams = streams(context, bytes, STREAM_FROM)};
-	return sum_up(context, &task, error);
+	const enum fric_code code = sum_up(context, &task, error);
+	if (code != FRIC_OK || !pattern->bodies)
+		return code;
+	return fricp_body_rows(context, contacts->bodies, inner + first_body_inner(contacts), pattern->bodies,
+	                       pattern->indptr + vertex_dof(pattern->dim, pattern->n_vertices), data, error);
 }
 
 enum fric_code fric_hessian_bsr(const struct fric_context *context, const struct fric_contacts *contacts,

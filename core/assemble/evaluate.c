@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
+#include "core/bodies/evaluate.h"
 #include "core/kernels/run.h"
 #include "core/motion/scatter.h"
 #include "core/order/schedule.h"
@@ -82,7 +83,7 @@ static void work_on_part(void *data, size_t index, size_t begin, size_t end, str
 	                          .gamma = task->kernel.kernels->gamma,
 	                          .velocities = task->forces ? NULL : task->kernel.velocities,
 	                          .gradient = task->gradient,
-	                          .ordinary = task->kernel.ordinary,
+	                          .ordinary = task->kernel.ordinary && !c->viscous.data,
 	                          .first = part.first,
 	                          .last = part.last,
 	                          .opened = part.first};
@@ -160,9 +161,10 @@ static struct fault evaluate(struct evaluation *task, double *potential)
 	return fault.code == FRIC_E_NOT_FINITE ? blame(task) : fault;
 }
 
-enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
-                             const struct fric_question *question, double *potential, double *gradient,
-                             struct fric_error *error)
+/* At the vertices alone. */
+static enum fric_code evaluate_vertices(const struct fric_context *context, const struct fric_contacts *contacts,
+                                        const struct fric_question *question, double *potential, double *gradient,
+                                        struct fric_error *error)
 {
 	const enum kernel_result result = gradient ? KERNEL_FORCE : KERNEL_POTENTIAL;
 	struct evaluation task = {.context = context,
@@ -177,4 +179,14 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
 		fault = evaluate(&task, potential);
 	free(task.potentials);
 	return fricp_report_fault(contacts, fault, error);
+}
+
+enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
+                             const struct fric_question *question, double *potential, double *gradient,
+                             struct fric_error *error)
+{
+	const enum fric_code code = evaluate_vertices(context, contacts, question, potential, gradient, error);
+	if (code != FRIC_OK || !contacts->bodies)
+		return code;
+	return fricp_bodies_evaluate(context, contacts, question, potential, gradient, error);
 }

@@ -4,6 +4,7 @@
 
 #include "core/assemble/rows.h"
 #include "core/base/stream.h"
+#include "core/bodies/hessian.h"
 #include "core/contacts/ordinary.h"
 #include "core/kernels/run.h"
 #include "core/motion/stencil.h"
@@ -38,7 +39,10 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
 {
 	struct inner_task task = {fricp_kernel_task(context, contacts, question, KERNEL_INNER), inner};
 	task.kernel.projection = projection;
-	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, inner_span, &task), error);
+	const struct fault fault = fricp_sweep_run(context, contacts, inner_span, &task);
+	if (fault.code != FRIC_OK || !contacts->bodies)
+		return fricp_report_fault(contacts, fault, error);
+	return fricp_bodies_inner(context, contacts, question, projection, inner, error);
 }
 
 struct factors_task {
@@ -52,9 +56,8 @@ enum { STREAM_FROM = 2 << 20 }; /* bytes */
 static size_t factors_bytes(const struct fric_contacts *c)
 {
 	size_t n = 0;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		n += fric_group_size(c, type) *
-		     (size_t)(fric_stencil_size(type) + c->dim * (c->dim - 1) + fric_inner_size(c->dim));
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		n += group_size(c, type) * (size_t)(fric_stencil_size(type) + c->dim * (c->dim - 1) + fric_inner_size(c->dim));
 	return n * sizeof(double);
 }
 
@@ -126,7 +129,21 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
 	task.kernel.projection = projection;
 	const struct phase phase = {factors_chunk, contacts->n_spans, SWEEP_CHUNK, false, NULL};
 	const int n_threads = fricp_team_size(context, contacts->n);
-	return fricp_report_fault(contacts, fricp_parallel_phases(context, n_threads, &phase, 1, &task), error);
+	const struct fault fault = fricp_parallel_phases(context, n_threads, &phase, 1, &task);
+	if (fault.code != FRIC_OK || !contacts->bodies)
+		return fricp_report_fault(contacts, fault, error);
+	return fricp_bodies_factors(context, contacts, question, projection, factors, error);
+}
+
+int fric_body_inner_size(int dim)
+{
+	return (int)body_inner_size(dim);
+}
+
+size_t fric_n_inner(const struct fric_contacts *contacts)
+{
+	const struct fric_contacts *b = contacts->bodies;
+	return first_body_inner(contacts) + (b ? b->n * body_inner_size(b->dim) : 0);
 }
 
 /* The same where a product may over- or underflow on the way although the result does not. */

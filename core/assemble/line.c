@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/base/memory.h"
+#include "core/bodies/evaluate.h"
 #include "core/kernels/line.h"
 #include "core/order/sweep.h"
 
@@ -66,17 +67,16 @@ static struct fault blame(const struct fric_context *context, struct line_task *
 	return fault.code ? fault : (struct fault){FRIC_E_NOT_FINITE, task->kernel.contacts->n};
 }
 
-enum fric_code fric_line(const struct fric_context *context, const struct fric_contacts *contacts,
-                         const struct fric_question *question, const double *direction, size_t n_steps,
-                         const double *steps, double *potential, double *slope, struct fric_error *error)
+/* At the vertices alone. */
+static enum fric_code line_of_vertices(const struct fric_context *context, const struct fric_contacts *contacts,
+                                       const struct fric_question *question, const double *direction, size_t n_steps,
+                                       const double *steps, double *potential, double *slope, struct fric_error *error)
 {
 	const size_t bytes = span_slots(contacts->n) * 2 * n_steps * sizeof(double);
 	struct line_task task = {fricp_kernel_task(context, contacts, question, KERNEL_POTENTIAL),
 	                         {direction, steps, n_steps, largest_step(steps, n_steps)},
 	                         NULL};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
-	if (n_steps == 0)
-		return FRIC_OK;
 	task.sums = memory_take_zeroed(context->memory, bytes);
 	if (!task.sums)
 		return fricp_report_fault(contacts, fault, error);
@@ -85,4 +85,17 @@ enum fric_code fric_line(const struct fric_context *context, const struct fric_c
 		fault = blame(context, &task);
 	memory_give(context->memory, task.sums, bytes);
 	return fricp_report_fault(contacts, fault, error);
+}
+
+enum fric_code fric_line(const struct fric_context *context, const struct fric_contacts *contacts,
+                         const struct fric_question *question, const double *direction, size_t n_steps,
+                         const double *steps, double *potential, double *slope, struct fric_error *error)
+{
+	if (n_steps == 0)
+		return FRIC_OK;
+	const enum fric_code code =
+		line_of_vertices(context, contacts, question, direction, n_steps, steps, potential, slope, error);
+	if (code != FRIC_OK || !contacts->bodies)
+		return code;
+	return fricp_bodies_line(context, contacts, question, direction, n_steps, steps, potential, slope, error);
 }

@@ -4,6 +4,7 @@
 
 #include "core/assemble/rows.h"
 #include "core/base/parallel.h"
+#include "core/bodies/twist.h"
 #include "core/motion/slip.h"
 #include "core/motion/stencil.h"
 
@@ -20,8 +21,11 @@ static int row_size(const struct fric_contacts *c, enum fric_type type, enum fri
 {
 	switch (output) {
 	case FRIC_OUT_TANGENTIAL_VELOCITY: return c->dim - 1;
+	case FRIC_OUT_ROLLING: return c->dim - 1;
 	case FRIC_OUT_CLOSEST_POINT: return fric_closest_point_size(type);
 	case FRIC_OUT_TANGENT_BASIS: return c->dim * (c->dim - 1);
+	case FRIC_OUT_FRICTION_FORCE:
+	case FRIC_OUT_ANCHOR: return c->dim;
 	default: return 1;
 	}
 }
@@ -30,27 +34,50 @@ bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, 
 {
 	if (output == FRIC_OUT_DISTANCE)
 		return contacts->has_distance[type];
+	if (output == FRIC_OUT_SPIN || output == FRIC_OUT_ROLLING)
+		return is_of_bodies(type) && (output == FRIC_OUT_ROLLING || contacts->dim == 3);
 	return row_size(contacts, type, output) > 0;
 }
 
 static bool needs_slip(enum fric_output output)
 {
 	return output == FRIC_OUT_POTENTIAL || output == FRIC_OUT_TANGENTIAL_VELOCITY || output == FRIC_OUT_STATUS ||
-	       output == FRIC_OUT_SLIP_RATIO;
+	       output == FRIC_OUT_SLIP_RATIO || output == FRIC_OUT_FRICTION_FORCE || output == FRIC_OUT_ANCHOR ||
+	       output == FRIC_OUT_SPIN || output == FRIC_OUT_ROLLING;
+}
+
+static void friction_force(const struct fric_contacts *c, size_t i, const struct slip *slip, double *out)
+{
+	double force[3];
+	contact_force(c, i, slip, force);
+	for (int d = 0; d < c->dim; d++)
+		out[d] = 0 - force[d]; /* no zero becomes negative */
+}
+
+/* m numbers of a slip. */
+static void copy_slip(const double *u, int m, double *out)
+{
+	for (int t = 0; t < m; t++)
+		out[t] = u[t];
 }
 
 static bool from_slip(const struct request *task, size_t i, double *out)
 {
 	const struct fric_contacts *c = task->contacts;
 	struct slip slip;
-	slip_of(c, task->coefficients, task->type, i, task->velocities, &slip);
+	if (is_of_bodies(task->type))
+		body_slip_of(c, task->coefficients, task->type, i, task->velocities, &slip);
+	else
+		slip_of(c, task->coefficients, task->type, i, task->velocities, &slip);
 	switch (task->output) {
-	case FRIC_OUT_POTENTIAL: out[0] = slip_potential(c, i, &slip); break;
+	case FRIC_OUT_POTENTIAL: out[0] = contact_potential(c, i, &slip); break;
 	case FRIC_OUT_STATUS: out[0] = c->skipped[i] ? 2 : slip.slides; break;
+	case FRIC_OUT_FRICTION_FORCE: friction_force(c, i, &slip, out); break;
+	case FRIC_OUT_ANCHOR: next_anchor(c, i, &slip, out); break;
 	case FRIC_OUT_SLIP_RATIO: out[0] = (double)(slip_speed(&slip) / slip.eps_v); break;
-	default:
-		for (int t = 0; t < slip.n; t++)
-			out[t] = slip.u[t];
+	case FRIC_OUT_SPIN: out[0] = slip.u[2]; break;
+	case FRIC_OUT_ROLLING: copy_slip(slip.u + (c->dim == 3 ? 3 : 1), c->dim - 1, out); break;
+	default: copy_slip(slip.u, c->dim - 1, out);
 	}
 	return slip_finite(&slip);
 }
@@ -131,9 +158,15 @@ enum fric_code fric_contact_output(const struct fric_context *context, const str
                                    const struct fric_question *question, enum fric_type type, enum fric_output output,
                                    double *out, struct fric_error *error)
 {
-	struct request task = {contacts, coefficients_for(contacts, question), question->velocities, type, output, out};
-	struct fault fault = fricp_parallel_chunks(context, fric_group_size(contacts, type), output_chunk, &task);
+	const bool of_bodies = is_of_bodies(type);
+	const struct fric_contacts *c = of_bodies ? contacts->bodies : contacts;
+	if (!c)
+		return FRIC_OK;
+	const struct coefficients *coefficients = of_bodies ? body_coefficients_for(contacts, question)
+	                                                    : coefficients_for(contacts, question);
+	struct request task = {c, coefficients, question->velocities, type, output, out};
+	struct fault fault = fricp_parallel_chunks(context, group_size(c, type), output_chunk, &task);
 	if (fault.code == FRIC_E_NOT_FINITE)
-		fault.position += contacts->start[type];
-	return fricp_report_fault(contacts, fault, error);
+		fault.position += c->start[type];
+	return fricp_report_fault(c, fault, error);
 }

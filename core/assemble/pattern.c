@@ -395,9 +395,37 @@ static struct fric_pattern *allocate_pattern(const struct fric_memory *memory, c
 	p->dim = contacts->dim;
 	p->n_vertices = contacts->n_vertices;
 	p->triangle = triangle;
-	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++)
-		p->n_incidences += fric_group_size(contacts, g) * (size_t)fric_stencil_size(g);
+	for (enum fric_type g = 0; g < FRIC_N_VERTEX_TYPES; g++)
+		p->n_incidences += group_size(contacts, g) * (size_t)fric_stencil_size(g);
 	return p;
+}
+
+/* The rows of the bodies behind those of the vertices, in arrays that have room for both. */
+static bool append_bodies(struct fric_pattern *p, const struct fric_contacts *bodies)
+{
+	const size_t n_rows = fric_pattern_n_rows(p), n_entries = fric_pattern_n_entries(p);
+	p->bodies = fricp_body_pattern_create(p->memory, bodies, p->triangle);
+	if (!p->bodies)
+		return false;
+	const size_t more_rows = fricp_body_pattern_n_rows(p->bodies);
+	const size_t rows_bytes = (n_rows + more_rows + 1) * sizeof(*p->indptr);
+	const size_t entries_bytes = (n_entries + fricp_body_pattern_n_entries(p->bodies)) * sizeof(*p->indices);
+	int64_t *indptr = memory_take(p->memory, rows_bytes);
+	int32_t *indices = memory_take(p->memory, entries_bytes);
+	if (!indptr || !indices) {
+		memory_give(p->memory, indptr, rows_bytes);
+		memory_give(p->memory, indices, entries_bytes);
+		return false;
+	}
+	memcpy(indptr, p->indptr, (n_rows + 1) * sizeof(*indptr));
+	memcpy(indices, p->indices, n_entries * sizeof(*indices));
+	fricp_body_pattern_write(p->bodies, indptr + n_rows, indices);
+	memory_give(p->memory, p->indices, n_entries * sizeof(*p->indices));
+	memory_give(p->memory, p->indptr, indptr_bytes(p));
+	p->n_body_rows = more_rows;
+	p->indptr = indptr;
+	p->indices = indices;
+	return true;
 }
 
 enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -407,6 +435,8 @@ enum fric_code fric_pattern_create(const struct fric_context *context, const str
 	enum fric_code code = FRIC_E_MEMORY;
 	if (task.pattern && list_incidences(context, &task))
 		code = list_entries(context, &task);
+	if (code == FRIC_OK && contacts->bodies && !append_bodies(task.pattern, contacts->bodies))
+		code = FRIC_E_MEMORY;
 	free(task.borders);
 	if (task.pattern) {
 		memory_give(context->memory, task.lists, lists_bytes(task.pattern));
@@ -429,12 +459,13 @@ void fric_pattern_free(struct fric_pattern *pattern)
 	memory_give(pattern->memory, pattern->first_incidence, first_incidence_bytes(pattern));
 	memory_give(pattern->memory, pattern->incidences, incidences_bytes(pattern));
 	memory_give(pattern->memory, pattern->indptr, indptr_bytes(pattern));
+	fricp_body_pattern_free(pattern->bodies);
 	free(pattern);
 }
 
 size_t fric_pattern_n_rows(const struct fric_pattern *pattern)
 {
-	return vertex_dof(pattern->dim, pattern->n_vertices);
+	return vertex_dof(pattern->dim, pattern->n_vertices) + pattern->n_body_rows;
 }
 
 size_t fric_pattern_n_entries(const struct fric_pattern *pattern)

@@ -11,17 +11,19 @@
 
 #include "core/assemble/incidence.h"
 #include "core/base/parallel.h"
+#include "core/bodies/rows.h"
 #include "core/contacts/contacts.h"
 
 struct fric_pattern {
 	const struct fric_memory *memory; /* where the arrays are from */
-	size_t n_vertices, n_incidences;
+	size_t n_vertices, n_incidences, n_body_rows;
 	int dim;
 	enum fric_triangle triangle;
 	size_t *first_incidence;      /* [n_vertices + 1] into incidences */
 	struct incidence *incidences; /* by vertex, in contact order */
-	int64_t *indptr;              /* [n_dofs + 1] */
+	int64_t *indptr;              /* [n_rows + 1] */
 	int32_t *indices;             /* neighbours ascend in a block row; in a triangle the diagonal block is cut */
+	struct body_pattern *bodies;  /* the rows of bodies, after those of all vertices; or NULL */
 };
 
 /* The first vertex whose incidences begin at or after `incidence`. */

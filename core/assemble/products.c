@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/bodies/hessian.h"
 #include "core/kernels/product.h"
 #include "core/kernels/run.h"
 #include "core/motion/dofs.h"
@@ -460,10 +461,11 @@ static struct fault run(struct products *task)
 	return fault;
 }
 
-enum fric_code fric_hessian_products(const struct fric_context *context, const struct fric_contacts *contacts,
-                                     const struct fric_question *question, enum fric_projection projection,
-                                     size_t n_vectors, const double *vectors, double *products,
-                                     struct fric_error *error)
+/* At the vertices alone; what they leave between the products of one vector and those of the next is the bodies'. */
+static enum fric_code products_of_vertices(const struct fric_context *context, const struct fric_contacts *contacts,
+                                           const struct fric_question *question, enum fric_projection projection,
+                                           size_t n_vectors, const double *vectors, double *products,
+                                           struct fric_error *error)
 {
 	struct products task = {.context = context,
 	                        .kernel = fricp_kernel_task(context, contacts, question, KERNEL_INNER),
@@ -475,8 +477,6 @@ enum fric_code fric_hessian_products(const struct fric_context *context, const s
 	                        .n_vectors = n_vectors};
 	struct fric_schedule own = {0};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
-	if (n_vectors == 0)
-		return FRIC_OK;
 	task.kernel.projection = projection;
 	if (task.schedule)
 		return fricp_report_fault(contacts, run(&task), error);
@@ -485,4 +485,18 @@ enum fric_code fric_hessian_products(const struct fric_context *context, const s
 		fault = run(&task);
 	fricp_schedule_clear(&own);
 	return fricp_report_fault(contacts, fault, error);
+}
+
+enum fric_code fric_hessian_products(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     const struct fric_question *question, enum fric_projection projection,
+                                     size_t n_vectors, const double *vectors, double *products,
+                                     struct fric_error *error)
+{
+	if (n_vectors == 0)
+		return FRIC_OK;
+	const enum fric_code code =
+		products_of_vertices(context, contacts, question, projection, n_vectors, vectors, products, error);
+	if (code != FRIC_OK || !contacts->bodies)
+		return code;
+	return fricp_bodies_products(context, contacts, question, projection, n_vectors, vectors, products, error);
 }

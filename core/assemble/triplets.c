@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "core/assemble/hessian.h"
-#include "core/assemble/triangle.h"
+#include "core/base/triangle.h"
 #include "core/base/inline.h"
 #include "core/base/parallel.h"
 #include "core/base/stream.h"
 #include "core/base/vectors.h"
+#include "core/bodies/hessian.h"
 #include "core/motion/stencil.h"
 
 enum { STREAM_FROM = 64 << 20 }; /* bytes; below this the last-level cache is faster */
@@ -61,7 +62,8 @@ static size_t first_triplet(const struct fric_contacts *c, size_t i, enum fric_t
 
 size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle triangle)
 {
-	return first_triplet(contacts, contacts->n, triangle);
+	const struct fric_contacts *b = contacts->bodies;
+	return first_triplet(contacts, contacts->n, triangle) + (b ? fricp_body_triplets_before(b, b->n, triangle) : 0);
 }
 
 /* One contact, ready to be written. */
@@ -363,7 +365,12 @@ enum fric_code fric_hessian_triplets(const struct fric_context *context, const s
                                      const double *inner, enum fric_triangle triangle, int32_t *rows, int32_t *cols,
                                      double *values, struct fric_error *error)
 {
-	const size_t bytes = fric_n_triplets(contacts, triangle) * ((rows ? 2 * sizeof(int32_t) : 0) + sizeof(double));
+	const size_t n = first_triplet(contacts, contacts->n, triangle);
+	const size_t bytes = n * ((rows ? 2 * sizeof(int32_t) : 0) + sizeof(double));
 	struct triplet_task task = {contacts, inner, triangle, rows, cols, values, streams(context, bytes, STREAM_FROM)};
-	return fricp_report_fault(contacts, fricp_parallel_chunks(context, contacts->n, triplet_chunk, &task), error);
+	const struct fault fault = fricp_parallel_chunks(context, contacts->n, triplet_chunk, &task);
+	if (fault.code != FRIC_OK || !contacts->bodies)
+		return fricp_report_fault(contacts, fault, error);
+	return fricp_bodies_triplets(context, contacts, inner, triangle, rows ? rows + n : NULL, rows ? cols + n : NULL,
+	                             values + n, error);
 }

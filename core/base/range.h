@@ -52,4 +52,19 @@ static inline bool ordinary_lagged(double weight, double normal_force, double ep
 	       ordinary(mu_k);
 }
 
+/* A drag beside eps_v: viscous * eps_v is what a coefficient is to a law. */
+static inline bool ordinary_drag(double viscous, double eps_v)
+{
+	return ordinary(viscous * eps_v) & ((viscous == 0) | (viscous * eps_v != 0));
+}
+
+/* Whether the drag of a slip has lost nothing: its work, the force times the slip over eps_v, is within these bounds.
+ * squared: of the slip over eps_v; strength: weight * normal force * viscous * eps_v */
+static inline bool whole_drag(double strength, double squared, bool rests)
+{
+	const double work = fabs(strength * squared);
+	const bool slip = (squared > 2 * slip_small * slip_small) & (squared < slip_large * slip_large / 2);
+	return rests | (slip & ((strength == 0) | ((work > slip_small * slip_small) & (work < slip_large * slip_large))));
+}
+
 #endif

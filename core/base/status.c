@@ -3,20 +3,20 @@
 
 int fric_stencil_size(enum fric_type type)
 {
-	static const int size[FRIC_N_TYPES] = {2, 3, 4, 4, 1};
+	static const int size[FRIC_N_TYPES] = {2, 3, 4, 4, 1, 2, 1};
 	return size[type];
 }
 
 int fric_closest_point_size(enum fric_type type)
 {
-	static const int size[FRIC_N_TYPES] = {0, 1, 2, 2, 0};
+	static const int size[FRIC_N_TYPES] = {0, 1, 2, 2, 0, 0, 0};
 	return size[type];
 }
 
 const char *fric_type_name(enum fric_type type)
 {
 	static const char *const name[FRIC_N_TYPES] = {"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex",
-	                                               "plane_vertex"};
+	                                               "plane_vertex",  "body_body",   "body_world"};
 	return name[type];
 }
 
@@ -30,6 +30,7 @@ const char *fric_reason(enum fric_code code)
 	case FRIC_E_COLLAPSED_TRIANGLE: return "collapsed_triangle";
 	case FRIC_E_PENETRATION: return "penetration";
 	case FRIC_E_NEGATIVE_COEFFICIENT: return "negative_coefficient";
+	case FRIC_E_GRAIN_ALONG_NORMAL: return "grain_along_normal";
 	default: return "";
 	}
 }

@@ -8,6 +8,7 @@ void fric_contacts_free(struct fric_contacts *contacts)
 {
 	if (!contacts)
 		return;
+	fric_contacts_free(contacts->bodies);
 	memory_give(contacts->memory, contacts->arrays, contacts->arrays_bytes);
 	free(contacts);
 }
@@ -16,6 +17,7 @@ void fric_state_free(struct fric_state *state)
 {
 	if (!state)
 		return;
+	fric_state_free(state->bodies);
 	memory_give(state->memory, state->arrays, state->arrays_bytes);
 	free(state);
 }
@@ -39,22 +41,35 @@ size_t fric_n_vertices(const struct fric_contacts *contacts)
 	return contacts->n_vertices;
 }
 
+size_t fric_n_bodies(const struct fric_contacts *contacts)
+{
+	return contacts->bodies ? contacts->bodies->n_vertices : 0;
+}
+
 size_t fric_n_contacts(const struct fric_contacts *contacts)
 {
-	return contacts->n;
+	return contacts->n + (contacts->bodies ? contacts->bodies->n : 0);
+}
+
+/* The structure that has a type's contacts; NULL if it would be that of the bodies and there are none. */
+static const struct fric_contacts *with_type(const struct fric_contacts *contacts, enum fric_type type)
+{
+	return is_of_bodies(type) ? contacts->bodies : contacts;
 }
 
 size_t fric_group_size(const struct fric_contacts *contacts, enum fric_type type)
 {
-	return contacts->start[type + 1] - contacts->start[type];
+	const struct fric_contacts *c = with_type(contacts, type);
+	return c ? group_size(c, type) : 0;
 }
 
 enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type type, size_t contact)
 {
-	return (enum fric_code)contacts->skipped[contacts->start[type] + contact];
+	const struct fric_contacts *c = with_type(contacts, type);
+	return (enum fric_code)c->skipped[c->start[type] + contact];
 }
 
 size_t fric_n_skipped(const struct fric_contacts *contacts)
 {
-	return contacts->n_skipped;
+	return contacts->n_skipped + (contacts->bodies ? contacts->bodies->n_skipped : 0);
 }

@@ -1,12 +1,16 @@
 /**
  * Lagged contacts as a structure of arrays: all groups in the order of enum fric_type, contact i of group g at start[g]
  * + i. A skipped contact has no normal force and a zero basis, so that everything computed from it is zero.
+ *
+ * Contacts of bodies are a second such structure, `bodies`, which the first one owns. There the groups of vertices are
+ * empty, "vertices" are bodies, and arms, normals and radii are filled in, which contacts of vertices have not.
  */
 #ifndef FRIC_CONTACTS_H
 #define FRIC_CONTACTS_H
 
 #include "core/base/fault.h"
 #include "core/fric.h"
+#include "core/law/table.h"
 
 /* The most contacts that a span (span.h) has: their intermediate values stay in the first-level cache. */
 enum { FRIC_SPAN = 64 };
@@ -50,31 +54,60 @@ struct fric_contacts {
 	double *tangent_basis[6];            /* dim*(dim-1) arrays of [n], row-major */
 	double *distance;                    /* [n]; NULL: no group has one */
 	struct column weight, normal_force, eps_v;
+	struct column
+		unit; /* of laws that go on changing beyond eps_v: the speed they do so over (law/point.h); else NULL */
+	struct law_table table; /* FRIC_CURVE */
 	struct coefficients scalar;
 	struct column mu_aniso[2];
-	double *mu_s_aniso[2], *mu_k_aniso[2]; /* [n] each; NULL: no ellipse */
-	uint8_t *skipped;                      /* [n] enum fric_code */
-	struct span_extent *extents;           /* [span_slots(n)] */
-	int32_t *sweep;                        /* [n_spans] slots of the spans, in the order of sweep.h */
+	double *mu_s_aniso[2], *mu_k_aniso[2];        /* [n] each; NULL: no ellipse */
+	struct column surface_velocity[3], anchor[3]; /* the first dim; data NULL: no contact has one */
+	struct column viscous;                        /* the same */
+	uint8_t *skipped;                             /* [n] enum fric_code */
+	struct span_extent *extents;                  /* [span_slots(n)] */
+	int32_t *sweep;                               /* [n_spans] slots of the spans, in the order of sweep.h */
 	size_t n_spans;
-	void *arrays; /* [arrays_bytes] what all these arrays lie in; from `memory` */
+	double *arm[2][3]; /* [n] each: from the point of each body, in order, to that of the contact */
+	double *normal[3]; /* [n] each, unit */
+	struct column spin_radius, roll_radius; /* of bodies; 0 in 2D for spin */
+	size_t first_dof;             /* of all DOFs, the first of the vertices, or of the bodies, of these contacts */
+	struct fric_contacts *bodies; /* the contacts of bodies; NULL without bodies */
+	void *arrays;                 /* [arrays_bytes] what all these arrays lie in; from `memory` */
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };
 
 /* What a question adds to the contacts. */
 struct fric_state {
-	struct coefficients effective;
-	void *arrays; /* [arrays_bytes] what they lie in; from `memory` */
+	struct coefficients effective; /* without data where no contact needs any */
+	struct fric_state *bodies;     /* of the contacts of bodies, or NULL */
+	void *arrays;                  /* [arrays_bytes] what they lie in; from `memory` */
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };
 
-/* The coefficients that a question is answered with. */
+static inline const struct coefficients *coefficients_of_state(const struct fric_contacts *contacts,
+                                                               const struct fric_state *state)
+{
+	return state && state->effective.mu_s.data ? &state->effective : &contacts->scalar;
+}
+
+/* The coefficients that a question is answered with: at vertices, and of contacts->bodies. */
 static inline const struct coefficients *coefficients_for(const struct fric_contacts *contacts,
                                                           const struct fric_question *question)
 {
-	return question->state ? &question->state->effective : &contacts->scalar;
+	return coefficients_of_state(contacts, question->state);
+}
+
+static inline const struct coefficients *body_coefficients_for(const struct fric_contacts *contacts,
+                                                               const struct fric_question *question)
+{
+	return coefficients_of_state(contacts->bodies, question->state ? question->state->bodies : NULL);
+}
+
+/* Whether its stencils are of bodies. */
+static inline bool is_of_bodies(enum fric_type type)
+{
+	return type >= FRIC_N_VERTEX_TYPES;
 }
 
 /* Type of contact i. */
@@ -86,7 +119,13 @@ static inline enum fric_type contact_type(const struct fric_contacts *c, size_t 
 	return type;
 }
 
-/* Fills in *error from a fault whose position counts contacts. @return its code */
+/* Contacts of one type in this structure, without those of `bodies`. */
+static inline size_t group_size(const struct fric_contacts *c, enum fric_type type)
+{
+	return c->start[type + 1] - c->start[type];
+}
+
+/* Fills in *error from a fault whose position counts the contacts of this structure. @return its code */
 enum fric_code fricp_report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error);
 
 #endif

@@ -2,9 +2,11 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/memory.h"
 #include "core/contacts/span.h"
+#include "core/law/law.h"
 
 /* Cuts arrays from memory that begins at base; with base NULL it only adds up their sizes. */
 struct carver {
@@ -84,6 +86,66 @@ static void carve_coefficients(struct fric_contacts *c, const struct fric_batch 
 	}
 }
 
+/* What is added to slips and to forces, if there is any. */
+static void carve_offsets(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
+{
+	static const double zero = 0;
+	const struct fric_law *law = &batch->friction.law;
+	for (size_t m = 0; m < (size_t)c->dim && ANY_GROUP(batch, surface_velocity); m++)
+		c->surface_velocity[m] =
+			carve_field(carver, batch, c->n, offsetof(struct fric_group, surface_velocity), m, &zero);
+	for (size_t m = 0; m < (size_t)c->dim && ANY_GROUP(batch, anchor); m++)
+		c->anchor[m] = carve_field(carver, batch, c->n, offsetof(struct fric_group, anchor), m, &zero);
+	if (ANY_GROUP(batch, viscous) || law->viscous != 0)
+		c->viscous = carve_field(carver, batch, c->n, offsetof(struct fric_group, viscous), 0, &law->viscous);
+}
+
+/* The points of a curve are the contacts' own from here on. */
+static void carve_curve(struct fric_contacts *c, const struct fric_curve *curve, struct carver *carver)
+{
+	struct law_table *table = &c->table;
+	double *speeds = carve(carver, curve->n, sizeof(double)), *factors = carve(carver, curve->n, sizeof(double));
+	table->speeds = carve(carver, curve->n, sizeof(double));
+	table->pieces = carve(carver, curve->n, sizeof(struct table_piece));
+	table->pieces_l = carve(carver, curve->n, sizeof(struct table_piece_l));
+	if (!carver->base)
+		return;
+	memcpy(speeds, curve->speeds, curve->n * sizeof(double));
+	memcpy(factors, curve->factors, curve->n * sizeof(double));
+	c->law.curve = (struct fric_curve){curve->n, speeds, factors, NULL};
+	fricp_table_fill(table, curve);
+}
+
+static void carve_law(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
+{
+	const struct fric_law *law = &batch->friction.law;
+	if (law->type == FRIC_CURVE) {
+		carve_curve(c, &law->curve, carver);
+		c->unit = carve_column(carver, c->n, true, fricp_table_unit(&law->curve));
+	} else if (law_has_tail(law_of(law))) {
+		c->unit =
+			carve_field(carver, batch, c->n, offsetof(struct fric_group, stribeck_speed), 0, &law->stribeck_speed);
+	}
+}
+
+static void carve_three(struct carver *carver, size_t n, double *three[3])
+{
+	for (int d = 0; d < 3; d++)
+		three[d] = carve(carver, n, sizeof(double));
+}
+
+/* What contacts of bodies have besides. */
+static void carve_bodies(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
+{
+	static const double zero = 0;
+	carve_three(carver, c->n, c->arm[0]);
+	carve_three(carver, c->n, c->arm[1]);
+	carve_three(carver, c->n, c->normal);
+	c->spin_radius = c->dim == 3 ? carve_field(carver, batch, c->n, offsetof(struct fric_group, spin_radius), 0, &zero)
+	                             : carve_column(carver, c->n, true, 0);
+	c->roll_radius = carve_field(carver, batch, c->n, offsetof(struct fric_group, roll_radius), 0, &zero);
+}
+
 static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
 	static const double one = 1;
@@ -100,12 +162,16 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 		c->mu_aniso[m] = m < (size_t)c->dim - 1
 		                     ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
 		                     : carve_column(carver, n, true, 1);
+	carve_law(c, batch, carver);
 	/* A skipped contact must be able to have no force. */
 	double force = 0;
 	const bool uniform = !batch->skip_degenerate &&
 	                     uniform_value(batch, offsetof(struct fric_group, normal_force), 0, NULL, &force);
 	c->normal_force = carve_column(carver, n, uniform, force);
 	carve_coefficients(c, batch, carver);
+	carve_offsets(c, batch, carver);
+	if (batch->n_bodies)
+		carve_bodies(c, batch, carver);
 	c->skipped = carve(carver, n, 1);
 	c->extents = carve(carver, span_slots(n), sizeof(*c->extents));
 	c->sweep = carve(carver, span_slots(n), sizeof(*c->sweep));
@@ -114,7 +180,7 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 static bool derives_distance(const struct fric_batch *batch, enum fric_type type)
 {
 	const struct fric_group *g = &batch->groups[type];
-	if (g->tangent_basis.data)
+	if (g->tangent_basis.data || is_of_bodies(type))
 		return false;
 	return type != FRIC_PLANE_VERTEX || (batch->positions && g->plane_origin.data);
 }

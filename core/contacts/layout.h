@@ -7,7 +7,8 @@
 #include "core/contacts/contacts.h"
 
 /**
- * Contacts with room for a batch. Fields that have one value for all contacts are filled in; fric_prepare fills in the
+ * Contacts with room for a batch: one whose contacts are all of vertices, without bodies, or one whose contacts are all
+ * of bodies, which are then its vertices, too. Fields that have one value for all contacts are filled in; fric_prepare fills in the
  * rest.
  * @return to be freed with fric_contacts_free; NULL when out of memory
  */

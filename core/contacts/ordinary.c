@@ -25,6 +25,15 @@ static bool moderate(struct column column, size_t begin, size_t end)
 	return column_sizes(column, begin, end).highest < moderate_size;
 }
 
+/* Drags beside eps_v, the number that stands for a law's coefficient. */
+static bool ordinary_drags(const struct fric_contacts *c, size_t begin, size_t end)
+{
+	bool all = true;
+	for (size_t i = begin; i < end && c->viscous.data; i++)
+		all &= ordinary_drag(*column_at(c->viscous, i), *column_at(c->eps_v, i));
+	return all;
+}
+
 /* Bases that are derived have columns of length 1. */
 static bool unit_bases(const struct fric_contacts *c, size_t begin, size_t end)
 {
@@ -38,6 +47,15 @@ static bool unit_bases(const struct fric_contacts *c, size_t begin, size_t end)
 	return all;
 }
 
+static bool ordinary_decays(const struct fric_contacts *c, size_t begin, size_t end)
+{
+	const bool same = c->eps_v.stride == 0 && c->unit.stride == 0;
+	bool all = true;
+	for (size_t i = begin; i < (same && begin < end ? begin + 1 : end) && c->unit.data; i++)
+		all &= ordinary_decay(&c->table, *column_at(c->eps_v, i) / *column_at(c->unit, i));
+	return all;
+}
+
 /* Decided by bounds over all contacts. If they fail, the scalar form looks at each contact. */
 bool fricp_contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
 {
@@ -48,7 +66,8 @@ bool fricp_contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t
 	       force.highest < slip_large && invertible(eps_v.lowest) && invertible(eps_v.highest) &&
 	       moderate(c->mu_aniso[0], begin, end) && moderate(c->mu_aniso[1], begin, end) &&
 	       moderate((struct column){c->closest_point[0], 1}, begin, end) &&
-	       moderate((struct column){c->closest_point[1], 1}, begin, end) && unit_bases(c, begin, end);
+	       moderate((struct column){c->closest_point[1], 1}, begin, end) && unit_bases(c, begin, end) &&
+	       ordinary_drags(c, begin, end) && ordinary_decays(c, begin, end);
 }
 
 bool fricp_coefficients_ordinary(const struct coefficients *coefficients, size_t begin, size_t end)

@@ -17,6 +17,14 @@ bool fricp_contacts_ordinary(const struct fric_contacts *contacts, size_t begin,
  * coefficients overflows. */
 bool fricp_coefficients_ordinary(const struct coefficients *coefficients, size_t begin, size_t end);
 
+/* q, what eps_v is to the speed that a law changes over beyond it: up to a size that leaves (y - eps_v)/eps_v enough digits
+ * to be multiplied by. */
+static inline bool ordinary_decay(const struct law_table *table, double q)
+{
+	const double steepness = table->n ? q / table->shortest : q;
+	return q > slip_small && steepness < 0x1p+16 && (table->n == 0 || table->ordinary);
+}
+
 /* Whether no entry of contact i's basis exceeds unit_basis (range.h). */
 static inline bool has_unit_basis(const struct fric_contacts *c, size_t i)
 {

@@ -235,7 +235,9 @@ static enum fric_code exact_geometry(enum fric_type type, int dim, const double 
 	case FRIC_EDGE_VERTEX: return edge_vertex(dim, p, geometry);
 	case FRIC_EDGE_EDGE: return edge_edge(p, geometry);
 	case FRIC_FACE_VERTEX: return face_vertex(p, geometry);
-	case FRIC_PLANE_VERTEX: break; /* see fricp_plane_basis */
+	case FRIC_PLANE_VERTEX:
+	case FRIC_BODY_BODY:
+	case FRIC_BODY_WORLD: break; /* see fricp_plane_basis */
 	}
 	return FRIC_OK;
 }
@@ -252,7 +254,9 @@ static struct fast_geometry fast_geometry(enum fric_type type, const double *con
 	case FRIC_EDGE_VERTEX: return fast_edge_vertex(point(p[0]), point(p[1]), point(p[2]), precise);
 	case FRIC_EDGE_EDGE: return fast_edge_edge(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
 	case FRIC_FACE_VERTEX: return fast_face_vertex(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
-	case FRIC_PLANE_VERTEX: break;
+	case FRIC_PLANE_VERTEX:
+	case FRIC_BODY_BODY:
+	case FRIC_BODY_WORLD: break;
 	}
 	return (struct fast_geometry){.good = false};
 }
@@ -322,7 +326,7 @@ double fricp_derived_uncertainty(enum fric_type type, int dim, const double *con
 	return (double)fminl(uncertain * coordinate * over * moved, 1);
 }
 
-static struct vec plane_normal(int dim, const double *normal)
+static struct vec given_vector(int dim, const double *normal)
 {
 	struct vec n = {.finite = true};
 	for (int i = 0; i < dim; i++)
@@ -333,14 +337,62 @@ static struct vec plane_normal(int dim, const double *normal)
 
 void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6])
 {
-	const struct vec n = plane_normal(dim, normal);
+	const struct vec n = given_vector(dim, normal);
 	basis_across(dim, &n, tangent_basis);
 }
 
 enum fric_code fricp_plane_distance(int dim, const double *normal, const double *origin, const double *p,
                                     double *distance)
 {
-	const struct vec n = plane_normal(dim, normal), r = difference(dim, origin, p);
+	const struct vec n = given_vector(dim, normal), r = difference(dim, origin, p);
 	*distance = r.finite ? distance_along(&r, &n) : 0;
 	return r.finite && isfinite(*distance) ? FRIC_OK : FRIC_E_NOT_FINITE;
+}
+
+/* (n x grain) x n is the grain's part across n. */
+static enum fric_code basis_along(const struct vec *n, const double grain[3], double basis[6])
+{
+	const struct vec g = given_vector(3, grain), across = cross(n, &g), along = cross(&across, n);
+	double first[3], second[3];
+	if (across.is_zero)
+		return FRIC_E_GRAIN_ALONG_NORMAL;
+	rounded(&along, first);
+	rounded(&across, second);
+	set_column(basis, 0, first);
+	set_column(basis, 1, second);
+	return FRIC_OK;
+}
+
+enum fric_code fricp_grain_basis(const double normal[3], const double grain[3], double tangent_basis[6])
+{
+	const struct vec n = given_vector(3, normal);
+	return basis_along(&n, grain, tangent_basis);
+}
+
+/* From the edge to the vertex, or across both edges. */
+static struct vec stencil_normal(enum fric_type type, const double *const p[])
+{
+	if (type == FRIC_VERTEX_VERTEX)
+		return difference(3, p[0], p[1]);
+	const bool edges = type == FRIC_EDGE_EDGE;
+	const struct vec a = difference(3, p[edges ? 0 : 1], p[edges ? 1 : 2]);
+	const struct vec b = type == FRIC_EDGE_VERTEX ? difference(3, p[1], p[0]) : difference(3, p[edges ? 2 : 1], p[3]);
+	const struct vec n = cross(&a, &b);
+	return type == FRIC_EDGE_VERTEX ? cross(&n, &a) : n;
+}
+
+enum fric_code fricp_stencil_grain(enum fric_type type, const double *const p[FRIC_MAX_STENCIL], const double grain[3],
+                                   double tangent_basis[6])
+{
+	struct vec n = stencil_normal(type, p);
+	scale(&n);
+	return basis_along(&n, grain, tangent_basis);
+}
+
+void fricp_unit_normal(int dim, const double *normal, double unit[3])
+{
+	const struct vec n = given_vector(dim, normal);
+	const double l = length(&n);
+	for (int i = 0; i < 3; i++)
+		unit[i] = n.x[i].hi / l;
 }

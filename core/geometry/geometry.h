@@ -36,6 +36,20 @@ double fricp_given_uncertainty(double coordinate);
 /* Tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */
 void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6]);
 
+/**
+ * Tangent basis in 3D whose first direction is the grain's projection onto the tangent plane, the second n x first.
+ * @param normal  finite, not zero, of any length
+ * @param grain   the same
+ * @return FRIC_OK, or FRIC_E_GRAIN_ALONG_NORMAL: |grain x normal| <= 1e-12 |grain| |normal|
+ */
+enum fric_code fricp_grain_basis(const double normal[3], const double grain[3], double tangent_basis[6]);
+/* The same for a stencil that is not degenerate, with its normal as the table in docs/physics.md 1 has it. */
+enum fric_code fricp_stencil_grain(enum fric_type type, const double *const p[FRIC_MAX_STENCIL], const double grain[3],
+                                   double tangent_basis[6]);
+
+/* normal / |normal|. @param normal [dim], as above */
+void fricp_unit_normal(int dim, const double *normal, double unit[3]);
+
 /* Distance of p from the plane through `origin`. FRIC_OK or FRIC_E_NOT_FINITE. */
 enum fric_code fricp_plane_distance(int dim, const double *normal, const double *origin, const double *p,
                                     double *distance);

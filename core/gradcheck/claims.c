@@ -1,6 +1,8 @@
 /* The results that are compared, computed by the calls that users make. */
+#include "core/gradcheck/claims.h"
+
 #include "core/base/memory.h"
-#include "core/gradcheck/compare.h"
+#include "core/bodies/evaluate.h"
 #include "core/kernels/run.h"
 #include "core/motion/dofs.h"
 #include "core/order/sweep.h"
@@ -30,18 +32,53 @@ static enum fric_code forces(const struct fric_context *context, const struct fr
 	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, forces_span, &task), error);
 }
 
+struct wrenches_task {
+	const struct fric_contacts *b;
+	const struct coefficients *coefficients;
+	const double *velocities;
+	double *potentials, *wrenches;
+};
+
+static void wrenches_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct wrenches_task *task = data;
+	(void)chunk;
+	for (size_t i = begin; i < end; i++) {
+		struct slip slip;
+		struct action action;
+		body_slip_of(task->b, task->coefficients, contact_type(task->b, i), i, task->velocities, &slip);
+		body_action(task->b, i, &slip, &action);
+		task->potentials[i] = contact_potential(task->b, i, &slip);
+		if (!fricp_store_wrenches(task->b, i, &action, task->wrenches)) {
+			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+			return;
+		}
+	}
+}
+
+/* The same for bodies. */
+static enum fric_code wrenches(const struct fric_context *context, const struct fric_contacts *contacts,
+                               const struct fric_question *question, struct claims *claims, struct fric_error *error)
+{
+	const struct fric_contacts *b = contacts->bodies;
+	struct wrenches_task task = {b, body_coefficients_for(contacts, question), question->velocities,
+	                             claims->potentials + contacts->n, claims->wrenches};
+	return fricp_report_fault(b, fricp_parallel_chunks(context, b->n, wrenches_chunk, &task), error);
+}
+
 static bool allocate(const struct fric_context *context, const struct fric_contacts *c, struct claims *claims)
 {
-	const size_t dim = (size_t)c->dim, per_contact = 1 + dim + (size_t)fric_inner_size(c->dim);
-	const size_t ndof = n_dofs(c);
-	claims->arrays_bytes = (ndof + c->n * per_contact + 1) * sizeof(double);
+	const size_t dim = (size_t)c->dim, ndof = n_dofs(c), n = fric_n_contacts(c);
+	const size_t wrenches = c->bodies ? n_actions(c->bodies) * (size_t)n_body_dofs(c->dim) : 0;
+	claims->arrays_bytes = (ndof + n + c->n * dim + wrenches + fric_n_inner(c) + 1) * sizeof(double);
 	claims->arrays = memory_take(context->memory, claims->arrays_bytes);
 	if (!claims->arrays)
 		return false;
 	claims->gradient = claims->arrays;
 	claims->potentials = claims->gradient + ndof;
-	claims->forces = claims->potentials + c->n;
-	claims->inner = claims->forces + c->n * dim;
+	claims->forces = claims->potentials + n;
+	claims->wrenches = claims->forces + c->n * dim;
+	claims->inner = claims->wrenches + wrenches;
 	return true;
 }
 
@@ -67,6 +104,8 @@ enum fric_code fricp_claims_make(const struct fric_context *context, const struc
 	enum fric_code code = fric_evaluate(context, contacts, question, &claims->potential, claims->gradient, error);
 	if (code == FRIC_OK)
 		code = forces(context, contacts, question, claims, error);
+	if (code == FRIC_OK && contacts->bodies)
+		code = wrenches(context, contacts, question, claims, error);
 	if (code == FRIC_OK)
 		code = fric_hessian_inner(context, contacts, question, FRIC_PROJECT_NONE, claims->inner, error);
 	return code == FRIC_OK ? csr(context, contacts, claims, error) : code;
@@ -78,16 +117,4 @@ void fricp_claims_free(const struct fric_context *context, struct claims *claims
 	memory_give(context->memory, claims->arrays, claims->arrays_bytes);
 	fric_pattern_free(claims->pattern);
 	*claims = (struct claims){0};
-}
-
-enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                            const struct fric_question *question, struct fric_comparison *comparison,
-                            struct fric_error *error)
-{
-	struct claims claims;
-	enum fric_code code = fricp_claims_make(context, contacts, question, &claims, error);
-	if (code == FRIC_OK)
-		code = fricp_claims_compare(context, contacts, question, &claims, comparison, error);
-	fricp_claims_free(context, &claims);
-	return code;
 }

@@ -3,21 +3,19 @@
  * then added up at the vertices in contact order. */
 #include "core/gradcheck/compare.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "core/assemble/triplets.h"
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
+#include "core/bodies/twist.h"
+#include "core/gradcheck/bodies.h"
 #include "core/gradcheck/differences.h"
+#include "core/gradcheck/expected.h"
+#include "core/law/textbook.h"
 #include "core/motion/slip.h"
 
-enum { WINDOW = 16384, CHUNK = 64, TRIPLETS_AT_ONCE = 16, SERIAL_BELOW = 64 };
-
-/* An expected number, and the scale that a difference from it is divided by. */
-struct expected {
-	long double value, scale;
-};
+enum { TRIPLETS_AT_ONCE = 16 };
 
 /* Everything that is expected of one contact. */
 struct reference {
@@ -33,58 +31,6 @@ struct reference {
 struct row {
 	struct expected weight[FRIC_MAX_STENCIL], potential, force[3], product[3];
 };
-
-struct findings {
-	struct fric_agreement of[FRIC_N_QUANTITIES];
-	double relative; /* difference of the worst contact; < 0: none yet */
-	size_t contact;
-	enum fric_quantity quantity;
-};
-
-struct comparing {
-	const struct fric_context *context;
-	const struct fric_contacts *contacts;
-	const struct coefficients *coefficients;
-	const double *velocities;
-	const struct claims *claims;
-	size_t ndof, first;        /* contact of the window */
-	struct row *rows;          /* [window] */
-	struct findings *chunks;   /* [chunks of a window or of the vertices] */
-	struct expected *gradient; /* [ndof]; after the comparison, scale is the relative difference */
-	struct expected *product;  /* [ndof] the same for the Hessian times test_vector */
-	struct expected potential;
-	struct findings all;
-};
-
-static double capped(long double x)
-{
-	return x <= DBL_MAX ? (double)x : DBL_MAX; /* for a NaN, too */
-}
-
-static void raise_to(double *most, double x)
-{
-	if (x > *most)
-		*most = x;
-}
-
-/* Below the smallest normal double digits are lost, also on the way to a result: no scale is smaller than that. */
-static long double floored(long double scale)
-{
-	return scale == 0 || scale > DBL_MIN ? scale : DBL_MIN;
-}
-
-static double relative_difference(long double claim, struct expected e)
-{
-	if (e.scale == 0)
-		return claim == 0 ? 0 : 1;
-	return capped(fabsl(claim - e.value) / e.scale);
-}
-
-static void add(struct expected *sum, long double value, long double scale)
-{
-	sum->value += value;
-	sum->scale += floored(scale);
-}
 
 /* ---- one contact ---- */
 
@@ -130,47 +76,61 @@ static struct expected weighted(const struct fric_contacts *c, size_t i, const s
 	return sum;
 }
 
-static long double velocity(const void *data, size_t dof)
+/* A component of the slip, or of the slip without its anchor. */
+static struct expected expect_slip(const struct comparing *task, size_t i, const struct reference *r, int t,
+                                   bool anchored)
 {
-	return ((const double *)data)[dof];
+	const struct fric_contacts *c = task->contacts;
+	const long double a = *column_at(c->mu_aniso[t], i);
+	struct expected u = {0, 0};
+	for (int axis = 0; axis < c->dim && !c->skipped[i]; axis++) {
+		struct expected relative = weighted(c, i, r, axis, velocity, task->velocities);
+		add_offset(c->surface_velocity, i, axis, -1, &relative);
+		if (anchored)
+			add_offset(c->anchor, i, axis, +1, &relative);
+		u.value += basis(c, i, axis, t) * relative.value;
+		u.scale += fabsl(basis(c, i, axis, t)) * relative.scale;
+	}
+	return (struct expected){a * u.value, a * u.scale * 0x1p-48L + (1 + a) * 0x1p-1070L};
 }
 
-/* Pseudorandom, between 1/2 and 1 with either sign: no mistake should have the same pattern. */
-static long double test_vector(const void *data, size_t dof)
-{
-	uint64_t x = (uint64_t)dof + 0x9e3779b97f4a7c15u;
-	(void)data;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	x ^= x >> 31;
-	const long double size = 0.5L + (long double)(x >> 12) * 0x1p-53L;
-	return x & 1 ? size : -size;
-}
-
-/* The slip as computed in doubles, if that is right within rounding: derivatives are compared there. */
-static void slip_in_question(const struct comparing *task, size_t i, const struct reference *r, long double x[2])
+/* The slip as computed in doubles, and that without the anchor, if they are right within rounding: derivatives are
+ * compared there. */
+static void slip_in_question(const struct comparing *task, size_t i, const struct reference *r, long double x[2],
+                             long double bare[2])
 {
 	const struct fric_contacts *c = task->contacts;
 	struct slip slip = {0};
 	slip_velocity(c, r->type, i, task->velocities, &slip);
-	x[0] = x[1] = 0;
+	for (int t = 0; t < 2; t++)
+		x[t] = bare[t] = 0;
 	for (int t = 0; t < r->n; t++) {
-		const long double a = *column_at(c->mu_aniso[t], i), computed = slip.scaled[t];
-		struct expected u = {0, 0};
-		for (int axis = 0; axis < c->dim; axis++) {
-			const struct expected relative = weighted(c, i, r, axis, velocity, task->velocities);
-			u.value += basis(c, i, axis, t) * relative.value;
-			u.scale += fabsl(basis(c, i, axis, t)) * relative.scale;
-		}
-		const long double rounding = a * u.scale * 0x1p-48L + (1 + a) * 0x1p-1070L;
-		x[t] = fabsl(computed - a * u.value) <= rounding ? computed : a * u.value;
+		const struct expected u = expect_slip(task, i, r, t, true), v = expect_slip(task, i, r, t, false);
+		x[t] = fabsl(slip.scaled[t] - u.value) <= u.scale ? slip.scaled[t] : u.value;
+		bare[t] = fabsl(slip.bare[t] - v.value) <= v.scale ? slip.bare[t] : v.value;
 	}
 }
 
-static void expect_force(const struct fric_contacts *c, size_t i, const struct differences *d, long double s,
-                         long double mu, struct reference *r)
+/* The drag's part of the potential, of forces and of inner matrices, over s eps_v, s and s / eps_v. */
+struct drag {
+	long double strength, ratio; /* viscous * eps_v; slip without the anchor over eps_v */
+};
+
+static struct drag expect_drag(const struct fric_contacts *c, size_t i, int n, const long double bare[2],
+                               struct differences *d)
 {
-	const long double scale = floored(fabsl(s) * mu * (d->z < 1 ? d->z : 1));
+	const double viscous = c->viscous.data ? *column_at(c->viscous, i) : 0, eps_v = *column_at(c->eps_v, i);
+	if (viscous == 0)
+		return (struct drag){0, 0};
+	fricp_differences_of_drag(viscous, eps_v, n, bare, d);
+	const long double length = hypotl(bare[0], bare[1]);
+	return (struct drag){(long double)viscous * eps_v, length / eps_v};
+}
+
+static void expect_force(const struct fric_contacts *c, size_t i, const struct differences *d, long double s,
+                         long double mu, struct drag drag, struct reference *r)
+{
+	const long double law = mu * (d->z < 1 ? d->z : 1), scale = floored(fabsl(s) * (law + drag.strength * drag.ratio));
 	for (int axis = 0; axis < c->dim; axis++) {
 		struct expected sum = {0, 0};
 		for (int t = 0; t < r->n; t++) {
@@ -183,11 +143,11 @@ static void expect_force(const struct fric_contacts *c, size_t i, const struct d
 }
 
 static void expect_inner(const struct fric_contacts *c, size_t i, const struct differences *d, long double s,
-                         long double mu, struct reference *r)
+                         long double mu, struct drag drag, struct reference *r)
 {
 	const long double eps_v = *column_at(c->eps_v, i), a0 = *column_at(c->mu_aniso[0], i);
 	const long double a1 = r->n == 2 ? *column_at(c->mu_aniso[1], i) : 0, pairs[3] = {a0 * a0, a0 * a1, a1 * a1};
-	const long double known = mu / (d->z > 1 ? d->z : 1) + d->blur / FRIC_TOLERANCE;
+	const long double known = mu / (d->z > 1 ? d->z : 1) + drag.strength + d->blur / FRIC_TOLERANCE;
 	const long double scale = floored(fabsl(s) * known / eps_v);
 	for (int e = 0; e < 3; e++)
 		r->inner[e] = (struct expected){s / eps_v * pairs[e] * d->hessian[e], floored(pairs[e] * scale)};
@@ -214,35 +174,27 @@ static void expect(const struct comparing *task, size_t i, struct reference *r)
 	const double mu_s = *column_at(task->coefficients->mu_s, i), mu_k = *column_at(task->coefficients->mu_k, i);
 	const double eps_v = *column_at(c->eps_v, i);
 	const long double s = c->skipped[i] ? 0 : long_force(c, i);
+	struct fric_law law = c->law;
 	struct differences d;
-	long double x[2];
+	long double x[2], bare[2];
 	r->type = contact_type(c, i);
 	r->k = fric_stencil_size(r->type);
 	r->n = c->dim - 1;
 	expect_weights(c, i, r);
-	slip_in_question(task, i, r, x);
-	fricp_differences_at(&c->law, mu_s, mu_k, eps_v, r->n, x, &d);
-	const long double mu = d.slides || mu_k > mu_s ? mu_k : mu_s;
+	slip_in_question(task, i, r, x, bare);
+	if (law.type != FRIC_CURVE && c->unit.data)
+		law.stribeck_speed = *column_at(c->unit, i);
+	fricp_differences_at(&law, task->areas, mu_s, mu_k, eps_v, r->n, x, &d);
+	const struct drag drag = expect_drag(c, i, r->n, bare, &d);
+	const long double mu = d.mu;
 	r->potential.value = s * eps_v * d.potential;
-	r->potential.scale = fabsl(s) * eps_v * mu * (d.z > 1 ? d.z : 1);
-	expect_force(c, i, &d, s, mu, r);
-	expect_inner(c, i, &d, s, mu, r);
+	r->potential.scale = fabsl(s) * eps_v * (mu * (d.z > 1 ? d.z : 1) + drag.strength * drag.ratio * drag.ratio);
+	expect_force(c, i, &d, s, mu, drag, r);
+	expect_inner(c, i, &d, s, mu, drag, r);
 	expect_block(c, i, r);
 }
 
 /* ---- its comparison ---- */
-
-static void judge(struct findings *f, enum fric_quantity quantity, size_t contact, double claim, long double value,
-                  long double scale)
-{
-	const double relative = relative_difference(claim, (struct expected){value, floored(scale)});
-	raise_to(&f->of[quantity].contacts, relative);
-	if (relative > f->relative) {
-		f->relative = relative;
-		f->contact = contact;
-		f->quantity = quantity;
-	}
-}
 
 static void judge_numbers(const struct comparing *task, size_t i, const struct reference *r, struct findings *f)
 {
@@ -327,21 +279,6 @@ static void compare_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 }
 
 /* ---- sums ---- */
-
-static void merge(struct findings *all, const struct findings *more)
-{
-	for (int q = 0; q < FRIC_N_QUANTITIES; q++) {
-		raise_to(&all->of[q].largest_difference, more->of[q].largest_difference);
-		raise_to(&all->of[q].largest_entry, more->of[q].largest_entry);
-		raise_to(&all->of[q].contacts, more->of[q].contacts);
-		raise_to(&all->of[q].assembled, more->of[q].assembled);
-	}
-	if (more->relative > all->relative) {
-		all->relative = more->relative;
-		all->contact = more->contact;
-		all->quantity = more->quantity;
-	}
-}
 
 static void scatter_row(struct comparing *task, size_t i, const struct row *row)
 {
@@ -428,16 +365,16 @@ static struct fault compare_sums(struct comparing *task)
 /* ---- which contact ---- */
 
 /* The mean over a contact's members of the largest difference at each. */
-static double suspicion(const struct comparing *task, size_t i, const struct expected *sums)
+static double suspicion(const struct fric_contacts *c, size_t i, const struct expected *sums)
 {
-	const struct fric_contacts *c = task->contacts;
 	const enum fric_type type = contact_type(c, i);
-	const int size = fric_stencil_size(type), n = n_member_dofs(c->dim, type);
+	const int size = fric_stencil_size(type), n = is_of_bodies(type) ? n_body_dofs(c->dim) : n_vertex_dofs(c->dim);
 	double sum = 0;
 	for (int k = 0; k < size; k++) {
+		const size_t v = (size_t)c->vertices[k][i], first = is_of_bodies(type) ? body_dof(c, v) : vertex_dof(c->dim, v);
 		double most = 0;
 		for (int d = 0; d < n; d++)
-			raise_to(&most, (double)sums[member_dof(c, c->dim, type, k, i) + (size_t)d].scale);
+			raise_to(&most, (double)sums[first + (size_t)d].scale);
 		sum += most / size;
 	}
 	return sum;
@@ -450,8 +387,10 @@ static void suspect(struct comparing *task, enum fric_quantity quantity)
 	double most = 0;
 	task->all.quantity = quantity;
 	task->all.relative = task->all.of[quantity].assembled;
-	for (size_t i = 0; i < task->contacts->n && quantity != FRIC_POTENTIAL; i++) {
-		const double here = suspicion(task, i, sums);
+	for (size_t i = 0; i < fric_n_contacts(task->contacts) && quantity != FRIC_POTENTIAL; i++) {
+		const bool of_bodies = i >= task->contacts->n;
+		const double here = of_bodies ? suspicion(task->contacts->bodies, i - task->contacts->n, sums)
+		                              : suspicion(task->contacts, i, sums);
 		if (here > most)
 			most = here, task->all.contact = i;
 	}
@@ -463,14 +402,16 @@ static void find_worst(struct comparing *task)
 	for (enum fric_quantity q = FRIC_GRADIENT; q < FRIC_N_QUANTITIES; q++)
 		if (task->all.of[q].assembled > task->all.of[most].assembled)
 			most = q;
-	if (task->contacts->n && task->all.relative <= FRIC_TOLERANCE && task->all.of[most].assembled > FRIC_TOLERANCE)
+	if (fric_n_contacts(task->contacts) && task->all.relative <= FRIC_TOLERANCE &&
+	    task->all.of[most].assembled > FRIC_TOLERANCE)
 		suspect(task, most);
 }
 
 static void describe_worst(const struct comparing *task, struct fric_comparison *out)
 {
-	const struct fric_contacts *c = task->contacts;
-	const size_t i = task->all.contact;
+	const bool of_bodies = task->all.contact >= task->contacts->n;
+	const struct fric_contacts *c = of_bodies ? task->contacts->bodies : task->contacts;
+	const size_t i = task->all.contact - (of_bodies ? task->contacts->n : 0);
 	struct slip slip;
 	out->group = contact_type(c, i);
 	out->worst = (int64_t)(i - c->start[out->group]);
@@ -478,7 +419,10 @@ static void describe_worst(const struct comparing *task, struct fric_comparison 
 	out->relative_difference = task->all.relative;
 	for (int v = 0; v < fric_stencil_size(out->group); v++)
 		out->vertices[v] = c->vertices[v][i];
-	slip_of(c, task->coefficients, out->group, i, task->velocities, &slip);
+	if (of_bodies)
+		body_slip_of(c, task->body_coefficients, out->group, i, task->velocities, &slip);
+	else
+		slip_of(c, task->coefficients, out->group, i, task->velocities, &slip);
 	out->status = c->skipped[i] ? 2 : slip.slides;
 	out->slip_ratio = capped(slip_speed(&slip) / slip.eps_v);
 }
@@ -491,18 +435,29 @@ static void summarise(struct comparing *task, struct fric_comparison *out)
 		out->of[q] = task->all.of[q];
 		out->agrees &= out->of[q].contacts <= FRIC_TOLERANCE && out->of[q].assembled <= FRIC_TOLERANCE;
 	}
-	if (task->contacts->n)
+	if (fric_n_contacts(task->contacts))
 		describe_worst(task, out);
 }
 
 static struct fault compare(struct comparing *task, struct fric_comparison *comparison)
 {
 	struct fault fault = compare_contacts(task);
+	if (fault.code == FRIC_OK && task->contacts->bodies)
+		fault = fricp_compare_bodies(task);
 	if (fault.code == FRIC_OK)
 		fault = compare_sums(task);
 	if (fault.code == FRIC_OK)
 		summarise(task, comparison);
 	return fault;
+}
+
+/* Contacts of bodies count on. */
+static enum fric_code report(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error)
+{
+	if (!contacts->bodies || fault.position < contacts->n)
+		return fricp_report_fault(contacts, fault, error);
+	fault.position -= contacts->n;
+	return fricp_report_fault(contacts->bodies, fault, error);
 }
 
 enum fric_code fricp_claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -515,20 +470,38 @@ enum fric_code fricp_claims_compare(const struct fric_context *context, const st
 	struct comparing task = {context,
 	                         contacts,
 	                         coefficients_for(contacts, question),
+	                         contacts->bodies ? body_coefficients_for(contacts, question) : NULL,
 	                         question->velocities,
 	                         claims,
 	                         .ndof = ndof,
 	                         .all = {.relative = -1}};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	const size_t areas = (contacts->table.n + 1) * sizeof(quad);
+	task.areas = memory_take(context->memory, areas);
 	task.rows = memory_take(context->memory, rows);
 	task.chunks = memory_take(context->memory, findings);
 	task.gradient = memory_take_zeroed(context->memory, sums);
-	if (task.rows && task.chunks && task.gradient) {
+	if (task.areas && task.rows && task.chunks && task.gradient) {
+		if (contacts->table.n)
+			textbook_areas(&contacts->law.curve, task.areas);
 		task.product = task.gradient + ndof;
 		fault = compare(&task, comparison);
 	}
 	memory_give(context->memory, task.gradient, sums);
 	memory_give(context->memory, task.chunks, findings);
 	memory_give(context->memory, task.rows, rows);
-	return fricp_report_fault(contacts, fault, error);
+	memory_give(context->memory, task.areas, areas);
+	return report(contacts, fault, error);
+}
+
+enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
+                            const struct fric_question *question, struct fric_comparison *comparison,
+                            struct fric_error *error)
+{
+	struct claims claims;
+	enum fric_code code = fricp_claims_make(context, contacts, question, &claims, error);
+	if (code == FRIC_OK)
+		code = fricp_claims_compare(context, contacts, question, &claims, comparison, error);
+	fricp_claims_free(context, &claims);
+	return code;
 }

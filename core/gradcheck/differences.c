@@ -3,12 +3,15 @@
 #include <math.h>
 
 #include "core/base/quad.h"
-#include "core/law/law.h"
+#include "core/law/textbook.h"
 
 struct potential {
-	enum fric_transition transition;
+	enum law law;
 	quad mu_s, mu_k;
-	quad subtracted; /* a constant that would swamp small differences; differences do not depend on it */
+	quad decay; /* eps_v over the speed that the law changes over beyond it; of a curve, eps_v */
+	const struct fric_curve *curve;
+	const quad *areas; /* textbook_areas of the curve */
+	quad subtracted;   /* a constant that would swamp small differences; differences do not depend on it */
 };
 
 /* One Newton step doubles the digits of the long double. */
@@ -20,49 +23,116 @@ static quad square_root(quad x)
 	return (guess + x / guess) / 2;
 }
 
-static quad length(int n, const quad x[2])
+static quad length(int n, const quad *x)
 {
+	quad squared = 0;
 	if (n == 1)
 		return x[0] < 0 ? -x[0] : x[0];
-	return square_root(x[0] * x[0] + x[1] * x[1]);
+	for (int t = 0; t < n; t++)
+		squared += x[t] * x[t];
+	return square_root(squared);
 }
 
-static quad potential(const struct potential *p, int n, quad x0, quad x1)
+static quad potential(const struct potential *p, int n, const quad *x)
 {
-	const quad x[2] = {x0, x1};
-	return law_textbook(p->transition, p->mu_s, p->mu_k, length(n, x), p->subtracted);
+	const quad z = length(n, x), tail = textbook_tail(p->law, p->curve, p->areas, z, p->decay);
+	return law_textbook(p->law, p->mu_s, p->mu_k, z, tail, p->subtracted);
 }
 
-static void first_differences(const struct potential *p, int n, const quad x[2], quad h, long double out[2])
+/* The potential where directions r and t have gone on by g and by h. */
+static quad moved(const struct potential *p, int n, const quad *x, int r, quad g, int t, quad h)
 {
-	out[0] = (long double)((potential(p, n, x[0] + h, x[1]) - potential(p, n, x[0] - h, x[1])) / (2 * h));
-	out[1] = n == 1 ? 0 : (long double)((potential(p, n, x[0], x[1] + h) - potential(p, n, x[0], x[1] - h)) / (2 * h));
+	quad there[MOST_DIRECTIONS];
+	for (int k = 0; k < n; k++)
+		there[k] = x[k];
+	there[r] += g;
+	there[t] += h;
+	return potential(p, n, there);
 }
 
-static void second_differences(const struct potential *p, int n, const quad x[2], quad h, long double out[3])
+/* 1 - z comes from a rounded z. */
+static quad tail_blur(const struct potential *p, quad z, quad step)
 {
-	const quad a = x[0], b = x[1], twice = 2 * potential(p, n, a, b), h2 = h * h;
-	out[0] = (long double)((potential(p, n, a + h, b) - twice + potential(p, n, a - h, b)) / h2);
-	out[1] = out[2] = 0;
-	if (n == 1)
-		return;
-	out[1] = (long double)((potential(p, n, a + h, b + h) - potential(p, n, a + h, b - h) -
-	                        potential(p, n, a - h, b + h) + potential(p, n, a - h, b - h)) /
-	                       (4 * h2));
-	out[2] = (long double)((potential(p, n, a, b + h) - twice + potential(p, n, a, b - h)) / h2);
+	const quad d = law_has_one_coefficient(p->law) ? p->mu_s : p->mu_s - p->mu_k, known = 0x1p-50 * (z > 1 ? z : 1);
+	return textbook_tail_blur(p->law, p->curve, d, z, p->decay, step * (z > 1 ? z : 1), known);
 }
 
-void fricp_differences_at(const struct fric_law *law, double mu_s, double mu_k, double eps_v, int n,
+static void first_differences(const struct potential *p, int n, const quad *x, quad h, long double *out)
+{
+	for (int t = 0; t < n; t++)
+		out[t] = (long double)((moved(p, n, x, t, h, t, 0) - moved(p, n, x, t, -h, t, 0)) / (2 * h));
+}
+
+static void second_differences(const struct potential *p, int n, const quad *x, quad h, long double *out)
+{
+	const quad twice = 2 * potential(p, n, x);
+	for (int r = 0; r < n; r++)
+		for (int t = r; t < n; t++)
+			if (t == r)
+				*out++ = (long double)((moved(p, n, x, t, h, t, 0) - twice + moved(p, n, x, t, -h, t, 0)) / (h * h));
+			else
+				*out++ = (long double)((moved(p, n, x, r, h, t, h) - moved(p, n, x, r, h, t, -h) -
+				                        moved(p, n, x, r, -h, t, h) + moved(p, n, x, r, -h, t, -h)) /
+				                       (4 * h * h));
+}
+
+static struct potential potential_of(const struct fric_law *law, const quad *areas, double mu_s, double mu_k,
+                                     double eps_v)
+{
+	const double unit = law->type == FRIC_STRIBECK || law->type == FRIC_EXPONENTIAL ? law->stribeck_speed : 1;
+	return (struct potential){law_of(law), mu_s, mu_k, (quad)eps_v / unit, &law->curve, areas, 0};
+}
+
+/* The smooth law has its kinetic coefficient from eps_v on. */
+static double largest_coefficient(const struct fric_law *law, double mu_s, double mu_k, bool slides)
+{
+	double factor = 1;
+	for (size_t k = 0; law->type == FRIC_CURVE && k < law->curve.n; k++)
+		factor = law->curve.factors[k] > factor ? law->curve.factors[k] : factor;
+	return (law->type == FRIC_SMOOTH && slides) || mu_k > mu_s ? mu_k : mu_s * factor;
+}
+
+void fricp_differences_at(const struct fric_law *law, const quad *areas, double mu_s, double mu_k, double eps_v, int n,
                           const long double *x, struct differences *out)
 {
-	struct potential p = {law->transition, mu_s, mu_k, 0};
-	const quad scaled[2] = {(quad)x[0] / eps_v, n == 1 ? 0 : (quad)x[1] / eps_v};
+	struct potential p = potential_of(law, areas, mu_s, mu_k, eps_v);
+	quad scaled[MOST_DIRECTIONS];
+	for (int t = 0; t < n; t++)
+		scaled[t] = (quad)x[t] / eps_v;
 	const quad z = length(n, scaled), step = DIFFERENCES_STEP;
+	*out = (struct differences){0};
 	out->z = (long double)z;
 	out->slides = z >= 1 + 4 * step;
-	out->potential = (long double)potential(&p, n, scaled[0], scaled[1]);
-	p.subtracted = out->slides ? 0 : law_textbook_rest(p.transition, p.mu_s, p.mu_k);
+	out->potential = (long double)potential(&p, n, scaled);
+	p.subtracted = out->slides ? 0 : law_textbook_rest(p.law, p.mu_s, p.mu_k);
 	first_differences(&p, n, scaled, step * (z > 0 ? z : 1), out->gradient);
 	second_differences(&p, n, scaled, step * (z > 1 ? z : 1), out->hessian);
-	out->blur = (long double)law_textbook_blur(p.transition, p.mu_s, p.mu_k, z, 2 * step);
+	out->blur = (long double)(law_textbook_blur(p.law, p.mu_s, p.mu_k, z, 2 * step) + tail_blur(&p, z, 2 * step));
+	out->mu = largest_coefficient(law, mu_s, mu_k, out->slides);
+}
+
+/* Where direction t has gone on by h. */
+static quad drag(quad strength, int n, const quad *x, int t, quad h)
+{
+	quad squared = 0;
+	for (int k = 0; k < n; k++)
+		squared += (x[k] + (k == t ? h : 0)) * (x[k] + (k == t ? h : 0));
+	return strength * squared / 2;
+}
+
+void fricp_differences_of_drag(double viscous, double eps_v, int n, const long double *bare, struct differences *out)
+{
+	const quad k = (quad)viscous * eps_v;
+	quad x[MOST_DIRECTIONS], squared = 0;
+	for (int t = 0; t < n; t++) {
+		x[t] = (quad)bare[t] / eps_v;
+		squared += x[t] * x[t];
+	}
+	const quad size = square_root(squared), h = size > 1 ? size : 1, here = drag(k, n, x, 0, 0);
+	out->potential += (long double)here;
+	for (int t = 0, e = 0; t < n; e += n - t, t++) {
+		const quad ahead = drag(k, n, x, t, h), behind = drag(k, n, x, t, -h);
+		out->gradient[t] += (long double)((ahead - behind) / (2 * h));
+		out->hessian[e] += (long double)((ahead - 2 * here + behind) / (h * h));
+	}
 }

@@ -11,22 +11,29 @@
 #include "core/base/inline.h"
 #include "core/contacts/contacts.h"
 #include "core/fric.h"
-#include "core/law/law.h"
+#include "core/law/tail.h"
 #include "core/motion/gamma.h"
 
 /* What a kernel reads and writes for a span of n <= FRIC_SPAN contacts. Inputs are arrays of [n] unless stated
  * otherwise. */
 struct workspace {
 	size_t n;
-	enum fric_transition transition;
+	enum law law;
 	const double *tangent_basis[6];
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
+	const double *viscous;         /* NULL: there is no drag */
+	bool anchored;                 /* the drag does not act on the slip, but on that without the anchor */
+	const double *unit;            /* what the law changes over beyond eps_v (point.h), NULL if it does not */
+	const struct law_table *table; /* of a curve */
 	bool same_eps_v, same_mu;      /* eps_v, both coefficients are one value for all */
+	bool same_unit;                /* unit and eps_v are */
 	struct law_shape shape;        /* of the law, if same_mu */
-	double relative[3][FRIC_SPAN]; /* Gamma v */
+	double relative[3][FRIC_SPAN]; /* Gamma v - surface_velocity + anchor */
+	double bare[3][FRIC_SPAN];     /* Gamma v - surface_velocity, if anchored; later over eps_v in the basis */
 	/* In between: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
-	double law_shape[3][FRIC_SPAN]; /* unless same_mu, where the law has one */
+	double law_shape[3][FRIC_SPAN];                 /* unless same_mu, where the law has one */
+	double decay[FRIC_SPAN], over_decay[FRIC_SPAN]; /* eps_v / unit, and 1 over that */
 	double over_eps_v[FRIC_SPAN], ratio[2][FRIC_SPAN], z[FRIC_SPAN], along[FRIC_SPAN], across[FRIC_SPAN];
 	/* Results: */
 	double potential[FRIC_SPAN];
@@ -42,6 +49,7 @@ struct line_workspace {
 	double direction[3][FRIC_SPAN]; /* Gamma d */
 	_Alignas(64) double start[2][FRIC_SPAN];
 	double change[2][FRIC_SPAN];                   /* slip over eps_v is start + t change */
+	double drag[FRIC_SPAN];                        /* weight * normal force * viscous * eps_v, if there is a drag */
 	double strength[FRIC_SPAN], scale[FRIC_SPAN];  /* weight * normal force; times eps_v */
 	double potential[FRIC_SPAN], slope[FRIC_SPAN]; /* at the last step */
 };
@@ -81,7 +89,7 @@ struct fric_kernels {
 	const char *name;
 	const struct gamma *gamma; /* from velocities to work->relative, and from work->force back */
 	void (*potential)(struct workspace *work);
-	void (*force)(struct workspace *work); /* and the potential */
+	void (*force)(struct workspace *work, bool potentials); /* and the potential, if wanted */
 	void (*inner)(struct workspace *work, enum fric_projection projection);
 	/* Once for a span, `most` being the largest |t|; then at each step. Sets work->at.careful: for all steps, or for
 	 * that one. sums: of potentials and slopes */

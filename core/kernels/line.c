@@ -10,11 +10,11 @@ static bool scalar_contact(const struct kernel_task *task, size_t i, const struc
 {
 	const struct fric_contacts *c = task->contacts;
 	struct slip slip;
-	double along[2];
+	double along[MOST_SLIP] = {0};
 	if (!slip_on_line(c, task->coefficients, i, line, t, &slip, along))
 		return false;
-	*potential = slip_potential(c, i, &slip);
-	*slope = slip_slope(c, i, &slip, line, along);
+	*potential = contact_potential(c, i, &slip);
+	*slope = contact_slope(c, i, &slip, line, along);
 	return isfinite(*potential) && isfinite(*slope);
 }
 
@@ -50,6 +50,7 @@ static bool begin_kernel(const struct kernel_task *task, const struct line *line
 		return false;
 	fricp_load_span(task, span, &work->at);
 	task->kernels->gamma->relative(task->contacts, span, task->velocities, work->at.relative[0]);
+	fricp_add_offsets(task->contacts, span, &work->at);
 	task->kernels->gamma->relative(task->contacts, span, line->direction, work->direction[0]);
 	task->kernels->line(work, line->most);
 	return !work->at.careful;

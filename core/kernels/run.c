@@ -1,6 +1,7 @@
 #include "core/kernels/run.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/motion/slip.h"
 
@@ -10,7 +11,7 @@ static void find_shape(struct kernel_task *task)
 	const struct column mu_s = task->coefficients->mu_s, mu_k = task->coefficients->mu_k;
 	task->same_mu = mu_s.stride == 0 && mu_k.stride == 0;
 	if (task->same_mu)
-		task->shape = law_shape(task->contacts->law.transition, *column_at(mu_s, 0), *column_at(mu_k, 0));
+		task->shape = law_shape(law_of(&task->contacts->law), *column_at(mu_s, 0), *column_at(mu_k, 0));
 }
 
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -36,7 +37,10 @@ void fricp_load_span(const struct kernel_task *task, struct span span, struct wo
 {
 	work->n = span.n;
 	const struct fric_contacts *c = task->contacts;
-	work->transition = c->law.transition;
+	work->law = law_of(&c->law);
+	work->unit = c->unit.data ? at(c->unit, span.begin) : NULL;
+	work->same_unit = c->eps_v.stride == 0 && c->unit.stride == 0;
+	work->table = &c->table;
 	for (int e = 0; e < 6; e++)
 		work->tangent_basis[e] = c->tangent_basis[e] + span.begin;
 	work->weight = at(c->weight, span.begin);
@@ -49,13 +53,37 @@ void fricp_load_span(const struct kernel_task *task, struct span span, struct wo
 	work->shape = task->shape;
 	work->mu_aniso[0] = at(c->mu_aniso[0], span.begin);
 	work->mu_aniso[1] = at(c->mu_aniso[1], span.begin);
+	work->viscous = c->viscous.data ? at(c->viscous, span.begin) : NULL;
+	work->anchored = c->viscous.data && c->anchor[0].data;
 }
 
-static long double projected_l(enum fric_projection projection, long double eigenvalue)
+static void leave_surfaces(const struct fric_contacts *c, struct span span, double relative[3][FRIC_SPAN])
 {
-	if (projection == FRIC_PROJECT_CLAMP)
-		return eigenvalue > 0 ? eigenvalue : 0;
-	return projection == FRIC_PROJECT_ABS ? fabsl(eigenvalue) : eigenvalue;
+	for (int d = 0; d < 3; d++) {
+		const double *restrict x = at(c->surface_velocity[d], span.begin);
+		for (size_t j = 0; j < span.n; j++)
+			relative[d][j] -= x[j];
+	}
+}
+
+static void pull_anchors(const struct fric_contacts *c, struct span span, double relative[3][FRIC_SPAN])
+{
+	for (int d = 0; d < 3; d++) {
+		const double *restrict x = at(c->anchor[d], span.begin);
+		for (size_t j = 0; j < span.n; j++)
+			relative[d][j] += x[j];
+	}
+}
+
+void fricp_add_offsets(const struct fric_contacts *c, struct span span, struct workspace *work)
+{
+	if (c->surface_velocity[0].data)
+		leave_surfaces(c, span, work->relative);
+	if (work->anchored)
+		for (int d = 0; d < 3; d++)
+			memcpy(work->bare[d], work->relative[d], span.n * sizeof(double));
+	if (c->anchor[0].data)
+		pull_anchors(c, span, work->relative);
 }
 
 /* diag(a) A diag(a) by its eigenvalues; false if an entry does not fit a double */
@@ -77,7 +105,7 @@ static bool extreme_matrix(const struct kernel_task *task, size_t i, struct slip
 	const struct fric_contacts *c = task->contacts;
 	long double along, across;
 	slip->extreme = true;
-	slip_eigenvalues(c, i, slip, &along, &across);
+	contact_eigenvalues(c, i, slip, &along, &across);
 	return extreme_entries(c, i, slip, along, across, out) &&
 	       extreme_entries(c, i, slip, projected_l(task->projection, along), projected_l(task->projection, across),
 	                       out);
@@ -85,32 +113,38 @@ static bool extreme_matrix(const struct kernel_task *task, size_t i, struct slip
 
 /* A = along u u^T + across u' u'^T, u' perpendicular to u: no pole at rest, no cancellation. Then diag(a) A diag(a).
  * @return whether that is as good as the extreme form: nothing over- or underflows on the way */
-static bool plain_matrix(const struct kernel_task *task, size_t i, const struct slip *slip, double out[3])
+INLINE bool plain_matrix(const struct kernel_task *task, size_t i, const struct slip *slip, double out[3])
 {
 	const struct fric_contacts *c = task->contacts;
 	const double a0 = *column_at(c->mu_aniso[0], i), a1 = *column_at(c->mu_aniso[1], i);
 	const double u = slip->unit[0], v = slip->unit[1];
 	long double exact[2];
-	slip_eigenvalues(c, i, slip, &exact[0], &exact[1]);
+	contact_eigenvalues(c, i, slip, &exact[0], &exact[1]);
 	const double along = projected(task->projection, (double)exact[0]);
 	const double across = c->dim == 2 ? 0 : projected(task->projection, (double)exact[1]);
 	out[0] = c->dim == 2 ? along * a0 * a0 : (along * u * u + across * v * v) * a0 * a0;
 	out[1] = (along - across) * u * v * a0 * a1;
 	out[2] = (along * v * v + across * u * u) * a1 * a1;
-	return whole_eigenvalues((double)exact[0], (double)exact[1], slip_strength(c, slip), largest_eigenvalue) &&
-	       isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]);
+	const double strength = slip_strength(c, slip) + slip->drag;
+	return whole_eigenvalues((double)exact[0], (double)exact[1], strength, largest_eigenvalue) && isfinite(out[0]) &&
+	       isfinite(out[1]) && isfinite(out[2]);
+}
+
+static void store_matrix(const double matrix[3], struct workspace *work, size_t j)
+{
+	for (int e = 0; e < 3; e++)
+		work->inner[e][j] = matrix[e];
 }
 
 static bool inner_matrix(const struct kernel_task *task, size_t i, struct slip *slip, struct workspace *work, size_t j)
 {
 	double out[3];
 	const bool finite = (!slip->extreme && plain_matrix(task, i, slip, out)) || extreme_matrix(task, i, slip, out);
-	for (int e = 0; e < 3; e++)
-		work->inner[e][j] = out[e];
+	store_matrix(out, work, j);
 	return finite;
 }
 
-static void force_column(const struct fric_contacts *c, size_t i, const struct slip *slip, struct workspace *work,
+INLINE void force_column(const struct fric_contacts *c, size_t i, const struct slip *slip, struct workspace *work,
                          size_t j)
 {
 	double force[3];
@@ -119,8 +153,9 @@ static void force_column(const struct fric_contacts *c, size_t i, const struct s
 		work->force[d][j] = force[d];
 }
 
-/* One contact, in the scalar form. */
-static bool run_scalar(const struct kernel_task *task, struct span span, size_t j, struct workspace *work)
+/* One contact of any size, in the scalar form. */
+static __attribute__((noinline)) bool run_any(const struct kernel_task *task, struct span span, size_t j,
+                                              struct workspace *work)
 {
 	const struct fric_contacts *c = task->contacts;
 	const size_t i = span.begin + j;
@@ -130,10 +165,40 @@ static bool run_scalar(const struct kernel_task *task, struct span span, size_t 
 		return false;
 	if (task->result == KERNEL_INNER)
 		return inner_matrix(task, i, &slip, work, j);
-	work->potential[j] = task->potentials ? slip_potential(c, i, &slip) : 0;
+	work->potential[j] = task->potentials ? contact_potential(c, i, &slip) : 0;
 	if (task->result == KERNEL_FORCE)
 		force_column(c, i, &slip, work, j);
 	return true;
+}
+
+/* One contact that doubles are good enough for, or else run_any: the long doubles that few need would slow down all. */
+INLINE bool run_scalar(const struct kernel_task *task, struct span span, size_t j, struct workspace *work)
+{
+	const struct fric_contacts *c = task->contacts;
+	const size_t i = span.begin + j;
+	struct slip slip;
+	double matrix[3];
+	slip_of(c, task->coefficients, span.type, i, task->velocities, &slip);
+	if (slip.extreme || slip.extreme_drag)
+		return run_any(task, span, j, work);
+	if (task->result == KERNEL_INNER) {
+		if (!slip_finite(&slip) || !plain_matrix(task, i, &slip, matrix))
+			return run_any(task, span, j, work);
+		store_matrix(matrix, work, j);
+		return true;
+	}
+	work->potential[j] = task->potentials ? contact_potential(c, i, &slip) : 0;
+	if (task->result == KERNEL_FORCE)
+		force_column(c, i, &slip, work, j);
+	return slip_finite(&slip);
+}
+
+/* Whether contacts have a smooth law and nothing beside it: of what the scalar form asks of others, the compiler leaves
+ * nothing where it knows this. */
+static bool is_plain(const struct fric_contacts *c)
+{
+	return c->law.type == FRIC_SMOOTH && !c->viscous.data && !c->unit.data && !c->surface_velocity[0].data &&
+	       !c->anchor[0].data;
 }
 
 static bool finite_results(const struct kernel_task *task, const struct workspace *work, size_t j)
@@ -149,11 +214,14 @@ static bool finite_results(const struct kernel_task *task, const struct workspac
 
 static bool run_careful(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault)
 {
-	for (size_t j = 0; j < span.n; j++)
-		if (!run_scalar(task, span, j, work) || !finite_results(task, work, j)) {
+	for (size_t j = 0; j < span.n; j++) {
+		const bool finite = is_plain(task->contacts) ? run_scalar(task, span, j, work)
+		                                             : run_scalar(task, span, j, work);
+		if (!finite || !finite_results(task, work, j)) {
 			*fault = (struct fault){FRIC_E_NOT_FINITE, span.begin + j};
 			return false;
 		}
+	}
 	return true;
 }
 
@@ -164,10 +232,11 @@ bool fricp_run_span(const struct kernel_task *task, struct span span, struct wor
 		return run_careful(task, span, work, fault);
 	fricp_load_span(task, span, work);
 	task->kernels->gamma->relative(task->contacts, span, task->velocities, work->relative[0]);
+	fricp_add_offsets(task->contacts, span, work);
 	if (task->result == KERNEL_INNER)
 		task->kernels->inner(work, task->projection);
 	else if (task->result == KERNEL_FORCE)
-		task->kernels->force(work);
+		task->kernels->force(work, task->potentials);
 	else
 		task->kernels->potential(work);
 	return !work->careful || run_careful(task, span, work, fault);

@@ -28,6 +28,9 @@ struct kernel_task {
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const struct fric_question *question, enum kernel_result result);
 
+/* From relative velocities to those that slips are made of: what lies between the surfaces is added. */
+void fricp_add_offsets(const struct fric_contacts *contacts, struct span span, struct workspace *work);
+
 /* A kernel's inputs of a span, except relative velocities. */
 void fricp_load_span(const struct kernel_task *task, struct span span, struct workspace *work);
 

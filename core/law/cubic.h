@@ -44,8 +44,9 @@ INLINE quad cubic_textbook_rest(quad s, quad k)
 	return (17 * k - 7 * s) / 30;
 }
 
-INLINE quad cubic_textbook(quad s, quad k, quad z, quad subtracted)
+INLINE quad cubic_textbook(quad s, quad k, quad z, quad tail, quad subtracted)
 {
+	(void)tail;
 	const quad z2 = z * z, z3 = z2 * z, z4 = z2 * z2, z5 = z4 * z;
 	if (z >= 1)
 		return k * z - subtracted;

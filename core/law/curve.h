@@ -10,16 +10,7 @@
 
 /* NAME_g1 and NAME_g2 from NAME_mu and NAME_mu_derivative. Both sides of a choice are computed, for vectors. */
 #define FRIC_CURVE_DEFINE(name, real, suffix) \
-	INLINE struct law_shape##suffix name##_shape##suffix(real mu_s, real mu_k) \
-	{ \
-		(void)mu_s, (void)mu_k; \
-		return (struct law_shape##suffix){0}; \
-	} \
-	INLINE struct law_shape##suffix name##_shape_at##suffix(real mu_s, real mu_k, real r) \
-	{ \
-		(void)mu_s, (void)mu_k, (void)r; \
-		return (struct law_shape##suffix){0}; \
-	} \
+	FRIC_NO_SHAPE(name, real, suffix) \
 	INLINE bool name##_low##suffix(struct law_point##suffix a) \
 	{ \
 		return !a.slides; \

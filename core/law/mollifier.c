@@ -3,9 +3,10 @@
  * doubles. */
 #include "core/fric_mollifier.h"
 
+#include <float.h>
 #include <math.h>
 
-#include "core/law/law.h"
+#include "core/law/tail.h"
 
 /* z and r = 1 - z of a speed; eps_v - |y| is exact where it matters. */
 static struct law_point_l at(double y, double mu_s, double mu_k, double eps_v)
@@ -14,11 +15,65 @@ static struct law_point_l at(double y, double mu_s, double mu_k, double eps_v)
 	return (struct law_point_l){mu_s, mu_k, speed / e, (e - speed) / e, speed >= e, {0, 0, 0}};
 }
 
-/* The same with the law's shape. */
-static struct law_point_l law_at(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
+/* What a curve gives at a speed beyond eps_v; its integral, which takes as long as there are points before, if asked. */
+static struct law_shape_l curve_at(const struct fric_curve *curve, long double beyond, bool integral)
+{
+	struct table_piece_l piece;
+	long double sum = 0;
+	size_t k = 0;
+	for (size_t left = curve->n; left > 1;) {
+		const size_t half = left / 2;
+		k = curve->speeds[k + half] <= beyond ? k + half : k;
+		left -= half;
+	}
+	for (size_t i = 0; i < k && integral && !curve->areas; i++) {
+		piece = fricp_table_piece(curve, 1, i);
+		sum += fricp_table_area(&piece);
+	}
+	if (curve->areas)
+		sum = curve->areas[k];
+	piece = fricp_table_piece(curve, 1, k);
+	piece.integral = sum;
+	return piece_at_l(&piece, beyond);
+}
+
+/* An area that is neither too large nor so small that it has lost digits. */
+static bool fits(long double area)
+{
+	return area == 0 || (area > DBL_MIN && area <= DBL_MAX);
+}
+
+bool fric_curve_areas(const struct fric_curve *curve, double *areas)
+{
+	long double sum = 0;
+	bool all = true;
+	for (size_t k = 0; k < curve->n; k++) {
+		const struct table_piece_l piece = fricp_table_piece(curve, 1, k);
+		areas[k] = (double)sum;
+		all &= fits(sum);
+		sum += fricp_table_area(&piece);
+	}
+	return all;
+}
+
+/* From the difference of speed and eps_v, which is exact where it matters. */
+static struct law_shape_l shape_beyond(const struct fric_law *law, double y, long double eps_v, bool integral)
+{
+	const long double difference = fabs(y) - eps_v, beyond = difference > 0 ? difference : 0, v = law->stribeck_speed;
+	if (law->type == FRIC_STRIBECK)
+		return stribeck_tail_l(beyond / v, eps_v / v, v / eps_v);
+	if (law->type == FRIC_EXPONENTIAL)
+		return exponential_tail_l(beyond / v, eps_v / v, v / eps_v);
+	const struct law_shape_l at = curve_at(&law->curve, beyond, integral);
+	return (struct law_shape_l){at.a, at.b * eps_v, at.c / eps_v};
+}
+
+/* The same with the law's shape, the integral of a curve only if it is needed. */
+static struct law_point_l law_at(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law,
+                                 bool integral)
 {
 	struct law_point_l a = at(y, mu_s, mu_k, eps_v);
-	a.shape = law_shape_l(law->transition, mu_s, mu_k);
+	a.shape = law_has_tail(law_of(law)) ? shape_beyond(law, y, eps_v, integral) : law_shape_l(law_of(law), mu_s, mu_k);
 	return a;
 }
 
@@ -29,24 +84,27 @@ static long double sign(double y)
 
 double fric_law_potential(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
 {
-	return (double)(eps_v * law_g0_l(law->transition, law_at(y, mu_s, mu_k, eps_v, law)));
+	const long double drag = (long double)law->viscous * y * y / 2;
+	return (double)(eps_v * law_g0_l(law_of(law), law_at(y, mu_s, mu_k, eps_v, law, true)) + drag);
 }
 
 double fric_law_force(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
 {
-	const struct law_point_l a = law_at(y, mu_s, mu_k, eps_v, law);
-	return (double)(sign(y) * law_g1_l(law->transition, a) * (law_low_l(law->transition, a) ? a.z : 1));
+	const struct law_point_l a = law_at(y, mu_s, mu_k, eps_v, law, false);
+	const long double g1 = law_g1_l(law_of(law), a) * (law_low_l(law_of(law), a) ? a.z : 1);
+	return (double)(sign(y) * (g1 + (long double)law->viscous * fabs(y)));
 }
 
 double fric_law_force_over_speed(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
 {
-	const struct law_point_l a = law_at(y, mu_s, mu_k, eps_v, law);
-	return (double)(law_g1_l(law->transition, a) / (law_low_l(law->transition, a) ? eps_v : fabs(y)));
+	const struct law_point_l a = law_at(y, mu_s, mu_k, eps_v, law, false);
+	const long double over_speed = law_g1_l(law_of(law), a) / (law_low_l(law_of(law), a) ? eps_v : fabs(y));
+	return (double)(over_speed + law->viscous);
 }
 
 double fric_law_force_derivative(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law)
 {
-	return (double)(law_g2_l(law->transition, law_at(y, mu_s, mu_k, eps_v, law)) / eps_v);
+	return (double)(law_g2_l(law_of(law), law_at(y, mu_s, mu_k, eps_v, law, false)) / eps_v + law->viscous);
 }
 
 /* The f functions are the smooth_mu ones with mu = 1. */

@@ -85,8 +85,9 @@ INLINE quad peak_textbook_rest(quad s, quad k)
 	return k - 2 * s * (1 - w) / 3 - (s + k) * w / 2;
 }
 
-INLINE quad peak_textbook(quad s, quad k, quad z, quad subtracted)
+INLINE quad peak_textbook(quad s, quad k, quad z, quad tail, quad subtracted)
 {
+	(void)tail;
 	const quad w = peak_textbook_width(s, k), p = 1 - w, rest = peak_textbook_rest(s, k);
 	if (z >= 1)
 		return k * z - subtracted;

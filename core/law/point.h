@@ -13,10 +13,14 @@
  * NAME_textbook, G0 as it is published, in 113 bits, of which gradcheck takes differences to compare them with what the
  * other text gives. z >= 0, s = mu_s, k = mu_k:
  *
- *     NAME_textbook(s, k, z, subtracted)    G0 / eps_v - subtracted
- *     NAME_textbook_rest(s, k)              G0(0) / eps_v; subtracted, it leaves small differences their digits
- *     NAME_textbook_blur(s, k, z, step)     how much G2 eps_v may change within `step` of z, if more than 1e-10 max(s, k):
- *                                           second differences know no better
+ *     NAME_textbook(s, k, z, tail, subtracted)    G0 / eps_v - subtracted
+ *     NAME_textbook_rest(s, k)                    G0(0) / eps_v; subtracted, it leaves small differences their digits
+ *     NAME_textbook_blur(s, k, z, step)           how much G2 eps_v may change within `step` of z, if more than
+ *                                                 1e-10 max(s, k): second differences know no better
+ *
+ * Laws that go on changing beyond eps_v do so over a speed of their own, `unit`, and see x = (y - eps_v)/unit, which is -r q,
+ * q the ratio eps_v / unit. They are given their shape, which tail.h computes from x and q; their textbooks, `tail`, the
+ * integral of what they follow there over z from 1 on (textbook.h, which also knows their blur).
  */
 #ifndef FRIC_LAW_POINT_H
 #define FRIC_LAW_POINT_H
@@ -26,7 +30,8 @@
 #include "core/base/inline.h"
 #include "core/base/quad.h"
 
-/* What a law needs to know of its coefficients, in any units: computed once where they are the same for all contacts. */
+/* What a law needs to know of its coefficients, in any units: computed once where they are the same for all contacts. Of a
+ * law that goes on beyond eps_v: what it follows there, its slope by z, and its integral over z from 1 on. */
 struct law_shape {
 	double a, b, c;
 };
@@ -34,6 +39,19 @@ struct law_shape {
 struct law_shape_l {
 	long double a, b, c;
 };
+
+/* What a law without a shape of its coefficients has in its place. */
+#define FRIC_NO_SHAPE(name, real, suffix) \
+	INLINE struct law_shape##suffix name##_shape##suffix(real mu_s, real mu_k) \
+	{ \
+		(void)mu_s, (void)mu_k; \
+		return (struct law_shape##suffix){0}; \
+	} \
+	INLINE struct law_shape##suffix name##_shape_at##suffix(real mu_s, real mu_k, real r) \
+	{ \
+		(void)mu_s, (void)mu_k, (void)r; \
+		return (struct law_shape##suffix){0}; \
+	}
 
 /* z = |u| / eps_v; r = 1 - z, which may have more digits than z has; whether z >= 1, which may be known more exactly. */
 struct law_point {

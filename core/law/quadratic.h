@@ -58,8 +58,9 @@ INLINE quad quadratic_textbook_rest(quad s, quad k)
 	return (27 * k - 11 * s) / 48;
 }
 
-INLINE quad quadratic_textbook(quad s, quad k, quad z, quad subtracted)
+INLINE quad quadratic_textbook(quad s, quad k, quad z, quad tail, quad subtracted)
 {
+	(void)tail;
 	const quad change = k - s, rest = quadratic_textbook_rest(s, k), z2 = z * z, z3 = z2 * z, z4 = z2 * z2, z5 = z4 * z;
 	if (z >= 1)
 		return k * z - subtracted;

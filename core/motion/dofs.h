@@ -1,6 +1,6 @@
 /**
  * The DOFs of what moves, which velocities, gradients and the rows of Hessians are numbered by. Only this wing numbers
- * them. The members of today's stencils are vertices, and a vertex has a DOF for each axis.
+ * them: first those of all vertices, one for each axis, then those of all bodies, a velocity and an angular velocity each.
  */
 #ifndef FRIC_DOFS_H
 #define FRIC_DOFS_H
@@ -21,6 +21,12 @@ static inline size_t vertex_dof(int dim, size_t vertex)
 	return (size_t)n_vertex_dofs(dim) * vertex;
 }
 
+/* How many DOFs a body has: its twist. */
+static inline int n_body_dofs(int dim)
+{
+	return dim == 3 ? 6 : 3;
+}
+
 /* How many DOFs each member of such a stencil has, at most MOST_MEMBER_DOFS. */
 static inline int n_member_dofs(int dim, enum fric_type type)
 {
@@ -35,10 +41,21 @@ static inline size_t member_dof(const struct fric_contacts *c, int dim, enum fri
 	return vertex_dof(dim, (size_t)c->vertices[k][i]);
 }
 
-/* The number of all DOFs. */
-static inline size_t n_dofs(const struct fric_contacts *c)
+/* The first DOF of a body, whose contacts these are. */
+static inline size_t body_dof(const struct fric_contacts *bodies, size_t body)
+{
+	return bodies->first_dof + (size_t)n_body_dofs(bodies->dim) * body;
+}
+
+/* The number of all DOFs of vertices, and of bodies, too. */
+static inline size_t n_dofs_at_vertices(const struct fric_contacts *c)
 {
 	return vertex_dof(c->dim, c->n_vertices);
+}
+
+static inline size_t n_dofs(const struct fric_contacts *c)
+{
+	return c->bodies ? body_dof(c->bodies, c->bodies->n_vertices) : n_dofs_at_vertices(c);
 }
 
 #endif

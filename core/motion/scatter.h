@@ -15,7 +15,8 @@ struct scatter {
 	const struct gamma *gamma; /* NULL: the plain form */
 	const double *velocities;  /* [n_dofs] fetched for what comes next; NULL: nothing will read them */
 	double *gradient;          /* [n_dofs] */
-	bool ordinary;             /* all contacts are (contacts/ordinary.h): no sum of their forces overflows */
+	bool ordinary;             /* all contacts are (contacts/ordinary.h), and none has a drag: no sum of their
+	                              forces overflows */
 	int32_t first, last;       /* the vertices at which it adds */
 	int32_t opened;            /* sums of [first, opened) hold something; `first` at the beginning */
 };

@@ -1,7 +1,8 @@
 /**
  * One contact at given velocities: its slip u, the law at |u|, its force and inner matrix. This is the plain scalar
  * form, which the kernels are tested against. Everything is computed from u * (1/eps_v), so that velocities and eps_v
- * scaled by the same power of two give the same bits.
+ * scaled by the same power of two give the same bits. A slip has dim - 1 components at vertices, and up to MOST_SLIP
+ * where bodies also spin and roll; the law does not know the difference.
  */
 #ifndef FRIC_SLIP_H
 #define FRIC_SLIP_H
@@ -11,80 +12,175 @@
 #include "core/base/quad.h"
 #include "core/base/range.h"
 #include "core/contacts/ordinary.h"
-#include "core/law/law.h"
+#include "core/law/tail.h"
 #include "core/motion/stencil.h"
 
+enum { MOST_SLIP = 5 };
+
 struct slip {
-	int n;            /* dim - 1 */
-	double u[2];      /* P^T Gamma v, before mu_aniso scaling */
-	double scaled[2]; /* diag(mu_aniso) u: the law's argument */
+	int n;                    /* components; those beyond are 0, as is the second of one */
+	double u[MOST_SLIP];      /* P^T (Gamma v - surface_velocity + anchor), before mu_aniso scaling */
+	double scaled[MOST_SLIP]; /* diag(mu_aniso) u: the law's argument */
+	double bare[MOST_SLIP];   /* the same without the anchor: the drag's argument, if there is a drag */
 	double eps_v;
 	double s; /* weight * normal force */
 	double mu_s, mu_k;
+	double decay; /* eps_v over the speed that the law changes over beyond it, if it does */
 	/* Derived from these: */
 	bool slides;
 	double z, r; /* |scaled| / eps_v and 1 - z; z may be inf */
 	double inverse_z, inverse_eps_v;
-	double unit[2];  /* direction of scaled; (1, 0) at rest */
-	double ratio[2]; /* scaled / eps_v */
-	bool extreme;    /* the doubles above have over- or underflowed: the law is evaluated in long double */
+	double unit[MOST_SLIP];  /* direction of scaled; (1, 0, ..) at rest */
+	double ratio[MOST_SLIP]; /* scaled / eps_v */
+	bool extreme;            /* the doubles above have over- or underflowed: the law is evaluated in long double */
+	/* Of the drag, if there is one: */
+	double drag;                  /* s * viscous * eps_v */
+	double bare_ratio[MOST_SLIP]; /* bare / eps_v */
+	double bare_squared;          /* |bare_ratio|^2 */
+	bool extreme_drag;            /* as `extreme` */
 };
 
-/* The operations here and below, and their order, are those of kernels.inc, so that both give the same bits. */
-static inline void slip_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
-                                 struct slip *slip)
+/* Loops over the components of a slip of n, at least two, which are looked at in 2D as well; and over those that only
+ * bodies have. Unrolled: where n is known to be less, nothing is left of these. */
+#define EACH_COMPONENT(t, n) \
+	UNROLL \
+	for (int t = 0; t < MOST_SLIP; t++) \
+		if (t < 2 || t < (n))
+#define MORE_COMPONENTS(t, n) \
+	UNROLL \
+	for (int t = 2; t < MOST_SLIP; t++) \
+		if (t < (n))
+
+/* What nothing else may set: without a drag these are 0. */
+INLINE void slip_begin(int n, struct slip *slip)
 {
-	double relative[3] = {0};
-	relative_velocity(c, type, i, v, relative);
-	slip->n = c->dim - 1;
-	if (c->skipped[i]) /* at any velocities, even if a difference overflows */
-		relative[0] = relative[1] = relative[2] = 0;
+	slip->n = n;
+	slip->drag = slip->bare_squared = 0;
+	slip->extreme_drag = false;
+	EACH_COMPONENT(t, n)
+	slip->bare[t] = slip->bare_ratio[t] = 0;
+}
+
+/* The operations here and below, and their order, are those of kernels.inc, so that both give the same bits. */
+
+/* u = P^T relative, and diag(mu_aniso) u; a skipped contact does not slip at any velocities, even if a difference
+ * overflows. */
+INLINE void project_slip(const struct fric_contacts *c, size_t i, const double relative[3], double u[2],
+                         double scaled[2])
+{
 	for (int t = 0; t < 2; t++) {
 		double *const *p = c->tangent_basis + t;
-		slip->u[t] = 0;
-		if (c->dim == 3)
-			slip->u[t] = (p[0][i] * relative[0] + p[2][i] * relative[1]) + p[4][i] * relative[2];
+		u[t] = 0;
+		if (c->skipped[i])
+			u[t] = 0;
+		else if (c->dim == 3)
+			u[t] = (p[0][i] * relative[0] + p[2][i] * relative[1]) + p[4][i] * relative[2];
 		else if (t == 0)
-			slip->u[t] = p[0][i] * relative[0] + p[1][i] * relative[1];
-		slip->scaled[t] = *column_at(c->mu_aniso[t], i) * slip->u[t];
+			u[t] = p[0][i] * relative[0] + p[1][i] * relative[1];
+		scaled[t] = *column_at(c->mu_aniso[t], i) * u[t];
 	}
 }
 
-static inline bool slip_finite(const struct slip *slip)
+/* relative -= surface_velocity */
+INLINE void leave_surface(const struct fric_contacts *c, size_t i, double relative[3])
 {
-	return isfinite(slip->u[0]) && isfinite(slip->u[1]) && isfinite(slip->scaled[0]) && isfinite(slip->scaled[1]);
+	for (int d = 0; d < c->dim && c->surface_velocity[0].data; d++)
+		relative[d] -= *column_at(c->surface_velocity[d], i);
+}
+
+/* relative += anchor */
+INLINE void pull_anchor(const struct fric_contacts *c, size_t i, double relative[3])
+{
+	for (int d = 0; d < c->dim && c->anchor[0].data; d++)
+		relative[d] += *column_at(c->anchor[d], i);
+}
+
+/* The slip in the tangent plane of contact i, where its sides move at `relative` to each other before anything is
+ * added. */
+INLINE void slip_sliding(const struct fric_contacts *c, size_t i, double relative[3], struct slip *slip)
+{
+	double bare[2];
+	leave_surface(c, i, relative);
+	if (c->viscous.data)
+		project_slip(c, i, relative, bare, slip->bare);
+	pull_anchor(c, i, relative);
+	project_slip(c, i, relative, slip->u, slip->scaled);
+}
+
+INLINE void slip_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
+                          struct slip *slip)
+{
+	double relative[3] = {0};
+	relative_velocity(c, type, i, v, relative);
+	slip_begin(c->dim == 3 ? 2 : 1, slip);
+	slip_sliding(c, i, relative, slip);
+}
+
+/* How a slip changes with velocities, d of them: what is added to a slip does not. */
+INLINE void slip_change(const struct fric_contacts *c, enum fric_type type, size_t i, const double *d,
+                        struct slip *slip)
+{
+	double relative[3] = {0};
+	relative_velocity(c, type, i, d, relative);
+	slip_begin(c->dim == 3 ? 2 : 1, slip);
+	project_slip(c, i, relative, slip->u, slip->scaled);
+}
+
+INLINE bool slip_finite(const struct slip *slip)
+{
+	bool finite = true;
+	EACH_COMPONENT(t, slip->n)
+	finite &= isfinite(slip->u[t]) && isfinite(slip->scaled[t]) && isfinite(slip->bare[t]);
+	return finite;
 }
 
 /* |scaled|: the law's argument. */
-static inline long double slip_speed(const struct slip *slip)
+INLINE long double slip_speed(const struct slip *slip)
 {
-	return hypotl(slip->scaled[0], slip->scaled[1]);
+	if (slip->n <= 2)
+		return hypotl(slip->scaled[0], slip->scaled[1]);
+	long double squared = 0; /* cannot overflow here */
+	for (int t = 0; t < slip->n; t++)
+		squared += (long double)slip->scaled[t] * slip->scaled[t];
+	return sqrtl(squared);
 }
 
-/* Whether |scaled| >= eps_v. It must not depend on a rounded root or ratio; in quad, squares are exact. */
-static inline bool reaches_eps_v(const struct slip *slip)
+/* Whether |scaled| >= times eps_v. It must not depend on a rounded root or ratio; in quad, squares are exact. */
+INLINE bool reaches(const struct slip *slip, int times)
 {
-	const quad x = slip->scaled[0], y = slip->scaled[1], e = slip->eps_v;
-	return x * x + y * y >= e * e;
+	const quad e = times * (quad)slip->eps_v;
+	quad squared = 0;
+	EACH_COMPONENT(t, slip->n)
+	squared += (quad)slip->scaled[t] * slip->scaled[t];
+	return squared >= e * e;
+}
+
+INLINE bool reaches_eps_v(const struct slip *slip)
+{
+	return reaches(slip, 1);
 }
 
 /* |scaled|, its ratio to eps_v and its direction for any finite numbers; long double cannot overflow here. */
-static inline void extreme_ratio(struct slip *slip)
+INLINE void extreme_ratio(struct slip *slip)
 {
-	const long double norm = hypotl(slip->scaled[0], slip->scaled[1]), e = slip->eps_v;
+	const long double norm = slip_speed(slip), e = slip->eps_v;
 	slip->extreme = true;
 	slip->slides = reaches_eps_v(slip);
 	slip->z = (double)(norm / e);
 	slip->r = (double)((e - norm) / e);
-	for (int t = 0; t < 2; t++) {
+	EACH_COMPONENT(t, slip->n)
+	{
 		slip->unit[t] = norm > 0 ? (double)(slip->scaled[t] / norm) : t == 0;
 		slip->ratio[t] = (double)(slip->scaled[t] / e);
 	}
 }
 
-static inline void ordinary_ratio(struct slip *slip, const double w[2])
+INLINE void ordinary_ratio(struct slip *slip, const double w[MOST_SLIP])
 {
-	const double squared = w[0] * w[0] + w[1] * w[1], length = slip->n == 1 ? fabs(w[0]) : sqrt(squared);
+	double squared = w[0] * w[0] + w[1] * w[1];
+	MORE_COMPONENTS(t, slip->n)
+	squared += w[t] * w[t];
+	const double length = slip->n == 1 ? fabs(w[0]) : sqrt(squared);
 	const double over = 1 / (length > 0 ? length : 1);
 	slip->extreme = false;
 	slip->slides = tells_sliding(squared) ? squared > 1 : reaches_eps_v(slip);
@@ -92,15 +188,15 @@ static inline void ordinary_ratio(struct slip *slip, const double w[2])
 	slip->z = rounded_past_one ? 1 : length;
 	slip->inverse_z = rounded_past_one ? 1 : over;
 	slip->r = slip->n == 1 ? (slip->eps_v - fabs(slip->scaled[0])) / slip->eps_v : 1 - slip->z;
-	for (int t = 0; t < 2; t++) {
+	EACH_COMPONENT(t, slip->n)
+	{
 		slip->unit[t] = length > 0 ? w[t] * over : t == 0;
 		slip->ratio[t] = w[t];
 	}
 }
 
 /* What a contact's slip is judged by. */
-static inline void slip_lagged(const struct fric_contacts *c, const struct coefficients *mu, size_t i,
-                               struct slip *slip)
+INLINE void slip_lagged(const struct fric_contacts *c, const struct coefficients *mu, size_t i, struct slip *slip)
 {
 	slip->eps_v = *column_at(c->eps_v, i);
 	slip->s = *column_at(c->weight, i) * *column_at(c->normal_force, i);
@@ -108,122 +204,219 @@ static inline void slip_lagged(const struct fric_contacts *c, const struct coeff
 	slip->mu_s = *column_at(mu->mu_s, i);
 	slip->mu_k = *column_at(mu->mu_k, i);
 	slip->inverse_eps_v = 1 / slip->eps_v;
+	slip->decay = c->unit.data ? slip->eps_v / *column_at(c->unit, i) : 0;
 }
 
-static inline bool has_ordinary_law(const struct fric_contacts *c, size_t i, const struct slip *slip)
+INLINE bool has_ordinary_law(const struct fric_contacts *c, size_t i, const struct slip *slip)
 {
 	return ordinary_lagged(*column_at(c->weight, i), *column_at(c->normal_force, i), slip->eps_v, slip->mu_s,
-	                       slip->mu_k);
+	                       slip->mu_k) &&
+	       (!c->viscous.data || ordinary_drag(*column_at(c->viscous, i), slip->eps_v)) &&
+	       (!c->unit.data || ordinary_decay(&c->table, slip->decay));
 }
 
-/* Whether a slip, scaled by mu_aniso, is as good as the doubles w, its ratio to eps_v. */
-static inline bool ordinary_slip(const double scaled[2], const double w[2])
+/* What the drag is computed from. rests: there is no slip without the anchor */
+INLINE void drag_judge(const struct fric_contacts *c, size_t i, bool rests, struct slip *slip)
 {
-	const bool underflow = w[0] == 0 && w[1] == 0 && (scaled[0] != 0 || scaled[1] != 0);
-	return ordinary(fabs(w[0]) + fabs(w[1])) && !underflow;
+	const double *w = slip->bare_ratio;
+	slip->bare_squared = w[0] * w[0] + w[1] * w[1];
+	MORE_COMPONENTS(t, slip->n)
+	slip->bare_squared += w[t] * w[t];
+	slip->drag = slip->s * (*column_at(c->viscous, i) * slip->eps_v);
+	slip->extreme_drag = slip->extreme || !whole_drag(slip->drag, slip->bare_squared, rests);
 }
 
-static inline void slip_of(const struct fric_contacts *c, const struct coefficients *mu, enum fric_type type, size_t i,
-                           const double *v, struct slip *slip)
+/* The same from velocities. */
+INLINE void drag_of(const struct fric_contacts *c, size_t i, struct slip *slip)
 {
-	slip_velocity(c, type, i, v, slip);
+	bool rests = true;
+	if (!c->viscous.data)
+		return;
+	EACH_COMPONENT(t, slip->n)
+	{
+		slip->bare_ratio[t] = slip->bare[t] * slip->inverse_eps_v;
+		rests &= slip->bare[t] == 0;
+	}
+	drag_judge(c, i, rests, slip);
+}
+
+/* Whether a slip of n components, at least two, scaled by mu_aniso, is as good as the doubles w, its ratio to eps_v. */
+INLINE bool ordinary_slip(int n, const double *scaled, const double *w)
+{
+	double sum = fabs(w[0]) + fabs(w[1]);
+	bool moves = scaled[0] != 0 || scaled[1] != 0;
+	MORE_COMPONENTS(t, n)
+	{
+		sum += fabs(w[t]);
+		moves |= scaled[t] != 0;
+	}
+	return ordinary(sum) && !(sum == 0 && moves);
+}
+
+/* What follows from a slip's velocities. */
+INLINE void slip_judge(const struct fric_contacts *c, const struct coefficients *mu, size_t i, struct slip *slip)
+{
+	const int n = slip->n;
+	double w[MOST_SLIP] = {0};
 	slip_lagged(c, mu, i, slip);
-	const double w[2] = {slip->scaled[0] * slip->inverse_eps_v, slip->scaled[1] * slip->inverse_eps_v};
-	if (ordinary_slip(slip->scaled, w) && has_ordinary_law(c, i, slip))
+	EACH_COMPONENT(t, n)
+	w[t] = slip->scaled[t] * slip->inverse_eps_v;
+	if (ordinary_slip(n, slip->scaled, w) && has_ordinary_law(c, i, slip))
 		ordinary_ratio(slip, w);
 	else
 		extreme_ratio(slip);
+	drag_of(c, i, slip);
+}
+
+INLINE void slip_of(const struct fric_contacts *c, const struct coefficients *mu, enum fric_type type, size_t i,
+                    const double *v, struct slip *slip)
+{
+	slip_velocity(c, type, i, v, slip);
+	slip_judge(c, mu, i, slip);
 }
 
 /* The slips of a contact at velocities v + t d, scaled by mu_aniso: start + t change. */
 struct slip_line {
-	double start[2], change[2];
+	int n;
+	double start[MOST_SLIP], change[MOST_SLIP];
+	double bare[MOST_SLIP]; /* start without the anchor, if there is a drag */
 	bool finite;
 };
 
-static inline void slip_line_of(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
-                                const double *d, struct slip_line *line)
+/* From the slip at velocities v and that of the direction alone. */
+INLINE struct slip_line slip_line_through(const struct slip *start, const struct slip *change)
+{
+	struct slip_line line = {.n = start->n, .finite = slip_finite(start) && slip_finite(change)};
+	EACH_COMPONENT(k, start->n)
+	{
+		line.start[k] = start->scaled[k];
+		line.change[k] = change->scaled[k];
+		line.bare[k] = start->bare[k];
+	}
+	return line;
+}
+
+INLINE void slip_line_of(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v, const double *d,
+                         struct slip_line *line)
 {
 	struct slip start, change;
 	slip_velocity(c, type, i, v, &start);
-	slip_velocity(c, type, i, d, &change);
-	for (int k = 0; k < 2; k++) {
-		line->start[k] = start.scaled[k];
-		line->change[k] = change.scaled[k];
+	slip_change(c, type, i, d, &change);
+	*line = slip_line_through(&start, &change);
+}
+
+/* What the drag is computed from at t; `whole`: what the direction adds is as good as the doubles `along`. Rest is as in
+ * slip_on_line. @return whether the slip is finite */
+INLINE bool drag_on_line(const struct fric_contacts *c, size_t i, const struct slip_line *line, double t, bool whole,
+                         const double along[MOST_SLIP], struct slip *slip)
+{
+	const int n = slip->n;
+	double start[MOST_SLIP] = {0};
+	bool rests = true, started = false, moved = false, finite = true;
+	EACH_COMPONENT(k, n)
+	{
+		start[k] = line->bare[k] * slip->inverse_eps_v;
+		slip->bare_ratio[k] = start[k] + t * along[k];
+		slip->bare[k] = (double)(line->bare[k] + (long double)t * line->change[k]);
+		finite &= isfinite(slip->bare[k]) != 0;
+		rests &= slip->bare_ratio[k] == 0;
+		started |= start[k] != 0;
+		moved |= along[k] != 0;
 	}
-	line->finite = slip_finite(&start) && slip_finite(&change);
+	whole &= ordinary_slip(n, line->bare, start);
+	EACH_COMPONENT(k, n)
+	if (whole && rests && started)
+		slip->bare[k] = 0;
+	drag_judge(c, i, rests && (started || !moved || t == 0), slip);
+	slip->extreme_drag |= !whole;
+	return finite;
 }
 
 /* The slip at t, and `along`, what the direction adds to its ratio to eps_v. Where start and t change cancel to the last
  * bit, what more digits would leave is their rounding, and the contact is at rest.
  * @return whether the slip is finite */
 static inline bool slip_on_line(const struct fric_contacts *c, const struct coefficients *mu, size_t i,
-                                const struct slip_line *line, double t, struct slip *slip, double along[2])
+                                const struct slip_line *line, double t, struct slip *slip, double along[MOST_SLIP])
 {
-	double start[2], w[2];
-	slip->n = c->dim - 1;
+	double start[MOST_SLIP] = {0}, w[MOST_SLIP] = {0};
+	*slip = (struct slip){.n = line->n};
+	const int n = slip->n;
+	bool rests = true, started = false, finite = line->finite;
 	slip_lagged(c, mu, i, slip);
-	for (int k = 0; k < 2; k++) {
+	EACH_COMPONENT(k, n)
+	{
 		start[k] = line->start[k] * slip->inverse_eps_v;
 		along[k] = line->change[k] * slip->inverse_eps_v;
 		w[k] = start[k] + t * along[k];
 		slip->scaled[k] = (double)(line->start[k] + (long double)t * line->change[k]);
+		finite &= isfinite(slip->scaled[k]) != 0;
+		rests &= w[k] == 0;
+		started |= start[k] != 0;
 	}
-	const bool whole = ordinary_slip(line->start, start) && ordinary_slip(line->change, along);
-	if (whole && w[0] == 0 && w[1] == 0 && (start[0] != 0 || start[1] != 0))
-		slip->scaled[0] = slip->scaled[1] = 0;
-	if (whole && ordinary_slip(slip->scaled, w) && has_ordinary_law(c, i, slip))
+	const bool whole_change = ordinary_slip(n, line->change, along);
+	const bool whole = ordinary_slip(n, line->start, start) && whole_change;
+	EACH_COMPONENT(k, n)
+	if (whole && rests && started)
+		slip->scaled[k] = 0;
+	if (whole && ordinary_slip(n, slip->scaled, w) && has_ordinary_law(c, i, slip))
 		ordinary_ratio(slip, w);
 	else
 		extreme_ratio(slip);
-	return line->finite && isfinite(slip->scaled[0]) && isfinite(slip->scaled[1]);
+	return finite && (!c->viscous.data || drag_on_line(c, i, line, t, whole_change, along, slip));
 }
 
 /* weight * normal force, even where the product does not fit a double. */
-static inline long double long_force(const struct fric_contacts *c, size_t i)
+INLINE long double long_force(const struct fric_contacts *c, size_t i)
 {
 	return (long double)*column_at(c->weight, i) * *column_at(c->normal_force, i);
 }
 
 /* Where the law is asked. */
-static inline struct law_point slip_point(enum fric_transition t, const struct slip *p)
+INLINE struct law_point slip_point(const struct fric_contacts *c, const struct slip *p)
 {
-	return (struct law_point){p->mu_s, p->mu_k, p->z, p->r, p->slides, law_shape(t, p->mu_s, p->mu_k)};
+	const enum law t = law_of(&c->law);
+	const struct law_shape shape = law_has_tail(t) ? law_tail(t, &c->table, p->r, p->decay, 1 / p->decay)
+	                                               : law_shape(t, p->mu_s, p->mu_k);
+	return (struct law_point){p->mu_s, p->mu_k, p->z, p->r, p->slides, shape};
 }
 
-/* The same for an extreme slip, from its speed y. */
-static inline struct law_point_l extreme_point(enum fric_transition t, const struct slip *p, long double y)
+/* The same for an extreme slip of contact i, from its speed y. */
+INLINE struct law_point_l extreme_point(const struct fric_contacts *c, size_t i, const struct slip *p, long double y)
 {
-	const long double e = p->eps_v;
-	return (struct law_point_l){p->mu_s, p->mu_k, y / e, (e - y) / e, p->slides, law_shape_l(t, p->mu_s, p->mu_k)};
+	const enum law t = law_of(&c->law);
+	const long double e = p->eps_v, r = (e - y) / e;
+	const long double unit = law_has_tail(t) ? *column_at(c->unit, i) : 1;
+	const struct law_shape_l shape = law_has_tail(t) ? law_tail_l(t, &c->table, r, e / unit, unit / e)
+	                                                 : law_shape_l(t, p->mu_s, p->mu_k);
+	return (struct law_point_l){p->mu_s, p->mu_k, y / e, r, p->slides, shape};
 }
 
-static inline double slip_potential(const struct fric_contacts *c, size_t i, const struct slip *p)
+INLINE double slip_potential(const struct fric_contacts *c, size_t i, const struct slip *p)
 {
-	const enum fric_transition t = c->law.transition;
+	const enum law t = law_of(&c->law);
 	if (p->extreme)
-		return (double)(long_force(c, i) * (p->eps_v * law_g0_l(t, extreme_point(t, p, slip_speed(p)))));
-	return (p->s * law_g0(t, slip_point(t, p))) * p->eps_v;
+		return (double)(long_force(c, i) * (p->eps_v * law_g0_l(t, extreme_point(c, i, p, slip_speed(p)))));
+	return (p->s * law_g0(t, slip_point(c, p))) * p->eps_v;
 }
 
 /* s G1(y)/y * scaled: the force in the tangent plane before mu_aniso maps it back; rounded to double unless extreme. */
-static inline void slip_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[2])
+INLINE void slip_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[MOST_SLIP])
 {
-	const enum fric_transition t = c->law.transition;
+	const enum law t = law_of(&c->law);
 	if (p->extreme) {
 		const long double y = slip_speed(p), s = long_force(c, i);
-		const struct law_point_l a = extreme_point(t, p, y);
-		for (int k = 0; k < 2; k++)
-			force[k] = s * law_g1_l(t, a) * (p->scaled[k] / (law_low_l(t, a) ? p->eps_v : y));
+		const struct law_point_l a = extreme_point(c, i, p, y);
+		EACH_COMPONENT(k, p->n)
+		force[k] = s * law_g1_l(t, a) * (p->scaled[k] / (law_low_l(t, a) ? p->eps_v : y));
 		return;
 	}
-	const struct law_point a = slip_point(t, p);
-	for (int k = 0; k < 2; k++)
-		force[k] = (p->s * law_g1(t, a)) * (law_low(t, a) ? p->ratio[k] : p->unit[k]);
+	const struct law_point a = slip_point(c, p);
+	EACH_COMPONENT(k, p->n)
+	force[k] = (p->s * law_g1(t, a)) * (law_low(t, a) ? p->ratio[k] : p->unit[k]);
 }
 
 /* P diag(a) f */
-static inline void spread(const struct fric_contacts *c, size_t i, double f0, double f1, double force[3])
+INLINE void spread(const struct fric_contacts *c, size_t i, double f0, double f1, double force[3])
 {
 	double *const *p = c->tangent_basis;
 	f0 *= *column_at(c->mu_aniso[0], i);
@@ -233,7 +426,7 @@ static inline void spread(const struct fric_contacts *c, size_t i, double f0, do
 }
 
 /* The same where a product may over- or underflow on the way although the result does not. */
-static inline void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], double force[3])
+INLINE void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], double force[3])
 {
 	double *const *p = c->tangent_basis;
 	const long double f0 = *column_at(c->mu_aniso[0], i) * f[0], f1 = *column_at(c->mu_aniso[1], i) * f[1];
@@ -241,55 +434,152 @@ static inline void spread_extreme(const struct fric_contacts *c, size_t i, const
 		force[d] = (double)(c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1);
 }
 
-/* The force on a contact, [dim]. */
-static inline void contact_force(const struct fric_contacts *c, size_t i, const struct slip *slip, double force[3])
+/* weight * normal force * viscous, even where the product does not fit a double. */
+INLINE long double long_drag(const struct fric_contacts *c, size_t i)
 {
-	long double f[2];
+	return long_force(c, i) * *column_at(c->viscous, i);
+}
+
+/* s viscous * bare, beside slip_force; rounded to double unless the drag is extreme. */
+INLINE void drag_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[MOST_SLIP])
+{
+	EACH_COMPONENT(k, p->n)
+	force[k] = p->extreme_drag ? long_drag(c, i) * p->bare[k] : p->drag * p->bare_ratio[k];
+}
+
+/* The potential of a contact, drag included. */
+INLINE double contact_potential(const struct fric_contacts *c, size_t i, const struct slip *p)
+{
+	const double law = slip_potential(c, i, p);
+	long double squared = 0;
+	if (!c->viscous.data)
+		return law;
+	if (!p->extreme_drag)
+		return law + (0.5 * (p->drag * p->bare_squared)) * p->eps_v;
+	EACH_COMPONENT(k, p->n)
+	squared += (long double)p->bare[k] * p->bare[k];
+	return (double)(law + long_drag(c, i) * squared / 2);
+}
+
+INLINE void spread_drag(const struct fric_contacts *c, size_t i, const struct slip *slip, double force[3])
+{
+	long double f[MOST_SLIP];
+	double drag[3];
+	drag_force(c, i, slip, f);
+	spread(c, i, (double)f[0], (double)f[1], drag);
+	for (int d = 0; d < c->dim; d++)
+		force[d] += drag[d];
+}
+
+/* The force on a contact, [dim]. */
+INLINE void contact_force(const struct fric_contacts *c, size_t i, const struct slip *slip, double force[3])
+{
+	const bool drags = c->viscous.data;
+	long double f[MOST_SLIP], drag[MOST_SLIP] = {0};
 	slip_force(c, i, slip, f);
-	if (slip->extreme || !has_unit_basis(c, i))
-		spread_extreme(c, i, f, force);
-	else
+	if (!slip->extreme && !slip->extreme_drag && has_unit_basis(c, i)) {
 		spread(c, i, (double)f[0], (double)f[1], force);
+		if (drags)
+			spread_drag(c, i, slip, force);
+		return;
+	}
+	if (drags)
+		drag_force(c, i, slip, drag);
+	for (int k = 0; k < 2; k++)
+		f[k] += drag[k];
+	spread_extreme(c, i, f, force);
 }
 
 /* How fast the potential changes on a line: the force times the change of the slip. */
-static inline double slip_slope(const struct fric_contacts *c, size_t i, const struct slip *p,
-                                const struct slip_line *line, const double along[2])
+INLINE double slip_slope(const struct fric_contacts *c, size_t i, const struct slip *p, const struct slip_line *line,
+                         const double along[MOST_SLIP])
 {
-	const enum fric_transition t = c->law.transition;
+	const enum law t = law_of(&c->law);
 	if (p->extreme) {
-		long double force[2];
+		long double force[MOST_SLIP], sum = 0;
 		slip_force(c, i, p, force);
-		return (double)(force[0] * line->change[0] + force[1] * line->change[1]);
+		EACH_COMPONENT(k, p->n)
+		sum += force[k] * line->change[k];
+		return (double)sum;
 	}
-	const struct law_point a = slip_point(t, p);
-	const double product = p->ratio[0] * along[0] + p->ratio[1] * along[1];
+	const struct law_point a = slip_point(c, p);
+	double product = p->ratio[0] * along[0] + p->ratio[1] * along[1];
+	MORE_COMPONENTS(k, p->n)
+	product += p->ratio[k] * along[k];
 	return ((product * (law_low(t, a) ? 1 : p->inverse_z)) * law_g1(t, a)) * (p->s * p->eps_v);
 }
 
-/* s G1 / z of a slip that is not extreme */
-static inline double slip_strength(const struct fric_contacts *c, const struct slip *p)
+/* The same, drag included. */
+INLINE double contact_slope(const struct fric_contacts *c, size_t i, const struct slip *p, const struct slip_line *line,
+                            const double along[MOST_SLIP])
 {
-	const enum fric_transition t = c->law.transition;
-	const struct law_point a = slip_point(t, p);
+	const double law = slip_slope(c, i, p, line, along);
+	if (!c->viscous.data)
+		return law;
+	if (p->extreme_drag) {
+		long double product = 0;
+		EACH_COMPONENT(k, p->n)
+		product += (long double)p->bare[k] * line->change[k];
+		return (double)(law + long_drag(c, i) * product);
+	}
+	double product = p->bare_ratio[0] * along[0] + p->bare_ratio[1] * along[1];
+	MORE_COMPONENTS(k, p->n)
+	product += p->bare_ratio[k] * along[k];
+	return law + (p->drag * product) * p->eps_v;
+}
+
+/* How much of its slip a contact keeps as elastic deflection: no more than eps_v, and no bond outlasts 2 eps_v. */
+INLINE long double kept_share(const struct fric_contacts *c, const struct slip *p)
+{
+	if (c->law.type == FRIC_ADHESION)
+		return reaches(p, 2) ? 0 : 1;
+	return reaches_eps_v(p) ? p->eps_v / slip_speed(p) : 1;
+}
+
+/* The anchor of a contact for the next step: P u, as far as it is kept. [dim] */
+INLINE void next_anchor(const struct fric_contacts *c, size_t i, const struct slip *p, double anchor[3])
+{
+	const long double share = kept_share(c, p), u0 = share * p->u[0], u1 = share * p->u[1];
+	double *const *basis = c->tangent_basis;
+	for (int d = 0; d < c->dim; d++)
+		anchor[d] = (double)(c->dim == 2 ? basis[d][i] * u0 : basis[2 * d][i] * u0 + basis[2 * d + 1][i] * u1);
+}
+
+/* s G1 / z of a slip that is not extreme */
+INLINE double slip_strength(const struct fric_contacts *c, const struct slip *p)
+{
+	const enum law t = law_of(&c->law);
+	const struct law_point a = slip_point(c, p);
 	return p->s * (law_g1(t, a) * (law_low(t, a) ? 1 : p->inverse_z));
 }
 
 /* Eigenvalues of the inner matrix along and across the slip; doubles unless extreme. */
-static inline void slip_eigenvalues(const struct fric_contacts *c, size_t i, const struct slip *p, long double *along,
-                                    long double *across)
+INLINE void slip_eigenvalues(const struct fric_contacts *c, size_t i, const struct slip *p, long double *along,
+                             long double *across)
 {
-	const enum fric_transition t = c->law.transition;
+	const enum law t = law_of(&c->law);
 	if (p->extreme) {
 		const long double y = slip_speed(p), e = p->eps_v, s = long_force(c, i);
-		const struct law_point_l a = extreme_point(t, p, y);
+		const struct law_point_l a = extreme_point(c, i, p, y);
 		*along = eigenvalue_along_l(s, law_g2_l(t, a), a.slides) / e;
 		*across = s * law_g1_l(t, a) / (law_low_l(t, a) ? e : y);
 		return;
 	}
-	const struct law_point a = slip_point(t, p);
+	const struct law_point a = slip_point(c, p);
 	*along = eigenvalue_along(p->s, law_g2(t, a), a.slides, p->inverse_eps_v);
 	*across = slip_strength(c, p) * p->inverse_eps_v;
+}
+
+/* The same, drag included: doubles unless extreme. */
+INLINE void contact_eigenvalues(const struct fric_contacts *c, size_t i, const struct slip *p, long double *along,
+                                long double *across)
+{
+	slip_eigenvalues(c, i, p, along, across);
+	if (!c->viscous.data)
+		return;
+	const double drag = p->drag * p->inverse_eps_v;
+	*along = p->extreme ? *along + long_drag(c, i) : (double)*along + drag;
+	*across = p->extreme ? *across + long_drag(c, i) : (double)*across + drag;
 }
 
 #endif

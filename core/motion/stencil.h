@@ -33,7 +33,7 @@ static const struct member stencil_members[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
 	[FRIC_PLANE_VERTEX] = {{+1, 0, 0}},
 };
 
-/* of(TYPE, ...) with the type as a constant. */
+/* of(TYPE, ...) with the type as a constant; bodies have no stencil of vertices. */
 #define FOR_TYPE(of, type, ...) \
 	switch (type) { \
 	case FRIC_VERTEX_VERTEX: of(FRIC_VERTEX_VERTEX, __VA_ARGS__); break; \
@@ -41,6 +41,8 @@ static const struct member stencil_members[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
 	case FRIC_EDGE_EDGE: of(FRIC_EDGE_EDGE, __VA_ARGS__); break; \
 	case FRIC_FACE_VERTEX: of(FRIC_FACE_VERTEX, __VA_ARGS__); break; \
 	case FRIC_PLANE_VERTEX: of(FRIC_PLANE_VERTEX, __VA_ARGS__); break; \
+	case FRIC_BODY_BODY: \
+	case FRIC_BODY_WORLD: break; \
 	}
 
 /* What the coordinates leave for an origin. */
@@ -131,8 +133,8 @@ RELATIVE_VELOCITY(relative_number, double)
 }
 
 /* The relative velocity of contact i, [dim]. @param v [n_dofs] */
-static inline void relative_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
-                                     double *out)
+INLINE void relative_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
+                              double *out)
 {
 	if (c->dim == 2)
 		FOR_TYPE(relative_velocity_of, type, 2, c, i, v, out)

@@ -1,5 +1,17 @@
 /**
- * Normal force from the clamped log barrier on squared distances (IPC, Li et al. 2020; docs/physics.md 3).
+ * Normal forces from barriers on squared distances (docs/physics.md 3).
+ *
+ * With sigma = distance^2 - dmin^2 and top = (2 dmin + dhat) dhat the force is -stiffness b'(sigma) 2 distance, and with
+ * physical scaling dhat/units times as much:
+ *
+ *   FRIC_CLAMPED_LOG             b = -(sigma - top)^2 ln(sigma/top)                             units top^2
+ *   FRIC_NORMALIZED_CLAMPED_LOG  b = -(sigma/top - 1)^2 ln(sigma/top)                           units 1
+ *   FRIC_CLAMPED_LOG_SQUARED     b = (sigma - top)^2 ln(sigma/top)^2                            units top^2
+ *   FRIC_CUBIC_BARRIER           b = 2/3 (top - sigma)^3 / top                                  units top^2
+ *   FRIC_TWO_STAGE               b = (top - sigma)^2/2 from top/2 on,
+ *                                    top^2/4 (1/2 - ln(2 sigma/top)) below                      units top^2
+ *
+ * Sources: Li et al. 2020; Li et al. 2023; Huang et al. 2024; Ando 2024; Chen et al. 2025.
  */
 #ifndef FRIC_BARRIER_H
 #define FRIC_BARRIER_H

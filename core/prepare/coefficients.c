@@ -180,11 +180,28 @@ static double without_rounding(const struct fric_friction *f, const struct side 
 	return may_be_zero || mu == 0 ? 0 : mu;
 }
 
+/* Of bodies, which are of one material each. */
+static enum fric_code body_coefficients(const struct fric_friction *f, enum fric_type type, const int32_t *bodies,
+                                        double mu[2])
+{
+	const bool from_table = f->source == FRIC_MU_TABLE;
+	size_t at = 0;
+	if (from_table) {
+		const int32_t other = type == FRIC_BODY_BODY ? f->body_material[bodies[1]] : f->plane_material;
+		at = (size_t)f->body_material[bodies[0]] * f->n_materials + (size_t)other;
+	}
+	mu[0] = from_table ? f->material_mu_s[at] : f->mu_s;
+	mu[1] = from_table ? f->material_mu_k[at] : f->mu_k;
+	return FRIC_OK;
+}
+
 enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
                                           const int32_t *stencil, const double closest_point[2],
                                           const double uncertainty[2], double mu[2])
 {
 	struct side side[2];
+	if (is_of_bodies(type))
+		return body_coefficients(friction, type, stencil, mu);
 	sides(type, stencil, closest_point, uncertainty, side);
 	mu[0] = coefficient(friction, side, friction->mu_s, friction->vertex_mu_s, friction->material_mu_s);
 	mu[1] = coefficient(friction, side, friction->mu_k, friction->vertex_mu_k, friction->material_mu_k);

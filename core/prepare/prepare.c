@@ -9,6 +9,7 @@
 #include "core/fric_mollifier.h"
 #include "core/geometry/geometry.h"
 #include "core/kernels/kernels.h"
+#include "core/motion/dofs.h"
 #include "core/order/groups.h"
 #include "core/order/sweep.h"
 #include "core/prepare/barrier.h"
@@ -58,6 +59,29 @@ static const int32_t *stencil(const struct draft *d)
 	return d->group->vertices + d->i * (size_t)fric_stencil_size(d->type);
 }
 
+/* Arms and normal of a contact of bodies, which beside a given basis is needed for spin. */
+static enum fric_code find_arms(const struct draft *d)
+{
+	const struct fric_batch *b = d->batch;
+	struct fric_contacts *c = d->contacts;
+	const double *point = row(d->group->point, d->i);
+	const int dim = b->dim;
+	double unit[3] = {0};
+	bool finite = true;
+	fricp_unit_normal(dim, row(d->group->normal, d->i), unit);
+	for (int a = 0; a < 3; a++) {
+		c->normal[a][d->at] = unit[a];
+		c->arm[0][a][d->at] = c->arm[1][a][d->at] = 0;
+	}
+	for (int k = 0; k < fric_stencil_size(d->type); k++)
+		for (int a = 0; a < dim; a++) {
+			double *arm = &c->arm[k][a][d->at];
+			*arm = point[a] - b->body_positions[(size_t)stencil(d)[k] * (size_t)dim + (size_t)a];
+			finite &= isfinite(*arm) != 0;
+		}
+	return finite ? FRIC_OK : FRIC_E_NOT_FINITE;
+}
+
 static enum fric_code plane_geometry(const struct draft *d, struct fric_geometry *g)
 {
 	const struct fric_batch *b = d->batch;
@@ -80,6 +104,8 @@ static enum fric_code find_geometry(const struct draft *d)
 		memcpy(g.tangent_basis, row(d->group->tangent_basis, d->i), dim * (dim - 1) * sizeof(double));
 		if (m)
 			memcpy(g.closest_point, row(d->group->closest_point, d->i), m * sizeof(double));
+	} else if (is_of_bodies(d->type)) {
+		fricp_plane_basis(b->dim, row(d->group->normal, d->i), g.tangent_basis);
 	} else if (d->type == FRIC_PLANE_VERTEX) {
 		code = plane_geometry(d, &g);
 	} else {
@@ -89,7 +115,7 @@ static enum fric_code find_geometry(const struct draft *d)
 		code = fricp_stencil_geometry(d->type, b->dim, p, !d->group->normal_force.data, &g);
 	}
 	store_geometry(d, &g);
-	return code;
+	return is_of_bodies(d->type) ? find_arms(d) : code;
 }
 
 /* A span in preparation. */
@@ -197,11 +223,23 @@ static void copy_fields(const struct drafts *d)
 	const struct fric_group *g = d->group;
 	copy_column(d, g->weight, 0, 1, c->weight);
 	copy_column(d, g->eps_v, 0, d->task->batch->friction.eps_v, c->eps_v);
+	if (c->unit.data && c->law.type != FRIC_CURVE)
+		copy_column(d, g->stribeck_speed, 0, c->law.stribeck_speed, c->unit);
 	copy_column(d, g->mu_aniso, 0, 1, c->mu_aniso[0]);
 	if (c->dim == 3)
 		copy_column(d, g->mu_aniso, 1, 1, c->mu_aniso[1]);
 	copy_pair(d, g->mu_s_aniso, c->mu_s_aniso);
 	copy_pair(d, g->mu_k_aniso, c->mu_k_aniso);
+	for (size_t m = 0; m < (size_t)c->dim && c->surface_velocity[0].data; m++)
+		copy_column(d, g->surface_velocity, m, 0, c->surface_velocity[m]);
+	for (size_t m = 0; m < (size_t)c->dim && c->anchor[0].data; m++)
+		copy_column(d, g->anchor, m, 0, c->anchor[m]);
+	if (c->viscous.data)
+		copy_column(d, g->viscous, 0, d->task->batch->friction.law.viscous, c->viscous);
+	if (!is_of_bodies(d->span.type))
+		return;
+	copy_column(d, g->spin_radius, 0, 0, c->spin_radius);
+	copy_column(d, g->roll_radius, 0, 0, c->roll_radius);
 }
 
 /* The stencil stays, so that patterns do not depend on what is skipped; without force and basis all results are zero. */
@@ -211,6 +249,8 @@ static void skip(struct fric_contacts *c, size_t at, enum fric_code code)
 		c->closest_point[m][at] = 0;
 	for (int e = 0; e < c->dim * (c->dim - 1); e++)
 		c->tangent_basis[e][at] = 0;
+	for (int a = 0; a < 3 && c->normal[0]; a++)
+		c->normal[a][at] = c->arm[0][a][at] = c->arm[1][a][at] = 0;
 	c->distance[at] = 0;
 	store_value(c->normal_force, at, 0);
 	store_value(c->scalar.mu_s, at, 0);
@@ -280,11 +320,34 @@ static void span_geometry(const struct drafts *d, struct geometry_workspace *wor
 	d->task->kernels->geometry[!d->group->normal_force.data][d->span.type](work);
 }
 
+/* The basis of one contact along its grain. */
+static enum fric_code turn_to_grain(const struct drafts *d, size_t j)
+{
+	const struct fric_batch *b = d->task->batch;
+	struct fric_contacts *c = d->task->contacts;
+	const double *grain = row(d->group->grain, d->first + j), *p[FRIC_MAX_STENCIL] = {0};
+	const size_t at = d->span.begin + j;
+	double basis[6] = {0};
+	enum fric_code code = FRIC_OK;
+	if (d->span.type == FRIC_PLANE_VERTEX) {
+		code = fricp_grain_basis(row(d->group->plane_normal, d->first + j), grain, basis);
+	} else if (is_of_bodies(d->span.type)) {
+		code = fricp_grain_basis(row(d->group->normal, d->first + j), grain, basis);
+	} else {
+		for (int v = 0; v < fric_stencil_size(d->span.type); v++)
+			p[v] = b->positions + (size_t)c->vertices[v][at] * 3;
+		code = fricp_stencil_grain(d->span.type, p, grain, basis);
+	}
+	for (int e = 0; e < 6; e++)
+		c->tangent_basis[e][at] = basis[e];
+	return code;
+}
+
 static void find_geometries(struct drafts *d)
 {
 	const struct preparation *task = d->task;
 	struct geometry_workspace work;
-	const bool by_kernel = task->batch->dim == 3 && d->span.type != FRIC_PLANE_VERTEX && task->kernels->force &&
+	const bool by_kernel = task->batch->dim == 3 && d->span.type < FRIC_PLANE_VERTEX && task->kernels->force &&
 	                       !d->group->tangent_basis.data;
 	if (by_kernel)
 		span_geometry(d, &work);
@@ -294,6 +357,9 @@ static void find_geometries(struct drafts *d)
 		if (!by_kernel || work.good[j] == 0)
 			d->code[j] = (uint8_t)find_geometry(&one);
 	}
+	for (size_t j = 0; j < d->span.n && d->group->grain.data; j++)
+		if (d->code[j] == FRIC_OK)
+			d->code[j] = (uint8_t)turn_to_grain(d, j);
 }
 
 static void prepare_span(const struct preparation *task, struct span span, struct fault *fault)
@@ -338,10 +404,10 @@ static void prepare_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 		look_back(task, begin, end);
 }
 
-enum fric_code fric_prepare(const struct fric_context *context, const struct fric_batch *batch,
-                            struct fric_contacts **contacts, struct fric_error *error)
+/* Contacts of vertices alone, or of bodies alone. */
+static enum fric_code prepare_part(const struct fric_context *context, const struct fric_batch *batch,
+                                   struct fric_contacts **contacts, struct fric_error *error)
 {
-	*contacts = NULL;
 	struct fric_contacts *c = fricp_contacts_create(context->memory, batch);
 	if (!c)
 		return report_code(FRIC_E_MEMORY, error);
@@ -358,4 +424,48 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 	fricp_sweep_make(c);
 	*contacts = c;
 	return FRIC_OK;
+}
+
+static struct fric_batch without_bodies(const struct fric_batch *batch)
+{
+	struct fric_batch part = *batch;
+	part.n_bodies = 0;
+	for (enum fric_type type = FRIC_N_VERTEX_TYPES; type < FRIC_N_TYPES; type++)
+		part.groups[type] = (struct fric_group){0};
+	return part;
+}
+
+static struct fric_batch with_bodies_alone(const struct fric_batch *batch)
+{
+	struct fric_batch part = *batch;
+	part.n_vertices = batch->n_bodies;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		part.groups[type] = (struct fric_group){0};
+	return part;
+}
+
+static enum fric_code prepare_bodies(const struct fric_context *context, const struct fric_batch *batch,
+                                     struct fric_contacts *contacts, struct fric_error *error)
+{
+	const struct fric_batch part = with_bodies_alone(batch);
+	const enum fric_code code = prepare_part(context, &part, &contacts->bodies, error);
+	if (code == FRIC_OK)
+		contacts->bodies->first_dof = n_dofs_at_vertices(contacts);
+	return code;
+}
+
+enum fric_code fric_prepare(const struct fric_context *context, const struct fric_batch *batch,
+                            struct fric_contacts **contacts, struct fric_error *error)
+{
+	const struct fric_batch part = without_bodies(batch);
+	struct fric_contacts *made = NULL;
+	enum fric_code code = prepare_part(context, &part, &made, error);
+	if (code == FRIC_OK && batch->n_bodies)
+		code = prepare_bodies(context, batch, made, error);
+	if (code != FRIC_OK) {
+		fric_contacts_free(made);
+		made = NULL;
+	}
+	*contacts = made;
+	return code;
 }

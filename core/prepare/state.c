@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
+#include "core/bodies/twist.h"
 #include "core/contacts/ordinary.h"
 #include "core/fric_mollifier.h"
 #include "core/motion/slip.h"
@@ -29,7 +30,10 @@ static bool choose(const struct choice *task, enum fric_type type, size_t i)
 	const struct fric_contacts *c = task->contacts;
 	struct slip slip;
 	double direction[2];
-	slip_velocity(c, type, i, task->lagged_velocities, &slip);
+	if (is_of_bodies(type))
+		body_slip_velocity(c, type, i, task->lagged_velocities, &slip);
+	else
+		slip_velocity(c, type, i, task->lagged_velocities, &slip);
 	fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(c->eps_v, i), direction);
 	const double mu_s = along_ellipse(c->mu_s_aniso, i, direction, *column_at(c->scalar.mu_s, i));
 	const double mu_k = along_ellipse(c->mu_k_aniso, i, direction, *column_at(c->scalar.mu_k, i));
@@ -66,8 +70,9 @@ static struct fric_state *allocate(const struct fric_memory *memory, size_t n)
 	return state;
 }
 
-enum fric_code fric_state_create(const struct fric_context *context, const struct fric_contacts *contacts,
-                                 const double *lagged_velocities, struct fric_state **state, struct fric_error *error)
+/* Of the contacts of vertices alone, or of bodies alone. */
+static enum fric_code create_part(const struct fric_context *context, const struct fric_contacts *contacts,
+                                  const double *lagged_velocities, struct fric_state **state, struct fric_error *error)
 {
 	*state = NULL;
 	if (!contacts->mu_s_aniso[0])
@@ -84,4 +89,24 @@ enum fric_code fric_state_create(const struct fric_context *context, const struc
 	made->effective.ordinary = !atomic_load(&task.some_extreme);
 	*state = made;
 	return FRIC_OK;
+}
+
+enum fric_code fric_state_create(const struct fric_context *context, const struct fric_contacts *contacts,
+                                 const double *lagged_velocities, struct fric_state **state, struct fric_error *error)
+{
+	struct fric_state *bodies = NULL;
+	enum fric_code code = create_part(context, contacts, lagged_velocities, state, error);
+	if (code == FRIC_OK && contacts->bodies)
+		code = create_part(context, contacts->bodies, lagged_velocities, &bodies, error);
+	if (bodies && !*state) {
+		*state = calloc(1, sizeof(**state));
+		code = *state ? FRIC_OK : report_code(FRIC_E_MEMORY, error);
+	}
+	if (*state)
+		(*state)->bodies = bodies;
+	if (code == FRIC_OK)
+		return FRIC_OK;
+	fric_state_free(*state ? *state : bodies);
+	*state = NULL;
+	return code;
 }

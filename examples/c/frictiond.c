@@ -789,3 +789,39 @@ int frictiond_set_patch(struct frictiond_set *set, const json_t *fields, const s
 	frictiond_frame_free(&after.frame);
 	return ok ? 0 : -1;
 }
+
+/* A patch of one group's anchors; false: out of memory, or they are no numbers. */
+static bool carry_anchor(json_t *fields, const char *name, const struct frictiond_answer *answer, const json_t *anchor,
+                         double ratio, struct frictiond_frame *frame)
+{
+	const size_t n = frictiond_count(anchor);
+	double *numbers = calloc(n + 1, sizeof *numbers);
+	const bool is_read = numbers && frictiond_read_f64(answer, anchor, numbers, n) == 0;
+	for (size_t i = 0; is_read && i < n; i++)
+		numbers[i] *= ratio;
+	json_t *carried = is_read ? frictiond_frame_f64(frame, numbers, n, 0) : NULL;
+	free(numbers);
+	return carried && json_object_set_new(fields, name, json_pack("{s:o}", "anchor", carried)) == 0;
+}
+
+int frictiond_set_carry(struct frictiond_set *set, const struct frictiond_answer *answer, double ratio,
+                        struct frictiond_error *error)
+{
+	struct frictiond_frame frame = {0};
+	json_t *groups = json_object_get(answer->document, "collisions"), *fields = json_object(), *group;
+	const char *name;
+	bool ok = fields != NULL;
+	json_object_foreach(groups, name, group) {
+		const json_t *anchor = json_object_get(group, "anchor");
+		ok = ok && (!anchor || carry_anchor(fields, name, answer, anchor, ratio, &frame));
+	}
+	if (!ok)
+		fail(error, "out of memory, or the anchors are not numbers");
+	else if (json_object_size(fields) == 0)
+		ok = fail(error, "the answer has no anchors: ask for them with collision_outputs");
+	json_t *patch = json_pack("{s:o}", "collisions", fields);
+	ok = ok && frictiond_set_patch(set, patch, &frame, error) == 0;
+	json_decref(patch);
+	frictiond_frame_free(&frame);
+	return ok ? 0 : -1;
+}

@@ -80,7 +80,7 @@ struct frictiond_set *frictiond_set_open(struct frictiond *service, const char *
 void frictiond_set_close(struct frictiond_set *set);
 const char *frictiond_set_name(const struct frictiond_set *set);
 
-/* The answer to a question: velocities, outputs ... (frame: NULL if it has no references), as from
+/* The answer to a question: velocities, body_velocities, outputs ... (frame: NULL if it has no references), as from
  * frictiond_evaluate_frame. Returns 0, or -1 and *error. */
 int frictiond_set_evaluate(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
                            struct frictiond_answer *answer, struct frictiond_error *error);
@@ -94,6 +94,12 @@ int frictiond_set_pattern(struct frictiond_set *set, const char *format, const c
 /* Changes the members of the set's document that are in fields; null removes one (JSON Merge Patch). frame: as above.
  * If it is refused, the set stays as it was. Returns 0, or -1 and *error. */
 int frictiond_set_patch(struct frictiond_set *set, const json_t *fields, const struct frictiond_frame *frame,
+                        struct frictiond_error *error);
+
+/* Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember in the
+ * next step. ratio: this step's length divided by the next one's, if velocities are velocities, else 1. The next step's
+ * contacts must be the same; anchors of others are yours to match. Returns 0, or -1 and *error. */
+int frictiond_set_carry(struct frictiond_set *set, const struct frictiond_answer *answer, double ratio,
                         struct frictiond_error *error);
 
 /* How many numbers an array of an answer has, nested or not, in the text or in the tail; 0 for anything else. */

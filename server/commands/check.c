@@ -102,18 +102,30 @@ static void print_agreement(const char *name, const struct fric_agreement *a, FI
 static void print_worst(const struct fric_comparison *c, FILE *out)
 {
 	static const char *const states[] = {"sticks", "slides", "skipped"};
+	const bool many = fric_stencil_size(c->group) > 1, bodies = c->group >= FRIC_N_VERTEX_TYPES;
 	fprintf(out, "worst: %s %lld (%s", fric_type_name(c->group), (long long)c->worst,
-	        fric_stencil_size(c->group) > 1 ? "vertices" : "vertex");
+	        bodies ? many ? "bodies" : "body"
+	        : many ? "vertices"
+	               : "vertex");
 	for (int v = 0; v < fric_stencil_size(c->group); v++)
 		fprintf(out, " %d", c->vertices[v]);
 	fprintf(out, "), %s, slip ratio %.6g: %s, relative difference %.2g\n", states[c->status], c->slip_ratio,
 	        api_quantity_names[c->quantity], c->relative_difference);
 }
 
+static void print_notes(const struct api_notes *notes, FILE *out)
+{
+	for (int i = 0; i < notes->texts.n_errors; i++)
+		fprintf(out, "note: %s: %s\n", notes->texts.errors[i].pointer, notes->texts.errors[i].detail);
+}
+
 static void print_report(const struct checking *c, FILE *out)
 {
 	const struct api_comparison *found = &c->found;
-	fprintf(out, "%s: %zu vertices, %zu contacts", c->options->file, found->n_vertices, found->n_contacts);
+	fprintf(out, "%s: %zu vertices, ", c->options->file, found->n_vertices);
+	if (found->n_bodies)
+		fprintf(out, "%zu bodies, ", found->n_bodies);
+	fprintf(out, "%zu contacts", found->n_contacts);
 	if (found->n_skipped)
 		fprintf(out, ", %zu of them skipped", found->n_skipped);
 	fputc('\n', out);
@@ -121,6 +133,7 @@ static void print_report(const struct checking *c, FILE *out)
 		print_agreement(api_quantity_names[q], &found->numbers.of[q], out);
 	if (found->numbers.worst >= 0)
 		print_worst(&found->numbers, out);
+	print_notes(&found->notes, out);
 	fprintf(out, "%s within %g\n", found->numbers.agrees ? "agrees" : "DOES NOT AGREE", FRIC_TOLERANCE);
 }
 

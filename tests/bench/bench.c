@@ -14,15 +14,24 @@
 #include "tests/bench/yardstick.h"
 
 static const char usage[] =
-	"usage: bench [--transition NAME] [--own-mu] [N ...]\n"
+	"usage: bench [--transition NAME] [--law NAME] [--own-mu] [N ...]\n"
 	"N: numbers of contacts, by default 1000 10000 100000 1000000\n"
 	"  --transition NAME  the law: cubic (the default), quadratic, peak; the yardstick keeps to cubic\n"
+	"  --law NAME         smooth (the default), stribeck, exponential, curve (of 16 points), adhesion\n"
 	"  --own-mu           every contact has coefficients of its own, the yardstick's excepted\n";
 
 struct options {
 	enum fric_transition transition;
+	enum fric_law_type law;
 	bool own_mu;
 };
+
+static const char *const laws[] = {[FRIC_SMOOTH] = "smooth",
+                                   [FRIC_STRIBECK] = "stribeck",
+                                   [FRIC_EXPONENTIAL] = "exponential",
+                                   [FRIC_CURVE] = "curve",
+                                   [FRIC_ADHESION] = "adhesion"};
+enum { N_LAWS = sizeof(laws) / sizeof(laws[0]), N_POINTS = 16 };
 
 static const char *const transitions[] = {[FRIC_CUBIC] = "cubic", [FRIC_QUADRATIC] = "quadratic", [FRIC_PEAK] = "peak"};
 enum { N_TRANSITIONS = sizeof(transitions) / sizeof(transitions[0]) };
@@ -46,7 +55,7 @@ struct setup {
 	struct fric_question question;
 	struct fric_pattern *pattern;
 	struct yard_contact *yard;
-	double potential, *gradient, *inner, *weights, *values, *data, *mu;
+	double potential, *gradient, *inner, *weights, *values, *data, *mu, *curve;
 	int32_t *rows, *cols;
 	size_t n_triplets;
 };
@@ -95,6 +104,11 @@ static void gradient(struct setup *s)
 	must(fric_evaluate(&s->context, s->contacts, &s->question, &s->potential, s->gradient, &error));
 }
 
+static void gradient_alone(struct setup *s)
+{
+	must(fric_evaluate(&s->context, s->contacts, &s->question, NULL, s->gradient, &error));
+}
+
 static void inner(struct setup *s, enum fric_projection projection)
 {
 	must(fric_hessian_inner(&s->context, s->contacts, &s->question, projection, s->inner, &error));
@@ -104,7 +118,7 @@ static struct fric_factors factors_in(struct setup *s)
 {
 	struct fric_factors factors;
 	double *weights = s->weights, *bases = s->values, *inner = s->inner;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(s->contacts, type);
 		factors.weights[type] = weights;
 		factors.tangent_basis[type] = bases;
@@ -195,6 +209,7 @@ static const struct measurement {
 	{"prepare_barrier", prepare_barrier, true},
 	{"potential", potential, true},
 	{"potential_gradient", gradient, true},
+	{"gradient", gradient_alone, true},
 	{"factors", factors, true},
 	{"triplets", triplets, true},
 	{"csr", csr, true},
@@ -232,7 +247,7 @@ static void measure_round(struct setup *s, struct series *series)
 static void fill_yard(struct setup *s)
 {
 	size_t at = 0;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(s->contacts, type), k = (size_t)fric_stencil_size(type);
 		double *weights = warm_array(n * k, sizeof(double)), *bases = warm_array(6 * n, sizeof(double));
 		must(fric_stencil_weights(&s->context, s->contacts, type, weights, &error));
@@ -263,7 +278,7 @@ static void give_own_mu(struct setup *s)
 		s->mu[2 * i] = s->mix.batch.friction.mu_s * (0.8 + 0.4 * part);
 		s->mu[2 * i + 1] = s->mix.batch.friction.mu_k * (1.2 - 0.4 * part * part);
 	}
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		struct fric_group *g = &s->mix.batch.groups[type];
 		g->mu_s = (struct fric_values){s->mu + 2 * at, 2};
 		g->mu_k = (struct fric_values){s->mu + 2 * at + 1, 2};
@@ -271,15 +286,32 @@ static void give_own_mu(struct setup *s)
 	}
 }
 
+/* A decay over the speeds of the mix, or a curve of N_POINTS over them. */
+static void give_law(struct setup *s, enum fric_law_type type)
+{
+	struct fric_law *law = &s->mix.batch.friction.law;
+	s->curve = warm_array(2 * N_POINTS, sizeof(double));
+	for (int k = 0; k < N_POINTS; k++) {
+		s->curve[k] = 0.2e-3 * k;
+		s->curve[N_POINTS + k] = 0.6 + 0.4 / (1 + k);
+	}
+	law->type = type;
+	law->stribeck_speed = 1e-3;
+	law->curve = (struct fric_curve){N_POINTS, s->curve, s->curve + N_POINTS, NULL};
+	if (type == FRIC_CURVE || type == FRIC_ADHESION)
+		s->mix.batch.friction.mu_k = s->mix.batch.friction.mu_s;
+}
+
 static void set_up(struct setup *s, struct options options, size_t n)
 {
 	*s = (struct setup){.options = options, .context.n_threads = 1};
 	mix_make(n, &s->mix);
 	s->mix.batch.friction.law.transition = options.transition;
+	give_law(s, options.law);
 	if (options.own_mu)
 		give_own_mu(s);
 	s->with_barrier = s->mix.batch;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		s->with_barrier.groups[type].normal_force.data = NULL;
 	s->question = (struct fric_question){.velocities = s->mix.velocities};
 	must(fric_prepare(&s->context, &s->mix.batch, &s->contacts, &error));
@@ -298,7 +330,8 @@ static void set_up(struct setup *s, struct options options, size_t n)
 
 static void tear_down(struct setup *s)
 {
-	void *const arrays[] = {s->yard, s->gradient, s->inner, s->weights, s->rows, s->cols, s->values, s->data, s->mu};
+	void *const arrays[] = {s->yard, s->gradient, s->inner, s->weights, s->rows,
+	                        s->cols, s->values,   s->data,  s->mu,      s->curve};
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
 		free(arrays[i]);
 	fric_pattern_free(s->pattern);
@@ -310,10 +343,11 @@ static void print(const struct setup *s, struct series *series)
 {
 	qsort(series->times, (size_t)series->n, sizeof(*series->times), ascending);
 	printf(
-		"{\"n\": %zu, \"what\": \"%s\", \"kernels\": \"%s\", \"threads\": %d, \"transition\": \"%s\", \"own_mu\": %s, "
+		"{\"n\": %zu, \"what\": \"%s\", \"kernels\": \"%s\", \"threads\": %d, \"law\": \"%s\", \"transition\": \"%s\", "
+		"\"own_mu\": %s, "
 		"\"ns_per_contact\": %.2f}\n",
-		s->mix.n, series->what->name, series->kernels, series->n_threads, transitions[s->options.transition],
-		s->options.own_mu ? "true" : "false", series->times[series->n / 2]);
+		s->mix.n, series->what->name, series->kernels, series->n_threads, laws[s->options.law],
+		transitions[s->options.transition], s->options.own_mu ? "true" : "false", series->times[series->n / 2]);
 	fflush(stdout);
 }
 
@@ -355,13 +389,13 @@ static void refuse(void)
 	exit(2);
 }
 
-static enum fric_transition transition_named(const char *name)
+static int find_name(const char *name, const char *const *names, int n)
 {
-	for (int t = 0; t < N_TRANSITIONS; t++)
-		if (!strcmp(name, transitions[t]))
-			return (enum fric_transition)t;
+	for (int i = 0; i < n; i++)
+		if (!strcmp(name, names[i]))
+			return i;
 	refuse();
-	return FRIC_CUBIC;
+	return 0;
 }
 
 /* Leaves optind at the first number of contacts. */
@@ -369,6 +403,7 @@ static struct options read_options(int argc, char **argv)
 {
 	static const struct option known[] = {{"help", no_argument, NULL, 'h'},
 	                                      {"transition", required_argument, NULL, 't'},
+	                                      {"law", required_argument, NULL, 'l'},
 	                                      {"own-mu", no_argument, NULL, 'o'},
 	                                      {0}};
 	struct options options = {.transition = FRIC_CUBIC};
@@ -378,7 +413,9 @@ static struct options read_options(int argc, char **argv)
 			exit(0);
 		}
 		if (given == 't')
-			options.transition = transition_named(optarg);
+			options.transition = (enum fric_transition)find_name(optarg, transitions, N_TRANSITIONS);
+		else if (given == 'l')
+			options.law = (enum fric_law_type)find_name(optarg, laws, N_LAWS);
 		else if (given == 'o')
 			options.own_mu = true;
 		else

@@ -43,7 +43,7 @@ static void fill_vertices(struct mix *m, size_t width)
 
 void mix_make(size_t n, struct mix *mix)
 {
-	const double share[FRIC_N_TYPES] = {0.05, 0.15, 0.40, 0, 0};
+	const double share[FRIC_N_VERTEX_TYPES] = {0.05, 0.15, 0.40, 0, 0};
 	const size_t width = (size_t)sqrt((double)n) + 3;
 	*mix = (struct mix){.n = n, .n_vertices = width * width};
 	mix->positions = warm_array(3 * mix->n_vertices, sizeof(double));

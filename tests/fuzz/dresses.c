@@ -224,11 +224,18 @@ static void put_friction(struct request *r)
 
 static void put_barrier(struct request *r)
 {
+	static const char *const types[] = {"clamped_log", "normalized_clamped_log", "clamped_log_squared", "cubic",
+	                                    "two_stage"};
+	static const char *const scalings[] = {"none", "physical"};
 	fuzz_open(r->d, "barrier");
 	put_scalar(r, "dhat", POSITIVE);
 	put_scalar(r, "stiffness", POSITIVE);
 	if (below(r, 2))
 		put_scalar(r, "dmin", NON_NEGATIVE);
+	if (below(r, 2))
+		put_choice(r, "type", types, COUNT(types));
+	if (below(r, 2))
+		put_choice(r, "scaling", scalings, COUNT(scalings));
 	fuzz_close(r->d);
 }
 
@@ -305,7 +312,7 @@ static void put_answer(struct request *r)
 static void put_groups(struct request *r, uint8_t groups, bool many)
 {
 	fuzz_open(r->d, "collisions");
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const bool flat = type != FRIC_EDGE_EDGE && type != FRIC_FACE_VERTEX;
 		if (groups >> type & 1 && (r->dim == 3 || flat || accident(r))) {
 			put_group(r, type, many);

@@ -35,14 +35,35 @@ static void same_groups(enum fric_type type, const struct fric_group *a, const s
 	same_values("tangent_basis", &a->tangent_basis, &b->tangent_basis, n, dim * t);
 	same_values("plane_normal", &a->plane_normal, &b->plane_normal, n, dim);
 	same_values("plane_origin", &a->plane_origin, &b->plane_origin, n, dim);
+	same_values("stribeck_speed", &a->stribeck_speed, &b->stribeck_speed, n, 1);
+	same_values("viscous", &a->viscous, &b->viscous, n, 1);
+	same_values("surface_velocity", &a->surface_velocity, &b->surface_velocity, n, dim);
+	same_values("anchor", &a->anchor, &b->anchor, n, dim);
+	same_values("grain", &a->grain, &b->grain, n, dim);
+	same_values("point", &a->point, &b->point, n, dim);
+	same_values("normal", &a->normal, &b->normal, n, dim);
+	same_values("spin_radius", &a->spin_radius, &b->spin_radius, n, 1);
+	same_values("roll_radius", &a->roll_radius, &b->roll_radius, n, 1);
 }
 
-static void same_friction(const struct fric_friction *a, const struct fric_friction *b, size_t n_vertices)
+static void same_laws(const struct fric_law *a, const struct fric_law *b)
+{
+	FUZZ_CHECK(a->type == b->type && a->transition == b->transition && a->curve.n == b->curve.n, "law");
+	same_bits("stribeck_speed", &a->stribeck_speed, &b->stribeck_speed, sizeof(double));
+	same_bits("viscous", &a->viscous, &b->viscous, sizeof(double));
+	same_bits("speeds", a->curve.speeds, b->curve.speeds, a->curve.n * sizeof(double));
+	same_bits("factors", a->curve.factors, b->curve.factors, a->curve.n * sizeof(double));
+}
+
+static void same_friction(const struct fric_friction *a, const struct fric_friction *b, size_t n_vertices,
+                          size_t n_bodies)
 {
 	const size_t reals = n_vertices * sizeof(double), table = a->n_materials * a->n_materials * sizeof(double);
-	FUZZ_CHECK(a->source == b->source && a->blend == b->blend && a->law.transition == b->law.transition &&
-	               a->n_materials == b->n_materials && a->plane_material == b->plane_material,
+	FUZZ_CHECK(a->source == b->source && a->blend == b->blend && a->n_materials == b->n_materials &&
+	               a->plane_material == b->plane_material,
 	           "friction");
+	same_laws(&a->law, &b->law);
+	same_bits("body_material", a->body_material, b->body_material, n_bodies * sizeof(int32_t));
 	same_bits("eps_v", &a->eps_v, &b->eps_v, sizeof(double));
 	same_bits("mu_s", &a->mu_s, &b->mu_s, sizeof(double));
 	same_bits("mu_k", &a->mu_k, &b->mu_k, sizeof(double));
@@ -59,8 +80,10 @@ void fuzz_same_batches(const struct fric_batch *a, const struct fric_batch *b)
 	FUZZ_CHECK(a->dim == b->dim && a->n_vertices == b->n_vertices && a->skip_degenerate == b->skip_degenerate,
 	           "%d %d %zu %zu", a->dim, b->dim, a->n_vertices, b->n_vertices);
 	same_bits("positions", a->positions, b->positions, a->n_vertices * dim * sizeof(double));
+	FUZZ_CHECK(a->n_bodies == b->n_bodies, "%zu %zu", a->n_bodies, b->n_bodies);
+	same_bits("body_positions", a->body_positions, b->body_positions, a->n_bodies * dim * sizeof(double));
 	same_bits("barrier", &a->barrier, &b->barrier, sizeof(a->barrier));
-	same_friction(&a->friction, &b->friction, a->n_vertices);
+	same_friction(&a->friction, &b->friction, a->n_vertices, a->n_bodies);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		same_groups(type, &a->groups[type], &b->groups[type], dim);
 }
@@ -84,13 +107,13 @@ static void forget(struct api_document *view)
 	free(view->arrays);
 }
 
-/* lagged_velocities belong to both: asked says to which. */
+/* Lagged velocities belong to both: asked says to which. */
 static bool belongs_to_question(const char *name, bool asked)
 {
 	for (int i = 0; i < api_set_question.n_rules; i++)
 		if (!strcmp(name, api_set_question.rules[i].name))
 			return api_rule_applies(&api_set_question.rules[i], &api_set_question) &&
-			       (asked || i != API_REQUEST_LAGGED_VELOCITIES);
+			       (asked || (i != API_REQUEST_LAGGED_VELOCITIES && i != API_REQUEST_LAGGED_BODY_VELOCITIES));
 	return false;
 }
 
@@ -118,7 +141,7 @@ struct checked {
 	struct api_fault fault;
 	struct api_lagged lagged;
 	struct api_question question;
-	const double *lagged_velocities; /* of a set */
+	struct api_lagged_velocities lagged_velocities; /* of a set */
 	struct api_set_facts facts;
 };
 
@@ -131,10 +154,14 @@ static struct api_check check_of(const struct api_document *document, struct api
 static void same_questions(const struct checked *whole, const struct checked *set, const struct checked *asked)
 {
 	const struct api_question *a = &whole->question, *b = &asked->question;
-	const size_t bytes = whole->lagged.batch.n_vertices * (size_t)whole->lagged.batch.dim * sizeof(double);
-	const double *lagged = b->lagged_velocities ? b->lagged_velocities : set->lagged_velocities;
+	const size_t dim = (size_t)whole->lagged.batch.dim, bytes = whole->lagged.batch.n_vertices * dim * sizeof(double),
+				 of_bodies = whole->lagged.batch.n_bodies * api_twist(dim) * sizeof(double);
+	const double *lagged = b->lagged_velocities ? b->lagged_velocities : set->lagged_velocities.vertices,
+				 *bodies = b->lagged_body_velocities ? b->lagged_body_velocities : set->lagged_velocities.bodies;
 	same_bits("velocities", a->velocities, b->velocities, bytes);
 	same_bits("lagged_velocities", a->lagged_velocities, lagged ? lagged : b->velocities, bytes);
+	same_bits("body_velocities", a->body_velocities, b->body_velocities, of_bodies);
+	same_bits("lagged_body_velocities", a->lagged_body_velocities, bodies ? bodies : b->body_velocities, of_bodies);
 	FUZZ_CHECK(!memcmp(a->outputs, b->outputs, sizeof(a->outputs)) &&
 	               !memcmp(a->collision_outputs, b->collision_outputs, sizeof(a->collision_outputs)) &&
 	               a->format == b->format && a->triangle == b->triangle && a->projection == b->projection,
@@ -183,6 +210,7 @@ static bool is_clear(const struct checked *whole)
 	bool clear = whole->lagged.batch.dim && whole->fault.status == 422 && whole->fault.n_errors < API_MAX_ERRORS;
 	for (int i = 0; i < whole->fault.n_errors; i++)
 		clear = clear && strncmp(whole->fault.errors[i].pointer, "/velocities", 11) != 0 &&
+		        strncmp(whole->fault.errors[i].pointer, "/body_positions", 15) != 0 &&
 		        whole->fault.code != API_E_UNKNOWN_FIELD;
 	return clear;
 }
@@ -235,7 +263,8 @@ void fuzz_check_parts(const struct api_document *document)
 		return;
 	whole.ok = api_check_evaluation(&check, &whole.lagged, &whole.question);
 	check_split(document, &whole, false);
-	if (json_object_get(document->root, "lagged_velocities"))
+	if (json_object_get(document->root, "lagged_velocities") ||
+	    json_object_get(document->root, "lagged_body_velocities"))
 		check_split(document, &whole, true);
 	api_arena_free(&arena);
 }

@@ -132,7 +132,7 @@ struct checked {
 	struct api_arena arena;
 	struct api_fault fault;
 	struct api_lagged lagged;
-	const double *lagged_velocities;
+	struct api_lagged_velocities lagged_velocities;
 	struct api_set_facts facts;
 };
 

@@ -33,7 +33,7 @@ def derived(friction):
     groups['edge_edge'].update(mu_s_aniso=[[0.5, 0.4]] * 3, mu_k_aniso=[[0.0, 0.4]] * 3)
     groups['face_vertex'].update(mu=[0.5, 0.0, 0.3])
     groups['plane_vertex'].update(plane_normal=[[0.0, 0.0, 2.0]] * 3, plane_origin=[[0.0, 0.0, -0.1]] * 3)
-    barrier = {'dhat': 2.0, 'stiffness': 10.0, 'dmin': 0.001}
+    barrier = {'dhat': 2.0, 'stiffness': 10.0, 'dmin': 0.001, 'type': 'cubic', 'scaling': 'physical'}
     return {**document(3, friction, groups), 'positions': POSITIONS, 'barrier': barrier}
 
 
@@ -46,6 +46,36 @@ def given(dim, friction):
     return document(dim, friction, groups)
 
 
+def lawful(friction):
+    """Vertices with all that laws, moving surfaces and anchors add."""
+    request = derived(friction)
+    for group in request['collisions'].values():
+        for name in ('mu', 'mu_s', 'mu_k', 'mu_s_aniso', 'mu_k_aniso'):
+            group.pop(name, None)
+        group.update(viscous=[0.1, 0.0, 0.2], surface_velocity=[[0.1, 0.0, 0.2]] * 3, anchor=[[0.01, 0.0, 0.02]] * 3,
+                     grain=[[1.0, 0.5, 0.25]] * 3)
+        if 'stribeck_speed' in friction:
+            group.update(stribeck_speed=[0.1, 0.2, 0.3])
+    return request
+
+
+def bodies(dim, friction):
+    """Three rigid bodies, in contact with each other and with the world."""
+    twists = [[0.1 * (i + 1) * (a - 1.5) for a in range(3 * dim - 3)] for i in range(3)]
+    both = {'point': [[0.5, 0.25, 0.0][:dim]] * 3, 'normal': [[1.0, 0.5, 0.25][:dim]] * 3, 'normal_force': [1.0, 2.0, 0.5],
+            'roll_radius': [0.1, 0.0, 0.2], 'weight': [1.0, -2.0, 0.5], 'anchor': [[0.01, 0.0, 0.02][:dim]] * 3}
+    if dim == 3:
+        both.update(spin_radius=[0.1, 0.0, 0.2], grain=[[0.0, 1.0, 0.5]] * 3)
+    return {'dim': dim, 'friction': friction, 'body_positions': [[0.0, 0.5, 1.0][:dim], [1.0] * dim, [2.0] * dim],
+            'body_velocities': twists, 'lagged_body_velocities': twists,
+            'collisions': {'body_body': {'bodies': [[0, 1], [1, 2], [2, 0]], **both},
+                           'body_world': {'bodies': [0, 1, 2], **both}},
+            'outputs': ['potential', 'gradient', 'hessian', 'collisions', 'line', 'hessian_products'],
+            'hessian': {'format': 'csr', 'triangle': 'upper', 'projection': 'clamp'},
+            'collision_outputs': ['mu_s', 'spin', 'rolling', 'friction_force'], 'on_degenerate': 'error',
+            'line': {'body_direction': twists, 'steps': [0.0, -1.0, 0.5]}, 'vectors': [[0.5] * (9 * dim - 9)] * 3}
+
+
 TABLE = [[0.5, 0.4], [0.4, 0.3]]
 MATERIALS = {'vertex_material': [0, 1, 0, 1, 0, 1], 'plane_material': 1}
 GOOD = {
@@ -54,14 +84,20 @@ GOOD = {
     'given-vertex-s-k': given(3, {'eps_v': 0.1, 'vertex_mu_s': [0.5] * 6, 'vertex_mu_k': [0.25] * 6, 'blend': 'min'}),
     'given-vertex-2d': given(2, {'eps_v': 0.1, 'vertex_mu': [0.5] * 6, 'blend': 'mean'}),
     'given-table': given(3, {'eps_v': 0.1, 'materials': {**MATERIALS, 'mu': TABLE}}),
+    'stribeck': lawful({'eps_v': 0.1, 'mu_s': 0.5, 'mu_k': 0.3, 'law': 'stribeck', 'stribeck_speed': 0.2, 'viscous': 0.1}),
+    'curve': lawful({'eps_v': 0.1, 'mu': 0.5, 'law': 'curve',
+                     'curve': {'speeds': [0.0, 0.5, 1.5], 'factors': [1.0, 0.5, 0.75]}}),
+    'bodies': bodies(3, {'eps_v': 0.1, 'mu': 0.5}),
+    'bodies-table-2d': bodies(2, {'eps_v': 0.1, 'materials': {'body_material': [0, 1, 0], 'plane_material': 1, 'mu': TABLE}}),
     'given-table-s-k-2d': given(2, {'eps_v': 0.1, 'materials': {**MATERIALS, 'mu_s': TABLE, 'mu_k': TABLE}}),
 }
 REQUIRED = {'vectors', 'line', 'direction', 'steps', 'dim', 'velocities', 'collisions', 'friction', 'positions', 'barrier', 'dhat', 'stiffness', 'vertices',
-            'plane_normal', 'plane_origin', 'closest_point', 'tangent_basis', 'vertex_material', 'plane_material'}
-POSITIVE = {'eps_v', 'dhat', 'stiffness', 'mu_aniso'}
+            'plane_normal', 'plane_origin', 'closest_point', 'tangent_basis', 'vertex_material', 'plane_material', 'body_positions', 'body_velocities', 'bodies',
+            'point', 'normal', 'body_direction', 'body_material', 'curve', 'speeds', 'factors'}
+POSITIVE = {'eps_v', 'dhat', 'stiffness', 'mu_aniso', 'stribeck_speed'}
 NON_NEGATIVE = {'mu', 'mu_s', 'mu_k', 'vertex_mu', 'vertex_mu_s', 'vertex_mu_k', 'dmin', 'normal_force',
-                'mu_s_aniso', 'mu_k_aniso'}
-INDICES = {'vertices', 'vertex_material', 'plane_material'}
+                'mu_s_aniso', 'mu_k_aniso', 'viscous', 'spin_radius', 'roll_radius', 'speeds', 'factors'}
+INDICES = {'vertices', 'vertex_material', 'plane_material', 'bodies', 'body_material'}
 FINE = json.dumps({'dim': 2, 'velocities': [[0.05, 0]], 'friction': {'mu': 0.3, 'eps_v': 0.1}, 'collisions': {
     'plane_vertex': {'vertices': [0], 'normal_force': 1, 'plane_normal': [0, 1]}}}).encode()
 
@@ -80,7 +116,7 @@ def is_required(good, path):
     """Whether the document is wrong without this field, with a pointer to the field."""
     name = path[-1]
     if name in ('normal_force', 'tangent_basis'):
-        return 'closest_point' in good['collisions'][path[1]]
+        return 'closest_point' in good['collisions'][path[1]] or 'bodies' in good['collisions'][path[1]]
     if name == 'eps_v':
         return path[0] == 'friction' and not all(name in group for group in good['collisions'].values())
     return name in REQUIRED or name in ('mu_s', 'mu_k', 'vertex_mu_s', 'vertex_mu_k')
@@ -138,7 +174,7 @@ def arrays(name, value, path):
                         'a shorter array': value[:-1], 'extra nesting': [value], 'six levels': [[[[[[1]]]]]]}.items():
         # The lengths of the first two determine those of others, which would then be wrong instead; steps and
         # vectors may have any.
-        if name not in ('velocities', 'vertices', 'steps', 'vectors') or word not in ('a longer array', 'a shorter array'):
+        if name not in ('velocities', 'vertices', 'bodies', 'body_positions', 'steps', 'vectors', 'speeds') or word not in ('a longer array', 'a shorter array'):
             yield f'{word} for an array', other, (path + [0] if word == 'strings' else path)
     if isinstance(value[0], list):
         end = len(value) - 1
@@ -155,9 +191,9 @@ def arrays(name, value, path):
     for word, other in ranges(name, number):
         if not (name in ('mu', 'mu_s', 'mu_k') and 'materials' in path):
             yield f'{word} inside', replaced(value, last, other), path + last
-    if name == 'vertices' and isinstance(value[0], list):
+    if name in ('vertices', 'bodies') and isinstance(value[0], list):
         yield 'a vertex twice', replaced(value, [end, 1], value[end][0]), path + [end]
-    if 'materials' in path and name != 'vertex_material':
+    if 'materials' in path and not name.endswith('_material'):
         yield 'negative', replaced(value, [1, 1], -1), path + [1, 1]
         yield 'asymmetric', replaced(value, [1, 0], value[1][0] + 1), path + [1, 0]
 

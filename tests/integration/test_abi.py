@@ -35,8 +35,8 @@ def test_the_record_has_every_member():
 CHANGES = {  # a text of the headers, what becomes of it, whether compiled programs notice
     "a member": ("	double dmin; ", "	double dmin, dmax; ", True),
     "a member in padding": ("	int64_t contact;\n", "	int64_t contact;\n	char note;\n", True),
-    "a struct within another": ("	enum fric_transition transition;\n",
-                                "	enum fric_transition transition;\n	double speed;\n", True),
+    "a struct within another": ("	enum fric_law_type type;\n",
+                                "	enum fric_law_type type;\n	double speed;\n", True),
     "two members change places": ("	const double *data;\n	size_t stride;\n",
                                   "	size_t stride;\n	const double *data;\n", True),
     "a type": ("	int n_threads; ", "	int64_t n_threads; ", True),

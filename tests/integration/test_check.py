@@ -39,7 +39,7 @@ def numbers(value):
 
 def judge(answer, request):
     """Checks what holds for every answer."""
-    names = ['n_vertices', 'n_collisions', 'agrees', 'tolerance', 'potential', 'gradient', 'hessian', 'worst']
+    names = ['n_vertices', 'n_collisions', 'agrees', 'tolerance', 'potential', 'gradient', 'hessian', 'worst', 'notes']
     if request.get('on_degenerate') == 'skip':
         names.append('skipped')
     assert list(answer) == names
@@ -241,7 +241,8 @@ def test_report():
     assert lines[0] == f'{SCENE}: 16 vertices, 19 contacts'
     assert [line.split()[:2] for line in lines[1:4]] == [[name, 'agrees'] for name in ('potential', 'gradient', 'hessian')]
     assert lines[4].startswith('worst: ') and 'slip ratio' in lines[4]
-    assert lines[5:] == ['agrees within 1e-08']
+    assert lines[5].startswith('note: /friction/materials/mu_s/0/0: mu_s 0.5 with mu_k 0.35 ')
+    assert lines[6:] == ['agrees within 1e-08']
 
 
 def test_json_is_the_answer_of_the_service(server):

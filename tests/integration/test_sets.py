@@ -279,6 +279,7 @@ def test_distances_that_cannot_be_told(client):
 PATCHES = [
     {'positions': PATCHED}, {'friction': {'mu': 0.1}}, {'friction': {'mu': None, 'mu_s': 0.6, 'mu_k': 0.3}},
     {'collisions': {'edge_edge': None}}, {'barrier': {'dmin': 0.01}},
+    {'barrier': {'type': 'two_stage', 'scaling': 'physical'}},
     {'barrier': None, 'collisions': {'edge_edge': {'normal_force': 3}, 'plane_vertex': {'normal_force': [2.5]}}},
     {'collisions': {'edge_edge': {'vertices': [[0, 1, 2, 3], [0, 1, 3, 2]]}}}, {}, {'on_degenerate': 'skip'},
     {'collisions': {'plane_vertex': {'plane_normal': [0.1, 0, 1]}}}, {'friction': {'eps_v': 1e3}},

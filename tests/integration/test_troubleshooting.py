@@ -139,6 +139,20 @@ def raw(text):
 
 
 V = "velocities"
+BODIES = {"dim": 3, "body_positions": [[0, 0, 0], [0, 0, 2]], "body_velocities": [[0] * 6] * 2,
+          "friction": {"eps_v": 1, "mu": 1},
+          "collisions": {"body_body": {"bodies": [[0, 1]], "point": [0, 0, 1], "normal": [0, 0, 1], "normal_force": 1}}}
+FLOOR = {"vertices": [0], "plane_normal": [0, 0, 1], "normal_force": 1}
+
+
+def law(**friction):
+    return evaluate(changed(friction={"eps_v": 1, "mu": 1, **friction}))
+
+
+def curve(speeds, factors):
+    return law(law="curve", curve={"speeds": speeds, "factors": factors})
+
+
 GEOMETRY = {"closest_point": [[0.2, 0.2]], "tangent_basis": [[[1, 0], [0, 1], [0, 0]]]}
 FACE = "collisions__face_vertex"
 CASES = {
@@ -211,10 +225,11 @@ CASES = {
     "A line of cookies is longer than 8 KiB.": get("/v1/info", Cookie="x" * 9000),
     "There are more than 280 header lines and query arguments.": get("/v1/info", **{f"X-{i}": "1" for i in range(300)}),
     "unknown field \"mu_static\"; did you mean \"mu_s\"? Fields here: eps_v, mu, mu_s, mu_k, vertex_mu, "
-    "vertex_mu_s, vertex_mu_k, blend, materials, mu_transition":
+    "vertex_mu_s, vertex_mu_k, blend, materials, law, mu_transition, stribeck_speed, curve, viscous":
         evaluate(changed(friction__mu_static=0.3)),
     "unknown field \"eps_v\" here; it is a field of \"friction\". Fields here: dim, velocities, positions, "
-    "lagged_velocities, friction, barrier, collisions, outputs, hessian, collision_outputs, on_degenerate, line, vectors":
+    "lagged_velocities, body_positions, body_velocities, lagged_body_velocities, friction, barrier, collisions, outputs, "
+    "hessian, collision_outputs, on_degenerate, line, vectors":
         evaluate(changed(eps_v=1)),
     "\"friction\" is missing: group \"face_vertex\" has no \"mu\" and no \"eps_v\" of its own; give, for example, "
     "{\"eps_v\": 0.001, \"mu\": 0.3}":
@@ -241,7 +256,8 @@ CASES = {
     " take it": get("/v1/functions/smooth_mu?y=0&mu_s=1&mu_k=0&eps_v=1&mu_transition=peak"),
     'expected triplets, csr, bsr or factors, got "coo"': evaluate(changed(hessian={"format": "coo"})),
     "expected an object, got an array of numbers. Fields here: vertices, normal_force, weight, mu, mu_s, mu_k, eps_v, "
-    "mu_aniso, mu_s_aniso, mu_k_aniso, closest_point, tangent_basis": evaluate(changed(**{FACE: [[3, 0, 1, 2]]})),
+    "mu_aniso, mu_s_aniso, mu_k_aniso, stribeck_speed, viscous, surface_velocity, anchor, closest_point, tangent_basis, "
+    "grain": evaluate(changed(**{FACE: [[3, 0, 1, 2]]})),
     "expected a number, got a string": evaluate(changed(dim="3")),
     "expected an array of numbers, got a string": evaluate(changed(**{FACE + "__normal_force": "2"})),
     'expected a number, got an array of numbers; per vertex it is "vertex_mu", per contact "mu" of a group':
@@ -302,6 +318,29 @@ CASES = {
     "no parameter is taken from the query here; what a body takes is in the body":
         ("POST", "/v1/evaluate?dim=3", TEXT, {"Content-Type": JSON}),
     "This server speaks HTTP/1.1 and HTTP/1.0.": raw(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"),
+    "a grain is zero: it has no direction": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 1], grain=[0, 0, 0])),
+    "contact 0 of plane_vertex: grain_along_normal: the grain is along the contact's normal, it has no direction in the "
+    "tangent plane": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 1], grain=[0, 0, 2])),
+    '"stribeck_speed" is missing: group "face_vertex" needs it': law(law="stribeck"),
+    '"curve" is missing: the law curve needs its points': law(law="curve"),
+    "1 is out of range: speeds must ascend strictly, and the one before is 1": curve([0, 1, 1], [1, 0.5, 0.25]),
+    "0.9 is out of range: the first factor of a curve must be 1, as friction is continuous at eps_v": curve([0, 1], [0.9, 0.5]),
+    '"stribeck_speed" belongs to the law stribeck or exponential: it has no effect with the law smooth':
+        law(stribeck_speed=1),
+    "the law adhesion takes one coefficient, but the static one is 0.5 and the kinetic one 0.3":
+        evaluate(changed(friction={"eps_v": 1, "mu_s": 0.5, "mu_k": 0.3, "law": "adhesion"})),
+    '"grain" and "tangent_basis" both say where the tangents point: leave one out':
+        evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 1], grain=[1, 0, 0], tangent_basis=GEOMETRY["tangent_basis"][0])),
+    '"body_positions" is missing: the points that twists refer to, [n_bodies, dim]':
+        evaluate({key: value for key, value in BODIES.items() if key != "body_positions"}),
+    '"mu" is missing: bodies have no vertices, whose coefficients are the only ones':
+        evaluate({**BODIES, "friction": {"eps_v": 1, "vertex_mu": []}}),
+    "bsr has blocks of vertices, and there are bodies: ask for csr, triplets or factors":
+        evaluate({**BODIES, "hessian": {"format": "bsr"}}),
+    "contact 0 of body_body: body 1 is there twice":
+        evaluate({**BODIES, "collisions": {"body_body": {**BODIES["collisions"]["body_body"], "bodies": [[1, 1]]}}}),
+    "2 is not a body: there are 2, and indices start at 0":
+        evaluate({**BODIES, "collisions": {"body_body": {**BODIES["collisions"]["body_body"], "bodies": [[0, 2]]}}}),
     "a plane's normal is zero": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 0])),
     'expected triplets, csr, bsr or factors, got "CSR"; did you mean "csr"?': evaluate(changed(hessian={"format": "CSR"})),
     "line 1, column 25: a value expected; a digit stands before the point: 0.5":
@@ -314,13 +353,15 @@ CASES = {
     "the length in front is big-endian; it has to be little-endian":
         frame(len(TEXT).to_bytes(8, "big") + TEXT.encode()),
     'unknown field "vel"; did you mean "velocities"? Fields here: dim, velocities, positions, lagged_velocities, '
-    "friction, barrier, collisions, outputs, hessian, collision_outputs, on_degenerate, line, vectors": evaluate(changed(vel=[])),
+    "body_positions, body_velocities, lagged_body_velocities, friction, barrier, collisions, outputs, hessian, "
+    "collision_outputs, on_degenerate, line, vectors": evaluate(changed(vel=[])),
     "expected an object, got a string: JSON in a string has been encoded twice": evaluate(json.dumps(TEXT)),
     'there is no set "run-17" (any more): PUT it, as a whole. Sets are forgotten when they have not been used for a '
     "while, or to make room": get("/v1/sets/run-17"),
     '"n_vertices" is 5, but "positions" has 4 rows': put(changed(velocities=None, n_vertices=5)),
     'unknown field "velocities" here; it is a field of a question: POST it to evaluate. Fields here: dim, n_vertices, '
-    "positions, lagged_velocities, friction, barrier, collisions, on_degenerate": put(BATCH),
+    "positions, lagged_velocities, body_positions, lagged_body_velocities, friction, barrier, collisions, on_degenerate":
+        put(BATCH),
     '3 is not a vertex ("positions" or "n_vertices" tells how many there are): there are 0, and indices start at 0':
         put({"dim": 3, "friction": {"eps_v": 1, "mu": 1},
              "collisions": {"plane_vertex": {"vertices": [3], "plane_normal": [0, 0, 1], "normal_force": 1}}}),

@@ -10,6 +10,7 @@ import random
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import barriers  # noqa: E402
 import oracle  # noqa: E402
 import peak  # noqa: E402
 from oracle import BETA, GROUPS, STENCIL  # noqa: E402
@@ -509,6 +510,10 @@ class Builder:
             out['barrier'] = {'dhat': self.dhat, 'stiffness': 10 ** rng.uniform(-2, 6)}
             if self.dmin or self.chance(0.2):
                 out['barrier']['dmin'] = self.number(self.dmin)
+            if self.chance(0.7):
+                out['barrier']['type'] = rng.choice(barriers.TYPES)
+            if self.chance(0.5):
+                out['barrier']['scaling'] = rng.choice(['none', 'physical'])
         self.outputs()
         if self.skip:
             out['on_degenerate'] = 'skip'
@@ -573,8 +578,7 @@ class Builder:
         for g, contacts in evaluation.groups.items():
             if self.chance(0.5) or not contacts or any(c.skipped for c in contacts):
                 continue
-            speeds = [float(oracle.norm([a * x for a, x in zip(c.aniso, c.slip(evaluation.velocities, margins))]))
-                      for c in contacts]
+            speeds = [float(oracle.norm(c.slip(evaluation.motion, margins)[1])) for c in contacts]
             if all(s > 0 for s in speeds):
                 self.out['collisions'][g]['eps_v'] = [
                     s * self.knot(c) * (1 + self.rng.choice([-1, 1]) * 10 ** self.rng.uniform(-5, -2))

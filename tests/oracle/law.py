@@ -15,6 +15,8 @@ from mpmath import mp, mpf
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import peak  # noqa: E402
 
+mp.dps = 60
+
 
 def beside(x, steps):
     """x and the doubles up to `steps` away on both sides."""

@@ -2,12 +2,14 @@
 the letter of RFC 7396."""
 import http.client
 import json
+import math
 import struct
 from urllib.parse import quote, urlsplit
 
 FRAME = 'application/vnd.frictiond.frame'
 JSON = 'application/json'
-QUESTION = ('velocities', 'outputs', 'hessian', 'collision_outputs', 'line', 'vectors')
+QUESTION = ('velocities', 'body_velocities', 'outputs', 'hessian', 'collision_outputs', 'line', 'vectors')
+WORDS = ('outputs', 'collision_outputs')  # even if there are none, not an array of numbers
 VERSION = 'Collision-Set-Version'
 
 
@@ -18,7 +20,7 @@ def split(request):
 
 
 def n_vertices(request):
-    rows = request['velocities']
+    rows = request.get('velocities', [])
     return len(rows) if rows and isinstance(rows[0], list) else len(rows) // request['dim']
 
 
@@ -47,7 +49,7 @@ def frame(document):
     def put(value):
         nonlocal tail
         if isinstance(value, dict):
-            return {k: put(v) for k, v in value.items()}
+            return {k: v if k in WORDS else put(v) for k, v in value.items()}
         shape, flat = shape_of(value)
         if shape is None:
             return value
@@ -60,6 +62,31 @@ def frame(document):
     text = json.dumps(put(document)).encode()
     text += b' ' * (-(8 + len(text)) % 64)
     return struct.pack('<Q', len(text)) + text + tail
+
+
+def unframe(body):
+    """The document of a frame, its references replaced by nested arrays."""
+    length, = struct.unpack_from('<Q', body)
+    tail = memoryview(body)[8 + length:]
+
+    def take(value):
+        if isinstance(value, list):
+            return [take(x) for x in value]
+        if not isinstance(value, dict):
+            return value
+        if set(value) != {'dtype', 'shape', 'offset'}:
+            return {k: take(v) for k, v in value.items()}
+        code = {'f64': 'd', 'f32': 'f', 'i32': 'i', 'u32': 'I', 'i64': 'q'}[value['dtype']]
+        numbers = struct.unpack_from(f'<{math.prod(value["shape"])}{code}', tail, value['offset'])
+        return nested(list(numbers), value['shape'])
+
+    return take(json.loads(body[8:8 + length]))
+
+
+def nested(numbers, shape):
+    for size in reversed(shape[1:]):
+        numbers = [numbers[i * size:(i + 1) * size] for i in range(len(numbers) // size)]
+    return numbers
 
 
 def shape_of(value):

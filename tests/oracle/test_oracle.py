@@ -8,6 +8,7 @@ import pytest
 from mpmath import mp, mpf
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import barriers  # noqa: E402
 import generate  # noqa: E402
 import oracle  # noqa: E402
 import peak  # noqa: E402
@@ -49,6 +50,21 @@ def test_normal_force(sample):
         return
     got = float(oracle.barrier_force(mpf(sample['distance']), barrier, oracle.Margins()))
     assert abs(got - sample['force_magnitude']) <= made.force_tolerance(sample)
+
+
+def test_all_barriers():
+    """Compared with differences of the barriers themselves (tests/reference/make_barriers.py)."""
+    table = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'reference', 'barriers_mp.txt')
+    seen = set()
+    with open(table) as lines, mp.workdps(1300):
+        for line in lines:
+            kind, *numbers = line.split()
+            distance, dhat, stiffness, dmin, *expected = map(float.fromhex, numbers)
+            for scaling, force in zip(('none', 'physical'), expected):
+                barrier = {'dhat': dhat, 'stiffness': stiffness, 'dmin': dmin, 'type': kind, 'scaling': scaling}
+                assert to_double(oracle.barrier_force(mpf(distance), barrier, oracle.Margins())) == force, line
+                seen.add((kind, scaling))
+    assert len(seen) == 2 * len(barriers.TYPES)
 
 
 def written_formulas(transition, z, s, k):
@@ -209,14 +225,13 @@ def smooth_evaluation(first):
 def test_gradient_and_hessian_by_differences(first):
     """Central differences of potential and gradient in 60 digits, along one direction."""
     e = smooth_evaluation(first)
-    base = [row[:] for row in e.velocities]
+    base = e.motion[0]
     direction = [[mpf(((7 * i + 3 * a) % 11) - 5) for a in range(e.dim)] for i in range(e.n_vertices)]
 
     def at(step):
         v = [[x + step * d for x, d in zip(r, q)] for r, q in zip(base, direction)]
-        for c in e.all():
-            c.at(v, e.transition, 'none', oracle.Margins())
-        return sum((c.potential for c in e.all()), mpf(0)), e.gradient()
+        e.move((v, []), margins=oracle.Margins())
+        return e.potential(), e.gradient()
     h = min(x for c in e.all() for x in (c.eps, c.y)) * mpf('1e-14')
     up, down = at(h), at(-h)
     _, gradient = at(mpf(0))
@@ -258,5 +273,5 @@ def test_every_option_is_generated():
         'lagged_velocities', 'vertex_mu_s', 'materials', 'plane_material', 'quadratic', 'mu_s_aniso', 'mu_k_aniso',
         'mu_aniso',
         'closest_point', 'plane_origin', 'clamp', 'abs', 'upper', 'lower', 'csr', 'factors', 'skip', 'barrier',
-        'weight', 'line', 'hessian_products', 'bsr', 'pattern'])
+        'weight', 'line', 'hessian_products', 'bsr', 'pattern', 'scaling', 'physical', *barriers.TYPES])
     assert [w for w in words if f"'{w}'" not in text] == []

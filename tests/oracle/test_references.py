@@ -10,7 +10,7 @@ GENERATORS = sorted(name for name in os.listdir(REFERENCE) if name.startswith("m
 
 
 def test_there_are_generators():
-    assert {"make_barrier.py", "make_peak.py", "make_scalars.py"} <= set(GENERATORS)
+    assert {"make_barrier.py", "make_barriers.py", "make_peak.py", "make_scalars.py"} <= set(GENERATORS)
 
 
 @pytest.mark.parametrize("generator", GENERATORS)

@@ -10,7 +10,7 @@ static inline double *inner_matrices(const struct fric_context *context, const s
                                      const double *velocities, enum fric_projection projection)
 {
 	struct fric_error error;
-	double *inner = calloc(fric_n_contacts(contacts) * 3 + 1, sizeof(double));
+	double *inner = calloc(fric_n_inner(contacts) + 1, sizeof(double));
 	assert_non_null(inner);
 	assert_ok(fric_hessian_inner(context, contacts, scene_question(contacts, velocities), projection, inner, &error));
 	return inner;
@@ -18,7 +18,7 @@ static inline double *inner_matrices(const struct fric_context *context, const s
 
 static inline size_t dense_size(const struct fric_contacts *contacts)
 {
-	return fric_n_vertices(contacts) * (size_t)fric_dim(contacts);
+	return fric_n_dofs(contacts);
 }
 
 static inline double *dense_from_triplets(const struct fric_contacts *contacts, const double *inner,
@@ -85,7 +85,7 @@ static inline double *dense_from_factors(const struct fric_contacts *contacts, c
 	double *dense = calloc(ndof * ndof + 1, sizeof(double));
 	double *basis = all_contacts(&serial, contacts, velocities, FRIC_OUT_TANGENT_BASIS, rows);
 	size_t at = 0;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(contacts, type), k = (size_t)fric_stencil_size(type);
 		double *weights = calloc(n * k + 1, sizeof(double));
 		assert_int_equal(fric_stencil_weights(&serial, contacts, type, weights,

@@ -4,6 +4,7 @@
 #ifndef TESTS_SCENE_H
 #define TESTS_SCENE_H
 
+#include "core/law/law.h"
 #include "tests/unit/core/check.h"
 
 struct rng {
@@ -40,6 +41,7 @@ struct options {
 	size_t n_each, n_vertices; /* contacts of each type; vertices, unless disjoint */
 	bool disjoint;             /* no vertex belongs to two contacts */
 	size_t reach;              /* unless 0: contacts are in the order of the vertices, each within that many of them */
+	enum fric_law_type law;
 	enum fric_transition transition;
 	bool own_mu;                /* coefficients per contact */
 	enum fric_mu_source source; /* if not */
@@ -48,15 +50,35 @@ struct options {
 	bool barrier;  /* no normal forces */
 	bool given_geometry;
 	bool mu_aniso, ellipses, signed_weights, own_eps_v;
+	bool surface_velocity, anchor, grain, own_viscous;
+	double viscous; /* of contacts without their own */
+	bool own_stribeck_speed;
 };
 
 struct scene {
 	struct options options;
 	struct fric_batch batch;
 	double *velocities, *lagged; /* [n_vertices*dim] */
-	void *memory[160];
+	void *memory[200];
 	int n_memory;
 };
+
+/* What is added to slips and forces, in half of all scenes; each alone, and with others. */
+static inline void random_offsets(struct options *o, struct rng *rng)
+{
+	const bool some = coin(rng);
+	o->surface_velocity = some && coin(rng);
+	o->anchor = some && coin(rng);
+	o->grain = some && o->dim == 3 && !o->given_geometry && coin(rng);
+	o->own_viscous = some && coin(rng);
+	o->viscous = some && coin(rng) ? uniform(rng, 0, 500) : 0;
+}
+
+static inline void no_offsets(struct options *o)
+{
+	o->surface_velocity = o->anchor = o->own_viscous = false;
+	o->viscous = 0;
+}
 
 static inline struct options random_options(struct rng *rng, int dim)
 {
@@ -71,6 +93,11 @@ static inline struct options random_options(struct rng *rng, int dim)
 	o.ellipses = dim == 3 && coin(rng);
 	o.signed_weights = coin(rng);
 	o.own_eps_v = coin(rng);
+	random_offsets(&o, rng);
+	o.law = coin(rng) ? FRIC_SMOOTH : (enum fric_law_type)below(rng, 5);
+	o.own_stribeck_speed = coin(rng);
+	o.equal_mu = law_has_one_coefficient(law_of(&(struct fric_law){.type = o.law}));
+	o.ellipses &= !o.equal_mu;
 	return o;
 }
 
@@ -78,7 +105,7 @@ static inline void *scene_memory(struct scene *s, size_t n, size_t size)
 {
 	void *memory = calloc(n + 1, size);
 	assert_non_null(memory);
-	assert_true(s->n_memory < 160);
+	assert_true(s->n_memory < 200);
 	s->memory[s->n_memory++] = memory;
 	return memory;
 }
@@ -155,6 +182,44 @@ static inline void random_geometry(struct scene *s, struct rng *rng, enum fric_t
 		g->closest_point = random_values(s, rng, g->n, m, 0, 0.5);
 }
 
+static inline void random_group_offsets(struct scene *s, struct rng *rng, struct fric_group *g)
+{
+	const struct options *o = &s->options;
+	const size_t n = g->n, dim = (size_t)o->dim;
+	if (o->surface_velocity)
+		g->surface_velocity = random_values(s, rng, n, dim, -1e-3, 1e-3);
+	if (o->anchor)
+		g->anchor = random_values(s, rng, n, dim, -1e-3, 1e-3);
+	if (o->grain)
+		g->grain = random_values(s, rng, n, 3, -1, 1);
+	if (o->own_viscous)
+		g->viscous = random_values(s, rng, n, 1, 0, 500);
+}
+
+/* What contacts of all types may have. */
+static inline void random_fields(struct scene *s, struct rng *rng, struct fric_group *g)
+{
+	const struct options *o = &s->options;
+	const size_t n = g->n, dim = (size_t)o->dim;
+	if (o->own_mu) {
+		g->mu_s = random_values(s, rng, n, 1, 0.05, 1.5);
+		g->mu_k = o->equal_mu ? g->mu_s : random_values(s, rng, n, 1, 0.05, 1.5);
+	}
+	if (o->signed_weights)
+		g->weight = random_values(s, rng, n, 1, -1, 2);
+	if (o->own_eps_v)
+		g->eps_v = random_values(s, rng, n, 1, 0.5e-3, 2e-3);
+	if (o->own_stribeck_speed)
+		g->stribeck_speed = random_values(s, rng, n, 1, 0.3e-3, 3e-3);
+	if (o->mu_aniso)
+		g->mu_aniso = random_values(s, rng, n, dim - 1, 0.3, 2);
+	if (o->ellipses) {
+		g->mu_s_aniso = random_values(s, rng, n, 2, 0, 1);
+		g->mu_k_aniso = random_values(s, rng, n, 2, 0, 1);
+	}
+	random_group_offsets(s, rng, g);
+}
+
 static inline void random_group(struct scene *s, struct rng *rng, enum fric_type type, size_t *used)
 {
 	const struct options *o = &s->options;
@@ -171,20 +236,21 @@ static inline void random_group(struct scene *s, struct rng *rng, enum fric_type
 	}
 	if (!o->barrier)
 		g->normal_force = random_values(s, rng, n, 1, 0.1, 5);
-	if (o->own_mu) {
-		g->mu_s = random_values(s, rng, n, 1, 0.05, 1.5);
-		g->mu_k = o->equal_mu ? g->mu_s : random_values(s, rng, n, 1, 0.05, 1.5);
+	random_fields(s, rng, g);
+}
+
+/* A curve that falls, rises and vanishes within the speeds of a scene. */
+static inline void random_curve(struct scene *s, struct rng *rng, struct fric_curve *curve)
+{
+	const size_t n = 2 + below(rng, 6);
+	double *speeds = random_reals(s, rng, n, 0.2e-3, 0.8e-3), *factors = random_reals(s, rng, n, 0, 1.5);
+	speeds[0] = 0;
+	factors[0] = 1;
+	for (size_t k = 1; k < n; k++) {
+		speeds[k] += speeds[k - 1];
+		factors[k] = below(rng, 6) ? factors[k] : 0;
 	}
-	if (o->signed_weights)
-		g->weight = random_values(s, rng, n, 1, -1, 2);
-	if (o->own_eps_v)
-		g->eps_v = random_values(s, rng, n, 1, 0.5e-3, 2e-3);
-	if (o->mu_aniso)
-		g->mu_aniso = random_values(s, rng, n, dim - 1, 0.3, 2);
-	if (o->ellipses) {
-		g->mu_s_aniso = random_values(s, rng, n, 2, 0, 1);
-		g->mu_k_aniso = random_values(s, rng, n, 2, 0, 1);
-	}
+	*curve = (struct fric_curve){n, speeds, factors, NULL};
 }
 
 static inline void random_friction(struct scene *s, struct rng *rng)
@@ -192,7 +258,12 @@ static inline void random_friction(struct scene *s, struct rng *rng)
 	const struct options *o = &s->options;
 	struct fric_friction *f = &s->batch.friction;
 	enum { N_MATERIALS = 4 };
-	f->law.transition = o->transition;
+	f->law.transition = o->law == FRIC_SMOOTH ? o->transition : FRIC_CUBIC;
+	f->law.type = o->law;
+	f->law.stribeck_speed = 0.8e-3;
+	f->law.viscous = o->viscous;
+	if (o->law == FRIC_CURVE)
+		random_curve(s, rng, &f->law.curve);
 	f->eps_v = 1e-3;
 	f->source = o->source;
 	f->mu_s = 0.7;
@@ -237,7 +308,7 @@ static inline void scene_create(struct scene *s, struct rng *rng, struct options
 	s->batch.barrier = (struct fric_barrier){.dhat = 5, .stiffness = 0.01};
 	s->batch.positions = random_reals(s, rng, options.n_vertices * (size_t)options.dim, -1, 1);
 	random_friction(s, rng);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		random_group(s, rng, type, &used);
 	s->velocities = random_velocities(s, rng);
 	s->lagged = random_velocities(s, rng);
@@ -251,7 +322,7 @@ static inline void scene_free(struct scene *s)
 
 static inline size_t scene_ndof(const struct scene *s)
 {
-	return s->batch.n_vertices * (size_t)s->batch.dim;
+	return s->batch.n_vertices * (size_t)s->batch.dim + s->batch.n_bodies * (s->batch.dim == 3 ? 6 : 3);
 }
 
 /* The states of the contacts that scene_contacts has made, so that tests need not hand them on. */

@@ -2,7 +2,14 @@
  * return the same. */
 #include "tests/property/scene.h"
 
-enum { N_BATCHES = 1500, MOST_EACH = 70, N_AT_LIMITS = 5000, MOST_EACH_AT_LIMITS = 17, MOST_NUMBERS = 1 << 20 };
+enum {
+	N_BATCHES = 1500,
+	MOST_EACH = 70,
+	N_AT_LIMITS = 5000,
+	MOST_EACH_AT_LIMITS = 17,
+	MOST_NUMBERS = 1 << 20,
+	MOST_CALLS = 96
+};
 
 static const char *const names[] = {"avx512", "avx2", "baseline"};
 
@@ -41,9 +48,10 @@ static void disturb(double *x, size_t n, struct rng *rng)
 /* One field in `odds`: with too many extreme fields no batch would be valid. */
 static void disturb_group(struct fric_group *g, struct rng *rng, size_t odds)
 {
-	const struct fric_values all[] = {g->normal_force,  g->weight,        g->mu_s,         g->mu_k,
-	                                  g->eps_v,         g->mu_aniso,      g->mu_s_aniso,   g->mu_k_aniso,
-	                                  g->tangent_basis, g->closest_point, g->plane_normal, g->plane_origin};
+	const struct fric_values all[] = {
+		g->normal_force, g->weight,           g->mu_s,          g->mu_k,          g->eps_v,         g->mu_aniso,
+		g->mu_s_aniso,   g->mu_k_aniso,       g->tangent_basis, g->closest_point, g->plane_normal,  g->plane_origin,
+		g->grain,        g->surface_velocity, g->anchor,        g->viscous,       g->stribeck_speed};
 	for (size_t f = 0; f < sizeof(all) / sizeof(all[0]); f++)
 		if (all[f].data && g->n && below(rng, odds) == 0)
 			disturb((double *)all[f].data, g->n * all[f].stride, rng);
@@ -55,6 +63,8 @@ static void disturb_barrier(struct fric_barrier *barrier, struct rng *rng, size_
 	for (int i = 0; i < 3; i++)
 		if (below(rng, odds) == 0)
 			*all[i] = disturbed(1, rng);
+	barrier->type = (enum fric_barrier_type)below(rng, FRIC_TWO_STAGE + 1);
+	barrier->scaling = (enum fric_barrier_scaling)below(rng, FRIC_SCALING_PHYSICAL + 1);
 }
 
 static void disturb_friction(struct fric_friction *f, size_t n_vertices, struct rng *rng, size_t odds)
@@ -63,11 +73,15 @@ static void disturb_friction(struct fric_friction *f, size_t n_vertices, struct 
 	                          (double *)f->vertex_mu_k,
 	                          (double *)f->material_mu_s,
 	                          (double *)f->material_mu_k,
+	                          (double *)f->law.curve.factors,
 	                          &f->eps_v,
+	                          &f->law.stribeck_speed,
 	                          &f->mu_s,
-	                          &f->mu_k};
-	const size_t table = f->n_materials * f->n_materials, sizes[] = {n_vertices, n_vertices, table, table, 1, 1, 1};
-	for (int i = 0; i < 7; i++)
+	                          &f->mu_k,
+	                          &f->law.viscous};
+	const size_t table = f->n_materials * f->n_materials, curve = f->law.curve.n;
+	const size_t sizes[] = {n_vertices, n_vertices, table, table, curve, 1, 1, 1, 1, 1};
+	for (int i = 0; i < 10; i++)
 		if (below(rng, odds) == 0)
 			disturb(arrays[i], sizes[i], rng);
 }
@@ -80,9 +94,10 @@ static void extreme_scene(struct scene *s, struct rng *rng)
 	options.n_vertices = 10 + below(rng, 200);
 	options.given_geometry = coin(rng);
 	options.barrier &= !options.given_geometry;
+	options.grain &= !options.given_geometry;
 	scene_create(s, rng, options);
 	s->batch.skip_degenerate = coin(rng);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		disturb_group(&s->batch.groups[type], rng, odds);
 	disturb_barrier(&s->batch.barrier, rng, odds);
 	disturb_friction(&s->batch.friction, options.n_vertices, rng, odds);
@@ -113,7 +128,7 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 	options.n_each = 1 + below(rng, MOST_EACH_AT_LIMITS);
 	options.n_vertices = 10 + below(rng, 50);
 	options.given_geometry = options.own_mu = options.mu_aniso = options.own_eps_v = options.signed_weights = true;
-	options.barrier = options.ellipses = false;
+	options.barrier = options.ellipses = options.grain = false;
 	scene_create(s, rng, options);
 	const int force = near_limit(rng, coin(rng) ? 150 : 300), weight = near_limit(rng, coin(rng) ? 150 : 300);
 	const int mu = near_limit(rng, 300), scaling = near_limit(rng, 100);
@@ -121,7 +136,8 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 	const int eps_v = abs(hessian) < 1010 && coin(rng) ? hessian : near_limit(rng, 990);
 	const int basis = near_limit(rng, coin(rng) ? 100 : 900), closest = near_limit(rng, coin(rng) ? 100 : 900);
 	const int ratio = near_limit(rng, coin(rng) ? 1 : 300);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	const int drag = near_limit(rng, coin(rng) ? 300 : 600);
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const struct fric_group *g = &s->batch.groups[type];
 		multiply(g->normal_force, g->n, force);
 		multiply(g->weight, g->n, weight);
@@ -131,6 +147,9 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 		multiply(g->mu_aniso, g->n, scaling);
 		multiply(g->tangent_basis, g->n, basis);
 		multiply(g->closest_point, g->n, closest);
+		multiply(g->viscous, g->n, drag - eps_v);
+		multiply(g->surface_velocity, g->n, ratio + eps_v - scaling - basis);
+		multiply(g->anchor, g->n, eps_v - scaling - basis + near_limit(rng, 40));
 	}
 	multiply((struct fric_values){s->velocities, 1}, scene_ndof(s),
 	         ratio + eps_v - scaling - basis - (closest > 0 ? closest : 0));
@@ -142,7 +161,7 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 struct outcome {
 	double *numbers;
 	size_t n;
-	struct fric_error reported[64];
+	struct fric_error reported[MOST_CALLS];
 	int n_calls;
 };
 
@@ -155,7 +174,7 @@ static double *room(struct outcome *o, size_t n)
 /* Adds the n numbers of a call; they count if it succeeded. */
 static bool note(struct outcome *o, enum fric_code code, struct fric_error error, size_t n)
 {
-	assert_true(o->n_calls < 64);
+	assert_true(o->n_calls < MOST_CALLS);
 	o->reported[o->n_calls++] = code == FRIC_OK ? (struct fric_error){.code = FRIC_OK} : error;
 	for (size_t i = 0; i < n && code == FRIC_OK; i++)
 		if (!isfinite(o->numbers[o->n + i]))
@@ -184,6 +203,8 @@ static size_t row_size(const struct fric_contacts *c, enum fric_type type, enum 
 	const size_t dim = (size_t)fric_dim(c);
 	return output == FRIC_OUT_TANGENTIAL_VELOCITY ? dim - 1
 	       : output == FRIC_OUT_TANGENT_BASIS     ? dim * (dim - 1)
+	       : output == FRIC_OUT_FRICTION_FORCE    ? dim
+	       : output == FRIC_OUT_ANCHOR            ? dim
 	       : output == FRIC_OUT_CLOSEST_POINT     ? (size_t)fric_closest_point_size(type)
 	                                              : 1;
 }
@@ -191,7 +212,7 @@ static size_t row_size(const struct fric_contacts *c, enum fric_type type, enum 
 static void note_outputs(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
                          const struct fric_question *asked)
 {
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(c, type);
 		for (enum fric_output output = 0; output < FRIC_N_OUTPUTS; output++) {
 			struct fric_error e = nothing;
@@ -210,7 +231,7 @@ static void note_factors(struct outcome *o, const struct fric_context *context, 
 	struct fric_error e = nothing;
 	struct fric_factors factors;
 	double *at = room(o, fric_n_contacts(c) * 13), *const first = at;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(c, type);
 		factors.weights[type] = at;
 		factors.tangent_basis[type] = at += n * (size_t)fric_stencil_size(type);
@@ -218,7 +239,7 @@ static void note_factors(struct outcome *o, const struct fric_context *context, 
 		at += n * (size_t)fric_inner_size((int)dim);
 	}
 	note(o, fric_hessian_factors(context, c, asked, projection, &factors, &e), e, (size_t)(at - first));
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(c, type) * (size_t)fric_stencil_size(type);
 		at = room(o, n);
 		note(o, fric_stencil_weights(context, c, type, at, &e), e, n);

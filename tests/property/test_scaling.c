@@ -11,8 +11,8 @@ static void multiply(double *x, size_t n, int exponent)
 
 /* All results of an evaluation. */
 struct results {
-	double potential, *gradient, *inner, *csr, *ratio, *status, *potentials;
-	size_t n, ndof, n_inner;
+	double potential, *gradient, *inner, *csr, *ratio, *status, *potentials, *forces, *anchors;
+	size_t n, ndof, n_inner, n_vectors;
 };
 
 static struct results evaluate(const struct fric_context *context, const struct scene *s)
@@ -28,6 +28,9 @@ static struct results evaluate(const struct fric_context *context, const struct 
 	r.ratio = all_contacts(context, c, s->velocities, FRIC_OUT_SLIP_RATIO, 1);
 	r.status = all_contacts(context, c, s->velocities, FRIC_OUT_STATUS, 1);
 	r.potentials = all_contacts(context, c, s->velocities, FRIC_OUT_POTENTIAL, 1);
+	r.n_vectors = r.n * (size_t)s->batch.dim;
+	r.forces = all_contacts(context, c, s->velocities, FRIC_OUT_FRICTION_FORCE, (size_t)s->batch.dim);
+	r.anchors = all_contacts(context, c, s->velocities, FRIC_OUT_ANCHOR, (size_t)s->batch.dim);
 	scene_contacts_free(c);
 	return r;
 }
@@ -40,6 +43,21 @@ static void results_free(struct results *r)
 	free(r->ratio);
 	free(r->status);
 	free(r->potentials);
+	free(r->forces);
+	free(r->anchors);
+}
+
+/* Divides x by 2^-exponent again; numbers that had become subnormal have lost their last bits. */
+static void assert_same_scaled(double *x, const double *expected, size_t n, int exponent)
+{
+	for (size_t i = 0; i < n; i++) {
+		const bool subnormal = expected[i] != 0 && fabs(ldexp(expected[i], -exponent)) < 0x1p-1021;
+		x[i] = ldexp(x[i], exponent);
+		if (subnormal)
+			assert_near(x[i], expected[i], ldexp(1, exponent - 1074));
+		else
+			assert_bits(x[i], expected[i]);
+	}
 }
 
 /* b is a with velocities times 2^exponent: potentials times that, Hessians divided by it. */
@@ -47,14 +65,15 @@ static void compare(const struct results *a, struct results *b, int exponent)
 {
 	assert_bits(ldexp(b->potential, -exponent), a->potential);
 	multiply(b->potentials, b->n, -exponent);
-	multiply(b->inner, b->n_inner, exponent);
-	multiply(b->csr, b->ndof * b->ndof, exponent);
+	multiply(b->anchors, b->n_vectors, -exponent);
 	assert_all_bits(b->gradient, a->gradient, a->ndof);
 	assert_all_bits(b->potentials, a->potentials, a->n);
-	assert_all_bits(b->inner, a->inner, a->n_inner);
-	assert_all_bits(b->csr, a->csr, a->ndof * a->ndof);
+	assert_same_scaled(b->inner, a->inner, a->n_inner, exponent);
+	assert_same_scaled(b->csr, a->csr, a->ndof * a->ndof, exponent);
 	assert_all_bits(b->ratio, a->ratio, a->n);
 	assert_all_bits(b->status, a->status, a->n);
+	assert_all_bits(b->forces, a->forces, a->n_vectors);
+	assert_all_bits(b->anchors, a->anchors, a->n_vectors);
 }
 
 static void scale_speeds(struct scene *s, int exponent)
@@ -62,9 +81,19 @@ static void scale_speeds(struct scene *s, int exponent)
 	s->batch.friction.eps_v = ldexp(s->batch.friction.eps_v, exponent);
 	multiply(s->velocities, scene_ndof(s), exponent);
 	multiply(s->lagged, scene_ndof(s), exponent);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		if (s->batch.groups[type].eps_v.data)
-			multiply((double *)s->batch.groups[type].eps_v.data, s->batch.groups[type].n, exponent);
+	struct fric_law *law = &s->batch.friction.law;
+	law->stribeck_speed = ldexp(law->stribeck_speed, exponent);
+	law->viscous = ldexp(law->viscous, -exponent);
+	multiply((double *)law->curve.speeds, law->curve.n, exponent);
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
+		const struct fric_group *g = &s->batch.groups[type];
+		const struct fric_values speeds[] = {g->eps_v, g->surface_velocity, g->anchor, g->stribeck_speed};
+		for (int f = 0; f < 4; f++)
+			if (speeds[f].data)
+				multiply((double *)speeds[f].data, g->n * speeds[f].stride, exponent);
+		if (g->viscous.data)
+			multiply((double *)g->viscous.data, g->n, -exponent);
+	}
 }
 
 /* Some velocities are exactly zero, some tiny compared with eps_v, some huge. */
@@ -147,7 +176,7 @@ static void test_forces_by_powers_of_two(void **state)
 		scene_create(&scene, &rng, options);
 		struct results plain = evaluate(&serial, &scene);
 		const int exponent = (int[]){-600, -450, -60, 60, 450, 600}[i % 6];
-		for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 			multiply((double *)scene.batch.groups[type].normal_force.data, scene.batch.groups[type].n, exponent);
 		struct results scaled = evaluate(&serial, &scene);
 		const double tolerance = abs(exponent) < 400 ? 0 : 4e-15; /* long double rounds differently */
@@ -194,8 +223,11 @@ static void check_trial(const struct trial *t)
 	const double normal[3] = {0, 0, 1}, v[3] = {t->v[0], t->v[1], 1e150};
 	const int32_t vertex = 0;
 	struct fric_batch batch = {.dim = 3, .n_vertices = 1};
-	batch.friction = (struct fric_friction){
-		{t->cubic ? FRIC_CUBIC : FRIC_QUADRATIC}, t->eps_v, FRIC_MU_SCALAR, .mu_s = t->mu_s, .mu_k = t->mu_k};
+	batch.friction = (struct fric_friction){{.transition = t->cubic ? FRIC_CUBIC : FRIC_QUADRATIC},
+	                                        t->eps_v,
+	                                        FRIC_MU_SCALAR,
+	                                        .mu_s = t->mu_s,
+	                                        .mu_k = t->mu_k};
 	batch.groups[FRIC_PLANE_VERTEX] =
 		(struct fric_group){.n = 1, .vertices = &vertex, .normal_force = {&t->force, 0}, .plane_normal = {normal, 0}};
 	struct fric_contacts *c;

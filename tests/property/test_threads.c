@@ -31,7 +31,7 @@ static void ask_outputs(const struct fric_context *context, const struct fric_co
                         struct answers *a)
 {
 	struct fric_error error;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		for (enum fric_output output = 0; output < FRIC_N_OUTPUTS; output++)
 			if (fric_has_output(c, type, output))
 				assert_ok(fric_contact_output(context, c, scene_question(c, v), type, output,
@@ -45,7 +45,7 @@ static void ask_factors(const struct fric_context *context, const struct fric_co
 	struct fric_error error;
 	struct fric_factors factors = {0};
 	const size_t m = (size_t)fric_inner_size(fric_dim(c)), rows = (size_t)(fric_dim(c) * (fric_dim(c) - 1));
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(c, type);
 		if (n == 0)
 			continue;
@@ -54,7 +54,7 @@ static void ask_factors(const struct fric_context *context, const struct fric_co
 		factors.inner[type] = more(a, m * n);
 	}
 	assert_ok(fric_hessian_factors(context, c, scene_question(c, v), projection, &factors, &error));
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(c, type), k = (size_t)fric_stencil_size(type);
 		double *out = calloc(6 * n + 1, sizeof(double));
 		if (n == 0) {

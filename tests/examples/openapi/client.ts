@@ -35,11 +35,11 @@ const misspelt: Batch = {...batch, friciton: {eps_v: 0.5, mu: 0.5}};
 const unknown: Batch = {...batch, outputs: ["gradiant"]};
 // @ts-expect-error: a number as text
 const text: Batch = {...batch, friction: {eps_v: "0.5", mu: 0.5}};
-// @ts-expect-error: materials without vertices
-const material: Batch = {...batch, friction: {eps_v: 0.5, materials: {mu: [[0.5]]}}};
+// @ts-expect-error: a law that there is not
+const law: Batch = {...batch, friction: {eps_v: 0.5, mu: 0.5, law: "stribek"}};
 // @ts-expect-error: a code that there is not
 const never: Problem["code"] = "unknown_feild";
-void [misspelt, unknown, text, material, never];
+void [misspelt, unknown, text, law, never];
 
 /* Of what a Hessian may be, each is told by its format. */
 function count(hessian: NonNullable<Answer["hessian"]>): number {

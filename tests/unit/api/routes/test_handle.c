@@ -514,6 +514,11 @@ static void large_is_what_takes_long(void **unused)
 	assert_true(is_large(frame, (16 << 10) + 1, "", ""));
 	assert_false(is_large(frame, (64 << 10) - 1, "\"outputs\"", ""));
 	assert_true(is_large(frame, 64 << 10, "\"outputs\"", ""));
+	assert_false(is_large(json, 1024, "\"bodies\"", ""));
+	assert_true(is_large(json, 1025, "\"bodies\"", ""));
+	assert_false(is_large(json, (3 << 10) - 1, "\"outputs\"", "\"bodies\""));
+	assert_true(is_large(json, 3 << 10, "\"outputs\"", "\"bodies\""));
+	assert_true(is_large(frame, 8 << 10, "\"bodies\"", "\"outputs\""));
 	assert_true(is_large(NULL, 2049, "", ""));
 	const struct api_request one = {
 		.method = "POST", .target = "/v1/%63heck?", .body = CONTACT, .body_bytes = strlen(CONTACT)};

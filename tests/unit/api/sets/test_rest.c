@@ -124,7 +124,7 @@ struct checked {
 	struct api_arena arena;
 	struct api_fault fault;
 	struct api_lagged lagged;
-	const double *lagged_velocities;
+	struct api_lagged_velocities lagged_velocities;
 	struct api_set_facts facts;
 };
 
@@ -140,9 +140,9 @@ static void same(const struct checked *a, const struct checked *b)
 	const size_t bytes = a->facts.n_vertices * a->facts.dim * sizeof(double);
 	fuzz_same_batches(&a->lagged.batch, &b->lagged.batch);
 	assert_memory_equal(a->lagged.has_group, b->lagged.has_group, sizeof(a->lagged.has_group));
-	assert_int_equal(a->lagged_velocities != NULL, b->lagged_velocities != NULL);
-	if (a->lagged_velocities && bytes)
-		assert_memory_equal(a->lagged_velocities, b->lagged_velocities, bytes);
+	assert_int_equal(a->lagged_velocities.vertices != NULL, b->lagged_velocities.vertices != NULL);
+	if (a->lagged_velocities.vertices && bytes)
+		assert_memory_equal(a->lagged_velocities.vertices, b->lagged_velocities.vertices, bytes);
 }
 
 /* Writes a document that passes, and compares what is read with it; then once more, from what was read. */
@@ -335,7 +335,7 @@ static void frames(void **unused)
 			fail_msg("%s", fault.errors[0].detail);
 		if (!check(&document, &before))
 			fail_msg("%s: %s", before.fault.errors[0].pointer, before.fault.errors[0].detail);
-		assert_true(before.lagged_velocities[1] == 0 && before.lagged.batch.positions[3] == 1);
+		assert_true(before.lagged_velocities.vertices[1] == 0 && before.lagged.batch.positions[3] == 1);
 		struct api_rest rest = {0};
 		struct api_document read;
 		struct checked after;
@@ -345,7 +345,7 @@ static void frames(void **unused)
 		same(&before, &after);
 		api_document_free(&document);
 		memset(block, 0xFF, HEAD + TAIL);
-		assert_true(after.lagged_velocities[3] == 1e300 && after.lagged.batch.positions[0] == (double)0.1f);
+		assert_true(after.lagged_velocities.vertices[3] == 1e300 && after.lagged.batch.positions[0] == (double)0.1f);
 		assert_true(after.lagged.batch.groups[FRIC_VERTEX_VERTEX].vertices[0] == 1);
 		api_document_free(&read);
 		api_arena_free(&after.arena);

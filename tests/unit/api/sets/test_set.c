@@ -74,11 +74,12 @@ static struct api_set *try_make(size_t n, const struct api_set *old)
 {
 	const struct fric_batch batch = floor_of(n);
 	const struct api_set_facts facts = {.dim = 3};
+	const struct api_lagged_velocities none = {0};
 	struct api_document document = {.root = json_object()};
 	struct api_arena arena = {.pool = pool};
 	struct api_fault fault;
 	api_fault_clear(&fault);
-	struct api_set *set = api_set_create(&serial, pool, &batch, NULL, &facts, &fault);
+	struct api_set *set = api_set_create(&serial, pool, &batch, &none, &facts, &fault);
 	if (set && !api_set_finish(set, &document, &arena, old, &fault)) {
 		api_set_free(set);
 		set = NULL;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -713,6 +714,43 @@ static void a_small_request_has_the_defaults(void **unused)
 	end(&s);
 }
 
+static void words_become_a_barrier(void **unused)
+{
+	(void)unused;
+	static const struct {
+		const char *barrier;
+		enum fric_barrier_type type;
+		enum fric_barrier_scaling scaling;
+	} cases[] = {
+		{"{\"dhat\":1,\"stiffness\":2}", FRIC_CLAMPED_LOG, FRIC_SCALING_NONE},
+		{"{\"dhat\":1,\"stiffness\":2,\"type\":\"clamped_log\",\"scaling\":\"none\"}", FRIC_CLAMPED_LOG,
+	     FRIC_SCALING_NONE},
+		{"{\"dhat\":1,\"stiffness\":2,\"type\":\"normalized_clamped_log\"}", FRIC_NORMALIZED_CLAMPED_LOG,
+	     FRIC_SCALING_NONE},
+		{"{\"dhat\":1,\"stiffness\":2,\"type\":\"clamped_log_squared\"}", FRIC_CLAMPED_LOG_SQUARED, FRIC_SCALING_NONE},
+		{"{\"dhat\":1,\"stiffness\":2,\"type\":\"cubic\",\"scaling\":\"physical\"}", FRIC_CUBIC_BARRIER,
+	     FRIC_SCALING_PHYSICAL},
+		{"{\"dhat\":1,\"stiffness\":2,\"type\":\"two_stage\"}", FRIC_TWO_STAGE, FRIC_SCALING_NONE},
+		{"{\"dhat\":1,\"stiffness\":2,\"scaling\":\"physical\"}", FRIC_CLAMPED_LOG, FRIC_SCALING_PHYSICAL},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256];
+		struct subject s;
+		struct api_lagged l;
+		struct api_question q;
+		snprintf(text, sizeof(text),
+		         "{\"dim\":3,\"velocities\":[],\"barrier\":%s,\"collisions\":{\"edge_edge\":{\"vertices\":[]}}}",
+		         cases[i].barrier);
+		begin(&s, text);
+		assert_true(api_check_evaluation(&s.check, &l, &q));
+		const struct fric_barrier *b = &l.batch.barrier;
+		assert_true(b->dhat == 1 && b->stiffness == 2 && b->dmin == 0);
+		assert_int_equal(b->type, cases[i].type);
+		assert_int_equal(b->scaling, cases[i].scaling);
+		end(&s);
+	}
+}
+
 static void materials_become_a_table(void **unused)
 {
 	(void)unused;
@@ -816,6 +854,7 @@ int main(void)
 		cmocka_unit_test(a_raised_flag_ends_loops),
 		cmocka_unit_test(a_request_becomes_a_batch),
 		cmocka_unit_test(a_small_request_has_the_defaults),
+		cmocka_unit_test(words_become_a_barrier),
 		cmocka_unit_test(materials_become_a_table),
 		cmocka_unit_test(faults_come_in_the_order_of_the_contract),
 		cmocka_unit_test(a_lagged_part_needs_no_question),

@@ -19,7 +19,7 @@ struct subject {
 	struct api_fault fault;
 	struct api_check check;
 	struct api_lagged lagged;
-	const double *lagged_velocities;
+	struct api_lagged_velocities lagged_velocities;
 	struct api_set_facts facts;
 	struct api_question question;
 };
@@ -245,13 +245,13 @@ static void what_a_question_has_to_know(void **unused)
 		judge(&s, cases[i].text, check_set(&s), NULL, NULL);
 		assert_int_equal(s.facts.lacks_positions, cases[i].lacks_positions);
 		assert_true(s.facts.dim == 3 && s.facts.n_vertices == 1 && !s.facts.skip_degenerate);
-		for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 			assert_int_equal(s.facts.has_group[type], type == FRIC_PLANE_VERTEX);
 		end(&s);
 	}
 	struct subject s;
 	begin(&s, EMPTY("'on_degenerate': 'skip'"), NULL);
-	assert_true(check_set(&s) && s.facts.skip_degenerate && !s.lagged_velocities);
+	assert_true(check_set(&s) && s.facts.skip_degenerate && !s.lagged_velocities.vertices);
 	end(&s);
 }
 
@@ -278,7 +278,8 @@ static void questions(void **unused)
 		{"{'velocities': null}", "/velocities", "got null", false},
 		{"{'velocities': [1, 2, 3, 4, 5, 6], 'lagged_velocities': [1, 2, 3]}", "/lagged_velocities", "[2, 3]", false},
 		{"{'velocities': [1, 2, 3, 4, 5, 6], 'positions': [1, 2, 3, 4, 5, 6]}", "/positions",
-	     "it is a field of the set's document: PATCH it. Fields here: velocities, lagged_velocities, outputs", false},
+	     "it is a field of the set's document: PATCH it. Fields here: velocities, lagged_velocities, body_velocities, lagged_body_velocities, outputs",
+	     false},
 		{"{'velocities': [1, 2, 3, 4, 5, 6], 'dim': 3}", "/dim", "PATCH it", false},
 		{"{'velocities': [1, 2, 3, 4, 5, 6], 'n_vertices': 2}", "/n_vertices", "PATCH it", false},
 		{"{'velocities': [1, 2, 3, 4, 5, 6], 'friction': {}, 'barrier': {}, 'collisions': {}, 'on_degenerate': 'skip'}",
@@ -310,7 +311,7 @@ static void lagged_velocities_of_both(void **unused)
 	struct subject s;
 	(void)unused;
 	begin(&s, "{'dim': 2, 'lagged_velocities': [5, 6], 'collisions': {'vertex_vertex': {'vertices': []}}}", NULL);
-	assert_true(check_set(&s) && s.lagged_velocities[1] == 6);
+	assert_true(check_set(&s) && s.lagged_velocities.vertices[1] == 6);
 	end(&s);
 	begin(&s, "{'velocities': [1, 2]}", NULL);
 	assert_true(api_check_set_question(&s.check, &facts, &s.question));

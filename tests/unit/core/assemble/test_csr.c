@@ -250,7 +250,7 @@ static void add_any_blocks(const struct assembly *a, enum fric_triangle triangle
 {
 	const size_t dim = (size_t)a->scene.batch.dim;
 	size_t contact = 0;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const struct fric_group *g = &a->scene.batch.groups[type];
 		const size_t k = (size_t)fric_stencil_size(type), n = k * dim;
 		for (size_t i = 0; i < g->n; i++, contact++)

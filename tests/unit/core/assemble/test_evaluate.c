@@ -62,15 +62,15 @@ static void test_at_rest(void **state)
 static void test_stencils(void **state)
 {
 	(void)state;
-	const double weights[FRIC_N_TYPES][8] = {{1, 0, 0, 0, 0, 0, 0, -1},
-	                                         {-0.75, -0.25, 1},
-	                                         {0.75, 0.25, -0.75, -0.25},
-	                                         {0, 0, 0, 0, -0.25, -0.25, -0.5, 1},
-	                                         {0, 0, 0, 0, 0, 0, 0, 1}};
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	const double weights[FRIC_N_VERTEX_TYPES][8] = {{1, 0, 0, 0, 0, 0, 0, -1},
+	                                                {-0.75, -0.25, 1},
+	                                                {0.75, 0.25, -0.75, -0.25},
+	                                                {0, 0, 0, 0, -0.25, -0.25, -0.5, 1},
+	                                                {0, 0, 0, 0, 0, 0, 0, 1}};
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		struct fric_batch batch = corner_batch();
 		double v[24] = {0}, relative[3] = {0}, along[3] = {0};
-		for (enum fric_type other = 0; other < FRIC_N_TYPES; other++)
+		for (enum fric_type other = 0; other < FRIC_N_VERTEX_TYPES; other++)
 			batch.groups[other].n = other == type;
 		for (int i = 0; i < 24; i++) {
 			v[i] = sin(i * i + 1.) * 64;
@@ -427,9 +427,9 @@ static struct {
 	atomic_bool stop;
 } stopper;
 
-static void force_then_stop(struct workspace *block)
+static void force_then_stop(struct workspace *block, bool potentials)
 {
-	stopper.kernels->force(block);
+	stopper.kernels->force(block, potentials);
 	if (atomic_fetch_sub(&stopper.calls_left, 1) == 1)
 		atomic_store(&stopper.stop, true);
 }

@@ -328,9 +328,9 @@ static void test_stencil_weights(void **state)
 	(void)state;
 	const struct fric_batch batch = corner_batch();
 	struct fric_contacts *c = prepared(&batch);
-	const double expected[FRIC_N_TYPES][4] = {
+	const double expected[FRIC_N_VERTEX_TYPES][4] = {
 		{1, -1}, {1, -0.75, -0.25}, {0.75, 0.25, -0.75, -0.25}, {1, -0.25, -0.25, -0.5}, {1}};
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		double w[4];
 		assert_int_equal(
 			fric_stencil_weights(&serial, c, type, w, &(struct fric_error){FRIC_OK, FRIC_VERTEX_VERTEX, 0}), FRIC_OK);
@@ -349,7 +349,7 @@ static void test_order_of_triplets(void **state)
 	struct fric_error error;
 	for (int i = 0; i < 24; i++)
 		v[i] = sin(i);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		batch.groups[type].n = type == FRIC_EDGE_VERTEX;
 	struct fric_contacts *c = prepared(&batch);
 	const double w[] = {1, -0.75, -0.25};

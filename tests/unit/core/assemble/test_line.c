@@ -140,6 +140,7 @@ static void compare_forms(uint64_t seed, double size, const double *steps, size_
 	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};
 	struct scene s;
 	double *direction, expected[2][MOST], got[2][MOST];
+	enum fric_code expected_code = FRIC_OK;
 	scene_on_line(seed, 3, &s, &direction);
 	struct rng rng = {seed};
 	for (size_t i = 0; i < 3 * s.batch.n_vertices; i++) {
@@ -153,9 +154,15 @@ static void compare_forms(uint64_t seed, double size, const double *steps, size_
 				.n_threads = n_threads, .parallel_from = 1, .kernels = fric_kernels_find(names[k])};
 			struct fric_error error;
 			const bool first = k == 0 && n_threads == 1;
-			assert_ok(fric_line(&context, c, question(s.velocities), direction, n, steps, got[0], got[1], &error));
+			const enum fric_code code =
+				fric_line(&context, c, question(s.velocities), direction, n, steps, got[0], got[1], &error);
+			const bool may_overflow = n == 10 && (s.options.viscous > 0 || s.options.own_viscous); /* (1e100 x)^2 */
 			if (first)
-				memcpy(expected, got, sizeof(got));
+				memcpy(expected, got, sizeof(got)), expected_code = code;
+			assert_code(code, expected_code);
+			assert_true(code == FRIC_OK || (code == FRIC_E_NOT_FINITE && may_overflow));
+			if (code != FRIC_OK)
+				continue;
 			assert_all_bits(got[0], expected[0], n);
 			assert_all_bits(got[1], expected[1], n);
 		}
@@ -167,7 +174,7 @@ static void test_forms_agree(void **state)
 {
 	(void)state;
 	const double steps[] = {0, 1, -1, 0.5, 1e-3, 3, 1e100, 1e-100, -1e-300, 1};
-	for (uint64_t seed = 1; seed <= 6; seed++)
+	for (uint64_t seed = 1; seed <= 10; seed++)
 		for (int size = 0; size < 6; size++)
 			for (size_t n = 5; n <= 10; n += 5)
 				compare_forms(seed, (const double[]){0, 1, 1e-200, 1e-308, 1e30, 1e150}[size], steps, n);

@@ -94,7 +94,7 @@ static void test_geometry(void **state)
 	struct fric_contacts *c = prepared(&batch);
 	struct fric_error error;
 	const double v[24] = {0}, points[5][2] = {{0}, {0.25}, {0.25, 0.25}, {0.25, 0.5}, {0}};
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		double out[2] = {0, 0}, distance;
 		const bool has = fric_has_output(c, type, FRIC_OUT_CLOSEST_POINT);
 		assert_int_equal(has, type != FRIC_VERTEX_VERTEX && type != FRIC_PLANE_VERTEX);
@@ -166,6 +166,8 @@ static void test_skipped(void **state)
 	for (enum fric_output output = 0; output < FRIC_N_OUTPUTS; output++) {
 		double out[6] = {0};
 		struct fric_error error;
+		if (!fric_has_output(c, FRIC_FACE_VERTEX, output))
+			continue;
 		assert_ok(fric_contact_output(&serial, c, question(v), FRIC_FACE_VERTEX, output, out, &error));
 		for (int i = 0; i < 6; i++)
 			assert_near(out[i], output == FRIC_OUT_STATUS && i == 0 ? 2 : 0, 0);

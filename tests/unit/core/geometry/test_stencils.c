@@ -91,7 +91,7 @@ static void each_size(enum fric_type type, int32_t n_vertices)
 	batch.positions = positions;
 	batch.n_vertices = N_VERTICES;
 	batch.friction.eps_v = 6;
-	for (enum fric_type other = 0; other < FRIC_N_TYPES; other++)
+	for (enum fric_type other = 0; other < FRIC_N_VERTEX_TYPES; other++)
 		batch.groups[other].n = 0;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		compare(batch, type, vertices, sizes[i], velocities, gradient);
@@ -102,14 +102,14 @@ static void each_size(enum fric_type type, int32_t n_vertices)
 static void test_with_last_vertex(void **unused)
 {
 	(void)unused;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		each_size(type, N_VERTICES);
 }
 
 static void test_without_last_vertex(void **unused)
 {
 	(void)unused;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		each_size(type, N_VERTICES - 1);
 }
 

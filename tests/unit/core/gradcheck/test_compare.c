@@ -28,17 +28,17 @@ static void differences_are_derivatives(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < sizeof(z) / sizeof(*z); i++)
 		for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_PEAK; t++) {
-			const struct fric_law law = {t};
+			const struct fric_law law = {.transition = t};
 			const double eps_v = 0.25, y = z[i] * eps_v;
 			const long double x[2] = {y, 0};
 			struct differences d;
-			fricp_differences_at(&law, 0.7, 0.3, eps_v, 1, x, &d);
+			fricp_differences_at(&law, NULL, 0.7, 0.3, eps_v, 1, x, &d);
 			const double g1 = fric_law_force(y, 0.7, 0.3, eps_v, &law);
 			const double g2 = fric_law_force_derivative(y, 0.7, 0.3, eps_v, &law);
 			assert_near(d.gradient[0], g1, 1e-15 * fmin(1, z[i]));
 			assert_near(d.hessian[0], g2 * eps_v, 2e-10);
 			assert_near(d.potential * eps_v, fric_law_potential(y, 0.7, 0.3, eps_v, &law), 1e-15 * fmax(1, z[i]));
-			fricp_differences_at(&law, 0.7, 0.3, eps_v, 2, x, &d);
+			fricp_differences_at(&law, NULL, 0.7, 0.3, eps_v, 2, x, &d);
 			assert_near(d.hessian[2], g1 / z[i], 2e-10);
 			assert_near(d.hessian[1], 0, 1e-11);
 		}
@@ -75,6 +75,63 @@ static void random_batches_agree(void **unused)
 	assert_true(most > 0);
 }
 
+/* A drag alone, without the law, at any distance between the slip and the slip without its anchor. */
+static void drags_agree(void **unused)
+{
+	static const int32_t vertex = 0;
+	static const double up[3] = {0, 0, 1}, anchors[4][3] = {{0}, {1e-3, 2e-3, 0}, {5, -3, 1}, {-0.02, 0.7, 0}};
+	const double v[3] = {2e-2, -0.7, 0}, drags[] = {1e-6, 1, 1e9};
+	(void)unused;
+	for (int i = 0; i < 12; i++) {
+		struct fric_batch batch = floor_batch(&vertex, 1, 1);
+		batch.friction.law.viscous = drags[i % 3];
+		batch.friction.mu_k = i % 2 ? 0 : 0.2;
+		batch.friction.mu_s = i % 2 ? 0 : 0.5;
+		batch.groups[FRIC_PLANE_VERTEX].anchor = one_value(anchors[i / 3]);
+		batch.groups[FRIC_PLANE_VERTEX].plane_normal = one_value(up);
+		struct fric_contacts *c = prepared(&batch);
+		const struct fric_comparison found = compare(&serial, c, v);
+		assert_true(found.agrees);
+		assert_true(worst_of_all(&found) < 1e-9);
+		fric_contacts_free(c);
+	}
+}
+
+/* Claims from contacts that lack a surface's motion, an anchor or a drag are noticed as false. */
+static void missing_offsets_are_noticed(void **unused)
+{
+	struct rng rng = {77};
+	(void)unused;
+	for (int which = 0; which < 3; which++) {
+		struct scene with, without;
+		const struct options plain = {.dim = 3, .n_each = 4, .n_vertices = 14, .source = FRIC_MU_SCALAR};
+		struct options o = plain;
+		o.surface_velocity = which == 0;
+		o.anchor = which == 1;
+		o.viscous = which == 2 ? 1e-3 : 0;
+		struct rng same = rng;
+		scene_create(&with, &rng, o);
+		scene_create(&without, &same, o);
+		without.batch.friction.law.viscous = 0;
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+			without.batch.groups[type].surface_velocity.data = without.batch.groups[type].anchor.data = NULL;
+		struct fric_contacts *c = scene_contacts(&serial, &with), *d = scene_contacts(&serial, &without);
+		struct claims claims;
+		struct fric_comparison found;
+		struct fric_error error;
+		assert_ok(fricp_claims_make(&serial, d, question(without.velocities), &claims, &error));
+		assert_ok(fricp_claims_compare(&serial, c, question(with.velocities), &claims, &found, &error));
+		assert_false(found.agrees);
+		for (int q = 0; q < FRIC_N_QUANTITIES; q++)
+			assert_true(found.of[q].contacts > 1e-8);
+		fricp_claims_free(&serial, &claims);
+		scene_contacts_free(c);
+		scene_contacts_free(d);
+		scene_free(&with);
+		scene_free(&without);
+	}
+}
+
 /* One contact; the slip is along the first axis or across both. */
 struct corner {
 	double eps_v, force, weight, mu_s, mu_k, aniso[2], velocity[3];
@@ -87,8 +144,11 @@ static double agreement_at(const struct corner *at)
 	static const int32_t vertex = 0;
 	static const double flat[3] = {0, 1, 0}, up[3] = {0, 0, 1};
 	struct fric_batch batch = {.dim = at->dim, .n_vertices = 1};
-	batch.friction = (struct fric_friction){
-		.eps_v = at->eps_v, .source = FRIC_MU_SCALAR, .mu_s = at->mu_s, .mu_k = at->mu_k, .law = {at->transition}};
+	batch.friction = (struct fric_friction){.eps_v = at->eps_v,
+	                                        .source = FRIC_MU_SCALAR,
+	                                        .mu_s = at->mu_s,
+	                                        .mu_k = at->mu_k,
+	                                        .law = {.transition = at->transition}};
 	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){.n = 1,
 	                                                      .vertices = &vertex,
 	                                                      .normal_force = {&at->force, 0},
@@ -543,6 +603,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(differences_are_derivatives),
+		cmocka_unit_test(drags_agree),
+		cmocka_unit_test(missing_offsets_are_noticed),
 		cmocka_unit_test(random_batches_agree),
 		cmocka_unit_test(agrees_at_the_corners_of_the_law),
 		cmocka_unit_test(agrees_at_the_corners_of_the_peak),

@@ -47,7 +47,7 @@ static void test_every_kernel(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
 		const struct fric_kernels *kernels = fric_kernels_find(names[k]);
-		for (enum fric_type type = 0; type < FRIC_N_TYPES && kernels; type++)
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES && kernels; type++)
 			for (int32_t border = 1; border < N_VERTICES; border++)
 				check_parts(kernels->gamma, type, border);
 	}

@@ -41,7 +41,7 @@ static struct results evaluate(const struct mix *m, const char *kernels, enum fr
 	const enum fric_output wanted[] = {FRIC_OUT_TANGENT_BASIS, FRIC_OUT_CLOSEST_POINT, FRIC_OUT_DISTANCE,
 	                                   FRIC_OUT_NORMAL_FORCE};
 	const size_t rows[] = {6, 0, 1, 1};
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		for (int o = 0; o < 4; o++) {
 			const size_t row = rows[o] ? rows[o] : (size_t)fric_closest_point_size(type);
 			fric_contact_output(&context, contacts, &question, type, wanted[o], r.outputs + r.n_outputs, &error);
@@ -79,6 +79,19 @@ static void assert_same(const struct mix *m, enum fric_projection projection)
 	free_results(&plain);
 }
 
+/* Speeds of the mix are up to a few times the law's. */
+static void each_law(struct mix *m)
+{
+	static const double speeds[] = {0, 0.25e-3, 0.4e-3, 0.8e-3, 1.1e-3}, factors[] = {1, 0.5, 1.25, 0, 0.125};
+	for (enum fric_law_type type = FRIC_STRIBECK; type <= FRIC_ADHESION; type++)
+		for (enum fric_projection p = FRIC_PROJECT_NONE; p <= FRIC_PROJECT_ABS; p++) {
+			m->batch.friction.law = (struct fric_law){
+				.type = type, .stribeck_speed = 0.6e-3, .curve = {.n = 5, .speeds = speeds, .factors = factors}};
+			assert_same(m, p);
+		}
+	m->batch.friction.law = (struct fric_law){.transition = FRIC_CUBIC};
+}
+
 static void each_projection_and_transition(struct mix *m)
 {
 	for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_PEAK; t++)
@@ -86,6 +99,7 @@ static void each_projection_and_transition(struct mix *m)
 			m->batch.friction.law.transition = t;
 			assert_same(m, p);
 		}
+	each_law(m);
 }
 
 static void test_uniform_fields(void **unused)
@@ -128,6 +142,51 @@ static void test_fields_per_contact(void **unused)
 	free(mu_k);
 	free(aniso);
 	free(ellipse);
+	mix_free(&m);
+}
+
+/* Fields of moving surfaces, anchors and drags, one row for all contacts or one each. */
+static void add_offsets(struct mix *m, const double *surface, const double *anchor, const double *viscous,
+                        size_t one_each)
+{
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
+		struct fric_group *g = &m->batch.groups[type];
+		g->surface_velocity = (struct fric_values){surface, 3 * one_each};
+		g->anchor = (struct fric_values){anchor, 3 * one_each};
+		g->viscous = (struct fric_values){viscous, one_each};
+	}
+}
+
+/* Numbers among them that plain doubles are not enough for. */
+static void make_some_extreme(double *surface, double *anchor, double *viscous)
+{
+	for (size_t i = 0; i < N; i++) {
+		surface[3 * i] *= i % 13 == 0 ? 1e100 : 1;
+		anchor[3 * i] *= i % 9 == 0 ? 1e-170 : i % 11 == 0 ? 1e100 : 1;
+		viscous[i] *= i % 7 == 0 ? 1e80 : i % 5 == 0 ? 0 : 1;
+	}
+}
+
+/* Each alone, and together. */
+static void test_offsets(void **unused)
+{
+	struct mix m;
+	(void)unused;
+	mix_make(N, &m);
+	double *surface = random_rows(3 * N, -2e-3, 2e-3), *anchor = random_rows(3 * N, -1e-3, 1e-3),
+		   *viscous = random_rows(N, 0, 1000);
+	add_offsets(&m, surface, anchor, viscous, 0);
+	assert_same(&m, FRIC_PROJECT_CLAMP);
+	for (int extreme = 0; extreme < 2; extreme++) {
+		for (int which = 1; which < 8; which++) {
+			add_offsets(&m, which & 1 ? surface : NULL, which & 2 ? anchor : NULL, which & 4 ? viscous : NULL, 1);
+			assert_same(&m, (enum fric_projection)(which % 3));
+		}
+		make_some_extreme(surface, anchor, viscous);
+	}
+	free(surface);
+	free(anchor);
+	free(viscous);
 	mix_free(&m);
 }
 
@@ -189,9 +248,13 @@ static void test_extreme_forces(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_uniform_fields),    cmocka_unit_test(test_fields_per_contact),
-		cmocka_unit_test(test_barrier),           cmocka_unit_test(test_extreme_velocities),
-		cmocka_unit_test(test_nearly_degenerate), cmocka_unit_test(test_extreme_forces),
+		cmocka_unit_test(test_uniform_fields),
+		cmocka_unit_test(test_fields_per_contact),
+		cmocka_unit_test(test_offsets),
+		cmocka_unit_test(test_barrier),
+		cmocka_unit_test(test_extreme_velocities),
+		cmocka_unit_test(test_nearly_degenerate),
+		cmocka_unit_test(test_extreme_forces),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "tests/unit/core/check.h"
 
 static const char reference[] = "tests/reference/peak_mp.txt";
-static const struct fric_law peak = {FRIC_PEAK};
+static const struct fric_law peak = {.transition = FRIC_PEAK};
 
 static double call(const char *name, double y, double mu_s, double mu_k, double eps_v)
 {
@@ -59,7 +59,7 @@ static double force(double y, const double mu[2])
 }
 
 /* In doubles, as the kernels have it. */
-static double force_in_doubles(enum fric_transition t, double z, const double mu[2])
+static double force_in_doubles(enum law t, double z, const double mu[2])
 {
 	const struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(t, mu[0], mu[1])};
 	return law_g1(t, a) * (law_low(t, a) ? z : 1);
@@ -67,7 +67,7 @@ static double force_in_doubles(enum fric_transition t, double z, const double mu
 
 static double peak_in_doubles(double z, const double mu[2])
 {
-	return force_in_doubles(FRIC_PEAK, z, mu);
+	return force_in_doubles(LAW_PEAK, z, mu);
 }
 
 /* The force reaches the larger coefficient, to the last bit, and never exceeds it: beside the peak, and all over. */
@@ -103,11 +103,11 @@ static bool same_bits(double a, double b)
 /* What of the shape is needed at one place gives the bits that all of it gives. */
 static void check_shape_at(double z, const double mu[2])
 {
-	struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(FRIC_PEAK, mu[0], mu[1])}, b = a;
-	b.shape = law_shape_at(FRIC_PEAK, mu[0], mu[1], b.r);
-	assert_true(same_bits(law_g0(FRIC_PEAK, b), law_g0(FRIC_PEAK, a)));
-	assert_true(same_bits(law_g1(FRIC_PEAK, b), law_g1(FRIC_PEAK, a)));
-	assert_true(law_g2(FRIC_PEAK, b) == law_g2(FRIC_PEAK, a));
+	struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(LAW_PEAK, mu[0], mu[1])}, b = a;
+	b.shape = law_shape_at(LAW_PEAK, mu[0], mu[1], b.r);
+	assert_true(same_bits(law_g0(LAW_PEAK, b), law_g0(LAW_PEAK, a)));
+	assert_true(same_bits(law_g1(LAW_PEAK, b), law_g1(LAW_PEAK, a)));
+	assert_true(law_g2(LAW_PEAK, b) == law_g2(LAW_PEAK, a));
 }
 
 static void test_shape_at(void **unused)
@@ -135,8 +135,8 @@ static void test_the_bits_of_f1(void **unused)
 			assert_bits(force(z, mu), expected);
 			assert_bits(peak_in_doubles(z, mu), expected);
 			for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_QUADRATIC; t++) {
-				assert_bits(fric_law_force(z, mu[0], mu[1], 1, &(struct fric_law){t}), expected);
-				assert_bits(force_in_doubles(t, z, mu), expected);
+				assert_bits(fric_law_force(z, mu[0], mu[1], 1, &(struct fric_law){.transition = t}), expected);
+				assert_bits(force_in_doubles((enum law)t, z, mu), expected);
 			}
 		}
 }
@@ -160,7 +160,7 @@ static void test_without_peak(void **unused)
 			const quad off = exact - (quad)value;
 			assert_true((off < 0 ? -off : off) <= 0.505 * (quad)ulp((double)exact));
 			for (enum fric_transition t = FRIC_CUBIC; t <= FRIC_QUADRATIC; t++)
-				assert_true(same_bits(fric_law_force(y, mu[0], mu[1], 1, &(struct fric_law){t}), value) ||
+				assert_true(same_bits(fric_law_force(y, mu[0], mu[1], 1, &(struct fric_law){.transition = t}), value) ||
 				            halfway(exact, value));
 			assert_near(fric_law_potential(y, mu[0], mu[0], 1, &peak), mu[0] * fric_smooth_friction_f0(y, 1),
 			            4 * ulp(2.));

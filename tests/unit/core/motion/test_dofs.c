@@ -33,7 +33,7 @@ static void test_members(void **state)
 {
 	(void)state;
 	for (int dim = 2; dim <= 3; dim++)
-		for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 			assert_int_equal(n_member_dofs(dim, type), dim);
 			check_members(dim, type);
 		}

@@ -86,7 +86,7 @@ static void test_scatter(void **state)
 {
 	(void)state;
 	for (int dim = 2; dim <= 3; dim++)
-		for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 			check_transpose(dim, type);
 			check_rows(dim, type);
 			for (int32_t border = 1; border < N_VERTICES; border++) {

@@ -6,7 +6,7 @@
 static void test_size(void **state)
 {
 	(void)state;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		assert_int_equal(stencil_size_of(type), fric_stencil_size(type));
 }
 
@@ -14,7 +14,7 @@ static void test_size(void **state)
 static void test_weights_add_up(void **state)
 {
 	(void)state;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		double w[FRIC_MAX_STENCIL] = {0};
 		stencil_weights(type, 0.25, 0.5, w);
 		assert_bits((w[0] + w[1]) + (w[2] + w[3]), type == FRIC_PLANE_VERTEX);
@@ -27,9 +27,9 @@ static void test_weights_add_up(void **state)
 static void test_weights_of_each_type(void **state)
 {
 	(void)state;
-	const double expected[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
+	const double expected[FRIC_N_VERTEX_TYPES][FRIC_MAX_STENCIL] = {
 		{1, -1, 7, 7}, {1, -0.75, -0.25, 7}, {0.75, 0.25, -0.5, -0.5}, {1, -0.25, -0.25, -0.5}, {1, 7, 7, 7}};
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		double w[FRIC_MAX_STENCIL] = {7, 7, 7, 7};
 		stencil_weights(type, 0.25, 0.5, w);
 		assert_all_bits(w, expected[type], FRIC_MAX_STENCIL);
@@ -68,7 +68,7 @@ static void check_rows(enum fric_type type, bool skips)
 static void test_rows_of_weights(void **state)
 {
 	(void)state;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		check_rows(type, false);
 		check_rows(type, true);
 	}
@@ -93,7 +93,7 @@ static void test_relative_velocity_is_the_weighted_sum(void **state)
 {
 	(void)state;
 	for (int dim = 2; dim <= 3; dim++)
-		for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 			check_relative(dim, type);
 }
 

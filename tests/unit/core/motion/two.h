@@ -14,7 +14,7 @@ struct two {
 	struct span span;
 	int32_t vertices[FRIC_MAX_STENCIL][2];
 	double closest_point[2][2];
-	struct span_extent extents[FRIC_N_TYPES];
+	struct span_extent extents[FRIC_N_VERTEX_TYPES];
 };
 
 static inline void make_two(struct two *t, int dim, enum fric_type type, double a, double b)
@@ -37,7 +37,7 @@ static inline void make_two(struct two *t, int dim, enum fric_type type, double 
 		for (int i = 0; i < 2 && m < fric_closest_point_size(type); i++)
 			t->closest_point[m][i] = m == i ? a : b;
 	}
-	for (int g = (int)type; g < FRIC_N_TYPES; g++)
+	for (int g = (int)type; g < FRIC_N_VERTEX_TYPES; g++)
 		t->contacts.start[g + 1] = 2;
 }
 

@@ -49,7 +49,7 @@ static void check_contacts(const struct fric_contacts *c, int n_threads)
 static void test_contacts(void **state)
 {
 	(void)state;
-	const size_t starts[][FRIC_N_TYPES + 1] = {
+	const size_t starts[][FRIC_N_VERTEX_TYPES + 1] = {
 		{0, 1, 900, 9000, MANY, MANY},
 		{0, 0, 0, MANY, MANY, MANY},
 		{0, 2048, 2049, 2050, 2051, 2052},
@@ -59,8 +59,9 @@ static void test_contacts(void **state)
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++)
 		for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 			for (size_t m = 0; m < 2; m++) {
-				struct fric_contacts c = {.dim = 3, .n = starts[i][FRIC_N_TYPES], .n_vertices = meshes[m]};
-				memcpy(c.start, starts[i], sizeof(c.start));
+				struct fric_contacts c = {.dim = 3, .n = starts[i][FRIC_N_VERTEX_TYPES], .n_vertices = meshes[m]};
+				for (int type = 0; type <= FRIC_N_TYPES; type++)
+					c.start[type] = starts[i][type < FRIC_N_VERTEX_TYPES ? type : FRIC_N_VERTEX_TYPES];
 				check_contacts(&c, thread_counts[t]);
 			}
 }

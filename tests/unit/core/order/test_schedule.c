@@ -140,7 +140,7 @@ static void test_corners_of_large_meshes(void **state)
 		fricp_schedule_clear(&s);
 	}
 	scene_contacts_free(c);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		scene.batch.groups[type].n = 0;
 	c = scene_contacts(&serial, &scene);
 	struct fric_schedule s = scheduled(c, 8);
@@ -211,10 +211,10 @@ static void check_spread(const struct scene *scene, const struct sums *expected)
 	const size_t n = scene->batch.n_vertices, dim = (size_t)scene->batch.dim;
 	struct fric_batch batch = scene->batch;
 	double *positions = spread(batch.positions, n, dim), *velocities = spread(scene->velocities, n, dim);
-	int32_t *stencils[FRIC_N_TYPES];
+	int32_t *stencils[FRIC_N_VERTEX_TYPES];
 	batch.positions = positions;
 	batch.n_vertices = n * APART;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t size = batch.groups[type].n * (size_t)fric_stencil_size(type);
 		stencils[type] = malloc((size + 1) * sizeof(int32_t));
 		for (size_t i = 0; i < size; i++)
@@ -230,7 +230,7 @@ static void check_spread(const struct scene *scene, const struct sums *expected)
 		free(sums.gradient);
 	}
 	free(one.gradient);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		free(stencils[type]);
 	free(positions);
 	free(velocities);
@@ -318,7 +318,7 @@ static void check_faults(struct options options, uint64_t seed)
 		forces[i] = 1.5e308;
 	for (int sum = 0; sum < 2; sum++) {
 		if (sum)
-			for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+			for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 				scene.batch.groups[type].normal_force = (struct fric_values){forces, 1};
 		struct fric_contacts *c = scene_contacts(&serial, &scene);
 		double *velocities = scene_memory(&scene, scene_ndof(&scene), sizeof(double));

@@ -80,7 +80,7 @@ static void test_no_contacts(void **state)
 {
 	(void)state;
 	struct scene scene = made(100, 30, 703);
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		scene.batch.groups[type].n = 0;
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
 	assert_int_equal(c->n_spans, 0);

@@ -4,7 +4,16 @@
 
 #include "tests/unit/core/exact.h"
 
-static const char values[] = "tests/reference/barrier_mp.txt";
+static const char values[] = "tests/reference/barrier_mp.txt", values_of_all[] = "tests/reference/barriers_mp.txt";
+/* In the order of enum fric_barrier_type, as the second table calls them. */
+static const char *const types[] = {"clamped_log", "normalized_clamped_log", "clamped_log_squared", "cubic",
+                                    "two_stage"};
+enum { N_BARRIERS = sizeof(types) / sizeof(types[0]) };
+
+static struct fric_barrier clamped_log(double dhat, double stiffness, double dmin)
+{
+	return (struct fric_barrier){.dhat = dhat, .stiffness = stiffness, .dmin = dmin};
+}
 
 static double force(struct fric_barrier barrier, double distance)
 {
@@ -13,25 +22,49 @@ static double force(struct fric_barrier barrier, double distance)
 	return f;
 }
 
-/* -kappa b'(D) 2d with b' = -2 (D - Dhat) ln(D/Dhat) - (D - Dhat)^2/D, exactly as written. */
+/* b'(D) of every barrier, exactly as docs/physics.md writes it. */
+static long double derivative_as_written(enum fric_barrier_type type, long double D, long double E)
+{
+	const long double L = logl(D / E), clamped = (E - D) * (2 * L - E / D + 1);
+	const long double all[N_BARRIERS] = {clamped, clamped / (E * E), 2 * (D - E) * L * (L + (D - E) / D),
+	                                     -2 / E * (D - E) * (D - E), D >= E / 2 ? D - E : -E * E / (4 * D)};
+	return all[type];
+}
+
+/* -kappa b'(D) 2d, and what physical scaling makes of it. */
 static long double as_written(struct fric_barrier b, double distance)
 {
 	const long double d = distance, dmin = b.dmin, dhat = b.dhat;
-	const long double D = d * d - dmin * dmin, Dhat = (2 * dmin + dhat) * dhat;
-	const long double derivative = -2 * (D - Dhat) * logl(D / Dhat) - (D - Dhat) * (D - Dhat) / D;
-	return D < Dhat ? -b.stiffness * derivative * 2 * d : 0;
+	const long double D = d * d - dmin * dmin, E = (2 * dmin + dhat) * dhat;
+	const long double units = b.type == FRIC_NORMALIZED_CLAMPED_LOG ? 1 : E * E;
+	const long double plain = D < E ? -b.stiffness * derivative_as_written(b.type, D, E) * 2 * d : 0;
+	return b.scaling == FRIC_SCALING_PHYSICAL ? plain * dhat / units : plain;
 }
 
 static void test_formula(void **state)
 {
 	(void)state;
-	const struct fric_barrier barriers[] = {{1e-3, 1e4, 0}, {1, 1, 0}, {0.5, 3, 2}, {1e-3, 1e4, 1e-3}, {7, 1e-5, 1e-6}};
+	const struct fric_barrier barriers[] = {clamped_log(1e-3, 1e4, 0), clamped_log(1, 1, 0), clamped_log(0.5, 3, 2),
+	                                        clamped_log(1e-3, 1e4, 1e-3), clamped_log(7, 1e-5, 1e-6)};
 	for (size_t i = 0; i < sizeof(barriers) / sizeof(barriers[0]); i++)
-		for (int k = 1; k < 100; k++) {
-			const double d = barriers[i].dmin + barriers[i].dhat * k / 100;
-			const long double expected = as_written(barriers[i], d);
-			assert_near(force(barriers[i], d) / expected, 1, 1e-14);
-		}
+		for (int kind = 0; kind < 2 * N_BARRIERS; kind++)
+			for (int k = 1; k < 100; k++) {
+				struct fric_barrier b = barriers[i];
+				b.type = (enum fric_barrier_type)(kind / 2);
+				b.scaling = kind % 2 ? FRIC_SCALING_PHYSICAL : FRIC_SCALING_NONE;
+				const double d = b.dmin + b.dhat * k / 100;
+				assert_near(force(b, d) / as_written(b, d), 1, 1e-14);
+			}
+}
+
+static bool is_right(struct fric_barrier b, double distance, double expected)
+{
+	const double f = force(b, distance);
+	if (isinf(expected) || expected == 0 ? f == expected : fabs(f - expected) <= 8 * ulp(expected))
+		return true;
+	print_error("%s %d dmin %a dhat %a distance %a: %a, expected %a\n", types[b.type], b.scaling, b.dmin, b.dhat,
+	            distance, f, expected);
+	return false;
 }
 
 /* Multi-precision values, from the first double above dmin to the last below dmin + dhat, and from there on zero. */
@@ -39,57 +72,119 @@ static void test_reference(void **state)
 {
 	(void)state;
 	FILE *file = fopen(values, "r");
-	struct fric_barrier b;
+	struct fric_barrier b = {0};
 	double distance, expected;
 	int n = 0, n_wrong = 0;
 	assert_non_null(file);
 	while (fscanf(file, "%la %la %la %la %la", &distance, &b.dhat, &b.stiffness, &b.dmin, &expected) == 5) {
-		const double f = force(b, distance);
-		const bool right = isinf(expected) || expected == 0 ? f == expected : fabs(f - expected) <= 8 * ulp(expected);
 		n++;
-		n_wrong += !right;
-		if (!right && n_wrong <= 5)
-			print_error("dmin %a dhat %a distance %a: %a, expected %a\n", b.dmin, b.dhat, distance, f, expected);
+		n_wrong += !is_right(b, distance, expected);
 	}
 	(void)fclose(file);
 	assert_true(n > 2000);
 	assert_int_equal(n_wrong, 0);
 }
 
-/* Compares b'(D) with differences of b. */
+static enum fric_barrier_type type_of(const char *word)
+{
+	for (int type = 0; type < N_BARRIERS; type++)
+		if (strcmp(word, types[type]) == 0)
+			return (enum fric_barrier_type)type;
+	fail_msg("%s", word);
+	return FRIC_CLAMPED_LOG;
+}
+
+/* All barriers: differences, in multi-precision, of what was published. */
+static void test_reference_of_all(void **state)
+{
+	(void)state;
+	FILE *file = fopen(values_of_all, "r");
+	struct fric_barrier b;
+	char word[32];
+	double distance, plain, physical;
+	int n[N_BARRIERS] = {0}, n_wrong = 0;
+	assert_non_null(file);
+	while (fscanf(file, "%31s %la %la %la %la %la %la", word, &distance, &b.dhat, &b.stiffness, &b.dmin, &plain,
+	              &physical) == 7) {
+		b.type = type_of(word);
+		b.scaling = FRIC_SCALING_NONE;
+		n_wrong += !is_right(b, distance, plain);
+		b.scaling = FRIC_SCALING_PHYSICAL;
+		n_wrong += !is_right(b, distance, physical);
+		n[b.type]++;
+	}
+	assert_true(feof(file));
+	(void)fclose(file);
+	for (int type = 0; type < N_BARRIERS; type++)
+		assert_true(n[type] >= 400);
+	assert_int_equal(n_wrong, 0);
+}
+
+/* b(D) of every barrier, as it was published. */
+static long double published(enum fric_barrier_type type, long double D, long double E)
+{
+	const long double L = logl(D / E), b = -(D - E) * (D - E) * L;
+	const long double all[N_BARRIERS] = {b, b / (E * E), (D - E) * (D - E) * L * L,
+	                                     -2 / (3 * E) * (D - E) * (D - E) * (D - E),
+	                                     D >= E / 2 ? (E - D) * (E - D) / 2 : -E * E / 4 * (logl(2 * D / E) - 0.5L)};
+	return all[type];
+}
+
+/* Compares b'(D) with differences of b; at d^2 = 0.5, two_stage has its seam. */
 static void test_derivative_of_the_barrier(void **state)
 {
 	(void)state;
-	const long double Dhat = 1, h = 1e-6L;
-	for (long double d = 0.1L; d < 1; d += 0.1L) {
-		const long double D = d * d, up = D + h, down = D - h;
-		const long double b_up = -(up - Dhat) * (up - Dhat) * logl(up / Dhat);
-		const long double b_down = -(down - Dhat) * (down - Dhat) * logl(down / Dhat);
-		const long double expected = -(b_up - b_down) / (2 * h) * 2 * d;
-		assert_near(force((struct fric_barrier){1, 1, 0}, (double)d) / expected, 1, 1e-8);
-	}
+	const long double h = 1e-6L;
+	const double distances[] = {0.1, 0.3, 0.5, 0.7, 0.70710678118654752, 0.708, 0.9};
+	for (int type = 0; type < N_BARRIERS; type++)
+		for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
+			const enum fric_barrier_type t = (enum fric_barrier_type)type;
+			const long double d = distances[i], up = published(t, d * d + h, 1), down = published(t, d * d - h, 1);
+			const double f = force((struct fric_barrier){.dhat = 1, .stiffness = 1, .type = t}, distances[i]);
+			assert_near(f / (-(up - down) / (2 * h) * 2 * d), 1, 1e-7);
+		}
 }
 
 /* Leading terms: near dmin + dhat the force vanishes as the square of the remaining distance; near dmin it has a pole. */
 static void test_ends(void **state)
 {
 	(void)state;
-	const struct fric_barrier b = {1, 1, 0};
+	const struct fric_barrier b = clamped_log(1, 1, 0);
 	const double left = 0x1p-40, d = 1 - left;
 	assert_near(force(b, d) / (3 * (2 * left) * (2 * left) * 2), 1, 1e-11);
-	const struct fric_barrier odd = {0.7, 1, 0};
+	const struct fric_barrier odd = clamped_log(0.7, 1, 0);
 	const double end = 0.7 - left, rest = (0.7 - end) * (0.7 + end); /* the first factor is exact */
 	assert_near(force(odd, end) / (3 * rest * rest / end * 2), 1, 1e-11);
 	assert_near(force(b, 1e-100) / 2e100, 1, 1e-15);
-	const struct fric_barrier gap = {1, 1, 1};
+	const struct fric_barrier gap = clamped_log(1, 1, 1);
 	const double above = 0x1p-30;
 	assert_near(force(gap, 1 + above) / ((3 - 2 * above) * (3 - 2 * above) / (2 * above) * 2), 1, 1e-7);
 }
 
-static void test_reach(void **state)
+/* The same of the others: at the end of the reach with rest = E - D, near dmin with D. */
+static void test_ends_of_all(void **state)
 {
 	(void)state;
-	const struct fric_barrier b = {0.25, 10, 0.5};
+	const double left = 0x1p-40, rest = left * (2 - left), d = 1 - left, near = 0x1p-30, D = near * near;
+	const double log_squared = -2 * log(near);
+	const struct {
+		double end, start;
+	} expected[N_BARRIERS] = {{3 * rest * rest, 1 / D},
+	                          {3 * rest * rest, 1 / D},
+	                          {4 * rest * rest * rest, 2 * log_squared * (1 / D + log_squared)},
+	                          {2 * rest * rest, 2},
+	                          {rest, 1 / (4 * D)}};
+	for (int type = 0; type < N_BARRIERS; type++) {
+		const struct fric_barrier b = {.dhat = 1, .stiffness = 1, .type = (enum fric_barrier_type)type};
+		assert_near(force(b, d) / (expected[type].end * 2), 1, 1e-11);
+		assert_near(force(b, near) / (expected[type].start * 2 * near), 1, 1e-15 + 1e2 * D);
+	}
+}
+
+static void check_reach(enum fric_barrier_type type, enum fric_barrier_scaling scaling)
+{
+	const struct fric_barrier b = {.dhat = 0.25, .stiffness = 10, .dmin = 0.5, .type = type, .scaling = scaling};
+	const struct fric_barrier thin = {.dhat = 1, .stiffness = 1, .type = type, .scaling = scaling};
 	double f = NAN;
 	assert_bits(force(b, 0.75), 0);
 	assert_bits(force(b, 1e300), 0);
@@ -97,20 +192,68 @@ static void test_reach(void **state)
 	assert_true(force(b, nextafter(0.5, 1)) > 0);
 	assert_code(fricp_barrier_force(&b, 0.5, &f), FRIC_E_PENETRATION);
 	assert_code(fricp_barrier_force(&b, 0, &f), FRIC_E_PENETRATION);
-	assert_code(fricp_barrier_force(&(struct fric_barrier){1, 1, 0}, 0, &f), FRIC_E_PENETRATION);
-	assert_true(force((struct fric_barrier){1, 1, 0}, 5e-324) > 0);
+	assert_code(fricp_barrier_force(&thin, 0, &f), FRIC_E_PENETRATION);
+	assert_true(force(thin, 5e-324) > 0);
 }
 
-/* lambda scales as the cube of a length. */
+static void test_reach(void **state)
+{
+	(void)state;
+	for (int type = 0; type < N_BARRIERS; type++) {
+		check_reach((enum fric_barrier_type)type, FRIC_SCALING_NONE);
+		check_reach((enum fric_barrier_type)type, FRIC_SCALING_PHYSICAL);
+	}
+}
+
+/* The force is highest at dmin and falls from there to 0, without a jump where a formula changes. */
+static void test_falls(void **state)
+{
+	(void)state;
+	for (int type = 0; type < N_BARRIERS; type++) {
+		struct fric_barrier b = {.dhat = 0.5, .stiffness = 1, .dmin = 3, .type = (enum fric_barrier_type)type};
+		double before = INFINITY;
+		for (int i = 1; i <= 4096; i++) {
+			const double f = force(b, 3 + 0.5 * i / 4096);
+			assert_true(f < before);
+			before = f;
+		}
+		assert_bits(before, 0);
+	}
+}
+
+/* Over b, d^2 and d the unit of length comes to a power of 3, of -1 (normalized), or of 0 (physical). */
 static void test_scale(void **state)
 {
 	(void)state;
-	const double reference = force((struct fric_barrier){0.25, 3, 0.5}, 0.6);
-	for (int e = -300; e <= 300; e += 100) {
-		const struct fric_barrier b = {ldexp(0.25, e), 3, ldexp(0.5, e)};
-		assert_bits(force(b, ldexp(0.6, e)), ldexp(reference, 3 * e));
+	for (int kind = 0; kind < 2 * N_BARRIERS; kind++) {
+		struct fric_barrier b = clamped_log(0.25, 3, 0.5);
+		b.type = (enum fric_barrier_type)(kind / 2);
+		b.scaling = kind % 2 ? FRIC_SCALING_PHYSICAL : FRIC_SCALING_NONE;
+		const double reference = force(b, 0.6);
+		const int power = b.scaling == FRIC_SCALING_PHYSICAL ? 0 : b.type == FRIC_NORMALIZED_CLAMPED_LOG ? -1 : 3;
+		for (int e = -300; e <= 300; e += 50) {
+			b.dhat = ldexp(0.25, e);
+			b.dmin = ldexp(0.5, e);
+			const double f = ldexp(force(b, ldexp(0.6, e)), -power * e);
+			assert_near(f, reference, abs(e) < 90 ? 0 : 4 * ulp(reference));
+		}
 	}
-	assert_true(isinf(force((struct fric_barrier){1e200, 1, 0}, 1e199)));
+	assert_true(isinf(force(clamped_log(1e200, 1, 0), 1e199)));
+}
+
+/* Sizes at which squares and cubes of lengths leave the doubles while the force does not. */
+static void test_extreme_sizes(void **state)
+{
+	(void)state;
+	struct fric_barrier b = clamped_log(1, 1, 0);
+	b.scaling = FRIC_SCALING_PHYSICAL;
+	for (int type = 0; type < N_BARRIERS; type++)
+		for (int sign = -1; sign <= 1; sign += 2) {
+			b.type = (enum fric_barrier_type)type;
+			b.dhat = ldexp(1, 1000 * sign);
+			assert_near(force(b, b.dhat * 0.75) / as_written((struct fric_barrier){1, 1, 0, b.type, b.scaling}, 0.75),
+			            1, 1e-15);
+		}
 }
 
 int main(void)
@@ -118,10 +261,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_formula),
 		cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_reference_of_all),
 		cmocka_unit_test(test_derivative_of_the_barrier),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_ends_of_all),
 		cmocka_unit_test(test_reach),
+		cmocka_unit_test(test_falls),
 		cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_extreme_sizes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

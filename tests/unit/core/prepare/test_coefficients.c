@@ -32,7 +32,7 @@ static void test_scalar(void **state)
 {
 	(void)state;
 	const struct fric_friction f = {.source = FRIC_MU_SCALAR, .mu_s = 0.7, .mu_k = 0.2};
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		double mu[2];
 		assert_ok(fricp_contact_coefficients(&f, type, stencil, (double[]){0.3, 0.4}, certain, mu));
 		assert_bits(mu[0], 0.7);

@@ -39,7 +39,7 @@ static void test_given_geometry_is_used_as_it_is(void **state)
 	struct fric_batch batch = corner_batch();
 	const double basis[6] = {1, 2, 3, 4, 5, 6}, point[2] = {7, -8};
 	batch.positions = NULL;
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		batch.groups[type].tangent_basis = one_value(basis);
 		if (fric_closest_point_size(type))
 			batch.groups[type].closest_point = one_value(point);
@@ -135,11 +135,11 @@ static void test_absent_fields(void **state)
 static void test_groups_with_values_of_their_own(void **state)
 {
 	(void)state;
-	static const double values[FRIC_N_TYPES] = {2, 3, 5, 7, 11};
-	for (enum fric_type first = 0; first < FRIC_N_TYPES; first++)
-		for (enum fric_type second = first + 1; second < FRIC_N_TYPES; second++) {
+	static const double values[FRIC_N_VERTEX_TYPES] = {2, 3, 5, 7, 11};
+	for (enum fric_type first = 0; first < FRIC_N_VERTEX_TYPES; first++)
+		for (enum fric_type second = first + 1; second < FRIC_N_VERTEX_TYPES; second++) {
 			struct fric_batch batch = corner_batch();
-			for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+			for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 				struct fric_group *g = &batch.groups[type];
 				g->n = type == first || type == second;
 				g->normal_force = g->weight = g->eps_v = g->mu_s = g->mu_k = one_value(&values[type]);
@@ -176,7 +176,7 @@ static void test_barrier_gives_forces(void **state)
 	(void)state;
 	struct fric_batch batch = corner_batch();
 	batch.barrier = (struct fric_barrier){.dhat = 4, .stiffness = 1, .dmin = 0};
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		batch.groups[type].normal_force.data = NULL;
 	struct fric_contacts *c = prepared(&batch);
 	const double near3 = (16 - 9) * (2 * log(16 / 9.) + 7 / 9.) * 6; /* -b'(9; 16) * 2 * 3 */
@@ -353,7 +353,7 @@ static void test_every_reason_can_be_skipped(void **state)
 	struct fric_contacts *c = prepared(&batch);
 	const enum fric_code codes[] = {FRIC_E_COINCIDENT_VERTICES, FRIC_E_VERTEX_ON_EDGE, FRIC_E_PARALLEL_EDGES,
 	                                FRIC_E_COLLAPSED_TRIANGLE, FRIC_E_PENETRATION};
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		assert_code(fric_skipped(c, type, 0), codes[type]);
 	assert_int_equal(fric_n_skipped(c), 5);
 	fric_contacts_free(c);
@@ -373,7 +373,7 @@ static void test_geometry_comes_before_coefficients(void **state)
 			positions[3 * v] = 1 + v;
 		memcpy(positions + 7 * 3, positions, 3 * sizeof(double));
 		batch.positions = positions;
-		for (enum fric_type other = 0; other < FRIC_N_TYPES; other++)
+		for (enum fric_type other = 0; other < FRIC_N_VERTEX_TYPES; other++)
 			batch.groups[other].n = other == type;
 		batch.friction =
 			(struct fric_friction){.eps_v = 1, .source = FRIC_MU_VERTEX, .vertex_mu_s = mu, .vertex_mu_k = mu};
@@ -440,8 +440,9 @@ static void test_stop(void **state)
 static void test_names(void **state)
 {
 	(void)state;
-	const char *const names[] = {"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex", "plane_vertex"};
-	const int k[] = {2, 3, 4, 4, 1}, m[] = {0, 1, 2, 2, 0};
+	const char *const names[] = {"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex",
+	                             "plane_vertex",  "body_body",   "body_world"};
+	const int k[] = {2, 3, 4, 4, 1, 2, 1}, m[] = {0, 1, 2, 2, 0, 0, 0};
 	for (int i = 0; i < FRIC_N_TYPES; i++) {
 		assert_string_equal(fric_type_name((enum fric_type)i), names[i]);
 		assert_int_equal(fric_stencil_size((enum fric_type)i), k[i]);

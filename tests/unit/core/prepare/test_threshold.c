@@ -31,7 +31,8 @@ static void evaluate(const struct floors *f, const struct fric_kernels *kernels,
 		vertices[i] = i;
 		memcpy(velocities + i * f->dim, f->slip, sizeof(double) * (size_t)(f->dim - 1));
 	}
-	batch.friction = (struct fric_friction){{f->transition}, f->eps_v, FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.25};
+	batch.friction =
+		(struct fric_friction){{.transition = f->transition}, f->eps_v, FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.25};
 	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){
 		.n = N, .vertices = vertices, .normal_force = {&force, 0}, .tangent_basis = {f->dim == 3 ? basis : flat, 0}};
 	memset(r, 0, sizeof(*r));

@@ -1,0 +1,41 @@
+/**
+ * What a check notes about a request that is right in form: coefficients, speeds and anchors that are seldom what was
+ * meant (docs/check.md). One note per code and place.
+ */
+#ifndef API_NOTES_H
+#define API_NOTES_H
+
+#include "api/base/fault.h"
+#include "api/codec/document.h"
+#include "core/fric.h"
+
+enum api_note {
+	API_HOLDS_LESS_THAN_MU_S,
+	API_MU_K_ABOVE_MU_S,
+	API_LARGE_COEFFICIENT,
+	API_SPEEDS_FAR_BELOW_EPS_V,
+	API_VISCOUS_OUTWEIGHS_COULOMB,
+	API_ANCHOR_LONGER_THAN_EPS_V,
+	API_N_NOTES
+};
+
+/* Pointers and sentences are those of errors in `texts`. */
+struct api_notes {
+	enum api_note codes[API_MAX_ERRORS];
+	struct api_fault texts;
+};
+
+struct api_job;
+
+/**
+ * @param notes     overwritten
+ * @param document  where pointers lead to
+ * @param batch     what it was read as; job->contacts were made from it
+ * @return false with the job's fault
+ */
+bool api_notes_take(struct api_job *job, const struct api_document *document, const struct fric_batch *batch,
+                    struct api_notes *notes);
+/* "notes" of the answer. */
+void api_notes_render(struct api_job *job, const struct api_notes *notes);
+
+#endif

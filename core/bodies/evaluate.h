@@ -1,0 +1,52 @@
+/**
+ * The bodies' part of potential, gradient and line. Contacts are evaluated in chunks, in the scalar form, and added up in
+ * contact order. Faults are reported as those of the public calls.
+ */
+#ifndef FRIC_BODIES_EVALUATE_H
+#define FRIC_BODIES_EVALUATE_H
+
+#include "core/base/parallel.h"
+#include "core/bodies/twist.h"
+
+/* What acts at the bodies of contact i is in rows first_action(b, i), .. of [n_actions, n_body_dofs]. */
+static inline size_t first_action(const struct fric_contacts *b, size_t i)
+{
+	const size_t pairs = b->start[FRIC_BODY_BODY + 1];
+	return i < pairs ? 2 * i : pairs + i;
+}
+
+static inline size_t n_actions(const struct fric_contacts *b)
+{
+	return first_action(b, b->n);
+}
+
+/* The action of contact i at its bodies. @param wrenches  of all contacts. @return whether they are finite */
+bool fricp_store_wrenches(const struct fric_contacts *b, size_t i, const struct action *action, double *wrenches);
+
+/* sums := the wrenches of all contacts at each body, in contact order. @param sums [n_bodies * n_body_dofs]
+ * @return whether they are finite */
+bool fricp_add_wrenches(const struct fric_contacts *b, const double *wrenches, double *sums);
+
+/* What a fault is that no single contact is to blame for. */
+static inline struct fault body_overflow(const struct fric_contacts *b)
+{
+	return (struct fault){FRIC_E_NOT_FINITE, b->n};
+}
+
+/**
+ * @param potential  the bodies' part is added; may be NULL
+ * @param gradient   [n_dofs] that of the bodies is overwritten; may be NULL
+ */
+enum fric_code fricp_bodies_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     const struct fric_question *question, double *potential, double *gradient,
+                                     struct fric_error *error);
+
+/**
+ * @param potential, slope  [n_steps]; the bodies' part is added. At t = 0 the potential has the bits of
+ *                          fricp_bodies_evaluate
+ */
+enum fric_code fricp_bodies_line(const struct fric_context *context, const struct fric_contacts *contacts,
+                                 const struct fric_question *question, const double *direction, size_t n_steps,
+                                 const double *steps, double *potential, double *slope, struct fric_error *error);
+
+#endif

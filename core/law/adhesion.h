@@ -1,0 +1,54 @@
+/**
+ * `adhesion`: bonds that hold up to twice the slip of the largest force, at eps_v, and then break: G1 = mu_s (2z - z^2) for
+ * z < 2, and 0 from there on (docs/physics.md 2). G2 has a corner at z = 2.
+ */
+#ifndef FRIC_LAW_ADHESION_H
+#define FRIC_LAW_ADHESION_H
+
+#include "core/law/rising.h"
+
+#define FRIC_ADHESION_DEFINE(real, suffix) \
+	FRIC_NO_SHAPE(adhesion, real, suffix) \
+	INLINE bool adhesion_low##suffix(struct law_point##suffix a) \
+	{ \
+		(void)a; \
+		return true; \
+	} \
+	INLINE real adhesion_g1##suffix(struct law_point##suffix a) \
+	{ \
+		const real left = 2 - a.z; \
+		return a.mu_s * (left > 0 ? left : 0); \
+	} \
+	INLINE real adhesion_g2##suffix(struct law_point##suffix a) \
+	{ \
+		return a.z < 2 ? rising_g2##suffix(a) : 0; \
+	} \
+	INLINE real adhesion_g0##suffix(struct law_point##suffix a) \
+	{ \
+		const real whole = a.mu_s * ((real)4 / 3), held = a.mu_s * (a.z * a.z * (1 - a.z * ((real)1 / 3))); \
+		return a.z < 2 ? held : whole; \
+	}
+
+enum { adhesion_has_shape = false };
+FRIC_ADHESION_DEFINE(double, )
+FRIC_ADHESION_DEFINE(long double, _l)
+
+INLINE quad adhesion_textbook_rest(quad s, quad k)
+{
+	(void)s, (void)k;
+	return 0;
+}
+
+INLINE quad adhesion_textbook(quad s, quad k, quad z, quad tail, quad subtracted)
+{
+	(void)tail, (void)k;
+	return (z < 2 ? s * (z * z - z * z * z / 3) : 4 * s / 3) - subtracted;
+}
+
+INLINE quad adhesion_textbook_blur(quad s, quad k, quad z, quad step)
+{
+	(void)k;
+	return z + step >= 2 && z <= 2 + step ? 2 * s : 0;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/**
+ * `stribeck` and `exponential`: plain stiction with mu_s up to eps_v, beyond it a decay from mu_s to mu_k (docs/physics.md
+ * 2). The shape is what is left of their difference, e^-x^2 or e^-x (tail.h). `stribeck` is C1. The force of `exponential`
+ * has a kink at eps_v, from where on G2 is that of the decay.
+ */
+#ifndef FRIC_LAW_DECAYING_H
+#define FRIC_LAW_DECAYING_H
+
+#include "core/law/rising.h"
+
+/* mu_k + (mu_s - mu_k) may be rounded past mu_s, which the force does not exceed. */
+#define FRIC_DECAYING_DEFINE(real, suffix) \
+	FRIC_NO_SHAPE(decaying, real, suffix) \
+	INLINE bool decaying_low##suffix(struct law_point##suffix a) \
+	{ \
+		return !a.slides; \
+	} \
+	INLINE real decaying_g1##suffix(struct law_point##suffix a) \
+	{ \
+		const real beyond = a.mu_k + (a.mu_s - a.mu_k) * a.shape.a, top = a.mu_s > a.mu_k ? a.mu_s : a.mu_k; \
+		return a.slides ? (beyond < top ? beyond : top) : rising_g1##suffix(a); \
+	} \
+	INLINE real decaying_g2##suffix(struct law_point##suffix a) \
+	{ \
+		const real beyond = (a.mu_s - a.mu_k) * a.shape.b; \
+		return a.slides ? beyond : rising_g2##suffix(a); \
+	} \
+	INLINE real decaying_g0##suffix(struct law_point##suffix a) \
+	{ \
+		const real beyond = a.mu_s + ((a.mu_s - a.mu_k) * a.shape.c - a.mu_k * a.r); \
+		return a.slides ? beyond : rising_g0##suffix(a); \
+	}
+
+enum { decaying_has_shape = false };
+FRIC_DECAYING_DEFINE(double, )
+FRIC_DECAYING_DEFINE(long double, _l)
+
+INLINE quad decaying_textbook(quad s, quad k, quad z, quad tail, quad subtracted)
+{
+	return z < 1 ? rising_textbook(s, z, subtracted) : s + k * (z - 1) + (s - k) * tail - subtracted;
+}
+
+FRIC_TAIL_TEXTBOOK(decaying)
+
+#endif

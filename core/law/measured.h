@@ -1,0 +1,41 @@
+/**
+ * `curve`: plain stiction up to eps_v, beyond it the coefficient times a measured curve (docs/physics.md 2). The shape is
+ * the curve's value, its slope and its integral, which table.h looks up. G2 has corners at the curve's points.
+ */
+#ifndef FRIC_LAW_MEASURED_H
+#define FRIC_LAW_MEASURED_H
+
+#include "core/law/rising.h"
+
+#define FRIC_MEASURED_DEFINE(real, suffix) \
+	FRIC_NO_SHAPE(measured, real, suffix) \
+	INLINE bool measured_low##suffix(struct law_point##suffix a) \
+	{ \
+		return !a.slides; \
+	} \
+	INLINE real measured_g1##suffix(struct law_point##suffix a) \
+	{ \
+		return a.slides ? a.mu_s * a.shape.a : rising_g1##suffix(a); \
+	} \
+	INLINE real measured_g2##suffix(struct law_point##suffix a) \
+	{ \
+		return a.slides ? a.mu_s * a.shape.b : rising_g2##suffix(a); \
+	} \
+	INLINE real measured_g0##suffix(struct law_point##suffix a) \
+	{ \
+		return a.slides ? a.mu_s * (1 + a.shape.c) : rising_g0##suffix(a); \
+	}
+
+enum { measured_has_shape = false };
+FRIC_MEASURED_DEFINE(double, )
+FRIC_MEASURED_DEFINE(long double, _l)
+
+INLINE quad measured_textbook(quad s, quad k, quad z, quad tail, quad subtracted)
+{
+	(void)k;
+	return z < 1 ? rising_textbook(s, z, subtracted) : s * (1 + tail) - subtracted;
+}
+
+FRIC_TAIL_TEXTBOOK(measured)
+
+#endif

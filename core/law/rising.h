@@ -1,0 +1,44 @@
+/**
+ * Plain stiction below eps_v, which the laws that are told apart by what comes after it share: mu f0, mu f1 and mu f2.
+ */
+#ifndef FRIC_LAW_RISING_H
+#define FRIC_LAW_RISING_H
+
+#include "core/law/point.h"
+
+#define FRIC_RISING_DEFINE(real, suffix) \
+	INLINE real rising_g0##suffix(struct law_point##suffix a) \
+	{ \
+		return a.mu_s * ((real)1 / 3 + a.z * a.z * (1 - a.z * ((real)1 / 3))); \
+	} \
+	INLINE real rising_g1##suffix(struct law_point##suffix a) /* over z */ \
+	{ \
+		return a.mu_s * (2 - a.z); \
+	} \
+	INLINE real rising_g2##suffix(struct law_point##suffix a) \
+	{ \
+		return 2 * a.mu_s * a.r; \
+	}
+
+FRIC_RISING_DEFINE(double, )
+FRIC_RISING_DEFINE(long double, _l)
+
+INLINE quad rising_textbook(quad s, quad z, quad subtracted)
+{
+	return s * (z * z - z * z * z / 3) + (s / 3 - subtracted);
+}
+
+/* What a law's text has for the table where textbook.h knows better. */
+#define FRIC_TAIL_TEXTBOOK(name) \
+	INLINE quad name##_textbook_rest(quad s, quad k) \
+	{ \
+		(void)k; \
+		return s / 3; \
+	} \
+	INLINE quad name##_textbook_blur(quad s, quad k, quad z, quad step) \
+	{ \
+		(void)s, (void)k, (void)z, (void)step; \
+		return 0; \
+	}
+
+#endif

@@ -1,0 +1,86 @@
+/**
+ * A measured curve, prepared: the monotone piecewise cubic through its points, with slopes by Fritsch and Butland (1984) and
+ * the integral up to each point (docs/physics.md 2). Speeds are counted in a power of two near the last of them, the
+ * table's unit, so that nothing over- or underflows and scaled speeds give the same bits.
+ */
+#ifndef FRIC_LAW_TABLE_H
+#define FRIC_LAW_TABLE_H
+
+#include <stddef.h>
+
+#include "core/fric.h"
+#include "core/law/point.h"
+
+/* From one point to the next: with u = x - from and t = u over_length the factor is value + t (a + t (b + t c)), kept
+ * between low and high; integral is that of the curve up to from. From the last point on all but value and integral are 0,
+ * as is over_length. */
+#define FRIC_TABLE_DEFINE(real, suffix) \
+	struct table_piece##suffix { \
+		real from, over_length, value, a, b, c, integral, low, high; \
+	}; \
+	INLINE struct law_shape##suffix piece_at##suffix(const struct table_piece##suffix *p, real x) \
+	{ \
+		const real u = x - p->from, t = u * p->over_length; \
+		const real value = p->value + t * (p->a + t * (p->b + t * p->c)); \
+		const real slope = (p->a + t * (2 * p->b + 3 * t * p->c)) * p->over_length; \
+		const real mean = p->value + \
+		                  t * (p->a * ((real)1 / 2) + t * (p->b * ((real)1 / 3) + t * p->c * ((real)1 / 4))); \
+		const real above = value > p->low ? value : p->low; \
+		return (struct law_shape##suffix){above < p->high ? above : p->high, slope, p->integral + u * mean}; \
+	}
+
+FRIC_TABLE_DEFINE(double, )
+FRIC_TABLE_DEFINE(long double, _l)
+
+struct law_table {
+	size_t n;        /* points, as many pieces */
+	double unit;     /* of speed */
+	double shortest; /* piece, in units */
+	bool ordinary;   /* doubles hold all of it */
+	double *speeds;  /* [n] in units */
+	struct table_piece *pieces;
+	struct table_piece_l *pieces_l;
+};
+
+/* The piece that x >= 0 is in. */
+INLINE size_t table_find(const struct law_table *table, double x)
+{
+	size_t k = 0;
+	for (size_t left = table->n; left > 1;) {
+		const size_t half = left / 2;
+		k = table->speeds[k + half] <= x ? k + half : k;
+		left -= half;
+	}
+	return k;
+}
+
+INLINE struct law_shape table_at(const struct law_table *table, double x)
+{
+	return piece_at(&table->pieces[table_find(table, x)], x);
+}
+
+/* Speeds may be too close for doubles in units. */
+INLINE struct law_shape_l table_at_l(const struct law_table *table, long double x)
+{
+	size_t k = 0;
+	for (size_t left = table->n; left > 1;) {
+		const size_t half = left / 2;
+		k = table->pieces_l[k + half].from <= x ? k + half : k;
+		left -= half;
+	}
+	return piece_at_l(&table->pieces_l[k], x);
+}
+
+/* The unit of a curve's table. */
+double fricp_table_unit(const struct fric_curve *curve);
+
+/* Piece k of a curve, except its integral. */
+struct table_piece_l fricp_table_piece(const struct fric_curve *curve, long double unit, size_t k);
+
+/* What a piece adds to the integral; the last one adds nothing. */
+long double fricp_table_area(const struct table_piece_l *piece);
+
+/* Fills in a table whose arrays have room for the curve's points. */
+void fricp_table_fill(struct law_table *table, const struct fric_curve *curve);
+
+#endif

@@ -1,0 +1,153 @@
+/**
+ * What laws follow beyond eps_v as it is published, in 113 bits, for gradcheck. Shares nothing with tail.h: plain series,
+ * and the curve by its points.
+ */
+#ifndef FRIC_LAW_TEXTBOOK_H
+#define FRIC_LAW_TEXTBOOK_H
+
+#include <math.h>
+
+#include "core/base/quad.h"
+#include "core/law/law.h"
+
+/* Numbers of 113 bits, in three parts. */
+#define FRIC_LN2 ((quad)0x1.62e42fefa39efp-1 + 0x1.abc9e3b39803fp-56 + 0x1.7b57a079a1934p-111)
+#define FRIC_HALF_SQRT_PI ((quad)0x1.c5bf891b4ef6bp-1 - 0x1.618f13eb7ca89p-55 - 0x1.b1f0071b7aae4p-111)
+
+/* e^-t for t >= 0, by the series of e^r, |r| <= ln 2 / 2 */
+static inline quad textbook_exp(quad t)
+{
+	if (t > 11000)
+		return 0;
+	const int n = (int)(t / FRIC_LN2 + 0.5);
+	const quad r = n * FRIC_LN2 - t;
+	quad sum = 1;
+	for (int i = 26; i > 0; i--)
+		sum = 1 + sum * r / i;
+	return sum * ldexpl(1, -n);
+}
+
+/* 1 - e^-t, by its own series where digits would be lost */
+static inline quad textbook_lost(quad t)
+{
+	quad sum = 1;
+	if (t > 0.25)
+		return 1 - textbook_exp(t);
+	for (int i = 26; i > 1; i--)
+		sum = 1 - sum * t / i;
+	return sum * t;
+}
+
+/* The integral of e^-s^2 up to x >= 0: e^-x^2 times the sum of x (2 x^2)^n / (2n + 1)!!, whose terms are positive. */
+static inline quad textbook_gauss(quad x)
+{
+	quad term = x, sum = x;
+	if (x > 9) /* what is missing is below 1e-36 */
+		return FRIC_HALF_SQRT_PI;
+	for (int n = 1; term > sum * 0x1p-116L; n++) {
+		term *= 2 * x * x / (2 * n + 1);
+		sum += term;
+	}
+	return textbook_exp(x * x) * sum;
+}
+
+/* The piece of a curve that a speed beyond eps_v is in. */
+static inline size_t textbook_find(const struct fric_curve *curve, quad speed)
+{
+	size_t low = 0, high = curve->n;
+	while (high - low > 1) {
+		const size_t middle = (low + high) / 2;
+		*(curve->speeds[middle] <= speed ? &low : &high) = middle;
+	}
+	return low;
+}
+
+static inline quad textbook_secant(const struct fric_curve *c, size_t k)
+{
+	return ((quad)c->factors[k + 1] - c->factors[k]) / ((quad)c->speeds[k + 1] - c->speeds[k]);
+}
+
+/* docs/physics.md 2 */
+static inline quad textbook_slope(const struct fric_curve *c, size_t k)
+{
+	if (k == 0 || k + 1 == c->n)
+		return 0;
+	const quad h0 = (quad)c->speeds[k] - c->speeds[k - 1], h1 = (quad)c->speeds[k + 1] - c->speeds[k];
+	const quad d0 = textbook_secant(c, k - 1), d1 = textbook_secant(c, k), w0 = 2 * h1 + h0, w1 = h1 + 2 * h0;
+	if (d0 == 0 || d1 == 0 || (d0 < 0) != (d1 < 0))
+		return 0;
+	return (w0 + w1) / (w0 / d0 + w1 / d1);
+}
+
+/* The integral over piece k up to a part t of it: of Hermite's four polynomials. */
+static inline quad textbook_area(const struct fric_curve *c, size_t k, quad t)
+{
+	const quad h = (quad)c->speeds[k + 1] - c->speeds[k], t2 = t * t, t3 = t2 * t, t4 = t3 * t;
+	return h *
+	       (c->factors[k] * (t - t3 + t4 / 2) + c->factors[k + 1] * (t3 - t4 / 2) +
+	        h * (textbook_slope(c, k) * (t2 / 2 - 2 * t3 / 3 + t4 / 4) + textbook_slope(c, k + 1) * (t4 / 4 - t3 / 3)));
+}
+
+/* areas: [n] what the curve's integral is up to each point */
+static inline void textbook_areas(const struct fric_curve *c, quad *areas)
+{
+	areas[0] = 0;
+	for (size_t k = 0; k + 1 < c->n; k++)
+		areas[k + 1] = areas[k] + textbook_area(c, k, 1);
+}
+
+static inline quad textbook_curve(const struct fric_curve *c, const quad *areas, quad speed)
+{
+	const size_t k = textbook_find(c, speed);
+	const quad u = speed - c->speeds[k];
+	if (k + 1 == c->n)
+		return areas[k] + u * c->factors[k];
+	return areas[k] + textbook_area(c, k, u / ((quad)c->speeds[k + 1] - c->speeds[k]));
+}
+
+/* Over z from 1 on, q = eps_v / unit; of a curve, the unit is 1. */
+static inline quad textbook_tail(enum law t, const struct fric_curve *curve, const quad *areas, quad z, quad q)
+{
+	const quad x = (z - 1) * q;
+	if (!law_has_tail(t) || z <= 1)
+		return 0;
+	return (t == LAW_STRIBECK      ? textbook_gauss(x)
+	        : t == LAW_EXPONENTIAL ? textbook_lost(x)
+	                               : textbook_curve(curve, areas, x)) /
+	       q;
+}
+
+/* How fast a curve's slope changes on piece k, at most; both ends of a piece decide. */
+static inline quad textbook_bend(const struct fric_curve *c, size_t k)
+{
+	if (k + 1 >= c->n)
+		return 0;
+	const quad h = (quad)c->speeds[k + 1] - c->speeds[k], m0 = textbook_slope(c, k), m1 = textbook_slope(c, k + 1);
+	const quad d = 6 * textbook_secant(c, k), a = (d - 4 * m0 - 2 * m1) / h, b = (2 * m0 + 4 * m1 - d) / h;
+	const quad size_a = a < 0 ? -a : a, size_b = b < 0 ? -b : b;
+	return size_a > size_b ? size_a : size_b;
+}
+
+/* How much G2 eps_v may change within `step` of z, for the difference d of the coefficients or the one coefficient: the
+ * slope of stribeck and of a curve at most times the step, and the kink of exponential. Beside that, 1 - z is known to
+ * `known` only. */
+static inline quad textbook_tail_blur(enum law t, const struct fric_curve *curve, quad d, quad z, quad q, quad step,
+                                      quad known)
+{
+	const bool near = z + step >= 1 && z <= 1 + step;
+	const quad x = (z - 1) * q, size = d < 0 ? -d : d;
+	if (!law_has_tail(t) || z + step < 1)
+		return 0;
+	if (t == LAW_STRIBECK)
+		return size * q * q * (near ? 2 * step : x < 8 ? 2 * known : 0);
+	if (t == LAW_EXPONENTIAL)
+		return size * q * (near ? 1 : x < 60 ? q * known : 0);
+	const quad first = x - q * step, last = x + q * step;
+	const size_t low = textbook_find(curve, first > 0 ? first : 0), high = textbook_find(curve, last);
+	quad bend = 0;
+	for (size_t k = low; k <= high; k++)
+		bend = textbook_bend(curve, k) > bend ? textbook_bend(curve, k) : bend;
+	return size * q * q * bend * (low < high || near ? step : known);
+}
+
+#endif
