@@ -1,48 +1,104 @@
 /* Friction against gravity on an incline: the speeds at which they balance, and how a block moves on from any speed. */
+import {familyOf, limit, reach} from "./laws.js";
 import {request} from "./service.js";
 
-const STEPS = 1000; /* from rest to eps_v */
+const STEPS = 1000; /* from rest to eps_v, and on to where the law no longer changes */
 let known = {};
 
-/* μ f₁ (with the transition peak: G₁) from rest to eps_v, requested again only if the law has changed. Its largest value
- * gives the attainable cone. */
-export async function resistance({eps_v, mu_s, mu_k, mu_transition}, signal) {
-	const law = {eps_v, mu_s, mu_k, mu_transition},
-		key = JSON.stringify(law);
+/* Denser near eps_v beyond it; the points of a measured curve are among them. */
+function speeds(law) {
+	const {eps_v, curve} = law,
+		end = reach(law);
+	const slow = Array.from({length: STEPS + 1}, (_, i) => eps_v * (i / STEPS));
+	if (!(end > eps_v)) return slow;
+	const fast = Array.from({length: STEPS}, (_, i) => eps_v + (end - eps_v) * ((i + 1) / STEPS) ** 2);
+	const measured = curve?.speeds.map((speed) => eps_v + speed) ?? [];
+	return [...new Set([...slow, ...fast, ...measured])].filter((y) => y <= end).sort((a, b) => a - b);
+}
+
+/* μ f₁ (with other laws than smooth and with the transition peak: G₁) over speeds z, divided by eps_v, requested again
+ * only if the law has changed. Its largest value gives the attainable cone. Beyond the last speed it changes by
+ * `drag` per eps_v, and without drag not at all. */
+export async function resistance(law, signal) {
+	const key = JSON.stringify(law);
 	if (known.key === key) return known;
-	const y = Array.from({length: STEPS + 1}, (_, i) => eps_v * (i / STEPS));
-	const peaks = mu_transition === "peak";
-	const {json} = await request(`v1/functions/${peaks ? "law_force" : "smooth_mu_f1"}`, JSON.stringify({y, ...law}), signal);
+	const y = speeds(law),
+		family = familyOf(law),
+		of = family === "mu" ? "smooth_mu_f1" : "law_force";
+	const {json} = await request(`v1/functions/${of}`, JSON.stringify({y, ...law}), signal);
 	const values = json.values,
-		largest = Math.max(...values);
-	const symbol = peaks ? "G₁" : "μ f₁";
-	known = {key, values, largest, peaks, symbol, peak: values.indexOf(largest) / STEPS, kinetic: values[STEPS]};
+		top = Math.max(...values),
+		drag = (law.viscous ?? 0) * law.eps_v;
+	known = {
+		key,
+		family,
+		symbol: family === "mu" ? "μ f₁" : "G₁",
+		z: y.map((at) => at / law.eps_v),
+		values,
+		drag,
+		largest: drag > 0 ? Infinity : top,
+		peak: y[values.indexOf(top)] / law.eps_v,
+		kinetic: limit(law),
+	};
 	return known;
 }
 
-/* The speed, divided by eps_v, at which μ f₁ (or G₁) equals tan, between points i and i + 1. */
-function crossing(values, tan, i) {
-	const rise = values[i + 1] - values[i];
-	return (i + (rise === 0 ? 0 : (tan - values[i]) / rise)) / STEPS;
+/* The speed at which the curve equals tan, between points i and i + 1. */
+function crossing({z, values}, tan, i) {
+	const rise = values[i + 1] - values[i],
+		share = rise === 0 ? 0 : (tan - values[i]) / rise;
+	return z[i] + Math.min(Math.max(share, 0), 1) * (z[i + 1] - z[i]);
+}
+
+/* Where the drag alone balances gravity, beyond all points; null if it never does. */
+function beyond({z, values, drag}, tan) {
+	return drag > 0 ? z.at(-1) + (tan - values.at(-1)) / drag : null;
+}
+
+/* The speed that a block comes to which speeds up from a speed, or from the one at which it rests: where the curve has
+ * risen to tan. null if it speeds up without end. */
+function above(curve, tan, speed) {
+	const i = curve.values.findIndex((value, k) => value >= tan && curve.z[k] > speed);
+	if (i < 0) return beyond(curve, tan);
+	return Math.max(crossing(curve, tan, i - 1), speed);
+}
+
+/* The same for one that slows down. */
+function below(curve, tan, speed) {
+	const {z, values} = curve;
+	const i = values.findLastIndex((value, k) => value <= tan && z[k] < speed);
+	if (i === z.length - 1) return beyond(curve, tan) ?? speed;
+	return values[i + 1] > tan ? Math.min(crossing(curve, tan, i), speed) : speed;
 }
 
 /**
  * Follows from m dv/dt = m g sin θ − μ f₁ m g cos θ. The first argument is the result of resistance(). tan: |tan θ|;
  * speed: divided by eps_v, positive in the direction in which gravity pulls; friction: divided by the normal force; net:
  * sign of the net force in the direction in which gravity pulls.
- *   creep      the speed at which the block settles; null if tan is too large for any
+ *   creep      the speed, at most eps_v, at which the block settles; null if there is none
  *   threshold  from this speed on friction cannot hold the block, as μ f₁ falls below tan again; null if it always can
- *   fate       "halts", "escapes", or "coasts" if nothing changes its speed
+ *   fast       the speed above the threshold at which a faster block settles; null if it speeds up without end
+ *   fate       "halts", "escapes", "slides" (settles at the speed `pace`, above eps_v), or "coasts" if nothing changes
+ *              its speed
  */
-export function outcome({values, largest, peak, kinetic}, {tan, speed, friction, net}) {
-	/* The true peak lies between two points, so the friction at the current speed may exceed the largest value. */
-	if (tan > Math.max(largest, friction)) return {creep: null, threshold: null, fate: "escapes"};
-	const first = values.findIndex((value) => value >= tan);
-	const creep = first < 0 ? peak : first === 0 ? 0 : crossing(values, tan, first - 1);
+export function outcome(curve, {tan, speed, friction, net}) {
+	const {values, peak, largest} = curve;
 	const coasts = net === 0 && speed !== 0 && (Math.abs(speed) >= 1 || largest === 0);
-	if (tan <= kinetic) return {creep, threshold: null, fate: coasts ? "coasts" : "halts"};
-	const last = values.findLastIndex((value) => value >= tan);
-	const threshold = last < 0 ? peak : crossing(values, tan, last);
-	if (speed <= peak || net < 0) return {creep, threshold, fate: "halts"};
-	return {creep, threshold, fate: net > 0 ? "escapes" : "coasts"};
+	const first = values.findIndex((value) => value >= tan);
+	/* The true peak lies between two points, so the friction at the current speed may exceed the largest value. */
+	if (first < 0 && curve.drag === 0 && tan <= friction) return onThePeak(peak, {speed, net});
+	const slowest = first === 0 ? 0 : above(curve, tan, -1);
+	const creep = slowest !== null && slowest <= 1 ? slowest : null;
+	const falls = creep === null ? -1 : values.findIndex((value, i) => i > first && value < tan);
+	const threshold = falls < 0 ? null : crossing(curve, tan, falls - 1);
+	const fast = threshold === null ? null : above(curve, tan, curve.z[falls]);
+	if (coasts) return {creep, threshold, fast, fate: "coasts"};
+	const pace = speed <= 0 ? slowest : net < 0 ? below(curve, tan, speed) : net > 0 ? above(curve, tan, speed) : speed;
+	const fate = pace === null ? "escapes" : pace <= 1 ? "halts" : "slides";
+	return {creep, threshold, fast, fate, pace};
+}
+
+function onThePeak(peak, {speed, net}) {
+	const held = speed <= peak || net < 0;
+	return {creep: peak, threshold: peak, fast: null, fate: held ? "halts" : net > 0 ? "escapes" : "coasts", pace: null};
 }

@@ -2,10 +2,13 @@
 
 const round = (x) => Number(x.toPrecision(3));
 
+const NONE = -2; /* the position that stands for zero on a slider of decimal logarithms */
+
 /* Positions of the slider and values. signed: fine steps around zero, large ones at the ends; halfway is about one. */
 const scales = {
 	linear: {value: round, position: (x) => x},
 	log: {value: (p) => round(10 ** p), position: (x) => Math.log10(x)},
+	zeroOrLog: {value: (p) => (p <= NONE ? 0 : round(10 ** p)), position: (x) => (x === 0 ? NONE : Math.log10(x))},
 	signed: {
 		value: (p) => round((20 * Math.sinh(6 * p)) / Math.sinh(6)),
 		position: (x) => Math.asinh((x * Math.sinh(6)) / 20) / 6,
@@ -13,7 +16,7 @@ const scales = {
 };
 
 /* A field does not contain a number. */
-class Unreadable extends Error {
+export class Unreadable extends Error {
 	words() {
 		return this.message;
 	}

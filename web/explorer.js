@@ -3,6 +3,8 @@ import {Control} from "./controls.js";
 import {Ellipse} from "./ellipse.js";
 import {Incline} from "./incline.js";
 import {Law} from "./law.js";
+import {Choice} from "./laws.js";
+import {Points} from "./points.js";
 import {listen, request, useToken} from "./service.js";
 
 const byId = (id) => document.getElementById(id);
@@ -15,6 +17,8 @@ const controls = {
 	eps_v: new Control("eps_v", 0.001, updateAll, "log"),
 	mu_s: new Control("mu_s", 0.8, updateAll),
 	mu_k: new Control("mu_k", 0.4, updateAll),
+	stribeck_speed: new Control("stribeck_speed", 0.005, updateAll, "log"),
+	viscous: new Control("viscous", 0, updateAll, "zeroOrLog"),
 	direction: new Control("direction", 35, updateEllipse),
 	mu_s_aniso_0: new Control("mu_s_aniso_0", 1, updateEllipse),
 	mu_s_aniso_1: new Control("mu_s_aniso_1", 0.5, updateEllipse),
@@ -26,7 +30,20 @@ const controls = {
 };
 const value = (name) => controls[name].asked;
 const transition = () => document.querySelector("[name=mu_transition]:checked").value;
-const law = () => ({eps_v: value("eps_v"), mu_s: value("mu_s"), mu_k: value("mu_k"), mu_transition: transition()});
+const points = new Points(byId("curve"), updateAll);
+const choice = new Choice(byId("friction-law"), byId("friction-law-words"), updateAll);
+const law = () =>
+	choice.law({
+		...Object.fromEntries(
+			["eps_v", "mu_s", "mu_k", "stribeck_speed", "viscous"].map((name) => [name, () => value(name)]),
+		),
+		mu_transition: transition,
+		curve: () => points.asked,
+	});
+const coefficients = () => {
+	const {mu_s, mu_k} = law();
+	return {mu_s, mu_k};
+};
 
 function tellTrouble(text) {
 	byId("trouble").hidden = text === "";
@@ -50,14 +67,13 @@ byId("token").addEventListener("submit", (event) => {
 	useToken(token);
 });
 
-sections.law = new Law(byId("law"), () => ({...law(), range: byId("range").value.split(" ").map(Number)}));
+sections.law = new Law(byId("law"), law, () => byId("range").value);
 sections.ellipse = new Ellipse(
 	byId("ellipse"),
 	() => ({
 		mu_s_aniso: [value("mu_s_aniso_0"), value("mu_s_aniso_1")],
 		mu_k_aniso: [value("mu_k_aniso_0"), value("mu_k_aniso_1")],
-		mu_s: value("mu_s"),
-		mu_k: value("mu_k"),
+		...coefficients(),
 	}),
 	controls.direction,
 );
@@ -75,6 +91,8 @@ byId("range").addEventListener("change", () => {
 byId("reset").addEventListener("click", () => {
 	for (const control of Object.values(controls)) control.reset();
 	document.querySelector("[name=mu_transition][value=cubic]").checked = true;
+	choice.reset();
+	points.reset();
 	byId("range").selectedIndex = 0;
 	sections.law.cursor = null;
 	updateAll();

@@ -30,6 +30,7 @@ function positions(c, s) {
 /* The text of the badge. The arguments are an argument and the result of outcome(). */
 function verdict({speed}, {fate, creep}) {
 	if (fate === "coasts") return "▶ Nothing changes the block's speed";
+	if (fate === "slides") return "▶ The block slides on at a steady speed";
 	if (creep === null) return "▶ Friction cannot hold the block";
 	if (fate === "escapes") return "▶ Too fast for friction to hold the block";
 	if (Math.abs(speed) < 1) return creep > 0 ? "■ Friction holds the block to a creep" : "■ Friction holds the block";
@@ -44,18 +45,22 @@ function atThisSpeed({tan, speed, friction, net}, {symbol}) {
 	return `At this speed friction is ${than} gravity's pull${does && `, and the block ${does}`}: ${numbers}.`;
 }
 
-function leftAlone({tan, speed}, {fate, creep, threshold}, {symbol, largest, kinetic}) {
+function leftAlone({tan, speed}, {fate, creep, threshold, fast, pace}, {symbol, largest, kinetic, family}) {
 	const settles = creep === 0 ? "comes to rest" : `creeps down at ${format(creep, 3)} εᵥ`;
 	if (fate === "coasts") return "Its speed will not change.";
+	if (creep === null && fate === "slides") return `It eventually slides at ${format(pace, 3)} εᵥ, where ${symbol} = tan θ.`;
 	if (creep === null)
 		return (
-			`The largest ${symbol} is ${format(largest)}, below tan θ: the block will ` +
-			(speed < 0 ? "turn around and speed up." : "keep speeding up.")
+			(largest < tan ? `The largest ${symbol} is ${format(largest)}, below tan θ: the` : "The") +
+			` block will ${speed < 0 ? "turn around and speed up." : "keep speeding up."}`
 		);
 	if (threshold === null) return tan === 0 && speed === 0 ? "The block rests." : `It eventually ${settles}.`;
 	return (
-		`tan θ lies between μₖ = ${format(kinetic)} and the largest ${symbol}, ${format(largest)}, so either can happen: ` +
-		`below ${format(threshold, 3)} εᵥ the block eventually ${settles}; above, it keeps speeding up.`
+		(family === "law"
+			? "Either can happen: "
+			: `tan θ lies between μₖ = ${format(kinetic)} and the largest ${symbol}, ${format(largest)}, so either can happen: `) +
+		`below ${format(threshold, 3)} εᵥ the block eventually ${settles}; above, it ` +
+		(fast === null ? "keeps speeding up." : `eventually slides at ${format(fast, 3)} εᵥ.`)
 	);
 }
 
@@ -187,7 +192,7 @@ export class Incline {
 		this.tell(setting, forces, json.collisions.edge_vertex, curve);
 		this.drawScene(setting, forces);
 		this.drawCone(setting, forces, curve);
-		for (const text of this.coneTexts) text.hidden = (text.dataset.of === "peak") !== curve.peaks;
+		for (const text of this.coneTexts) text.hidden = !text.dataset.of.split(" ").includes(curve.family);
 		this.spy.show(json.hessian);
 	}
 
@@ -229,7 +234,7 @@ export class Incline {
 			["acceleration down the slope", `${format(forces.net / mass, 6)} m/s²`, "acceleration"],
 			["friction ÷ normal force", format(friction, 6), "mu"],
 			["tan θ", format(tan, 6), "tan"],
-			[`largest ${curve.symbol}`, format(curve.largest, 6), "largest"],
+			[`largest ${curve.symbol}`, curve.largest === Infinity ? "∞" : format(curve.largest, 6), "largest"],
 			["speeds at which friction holds it", held, "held"],
 			["creep, once held", creep === null ? "–" : `${format(creep, 3)} εᵥ`, "creep"],
 		]);
@@ -276,15 +281,15 @@ export class Incline {
 		arrow(g, foot.x, foot.y, shown * c, shown * s, "slip");
 	}
 
-	drawCone({law: {mu_s, mu_k}, c}, forces, {largest}) {
+	drawCone({law: {mu_s}, c}, forces, {largest, kinetic}) {
 		const x = 150,
 			y = 215,
 			svg = this.cone;
-		const widest = Math.max(mu_s, mu_k) * c;
+		const widest = Math.max(mu_s, kinetic) * c;
 		const unit = Math.min(185, widest > 0 ? 135 / widest : 185) / (forces.weight || 1);
 		const side = (mu) => Math.min(mu * 230, 1e5);
 		svg.replaceChildren();
-		for (const [kind, mu] of Object.entries({attainable: largest, kinetic: mu_k}))
+		for (const [kind, mu] of Object.entries({attainable: largest, kinetic}))
 			add(svg, "polygon", {
 				class: `cone ${kind}`,
 				points: `${x},${y} ${x - side(mu)},${y - 230} ${x + side(mu)},${y - 230}`,
@@ -301,7 +306,7 @@ export class Incline {
 		svg.setAttribute(
 			"aria-label",
 			`Coulomb cones: the force leans by ${lean}, the attainable cone by ${format(largest)}, ` +
-				`the cones of the coefficients by ${mu_s} and ${mu_k}`,
+				`the cones of μₛ and of the law at great speed by ${mu_s} and ${format(kinetic)}`,
 		);
 	}
 }

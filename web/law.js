@@ -1,15 +1,16 @@
 /* Plots of the scalar functions against the speed. */
 import {resistance} from "./balance.js";
 import {Exchange} from "./exchange.js";
+import {familyOf, hasTwoCoefficients, whole} from "./laws.js";
 import {Plot} from "./plot.js";
 import {format} from "./svg.js";
 import {Freshness, Latest, request} from "./service.js";
 
-/* peak: plotted with that transition only, or (false) with the others only. */
+/* of: the families of laws (see familyOf) with which it is plotted. */
 const FUNCTIONS = [
 	{
 		name: "smooth_mu_f1",
-		peak: false,
+		of: ["mu"],
 		symbol: "μ f₁",
 		unit: "",
 		title: "μ(y) f₁(y)",
@@ -17,7 +18,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "law_force",
-		peak: true,
+		of: ["peak", "law"],
 		symbol: "G₁",
 		unit: "",
 		title: "G₁(y)",
@@ -25,6 +26,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "smooth_friction_f0",
+		of: ["mu", "peak"],
 		symbol: "f₀",
 		unit: "m/s",
 		title: "f₀(y)",
@@ -32,6 +34,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "smooth_friction_f1",
+		of: ["mu", "peak"],
 		symbol: "f₁",
 		unit: "",
 		title: "f₁(y)",
@@ -39,6 +42,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "smooth_friction_f2",
+		of: ["mu", "peak"],
 		symbol: "f₂",
 		unit: "s/m",
 		title: "f₂(y) = f₁′(y)",
@@ -46,6 +50,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "smooth_friction_f1_over_x",
+		of: ["mu", "peak"],
 		symbol: "f₁/y",
 		unit: "s/m",
 		title: "f₁(y) / y",
@@ -53,7 +58,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "smooth_mu",
-		peak: false,
+		of: ["mu"],
 		symbol: "μ",
 		unit: "",
 		title: "μ(y)",
@@ -61,7 +66,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "smooth_mu_derivative",
-		peak: false,
+		of: ["mu"],
 		symbol: "μ′",
 		unit: "s/m",
 		title: "μ′(y)",
@@ -69,7 +74,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "smooth_mu_f0",
-		peak: false,
+		of: ["mu"],
 		symbol: "∫ μ f₁",
 		unit: "m/s",
 		title: "∫ μ(y) f₁(y) dy",
@@ -77,7 +82,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "smooth_mu_f2",
-		peak: false,
+		of: ["mu"],
 		symbol: "(μ f₁)′",
 		unit: "s/m",
 		title: "(μ f₁)′(y)",
@@ -85,7 +90,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "smooth_mu_f1_over_x",
-		peak: false,
+		of: ["mu"],
 		symbol: "μ f₁/y",
 		unit: "s/m",
 		title: "μ(y) f₁(y) / y",
@@ -93,15 +98,15 @@ const FUNCTIONS = [
 	},
 	{
 		name: "law_potential",
-		peak: true,
+		of: ["peak", "law"],
 		symbol: "G₀",
 		unit: "m/s",
 		title: "G₀(y)",
-		text: "The potential divided by the normal force, an integral of G₁: μₖ y from εᵥ on.",
+		text: "The potential divided by the normal force, an integral of G₁.",
 	},
 	{
 		name: "law_force_derivative",
-		peak: true,
+		of: ["peak", "law"],
 		symbol: "G₁′",
 		unit: "s/m",
 		title: "G₁′(y)",
@@ -109,7 +114,7 @@ const FUNCTIONS = [
 	},
 	{
 		name: "law_force_over_speed",
-		peak: true,
+		of: ["peak", "law"],
 		symbol: "G₁/y",
 		unit: "s/m",
 		title: "G₁(y) / y",
@@ -118,10 +123,12 @@ const FUNCTIONS = [
 ];
 const FORCES = ["smooth_mu_f1", "law_force"];
 const STEPS = 160; /* from 0 to eps_v if the plots end at 2 eps_v; eps_v itself is always one of the points */
+const FAR = 240; /* from eps_v on, where a law goes on beyond 2 eps_v */
 
 export class Law {
-	constructor(section, read) {
-		this.read = read; /* returns {eps_v, mu_s, mu_k, mu_transition, range: [from, to]} */
+	/* read returns the parameters of the law, readRange "whole" or "FROM TO" in eps_v */
+	constructor(section, read, readRange) {
+		Object.assign(this, {read, readRange});
 		this.select = section.querySelector("select");
 		this.exchange = new Exchange(section.querySelector("details.exchange"), "function");
 		this.answers = {};
@@ -145,8 +152,8 @@ export class Law {
 		this.latest.update();
 	}
 
-	plotsOf({mu_transition}) {
-		return this.plots.filter(({what}) => (what.peak ?? mu_transition === "peak") === (mu_transition === "peak"));
+	plotsOf(law) {
+		return this.plots.filter(({what}) => what.of.includes(familyOf(law)));
 	}
 
 	/* Only if they are others than before: a plot that is put back loses the focus. */
@@ -158,31 +165,48 @@ export class Law {
 	}
 
 	guides(name) {
-		const {mu_s, mu_k} = this.shown ?? {};
-		return FORCES.includes(name) && this.shown ? [[mu_s, "μₛ"], ...(mu_k === mu_s ? [] : [[mu_k, "μₖ"]])] : [];
+		if (!FORCES.includes(name) || !this.shown) return [];
+		const {mu_s, mu_k} = this.shown;
+		if (!hasTwoCoefficients(this.shown)) return [[mu_s, "μ"]];
+		return [[mu_s, "μₛ"], ...(mu_k === mu_s ? [] : [[mu_k, "μₖ"]])];
 	}
 
-	sample({eps_v, range: [from, to]}) {
+	/* Speeds, eps_v among them. A law that goes on far beyond eps_v has points of its own below. */
+	sample(law, range) {
+		const {eps_v} = law,
+			end = whole(law);
+		if (range === "whole" && end > 2 * eps_v) {
+			const slow = Array.from({length: STEPS / 2}, (_, i) => eps_v * (i / (STEPS / 2)));
+			const fast = Array.from({length: FAR + 1}, (_, i) => eps_v + (end - eps_v) * (i / FAR));
+			return [...new Set([...slow, ...fast, ...this.measured(law).map(([y]) => y)])].sort((a, b) => a - b);
+		}
+		const [from, to] = range === "whole" ? [0, 2] : range.split(" ").map(Number);
 		const n = to - from === 2 ? STEPS : to - from === 4 ? STEPS / 2 : STEPS / 2.5;
 		return Array.from({length: (to - from) * n + 1}, (_, i) => eps_v * ((from * n + i) / n));
 	}
 
+	/* The points of a measured curve, as speeds and forces divided by the normal force. */
+	measured({eps_v, mu_s, curve, viscous = 0}) {
+		if (!curve) return [];
+		return curve.speeds.map((speed, i) => [eps_v + speed, mu_s * curve.factors[i] + viscous * (eps_v + speed)]);
+	}
+
 	/* Updates all curves or none, so that curves shown together belong together. */
 	async ask(signal) {
-		const law = this.read();
-		const y = this.sample(law),
+		const law = this.read(),
+			y = this.sample(law, this.readRange()),
 			list = JSON.stringify(y);
-		const {eps_v, mu_s, mu_k, mu_transition} = law;
+		const {eps_v} = law;
 		const tails = {
 			friction: JSON.stringify({eps_v}).slice(1),
-			law: JSON.stringify({mu_s, mu_k, eps_v, mu_transition}).slice(1),
+			law: JSON.stringify(law).slice(1),
 		};
 		const plots = this.plotsOf(law);
 		const [curve, ...answers] = await Promise.all([
 			resistance(law, signal),
-			...plots.map(async ({what: {name, peak}}) => {
+			...plots.map(async ({what: {name}}) => {
 				const path = `v1/functions/${name}`;
-				const body = `{"y":${list},${peak === undefined ? tails.friction : tails.law}`;
+				const body = `{"y":${list},${name.startsWith("smooth_friction") ? tails.friction : tails.law}`;
 				return {path, body, json: (await request(path, body, signal)).json};
 			}),
 		]);
@@ -192,7 +216,12 @@ export class Law {
 		this.arrange(plots);
 		this.answers = Object.fromEntries(plots.map(({what}, i) => [what.name, answers[i]]));
 		plots.forEach((plot, i) =>
-			plot.show(y, answers[i].json.values, law.range[0] < 0 ? [-eps_v, eps_v] : [eps_v]),
+			plot.show(
+				y,
+				answers[i].json.values,
+				y[0] < 0 ? [-eps_v, eps_v] : [eps_v],
+				plot.what.name === "law_force" ? this.measured(law) : [],
+			),
 		);
 		this.tellReading();
 		this.showExchange();
@@ -214,10 +243,14 @@ export class Law {
 
 	/* From finer points than the plot has: the same value that the incline compares with. */
 	peak() {
-		if (this.shown.mu_s <= this.shown.mu_k) return "";
+		const {mu_s, mu_k, mu_transition} = this.shown,
+			{family, symbol, largest, peak} = this.curve;
+		if (largest === Infinity || (hasTwoCoefficients(this.shown) && mu_s <= mu_k)) return "";
+		const found = `The largest ${symbol} is ${format(largest)}, at ${format(peak, 2)} εᵥ`;
+		if (family === "law") return `${found}.`;
 		return (
-			`The largest ${this.curve.symbol} is ${format(this.curve.largest)}, at ${format(this.curve.peak, 2)} εᵥ: ` +
-			(this.shown.mu_transition === "peak"
+			`${found}: ` +
+			(mu_transition === "peak"
 				? "static friction holds up to μₛ."
 				: "μ begins to fall before f₁ has reached 1, so it stays below μₛ.")
 		);

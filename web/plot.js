@@ -9,6 +9,12 @@ function caption(symbol, exponent, unit) {
 	return scaled ? `${symbol}  in ${scaled}` : symbol;
 }
 
+/* The place of the number next to one in an ascending list. */
+function nearest(list, value) {
+	const i = list.findIndex((at) => at >= value);
+	return i > 0 && value - list[i - 1] < list[i] - value ? i - 1 : Math.max(i, 0);
+}
+
 export class Plot {
 	/* what: {name, symbol, unit, title, text}; guides(): values of horizontal lines, [[value, label], ...] */
 	constructor(parent, what, {large = false, guides = () => [], onCursor}) {
@@ -74,7 +80,7 @@ export class Plot {
 			const {x} = this.curve,
 				box = this.svg.getBoundingClientRect();
 			const share = (event.clientX - box.left - MARGIN.left) / (box.width - MARGIN.left - MARGIN.right);
-			this.onCursor(Math.round(Math.min(Math.max(share, 0), 1) * (x.length - 1)));
+			this.onCursor(nearest(x, x[0] + Math.min(Math.max(share, 0), 1) * (x.at(-1) - x[0])));
 		};
 		this.svg.addEventListener("pointermove", point);
 		this.svg.addEventListener("pointerdown", point);
@@ -98,9 +104,9 @@ export class Plot {
 		});
 	}
 
-	/* x in equal steps; marks: the positions of eps_v. */
-	show(x, y, marks) {
-		this.curve = {x, y, marks};
+	/* x ascending; marks: the positions of eps_v; measured: points [[x, y], ...] that the curve was made from. */
+	show(x, y, marks, measured = []) {
+		this.curve = {x, y, marks, measured};
 		this.svg.dataset.x = JSON.stringify(x);
 		this.svg.dataset.y = JSON.stringify(y);
 		this.draw();
@@ -119,7 +125,7 @@ export class Plot {
 	draw() {
 		const width = this.svg.clientWidth;
 		if (!this.curve || !width) return;
-		const {x, y, marks} = this.curve,
+		const {x, y, marks, measured} = this.curve,
 			[lo, hi] = this.bounds();
 		const left = MARGIN.left,
 			right = width - MARGIN.right,
@@ -154,6 +160,9 @@ export class Plot {
 		}
 		const d = x.map((v, i) => `${i ? "L" : "M"}${this.px(v).toFixed(2)} ${this.py(y[i]).toFixed(2)}`).join("");
 		add(this.svg, "path", {class: "line", d});
+		for (const [at, value] of measured)
+			if (at <= x[x.length - 1])
+				add(this.svg, "circle", {class: "measured", cx: this.px(at), cy: this.py(value), r: 4.5});
 		this.hair = add(this.svg, "line", {class: "hair", y1: top, y2: bottom});
 		this.dot = add(this.svg, "circle", {class: "dot", r: 4});
 		this.moveTo(Math.min(this.index, x.length - 1));

@@ -1,4 +1,4 @@
-"""The page in Chromium: it shows the right values, and people can use it. Independent values come from law.py or are
+"""The page in Chromium: it shows the right values, and people can use it. Independent values come from formulas.py or are
 computed here."""
 import http.server
 import json
@@ -10,7 +10,7 @@ import urllib.request
 
 import pytest
 
-import law
+import formulas
 from conftest import servers
 
 FUNCTIONS = ["smooth_mu_f1", "smooth_friction_f0", "smooth_friction_f1", "smooth_friction_f2",
@@ -140,7 +140,7 @@ def test_curves_are_right(page, setting):
         assert 200 <= len(x) == len(y) and x[0] == 0 and x[-1] == 2 * eps and eps in x
         picked = sorted({*range(0, len(x), len(x) // 24), x.index(eps), x.index(eps) - 1, x.index(eps) + 1})
         assert len(picked) >= 20
-        expected = [law.value(name, x[i], eps, mu_s, mu_k, "quadratic" not in setting) for i in picked]
+        expected = [formulas.value(name, x[i], eps, mu_s, mu_k, "quadratic" not in setting) for i in picked]
         # Near a change of sign, and in sums, errors are relative to the size of the terms.
         size = max(abs(v) for v in expected)
         for i, value in zip(picked, expected):
@@ -339,7 +339,7 @@ def test_handles_follow_a_finger(browser, server, page_of):
 # ---- the block on the incline ----
 
 def mu_f1(ratio, eps, mu_s, mu_k):
-    return float(law.value("smooth_mu_f1", abs(ratio) * eps, eps, mu_s, mu_k)) * (1 if ratio >= 0 else -1)
+    return float(formulas.value("smooth_mu_f1", abs(ratio) * eps, eps, mu_s, mu_k)) * (1 if ratio >= 0 else -1)
 
 
 def check_incline(page, degrees, ratio, mass=1, eps=1e-3, mu_s=0.8, mu_k=0.4):
@@ -399,8 +399,8 @@ def resistance(mu_s, mu_k, transition):
         if z >= 1:
             return mu_k
         if transition == "peak":
-            return float(law.value("law_force", z, 1, mu_s, mu_k))
-        return float(mu_s + (mu_k - mu_s) * law.transition(z, transition == "cubic")) * (2 * z - z * z)
+            return float(formulas.value("law_force", z, 1, mu_s, mu_k))
+        return float(mu_s + (mu_k - mu_s) * formulas.transition(z, transition == "cubic")) * (2 * z - z * z)
     return at
 
 
@@ -570,7 +570,8 @@ def test_both_sections_name_the_same_peak(page):
 
 
 def test_what_the_picture_leaves_out_is_said(page):
-    assert "moments are not balanced" in page.text("#incline figcaption")
+    caption = page.text("#incline figcaption")
+    assert "moments are not balanced" in caption and "anchors that are" in caption
 
 
 def test_arrows_show_the_forces(page):
@@ -601,7 +602,7 @@ def test_hessian_is_what_the_service_says(page, server):
     shown = {(row, col): value for row, col, value in entries}
     theta, ratio, eps = math.radians(25), 0.4, 1e-3
     normal = G * math.cos(theta) / 2
-    stiffness = normal * float(law.value("smooth_mu_f2", ratio * eps, eps, 0.8, 0.4))
+    stiffness = normal * float(formulas.value("smooth_mu_f2", ratio * eps, eps, 0.8, 0.4))
     tangent = (math.cos(theta), -math.sin(theta))
     expected = {}
     for corner, alpha in ((0, (2 - 0.5) / 2 / 2), (1, (2 + 0.5) / 2 / 2)):  # places on the slope, 2 m long
@@ -792,7 +793,7 @@ def test_a_busy_service_is_tried_again(browser, server, page_of):
     page.wait("() => document.getElementById('trouble').hidden")
     page.idle()
     x, y = page.curve("smooth_mu_f1")
-    assert y[20] == pytest.approx(float(law.value("smooth_mu_f1", x[20], 1e-3, 1.9, 0.4)), rel=1e-14)
+    assert y[20] == pytest.approx(float(formulas.value("smooth_mu_f1", x[20], 1e-3, 1.9, 0.4)), rel=1e-14)
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 """The friction law in 40 digits, from the formulas of docs/physics.md; G0 of cubic and quadratic is integrated
-numerically. Peak is that of tests/oracle."""
+numerically. Peak and the laws other than smooth are those of tests/oracle."""
 import pathlib
 import sys
 
@@ -7,6 +7,7 @@ import mpmath
 from mpmath import mpf
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "oracle"))
+import laws  # noqa: E402
 import peak  # noqa: E402
 
 mpmath.mp.dps = 40
@@ -57,3 +58,12 @@ def value(name, y, eps_v, mu_s=0, mu_k=0, cubic=True):
     return {"smooth_mu": here, "smooth_mu_derivative": derivative, "smooth_mu_f1": here * (f1(z) if inside else 1),
             "smooth_mu_f1_over_x": here * f1_over_x,
             "smooth_mu_f2": derivative * f1(z) + here * f2 if inside else mpf(0)}[name]
+
+
+def of_friction(name, y, friction):
+    """A law_ function for the friction of a request, at y >= 0; the viscous drag is in it."""
+    y, eps, drag = mpf(y), mpf(friction["eps_v"]), mpf(friction.get("viscous", 0))
+    mu = mpf(friction["mu_s"]), mpf(friction["mu_k"])
+    potential, over_speed, slope = laws.of(friction)(y, mu, eps, mpf(friction.get("stribeck_speed", 1)))
+    return {"law_potential": potential + drag * y**2 / 2, "law_force": (over_speed + drag) * y,
+            "law_force_over_speed": over_speed + drag, "law_force_derivative": slope + drag}[name]

@@ -1,0 +1,101 @@
+/* The laws: which of the page's parameters each takes, and how it goes on with speed. */
+
+/**
+ * takes: parameters beside eps_v, mu_s and viscous, by their names in the service; without mu_k there is one coefficient
+ * reach(law): the speed from which on the law itself no longer changes; whole(law): the end of a plot of all of it
+ * limit(law): the law's force at great speed, divided by the normal force
+ */
+const LAWS = {
+	smooth: {
+		takes: ["mu_k", "mu_transition"],
+		words: "From μₛ to μₖ below εᵥ.",
+		reach: ({eps_v}) => eps_v,
+		whole: ({eps_v}) => 2 * eps_v,
+		limit: ({mu_k}) => mu_k,
+	},
+	stribeck: {
+		takes: ["mu_k", "stribeck_speed"],
+		words: "Up to μₛ below εᵥ, then down to μₖ as a bell curve of the speed.",
+		reach: ({eps_v, stribeck_speed}) => eps_v + 6.5 * stribeck_speed,
+		whole: ({eps_v, stribeck_speed}) => eps_v + 3 * stribeck_speed,
+		limit: ({mu_k}) => mu_k,
+	},
+	exponential: {
+		takes: ["mu_k", "stribeck_speed"],
+		words: "Up to μₛ below εᵥ, then down to μₖ exponentially; the force has a kink at εᵥ.",
+		reach: ({eps_v, stribeck_speed}) => eps_v + 40 * stribeck_speed,
+		whole: ({eps_v, stribeck_speed}) => eps_v + 5 * stribeck_speed,
+		limit: ({mu_k}) => mu_k,
+	},
+	curve: {
+		takes: ["curve"],
+		words: "Up to μ below εᵥ, then μ times a measured curve.",
+		reach: ({eps_v, curve}) => eps_v + curve.speeds.at(-1),
+		whole: ({eps_v, curve}) => eps_v + 1.15 * curve.speeds.at(-1),
+		limit: ({mu_s, curve}) => mu_s * curve.factors.at(-1),
+	},
+	adhesion: {
+		takes: [],
+		words: "A bond that holds up to μ at εᵥ and is broken from 2 εᵥ on.",
+		reach: ({eps_v}) => 2 * eps_v,
+		whole: ({eps_v}) => 3 * eps_v,
+		limit: () => 0,
+	},
+};
+
+const of = ({law = "smooth"}) => LAWS[law];
+
+/* law: parameters as the service takes them, without `law` for smooth. */
+export const reach = (law) => of(law).reach(law);
+export const whole = (law) => Math.max(of(law).whole(law), 2 * law.eps_v);
+export const limit = (law) => of(law).limit(law);
+export const hasTwoCoefficients = (law) => of(law).takes.includes("mu_k");
+
+/* What the page can say of a law: "mu" where the force is μ(y) f₁(y); "peak" where it is G₁, up to μₛ below εᵥ; "law" for all
+ * others, and where a drag comes on top. */
+export function familyOf({law, mu_transition, viscous}) {
+	if (law || viscous) return "law";
+	return mu_transition === "peak" ? "peak" : "mu";
+}
+
+/* Shows the parameters that the chosen law takes, and no others. */
+export class Choice {
+	constructor(select, words, changed) {
+		Object.assign(this, {select, words});
+		select.replaceChildren(...Object.keys(LAWS).map((name) => new Option(name)));
+		select.addEventListener("change", () => {
+			this.show();
+			changed();
+		});
+		this.show();
+	}
+
+	show() {
+		const {takes, words} = LAWS[this.select.value];
+		for (const element of document.querySelectorAll("[data-parameter]"))
+			element.hidden = !takes.includes(element.dataset.parameter);
+		for (const element of document.querySelectorAll("[data-coefficients]"))
+			element.hidden = (element.dataset.coefficients === "two") !== takes.includes("mu_k");
+		this.words.textContent = words;
+	}
+
+	reset() {
+		this.select.selectedIndex = 0;
+		this.show();
+	}
+
+	/* read: for each parameter a function that returns its value. */
+	law(read) {
+		const name = this.select.value,
+			mu_s = read.mu_s(),
+			viscous = read.viscous();
+		return {
+			eps_v: read.eps_v(),
+			mu_s,
+			mu_k: mu_s,
+			...(name === "smooth" ? {} : {law: name}),
+			...Object.fromEntries(LAWS[name].takes.map((parameter) => [parameter, read[parameter]()])),
+			...(viscous === 0 ? {} : {viscous}),
+		};
+	}
+}
