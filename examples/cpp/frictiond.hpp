@@ -472,7 +472,7 @@ class collision_set
 		}
 	}
 
-	// The answer to a question: velocities, outputs ..., as from client::evaluate for the whole batch.
+	// The answer to a question: velocities, body_velocities, outputs ..., as from client::evaluate for the whole batch.
 	answer evaluate(const json &question)
 	{
 		return answer(post("/evaluate", question.dump(), client::text_type, client::frame_type));
@@ -515,6 +515,26 @@ class collision_set
 			put(after);
 		}
 		batch_ = std::move(after);
+	}
+
+	// Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember in
+	// the next step. ratio: this step's length divided by the next one's, if velocities are velocities. The next step's
+	// contacts must be the same; anchors of others are yours to match.
+	void carry(const answer &from, double ratio = 1)
+	{
+		frame fields;
+		const json groups = from.document.value("collisions", json::object());
+		for (const auto &[group, values] : groups.items()) {
+			if (!values.contains("anchor"))
+				continue;
+			std::vector<double> anchor = from.array<double>("/collisions/" + group + "/anchor");
+			for (double &component : anchor)
+				component *= ratio;
+			fields.document["collisions"][group]["anchor"] = fields.add(anchor, {anchor.size()});
+		}
+		if (fields.document.is_null())
+			throw error(0, "the answer has no anchors: ask for them with collision_outputs");
+		patch(fields);
 	}
 
   private:

@@ -117,6 +117,16 @@ module frictiond
       integer(c_int) :: status
     end function
 
+    ! Patches the anchors with those of an answer, for the next step; ratio: of this step's length to the next one's.
+    function frictiond_set_carry(set, answer, ratio, error) bind(c) result(status)
+      import :: c_ptr, c_int, c_double, frictiond_answer, frictiond_error
+      type(c_ptr), value :: set
+      type(frictiond_answer), intent(in) :: answer
+      real(c_double), value :: ratio
+      type(frictiond_error), intent(inout) :: error
+      integer(c_int) :: status
+    end function
+
     subroutine frictiond_answer_free(answer) bind(c)
       import :: frictiond_answer
       type(frictiond_answer), intent(inout) :: answer

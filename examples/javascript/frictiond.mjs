@@ -14,7 +14,7 @@ export const FRAME = "application/vnd.frictiond.frame";
 const JSON_TYPE = "application/json";
 const DTYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array, i64: BigInt64Array };
 const SMALL = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array];
-const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices"];
+const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices"], LISTS = ["shape", "skipped", "notes"];
 const REPEATED = [429, 502, 503, 504];
 const FIRST_WAIT = 0.05, LONGEST_WAIT = 30;  // seconds between tries
 const UNIX = "http+unix:", LOST = ["unknown_set", "set_changed"], PUTS = 3;
@@ -220,14 +220,17 @@ export class CollisionSet {
 		return this.#version;
 	}
 
-	/** The answer of evaluate() for the set with these velocities; `question`: outputs and their options. */
+	/**
+	 * The answer of evaluate() for the set with these velocities (null where there are no vertices); `question`: outputs
+	 * and their options, and body_velocities where there are bodies.
+	 */
 	async evaluate(velocities, question = {}, { signal } = {}) {
-		return arrays(await this.#ask("POST", "/evaluate", { ...question, velocities }, signal));
+		return arrays(await this.#ask("POST", "/evaluate", asked(velocities, question), signal));
 	}
 
 	/** The answer of check(). */
 	async check(velocities, question = {}, { signal } = {}) {
-		return arrays(await this.#ask("POST", "/check", { ...question, velocities }, signal));
+		return arrays(await this.#ask("POST", "/check", asked(velocities, question), signal));
 	}
 
 	/** The Hessian without its numbers: format csr, bsr or triplets, triangle full, upper or lower. */
@@ -259,6 +262,19 @@ export class CollisionSet {
 				await this.#replace(document, signal);
 			}
 		});
+	}
+
+	/**
+	 * Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember in the
+	 * next step. ratio: this step's length divided by the next one's, if `velocities` are velocities. The next step's
+	 * contacts must be the same; anchors of others are yours to match.
+	 */
+	async carry(answer, ratio = 1, options) {
+		const groups = Object.entries(answer.collisions ?? {}).filter(([, { anchor }]) => anchor);
+		if (!groups.length)
+			throw new TypeError('the answer has no anchors: ask for { collision_outputs: ["anchor"] }');
+		const carried = ({ anchor }) => ({ anchor: Object.assign(anchor.map((x) => x * ratio), { shape: anchor.shape }) });
+		await this.patch({ collisions: Object.fromEntries(groups.map(([name, group]) => [name, carried(group)])) }, options);
 	}
 
 	/** Deletes the set. A later evaluate() would put it again. */
@@ -307,6 +323,10 @@ export class CollisionSet {
 			}
 		}
 	}
+}
+
+function asked(velocities, question) {
+	return velocities == null ? question : { ...question, velocities };
 }
 
 function freeName() {
@@ -422,7 +442,7 @@ function join(document, tail) {
 function arrays(value, key = "") {
 	if (isObject(value))
 		return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, arrays(member, name)]));
-	if (!Array.isArray(value) || key === "shape" || key === "skipped")
+	if (!Array.isArray(value) || LISTS.includes(key))
 		return value;
 	const shape = [];
 	for (let entry = value; Array.isArray(entry); entry = entry[0])

@@ -10,7 +10,7 @@ The same contacts again and again are a set, which the service prepares once and
     Frictiond.set(client, batch) do contacts
         for step in 1:n
             force = -Frictiond.evaluate(contacts, velocities; outputs = ["gradient"])["gradient"]
-        end
+        end    # of bodies alone: Frictiond.evaluate(contacts; body_velocities = twists)
         Frictiond.patch(contacts; positions = positions)    # lagged again
     end
 
@@ -21,7 +21,8 @@ must be of an integer type.
 
 Julia stores columns one after the other, the service rows. So what docs/api.md calls an array of shape [n, m] is an
 m×n matrix here, a column for each vertex or contact, in requests and in answers: `velocities` is dim×n_vertices,
-`vertices` of a face-vertex contact 4×n, `tangent_basis` (dim−1)×dim×n. Nothing is copied to turn it around.
+`vertices` of a face-vertex contact 4×n, `tangent_basis` (dim−1)×dim×n, `body_velocities` 6×n_bodies (3×n_bodies in
+2D), `jacobian` of body_body 12×5×n. Nothing is copied to turn it around.
 
 What goes wrong is thrown as `Frictiond.Failure`, with `status`, `detail`, `pointer`, `request_id`, `code`; status 0
 means that there was no answer. A busy service (429, 502, 503, 504) and a failed connection are tried again first.
@@ -137,11 +138,12 @@ function set(use::Function, client::Client, batch; options...)
     end
 end
 
-evaluate(contacts::CollisionSet, velocities; question...) =
-    ask(contacts, "POST", "/evaluate", (; question..., velocities = velocities))
+"With bodies, their `body_velocities` are named; without vertices there are no `velocities`."
+evaluate(contacts::CollisionSet, velocities; question...) = evaluate(contacts; question..., velocities = velocities)
+evaluate(contacts::CollisionSet; question...) = ask(contacts, "POST", "/evaluate", (; question...))
 
-check(contacts::CollisionSet, velocities; question...) =
-    ask(contacts, "POST", "/check", (; question..., velocities = velocities))
+check(contacts::CollisionSet, velocities; question...) = check(contacts; question..., velocities = velocities)
+check(contacts::CollisionSet; question...) = ask(contacts, "POST", "/check", (; question...))
 
 "The Hessian without its numbers: format csr, bsr or triplets, triangle full, upper or lower."
 pattern(contacts::CollisionSet; format = "csr", triangle = "full") =
@@ -170,6 +172,19 @@ function patch(contacts::CollisionSet; fields...)
     contacts.batch = batch
     contacts.version = field(response, "collision-set-version")
     return contacts
+end
+
+"""
+Patches the anchors with those of an answer (`collision_outputs = ["anchor"]`): what the sticking contacts remember in
+the next step. `ratio`: this step's length divided by the next one's, if `velocities` are velocities. The next step's
+contacts must be the same; anchors of others are yours to match.
+"""
+function carry(contacts::CollisionSet, answer; ratio = 1.0)
+    groups = get(answer, "collisions", Dict{String,Any}())
+    anchors = Dict(name => Dict("anchor" => ratio .* group["anchor"])
+                   for (name, group) in groups if haskey(group, "anchor"))
+    isempty(anchors) && throw(ArgumentError("the answer has no anchors: ask for collision_outputs = [\"anchor\"]"))
+    return patch(contacts; collisions = anchors)
 end
 
 function Base.close(contacts::CollisionSet)

@@ -97,8 +97,8 @@ function refuse (status, body)
 end
 
 function text = encode (name, value)
-  LISTS = {'vertices', 'closest_point', 'vertex_mu', 'vertex_mu_s', 'vertex_mu_k', 'vertex_material', ...
-           'outputs', 'collision_outputs'};
+  LISTS = {'vertices', 'bodies', 'closest_point', 'vertex_mu', 'vertex_mu_s', 'vertex_mu_k', 'vertex_material', ...
+           'body_material', 'steps', 'outputs', 'collision_outputs'};
   if isstring (value)    % MATLAB's "text"
     value = cellstr (value);
     if isscalar (value)

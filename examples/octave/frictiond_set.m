@@ -43,12 +43,15 @@ classdef frictiond_set < handle
       self.put (batch);
     end
 
-    % question: a struct with outputs and their options.
+    % question: a struct with outputs and their options, and body_velocities where there are bodies. velocities: []
+    % where there are no vertices.
     function answer = evaluate (self, velocities, question)
       if nargin < 3
         question = struct ();
       end
-      question.velocities = velocities;
+      if ~isempty (velocities)
+        question.velocities = velocities;
+      end
       answer = self.ask ('POST', '/evaluate', question);
     end
 
@@ -56,7 +59,9 @@ classdef frictiond_set < handle
       if nargin < 3
         question = struct ();
       end
-      question.velocities = velocities;
+      if ~isempty (velocities)
+        question.velocities = velocities;
+      end
       answer = self.ask ('POST', '/check', question);
     end
 
@@ -96,6 +101,26 @@ classdef frictiond_set < handle
         self.batch = batch;
         self.version = version;
       end
+    end
+
+    % Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember in
+    % the next step. ratio: this step's length divided by the next one's, if velocities are velocities. The next step's
+    % contacts must be the same; anchors of others are yours to match.
+    function carry (self, answer, ratio)
+      if nargin < 3
+        ratio = 1;
+      end
+      anchors = struct ();
+      for name = fieldnames (answer.collisions)'
+        group = answer.collisions.(name{1});
+        if isfield (group, 'anchor')
+          anchors.(name{1}) = struct ('anchor', ratio * group.anchor);
+        end
+      end
+      if isempty (fieldnames (anchors))
+        error ('frictiond:input', 'the answer has no anchors: ask for collision_outputs anchor');
+      end
+      self.patch (struct ('collisions', anchors));
     end
 
     function delete (self)

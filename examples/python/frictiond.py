@@ -6,7 +6,7 @@
     force = -answer["gradient"]                  # unit of normal_force
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
     with client.set(lagged) as contacts:         # the same without the question; the service keeps it prepared
-        answer = contacts.evaluate(velocities)
+        answer = contacts.evaluate(velocities)   # with bodies: contacts.evaluate(body_velocities=twists)
 
 Needs Python 3.10 or later and NumPy; only hessian_matrix needs SciPy. Proxies set in the environment are not used.
 """
@@ -28,6 +28,7 @@ FRAME, JSON = "application/vnd.frictiond.frame", "application/json"
 DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4"),
           "i64": np.dtype("<i8")}
 INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices")  # fields of answers that hold integers
+LISTS = ("shape", "skipped", "notes")  # and those that stay lists
 REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
 LONG = 65536  # bytes; above, calling send for each array takes less time than putting them together
@@ -95,7 +96,7 @@ class Client:
         return _arrays(self._post("/v1/evaluate", batch))
 
     def check(self, batch):
-        """POST /v1/check: how far gradient and Hessian agree with central differences.
+        """POST /v1/check: how far gradient and Hessian agree with central differences, and notes on the physics.
 
             client.check(batch)["agrees"]    # True
         """
@@ -105,6 +106,11 @@ class Client:
         """A scalar function of the friction law at many points, as a NumPy array.
 
             client.function("smooth_mu", y=np.linspace(0, 2e-3, 9), mu_s=1, mu_k=0.1, eps_v=1e-3)
+
+        Those of any law are law_force, law_potential, …:
+
+            client.function("law_force", y=np.linspace(0, 1, 9), mu_s=1, mu_k=1, eps_v=1e-3, law="curve",
+                            curve={"speeds": [0, 0.5, 1], "factors": [1, 0.7, 0.6]})
         """
         return _arrays(self._post("/v1/functions/" + urllib.parse.quote(name, safe=""), parameters))["values"]
 
@@ -229,7 +235,8 @@ class Set:
         self._put(body, kind)
 
     def evaluate(self, velocities=None, **question):
-        """POST /v1/sets/NAME/evaluate: what Client.evaluate returns for the contacts and this question together.
+        """POST /v1/sets/NAME/evaluate: what Client.evaluate returns for the contacts and this question together. Velocities
+        of bodies go by name, alone if there are no vertices: contacts.evaluate(body_velocities=twists)["body_gradient"]
 
             contacts.evaluate(np.zeros((16, 3)), outputs=["gradient"])["n_vertices"]    # 16
         """
@@ -266,6 +273,20 @@ class Set:
                 self._put(*self._client._body(document))
             self._document = document
             return self.info
+
+    def carry(self, answer, ratio=1.0):
+        """Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember
+        in the next step. ratio: this step's length divided by the next one's, if `velocities` are velocities. The next
+        step's contacts must be the same; anchors of others are yours to match. Returns info.
+
+            contacts.carry(contacts.evaluate(np.zeros((16, 3)), outputs=["collisions"],
+                                             collision_outputs=["anchor"]))["n_vertices"]    # 16
+        """
+        anchors = {name: {"anchor": ratio * np.asarray(group["anchor"])}
+                   for name, group in answer.get("collisions", {}).items() if "anchor" in group}
+        if not anchors:
+            raise ValueError('the answer has no anchors: ask for {"collision_outputs": ["anchor"]}')
+        return self.patch(collisions=anchors)
 
     def close(self):
         """DELETE /v1/sets/NAME. Raises no Error: what cannot be deleted now is forgotten later."""
@@ -343,8 +364,9 @@ def _service(url, timeout, ca):
 def hessian_matrix(answer, batch=None, pattern=None):
     """The Hessian of an answer, of any format and triangle, as a symmetric scipy.sparse.csr_matrix of all DOFs.
 
-    The pattern depends only on the stencils. The format `factors` needs the batch, for its dim and vertices; an answer
-    without its pattern ("pattern": False) needs that of the same format and triangle, from Set.pattern.
+    DOFs: the vertices', then the bodies'. The pattern depends only on the stencils. The format `factors` needs the
+    batch, for its dim, vertices and bodies; an answer without its pattern ("pattern": False) needs that of the same
+    format and triangle, from Set.pattern.
 
         H = frictiond.hessian_matrix(client.evaluate(batch), batch)
         dv = scipy.sparse.linalg.spsolve(M / h + H, -residual)    # Newton step of implicit Euler
@@ -360,7 +382,8 @@ def hessian_matrix(answer, batch=None, pattern=None):
     elif h["format"] == "csr":
         matrix = csr_matrix((h["data"], h["indices"], h["indptr"]), shape, float, copy=True)
     else:
-        rows, cols, values = _blocks(h, batch) if h["format"] == "factors" else (h["rows"], h["cols"], h["values"])
+        factors = h["format"] == "factors"
+        rows, cols, values = _blocks(h, batch, answer) if factors else (h["rows"], h["cols"], h["values"])
         matrix = coo_matrix((values, (rows, cols)), shape, float).tocsr()
     # In a full matrix, every contact has entries on both sides of the diagonal; so a triangle can be recognized.
     filled = np.flatnonzero(np.diff(matrix.indptr))
@@ -375,22 +398,29 @@ def hessian_matrix(answer, batch=None, pattern=None):
                       shape).tocsr()  # not half + half.T, which would drop zeros from the pattern
 
 
-def _blocks(h, batch):
-    """Rows, columns, values of the blocks (w x P) A (w x P)^T of the format `factors`."""
+def _blocks(h, batch, answer):
+    """Rows, columns, values of the blocks J^T A J of the format `factors`; for groups of vertices, J is (w x P)^T."""
     if batch is None:
         raise ValueError("the format factors needs the batch")
     dim, parts = batch["dim"], [(np.empty(0, int), np.empty(0, int), np.empty(0))]
     for name, group in batch["collisions"].items():
-        w = np.asarray(h[name]["weights"])                              # [n, k]
-        if not w.size:
+        a = np.asarray(h[name]["inner"])
+        if not a.size:
             continue
-        n, k = w.shape
-        P, a = np.asarray(h[name]["tangent_basis"]), np.asarray(h[name]["inner"])
-        A = a[:, [0, 1, 1, 2]].reshape(n, 2, 2) if dim == 3 else a.reshape(n, 1, 1)
-        PAP = P @ A @ P.transpose(0, 2, 1)                              # [n, dim, dim]
-        values = np.einsum("ni,nj,nac->niajc", w, w, PAP)
-        dofs = (np.asarray(group["vertices"]).reshape(n, k, 1) * dim + np.arange(dim)).reshape(n, k * dim)
-        parts.append((np.repeat(dofs, k * dim, axis=1).ravel(), np.tile(dofs, (1, k * dim)).ravel(), values.ravel()))
+        if "bodies" in group:
+            of, size, first = group["bodies"], 3 * (dim - 1), answer["n_vertices"] * dim
+            J = np.asarray(h[name]["jacobian"])                         # [n, m, k*size]
+        else:
+            of, size, first = group["vertices"], dim, 0
+            J = np.einsum("nk,nam->nmka", h[name]["weights"], h[name]["tangent_basis"])
+        n, m = len(a), J.shape[1]
+        J = J.reshape(n, m, -1)
+        A, (row, column) = np.empty((n, m, m)), np.triu_indices(m)
+        A[:, row, column] = A[:, column, row] = a.reshape(n, -1)
+        dofs = (first + np.asarray(of).reshape(n, -1, 1) * size + np.arange(size)).reshape(n, -1)
+        k = dofs.shape[1]
+        parts.append((np.repeat(dofs, k, axis=1).ravel(), np.tile(dofs, (1, k)).ravel(),
+                      (J.transpose(0, 2, 1) @ A @ J).ravel()))
     return (np.concatenate(arrays) for arrays in zip(*parts))
 
 
@@ -526,7 +556,7 @@ def _arrays(value, key=None):
     """An answer with its lists of numbers as arrays; indices are i32 if they fit, as in a frame."""
     if isinstance(value, dict):
         return {name: _arrays(member, name) for name, member in value.items()}
-    if not isinstance(value, list) or key in ("shape", "skipped"):
+    if not isinstance(value, list) or key in LISTS:
         return value
     array = np.array(value)
     if array.dtype.kind not in "fi":

@@ -71,13 +71,18 @@ frictiond_with_set <- function(client, batch, use, name = NULL) {
   use(contacts)
 }
 
-# More arguments: outputs and their options, as in frictiond_set_evaluate(contacts, v, outputs = "gradient").
-frictiond_set_evaluate <- function(contacts, velocities, ...) {
-  frictiond_set_ask(contacts, "POST", "/evaluate", list(velocities = velocities, ...))
+# More arguments: outputs and their options, as in frictiond_set_evaluate(contacts, v, outputs = "gradient"), and
+# body_velocities where there are bodies. velocities: NULL where there are no vertices.
+frictiond_set_evaluate <- function(contacts, velocities = NULL, ...) {
+  frictiond_set_ask(contacts, "POST", "/evaluate", frictiond_question(velocities, ...))
 }
 
-frictiond_set_check <- function(contacts, velocities, ...) {
-  frictiond_set_ask(contacts, "POST", "/check", list(velocities = velocities, ...))
+frictiond_set_check <- function(contacts, velocities = NULL, ...) {
+  frictiond_set_ask(contacts, "POST", "/check", frictiond_question(velocities, ...))
+}
+
+frictiond_question <- function(velocities, ...) {
+  if (is.null(velocities)) list(...) else list(velocities = velocities, ...)
 }
 
 # The Hessian without its numbers: format csr, bsr or triplets, triangle full, upper or lower.
@@ -103,6 +108,15 @@ frictiond_set_patch <- function(contacts, ...) {
   contacts$batch <- batch
   contacts$version <- response$fields[["collision-set-version"]]
   invisible(contacts)
+}
+
+# Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember in the
+# next step. ratio: this step's length divided by the next one's, if velocities are velocities. The next step's contacts
+# must be the same; anchors of others are yours to match.
+frictiond_set_carry <- function(contacts, answer, ratio = 1) {
+  groups <- Filter(function(group) !is.null(group$anchor), as.list(answer$collisions))
+  if (length(groups) == 0) stop("the answer has no anchors: ask for collision_outputs = \"anchor\"")
+  frictiond_set_patch(contacts, collisions = lapply(groups, function(group) list(anchor = ratio * group$anchor)))
 }
 
 frictiond_set_close <- function(contacts) {
@@ -218,8 +232,8 @@ frictiond_error <- function(client, response) {
 
 # The JSON text of a value; name is the name of its field.
 frictiond_json <- function(value, name = "") {
-  LISTS <- c("vertices", "closest_point", "vertex_mu", "vertex_mu_s", "vertex_mu_k", "vertex_material", "outputs",
-             "collision_outputs")
+  LISTS <- c("vertices", "bodies", "closest_point", "vertex_mu", "vertex_mu_s", "vertex_mu_k", "vertex_material",
+             "body_material", "steps", "outputs", "collision_outputs")
   quoted <- function(text) vapply(text, function(one) unclass(jsonlite::toJSON(one, auto_unbox = TRUE)), "")
   if (is.null(value)) return("null")
   if (is.list(value) && is.null(names(value))) {

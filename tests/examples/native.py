@@ -9,6 +9,7 @@ A probe is a small program that uses the language's client:  PROBE URL WHAT [ARG
   functions       prints how many scalar functions there are
   hessian FILE    (Octave, R) posts the batch in a file, prints the full matrix row by row
   sets FILE       (Octave, R, Rust) see collision_sets.py
+  carry FILE, law FILE   see carried.py
 Numbers are printed one per line, with as many digits as a double needs.
 """
 import concurrent.futures
@@ -35,9 +36,9 @@ def batch(vertices):
             "collision_outputs": ["potential"]}
 
 
-def evaluate(server, document):
+def evaluate(server, document, path="/v1/evaluate"):
     connection = http.client.HTTPConnection(urllib.parse.urlsplit(server).netloc)
-    connection.request("POST", "/v1/evaluate", json.dumps(document), {"Content-Type": "application/json"})
+    connection.request("POST", path, json.dumps(document), {"Content-Type": "application/json"})
     answer = json.loads(connection.getresponse().read())
     connection.close()
     return answer
@@ -104,9 +105,9 @@ def test_the_scalar_functions_are_listed(probe, run, server):
     assert numbers(run(*probe, server, "functions")) == [19]
 
 
-def hessian_as_matrix(probe, run, server, path, vertices, **options):
+def hessian_as_matrix(probe, run, server, path, document, **options):
     """Asserts that the sparse matrix of a probe is the sum of the triplets."""
-    document = {**batch(vertices), "outputs": ["hessian"]}
+    document = {**document, "outputs": ["hessian"]}
     h = evaluate(server, document)["hessian"]
     expected = np.zeros(h["shape"])
     np.add.at(expected, (h["rows"], h["cols"]), h["values"])

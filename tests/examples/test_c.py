@@ -1,6 +1,7 @@
 """The client for C, under AddressSanitizer."""
 import numpy as np
 import pytest
+from carried import *  # noqa: F401,F403
 from native import *  # noqa: F401,F403
 from native_sets import *  # noqa: F401,F403
 from native import command_of, evaluate

@@ -1,7 +1,10 @@
 """The C client called from Fortran."""
+import json
 import pathlib
 
 import pytest
+from carried import SCRIPTS, at, both_steps, flat
+from native import numbers
 from native_sets import (expected, file, test_a_set_has_the_name_that_is_given,  # noqa: F401
                          test_a_unix_domain_socket, test_what_a_set_refuses_is_named,
                          test_what_happens_to_a_set_is_mended)
@@ -39,6 +42,15 @@ def test_the_tile_is_that_of_python(program, run, server, tile, same):
 
 def test_the_example_says_what_is_wrong(program, fail, refusing):
     assert "422: must be larger than 0 /friction/eps_v" in fail(program, refusing)
+
+
+def test_anchors_are_carried(probe, run, server, tmp_path):
+    script = SCRIPTS["bodies alone"]
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    read = ["/body_gradient", "/collisions/body_world/anchor"]
+    expected_numbers = [number for answer in both_steps(server, script, 0.5) for pointer in read
+                        for number in flat(at(answer, pointer))]
+    assert numbers(run(*probe, server, "carry", tmp_path / "script.json")) == expected_numbers
 
 
 def test_the_command_of_the_comment(run, server, tile, same, tmp_path):

@@ -4,6 +4,7 @@ import json
 import pathlib
 
 import pytest
+from carried import LAWS, SCRIPTS, both_steps, steps
 from collision_sets import BATCH, MOVED, RestartedService, parts, unix_server  # noqa: F401
 from fake import FakeService
 from test_python import ALL, PLANE, SCENE, TILE, frame, plainly
@@ -39,7 +40,7 @@ console.log(JSON.stringify(await (async () => { %s })(), show));
 """
 TYPED = """
 const typed = (value, key = "") => Array.isArray(value) && typeof value.flat(9)[0] === "number"
-	? (Number.isInteger(value.flat(9)[0]) && key.startsWith("vert") ? Int32Array : Float64Array).from(value.flat(9))
+	? (Number.isInteger(value.flat(9)[0]) && /^(vert|bodies)/.test(key) ? Int32Array : Float64Array).from(value.flat(9))
 	: typeof value === "object" && !Array.isArray(value)
 		? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, typed(v, k)])) : value;
 """
@@ -95,6 +96,55 @@ def test_json_and_frames_give_what_urllib_and_json_give(js, server, batch):
     assert len(answers) == 4
     for answer in answers:
         assert_same(answer, plainly(server, "/v1/evaluate", {**batch, **ALL}))
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_laws_and_bodies_give_what_urllib_and_json_give(js, server, script):
+    batch = {**next(steps(script, 1)), "outputs": ["potential", "gradient", "hessian", "collisions"],
+             "hessian": {"format": "factors"}}
+    for answer in js(TYPED + """const answers = [];
+        for (const frames of [true, false])
+            for (const document of [given[0], typed(given[0])])
+                answers.push(await new Client(url, {frames}).evaluate(document));
+        return answers;""", server, batch):
+        assert_same(answer, plainly(server, "/v1/evaluate", batch))
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_laws_have_their_parameters(js, server, name):
+    law = LAWS[name]
+    for code in ("given[0].parameters", "typed(given[0].parameters)"):
+        told = js(TYPED + f"return new Client(url).function(given[0].name, {code})", server, law)
+        assert told["values"] == plainly(server, "/v1/functions/" + law["name"], law["parameters"])["values"]
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+@pytest.mark.parametrize("frames", ["true", "false"])
+def test_a_set_carries_anchors(js, server, script, frames):
+    found = js(TYPED + f"""const {{set, question: {{velocities = null, ...question}}}} = typed(given[0]);
+        return new Client(url, {{frames: {frames}}}).withSet(set, async (contacts) => {{
+            const first = await contacts.evaluate(velocities, question);
+            await contacts.carry(first, 0.5);
+            const {{outputs, collision_outputs, ...motion}} = question;
+            return [first, await contacts.evaluate(velocities, question), await contacts.check(velocities, motion)];
+        }})""", server, script)
+    for answer, expected in zip(found, both_steps(server, script, 0.5)):
+        assert_same(answer, expected)
+    assert found[2]["agrees"] is True
+
+
+def test_an_answer_without_anchors_carries_none(js, server):
+    found = js("""return new Client(url).withSet(given[0].set, async (contacts) =>
+        caught(contacts.carry(await contacts.evaluate(given[0].question.velocities))))""", server, SCRIPTS["no bodies"])
+    assert found["name"] == "TypeError" and "no anchors" in found["message"]
+
+
+def test_notes_of_a_check_stay_lists(js, server):
+    weak, good = ({**PLANE, "friction": friction} for friction in (
+        {"eps_v": 1e-3, "mu_s": 0.5, "mu_k": 0.2}, {"eps_v": 1e-3, "mu": 0.5}))
+    told = js("return Promise.all(given.map(async (batch) => (await new Client(url).check(batch)).notes))", server, weak,
+              good)
+    assert told == [plainly(server, "/v1/check", weak)["notes"], []] and told[0]
 
 
 @pytest.mark.parametrize("how", [{"format": "factors"}, {"format": "csr", "triangle": "upper"}])

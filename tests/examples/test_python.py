@@ -11,6 +11,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+from carried import SCRIPTS, both_steps, steps
 from conftest import integration
 from fake import FakeService
 
@@ -68,6 +69,14 @@ def hasty(monkeypatch):
 
 
 BUSY = (503, {"Retry-After": "1"})
+LAWS = [next(steps(script, 1)) for script in SCRIPTS.values()]  # other laws, anchors, bodies with and without vertices
+ROLLING = {"dim": 2, "body_positions": [[0, 0.5], [1, 0.5]], "body_velocities": [[0.25, 0, -1], [0, 0, 0.5]],
+           "friction": {"eps_v": 1, "mu": 0.5},
+           "collisions": {"body_world": {"bodies": [0], "point": [[0, 0]], "normal": [[0, 1]], "normal_force": 9.81,
+                                         "roll_radius": 0.125},
+                          "body_body": {"bodies": [[0, 1]], "point": [[0.5, 0.5]], "normal": [[1, 0]],
+                                        "normal_force": 2}},
+           "outputs": ["gradient", "collisions"], "collision_outputs": ["anchor", "friction_force", "spin", "rolling"]}
 
 
 def dense(matrix):
@@ -224,7 +233,8 @@ def test_what_is_not_finite_is_named(server):
 
 @pytest.mark.parametrize("frames", [False, True])
 @pytest.mark.parametrize("projection", ["none", "clamp"])
-@pytest.mark.parametrize("batch", [PLANE, TILE, SCENE, with_arrays(SCENE)], ids=["plane", "tile", "scene", "arrays"])
+@pytest.mark.parametrize("batch", [PLANE, TILE, SCENE, with_arrays(SCENE), *LAWS, ROLLING],
+                         ids=["plane", "tile", "scene", "arrays", *SCRIPTS, "rolling"])
 def test_all_formats_and_triangles_are_one_matrix(server, batch, projection, frames):
     client = frictiond.Client(server, frames=frames)
     h = plainly(server, "/v1/evaluate", {**json.loads(json.dumps(batch, default=np.ndarray.tolist)),
@@ -259,6 +269,99 @@ def test_hessian_of_a_plain_json_answer(server):
                           dense(frictiond.hessian_matrix(frictiond.Client(server).evaluate(batch), batch)))
     with pytest.raises(ValueError, match="needs the batch"):
         frictiond.hessian_matrix(plainly(server, "/v1/evaluate", batch))
+
+
+# Laws, bodies, anchors
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("convert", [dict, with_arrays])
+@pytest.mark.parametrize("batch", [*LAWS, ROLLING], ids=[*SCRIPTS, "rolling"])
+def test_bodies_and_laws_give_what_urllib_and_json_give(server, batch, convert, frames):
+    answer = frictiond.Client(server, frames=frames).evaluate(convert(batch))
+    assert_same(answer, plainly(server, "/v1/evaluate", batch))
+    for name, group in answer["collisions"].items():
+        n, dim = len(batch["collisions"][name].get("bodies", batch["collisions"][name].get("vertices"))), batch["dim"]
+        shapes = {"anchor": (n, dim), "friction_force": (n, dim), "spin": (n,), "rolling": (n, dim - 1)}
+        assert {key: value.shape for key, value in group.items()} == {key: shapes[key] for key in group}
+    if "body_positions" in batch:
+        assert answer["n_bodies"] == len(batch["body_positions"])
+        assert answer["body_gradient"].shape == np.shape(batch["body_velocities"])
+
+
+def test_factors_of_bodies_have_their_shapes(server):
+    for batch, shape in ((LAWS[1], {"body_body": (2, 5, 12), "body_world": (6, 5, 6)}),
+                         (ROLLING, {"body_body": (1, 2, 6), "body_world": (1, 2, 3)})):
+        asked = {**batch, "outputs": ["hessian"], "hessian": {"format": "factors"}}
+        h = frictiond.Client(server).evaluate(asked)["hessian"]
+        assert {name: h[name]["jacobian"].shape for name in shape} == shape
+        assert {name: h[name]["inner"].shape for name in shape} == {
+            name: (n, m * (m + 1) // 2) for name, (n, m, _) in shape.items()}
+
+
+def test_indices_of_bodies_travel_as_integers(server):
+    with FakeService(server) as fake:
+        frictiond.Client(fake.url).evaluate(with_arrays(LAWS[2]))
+        sent = frictiond.decode_frame(fake.requests[0][3])
+    assert sent["collisions"]["body_world"]["bodies"].dtype == np.int64
+    assert sent["collisions"]["body_world"]["point"].dtype == sent["body_velocities"].dtype == np.float64
+
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("trouble", [[], ["pass", "pass", "forget", "pass", "forget"]])
+def test_a_set_carries_anchors(server, name, frames, trouble):
+    script = SCRIPTS[name]
+    with FakeService(server, *trouble) as fake:
+        with frictiond.Client(fake.url, frames=frames).set(with_arrays(script["set"])) as contacts:
+            question = with_arrays(script["question"])
+            first = contacts.evaluate(**question)
+            assert contacts.carry(first, ratio=0.5)["version"] == contacts.info["version"]
+            second = contacts.evaluate(**question)
+            assert contacts.check(**{key: value for key, value in question.items() if "outputs" not in key})["agrees"]
+    for answer, expected in zip((first, second), both_steps(server, script, 0.5)):
+        assert_same(answer, expected)
+
+
+def test_an_answer_without_anchors_carries_none(server):
+    with frictiond.Client(server).set(parts(TILE)[0]) as contacts:
+        for question in ({}, {"outputs": ["collisions"]}):
+            with pytest.raises(ValueError, match="no anchors"):
+                contacts.carry(contacts.evaluate(TILE["velocities"], **question))
+
+
+def test_a_line_with_bodies(server):
+    """The slope is that of the gradients."""
+    batch = {**LAWS[2], "outputs": ["gradient", "line"]}
+    directions = [np.cos(np.arange(np.size(batch[key]))).reshape(np.shape(batch[key]))
+                  for key in ("velocities", "body_velocities")]
+    batch["line"] = {"direction": directions[0], "body_direction": directions[1], "steps": np.array([0.0, 1.0])}
+    answer = frictiond.Client(server).evaluate(batch)
+    slope = answer["gradient"] @ directions[0].ravel() + np.sum(answer["body_gradient"] * directions[1])
+    assert answer["line"]["slope"][0] == pytest.approx(slope, rel=1e-12) and answer["line"]["slope"].shape == (2,)
+
+
+@pytest.mark.parametrize("frames", [False, True])
+def test_notes_of_a_check_stay_lists(server, frames):
+    client = frictiond.Client(server, frames=frames)
+    weak = {**PLANE, "friction": {"eps_v": 1e-3, "mu_s": 0.5, "mu_k": 0.2}}
+    notes = client.check(with_arrays(weak))["notes"]
+    assert notes == plainly(server, "/v1/check", weak)["notes"] and notes and set(notes[0]) >= {"code", "pointer"}
+    good = {**PLANE, "friction": {"eps_v": 1e-3, "mu": 0.5}}
+    assert client.check(good)["notes"] == []
+
+
+@pytest.mark.parametrize("frames", [False, True])
+def test_laws_have_their_parameters(server, frames):
+    client = frictiond.Client(server, frames=frames)
+    y, eps, v = np.linspace(0, 0.02, 41), 1e-3, np.linspace(0.004, 0.006, 41)
+    x = np.maximum(y - eps, 0) / v
+    z = np.minimum(y / eps, 1)
+    expected = np.where(y < eps, 0.6 * (2 * z - z**2), 0.4 + 0.2 * np.exp(-x**2)) + 2 * y
+    values = client.function("law_force", y=y, mu_s=0.6, mu_k=0.4, eps_v=eps, law="stribeck", stribeck_speed=v, viscous=2)
+    assert np.allclose(values, expected, rtol=1e-12)
+    curve = {"speeds": np.array([0, 0.5, 1]), "factors": [1, 0.7, 0.6]}
+    values = client.function("law_force", y=[0.5 + eps, 9], mu_s=0.5, mu_k=0.5, eps_v=eps, law="curve", curve=curve)
+    assert np.allclose(values, [0.35, 0.3], rtol=1e-12)
 
 
 # Check, functions, info
@@ -496,7 +599,7 @@ def test_a_unix_domain_socket(server, tmp_path):
         frictiond.Client(url, retries=0).info()
 
 
-@pytest.mark.parametrize("method", ["evaluate", "check", "pattern", "patch"])
+@pytest.mark.parametrize("method", ["evaluate", "check", "pattern", "patch", "carry"])
 def test_examples_of_docstrings_of_sets(server, method):
     with frictiond.Client(server).set(parts(SCENE)[0]) as contacts:
         example(getattr(frictiond.Set, method), contacts=contacts)

@@ -473,7 +473,8 @@ impl Set {
         &self.version
     }
 
-    /// `question`, a [`Value`] or a [`Frame`]: outputs and their options.
+    /// `question`, a [`Value`] or a [`Frame`]: outputs and their options, and `body_velocities` where there are bodies.
+    /// `velocities`: empty where there are no vertices.
     pub fn evaluate(&mut self, velocities: &[f64], question: impl Into<Frame>) -> Result<Answer, Error> {
         let question = asked(velocities, question);
         Answer::new(self.ask("POST", "/evaluate", Some((FRAME, &question.bytes())), FRAME)?)
@@ -511,6 +512,25 @@ impl Set {
         Ok(())
     }
 
+    /// Patches the anchors with those of an answer (`collision_outputs`: anchor): what the sticking contacts remember
+    /// in the next step. `ratio`: this step's length divided by the next one's, if velocities are velocities. The next
+    /// step's contacts must be the same; anchors of others are yours to match.
+    pub fn carry(&mut self, answer: &Answer, ratio: f64) -> Result<(), Error> {
+        let mut fields = Frame::from(json!({}));
+        for (name, group) in answer.document["collisions"].as_object().into_iter().flatten() {
+            if group.get("anchor").is_some() {
+                let anchor: Vec<f64> = answer.array(&format!("/collisions/{name}/anchor"))?;
+                let carried: Vec<f64> = anchor.iter().map(|component| component * ratio).collect();
+                let reference = fields.add(&carried, &[carried.len()]);
+                fields.document["collisions"][name]["anchor"] = reference;
+            }
+        }
+        if fields.document["collisions"].is_null() {
+            return Err(unexpected("the answer has no anchors: ask for them with collision_outputs"));
+        }
+        self.patch(fields)
+    }
+
     fn change(&mut self, method: &str, frame: &[u8], version: &str) -> Result<String, Error> {
         let content = Some((FRAME, frame));
         let request = Request { method, path: &self.path, content, accept: JSON, version };
@@ -545,8 +565,10 @@ fn asked(velocities: &[f64], question: impl Into<Frame>) -> Frame {
     if question.document.is_null() {
         question.document = json!({});
     }
-    let reference = question.add(velocities, &[velocities.len()]);
-    question.document["velocities"] = reference;
+    if !velocities.is_empty() {
+        let reference = question.add(velocities, &[velocities.len()]);
+        question.document["velocities"] = reference;
+    }
     question
 }
 

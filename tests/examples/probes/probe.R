@@ -33,7 +33,27 @@ sets <- function(file) {
   }, name = given$name)
 }
 
+carry <- function(file) {
+  given <- jsonlite::fromJSON(file)
+  step <- function(contacts) {
+    answer <- do.call(frictiond_set_evaluate, c(list(contacts), given$question))
+    for (pointer in given$read) {
+      values <- answer[[strsplit(substring(pointer, 2), "/")[[1]]]]
+      show(if (is.matrix(values)) t(values) else values)
+    }
+    answer
+  }
+  frictiond_with_set(client, given$set, function(contacts) {
+    frictiond_set_carry(contacts, step(contacts), given$ratio)
+    invisible(step(contacts))
+  })
+}
+
+law <- function(given) show(do.call(frictiond_function, c(list(client, given$name), given$parameters)))
+
 switch(words[2],
+  carry = carry(words[3]),
+  law = law(jsonlite::fromJSON(words[3])),
   sets = sets(words[3]),
   exact = show(frictiond_function(client, "smooth_friction_f0", y = scan(words[3], quiet = TRUE), eps_v = 1e-300)),
   hessian = show(t(as.matrix(frictiond_hessian(frictiond_evaluate(client, jsonlite::fromJSON(words[3])))))),

@@ -48,9 +48,8 @@ static json_t *exact(struct frictiond *service, const char *name, struct frictio
 	return answer;
 }
 
-static void print_answer(struct frictiond_answer *answer, const char *name, int integers)
+static void print_array(const struct frictiond_answer *answer, const json_t *array, int integers)
 {
-	const json_t *array = json_object_get(answer->document, name);
 	const size_t n = frictiond_count(array);
 	double *numbers = calloc(n + 1, sizeof *numbers);
 	int32_t *indices = calloc(n + 1, sizeof *indices);
@@ -61,6 +60,11 @@ static void print_answer(struct frictiond_answer *answer, const char *name, int 
 		printf("%.17g\n", integers ? indices[i] : numbers[i]);
 	free(numbers);
 	free(indices);
+}
+
+static void print_answer(struct frictiond_answer *answer, const char *name, int integers)
+{
+	print_array(answer, json_object_get(answer->document, name), integers);
 	frictiond_answer_free(answer);
 }
 
@@ -118,6 +122,54 @@ end:
 	return done;
 }
 
+static const json_t *at(const json_t *value, const char *pointer)
+{
+	char names[256];
+	snprintf(names, sizeof names, "%s", pointer);
+	for (char *name = strtok(names, "/"); name; name = strtok(NULL, "/"))
+		value = json_object_get(value, name);
+	return value;
+}
+
+/* One step; the caller frees the answer. */
+static int step(struct frictiond_set *set, const json_t *file, struct frictiond_answer *answer,
+                struct frictiond_error *error)
+{
+	const json_t *read = json_object_get(file, "read");
+	if (frictiond_set_evaluate(set, json_object_get(file, "question"), NULL, answer, error))
+		return -1;
+	for (size_t i = 0; i < json_array_size(read); i++)
+		print_array(answer, at(answer->document, json_string_value(json_array_get(read, i))), 0);
+	return 0;
+}
+
+static json_t *carry(struct frictiond *service, const char *name, struct frictiond_error *error)
+{
+	struct frictiond_answer answer = {0};
+	json_t *file = json_load_file(name, 0, NULL), *done = NULL;
+	struct frictiond_set *set = frictiond_set_open(service, NULL, json_object_get(file, "set"), NULL, error);
+	if (set && step(set, file, &answer, error) == 0 &&
+	    frictiond_set_carry(set, &answer, json_number_value(json_object_get(file, "ratio")), error) == 0) {
+		frictiond_answer_free(&answer);
+		if (step(set, file, &answer, error) == 0)
+			done = json_incref(answer.document);
+	}
+	frictiond_answer_free(&answer);
+	frictiond_set_close(set);
+	json_decref(file);
+	return done;
+}
+
+static json_t *law(struct frictiond *service, const char *name, struct frictiond_error *error)
+{
+	json_t *file = json_load_file(name, 0, NULL);
+	json_t *answer = frictiond_function(service, json_string_value(json_object_get(file, "name")),
+	                                    json_object_get(file, "parameters"), error);
+	print_all(json_object_get(answer, "values"));
+	json_decref(file);
+	return answer;
+}
+
 static json_t *ask(struct frictiond *service, char **words, struct frictiond_error *error)
 {
 	json_t *answer;
@@ -125,6 +177,10 @@ static json_t *ask(struct frictiond *service, char **words, struct frictiond_err
 		return exact(service, words[3], error);
 	if (!strcmp(words[2], "set"))
 		return sets(service, words[3], error);
+	if (!strcmp(words[2], "carry"))
+		return carry(service, words[3], error);
+	if (!strcmp(words[2], "law"))
+		return law(service, words[3], error);
 	if (!strcmp(words[2], "token")) {
 		answer = frictiond_get(service, "/v1/info", error);
 		puts(answer ? json_string_value(json_object_get(answer, "name")) : "");

@@ -67,6 +67,25 @@ static void sets(frictiond::client &service, const char *name)
 	std::printf("%d\n", answer.at("agrees").get<bool>());
 }
 
+static void carry(frictiond::client &service, const char *name)
+{
+	const auto file = frictiond::json::parse(std::ifstream(name));
+	auto contacts = service.set(file.at("set"));
+	for (int step = 0; step < 2; step++) {
+		const frictiond::answer answer = contacts.evaluate(file.at("question"));
+		for (const auto &pointer : file.at("read"))
+			print(answer.array<double>(pointer.get<std::string>()));
+		if (step == 0)
+			contacts.carry(answer, file.at("ratio").get<double>());
+	}
+}
+
+static void law(frictiond::client &service, const char *name)
+{
+	const auto file = frictiond::json::parse(std::ifstream(name));
+	print(service.function(file.at("name").get<std::string>(), file.at("parameters")));
+}
+
 int main(int argc, char **argv)
 {
 	const std::string what = argv[2];
@@ -76,6 +95,10 @@ int main(int argc, char **argv)
 			exact(service, argv[3]);
 		else if (what == "set")
 			sets(service, argv[3]);
+		else if (what == "carry")
+			carry(service, argv[3]);
+		else if (what == "law")
+			law(service, argv[3]);
 		else if (what == "token")
 			std::puts(service.info().at("name").get<std::string>().c_str());
 		else if (what == "functions")

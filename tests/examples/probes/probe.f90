@@ -1,4 +1,4 @@
-! See tests/examples/native_sets.py.
+! See tests/examples/native_sets.py; carry: as in carried.py, but prints body_gradient and the anchors of body_world.
 program probe
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -36,12 +36,13 @@ program probe
 
   service = frictiond_open(word(1)//c_null_char, c_null_ptr)
   file = json_loads("{}"//c_null_char, 0_c_size_t, c_null_ptr)
-  if (word(2) == "set") then
+  if (word(2) == "set" .or. word(2) == "carry") then
     call json_delete(file)
     file = json_load_file(word(3)//c_null_char, 0_c_size_t, c_null_ptr)
   end if
   status = 0
   question = member(file, "question")
+  if (word(2) == "carry") call carry()
   if (c_associated(question)) call set(question, "velocities", &
     frictiond_frame_f64(frame, velocities, 4_c_size_t, 3_c_size_t), status)
 
@@ -70,6 +71,30 @@ contains
     call get_command_argument(i, long)
     word = trim(long)
   end function
+
+  subroutine carry()
+    integer :: step
+    contacts = frictiond_set_open(service, c_null_ptr, member(file, "set"), none, error)
+    if (.not. c_associated(contacts)) call finish(1)
+    do step = 1, 2
+      if (frictiond_set_evaluate(contacts, question, none, answer, error) /= 0) call finish(1)
+      call print_array(member(answer%document, "body_gradient"))
+      call print_array(member(member(answer%document, "collisions"), "body_world", "anchor"))
+      if (step == 1) then
+        if (frictiond_set_carry(contacts, answer, 0.5d0, error) /= 0) call finish(1)
+      end if
+      call frictiond_answer_free(answer)
+    end do
+    call finish(0)
+  end subroutine
+
+  subroutine print_array(array)
+    type(c_ptr), intent(in) :: array
+    real(c_double), allocatable :: numbers(:)
+    allocate (numbers(frictiond_count(array)))
+    if (frictiond_read_f64(answer, array, numbers, size(numbers, kind=c_size_t)) /= 0) stop 2
+    print '(es25.17e3)', numbers
+  end subroutine
 
   ! A json_t begins with its type; JSON_TRUE is 5.
   function agrees()

@@ -40,7 +40,32 @@ function sets (url, given)
   tell (contacts.evaluate (velocities, question));
 end
 
+function carry (url, given)
+  velocities = [];
+  question = given.question;
+  if isfield (question, 'velocities')
+    velocities = question.velocities;
+    question = rmfield (question, 'velocities');
+  end
+  contacts = frictiond_set (given.set, url);
+  for step = 1:2
+    answer = contacts.evaluate (velocities, question);
+    for pointer = given.read'
+      names = strsplit (pointer{1}(2:end), '/');
+      printf ('%.17g\n', permute (getfield (answer, names{:}), [2, 1]));
+    end
+    if step == 1
+      contacts.carry (answer, given.ratio);
+    end
+  end
+end
+
 switch words{2}
+  case 'carry'
+    carry (url, jsondecode (fileread (words{3})));
+  case 'law'
+    given = jsondecode (fileread (words{3}));
+    printf ('%.17g\n', frictiond_function (given.name, given.parameters, url));
   case 'sets'
     sets (url, jsondecode (fileread (words{3})));
   case 'exact'

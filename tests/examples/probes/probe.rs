@@ -84,6 +84,33 @@ fn sets(client: &Client, given: &Value) -> Result<(), Error> {
     ask(&mut contacts, question)
 }
 
+fn carry(client: &Client, given: &Value) -> Result<(), Error> {
+    let mut contacts = client.set(given["set"].clone())?;
+    let mut question = Frame::from(given["question"].clone());
+    let velocities = match question.document.as_object_mut().unwrap().remove("velocities") {
+        Some(velocities) => floats(&velocities),
+        None => Vec::new(),
+    };
+    if given["question"]["body_velocities"].is_array() {
+        let twists = framed(&mut question, &given["question"]["body_velocities"]);
+        question.document["body_velocities"] = twists;
+    }
+    for step in 0..2 {
+        let answer = contacts.evaluate(&velocities, question.clone())?;
+        for pointer in given["read"].as_array().unwrap() {
+            print(&answer.array(pointer.as_str().unwrap())?);
+        }
+        if step == 0 {
+            contacts.carry(&answer, given["ratio"].as_f64().unwrap())?;
+        }
+    }
+    Ok(())
+}
+
+fn file(name: &str) -> Value {
+    serde_json::from_slice(&std::fs::read(name).unwrap()).unwrap()
+}
+
 fn run(words: &[String]) -> Result<(), Error> {
     let mut client = match words[2].as_str() {
         "token" => Client::with_token(&words[1], &words[3]),
@@ -95,7 +122,12 @@ fn run(words: &[String]) -> Result<(), Error> {
             let y: Vec<f64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
             print(&client.function("smooth_friction_f0", &json!({"y": y, "eps_v": 1e-300}))?);
         }
-        "sets" => sets(&client, &serde_json::from_slice(&std::fs::read(&words[3]).unwrap()).unwrap())?,
+        "sets" => sets(&client, &file(&words[3]))?,
+        "carry" => carry(&client, &file(&words[3]))?,
+        "law" => {
+            let given = file(&words[3]);
+            print(&client.function(given["name"].as_str().unwrap(), &given["parameters"])?);
+        }
         "token" => println!("{}", client.info()?["name"].as_str().unwrap()),
         "functions" => println!("{}", client.functions()?.len()),
         "none" => contacts(&mut client, &[])?,

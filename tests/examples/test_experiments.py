@@ -1,0 +1,361 @@
+"""The experiments of examples/experiments against closed forms, SciPy's integrals and an integrator of differential
+equations that are written here or known; their output and pictures, and those of examples/c/rest.c, against
+docs/experiments.md.
+"""
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from scipy.integrate import dblquad
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "examples/experiments"))
+import conveyor  # noqa: E402
+import curve  # noqa: E402
+import motion  # noqa: E402
+import rest  # noqa: E402
+import rolling  # noqa: E402
+import stick_slip  # noqa: E402
+from conftest import integration  # noqa: E402
+
+G = 9.81
+NAMES = ("rest", "conveyor", "stick_slip", "rolling", "curve")
+PAGE = (ROOT / "docs/experiments.md").read_text()
+NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]\d+)?"
+PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server that does not log every one of thousands of requests."""
+    process, base = integration.start("--log-level", "warning")
+    yield base
+    assert integration.stop(process) == 0
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    return motion.frictiond.Client(server)
+
+
+# -- a block that rests ------------------------------------------------------------------------------------------------
+
+def creep(share):
+    """The speed over eps_v at which 2z - z^2 is that share."""
+    return 1 - math.sqrt(1 - share)
+
+
+def test_blocks_rest(client):
+    """Half of the cone: the way is the deflection whose force balances the load. 0.95: it slips a little before."""
+    path, v = rest.rest(client, 400, anchors=True)
+    assert path[-1, 0] == pytest.approx(creep(0.5) * 1e-3 * 1e-3, rel=1e-12)
+    assert creep(0.95) * 1e-6 * (1 - 1e-12) <= path[-1, 1] < 2e-6
+    assert abs(v).max() < 1e-14 * 1e-3
+
+
+def test_blocks_creep_without_anchors(client):
+    path, v = rest.rest(client, 400, anchors=False)
+    assert v == pytest.approx([1e-3 * creep(0.5), 1e-3 * creep(0.95)], rel=1e-12)
+    assert path[-1] - path[-201] == pytest.approx(200 * 1e-3 * v, rel=1e-12)
+
+
+def test_ten_thousand_steps(defaults):
+    """Through the service: no way in the last half, to rounding, where creep would be a millimetre."""
+    rows = re.findall(rf"^ +(0\.5|0\.95)  (yes|no) +({NUMBER})  ({NUMBER})$", defaults["rest"][0], re.M)
+    assert [(share, anchors) for share, anchors, *_ in rows] == [
+        ("0.5", "yes"), ("0.95", "yes"), ("0.5", "no"), ("0.95", "no")]
+    for share, anchors, way, expected in rows:
+        creeps = 0 if anchors == "yes" else creep(float(share)) * 1e-3 * 1e-3 * 5000
+        assert float(expected) == pytest.approx(creeps, rel=1e-5)
+        assert float(way) == pytest.approx(creeps, rel=1e-5, abs=1e-17)
+
+
+def linked(source, program):
+    """Compiles a C example with the library."""
+    folder = PROGRAM.parent / "release" if (PROGRAM.parent / "release/libfric.a").exists() else PROGRAM.parent
+    sanitizers = ["-fsanitize=address,undefined"] if os.environ.get("MODE") == "asan" else []
+    subprocess.run(["cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", *sanitizers, "-Icore", source,
+                    folder / "libfric.a", "-fopenmp", "-lm", "-o", program], cwd=ROOT, check=True)
+
+
+def test_a_million_steps_of_the_library(tmp_path):
+    linked("examples/c/rest.c", tmp_path / "rest")
+    text = subprocess.run([tmp_path / "rest"], check=True, capture_output=True, text=True).stdout
+    rows = re.findall(rf"^(0\.\d+) of the cone, (with|without) anchors: ({NUMBER}) ({NUMBER})$", text, re.M)
+    assert text.startswith("1000000 steps") and len(rows) == 4
+    for share, anchors, half, way in rows:
+        held = 1e-3 * 1e-3 * creep(float(share))
+        if anchors == "with":
+            assert abs(float(half)) < 1e-16 and held * (1 - 1e-5) <= float(way) < 2e-6
+        else:
+            assert float(half) == pytest.approx(held * 500000, rel=1e-5)
+    block = re.search(r"```sh\ncc examples/c/rest\.c.*\n```\n```text\n((?:.*\n)+?)```", PAGE)[1]
+    compare_numbers(block, text)
+
+
+def compare_numbers(shown, printed):
+    """The same words, and numbers up to a few per mille; what is zero to rounding is small in both."""
+    assert re.sub(NUMBER, "#", shown).split() == re.sub(NUMBER, "#", printed).split()
+    for one, other in zip(re.findall(NUMBER, shown), re.findall(NUMBER, printed)):
+        assert float(one) == pytest.approx(float(other), rel=3e-3, abs=1e-9)
+
+
+def largest_force(mu_s, mu_k, transition):
+    """The maximum of mu(y) f1(y), from the roots of its derivative in every piece."""
+    f1, step, fall = np.poly1d([-1, 2, 0]), mu_k - mu_s, np.poly1d([-1, 1])
+    pieces = {"cubic": [(0, 1, mu_s + step * np.poly1d([-2, 3, 0, 0]))],
+              "quadratic": [(0, 0.5, mu_s + 2 * step * np.poly1d([1, 0, 0])), (0.5, 1, mu_k - 2 * step * fall**2)]}
+    return max(float(force(z)) for first, last, mu in pieces[transition] for force in [mu * f1]
+               for z in [first, last, *(z.real for z in force.deriv().roots if abs(z.imag) < 1e-9)] if first <= z <= last)
+
+
+@pytest.mark.parametrize("mu_s,mu_k,law,expected", [
+    (0.6, 0.3, {"mu_transition": "peak"}, 0.6),
+    (0.9, 0.05, {"mu_transition": "peak"}, 0.9),
+    (0.5, 0.5, {"mu_transition": "peak"}, 0.5),
+    (0.6, 0.3, {"law": "stribeck", "stribeck_speed": 1e-6}, 0.6),
+    (0.6, 0.3, {"law": "exponential", "stribeck_speed": 1e-6}, 0.6),
+    (0.4, 0.4, {"law": "adhesion"}, 0.4),
+    (1.0, 0.1, {"mu_transition": "cubic"}, largest_force(1.0, 0.1, "cubic")),
+    (0.6, 0.3, {"mu_transition": "quadratic"}, largest_force(0.6, 0.3, "quadratic")),
+])
+def test_break_away(client, mu_s, mu_k, law, expected):
+    assert rest.break_away(client, mu_s, mu_k, **law) == pytest.approx(expected, abs=1e-9)
+
+
+def test_cubic_holds_less():
+    assert largest_force(1.0, 0.1, "cubic") == pytest.approx(0.44, abs=0.005)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("size", [0.6, 1.5, 6])
+def test_no_energy_from_nothing(client, seed, size):
+    """Over every stretch of the run, kinetic and stored energy grow by no more than the loads' work."""
+    energy, work = rest.shake(client, seed=seed, size=size)
+    assert np.diff(energy - work).max() <= 1e-14 * abs(work).max()
+    assert work[-1] > 1.5 * energy[-1] > 0 and energy.max() > 1e-3
+
+
+def test_stored_energy_comes_back(client):
+    """Loads that never break the contacts: what is stored is most of the energy, and falls again."""
+    energy, work = rest.shake(client, size=0.05, h=2e-4, steps=100)
+    assert np.diff(energy).min() < 0 and np.diff(work).min() < 0
+
+
+@pytest.mark.parametrize("law", [{"mu_s": 0.5, "mu_k": 0.3, "mu_transition": "peak"},
+                                 {"law": "stribeck", "mu_s": 0.5, "mu_k": 0.3, "stribeck_speed": 0.01}])
+def test_energy_where_friction_falls(client, law):
+    """A force that falls within a time step may give a little; it goes with the step's length."""
+    energy, work = rest.shake(client, h=2.5e-5, steps=400, **law)
+    assert np.diff(energy - work).max() <= 1e-3 * work[-1]
+
+
+# -- belts -------------------------------------------------------------------------------------------------------------
+
+def test_a_dropped_block_reaches_the_belts_speed(client):
+    takes = 1.2 / (0.4 * G)
+    speeds = conveyor.dropped(client, 350)
+    slides = np.arange(math.floor(takes / 1e-3))
+    assert speeds[slides] == pytest.approx(0.4 * G * 1e-3 * slides, rel=1e-12, abs=1e-15)
+    assert speeds[slides[-1] + 2] == pytest.approx(1.2, abs=1e-5)
+    assert speeds[-1] == pytest.approx(1.2, abs=1e-15)
+
+
+def test_a_disc_between_belts(client):
+    """Steady: it rolls on both. Before: angular momentum and momentum by the belts' forces."""
+    twists = conveyor.pressed(client, 150)
+    t, f, mass, radius = 1e-3 * np.arange(151), 0.4 * 15, 2.0, 0.1
+    first = 0.4 * mass / (4 * f)
+    assert twists[-1] == pytest.approx([0.3, 0, 7], abs=1e-4)
+    assert twists[t < first, 2] == pytest.approx(4 * f / (mass * radius) * t[t < first], rel=1e-10, abs=1e-12)
+    assert abs(twists[t < first, 0]).max() < 1e-12
+    last = first + 0.6 * 3 * mass / (8 * f)
+    between = (t > first) & (t < last)
+    assert twists[between, 0] == pytest.approx(4 * f / (3 * mass) * (t[between] - first), abs=5e-3)
+    rim = twists[between, 0] - radius * twists[between, 2]
+    assert rim[5:] == pytest.approx(-0.4, abs=1e-5)
+    assert t[np.argmax(twists[:, 0] > 0.3 - 1e-5)] == pytest.approx(last, abs=2e-3)
+
+
+# -- stick-slip --------------------------------------------------------------------------------------------------------
+
+def shown(text, name):
+    """(measured, analytic) of every line with that name."""
+    return [tuple(map(float, row)) for row in re.findall(rf"^  {re.escape(name)} +({NUMBER}) +({NUMBER})", text, re.M)]
+
+
+def test_stick_slip_by_coulomb(defaults):
+    """m = 1, k = 100, N = 10, coefficients 0.5 and 0.3, belt 0.1: it sticks until k x = 5, and swings about 0.03."""
+    text = defaults["stick_slip"][0]
+    [(amplitude, analytic)], [(period, expected)] = shown(text, "amplitude"), shown(text, "period")
+    assert analytic == pytest.approx(math.hypot(0.02, 0.01), rel=1e-5) and amplitude == pytest.approx(analytic, rel=0.01)
+    swings = (2 * math.pi - 2 * math.atan2(0.02, 0.01)) / 10
+    assert expected == pytest.approx(0.04 / 0.1 + swings, rel=1e-5) and period == pytest.approx(expected, rel=0.01)
+
+
+def test_falling_coefficient_by_an_integrator(defaults):
+    text = defaults["stick_slip"][0]
+    for name in ("first maximum", "last maximum"):
+        rows = shown(text, name)
+        assert len(rows) == 2
+        for measured, expected in rows:
+            assert measured == pytest.approx(expected, rel=0.005)
+    growing, decaying = shown(text, "rate of the first maxima")
+    x = (1 - 1e-3) / 1
+    slope = -2 * x * 0.2 * math.exp(-x * x)
+    assert growing == pytest.approx((-10 * slope / 2, -10 * slope / 2), rel=0.01) and growing[0] > 0.7
+    assert decaying == pytest.approx((-10 * (slope + 0.25) / 2,) * 2, rel=0.01) and decaying[0] < -0.5
+
+
+def test_a_whole_path_by_an_integrator(client):
+    law = {**stick_slip.GROWING, "viscous": 0.05}
+    first = 10 * (0.3 + 0.2 * math.exp(-(0.9 - 1e-3) ** 2) + 0.05 * 0.9) - 100 * 0.05
+    t, path = stick_slip.ride(client, x=0.05, v=0.1 - 2.5e-4 * first, h=5e-4, seconds=1, **law)
+    expected = stick_slip.reference(x=0.05, v=0.1, t=t, **law)
+    assert path[:, 0] == pytest.approx(expected, abs=2e-3 * np.ptp(expected))
+
+
+# -- bodies ------------------------------------------------------------------------------------------------------------
+
+def test_a_ball_rolls_with_five_sevenths(client):
+    ball = rolling.thrown(client, 3.0)
+    takes = 2 * 3.0 / (7 * 0.2 * G)
+    slides = np.arange(math.floor(takes / 5e-3))
+    assert ball[slides, 0] == pytest.approx(3 - 0.2 * G * 5e-3 * slides, rel=1e-12)
+    assert ball[-1, 0] == pytest.approx(3 * 5 / 7, rel=1e-9) and ball[-1, 4] == pytest.approx(3 * 5 / 7 / 0.1, rel=1e-9)
+    kept = 2.0 * 0.1 * ball[:, 0] + 0.4 * 2.0 * 0.1**2 * ball[:, 4]
+    assert kept == pytest.approx(np.full(len(kept), kept[0]), rel=1e-13)
+
+
+def test_a_rolling_ball_stops(client):
+    """Friction f and torque T on the ball, with m v' = -f, I w' = R f - T, on the budget f = mu N sin, T = mu N rho cos,
+    at the constant ratio v : w that these forces keep."""
+    ball = rolling.rolled(client, 1.0)
+    m, R, rho, load = 2.0, 0.1, 0.01, 0.2 * 2.0 * G
+    ratio = ball[0, 0] / ball[0, 4]
+    tangent = (ratio - R) / rho
+    f, T = load * math.sin(math.atan(tangent)), load * rho * math.cos(math.atan(tangent))
+    assert (R * f - T) / (0.4 * m * R * R) * ratio == pytest.approx(-f / m, rel=1e-12)
+    assert rolling.way(ball) == pytest.approx(m / (2 * f), rel=1e-4)
+    assert rolling.way(ball) == pytest.approx(7 * R / (10 * G * 0.2 * rho), rel=rho**2 / R**2)  # the textbook's
+
+
+def test_a_spinning_disc_stops(client):
+    spun = rolling.move(client, rolling.one(), rolling.DISC, [0, 0, 0, 0, 0, 40.0])
+    takes = 3 * 0.1 * 40 / (4 * 0.2 * G)
+    spins = np.arange(math.floor(takes / 5e-3))
+    assert spun[spins, 5] == pytest.approx(40 - 4 * 0.2 * G / (3 * 0.1) * 5e-3 * spins, rel=1e-11)
+    assert 5e-3 * (len(spun) - 1) == pytest.approx(takes, abs=1e-2)
+
+
+def by_area(ratio):
+    """Force and torque of a disc with radius 1 and spin 1, over those of either motion alone: integrals over its area,
+    in polar coordinates about the point at rest, where the direction of slip is smooth."""
+    def reach(angle):  # from that point, (0, ratio), to the rim
+        along = ratio * math.sin(angle)
+        return math.sqrt(max(along * along + 1 - ratio * ratio, 0)) - along
+    force = dblquad(lambda r, angle: -math.sin(angle) * r, 0, 2 * math.pi, 0, reach, epsabs=1e-10)[0]
+    torque = dblquad(lambda r, angle: (r + ratio * math.sin(angle)) * r, 0, 2 * math.pi, 0, reach, epsabs=1e-10)[0]
+    return force / math.pi, torque / math.pi * 1.5
+
+
+@pytest.mark.parametrize("ratio", [0.07, 0.25, 0.5, 0.653, 0.77, 0.9])
+def test_coulombs_disc(client, ratio):
+    """400 contacts, the example's integral by ellipses, and an integral over the area."""
+    expected = by_area(ratio)
+    assert rolling.coulomb(ratio) == pytest.approx(expected, abs=1e-8)
+    assert rolling.resisted(client, rolling.many(30), ratio * 3, 30) == pytest.approx(expected, abs=1e-3)
+
+
+def test_one_contact_for_a_disc(client):
+    """It is exact for either motion alone, and known where both are: u and rho w on one circle."""
+    assert rolling.resisted(client, rolling.one(), 1.0, 0.0) == pytest.approx((1, 0), abs=1e-15)
+    assert rolling.resisted(client, rolling.one(), 0.0, 9.0) == pytest.approx((0, 1), abs=1e-15)
+    for ratio in (0.1, 0.5, 1.0, 3.0):
+        u, w = ratio * 0.9, 2 / 3 * 0.9
+        force = rolling.resisted(client, rolling.one(), ratio * 0.9, 9.0)
+        assert force == pytest.approx((u / math.hypot(u, w), w / math.hypot(u, w)), rel=1e-14)
+
+
+def test_a_thrown_disc_by_the_integral(client):
+    found = rolling.slides(client, rolling.many, 1.0, 15.0, 0.2)
+    assert found[:, [0, 5]] == pytest.approx(rolling.by_integral(1.0, 15.0, 0.2), rel=2e-4)
+    assert abs(found[:, [1, 2, 3, 4]]).max() < 1e-3
+
+
+def test_action_equals_reaction(client):
+    rng = np.random.default_rng(5)
+    places, n = rng.normal(size=(2, 3)), 50
+    contacts = {"bodies": [[0, 1]] * n, "point": rng.normal(size=(n, 3)), "normal": rng.normal(size=(n, 3)),
+                "normal_force": rng.uniform(0, 9, n), "spin_radius": rng.uniform(0, 1, n),
+                "roll_radius": rng.uniform(0, 1, n), "anchor": rng.normal(size=(n, 3))}
+    request = {"dim": 3, "body_positions": places, "friction": {"mu_s": 0.8, "mu_k": 0.3, "eps_v": 2.0, "viscous": 0.1},
+               "collisions": {"body_body": contacts}}
+    answer = motion.evaluate(client, request, rng.normal(size=(2, 6)), outputs=["gradient"])
+    force, torque = answer["body_gradient"][:, :3], answer["body_gradient"][:, 3:]
+    assert abs(force).max() > 10
+    assert abs(force.sum(axis=0)).max() <= 1e-14 * abs(force).max()
+    about_one_point = torque + np.cross(places, force)
+    assert abs(about_one_point.sum(axis=0)).max() <= 1e-13 * abs(torque).max()
+
+
+# -- a measured curve --------------------------------------------------------------------------------------------------
+
+def test_a_measured_curve(client):
+    table = np.loadtxt(curve.TABLE, delimiter=",")
+    assert curve.slid(client, curve.law(table), table[:, 0]) == pytest.approx(table[:, 1], rel=1e-15)
+    fine = np.linspace(table[0, 0], 3, 3001)
+    found = curve.slid(client, curve.law(table), fine)
+    assert found == pytest.approx(curve.between(table, fine), rel=1e-14)
+    for (first, a), (last, b) in zip(table, table[1:]):
+        inside = np.diff(found[(fine >= first) & (fine <= last)])
+        assert (inside <= 1e-15).all() if b <= a else (inside >= -1e-15).all()
+
+
+def test_points_in_order(client):
+    rng = np.random.default_rng(2)
+    table = np.column_stack([np.cumsum(rng.uniform(1e-3, 1, 40)), rng.uniform(0.1, 0.9, 40)])
+    assert curve.slid(client, curve.law(table), table[:, 0]) == pytest.approx(table[:, 1], rel=1e-14)
+
+
+# -- the programs and the page -----------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def defaults(server, run, tmp_path_factory):
+    """{name: (output, picture)} of runs without options."""
+    folder = tmp_path_factory.mktemp("pictures")
+    return {name: (run("python3", f"examples/experiments/{name}.py", server, "--plot", folder / f"{name}.svg"),
+                   folder / f"{name}.svg") for name in NAMES}
+
+
+def lines(path):
+    """The texts of a picture, and how many lines and points it has."""
+    nodes = list(ElementTree.parse(path).getroot().iter())
+    return ([node.text for node in nodes if node.tag.endswith("}text")],
+            sum(node.tag.split("}")[1] in ("use", "path") for node in nodes))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pictures(defaults, name):
+    kept = ROOT / f"docs/pictures/{name.replace('_', '-')}.svg"
+    (words, count), (new_words, new_count) = lines(kept), lines(defaults[name][1])
+    assert words == new_words and count == pytest.approx(new_count, rel=0.02), f"{kept} is not what {name}.py draws"
+    assert kept.stat().st_size < 150_000 and f"(pictures/{kept.name})" in PAGE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_shows_what_is_printed(defaults, name):
+    block = re.search(rf"```sh\npython3 examples/experiments/{name}\.py.*\n```\n```text\n((?:.*\n)+?)```", PAGE)[1]
+    compare_numbers(block, defaults[name][0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_refusals(fail, nobody, refusing, name):
+    assert "must be larger than 0" in fail("python3", f"examples/experiments/{name}.py", refusing)
+    assert "Traceback" not in fail("python3", f"examples/experiments/{name}.py", nobody)
