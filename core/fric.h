@@ -439,6 +439,124 @@ enum fric_code fric_hessian_bsr(const struct fric_context *context, const struct
                                 const double *inner, const struct fric_pattern *pattern, const int64_t *indptr,
                                 double *data, struct fric_error *error);
 
+/* Derivatives of potential and gradient by the numbers that they are computed from (docs/derivatives.md). The field of a
+ * batch or of a question that a number stands in; shapes are those of the field. */
+enum fric_field {
+	FRIC_BY_VELOCITIES,        /* [n_dofs] */
+	FRIC_BY_LAGGED_VELOCITIES, /* [n_dofs] fric_derivation.slip_velocities, where directions follow them */
+	FRIC_BY_POSITIONS,         /* [n_vertices, dim] */
+	FRIC_BY_BODY_POSITIONS,    /* [n_bodies, dim] */
+	FRIC_BY_EPS_V,             /* one number: friction.eps_v */
+	FRIC_BY_MU_S,              /* one number: friction.mu_s */
+	FRIC_BY_MU_K,
+	FRIC_BY_VERTEX_MU_S, /* [n_vertices] */
+	FRIC_BY_VERTEX_MU_K,
+	FRIC_BY_MATERIAL_MU_S, /* [n_materials, n_materials]: tangents are symmetric; of a cotangent both halves count */
+	FRIC_BY_MATERIAL_MU_K,
+	FRIC_BY_STRIBECK_SPEED, /* one number: friction.law.stribeck_speed */
+	FRIC_BY_VISCOUS,        /* one number: friction.law.viscous */
+	FRIC_BY_CURVE_FACTORS,  /* [curve.n]; the first is 1 and may have a tangent all the same */
+	FRIC_BY_DHAT,           /* one number each: of the barrier */
+	FRIC_BY_STIFFNESS,
+	FRIC_BY_DMIN
+};
+#define FRIC_N_FIELDS 17
+
+/* The same for the fields of a group: rows as in the batch, [n, width], or one row [width] for all contacts where the
+ * group's stride is 0. */
+enum fric_row {
+	FRIC_ROW_NORMAL_FORCE,
+	FRIC_ROW_WEIGHT,
+	FRIC_ROW_MU_S,
+	FRIC_ROW_MU_K,
+	FRIC_ROW_EPS_V,
+	FRIC_ROW_MU_ANISO,         /* width dim-1 */
+	FRIC_ROW_MU_S_ANISO,       /* 2 */
+	FRIC_ROW_MU_K_ANISO,       /* 2 */
+	FRIC_ROW_TANGENT_BASIS,    /* dim*(dim-1) */
+	FRIC_ROW_CLOSEST_POINT,    /* m */
+	FRIC_ROW_PLANE_NORMAL,     /* dim */
+	FRIC_ROW_PLANE_ORIGIN,     /* dim */
+	FRIC_ROW_STRIBECK_SPEED,
+	FRIC_ROW_VISCOUS,
+	FRIC_ROW_SURFACE_VELOCITY, /* dim */
+	FRIC_ROW_ANCHOR,           /* dim */
+	FRIC_ROW_GRAIN,            /* 3 */
+	FRIC_ROW_POINT,            /* dim */
+	FRIC_ROW_NORMAL,           /* dim */
+	FRIC_ROW_SPIN_RADIUS,
+	FRIC_ROW_ROLL_RADIUS
+};
+#define FRIC_N_ROWS 21
+
+/* A number for every number of some fields: tangents, which are read, or cotangents, which are overwritten. NULL: the
+ * tangent is zero, the cotangent is not wanted. Only fields that the batch has (groups whose data is not NULL, with
+ * contacts) may be there. */
+struct fric_differential {
+	double *fields[FRIC_N_FIELDS];
+	double *rows[FRIC_N_TYPES][FRIC_N_ROWS];
+};
+
+/* What is differentiated: the answer to a question about contacts, as a function of the batch that they were made of.
+ * All is borrowed. */
+struct fric_derivation {
+	const struct fric_batch *batch;       /* the one that `contacts` were prepared from */
+	const struct fric_contacts *contacts;
+	const struct fric_question *question;
+	const double *slip_velocities; /* [n_dofs] that the question's state was created with; NULL without a state */
+	bool vertices_follow, bodies_follow; /* whether the directions of effective coefficients, at vertices and of bodies,
+	                                        depend on what the slip at slip_velocities depends on, and on those; else
+	                                        they are constants */
+};
+
+/**
+ * Potential and gradient, and their derivatives along tangents.
+ * @param potential, gradient                  one number and [n_dofs], as fric_evaluate gives them; overwritten
+ * @param potential_tangent, gradient_tangent  the same shapes; overwritten
+ * @return FRIC_OK, FRIC_E_NOT_FINITE if a result overflows, or another error's code. At a knot of a piecewise definition
+ *         the right branch counts; skipped contacts give zero
+ * Allocates a schedule while it runs, unless the question has one, and some numbers per contact, from memory.
+ */
+enum fric_code fric_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
+                        const struct fric_differential *tangents, double *potential, double *gradient,
+                        double *potential_tangent, double *gradient_tangent, struct fric_error *error);
+
+/**
+ * Potential and gradient, and the derivative of potential_cotangent * potential + gradient_cotangent . gradient by every
+ * number of some fields, in one pass over the contacts.
+ * @param gradient_cotangent  [n_dofs] finite; NULL: zeros
+ * @param cotangents          what it points to is overwritten; on FRIC_E_NOT_FINITE without a contact, whatever does not
+ *                            fit a double there is not finite
+ */
+enum fric_code fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
+                        double potential_cotangent, const double *gradient_cotangent, double *potential,
+                        double *gradient, const struct fric_differential *cotangents, struct fric_error *error);
+
+/* Whether fric_second takes a field or a row. */
+bool fric_has_second(enum fric_field field);
+bool fric_row_has_second(enum fric_row row);
+/**
+ * The derivative along tangents of what fric_vjp gives for the cotangent 1 of the potential: a product with the second
+ * derivatives of the potential. For velocities, eps_v, coefficients (one, at vertices, of materials, of groups), normal
+ * forces and weights of groups; others may not be there.
+ */
+enum fric_code fric_second(const struct fric_context *context, const struct fric_derivation *derivation,
+                           const struct fric_differential *tangents, const struct fric_differential *cotangents,
+                           struct fric_error *error);
+
+/* The Jacobian of the gradient by positions, [n_dofs, n_vertices * dim], not symmetric; the rows of bodies are empty.
+ * Triplets as fric_hessian_triplets has them (FRIC_FULL), of the contacts at vertices alone. */
+size_t fric_n_jacobian_triplets(const struct fric_contacts *contacts);
+enum fric_code fric_position_jacobian_triplets(const struct fric_context *context,
+                                               const struct fric_derivation *derivation, int32_t *rows, int32_t *cols,
+                                               double *values, struct fric_error *error);
+/* Its CSR pattern, which follows from the stencils alone; to be freed with fric_pattern_free. */
+enum fric_code fric_jacobian_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
+                                            struct fric_pattern **pattern, struct fric_error *error);
+/* @param data  [fric_pattern_n_entries]; overwritten */
+enum fric_code fric_position_jacobian_csr(const struct fric_context *context, const struct fric_derivation *derivation,
+                                          const struct fric_pattern *pattern, double *data, struct fric_error *error);
+
 /* What is compared with central differences. */
 enum fric_quantity { FRIC_POTENTIAL, FRIC_GRADIENT, FRIC_HESSIAN };
 #define FRIC_N_QUANTITIES 3
