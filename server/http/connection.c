@@ -101,8 +101,8 @@ static struct connection *enter(struct srv_http *http, int fd, const struct srv_
 
 static void leave(struct srv_http *http, struct connection *own)
 {
+	srv_addresses_remove(http->addresses, &own->peer); /* first: a place is free only when the address has it back */
 	atomic_fetch_sub(&http->server.n_connections, 1);
-	srv_addresses_remove(http->addresses, &own->peer);
 	srv_watch_remove(http->watch, &own->watched);
 	srv_reader_close(own->reader);
 	free(own);
