@@ -1,0 +1,125 @@
+#include "core/geometry/derivative.h"
+
+#include <math.h>
+
+#include "core/base/quad.h"
+
+/* The inputs that differences are formed of; from == to: there is none. */
+struct ends {
+	int from, to;
+};
+
+/* The vectors a, b and r of derivative.inc. */
+struct sides {
+	struct ends a, b, r;
+};
+
+static const struct sides sides_of[FRIC_N_TYPES] = {
+	[FRIC_VERTEX_VERTEX] = {.a = {0, 1}, .r = {0, 1}},
+	[FRIC_EDGE_VERTEX] = {.a = {1, 2}, .r = {1, 0}},
+	[FRIC_EDGE_EDGE] = {.a = {0, 1}, .b = {2, 3}, .r = {0, 2}},
+	[FRIC_FACE_VERTEX] = {.a = {1, 2}, .b = {1, 3}, .r = {1, 0}},
+};
+
+static bool has_plane(enum fric_type type)
+{
+	return type >= FRIC_PLANE_VERTEX;
+}
+
+/* Whether a is the normal. */
+static bool has_normal(enum fric_type type)
+{
+	return type == FRIC_VERTEX_VERTEX || has_plane(type);
+}
+
+#define magnitude(x) ((x) < 0 ? -(x) : (x))
+
+#define real long double
+#define root sqrtl
+#define NAME(x) x##_l
+#include "core/geometry/derivative.inc"
+#undef real
+#undef root
+#undef NAME
+
+/* A Newton step from the root in long double. */
+static quad quad_root(quad x)
+{
+	const quad guess = sqrtl((long double)x);
+	return guess > 0 ? (guess + x / guess) / 2 : guess;
+}
+
+#define real quad
+#define root quad_root
+#define NAME(x) x##_q
+#include "core/geometry/derivative.inc"
+
+/* Beyond these, long double would lose more than the inputs' own rounding does: sin^2 of the angle between two edges,
+ * and of that between an edge or plane and r, which says how much of a distance cancels; (|r| / |edge|)^2. */
+static const long double least_edges = 0x1p-10L, least_height = 0x1p-24L, most_reach = 0x1p+20L;
+
+/* Whether the axis of its basis, which is on the x or the y side of the diagonal, could be the other one. */
+static bool near_diagonal(struct vec_l a)
+{
+	const long double x = fabsl(a.x[0]), y = fabsl(a.x[1]);
+	return fabsl(x - y) <= 0x1p-50L * (x + y);
+}
+
+static bool keeps_its_digits(const struct geometry_case *c, const struct edges_l *e, const struct frame_l *g)
+{
+	const long double aa = dot_l(e->a, e->a), bb = dot_l(e->b, e->b), rr = dot_l(e->r, e->r);
+	const bool far = g->height * g->height > least_height * rr;
+	const struct vec_l n = cross_l(e->a, e->b), m = cross_l(g->normal, e->grain);
+	const bool grain = !c->has_grain || dot_l(m, m) > least_edges * dot_l(e->grain, e->grain);
+	if (c->type == FRIC_VERTEX_VERTEX)
+		return grain && !near_diagonal(e->a);
+	if (has_plane(c->type))
+		return grain && (far || !c->has_distance);
+	if (c->type == FRIC_EDGE_VERTEX)
+		return grain && far && rr < most_reach * aa;
+	return grain && far && dot_l(n, n) > least_edges * (aa * bb) && rr < most_reach * aa && rr < most_reach * bb;
+}
+
+void fricp_geometry_tangent(const struct geometry_case *contact, const struct geometry_inputs *at,
+                            const struct geometry_inputs *tangent, struct geometry_values *out)
+{
+	const struct edges_l e = edges_of_l(contact, at);
+	const struct frame_l g = frame_of_l(contact, &e);
+	if (keeps_its_digits(contact, &e, &g)) {
+		tangent_l(contact, &g, tangent, out);
+		return;
+	}
+	const struct edges_q exact = edges_of_q(contact, at);
+	const struct frame_q frame = frame_of_q(contact, &exact);
+	tangent_q(contact, &frame, tangent, out);
+}
+
+void fricp_geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
+                              const struct geometry_values *cotangent, struct geometry_inputs *out)
+{
+	const struct edges_l e = edges_of_l(contact, at);
+	const struct frame_l g = frame_of_l(contact, &e);
+	if (keeps_its_digits(contact, &e, &g)) {
+		cotangent_l(contact, &g, cotangent, out);
+		return;
+	}
+	const struct edges_q exact = edges_of_q(contact, at);
+	const struct frame_q frame = frame_of_q(contact, &exact);
+	cotangent_q(contact, &frame, cotangent, out);
+}
+
+/* (x - n (n.x)) / |normal|: symmetric, its own transpose. Crossed twice, n x (x x n), it loses nothing. */
+void fricp_unit_normal_tangent(int dim, const long double normal[3], const long double tangent[3], long double out[3])
+{
+	const struct vec_l a = read_l(dim, normal), x = read_l(dim, tangent);
+	const long double length = norm_l(a);
+	const struct vec_l n = scaled_l(1 / length, a), flat = cross_l(n, cross_l(x, n));
+	for (int i = 0; i < 3; i++)
+		out[i] = flat.x[i] / length;
+}
+
+void fricp_unit_normal_cotangent(int dim, const long double normal[3], const long double cotangent[3],
+                                 long double out[3])
+{
+	fricp_unit_normal_tangent(dim, normal, cotangent, out);
+}
