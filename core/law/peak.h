@@ -18,7 +18,12 @@
  * fall is the way from the peak or to eps_v, whichever is nearer, 0 outside: minima and maxima cost less than choices.
  * Over the lengths of their pieces they are 1 - t and t. The shape is w, 1/p and 1/w, and one quotient is both where only
  * one of them is multiplied by more than 0. Where w = 0, the law is mu_s f1. G1/z is computed where it is well below the
- * peak, which its rounding may exceed; mu_s less a square cannot. */
+ * peak, which its rounding may exceed; mu_s less a square cannot.
+ *
+ * Slopes: those at fixed w, and those by w (w0, w1, times the larger coefficient, which takes the pole from change/w) times
+ * the slope of w by mu_s and mu_k (over that coefficient), which is least/2 by the larger one and -1/2 by the smaller one,
+ * least = low/top. Where they are the same, mu_s counts as the larger one. Where both are zero w stays what it is, so that
+ * the slopes add up to those of mu_s f1, the law of one coefficient. */
 #define FRIC_PEAK_DEFINE(real, suffix) \
 	INLINE struct law_shape##suffix peak_shape_at##suffix(real mu_s, real mu_k, real r) \
 	{ \
@@ -66,6 +71,37 @@
 		const real bend = a.mu_s * ((real)1 / 3) * (rise * (d * d)) + change * ((real)2 / 3) * (fall * (t * t)); \
 		const real early = a.mu_s * a.z + (change - change * ((real)1 / 2) * a.shape.a), late = a.mu_k * a.z; \
 		return (a.r > a.shape.a * ((real)1 / 2) ? early : late) + bend; \
+	} \
+	INLINE struct law_slopes##suffix peak_slopes##suffix(struct law_point##suffix a, struct law_reach##suffix beyond) \
+	{ \
+		const real rise = peak_rise##suffix(a), fall = peak_fall##suffix(a), b = a.shape.b, w = a.shape.a; \
+		const real d = rise * b, t = fall * a.shape.c, t2 = t * t, change = a.mu_k - a.mu_s; \
+		const bool above = a.mu_s >= a.mu_k, early = a.r > w * ((real)1 / 2), low = peak_low##suffix(a); \
+		const real top = above ? a.mu_s : a.mu_k, least = 1 - 2 * w, side = above ? -1 : 1, share = above ? 1 : least; \
+		const real by_top = top > 0 ? least * ((real)1 / 2) : 0, by_low = top > 0 ? -(real)1 / 2 : 0; \
+		const real by_s = above ? by_top : by_low, by_k = above ? by_low : by_top; \
+		const real bend = ((real)2 / 3) * (fall * t2), rest = w * ((real)1 / 2) + rise * (1 - d * d * ((real)1 / 3)); \
+		const real s0 = early ? (rise > 0 ? -rest : -((a.r - w * ((real)1 / 2)) + bend)) : -bend; \
+		const real k0 = early ? 1 - w * ((real)1 / 2) + bend : a.z + bend; \
+		const real mid = early ? (real)1 / 2 - t2 * (2 - t * ((real)4 / 3)) : t2 * t * ((real)4 / 3); \
+		const real w0 = -(2 * side * w * mid) - share * (d * d) * (1 - d * ((real)2 / 3)); \
+		const real e_early = (1 - w * ((real)1 / 2)) - t2 * (2 * (1 - w) + fall * ((real)4 / 3)); \
+		const real e0 = change * (early ? e_early : 2 * t2 * (1 - fall * ((real)2 / 3))) + \
+		                a.mu_s * (d * d) * ((1 - w) - rise * ((real)2 / 3)); \
+		const real s1 = low ? b * (1 + d) : early ? 1 - (d * d + 2 * t2) : 2 * t2; \
+		const real k1 = low ? 0 : early ? 2 * t2 : 1 - 2 * t2; \
+		const real bent = 8 * side * t * (early ? 1 - t : t) + 2 * share * d * (1 - d) * b; \
+		const real w1 = low ? 2 * share * d * b * b : bent; \
+		const real g2 = peak_g2##suffix(a); \
+		(void)beyond; \
+		return (struct law_slopes##suffix){s0 + by_s * w0, \
+		                                   k0 + by_k * w0, \
+		                                   e0, \
+		                                   0, \
+		                                   s1 + by_s * w1, \
+		                                   k1 + by_k * w1, \
+		                                   a.slides ? 0 : low ? -g2 : -(a.z * g2), \
+		                                   0}; \
 	}
 
 enum { peak_has_shape = true };

@@ -10,6 +10,9 @@
  * So there is no pole at rest, no underflow far beyond eps_v, and one division for both. NAME_shape is computed from the
  * coefficients first, if NAME_has_shape; NAME_shape_at, which costs less, will do at one r alone, for the same bits.
  *
+ * NAME_slopes, how g0 and g1 change with the law's numbers, in the same style: nothing cancels there that does not in g0 and
+ * g1 (e0, which is g0 - z G1, is written in r). At a knot they are those of the piece to its right.
+ *
  * NAME_textbook, G0 as it is published, in 113 bits, of which gradcheck takes differences to compare them with what the
  * other text gives. z >= 0, s = mu_s, k = mu_k:
  *
@@ -65,6 +68,22 @@ struct law_point_l {
 	bool slides;
 	struct law_shape_l shape;
 };
+
+/* What slopes by the numbers of a law that goes on beyond eps_v need besides its shape there: 1 - a, all its digits; the
+ * integral of that over z from 1 on; and how far the integral of a is ahead of (z - 1) a, which is how it changes with the
+ * unit. Of a curve, the first alone. */
+#define FRIC_REACH_DEFINE(real, suffix) \
+	struct law_reach##suffix { \
+		real lost, lost_integral, ahead; \
+	}; \
+	/* How a law changes with its numbers at a fixed speed |u|: derivatives of g0 (index 0; e0: of eps_v g0) and of G1 (index \
+	 * 1; over z where NAME_low) by mu_s, mu_k, eps_v (e1: times eps_v) and the unit (times the unit). */ \
+	struct law_slopes##suffix { \
+		real s0, k0, e0, u0, s1, k1, e1, u1; \
+	};
+
+FRIC_REACH_DEFINE(double, )
+FRIC_REACH_DEFINE(long double, _l)
 
 /* Where z alone is known. */
 INLINE struct law_point law_point_at(double mu_s, double mu_k, double z, struct law_shape shape)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/base/range.h"
+#include "core/law/slopes.h"
 
 double fricp_table_unit(const struct fric_curve *curve)
 {
@@ -85,5 +86,87 @@ void fricp_table_fill(struct law_table *table, const struct fric_curve *curve)
 			table->shortest = (double)(1 / piece->over_length);
 		table->pieces[k] = in_doubles(piece);
 		table->speeds[k] = (double)piece->from;
+	}
+}
+
+/* ---- derivatives by the factors ---- */
+
+/* How slope_at changes with the factors before, at and after a point: with S = (w0 + w1)/(w0/d0 + w1/d1), dS = (w0 (S/d0)^2
+ * dd0 + w1 (S/d1)^2 dd1)/(w0 + w1). 0 where the slope is kept at 0. */
+static void slope_shares(const struct fric_curve *curve, long double unit, size_t k, long double share[3])
+{
+	share[0] = share[1] = share[2] = 0;
+	if (slope_at(curve, unit, k) == 0)
+		return;
+	const long double h0 = length_of(curve, unit, k - 1), h1 = length_of(curve, unit, k);
+	const long double d0 = rise(curve, k - 1) / h0, d1 = rise(curve, k) / h1, w0 = 2 * h1 + h0, w1 = h1 + 2 * h0;
+	const long double all = w0 + w1, s0 = all / (w0 + w1 * (d0 / d1)), s1 = all / (w0 * (d1 / d0) + w1);
+	const long double by0 = w0 / all * s0 * s0 / h0, by1 = w1 / all * s1 * s1 / h1;
+	share[0] = -by0;
+	share[1] = by0 - by1;
+	share[2] = by1;
+}
+
+static long double slope_change(const struct fric_curve *curve, long double unit, const double *tangent, size_t k)
+{
+	long double share[3], sum = 0;
+	slope_shares(curve, unit, k, share);
+	for (size_t i = 0; i < 3 && k > 0 && k + 1 < curve->n; i++)
+		sum += share[i] * tangent[k - 1 + i];
+	return sum;
+}
+
+void fricp_table_tangent(const struct fric_curve *curve, const struct law_table *table, const double *tangent,
+                         struct table_piece_l *pieces)
+{
+	const long double unit = table->unit;
+	long double integral = 0;
+	for (size_t k = 0; k < curve->n; k++) {
+		const struct table_piece_l *piece = &table->pieces_l[k];
+		pieces[k] = (struct table_piece_l){.from = piece->from,
+		                                   .over_length = piece->over_length,
+		                                   .value = tangent[k],
+		                                   .integral = integral,
+		                                   .low = -(long double)INFINITY,
+		                                   .high = INFINITY};
+		if (k + 1 == curve->n)
+			break;
+		const long double h = length_of(curve, unit, k), change = (long double)tangent[k + 1] - tangent[k];
+		const long double m0 = h * slope_change(curve, unit, tangent, k),
+						  m1 = h * slope_change(curve, unit, tangent, k + 1);
+		pieces[k].a = m0;
+		pieces[k].b = 3 * change - (2 * m0 + m1);
+		pieces[k].c = (m0 + m1) - 2 * change;
+		integral += fricp_table_area(&pieces[k]);
+	}
+}
+
+static void pull_slope(const struct fric_curve *curve, long double unit, size_t k, long double slope,
+                       long double *factors)
+{
+	long double share[3];
+	slope_shares(curve, unit, k, share);
+	for (size_t i = 0; i < 3 && k > 0 && k + 1 < curve->n; i++)
+		factors[k - 1 + i] += share[i] * slope;
+}
+
+/* Backwards, since a piece's area is in the integrals of all later ones. */
+void fricp_table_cotangent(const struct fric_curve *curve, const struct law_table *table,
+                           const struct table_pull *pulls, long double *factors)
+{
+	const long double unit = table->unit;
+	long double later = pulls[curve->n - 1].integral;
+	for (size_t k = 0; k < curve->n; k++)
+		factors[k] = 0;
+	factors[curve->n - 1] = pulls[curve->n - 1].value;
+	for (size_t k = curve->n - 1; k-- > 0;) {
+		const long double h = length_of(curve, unit, k), area = later * h;
+		const long double a = pulls[k].a + area / 2, b = pulls[k].b + area / 3, c = pulls[k].c + area / 4;
+		const long double change = 3 * b - 2 * c;
+		factors[k] += pulls[k].value + area - change;
+		factors[k + 1] += change;
+		pull_slope(curve, unit, k, h * (a - 2 * b + c), factors);
+		pull_slope(curve, unit, k + 1, h * (c - b), factors);
+		later += pulls[k].integral;
 	}
 }

@@ -27,6 +27,14 @@
 		                  t * (p->a * ((real)1 / 2) + t * (p->b * ((real)1 / 3) + t * p->c * ((real)1 / 4))); \
 		const real above = value > p->low ? value : p->low; \
 		return (struct law_shape##suffix){above < p->high ? above : p->high, slope, p->integral + u * mean}; \
+	} \
+	/* 1 - the value */ \
+	INLINE real lost_at##suffix(const struct table_piece##suffix *p, real x) \
+	{ \
+		const real t = (x - p->from) * p->over_length; \
+		const real lost = (1 - p->value) - t * (p->a + t * (p->b + t * p->c)), least = 1 - p->high, most = 1 - p->low; \
+		const real above = lost > least ? lost : least; \
+		return above < most ? above : most; \
 	}
 
 FRIC_TABLE_DEFINE(double, )
@@ -54,13 +62,18 @@ INLINE size_t table_find(const struct law_table *table, double x)
 	return k;
 }
 
+INLINE const struct table_piece *table_piece_at(const struct law_table *table, double x)
+{
+	return &table->pieces[table_find(table, x)];
+}
+
 INLINE struct law_shape table_at(const struct law_table *table, double x)
 {
-	return piece_at(&table->pieces[table_find(table, x)], x);
+	return piece_at(table_piece_at(table, x), x);
 }
 
 /* Speeds may be too close for doubles in units. */
-INLINE struct law_shape_l table_at_l(const struct law_table *table, long double x)
+INLINE size_t table_place_l(const struct law_table *table, long double x)
 {
 	size_t k = 0;
 	for (size_t left = table->n; left > 1;) {
@@ -68,7 +81,17 @@ INLINE struct law_shape_l table_at_l(const struct law_table *table, long double 
 		k = table->pieces_l[k + half].from <= x ? k + half : k;
 		left -= half;
 	}
-	return piece_at_l(&table->pieces_l[k], x);
+	return k;
+}
+
+INLINE const struct table_piece_l *table_piece_at_l(const struct law_table *table, long double x)
+{
+	return &table->pieces_l[table_place_l(table, x)];
+}
+
+INLINE struct law_shape_l table_at_l(const struct law_table *table, long double x)
+{
+	return piece_at_l(table_piece_at_l(table, x), x);
 }
 
 /* The unit of a curve's table. */

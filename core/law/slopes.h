@@ -1,0 +1,102 @@
+/**
+ * How a friction law changes with its numbers: mu_s, mu_k, eps_v, the unit of what it follows beyond eps_v (point.h), and
+ * the factors of a measured curve.
+ *
+ * With D/s = eps_v g0(z) the potential of a contact over s, G1 its derivative by |u|, at a fixed |u| and with what
+ * law_slopes gives:
+ *
+ *     by mu_s   dD/s = eps_v s0    dG1 = s1          by eps_v  dD/s = e0                 dG1 = e1 / eps_v
+ *     by mu_k   dD/s = eps_v k0    dG1 = k1          by unit   dD/s = eps_v u0 / unit    dG1 = u1 / unit
+ *
+ * where s1, k1, e1 and u1 are over z, as g1 is, where law_low. A curve's unit is that of its table, no number of the law.
+ */
+#ifndef FRIC_LAW_SLOPES_H
+#define FRIC_LAW_SLOPES_H
+
+#include "core/law/tail.h"
+
+/* x less the integral of e^-s^2 up to x is -x u (gauss_near without its first coefficient, which is 1); e^-x is 1 - x + x^2
+ * exp_rest(-x), up to ln 2 / 2. So both keep their digits where little is lost yet. */
+#define FRIC_REACH_OF_DEFINE(real, suffix) \
+	INLINE struct law_reach##suffix reach_of##suffix(real x, real left, real lost, real kept, real rest, real over_q) \
+	{ \
+		const real ahead = x < 1 ? x * lost - rest : kept - x * left; \
+		return (struct law_reach##suffix){lost, rest * over_q, ahead * over_q}; \
+	} \
+	INLINE struct law_reach##suffix stribeck_reach##suffix(real x, real over_q) \
+	{ \
+		const struct decayed##suffix d = decay##suffix(x * x); \
+		const real u = x < 1 ? x * x : 1, kept = gauss_integral##suffix(x, d.left); \
+		const real near = -(x * u) * special_polynomial##suffix(gauss_near + 1, 10, u); \
+		return reach_of##suffix(x, d.left, d.lost, kept, x < 1 ? near : x - kept, over_q); \
+	} \
+	INLINE struct law_reach##suffix exponential_reach##suffix(real x, real over_q) \
+	{ \
+		const struct decayed##suffix d = decay##suffix(x); \
+		const real y = x < (real)0.34 ? x : 0, near = (y * y) * special_polynomial##suffix(exp_rest, 9, -y); \
+		return reach_of##suffix(x, d.left, d.lost, d.lost, x < (real)0.34 ? near : x - d.lost, over_q); \
+	} \
+	INLINE struct law_reach##suffix curve_reach##suffix(const struct law_table *table, real x) \
+	{ \
+		return (struct law_reach##suffix){lost_at##suffix(table_piece_at##suffix(table, x), x), 0, 0}; \
+	} \
+	/* As law_tail. */ \
+	INLINE struct law_reach##suffix law_reach##suffix(enum law t, const struct law_table *table, real r, real q, \
+	                                                  real over_q) \
+	{ \
+		const real x = tail_argument##suffix(r, q); \
+		return t == LAW_STRIBECK      ? stribeck_reach##suffix(x, over_q) \
+		       : t == LAW_EXPONENTIAL ? exponential_reach##suffix(x, over_q) \
+		                              : curve_reach##suffix(table, x); \
+	}
+
+FRIC_REACH_OF_DEFINE(double, )
+FRIC_REACH_OF_DEFINE(long double, _l)
+
+/* beyond: of law_reach where law_has_tail, else zeros */
+FRIC_LAW_FUNCTION(struct law_slopes, law_slopes, (enum law t, struct law_point a, struct law_reach beyond),
+                  _slopes(a, beyond))
+FRIC_LAW_FUNCTION(struct law_slopes_l, law_slopes_l, (enum law t, struct law_point_l a, struct law_reach_l beyond),
+                  _slopes_l(a, beyond))
+
+/* ---- the factors of a curve (table.h) ----
+ *
+ * With A(x) the curve, C(x) its integral and q = eps_v / table.unit, g0 = mu_s (1 + C/q) and G1 = mu_s A where the contact
+ * slides. A tangent of the factors has a table of its own, of pieces of the same lengths: table_change looks it up.
+ * Cotangents of A and C are collected piece by piece, in any number of arrays that are then added up, and pulled back to
+ * the factors once. */
+
+/* @param pieces  [table->n] set to the change of the table's pieces along `tangent`, [table->n] of the factors */
+void fricp_table_tangent(const struct fric_curve *curve, const struct law_table *table, const double *tangent,
+                         struct table_piece_l *pieces);
+
+/* The change of value (a), slope by x (b) and integral (c) at x >= 0. */
+INLINE struct law_shape_l table_change(const struct law_table *table, const struct table_piece_l *pieces, long double x)
+{
+	return piece_at_l(&pieces[table_place_l(table, x)], x);
+}
+
+/* Cotangents of what a piece is made of. */
+struct table_pull {
+	long double value, a, b, c, integral;
+};
+
+/* Adds a cotangent of the value and one of the integral at x. @param pulls [table->n] */
+INLINE void table_collect(const struct law_table *table, long double x, long double value, long double integral,
+                          struct table_pull *pulls)
+{
+	const size_t k = table_place_l(table, x);
+	const struct table_piece_l *p = &table->pieces_l[k];
+	const long double u = x - p->from, t = u * p->over_length, all = integral * u;
+	pulls[k].value += value + all;
+	pulls[k].a += t * (value + all / 2);
+	pulls[k].b += t * t * (value + all / 3);
+	pulls[k].c += t * t * t * (value + all / 4);
+	pulls[k].integral += integral;
+}
+
+/* @param factors  [table->n] cotangents; overwritten */
+void fricp_table_cotangent(const struct fric_curve *curve, const struct law_table *table,
+                           const struct table_pull *pulls, long double *factors);
+
+#endif
