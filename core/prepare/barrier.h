@@ -25,4 +25,16 @@
  */
 enum fric_code fricp_barrier_force(const struct fric_barrier *barrier, double distance, double *force);
 
+/* The force and its derivatives. */
+struct barrier_slopes {
+	long double force, by_distance, by_dhat, by_stiffness, by_dmin;
+};
+
+/**
+ * The same force, and how it changes; every term of its derivatives keeps its digits near dmin and near dmin + dhat. From
+ * dmin + dhat on all are zero.
+ * @param distance  > dmin
+ */
+void fricp_barrier_slopes(const struct fric_barrier *barrier, long double distance, struct barrier_slopes *slopes);
+
 #endif

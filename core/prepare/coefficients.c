@@ -211,3 +211,150 @@ enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, 
 	mu[1] = without_rounding(friction, side, mu[1], friction->vertex_mu_k, friction->material_mu_k);
 	return mu[0] < 0 || mu[1] < 0 ? FRIC_E_NEGATIVE_COEFFICIENT : FRIC_OK;
 }
+
+/* ---- slopes ---- */
+
+/* The members of a contact: what they count for on their side, and the numbers that stand at them, if any do. */
+struct parts {
+	int n;
+	const struct member *member;
+	long double share[FRIC_MAX_STENCIL], value[FRIC_MAX_STENCIL];
+};
+
+static struct parts parts_of(enum fric_type type, const double closest_point[2])
+{
+	struct parts p = {.n = stencil_size_of(type), .member = stencil_members[type]};
+	for (int k = 0; k < p.n; k++)
+		if (p.member[k].origin == k)
+			p.share[k] = 1;
+	for (int k = 0; k < p.n; k++) {
+		const struct member m = p.member[k];
+		if (m.origin == k)
+			continue;
+		p.share[k] = closest_point[m.coordinate];
+		p.share[m.origin] -= p.share[k];
+	}
+	return p;
+}
+
+/* Of two blended numbers: the blend's derivatives by each of them. */
+struct blend_slopes {
+	long double a, b;
+};
+
+static struct blend_slopes blend_slopes(enum fric_blend kind, long double a, long double b)
+{
+	const bool zeros = a == 0 && b == 0;
+	const long double p = zeros ? 0.5L : a / (a + b), q = zeros ? 0.5L : b / (a + b);
+	const long double root = zeros ? 1 : sqrtl(fabsl(a)) / sqrtl(fabsl(b));
+	switch (kind) {
+	case FRIC_MEAN: break;
+	case FRIC_MIN: return a <= b ? (struct blend_slopes){1, 0} : (struct blend_slopes){0, 1};
+	case FRIC_MAX: return a >= b ? (struct blend_slopes){1, 0} : (struct blend_slopes){0, 1};
+	case FRIC_PRODUCT: return (struct blend_slopes){b, a};
+	case FRIC_GEOMETRIC_MEAN: return (struct blend_slopes){copysignl(1 / root, a) / 2, copysignl(root, b) / 2};
+	case FRIC_HARMONIC_MEAN: return (struct blend_slopes){2 * q * q, 2 * p * p};
+	}
+	return (struct blend_slopes){0.5L, 0.5L};
+}
+
+/* The values of both sides, of numbers at the vertices. */
+static void side_values(const struct parts *p, long double side[2])
+{
+	side[0] = side[1] = 0;
+	for (int k = 0; k < p->n; k++) {
+		const struct member m = p->member[k];
+		side[m.sign < 0] += m.origin == k ? p->value[k] : p->share[k] * (p->value[k] - p->value[m.origin]);
+	}
+}
+
+static struct blend_slopes slopes_by_sides(const struct fric_friction *f, const struct parts *p)
+{
+	long double side[2];
+	side_values(p, side);
+	return p->n == 1 ? (struct blend_slopes){1, 0} : blend_slopes(f->blend, side[0], side[1]);
+}
+
+static void vertex_slopes(const struct fric_friction *f, struct parts *p, const int32_t *stencil, const double *values,
+                          struct coefficient_slopes *slopes)
+{
+	for (int k = 0; k < p->n; k++)
+		p->value[k] = values[stencil[k]];
+	const struct blend_slopes by = slopes_by_sides(f, p);
+	slopes->n = p->n;
+	for (int k = 0; k < p->n; k++) {
+		const struct member m = p->member[k];
+		const long double slope = m.sign < 0 ? by.b : by.a;
+		slopes->at[k] = (size_t)stencil[k];
+		slopes->by[k] = coefficient_share(slope, p->share[k]);
+		if (m.origin != k)
+			slopes->by_closest_point[m.coordinate] += coefficient_share(slope, p->value[k] - p->value[m.origin]);
+	}
+}
+
+/* Adds what an entry of the table counts for: member i of the first side with member j of the second one. The weights of both
+ * change with a closest point. */
+static void add_entry(const struct parts *p, int i, int j, size_t at, long double value,
+                      struct coefficient_slopes *slopes)
+{
+	const int members[2] = {i, j};
+	slopes->at[slopes->n] = at;
+	slopes->by[slopes->n++] = p->share[i] * p->share[j];
+	for (int s = 0; s < 2; s++) {
+		const struct member m = p->member[members[s]];
+		const long double other = value * p->share[members[1 - s]];
+		if (m.origin != members[s])
+			slopes->by_closest_point[m.coordinate] += other;
+		for (int k = 0; k < p->n && m.origin == members[s]; k++)
+			if (k != members[s] && p->member[k].origin == members[s])
+				slopes->by_closest_point[p->member[k].coordinate] -= other;
+	}
+}
+
+static void table_slopes(const struct fric_friction *f, const struct parts *p, const int32_t *stencil,
+                         const double *values, struct coefficient_slopes *slopes)
+{
+	for (int i = 0; i < p->n; i++) {
+		const size_t row = (size_t)f->vertex_material[stencil[i]] * f->n_materials;
+		for (int j = 0; j < p->n && p->member[i].sign > 0; j++) {
+			const size_t at = row + (size_t)f->vertex_material[stencil[j]];
+			if (p->member[j].sign < 0)
+				add_entry(p, i, j, at, values[at], slopes);
+		}
+	}
+}
+
+/* One number alone. */
+static void single_slope(size_t at, struct coefficient_slopes *slopes)
+{
+	slopes->n = 1;
+	slopes->at[0] = at;
+	slopes->by[0] = 1;
+}
+
+/* The entry of the table for a contact of bodies, or of a vertex and the plane. */
+static size_t entry_of_two(const struct fric_friction *f, enum fric_type type, const int32_t *stencil)
+{
+	const int32_t first = is_of_bodies(type) ? f->body_material[stencil[0]] : f->vertex_material[stencil[0]];
+	const int32_t second = type == FRIC_BODY_BODY ? f->body_material[stencil[1]] : f->plane_material;
+	return (size_t)first * f->n_materials + (size_t)second;
+}
+
+void fricp_coefficient_slopes(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
+                              const double closest_point[2], const double *values, struct coefficient_slopes *slopes)
+{
+	*slopes = (struct coefficient_slopes){0};
+	if (friction->source == FRIC_MU_TABLE && (is_of_bodies(type) || type == FRIC_PLANE_VERTEX)) {
+		single_slope(entry_of_two(friction, type, stencil), slopes);
+		return;
+	}
+	if (is_of_bodies(type) || friction->source == FRIC_MU_SCALAR) {
+		single_slope(0, slopes);
+		return;
+	}
+	struct parts p = parts_of(type, closest_point);
+	if (friction->source == FRIC_MU_VERTEX)
+		vertex_slopes(friction, &p, stencil, values, slopes);
+	else
+		table_slopes(friction, &p, stencil, values, slopes);
+}

@@ -1,0 +1,58 @@
+/**
+ * How the coefficient along an ellipse changes (docs/physics.md 3): mu = sqrt((mu_0 t_0)^2 + (mu_1 t_1)^2), t the direction
+ * of a slip, (1, 0) and constant where that is slower than 1e-10 eps_v. A zero ellipse stands for the scalar coefficient
+ * of its kind: its numbers change nothing.
+ */
+#ifndef FRIC_MATCHSTICK_H
+#define FRIC_MATCHSTICK_H
+
+#include <math.h>
+#include <stdbool.h>
+
+/* A slip's direction, and its length; 0: constant. */
+struct matchstick {
+	long double direction[2], length;
+};
+
+static inline struct matchstick matchstick_along(const long double slip[2], long double eps_v)
+{
+	const long double length = hypotl(slip[0], slip[1]);
+	/* the bound is that of fric_state_create, in doubles */
+	if (length < 1e-10 * (double)eps_v || length == 0)
+		return (struct matchstick){{1, 0}, 0};
+	return (struct matchstick){{slip[0] / length, slip[1] / length}, length};
+}
+
+/* The part of a change of the slip across it, over its length. It is its own transpose: from a tangent of the slip to that
+ * of the direction, from a cotangent of the direction to that of the slip. */
+static inline void matchstick_turn(const struct matchstick *m, const long double change[2], long double out[2])
+{
+	const long double *t = m->direction, across = m->length > 0 ? (t[0] * change[1] - t[1] * change[0]) / m->length : 0;
+	out[0] = -across * t[1];
+	out[1] = across * t[0];
+}
+
+/* Where a coefficient comes from an ellipse: its value, and its slopes by the axes and by the direction. */
+struct ellipse_slopes {
+	long double mu, by_axis[2], by_direction[2];
+};
+
+static inline bool is_ellipse(const double axes[2])
+{
+	return axes[0] != 0 || axes[1] != 0;
+}
+
+/* @param axes  not both zero. Where the coefficient is zero, one axis is, and the slip is along that: slopes are then those of
+ *              |mu_0 t_0| and |mu_1 t_1|, to the right */
+static inline void ellipse_slopes(const double axes[2], const long double direction[2], struct ellipse_slopes *slopes)
+{
+	const long double part[2] = {axes[0] * direction[0], axes[1] * direction[1]};
+	slopes->mu = hypotl(part[0], part[1]);
+	for (int k = 0; k < 2; k++) {
+		const long double share = slopes->mu > 0 ? part[k] / slopes->mu : signbit(direction[k]) ? -1 : 1;
+		slopes->by_axis[k] = share * direction[k];
+		slopes->by_direction[k] = share * axes[k];
+	}
+}
+
+#endif
