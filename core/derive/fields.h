@@ -41,9 +41,10 @@ enum place {
 	AT_POSITION = AT_LAGGED + 3, /* [k, 3] */
 	AT_VERTEX_MU_S = AT_POSITION + 3 * FRIC_MAX_STENCIL,
 	AT_VERTEX_MU_K = AT_VERTEX_MU_S + FRIC_MAX_STENCIL,
-	/* Of a measured curve: its value where the contact looks it up, and its integral */
+	/* Of a measured curve: its value where the contact looks it up, its integral, and where that is, which has no tangent */
 	AT_CURVE = AT_VERTEX_MU_K + FRIC_MAX_STENCIL,
-	N_PLACES = AT_CURVE + 2
+	AT_CURVE_PLACE = AT_CURVE + 2,
+	N_PLACES
 };
 
 struct inputs {

@@ -25,6 +25,17 @@ static void copy_inputs(const struct fric_contacts *c, const struct coefficients
 	}
 }
 
+static void find_slopes(const struct law_table *table, struct force_point *p)
+{
+	struct law_reach_l beyond = {0};
+	if (law_has_tail(p->law)) {
+		p->q = p->at.eps_v / p->at.unit;
+		p->x = tail_argument_l(p->point.r, p->q);
+		beyond = law_reach_l(p->law, table, p->point.r, p->q, 1 / p->q);
+	}
+	p->slopes = law_slopes_l(p->law, p->point, beyond);
+}
+
 /* Whether the contact slides is decided as for forces, exactly. */
 static void find_law(const struct fric_contacts *c, const struct coefficients *mu, size_t i, struct slip slip,
                      struct force_point *p)
@@ -33,7 +44,7 @@ static void find_law(const struct fric_contacts *c, const struct coefficients *m
 	slip_lagged(c, mu, i, &slip);
 	extreme_ratio(&slip);
 	p->point = extreme_point(c, i, &slip, y);
-	p->slopes = law_slopes_l(p->law, p->point, e / p->at.unit);
+	find_slopes(&c->table, p);
 	p->g1 = law_g1_l(p->law, p->point);
 	p->along = eigenvalue_along_l(1, law_g2_l(p->law, p->point), p->point.slides) / e;
 	p->across = p->g1 / (law_low_l(p->law, p->point) ? e : y);
@@ -63,10 +74,12 @@ static void curvature(const struct force_point *p, const long double *q, long do
 		out[t] = p->along * along * p->unit[t] + p->across * (q[t] - along * p->unit[t]);
 }
 
-/* What a curve's integral adds to D/s, and its value to G1, which is along the slip: it is looked up beyond eps_v alone. */
-static long double curve_strength(const struct force_point *p)
+/* How g1 changes with the value of a curve, and g0 with its integral: it is looked up beyond eps_v alone. */
+static void by_curve(const struct force_point *p, long double *value, long double *integral)
 {
-	return p->law == LAW_CURVE && p->point.slides ? p->at.mu_s : 0;
+	const bool follows = p->law == LAW_CURVE && p->point.slides;
+	*value = follows ? p->at.mu_s : 0;
+	*integral = follows ? p->at.mu_s / p->q : 0;
 }
 
 void fricp_force_tangent(const struct force_point *p, const struct force_inputs *tangent, long double *potential,
@@ -75,11 +88,12 @@ void fricp_force_tangent(const struct force_point *p, const struct force_inputs 
 	const struct law_slopes_l *d = &p->slopes;
 	const struct force_inputs *at = &p->at, *t = tangent;
 	const int n = p->n;
-	const long double by_eps_v = t->eps_v / at->eps_v, by_unit = t->unit / at->unit, curve = curve_strength(p);
-	long double bent[MOST_SLIP];
+	const long double by_eps_v = t->eps_v / at->eps_v, by_unit = t->unit / at->unit;
+	long double bent[MOST_SLIP], value, integral;
+	by_curve(p, &value, &integral);
 	curvature(p, t->u, bent);
-	const long double g0 = d->s0 * t->mu_s + d->k0 * t->mu_k + d->e0 * by_eps_v + d->u0 * by_unit + curve * t->curve[1];
-	const long double g1 = d->s1 * t->mu_s + d->k1 * t->mu_k + d->e1 * by_eps_v + d->u1 * by_unit + curve * t->curve[0];
+	const long double g0 = d->s0 * t->mu_s + d->k0 * t->mu_k + d->e0 * by_eps_v + d->u0 * by_unit + integral * t->curve[1];
+	const long double g1 = d->s1 * t->mu_s + d->k1 * t->mu_k + d->e1 * by_eps_v + d->u1 * by_unit + value * t->curve[0];
 	const long double drag = t->viscous * dot(n, at->bare, at->bare) / 2 + at->viscous * dot(n, at->bare, t->bare);
 	*potential = t->s * p->work +
 	             at->s * (p->g1 * dot(n, p->direction, t->u) + at->eps_v * g0 + drag);
@@ -96,7 +110,8 @@ void fricp_force_cotangent(const struct force_point *p, long double psi, const l
 	const int n = p->n;
 	/* Of g0 and of g1. */
 	const long double of_g0 = at->s * psi * at->eps_v, of_g1 = at->s * dot(n, q, p->direction);
-	const long double curve = curve_strength(p);
+	long double value, integral;
+	by_curve(p, &value, &integral);
 	*cotangent = (struct force_inputs){
 		.s = psi * p->work + dot(n, q, p->force),
 		.mu_s = of_g0 * d->s0 + of_g1 * d->s1,
@@ -104,7 +119,7 @@ void fricp_force_cotangent(const struct force_point *p, long double psi, const l
 		.eps_v = (of_g0 * d->e0 + of_g1 * d->e1) / at->eps_v,
 		.unit = (of_g0 * d->u0 + of_g1 * d->u1) / at->unit,
 		.viscous = at->s * (psi * dot(n, at->bare, at->bare) / 2 + dot(n, q, at->bare)),
-		.curve = {of_g1 * curve, of_g0 * curve},
+		.curve = {of_g1 * value, of_g0 * integral},
 	};
 	curvature(p, q, cotangent->u);
 	for (int t = 0; t < n; t++) {

@@ -19,7 +19,7 @@ struct force_inputs {
 	long double bare[MOST_SLIP]; /* the same without the anchor, if there is a drag */
 	long double s;               /* weight * normal force */
 	long double mu_s, mu_k, eps_v, unit, viscous;
-	long double curve[2]; /* of a measured curve, where it is looked up: its value, and its integral over z */
+	long double curve[2]; /* of a measured curve where it is looked up: value and integral (law/slopes.h) */
 };
 
 /* One contact, where it is. */
@@ -29,6 +29,7 @@ struct force_point {
 	struct force_inputs at;
 	struct law_point_l point;
 	struct law_slopes_l slopes;
+	long double q, x; /* of a law with a tail: eps_v / unit, and where it is looked up (law/tail.h) */
 	long double g1;
 	long double unit[MOST_SLIP];      /* the slip's direction; (1, 0, ..) at rest */
 	long double direction[MOST_SLIP]; /* what g1 goes with: the ratio to eps_v where the law is low, else unit */

@@ -7,23 +7,6 @@
 		return report_code(FRIC_E_MEMORY, error); \
 	}
 
-enum fric_code fric_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
-                        const struct fric_differential *tangents, double *potential, double *gradient,
-                        double *potential_tangent, double *gradient_tangent, struct fric_error *error)
-{
-	(void)derivation, (void)tangents, (void)potential, (void)gradient, (void)potential_tangent, (void)gradient_tangent;
-	MISSING()
-}
-
-enum fric_code fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
-                        double potential_cotangent, const double *gradient_cotangent, double *potential,
-                        double *gradient, const struct fric_differential *cotangents, struct fric_error *error)
-{
-	(void)derivation, (void)potential_cotangent, (void)gradient_cotangent, (void)potential, (void)gradient,
-		(void)cotangents;
-	MISSING()
-}
-
 bool fric_has_second(enum fric_field field)
 {
 	return field == FRIC_BY_VELOCITIES || (field >= FRIC_BY_EPS_V && field <= FRIC_BY_MATERIAL_MU_K);

@@ -1,0 +1,302 @@
+/* Potential and gradient, and the derivative of cotangents times both by every number of some fields. */
+#include <math.h>
+
+#include "core/base/memory.h"
+#include "core/derive/blocks.h"
+#include "core/derive/vertices.h"
+#include "core/motion/dofs.h"
+#include "core/prepare/coefficients.h"
+
+/* Columns of a span that are kept for sums: which place of a contact's cotangents each has. */
+struct kept {
+	size_t n;
+	uint8_t place[N_PLACES];
+	int column[N_PLACES]; /* < 0: not kept */
+};
+
+struct backward {
+	const struct fric_context *context;
+	struct vertex_derivation vertices;
+	double psi;
+	const double *cotangent; /* [n_dofs] */
+	struct links links[FRIC_N_VERTEX_TYPES];
+	struct kept kept;
+	struct totals *totals;
+	struct table_pull *pulls; /* of a curve; NULL: not wanted */
+};
+
+static void keep(struct kept *kept, enum place first, int width)
+{
+	for (int m = 0; m < width; m++) {
+		if (kept->column[(int)first + m] >= 0)
+			continue;
+		kept->place[kept->n] = (uint8_t)((int)first + m);
+		kept->column[(int)first + m] = (int)kept->n++;
+	}
+}
+
+/* ---- a span ---- */
+
+static bool write_rows(const struct backward *task, const struct vertex_point *p, const struct inputs *cotangents)
+{
+	const struct links *links = &task->links[p->type];
+	bool finite = true;
+	for (int l = 0; l < links->n; l++) {
+		const struct link *link = &links->link[l];
+		for (int m = 0; m < link->width && link->stride; m++) {
+			double *out = &link->data[p->row * link->stride + (size_t)m];
+			*out = (double)cotangents->at[(int)link->first + m];
+			finite &= isfinite(*out) != 0;
+		}
+	}
+	return finite;
+}
+
+static bool write_columns(const struct kept *kept, const struct inputs *cotangents, span_columns *columns, size_t j)
+{
+	bool finite = true;
+	for (size_t m = 0; m < kept->n; m++) {
+		columns[m][j] = (double)cotangents->at[kept->place[m]];
+		finite &= isfinite(columns[m][j]) != 0;
+	}
+	return finite;
+}
+
+/* A skipped contact has no force, whatever changes. */
+static void fill_contact(const struct backward *task, enum fric_type type, size_t i, span_columns *columns, size_t j,
+                         struct fault *fault)
+{
+	const struct fric_contacts *c = task->vertices.contacts;
+	struct vertex_point point = {.type = type, .i = i, .row = i - c->start[type]};
+	struct inputs cotangents = {{0}};
+	if (!c->skipped[i]) {
+		fricp_vertex_point(&task->vertices, type, i, &point);
+		fricp_vertex_cotangent(&task->vertices, &point, task->psi, task->cotangent, &cotangents);
+		cotangents.at[AT_CURVE_PLACE] = point.force.x;
+	}
+	const bool finite = write_rows(task, &point, &cotangents);
+	if (!write_columns(&task->kept, &cotangents, columns, j) || !finite)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+}
+
+static void fill_span(void *data, struct span span, span_columns *columns, struct fault *fault)
+{
+	const struct backward *task = data;
+	for (size_t j = 0; j < span.n && fault->code == FRIC_OK; j++)
+		fill_contact(task, span.type, span.begin + j, columns, j, fault);
+}
+
+/* ---- sums over contacts ---- */
+
+static const double *column_of(const struct backward *task, span_columns *columns, int place)
+{
+	return columns[task->kept.column[place]];
+}
+
+static void tally_links(const struct backward *task, struct span span, span_columns *columns)
+{
+	const struct links *links = &task->links[span.type];
+	for (int l = 0; l < links->n; l++)
+		for (int m = 0; m < links->link[l].width && links->link[l].stride == 0; m++) {
+			const double *x = column_of(task, columns, (int)links->link[l].first + m);
+			long double sum = 0;
+			for (size_t j = 0; j < span.n; j++)
+				sum += x[j];
+			task->totals->sum[links->link[l].total + (size_t)m] += sum;
+		}
+}
+
+static void tally_curve(const struct backward *task, struct span span, span_columns *columns)
+{
+	const double *value = column_of(task, columns, AT_CURVE), *integral = column_of(task, columns, AT_CURVE + 1),
+				 *x = column_of(task, columns, AT_CURVE_PLACE);
+	for (size_t j = 0; j < span.n; j++)
+		if (value[j] != 0 || integral[j] != 0)
+			table_collect(&task->vertices.contacts->table, x[j], value[j], integral[j], task->pulls);
+}
+
+/* Entries of the pair table by kind: 0 static, 1 kinetic. */
+static void tally_table(const struct backward *task, struct span span, span_columns *columns, int kind)
+{
+	const struct fric_contacts *c = task->vertices.contacts;
+	double *out = task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind];
+	const double *mu = column_of(task, columns, AT_MU_S + kind);
+	for (size_t j = 0; j < span.n; j++) {
+		struct coefficient_slopes by;
+		if (c->skipped[span.begin + j])
+			continue;
+		fricp_vertex_coefficient(&task->vertices, span.type, span.begin + j, kind, &by);
+		for (int k = 0; k < by.n; k++)
+			out[by.at[k]] += (double)coefficient_share(by.by[k], mu[j]);
+	}
+}
+
+static bool wants_table(const struct backward *task, int kind)
+{
+	return task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind] != NULL;
+}
+
+static void tally_span(void *data, struct span span, span_columns *columns)
+{
+	struct backward *task = data;
+	tally_links(task, span, columns);
+	if (task->pulls)
+		tally_curve(task, span, columns);
+	for (int kind = 0; kind < 2; kind++)
+		if (wants_table(task, kind) && !task->vertices.cases[span.type].own_mu)
+			tally_table(task, span, columns, kind);
+}
+
+/* ---- */
+
+/* What sums over contacts need. */
+static void keep_for_totals(struct backward *task)
+{
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		for (int l = 0; l < task->links[type].n; l++)
+			if (task->links[type].link[l].stride == 0)
+				keep(&task->kept, task->links[type].link[l].first, task->links[type].link[l].width);
+	if (task->pulls)
+		keep(&task->kept, AT_CURVE, 3);
+	for (int kind = 0; kind < 2; kind++)
+		if (wants_table(task, kind))
+			keep(&task->kept, AT_MU_S + kind, 1);
+}
+
+/* Sums at vertices: the field, how many numbers a vertex has, and where they are from. */
+static void add_sums(struct backward *task, struct blocks *blocks, enum fric_field field, int width, enum place first,
+                     int n_places, int per_member)
+{
+	double *out = task->vertices.differential->fields[field];
+	if (!out)
+		return;
+	/* Numbers of members and of weighted sums stand together; nothing else needs them. */
+	const int column = (int)task->kept.n;
+	keep(&task->kept, first, n_places);
+	blocks->sums[blocks->n_sums++] = (struct vertex_sums){out, width, column, per_member};
+}
+
+static void find_columns(struct backward *task, struct blocks *blocks)
+{
+	const int dim = task->vertices.batch->dim;
+	const enum fric_mu_source source = task->vertices.batch->friction.source;
+	for (int m = 0; m < N_PLACES; m++)
+		task->kept.column[m] = -1;
+	add_sums(task, blocks, FRIC_BY_VELOCITIES, dim, AT_RELATIVE, 3, 0);
+	add_sums(task, blocks, FRIC_BY_LAGGED_VELOCITIES, dim, AT_LAGGED, 3, 0);
+	add_sums(task, blocks, FRIC_BY_POSITIONS, dim, AT_POSITION, 3 * FRIC_MAX_STENCIL, 3);
+	if (source == FRIC_MU_VERTEX) {
+		add_sums(task, blocks, FRIC_BY_VERTEX_MU_S, 1, AT_VERTEX_MU_S, FRIC_MAX_STENCIL, 1);
+		add_sums(task, blocks, FRIC_BY_VERTEX_MU_K, 1, AT_VERTEX_MU_K, FRIC_MAX_STENCIL, 1);
+	}
+	keep_for_totals(task);
+	blocks->n_columns = task->kept.n ? task->kept.n : 1;
+}
+
+/* The cotangents of a curve's factors. @return whether all fit a double */
+static bool write_curve(const struct backward *task, long double *factors)
+{
+	const struct fric_contacts *c = task->vertices.contacts;
+	double *out = task->vertices.differential->fields[FRIC_BY_CURVE_FACTORS];
+	bool finite = true;
+	fricp_table_cotangent(&c->law.curve, &c->table, task->pulls, factors);
+	for (size_t k = 0; k < c->table.n; k++) {
+		out[k] = (double)factors[k];
+		finite &= isfinite(out[k]) != 0;
+	}
+	return finite;
+}
+
+static bool all_finite(const double *x, size_t n)
+{
+	bool finite = true;
+	for (size_t i = 0; i < n; i++)
+		finite &= isfinite(x[i]) != 0;
+	return finite;
+}
+
+/* What is not written until all contacts are done, those of bodies included. */
+static bool write_sums(const struct backward *task, long double *factors)
+{
+	const struct fric_batch *batch = task->vertices.batch;
+	const size_t n = batch->friction.n_materials * batch->friction.n_materials;
+	bool finite = fricp_write_totals(batch, task->totals, task->vertices.differential);
+	for (int kind = 0; kind < 2; kind++)
+		if (wants_table(task, kind))
+			finite &= all_finite(task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind], n);
+	return (!task->pulls || write_curve(task, factors)) && finite;
+}
+
+static void clear_tables(const struct backward *task)
+{
+	const size_t n = task->vertices.batch->friction.n_materials * task->vertices.batch->friction.n_materials;
+	for (int kind = 0; kind < 2; kind++)
+		if (wants_table(task, kind))
+			memset(task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind], 0, n * sizeof(double));
+}
+
+/* At the vertices alone. */
+static enum fric_code vjp_of_vertices(struct backward *task, struct fric_error *error)
+{
+	const struct fric_contacts *c = task->vertices.contacts;
+	struct blocks blocks = {
+		.context = task->context, .contacts = c, .fill = fill_span, .tally = tally_span, .task = task};
+	find_columns(task, &blocks);
+	return fricp_report_fault(c, fricp_blocks_run(&blocks), error);
+}
+
+static enum fric_code backward_over(const struct fric_derivation *derivation, struct backward *task,
+                                    long double *factors, struct fric_error *error)
+{
+	struct totals totals = {{0}};
+	task->totals = &totals;
+	clear_tables(task);
+	const enum fric_code code = vjp_of_vertices(task, error);
+	(void)derivation;
+	if (code != FRIC_OK)
+		return code;
+	return write_sums(task, factors) ? FRIC_OK : report_code(FRIC_E_NOT_FINITE, error);
+}
+
+/* With room for what a curve's cotangents are collected in, if they are wanted. */
+static enum fric_code backward_with_curve(const struct fric_derivation *derivation, struct backward *task,
+                                          struct fric_error *error)
+{
+	const struct fric_contacts *c = task->vertices.contacts;
+	const size_t bytes = c->table.n * (sizeof(struct table_pull) + sizeof(long double));
+	if (!task->vertices.differential->fields[FRIC_BY_CURVE_FACTORS] || c->law.type != FRIC_CURVE)
+		return backward_over(derivation, task, NULL, error);
+	task->pulls = memory_take_zeroed(task->context->memory, bytes);
+	if (!task->pulls)
+		return report_code(FRIC_E_MEMORY, error);
+	const enum fric_code code = backward_over(derivation, task, (long double *)(task->pulls + c->table.n), error);
+	memory_give(task->context->memory, task->pulls, bytes);
+	return code;
+}
+
+static void prepare(const struct fric_derivation *derivation, const struct fric_differential *cotangents,
+                    struct backward *task)
+{
+	fricp_vertex_derivation(derivation, cotangents, &task->vertices);
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		fricp_find_links(derivation->batch, type, cotangents, &task->links[type]);
+}
+
+enum fric_code fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
+                        double potential_cotangent, const double *gradient_cotangent, double *potential,
+                        double *gradient, const struct fric_differential *cotangents, struct fric_error *error)
+{
+	const struct fric_contacts *contacts = derivation->contacts;
+	const size_t bytes = fric_n_dofs(contacts) * sizeof(double);
+	struct backward task = {.context = context, .psi = potential_cotangent, .cotangent = gradient_cotangent};
+	double *zeros = NULL;
+	enum fric_code code = fric_evaluate(context, contacts, derivation->question, potential, gradient, error);
+	if (code != FRIC_OK)
+		return code;
+	prepare(derivation, cotangents, &task);
+	if (!gradient_cotangent && !(task.cotangent = zeros = memory_take_zeroed(context->memory, bytes)))
+		return report_code(FRIC_E_MEMORY, error);
+	code = backward_with_curve(derivation, &task, error);
+	memory_give(context->memory, zeros, bytes);
+	return code;
+}
