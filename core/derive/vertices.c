@@ -2,10 +2,10 @@
 
 #include <math.h>
 
-#include "core/derive/ellipse.h"
 #include "core/geometry/derivative.h"
 #include "core/prepare/barrier.h"
 #include "core/prepare/coefficients.h"
+#include "core/prepare/matchstick.h"
 
 static bool any_row(const struct fric_differential *d, enum fric_type type, enum fric_row row)
 {
@@ -106,7 +106,7 @@ static void geometry_inputs_of(const struct vertex_derivation *task, const struc
 	const struct fric_batch *batch = task->batch;
 	const struct fric_group *g = &batch->groups[p->type];
 	const int dim = batch->dim;
-	*at = (struct geometry_inputs){{{0}}};
+	*at = (struct geometry_inputs){.position = {{0}}};
 	for (int k = 0; k < fric_stencil_size(p->type) && batch->positions; k++)
 		for (int d = 0; d < dim; d++)
 			at->position[k][d] =
@@ -152,14 +152,24 @@ static bool blends(const struct vertex_derivation *task, enum fric_type type)
 	return !task->cases[type].own_mu && (source == FRIC_MU_VERTEX || source == FRIC_MU_TABLE);
 }
 
-static struct ellipse ellipse_of(const struct vertex_derivation *task, const struct vertex_point *p, int kind)
+/* @return whether the coefficient of a kind is that of an ellipse */
+static bool find_ellipse(const struct vertex_derivation *task, const struct vertex_point *p,
+                         const struct matchstick *along, int kind, struct ellipse_slopes *slopes)
 {
 	const struct fric_contacts *c = task->contacts;
-	double *const *axes = kind == 0 ? c->mu_s_aniso : c->mu_k_aniso;
-	return (struct ellipse){{axes[0][p->i], axes[1][p->i]},
-	                        {p->lagged_slip[0], p->lagged_slip[1]},
-	                        *column_at(c->eps_v, p->i)};
+	double *const *columns = kind == 0 ? c->mu_s_aniso : c->mu_k_aniso;
+	const double axes[2] = {columns[0][p->i], columns[1][p->i]};
+	if (is_ellipse(axes))
+		ellipse_slopes(axes, along->direction, slopes);
+	return is_ellipse(axes);
 }
+
+static struct matchstick matchstick_of(const struct vertex_derivation *task, const struct vertex_point *p)
+{
+	return matchstick_along(p->lagged_slip, *column_at(task->contacts->eps_v, p->i));
+}
+
+static const enum place ellipse_axes[2] = {AT_MU_S_ANISO, AT_MU_K_ANISO};
 
 /* ---- forwards ---- */
 
@@ -173,7 +183,7 @@ static void geometry_forwards(const struct vertex_derivation *task, const struct
                               const struct inputs *t, struct geometry_values *out)
 {
 	const struct geometry_case contact = geometry_case_of(task, p->type);
-	struct geometry_inputs at, tangent = {{{0}}};
+	struct geometry_inputs at, tangent = {.position = {{0}}};
 	geometry_inputs_of(task, p, &at);
 	for (int d = 0; d < 3; d++) {
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
@@ -255,15 +265,19 @@ static void motion_forwards(const struct motion *motion, const struct inputs *t,
 static void ellipses_forwards(const struct vertex_derivation *task, const struct vertex_point *p,
                               const struct inputs *t, struct lagged_tangents *lagged)
 {
-	long double bare[3], pulled[3], slip[2] = {0};
+	const struct matchstick along = matchstick_of(task, p);
+	long double bare[3], pulled[3], slip[2], turn[2] = {0};
+	struct ellipse_slopes by;
 	if (task->follows) {
 		motion_forwards(&p->lagged, t, AT_LAGGED, lagged->closest_point, bare, pulled);
 		project_tangent(task->batch->dim, &p->frame, p->lagged_pulled, &lagged->frame, pulled, slip);
+		matchstick_turn(&along, slip, turn);
 	}
 	for (int kind = 0; kind < 2; kind++) {
-		const struct ellipse ellipse = ellipse_of(task, p, kind);
-		const enum place axes = kind == 0 ? AT_MU_S_ANISO : AT_MU_K_ANISO;
-		lagged->mu[kind] = ellipse_tangent(&ellipse, lagged->mu[kind], &t->at[axes], slip);
+		const long double *axes = &t->at[ellipse_axes[kind]];
+		if (find_ellipse(task, p, &along, kind, &by))
+			lagged->mu[kind] = by.by_axis[0] * axes[0] + by.by_axis[1] * axes[1] + by.by_direction[0] * turn[0] +
+			                   by.by_direction[1] * turn[1];
 	}
 }
 
@@ -349,14 +363,21 @@ static void slips_backwards(const struct vertex_derivation *task, const struct v
 static void ellipses_backwards(const struct vertex_derivation *task, const struct vertex_point *p, long double mu[2],
                                struct lagged_cotangents *lagged, struct inputs *out)
 {
-	long double slip[2] = {0}, pulled[3] = {0};
+	const struct matchstick along = matchstick_of(task, p);
+	long double turn[2] = {0}, slip[2], pulled[3] = {0};
+	struct ellipse_slopes by;
 	for (int kind = 0; kind < 2; kind++) {
-		const struct ellipse ellipse = ellipse_of(task, p, kind);
-		const enum place axes = kind == 0 ? AT_MU_S_ANISO : AT_MU_K_ANISO;
-		mu[kind] = ellipse_cotangent(&ellipse, mu[kind], &out->at[axes], slip);
+		if (!find_ellipse(task, p, &along, kind, &by))
+			continue;
+		for (int a = 0; a < 2; a++) {
+			out->at[(int)ellipse_axes[kind] + a] = by.by_axis[a] * mu[kind];
+			turn[a] += by.by_direction[a] * mu[kind];
+		}
+		mu[kind] = 0;
 	}
 	if (!task->follows)
 		return;
+	matchstick_turn(&along, turn, slip);
 	project_cotangent(task->batch->dim, &p->frame, p->lagged_pulled, slip, &lagged->frame, pulled);
 	for (int d = 0; d < task->batch->dim; d++) {
 		out->at[AT_LAGGED + d] = pulled[d];
