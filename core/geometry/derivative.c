@@ -54,9 +54,11 @@ static quad quad_root(quad x)
 #define NAME(x) x##_q
 #include "core/geometry/derivative.inc"
 
-/* Beyond these, long double would lose more than the inputs' own rounding does: sin^2 of the angle between two edges,
- * and of that between an edge or plane and r, which says how much of a distance cancels; (|r| / |edge|)^2. */
-static const long double least_edges = 0x1p-10L, least_height = 0x1p-24L, most_reach = 0x1p+20L;
+/* Beyond these, long double would lose more than doubles have: sin^2 of the angle between two edges, or a grain and a
+ * normal; that of the angle between an edge and a vertex; (|r| / |edge|)^2. */
+static const long double least_edges = 0x1p-10L, least_vertex = 0x1p-20L, most_reach = 0x1p+20L;
+/* (distance / |r|)^2 that leaves no doubt about the side. */
+static const long double least_distance = 0x1p-80L;
 
 /* Whether the axis of its basis, which is on the x or the y side of the diagonal, could be the other one. */
 static bool near_diagonal(struct vec_l a)
@@ -68,7 +70,8 @@ static bool near_diagonal(struct vec_l a)
 static bool keeps_its_digits(const struct geometry_case *c, const struct edges_l *e, const struct frame_l *g)
 {
 	const long double aa = dot_l(e->a, e->a), bb = dot_l(e->b, e->b), rr = dot_l(e->r, e->r);
-	const bool far = g->height * g->height > least_height * rr;
+	const bool vertex = c->type == FRIC_EDGE_VERTEX && c->dim == 3;
+	const bool far = g->height * g->height > (vertex ? least_vertex : least_distance) * rr;
 	const struct vec_l n = cross_l(e->a, e->b), m = cross_l(g->normal, e->grain);
 	const bool grain = !c->has_grain || dot_l(m, m) > least_edges * dot_l(e->grain, e->grain);
 	if (c->type == FRIC_VERTEX_VERTEX)

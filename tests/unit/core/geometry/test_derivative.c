@@ -1,0 +1,292 @@
+#include "core/geometry/derivative.h"
+
+#include "tests/unit/core/geometry/derivatives.h"
+
+/* Tangents along a direction against central differences; the largest difference relative to the largest entry of each
+ * kind of value. */
+static void check_tangent(const struct geometry_case *c, const struct geometry_inputs *at,
+                          const struct geometry_inputs *direction, exact h, double tolerance)
+{
+	static const int first[] = {0, 2, 8, 9};
+	struct geometry_values tangent;
+	struct exact_values expected;
+	fricp_geometry_tangent(c, at, direction, &tangent);
+	central_difference(c, at, direction, h, &expected);
+	const long double *actual = numbers_of(&tangent);
+	for (int kind = 0; kind < 3; kind++) {
+		exact largest = 0;
+		for (int e = first[kind]; e < first[kind + 1]; e++)
+			largest = exact_abs(expected.x[e]) > largest ? exact_abs(expected.x[e]) : largest;
+		for (int e = first[kind]; e < first[kind + 1]; e++)
+			if (exact_abs(actual[e] - expected.x[e]) > tolerance * largest + 1e-24) {
+				print_error("type %d dim %d distance %d grain %d value %d: %.20Lg, expected %.20Lg\n", c->type, c->dim,
+				            c->has_distance, c->has_grain, e, actual[e], (long double)expected.x[e]);
+				fail();
+			}
+	}
+}
+
+static void test_differences(void **state)
+{
+	(void)state;
+	struct geometry_case cases[40];
+	const size_t n = all_cases(cases);
+	struct rng rng = {1};
+	for (int round = 0; round < 40; round++)
+		for (size_t k = 0; k < n; k++) {
+			const struct geometry_inputs at = random_inputs(&rng, round % 4 == 3 ? 1000 : 0);
+			const struct geometry_inputs direction = random_inputs(&rng, 0);
+			check_tangent(&cases[k], &at, &direction, 1e-5, 1e-14);
+		}
+	assert_int_equal(n, 32);
+}
+
+/* One number at a time, so that none is mistaken for another. */
+static void test_each_input(void **state)
+{
+	(void)state;
+	struct geometry_case cases[40];
+	const size_t n = all_cases(cases);
+	struct rng rng = {2};
+	for (size_t k = 0; k < n; k++) {
+		const struct geometry_inputs at = random_inputs(&rng, 0);
+		for (int e = 0; e < N_INPUTS; e++) {
+			struct geometry_inputs direction = {{{0}}, {0}, {0}, {0}};
+			numbers_of(&direction)[e] = 1;
+			check_tangent(&cases[k], &at, &direction, 1e-5, 1e-14);
+		}
+	}
+}
+
+/* What a cotangent of one value must be: the tangents of that value along each input. */
+static void check_cotangent(const struct geometry_case *c, const struct geometry_inputs *at,
+                            const struct geometry_values *cotangent, long double tolerance)
+{
+	struct geometry_values given = *cotangent;
+	struct geometry_inputs out;
+	long double expected[N_INPUTS], largest = 0;
+	memset(&out, 0xff, sizeof(out));
+	fricp_geometry_cotangent(c, at, cotangent, &out);
+	for (int e = 0; e < N_INPUTS; e++) {
+		struct geometry_inputs direction = {{{0}}, {0}, {0}, {0}};
+		struct geometry_values tangent;
+		numbers_of(&direction)[e] = 1;
+		fricp_geometry_tangent(c, at, &direction, &tangent);
+		expected[e] = (long double)inner_product(&given, &tangent, N_VALUES);
+		for (int v = 0; v < N_VALUES; v++)
+			largest = fmaxl(largest, fabsl(numbers_of(&given)[v] * numbers_of(&tangent)[v]));
+	}
+	for (int e = 0; e < N_INPUTS; e++)
+		assert_near(numbers_of(&out)[e], expected[e], tolerance * largest);
+}
+
+static struct geometry_values random_cotangent(struct rng *rng)
+{
+	struct geometry_values v;
+	for (int e = 0; e < N_VALUES; e++)
+		numbers_of(&v)[e] = uniform(rng, -1, 1);
+	return v;
+}
+
+static void test_transpose(void **state)
+{
+	(void)state;
+	struct geometry_case cases[40];
+	const size_t n = all_cases(cases);
+	struct rng rng = {3};
+	for (int round = 0; round < 20; round++)
+		for (size_t k = 0; k < n; k++) {
+			const struct geometry_inputs at = random_inputs(&rng, round % 4 == 3 ? 1000 : 0);
+			const struct geometry_values cotangent = random_cotangent(&rng);
+			check_cotangent(&cases[k], &at, &cotangent, 1e-17L);
+		}
+}
+
+/* Components beyond the dimension are not read, and what a contact has not is not either. */
+static void test_unread(void **state)
+{
+	(void)state;
+	struct rng rng = {4};
+	const struct geometry_case c = {FRIC_EDGE_VERTEX, 2, false, false};
+	struct geometry_inputs at = random_inputs(&rng, 0), direction = random_inputs(&rng, 0), out[2];
+	struct geometry_values v[2], cotangent[2] = {random_cotangent(&rng)};
+	fricp_geometry_tangent(&c, &at, &direction, &v[0]);
+	fricp_geometry_cotangent(&c, &at, &cotangent[0], &out[0]);
+	cotangent[1] = cotangent[0];
+	for (int e = 0; e < N_INPUTS; e++)
+		if (e % 3 == 2 || e >= 9)
+			numbers_of(&at)[e] = numbers_of(&direction)[e] = NAN;
+	for (int e = 0; e < N_VALUES; e++)
+		if (e == 1 || e > 3)
+			numbers_of(&cotangent[1])[e] = NAN;
+	fricp_geometry_tangent(&c, &at, &direction, &v[1]);
+	fricp_geometry_cotangent(&c, &at, &cotangent[1], &out[1]);
+	for (int e = 0; e < N_VALUES; e++)
+		assert_true(numbers_of(&v[0])[e] == numbers_of(&v[1])[e]);
+	for (int e = 0; e < N_INPUTS; e++)
+		assert_true(numbers_of(&out[0])[e] == numbers_of(&out[1])[e]);
+}
+
+/* Two edges or the edges of a triangle at an angle, p and q along them and apart by a gap; cos and sin of a small angle
+ * need not be exact. */
+static struct geometry_inputs sliver(struct rng *rng, enum fric_type type, double angle, double gap)
+{
+	double basis[6];
+	struct geometry_inputs in = random_inputs(rng, 0);
+	random_basis(rng, 3, basis);
+	const double p = uniform(rng, 0.2, 0.8), q = uniform(rng, 0.2, 0.8);
+	for (int i = 0; i < 3; i++) {
+		const int j = (i + 1) % 3, k = (i + 2) % 3;
+		const double n = basis[2 * j] * basis[2 * k + 1] - basis[2 * k] * basis[2 * j + 1];
+		const double a = basis[2 * i], b = cos(angle) * a + sin(angle) * basis[2 * i + 1];
+		const double first = (double)in.position[1][i];
+		in.grain[i] = (double)(in.grain[i] / 4 + a); /* not along the normal */
+		if (type == FRIC_EDGE_EDGE) {
+			in.position[0][i] = (double)(first - a);
+			in.position[2][i] = (double)(first - (1 - p) * a + gap * n - q * b);
+			in.position[3][i] = (double)(first - (1 - p) * a + gap * n + (1 - q) * b);
+			continue;
+		}
+		in.position[2][i] = first + a;
+		in.position[3][i] = type == FRIC_FACE_VERTEX ? first + b : 0;
+		in.position[0][i] = type == FRIC_FACE_VERTEX ? first + p * a + q * b + gap * n : first + p * a + gap * n;
+	}
+	return in;
+}
+
+/* Edges and triangles down to 1e-9 rad, vertices 1e-9 from an edge: as exact as anything else. */
+static void test_near_degenerate(void **state)
+{
+	(void)state;
+	static const enum fric_type types[] = {FRIC_EDGE_VERTEX, FRIC_EDGE_EDGE, FRIC_FACE_VERTEX};
+	struct rng rng = {5};
+	for (double small = 1e-1; small > 0.9e-9; small /= 10)
+		for (int k = 0; k < 30; k++) {
+			const enum fric_type type = types[k % 3];
+			const double angle = k % 2 ? small : 1, gap = type == FRIC_EDGE_VERTEX || k % 2 == 0 ? small : 0.1;
+			const struct geometry_inputs at = sliver(&rng, type, angle, gap), direction = random_inputs(&rng, 0);
+			const struct geometry_case c = {type, 3, true, k % 5 == 0};
+			const struct geometry_values cotangent = random_cotangent(&rng);
+			check_tangent(&c, &at, &direction, small * 1e-4, 1e-12);
+			check_cotangent(&c, &at, &cotangent, 1e-17L);
+		}
+}
+
+/* Lengths times 2^k: tangents of points and bases by 2^-k, of distances as they are, to the bit. */
+static void check_scaled(const struct geometry_case *c, const struct geometry_inputs *at,
+                         const struct geometry_inputs *direction, int exponent)
+{
+	struct geometry_inputs from = *at, scaled, out[2];
+	struct geometry_values v[2], cotangent = {{1, -2}, {3, 4, -5, 6, 7, 8}, 9};
+	for (int e = 0; e < N_INPUTS; e++)
+		numbers_of(&scaled)[e] = ldexpl(numbers_of(&from)[e], exponent);
+	fricp_geometry_tangent(c, at, direction, &v[0]);
+	fricp_geometry_tangent(c, &scaled, direction, &v[1]);
+	for (int e = 0; e < N_VALUES; e++)
+		assert_true(numbers_of(&v[0])[e] == ldexpl(numbers_of(&v[1])[e], e == 8 ? 0 : exponent));
+	fricp_geometry_cotangent(c, at, &cotangent, &out[0]);
+	cotangent.distance = ldexpl(cotangent.distance, -exponent);
+	fricp_geometry_cotangent(c, &scaled, &cotangent, &out[1]);
+	for (int e = 0; e < N_INPUTS; e++)
+		assert_true(numbers_of(&out[0])[e] == ldexpl(numbers_of(&out[1])[e], exponent));
+}
+
+static void test_scaling(void **state)
+{
+	(void)state;
+	struct geometry_case cases[40];
+	const size_t n = all_cases(cases);
+	struct rng rng = {6};
+	for (size_t k = 0; k < n; k++)
+		for (int exponent = -300; exponent <= 300; exponent += 150) {
+			const struct geometry_inputs at = random_inputs(&rng, 0), direction = random_inputs(&rng, 0);
+			check_scaled(&cases[k], &at, &direction, exponent);
+		}
+	const struct geometry_inputs at = sliver(&rng, FRIC_EDGE_EDGE, 1e-8, 0.1), direction = random_inputs(&rng, 0);
+	check_scaled(&(struct geometry_case){FRIC_EDGE_EDGE, 3, true, true}, &at, &direction, -300);
+	check_scaled(&(struct geometry_case){FRIC_EDGE_EDGE, 3, true, true}, &at, &direction, 300);
+}
+
+/* Nothing overflows on the way where coordinates are as large as doubles get, or as small. */
+static void test_extremes(void **state)
+{
+	(void)state;
+	struct rng rng = {7};
+	const struct geometry_inputs at = random_inputs(&rng, 0), direction = random_inputs(&rng, 0);
+	for (enum fric_type type = 0; type < FRIC_PLANE_VERTEX; type++) {
+		check_scaled(&(struct geometry_case){type, 3, true, true}, &at, &direction, 1020);
+		check_scaled(&(struct geometry_case){type, 3, true, true}, &at, &direction, -1020);
+	}
+}
+
+/* On the plane, on the line, at the other line: the side that the normal points to, as right of the knot of |x|. */
+static void test_no_distance(void **state)
+{
+	(void)state;
+	const struct geometry_inputs up = {.position = {{0, 0, 1}}};
+	struct geometry_values v;
+	struct geometry_inputs at = {.position = {{0.25L, 0.25L}, {0}, {1}, {0, 1}}};
+	fricp_geometry_tangent(&(struct geometry_case){FRIC_FACE_VERTEX, 3, true, false}, &at, &up, &v);
+	assert_true(v.distance == 1);
+	at = (struct geometry_inputs){.position = {{3, 4, 0}}, .normal = {0, 0, 2}, .origin = {1, 1, 0}};
+	fricp_geometry_tangent(&(struct geometry_case){FRIC_PLANE_VERTEX, 3, true, false}, &at, &up, &v);
+	assert_true(v.distance == 1);
+	const struct geometry_inputs aside = {.position = {{0, 1}}};
+	at = (struct geometry_inputs){.position = {{0.25L}, {0}, {1}}};
+	fricp_geometry_tangent(&(struct geometry_case){FRIC_EDGE_VERTEX, 2, true, false}, &at, &aside, &v);
+	assert_true(v.distance == 1 && v.closest_point[0] == 0);
+}
+
+/* Between equal components of n, the axis that the basis has: y. */
+static void test_axis(void **state)
+{
+	(void)state;
+	const struct geometry_case c = {FRIC_VERTEX_VERTEX, 3, true, false};
+	const struct geometry_inputs at = {.position = {{0}, {1, 1, 0.5L}}};
+	struct geometry_values v;
+	const struct geometry_inputs along_y = {.position = {{0}, {0, 1, 0}}}, along_x = {.position = {{0}, {1, 0, 0}}};
+	/* e = y x n = (n_z, 0, -n_x): independent of n_y, also of what would change the axis */
+	fricp_geometry_tangent(&c, &at, &along_y, &v);
+	assert_near(v.tangent_basis[0], 0, 1e-18L);
+	assert_near(v.tangent_basis[4], 0, 1e-18L);
+	/* d(0.5, -n_x)/sqrt(n_x^2 + 0.25) at n_x = 1 */
+	fricp_geometry_tangent(&c, &at, &along_x, &v);
+	assert_near(v.tangent_basis[0], -0.5L / powl(1.25L, 1.5L), 1e-18L);
+	assert_near(v.tangent_basis[4], -0.25L / powl(1.25L, 1.5L), 1e-18L);
+	check_tangent(&c, &at, &along_y, 1e-5, 1e-14);
+}
+
+static void test_unit_normal(void **state)
+{
+	(void)state;
+	const long double normal[3] = {2, 0, 0}, x[3] = {5, 3, -4}, junk[3] = {2, 0, NAN};
+	long double out[3];
+	fricp_unit_normal_tangent(3, normal, x, out);
+	assert_true(out[0] == 0 && out[1] == 1.5L && out[2] == -2);
+	fricp_unit_normal_cotangent(2, junk, x, out);
+	assert_true(out[0] == 0 && out[1] == 1.5L && out[2] == 0);
+	struct rng rng = {8};
+	const struct geometry_inputs in = random_inputs(&rng, 0);
+	const long double *n = in.normal, *t = in.grain, h = 1e-6L;
+	long double norms[2] = {0};
+	for (int i = 0; i < 3; i++) {
+		norms[0] += (n[i] + h * t[i]) * (n[i] + h * t[i]);
+		norms[1] += (n[i] - h * t[i]) * (n[i] - h * t[i]);
+	}
+	fricp_unit_normal_tangent(3, n, t, out);
+	for (int i = 0; i < 3; i++) {
+		const long double plus = (n[i] + h * t[i]) / sqrtl(norms[0]), minus = (n[i] - h * t[i]) / sqrtl(norms[1]);
+		assert_near(out[i], (plus - minus) / (2 * h), 1e-10L);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_differences), cmocka_unit_test(test_each_input),      cmocka_unit_test(test_transpose),
+		cmocka_unit_test(test_unread),      cmocka_unit_test(test_near_degenerate), cmocka_unit_test(test_scaling),
+		cmocka_unit_test(test_extremes),    cmocka_unit_test(test_no_distance),     cmocka_unit_test(test_axis),
+		cmocka_unit_test(test_unit_normal),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
