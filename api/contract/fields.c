@@ -17,6 +17,11 @@
 #define LENGTH "length"
 #define FORCE "force"
 
+/* What a field is to the core. */
+#define BY(field) .by = {1 + FRIC_BY_##field}
+#define BY_BOTH(s, k) .by = {1 + FRIC_BY_##s, 1 + FRIC_BY_##k}
+#define BY_ROW(row) .by = {1 + FRIC_ROW_##row}
+
 /* ---- words ---- */
 
 /* In the order of enum fric_law_type. */
@@ -44,7 +49,8 @@ static const char *const barrier_meanings[] = {
 static const char *const scalings[] = {"none", "physical", NULL};
 static const char *const scaling_meanings[] = {
 	"as it is", "times dhat/E^2 (normalized_clamped_log: dhat), so that stiffness is a force", NULL};
-static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "line", "hessian_products", NULL};
+static const char *const outputs[] = {
+	"potential", "gradient", "hessian", "collisions", "line", "hessian_products", "position_jacobian", NULL};
 static const char *const reactions[] = {"error", "skip", NULL};
 static const char *const reaction_meanings[] = {
 	"the first such contact is a 422", "such contacts are left out and listed", NULL};
@@ -56,6 +62,10 @@ static const char *const projection_meanings[] = {
 const char *const api_hessian_formats[5] = {"triplets", "csr", "bsr", "factors", NULL};
 static const char *const format_meanings[] = {
 	"every contact's block, duplicates add up", "merged and sorted", "the same in blocks of dim x dim", "the factors of every contact's block", NULL};
+
+const char *const api_jacobian_formats[3] = {"csr", "triplets", NULL};
+static const char *const jacobian_format_meanings[] = {
+	"merged and sorted", "every contact's block, duplicates add up", NULL};
 
 /* ---- values per contact ---- */
 
@@ -117,12 +127,12 @@ static const char needs_of_bodies[] =
 	" 'then': {'required': ['point', 'normal', 'normal_force']}}";
 
 static const struct api_rule barrier_rules[API_N_BARRIER] = {
-	[API_BARRIER_DHAT] = {.name = "dhat", .kind = API_NUMBER, .range = API_POSITIVE, .required = true, .unit = LENGTH,
+	[API_BARRIER_DHAT] = {BY(DHAT), .name = "dhat", .kind = API_NUMBER, .range = API_POSITIVE, .required = true, .unit = LENGTH,
 		.meaning = "reach of the barrier: from dmin + dhat on the force is 0"},
-	[API_BARRIER_STIFFNESS] = {.name = "stiffness", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
+	[API_BARRIER_STIFFNESS] = {BY(STIFFNESS), .name = "stiffness", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
 		.unit = "force / length^3",
 		.meaning = "kappa. Of normalized_clamped_log in force * length, with physical scaling in force"},
-	[API_BARRIER_DMIN] = {.name = "dmin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0",
+	[API_BARRIER_DMIN] = {BY(DMIN), .name = "dmin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0",
 		.unit = LENGTH, .meaning = "thickness: a distance not larger than this is a penetration"},
 	[API_BARRIER_TYPE] = {.name = "type", .kind = API_WORD, .words = barriers, .meanings = barrier_meanings,
 		.meaning = "function of D = distance^2 - dmin^2, which is 0 from E = (2 dmin + dhat) dhat on; the force is"
@@ -141,13 +151,13 @@ static const struct api_rule materials_rules[API_N_MATERIALS] = {
 		.meaning = "material of planes and world; needed for plane_vertex and body_world"},
 	[API_MATERIALS_BODY] = {.name = "body_material", .kind = API_INDICES, .shape = {API_N_BODIES},
 		.meaning = "material of every body, numbered from 0; needed for contacts of bodies"},
-	[API_MATERIALS_MU] = {.name = "mu", .kind = API_REALS, .range = API_NON_NEGATIVE,
+	[API_MATERIALS_MU] = {BY_BOTH(MATERIAL_MU_S, MATERIAL_MU_K), .name = "mu", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_MATERIALS, API_MATERIALS}, .unit = DIMENSIONLESS,
 		.meaning = "symmetric table of coefficients, static and kinetic"},
-	[API_MATERIALS_MU_S] = {.name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE,
+	[API_MATERIALS_MU_S] = {BY(MATERIAL_MU_S), .name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_MATERIALS, API_MATERIALS}, .unit = DIMENSIONLESS,
 		.meaning = "symmetric table of static coefficients; together with mu_k"},
-	[API_MATERIALS_MU_K] = {.name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE,
+	[API_MATERIALS_MU_K] = {BY(MATERIAL_MU_K), .name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_MATERIALS, API_MATERIALS}, .unit = DIMENSIONLESS,
 		.meaning = "symmetric table of kinetic coefficients; together with mu_s"},
 };
@@ -162,7 +172,7 @@ static const struct api_rule curve_rules[API_N_CURVE] = {
 	[API_CURVE_SPEEDS] = {.name = "speeds", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_POINTS},
 		.required = true, .unit = VELOCITY,
 		.meaning = "speeds beyond eps_v, 2 to 4096 of them, strictly ascending from 0"},
-	[API_CURVE_FACTORS] = {.name = "factors", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_POINTS},
+	[API_CURVE_FACTORS] = {BY(CURVE_FACTORS), .name = "factors", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_POINTS},
 		.required = true, .unit = DIMENSIONLESS,
 		.meaning = "of the coefficient at each of them; the first is 1, the last holds for all higher speeds"},
 };
@@ -181,20 +191,20 @@ const struct api_object api_curve = {
 #define SPEED_OF_LAW NEEDED_BY("{'enum': ['stribeck', 'exponential']}", "stribeck_speed")
 
 static const struct api_rule friction_rules[API_N_FRICTION] = {
-	[API_FRICTION_EPS_V] = {.name = "eps_v", .kind = API_NUMBER, .range = API_POSITIVE, .unit = VELOCITY,
+	[API_FRICTION_EPS_V] = {BY(EPS_V), .name = "eps_v", .kind = API_NUMBER, .range = API_POSITIVE, .unit = VELOCITY,
 		.meaning = "speed below which a contact sticks; needed if a group has none of its own"},
-	[API_FRICTION_MU] = {.name = "mu", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .unit = DIMENSIONLESS,
+	[API_FRICTION_MU] = {BY_BOTH(MU_S, MU_K), .name = "mu", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .unit = DIMENSIONLESS,
 		.meaning = "one coefficient for all contacts, static and kinetic"},
-	[API_FRICTION_MU_S] = {.name = "mu_s", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .unit = DIMENSIONLESS,
+	[API_FRICTION_MU_S] = {BY(MU_S), .name = "mu_s", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .unit = DIMENSIONLESS,
 		.meaning = "static coefficient of all contacts; together with mu_k"},
-	[API_FRICTION_MU_K] = {.name = "mu_k", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .unit = DIMENSIONLESS,
+	[API_FRICTION_MU_K] = {BY(MU_K), .name = "mu_k", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .unit = DIMENSIONLESS,
 		.meaning = "kinetic coefficient of all contacts; together with mu_s"},
-	[API_FRICTION_VERTEX_MU] = {.name = "vertex_mu", .kind = API_REALS, .range = API_NON_NEGATIVE,
+	[API_FRICTION_VERTEX_MU] = {BY_BOTH(VERTEX_MU_S, VERTEX_MU_K), .name = "vertex_mu", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_N_VERTICES}, .unit = DIMENSIONLESS, .meaning = "coefficient per vertex, static and kinetic"},
-	[API_FRICTION_VERTEX_MU_S] = {.name = "vertex_mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE,
+	[API_FRICTION_VERTEX_MU_S] = {BY(VERTEX_MU_S), .name = "vertex_mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_N_VERTICES}, .unit = DIMENSIONLESS,
 		.meaning = "static coefficient per vertex; together with vertex_mu_k"},
-	[API_FRICTION_VERTEX_MU_K] = {.name = "vertex_mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE,
+	[API_FRICTION_VERTEX_MU_K] = {BY(VERTEX_MU_K), .name = "vertex_mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_N_VERTICES}, .unit = DIMENSIONLESS,
 		.meaning = "kinetic coefficient per vertex; together with vertex_mu_s"},
 	[API_FRICTION_BLEND] = {.name = "blend", .kind = API_WORD, .words = blends,
@@ -205,12 +215,12 @@ static const struct api_rule friction_rules[API_N_FRICTION] = {
 		.meaning = "how friction depends on the speed"},
 	[API_FRICTION_TRANSITION] = {.name = "mu_transition", .kind = API_WORD, .words = transitions,
 		.meanings = transition_meanings, .meaning = "transition from static to kinetic, of the law smooth alone"},
-	[API_FRICTION_STRIBECK_SPEED] = {.name = "stribeck_speed", .kind = API_NUMBER, .range = API_POSITIVE,
+	[API_FRICTION_STRIBECK_SPEED] = {BY(STRIBECK_SPEED), .name = "stribeck_speed", .kind = API_NUMBER, .range = API_POSITIVE,
 		.unit = VELOCITY, .meaning = "over which friction decays beyond eps_v; of the laws stribeck and exponential alone,"
 			" needed there if a group has none of its own"},
 	[API_FRICTION_CURVE] = {.name = "curve", .kind = API_OBJECT, .objects = ONE(api_curve),
 		.meaning = "of the law curve alone, needed there"},
-	[API_FRICTION_VISCOUS] = {.name = "viscous", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0",
+	[API_FRICTION_VISCOUS] = {BY(VISCOUS), .name = "viscous", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0",
 		.unit = "1 / velocity", .meaning = "drag per normal force and velocity of slip, added to any law"},
 };
 const struct api_object api_friction = {
@@ -234,64 +244,64 @@ static const struct api_rule group_rules[API_N_GROUP] = {
 		.types = OF_VERTICES, .meaning = "stencils; a vertex may be in a stencil once only"},
 	[API_GROUP_BODIES] = {.name = "bodies", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
 		.types = OF_BODIES, .meaning = "stencils; a body may be in a stencil once only"},
-	[API_GROUP_POINT] = {.name = "point", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
+	[API_GROUP_POINT] = {BY_ROW(POINT), .name = "point", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
 		.types = OF_BODIES, .unit = LENGTH, .meaning = "where they touch, in space; needed"},
-	[API_GROUP_NORMAL] = {.name = "normal", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
+	[API_GROUP_NORMAL] = {BY_ROW(NORMAL), .name = "normal", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
 		.types = OF_BODIES, .unit = LENGTH, .meaning = "of the contact, of any length but 0; needed"},
-	[API_GROUP_NORMAL_FORCE] = {.name = "normal_force", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+	[API_GROUP_NORMAL_FORCE] = {BY_ROW(NORMAL_FORCE), .name = "normal_force", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
 		.one_for_all = true, .unit = FORCE, .meaning = "lambda; without it, from barrier, which bodies have none of"},
-	[API_GROUP_WEIGHT] = {.name = "weight", .kind = API_REALS, .shape = {API_N}, .one_for_all = true, .fallback = "1",
+	[API_GROUP_WEIGHT] = {BY_ROW(WEIGHT), .name = "weight", .kind = API_REALS, .shape = {API_N}, .one_for_all = true, .fallback = "1",
 		.unit = DIMENSIONLESS,
 		.meaning = "multiplies the contact's potential and all that follows from it; of any sign"},
-	[API_GROUP_MU] = {.name = "mu", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N}, .one_for_all = true,
+	[API_GROUP_MU] = {.by = {1 + FRIC_ROW_MU_S, 1 + FRIC_ROW_MU_K}, .name = "mu", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N}, .one_for_all = true,
 		.unit = DIMENSIONLESS, .meaning = "coefficient, static and kinetic; without any, from friction"},
-	[API_GROUP_MU_S] = {.name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+	[API_GROUP_MU_S] = {BY_ROW(MU_S), .name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
 		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "static coefficient; together with mu_k"},
-	[API_GROUP_MU_K] = {.name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+	[API_GROUP_MU_K] = {BY_ROW(MU_K), .name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
 		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "kinetic coefficient; together with mu_s"},
-	[API_GROUP_EPS_V] = {.name = "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N},
+	[API_GROUP_EPS_V] = {BY_ROW(EPS_V), .name = "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N},
 		.one_for_all = true, .unit = VELOCITY,
 		.meaning = "speed below which the contact sticks; without it, from friction"},
-	[API_GROUP_MU_ANISO] = {.name = "mu_aniso", .kind = API_REALS, .range = API_POSITIVE,
+	[API_GROUP_MU_ANISO] = {BY_ROW(MU_ANISO), .name = "mu_aniso", .kind = API_REALS, .range = API_POSITIVE,
 		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .bare = true, .unit = DIMENSIONLESS,
 		.meaning = "velocity scaling along the tangent directions; without it, ones; in 2D one number will do"},
-	[API_GROUP_MU_S_ANISO] = {.name = "mu_s_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
+	[API_GROUP_MU_S_ANISO] = {BY_ROW(MU_S_ANISO), .name = "mu_s_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .unit = DIMENSIONLESS,
 		.meaning = "matchstick ellipse of the static coefficient; zeros, as without it: use the scalar one"},
-	[API_GROUP_MU_K_ANISO] = {.name = "mu_k_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
+	[API_GROUP_MU_K_ANISO] = {BY_ROW(MU_K_ANISO), .name = "mu_k_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .unit = DIMENSIONLESS,
 		.meaning = "matchstick ellipse of the kinetic coefficient; zeros, as without it: use the scalar one"},
-	[API_GROUP_STRIBECK_SPEED] = {.name = "stribeck_speed", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N},
+	[API_GROUP_STRIBECK_SPEED] = {BY_ROW(STRIBECK_SPEED), .name = "stribeck_speed", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N},
 		.one_for_all = true, .unit = VELOCITY,
 		.meaning = "over which friction decays beyond eps_v, with the laws stribeck and exponential; without it, from friction"},
-	[API_GROUP_VISCOUS] = {.name = "viscous", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+	[API_GROUP_VISCOUS] = {BY_ROW(VISCOUS), .name = "viscous", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
 		.one_for_all = true, .unit = "1 / velocity",
 		.meaning = "drag per normal force and velocity of slip; without it, from friction"},
-	[API_GROUP_SURFACE_VELOCITY] = {.name = "surface_velocity", .kind = API_REALS, .shape = {API_N, API_DIM},
+	[API_GROUP_SURFACE_VELOCITY] = {BY_ROW(SURFACE_VELOCITY), .name = "surface_velocity", .kind = API_REALS, .shape = {API_N, API_DIM},
 		.one_for_all = true, .unit = VELOCITY,
 		.meaning = "of the second side, beyond that of its vertices: a conveyor; without it, 0"},
-	[API_GROUP_ANCHOR] = {.name = "anchor", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
+	[API_GROUP_ANCHOR] = {BY_ROW(ANCHOR), .name = "anchor", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
 		.unit = VELOCITY, .meaning = "elastic deflection that the contact carries from earlier steps; without it, 0"},
-	[API_GROUP_CLOSEST_POINT] = {.name = "closest_point", .kind = API_REALS, .shape = {API_N, API_POINT},
+	[API_GROUP_CLOSEST_POINT] = {BY_ROW(CLOSEST_POINT), .name = "closest_point", .kind = API_REALS, .shape = {API_N, API_POINT},
 		.one_for_all = true, .types = WITH_POINT, .unit = DIMENSIONLESS,
 		.meaning = "given geometry: coordinates on edge or triangle; together with tangent_basis"},
-	[API_GROUP_TANGENT_BASIS] = {.name = "tangent_basis", .kind = API_REALS, .shape = {API_N, API_DIM, API_TANGENTS},
+	[API_GROUP_TANGENT_BASIS] = {BY_ROW(TANGENT_BASIS), .name = "tangent_basis", .kind = API_REALS, .shape = {API_N, API_DIM, API_TANGENTS},
 		.one_for_all = true, .unit = DIMENSIONLESS,
 		.meaning = "given geometry: the columns are unit tangents; positions are not needed then"},
-	[API_GROUP_GRAIN] = {.name = "grain", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true, .only = 3,
+	[API_GROUP_GRAIN] = {BY_ROW(GRAIN), .name = "grain", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true, .only = 3,
 		.unit = DIMENSIONLESS, .meaning = "in space, of any length but 0: its projection is the first tangent; not with"
 			" tangent_basis"},
-	[API_GROUP_PLANE_NORMAL] = {.name = "plane_normal", .kind = API_REALS, .shape = {API_N, API_DIM},
+	[API_GROUP_PLANE_NORMAL] = {BY_ROW(PLANE_NORMAL), .name = "plane_normal", .kind = API_REALS, .shape = {API_N, API_DIM},
 		.one_for_all = true, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
 		.meaning = "of any length but 0; needed unless tangent_basis is given"},
-	[API_GROUP_PLANE_ORIGIN] = {.name = "plane_origin", .kind = API_REALS, .shape = {API_N, API_DIM},
+	[API_GROUP_PLANE_ORIGIN] = {BY_ROW(PLANE_ORIGIN), .name = "plane_origin", .kind = API_REALS, .shape = {API_N, API_DIM},
 		.one_for_all = true, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
 		.meaning = "any point of the plane; needed where a distance is (barrier, the output distance)"},
-	[API_GROUP_SPIN_RADIUS] = {.name = "spin_radius", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+	[API_GROUP_SPIN_RADIUS] = {BY_ROW(SPIN_RADIUS), .name = "spin_radius", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
 		.one_for_all = true, .types = OF_BODIES, .only = 3, .unit = LENGTH, .fallback = "0",
 		.meaning = "torque that holds against spin about the normal, per friction force: 2/3 R for a disc under uniform"
 			" pressure"},
-	[API_GROUP_ROLL_RADIUS] = {.name = "roll_radius", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+	[API_GROUP_ROLL_RADIUS] = {BY_ROW(ROLL_RADIUS), .name = "roll_radius", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
 		.one_for_all = true, .types = OF_BODIES, .unit = LENGTH, .fallback = "0",
 		.meaning = "torque that holds against rolling, per friction force: the coefficient of rolling resistance, a length,"
 			" over mu"},
@@ -350,30 +360,53 @@ const struct api_object api_line = {
 	"LineChoice", "Which points of a line are evaluated: velocities + t * direction.", line_rules, API_N_LINE, -1,
 	"{'if': {'not': {'required': ['direction']}}, 'then': {'required': ['body_direction']}}"};
 
+static const struct api_rule jacobian_rules[API_N_JACOBIAN] = {
+	[API_JACOBIAN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_jacobian_formats,
+		.meanings = jacobian_format_meanings, .meaning = "how the matrix is written"},
+	[API_JACOBIAN_PATTERN] = {.name = "pattern", .kind = API_BOOL, .fallback = "true",
+		.meaning = "false leaves out what depends on the stencils alone: rows and cols, indptr and indices"},
+};
+const struct api_object api_position_jacobian = {
+	"PositionJacobianChoice", "How the Jacobian by positions is answered.", jacobian_rules, API_N_JACOBIAN, -1, NULL};
+
+static const struct api_rule cotangents_rules[API_N_COTANGENTS] = {
+	[API_COTANGENT_POTENTIAL] = {.name = "potential", .kind = API_NUMBER, .fallback = "0", .meaning = "of the potential"},
+	[API_COTANGENT_GRADIENT] = {.name = "gradient", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
+		.meaning = "of the gradient; without it, 0"},
+	[API_COTANGENT_BODY_GRADIENT] = {.name = "body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST},
+		.meaning = "of the body_gradient; without it, 0"},
+};
+const struct api_object api_cotangents = {
+	"Cotangents", "What the answers are multiplied with: the sum of these products is differentiated.",
+	cotangents_rules, API_N_COTANGENTS, -1, NULL};
+
 /* Which part a field belongs to; a question may bring lagged_velocities of its own. */
-#define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT))
-#define ASKED (BIT(API_WHOLE) | BIT(API_SET_QUESTION))
+#define FOR_JVP (BIT(API_JVP) | BIT(API_SET_JVP))
+#define FOR_VJP (BIT(API_VJP) | BIT(API_SET_VJP))
+#define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT) | BIT(API_JVP) | BIT(API_VJP))
+#define EVALUATED (BIT(API_WHOLE) | BIT(API_SET_QUESTION))
+#define ASKED (EVALUATED | FOR_JVP | FOR_VJP)
 static const struct api_rule request_rules[API_N_REQUEST] = {
 	[API_REQUEST_DIM] = {.name = "dim", .kind = API_INTEGER, .least = 2, .most = 3, .required = true, .types = LAGGED,
 		.meaning = "dimension"},
 	[API_REQUEST_N_VERTICES] = {.name = "n_vertices", .kind = API_INTEGER, .types = BIT(API_SET_DOCUMENT),
 		.meaning = "number of vertices; without it, rows of positions, else of the first field with a row for each"
 			" vertex, else 0. It has to agree with them"},
-	[API_REQUEST_VELOCITIES] = {.name = "velocities", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
+	[API_REQUEST_VELOCITIES] = {BY(VELOCITIES), .name = "velocities", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
 		.types = ASKED, .unit = VELOCITY, .meaning = "where to evaluate; also tells how many vertices there are; needed"
 			" unless there are bodies alone"},
-	[API_REQUEST_POSITIONS] = {.name = "positions", .kind = API_REALS, .types = LAGGED, .shape = {API_N_VERTICES, API_DIM},
+	[API_REQUEST_POSITIONS] = {BY(POSITIONS), .name = "positions", .kind = API_REALS, .types = LAGGED, .shape = {API_N_VERTICES, API_DIM},
 		.unit = LENGTH, .meaning = "lagged; needed where geometry is derived"},
-	[API_REQUEST_LAGGED_VELOCITIES] = {.name = "lagged_velocities", .kind = API_REALS,
+	[API_REQUEST_LAGGED_VELOCITIES] = {BY(LAGGED_VELOCITIES), .name = "lagged_velocities", .kind = API_REALS,
 		.shape = {API_N_VERTICES, API_DIM}, .unit = VELOCITY,
 		.meaning = "direction of slip for mu_s_aniso and mu_k_aniso; without them, velocities"},
-	[API_REQUEST_BODY_POSITIONS] = {.name = "body_positions", .kind = API_REALS, .types = LAGGED,
+	[API_REQUEST_BODY_POSITIONS] = {BY(BODY_POSITIONS), .name = "body_positions", .kind = API_REALS, .types = LAGGED,
 		.shape = {API_N_BODIES, API_DIM}, .unit = LENGTH,
 		.meaning = "of rigid bodies: the points that their twists refer to; also tells how many there are"},
-	[API_REQUEST_BODY_VELOCITIES] = {.name = "body_velocities", .kind = API_REALS, .types = ASKED,
+	[API_REQUEST_BODY_VELOCITIES] = {BY(VELOCITIES), .name = "body_velocities", .kind = API_REALS, .types = ASKED,
 		.shape = {API_N_BODIES, API_TWIST}, .unit = VELOCITY,
 		.meaning = "twists: velocity of the point, then angular velocity (velocity / length; in 2D one number)"},
-	[API_REQUEST_LAGGED_BODY_VELOCITIES] = {.name = "lagged_body_velocities", .kind = API_REALS,
+	[API_REQUEST_LAGGED_BODY_VELOCITIES] = {BY(LAGGED_VELOCITIES), .name = "lagged_body_velocities", .kind = API_REALS,
 		.shape = {API_N_BODIES, API_TWIST}, .unit = VELOCITY,
 		.meaning = "as lagged_velocities; without them, body_velocities"},
 	[API_REQUEST_FRICTION] = {.name = "friction", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_friction),
@@ -382,21 +415,35 @@ static const struct api_rule request_rules[API_N_REQUEST] = {
 		.meaning = "normal force of groups without their own"},
 	[API_REQUEST_COLLISIONS] = {.name = "collisions", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_collisions),
 		.required = true, .meaning = "the contacts"},
-	[API_REQUEST_OUTPUTS] = {.name = "outputs", .kind = API_WORDS, .types = ASKED, .words = outputs,
+	[API_REQUEST_OUTPUTS] = {.name = "outputs", .kind = API_WORDS, .types = EVALUATED, .words = outputs,
 		.fallback = "['potential', 'gradient', 'hessian']", .meaning = "what the answer contains"},
-	[API_REQUEST_HESSIAN] = {.name = "hessian", .kind = API_OBJECT, .types = ASKED, .objects = ONE(api_hessian),
+	[API_REQUEST_HESSIAN] = {.name = "hessian", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_hessian),
 		.meaning = "how the Hessian is answered"},
-	[API_REQUEST_COLLISION_OUTPUTS] = {.name = "collision_outputs", .kind = API_WORDS, .types = ASKED,
+	[API_REQUEST_COLLISION_OUTPUTS] = {.name = "collision_outputs", .kind = API_WORDS, .types = EVALUATED,
 		.words = api_collision_output_names, .meanings = output_meanings,
 		.fallback = "['potential', 'tangential_velocity']",
 		.meaning = "values per contact that collisions in the answer contains"},
 	[API_REQUEST_ON_DEGENERATE] = {.name = "on_degenerate", .kind = API_WORD, .types = LAGGED, .words = reactions,
 		.meanings = reaction_meanings, .meaning = "degenerate geometry, penetration, a negative coefficient"},
-	[API_REQUEST_LINE] = {.name = "line", .kind = API_OBJECT, .types = ASKED, .objects = ONE(api_line),
+	[API_REQUEST_LINE] = {.name = "line", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_line),
 		.meaning = "the line that the output line is about; needed for it"},
-	[API_REQUEST_VECTORS] = {.name = "vectors", .kind = API_REALS, .types = ASKED, .shape = {API_N_VECTORS, API_N_DOFS},
+	[API_REQUEST_VECTORS] = {.name = "vectors", .kind = API_REALS, .types = EVALUATED, .shape = {API_N_VECTORS, API_N_DOFS},
 		.meaning = "what hessian_products multiplies; needed for it; at most 256"},
+	[API_REQUEST_POSITION_JACOBIAN] = {.name = "position_jacobian", .kind = API_OBJECT, .types = EVALUATED,
+		.objects = ONE(api_position_jacobian), .meaning = "how the output position_jacobian is answered"},
+	[API_REQUEST_TANGENTS] = {.name = "tangents", .kind = API_BY_POINTER, .types = FOR_JVP, .required = true,
+		.meaning = "the direction: for fields that JSON Pointers (RFC 6901) lead to, values of the field's shape; of all other"
+			" fields 0"},
+	[API_REQUEST_COTANGENTS] = {.name = "cotangents", .kind = API_OBJECT, .types = FOR_VJP, .required = true,
+		.objects = ONE(api_cotangents), .meaning = "what the answers are multiplied with"},
+	[API_REQUEST_WRT] = {.name = "wrt", .kind = API_POINTERS, .types = FOR_VJP, .required = true,
+		.meaning = "JSON Pointers (RFC 6901) to the fields to differentiate by, none twice"},
 };
+#define NEEDS_VELOCITIES \
+	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_positions']}, 'dependentRequired': {'body_positions':" \
+	" ['body_velocities'], 'body_velocities': ['body_positions'], 'lagged_body_velocities': ['body_positions']}}"
+#define NEEDS_VELOCITIES_OF_SET \
+	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_velocities']}}"
 const struct api_object api_request = {
 	"EvaluateRequest",
 	"A batch of contacts. Any consistent units. Arrays are nested or flat (row-major); a value per contact may be one"
@@ -404,8 +451,7 @@ const struct api_object api_request = {
 	" it as an integer). All arrays over vertices have as many rows as velocities, those of a group as many as its"
 	" vertices.",
 	request_rules, API_N_REQUEST, API_WHOLE,
-	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_positions']}, 'dependentRequired': {'body_positions':"
-	" ['body_velocities'], 'body_velocities': ['body_positions'], 'lagged_body_velocities': ['body_positions']}}"};
+	NEEDS_VELOCITIES};
 const struct api_object api_set_document = {
 	"CollisionSet",
 	"The lagged part of a batch, to be kept under a name: what EvaluateRequest has, but for the question. All arrays over"
@@ -417,7 +463,20 @@ const struct api_object api_set_question = {
 	"What is asked of a collision set: what EvaluateRequest has beyond the set's document. What is sent replaces what the"
 	" set has.",
 	request_rules, API_N_REQUEST, API_SET_QUESTION,
-	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_velocities']}}"};
+	NEEDS_VELOCITIES_OF_SET};
+#define DIFFERENTIATED(is, called, means, needs) {called, means, request_rules, API_N_REQUEST, is, needs}
+const struct api_object
+	api_jvp_request = DIFFERENTIATED(API_JVP, "JvpRequest",
+		"A batch of contacts and a direction in which its numbers change: as EvaluateRequest, without outputs and their options.",
+		NEEDS_VELOCITIES),
+	api_vjp_request = DIFFERENTIATED(API_VJP, "VjpRequest",
+		"A batch of contacts, cotangents of its potential and gradient, and the fields to differentiate by: as EvaluateRequest,"
+		" without outputs and their options.", NEEDS_VELOCITIES),
+	api_set_jvp_question = DIFFERENTIATED(API_SET_JVP, "CollisionSetJvp",
+		"A direction in which numbers of a collision set, or of this question, change.", NEEDS_VELOCITIES_OF_SET),
+	api_set_vjp_question = DIFFERENTIATED(API_SET_VJP, "CollisionSetVjp",
+		"Cotangents of a collision set's potential and gradient, and the fields of the set, or of this question, to differentiate"
+		" by.", NEEDS_VELOCITIES_OF_SET);
 
 /* ---- its answer ---- */
 
@@ -482,6 +541,22 @@ static const struct api_object
 	factors = {"Factors", "Hessian as the factors of every contact's block.",
 	           factors_rules, N_OF(factors_rules), -1, NULL};
 
+#define JACOBIAN_SHAPE INTEGER_ARRAY("shape", "[n_dof, n_vertices * dim]", API_PAIR)
+static const struct api_rule jacobian_triplets_rules[] = {
+	FORMAT("triplets"), JACOBIAN_SHAPE, PLACES("rows", "row of every entry: a velocity"),
+	PLACES("cols", "column of every entry: a position"),
+	REAL_ARRAY("values", "entries; duplicates add up", "force / length", API_ANY_LENGTH),
+};
+static const struct api_rule jacobian_csr_rules[] = {
+	FORMAT("csr"), JACOBIAN_SHAPE, PLACES("indptr", "[n_dof + 1], where every row begins"),
+	PLACES("indices", "column of every entry, ascending in a row"),
+	REAL_ARRAY("data", "entries", "force / length", API_ANY_LENGTH),
+};
+static const struct api_object
+	jacobian_triplets = {"JacobianTriplets", "Jacobian as triplets: every contact's whole block, row-major, contacts in order.",
+	                     jacobian_triplets_rules, N_OF(jacobian_triplets_rules), -1, NULL},
+	jacobian_csr = {"JacobianCsr", "Jacobian in compressed rows.", jacobian_csr_rules, N_OF(jacobian_csr_rules), -1, NULL};
+
 #define VALUES(is, called) [is] = {called "Values", "What collision_outputs asks for, in the order of the contacts.", \
 	api_output_rules, FRIC_N_OUTPUTS, is, NULL}
 static const struct api_object value_groups[FRIC_N_TYPES] = {
@@ -531,9 +606,11 @@ static const struct api_rule line_values_rules[] = {
 static const struct api_object line_values = {
 	"LineValues", "Along a line, in the order of its steps.", line_values_rules, N_OF(line_values_rules), -1, NULL};
 
+#define COUNTS \
+	COUNT("n_vertices", "rows of velocities"), N_BODIES("rows of body_positions; there if those were sent"), \
+	COUNT("n_collisions", "contacts of all groups, skipped ones too")
 static const struct api_rule answer_rules[] = {
-	COUNT("n_vertices", "rows of velocities"), N_BODIES("rows of body_positions; there if those were sent"),
-	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
+	COUNTS,
 	{.name = "potential", .kind = API_NUMBER, .unit = "force * velocity", .meaning = "sum over the contacts"},
 	{.name = "gradient", .kind = API_REALS, .shape = {API_N_DOF}, .unit = FORCE,
 	 .meaning = "of the potential with respect to velocities; the friction force is its negative."
@@ -550,10 +627,49 @@ static const struct api_rule answer_rules[] = {
 	{.name = "hessian_products", .kind = API_REALS, .shape = {API_N_VECTORS, API_N_DOFS},
 	 .unit = STIFFNESS " * unit of the vectors",
 	 .meaning = "the Hessian, with its projection, times every vector"},
+	{.name = "position_jacobian", .kind = API_ONE_OF,
+	 .objects = (const struct api_object *const[]){&jacobian_csr, &jacobian_triplets, NULL}, .unit = "force / length",
+	 .meaning = "derivative of gradient and body_gradient by positions, in the format that was asked for; not symmetric, rows of"
+	            " bodies are empty"},
 	SKIPPED,
 };
 const struct api_object api_answer = {
 	"EvaluateAnswer", "What outputs asks for.", answer_rules, N_OF(answer_rules), -1, NULL};
+
+/* ---- derivatives ---- */
+
+#define POTENTIAL(means, in) {.name = "potential", .kind = API_NUMBER, .unit = in, .required = true, .meaning = means}
+#define GRADIENT(means, in) \
+	{.name = "gradient", .kind = API_REALS, .shape = {API_N_DOF}, .unit = in, .required = true, .meaning = means}
+#define BODY_GRADIENT(means, in) \
+	{.name = "body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST}, .unit = in, .meaning = means}
+#define SUMS \
+	POTENTIAL("sum over the contacts", "force * velocity"), \
+	GRADIENT("of the potential with respect to velocities; the friction force is its negative", FORCE), \
+	BODY_GRADIENT("the same with respect to body_velocities; there if bodies were sent", FORCE)
+static const struct api_rule tangents_rules[] = {
+	POTENTIAL("of the potential", NULL), GRADIENT("of the gradient", NULL),
+	BODY_GRADIENT("of the body_gradient; there if bodies were sent", NULL),
+};
+static const struct api_object tangents = {
+	"TangentsOfAnswers", "Derivatives of potential and gradient along the direction of the tangents that were sent.",
+	tangents_rules, N_OF(tangents_rules), -1, NULL};
+static const struct api_rule jvp_rules[] = {
+	COUNTS, SUMS,
+	{.name = "tangents", .kind = API_OBJECT, .objects = ONE(tangents), .required = true, .meaning = "directional derivatives"},
+	SKIPPED,
+};
+static const struct api_rule vjp_rules[] = {
+	COUNTS, SUMS,
+	{.name = "cotangents", .kind = API_BY_POINTER, .required = true,
+	 .meaning = "for every pointer of wrt the derivative of <cotangents, answers> by each number of that field, in the shape in"
+	            " which it was sent"},
+	SKIPPED,
+};
+const struct api_object
+	api_jvp_answer = {"JvpAnswer", "Potential, gradient and their directional derivatives.", jvp_rules, N_OF(jvp_rules), -1, NULL},
+	api_vjp_answer = {"VjpAnswer", "Potential, gradient, and derivatives of their product with cotangents.",
+	                  vjp_rules, N_OF(vjp_rules), -1, NULL};
 
 /* ---- /v1/sets ---- */
 
@@ -664,8 +780,7 @@ static const struct api_object note = {
 #define AGREEMENT(called, means) \
 	{.name = called, .kind = API_OBJECT, .objects = ONE(agreement), .required = true, .meaning = means}
 static const struct api_rule check_rules[] = {
-	COUNT("n_vertices", "rows of velocities"), N_BODIES("rows of body_positions; there if those were sent"),
-	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
+	COUNTS,
 	{.name = "agrees", .kind = API_BOOL, .required = true,
 	 .meaning = "all relative differences are within the tolerance"},
 	{.name = "tolerance", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,

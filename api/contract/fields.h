@@ -26,6 +26,8 @@ enum api_field_kind {
 	API_OBJECT,
 	API_LIST,   /* of objects */
 	API_ONE_OF, /* several kinds of objects */
+	API_BY_POINTER, /* an object with numbers for fields that JSON Pointers lead to */
+	API_POINTERS,   /* a list of such pointers */
 };
 
 /* What lengths of arrays are called. Some follow from the dimension or from the type of contact. */
@@ -72,6 +74,9 @@ struct api_rule {
 	const char *const *words, *const *meanings; /* NULL-terminated; a WORD's default is the first */
 	const struct api_object *const *objects;    /* NULL-terminated: the one, or those to choose from */
 	const char *fallback;                       /* the default as JSON; NULL: none, or the first word */
+	/* What it is to the core, if answers may be differentiated by it: 1 + enum fric_field, of a group 1 + enum fric_row; 0:
+	 * nothing. Two where one number is both coefficients. */
+	int by[2];
 	const char *unit;                           /* NULL: none */
 	const char *meaning;
 };
@@ -93,8 +98,17 @@ static inline bool api_rule_applies(const struct api_rule *rule, const struct ap
 
 /* ---- POST /v1/evaluate, and its parts: a set's document and a question on it ---- */
 
-/* Types of the objects that share the rules of a request. */
-enum api_request_kind { API_WHOLE, API_SET_DOCUMENT, API_SET_QUESTION };
+/* Types of the objects that share the rules of a request: all of it, or the question alone. */
+enum api_request_kind {
+	API_WHOLE,
+	API_SET_DOCUMENT,
+	API_SET_QUESTION,
+	API_JVP,
+	API_SET_JVP,
+	API_VJP,
+	API_SET_VJP,
+	API_N_REQUEST_KINDS
+};
 
 enum {
 	API_REQUEST_DIM,
@@ -114,6 +128,10 @@ enum {
 	API_REQUEST_ON_DEGENERATE,
 	API_REQUEST_LINE,
 	API_REQUEST_VECTORS,
+	API_REQUEST_POSITION_JACOBIAN,
+	API_REQUEST_TANGENTS,
+	API_REQUEST_COTANGENTS,
+	API_REQUEST_WRT,
 	API_N_REQUEST
 };
 enum {
@@ -187,15 +205,18 @@ static inline int api_stencil_rule(enum fric_type type)
 enum { API_HESSIAN_FORMAT, API_HESSIAN_TRIANGLE, API_HESSIAN_PROJECTION, API_HESSIAN_PATTERN, API_N_HESSIAN };
 enum { API_LINE_DIRECTION, API_LINE_BODY_DIRECTION, API_LINE_STEPS, API_N_LINE };
 enum { API_MAX_STEPS = 1024, API_MAX_VECTORS = 256 };
+enum { API_JACOBIAN_FORMAT, API_JACOBIAN_PATTERN, API_N_JACOBIAN };
+enum { API_COTANGENT_POTENTIAL, API_COTANGENT_GRADIENT, API_COTANGENT_BODY_GRADIENT, API_N_COTANGENTS };
 
 extern const struct api_object api_request, api_set_document, api_set_question, api_friction, api_curve, api_materials,
-	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line;
+	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_position_jacobian, api_jvp_request,
+	api_set_jvp_question, api_vjp_request, api_set_vjp_question, api_cotangents;
 
 /* Its answer. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];
-extern const char *const api_hessian_formats[5];
+extern const char *const api_hessian_formats[5], *const api_jacobian_formats[3];
 extern const struct api_rule api_output_rules[FRIC_N_OUTPUTS]; /* by enum fric_output */
-extern const struct api_object api_answer;
+extern const struct api_object api_answer, api_jvp_answer, api_vjp_answer;
 
 /* ---- /v1/sets ---- */
 

@@ -1,0 +1,66 @@
+/**
+ * Derivatives of potential and gradient by what they are computed from: POST /v1/jvp, /v1/vjp and the same of sets; and
+ * the calls that these, and other routes, are made of.
+ */
+#ifndef API_DERIVATIVES_H
+#define API_DERIVATIVES_H
+
+#include "api/contract/route.h"
+#include "api/validate/variables.h"
+
+extern const struct api_operation api_post_jvp, api_post_vjp, api_jvp_set, api_vjp_set;
+
+struct api_job;
+
+/* What is differentiated, and what by. */
+struct api_derivation {
+	struct fric_derivation core;
+	struct api_variables variables; /* all that there are, in the order of the contract */
+};
+
+/* Potential and gradient, or tangents or cotangents of both. */
+struct api_sums {
+	double potential;
+	double *gradient; /* [n_dofs]; NULL: zeros, of cotangents alone */
+};
+
+/* Some variables, each with [variable->n] numbers, row-major. */
+struct api_variations {
+	size_t n;
+	const struct api_variable *by[API_MOST_VARIABLES];
+	const double *values[API_MOST_VARIABLES]; /* tangents that are given, cotangents that were found (in the arena) */
+};
+
+/**
+ * Of a job whose contacts are prepared (job->lagged, job->contacts, job->asked: api_job_prepare_whole, or
+ * api_job_prepare_question after api_job_open_set). Borrows from the job.
+ * @return false with job->fault, as all calls here
+ */
+bool api_derivation_begin(struct api_job *job, struct api_derivation *derivation);
+
+/**
+ * Derivatives along tangents. No variable may be there twice.
+ * @param answers, tangents  gradients set to [n_dofs] in the arena
+ */
+bool api_derive_jvp(struct api_job *job, const struct api_derivation *derivation, const struct api_variations *along,
+                    struct api_sums *answers, struct api_sums *tangents);
+
+/**
+ * Derivatives of <cotangents, answers>.
+ * @param by       its values are set to [n] in the arena
+ * @param answers  its gradient is set to [n_dofs] in the arena
+ * A sum that does not fit a double is a fault at "/wrt/k", k the number of the variable.
+ */
+bool api_derive_vjp(struct api_job *job, const struct api_derivation *derivation, const struct api_sums *cotangents,
+                    struct api_variations *by, struct api_sums *answers);
+
+/* Whether api_derive_second takes it. */
+bool api_has_second(const struct api_variable *variable);
+/* The derivative along tangents of the potential's derivatives: a product with its second derivatives. */
+bool api_derive_second(struct api_job *job, const struct api_derivation *derivation, const struct api_variations *along,
+                       struct api_variations *by);
+
+/* The output position_jacobian of an evaluation: a step of it. */
+bool api_evaluate_position_jacobian(struct api_job *job);
+
+#endif
