@@ -66,6 +66,8 @@
 	X(PENETRATION, "penetration", 422) \
 	X(NEGATIVE_COEFFICIENT, "negative_coefficient", 422) \
 	X(GRAIN_ALONG_NORMAL, "grain_along_normal", 422) \
+	X(UNKNOWN_POINTER, "unknown_pointer", 422) \
+	X(REPEATED_POINTER, "repeated_pointer", 422) \
 	X(MALFORMED_NAME, "malformed_name", 422) \
 	X(RESULT_OVERFLOW, "overflow", 422) \
 	X(ADDRESS_HAS_TOO_MANY_CONNECTIONS, "address_has_too_many_connections", 429) \

@@ -86,17 +86,27 @@ void api_render_integer(struct api_render *render, json_t *object, const char *n
 	render_scalar(render, object, name, API_I64, copy);
 }
 
+void api_render_lend(struct api_render *render, void *what, void (*give_back)(void *what))
+{
+	struct api_lent *lent = render->lent;
+	while (lent->what)
+		lent++;
+	*lent = (struct api_lent){what, give_back};
+}
+
 void api_lent_return(struct api_lent *lent)
 {
-	if (lent->what)
-		lent->give_back(lent->what);
-	lent->what = NULL;
+	for (int i = 0; i < API_MOST_LENT; i++) {
+		if (lent[i].what)
+			lent[i].give_back(lent[i].what);
+		lent[i].what = NULL;
+	}
 }
 
 void api_render_abandon(struct api_render *render)
 {
 	json_decref(render->document.root);
 	api_pool_give(render->document.pool, render->document.arrays, render->document.arrays_bytes);
-	api_lent_return(&render->lent);
+	api_lent_return(render->lent);
 	render->document = (struct api_document){0};
 }

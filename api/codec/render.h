@@ -13,12 +13,14 @@ struct api_lent {
 	void (*give_back)(void *what);
 };
 
+enum { API_MOST_LENT = 2 };
+
 /* failed is sticky: set when memory runs out, checked once at the end. */
 struct api_render {
 	struct api_document document;
 	size_t capacity;
-	struct api_arena *arena; /* of scalars; data that does not outlive the answer has to be in it */
-	struct api_lent lent;    /* or in this */
+	struct api_arena *arena;             /* of scalars; data that does not outlive the answer has to be in it */
+	struct api_lent lent[API_MOST_LENT]; /* or in these */
 	bool failed;
 };
 
@@ -35,7 +37,9 @@ json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const 
  */
 json_t *api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value);
 json_t *api_render_append(struct api_render *render, json_t *list, json_t *value);
-/* Gives back what was lent, if anything. */
+/* Lends it to the answer, which gives it back at its end. */
+void api_render_lend(struct api_render *render, void *what, void (*give_back)(void *what));
+/* Gives back what was lent, if anything. @param lent  [API_MOST_LENT] */
 void api_lent_return(struct api_lent *lent);
 /* Frees a tree that will not be printed, and gives back what was lent; harmless on one that was never started. */
 void api_render_abandon(struct api_render *render);

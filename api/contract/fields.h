@@ -24,8 +24,8 @@ enum api_field_kind {
 	API_BOOL,
 	API_TEXT,
 	API_OBJECT,
-	API_LIST,   /* of objects */
-	API_ONE_OF, /* several kinds of objects */
+	API_LIST,       /* of objects */
+	API_ONE_OF,     /* several kinds of objects */
 	API_BY_POINTER, /* an object with numbers for fields that JSON Pointers lead to */
 	API_POINTERS,   /* a list of such pointers */
 };
@@ -77,7 +77,7 @@ struct api_rule {
 	/* What it is to the core, if answers may be differentiated by it: 1 + enum fric_field, of a group 1 + enum fric_row; 0:
 	 * nothing. Two where one number is both coefficients. */
 	int by[2];
-	const char *unit;                           /* NULL: none */
+	const char *unit; /* NULL: none */
 	const char *meaning;
 };
 
@@ -209,8 +209,8 @@ enum { API_JACOBIAN_FORMAT, API_JACOBIAN_PATTERN, API_N_JACOBIAN };
 enum { API_COTANGENT_POTENTIAL, API_COTANGENT_GRADIENT, API_COTANGENT_BODY_GRADIENT, API_N_COTANGENTS };
 
 extern const struct api_object api_request, api_set_document, api_set_question, api_friction, api_curve, api_materials,
-	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_position_jacobian, api_jvp_request,
-	api_set_jvp_question, api_vjp_request, api_set_vjp_question, api_cotangents;
+	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_position_jacobian,
+	api_jvp_request, api_set_jvp_question, api_vjp_request, api_set_vjp_question, api_cotangents;
 
 /* Its answer. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];

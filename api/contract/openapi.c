@@ -455,6 +455,7 @@ static void add_info(struct api_schemas *s, json_t *root)
 	set(s, root, "security", quoted("[{'token': []}, {}]"));
 	set(s, root, "tags",
 	    quoted("[{'name': 'evaluation', 'description': 'Batches of contacts'},"
+	           " {'name': 'derivatives', 'description': 'Of batches of contacts, by any of their numbers'},"
 	           " {'name': 'sets', 'description': 'Contacts that the service keeps, prepared, under a name'},"
 	           " {'name': 'functions', 'description': 'The friction law, one function at a time'},"
 	           " {'name': 'service', 'description': 'The server itself'}]"));

@@ -6,7 +6,11 @@
 
 #include "api/contract/quoted.h"
 
-enum { MAX_TEXT = 2048, MOST_NAMED = 8 /* integers that are listed one by one: generated clients then know them */ };
+enum {
+	MAX_TEXT = 2048,
+	POINTER_TEXT = 64,
+	MOST_NAMED = 8 /* integers that are listed one by one: generated clients then know them */
+};
 
 json_t *api_schema_set(struct api_schemas *schemas, json_t *object, const char *name, json_t *value)
 {
@@ -265,6 +269,112 @@ static json_t *one_of(struct api_schemas *schemas, const struct api_rule *rule)
 	return schema;
 }
 
+/* ---- fields that pointers lead to ---- */
+
+/* "a|b|c/(?:d|e)": the fields of an object, and of those below it, that answers may be differentiated by; nothing, if there
+ * are none. Groups have theirs in common. @return where to go on */
+static size_t print_pointers(const struct api_object *object, char *out, size_t at, size_t bytes);
+
+static size_t print_group_pointers(char *out, size_t at, size_t bytes)
+{
+	for (int i = 0; i < api_collisions.n_rules; i++)
+		at += (size_t)snprintf(out + at, bytes - at, "%s%s", i ? "|" : "(?:", api_collisions.rules[i].name);
+	at += (size_t)snprintf(out + at, bytes - at, ")/(?:");
+	const struct api_object any = {.rules = api_groups[0].rules, .n_rules = api_groups[0].n_rules, .type = -1};
+	at = print_pointers(&any, out, at, bytes);
+	return at + (size_t)snprintf(out + at, bytes - at, ")");
+}
+
+static size_t print_pointers(const struct api_object *object, char *out, size_t at, size_t bytes)
+{
+	const size_t begin = at;
+	for (int i = 0; i < object->n_rules && at + POINTER_TEXT < bytes; i++) {
+		const struct api_rule *rule = &object->rules[i];
+		const size_t before = at;
+		if (rule->kind != API_OBJECT && !rule->by[0])
+			continue;
+		at += (size_t)snprintf(out + at, bytes - at, "%s%s", at > begin ? "|" : "", rule->name);
+		if (rule->kind != API_OBJECT)
+			continue;
+		at += (size_t)snprintf(out + at, bytes - at, "/(?:");
+		const size_t inside = at;
+		at = rule->objects[0] == &api_collisions ? print_group_pointers(out, at, bytes)
+		                                         : print_pointers(rule->objects[0], out, at, bytes);
+		at = at == inside ? before : at + (size_t)snprintf(out + at, bytes - at, ")");
+	}
+	out[at] = '\0';
+	return at;
+}
+
+static json_t *component(struct api_schemas *schemas, const char *name, json_t *(*make)(struct api_schemas *))
+{
+	if (!json_object_get(schemas->components, name)) {
+		json_t *schema = make(schemas);
+		api_schema_set(schemas, schema, "title", json_string(name));
+		api_schema_set(schemas, schemas->components, name, schema);
+	}
+	return ref(name);
+}
+
+static json_t *make_pointer(struct api_schemas *schemas)
+{
+	char names[MAX_TEXT - 16];
+	json_t *schema = of_type(schemas, "string");
+	print_pointers(&api_request, names, 0, sizeof(names));
+	api_schema_set(schemas, schema, "description",
+	               json_string("JSON Pointer (RFC 6901) to a field that answers can be differentiated by."));
+	api_schema_set(schemas, schema, "pattern", api_schema_text("^/(?:%s)$", names));
+	return schema;
+}
+
+static json_t *pointer(struct api_schemas *schemas)
+{
+	return component(schemas, "FieldPointer", make_pointer);
+}
+
+static json_t *make_values(struct api_schemas *schemas)
+{
+	json_t *schema = json_object(), *all = api_schema_set(schemas, schema, "anyOf", json_array()),
+		   *form = of_type(schemas, "number");
+	for (int rank = 0; rank <= API_MAX_SHAPE; rank++) {
+		api_schema_append(schemas, all, json_incref(form));
+		form = list(schemas, form, 0, 0);
+	}
+	json_decref(form);
+	if (schemas->in_frame)
+		api_schema_append(schemas, all, ref("FrameArray"));
+	else
+		api_schema_set(schemas, schema, "description",
+		               json_string("A number, or an array in the shape of the field that it belongs to."));
+	return schema;
+}
+
+static json_t *make_by_pointer(struct api_schemas *schemas)
+{
+	json_t *schema = of_type(schemas, "object");
+	api_schema_set(schemas, schema, "description",
+	               json_string(schemas->in_frame ? "ValuesByField as the document of a frame."
+	                                             : "Values for fields, by JSON Pointer."));
+	api_schema_set(schemas, schema, "propertyNames", pointer(schemas));
+	api_schema_set(schemas, schema, "additionalProperties",
+	               component(schemas, schemas->in_frame ? "FieldValuesFrame" : "FieldValues", make_values));
+	return schema;
+}
+
+static json_t *by_pointer(struct api_schemas *schemas)
+{
+	return component(schemas, schemas->in_frame ? "ValuesByFieldFrame" : "ValuesByField", make_by_pointer);
+}
+
+static json_t *pointers(struct api_schemas *schemas)
+{
+	json_t *schema = list(schemas, pointer(schemas), 0, 0);
+	api_schema_set(schemas, schema, "uniqueItems", json_true());
+	return schema;
+}
+
+/* ---- any value ---- */
+
 static json_t *value(struct api_schemas *schemas, const struct api_rule *rule, int type, int dim)
 {
 	switch (rule->kind) {
@@ -282,6 +392,8 @@ static json_t *value(struct api_schemas *schemas, const struct api_rule *rule, i
 		return list(schemas, rule->objects ? api_schema_of(schemas, rule->objects[0]) : of_type(schemas, "string"), 0,
 		            0);
 	case API_ONE_OF: return one_of(schemas, rule);
+	case API_BY_POINTER: return by_pointer(schemas);
+	case API_POINTERS: return pointers(schemas);
 	}
 	return NULL;
 }

@@ -49,14 +49,14 @@ static bool print_json(struct api_render *render, size_t max_bytes, struct api_f
 /* What the parts of an answer point into. */
 struct kept {
 	struct api_arena arena;
-	struct api_lent lent;
+	struct api_lent lent[API_MOST_LENT];
 };
 
 static void release(void *owner)
 {
 	struct kept *kept = owner;
 	api_arena_free(&kept->arena);
-	api_lent_return(&kept->lent);
+	api_lent_return(kept->lent);
 	free(kept);
 }
 
@@ -65,9 +65,10 @@ static bool keep_parts(struct api_render *render, const struct api_frame *frame,
 	struct kept *kept = malloc(sizeof(*kept));
 	if (!kept)
 		return false;
-	*kept = (struct kept){*render->arena, render->lent};
+	kept->arena = *render->arena;
+	memcpy(kept->lent, render->lent, sizeof(kept->lent));
 	*render->arena = (struct api_arena){.pool = kept->arena.pool};
-	render->lent = (struct api_lent){0};
+	memset(render->lent, 0, sizeof(render->lent));
 	response->owner = kept;
 	response->release = release;
 	response->body = frame->head;

@@ -10,7 +10,12 @@ struct mentioned {
 static struct mentioned mentioned_in(const char *at, const char *end)
 {
 	struct mentioned found = {0};
-	enum { BYTES = sizeof("hessian\"") - 1, LINE = sizeof("line\"") - 1, BODIES = sizeof("bodies\"") - 1 };
+	enum {
+		BYTES = sizeof("hessian\"") - 1,
+		LINE = sizeof("line\"") - 1,
+		BODIES = sizeof("bodies\"") - 1,
+		JACOBIAN = sizeof("position_jacobian\"") - 1
+	};
 	while ((at = memchr(at, '"', (size_t)(end - at))) && end - ++at >= LINE) {
 		found.many |= !memcmp(at, "line\"", LINE);
 		found.bodies |= end - at >= BODIES && !memcmp(at, "bodies\"", BODIES);
@@ -19,7 +24,8 @@ static struct mentioned mentioned_in(const char *at, const char *end)
 		found.many |= !memcmp(at, "vectors\"", BYTES);
 		found.factors |= !memcmp(at, "factors\"", BYTES);
 		found.outputs |= !memcmp(at, "outputs\"", BYTES);
-		found.hessian |= !memcmp(at, "hessian\"", BYTES);
+		found.hessian |= !memcmp(at, "hessian\"", BYTES) ||
+		                 (end - at >= JACOBIAN && !memcmp(at, "position_jacobian\"", JACOBIAN));
 	}
 	return found;
 }

@@ -18,22 +18,19 @@ struct api_derivation {
 	struct api_variables variables; /* all that there are, in the order of the contract */
 };
 
+/* What the core is told of it: all but the variables. */
+bool api_derivation_of(struct api_job *job, struct fric_derivation *core);
+
 /* Potential and gradient, or tangents or cotangents of both. */
 struct api_sums {
 	double potential;
 	double *gradient; /* [n_dofs]; NULL: zeros, of cotangents alone */
 };
 
-/* Some variables, each with [variable->n] numbers, row-major. */
-struct api_variations {
-	size_t n;
-	const struct api_variable *by[API_MOST_VARIABLES];
-	const double *values[API_MOST_VARIABLES]; /* tangents that are given, cotangents that were found (in the arena) */
-};
-
 /**
  * Of a job whose contacts are prepared (job->lagged, job->contacts, job->asked: api_job_prepare_whole, or
  * api_job_prepare_question after api_job_open_set). Borrows from the job.
+ * @param derivation  its variables are listed unless its list is there already
  * @return false with job->fault, as all calls here
  */
 bool api_derivation_begin(struct api_job *job, struct api_derivation *derivation);
@@ -59,8 +56,5 @@ bool api_has_second(const struct api_variable *variable);
 /* The derivative along tangents of the potential's derivatives: a product with its second derivatives. */
 bool api_derive_second(struct api_job *job, const struct api_derivation *derivation, const struct api_variations *along,
                        struct api_variations *by);
-
-/* The output position_jacobian of an evaluation: a step of it. */
-bool api_evaluate_position_jacobian(struct api_job *job);
 
 #endif

@@ -2,17 +2,17 @@
 
 #include "api/routes/cost.h"
 #include "api/routes/directional.h"
+#include "api/routes/jacobian.h"
 #include "api/routes/job.h"
 #include "api/validate/query.h"
 
-static void add_gradient(struct api_job *job, const double *gradient)
+void api_render_gradient(struct api_job *job, json_t *object, const double *gradient)
 {
 	const size_t dim = job->facts.dim, n = job->facts.n_vertices * dim;
 	struct api_render *r = &job->render;
-	json_t *root = r->document.root;
-	api_render_add(r, root, "gradient", api_render_array(r, API_F64, gradient, n, 0, 0));
+	api_render_add(r, object, "gradient", api_render_array(r, API_F64, gradient, n, 0, 0));
 	if (job->facts.has_bodies)
-		api_render_add(r, root, "body_gradient",
+		api_render_add(r, object, "body_gradient",
 		               api_render_array(r, API_F64, gradient + n, job->facts.n_bodies, api_twist(dim), 0));
 }
 
@@ -33,7 +33,7 @@ static bool evaluate_sums(struct api_job *job)
 	if (q->outputs[API_POTENTIAL])
 		api_render_number(&job->render, root, "potential", potential);
 	if (gradient)
-		add_gradient(job, gradient);
+		api_render_gradient(job, root, gradient);
 	return true;
 }
 
@@ -109,7 +109,7 @@ static bool check_rows_size(struct api_job *job, size_t n_rows, size_t n, size_t
 
 static bool csr(struct api_job *job, json_t *hessian)
 {
-	const struct fric_pattern *pattern = api_job_pattern(job, (enum fric_triangle)job->question.triangle);
+	const struct fric_pattern *pattern = api_job_pattern(job, job->question.triangle);
 	struct api_render *r = &job->render;
 	struct fric_error error;
 	if (!pattern)
@@ -128,7 +128,7 @@ static bool csr(struct api_job *job, json_t *hessian)
 
 static bool bsr(struct api_job *job, json_t *hessian)
 {
-	const struct fric_pattern *pattern = api_job_pattern(job, (enum fric_triangle)job->question.triangle);
+	const struct fric_pattern *pattern = api_job_pattern(job, job->question.triangle);
 	const size_t dim = (size_t)fric_dim(job->contacts);
 	struct api_render *r = &job->render;
 	struct api_blocks blocks;
@@ -292,7 +292,7 @@ bool api_evaluate(struct api_job *job)
 {
 	api_job_counts(job);
 	if (!evaluate_sums(job) || !evaluate_hessian(job) || !evaluate_collisions(job) || !api_evaluate_line(job) ||
-	    !api_evaluate_products(job))
+	    !api_evaluate_products(job) || !api_evaluate_position_jacobian(job))
 		return false;
 	api_job_skipped(job);
 	return true;

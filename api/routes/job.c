@@ -73,6 +73,14 @@ bool api_job_decode_question(struct api_job *job)
 	return api_job_read(job) && api_check_set_question(&check, &job->facts, &job->question);
 }
 
+bool api_job_open_set(struct api_job *job)
+{
+	struct api_set_facts facts;
+	struct api_check check = {.document = &job->set_document, .arena = &job->arena, .fault = job->fault};
+	return api_rest_read(&job->set->document, &job->arena, &job->set_document, job->fault) &&
+	       api_check_set(&check, &job->lagged, &job->set_velocities, &facts);
+}
+
 bool api_job_may_skip(struct api_job *job)
 {
 	const struct api_path root = {0}, on_degenerate = {&root, "on_degenerate", 0};
@@ -87,6 +95,7 @@ static bool choose(struct api_job *job, const double *vertices, const double *bo
 {
 	const double *lagged_velocities = api_job_join(job, vertices, bodies);
 	struct fric_error error;
+	job->slip_velocities = lagged_velocities;
 	return !job->fault->status &&
 	       api_job_core(job,
 	                    fric_state_create(&job->context, job->contacts, lagged_velocities, &job->own_state, &error),
@@ -141,18 +150,19 @@ static void release_pattern(void *shared)
 	api_pattern_release(shared);
 }
 
-const struct fric_pattern *api_job_pattern(struct api_job *job, enum fric_triangle triangle)
+const struct fric_pattern *api_job_pattern(struct api_job *job, int places)
 {
 	struct fric_pattern *pattern;
 	struct fric_error error;
 	if (job->set) {
-		struct api_shared_pattern *shared = api_set_pattern(job->set, &job->context, triangle, job->fault);
-		job->render.lent = (struct api_lent){shared, release_pattern};
+		struct api_shared_pattern *shared = api_set_pattern(job->set, &job->context, places, job->fault);
+		if (shared)
+			api_render_lend(&job->render, shared, release_pattern);
 		return shared ? shared->pattern : NULL;
 	}
-	if (!api_job_core(job, fric_pattern_create(&job->context, job->contacts, triangle, &pattern, &error), &error))
+	if (!api_job_core(job, api_places_create(&job->context, job->contacts, places, &pattern, &error), &error))
 		return NULL;
-	job->render.lent = (struct api_lent){pattern, free_pattern};
+	api_render_lend(&job->render, pattern, free_pattern);
 	return pattern;
 }
 
@@ -289,6 +299,7 @@ bool api_job_run(const struct api_service *service, const struct api_request *re
 	fric_state_free(job.own_state);
 	fric_contacts_free(job.own_contacts);
 	api_document_free(&job.document);
+	api_document_free(&job.set_document);
 	api_arena_free(&job.arena);
 	return ok;
 }

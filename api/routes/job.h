@@ -36,15 +36,18 @@ struct api_job {
 	struct fric_context context;
 	struct api_arena arena;
 	struct api_document document;
-	struct api_lagged lagged; /* where the request brings a lagged part */
+	struct api_lagged lagged; /* where the request brings a lagged part, or its set's has been opened */
 	struct api_question question;
 	struct api_set_facts facts;           /* of the contacts */
 	const struct fric_contacts *contacts; /* the two below, or the set's */
 	struct fric_contacts *own_contacts;
 	struct fric_state *own_state;
-	struct api_set *set;        /* whose contacts they are; borrowed. NULL: of none */
-	struct fric_question asked; /* of the contacts */
-	struct api_render render;   /* the answer, begun before compute is called */
+	struct api_set *set;              /* whose contacts they are; borrowed. NULL: of none */
+	struct api_document set_document; /* of api_job_open_set */
+	struct api_lagged_velocities set_velocities;
+	const double *slip_velocities; /* [n_dofs] of asked.state, where the set does not have it */
+	struct fric_question asked;    /* of the contacts */
+	struct api_render render;      /* the answer, begun before compute is called */
 	struct api_fault *fault;
 	struct api_measure measure;
 	int64_t step_began;
@@ -74,6 +77,9 @@ bool api_job_prepare_question(struct api_job *job);
 /* The body's document. */
 bool api_job_read(struct api_job *job);
 
+/* The set's document, from which contacts were prepared: lagged and set_velocities. */
+bool api_job_open_set(struct api_job *job);
+
 /* Whether a call into the core succeeded; otherwise its error becomes the fault. */
 bool api_job_core(struct api_job *job, enum fric_code code, const struct fric_error *error);
 /* DOFs of all vertices and bodies. */
@@ -83,8 +89,9 @@ size_t api_job_n_dofs(const struct api_job *job);
 const double *api_job_join(struct api_job *job, const double *vertices, const double *bodies);
 /* [n * size] of the job's arena; NULL with a fault. */
 void *api_job_array(struct api_job *job, size_t n, size_t size);
-/* A Hessian's pattern, which lives as long as the answer; NULL with a fault. To be asked for once. */
-const struct fric_pattern *api_job_pattern(struct api_job *job, enum fric_triangle triangle);
+/* A pattern (sets/set.h), which lives as long as the answer; NULL with a fault. To be asked for once of a Hessian, and once
+ * of the Jacobian. */
+const struct fric_pattern *api_job_pattern(struct api_job *job, int places);
 /* The same pattern in rows of blocks, in the job's arena. */
 struct api_blocks {
 	size_t n_rows, n;

@@ -121,7 +121,7 @@ static bool fits(struct api_job *job, size_t bytes)
 
 static bool render_csr(struct api_job *job, json_t *root)
 {
-	const struct fric_pattern *pattern = api_job_pattern(job, triangle_of(job));
+	const struct fric_pattern *pattern = api_job_pattern(job, (int)triangle_of(job));
 	if (!pattern)
 		return false;
 	const size_t n = fric_pattern_n_entries(pattern), n_rows = fric_pattern_n_rows(pattern);
@@ -131,7 +131,7 @@ static bool render_csr(struct api_job *job, json_t *root)
 
 static bool render_bsr(struct api_job *job, json_t *root)
 {
-	const struct fric_pattern *pattern = api_job_pattern(job, triangle_of(job));
+	const struct fric_pattern *pattern = api_job_pattern(job, (int)triangle_of(job));
 	struct api_blocks blocks;
 	if (!pattern || !api_job_blocks(job, pattern, true, &blocks))
 		return false;

@@ -1,6 +1,7 @@
 #include "api/routes/table.h"
 
 #include "api/routes/compare.h"
+#include "api/routes/derivatives.h"
 #include "api/routes/description.h"
 #include "api/routes/errors.h"
 #include "api/routes/evaluate.h"
@@ -26,11 +27,17 @@ static const struct api_operation get_metrics = {
 /* clang-format off */
 static const struct api_route rows[] = {
 	{"/v1/evaluate", .methods[API_POST] = &api_post_evaluate, .negotiates = true},
+	{"/v1/jvp", .methods[API_POST] = &api_post_jvp, .negotiates = true},
+	{"/v1/vjp", .methods[API_POST] = &api_post_vjp, .negotiates = true},
 	{"/v1/check", .methods[API_POST] = &api_post_check, .negotiates = true},
 	{"/v1/sets", .methods[API_GET] = &api_get_sets},
 	{"/v1/sets/{name}", .methods = {[API_GET] = &api_get_set, [API_PUT] = &api_put_set, [API_PATCH] = &api_patch_set,
 	 [API_DELETE] = &api_delete_set}, .negotiates = true, .pattern = SET_NAME, .is_conditional = true},
 	{"/v1/sets/{name}/evaluate", .methods[API_POST] = &api_evaluate_set, .negotiates = true, .pattern = SET_NAME,
+	 .is_conditional = true},
+	{"/v1/sets/{name}/jvp", .methods[API_POST] = &api_jvp_set, .negotiates = true, .pattern = SET_NAME,
+	 .is_conditional = true},
+	{"/v1/sets/{name}/vjp", .methods[API_POST] = &api_vjp_set, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},
 	{"/v1/sets/{name}/check", .methods[API_POST] = &api_check_set_contacts, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},

@@ -69,8 +69,16 @@ static size_t pattern_bytes(struct api_shared_pattern *shared)
 	return shared ? sizeof(*shared) + bytes_of(&shared->counted) : 0;
 }
 
-static struct api_shared_pattern *pattern_create(struct api_set *set, const struct fric_context *context,
-                                                 enum fric_triangle triangle, struct api_fault *fault)
+enum fric_code api_places_create(const struct fric_context *context, const struct fric_contacts *contacts, int places,
+                                 struct fric_pattern **pattern, struct fric_error *error)
+{
+	if (places == API_JACOBIAN_PLACES)
+		return fric_jacobian_pattern_create(context, contacts, pattern, error);
+	return fric_pattern_create(context, contacts, (enum fric_triangle)places, pattern, error);
+}
+
+static struct api_shared_pattern *pattern_create(struct api_set *set, const struct fric_context *context, int places,
+                                                 struct api_fault *fault)
 {
 	struct api_shared_pattern *shared = api_pool_take(set->pool, sizeof(*shared));
 	struct fric_error error;
@@ -81,7 +89,7 @@ static struct api_shared_pattern *pattern_create(struct api_set *set, const stru
 	atomic_init(&shared->n_holders, 1);
 	count(&shared->counted, set->pool);
 	const struct fric_context own = with_memory(context, &shared->counted.memory);
-	if (fric_pattern_create(&own, set->contacts, triangle, &shared->pattern, &error) == FRIC_OK)
+	if (api_places_create(&own, set->contacts, places, &shared->pattern, &error) == FRIC_OK)
 		return shared;
 	api_fault_core(fault, &error);
 	api_pool_give(set->pool, shared, sizeof(*shared));
@@ -89,24 +97,24 @@ static struct api_shared_pattern *pattern_create(struct api_set *set, const stru
 }
 
 /* Several may make the same pattern at the same time; one of them is kept. */
-static void pattern_keep(struct api_set *set, enum fric_triangle triangle, struct api_shared_pattern *shared)
+static void pattern_keep(struct api_set *set, int places, struct api_shared_pattern *shared)
 {
-	if (atomic_flag_test_and_set(&set->keeps_pattern[triangle]))
+	if (atomic_flag_test_and_set(&set->keeps_pattern[places]))
 		return;
-	if (!atomic_load(&set->patterns[triangle]) && api_kept_grow(&set->kept, pattern_bytes(shared)))
-		atomic_store(&set->patterns[triangle], pattern_hold(shared));
-	atomic_flag_clear(&set->keeps_pattern[triangle]);
+	if (!atomic_load(&set->patterns[places]) && api_kept_grow(&set->kept, pattern_bytes(shared)))
+		atomic_store(&set->patterns[places], pattern_hold(shared));
+	atomic_flag_clear(&set->keeps_pattern[places]);
 }
 
-struct api_shared_pattern *api_set_pattern(struct api_set *set, const struct fric_context *context,
-                                           enum fric_triangle triangle, struct api_fault *fault)
+struct api_shared_pattern *api_set_pattern(struct api_set *set, const struct fric_context *context, int places,
+                                           struct api_fault *fault)
 {
-	struct api_shared_pattern *shared = pattern_hold(atomic_load(&set->patterns[triangle]));
+	struct api_shared_pattern *shared = pattern_hold(atomic_load(&set->patterns[places]));
 	if (shared)
 		return shared;
-	shared = pattern_create(set, context, triangle, fault);
+	shared = pattern_create(set, context, places, fault);
 	if (shared)
-		pattern_keep(set, triangle, shared);
+		pattern_keep(set, places, shared);
 	return shared;
 }
 
@@ -208,8 +216,8 @@ static bool join(struct api_set *set, const struct api_lagged_velocities *v, str
 void api_set_free(struct api_set *set)
 {
 	struct api_pool *pool = set->pool;
-	for (int triangle = 0; triangle < API_N_TRIANGLES; triangle++)
-		api_pattern_release(atomic_load(&set->patterns[triangle]));
+	for (int places = 0; places < API_N_PLACES; places++)
+		api_pattern_release(atomic_load(&set->patterns[places]));
 	fric_schedule_free(atomic_load(&set->schedule));
 	fric_state_free(set->state);
 	fric_contacts_free(set->contacts);
@@ -275,15 +283,15 @@ static void inherit_patterns(struct api_set *set, const struct api_set *old)
 {
 	if (!old || strcmp(set->stencils, old->stencils) != 0)
 		return;
-	for (int triangle = 0; triangle < API_N_TRIANGLES; triangle++)
-		atomic_init(&set->patterns[triangle], pattern_hold(atomic_load(&old->patterns[triangle])));
+	for (int places = 0; places < API_N_PLACES; places++)
+		atomic_init(&set->patterns[places], pattern_hold(atomic_load(&old->patterns[places])));
 }
 
 static size_t count_all(struct api_set *set)
 {
 	size_t bytes = sizeof(*set) + bytes_of(&set->counted) + api_pool_block_bytes(set->pool, set->document.n);
-	for (int triangle = 0; triangle < API_N_TRIANGLES; triangle++)
-		bytes += pattern_bytes(atomic_load(&set->patterns[triangle]));
+	for (int places = 0; places < API_N_PLACES; places++)
+		bytes += pattern_bytes(atomic_load(&set->patterns[places]));
 	return bytes;
 }
 

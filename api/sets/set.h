@@ -17,14 +17,15 @@ struct api_counted {
 	atomic_size_t bytes;
 };
 
-/* The pattern of a Hessian, shared by the sets that have the same stencils and by answers that are under way. */
+/* Patterns by which they are kept: of a Hessian's triangle (enum fric_triangle), or of the Jacobian by positions. */
+enum { API_JACOBIAN_PLACES = 3, API_N_PLACES };
+
+/* The pattern of a matrix, shared by the sets that have the same stencils and by answers that are under way. */
 struct api_shared_pattern {
 	atomic_size_t n_holders;
 	struct api_counted counted;
 	struct fric_pattern *pattern;
 };
-
-enum { API_N_TRIANGLES = 3 };
 
 struct api_set {
 	struct api_kept kept; /* first */
@@ -39,8 +40,8 @@ struct api_set {
 	struct api_rest document;
 	/* Made on first use; NULL before that. At most one thread at a time makes what is to be kept. */
 	_Atomic(struct fric_schedule *) schedule;
-	_Atomic(struct api_shared_pattern *) patterns[API_N_TRIANGLES];
-	atomic_flag makes_schedule, keeps_pattern[API_N_TRIANGLES];
+	_Atomic(struct api_shared_pattern *) patterns[API_N_PLACES];
+	atomic_flag makes_schedule, keeps_pattern[API_N_PLACES];
 };
 
 /**
@@ -67,12 +68,15 @@ static inline struct api_set *api_set_of(struct api_kept *kept)
 	return (struct api_set *)(void *)kept;
 }
 
+/* Makes a pattern of either kind. */
+enum fric_code api_places_create(const struct fric_context *context, const struct fric_contacts *contacts, int places,
+                                 struct fric_pattern **pattern, struct fric_error *error);
 /**
- * The pattern of a triangle. Kept with the set if there is room for it.
+ * The pattern of a triangle, or of the Jacobian. Kept with the set if there is room for it.
  * @return held, to be released; NULL with *fault
  */
-struct api_shared_pattern *api_set_pattern(struct api_set *set, const struct fric_context *context,
-                                           enum fric_triangle triangle, struct api_fault *fault);
+struct api_shared_pattern *api_set_pattern(struct api_set *set, const struct fric_context *context, int places,
+                                           struct api_fault *fault);
 void api_pattern_release(struct api_shared_pattern *pattern);
 
 /* The set's schedule, made for this context if there is none yet; NULL: one thread evaluates, or there is no room. */

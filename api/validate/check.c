@@ -748,6 +748,21 @@ void api_check_per_vertex(struct api_check *check, const struct api_field *field
 		*out = values.data;
 }
 
+void api_check_symmetric(struct api_check *check, const struct api_field *field, size_t m, const double *table)
+{
+	char here[API_VALUE_TEXT], there[API_VALUE_TEXT];
+	for (size_t i = 0; i < m; i++) {
+		if (api_check_stopped(check) || api_fault_is_full(check->fault))
+			return;
+		for (size_t j = 0; j < i; j++)
+			if (table[i * m + j] != table[j * m + i])
+				api_fault_entry(check, API_E_ASYMMETRIC_TABLE, field, i * m + j,
+				                "the pair table is not symmetric: %s here, %s"
+				                " for the same materials in the other order",
+				                api_print_value(table[i * m + j], here), api_print_value(table[j * m + i], there));
+	}
+}
+
 const struct api_service *api_check_limits(const struct api_check *check)
 {
 	static const struct api_service none;

@@ -114,6 +114,9 @@ void api_check_per_vertex(struct api_check *check, const struct api_field *field
 bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
                        const char *what, const int32_t **out);
 
+/* Of a pair table [m, m] that was read: entries that differ from those of the same materials in the other order. */
+void api_check_symmetric(struct api_check *check, const struct api_field *field, size_t m, const double *table);
+
 /* The service's limits of requests. */
 const struct api_service *api_check_limits(const struct api_check *check);
 /* n of them, which the field brings, are not too many; most 0: there is no limit. */

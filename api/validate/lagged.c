@@ -177,23 +177,6 @@ static void check_vertex_mu(struct api_lagged_check *w)
 	f->vertex_mu_k = k.data;
 }
 
-static void check_symmetric(struct api_lagged_check *w, int rule, const double *table)
-{
-	const struct api_field field = api_ruled(&w->materials, &api_materials, rule);
-	const size_t m = w->n_materials;
-	char here[API_VALUE_TEXT], there[API_VALUE_TEXT];
-	for (size_t i = 0; i < m && field.node && table; i++) {
-		if (api_check_stopped(w->check) || api_fault_is_full(w->check->fault))
-			return;
-		for (size_t j = 0; j < i; j++)
-			if (table[i * m + j] != table[j * m + i])
-				api_fault_entry(w->check, API_E_ASYMMETRIC_TABLE, &field, i * m + j,
-				                "the pair table is not symmetric: %s here, %s"
-				                " for the same materials in the other order",
-				                api_print_value(table[i * m + j], here), api_print_value(table[j * m + i], there));
-	}
-}
-
 /* The size of a flat table of m*m numbers. */
 static bool check_flat_table(struct api_check *check, const struct api_field *table, size_t *m)
 {
@@ -245,9 +228,11 @@ static void check_tables(struct api_lagged_check *w)
 static void check_symmetries(struct api_lagged_check *w)
 {
 	const struct fric_friction *f = &w->lagged->batch.friction;
-	const bool one = api_ruled(&w->materials, &api_materials, API_MATERIALS_MU).node;
-	check_symmetric(w, one ? API_MATERIALS_MU : API_MATERIALS_MU_S, f->material_mu_s);
-	check_symmetric(w, API_MATERIALS_MU_K, f->material_mu_k);
+	const struct mu_fields fields = mu_fields_of(&w->materials, &of_materials);
+	if (f->material_mu_s)
+		api_check_symmetric(w->check, fields.mu.node ? &fields.mu : &fields.s, w->n_materials, f->material_mu_s);
+	if (fields.k.node && f->material_mu_k)
+		api_check_symmetric(w->check, &fields.k, w->n_materials, f->material_mu_k);
 }
 
 static void check_materials(struct api_lagged_check *w)

@@ -47,6 +47,7 @@ static void check_lagged_velocities(struct question_check *q)
 {
 	const struct api_field field = member(q, API_REQUEST_LAGGED_VELOCITIES);
 	q->question->lagged_velocities = q->question->velocities;
+	q->question->sent_lagged_velocities = field.node;
 	api_check_per_vertex(q->check, &field, q->n_vertices, q->dim, &q->question->lagged_velocities);
 }
 
@@ -85,6 +86,7 @@ static void check_lagged_body_velocities(struct question_check *q)
 {
 	const struct api_field field = member(q, API_REQUEST_LAGGED_BODY_VELOCITIES);
 	q->question->lagged_body_velocities = q->question->body_velocities;
+	q->question->sent_lagged_body_velocities = field.node;
 	check_per_body(q, &field, &q->question->lagged_body_velocities);
 }
 
@@ -101,6 +103,8 @@ static void check_set_velocities(struct question_check *q)
 	check_bodies_sent(q);
 	check_body_velocities(q);
 	check_per_body(q, &lagged_bodies, &q->question->lagged_body_velocities);
+	q->question->sent_lagged_velocities = lagged.node;
+	q->question->sent_lagged_body_velocities = lagged_bodies.node;
 }
 
 static void check_outputs(struct question_check *q)
@@ -216,6 +220,22 @@ static void check_vectors(struct question_check *q)
 	q->question->vectors = values.data;
 }
 
+static void check_position_jacobian(struct question_check *q)
+{
+	struct api_field jacobian = member(q, API_REQUEST_POSITION_JACOBIAN);
+	bool with_pattern = true;
+	if (!jacobian.node)
+		return;
+	api_check_object(q->check, &jacobian, &api_position_jacobian);
+	if (!json_is_object(jacobian.node))
+		return;
+	const struct api_field format = api_ruled(&jacobian, &api_position_jacobian, API_JACOBIAN_FORMAT),
+						   pattern = api_ruled(&jacobian, &api_position_jacobian, API_JACOBIAN_PATTERN);
+	check_choice(q, &format, &q->question->jacobian_format);
+	api_check_bool(q->check, &pattern, &with_pattern);
+	q->question->jacobian_without_pattern = !with_pattern;
+}
+
 /* What goes into the answer; a whole request has on_degenerate among it. */
 static void check_options(struct question_check *q)
 {
@@ -225,6 +245,7 @@ static void check_options(struct question_check *q)
 	check_hessian(q);
 	check_line(q);
 	check_vectors(q);
+	check_position_jacobian(q);
 }
 
 static bool needs_distance(const struct api_question *question)
@@ -232,30 +253,65 @@ static bool needs_distance(const struct api_question *question)
 	return question->outputs[API_COLLISIONS] && question->collision_outputs[FRIC_OUT_DISTANCE];
 }
 
-/* Faults are listed in the order in which the contract lists the fields: that of neither part alone. */
+/* What answers are computed from. Faults are listed in the order in which the contract lists the fields: that of neither
+ * part alone. */
+static bool check_computed(struct question_check *q, const struct api_object *object, struct api_lagged_check *l,
+                           struct api_lagged *lagged)
+{
+	*q->question = (struct api_question){0};
+	q->root = &l->root;
+	q->lagged = l;
+	if (!api_lagged_begin(l, q->check, object, NULL, lagged))
+		return false;
+	api_lagged_dim(l);
+	q->dim = l->dim;
+	q->bodies_alone = l->bodies_alone;
+	check_velocities(q);
+	api_lagged_positions(l, q->n_vertices);
+	check_lagged_velocities(q);
+	api_lagged_bodies(l);
+	q->n_bodies = l->n_bodies;
+	q->has_bodies = lagged->has_bodies;
+	check_bodies_sent(q);
+	check_body_velocities(q);
+	check_lagged_body_velocities(q);
+	api_lagged_contacts(l);
+	return true;
+}
+
+static void need_positions(struct question_check *q)
+{
+	const struct api_field positions = member(q, API_REQUEST_POSITIONS);
+	if (q->question->outputs[API_POSITION_JACOBIAN] &&
+	    !api_check_present(q->check, &positions, "the output \"position_jacobian\" is a derivative by them"))
+		q->lagged->root.excused |= 1u << API_REQUEST_POSITIONS;
+}
+
 bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_question *question)
 {
 	struct api_lagged_check l;
-	struct question_check q = {.check = check, .question = question, .root = &l.root, .lagged = &l};
-	*question = (struct api_question){0};
-	if (!api_lagged_begin(&l, check, &api_request, NULL, lagged))
+	struct question_check q = {.check = check, .question = question};
+	if (!check_computed(&q, &api_request, &l, lagged))
 		return false;
-	api_lagged_dim(&l);
-	q.dim = l.dim;
-	q.bodies_alone = l.bodies_alone;
-	check_velocities(&q);
-	api_lagged_positions(&l, q.n_vertices);
-	check_lagged_velocities(&q);
-	api_lagged_bodies(&l);
-	q.n_bodies = l.n_bodies;
-	q.has_bodies = lagged->has_bodies;
-	check_bodies_sent(&q);
-	check_body_velocities(&q);
-	check_lagged_body_velocities(&q);
-	api_lagged_contacts(&l);
 	check_options(&q);
+	need_positions(&q);
 	api_lagged_needs(&l, needs_distance(question));
 	return !check->fault->status;
+}
+
+bool api_check_differentiated(struct api_check *check, const struct api_object *object, struct api_lagged *lagged,
+                              struct api_question *question, struct api_field *root)
+{
+	struct api_lagged_check l;
+	struct question_check q = {.check = check, .question = question};
+	const bool is_object = check_computed(&q, object, &l, lagged);
+	if (is_object) {
+		api_lagged_on_degenerate(&l);
+		api_lagged_needs(&l, false);
+	}
+	*root = l.root;
+	question->outputs[API_POTENTIAL] = question->outputs[API_GRADIENT] = true;
+	return is_object && !check->fault->status;
 }
 
 static bool lacks_positions(const struct api_lagged *lagged)
@@ -271,35 +327,61 @@ void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *fact
 	                                .n_bodies = lagged->batch.n_bodies,
 	                                .has_bodies = lagged->has_bodies,
 	                                .skip_degenerate = lagged->batch.skip_degenerate,
-	                                .lacks_positions = lacks_positions(lagged)};
+	                                .lacks_positions = lacks_positions(lagged),
+	                                .has_positions = lagged->batch.positions};
 	memcpy(facts->has_group, lagged->has_group, sizeof(facts->has_group));
 }
 
-static void check_set_distance(const struct question_check *q)
+/* An output is about positions that the set's document lacks. */
+static void fault_positions(const struct question_check *q, const char *output)
 {
 	const struct api_field positions = member(q, API_REQUEST_POSITIONS);
 	api_fault_at(q->check->fault, API_E_MISSING_FIELD, &positions.path,
-	             "\"positions\" is missing from the set's document: the output \"distance\" of group \"%s\" needs it",
-	             fric_type_name(FRIC_PLANE_VERTEX));
+	             "\"positions\" is missing from the set's document: the output %s needs it", output);
+}
+
+static void check_set_positions(const struct question_check *q, const struct api_set_facts *facts)
+{
+	if (q->question->outputs[API_POSITION_JACOBIAN] && !facts->has_positions)
+		fault_positions(q, "\"position_jacobian\"");
+	else if (facts->lacks_positions && needs_distance(q->question))
+		fault_positions(q, "\"distance\" of group \"plane_vertex\"");
+}
+
+static struct question_check about_set(struct api_check *check, const struct api_set_facts *facts,
+                                       struct api_question *question, struct api_field *root)
+{
+	*question = (struct api_question){0};
+	return (struct question_check){.check = check,
+	                               .question = question,
+	                               .root = root,
+	                               .dim = facts->dim,
+	                               .n_vertices = facts->n_vertices,
+	                               .n_bodies = facts->n_bodies,
+	                               .has_bodies = facts->has_bodies,
+	                               .bodies_alone = facts->has_bodies && facts->n_vertices == 0};
 }
 
 bool api_check_set_question(struct api_check *check, const struct api_set_facts *facts, struct api_question *question)
 {
 	struct api_field root;
-	struct question_check q = {.check = check,
-	                           .question = question,
-	                           .root = &root,
-	                           .dim = facts->dim,
-	                           .n_vertices = facts->n_vertices,
-	                           .n_bodies = facts->n_bodies,
-	                           .has_bodies = facts->has_bodies,
-	                           .bodies_alone = facts->has_bodies && facts->n_vertices == 0};
-	*question = (struct api_question){0};
+	struct question_check q = about_set(check, facts, question, &root);
 	if (!api_check_root(check, &api_set_question, &api_set_document, &root))
 		return false;
 	check_set_velocities(&q);
 	check_options(&q);
-	if (facts->lacks_positions && needs_distance(question))
-		check_set_distance(&q);
+	check_set_positions(&q, facts);
+	return !check->fault->status;
+}
+
+bool api_check_set_differentiated(struct api_check *check, const struct api_object *object,
+                                  const struct api_set_facts *facts, struct api_question *question,
+                                  struct api_field *root)
+{
+	struct question_check q = about_set(check, facts, question, root);
+	if (!api_check_root(check, object, &api_set_document, root))
+		return false;
+	check_set_velocities(&q);
+	question->outputs[API_POTENTIAL] = question->outputs[API_GRADIENT] = true;
 	return !check->fault->status;
 }

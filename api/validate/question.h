@@ -6,9 +6,18 @@
 
 #include "api/validate/lagged.h"
 
-enum api_evaluate_output { API_POTENTIAL, API_GRADIENT, API_HESSIAN, API_COLLISIONS, API_LINE, API_HESSIAN_PRODUCTS };
+enum api_evaluate_output {
+	API_POTENTIAL,
+	API_GRADIENT,
+	API_HESSIAN,
+	API_COLLISIONS,
+	API_LINE,
+	API_HESSIAN_PRODUCTS,
+	API_POSITION_JACOBIAN
+};
 enum api_hessian_format { API_TRIPLETS, API_CSR, API_BSR, API_FACTORS };
-#define API_N_EVALUATE_OUTPUTS 6
+enum api_jacobian_format { API_JACOBIAN_CSR, API_JACOBIAN_TRIPLETS };
+#define API_N_EVALUATE_OUTPUTS 7
 
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_question {
@@ -26,6 +35,9 @@ struct api_question {
 	size_t n_steps;
 	const double *vectors; /* [n_vectors, n_dof]; NULL: there are none */
 	size_t n_vectors;
+	bool sent_lagged_velocities, sent_lagged_body_velocities;
+	int jacobian_format;           /* enum api_jacobian_format */
+	bool jacobian_without_pattern; /* values alone */
 };
 
 /**
@@ -42,6 +54,7 @@ struct api_set_facts {
 	bool has_group[FRIC_N_TYPES];
 	bool skip_degenerate;
 	bool lacks_positions; /* planes have an origin but vertices no positions: there can be no distances */
+	bool has_positions;   /* of vertices */
 };
 
 /* Of what was checked. */
@@ -53,5 +66,17 @@ void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *fact
  * @return false with check->fault filled in
  */
 bool api_check_set_question(struct api_check *check, const struct api_set_facts *facts, struct api_question *question);
+
+/**
+ * The same two without options, of requests whose answers are differentiated: what remains to be checked is which
+ * derivatives are wanted (derivative.h). Potential and gradient count as asked for.
+ * @param object  of api_jvp_request …: what the request is
+ * @param root    set to the request; root->node is no object if there is nothing more to check
+ */
+bool api_check_differentiated(struct api_check *check, const struct api_object *object, struct api_lagged *lagged,
+                              struct api_question *question, struct api_field *root);
+bool api_check_set_differentiated(struct api_check *check, const struct api_object *object,
+                                  const struct api_set_facts *facts, struct api_question *question,
+                                  struct api_field *root);
 
 #endif

@@ -26,10 +26,18 @@ struct api_variables {
 	struct api_variable *list; /* [n], in the order of the contract */
 };
 
+/* Some of them, none twice, each with [variable->n] numbers, row-major. */
+struct api_variations {
+	size_t n;
+	const struct api_variable *by[API_MOST_VARIABLES];
+	const double *values[API_MOST_VARIABLES];
+};
+
 /**
  * Those of a document that has passed the checks.
  * @param batch, facts  what the checks found; of a question alone, those of its set
- * @param variables      added to it, in the arena: API_MOST_VARIABLES have room from the first call on
+ * @param variables     those of the document are added, or replace what was there under the same pointer; the list is in
+ *                      the arena, and has room for all that there can be
  * @return false when out of memory
  */
 bool api_variables_list(const struct api_document *document, const struct fric_batch *batch,
@@ -37,7 +45,7 @@ bool api_variables_list(const struct api_document *document, const struct fric_b
 /* The one of this pointer; NULL: there is none. */
 const struct api_variable *api_variable_find(const struct api_variables *variables, const char *pointer);
 
-/* Whether it is a pointer that leads to a field of some request that answers may be differentiated by. */
-bool api_is_variable(const char *pointer);
+/* Whether requests may have a variable of this pointer. */
+bool api_may_be_variable(const char *pointer);
 
 #endif

@@ -1,0 +1,473 @@
+#include "api/routes/derivatives.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "api/routes/cost.h"
+#include "api/routes/evaluate.h"
+#include "api/routes/job.h"
+#include "api/routes/sets.h"
+#include "api/validate/derivative.h"
+#include "api/validate/query.h"
+
+/* ---- what is differentiated ---- */
+
+/* Those of the set first: the question's replace them. */
+static bool list_variables(struct api_job *job, struct api_variables *variables)
+{
+	const struct fric_batch *batch = &job->lagged.batch;
+	const bool ok = (!job->set || api_variables_list(&job->set_document, batch, &job->facts, &job->arena, variables)) &&
+	                api_variables_list(&job->document, batch, &job->facts, &job->arena, variables);
+	return ok || api_fault_no_memory(job->fault);
+}
+
+bool api_derivation_of(struct api_job *job, struct fric_derivation *core)
+{
+	const struct api_question *q = &job->question;
+	const struct api_lagged_velocities *of_set = &job->set_velocities;
+	*core = (struct fric_derivation){
+		.batch = &job->lagged.batch,
+		.contacts = job->contacts,
+		.question = &job->asked,
+		.vertices_follow = q->sent_lagged_velocities || of_set->vertices,
+		.bodies_follow = q->sent_lagged_body_velocities || of_set->bodies,
+	};
+	if (job->asked.state)
+		core->slip_velocities = job->slip_velocities ? job->slip_velocities
+		                                             : api_job_join(job, of_set->vertices, of_set->bodies);
+	return !job->fault->status;
+}
+
+bool api_derivation_begin(struct api_job *job, struct api_derivation *derivation)
+{
+	return api_derivation_of(job, &derivation->core) &&
+	       (derivation->variables.list || list_variables(job, &derivation->variables));
+}
+
+/* ---- from variables to the core's fields and back ---- */
+
+static double *zeros(struct api_job *job, size_t n)
+{
+	double *array = api_job_array(job, n, sizeof(*array));
+	if (array)
+		memset(array, 0, n * sizeof(*array));
+	return array;
+}
+
+/* Directions do not depend on lagged velocities where there are none to choose. */
+static bool is_known(const struct api_derivation *d, const struct api_variable *v)
+{
+	return !v->is_empty && (v->rule->by[0] != 1 + FRIC_BY_LAGGED_VELOCITIES || d->core.slip_velocities);
+}
+
+static bool is_of_dofs(const struct api_variable *v)
+{
+	return v->type < 0 && (v->rule->by[0] == 1 + FRIC_BY_VELOCITIES || v->rule->by[0] == 1 + FRIC_BY_LAGGED_VELOCITIES);
+}
+
+/* Where the core looks for number `which` of the fields that a variable is to it. */
+static double **place_of(struct fric_differential *differential, const struct api_variable *v, int which)
+{
+	const int by = v->rule->by[which] - 1;
+	return v->type < 0 ? &differential->fields[by] : &differential->rows[v->type][by];
+}
+
+/* Velocities of vertices and of bodies are one field to the core. @return NULL with a fault */
+static double *of_dofs(struct api_job *job, const struct api_variable *v, struct fric_differential *differential)
+{
+	double **place = place_of(differential, v, 0);
+	if (!*place)
+		*place = zeros(job, api_job_n_dofs(job));
+	return *place ? *place + v->first_dof : NULL;
+}
+
+/* Tangents are only read. */
+static double *borrowed(const double *values)
+{
+	return (double *)(uintptr_t)values;
+}
+
+static bool add_tangent(struct api_job *job, const struct api_variable *v, const double *values,
+                        struct fric_differential *out)
+{
+	if (!is_of_dofs(v)) {
+		for (int i = 0; i < 2 && v->rule->by[i]; i++)
+			*place_of(out, v, i) = borrowed(values);
+		return true;
+	}
+	double *dofs = of_dofs(job, v, out);
+	if (dofs)
+		memcpy(dofs, values, v->n * sizeof(*dofs));
+	return dofs;
+}
+
+static bool take_tangents(struct api_job *job, const struct api_derivation *d, const struct api_variations *along,
+                          struct fric_differential *out)
+{
+	*out = (struct fric_differential){0};
+	for (size_t i = 0; i < along->n; i++)
+		if (is_known(d, along->by[i]) && !add_tangent(job, along->by[i], along->values[i], out))
+			return false;
+	return true;
+}
+
+/* Room for the cotangents of a variable; those of a field that the core does not know stay zeros. */
+static bool add_cotangent(struct api_job *job, const struct api_derivation *d, const struct api_variable *v,
+                          const double **values, struct fric_differential *out)
+{
+	if (!is_known(d, v) || !is_of_dofs(v))
+		*values = zeros(job, v->n);
+	else
+		*values = of_dofs(job, v, out);
+	if (!*values || !is_known(d, v) || is_of_dofs(v))
+		return *values;
+	*place_of(out, v, 0) = borrowed(*values);
+	return !v->rule->by[1] || (*place_of(out, v, 1) = zeros(job, v->n));
+}
+
+static bool make_room(struct api_job *job, const struct api_derivation *d, struct api_variations *by,
+                      struct fric_differential *out)
+{
+	*out = (struct fric_differential){0};
+	for (size_t i = 0; i < by->n; i++)
+		if (!add_cotangent(job, d, by->by[i], &by->values[i], out))
+			return false;
+	return true;
+}
+
+/* One number that is both coefficients: its derivative is the sum of theirs. */
+static void add_up(const struct api_derivation *d, const struct api_variations *by,
+                   struct fric_differential *cotangents)
+{
+	for (size_t i = 0; i < by->n; i++) {
+		const struct api_variable *v = by->by[i];
+		if (!v->rule->by[1] || !is_known(d, v))
+			continue;
+		double *sum = *place_of(cotangents, v, 0);
+		const double *other = *place_of(cotangents, v, 1);
+		for (size_t k = 0; k < v->n; k++)
+			sum[k] += other[k];
+	}
+}
+
+static bool is_finite(const double *values, size_t n)
+{
+	return api_reals_are_finite(values, n);
+}
+
+static bool fault_sum(struct api_job *job, const struct api_variations *by)
+{
+	const struct api_path root = {0}, wrt = {&root, "wrt", 0};
+	for (size_t i = 0; i < by->n; i++) {
+		const struct api_path path = {&wrt, NULL, i};
+		if (!is_finite(by->values[i], by->by[i]->n))
+			return api_fault_at(job->fault, API_E_RESULT_OVERFLOW, &path,
+			                    "a derivative by \"%s\" does not fit a double", by->by[i]->pointer);
+	}
+	return true;
+}
+
+/* @return false with a fault where something does not fit */
+static bool finish_cotangents(struct api_job *job, const struct api_derivation *d, enum fric_code code,
+                              const struct fric_error *error, struct api_variations *by,
+                              struct fric_differential *cotangents)
+{
+	if (code != FRIC_OK && (code != FRIC_E_NOT_FINITE || error->contact >= 0))
+		return api_job_core(job, code, error);
+	add_up(d, by, cotangents);
+	return fault_sum(job, by) && api_job_core(job, code, error);
+}
+
+/* ---- derivatives ---- */
+
+static bool make_sums(struct api_job *job, struct api_sums *sums)
+{
+	*sums = (struct api_sums){.gradient = api_job_array(job, api_job_n_dofs(job), sizeof(double))};
+	return sums->gradient;
+}
+
+bool api_derive_jvp(struct api_job *job, const struct api_derivation *d, const struct api_variations *along,
+                    struct api_sums *answers, struct api_sums *tangents)
+{
+	struct fric_differential fields;
+	struct fric_error error;
+	return take_tangents(job, d, along, &fields) && make_sums(job, answers) && make_sums(job, tangents) &&
+	       api_job_core(job,
+	                    fric_jvp(&job->context, &d->core, &fields, &answers->potential, answers->gradient,
+	                             &tangents->potential, tangents->gradient, &error),
+	                    &error);
+}
+
+bool api_derive_vjp(struct api_job *job, const struct api_derivation *d, const struct api_sums *cotangents,
+                    struct api_variations *by, struct api_sums *answers)
+{
+	struct fric_differential fields;
+	struct fric_error error = {0};
+	if (!make_room(job, d, by, &fields) || !make_sums(job, answers))
+		return false;
+	const enum fric_code code = fric_vjp(&job->context, &d->core, cotangents->potential, cotangents->gradient,
+	                                     &answers->potential, answers->gradient, &fields, &error);
+	return finish_cotangents(job, d, code, &error, by, &fields);
+}
+
+bool api_has_second(const struct api_variable *v)
+{
+	return v->type < 0 ? fric_has_second((enum fric_field)(v->rule->by[0] - 1))
+	                   : fric_row_has_second((enum fric_row)(v->rule->by[0] - 1));
+}
+
+bool api_derive_second(struct api_job *job, const struct api_derivation *d, const struct api_variations *along,
+                       struct api_variations *by)
+{
+	struct fric_differential tangents, cotangents;
+	struct fric_error error = {0};
+	if (!take_tangents(job, d, along, &tangents) || !make_room(job, d, by, &cotangents))
+		return false;
+	const enum fric_code code = fric_second(&job->context, &d->core, &tangents, &cotangents, &error);
+	return finish_cotangents(job, d, code, &error, by, &cotangents);
+}
+
+/* ---- answers ---- */
+
+/* What a request is about until it is answered. */
+struct asked {
+	enum api_request_kind kind;
+	struct api_derivative derivative;
+};
+
+static void render_sums(struct api_job *job, json_t *object, const struct api_sums *sums)
+{
+	api_render_number(&job->render, object, "potential", sums->potential);
+	api_render_gradient(job, object, sums->gradient);
+}
+
+static void render_variable(struct api_job *job, json_t *object, const struct api_variable *v, const double *values)
+{
+	struct api_render *r = &job->render;
+	if (v->rank == 0)
+		api_render_number(r, object, v->pointer, *values);
+	else
+		api_render_add(r, object, v->pointer,
+		               api_render_array(r, API_F64, values, v->shape[0], v->rank > 1 ? v->shape[1] : 0,
+		                                v->rank > 2 ? v->shape[2] : 0));
+}
+
+static bool answer_jvp(struct api_job *job, const struct api_derivation *d, const struct api_derivative *asked)
+{
+	json_t *root = job->render.document.root;
+	struct api_sums answers, tangents;
+	if (!api_derive_jvp(job, d, &asked->by, &answers, &tangents))
+		return false;
+	render_sums(job, root, &answers);
+	render_sums(job, api_render_add(&job->render, root, "tangents", json_object()), &tangents);
+	return true;
+}
+
+static const double *join_cotangents(struct api_job *job, const struct api_derivative *asked)
+{
+	const size_t n = job->facts.n_vertices * job->facts.dim, all = api_job_n_dofs(job);
+	if (!asked->gradient && !asked->body_gradient)
+		return NULL;
+	double *joined = zeros(job, all);
+	if (joined && asked->gradient)
+		memcpy(joined, asked->gradient, n * sizeof(*joined));
+	if (joined && asked->body_gradient)
+		memcpy(joined + n, asked->body_gradient, (all - n) * sizeof(*joined));
+	return joined;
+}
+
+/* Refused before anything is computed. */
+static bool check_size(struct api_job *job, const struct api_variations *by)
+{
+	const struct api_path root = {0}, wrt = {&root, "wrt", 0};
+	size_t bytes = 0;
+	for (size_t i = 0; i < by->n; i++)
+		bytes += by->by[i]->n * sizeof(double);
+	return bytes <= job->service->max_answer_bytes ||
+	       api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, &wrt,
+	                    "the cotangents would take %zu bytes, the limit is %zu", bytes, job->service->max_answer_bytes);
+}
+
+static bool answer_vjp(struct api_job *job, const struct api_derivation *d, struct api_derivative *asked)
+{
+	json_t *root = job->render.document.root;
+	struct api_variations *by = &asked->by;
+	struct api_sums answers;
+	if (!check_size(job, by))
+		return false;
+	const struct api_sums cotangents = {asked->potential, borrowed(join_cotangents(job, asked))};
+	if (job->fault->status || !api_derive_vjp(job, d, &cotangents, by, &answers))
+		return false;
+	render_sums(job, root, &answers);
+	json_t *object = api_render_add(&job->render, root, "cotangents", json_object());
+	for (size_t i = 0; i < by->n; i++)
+		render_variable(job, object, by->by[i], by->values[i]);
+	return true;
+}
+
+static bool answer(struct api_job *job)
+{
+	struct asked *asked = job->more;
+	struct api_derivation derivation = {.variables = asked->derivative.variables};
+	api_job_counts(job);
+	if (!api_derivation_begin(job, &derivation) ||
+	    !(asked->kind == API_JVP ? answer_jvp(job, &derivation, &asked->derivative)
+	                             : answer_vjp(job, &derivation, &asked->derivative)))
+		return false;
+	api_job_skipped(job);
+	return true;
+}
+
+/* ---- requests ---- */
+
+static struct api_check check_of(struct api_job *job)
+{
+	return (struct api_check){
+		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
+}
+
+static bool decode_whole(struct api_job *job)
+{
+	struct asked *asked = job->more;
+	struct api_check check = check_of(job);
+	return api_job_read(job) &&
+	       api_check_derivative(&check, asked->kind, &job->lagged, &job->question, &asked->derivative);
+}
+
+/* The set's fields are there before those of the question, which replace them. */
+static bool decode_of_set(struct api_job *job)
+{
+	struct asked *asked = job->more;
+	struct api_check check = check_of(job);
+	const struct fric_batch *batch = &job->lagged.batch;
+	job->facts = job->set->facts;
+	if (!api_job_read(job) || !api_job_open_set(job))
+		return false;
+	if (!api_variables_list(&job->set_document, batch, &job->facts, &job->arena, &asked->derivative.variables))
+		return api_fault_no_memory(job->fault);
+	return api_check_set_derivative(&check, asked->kind, &job->facts, batch, &job->question, &asked->derivative);
+}
+
+static bool differentiate(const struct api_service *service, const struct api_request *request,
+                          enum api_request_kind kind, struct api_fault *fault, struct api_response *response)
+{
+	static const struct api_steps steps = {decode_whole, api_job_prepare_whole, answer};
+	struct asked asked = {.kind = kind};
+	return api_query_refuse(request->match->query, fault) &&
+	       api_job_run(service, request, &steps, NULL, &asked, fault, response);
+}
+
+static bool differentiate_set(const struct api_service *service, const struct api_request *request,
+                              enum api_request_kind kind, struct api_fault *fault, struct api_response *response)
+{
+	static const struct api_steps steps = {decode_of_set, api_job_prepare_question, answer};
+	struct asked asked = {.kind = kind};
+	if (!api_query_refuse(request->match->query, fault))
+		return false;
+	struct api_set *set = api_set_of_request(service, request, true, fault, response);
+	const bool ok = set && api_job_run(service, request, &steps, set, &asked, fault, response);
+	api_kept_release(set ? &set->kept : NULL);
+	return ok;
+}
+
+static bool post_jvp(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                     struct api_response *response)
+{
+	return differentiate(service, request, API_JVP, fault, response);
+}
+
+static bool post_vjp(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                     struct api_response *response)
+{
+	return differentiate(service, request, API_VJP, fault, response);
+}
+
+static bool jvp_of_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                       struct api_response *response)
+{
+	return differentiate_set(service, request, API_JVP, fault, response);
+}
+
+static bool vjp_of_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                       struct api_response *response)
+{
+	return differentiate_set(service, request, API_VJP, fault, response);
+}
+
+/* ---- costs ---- */
+
+/* A contact takes some microseconds, and may come in ten bytes of text. */
+enum { FEW_CONTACTS = 24, SMALL_TEXT = 1 << 10, SMALL_FRAME = 4 << 10 };
+
+static bool is_large(const struct api_service *service, const struct api_request *request)
+{
+	(void)service;
+	return request->body_bytes > (request->formats->body == API_JSON ? SMALL_TEXT : SMALL_FRAME);
+}
+
+static bool is_large_of_set(const struct api_service *service, const struct api_request *request)
+{
+	return is_large(service, request) || api_set_size(service, request) > FEW_CONTACTS;
+}
+
+/* ---- the operations ---- */
+
+static const struct api_object
+	*const jvp_requests[] = {&api_jvp_request, NULL},
+		   *const vjp_requests[] = {&api_vjp_request, NULL}, *const set_jvp_requests[] = {&api_set_jvp_question, NULL},
+		   *const set_vjp_requests[] = {&api_set_vjp_question, NULL}, *const jvp_answers[] = {&api_jvp_answer, NULL},
+		   *const vjp_answers[] = {&api_vjp_answer, NULL};
+
+/* clang-format off */
+static const struct api_example jvp_examples[] = {
+	{"more_force", "How potential and gradient change with the normal force",
+	 "{" API_ONE_VERTEX ", 'tangents': {'/collisions/plane_vertex/normal_force': 1}}",
+	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0],"
+	 " 'tangents': {'potential': 0.135416666666667, 'gradient': [0.375, 0.0, 0.0]}}", 200},
+	{0},
+};
+static const struct api_example vjp_examples[] = {
+	{"by_coefficient", "The potential's derivative by velocities is the gradient; by mu it is the potential over mu",
+	 "{" API_ONE_VERTEX ", 'cotangents': {'potential': 1}, 'wrt': ['/velocities', '/friction/mu']}",
+	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0],"
+	 " 'cotangents': {'/velocities': [[3.0, 0.0, 0.0]], '/friction/mu': 2.16666666666667}}", 200},
+	{0},
+};
+static const struct api_example set_jvp_examples[] = {
+	{"along_velocities", "The Hessian times a direction",
+	 "{'velocities': [[0.25, 0, 0]], 'tangents': {'/velocities': [[1, 0, 0]]}}", NULL, 200},
+	{0},
+};
+static const struct api_example set_vjp_examples[] = {
+	{"by_coefficient", "Fields of the set's document, and of this question",
+	 "{'velocities': [[0.25, 0, 0]], 'cotangents': {'potential': 1}, 'wrt': ['/velocities', '/friction/mu']}", NULL, 200},
+	{0},
+};
+
+const struct api_operation api_post_jvp = {
+	.handler = post_jvp, .is_large = is_large, .requests = jvp_requests, .answers = jvp_answers, .is_timed = true,
+	.id = "jvp", .tag = "derivatives", .summary = "Derivatives of potential and gradient along a direction",
+	.description = "The direction may change any numbers of the request: positions, forces, coefficients, speeds. At a knot of a"
+	               " piecewise definition the right branch counts; skipped contacts have derivative zero.",
+	.examples = jvp_examples,
+};
+const struct api_operation api_post_vjp = {
+	.handler = post_vjp, .is_large = is_large, .requests = vjp_requests, .answers = vjp_answers, .is_timed = true,
+	.id = "vjp", .tag = "derivatives", .summary = "Derivatives of <cotangents, (potential, gradient)> by any fields",
+	.description = "By every number of every field that wrt names, in one pass. At a knot of a piecewise definition the right branch"
+	               " counts; skipped contacts have derivative zero.",
+	.examples = vjp_examples,
+};
+const struct api_operation api_jvp_set = {
+	.handler = jvp_of_set, .is_large = is_large_of_set, .requests = set_jvp_requests, .answers = jvp_answers, .is_timed = true,
+	.id = "jvpSet", .tag = "sets", .summary = "Derivatives along a direction, of a set",
+	.description = "The answer is that of /v1/jvp to the set's document and the question together, byte for byte.",
+	.examples = set_jvp_examples,
+};
+const struct api_operation api_vjp_set = {
+	.handler = vjp_of_set, .is_large = is_large_of_set, .requests = set_vjp_requests, .answers = vjp_answers, .is_timed = true,
+	.id = "vjpSet", .tag = "sets", .summary = "Derivatives by any fields, of a set",
+	.description = "The answer is that of /v1/vjp to the set's document and the question together, byte for byte.",
+	.examples = set_vjp_examples,
+};
+/* clang-format on */

@@ -1,0 +1,200 @@
+#include "api/validate/derivative.h"
+
+#include <string.h>
+
+#include "api/base/near.h"
+
+/* What is asked of derivatives, on its way through the checks. */
+struct derivative_check {
+	struct api_check *check;
+	struct api_derivative *out;
+	struct api_field root;
+	const struct api_set_facts *facts; /* NULL: because of faults it is not known which fields there are */
+	bool of_set;
+};
+
+/* ---- pointers ---- */
+
+static bool fault_unknown(struct derivative_check *d, const char *pointer, const struct api_path *path)
+{
+	char question[API_NEAR_QUESTION];
+	struct api_near near;
+	if (api_may_be_variable(pointer))
+		return api_fault_at(d->check->fault, API_E_UNKNOWN_POINTER, path, "%s a field \"%s\"",
+		                    d->of_set ? "neither the set's document nor the question has" : "the request does not have",
+		                    pointer);
+	api_near_start(&near, pointer);
+	for (size_t i = 0; i < d->out->variables.n; i++)
+		api_near_offer(&near, d->out->variables.list[i].pointer);
+	return api_fault_at(d->check->fault, API_E_UNKNOWN_POINTER, path,
+	                    "\"%.120s\" is not a JSON Pointer to a field that answers can be differentiated by%s", pointer,
+	                    api_near_ask(&near, "", question));
+}
+
+static bool is_there(const struct api_variations *by, const struct api_variable *variable)
+{
+	for (size_t i = 0; i < by->n; i++)
+		if (by->by[i] == variable)
+			return true;
+	return false;
+}
+
+/* The variable that a pointer leads to, added to those that the request names; NULL: there is none, or none to go on
+ * with. */
+static const struct api_variable *add(struct derivative_check *d, const char *pointer, const struct api_path *path)
+{
+	struct api_variations *by = &d->out->by;
+	const struct api_variable *variable = api_variable_find(&d->out->variables, pointer);
+	if (!variable && (d->facts || !api_may_be_variable(pointer)))
+		fault_unknown(d, pointer, path);
+	if (!variable)
+		return NULL;
+	if (is_there(by, variable)) {
+		api_fault_at(d->check->fault, API_E_REPEATED_POINTER, path, "\"%s\" is there twice", pointer);
+		return NULL;
+	}
+	by->by[by->n++] = variable;
+	return variable;
+}
+
+/* ---- tangents ---- */
+
+static const double *read_number(struct api_check *check, const struct api_field *field)
+{
+	double *value = api_arena_array(check->arena, 1, sizeof(*value));
+	if (!value)
+		api_fault_no_memory(check->fault);
+	return value && api_check_number(check, field, API_ANY, value) ? value : NULL;
+}
+
+static const double *read_values(struct api_check *check, const struct api_field *field,
+                                 const struct api_variable *variable)
+{
+	struct fric_values values;
+	if (variable->rule->kind == API_NUMBER)
+		return read_number(check, field);
+	if (!api_check_values(check, field, &variable->expected, &values))
+		return NULL;
+	if (variable->rule->shape[0] == API_MATERIALS)
+		api_check_symmetric(check, field, variable->expected.n, values.data);
+	return values.data;
+}
+
+static void check_tangents(struct derivative_check *d)
+{
+	const struct api_field tangents = api_ruled(&d->root, &api_request, API_REQUEST_TANGENTS);
+	struct api_variations *by = &d->out->by;
+	const char *key;
+	json_t *value;
+	if (!api_check_present(d->check, &tangents, "values by JSON Pointer, for example {\"/velocities\": [..]}"))
+		return;
+	if (!json_is_object(tangents.node)) {
+		api_fault_at(d->check->fault, API_E_WRONG_TYPE, &tangents.path,
+		             "expected an object of values by JSON Pointer, got %s", api_kind(d->check, tangents.node));
+		return;
+	}
+	json_object_foreach((json_t *)(uintptr_t)tangents.node, key, value) { /* the macro takes a non-const object */
+		const struct api_field field = {.node = value, .path = {&tangents.path, key, 0}};
+		if (api_check_stopped(d->check) || api_fault_is_full(d->check->fault))
+			return;
+		const struct api_variable *variable = add(d, key, &field.path);
+		if (variable)
+			by->values[by->n - 1] = read_values(d->check, &field, variable);
+	}
+}
+
+/* ---- cotangents ---- */
+
+static void check_cotangents(struct derivative_check *d)
+{
+	struct api_field cotangents = api_ruled(&d->root, &api_request, API_REQUEST_COTANGENTS);
+	if (!api_check_present(d->check, &cotangents,
+	                       "of the answers, for example {\"potential\": 1}; those not there are 0"))
+		return;
+	api_check_object(d->check, &cotangents, &api_cotangents);
+	if (!json_is_object(cotangents.node))
+		return;
+	const struct api_field potential = api_ruled(&cotangents, &api_cotangents, API_COTANGENT_POTENTIAL),
+						   gradient = api_ruled(&cotangents, &api_cotangents, API_COTANGENT_GRADIENT),
+						   body_gradient = api_ruled(&cotangents, &api_cotangents, API_COTANGENT_BODY_GRADIENT);
+	api_check_number(d->check, &potential, API_ANY, &d->out->potential);
+	if (!d->facts)
+		return;
+	api_check_per_vertex(d->check, &gradient, d->facts->n_vertices, d->facts->dim, &d->out->gradient);
+	api_check_per_body(d->check, &body_gradient, d->facts->n_bodies, d->facts->dim, &d->out->body_gradient);
+}
+
+/* Whether there are strings to look at. An empty list is lifted like any empty array. */
+static bool check_list(struct derivative_check *d, const struct api_field *wrt)
+{
+	const struct api_array *array = api_document_array(d->check->document, wrt->node);
+	const struct api_path first = {&wrt->path, NULL, 0};
+	if (array && array->rank == 1 && array->n == 0 && !array->binary)
+		return false;
+	if (array && array->rank > 0)
+		return api_fault_at(d->check->fault, API_E_WRONG_TYPE, &first, "expected a JSON Pointer, got a number");
+	return json_is_array(wrt->node) ||
+	       api_fault_at(d->check->fault, API_E_WRONG_TYPE, &wrt->path, "expected a list of JSON Pointers, got %s",
+	                    api_kind(d->check, wrt->node));
+}
+
+static void check_wrt(struct derivative_check *d)
+{
+	const struct api_field wrt = api_ruled(&d->root, &api_request, API_REQUEST_WRT);
+	if (!api_check_present(d->check, &wrt, "JSON Pointers to the fields to differentiate by") || !check_list(d, &wrt))
+		return;
+	for (size_t i = 0; i < json_array_size(wrt.node); i++) {
+		const json_t *node = json_array_get(wrt.node, i);
+		const struct api_path path = {&wrt.path, NULL, i};
+		if (api_check_stopped(d->check) || api_fault_is_full(d->check->fault))
+			return;
+		if (json_is_string(node))
+			add(d, json_string_value(node), &path);
+		else
+			api_fault_at(d->check->fault, API_E_WRONG_TYPE, &path, "expected a JSON Pointer, got %s",
+			             api_kind(d->check, node));
+	}
+}
+
+/* ---- requests ---- */
+
+static bool check_asked(struct derivative_check *d, enum api_request_kind kind)
+{
+	if (kind == API_JVP) {
+		check_tangents(d);
+	} else {
+		check_cotangents(d);
+		check_wrt(d);
+	}
+	return !d->check->fault->status;
+}
+
+bool api_check_derivative(struct api_check *check, enum api_request_kind kind, struct api_lagged *lagged,
+                          struct api_question *question, struct api_derivative *derivative)
+{
+	const struct api_object *object = kind == API_JVP ? &api_jvp_request : &api_vjp_request;
+	struct derivative_check d = {.check = check, .out = derivative};
+	struct api_set_facts facts;
+	*derivative = (struct api_derivative){0};
+	if (api_check_differentiated(check, object, lagged, question, &d.root)) {
+		api_state_facts(lagged, &facts);
+		d.facts = &facts;
+		if (!api_variables_list(check->document, &lagged->batch, &facts, check->arena, &derivative->variables))
+			return api_fault_no_memory(check->fault);
+	}
+	return json_is_object(d.root.node) ? check_asked(&d, kind) : false;
+}
+
+bool api_check_set_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
+                              const struct fric_batch *batch, struct api_question *question,
+                              struct api_derivative *derivative)
+{
+	const struct api_object *object = kind == API_JVP ? &api_set_jvp_question : &api_set_vjp_question;
+	struct derivative_check d = {.check = check, .out = derivative, .of_set = true};
+	if (api_check_set_differentiated(check, object, facts, question, &d.root)) {
+		d.facts = facts;
+		if (!api_variables_list(check->document, batch, facts, check->arena, &derivative->variables))
+			return api_fault_no_memory(check->fault);
+	}
+	return json_is_object(d.root.node) ? check_asked(&d, kind) : false;
+}
