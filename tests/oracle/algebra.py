@@ -3,7 +3,7 @@ import os
 import sys
 from fractions import Fraction
 
-from mpmath import mpf, sqrt
+from mpmath import mpc, mpf, sqrt
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from law import to_double  # noqa: E402
@@ -16,7 +16,8 @@ class Degenerate(Exception):
 # --- arrays -----------------------------------------------------------------------------------------------------
 
 def real(x):
-    return mpf(float(x))
+    """A number of a request; one that is none of a document's is already in multi-precision (derivatives.py)."""
+    return x if isinstance(x, (mpf, mpc)) else mpf(float(x))
 
 
 def flat(value):
@@ -55,6 +56,11 @@ def dot(a, b):
 
 def norm(a):
     return sqrt(dot(a, a))
+
+
+def size(x):
+    """|x| which, unlike abs, is analytic."""
+    return -x if x < 0 else x
 
 
 def unit(a):
@@ -100,4 +106,4 @@ def normal_basis(n, exact_n):
 
 def exact(point):
     """As fractions, which only numbers that are doubles allow."""
-    return [Fraction(to_double(x)) for x in point]
+    return [Fraction(to_double(x.real)) for x in point]

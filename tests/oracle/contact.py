@@ -6,7 +6,7 @@ from mpmath import mpf
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import laws  # noqa: E402
-from algebra import dot, minus, norm, unit  # noqa: E402
+from algebra import dot, minus, norm, real, unit  # noqa: E402
 from geometry import sides  # noqa: E402
 
 
@@ -41,7 +41,7 @@ class Contact:
         d, friction = self.dim, self.friction
         one = {'weight': 1, 'eps_v': friction.get('eps_v', 1), 'viscous': friction.get('viscous', 0),
                'stribeck_speed': friction.get('stribeck_speed', 1)}
-        self.weight, self.eps, self.viscous, self.speed = (row[k][0] if k in row else mpf(float(v)) for k, v in one.items())
+        self.weight, self.eps, self.viscous, self.speed = (row[k][0] if k in row else real(v) for k, v in one.items())
         self.aniso = row.get('mu_aniso', [mpf(1)] * (d - 1))
         self.surface, self.anchor = (row.get(k, [mpf(0)] * d) for k in ('surface_velocity', 'anchor'))
 
@@ -88,13 +88,16 @@ class Contact:
         self.size = size
         return u, [a * x for a, x in zip(self.aniso, u)], [a * x for a, x in zip(self.aniso, self.tangential(moving))]
 
-    def choose_matchstick(self, lagged, ellipses, margins):
+    def choose_matchstick(self, lagged, follows, ellipses, margins):
+        """In a derivative (derivatives.py) the direction is a constant unless it follows lagged velocities."""
         _, scaled, _ = self.slip(lagged, margins)
         limit = mpf('1e-10') * self.eps
         margins.see(norm(scaled) / limit - 1, 1000)
         t = [mpf(1), mpf(0)] if norm(scaled) < limit else unit(scaled)
+        if not follows:
+            t = [x.real for x in t]
         for kind, ellipse in enumerate(ellipses):
-            if ellipse is not None and any(ellipse):
+            if ellipse is not None and any(x.real for x in ellipse):
                 self.mu[kind] = norm([ellipse[0] * t[0], ellipse[1] * t[1]])
 
     def turning(self, _motion):
@@ -104,6 +107,13 @@ class Contact:
     # --- evaluation ---------------------------------------------------------------------------------------------
 
     def at(self, motion, projection, margins):
+        slip, s, slope, g2 = self.pulled(motion, margins)
+        along, across = eigenvalues(s * (g2 + self.viscous), s * (slope + self.viscous), projection)
+        self.matrix = by_slip(along, across, slip, self.y)
+        self.inner = self.inner_matrix()
+
+    def pulled(self, motion, margins):
+        """Potential and force; what the Hessian needs: (slip, s, G1/y, G2)."""
         self.u, scaled, still = self.slip(motion, margins)
         turning = self.turning(motion)
         slip, free = scaled + turning, still + turning
@@ -115,9 +125,7 @@ class Contact:
         s = self.weight * self.force
         self.potential = s * (g0 + self.viscous * dot(free, free) / 2)
         self.pull = [s * (slope * a + self.viscous * b) for a, b in zip(slip, free)]
-        along, across = eigenvalues(s * (g2 + self.viscous), s * (slope + self.viscous), projection)
-        self.matrix = by_slip(along, across, slip, y)
-        self.inner = self.inner_matrix()
+        return slip, s, slope, g2
 
     def inner_matrix(self):
         m = self.dim - 1

@@ -5,7 +5,7 @@ import sys
 from mpmath import mpf
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from algebra import Degenerate, columns, cross, dot, exact, largest, minus, norm, normal_basis, unit  # noqa: E402
+from algebra import Degenerate, columns, cross, dot, exact, largest, minus, norm, normal_basis, size, unit  # noqa: E402
 
 
 def require_length(vector, ends, reason, margins):
@@ -37,7 +37,7 @@ def point_line(p, margins):
     require_length(e, p[1:], 'zero_length_edge', margins)
     alpha = dot(r, e) / dot(e, e)
     if len(e) == 2:
-        return [alpha], columns(unit(e)), abs(e[0] * r[1] - e[1] * r[0]) / norm(e)
+        return [alpha], columns(unit(e)), size(e[0] * r[1] - e[1] * r[0]) / norm(e)
     limit = largest(*p[:2]) * mpf('1e-15')
     if norm(r) <= limit:
         raise Degenerate('vertex_on_edge')
@@ -54,7 +54,7 @@ def line_line(p, margins):
     require_area(n, a, b, 'parallel_edges', margins)
     d = minus(p[2], p[0])
     beta = solve_gram(a, [-x for x in b], d)
-    return beta, columns(unit(a), unit(cross(n, a))), abs(dot(n, d)) / norm(n)
+    return beta, columns(unit(a), unit(cross(n, a))), size(dot(n, d)) / norm(n)
 
 
 def point_plane(p, margins):
@@ -64,7 +64,7 @@ def point_plane(p, margins):
     n = cross(e, f)
     require_area(n, e, f, 'collapsed_triangle', margins)
     r = minus(p[0], p[1])
-    return solve_gram(e, f, r), columns(unit(e), unit(cross(n, e))), abs(dot(n, r)) / norm(n)
+    return solve_gram(e, f, r), columns(unit(e), unit(cross(n, e))), size(dot(n, r)) / norm(n)
 
 
 def point_point(p, margins):
@@ -76,7 +76,7 @@ def point_point(p, margins):
 
 def half_space(p, normal, origin):
     basis = normal_basis(normal, exact(normal))
-    distance = abs(dot(unit(normal), minus(p[0], origin))) if p and origin else None
+    distance = size(dot(unit(normal), minus(p[0], origin))) if p and origin else None
     return [], basis, distance
 
 

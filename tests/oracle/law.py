@@ -86,7 +86,10 @@ PIECES = {name: _pieces(name) for name in BLENDS}
 
 
 def _evaluate(p, z):
-    return sum((mpf(a.numerator) / a.denominator * z**k for k, a in p.items() if a), mpf(0))
+    total = mpf(0)
+    for k in range(max(p, default=0), min([0, *p]) - 1, -1):  # Horner; powers below zero at the end
+        total = total * z + mpf(p.get(k, 0).numerator) / p.get(k, Q(1)).denominator
+    return total / z**-min([0, *p])
 
 
 def parts(name, y, eps, transition):
@@ -106,10 +109,11 @@ def parts(name, y, eps, transition):
 
 def law(name, y, mu_s, mu_k, eps, transition):
     """The function at y, of either sign; None at the pole, where the limit is infinite."""
+    size = -y if y < 0 else y  # not abs, which is not analytic
     if transition == 'peak':
-        value = peak.law(name, abs(y), mu_s, mu_k, eps)
+        value = peak.law(name, size, mu_s, mu_k, eps)
     else:
-        a, b = parts(name, abs(y), eps, transition)
+        a, b = parts(name, size, eps, transition)
         if a is None and mu_s == 0:
             a = mpf(0)
         if a is None:

@@ -8,10 +8,11 @@ import os
 import sys
 from bisect import bisect_right
 
-from mpmath import erf, exp, mpf, pi, sqrt
+from mpmath import erf, exp, mpc, mpf, pi, sqrt
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import law as smooth_law  # noqa: E402
+from algebra import real  # noqa: E402
 
 DECAYS = ('stribeck', 'exponential')
 ONE_COEFFICIENT = ('curve', 'adhesion')
@@ -48,13 +49,18 @@ def stiction(y, eps):
     return eps * (mpf(1) / 3 + z**2 - z**3 / 3), (2 - z) / eps, 2 * (1 - z) / eps
 
 
+def error_function(x):
+    """To first order in the imaginary part: the series of mpmath are in fixed point, where a tiny one would be lost."""
+    return mpc(erf(x.real), x.imag * 2 / sqrt(pi) * exp(-x.real**2)) if isinstance(x, mpc) else erf(x)
+
+
 def stribeck(y, mu, eps, speed):
     """mu_k + (mu_s - mu_k) e^-x^2 from eps on; the integral of e^-x^2 is an error function."""
     if y < eps:
         return tuple(mu[0] * f for f in stiction(y, eps))
     x, fall = (y - eps) / speed, mu[0] - mu[1]
     left = exp(-x * x) if x * x < VANISHED else mpf(0)
-    integral = speed * sqrt(pi) / 2 * (erf(x) if x * x < VANISHED else 1)
+    integral = speed * sqrt(pi) / 2 * (error_function(x) if x * x < VANISHED else 1)
     return mu[0] * eps + mu[1] * (y - eps) + fall * integral, (mu[1] + fall * left) / y, -2 * x * fall * left / speed
 
 
@@ -79,7 +85,7 @@ class Measured:
     monotone (Fritsch and Butland)."""
 
     def __init__(self, speeds, factors):
-        self.speeds, self.factors = ([mpf(float(x)) for x in values] for values in (speeds, factors))
+        self.speeds, self.factors = ([real(x) for x in values] for values in (speeds, factors))
         self.widths = [b - a for a, b in zip(self.speeds, self.speeds[1:])]
         self.secants = [(b - a) / h for a, b, h in zip(self.factors, self.factors[1:], self.widths)]
         self.slopes = [mpf(0), *(self.slope(i) for i in range(1, len(self.speeds) - 1)), mpf(0)]
@@ -90,7 +96,7 @@ class Measured:
     def slope(self, i):
         """At an inner point: the harmonic mean of the secants, the nearer interval's weight the greater."""
         (h0, h1), (d0, d1) = self.widths[i - 1:i + 1], self.secants[i - 1:i + 1]
-        if d0 * d1 <= 0:
+        if d0.real * d1.real <= 0:  # a step away from zero does not choose a branch
             return mpf(0)
         w0, w1 = 2 * h1 + h0, h1 + 2 * h0
         return (w0 + w1) / (w0 / d0 + w1 / d1)

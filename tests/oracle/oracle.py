@@ -128,11 +128,13 @@ class Evaluation:
         self.n_dofs = self.n_vertices * d + self.n_bodies * twist
         self.motion = self.moving('velocities', 'body_velocities', None)
         self.lagged = self.moving('lagged_velocities', 'lagged_body_velocities', self.motion)
+        self.follows = [name in request for name in ('lagged_velocities', 'lagged_body_velocities')]
         self.positions = table(request['positions'], self.n_vertices, d) if 'positions' in request else None
         self.body_positions = table(request.get('body_positions', []), self.n_bodies, d)
         self.friction = request.get('friction', {})
         self.law = laws.of(self.friction)
         self.coefficients = Coefficients(self.friction)
+        self.rows = {}
         self.groups = {g: self.prepare_group(g) for g in [*GROUPS, *BODY_GROUPS] if g in request['collisions']}
 
     def moving(self, vertices, bodies, otherwise):
@@ -148,7 +150,7 @@ class Evaluation:
         n = len(members) // size
         shapes = {**PER_CONTACT, **{k: d for k in VECTORS}, 'mu_aniso': d - 1, 'tangent_basis': d * (d - 1),
                   'closest_point': BETA.get(group)}
-        rows = {k: per_contact(v, n, shapes[k]) for k, v in fields.items() if k != name}
+        self.rows[group] = rows = {k: per_contact(v, n, shapes[k]) for k, v in fields.items() if k != name}
         return [self.prepare(group, i, members[i * size:(i + 1) * size], {k: v[i] for k, v in rows.items()})
                 for i in range(n)]
 
@@ -176,7 +178,7 @@ class Evaluation:
         c.mu = [self.coefficient(c, row, kind) for kind in (0, 1)]
         ellipses = [row.get('mu_s_aniso'), row.get('mu_k_aniso')]
         if any(e is not None for e in ellipses):
-            c.choose_matchstick(self.lagged, ellipses, self.margins)
+            c.choose_matchstick(self.lagged, self.follows[c.group in BODY_GROUPS], ellipses, self.margins)
 
     def lag_stencil(self, c, row):
         p = [self.positions[v] for v in c.vertices] if self.positions is not None else None
