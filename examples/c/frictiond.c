@@ -288,6 +288,16 @@ json_t *frictiond_check(struct frictiond *service, const json_t *batch, struct f
 	return talk(service, "/v1/check", batch, error);
 }
 
+json_t *frictiond_jvp(struct frictiond *service, const json_t *batch, struct frictiond_error *error)
+{
+	return talk(service, "/v1/jvp", batch, error);
+}
+
+json_t *frictiond_vjp(struct frictiond *service, const json_t *batch, struct frictiond_error *error)
+{
+	return talk(service, "/v1/vjp", batch, error);
+}
+
 json_t *frictiond_function(struct frictiond *service, const char *name, const json_t *parameters,
                            struct frictiond_error *error)
 {
@@ -393,10 +403,11 @@ static int ask_for_frame(struct frictiond *service, const struct request *reques
 	return result;
 }
 
-int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
-                             struct frictiond_answer *answer, struct frictiond_error *error)
+static int talk_frame(struct frictiond *service, const char *path, const json_t *document,
+                      const struct frictiond_frame *frame, struct frictiond_answer *answer,
+                      struct frictiond_error *error)
 {
-	struct request request = {.method = "POST", .path = "/v1/evaluate", .content_type = "Content-Type: " FRAME};
+	struct request request = {.method = "POST", .path = path, .content_type = "Content-Type: " FRAME};
 	char *body = body_of(document, frame, &request.n_bytes);
 	int result = -1;
 	*answer = (struct frictiond_answer){0};
@@ -407,6 +418,24 @@ int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, 
 		result = ask_for_frame(service, &request, answer, error);
 	free(body);
 	return result;
+}
+
+int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
+                             struct frictiond_answer *answer, struct frictiond_error *error)
+{
+	return talk_frame(service, "/v1/evaluate", document, frame, answer, error);
+}
+
+int frictiond_jvp_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
+                        struct frictiond_answer *answer, struct frictiond_error *error)
+{
+	return talk_frame(service, "/v1/jvp", document, frame, answer, error);
+}
+
+int frictiond_vjp_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
+                        struct frictiond_answer *answer, struct frictiond_error *error)
+{
+	return talk_frame(service, "/v1/vjp", document, frame, answer, error);
 }
 
 void frictiond_answer_free(struct frictiond_answer *answer)
@@ -734,6 +763,18 @@ int frictiond_set_check(struct frictiond_set *set, const json_t *document, const
                         struct frictiond_answer *answer, struct frictiond_error *error)
 {
 	return question(set, "/check", document, frame, answer, error);
+}
+
+int frictiond_set_jvp(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
+                      struct frictiond_answer *answer, struct frictiond_error *error)
+{
+	return question(set, "/jvp", document, frame, answer, error);
+}
+
+int frictiond_set_vjp(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
+                      struct frictiond_answer *answer, struct frictiond_error *error)
+{
+	return question(set, "/vjp", document, frame, answer, error);
 }
 
 int frictiond_set_pattern(struct frictiond_set *set, const char *format, const char *triangle,

@@ -40,6 +40,13 @@ json_t *frictiond_function(struct frictiond *service, const char *name, const js
                            struct frictiond_error *error);
 json_t *frictiond_get(struct frictiond *service, const char *path, struct frictiond_error *error);
 
+/* Derivatives (docs/derivatives.md). batch: one without outputs and their options, and in it "tangents" for a jvp,
+ * {"/velocities": [..], ..}, or "cotangents", {"potential": 1, "gradient": [..]}, and "wrt", ["/positions", ..], for a
+ * vjp. The answer's "tangents" has the members potential and gradient, its "cotangents" one for each pointer of wrt:
+ * json_object_get(json_object_get(answer, "cotangents"), "/positions"). */
+json_t *frictiond_jvp(struct frictiond *service, const json_t *batch, struct frictiond_error *error);
+json_t *frictiond_vjp(struct frictiond *service, const json_t *batch, struct frictiond_error *error);
+
 /* Arrays in binary. A frame to be written: initialize it with {0}, release it with frictiond_frame_free. */
 struct frictiond_frame {
 	unsigned char *tail;
@@ -63,6 +70,10 @@ struct frictiond_answer {
  * *error. */
 int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
                              struct frictiond_answer *answer, struct frictiond_error *error);
+int frictiond_jvp_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
+                        struct frictiond_answer *answer, struct frictiond_error *error);
+int frictiond_vjp_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
+                        struct frictiond_answer *answer, struct frictiond_error *error);
 void frictiond_answer_free(struct frictiond_answer *answer);
 
 /* Collision sets: contacts that the service keeps prepared, for many questions. The service may forget a set, or be
@@ -86,6 +97,12 @@ int frictiond_set_evaluate(struct frictiond_set *set, const json_t *question, co
                            struct frictiond_answer *answer, struct frictiond_error *error);
 int frictiond_set_check(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
                         struct frictiond_answer *answer, struct frictiond_error *error);
+
+/* Derivatives by fields of the set or of the question, which has tangents, or cotangents and wrt, as a batch would. */
+int frictiond_set_jvp(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
+                      struct frictiond_answer *answer, struct frictiond_error *error);
+int frictiond_set_vjp(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
+                      struct frictiond_answer *answer, struct frictiond_error *error);
 
 /* The sparsity of the Hessian. format: csr, bsr, triplets; triangle: full, upper, lower. Returns 0, or -1 and *error. */
 int frictiond_set_pattern(struct frictiond_set *set, const char *format, const char *triangle,

@@ -206,6 +206,15 @@ class answer
 		return numbers;
 	}
 
+	// The numbers of a vjp's cotangent of a field, cotangent("/positions"); one for a field that is a number.
+	std::vector<double> cotangent(const std::string &field) const
+	{
+		const json &value = document.at("cotangents").at(field);
+		if (value.is_number())
+			return {value.get<double>()};
+		return array<double>((json::json_pointer("/cotangents") / field).to_string());
+	}
+
   private:
 	// As strict as for arrays in the tail, so that what works for a few contacts also works for many.
 	template <class T> static void flatten(const std::string &pointer, const json &value, std::vector<T> &numbers)
@@ -259,6 +268,37 @@ class client
 	answer evaluate(const frame &batch)
 	{
 		return answer(ask("/v1/evaluate", batch.bytes(), frame_type, frame_type));
+	}
+
+	// Derivatives (docs/derivatives.md) along tangents, {{"/velocities", ...}, {"/friction/mu_s", 1}}, as
+	// array<double>("/tangents/gradient") of the answer. batch: as for evaluate, without outputs and their options; what
+	// batch.add has returned may be among the tangents.
+	answer jvp(json batch, const json &tangents)
+	{
+		batch["tangents"] = tangents;
+		return answer(ask("/v1/jvp", batch.dump(), text_type, frame_type));
+	}
+
+	answer jvp(frame batch, const json &tangents)
+	{
+		batch.document["tangents"] = tangents;
+		return answer(ask("/v1/jvp", batch.bytes(), frame_type, frame_type));
+	}
+
+	// The derivatives of the sum of answers times cotangents, {{"potential", 1}, {"gradient", ...}}, by the fields of wrt,
+	// {"/positions", ...}, as answer.cotangent("/positions").
+	answer vjp(json batch, const json &cotangents, const std::vector<std::string> &wrt)
+	{
+		batch["cotangents"] = cotangents;
+		batch["wrt"] = wrt;
+		return answer(ask("/v1/vjp", batch.dump(), text_type, frame_type));
+	}
+
+	answer vjp(frame batch, const json &cotangents, const std::vector<std::string> &wrt)
+	{
+		batch.document["cotangents"] = cotangents;
+		batch.document["wrt"] = wrt;
+		return answer(ask("/v1/vjp", batch.bytes(), frame_type, frame_type));
 	}
 
 	// Leaves contacts with the service. batch: as for evaluate, without velocities, outputs and their options. name:
@@ -486,6 +526,33 @@ class collision_set
 	json check(const json &question)
 	{
 		return json::parse(post("/check", question.dump(), client::text_type, client::text_type));
+	}
+
+	// Derivatives, as from the client, by fields of the set or of the question.
+	answer jvp(json question, const json &tangents)
+	{
+		question["tangents"] = tangents;
+		return answer(post("/jvp", question.dump(), client::text_type, client::frame_type));
+	}
+
+	answer jvp(frame question, const json &tangents)
+	{
+		question.document["tangents"] = tangents;
+		return answer(post("/jvp", question.bytes(), client::frame_type, client::frame_type));
+	}
+
+	answer vjp(json question, const json &cotangents, const std::vector<std::string> &wrt)
+	{
+		question["cotangents"] = cotangents;
+		question["wrt"] = wrt;
+		return answer(post("/vjp", question.dump(), client::text_type, client::frame_type));
+	}
+
+	answer vjp(frame question, const json &cotangents, const std::vector<std::string> &wrt)
+	{
+		question.document["cotangents"] = cotangents;
+		question.document["wrt"] = wrt;
+		return answer(post("/vjp", question.bytes(), client::frame_type, client::frame_type));
 	}
 
 	// The sparsity of the Hessian. format: csr, bsr, triplets; triangle: full, upper, lower.

@@ -67,6 +67,26 @@ module frictiond
       integer(c_int) :: status
     end function
 
+    ! Derivatives (docs/derivatives.md): the document has "tangents", or "cotangents" and "wrt". The answer's are
+    ! member(answer%document, "tangents", "gradient") and member(answer%document, "cotangents", "/positions").
+    function frictiond_jvp_frame(service, document, frame, answer, error) bind(c) result(status)
+      import :: c_ptr, c_int, frictiond_frame, frictiond_answer, frictiond_error
+      type(c_ptr), value :: service, document
+      type(frictiond_frame), intent(in) :: frame
+      type(frictiond_answer), intent(out) :: answer
+      type(frictiond_error), intent(inout) :: error
+      integer(c_int) :: status
+    end function
+
+    function frictiond_vjp_frame(service, document, frame, answer, error) bind(c) result(status)
+      import :: c_ptr, c_int, frictiond_frame, frictiond_answer, frictiond_error
+      type(c_ptr), value :: service, document
+      type(frictiond_frame), intent(in) :: frame
+      type(frictiond_answer), intent(out) :: answer
+      type(frictiond_error), intent(inout) :: error
+      integer(c_int) :: status
+    end function
+
     ! Collision sets: contacts that the service keeps prepared (frictiond.h). name: c_null_ptr for a random one, else
     ! c_loc of a text. Close a set before its service.
     function frictiond_set_open(service, name, document, frame, error) bind(c) result(set)
@@ -92,6 +112,24 @@ module frictiond
     end function
 
     function frictiond_set_check(set, question, frame, answer, error) bind(c) result(status)
+      import :: c_ptr, c_int, frictiond_frame, frictiond_answer, frictiond_error
+      type(c_ptr), value :: set, question
+      type(frictiond_frame), intent(in) :: frame
+      type(frictiond_answer), intent(out) :: answer
+      type(frictiond_error), intent(inout) :: error
+      integer(c_int) :: status
+    end function
+
+    function frictiond_set_jvp(set, question, frame, answer, error) bind(c) result(status)
+      import :: c_ptr, c_int, frictiond_frame, frictiond_answer, frictiond_error
+      type(c_ptr), value :: set, question
+      type(frictiond_frame), intent(in) :: frame
+      type(frictiond_answer), intent(out) :: answer
+      type(frictiond_error), intent(inout) :: error
+      integer(c_int) :: status
+    end function
+
+    function frictiond_set_vjp(set, question, frame, answer, error) bind(c) result(status)
       import :: c_ptr, c_int, frictiond_frame, frictiond_answer, frictiond_error
       type(c_ptr), value :: set, question
       type(frictiond_frame), intent(in) :: frame

@@ -6,6 +6,7 @@
  *     const answer = await client.evaluate(batch);     // batch: the document of docs/api.md, lists or typed arrays
  *     const force = answer.gradient.map((g) => -g);    // unit of normal_force
  *     const contacts = await client.set(batch);        // the same contacts again and again: see CollisionSet
+ *     const { cotangents } = await client.vjp(batch, { potential: 1 }, ["/positions"]);    // derivatives
  *
  * Typed arrays travel in binary (docs/frame.md). The numbers of an answer are flat typed arrays, row by row, with their
  * `shape` as a property: indices are Int32Array, all else Float64Array.
@@ -75,6 +76,26 @@ export class Client {
 	 */
 	async check(batch, { signal } = {}) {
 		return arrays(await this.#post("/v1/check", batch, signal));
+	}
+
+	/**
+	 * POST /v1/jvp: potential, gradient, and under `tangents` their derivatives along tangents, {JSON Pointer of a field:
+	 * numbers of its shape}. `batch`: as for evaluate() without outputs and their options.
+	 *
+	 *     (await client.jvp(batch, { "/friction/mu": 1 })).tangents.gradient
+	 */
+	async jvp(batch, tangents, { signal } = {}) {
+		return arrays(await this.#post("/v1/jvp", { ...batch, tangents }, signal));
+	}
+
+	/**
+	 * POST /v1/vjp: potential, gradient, and under `cotangents` the derivatives of the sum of answers times cotangents
+	 * ({potential, gradient, body_gradient}) by every number of the fields that `wrt`, a list of JSON Pointers, names.
+	 *
+	 *     (await client.vjp(batch, { potential: 1 }, ["/positions"])).cotangents["/positions"]
+	 */
+	async vjp(batch, cotangents, wrt, { signal } = {}) {
+		return arrays(await this.#post("/v1/vjp", { ...batch, cotangents, wrt }, signal));
 	}
 
 	/**
@@ -231,6 +252,16 @@ export class CollisionSet {
 	/** The answer of check(). */
 	async check(velocities, question = {}, { signal } = {}) {
 		return arrays(await this.#ask("POST", "/check", asked(velocities, question), signal));
+	}
+
+	/** The answer of jvp() for the set with these velocities, along tangents of fields of the set or of the question. */
+	async jvp(velocities, tangents, question = {}, { signal } = {}) {
+		return arrays(await this.#ask("POST", "/jvp", { ...asked(velocities, question), tangents }, signal));
+	}
+
+	/** The answer of vjp() for the set with these velocities, by fields of the set or of the question. */
+	async vjp(velocities, cotangents, wrt, question = {}, { signal } = {}) {
+		return arrays(await this.#ask("POST", "/vjp", { ...asked(velocities, question), cotangents, wrt }, signal));
 	}
 
 	/** The Hessian without its numbers: format csr, bsr or triplets, triangle full, upper or lower. */

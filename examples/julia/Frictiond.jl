@@ -80,6 +80,20 @@ evaluate(client::Client, batch) = post(client, "/v1/evaluate", batch)
 "How well gradient and Hessian agree with central differences."
 check(client::Client, batch) = post(client, "/v1/check", batch)
 
+"""
+Potential and gradient, and under "tangents" their derivatives along tangents of fields of the batch, which has no outputs:
+`jvp(client, batch, Dict("/velocities" => direction))["tangents"]["gradient"]`.
+"""
+jvp(client::Client, batch, tangents) = post(client, "/v1/jvp", joined(batch, (; tangents)))
+
+"""
+Under "cotangents" the derivatives of the sum of answers times cotangents by every number of the fields in `wrt`:
+`vjp(client, batch, (potential = 1,), ["/positions"])["cotangents"]["/positions"]`.
+"""
+vjp(client::Client, batch, cotangents, wrt) = post(client, "/v1/vjp", joined(batch, (; cotangents, wrt)))
+
+joined(document, more) = merge(prepared(document), prepared(more))
+
 "A scalar function at many points: `scalar(client, \"smooth_mu\"; y = v, mu_s = 1, mu_k = 0.1, eps_v = 1e-3)`."
 scalar(client::Client, name::AbstractString; parameters...) =
     post(client, "/v1/functions/" * name, values(parameters))["values"]
@@ -144,6 +158,16 @@ evaluate(contacts::CollisionSet; question...) = ask(contacts, "POST", "/evaluate
 
 check(contacts::CollisionSet, velocities; question...) = check(contacts; question..., velocities = velocities)
 check(contacts::CollisionSet; question...) = ask(contacts, "POST", "/check", (; question...))
+
+"Derivatives by fields of the set or of the question. Without vertices, `velocities` is `nothing`."
+jvp(contacts::CollisionSet, velocities, tangents; question...) =
+    ask(contacts, "POST", "/jvp", joined(asked(velocities; question...), (; tangents)))
+
+vjp(contacts::CollisionSet, velocities, cotangents, wrt; question...) =
+    ask(contacts, "POST", "/vjp", joined(asked(velocities; question...), (; cotangents, wrt)))
+
+asked(velocities; question...) = (; question..., velocities = velocities)
+asked(::Nothing; question...) = (; question...)
 
 "The Hessian without its numbers: format csr, bsr or triplets, triangle full, upper or lower."
 pattern(contacts::CollisionSet; format = "csr", triangle = "full") =

@@ -8,7 +8,8 @@ function [answer, version, lost] = frictiond_request (service, path, document, m
   %            be that of a Unix-domain socket: http+unix:///run/frictiond/socket
   % document   a struct of the form that docs/api.md describes (vertices are numbered from 0). Matrices are sent row
   %            by row; a single number is sent as a number, except in the fields that are always lists (LISTS below);
-  %            a cell is always a list.
+  %            a cell is always a list. The cell with two columns in the field tangents has pointers and values, see
+  %            FRICTIOND_JVP
   % method, version, lost    for collision sets: see FRICTIOND_SET
   % answer     a struct. Vectors are columns, an array of shape [n, m] is an n x m matrix.
   %
@@ -64,8 +65,20 @@ function [answer, version, lost] = frictiond_request (service, path, document, m
     return;
   elseif given || strncmp (path, '/v1/sets/', 9)
     answer = decode (body);
+    if given && isfield (document, 'wrt') && isfield (answer, 'cotangents')
+      answer.cotangents = by_pointer (answer.cotangents, cellstr (document.wrt));
+    end
   else
     answer = jsondecode (body);
+  end
+end
+
+% jsondecode makes names of pointers that are valid in a struct.
+function map = by_pointer (values, pointers)
+  names = matlab.lang.makeValidName (pointers);
+  map = containers.Map ('KeyType', 'char', 'ValueType', 'any');
+  for k = 1:numel (pointers)
+    map(pointers{k}) = values.(names{k});
   end
 end
 
@@ -98,7 +111,7 @@ end
 
 function text = encode (name, value)
   LISTS = {'vertices', 'bodies', 'closest_point', 'vertex_mu', 'vertex_mu_s', 'vertex_mu_k', 'vertex_material', ...
-           'body_material', 'steps', 'outputs', 'collision_outputs'};
+           'body_material', 'steps', 'outputs', 'collision_outputs', 'wrt'};
   if isstring (value)    % MATLAB's "text"
     value = cellstr (value);
     if isscalar (value)
@@ -110,6 +123,11 @@ function text = encode (name, value)
   elseif isstruct (value) && isscalar (value)
     names = fieldnames (value);
     members = cellfun (@(key) ['"', key, '":', encode(key, value.(key))], names, 'UniformOutput', false);
+    text = ['{', strjoin(members(:)', ','), '}'];
+  elseif iscell (value) && strcmp (name, 'tangents')
+    fields = regexprep (value(:, 1), '.*/', '');
+    members = cellfun (@(pointer, field, part) ['"', pointer, '":', encode(field, part)], value(:, 1), fields, ...
+                       value(:, 2), 'UniformOutput', false);
     text = ['{', strjoin(members(:)', ','), '}'];
   elseif iscell (value)
     entries = cellfun (@(entry) encode ('', entry), value, 'UniformOutput', false);

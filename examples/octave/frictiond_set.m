@@ -65,6 +65,30 @@ classdef frictiond_set < handle
       answer = self.ask ('POST', '/check', question);
     end
 
+    % Derivatives by fields of the set or of the question: see FRICTIOND_JVP and FRICTIOND_VJP.
+    function answer = jvp (self, velocities, tangents, question)
+      if nargin < 4
+        question = struct ();
+      end
+      if ~isempty (velocities)
+        question.velocities = velocities;
+      end
+      question.tangents = tangents;
+      answer = self.ask ('POST', '/jvp', question);
+    end
+
+    function answer = vjp (self, velocities, cotangents, wrt, question)
+      if nargin < 5
+        question = struct ();
+      end
+      if ~isempty (velocities)
+        question.velocities = velocities;
+      end
+      question.cotangents = cotangents;
+      question.wrt = wrt;
+      answer = self.ask ('POST', '/vjp', question);
+    end
+
     % The Hessian without its numbers: form 'csr', 'bsr' or 'triplets', triangle 'full', 'upper' or 'lower'.
     function answer = pattern (self, form, triangle)
       if nargin < 2

@@ -7,8 +7,10 @@
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
     with client.set(lagged) as contacts:         # the same without the question; the service keeps it prepared
         answer = contacts.evaluate(velocities)   # with bodies: contacts.evaluate(body_velocities=twists)
+    back = client.vjp(batch, {"gradient": g}, ["/positions", "/friction/mu_s"])   # derivatives; forward: client.jvp
 
-Needs Python 3.10 or later and NumPy; only hessian_matrix needs SciPy. Proxies set in the environment are not used.
+Needs Python 3.10 or later and NumPy; only hessian_matrix needs SciPy, and frictiond.torch, the file frictiond/torch.py
+beside this one, PyTorch. Proxies set in the environment are not used.
 """
 import http.client
 import json
@@ -33,6 +35,7 @@ REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
 LONG = 65536  # bytes; above, calling send for each array takes less time than putting them together
 LOST = ("unknown_set", "set_changed")  # codes of errors that another PUT mends
+__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "frictiond")]  # where frictiond.torch is, if it is
 
 
 class Error(Exception):
@@ -101,6 +104,23 @@ class Client:
             client.check(batch)["agrees"]    # True
         """
         return _arrays(self._post("/v1/check", batch))
+
+    def jvp(self, batch, tangents):
+        """POST /v1/jvp: potential and gradient, and under "tangents" their derivatives along tangents: {JSON Pointer of
+        a field: numbers of its shape}. batch: as for evaluate, without outputs and their options.
+
+            client.jvp(batch, {"/velocities": direction})["tangents"]["gradient"]    # the Hessian times direction
+        """
+        return _arrays(self._post("/v1/jvp", {**batch, "tangents": tangents}))
+
+    def vjp(self, batch, cotangents, wrt):
+        """POST /v1/vjp: potential and gradient, and under "cotangents" the derivatives of the sum of each answer times
+        its cotangent ("potential", "gradient", "body_gradient"; those not there: 0) by every number of the fields that
+        wrt, a list of JSON Pointers, names.
+
+            client.vjp(batch, {"potential": 1}, ["/friction/mu"])["cotangents"]["/friction/mu"]    # one number
+        """
+        return _arrays(self._post("/v1/vjp", {**batch, "cotangents": cotangents, "wrt": list(wrt)}))
 
     def function(self, name, **parameters):
         """A scalar function of the friction law at many points, as a NumPy array.
@@ -248,6 +268,22 @@ class Set:
             contacts.check(np.full((16, 3), 0.1))["agrees"]    # True
         """
         return self._ask("POST", "/check", _question(velocities, question))
+
+    def jvp(self, velocities=None, tangents=None, **question):
+        """POST /v1/sets/NAME/jvp: what Client.jvp returns for the contacts and this question together, along tangents of
+        fields of either.
+
+            contacts.jvp(np.zeros((16, 3)), {"/friction/mu_s": 1})["tangents"]["potential"]
+        """
+        return self._ask("POST", "/jvp", {**_question(velocities, question), "tangents": tangents or {}})
+
+    def vjp(self, velocities=None, cotangents=None, wrt=(), **question):
+        """POST /v1/sets/NAME/vjp: what Client.vjp returns for the contacts and this question together.
+
+            contacts.vjp(np.zeros((16, 3)), {"gradient": np.ones(48)}, ["/positions"])["cotangents"]["/positions"]
+        """
+        given = {"cotangents": cotangents or {}, "wrt": list(wrt)}
+        return self._ask("POST", "/vjp", {**_question(velocities, question), **given})
 
     def pattern(self, format="csr", triangle="full"):
         """GET /v1/sets/NAME/pattern: the "hessian" of an answer without its numbers.

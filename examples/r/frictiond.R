@@ -31,6 +31,18 @@ frictiond_evaluate <- function(client, batch) frictiond_request(client, "/v1/eva
 
 frictiond_check <- function(client, batch) frictiond_request(client, "/v1/check", batch)
 
+# Derivatives along tangents, a list of fields' pointers and values of their shapes: list("/velocities" = direction). batch:
+# without outputs and their options. The answer's tangents$potential and tangents$gradient.
+frictiond_jvp <- function(client, batch, tangents) {
+  frictiond_request(client, "/v1/jvp", c(batch, list(tangents = tangents)))
+}
+
+# The derivatives of the sum of answers times cotangents, list(potential = 1, gradient = g), by every number of the fields
+# in wrt, c("/positions", "/friction/mu_s"): the answer's cotangents[["/positions"]].
+frictiond_vjp <- function(client, batch, cotangents, wrt) {
+  frictiond_request(client, "/v1/vjp", c(batch, list(cotangents = cotangents, wrt = wrt)))
+}
+
 # A scalar function at many points: frictiond_function(client, "smooth_mu", y = v, mu_s = 1, mu_k = 0.1, eps_v = 1e-3).
 frictiond_function <- function(client, name, ...) {
   frictiond_request(client, paste0("/v1/functions/", name), list(...))$values
@@ -79,6 +91,15 @@ frictiond_set_evaluate <- function(contacts, velocities = NULL, ...) {
 
 frictiond_set_check <- function(contacts, velocities = NULL, ...) {
   frictiond_set_ask(contacts, "POST", "/check", frictiond_question(velocities, ...))
+}
+
+# Derivatives by fields of the set or of the question.
+frictiond_set_jvp <- function(contacts, velocities, tangents, ...) {
+  frictiond_set_ask(contacts, "POST", "/jvp", frictiond_question(velocities, tangents = tangents, ...))
+}
+
+frictiond_set_vjp <- function(contacts, velocities, cotangents, wrt, ...) {
+  frictiond_set_ask(contacts, "POST", "/vjp", frictiond_question(velocities, cotangents = cotangents, wrt = wrt, ...))
 }
 
 frictiond_question <- function(velocities, ...) {
@@ -233,14 +254,14 @@ frictiond_error <- function(client, response) {
 # The JSON text of a value; name is the name of its field.
 frictiond_json <- function(value, name = "") {
   LISTS <- c("vertices", "bodies", "closest_point", "vertex_mu", "vertex_mu_s", "vertex_mu_k", "vertex_material",
-             "body_material", "steps", "outputs", "collision_outputs")
+             "body_material", "steps", "outputs", "collision_outputs", "wrt")
   quoted <- function(text) vapply(text, function(one) unclass(jsonlite::toJSON(one, auto_unbox = TRUE)), "")
   if (is.null(value)) return("null")
   if (is.list(value) && is.null(names(value))) {
     return(paste0("[", paste(vapply(value, frictiond_json, ""), collapse = ","), "]"))
   }
   if (is.list(value)) {
-    members <- mapply(frictiond_json, value, names(value))
+    members <- mapply(frictiond_json, value, sub(".*/", "", names(value)))  # of a tangent, its field's name
     return(paste0("{", paste(quoted(names(value)), members, sep = ":", collapse = ","), "}"))
   }
   if (is.character(value)) {

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from carried import *  # noqa: F401,F403
+from derived import *  # noqa: F401,F403
 from native import *  # noqa: F401,F403
 from native_sets import *  # noqa: F401,F403
 from native import command_of, evaluate

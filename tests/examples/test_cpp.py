@@ -1,6 +1,7 @@
 """The client for C++. The example uses Eigen; the probe does not, and runs under AddressSanitizer."""
 import pytest
 from carried import *  # noqa: F401,F403
+from derived import *  # noqa: F401,F403
 from native import *  # noqa: F401,F403
 from native_sets import *  # noqa: F401,F403
 from native import command_of

@@ -4,7 +4,9 @@ import pathlib
 
 import pytest
 from carried import SCRIPTS, at, both_steps, flat
-from native import numbers
+from derived import SCRIPTS as DERIVED
+from derived import requests
+from native import evaluate, numbers
 from native_sets import (expected, file, test_a_set_has_the_name_that_is_given,  # noqa: F401
                          test_a_unix_domain_socket, test_what_a_set_refuses_is_named,
                          test_what_happens_to_a_set_is_mended)
@@ -51,6 +53,19 @@ def test_anchors_are_carried(probe, run, server, tmp_path):
     expected_numbers = [number for answer in both_steps(server, script, 0.5) for pointer in read
                         for number in flat(at(answer, pointer))]
     assert numbers(run(*probe, server, "carry", tmp_path / "script.json")) == expected_numbers
+
+
+def test_derivatives_forward_and_backward(probe, run, server, tmp_path):
+    script = DERIVED["vertices"]
+    down, up = requests(script)
+    questions = [{name: value for name, value in document.items() if name not in script["set"]}
+                 for document in (down, up)]
+    (tmp_path / "script.json").write_text(json.dumps({
+        "set": script["set"], "down": questions[0], "up": questions[1], "whole": {"down": down, "up": up}}))
+    cotangents = evaluate(server, up, "/v1/vjp")["cotangents"]
+    assert numbers(run(*probe, server, "derive", tmp_path / "script.json")) == 2 * [
+        *evaluate(server, down, "/v1/jvp")["tangents"]["gradient"], *flat(cotangents["/positions"]),
+        cotangents["/friction/stribeck_speed"]]
 
 
 def test_the_command_of_the_comment(run, server, tile, same, tmp_path):

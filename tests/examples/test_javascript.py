@@ -6,6 +6,8 @@ import pathlib
 import pytest
 from carried import LAWS, SCRIPTS, both_steps, steps
 from collision_sets import BATCH, MOVED, RestartedService, parts, unix_server  # noqa: F401
+from derived import SCRIPTS as DERIVED
+from derived import requests
 from fake import FakeService
 from test_python import ALL, PLANE, SCENE, TILE, frame, plainly
 
@@ -131,6 +133,29 @@ def test_a_set_carries_anchors(js, server, script, frames):
     for answer, expected in zip(found, both_steps(server, script, 0.5)):
         assert_same(answer, expected)
     assert found[2]["agrees"] is True
+
+
+@pytest.mark.parametrize("script", DERIVED.values(), ids=DERIVED)
+@pytest.mark.parametrize("frames", ["true", "false"])
+def test_derivatives_forward_and_backward(js, server, script, frames):
+    down, up = requests(script)
+    told = js(TYPED + f"""const [{{set, question: {{velocities, ...question}}, cotangents, wrt}}, tangents] = typed(given);
+        const client = new Client(url, {{frames: {frames}}}), whole = {{...set, velocities, ...question}};
+        return client.withSet(set, async (contacts) => [
+            await client.jvp(whole, tangents), await contacts.jvp(velocities, tangents, question),
+            await client.vjp(whole, cotangents, wrt), await contacts.vjp(velocities, cotangents, wrt, question)])""",
+              server, script, down["tangents"])
+    assert len(told) == 4
+    for answers, path, document in ((told[:2], "/v1/jvp", down), (told[2:], "/v1/vjp", up)):
+        for answer in answers:
+            assert_same(answer, plainly(server, path, document))
+
+
+def test_fields_without_derivatives_are_named(js, server):
+    up = requests({**DERIVED["vertices"], "wrt": ["/velocities", "/dim"]})[1]
+    told = js("const {cotangents, wrt, ...batch} = given[0]; return caught(new Client(url).vjp(batch, cotangents, wrt))",
+              server, up)
+    assert (told["status"], told["pointer"]) == (422, "/wrt/1")
 
 
 def test_an_answer_without_anchors_carries_none(js, server):

@@ -3,6 +3,7 @@ import pytest
 from carried import *  # noqa: F401,F403
 from carried import BODIES_OF_SETS, ONE_BODY
 from collision_sets import *  # noqa: F401,F403
+from derived import *  # noqa: F401,F403
 from fake import FakeService
 from native import *  # noqa: F401,F403
 from native import batch, hessian_as_matrix

@@ -5,6 +5,7 @@ import shutil
 import pytest
 from carried import *  # noqa: F401,F403
 from collision_sets import *  # noqa: F401,F403
+from derived import *  # noqa: F401,F403
 from fake import FakeService
 from native import *  # noqa: F401,F403
 

@@ -231,6 +231,14 @@ impl Answer {
         Some(())
     }
 
+    /// The numbers of a vjp's cotangent of a field, `cotangent("/positions")`; one for a field that is a number.
+    pub fn cotangent(&self, field: &str) -> Result<Vec<f64>, Error> {
+        match self.document["cotangents"][field].as_f64() {
+            Some(number) => Ok(vec![number]),
+            None => self.array(&format!("/cotangents/{}", field.replace('~', "~0").replace('/', "~1"))),
+        }
+    }
+
     /// The Hessian of format `csr`.
     pub fn csr(&self) -> Result<Csr, Error> {
         Ok(Csr {
@@ -337,6 +345,19 @@ impl Client {
     pub fn check(&mut self, batch: &Value) -> Result<Value, Error> {
         let body = self.ask("/v1/check", Some((JSON, batch.to_string().as_bytes())), JSON)?;
         serde_json::from_slice(&body).map_err(unexpected)
+    }
+
+    /// Derivatives (docs/derivatives.md) along tangents, `json!({"/velocities": …, "/friction/mu_s": 1})`: the answer's
+    /// `/tangents/gradient`. `batch`, a [`Frame`] or a [`Value`], has no outputs and none of their options; what its
+    /// `add` has returned may be among the tangents.
+    pub fn jvp(&mut self, batch: impl Into<Frame>, tangents: Value) -> Result<Answer, Error> {
+        Answer::new(self.ask("/v1/jvp", Some((FRAME, &along(batch, tangents).bytes())), FRAME)?)
+    }
+
+    /// The derivatives of the sum of answers times cotangents, `json!({"potential": 1, "gradient": …})`, by the fields in
+    /// `wrt`: [`Answer::cotangent`].
+    pub fn vjp(&mut self, batch: impl Into<Frame>, cotangents: Value, wrt: &[&str]) -> Result<Answer, Error> {
+        Answer::new(self.ask("/v1/vjp", Some((FRAME, &back(batch, cotangents, wrt).bytes())), FRAME)?)
     }
 
     /// A scalar function at many points: `client.function("smooth_mu", &json!({"y": y, "mu_s": 1, …}))`.
@@ -486,6 +507,24 @@ impl Set {
         serde_json::from_slice(&body).map_err(unexpected)
     }
 
+    /// Derivatives, as from [`Client::jvp`], along tangents of fields of the set or of the question.
+    pub fn jvp(&mut self, velocities: &[f64], tangents: Value, question: impl Into<Frame>) -> Result<Answer, Error> {
+        let question = along(asked(velocities, question), tangents);
+        Answer::new(self.ask("POST", "/jvp", Some((FRAME, &question.bytes())), FRAME)?)
+    }
+
+    /// Derivatives, as from [`Client::vjp`], by fields of the set or of the question.
+    pub fn vjp(
+        &mut self,
+        velocities: &[f64],
+        cotangents: Value,
+        wrt: &[&str],
+        question: impl Into<Frame>,
+    ) -> Result<Answer, Error> {
+        let question = back(asked(velocities, question), cotangents, wrt);
+        Answer::new(self.ask("POST", "/vjp", Some((FRAME, &question.bytes())), FRAME)?)
+    }
+
     /// The Hessian without its numbers. `format`: csr, bsr or triplets; `triangle`: full, upper or lower.
     pub fn pattern(&mut self, format: &str, triangle: &str) -> Result<Answer, Error> {
         Answer::new(self.ask("GET", &format!("/pattern?format={format}&triangle={triangle}"), None, FRAME)?)
@@ -570,6 +609,19 @@ fn asked(velocities: &[f64], question: impl Into<Frame>) -> Frame {
         question.document["velocities"] = reference;
     }
     question
+}
+
+fn along(batch: impl Into<Frame>, tangents: Value) -> Frame {
+    let mut batch = batch.into();
+    batch.document["tangents"] = tangents;
+    batch
+}
+
+fn back(batch: impl Into<Frame>, cotangents: Value, wrt: &[&str]) -> Frame {
+    let mut batch = batch.into();
+    batch.document["cotangents"] = cotangents;
+    batch.document["wrt"] = json!(wrt);
+    batch
 }
 
 impl Error {

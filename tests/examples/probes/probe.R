@@ -49,10 +49,30 @@ carry <- function(file) {
   })
 }
 
+by_rows <- function(values) if (is.matrix(values)) t(values) else values
+
+# Asks about the whole batch, and of a set: the same numbers twice.
+derive <- function(given) {
+  tangents <- setNames(given$values, given$along)
+  batch <- c(given$set, given$question)
+  tell <- function(forward, backward) {
+    for (name in c("potential", "gradient", "body_gradient")) show(by_rows(forward$tangents[[name]]))
+    for (field in given$wrt) show(by_rows(backward$cotangents[[field]]))
+  }
+  tell(frictiond_jvp(client, batch, tangents), frictiond_vjp(client, batch, given$cotangents, given$wrt))
+  frictiond_with_set(client, given$set, function(contacts) {
+    v <- given$question$velocities
+    more <- given$question[names(given$question) != "velocities"]
+    tell(do.call(frictiond_set_jvp, c(list(contacts, v, tangents), more)),
+         do.call(frictiond_set_vjp, c(list(contacts, v, given$cotangents, given$wrt), more)))
+  })
+}
+
 law <- function(given) show(do.call(frictiond_function, c(list(client, given$name), given$parameters)))
 
 switch(words[2],
   carry = carry(words[3]),
+  derive = derive(jsonlite::fromJSON(words[3])),
   law = law(jsonlite::fromJSON(words[3])),
   sets = sets(words[3]),
   exact = show(frictiond_function(client, "smooth_friction_f0", y = scan(words[3], quiet = TRUE), eps_v = 1e-300)),

@@ -160,6 +160,91 @@ static json_t *carry(struct frictiond *service, const char *name, struct frictio
 	return done;
 }
 
+/* The values of fields, under their pointers. */
+static json_t *tangents_of(const json_t *file)
+{
+	const json_t *along = json_object_get(file, "along"), *values = json_object_get(file, "values");
+	json_t *tangents = json_object();
+	for (size_t i = 0; i < json_array_size(along); i++) {
+		char name[32];
+		snprintf(name, sizeof name, "v%zu", i);
+		json_object_set(tangents, json_string_value(json_array_get(along, i)), json_object_get(values, name));
+	}
+	return tangents;
+}
+
+static void print_number_or_array(const struct frictiond_answer *answer, const json_t *value)
+{
+	if (json_is_number(value))
+		printf("%.17g\n", json_number_value(value));
+	else
+		print_array(answer, value, 0);
+}
+
+static void print_tangents(const struct frictiond_answer *answer, const json_t *document)
+{
+	const json_t *tangents = json_object_get(document, "tangents");
+	const char *names[] = {"potential", "gradient", "body_gradient"};
+	for (int i = 0; i < 3; i++)
+		if (json_object_get(tangents, names[i]))
+			print_number_or_array(answer, json_object_get(tangents, names[i]));
+}
+
+static void print_cotangents(const struct frictiond_answer *answer, const json_t *document, const json_t *wrt)
+{
+	for (size_t i = 0; i < json_array_size(wrt); i++)
+		print_number_or_array(answer, json_object_get(json_object_get(document, "cotangents"),
+		                                              json_string_value(json_array_get(wrt, i))));
+}
+
+/* Asks as JSON, as a frame, and of a set: the same numbers three times. */
+static json_t *derive(struct frictiond *service, const char *name, struct frictiond_error *error)
+{
+	const struct frictiond_frame none = {0};
+	struct frictiond_answer forward = {0}, backward = {0};
+	json_t *file = json_load_file(name, 0, NULL), *wrt = json_object_get(file, "wrt"), *done = NULL;
+	json_t *question = json_object_get(file, "question"), *batch = json_deep_copy(json_object_get(file, "set"));
+	json_object_update(batch, question);
+	json_t *tangents = json_pack("{s:o}", "tangents", tangents_of(file));
+	json_t *cotangents = json_pack("{s:O, s:O}", "cotangents", json_object_get(file, "cotangents"), "wrt", wrt);
+	json_t *down = json_copy(batch), *up = json_copy(batch), *first = NULL, *second = NULL;
+	json_object_update(down, tangents);
+	json_object_update(up, cotangents);
+	struct frictiond_set *set = frictiond_set_open(service, NULL, json_object_get(file, "set"), NULL, error);
+	if (!set || !(first = frictiond_jvp(service, down, error)) || !(second = frictiond_vjp(service, up, error)))
+		goto end;
+	print_tangents(NULL, first);
+	print_cotangents(NULL, second, wrt);
+	if (frictiond_jvp_frame(service, down, &none, &forward, error) ||
+	    frictiond_vjp_frame(service, up, &none, &backward, error))
+		goto end;
+	print_tangents(&forward, forward.document);
+	print_cotangents(&backward, backward.document, wrt);
+	frictiond_answer_free(&forward);
+	frictiond_answer_free(&backward);
+	json_object_update(tangents, question);
+	json_object_update(cotangents, question);
+	if (frictiond_set_jvp(set, tangents, NULL, &forward, error) ||
+	    frictiond_set_vjp(set, cotangents, NULL, &backward, error))
+		goto end;
+	print_tangents(&forward, forward.document);
+	print_cotangents(&backward, backward.document, wrt);
+	done = json_incref(first);
+end:
+	frictiond_answer_free(&forward);
+	frictiond_answer_free(&backward);
+	frictiond_set_close(set);
+	json_decref(first);
+	json_decref(second);
+	json_decref(down);
+	json_decref(up);
+	json_decref(tangents);
+	json_decref(cotangents);
+	json_decref(batch);
+	json_decref(file);
+	return done;
+}
+
 static json_t *law(struct frictiond *service, const char *name, struct frictiond_error *error)
 {
 	json_t *file = json_load_file(name, 0, NULL);
@@ -179,6 +264,8 @@ static json_t *ask(struct frictiond *service, char **words, struct frictiond_err
 		return sets(service, words[3], error);
 	if (!strcmp(words[2], "carry"))
 		return carry(service, words[3], error);
+	if (!strcmp(words[2], "derive"))
+		return derive(service, words[3], error);
 	if (!strcmp(words[2], "law"))
 		return law(service, words[3], error);
 	if (!strcmp(words[2], "token")) {

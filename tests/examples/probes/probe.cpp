@@ -80,6 +80,41 @@ static void carry(frictiond::client &service, const char *name)
 	}
 }
 
+static void tell(const frictiond::answer &forward, const frictiond::answer &backward, const frictiond::json &wrt)
+{
+	for (const char *name : {"potential", "gradient", "body_gradient"}) {
+		const auto &tangents = forward["tangents"];
+		if (!tangents.contains(name))
+			continue;
+		if (tangents.at(name).is_number())
+			print({tangents.at(name).get<double>()});
+		else
+			print(forward.array<double>(std::string("/tangents/") + name));
+	}
+	for (const auto &field : wrt)
+		print(backward.cotangent(field.get<std::string>()));
+}
+
+// Asks as JSON, as a frame, and of a set: the same numbers three times.
+static void derive(frictiond::client &service, const char *name)
+{
+	const auto file = frictiond::json::parse(std::ifstream(name));
+	const auto &question = file.at("question"), &cotangents = file.at("cotangents");
+	const auto wrt = file.at("wrt").get<std::vector<std::string>>();
+	frictiond::json tangents, whole = file.at("set");
+	for (std::size_t i = 0; i < file.at("along").size(); i++)
+		tangents[file.at("along")[i].get<std::string>()] = file.at("values").at("v" + std::to_string(i));
+	whole.update(question);
+	tell(service.jvp(whole, tangents), service.vjp(whole, cotangents, wrt), wrt);
+	frictiond::frame batch;
+	batch.document = whole;
+	auto moved = cotangents;
+	moved["gradient"] = batch.add(cotangents.at("gradient").get<std::vector<double>>());
+	tell(service.jvp(batch, tangents), service.vjp(batch, moved, wrt), wrt);
+	auto contacts = service.set(file.at("set"));
+	tell(contacts.jvp(question, tangents), contacts.vjp(question, cotangents, wrt), wrt);
+}
+
 static void law(frictiond::client &service, const char *name)
 {
 	const auto file = frictiond::json::parse(std::ifstream(name));
@@ -97,6 +132,8 @@ int main(int argc, char **argv)
 			sets(service, argv[3]);
 		else if (what == "carry")
 			carry(service, argv[3]);
+		else if (what == "derive")
+			derive(service, argv[3]);
 		else if (what == "law")
 			law(service, argv[3]);
 		else if (what == "token")

@@ -1,4 +1,6 @@
 ! See tests/examples/native_sets.py; carry: as in carried.py, but prints body_gradient and the anchors of body_world.
+! derive FILE: {"set", "down", "up": questions of a jvp and of a vjp of it, "whole": the same with all of the set}. Prints
+! tangents of the gradient, cotangents of positions and of the speed of the law, of the batch and of the set.
 program probe
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -36,13 +38,14 @@ program probe
 
   service = frictiond_open(word(1)//c_null_char, c_null_ptr)
   file = json_loads("{}"//c_null_char, 0_c_size_t, c_null_ptr)
-  if (word(2) == "set" .or. word(2) == "carry") then
+  if (word(2) == "set" .or. word(2) == "carry" .or. word(2) == "derive") then
     call json_delete(file)
     file = json_load_file(word(3)//c_null_char, 0_c_size_t, c_null_ptr)
   end if
   status = 0
   question = member(file, "question")
   if (word(2) == "carry") call carry()
+  if (word(2) == "derive") call derive()
   if (c_associated(question)) call set(question, "velocities", &
     frictiond_frame_f64(frame, velocities, 4_c_size_t, 3_c_size_t), status)
 
@@ -86,6 +89,31 @@ contains
       call frictiond_answer_free(answer)
     end do
     call finish(0)
+  end subroutine
+
+  subroutine derive()
+    if (frictiond_jvp_frame(service, member(file, "whole", "down"), none, answer, error) /= 0) call finish(1)
+    call print_tangents()
+    if (frictiond_vjp_frame(service, member(file, "whole", "up"), none, answer, error) /= 0) call finish(1)
+    call print_cotangents()
+    contacts = frictiond_set_open(service, c_null_ptr, member(file, "set"), none, error)
+    if (.not. c_associated(contacts)) call finish(1)
+    if (frictiond_set_jvp(contacts, member(file, "down"), none, answer, error) /= 0) call finish(1)
+    call print_tangents()
+    if (frictiond_set_vjp(contacts, member(file, "up"), none, answer, error) /= 0) call finish(1)
+    call print_cotangents()
+    call finish(0)
+  end subroutine
+
+  subroutine print_tangents()
+    call print_array(member(answer%document, "tangents", "gradient"))
+    call frictiond_answer_free(answer)
+  end subroutine
+
+  subroutine print_cotangents()
+    call print_array(member(answer%document, "cotangents", "/positions"))
+    print '(es25.17e3)', json_real_value(member(answer%document, "cotangents", "/friction/stribeck_speed"))
+    call frictiond_answer_free(answer)
   end subroutine
 
   subroutine print_array(array)

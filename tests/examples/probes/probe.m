@@ -60,7 +60,41 @@ function carry (url, given)
   end
 end
 
+function tell_derivatives (forward, backward, wrt)
+  for name = {'potential', 'gradient', 'body_gradient'}
+    if isfield (forward.tangents, name{1})
+      printf ('%.17g\n', permute (forward.tangents.(name{1}), [2, 1]));
+    end
+  end
+  for k = 1:numel (wrt)
+    printf ('%.17g\n', permute (backward.cotangents(wrt{k}), [2, 1]));
+  end
+end
+
+% Asks about the whole batch, and of a set: the same numbers twice.
+function derive (url, given)
+  values = struct2cell (given.values);
+  tangents = [given.along(:), values(:)];
+  batch = given.set;
+  for name = fieldnames (given.question)'
+    batch.(name{1}) = given.question.(name{1});
+  end
+  tell_derivatives (frictiond_jvp (batch, tangents, url), ...
+                    frictiond_vjp (batch, given.cotangents, given.wrt, url), given.wrt);
+  question = given.question;
+  velocities = [];
+  if isfield (question, 'velocities')
+    velocities = question.velocities;
+    question = rmfield (question, 'velocities');
+  end
+  contacts = frictiond_set (given.set, url);
+  tell_derivatives (contacts.jvp (velocities, tangents, question), ...
+                    contacts.vjp (velocities, given.cotangents, given.wrt, question), given.wrt);
+end
+
 switch words{2}
+  case 'derive'
+    derive (url, jsondecode (fileread (words{3})));
   case 'carry'
     carry (url, jsondecode (fileread (words{3})));
   case 'law'

@@ -1,5 +1,5 @@
 // See tests/examples/native.py.
-use frictiond::{Client, Error, Frame, Number, Set};
+use frictiond::{Answer, Client, Error, Frame, Number, Set};
 use serde_json::{json, Value};
 use std::process::ExitCode;
 
@@ -107,6 +107,48 @@ fn carry(client: &Client, given: &Value) -> Result<(), Error> {
     Ok(())
 }
 
+fn tell(forward: &Answer, backward: &Answer, wrt: &[&str]) -> Result<(), Error> {
+    for name in ["potential", "gradient", "body_gradient"] {
+        let value = &forward.document["tangents"][name];
+        if let Some(number) = value.as_f64() {
+            print(&[number]);
+        } else if !value.is_null() {
+            print(&forward.array(&format!("/tangents/{name}"))?);
+        }
+    }
+    for field in wrt {
+        print(&backward.cotangent(field)?);
+    }
+    Ok(())
+}
+
+/// Asks about the whole batch, also with numbers in the frame, and of a set: the same numbers three times.
+fn derive(client: &mut Client, given: &Value) -> Result<(), Error> {
+    let wrt: Vec<&str> = given["wrt"].as_array().unwrap().iter().map(|field| field.as_str().unwrap()).collect();
+    let along = given["along"].as_array().unwrap().iter().enumerate();
+    let tangents: Value =
+        along.map(|(i, field)| (field.as_str().unwrap().to_string(), given["values"][format!("v{i}")].clone())).collect();
+    let (question, cotangents) = (&given["question"], &given["cotangents"]);
+    let mut whole = given["set"].clone();
+    for (name, value) in question.as_object().unwrap() {
+        whole[name] = value.clone();
+    }
+    let forward = client.jvp(whole.clone(), tangents.clone())?;
+    tell(&forward, &client.vjp(whole.clone(), cotangents.clone(), &wrt)?, &wrt)?;
+    let mut batch = Frame::from(whole);
+    let framed_tangents = framed(&mut batch, &tangents);
+    let mut framed_cotangents = cotangents.clone();
+    let gradient = floats(&cotangents["gradient"]);
+    framed_cotangents["gradient"] = batch.add(&gradient, &[gradient.len()]);
+    let forward = client.jvp(batch.clone(), framed_tangents)?;
+    tell(&forward, &client.vjp(batch, framed_cotangents, &wrt)?, &wrt)?;
+    let mut contacts = client.set(given["set"].clone())?;
+    let mut more = question.clone();
+    let velocities = more.as_object_mut().unwrap().remove("velocities").map_or(Vec::new(), |v| floats(&v));
+    let forward = contacts.jvp(&velocities, tangents, more.clone())?;
+    tell(&forward, &contacts.vjp(&velocities, cotangents.clone(), &wrt, more)?, &wrt)
+}
+
 fn file(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(name).unwrap()).unwrap()
 }
@@ -124,6 +166,7 @@ fn run(words: &[String]) -> Result<(), Error> {
         }
         "sets" => sets(&client, &file(&words[3]))?,
         "carry" => carry(&client, &file(&words[3]))?,
+        "derive" => derive(&mut client, &file(&words[3]))?,
         "law" => {
             let given = file(&words[3]);
             print(&client.function(given["name"].as_str().unwrap(), &given["parameters"])?);

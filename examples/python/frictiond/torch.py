@@ -1,0 +1,184 @@
+"""Friction in PyTorch: potential and gradient as differentiable functions of the numbers of a batch.
+
+    import frictiond.torch
+    client = frictiond.Client("http://127.0.0.1:8080")
+    mu = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    answer = frictiond.torch.evaluate(client, {**batch, "friction": {"eps_v": 1e-3, "mu": mu}})
+    answer.gradient.square().sum().backward()    # mu.grad
+
+Copy it next to frictiond.py as frictiond/torch.py. Needs PyTorch 1.13 or later (Debian: python3-torch). Every derivative
+is that of the service (docs/derivatives.md): one request of /v1/vjp in a backward pass, of /v1/jvp in forward mode.
+"""
+import collections
+
+import torch
+
+import frictiond
+
+Answer = collections.namedtuple("Answer", ["potential", "gradient", "body_gradient"])
+ANSWERS = {"gradient": "/velocities", "body_gradient": "/body_velocities"}  # each is the derivative of the potential by
+
+
+def evaluate(service, batch):
+    """Potential (one number), gradient [n_dofs] and body_gradient (None without bodies) as tensors of float64.
+
+    service   a frictiond.Client; or a frictiond.Set, and then `batch` is the question: velocities, lagged_velocities ...
+    batch     as for service.evaluate, without outputs and their options; with tensors in the place of arrays and of
+              numbers. They are converted to float64 on the CPU. Those that require a gradient must be in fields that
+              docs/derivatives.md names
+
+    Derivatives of these derivatives are there for what the service gives: of the potential, by velocities and anything
+    else. Others raise NotImplementedError.
+
+        v = torch.zeros(4, 3, dtype=torch.float64, requires_grad=True)
+        frictiond.torch.evaluate(client, {**batch, "velocities": v}).potential.backward()
+    """
+    pointers, tensors = [], []
+
+    def collect(value, pointer):
+        if isinstance(value, dict):
+            for name, member in value.items():
+                collect(member, f"{pointer}/{name}")
+        elif isinstance(value, torch.Tensor) and value.is_floating_point():
+            pointers.append(pointer)
+            tensors.append(value.to("cpu", torch.float64))
+
+    collect(batch, "")
+    request = _Request(service, batch, pointers)
+    values = _Evaluate.apply(request, *tensors)
+    return Answer(**{name: None for name in Answer._fields} | dict(zip(request.answers, values)))
+
+
+class _Request:
+    """A batch whose fields at some JSON pointers are tensors.
+
+    answers   names of what is returned, in order: potential, gradient, body_gradient. Known after evaluate
+    """
+
+    def __init__(self, service, batch, pointers):
+        self.service, self.batch, self.pointers, self.answers = service, batch, pointers, ()
+
+    def _ask(self, method, tensors, **more):
+        arrays = dict(zip(self.pointers, map(_array, tensors)))
+
+        def fill(value, pointer):
+            if isinstance(value, dict):
+                return {name: fill(member, f"{pointer}/{name}") for name, member in value.items()}
+            value = arrays.get(pointer, value)
+            return _array(value) if isinstance(value, torch.Tensor) else value  # of integers
+
+        batch = fill(self.batch, "")
+        if isinstance(self.service, frictiond.Set):
+            return getattr(self.service, method)(**batch, **more)
+        if method == "evaluate":
+            return self.service.evaluate({**batch, **more})
+        return getattr(self.service, method)(batch, **more)
+
+    def evaluate(self, tensors):
+        answer = self._ask("evaluate", tensors, outputs=["potential", "gradient"])
+        self.answers = tuple(name for name in Answer._fields if name in answer)
+        return self._values(answer)
+
+    def jvp(self, tensors, tangents):
+        """Tangents of the answers. tangents: {number of a tensor: tensor}"""
+        given = {self.pointers[k]: _array(tangent) for k, tangent in tangents.items()}
+        return self._values(self._ask("jvp", tensors, tangents=given)["tangents"])
+
+    def vjp(self, tensors, cotangents, wanted):
+        """{number of a tensor: its cotangent} for those that are wanted. cotangents: {name of an answer: tensor}"""
+        given = {name: _array(cotangent) for name, cotangent in cotangents.items()}
+        found = self._ask("vjp", tensors, cotangents=given, wrt=[self.pointers[k] for k in wanted])["cotangents"]
+        return {k: _tensor(found[self.pointers[k]]).reshape(tensors[k].shape) for k in wanted}
+
+    def _values(self, answer):
+        return tuple(_tensor(answer[name]).reshape(() if name == "potential" else (-1,)) for name in self.answers)
+
+
+def _array(tensor):
+    array = tensor.detach().numpy()
+    return array if array.ndim else array.item()
+
+
+def _tensor(value):
+    return torch.tensor(value, dtype=torch.float64)
+
+
+class _Evaluate(torch.autograd.Function):
+    """Tensors to answers."""
+
+    @staticmethod
+    def forward(ctx, request, *tensors):
+        ctx.request = request
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+        return request.evaluate(tensors)
+
+    @staticmethod
+    def backward(ctx, *cotangents):
+        wanted = [k for k, needed in enumerate(ctx.needs_input_grad[1:]) if needed]
+        given = [k for k, cotangent in enumerate(cotangents) if cotangent is not None]
+        found = dict(zip(wanted, _Vjp.apply(ctx.request, wanted, given, *(cotangents[k] for k in given),
+                                            *ctx.saved_tensors)))
+        return None, *(found.get(k) for k in range(len(ctx.saved_tensors)))
+
+    @staticmethod
+    def jvp(ctx, _, *tangents):
+        given = {k: tangent for k, tangent in enumerate(tangents) if tangent is not None}
+        return ctx.request.jvp(ctx.saved_tensors, given)
+
+
+class _Vjp(torch.autograd.Function):
+    """Cotangents of answers, and tensors, to cotangents of the tensors that are wanted."""
+
+    @staticmethod
+    def forward(ctx, request, wanted, given, *inputs):
+        ctx.request, ctx.wanted, ctx.names = request, wanted, [request.answers[k] for k in given]
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*inputs)
+        cotangents, tensors = inputs[:len(given)], inputs[len(given):]
+        found = request.vjp(tensors, dict(zip(ctx.names, cotangents)), wanted)
+        return tuple(found[k] for k in wanted)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, *directions):
+        """The derivative of the sum of directions times cotangents: by the cotangents of the answers, in which it is
+        linear, a jvp; by the tensors, second derivatives of the potential."""
+        n, request = len(ctx.names), ctx.request
+        tensors, cotangents = ctx.saved_tensors[n:], dict(zip(ctx.names, ctx.saved_tensors))
+        along = {k: direction for k, direction in zip(ctx.wanted, directions) if direction is not None}
+        by_cotangents = {}
+        if any(ctx.needs_input_grad[3:3 + n]):
+            by_cotangents = dict(zip(request.answers, request.jvp(tensors, along)))
+        needed = [k for k, needs in enumerate(ctx.needs_input_grad[3 + n:]) if needs]
+        by_tensors = _second(request, tensors, cotangents, along, needed)
+        return (None, None, None, *(by_cotangents.get(name) for name in ctx.names),
+                *(by_tensors.get(k) for k in range(len(tensors))))
+
+
+def _second(request, tensors, cotangents, along, wanted):
+    """psi times the second derivatives of the potential by the tensors that are wanted, along directions of tensors. The
+    gradient is the derivative by velocities: so those by velocities are a jvp of it, those along velocities a vjp."""
+    if not wanted or not along:
+        return {}
+    if any(bool(cotangent.any()) for name, cotangent in cotangents.items() if name != "potential"):
+        raise NotImplementedError("frictiond gives no second derivatives of the gradient")
+    if "potential" not in cotangents:
+        return {}
+    answer_of = {pointer: name for name, pointer in ANSWERS.items()}
+    moving = {answer_of[request.pointers[k]]: along[k] for k in along if request.pointers[k] in answer_of}
+    others = {k: direction for k, direction in along.items() if request.pointers[k] not in answer_of}
+    found = {k: torch.zeros_like(tensors[k]) for k in wanted}
+    if moving:
+        flat = {name: direction.reshape(-1) for name, direction in moving.items()}
+        for k, part in request.vjp(tensors, flat, wanted).items():
+            found[k] += part
+    if others:
+        changes = dict(zip(request.answers, request.jvp(tensors, others)))
+        for k in wanted:
+            if request.pointers[k] not in answer_of:
+                names = ", ".join(sorted({request.pointers[k], *(request.pointers[j] for j in others)}))
+                raise NotImplementedError(f"frictiond gives no second derivatives of the potential by {names}")
+            found[k] += changes[answer_of[request.pointers[k]]].reshape(tensors[k].shape)
+    return {k: cotangents["potential"] * part for k, part in found.items()}
