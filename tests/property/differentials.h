@@ -1,0 +1,143 @@
+/**
+ * The fields of a random batch that derivatives are taken by: where their numbers are, and tangents of them.
+ */
+#ifndef TESTS_DIFFERENTIALS_H
+#define TESTS_DIFFERENTIALS_H
+
+#include "core/derive/fields.h"
+#include "tests/property/bodies.h"
+
+/* One field of a batch or of a question, with the numbers themselves. */
+struct number_field {
+	enum fric_field field;
+	enum fric_type type; /* of a row; FRIC_N_TYPES: no row */
+	enum fric_row row;
+	double *numbers;
+	size_t n;
+};
+
+enum { MOST_FIELDS = FRIC_N_FIELDS + FRIC_N_TYPES * FRIC_N_ROWS };
+
+struct number_fields {
+	size_t n;
+	struct number_field of[MOST_FIELDS];
+};
+
+static inline void add_field(struct number_fields *fields, enum fric_field field, const double *numbers, size_t n)
+{
+	if (numbers && n)
+		fields->of[fields->n++] = (struct number_field){field, FRIC_N_TYPES, 0, (double *)numbers, n};
+}
+
+static inline void add_rows(struct number_fields *fields, const struct fric_batch *batch, enum fric_type type)
+{
+	const struct fric_group *g = &batch->groups[type];
+	for (enum fric_row row = 0; row < FRIC_N_ROWS && g->n; row++) {
+		const struct fric_values *values = fricp_group_row(g, row);
+		const size_t width = (size_t)fricp_row_width(type, batch->dim, row), n = values->stride ? g->n : 1;
+		if (values->data)
+			fields->of[fields->n++] =
+				(struct number_field){FRIC_N_FIELDS, type, row, (double *)values->data, n * width};
+	}
+}
+
+static inline void add_coefficients(struct number_fields *fields, const struct fric_batch *batch)
+{
+	const struct fric_friction *f = &batch->friction;
+	const size_t table = f->n_materials * f->n_materials;
+	if (f->source == FRIC_MU_SCALAR) {
+		add_field(fields, FRIC_BY_MU_S, &f->mu_s, 1);
+		add_field(fields, FRIC_BY_MU_K, &f->mu_k, 1);
+	} else if (f->source == FRIC_MU_VERTEX) {
+		add_field(fields, FRIC_BY_VERTEX_MU_S, f->vertex_mu_s, batch->n_vertices);
+		add_field(fields, FRIC_BY_VERTEX_MU_K, f->vertex_mu_k, batch->n_vertices);
+	} else if (f->source == FRIC_MU_TABLE) {
+		add_field(fields, FRIC_BY_MATERIAL_MU_S, f->material_mu_s, table);
+		add_field(fields, FRIC_BY_MATERIAL_MU_K, f->material_mu_k, table);
+	}
+}
+
+/* All fields of a scene. */
+static inline struct number_fields scene_fields(const struct scene *s)
+{
+	const struct fric_batch *batch = &s->batch;
+	const struct fric_law *law = &batch->friction.law;
+	const size_t dim = (size_t)batch->dim;
+	struct number_fields fields = {0};
+	add_field(&fields, FRIC_BY_VELOCITIES, s->velocities, scene_ndof(s));
+	add_field(&fields, FRIC_BY_LAGGED_VELOCITIES, s->lagged, scene_ndof(s));
+	add_field(&fields, FRIC_BY_POSITIONS, batch->positions, batch->n_vertices * dim);
+	add_field(&fields, FRIC_BY_BODY_POSITIONS, batch->body_positions, batch->n_bodies * dim);
+	add_field(&fields, FRIC_BY_EPS_V, &batch->friction.eps_v, 1);
+	add_coefficients(&fields, batch);
+	if (law->type == FRIC_STRIBECK || law->type == FRIC_EXPONENTIAL)
+		add_field(&fields, FRIC_BY_STRIBECK_SPEED, &law->stribeck_speed, 1);
+	if (law->viscous != 0)
+		add_field(&fields, FRIC_BY_VISCOUS, &law->viscous, 1);
+	if (law->type == FRIC_CURVE)
+		add_field(&fields, FRIC_BY_CURVE_FACTORS, law->curve.factors, law->curve.n);
+	if (s->options.barrier) {
+		add_field(&fields, FRIC_BY_DHAT, &batch->barrier.dhat, 1);
+		add_field(&fields, FRIC_BY_STIFFNESS, &batch->barrier.stiffness, 1);
+		add_field(&fields, FRIC_BY_DMIN, &batch->barrier.dmin, 1);
+	}
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		add_rows(&fields, batch, type);
+	return fields;
+}
+
+static inline bool is_material(const struct number_field *f)
+{
+	return f->type == FRIC_N_TYPES && (f->field == FRIC_BY_MATERIAL_MU_S || f->field == FRIC_BY_MATERIAL_MU_K);
+}
+
+static inline double largest_of(const double *x, size_t n)
+{
+	double largest = 0;
+	for (size_t i = 0; i < n; i++)
+		largest = fmax(largest, fabs(x[i]));
+	return largest;
+}
+
+/* A random tangent as large as the field; symmetric for a pair table. */
+static inline double *random_tangent(struct scene *s, struct rng *rng, const struct number_field *f)
+{
+	const double size = largest_of(f->numbers, f->n);
+	double *tangent = random_reals(s, rng, f->n, -1, 1);
+	const size_t m = s->batch.friction.n_materials;
+	for (size_t i = 0; i < f->n; i++)
+		tangent[i] *= size > 0 ? size : 1;
+	for (size_t i = 0; i < m && is_material(f); i++)
+		for (size_t j = 0; j < i; j++)
+			tangent[m * i + j] = tangent[m * j + i];
+	return tangent;
+}
+
+/* Where a field is in a differential. */
+static inline double **place_in(struct fric_differential *d, const struct number_field *f)
+{
+	return f->type == FRIC_N_TYPES ? &d->fields[f->field] : &d->rows[f->type][f->row];
+}
+
+static inline const char *field_name(const struct number_field *f)
+{
+	static char name[64];
+	if (f->type == FRIC_N_TYPES)
+		snprintf(name, sizeof(name), "field %d", (int)f->field);
+	else
+		snprintf(name, sizeof(name), "row %d of %s", (int)f->row, fric_type_name(f->type));
+	return name;
+}
+
+/* Some rows of groups become one for all contacts. */
+static inline void share_rows(struct scene *s, struct rng *rng)
+{
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (enum fric_row row = 0; row < FRIC_N_ROWS; row++) {
+			struct fric_values *values = (struct fric_values *)fricp_group_row(&s->batch.groups[type], row);
+			if (values->data && below(rng, 4) == 0)
+				values->stride = 0;
+		}
+}
+
+#endif

@@ -1,0 +1,325 @@
+/* Derivatives by every field: against differences of prepared and evaluated batches, and against each other. */
+#include <stdio.h>
+
+#include "tests/property/differentials.h"
+
+enum { N_SCENES = 120 };
+
+/* Potential and gradient, in one array. */
+struct answer {
+	size_t n;
+	double *of; /* [n] the potential comes first */
+};
+
+static struct answer answer_of(const struct scene *s)
+{
+	struct answer a = {1 + scene_ndof(s), NULL};
+	struct fric_contacts *c = scene_contacts(&serial, s);
+	struct fric_error error;
+	a.of = calloc(a.n, sizeof(double));
+	assert_ok(fric_evaluate(&serial, c, scene_question(c, s->velocities), a.of, a.of + 1, &error));
+	scene_contacts_free(c);
+	return a;
+}
+
+static void move(const struct number_field *f, const double *tangent, const double *from, double step)
+{
+	for (size_t i = 0; i < f->n; i++)
+		f->numbers[i] = from[i] + step * tangent[i];
+}
+
+/* (answer(h) - answer(-h)) / 2h */
+static void central(const struct scene *s, const struct number_field *f, const double *tangent, const double *from,
+                    double h, double *out)
+{
+	move(f, tangent, from, h);
+	const struct answer ahead = answer_of(s);
+	move(f, tangent, from, -h);
+	const struct answer behind = answer_of(s);
+	move(f, tangent, from, 0);
+	for (size_t i = 0; i < ahead.n; i++)
+		out[i] = (ahead.of[i] - behind.of[i]) / (2 * h);
+	free(ahead.of);
+	free(behind.of);
+}
+
+/* Richardson's: the error is of fourth order in h. */
+static double *difference(const struct scene *s, const struct number_field *f, const double *tangent, double h)
+{
+	const size_t n = 1 + scene_ndof(s);
+	double *coarse = calloc(n, sizeof(double)), *fine = calloc(n, sizeof(double));
+	double *from = calloc(f->n, sizeof(double));
+	memcpy(from, f->numbers, f->n * sizeof(double));
+	central(s, f, tangent, from, h, coarse);
+	central(s, f, tangent, from, h / 2, fine);
+	for (size_t i = 0; i < n; i++)
+		fine[i] = (4 * fine[i] - coarse[i]) / 3;
+	free(coarse);
+	free(from);
+	return fine;
+}
+
+struct setting {
+	struct fric_contacts *contacts;
+	struct fric_question question;
+	struct fric_derivation derivation;
+};
+
+static struct setting *setting_of(const struct scene *s, bool follow)
+{
+	struct setting *t = calloc(1, sizeof(*t));
+	t->contacts = scene_contacts(&serial, s);
+	t->question = *scene_question(t->contacts, s->velocities);
+	t->derivation = (struct fric_derivation){.batch = &s->batch,
+	                                         .contacts = t->contacts,
+	                                         .question = &t->question,
+	                                         .slip_velocities = t->question.state ? s->lagged : NULL,
+	                                         .vertices_follow = follow,
+	                                         .bodies_follow = follow};
+	return t;
+}
+
+static void setting_free(struct setting *t)
+{
+	scene_contacts_free(t->contacts);
+	free(t);
+}
+
+/* The tangents of potential and gradient, [1 + n_dofs]; potential and gradient themselves have the bits of
+ * fric_evaluate. */
+static double *jvp(const struct fric_context *context, const struct scene *s, const struct setting *t,
+                   const struct fric_differential *tangents)
+{
+	const size_t n = 1 + scene_ndof(s);
+	double *out = calloc(n, sizeof(double)), *plain = calloc(2 * n, sizeof(double)), *again = plain + n;
+	struct fric_error error;
+	assert_ok(fric_jvp(context, &t->derivation, tangents, plain, plain + 1, out, out + 1, &error));
+	assert_ok(fric_evaluate(context, t->contacts, &t->question, again, again + 1, &error));
+	assert_all_bits(plain, again, n);
+	free(plain);
+	return out;
+}
+
+static double largest_difference(const double *x, const double *y, size_t n)
+{
+	double w = 0;
+	for (size_t i = 0; i < n; i++)
+		w = fmax(w, fabs(x[i] - y[i]));
+	return w;
+}
+
+/* How far a derivative is off, relative to the largest number; tangents are as large as their fields, so derivatives are
+ * about as large as what they are of, and what is far smaller differs by rounding. */
+static double off(const double *derivative, const double *difference, const double *answer, size_t n)
+{
+	const double size = fmax(largest_of(derivative, n), largest_of(difference, n));
+	return largest_difference(derivative, difference, n) / fmax(size, 1e-3 * largest_of(answer, n) + 1e-300);
+}
+
+/* A step that crosses a knot, or that is too long for a steep barrier, tells nothing: one of them agrees. */
+static void compare_with_differences(const struct scene *s, const struct number_field *f, const double *tangent,
+                                     const double *derivative)
+{
+	const size_t n = 1 + scene_ndof(s);
+	const double size = largest_of(f->numbers, f->n) > 0 ? 1 : 1e-3;
+	const struct answer answer = answer_of(s);
+	double potential = INFINITY, gradient = INFINITY;
+	for (double h = 1e-3; h > 1e-7 && (gradient > 1e-7 || potential > 1e-7); h /= 8) {
+		double *d = difference(s, f, tangent, h * size);
+		potential = fmin(potential, off(derivative, d, answer.of, 1));
+		gradient = fmin(gradient, off(derivative + 1, d + 1, answer.of + 1, n - 1));
+		free(d);
+	}
+	free(answer.of);
+	if (gradient > 1e-6 || potential > 1e-6) {
+		print_error("%s: gradient off by %g, potential by %g\n", field_name(f), gradient, potential);
+		fail();
+	}
+}
+
+/* Between two equal factors the curve is at a knot, whichever way they change. */
+static void part_factors(struct fric_curve *curve)
+{
+	for (size_t k = 1; k < curve->n; k++)
+		if (curve->factors[k] == 0)
+			((double *)curve->factors)[k] = 0.02 * (double)k;
+}
+
+static struct scene random_scene(struct rng *rng, int i)
+{
+	struct options options = random_options(rng, 2 + i % 2);
+	struct scene scene;
+	if (i % 4 == 1)
+		options.ellipses = !options.equal_mu;
+	options.ellipses &= options.dim == 3;
+	scene_create(&scene, rng, options);
+	scene.batch.barrier.dmin = options.barrier ? 1e-3 : 0;
+	if (options.barrier)
+		scene.batch.barrier.type = (enum fric_barrier_type)below(rng, 5);
+	if (options.barrier && coin(rng))
+		scene.batch.barrier.scaling = FRIC_SCALING_PHYSICAL;
+	part_factors(&scene.batch.friction.law.curve);
+	if (i % 5 == 0)
+		share_rows(&scene, rng);
+	return scene;
+}
+
+/* A scene may have one array for both coefficients of a law that has only one: moving it moves both. */
+static bool is_second_coefficient(const struct scene *s, const struct number_field *f)
+{
+	const bool row = f->type < FRIC_N_TYPES && f->row == FRIC_ROW_MU_K;
+	const bool field = f->type == FRIC_N_TYPES && (f->field == FRIC_BY_VERTEX_MU_K || f->field == FRIC_BY_MATERIAL_MU_K);
+	return s->options.equal_mu && (row || field);
+}
+
+static void test_tangents_are_differences(void **state)
+{
+	(void)state;
+	struct rng rng = {1501};
+	for (int i = 0; i < N_SCENES; i++) {
+		struct scene scene = random_scene(&rng, i);
+		struct setting *t = setting_of(&scene, true);
+		const struct number_fields fields = scene_fields(&scene);
+		for (size_t f = 0; f < fields.n; f++) {
+			struct fric_differential tangents = {0};
+			if (is_second_coefficient(&scene, &fields.of[f]))
+				continue;
+			*place_in(&tangents, &fields.of[f]) = random_tangent(&scene, &rng, &fields.of[f]);
+			double *derivative = jvp(&serial, &scene, t, &tangents);
+			compare_with_differences(&scene, &fields.of[f], *place_in(&tangents, &fields.of[f]), derivative);
+			free(derivative);
+		}
+		setting_free(t);
+		scene_free(&scene);
+	}
+}
+
+/* Random cotangents of potential and gradient. */
+static double *random_cotangents(struct scene *s, struct rng *rng)
+{
+	return random_reals(s, rng, 1 + scene_ndof(s), -1, 1);
+}
+
+static void vjp(const struct fric_context *context, const struct setting *t, const double *cotangents, size_t n,
+                struct fric_differential *out)
+{
+	double *plain = calloc(2 * n, sizeof(double)), *again = plain + n;
+	struct fric_error error;
+	assert_ok(fric_vjp(context, &t->derivation, cotangents[0], cotangents + 1, plain, plain + 1, out, &error));
+	assert_ok(fric_evaluate(context, t->contacts, &t->question, again, again + 1, &error));
+	assert_all_bits(plain, again, n);
+	free(plain);
+}
+
+static void allocate_all(struct scene *s, const struct number_fields *fields, struct fric_differential *d)
+{
+	*d = (struct fric_differential){.fields = {0}};
+	for (size_t f = 0; f < fields->n; f++) {
+		*place_in(d, &fields->of[f]) = scene_memory(s, fields->of[f].n, sizeof(double));
+		for (size_t m = 0; m < fields->of[f].n; m++)
+			(*place_in(d, &fields->of[f]))[m] = NAN; /* all of it is to be overwritten */
+	}
+}
+
+struct product {
+	long double sum, size;
+};
+
+/* What terms that cancel out may leave: where only the grain changes and nothing depends on directions, all of them do. */
+static long double rounding_of(const struct setting *t, const double *cotangents, size_t n)
+{
+	double *answer = calloc(n, sizeof(double));
+	long double size = 0;
+	struct fric_error error;
+	assert_ok(fric_evaluate(&serial, t->contacts, &t->question, answer, answer + 1, &error));
+	for (size_t i = 0; i < n; i++)
+		size += fabsl((long double)answer[i] * cotangents[i]);
+	free(answer);
+	return size * 0x1p-53L;
+}
+
+static void add_product(const double *x, const double *y, size_t n, struct product *p)
+{
+	for (size_t i = 0; i < n; i++) {
+		p->sum += (long double)x[i] * y[i];
+		p->size += fabsl((long double)x[i] * y[i]);
+	}
+}
+
+static void assert_agree(const char *what, const struct product *back, const struct product *forth, long double rounding)
+{
+	const long double allowed = 1e-11L * (back->size + forth->size) + rounding;
+	if (fabsl(back->sum - forth->sum) <= allowed)
+		return;
+	print_error("%s: %.17Lg backwards, %.17Lg forwards; allowed %.3Lg\n", what, back->sum, forth->sum, allowed);
+	fail();
+}
+
+static void test_cotangents_are_transposed(void **state)
+{
+	(void)state;
+	struct rng rng = {1502};
+	for (int i = 0; i < 3 * N_SCENES; i++) {
+		struct scene scene = random_scene(&rng, i);
+		struct setting *t = setting_of(&scene, coin(&rng));
+		const size_t n = 1 + scene_ndof(&scene);
+		const struct number_fields fields = scene_fields(&scene);
+		const double *cotangents = random_cotangents(&scene, &rng);
+		struct fric_differential all, tangents = {.fields = {0}};
+		struct product everything[2] = {{0}};
+		const long double rounding = rounding_of(t, cotangents, n);
+		allocate_all(&scene, &fields, &all);
+		vjp(&serial, t, cotangents, n, &all);
+		for (size_t f = 0; f < fields.n; f++) {
+			const struct number_field *field = &fields.of[f];
+			struct fric_differential one = {.fields = {0}};
+			struct product back = {0}, forth = {0};
+			*place_in(&one, field) = *place_in(&tangents, field) = random_tangent(&scene, &rng, field);
+			double *derivative = jvp(&serial, &scene, t, &one);
+			add_product(derivative, cotangents, n, &forth);
+			add_product(*place_in(&one, field), *place_in(&all, field), field->n, &back);
+			add_product(*place_in(&one, field), *place_in(&all, field), field->n, &everything[0]);
+			assert_agree(field_name(field), &back, &forth, rounding);
+			free(derivative);
+		}
+		double *derivative = jvp(&serial, &scene, t, &tangents);
+		add_product(derivative, cotangents, n, &everything[1]);
+		assert_agree("all", &everything[0], &everything[1], rounding);
+		free(derivative);
+		setting_free(t);
+		scene_free(&scene);
+	}
+}
+
+/* The derivative by velocities is the Hessian, without a projection. */
+static void test_velocities_are_the_hessian(void **state)
+{
+	(void)state;
+	struct rng rng = {1503};
+	for (int i = 0; i < N_SCENES; i++) {
+		struct scene scene = random_scene(&rng, i);
+		struct setting *t = setting_of(&scene, true);
+		const size_t n = scene_ndof(&scene);
+		double *v = random_reals(&scene, &rng, n, -1, 1), *product = scene_memory(&scene, n, sizeof(double));
+		struct fric_differential tangents = {.fields = {[FRIC_BY_VELOCITIES] = v}};
+		struct fric_error error;
+		if (i % 3 == 0) /* some contacts are at rest */
+			memset(scene.velocities, 0, n / 2 * sizeof(double));
+		double *derivative = jvp(&serial, &scene, t, &tangents);
+		assert_ok(fric_hessian_products(&serial, t->contacts, &t->question, FRIC_PROJECT_NONE, 1, v, product, &error));
+		assert_all_near(derivative + 1, product, n, 1e-13 * largest_of(product, n));
+		free(derivative);
+		setting_free(t);
+		scene_free(&scene);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tangents_are_differences),
+		cmocka_unit_test(test_cotangents_are_transposed),
+		cmocka_unit_test(test_velocities_are_the_hessian),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
