@@ -3,6 +3,7 @@
 
 #include "core/base/memory.h"
 #include "core/derive/blocks.h"
+#include "core/derive/bodies.h"
 #include "core/derive/vertices.h"
 #include "core/motion/dofs.h"
 
@@ -43,8 +44,8 @@ static void find_inputs(const struct forward *task, const struct vertex_point *p
 }
 
 /* @return whether all numbers fit doubles */
-static bool write_forces(const struct forward *task, const struct vertex_point *p, const struct vertex_change *change,
-                         span_columns *columns, size_t j)
+static bool write_forces(const struct forward *task, const struct vertex_change *change, span_columns *columns,
+                         size_t j)
 {
 	const int dim = task->vertices.batch->dim;
 	bool finite = true;
@@ -52,7 +53,6 @@ static bool write_forces(const struct forward *task, const struct vertex_point *
 		columns[OF_FORCE + d][j] = (double)change->force_tangent[d];
 		finite &= isfinite(columns[OF_FORCE + d][j]) != 0;
 	}
-	(void)p;
 	return finite;
 }
 
@@ -89,7 +89,8 @@ static void fill_contact(const struct forward *task, enum fric_type type, size_t
 		fricp_vertex_tangent(&task->vertices, &point, &inputs, &change);
 	}
 	columns[OF_POTENTIAL][j] = (double)change.potential;
-	const bool finite = (task->by_member ? write_members : write_forces)(task, &point, &change, columns, j);
+	const bool finite = task->by_member ? write_members(task, &point, &change, columns, j)
+	                                    : write_forces(task, &change, columns, j);
 	if (!finite || !isfinite(columns[OF_POTENTIAL][j]))
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
@@ -150,37 +151,42 @@ static bool find_curve(const struct fric_context *context, struct forward *task,
 	return *pieces;
 }
 
-/* At the vertices alone. */
-static enum fric_code jvp_of_vertices(const struct fric_context *context, const struct fric_derivation *derivation,
-                                      const struct fric_differential *tangents, double *potential_tangent,
-                                      double *gradient_tangent, struct fric_error *error)
+/* Vertices first, then bodies: contacts count on. */
+static enum fric_code forward_all(const struct fric_context *context, const struct fric_derivation *derivation,
+                                  struct forward *task, double *gradient_tangent, struct fric_error *error)
+{
+	const struct fric_contacts *c = derivation->contacts;
+	const enum fric_code code = fricp_report_fault(c, forward_over(context, task, gradient_tangent), error);
+	if (code != FRIC_OK || !c->bodies)
+		return code;
+	return fricp_bodies_jvp(context, derivation, task->vertices.differential, task->vertices.curve, &task->potential,
+	                        gradient_tangent, error);
+}
+
+static enum fric_code jvp(const struct fric_context *context, const struct fric_derivation *derivation,
+                          const struct fric_differential *tangents, double *potential_tangent,
+                          double *gradient_tangent, struct fric_error *error)
 {
 	const struct fric_contacts *c = derivation->contacts;
 	struct forward task = {.potential = 0};
 	struct table_piece_l *pieces;
-	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	fricp_vertex_derivation(derivation, tangents, &task.vertices);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		fricp_find_links(derivation->batch, type, tangents, &task.links[type]);
 	task.by_member = closest_points_change(&task);
-	if (find_curve(context, &task, &pieces)) {
-		fault = forward_over(context, &task, gradient_tangent);
-		memory_give(context->memory, pieces, c->table.n * sizeof(*pieces));
-	}
+	if (!find_curve(context, &task, &pieces))
+		return report_code(FRIC_E_MEMORY, error);
+	const enum fric_code code = forward_all(context, derivation, &task, gradient_tangent, error);
+	memory_give(context->memory, pieces, c->table.n * sizeof(*pieces));
 	*potential_tangent = (double)task.potential;
-	if (fault.code == FRIC_OK && !isfinite(*potential_tangent))
-		fault = (struct fault){FRIC_E_NOT_FINITE, c->n};
-	return fricp_report_fault(c, fault, error);
+	return code == FRIC_OK && !isfinite(*potential_tangent) ? report_code(FRIC_E_NOT_FINITE, error) : code;
 }
 
 enum fric_code fric_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
                         const struct fric_differential *tangents, double *potential, double *gradient,
                         double *potential_tangent, double *gradient_tangent, struct fric_error *error)
 {
-	const struct fric_contacts *contacts = derivation->contacts;
 	const enum fric_code code =
-		fric_evaluate(context, contacts, derivation->question, potential, gradient, error);
-	if (code != FRIC_OK)
-		return code;
-	return jvp_of_vertices(context, derivation, tangents, potential_tangent, gradient_tangent, error);
+		fric_evaluate(context, derivation->contacts, derivation->question, potential, gradient, error);
+	return code != FRIC_OK ? code : jvp(context, derivation, tangents, potential_tangent, gradient_tangent, error);
 }

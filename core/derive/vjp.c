@@ -3,6 +3,7 @@
 
 #include "core/base/memory.h"
 #include "core/derive/blocks.h"
+#include "core/derive/bodies.h"
 #include "core/derive/vertices.h"
 #include "core/motion/dofs.h"
 #include "core/prepare/coefficients.h"
@@ -251,8 +252,10 @@ static enum fric_code backward_over(const struct fric_derivation *derivation, st
 	struct totals totals = {{0}};
 	task->totals = &totals;
 	clear_tables(task);
-	const enum fric_code code = vjp_of_vertices(task, error);
-	(void)derivation;
+	enum fric_code code = vjp_of_vertices(task, error);
+	if (code == FRIC_OK && derivation->contacts->bodies)
+		code = fricp_bodies_vjp(task->context, derivation, task->psi, task->cotangent, task->vertices.differential, &totals,
+		                        task->pulls, error);
 	if (code != FRIC_OK)
 		return code;
 	return write_sums(task, factors) ? FRIC_OK : report_code(FRIC_E_NOT_FINITE, error);
