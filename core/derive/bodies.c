@@ -1,0 +1,294 @@
+#include "core/derive/bodies.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/bodies/evaluate.h"
+#include "core/derive/body.h"
+
+/* What acts at a body of a contact, or its twist: `width` numbers. @return whether they fit doubles */
+static bool round_all(const long double *from, int width, double *to)
+{
+	bool finite = true;
+	for (int e = 0; e < width; e++) {
+		to[e] = (double)from[e];
+		finite &= isfinite(to[e]) != 0;
+	}
+	return finite;
+}
+
+static bool round_twist(int dim, const struct twist *twist, double *to)
+{
+	const bool finite = round_all(twist->v, dim, to);
+	return round_all(twist->w + (dim == 3 ? 0 : 2), n_body_dofs(dim) - dim, to + dim) && finite;
+}
+
+/* sums := rows of all contacts at each body, in contact order. @param rows  as first_action counts them
+ * @param sums [n_bodies, width]. @return whether they are finite */
+static bool add_rows(const struct fric_contacts *b, const double *rows, size_t width, double *sums)
+{
+	double sum = 0;
+	memset(sums, 0, b->n_vertices * width * sizeof(*sums));
+	for (size_t i = 0; i < b->n; i++)
+		for (size_t k = 0; k < (size_t)n_bodies_of(contact_type(b, i)); k++) {
+			const double *row = rows + (first_action(b, i) + k) * width;
+			for (size_t e = 0; e < width; e++)
+				sums[(size_t)b->vertices[k][i] * width + e] += row[e];
+		}
+	for (size_t e = 0; e < b->n_vertices * width; e++)
+		sum += sums[e] * 0;
+	return isfinite(sum);
+}
+
+/* ---- forwards ---- */
+
+struct forward {
+	struct body_derivation bodies;
+	long double *potentials; /* [chunks] sums */
+	double *wrenches;        /* [n_actions, n_body_dofs] */
+};
+
+/* A skipped contact has no force, whatever changes. @return whether all is finite */
+static bool forward_contact(const struct forward *task, size_t i, long double *sum)
+{
+	const struct fric_contacts *b = task->bodies.b;
+	const enum fric_type type = contact_type(b, i);
+	const size_t width = (size_t)n_body_dofs(b->dim);
+	struct body_point point;
+	struct body_change change = {.potential = 0};
+	bool finite = true;
+	if (!b->skipped[i]) {
+		fricp_body_point(&task->bodies, type, i, &point);
+		fricp_body_tangent(&task->bodies, &point, &change);
+	}
+	for (int k = 0; k < n_bodies_of(type); k++)
+		finite &= round_twist(b->dim, &change.wrench[k], task->wrenches + (first_action(b, i) + (size_t)k) * width);
+	*sum += change.potential;
+	return finite && isfinite((double)change.potential);
+}
+
+static void forward_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct forward *task = data;
+	long double sum = 0;
+	for (size_t i = begin; i < end; i++)
+		if (!forward_contact(task, i, &sum)) {
+			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+			return;
+		}
+	task->potentials[chunk] = sum;
+}
+
+enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
+                                const struct fric_differential *tangents, const struct table_piece_l *curve,
+                                long double *potential, double *gradient, struct fric_error *error)
+{
+	const struct fric_contacts *b = derivation->contacts->bodies;
+	const size_t width = (size_t)n_body_dofs(b->dim), chunks = n_chunks(b->n, FRIC_CHUNK);
+	const size_t bytes = (chunks + 1) * sizeof(long double) + n_actions(b) * width * sizeof(double);
+	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	struct forward task;
+	fricp_body_derivation(derivation, tangents, &task.bodies);
+	task.bodies.curve = curve;
+	task.potentials = memory_take(context->memory, bytes);
+	if (task.potentials) {
+		task.wrenches = (double *)(task.potentials + chunks + 1);
+		fault = fricp_parallel_chunks(context, b->n, forward_chunk, &task);
+		for (size_t chunk = 0; chunk < chunks && fault.code == FRIC_OK; chunk++)
+			*potential += task.potentials[chunk];
+		if (fault.code == FRIC_OK && !add_rows(b, task.wrenches, width, gradient + b->first_dof))
+			fault = body_overflow(b);
+	}
+	memory_give(context->memory, task.potentials, bytes);
+	return fricp_report_fault(b, fault, error);
+}
+
+/* ---- backwards ---- */
+
+/* A field that has sums at bodies: rows are kept of it, if it is wanted. */
+struct kept {
+	double *rows, *out; /* [n_actions, width], [n_bodies, width] */
+	size_t width;
+};
+
+enum { OF_VELOCITIES, OF_LAGGED, OF_POSITIONS, N_KEPT };
+
+struct backward {
+	struct body_derivation bodies;
+	double psi;
+	const double *cotangent;
+	struct kept kept[N_KEPT];
+	double *mu[2];            /* [n] cotangents of coefficients; NULL: no table wants them */
+	struct totals *totals;    /* [chunks] */
+	struct table_pull *pulls; /* [chunks, table.n]; NULL: not wanted */
+};
+
+static double *row_at(const struct backward *task, int field, size_t i, int k)
+{
+	const struct kept *kept = &task->kept[field];
+	return kept->rows + (first_action(task->bodies.b, i) + (size_t)k) * kept->width;
+}
+
+static bool keep_rows(const struct backward *task, enum fric_type type, size_t i, const struct body_cotangents *c)
+{
+	const int dim = task->bodies.b->dim;
+	bool finite = true;
+	for (int k = 0; k < n_bodies_of(type); k++) {
+		if (task->kept[OF_VELOCITIES].out)
+			finite &= round_twist(dim, &c->twist[k], row_at(task, OF_VELOCITIES, i, k));
+		if (task->kept[OF_LAGGED].out)
+			finite &= round_twist(dim, &c->lagged[k], row_at(task, OF_LAGGED, i, k));
+		if (task->kept[OF_POSITIONS].out)
+			finite &= round_all(c->position[k], dim, row_at(task, OF_POSITIONS, i, k));
+	}
+	for (int kind = 0; kind < 2; kind++)
+		if (task->mu[kind])
+			finite &= round_all(&c->inputs.at[AT_MU_S + kind], 1, &task->mu[kind][i]);
+	return finite;
+}
+
+/* What goes to rows of the group, and to sums of what has one row. */
+static bool write_links(const struct backward *task, enum fric_type type, size_t row, const struct inputs *c,
+                        struct totals *totals)
+{
+	const struct links *links = &task->bodies.links[type];
+	bool finite = true;
+	for (int l = 0; l < links->n; l++) {
+		const struct link *link = &links->link[l];
+		const long double *x = &c->at[link->first];
+		if (link->stride)
+			finite &= round_all(x, link->width, link->data + row * link->stride);
+		for (int m = 0; m < link->width && !link->stride; m++) {
+			finite &= isfinite((double)x[m]) != 0;
+			totals->sum[link->total + (size_t)m] += x[m];
+		}
+	}
+	return finite;
+}
+
+/* A skipped contact has no force, whatever changes. @return whether all is finite */
+static bool backward_contact(const struct backward *task, size_t i, struct totals *totals, struct table_pull *pulls)
+{
+	const struct fric_contacts *b = task->bodies.b;
+	const enum fric_type type = contact_type(b, i);
+	struct body_point point;
+	struct body_cotangents c = {.inputs = {{0}}};
+	if (!b->skipped[i]) {
+		fricp_body_point(&task->bodies, type, i, &point);
+		fricp_body_cotangent(&task->bodies, &point, task->psi, task->cotangent, &c);
+		const long double value = c.inputs.at[AT_CURVE], integral = c.inputs.at[AT_CURVE + 1];
+		if (pulls && (value != 0 || integral != 0))
+			table_collect(&b->table, point.force.x, value, integral, pulls);
+	}
+	const bool finite = keep_rows(task, type, i, &c);
+	return write_links(task, type, i - b->start[type], &c.inputs, totals) && finite;
+}
+
+static void backward_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct backward *task = data;
+	struct table_pull *pulls = task->pulls ? task->pulls + chunk * task->bodies.b->table.n : NULL;
+	for (size_t i = begin; i < end; i++)
+		if (!backward_contact(task, i, &task->totals[chunk], pulls)) {
+			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+			return;
+		}
+}
+
+/* In the order of contacts. */
+static void add_tables(const struct backward *task)
+{
+	const struct fric_contacts *b = task->bodies.b;
+	size_t entry;
+	for (int kind = 0; kind < 2; kind++) {
+		double *out = task->bodies.differential->fields[FRIC_BY_MATERIAL_MU_S + kind];
+		for (size_t i = 0; i < b->n && task->mu[kind]; i++)
+			if (fricp_body_table_entry(&task->bodies, contact_type(b, i), i, &entry))
+				out[entry] += task->mu[kind][i];
+	}
+}
+
+/* In the order of chunks. */
+static void add_totals(const struct backward *task, struct totals *totals, struct table_pull *pulls)
+{
+	const struct fric_contacts *b = task->bodies.b;
+	for (size_t chunk = 0; chunk < n_chunks(b->n, FRIC_CHUNK); chunk++) {
+		for (int m = 0; m < N_TOTALS; m++)
+			totals->sum[m] += task->totals[chunk].sum[m];
+		for (size_t k = 0; k < b->table.n && pulls; k++) {
+			const struct table_pull *from = &task->pulls[chunk * b->table.n + k];
+			pulls[k].value += from->value;
+			pulls[k].a += from->a;
+			pulls[k].b += from->b;
+			pulls[k].c += from->c;
+			pulls[k].integral += from->integral;
+		}
+	}
+}
+
+static bool add_up(const struct backward *task, struct totals *totals, struct table_pull *pulls)
+{
+	bool finite = true;
+	for (int field = 0; field < N_KEPT; field++)
+		if (task->kept[field].out)
+			finite &= add_rows(task->bodies.b, task->kept[field].rows, task->kept[field].width, task->kept[field].out);
+	add_tables(task);
+	add_totals(task, totals, pulls);
+	return finite;
+}
+
+static void choose_fields(struct backward *task, const struct fric_differential *cotangents)
+{
+	static const enum fric_field fields[N_KEPT] = {FRIC_BY_VELOCITIES, FRIC_BY_LAGGED_VELOCITIES,
+	                                               FRIC_BY_BODY_POSITIONS};
+	const struct fric_contacts *b = task->bodies.b;
+	for (int field = 0; field < N_KEPT; field++) {
+		double *out = cotangents->fields[fields[field]];
+		const bool positions = field == OF_POSITIONS;
+		task->kept[field] = (struct kept){.out = out && !positions ? out + b->first_dof : out,
+		                                  .width = (size_t)(positions ? b->dim : n_body_dofs(b->dim))};
+	}
+}
+
+/* Gives each array its part of `room`; NULL: only counts. @return how many bytes they take */
+static size_t lay_out(struct backward *task, const struct fric_differential *cotangents, bool curve, char *room)
+{
+	const struct fric_contacts *b = task->bodies.b;
+	const size_t chunks = n_chunks(b->n, FRIC_CHUNK);
+	size_t bytes = (chunks + 1) * sizeof(struct totals);
+	task->totals = (struct totals *)(void *)room;
+	task->pulls = room && curve ? (struct table_pull *)(void *)(room + bytes) : NULL;
+	bytes += curve ? chunks * b->table.n * sizeof(struct table_pull) : 0;
+	for (int field = 0; field < N_KEPT; field++) {
+		task->kept[field].rows = room ? (double *)(void *)(room + bytes) : NULL;
+		bytes += task->kept[field].out ? n_actions(b) * task->kept[field].width * sizeof(double) : 0;
+	}
+	for (int kind = 0; kind < 2; kind++) {
+		const bool wanted = cotangents->fields[FRIC_BY_MATERIAL_MU_S + kind];
+		task->mu[kind] = room && wanted ? (double *)(void *)(room + bytes) : NULL;
+		bytes += wanted ? b->n * sizeof(double) : 0;
+	}
+	return bytes;
+}
+
+enum fric_code fricp_bodies_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
+                                double psi, const double *cotangent, const struct fric_differential *cotangents,
+                                struct totals *totals, struct table_pull *pulls, struct fric_error *error)
+{
+	const struct fric_contacts *b = derivation->contacts->bodies;
+	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	struct backward task = {.psi = psi, .cotangent = cotangent};
+	fricp_body_derivation(derivation, cotangents, &task.bodies);
+	choose_fields(&task, cotangents);
+	const size_t bytes = lay_out(&task, cotangents, pulls, NULL);
+	char *room = memory_take_zeroed(context->memory, bytes);
+	if (room) {
+		lay_out(&task, cotangents, pulls, room);
+		fault = fricp_parallel_chunks(context, b->n, backward_chunk, &task);
+		if (fault.code == FRIC_OK && !add_up(&task, totals, pulls))
+			fault = body_overflow(b);
+	}
+	memory_give(context->memory, room, bytes);
+	return fricp_report_fault(b, fault, error);
+}
