@@ -158,6 +158,8 @@ static struct scene random_scene(struct rng *rng, int i)
 		scene.batch.barrier.type = (enum fric_barrier_type)below(rng, 5);
 	if (options.barrier && coin(rng))
 		scene.batch.barrier.scaling = FRIC_SCALING_PHYSICAL;
+	if (i % 3 == 2)
+		scene_add_bodies(&scene, rng, (struct body_options){4, 3, 3, coin(rng), false});
 	part_factors(&scene.batch.friction.law.curve);
 	if (i % 5 == 0)
 		share_rows(&scene, rng);
