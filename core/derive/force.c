@@ -10,8 +10,8 @@ static long double dot(int n, const long double *a, const long double *b)
 	return sum;
 }
 
-static void copy_inputs(const struct fric_contacts *c, const struct coefficients *mu, size_t i,
-                        const struct slip *slip, struct force_inputs *at)
+static void copy_inputs(const struct fric_contacts *c, const struct coefficients *mu, size_t i, const struct slip *slip,
+                        struct force_inputs *at)
 {
 	*at = (struct force_inputs){.s = long_force(c, i),
 	                            .mu_s = *column_at(mu->mu_s, i),
@@ -92,14 +92,14 @@ void fricp_force_tangent(const struct force_point *p, const struct force_inputs 
 	long double bent[MOST_SLIP], value, integral;
 	by_curve(p, &value, &integral);
 	curvature(p, t->u, bent);
-	const long double g0 = d->s0 * t->mu_s + d->k0 * t->mu_k + d->e0 * by_eps_v + d->u0 * by_unit + integral * t->curve[1];
+	const long double g0 = d->s0 * t->mu_s + d->k0 * t->mu_k + d->e0 * by_eps_v + d->u0 * by_unit +
+	                       integral * t->curve[1];
 	const long double g1 = d->s1 * t->mu_s + d->k1 * t->mu_k + d->e1 * by_eps_v + d->u1 * by_unit + value * t->curve[0];
 	const long double drag = t->viscous * dot(n, at->bare, at->bare) / 2 + at->viscous * dot(n, at->bare, t->bare);
-	*potential = t->s * p->work +
-	             at->s * (p->g1 * dot(n, p->direction, t->u) + at->eps_v * g0 + drag);
+	*potential = t->s * p->work + at->s * (p->g1 * dot(n, p->direction, t->u) + at->eps_v * g0 + drag);
 	for (int k = 0; k < n; k++)
-		force[k] = t->s * p->force[k] + at->s * (bent[k] + g1 * p->direction[k] + t->viscous * at->bare[k] +
-		                                         at->viscous * t->bare[k]);
+		force[k] = t->s * p->force[k] +
+		           at->s * (bent[k] + g1 * p->direction[k] + t->viscous * at->bare[k] + at->viscous * t->bare[k]);
 }
 
 void fricp_force_cotangent(const struct force_point *p, long double psi, const long double *q,

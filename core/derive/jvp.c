@@ -164,8 +164,8 @@ static enum fric_code forward_all(const struct fric_context *context, const stru
 }
 
 static enum fric_code jvp(const struct fric_context *context, const struct fric_derivation *derivation,
-                          const struct fric_differential *tangents, double *potential_tangent,
-                          double *gradient_tangent, struct fric_error *error)
+                          const struct fric_differential *tangents, double *potential_tangent, double *gradient_tangent,
+                          struct fric_error *error)
 {
 	const struct fric_contacts *c = derivation->contacts;
 	struct forward task = {.potential = 0};

@@ -1,28 +1,11 @@
 /* What is not there yet. */
 #include "core/contacts/contacts.h"
-#include "core/derive/bodies.h"
 
 #define MISSING(...) \
 	{ \
 		(void)context; \
 		return report_code(FRIC_E_MEMORY, error); \
 	}
-
-enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
-                                const struct fric_differential *tangents, const struct table_piece_l *curve,
-                                long double *potential, double *gradient, struct fric_error *error)
-{
-	(void)derivation, (void)tangents, (void)curve, (void)potential, (void)gradient;
-	MISSING()
-}
-
-enum fric_code fricp_bodies_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
-                                double psi, const double *cotangent, const struct fric_differential *cotangents,
-                                struct totals *totals, struct table_pull *pulls, struct fric_error *error)
-{
-	(void)derivation, (void)psi, (void)cotangent, (void)cotangents, (void)totals, (void)pulls;
-	MISSING()
-}
 
 bool fric_has_second(enum fric_field field)
 {

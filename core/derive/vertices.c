@@ -16,14 +16,13 @@ static struct vertex_case case_of(const struct fric_batch *batch, const struct f
                                   enum fric_type type)
 {
 	const struct fric_group *g = &batch->groups[type];
-	return (struct vertex_case){.moves = !g->tangent_basis.data &&
-	                                     (differential->fields[FRIC_BY_POSITIONS] ||
-	                                      any_row(differential, type, FRIC_ROW_PLANE_NORMAL) ||
-	                                      any_row(differential, type, FRIC_ROW_PLANE_ORIGIN) ||
-	                                      any_row(differential, type, FRIC_ROW_GRAIN)),
-	                            .has_barrier = !g->normal_force.data,
-	                            .has_grain = g->grain.data != NULL,
-	                            .own_mu = g->mu_s.data != NULL};
+	return (struct vertex_case){
+		.moves = !g->tangent_basis.data &&
+	             (differential->fields[FRIC_BY_POSITIONS] || any_row(differential, type, FRIC_ROW_PLANE_NORMAL) ||
+	              any_row(differential, type, FRIC_ROW_PLANE_ORIGIN) || any_row(differential, type, FRIC_ROW_GRAIN)),
+		.has_barrier = !g->normal_force.data,
+		.has_grain = g->grain.data != NULL,
+		.own_mu = g->mu_s.data != NULL};
 }
 
 void fricp_vertex_derivation(const struct fric_derivation *derivation, const struct fric_differential *differential,
@@ -81,8 +80,7 @@ static void find_lagged(const struct vertex_derivation *task, struct vertex_poin
 		p->lagged_slip[t] = slip.scaled[t];
 }
 
-void fricp_vertex_point(const struct vertex_derivation *task, enum fric_type type, size_t i,
-                        struct vertex_point *point)
+void fricp_vertex_point(const struct vertex_derivation *task, enum fric_type type, size_t i, struct vertex_point *point)
 {
 	const struct fric_contacts *c = task->contacts;
 	struct slip slip;
@@ -109,8 +107,7 @@ static void geometry_inputs_of(const struct vertex_derivation *task, const struc
 	*at = (struct geometry_inputs){.position = {{0}}};
 	for (int k = 0; k < fric_stencil_size(p->type) && batch->positions; k++)
 		for (int d = 0; d < dim; d++)
-			at->position[k][d] =
-				batch->positions[(size_t)task->contacts->vertices[k][p->i] * (size_t)dim + (size_t)d];
+			at->position[k][d] = batch->positions[(size_t)task->contacts->vertices[k][p->i] * (size_t)dim + (size_t)d];
 	for (int d = 0; d < dim; d++) {
 		at->normal[d] = g->plane_normal.data ? row_of(g->plane_normal, p->row)[d] : 0;
 		at->origin[d] = g->plane_origin.data ? row_of(g->plane_origin, p->row)[d] : 0;
@@ -136,7 +133,7 @@ void fricp_vertex_coefficient(const struct vertex_derivation *task, enum fric_ty
 	const struct fric_friction *f = &task->batch->friction;
 	const struct fric_contacts *c = task->contacts;
 	const double *const vertex_mu[2] = {f->vertex_mu_s, f->vertex_mu_k}, *const table[2] = {f->material_mu_s,
-	                                                                                       f->material_mu_k};
+	                                                                                        f->material_mu_k};
 	const double closest_point[2] = {c->closest_point[0][i], c->closest_point[1][i]};
 	int32_t stencil[FRIC_MAX_STENCIL];
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
@@ -281,8 +278,8 @@ static void ellipses_forwards(const struct vertex_derivation *task, const struct
 	}
 }
 
-static void force_inputs_of(const struct vertex_derivation *task, const struct vertex_point *p,
-                            const struct inputs *t, const struct lagged_tangents *lagged, struct force_inputs *out)
+static void force_inputs_of(const struct vertex_derivation *task, const struct vertex_point *p, const struct inputs *t,
+                            const struct lagged_tangents *lagged, struct force_inputs *out)
 {
 	const struct fric_contacts *c = task->contacts;
 	const long double weight = *column_at(c->weight, p->i), normal_force = *column_at(c->normal_force, p->i);
@@ -331,8 +328,7 @@ struct lagged_cotangents {
 	long double closest_point[2], distance;
 };
 
-static void motion_backwards(const struct motion *motion, const long double relative[3],
-                             struct lagged_cotangents *out)
+static void motion_backwards(const struct motion *motion, const long double relative[3], struct lagged_cotangents *out)
 {
 	for (int j = 0; j < 2; j++)
 		for (int d = 0; d < 3; d++)

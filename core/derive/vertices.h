@@ -23,8 +23,8 @@ struct vertex_derivation {
 	const struct fric_contacts *contacts;
 	const struct coefficients *mu;
 	const double *velocities;
-	const double *slip_velocities;                /* that directions were chosen at; NULL: all coefficients are scalar */
-	bool follows;                                 /* whether directions depend on what that slip depends on */
+	const double *slip_velocities; /* that directions were chosen at; NULL: all coefficients are scalar */
+	bool follows;                  /* whether directions depend on what that slip depends on */
 	const struct fric_differential *differential; /* tangents, or the cotangents that are wanted */
 	const struct table_piece_l *curve;            /* the tangent of a measured curve; NULL: none */
 	struct vertex_case cases[FRIC_N_VERTEX_TYPES];
@@ -42,9 +42,9 @@ struct vertex_point {
 	struct frame frame;
 	long double closest_point[2];
 	struct motion now, lagged;
-	long double bare[3], pulled[3];  /* Gamma v - surface_velocity; plus anchor */
-	long double lagged_pulled[3];    /* the same at slip_velocities */
-	long double lagged_slip[2];      /* scaled */
+	long double bare[3], pulled[3]; /* Gamma v - surface_velocity; plus anchor */
+	long double lagged_pulled[3];   /* the same at slip_velocities */
+	long double lagged_slip[2];     /* scaled */
 	struct force_point force;
 };
 

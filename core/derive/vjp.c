@@ -254,8 +254,8 @@ static enum fric_code backward_over(const struct fric_derivation *derivation, st
 	clear_tables(task);
 	enum fric_code code = vjp_of_vertices(task, error);
 	if (code == FRIC_OK && derivation->contacts->bodies)
-		code = fricp_bodies_vjp(task->context, derivation, task->psi, task->cotangent, task->vertices.differential, &totals,
-		                        task->pulls, error);
+		code = fricp_bodies_vjp(task->context, derivation, task->psi, task->cotangent, task->vertices.differential,
+		                        &totals, task->pulls, error);
 	if (code != FRIC_OK)
 		return code;
 	return write_sums(task, factors) ? FRIC_OK : report_code(FRIC_E_NOT_FINITE, error);

@@ -140,4 +140,104 @@ static inline void share_rows(struct scene *s, struct rng *rng)
 		}
 }
 
+/* Between two equal factors the curve is at a knot, whichever way they change. */
+static inline void part_factors(struct fric_curve *curve)
+{
+	for (size_t k = 1; k < curve->n; k++)
+		if (curve->factors[k] == 0)
+			((double *)curve->factors)[k] = 0.02 * (double)k;
+}
+
+static inline struct scene derivable_scene(struct rng *rng, int i)
+{
+	struct options options = random_options(rng, 2 + i % 2);
+	struct scene scene;
+	if (i % 4 == 1)
+		options.ellipses = !options.equal_mu;
+	options.ellipses &= options.dim == 3;
+	scene_create(&scene, rng, options);
+	scene.batch.barrier.dmin = options.barrier ? 1e-3 : 0;
+	if (options.barrier)
+		scene.batch.barrier.type = (enum fric_barrier_type)below(rng, 5);
+	if (options.barrier && coin(rng))
+		scene.batch.barrier.scaling = FRIC_SCALING_PHYSICAL;
+	if (i % 3 == 2)
+		scene_add_bodies(&scene, rng, (struct body_options){4, 3, 3, coin(rng), false});
+	part_factors(&scene.batch.friction.law.curve);
+	if (i % 5 == 0)
+		share_rows(&scene, rng);
+	return scene;
+}
+
+/* Contacts of a scene, and what is differentiated about them. */
+struct setting {
+	struct fric_contacts *contacts;
+	struct fric_question question;
+	struct fric_derivation derivation;
+};
+
+static inline struct setting *setting_of(const struct scene *s, bool follow)
+{
+	struct setting *t = calloc(1, sizeof(*t));
+	t->contacts = scene_contacts(&serial, s);
+	t->question = *scene_question(t->contacts, s->velocities);
+	t->derivation = (struct fric_derivation){.batch = &s->batch,
+	                                         .contacts = t->contacts,
+	                                         .question = &t->question,
+	                                         .slip_velocities = t->question.state ? s->lagged : NULL,
+	                                         .vertices_follow = follow,
+	                                         .bodies_follow = follow};
+	return t;
+}
+
+static inline void setting_free(struct setting *t)
+{
+	scene_contacts_free(t->contacts);
+	free(t);
+}
+
+/* The tangents of potential and gradient, [1 + n_dofs]; potential and gradient themselves have the bits of
+ * fric_evaluate. */
+static inline double *jvp(const struct fric_context *context, const struct scene *s, const struct setting *t,
+                          const struct fric_differential *tangents)
+{
+	const size_t n = 1 + scene_ndof(s);
+	double *out = calloc(n, sizeof(double)), *plain = calloc(2 * n, sizeof(double)), *again = plain + n;
+	struct fric_error error;
+	assert_ok(fric_jvp(context, &t->derivation, tangents, plain, plain + 1, out, out + 1, &error));
+	assert_ok(fric_evaluate(context, t->contacts, &t->question, again, again + 1, &error));
+	assert_all_bits(plain, again, n);
+	free(plain);
+	return out;
+}
+
+/* Random cotangents of potential and gradient. */
+static inline double *random_cotangents(struct scene *s, struct rng *rng)
+{
+	return random_reals(s, rng, 1 + scene_ndof(s), -1, 1);
+}
+
+/* The cotangents of every field that has a place in `out`. @param cotangents [n] of potential and gradient */
+static inline void vjp(const struct fric_context *context, const struct setting *t, const double *cotangents, size_t n,
+                       struct fric_differential *out)
+{
+	double *plain = calloc(2 * n, sizeof(double)), *again = plain + n;
+	struct fric_error error;
+	assert_ok(fric_vjp(context, &t->derivation, cotangents[0], cotangents + 1, plain, plain + 1, out, &error));
+	assert_ok(fric_evaluate(context, t->contacts, &t->question, again, again + 1, &error));
+	assert_all_bits(plain, again, n);
+	free(plain);
+}
+
+/* Room for every field, filled with NaN: all of it is to be overwritten. */
+static inline void allocate_all(struct scene *s, const struct number_fields *fields, struct fric_differential *d)
+{
+	*d = (struct fric_differential){.fields = {0}};
+	for (size_t f = 0; f < fields->n; f++) {
+		*place_in(d, &fields->of[f]) = scene_memory(s, fields->of[f].n, sizeof(double));
+		for (size_t m = 0; m < fields->of[f].n; m++)
+			(*place_in(d, &fields->of[f]))[m] = NAN;
+	}
+}
+
 #endif

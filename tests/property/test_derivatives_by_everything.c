@@ -59,47 +59,6 @@ static double *difference(const struct scene *s, const struct number_field *f, c
 	return fine;
 }
 
-struct setting {
-	struct fric_contacts *contacts;
-	struct fric_question question;
-	struct fric_derivation derivation;
-};
-
-static struct setting *setting_of(const struct scene *s, bool follow)
-{
-	struct setting *t = calloc(1, sizeof(*t));
-	t->contacts = scene_contacts(&serial, s);
-	t->question = *scene_question(t->contacts, s->velocities);
-	t->derivation = (struct fric_derivation){.batch = &s->batch,
-	                                         .contacts = t->contacts,
-	                                         .question = &t->question,
-	                                         .slip_velocities = t->question.state ? s->lagged : NULL,
-	                                         .vertices_follow = follow,
-	                                         .bodies_follow = follow};
-	return t;
-}
-
-static void setting_free(struct setting *t)
-{
-	scene_contacts_free(t->contacts);
-	free(t);
-}
-
-/* The tangents of potential and gradient, [1 + n_dofs]; potential and gradient themselves have the bits of
- * fric_evaluate. */
-static double *jvp(const struct fric_context *context, const struct scene *s, const struct setting *t,
-                   const struct fric_differential *tangents)
-{
-	const size_t n = 1 + scene_ndof(s);
-	double *out = calloc(n, sizeof(double)), *plain = calloc(2 * n, sizeof(double)), *again = plain + n;
-	struct fric_error error;
-	assert_ok(fric_jvp(context, &t->derivation, tangents, plain, plain + 1, out, out + 1, &error));
-	assert_ok(fric_evaluate(context, t->contacts, &t->question, again, again + 1, &error));
-	assert_all_bits(plain, again, n);
-	free(plain);
-	return out;
-}
-
 static double largest_difference(const double *x, const double *y, size_t n)
 {
 	double w = 0;
@@ -137,40 +96,12 @@ static void compare_with_differences(const struct scene *s, const struct number_
 	}
 }
 
-/* Between two equal factors the curve is at a knot, whichever way they change. */
-static void part_factors(struct fric_curve *curve)
-{
-	for (size_t k = 1; k < curve->n; k++)
-		if (curve->factors[k] == 0)
-			((double *)curve->factors)[k] = 0.02 * (double)k;
-}
-
-static struct scene random_scene(struct rng *rng, int i)
-{
-	struct options options = random_options(rng, 2 + i % 2);
-	struct scene scene;
-	if (i % 4 == 1)
-		options.ellipses = !options.equal_mu;
-	options.ellipses &= options.dim == 3;
-	scene_create(&scene, rng, options);
-	scene.batch.barrier.dmin = options.barrier ? 1e-3 : 0;
-	if (options.barrier)
-		scene.batch.barrier.type = (enum fric_barrier_type)below(rng, 5);
-	if (options.barrier && coin(rng))
-		scene.batch.barrier.scaling = FRIC_SCALING_PHYSICAL;
-	if (i % 3 == 2)
-		scene_add_bodies(&scene, rng, (struct body_options){4, 3, 3, coin(rng), false});
-	part_factors(&scene.batch.friction.law.curve);
-	if (i % 5 == 0)
-		share_rows(&scene, rng);
-	return scene;
-}
-
 /* A scene may have one array for both coefficients of a law that has only one: moving it moves both. */
 static bool is_second_coefficient(const struct scene *s, const struct number_field *f)
 {
 	const bool row = f->type < FRIC_N_TYPES && f->row == FRIC_ROW_MU_K;
-	const bool field = f->type == FRIC_N_TYPES && (f->field == FRIC_BY_VERTEX_MU_K || f->field == FRIC_BY_MATERIAL_MU_K);
+	const bool field = f->type == FRIC_N_TYPES &&
+	                   (f->field == FRIC_BY_VERTEX_MU_K || f->field == FRIC_BY_MATERIAL_MU_K);
 	return s->options.equal_mu && (row || field);
 }
 
@@ -179,7 +110,7 @@ static void test_tangents_are_differences(void **state)
 	(void)state;
 	struct rng rng = {1501};
 	for (int i = 0; i < N_SCENES; i++) {
-		struct scene scene = random_scene(&rng, i);
+		struct scene scene = derivable_scene(&rng, i);
 		struct setting *t = setting_of(&scene, true);
 		const struct number_fields fields = scene_fields(&scene);
 		for (size_t f = 0; f < fields.n; f++) {
@@ -193,33 +124,6 @@ static void test_tangents_are_differences(void **state)
 		}
 		setting_free(t);
 		scene_free(&scene);
-	}
-}
-
-/* Random cotangents of potential and gradient. */
-static double *random_cotangents(struct scene *s, struct rng *rng)
-{
-	return random_reals(s, rng, 1 + scene_ndof(s), -1, 1);
-}
-
-static void vjp(const struct fric_context *context, const struct setting *t, const double *cotangents, size_t n,
-                struct fric_differential *out)
-{
-	double *plain = calloc(2 * n, sizeof(double)), *again = plain + n;
-	struct fric_error error;
-	assert_ok(fric_vjp(context, &t->derivation, cotangents[0], cotangents + 1, plain, plain + 1, out, &error));
-	assert_ok(fric_evaluate(context, t->contacts, &t->question, again, again + 1, &error));
-	assert_all_bits(plain, again, n);
-	free(plain);
-}
-
-static void allocate_all(struct scene *s, const struct number_fields *fields, struct fric_differential *d)
-{
-	*d = (struct fric_differential){.fields = {0}};
-	for (size_t f = 0; f < fields->n; f++) {
-		*place_in(d, &fields->of[f]) = scene_memory(s, fields->of[f].n, sizeof(double));
-		for (size_t m = 0; m < fields->of[f].n; m++)
-			(*place_in(d, &fields->of[f]))[m] = NAN; /* all of it is to be overwritten */
 	}
 }
 
@@ -248,7 +152,8 @@ static void add_product(const double *x, const double *y, size_t n, struct produ
 	}
 }
 
-static void assert_agree(const char *what, const struct product *back, const struct product *forth, long double rounding)
+static void assert_agree(const char *what, const struct product *back, const struct product *forth,
+                         long double rounding)
 {
 	const long double allowed = 1e-11L * (back->size + forth->size) + rounding;
 	if (fabsl(back->sum - forth->sum) <= allowed)
@@ -262,7 +167,7 @@ static void test_cotangents_are_transposed(void **state)
 	(void)state;
 	struct rng rng = {1502};
 	for (int i = 0; i < 3 * N_SCENES; i++) {
-		struct scene scene = random_scene(&rng, i);
+		struct scene scene = derivable_scene(&rng, i);
 		struct setting *t = setting_of(&scene, coin(&rng));
 		const size_t n = 1 + scene_ndof(&scene);
 		const struct number_fields fields = scene_fields(&scene);
@@ -299,7 +204,7 @@ static void test_velocities_are_the_hessian(void **state)
 	(void)state;
 	struct rng rng = {1503};
 	for (int i = 0; i < N_SCENES; i++) {
-		struct scene scene = random_scene(&rng, i);
+		struct scene scene = derivable_scene(&rng, i);
 		struct setting *t = setting_of(&scene, true);
 		const size_t n = scene_ndof(&scene);
 		double *v = random_reals(&scene, &rng, n, -1, 1), *product = scene_memory(&scene, n, sizeof(double));
