@@ -1,0 +1,402 @@
+/* Derivatives at contacts of bodies: by hand, where they are zero, which faults are named, and on any number of threads.
+ * tests/property compares them with differences. */
+#include <stdio.h>
+
+#include "tests/property/differentials.h"
+#include "tests/unit/core/batches.h"
+
+/* A ball that touches the floor z = 0 one below its point; mu 0.5, eps_v 1, normal force 2. It slides at 3 along x and
+ * spins at 8: with radius 0.5, |S| = 5, the potential is 5. */
+struct ball {
+	int32_t body;
+	double position[3], point[3], normal[3], grain[3], spin_radius, roll_radius, mu_aniso[2], ellipse[2];
+	double normal_force, velocities[6];
+	struct fric_batch batch;
+};
+
+static void ball_batch(struct ball *b)
+{
+	*b = (struct ball){.position = {1, 2, 1},
+	                   .point = {1, 2, 0},
+	                   .normal = {0, 0, 4},
+	                   .grain = {1, 0, 0},
+	                   .spin_radius = 0.5,
+	                   .roll_radius = 0.25,
+	                   .mu_aniso = {1, 1},
+	                   .ellipse = {0.75, 0.25},
+	                   .normal_force = 2,
+	                   .velocities = {3, 0, 0, 0, 0, 8}};
+	b->batch = (struct fric_batch){.dim = 3, .n_bodies = 1, .body_positions = b->position};
+	b->batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5};
+	b->batch.groups[FRIC_BODY_WORLD] = (struct fric_group){.n = 1,
+	                                                       .vertices = &b->body,
+	                                                       .normal_force = {&b->normal_force, 1},
+	                                                       .point = {b->point, 3},
+	                                                       .normal = {b->normal, 3},
+	                                                       .mu_aniso = {b->mu_aniso, 2},
+	                                                       .grain = {b->grain, 3},
+	                                                       .spin_radius = {&b->spin_radius, 1},
+	                                                       .roll_radius = {&b->roll_radius, 1}};
+}
+
+/* What a ball is asked, prepared; at its own velocities, which directions follow as said. */
+struct asked {
+	struct fric_contacts *contacts;
+	struct fric_state *state;
+	struct fric_question question;
+	struct fric_derivation derivation;
+};
+
+static void ask(const struct ball *b, bool vertices_follow, bool bodies_follow, struct asked *a)
+{
+	struct fric_error error;
+	*a = (struct asked){.contacts = prepared(&b->batch)};
+	assert_ok(fric_state_create(&serial, a->contacts, b->velocities, &a->state, &error));
+	a->question = (struct fric_question){.velocities = b->velocities, .state = a->state};
+	a->derivation = (struct fric_derivation){.batch = &b->batch,
+	                                         .contacts = a->contacts,
+	                                         .question = &a->question,
+	                                         .slip_velocities = a->state ? b->velocities : NULL,
+	                                         .vertices_follow = vertices_follow,
+	                                         .bodies_follow = bodies_follow};
+}
+
+static void done(struct asked *a)
+{
+	fric_state_free(a->state);
+	fric_contacts_free(a->contacts);
+}
+
+/* Tangents of potential and gradient. */
+static enum fric_code forwards(const struct asked *a, const struct fric_differential *tangents, double out[7],
+                               struct fric_error *error)
+{
+	double potential, gradient[6];
+	const enum fric_code code = fric_jvp(&serial, &a->derivation, tangents, &potential, gradient, out, out + 1, error);
+	if (code == FRIC_OK)
+		assert_near(potential, 5, 1e-14);
+	return code;
+}
+
+static enum fric_code backwards(const struct asked *a, double psi, const double *cotangent,
+                                const struct fric_differential *cotangents)
+{
+	double potential, gradient[6];
+	struct fric_error error;
+	return fric_vjp(&serial, &a->derivation, psi, cotangent, &potential, gradient, cotangents, &error);
+}
+
+static void assert_vector(const double *x, double a, double b, double c)
+{
+	const double expected[3] = {a, b, c};
+	assert_all_near(x, expected, 3, 1e-14);
+}
+
+/* D = |S| = sqrt(|v + w x r|^2 + (0.5 w_z)^2): its slopes by all that it depends on. */
+static void test_slopes_of_the_potential(void **state)
+{
+	struct ball b;
+	struct asked a;
+	double v[6], position[3], point[3], normal[3], grain[3], spin, roll, aniso[2], force;
+	struct fric_differential out = {.fields = {[FRIC_BY_VELOCITIES] = v, [FRIC_BY_BODY_POSITIONS] = position}};
+	double **rows = out.rows[FRIC_BODY_WORLD];
+	(void)state;
+	rows[FRIC_ROW_POINT] = point;
+	rows[FRIC_ROW_NORMAL] = normal;
+	rows[FRIC_ROW_GRAIN] = grain;
+	rows[FRIC_ROW_SPIN_RADIUS] = &spin;
+	rows[FRIC_ROW_ROLL_RADIUS] = &roll;
+	rows[FRIC_ROW_MU_ANISO] = aniso;
+	rows[FRIC_ROW_NORMAL_FORCE] = &force;
+	ball_batch(&b);
+	ask(&b, false, false, &a);
+	assert_ok(backwards(&a, 1, NULL, &out));
+	assert_vector(v, 0.6, 0, 0);
+	assert_vector(v + 3, 0, -0.6, 0.4); /* r x force, and spin_radius * 4/5 */
+	assert_vector(position, 0, 4.8, 0);
+	assert_vector(point, 0, -4.8, 0);
+	assert_vector(normal, 0, 0, 0);
+	assert_vector(grain, 0, 0, 0);
+	assert_near(spin, 6.4, 1e-14);
+	assert_near(roll, 0, 1e-14);
+	assert_near(aniso[0], 1.8, 1e-14);
+	assert_near(aniso[1], 0, 1e-14);
+	assert_near(force, 2.5, 1e-14);
+	done(&a);
+}
+
+/* Force 3/|S| and torque 0.25 * 8/|S| by the radius. */
+static void test_radius_forwards_and_backwards(void **state)
+{
+	struct ball b;
+	struct asked a;
+	struct fric_error error;
+	double one = 1, spin, tangent[7];
+	struct fric_differential d = {.fields = {0}};
+	(void)state;
+	ball_batch(&b);
+	ask(&b, false, false, &a);
+	d.rows[FRIC_BODY_WORLD][FRIC_ROW_SPIN_RADIUS] = &one;
+	assert_ok(forwards(&a, &d, tangent, &error));
+	assert_near(tangent[0], 6.4, 1e-14);
+	assert_vector(tangent + 1, -0.768, 0, 0);
+	assert_vector(tangent + 4, 0, 0.768, 1.088);
+	d.rows[FRIC_BODY_WORLD][FRIC_ROW_SPIN_RADIUS] = &spin;
+	assert_ok(backwards(&a, 0, (double[]){1, 0, 0, 0, 0, 10}, &d));
+	assert_near(spin, 10.88 - 0.768, 1e-13);
+	done(&a);
+}
+
+/* A rotation of ball, normal and grain about z turns the force with it. */
+static void test_everything_turns(void **state)
+{
+	struct ball b;
+	struct asked a;
+	struct fric_error error;
+	double v[6] = {0, 3, 0, 0, 0, 0}, grain[3] = {0, 1, 0}, tangent[7];
+	struct fric_differential d = {.fields = {[FRIC_BY_VELOCITIES] = v}};
+	(void)state;
+	ball_batch(&b);
+	b.mu_aniso[1] = 0.125;
+	ask(&b, false, false, &a);
+	d.rows[FRIC_BODY_WORLD][FRIC_ROW_GRAIN] = grain;
+	assert_ok(forwards(&a, &d, tangent, &error));
+	assert_near(tangent[0], 0, 1e-14);
+	assert_vector(tangent + 1, 0, 0.6, 0);
+	assert_vector(tangent + 4, 0.6, 0, 0);
+	done(&a);
+}
+
+/* Coefficients follow the slip at the lagged velocities where bodies do, whatever vertices do. */
+static void test_who_follows(void **state)
+{
+	struct ball b;
+	struct asked a;
+	struct fric_error error;
+	double sideways[6] = {1, 1}, tangent[7], lagged[6];
+	struct fric_differential d = {.fields = {[FRIC_BY_LAGGED_VELOCITIES] = sideways}};
+	(void)state;
+	ball_batch(&b);
+	b.batch.groups[FRIC_BODY_WORLD].mu_s_aniso = b.batch.groups[FRIC_BODY_WORLD].mu_k_aniso =
+		(struct fric_values){b.ellipse, 2};
+	b.ellipse[0] = 0.3;
+	b.ellipse[1] = 0.4;
+	b.velocities[0] = 2.4;
+	b.velocities[1] = 1.8;
+	for (int follow = 0; follow < 4; follow++) {
+		double potential, gradient[6];
+		ask(&b, follow & 1, follow & 2, &a);
+		d.fields[FRIC_BY_LAGGED_VELOCITIES] = sideways;
+		assert_ok(fric_jvp(&serial, &a.derivation, &d, &potential, gradient, tangent, tangent + 1, &error));
+		d.fields[FRIC_BY_LAGGED_VELOCITIES] = lagged;
+		assert_ok(backwards(&a, 1, NULL, &d));
+		/* mu = |(0.3 * 0.8, 0.4 * 0.6)|; t turns by (0.6 * -0.2/3, 0.8 * 0.2/3); D = 2 * 5 mu */
+		const double mu = sqrt(2) * 0.24, turned = (0.09 * 0.8 * -0.04 + 0.16 * 0.6 * 0.16 / 3) / mu;
+		const double expected = follow & 2 ? 10 * turned : 0;
+		assert_near(potential, 10 * mu, 1e-13);
+		assert_near(tangent[0], expected, 1e-13);
+		assert_near(lagged[0] + lagged[1], expected, 1e-13);
+		assert_vector(lagged + 2, 0, lagged[3], lagged[4]);
+		done(&a);
+	}
+}
+
+/* A skipped contact has no derivative, and writes zeros. */
+static void test_skipped(void **state)
+{
+	struct ball b;
+	struct asked a;
+	double v[6], point[3], normal[3], force, tangent[7], potential, gradient[6], large[3] = {1e308, 1e308, 1e308};
+	struct fric_differential out = {.fields = {[FRIC_BY_VELOCITIES] = v}}, in = {.fields = {0}};
+	struct fric_error error;
+	(void)state;
+	ball_batch(&b);
+	memcpy(b.grain, b.normal, sizeof(b.grain));
+	b.batch.skip_degenerate = true;
+	ask(&b, true, true, &a);
+	out.rows[FRIC_BODY_WORLD][FRIC_ROW_POINT] = point;
+	out.rows[FRIC_BODY_WORLD][FRIC_ROW_NORMAL] = normal;
+	out.rows[FRIC_BODY_WORLD][FRIC_ROW_NORMAL_FORCE] = &force;
+	memset(v, 0xff, sizeof(v));
+	memset(point, 0xff, sizeof(point));
+	memset(normal, 0xff, sizeof(normal));
+	assert_ok(backwards(&a, 1e308, NULL, &out));
+	assert_vector(v, 0, 0, 0);
+	assert_vector(v + 3, 0, 0, 0);
+	assert_vector(point, 0, 0, 0);
+	assert_vector(normal, 0, 0, 0);
+	assert_near(force, 0, 0);
+	in.rows[FRIC_BODY_WORLD][FRIC_ROW_POINT] = in.rows[FRIC_BODY_WORLD][FRIC_ROW_NORMAL] = large;
+	assert_ok(fric_jvp(&serial, &a.derivation, &in, &potential, gradient, tangent, tangent + 1, &error));
+	for (int e = 0; e < 7; e++)
+		assert_near(tangent[e], 0, 0);
+	done(&a);
+}
+
+/* The contact whose derivative does not fit a double is named, and a sum is of none. */
+static void test_overflow(void **state)
+{
+	struct ball b;
+	struct asked a;
+	struct fric_error error;
+	double tangent[7], large = 1e308, potential, gradient[6], spin;
+	struct fric_differential d = {.fields = {0}};
+	(void)state;
+	ball_batch(&b);
+	ask(&b, false, false, &a);
+	d.rows[FRIC_BODY_WORLD][FRIC_ROW_SPIN_RADIUS] = &large;
+	assert_code(forwards(&a, &d, tangent, &error), FRIC_E_NOT_FINITE);
+	assert_int_equal(error.group, FRIC_BODY_WORLD);
+	assert_int_equal(error.contact, 0);
+	d.rows[FRIC_BODY_WORLD][FRIC_ROW_SPIN_RADIUS] = &spin;
+	assert_code(fric_vjp(&serial, &a.derivation, 1e308, NULL, &potential, gradient, &d, &error), FRIC_E_NOT_FINITE);
+	assert_int_equal(error.group, FRIC_BODY_WORLD);
+	assert_int_equal(error.contact, 0);
+	done(&a);
+}
+
+/* ---- random batches ---- */
+
+struct answers {
+	double *numbers;
+	size_t n;
+};
+
+static struct answers all_answers(const struct fric_context *context, const struct scene *s,
+                                  const struct fric_derivation *derivation, const struct number_fields *fields,
+                                  struct fric_differential *tangents, const double *cotangent, struct fric_error *error)
+{
+	const size_t n = scene_ndof(s);
+	struct answers a = {NULL, 4 * (n + 1)};
+	struct fric_differential cotangents = {.fields = {0}};
+	for (size_t f = 0; f < fields->n; f++)
+		a.n += fields->of[f].n;
+	a.numbers = calloc(a.n, sizeof(double));
+	double *at = a.numbers + 4 * (n + 1), *x = a.numbers;
+	for (size_t f = 0; f < fields->n; at += fields->of[f].n, f++)
+		*place_in(&cotangents, &fields->of[f]) = at;
+	enum fric_code code = fric_jvp(context, derivation, tangents, x, x + 1, x + n + 1, x + n + 2, error);
+	x += 2 * (n + 1);
+	if (code == FRIC_OK)
+		code = fric_vjp(context, derivation, 0.75, cotangent, x, x + 1, &cotangents, error);
+	if (code == FRIC_OK)
+		return a;
+	free(a.numbers);
+	return (struct answers){NULL, 0};
+}
+
+/* Bodies that most contacts share, several chunks of them, and fields with one row for all. */
+static struct scene crowd(struct rng *rng, int i)
+{
+	struct options o = random_options(rng, 2 + i % 2);
+	struct scene s;
+	o.n_each = i % 4 == 0 ? 3 : 0;
+	o.law = i % 3 == 0 ? FRIC_CURVE : o.law;
+	o.source = i % 3 == 0 ? FRIC_MU_TABLE : FRIC_MU_SCALAR;
+	o.own_mu = false;
+	scene_create(&s, rng, o);
+	scene_add_bodies(&s, rng, (struct body_options){5, 1500, 1300, true, false});
+	share_rows(&s, rng);
+	return s;
+}
+
+static void test_threads(void **state)
+{
+	static const int thread_counts[] = {2, 3, 8};
+	struct rng rng = {11};
+	struct fric_error error;
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct scene s = crowd(&rng, i);
+		struct fric_contacts *c = scene_contacts(&serial, &s);
+		const struct fric_question question = *scene_question(c, s.velocities);
+		const struct fric_derivation derivation = {&s.batch, c,   &question, question.state ? s.lagged : NULL,
+		                                           true,     true};
+		const struct number_fields fields = scene_fields(&s);
+		const double *cotangent = random_reals(&s, &rng, scene_ndof(&s), -1, 1);
+		struct fric_differential tangents = {.fields = {0}};
+		for (size_t f = 0; f < fields.n; f++)
+			*place_in(&tangents, &fields.of[f]) = random_tangent(&s, &rng, &fields.of[f]);
+		const struct answers alone = all_answers(&serial, &s, &derivation, &fields, &tangents, cotangent, &error);
+		assert_non_null(alone.numbers);
+		for (size_t k = 0; k < 3; k++) {
+			const struct fric_context context = {.n_threads = thread_counts[k], .parallel_from = 1};
+			const struct answers more = all_answers(&context, &s, &derivation, &fields, &tangents, cotangent, &error);
+			assert_all_bits(more.numbers, alone.numbers, alone.n);
+			free(more.numbers);
+		}
+		free(alone.numbers);
+		scene_contacts_free(c);
+		scene_free(&s);
+	}
+}
+
+/* Memory whose n-th block and all that follow are refused. */
+struct scarce {
+	size_t left, taken, given;
+};
+
+static void *take(void *pool, size_t bytes)
+{
+	struct scarce *scarce = pool;
+	if (scarce->left == 0)
+		return NULL;
+	scarce->left--;
+	scarce->taken++;
+	return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void give(void *pool, void *block, size_t bytes)
+{
+	(void)bytes;
+	((struct scarce *)pool)->given++;
+	free(block);
+}
+
+static void test_out_of_memory(void **state)
+{
+	struct rng rng = {12};
+	struct scene s = crowd(&rng, 3);
+	struct fric_contacts *c = scene_contacts(&serial, &s);
+	const struct fric_question question = *scene_question(c, s.velocities);
+	const struct fric_derivation derivation = {&s.batch, c, &question, question.state ? s.lagged : NULL, true, true};
+	const struct number_fields fields = scene_fields(&s);
+	struct fric_differential tangents = {.fields = {0}};
+	const double *cotangent = random_reals(&s, &rng, scene_ndof(&s), -1, 1);
+	int failed = 0;
+	(void)state;
+	for (size_t f = 0; f < fields.n; f++)
+		*place_in(&tangents, &fields.of[f]) = random_tangent(&s, &rng, &fields.of[f]);
+	for (size_t left = 0;; left++) {
+		struct scarce scarce = {.left = left};
+		const struct fric_memory memory = {take, give, &scarce};
+		const struct fric_context context = {.n_threads = 1, .memory = &memory};
+		struct fric_error error = {.code = FRIC_OK};
+		const struct answers a = all_answers(&context, &s, &derivation, &fields, &tangents, cotangent, &error);
+		assert_int_equal(scarce.taken, scarce.given);
+		if (a.numbers) {
+			free(a.numbers);
+			break;
+		}
+		assert_code(error.code, FRIC_E_MEMORY);
+		failed++;
+	}
+	assert_true(failed >= 4); /* of the bodies: evaluated twice, jvp, vjp */
+	scene_contacts_free(c);
+	scene_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slopes_of_the_potential),
+		cmocka_unit_test(test_radius_forwards_and_backwards),
+		cmocka_unit_test(test_everything_turns),
+		cmocka_unit_test(test_who_follows),
+		cmocka_unit_test(test_skipped),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_out_of_memory),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
