@@ -1,10 +1,8 @@
 #include "api/routes/derivatives.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "api/routes/cost.h"
-#include "api/routes/evaluate.h"
 #include "api/routes/job.h"
 #include "api/routes/sets.h"
 #include "api/validate/derivative.h"
@@ -150,17 +148,12 @@ static void add_up(const struct api_derivation *d, const struct api_variations *
 	}
 }
 
-static bool is_finite(const double *values, size_t n)
-{
-	return api_reals_are_finite(values, n);
-}
-
 static bool fault_sum(struct api_job *job, const struct api_variations *by)
 {
 	const struct api_path root = {0}, wrt = {&root, "wrt", 0};
 	for (size_t i = 0; i < by->n; i++) {
 		const struct api_path path = {&wrt, NULL, i};
-		if (!is_finite(by->values[i], by->by[i]->n))
+		if (!api_reals_are_finite(by->values[i], by->by[i]->n))
 			return api_fault_at(job->fault, API_E_RESULT_OVERFLOW, &path,
 			                    "a derivative by \"%s\" does not fit a double", by->by[i]->pointer);
 	}

@@ -229,6 +229,16 @@ void api_job_counts(struct api_job *job)
 	api_render_integer(&job->render, root, "n_collisions", (int64_t)fric_n_contacts(job->contacts));
 }
 
+void api_render_gradient(struct api_job *job, json_t *object, const double *gradient)
+{
+	const size_t dim = job->facts.dim, n = job->facts.n_vertices * dim;
+	struct api_render *r = &job->render;
+	api_render_add(r, object, "gradient", api_render_array(r, API_F64, gradient, n, 0, 0));
+	if (job->facts.has_bodies)
+		api_render_add(r, object, "body_gradient",
+		               api_render_array(r, API_F64, gradient + n, job->facts.n_bodies, api_twist(dim), 0));
+}
+
 static bool start_answer(struct api_job *job)
 {
 	if (!api_render_start(&job->render, &job->arena))

@@ -105,6 +105,8 @@ void api_render_places(struct api_render *render, json_t *object, const int64_t 
                        const int32_t *indices, size_t n);
 /* "n_vertices", "n_bodies" and "n_collisions" of the answer. */
 void api_job_counts(struct api_job *job);
+/* "gradient" and, where there are bodies, "body_gradient" as members of an object. @param gradient  [n_dofs] */
+void api_render_gradient(struct api_job *job, json_t *object, const double *gradient);
 /* "skipped", if skipping was asked for. */
 void api_job_skipped(struct api_job *job);
 /* Whether an answer can list all that are skipped. */
