@@ -56,17 +56,25 @@ static void check_rule(const struct api_object *object, const struct api_rule *r
 static void tables_are_whole(void **unused)
 {
 	(void)unused;
-	const struct api_object *const roots[] = {&api_request,         &api_answer,        &api_check_answer,
-	                                          &api_function_answer, &api_pairs_answer,  &api_function_list_answer,
-	                                          &api_info_answer,     &api_health_answer, &api_problem_document,
-	                                          &api_set_document,    &api_set_question,  &api_set_answer,
-	                                          &api_set_list_answer, &api_pattern_query};
+	const struct api_object *const roots[] = {&api_request,         &api_answer,           &api_check_answer,
+	                                          &api_function_answer, &api_pairs_answer,     &api_function_list_answer,
+	                                          &api_info_answer,     &api_health_answer,    &api_problem_document,
+	                                          &api_set_document,    &api_set_question,     &api_set_answer,
+	                                          &api_set_list_answer, &api_pattern_query,    &api_jvp_request,
+	                                          &api_vjp_request,     &api_set_jvp_question, &api_set_vjp_question,
+	                                          &api_jvp_answer,      &api_vjp_answer};
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
 		check_object(roots[i]);
 	for (int kind = 0; kind < API_N_FUNCTION_KINDS; kind++)
 		check_object(&api_calls[kind]);
 	for (int i = 0; api_pattern_answers[i]; i++)
 		check_object(api_pattern_answers[i]);
+}
+
+/* What derivatives are asked with. */
+static bool is_of_derivatives(int rule)
+{
+	return rule == API_REQUEST_TANGENTS || rule == API_REQUEST_COTANGENTS || rule == API_REQUEST_WRT;
 }
 
 /* Each field of a request belongs to its document, to the question, or (lagged velocities) to both; n_vertices to the
@@ -82,9 +90,59 @@ static void every_field_has_a_part(void **unused)
 				   question = api_rule_applies(rule, &api_set_question);
 		assert_int_equal(document && question,
 		                 i == API_REQUEST_LAGGED_VELOCITIES || i == API_REQUEST_LAGGED_BODY_VELOCITIES);
-		assert_int_equal(whole, i != API_REQUEST_N_VERTICES);
-		assert_true(document || question);
+		assert_int_equal(whole, i != API_REQUEST_N_VERTICES && !is_of_derivatives(i));
+		assert_int_equal(document || question, !is_of_derivatives(i));
 	}
+}
+
+/* A request for derivatives has what is lagged, velocities and what it differentiates by: no outputs, no options. */
+static void every_field_of_derivatives_has_a_part(void **unused)
+{
+	static const struct api_object *const whole[] = {&api_jvp_request, &api_vjp_request}, *const of_set[] = {
+																							  &api_set_jvp_question,
+																							  &api_set_vjp_question};
+	(void)unused;
+	for (int kind = 0; kind < 2; kind++)
+		for (int i = 0; i < api_request.n_rules; i++) {
+			const struct api_rule *rule = &api_request.rules[i];
+			const bool lagged = api_rule_applies(rule, &api_set_document) && i != API_REQUEST_N_VERTICES,
+					   velocities = i == API_REQUEST_VELOCITIES || i == API_REQUEST_LAGGED_VELOCITIES ||
+			                        i == API_REQUEST_BODY_VELOCITIES || i == API_REQUEST_LAGGED_BODY_VELOCITIES,
+					   own = kind == 0 ? i == API_REQUEST_TANGENTS
+			                           : i == API_REQUEST_COTANGENTS || i == API_REQUEST_WRT;
+			assert_ptr_equal(whole[kind]->rules, api_request.rules);
+			assert_ptr_equal(of_set[kind]->rules, api_request.rules);
+			assert_int_equal(api_rule_applies(rule, whole[kind]), lagged || velocities || own);
+			assert_int_equal(api_rule_applies(rule, of_set[kind]), velocities || own);
+		}
+}
+
+/* Answers may be differentiated by every real number but those that say where to evaluate: speeds of a curve, options. */
+static void every_real_number_has_its_field_of_the_core(void **unused)
+{
+	unsigned fields = 0, rows[FRIC_N_TYPES] = {0};
+	(void)unused;
+	const struct api_object *const objects[] = {&api_friction, &api_barrier, &api_materials, &api_curve};
+	for (size_t k = 0; k < sizeof(objects) / sizeof(objects[0]); k++)
+		for (int i = 0; i < objects[k]->n_rules; i++) {
+			const struct api_rule *rule = &objects[k]->rules[i];
+			const bool real = rule->kind == API_NUMBER || rule->kind == API_REALS;
+			assert_int_equal(rule->by[0] != 0, real && !(objects[k] == &api_curve && i == API_CURVE_SPEEDS));
+			for (int j = 0; j < 2 && rule->by[j]; j++)
+				fields |= 1u << (rule->by[j] - 1);
+		}
+	for (int i = 0; i < api_request.n_rules; i++)
+		if (api_request.rules[i].by[0])
+			fields |= 1u << (api_request.rules[i].by[0] - 1);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (int i = 0; i < api_groups[type].n_rules; i++) {
+			const struct api_rule *rule = &api_groups[type].rules[i];
+			assert_int_equal(rule->by[0] != 0, rule->kind == API_REALS);
+			for (int j = 0; j < 2 && rule->by[j]; j++)
+				rows[type] |= 1u << (rule->by[j] - 1);
+		}
+	assert_int_equal(fields, (1u << FRIC_N_FIELDS) - 1);
+	assert_int_equal(rows[FRIC_BODY_WORLD], (1u << FRIC_N_ROWS) - 1);
 }
 
 /* A pattern has all members of the Hessian but the last, which has the numbers. */
@@ -239,6 +297,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_whole),
 		cmocka_unit_test(every_field_has_a_part),
+		cmocka_unit_test(every_field_of_derivatives_has_a_part),
+		cmocka_unit_test(every_real_number_has_its_field_of_the_core),
 		cmocka_unit_test(patterns_have_no_numbers),
 		cmocka_unit_test(fields_have_the_names_of_the_core),
 		cmocka_unit_test(it_has_the_limits_of_its_service),
