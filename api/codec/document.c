@@ -167,13 +167,14 @@ static void hand_over(struct api_lift *lift, json_t *root, struct api_document *
 	lift->values.data = NULL;
 }
 
-bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
-                              struct api_text_fault *fault)
+static bool read_text(struct api_pool *pool, int most_rank, const char *text, size_t bytes,
+                      struct api_document *document, struct api_text_fault *fault)
 {
 	static const char nothing[1];
 	if (bytes == 0)
 		text = nothing;
-	struct api_lift lift = {.values = {.text = {.begin = text, .end = text + bytes, .fault = fault}, .pool = pool}};
+	struct api_lift lift = {
+		.values = {.text = {.begin = text, .end = text + bytes, .fault = fault}, .pool = pool, .most_rank = most_rank}};
 	*fault = (struct api_text_fault){0};
 	json_t *root = NULL;
 	if (is_blank(text, lift.values.text.end)) {
@@ -193,6 +194,18 @@ bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t by
 		*fault = (struct api_text_fault){.code = API_E_STOPPED, .status = 503, .detail = "stopped"};
 	api_lift_free(&lift);
 	return root;
+}
+
+bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
+                              struct api_text_fault *fault)
+{
+	return read_text(pool, API_MAX_RANK, text, bytes, document, fault);
+}
+
+bool api_document_read_rows(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
+                            struct api_text_fault *fault)
+{
+	return read_text(pool, 1, text, bytes, document, fault);
 }
 
 bool api_document_read_json(const char *text, size_t bytes, struct api_document *document, struct api_text_fault *fault)

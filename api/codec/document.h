@@ -50,6 +50,11 @@ bool api_document_read_json(const char *text, size_t bytes, struct api_document 
 bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
                               struct api_text_fault *fault);
 
+/* The same, but every row of numbers is an array of its own, so that rows may differ in length: [[1, 2], [3]] is a list of
+ * two marks. */
+bool api_document_read_rows(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
+                            struct api_text_fault *fault);
+
 void api_document_free(struct api_document *document);
 
 /* arrays[k] of a mark, or NULL if the node is no mark. */

@@ -98,9 +98,9 @@ static void misfit(struct nest *nest)
 	set_ragged(nest, too_long ? level - 1 : level);
 }
 
-static bool open_row(struct nest *nest)
+static bool open_row(const struct api_values *values, struct nest *nest)
 {
-	if (nest->level == API_MAX_RANK)
+	if (nest->level == (values->most_rank ? values->most_rank : API_MAX_RANK))
 		return false;
 	if (nest->rank && nest->level >= nest->rank)
 		misfit(nest);
@@ -177,7 +177,7 @@ static const char *close_rows(struct api_values *values, struct nest *nest, cons
 static bool open_rows(struct api_values *values, struct nest *nest, const char **p, const char *end)
 {
 	while (*p < end && **p == '[') {
-		if (!open_row(nest))
+		if (!open_row(values, nest))
 			return false;
 		*p = skip_blanks(values, *p + 1, end);
 	}

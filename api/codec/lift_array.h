@@ -14,6 +14,7 @@ struct api_values {
 	struct api_pool *pool; /* where data comes from, or NULL */
 	double *data;          /* 64-byte aligned */
 	size_t n, capacity;
+	int most_rank; /* deeper arrays are not lifted; 0: API_MAX_RANK */
 };
 
 enum api_lifted {
