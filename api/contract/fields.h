@@ -18,6 +18,7 @@ enum api_field_kind {
 	API_INTEGER, /* written without point or exponent, like indices */
 	API_INDEX,
 	API_REALS,
+	API_ROWS, /* of numbers, each of a length of its own */
 	API_INDICES, /* arrays */
 	API_WORD,
 	API_WORDS, /* a list of some of the words, perhaps none */
@@ -256,6 +257,12 @@ enum {
 extern const struct api_object api_calls[API_N_FUNCTION_KINDS];
 /* The first parameter of a kind. */
 const struct api_rule *api_call_first(enum api_function_kind kind);
+
+/* ---- UM-Bridge ---- */
+
+extern const struct api_object api_bridge_info, api_bridge_name, api_bridge_support, api_bridge_sized,
+	api_bridge_inputs, api_bridge_outputs, api_bridge_evaluation, api_bridge_gradient_call, api_bridge_jacobian_call,
+	api_bridge_hessian_call, api_bridge_values, api_bridge_vector, api_bridge_failure;
 
 /* ---- other answers ---- */
 

@@ -186,8 +186,21 @@ static unsigned where(const struct described *d)
 	bits |= has_names(d->route) ? API_WHERE_NAMED : 0;
 	bits |= d->route->is_conditional ? API_WHERE_CONDITIONAL : 0;
 	bits |= o->requests ? API_WHERE_POSTED : 0;
-	bits |= o->requests || o->query ? API_WHERE_CHECKED : 0;
+	bits |= (o->requests || o->query) && !d->route->failure ? API_WHERE_CHECKED : 0;
 	return bits;
+}
+
+/* Whether a route tells faults of this status in its own way. */
+static bool has_failure(const struct api_route *route, int status)
+{
+	return route->failure && (status == 400 || status == 500);
+}
+
+/* What a response that all routes share is called; of a status, or of one with failures. */
+static const char *name_response(int status, bool fails, char name[16])
+{
+	snprintf(name, 16, "%s%d", fails ? "Failure" : "", status);
+	return name;
 }
 
 static void add_responses(struct api_schemas *s, const struct described *d, json_t *operation)
@@ -198,8 +211,9 @@ static void add_responses(struct api_schemas *s, const struct described *d, json
 	add_successes(s, d, responses);
 	for (int i = 0; (status = api_status_at(i)); i++)
 		if (status->where & where(d)) {
-			name_status(status->status, code);
-			set(s, responses, code, ref("responses", code));
+			char name[16];
+			name_response(status->status, has_failure(d->route, status->status), name);
+			set(s, responses, name_status(status->status, code), ref("responses", name));
 		}
 }
 
@@ -252,6 +266,20 @@ static void add_problem(struct api_schemas *s, const struct api_table *table, co
 	       json_pack("{s:{s:{s:i}, s:{s:s}, s:o}}", "properties", "status", "const", status->status, "title", "const",
 	                 status->title, "code", codes_of(s, status->status)));
 	add_problem_examples(s, table, problem, status->status);
+}
+
+/* The same of routes with failures of their own. */
+static void add_failures(struct api_schemas *s, const struct api_route *route, json_t *responses)
+{
+	for (int status = 400; status <= 500; status += 100) {
+		char code[16], name[16];
+		json_t *problem = json_object_get(responses, name_response(status, false, code));
+		if (!route->failure || json_object_get(responses, name_response(status, true, name)))
+			continue;
+		json_t *response = set(s, responses, name, json_deep_copy(problem)),
+			   *json = set(s, json_object_get(response, "content"), api_media_json, json_object());
+		set(s, json, "schema", api_schema_of(s, route->failure));
+	}
 }
 
 /* ---- requests ---- */
@@ -457,6 +485,7 @@ static void add_info(struct api_schemas *s, json_t *root)
 	    quoted("[{'name': 'evaluation', 'description': 'Batches of contacts'},"
 	           " {'name': 'derivatives', 'description': 'Of batches of contacts, by any of their numbers'},"
 	           " {'name': 'sets', 'description': 'Contacts that the service keeps, prepared, under a name'},"
+	           " {'name': 'um-bridge', 'description': 'The models of the protocol UM-Bridge 1.0'},"
 	           " {'name': 'functions', 'description': 'The friction law, one function at a time'},"
 	           " {'name': 'service', 'description': 'The server itself'}]"));
 }
@@ -539,6 +568,8 @@ static void add_problems(struct api_schemas *s, const struct api_table *table, j
 	for (int i = 0; (status = api_status_at(i)); i++)
 		if (status->where)
 			add_problem(s, table, status, responses);
+	for (int i = 0; i < table->n; i++)
+		add_failures(s, &table->rows[i], responses);
 }
 
 static json_t *document(struct api_schemas *s, const struct api_table *table)

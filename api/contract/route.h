@@ -67,6 +67,7 @@ struct api_route {
 	bool (*exists)(const struct api_match *match); /* whether there is something of these names; NULL: handlers look */
 	api_lister *names;                             /* what {name} may be; NULL: anything */
 	api_fail *fail;                                /* how faults are told; NULL: as problem+json */
+	const struct api_object *failure;              /* what fail tells with status 400 or 500, in place of a problem */
 };
 
 struct api_table {

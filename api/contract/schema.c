@@ -383,6 +383,7 @@ static json_t *value(struct api_schemas *schemas, const struct api_rule *rule, i
 	case API_INDEX: return scalar(schemas, rule);
 	case API_REALS:
 	case API_INDICES: return array(schemas, rule, type, dim);
+	case API_ROWS: return list(schemas, list(schemas, number(schemas, rule), 0, 0), 0, 0);
 	case API_WORD: return words(schemas, rule);
 	case API_WORDS: return list(schemas, words(schemas, rule), 0, 0);
 	case API_BOOL: return of_type(schemas, "boolean");

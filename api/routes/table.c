@@ -1,5 +1,6 @@
 #include "api/routes/table.h"
 
+#include "api/routes/bridge.h"
 #include "api/routes/compare.h"
 #include "api/routes/derivatives.h"
 #include "api/routes/description.h"
@@ -20,6 +21,9 @@ static const struct api_operation get_metrics = {
 /* clang-format on */
 
 #define SET_NAME "^(?![.]{1,2}$)[A-Za-z0-9._~-]{1,64}$"
+
+/* How routes of UM-Bridge tell faults. */
+#define FAILS .fail = api_bridge_fail, .failure = &api_bridge_failure
 
 /* The first row that matches is taken. The description of the service has the same order. Open are probes, which come
  * from programs without a token and learn nothing but that the server is there, and what is the same for everybody: the
@@ -51,6 +55,14 @@ static const struct api_route rows[] = {
 	{"/readyz", .methods[API_GET] = &api_get_readiness, .is_open = true, .is_probe = true, .is_readiness = true},
 	{"/metrics", .methods[API_GET] = &get_metrics, .is_servers = true},
 	{"/openapi.json", .methods[API_GET] = &api_get_description, .is_open = true},
+	{"/Info", .methods[API_GET] = &api_bridge_get_info},
+	{"/ModelInfo", .methods[API_POST] = &api_bridge_model_info, FAILS},
+	{"/InputSizes", .methods[API_POST] = &api_bridge_input_sizes, FAILS},
+	{"/OutputSizes", .methods[API_POST] = &api_bridge_output_sizes, FAILS},
+	{"/Evaluate", .methods[API_POST] = &api_bridge_evaluate, FAILS},
+	{"/Gradient", .methods[API_POST] = &api_bridge_gradient, FAILS},
+	{"/ApplyJacobian", .methods[API_POST] = &api_bridge_apply_jacobian, FAILS},
+	{"/ApplyHessian", .methods[API_POST] = &api_bridge_apply_hessian, FAILS},
 	{"/", .methods[API_GET] = &api_get_page, .is_open = true, .is_page = true},
 	{"/errors/{code}", .methods[API_GET] = &api_get_error, .is_open = true, .is_page = true, .exists = api_error_exists},
 	{"/explorer/{file}", .methods[API_GET] = &api_get_file, .is_open = true, .is_folder = true, .exists = api_page_exists},

@@ -1,0 +1,442 @@
+#include "api/routes/bridge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/problem.h"
+#include "api/routes/answer.h"
+#include "api/routes/bridge_ask.h"
+#include "api/routes/derivatives.h"
+#include "api/routes/job.h"
+
+/* ---- errors ---- */
+
+static const char *const refusals[] = {[API_BRIDGE_INVALID_INPUT] = "InvalidInput",
+                                       [API_BRIDGE_MODEL_NOT_FOUND] = "ModelNotFound",
+                                       [API_BRIDGE_UNSUPPORTED_FEATURE] = "UnsupportedFeature"};
+
+static const char *message_of(const struct api_fault *fault)
+{
+	return *fault->detail ? fault->detail : fault->n_errors ? fault->errors[0].detail : "";
+}
+
+/* @return false when out of memory */
+static bool tell(int status, const char *type, const char *message, struct api_response *response)
+{
+	json_t *root = json_pack("{s:{s:s, s:s}}", "error", "type", type, "message", message);
+	const size_t bytes = json_dumpb(root, NULL, 0, JSON_COMPACT);
+	char *text = bytes ? malloc(bytes) : NULL; /* short: not worth the pool */
+	const bool ok = text && json_dumpb(root, text, bytes, JSON_COMPACT) == bytes;
+	json_decref(root);
+	if (!ok) {
+		free(text);
+		return false;
+	}
+	response->status = status;
+	response->content_type = "application/json";
+	response->body = text;
+	response->body_bytes = bytes;
+	return true;
+}
+
+/* What is wrong with the input, and what came out of it, the protocol has words for. */
+void api_bridge_fail(const struct api_fault *fault, const char *request_id, struct api_response *response)
+{
+	const bool is_output = fault->code == API_E_RESULT_OVERFLOW,
+			   is_input = fault->status == 400 || fault->status == 404 || fault->status == 422;
+	if (!is_input || !tell(is_output ? 500 : 400, is_output ? "InvalidOutput" : refusals[API_BRIDGE_INVALID_INPUT],
+	                       message_of(fault), response))
+		api_fault_response(fault, request_id, response);
+}
+
+/* A fault for which there is another word. @return whether there is an answer */
+static bool tell_refusal(const struct api_bridge *bridge, struct api_response *response)
+{
+	return bridge->refusal && tell(400, refusals[bridge->refusal], message_of(bridge->fault), response);
+}
+
+/* ---- what is asked without contacts ---- */
+
+/* An answer that is small. */
+typedef bool renderer(struct api_bridge *bridge, struct api_render *render);
+
+static bool no_memory(struct api_bridge *bridge)
+{
+	return api_fault_no_memory(bridge->fault);
+}
+
+static bool render_support(struct api_bridge *bridge, struct api_render *render)
+{
+	static const char *const calls[API_N_BRIDGE_CALLS] = {[API_BRIDGE_EVALUATE] = "Evaluate",
+	                                                      [API_BRIDGE_VJP] = "Gradient",
+	                                                      [API_BRIDGE_JVP] = "ApplyJacobian",
+	                                                      [API_BRIDGE_SECOND] = "ApplyHessian"};
+	json_t *support = api_render_add(render, render->document.root, "support", json_object());
+	for (int call = 0; call < API_N_BRIDGE_CALLS; call++)
+		api_render_add(render, support, calls[call],
+		               json_boolean(api_bridge_supports(bridge->model, (enum api_bridge_call)call)));
+	return true;
+}
+
+/* [n] of the arena; NULL with a fault. */
+static int64_t *new_sizes(struct api_bridge *bridge, size_t n)
+{
+	int64_t *sizes = api_arena_array(bridge->arena, n, sizeof(*sizes));
+	if (!sizes)
+		no_memory(bridge);
+	return sizes;
+}
+
+static void render_sizes(struct api_render *render, const char *name, const int64_t *sizes, size_t n)
+{
+	api_render_add(render, render->document.root, name, api_render_array(render, API_I64, sizes, n, 0, 0));
+}
+
+static bool render_input_sizes(struct api_bridge *bridge, struct api_render *render)
+{
+	int64_t *sizes = api_bridge_configure(bridge) ? new_sizes(bridge, bridge->n_inputs) : NULL;
+	if (!sizes)
+		return false;
+	for (size_t i = 0; i < bridge->n_inputs; i++)
+		sizes[i] = (int64_t)bridge->inputs[i].n;
+	render_sizes(render, "inputSizes", sizes, bridge->n_inputs);
+	return true;
+}
+
+static bool render_output_sizes(struct api_bridge *bridge, struct api_render *render)
+{
+	int64_t *sizes = api_bridge_configure(bridge) ? new_sizes(bridge, 1) : NULL;
+	if (!sizes)
+		return false;
+	*sizes = (int64_t)api_bridge_output_size(bridge);
+	render_sizes(render, "outputSizes", sizes, 1);
+	return true;
+}
+
+static bool describe(const struct api_service *service, const struct api_request *request, renderer *add,
+                     struct api_fault *fault, struct api_response *response)
+{
+	struct api_arena arena = {.pool = service->pool};
+	struct api_bridge bridge = {.service = service, .request = request, .arena = &arena, .fault = fault};
+	struct api_render render;
+	const bool started = api_render_start(&render, &arena) || no_memory(&bridge),
+			   ok = api_answer_finish(service, request, &render,
+	                                  started && api_bridge_begin(&bridge) && add(&bridge, &render), fault, response);
+	api_bridge_end(&bridge);
+	api_arena_free(&arena);
+	return ok || tell_refusal(&bridge, response);
+}
+
+static bool model_info(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                       struct api_response *response)
+{
+	return describe(service, request, render_support, fault, response);
+}
+
+static bool input_sizes(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                        struct api_response *response)
+{
+	return describe(service, request, render_input_sizes, fault, response);
+}
+
+static bool output_sizes(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                         struct api_response *response)
+{
+	return describe(service, request, render_output_sizes, fault, response);
+}
+
+static bool get_info(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                     struct api_response *response)
+{
+	struct api_arena arena = {.pool = service->pool};
+	struct api_render render;
+	bool ok = api_render_start(&render, &arena);
+	json_t *root = render.document.root;
+	api_render_number(&render, root, "protocolVersion", 1);
+	json_t *models = api_render_add(&render, root, "models", json_array());
+	for (int i = 0; i < API_N_BRIDGE_MODELS; i++)
+		api_render_append(&render, models, json_string(api_bridge_models[i]));
+	ok = api_answer_finish(service, request, &render, ok, fault, response);
+	api_arena_free(&arena);
+	return ok;
+}
+
+/* ---- what is asked of contacts ---- */
+
+struct call {
+	enum api_bridge_call call;
+	struct api_bridge bridge;
+};
+
+static bool decode(struct api_job *job)
+{
+	struct call *call = job->more;
+	struct api_bridge *bridge = &call->bridge;
+	bridge->arena = &job->arena;
+	return api_bridge_begin(bridge) && api_bridge_ask(bridge, call->call) &&
+	       api_bridge_apply(bridge, &job->lagged, &job->question, &job->set_velocities);
+}
+
+/* The answer: rows of numbers, or the only one. */
+static bool render_output(struct api_job *job, const double *values, size_t n, bool in_list)
+{
+	struct api_render *r = &job->render;
+	json_t *root = r->document.root, *list = in_list ? api_render_add(r, root, "output", json_array()) : NULL,
+		   *output = api_render_array(r, API_F64, values, n, 0, 0);
+	if (in_list)
+		api_render_append(r, list, output);
+	else
+		api_render_add(r, root, "output", output);
+	return true;
+}
+
+static bool evaluate(struct api_job *job)
+{
+	const struct call *call = job->more;
+	const bool is_gradient = call->bridge.model == API_BRIDGE_GRADIENT;
+	const size_t n = api_bridge_output_size(&call->bridge);
+	struct fric_error error;
+	double *output = api_job_array(job, n, sizeof(*output));
+	return output &&
+	       api_job_core(job,
+	                    fric_evaluate(&job->context, job->contacts, &job->asked, is_gradient ? NULL : output,
+	                                  is_gradient ? output : NULL, &error),
+	                    &error) &&
+	       render_output(job, output, n, true);
+}
+
+/* ---- derivatives ---- */
+
+/* Velocities are not in the set's document: as a question would have them. */
+static bool list_velocities(struct api_job *job, struct api_variables *variables)
+{
+	const struct api_question *q = &job->question;
+	const struct api_set_facts *f = &job->facts;
+	struct api_array arrays[] = {
+		{.rank = 2, .shape = {f->n_vertices, f->dim}, .n = f->n_vertices * f->dim, .data = q->velocities},
+		{.rank = 2,
+	     .shape = {f->n_bodies, api_twist(f->dim)},
+	     .n = f->n_bodies * api_twist(f->dim),
+	     .data = q->body_velocities}};
+	const struct api_document document = {.root = f->has_bodies
+	                                                  ? json_pack("{s:i, s:i}", "velocities", 0, "body_velocities", 1)
+	                                                  : json_pack("{s:i}", "velocities", 0),
+	                                      .arrays = arrays,
+	                                      .n_arrays = 2};
+	const bool ok = document.root && api_variables_list(&document, &job->lagged.batch, f, &job->arena, variables);
+	json_decref(document.root);
+	return ok || api_fault_no_memory(job->fault);
+}
+
+static bool begin(struct api_job *job, struct api_derivation *derivation)
+{
+	const struct call *call = job->more;
+	*derivation = (struct api_derivation){0};
+	if (!api_variables_list(&call->bridge.document, &job->lagged.batch, &job->facts, &job->arena,
+	                        &derivation->variables))
+		return api_fault_no_memory(job->fault);
+	return list_velocities(job, &derivation->variables) && api_derivation_begin(job, derivation);
+}
+
+static const struct api_variable *variable_of(const struct call *call, const struct api_derivation *derivation,
+                                              size_t input)
+{
+	return api_variable_find(&derivation->variables, call->bridge.inputs[input].pointer);
+}
+
+static struct api_variations along(const struct call *call, const struct api_derivation *derivation, size_t input)
+{
+	return (struct api_variations){.n = 1, .by = {variable_of(call, derivation, input)}, .values = {call->bridge.vec}};
+}
+
+static struct api_variations by(const struct call *call, const struct api_derivation *derivation)
+{
+	return (struct api_variations){.n = 1, .by = {variable_of(call, derivation, call->bridge.in_wrt)}};
+}
+
+static bool gradient(struct api_job *job)
+{
+	const struct call *call = job->more;
+	const struct api_bridge *bridge = &call->bridge;
+	const bool of_potential = bridge->model == API_BRIDGE_FRICTION;
+	struct api_derivation derivation;
+	struct api_sums answers, cotangents = {of_potential ? *bridge->sens : 0, NULL};
+	double *copy = of_potential ? NULL : api_job_array(job, api_job_n_dofs(job), sizeof(*copy));
+	if ((!copy && !of_potential) || !begin(job, &derivation))
+		return false;
+	if (copy)
+		cotangents.gradient = memcpy(copy, bridge->sens, api_job_n_dofs(job) * sizeof(*copy));
+	struct api_variations wanted = by(call, &derivation);
+	return api_derive_vjp(job, &derivation, &cotangents, &wanted, &answers) &&
+	       render_output(job, wanted.values[0], wanted.by[0]->n, false);
+}
+
+static bool apply_jacobian(struct api_job *job)
+{
+	const struct call *call = job->more;
+	struct api_derivation derivation;
+	struct api_sums answers, tangents;
+	if (!begin(job, &derivation))
+		return false;
+	const struct api_variations direction = along(call, &derivation, call->bridge.in_wrt);
+	if (!api_derive_jvp(job, &derivation, &direction, &answers, &tangents))
+		return false;
+	double *potential = api_job_array(job, 1, sizeof(*potential));
+	if (!potential)
+		return false;
+	*potential = tangents.potential;
+	const bool of_potential = call->bridge.model == API_BRIDGE_FRICTION;
+	return render_output(job, of_potential ? potential : tangents.gradient, api_bridge_output_size(&call->bridge),
+	                     false);
+}
+
+/* Values times the sensitivity of the only output. */
+static bool scale(struct api_job *job, const double *values, size_t n, double factor, double **out)
+{
+	const struct fric_error overflow = {.code = FRIC_E_NOT_FINITE, .contact = -1};
+	*out = api_job_array(job, n, sizeof(**out));
+	if (!*out)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		(*out)[i] = factor * values[i];
+	return api_reals_are_finite(*out, n) || api_fault_core(job->fault, &overflow);
+}
+
+static bool apply_hessian(struct api_job *job)
+{
+	const struct call *call = job->more;
+	struct api_derivation derivation;
+	if (!begin(job, &derivation))
+		return false;
+	const struct api_variations direction = along(call, &derivation, call->bridge.in_wrt_2);
+	struct api_variations wanted = by(call, &derivation);
+	double *output;
+	return api_derive_second(job, &derivation, &direction, &wanted) &&
+	       scale(job, wanted.values[0], wanted.by[0]->n, *call->bridge.sens, &output) &&
+	       render_output(job, output, wanted.by[0]->n, false);
+}
+
+/* ---- the routes ---- */
+
+static bool answer(const struct api_service *service, const struct api_request *request, enum api_bridge_call which,
+                   bool (*compute)(struct api_job *), struct api_fault *fault, struct api_response *response)
+{
+	const struct api_steps steps = {decode, api_job_prepare_whole, compute};
+	struct call call = {.call = which, .bridge = {.service = service, .request = request, .fault = fault}};
+	const bool ok = api_job_run(service, request, &steps, NULL, &call, fault, response);
+	api_bridge_end(&call.bridge);
+	return ok || tell_refusal(&call.bridge, response);
+}
+
+static bool post_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                          struct api_response *response)
+{
+	return answer(service, request, API_BRIDGE_EVALUATE, evaluate, fault, response);
+}
+
+static bool post_gradient(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                          struct api_response *response)
+{
+	return answer(service, request, API_BRIDGE_VJP, gradient, fault, response);
+}
+
+static bool post_jacobian(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                          struct api_response *response)
+{
+	return answer(service, request, API_BRIDGE_JVP, apply_jacobian, fault, response);
+}
+
+static bool post_hessian(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                         struct api_response *response)
+{
+	return answer(service, request, API_BRIDGE_SECOND, apply_hessian, fault, response);
+}
+
+enum { SMALL_BODY = 16 << 10, FEW_CONTACTS = 64 };
+
+/* Whatever is asked, the contacts are prepared first. */
+static bool is_large(const struct api_service *service, const struct api_request *request)
+{
+	return request->body_bytes > SMALL_BODY || api_bridge_size(service, request) > FEW_CONTACTS;
+}
+
+static const struct api_object
+	*const infos[] = {&api_bridge_info, NULL},
+		   *const names[] = {&api_bridge_name, NULL}, *const supports[] = {&api_bridge_support, NULL},
+		   *const configured[] = {&api_bridge_sized, NULL}, *const inputs[] = {&api_bridge_inputs, NULL},
+		   *const outputs[] = {&api_bridge_outputs, NULL}, *const evaluations[] = {&api_bridge_evaluation, NULL},
+		   *const gradients[] = {&api_bridge_gradient_call, NULL},
+		   *const jacobians[] = {&api_bridge_jacobian_call, NULL}, *const hessians[] = {&api_bridge_hessian_call, NULL},
+		   *const values[] = {&api_bridge_values, NULL}, *const vectors[] = {&api_bridge_vector, NULL};
+
+/* clang-format off */
+static const struct api_example info_examples[] = {
+	{"models", "All there are", NULL, "{'protocolVersion': 1.0, 'models': ['friction', 'friction_gradient']}", 200}, {0}};
+static const struct api_example name_examples[] = {
+	{"support", "What friction supports", "{'name': 'friction'}",
+	 "{'support': {'Evaluate': true, 'Gradient': true, 'ApplyJacobian': true, 'ApplyHessian': true}}", 200}, {0}};
+static const struct api_example input_examples[] = {
+	{"scene_inputs", "Of the scene that comes with the service", "{'name': 'friction'}",
+	 "{'inputSizes': [48, 12, 1, 1]}", 200}, {0}};
+static const struct api_example output_examples[] = {
+	{"scene_outputs", "Of the scene that comes with the service", "{'name': 'friction_gradient', 'config': {}}",
+	 "{'outputSizes': [60]}", 200}, {0}};
+#define AT_REST "'config': {'inputs': ['/friction/mu_s', '/friction/mu_k']}, 'input': [[0.5], [0.3]]"
+static const struct api_example evaluate_examples[] = {
+	{"scene_at_rest", "Coefficients as inputs; velocities are zero then",
+	 "{'name': 'friction', " AT_REST "}", "{'output': [[0.04761317227873352]]}", 200}, {0}};
+static const struct api_example gradient_examples[] = {
+	{"scene_at_rest", "By mu_k", "{'name': 'friction', " AT_REST ", 'outWrt': 0, 'inWrt': 1, 'sens': [1]}",
+	 "{'output': [0.505889955461544]}", 200}, {0}};
+static const struct api_example jacobian_examples[] = {
+	{"scene_at_rest", "Along mu_k", "{'name': 'friction', " AT_REST ", 'outWrt': 0, 'inWrt': 1, 'vec': [1]}",
+	 "{'output': [0.505889955461544]}", 200}, {0}};
+static const struct api_example hessian_examples[] = {
+	{"scene_at_rest", "Gradient by mu_s, along mu_k",
+	 "{'name': 'friction', " AT_REST ", 'outWrt': 0, 'inWrt1': 0, 'inWrt2': 1, 'sens': [1], 'vec': [1]}",
+	 "{'output': [0.0]}", 200}, {0}};
+
+const struct api_operation api_bridge_get_info = {
+	.handler = get_info, .answers = infos, .id = "bridgeInfo", .tag = "um-bridge", .summary = "Which models there are",
+	.description = "Version of the protocol, and names of the models.", .examples = info_examples,
+};
+const struct api_operation api_bridge_model_info = {
+	.handler = model_info, .is_large = is_large, .requests = names, .answers = supports, .id = "bridgeModelInfo",
+	.tag = "um-bridge", .summary = "What a model supports", .description = "Which of the calls below it answers.",
+	.examples = name_examples,
+};
+const struct api_operation api_bridge_input_sizes = {
+	.handler = input_sizes, .is_large = is_large, .requests = configured, .answers = inputs, .id = "bridgeInputSizes",
+	.tag = "um-bridge", .summary = "How long a model's inputs are", .description = "One number for each input.",
+	.examples = input_examples,
+};
+const struct api_operation api_bridge_output_sizes = {
+	.handler = output_sizes, .is_large = is_large, .requests = configured, .answers = outputs,
+	.id = "bridgeOutputSizes", .tag = "um-bridge", .summary = "How long a model's output is",
+	.description = "friction has one number, friction_gradient one for each degree of freedom.",
+	.examples = output_examples,
+};
+const struct api_operation api_bridge_evaluate = {
+	.handler = post_evaluate, .is_large = is_large, .requests = evaluations, .answers = values, .is_timed = true,
+	.id = "bridgeEvaluate", .tag = "um-bridge", .summary = "A model's output",
+	.description = "friction: the potential. friction_gradient: its gradient, the negative friction force.",
+	.examples = evaluate_examples,
+};
+const struct api_operation api_bridge_gradient = {
+	.handler = post_gradient, .is_large = is_large, .requests = gradients, .answers = vectors, .is_timed = true,
+	.id = "bridgeGradient", .tag = "um-bridge", .summary = "Derivatives by all numbers of an input",
+	.description = "Of the product of sens with the output.", .examples = gradient_examples,
+};
+const struct api_operation api_bridge_apply_jacobian = {
+	.handler = post_jacobian, .is_large = is_large, .requests = jacobians, .answers = vectors, .is_timed = true,
+	.id = "bridgeApplyJacobian", .tag = "um-bridge", .summary = "The output's derivative along a direction",
+	.description = "Along vec, a change of one input.", .examples = jacobian_examples,
+};
+const struct api_operation api_bridge_apply_hessian = {
+	.handler = post_hessian, .is_large = is_large, .requests = hessians, .answers = vectors, .is_timed = true,
+	.id = "bridgeApplyHessian", .tag = "um-bridge", .summary = "The derivative of a Gradient along a direction",
+	.description = "Of the Gradient by inWrt1, along vec, a change of inWrt2. Of friction alone, and for velocities,"
+	               " coefficients, eps_v, normal forces and weights.",
+	.examples = hessian_examples,
+};
+/* clang-format on */
