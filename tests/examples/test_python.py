@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from carried import SCRIPTS, both_steps, steps
 from conftest import integration
+from derived import SCRIPTS as DERIVED
+from derived import requests
 from fake import FakeService
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -128,6 +130,35 @@ def test_json_and_frames_give_what_urllib_and_json_give(server, batch, convert, 
     assert isinstance(answer["gradient"], np.ndarray) and answer["gradient"].dtype == np.float64
     assert answer["hessian"]["rows"].dtype == np.int32
     assert answer["collisions"]["plane_vertex"]["status"].dtype == np.int32
+
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("convert", [dict, with_arrays])
+@pytest.mark.parametrize("name", DERIVED)
+def test_derivatives_are_what_urllib_and_json_give(server, name, convert, frames):
+    client, script, (down, up) = frictiond.Client(server, frames=frames), DERIVED[name], requests(DERIVED[name])
+    tangents, cotangents = convert(down["tangents"]), convert(up["cotangents"])
+    batch = convert({**script["set"], **script["question"]})
+    with client.set(convert(script["set"])) as contacts:
+        forward = [client.jvp(batch, tangents), contacts.jvp(tangents=tangents, **convert(script["question"]))]
+        backward = [client.vjp(batch, cotangents, script["wrt"]),
+                    contacts.vjp(cotangents=cotangents, wrt=tuple(script["wrt"]), **convert(script["question"]))]
+    for answer in forward:
+        assert_same(answer, plainly(server, "/v1/jvp", down))
+        assert isinstance(answer["tangents"]["gradient"], np.ndarray)
+    for answer in backward:
+        assert_same(answer, plainly(server, "/v1/vjp", up))
+
+
+def test_both_products_of_a_jacobian_agree(server):
+    script, client = DERIVED["vertices"], frictiond.Client(server)
+    down, up = requests(script)
+    batch = with_arrays({**script["set"], **script["question"]})
+    back = client.vjp(batch, up["cotangents"], list(down["tangents"]))["cotangents"]
+    forward = client.jvp(batch, down["tangents"])["tangents"]
+    there = sum(np.sum(np.multiply(forward[name], values)) for name, values in up["cotangents"].items())
+    assert there == pytest.approx(sum(np.sum(np.multiply(back[field], values))
+                                      for field, values in down["tangents"].items()), rel=1e-12)
 
 
 def test_what_goes_over_the_wire(server):

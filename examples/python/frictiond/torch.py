@@ -20,7 +20,8 @@ ANSWERS = {"gradient": "/velocities", "body_gradient": "/body_velocities"}  # ea
 
 
 def evaluate(service, batch):
-    """Potential (one number), gradient [n_dofs] and body_gradient (None without bodies) as tensors of float64.
+    """Potential (one number), gradient [n_vertices * dim] and body_gradient [n_bodies, 6] (None without bodies), as the
+    service answers them, as tensors of float64.
 
     service   a frictiond.Client; or a frictiond.Set, and then `batch` is the question: velocities, lagged_velocities ...
     batch     as for service.evaluate, without outputs and their options; with tensors in the place of arrays and of
@@ -52,11 +53,11 @@ def evaluate(service, batch):
 class _Request:
     """A batch whose fields at some JSON pointers are tensors.
 
-    answers   names of what is returned, in order: potential, gradient, body_gradient. Known after evaluate
+    answers   {name: shape} of what is returned, in order: potential, gradient, body_gradient. Known after evaluate
     """
 
     def __init__(self, service, batch, pointers):
-        self.service, self.batch, self.pointers, self.answers = service, batch, pointers, ()
+        self.service, self.batch, self.pointers, self.answers = service, batch, pointers, {}
 
     def _ask(self, method, tensors, **more):
         arrays = dict(zip(self.pointers, map(_array, tensors)))
@@ -76,22 +77,21 @@ class _Request:
 
     def evaluate(self, tensors):
         answer = self._ask("evaluate", tensors, outputs=["potential", "gradient"])
-        self.answers = tuple(name for name in Answer._fields if name in answer)
-        return self._values(answer)
+        values = {name: _tensor(answer[name]) for name in Answer._fields if name in answer}
+        self.answers = {name: value.shape for name, value in values.items()}
+        return tuple(values.values())
 
     def jvp(self, tensors, tangents):
         """Tangents of the answers. tangents: {number of a tensor: tensor}"""
         given = {self.pointers[k]: _array(tangent) for k, tangent in tangents.items()}
-        return self._values(self._ask("jvp", tensors, tangents=given)["tangents"])
+        found = self._ask("jvp", tensors, tangents=given)["tangents"]
+        return tuple(_tensor(found[name]) for name in self.answers)
 
     def vjp(self, tensors, cotangents, wanted):
         """{number of a tensor: its cotangent} for those that are wanted. cotangents: {name of an answer: tensor}"""
         given = {name: _array(cotangent) for name, cotangent in cotangents.items()}
         found = self._ask("vjp", tensors, cotangents=given, wrt=[self.pointers[k] for k in wanted])["cotangents"]
         return {k: _tensor(found[self.pointers[k]]).reshape(tensors[k].shape) for k in wanted}
-
-    def _values(self, answer):
-        return tuple(_tensor(answer[name]).reshape(() if name == "potential" else (-1,)) for name in self.answers)
 
 
 def _array(tensor):
@@ -133,7 +133,7 @@ class _Vjp(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, request, wanted, given, *inputs):
-        ctx.request, ctx.wanted, ctx.names = request, wanted, [request.answers[k] for k in given]
+        ctx.request, ctx.wanted, ctx.names = request, wanted, [list(request.answers)[k] for k in given]
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*inputs)
         cotangents, tensors = inputs[:len(given)], inputs[len(given):]
@@ -167,12 +167,12 @@ def _second(request, tensors, cotangents, along, wanted):
     if "potential" not in cotangents:
         return {}
     answer_of = {pointer: name for name, pointer in ANSWERS.items()}
-    moving = {answer_of[request.pointers[k]]: along[k] for k in along if request.pointers[k] in answer_of}
+    moving = {name: along[k].reshape(request.answers[name]) for k in along
+              if (name := answer_of.get(request.pointers[k]))}
     others = {k: direction for k, direction in along.items() if request.pointers[k] not in answer_of}
     found = {k: torch.zeros_like(tensors[k]) for k in wanted}
     if moving:
-        flat = {name: direction.reshape(-1) for name, direction in moving.items()}
-        for k, part in request.vjp(tensors, flat, wanted).items():
+        for k, part in request.vjp(tensors, moving, wanted).items():
             found[k] += part
     if others:
         changes = dict(zip(request.answers, request.jvp(tensors, others)))
