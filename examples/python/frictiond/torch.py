@@ -16,7 +16,7 @@ import torch
 import frictiond
 
 Answer = collections.namedtuple("Answer", ["potential", "gradient", "body_gradient"])
-ANSWERS = {"gradient": "/velocities", "body_gradient": "/body_velocities"}  # each is the derivative of the potential by
+ANSWERS = {"/velocities": "gradient", "/body_velocities": "body_gradient"}  # the derivatives of the potential by them
 
 
 def evaluate(service, batch):
@@ -28,8 +28,8 @@ def evaluate(service, batch):
               numbers. They are converted to float64 on the CPU. Those that require a gradient must be in fields that
               docs/derivatives.md names
 
-    Derivatives of these derivatives are there for what the service gives: of the potential, by velocities and anything
-    else. Others raise NotImplementedError.
+    Of second derivatives there are those that the service gives: of the potential by velocities, and then by anything.
+    Others raise NotImplementedError.
 
         v = torch.zeros(4, 3, dtype=torch.float64, requires_grad=True)
         frictiond.torch.evaluate(client, {**batch, "velocities": v}).potential.backward()
@@ -159,26 +159,16 @@ class _Vjp(torch.autograd.Function):
 
 def _second(request, tensors, cotangents, along, wanted):
     """psi times the second derivatives of the potential by the tensors that are wanted, along directions of tensors. The
-    gradient is the derivative by velocities: so those by velocities are a jvp of it, those along velocities a vjp."""
+    gradient is the derivative by velocities, so along velocities they are a vjp of it."""
     if not wanted or not along:
         return {}
     if any(bool(cotangent.any()) for name, cotangent in cotangents.items() if name != "potential"):
         raise NotImplementedError("frictiond gives no second derivatives of the gradient")
+    others = [request.pointers[k] for k in along if request.pointers[k] not in ANSWERS]
+    if others:
+        raise NotImplementedError("frictiond gives no second derivatives of the potential by " + ", ".join(others))
     if "potential" not in cotangents:
         return {}
-    answer_of = {pointer: name for name, pointer in ANSWERS.items()}
-    moving = {name: along[k].reshape(request.answers[name]) for k in along
-              if (name := answer_of.get(request.pointers[k]))}
-    others = {k: direction for k, direction in along.items() if request.pointers[k] not in answer_of}
-    found = {k: torch.zeros_like(tensors[k]) for k in wanted}
-    if moving:
-        for k, part in request.vjp(tensors, moving, wanted).items():
-            found[k] += part
-    if others:
-        changes = dict(zip(request.answers, request.jvp(tensors, others)))
-        for k in wanted:
-            if request.pointers[k] not in answer_of:
-                names = ", ".join(sorted({request.pointers[k], *(request.pointers[j] for j in others)}))
-                raise NotImplementedError(f"frictiond gives no second derivatives of the potential by {names}")
-            found[k] += changes[answer_of[request.pointers[k]]].reshape(tensors[k].shape)
-    return {k: cotangents["potential"] * part for k, part in found.items()}
+    given = {ANSWERS[request.pointers[k]]: direction for k, direction in along.items()}
+    given = {name: direction.reshape(request.answers[name]) for name, direction in given.items()}
+    return {k: cotangents["potential"] * part for k, part in request.vjp(tensors, given, wanted).items()}
