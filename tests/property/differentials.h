@@ -4,6 +4,8 @@
 #ifndef TESTS_DIFFERENTIALS_H
 #define TESTS_DIFFERENTIALS_H
 
+#include <stdio.h>
+
 #include "core/derive/fields.h"
 #include "tests/property/bodies.h"
 

@@ -59,7 +59,7 @@ struct scene {
 	struct options options;
 	struct fric_batch batch;
 	double *velocities, *lagged; /* [n_vertices*dim] */
-	void *memory[600];
+	void *memory[2000];
 	int n_memory;
 };
 
@@ -105,7 +105,7 @@ static inline void *scene_memory(struct scene *s, size_t n, size_t size)
 {
 	void *memory = calloc(n + 1, size);
 	assert_non_null(memory);
-	assert_true(s->n_memory < 600);
+	assert_true(s->n_memory < 2000);
 	s->memory[s->n_memory++] = memory;
 	return memory;
 }

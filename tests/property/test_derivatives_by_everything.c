@@ -111,6 +111,8 @@ static void test_tangents_are_differences(void **state)
 	struct rng rng = {1501};
 	for (int i = 0; i < N_SCENES; i++) {
 		struct scene scene = derivable_scene(&rng, i);
+		if (i % 7 == 3) /* most contacts are at rest */
+			memset(scene.velocities, 0, scene_ndof(&scene) * sizeof(double));
 		struct setting *t = setting_of(&scene, true);
 		const struct number_fields fields = scene_fields(&scene);
 		for (size_t f = 0; f < fields.n; f++) {
