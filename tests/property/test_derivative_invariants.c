@@ -56,11 +56,20 @@ static void test_threads(void **state)
 	              false);
 	check_threads((struct options){.dim = 3, .source = FRIC_MU_TABLE, .barrier = true, .mu_aniso = true, .reach = 60},
 	              1512, true);
-	check_threads((struct options){.dim = 2, .own_mu = true, .own_eps_v = true, .law = FRIC_CURVE, .equal_mu = true,
-	                               .anchor = true, .viscous = 100},
+	check_threads((struct options){.dim = 2,
+	                               .own_mu = true,
+	                               .own_eps_v = true,
+	                               .law = FRIC_CURVE,
+	                               .equal_mu = true,
+	                               .anchor = true,
+	                               .viscous = 100},
 	              1513, true);
-	check_threads((struct options){.dim = 3, .source = FRIC_MU_SCALAR, .law = FRIC_STRIBECK, .grain = true,
-	                               .mu_aniso = true, .surface_velocity = true},
+	check_threads((struct options){.dim = 3,
+	                               .source = FRIC_MU_SCALAR,
+	                               .law = FRIC_STRIBECK,
+	                               .grain = true,
+	                               .mu_aniso = true,
+	                               .surface_velocity = true},
 	              1514, false);
 }
 
