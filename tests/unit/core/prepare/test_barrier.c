@@ -256,6 +256,76 @@ static void test_extreme_sizes(void **state)
 		}
 }
 
+/* ---- slopes ---- */
+
+/* Within four ulp; of by_distance and by_dhat, which change their sign, of the largest of both. */
+static bool slopes_right(const struct fric_barrier *b, double distance, const double expected[5])
+{
+	struct barrier_slopes s;
+	fricp_barrier_slopes(b, distance, &s);
+	const long double actual[5] = {s.force, s.by_distance, s.by_dhat, s.by_stiffness, s.by_dmin};
+	const long double per_length = fabsl(expected[0]) / b->dhat;
+	bool right = true;
+	for (int i = 0; i < 5; i++) {
+		const long double size = i == 1 || i == 2 || i == 4 ? fabs(expected[i]) + per_length : fabs(expected[i]);
+		const bool beyond = isinf(expected[i]) && (double)actual[i] == expected[i];
+		if (beyond || fabsl(actual[i] - expected[i]) <= 0x1p-50L * size)
+			continue;
+		right = false;
+		print_error("%s %d dmin %a dhat %a distance %a: slope %d is %.17Lg, expected %.17g\n", types[b->type],
+		            b->scaling, b->dmin, b->dhat, distance, i, actual[i], expected[i]);
+	}
+	return right;
+}
+
+static void test_slopes(void **state)
+{
+	(void)state;
+	FILE *file = fopen("tests/reference/slopes_mp.txt", "r");
+	char line[1024], word[32];
+	int n = 0, n_wrong = 0, physical;
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		struct fric_barrier b;
+		double d, v[5];
+		if (sscanf(line, "barrier %31s %d %la %la %la %la %la %la %la %la %la", word, &physical, &b.dhat, &b.stiffness,
+		           &b.dmin, &d, &v[0], &v[1], &v[2], &v[3], &v[4]) != 11)
+			continue;
+		b.type = type_of(word);
+		b.scaling = physical ? FRIC_SCALING_PHYSICAL : FRIC_SCALING_NONE;
+		n_wrong += !slopes_right(&b, d, v);
+		n++;
+	}
+	(void)fclose(file);
+	assert_int_equal(n, N_BARRIERS * 7 * 9 * 2);
+	assert_int_equal(n_wrong, 0);
+}
+
+/* The force is of a degree in all lengths together, and it is the force that fricp_barrier_force gives. */
+static void test_degree(void **state)
+{
+	(void)state;
+	static const int degrees[N_BARRIERS] = {3, -1, 3, 3, 3};
+	for (int kind = 0; kind < 2 * N_BARRIERS; kind++)
+		for (int k = 1; k < 120; k++) {
+			const struct fric_barrier b = {.dhat = 0.5,
+			                               .stiffness = 3,
+			                               .dmin = k % 3 * 0.25,
+			                               .type = (enum fric_barrier_type)(kind / 2),
+			                               .scaling = kind % 2 ? FRIC_SCALING_PHYSICAL : FRIC_SCALING_NONE};
+			const double d = b.dmin + b.dhat * k / 100;
+			const bool normalized = b.type == FRIC_NORMALIZED_CLAMPED_LOG;
+			const int degree = kind % 2 ? (normalized ? 0 : degrees[b.type] - 3) : degrees[b.type];
+			struct barrier_slopes s;
+			fricp_barrier_slopes(&b, d, &s);
+			const long double sum = s.by_distance * d + s.by_dhat * b.dhat + s.by_dmin * b.dmin;
+			const long double size = fabsl(s.by_distance * d) + fabsl(s.by_dhat * b.dhat) + fabsl(s.by_dmin * b.dmin);
+			assert_near(s.force, force(b, d), 1e-15 * force(b, d));
+			assert_near(s.by_stiffness * b.stiffness, s.force, 1e-18 * s.force);
+			assert_near(sum, degree * s.force, 1e-17 * size);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +334,8 @@ int main(void)
 		cmocka_unit_test(test_reference_of_all),
 		cmocka_unit_test(test_derivative_of_the_barrier),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_slopes),
+		cmocka_unit_test(test_degree),
 		cmocka_unit_test(test_ends_of_all),
 		cmocka_unit_test(test_reach),
 		cmocka_unit_test(test_falls),
