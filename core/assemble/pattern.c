@@ -428,14 +428,18 @@ static bool append_bodies(struct fric_pattern *p, const struct fric_contacts *bo
 	return true;
 }
 
-enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   enum fric_triangle triangle, struct fric_pattern **pattern, struct fric_error *error)
+/* @param bodies  those whose rows follow; NULL: none, or n_empty rows without entries */
+static enum fric_code create(const struct fric_context *context, const struct fric_contacts *contacts,
+                             enum fric_triangle triangle, const struct fric_contacts *bodies, size_t n_empty,
+                             struct fric_pattern **pattern, struct fric_error *error)
 {
 	struct building task = {.contacts = contacts, .pattern = allocate_pattern(context->memory, contacts, triangle)};
 	enum fric_code code = FRIC_E_MEMORY;
+	if (task.pattern)
+		task.pattern->n_body_rows = n_empty;
 	if (task.pattern && list_incidences(context, &task))
 		code = list_entries(context, &task);
-	if (code == FRIC_OK && contacts->bodies && !append_bodies(task.pattern, contacts->bodies))
+	if (code == FRIC_OK && bodies && !append_bodies(task.pattern, bodies))
 		code = FRIC_E_MEMORY;
 	free(task.borders);
 	if (task.pattern) {
@@ -448,6 +452,19 @@ enum fric_code fric_pattern_create(const struct fric_context *context, const str
 	}
 	*pattern = task.pattern;
 	return report_code(code, error);
+}
+
+enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
+                                   enum fric_triangle triangle, struct fric_pattern **pattern, struct fric_error *error)
+{
+	return create(context, contacts, triangle, contacts->bodies, 0, pattern, error);
+}
+
+enum fric_code fric_jacobian_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
+                                            struct fric_pattern **pattern, struct fric_error *error)
+{
+	const size_t n_empty = n_dofs(contacts) - n_dofs_at_vertices(contacts);
+	return create(context, contacts, FRIC_FULL, NULL, n_empty, pattern, error);
 }
 
 void fric_pattern_free(struct fric_pattern *pattern)

@@ -54,9 +54,10 @@ static quad quad_root(quad x)
 #define NAME(x) x##_q
 #include "core/geometry/derivative.inc"
 
-/* Beyond these, long double would lose more than doubles have: sin^2 of the angle between two edges, or a grain and a
- * normal; that of the angle between an edge and a vertex; (|r| / |edge|)^2. */
-static const long double least_edges = 0x1p-10L, least_vertex = 0x1p-20L, most_reach = 0x1p+20L;
+/* Beyond these, long double would lose more than doubles have, as errors grow like 2^-64 over the sine: sin^2 of the angle
+ * between two edges, or a grain and a normal; that of the angle between an edge and a vertex; (|r| / |edge|)^2. Quad takes
+ * twenty times as long. */
+static const long double least_edges = 0x1p-22L, least_vertex = 0x1p-24L, most_reach = 0x1p+22L;
 /* (distance / |r|)^2 that leaves no doubt about the side. */
 static const long double least_distance = 0x1p-80L;
 

@@ -15,6 +15,9 @@
 
 #include "core/geometry/geometry_fast.h"
 
+/* sin^2 of the angle between two edges: less than fast_edges, as closest point and basis are there already. */
+static const double fast_slopes = 0x1p-16;
+
 /* Tangents of what a contact is computed from, or its cotangents: closest point; w, f.dn, s.dn; distance. */
 struct fast_change {
 	double a, b, turn, tilt_first, tilt_second, distance;
@@ -169,7 +172,7 @@ INLINE struct fast_frame fast_plane_frame(struct fast_edges e, double p, double 
 	g.over_length = 1 / v3_dot(e.a, first);
 	g.over_across = 1 / across;
 	g.slant = v3_dot(e.b, first) * g.over_across;
-	g.good = fast_square(aa) & fast_square(bb) & fast_square(rr) & (across * across > fast_edges * bb) &
+	g.good = fast_square(aa) & fast_square(bb) & fast_square(rr) & (across * across > fast_slopes * bb) &
 	         (g.height * g.height > 0x1p-80 * rr) & (rr < 0x1p+20 * aa) & (rr < 0x1p+20 * bb);
 	return g;
 }
