@@ -1,7 +1,8 @@
 /* The core in nanoseconds per contact, compared with the plain yardstick and with the memory's speed, all in one run; see
  * `usage`. One JSON object per line on standard output.
  * Medians in warm memory (tests/bench/warm.h). Each round runs everything once, so that a machine that is slow for a
- * while slows down everything alike. The scalar kernels are left out above 100000 contacts. */
+ * while slows down everything alike. The scalar kernels are left out above 100000 contacts, where they are plain derivatives
+ * above 1000. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +15,19 @@
 #include "tests/bench/yardstick.h"
 
 static const char usage[] =
-	"usage: bench [--transition NAME] [--law NAME] [--own-mu] [N ...]\n"
+	"usage: bench [--transition NAME] [--law NAME] [--own-mu] [--kernels NAME] [--only NAME] [N ...]\n"
 	"N: numbers of contacts, by default 1000 10000 100000 1000000\n"
 	"  --transition NAME  the law: cubic (the default), quadratic, peak; the yardstick keeps to cubic\n"
 	"  --law NAME         smooth (the default), stribeck, exponential, curve (of 16 points), adhesion\n"
-	"  --own-mu           every contact has coefficients of its own, the yardstick's excepted\n";
+	"  --own-mu           every contact has coefficients of its own, the yardstick's excepted\n"
+	"  --kernels NAME     these alone: avx512, avx2, baseline, scalar\n"
+	"  --only NAME        measurements that contain NAME\n";
 
 struct options {
 	enum fric_transition transition;
 	enum fric_law_type law;
 	bool own_mu;
+	const char *kernels, *only; /* NULL: all */
 };
 
 static const char *const laws[] = {[FRIC_SMOOTH] = "smooth",
@@ -58,6 +62,11 @@ struct setup {
 	double potential, *gradient, *inner, *weights, *values, *data, *mu, *curve;
 	int32_t *rows, *cols;
 	size_t n_triplets;
+	/* Derivatives: of the same contacts, and of those with a barrier. */
+	struct fric_contacts *barrier_contacts;
+	struct fric_derivation derivation, barrier_derivation;
+	struct fric_differential by_velocities, by_positions, by_all, by_barrier;
+	double potential_tangent, *gradient_tangent, *tangents, *cotangents;
 };
 
 static void must(enum fric_code code)
@@ -158,6 +167,49 @@ static void csr_values(struct setup *s)
 	must(fric_hessian_csr(&s->context, s->contacts, s->inner, s->pattern, s->data, &error));
 }
 
+static void jvp(struct setup *s, const struct fric_derivation *derivation, const struct fric_differential *tangents)
+{
+	must(fric_jvp(&s->context, derivation, tangents, &s->potential, s->gradient, &s->potential_tangent,
+	              s->gradient_tangent, &error));
+}
+
+static void jvp_velocities(struct setup *s)
+{
+	jvp(s, &s->derivation, &s->by_velocities);
+}
+
+static void jvp_positions(struct setup *s)
+{
+	jvp(s, &s->derivation, &s->by_positions);
+}
+
+static void jvp_barrier(struct setup *s)
+{
+	jvp(s, &s->barrier_derivation, &s->by_positions);
+}
+
+/* By positions, coefficients and normal forces, or what these come from. */
+static void vjp(struct setup *s)
+{
+	must(fric_vjp(&s->context, &s->derivation, 1, s->mix.velocities, &s->potential, s->gradient, &s->by_all, &error));
+}
+
+static void vjp_barrier(struct setup *s)
+{
+	must(fric_vjp(&s->context, &s->barrier_derivation, 1, s->mix.velocities, &s->potential, s->gradient, &s->by_barrier,
+	              &error));
+}
+
+static void position_jacobian(struct setup *s)
+{
+	must(fric_position_jacobian_csr(&s->context, &s->derivation, s->pattern, s->data, &error));
+}
+
+static void position_jacobian_barrier(struct setup *s)
+{
+	must(fric_position_jacobian_csr(&s->context, &s->barrier_derivation, s->pattern, s->data, &error));
+}
+
 /* The lower bound: reads as many bytes as lagged contacts have, once. */
 static void read_contacts(struct setup *s)
 {
@@ -199,21 +251,29 @@ static const struct measurement {
 	const char *name;
 	void (*run)(struct setup *);
 	bool is_ours; /* for every kernel and number of threads */
+	bool is_slow; /* the scalar form is, in long double: it is measured up to 1000 contacts */
 } measurements[] = {
-	{"yardstick_gradient", yardstick_gradient, false},
-	{"yardstick_triplets", yardstick_triplets, false},
-	{"floor_read_contacts", read_contacts, false},
-	{"floor_write_triplets", write_triplets, false},
-	{"floor_stream_triplets", stream_triplets, false},
-	{"prepare", prepare, true},
-	{"prepare_barrier", prepare_barrier, true},
-	{"potential", potential, true},
-	{"potential_gradient", gradient, true},
-	{"gradient", gradient_alone, true},
-	{"factors", factors, true},
-	{"triplets", triplets, true},
-	{"csr", csr, true},
-	{"csr_values", csr_values, true},
+	{"yardstick_gradient", yardstick_gradient, false, false},
+	{"yardstick_triplets", yardstick_triplets, false, false},
+	{"floor_read_contacts", read_contacts, false, false},
+	{"floor_write_triplets", write_triplets, false, false},
+	{"floor_stream_triplets", stream_triplets, false, false},
+	{"prepare", prepare, true, false},
+	{"prepare_barrier", prepare_barrier, true, false},
+	{"potential", potential, true, false},
+	{"potential_gradient", gradient, true, false},
+	{"gradient", gradient_alone, true, false},
+	{"factors", factors, true, false},
+	{"triplets", triplets, true, false},
+	{"csr", csr, true, false},
+	{"csr_values", csr_values, true, false},
+	{"jvp_velocities", jvp_velocities, true, true},
+	{"jvp_positions", jvp_positions, true, true},
+	{"jvp_positions_barrier", jvp_barrier, true, true},
+	{"vjp", vjp, true, true},
+	{"vjp_barrier", vjp_barrier, true, true},
+	{"position_jacobian_csr", position_jacobian, true, true},
+	{"position_jacobian_csr_barrier", position_jacobian_barrier, true, true},
 };
 
 static int ascending(const void *a, const void *b)
@@ -302,6 +362,40 @@ static void give_law(struct setup *s, enum fric_law_type type)
 		s->mix.batch.friction.mu_k = s->mix.batch.friction.mu_s;
 }
 
+/* Along and by what derivatives are taken: a coefficient of the batch, or those of contacts. */
+static void give_differentials(struct setup *s)
+{
+	const size_t n_dofs = 3 * s->mix.n_vertices;
+	size_t at = 0;
+	s->tangents = warm_array(n_dofs, sizeof(double));
+	s->cotangents = warm_array(n_dofs + 3 * s->mix.n + 8, sizeof(double));
+	s->gradient_tangent = warm_array(n_dofs, sizeof(double));
+	for (size_t i = 0; i < n_dofs; i++)
+		s->tangents[i] = s->mix.velocities[n_dofs - 1 - i];
+	s->by_velocities.fields[FRIC_BY_VELOCITIES] = s->by_positions.fields[FRIC_BY_POSITIONS] = s->tangents;
+	s->by_all.fields[FRIC_BY_POSITIONS] = s->cotangents;
+	double *rest = s->cotangents + n_dofs, *rows = rest + 8;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
+		const size_t n = s->mix.batch.groups[type].n;
+		if (n && s->options.own_mu) {
+			s->by_all.rows[type][FRIC_ROW_MU_S] = rows + s->mix.n + at;
+			s->by_all.rows[type][FRIC_ROW_MU_K] = rows + 2 * s->mix.n + at;
+		}
+		if (n)
+			s->by_all.rows[type][FRIC_ROW_NORMAL_FORCE] = rows + at;
+		at += n;
+	}
+	if (!s->options.own_mu) {
+		s->by_all.fields[FRIC_BY_MU_S] = rest;
+		s->by_all.fields[FRIC_BY_MU_K] = rest + 1;
+	}
+	s->by_barrier = s->by_all;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		s->by_barrier.rows[type][FRIC_ROW_NORMAL_FORCE] = NULL;
+	for (int b = 0; b < 3; b++)
+		s->by_barrier.fields[(int)FRIC_BY_DHAT + b] = rest + 2 + b;
+}
+
 static void set_up(struct setup *s, struct options options, size_t n)
 {
 	*s = (struct setup){.options = options, .context.n_threads = 1};
@@ -326,16 +420,22 @@ static void set_up(struct setup *s, struct options options, size_t n)
 	s->values = warm_array(s->n_triplets + 6 * n, sizeof(double));
 	s->data = warm_array(fric_pattern_n_entries(s->pattern), sizeof(double));
 	fill_yard(s);
+	must(fric_prepare(&s->context, &s->with_barrier, &s->barrier_contacts, &error));
+	s->derivation = (struct fric_derivation){.batch = &s->mix.batch, .contacts = s->contacts, .question = &s->question};
+	s->barrier_derivation =
+		(struct fric_derivation){.batch = &s->with_barrier, .contacts = s->barrier_contacts, .question = &s->question};
+	give_differentials(s);
 }
 
 static void tear_down(struct setup *s)
 {
-	void *const arrays[] = {s->yard, s->gradient, s->inner, s->weights, s->rows,
-	                        s->cols, s->values,   s->data,  s->mu,      s->curve};
+	void *const arrays[] = {s->yard, s->gradient, s->inner, s->weights,          s->rows,     s->cols,      s->values,
+	                        s->data, s->mu,       s->curve, s->gradient_tangent, s->tangents, s->cotangents};
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
 		free(arrays[i]);
 	fric_pattern_free(s->pattern);
 	fric_contacts_free(s->contacts);
+	fric_contacts_free(s->barrier_contacts);
 	mix_free(&s->mix);
 }
 
@@ -361,7 +461,9 @@ static size_t list_variants(const struct setup *s, const struct measurement *m, 
 		return n;
 	}
 	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
-		if (!fric_kernels_find(names[k]) || (s->mix.n > 100000 && !strcmp(names[k], "scalar")))
+		const size_t most = strcmp(names[k], "scalar") != 0 ? SIZE_MAX : m->is_slow ? 1000 : 100000;
+		if (!fric_kernels_find(names[k]) || s->mix.n > most ||
+		    (s->options.kernels && strcmp(s->options.kernels, names[k]) != 0))
 			continue;
 		for (int threads = 1; threads <= 2; threads++)
 			out[n++] = (struct series){.what = m, .kernels = names[k], .n_threads = threads};
@@ -375,7 +477,8 @@ static void measure_all(struct setup *s)
 	static struct series series[N_MEASUREMENTS * N_VARIANTS];
 	size_t n = 0;
 	for (size_t m = 0; m < N_MEASUREMENTS; m++)
-		n += list_variants(s, &measurements[m], series + n);
+		if (!s->options.only || strstr(measurements[m].name, s->options.only))
+			n += list_variants(s, &measurements[m], series + n);
 	for (int round = 0; round < N_ROUNDS; round++)
 		for (size_t i = 0; i < n; i++)
 			measure_round(s, &series[i]);
@@ -405,6 +508,8 @@ static struct options read_options(int argc, char **argv)
 	                                      {"transition", required_argument, NULL, 't'},
 	                                      {"law", required_argument, NULL, 'l'},
 	                                      {"own-mu", no_argument, NULL, 'o'},
+	                                      {"kernels", required_argument, NULL, 'k'},
+	                                      {"only", required_argument, NULL, 'y'},
 	                                      {0}};
 	struct options options = {.transition = FRIC_CUBIC};
 	for (int given; (given = getopt_long(argc, argv, "", known, NULL)) != -1;) {
@@ -418,6 +523,10 @@ static struct options read_options(int argc, char **argv)
 			options.law = (enum fric_law_type)find_name(optarg, laws, N_LAWS);
 		else if (given == 'o')
 			options.own_mu = true;
+		else if (given == 'k')
+			options.kernels = optarg;
+		else if (given == 'y')
+			options.only = optarg;
 		else
 			refuse();
 	}
