@@ -148,6 +148,26 @@ static void add_up(const struct api_derivation *d, const struct api_variations *
 	}
 }
 
+static double mean(double a, double b)
+{
+	return a == b ? a : a / 2 + b / 2; /* whose sum may not fit */
+}
+
+/* Tables of pairs are symmetric, and so are derivatives by them: to the core both halves of one count together. */
+static void make_symmetric(const struct api_variations *by)
+{
+	for (size_t i = 0; i < by->n; i++) {
+		const struct api_variable *v = by->by[i];
+		const size_t m = v->expected.n;
+		double *table = borrowed(by->values[i]);
+		if (v->rule->shape[0] != API_MATERIALS)
+			continue;
+		for (size_t a = 0; a < m; a++)
+			for (size_t b = 0; b < a; b++)
+				table[a * m + b] = table[b * m + a] = mean(table[a * m + b], table[b * m + a]);
+	}
+}
+
 static bool fault_sum(struct api_job *job, const struct api_variations *by)
 {
 	const struct api_path root = {0}, wrt = {&root, "wrt", 0};
@@ -168,6 +188,7 @@ static bool finish_cotangents(struct api_job *job, const struct api_derivation *
 	if (code != FRIC_OK && (code != FRIC_E_NOT_FINITE || error->contact >= 0))
 		return api_job_core(job, code, error);
 	add_up(d, by, cotangents);
+	make_symmetric(by);
 	return fault_sum(job, by) && api_job_core(job, code, error);
 }
 

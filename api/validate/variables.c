@@ -8,7 +8,9 @@ struct walk {
 	const struct api_document *document;
 	const struct fric_batch *batch;
 	const struct api_set_facts *facts;
+	struct api_arena *arena;
 	struct api_variables *out;
+	bool failed; /* out of memory */
 };
 
 /* ---- shapes ---- */
@@ -30,51 +32,60 @@ static void find_lengths(const struct walk *w, int type, size_t lengths[API_N_LE
 	lengths[API_POINT] = (size_t)fric_closest_point_size((enum fric_type)type);
 }
 
-static void set_shape(struct api_variable *v, int rank, const size_t *shape)
-{
-	v->rank = rank;
-	memcpy(v->shape, shape, (size_t)rank * sizeof(*shape));
-}
-
-/* What was flat is nested. One row of a flat array of one row is what was sent, where one may stand for all. */
+/* Nests of nothing may be deeper than any field. */
 static void find_shape(struct api_variable *v, const struct api_array *array, const struct api_shape *shape)
 {
-	const size_t row = shape->n_inner == 0   ? 1
-	                   : shape->n_inner == 1 ? shape->inner[0]
-	                                         : shape->inner[0] * shape->inner[1],
-				 nested[API_VARIABLE_RANK] = {shape->n, shape->inner[0], shape->inner[1]};
-	const bool is_row = shape->one_for_all && array->n == row;
-	if (array->rank == 0)
-		v->rank = 0;
-	else if (array->rank == 1 + shape->n_inner)
-		set_shape(v, array->rank, array->shape);
-	else if (is_row)
-		set_shape(v, shape->n_inner, shape->inner);
-	else
-		set_shape(v, 1 + shape->n_inner, nested);
+	size_t row = 1;
+	for (int i = 0; i < shape->n_inner; i++)
+		row *= shape->inner[i];
+	v->rank = array->rank < API_VARIABLE_RANK ? array->rank : API_VARIABLE_RANK;
+	memcpy(v->shape, array->shape, sizeof(v->shape));
 	v->expected = *shape;
-	v->expected.n = is_row ? 1 : shape->n;
-	v->expected.one_for_all = is_row;
+	v->expected.one_for_all = shape->one_for_all && array->n == row;
+	v->expected.n = v->expected.one_for_all ? 1 : shape->n;
 	v->expected.range = API_ANY;
 }
 
 /* ---- the list ---- */
 
-static struct api_variable *place(struct api_variables *list, const char *pointer)
+enum { FEW = 16 };
+
+static bool reserve(struct walk *w)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (!strcmp(list->list[i].pointer, pointer))
-			return &list->list[i];
-	return &list->list[list->n++];
+	struct api_variables *out = w->out;
+	if (out->n < out->capacity)
+		return true;
+	const size_t capacity = out->capacity ? 2 * out->capacity : FEW;
+	struct api_variable *list = api_arena_array(w->arena, capacity, sizeof(*list));
+	if (!list)
+		return false;
+	if (out->n)
+		memcpy(list, out->list, out->n * sizeof(*list));
+	out->list = list;
+	out->capacity = capacity;
+	return true;
 }
 
-static void add(const struct walk *w, const struct api_field *field, int type, const char *pointer)
+/* Where the variable of this pointer is, or is to be; NULL when out of memory. */
+static struct api_variable *place(struct walk *w, const char *pointer)
+{
+	struct api_variables *out = w->out;
+	for (size_t i = 0; i < out->n; i++)
+		if (!strcmp(out->list[i].pointer, pointer))
+			return &out->list[i];
+	return reserve(w) ? &out->list[out->n++] : NULL;
+}
+
+static void add(struct walk *w, const struct api_field *field, int type, const char *pointer)
 {
 	const struct api_array *array = api_document_array(w->document, field->node);
 	size_t lengths[API_N_LENGTHS];
 	find_lengths(w, type, lengths);
 	const struct api_shape shape = api_shape_of(field->rule, lengths);
-	struct api_variable *v = place(w->out, pointer);
+	struct api_variable *v = place(w, pointer);
+	w->failed |= !v;
+	if (!v)
+		return;
 	*v = (struct api_variable){.rule = field->rule, .type = type, .n = array->n};
 	snprintf(v->pointer, sizeof(v->pointer), "%s", pointer);
 	find_shape(v, array, &shape);
@@ -83,7 +94,7 @@ static void add(const struct walk *w, const struct api_field *field, int type, c
 		v->first_dof = w->facts->n_vertices * w->facts->dim;
 }
 
-static void walk_object(const struct walk *w, const struct api_field *object, const struct api_object *rules,
+static void walk_object(struct walk *w, const struct api_field *object, const struct api_object *rules,
                         const char *pointer)
 {
 	for (int i = 0; i < rules->n_rules; i++) {
@@ -103,15 +114,11 @@ static void walk_object(const struct walk *w, const struct api_field *object, co
 bool api_variables_list(const struct api_document *document, const struct fric_batch *batch,
                         const struct api_set_facts *facts, struct api_arena *arena, struct api_variables *variables)
 {
-	const struct walk w = {document, batch, facts, variables};
+	struct walk w = {document, batch, facts, arena, variables, false};
 	const struct api_field root = {.node = document->root};
 	const struct api_object rules = {.rules = api_request.rules, .n_rules = api_request.n_rules, .type = -1};
-	if (!variables->list)
-		variables->list = api_arena_array(arena, API_MOST_VARIABLES, sizeof(*variables->list));
-	if (!variables->list)
-		return false;
 	walk_object(&w, &root, &rules, "");
-	return true;
+	return !w.failed;
 }
 
 const struct api_variable *api_variable_find(const struct api_variables *variables, const char *pointer)

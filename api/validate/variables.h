@@ -15,15 +15,15 @@ struct api_variable {
 	int type;      /* enum fric_type of the group that it is a field of; -1: of none */
 	bool is_empty; /* of a group without contacts, or of no numbers: nothing depends on it, the core does not know it */
 	size_t n;      /* numbers */
-	int rank;      /* as it was sent, or nested if it was flat; 0: a number */
+	int rank;      /* as it was sent, nested or flat; 0: a number */
 	size_t shape[API_VARIABLE_RANK];
-	struct api_shape expected; /* of tangents: the same, or flat; not of a number of rank 0 whose rule is one */
+	struct api_shape expected; /* of tangents, nested or flat; of a rule that is a number: none */
 	size_t first_dof;          /* of velocities: where they begin among those of all DOFs */
 };
 
 struct api_variables {
-	size_t n;
-	struct api_variable *list; /* [n], in the order of the contract */
+	size_t n, capacity;
+	struct api_variable *list; /* [n]; moves while variables are added */
 };
 
 /* Some of them, none twice, each with [variable->n] numbers, row-major. */
@@ -37,7 +37,7 @@ struct api_variations {
  * Those of a document that has passed the checks.
  * @param batch, facts  what the checks found; of a question alone, those of its set
  * @param variables     those of the document are added, or replace what was there under the same pointer; the list is in
- *                      the arena, and has room for all that there can be
+ *                      the arena
  * @return false when out of memory
  */
 bool api_variables_list(const struct api_document *document, const struct fric_batch *batch,

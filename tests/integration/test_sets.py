@@ -98,7 +98,7 @@ def test_an_encoded_name_is_the_same(client):
 
 
 def test_no_path_of_this_form(client):
-    for path in ('/v1/sets/', '/v1/sets/a/b', '/v1/sets/a/evaluate/', '/v1/sets//evaluate', '/v1/sets/a/jvp'):
+    for path in ('/v1/sets/', '/v1/sets/a/b', '/v1/sets/a/evaluate/', '/v1/sets//evaluate', '/v1/sets/a/hessian'):
         assert client.send('GET', path).status == 404
 
 
