@@ -52,15 +52,20 @@ static double *zeros(struct api_job *job, size_t n)
 	return array;
 }
 
+static bool is_field(const struct api_variable *v, enum fric_field field)
+{
+	return v->type < 0 && v->rule->by[0] == 1 + (int)field;
+}
+
 /* Directions do not depend on lagged velocities where there are none to choose. */
 static bool is_known(const struct api_derivation *d, const struct api_variable *v)
 {
-	return !v->is_empty && (v->rule->by[0] != 1 + FRIC_BY_LAGGED_VELOCITIES || d->core.slip_velocities);
+	return !v->is_empty && (!is_field(v, FRIC_BY_LAGGED_VELOCITIES) || d->core.slip_velocities);
 }
 
 static bool is_of_dofs(const struct api_variable *v)
 {
-	return v->type < 0 && (v->rule->by[0] == 1 + FRIC_BY_VELOCITIES || v->rule->by[0] == 1 + FRIC_BY_LAGGED_VELOCITIES);
+	return is_field(v, FRIC_BY_VELOCITIES) || is_field(v, FRIC_BY_LAGGED_VELOCITIES);
 }
 
 /* Where the core looks for number `which` of the fields that a variable is to it. */
