@@ -44,15 +44,28 @@ void api_bridge_fail(const struct api_fault *fault, const char *request_id, stru
 {
 	const bool is_output = fault->code == API_E_RESULT_OVERFLOW,
 			   is_input = fault->status == 400 || fault->status == 404 || fault->status == 422;
-	if (!is_input || !tell(is_output ? 500 : 400, is_output ? "InvalidOutput" : refusals[API_BRIDGE_INVALID_INPUT],
-	                       message_of(fault), response))
+	struct api_fault no_room;
+	if (!is_input) {
 		api_fault_response(fault, request_id, response);
+		return;
+	}
+	if (tell(is_output ? 500 : 400, is_output ? "InvalidOutput" : refusals[API_BRIDGE_INVALID_INPUT], message_of(fault),
+	         response))
+		return;
+	api_fault_clear(&no_room);
+	api_fault_no_memory(&no_room);
+	api_fault_response(&no_room, request_id, response);
 }
 
-/* A fault for which there is another word. @return whether there is an answer */
+/* A fault for which there is another word. @return whether that was the answer */
 static bool tell_refusal(const struct api_bridge *bridge, struct api_response *response)
 {
-	return bridge->refusal && tell(400, refusals[bridge->refusal], message_of(bridge->fault), response);
+	if (!bridge->refusal)
+		return false;
+	if (tell(400, refusals[bridge->refusal], message_of(bridge->fault), response))
+		return true;
+	api_fault_clear(bridge->fault);
+	return api_fault_no_memory(bridge->fault);
 }
 
 /* ---- what is asked without contacts ---- */

@@ -144,6 +144,52 @@ static void leaves_deep_nests_in_the_tree(void **unused)
 	api_document_free(&d);
 }
 
+/* ---- rows of numbers, each by itself ---- */
+
+/* "1, 2; ; 3": what the rows of a list hold. */
+static void rows_are(const char *text, const char *rows)
+{
+	struct api_document d;
+	struct api_text_fault fault;
+	char found[200] = "";
+	if (!api_document_read_rows(NULL, text, strlen(text), &d, &fault))
+		fail_msg("%s refused: %s", text, fault.detail);
+	for (size_t i = 0; i < json_array_size(d.root); i++) {
+		const struct api_array *row = api_document_array(&d, json_array_get(d.root, i));
+		assert_true(row && row->rank == 1 && row->shape[0] == row->n && !row->ragged);
+		for (size_t j = 0; j < row->n; j++)
+			sprintf(found + strlen(found), "%s%g", j ? ", " : "", ((const double *)row->data)[j]);
+		strcat(found, ";");
+	}
+	assert_string_equal(found, rows);
+	api_document_free(&d);
+}
+
+static void reads_rows_by_themselves(void **unused)
+{
+	(void)unused;
+	rows_are("[[1, 2], [3]]", "1, 2;3;");
+	rows_are("[ [1,2] , [3,4] ]", "1, 2;3, 4;");
+	rows_are("[[], [0.5, -1e2, 3], []]", ";0.5, -100, 3;;");
+	rows_are("[[]]", ";");
+	struct api_document d;
+	struct api_text_fault fault;
+	static const char nested[] = "{\"a\": 2, \"b\": [1, [2, [3]]], \"c\": [4, 5]}";
+	assert_true(api_document_read_rows(NULL, nested, strlen(nested), &d, &fault));
+	assert_int_equal(api_document_array(&d, json_object_get(d.root, "a"))->rank, 0);
+	json_t *b = json_object_get(d.root, "b"), *inner = json_array_get(b, 1);
+	assert_int_equal(api_document_array(&d, json_array_get(b, 0))->rank, 0);
+	assert_int_equal(json_array_size(inner), 2);
+	assert_int_equal(api_document_array(&d, json_array_get(inner, 1))->rank, 1);
+	assert_int_equal(api_document_array(&d, json_object_get(d.root, "c"))->n, 2);
+	api_document_free(&d);
+	static const char *const malformed[] = {"[[1, 2], [3]", "[[1, 2,], [3]]", "[[1 2]]", "[[1], [1e999]]", "[[1]] x"};
+	for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
+		assert_false(api_document_read_rows(NULL, malformed[i], strlen(malformed[i]), &d, &fault));
+		assert_int_equal(fault.status, 400);
+	}
+}
+
 static void lifts_many_numbers(void **unused)
 {
 	(void)unused;
@@ -502,6 +548,7 @@ int main(void)
 		cmocka_unit_test(finds_shapes),
 		cmocka_unit_test(marks_ragged_arrays),
 		cmocka_unit_test(leaves_deep_nests_in_the_tree),
+		cmocka_unit_test(reads_rows_by_themselves),
 		cmocka_unit_test(lifts_many_numbers),
 		cmocka_unit_test(names_the_place_of_a_fault),
 		cmocka_unit_test(refuses_nul_bytes),

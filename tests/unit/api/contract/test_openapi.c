@@ -77,6 +77,20 @@ static bool is_of_derivatives(int rule)
 	return rule == API_REQUEST_TANGENTS || rule == API_REQUEST_COTANGENTS || rule == API_REQUEST_WRT;
 }
 
+/* Those of UM-Bridge, whose field names are the protocol's. */
+static void tables_of_models_are_whole(void **unused)
+{
+	(void)unused;
+	const struct api_object *const roots[] = {
+		&api_bridge_info,    &api_bridge_name,    &api_bridge_support,       &api_bridge_sized,
+		&api_bridge_inputs,  &api_bridge_outputs, &api_bridge_evaluation,    &api_bridge_gradient_call,
+		&api_bridge_values,  &api_bridge_vector,  &api_bridge_jacobian_call, &api_bridge_hessian_call,
+		&api_bridge_failure,
+	};
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		check_object(roots[i]);
+}
+
 /* Each field of a request belongs to its document, to the question, or (lagged velocities) to both; n_vertices to the
  * document alone. */
 static void every_field_has_a_part(void **unused)
@@ -296,6 +310,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_whole),
+		cmocka_unit_test(tables_of_models_are_whole),
 		cmocka_unit_test(every_field_has_a_part),
 		cmocka_unit_test(every_field_of_derivatives_has_a_part),
 		cmocka_unit_test(every_real_number_has_its_field_of_the_core),

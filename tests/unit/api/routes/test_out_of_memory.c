@@ -545,6 +545,31 @@ static void answers_functions(void **unused)
 	post("/v1/functions/smooth_mu?y=1", api_media_json, NULL, "{}", 2, 422, "a query with a body");
 }
 
+#define ASK_MODEL(call, body, status) post("/" call, NULL, NULL, body, sizeof(body) - 1, status, call " " body)
+#define COEFFICIENTS "\"config\":{\"inputs\":[\"/velocities\",\"/friction/mu_s\"]}"
+#define OF_MU "\"config\":{\"inputs\":[\"/friction/mu_s\",\"/friction/mu_k\"]},\"input\":[[0.5],[0.25]]"
+
+/* Errors have a form of their own, but not a lack of memory. */
+static void answers_um_bridge(void **unused)
+{
+	(void)unused;
+	get("/Info", 200);
+	ASK_MODEL("ModelInfo", "{\"name\":\"friction\"}", 200);
+	ASK_MODEL("InputSizes", "{\"name\":\"friction\"," COEFFICIENTS "}", 200);
+	ASK_MODEL("OutputSizes", "{\"name\":\"friction_gradient\"}", 200);
+	ASK_MODEL("Evaluate", "{\"name\":\"friction_gradient\"," OF_MU "}", 200);
+	ASK_MODEL("Gradient", "{\"name\":\"friction\"," OF_MU ",\"inWrt\":1,\"outWrt\":0,\"sens\":[1]}", 200);
+	ASK_MODEL("ApplyJacobian", "{\"name\":\"friction_gradient\"," OF_MU ",\"inWrt\":0,\"outWrt\":0,\"vec\":[1]}", 200);
+	ASK_MODEL("ApplyHessian",
+	          "{\"name\":\"friction\"," OF_MU ",\"inWrt1\":0,\"inWrt2\":1,\"outWrt\":0,\"sens\":[1],\"vec\":[1]}", 200);
+	ASK_MODEL("Evaluate", "{\"name\":\"nobody\"}", 400);
+	ASK_MODEL("ApplyHessian", "{\"name\":\"friction_gradient\"}", 400);
+	ASK_MODEL("Evaluate", "{\"name\":\"friction\"," COEFFICIENTS ",\"input\":[[1,2],[-1]]}", 400);
+	ASK_MODEL("Evaluate", "{\"name\":\"friction\",\"config\":{\"inputs\":[\"/friction/mu_k\"]},\"input\":[[-1]]}", 400);
+	ASK_MODEL("InputSizes", "{\"name\":\"friction\",\"config\":{\"set\":\"a\"}}", 400);
+	ASK_MODEL("InputSizes", "{", 400);
+}
+
 static void answers_what_needs_no_computing(void **unused)
 {
 	(void)unused;
@@ -644,6 +669,7 @@ int main(void)
 		cmocka_unit_test(answers_evaluations),
 		cmocka_unit_test(answers_checks),
 		cmocka_unit_test(answers_large_evaluations_on_two_threads),
+		cmocka_unit_test(answers_um_bridge),
 		cmocka_unit_test(answers_functions),
 		cmocka_unit_test(answers_what_needs_no_computing),
 		cmocka_unit_test(reports_faults),

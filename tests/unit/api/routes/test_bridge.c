@@ -1,0 +1,199 @@
+/* Routes of UM-Bridge without a socket: the scene, what is large, and what errors are called. The protocol as a client
+ * speaks it is in tests/integration/test_um_bridge.py. */
+#include "api/routes/bridge_ask.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/base/account.h"
+#include "api/routes/bridge.h"
+#include "api/routes/scene.h"
+#include "api/sets/store.h"
+
+static struct api_service service = {
+	.n_threads = 1, .max_json_bytes = 1 << 20, .max_frame_bytes = 1 << 20, .max_answer_bytes = 1 << 20};
+
+static struct api_request request_of(const char *method, const char *target, const char *body)
+{
+	return (struct api_request){
+		.method = method, .target = target, .request_id = "id", .body = body, .body_bytes = body ? strlen(body) : 0};
+}
+
+/* ---- the scene ---- */
+
+static void facts_are_those_of_the_scene(void **unused)
+{
+	(void)unused;
+	struct api_document document;
+	struct api_arena arena = {0};
+	struct api_fault fault;
+	struct api_lagged lagged;
+	struct api_lagged_velocities velocities;
+	struct api_set_facts facts;
+	api_fault_clear(&fault);
+	assert_true(api_scene_read(NULL, &document, &fault));
+	struct api_check check = {.document = &document, .arena = &arena, .fault = &fault};
+	assert_true(api_check_set(&check, &lagged, &velocities, &facts));
+	assert_int_equal(facts.dim, api_scene_facts.dim);
+	assert_int_equal(facts.n_vertices, api_scene_facts.n_vertices);
+	assert_int_equal(facts.n_bodies, api_scene_facts.n_bodies);
+	assert_int_equal(facts.has_bodies, api_scene_facts.has_bodies);
+	assert_int_equal(facts.skip_degenerate, api_scene_facts.skip_degenerate);
+	assert_int_equal(facts.lacks_positions, api_scene_facts.lacks_positions);
+	assert_memory_equal(facts.has_group, api_scene_facts.has_group, sizeof(facts.has_group));
+	for (int type = 0; type < FRIC_N_TYPES; type++)
+		assert_true(lagged.batch.groups[type].n > 0);
+	api_document_free(&document);
+	api_arena_free(&arena);
+}
+
+/* ---- errors ---- */
+
+static void tells(enum api_code code, int status, const char *body)
+{
+	struct api_fault fault;
+	struct api_response response;
+	api_fault_clear(&fault);
+	api_fault_set(&fault, code, "it is \"so\"");
+	api_response_clear(&response);
+	api_bridge_fail(&fault, "id", &response);
+	assert_int_equal(response.status, status);
+	assert_string_equal(response.content_type, body ? "application/json" : "application/problem+json");
+	if (body) {
+		assert_int_equal(response.body_bytes, strlen(body));
+		assert_memory_equal(response.body, body, strlen(body));
+	}
+	api_response_free(&response);
+}
+
+#define ERROR(type) "{\"error\":{\"type\":\"" type "\",\"message\":\"it is \\\"so\\\"\"}}"
+
+/* Every code is one or the other. */
+static void errors_have_a_word_or_are_problems(void **unused)
+{
+	(void)unused;
+	for (enum api_code code = API_NO_CODE + 1; code < API_N_CODES; code++) {
+		const int status = api_code_status(code);
+		if (code == API_E_RESULT_OVERFLOW)
+			tells(code, 500, ERROR("InvalidOutput"));
+		else if (status == 400 || status == 404 || status == 422)
+			tells(code, 400, ERROR("InvalidInput"));
+		else
+			tells(code, status, NULL);
+	}
+}
+
+/* Without a sentence of its own, a fault has that of its first culprit. */
+static void errors_tell_the_first_culprit(void **unused)
+{
+	(void)unused;
+	const struct api_path root = {0}, at = {&root, "mu", 0};
+	struct api_fault fault;
+	struct api_response response;
+	api_fault_clear(&fault);
+	api_fault_at(&fault, API_E_OUT_OF_RANGE, &at, "first");
+	api_fault_at(&fault, API_E_OUT_OF_RANGE, &at, "second");
+	api_response_clear(&response);
+	api_bridge_fail(&fault, "id", &response);
+	static const char expected[] = "{\"error\":{\"type\":\"InvalidInput\",\"message\":\"first\"}}";
+	assert_int_equal(response.body_bytes, sizeof(expected) - 1);
+	assert_memory_equal(response.body, expected, sizeof(expected) - 1);
+	api_response_free(&response);
+}
+
+/* A request that is no longer wanted, whatever is wrong with it. */
+static void stops_as_everywhere(void **unused)
+{
+	(void)unused;
+	const atomic_bool stop = true;
+	struct api_request request = request_of("POST", "/Evaluate", "{\"name\":\"nobody\"}");
+	struct api_response response;
+	request.stop = &stop;
+	api_handle(&service, &request, &response);
+	assert_int_equal(response.status, 503);
+	assert_string_equal(response.content_type, "application/problem+json");
+	api_response_free(&response);
+}
+
+/* ---- what it costs ---- */
+
+static int64_t now_ms(void)
+{
+	return 0;
+}
+
+static void put(const char *name, int n)
+{
+	struct api_response response;
+	char body[4096], target[64];
+	int at =
+		sprintf(body,
+	            "{\"dim\":2,\"n_vertices\":%d,\"friction\":{\"mu\":1,\"eps_v\":1},\"collisions\":{\"plane_vertex\":"
+	            "{\"plane_normal\":[0,1],\"normal_force\":1,\"vertices\":[0",
+	            n);
+	for (int i = 1; i < n; i++)
+		at += sprintf(body + at, ",%d", i);
+	sprintf(body + at, "]}}}");
+	sprintf(target, "/v1/sets/%s", name);
+	const struct api_request request = request_of("PUT", target, body);
+	api_handle(&service, &request, &response);
+	assert_int_equal(response.status, 201);
+	api_response_free(&response);
+}
+
+static void large_are_long_bodies_and_large_sets(void **unused)
+{
+	(void)unused;
+	const struct api_sets_limits limits = {.bytes = 1 << 30, .bytes_per_caller = 1 << 30, .n = 8, .idle_seconds = 900};
+	static const struct {
+		const char *body;
+		bool is_large;
+	} cases[] = {
+		{"", false},
+		{"{\"name\":\"friction\"}", false},
+		{"{\"name\":\"friction\",\"config\":{\"set\":\"few\"}}", false},
+		{"{\"name\":\"friction\",\"config\":{\"set\" : \"many\"}}", true},
+		{"{\"name\":\"friction\",\"config\":{\n\t\"set\":\n\"many\"}}", true},
+		{"{\"name\":\"friction\",\"config\":{\"set\":\"none\"}}", false},
+		{"{\"name\":\"friction\",\"config\":{\"set\":\"man\\u0079\"}}", true},
+		{"{\"name\":\"friction\",\"config\":{\"set\":3}}", true},
+		{"{\"name\":\"friction\",\"config\":{\"set\":\"many", true},
+		{"{\"name\":\"friction\",\"config\":{\"set\"", true},
+		{"{\"name\":\"friction\",\"config\":{\"set\":", true},
+	};
+	static const char *const targets[] = {"/InputSizes", "/OutputSizes",   "/Evaluate",
+	                                      "/Gradient",   "/ApplyJacobian", "/ApplyHessian"};
+	service.sets = api_sets_create(&limits, now_ms);
+	put("few", 5);
+	put("many", 400);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (size_t j = 0; j < sizeof(targets) / sizeof(targets[0]); j++) {
+			const struct api_request request = request_of("POST", targets[j], cases[i].body);
+			if (api_is_large(&service, &request) != cases[i].is_large)
+				fail_msg("%s: %s", targets[j], cases[i].body);
+		}
+	char *longer = malloc(17 << 10);
+	memset(longer, ' ', 17 << 10);
+	const struct api_request request = {
+		.method = "POST", .target = "/ModelInfo", .body = longer, .body_bytes = 17 << 10};
+	assert_true(api_is_large(&service, &request));
+	free(longer);
+	api_sets_free(service.sets);
+	service.sets = NULL;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(facts_are_those_of_the_scene),         cmocka_unit_test(errors_have_a_word_or_are_problems),
+		cmocka_unit_test(errors_tell_the_first_culprit),        cmocka_unit_test(stops_as_everywhere),
+		cmocka_unit_test(large_are_long_bodies_and_large_sets),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
