@@ -37,7 +37,7 @@ def test_it_compiles_and_runs(folder, server):
     done = compile_in(folder)
     assert done.returncode == 0, done.stdout
     run = subprocess.run(['node', folder / 'client.js', server], stdout=subprocess.PIPE, text=True, check=True)
-    assert run.stdout.splitlines() == ['potential 1.0833333333333333 gradient [ 3, 0, 0 ]', 'entries 6',
+    assert run.stdout.splitlines() == ['potential 1.0833333333333333 gradient [ 3, 0, 0 ]', 'entries 6', 'by mu 2.1666666666666665 by velocities [ [ 3, 0, 0 ] ]',
                                        'refused index_out_of_range /collisions/plane_vertex/vertices/0']
 
 

@@ -5,6 +5,8 @@ import type {components, paths} from "./api";
 type Evaluate = paths["/v1/evaluate"]["post"];
 type Batch = Evaluate["requestBody"]["content"]["application/json"];
 type Answer = Evaluate["responses"]["200"]["content"]["application/json"];
+type Vjp = paths["/v1/vjp"]["post"];
+type Pulled = Vjp["responses"]["200"]["content"]["application/json"];
 type Problem = components["schemas"]["Problem"];
 
 const url = process.argv[2];
@@ -16,6 +18,15 @@ async function evaluate(batch: Batch): Promise<Answer> {
 	if (!response.ok)
 		throw (await response.json()) as Problem;
 	return (await response.json()) as Answer;
+}
+
+async function vjp(question: Vjp["requestBody"]["content"]["application/json"]): Promise<Pulled> {
+	const response = await fetch(`${url}/v1/vjp`, {
+		method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(question),
+	});
+	if (!response.ok)
+		throw (await response.json()) as Problem;
+	return (await response.json()) as Pulled;
 }
 
 const batch: Batch = {
@@ -39,7 +50,12 @@ const text: Batch = {...batch, friction: {eps_v: "0.5", mu: 0.5}};
 const law: Batch = {...batch, friction: {eps_v: 0.5, mu: 0.5, law: "stribek"}};
 // @ts-expect-error: a code that there is not
 const never: Problem["code"] = "unknown_feild";
-void [misspelt, unknown, text, law, never];
+const {outputs, ...contacts} = batch;
+// @ts-expect-error: a cotangent of no answer
+const output = () => vjp({...contacts, cotangents: {force: [1, 0, 0]}, wrt: ["/velocities"]});
+// @ts-expect-error: no fields
+const nowhere = () => vjp({...contacts, cotangents: {potential: 1}});
+void [misspelt, unknown, text, law, never, output, nowhere, outputs];
 
 /* Of what a Hessian may be, each is told by its format. */
 function count(hessian: NonNullable<Answer["hessian"]>): number {
@@ -59,6 +75,8 @@ const answer = await evaluate(batch);
 console.log("potential", answer.potential, "gradient", answer.gradient);
 const whole = await evaluate({...batch, outputs: ["hessian"], hessian: {format: "csr", triangle: "upper"}});
 console.log("entries", whole.hessian && count(whole.hessian));
+const {cotangents} = await vjp({...contacts, cotangents: {potential: 1}, wrt: ["/friction/mu", "/velocities"]});
+console.log("by mu", cotangents["/friction/mu"], "by velocities", cotangents["/velocities"]);
 try {
 	await evaluate({...batch, collisions: {plane_vertex: {vertices: [1], plane_normal: [0, 0, 1], normal_force: 8}}});
 } catch (fault) {
