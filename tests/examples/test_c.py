@@ -1,4 +1,7 @@
 """The client for C, under AddressSanitizer."""
+import pathlib
+import re
+
 import numpy as np
 import pytest
 from carried import *  # noqa: F401,F403
@@ -7,6 +10,7 @@ from native import *  # noqa: F401,F403
 from native_sets import *  # noqa: F401,F403
 from native import command_of, evaluate
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRICT = "-std=gnu11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -g -fsanitize=address,undefined".split()
 
 
@@ -63,6 +67,20 @@ def test_a_frame_carries_the_same_numbers(run, fail, server, same, refusing, fol
 def test_the_command_for_frames(run, folder, server):
     run("sh", "-c", command_of("examples/c/frame.c", folder / "plain"))
     assert "4000 contacts" in run(folder / "plain", server)
+
+
+def test_derivatives_through_the_library(run, folder, same):
+    """As docs/library.md shows them; and a pin's friction changes with its normal force, which follows from its height."""
+    run("cc", *STRICT, "-Icore", "examples/c/derivatives.c", "build/release/libfric.a", "-fopenmp", "-lm", "-o",
+        folder / "derivatives")
+    told, page = run(folder / "derivatives"), (ROOT / "docs/library.md").read_text()
+    same(re.search(r"&& build/derivatives\n```\n```text\n(.*?)```", page, re.S)[1], told)
+    rows = [re.findall(r"-?\d[\d.]*(?:e[-+]\d+)?", line) for line in told.splitlines()]
+    assert float(rows[1][0]) == pytest.approx(float(rows[0][0]) / 0.3, rel=1e-5)
+    heights = [(float(row[0]), float(row[2])) for row in rows[3:]]
+    assert len(heights) == 4 and sum(exact for exact, _ in heights) == pytest.approx(0, abs=0.1)
+    for exact, difference in heights:
+        assert exact == pytest.approx(difference, rel=1e-5)
 
 
 def test_the_example_leaks_nothing(run, server, folder, tile, same):
