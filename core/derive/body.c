@@ -219,6 +219,10 @@ void fricp_body_point(const struct body_derivation *task, enum fric_type type, s
 		find_lagged(task, p);
 	body_slip_velocity(b, type, i, task->velocities, &slip);
 	fricp_force_point(b, task->mu, i, &slip, &p->force);
+	if (b->viscous.data) /* else there is no drag, which has a derivative by viscous all the same */
+		return;
+	project(b->dim, &p->frame.plane, p->bare, p->force.at.bare);
+	turning(b->dim, &p->frame, p->now.turn, p->force.at.bare + b->dim - 1);
 }
 
 static const double *row_of(struct fric_values values, size_t row)

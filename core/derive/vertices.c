@@ -96,6 +96,8 @@ void fricp_vertex_point(const struct vertex_derivation *task, enum fric_type typ
 		find_lagged(task, point);
 	slip_velocity(c, type, i, task->velocities, &slip);
 	fricp_force_point(c, task->mu, i, &slip, &point->force);
+	if (!c->viscous.data) /* then there is no drag, which has a derivative by viscous all the same */
+		project(c->dim, &point->frame, point->bare, point->force.at.bare);
 }
 
 static void geometry_inputs_of(const struct vertex_derivation *task, const struct vertex_point *p,

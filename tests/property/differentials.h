@@ -74,8 +74,7 @@ static inline struct number_fields scene_fields(const struct scene *s)
 	add_coefficients(&fields, batch);
 	if (law->type == FRIC_STRIBECK || law->type == FRIC_EXPONENTIAL)
 		add_field(&fields, FRIC_BY_STRIBECK_SPEED, &law->stribeck_speed, 1);
-	if (law->viscous != 0)
-		add_field(&fields, FRIC_BY_VISCOUS, &law->viscous, 1);
+	add_field(&fields, FRIC_BY_VISCOUS, &law->viscous, 1);
 	if (law->type == FRIC_CURVE)
 		add_field(&fields, FRIC_BY_CURVE_FACTORS, law->curve.factors, law->curve.n);
 	if (s->options.barrier) {

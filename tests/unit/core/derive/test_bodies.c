@@ -147,6 +147,30 @@ static void test_radius_forwards_and_backwards(void **state)
 	done(&a);
 }
 
+/* A drag of zero: 2 nu |S|^2 / 2 with |S| = 5 without the anchor. */
+static void test_viscous_from_zero(void **state)
+{
+	struct ball b;
+	struct asked a;
+	struct fric_error error;
+	const double anchor[3] = {-2, 0, 0};
+	double one = 1, viscous, tangent[7];
+	struct fric_differential d = {.fields = {[FRIC_BY_VISCOUS] = &one}};
+	(void)state;
+	ball_batch(&b);
+	b.velocities[0] = 5;
+	b.batch.groups[FRIC_BODY_WORLD].anchor = one_value(anchor);
+	ask(&b, false, false, &a);
+	assert_ok(forwards(&a, &d, tangent, &error));
+	assert_near(tangent[0], 25 + 16, 1e-13);
+	assert_vector(tangent + 1, 10, 0, 0);
+	assert_vector(tangent + 4, 0, -10, 4);
+	d.fields[FRIC_BY_VISCOUS] = &viscous;
+	assert_ok(backwards(&a, 1, (double[]){1, 0, 0, 0, 0, 1}, &d));
+	assert_near(viscous, 41 + 14, 1e-13);
+	done(&a);
+}
+
 /* A rotation of ball, normal and grain about z turns the force with it. */
 static void test_everything_turns(void **state)
 {
@@ -391,6 +415,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slopes_of_the_potential),
 		cmocka_unit_test(test_radius_forwards_and_backwards),
+		cmocka_unit_test(test_viscous_from_zero),
 		cmocka_unit_test(test_everything_turns),
 		cmocka_unit_test(test_who_follows),
 		cmocka_unit_test(test_skipped),
