@@ -1,5 +1,5 @@
 /* How the laws change with their numbers: against multi-precision values, and by what must hold of them. */
-#include "core/law/slopes.h"
+#include "core/law/bends.h"
 
 #include <stdio.h>
 
@@ -211,6 +211,67 @@ static void test_digits(void **unused)
 	}
 }
 
+/* ---- second derivatives ---- */
+
+/* At the speed z with eps_v 1, how slopes are with other coefficients and another eps_v. */
+static struct law_slopes_l near_by(struct sample s, long double ds, long double dk, long double de)
+{
+	const struct law_reach_l none = {0};
+	const long double e = 1 + de, z = s.z / e, r = (e - s.z) / e, q = s.q * e, mu_s = s.mu_s + ds, mu_k = s.mu_k + dk;
+	const bool tail = law_has_tail(s.t);
+	const struct law_point_l a = {
+		mu_s, mu_k, z, r, r <= 0, tail ? law_tail_l(s.t, &table, r, q, 1 / q) : law_shape_l(s.t, mu_s, mu_k)};
+	return law_slopes_l(s.t, a, tail ? law_reach_l(s.t, &table, r, q, 1 / q) : none);
+}
+
+/* Against differences of the first ones; corners are in the way of these. */
+static void check_bends(struct sample s)
+{
+	const struct law_reach_l none = {0};
+	const struct law_bends_l d = law_bends_l(
+		s.t, point_l(s), law_has_tail(s.t) ? law_reach_l(s.t, &table, 1 - (long double)s.z, s.q, 1 / s.q) : none);
+	const long double h = 1e-7L, top = fmaxl(s.mu_s, s.mu_k), z = fmaxl(s.z, 1);
+	const long double known = 1e-5L * z * fmaxl(s.q, 1) * fmaxl(s.q, 1);
+	const struct law_slopes_l up = near_by(s, h, 0, 0), down = near_by(s, -h, 0, 0), more = near_by(s, 0, h, 0),
+							  less = near_by(s, 0, -h, 0);
+	const struct law_slopes_l fast = near_by(s, 0, 0, h), slow = near_by(s, 0, 0, -h);
+	if (top == 0 || s.mu_s == 0 || s.mu_k == 0 || fabs(s.mu_s - s.mu_k) < 1e-3 * (s.t == LAW_PEAK))
+		return;
+	assert_near(d.ss, (up.s0 - down.s0) / (2 * h), known);
+	assert_near(d.sk, (up.k0 - down.k0) / (2 * h), known);
+	assert_near(d.sk, (more.s0 - less.s0) / (2 * h), known);
+	assert_near(d.kk, (more.k0 - less.k0) / (2 * h), known);
+	assert_near(d.es, (up.e0 - down.e0) / (2 * h), known);
+	assert_near(d.ek, (more.e0 - less.e0) / (2 * h), known);
+	if (s.z != 1) /* the kink of an exponential */
+		assert_near(d.ee, (fast.e0 - slow.e0) / (2 * h), known);
+}
+
+static void test_bends(void **unused)
+{
+	(void)unused;
+	for_each(check_bends);
+}
+
+/* Where coefficients are zero or the same, where differences know nothing: what scaling leaves. */
+static void check_degree(struct sample s)
+{
+	const struct law_reach_l none = {0};
+	const struct law_reach_l beyond = law_has_tail(s.t) ? law_reach_l(s.t, &table, 1 - (long double)s.z, s.q, 1 / s.q)
+	                                                    : none;
+	const struct law_bends_l d = law_bends_l(s.t, point_l(s), beyond);
+	const long double e0 = law_slopes_l(s.t, point_l(s), beyond).e0, tiny = 1e-17L * fmaxl(s.z, 1);
+	assert_near(s.mu_s * d.ss + s.mu_k * d.sk, 0, tiny);
+	assert_near(s.mu_s * d.sk + s.mu_k * d.kk, 0, tiny);
+	assert_near(s.mu_s * d.es + s.mu_k * d.ek, e0, tiny);
+}
+
+static void test_degree(void **unused)
+{
+	(void)unused;
+	for_each(check_degree);
+}
+
 /* ---- the factors of a curve ---- */
 
 /* The curve with changed factors at x; monotone pieces stay so for small changes. */
@@ -311,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reference),       cmocka_unit_test(test_scaling),
 		cmocka_unit_test(test_forms),           cmocka_unit_test(test_digits),
+		cmocka_unit_test(test_bends),           cmocka_unit_test(test_degree),
 		cmocka_unit_test(test_curve_tangent),   cmocka_unit_test(test_slope_tangent),
 		cmocka_unit_test(test_curve_cotangent),
 	};

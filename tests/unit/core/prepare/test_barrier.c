@@ -269,7 +269,7 @@ static bool slopes_right(const struct fric_barrier *b, double distance, const do
 	for (int i = 0; i < 5; i++) {
 		const long double size = i == 1 || i == 2 || i == 4 ? fabs(expected[i]) + per_length : fabs(expected[i]);
 		const bool beyond = isinf(expected[i]) && (double)actual[i] == expected[i];
-		if (beyond || fabsl(actual[i] - expected[i]) <= 0x1p-50L * size)
+		if (beyond || fabsl(actual[i] - expected[i]) <= 0x1p-50L * size + 5e-324L)
 			continue;
 		right = false;
 		print_error("%s %d dmin %a dhat %a distance %a: slope %d is %.17Lg, expected %.17g\n", types[b->type],

@@ -1,0 +1,85 @@
+/**
+ * Second derivatives of the friction laws by their numbers, in long double: how what slopes.h gives changes again with mu_s,
+ * mu_k and eps_v, at a fixed speed |u| and unit. Those by |u| itself are s1, k1, e1 and G2.
+ *
+ * All laws but `peak` are linear in the coefficients, so that what multiplies one of them is the law with 1 and 0. Without a
+ * tail potential and speeds are proportional, which gives the second derivative by eps_v: z^2 G2. With one, it is G2 beyond
+ * eps_v, since only y - eps_v counts there.
+ */
+#ifndef FRIC_LAW_BENDS_H
+#define FRIC_LAW_BENDS_H
+
+#include "core/law/slopes.h"
+
+/* ss, sk, kk: of g0; es, ek: of e0 by mu_s and mu_k; ee: of e0 by eps_v, times eps_v. */
+struct law_bends_l {
+	long double ss, sk, kk, es, ek, ee;
+};
+
+/* Slopes of a law with other coefficients, which its shape does not depend on. */
+INLINE struct law_slopes_l slopes_of_mu_l(enum law t, struct law_point_l a, struct law_reach_l beyond, long double mu_s,
+                                          long double mu_k)
+{
+	a.mu_s = mu_s;
+	a.mu_k = mu_k;
+	return law_slopes_l(t, a, beyond);
+}
+
+/* With both coefficients over the larger one, top, and least = low/top = 1 - 2w, g0/top and e0/top are functions of w alone.
+ * curve: the second derivative of the first one by w; fall: the first one of the second. Signs and terms as the larger
+ * coefficient is mu_s or mu_k. */
+struct peak_by_width {
+	long double curve, fall;
+};
+
+/* Up to the peak, d = 1 - t there. */
+INLINE struct peak_by_width peak_rising_l(bool above, long double w, long double b, long double d)
+{
+	const long double p = 1 - w, q = 2 * b * d * (1 - d) * (1 - d);
+	const long double e = p * d * d * (1 - 2 * d / 3), e_by_w = -d * (2 - d * (3 - 4 * d / 3));
+	if (above)
+		return (struct peak_by_width){2 + q, e_by_w - 2 * p};
+	return (struct peak_by_width){(1 - 2 * w) * q + 4 * d * d * (3 - 2 * d) / 3 - 2,
+	                              2 * p - 2 * e + (1 - 2 * w) * e_by_w};
+}
+
+/* From the peak on, where both cases differ in sign alone; early: nearer to the peak than to eps_v */
+INLINE struct peak_by_width peak_falling_l(bool above, long double w, bool early, long double fall, long double t)
+{
+	const long double third = 8 * t * t * t / 3;
+	const long double curve = early ? 8 * t * (1 - t) + third - 2 : third;
+	const long double e = early ? 2 * (1 - w) * (1 - t * (4 - 2 * t)) - fall * t * (4 - 8 * t / 3)
+	                            : -4 * t * t * (1 - 2 * fall / 3);
+	return above ? (struct peak_by_width){-curve, -e} : (struct peak_by_width){curve, e};
+}
+
+/* Both are of degree one in the coefficients, which leaves one second derivative of g0, by the smaller coefficient twice. */
+INLINE struct law_bends_l peak_bends_l(struct law_point_l a, long double e0)
+{
+	const bool above = a.mu_s >= a.mu_k, early = a.r > a.shape.a / 2;
+	const long double top = above ? a.mu_s : a.mu_k, w = a.shape.a, least = 1 - 2 * w;
+	const long double rise = peak_rise_l(a), fall = peak_fall_l(a);
+	const struct peak_by_width by = rise > 0 ? peak_rising_l(above, w, a.shape.b, rise * a.shape.b)
+	                                         : peak_falling_l(above, w, early, fall, fall * a.shape.c);
+	const long double low_low = by.curve / (4 * top), both = -least * low_low, top_top = -least * both;
+	const long double e_low = -by.fall / 2, e_top = e0 / top - least * e_low;
+	return above ? (struct law_bends_l){top_top, both, low_low, e_top, e_low, 0}
+	             : (struct law_bends_l){low_low, both, top_top, e_low, e_top, 0};
+}
+
+/* @param beyond  as law_slopes_l has it */
+INLINE struct law_bends_l law_bends_l(enum law t, struct law_point_l a, struct law_reach_l beyond)
+{
+	const long double g2 = law_g2_l(t, a), ee = a.slides && law_has_tail(t) ? g2 : g2 == 0 ? 0 : a.z * a.z * g2;
+	struct law_bends_l bends = {.ee = ee};
+	if (t == LAW_PEAK && (a.mu_s > 0 || a.mu_k > 0)) {
+		bends = peak_bends_l(a, law_slopes_l(t, a, beyond).e0);
+		bends.ee = ee;
+		return bends;
+	}
+	bends.es = slopes_of_mu_l(t, a, beyond, 1, 0).e0;
+	bends.ek = slopes_of_mu_l(t, a, beyond, 0, 1).e0;
+	return bends;
+}
+
+#endif
