@@ -118,6 +118,7 @@ struct backward {
 	struct body_derivation bodies;
 	double psi;
 	const double *cotangent;
+	const struct second *second;
 	struct kept kept[N_KEPT];
 	double *mu[2];            /* [n] cotangents of coefficients; NULL: no table wants them */
 	struct totals *totals;    /* [chunks] */
@@ -176,7 +177,10 @@ static bool backward_contact(const struct backward *task, size_t i, struct total
 	struct body_cotangents c = {.inputs = {{0}}};
 	if (!b->skipped[i]) {
 		fricp_body_point(&task->bodies, type, i, &point);
-		fricp_body_cotangent(&task->bodies, &point, task->psi, task->cotangent, &c);
+		if (task->second)
+			fricp_body_second(task->second, &task->bodies, &point, &c);
+		else
+			fricp_body_cotangent(&task->bodies, &point, task->psi, task->cotangent, &c);
 		const long double value = c.inputs.at[AT_CURVE], integral = c.inputs.at[AT_CURVE + 1];
 		if (pulls && (value != 0 || integral != 0))
 			table_collect(&b->table, point.force.x, value, integral, pulls);
@@ -273,12 +277,13 @@ static size_t lay_out(struct backward *task, const struct fric_differential *cot
 }
 
 enum fric_code fricp_bodies_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
-                                double psi, const double *cotangent, const struct fric_differential *cotangents,
-                                struct totals *totals, struct table_pull *pulls, struct fric_error *error)
+                                double psi, const double *cotangent, const struct second *second,
+                                const struct fric_differential *cotangents, struct totals *totals,
+                                struct table_pull *pulls, struct fric_error *error)
 {
 	const struct fric_contacts *b = derivation->contacts->bodies;
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
-	struct backward task = {.psi = psi, .cotangent = cotangent};
+	struct backward task = {.psi = psi, .cotangent = cotangent, .second = second};
 	fricp_body_derivation(derivation, cotangents, &task.bodies);
 	choose_fields(&task, cotangents);
 	const size_t bytes = lay_out(&task, cotangents, pulls, NULL);

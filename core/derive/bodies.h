@@ -7,6 +7,7 @@
 #define FRIC_DERIVE_BODIES_H
 
 #include "core/derive/fields.h"
+#include "core/derive/second.h"
 #include "core/law/slopes.h"
 
 /**
@@ -21,6 +22,7 @@ enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct
 
 /**
  * @param psi, cotangent  of the potential, and [n_dofs] of the gradient
+ * @param second          NULL, or the tangents along which all is differentiated again (second.h)
  * @param cotangents      rows per contact, body positions and the bodies' part of velocities and lagged velocities are
  *                        overwritten; to tables of materials the bodies' part is added
  * @param totals          the sums of what has one row for all contacts are added
@@ -29,7 +31,8 @@ enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct
  * context's memory.
  */
 enum fric_code fricp_bodies_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
-                                double psi, const double *cotangent, const struct fric_differential *cotangents,
-                                struct totals *totals, struct table_pull *pulls, struct fric_error *error);
+                                double psi, const double *cotangent, const struct second *second,
+                                const struct fric_differential *cotangents, struct totals *totals,
+                                struct table_pull *pulls, struct fric_error *error);
 
 #endif

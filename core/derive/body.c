@@ -424,15 +424,28 @@ static void wrenches_forwards(int dim, const struct body_point *p, const struct 
 		add_cross(sign_of(k), t->arm[k], force, wrench[k].w);
 }
 
+/* All the way to what the force depends on. */
+static void forwards(const struct body_derivation *task, const struct body_point *p, struct body_tangents *t,
+                     struct force_inputs *inputs)
+{
+	find_tangents(task, p, t);
+	if (task->slip_velocities)
+		ellipses_forwards(task, p, t);
+	force_inputs_of(task, p, t, inputs);
+}
+
+void fricp_body_inputs(const struct body_derivation *task, const struct body_point *point, struct force_inputs *out)
+{
+	struct body_tangents t;
+	forwards(task, point, &t, out);
+}
+
 void fricp_body_tangent(const struct body_derivation *task, const struct body_point *p, struct body_change *change)
 {
 	struct body_tangents t;
 	struct force_inputs inputs;
 	long double f[MOST_SLIP], tangent[MOST_SLIP];
-	find_tangents(task, p, &t);
-	if (task->slip_velocities)
-		ellipses_forwards(task, p, &t);
-	force_inputs_of(task, p, &t, &inputs);
+	forwards(task, p, &t, &inputs);
 	*change = (struct body_change){.potential = 0};
 	fricp_force_tangent(&p->force, &inputs, &change->potential, tangent);
 	force_of_point(&p->force, f);
@@ -551,24 +564,38 @@ static void lagged_backwards(const struct body_derivation *task, const struct bo
 	}
 }
 
-void fricp_body_cotangent(const struct body_derivation *task, const struct body_point *p, double psi,
-                          const double *cotangent, struct body_cotangents *out)
+/* From what the force depends on all the way back. @param gradient  of the gradient's cotangent */
+static void backwards(const struct body_derivation *task, const struct body_point *p, const struct force_inputs *force,
+                      const struct relation *gradient, struct body_cotangents *out)
 {
-	const int dim = task->batch->dim;
 	struct collected all = {.arm = {{0}}};
-	struct force_inputs force;
-	struct relation gradient;
-	long double q[MOST_SLIP];
+	long double mu[2] = {force->mu_s, force->mu_k};
 	*out = (struct body_cotangents){.inputs = {{0}}};
-	relation_of(task->b, p, cotangent, &gradient);
-	project(dim, &p->frame.plane, gradient.relative, q);
-	turning(dim, &p->frame, gradient.turn, q + dim - 1);
-	fricp_force_cotangent(&p->force, psi, q, &force);
-	long double mu[2] = {force.mu_s, force.mu_k};
-	slips_backwards(task, p, &force, &gradient, &all, out);
+	slips_backwards(task, p, force, gradient, &all, out);
 	if (task->slip_velocities)
 		ellipses_backwards(task, p, mu, &all, out);
 	arms_backwards(p, &all, out);
 	frame_backwards(task, p, &all, &out->inputs);
-	lagged_backwards(task, p, &force, mu, &out->inputs);
+	lagged_backwards(task, p, force, mu, &out->inputs);
+}
+
+void fricp_body_back(const struct body_derivation *task, const struct body_point *point,
+                     const struct force_inputs *force, struct body_cotangents *out)
+{
+	const struct relation none = {.turn = {0}};
+	backwards(task, point, force, &none, out);
+}
+
+void fricp_body_cotangent(const struct body_derivation *task, const struct body_point *p, double psi,
+                          const double *cotangent, struct body_cotangents *out)
+{
+	const int dim = task->batch->dim;
+	struct force_inputs force;
+	struct relation gradient;
+	long double q[MOST_SLIP];
+	relation_of(task->b, p, cotangent, &gradient);
+	project(dim, &p->frame.plane, gradient.relative, q);
+	turning(dim, &p->frame, gradient.turn, q + dim - 1);
+	fricp_force_cotangent(&p->force, psi, q, &force);
+	backwards(task, p, &force, &gradient, out);
 }

@@ -82,6 +82,11 @@ struct body_cotangents {
 void fricp_body_cotangent(const struct body_derivation *task, const struct body_point *point, double psi,
                           const double *cotangent, struct body_cotangents *out);
 
+/* As fricp_vertex_inputs and fricp_vertex_back. */
+void fricp_body_inputs(const struct body_derivation *task, const struct body_point *point, struct force_inputs *out);
+void fricp_body_back(const struct body_derivation *task, const struct body_point *point,
+                     const struct force_inputs *force, struct body_cotangents *out);
+
 /* The entry of the pair table that a contact's coefficient of a kind is: 0 static, 1 kinetic. @return whether it is one */
 bool fricp_body_table_entry(const struct body_derivation *task, enum fric_type type, size_t i, size_t *entry);
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/law/bends.h"
+
 static long double dot(int n, const long double *a, const long double *b)
 {
 	long double sum = 0;
@@ -125,5 +127,40 @@ void fricp_force_cotangent(const struct force_point *p, long double psi, const l
 	for (int t = 0; t < n; t++) {
 		cotangent->u[t] = at->s * (psi * p->g1 * p->direction[t] + cotangent->u[t]);
 		cotangent->bare[t] = at->s * at->viscous * (psi * at->bare[t] + q[t]);
+	}
+}
+
+/* The law's second derivatives, where the contact is. */
+static struct law_bends_l bends_of(const struct law_table *table, const struct force_point *p)
+{
+	const struct law_reach_l none = {0};
+	return law_bends_l(p->law, p->point,
+	                   law_has_tail(p->law) ? law_reach_l(p->law, table, p->point.r, p->q, 1 / p->q) : none);
+}
+
+void fricp_force_second(const struct law_table *table, const struct force_point *p, const struct force_inputs *tangent,
+                        struct force_inputs *cotangent)
+{
+	const struct law_slopes_l *d = &p->slopes;
+	const struct law_bends_l bend = bends_of(table, p);
+	const struct force_inputs *at = &p->at, *t = tangent;
+	const int n = p->n;
+	const long double along = dot(n, p->direction, t->u), e = at->eps_v, by_eps_v = t->eps_v / e;
+	const long double work = p->g1 * along + at->viscous * dot(n, at->bare, t->bare) +
+	                         e * (d->s0 * t->mu_s + d->k0 * t->mu_k) + d->e0 * t->eps_v;
+	const long double g1 = d->s1 * t->mu_s + d->k1 * t->mu_k + d->e1 * by_eps_v;
+	*cotangent = (struct force_inputs){
+		.s = work,
+		.mu_s = t->s * e * d->s0 +
+	            at->s * (d->s1 * along + e * (bend.ss * t->mu_s + bend.sk * t->mu_k) + bend.es * t->eps_v),
+		.mu_k = t->s * e * d->k0 +
+	            at->s * (d->k1 * along + e * (bend.sk * t->mu_s + bend.kk * t->mu_k) + bend.ek * t->eps_v),
+		.eps_v = t->s * d->e0 +
+	             at->s * (d->e1 / e * along + bend.es * t->mu_s + bend.ek * t->mu_k + bend.ee * by_eps_v),
+	};
+	curvature(p, t->u, cotangent->u);
+	for (int k = 0; k < n; k++) {
+		cotangent->u[k] = t->s * p->g1 * p->direction[k] + at->s * (cotangent->u[k] + g1 * p->direction[k]);
+		cotangent->bare[k] = at->viscous * (t->s * at->bare[k] + at->s * t->bare[k]);
 	}
 }

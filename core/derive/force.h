@@ -53,6 +53,11 @@ void fricp_force_tangent(const struct force_point *point, const struct force_inp
 void fricp_force_cotangent(const struct force_point *point, long double psi, const long double *q,
                            struct force_inputs *cotangent);
 
+/* How what fricp_force_cotangent gives for psi = 1 and q = 0 changes along a tangent, that is, products with the second
+ * derivatives of D. Of u, bare, s, mu_s, mu_k and eps_v alone, in both. */
+void fricp_force_second(const struct law_table *table, const struct force_point *point,
+                        const struct force_inputs *tangent, struct force_inputs *cotangent);
+
 /* f itself, which is also the cotangent of q. @param force [n] */
 static inline void force_of_point(const struct force_point *point, long double *force)
 {

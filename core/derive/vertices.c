@@ -303,6 +303,23 @@ static void force_inputs_of(const struct vertex_derivation *task, const struct v
 	}
 }
 
+/* All the way to what the force depends on. */
+static void forwards(const struct vertex_derivation *task, const struct vertex_point *point,
+                     const struct inputs *tangent, struct lagged_tangents *lagged, struct force_inputs *inputs)
+{
+	lagged_forwards(task, point, tangent, lagged);
+	if (task->slip_velocities)
+		ellipses_forwards(task, point, tangent, lagged);
+	force_inputs_of(task, point, tangent, lagged, inputs);
+}
+
+void fricp_vertex_inputs(const struct vertex_derivation *task, const struct vertex_point *point,
+                         const struct inputs *tangent, struct force_inputs *out)
+{
+	struct lagged_tangents lagged;
+	forwards(task, point, tangent, &lagged, out);
+}
+
 void fricp_vertex_tangent(const struct vertex_derivation *task, const struct vertex_point *point,
                           const struct inputs *tangent, struct vertex_change *change)
 {
@@ -310,10 +327,7 @@ void fricp_vertex_tangent(const struct vertex_derivation *task, const struct ver
 	struct lagged_tangents lagged;
 	struct force_inputs inputs;
 	long double force[MOST_SLIP], bent[MOST_SLIP];
-	lagged_forwards(task, point, tangent, &lagged);
-	if (task->slip_velocities)
-		ellipses_forwards(task, point, tangent, &lagged);
-	force_inputs_of(task, point, tangent, &lagged, &inputs);
+	forwards(task, point, tangent, &lagged, &inputs);
 	fricp_force_tangent(&point->force, &inputs, &change->potential, bent);
 	force_of_point(&point->force, force);
 	unproject(dim, &point->frame, force, change->force);
@@ -447,35 +461,48 @@ static void geometry_backwards(const struct vertex_derivation *task, const struc
 	}
 }
 
-void fricp_vertex_cotangent(const struct vertex_derivation *task, const struct vertex_point *point, long double psi,
-                            const double *cotangent, struct inputs *out)
+/* From what the force depends on all the way back. @param gradient  of the gradient's cotangent */
+static void backwards(const struct vertex_derivation *task, const struct vertex_point *point,
+                      const struct force_inputs *force, const struct motion *gradient, struct inputs *out)
 {
-	const int dim = task->batch->dim;
 	struct lagged_cotangents lagged = {.distance = 0};
-	struct force_inputs force;
-	struct motion gradient;
-	long double q[MOST_SLIP];
+	long double mu[2] = {force->mu_s, force->mu_k};
 	*out = (struct inputs){{0}};
-	motion_of(task->contacts, point->type, point->i, cotangent, &gradient);
-	project(dim, &point->frame, gradient.relative, q);
-	fricp_force_cotangent(&point->force, psi, q, &force);
-	long double mu[2] = {force.mu_s, force.mu_k};
-	slips_backwards(task, point, &force, &gradient, &lagged, out);
+	slips_backwards(task, point, force, gradient, &lagged, out);
 	if (task->slip_velocities)
 		ellipses_backwards(task, point, mu, &lagged, out);
 	for (int kind = 0; kind < 2; kind++)
 		mu_backwards(task, point, kind, mu[kind], &lagged, out);
-	force_backwards(task, point, force.s, &lagged, out);
-	out->at[AT_EPS_V] = force.eps_v;
-	out->at[AT_STRIBECK_SPEED] = force.unit;
-	out->at[AT_VISCOUS] = force.viscous;
+	force_backwards(task, point, force->s, &lagged, out);
+	out->at[AT_EPS_V] = force->eps_v;
+	out->at[AT_STRIBECK_SPEED] = force->unit;
+	out->at[AT_VISCOUS] = force->viscous;
 	for (int j = 0; j < 2; j++) {
 		out->at[AT_MU_ANISO + j] = lagged.frame.mu_aniso[j];
 		out->at[AT_CLOSEST_POINT + j] = lagged.closest_point[j];
-		out->at[AT_CURVE + j] = force.curve[j];
+		out->at[AT_CURVE + j] = force->curve[j];
 	}
 	for (int e = 0; e < 6; e++)
 		out->at[AT_TANGENT_BASIS + e] = lagged.frame.basis[e];
 	if (task->cases[point->type].moves)
 		geometry_backwards(task, point, &lagged, out);
+}
+
+void fricp_vertex_back(const struct vertex_derivation *task, const struct vertex_point *point,
+                       const struct force_inputs *force, struct inputs *out)
+{
+	const struct motion none = {.relative = {0}};
+	backwards(task, point, force, &none, out);
+}
+
+void fricp_vertex_cotangent(const struct vertex_derivation *task, const struct vertex_point *point, long double psi,
+                            const double *cotangent, struct inputs *out)
+{
+	struct force_inputs force;
+	struct motion gradient;
+	long double q[MOST_SLIP];
+	motion_of(task->contacts, point->type, point->i, cotangent, &gradient);
+	project(task->batch->dim, &point->frame, gradient.relative, q);
+	fricp_force_cotangent(&point->force, psi, q, &force);
+	backwards(task, point, &force, &gradient, out);
 }

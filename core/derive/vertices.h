@@ -68,6 +68,13 @@ void fricp_vertex_tangent(const struct vertex_derivation *task, const struct ver
 void fricp_vertex_cotangent(const struct vertex_derivation *task, const struct vertex_point *point, long double psi,
                             const double *cotangent, struct inputs *out);
 
+/* From tangents of what a contact takes from fields to those of what its force depends on, and back from cotangents; with no
+ * cotangent of the gradient. */
+void fricp_vertex_inputs(const struct vertex_derivation *task, const struct vertex_point *point,
+                         const struct inputs *tangent, struct force_inputs *out);
+void fricp_vertex_back(const struct vertex_derivation *task, const struct vertex_point *point,
+                       const struct force_inputs *force, struct inputs *out);
+
 struct coefficient_slopes;
 /* How a coefficient of a contact that has none of its own changes. @param kind  0 static, 1 kinetic */
 void fricp_vertex_coefficient(const struct vertex_derivation *task, enum fric_type type, size_t i, int kind,

@@ -4,6 +4,7 @@
 #include "core/base/memory.h"
 #include "core/derive/blocks.h"
 #include "core/derive/bodies.h"
+#include "core/derive/second.h"
 #include "core/derive/vertices.h"
 #include "core/motion/dofs.h"
 #include "core/prepare/coefficients.h"
@@ -19,7 +20,8 @@ struct backward {
 	const struct fric_context *context;
 	struct vertex_derivation vertices;
 	double psi;
-	const double *cotangent; /* [n_dofs] */
+	const double *cotangent;     /* [n_dofs] */
+	const struct second *second; /* NULL: a vjp; else what it changes by, for psi = 1 and no cotangent */
 	struct links links[FRIC_N_VERTEX_TYPES];
 	struct kept kept;
 	struct totals *totals;
@@ -72,7 +74,10 @@ static void fill_contact(const struct backward *task, enum fric_type type, size_
 	struct inputs cotangents = {{0}};
 	if (!c->skipped[i]) {
 		fricp_vertex_point(&task->vertices, type, i, &point);
-		fricp_vertex_cotangent(&task->vertices, &point, task->psi, task->cotangent, &cotangents);
+		if (task->second)
+			fricp_vertex_second(task->second, &task->vertices, &point, &cotangents);
+		else
+			fricp_vertex_cotangent(&task->vertices, &point, task->psi, task->cotangent, &cotangents);
 		cotangents.at[AT_CURVE_PLACE] = point.force.x;
 	}
 	const bool finite = write_rows(task, &point, &cotangents);
@@ -254,8 +259,8 @@ static enum fric_code backward_over(const struct fric_derivation *derivation, st
 	clear_tables(task);
 	enum fric_code code = vjp_of_vertices(task, error);
 	if (code == FRIC_OK && derivation->contacts->bodies)
-		code = fricp_bodies_vjp(task->context, derivation, task->psi, task->cotangent, task->vertices.differential,
-		                        &totals, task->pulls, error);
+		code = fricp_bodies_vjp(task->context, derivation, task->psi, task->cotangent, task->second,
+		                        task->vertices.differential, &totals, task->pulls, error);
 	if (code != FRIC_OK)
 		return code;
 	return write_sums(task, factors) ? FRIC_OK : report_code(FRIC_E_NOT_FINITE, error);
@@ -302,4 +307,27 @@ enum fric_code fric_vjp(const struct fric_context *context, const struct fric_de
 	code = backward_with_curve(derivation, &task, error);
 	memory_give(context->memory, zeros, bytes);
 	return code;
+}
+
+/* ---- second derivatives ---- */
+
+bool fric_has_second(enum fric_field field)
+{
+	return field == FRIC_BY_VELOCITIES || (field >= FRIC_BY_EPS_V && field <= FRIC_BY_MATERIAL_MU_K);
+}
+
+bool fric_row_has_second(enum fric_row row)
+{
+	return row <= FRIC_ROW_EPS_V;
+}
+
+enum fric_code fric_second(const struct fric_context *context, const struct fric_derivation *derivation,
+                           const struct fric_differential *tangents, const struct fric_differential *cotangents,
+                           struct fric_error *error)
+{
+	struct second second;
+	struct backward task = {.context = context, .second = &second};
+	fricp_second_prepare(derivation, tangents, &second);
+	prepare(derivation, cotangents, &task);
+	return backward_with_curve(derivation, &task, error);
 }

@@ -358,3 +358,42 @@ void fricp_coefficient_slopes(const struct fric_friction *friction, enum fric_ty
 	else
 		table_slopes(friction, &p, stencil, values, slopes);
 }
+
+/* ---- second derivatives ---- */
+
+/* How a blend's derivatives change with its sides. Those that are not linear are of degree one, so that only the change of
+ * the sides' ratio counts. */
+static struct blend_slopes blend_bends(enum fric_blend kind, long double a, long double b, long double da,
+                                       long double db)
+{
+	if (kind == FRIC_PRODUCT)
+		return (struct blend_slopes){db, da};
+	if ((kind != FRIC_GEOMETRIC_MEAN && kind != FRIC_HARMONIC_MEAN) || (a == 0 && b == 0) || (da == 0 && db == 0))
+		return (struct blend_slopes){0, 0};
+	const long double turn = b * da - a * db, sum = a + b;
+	if (kind == FRIC_HARMONIC_MEAN)
+		return (struct blend_slopes){-4 * (b / sum) * (turn / sum) / sum, 4 * (a / sum) * (turn / sum) / sum};
+	const long double root = sqrtl(fabsl(a)) * sqrtl(fabsl(b)), quarter = turn / (4 * root);
+	return (struct blend_slopes){-quarter / a, quarter / b};
+}
+
+void fricp_coefficient_bends(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
+                             const double closest_point[2], const double *values, const double *tangent,
+                             long double by[FRIC_MAX_STENCIL])
+{
+	long double side[2], change[2];
+	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+		by[k] = 0;
+	if (friction->source != FRIC_MU_VERTEX || is_of_bodies(type) || type == FRIC_PLANE_VERTEX || !tangent)
+		return;
+	struct parts p = parts_of(type, closest_point);
+	for (int k = 0; k < p.n; k++)
+		p.value[k] = tangent[stencil[k]];
+	side_values(&p, change);
+	for (int k = 0; k < p.n; k++)
+		p.value[k] = values[stencil[k]];
+	side_values(&p, side);
+	const struct blend_slopes bends = blend_bends(friction->blend, side[0], side[1], change[0], change[1]);
+	for (int k = 0; k < p.n; k++)
+		by[k] = coefficient_share(p.member[k].sign < 0 ? bends.b : bends.a, p.share[k]);
+}

@@ -36,6 +36,15 @@ struct coefficient_slopes {
 void fricp_coefficient_slopes(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
                               const double closest_point[2], const double *values, struct coefficient_slopes *slopes);
 
+/**
+ * How `by` changes along a tangent of the values, [FRIC_MAX_STENCIL]: the second derivatives of blends. Everything else is
+ * linear in the values. May be infinite where one side is zero.
+ * @param tangent  of the values; NULL: zeros
+ */
+void fricp_coefficient_bends(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
+                             const double closest_point[2], const double *values, const double *tangent,
+                             long double by[FRIC_MAX_STENCIL]);
+
 /* What a slope makes of a change: nothing of none, even if it is infinite. */
 static inline long double coefficient_share(long double slope, long double change)
 {

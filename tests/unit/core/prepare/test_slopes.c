@@ -122,6 +122,32 @@ static struct coefficient_slopes of_two(enum fric_blend blend, double a, double 
 	return s;
 }
 
+/* Second derivatives against differences of the first ones. */
+static void test_bends(void **unused)
+{
+	(void)unused;
+	static const double tangent[MOST_NUMBERS] = {0.5, -1, 0.25, 2, 1, -0.75};
+	const double at[2] = {0.3, 0.45}, h = 0x1p-20;
+	struct fric_friction f = {.source = FRIC_MU_VERTEX};
+	double up[MOST_NUMBERS], down[MOST_NUMBERS];
+	for (int i = 0; i < MOST_NUMBERS; i++) {
+		up[i] = numbers[i] + h * tangent[i];
+		down[i] = numbers[i] - h * tangent[i];
+	}
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		for (f.blend = FRIC_MEAN; f.blend <= FRIC_HARMONIC_MEAN; f.blend++) {
+			struct coefficient_slopes p, q;
+			long double by[FRIC_MAX_STENCIL];
+			fricp_coefficient_slopes(&f, type, stencil, at, up, &p);
+			fricp_coefficient_slopes(&f, type, stencil, at, down, &q);
+			fricp_coefficient_bends(&f, type, stencil, at, numbers, tangent, by);
+			for (int k = 0; k < p.n; k++)
+				assert_near(by[k], (p.by[k] - q.by[k]) / (2 * h), 1e-9);
+			fricp_coefficient_bends(&f, type, stencil, at, numbers, NULL, by);
+			assert_true(by[0] == 0 && by[1] == 0);
+		}
+}
+
 /* Where blends have knots and poles. */
 static void test_knots(void **unused)
 {
@@ -229,9 +255,9 @@ static void test_flat_ellipse(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sources),      cmocka_unit_test(test_bodies),  cmocka_unit_test(test_knots),
-		cmocka_unit_test(test_zero_side),    cmocka_unit_test(test_ellipse), cmocka_unit_test(test_ellipse_at_rest),
-		cmocka_unit_test(test_flat_ellipse),
+		cmocka_unit_test(test_sources),         cmocka_unit_test(test_bodies),       cmocka_unit_test(test_bends),
+		cmocka_unit_test(test_knots),           cmocka_unit_test(test_zero_side),    cmocka_unit_test(test_ellipse),
+		cmocka_unit_test(test_ellipse_at_rest), cmocka_unit_test(test_flat_ellipse),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
