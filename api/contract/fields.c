@@ -662,7 +662,7 @@ static const struct api_rule jvp_rules[] = {
 static const struct api_rule vjp_rules[] = {
 	COUNTS, SUMS,
 	{.name = "cotangents", .kind = API_BY_POINTER, .required = true,
-	 .meaning = "for every pointer of wrt the derivative of <cotangents, answers> by each number of that field, in the shape in"
+	 .meaning = "for every pointer of wrt the derivative of the sum of cotangents times answers by each number of that field, in the shape in"
 	            " which it was sent"},
 	SKIPPED,
 };

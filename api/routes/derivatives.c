@@ -472,7 +472,7 @@ const struct api_operation api_post_jvp = {
 };
 const struct api_operation api_post_vjp = {
 	.handler = post_vjp, .is_large = is_large, .requests = vjp_requests, .answers = vjp_answers, .is_timed = true,
-	.id = "vjp", .tag = "derivatives", .summary = "Derivatives of <cotangents, (potential, gradient)> by any fields",
+	.id = "vjp", .tag = "derivatives", .summary = "Derivatives of potential and gradient, times cotangents, by any fields",
 	.description = "By every number of every field that wrt names, in one pass. At a knot of a piecewise definition the right branch"
 	               " counts; skipped contacts have derivative zero.",
 	.examples = vjp_examples,

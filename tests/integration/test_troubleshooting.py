@@ -122,6 +122,11 @@ def evaluate(body, **headers):
     return "POST", "/v1/evaluate", body, {"Content-Type": JSON, **{k.replace("_", "-"): v for k, v in headers.items()}}
 
 
+def vjp(*wrt, cotangent=1, **edits):
+    _, _, body, headers = evaluate({**changed(**edits), "cotangents": {"potential": cotangent}, "wrt": wrt})
+    return "POST", "/v1/vjp", body, headers
+
+
 def frame(body):
     return evaluate(body, Content_Type=FRAME)
 
@@ -229,7 +234,7 @@ CASES = {
         evaluate(changed(friction__mu_static=0.3)),
     "unknown field \"eps_v\" here; it is a field of \"friction\". Fields here: dim, velocities, positions, "
     "lagged_velocities, body_positions, body_velocities, lagged_body_velocities, friction, barrier, collisions, outputs, "
-    "hessian, collision_outputs, on_degenerate, line, vectors":
+    "hessian, collision_outputs, on_degenerate, line, vectors, position_jacobian":
         evaluate(changed(eps_v=1)),
     "\"friction\" is missing: group \"face_vertex\" has no \"mu\" and no \"eps_v\" of its own; give, for example, "
     "{\"eps_v\": 0.001, \"mu\": 0.3}":
@@ -294,6 +299,13 @@ CASES = {
         evaluate(batch_with([[1, 2], [2, 4]], (0, 0, 0, 2))),
     "the pair table is not symmetric: 3 here, 2 for the same materials in the other order":
         evaluate(batch_with([[1, 2], [3, 4]])),
+    "\"/velocites\" is not a JSON Pointer to a field that answers can be differentiated by; did you mean "
+    "\"/velocities\"?": vjp("/velocites"),
+    "\"/friction/law\" is not a JSON Pointer to a field that answers can be differentiated by": vjp("/friction/law"),
+    "the request does not have a field \"/barrier/dhat\"": vjp("/barrier/dhat"),
+    "\"/velocities\" is there twice": vjp("/velocities", "/positions", "/velocities"),
+    "a derivative by \"/friction/mu\" does not fit a double":
+        vjp("/friction/mu", cotangent=1e308, velocities=[[0, 0, 0], [0, 0, 0], [0, 0, 0], [2, 1, 0]]),
     "contact 0 of edge_edge: parallel_edges: the edges are parallel, their closest points are not unique":
         evaluate(one("edge_edge", [[0, 1, 2, 3]], [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]])),
     "contact 0 of edge_vertex: vertex_on_edge: the vertex is on the edge's line, the contact has no tangent plane":
@@ -354,7 +366,7 @@ CASES = {
         frame(len(TEXT).to_bytes(8, "big") + TEXT.encode()),
     'unknown field "vel"; did you mean "velocities"? Fields here: dim, velocities, positions, lagged_velocities, '
     "body_positions, body_velocities, lagged_body_velocities, friction, barrier, collisions, outputs, hessian, "
-    "collision_outputs, on_degenerate, line, vectors": evaluate(changed(vel=[])),
+    "collision_outputs, on_degenerate, line, vectors, position_jacobian": evaluate(changed(vel=[])),
     "expected an object, got a string: JSON in a string has been encoded twice": evaluate(json.dumps(TEXT)),
     'there is no set "run-17" (any more): PUT it, as a whole. Sets are forgotten when they have not been used for a '
     "while, or to make room": get("/v1/sets/run-17"),
