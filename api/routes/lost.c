@@ -21,13 +21,20 @@ static bool fault_name(const struct api_match *match, struct api_fault *fault)
 	                     route->path);
 }
 
-/* "/a, /b": those without names in them. */
+/* Whether a path is one to tell of: without names in it, and of this protocol, whose faults are problems. A client of another
+ * protocol knows its paths, while a word of one is easily meant for ours. */
+static bool is_told(const struct api_route *route)
+{
+	return !strchr(route->path, '{') && !route->fail;
+}
+
+/* "/a, /b": those that are told of. */
 static void list_paths(const struct api_table *table, char *out, size_t bytes)
 {
 	size_t at = 0;
 	out[0] = '\0';
 	for (int i = 0; i < table->n && at < bytes; i++)
-		if (!strchr(table->rows[i].path, '{'))
+		if (is_told(&table->rows[i]))
 			at += (size_t)snprintf(out + at, bytes - at, "%s%s", at ? ", " : "", table->rows[i].path);
 }
 
@@ -39,7 +46,7 @@ bool api_fault_lost(const struct api_match *match, struct api_fault *fault)
 		return fault_name(match, fault);
 	api_near_start(&near, match->path);
 	for (int i = 0; i < match->table->n; i++)
-		if (!strchr(match->table->rows[i].path, '{'))
+		if (is_told(&match->table->rows[i]))
 			api_near_offer(&near, match->table->rows[i].path);
 	list_paths(match->table, paths, sizeof(paths));
 	return api_fault_set(fault, API_E_UNKNOWN_PATH, "there is nothing at \"%.200s\"%s Paths here: %s", match->path,

@@ -209,8 +209,8 @@ CASES = {
         get("/v1/info", Origin="null"),
     '"same-site" in Sec-Fetch-Site: the page that sends this is of another origin. Those that --allow-origin names may use '
     'this service, by CORS.': get("/v1/info", **{"Sec-Fetch-Site": "same-site"}),
-    "there is nothing at \"/v1/evaluate/\"; did you mean \"/v1/evaluate\"? Paths here: /v1/evaluate, /v1/check, "
-    "/v1/sets, /v1/functions, /v1/info, /healthz, /readyz, /metrics, /openapi.json, /":
+    "there is nothing at \"/v1/evaluate/\"; did you mean \"/v1/evaluate\"? Paths here: /v1/evaluate, /v1/jvp, "
+    "/v1/vjp, /v1/check, /v1/sets, /v1/functions, /v1/info, /healthz, /readyz, /metrics, /openapi.json, /Info, /":
         ("POST", "/v1/evaluate/", TEXT, {"Content-Type": JSON}),
     "there is nothing at \"/v1/functions/smooth_f1\". GET /v1/functions lists the names":
         get("/v1/functions/smooth_f1"),
@@ -305,7 +305,8 @@ CASES = {
     "the request does not have a field \"/barrier/dhat\"": vjp("/barrier/dhat"),
     "\"/velocities\" is there twice": vjp("/velocities", "/positions", "/velocities"),
     "a derivative by \"/friction/mu\" does not fit a double":
-        vjp("/friction/mu", cotangent=1e308, velocities=[[0, 0, 0], [0, 0, 0], [0, 0, 0], [2, 1, 0]]),
+        vjp("/friction/mu", cotangent=3e307, velocities=[[0, 0, 0], [0, 0, 0], [0, 0, 0], [2, 1, 0]],
+            **{FACE + "__vertices": [[3, 0, 1, 2], [3, 1, 2, 0]]}),
     "contact 0 of edge_edge: parallel_edges: the edges are parallel, their closest points are not unique":
         evaluate(one("edge_edge", [[0, 1, 2, 3]], [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]])),
     "contact 0 of edge_vertex: vertex_on_edge: the vertex is on the edge's line, the contact has no tangent plane":
