@@ -59,44 +59,4 @@ FRIC_LAW_FUNCTION(struct law_slopes, law_slopes, (enum law t, struct law_point a
 FRIC_LAW_FUNCTION(struct law_slopes_l, law_slopes_l, (enum law t, struct law_point_l a, struct law_reach_l beyond),
                   _slopes_l(a, beyond))
 
-/* ---- the factors of a curve (table.h) ----
- *
- * With A(x) the curve, C(x) its integral and q = eps_v / table.unit, g0 = mu_s (1 + C/q) and G1 = mu_s A where the contact
- * slides. A tangent of the factors has a table of its own, of pieces of the same lengths: table_change looks it up.
- * Cotangents of A and C are collected piece by piece, in any number of arrays that are then added up, and pulled back to
- * the factors once. */
-
-/* @param pieces  [table->n] set to the change of the table's pieces along `tangent`, [table->n] of the factors */
-void fricp_table_tangent(const struct fric_curve *curve, const struct law_table *table, const double *tangent,
-                         struct table_piece_l *pieces);
-
-/* The change of value (a), slope by x (b) and integral (c) at x >= 0. */
-INLINE struct law_shape_l table_change(const struct law_table *table, const struct table_piece_l *pieces, long double x)
-{
-	return piece_at_l(&pieces[table_place_l(table, x)], x);
-}
-
-/* Cotangents of what a piece is made of. */
-struct table_pull {
-	long double value, a, b, c, integral;
-};
-
-/* Adds a cotangent of the value and one of the integral at x. @param pulls [table->n] */
-INLINE void table_collect(const struct law_table *table, long double x, long double value, long double integral,
-                          struct table_pull *pulls)
-{
-	const size_t k = table_place_l(table, x);
-	const struct table_piece_l *p = &table->pieces_l[k];
-	const long double u = x - p->from, t = u * p->over_length, all = integral * u;
-	pulls[k].value += value + all;
-	pulls[k].a += t * (value + all / 2);
-	pulls[k].b += t * t * (value + all / 3);
-	pulls[k].c += t * t * t * (value + all / 4);
-	pulls[k].integral += integral;
-}
-
-/* @param factors  [table->n] cotangents; overwritten */
-void fricp_table_cotangent(const struct fric_curve *curve, const struct law_table *table,
-                           const struct table_pull *pulls, long double *factors);
-
 #endif

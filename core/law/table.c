@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "core/base/range.h"
-#include "core/law/slopes.h"
 
 double fricp_table_unit(const struct fric_curve *curve)
 {
