@@ -1,4 +1,6 @@
 /* Potential and gradient: contacts are evaluated in spans, forces added at each vertex in the order of the sweep. */
+#include "core/assemble/evaluate.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,10 +16,12 @@ enum { SPANS_BETWEEN_STOPS = 64 };
 struct evaluation {
 	const struct fric_context *context;
 	struct kernel_task kernel;
-	double *potentials;       /* [span_slots] sums of spans, or NULL */
-	double *gradient;         /* or NULL */
-	double *forces;           /* [n, dim] of each contact, if the schedule keeps forces, or NULL */
-	struct fric_schedule own; /* if the question has none */
+	double *potentials;                /* [span_slots] sums of spans, or NULL */
+	double *gradient;                  /* or NULL */
+	double *forces;                    /* [n, dim] of each contact, if the schedule keeps forces, or NULL */
+	const struct companion *companion; /* or NULL */
+	double *other_forces;              /* [n, dim] the companion's */
+	struct fric_schedule own;          /* if the question has none */
 	const struct fric_schedule *schedule;
 };
 
@@ -40,11 +44,14 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 {
 	const struct evaluation *task = data;
 	const size_t dim = (size_t)task->kernel.contacts->dim;
+	double others[3 * FRIC_SPAN];
 	struct workspace work;
 	if (!fricp_run_span(&task->kernel, span, &work, fault))
 		return;
 	keep_potential(task, span, &work);
 	forces_in_rows(dim, span, work.force[0], task->forces + span.begin * dim);
+	if (task->companion && task->companion->forces(task->companion->task, span, &work, true, others, fault))
+		forces_in_rows(dim, span, others, task->other_forces + span.begin * dim);
 }
 
 static void forces_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -54,17 +61,79 @@ static void forces_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 	fricp_sweep_chunk(&sweep, chunk, begin, end, fault);
 }
 
-/* Evaluates a span and adds its forces at the vertices of a part. */
-static bool add_span(const struct evaluation *task, const struct scatter *scatter, struct span span,
-                     struct fault *fault)
+/* What a part adds up: the gradient, and what the companion has. */
+struct part_sums {
+	struct scatter gradient, others;
+};
+
+/* Adds the companion's forces. */
+static bool add_others(const struct evaluation *task, const struct scatter *scatter, struct span span, bool keeps,
+                       struct workspace *work, struct fault *fault)
 {
+	double forces[3 * FRIC_SPAN];
+	if (!task->companion->forces(task->companion->task, span, work, keeps, forces, fault))
+		return false;
+	fricp_scatter_columns(scatter, span, forces);
+	return true;
+}
+
+/* Evaluates a span and adds its forces at the vertices of a part. */
+static bool add_span(const struct evaluation *task, const struct part_sums *sums, struct span span, struct fault *fault)
+{
+	const struct scatter *scatter = &sums->gradient;
+	/* otherwise another part keeps it */
+	const bool keeps = scatter->contacts->extents[span_slot(span)].lowest >= scatter->first;
 	struct workspace work;
 	if (!fricp_run_span(&task->kernel, span, &work, fault))
 		return false;
-	if (scatter->contacts->extents[span_slot(span)].lowest >= scatter->first) /* otherwise another part keeps it */
+	if (keeps)
 		keep_potential(task, span, &work);
 	fricp_scatter_columns(scatter, span, work.force[0]);
-	return true;
+	return !task->companion || add_others(task, &sums->others, span, keeps, &work, fault);
+}
+
+/* The same with forces that are kept. */
+static void add_kept(const struct evaluation *task, const struct part_sums *sums, struct span span)
+{
+	const size_t at = span.begin * (size_t)task->kernel.contacts->dim;
+	fricp_scatter_rows(&sums->gradient, span, task->forces + at);
+	if (task->companion)
+		fricp_scatter_rows(&sums->others, span, task->other_forces + at);
+}
+
+static void reach(const struct evaluation *task, struct part_sums *sums, struct span span)
+{
+	fricp_scatter_reach(&sums->gradient, span);
+	if (task->companion)
+		fricp_scatter_reach(&sums->others, span);
+}
+
+/* @return whether all sums are finite */
+static bool close_part(const struct evaluation *task, struct part_sums *sums)
+{
+	const bool finite = fricp_scatter_close(&sums->gradient);
+	return (!task->companion || fricp_scatter_close(&sums->others)) && finite;
+}
+
+static struct part_sums open_part(const struct evaluation *task, struct part part)
+{
+	const struct fric_contacts *c = task->kernel.contacts;
+	struct part_sums sums;
+	sums.gradient = (struct scatter){.contacts = c,
+	                                 .gamma = task->kernel.kernels->gamma,
+	                                 .velocities = task->forces ? NULL : task->kernel.velocities,
+	                                 .gradient = task->gradient,
+	                                 .ordinary = task->kernel.ordinary && !c->viscous.data,
+	                                 .first = part.first,
+	                                 .last = part.last,
+	                                 .opened = part.first};
+	sums.others = sums.gradient;
+	if (task->companion) {
+		sums.others.velocities = task->forces ? NULL : task->companion->velocities;
+		sums.others.gradient = task->companion->sums;
+		sums.others.ordinary = task->companion->bounded;
+	}
+	return sums;
 }
 
 /* A fault that no single contact is to blame for. */
@@ -79,27 +148,20 @@ static void work_on_part(void *data, size_t index, size_t begin, size_t end, str
 	const struct evaluation *task = data;
 	const struct fric_contacts *c = task->kernel.contacts;
 	const struct part part = fricp_schedule_part(c, task->schedule, index);
-	struct scatter scatter = {.contacts = c,
-	                          .gamma = task->kernel.kernels->gamma,
-	                          .velocities = task->forces ? NULL : task->kernel.velocities,
-	                          .gradient = task->gradient,
-	                          .ordinary = task->kernel.ordinary && !c->viscous.data,
-	                          .first = part.first,
-	                          .last = part.last,
-	                          .opened = part.first};
+	struct part_sums sums = open_part(task, part);
 	(void)begin;
 	(void)end;
 	for (size_t i = 0; i < part.n_slots; i++) {
 		const struct span span = span_at(c, (size_t)c->extents[part.slots[i]].begin);
-		fricp_scatter_reach(&scatter, span);
+		reach(task, &sums, span);
 		if (task->forces)
-			fricp_scatter_rows(&scatter, span, task->forces + span.begin * (size_t)c->dim);
-		else if (!add_span(task, &scatter, span, fault))
+			add_kept(task, &sums, span);
+		else if (!add_span(task, &sums, span, fault))
 			return;
 		if (i % SPANS_BETWEEN_STOPS == 0 && fricp_stop_raised(task->context))
 			return; /* fricp_parallel_phases looks at the flag afterwards */
 	}
-	if (!fricp_scatter_close(&scatter))
+	if (!close_part(task, &sums))
 		*fault = overflow(task);
 }
 
@@ -109,12 +171,13 @@ static struct fault add_up(struct evaluation *task)
 	const struct phase phases[] = {{forces_chunk, c->n_spans, SWEEP_CHUNK, false, NULL},
 	                               {work_on_part, task->schedule->n_parts, 1, false, NULL}};
 	const int n_threads = fricp_team_size(task->context, c->n);
-	const size_t bytes = c->n * (size_t)c->dim * sizeof(double);
+	const size_t n = c->n * (size_t)c->dim, bytes = (task->companion ? 2 : 1) * n * sizeof(double);
 	if (!task->schedule->keeps_forces)
 		return fricp_parallel_phases(task->context, n_threads, phases + 1, 1, task);
 	task->forces = memory_take(task->context->memory, bytes);
 	if (!task->forces)
 		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
+	task->other_forces = task->forces + n;
 	const struct fault fault = fricp_parallel_phases(task->context, n_threads, phases, 2, task);
 	memory_give(task->context->memory, task->forces, bytes);
 	return fault;
@@ -161,15 +224,15 @@ static struct fault evaluate(struct evaluation *task, double *potential)
 	return fault.code == FRIC_E_NOT_FINITE ? blame(task) : fault;
 }
 
-/* At the vertices alone. */
-static enum fric_code evaluate_vertices(const struct fric_context *context, const struct fric_contacts *contacts,
-                                        const struct fric_question *question, double *potential, double *gradient,
-                                        struct fric_error *error)
+enum fric_code fricp_evaluate_with(const struct fric_context *context, const struct fric_contacts *contacts,
+                                   const struct fric_question *question, const struct companion *companion,
+                                   double *potential, double *gradient, struct fric_error *error)
 {
 	const enum kernel_result result = gradient ? KERNEL_FORCE : KERNEL_POTENTIAL;
 	struct evaluation task = {.context = context,
 	                          .kernel = fricp_kernel_task(context, contacts, question, result),
 	                          .gradient = gradient,
+	                          .companion = companion,
 	                          .schedule = question->schedule};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	task.kernel.potentials = potential;
@@ -185,7 +248,7 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
                              const struct fric_question *question, double *potential, double *gradient,
                              struct fric_error *error)
 {
-	const enum fric_code code = evaluate_vertices(context, contacts, question, potential, gradient, error);
+	const enum fric_code code = fricp_evaluate_with(context, contacts, question, NULL, potential, gradient, error);
 	if (code != FRIC_OK || !contacts->bodies)
 		return code;
 	return fricp_bodies_evaluate(context, contacts, question, potential, gradient, error);

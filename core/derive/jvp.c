@@ -1,9 +1,12 @@
 /* Potential and gradient, and how they change along tangents of fields. */
 #include <math.h>
+#include <string.h>
 
 #include "core/base/memory.h"
+#include "core/bodies/evaluate.h"
 #include "core/derive/blocks.h"
 #include "core/derive/bodies.h"
+#include "core/derive/velocities.h"
 #include "core/derive/vertices.h"
 #include "core/motion/dofs.h"
 
@@ -182,11 +185,41 @@ static enum fric_code jvp(const struct fric_context *context, const struct fric_
 	return code == FRIC_OK && !isfinite(*potential_tangent) ? report_code(FRIC_E_NOT_FINITE, error) : code;
 }
 
+/* Whether nothing but velocities has a tangent. */
+static bool by_velocities_alone(const struct fric_differential *tangents)
+{
+	const struct fric_differential velocities = {
+		.fields = {[FRIC_BY_VELOCITIES] = tangents->fields[FRIC_BY_VELOCITIES]}};
+	return velocities.fields[FRIC_BY_VELOCITIES] && memcmp(tangents, &velocities, sizeof(velocities)) == 0;
+}
+
+/* Then vertices take a shorter way. @return FRIC_E_NOT_FINITE: the longer one knows more */
+static enum fric_code jvp_by_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
+                                        const struct fric_differential *tangents, double *potential, double *gradient,
+                                        double *potential_tangent, double *gradient_tangent, struct fric_error *error)
+{
+	const struct fric_contacts *c = derivation->contacts;
+	long double sum = 0;
+	enum fric_code code = fricp_jvp_by_velocities(context, derivation, tangents->fields[FRIC_BY_VELOCITIES], potential,
+	                                              gradient, &sum, gradient_tangent, error);
+	if (code == FRIC_OK && c->bodies)
+		code = fricp_bodies_evaluate(context, c, derivation->question, potential, gradient, error);
+	if (code == FRIC_OK && c->bodies)
+		code = fricp_bodies_jvp(context, derivation, tangents, NULL, &sum, gradient_tangent, error);
+	*potential_tangent = (double)sum;
+	return code == FRIC_OK && !isfinite(*potential_tangent) ? report_code(FRIC_E_NOT_FINITE, error) : code;
+}
+
 enum fric_code fric_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
                         const struct fric_differential *tangents, double *potential, double *gradient,
                         double *potential_tangent, double *gradient_tangent, struct fric_error *error)
 {
-	const enum fric_code code =
-		fric_evaluate(context, derivation->contacts, derivation->question, potential, gradient, error);
+	enum fric_code code = FRIC_E_NOT_FINITE;
+	if (by_velocities_alone(tangents))
+		code = jvp_by_velocities(context, derivation, tangents, potential, gradient, potential_tangent,
+		                         gradient_tangent, error);
+	if (code != FRIC_E_NOT_FINITE)
+		return code;
+	code = fric_evaluate(context, derivation->contacts, derivation->question, potential, gradient, error);
 	return code != FRIC_OK ? code : jvp(context, derivation, tangents, potential_tangent, gradient_tangent, error);
 }

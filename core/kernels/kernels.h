@@ -93,13 +93,14 @@ struct fric_kernels {
 	void (*potential)(struct workspace *work);
 	void (*force)(struct workspace *work, bool potentials); /* and the potential, if wanted */
 	void (*inner)(struct workspace *work, enum fric_projection projection);
+	void (*bend)(struct workspace *work); /* the same after `force`, where slips are known; without a projection */
 	/* Once for a span, `most` being the largest |t|; then at each step. Sets work->at.careful: for all steps, or for
 	 * that one. sums: of potentials and slopes */
 	void (*line)(struct line_workspace *work, double most);
 	void (*step)(struct line_workspace *work, double t, double sums[2]);
-	/* force := P A P^T relative; columns as gamma.h has them, inner [n] columns of all contacts.
+	/* force := P A P^T relative; columns as gamma.h has them, inner [n] columns of the span.
 	 * @return whether the forces are small: no sum of them overflows */
-	bool (*product)(const struct fric_contacts *contacts, struct span span, double *const inner[3],
+	bool (*product)(const struct fric_contacts *contacts, struct span span, const double *const inner[3],
 	                const double *relative, double *force);
 	/* Gamma^T P A P^T Gamma for LANES vectors: adds up in the ring. @return as product */
 	bool (*products)(const struct fric_contacts *contacts, struct span span, double *const inner[3],

@@ -6,19 +6,18 @@
 
 /* P A P^T r of one contact; the operations are those of kernels.inc, in its order. */
 #define PRODUCT_DEFINE(real, name) \
-	static void name(const struct product_task *task, size_t i, const double r[3], double force[3]) \
+	static void name(const struct fric_contacts *c, size_t i, const double a[3], const double r[3], double force[3]) \
 	{ \
-		const struct fric_contacts *c = task->contacts; \
-		double *const *p = c->tangent_basis, *const *a = task->inner; \
+		double *const *p = c->tangent_basis; \
 		if (c->dim == 2) { \
-			const real y = a[0][i] * ((real)p[0][i] * r[0] + (real)p[1][i] * r[1]); \
+			const real y = a[0] * ((real)p[0][i] * r[0] + (real)p[1][i] * r[1]); \
 			force[0] = (double)(p[0][i] * y); \
 			force[1] = (double)(p[1][i] * y); \
 			return; \
 		} \
 		const real u = ((real)p[0][i] * r[0] + (real)p[2][i] * r[1]) + (real)p[4][i] * r[2]; \
 		const real v = ((real)p[1][i] * r[0] + (real)p[3][i] * r[1]) + (real)p[5][i] * r[2]; \
-		const real x = a[0][i] * u + a[1][i] * v, y = a[1][i] * u + a[2][i] * v; \
+		const real x = a[0] * u + a[1] * v, y = a[1] * u + a[2] * v; \
 		for (int d = 0; d < 3; d++) \
 			force[d] = (double)(p[2 * d][i] * x + p[2 * d + 1][i] * y); \
 	}
@@ -27,17 +26,20 @@ PRODUCT_DEFINE(double, plain_product)
 PRODUCT_DEFINE(long double, extreme_product) /* where a product may over- or underflow on the way */
 
 /* One contact; a skipped one has no force, at whatever velocity it would move. @return whether the force is finite */
-static bool plain_contact(const struct product_task *task, struct span span, size_t j, const double *vector,
-                          double *forces)
+static bool plain_contact(const struct product_task *task, struct span span, size_t j, const double *const inner[3],
+                          const double *vector, double *relative, double *forces)
 {
 	const struct fric_contacts *c = task->contacts;
 	const size_t i = span.begin + j;
-	double relative[3] = {0}, force[3] = {0};
-	relative_velocity(c, span.type, i, vector, relative);
+	const double a[3] = {inner[0][j], c->dim == 3 ? inner[1][j] : 0, c->dim == 3 ? inner[2][j] : 0};
+	double r[3] = {0}, force[3] = {0};
+	relative_velocity(c, span.type, i, vector, r);
 	if (!c->skipped[i])
-		(c->ordinary ? plain_product : extreme_product)(task, i, relative, force);
-	for (int d = 0; d < c->dim; d++)
+		(c->ordinary ? plain_product : extreme_product)(c, i, a, r, force);
+	for (int d = 0; d < c->dim; d++) {
+		relative[d * FRIC_SPAN + (int)j] = r[d];
 		forces[d * FRIC_SPAN + (int)j] = force[d];
+	}
 	return isfinite(force[0]) && isfinite(force[1]) && isfinite(force[2]);
 }
 
@@ -46,22 +48,31 @@ bool fricp_product_is_bounded(const struct product_task *task)
 	return task->contacts->dim == 3 && task->contacts->ordinary && task->kernels->product;
 }
 
-bool fricp_product_forces(const struct product_task *task, struct span span, const double *vector, double *forces,
-                          struct fault *fault)
+bool fricp_product_of_span(const struct product_task *task, struct span span, const double *const inner[3],
+                           const double *vector, double *relative, double *forces, struct fault *fault)
 {
 	const struct fric_contacts *c = task->contacts;
 	if (fricp_product_is_bounded(task)) {
-		double relative[3][FRIC_SPAN];
-		task->kernels->gamma->relative(c, span, vector, relative[0]);
-		const bool small = task->kernels->product(c, span, task->inner, relative[0], forces);
+		task->kernels->gamma->relative(c, span, vector, relative);
+		const bool small = task->kernels->product(c, span, inner, relative, forces);
 		if (!small)
 			*fault = (struct fault){FRIC_E_NOT_FINITE, c->n};
 		return small;
 	}
 	for (size_t j = 0; j < span.n; j++)
-		if (!plain_contact(task, span, j, vector, forces)) {
+		if (!plain_contact(task, span, j, inner, vector, relative, forces)) {
 			*fault = (struct fault){FRIC_E_NOT_FINITE, span.begin + j};
 			return false;
 		}
 	return true;
+}
+
+bool fricp_product_forces(const struct product_task *task, struct span span, const double *vector, double *forces,
+                          struct fault *fault)
+{
+	const double *inner[3] = {NULL, NULL, NULL};
+	double relative[3 * FRIC_SPAN];
+	for (int e = 0; e < fric_inner_size(task->contacts->dim); e++)
+		inner[e] = task->inner[e] + span.begin;
+	return fricp_product_of_span(task, span, inner, vector, relative, forces, fault);
 }

@@ -23,4 +23,9 @@ bool fricp_product_is_bounded(const struct product_task *task);
 bool fricp_product_forces(const struct product_task *task, struct span span, const double *vector, double *forces,
                           struct fault *fault);
 
+/* The same with the inner matrices of the span alone at hand, [n] columns; task->inner is not read.
+ * @param relative  columns like the forces: the relative velocities; overwritten */
+bool fricp_product_of_span(const struct product_task *task, struct span span, const double *const inner[3],
+                           const double *vector, double *relative, double *forces, struct fault *fault);
+
 #endif

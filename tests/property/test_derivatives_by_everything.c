@@ -216,7 +216,7 @@ static void test_velocities_are_the_hessian(void **state)
 			memset(scene.velocities, 0, n / 2 * sizeof(double));
 		double *derivative = jvp(&serial, &scene, t, &tangents);
 		assert_ok(fric_hessian_products(&serial, t->contacts, &t->question, FRIC_PROJECT_NONE, 1, v, product, &error));
-		assert_all_near(derivative + 1, product, n, 1e-13 * largest_of(product, n));
+		assert_all_near(derivative + 1, product, n, 1e-14 * largest_of(product, n));
 		free(derivative);
 		setting_free(t);
 		scene_free(&scene);

@@ -1,0 +1,75 @@
+#include "core/derive/velocities.h"
+
+#include <math.h>
+
+#include "core/assemble/evaluate.h"
+#include "core/base/memory.h"
+#include "core/kernels/product.h"
+
+struct along {
+	struct kernel_task inner;
+	struct product_task product;
+	const double *velocities;
+	double *sums; /* [span_slots] tangents of potentials */
+};
+
+/* F . Gamma v' of each contact; the drag acts along the same change. */
+static double potentials_along(const struct fric_contacts *c, struct span span, const struct workspace *work,
+                               const double *relative)
+{
+	double out[FRIC_SPAN];
+	for (size_t j = 0; j < span.n; j++) {
+		const double *r = relative + j;
+		out[j] = c->dim == 3 ? (work->force[0][j] * r[0] + work->force[1][j] * r[FRIC_SPAN]) +
+		                           work->force[2][j] * r[2 * FRIC_SPAN]
+		                     : work->force[0][j] * r[0] + work->force[1][j] * r[FRIC_SPAN];
+	}
+	return sum_of_span(out, span.n);
+}
+
+static bool forces_along(void *data, struct span span, struct workspace *work, bool keeps, double *forces,
+                         struct fault *fault)
+{
+	const struct along *task = data;
+	const struct fric_contacts *c = task->product.contacts;
+	/* after forces, kernels go on to the inner matrices */
+	const bool by_kernel = fricp_product_is_bounded(&task->product) && task->inner.ordinary && !work->careful;
+	struct workspace again, *bent = work;
+	double relative[3 * FRIC_SPAN];
+	if (by_kernel)
+		task->inner.kernels->bend(work);
+	if (!by_kernel || work->careful) {
+		bent = &again;
+		if (!fricp_run_span(&task->inner, span, bent, fault))
+			return false;
+	}
+	const double *const inner[3] = {bent->inner[0], bent->inner[1], bent->inner[2]};
+	if (!fricp_product_of_span(&task->product, span, inner, task->velocities, relative, forces, fault))
+		return false;
+	if (keeps)
+		task->sums[span_slot(span)] = potentials_along(c, span, work, relative);
+	return true;
+}
+
+enum fric_code fricp_jvp_by_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
+                                       const double *velocities, double *potential, double *gradient,
+                                       long double *potential_tangent, double *gradient_tangent,
+                                       struct fric_error *error)
+{
+	const struct fric_contacts *c = derivation->contacts;
+	const size_t bytes = span_slots(c->n) * sizeof(double);
+	struct along task = {.inner = fricp_kernel_task(context, c, derivation->question, KERNEL_INNER),
+	                     .product = {.contacts = c, .kernels = fricp_kernels_of(context)},
+	                     .velocities = velocities};
+	const struct companion companion = {forces_along, &task, velocities, gradient_tangent,
+	                                    fricp_product_is_bounded(&task.product)};
+	task.sums = memory_take_zeroed(context->memory, bytes);
+	if (!task.sums)
+		return report_code(FRIC_E_MEMORY, error);
+	const enum fric_code code =
+		fricp_evaluate_with(context, c, derivation->question, &companion, potential, gradient, error);
+	for (size_t slot = 0; slot < span_slots(c->n); slot++)
+		*potential_tangent += task.sums[slot];
+	memory_give(context->memory, task.sums, bytes);
+	return code;
+}
