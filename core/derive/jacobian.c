@@ -30,7 +30,7 @@ static bool plain_column(const struct jacobian_task *task, const struct vertex_p
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 		tangent.at[(int)AT_POSITION + 3 * k + axis] = moved_members[point->type][vector][k];
 	fricp_vertex_tangent(&task->plain, point, &tangent, &change);
-	for (int d = 0; d < task->kernel.contacts->dim; d++) {
+	for (int d = 0; d < task->source.kernel.contacts->dim; d++) {
 		local->force[d] = (double)change.force[d];
 		local->force_by[vector][3 * d + axis] = (double)change.force_tangent[d];
 		sum += (local->force[d] + local->force_by[vector][3 * d + axis]) * 0;
@@ -44,7 +44,7 @@ static bool plain_column(const struct jacobian_task *task, const struct vertex_p
 
 bool fricp_jacobian_plain(const struct jacobian_task *task, enum fric_type type, size_t i, struct jacobian_local *local)
 {
-	const struct fric_contacts *c = task->kernel.contacts;
+	const struct fric_contacts *c = task->source.kernel.contacts;
 	struct vertex_point point;
 	bool finite = true;
 	*local = (struct jacobian_local){0};
@@ -59,94 +59,6 @@ bool fricp_jacobian_plain(const struct jacobian_task *task, enum fric_type type,
 }
 
 /* ---- spans by kernels ---- */
-
-static void load_rows(struct fric_values values, size_t first, size_t n, double out[3][FRIC_SPAN])
-{
-	for (size_t j = 0; j < n; j++)
-		for (size_t d = 0; d < 3; d++)
-			out[d][j] = values.data[(first + j) * values.stride + d];
-}
-
-INLINE void load_positions(enum fric_type type, const double *positions, struct span span,
-                           const struct fric_contacts *c, struct jacobian_workspace *w)
-{
-	UNROLL
-	for (int k = 0; k < stencil_size_of(type); k++)
-		for (size_t j = 0; j < span.n; j++) {
-			const double *x = positions + 3 * (size_t)c->vertices[k][span.begin + j];
-			w->position[k][0][j] = x[0];
-			w->position[k][1][j] = x[1];
-			w->position[k][2][j] = x[2];
-		}
-}
-
-/* What Gamma v changes by with the closest point: differences of velocities along edges. */
-INLINE void load_along(enum fric_type type, const double *velocities, struct span span, const struct fric_contacts *c,
-                       struct jacobian_workspace *w)
-{
-	UNROLL
-	for (int k = 0; k < stencil_size_of(type); k++) {
-		const struct member m = stencil_members[type][k];
-		for (size_t j = 0; j < span.n && m.origin != k; j++) {
-			const double *from = velocities + 3 * (size_t)c->vertices[m.origin][span.begin + j];
-			const double *to = velocities + 3 * (size_t)c->vertices[k][span.begin + j];
-			for (int d = 0; d < 3; d++)
-				w->along[m.coordinate][d][j] = m.sign * (to[d] - from[d]);
-		}
-	}
-}
-
-INLINE void load_members(enum fric_type type, const struct jacobian_task *task, struct span span,
-                         struct jacobian_workspace *w)
-{
-	load_positions(type, task->derivation->batch->positions, span, task->kernel.contacts, w);
-	load_along(type, task->kernel.velocities, span, task->kernel.contacts, w);
-}
-
-/* The slope of the normal force over the normal force. */
-static void load_stiffness(const struct jacobian_task *task, struct span span, struct jacobian_workspace *w)
-{
-	const struct fric_batch *b = task->derivation->batch;
-	const struct fric_contacts *c = task->kernel.contacts;
-	const bool given = b->groups[span.type].normal_force.data;
-	for (size_t j = 0; j < span.n; j++) {
-		struct barrier_slopes slopes = {0};
-		if (!given && !c->skipped[span.begin + j])
-			fricp_barrier_slopes(&b->barrier, c->distance[span.begin + j], &slopes);
-		w->stiffness[j] = slopes.force > 0 ? (double)(slopes.by_distance / slopes.force) : 0;
-	}
-}
-
-static void load_span(const struct jacobian_task *task, struct span span, struct jacobian_workspace *w)
-{
-	const struct fric_contacts *c = task->kernel.contacts;
-	const struct fric_group *g = &task->derivation->batch->groups[span.type];
-	const size_t first = span.begin - c->start[span.type];
-	for (int m = 0; m < 2; m++)
-		w->closest_point[m] = c->closest_point[m] + span.begin;
-	FOR_TYPE(load_members, span.type, task, span, w)
-	if (span.type == FRIC_PLANE_VERTEX)
-		load_rows(g->plane_origin, first, span.n, w->position[1]);
-	if (w->at.anchored && g->anchor.data)
-		load_rows(g->anchor, first, span.n, w->anchor);
-	else if (w->at.anchored)
-		memset(w->anchor, 0, sizeof(w->anchor));
-	load_stiffness(task, span, w);
-}
-
-/* Forces and inner matrices. @return whether doubles were enough */
-static bool run_law(const struct jacobian_task *task, struct span span, struct jacobian_workspace *w)
-{
-	const struct kernel_task *kernel = &task->kernel;
-	struct workspace *work = &w->at;
-	fricp_load_span(kernel, span, work);
-	kernel->kernels->gamma->relative(kernel->contacts, span, kernel->velocities, work->relative[0]);
-	fricp_add_offsets(kernel->contacts, span, work);
-	kernel->kernels->force(work, false);
-	const bool careful = work->careful;
-	kernel->kernels->inner(work, FRIC_PROJECT_NONE);
-	return !careful && !work->careful;
-}
 
 /* Row `row` of a contact's results by vector v; zeros where the type has none. */
 INLINE void store_three(enum fric_type type, const struct jacobian_workspace *w, size_t j, int row, int v, double *out)
@@ -173,7 +85,7 @@ INLINE void store_locals(enum fric_type type, const struct fric_contacts *c, str
 			UNROLL
 			for (int m = 0; m < 2; m++)
 				store_three(type, w, j, 3 + m, v, &local->point_by[m][3 * v]);
-			local->force[v] = w->at.force[v][j];
+			local->force[v] = w->of.at.force[v][j];
 			local->force_by[v][9] = 0;
 		}
 		local->point_by[0][9] = local->point_by[1][9] = local->force[3] = 0;
@@ -205,48 +117,30 @@ static void run_plain(const struct jacobian_task *task, struct span span, size_t
 void fricp_jacobian_span(const struct jacobian_task *task, struct span span, struct jacobian_local *locals,
                          struct fault *fault)
 {
-	const struct fric_contacts *c = task->kernel.contacts;
+	const struct fric_contacts *c = task->source.kernel.contacts;
 	struct jacobian_workspace work;
 	if (task->is_zero[span.type]) {
 		memset(locals, 0, span.n * sizeof(*locals));
 		return;
 	}
-	const bool by_kernel = !task->is_plain[span.type] && run_law(task, span, &work);
+	const bool by_kernel = task->source.fits[span.type] && fricp_span_law(&task->source, span, false, &work.of);
 	if (by_kernel) {
-		load_span(task, span, &work);
-		task->kernel.kernels->jacobian(span.type, &work);
+		fricp_span_geometry(&task->source, span, &work.of);
+		task->source.kernel.kernels->derivatives->jacobian(span.type, &work);
 		FOR_TYPE(store_locals, span.type, c, span, &work, locals)
 	}
 	for (size_t j = 0; j < span.n; j++)
-		if (!by_kernel || work.good[j] == 0 || !is_ordinary(&locals[j]))
+		if (!by_kernel || work.of.good[j] == 0 || !is_ordinary(&locals[j]))
 			run_plain(task, span, j, locals, fault);
-}
-
-/* Whether coefficients follow positions. */
-static bool coefficients_follow(const struct fric_derivation *d, enum fric_type type)
-{
-	const struct fric_batch *b = d->batch;
-	const bool by_point = !b->groups[type].mu_s.data && fric_closest_point_size(type) > 0 &&
-	                      (b->friction.source == FRIC_MU_VERTEX || b->friction.source == FRIC_MU_TABLE);
-	const bool by_direction = d->vertices_follow && d->question->state && d->contacts->mu_s_aniso[0];
-	return by_point || by_direction;
 }
 
 void fricp_jacobian_task(const struct fric_context *context, const struct fric_derivation *derivation,
                          struct jacobian_task *task)
 {
 	static double unread;
-	const struct fric_batch *b = derivation->batch;
-	*task = (struct jacobian_task){
-		.derivation = derivation,
-		.kernel = fricp_kernel_task(context, derivation->contacts, derivation->question, KERNEL_FORCE),
-	};
+	*task = (struct jacobian_task){.source = fricp_span_source(context, derivation)};
 	task->positions.fields[FRIC_BY_POSITIONS] = &unread;
 	fricp_vertex_derivation(derivation, &task->positions, &task->plain);
-	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
-		const struct fric_group *g = &b->groups[type];
-		task->is_zero[type] = g->tangent_basis.data || (type == FRIC_PLANE_VERTEX && g->normal_force.data);
-		task->is_plain[type] = b->dim == 2 || !task->kernel.kernels->jacobian || !task->kernel.ordinary ||
-		                       g->grain.data || coefficients_follow(derivation, type);
-	}
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		task->is_zero[type] = !fricp_group_moves(derivation->batch, type);
 }

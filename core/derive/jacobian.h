@@ -12,10 +12,8 @@
 #ifndef FRIC_DERIVE_JACOBIAN_H
 #define FRIC_DERIVE_JACOBIAN_H
 
+#include "core/derive/spans.h"
 #include "core/derive/vertices.h"
-#include "core/kernels/derivatives.h"
-#include "core/kernels/run.h"
-#include "core/prepare/barrier.h"
 
 /* One contact; all zero if its geometry does not follow from positions, or if it was skipped. In 2D third components are
  * zero; so is the last number of each row, which is there for whole vectors. */
@@ -36,12 +34,10 @@ static const signed char vector_signs[FRIC_N_VERTEX_TYPES][3][FRIC_MAX_STENCIL] 
 };
 
 struct jacobian_task {
-	const struct fric_derivation *derivation;
-	struct kernel_task kernel;
+	struct span_source source;
 	struct vertex_derivation plain;
 	struct fric_differential positions; /* what the plain form differentiates by: nothing reads the numbers */
 	bool is_zero[FRIC_N_VERTEX_TYPES];  /* groups whose geometry is given, and planes without barrier */
-	bool is_plain[FRIC_N_VERTEX_TYPES]; /* groups that the kernels know too little of */
 };
 
 /* @param task  refers to itself: not to be moved */

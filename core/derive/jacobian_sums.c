@@ -129,7 +129,7 @@ static void write_indices(const struct fric_contacts *c, enum fric_type type, si
 INLINE void write_span(enum fric_type type, const struct triplet_task *task, struct span span,
                        const struct jacobian_local *locals, struct fault *fault)
 {
-	const struct fric_contacts *c = task->jacobian.kernel.contacts;
+	const struct fric_contacts *c = task->jacobian.source.kernel.contacts;
 	const size_t step = n_local(c, type);
 	size_t at = first_triplet(c, span.begin);
 	for (size_t j = 0; j < span.n; j++, at += step) {

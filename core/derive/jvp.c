@@ -6,6 +6,7 @@
 #include "core/bodies/evaluate.h"
 #include "core/derive/blocks.h"
 #include "core/derive/bodies.h"
+#include "core/derive/spans.h"
 #include "core/derive/velocities.h"
 #include "core/derive/vertices.h"
 #include "core/motion/dofs.h"
@@ -17,6 +18,8 @@ enum { OF_POTENTIAL, OF_FORCE, N_FORCE_COLUMNS = OF_FORCE + 3, N_MEMBER_COLUMNS 
 struct forward {
 	struct vertex_derivation vertices;
 	struct links links[FRIC_N_VERTEX_TYPES];
+	struct span_source source;
+	bool by_kernel[FRIC_N_VERTEX_TYPES], by_law[FRIC_N_VERTEX_TYPES];
 	bool by_member;
 	long double potential;
 };
@@ -98,11 +101,135 @@ static void fill_contact(const struct forward *task, enum fric_type type, size_t
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
+/* ---- spans by kernels ---- */
+
+/* Tangents of weight and normal force, over their product. Where that is zero, the plain form takes over. */
+static void add_strength(const struct link *link, struct span span, size_t first, struct column column,
+                         struct tangent_workspace *w)
+{
+	for (size_t j = 0; j < span.n; j++) {
+		const double x = *column_at(column, span.begin + j), d = link->data[(first + j) * link->stride];
+		w->strength[j] += x == 0 ? 0 : d / x;
+		w->of.good[j] = x == 0 ? 0 : w->of.good[j];
+	}
+}
+
+static void add_column(const struct link *link, size_t n, size_t first, const double *by, double *out)
+{
+	for (size_t j = 0; j < n; j++)
+		out[j] += by ? by[j] * link->data[(first + j) * link->stride] : link->data[(first + j) * link->stride];
+}
+
+static void add_link(const struct forward *task, const struct link *link, struct span span, struct tangent_workspace *w)
+{
+	const struct fric_contacts *c = task->vertices.contacts;
+	const size_t first = span.begin - c->start[span.type];
+	switch (link->first) {
+	case AT_NORMAL_FORCE: add_strength(link, span, first, c->normal_force, w); break;
+	case AT_WEIGHT: add_strength(link, span, first, c->weight, w); break;
+	case AT_MU_S: add_column(link, span.n, first, NULL, w->law[BY_MU_S]); break;
+	case AT_MU_K: add_column(link, span.n, first, NULL, w->law[BY_MU_K]); break;
+	case AT_EPS_V: add_column(link, span.n, first, NULL, w->law[BY_EPS_V]); break;
+	case AT_DHAT: add_column(link, span.n, first, w->of.barrier[0], w->strength); break;
+	case AT_STIFFNESS: add_column(link, span.n, first, w->of.barrier[1], w->strength); break;
+	default: add_column(link, span.n, first, w->of.barrier[2], w->strength); break; /* dmin */
+	}
+}
+
+static void load_tangents(const struct forward *task, struct span span, struct tangent_workspace *w)
+{
+	const struct fric_contacts *c = task->vertices.contacts;
+	double *const *fields = task->vertices.differential->fields;
+	memset(w->strength, 0, sizeof(w->strength));
+	if (w->by_law)
+		memset(w->law, 0, sizeof(w->law));
+	for (int l = 0; l < task->links[span.type].n; l++)
+		add_link(task, &task->links[span.type].link[l], span, w);
+	if (fields[FRIC_BY_VELOCITIES])
+		task->source.kernel.kernels->gamma->relative(c, span, fields[FRIC_BY_VELOCITIES], w->relative[0]);
+	else
+		memset(w->relative, 0, sizeof(w->relative));
+	if (!w->moves)
+		return;
+	fricp_span_members(c, span, fields[FRIC_BY_POSITIONS], w->position);
+	if (span.type == FRIC_PLANE_VERTEX)
+		memset(w->position[1], 0, sizeof(w->position[1]));
+}
+
+/* From forces and their tangents to those of members. */
+INLINE void members_of(enum fric_type type, const struct fric_contacts *c, struct span span,
+                       const struct tangent_workspace *w, span_columns *columns)
+{
+	for (size_t j = 0; j < span.n; j++) {
+		double weights[FRIC_MAX_STENCIL] = {0}, changes[FRIC_MAX_STENCIL] = {0};
+		contact_weights(c, type, span.begin + j, weights);
+		UNROLL
+		for (int k = 0; k < stencil_size_of(type); k++) {
+			const struct member m = stencil_members[type][k];
+			if (m.origin == k)
+				continue;
+			const double change = w->moves ? m.sign * w->change[m.coordinate][j] : 0;
+			changes[k] += change;
+			changes[m.origin] -= change;
+		}
+		UNROLL
+		for (int k = 0; k < stencil_size_of(type); k++) {
+			UNROLL
+			for (int d = 0; d < 3; d++)
+				columns[OF_FORCE + 3 * k + d][j] = weights[k] * w->force[d][j] + changes[k] * w->of.at.force[d][j];
+		}
+	}
+}
+
+static void store_tangents(const struct forward *task, struct span span, const struct tangent_workspace *w,
+                           span_columns *columns)
+{
+	memcpy(columns[OF_POTENTIAL], w->potential, span.n * sizeof(double));
+	if (task->by_member)
+		FOR_TYPE(members_of, span.type, task->vertices.contacts, span, w, columns)
+	else
+		for (int d = 0; d < 3; d++)
+			memcpy(columns[OF_FORCE + d], w->force[d], span.n * sizeof(double));
+}
+
+/* @return whether doubles were enough for the span; where w->of.good is 0, they were not for that contact */
+static bool run_kernels(const struct forward *task, struct span span, struct tangent_workspace *w)
+{
+	const struct derivative_kernels *kernels = task->source.kernel.kernels->derivatives;
+	if (!fricp_span_law(&task->source, span, true, &w->of))
+		return false;
+	w->moves = task->vertices.cases[span.type].moves && fricp_group_moves(task->vertices.batch, span.type);
+	w->by_law = task->by_law[span.type];
+	if (w->moves)
+		fricp_span_geometry(&task->source, span, &w->of);
+	else
+		fricp_span_barrier(&task->source, span, &w->of);
+	load_tangents(task, span, w);
+	if (w->by_law)
+		kernels->law(&w->of, &w->by);
+	kernels->tangent(span.type, w);
+	return true;
+}
+
+static bool is_ordinary(span_columns *columns, size_t n_columns, size_t j)
+{
+	double sum = 0;
+	for (size_t m = 0; m < n_columns; m++)
+		sum += fabs(columns[m][j]);
+	return sum < 0x1p+900;
+}
+
 static void fill_span(void *data, struct span span, span_columns *columns, struct fault *fault)
 {
 	const struct forward *task = data;
+	const size_t n = task->by_member ? OF_FORCE + 3 * (size_t)fric_stencil_size(span.type) : N_FORCE_COLUMNS;
+	struct tangent_workspace work;
+	const bool by_kernel = task->by_kernel[span.type] && run_kernels(task, span, &work);
+	if (by_kernel)
+		store_tangents(task, span, &work, columns);
 	for (size_t j = 0; j < span.n && fault->code == FRIC_OK; j++)
-		fill_contact(task, span.type, span.begin + j, columns, j, fault);
+		if (!by_kernel || work.of.good[j] == 0 || !is_ordinary(columns, n, j))
+			fill_contact(task, span.type, span.begin + j, columns, j, fault);
 }
 
 static void tally_span(void *data, struct span span, span_columns *columns)
@@ -177,6 +304,10 @@ static enum fric_code jvp(const struct fric_context *context, const struct fric_
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		fricp_find_links(derivation->batch, type, tangents, &task.links[type]);
 	task.by_member = closest_points_change(&task);
+	task.source = fricp_span_source(context, derivation);
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		task.by_kernel[type] =
+			fricp_kernels_know(&task.source, &task.vertices, type, &task.links[type], &task.by_law[type]);
 	if (!find_curve(context, &task, &pieces))
 		return report_code(FRIC_E_MEMORY, error);
 	const enum fric_code code = forward_all(context, derivation, &task, gradient_tangent, error);

@@ -5,6 +5,7 @@
 #include "core/derive/blocks.h"
 #include "core/derive/bodies.h"
 #include "core/derive/second.h"
+#include "core/derive/spans.h"
 #include "core/derive/vertices.h"
 #include "core/motion/dofs.h"
 #include "core/prepare/coefficients.h"
@@ -23,6 +24,8 @@ struct backward {
 	const double *cotangent;     /* [n_dofs] */
 	const struct second *second; /* NULL: a vjp; else what it changes by, for psi = 1 and no cotangent */
 	struct links links[FRIC_N_VERTEX_TYPES];
+	struct span_source source;
+	bool by_kernel[FRIC_N_VERTEX_TYPES], by_law[FRIC_N_VERTEX_TYPES];
 	struct kept kept;
 	struct totals *totals;
 	struct table_pull *pulls; /* of a curve; NULL: not wanted */
@@ -85,11 +88,104 @@ static void fill_contact(const struct backward *task, enum fric_type type, size_
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
+/* By kernels. @return as fricp_span_law; where w->of.good is 0, doubles were not enough for that contact */
+static bool run_kernels(const struct backward *task, struct span span, struct cotangent_workspace *w)
+{
+	const struct kernel_task *kernel = &task->source.kernel;
+	if (!fricp_span_law(&task->source, span, true, &w->of))
+		return false;
+	w->moves = task->vertices.cases[span.type].moves && fricp_group_moves(task->vertices.batch, span.type);
+	w->by_law = task->by_law[span.type];
+	w->psi = task->psi;
+	kernel->kernels->gamma->relative(kernel->contacts, span, task->cotangent, w->gathered[0]);
+	if (w->moves) {
+		fricp_span_geometry(&task->source, span, &w->of);
+		fricp_span_along(kernel->contacts, span, task->cotangent, w->along);
+	} else {
+		fricp_span_barrier(&task->source, span, &w->of);
+	}
+	if (w->by_law)
+		kernel->kernels->derivatives->law(&w->of, &w->by);
+	kernel->kernels->derivatives->cotangent(span.type, w);
+	return true;
+}
+
+/* The strength's cotangent over weight or normal force. Where that is zero, the plain form takes over. */
+static const double *over_column(struct column column, struct span span, struct cotangent_workspace *w, double *room)
+{
+	for (size_t j = 0; j < span.n; j++) {
+		const double x = *column_at(column, span.begin + j);
+		room[j] = x == 0 ? 0 : w->strength[j] / x;
+		w->of.good[j] = x == 0 ? 0 : w->of.good[j];
+	}
+	return room;
+}
+
+static const double *times_strength(const double *by, size_t n, const struct cotangent_workspace *w, double *room)
+{
+	for (size_t j = 0; j < n; j++)
+		room[j] = w->strength[j] * by[j];
+	return room;
+}
+
+/* What kernels give for a place, or NULL: zeros. @param room [FRIC_SPAN] */
+static const double *cotangents_at(const struct fric_contacts *c, struct span span, int place,
+                                   struct cotangent_workspace *w, double *room)
+{
+	const int member = (place - AT_POSITION) / 3;
+	switch (place) {
+	case AT_NORMAL_FORCE: return over_column(c->normal_force, span, w, room);
+	case AT_WEIGHT: return over_column(c->weight, span, w, room);
+	case AT_MU_S: return w->law[BY_MU_S];
+	case AT_MU_K: return w->law[BY_MU_K];
+	case AT_EPS_V: return w->law[BY_EPS_V];
+	case AT_DHAT:
+	case AT_STIFFNESS:
+	case AT_DMIN: return times_strength(w->of.barrier[place - AT_DHAT], span.n, w, room);
+	case AT_RELATIVE:
+	case AT_RELATIVE + 1:
+	case AT_RELATIVE + 2: return w->relative[place - AT_RELATIVE];
+	default: break;
+	}
+	const bool moves = place >= AT_POSITION && w->moves && member < fric_stencil_size(span.type);
+	return moves ? w->position[member][(place - AT_POSITION) % 3] : NULL;
+}
+
+/* sum[j] += |x[j]|: nothing that is not finite goes unnoticed */
+static void copy_numbers(const double *x, size_t n, size_t stride, double *out, double *sum)
+{
+	for (size_t j = 0; j < n; j++) {
+		out[j * stride] = x ? x[j] : 0;
+		sum[j] += fabs(out[j * stride]);
+	}
+}
+
+static void store_cotangents(const struct backward *task, struct span span, struct cotangent_workspace *w,
+                             span_columns *columns, double *sum)
+{
+	const struct fric_contacts *c = task->vertices.contacts;
+	const struct links *links = &task->links[span.type];
+	double room[FRIC_SPAN];
+	memset(sum, 0, span.n * sizeof(double));
+	for (int l = 0; l < links->n; l++)
+		if (links->link[l].stride)
+			copy_numbers(cotangents_at(c, span, (int)links->link[l].first, w, room), span.n, links->link[l].stride,
+			             links->link[l].data + (span.begin - c->start[span.type]) * links->link[l].stride, sum);
+	for (size_t m = 0; m < task->kept.n; m++)
+		copy_numbers(cotangents_at(c, span, task->kept.place[m], w, room), span.n, 1, columns[m], sum);
+}
+
 static void fill_span(void *data, struct span span, span_columns *columns, struct fault *fault)
 {
 	const struct backward *task = data;
+	struct cotangent_workspace work;
+	double sum[FRIC_SPAN];
+	const bool by_kernel = task->by_kernel[span.type] && run_kernels(task, span, &work);
+	if (by_kernel)
+		store_cotangents(task, span, &work, columns, sum);
 	for (size_t j = 0; j < span.n && fault->code == FRIC_OK; j++)
-		fill_contact(task, span.type, span.begin + j, columns, j, fault);
+		if (!by_kernel || work.of.good[j] == 0 || !(sum[j] < 0x1p+900))
+			fill_contact(task, span.type, span.begin + j, columns, j, fault);
 }
 
 /* ---- sums over contacts ---- */
@@ -288,6 +384,10 @@ static void prepare(const struct fric_derivation *derivation, const struct fric_
 	fricp_vertex_derivation(derivation, cotangents, &task->vertices);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		fricp_find_links(derivation->batch, type, cotangents, &task->links[type]);
+	task->source = fricp_span_source(task->context, derivation);
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES && !task->second; type++)
+		task->by_kernel[type] =
+			fricp_kernels_know(&task->source, &task->vertices, type, &task->links[type], &task->by_law[type]);
 }
 
 enum fric_code fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,

@@ -85,7 +85,7 @@ struct geometry_workspace {
 	double good[FRIC_SPAN];                                 /* 0: this contact needs double-double */
 };
 
-struct jacobian_workspace; /* derivatives.h */
+struct derivative_kernels; /* derivatives.h */
 
 struct fric_kernels {
 	const char *name;
@@ -105,8 +105,7 @@ struct fric_kernels {
 	/* Gamma^T P A P^T Gamma for LANES vectors: adds up in the ring. @return as product */
 	bool (*products)(const struct fric_contacts *contacts, struct span span, double *const inner[3],
 	                 const struct lanes_ring *ring);
-	/* The Jacobian by positions, after force and inner. */
-	void (*jacobian)(enum fric_type type, struct jacobian_workspace *work);
+	const struct derivative_kernels *derivatives;
 	/* [precise][type], planes have no kernel. Precise: the distance is exact enough for a barrier. */
 	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_workspace *work);
 };

@@ -1,0 +1,161 @@
+#include "core/derive/spans.h"
+
+#include <string.h>
+
+#include "core/motion/stencil.h"
+#include "core/prepare/barrier.h"
+
+/* Whether coefficients follow positions. */
+static bool coefficients_follow(const struct fric_derivation *d, enum fric_type type)
+{
+	const struct fric_batch *b = d->batch;
+	const bool by_point = !b->groups[type].mu_s.data && fric_closest_point_size(type) > 0 &&
+	                      (b->friction.source == FRIC_MU_VERTEX || b->friction.source == FRIC_MU_TABLE);
+	const bool by_direction = d->vertices_follow && d->question->state && d->contacts->mu_s_aniso[0];
+	return by_point || by_direction;
+}
+
+struct span_source fricp_span_source(const struct fric_context *context, const struct fric_derivation *derivation)
+{
+	struct span_source source = {
+		.derivation = derivation,
+		.kernel = fricp_kernel_task(context, derivation->contacts, derivation->question, KERNEL_FORCE)};
+	source.runs = derivation->batch->dim == 3 && source.kernel.kernels->derivatives && source.kernel.ordinary;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		source.fits[type] = source.runs && !derivation->batch->groups[type].grain.data &&
+		                    !coefficients_follow(derivation, type);
+	return source;
+}
+
+bool fricp_group_moves(const struct fric_batch *batch, enum fric_type type)
+{
+	const struct fric_group *g = &batch->groups[type];
+	return !g->tangent_basis.data && (type != FRIC_PLANE_VERTEX || !g->normal_force.data);
+}
+
+bool fricp_span_law(const struct span_source *source, struct span span, bool potentials, struct derivative_workspace *w)
+{
+	const struct kernel_task *kernel = &source->kernel;
+	struct workspace *work = &w->at;
+	fricp_load_span(kernel, span, work);
+	kernel->kernels->gamma->relative(kernel->contacts, span, kernel->velocities, work->relative[0]);
+	fricp_add_offsets(kernel->contacts, span, work);
+	kernel->kernels->force(work, potentials);
+	const bool careful = work->careful;
+	kernel->kernels->inner(work, FRIC_PROJECT_NONE);
+	for (size_t j = 0; j < span.n; j++)
+		w->good[j] = 1;
+	return !careful && !work->careful;
+}
+
+/* Numbers of a contact that kernels know derivatives by. */
+static bool is_known(enum place place)
+{
+	return place <= AT_EPS_V || (place >= AT_DHAT && place <= AT_DMIN);
+}
+
+static bool is_of_law(enum place place)
+{
+	return place >= AT_MU_S && place <= AT_EPS_V;
+}
+
+/* Whether coefficients come from what only the plain form differentiates by: vertices, tables, ellipses. */
+static bool has_other_coefficients(const struct vertex_derivation *v, enum fric_type type)
+{
+	const struct fric_differential *d = v->differential;
+	bool wanted = d->fields[FRIC_BY_CURVE_FACTORS] != NULL;
+	for (enum fric_field field = FRIC_BY_VERTEX_MU_S; field <= FRIC_BY_MATERIAL_MU_K && !v->cases[type].own_mu; field++)
+		wanted |= d->fields[field] != NULL;
+	return wanted;
+}
+
+bool fricp_kernels_know(const struct span_source *source, const struct vertex_derivation *vertices, enum fric_type type,
+                        const struct links *links, bool *by_law)
+{
+	bool known = source->runs && (!vertices->cases[type].moves || source->fits[type]);
+	*by_law = false;
+	for (int l = 0; l < links->n; l++) {
+		known &= is_known(links->link[l].first);
+		*by_law |= is_of_law(links->link[l].first);
+	}
+	return known && !has_other_coefficients(vertices, type) && !(*by_law && vertices->slip_velocities) &&
+	       !vertices->follows;
+}
+
+INLINE void members_of(enum fric_type type, const struct fric_contacts *c, struct span span, const double *rows,
+                       span_column (*out)[3])
+{
+	UNROLL
+	for (int k = 0; k < stencil_size_of(type); k++)
+		for (size_t j = 0; j < span.n; j++) {
+			const double *x = rows + 3 * (size_t)c->vertices[k][span.begin + j];
+			out[k][0][j] = x[0];
+			out[k][1][j] = x[1];
+			out[k][2][j] = x[2];
+		}
+}
+
+void fricp_span_members(const struct fric_contacts *contacts, struct span span, const double *rows,
+                        span_column (*out)[3]){FOR_TYPE(members_of, span.type, contacts, span, rows, out)}
+
+INLINE void along_of(enum fric_type type, const struct fric_contacts *c, struct span span, const double *v,
+                     span_column (*out)[3])
+{
+	UNROLL
+	for (int k = 0; k < stencil_size_of(type); k++) {
+		const struct member m = stencil_members[type][k];
+		for (size_t j = 0; j < span.n && m.origin != k; j++) {
+			const double *from = v + 3 * (size_t)c->vertices[m.origin][span.begin + j];
+			const double *to = v + 3 * (size_t)c->vertices[k][span.begin + j];
+			out[m.coordinate][0][j] = m.sign * (to[0] - from[0]);
+			out[m.coordinate][1][j] = m.sign * (to[1] - from[1]);
+			out[m.coordinate][2][j] = m.sign * (to[2] - from[2]);
+		}
+	}
+}
+
+void fricp_span_along(const struct fric_contacts *contacts, struct span span, const double *v, span_column (*out)[3])
+{
+	FOR_TYPE(along_of, span.type, contacts, span, v, out)
+}
+
+/* Rows of a group as columns; zeros if there are none. */
+static void load_rows(struct fric_values values, size_t first, size_t n, span_column *out)
+{
+	for (size_t j = 0; j < n; j++)
+		for (size_t d = 0; d < 3; d++)
+			out[d][j] = values.data ? values.data[(first + j) * values.stride + d] : 0;
+}
+
+void fricp_span_barrier(const struct span_source *source, struct span span, struct derivative_workspace *w)
+{
+	const struct fric_batch *b = source->derivation->batch;
+	const struct fric_contacts *c = source->kernel.contacts;
+	const bool given = b->groups[span.type].normal_force.data;
+	for (size_t j = 0; j < span.n; j++) {
+		struct barrier_slopes by = {0};
+		if (!given && !c->skipped[span.begin + j])
+			fricp_barrier_slopes(&b->barrier, c->distance[span.begin + j], &by);
+		const long double over = by.force > 0 ? 1 / by.force : 0;
+		w->stiffness[j] = (double)(by.by_distance * over);
+		w->barrier[0][j] = (double)(by.by_dhat * over);
+		w->barrier[1][j] = (double)(by.by_stiffness * over);
+		w->barrier[2][j] = (double)(by.by_dmin * over);
+	}
+}
+
+void fricp_span_geometry(const struct span_source *source, struct span span, struct derivative_workspace *w)
+{
+	const struct fric_contacts *c = source->kernel.contacts;
+	const struct fric_group *g = &source->derivation->batch->groups[span.type];
+	const size_t first = span.begin - c->start[span.type];
+	for (int m = 0; m < 2; m++)
+		w->closest_point[m] = c->closest_point[m] + span.begin;
+	fricp_span_members(c, span, source->derivation->batch->positions, w->position);
+	fricp_span_along(c, span, source->kernel.velocities, w->along);
+	if (span.type == FRIC_PLANE_VERTEX)
+		load_rows(g->plane_origin, first, span.n, w->position[1]);
+	if (w->at.anchored)
+		load_rows(g->anchor, first, span.n, w->anchor);
+	fricp_span_barrier(source, span, w);
+}
