@@ -1,0 +1,170 @@
+/* Derivatives by kernels against the plain form, contact by contact: no two of them share a vertex. */
+#include <stdio.h>
+
+#include "core/derive/spans.h"
+#include "tests/property/differentials.h"
+
+/* What kernels know derivatives by. */
+static bool is_known_field(const struct number_field *f, const struct options *o)
+{
+	if (f->type != FRIC_N_TYPES)
+		return f->row <= FRIC_ROW_EPS_V &&
+		       (!o->ellipses || (f->row != FRIC_ROW_MU_S && f->row != FRIC_ROW_MU_K && f->row != FRIC_ROW_EPS_V));
+	return f->field == FRIC_BY_VELOCITIES || f->field == FRIC_BY_POSITIONS ||
+	       (f->field >= FRIC_BY_DHAT && f->field <= FRIC_BY_DMIN) ||
+	       (!o->ellipses && (f->field == FRIC_BY_EPS_V || f->field == FRIC_BY_MU_S || f->field == FRIC_BY_MU_K));
+}
+
+struct trial {
+	struct scene scene;
+	struct fric_contacts *contacts;
+	struct fric_question question;
+	struct fric_derivation derivation;
+	struct number_fields fields;
+	size_t n_dofs;
+};
+
+static void trial_create(struct trial *t, struct rng *rng, bool moves)
+{
+	struct options o = random_options(rng, 3);
+	o.disjoint = true;
+	o.n_each = 1 + below(rng, 150);
+	o.grain &= !moves;
+	o.source = moves ? FRIC_MU_SCALAR : o.source;
+	scene_create(&t->scene, rng, o);
+	t->contacts = scene_contacts(&serial, &t->scene);
+	t->question = *scene_question(t->contacts, t->scene.velocities);
+	t->derivation = (struct fric_derivation){.batch = &t->scene.batch,
+	                                         .contacts = t->contacts,
+	                                         .question = &t->question,
+	                                         .slip_velocities = t->question.state ? t->scene.lagged : NULL};
+	t->n_dofs = scene_ndof(&t->scene);
+	const struct number_fields all = scene_fields(&t->scene);
+	t->fields.n = 0;
+	for (size_t i = 0; i < all.n; i++)
+		if (is_known_field(&all.of[i], &t->scene.options) && (moves || all.of[i].field != FRIC_BY_POSITIONS))
+			t->fields.of[t->fields.n++] = all.of[i];
+}
+
+static void trial_free(struct trial *t)
+{
+	scene_contacts_free(t->contacts);
+	scene_free(&t->scene);
+}
+
+/* The largest of some numbers at the vertices of every contact, [n_vertices]: where they have cancelled, a little of what
+ * the largest of all is. */
+static double *scales(const struct trial *t, const double *x)
+{
+	const struct fric_contacts *c = t->contacts;
+	double *scale = calloc(c->n_vertices, sizeof(double));
+	const double all = largest_of(x, t->n_dofs);
+	assert_non_null(scale);
+	for (size_t i = 0; i < c->n; i++) {
+		const int size = fric_stencil_size(contact_type(c, i));
+		double most = 1e-4 * all;
+		for (int k = 0; k < size; k++)
+			most = fmax(most, largest_of(x + 3 * c->vertices[k][i], 3));
+		for (int k = 0; k < size; k++)
+			scale[c->vertices[k][i]] = most;
+	}
+	return scale;
+}
+
+static const char *const names[] = {"baseline", "avx2", "avx512"};
+
+/* The first of them against the plain form, the others against the first. */
+static void check_numbers(const struct trial *t, const double *of[4], size_t n, size_t width, double tolerance)
+{
+	double *scale = width == 3 ? scales(t, of[0]) : NULL;
+	const double all = largest_of(of[0], n);
+	for (int k = 1; k < 4; k++) {
+		if (!of[k])
+			continue;
+		for (size_t i = 0; i < n && k == 1; i++)
+			assert_near(of[k][i], of[0][i], tolerance * (scale ? scale[i / 3] : all));
+		assert_all_bits(of[k], of[1], n);
+	}
+	free(scale);
+}
+
+static struct fric_context context_of(int k, int n_threads)
+{
+	return (struct fric_context){
+		.n_threads = n_threads, .parallel_from = 1, .kernels = fric_kernels_find(k == 0 ? "scalar" : names[k - 1])};
+}
+
+static void check_tangents(struct trial *t, struct rng *rng)
+{
+	struct fric_differential tangents = {.fields = {0}};
+	const double *gradients[4] = {0}, *potentials[4] = {0};
+	for (size_t i = 0; i < t->fields.n; i++)
+		if (coin(rng))
+			*place_in(&tangents, &t->fields.of[i]) = random_tangent(&t->scene, rng, &t->fields.of[i]);
+	for (int k = 0; k < 4; k++) {
+		const struct fric_context context = context_of(k, 1 + k % 2);
+		struct fric_error error;
+		if (!context.kernels)
+			continue;
+		double *gradient = scene_memory(&t->scene, 2 * t->n_dofs + 2, sizeof(double)), *tangent = gradient + t->n_dofs;
+		assert_ok(fric_jvp(&context, &t->derivation, &tangents, tangent + t->n_dofs, gradient, tangent + t->n_dofs + 1,
+		                   tangent, &error));
+		gradients[k] = tangent;
+		potentials[k] = tangent + t->n_dofs + 1;
+	}
+	check_numbers(t, gradients, t->n_dofs, 3, 5e-12);
+	check_numbers(t, potentials, 1, 1, 1e-12);
+}
+
+static size_t width_of(const struct number_field *f)
+{
+	return f->type == FRIC_N_TYPES && (f->field == FRIC_BY_VELOCITIES || f->field == FRIC_BY_POSITIONS) ? 3 : 1;
+}
+
+static void check_cotangents(struct trial *t, struct rng *rng)
+{
+	struct fric_differential cotangents[4] = {{.fields = {0}}};
+	double *cotangent = random_reals(&t->scene, rng, t->n_dofs, -1, 1), psi = uniform(rng, -1, 1);
+	bool wanted[MOST_FIELDS];
+	for (size_t i = 0; i < t->fields.n; i++)
+		wanted[i] = coin(rng);
+	for (int k = 0; k < 4; k++) {
+		const struct fric_context context = context_of(k, 1 + k % 2);
+		struct fric_error error;
+		double potential, *gradient = scene_memory(&t->scene, t->n_dofs, sizeof(double));
+		for (size_t i = 0; i < t->fields.n; i++)
+			if (wanted[i])
+				*place_in(&cotangents[k], &t->fields.of[i]) =
+					scene_memory(&t->scene, t->fields.of[i].n, sizeof(double));
+		if (context.kernels)
+			assert_ok(fric_vjp(&context, &t->derivation, psi, cotangent, &potential, gradient, &cotangents[k], &error));
+	}
+	for (size_t i = 0; i < t->fields.n; i++) {
+		const double *of[4] = {0};
+		for (int k = 0; k < 4 && wanted[i]; k++)
+			of[k] = context_of(k, 1).kernels ? *place_in(&cotangents[k], &t->fields.of[i]) : NULL;
+		if (wanted[i])
+			check_numbers(t, of, t->fields.of[i].n, width_of(&t->fields.of[i]), 5e-12);
+	}
+}
+
+static void test_kernels(void **state)
+{
+	(void)state;
+	struct rng rng = {71};
+	for (int i = 0; i < 150; i++) {
+		struct trial t;
+		trial_create(&t, &rng, i % 3 != 0);
+		check_tangents(&t, &rng);
+		check_cotangents(&t, &rng);
+		trial_free(&t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernels),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
