@@ -416,7 +416,7 @@ static bool vjp_of_set(const struct api_service *service, const struct api_reque
 /* ---- costs ---- */
 
 /* A contact takes some microseconds, and may come in ten bytes of text. */
-enum { FEW_CONTACTS = 24, SMALL_TEXT = 1 << 10, SMALL_FRAME = 4 << 10 };
+enum { FEW_CONTACTS = 16, SMALL_TEXT = 512, SMALL_FRAME = 1 << 10 };
 
 static bool is_large(const struct api_service *service, const struct api_request *request)
 {
