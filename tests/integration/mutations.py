@@ -34,7 +34,8 @@ def derived(friction):
     groups['face_vertex'].update(mu=[0.5, 0.0, 0.3])
     groups['plane_vertex'].update(plane_normal=[[0.0, 0.0, 2.0]] * 3, plane_origin=[[0.0, 0.0, -0.1]] * 3)
     barrier = {'dhat': 2.0, 'stiffness': 10.0, 'dmin': 0.001, 'type': 'cubic', 'scaling': 'physical'}
-    return {**document(3, friction, groups), 'positions': POSITIONS, 'barrier': barrier}
+    built = document(3, friction, groups)
+    return {**built, 'positions': POSITIONS, 'barrier': barrier, 'outputs': [*built['outputs'], 'position_jacobian']}
 
 
 def given(dim, friction):
