@@ -437,7 +437,8 @@ static void put_vectors(struct fuzz_dressed *d)
 	fuzz_put_array(d, "vectors", true, API_F64, false, 2, (const size_t[]){2, N_VERTICES * 3}, vectors);
 }
 
-static void put_request(struct fuzz_dressed *d, const char *hessian, bool materials)
+/* All that answers are computed from. */
+static void put_computed(struct fuzz_dressed *d, bool materials)
 {
 	static const double positions[] = {0,   0,   0,    1,   0,   0,   0,   1, 0, 0.3, 0.3,
 	                                   0.5, 0.2, -0.4, 0.6, 0.9, 0.8, 0.7, 0, 0, 0};
@@ -452,32 +453,72 @@ static void put_request(struct fuzz_dressed *d, const char *hessian, bool materi
 	put_friction(d, materials);
 	fuzz_put(d, "barrier", "{\"dhat\":10,\"stiffness\":1,\"dmin\":0.001}");
 	put_groups(d);
-	fuzz_put(d, "outputs", "[\"potential\",\"gradient\",\"hessian\",\"collisions\",\"line\",\"hessian_products\"]");
+	fuzz_put(d, "on_degenerate", "\"skip\"");
+}
+
+static void put_request(struct fuzz_dressed *d, const char *hessian, bool materials)
+{
+	put_computed(d, materials);
+	fuzz_put(d, "outputs",
+	         "[\"potential\",\"gradient\",\"hessian\",\"collisions\",\"line\",\"hessian_products\","
+	         "\"position_jacobian\"]");
+	if (materials)
+		fuzz_put(d, "position_jacobian", "{\"format\":\"triplets\"}");
 	put_line(d);
 	put_vectors(d);
 	fuzz_put(d, "hessian", hessian);
 	fuzz_put(d, "collision_outputs",
 	         "[\"potential\",\"tangential_velocity\",\"mu_s\",\"mu_k\",\"normal_force\","
 	         "\"distance\",\"closest_point\",\"tangent_basis\",\"status\",\"slip_ratio\"]");
-	fuzz_put(d, "on_degenerate", "\"skip\"");
 	fuzz_close(d);
 }
 
 enum formats { JSON_TO_JSON, FRAME_TO_FRAME, JSON_TO_FRAME, FRAME_TO_JSON };
 
+static void post_dressed(const char *target, struct fuzz_dressed *d, enum formats formats, const char *name)
+{
+	size_t bytes;
+	char *frame = fuzz_frame(d, &bytes);
+	const char *accept = formats == JSON_TO_JSON || formats == FRAME_TO_JSON ? api_media_json : api_media_frame;
+	if (formats == FRAME_TO_FRAME || formats == FRAME_TO_JSON)
+		post(target, api_media_frame, accept, frame, bytes, 200, name);
+	else
+		post(target, api_media_json, accept, d->json.data, d->json.bytes, 200, name);
+	free(frame);
+	fuzz_dressed_free(d);
+}
+
 static void ask_for(const char *target, const char *hessian, bool materials, enum formats formats)
 {
 	struct fuzz_dressed d;
-	size_t bytes;
 	put_request(&d, hessian, materials);
-	char *frame = fuzz_frame(&d, &bytes);
-	const char *accept = formats == JSON_TO_JSON || formats == FRAME_TO_JSON ? api_media_json : api_media_frame;
-	if (formats == FRAME_TO_FRAME || formats == FRAME_TO_JSON)
-		post(target, api_media_frame, accept, frame, bytes, 200, hessian);
-	else
-		post(target, api_media_json, accept, d.json.data, d.json.bytes, 200, hessian);
-	free(frame);
-	fuzz_dressed_free(&d);
+	post_dressed(target, &d, formats, hessian);
+}
+
+/* By fields of every kind. */
+static void differentiate(const char *target, bool materials, enum formats formats)
+{
+	static const double tangents[N_VERTICES * 3] = {0.5, 0.25}, gradient[N_VERTICES * 3] = {1, 2, 3};
+	const size_t shape[] = {N_VERTICES, 3}, flat[] = {N_VERTICES * 3};
+	struct fuzz_dressed d;
+	put_computed(&d, materials);
+	if (!strcmp(target, "/v1/jvp")) {
+		fuzz_open(&d, "tangents");
+		fuzz_put_array(&d, "/positions", true, API_F64, false, 2, shape, tangents);
+		fuzz_put_array(&d, "/velocities", true, API_F64, false, 2, shape, tangents);
+		fuzz_put(&d, "/friction/eps_v", "1");
+		fuzz_close(&d);
+	} else {
+		fuzz_open(&d, "cotangents");
+		fuzz_put_array(&d, "gradient", true, API_F64, false, 1, flat, gradient);
+		fuzz_close(&d);
+		fuzz_put(&d, "wrt",
+		         materials ? "[\"/positions\",\"/lagged_velocities\",\"/friction/materials/mu\",\"/barrier/dhat\"]"
+		                   : "[\"/velocities\",\"/friction/vertex_mu_k\",\"/collisions/plane_vertex/mu_aniso\","
+		                     "\"/collisions/vertex_vertex/normal_force\"]");
+	}
+	fuzz_close(&d);
+	post_dressed(target, &d, formats, target);
 }
 
 static void evaluate(const char *hessian, bool materials, enum formats formats)
@@ -497,6 +538,25 @@ static void answers_evaluations(void **unused)
 		evaluate("{\"format\":\"csr\",\"projection\":\"clamp\"}", true, formats);
 		evaluate("{\"format\":\"factors\",\"projection\":\"abs\"}", false, formats);
 	}
+}
+
+static void answers_derivatives(void **unused)
+{
+	(void)unused;
+	service.n_threads = 1;
+	n_contacts = 6;
+	for (enum formats formats = JSON_TO_JSON; formats <= FRAME_TO_FRAME; formats++) {
+		differentiate("/v1/jvp", formats, formats);
+		differentiate("/v1/vjp", !formats, formats);
+		differentiate("/v1/vjp", formats, formats);
+	}
+	service.n_threads = 2;
+	trees_never_fail = true;
+	n_contacts = 100;
+	differentiate("/v1/jvp", true, FRAME_TO_FRAME);
+	differentiate("/v1/vjp", true, FRAME_TO_FRAME);
+	trees_never_fail = false;
+	service.n_threads = 1;
 }
 
 static void answers_checks(void **unused)
@@ -667,6 +727,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_evaluations),
+		cmocka_unit_test(answers_derivatives),
 		cmocka_unit_test(answers_checks),
 		cmocka_unit_test(answers_large_evaluations_on_two_threads),
 		cmocka_unit_test(answers_um_bridge),
