@@ -61,6 +61,21 @@ static struct body evaluation(const char *rest)
 	return body;
 }
 
+/* The same, with positions. */
+static struct body with_positions(const char *rest)
+{
+	struct body positions = make_body();
+	put(&positions, rest);
+	put(&positions, ",\"positions\":[[0,1]");
+	for (int i = 1; i < N; i++)
+		put(&positions, ",[0,1]");
+	put(&positions, "]");
+	positions.bytes[positions.n] = '\0';
+	const struct body body = evaluation(positions.bytes);
+	free(positions.bytes);
+	return body;
+}
+
 /* A contact with an ellipse. */
 static struct body matchstick(void)
 {
@@ -146,6 +161,12 @@ static void evaluations(void **unused)
 			post(formats[f], 200, EVALUATE, accepts[a], evaluation(rest));
 		}
 	post("matchstick", 200, EVALUATE, JSON, matchstick());
+	for (int a = 0; a < 2; a++) {
+		post("jvp", 200, "/v1/jvp", accepts[a], evaluation(",\"tangents\":{\"/friction/mu\":1}"));
+		post("vjp", 200, "/v1/vjp", accepts[a],
+		     evaluation(",\"cotangents\":{\"potential\":1},\"wrt\":[\"/velocities\",\"/friction/eps_v\"]"));
+		post("Jacobian", 200, EVALUATE, accepts[a], with_positions(",\"outputs\":[\"position_jacobian\"]"));
+	}
 	post("check", 200, "/v1/check", JSON, evaluation(""));
 	post("check", 200, "/v1/check", FRAME, evaluation(""));
 }
