@@ -20,7 +20,15 @@ static const char *const routes[] = {"/v1/evaluate",
                                      "/v1/",
                                      "",
                                      "/v1/check",
-                                     "/v1/functions/law_force"};
+                                     "/v1/functions/law_force",
+                                     "/Info",
+                                     "/ModelInfo",
+                                     "/InputSizes",
+                                     "/OutputSizes",
+                                     "/Evaluate",
+                                     "/Gradient",
+                                     "/ApplyJacobian",
+                                     "/ApplyHessian"};
 static const char *const methods[] = {"POST", "GET", "HEAD", "PUT", ""};
 static const char *const contents[] = {
 	api_media_json, api_media_frame, NULL, "application/json; charset=utf-8", "text/plain", ""};

@@ -168,6 +168,26 @@ static void judge_problem(const struct api_service *service, const struct api_re
 	json_decref(problem);
 }
 
+/* A fault in the words of UM-Bridge: its members and no others. */
+static void judge_failure(const struct api_request *request, const struct api_response *response, const char *body)
+{
+	static const char *const types[] = {"InvalidInput", "ModelNotFound", "UnsupportedFeature", "InvalidOutput"};
+	struct api_match match;
+	json_t *root = json_loadb(body, response->body_bytes, JSON_REJECT_DUPLICATES, NULL),
+		   *failure = json_object_get(root, "error");
+	const char *type = json_string_value(json_object_get(failure, "type"));
+	bool known = false;
+	api_match(request->target, &match);
+	FUZZ_CHECK(match.route && match.route->failure, "%s has no failures: %s", request->target, body);
+	for (size_t i = 0; type && i < sizeof(types) / sizeof(types[0]); i++)
+		known = known || !strcmp(type, types[i]);
+	FUZZ_CHECK(known && response->status == (strcmp(type, "InvalidOutput") ? 400 : 500), "%d %s", response->status,
+	           body);
+	FUZZ_CHECK(json_object_size(root) == 1 && json_object_size(failure) == 2 && has_words(failure, "message"), "%s",
+	           body);
+	json_decref(root);
+}
+
 /* ---- answers ---- */
 
 static size_t length_of(const struct api_document *document, const json_t *object, const char *name)
@@ -301,7 +321,8 @@ void fuzz_judge(const struct api_service *service, const struct api_request *req
                 const struct api_response *response, const char *body)
 {
 	static const int statuses[] = {200, 400, 404, 405, 406, 413, 414, 415, 422, 503};
-	bool known = false;
+	const bool is_json = response->content_type && !strcmp(response->content_type, api_media_json);
+	bool known = is_json && response->status == 500;
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
 		known = known || response->status == statuses[i];
 	FUZZ_CHECK(known, "status %d: %s", response->status, body);
@@ -311,10 +332,12 @@ void fuzz_judge(const struct api_service *service, const struct api_request *req
 		check_printable(response->headers[i].value, strlen(response->headers[i].value));
 	if (response->status == 200 && is_file(response))
 		return;
-	if (response->status != 200 || !strcmp(response->content_type, api_media_json))
+	if (response->status != 200 || is_json)
 		check_printable(body, response->body_bytes);
 	if (response->status == 200)
 		judge_success(request, response, body);
+	else if (is_json)
+		judge_failure(request, response, body);
 	else
 		judge_problem(service, request, response, body);
 }
