@@ -88,7 +88,8 @@ def agree(what, got, expected, terms, tolerance=TOLERANCE):
     worst = max((abs(a - b) for a, b in zip(got, expected)), default=0)
     scale = largest if largest > NOTHING * terms else terms * ROUNDING / tolerance
     if scale:
-        worst_seen[what[0]] = max(worst_seen.get(what[0], (0, None)), (float(worst / scale), what[1:]))
+        worst_seen[what[0]] = max(worst_seen.get(what[0], (0, None)), (float(worst / scale), what[1:]),
+                                    key=lambda found: found[0])
     assert worst <= tolerance * scale, (what, float(worst), float(largest), float(terms))
 
 
