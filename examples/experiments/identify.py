@@ -80,8 +80,8 @@ class Puck:
         raise RuntimeError("Newton's method does not converge: take a smaller time step")
 
     def pull_back(self, cotangent):
-        """Derivatives of the sum of velocities times cotangents by the four numbers, at the last trajectory. The adjoint
-        is the solution of the transposed system, and everything else is one request."""
+        """Derivatives of the sum of velocities times cotangents by the four numbers, at the last trajectory. The
+        adjoint is the solution of the transposed system, and everything else is one request."""
         transposed = np.array([np.roll(self.bands[1], 1), self.bands[0]])  # what is above the diagonal, and that
         adjoint = -solve_banded((0, 1), transposed, cotangent)
         self.requests += 1
@@ -126,8 +126,8 @@ def squares(puck, theta, data, noise):
 
 
 def fit(client, data, noise, by_vjp=True, start=START):
-    """The least sum of squares, found by L-BFGS in the logarithms of the four numbers, with derivatives from the service
-    or with forward differences of the sum."""
+    """The least sum of squares, found by L-BFGS in the logarithms of the four numbers, with derivatives from the
+    service or with forward differences of the sum."""
     puck, sums, began = Puck(client, len(data)), [], time.perf_counter()
 
     def total(x):

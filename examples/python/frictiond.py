@@ -270,8 +270,8 @@ class Set:
         return self._ask("POST", "/check", _question(velocities, question))
 
     def jvp(self, velocities=None, tangents=None, **question):
-        """POST /v1/sets/NAME/jvp: what Client.jvp returns for the contacts and this question together, along tangents of
-        fields of either.
+        """POST /v1/sets/NAME/jvp: what Client.jvp returns for the contacts and this question together, along tangents
+        of fields of either.
 
             contacts.jvp(np.zeros((16, 3)), {"/friction/mu_s": 1})["tangents"]["potential"]
         """

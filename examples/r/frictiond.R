@@ -31,14 +31,14 @@ frictiond_evaluate <- function(client, batch) frictiond_request(client, "/v1/eva
 
 frictiond_check <- function(client, batch) frictiond_request(client, "/v1/check", batch)
 
-# Derivatives along tangents, a list of fields' pointers and values of their shapes: list("/velocities" = direction). batch:
-# without outputs and their options. The answer's tangents$potential and tangents$gradient.
+# Derivatives along tangents, a list of fields' pointers and values of their shapes: list("/velocities" = direction).
+# batch: without outputs and their options. The answer's tangents$potential and tangents$gradient.
 frictiond_jvp <- function(client, batch, tangents) {
   frictiond_request(client, "/v1/jvp", c(batch, list(tangents = tangents)))
 }
 
-# The derivatives of the sum of answers times cotangents, list(potential = 1, gradient = g), by every number of the fields
-# in wrt, c("/positions", "/friction/mu_s"): the answer's cotangents[["/positions"]].
+# The derivatives of the sum of answers times cotangents, list(potential = 1, gradient = g), by every number of the
+# fields in wrt, c("/positions", "/friction/mu_s"): the answer's cotangents[["/positions"]].
 frictiond_vjp <- function(client, batch, cotangents, wrt) {
   frictiond_request(client, "/v1/vjp", c(batch, list(cotangents = cotangents, wrt = wrt)))
 }

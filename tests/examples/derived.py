@@ -2,9 +2,9 @@
 them. The fixture `probe` does this as well:
 
   PROBE URL derive FILE   FILE: {"set", "question", "along": JSON Pointers, "values": {"v0", "v1", ..} for them,
-                          "cotangents", "wrt"}. Prints all numbers of the tangents (of potential, gradient, body_gradient)
-                          and of the cotangents, in the order of wrt: of the whole batch, in each of the forms in which
-                          the client sends it, and of the set.
+                          "cotangents", "wrt"}. Prints all numbers of the tangents (of potential, gradient,
+                          body_gradient) and of the cotangents, in the order of wrt: of the whole batch, in each of the
+                          forms in which the client sends it, and of the set.
 """
 import json
 

@@ -1,5 +1,5 @@
-"""examples/experiments/identify.py: friction from a trajectory. The trajectory is compared with one that is computed here,
-with the law's formula and a root finder; the derivatives with differences of that; the output with docs/inverse.md.
+"""examples/experiments/identify.py: friction from a trajectory. The trajectory is compared with one that is computed
+here, with the law's formula and a root finder; the derivatives with differences of that; the output with docs/inverse.md.
 """
 import pathlib
 import re
@@ -98,8 +98,8 @@ def test_the_coefficients_are_found(told):
 
 
 def test_derivatives_save_simulations(told):
-    """Differences take five simulations where the vjp takes one and two requests more; the least that both find is the same,
-    and about half a square for each measurement."""
+    """Differences take five simulations where the vjp takes one; the least that both find is the same, and about half a
+    square for each measurement."""
     rows = {line.strip()[:12].strip(): numbers(line) for line in told[0].splitlines()}
     assert rows["simulations"][0] < 100 and rows["simulations"][1] > 3 * rows["simulations"][0]
     assert rows["requests"][0] < rows["requests"][1]

@@ -153,8 +153,8 @@ def test_derivatives_forward_and_backward(js, server, script, frames):
 
 def test_fields_without_derivatives_are_named(js, server):
     up = requests({**DERIVED["vertices"], "wrt": ["/velocities", "/dim"]})[1]
-    told = js("const {cotangents, wrt, ...batch} = given[0]; return caught(new Client(url).vjp(batch, cotangents, wrt))",
-              server, up)
+    told = js("""const {cotangents, wrt, ...batch} = given[0];
+        return caught(new Client(url).vjp(batch, cotangents, wrt));""", server, up)
     assert (told["status"], told["pointer"]) == (422, "/wrt/1")
 
 

@@ -1,5 +1,5 @@
-"""frictiond.torch, the part of the Python client that PyTorch differentiates: torch.autograd compares its derivatives with
-differences of what the service answers."""
+"""frictiond.torch, the part of the Python client that PyTorch differentiates: torch.autograd compares its derivatives
+with differences of what the service answers."""
 import pathlib
 import shutil
 import sys
@@ -114,7 +114,7 @@ def test_the_numbers_are_those_of_the_client(client):
     batch, _ = BATCHES["vertices"]
     v = torch.tensor(VELOCITIES, dtype=torch.float32, requires_grad=True)
     floor = {**TILE["collisions"]["plane_vertex"], "vertices": torch.tensor([0, 1, 2])}
-    answer = frictiond.torch.evaluate(client, {**replaced(batch, ["/collisions/plane_vertex"], [floor]), "velocities": v})
+    answer = frictiond.torch.evaluate(client, replaced(batch, ["/velocities", "/collisions/plane_vertex"], [v, floor]))
     expected = client.evaluate({**batch, "outputs": ["potential", "gradient"]})
     assert answer.potential.item() == expected["potential"] and answer.potential.shape == ()
     assert answer.gradient.dtype == torch.float64 and answer.body_gradient is None

@@ -6,8 +6,8 @@
     answer = frictiond.torch.evaluate(client, {**batch, "friction": {"eps_v": 1e-3, "mu": mu}})
     answer.gradient.square().sum().backward()    # mu.grad
 
-Copy it next to frictiond.py as frictiond/torch.py. Needs PyTorch 1.13 or later (Debian: python3-torch). Every derivative
-is that of the service (docs/derivatives.md): one request of /v1/vjp in a backward pass, of /v1/jvp in forward mode.
+Copy it next to frictiond.py as frictiond/torch.py. Needs PyTorch 1.13 or later (Debian: python3-torch). Derivatives are
+the service's (docs/derivatives.md): one request of /v1/vjp in a backward pass, of /v1/jvp in forward mode.
 """
 import collections
 
@@ -20,8 +20,8 @@ ANSWERS = {"/velocities": "gradient", "/body_velocities": "body_gradient"}  # th
 
 
 def evaluate(service, batch):
-    """Potential (one number), gradient [n_vertices * dim] and body_gradient [n_bodies, 6] (None without bodies), as the
-    service answers them, as tensors of float64.
+    """Potential (one number), gradient [n_vertices * dim] and body_gradient [n_bodies, 6] (None without bodies), as
+    tensors of float64.
 
     service   a frictiond.Client; or a frictiond.Set, and then `batch` is the question: velocities, lagged_velocities ...
     batch     as for service.evaluate, without outputs and their options; with tensors in the place of arrays and of
@@ -158,8 +158,8 @@ class _Vjp(torch.autograd.Function):
 
 
 def _second(request, tensors, cotangents, along, wanted):
-    """psi times the second derivatives of the potential by the tensors that are wanted, along directions of tensors. The
-    gradient is the derivative by velocities, so along velocities they are a vjp of it."""
+    """psi times the second derivatives of the potential by the tensors that are wanted, along directions of tensors.
+    The gradient is the derivative by velocities, so along velocities they are a vjp of it."""
     if not wanted or not along:
         return {}
     if any(bool(cotangent.any()) for name, cotangent in cotangents.items() if name != "potential"):

@@ -354,8 +354,8 @@ impl Client {
         Answer::new(self.ask("/v1/jvp", Some((FRAME, &along(batch, tangents).bytes())), FRAME)?)
     }
 
-    /// The derivatives of the sum of answers times cotangents, `json!({"potential": 1, "gradient": …})`, by the fields in
-    /// `wrt`: [`Answer::cotangent`].
+    /// The derivatives of the sum of answers times cotangents, `json!({"potential": 1, "gradient": …})`, by the fields
+    /// in `wrt`: [`Answer::cotangent`].
     pub fn vjp(&mut self, batch: impl Into<Frame>, cotangents: Value, wrt: &[&str]) -> Result<Answer, Error> {
         Answer::new(self.ask("/v1/vjp", Some((FRAME, &back(batch, cotangents, wrt).bytes())), FRAME)?)
     }

@@ -1,6 +1,6 @@
 ! See tests/examples/native_sets.py; carry: as in carried.py, but prints body_gradient and the anchors of body_world.
-! derive FILE: {"set", "down", "up": questions of a jvp and of a vjp of it, "whole": the same with all of the set}. Prints
-! tangents of the gradient, cotangents of positions and of the speed of the law, of the batch and of the set.
+! derive FILE: {"set", "down", "up": questions of a jvp and of a vjp of it, "whole": the same with all of the set}.
+! Prints tangents of the gradient, cotangents of positions and of the speed of the law, of the batch and of the set.
 program probe
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit

@@ -126,8 +126,8 @@ fn tell(forward: &Answer, backward: &Answer, wrt: &[&str]) -> Result<(), Error> 
 fn derive(client: &mut Client, given: &Value) -> Result<(), Error> {
     let wrt: Vec<&str> = given["wrt"].as_array().unwrap().iter().map(|field| field.as_str().unwrap()).collect();
     let along = given["along"].as_array().unwrap().iter().enumerate();
-    let tangents: Value =
-        along.map(|(i, field)| (field.as_str().unwrap().to_string(), given["values"][format!("v{i}")].clone())).collect();
+    let value = |i: usize| given["values"][format!("v{i}")].clone();
+    let tangents: Value = along.map(|(i, field)| (field.as_str().unwrap().to_string(), value(i))).collect();
     let (question, cotangents) = (&given["question"], &given["cotangents"]);
     let mut whole = given["set"].clone();
     for (name, value) in question.as_object().unwrap() {
