@@ -8,8 +8,9 @@ from urllib.parse import quote, urlsplit
 
 FRAME = 'application/vnd.frictiond.frame'
 JSON = 'application/json'
-QUESTION = ('velocities', 'body_velocities', 'outputs', 'hessian', 'collision_outputs', 'line', 'vectors')
-WORDS = ('outputs', 'collision_outputs')  # even if there are none, not an array of numbers
+QUESTION = ('velocities', 'body_velocities', 'outputs', 'hessian', 'collision_outputs', 'line', 'vectors',
+            'position_jacobian', 'tangents', 'cotangents', 'wrt')
+WORDS = ('outputs', 'collision_outputs', 'wrt')  # even if there are none, not an array of numbers
 VERSION = 'Collision-Set-Version'
 
 
