@@ -5,6 +5,7 @@
 
 #include "core/base/memory.h"
 #include "core/bodies/evaluate.h"
+#include "core/bodies/hessian.h"
 #include "core/derive/body.h"
 
 /* What acts at a body of a contact, or its twist: `width` numbers. @return whether they fit doubles */
@@ -80,28 +81,64 @@ static void forward_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 	task->potentials[chunk] = sum;
 }
 
+static enum fric_code forward_all(const struct fric_context *context, struct forward *task, long double *potential,
+                                  double *gradient, struct fric_error *error)
+{
+	const struct fric_contacts *b = task->bodies.b;
+	const size_t width = (size_t)n_body_dofs(b->dim), chunks = n_chunks(b->n, FRIC_CHUNK);
+	const size_t bytes = (chunks + 1) * sizeof(long double) + n_actions(b) * width * sizeof(double);
+	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	task->potentials = memory_take(context->memory, bytes);
+	if (task->potentials) {
+		task->wrenches = (double *)(void *)(task->potentials + chunks + 1);
+		fault = fricp_parallel_chunks(context, b->n, forward_chunk, task);
+		for (size_t chunk = 0; chunk < chunks && fault.code == FRIC_OK; chunk++)
+			*potential += task->potentials[chunk];
+		if (fault.code == FRIC_OK && !add_rows(b, task->wrenches, width, gradient + b->first_dof))
+			fault = body_overflow(b);
+	}
+	memory_give(context->memory, task->potentials, bytes);
+	return fricp_report_fault(b, fault, error);
+}
+
+/* Whether bodies depend on nothing that has a tangent but velocities. */
+static bool by_velocities_alone(const struct body_derivation *d)
+{
+	double *const *fields = d->differential->fields;
+	return fields[FRIC_BY_VELOCITIES] && !(d->follows && fields[FRIC_BY_LAGGED_VELOCITIES]) &&
+	       !fields[FRIC_BY_BODY_POSITIONS] && !fields[FRIC_BY_MATERIAL_MU_S] && !fields[FRIC_BY_MATERIAL_MU_K] &&
+	       !d->curve && d->links[FRIC_BODY_BODY].n == 0 && d->links[FRIC_BODY_WORLD].n == 0;
+}
+
+/* A product with the Hessian, and the slope of the potential on a line, in doubles: ten times as fast. @return
+ * FRIC_E_NOT_FINITE where something overflows, perhaps on the way alone */
+static enum fric_code along_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
+                                       const double *direction, long double *potential, double *gradient,
+                                       struct fric_error *error)
+{
+	static const double here[1];
+	double unused = 0, slope = 0;
+	enum fric_code code = fricp_bodies_line(context, derivation->contacts, derivation->question, direction, 1, here,
+	                                        &unused, &slope, error);
+	if (code == FRIC_OK)
+		code = fricp_bodies_products(context, derivation->contacts, derivation->question, FRIC_PROJECT_NONE, 1,
+		                             direction, gradient, error);
+	if (code == FRIC_OK)
+		*potential += slope;
+	return code;
+}
+
 enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
                                 const struct fric_differential *tangents, const struct table_piece_l *curve,
                                 long double *potential, double *gradient, struct fric_error *error)
 {
-	const struct fric_contacts *b = derivation->contacts->bodies;
-	const size_t width = (size_t)n_body_dofs(b->dim), chunks = n_chunks(b->n, FRIC_CHUNK);
-	const size_t bytes = (chunks + 1) * sizeof(long double) + n_actions(b) * width * sizeof(double);
-	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	struct forward task;
+	enum fric_code code = FRIC_E_NOT_FINITE;
 	fricp_body_derivation(derivation, tangents, &task.bodies);
 	task.bodies.curve = curve;
-	task.potentials = memory_take(context->memory, bytes);
-	if (task.potentials) {
-		task.wrenches = (double *)(task.potentials + chunks + 1);
-		fault = fricp_parallel_chunks(context, b->n, forward_chunk, &task);
-		for (size_t chunk = 0; chunk < chunks && fault.code == FRIC_OK; chunk++)
-			*potential += task.potentials[chunk];
-		if (fault.code == FRIC_OK && !add_rows(b, task.wrenches, width, gradient + b->first_dof))
-			fault = body_overflow(b);
-	}
-	memory_give(context->memory, task.potentials, bytes);
-	return fricp_report_fault(b, fault, error);
+	if (by_velocities_alone(&task.bodies))
+		code = along_velocities(context, derivation, tangents->fields[FRIC_BY_VELOCITIES], potential, gradient, error);
+	return code == FRIC_E_NOT_FINITE ? forward_all(context, &task, potential, gradient, error) : code;
 }
 
 /* ---- backwards ---- */

@@ -272,9 +272,10 @@ static bool find_ellipse(const struct body_derivation *task, const struct body_p
 {
 	double *const *columns = kind == 0 ? task->b->mu_s_aniso : task->b->mu_k_aniso;
 	const double axes[2] = {columns[0][p->i], columns[1][p->i]};
-	if (is_ellipse(axes))
-		ellipse_slopes(axes, along->direction, slopes);
-	return is_ellipse(axes);
+	if (!is_ellipse(axes))
+		return false;
+	ellipse_slopes(axes, along->direction, slopes);
+	return true;
 }
 
 static struct matchstick matchstick_of(const struct body_derivation *task, const struct body_point *p)
