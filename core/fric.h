@@ -515,7 +515,8 @@ struct fric_derivation {
  * @param potential_tangent, gradient_tangent  the same shapes; overwritten
  * @return FRIC_OK, FRIC_E_NOT_FINITE if a result overflows, or another error's code. At a knot of a piecewise definition
  *         the right branch counts; skipped contacts give zero
- * Allocates a schedule while it runs, unless the question has one, and some numbers per contact, from memory.
+ * Allocates while it runs, from memory: a schedule, unless the question has one, and columns of some numbers per contact;
+ * and from malloc what fric_evaluate does.
  */
 enum fric_code fric_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
                         const struct fric_differential *tangents, double *potential, double *gradient,
@@ -527,6 +528,7 @@ enum fric_code fric_jvp(const struct fric_context *context, const struct fric_de
  * @param gradient_cotangent  [n_dofs] finite; NULL: zeros
  * @param cotangents          what it points to is overwritten; on FRIC_E_NOT_FINITE without a contact, whatever does not
  *                            fit a double there is not finite
+ * Allocates while it runs what fric_jvp does, from memory and from malloc.
  */
 enum fric_code fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
                         double potential_cotangent, const double *gradient_cotangent, double *potential,
@@ -539,6 +541,7 @@ bool fric_row_has_second(enum fric_row row);
  * The derivative along tangents of what fric_vjp gives for the cotangent 1 of the potential: a product with the second
  * derivatives of the potential. For velocities, eps_v, coefficients (one, at vertices, of materials, of groups), normal
  * forces and weights of groups; others may not be there.
+ * Allocates while it runs, from memory: a schedule, unless the question has one, and columns of some numbers per contact.
  */
 enum fric_code fric_second(const struct fric_context *context, const struct fric_derivation *derivation,
                            const struct fric_differential *tangents, const struct fric_differential *cotangents,
@@ -547,13 +550,26 @@ enum fric_code fric_second(const struct fric_context *context, const struct fric
 /* The Jacobian of the gradient by positions, [n_dofs, n_vertices * dim], not symmetric; the rows of bodies are empty.
  * Triplets as fric_hessian_triplets has them (FRIC_FULL), of the contacts at vertices alone. */
 size_t fric_n_jacobian_triplets(const struct fric_contacts *contacts);
+/**
+ * @param rows, cols  [fric_n_jacobian_triplets]; overwritten. Both may be NULL where they are known
+ * @param values      the same
+ * Allocates nothing.
+ */
 enum fric_code fric_position_jacobian_triplets(const struct fric_context *context,
                                                const struct fric_derivation *derivation, int32_t *rows, int32_t *cols,
                                                double *values, struct fric_error *error);
-/* Its CSR pattern, which follows from the stencils alone; to be freed with fric_pattern_free. */
+/**
+ * Its CSR pattern, which follows from the stencils alone.
+ * @param pattern  set to a new pattern on FRIC_OK, to be freed with fric_pattern_free; NULL otherwise
+ * Allocates the pattern, its arrays from memory and the rest from malloc, as well as lists of neighbours while it runs.
+ */
 enum fric_code fric_jacobian_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                             struct fric_pattern **pattern, struct fric_error *error);
-/* @param data  [fric_pattern_n_entries]; overwritten */
+/**
+ * @param pattern  from fric_jacobian_pattern_create
+ * @param data     [fric_pattern_n_entries]; overwritten
+ * Allocates what the contacts add to the matrix from memory, while it runs.
+ */
 enum fric_code fric_position_jacobian_csr(const struct fric_context *context, const struct fric_derivation *derivation,
                                           const struct fric_pattern *pattern, double *data, struct fric_error *error);
 

@@ -112,6 +112,20 @@ int main(void)
 	REPORT(fric_pattern_blocks(&context, pattern, block_rows, cols, &error));
 	REPORT(fric_hessian_bsr(&context, contacts, inner, pattern, block_rows, values, &error));
 	REPORT(fric_compare(&context, contacts, &question, &comparison, &error));
+	const struct fric_derivation derivation = {&batch, contacts, &question, velocities, false, false};
+	static double force_number[1], by_force[1], by_positions[3 * N_VERTICES], tangent[3 * N_VERTICES];
+	struct fric_differential numbers = {.rows[FRIC_VERTEX_VERTEX][FRIC_ROW_NORMAL_FORCE] = force_number};
+	numbers.fields[FRIC_BY_VELOCITIES] = tangent;
+	REPORT(fric_second(&context, &derivation, &numbers, &(struct fric_differential){
+		.rows[FRIC_VERTEX_VERTEX][FRIC_ROW_NORMAL_FORCE] = by_force}, &error));
+	numbers.fields[FRIC_BY_POSITIONS] = by_positions;
+	REPORT(fric_jvp(&context, &derivation, &numbers, &potential, gradient, &potential, tangent, &error));
+	REPORT(fric_vjp(&context, &derivation, 1, velocities, &potential, gradient, &numbers, &error));
+	struct fric_pattern *jacobian;
+	REPORT(fric_position_jacobian_triplets(&context, &derivation, rows, cols, values, &error));
+	REPORT(fric_jacobian_pattern_create(&context, contacts, &jacobian, &error));
+	REPORT(fric_position_jacobian_csr(&context, &derivation, jacobian, values, &error));
+	fric_pattern_free(jacobian);
 	fric_pattern_free(pattern);
 	fric_schedule_free(schedule);
 	fric_state_free(state);
@@ -122,7 +136,7 @@ int main(void)
 """
 WRAPPED = ["malloc", "calloc", "realloc", "aligned_alloc", "free"]
 # Results that stay until they are freed: what each takes from the context's memory and from malloc.
-KEPT = {"fric_prepare", "fric_state_create", "fric_schedule_create", "fric_pattern_create"}
+KEPT = {"fric_prepare", "fric_state_create", "fric_schedule_create", "fric_pattern_create", "fric_jacobian_pattern_create"}
 CALLS = {name: comment for comment, name in re.findall(
     r"/\*((?:(?!\*/).)*)\*/\s*enum fric_code (fric_\w+)\((?=const struct fric_context)", HEADER, re.S)}
 
