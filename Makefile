@@ -123,6 +123,9 @@ $(B)/tests/unit/server/exchange/test_exchange: LDFLAGS += -Wl,--wrap=malloc
 # The test makes one triplet wrong.
 $(B)/tests/unit/core/gradcheck/test_compare: LDFLAGS += -Wl,--wrap=fricp_triplets_of
 
+# The test makes derivatives wrong.
+$(B)/tests/unit/core/gradcheck/test_directional: LDFLAGS += -Wl,--wrap=fric_jvp -Wl,--wrap=fric_vjp
+
 # The test makes the comparison disagree.
 $(B)/tests/unit/server/commands/test_check: LDFLAGS += -Wl,--wrap=fric_compare
 

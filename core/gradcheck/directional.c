@@ -1,0 +1,328 @@
+/* Derivatives along a direction against differences of answers (docs/check.md). */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/bodies/twist.h"
+#include "core/gradcheck/expected.h"
+#include "core/gradcheck/moved.h"
+
+/* Steps relative to the direction. A long one is off where the answer bends, or has a knot, within it; a short one by what
+ * rounding leaves. Each number may take the best of them. */
+static const double steps[] = {0x1p-12, 0x1p-16, 0x1p-20, 0x1p-24, 0x1p-28, 0x1p-8};
+enum { N_STEPS = sizeof(steps) / sizeof(*steps) };
+
+/* Half of a step and the whole, ahead and behind. */
+enum { AHEAD, HALF_AHEAD, BEHIND, HALF_BEHIND, N_PLACES_OF_STEP };
+
+/* Arrays of [1 + n_dofs]: the potential comes first. */
+struct trial {
+	struct move move;
+	size_t n;
+	double *answer, *jvp, *cotangents;
+	double *natural; /* what contacts contribute at most, in size */
+	double *scale;   /* of differences */
+	double *best;    /* relative differences */
+	double *at[N_PLACES_OF_STEP];
+	bool known[N_PLACES_OF_STEP];
+	double floor[2]; /* the least scale, of potential and gradient */
+	double transposed;
+};
+enum { N_ARRAYS = 6 + N_PLACES_OF_STEP };
+
+/* ---- scales ---- */
+
+/* One contact's force and moment at its members. */
+static void add_contact(const struct fric_contacts *c, enum fric_type type, size_t i, double size,
+                        const double *weights, double *natural)
+{
+	for (int k = 0; k < fric_stencil_size(type); k++) {
+		const size_t v = (size_t)c->vertices[k][i];
+		const bool body = is_of_bodies(type);
+		const int n = body ? n_body_dofs(c->dim) : c->dim;
+		double *out = natural + 1 + (body ? body_dof(c, v) : vertex_dof(c->dim, v));
+		double arm = 0;
+		for (int d = 0; d < 3 && body; d++)
+			arm += fabs(c->arm[k][d][i]);
+		if (body)
+			arm += *column_at(c->spin_radius, i) + *column_at(c->roll_radius, i);
+		for (int d = 0; d < n; d++)
+			out[d] += size * (body ? d < c->dim ? 1 : arm : fabs(weights[k]));
+	}
+}
+
+static enum fric_code add_group(const struct trial *t, enum fric_type type, double *forces, double *weights,
+                                double *potentials, struct fric_error *error)
+{
+	const struct fric_derivation *d = t->move.derivation;
+	const struct fric_contacts *c = is_of_bodies(type) ? d->contacts->bodies : d->contacts;
+	const size_t n = fric_group_size(d->contacts, type), k = (size_t)fric_stencil_size(type), dim = (size_t)c->dim;
+	const struct fric_context *context = t->move.context;
+	enum fric_code code =
+		fric_contact_output(context, d->contacts, d->question, type, FRIC_OUT_FRICTION_FORCE, forces, error);
+	if (code == FRIC_OK)
+		code = fric_contact_output(context, d->contacts, d->question, type, FRIC_OUT_POTENTIAL, potentials, error);
+	if (code == FRIC_OK && !is_of_bodies(type))
+		code = fric_stencil_weights(context, d->contacts, type, weights, error);
+	for (size_t i = 0; i < n && code == FRIC_OK; i++) {
+		double size = 0;
+		for (size_t a = 0; a < dim; a++)
+			size += fabs(forces[i * dim + a]);
+		t->natural[0] += fabs(potentials[i]);
+		add_contact(c, type, c->start[type] + i, size, weights + i * k, t->natural);
+	}
+	return code;
+}
+
+/* What contacts contribute to each number, without their signs. */
+static enum fric_code find_natural(const struct trial *t, struct fric_error *error)
+{
+	const struct fric_contacts *c = t->move.derivation->contacts;
+	const size_t n = fric_n_contacts(c), bytes = n * (3 + FRIC_MAX_STENCIL + 1) * sizeof(double);
+	double *room = memory_take(t->move.context->memory, bytes + 1);
+	enum fric_code code = room ? FRIC_OK : report_code(FRIC_E_MEMORY, error);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES && code == FRIC_OK; type++)
+		if (fric_group_size(c, type))
+			code = add_group(t, type, room, room + 3 * n, room + (3 + FRIC_MAX_STENCIL) * n, error);
+	memory_give(t->move.context->memory, room, bytes + 1);
+	return code;
+}
+
+/* The DOFs of a vertex, or of a body's velocity or spin, share a scale: [begin, end) around number i. */
+static void block_of(const struct fric_contacts *c, size_t i, size_t *begin, size_t *end)
+{
+	const size_t dim = (size_t)c->dim, at_vertices = fric_n_vertices(c) * dim, all = (size_t)n_body_dofs(c->dim);
+	const size_t dof = i - 1, in = dof < at_vertices ? dof % dim : (dof - at_vertices) % all;
+	const bool turns = dof >= at_vertices && in >= dim;
+	*begin = i - (turns ? in - dim : in);
+	*end = *begin + (turns ? all - dim : dim);
+}
+
+static void find_scales(struct trial *t)
+{
+	const struct fric_contacts *c = t->move.derivation->contacts;
+	double most = 0;
+	t->scale[0] = t->natural[0] + fabs(t->jvp[0]);
+	for (size_t i = 1; i < t->n; i++) {
+		size_t begin, end;
+		double largest = 0;
+		block_of(c, i, &begin, &end);
+		for (size_t j = begin; j < end; j++)
+			largest = fmax(largest, fabs(t->jvp[j]));
+		t->scale[i] = t->natural[i] + largest;
+		most = fmax(most, t->scale[i]);
+	}
+	t->floor[0] = DBL_MIN;
+	t->floor[1] = fmax(1e-9 * most, DBL_MIN);
+}
+
+/* ---- differences ---- */
+
+static void consider(struct trial *t, size_t i, double difference)
+{
+	const double scale = fmax(fmax(t->scale[i], fabs(difference)), t->floor[i > 0]);
+	const double relative = fabs(difference - t->jvp[i]) / scale;
+	if (relative < t->best[i])
+		t->best[i] = relative;
+}
+
+/* Central, to fourth order; and to either side alone, to second order, which is what is left at a knot. */
+static void consider_number(struct trial *t, size_t i, double h)
+{
+	const double here = t->answer[i], *const *at = (const double *const *)t->at;
+	const bool ahead = t->known[AHEAD] && t->known[HALF_AHEAD], behind = t->known[BEHIND] && t->known[HALF_BEHIND];
+	if (ahead && behind)
+		consider(t, i, (8 * (at[HALF_AHEAD][i] - at[HALF_BEHIND][i]) - (at[AHEAD][i] - at[BEHIND][i])) / (6 * h));
+	if (ahead)
+		consider(t, i, (4 * (at[HALF_AHEAD][i] - here) - (at[AHEAD][i] - here)) / h);
+	if (behind)
+		consider(t, i, ((at[BEHIND][i] - here) - 4 * (at[HALF_BEHIND][i] - here)) / h);
+}
+
+static double largest_of(const double *x, size_t begin, size_t end)
+{
+	double most = 0;
+	for (size_t i = begin; i < end; i++)
+		most = fmax(most, x[i]);
+	return most;
+}
+
+/* A place without an answer tells nothing. */
+static enum fric_code take_step(struct trial *t, double h)
+{
+	static const double parts[N_PLACES_OF_STEP] = {1, 0.5, -1, -0.5};
+	for (int p = 0; p < N_PLACES_OF_STEP; p++) {
+		const enum fric_code code = fricp_answer_moved(&t->move, parts[p] * h, t->at[p]);
+		if (code == FRIC_E_MEMORY || code == FRIC_E_STOPPED)
+			return code;
+		t->known[p] = code == FRIC_OK;
+	}
+	for (size_t i = 0; i < t->n; i++)
+		consider_number(t, i, h);
+	return FRIC_OK;
+}
+
+static enum fric_code find_differences(struct trial *t, struct fric_error *error)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->best[i] = INFINITY;
+	for (int s = 0; s < N_STEPS && largest_of(t->best, 0, t->n) > FRIC_DERIVATIVE_TOLERANCE / 100; s++) {
+		const enum fric_code code = take_step(t, steps[s]);
+		if (code != FRIC_OK)
+			return report_code(code, error);
+	}
+	return FRIC_OK;
+}
+
+/* ---- backwards ---- */
+
+struct product {
+	double *cotangents;
+	long double sum, size;
+};
+
+static void multiply(void *data, const double *numbers, double *direction, size_t n)
+{
+	struct product *p = data;
+	(void)numbers;
+	for (size_t i = 0; i < n; i++) {
+		const long double term = (long double)p->cotangents[i] * direction[i];
+		p->sum += term;
+		p->size += fabsl(term);
+	}
+	p->cotangents += n;
+}
+
+/* Room for the cotangents of one field of a direction, which `one` has alone. NULL: no number of it is there. */
+static double *take_room(const struct trial *t, const struct fric_differential *one, double **room)
+{
+	const size_t n = fricp_n_moved(t->move.derivation, one);
+	double *taken = n ? *room : NULL;
+	*room += n;
+	return taken;
+}
+
+/* The cotangents of the same fields, in the room for moved numbers. */
+static struct fric_differential room_of(const struct trial *t)
+{
+	const struct fric_differential *d = t->move.direction;
+	struct fric_differential out = {.fields = {0}}, one = out;
+	double *room = t->move.room;
+	for (int f = 0; f < FRIC_N_FIELDS; f++) {
+		one.fields[f] = d->fields[f];
+		out.fields[f] = take_room(t, &one, &room);
+		one.fields[f] = NULL;
+	}
+	for (int type = 0; type < FRIC_N_TYPES; type++)
+		for (int row = 0; row < FRIC_N_ROWS; row++) {
+			one.rows[type][row] = d->rows[type][row];
+			out.rows[type][row] = take_room(t, &one, &room);
+			one.rows[type][row] = NULL;
+		}
+	return out;
+}
+
+static enum fric_code find_transposed(struct trial *t, struct fric_error *error)
+{
+	const struct fric_differential out = room_of(t);
+	struct product back = {.cotangents = t->move.room};
+	long double forth = 0, size = 0;
+	for (size_t i = 0; i < t->n; i++)
+		t->cotangents[i] = (double)test_vector(NULL, i + 1);
+	const enum fric_code code = fric_vjp(t->move.context, t->move.derivation, t->cotangents[0], t->cotangents + 1,
+	                                     t->at[0], t->at[0] + 1, &out, error);
+	if (code != FRIC_OK)
+		return code;
+	fricp_each_moved(t->move.derivation, t->move.direction, multiply, &back);
+	for (size_t i = 0; i < t->n; i++) {
+		const long double term = (long double)t->cotangents[i] * t->jvp[i];
+		forth += term;
+		size += fabsl(term) + fabsl((long double)t->cotangents[i] * t->natural[i]);
+	}
+	size = fmaxl(size + back.size, DBL_MIN);
+	t->transposed = capped(fabsl(back.sum - forth) / size);
+	return FRIC_OK;
+}
+
+/* ---- which contact ---- */
+
+static double suspicion(const struct fric_contacts *c, enum fric_type type, size_t i, const double *best)
+{
+	const int k = fric_stencil_size(type), n = is_of_bodies(type) ? n_body_dofs(c->dim) : c->dim;
+	double sum = 0;
+	for (int m = 0; m < k; m++) {
+		const size_t v = (size_t)c->vertices[m][i];
+		const size_t first = 1 + (is_of_bodies(type) ? body_dof(c, v) : vertex_dof(c->dim, v));
+		sum += largest_of(best, first, first + (size_t)n) / k;
+	}
+	return sum;
+}
+
+static void find_worst(const struct trial *t, struct fric_derivative_agreement *out)
+{
+	const struct fric_contacts *all = t->move.derivation->contacts;
+	double most = -1;
+	out->worst = -1;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const struct fric_contacts *c = is_of_bodies(type) ? all->bodies : all;
+		for (size_t i = 0; c && i < group_size(c, type); i++) {
+			const double here = suspicion(c, type, c->start[type] + i, t->best);
+			if (!(here > most))
+				continue;
+			most = here;
+			out->worst = (int64_t)i;
+			out->group = type;
+		}
+	}
+}
+
+/* ---- */
+
+static enum fric_code compare(struct trial *t, struct fric_derivative_agreement *out, struct fric_error *error)
+{
+	enum fric_code code = fric_jvp(t->move.context, t->move.derivation, t->move.direction, t->answer, t->answer + 1,
+	                               t->jvp, t->jvp + 1, error);
+	if (code == FRIC_OK)
+		code = find_natural(t, error);
+	if (code != FRIC_OK)
+		return code;
+	find_scales(t);
+	code = find_differences(t, error);
+	if (code == FRIC_OK)
+		code = find_transposed(t, error);
+	if (code != FRIC_OK)
+		return code;
+	*out = (struct fric_derivative_agreement){
+		.potential = capped(t->best[0]), .gradient = capped(largest_of(t->best, 1, t->n)), .transposed = t->transposed};
+	out->agrees = out->potential <= FRIC_DERIVATIVE_TOLERANCE && out->gradient <= FRIC_DERIVATIVE_TOLERANCE &&
+	              out->transposed <= FRIC_TRANSPOSE_TOLERANCE;
+	find_worst(t, out);
+	return FRIC_OK;
+}
+
+static void carve(struct trial *t, double *room)
+{
+	double **const arrays[] = {&t->answer, &t->jvp, &t->cotangents, &t->natural, &t->scale, &t->best};
+	for (size_t a = 0; a < sizeof(arrays) / sizeof(*arrays); a++, room += t->n)
+		*arrays[a] = room;
+	for (int p = 0; p < N_PLACES_OF_STEP; p++, room += t->n)
+		t->at[p] = room;
+	t->move.room = room;
+}
+
+enum fric_code fric_compare_derivative(const struct fric_context *context, const struct fric_derivation *derivation,
+                                       const struct fric_differential *direction,
+                                       struct fric_derivative_agreement *agreement, struct fric_error *error)
+{
+	struct trial t = {.move = {context, derivation, direction, NULL}, .n = 1 + fric_n_dofs(derivation->contacts)};
+	const size_t bytes = (N_ARRAYS * t.n + fricp_n_moved(derivation, direction)) * sizeof(double);
+	double *room = memory_take_zeroed(context->memory, bytes);
+	if (!room)
+		return report_code(FRIC_E_MEMORY, error);
+	carve(&t, room);
+	fricp_fill_direction(derivation, direction);
+	const enum fric_code code = compare(&t, agreement, error);
+	memory_give(context->memory, room, bytes);
+	return code;
+}

@@ -1,0 +1,347 @@
+#include "core/gradcheck/moved.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/bodies/twist.h"
+#include "core/derive/fields.h"
+#include "core/fric_mollifier.h"
+#include "core/gradcheck/expected.h"
+#include "core/motion/slip.h"
+
+/* A batch and a question whose numbers may be changed. */
+struct moved {
+	struct fric_batch batch;
+	const double *velocities, *slip_velocities;
+};
+
+static struct moved unmoved(const struct fric_derivation *d)
+{
+	return (struct moved){*d->batch, d->question->velocities, d->slip_velocities};
+}
+
+/* ---- where the numbers of fields are ---- */
+
+/* Of a field that is one number. */
+static double *scalar_of(struct moved *m, enum fric_field field)
+{
+	struct fric_friction *f = &m->batch.friction;
+	switch (field) {
+	case FRIC_BY_EPS_V: return &f->eps_v;
+	case FRIC_BY_MU_S: return &f->mu_s;
+	case FRIC_BY_MU_K: return &f->mu_k;
+	case FRIC_BY_STRIBECK_SPEED: return &f->law.stribeck_speed;
+	case FRIC_BY_VISCOUS: return &f->law.viscous;
+	case FRIC_BY_DHAT: return &m->batch.barrier.dhat;
+	case FRIC_BY_STIFFNESS: return &m->batch.barrier.stiffness;
+	case FRIC_BY_DMIN: return &m->batch.barrier.dmin;
+	default: return NULL;
+	}
+}
+
+/* Of any other. */
+static const double **array_of(struct moved *m, enum fric_field field)
+{
+	struct fric_friction *f = &m->batch.friction;
+	switch (field) {
+	case FRIC_BY_VELOCITIES: return &m->velocities;
+	case FRIC_BY_LAGGED_VELOCITIES: return &m->slip_velocities;
+	case FRIC_BY_POSITIONS: return &m->batch.positions;
+	case FRIC_BY_BODY_POSITIONS: return &m->batch.body_positions;
+	case FRIC_BY_VERTEX_MU_S: return &f->vertex_mu_s;
+	case FRIC_BY_VERTEX_MU_K: return &f->vertex_mu_k;
+	case FRIC_BY_MATERIAL_MU_S: return &f->material_mu_s;
+	case FRIC_BY_MATERIAL_MU_K: return &f->material_mu_k;
+	default: return &f->law.curve.factors;
+	}
+}
+
+static size_t n_numbers(const struct fric_derivation *d, enum fric_field field)
+{
+	const struct fric_batch *b = d->batch;
+	const size_t dim = (size_t)b->dim, m = b->friction.n_materials;
+	switch (field) {
+	case FRIC_BY_VELOCITIES:
+	case FRIC_BY_LAGGED_VELOCITIES: return fric_n_dofs(d->contacts);
+	case FRIC_BY_POSITIONS: return b->n_vertices * dim;
+	case FRIC_BY_BODY_POSITIONS: return b->n_bodies * dim;
+	case FRIC_BY_VERTEX_MU_S:
+	case FRIC_BY_VERTEX_MU_K: return b->n_vertices;
+	case FRIC_BY_MATERIAL_MU_S:
+	case FRIC_BY_MATERIAL_MU_K: return m * m;
+	case FRIC_BY_CURVE_FACTORS: return b->friction.law.curve.n;
+	default: return 1;
+	}
+}
+
+static size_t n_of_row(const struct fric_batch *b, enum fric_type type, enum fric_row row)
+{
+	const struct fric_values *values = fricp_group_row(&b->groups[type], row);
+	return (size_t)fricp_row_width(type, b->dim, row) * (values->stride ? b->groups[type].n : 1);
+}
+
+/* One field of a direction: its numbers, of the batch as it is, and what they are. */
+struct part {
+	enum fric_field field; /* FRIC_N_FIELDS: a row */
+	enum fric_type type;
+	enum fric_row row;
+	const double *numbers;
+	double *direction;
+	size_t n;
+};
+
+typedef void visit_part(void *data, const struct part *part);
+
+static void each_part(const struct fric_derivation *d, const struct fric_differential *direction, visit_part *visit,
+                      void *data)
+{
+	struct moved m = unmoved(d);
+	for (enum fric_field field = 0; field < FRIC_N_FIELDS; field++) {
+		const double *scalar = scalar_of(&m, field);
+		const struct part part = {.field = field,
+		                          .numbers = scalar ? scalar : *array_of(&m, field),
+		                          .direction = direction->fields[field],
+		                          .n = n_numbers(d, field)};
+		if (part.direction && part.numbers)
+			visit(data, &part);
+	}
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (enum fric_row row = 0; row < FRIC_N_ROWS; row++) {
+			const struct part part = {FRIC_N_FIELDS,
+			                          type,
+			                          row,
+			                          fricp_group_row(&d->batch->groups[type], row)->data,
+			                          direction->rows[type][row],
+			                          n_of_row(d->batch, type, row)};
+			if (part.direction && part.numbers && d->batch->groups[type].n)
+				visit(data, &part);
+		}
+}
+
+struct visiting {
+	visit_numbers *visit;
+	void *data;
+};
+
+static void visit_one(void *data, const struct part *part)
+{
+	const struct visiting *v = data;
+	v->visit(v->data, part->numbers, part->direction, part->n);
+}
+
+void fricp_each_moved(const struct fric_derivation *derivation, const struct fric_differential *direction,
+                      visit_numbers *visit, void *data)
+{
+	struct visiting v = {visit, data};
+	each_part(derivation, direction, visit_one, &v);
+}
+
+static void count(void *data, const struct part *part)
+{
+	*(size_t *)data += part->n;
+}
+
+size_t fricp_n_moved(const struct fric_derivation *derivation, const struct fric_differential *direction)
+{
+	size_t n = 0;
+	each_part(derivation, direction, count, &n);
+	return n;
+}
+
+/* ---- directions ---- */
+
+/* How large the numbers of a direction are: in proportion to the field's, or one size for all. */
+enum size_kind { IN_PROPORTION, LIKE_THE_FIELD, LIKE_VELOCITIES, LIKE_LENGTHS, LIKE_ONE };
+
+static enum size_kind kind_of_field(enum fric_field field)
+{
+	switch (field) {
+	case FRIC_BY_VELOCITIES:
+	case FRIC_BY_LAGGED_VELOCITIES: return LIKE_VELOCITIES;
+	case FRIC_BY_POSITIONS:
+	case FRIC_BY_BODY_POSITIONS: return LIKE_LENGTHS;
+	default: return IN_PROPORTION;
+	}
+}
+
+static enum size_kind kind_of_row(enum fric_row row)
+{
+	switch (row) {
+	case FRIC_ROW_TANGENT_BASIS:
+	case FRIC_ROW_CLOSEST_POINT: return LIKE_ONE;
+	case FRIC_ROW_PLANE_NORMAL:
+	case FRIC_ROW_NORMAL:
+	case FRIC_ROW_GRAIN: return LIKE_THE_FIELD;
+	case FRIC_ROW_PLANE_ORIGIN:
+	case FRIC_ROW_POINT: return LIKE_LENGTHS;
+	case FRIC_ROW_SURFACE_VELOCITY:
+	case FRIC_ROW_ANCHOR: return LIKE_VELOCITIES;
+	default: return IN_PROPORTION;
+	}
+}
+
+static double largest_of(const double *x, size_t n)
+{
+	double most = 0;
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, fabs(x[i]));
+	return most;
+}
+
+struct sizes {
+	double velocity, length;
+};
+
+static double eps_v_of(const struct fric_contacts *c)
+{
+	return c && c->n ? *column_at(c->eps_v, 0) : 0;
+}
+
+static double or_one(double size)
+{
+	return size > 0 && size < 0x1p+500 ? size : 1;
+}
+
+static double extent(const double *x, size_t n, size_t dim)
+{
+	double most = 0;
+	for (size_t i = 0; i < n && x; i++)
+		for (size_t d = 0; d < dim; d++)
+			most = fmax(most, fabs(x[i * dim + d] - x[d]));
+	return most;
+}
+
+/* At rest, speeds are like eps_v. */
+static struct sizes sizes_of(const struct fric_derivation *d)
+{
+	const struct fric_batch *b = d->batch;
+	const double speed = largest_of(d->question->velocities, fric_n_dofs(d->contacts));
+	const double eps_v = fmax(eps_v_of(d->contacts), eps_v_of(d->contacts->bodies));
+	const size_t dim = (size_t)b->dim;
+	return (struct sizes){or_one(speed > 0 ? speed : eps_v), or_one(fmax(extent(b->positions, b->n_vertices, dim),
+	                                                                     extent(b->body_positions, b->n_bodies, dim)))};
+}
+
+struct filling {
+	const struct fric_derivation *derivation;
+	struct sizes sizes;
+};
+
+/* Of a pair table, both halves are the same. */
+static size_t seed_of(const struct filling *f, const struct part *part, size_t i)
+{
+	const size_t m = f->derivation->batch->friction.n_materials;
+	if (part->field != FRIC_BY_MATERIAL_MU_S && part->field != FRIC_BY_MATERIAL_MU_K)
+		return i;
+	return i / m < i % m ? i % m * m + i / m : i;
+}
+
+static void fill(void *data, const struct part *part)
+{
+	const struct filling *f = data;
+	const enum size_kind kind = part->field < FRIC_N_FIELDS ? kind_of_field(part->field) : kind_of_row(part->row);
+	const double sizes[] = {0, or_one(largest_of(part->numbers, part->n)), f->sizes.velocity, f->sizes.length, 1};
+	for (size_t i = 0; i < part->n; i++) {
+		const double size = kind == IN_PROPORTION ? part->numbers[i] : sizes[kind];
+		part->direction[i] *= size * (double)test_vector(NULL, seed_of(f, part, i));
+	}
+}
+
+void fricp_fill_direction(const struct fric_derivation *derivation, const struct fric_differential *direction)
+{
+	struct filling f = {derivation, sizes_of(derivation)};
+	each_part(derivation, direction, fill, &f);
+}
+
+/* ---- answers ---- */
+
+struct moving {
+	struct moved *out;
+	double step, *room;
+};
+
+static void move_part(void *data, const struct part *part)
+{
+	struct moving *m = data;
+	double *scalar = part->field < FRIC_N_FIELDS ? scalar_of(m->out, part->field) : NULL;
+	for (size_t i = 0; i < part->n; i++)
+		m->room[i] = part->numbers[i] + m->step * part->direction[i];
+	if (scalar)
+		*scalar = *m->room;
+	else if (part->field < FRIC_N_FIELDS)
+		*array_of(m->out, part->field) = m->room;
+	else
+		((struct fric_values *)(uintptr_t)fricp_group_row(&m->out->batch.groups[part->type], part->row))->data =
+			m->room;
+	m->room += part->n;
+}
+
+/* Coefficients along directions that do not follow: those of the contacts as they are. */
+static void keep_directions(const struct fric_contacts *at, const struct fric_contacts *moved, const double *velocities,
+                            struct coefficients *effective)
+{
+	for (size_t i = 0; i < at->n && effective->mu_s.data; i++) {
+		const enum fric_type type = contact_type(at, i);
+		double direction[2];
+		struct slip slip;
+		if (is_of_bodies(type))
+			body_slip_velocity(at, type, i, velocities, &slip);
+		else
+			slip_velocity(at, type, i, velocities, &slip);
+		fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(at->eps_v, i), direction);
+		const double s[2] = {moved->mu_s_aniso[0][i], moved->mu_s_aniso[1][i]};
+		const double k[2] = {moved->mu_k_aniso[0][i], moved->mu_k_aniso[1][i]};
+		const double *scalar[2] = {column_at(moved->scalar.mu_s, i), column_at(moved->scalar.mu_k, i)};
+		*column_at(effective->mu_s, i) = s[0] != 0 || s[1] != 0 ? fric_matchstick_mu(direction, s) : *scalar[0];
+		*column_at(effective->mu_k, i) = k[0] != 0 || k[1] != 0 ? fric_matchstick_mu(direction, k) : *scalar[1];
+	}
+}
+
+static enum fric_code make_state(const struct move *move, const struct moved *m, const struct fric_contacts *contacts,
+                                 struct fric_state **state)
+{
+	const struct fric_derivation *d = move->derivation;
+	struct fric_error error;
+	*state = NULL;
+	if (!d->question->state || !d->slip_velocities)
+		return FRIC_OK;
+	const enum fric_code code = fric_state_create(move->context, contacts, m->slip_velocities, state, &error);
+	if (code != FRIC_OK || !*state)
+		return code;
+	if (!d->vertices_follow)
+		keep_directions(d->contacts, contacts, d->slip_velocities, &(*state)->effective);
+	if (!d->bodies_follow && (*state)->bodies)
+		keep_directions(d->contacts->bodies, contacts->bodies, d->slip_velocities, &(*state)->bodies->effective);
+	return FRIC_OK;
+}
+
+static enum fric_code evaluate(const struct move *move, const struct moved *m, const struct fric_contacts *contacts,
+                               double *answer)
+{
+	struct fric_state *state;
+	struct fric_error error;
+	enum fric_code code = make_state(move, m, contacts, &state);
+	const struct fric_question question = {.velocities = m->velocities, .state = state};
+	if (code == FRIC_OK)
+		code = fric_evaluate(move->context, contacts, &question, answer, answer + 1, &error);
+	fric_state_free(state);
+	return code;
+}
+
+enum fric_code fricp_answer_moved(const struct move *move, double step, double *answer)
+{
+	struct moved m = unmoved(move->derivation);
+	struct moving moving = {&m, step, move->room};
+	struct fric_contacts *contacts;
+	struct fric_error error;
+	each_part(move->derivation, move->direction, move_part, &moving);
+	enum fric_code code = fric_prepare(move->context, &m.batch, &contacts, &error);
+	if (code != FRIC_OK)
+		return code;
+	if (fric_n_skipped(contacts) == fric_n_skipped(move->derivation->contacts))
+		code = evaluate(move, &m, contacts, answer);
+	else
+		code = FRIC_E_PENETRATION;
+	fric_contacts_free(contacts);
+	return code;
+}

@@ -1,0 +1,246 @@
+/* Derivatives against differences: right ones agree by every field of random scenes; wrong ones, which the linker puts in
+ * the place of the core's, do not, and the contact is named. */
+#include "tests/property/differentials.h"
+
+enum { N_SCENES = 40 };
+
+/* ---- what is wrong, if anything ---- */
+
+static double jvp_factor = 1, vjp_factor = 1, potential_factor = 1;
+static int64_t wrong_dof = -1;
+
+enum fric_code __real_fric_jvp(const struct fric_context *, const struct fric_derivation *,
+                               const struct fric_differential *, double *, double *, double *, double *,
+                               struct fric_error *);
+enum fric_code __wrap_fric_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
+                               const struct fric_differential *tangents, double *potential, double *gradient,
+                               double *potential_tangent, double *gradient_tangent, struct fric_error *error);
+enum fric_code __wrap_fric_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
+                               const struct fric_differential *tangents, double *potential, double *gradient,
+                               double *potential_tangent, double *gradient_tangent, struct fric_error *error)
+{
+	const enum fric_code code =
+		__real_fric_jvp(context, derivation, tangents, potential, gradient, potential_tangent, gradient_tangent, error);
+	for (size_t i = 0; i < fric_n_dofs(derivation->contacts); i++)
+		gradient_tangent[i] *= wrong_dof < 0 || (int64_t)i == wrong_dof ? jvp_factor : 1;
+	*potential_tangent *= potential_factor;
+	return code;
+}
+
+enum fric_code __real_fric_vjp(const struct fric_context *, const struct fric_derivation *, double, const double *,
+                               double *, double *, const struct fric_differential *, struct fric_error *);
+enum fric_code __wrap_fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
+                               double potential_cotangent, const double *gradient_cotangent, double *potential,
+                               double *gradient, const struct fric_differential *cotangents, struct fric_error *error);
+enum fric_code __wrap_fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
+                               double potential_cotangent, const double *gradient_cotangent, double *potential,
+                               double *gradient, const struct fric_differential *cotangents, struct fric_error *error)
+{
+	double *scaled = calloc(fric_n_dofs(derivation->contacts) + 1, sizeof(double));
+	for (size_t i = 0; i < fric_n_dofs(derivation->contacts); i++)
+		scaled[i] = gradient_cotangent[i] * vjp_factor;
+	const enum fric_code code = __real_fric_vjp(context, derivation, potential_cotangent * vjp_factor, scaled,
+	                                            potential, gradient, cotangents, error);
+	free(scaled);
+	return code;
+}
+
+/* ---- right ones ---- */
+
+/* Everywhere the whole direction. */
+static double *everywhere(size_t n)
+{
+	double *x = malloc(n * sizeof(double));
+	for (size_t i = 0; i < n; i++)
+		x[i] = 1;
+	return x;
+}
+
+static struct fric_derivative_agreement compare(const struct fric_context *context, const struct setting *t,
+                                                const struct number_field *f)
+{
+	struct fric_differential direction = {.fields = {0}};
+	struct fric_derivative_agreement agreement;
+	struct fric_error error;
+	double *numbers = malloc(f->n * sizeof(double)), *room = *place_in(&direction, f) = everywhere(f->n);
+	memcpy(numbers, f->numbers, f->n * sizeof(double));
+	assert_ok(fric_compare_derivative(context, &t->derivation, &direction, &agreement, &error));
+	assert_all_bits(f->numbers, numbers, f->n); /* what is borrowed stays as it is */
+	free(room);
+	free(numbers);
+	return agreement;
+}
+
+static void test_right(void **state)
+{
+	(void)state;
+	struct rng rng = {1531};
+	for (int i = 0; i < N_SCENES; i++) {
+		struct scene scene = derivable_scene(&rng, i);
+		const struct number_fields fields = scene_fields(&scene);
+		struct setting *t = setting_of(&scene, i % 2);
+		for (size_t f = 0; f < fields.n; f++) {
+			const struct fric_derivative_agreement a = compare(&serial, t, &fields.of[f]);
+			if (!a.agrees)
+				print_error("scene %d %s: %g %g %g\n", i, field_name(&fields.of[f]), a.potential, a.gradient,
+				            a.transposed);
+			assert_true(a.agrees);
+			assert_true(a.worst >= 0 && (size_t)a.worst < fric_group_size(t->contacts, a.group));
+		}
+		setting_free(t);
+		scene_free(&scene);
+	}
+}
+
+/* ---- wrong ones ---- */
+
+static void test_wrong(void **state)
+{
+	(void)state;
+	struct rng rng = {1532};
+	struct scene scene = derivable_scene(&rng, 2);
+	const struct number_fields fields = scene_fields(&scene);
+	struct setting *t = setting_of(&scene, true);
+	for (size_t f = 0; f < fields.n; f++) {
+		const struct number_field *field = &fields.of[f];
+		if (field->type != FRIC_N_TYPES || field->field != FRIC_BY_VELOCITIES)
+			continue;
+		jvp_factor = 1.001;
+		assert_true(compare(&serial, t, field).gradient > 1e-5);
+		assert_false(compare(&serial, t, field).agrees);
+		jvp_factor = 1;
+		potential_factor = 1.001;
+		assert_true(compare(&serial, t, field).potential > 1e-5);
+		assert_false(compare(&serial, t, field).agrees);
+		potential_factor = 1;
+		vjp_factor = 1.001;
+		assert_true(compare(&serial, t, field).transposed > 1e-5);
+		assert_false(compare(&serial, t, field).agrees);
+		vjp_factor = 1;
+		assert_true(compare(&serial, t, field).agrees);
+		setting_free(t);
+		scene_free(&scene);
+		return;
+	}
+	fail();
+}
+
+/* Five vertices on a plane, of which the third has a wrong derivative. */
+static void test_worst(void **state)
+{
+	(void)state;
+	static const int32_t vertices[] = {4, 0, 2, 1, 3};
+	static const double velocities[] = {1, 2, 0.5, 0, 3, 1, -1, 2, 1, 0.25, 1, 0, 2, 2, 2}, normal[] = {0, 0, 1};
+	static const double force = 2, step[] = {1, 1, 1, 1, 1};
+	double direction[5];
+	const struct fric_batch batch = {
+		.dim = 3,
+		.n_vertices = 5,
+		.friction = {.eps_v = 2, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.25},
+		.groups = {[FRIC_PLANE_VERTEX] = {5, vertices, .normal_force = {&force, 0}, .plane_normal = {normal, 0}}}};
+	struct fric_contacts *contacts;
+	struct fric_error error;
+	struct fric_derivative_agreement a;
+	assert_ok(fric_prepare(&serial, &batch, &contacts, &error));
+	const struct fric_derivation derivation = {&batch, contacts, question(velocities), NULL, false, false};
+	wrong_dof = 3 * 2 + 1;
+	jvp_factor = 1.01;
+	memcpy(direction, step, sizeof(direction));
+	const struct fric_differential by_force = {.rows = {[FRIC_PLANE_VERTEX] = {[FRIC_ROW_NORMAL_FORCE] = direction}}};
+	assert_ok(fric_compare_derivative(&serial, &derivation, &by_force, &a, &error));
+	assert_false(a.agrees);
+	assert_int_equal(a.group, FRIC_PLANE_VERTEX);
+	assert_int_equal(a.worst, 2);
+	wrong_dof = -1;
+	jvp_factor = 1;
+	memcpy(direction, step, sizeof(direction));
+	assert_ok(fric_compare_derivative(&serial, &derivation, &by_force, &a, &error));
+	assert_true(a.agrees);
+	fric_contacts_free(contacts);
+}
+
+/* No contacts, nothing to differ. */
+static void test_empty(void **state)
+{
+	(void)state;
+	static const double velocities[6] = {1, 2, 3};
+	const struct fric_batch batch = {
+		.dim = 3, .n_vertices = 2, .friction = {.eps_v = 2, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.25}};
+	struct fric_contacts *contacts;
+	struct fric_error error;
+	struct fric_derivative_agreement a;
+	double direction[6] = {1, 1, 1, 1, 1, 1};
+	const struct fric_differential by = {.fields = {[FRIC_BY_VELOCITIES] = direction}};
+	assert_ok(fric_prepare(&serial, &batch, &contacts, &error));
+	const struct fric_derivation derivation = {&batch, contacts, question(velocities), NULL, false, false};
+	assert_ok(fric_compare_derivative(&serial, &derivation, &by, &a, &error));
+	assert_true(a.agrees);
+	assert_int_equal(a.worst, -1);
+	fric_contacts_free(contacts);
+}
+
+/* Without coefficients, and at the knots where they are the same and where speeds are eps_v. */
+static void test_knots(void **state)
+{
+	(void)state;
+	static const int32_t vertices[] = {0, 1};
+	static const double velocities[6] = {2, 0, 0, 1, 1, 0}, normal[] = {0, 0, 1}, force = 2;
+	for (int transition = 0; transition < 3; transition++)
+		for (int mu = 0; mu < 2; mu++) {
+			const struct fric_batch batch = {.dim = 3,
+			                                 .n_vertices = 2,
+			                                 .friction = {.eps_v = 2,
+			                                              .source = FRIC_MU_SCALAR,
+			                                              .mu_s = mu,
+			                                              .mu_k = mu,
+			                                              .law.transition = (enum fric_transition)transition},
+			                                 .groups = {[FRIC_PLANE_VERTEX] = {2, vertices, .normal_force = {&force, 0},
+			                                                                   .plane_normal = {normal, 0}}}};
+			struct fric_contacts *contacts;
+			struct fric_error error;
+			assert_ok(fric_prepare(&serial, &batch, &contacts, &error));
+			const struct fric_derivation derivation = {&batch, contacts, question(velocities), NULL, false, false};
+			for (int field = 0; field < 4; field++) {
+				static const enum fric_field by[] = {FRIC_BY_VELOCITIES, FRIC_BY_EPS_V, FRIC_BY_MU_S, FRIC_BY_MU_K};
+				double direction[6] = {1, 1, 1, 1, 1, 1};
+				struct fric_differential along = {.fields = {0}};
+				struct fric_derivative_agreement a;
+				along.fields[by[field]] = direction;
+				assert_ok(fric_compare_derivative(&serial, &derivation, &along, &a, &error));
+				if (!a.agrees)
+					print_error("transition %d mu %d field %d: %g %g %g\n", transition, mu, field, a.potential,
+					            a.gradient, a.transposed);
+				assert_true(a.agrees);
+			}
+			fric_contacts_free(contacts);
+		}
+}
+
+static void test_threads(void **state)
+{
+	(void)state;
+	struct rng rng = {1533};
+	struct scene scene = derivable_scene(&rng, 5);
+	const struct number_fields fields = scene_fields(&scene);
+	struct setting *t = setting_of(&scene, true);
+	const struct fric_context several = {.n_threads = 3, .parallel_from = 1};
+	for (size_t f = 0; f < fields.n; f++) {
+		const struct fric_derivative_agreement a = compare(&serial, t, &fields.of[f]),
+											   b = compare(&several, t, &fields.of[f]);
+		assert_bits(a.gradient, b.gradient);
+		assert_bits(a.potential, b.potential);
+		assert_bits(a.transposed, b.transposed);
+		assert_true(a.worst == b.worst && a.group == b.group);
+	}
+	setting_free(t);
+	scene_free(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_right), cmocka_unit_test(test_wrong), cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_empty), cmocka_unit_test(test_knots), cmocka_unit_test(test_threads),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
