@@ -6,7 +6,7 @@
 #ifndef FRIC_DERIVATIVES_H
 #define FRIC_DERIVATIVES_H
 
-#include "core/kernels/kernels.h"
+#include "core/kernels/workspace.h"
 
 /* fric_closest_point_size for loops that the compiler specialises by type. */
 INLINE int closest_point_size_of(enum fric_type type)

@@ -11,36 +11,8 @@
 #include "core/base/inline.h"
 #include "core/contacts/contacts.h"
 #include "core/fric.h"
-#include "core/law/tail.h"
+#include "core/kernels/workspace.h"
 #include "core/motion/gamma.h"
-
-/* What a kernel reads and writes for a span of n <= FRIC_SPAN contacts. Inputs are arrays of [n] unless stated
- * otherwise. */
-struct workspace {
-	size_t n;
-	enum law law;
-	const double *tangent_basis[6];
-	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
-	const double *mu_aniso[2];
-	const double *viscous;         /* NULL: there is no drag */
-	bool anchored;                 /* the drag does not act on the slip, but on that without the anchor */
-	const double *unit;            /* what the law changes over beyond eps_v (point.h), NULL if it does not */
-	const struct law_table *table; /* of a curve */
-	bool same_eps_v, same_mu;      /* eps_v, both coefficients are one value for all */
-	bool same_unit;                /* unit and eps_v are */
-	struct law_shape shape;        /* of the law, if same_mu */
-	double relative[3][FRIC_SPAN]; /* Gamma v - surface_velocity + anchor */
-	double bare[3][FRIC_SPAN];     /* Gamma v - surface_velocity, if anchored; later over eps_v in the basis */
-	/* In between: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
-	double law_shape[3][FRIC_SPAN];                 /* unless same_mu, where the law has one */
-	double decay[FRIC_SPAN], over_decay[FRIC_SPAN]; /* eps_v / unit, and 1 over that */
-	double over_eps_v[FRIC_SPAN], ratio[2][FRIC_SPAN], z[FRIC_SPAN], along[FRIC_SPAN], across[FRIC_SPAN];
-	/* Results: */
-	double potential[FRIC_SPAN];
-	double force[3][FRIC_SPAN]; /* P diag(mu_aniso) f */
-	double inner[3][FRIC_SPAN]; /* a00, a01, a11 */
-	bool careful;               /* some contact over- or underflows: run the whole span in the scalar form */
-};
 
 /* The same on a line: potentials and slopes at velocities + t * direction, for one t after the other. Aligned: at each
  * step a vector would cross cache lines with every load. */
