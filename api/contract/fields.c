@@ -766,6 +766,40 @@ static const struct api_object worst = {
 	"WorstContact", "The contact that agrees least.", worst_rules, N_OF(worst_rules), -1,
 	"{'if': {'required': ['vertices']}, 'then': {'not': {'required': ['bodies']}}, 'else': {'required': ['bodies']}}"};
 static const struct api_object nothing = {"null", "There are no contacts.", NULL, 0, -1, NULL};
+static const struct api_rule field_comparison_rules[] = {
+	{.name = "pointer", .kind = API_TEXT, .required = true, .meaning = "JSON Pointer of the field"},
+	{.name = "agrees", .kind = API_BOOL, .required = true, .meaning = "all three are within their tolerances"},
+	SIZE("potential", "largest relative difference of the potential's derivative along a direction"),
+	SIZE("gradient", "the same of the gradient's entries"),
+	SIZE("transposed", "relative difference of vjp times the direction and of cotangents times jvp"),
+};
+static const struct api_object field_comparison = {
+	"FieldComparison", "How far the derivatives by one field agree.",
+	field_comparison_rules, N_OF(field_comparison_rules), -1, NULL};
+static const struct api_rule worst_field_rules[] = {
+	{.name = "pointer", .kind = API_TEXT, .required = true, .meaning = "JSON Pointer of the field"},
+	{.name = "group", .kind = API_WORD, .words = group_names, .required = true, .meaning = "of the contact"},
+	{.name = "index", .kind = API_INTEGER, .required = true, .meaning = "of the contact in its group"},
+};
+static const struct api_object worst_field = {
+	"WorstField", "The field whose derivatives agree least, and the contact in which they do.",
+	worst_field_rules, N_OF(worst_field_rules), -1, NULL};
+static const struct api_rule derivative_comparison_rules[] = {
+	SIZE("tolerance", "of potential and gradient"),
+	SIZE("transpose_tolerance", "of vjp and jvp"),
+	{.name = "fields", .kind = API_LIST, .objects = ONE(field_comparison), .required = true,
+	 .meaning = "every field of the request that answers depend on"},
+	{.name = "worst", .kind = API_ONE_OF, .objects = (const struct api_object *const[]){&worst_field, &nothing, NULL},
+	 .required = true, .meaning = "null for no contacts"},
+};
+static const struct api_object derivative_comparison = {
+	"DerivativeComparison", "Derivatives by every field against differences of answers.",
+	derivative_comparison_rules, N_OF(derivative_comparison_rules), -1, NULL};
+static const struct api_rule check_query_rules[] = {
+	{.name = "derivatives", .kind = API_BOOL, .meaning = "whether derivatives by every field are compared, too; default false"},
+};
+const struct api_object api_check_query = {
+	"CheckQuery", "What is compared.", check_query_rules, N_OF(check_query_rules), -1, NULL};
 const char *const api_note_codes[] = {
 	"holds_less_than_mu_s", "mu_k_above_mu_s", "large_coefficient", "speeds_far_below_eps_v",
 	"viscous_outweighs_coulomb", "anchor_longer_than_eps_v", NULL};
@@ -782,7 +816,7 @@ static const struct api_object note = {
 static const struct api_rule check_rules[] = {
 	COUNTS,
 	{.name = "agrees", .kind = API_BOOL, .required = true,
-	 .meaning = "all relative differences are within the tolerance"},
+	 .meaning = "all relative differences are within their tolerances"},
 	{.name = "tolerance", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
 	 .meaning = "of relative differences"},
 	AGREEMENT("potential", "with its plain formula in more digits"),
@@ -790,6 +824,7 @@ static const struct api_rule check_rules[] = {
 	AGREEMENT("hessian", "with second central differences of that potential; without projection"),
 	{.name = "worst", .kind = API_ONE_OF, .objects = (const struct api_object *const[]){&worst, &nothing, NULL},
 	 .required = true, .meaning = "the contact that agrees least; null for no contacts"},
+	{.name = "derivatives", .kind = API_OBJECT, .objects = ONE(derivative_comparison), .meaning = "if they were asked for"},
 	{.name = "notes", .kind = API_LIST, .objects = ONE(note), .required = true,
 	 .meaning = "on coefficients, speeds and anchors that are seldom what was meant; at most 16"},
 	SKIPPED,

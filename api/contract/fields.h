@@ -223,7 +223,7 @@ extern const struct api_object api_answer, api_jvp_answer, api_vjp_answer;
 
 enum { API_PATTERN_FORMAT, API_PATTERN_TRIANGLE, API_N_PATTERN };
 extern const char *const api_pattern_formats[4];
-extern const struct api_object api_set_patch, api_set_answer, api_set_list_answer, api_pattern_query;
+extern const struct api_object api_set_patch, api_set_answer, api_set_list_answer, api_pattern_query, api_check_query;
 /* By format, in the order of api_pattern_formats; NULL-terminated. */
 extern const struct api_object *const api_pattern_answers[4];
 

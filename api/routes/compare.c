@@ -1,6 +1,9 @@
 #include "api/routes/compare.h"
 
+#include <string.h>
+
 #include "api/routes/cost.h"
+#include "api/routes/derivatives.h"
 #include "api/routes/job.h"
 #include "api/validate/query.h"
 
@@ -43,6 +46,90 @@ static bool render_worst(struct api_job *job, const struct fric_comparison *c)
 	return true;
 }
 
+/* ---- derivatives ---- */
+
+double api_field_difference(const struct api_field_comparison *field)
+{
+	const struct fric_derivative_agreement *a = &field->numbers;
+	const double forth = (a->potential > a->gradient ? a->potential : a->gradient) / FRIC_DERIVATIVE_TOLERANCE;
+	const double back = a->transposed / FRIC_TRANSPOSE_TOLERANCE;
+	return forth > back ? forth : back;
+}
+
+static bool compare_field(struct api_job *job, const struct api_derivation *d, const struct api_variable *v,
+                          struct api_comparison *out)
+{
+	struct api_field_comparison *field = &out->fields[out->n_fields];
+	if (!api_derive_compare(job, d, v, &field->numbers))
+		return false;
+	memcpy(field->pointer, v->pointer, sizeof(field->pointer));
+	out->agrees &= field->numbers.agrees;
+	if (field->numbers.worst >= 0 &&
+	    (out->worst_field < 0 || api_field_difference(field) > api_field_difference(&out->fields[out->worst_field])))
+		out->worst_field = (int)out->n_fields;
+	out->n_fields++;
+	return true;
+}
+
+static bool compare_fields(struct api_job *job, struct api_comparison *out)
+{
+	struct api_derivation d = {.variables = {0}};
+	if (!api_derivation_begin(job, &d))
+		return false;
+	for (size_t i = 0; i < d.variables.n && out->n_fields < API_MOST_VARIABLES; i++)
+		if (api_is_derivable(&d, &d.variables.list[i]) && !compare_field(job, &d, &d.variables.list[i], out))
+			return false;
+	return true;
+}
+
+static void render_field(struct api_render *r, json_t *list, const struct api_field_comparison *field)
+{
+	json_t *object = api_render_append(r, list, json_object());
+	api_render_add(r, object, "pointer", json_string(field->pointer));
+	api_render_add(r, object, "agrees", json_boolean(field->numbers.agrees));
+	api_render_number(r, object, "potential", field->numbers.potential);
+	api_render_number(r, object, "gradient", field->numbers.gradient);
+	api_render_number(r, object, "transposed", field->numbers.transposed);
+}
+
+static void render_fields(struct api_job *job, const struct api_comparison *c)
+{
+	struct api_render *r = &job->render;
+	json_t *object = api_render_add(r, r->document.root, "derivatives", json_object());
+	api_render_number(r, object, "tolerance", FRIC_DERIVATIVE_TOLERANCE);
+	api_render_number(r, object, "transpose_tolerance", FRIC_TRANSPOSE_TOLERANCE);
+	json_t *list = api_render_add(r, object, "fields", json_array());
+	for (size_t i = 0; i < c->n_fields; i++)
+		render_field(r, list, &c->fields[i]);
+	json_t *worst = api_render_add(r, object, "worst", c->worst_field < 0 ? json_null() : json_object());
+	if (c->worst_field < 0)
+		return;
+	const struct api_field_comparison *field = &c->fields[c->worst_field];
+	api_render_add(r, worst, "pointer", json_string(field->pointer));
+	api_render_add(r, worst, "group", json_string(fric_type_name(field->numbers.group)));
+	api_render_integer(r, worst, "index", field->numbers.worst);
+}
+
+bool api_compare_query(struct api_job *job)
+{
+	struct api_comparison *out = job->more;
+	const char *text = job->request->match ? job->request->match->query : NULL;
+	struct api_document query = {0};
+	if (!text)
+		return true;
+	if (!api_query_document(text, &api_check_query, &job->arena, &query, job->fault))
+		return false;
+	struct api_check check = {.document = &query, .arena = &job->arena, .fault = job->fault, .service = job->service};
+	struct api_field root = {.node = query.root};
+	api_check_object(&check, &root, &api_check_query);
+	const struct api_field derivatives = api_ruled(&root, &api_check_query, 0);
+	const bool ok = !job->fault->status && api_check_bool(&check, &derivatives, &out->wants_derivatives);
+	json_decref(query.root);
+	return ok && !job->fault->status;
+}
+
+/* ---- all of it ---- */
+
 bool api_compare_contacts(struct api_job *job, const struct api_document *document, const struct fric_batch *batch)
 {
 	struct api_comparison *out = job->more;
@@ -55,12 +142,21 @@ bool api_compare_contacts(struct api_job *job, const struct api_document *docume
 	out->n_bodies = job->facts.n_bodies;
 	out->n_contacts = fric_n_contacts(job->contacts);
 	out->n_skipped = fric_n_skipped(job->contacts);
+	out->agrees = c->agrees;
+	out->n_fields = 0;
+	out->worst_field = -1;
+	if (out->wants_derivatives && !compare_fields(job, out))
+		return false;
 	api_job_counts(job);
-	api_render_add(&job->render, root, "agrees", json_boolean(c->agrees));
+	api_render_add(&job->render, root, "agrees", json_boolean(out->agrees));
 	api_render_number(&job->render, root, "tolerance", FRIC_TOLERANCE);
 	for (int q = 0; q < FRIC_N_QUANTITIES; q++)
 		render_agreement(job, api_quantity_names[q], &c->of[q]);
-	if (!render_worst(job, c) || !api_notes_take(job, document, batch, &out->notes))
+	if (!render_worst(job, c))
+		return false;
+	if (out->wants_derivatives)
+		render_fields(job, out);
+	if (!api_notes_take(job, document, batch, &out->notes))
 		return false;
 	api_notes_render(job, &out->notes);
 	api_job_skipped(job);
@@ -72,12 +168,17 @@ static bool compare_whole(struct api_job *job)
 	return api_compare_contacts(job, &job->document, &job->lagged.batch);
 }
 
-static const struct api_steps steps_of_whole = {api_job_decode_whole, api_job_prepare_whole, compare_whole};
+static bool decode_whole(struct api_job *job)
+{
+	return api_compare_query(job) && api_job_decode_whole(job);
+}
+
+static const struct api_steps steps_of_whole = {decode_whole, api_job_prepare_whole, compare_whole};
 
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                  struct api_response *response, struct api_comparison *comparison)
 {
-	struct api_comparison here;
+	struct api_comparison here = {.wants_derivatives = false};
 	const bool ok =
 		api_job_run(service, request, &steps_of_whole, NULL, comparison ? comparison : &here, fault, response);
 	response->measure = (struct api_measure){0}; /* only evaluations are measured: this takes a hundred times as long */
@@ -87,7 +188,7 @@ bool api_compare(const struct api_service *service, const struct api_request *re
 static bool post_check(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                        struct api_response *response)
 {
-	return api_query_refuse(request->match->query, fault) && api_compare(service, request, fault, response, NULL);
+	return api_compare(service, request, fault, response, NULL);
 }
 
 static const struct api_object *const requests[] = {&api_request, NULL}, *const answers[] = {&api_check_answer, NULL};
@@ -99,6 +200,7 @@ static const struct api_example examples[] = {
 const struct api_operation api_post_check = {
 	.handler = post_check,
 	.is_large = api_cost_always,
+	.query = &api_check_query,
 	.requests = requests,
 	.answers = answers,
 	.is_timed = true,
@@ -106,6 +208,7 @@ const struct api_operation api_post_check = {
 	.tag = "evaluation",
 	.summary = "Compares gradient and Hessian of a batch with central differences",
 	.description =
-		"The request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are checked and otherwise ignored.",
+		"The request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are checked and otherwise ignored."
+		" With ?derivatives=true, derivatives by every field are compared, too.",
 	.examples = examples,
 };

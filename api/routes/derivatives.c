@@ -246,6 +246,26 @@ bool api_derive_second(struct api_job *job, const struct api_derivation *d, cons
 	return finish_cotangents(job, d, code, &error, by, &cotangents);
 }
 
+bool api_is_derivable(const struct api_derivation *d, const struct api_variable *v)
+{
+	return v->n > 0 && is_known(d, v);
+}
+
+bool api_derive_compare(struct api_job *job, const struct api_derivation *d, const struct api_variable *v,
+                        struct fric_derivative_agreement *agreement)
+{
+	struct fric_differential direction;
+	struct fric_error error;
+	double *everywhere = api_job_array(job, v->n, sizeof(*everywhere));
+	if (!everywhere)
+		return false;
+	for (size_t i = 0; i < v->n; i++)
+		everywhere[i] = 1;
+	const struct api_variations along = {1, {v}, {everywhere}};
+	return take_tangents(job, d, &along, &direction) &&
+	       api_job_core(job, fric_compare_derivative(&job->context, &d->core, &direction, agreement, &error), &error);
+}
+
 /* ---- answers ---- */
 
 /* What a request is about until it is answered. */

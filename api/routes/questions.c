@@ -18,8 +18,6 @@
 static bool ask(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
                 void *more, struct api_fault *fault, struct api_response *response)
 {
-	if (!api_query_refuse(request->match->query, fault))
-		return false;
 	struct api_set *set = api_set_of_request(service, request, true, fault, response);
 	const bool ok = set && api_job_run(service, request, steps, set, more, fault, response);
 	api_kept_release(set ? &set->kept : NULL);
@@ -30,28 +28,25 @@ static bool evaluate_set(const struct api_service *service, const struct api_req
                          struct api_response *response)
 {
 	static const struct api_steps steps = {api_job_decode_question, api_job_prepare_question, api_evaluate};
-	return ask(service, request, &steps, NULL, fault, response);
+	return api_query_refuse(request->match->query, fault) && ask(service, request, &steps, NULL, fault, response);
 }
 
 /* The set's document, for notes on it: contacts do not know where they come from. */
 static bool compare_set(struct api_job *job)
 {
-	struct api_document document = {0};
-	struct api_lagged_velocities velocities;
-	struct api_set_facts facts;
-	struct api_check check = {.document = &document, .arena = &job->arena, .fault = job->fault};
-	const bool ok = api_rest_read(&job->set->document, &job->arena, &document, job->fault) &&
-	                api_check_set(&check, &job->lagged, &velocities, &facts) &&
-	                api_compare_contacts(job, &document, &job->lagged.batch);
-	api_document_free(&document);
-	return ok;
+	return api_job_open_set(job) && api_compare_contacts(job, &job->set_document, &job->lagged.batch);
+}
+
+static bool decode_check(struct api_job *job)
+{
+	return api_compare_query(job) && api_job_decode_question(job);
 }
 
 static bool check_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                       struct api_response *response)
 {
-	static const struct api_steps steps = {api_job_decode_question, api_job_prepare_question, compare_set};
-	struct api_comparison comparison;
+	static const struct api_steps steps = {decode_check, api_job_prepare_question, compare_set};
+	struct api_comparison comparison = {.wants_derivatives = false};
 	const bool ok = ask(service, request, &steps, &comparison, fault, response);
 	response->measure = (struct api_measure){0}; /* only evaluations are measured */
 	return ok;
@@ -234,7 +229,7 @@ const struct api_operation api_evaluate_set = {
 	.examples = evaluate_examples,
 };
 const struct api_operation api_check_set_contacts = {
-	.handler = check_set, .is_large = api_cost_always, .requests = requests, .answers = comparisons, .is_timed = true,
+	.handler = check_set, .is_large = api_cost_always, .query = &api_check_query, .requests = requests, .answers = comparisons, .is_timed = true,
 	.id = "checkSet", .tag = "sets", .summary = "Compares gradient and Hessian of a set with central differences",
 	.description = "As /v1/check; outputs and their options are checked and otherwise ignored.",
 };

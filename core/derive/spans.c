@@ -1,5 +1,6 @@
 #include "core/derive/spans.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/motion/stencil.h"
@@ -33,6 +34,22 @@ bool fricp_group_moves(const struct fric_batch *batch, enum fric_type type)
 	return !g->tangent_basis.data && (type != FRIC_PLANE_VERTEX || !g->normal_force.data);
 }
 
+/* A basis that a caller gives may be of any size and shape; kernels take it for orthonormal. */
+static void judge_bases(const struct fric_contacts *c, struct span span, double *good)
+{
+	static const double rounding = 0x1p-46;
+	for (size_t j = 0; j < span.n; j++) {
+		double f2 = 0, s2 = 0, fs = 0;
+		for (int d = 0; d < 3; d++) {
+			const double f = c->tangent_basis[2 * d][span.begin + j], s = c->tangent_basis[2 * d + 1][span.begin + j];
+			f2 += f * f;
+			s2 += s * s;
+			fs += f * s;
+		}
+		good[j] = fabs(f2 - 1) < rounding && fabs(s2 - 1) < rounding && fabs(fs) < rounding;
+	}
+}
+
 bool fricp_span_law(const struct span_source *source, struct span span, bool potentials, struct derivative_workspace *w)
 {
 	const struct kernel_task *kernel = &source->kernel;
@@ -45,6 +62,8 @@ bool fricp_span_law(const struct span_source *source, struct span span, bool pot
 	kernel->kernels->inner(work, FRIC_PROJECT_NONE);
 	for (size_t j = 0; j < span.n; j++)
 		w->good[j] = 1;
+	if (kernel->contacts->given_basis[span.type])
+		judge_bases(kernel->contacts, span, w->good);
 	return !careful && !work->careful;
 }
 

@@ -27,7 +27,8 @@ bool fricp_group_moves(const struct fric_batch *batch, enum fric_type type);
 bool fricp_kernels_know(const struct span_source *source, const struct vertex_derivation *vertices, enum fric_type type,
                         const struct links *links, bool *by_law);
 
-/* Forces and inner matrices of a span, and potentials if wanted. @return whether doubles were enough */
+/* Forces and inner matrices of a span, and potentials if wanted; and for which contacts kernels will do: good, unless their
+ * basis is given and not orthonormal. @return whether doubles were enough */
 bool fricp_span_law(const struct span_source *source, struct span span, bool potentials,
                     struct derivative_workspace *work);
 

@@ -328,6 +328,32 @@ static enum fric_code evaluate(const struct move *move, const struct moved *m, c
 	return code;
 }
 
+/* Contacts that are skipped weigh nothing, wherever they are moved. */
+static void hold_skipped(const struct move *move, struct moved *m)
+{
+	const struct fric_contacts *contacts = move->derivation->contacts;
+	double *weights = move->weights;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES && weights; type++) {
+		struct fric_values *values = &m->batch.groups[type].weight;
+		const size_t n = m->batch.groups[type].n;
+		for (size_t i = 0; i < n; i++) {
+			const double weight = values->data ? values->data[i * values->stride] : 1;
+			weights[i] = fric_skipped(contacts, type, i) == FRIC_OK ? weight : 0;
+		}
+		*values = (struct fric_values){weights, 1};
+		weights += n;
+	}
+}
+
+static bool skips_more(const struct fric_contacts *at, const struct fric_contacts *moved)
+{
+	for (enum fric_type type = 0; type < FRIC_N_TYPES && fric_n_skipped(moved); type++)
+		for (size_t i = 0; i < fric_group_size(at, type); i++)
+			if (fric_skipped(moved, type, i) != FRIC_OK && fric_skipped(at, type, i) == FRIC_OK)
+				return true;
+	return false;
+}
+
 enum fric_code fricp_answer_moved(const struct move *move, double step, double *answer)
 {
 	struct moved m = unmoved(move->derivation);
@@ -335,13 +361,12 @@ enum fric_code fricp_answer_moved(const struct move *move, double step, double *
 	struct fric_contacts *contacts;
 	struct fric_error error;
 	each_part(move->derivation, move->direction, move_part, &moving);
+	hold_skipped(move, &m);
 	enum fric_code code = fric_prepare(move->context, &m.batch, &contacts, &error);
 	if (code != FRIC_OK)
 		return code;
-	if (fric_n_skipped(contacts) == fric_n_skipped(move->derivation->contacts))
-		code = evaluate(move, &m, contacts, answer);
-	else
-		code = FRIC_E_PENETRATION;
+	code = skips_more(move->derivation->contacts, contacts) ? FRIC_E_PENETRATION
+	                                                        : evaluate(move, &m, contacts, answer);
 	fric_contacts_free(contacts);
 	return code;
 }

@@ -12,7 +12,8 @@ struct move {
 	const struct fric_context *context;
 	const struct fric_derivation *derivation;
 	const struct fric_differential *direction;
-	double *room; /* [fricp_n_moved] the moved numbers */
+	double *room;    /* [fricp_n_moved] the moved numbers */
+	double *weights; /* [fric_n_contacts] NULL: no contact is skipped */
 };
 
 /* How many numbers a direction changes. */
@@ -23,9 +24,9 @@ void fricp_fill_direction(const struct fric_derivation *derivation, const struct
 
 /**
  * Potential and gradient of what is moved by `step` times the direction. The directions of effective coefficients are those
- * of the contacts as they are, unless they follow.
+ * of the contacts as they are, unless they follow; contacts that are skipped as they are stay without an effect.
  * @param answer  [1 + n_dofs]
- * @return FRIC_OK, FRIC_E_MEMORY, FRIC_E_STOPPED, or any other code if there is no such answer, or one in which other
+ * @return FRIC_OK, FRIC_E_MEMORY, FRIC_E_STOPPED, or any other code if there is no such answer, or one in which more
  *         contacts are skipped
  */
 enum fric_code fricp_answer_moved(const struct move *move, double step, double *answer);

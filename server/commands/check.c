@@ -88,6 +88,7 @@ static bool compare(struct checking *c)
 	const struct api_formats formats = {format, API_JSON};
 	const struct api_request request = {.formats = &formats, .body = c->body.data, .body_bytes = c->body.bytes};
 	api_fault_clear(&fault);
+	c->found.wants_derivatives = c->options->derivatives;
 	return check_length(c, format) &&
 	       (api_compare(&c->service, &request, &fault, &c->response, &c->found) || report_fault(c, &fault));
 }
@@ -113,6 +114,28 @@ static void print_worst(const struct fric_comparison *c, FILE *out)
 	        api_quantity_names[c->quantity], c->relative_difference);
 }
 
+static void print_field(const struct api_field_comparison *field, int width, FILE *out)
+{
+	const struct fric_derivative_agreement *a = &field->numbers;
+	fprintf(out, "by %-*s  %s  potential %-9.2g gradient %-9.2g transposed %.2g\n", width, field->pointer,
+	        a->agrees ? "agrees " : "DIFFERS", a->potential, a->gradient, a->transposed);
+}
+
+static void print_fields(const struct api_comparison *found, FILE *out)
+{
+	int width = 0;
+	for (size_t i = 0; i < found->n_fields; i++)
+		if ((int)strlen(found->fields[i].pointer) > width)
+			width = (int)strlen(found->fields[i].pointer);
+	for (size_t i = 0; i < found->n_fields; i++)
+		print_field(&found->fields[i], width, out);
+	if (found->worst_field < 0)
+		return;
+	const struct api_field_comparison *worst = &found->fields[found->worst_field];
+	fprintf(out, "worst: by %s, in %s %lld\n", worst->pointer, fric_type_name(worst->numbers.group),
+	        (long long)worst->numbers.worst);
+}
+
 static void print_notes(const struct api_notes *notes, FILE *out)
 {
 	for (int i = 0; i < notes->texts.n_errors; i++)
@@ -133,8 +156,13 @@ static void print_report(const struct checking *c, FILE *out)
 		print_agreement(api_quantity_names[q], &found->numbers.of[q], out);
 	if (found->numbers.worst >= 0)
 		print_worst(&found->numbers, out);
+	if (found->wants_derivatives)
+		print_fields(found, out);
 	print_notes(&found->notes, out);
-	fprintf(out, "%s within %g\n", found->numbers.agrees ? "agrees" : "DOES NOT AGREE", FRIC_TOLERANCE);
+	fprintf(out, "%s within %g", found->agrees ? "agrees" : "DOES NOT AGREE", FRIC_TOLERANCE);
+	if (found->wants_derivatives)
+		fprintf(out, ", derivatives by fields within %g", FRIC_DERIVATIVE_TOLERANCE);
+	fputc('\n', out);
 }
 
 static bool print(const struct checking *c, FILE *out)
@@ -183,5 +211,5 @@ int srv_check(const struct srv_options *options, FILE *out, FILE *err)
 	api_response_free(&c.response);
 	api_buffer_free(&c.body);
 	api_pool_free(c.pool);
-	return !ok ? SRV_CODE_BAD : c.found.numbers.agrees ? SRV_CODE_OK : SRV_CODE_FAILED;
+	return !ok ? SRV_CODE_BAD : c.found.agrees ? SRV_CODE_OK : SRV_CODE_FAILED;
 }

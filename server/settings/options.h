@@ -49,6 +49,7 @@ struct srv_options {
 	enum srv_command command; /* check and health take all of the above as well */
 	/* Of `frictiond check`: */
 	bool json;        /* --json */
+	bool derivatives; /* --derivatives */
 	const char *file; /* the request's; "-" is standard input */
 	/* Of `frictiond health`: */
 	bool ready; /* --ready */

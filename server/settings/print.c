@@ -24,6 +24,7 @@ static void print_check_help(FILE *out)
 	fputs("Usage: frictiond check [OPTION]... FILE\n"
 	      "Evaluates the request in FILE (JSON or a frame; - is standard input) and compares potential, gradient and\n"
 	      "Hessian with central differences. Needs no server.\n\n"
+	      "  --derivatives              compare derivatives by every field of the request, too\n"
 	      "  --json                     print the answer of POST /v1/check instead of a report\n"
 	      "  --help                     this text\n\n"
 	      "Also takes the options of the server (frictiond --help), of which --threads, --kernels, --memory-bytes,\n"

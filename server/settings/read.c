@@ -76,6 +76,8 @@ static bool read_operand(const char *argument, struct srv_options *options)
 		return false;
 	if (strcmp(argument, "--json") == 0)
 		return options->json = true;
+	if (strcmp(argument, "--derivatives") == 0)
+		return options->derivatives = true;
 	if (options->file || (argument[0] == '-' && argument[1]))
 		return false;
 	options->file = argument;

@@ -1,0 +1,127 @@
+"""Derivatives by every field of a request, as POST /v1/check?derivatives=true and frictiond check --derivatives compare
+them with differences of answers, and vjp with jvp."""
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+from conftest import ROOT
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
+import generate_laws  # noqa: E402
+import sets  # noqa: E402
+
+PROGRAM = ROOT / os.environ.get('FRICTIOND', 'build/frictiond')
+SCENE = ROOT / 'examples' / 'scene' / 'scene.json'
+SEEDS = range(150)
+ONE = {'dim': 2, 'velocities': [[0.5, 0]], 'friction': {'mu': 0.5, 'eps_v': 1},
+       'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 1], 'normal_force': [4]}}}
+
+
+def ask(base, path, document, method='POST'):
+    """(status, answer)"""
+    request = urllib.request.Request(base + path, json.dumps(document).encode(), {'Content-Type': 'application/json'},
+                                     method=method)
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def judge(answer):
+    """@return the fields' pointers"""
+    derivatives = answer['derivatives']
+    assert list(derivatives) == ['tolerance', 'transpose_tolerance', 'fields', 'worst']
+    assert (derivatives['tolerance'], derivatives['transpose_tolerance']) == (1e-6, 1e-9)
+    for field in derivatives['fields']:
+        assert list(field) == ['pointer', 'agrees', 'potential', 'gradient', 'transposed']
+        assert field['agrees'] is True, field
+        assert all(math.isfinite(field[name]) for name in ('potential', 'gradient', 'transposed'))
+        assert max(field['potential'], field['gradient']) <= 1e-6 and field['transposed'] <= 1e-9
+    assert answer['agrees'] is True
+    return [field['pointer'] for field in derivatives['fields']]
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_random_requests_agree(server, seed):
+    request = generate_laws.request(seed)
+    status, answer = ask(server, '/v1/check?derivatives=true', request)
+    assert status == 200, answer
+    pointers = judge(answer)
+    worst = answer['derivatives']['worst']
+    assert (worst is None) == (answer['n_collisions'] == 0)
+    if worst:
+        assert worst['pointer'] in pointers
+        assert 0 <= worst['index'] < len(request['collisions'][worst['group']]['vertices' if 'vertices' in request[
+            'collisions'][worst['group']] else 'bodies'])
+
+
+def test_fields_that_answers_depend_on(server):
+    status, answer = ask(server, '/v1/check?derivatives=true', ONE)
+    assert status == 200
+    assert judge(answer) == ['/velocities', '/friction/eps_v', '/friction/mu', '/collisions/plane_vertex/normal_force',
+                             '/collisions/plane_vertex/plane_normal']
+
+
+def test_only_if_they_are_asked_for(server):
+    plain = ask(server, '/v1/check', ONE)
+    assert 'derivatives' not in plain[1] and ask(server, '/v1/check?derivatives=false', ONE) == plain
+    more = ask(server, '/v1/check?derivatives=true', ONE)[1]
+    more.pop('derivatives')
+    assert more == plain[1]
+
+
+@pytest.mark.parametrize('query,pointer', [('derivatives=maybe', '/derivatives'), ('derivatives=1', '/derivatives'),
+                                           ('derivative=true', '/derivative'), ('y=1', '/y')])
+def test_other_queries(server, query, pointer):
+    status, answer = ask(server, '/v1/check?' + query, ONE)
+    assert status == 422 and [error['pointer'] for error in answer['errors']] == [pointer]
+
+
+def test_bodies_do_not_say_it(server):
+    status, answer = ask(server, '/v1/check', {**ONE, 'derivatives': True})
+    assert status == 422 and answer['errors'][0]['pointer'] == '/derivatives'
+
+
+def test_of_a_set(server):
+    request = generate_laws.request(3)
+    question = {name: value for name, value in request.items() if name in sets.QUESTION}
+    document = {name: value for name, value in request.items() if name not in question}
+    assert ask(server, '/v1/sets/checked', document, 'PUT')[0] == 201
+    status, answer = ask(server, '/v1/sets/checked/check?derivatives=true', question)
+    assert status == 200 and judge(answer)
+    whole = ask(server, '/v1/check?derivatives=true', request)[1]
+    assert sorted(judge(answer)) == sorted(judge(whole))
+
+
+def check(*arguments):
+    done = subprocess.run([str(PROGRAM), 'check', *map(str, arguments)], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_report():
+    code, out, err = check('--derivatives', SCENE)
+    lines = out.splitlines()
+    assert (code, err) == (0, '')
+    by = [line.split() for line in lines if line.startswith('by /')]
+    assert len(by) > 5 and all(words[2] == 'agrees' for words in by)
+    assert any(line.startswith('worst: by /') for line in lines)
+    assert lines[-1] == 'agrees within 1e-08, derivatives by fields within 1e-06'
+
+
+def test_json_is_the_answer_of_the_service(server, tmp_path):
+    path = pathlib.Path(tmp_path) / 'one.json'
+    path.write_text(json.dumps(ONE))
+    code, out, err = check('--json', '--derivatives', path)
+    assert (code, err) == (0, '') and json.loads(out) == ask(server, '/v1/check?derivatives=true', ONE)[1]
+
+
+def test_help():
+    assert '--derivatives' in check('--help')[1]
