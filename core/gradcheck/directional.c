@@ -10,7 +10,7 @@
 
 /* Steps relative to the direction. A long one is off where the answer bends, or has a knot, within it; a short one by what
  * rounding leaves. Each number may take the best of them. */
-static const double steps[] = {0x1p-12, 0x1p-16, 0x1p-20, 0x1p-24, 0x1p-28, 0x1p-8};
+static const double steps[] = {0x1p-12, 0x1p-16, 0x1p-20, 0x1p-24, 0x1p-28, 0x1p-8, 0x1p-34, 0x1p-40, 0x1p-46};
 enum { N_STEPS = sizeof(steps) / sizeof(*steps) };
 
 /* Half of a step and the whole, ahead and behind. */

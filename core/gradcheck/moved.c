@@ -190,6 +190,7 @@ static double largest_of(const double *x, size_t n)
 
 struct sizes {
 	double velocity, length;
+	double reach; /* of bodies' contacts: what an angular velocity is multiplied by */
 };
 
 static double eps_v_of(const struct fric_contacts *c)
@@ -211,15 +212,46 @@ static double extent(const double *x, size_t n, size_t dim)
 	return most;
 }
 
+/* The longest arm, or radius where there is a longer one. */
+static double reach_of(const struct fric_contacts *bodies)
+{
+	double most = 0;
+	for (size_t i = 0; bodies && i < bodies->n; i++) {
+		for (int k = 0; k < 2; k++)
+			for (int d = 0; d < bodies->dim; d++)
+				most = fmax(most, fabs(bodies->arm[k][d][i]));
+		most = fmax(most, fmax(*column_at(bodies->spin_radius, i), *column_at(bodies->roll_radius, i)));
+	}
+	return most;
+}
+
+/* Whether a DOF is one of a body's turning. */
+static bool turns(const struct fric_contacts *c, size_t dof)
+{
+	const size_t first = c->n_vertices * (size_t)c->dim;
+	return dof >= first && (dof - first) % (size_t)n_body_dofs(c->dim) >= (size_t)c->dim;
+}
+
+static double largest_speed(const struct fric_contacts *c, const double *velocities, double reach)
+{
+	double most = 0;
+	for (size_t i = 0; i < fric_n_dofs(c); i++)
+		most = fmax(most, fabs(velocities[i]) * (turns(c, i) ? reach : 1));
+	return most;
+}
+
 /* At rest, speeds are like eps_v. */
 static struct sizes sizes_of(const struct fric_derivation *d)
 {
 	const struct fric_batch *b = d->batch;
-	const double speed = largest_of(d->question->velocities, fric_n_dofs(d->contacts));
+	const double reach = reach_of(d->contacts->bodies);
+	const double speed = largest_speed(d->contacts, d->question->velocities, or_one(reach));
 	const double eps_v = fmax(eps_v_of(d->contacts), eps_v_of(d->contacts->bodies));
 	const size_t dim = (size_t)b->dim;
-	return (struct sizes){or_one(speed > 0 ? speed : eps_v), or_one(fmax(extent(b->positions, b->n_vertices, dim),
-	                                                                     extent(b->body_positions, b->n_bodies, dim)))};
+	return (struct sizes){or_one(speed > 0 ? speed : eps_v),
+	                      or_one(fmax(extent(b->positions, b->n_vertices, dim),
+	                                  fmax(extent(b->body_positions, b->n_bodies, dim), reach))),
+	                      or_one(reach)};
 }
 
 struct filling {
@@ -236,14 +268,24 @@ static size_t seed_of(const struct filling *f, const struct part *part, size_t i
 	return i / m < i % m ? i % m * m + i / m : i;
 }
 
+/* Where a curve is flat, its slopes have a knot: those points stay. */
+static bool is_held(const struct part *part, size_t i)
+{
+	const double *x = part->numbers;
+	return part->field == FRIC_BY_CURVE_FACTORS &&
+	       ((i > 0 && x[i] == x[i - 1]) || (i + 1 < part->n && x[i] == x[i + 1]));
+}
+
 static void fill(void *data, const struct part *part)
 {
 	const struct filling *f = data;
 	const enum size_kind kind = part->field < FRIC_N_FIELDS ? kind_of_field(part->field) : kind_of_row(part->row);
 	const double sizes[] = {0, or_one(largest_of(part->numbers, part->n)), f->sizes.velocity, f->sizes.length, 1};
+	const bool of_dofs = part->field == FRIC_BY_VELOCITIES || part->field == FRIC_BY_LAGGED_VELOCITIES;
 	for (size_t i = 0; i < part->n; i++) {
-		const double size = kind == IN_PROPORTION ? part->numbers[i] : sizes[kind];
-		part->direction[i] *= size * (double)test_vector(NULL, seed_of(f, part, i));
+		const double over = of_dofs && turns(f->derivation->contacts, i) ? f->sizes.reach : 1;
+		const double size = kind == IN_PROPORTION ? part->numbers[i] : sizes[kind] / over;
+		part->direction[i] *= is_held(part, i) ? 0 : size * (double)test_vector(NULL, seed_of(f, part, i));
 	}
 }
 
