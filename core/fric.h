@@ -470,13 +470,13 @@ enum fric_row {
 	FRIC_ROW_MU_S,
 	FRIC_ROW_MU_K,
 	FRIC_ROW_EPS_V,
-	FRIC_ROW_MU_ANISO,         /* width dim-1 */
-	FRIC_ROW_MU_S_ANISO,       /* 2 */
-	FRIC_ROW_MU_K_ANISO,       /* 2 */
-	FRIC_ROW_TANGENT_BASIS,    /* dim*(dim-1) */
-	FRIC_ROW_CLOSEST_POINT,    /* m */
-	FRIC_ROW_PLANE_NORMAL,     /* dim */
-	FRIC_ROW_PLANE_ORIGIN,     /* dim */
+	FRIC_ROW_MU_ANISO,      /* width dim-1 */
+	FRIC_ROW_MU_S_ANISO,    /* 2 */
+	FRIC_ROW_MU_K_ANISO,    /* 2 */
+	FRIC_ROW_TANGENT_BASIS, /* dim*(dim-1) */
+	FRIC_ROW_CLOSEST_POINT, /* m */
+	FRIC_ROW_PLANE_NORMAL,  /* dim */
+	FRIC_ROW_PLANE_ORIGIN,  /* dim */
 	FRIC_ROW_STRIBECK_SPEED,
 	FRIC_ROW_VISCOUS,
 	FRIC_ROW_SURFACE_VELOCITY, /* dim */
@@ -500,10 +500,10 @@ struct fric_differential {
 /* What is differentiated: the answer to a question about contacts, as a function of the batch that they were made of.
  * All is borrowed. */
 struct fric_derivation {
-	const struct fric_batch *batch;       /* the one that `contacts` were prepared from */
+	const struct fric_batch *batch; /* the one that `contacts` were prepared from */
 	const struct fric_contacts *contacts;
 	const struct fric_question *question;
-	const double *slip_velocities; /* [n_dofs] that the question's state was created with; NULL without a state */
+	const double *slip_velocities;       /* [n_dofs] that the question's state was created with; NULL without a state */
 	bool vertices_follow, bodies_follow; /* whether the directions of effective coefficients, at vertices and of bodies,
 	                                        depend on what the slip at slip_velocities depends on, and on those; else
 	                                        they are constants */

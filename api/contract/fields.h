@@ -18,7 +18,7 @@ enum api_field_kind {
 	API_INTEGER, /* written without point or exponent, like indices */
 	API_INDEX,
 	API_REALS,
-	API_ROWS, /* of numbers, each of a length of its own */
+	API_ROWS,    /* of numbers, each of a length of its own */
 	API_INDICES, /* arrays */
 	API_WORD,
 	API_WORDS, /* a list of some of the words, perhaps none */

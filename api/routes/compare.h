@@ -27,7 +27,7 @@ struct api_comparison {
 	bool agrees;            /* in everything that was compared */
 	size_t n_fields;
 	struct api_field_comparison fields[API_MOST_VARIABLES]; /* [n_fields] in the order of the contract */
-	int worst_field; /* < 0: there are no fields, or no contacts */
+	int worst_field;                                        /* < 0: there are no fields, or no contacts */
 	size_t n_vertices, n_bodies, n_contacts, n_skipped;
 	struct fric_comparison numbers;
 	struct api_notes notes;

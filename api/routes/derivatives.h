@@ -60,7 +60,7 @@ bool api_derive_second(struct api_job *job, const struct api_derivation *derivat
 /* Whether anything depends on it: it has numbers, and contacts that are computed from them. */
 bool api_is_derivable(const struct api_derivation *derivation, const struct api_variable *variable);
 /* Its derivatives along some direction, against differences (fric_compare_derivative). */
-bool api_derive_compare(struct api_job *job, const struct api_derivation *derivation, const struct api_variable *variable,
-                        struct fric_derivative_agreement *agreement);
+bool api_derive_compare(struct api_job *job, const struct api_derivation *derivation,
+                        const struct api_variable *variable, struct fric_derivative_agreement *agreement);
 
 #endif

@@ -20,9 +20,11 @@ struct force_row {
 	block by[3];
 };
 
-/* row := weight * dF/dv + F (change of the weight by v) */
-INLINE void row_by(const struct jacobian_local *local, double weight, const double *change, int v, double2 row[PAIRS])
+/* row.by[v] := weight * dF/dv + F (change of the weight by v) */
+INLINE void row_by(const struct jacobian_local *local, double weight, const double *change, int v,
+                   struct force_row *out)
 {
+	double2 *row = out->by[v];
 	const double *f = local->force, *m = local->force_by[v], x = change[3 * v], y = change[3 * v + 1],
 				 z = change[3 * v + 2];
 	row[0] = weight * load_double2(m) + (double2){f[0], f[0]} * (double2){x, y};
@@ -48,7 +50,7 @@ INLINE void row_of(enum fric_type type, const struct jacobian_local *local, int 
 		change[e] = a * local->point_by[0][e] + b * local->point_by[1][e];
 	UNROLL
 	for (int v = 0; v < 3; v++)
-		row_by(local, weight, change, v, row->by[v]);
+		row_by(local, weight, change, v, row);
 }
 
 /* The block of member l in such a row. */
@@ -76,7 +78,7 @@ struct triplet_task {
 /* The number of triplets of a contact. */
 static size_t n_local(const struct fric_contacts *c, enum fric_type type)
 {
-	const size_t n = (size_t)(fric_stencil_size(type) * c->dim);
+	const size_t n = (size_t)fric_stencil_size(type) * (size_t)c->dim;
 	return n * n;
 }
 
@@ -244,9 +246,9 @@ static bool sum_row(const struct csr_task *task, size_t v, double *sums)
 {
 	const struct fric_pattern *p = task->pattern;
 	const size_t n = fricp_pattern_n_blocks(p, v);
-	double *rows[3] = {0};
-	for (int a = 0; a < p->dim; a++)
-		rows[a] = task->data + p->indptr[vertex_dof(p->dim, v) + (size_t)a];
+	double *rows[3];
+	for (int a = 0; a < 3; a++) /* in 2D two of them are there */
+		rows[a] = task->data + p->indptr[vertex_dof(p->dim, v) + (a < p->dim ? (size_t)a : 0)];
 	memset(sums, 0, n * BLOCK * sizeof(*sums));
 	sum_incidences(task, v, sums);
 	return (p->dim == 2 ? lay_out(2, sums, n, rows) : lay_out(3, sums, n, rows)) == 0;

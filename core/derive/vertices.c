@@ -158,9 +158,10 @@ static bool find_ellipse(const struct vertex_derivation *task, const struct vert
 	const struct fric_contacts *c = task->contacts;
 	double *const *columns = kind == 0 ? c->mu_s_aniso : c->mu_k_aniso;
 	const double axes[2] = {columns[0][p->i], columns[1][p->i]};
-	if (is_ellipse(axes))
-		ellipse_slopes(axes, along->direction, slopes);
-	return is_ellipse(axes);
+	if (!is_ellipse(axes))
+		return false;
+	ellipse_slopes(axes, along->direction, slopes);
+	return true;
 }
 
 static struct matchstick matchstick_of(const struct vertex_derivation *task, const struct vertex_point *p)

@@ -27,7 +27,7 @@ struct backward {
 	struct span_source source;
 	bool by_kernel[FRIC_N_VERTEX_TYPES], by_law[FRIC_N_VERTEX_TYPES];
 	struct kept kept;
-	struct totals *totals;
+	struct totals totals;
 	struct table_pull *pulls; /* of a curve; NULL: not wanted */
 };
 
@@ -195,7 +195,7 @@ static const double *column_of(const struct backward *task, span_columns *column
 	return columns[task->kept.column[place]];
 }
 
-static void tally_links(const struct backward *task, struct span span, span_columns *columns)
+static void tally_links(struct backward *task, struct span span, span_columns *columns)
 {
 	const struct links *links = &task->links[span.type];
 	for (int l = 0; l < links->n; l++)
@@ -204,7 +204,7 @@ static void tally_links(const struct backward *task, struct span span, span_colu
 			long double sum = 0;
 			for (size_t j = 0; j < span.n; j++)
 				sum += x[j];
-			task->totals->sum[links->link[l].total + (size_t)m] += sum;
+			task->totals.sum[links->link[l].total + (size_t)m] += sum;
 		}
 }
 
@@ -262,7 +262,7 @@ static void keep_for_totals(struct backward *task)
 		keep(&task->kept, AT_CURVE, 3);
 	for (int kind = 0; kind < 2; kind++)
 		if (wants_table(task, kind))
-			keep(&task->kept, AT_MU_S + kind, 1);
+			keep(&task->kept, (enum place)(AT_MU_S + kind), 1);
 }
 
 /* Sums at vertices: the field, how many numbers a vertex has, and where they are from. */
@@ -322,7 +322,7 @@ static bool write_sums(const struct backward *task, long double *factors)
 {
 	const struct fric_batch *batch = task->vertices.batch;
 	const size_t n = batch->friction.n_materials * batch->friction.n_materials;
-	bool finite = fricp_write_totals(batch, task->totals, task->vertices.differential);
+	bool finite = fricp_write_totals(batch, &task->totals, task->vertices.differential);
 	for (int kind = 0; kind < 2; kind++)
 		if (wants_table(task, kind))
 			finite &= all_finite(task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind], n);
@@ -350,13 +350,12 @@ static enum fric_code vjp_of_vertices(struct backward *task, struct fric_error *
 static enum fric_code backward_over(const struct fric_derivation *derivation, struct backward *task,
                                     long double *factors, struct fric_error *error)
 {
-	struct totals totals = {{0}};
-	task->totals = &totals;
+	task->totals = (struct totals){{0}};
 	clear_tables(task);
 	enum fric_code code = vjp_of_vertices(task, error);
 	if (code == FRIC_OK && derivation->contacts->bodies)
 		code = fricp_bodies_vjp(task->context, derivation, task->psi, task->cotangent, task->second,
-		                        task->vertices.differential, &totals, task->pulls, error);
+		                        task->vertices.differential, &task->totals, task->pulls, error);
 	if (code != FRIC_OK)
 		return code;
 	return write_sums(task, factors) ? FRIC_OK : report_code(FRIC_E_NOT_FINITE, error);

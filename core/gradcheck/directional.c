@@ -315,8 +315,7 @@ enum fric_code fric_compare_derivative(const struct fric_context *context, const
                                        const struct fric_differential *direction,
                                        struct fric_derivative_agreement *agreement, struct fric_error *error)
 {
-	struct trial t = {.move = {context, derivation, direction, NULL, NULL},
-	                  .n = 1 + fric_n_dofs(derivation->contacts)};
+	struct trial t = {.move = {context, derivation, direction, NULL, NULL}, .n = 1 + fric_n_dofs(derivation->contacts)};
 	const size_t n_moved = fricp_n_moved(derivation, direction);
 	const size_t n_weights = fric_n_skipped(derivation->contacts) ? fric_n_contacts(derivation->contacts) : 0;
 	const size_t bytes = (N_ARRAYS * t.n + n_moved + n_weights) * sizeof(double);

@@ -407,8 +407,7 @@ enum fric_code fricp_answer_moved(const struct move *move, double step, double *
 	enum fric_code code = fric_prepare(move->context, &m.batch, &contacts, &error);
 	if (code != FRIC_OK)
 		return code;
-	code = skips_more(move->derivation->contacts, contacts) ? FRIC_E_PENETRATION
-	                                                        : evaluate(move, &m, contacts, answer);
+	code = skips_more(move->derivation->contacts, contacts) ? FRIC_E_PENETRATION : evaluate(move, &m, contacts, answer);
 	fric_contacts_free(contacts);
 	return code;
 }

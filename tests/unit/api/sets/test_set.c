@@ -103,7 +103,7 @@ static struct api_set *put(const char *name, size_t n, struct api_set *old)
 static struct api_shared_pattern *pattern_of(struct api_set *set, enum fric_triangle triangle)
 {
 	struct api_fault fault;
-	struct api_shared_pattern *shared = api_set_pattern(set, &serial, triangle, &fault);
+	struct api_shared_pattern *shared = api_set_pattern(set, &serial, (int)triangle, &fault);
 	assert_non_null(shared);
 	assert_non_null(shared->pattern);
 	return shared;
