@@ -631,7 +631,8 @@ struct fric_derivative_agreement {
  * @param direction  the fields to change, with numbers from 0 to 1 that the direction is multiplied by; overwritten with it
  * @param agreement  overwritten on FRIC_OK
  * @return FRIC_OK whether or not they agree; else what fric_jvp and fric_vjp return
- * Allocates contacts and some arrays while it runs. Takes as long as up to 25 evaluations, preparation included.
+ * Takes as long as up to 40 evaluations, preparation included. Allocates contacts and some arrays while it runs, from
+ * memory, and what those calls do from malloc.
  */
 enum fric_code fric_compare_derivative(const struct fric_context *context, const struct fric_derivation *derivation,
                                        const struct fric_differential *direction,

@@ -110,22 +110,26 @@ static void render_fields(struct api_job *job, const struct api_comparison *c)
 	api_render_integer(r, worst, "index", field->numbers.worst);
 }
 
+static bool check_query(struct api_job *job, const struct api_document *query, bool *wants_derivatives)
+{
+	struct api_check check = {.document = query, .arena = &job->arena, .fault = job->fault, .service = job->service};
+	struct api_field root = {.node = query->root};
+	api_check_object(&check, &root, &api_check_query);
+	const struct api_field derivatives = api_ruled(&root, &api_check_query, 0);
+	return !job->fault->status && api_check_bool(&check, &derivatives, wants_derivatives);
+}
+
 bool api_compare_query(struct api_job *job)
 {
 	struct api_comparison *out = job->more;
 	const char *text = job->request->match ? job->request->match->query : NULL;
 	struct api_document query = {0};
-	if (!text)
+	if (!text || !*text)
 		return true;
-	if (!api_query_document(text, &api_check_query, &job->arena, &query, job->fault))
-		return false;
-	struct api_check check = {.document = &query, .arena = &job->arena, .fault = job->fault, .service = job->service};
-	struct api_field root = {.node = query.root};
-	api_check_object(&check, &root, &api_check_query);
-	const struct api_field derivatives = api_ruled(&root, &api_check_query, 0);
-	const bool ok = !job->fault->status && api_check_bool(&check, &derivatives, &out->wants_derivatives);
+	const bool ok = api_query_document(text, &api_check_query, &job->arena, &query, job->fault) &&
+	                check_query(job, &query, &out->wants_derivatives);
 	json_decref(query.root);
-	return ok && !job->fault->status;
+	return ok;
 }
 
 /* ---- all of it ---- */

@@ -131,7 +131,7 @@ static bool check_list(struct derivative_check *d, const struct api_field *wrt)
 	const struct api_path first = {&wrt->path, NULL, 0};
 	if (array && array->rank == 1 && array->n == 0 && !array->binary)
 		return false;
-	if (array && array->rank > 0)
+	if (array && array->rank > 0 && array->n > 0)
 		return api_fault_at(d->check->fault, API_E_WRONG_TYPE, &first, "expected a JSON Pointer, got a number");
 	return json_is_array(wrt->node) ||
 	       api_fault_at(d->check->fault, API_E_WRONG_TYPE, &wrt->path, "expected a list of JSON Pointers, got %s",

@@ -326,7 +326,7 @@ static bool write_sums(const struct backward *task, long double *factors)
 	for (int kind = 0; kind < 2; kind++)
 		if (wants_table(task, kind))
 			finite &= all_finite(task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind], n);
-	return (!task->pulls || write_curve(task, factors)) && finite;
+	return (!factors || write_curve(task, factors)) && finite;
 }
 
 static void clear_tables(const struct backward *task)

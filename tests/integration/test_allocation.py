@@ -126,6 +126,9 @@ int main(void)
 	REPORT(fric_jacobian_pattern_create(&context, contacts, &jacobian, &error));
 	REPORT(fric_position_jacobian_csr(&context, &derivation, jacobian, values, &error));
 	fric_pattern_free(jacobian);
+	struct fric_derivative_agreement agreement;
+	struct fric_differential one = {.rows[FRIC_VERTEX_VERTEX][FRIC_ROW_NORMAL_FORCE] = force_number};
+	REPORT(fric_compare_derivative(&context, &derivation, &one, &agreement, &error));
 	fric_pattern_free(pattern);
 	fric_schedule_free(schedule);
 	fric_state_free(state);

@@ -1,7 +1,7 @@
 """Derivatives: random questions against the independent program (tests/oracle: complex steps in 60 digits), and what must
 hold whatever the numbers are.
 
-DERIVATIVE_REQUESTS: how many (24); DERIVATIVE_FIRST: the first seed (0).
+DERIVATIVE_REQUESTS: how many (24, with a sanitizer 8); DERIVATIVE_FIRST: the first seed (0).
 """
 import copy
 import json
@@ -25,7 +25,9 @@ from test_laws import kernels, tiled  # noqa: E402
 
 TOLERANCE, DOT = 1e-9, 1e-11
 NOTHING, ROUNDING = 1e-40, 1e-12  # what 60 digits leave of a zero, and doubles, both of the terms that cancel
-FIRST, COUNT = int(os.environ.get('DERIVATIVE_FIRST', 0)), int(os.environ.get('DERIVATIVE_REQUESTS', 24))
+SANITIZED = 'asan' in os.environ.get('FRICTIOND', '')
+FIRST = int(os.environ.get('DERIVATIVE_FIRST', 0))
+COUNT = int(os.environ.get('DERIVATIVE_REQUESTS', 8 if SANITIZED else 24))
 SEEDS = range(FIRST, FIRST + COUNT)
 SUMS = ('potential', 'gradient', 'body_gradient')
 worst_seen = {}
