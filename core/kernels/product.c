@@ -70,9 +70,9 @@ bool fricp_product_of_span(const struct product_task *task, struct span span, co
 bool fricp_product_forces(const struct product_task *task, struct span span, const double *vector, double *forces,
                           struct fault *fault)
 {
-	const double *inner[3] = {NULL, NULL, NULL};
+	const bool flat = task->contacts->dim == 2; /* one column is all that there is then */
+	const double *const inner[3] = {task->inner[0] + span.begin, task->inner[flat ? 0 : 1] + span.begin,
+	                                task->inner[flat ? 0 : 2] + span.begin};
 	double relative[3 * FRIC_SPAN];
-	for (int e = 0; e < fric_inner_size(task->contacts->dim); e++)
-		inner[e] = task->inner[e] + span.begin;
 	return fricp_product_of_span(task, span, inner, vector, relative, forces, fault);
 }
