@@ -62,7 +62,7 @@ def test_rust(server, block):
 def test_blocks_that_make_test_could_run_are_not_here():
     """Blocks that `make test` can run belong there."""
     for block in of("sh", "python"):
-        assert re.search(r"matplotlib|octave|Rscript|node|cc |c\+\+ |examples/solvers", block.source), str(block)
+        assert re.search(r"matplotlib|torch|octave|Rscript|node|cc |c\+\+ |examples/solvers", block.source), str(block)
 
 
 def test_all_languages_of_the_quick_start_say_the_same():
