@@ -204,7 +204,7 @@ class Evaluation:
         mu = self.coefficients.of(c, kind, self.margins)
         if mu:
             self.margins.see(mu, 1)
-        if mu < 0:
+        if mu < -mpf('1e-50'):  # a zero may be off by rounding where numbers are complex (derivatives.py)
             raise Degenerate('negative_coefficient')
         return mu
 
