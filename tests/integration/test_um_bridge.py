@@ -358,6 +358,32 @@ def test_large_sets_and_bodies(bridge, client):
     assert bridge.evaluate('friction_gradient', [velocities, [0.4]], config) == answer['gradient']
 
 
+def test_sets_and_inputs_of_nothing(bridge, client):
+    """Without vertices and bodies, and groups without contacts: everything has the length that it says."""
+    friction = {'mu': 1, 'eps_v': 1}
+    client.put('none', {'dim': 2, 'friction': friction, 'collisions': {'vertex_vertex': {'vertices': []}}})
+    client.put('no-bodies', {'dim': 2, 'n_vertices': 2, 'body_positions': [], 'friction': friction,
+                             'collisions': {'body_world': {'bodies': []}}})
+    client.put('no-pairs', {'dim': 2, 'n_vertices': 1, 'on_degenerate': 'skip', 'friction': friction, 'collisions': {
+        'vertex_vertex': {'vertices': [], 'normal_force': []},
+        'plane_vertex': {'vertices': [0], 'plane_normal': [0, 1], 'normal_force': 2}}})
+    assert bridge.input_sizes(config={'set': 'none'}) == [1]
+    assert bridge.output_sizes('friction_gradient', config={'set': 'none'}) == [0]
+    assert bridge.evaluate('friction_gradient', [[0.5]], {'set': 'none'}) == []
+    assert bridge.gradient('friction_gradient', [[0.5]], [], 0, {'set': 'none'}) == [0.0]
+    assert bridge.jacobian('friction_gradient', [[0.5]], [1], 0, {'set': 'none'}) == []
+    assert bridge.evaluate('friction_gradient', [[1, 2, 3, 4], [1]], {'set': 'no-bodies'}) == [0.0] * 4
+    config = {'set': 'no-pairs', 'inputs': ['/collisions/vertex_vertex/normal_force', '/velocities', '/friction/mu']}
+    values = [[], [3, 4], [1]]
+    assert bridge.input_sizes(config=config) == [0, 2, 1]
+    assert bridge.gradient('friction', values, [2], 0, config) == []
+    assert bridge.gradient('friction', values, [2], 1, config) == [4.0, 0.0]
+    assert bridge.jacobian('friction_gradient', values, [], 0, config) == [0.0, 0.0]
+    assert bridge.hessian(values, [1], [1, 0], 0, 1, config) == []
+    assert bridge.hessian(values, [1], [], 2, 0, config) == [0.0]
+    assert bridge.hessian(values, [1], [1, 0], 2, 1, config) == [2.0]
+
+
 # ---- errors ----
 
 GOOD = {'name': 'friction', 'input': [[0.5], [0.3]], 'config': {'inputs': ['/friction/mu_s', '/friction/mu_k']}}
