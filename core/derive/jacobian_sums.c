@@ -225,18 +225,28 @@ static void sum_incidences(const struct csr_task *task, size_t v, double *sums)
 	}
 }
 
-/* From blocks one after the other to rows. @return the sum of all numbers times 0 */
-INLINE double lay_out(int dim, const double *sums, size_t n, double *const rows[3])
+/* From blocks one after the other to rows: three numbers, or two, at a time. */
+INLINE void lay_out(int dim, const double *sums, size_t n, double *const rows[3])
 {
-	double finite = 0;
-	for (size_t i = 0; i < n; i++)
-		for (int a = 0; a < dim; a++)
-			for (int b = 0; b < dim; b++) {
-				const double x = sums[(size_t)BLOCK * i + (size_t)(3 * a + b)];
-				rows[a][i * (size_t)dim + (size_t)b] = x;
-				finite += x * 0;
-			}
-	return finite;
+	const size_t width = (size_t)dim;
+	for (size_t i = 0; i < n; i++, sums += BLOCK) {
+		UNROLL
+		for (size_t a = 0; a < width; a++)
+			memcpy(rows[a] + i * width, sums + 3 * a, width * sizeof(double));
+	}
+}
+
+/* Sums side by side: in one, each addition would wait for the one before it. */
+static bool all_finite(const double *sums, size_t n)
+{
+	double2 none[PAIRS] = {{0}};
+	for (size_t i = 0; i < n; i++) {
+		UNROLL
+		for (int p = 0; p < PAIRS; p++)
+			none[p] += load_double2(sums + (size_t)BLOCK * i + 2 * p) * 0;
+	}
+	const double2 all = ((none[0] + none[1]) + (none[2] + none[3])) + none[4];
+	return all[0] + all[1] == 0;
 }
 
 enum { NARROW = 64 }; /* neighbours: most rows have fewer, and are summed up on the stack */
@@ -251,7 +261,11 @@ static bool sum_row(const struct csr_task *task, size_t v, double *sums)
 		rows[a] = task->data + p->indptr[vertex_dof(p->dim, v) + (a < p->dim ? (size_t)a : 0)];
 	memset(sums, 0, n * BLOCK * sizeof(*sums));
 	sum_incidences(task, v, sums);
-	return (p->dim == 2 ? lay_out(2, sums, n, rows) : lay_out(3, sums, n, rows)) == 0;
+	if (p->dim == 2)
+		lay_out(2, sums, n, rows);
+	else
+		lay_out(3, sums, n, rows);
+	return all_finite(sums, n);
 }
 
 static bool sum_wide(const struct csr_task *task, size_t v, struct fault *fault)
