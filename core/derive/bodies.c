@@ -110,7 +110,7 @@ static bool by_velocities_alone(const struct body_derivation *d)
 	       !d->curve && d->links[FRIC_BODY_BODY].n == 0 && d->links[FRIC_BODY_WORLD].n == 0;
 }
 
-/* A product with the Hessian, and the slope of the potential on a line, in doubles: ten times as fast. @return
+/* A product with the Hessian, and the slope of the potential on a line, in doubles: almost three times as fast. @return
  * FRIC_E_NOT_FINITE where something overflows, perhaps on the way alone */
 static enum fric_code along_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
                                        const double *direction, long double *potential, double *gradient,

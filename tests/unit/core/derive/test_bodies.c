@@ -171,6 +171,27 @@ static void test_viscous_from_zero(void **state)
 	done(&a);
 }
 
+/* At rest the Hessian is 2 mu s / eps_v = 2e310, more than a double holds; its product with a small velocity is not. */
+static void test_velocities_with_a_steep_law(void **state)
+{
+	struct ball b;
+	struct asked a;
+	struct fric_error error;
+	double v[6] = {1e-306, 0, 0, 0, 0, 0}, potential, gradient[6], tangent[7];
+	struct fric_differential d = {.fields = {[FRIC_BY_VELOCITIES] = v}};
+	(void)state;
+	ball_batch(&b);
+	memset(b.velocities, 0, sizeof(b.velocities));
+	b.normal_force = 2000;
+	b.batch.friction.eps_v = 1e-307;
+	ask(&b, false, false, &a);
+	assert_ok(fric_jvp(&serial, &a.derivation, &d, &potential, gradient, tangent, tangent + 1, &error));
+	assert_near(tangent[0], 0, 0);
+	assert_near(tangent[1], 2e4, 1e-9);
+	assert_near(tangent[5], -2e4, 1e-9);
+	done(&a);
+}
+
 /* A rotation of ball, normal and grain about z turns the force with it. */
 static void test_everything_turns(void **state)
 {
@@ -415,6 +436,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slopes_of_the_potential),
 		cmocka_unit_test(test_radius_forwards_and_backwards),
+		cmocka_unit_test(test_velocities_with_a_steep_law),
 		cmocka_unit_test(test_viscous_from_zero),
 		cmocka_unit_test(test_everything_turns),
 		cmocka_unit_test(test_who_follows),
