@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/stream.h"
+
 /* Which members move when only r, a or b changes: what vector_signs says, the other way round. */
 static const signed char moved_members[FRIC_N_VERTEX_TYPES][3][FRIC_MAX_STENCIL] = {
 	[FRIC_VERTEX_VERTEX] = {{0}, {0, 1}, {0}},
@@ -75,7 +77,8 @@ INLINE void store_three(enum fric_type type, const struct jacobian_workspace *w,
 INLINE void store_locals(enum fric_type type, const struct fric_contacts *c, struct span span,
                          const struct jacobian_workspace *w, struct jacobian_local *locals)
 {
-	for (size_t j = 0; j < span.n; j++) {
+	for (size_t j = 0; j < w->n; j++) {
+		const size_t i = w->first + j;
 		struct jacobian_local *local = &locals[j];
 		UNROLL
 		for (int v = 0; v < 3; v++) {
@@ -85,42 +88,55 @@ INLINE void store_locals(enum fric_type type, const struct fric_contacts *c, str
 			UNROLL
 			for (int m = 0; m < 2; m++)
 				store_three(type, w, j, 3 + m, v, &local->point_by[m][3 * v]);
-			local->force[v] = w->of.at.force[v][j];
+			local->force[v] = w->of.at.force[v][i];
 			local->force_by[v][9] = 0;
 		}
 		local->point_by[0][9] = local->point_by[1][9] = local->force[3] = 0;
 		UNROLL
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 			local->weights[k] = 0;
-		contact_weights(c, type, span.begin + j, local->weights);
+		contact_weights(c, type, span.begin + i, local->weights);
 	}
 }
 
-static void run_plain(const struct jacobian_task *task, struct span span, size_t j, struct jacobian_local *locals,
+static void run_plain(const struct jacobian_task *task, enum fric_type type, size_t i, struct jacobian_local *local,
                       struct fault *fault)
 {
-	if (fault->code == FRIC_OK && !fricp_jacobian_plain(task, span.type, span.begin + j, &locals[j]))
-		*fault = (struct fault){FRIC_E_NOT_FINITE, span.begin + j};
+	if (fault->code == FRIC_OK && !fricp_jacobian_plain(task, type, i, local))
+		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
-void fricp_jacobian_span(const struct jacobian_task *task, struct span span, struct jacobian_local *locals,
+/* Contacts [w->first, w->first + w->n) of a span; by kernel, the workspace is ready for them. */
+static void run_batch(const struct jacobian_task *task, struct span span, bool by_kernel, struct jacobian_workspace *w,
+                      struct jacobian_local *locals, struct fault *fault)
+{
+	if (by_kernel) {
+		task->source.kernel.kernels->derivatives->jacobian(span.type, w);
+		FOR_TYPE(store_locals, span.type, task->source.kernel.contacts, span, w, locals)
+	}
+	for (size_t j = 0; j < w->n; j++)
+		if (!by_kernel || w->of.good[w->first + j] == 0)
+			run_plain(task, span.type, span.begin + w->first + j, &locals[j], fault);
+}
+
+void fricp_jacobian_span(const struct jacobian_task *task, struct span span, bool streams, struct jacobian_local *locals,
                          struct fault *fault)
 {
-	const struct fric_contacts *c = task->source.kernel.contacts;
+	struct jacobian_local batch[JACOBIAN_BATCH];
 	struct jacobian_workspace work;
 	if (task->is_zero[span.type]) {
 		memset(locals, 0, span.n * sizeof(*locals));
 		return;
 	}
 	const bool by_kernel = task->source.fits[span.type] && fricp_span_law(&task->source, span, false, &work.of);
-	if (by_kernel) {
+	if (by_kernel)
 		fricp_span_geometry(&task->source, span, &work.of);
-		task->source.kernel.kernels->derivatives->jacobian(span.type, &work);
-		FOR_TYPE(store_locals, span.type, c, span, &work, locals)
+	for (work.first = 0; work.first < span.n; work.first += work.n) {
+		work.n = span.n - work.first < JACOBIAN_BATCH ? span.n - work.first : JACOBIAN_BATCH;
+		run_batch(task, span, by_kernel, &work, streams ? batch : locals + work.first, fault);
+		if (streams)
+			stream_bytes((char *)(locals + work.first), (const char *)batch, work.n * sizeof(*batch));
 	}
-	for (size_t j = 0; j < span.n; j++)
-		if (!by_kernel || work.of.good[j] == 0)
-			run_plain(task, span, j, locals, fault);
 }
 
 void fricp_jacobian_task(const struct fric_context *context, const struct fric_derivation *derivation,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/assemble/delivery.h"
 #include "core/assemble/pattern.h"
 #include "core/base/memory.h"
 #include "core/base/vectors.h"
@@ -150,7 +151,7 @@ static void triplet_span(void *data, struct span span, struct fault *fault)
 	const struct triplet_task *task = data;
 	struct jacobian_local locals[FRIC_SPAN];
 	if (task->values)
-		fricp_jacobian_span(&task->jacobian, span, locals, fault);
+		fricp_jacobian_span(&task->jacobian, span, false, locals, fault);
 	if (fault->code == FRIC_OK)
 		FOR_TYPE(write_span, span.type, task, span, locals, fault)
 }
@@ -173,12 +174,15 @@ struct csr_task {
 	const struct fric_pattern *pattern;
 	struct jacobian_local *locals; /* [n] */
 	double *data;
+	bool streams, streams_locals; /* the values, the locals do not fit into the caches */
 };
 
 static void locals_span(void *data, struct span span, struct fault *fault)
 {
 	const struct csr_task *task = data;
-	fricp_jacobian_span(&task->jacobian, span, task->locals + span.begin, fault);
+	fricp_jacobian_span(&task->jacobian, span, task->streams_locals, task->locals + span.begin, fault);
+	if (task->streams_locals)
+		stream_end();
 }
 
 enum { AHEAD = 6, LINE = 64 }; /* incidences: their contacts are fetched this early; bytes */
@@ -251,15 +255,26 @@ static bool all_finite(const double *sums, size_t n)
 
 enum { NARROW = 64 }; /* neighbours: most rows have fewer, and are summed up on the stack */
 
-/* @return whether all sums are finite */
-static bool sum_row(const struct csr_task *task, size_t v, double *sums)
+/* Not by memset, which waits until all that was streamed has arrived. */
+INLINE void clear_blocks(size_t n, double *sums)
+{
+	const double2 zero = {0, 0};
+	for (size_t i = 0; i < n; i++)
+		UNROLL
+	for (size_t p = 0; p < BLOCK; p += 2)
+		memcpy(sums + BLOCK * i + p, &zero, sizeof(zero));
+}
+
+/* @param out  where the rows belong, or wait to be sent there. @return whether all sums are finite */
+static bool sum_row(const struct csr_task *task, size_t v, double *sums, double *out)
 {
 	const struct fric_pattern *p = task->pattern;
+	const int64_t *start = p->indptr + vertex_dof(p->dim, v);
 	const size_t n = fricp_pattern_n_blocks(p, v);
 	double *rows[3];
 	for (int a = 0; a < 3; a++) /* in 2D two of them are there */
-		rows[a] = task->data + p->indptr[vertex_dof(p->dim, v) + (a < p->dim ? (size_t)a : 0)];
-	memset(sums, 0, n * BLOCK * sizeof(*sums));
+		rows[a] = out + (a < p->dim ? start[a] - start[0] : 0);
+	clear_blocks(n, sums);
 	sum_incidences(task, v, sums);
 	if (p->dim == 2)
 		lay_out(2, sums, n, rows);
@@ -268,42 +283,75 @@ static bool sum_row(const struct csr_task *task, size_t v, double *sums)
 	return all_finite(sums, n);
 }
 
+/* The numbers of the rows of vertex v: where the first one is, and how many bytes they take. */
+static double *first_of(const struct csr_task *task, size_t v, size_t *bytes)
+{
+	const int64_t *start = task->pattern->indptr + vertex_dof(task->pattern->dim, v);
+	*bytes = (size_t)(start[n_vertex_dofs(task->pattern->dim)] - start[0]) * sizeof(double);
+	return task->data + start[0];
+}
+
+static bool sum_narrow(const struct csr_task *task, size_t v, struct delivery *delivery)
+{
+	double sums[NARROW * BLOCK];
+	size_t bytes;
+	double *in_place = first_of(task, v, &bytes);
+	return sum_row(task, v, sums, task->streams ? delivery_place(delivery, bytes, in_place) : in_place);
+}
+
 static bool sum_wide(const struct csr_task *task, size_t v, struct fault *fault)
 {
 	const struct fric_memory *memory = task->pattern->memory;
 	const size_t bytes = fricp_pattern_n_blocks(task->pattern, v) * BLOCK * sizeof(double);
 	double *sums = memory_take(memory, bytes);
+	size_t n_bytes;
 	if (!sums) {
 		*fault = (struct fault){FRIC_E_MEMORY, 0};
 		return true;
 	}
-	const bool finite = sum_row(task, v, sums);
+	const bool finite = sum_row(task, v, sums, first_of(task, v, &n_bytes));
 	memory_give(memory, sums, bytes);
 	return finite;
+}
+
+static void sum_vertex(const struct csr_task *task, size_t v, struct delivery *delivery, size_t begin,
+                       struct fault *fault)
+{
+	const bool narrow = fricp_pattern_n_blocks(task->pattern, v) <= NARROW;
+	if (!narrow)
+		delivery_flush(delivery);
+	const bool finite = narrow ? sum_narrow(task, v, delivery) : sum_wide(task, v, fault);
+	if (!finite && fault->code == FRIC_OK)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, begin};
 }
 
 static void sum_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct csr_task *task = data;
 	const struct fric_pattern *p = task->pattern;
-	double sums[NARROW * BLOCK];
+	struct delivery delivery;
 	(void)chunk;
-	for (size_t v = fricp_pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++) {
-		if (p->first_incidence[v] == p->first_incidence[v + 1])
-			continue;
-		const bool finite = fricp_pattern_n_blocks(p, v) <= NARROW ? sum_row(task, v, sums) : sum_wide(task, v, fault);
-		if (!finite && fault->code == FRIC_OK)
-			*fault = (struct fault){FRIC_E_NOT_FINITE, begin};
-	}
+	delivery_open(&delivery);
+	for (size_t v = fricp_pattern_first_vertex(p, begin); v < p->n_vertices && p->first_incidence[v] < end; v++)
+		if (p->first_incidence[v] < p->first_incidence[v + 1])
+			sum_vertex(task, v, &delivery, begin, fault);
+	delivery_flush(&delivery);
 }
+
+enum { STREAM_FROM = 4 << 20 }; /* bytes */
 
 enum fric_code fric_position_jacobian_csr(const struct fric_context *context, const struct fric_derivation *derivation,
                                           const struct fric_pattern *pattern, double *data, struct fric_error *error)
 {
 	const struct fric_contacts *c = derivation->contacts;
 	const size_t bytes = c->n * sizeof(struct jacobian_local);
-	struct csr_task task = {
-		.contacts = c, .pattern = pattern, .data = data, .locals = memory_take(context->memory, bytes)};
+	const size_t n_bytes = fric_pattern_n_entries(pattern) * sizeof(double);
+	struct csr_task task = {.contacts = c,
+	                        .pattern = pattern,
+	                        .data = data,
+	                        .locals = memory_take(context->memory, bytes),
+	                        .streams = streams(context, n_bytes, STREAM_FROM),
+	                        .streams_locals = streams(context, bytes, STREAM_FROM)};
 	if (!task.locals)
 		return report_code(FRIC_E_MEMORY, error);
 	fricp_jacobian_task(context, derivation, &task.jacobian);

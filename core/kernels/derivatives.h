@@ -71,9 +71,14 @@ struct cotangent_workspace {
 	span_column position[FRIC_MAX_STENCIL][3]; /* if it moves */
 };
 
+/* Contacts whose derivatives are computed at a time: what waits to be laid out in rows stays in the first-level cache. */
+enum { JACOBIAN_BATCH = 16 };
+
 struct jacobian_workspace {
 	struct derivative_workspace of;
-	span_column by[JACOBIAN_ROWS * STENCIL_ROW]; /* results: what the type has of it; the rest is left as it is */
+	size_t first, n; /* of the span's contacts, those of the batch */
+	/* Results: what the type has of it; the rest is left as it is */
+	double by[JACOBIAN_ROWS * STENCIL_ROW][JACOBIAN_BATCH];
 };
 
 /* After a span's forces and inner matrices. */

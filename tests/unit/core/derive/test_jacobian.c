@@ -161,7 +161,7 @@ static size_t check_span(const struct subject *s, struct span span)
 		if (!context.kernels)
 			continue;
 		fricp_jacobian_task(&context, &s->derivation, &task);
-		fricp_jacobian_span(&task, span, k == 0 ? first : locals, &fault);
+		fricp_jacobian_span(&task, span, false, k == 0 ? first : locals, &fault);
 		assert_code(fault.code, FRIC_OK);
 		if (k > 0)
 			assert_memory_equal(locals, first, span.n * sizeof(plain));
