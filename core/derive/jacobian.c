@@ -119,8 +119,8 @@ static void run_batch(const struct jacobian_task *task, struct span span, bool b
 			run_plain(task, span.type, span.begin + w->first + j, &locals[j], fault);
 }
 
-void fricp_jacobian_span(const struct jacobian_task *task, struct span span, bool streams, struct jacobian_local *locals,
-                         struct fault *fault)
+void fricp_jacobian_span(const struct jacobian_task *task, struct span span, bool streams,
+                         struct jacobian_local *locals, struct fault *fault)
 {
 	struct jacobian_local batch[JACOBIAN_BATCH];
 	struct jacobian_workspace work;

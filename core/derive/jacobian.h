@@ -47,8 +47,8 @@ void fricp_jacobian_task(const struct fric_context *context, const struct fric_d
 /* The contacts of a span; on a fault sets *fault to that of the first contact that has one.
  * @param streams  locals bypass the caches: to be followed by stream_end
  * @param locals   [span.n] */
-void fricp_jacobian_span(const struct jacobian_task *task, struct span span, bool streams, struct jacobian_local *locals,
-                         struct fault *fault);
+void fricp_jacobian_span(const struct jacobian_task *task, struct span span, bool streams,
+                         struct jacobian_local *locals, struct fault *fault);
 
 /* One contact in the plain form. @return whether all numbers fit doubles */
 bool fricp_jacobian_plain(const struct jacobian_task *task, enum fric_type type, size_t i,

@@ -152,14 +152,13 @@ void fricp_span_barrier(const struct span_source *source, struct span span, stru
 	const struct fric_contacts *c = source->kernel.contacts;
 	const bool given = b->groups[span.type].normal_force.data;
 	for (size_t j = 0; j < span.n; j++) {
-		struct barrier_slopes by = {0};
+		struct barrier_rates by = {0};
 		if (!given && !c->skipped[span.begin + j])
-			fricp_barrier_slopes(&b->barrier, c->distance[span.begin + j], &by);
-		const long double over = by.force > 0 ? 1 / by.force : 0;
-		w->stiffness[j] = (double)(by.by_distance * over);
-		w->barrier[0][j] = (double)(by.by_dhat * over);
-		w->barrier[1][j] = (double)(by.by_stiffness * over);
-		w->barrier[2][j] = (double)(by.by_dmin * over);
+			fricp_barrier_rates(&b->barrier, c->distance[span.begin + j], &by);
+		w->stiffness[j] = by.by_distance;
+		w->barrier[0][j] = by.by_dhat;
+		w->barrier[1][j] = by.by_stiffness;
+		w->barrier[2][j] = by.by_dmin;
 	}
 }
 

@@ -37,4 +37,12 @@ struct barrier_slopes {
  */
 void fricp_barrier_slopes(const struct fric_barrier *barrier, long double distance, struct barrier_slopes *slopes);
 
+/* Slopes over the force: in doubles, where these are enough. */
+struct barrier_rates {
+	double by_distance, by_dhat, by_stiffness, by_dmin;
+};
+
+/* All zero where the force is. @param distance  > dmin */
+void fricp_barrier_rates(const struct fric_barrier *barrier, double distance, struct barrier_rates *rates);
+
 #endif
