@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/assemble/delivery.h"
 #include "core/assemble/hessian.h"
 #include "core/assemble/pattern.h"
+#include "core/base/delivery.h"
 #include "core/base/triangle.h"
 #include "core/base/inline.h"
 #include "core/base/memory.h"

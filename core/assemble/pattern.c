@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/assemble/delivery.h"
 #include "core/assemble/neighbours.h"
+#include "core/base/delivery.h"
 #include "core/base/inline.h"
 #include "core/base/memory.h"
 #include "core/base/vectors.h"

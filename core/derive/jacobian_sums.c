@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/assemble/delivery.h"
 #include "core/assemble/pattern.h"
+#include "core/base/delivery.h"
 #include "core/base/memory.h"
 #include "core/base/vectors.h"
 #include "core/derive/jacobian.h"
