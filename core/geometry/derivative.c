@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/base/quad.h"
+#include "core/geometry/geometry.h"
 
 /* The inputs that differences are formed of; from == to: there is none. */
 struct ends {
@@ -32,8 +33,6 @@ static bool has_normal(enum fric_type type)
 	return type == FRIC_VERTEX_VERTEX || has_plane(type);
 }
 
-#define magnitude(x) ((x) < 0 ? -(x) : (x))
-
 #define real long double
 #define root sqrtl
 #define NAME(x) x##_l
@@ -61,11 +60,17 @@ static const long double least_edges = 0x1p-22L, least_vertex = 0x1p-24L, most_r
 /* (distance / |r|)^2 that leaves no doubt about the side. */
 static const long double least_distance = 0x1p-80L;
 
-/* Whether the axis of its basis, which is on the x or the y side of the diagonal, could be the other one. */
-static bool near_diagonal(struct vec_l a)
+/* The axis that a basis perpendicular to a normal has: no number here tells what is longer by less than its digits. */
+static int axis_of(const struct geometry_case *c, const struct geometry_inputs *at)
 {
-	const long double x = fabsl(a.x[0]), y = fabsl(a.x[1]);
-	return fabsl(x - y) <= 0x1p-50L * (x + y);
+	double a[3], b[3];
+	if (c->dim == 2 || !has_normal(c->type))
+		return 0;
+	for (int i = 0; i < 3; i++) {
+		a[i] = (double)(has_plane(c->type) ? at->normal[i] : at->position[0][i]);
+		b[i] = (double)at->position[1][i];
+	}
+	return has_plane(c->type) ? fricp_plane_axis(a) : fricp_vertices_axis(a, b);
 }
 
 static bool keeps_its_digits(const struct geometry_case *c, const struct edges_l *e, const struct frame_l *g)
@@ -76,7 +81,7 @@ static bool keeps_its_digits(const struct geometry_case *c, const struct edges_l
 	const struct vec_l n = cross_l(e->a, e->b), m = cross_l(g->normal, e->grain);
 	const bool grain = !c->has_grain || dot_l(m, m) > least_edges * dot_l(e->grain, e->grain);
 	if (c->type == FRIC_VERTEX_VERTEX)
-		return grain && !near_diagonal(e->a);
+		return grain;
 	if (has_plane(c->type))
 		return grain && (far || !c->has_distance);
 	if (c->type == FRIC_EDGE_VERTEX)
@@ -87,28 +92,30 @@ static bool keeps_its_digits(const struct geometry_case *c, const struct edges_l
 void fricp_geometry_tangent(const struct geometry_case *contact, const struct geometry_inputs *at,
                             const struct geometry_inputs *tangent, struct geometry_values *out)
 {
+	const int axis = axis_of(contact, at);
 	const struct edges_l e = edges_of_l(contact, at);
-	const struct frame_l g = frame_of_l(contact, &e);
+	const struct frame_l g = frame_of_l(contact, axis, &e);
 	if (keeps_its_digits(contact, &e, &g)) {
 		tangent_l(contact, &g, tangent, out);
 		return;
 	}
 	const struct edges_q exact = edges_of_q(contact, at);
-	const struct frame_q frame = frame_of_q(contact, &exact);
+	const struct frame_q frame = frame_of_q(contact, axis, &exact);
 	tangent_q(contact, &frame, tangent, out);
 }
 
 void fricp_geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
                               const struct geometry_values *cotangent, struct geometry_inputs *out)
 {
+	const int axis = axis_of(contact, at);
 	const struct edges_l e = edges_of_l(contact, at);
-	const struct frame_l g = frame_of_l(contact, &e);
+	const struct frame_l g = frame_of_l(contact, axis, &e);
 	if (keeps_its_digits(contact, &e, &g)) {
 		cotangent_l(contact, &g, cotangent, out);
 		return;
 	}
 	const struct edges_q exact = edges_of_q(contact, at);
-	const struct frame_q frame = frame_of_q(contact, &exact);
+	const struct frame_q frame = frame_of_q(contact, axis, &exact);
 	cotangent_q(contact, &frame, cotangent, out);
 }
 

@@ -83,7 +83,7 @@ INLINE struct fast_frame fast_vertex_vertex_frame(struct fast_edges e, struct v3
 	g.n = v3_cross(first, second);
 	g.over_length = 1 / v3_dot(e.a, g.n);
 	g.axis = y > x ? g.n.x / second.x : g.n.y / second.y;
-	g.good = fast_square(squared) & (x != y);
+	g.good = fast_square(squared) & (fabs(x - y) > 0x1p-500);
 	return g;
 }
 

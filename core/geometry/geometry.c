@@ -122,6 +122,12 @@ static bool longer(struct dd a, struct dd b) /* |a| > |b|, exactly */
 	return a.hi != b.hi ? a.hi > b.hi : a.lo > b.lo;
 }
 
+/* Which of x^ x n and y^ x n is longer; of two that are equally long, the latter. */
+static int axis_across(const struct vec *n)
+{
+	return longer(n->x[1], n->x[0]) ? 0 : 1;
+}
+
 /* The basis perpendicular to n: [c, n x c] with the longer c of x^ x n and y^ x n; in 2D the perpendicular of n. */
 static void basis_across(int dim, const struct vec *n, double basis[6])
 {
@@ -133,7 +139,7 @@ static void basis_across(int dim, const struct vec *n, double basis[6])
 		basis[1] = normal[0] / l;
 		return;
 	}
-	cross3(longer(n->x[1], n->x[0]) ? (double[]){1, 0, 0} : (double[]){0, 1, 0}, normal, c);
+	cross3(axis_across(n) == 0 ? (double[]){1, 0, 0} : (double[]){0, 1, 0}, normal, c);
 	cross3(normal, c, second);
 	set_column(basis, 0, c);
 	set_column(basis, 1, second);
@@ -339,6 +345,18 @@ void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6])
 {
 	const struct vec n = given_vector(dim, normal);
 	basis_across(dim, &n, tangent_basis);
+}
+
+int fricp_plane_axis(const double normal[3])
+{
+	const struct vec n = given_vector(3, normal);
+	return axis_across(&n);
+}
+
+int fricp_vertices_axis(const double first[3], const double second[3])
+{
+	const struct vec n = difference(3, first, second);
+	return axis_across(&n);
 }
 
 enum fric_code fricp_plane_distance(int dim, const double *normal, const double *origin, const double *p,

@@ -36,6 +36,10 @@ double fricp_given_uncertainty(double coordinate);
 /* Tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */
 void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6]);
 
+/* The axis that a basis perpendicular to a normal begins from in 3D, 0 for x or 1 for y: of a plane, and of two vertices. */
+int fricp_plane_axis(const double normal[3]);
+int fricp_vertices_axis(const double first[3], const double second[3]);
+
 /**
  * Tangent basis in 3D whose first direction is the grain's projection onto the tangent plane, the second n x first.
  * @param normal  finite, not zero, of any length

@@ -19,7 +19,7 @@ import sets  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get('FRICTIOND', 'build/frictiond')
 SCENE = ROOT / 'examples' / 'scene' / 'scene.json'
-SEEDS = [*range(80), 83, 106, 133, 135, 144]
+SEEDS = [*range(80), 83, 106, 133, 135, 144, 558]
 ONE = {'dim': 2, 'velocities': [[0.5, 0]], 'friction': {'mu': 0.5, 'eps_v': 1},
        'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 1], 'normal_force': [4]}}}
 

@@ -1,4 +1,5 @@
 #include "core/geometry/derivative.h"
+#include "core/geometry/geometry.h"
 
 #include "tests/unit/core/geometry/derivatives.h"
 
@@ -256,6 +257,54 @@ static void test_axis(void **state)
 	check_tangent(&c, &at, &along_y, 1e-5, 1e-14);
 }
 
+/* n_x is shorter than n_y by less than any digit of it: the axis is x, as the basis has it. */
+static void test_axis_by_a_hair(void **state)
+{
+	(void)state;
+	const struct geometry_inputs along_x = {.position = {{0}, {1, 0, 0}}}, along_y = {.position = {{0}, {0, 1, 0}}};
+	const double p0[3] = {0x1p-1074, 0, 0}, p1[3] = {1, 1, 0.5}, *p[FRIC_MAX_STENCIL] = {p0, p1};
+	const struct geometry_inputs at = {.position = {{p0[0]}, {p1[0], p1[1], p1[2]}}};
+	for (int has_distance = 0; has_distance < 2; has_distance++) {
+		const struct geometry_case c = {FRIC_VERTEX_VERTEX, 3, has_distance, false};
+		struct fric_geometry g;
+		struct geometry_values v;
+		assert_int_equal(fricp_stencil_geometry(FRIC_VERTEX_VERTEX, 3, p, true, &g), FRIC_OK);
+		assert_true(g.tangent_basis[0] == 0 && g.tangent_basis[2] < 0);
+		/* e = x x n = (0, -n_z, n_y) */
+		fricp_geometry_tangent(&c, &at, &along_x, &v);
+		assert_near(v.tangent_basis[2], 0, 1e-18L);
+		assert_near(v.tangent_basis[4], 0, 1e-18L);
+		fricp_geometry_tangent(&c, &at, &along_y, &v);
+		assert_near(v.tangent_basis[2], 0.5L / powl(1.25L, 1.5L), 1e-18L);
+		assert_near(v.tangent_basis[4], 0.25L / powl(1.25L, 1.5L), 1e-18L);
+	}
+}
+
+/* Where a basis is made of numbers that vanish beside the largest, derivatives see them vanish, too. */
+static void test_axis_of_a_long_normal(void **state)
+{
+	(void)state;
+	static const double normals[][3] = {
+		{0x1p-1074, 0x1p-1073, 8}, {0x1p-1074, 0x1p-1073, 0x1p-1072}, {3, -4, 5}, {-4, 3, 5}};
+	for (size_t i = 0; i < sizeof(normals) / sizeof(*normals); i++) {
+		const double *n = normals[i];
+		const struct geometry_inputs at = {.normal = {n[0], n[1], n[2]}};
+		const struct geometry_case c = {FRIC_PLANE_VERTEX, 3, false, false};
+		double basis[6];
+		struct geometry_inputs direction = {.normal = {n[2], 0, 0}};
+		struct geometry_values v;
+		fricp_plane_basis(3, n, basis);
+		const int axis = basis[0] == 0 ? 0 : 1;
+		assert_int_equal(fricp_plane_axis(n), axis);
+		assert_int_equal(fricp_vertices_axis((double[3]){0}, n), axis);
+		fricp_geometry_tangent(&c, &at, &direction, &v);
+		assert_near(v.tangent_basis[2 * axis], 0, 1e-18L);
+		direction = (struct geometry_inputs){.normal = {0, n[2], 0}};
+		fricp_geometry_tangent(&c, &at, &direction, &v);
+		assert_near(v.tangent_basis[2 * axis], 0, 1e-18L);
+	}
+}
+
 static void test_unit_normal(void **state)
 {
 	(void)state;
@@ -283,9 +332,17 @@ static void test_unit_normal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_differences), cmocka_unit_test(test_each_input),      cmocka_unit_test(test_transpose),
-		cmocka_unit_test(test_unread),      cmocka_unit_test(test_near_degenerate), cmocka_unit_test(test_scaling),
-		cmocka_unit_test(test_extremes),    cmocka_unit_test(test_no_distance),     cmocka_unit_test(test_axis),
+		cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_each_input),
+		cmocka_unit_test(test_transpose),
+		cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_near_degenerate),
+		cmocka_unit_test(test_scaling),
+		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_no_distance),
+		cmocka_unit_test(test_axis),
+		cmocka_unit_test(test_axis_by_a_hair),
+		cmocka_unit_test(test_axis_of_a_long_normal),
 		cmocka_unit_test(test_unit_normal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

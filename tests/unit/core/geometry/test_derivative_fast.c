@@ -221,6 +221,10 @@ static void test_not_good(void **state)
 	assert_true(fast_face_vertex_frame(fast_face_vertex_edges(up, o, x, y), 0.25, 0, x, y).good);
 	assert_false(fast_face_vertex_frame(fast_face_vertex_edges((struct v3){0.25, 0.25, 0}, o, x, y), 0, 0, x, y).good);
 	assert_false(fast_vertex_vertex_frame(fast_vertex_vertex_edges(o, diagonal), x, y).good);
+	/* Scaled, as the basis is made, these components are the same: nothing. */
+	const struct v3 long_one = {0x1p-1074, 0x1p-1073, 8}, short_one = {0x1p-20, 0x1p-19, 8};
+	assert_false(fast_vertex_vertex_frame(fast_vertex_vertex_edges(o, long_one), x, y).good);
+	assert_true(fast_vertex_vertex_frame(fast_vertex_vertex_edges(o, short_one), x, y).good);
 	assert_false(fast_edge_vertex_frame(fast_edge_vertex_edges(near, o, x), 0.25, x, z).good);
 	assert_true(fast_edge_vertex_frame(fast_edge_vertex_edges((struct v3){0.25, 1e-2, 0}, o, x), 0.25, x, z).good);
 }
