@@ -611,12 +611,13 @@ enum fric_code fric_compare(const struct fric_context *context, const struct fri
                             const struct fric_question *question, struct fric_comparison *comparison,
                             struct fric_error *error);
 
-#define FRIC_DERIVATIVE_TOLERANCE 1e-6 /* of differences of answers; docs/check.md says why */
+#define FRIC_DERIVATIVE_TOLERANCE 1e-7 /* of differences of answers; docs/check.md says why */
 #define FRIC_TRANSPOSE_TOLERANCE 1e-9  /* of products of cotangents and tangents */
 
-/* How well derivatives along one direction agree. Relative differences, finite. */
+/* How well derivatives along one direction agree. Relative differences, finite; < 0: not compared, as a derivative does not
+ * fit a double, however short the direction (potential, gradient and transposed), or the cotangents are (transposed). */
 struct fric_derivative_agreement {
-	bool agrees;                /* all are within their tolerances */
+	bool agrees;                /* all that are compared are within their tolerances */
 	double potential, gradient; /* of fric_jvp and differences of answers; of the gradient the largest one */
 	double transposed;          /* of fric_vjp times the direction and cotangents times fric_jvp */
 	/* The contact whose members' gradients differ most on average; worst < 0 if there are no contacts. */
@@ -627,11 +628,12 @@ struct fric_derivative_agreement {
 /**
  * Compares fric_jvp with differences of fric_prepare, fric_state_create and fric_evaluate along a direction, and fric_vjp
  * with fric_jvp. The direction has pseudorandom numbers of either sign as large as those of the field that it changes;
- * those of fields with a sign, and of any coefficient, are in proportion to them, so that zeros stay.
+ * those of fields with a sign, and of any coefficient, are in proportion to them, so that zeros stay. Where derivatives along
+ * it do not fit a double, it is shorter.
  * @param direction  the fields to change, with numbers from 0 to 1 that the direction is multiplied by; overwritten with it
  * @param agreement  overwritten on FRIC_OK
- * @return FRIC_OK whether or not they agree; else what fric_jvp and fric_vjp return
- * Takes as long as up to 40 evaluations, preparation included. Allocates contacts and some arrays while it runs, from
+ * @return FRIC_OK whether or not they agree; else what fric_evaluate, fric_jvp and fric_vjp return
+ * Takes as long as up to 80 evaluations, preparation included. Allocates contacts and some arrays while it runs, from
  * memory, and what those calls do from malloc.
  */
 enum fric_code fric_compare_derivative(const struct fric_context *context, const struct fric_derivation *derivation,

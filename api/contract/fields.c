@@ -766,12 +766,14 @@ static const struct api_object worst = {
 	"WorstContact", "The contact that agrees least.", worst_rules, N_OF(worst_rules), -1,
 	"{'if': {'required': ['vertices']}, 'then': {'not': {'required': ['bodies']}}, 'else': {'required': ['bodies']}}"};
 static const struct api_object nothing = {"null", "There are no contacts.", NULL, 0, -1, NULL};
+#define IF_FINITE(called, means) \
+	{.name = called, .kind = API_NUMBER, .range = API_NON_NEGATIVE, .meaning = means "; not there where derivatives are infinite"}
 static const struct api_rule field_comparison_rules[] = {
 	{.name = "pointer", .kind = API_TEXT, .required = true, .meaning = "JSON Pointer of the field"},
-	{.name = "agrees", .kind = API_BOOL, .required = true, .meaning = "all three are within their tolerances"},
-	SIZE("potential", "largest relative difference of the potential's derivative along a direction"),
-	SIZE("gradient", "the same of the gradient's entries"),
-	SIZE("transposed", "relative difference of vjp times the direction and of cotangents times jvp"),
+	{.name = "agrees", .kind = API_BOOL, .required = true, .meaning = "all that follow are within their tolerances"},
+	IF_FINITE("potential", "largest relative difference of the potential's derivative along a direction"),
+	IF_FINITE("gradient", "the same of the gradient's entries"),
+	IF_FINITE("transposed", "relative difference of vjp times the direction and of cotangents times jvp"),
 };
 static const struct api_object field_comparison = {
 	"FieldComparison", "How far the derivatives by one field agree.",

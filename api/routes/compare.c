@@ -82,14 +82,20 @@ static bool compare_fields(struct api_job *job, struct api_comparison *out)
 	return true;
 }
 
+static void render_difference(struct api_render *r, json_t *object, const char *name, double difference)
+{
+	if (difference >= 0) /* compared */
+		api_render_number(r, object, name, difference);
+}
+
 static void render_field(struct api_render *r, json_t *list, const struct api_field_comparison *field)
 {
 	json_t *object = api_render_append(r, list, json_object());
 	api_render_add(r, object, "pointer", json_string(field->pointer));
 	api_render_add(r, object, "agrees", json_boolean(field->numbers.agrees));
-	api_render_number(r, object, "potential", field->numbers.potential);
-	api_render_number(r, object, "gradient", field->numbers.gradient);
-	api_render_number(r, object, "transposed", field->numbers.transposed);
+	render_difference(r, object, "potential", field->numbers.potential);
+	render_difference(r, object, "gradient", field->numbers.gradient);
+	render_difference(r, object, "transposed", field->numbers.transposed);
 }
 
 static void render_fields(struct api_job *job, const struct api_comparison *c)

@@ -8,28 +8,35 @@
 #include "core/gradcheck/expected.h"
 #include "core/gradcheck/moved.h"
 
-/* Steps relative to the direction. A long one is off where the answer bends, or has a knot, within it; a short one by what
- * rounding leaves. Each number may take the best of them. */
-static const double steps[] = {0x1p-12, 0x1p-16, 0x1p-20, 0x1p-24, 0x1p-28, 0x1p-8, 0x1p-34, 0x1p-40, 0x1p-46};
-enum { N_STEPS = sizeof(steps) / sizeof(*steps) };
+/* Steps are 2^-level of the direction, one after the other, and differences over them are extrapolated to no step at all
+ * (Richardson). A long step is off where the answer bends, or has a knot, within it; a short one by what rounding leaves.
+ * Each number may take the best two neighbours among the steps, which must both agree: a single one might by chance. */
+enum { FIRST_LEVEL = 8, LAST_LEVEL = 46 };
 
-/* Half of a step and the whole, ahead and behind. */
-enum { AHEAD, HALF_AHEAD, BEHIND, HALF_BEHIND, N_PLACES_OF_STEP };
+enum { AHEAD, BEHIND, N_SIDES };
+/* Differences to both sides, or to one alone, which is what is left at a knot. */
+enum { ON_BOTH_SIDES = N_SIDES, N_KINDS };
+/* How often they are extrapolated; not at all, they tell too little to be compared. */
+enum { N_ORDERS = 4 };
+
+/* Where derivatives do not fit a double, what they are multiplied by is divided by 2^250, up to four times. */
+enum { EACH_TIME = 250, MOST_TIMES = 4 };
 
 /* Arrays of [1 + n_dofs]: the potential comes first. */
 struct trial {
 	struct move move;
 	size_t n;
+	double unit; /* what the direction was divided by, so that derivatives along it fit a double */
 	double *answer, *jvp, *cotangents;
-	double *natural; /* what contacts contribute at most, in size */
-	double *scale;   /* of differences */
-	double *best;    /* relative differences */
-	double *at[N_PLACES_OF_STEP];
-	bool known[N_PLACES_OF_STEP];
-	double floor[2]; /* the least scale, of potential and gradient */
+	double *natural;                        /* what contacts contribute at most, in size, over `unit` */
+	double *scale;                          /* of differences */
+	double *best;                           /* relative differences */
+	double *moved[N_SIDES];                 /* answers one step to each side; NaN: none */
+	double *differences[N_KINDS][N_ORDERS]; /* over the last step; NaN: none */
+	double floor[2];                        /* the least scale, of potential and gradient */
 	double transposed;
 };
-enum { N_ARRAYS = 6 + N_PLACES_OF_STEP };
+enum { N_ARRAYS = 6 + N_SIDES + N_KINDS * N_ORDERS };
 
 /* ---- scales ---- */
 
@@ -103,6 +110,8 @@ static void find_scales(struct trial *t)
 {
 	const struct fric_contacts *c = t->move.derivation->contacts;
 	double most = 0;
+	for (size_t i = 0; i < t->n; i++)
+		t->natural[i] /= t->unit;
 	t->scale[0] = t->natural[0] + fabs(t->jvp[0]);
 	for (size_t i = 1; i < t->n; i++) {
 		size_t begin, end;
@@ -119,25 +128,41 @@ static void find_scales(struct trial *t)
 
 /* ---- differences ---- */
 
-static void consider(struct trial *t, size_t i, double difference)
+static double relative_to(const struct trial *t, size_t i, double difference)
 {
-	const double scale = fmax(fmax(t->scale[i], fabs(difference)), t->floor[i > 0]);
-	const double relative = fabs(difference - t->jvp[i]) / scale;
-	if (relative < t->best[i])
-		t->best[i] = relative;
+	const double scale = fmax(fmax(t->scale[i], t->floor[i > 0]), fabs(difference));
+	return capped(fabsl((long double)difference - t->jvp[i]) / scale);
 }
 
-/* Central, to fourth order; and to either side alone, to second order, which is what is left at a knot. */
+/* The difference over a step half as long as the last one. To one side, errors go by powers of the step, to both by those
+ * of its square. */
+static void consider(struct trial *t, int kind, size_t i, long double difference)
+{
+	long double power = 1;
+	for (int order = 0; order < N_ORDERS; order++) {
+		double *const at = &t->differences[kind][order][i];
+		const double last = *at;
+		*at = (double)difference;
+		if (order > 0)
+			t->best[i] = fmin(t->best[i], fmax(relative_to(t, i, last), relative_to(t, i, *at)));
+		power *= kind == ON_BOTH_SIDES ? 4 : 2;
+		difference += (difference - last) / (power - 1);
+	}
+}
+
 static void consider_number(struct trial *t, size_t i, double h)
 {
-	const double here = t->answer[i], *const *at = (const double *const *)t->at;
-	const bool ahead = t->known[AHEAD] && t->known[HALF_AHEAD], behind = t->known[BEHIND] && t->known[HALF_BEHIND];
-	if (ahead && behind)
-		consider(t, i, (8 * (at[HALF_AHEAD][i] - at[HALF_BEHIND][i]) - (at[AHEAD][i] - at[BEHIND][i])) / (6 * h));
-	if (ahead)
-		consider(t, i, (4 * (at[HALF_AHEAD][i] - here) - (at[AHEAD][i] - here)) / h);
-	if (behind)
-		consider(t, i, ((at[BEHIND][i] - here) - 4 * (at[HALF_BEHIND][i] - here)) / h);
+	const long double ahead = (long double)t->moved[AHEAD][i] - t->answer[i],
+					  behind = (long double)t->answer[i] - t->moved[BEHIND][i];
+	consider(t, AHEAD, i, ahead / h);
+	consider(t, BEHIND, i, behind / h);
+	consider(t, ON_BOTH_SIDES, i, (ahead + behind) / (2 * (long double)h));
+}
+
+static void fill_with(double *x, size_t n, double value)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = value;
 }
 
 static double largest_of(const double *x, size_t begin, size_t end)
@@ -149,14 +174,15 @@ static double largest_of(const double *x, size_t begin, size_t end)
 }
 
 /* A place without an answer tells nothing. */
-static enum fric_code take_step(struct trial *t, double h)
+static enum fric_code take_step(struct trial *t, int level)
 {
-	static const double parts[N_PLACES_OF_STEP] = {1, 0.5, -1, -0.5};
-	for (int p = 0; p < N_PLACES_OF_STEP; p++) {
-		const enum fric_code code = fricp_answer_moved(&t->move, parts[p] * h, t->at[p]);
+	const double h = ldexp(t->unit, -level);
+	for (int side = 0; side < N_SIDES; side++) {
+		const enum fric_code code = fricp_answer_moved(&t->move, side == AHEAD ? h : -h, t->moved[side]);
 		if (code == FRIC_E_MEMORY || code == FRIC_E_STOPPED)
 			return code;
-		t->known[p] = code == FRIC_OK;
+		if (code != FRIC_OK)
+			fill_with(t->moved[side], t->n, NAN);
 	}
 	for (size_t i = 0; i < t->n; i++)
 		consider_number(t, i, h);
@@ -165,10 +191,13 @@ static enum fric_code take_step(struct trial *t, double h)
 
 static enum fric_code find_differences(struct trial *t, struct fric_error *error)
 {
-	for (size_t i = 0; i < t->n; i++)
-		t->best[i] = INFINITY;
-	for (int s = 0; s < N_STEPS && largest_of(t->best, 0, t->n) > FRIC_DERIVATIVE_TOLERANCE / 100; s++) {
-		const enum fric_code code = take_step(t, steps[s]);
+	fill_with(t->best, t->n, DBL_MAX);
+	for (int kind = 0; kind < N_KINDS; kind++)
+		for (int order = 0; order < N_ORDERS; order++)
+			fill_with(t->differences[kind][order], t->n, NAN);
+	for (int level = FIRST_LEVEL; level <= LAST_LEVEL && largest_of(t->best, 0, t->n) > FRIC_DERIVATIVE_TOLERANCE / 100;
+	     level++) {
+		const enum fric_code code = take_step(t, level);
 		if (code != FRIC_OK)
 			return report_code(code, error);
 	}
@@ -223,15 +252,25 @@ static struct fric_differential room_of(const struct trial *t)
 	return out;
 }
 
+/* Cotangents are as large as 1, or as much smaller as a result that fits a double takes. */
+static enum fric_code take_back(struct trial *t, const struct fric_differential *out, struct fric_error *error)
+{
+	enum fric_code code = FRIC_E_NOT_FINITE;
+	for (int times = 0; times <= MOST_TIMES && code == FRIC_E_NOT_FINITE; times++) {
+		for (size_t i = 0; i < t->n; i++)
+			t->cotangents[i] = ldexp((double)test_vector(NULL, i + 1), -EACH_TIME * times);
+		code = fric_vjp(t->move.context, t->move.derivation, t->cotangents[0], t->cotangents + 1, t->moved[0],
+		                t->moved[0] + 1, out, error);
+	}
+	return code;
+}
+
 static enum fric_code find_transposed(struct trial *t, struct fric_error *error)
 {
 	const struct fric_differential out = room_of(t);
 	struct product back = {.cotangents = t->move.room};
 	long double forth = 0, size = 0;
-	for (size_t i = 0; i < t->n; i++)
-		t->cotangents[i] = (double)test_vector(NULL, i + 1);
-	const enum fric_code code = fric_vjp(t->move.context, t->move.derivation, t->cotangents[0], t->cotangents + 1,
-	                                     t->at[0], t->at[0] + 1, &out, error);
+	const enum fric_code code = take_back(t, &out, error);
 	if (code != FRIC_OK)
 		return code;
 	fricp_each_moved(t->move.derivation, t->move.direction, multiply, &back);
@@ -279,22 +318,62 @@ static void find_worst(const struct trial *t, struct fric_derivative_agreement *
 
 /* ---- */
 
-static enum fric_code compare(struct trial *t, struct fric_derivative_agreement *out, struct fric_error *error)
+static void shorten(void *data, const double *numbers, double *direction, size_t n)
 {
-	enum fric_code code = fric_jvp(t->move.context, t->move.derivation, t->move.direction, t->answer, t->answer + 1,
-	                               t->jvp, t->jvp + 1, error);
-	if (code == FRIC_OK)
-		code = find_natural(t, error);
+	(void)numbers;
+	(void)data;
+	for (size_t i = 0; i < n; i++)
+		direction[i] = ldexp(direction[i], -EACH_TIME);
+}
+
+/* The direction is divided by what it takes. */
+static enum fric_code take_forth(struct trial *t, struct fric_error *error)
+{
+	const struct move *m = &t->move;
+	enum fric_code code;
+	for (int times = 0;; times++) {
+		code = fric_jvp(m->context, m->derivation, m->direction, t->answer, t->answer + 1, t->jvp, t->jvp + 1, error);
+		if (code != FRIC_E_NOT_FINITE || times == MOST_TIMES)
+			return code;
+		fricp_each_moved(m->derivation, m->direction, shorten, NULL);
+		t->unit = ldexp(t->unit, EACH_TIME);
+	}
+}
+
+/* Whether the error is that of derivatives alone: what they are derivatives of fits a double. */
+static bool fits(const struct trial *t, enum fric_code code)
+{
+	return code == FRIC_E_NOT_FINITE && fricp_answer_moved(&t->move, 0, t->answer) == FRIC_OK;
+}
+
+/* Forwards, where the derivatives fit a double; else nothing is off. */
+static enum fric_code compare_forth(struct trial *t, bool *compared, struct fric_error *error)
+{
+	enum fric_code code = take_forth(t, error);
+	*compared = code == FRIC_OK;
+	if (code != FRIC_OK)
+		return fits(t, code) ? FRIC_OK : code;
+	code = find_natural(t, error);
 	if (code != FRIC_OK)
 		return code;
 	find_scales(t);
-	code = find_differences(t, error);
-	if (code == FRIC_OK)
+	return find_differences(t, error);
+}
+
+static enum fric_code compare(struct trial *t, struct fric_derivative_agreement *out, struct fric_error *error)
+{
+	bool forth, back = false;
+	enum fric_code code = compare_forth(t, &forth, error);
+	if (code == FRIC_OK && forth) {
 		code = find_transposed(t, error);
+		back = code == FRIC_OK;
+		code = back || fits(t, code) ? FRIC_OK : code;
+	}
 	if (code != FRIC_OK)
 		return code;
-	*out = (struct fric_derivative_agreement){
-		.potential = capped(t->best[0]), .gradient = capped(largest_of(t->best, 1, t->n)), .transposed = t->transposed};
+	*out = (struct fric_derivative_agreement){.potential = forth ? capped(t->best[0]) : -1,
+	                                          .gradient = forth ? capped(largest_of(t->best, 1, t->n)) : -1,
+	                                          .transposed = back ? t->transposed : -1};
 	out->agrees = out->potential <= FRIC_DERIVATIVE_TOLERANCE && out->gradient <= FRIC_DERIVATIVE_TOLERANCE &&
 	              out->transposed <= FRIC_TRANSPOSE_TOLERANCE;
 	find_worst(t, out);
@@ -303,11 +382,13 @@ static enum fric_code compare(struct trial *t, struct fric_derivative_agreement 
 
 static void carve(struct trial *t, double *room)
 {
-	double **const arrays[] = {&t->answer, &t->jvp, &t->cotangents, &t->natural, &t->scale, &t->best};
+	double **const arrays[] = {&t->answer, &t->jvp,  &t->cotangents,   &t->natural,
+	                           &t->scale,  &t->best, &t->moved[AHEAD], &t->moved[BEHIND]};
 	for (size_t a = 0; a < sizeof(arrays) / sizeof(*arrays); a++, room += t->n)
 		*arrays[a] = room;
-	for (int p = 0; p < N_PLACES_OF_STEP; p++, room += t->n)
-		t->at[p] = room;
+	for (int kind = 0; kind < N_KINDS; kind++)
+		for (int order = 0; order < N_ORDERS; order++, room += t->n)
+			t->differences[kind][order] = room;
 	t->move.room = room;
 }
 
@@ -315,7 +396,8 @@ enum fric_code fric_compare_derivative(const struct fric_context *context, const
                                        const struct fric_differential *direction,
                                        struct fric_derivative_agreement *agreement, struct fric_error *error)
 {
-	struct trial t = {.move = {context, derivation, direction, NULL, NULL}, .n = 1 + fric_n_dofs(derivation->contacts)};
+	struct trial t = {
+		.move = {context, derivation, direction, NULL, NULL}, .n = 1 + fric_n_dofs(derivation->contacts), .unit = 1};
 	const size_t n_moved = fricp_n_moved(derivation, direction);
 	const size_t n_weights = fric_n_skipped(derivation->contacts) ? fric_n_contacts(derivation->contacts) : 0;
 	const size_t bytes = (N_ARRAYS * t.n + n_moved + n_weights) * sizeof(double);

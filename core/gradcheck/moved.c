@@ -150,8 +150,9 @@ size_t fricp_n_moved(const struct fric_derivation *derivation, const struct fric
 
 /* ---- directions ---- */
 
-/* How large the numbers of a direction are: in proportion to the field's, or one size for all. */
-enum size_kind { IN_PROPORTION, LIKE_THE_FIELD, LIKE_VELOCITIES, LIKE_LENGTHS, LIKE_ONE };
+/* How large the numbers of a direction are: in proportion to the field's, as large as the vector is that they change, or of
+ * one size for all. */
+enum size_kind { IN_PROPORTION, LIKE_THE_VECTOR, LIKE_VELOCITIES, LIKE_LENGTHS, LIKE_ONE };
 
 static enum size_kind kind_of_field(enum fric_field field)
 {
@@ -171,7 +172,7 @@ static enum size_kind kind_of_row(enum fric_row row)
 	case FRIC_ROW_CLOSEST_POINT: return LIKE_ONE;
 	case FRIC_ROW_PLANE_NORMAL:
 	case FRIC_ROW_NORMAL:
-	case FRIC_ROW_GRAIN: return LIKE_THE_FIELD;
+	case FRIC_ROW_GRAIN: return LIKE_THE_VECTOR;
 	case FRIC_ROW_PLANE_ORIGIN:
 	case FRIC_ROW_POINT: return LIKE_LENGTHS;
 	case FRIC_ROW_SURFACE_VELOCITY:
@@ -240,12 +241,12 @@ static double largest_speed(const struct fric_contacts *c, const double *velocit
 	return most;
 }
 
-/* At rest, speeds are like eps_v. */
+/* At rest, speeds are like eps_v. Turning without a reach moves no contact, however fast it is. */
 static struct sizes sizes_of(const struct fric_derivation *d)
 {
 	const struct fric_batch *b = d->batch;
 	const double reach = reach_of(d->contacts->bodies);
-	const double speed = largest_speed(d->contacts, d->question->velocities, or_one(reach));
+	const double speed = largest_speed(d->contacts, d->question->velocities, reach);
 	const double eps_v = fmax(eps_v_of(d->contacts), eps_v_of(d->contacts->bodies));
 	const size_t dim = (size_t)b->dim;
 	return (struct sizes){or_one(speed > 0 ? speed : eps_v),
@@ -276,17 +277,52 @@ static bool is_held(const struct part *part, size_t i)
 	       ((i > 0 && x[i] == x[i - 1]) || (i + 1 < part->n && x[i] == x[i + 1]));
 }
 
+/* Where a normal is as long along x as along y, that decides about its basis: it stays so, to the bit. */
+static void keep_ties(const struct filling *f, const struct part *part)
+{
+	const bool is_normal = part->row == FRIC_ROW_PLANE_NORMAL || part->row == FRIC_ROW_NORMAL;
+	if (part->field < FRIC_N_FIELDS || !is_normal || f->derivation->batch->dim == 2)
+		return;
+	for (size_t i = 0; i < part->n; i += 3) {
+		const double x = part->numbers[i], y = part->numbers[i + 1];
+		if (fabs(x) == fabs(y))
+			part->direction[i + 1] = x == y ? part->direction[i] : -part->direction[i];
+	}
+}
+
+/* With the first eight bits alone, it is added to numbers of about its size without rounding, times 2^-46 even. */
+static double short_of(double x)
+{
+	int exponent;
+	const double fraction = frexp(x, &exponent);
+	return ldexp(rint(ldexp(fraction, 8)), exponent - 8);
+}
+
+/* Of number i. */
+static double size_of(const struct filling *f, const struct part *part, size_t i)
+{
+	const enum size_kind kind = part->field < FRIC_N_FIELDS ? kind_of_field(part->field) : kind_of_row(part->row);
+	const bool of_dofs = part->field == FRIC_BY_VELOCITIES || part->field == FRIC_BY_LAGGED_VELOCITIES;
+	const size_t dim = (size_t)f->derivation->batch->dim;
+	switch (kind) {
+	case IN_PROPORTION: return part->numbers[i];
+	case LIKE_THE_VECTOR: return or_one(largest_of(part->numbers + i / dim * dim, dim));
+	case LIKE_VELOCITIES:
+		return f->sizes.velocity / (of_dofs && turns(f->derivation->contacts, i) ? f->sizes.reach : 1);
+	case LIKE_LENGTHS: return f->sizes.length;
+	case LIKE_ONE: return 1;
+	}
+	return 0;
+}
+
 static void fill(void *data, const struct part *part)
 {
 	const struct filling *f = data;
-	const enum size_kind kind = part->field < FRIC_N_FIELDS ? kind_of_field(part->field) : kind_of_row(part->row);
-	const double sizes[] = {0, or_one(largest_of(part->numbers, part->n)), f->sizes.velocity, f->sizes.length, 1};
-	const bool of_dofs = part->field == FRIC_BY_VELOCITIES || part->field == FRIC_BY_LAGGED_VELOCITIES;
 	for (size_t i = 0; i < part->n; i++) {
-		const double over = of_dofs && turns(f->derivation->contacts, i) ? f->sizes.reach : 1;
-		const double size = kind == IN_PROPORTION ? part->numbers[i] : sizes[kind] / over;
-		part->direction[i] *= is_held(part, i) ? 0 : size * (double)test_vector(NULL, seed_of(f, part, i));
+		const double whole = size_of(f, part, i) * (double)test_vector(NULL, seed_of(f, part, i));
+		part->direction[i] = is_held(part, i) ? 0 : short_of(part->direction[i] * whole);
 	}
+	keep_ties(f, part);
 }
 
 void fricp_fill_direction(const struct fric_derivation *derivation, const struct fric_differential *direction)

@@ -114,11 +114,23 @@ static void print_worst(const struct fric_comparison *c, FILE *out)
 	        api_quantity_names[c->quantity], c->relative_difference);
 }
 
+/* Infinite derivatives have no difference. */
+static void print_difference(const char *name, int width, double difference, FILE *out)
+{
+	if (difference < 0)
+		fprintf(out, "  %s %-*s", name, width, "infinite");
+	else
+		fprintf(out, "  %s %-*.2g", name, width, difference);
+}
+
 static void print_field(const struct api_field_comparison *field, int width, FILE *out)
 {
 	const struct fric_derivative_agreement *a = &field->numbers;
-	fprintf(out, "by %-*s  %s  potential %-9.2g gradient %-9.2g transposed %.2g\n", width, field->pointer,
-	        a->agrees ? "agrees " : "DIFFERS", a->potential, a->gradient, a->transposed);
+	fprintf(out, "by %-*s  %s", width, field->pointer, a->agrees ? "agrees " : "DIFFERS");
+	print_difference("potential", 8, a->potential, out);
+	print_difference("gradient", 8, a->gradient, out);
+	print_difference("transposed", 0, a->transposed, out);
+	fputc('\n', out);
 }
 
 static void print_fields(const struct api_comparison *found, FILE *out)

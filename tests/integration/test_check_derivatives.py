@@ -19,7 +19,10 @@ import sets  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get('FRICTIOND', 'build/frictiond')
 SCENE = ROOT / 'examples' / 'scene' / 'scene.json'
-SEEDS = [*range(80), 83, 106, 133, 135, 144, 558]
+# Beside any: derivatives that are infinite, or too large for a double along a direction of ordinary length; bases that a
+# hair decides about, and normals that decide about nothing; bodies that turn fast, and no contact feels it.
+SEEDS = [*range(80), 83, 106, 133, 135, 144, 256, 295, 505, 558, 563, 665, 797, 1132, 1140, 1217, 1323, 1695]
+INFINITE = {256: ['/friction/vertex_mu_s', '/friction/vertex_mu_k'], 563: ['/friction/vertex_mu']}
 ONE = {'dim': 2, 'velocities': [[0.5, 0]], 'friction': {'mu': 0.5, 'eps_v': 1},
        'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 1], 'normal_force': [4]}}}
 
@@ -35,16 +38,17 @@ def ask(base, path, document, method='POST'):
         return error.code, json.load(error)
 
 
-def judge(answer):
-    """@return the fields' pointers"""
+def judge(answer, infinite=()):
+    """@param infinite  pointers of fields by which vjp is infinite; @return the fields' pointers"""
     derivatives = answer['derivatives']
     assert list(derivatives) == ['tolerance', 'transpose_tolerance', 'fields', 'worst']
-    assert (derivatives['tolerance'], derivatives['transpose_tolerance']) == (1e-6, 1e-9)
+    assert (derivatives['tolerance'], derivatives['transpose_tolerance']) == (1e-7, 1e-9)
     for field in derivatives['fields']:
-        assert list(field) == ['pointer', 'agrees', 'potential', 'gradient', 'transposed']
         assert field['agrees'] is True, field
-        assert all(math.isfinite(field[name]) for name in ('potential', 'gradient', 'transposed'))
-        assert max(field['potential'], field['gradient']) <= 1e-6 and field['transposed'] <= 1e-9
+        sizes = {name: field[name] for name in list(field)[2:]}
+        assert list(field) == ['pointer', 'agrees', *sizes] and all(math.isfinite(size) for size in sizes.values())
+        assert list(sizes) == ['potential', 'gradient', 'transposed'][:2 if field['pointer'] in infinite else 3]
+        assert max(field['potential'], field['gradient']) <= 1e-7 and sizes.get('transposed', 0) <= 1e-9
     assert answer['agrees'] is True
     return [field['pointer'] for field in derivatives['fields']]
 
@@ -54,7 +58,7 @@ def test_random_requests_agree(server, seed):
     request = generate_laws.request(seed)
     status, answer = ask(server, '/v1/check?derivatives=true', request)
     assert status == 200, answer
-    pointers = judge(answer)
+    pointers = judge(answer, INFINITE.get(seed, ()))
     worst = answer['derivatives']['worst']
     assert (worst is None) == (answer['n_collisions'] == 0)
     if worst:
@@ -106,6 +110,19 @@ def check(*arguments):
     return done.returncode, done.stdout, done.stderr
 
 
+def test_a_report_of_infinite_derivatives(tmp_path):
+    """Of a geometric mean by the coefficient that is 0."""
+    path = pathlib.Path(tmp_path) / 'mean.json'
+    path.write_text(json.dumps({
+        'dim': 2, 'velocities': [[0.5, 0], [0, 0]], 'positions': [[0, 0], [0, 1]],
+        'friction': {'vertex_mu': [0, 0.5], 'blend': 'geometric_mean', 'eps_v': 1},
+        'collisions': {'vertex_vertex': {'vertices': [[0, 1]], 'normal_force': [4]}}}))
+    code, out, err = check('--derivatives', path)
+    line = next(line for line in out.splitlines() if line.startswith('by /friction/vertex_mu'))
+    assert (code, err) == (0, '') and line.split()[2:] == ['agrees', 'potential', '0', 'gradient', '0', 'transposed',
+                                                           'infinite']
+
+
 def test_report():
     code, out, err = check('--derivatives', SCENE)
     lines = out.splitlines()
@@ -113,7 +130,7 @@ def test_report():
     by = [line.split() for line in lines if line.startswith('by /')]
     assert len(by) > 5 and all(words[2] == 'agrees' for words in by)
     assert any(line.startswith('worst: by /') for line in lines)
-    assert lines[-1] == 'agrees within 1e-08, derivatives by fields within 1e-06'
+    assert lines[-1] == 'agrees within 1e-08, derivatives by fields within 1e-07'
 
 
 def test_json_is_the_answer_of_the_service(server, tmp_path):

@@ -105,14 +105,18 @@ static void test_wrong(void **state)
 		const struct number_field *field = &fields.of[f];
 		if (field->type != FRIC_N_TYPES || field->field != FRIC_BY_VELOCITIES)
 			continue;
-		jvp_factor = 1.001;
-		assert_true(compare(&serial, t, field).gradient > 1e-5);
-		assert_false(compare(&serial, t, field).agrees);
-		jvp_factor = 1;
-		potential_factor = 1.001;
-		assert_true(compare(&serial, t, field).potential > 1e-5);
-		assert_false(compare(&serial, t, field).agrees);
-		potential_factor = 1;
+		static const double mistakes[] = {1e-6, -1e-6, 1e-3};
+		for (int k = 0; k < 3; k++) {
+			const double wrong = mistakes[k];
+			jvp_factor = 1 + wrong;
+			assert_true(compare(&serial, t, field).gradient > fabs(wrong) / 10);
+			assert_false(compare(&serial, t, field).agrees);
+			jvp_factor = 1;
+			potential_factor = 1 + wrong;
+			assert_true(compare(&serial, t, field).potential > fabs(wrong) / 10);
+			assert_false(compare(&serial, t, field).agrees);
+			potential_factor = 1;
+		}
 		vjp_factor = 1.001;
 		assert_true(compare(&serial, t, field).transposed > 1e-5);
 		assert_false(compare(&serial, t, field).agrees);
@@ -216,6 +220,142 @@ static void test_knots(void **state)
 		}
 }
 
+/* ---- numbers that are large, or decide ---- */
+
+static struct fric_derivative_agreement along(const struct fric_batch *batch, const double *velocities,
+                                              const struct fric_differential *direction)
+{
+	struct fric_contacts *contacts;
+	struct fric_error error;
+	struct fric_derivative_agreement a;
+	assert_ok(fric_prepare(&serial, batch, &contacts, &error));
+	const struct fric_derivation derivation = {batch, contacts, question(velocities), NULL, false, false};
+	assert_ok(fric_compare_derivative(&serial, &derivation, direction, &a, &error));
+	fric_contacts_free(contacts);
+	return a;
+}
+
+/* All of these normals are as long along x as along y; a basis that changes its axis would be off by its own size. */
+static void test_ties(void **state)
+{
+	(void)state;
+	static const int32_t vertices[] = {0, 0, 0, 0};
+	static const double normals[] = {0, 0, 2, 3, -3, -3, -3, -3, 3, 0, 0, -1e-3}, force = 2;
+	static const double scaling[] = {2, 0.5}, velocities[] = {1, 2, 3};
+	double steps[12];
+	for (int i = 0; i < 12; i++)
+		steps[i] = 1;
+	const struct fric_batch batch = {
+		.dim = 3,
+		.n_vertices = 1,
+		.friction = {.eps_v = 2, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.25},
+		.groups = {[FRIC_PLANE_VERTEX] = {4, vertices, .normal_force = {&force, 0}, .plane_normal = {normals, 3},
+	                                      .mu_aniso = {scaling, 0}}}};
+	const struct fric_differential by = {.rows = {[FRIC_PLANE_VERTEX] = {[FRIC_ROW_PLANE_NORMAL] = steps}}};
+	const struct fric_derivative_agreement a = along(&batch, velocities, &by);
+	assert_true(a.agrees && a.gradient < 1e-9 && a.potential < 1e-9);
+}
+
+/* A body that turns a hundred orders of magnitude faster than vertices move, but touches nothing. */
+static void test_turning(void **state)
+{
+	(void)state;
+	static const int32_t vertex = 0;
+	static const double normal[] = {0, 1}, force = 2, position[2] = {0}, velocities[] = {1, 0, 0, 0, 1e100};
+	double steps[] = {1, 1, 1, 1, 1};
+	const struct fric_batch batch = {
+		.dim = 2,
+		.n_vertices = 1,
+		.n_bodies = 1,
+		.body_positions = position,
+		.friction = {.eps_v = 2, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.25},
+		.groups = {[FRIC_PLANE_VERTEX] = {1, &vertex, .normal_force = {&force, 0}, .plane_normal = {normal, 0}}}};
+	const struct fric_differential by = {.fields = {[FRIC_BY_VELOCITIES] = steps}};
+	assert_true(along(&batch, velocities, &by).agrees);
+}
+
+static struct fric_batch floor_for(const double *normal, const double *force)
+{
+	static const int32_t vertices[] = {0};
+	return (struct fric_batch){
+		.dim = 2,
+		.n_vertices = 1,
+		.friction = {.eps_v = 1e-3, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5},
+		.groups = {[FRIC_PLANE_VERTEX] = {1, vertices, .normal_force = {force, 0}, .plane_normal = {normal, 0}}}};
+}
+
+/* The derivative by a drag is s |u|^2 / 2, more than a double holds; its product with the drag is not. */
+static void test_overflow(void **state)
+{
+	(void)state;
+	static const double normal[] = {0, 1}, force = 2, fast[] = {1e272, 0};
+	struct fric_batch batch = floor_for(normal, &force);
+	double step = 1;
+	batch.friction.law.viscous = 1e-272;
+	const struct fric_differential by_drag = {.fields = {[FRIC_BY_VISCOUS] = &step}};
+	struct fric_derivative_agreement a = along(&batch, fast, &by_drag);
+	assert_true(a.agrees && a.transposed >= 0 && a.potential >= 0);
+	vjp_factor = 1.001;
+	step = 1; /* overwritten with the direction */
+	assert_false(along(&batch, fast, &by_drag).agrees);
+	vjp_factor = 1;
+}
+
+/* The potential is 1e305, and the vertex is a million times closer to the floor than to the other vertex. */
+static void test_short_direction(void **state)
+{
+	(void)state;
+	static const double normal[] = {0, 1}, origin[2] = {0}, positions[] = {0, 1e-4, 1e6, 1},
+						velocities[] = {1e8, 0, 0, 0};
+	struct fric_batch batch = floor_for(normal, NULL);
+	double steps[] = {1, 1, 1, 1};
+	batch.n_vertices = 2;
+	batch.positions = positions;
+	batch.barrier = (struct fric_barrier){.dhat = 1e-3, .stiffness = 1e304};
+	batch.groups[FRIC_PLANE_VERTEX].normal_force = (struct fric_values){0};
+	batch.groups[FRIC_PLANE_VERTEX].plane_origin = (struct fric_values){origin, 0};
+	const struct fric_differential by = {.fields = {[FRIC_BY_POSITIONS] = steps}};
+	const struct fric_derivative_agreement a = along(&batch, velocities, &by);
+	assert_true(a.agrees && a.potential >= 0 && a.gradient >= 0 && a.transposed >= 0);
+	for (int i = 0; i < 4; i++)
+		assert_true(fabs(steps[i]) < 1e-60);
+}
+
+/* A normal that is short beside others changes by its own length. */
+static void test_short_normals(void **state)
+{
+	(void)state;
+	static const int32_t vertices[] = {0, 0};
+	static const double normals[] = {0, 1e-303, 1, 1}, forces[] = {1e3, 1}, velocities[] = {1, 2};
+	struct fric_batch batch = floor_for(normals, forces);
+	double steps[] = {1, 1, 1, 1};
+	batch.groups[FRIC_PLANE_VERTEX] =
+		(struct fric_group){2, vertices, .normal_force = {forces, 1}, .plane_normal = {normals, 2}};
+	const struct fric_differential by = {.rows = {[FRIC_PLANE_VERTEX] = {[FRIC_ROW_PLANE_NORMAL] = steps}}};
+	assert_true(along(&batch, velocities, &by).agrees);
+}
+
+/* Of a geometric mean by a coefficient that is 0. */
+static void test_infinite(void **state)
+{
+	(void)state;
+	static const int32_t vertices[] = {0, 1};
+	static const double positions[] = {0, 0, 0, 1}, velocities[] = {1, 0, 0, 0}, force = 2, mu[] = {0, 0.5};
+	double steps[] = {1, 1};
+	const struct fric_batch batch = {.dim = 2,
+	                                 .n_vertices = 2,
+	                                 .positions = positions,
+	                                 .friction = {.eps_v = 2,
+	                                              .source = FRIC_MU_VERTEX,
+	                                              .vertex_mu_s = mu,
+	                                              .vertex_mu_k = mu,
+	                                              .blend = FRIC_GEOMETRIC_MEAN},
+	                                 .groups = {[FRIC_VERTEX_VERTEX] = {1, vertices, .normal_force = {&force, 0}}}};
+	const struct fric_differential by = {.fields = {[FRIC_BY_VERTEX_MU_S] = steps}};
+	const struct fric_derivative_agreement a = along(&batch, velocities, &by);
+	assert_true(a.agrees && a.potential == 0 && a.gradient == 0 && a.transposed < 0 && a.worst == 0);
+}
+
 static void test_threads(void **state)
 {
 	(void)state;
@@ -239,8 +379,10 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_right), cmocka_unit_test(test_wrong), cmocka_unit_test(test_worst),
-		cmocka_unit_test(test_empty), cmocka_unit_test(test_knots), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_right),         cmocka_unit_test(test_wrong),    cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_empty),         cmocka_unit_test(test_knots),    cmocka_unit_test(test_ties),
+		cmocka_unit_test(test_turning),       cmocka_unit_test(test_overflow), cmocka_unit_test(test_short_direction),
+		cmocka_unit_test(test_short_normals), cmocka_unit_test(test_infinite), cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
