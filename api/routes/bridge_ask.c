@@ -266,6 +266,15 @@ size_t api_bridge_output_size(const struct api_bridge *b)
 	return b->model == API_BRIDGE_FRICTION ? 1 : n_velocities(b, false) + n_velocities(b, true);
 }
 
+static bool refuse_index(const struct api_bridge *b, const char *name, double value, size_t limit, const char *what)
+{
+	if (limit == 0)
+		return invalid(b, "\"%s\" is %.17g, but there is no %s", name, value, what);
+	if (limit == 1)
+		return invalid(b, "\"%s\" is %.17g, but the only %s has the number 0", name, value, what);
+	return invalid(b, "\"%s\" is %.17g, but there are %zu %ss, numbered from 0", name, value, limit, what);
+}
+
 static bool read_index(const struct api_bridge *b, const char *name, size_t limit, const char *what, size_t *out)
 {
 	const json_t *node = member(b, name);
@@ -276,7 +285,7 @@ static bool read_index(const struct api_bridge *b, const char *name, size_t limi
 	if (!array || array->rank != 0 || value != trunc(value))
 		return invalid(b, "\"%s\" must be an integer", name);
 	if (value < 0 || value >= (double)limit)
-		return invalid(b, "\"%s\" is %.17g, but there are %zu %ss, numbered from 0", name, value, limit, what);
+		return refuse_index(b, name, value, limit, what);
 	*out = (size_t)value;
 	return true;
 }
@@ -288,7 +297,7 @@ static bool read_row(const struct api_bridge *b, const json_t *node, size_t n, c
 	if (!array || array->rank != 1)
 		return invalid(b, "%s must be a list of numbers", what);
 	if (array->n != n)
-		return invalid(b, "%s has %zu numbers, expected %zu", what, array->n, n);
+		return invalid(b, "%s has %zu number%s, expected %zu", what, array->n, array->n == 1 ? "" : "s", n);
 	*out = array->data;
 	return true;
 }
@@ -311,7 +320,7 @@ static bool read_inputs(const struct api_bridge *b)
 	if (!json_is_array(list) && !(numbers && numbers->rank == 1))
 		return invalid(b, "\"input\" must be a list of lists of numbers");
 	if (n != b->n_inputs)
-		return invalid(b, "\"input\" has %zu entries, expected %zu", n, b->n_inputs);
+		return invalid(b, "\"input\" has %zu %s, expected %zu", n, n == 1 ? "entry" : "entries", b->n_inputs);
 	for (size_t i = 0; i < n; i++)
 		if (!read_input(b, i, json_array_get(list, i)))
 			return false;
@@ -323,7 +332,8 @@ static bool read_vector(const struct api_bridge *b, const char *name, size_t n, 
 	const json_t *node = member(b, name);
 	char what[16];
 	snprintf(what, sizeof(what), "\"%s\"", name);
-	return node ? read_row(b, node, n, what, out) : invalid(b, "\"%s\" is missing: %zu numbers", name, n);
+	return node ? read_row(b, node, n, what, out)
+	            : invalid(b, "\"%s\" is missing: %zu number%s", name, n, n == 1 ? "" : "s");
 }
 
 /* Tables stay symmetric along a direction, too. */

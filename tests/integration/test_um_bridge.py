@@ -502,6 +502,24 @@ def test_numbers_of_inputs(bridge, wrong):
         bridge.refused('Gradient', {**ASKED['Gradient'], 'outWrt': 1}, 'InvalidInput')
 
 
+def test_words_for_one_and_for_many(bridge):
+    asked = ASKED['Gradient']
+
+    def told(**changes):
+        return bridge.refused('Gradient', {k: v for k, v in {**asked, **changes}.items() if v is not None}, 'InvalidInput')
+    for wrong in (-1, 1, 1e300):
+        assert told(outWrt=wrong) == f'"outWrt" is {float(wrong):.17g}, but the only output has the number 0'
+        assert told(inWrt=wrong if wrong != 1 else 2).endswith(', but there are 2 inputs, numbered from 0')
+    one = {'inputs': ['/friction/mu_s']}
+    assert told(config=one, input=[[1]], inWrt=1) == '"inWrt" is 1, but the only input has the number 0'
+    assert told(config={'inputs': []}, input=[], inWrt=0) == '"inWrt" is 0, but there is no input'
+    assert told(input=[[1]]) == '"input" has 1 entry, expected 2'
+    assert told(input=[[1], [1], [1]]) == '"input" has 3 entries, expected 2'
+    assert told(sens=[]) == '"sens" has 0 numbers, expected 1' and told(sens=[1, 2]) == '"sens" has 2 numbers, expected 1'
+    assert told(name='friction_gradient', sens=[1]) == '"sens" has 1 number, expected 60'
+    assert told(sens=None) == '"sens" is missing: 1 number'
+
+
 @pytest.mark.parametrize('wrong', [1, 'x', None, [], [1, 1], [None], ['1'], {}, [[1]], True], ids=str)
 def test_sensitivities_and_vectors(bridge, wrong):
     for call, member in (('Gradient', 'sens'), ('ApplyJacobian', 'vec'), ('ApplyHessian', 'sens'),
@@ -637,6 +655,24 @@ def test_derivatives_agree_with_differences(bridge, name, wrt):
     terms = [a * b for a, b in zip(by, direction)]
     total = math.fsum(abs(t) for t in terms) + math.fsum(abs(a * b) for a, b in zip(sens, along))
     assert abs(math.fsum(terms) - math.fsum(a * b for a, b in zip(sens, along))) <= 1e-11 * total
+
+
+@pytest.mark.parametrize('size', [0.02, 0.004, 0])
+def test_second_derivatives_by_the_default_inputs(bridge, size):
+    """Sliding, sticking, and at rest, where they are those of a parabola, and steps are small against eps_v."""
+    values = values_of_scene(71, size)
+    for first in range(4):
+        for second, n in enumerate((48, 12, 1, 1)):
+            direction = noise(81 + second, n)
+
+            def gradient(at, first=first, second=second):
+                return bridge.gradient('friction', [*values[:second], at, *values[second + 1:]], [1.7], first)
+
+            reference = differences(gradient, values[second], direction, 1e-5 if size else 1e-9)
+            along = bridge.hessian(values, [1.7], direction, first, second)
+            largest = max(max(map(abs, reference)), max(map(abs, gradient(values[second]))) / 0.02)
+            assert len(along) == len(reference)
+            assert max(abs(a - b) for a, b in zip(along, reference)) <= 1e-6 * largest
 
 
 SMOOTH = ['/velocities', '/body_velocities', '/friction/mu_s', '/friction/mu_k', '/friction/eps_v',
