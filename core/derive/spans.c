@@ -21,6 +21,9 @@ struct span_source fricp_span_source(const struct fric_context *context, const s
 	struct span_source source = {
 		.derivation = derivation,
 		.kernel = fricp_kernel_task(context, derivation->contacts, derivation->question, KERNEL_FORCE)};
+	/* the plain form has more digits than kernels: other bits */
+	if (source.kernel.kernels == &fricp_kernels_scalar)
+		source.kernel.kernels = &fricp_kernels_baseline;
 	source.runs = derivation->batch->dim == 3 && source.kernel.kernels->derivatives && source.kernel.ordinary;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		source.fits[type] = source.runs && !derivation->batch->groups[type].grain.data &&

@@ -84,7 +84,8 @@ struct fric_kernels {
 
 /* The variants of this build, best first; only those that this processor can run may be called. */
 extern const struct fric_kernels fricp_kernels_avx512, fricp_kernels_avx2, fricp_kernels_baseline;
-/* No functions: every contact goes through slip.h. The others are tested against it. */
+/* No functions: every contact goes through slip.h. The others are tested against it. Derivatives, whose plain form has
+ * more digits, go through the baseline's. */
 extern const struct fric_kernels fricp_kernels_scalar;
 
 /* The kernels of a context: those it asks for, or the best that this processor runs. */

@@ -474,8 +474,32 @@ def test_scale_freedom(client, questions, seed):
         assert after['tangents']['potential'] == before['tangents']['potential'] * speed
 
 
+def spans():
+    """Contacts that kernels take: in 3D, with a law's own numbers and what a barrier does."""
+    rng = generate_derivatives.random.Random(5)
+    n = 40
+
+    def rows(width, n=n):
+        return [[rng.uniform(-1, 1) for _ in range(width)] for _ in range(n)]
+
+    request = {'dim': 3, 'velocities': rows(3), 'positions': rows(3),
+               'friction': {'eps_v': 0.7, 'mu_s': 0.6, 'mu_k': 0.4},
+               'barrier': {'dhat': 2, 'stiffness': 3}, 'collisions': {}}
+    for group, k in (('vertex_vertex', 2), ('edge_vertex', 3), ('edge_edge', 4), ('face_vertex', 4), ('plane_vertex', 1)):
+        stencils = [rng.sample(range(n), k) for _ in range(500)]
+        request['collisions'][group] = {'vertices': stencils if k > 1 else [v for v, in stencils]}
+    request['collisions']['plane_vertex'].update(plane_normal=[0, 0, 1], plane_origin=[0, 0, -2])
+    request['collisions']['edge_edge']['normal_force'] = 2.5
+    wrt = ['/positions', '/velocities', '/friction/mu_s', '/barrier/dhat', '/collisions/edge_edge/normal_force']
+    yield 'jvp', {**request, 'tangents': {'/positions': rows(3), '/friction/mu_k': 0.3, '/barrier/stiffness': 1}}
+    yield 'vjp', {**request, 'cotangents': {'potential': 0.3, 'gradient': rows(3 * n, 1)[0]}, 'wrt': wrt}
+    for form in ('csr', 'triplets'):
+        yield 'evaluate', {**request, 'outputs': ['position_jacobian'], 'position_jacobian': {'format': form}}
+
+
 def large():
     """Many contacts of every law and group, with tangents of every field."""
+    yield from spans()
     for seed in range(0, 21, 2):
         question = generate_derivatives.question(seed)
         request = tiled(question['request'], 3000)

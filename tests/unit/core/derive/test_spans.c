@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "core/derive/spans.h"
+#include "core/kernels/kernels.h"
 #include "tests/property/differentials.h"
 
 /* What kernels know derivatives by. */
@@ -71,14 +72,18 @@ static double *scales(const struct trial *t, const double *x)
 	return scale;
 }
 
-static const char *const names[] = {"baseline", "avx2", "avx512"};
+/* Without functions, everything goes through the plain form. "scalar" names what has the bits of all others. */
+static const struct fric_kernels plain = {.name = "plain"};
+static const char *const names[] = {"baseline", "avx2", "avx512", "scalar"};
 
-/* The first of them against the plain form, the others against the first. */
-static void check_numbers(const struct trial *t, const double *of[4], size_t n, size_t width, double tolerance)
+enum { N_WAYS = 1 + sizeof(names) / sizeof(names[0]) };
+
+/* The first of the names against the plain form, the others against the first. */
+static void check_numbers(const struct trial *t, const double *of[N_WAYS], size_t n, size_t width, double tolerance)
 {
 	double *scale = width == 3 ? scales(t, of[0]) : NULL;
 	const double all = largest_of(of[0], n);
-	for (int k = 1; k < 4; k++) {
+	for (int k = 1; k < N_WAYS; k++) {
 		if (!of[k])
 			continue;
 		for (size_t i = 0; i < n && k == 1; i++)
@@ -91,17 +96,17 @@ static void check_numbers(const struct trial *t, const double *of[4], size_t n, 
 static struct fric_context context_of(int k, int n_threads)
 {
 	return (struct fric_context){
-		.n_threads = n_threads, .parallel_from = 1, .kernels = fric_kernels_find(k == 0 ? "scalar" : names[k - 1])};
+		.n_threads = n_threads, .parallel_from = 1, .kernels = k == 0 ? &plain : fric_kernels_find(names[k - 1])};
 }
 
 static void check_tangents(struct trial *t, struct rng *rng)
 {
 	struct fric_differential tangents = {.fields = {0}};
-	const double *gradients[4] = {0}, *potentials[4] = {0};
+	const double *gradients[N_WAYS] = {0}, *potentials[N_WAYS] = {0};
 	for (size_t i = 0; i < t->fields.n; i++)
 		if (coin(rng))
 			*place_in(&tangents, &t->fields.of[i]) = random_tangent(&t->scene, rng, &t->fields.of[i]);
-	for (int k = 0; k < 4; k++) {
+	for (int k = 0; k < N_WAYS; k++) {
 		const struct fric_context context = context_of(k, 1 + k % 2);
 		struct fric_error error;
 		if (!context.kernels)
@@ -123,12 +128,12 @@ static size_t width_of(const struct number_field *f)
 
 static void check_cotangents(struct trial *t, struct rng *rng)
 {
-	struct fric_differential cotangents[4] = {{.fields = {0}}};
+	struct fric_differential cotangents[N_WAYS] = {{.fields = {0}}};
 	double *cotangent = random_reals(&t->scene, rng, t->n_dofs, -1, 1), psi = uniform(rng, -1, 1);
 	bool wanted[MOST_FIELDS];
 	for (size_t i = 0; i < t->fields.n; i++)
 		wanted[i] = coin(rng);
-	for (int k = 0; k < 4; k++) {
+	for (int k = 0; k < N_WAYS; k++) {
 		const struct fric_context context = context_of(k, 1 + k % 2);
 		struct fric_error error;
 		double potential, *gradient = scene_memory(&t->scene, t->n_dofs, sizeof(double));
@@ -140,8 +145,8 @@ static void check_cotangents(struct trial *t, struct rng *rng)
 			assert_ok(fric_vjp(&context, &t->derivation, psi, cotangent, &potential, gradient, &cotangents[k], &error));
 	}
 	for (size_t i = 0; i < t->fields.n; i++) {
-		const double *of[4] = {0};
-		for (int k = 0; k < 4 && wanted[i]; k++)
+		const double *of[N_WAYS] = {0};
+		for (int k = 0; k < N_WAYS && wanted[i]; k++)
 			of[k] = context_of(k, 1).kernels ? *place_in(&cotangents[k], &t->fields.of[i]) : NULL;
 		if (wanted[i])
 			check_numbers(t, of, t->fields.of[i].n, width_of(&t->fields.of[i]), 5e-12);
