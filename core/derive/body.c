@@ -458,6 +458,7 @@ void fricp_body_tangent(const struct body_derivation *task, const struct body_po
 /* What is collected on the way. */
 struct collected {
 	struct body_frame frame;
+	long double turn; /* of the basis in its plane, 3D: in frame.plane it is a difference of large numbers */
 	long double arm[2][3];
 };
 
@@ -479,6 +480,10 @@ static void slips_backwards(const struct body_derivation *task, const struct bod
 	turning_cotangent(dim, &p->frame, p->now.turn, turning + dim - 1, &all->frame, turn);
 	project_cotangent(dim, &p->frame.plane, gradient->relative, f, &all->frame.plane, other);
 	turning_cotangent(dim, &p->frame, gradient->turn, f + dim - 1, &all->frame, unused);
+	if (dim == 3)
+		all->turn = uneven_turn_cotangent(&p->frame.plane, p->pulled, force->u) +
+		            uneven_turn_cotangent(&p->frame.plane, p->bare, force->bare) +
+		            uneven_turn_cotangent(&p->frame.plane, gradient->relative, f);
 	add_vector(1, pulled, bare);
 	for (int d = 0; d < dim; d++) {
 		out->inputs.at[AT_SURFACE_VELOCITY + d] = -bare[d];
@@ -509,6 +514,7 @@ static void ellipses_backwards(const struct body_derivation *task, const struct 
 		return;
 	matchstick_turn(&along, turned, slip);
 	project_cotangent(task->batch->dim, &p->frame.plane, p->lagged_pulled, slip, &all->frame.plane, pulled);
+	all->turn += turn_cotangent(&p->frame.plane, p->lagged_pulled, slip); /* ellipses are in 3D */
 	for (int d = 0; d < task->batch->dim; d++) {
 		out->inputs.at[AT_SURFACE_VELOCITY + d] -= pulled[d];
 		out->inputs.at[AT_ANCHOR + d] += pulled[d];
@@ -544,7 +550,7 @@ static void frame_backwards(const struct body_derivation *task, const struct bod
 	geometry_at(task, p, &contact, &at);
 	fricp_unit_normal_cotangent(contact.dim, at.normal, all->frame.normal, normal);
 	if (!has_given_basis(task, p->type))
-		fricp_geometry_cotangent(&contact, &at, &values, &inputs);
+		fricp_geometry_cotangent_of_turn(&contact, &at, &values, all->turn, &inputs);
 	for (int d = 0; d < 3; d++) {
 		out->at[AT_NORMAL + d] = inputs.normal[d] + normal[d];
 		out->at[AT_GRAIN + d] = inputs.grain[d];

@@ -121,4 +121,17 @@ static inline void project_cotangent(int dim, const struct frame *at, const long
 	}
 }
 
+/* What turning the first axis towards the second does to what is projected, times its cotangent. 3D. */
+static inline long double turn_cotangent(const struct frame *at, const long double y[3], const long double *u)
+{
+	return at->mu_aniso[0] * u[0] * along_axis(3, at, 1, y) - at->mu_aniso[1] * u[1] * along_axis(3, at, 0, y);
+}
+
+/* The same but for what cancels where slip and force, and the gradient's cotangent, turn alike: by mu_aniso alone they do
+ * not. Added up over u, bare and q. */
+static inline long double uneven_turn_cotangent(const struct frame *at, const long double y[3], const long double *u)
+{
+	return (at->mu_aniso[0] - at->mu_aniso[1]) * (u[0] * along_axis(3, at, 1, y) + u[1] * along_axis(3, at, 0, y));
+}
+
 #endif

@@ -342,6 +342,7 @@ void fricp_vertex_tangent(const struct vertex_derivation *task, const struct ver
 /* Cotangents of what lies between fields and force. */
 struct lagged_cotangents {
 	struct frame frame;
+	long double turn; /* of the basis in its plane, 3D: in frame.basis it is a difference of large numbers */
 	long double closest_point[2], distance;
 };
 
@@ -364,6 +365,10 @@ static void slips_backwards(const struct vertex_derivation *task, const struct v
 	if (task->contacts->viscous.data)
 		project_cotangent(dim, &p->frame, p->bare, force->bare, &lagged->frame, bare);
 	project_cotangent(dim, &p->frame, gradient->relative, q, &lagged->frame, other);
+	if (dim == 3)
+		lagged->turn = uneven_turn_cotangent(&p->frame, p->pulled, force->u) +
+		               uneven_turn_cotangent(&p->frame, p->bare, force->bare) +
+		               uneven_turn_cotangent(&p->frame, gradient->relative, q);
 	for (int d = 0; d < dim; d++) {
 		out->at[AT_RELATIVE + d] = pulled[d] + bare[d];
 		out->at[AT_SURFACE_VELOCITY + d] -= pulled[d] + bare[d];
@@ -392,6 +397,7 @@ static void ellipses_backwards(const struct vertex_derivation *task, const struc
 		return;
 	matchstick_turn(&along, turn, slip);
 	project_cotangent(task->batch->dim, &p->frame, p->lagged_pulled, slip, &lagged->frame, pulled);
+	lagged->turn += turn_cotangent(&p->frame, p->lagged_pulled, slip); /* ellipses are in 3D */
 	for (int d = 0; d < task->batch->dim; d++) {
 		out->at[AT_LAGGED + d] = pulled[d];
 		out->at[AT_SURFACE_VELOCITY + d] -= pulled[d];
@@ -452,7 +458,7 @@ static void geometry_backwards(const struct vertex_derivation *task, const struc
 	for (int e = 0; e < 6; e++)
 		cotangent.tangent_basis[e] = lagged->frame.basis[e];
 	geometry_inputs_of(task, p, &at);
-	fricp_geometry_cotangent(&contact, &at, &cotangent, &inputs);
+	fricp_geometry_cotangent_of_turn(&contact, &at, &cotangent, lagged->turn, &inputs);
 	for (int d = 0; d < task->batch->dim; d++) {
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 			out->at[AT_POSITION + 3 * k + d] = inputs.position[k][d];

@@ -69,7 +69,7 @@ void fricp_vertex_cotangent(const struct vertex_derivation *task, const struct v
                             const double *cotangent, struct inputs *out);
 
 /* From tangents of what a contact takes from fields to those of what its force depends on, and back from cotangents; with no
- * cotangent of the gradient. */
+ * cotangent of the gradient, and without what goes through geometry. */
 void fricp_vertex_inputs(const struct vertex_derivation *task, const struct vertex_point *point,
                          const struct inputs *tangent, struct force_inputs *out);
 void fricp_vertex_back(const struct vertex_derivation *task, const struct vertex_point *point,

@@ -104,19 +104,34 @@ void fricp_geometry_tangent(const struct geometry_case *contact, const struct ge
 	tangent_q(contact, &frame, tangent, out);
 }
 
-void fricp_geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
-                              const struct geometry_values *cotangent, struct geometry_inputs *out)
+/* @param turn  NULL: as the basis has it */
+static void geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
+                               const struct geometry_values *cotangent, const long double *turn,
+                               struct geometry_inputs *out)
 {
 	const int axis = axis_of(contact, at);
 	const struct edges_l e = edges_of_l(contact, at);
 	const struct frame_l g = frame_of_l(contact, axis, &e);
 	if (keeps_its_digits(contact, &e, &g)) {
-		cotangent_l(contact, &g, cotangent, out);
+		cotangent_l(contact, &g, cotangent, turn, out);
 		return;
 	}
 	const struct edges_q exact = edges_of_q(contact, at);
 	const struct frame_q frame = frame_of_q(contact, axis, &exact);
-	cotangent_q(contact, &frame, cotangent, out);
+	cotangent_q(contact, &frame, cotangent, turn, out);
+}
+
+void fricp_geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
+                              const struct geometry_values *cotangent, struct geometry_inputs *out)
+{
+	geometry_cotangent(contact, at, cotangent, NULL, out);
+}
+
+void fricp_geometry_cotangent_of_turn(const struct geometry_case *contact, const struct geometry_inputs *at,
+                                      const struct geometry_values *cotangent, long double turn,
+                                      struct geometry_inputs *out)
+{
+	geometry_cotangent(contact, at, cotangent, &turn, out);
 }
 
 /* (x - n (n.x)) / |normal|: symmetric, its own transpose. Crossed twice, n x (x x n), it loses nothing. */

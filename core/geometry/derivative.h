@@ -43,6 +43,11 @@ void fricp_geometry_tangent(const struct geometry_case *contact, const struct ge
 void fricp_geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
                               const struct geometry_values *cotangent, struct geometry_inputs *out);
 
+/* The same where the cotangent of a turn is known better than from tangent_basis: of the first axis towards the second. */
+void fricp_geometry_cotangent_of_turn(const struct geometry_case *contact, const struct geometry_inputs *at,
+                                      const struct geometry_values *cotangent, long double turn,
+                                      struct geometry_inputs *out);
+
 /* The same for normal / |normal|: vectors of [dim]; the rest of those written is 0. */
 void fricp_unit_normal_tangent(int dim, const long double normal[3], const long double tangent[3], long double out[3]);
 void fricp_unit_normal_cotangent(int dim, const long double normal[3], const long double cotangent[3],

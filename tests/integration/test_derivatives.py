@@ -311,6 +311,35 @@ def test_everything_at_rest(client, law):
     assert along == pytest.approx([x for n in range(1, 7) for x in (n * (0.3 * factor + 0.5), -2 * n * (0.3 * factor + 0.5), 0)])
 
 
+@pytest.mark.parametrize('law', [{}, {'viscous': 0.3}, {'law': 'adhesion', 'eps_v': 4}], ids=str)
+def test_turning_a_basis_changes_nothing(client, law):
+    """Unless there is an ellipse: slip and force turn alike, and the gradient's cotangent with them. No rounding is left."""
+    contacts = {'normal_force': 3, 'grain': [0.4, 0.9, -0.2], 'anchor': [0.01, 0.02, 0], 'surface_velocity': [0.3, 0, 0.1]}
+    request = {'dim': 3, 'velocities': [[0.013, -0.71, 0.2], [1.1, 0.4, 0]], 'body_positions': [[0, 0, 1]],
+               'body_velocities': [[1, 2, 3, 0.4, 0.5, 0.6]], 'friction': {'mu': 0.7, 'eps_v': 1, **law},
+               'collisions': {'plane_vertex': {'vertices': [0, 1], 'plane_normal': [0.1, 0.2, 0.9], **contacts},
+                              'body_world': {'bodies': [0], 'point': [0.1, 0.3, 0], 'normal': [0.3, -0.2, 1],
+                                             'roll_radius': 0.2, 'spin_radius': 0.1, **contacts}}}
+    wrt = [f'/collisions/{group}/grain' for group in request['collisions']]
+    cotangents = {'potential': 0.3, 'gradient': [1, -2, 3, 0.1, 0.7, -0.4], 'body_gradient': [0.3, 0.2, 0.1, -1, -2, 3]}
+    got = ask(client, 'vjp', {**request, 'cotangents': cotangents, 'wrt': wrt})['cotangents']
+    assert not any(flat(list(got.values())))
+    for group in request['collisions'].values():
+        group['mu_aniso'] = [1, 2]
+    got = ask(client, 'vjp', {**request, 'cotangents': cotangents, 'wrt': wrt})['cotangents']
+    assert all(any(values) for values in got.values())
+    compare_all(client, request, cotangents, wrt)
+
+
+def test_a_basis_that_hardly_matters(client):
+    """A contact sticks, and its ellipse counts for a millionth of what turns with the basis."""
+    question = generate_derivatives.question(182)
+    pointer, d = '/collisions/plane_vertex/grain', Derivatives(question['request'])
+    expected = flat(d.vjp(question['cotangents'], [pointer])['cotangents'][pointer])
+    got = flat(ask(client, 'vjp', vjp_of(question, [pointer]))['cotangents'][pointer])
+    assert max(abs(a - b) for a, b in zip(got, expected)) <= TOLERANCE * max(map(abs, expected))
+
+
 def test_a_block_that_slides_at_random_places(client):
     """Every group from positions and a barrier, at rest: the derivative by positions is zero, by velocities is not."""
     for seed in SEEDS:

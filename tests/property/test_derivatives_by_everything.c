@@ -133,7 +133,8 @@ struct product {
 	long double sum, size;
 };
 
-/* What terms that cancel out may leave: where only the grain changes and nothing depends on directions, all of them do. */
+/* What terms that cancel out may leave forwards: where only the grain changes and nothing depends on directions, all of them
+ * do. (Backwards they are left out.) */
 static long double rounding_of(const struct setting *t, const double *cotangents, size_t n)
 {
 	double *answer = calloc(n, sizeof(double));
@@ -143,7 +144,7 @@ static long double rounding_of(const struct setting *t, const double *cotangents
 	for (size_t i = 0; i < n; i++)
 		size += fabsl((long double)answer[i] * cotangents[i]);
 	free(answer);
-	return size * 0x1p-53L;
+	return size * 0x1p-52L;
 }
 
 static void add_product(const double *x, const double *y, size_t n, struct product *p)
