@@ -39,18 +39,27 @@ static void potential_span(void *data, struct span span, struct fault *fault)
 		keep_potential(task, span, &work);
 }
 
-/* The same, and keeps the forces. */
+/* Evaluates a span, and the companion's forces if there is a companion. */
+static bool run_span(const struct evaluation *task, struct span span, bool keeps, struct workspace *work,
+                     double *others, struct fault *fault)
+{
+	if (!task->companion)
+		return fricp_run_span(&task->kernel, span, work, fault);
+	return task->companion->run(task->companion->task, &task->kernel, span, keeps, work, others, fault);
+}
+
+/* Evaluates a span and keeps its forces. */
 static void forces_span(void *data, struct span span, struct fault *fault)
 {
 	const struct evaluation *task = data;
 	const size_t dim = (size_t)task->kernel.contacts->dim;
 	double others[3 * FRIC_SPAN];
 	struct workspace work;
-	if (!fricp_run_span(&task->kernel, span, &work, fault))
+	if (!run_span(task, span, true, &work, others, fault))
 		return;
 	keep_potential(task, span, &work);
 	forces_in_rows(dim, span, work.force[0], task->forces + span.begin * dim);
-	if (task->companion && task->companion->forces(task->companion->task, span, &work, true, others, fault))
+	if (task->companion)
 		forces_in_rows(dim, span, others, task->other_forces + span.begin * dim);
 }
 
@@ -66,30 +75,22 @@ struct part_sums {
 	struct scatter gradient, others;
 };
 
-/* Adds the companion's forces. */
-static bool add_others(const struct evaluation *task, const struct scatter *scatter, struct span span, bool keeps,
-                       struct workspace *work, struct fault *fault)
-{
-	double forces[3 * FRIC_SPAN];
-	if (!task->companion->forces(task->companion->task, span, work, keeps, forces, fault))
-		return false;
-	fricp_scatter_columns(scatter, span, forces);
-	return true;
-}
-
 /* Evaluates a span and adds its forces at the vertices of a part. */
 static bool add_span(const struct evaluation *task, const struct part_sums *sums, struct span span, struct fault *fault)
 {
 	const struct scatter *scatter = &sums->gradient;
 	/* otherwise another part keeps it */
 	const bool keeps = scatter->contacts->extents[span_slot(span)].lowest >= scatter->first;
+	double others[3 * FRIC_SPAN];
 	struct workspace work;
-	if (!fricp_run_span(&task->kernel, span, &work, fault))
+	if (!run_span(task, span, keeps, &work, others, fault))
 		return false;
 	if (keeps)
 		keep_potential(task, span, &work);
 	fricp_scatter_columns(scatter, span, work.force[0]);
-	return !task->companion || add_others(task, &sums->others, span, keeps, &work, fault);
+	if (task->companion)
+		fricp_scatter_columns(&sums->others, span, others);
+	return true;
 }
 
 /* The same with forces that are kept. */

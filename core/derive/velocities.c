@@ -27,15 +27,13 @@ static double potentials_along(const struct fric_contacts *c, struct span span, 
 	return sum_of_span(out, span.n);
 }
 
-static bool forces_along(void *data, struct span span, struct workspace *work, bool keeps, double *forces,
-                         struct fault *fault)
+/* What the velocities add to the forces of a span that fricp_run_span has evaluated. */
+static bool forces_along(const struct along *task, struct span span, struct workspace *work, double *relative,
+                         double *forces, struct fault *fault)
 {
-	const struct along *task = data;
-	const struct fric_contacts *c = task->product.contacts;
 	/* after forces, kernels go on to the inner matrices */
 	const bool by_kernel = fricp_product_is_bounded(&task->product) && task->inner.ordinary && !work->careful;
 	struct workspace again, *bent = work;
-	double relative[3 * FRIC_SPAN];
 	if (by_kernel)
 		task->inner.kernels->bend(work);
 	if (!by_kernel || work->careful) {
@@ -44,10 +42,21 @@ static bool forces_along(void *data, struct span span, struct workspace *work, b
 			return false;
 	}
 	const double *const inner[3] = {bent->inner[0], bent->inner[1], bent->inner[2]};
-	if (!fricp_product_of_span(&task->product, span, inner, task->velocities, relative, forces, fault))
-		return false;
+	return fricp_product_of_span(&task->product, span, inner, task->velocities, relative, forces, fault);
+}
+
+static bool run_along(void *data, const struct kernel_task *kernel, struct span span, bool keeps,
+                      struct workspace *work, double *forces, struct fault *fault)
+{
+	const struct along *task = data;
+	double relative[3 * FRIC_SPAN], sum;
+	if (!fricp_run_span_along(kernel, span, task->velocities, work, forces, &sum)) {
+		if (!fricp_run_span(kernel, span, work, fault) || !forces_along(task, span, work, relative, forces, fault))
+			return false;
+		sum = potentials_along(task->product.contacts, span, work, relative);
+	}
 	if (keeps)
-		task->sums[span_slot(span)] = potentials_along(c, span, work, relative);
+		task->sums[span_slot(span)] = sum;
 	return true;
 }
 
@@ -61,7 +70,7 @@ enum fric_code fricp_jvp_by_velocities(const struct fric_context *context, const
 	struct along task = {.inner = fricp_kernel_task(context, c, derivation->question, KERNEL_INNER),
 	                     .product = {.contacts = c, .kernels = fricp_kernels_of(context)},
 	                     .velocities = velocities};
-	const struct companion companion = {forces_along, &task, velocities, gradient_tangent,
+	const struct companion companion = {run_along, &task, velocities, gradient_tangent,
 	                                    fricp_product_is_bounded(&task.product)};
 	task.sums = memory_take_zeroed(context->memory, bytes);
 	if (!task.sums)

@@ -225,14 +225,36 @@ static bool run_careful(const struct kernel_task *task, struct span span, struct
 	return true;
 }
 
-bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault)
+static bool has_kernels(const struct kernel_task *task)
 {
-	work->n = span.n;
-	if (task->contacts->dim == 2 || !task->kernels->force || !task->ordinary)
-		return run_careful(task, span, work, fault);
+	return task->contacts->dim == 3 && task->kernels->force && task->ordinary;
+}
+
+/* All inputs of a kernel. */
+static void begin_span(const struct kernel_task *task, struct span span, struct workspace *work)
+{
 	fricp_load_span(task, span, work);
 	task->kernels->gamma->relative(task->contacts, span, task->velocities, work->relative[0]);
 	fricp_add_offsets(task->contacts, span, work);
+}
+
+bool fricp_run_span_along(const struct kernel_task *task, struct span span, const double *change,
+                          struct workspace *work, double *product, double *sum)
+{
+	double relative[3 * FRIC_SPAN];
+	if (!has_kernels(task) || task->contacts->viscous.data)
+		return false;
+	begin_span(task, span, work);
+	task->kernels->gamma->relative(task->contacts, span, change, relative);
+	return task->kernels->along(work, task->potentials, relative, product, sum);
+}
+
+bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault)
+{
+	work->n = span.n;
+	if (!has_kernels(task))
+		return run_careful(task, span, work, fault);
+	begin_span(task, span, work);
 	if (task->result == KERNEL_INNER)
 		task->kernels->inner(work, task->projection);
 	else if (task->result == KERNEL_FORCE)

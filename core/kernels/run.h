@@ -37,6 +37,14 @@ void fricp_load_span(const struct kernel_task *task, struct span span, struct wo
 /* Fills in the results of a span. @return false with *fault set when one is not finite */
 bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault);
 
+/* The same for KERNEL_FORCE, and beside it how a change of velocities changes the forces of the span, in one go.
+ * @param change   [n_dofs]
+ * @param product  columns as gamma.h has them: P A P^T Gamma change, without a projection; small. Overwritten
+ * @param sum      of force . Gamma change
+ * @return false where no kernel does all that: nothing is filled in then */
+bool fricp_run_span_along(const struct kernel_task *task, struct span span, const double *change,
+                          struct workspace *work, double *product, double *sum);
+
 /* A span's forces, columns as gamma.h has them, as rows, [n, dim]. */
 static inline void forces_in_rows(size_t dim, struct span span, const double *forces, double *out)
 {
