@@ -176,8 +176,8 @@ def test_members_and_shapes(client, name):
         assert shape(back['cotangents'][pointer]) == shape(value), pointer
     assert any(flat(list(along['tangents'].values())))
     untouched = {p.rpartition('/')[2] for p, got in back['cotangents'].items() if flat(got) and not any(flat(got))}
-    # of contacts that slide or stick alone, or turn their basis and have nothing that tells directions apart; of bodies whose
-    # point of reference does not matter; of no contacts
+    # of contacts that slide or stick alone, or to which all directions are the same; of bodies whose point of reference does
+    # not matter; of no contacts
     no_contacts = {'normal_force'} if name == 'curve' else set()
     assert untouched <= {'eps_v', 'mu_s', 'mu_k', 'grain', 'body_positions', 'lagged_body_velocities', *no_contacts}
 
