@@ -297,6 +297,7 @@ struct body_tangents {
 static void frame_forwards(const struct body_derivation *task, const struct body_point *p, struct body_tangents *t)
 {
 	const long double *in = t->inputs.at;
+	const bool directed = directions_differ(task->b, p->i, task->follows);
 	struct geometry_case contact;
 	struct geometry_inputs at, tangent = {.normal = {0}};
 	struct geometry_values values = {.distance = 0};
@@ -310,7 +311,7 @@ static void frame_forwards(const struct body_derivation *task, const struct body
 	geometry_at(task, p, &contact, &at);
 	for (int d = 0; d < 3; d++) {
 		tangent.normal[d] = in[AT_NORMAL + d];
-		tangent.grain[d] = in[AT_GRAIN + d];
+		tangent.grain[d] = directed ? in[AT_GRAIN + d] : 0;
 	}
 	fricp_unit_normal_tangent(contact.dim, at.normal, tangent.normal, t->frame.normal);
 	if (has_given_basis(task, p->type))
@@ -535,6 +536,7 @@ static void arms_backwards(const struct body_point *p, const struct collected *a
 static void frame_backwards(const struct body_derivation *task, const struct body_point *p, const struct collected *all,
                             struct inputs *out)
 {
+	const bool directed = directions_differ(task->b, p->i, task->follows);
 	struct geometry_case contact;
 	struct geometry_inputs at, inputs = {.normal = {0}};
 	struct geometry_values values = {.distance = 0};
@@ -553,7 +555,7 @@ static void frame_backwards(const struct body_derivation *task, const struct bod
 		fricp_geometry_cotangent_of_turn(&contact, &at, &values, all->turn, &inputs);
 	for (int d = 0; d < 3; d++) {
 		out->at[AT_NORMAL + d] = inputs.normal[d] + normal[d];
-		out->at[AT_GRAIN + d] = inputs.grain[d];
+		out->at[AT_GRAIN + d] = directed ? inputs.grain[d] : 0;
 	}
 }
 

@@ -14,6 +14,16 @@ struct motion {
 	long double by_point[2][3];
 };
 
+/* Whether a contact tells the first direction of its basis from the second. Otherwise nothing depends on the grain, and what
+ * roundings leave of it would be all that there is. @param follows  whether ellipses lie along directions that change */
+static inline bool directions_differ(const struct fric_contacts *c, size_t i, bool follows)
+{
+	bool differ = c->dim == 3 && *column_at(c->mu_aniso[0], i) != *column_at(c->mu_aniso[1], i);
+	if (follows) /* in 3D alone */
+		differ |= c->mu_s_aniso[0][i] != c->mu_s_aniso[1][i] || c->mu_k_aniso[0][i] != c->mu_k_aniso[1][i];
+	return differ;
+}
+
 /* @param v [n_dofs] */
 static inline void motion_of(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
                              struct motion *motion)

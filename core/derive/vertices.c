@@ -183,6 +183,7 @@ static void geometry_forwards(const struct vertex_derivation *task, const struct
                               const struct inputs *t, struct geometry_values *out)
 {
 	const struct geometry_case contact = geometry_case_of(task, p->type);
+	const bool directed = directions_differ(task->contacts, p->i, task->follows);
 	struct geometry_inputs at, tangent = {.position = {{0}}};
 	geometry_inputs_of(task, p, &at);
 	for (int d = 0; d < 3; d++) {
@@ -190,7 +191,7 @@ static void geometry_forwards(const struct vertex_derivation *task, const struct
 			tangent.position[k][d] = t->at[AT_POSITION + 3 * k + d];
 		tangent.normal[d] = t->at[AT_PLANE_NORMAL + d];
 		tangent.origin[d] = t->at[AT_PLANE_ORIGIN + d];
-		tangent.grain[d] = t->at[AT_GRAIN + d];
+		tangent.grain[d] = directed ? t->at[AT_GRAIN + d] : 0;
 	}
 	fricp_geometry_tangent(&contact, &at, &tangent, out);
 }
@@ -454,6 +455,7 @@ static void geometry_backwards(const struct vertex_derivation *task, const struc
 	const struct geometry_case contact = geometry_case_of(task, p->type);
 	struct geometry_values cotangent = {.closest_point = {lagged->closest_point[0], lagged->closest_point[1]},
 	                                    .distance = lagged->distance};
+	const bool directed = directions_differ(task->contacts, p->i, task->follows);
 	struct geometry_inputs at, inputs;
 	for (int e = 0; e < 6; e++)
 		cotangent.tangent_basis[e] = lagged->frame.basis[e];
@@ -464,7 +466,7 @@ static void geometry_backwards(const struct vertex_derivation *task, const struc
 			out->at[AT_POSITION + 3 * k + d] = inputs.position[k][d];
 		out->at[AT_PLANE_NORMAL + d] = inputs.normal[d];
 		out->at[AT_PLANE_ORIGIN + d] = inputs.origin[d];
-		out->at[AT_GRAIN + d] = inputs.grain[d];
+		out->at[AT_GRAIN + d] = directed ? inputs.grain[d] : 0;
 	}
 }
 

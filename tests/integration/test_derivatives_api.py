@@ -314,6 +314,28 @@ def test_directions_are_constant_unless_lagged_velocities_are_given(client):
     assert one['/collisions/body_body/normal'] == none['/collisions/body_body/normal']
 
 
+@pytest.mark.parametrize('lagged', [{}, LAGGED], ids=['', 'lagged'])
+def test_a_grain_without_anisotropy_changes_nothing(client, lagged):
+    """Not even by a rounding: so both ways agree however small the numbers are that a check compares them with."""
+    request = {**copy.deepcopy(BODIES), **lagged, 'positions': [[0, 0, 0], [0.3, 0.4, 0.5]]}
+    request['collisions'] = {
+        'vertex_vertex': {'vertices': [[0, 1]], 'normal_force': 3, 'grain': [1, 0.3, 0.2], 'mu_aniso': [0.7, 0.7]},
+        'plane_vertex': {'vertices': [1], 'plane_normal': [0.1, 0.2, 1], 'normal_force': 3, 'grain': [1, 0.3, 0.2]},
+        'body_world': {'bodies': [0], 'point': [0.1, 0.2, 0.3], 'normal': [0, 1, 1], 'normal_force': 3,
+                       'roll_radius': 0.1, 'spin_radius': 0.2, 'grain': [0.3, 0.2, 0.1]}}
+    wrt = [f'/collisions/{group}/grain' for group in request['collisions']]
+    cotangents = {'potential': 0.3, 'gradient': [0.1, 0.7, -0.2, 0.4, 0.3, 0.9], 'body_gradient': [0.1, 0.2, 0.5] * 4}
+    along = jvp(client, request, {pointer: [0.3, -0.2, 0.7] for pointer in wrt})['tangents']
+    back = vjp(client, request, cotangents, wrt)['cotangents']
+    assert not any(along['gradient']) and not any(flat(along['body_gradient']))
+    assert not any(x for pointer in wrt for x in flat(back[pointer]))
+    for fields, more in zip(request['collisions'].values(), ({'mu_aniso': [0.7, 0.8]},
+                                                             {'mu_s_aniso': [0.9, 0.3]}, {'mu_k_aniso': [0.9, 0.3]})):
+        fields.update(more)
+    back = vjp(client, request, cotangents, wrt)['cotangents']
+    assert [any(flat(back[pointer])) for pointer in wrt] == [True, bool(lagged), bool(lagged)]
+
+
 def test_skipped_contacts(client):
     request = copy.deepcopy(VERTICES)
     request['on_degenerate'] = 'skip'
