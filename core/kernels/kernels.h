@@ -64,10 +64,10 @@ struct fric_kernels {
 	const struct gamma *gamma; /* from velocities to work->relative, and from work->force back */
 	void (*potential)(struct workspace *work);
 	void (*force)(struct workspace *work, bool potentials); /* and the potential, if wanted */
-	/* The same without a drag, and beside it what a change of the relative velocities adds to the force: product :=
+	/* Both without a drag, and beside them what a change of the relative velocities adds to the force: product :=
 	 * P A P^T relative, the bits of `bend` and `product`; sum: of force . relative. Columns as gamma.h has them.
 	 * @return whether all that is as good as the scalar form and the products are small; otherwise nothing is */
-	bool (*along)(struct workspace *work, bool potentials, const double *relative, double *product, double *sum);
+	bool (*along)(struct workspace *work, const double *relative, double *product, double *sum);
 	void (*inner)(struct workspace *work, enum fric_projection projection);
 	void (*bend)(struct workspace *work); /* the same after `force`, where slips are known; without a projection */
 	/* Once for a span, `most` being the largest |t|; then at each step. Sets work->at.careful: for all steps, or for

@@ -246,7 +246,7 @@ bool fricp_run_span_along(const struct kernel_task *task, struct span span, cons
 		return false;
 	begin_span(task, span, work);
 	task->kernels->gamma->relative(task->contacts, span, change, relative);
-	return task->kernels->along(work, task->potentials, relative, product, sum);
+	return task->kernels->along(work, relative, product, sum);
 }
 
 bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault)

@@ -37,7 +37,8 @@ void fricp_load_span(const struct kernel_task *task, struct span span, struct wo
 /* Fills in the results of a span. @return false with *fault set when one is not finite */
 bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault);
 
-/* The same for KERNEL_FORCE, and beside it how a change of velocities changes the forces of the span, in one go.
+/* The same for KERNEL_FORCE and potentials, and beside it how a change of velocities changes the forces of the span, in
+ * one go.
  * @param change   [n_dofs]
  * @param product  columns as gamma.h has them: P A P^T Gamma change, without a projection; small. Overwritten
  * @param sum      of force . Gamma change

@@ -44,6 +44,15 @@ static double largest_of(const double *x, size_t n)
 	return largest;
 }
 
+/* Without the potential, laws are asked for what the gradient needs alone. */
+static void check_gradient_alone(struct scene *s, const struct fric_contacts *c, const struct expected *e)
+{
+	double *alone = scene_memory(s, scene_ndof(s), sizeof(double));
+	struct fric_error error;
+	assert_ok(fric_evaluate(&serial, c, scene_question(c, s->velocities), NULL, alone, &error));
+	assert_all_bits(alone, e->gradient, scene_ndof(s));
+}
+
 /* In every form and on some threads: the same bits as the first. */
 static void check_forms(struct scene *s, const struct fric_contacts *c, double *tangent, const struct expected *e)
 {
@@ -88,6 +97,7 @@ static void test_evaluation_and_product(void **state)
 		for (size_t i = 0; i < scene_ndof(&s); i++)
 			tangent[i] *= (const double[]){1, 0, 1e-290, 1e200}[seed % 7 < 4 ? 0 : seed % 7 - 3];
 		const struct expected e = expected_of(&s, c, tangent);
+		check_gradient_alone(&s, c, &e);
 		check_forms(&s, c, tangent, &e);
 		scene_contacts_free(c);
 		scene_free(&s);
