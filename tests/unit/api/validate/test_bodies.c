@@ -75,6 +75,9 @@ static void end(struct subject *s)
 #define LINE(more) BODIES(PAIR(""), ", 'outputs': ['line'], 'line': {'steps': [0]" more "}")
 #define DIRECTION "'body_direction': [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]"
 #define IN "/collisions/body_body/"
+#define SEVEN(x) x ", " x ", " x ", " x ", " x ", " x ", " x
+#define NONE "'body_body': {'bodies': []}"
+#define NOBODY ", 'body_positions': [], 'body_velocities': []"
 
 /* pointers: those of all faults, with blanks between them; NULL: none */
 static const struct case_of {
@@ -97,6 +100,31 @@ static const struct case_of {
 	{REQUEST("'body_body': {'bodies': []}, 'vertex_vertex': {'vertices': []}", ", 'body_positions': [],"
                                                                                " 'body_velocities': []"),
      NULL, 0},
+	{BODIES("'plane_vertex': {'vertices': []}, " PAIR(""), ""), NULL, 0},
+	{BODIES("'plane_vertex': {}, " PAIR(""), ""), "/velocities /collisions/plane_vertex/vertices", API_E_MISSING_FIELD},
+	{REQUEST(NONE,
+             ", 'body_positions': [" SEVEN("[0, 0, 0]") "], 'body_velocities': [" SEVEN("[0, 0, 0, 0, 0, 0]") "]"),
+     "/body_positions", API_E_TOO_MANY_ENTRIES},
+	{BODIES(PAIR(""), ", 'outputs': ['hessian'], 'hessian': {'format': 'bsr'}"), "/hessian/format",
+     API_E_CONFLICTING_FIELDS},
+	{REQUEST(PAIR(""), ", " TWISTS ", 'body_positions': 3, 'outputs': ['hessian'], 'hessian': {'format': 'bsr'}"),
+     "/body_positions", API_E_WRONG_SHAPE},
+	{REQUEST(NONE,
+             ", 'body_positions': [], 'body_velocities': [], 'outputs': ['hessian'], 'hessian': {'format': 'bsr'}"),
+     NULL, 0},
+	/* lines and vectors without bodies, or without anything */
+	{REQUEST(NONE, NOBODY ", 'outputs': ['line'], 'line': {'steps': [0]}"), "/line/body_direction",
+     API_E_MISSING_FIELD},
+	{REQUEST(NONE, NOBODY ", 'outputs': ['line'], 'line': {'steps': [0], 'direction': []}"), NULL, 0},
+	{REQUEST(NONE, NOBODY ", 'outputs': ['line'], 'line': {'steps': [0], 'body_direction': []}"), NULL, 0},
+	{REQUEST(NONE, NOBODY ", 'outputs': ['hessian_products'], 'vectors': [[], []]"), NULL, 0},
+	{REQUEST(NONE, NOBODY ", 'outputs': ['hessian_products'], 'vectors': []"), NULL, 0},
+	{REQUEST(NONE, NOBODY ", 'outputs': ['hessian_products'], 'vectors': 3"), "/vectors", API_E_WRONG_SHAPE},
+	{REQUEST(NONE, NOBODY ", 'outputs': ['hessian_products'], 'vectors': [[], [1]]"), "/vectors/1", API_E_WRONG_SHAPE},
+	{REQUEST(NONE, NOBODY ", 'outputs': ['hessian_products'], 'vectors': [[1]]"), "/vectors", API_E_WRONG_SHAPE},
+	{REQUEST(NONE, NOBODY ", 'outputs': ['hessian_products'], 'vectors': [[[]]]"), "/vectors", API_E_WRONG_SHAPE},
+	{"{'dim': 5, " MU ", 'collisions': {" NONE "}" NOBODY ", 'outputs': ['hessian_products'], 'vectors': [[]]}", "/dim",
+     API_E_OUT_OF_RANGE},
 	/* what tells how many there are */
 	{REQUEST(PAIR(""), ", " TWISTS), "/body_positions", API_E_MISSING_FIELD},
 	{REQUEST(PAIR(""), ", 'velocities': [], " TWISTS), "/body_positions", API_E_MISSING_FIELD},

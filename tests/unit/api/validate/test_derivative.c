@@ -274,6 +274,25 @@ static void of_a_set(void **unused)
 	end(&of_document);
 }
 
+static void what_is_no_object(void **unused)
+{
+	static const char *const texts[] = {"[]", "'x'", "3"};
+	const struct api_set_facts facts = {.dim = 3, .n_vertices = 2};
+	const struct fric_batch batch = {.dim = 3};
+	(void)unused;
+	for (size_t i = 0; i < 2 * sizeof(texts) / sizeof(texts[0]); i++) {
+		struct subject s;
+		begin(&s, texts[i / 2]);
+		if (i % 2)
+			assert_false(check(&s, API_VJP));
+		else
+			assert_false(api_check_set_derivative(&s.check, API_JVP, &facts, &batch, &s.question, &s.derivative));
+		expect(&s, texts[i / 2], false);
+		assert_string_equal(s.fault.errors[0].pointer, "");
+		end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +303,7 @@ int main(void)
 		cmocka_unit_test(tangents),
 		cmocka_unit_test(which_fields),
 		cmocka_unit_test(of_a_set),
+		cmocka_unit_test(what_is_no_object),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

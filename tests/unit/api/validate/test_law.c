@@ -56,6 +56,16 @@ static void end(struct subject *s)
 	      ", 'mu_k': " k "}", \
 	      PLANE(""))
 
+/* Twenty times the same, and the pointers of the first sixteen faults, which are all that are told. */
+#define FIVE(x) x ", " x ", " x ", " x ", " x
+#define TWENTY(x) FIVE(x) ", " FIVE(x) ", " FIVE(x) ", " FIVE(x)
+#define SIXTEEN(array, from) SIXTEEN_FROM_##from(array)
+#define SIXTEEN_FROM_0(a) \
+	a "0 " a "1 " a "2 " a "3 " a "4 " a "5 " a "6 " a "7 " a "8 " a "9 " a "10 " a "11 " a "12 " a "13 " a "14 " a "15"
+#define SIXTEEN_FROM_1(a) \
+	a "1 " a "2 " a "3 " a "4 " a "5 " a "6 " a "7 " a "8 " a "9 " a "10 " a "11 " a "12 " a "13 " a "14 " a "15 " a \
+	  "16"
+
 /* pointers: those of all faults, with blanks between them; NULL: none */
 static const struct {
 	const char *text, *pointers;
@@ -126,6 +136,8 @@ static const struct {
      "/friction/curve/speeds/2 /friction/curve/speeds/4", API_E_OUT_OF_RANGE},
 	{CURVE("{'speeds': [0, 0], 'factors': [1, 1]}"), "/friction/curve/speeds/1", API_E_OUT_OF_RANGE},
 	{CURVE("{'speeds': [0, 1], 'factors': [0.5, 1]}"), "/friction/curve/factors/0", API_E_OUT_OF_RANGE},
+	{CURVE("{'speeds': [" TWENTY("0") "], 'factors': [" TWENTY("1") "]}"), SIXTEEN("/friction/curve/speeds/", 1),
+     API_E_OUT_OF_RANGE},
 	{CURVE("{'speeds': [0, 1], 'factors': [1, -1]}"), "/friction/curve/factors/1", API_E_OUT_OF_RANGE},
 	{CURVE("{'speeds': [0, 'x'], 'factors': [1, null]}"), "/friction/curve/speeds/1 /friction/curve/factors/1",
      API_E_WRONG_TYPE},
@@ -156,6 +168,12 @@ static const struct {
 	{GROUP(", 'law': 'adhesion'", ", 'mu_s_aniso': [0, 0]"), NULL, 0},
 	{GROUP(", 'law': 'adhesion'", ", 'mu_s_aniso': [1, 2], 'mu_k_aniso': [[1, 2], [1, 3]]"),
      "/collisions/plane_vertex/mu_k_aniso/1/1", API_E_CONFLICTING_FIELDS},
+	{GROUP(", 'law': 'adhesion'", ", 'mu_s_aniso': [1, 2], 'mu_k_aniso': [3, 4]"),
+     "/collisions/plane_vertex/mu_k_aniso/0 /collisions/plane_vertex/mu_k_aniso/1", API_E_CONFLICTING_FIELDS},
+	{BATCH(", 'law': 'adhesion'", "'plane_vertex': {'vertices': [" TWENTY(
+									  "0") "], 'normal_force': 1, 'plane_normal':"
+                                           " [0, 0, 1], 'mu_s': [" TWENTY("1") "], 'mu_k': [" TWENTY("2") "]}"),
+     SIXTEEN("/collisions/plane_vertex/mu_k/", 0), API_E_CONFLICTING_FIELDS},
 	{GROUP(", 'law': 'adhesion'", ", 'mu_k_aniso': [0, 1]"), "/collisions/plane_vertex/mu_k_aniso/1",
      API_E_CONFLICTING_FIELDS},
 	{GROUP(", 'law': 'adhesion'", ", 'mu_s_aniso': [1, 1]"), "/collisions/plane_vertex/mu_k_aniso",

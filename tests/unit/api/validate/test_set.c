@@ -270,6 +270,9 @@ static void questions(void **unused)
 		{"{'velocities': [1, 2, 3, 4, 5, 6], 'collision_outputs': ['distance']}", NULL, NULL, true},
 		{"{'velocities': [1, 2, 3, 4, 5, 6], 'outputs': ['collisions'], 'collision_outputs': ['distance']}",
 	     "/positions", "set's document", true},
+		{"{'velocities': [1, 2, 3, 4, 5, 6], 'outputs': ['position_jacobian']}", "/positions",
+	     "the output \"position_jacobian\" needs it", true},
+		{"{'velocities': [1, 2, 3, 4, 5, 6], 'outputs': ['position_jacobian']}", NULL, NULL, false},
 		{"{}", "/velocities", "to evaluate at", false},
 		{"[1]", "", "expected an object", false},
 		{"'x'", "", "encoded twice", false},
@@ -296,7 +299,10 @@ static void questions(void **unused)
 	};
 	(void)unused;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct api_set_facts facts = {.dim = 3, .n_vertices = 2, .lacks_positions = cases[i].lacks_positions};
+		const struct api_set_facts facts = {.dim = 3,
+		                                    .n_vertices = 2,
+		                                    .lacks_positions = cases[i].lacks_positions,
+		                                    .has_positions = !cases[i].lacks_positions};
 		struct subject s;
 		begin(&s, cases[i].text, NULL);
 		judge(&s, cases[i].text, api_check_set_question(&s.check, &facts, &s.question), cases[i].pointers,
