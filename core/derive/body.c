@@ -291,6 +291,7 @@ static const enum place ellipse_axes[2] = {AT_MU_S_ANISO, AT_MU_K_ANISO};
 struct body_tangents {
 	struct inputs inputs;
 	struct body_frame frame;
+	long double turn; /* of the basis in its plane, which frame.plane lacks where it is derived */
 	long double arm[2][3], mu[2];
 };
 
@@ -316,7 +317,7 @@ static void frame_forwards(const struct body_derivation *task, const struct body
 	fricp_unit_normal_tangent(contact.dim, at.normal, tangent.normal, t->frame.normal);
 	if (has_given_basis(task, p->type))
 		return;
-	fricp_geometry_tangent(&contact, &at, &tangent, &values);
+	fricp_geometry_tangent_and_turn(&contact, &at, &tangent, &values, &t->turn);
 	for (int e = 0; e < 6; e++)
 		t->frame.plane.basis[e] = values.tangent_basis[e];
 }
@@ -363,18 +364,18 @@ static void ellipses_forwards(const struct body_derivation *task, const struct b
 {
 	const struct matchstick along = matchstick_of(task, p);
 	const double *v = task->differential->fields[FRIC_BY_LAGGED_VELOCITIES];
-	long double bare[3], pulled[3], turn[3], slip[2], turned[2] = {0};
+	long double bare[3], pulled[3], turn[3], slip[2], turned = 0;
 	struct ellipse_slopes by;
 	if (task->follows) {
 		relation_forwards(task, p, t, &p->lagged, v, bare, pulled, turn);
 		project_tangent(task->batch->dim, &p->frame.plane, p->lagged_pulled, &t->frame.plane, pulled, slip);
-		matchstick_turn(&along, slip, turned);
+		add_turn(task->batch->dim, &p->frame.plane, p->lagged_pulled, t->turn, slip);
+		turned = matchstick_turn(&along, slip);
 	}
 	for (int kind = 0; kind < 2; kind++) {
 		const long double *axes = &t->inputs.at[ellipse_axes[kind]];
 		if (find_ellipse(task, p, &along, kind, &by))
-			t->mu[kind] = by.by_axis[0] * axes[0] + by.by_axis[1] * axes[1] + by.by_direction[0] * turned[0] +
-			              by.by_direction[1] * turned[1];
+			t->mu[kind] = by.by_axis[0] * axes[0] + by.by_axis[1] * axes[1] + by.by_turn * turned;
 	}
 }
 
@@ -394,9 +395,11 @@ static void force_inputs_of(const struct body_derivation *task, const struct bod
 	                             .viscous = in[AT_VISCOUS]};
 	relation_forwards(task, p, t, &p->now, task->differential->fields[FRIC_BY_VELOCITIES], bare, pulled, turn);
 	project_tangent(dim, &p->frame.plane, p->pulled, &t->frame.plane, pulled, out->u);
+	add_uneven_turn(dim, &p->frame.plane, p->pulled, t->turn, out->u);
 	turning_tangent(dim, &p->frame, p->now.turn, &t->frame, turn, out->u + dim - 1);
 	if (b->viscous.data) {
 		project_tangent(dim, &p->frame.plane, p->bare, &t->frame.plane, bare, out->bare);
+		add_uneven_turn(dim, &p->frame.plane, p->bare, t->turn, out->bare);
 		turning_tangent(dim, &p->frame, p->now.turn, &t->frame, turn, out->bare + dim - 1);
 	}
 	if (task->curve) {
@@ -413,6 +416,7 @@ static void wrenches_forwards(int dim, const struct body_point *p, const struct 
 	long double force[3] = {0}, changed[3] = {0}, couple[3] = {0};
 	unproject(dim, &p->frame.plane, f, force);
 	unproject_tangent(dim, &p->frame.plane, f, &t->frame.plane, tangent, changed);
+	add_uneven_turn_of_force(dim, &p->frame.plane, f, t->turn, changed);
 	for (int c = 0; c < n_turning(dim); c++) {
 		const int k = dim - 1 + c;
 		long double axis[3], radius, change[3], grown;
@@ -500,20 +504,19 @@ static void ellipses_backwards(const struct body_derivation *task, const struct 
 {
 	static const long double no_couple[3];
 	const struct matchstick along = matchstick_of(task, p);
-	long double turned[2] = {0}, slip[2], pulled[3] = {0};
+	long double turned = 0, slip[2], pulled[3] = {0};
 	struct ellipse_slopes by;
 	for (int kind = 0; kind < 2; kind++) {
 		if (!find_ellipse(task, p, &along, kind, &by))
 			continue;
-		for (int a = 0; a < 2; a++) {
+		for (int a = 0; a < 2; a++)
 			out->inputs.at[(int)ellipse_axes[kind] + a] = by.by_axis[a] * mu[kind];
-			turned[a] += by.by_direction[a] * mu[kind];
-		}
+		turned += by.by_turn * mu[kind];
 		mu[kind] = 0;
 	}
 	if (!task->follows)
 		return;
-	matchstick_turn(&along, turned, slip);
+	matchstick_turn_cotangent(&along, turned, slip);
 	project_cotangent(task->batch->dim, &p->frame.plane, p->lagged_pulled, slip, &all->frame.plane, pulled);
 	all->turn += turn_cotangent(&p->frame.plane, p->lagged_pulled, slip); /* ellipses are in 3D */
 	for (int d = 0; d < task->batch->dim; d++) {

@@ -131,14 +131,43 @@ static inline void project_cotangent(int dim, const struct frame *at, const long
 	}
 }
 
-/* What turning the first axis towards the second does to what is projected, times its cotangent. 3D. */
+/* A turn is one of the first axis towards the second, 3D; in 2D it is 0. What it does to what is projected: */
+static inline void add_turn(int dim, const struct frame *at, const long double y[3], long double turn, long double *u)
+{
+	if (dim == 2)
+		return;
+	u[0] += turn * (at->mu_aniso[0] * along_axis(3, at, 1, y));
+	u[1] -= turn * (at->mu_aniso[1] * along_axis(3, at, 0, y));
+}
+
+/* The same but for what cancels: where slip and force turn alike, what they act on stays as it is. By mu_aniso alone they
+ * do not turn alike. */
+static inline void add_uneven_turn(int dim, const struct frame *at, const long double y[3], long double turn,
+                                   long double *u)
+{
+	if (dim == 2)
+		return;
+	const long double uneven = turn * (at->mu_aniso[0] - at->mu_aniso[1]);
+	u[0] += uneven * along_axis(3, at, 1, y);
+	u[1] += uneven * along_axis(3, at, 0, y);
+}
+
+/* Likewise of what `unproject` gives. */
+static inline void add_uneven_turn_of_force(int dim, const struct frame *at, const long double *f, long double turn,
+                                            long double y[3])
+{
+	const long double uneven = turn * (at->mu_aniso[0] - at->mu_aniso[1]);
+	for (int d = 0; d < 3 && dim == 3; d++)
+		y[d] += uneven * (at->basis[2 * d + 1] * f[0] + at->basis[2 * d] * f[1]);
+}
+
+/* The transpose of add_turn, by the turn. 3D. */
 static inline long double turn_cotangent(const struct frame *at, const long double y[3], const long double *u)
 {
 	return at->mu_aniso[0] * u[0] * along_axis(3, at, 1, y) - at->mu_aniso[1] * u[1] * along_axis(3, at, 0, y);
 }
 
-/* The same but for what cancels where slip and force, and the gradient's cotangent, turn alike: by mu_aniso alone they do
- * not. Added up over u, bare and q. */
+/* That of add_uneven_turn, and with the force as u of add_uneven_turn_of_force. 3D. */
 static inline long double uneven_turn_cotangent(const struct frame *at, const long double y[3], const long double *u)
 {
 	return (at->mu_aniso[0] - at->mu_aniso[1]) * (u[0] * along_axis(3, at, 1, y) + u[1] * along_axis(3, at, 0, y));

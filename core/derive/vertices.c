@@ -176,11 +176,12 @@ static const enum place ellipse_axes[2] = {AT_MU_S_ANISO, AT_MU_K_ANISO};
 /* Tangents of what geometry, barrier and coefficients give. */
 struct lagged_tangents {
 	struct frame frame;
+	long double turn; /* of the basis in its plane, which frame.basis lacks where it is derived */
 	long double closest_point[2], normal_force, mu[2];
 };
 
 static void geometry_forwards(const struct vertex_derivation *task, const struct vertex_point *p,
-                              const struct inputs *t, struct geometry_values *out)
+                              const struct inputs *t, struct geometry_values *out, long double *turn)
 {
 	const struct geometry_case contact = geometry_case_of(task, p->type);
 	const bool directed = directions_differ(task->contacts, p->i, task->follows);
@@ -193,7 +194,7 @@ static void geometry_forwards(const struct vertex_derivation *task, const struct
 		tangent.origin[d] = t->at[AT_PLANE_ORIGIN + d];
 		tangent.grain[d] = directed ? t->at[AT_GRAIN + d] : 0;
 	}
-	fricp_geometry_tangent(&contact, &at, &tangent, out);
+	fricp_geometry_tangent_and_turn(&contact, &at, &tangent, out, turn);
 }
 
 static void given_geometry(const struct inputs *t, struct geometry_values *out)
@@ -236,8 +237,9 @@ static void lagged_forwards(const struct vertex_derivation *task, const struct v
                             struct lagged_tangents *out)
 {
 	struct geometry_values geometry;
+	out->turn = 0;
 	if (task->cases[p->type].moves)
-		geometry_forwards(task, p, t, &geometry);
+		geometry_forwards(task, p, t, &geometry, &out->turn);
 	else
 		given_geometry(t, &geometry);
 	for (int e = 0; e < 6; e++)
@@ -267,18 +269,18 @@ static void ellipses_forwards(const struct vertex_derivation *task, const struct
                               const struct inputs *t, struct lagged_tangents *lagged)
 {
 	const struct matchstick along = matchstick_of(task, p);
-	long double bare[3], pulled[3], slip[2], turn[2] = {0};
+	long double bare[3], pulled[3], slip[2], turn = 0;
 	struct ellipse_slopes by;
 	if (task->follows) {
 		motion_forwards(&p->lagged, t, AT_LAGGED, lagged->closest_point, bare, pulled);
 		project_tangent(task->batch->dim, &p->frame, p->lagged_pulled, &lagged->frame, pulled, slip);
-		matchstick_turn(&along, slip, turn);
+		add_turn(task->batch->dim, &p->frame, p->lagged_pulled, lagged->turn, slip);
+		turn = matchstick_turn(&along, slip);
 	}
 	for (int kind = 0; kind < 2; kind++) {
 		const long double *axes = &t->at[ellipse_axes[kind]];
 		if (find_ellipse(task, p, &along, kind, &by))
-			lagged->mu[kind] = by.by_axis[0] * axes[0] + by.by_axis[1] * axes[1] + by.by_direction[0] * turn[0] +
-			                   by.by_direction[1] * turn[1];
+			lagged->mu[kind] = by.by_axis[0] * axes[0] + by.by_axis[1] * axes[1] + by.by_turn * turn;
 	}
 }
 
@@ -296,8 +298,11 @@ static void force_inputs_of(const struct vertex_derivation *task, const struct v
 	                             .viscous = t->at[AT_VISCOUS]};
 	motion_forwards(&p->now, t, AT_RELATIVE, lagged->closest_point, bare, pulled);
 	project_tangent(c->dim, &p->frame, p->pulled, &lagged->frame, pulled, out->u);
-	if (c->viscous.data)
+	add_uneven_turn(c->dim, &p->frame, p->pulled, lagged->turn, out->u);
+	if (c->viscous.data) {
 		project_tangent(c->dim, &p->frame, p->bare, &lagged->frame, bare, out->bare);
+		add_uneven_turn(c->dim, &p->frame, p->bare, lagged->turn, out->bare);
+	}
 	if (task->curve) {
 		const struct law_shape_l change = table_change(&c->table, task->curve, p->force.x);
 		out->curve[0] = change.a;
@@ -334,6 +339,7 @@ void fricp_vertex_tangent(const struct vertex_derivation *task, const struct ver
 	force_of_point(&point->force, force);
 	unproject(dim, &point->frame, force, change->force);
 	unproject_tangent(dim, &point->frame, force, &lagged.frame, bent, change->force_tangent);
+	add_uneven_turn_of_force(dim, &point->frame, force, lagged.turn, change->force_tangent);
 	for (int j = 0; j < 2; j++)
 		change->closest_point[j] = lagged.closest_point[j];
 }
@@ -383,20 +389,19 @@ static void ellipses_backwards(const struct vertex_derivation *task, const struc
                                struct lagged_cotangents *lagged, struct inputs *out)
 {
 	const struct matchstick along = matchstick_of(task, p);
-	long double turn[2] = {0}, slip[2], pulled[3] = {0};
+	long double turn = 0, slip[2], pulled[3] = {0};
 	struct ellipse_slopes by;
 	for (int kind = 0; kind < 2; kind++) {
 		if (!find_ellipse(task, p, &along, kind, &by))
 			continue;
-		for (int a = 0; a < 2; a++) {
+		for (int a = 0; a < 2; a++)
 			out->at[(int)ellipse_axes[kind] + a] = by.by_axis[a] * mu[kind];
-			turn[a] += by.by_direction[a] * mu[kind];
-		}
+		turn += by.by_turn * mu[kind];
 		mu[kind] = 0;
 	}
 	if (!task->follows)
 		return;
-	matchstick_turn(&along, turn, slip);
+	matchstick_turn_cotangent(&along, turn, slip);
 	project_cotangent(task->batch->dim, &p->frame, p->lagged_pulled, slip, &lagged->frame, pulled);
 	lagged->turn += turn_cotangent(&p->frame, p->lagged_pulled, slip); /* ellipses are in 3D */
 	for (int d = 0; d < task->batch->dim; d++) {

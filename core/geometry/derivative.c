@@ -89,19 +89,32 @@ static bool keeps_its_digits(const struct geometry_case *c, const struct edges_l
 	return grain && far && dot_l(n, n) > least_edges * (aa * bb) && rr < most_reach * aa && rr < most_reach * bb;
 }
 
-void fricp_geometry_tangent(const struct geometry_case *contact, const struct geometry_inputs *at,
-                            const struct geometry_inputs *tangent, struct geometry_values *out)
+static void geometry_tangent(const struct geometry_case *contact, const struct geometry_inputs *at,
+                             const struct geometry_inputs *tangent, struct geometry_values *out, long double *turn)
 {
 	const int axis = axis_of(contact, at);
 	const struct edges_l e = edges_of_l(contact, at);
 	const struct frame_l g = frame_of_l(contact, axis, &e);
 	if (keeps_its_digits(contact, &e, &g)) {
-		tangent_l(contact, &g, tangent, out);
+		tangent_l(contact, &g, tangent, out, turn);
 		return;
 	}
 	const struct edges_q exact = edges_of_q(contact, at);
 	const struct frame_q frame = frame_of_q(contact, axis, &exact);
-	tangent_q(contact, &frame, tangent, out);
+	tangent_q(contact, &frame, tangent, out, turn);
+}
+
+void fricp_geometry_tangent(const struct geometry_case *contact, const struct geometry_inputs *at,
+                            const struct geometry_inputs *tangent, struct geometry_values *out)
+{
+	geometry_tangent(contact, at, tangent, out, NULL);
+}
+
+void fricp_geometry_tangent_and_turn(const struct geometry_case *contact, const struct geometry_inputs *at,
+                                     const struct geometry_inputs *tangent, struct geometry_values *out,
+                                     long double *turn)
+{
+	geometry_tangent(contact, at, tangent, out, turn);
 }
 
 /* @param turn  NULL: as the basis has it */

@@ -39,7 +39,12 @@ struct geometry_case {
  */
 void fricp_geometry_tangent(const struct geometry_case *contact, const struct geometry_inputs *at,
                             const struct geometry_inputs *tangent, struct geometry_values *out);
-/* The transpose: inputs' cotangents of those of values. @param out  overwritten */
+/* The same with a basis that does not turn in its plane. @param turn  how far it does, 3D: its first axis towards the second;
+ * in 2D 0 */
+void fricp_geometry_tangent_and_turn(const struct geometry_case *contact, const struct geometry_inputs *at,
+                                     const struct geometry_inputs *tangent, struct geometry_values *out,
+                                     long double *turn);
+/* The transpose of fricp_geometry_tangent: inputs' cotangents of those of values. @param out  overwritten */
 void fricp_geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
                               const struct geometry_values *cotangent, struct geometry_inputs *out);
 

@@ -23,18 +23,24 @@ static inline struct matchstick matchstick_along(const long double slip[2], long
 	return (struct matchstick){{slip[0] / length, slip[1] / length}, length};
 }
 
-/* The part of a change of the slip across it, over its length. It is its own transpose: from a tangent of the slip to that
- * of the direction, from a cotangent of the direction to that of the slip. */
-static inline void matchstick_turn(const struct matchstick *m, const long double change[2], long double out[2])
+/* By which angle the direction turns as the slip changes. */
+static inline long double matchstick_turn(const struct matchstick *m, const long double change[2])
 {
-	const long double *t = m->direction, across = m->length > 0 ? (t[0] * change[1] - t[1] * change[0]) / m->length : 0;
-	out[0] = -across * t[1];
-	out[1] = across * t[0];
+	const long double *t = m->direction;
+	return m->length > 0 ? (t[0] * change[1] - t[1] * change[0]) / m->length : 0;
 }
 
-/* Where a coefficient comes from an ellipse: its value, and its slopes by the axes and by the direction. */
+/* The transpose: the slip's cotangent. */
+static inline void matchstick_turn_cotangent(const struct matchstick *m, long double turn, long double slip[2])
+{
+	const long double across = m->length > 0 ? turn / m->length : 0;
+	slip[0] = -across * m->direction[1];
+	slip[1] = across * m->direction[0];
+}
+
+/* Where a coefficient comes from an ellipse: its value, and its slopes by the axes and by a turn of the direction. */
 struct ellipse_slopes {
-	long double mu, by_axis[2], by_direction[2];
+	long double mu, by_axis[2], by_turn;
 };
 
 static inline bool is_ellipse(const double axes[2])
@@ -43,16 +49,20 @@ static inline bool is_ellipse(const double axes[2])
 }
 
 /* @param axes  not both zero. Where the coefficient is zero, one axis is, and the slip is along that: slopes are then those of
- *              |mu_0 t_0| and |mu_1 t_1|, to the right */
+ *              |mu_0 t_0| and |mu_1 t_1|, to the right. By the turn it is (mu_1^2 - mu_0^2) t_0 t_1 / mu: nothing cancels where
+ *              the axes are nearly alike */
 static inline void ellipse_slopes(const double axes[2], const long double direction[2], struct ellipse_slopes *slopes)
 {
 	const long double part[2] = {axes[0] * direction[0], axes[1] * direction[1]};
+	const long double sum = (long double)axes[1] + axes[0], difference = (long double)axes[1] - axes[0];
+	long double share[2];
 	slopes->mu = hypotl(part[0], part[1]);
 	for (int k = 0; k < 2; k++) {
-		const long double share = slopes->mu > 0 ? part[k] / slopes->mu : signbit(direction[k]) ? -1 : 1;
-		slopes->by_axis[k] = share * direction[k];
-		slopes->by_direction[k] = share * axes[k];
+		share[k] = slopes->mu > 0 ? part[k] / slopes->mu : signbit(direction[k]) ? -1 : 1;
+		slopes->by_axis[k] = share[k] * direction[k];
 	}
+	slopes->by_turn = slopes->mu > 0 ? sum * direction[0] * (difference * direction[1] / slopes->mu)
+	                                 : share[1] * axes[1] * direction[0] - share[0] * axes[0] * direction[1];
 }
 
 #endif

@@ -336,6 +336,34 @@ def test_a_grain_without_anisotropy_changes_nothing(client, lagged):
     assert [any(flat(back[pointer])) for pointer in wrt] == [True, bool(lagged), bool(lagged)]
 
 
+@pytest.mark.parametrize('uneven', ['mu_aniso', 'mu_k_aniso'])
+@pytest.mark.parametrize('group', ['vertex_vertex', 'body_world'])
+@pytest.mark.parametrize('difference', [0.1, 1e-6, 1e-12])
+def test_a_grain_of_little_anisotropy(client, group, uneven, difference):
+    """What a turn of the basis changes is then far smaller than what it would change of slip and force alone."""
+    rng = random.Random(5)
+    numbers = lambda n: [rng.gauss(0, 1) for _ in range(n)]
+    contact = {'normal_force': 3, 'grain': numbers(3), uneven: [0.5, 0.5 + difference]}
+    if group == 'vertex_vertex':
+        answer = 'gradient'
+        request = {'positions': [numbers(3), numbers(3)], 'velocities': [numbers(3), numbers(3)],
+                   'lagged_velocities': [numbers(3), numbers(3)]}
+        contact['vertices'] = [0, 1]
+    else:
+        answer = 'body_gradient'
+        request = {'body_positions': [numbers(3)], 'body_velocities': [numbers(6)], 'lagged_body_velocities': [numbers(6)]}
+        contact.update(bodies=0, point=numbers(3), normal=numbers(3), roll_radius=0.1, spin_radius=0.2)
+    request.update(dim=3, friction={'eps_v': 0.01, 'mu': 0.4},
+                   collisions={group: {name: values if name == 'normal_force' else [values]
+                                       for name, values in contact.items()}})
+    pointer, tangent, cotangent = f'/collisions/{group}/grain', numbers(3), numbers(6)
+    along = flat(jvp(client, request, {pointer: [tangent]})['tangents'][answer])
+    back = flat(vjp(client, request, {answer: cotangent}, [pointer])['cotangents'][pointer])
+    forwards, backwards = [a * b for a, b in zip(along, cotangent)], [a * b for a, b in zip(back, tangent)]
+    assert any(forwards)
+    assert abs(sum(forwards) - sum(backwards)) <= 2e-12 * sum(map(abs, [*forwards, *backwards]))
+
+
 def test_skipped_contacts(client):
     request = copy.deepcopy(VERTICES)
     request['on_degenerate'] = 'skip'

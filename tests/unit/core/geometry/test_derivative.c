@@ -103,6 +103,43 @@ static void test_transpose(void **state)
 		}
 }
 
+/* With the turn put back the tangent is whole, and the turn is what the transpose takes it for. */
+static void test_turn(void **state)
+{
+	(void)state;
+	static const struct geometry_values none;
+	struct geometry_case cases[40];
+	const size_t n = all_cases(cases);
+	struct rng rng = {5};
+	for (size_t k = 0; k < n; k++) {
+		struct geometry_inputs at = random_inputs(&rng, 0), direction = random_inputs(&rng, 0), back;
+		struct geometry_values whole, rest;
+		long double turn;
+		fricp_geometry_tangent(&cases[k], &at, &direction, &whole);
+		fricp_geometry_tangent_and_turn(&cases[k], &at, &direction, &rest, &turn);
+		for (int j = 0; j < 2; j++)
+			assert_true(rest.closest_point[j] == whole.closest_point[j]);
+		assert_true(rest.distance == whole.distance);
+		if (cases[k].dim == 2) {
+			assert_true(turn == 0 && memcmp(rest.tangent_basis, whole.tangent_basis, sizeof(rest.tangent_basis)) == 0);
+			continue;
+		}
+		fricp_geometry_cotangent_of_turn(&cases[k], &at, &none, 1, &back);
+		assert_near(turn, (long double)inner_product(&back, &direction, N_INPUTS), 1e-15L * fmaxl(1, fabsl(turn)));
+		long double squared[2] = {0}, slant = 0;
+		for (int d = 0; d < 3; d++) {
+			const long double first = whole.tangent_basis[2 * d] - rest.tangent_basis[2 * d];
+			const long double second = whole.tangent_basis[2 * d + 1] - rest.tangent_basis[2 * d + 1];
+			squared[0] += first * first;
+			squared[1] += second * second;
+			slant += first * second;
+		}
+		assert_near(squared[0], turn * turn, 1e-15L * fmaxl(1, turn * turn));
+		assert_near(squared[1], turn * turn, 1e-15L * fmaxl(1, turn * turn));
+		assert_near(slant, 0, 1e-15L * fmaxl(1, turn * turn));
+	}
+}
+
 /* Components beyond the dimension are not read, and what a contact has not is not either. */
 static void test_unread(void **state)
 {
@@ -332,17 +369,12 @@ static void test_unit_normal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_differences),
-		cmocka_unit_test(test_each_input),
-		cmocka_unit_test(test_transpose),
-		cmocka_unit_test(test_unread),
-		cmocka_unit_test(test_near_degenerate),
-		cmocka_unit_test(test_scaling),
-		cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_no_distance),
-		cmocka_unit_test(test_axis),
-		cmocka_unit_test(test_axis_by_a_hair),
-		cmocka_unit_test(test_axis_of_a_long_normal),
+		cmocka_unit_test(test_differences),    cmocka_unit_test(test_each_input),
+		cmocka_unit_test(test_transpose),      cmocka_unit_test(test_turn),
+		cmocka_unit_test(test_unread),         cmocka_unit_test(test_near_degenerate),
+		cmocka_unit_test(test_scaling),        cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_no_distance),    cmocka_unit_test(test_axis),
+		cmocka_unit_test(test_axis_by_a_hair), cmocka_unit_test(test_axis_of_a_long_normal),
 		cmocka_unit_test(test_unit_normal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,16 +202,19 @@ static void test_ellipse(void **unused)
 		assert_near(s.mu, hypotl(axes[0] * slip[0], axes[1] * slip[1]) / 3, 1e-17);
 		for (int i = 0; i < 2; i++) {
 			const long double unit[2] = {i == 0, i == 1};
-			long double turn[2], up[2] = {slip[0], slip[1]}, down[2] = {slip[0], slip[1]};
+			long double slope[2], up[2] = {slip[0], slip[1]}, down[2] = {slip[0], slip[1]};
 			up[i] += h;
 			down[i] -= h;
 			const struct matchstick p = matchstick_along(up, 1), q = matchstick_along(down, 1);
-			matchstick_turn(&m, unit, turn);
+			const long double turn = matchstick_turn(&m, unit);
+			matchstick_turn_cotangent(&m, 1, slope);
+			assert_near(slope[i], turn, 1e-18);
 			for (int j = 0; j < 2; j++)
-				assert_near(turn[j], (p.direction[j] - q.direction[j]) / (2 * h), 1e-11);
+				assert_near((j == 0 ? -turn : turn) * m.direction[1 - j], (p.direction[j] - q.direction[j]) / (2 * h),
+				            1e-11);
 			const long double change = hypotl(axes[0] * p.direction[0], axes[1] * p.direction[1]) -
 			                           hypotl(axes[0] * q.direction[0], axes[1] * q.direction[1]);
-			assert_near(s.by_direction[0] * turn[0] + s.by_direction[1] * turn[1], change / (2 * h), 1e-11);
+			assert_near(s.by_turn * turn, change / (2 * h), 1e-11);
 			assert_near(s.by_axis[i],
 			            (hypotl((axes[0] + unit[0] * h) * m.direction[0], (axes[1] + unit[1] * h) * m.direction[1]) -
 			             hypotl((axes[0] - unit[0] * h) * m.direction[0], (axes[1] - unit[1] * h) * m.direction[1])) /
@@ -225,14 +228,14 @@ static void test_ellipse_at_rest(void **unused)
 {
 	(void)unused;
 	const long double slow[2] = {0, 0.9e-10L}, faster[2] = {0, 1.1e-10L}, change[2] = {1, 1};
-	long double turn[2];
+	long double slope[2];
 	const struct matchstick m = matchstick_along(slow, 1), n = matchstick_along(faster, 1);
 	assert_true(m.direction[0] == 1 && m.direction[1] == 0);
-	matchstick_turn(&m, change, turn);
-	assert_true(turn[0] == 0 && turn[1] == 0);
+	assert_true(matchstick_turn(&m, change) == 0);
+	matchstick_turn_cotangent(&m, 1, slope);
+	assert_true(slope[0] == 0 && slope[1] == 0);
 	assert_true(n.direction[0] == 0 && n.direction[1] == 1);
-	matchstick_turn(&n, change, turn);
-	assert_near(turn[0] * 1.1e-10L, 1, 1e-15);
+	assert_near(matchstick_turn(&n, change) * 1.1e-10L, -1, 1e-15);
 }
 
 /* Along an axis that is zero the coefficient is zero, and grows with that axis and with the other one's share. */
@@ -246,18 +249,36 @@ static void test_flat_ellipse(void **unused)
 	assert_near(s.mu, 0, 0);
 	assert_near(s.by_axis[0], 1, 0);
 	assert_near(s.by_axis[1], 0, 0);
-	assert_near(s.by_direction[0], 0, 0);
-	assert_near(s.by_direction[1], 0.3, 1e-16);
+	assert_near(s.by_turn, 0.3, 1e-16);
 	ellipse_slopes(axes, against, &s);
 	assert_near(s.by_axis[0], 1, 0);
+	assert_near(s.by_turn, -0.3, 1e-16);
+}
+
+/* With axes mu + d and mu the coefficient is mu + d cos^2, to the first order of d. */
+static void test_nearly_round_ellipse(void **unused)
+{
+	(void)unused;
+	const double axes[2] = {0.5 + 0x1p-50, 0.5};
+	const long double slip[2] = {3, 4};
+	const struct matchstick m = matchstick_along(slip, 1);
+	struct ellipse_slopes s;
+	ellipse_slopes(axes, m.direction, &s);
+	assert_near(s.by_turn / (-0x1p-49L * 12 / 25), 1, 1e-14);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sources),         cmocka_unit_test(test_bodies),       cmocka_unit_test(test_bends),
-		cmocka_unit_test(test_knots),           cmocka_unit_test(test_zero_side),    cmocka_unit_test(test_ellipse),
-		cmocka_unit_test(test_ellipse_at_rest), cmocka_unit_test(test_flat_ellipse),
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_bodies),
+		cmocka_unit_test(test_bends),
+		cmocka_unit_test(test_knots),
+		cmocka_unit_test(test_zero_side),
+		cmocka_unit_test(test_ellipse),
+		cmocka_unit_test(test_ellipse_at_rest),
+		cmocka_unit_test(test_flat_ellipse),
+		cmocka_unit_test(test_nearly_round_ellipse),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
