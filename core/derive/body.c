@@ -317,7 +317,7 @@ static void frame_forwards(const struct body_derivation *task, const struct body
 	fricp_unit_normal_tangent(contact.dim, at.normal, tangent.normal, t->frame.normal);
 	if (has_given_basis(task, p->type))
 		return;
-	fricp_geometry_tangent_and_turn(&contact, &at, &tangent, &values, &t->turn);
+	fricp_geometry_tangent(&contact, &at, &tangent, &values, &t->turn);
 	for (int e = 0; e < 6; e++)
 		t->frame.plane.basis[e] = values.tangent_basis[e];
 }
@@ -555,7 +555,7 @@ static void frame_backwards(const struct body_derivation *task, const struct bod
 	geometry_at(task, p, &contact, &at);
 	fricp_unit_normal_cotangent(contact.dim, at.normal, all->frame.normal, normal);
 	if (!has_given_basis(task, p->type))
-		fricp_geometry_cotangent_of_turn(&contact, &at, &values, all->turn, &inputs);
+		fricp_geometry_cotangent(&contact, &at, &values, &all->turn, &inputs);
 	for (int d = 0; d < 3; d++) {
 		out->at[AT_NORMAL + d] = inputs.normal[d] + normal[d];
 		out->at[AT_GRAIN + d] = directed ? inputs.grain[d] : 0;

@@ -194,7 +194,7 @@ static void geometry_forwards(const struct vertex_derivation *task, const struct
 		tangent.origin[d] = t->at[AT_PLANE_ORIGIN + d];
 		tangent.grain[d] = directed ? t->at[AT_GRAIN + d] : 0;
 	}
-	fricp_geometry_tangent_and_turn(&contact, &at, &tangent, out, turn);
+	fricp_geometry_tangent(&contact, &at, &tangent, out, turn);
 }
 
 static void given_geometry(const struct inputs *t, struct geometry_values *out)
@@ -465,7 +465,7 @@ static void geometry_backwards(const struct vertex_derivation *task, const struc
 	for (int e = 0; e < 6; e++)
 		cotangent.tangent_basis[e] = lagged->frame.basis[e];
 	geometry_inputs_of(task, p, &at);
-	fricp_geometry_cotangent_of_turn(&contact, &at, &cotangent, lagged->turn, &inputs);
+	fricp_geometry_cotangent(&contact, &at, &cotangent, &lagged->turn, &inputs);
 	for (int d = 0; d < task->batch->dim; d++) {
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 			out->at[AT_POSITION + 3 * k + d] = inputs.position[k][d];

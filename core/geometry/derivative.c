@@ -89,8 +89,8 @@ static bool keeps_its_digits(const struct geometry_case *c, const struct edges_l
 	return grain && far && dot_l(n, n) > least_edges * (aa * bb) && rr < most_reach * aa && rr < most_reach * bb;
 }
 
-static void geometry_tangent(const struct geometry_case *contact, const struct geometry_inputs *at,
-                             const struct geometry_inputs *tangent, struct geometry_values *out, long double *turn)
+void fricp_geometry_tangent(const struct geometry_case *contact, const struct geometry_inputs *at,
+                            const struct geometry_inputs *tangent, struct geometry_values *out, long double *turn)
 {
 	const int axis = axis_of(contact, at);
 	const struct edges_l e = edges_of_l(contact, at);
@@ -104,23 +104,9 @@ static void geometry_tangent(const struct geometry_case *contact, const struct g
 	tangent_q(contact, &frame, tangent, out, turn);
 }
 
-void fricp_geometry_tangent(const struct geometry_case *contact, const struct geometry_inputs *at,
-                            const struct geometry_inputs *tangent, struct geometry_values *out)
-{
-	geometry_tangent(contact, at, tangent, out, NULL);
-}
-
-void fricp_geometry_tangent_and_turn(const struct geometry_case *contact, const struct geometry_inputs *at,
-                                     const struct geometry_inputs *tangent, struct geometry_values *out,
-                                     long double *turn)
-{
-	geometry_tangent(contact, at, tangent, out, turn);
-}
-
-/* @param turn  NULL: as the basis has it */
-static void geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
-                               const struct geometry_values *cotangent, const long double *turn,
-                               struct geometry_inputs *out)
+void fricp_geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
+                              const struct geometry_values *cotangent, const long double *turn,
+                              struct geometry_inputs *out)
 {
 	const int axis = axis_of(contact, at);
 	const struct edges_l e = edges_of_l(contact, at);
@@ -132,19 +118,6 @@ static void geometry_cotangent(const struct geometry_case *contact, const struct
 	const struct edges_q exact = edges_of_q(contact, at);
 	const struct frame_q frame = frame_of_q(contact, axis, &exact);
 	cotangent_q(contact, &frame, cotangent, turn, out);
-}
-
-void fricp_geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
-                              const struct geometry_values *cotangent, struct geometry_inputs *out)
-{
-	geometry_cotangent(contact, at, cotangent, NULL, out);
-}
-
-void fricp_geometry_cotangent_of_turn(const struct geometry_case *contact, const struct geometry_inputs *at,
-                                      const struct geometry_values *cotangent, long double turn,
-                                      struct geometry_inputs *out)
-{
-	geometry_cotangent(contact, at, cotangent, &turn, out);
 }
 
 /* (x - n (n.x)) / |normal|: symmetric, its own transpose. Crossed twice, n x (x x n), it loses nothing. */

@@ -35,23 +35,18 @@ struct geometry_case {
 
 /**
  * Values' tangents of those of inputs.
- * @param at  not degenerate (fricp_stencil_geometry, fricp_grain_basis)
+ * @param at    not degenerate (fricp_stencil_geometry, fricp_grain_basis)
+ * @param turn  of the basis in its plane, which is then left out of it: of the first axis towards the second, in 2D 0. NULL:
+ *              the basis has it
  */
 void fricp_geometry_tangent(const struct geometry_case *contact, const struct geometry_inputs *at,
-                            const struct geometry_inputs *tangent, struct geometry_values *out);
-/* The same with a basis that does not turn in its plane. @param turn  how far it does, 3D: its first axis towards the second;
- * in 2D 0 */
-void fricp_geometry_tangent_and_turn(const struct geometry_case *contact, const struct geometry_inputs *at,
-                                     const struct geometry_inputs *tangent, struct geometry_values *out,
-                                     long double *turn);
-/* The transpose of fricp_geometry_tangent: inputs' cotangents of those of values. @param out  overwritten */
+                            const struct geometry_inputs *tangent, struct geometry_values *out, long double *turn);
+/* The transpose: inputs' cotangents of those of values.
+ * @param turn  the cotangent of such a turn, where it is known better than from tangent_basis; or NULL
+ * @param out   overwritten */
 void fricp_geometry_cotangent(const struct geometry_case *contact, const struct geometry_inputs *at,
-                              const struct geometry_values *cotangent, struct geometry_inputs *out);
-
-/* The same where the cotangent of a turn is known better than from tangent_basis: of the first axis towards the second. */
-void fricp_geometry_cotangent_of_turn(const struct geometry_case *contact, const struct geometry_inputs *at,
-                                      const struct geometry_values *cotangent, long double turn,
-                                      struct geometry_inputs *out);
+                              const struct geometry_values *cotangent, const long double *turn,
+                              struct geometry_inputs *out);
 
 /* The same for normal / |normal|: vectors of [dim]; the rest of those written is 0. */
 void fricp_unit_normal_tangent(int dim, const long double normal[3], const long double tangent[3], long double out[3]);

@@ -11,7 +11,7 @@ static void check_tangent(const struct geometry_case *c, const struct geometry_i
 	static const int first[] = {0, 2, 8, 9};
 	struct geometry_values tangent;
 	struct exact_values expected;
-	fricp_geometry_tangent(c, at, direction, &tangent);
+	fricp_geometry_tangent(c, at, direction, &tangent, NULL);
 	central_difference(c, at, direction, h, &expected);
 	const long double *actual = numbers_of(&tangent);
 	for (int kind = 0; kind < 3; kind++) {
@@ -67,12 +67,12 @@ static void check_cotangent(const struct geometry_case *c, const struct geometry
 	struct geometry_inputs out;
 	long double expected[N_INPUTS], largest = 0;
 	memset(&out, 0xff, sizeof(out));
-	fricp_geometry_cotangent(c, at, cotangent, &out);
+	fricp_geometry_cotangent(c, at, cotangent, NULL, &out);
 	for (int e = 0; e < N_INPUTS; e++) {
 		struct geometry_inputs direction = {{{0}}, {0}, {0}, {0}};
 		struct geometry_values tangent;
 		numbers_of(&direction)[e] = 1;
-		fricp_geometry_tangent(c, at, &direction, &tangent);
+		fricp_geometry_tangent(c, at, &direction, &tangent, NULL);
 		expected[e] = (long double)inner_product(&given, &tangent, N_VALUES);
 		for (int v = 0; v < N_VALUES; v++)
 			largest = fmaxl(largest, fabsl(numbers_of(&given)[v] * numbers_of(&tangent)[v]));
@@ -108,6 +108,7 @@ static void test_turn(void **state)
 {
 	(void)state;
 	static const struct geometry_values none;
+	static const long double one = 1;
 	struct geometry_case cases[40];
 	const size_t n = all_cases(cases);
 	struct rng rng = {5};
@@ -115,8 +116,8 @@ static void test_turn(void **state)
 		struct geometry_inputs at = random_inputs(&rng, 0), direction = random_inputs(&rng, 0), back;
 		struct geometry_values whole, rest;
 		long double turn;
-		fricp_geometry_tangent(&cases[k], &at, &direction, &whole);
-		fricp_geometry_tangent_and_turn(&cases[k], &at, &direction, &rest, &turn);
+		fricp_geometry_tangent(&cases[k], &at, &direction, &whole, NULL);
+		fricp_geometry_tangent(&cases[k], &at, &direction, &rest, &turn);
 		for (int j = 0; j < 2; j++)
 			assert_true(rest.closest_point[j] == whole.closest_point[j]);
 		assert_true(rest.distance == whole.distance);
@@ -124,7 +125,7 @@ static void test_turn(void **state)
 			assert_true(turn == 0 && memcmp(rest.tangent_basis, whole.tangent_basis, sizeof(rest.tangent_basis)) == 0);
 			continue;
 		}
-		fricp_geometry_cotangent_of_turn(&cases[k], &at, &none, 1, &back);
+		fricp_geometry_cotangent(&cases[k], &at, &none, &one, &back);
 		assert_near(turn, (long double)inner_product(&back, &direction, N_INPUTS), 1e-15L * fmaxl(1, fabsl(turn)));
 		long double squared[2] = {0}, slant = 0;
 		for (int d = 0; d < 3; d++) {
@@ -148,8 +149,8 @@ static void test_unread(void **state)
 	const struct geometry_case c = {FRIC_EDGE_VERTEX, 2, false, false};
 	struct geometry_inputs at = random_inputs(&rng, 0), direction = random_inputs(&rng, 0), out[2];
 	struct geometry_values v[2], cotangent[2] = {random_cotangent(&rng)};
-	fricp_geometry_tangent(&c, &at, &direction, &v[0]);
-	fricp_geometry_cotangent(&c, &at, &cotangent[0], &out[0]);
+	fricp_geometry_tangent(&c, &at, &direction, &v[0], NULL);
+	fricp_geometry_cotangent(&c, &at, &cotangent[0], NULL, &out[0]);
 	cotangent[1] = cotangent[0];
 	for (int e = 0; e < N_INPUTS; e++)
 		if (e % 3 == 2 || e >= 9)
@@ -157,8 +158,8 @@ static void test_unread(void **state)
 	for (int e = 0; e < N_VALUES; e++)
 		if (e == 1 || e > 3)
 			numbers_of(&cotangent[1])[e] = NAN;
-	fricp_geometry_tangent(&c, &at, &direction, &v[1]);
-	fricp_geometry_cotangent(&c, &at, &cotangent[1], &out[1]);
+	fricp_geometry_tangent(&c, &at, &direction, &v[1], NULL);
+	fricp_geometry_cotangent(&c, &at, &cotangent[1], NULL, &out[1]);
 	for (int e = 0; e < N_VALUES; e++)
 		assert_true(numbers_of(&v[0])[e] == numbers_of(&v[1])[e]);
 	for (int e = 0; e < N_INPUTS; e++)
@@ -218,13 +219,13 @@ static void check_scaled(const struct geometry_case *c, const struct geometry_in
 	struct geometry_values v[2], cotangent = {{1, -2}, {3, 4, -5, 6, 7, 8}, 9};
 	for (int e = 0; e < N_INPUTS; e++)
 		numbers_of(&scaled)[e] = ldexpl(numbers_of(&from)[e], exponent);
-	fricp_geometry_tangent(c, at, direction, &v[0]);
-	fricp_geometry_tangent(c, &scaled, direction, &v[1]);
+	fricp_geometry_tangent(c, at, direction, &v[0], NULL);
+	fricp_geometry_tangent(c, &scaled, direction, &v[1], NULL);
 	for (int e = 0; e < N_VALUES; e++)
 		assert_true(numbers_of(&v[0])[e] == ldexpl(numbers_of(&v[1])[e], e == 8 ? 0 : exponent));
-	fricp_geometry_cotangent(c, at, &cotangent, &out[0]);
+	fricp_geometry_cotangent(c, at, &cotangent, NULL, &out[0]);
 	cotangent.distance = ldexpl(cotangent.distance, -exponent);
-	fricp_geometry_cotangent(c, &scaled, &cotangent, &out[1]);
+	fricp_geometry_cotangent(c, &scaled, &cotangent, NULL, &out[1]);
 	for (int e = 0; e < N_INPUTS; e++)
 		assert_true(numbers_of(&out[0])[e] == ldexpl(numbers_of(&out[1])[e], exponent));
 }
@@ -264,14 +265,14 @@ static void test_no_distance(void **state)
 	const struct geometry_inputs up = {.position = {{0, 0, 1}}};
 	struct geometry_values v;
 	struct geometry_inputs at = {.position = {{0.25L, 0.25L}, {0}, {1}, {0, 1}}};
-	fricp_geometry_tangent(&(struct geometry_case){FRIC_FACE_VERTEX, 3, true, false}, &at, &up, &v);
+	fricp_geometry_tangent(&(struct geometry_case){FRIC_FACE_VERTEX, 3, true, false}, &at, &up, &v, NULL);
 	assert_true(v.distance == 1);
 	at = (struct geometry_inputs){.position = {{3, 4, 0}}, .normal = {0, 0, 2}, .origin = {1, 1, 0}};
-	fricp_geometry_tangent(&(struct geometry_case){FRIC_PLANE_VERTEX, 3, true, false}, &at, &up, &v);
+	fricp_geometry_tangent(&(struct geometry_case){FRIC_PLANE_VERTEX, 3, true, false}, &at, &up, &v, NULL);
 	assert_true(v.distance == 1);
 	const struct geometry_inputs aside = {.position = {{0, 1}}};
 	at = (struct geometry_inputs){.position = {{0.25L}, {0}, {1}}};
-	fricp_geometry_tangent(&(struct geometry_case){FRIC_EDGE_VERTEX, 2, true, false}, &at, &aside, &v);
+	fricp_geometry_tangent(&(struct geometry_case){FRIC_EDGE_VERTEX, 2, true, false}, &at, &aside, &v, NULL);
 	assert_true(v.distance == 1 && v.closest_point[0] == 0);
 }
 
@@ -284,11 +285,11 @@ static void test_axis(void **state)
 	struct geometry_values v;
 	const struct geometry_inputs along_y = {.position = {{0}, {0, 1, 0}}}, along_x = {.position = {{0}, {1, 0, 0}}};
 	/* e = y x n = (n_z, 0, -n_x): independent of n_y, also of what would change the axis */
-	fricp_geometry_tangent(&c, &at, &along_y, &v);
+	fricp_geometry_tangent(&c, &at, &along_y, &v, NULL);
 	assert_near(v.tangent_basis[0], 0, 1e-18L);
 	assert_near(v.tangent_basis[4], 0, 1e-18L);
 	/* d(0.5, -n_x)/sqrt(n_x^2 + 0.25) at n_x = 1 */
-	fricp_geometry_tangent(&c, &at, &along_x, &v);
+	fricp_geometry_tangent(&c, &at, &along_x, &v, NULL);
 	assert_near(v.tangent_basis[0], -0.5L / powl(1.25L, 1.5L), 1e-18L);
 	assert_near(v.tangent_basis[4], -0.25L / powl(1.25L, 1.5L), 1e-18L);
 	check_tangent(&c, &at, &along_y, 1e-5, 1e-14);
@@ -308,10 +309,10 @@ static void test_axis_by_a_hair(void **state)
 		assert_int_equal(fricp_stencil_geometry(FRIC_VERTEX_VERTEX, 3, p, true, &g), FRIC_OK);
 		assert_true(g.tangent_basis[0] == 0 && g.tangent_basis[2] < 0);
 		/* e = x x n = (0, -n_z, n_y) */
-		fricp_geometry_tangent(&c, &at, &along_x, &v);
+		fricp_geometry_tangent(&c, &at, &along_x, &v, NULL);
 		assert_near(v.tangent_basis[2], 0, 1e-18L);
 		assert_near(v.tangent_basis[4], 0, 1e-18L);
-		fricp_geometry_tangent(&c, &at, &along_y, &v);
+		fricp_geometry_tangent(&c, &at, &along_y, &v, NULL);
 		assert_near(v.tangent_basis[2], 0.5L / powl(1.25L, 1.5L), 1e-18L);
 		assert_near(v.tangent_basis[4], 0.25L / powl(1.25L, 1.5L), 1e-18L);
 	}
@@ -334,10 +335,10 @@ static void test_axis_of_a_long_normal(void **state)
 		const int axis = basis[0] == 0 ? 0 : 1;
 		assert_int_equal(fricp_plane_axis(n), axis);
 		assert_int_equal(fricp_vertices_axis((double[3]){0}, n), axis);
-		fricp_geometry_tangent(&c, &at, &direction, &v);
+		fricp_geometry_tangent(&c, &at, &direction, &v, NULL);
 		assert_near(v.tangent_basis[2 * axis], 0, 1e-18L);
 		direction = (struct geometry_inputs){.normal = {0, n[2], 0}};
-		fricp_geometry_tangent(&c, &at, &direction, &v);
+		fricp_geometry_tangent(&c, &at, &direction, &v, NULL);
 		assert_near(v.tangent_basis[2 * axis], 0, 1e-18L);
 	}
 }

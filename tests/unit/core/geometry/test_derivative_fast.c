@@ -125,7 +125,7 @@ static void check_tangent(const struct lagged *c, const struct fast_frame *g, co
 	for (int v = 0; v < 4; v++)
 		d[v] = v3_from(direction->position[v]);
 	const struct geometry_values actual = values_of(g, tangent_of(c->contact.type, g, edges_of(c->contact.type, d)));
-	fricp_geometry_tangent(&c->contact, &c->at, direction, &expected);
+	fricp_geometry_tangent(&c->contact, &c->at, direction, &expected, NULL);
 	assert_near(difference(actual.closest_point, expected.closest_point, 2), 0, tolerance);
 	assert_near(difference(actual.tangent_basis, expected.tangent_basis, 6), 0, tolerance);
 	assert_near(difference(&actual.distance, &expected.distance, 1), 0, tolerance);
@@ -140,7 +140,7 @@ static void check_cotangent(const struct lagged *c, const struct fast_frame *g, 
 	for (int v = 0; v < 4; v++)
 		for (int i = 0; i < 3; i++)
 			actual.position[v][i] = component(p[v], i);
-	fricp_geometry_cotangent(&c->contact, &c->at, cotangent, &expected);
+	fricp_geometry_cotangent(&c->contact, &c->at, cotangent, NULL, &expected);
 	assert_near(difference(numbers_of(&actual), numbers_of(&expected), 12), 0, tolerance);
 }
 
