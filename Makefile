@@ -16,7 +16,7 @@ COMMON := -g -fopenmp -ffp-contract=off -fno-math-errno -fPIC $(WARNINGS)
 # find such errors without these flags.
 CFLAGS_release := -O3 -DNDEBUG -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 LDFLAGS_release := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
-# Tracking variables takes gcc half of the build's time.
+# Tracking variables takes gcc half of the time for the kernels.
 CFLAGS_asan := -O1 -fno-var-tracking -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 LDFLAGS_asan := -fsanitize=address,undefined
 # Needs clang: its OpenMP library tells ThreadSanitizer where threads wait for each other; libgomp's barriers look like races.

@@ -129,7 +129,7 @@ void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, vo
 	return MAP_FAILED;
 }
 
-/* The sanitizer's build takes a share, because each allocation costs it ten times as much; the release build takes all. */
+/* The sanitizer's build takes a share, as it takes fifteen times as long; the release build takes all. */
 enum { ALL = API_POOL_EMULATED ? 3 : 1 };
 static long stride = ALL;     /* step between the allocations that fail; a prime if a request makes thousands */
 static bool trees_never_fail; /* for a request so large that its many small nodes would take minutes */

@@ -59,6 +59,7 @@ static void end(struct subject *s)
 /* Twenty times the same, and the pointers of the first sixteen faults, which are all that are told. */
 #define FIVE(x) x ", " x ", " x ", " x ", " x
 #define TWENTY(x) FIVE(x) ", " FIVE(x) ", " FIVE(x) ", " FIVE(x)
+#define TWENTY_CONTACTS "'plane_vertex': {'vertices': [" TWENTY("0") "], 'normal_force': 1, 'plane_normal': [0, 0, 1]"
 #define SIXTEEN(array, from) SIXTEEN_FROM_##from(array)
 #define SIXTEEN_FROM_0(a) \
 	a "0 " a "1 " a "2 " a "3 " a "4 " a "5 " a "6 " a "7 " a "8 " a "9 " a "10 " a "11 " a "12 " a "13 " a "14 " a "15"
@@ -170,9 +171,7 @@ static const struct {
      "/collisions/plane_vertex/mu_k_aniso/1/1", API_E_CONFLICTING_FIELDS},
 	{GROUP(", 'law': 'adhesion'", ", 'mu_s_aniso': [1, 2], 'mu_k_aniso': [3, 4]"),
      "/collisions/plane_vertex/mu_k_aniso/0 /collisions/plane_vertex/mu_k_aniso/1", API_E_CONFLICTING_FIELDS},
-	{BATCH(", 'law': 'adhesion'", "'plane_vertex': {'vertices': [" TWENTY(
-									  "0") "], 'normal_force': 1, 'plane_normal':"
-                                           " [0, 0, 1], 'mu_s': [" TWENTY("1") "], 'mu_k': [" TWENTY("2") "]}"),
+	{BATCH(", 'law': 'adhesion'", TWENTY_CONTACTS ", 'mu_s': [" TWENTY("1") "], 'mu_k': [" TWENTY("2") "]}"),
      SIXTEEN("/collisions/plane_vertex/mu_k/", 0), API_E_CONFLICTING_FIELDS},
 	{GROUP(", 'law': 'adhesion'", ", 'mu_k_aniso': [0, 1]"), "/collisions/plane_vertex/mu_k_aniso/1",
      API_E_CONFLICTING_FIELDS},

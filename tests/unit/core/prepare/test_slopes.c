@@ -259,7 +259,7 @@ static void test_flat_ellipse(void **unused)
 static void test_nearly_round_ellipse(void **unused)
 {
 	(void)unused;
-	const double axes[2] = {0.5 + 0x1p-50, 0.5};
+	const double axes[2] = {0.7 + 0x1p-50, 0.7};
 	const long double slip[2] = {3, 4};
 	const struct matchstick m = matchstick_along(slip, 1);
 	struct ellipse_slopes s;
