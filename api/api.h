@@ -17,11 +17,12 @@ struct api_sets;
 
 /* The limits of the service and how it computes; set once before the first request, read-only afterwards. */
 struct api_service {
-	int n_threads;                      /* threads of a large evaluation, >= 1 */
-	size_t max_json_bytes;              /* longest JSON body, and longest document in a frame */
-	size_t max_frame_bytes;             /* longest frame */
-	size_t max_answer_bytes;            /* longest answer */
-	size_t max_contacts, max_vertices;  /* of a request; 0: no limit but what can be counted */
+	int n_threads;                     /* threads of a large evaluation, >= 1 */
+	size_t max_json_bytes;             /* longest JSON body, and longest document in a frame */
+	size_t max_frame_bytes;            /* longest frame */
+	size_t max_answer_bytes;           /* longest answer */
+	size_t max_contacts, max_vertices; /* of a request; 0: no limit but what can be counted */
+	bool defers; /* large requests: this service is for those that serve connections, see api_handle */
 	const struct fric_kernels *kernels; /* inner loops; NULL: the best of this processor */
 	struct api_sets *sets;              /* collision sets, outliving all requests; NULL: none are kept */
 	struct api_pool *pool;              /* of warm memory, outliving all responses; NULL: malloc */
@@ -80,6 +81,7 @@ struct api_request {
 	size_t body_bytes;
 	size_t body_held;        /* what the body has taken from the pool's budget; 0 if it does not count */
 	const atomic_bool *stop; /* NULL, or raised when the answer is no longer wanted, which makes it a 503 soon */
+	bool was_deferred;       /* api_handle has seen it before, and deferred it */
 };
 
 enum { API_MAX_HEADERS = 10, API_MAX_PARTS = 256 };
@@ -141,8 +143,8 @@ struct api_admission api_admit(const struct api_service *service, const struct a
                                long long announced_bytes, bool chunked, struct api_response *response);
 
 /**
- * Whether a request that computes, body and all, will take so long (beyond about 100 us) that it must not be computed on
- * a thread that serves connections. An estimate from what it carries and asks for; looks at no more than 64 KiB.
+ * Whether a request that computes will certainly take so long (beyond about 150 us) that it must not be computed on a
+ * thread that serves connections. Judged by the length of its body and the set that its path names: nothing is decoded.
  */
 bool api_is_large(const struct api_service *service, const struct api_request *request);
 
@@ -151,8 +153,10 @@ bool api_is_large(const struct api_service *service, const struct api_request *r
  * server leaves it out, and sends its length. All memory that grows with the request counts against the pool's budget:
  * beyond it 503, or 413 if the request would not fit even alone. Afterwards only the response's own counts, until it is
  * freed.
+ * @return false, with an empty response, if the service defers and the request turned out to be large once it was decoded:
+ *         nothing has changed, and the request is to be handled again (was_deferred) by a service that does not defer
  */
-void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response);
+bool api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response);
 
 /* A problem (RFC 9457) that the server itself has found: 408, 413, 503 … with an optional detail. */
 void api_problem(enum api_code code, const char *detail, struct api_response *response);

@@ -49,13 +49,29 @@ void *api_arena_array(struct api_arena *arena, size_t n, size_t size)
 	return n * size > SMALL || API_POOL_EMULATED ? add_block(arena, n * size) : share(arena, n * size);
 }
 
-void api_arena_free(struct api_arena *arena)
+void api_arena_drop(struct api_arena *arena, bool (*needed)(const void *of, const void *block, size_t n),
+                    const void *of)
 {
-	while (arena->blocks) {
-		struct arena_block *block = arena->blocks;
-		arena->blocks = block->next;
+	for (struct arena_block **link = &arena->blocks; *link;) {
+		struct arena_block *block = *link;
+		if (needed(of, block, block->bytes)) {
+			link = &block->next;
+			continue;
+		}
+		*link = block->next;
 		api_pool_give(arena->pool, block, block->bytes);
 	}
 	arena->at = NULL;
 	arena->left = 0;
+}
+
+static bool is_never_needed(const void *of, const void *block, size_t n)
+{
+	(void)of, (void)block, (void)n;
+	return false;
+}
+
+void api_arena_free(struct api_arena *arena)
+{
+	api_arena_drop(arena, is_never_needed, NULL);
 }

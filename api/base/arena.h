@@ -5,6 +5,7 @@
 #ifndef API_ARENA_H
 #define API_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "api/base/pool.h"
@@ -19,6 +20,9 @@ struct api_arena {
 /* @return [n * size] bytes, 64-byte aligned, uninitialised; NULL when there is not enough memory, or size_t
  * overflows */
 void *api_arena_array(struct api_arena *arena, size_t n, size_t size);
+/* Gives back all blocks of which `needed` says no: no pointer into them may be used any more. */
+void api_arena_drop(struct api_arena *arena, bool (*needed)(const void *of, const void *block, size_t n),
+                    const void *of);
 /* The arena is then empty and may be used again. */
 void api_arena_free(struct api_arena *arena);
 

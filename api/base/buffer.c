@@ -35,6 +35,18 @@ bool api_buffer_append(struct api_buffer *buffer, const char *bytes, size_t n)
 	return true;
 }
 
+void api_buffer_trim(struct api_buffer *buffer)
+{
+	const size_t kept = buffer->bytes + 1;
+	if (buffer->capacity < API_POOL_LEAST || kept > buffer->capacity / 3 * 2)
+		return;
+	char *data = api_pool_resize(buffer->pool, buffer->data, buffer->capacity, kept);
+	if (!data)
+		return;
+	buffer->data = data;
+	buffer->capacity = kept;
+}
+
 void api_buffer_free(struct api_buffer *buffer)
 {
 	api_pool_give(buffer->pool, buffer->data, buffer->capacity);

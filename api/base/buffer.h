@@ -21,6 +21,10 @@ bool api_buffer_reserve(struct api_buffer *buffer, size_t more);
 
 bool api_buffer_append(struct api_buffer *buffer, const char *bytes, size_t n);
 
+/* For a buffer that is kept: it counts with its capacity. A large one (API_POOL_LEAST) that is not two thirds full moves
+ * to a smaller block, with one byte beyond those in use. Without memory for that it stays where it is. */
+void api_buffer_trim(struct api_buffer *buffer);
+
 /* The buffer is then empty, with the same limit and pool. */
 void api_buffer_free(struct api_buffer *buffer);
 

@@ -11,6 +11,7 @@ void api_fault_clear(struct api_fault *fault)
 	fault->code = API_NO_CODE;
 	fault->status = fault->n_errors = 0;
 	fault->detail[0] = '\0';
+	fault->deferred = false;
 }
 
 /* Appends to a pointer; false, with nothing appended, if it does not fit. */

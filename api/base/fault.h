@@ -17,6 +17,7 @@ struct api_fault {
 	enum api_code code;          /* of the first culprit */
 	int status;                  /* of that code */
 	char detail[API_MAX_DETAIL]; /* of the problem as a whole; empty: that of errors[0] */
+	bool deferred;               /* nothing is wrong: the request is only too large for where it was handled */
 	int n_errors;
 	struct {
 		char pointer[API_MAX_POINTER];

@@ -595,8 +595,8 @@ static const struct api_object skipped = {
 
 #define COUNT(called, means) {.name = called, .kind = API_INTEGER, .required = true, .meaning = means}
 #define N_BODIES(means) {.name = "n_bodies", .kind = API_INTEGER, .meaning = means}
-#define SKIPPED {.name = "skipped", .kind = API_LIST, .objects = ONE(skipped), \
-	.meaning = "contacts that were skipped; there, perhaps empty, if skipping was asked for"}
+#define SKIPPED_AS(text) {.name = "skipped", .kind = API_LIST, .objects = ONE(skipped), .meaning = (text)}
+#define SKIPPED SKIPPED_AS("contacts that were skipped; there, perhaps empty, if skipping was asked for")
 
 static const struct api_rule line_values_rules[] = {
 	REAL_ARRAY("potential", "at every step, the sum over the contacts", "force * velocity", API_N_STEPS),
@@ -701,7 +701,8 @@ static const struct api_rule set_rules[] = {
 	 .meaning = "contacts by group"},
 	{.name = "idle_seconds", .kind = API_INTEGER, .required = true,
 	 .meaning = "the limit that it falls under: unused for longer, it is forgotten"},
-	SKIPPED,
+	SKIPPED_AS("the first 16 contacts that are skipped; there, perhaps empty, if skipping was asked for"),
+	{.name = "n_skipped", .kind = API_INTEGER, .meaning = "how many there are; beside skipped"},
 	{.name = "bytes", .kind = API_INTEGER, .required = true, .types = BIT(LISTED), .meaning = "all that it takes"},
 };
 const struct api_object api_set_answer = {

@@ -42,6 +42,7 @@ static bool print_json(struct api_render *render, size_t max_bytes, struct api_f
 	enum api_written written = api_document_write_json(&render->document, max_bytes, &text);
 	if (written != API_WRITTEN)
 		return refuse(written, max_bytes, fault);
+	api_buffer_trim(&text); /* it may wait for its reader for a long time */
 	api_answer_take(response, &text);
 	return true;
 }
@@ -60,11 +61,25 @@ static void release(void *owner)
 	free(kept);
 }
 
+/* Whether some part of a frame lies in the block. */
+static bool holds_part(const void *of, const void *block, size_t n)
+{
+	const struct api_frame *frame = of;
+	const char *begin = block;
+	for (size_t i = 0; i < frame->n_parts; i++) {
+		const char *part = frame->parts[i].bytes;
+		if (part >= begin && part < begin + n)
+			return true;
+	}
+	return false;
+}
+
 static bool keep_parts(struct api_render *render, const struct api_frame *frame, struct api_response *response)
 {
 	struct kept *kept = malloc(sizeof(*kept));
 	if (!kept)
 		return false;
+	api_arena_drop(render->arena, holds_part, frame);
 	kept->arena = *render->arena;
 	memcpy(kept->lent, render->lent, sizeof(kept->lent));
 	*render->arena = (struct api_arena){.pool = kept->arena.pool};

@@ -331,10 +331,17 @@ static bool apply_hessian(struct api_job *job)
 
 /* ---- the routes ---- */
 
+static void weigh(const struct api_job *job, struct api_work *work)
+{
+	const struct call *call = job->more;
+	api_job_weigh(job, work);
+	work->contact_ns += call->call == API_BRIDGE_EVALUATE ? 0 : API_COST_DERIVATIVES;
+}
+
 static bool answer(const struct api_service *service, const struct api_request *request, enum api_bridge_call which,
                    bool (*compute)(struct api_job *), struct api_fault *fault, struct api_response *response)
 {
-	const struct api_steps steps = {decode, api_job_prepare_whole, compute};
+	const struct api_steps steps = {decode, api_job_prepare_whole, compute, weigh};
 	struct call call = {.call = which, .bridge = {.service = service, .request = request, .fault = fault}};
 	const bool ok = api_job_run(service, request, &steps, NULL, &call, fault, response);
 	api_bridge_end(&call.bridge);
@@ -363,14 +370,6 @@ static bool post_hessian(const struct api_service *service, const struct api_req
                          struct api_response *response)
 {
 	return answer(service, request, API_BRIDGE_SECOND, apply_hessian, fault, response);
-}
-
-enum { SMALL_BODY = 16 << 10, FEW_CONTACTS = 64 };
-
-/* Whatever is asked, the contacts are prepared first. */
-static bool is_large(const struct api_service *service, const struct api_request *request)
-{
-	return request->body_bytes > SMALL_BODY || api_bridge_size(service, request) > FEW_CONTACTS;
 }
 
 static const struct api_object
@@ -414,39 +413,39 @@ const struct api_operation api_bridge_get_info = {
 	.description = "Version of the protocol, and names of the models.", .examples = info_examples,
 };
 const struct api_operation api_bridge_model_info = {
-	.handler = model_info, .is_large = is_large, .requests = names, .answers = supports, .id = "bridgeModelInfo",
+	.handler = model_info, .is_large = api_cost_of_body, .requests = names, .answers = supports, .id = "bridgeModelInfo",
 	.tag = "um-bridge", .summary = "What a model supports", .description = "Which of the calls below it answers.",
 	.examples = name_examples,
 };
 const struct api_operation api_bridge_input_sizes = {
-	.handler = input_sizes, .is_large = is_large, .requests = configured, .answers = inputs, .id = "bridgeInputSizes",
+	.handler = input_sizes, .is_large = api_cost_of_body, .requests = configured, .answers = inputs, .id = "bridgeInputSizes",
 	.tag = "um-bridge", .summary = "How long a model's inputs are", .description = "One number for each input.",
 	.examples = input_examples,
 };
 const struct api_operation api_bridge_output_sizes = {
-	.handler = output_sizes, .is_large = is_large, .requests = configured, .answers = outputs,
+	.handler = output_sizes, .is_large = api_cost_of_body, .requests = configured, .answers = outputs,
 	.id = "bridgeOutputSizes", .tag = "um-bridge", .summary = "How long a model's output is",
 	.description = "friction has one number, friction_gradient one for each degree of freedom.",
 	.examples = output_examples,
 };
 const struct api_operation api_bridge_evaluate = {
-	.handler = post_evaluate, .is_large = is_large, .requests = evaluations, .answers = values, .is_timed = true,
+	.handler = post_evaluate, .is_large = api_cost_of_body, .requests = evaluations, .answers = values, .is_timed = true,
 	.id = "bridgeEvaluate", .tag = "um-bridge", .summary = "A model's output",
 	.description = "friction: the potential. friction_gradient: its gradient, the negative friction force.",
 	.examples = evaluate_examples,
 };
 const struct api_operation api_bridge_gradient = {
-	.handler = post_gradient, .is_large = is_large, .requests = gradients, .answers = vectors, .is_timed = true,
+	.handler = post_gradient, .is_large = api_cost_of_body, .requests = gradients, .answers = vectors, .is_timed = true,
 	.id = "bridgeGradient", .tag = "um-bridge", .summary = "Derivatives by all numbers of an input",
 	.description = "Of the product of sens with the output.", .examples = gradient_examples,
 };
 const struct api_operation api_bridge_apply_jacobian = {
-	.handler = post_jacobian, .is_large = is_large, .requests = jacobians, .answers = vectors, .is_timed = true,
+	.handler = post_jacobian, .is_large = api_cost_of_body, .requests = jacobians, .answers = vectors, .is_timed = true,
 	.id = "bridgeApplyJacobian", .tag = "um-bridge", .summary = "The output's derivative along a direction",
 	.description = "Along vec, a change of one input.", .examples = jacobian_examples,
 };
 const struct api_operation api_bridge_apply_hessian = {
-	.handler = post_hessian, .is_large = is_large, .requests = hessians, .answers = vectors, .is_timed = true,
+	.handler = post_hessian, .is_large = api_cost_of_body, .requests = hessians, .answers = vectors, .is_timed = true,
 	.id = "bridgeApplyHessian", .tag = "um-bridge", .summary = "The derivative of a Gradient along a direction",
 	.description = "Of the Gradient by inWrt1, along vec, a change of inWrt2. Of friction alone, and for velocities,"
 	               " coefficients, eps_v, normal forces and weights.",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/routes/cost.h"
 #include "api/routes/scene.h"
 #include "api/sets/identity.h"
 #include "api/sets/set.h"
@@ -86,17 +87,27 @@ bool api_bridge_begin(struct api_bridge *b)
 
 /* ---- set ---- */
 
+/* Before its document is read: whatever is asked, the contacts are prepared anew. */
+static bool admit(const struct api_bridge *b, const struct api_set *set)
+{
+	struct api_work work = {.contact_ns = API_COST_SUMS, .document_bytes = set->document.n};
+	api_work_add_set(&work, set);
+	return api_cost_admit(b->service, &work, b->fault);
+}
+
 static bool hold_set(struct api_bridge *b, const char *name)
 {
 	struct api_sets *sets = b->service->sets;
-	b->kept = sets && api_is_set_name(name) ? api_sets_hold(sets, b->request->caller, name, true) : NULL;
+	const bool uses = !b->request->was_deferred;
+	b->kept = sets && api_is_set_name(name) ? api_sets_hold(sets, b->request->caller, name, uses) : NULL;
 	if (!b->kept)
 		return api_fault_set(b->fault, API_E_UNKNOWN_SET,
 		                     "there is no collision set \"%.100s\" (any more): PUT it, as a whole. Sets are forgotten"
 		                     " when they have not been used for a while, or to make room",
 		                     name);
 	b->facts = api_set_of(b->kept)->facts;
-	return api_rest_read(&api_set_of(b->kept)->document, b->arena, &b->document, b->fault);
+	return admit(b, api_set_of(b->kept)) &&
+	       api_rest_read(&api_set_of(b->kept)->document, b->arena, &b->document, b->fault);
 }
 
 static bool find_set(struct api_bridge *b, const json_t *name)
@@ -456,39 +467,4 @@ void api_bridge_end(struct api_bridge *b)
 	api_document_free(&b->body);
 	api_kept_release(b->kept);
 	b->kept = NULL;
-}
-
-/* ---- cost ---- */
-
-/* The string after "set": in a body, cut out by the letter. @return false if it is there and not plain */
-static bool name_in(const char *at, const char *end, char name[API_SET_NAME_BYTES])
-{
-	static const char key[] = "\"set\"";
-	enum { BYTES = sizeof(key) - 1 };
-	size_t n = 0;
-	name[0] = '\0';
-	at = memmem(at, (size_t)(end - at), key, BYTES);
-	if (!at)
-		return true;
-	at = api_skip_blanks(at + BYTES, end);
-	if (at == end || *at != ':')
-		return false;
-	at = api_skip_blanks(at + 1, end);
-	if (at == end || *at != '"')
-		return false;
-	while (++at < end && *at != '"' && *at != '\\' && n + 1 < API_SET_NAME_BYTES)
-		name[n++] = *at;
-	name[n] = '\0';
-	return at < end && *at == '"';
-}
-
-size_t api_bridge_size(const struct api_service *service, const struct api_request *request)
-{
-	char name[API_SET_NAME_BYTES];
-	if (!name_in(request->body, request->body + request->body_bytes, name))
-		return SIZE_MAX;
-	struct api_kept *kept = *name && service->sets ? api_sets_hold(service->sets, request->caller, name, false) : NULL;
-	const size_t n = kept ? fric_n_contacts(api_set_of(kept)->contacts) : 0;
-	api_kept_release(kept);
-	return n;
 }

@@ -73,8 +73,5 @@ void api_bridge_end(struct api_bridge *bridge);
 
 /* Numbers of the one output. */
 size_t api_bridge_output_size(const struct api_bridge *bridge);
-/* How many contacts a request is about, without reading it: those of the set that it may name; SIZE_MAX if that cannot be
- * told. For estimates of cost. */
-size_t api_bridge_size(const struct api_service *service, const struct api_request *request);
 
 #endif

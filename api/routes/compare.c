@@ -183,7 +183,7 @@ static bool decode_whole(struct api_job *job)
 	return api_compare_query(job) && api_job_decode_whole(job);
 }
 
-static const struct api_steps steps_of_whole = {decode_whole, api_job_prepare_whole, compare_whole};
+static const struct api_steps steps_of_whole = {decode_whole, api_job_prepare_whole, compare_whole, NULL};
 
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                  struct api_response *response, struct api_comparison *comparison)

@@ -1,63 +1,77 @@
 #include "api/routes/cost.h"
 
-#include <string.h>
+#include "api/sets/set.h"
 
-/* Which of some words appear in quotes. Only what follows a quote is looked at: most of a body is numbers. */
-struct mentioned {
-	bool factors, outputs, hessian, many, bodies;
+/* In nanoseconds. */
+enum {
+	VERTEX = 25, /* zeroing and adding up its numbers, its rows */
+	TEXT = 20,   /* a number, as text */
+	BINARY = 1,
+	NODE = 80,
+	BODY_CONTACTS = 8, /* times as long as others: they have no kernels */
 };
 
-static struct mentioned mentioned_in(const char *at, const char *end)
+enum { SMALL_TEXT = 24 << 10, SMALL_FRAME = 64 << 10 };
+
+void api_work_add_batch(struct api_work *work, const struct fric_batch *batch)
 {
-	struct mentioned found = {0};
-	enum {
-		BYTES = sizeof("hessian\"") - 1,
-		LINE = sizeof("line\"") - 1,
-		BODIES = sizeof("bodies\"") - 1,
-		JACOBIAN = sizeof("position_jacobian\"") - 1
-	};
-	while ((at = memchr(at, '"', (size_t)(end - at))) && end - ++at >= LINE) {
-		found.many |= !memcmp(at, "line\"", LINE);
-		found.bodies |= end - at >= BODIES && !memcmp(at, "bodies\"", BODIES);
-		if (end - at < BYTES)
-			continue;
-		found.many |= !memcmp(at, "vectors\"", BYTES);
-		found.factors |= !memcmp(at, "factors\"", BYTES);
-		found.outputs |= !memcmp(at, "outputs\"", BYTES);
-		found.hessian |= !memcmp(at, "hessian\"", BYTES) ||
-		                 (end - at >= JACOBIAN && !memcmp(at, "position_jacobian\"", JACOBIAN));
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		work->n_contacts[type] += batch->groups[type].n;
+	work->n_vertices += batch->n_vertices;
+	work->n_bodies += batch->n_bodies;
+}
+
+void api_work_add_set(struct api_work *work, const struct api_set *set)
+{
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		work->n_contacts[type] += fric_group_size(set->contacts, type);
+	work->n_vertices += set->facts.n_vertices;
+	work->n_bodies += set->facts.n_bodies;
+}
+
+void api_work_add_matrix(struct api_work *work, size_t dim)
+{
+	work->contact_ns += API_COST_MATRIX;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const uint64_t side = (uint64_t)fric_stencil_size(type) *
+		                      (type < FRIC_N_VERTEX_TYPES ? dim : (uint64_t)api_twist(dim));
+		work->n_numbers += 3 * side * side * work->n_contacts[type];
 	}
-	return found;
 }
 
-/* Ten bytes of text may be a contact whose triplets take four kilobytes of text and eight microseconds; in a frame, a tenth
- * of that. The Hessian is among the default outputs. A word in the wrong place makes the estimate wrong, and no more. */
-static bool may_ask_for_blocks(const struct mentioned *found)
+uint64_t api_work_contacts(const struct api_work *work)
 {
-	return !found->factors && (!found->outputs || found->hessian);
+	uint64_t n = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		n += work->n_contacts[type];
+	return n;
 }
 
-bool api_cost_may_be_heavy(const struct api_request *request)
+/* No product overflows: counts are below 2^32 where they come from a document, steps and vectors a thousand at most. */
+uint64_t api_work_ns(const struct api_work *work)
 {
-	const struct mentioned found = mentioned_in(request->body, request->body + request->body_bytes);
-	return found.many || may_ask_for_blocks(&found);
+	uint64_t contacts = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		contacts += (type < FRIC_N_VERTEX_TYPES ? 1 : BODY_CONTACTS) * (uint64_t)work->n_contacts[type];
+	return contacts * work->contact_ns + VERTEX * ((uint64_t)work->n_vertices + work->n_bodies) + work->document_bytes +
+	       (work->prints_text ? TEXT : BINARY) * work->n_numbers + NODE * work->n_nodes;
 }
 
-/* Two bytes may be a step of a line, at which every contact is evaluated, and few more a vector. Contacts of bodies take
- * several times as long as others. */
+bool api_work_is_large(const struct api_work *work)
+{
+	return api_work_ns(work) > API_SMALL_NS;
+}
+
+bool api_cost_admit(const struct api_service *service, const struct api_work *work, struct api_fault *fault)
+{
+	fault->deferred = service->defers && api_work_is_large(work);
+	return !fault->deferred;
+}
+
 bool api_cost_of_body(const struct api_service *service, const struct api_request *request)
 {
 	(void)service;
-	enum { CERTAINLY_SMALL = 512, SMALL_UNLESS_MANY = 2 << 10, SMALL_TEXT = 24 << 10, LARGE = 64 << 10 };
-	const bool text = request->formats->body == API_JSON;
-	if (request->body_bytes <= CERTAINLY_SMALL)
-		return false;
-	if (request->body_bytes >= (text ? SMALL_TEXT : LARGE))
-		return true;
-	const struct mentioned found = mentioned_in(request->body, request->body + request->body_bytes);
-	const size_t n = request->body_bytes, blocks = n * (found.bodies ? 2 : 1), sums = n * (found.bodies ? 8 : 1);
-	return found.many || sums >= (text ? SMALL_TEXT : LARGE) ||
-	       (blocks > SMALL_UNLESS_MANY * (text ? 1 : 8) && may_ask_for_blocks(&found));
+	return request->body_bytes >= (request->formats->body == API_JSON ? SMALL_TEXT : SMALL_FRAME);
 }
 
 bool api_cost_always(const struct api_service *service, const struct api_request *request)
@@ -65,4 +79,11 @@ bool api_cost_always(const struct api_service *service, const struct api_request
 	(void)service;
 	(void)request;
 	return true;
+}
+
+bool api_cost_unknown(const struct api_service *service, const struct api_request *request)
+{
+	(void)service;
+	(void)request;
+	return false;
 }

@@ -387,10 +387,20 @@ static bool decode_of_set(struct api_job *job)
 	return api_check_set_derivative(&check, asked->kind, &job->facts, batch, &job->question, &asked->derivative);
 }
 
+/* A derivative may have as many numbers as the fields. */
+static void weigh(const struct api_job *job, struct api_work *work)
+{
+	enum { NUMBERS_OF_CONTACT = 16 };
+	api_job_weigh(job, work);
+	work->contact_ns += API_COST_DERIVATIVES;
+	work->n_numbers *= 3;
+	work->n_numbers += NUMBERS_OF_CONTACT * api_work_contacts(work);
+}
+
 static bool differentiate(const struct api_service *service, const struct api_request *request,
                           enum api_request_kind kind, struct api_fault *fault, struct api_response *response)
 {
-	static const struct api_steps steps = {decode_whole, api_job_prepare_whole, answer};
+	static const struct api_steps steps = {decode_whole, api_job_prepare_whole, answer, weigh};
 	struct asked asked = {.kind = kind};
 	return api_query_refuse(request->match->query, fault) &&
 	       api_job_run(service, request, &steps, NULL, &asked, fault, response);
@@ -399,7 +409,7 @@ static bool differentiate(const struct api_service *service, const struct api_re
 static bool differentiate_set(const struct api_service *service, const struct api_request *request,
                               enum api_request_kind kind, struct api_fault *fault, struct api_response *response)
 {
-	static const struct api_steps steps = {decode_of_set, api_job_prepare_question, answer};
+	static const struct api_steps steps = {decode_of_set, api_job_prepare_question, answer, weigh};
 	struct asked asked = {.kind = kind};
 	if (!api_query_refuse(request->match->query, fault))
 		return false;
@@ -435,18 +445,10 @@ static bool vjp_of_set(const struct api_service *service, const struct api_reque
 
 /* ---- costs ---- */
 
-/* A contact takes some microseconds, and may come in ten bytes of text. */
-enum { FEW_CONTACTS = 16, SMALL_TEXT = 512, SMALL_FRAME = 1 << 10 };
-
-static bool is_large(const struct api_service *service, const struct api_request *request)
-{
-	(void)service;
-	return request->body_bytes > (request->formats->body == API_JSON ? SMALL_TEXT : SMALL_FRAME);
-}
-
 static bool is_large_of_set(const struct api_service *service, const struct api_request *request)
 {
-	return is_large(service, request) || api_set_size(service, request) > FEW_CONTACTS;
+	return api_cost_of_body(service, request) ||
+	       api_set_is_large(service, request, API_COST_SUMS + API_COST_DERIVATIVES);
 }
 
 /* ---- the operations ---- */
@@ -484,14 +486,14 @@ static const struct api_example set_vjp_examples[] = {
 };
 
 const struct api_operation api_post_jvp = {
-	.handler = post_jvp, .is_large = is_large, .requests = jvp_requests, .answers = jvp_answers, .is_timed = true,
+	.handler = post_jvp, .is_large = api_cost_of_body, .requests = jvp_requests, .answers = jvp_answers, .is_timed = true,
 	.id = "jvp", .tag = "derivatives", .summary = "Derivatives of potential and gradient along a direction",
 	.description = "The direction may change any numbers of the request: positions, forces, coefficients, speeds. At a knot of a"
 	               " piecewise definition the right branch counts; skipped contacts have derivative zero.",
 	.examples = jvp_examples,
 };
 const struct api_operation api_post_vjp = {
-	.handler = post_vjp, .is_large = is_large, .requests = vjp_requests, .answers = vjp_answers, .is_timed = true,
+	.handler = post_vjp, .is_large = api_cost_of_body, .requests = vjp_requests, .answers = vjp_answers, .is_timed = true,
 	.id = "vjp", .tag = "derivatives", .summary = "Derivatives of potential and gradient, times cotangents, by any fields",
 	.description = "By every number of every field that wrt names, in one pass. At a knot of a piecewise definition the right branch"
 	               " counts; skipped contacts have derivative zero.",

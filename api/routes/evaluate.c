@@ -288,7 +288,32 @@ bool api_evaluate(struct api_job *job)
 	return true;
 }
 
-static const struct api_steps steps = {api_job_decode_whole, api_job_prepare_whole, api_evaluate};
+static size_t n_collision_outputs(const struct api_question *q)
+{
+	size_t n = 0;
+	for (int output = 0; output < FRIC_N_OUTPUTS; output++)
+		n += q->collision_outputs[output];
+	return q->outputs[API_COLLISIONS] ? n : 0;
+}
+
+void api_evaluate_weigh(const struct api_job *job, struct api_work *work)
+{
+	enum { NUMBERS_OF_OUTPUT = 3 };
+	const struct api_question *q = &job->question;
+	api_job_weigh(job, work);
+	const size_t dim = api_job_dim(job), ndof = api_n_dofs(dim, work->n_vertices, work->n_bodies);
+	if (q->outputs[API_HESSIAN])
+		api_work_add_matrix(work, dim);
+	if (q->outputs[API_POSITION_JACOBIAN]) {
+		work->contact_ns += API_COST_DERIVATIVES;
+		api_work_add_matrix(work, dim);
+	}
+	work->contact_ns += API_COST_STEP * q->n_steps + API_COST_PRODUCT * q->n_vectors;
+	work->n_numbers += 2 * q->n_steps + (uint64_t)q->n_vectors * ndof +
+	                   NUMBERS_OF_OUTPUT * n_collision_outputs(q) * api_work_contacts(work);
+}
+
+static const struct api_steps steps = {api_job_decode_whole, api_job_prepare_whole, api_evaluate, api_evaluate_weigh};
 
 static bool post_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                           struct api_response *response)

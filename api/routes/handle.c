@@ -179,7 +179,7 @@ static bool run(const struct api_service *service, const struct api_request *req
 /* What looks like lack of memory may be a raised flag, or a request that would not fit however long it waits. */
 static void explain(const struct api_account *account, struct api_fault *fault)
 {
-	if (fault->status && fault->status != 503)
+	if (fault->deferred || (fault->status && fault->status != 503))
 		return;
 	if (api_account_is_stopped())
 		api_fault_stopped(fault);
@@ -193,7 +193,7 @@ static void explain(const struct api_account *account, struct api_fault *fault)
 }
 
 /* The problem is printed once the account is closed: there is memory for it even if the request was stopped or too large. */
-void api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)
+bool api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)
 {
 	struct api_account account;
 	struct api_trees trees;
@@ -209,6 +209,9 @@ void api_handle(const struct api_service *service, const struct api_request *req
 		explain(&account, &fault);
 	api_trees_close(&trees);
 	api_account_close(&account);
-	if (!ok)
+	if (fault.deferred)
+		api_response_clear(response);
+	else if (!ok)
 		fail(request, &fault, response);
+	return !fault.deferred;
 }

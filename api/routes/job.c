@@ -9,6 +9,8 @@
 #include "api/routes/answer.h"
 #include "api/routes/format.h"
 
+enum { SKIPPED_NODES = 4 }; /* of the entry of a skipped contact */
+
 static int64_t now(void)
 {
 	struct timespec t;
@@ -178,6 +180,14 @@ bool api_job_blocks(struct api_job *job, const struct fric_pattern *pattern, boo
 	                    &error);
 }
 
+void api_render_one_skipped(struct api_render *render, json_t *list, const struct api_skipped *skipped)
+{
+	json_t *entry = api_render_append(render, list, json_object());
+	api_render_add(render, entry, "group", json_string(fric_type_name(skipped->type)));
+	api_render_integer(render, entry, "index", (int64_t)skipped->index);
+	api_render_add(render, entry, "reason", json_string(fric_reason(skipped->code)));
+}
+
 static void list_skipped_of(struct api_render *render, const struct fric_contacts *contacts, enum fric_type type,
                             json_t *list)
 {
@@ -185,27 +195,19 @@ static void list_skipped_of(struct api_render *render, const struct fric_contact
 	for (size_t i = 0; i < n && !render->failed; i++) {
 		if (i % API_SPAN == 0 && api_account_is_stopped())
 			render->failed = true; /* half a list must not be sent */
-		const char *reason = fric_reason(fric_skipped(contacts, type, i));
-		if (!*reason)
-			continue;
-		json_t *entry = api_render_append(render, list, json_object());
-		api_render_add(render, entry, "group", json_string(fric_type_name(type)));
-		api_render_integer(render, entry, "index", (int64_t)i);
-		api_render_add(render, entry, "reason", json_string(reason));
+		const struct api_skipped skipped = {type, i, fric_skipped(contacts, type, i)};
+		if (*fric_reason(skipped.code))
+			api_render_one_skipped(render, list, &skipped);
 	}
-}
-
-void api_render_skipped(struct api_render *render, json_t *object, const struct fric_contacts *contacts)
-{
-	json_t *list = api_render_add(render, object, "skipped", json_array());
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		list_skipped_of(render, contacts, type, list);
 }
 
 void api_job_skipped(struct api_job *job)
 {
-	if (job->facts.skip_degenerate)
-		api_render_skipped(&job->render, job->render.document.root, job->contacts);
+	if (!job->facts.skip_degenerate)
+		return;
+	json_t *list = api_render_add(&job->render, job->render.document.root, "skipped", json_array());
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		list_skipped_of(&job->render, job->contacts, type, list);
 }
 
 void api_render_places(struct api_render *render, json_t *object, const int64_t *indptr, size_t n_rows,
@@ -258,6 +260,33 @@ static bool timed(struct api_job *job, enum api_phase phase, bool (*run)(struct 
 	return ok;
 }
 
+size_t api_job_dim(const struct api_job *job)
+{
+	return job->set ? job->set->facts.dim : (size_t)job->lagged.batch.dim;
+}
+
+void api_job_weigh(const struct api_job *job, struct api_work *work)
+{
+	work->contact_ns += API_COST_SUMS;
+	if (job->set)
+		api_work_add_set(work, job->set);
+	else
+		api_work_add_batch(work, &job->lagged.batch);
+	work->n_numbers += api_n_dofs(api_job_dim(job), work->n_vertices, work->n_bodies);
+	if (job->set ? job->set->facts.skip_degenerate : job->lagged.batch.skip_degenerate)
+		work->n_nodes += SKIPPED_NODES * api_work_contacts(work);
+}
+
+/* Decoding has told what is to be done. */
+static bool admit(struct api_job *job, const struct api_steps *steps)
+{
+	struct api_work work = {.prints_text = job->request->formats->answer == API_JSON};
+	if (!job->service->defers || !steps->weigh)
+		return true;
+	steps->weigh(job, &work);
+	return api_cost_admit(job->service, &work, job->fault);
+}
+
 static bool encode(struct api_job *job)
 {
 	return api_answer_finish(job->service, job->request, &job->render, true, job->fault, job->response);
@@ -300,8 +329,9 @@ bool api_job_run(const struct api_service *service, const struct api_request *re
 	                                  .stop = request->stop,
 	                                  .kernels = service->kernels,
 	                                  .memory = api_pool_memory(service->pool)}};
-	const bool ok = timed(&job, API_DECODE, steps->decode) && timed(&job, API_PREPARE, steps->prepare) &&
-	                start_answer(&job) && timed(&job, API_EVALUATE, steps->compute) && timed(&job, API_ENCODE, encode);
+	const bool ok = timed(&job, API_DECODE, steps->decode) && admit(&job, steps) &&
+	                timed(&job, API_PREPARE, steps->prepare) && start_answer(&job) &&
+	                timed(&job, API_EVALUATE, steps->compute) && timed(&job, API_ENCODE, encode);
 	api_render_abandon(&job.render);
 	add_timing(&job, response);
 	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;

@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 #include "api/codec/render.h"
+#include "api/routes/cost.h"
 #include "api/sets/set.h"
 #include "api/validate/question.h"
 
@@ -26,6 +27,8 @@ struct api_steps {
 	bool (*prepare)(struct api_job *job);
 	/* Computes and renders the results. */
 	bool (*compute)(struct api_job *job);
+	/* Adds what the steps after the first work through. NULL: so little, or so much, that nobody needs to know. */
+	void (*weigh)(const struct api_job *job, struct api_work *work);
 };
 
 /* Everything that one request owns; released in one place. */
@@ -72,6 +75,11 @@ bool api_job_prepare_whole(struct api_job *job);
 bool api_job_decode_question(struct api_job *job);
 bool api_job_prepare_question(struct api_job *job);
 
+/* Contacts, vertices and bodies of the set, or of the lagged part: preparing and evaluating them, and a gradient. */
+void api_job_weigh(const struct api_job *job, struct api_work *work);
+/* Of the set or the lagged part, once decoded. */
+size_t api_job_dim(const struct api_job *job);
+
 /* ---- for steps ---- */
 
 /* The body's document. */
@@ -113,7 +121,7 @@ void api_job_skipped(struct api_job *job);
 bool api_job_may_skip(struct api_job *job);
 /* "n_bodies", if bodies were sent. */
 void api_render_bodies(struct api_render *render, json_t *object, const struct api_set_facts *facts);
-/* "skipped" of any contacts. */
-void api_render_skipped(struct api_render *render, json_t *object, const struct fric_contacts *contacts);
+/* An entry of such a list. */
+void api_render_one_skipped(struct api_render *render, json_t *list, const struct api_skipped *skipped);
 
 #endif

@@ -27,7 +27,8 @@ static bool ask(const struct api_service *service, const struct api_request *req
 static bool evaluate_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                          struct api_response *response)
 {
-	static const struct api_steps steps = {api_job_decode_question, api_job_prepare_question, api_evaluate};
+	static const struct api_steps steps = {api_job_decode_question, api_job_prepare_question, api_evaluate,
+	                                       api_evaluate_weigh};
 	return api_query_refuse(request->match->query, fault) && ask(service, request, &steps, NULL, fault, response);
 }
 
@@ -45,7 +46,7 @@ static bool decode_check(struct api_job *job)
 static bool check_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                       struct api_response *response)
 {
-	static const struct api_steps steps = {decode_check, api_job_prepare_question, compare_set};
+	static const struct api_steps steps = {decode_check, api_job_prepare_question, compare_set, NULL};
 	struct api_comparison comparison = {.wants_derivatives = false};
 	const bool ok = ask(service, request, &steps, &comparison, fault, response);
 	response->measure = (struct api_measure){0}; /* only evaluations are measured */
@@ -172,10 +173,16 @@ static bool render_pattern(struct api_job *job)
 	return render[job->question.format](job, root);
 }
 
+static void weigh_pattern(const struct api_job *job, struct api_work *work)
+{
+	api_job_weigh(job, work);
+	api_work_add_matrix(work, api_job_dim(job));
+}
+
 static bool get_pattern(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                         struct api_response *response)
 {
-	static const struct api_steps steps = {decode_query, prepare_pattern, render_pattern};
+	static const struct api_steps steps = {decode_query, prepare_pattern, render_pattern, weigh_pattern};
 	char tag[TAG_BYTES];
 	struct api_set *set = api_set_of_request(service, request, true, fault, response);
 	const bool ok = set && api_job_run(service, request, &steps, set, tag, fault, response);
@@ -196,18 +203,9 @@ static bool get_pattern(const struct api_service *service, const struct api_requ
 
 /* ---- costs ---- */
 
-enum { FEW_BLOCKS = 24, FEW_CONTACTS = 512 };
-
-/* A body of little more than velocities may ask for the Hessian, which is among the default outputs, or for many steps. */
-static bool evaluate_is_large(const struct api_service *service, const struct api_request *request)
+static bool is_large(const struct api_service *service, const struct api_request *request)
 {
-	const size_t n = api_set_size(service, request);
-	return n > FEW_CONTACTS || api_cost_of_body(service, request) || (n > FEW_BLOCKS && api_cost_may_be_heavy(request));
-}
-
-static bool pattern_is_large(const struct api_service *service, const struct api_request *request)
-{
-	return api_set_size(service, request) > FEW_BLOCKS;
+	return api_cost_of_body(service, request) || api_set_is_large(service, request, API_COST_SUMS);
 }
 
 /* ---- the operations ---- */
@@ -223,7 +221,7 @@ static const struct api_example evaluate_examples[] = {
 };
 
 const struct api_operation api_evaluate_set = {
-	.handler = evaluate_set, .is_large = evaluate_is_large, .requests = requests, .answers = answers, .is_timed = true,
+	.handler = evaluate_set, .is_large = is_large, .requests = requests, .answers = answers, .is_timed = true,
 	.id = "evaluateSet", .tag = "sets", .summary = "Potential, gradient, Hessian and values per contact of a set",
 	.description = "The answer is that of /v1/evaluate to the set's document and the question together, byte for byte.",
 	.examples = evaluate_examples,
@@ -234,7 +232,7 @@ const struct api_operation api_check_set_contacts = {
 	.description = "As /v1/check; outputs and their options are checked and otherwise ignored.",
 };
 const struct api_operation api_get_pattern = {
-	.handler = get_pattern, .is_large = pattern_is_large, .query = &api_pattern_query, .answers = api_pattern_answers,
+	.handler = get_pattern, .is_large = is_large, .query = &api_pattern_query, .answers = api_pattern_answers,
 	.is_timed = true, .has_tag = true, .id = "setPattern", .tag = "sets", .summary = "The sparsity of a set's Hessian",
 	.description = "The members of that Hessian without its numbers. The ETag changes with the stencils and the numbers of"
 	               " vertices and bodies alone.",

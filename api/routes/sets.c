@@ -63,7 +63,7 @@ struct api_set *api_set_of_request(const struct api_service *service, const stru
 {
 	if (!check_name(request, fault))
 		return NULL;
-	struct api_kept *kept = hold(service, request, uses);
+	struct api_kept *kept = hold(service, request, uses && !request->was_deferred);
 	if (!kept) {
 		fault_unknown(request, fault);
 		return NULL;
@@ -76,15 +76,27 @@ struct api_set *api_set_of_request(const struct api_service *service, const stru
 	return NULL;
 }
 
-size_t api_set_size(const struct api_service *service, const struct api_request *request)
+bool api_set_is_large(const struct api_service *service, const struct api_request *request, uint64_t contact_ns)
 {
+	struct api_work work = {.contact_ns = contact_ns};
 	struct api_kept *kept = hold(service, request, false);
-	const size_t n = kept ? fric_n_contacts(api_set_of(kept)->contacts) : 0;
+	if (kept) {
+		api_work_add_set(&work, api_set_of(kept));
+		work.document_bytes = api_set_of(kept)->document.n;
+	}
 	api_kept_release(kept);
-	return n;
+	return api_work_is_large(&work);
 }
 
 /* ---- what a set is ---- */
+
+static void describe_skipped(struct api_render *r, json_t *object, const struct api_set *set)
+{
+	json_t *list = api_render_add(r, object, "skipped", json_array());
+	for (size_t i = 0; i < set->n_first_skipped; i++)
+		api_render_one_skipped(r, list, &set->first_skipped[i]);
+	api_render_integer(r, object, "n_skipped", (int64_t)fric_n_skipped(set->contacts));
+}
 
 static void describe(struct api_render *r, json_t *object, const char *name, const struct api_set *set,
                      const struct api_sets *sets)
@@ -100,7 +112,7 @@ static void describe(struct api_render *r, json_t *object, const char *name, con
 			api_render_integer(r, groups, fric_type_name(type), (int64_t)fric_group_size(set->contacts, type));
 	api_render_integer(r, object, "idle_seconds", api_sets_limits(sets)->idle_seconds);
 	if (set->facts.skip_degenerate)
-		api_render_skipped(r, object, set->contacts);
+		describe_skipped(r, object, set);
 }
 
 static bool read_nothing(struct api_job *job)
@@ -125,7 +137,7 @@ static bool describe_set(struct api_job *job)
 static bool answer_set(const struct api_service *service, const struct api_request *request, struct api_set *set,
                        struct api_fault *fault, struct api_response *response)
 {
-	static const struct api_steps steps = {read_nothing, have_set, describe_set};
+	static const struct api_steps steps = {read_nothing, have_set, describe_set, NULL};
 	const bool ok = api_job_run(service, request, &steps, set, NULL, fault, response);
 	response->measure = (struct api_measure){0}; /* only evaluations are measured */
 	return ok;
@@ -309,7 +321,7 @@ static bool refuse_taken(const struct putting *p, struct api_fault *fault, struc
 static bool put_once(const struct api_service *service, const struct api_request *request, struct putting *p,
                      struct api_fault *fault, struct api_response *response)
 {
-	static const struct api_steps steps = {decode_put, prepare_put, compute_put};
+	static const struct api_steps steps = {decode_put, prepare_put, compute_put, api_job_weigh};
 	p->old = hold(service, request, false);
 	if (p->old && must_be_free(request))
 		return refuse_taken(p, fault, response);
@@ -325,8 +337,8 @@ static bool put_once(const struct api_service *service, const struct api_request
 static bool patch_once(const struct api_service *service, const struct api_request *request, struct putting *p,
                        struct api_fault *fault, struct api_response *response)
 {
-	static const struct api_steps steps = {decode_patch, prepare_put, compute_put};
-	p->old = hold(service, request, true);
+	static const struct api_steps steps = {decode_patch, prepare_put, compute_put, api_job_weigh};
+	p->old = hold(service, request, !request->was_deferred);
 	if (!p->old)
 		return fault_unknown(request, fault);
 	api_version_of_patch(request->if_version ? request->if_version : p->old->version, request->formats->body,
@@ -408,11 +420,22 @@ static void list_sets(struct api_render *r, const struct api_sets *sets, const s
 	}
 }
 
+/* Of what the list prints. */
+static bool admit_list(const struct api_service *service, const struct api_listed *listed, size_t n,
+                       struct api_fault *fault)
+{
+	enum { NODES = 10 + FRIC_N_TYPES, NODES_OF_SKIPPED = 4 };
+	struct api_work work = {0};
+	for (size_t i = 0; i < n; i++)
+		work.n_nodes += NODES + NODES_OF_SKIPPED * api_set_of(listed[i].kept)->n_first_skipped;
+	return api_cost_admit(service, &work, fault);
+}
+
 static bool get_sets(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                      struct api_response *response)
 {
 	struct api_arena arena = {.pool = service->pool};
-	struct api_render render;
+	struct api_render render = {0};
 	struct api_listed *listed = NULL;
 	size_t n = 0, bytes = 0;
 	if (!api_query_refuse(request->match->query, fault))
@@ -421,7 +444,7 @@ static bool get_sets(const struct api_service *service, const struct api_request
 		api_arena_free(&arena);
 		return api_fault_no_memory(fault);
 	}
-	bool ok = api_render_start(&render, &arena);
+	bool ok = admit_list(service, listed, n, fault) && api_render_start(&render, &arena);
 	if (ok) {
 		list_sets(&render, service->sets, listed, n);
 		api_render_integer(&render, render.document.root, "bytes", (int64_t)bytes);
@@ -437,29 +460,10 @@ static bool get_sets(const struct api_service *service, const struct api_request
 
 /* ---- costs ---- */
 
-/* Contacts that may be prepared where connections are served. */
-enum { FEW_CONTACTS = 256, FEW_SETS = 64, SMALL_TEXT = 16 << 10, SMALL_FRAME = 32 << 10 };
-
-static bool is_large_body(const struct api_request *request)
-{
-	return request->body_bytes >= (request->formats->body == API_JSON ? SMALL_TEXT : SMALL_FRAME);
-}
-
-static bool put_is_large(const struct api_service *service, const struct api_request *request)
-{
-	(void)service;
-	return is_large_body(request);
-}
-
+/* The merged document is read and prepared as a whole, however short the patch. */
 static bool patch_is_large(const struct api_service *service, const struct api_request *request)
 {
-	return is_large_body(request) || api_set_size(service, request) > FEW_CONTACTS;
-}
-
-static bool list_is_large(const struct api_service *service, const struct api_request *request)
-{
-	(void)request;
-	return service->sets && api_sets_counts(service->sets).n > FEW_SETS;
+	return api_cost_of_body(service, request) || api_set_is_large(service, request, API_COST_SUMS);
 }
 
 /* ---- the operations ---- */
@@ -483,7 +487,7 @@ static const struct api_example put_examples[] = {
 };
 
 const struct api_operation api_get_sets = {
-	.handler = get_sets, .is_large = list_is_large, .answers = lists, .id = "listSets", .tag = "sets",
+	.handler = get_sets, .is_large = api_cost_unknown, .answers = lists, .id = "listSets", .tag = "sets",
 	.summary = "The caller's collision sets", .description = "By name, in byte order.",
 };
 const struct api_operation api_get_set = {
@@ -491,7 +495,7 @@ const struct api_operation api_get_set = {
 	.summary = "What a collision set is", .description = "Does not count as use.",
 };
 const struct api_operation api_put_set = {
-	.handler = put_set, .is_large = put_is_large, .requests = documents, .answers = descriptions, .answers_json = true,
+	.handler = put_set, .is_large = api_cost_of_body, .requests = documents, .answers = descriptions, .answers_json = true,
 	.is_timed = true, .has_location = true, .id = "putSet", .tag = "sets", .summary = "Prepares contacts and keeps them under a name",
 	.description = "The lagged part of /v1/evaluate. What the name stood for is replaced as a whole. A set is a cache, not the only"
 	               " copy: the service may forget it, and says so with 404, unknown_set. Repeating is safe, and costs nothing if"

@@ -18,7 +18,8 @@ extern const struct api_operation api_get_sets, api_get_set, api_put_set, api_pa
 struct api_set *api_set_of_request(const struct api_service *service, const struct api_request *request, bool uses,
                                    struct api_fault *fault, struct api_response *response);
 
-/* How many contacts the set of a request has; 0 if there is none. For estimates of cost */
-size_t api_set_size(const struct api_service *service, const struct api_request *request);
+/* Whether the set that the path names is large: to read its document, and to take contact_ns for each of its contacts.
+ * False if there is none. */
+bool api_set_is_large(const struct api_service *service, const struct api_request *request, uint64_t contact_ns);
 
 #endif

@@ -256,6 +256,19 @@ static bool prepare(struct api_set *set, const struct fric_context *context, con
 	return code == FRIC_OK || api_fault_core(fault, &error);
 }
 
+/* Once: among millions of contacts the search takes a while. */
+static void find_first_skipped(struct api_set *set)
+{
+	const size_t n = fric_n_skipped(set->contacts) < API_FIRST_SKIPPED ? fric_n_skipped(set->contacts)
+	                                                                   : API_FIRST_SKIPPED;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (size_t i = 0; i < fric_group_size(set->contacts, type) && set->n_first_skipped < n; i++) {
+			const enum fric_code code = fric_skipped(set->contacts, type, i);
+			if (*fric_reason(code))
+				set->first_skipped[set->n_first_skipped++] = (struct api_skipped){type, i, code};
+		}
+}
+
 struct api_set *api_set_create(const struct fric_context *context, struct api_pool *pool,
                                const struct fric_batch *batch, const struct api_lagged_velocities *lagged_velocities,
                                const struct api_set_facts *facts, struct api_fault *fault)
@@ -273,8 +286,10 @@ struct api_set *api_set_create(const struct fric_context *context, struct api_po
 	ok = ok && prepare(set, context, batch, joined.all, fault);
 	if (joined.own)
 		api_pool_give(pool, joined.own, joined.n * sizeof(*joined.own));
-	if (ok)
+	if (ok) {
+		find_first_skipped(set);
 		return set;
+	}
 	api_set_free(set);
 	return NULL;
 }

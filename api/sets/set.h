@@ -27,6 +27,15 @@ struct api_shared_pattern {
 	struct fric_pattern *pattern;
 };
 
+/* A contact that was skipped. */
+struct api_skipped {
+	enum fric_type type;
+	size_t index; /* in its group */
+	enum fric_code code;
+};
+
+enum { API_FIRST_SKIPPED = 16 };
+
 struct api_set {
 	struct api_kept kept; /* first */
 	struct api_pool *pool;
@@ -37,6 +46,8 @@ struct api_set {
 	bool has_lagged_velocities;                         /* of all DOFs */
 	double *lagged_velocities, *lagged_body_velocities; /* what is there if both vertices and bodies may have them */
 	struct fric_state *state;                           /* along those; NULL: none of either, or no contact needs one */
+	struct api_skipped first_skipped[API_FIRST_SKIPPED]; /* in the order of groups */
+	size_t n_first_skipped;
 	struct api_rest document;
 	/* Made on first use; NULL before that. At most one thread at a time makes what is to be kept. */
 	_Atomic(struct fric_schedule *) schedule;

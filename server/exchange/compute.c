@@ -25,12 +25,15 @@ struct api_request srv_api_view(const struct srv_exchange *exchange)
 	};
 }
 
-static void handle(struct srv_exchange *exchange, const struct api_service *service)
+/* @return false if the request was deferred: it needs its body once more */
+static bool handle(struct srv_exchange *exchange, const struct api_service *service)
 {
-	const struct api_request view = srv_api_view(exchange);
-	if (srv_make_answer(exchange))
-		api_handle(service, &view, exchange->response);
+	struct api_request view = srv_api_view(exchange);
+	view.was_deferred = exchange->was_deferred;
+	if (srv_make_answer(exchange) && !api_handle(service, &view, exchange->response))
+		return false;
 	srv_body_free(&exchange->body, exchange->server->admission);
+	return true;
 }
 
 /* Unless memory ran out. */
@@ -50,6 +53,11 @@ static struct srv_exchange *exchange_of(struct srv_job *job)
 static bool is_overdue(const struct srv_exchange *exchange)
 {
 	return srv_clock_us() - exchange->began_us > exchange->server->deadline_seconds * 1000000;
+}
+
+static bool is_overdue_job(struct srv_job *job)
+{
+	return is_overdue(exchange_of(job));
 }
 
 static bool is_abandoned(struct srv_job *job)
@@ -73,15 +81,21 @@ static void refuse_overdue(struct srv_exchange *exchange)
 	make_problem(exchange, API_E_DEADLINE_PASSED, detail);
 }
 
+/* If that is why it was stopped. */
+static void refuse_if_overdue(struct srv_exchange *exchange)
+{
+	const bool stopped = atomic_load(&exchange->job.stop) && exchange->response && exchange->response->status == 503;
+	if (stopped && is_overdue(exchange))
+		refuse_overdue(exchange);
+}
+
 static void compute(struct srv_job *job)
 {
 	struct srv_exchange *exchange = exchange_of(job);
 	exchange->waited_us = srv_clock_us() - exchange->queued_us;
 	srv_exchange_move(exchange, SRV_COMPUTING);
 	handle(exchange, &exchange->server->large);
-	const bool stopped = atomic_load(&job->stop) && exchange->response && exchange->response->status == 503;
-	if (stopped && is_overdue(exchange))
-		refuse_overdue(exchange);
+	refuse_if_overdue(exchange);
 }
 
 static void give_up(struct srv_exchange *exchange)
@@ -137,22 +151,28 @@ static void submit(struct srv_exchange *exchange)
 	srv_admission_submit(exchange->server->admission, &exchange->job);
 }
 
-/* What is not computed may tell of the service, of which the large one knows all threads (/v1/info). */
-static void compute_in_place(struct srv_exchange *exchange)
+/* What is not computed may tell of the service, of which the large one knows all threads (/v1/info). Watched all the same:
+ * what looked small may take long. @return false if it is large after all */
+static bool compute_in_place(struct srv_exchange *exchange)
 {
 	const struct srv_server *server = exchange->server;
 	srv_exchange_move(exchange, SRV_COMPUTING);
-	handle(exchange, exchange->admitted.computes ? &server->small : &server->large);
+	exchange->job.abandoned = is_overdue_job;
+	srv_admission_begin_in_place(server->admission, &exchange->job);
+	exchange->was_deferred = !handle(exchange, exchange->admitted.computes ? &server->small : &server->large);
+	srv_admission_end_in_place(server->admission, &exchange->job);
+	if (exchange->was_deferred)
+		return false;
+	refuse_if_overdue(exchange);
 	be_ready(exchange);
+	return true;
 }
 
 bool srv_compute(struct srv_exchange *exchange)
 {
 	struct srv_admission *admission = exchange->server->admission;
-	if (!is_large(exchange)) {
-		compute_in_place(exchange);
+	if (!is_large(exchange) && compute_in_place(exchange))
 		return true;
-	}
 	if (srv_admission_reserve(admission)) {
 		submit(exchange);
 		return false;

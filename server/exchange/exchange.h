@@ -49,6 +49,7 @@ struct srv_exchange {
 	long long announced;    /* bytes of the body; -1: not said */
 	struct api_admission admitted;
 	struct srv_body body;
+	bool was_deferred;        /* in place it turned out to be large */
 	size_t received, dropped; /* bytes of the body; dropped: those that came after the answer was decided */
 	/* The answer. */
 	struct api_response *response; /* in DECIDED, COMPUTING and READY */

@@ -19,6 +19,7 @@ static bool set_services(struct srv_server *server, const struct srv_options *op
 	server->large.description = server->description; /* out of memory: each request will try */
 	server->small = server->large;
 	server->small.n_threads = 1;
+	server->small.defers = true;
 	return true;
 }
 

@@ -11,7 +11,7 @@ static const struct {
 	[SRV_RECEIVING] = {"receiving", TO(DECIDED) | TO(QUEUED) | TO(COMPUTING) | TO(MUTE) | TO(OVER)},
 	[SRV_DECIDED] = {"decided", TO(DECIDED) | TO(ANSWERING) | TO(SAID) | TO(MUTE) | TO(OVER)},
 	[SRV_QUEUED] = {"queued", TO(COMPUTING) | TO(READY) | TO(MUTE)},
-	[SRV_COMPUTING] = {"computing", TO(READY) | TO(MUTE)},
+	[SRV_COMPUTING] = {"computing", TO(READY) | TO(QUEUED) | TO(DECIDED) | TO(MUTE)},
 	[SRV_READY] = {"ready", TO(ANSWERING) | TO(SAID) | TO(MUTE) | TO(OVER)},
 	[SRV_ANSWERING] = {"answering", TO(OVER)},
 	[SRV_SAID] = {"said", TO(OVER)},

@@ -21,6 +21,10 @@ struct srv_admission {
 	struct srv_job *first, **last; /* waiting, in order of arrival */
 	struct srv_job *running;
 	bool stopping;
+	pthread_mutex_t in_place_lock; /* of the next two; apart from the queue's: every small request takes it */
+	struct srv_job *in_place;
+	size_t n_begun, n_seen; /* in place: so far, and when the watcher last looked */
+	bool dozes;             /* the watcher waits until something begins */
 	pthread_t watcher;
 	pthread_cond_t watched; /* signalled when there is something to look at, or the worker has ended */
 	bool closed;            /* the worker has ended */
@@ -124,10 +128,31 @@ static void look_around(struct srv_admission *admission)
 	pthread_mutex_lock(&admission->lock);
 }
 
+static void look_in_place(struct srv_admission *admission, bool stops)
+{
+	pthread_mutex_lock(&admission->in_place_lock);
+	for (struct srv_job *job = admission->in_place; job; job = job->next)
+		if (stops || job->abandoned(job))
+			atomic_store(&job->stop, true);
+	pthread_mutex_unlock(&admission->in_place_lock);
+}
+
+/* Whether nothing has been computed in place since the last look. If so, whatever begins next wakes the watcher: not
+ * every small request has to. */
+static bool may_doze(struct srv_admission *admission)
+{
+	pthread_mutex_lock(&admission->in_place_lock);
+	const bool quiet = !admission->in_place && admission->n_begun == admission->n_seen;
+	admission->n_seen = admission->n_begun;
+	admission->dozes = quiet;
+	pthread_mutex_unlock(&admission->in_place_lock);
+	return quiet;
+}
+
 /* Waits for a moment, or until there is something to look at. */
 static void rest(struct srv_admission *admission)
 {
-	if (!admission->running && !admission->first) {
+	if (!admission->running && !admission->first && may_doze(admission)) {
 		pthread_cond_wait(&admission->watched, &admission->lock);
 		return;
 	}
@@ -140,6 +165,7 @@ static void *watch(void *argument)
 	struct srv_admission *admission = argument;
 	pthread_mutex_lock(&admission->lock);
 	while (!admission->closed) {
+		look_in_place(admission, false);
 		look_around(admission);
 		if (!admission->closed)
 			rest(admission);
@@ -168,6 +194,7 @@ struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes,
 	if (!admission)
 		return NULL;
 	pthread_mutex_init(&admission->lock, NULL);
+	pthread_mutex_init(&admission->in_place_lock, NULL);
 	pthread_cond_init(&admission->changed, NULL);
 	srv_clock_init_condition(&admission->watched);
 	admission->max_requests = max_requests;
@@ -233,8 +260,37 @@ void srv_admission_submit(struct srv_admission *admission, struct srv_job *job)
 	pthread_mutex_unlock(&admission->lock);
 }
 
+void srv_admission_begin_in_place(struct srv_admission *admission, struct srv_job *job)
+{
+	pthread_mutex_lock(&admission->in_place_lock);
+	job->next = admission->in_place;
+	job->link = &admission->in_place;
+	if (job->next)
+		job->next->link = &job->next;
+	admission->in_place = job;
+	admission->n_begun++;
+	const bool wakes = admission->dozes;
+	admission->dozes = false;
+	pthread_mutex_unlock(&admission->in_place_lock);
+	if (!wakes)
+		return;
+	pthread_mutex_lock(&admission->lock);
+	pthread_cond_signal(&admission->watched);
+	pthread_mutex_unlock(&admission->lock);
+}
+
+void srv_admission_end_in_place(struct srv_admission *admission, struct srv_job *job)
+{
+	pthread_mutex_lock(&admission->in_place_lock);
+	*job->link = job->next;
+	if (job->next)
+		job->next->link = job->link;
+	pthread_mutex_unlock(&admission->in_place_lock);
+}
+
 void srv_admission_stop(struct srv_admission *admission)
 {
+	look_in_place(admission, true);
 	pthread_mutex_lock(&admission->lock);
 	admission->stopping = true;
 	if (admission->running)
@@ -253,6 +309,7 @@ void srv_admission_free(struct srv_admission *admission)
 {
 	pthread_cond_destroy(&admission->changed);
 	pthread_cond_destroy(&admission->watched);
+	pthread_mutex_destroy(&admission->in_place_lock);
 	pthread_mutex_destroy(&admission->lock);
 	free(admission);
 }

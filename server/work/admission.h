@@ -18,7 +18,7 @@
 
 /* A large request; embedded in the caller's own struct and owned by the caller, who frees it in or after finish(). */
 struct srv_job {
-	struct srv_job *next;              /* private */
+	struct srv_job *next, **link;      /* private */
 	atomic_bool stop;                  /* raised when the result is no longer wanted */
 	void (*compute)(struct srv_job *); /* on the worker; not called if the queue was stopped before its turn */
 	void (*finish)(struct srv_job *, bool computed); /* on a thread of the admission, exactly once */
@@ -58,6 +58,13 @@ bool srv_admission_is_full(struct srv_admission *admission);
 /* Takes a place in the queue, or false when it is full or stopped. Must be followed by srv_admission_submit. */
 bool srv_admission_reserve(struct srv_admission *admission);
 void srv_admission_submit(struct srv_admission *admission, struct srv_job *job);
+
+/**
+ * A job that is computed where it is, on the caller's own thread, is watched like one of the queue: its flag is raised
+ * when it is abandoned. Both functions are called on that thread; after the second one nothing touches the job.
+ */
+void srv_admission_begin_in_place(struct srv_admission *admission, struct srv_job *job);
+void srv_admission_end_in_place(struct srv_admission *admission, struct srv_job *job);
 
 /* Raises the flag of the job under computation and finishes those that wait without computing them. Returns when every
  * reserved place has been submitted and finished; from now on nothing can be reserved. */

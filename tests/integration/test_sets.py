@@ -206,6 +206,24 @@ def test_skipped_contacts_are_listed(client):
     assert client.evaluate('a', {'velocities': VELOCITIES}).json['skipped'] == answer.json['skipped']
 
 
+def test_only_the_first_skipped_contacts_describe_a_set(client):
+    """All of them are in the answers of evaluate."""
+    groups = {'vertex_vertex': {'vertices': [[0, 1], [2, 3]] * 10, 'normal_force': 1},
+              'edge_edge': {'vertices': [[0, 1, 2, 3]] * 30, 'normal_force': 1}}
+    positions = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 0], [0, 0, 1]]
+    document = {'dim': 3, 'positions': positions, 'friction': DOCUMENT['friction'], 'on_degenerate': 'skip',
+                'collisions': groups}
+    expected = ([{'group': 'vertex_vertex', 'index': i, 'reason': 'coincident_vertices'} for i in range(1, 20, 2)] +
+                [{'group': 'edge_edge', 'index': i, 'reason': 'zero_length_edge'} for i in range(30)])
+    answer = client.put('many', document)
+    assert answer.status == 201, answer
+    for described in (answer.json, client.get('many').json, client.list().json['sets'][0]):
+        assert (described['skipped'], described['n_skipped']) == (expected[:16], 40)
+    assert client.evaluate('many', {'velocities': [[0, 0, 0]] * 5}).json['skipped'] == expected
+    client.put('many', {**document, 'on_degenerate': 'error', 'collisions': {'vertex_vertex': {'vertices': []}}})
+    assert not {'skipped', 'n_skipped'} & set(client.get('many').json)
+
+
 # ---- answers are those of the whole request ----
 
 KINDS = [(JSON, None), (FRAME, None), (JSON, FRAME), (FRAME, JSON)]

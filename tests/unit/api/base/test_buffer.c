@@ -51,11 +51,41 @@ static void refuses_what_does_not_fit(void **unused)
 	api_buffer_free(&buffer);
 }
 
+/* A large buffer counts with no more than half as much again as is in it; a small one is left alone. */
+static void is_trimmed(void **unused)
+{
+	(void)unused;
+	struct api_budget budget = {.most_bytes = 64 << 20};
+	struct api_pool *pool = api_pool_create(64 << 20, &budget);
+	struct api_buffer buffer = {.limit = 32 << 20, .pool = pool};
+	char *text = malloc(1 << 20);
+	memset(text, 'x', 1 << 20);
+	assert_true(api_buffer_reserve(&buffer, 16 << 20));
+	assert_true(api_buffer_append(&buffer, text, 1 << 20));
+	api_buffer_trim(&buffer);
+	assert_int_equal(buffer.bytes, 1 << 20);
+	assert_int_equal(buffer.capacity, (1 << 20) + 1);
+	assert_memory_equal(buffer.data, text, 1 << 20);
+	assert_in_range(atomic_load(&budget.used_bytes), 1 << 20, 3 << 19);
+	api_buffer_trim(&buffer);
+	assert_int_equal(buffer.capacity, (1 << 20) + 1);
+	api_buffer_free(&buffer);
+	assert_int_equal(atomic_load(&budget.used_bytes), 0);
+	assert_true(api_buffer_append(&buffer, text, 10));
+	const size_t capacity = buffer.capacity;
+	api_buffer_trim(&buffer);
+	assert_int_equal(buffer.capacity, capacity);
+	api_buffer_free(&buffer);
+	api_pool_free(pool);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grows_to_its_limit),
 		cmocka_unit_test(refuses_what_does_not_fit),
+		cmocka_unit_test(is_trimmed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

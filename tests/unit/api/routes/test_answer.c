@@ -154,6 +154,30 @@ static void an_answer_has_a_longest_length(void **unused)
 	}
 }
 
+/* A long answer may wait for its reader: it is charged with what it has, not with what it might have taken, nor with
+ * what computing it took. */
+static void is_charged_with_what_is_there(void **unused)
+{
+	enum { N = 1 << 20 };
+	(void)unused;
+	for (int format = API_JSON; format <= API_FRAME; format++) {
+		struct api_budget budget = {.most_bytes = 1 << 30};
+		struct api_pool *pool = api_pool_create(1 << 30, &budget);
+		struct answer a = {.arena = {.pool = pool}};
+		assert_true(api_render_start(&a.render, &a.arena));
+		double *zeros = api_arena_array(&a.arena, N, sizeof(*zeros));
+		assert_non_null(api_arena_array(&a.arena, 4 * N, sizeof(double)));
+		memset(zeros, 0, N * sizeof(*zeros));
+		api_render_add(&a.render, a.render.document.root, "a", api_render_array(&a.render, API_F64, zeros, N, 0, 0));
+		assert_true(api_answer_print(&a.render, (enum api_format)format, 1 << 30, &a.fault, &a.response));
+		api_arena_free(&a.arena);
+		assert_in_range(atomic_load(&budget.used_bytes), a.response.body_bytes, 3 * a.response.body_bytes / 2);
+		api_response_free(&a.response);
+		assert_int_equal(atomic_load(&budget.used_bytes), 0);
+		api_pool_free(pool);
+	}
+}
+
 static void abandoning_is_harmless(void **unused)
 {
 	(void)unused;
@@ -206,6 +230,7 @@ int main(void)
 		cmocka_unit_test(holds_many_arrays),
 		cmocka_unit_test(a_failure_sticks),
 		cmocka_unit_test(an_answer_has_a_longest_length),
+		cmocka_unit_test(is_charged_with_what_is_there),
 		cmocka_unit_test(abandoning_is_harmless),
 		cmocka_unit_test(refuses_what_is_not_finite),
 	};

@@ -482,47 +482,115 @@ static void the_same_bytes_at_any_number_of_threads(void **unused)
 	free(text);
 }
 
-/* A request of `bytes` bytes that begins and ends with two given texts. */
-static bool is_large(const char *type, size_t bytes, const char *begin, const char *end)
+/* ---- costs ---- */
+
+static bool is_large(const char *type, const char *target, size_t bytes)
 {
 	char *body = malloc(bytes);
 	memset(body, ' ', bytes);
-	memcpy(body, begin, strlen(begin));
-	memcpy(body + bytes - strlen(end), end, strlen(end));
 	const struct api_request request = {
-		.method = "POST", .target = evaluate, .content_type = type, .body = body, .body_bytes = bytes};
+		.method = "POST", .target = target, .content_type = type, .body = body, .body_bytes = bytes};
 	const bool large = api_is_large(&service, &request);
 	free(body);
 	return large;
 }
 
-static void large_is_what_takes_long(void **unused)
+static void long_bodies_are_large(void **unused)
 {
 	(void)unused;
-	assert_false(is_large(json, 2048, "", ""));
-	assert_true(is_large(json, 2049, "", ""));
-	assert_true(is_large(json, 2049, "\"outputs\":[\"hessian\"]", ""));
-	assert_true(is_large(json, 2049, "\"outputs\"", "\"hessian\""));
-	assert_false(is_large(json, 2049, "\"outputs\"", ""));
-	assert_false(is_large(json, 2049, "", "\"outputs\""));
-	assert_false(is_large(json, 2049, "\"hessian\"", "\"factors\""));
-	assert_true(is_large(json, 2049, "", "\"outputs"));
-	assert_true(is_large(json, 2049, "\"outputs\"", "\"hessian\"\""));
-	assert_false(is_large(json, (24 << 10) - 1, "\"outputs\"", ""));
-	assert_true(is_large(json, 24 << 10, "\"outputs\"", ""));
-	assert_false(is_large(frame, 16 << 10, "", ""));
-	assert_true(is_large(frame, (16 << 10) + 1, "", ""));
-	assert_false(is_large(frame, (64 << 10) - 1, "\"outputs\"", ""));
-	assert_true(is_large(frame, 64 << 10, "\"outputs\"", ""));
-	assert_false(is_large(json, 1024, "\"bodies\"", ""));
-	assert_true(is_large(json, 1025, "\"bodies\"", ""));
-	assert_false(is_large(json, (3 << 10) - 1, "\"outputs\"", "\"bodies\""));
-	assert_true(is_large(json, 3 << 10, "\"outputs\"", "\"bodies\""));
-	assert_true(is_large(frame, 8 << 10, "\"bodies\"", "\"outputs\""));
-	assert_true(is_large(NULL, 2049, "", ""));
-	const struct api_request one = {
-		.method = "POST", .target = "/v1/%63heck?", .body = CONTACT, .body_bytes = strlen(CONTACT)};
-	assert_true(api_is_large(&service, &one));
+	assert_false(is_large(json, evaluate, (24 << 10) - 1));
+	assert_true(is_large(json, evaluate, 24 << 10));
+	assert_true(is_large(NULL, evaluate, 24 << 10));
+	assert_false(is_large(frame, evaluate, (64 << 10) - 1));
+	assert_true(is_large(frame, evaluate, 64 << 10));
+	assert_false(is_large(json, "/v1/functions/smooth_mu", 2 << 10));
+	assert_true(is_large(json, "/v1/functions/smooth_mu", (2 << 10) + 1));
+	assert_true(is_large(json, "/v1/%63heck?", 100));
+}
+
+enum { LONGEST = 16 << 10 };
+
+/* n contacts, all of one vertex. */
+static const char *batch_of(int n, const char *more)
+{
+	static char body[LONGEST];
+	int at = sprintf(body, "{\"dim\":3,\"velocities\":[[1,0,0]],\"friction\":{\"eps_v\":1,\"mu\":1},\"collisions\":"
+	                       "{\"plane_vertex\":{\"plane_normal\":[0,0,1],\"normal_force\":1,\"vertices\":[0");
+	for (int i = 1; i < n; i++)
+		at += sprintf(body + at, ",0");
+	sprintf(body + at, "]}}%s}", more);
+	return body;
+}
+
+/* What is deferred has an empty response, and is answered the second time. */
+static bool is_deferred(const char *target, const char *body)
+{
+	struct api_service defers = service;
+	struct api_request request = {.method = "POST", .target = target, .body = body, .body_bytes = strlen(body)};
+	struct api_response response;
+	defers.defers = true;
+	assert_false(api_is_large(&service, &request));
+	const bool deferred = !api_handle(&defers, &request, &response);
+	if (!deferred) {
+		assert_int_equal(response.status, 200);
+		api_response_free(&response);
+	}
+	assert_true(!deferred || (!response.status && !response.body && !response.n_headers));
+	request.was_deferred = true;
+	assert_true(api_handle(&service, &request, &response));
+	assert_int_equal(response.status, 200);
+	api_response_free(&response);
+	return deferred;
+}
+
+/* By what it does, whatever letters its body has. */
+static void what_takes_long_is_deferred(void **unused)
+{
+	(void)unused;
+	static const char sums[] = ",\"outputs\":[\"gradient\"]";
+	assert_false(is_deferred(evaluate, batch_of(20, "")));
+	assert_true(is_deferred(evaluate, batch_of(300, "")));
+	assert_false(is_deferred(evaluate, batch_of(300, sums)));
+	assert_true(is_deferred(evaluate, batch_of(1000, sums)));
+	assert_true(is_deferred(evaluate, batch_of(300, ",\"o\\u0075tputs\":[\"h\\u0065ssian\"]")));
+	assert_true(is_deferred(evaluate, batch_of(300, ",\"outputs\":[\"gradient\",\"position_jacobian\"],"
+	                                                "\"positions\":[[0,0,0]]")));
+	assert_true(is_deferred(evaluate, batch_of(300, ",\"outputs\":[\"line\"],\"line\":{\"direction\":[[1,0,0]],"
+	                                                "\"steps\":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]}")));
+	assert_true(is_deferred(evaluate, batch_of(300, ",\"outputs\":[\"hessian_products\"],\"vectors\":"
+	                                                "[[1,0,0],[0,1,0],[1,1,0],[0,0,1],[1,0,1],[0,1,1]]")));
+	assert_true(is_deferred(evaluate, batch_of(400, ",\"outputs\":[\"collisions\"],\"collision_outputs\":"
+	                                                "[\"potential\",\"tangential_velocity\",\"mu_s\",\"mu_k\"]")));
+	static const char tangents[] = ",\"tangents\":{\"/friction/mu\":1}";
+	assert_false(is_deferred("/v1/jvp", batch_of(8, tangents)));
+	assert_true(is_deferred("/v1/jvp", batch_of(100, tangents)));
+	static const char cotangents[] = ",\"cotangents\":{\"potential\":1},\"wrt\":[\"/friction/mu\"]";
+	assert_false(is_deferred("/v1/vjp", batch_of(8, cotangents)));
+	assert_true(is_deferred("/v1/vjp", batch_of(100, cotangents)));
+}
+
+/* A contact of bodies takes longer, and so does an answer in text. */
+static void bodies_and_texts_take_longer(void **unused)
+{
+	(void)unused;
+	char body[LONGEST];
+	int at = sprintf(body, "{\"dim\":3,\"body_positions\":[[0,0,0]],\"body_velocities\":[[1,0,0,0,0,0]],\"outputs\":"
+	                       "[\"gradient\"],\"friction\":{\"eps_v\":1,\"mu\":1},\"collisions\":{\"body_world\":"
+	                       "{\"point\":[0,0,0],\"normal\":[0,0,1],\"normal_force\":1,\"bodies\":[0");
+	for (int i = 1; i < 120; i++)
+		at += sprintf(body + at, ",0");
+	sprintf(body + at, "]}}}");
+	assert_true(is_deferred(evaluate, body));
+	const char *batch = batch_of(200, "");
+	struct api_service defers = service;
+	struct api_response response;
+	defers.defers = true;
+	struct api_request request = {
+		.method = "POST", .target = evaluate, .accept = frame, .body = batch, .body_bytes = strlen(batch)};
+	assert_true(api_handle(&defers, &request, &response));
+	api_response_free(&response);
+	request.accept = json;
+	assert_false(api_handle(&defers, &request, &response));
 }
 
 int main(void)
@@ -541,7 +609,9 @@ int main(void)
 		cmocka_unit_test(reads_no_byte_beyond_the_body),
 		cmocka_unit_test(a_long_query_is_refused),
 		cmocka_unit_test(a_long_answer_is_refused),
-		cmocka_unit_test(large_is_what_takes_long),
+		cmocka_unit_test(long_bodies_are_large),
+		cmocka_unit_test(what_takes_long_is_deferred),
+		cmocka_unit_test(bodies_and_texts_take_longer),
 		cmocka_unit_test(a_raised_flag_stops),
 		cmocka_unit_test(tells_its_times),
 		cmocka_unit_test(measures),

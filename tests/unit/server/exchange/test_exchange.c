@@ -532,10 +532,70 @@ static void test_a_computed_answer_that_is_said(void **state)
 	assert_true(c.exchange.bytes_out > 100);
 }
 
+/* Its body is short, and yet it has 400 contacts with a Hessian each. */
+static const char *many_contacts(void)
+{
+	static char body[2000];
+	int at = sprintf(body, "{\"dim\":3,\"velocities\":[[1,0,0]],\"friction\":{\"eps_v\":1,\"mu\":1},\"collisions\":"
+	                       "{\"plane_vertex\":{\"plane_normal\":[0,0,1],\"normal_force\":1,\"vertices\":[0");
+	for (int i = 1; i < 400; i++)
+		at += sprintf(body + at, ",0");
+	sprintf(body + at, "]}}}");
+	return body;
+}
+
+static void test_a_request_that_turns_out_to_be_large(void **state)
+{
+	struct carried c;
+	(void)state;
+	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Transfer-Encoding", "chunked", NULL), SRV_READ);
+	assert_int_equal(receive(&c, many_contacts()), SRV_READ);
+	assert_int_equal(finish(&c), SRV_WAIT);
+	await(&c);
+	assert_int_equal(finish(&c), SRV_ANSWER);
+	assert_true(c.exchange.queued_us);
+	answer(&c, 200);
+	assert_int_equal(c.exchange.measure.n_contacts, 400);
+}
+
+static void test_a_full_queue_for_a_request_that_turns_out_to_be_large(void **state)
+{
+	struct carried c;
+	struct other busy, waiting;
+	(void)state;
+	keep_busy(&busy);
+	assert_true(srv_admission_reserve(server.admission)); /* the only place */
+	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Transfer-Encoding", "chunked", NULL), SRV_READ);
+	assert_int_equal(receive(&c, many_contacts()), SRV_READ);
+	assert_int_equal(finish(&c), SRV_ANSWER);
+	waiting = (struct other){.job = {.compute = other_compute, .finish = other_finish}};
+	sem_init(&waiting.begun, 0, 0);
+	sem_init(&waiting.may_end, 0, 0);
+	sem_init(&waiting.ended, 0, 0);
+	srv_admission_submit(server.admission, &waiting.job);
+	let_go(&busy);
+	let_go(&waiting);
+	answer(&c, 503);
+}
+
+/* What was taken for small falls under the deadline as well. */
+static void test_a_deadline_in_place(void **state)
+{
+	struct carried c;
+	(void)state;
+	server.deadline_seconds = 0;
+	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Transfer-Encoding", "chunked", NULL), SRV_READ);
+	assert_int_equal(receive(&c, BATCH), SRV_READ);
+	atomic_store(&c.exchange.job.stop, true);
+	assert_int_equal(finish(&c), SRV_ANSWER);
+	assert_int_equal(c.exchange.rejection, SRV_REJECTED_DEADLINE);
+	answer(&c, 503);
+}
+
 static void test_a_lack_of_memory_that_is_said(void **state)
 {
 	struct carried c;
-	static char nodes[3 * 1000 + 1];
+	static char nodes[3 * 10000 + 1]; /* long enough for the queue */
 	(void)state;
 	for (size_t i = 0; i + 1 < sizeof nodes; i += 3)
 		memcpy(nodes + i, i == 0 ? "[{}" : ",{}", 3);
@@ -824,6 +884,9 @@ int main(void)
 		T(test_a_body_that_can_never_fit),
 		T(test_a_small_request),
 		T(test_a_computed_answer_that_is_said),
+		T(test_a_request_that_turns_out_to_be_large),
+		T(test_a_full_queue_for_a_request_that_turns_out_to_be_large),
+		T(test_a_deadline_in_place),
 		T(test_a_lack_of_memory_that_is_said),
 		T(test_head_has_a_length_and_no_bytes),
 		T(test_nothing_can_be_said_without_memory),

@@ -20,6 +20,7 @@ static const enum srv_state steps[][2] = {
 	{SRV_DECIDED, SRV_ANSWERING}, {SRV_DECIDED, SRV_SAID},        {SRV_DECIDED, SRV_MUTE},
 	{SRV_DECIDED, SRV_OVER},      {SRV_QUEUED, SRV_COMPUTING},    {SRV_QUEUED, SRV_READY}, /* given up */
 	{SRV_QUEUED, SRV_MUTE},       {SRV_COMPUTING, SRV_READY},     {SRV_COMPUTING, SRV_MUTE},
+	{SRV_COMPUTING, SRV_QUEUED},  {SRV_COMPUTING, SRV_DECIDED}, /* in place, and too large for that */
 	{SRV_READY, SRV_ANSWERING},   {SRV_READY, SRV_SAID}, /* the library closes an idle connection before it asks for the answer */
 	{SRV_READY, SRV_MUTE},        {SRV_READY, SRV_OVER},          {SRV_ANSWERING, SRV_OVER},
 	{SRV_SAID, SRV_OVER},         {SRV_MUTE, SRV_OVER},

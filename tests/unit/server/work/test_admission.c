@@ -77,6 +77,41 @@ static void test_bytes(void **state)
 	srv_admission_free(admission);
 }
 
+static atomic_bool is_abandoned;
+
+static bool abandoned(struct srv_job *job)
+{
+	(void)job;
+	return atomic_load(&is_abandoned);
+}
+
+/* The watcher raises the flags of abandoned jobs wherever they are computed, also when it had nothing to watch before. */
+static void test_jobs_in_place(void **state)
+{
+	(void)state;
+	struct srv_admission *admission = srv_admission_start(1, 100, NULL);
+	for (int round = 0; round < 2; round++) {
+		struct srv_job jobs[3] = {{.abandoned = abandoned}, {.abandoned = abandoned}, {.abandoned = abandoned}};
+		atomic_store(&is_abandoned, false);
+		for (int i = 0; i < 3; i++)
+			srv_admission_begin_in_place(admission, &jobs[i]);
+		srv_admission_end_in_place(admission, &jobs[1]);
+		atomic_store(&is_abandoned, true);
+		while (!atomic_load(&jobs[0].stop) || !atomic_load(&jobs[2].stop))
+			sched_yield();
+		assert_false(atomic_load(&jobs[1].stop));
+		srv_admission_end_in_place(admission, &jobs[2]);
+		srv_admission_end_in_place(admission, &jobs[0]);
+	}
+	struct srv_job last = {.abandoned = abandoned};
+	atomic_store(&is_abandoned, false);
+	srv_admission_begin_in_place(admission, &last);
+	srv_admission_stop(admission);
+	assert_true(atomic_load(&last.stop));
+	srv_admission_end_in_place(admission, &last);
+	srv_admission_free(admission);
+}
+
 static void *churn(void *admission)
 {
 	for (size_t i = 0; i < 20000; i++)
@@ -334,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_abandoned),
 		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_jobs_in_place),
 		cmocka_unit_test(test_bytes_from_threads),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_order),
