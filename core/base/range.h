@@ -19,6 +19,12 @@ static inline bool tells_sliding(double squared_ratio)
 	return fabs(squared_ratio - 1) > near_one;
 }
 
+/* The same of its root and of 2, where the bonds of `adhesion` break. */
+static inline bool tells_breaking(double ratio)
+{
+	return fabs(ratio - 2) > near_one;
+}
+
 /* Bounds on the other factors of forces: velocity scaling and closest points. An inner matrix is scaled twice. */
 static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800, largest_eigenvalue = 0x1p+1000;
 

@@ -17,28 +17,28 @@
 	INLINE real adhesion_g1##suffix(struct law_point##suffix a) \
 	{ \
 		const real left = 2 - a.z; \
-		return a.mu_s * (left > 0 ? left : 0); \
+		return a.mu_s * (!a.broken & (left > 0) ? left : 0); \
 	} \
 	INLINE real adhesion_g2##suffix(struct law_point##suffix a) \
 	{ \
-		return a.z < 2 ? rising_g2##suffix(a) : 0; \
+		return a.broken ? 0 : rising_g2##suffix(a); \
 	} \
 	INLINE real adhesion_g0##suffix(struct law_point##suffix a) \
 	{ \
 		const real whole = a.mu_s * ((real)4 / 3), held = a.mu_s * (a.z * a.z * (1 - a.z * ((real)1 / 3))); \
-		return a.z < 2 ? held : whole; \
+		return a.broken ? whole : held; \
 	} \
 	INLINE struct law_slopes##suffix adhesion_slopes##suffix(struct law_point##suffix a, \
 	                                                         struct law_reach##suffix beyond) \
 	{ \
 		const real z = a.z, z2 = z * z, left = 2 - z; \
-		const bool held = z < 2; \
+		const bool held = !a.broken; \
 		(void)beyond; \
 		return (struct law_slopes##suffix){held ? z2 * (1 - z * ((real)1 / 3)) : (real)4 / 3, \
 		                                   0, \
 		                                   a.mu_s * (held ? -(z2 * (3 - 2 * z)) * ((real)1 / 3) : (real)4 / 3), \
 		                                   0, \
-		                                   held ? left : 0, \
+		                                   held & (left > 0) ? left : 0, \
 		                                   0, \
 		                                   held ? -2 * a.mu_s * a.r : 0, \
 		                                   0}; \

@@ -12,7 +12,7 @@
 static struct law_point_l at(double y, double mu_s, double mu_k, double eps_v)
 {
 	const long double speed = fabs(y), e = eps_v;
-	return (struct law_point_l){mu_s, mu_k, speed / e, (e - speed) / e, speed >= e, {0, 0, 0}};
+	return (struct law_point_l){mu_s, mu_k, speed / e, (e - speed) / e, speed >= e, {0, 0, 0}, speed >= 2 * e};
 }
 
 /* What a curve gives at a speed beyond eps_v; its integral, which takes as long as there are points before, if asked. */

@@ -56,17 +56,20 @@ struct law_shape_l {
 		return (struct law_shape##suffix){0}; \
 	}
 
-/* z = |u| / eps_v; r = 1 - z, which may have more digits than z has; whether z >= 1, which may be known more exactly. */
+/* z = |u| / eps_v; r = 1 - z, which may have more digits than z; slides: |u| >= eps_v; broken: |u| >= 2 eps_v, read by
+ * `adhesion` alone. Both are decided exactly, where a rounded z may be on the other side. */
 struct law_point {
 	double mu_s, mu_k, z, r;
 	bool slides;
 	struct law_shape shape;
+	bool broken;
 };
 
 struct law_point_l {
 	long double mu_s, mu_k, z, r;
 	bool slides;
 	struct law_shape_l shape;
+	bool broken;
 };
 
 /* What slopes by the numbers of a law that goes on beyond eps_v need besides its shape there: 1 - a, all its digits; the
@@ -85,10 +88,10 @@ struct law_point_l {
 FRIC_REACH_DEFINE(double, )
 FRIC_REACH_DEFINE(long double, _l)
 
-/* Where z alone is known. */
+/* Where z alone is known, and is not within rounding of 1 or 2. */
 INLINE struct law_point law_point_at(double mu_s, double mu_k, double z, struct law_shape shape)
 {
-	return (struct law_point){mu_s, mu_k, z, 1 - z, z >= 1, shape};
+	return (struct law_point){mu_s, mu_k, z, 1 - z, z >= 1, shape, z >= 2};
 }
 
 #endif

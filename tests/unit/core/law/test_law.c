@@ -53,7 +53,8 @@ static struct law_point point(enum law t, const double mu[2], double z)
 		z,
 		1 - z,
 		z >= 1,
-		law_has_tail(t) ? law_tail(t, &table, 1 - z, decay_of_law, 1 / decay_of_law) : law_shape(t, mu[0], mu[1])};
+		law_has_tail(t) ? law_tail(t, &table, 1 - z, decay_of_law, 1 / decay_of_law) : law_shape(t, mu[0], mu[1]),
+		z >= 2};
 }
 
 static struct law_point_l point_l(enum law t, const double mu[2], double z)
@@ -65,7 +66,8 @@ static struct law_point_l point_l(enum law t, const double mu[2], double z)
 		z,
 		r,
 		z >= 1,
-		law_has_tail(t) ? law_tail_l(t, &table, r, decay_of_law, 1 / decay_of_law) : law_shape_l(t, mu[0], mu[1])};
+		law_has_tail(t) ? law_tail_l(t, &table, r, decay_of_law, 1 / decay_of_law) : law_shape_l(t, mu[0], mu[1]),
+		z >= 2};
 }
 
 static double force(enum law t, const double mu[2], double z)

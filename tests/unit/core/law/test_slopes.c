@@ -40,7 +40,8 @@ static struct law_point_l point_l(struct sample s)
 	return (struct law_point_l){
 		s.mu_s,   s.mu_k,
 		s.z,      r,
-		s.z >= 1, law_has_tail(s.t) ? law_tail_l(s.t, &table, r, s.q, 1 / s.q) : law_shape_l(s.t, s.mu_s, s.mu_k)};
+		s.z >= 1, law_has_tail(s.t) ? law_tail_l(s.t, &table, r, s.q, 1 / s.q) : law_shape_l(s.t, s.mu_s, s.mu_k),
+		s.z >= 2};
 }
 
 static struct law_slopes_l slopes_l(struct sample s)
@@ -55,7 +56,8 @@ static struct law_point point(struct sample s)
 	return (struct law_point){
 		s.mu_s,   s.mu_k,
 		s.z,      1 - s.z,
-		s.z >= 1, law_has_tail(s.t) ? law_tail(s.t, &table, 1 - s.z, s.q, 1 / s.q) : law_shape(s.t, s.mu_s, s.mu_k)};
+		s.z >= 1, law_has_tail(s.t) ? law_tail(s.t, &table, 1 - s.z, s.q, 1 / s.q) : law_shape(s.t, s.mu_s, s.mu_k),
+		s.z >= 2};
 }
 
 /* In the order of the struct; those of G1 as they are, not over z. */
@@ -220,7 +222,7 @@ static struct law_slopes_l near_by(struct sample s, long double ds, long double 
 	const long double e = 1 + de, z = s.z / e, r = (e - s.z) / e, q = s.q * e, mu_s = s.mu_s + ds, mu_k = s.mu_k + dk;
 	const bool tail = law_has_tail(s.t);
 	const struct law_point_l a = {
-		mu_s, mu_k, z, r, r <= 0, tail ? law_tail_l(s.t, &table, r, q, 1 / q) : law_shape_l(s.t, mu_s, mu_k)};
+		mu_s, mu_k, z, r, r <= 0, tail ? law_tail_l(s.t, &table, r, q, 1 / q) : law_shape_l(s.t, mu_s, mu_k), s.z >= 2};
 	return law_slopes_l(s.t, a, tail ? law_reach_l(s.t, &table, r, q, 1 / q) : none);
 }
 
