@@ -5,6 +5,7 @@
 #include "core/geometry/geometry.h"
 
 #include "core/base/dd.h"
+#include "core/base/quad.h"
 #include "core/geometry/geometry_fast.h"
 
 /* When a length counts as zero, relative to the coordinates, and a cross product, relative to its factors. */
@@ -156,6 +157,25 @@ static double distance_along(const struct vec *r, const struct vec *n)
 	return unscaled(fabs(dot(r, n).hi) / length(n), r->exponent);
 }
 
+static quad quad_of(struct dd x)
+{
+	return (quad)x.hi + x.lo;
+}
+
+/* The same for n = a x b, from what the closest points leave of r: r - s a - t b. r itself is so much longer than the
+ * distance of edges that nearly touch that the digits of r . n cancel. */
+static double distance_across(const struct vec *r, const struct vec *a, double s, const struct vec *b, double t,
+                              const struct vec *n)
+{
+	const quad by_a = scalbnl(s, a->exponent - r->exponent), by_b = scalbnl(t, b->exponent - r->exponent);
+	quad sum = 0;
+	if (!isfinite(s) || !isfinite(t) || dot(r, n).hi == 0)
+		return distance_along(r, n);
+	for (int i = 0; i < 3; i++)
+		sum += (quad_of(r->x[i]) - by_a * quad_of(a->x[i]) - by_b * quad_of(b->x[i])) * quad_of(n->x[i]);
+	return unscaled(fabs((double)sum) / length(n), r->exponent);
+}
+
 /* (a x b) . n / |n|^2 */
 static double area_ratio(const struct vec *a, const struct vec *b, const struct vec *n)
 {
@@ -213,7 +233,7 @@ static enum fric_code edge_edge(const double *const p[], struct fric_geometry *g
 		return FRIC_E_PARALLEL_EDGES;
 	g->closest_point[0] = area_ratio(&r, &b, &n);
 	g->closest_point[1] = area_ratio(&r, &a, &n);
-	g->distance = distance_along(&r, &n);
+	g->distance = distance_across(&r, &a, g->closest_point[0], &b, -g->closest_point[1], &n);
 	basis_in_plane(&a, &n, g->tangent_basis);
 	return FRIC_OK;
 }
@@ -228,7 +248,7 @@ static enum fric_code face_vertex(const double *const p[], struct fric_geometry 
 		return FRIC_E_COLLAPSED_TRIANGLE;
 	g->closest_point[0] = area_ratio(&r, &e2, &n);
 	g->closest_point[1] = area_ratio(&e1, &r, &n);
-	g->distance = distance_along(&r, &n);
+	g->distance = distance_across(&r, &e1, g->closest_point[0], &e2, g->closest_point[1], &n);
 	basis_in_plane(&e1, &n, g->tangent_basis);
 	return FRIC_OK;
 }

@@ -32,6 +32,8 @@ struct fast_geometry {
 static const double fast_edges = 0x1p-10, fast_vertex = 0x1p-20, fast_distance = 0x1p-24;
 /* (length / largest coordinate)^2 of an edge that is certainly longer than zero (1e-15 of the coordinate). */
 static const double fast_length = 0x1p-90;
+/* (r . n)^2 over the squares of all three lengths that leaves a product in double-double the digits of a double. */
+static const double fast_precise = 0x1p-96;
 
 INLINE struct v3 v3_minus(struct v3 a, struct v3 b)
 {
@@ -183,8 +185,8 @@ INLINE struct fast_geometry fast_plane(struct v3 a0, struct v3 a1, struct v3 b0,
 	g.second = normalised(v3_cross(n, a));
 	g.distance = (fabs(rn) / sqrt(n2)) / scale;
 	g.good = fast_scale(largest) & long_enough(aa, coordinate) & long_enough(bb, coordinate) &
-	         (n2 > fast_edges * (aa * bb)) & ((rn * rn > fast_distance * (rr * n2)) | precise) & (rr < 0x1p+20 * aa) &
-	         (rr < 0x1p+20 * bb);
+	         (n2 > fast_edges * (aa * bb)) & (rr < 0x1p+20 * aa) & (rr < 0x1p+20 * bb) &
+	         (precise ? rn * rn > fast_precise * (rr * (aa * bb)) : rn * rn > fast_distance * (rr * n2));
 	return g;
 }
 

@@ -475,9 +475,66 @@ static void test_tiny_distance_in_2d(void **state)
 	}
 }
 
+/* a . (b x c) of integers below 2^52, exactly as long as it is below 2^110: each sum, of products of 26 bits with the 78 of
+ * the others, is exact in quad, as is what cancels between them. */
+static exact exact_volume(struct exact3 a, struct exact3 b, struct exact3 c)
+{
+	exact sums[3] = {0};
+	for (int i = 0; i < 3; i++)
+		for (int turn = 1; turn < 3; turn++)
+			for (int y = 0; y < 2; y++)
+				for (int z = 0; z < 2; z++) {
+					const double u = (double)b.x[(i + turn) % 3], v = (double)c.x[(i + 3 - turn) % 3];
+					const double u1 = rint(u * 0x1p-26) * 0x1p+26, v1 = rint(v * 0x1p-26) * 0x1p+26;
+					const exact term = a.x[i] * (y ? u1 : u - u1) * (z ? v1 : v - v1);
+					sums[y + z] += turn == 1 ? term : -term;
+				}
+	return (sums[2] + sums[1]) + sums[0];
+}
+
+/* Edges and slivers that are nearly parallel, and at 1e-15 of their length from what they nearly touch: there double-double
+ * loses the digits of r . n. Coordinates are integers. */
+static void test_touching_slivers(void **state)
+{
+	(void)state;
+	uint64_t seed = 9;
+	double nearest = 1;
+	for (int k = 0; k < 200000; k++) {
+		double p[4][3], a[3], r[3];
+		const double *const q[4] = {p[0], p[1], p[2], p[3]};
+		const double part = (double)(k % 7 + 1) / 8, far = k % 3 ? 0x1p+49 : 0x1p+34, side = ldexp(far, -4 * (k % 8));
+		const bool edges = k & 1;
+		for (int i = 0; i < 3; i++) {
+			double x[3];
+			for (int j = 0; j < 3; j++) {
+				seed = seed * 6364136223846793005u + 1442695040888963407u;
+				x[j] = (double)(int64_t)seed * 0x1p-63;
+			}
+			a[i] = rint(far * x[0]);
+			r[i] = rint(part * a[i] + x[1]);
+			p[edges ? 0 : 1][i] = 3;
+			p[edges ? 1 : 2][i] = 3 + a[i];
+			p[edges ? 2 : 0][i] = 3 + r[i];
+			p[3][i] = (edges ? 3 + r[i] : 3) + a[i] + rint(side * x[2]);
+		}
+		const double *const begin = p[edges ? 2 : 1];
+		const struct exact3 e = exact_between(p[edges ? 0 : 1], p[edges ? 1 : 2], 3), f = exact_between(begin, p[3], 3),
+							s = exact_between(p[edges ? 0 : 1], p[edges ? 2 : 0], 3), n = exact_cross(e, f);
+		const exact along = exact_abs(exact_volume(s, e, f)), distance = along / (along > 0 ? exact_norm(n) : 1);
+		struct fric_geometry g;
+		if (fricp_stencil_geometry(edges ? FRIC_EDGE_EDGE : FRIC_FACE_VERTEX, 3, q, true, &g) != FRIC_OK)
+			continue;
+		assert_exact(g.distance, distance, 1e-15, 0);
+		if (along > 0)
+			nearest = fmin(nearest, (double)(distance / exact_norm(e)));
+	}
+	assert_true(nearest < 1e-15);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_touching_slivers),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_nearly_parallel),
 		cmocka_unit_test(test_slivers),
