@@ -15,15 +15,16 @@ static struct law_point_l at(double y, double mu_s, double mu_k, double eps_v)
 	return (struct law_point_l){mu_s, mu_k, speed / e, (e - speed) / e, speed >= e, {0, 0, 0}, speed >= 2 * e};
 }
 
-/* What a curve gives at a speed beyond eps_v; its integral, which takes as long as there are points before, if asked. */
-static struct law_shape_l curve_at(const struct fric_curve *curve, long double beyond, bool integral)
+/* What a curve gives at a speed beyond eps_v; its integral, which takes as long as there are points before, if asked.
+ * rest: what rounding took from `beyond`, which a short piece magnifies */
+static struct law_shape_l curve_at(const struct fric_curve *curve, long double beyond, long double rest, bool integral)
 {
 	struct table_piece_l piece;
 	long double sum = 0;
 	size_t k = 0;
 	for (size_t left = curve->n; left > 1;) {
 		const size_t half = left / 2;
-		k = curve->speeds[k + half] <= beyond ? k + half : k;
+		k = curve->speeds[k + half] - beyond <= rest ? k + half : k;
 		left -= half;
 	}
 	for (size_t i = 0; i < k && integral && !curve->areas; i++) {
@@ -34,7 +35,7 @@ static struct law_shape_l curve_at(const struct fric_curve *curve, long double b
 		sum = curve->areas[k];
 	piece = fricp_table_piece(curve, 1, k);
 	piece.integral = sum;
-	return piece_at_l(&piece, beyond);
+	return piece_along_l(&piece, (beyond - piece.from) + rest);
 }
 
 /* An area that is neither too large nor so small that it has lost digits. */
@@ -56,7 +57,14 @@ bool fric_curve_areas(const struct fric_curve *curve, double *areas)
 	return all;
 }
 
-/* From the difference of speed and eps_v, which is exact where it matters. */
+/* What rounding took from a - b. */
+static long double lost_of_difference(long double a, long double b)
+{
+	const long double d = a - b, taken = d - a;
+	return (a - (d - taken)) - (b + taken);
+}
+
+/* From the difference of speed and eps_v. */
 static struct law_shape_l shape_beyond(const struct fric_law *law, double y, long double eps_v, bool integral)
 {
 	const long double difference = fabs(y) - eps_v, beyond = difference > 0 ? difference : 0, v = law->stribeck_speed;
@@ -64,7 +72,8 @@ static struct law_shape_l shape_beyond(const struct fric_law *law, double y, lon
 		return stribeck_tail_l(beyond / v, eps_v / v, v / eps_v);
 	if (law->type == FRIC_EXPONENTIAL)
 		return exponential_tail_l(beyond / v, eps_v / v, v / eps_v);
-	const struct law_shape_l at = curve_at(&law->curve, beyond, integral);
+	const long double rest = difference > 0 ? lost_of_difference(fabs(y), eps_v) : 0;
+	const struct law_shape_l at = curve_at(&law->curve, beyond, rest, integral);
 	return (struct law_shape_l){at.a, at.b * eps_v, at.c / eps_v};
 }
 

@@ -18,15 +18,19 @@
 	struct table_piece##suffix { \
 		real from, over_length, value, a, b, c, integral, low, high; \
 	}; \
-	INLINE struct law_shape##suffix piece_at##suffix(const struct table_piece##suffix *p, real x) \
+	INLINE struct law_shape##suffix piece_along##suffix(const struct table_piece##suffix *p, real u) \
 	{ \
-		const real u = x - p->from, t = u * p->over_length; \
+		const real t = u * p->over_length; \
 		const real value = p->value + t * (p->a + t * (p->b + t * p->c)); \
 		const real slope = (p->a + t * (2 * p->b + 3 * t * p->c)) * p->over_length; \
 		const real mean = p->value + \
 		                  t * (p->a * ((real)1 / 2) + t * (p->b * ((real)1 / 3) + t * p->c * ((real)1 / 4))); \
 		const real above = value > p->low ? value : p->low; \
 		return (struct law_shape##suffix){above < p->high ? above : p->high, slope, p->integral + u * mean}; \
+	} \
+	INLINE struct law_shape##suffix piece_at##suffix(const struct table_piece##suffix *p, real x) \
+	{ \
+		return piece_along##suffix(p, x - p->from); \
 	} \
 	/* 1 - the value */ \
 	INLINE real lost_at##suffix(const struct table_piece##suffix *p, real x) \
