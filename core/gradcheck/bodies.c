@@ -172,7 +172,8 @@ static void expect(const struct comparing_bodies *task, size_t i, struct body_re
 	const long double known = d.mu / above + drag + d.blur / FRIC_TOLERANCE;
 	r->potential = (struct expected){s * eps_v * d.potential, size * eps_v * (d.mu * above + drag * squared)};
 	for (int t = 0; t < r->n; t++)
-		r->gradient[t] = (struct expected){s * d.gradient[t], floored(size * (d.mu * below + drag * sqrtl(squared)))};
+		r->gradient[t] = (struct expected){
+			s * d.gradient[t], floored(size * (d.mu * below + drag * sqrtl(squared) + d.known / FRIC_TOLERANCE))};
 	for (int e = 0; e < r->n * (r->n + 1) / 2; e++)
 		r->inner[e] = (struct expected){s / eps_v * d.hessian[e], floored(size * known / eps_v)};
 	expect_block(r);

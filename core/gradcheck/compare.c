@@ -130,7 +130,8 @@ static struct drag expect_drag(const struct fric_contacts *c, size_t i, int n, c
 static void expect_force(const struct fric_contacts *c, size_t i, const struct differences *d, long double s,
                          long double mu, struct drag drag, struct reference *r)
 {
-	const long double law = mu * (d->z < 1 ? d->z : 1), scale = floored(fabsl(s) * (law + drag.strength * drag.ratio));
+	const long double law = mu * (d->z < 1 ? d->z : 1), known = d->known / FRIC_TOLERANCE,
+					  scale = floored(fabsl(s) * (law + drag.strength * drag.ratio + known));
 	for (int axis = 0; axis < c->dim; axis++) {
 		struct expected sum = {0, 0};
 		for (int t = 0; t < r->n; t++) {

@@ -10,8 +10,9 @@ struct potential {
 	quad mu_s, mu_k;
 	quad decay; /* eps_v over the speed that the law changes over beyond it; of a curve, eps_v */
 	const struct fric_curve *curve;
-	const quad *areas; /* textbook_areas of the curve */
-	quad subtracted;   /* a constant that would swamp small differences; differences do not depend on it */
+	const quad *areas;   /* textbook_areas of the curve */
+	bool slides, broken; /* exactly: where G2 jumps, differences stay on the side that the contact is on */
+	quad subtracted;     /* a constant that would swamp small differences; differences do not depend on it */
 };
 
 /* One Newton step doubles the digits of the long double. */
@@ -36,6 +37,13 @@ static quad length(int n, const quad *x)
 static quad potential(const struct potential *p, int n, const quad *x)
 {
 	const quad z = length(n, x), tail = textbook_tail(p->law, p->curve, p->areas, z, p->decay);
+	if (p->law == LAW_ADHESION)
+		return adhesion_textbook_piece(p->mu_s, z, p->broken, p->subtracted);
+	if (law_has_tail(p->law) && !p->slides)
+		return rising_textbook(p->mu_s, z, p->subtracted);
+	if (p->law == LAW_EXPONENTIAL)
+		return decaying_textbook_piece(p->mu_s, p->mu_k, z, textbook_lost((z - 1) * p->decay) / p->decay, true,
+		                               p->subtracted);
 	return law_textbook(p->law, p->mu_s, p->mu_k, z, tail, p->subtracted);
 }
 
@@ -51,10 +59,60 @@ static quad moved(const struct potential *p, int n, const quad *x, int r, quad g
 }
 
 /* 1 - z comes from a rounded z. */
-static quad tail_blur(const struct potential *p, quad z, quad step)
+static quad known_ratio(quad z)
 {
-	const quad d = law_has_one_coefficient(p->law) ? p->mu_s : p->mu_s - p->mu_k, known = 0x1p-50 * (z > 1 ? z : 1);
-	return textbook_tail_blur(p->law, p->curve, d, z, p->decay, step * (z > 1 ? z : 1), known);
+	return 0x1p-50 * (z > 1 ? z : 1);
+}
+
+/* How much G2 eps_v may change within two steps. */
+static quad blur_at(const struct potential *p, quad z, quad step)
+{
+	const quad d = law_has_one_coefficient(p->law) ? p->mu_s : p->mu_s - p->mu_k, q = p->decay, x = (z - 1) * q;
+	if (p->law == LAW_ADHESION || (law_has_tail(p->law) && !p->slides))
+		return 0;
+	if (p->law == LAW_EXPONENTIAL) /* only `known` */
+		return p->slides && x < 60 ? (d < 0 ? -d : d) * q * q * known_ratio(z) : 0;
+	return law_textbook_blur(p->law, p->mu_s, p->mu_k, z, 2 * step) +
+	       textbook_tail_blur(p->law, p->curve, d, z, q, 2 * step * (z > 1 ? z : 1), known_ratio(z));
+}
+
+/* Over what z a law changes that goes on beyond eps_v; 0: not here. */
+static quad extent_at(const struct potential *p, quad z)
+{
+	const quad x = (z - 1) * p->decay;
+	if (!law_has_tail(p->law) || !p->slides || (p->law != LAW_CURVE && x > (p->law == LAW_STRIBECK ? 8 : 60)))
+		return 0;
+	if (p->law == LAW_CURVE && x > p->curve->speeds[p->curve->n - 1] + 4 * DIFFERENCES_STEP * z * p->decay)
+		return 0;
+	if (p->law == LAW_CURVE)
+		return textbook_shortest(p->curve, x > 0 ? x : 0) / p->decay;
+	return 1 / p->decay;
+}
+
+/* A step is at most 2^-16 of what the law changes over. */
+static quad step_at(const struct potential *p, quad z)
+{
+	const quad longest = DIFFERENCES_STEP, extent = extent_at(p, z) * 0x1p-16L / (z > 1 ? z : 1);
+	const quad least = 0x1p-52L, step = extent > 0 && extent < longest ? extent : longest;
+	return step > least ? step : least;
+}
+
+/* Whether the length of x, whose squares are nearly exact in 113 bits, is at least times eps_v. */
+static bool reaches(int n, const long double *x, double eps_v, int times)
+{
+	const quad limit = times * (quad)eps_v;
+	quad squared = 0;
+	for (int t = 0; t < n; t++)
+		squared += (quad)x[t] * x[t];
+	return squared >= limit * limit;
+}
+
+static long double largest_of(const long double *x, int n)
+{
+	long double most = 0;
+	for (int t = 0; t < n; t++)
+		most = fmaxl(most, fabsl(x[t]));
+	return most;
 }
 
 static void first_differences(const struct potential *p, int n, const quad *x, quad h, long double *out)
@@ -80,7 +138,7 @@ static struct potential potential_of(const struct fric_law *law, const quad *are
                                      double eps_v)
 {
 	const double unit = law->type == FRIC_STRIBECK || law->type == FRIC_EXPONENTIAL ? law->stribeck_speed : 1;
-	return (struct potential){law_of(law), mu_s, mu_k, (quad)eps_v / unit, &law->curve, areas, 0};
+	return (struct potential){law_of(law), mu_s, mu_k, (quad)eps_v / unit, &law->curve, areas, false, false, 0};
 }
 
 /* The smooth law has its kinetic coefficient from eps_v on. */
@@ -99,15 +157,19 @@ void fricp_differences_at(const struct fric_law *law, const quad *areas, double 
 	quad scaled[MOST_DIRECTIONS];
 	for (int t = 0; t < n; t++)
 		scaled[t] = (quad)x[t] / eps_v;
-	const quad z = length(n, scaled), step = DIFFERENCES_STEP;
+	const quad z = length(n, scaled);
+	p.slides = reaches(n, x, eps_v, 1);
+	p.broken = reaches(n, x, eps_v, 2);
+	const quad step = step_at(&p, z);
 	*out = (struct differences){0};
 	out->z = (long double)z;
-	out->slides = z >= 1 + 4 * step;
+	out->slides = z >= 1 + 4 * DIFFERENCES_STEP;
 	out->potential = (long double)potential(&p, n, scaled);
 	p.subtracted = out->slides ? 0 : law_textbook_rest(p.law, p.mu_s, p.mu_k);
 	first_differences(&p, n, scaled, step * (z > 0 ? z : 1), out->gradient);
 	second_differences(&p, n, scaled, step * (z > 1 ? z : 1), out->hessian);
-	out->blur = (long double)(law_textbook_blur(p.law, p.mu_s, p.mu_k, z, 2 * step) + tail_blur(&p, z, 2 * step));
+	out->blur = (long double)blur_at(&p, z, step);
+	out->known = law_has_tail(p.law) ? (long double)known_ratio(z) * largest_of(out->hessian, n * (n + 1) / 2) : 0;
 	out->mu = largest_coefficient(law, mu_s, mu_k, out->slides);
 }
 

@@ -24,6 +24,7 @@ struct differences {
 	long double gradient[MOST_DIRECTIONS]; /* dD/dx_t / s */
 	long double hessian[MOST_PAIRS];       /* d2D/dx2 * eps_v / s: the upper triangle, row by row */
 	long double blur;                      /* how much the Hessian may change within a step */
+	long double known;                     /* how much the gradient changes within the rounding of z */
 };
 
 /**

@@ -54,10 +54,16 @@ INLINE quad adhesion_textbook_rest(quad s, quad k)
 	return 0;
 }
 
+/* One piece of it, which may be continued past z = 2. */
+INLINE quad adhesion_textbook_piece(quad s, quad z, bool broken, quad subtracted)
+{
+	return (broken ? 4 * s / 3 : s * (z * z - z * z * z / 3)) - subtracted;
+}
+
 INLINE quad adhesion_textbook(quad s, quad k, quad z, quad tail, quad subtracted)
 {
 	(void)tail, (void)k;
-	return (z < 2 ? s * (z * z - z * z * z / 3) : 4 * s / 3) - subtracted;
+	return adhesion_textbook_piece(s, z, z >= 2, subtracted);
 }
 
 INLINE quad adhesion_textbook_blur(quad s, quad k, quad z, quad step)

@@ -49,9 +49,15 @@ enum { decaying_has_shape = false };
 FRIC_DECAYING_DEFINE(double, )
 FRIC_DECAYING_DEFINE(long double, _l)
 
+/* One piece of it, which may be continued past z = 1. */
+INLINE quad decaying_textbook_piece(quad s, quad k, quad z, quad tail, bool slides, quad subtracted)
+{
+	return slides ? s + k * (z - 1) + (s - k) * tail - subtracted : rising_textbook(s, z, subtracted);
+}
+
 INLINE quad decaying_textbook(quad s, quad k, quad z, quad tail, quad subtracted)
 {
-	return z < 1 ? rising_textbook(s, z, subtracted) : s + k * (z - 1) + (s - k) * tail - subtracted;
+	return decaying_textbook_piece(s, k, z, tail, z >= 1, subtracted);
 }
 
 FRIC_TAIL_TEXTBOOK(decaying)

@@ -117,6 +117,18 @@ static inline quad textbook_tail(enum law t, const struct fric_curve *curve, con
 	       q;
 }
 
+/* The shortest of the pieces that a speed is in or next to; 0 beyond them. */
+static inline quad textbook_shortest(const struct fric_curve *c, quad speed)
+{
+	const size_t k = textbook_find(c, speed), last = k + 2 < c->n ? k + 2 : c->n - 1;
+	quad shortest = 0;
+	for (size_t i = k > 0 ? k - 1 : 0; i < last; i++) {
+		const quad h = (quad)c->speeds[i + 1] - c->speeds[i];
+		shortest = shortest == 0 || h < shortest ? h : shortest;
+	}
+	return shortest;
+}
+
 /* How fast a curve's slope changes on piece k, at most; both ends of a piece decide. */
 static inline quad textbook_bend(const struct fric_curve *c, size_t k)
 {
@@ -129,8 +141,8 @@ static inline quad textbook_bend(const struct fric_curve *c, size_t k)
 }
 
 /* How much G2 eps_v may change within `step` of z, for the difference d of the coefficients or the one coefficient: the
- * slope of stribeck and of a curve at most times the step, and the kink of exponential. Beside that, 1 - z is known to
- * `known` only. */
+ * slope of stribeck and of a curve at most times the step; and, unless its pieces are told apart, the kink of exponential.
+ * Beside that, 1 - z is known to `known` only. */
 static inline quad textbook_tail_blur(enum law t, const struct fric_curve *curve, quad d, quad z, quad q, quad step,
                                       quad known)
 {

@@ -597,6 +597,107 @@ static void says_when_memory_is_short(void **state)
 	assert_true(blocks > 5);
 }
 
+/* ---- near knots ---- */
+
+struct knot {
+	struct fric_law law;
+	double speeds[4], factors[4], eps_v, mu_s, mu_k, velocity[3];
+	int dim;
+};
+
+/* A contact next to where its law changes: at eps_v, at a point of a curve, at 2 eps_v, and shortly beyond, with a speed
+ * of decay down to eps_v / 2^28. */
+static void random_knot(struct rng *rng, struct knot *k)
+{
+	static const enum fric_law_type types[] = {FRIC_EXPONENTIAL, FRIC_STRIBECK, FRIC_CURVE, FRIC_ADHESION};
+	const enum fric_law_type type = types[below(rng, 4)];
+	const double eps_v = pow(10, uniform(rng, -5, 5)), unit = eps_v * pow(2, -uniform(rng, 0, 28));
+	const double off = below(rng, 4) == 0 ? 0 : (below(rng, 2) ? 1 : -1) * pow(10, uniform(rng, -17, -3));
+	*k = (struct knot){.law = {.type = type, .stribeck_speed = unit},
+	                   .speeds = {0, unit, 1.5 * unit, 4 * unit},
+	                   .factors = {1, 0.5, 0.4, 1.25},
+	                   .eps_v = eps_v,
+	                   .mu_s = uniform(rng, 0.1, 1),
+	                   .dim = below(rng, 2) ? 3 : 2};
+	k->mu_k = type == FRIC_CURVE || type == FRIC_ADHESION ? k->mu_s : uniform(rng, 0.1, 1);
+	double y = eps_v * (type == FRIC_ADHESION ? 2 : 1);
+	if (type == FRIC_CURVE)
+		y += k->speeds[below(rng, 4)];
+	y = below(rng, 3) ? y * (1 + off) : y + unit * uniform(rng, 0, 5);
+	const double angle = below(rng, 2) ? 0 : uniform(rng, 0, 6.28);
+	k->velocity[0] = k->dim == 3 ? cos(angle) * y : y;
+	k->velocity[1] = k->dim == 3 ? sin(angle) * y : 0;
+}
+
+/* Whether claims computed at other velocities agree with what is right at the contact's own. */
+static struct fric_comparison claimed_at(const struct knot *k, const double *velocity, double factor)
+{
+	static const int32_t vertex = 0;
+	static const double flat[3] = {0, 1, 0}, up[3] = {0, 0, 1};
+	struct fric_batch batch = {.dim = k->dim, .n_vertices = 1};
+	struct fric_law law = k->law;
+	law.curve = (struct fric_curve){4, k->speeds, k->factors, NULL};
+	batch.friction = (struct fric_friction){
+		.eps_v = k->eps_v, .source = FRIC_MU_SCALAR, .mu_s = k->mu_s, .mu_k = k->mu_k, .law = law};
+	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){
+		.n = 1, .vertices = &vertex, .normal_force = {&force_of_two, 0}, .plane_normal = {k->dim == 3 ? up : flat, 0}};
+	struct fric_contacts *c = prepared(&batch);
+	struct claims claims;
+	struct fric_comparison found;
+	struct fric_error error;
+	assert_ok(fricp_claims_make(&serial, c, question(velocity), &claims, &error));
+	for (size_t e = 0; e < fric_n_inner(c); e++)
+		claims.inner[e] *= factor;
+	assert_ok(fricp_claims_compare(&serial, c, question(k->velocity), &claims, &found, &error));
+	fricp_claims_free(&serial, &claims);
+	fric_contacts_free(c);
+	return found;
+}
+
+static void agrees_near_knots(void **unused)
+{
+	struct rng rng = {23};
+	int alarms = 0;
+	(void)unused;
+	for (int n = 0; n < 20000; n++) {
+		struct knot k;
+		random_knot(&rng, &k);
+		const struct fric_comparison found = claimed_at(&k, k.velocity, 1);
+		if (!found.agrees && alarms++ < 5)
+			print_error("law %d dim %d eps_v %a speed %a mu %g %g velocity %a %a: %g %g\n", k.law.type, k.dim, k.eps_v,
+			            k.law.stribeck_speed, k.mu_s, k.mu_k, k.velocity[0], k.velocity[1],
+			            worst_of(&found.of[FRIC_GRADIENT]), worst_of(&found.of[FRIC_HESSIAN]));
+	}
+	assert_int_equal(alarms, 0);
+}
+
+/* The Hessian of the other side of the jump, a rounding away, is wrong; so is one that is off by a thousandth. */
+static void finds_the_wrong_side_of_a_jump(void **unused)
+{
+	struct rng rng = {29};
+	(void)unused;
+	for (int n = 0; n < 2000; n++) {
+		struct knot k;
+		random_knot(&rng, &k);
+		const bool breaks = k.law.type == FRIC_ADHESION;
+		if (!breaks && k.law.type != FRIC_EXPONENTIAL)
+			continue;
+		const double knot = (breaks ? 2 : 1) * k.eps_v, before = nextafter(knot, 0);
+		k.velocity[0] = n % 2 ? knot : before;
+		k.velocity[1] = 0;
+		const double other[3] = {n % 2 ? before : knot, 0, 0};
+		const double q = k.eps_v / k.law.stribeck_speed, jump = breaks ? 1 : fabs(k.mu_s - k.mu_k) * q;
+		const struct fric_comparison found = claimed_at(&k, other, 1);
+		assert_true(claimed_at(&k, k.velocity, 1).agrees);
+		if (!breaks && (q > 0x1p+20 || jump < 1e-3))
+			continue;
+		assert_false(found.agrees);
+		assert_int_equal(found.quantity, FRIC_HESSIAN);
+		if (n % 2 && !breaks)
+			assert_false(claimed_at(&k, k.velocity, 1.001).agrees);
+	}
+}
+
 #define FALSIFIED(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -610,6 +711,8 @@ int main(void)
 		cmocka_unit_test(agrees_at_the_corners_of_the_peak),
 		cmocka_unit_test(agrees_for_extreme_forces),
 		cmocka_unit_test(agrees_where_velocities_cancel),
+		cmocka_unit_test(agrees_near_knots),
+		cmocka_unit_test(finds_the_wrong_side_of_a_jump),
 		cmocka_unit_test(an_empty_batch_agrees),
 		cmocka_unit_test(names_the_worst_contact),
 		FALSIFIED(finds_a_wrong_force),
