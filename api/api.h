@@ -72,9 +72,10 @@ struct api_request {
 	const char *content_type;
 	const char *accept;
 	const char *if_none_match;
-	const char *if_version;            /* If-Collision-Set-Version */
-	const char *request_id;            /* already chosen by the server; named in 500s */
-	const char *caller;                /* the name of its token; NULL: it showed none */
+	const char *if_match, *if_unmodified_since; /* refused about sets */
+	const char *if_version;                     /* If-Collision-Set-Version */
+	const char *request_id;                     /* already chosen by the server; named in 500s */
+	const char *caller;                         /* the name of its token; NULL: it showed none */
 	const struct api_match *match;     /* of the target; NULL: not looked up yet, and looked up for each call */
 	const struct api_formats *formats; /* by api_admit; NULL: not judged yet */
 	const char *body;

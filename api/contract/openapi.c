@@ -186,7 +186,7 @@ static unsigned where(const struct described *d)
 	bits |= has_names(d->route) ? API_WHERE_NAMED : 0;
 	bits |= d->route->is_conditional ? API_WHERE_CONDITIONAL : 0;
 	bits |= o->requests ? API_WHERE_POSTED : 0;
-	bits |= (o->requests || o->query) && !d->route->failure ? API_WHERE_CHECKED : 0;
+	bits |= (o->requests || o->query || d->route->is_conditional) && !d->route->failure ? API_WHERE_CHECKED : 0;
 	return bits;
 }
 

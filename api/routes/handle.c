@@ -85,6 +85,16 @@ static const struct api_operation *refuse_method(const struct api_request *reque
 	return NULL;
 }
 
+/* The conditions of RFC 9110, which compare ETags and times: a set has neither. To ignore them would be to change what the
+ * client wants to keep. */
+static const struct api_operation *refuse_condition(const char *header, struct api_fault *fault)
+{
+	api_fault_set(fault, API_E_WITHOUT_EFFECT,
+	              "%s has no effect on a set: send If-Collision-Set-Version, with the version that the set must have",
+	              header);
+	return NULL;
+}
+
 /* NULL after a fault. */
 static const struct api_operation *find_operation(const struct api_request *request, struct api_fault *fault,
                                                   struct api_response *response)
@@ -95,7 +105,13 @@ static const struct api_operation *find_operation(const struct api_request *requ
 		return NULL;
 	}
 	const struct api_operation *operation = api_operation_of(match->route, request->method);
-	return operation ? operation : refuse_method(request, fault, response);
+	if (!operation)
+		return refuse_method(request, fault, response);
+	if (match->route->is_conditional && request->if_match)
+		return refuse_condition("If-Match", fault);
+	if (match->route->is_conditional && request->if_unmodified_since)
+		return refuse_condition("If-Unmodified-Since", fault);
+	return operation;
 }
 
 static void fail(const struct api_request *request, const struct api_fault *fault, struct api_response *response)

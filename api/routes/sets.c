@@ -341,6 +341,8 @@ static bool patch_once(const struct api_service *service, const struct api_reque
 	p->old = hold(service, request, !request->was_deferred);
 	if (!p->old)
 		return fault_unknown(request, fault);
+	if (request->if_version && !api_is_version(request->if_version))
+		return refuse_changed(request, p, fault, response);
 	api_version_of_patch(request->if_version ? request->if_version : p->old->version, request->formats->body,
 	                     request->body, request->body_bytes, p->version);
 	if (request->if_version && strcmp(p->old->version, p->version) == 0)

@@ -102,6 +102,11 @@ void api_stencils_identify(const struct fric_batch *batch, char version[API_VERS
 	print(&pieces, version);
 }
 
+bool api_is_version(const char *text)
+{
+	return strlen(text) == API_VERSION_BYTES - 1 && text[strspn(text, "0123456789abcdef")] == '\0';
+}
+
 bool api_is_set_name(const char *name)
 {
 	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-";

@@ -13,9 +13,12 @@ enum { API_VERSION_BYTES = 33 };
 
 /* Of a set that came whole. @param body  [bytes] as it came, without the head */
 void api_version_of_body(enum api_format format, const void *body, size_t bytes, char version[API_VERSION_BYTES]);
-/* Of what a patch makes of a version. @param before  the version that it changes */
+/* Of what a patch makes of a version. @param before  the version that it changes; only 32 bytes of it count */
 void api_version_of_patch(const char *before, enum api_format format, const void *body, size_t bytes,
                           char version[API_VERSION_BYTES]);
+
+/* Whether a set may have such a version: 32 hexadecimal digits, of which a-f are small. */
+bool api_is_version(const char *text);
 
 struct fric_batch;
 /* The same for all batches with the same dimension, numbers of vertices and bodies, and stencils. */

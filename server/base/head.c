@@ -23,6 +23,8 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 		KNOWN("X-Request-Id", request_id),
 		KNOWN("traceparent", traceparent),
 		KNOWN("If-None-Match", if_none_match),
+		KNOWN("If-Match", if_match),
+		KNOWN("If-Unmodified-Since", if_unmodified_since),
 		KNOWN("If-Collision-Set-Version", if_version),
 		KNOWN("Authorization", authorization),
 		KNOWN("Origin", origin),

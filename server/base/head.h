@@ -15,14 +15,15 @@ struct srv_head {
 	const char *content_length, *transfer_encoding, *content_encoding;
 	char accepts[1024]; /* several Accept lines, joined */
 	const char *content_type, *accept, *expect, *request_id, *traceparent;
-	const char *if_none_match, *if_version; /* if_version: If-Collision-Set-Version */
-	char version[80];                       /* its value, if it may be a version: without the spaces at its end */
+	const char *if_none_match, *if_match, *if_unmodified_since;
+	const char *if_version; /* If-Collision-Set-Version */
+	char version[80];       /* its value, if it may be a version: without the spaces at its end */
 	const char *authorization, *origin, *preflight; /* preflight: Access-Control-Request-Method */
 	const char *host;
 	const char *fetch_site, *fetch_mode, *fetch_dest; /* Sec-Fetch-..., which pages cannot forge */
 	int n_content_length, n_transfer_encoding, n_content_encoding;
 	int n_content_type, n_accept, n_expect, n_request_id, n_traceparent;
-	int n_if_none_match, n_if_version;
+	int n_if_none_match, n_if_match, n_if_unmodified_since, n_if_version;
 	int n_authorization, n_origin, n_preflight;
 	int n_host;
 	int n_fetch_site, n_fetch_mode, n_fetch_dest;

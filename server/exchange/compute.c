@@ -13,6 +13,8 @@ struct api_request srv_api_view(const struct srv_exchange *exchange)
 		.content_type = exchange->head.content_type,
 		.accept = exchange->head.accept,
 		.if_none_match = exchange->head.if_none_match,
+		.if_match = exchange->head.if_match,
+		.if_unmodified_since = exchange->head.if_unmodified_since,
 		.if_version = exchange->head.if_version,
 		.request_id = exchange->id,
 		.caller = *exchange->entry.token ? exchange->entry.token : NULL,

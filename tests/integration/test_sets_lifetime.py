@@ -274,6 +274,54 @@ def test_a_condition_comes_once(server):
         assert raw.recv(100).startswith(b'HTTP/1.1 400')
 
 
+TAILS = '0', ' 0', ', ' + '0' * 32, '"', ' ' * 40 + '0', '0' * 100
+
+
+def test_a_version_has_no_tail(server):
+    """What begins with the version that a request wants is another one: also where it was carried out before."""
+    client = Client(server)
+    first, patch = client.put('tail', document()).version, {'friction': {'mu': 0.25}}
+    asked = {'friction': {'mu': 0.5, 'eps_v': 0.1}, **{k: v for k, v in document().items() if k != 'friction'}}
+    second = client.patch('tail', patch, If_Collision_Set_Version=first).version
+    assert client.patch('tail', patch, If_Collision_Set_Version=first).status == 200
+    for tail in TAILS:
+        is_refused(client.patch('tail', patch, If_Collision_Set_Version=first + tail), 412, 'set_changed')
+        for version in first + tail, second + tail, second[:-1], '"' + second + '"', second.upper() + '0':
+            condition = {'If_Collision_Set_Version': version}
+            for answer in (client.patch('tail', patch, **condition), client.get('tail', **condition),
+                           client.evaluate('tail', QUESTION, **condition), client.check('tail', QUESTION, **condition),
+                           client.pattern('tail', **condition), client.delete('tail', **condition)):
+                is_refused(answer, 412, 'set_changed')
+    third = client.put('tail', asked, If_Collision_Set_Version=second).version
+    assert client.put('tail', asked, If_Collision_Set_Version=second).status == 200
+    for tail in TAILS:
+        for version in second + tail, third + tail:
+            is_refused(client.put('tail', asked, If_Collision_Set_Version=version), 412, 'set_changed')
+    assert client.delete('tail').status == 204
+    client.close()
+
+
+@pytest.mark.parametrize('header, value', [('If-Match', '*'), ('If-Match', '"a"'),
+                                           ('If-Unmodified-Since', 'Sat, 29 Oct 1994 19:43:31 GMT')])
+def test_conditions_of_other_services_are_refused(server, header, value):
+    client, condition = Client(server), {header.replace('-', '_'): value}
+    version = client.put('condition', document()).version
+    for answer in (client.put('condition', document(2), **condition), client.put('another', document(2), **condition),
+                   client.patch('condition', {}, **condition), client.get('condition', **condition),
+                   client.delete('condition', **condition), client.evaluate('condition', QUESTION, **condition),
+                   client.check('condition', QUESTION, **condition), client.pattern('condition', **condition),
+                   client.send('POST', '/v1/sets/condition/jvp', b'{}', **condition),
+                   client.send('POST', '/v1/sets/condition/vjp', b'{}', **condition)):
+        is_refused(answer, 422, 'without_effect')
+        assert header in answer.json['detail'] and 'If-Collision-Set-Version' in answer.json['detail']
+    assert client.send('HEAD', '/v1/sets/condition', **condition).status == 422
+    assert client.send('POST', '/v1/sets/condition', b'{}', **condition).status == 405
+    assert client.get('condition').version == version and client.get('another').status == 404
+    assert client.send('GET', '/v1/sets', **condition).status == client.send('GET', '/v1/info', **condition).status == 200
+    assert client.delete('condition').status == 204
+    client.close()
+
+
 def test_spaces_are_no_part_of_a_version(server):
     client = Client(server)
     version = client.put('spaces', document()).version

@@ -508,6 +508,10 @@ SETS = {
     "the set would take 20480 bytes; all sets of a caller may take 10240 (--set-bytes-per-caller), all together 10240 "
     "(--set-bytes)": (["--set-bytes", "1K"], {}),
     "there is no room for the set now: the others are in use (--set-bytes, --sets)": (["--sets", "1"], {}),
+    "If-Match has no effect on a set: send If-Collision-Set-Version, with the version that the set must have":
+        ([], {"If-Match": "*"}),
+    "If-Unmodified-Since has no effect on a set: send If-Collision-Set-Version, with the version that the set must have":
+        ([], {"If-Unmodified-Since": "Sat, 29 Oct 1994 19:43:31 GMT"}),
 }
 OTHERS = ["The request did not arrive in time.", "The deadline of 1 seconds has passed.",
           "The server is draining: it finishes what is under way and stops.", "The queue is full; try again soon.",

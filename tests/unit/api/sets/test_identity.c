@@ -145,11 +145,29 @@ static void test_names(void **state)
 	assert_false(api_is_set_name(name));
 }
 
+static void test_what_is_a_version(void **state)
+{
+	static const char *const bad[] = {"",
+	                                  "*",
+	                                  "4c3af456c3d477aab3ea8bf511562df",
+	                                  "4c3af456c3d477aab3ea8bf511562dfa0",
+	                                  "4c3af456c3d477aab3ea8bf511562dfa ",
+	                                  "4C3AF456C3D477AAB3EA8BF511562DFA",
+	                                  "4c3af456c3d477aab3ea8bf511562dfg",
+	                                  "4c3af456c3d477aa-3ea8bf511562dfa"};
+	(void)state;
+	assert_true(api_is_version("4c3af456c3d477aab3ea8bf511562dfa"));
+	assert_true(api_is_version("00000000000000000000000000000000"));
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_false(api_is_version(bad[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bodies),   cmocka_unit_test(test_long_body),         cmocka_unit_test(test_patches),
-		cmocka_unit_test(test_stencils), cmocka_unit_test(test_what_stencils_are), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_bodies),  cmocka_unit_test(test_long_body), cmocka_unit_test(test_what_is_a_version),
+		cmocka_unit_test(test_patches), cmocka_unit_test(test_stencils),  cmocka_unit_test(test_what_stencils_are),
+		cmocka_unit_test(test_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
