@@ -938,6 +938,7 @@ static const struct api_rule limit_rules[] = {
 	LIMIT("answer_bytes", "longest answer", true), LIMIT("contacts", "most contacts of a request", false),
 	LIMIT("vertices", "most vertices and bodies of a request", false),
 	LIMIT("sets", "most collision sets of all callers; over it: 503", false),
+	LIMIT("sets_per_caller", "most collision sets of the caller; over it: 503", false),
 	LIMIT("set_bytes", "memory of all collision sets", false),
 	LIMIT("set_bytes_per_caller", "memory of the caller's collision sets", false),
 	LIMIT("set_idle_seconds", "after how long without use a set is forgotten", false),

@@ -7,6 +7,7 @@
 static void tell_sets(struct api_render *render, json_t *limits, const struct api_sets_limits *sets)
 {
 	api_render_integer(render, limits, "sets", (int64_t)sets->n);
+	api_render_integer(render, limits, "sets_per_caller", (int64_t)sets->n_per_caller);
 	api_render_integer(render, limits, "set_bytes", (int64_t)sets->bytes);
 	api_render_integer(render, limits, "set_bytes_per_caller", (int64_t)sets->bytes_per_caller);
 	api_render_integer(render, limits, "set_idle_seconds", sets->idle_seconds);

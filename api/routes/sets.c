@@ -226,8 +226,10 @@ static bool store(const struct api_service *service, struct putting *p, struct a
 	case API_PUT_CHANGED: p->changed = true; return api_fault_set(fault, API_E_SET_CHANGED, "the set has changed");
 	case API_PUT_TOO_LARGE: return fault_too_large(service, kept->bytes, fault);
 	case API_PUT_NO_ROOM:
-		return api_fault_set(fault, API_E_SETS_FULL,
-		                     "there is no room for the set now: the others are in use (--set-bytes, --sets)");
+		return api_fault_set(
+			fault, API_E_SETS_FULL,
+			"there is no room for the set now: the others are in use (--set-bytes, --sets; of one caller"
+			" --set-bytes-per-caller, --sets-per-caller)");
 	case API_PUT_NO_MEMORY: return api_fault_no_memory(fault);
 	}
 	p->stored = kept;

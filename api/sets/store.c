@@ -19,13 +19,21 @@ struct ring {
 	struct ring *before, *after;
 };
 
+/* What is limited. */
+struct amount {
+	size_t names, bytes;
+};
+
 /* Lives as long as it has sets, named or still held. */
 struct caller {
 	char name[API_CALLER_BYTES];
 	uint64_t hash;
-	struct caller *next; /* in its bucket, or of those that are to be freed */
-	struct ring sets;    /* those with a name, the one whose last use is longest ago first */
-	size_t n_sets, bytes;
+	struct caller *next;   /* in its bucket, or of those that are to be freed */
+	struct ring sets;      /* those with a name, the one whose last use is longest ago first */
+	size_t n_sets;         /* named or held */
+	struct amount has;     /* bytes: of all of those */
+	struct amount planned; /* while room is made: what is left of that */
+	uint64_t plan;         /* in which `planned` was written last */
 };
 
 /* The store's record of a set; lives as long as the set. */
@@ -39,7 +47,9 @@ struct api_entry {
 	bool is_used;           /* from a hold that uses it until the store alone holds it */
 	struct api_entry *next; /* in its bucket */
 	struct api_entry *also; /* the next one to be forgotten, or freed */
-	struct ring all, own;   /* by last use: among all sets, and among the caller's */
+	uint64_t plan;          /* in which it was chosen last */
+	enum api_eviction reason;
+	struct ring all, own; /* by last use: among all sets, and among the caller's */
 };
 
 struct api_sets {
@@ -51,6 +61,8 @@ struct api_sets {
 	struct api_entry **entries;
 	struct caller **callers;
 	struct ring all;
+	size_t n_callers;
+	uint64_t n_plans;
 	struct api_sets_counts counts;
 };
 
@@ -149,8 +161,10 @@ static struct caller *find_or_create_caller(struct api_sets *sets, const char *n
 	name = name ? name : "";
 	const uint64_t hash = XXH3_64bits_withSeed(name, strlen(name), sets->seed);
 	struct caller **place = caller_place(sets, name, hash);
-	if (!*place)
-		*place = create_caller(sets->limits.pool, name, hash);
+	if (*place)
+		return *place;
+	*place = create_caller(sets->limits.pool, name, hash);
+	sets->n_callers += *place != NULL;
 	return *place;
 }
 
@@ -159,6 +173,7 @@ static void forget_caller_if_empty(struct api_sets *sets, struct caller *caller,
 	if (caller->n_sets > 0)
 		return;
 	*caller_place(sets, caller->name, caller->hash) = caller->next;
+	sets->n_callers--;
 	caller->next = grave->callers;
 	grave->callers = caller;
 }
@@ -195,7 +210,7 @@ static void drop(struct api_entry *entry, struct grave *grave)
 	if (--entry->n_holders > 0)
 		return;
 	sets->counts.bytes -= entry->kept->bytes;
-	entry->caller->bytes -= entry->kept->bytes;
+	entry->caller->has.bytes -= entry->kept->bytes;
 	entry->caller->n_sets--;
 	forget_caller_if_empty(sets, entry->caller, grave);
 	entry->also = grave->entries;
@@ -209,6 +224,7 @@ static void forget(struct api_entry *entry, struct grave *grave)
 	ring_remove(&entry->all);
 	ring_remove(&entry->own);
 	entry->is_named = false;
+	entry->caller->has.names--;
 	sets->counts.n--;
 	drop(entry, grave);
 }
@@ -240,27 +256,61 @@ static void expire(struct api_sets *sets, int64_t now, struct grave *grave)
 
 /* What has to go, and what would have to be forgotten for that. */
 struct plan {
-	size_t own, all; /* bytes of the caller, and of anybody, that are still too many */
-	bool is_full;    /* there is no name left */
+	struct api_sets *sets;
+	const struct caller *caller; /* for whom */
+	int64_t now;
+	struct amount share;    /* an equal one */
+	struct amount after;    /* what the caller will have */
+	struct amount own, all; /* of the caller, and of anybody, that is still too much */
 	struct api_entry *first, *last;
 };
 
+static size_t less(size_t amount, size_t by)
+{
+	return amount > by ? amount - by : 0;
+}
+
+static bool is_nothing(struct amount amount)
+{
+	return amount.names == 0 && amount.bytes == 0;
+}
+
 static bool is_enough(const struct plan *plan)
 {
-	return plan->own == 0 && plan->all == 0 && !plan->is_full;
+	return is_nothing(plan->own) && is_nothing(plan->all);
 }
 
-static size_t less(size_t bytes, size_t by)
+static void reduce(struct amount *amount, size_t bytes)
 {
-	return bytes > by ? bytes - by : 0;
+	amount->names = less(amount->names, 1);
+	amount->bytes = less(amount->bytes, bytes);
 }
 
-static void choose(struct plan *plan, struct api_entry *entry, const struct caller *caller)
+static struct amount *planned(const struct plan *plan, struct caller *caller)
 {
-	if (entry->caller == caller)
-		plan->own = less(plan->own, entry->kept->bytes);
-	plan->all = less(plan->all, entry->kept->bytes);
-	plan->is_full = false;
+	if (caller->plan != plan->sets->n_plans) {
+		caller->plan = plan->sets->n_plans;
+		caller->planned = caller->has;
+	}
+	return &caller->planned;
+}
+
+static bool may_go(const struct plan *plan, const struct api_entry *entry)
+{
+	return entry->n_holders == 1 && entry->plan != plan->sets->n_plans;
+}
+
+static void choose(struct plan *plan, struct api_entry *entry, enum api_eviction reason)
+{
+	const size_t bytes = entry->kept->bytes;
+	if (entry->caller == plan->caller) {
+		reduce(&plan->own, bytes);
+		reduce(&plan->after, bytes);
+	}
+	reduce(planned(plan, entry->caller), bytes);
+	reduce(&plan->all, bytes);
+	entry->plan = plan->sets->n_plans;
+	entry->reason = reason;
 	entry->also = NULL;
 	if (plan->last)
 		plan->last->also = entry;
@@ -269,46 +319,107 @@ static void choose(struct plan *plan, struct api_entry *entry, const struct call
 	plan->last = entry;
 }
 
-static void choose_own(struct plan *plan, const struct caller *caller, int64_t now)
+/* Of names or of bytes, whether there are too many and the caller stays within its share. */
+static bool is_due(size_t too_much, size_t after, size_t share)
 {
-	for (const struct ring *link = caller->sets.after; link != &caller->sets; link = link->after) {
+	return too_much > 0 && after <= share;
+}
+
+static bool names_are_due(const struct plan *plan)
+{
+	return is_due(plan->all.names, plan->after.names, plan->share.names);
+}
+
+static bool bytes_are_due(const struct plan *plan)
+{
+	return is_due(plan->all.bytes, plan->after.bytes, plan->share.bytes);
+}
+
+/* The caller's own, until it is within its share. */
+static void choose_own(struct plan *plan, bool until_due)
+{
+	const struct ring *own = &plan->caller->sets;
+	for (const struct ring *link = own->after; link != own; link = link->after) {
 		struct api_entry *entry = ENTRY_OF(link, own);
-		if (is_enough(plan) || now - entry->used_ms < RECENT_MS)
+		if (is_enough(plan) || plan->now - entry->used_ms < RECENT_MS)
 			return;
-		if (entry->n_holders == 1)
-			choose(plan, entry, caller);
+		if (until_due && is_nothing(plan->own) && (names_are_due(plan) || bytes_are_due(plan)))
+			return;
+		if (may_go(plan, entry))
+			choose(plan, entry, API_EVICTED_OWN);
 	}
 }
 
-static void choose_others(struct plan *plan, const struct api_sets *sets, const struct caller *caller, int64_t now)
+/* Whether the caller of a set has more than an equal share of what is due. @param least  that it must have left */
+static bool is_above(const struct plan *plan, const struct api_entry *entry, size_t least)
 {
-	if (plan->own > 0)
-		return;
-	for (const struct ring *link = sets->all.after; link != &sets->all; link = link->after) {
+	const struct amount *has = planned(plan, entry->caller);
+	return (names_are_due(plan) && has->names > plan->share.names) ||
+	       (bytes_are_due(plan) && has->bytes > plan->share.bytes && has->bytes - entry->kept->bytes >= least);
+}
+
+static bool is_shared(const struct plan *plan, const struct api_entry *entry)
+{
+	return plan->now - entry->used_ms >= SHARED_MS;
+}
+
+static void choose_above(struct plan *plan, size_t least)
+{
+	const struct ring *all = &plan->sets->all;
+	for (const struct ring *link = all->after; link != all; link = link->after) {
 		struct api_entry *entry = ENTRY_OF(link, all);
-		if (is_enough(plan) || now - entry->used_ms < SHARED_MS)
+		if (!names_are_due(plan) && !bytes_are_due(plan))
 			return;
-		if (entry->n_holders == 1 && entry->caller != caller)
-			choose(plan, entry, caller);
+		if (may_go(plan, entry) && entry->caller != plan->caller && is_above(plan, entry, least))
+			choose(plan, entry, is_shared(plan, entry) ? API_EVICTED_OTHERS : API_EVICTED_SHARE);
 	}
 }
 
-/* Room for a caller's bytes, and for a name. @return false, and nothing is forgotten, if there is none */
-static bool make_room(struct api_sets *sets, const struct caller *caller, size_t bytes, bool names, size_t leaving,
+static void choose_idle(struct plan *plan)
+{
+	const struct ring *all = &plan->sets->all;
+	for (const struct ring *link = all->after; link != all; link = link->after) {
+		struct api_entry *entry = ENTRY_OF(link, all);
+		if (is_enough(plan) || !is_shared(plan, entry))
+			return;
+		if (may_go(plan, entry) && entry->caller != plan->caller)
+			choose(plan, entry, API_EVICTED_OTHERS);
+	}
+}
+
+static struct plan plan_for(struct api_sets *sets, const struct caller *caller, struct amount more, size_t leaving,
+                            int64_t now)
+{
+	const struct api_sets_limits *limits = &sets->limits;
+	const size_t names = caller->has.names + more.names, bytes = caller->has.bytes + more.bytes;
+	sets->n_plans++;
+	return (struct plan){
+		.sets = sets,
+		.caller = caller,
+		.now = now,
+		.share = {limits->n / sets->n_callers, limits->bytes / sets->n_callers},
+		.after = {names, less(bytes, leaving)},
+		.own = {less(names, limits->n_per_caller), less(bytes, limits->bytes_per_caller + leaving)},
+		.all = {less(sets->counts.n + more.names, limits->n),
+	            less(sets->counts.bytes + more.bytes, limits->bytes + leaving)},
+	};
+}
+
+/* Room for more of a caller's. @return false, and nothing is forgotten, if there is none */
+static bool make_room(struct api_sets *sets, const struct caller *caller, struct amount more, size_t leaving,
                       int64_t now, struct grave *grave)
 {
-	struct plan plan = {
-		.own = less(caller->bytes + bytes, sets->limits.bytes_per_caller + leaving),
-		.all = less(sets->counts.bytes + bytes, sets->limits.bytes + leaving),
-		.is_full = names && sets->counts.n >= sets->limits.n,
-	};
-	choose_own(&plan, caller, now);
-	choose_others(&plan, sets, caller, now);
+	struct plan plan = plan_for(sets, caller, more, leaving, now);
+	choose_own(&plan, true);
+	choose_above(&plan, plan.share.bytes);
+	choose_above(&plan, 0);
+	choose_own(&plan, false);
+	choose_idle(&plan);
 	if (!is_enough(&plan))
 		return false;
 	for (struct api_entry *entry = plan.first, *also; entry; entry = also) {
 		also = entry->also;
-		evict(entry, entry->caller == caller ? API_EVICTED_OWN : API_EVICTED_OTHERS, grave);
+		evict(entry, entry->reason, grave);
 	}
 	return true;
 }
@@ -317,13 +428,13 @@ static bool fits_alone(const struct api_sets *sets, size_t bytes, size_t more)
 {
 	const struct api_sets_limits *limits = &sets->limits;
 	const size_t most = limits->bytes < limits->bytes_per_caller ? limits->bytes : limits->bytes_per_caller;
-	return limits->n > 0 && bytes <= most && more <= most - bytes;
+	return limits->n > 0 && limits->n_per_caller > 0 && bytes <= most && more <= most - bytes;
 }
 
 static void add_bytes(struct api_entry *entry, size_t bytes)
 {
 	entry->kept->sets->counts.bytes += bytes;
-	entry->caller->bytes += bytes;
+	entry->caller->has.bytes += bytes;
 }
 
 /* ---- put ---- */
@@ -341,6 +452,7 @@ static void give_name(struct api_sets *sets, struct caller *caller, struct api_e
 	ring_append(&sets->all, &entry->all);
 	ring_append(&caller->sets, &entry->own);
 	caller->n_sets++;
+	caller->has.names++;
 	sets->counts.n++;
 	add_bytes(entry, entry->kept->bytes);
 }
@@ -352,7 +464,8 @@ static enum api_put put(struct api_sets *sets, struct caller *caller, struct api
 	if ((current ? current->kept : NULL) != old)
 		return API_PUT_CHANGED;
 	const size_t leaving = current && current->n_holders == 2 ? old->bytes : 0;
-	if (!make_room(sets, caller, entry->kept->bytes, !current, leaving, now, grave))
+	const struct amount more = {current ? 0 : 1, entry->kept->bytes};
+	if (!make_room(sets, caller, more, leaving, now, grave))
 		return API_PUT_NO_ROOM;
 	if (current) {
 		memcpy(entry->kept->before, old->version, sizeof old->version);
@@ -417,7 +530,7 @@ bool api_kept_grow(struct api_kept *kept, size_t bytes)
 	const int64_t now = lock(sets);
 	expire(sets, now, &grave);
 	const bool grows = fits_alone(sets, kept->bytes, bytes) &&
-	                   make_room(sets, entry->caller, bytes, false, 0, now, &grave);
+	                   make_room(sets, entry->caller, (struct amount){.bytes = bytes}, 0, now, &grave);
 	if (grows) {
 		kept->bytes += bytes;
 		add_bytes(entry, bytes);
@@ -519,14 +632,6 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct api_listed *)a)->name, ((const struct api_listed *)b)->name);
 }
 
-static size_t count_named(const struct caller *caller)
-{
-	size_t n = 0;
-	for (const struct ring *link = caller->sets.after; link != &caller->sets; link = link->after)
-		n++;
-	return n;
-}
-
 static void list(const struct caller *caller, struct api_listed *listed)
 {
 	for (const struct ring *link = caller->sets.after; link != &caller->sets; link = link->after) {
@@ -545,8 +650,8 @@ bool api_sets_list(struct api_sets *sets, const char *caller_name, struct api_ar
 	struct grave grave = {0};
 	expire(sets, lock(sets), &grave);
 	const struct caller *caller = find_caller(sets, caller_name);
-	*n = caller ? count_named(caller) : 0;
-	*bytes = caller ? caller->bytes : 0;
+	*n = caller ? caller->has.names : 0;
+	*bytes = caller ? caller->has.bytes : 0;
 	*listed = api_arena_array(arena, *n, sizeof **listed);
 	if (*listed && caller)
 		list(caller, *listed);

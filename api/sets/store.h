@@ -22,6 +22,7 @@ struct api_sets_limits {
 	size_t bytes;            /* of all sets together */
 	size_t bytes_per_caller; /* of one caller's */
 	size_t n;                /* sets of all callers */
+	size_t n_per_caller;     /* of one caller */
 	long long idle_seconds;  /* unused for longer: forgotten */
 	struct api_pool *pool;   /* of the store's own records; outlives it. NULL: malloc */
 };
@@ -73,8 +74,14 @@ enum api_put {
 };
 
 /**
- * Gives a name to a set, in place of `old`, if it still stands for that one. Makes room: the caller's own least recently
- * used sets first, then those of others that were not used for 60 seconds; none that is held or was used in the last 10.
+ * Gives a name to a set, in place of `old`, if it still stands for that one. Makes room with sets that nobody holds,
+ * the least recently used first:
+ * 1. If the caller will have no more than an equal share (the limit divided by the number of callers that have sets,
+ *    this one included): sets of callers that have more than that, however recently they were used. A set that leaves
+ *    its caller an equal share goes before one that does not. This holds for names and for bytes, each by itself. So a
+ *    caller can always have an equal share, but for what is held.
+ * 2. The caller's own sets, unused for 10 seconds, until the caller is within its share and 1. applies.
+ * 3. Sets of others, unused for 60 seconds.
  * Forgets nothing if that would not be enough. What is replaced or forgotten lives, and counts, until its last holder
  * releases it; the one hold on `old` that the caller of this function has is not counted against the room.
  * @param kept  on success it belongs to the store, and the caller holds it, too; else it remains the caller's
@@ -105,7 +112,13 @@ struct api_listed {
 bool api_sets_list(struct api_sets *sets, const char *caller, struct api_arena *arena, struct api_listed **listed,
                    size_t *n, size_t *bytes);
 
-enum api_eviction { API_EVICTED_IDLE, API_EVICTED_OWN, API_EVICTED_OTHERS, API_N_EVICTIONS };
+enum api_eviction {
+	API_EVICTED_IDLE,
+	API_EVICTED_OWN,
+	API_EVICTED_OTHERS, /* unused for 60 seconds, for another caller */
+	API_EVICTED_SHARE,  /* used since then, of a caller above its equal share, for one within it */
+	API_N_EVICTIONS
+};
 struct api_sets_counts {
 	size_t n, bytes; /* now */
 	uint64_t n_created, n_replaced, n_removed, n_hits, n_misses, n_evicted[API_N_EVICTIONS];

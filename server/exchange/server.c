@@ -46,6 +46,7 @@ static bool make_sets(struct srv_server *server, const struct srv_options *optio
 		.bytes = (size_t)options->set_bytes,
 		.bytes_per_caller = (size_t)options->set_bytes_per_caller,
 		.n = (size_t)options->sets,
+		.n_per_caller = (size_t)options->sets_per_caller,
 		.idle_seconds = options->set_idle_seconds,
 		.pool = server->pool,
 	};

@@ -269,7 +269,7 @@ static void print_memory(FILE *out, const struct srv_gauges *gauges, const struc
 
 static void print_evictions(FILE *out, const struct api_sets_counts *sets)
 {
-	static const char *const reasons[API_N_EVICTIONS] = {"idle", "own_room", "others_room"};
+	static const char *const reasons[API_N_EVICTIONS] = {"idle", "own_room", "others_room", "equal_share"};
 	print_head(
 		out, "frictiond_sets_evictions_total", "counter",
 		"Collision sets that were forgotten: unused for too long, or for a new set of the same caller or of another.");

@@ -28,6 +28,7 @@ struct srv_options {
 	long long set_bytes;
 	long long set_bytes_per_caller;
 	long long sets;
+	long long sets_per_caller;
 	long long set_idle_seconds;
 	long long connections;
 	long long connections_per_address;

@@ -37,20 +37,27 @@ static void settle_bytes(struct srv_options *options)
 		options->queue_bytes = larger(options->max_frame_bytes, 4 * options->max_json_bytes);
 }
 
+/* With tokens one caller gets no more than half. */
+static long long automatic_share(const struct srv_options *options, long long whole)
+{
+	return larger(options->gate.tokens ? whole / 2 : whole, 1);
+}
+
 static void settle_sets(struct srv_options *options)
 {
 	if (options->set_bytes == 0)
 		options->set_bytes = options->memory_bytes / 2;
 	if (options->set_bytes_per_caller == 0)
-		options->set_bytes_per_caller = larger(options->gate.tokens ? options->set_bytes / 2 : options->set_bytes, 1);
+		options->set_bytes_per_caller = automatic_share(options, options->set_bytes);
+	if (options->sets_per_caller == 0)
+		options->sets_per_caller = automatic_share(options, options->sets);
 }
 
-static bool is_part(const char *name, long long bytes, const char *whole, long long most, FILE *err)
+static bool is_part(const char *name, long long part, const char *whole, long long most, FILE *err)
 {
-	if (bytes > most)
-		fprintf(err, "frictiond: --%s: %lld is more than --%s, %lld, which it is a part of\n", name, bytes, whole,
-		        most);
-	return bytes <= most;
+	if (part > most)
+		fprintf(err, "frictiond: --%s: %lld is more than --%s, %lld, which it is a part of\n", name, part, whole, most);
+	return part <= most;
 }
 
 static bool fits_queue(const struct srv_options *options, const char *name, long long longest, FILE *err)
@@ -96,5 +103,6 @@ bool srv_options_settle(struct srv_options *options, FILE *err)
 	       fits_queue(options, "max-frame-bytes", options->max_frame_bytes, err) &&
 	       is_part("set-bytes", options->set_bytes, "memory-bytes", options->memory_bytes, err) &&
 	       is_part("set-bytes-per-caller", options->set_bytes_per_caller, "set-bytes", options->set_bytes, err) &&
+	       is_part("sets-per-caller", options->sets_per_caller, "sets", options->sets, err) &&
 	       is_path(options->unix_path, err) && srv_gate_settings_are_sound(&options->gate, err);
 }

@@ -47,6 +47,8 @@ const struct srv_option srv_options_table[] = {
 	 AT(set_bytes_per_caller), "memory of the collision sets of one token; over it: 503, or 413 for one set alone"},
 	{"sets", "N", SRV_COUNT, "1024", NULL, 1, 65536, AT(sets),
 	 "collision sets of all callers; where none can be forgotten: 503"},
+	{"sets-per-caller", "N", SRV_COUNT, NULL, "sets, or half of it with tokens", 1, 65536, AT(sets_per_caller),
+	 "collision sets of one token; where none of its own can be forgotten: 503"},
 	{"set-idle-seconds", "N", SRV_COUNT, "900", NULL, 1, 86400, AT(set_idle_seconds),
 	 "how long a collision set is kept after its last use"},
 	{"connections", "N", SRV_COUNT, NULL, "1024, or as many as the limit on open files allows", 1, 65536,

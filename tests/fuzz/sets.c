@@ -101,6 +101,8 @@ struct world {
 	struct api_service service, fresh;
 	struct api_budget budget;
 	bool is_roomy;
+	bool limits_names_alone; /* there is room for all bytes */
+	char tailed[API_VERSION_BYTES + 1];
 	struct fuzz_input *input;
 };
 
@@ -338,16 +340,30 @@ static void use(struct known *known)
 	known->may_be_gone = false;
 }
 
-/* Something grew: what has not been used for long enough may have had to go. */
+static size_t most_names(const struct world *w, int caller)
+{
+	size_t n = 0;
+	for (int i = 0; i < N_NAMES; i++)
+		n += w->known[caller][i].exists;
+	return n;
+}
+
+/* Whether a caller may have more than an equal share: others may take that at once. */
+static bool may_be_above(const struct world *w, int caller)
+{
+	return !w->limits_names_alone || most_names(w, caller) > api_sets_limits(w->service.sets)->n / N_CALLERS;
+}
+
+/* Something grew: what has not been used for long enough, or is above a share, may have had to go. */
 static void note_pressure(struct world *w, const struct call *call)
 {
-	for (int c = 0; c < N_CALLERS && !w->is_roomy; c++)
-		for (int n = 0; n < N_NAMES; n++) {
-			struct known *known = &w->known[c][n];
-			const bool own = call->known >= w->known[c] && call->known < w->known[c] + N_NAMES;
-			if (now_ms - known->used_ms >= (own ? 10000 : 60000))
-				known->may_be_gone = true;
-		}
+	for (int c = 0; c < N_CALLERS && !w->is_roomy; c++) {
+		const bool own = call->known >= w->known[c] && call->known < w->known[c] + N_NAMES;
+		const int64_t spared_ms = own ? 10000 : may_be_above(w, c) ? 0 : 60000;
+		for (int n = 0; n < N_NAMES; n++)
+			if (now_ms - w->known[c][n].used_ms >= spared_ms)
+				w->known[c][n].may_be_gone = true;
+	}
 }
 
 /* Whether it is there, judged by the model and the answer; forgets it if it is gone. */
@@ -530,17 +546,17 @@ static void expect_put(struct world *w, struct call *call)
 static void expect_patch(struct world *w, struct call *call)
 {
 	struct known *known = call->known;
+	const char *wanted = call->request.if_version;
 	char version[API_VERSION_BYTES];
 	if (!settle(call)) {
 		expect_unknown(call);
 		return;
 	}
 	known->perhaps_used_ms = now_ms;
-	api_version_of_patch(call->request.if_version ? call->request.if_version : known->version, call->format, call->body,
-	                     call->request.body_bytes, version);
+	api_version_of_patch(wanted ? wanted : known->version, call->format, call->body, call->request.body_bytes, version);
 	if (is_excused(w, call))
 		note_pressure(w, call);
-	else if (call->request.if_version && !strcmp(version, known->version))
+	else if (wanted && strlen(wanted) == API_VERSION_BYTES - 1 && !strcmp(version, known->version))
 		expect_kept(call, version);
 	else if (!is_wanted(call))
 		expect_changed(call);
@@ -773,11 +789,13 @@ static const struct operation {
 /* Seconds that pass before an operation, a third of which take none. */
 static const int64_t waits[] = {0, 0, 1000, 9999, 10000, 59999, 60000, 900000, 900001};
 
-/* None, right, wrong, the one before, of another set. */
-static const char *condition(const struct world *w, const struct known *known, uint8_t which)
+/* None, right, wrong, the one before, of another set, the one before with a tail. */
+static const char *condition(struct world *w, const struct known *known, uint8_t which)
 {
 	static const char wrong[] = "00000000000000000000000000000000";
-	const char *const choice[] = {NULL, NULL, known->version, wrong, known->before, w->known[0][0].version, "*"};
+	const char *const choice[] = {NULL, NULL,     known->version, wrong, known->before, w->known[0][0].version,
+	                              "*",  w->tailed};
+	snprintf(w->tailed, sizeof(w->tailed), "%s0", known->before);
 	const char *chosen = choice[which % N_OF(choice)];
 	return chosen && *chosen ? chosen : NULL;
 }
@@ -874,17 +892,18 @@ static void forget_all(struct world *w)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const size_t n_bytes[] = {1 << 20, 1 << 20, 12 << 10, 30 << 10};
-	static const struct api_sets_limits roomy = {1 << 20, 1 << 20, 64, IDLE_SECONDS, NULL};
+	static const struct api_sets_limits roomy = {1 << 20, 1 << 20, 64, 64, IDLE_SECONDS, NULL};
 	struct fuzz_input input = {data, data + size};
 	const uint8_t settings = fuzz_byte(&input);
 	const size_t bytes = n_bytes[settings & 3];
 	struct world w = {.budget = {.most_bytes = 64 << 20}, .input = &input};
 	struct api_pool *pool = api_pool_create(1 << 20, &w.budget);
 	FUZZ_CHECK(pool, "out of memory");
-	const struct api_sets_limits limits = {bytes, settings & 4 ? bytes / 2 : bytes, settings & 8 ? 3 : 64, IDLE_SECONDS,
-	                                       pool};
+	const struct api_sets_limits limits = {
+		bytes, settings & 4 ? bytes / 2 : bytes, settings & 8 ? 3 : 64, 64, IDLE_SECONDS, pool};
 	now_ms = 0;
 	w.is_roomy = !(settings & 14);
+	w.limits_names_alone = !(settings & 6);
 	w.service = service_of(pool, &limits);
 	w.fresh = service_of(NULL, &roomy);
 	for (int i = 0; i < MOST_OPERATIONS && fuzz_left(&input) > 0; i++)

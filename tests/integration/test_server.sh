@@ -38,7 +38,7 @@ test_questions() {
 	like "--help: on standard output" "$OUT" '^Usage: frictiond'
 	for name in host port threads max-json-bytes max-frame-bytes max-answer-bytes connections io-threads queue-requests \
 		queue-bytes pool-bytes idle-seconds drain-seconds log-level log-format tokens anonymous tls-cert tls-key \
-		allow-origin unix unix-mode set-bytes set-bytes-per-caller sets set-idle-seconds config; do
+		allow-origin unix unix-mode set-bytes set-bytes-per-caller sets sets-per-caller set-idle-seconds config; do
 		like "--help: explains --$name" "$OUT" "^  --$name "
 	done
 	run --version
@@ -69,6 +69,7 @@ test_bad_options() {
 		--set-bytes 32M
 	refused "a caller beyond all sets" "--set-bytes-per-caller: 2097152 is more than --set-bytes, 1048576" --set-bytes 1M \
 		--set-bytes-per-caller 2M
+	refused "a caller beyond the number of sets" "--sets-per-caller: 1025 is more than --sets, 1024" --sets-per-caller 1025
 	FRICTIOND_PORT=x refused "environment" "FRICTIOND_PORT: 'x'"
 	FRICTIOND_MAX_JSON_BYTES=many refused "environment, bytes" "FRICTIOND_MAX_JSON_BYTES: 'many'"
 }

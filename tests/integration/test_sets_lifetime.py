@@ -33,7 +33,8 @@ def count(base, name, labels=''):
 
 
 def evictions(base):
-    return {reason: count(base, '_evictions_total', f'{{reason="{reason}"}}') for reason in ('idle', 'own_room', 'others_room')}
+    return {reason: count(base, '_evictions_total', f'{{reason="{reason}"}}')
+            for reason in ('idle', 'own_room', 'others_room', 'equal_share')}
 
 
 def n_waited(base):
@@ -72,15 +73,16 @@ def test_info_tells_the_limits(server_with, tokens):
     def limits(*options):
         with urllib.request.urlopen(server_with('--memory-bytes', '64M', *options) + '/v1/info') as answer:
             found = json.load(answer)['limits']
-        return [found[name] for name in ('sets', 'set_bytes', 'set_bytes_per_caller', 'set_idle_seconds')]
+        return [found[name] for name in ('sets', 'sets_per_caller', 'set_bytes', 'set_bytes_per_caller', 'set_idle_seconds')]
 
-    assert limits() == [1024, 32 << 20, 32 << 20, 900]
-    assert limits('--sets', '3', '--set-bytes', '3M', '--set-bytes-per-caller', '2M', '--set-idle-seconds',
-                  '7') == [3, 3 << 20, 2 << 20, 7]
+    assert limits() == [1024, 1024, 32 << 20, 32 << 20, 900]
+    assert limits('--sets', '3', '--sets-per-caller', '2', '--set-bytes', '3M', '--set-bytes-per-caller', '2M',
+                  '--set-idle-seconds', '7') == [3, 2, 3 << 20, 2 << 20, 7]
     base = server_with('--memory-bytes', '64M', '--tokens', tokens)
     request = urllib.request.Request(base + '/v1/info', headers={'Authorization': f'Bearer {MINE}'})
     with urllib.request.urlopen(request) as answer:
-        assert json.load(answer)['limits']['set_bytes_per_caller'] == 16 << 20
+        found = json.load(answer)['limits']
+    assert found['set_bytes_per_caller'] == 16 << 20 and found['sets_per_caller'] == 512
 
 
 def test_what_can_never_fit_is_too_large(server_with, server):
@@ -105,7 +107,7 @@ def test_one_more_than_there_is_room_for(server_with, server):
     assert eventually(lambda: client.put('b', document(100)).status == 201)
     assert client.get('a').status == 404 and client.get('b').status == 200
     is_refused(client.evaluate('a', QUESTION), 404, 'unknown_set')
-    assert evictions(base) == {'idle': 0, 'own_room': 1, 'others_room': 0}
+    assert evictions(base) == {'idle': 0, 'own_room': 1, 'others_room': 0, 'equal_share': 0}
     client.close()
 
 
@@ -159,7 +161,7 @@ def test_idle_sets_are_forgotten(server_with):
     put = client.put('a', document(100))
     assert put.status == 201 and put.json['idle_seconds'] == 1
     assert eventually(lambda: count(base, '') == 0)
-    assert count(base, '_bytes') == 0 and evictions(base) == {'idle': 1, 'own_room': 0, 'others_room': 0}
+    assert count(base, '_bytes') == 0 and evictions(base) == {'idle': 1, 'own_room': 0, 'others_room': 0, 'equal_share': 0}
     is_refused(client.get('a'), 404, 'unknown_set')
     assert eventually(lambda: metric(base, 'frictiond_memory_bytes{kind="requests"}') == 0)
     client.close()
@@ -204,6 +206,77 @@ def test_a_caller_has_a_share(server_with, server, tokens):
     assert [each['name'] for each in hers.list().json['sets']] == ['a']
     is_refused(mine.put('d', document(2000)), 413, 'set_too_large')
     mine.close(), hers.close()
+
+
+@pytest.fixture
+def three(tmp_path):
+    """The option for tokens of three callers, and a client of each."""
+    path, tokens = tmp_path / 'three', [f'{name}-0123456789abcdef' for name in ('one', 'two', 'six')]
+    path.touch(0o600)
+    path.write_text(''.join(f'{token[:3]} {token}\n' for token in tokens))
+    return ['--tokens', str(path)], lambda base: [Client(base, token) for token in tokens]
+
+
+def fill(client, n, size=1):
+    """Puts up to n sets. How many there was room for."""
+    for i in range(n):
+        answer = client.put(f's{i}', document(size))
+        if answer.status != 201:
+            is_refused(answer, 503, 'sets_full')
+            return i
+    return n
+
+
+def held(client):
+    return len(client.list().json['sets'])
+
+
+def forgotten(client):
+    """{reason: sets}, as a caller with a token sees it."""
+    text = client.send('GET', '/metrics').body.decode()
+    found = re.findall(r'^frictiond_sets_evictions_total\{reason="(\w+)"\} (\d+)$', text, re.M)
+    return {reason: int(n) for reason, n in found}
+
+
+def test_names_are_shared(server_with, three):
+    """Two callers fill the store, as fast as they can; all the same the third gets a third."""
+    options, clients = three
+    base = server_with(*options, '--sets', '24')
+    one, two, six = clients(base)
+    assert fill(one, 24) == fill(two, 24) == 12
+    assert fill(six, 24) == 8
+    assert [held(client) for client in (one, two, six)] == [8, 8, 8]
+    assert forgotten(six) == {'idle': 0, 'own_room': 0, 'others_room': 0, 'equal_share': 8}
+    is_refused(one.put('more', document()), 503, 'sets_full')
+    assert six.put('s0', document(2)).status == 200
+    assert six.evaluate('s0', {'velocities': [[1, 0]]}).status == 200
+    for client in one, two, six:
+        client.close()
+
+
+def test_bytes_are_shared(server_with, server, three):
+    options, clients = three
+    size = bytes_of(server, 400)
+    base = server_with(*options, '--set-bytes', str(6 * size))
+    one, two, six = clients(base)
+    assert fill(one, 6, 400) == fill(two, 6, 400) == 3
+    assert fill(six, 6, 400) == 2
+    assert [held(client) for client in (one, two, six)] == [2, 2, 2]
+    assert forgotten(six)['equal_share'] == 2 and sum(client.list().json['bytes'] for client in (one, two, six)) == 6 * size
+    is_refused(one.put('more', document(400)), 503, 'sets_full')
+    for client in one, two, six:
+        client.close()
+
+
+def test_one_caller_has_half_of_the_names(server_with, tokens):
+    base = server_with('--tokens', tokens, '--sets', '6')
+    mine, hers = Client(base, MINE), Client(base, HERS)
+    assert fill(mine, 6) == 3 and fill(hers, 6) == 3
+    assert [held(client) for client in (mine, hers)] == [3, 3]
+    base = server_with('--tokens', tokens, '--sets', '6', '--sets-per-caller', '5')
+    mine, hers = Client(base, MINE), Client(base, HERS)
+    assert fill(mine, 6) == 5 and fill(hers, 6) == 3
+    assert [held(client) for client in (mine, hers)] == [3, 3]
 
 
 # ---- what is around them ----

@@ -507,7 +507,8 @@ SETS = {
     'there is a set "run-17" already': ([], {"If-None-Match": "*"}),
     "the set would take 20480 bytes; all sets of a caller may take 10240 (--set-bytes-per-caller), all together 10240 "
     "(--set-bytes)": (["--set-bytes", "1K"], {}),
-    "there is no room for the set now: the others are in use (--set-bytes, --sets)": (["--sets", "1"], {}),
+    "there is no room for the set now: the others are in use (--set-bytes, --sets; of one caller --set-bytes-per-caller, "
+    "--sets-per-caller)": (["--sets", "1"], {}),
     "If-Match has no effect on a set: send If-Collision-Set-Version, with the version that the set must have":
         ([], {"If-Match": "*"}),
     "If-Unmodified-Since has no effect on a set: send If-Collision-Set-Version, with the version that the set must have":

@@ -115,7 +115,7 @@ static bool know_version(const struct api_service *service, size_t i)
 /* The versions 2i of the i-th document, 2i + 1 of what the patch makes of it. */
 static bool know_sets(struct api_service *service)
 {
-	const struct api_sets_limits limits = {1 << 20, 1 << 20, 8, 900, NULL};
+	const struct api_sets_limits limits = {1 << 20, 1 << 20, 8, 8, 900, NULL};
 	struct api_response made;
 	bool ok = (service->sets = api_sets_create(&limits, no_time));
 	for (size_t i = 0; ok && i < N_DOCUMENTS; i++) {

@@ -181,6 +181,7 @@ void service_kind_make(struct service_kind *made, uint64_t number)
 		.set_bytes = 512 << 10,
 		.set_bytes_per_caller = 512 << 10,
 		.sets = 8,
+		.sets_per_caller = 8,
 		.set_idle_seconds = chance_one_in(&chance, 2) ? 900 : 10,
 		.pool_bytes = chance_one_in(&chance, 2) ? 0 : 256 << 10,
 		.idle_seconds = 5,

@@ -156,7 +156,8 @@ static void put(const char *name, int n_vertices, int n)
 static void large_sets_are_deferred(void **unused)
 {
 	(void)unused;
-	const struct api_sets_limits limits = {.bytes = 1 << 30, .bytes_per_caller = 1 << 30, .n = 8, .idle_seconds = 900};
+	const struct api_sets_limits limits = {
+		.bytes = 1 << 30, .bytes_per_caller = 1 << 30, .n = 8, .n_per_caller = 8, .idle_seconds = 900};
 	static const struct {
 		const char *body;
 		bool is_deferred;

@@ -232,11 +232,13 @@ static int64_t stopped_clock(void)
 static void info_tells_the_limits_of_sets(void **unused)
 {
 	(void)unused;
-	const struct api_sets_limits limits = {.bytes = 5000, .bytes_per_caller = 4000, .n = 3, .idle_seconds = 7};
+	const struct api_sets_limits limits = {
+		.bytes = 5000, .bytes_per_caller = 4000, .n = 3, .n_per_caller = 2, .idle_seconds = 7};
 	struct api_service keeping = service;
 	keeping.sets = api_sets_create(&limits, stopped_clock);
 	struct api_response with = handle_by(&keeping, "GET", "/v1/info", "", 0), without = handle("GET", "/v1/info", "");
-	const char expected[] = "\"sets\":3,\"set_bytes\":5000,\"set_bytes_per_caller\":4000,\"set_idle_seconds\":7}";
+	const char expected[] =
+		"\"sets\":3,\"sets_per_caller\":2,\"set_bytes\":5000,\"set_bytes_per_caller\":4000,\"set_idle_seconds\":7}";
 	assert_non_null(memmem(with.body, with.body_bytes, expected, strlen(expected)));
 	assert_null(memmem(without.body, without.body_bytes, "\"set", 4));
 	api_response_free(&with);

@@ -31,7 +31,7 @@ static int64_t now_ms(void)
 static void open_store(size_t bytes)
 {
 	const struct api_sets_limits limits = {
-		.bytes = bytes, .bytes_per_caller = bytes, .n = 8, .idle_seconds = 900, .pool = pool};
+		.bytes = bytes, .bytes_per_caller = bytes, .n = 8, .n_per_caller = 8, .idle_seconds = 900, .pool = pool};
 	until_failure = -1;
 	sets = api_sets_create(&limits, now_ms);
 	assert_non_null(sets);

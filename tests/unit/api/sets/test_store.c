@@ -77,7 +77,7 @@ static void close_store(void)
 }
 
 static const struct api_sets_limits plenty = {
-	.bytes = 1 << 20, .bytes_per_caller = 1 << 20, .n = 64, .idle_seconds = 900};
+	.bytes = 1 << 20, .bytes_per_caller = 1 << 20, .n = 64, .n_per_caller = 64, .idle_seconds = 900};
 
 static int start(void **unused)
 {
@@ -279,7 +279,8 @@ static void forgets_callers_without_sets(void **unused)
 
 /* ---- room ---- */
 
-static const struct api_sets_limits narrow = {.bytes = 3000, .bytes_per_caller = 3000, .n = 8, .idle_seconds = 900};
+static const struct api_sets_limits narrow = {
+	.bytes = 3000, .bytes_per_caller = 3000, .n = 8, .n_per_caller = 8, .idle_seconds = 900};
 
 static void fits_to_the_byte(void **unused)
 {
@@ -405,7 +406,8 @@ static void forgets_nothing_in_vain(void **unused)
 static void keeps_each_caller_to_a_share(void **unused)
 {
 	(void)unused;
-	open_store((struct api_sets_limits){.bytes = 3000, .bytes_per_caller = 1500, .n = 8, .idle_seconds = 900});
+	open_store((struct api_sets_limits){
+		.bytes = 3000, .bytes_per_caller = 1500, .n = 8, .n_per_caller = 8, .idle_seconds = 900});
 	put("her", "a", 1500);
 	pass(MINUTE);
 	assert_int_equal(put("me", "a", 1501), API_PUT_TOO_LARGE);
@@ -422,7 +424,8 @@ static void keeps_each_caller_to_a_share(void **unused)
 static void limits_the_number(void **unused)
 {
 	(void)unused;
-	open_store((struct api_sets_limits){.bytes = 9000, .bytes_per_caller = 9000, .n = 2, .idle_seconds = 900});
+	open_store((struct api_sets_limits){
+		.bytes = 9000, .bytes_per_caller = 9000, .n = 2, .n_per_caller = 2, .idle_seconds = 900});
 	put("me", "a", 1000);
 	put("her", "a", 1000);
 	assert_int_equal(put("me", "b", 1000), API_PUT_NO_ROOM);
@@ -506,6 +509,484 @@ static void grows_after_it_was_forgotten(void **unused)
 	api_kept_release(kept);
 	assert_int_equal(bytes_now(), 0);
 	close_store();
+}
+
+/* ---- equal shares ---- */
+
+static const char *numbered(char kind, int i)
+{
+	static char name[16];
+	snprintf(name, sizeof name, "%c%d", kind, i);
+	return name;
+}
+
+/* Puts up to n sets. @return how many there was room for */
+static int fill(const char *caller, int n, size_t bytes)
+{
+	int made = 0;
+	while (made < n && put(caller, numbered('s', made), bytes) == API_PUT_CREATED)
+		made++;
+	return made;
+}
+
+static int count_sets(const char *caller, int most)
+{
+	int n = 0;
+	for (int i = 0; i < most; i++)
+		n += has(caller, numbered('s', i));
+	return n;
+}
+
+static void open_shared(size_t bytes, size_t n, size_t n_per_caller)
+{
+	open_store((struct api_sets_limits){
+		.bytes = bytes, .bytes_per_caller = bytes, .n = n, .n_per_caller = n_per_caller, .idle_seconds = 900});
+}
+
+static void keeps_each_caller_to_a_share_of_names(void **unused)
+{
+	(void)unused;
+	open_shared(1 << 20, 8, 3);
+	assert_int_equal(fill("her", 8, 1000), 3);
+	assert_int_equal(put("her", "s0", 2000), API_PUT_REPLACED);
+	pass(10 * SECOND);
+	assert_int_equal(put("her", "t", 1000), API_PUT_CREATED);
+	assert_int_equal(count_sets("her", 8), 2);
+	assert_int_equal(evicted(API_EVICTED_OWN), 1);
+	assert_int_equal(fill("me", 8, 1000), 3);
+	close_store();
+}
+
+/* The caller that holds everything uses it all the time. */
+static void gives_an_equal_share_of_names_at_once(void **unused)
+{
+	(void)unused;
+	open_shared(1 << 20, 12, 12);
+	assert_int_equal(fill("her", 12, 1000), 12);
+	assert_int_equal(fill("me", 12, 1000), 6);
+	assert_int_equal(count_sets("her", 12), 6);
+	assert_int_equal(evicted(API_EVICTED_SHARE), 6);
+	assert_int_equal(put("her", "t", 1000), API_PUT_NO_ROOM);
+	assert_int_equal(fill("third", 12, 1000), 4);
+	assert_int_equal(count_sets("her", 12), 4);
+	assert_int_equal(count_sets("me", 12), 4);
+	assert_int_equal(evicted(API_EVICTED_OTHERS), 0);
+	assert_int_equal(evicted(API_EVICTED_OWN), 0);
+	close_store();
+}
+
+static void takes_the_least_recently_used_of_those_above(void **unused)
+{
+	(void)unused;
+	open_shared(1 << 20, 6, 6);
+	fill("low", 1, 1000);
+	fill("her", 5, 1000);
+	pass(SECOND);
+	use("her", "s0");
+	assert_int_equal(fill("me", 2, 1000), 2);
+	assert_true(has("low", "s0"));
+	assert_true(has("her", "s0") && !has("her", "s1") && !has("her", "s2") && has("her", "s3"));
+	close_store();
+}
+
+static void gives_an_equal_share_of_bytes_at_once(void **unused)
+{
+	(void)unused;
+	open_shared(12000, 64, 64);
+	assert_int_equal(fill("her", 64, 1000), 12);
+	assert_int_equal(fill("me", 64, 1000), 6);
+	assert_int_equal(fill("third", 64, 2000), 2);
+	assert_int_equal(count_sets("her", 12), 4);
+	assert_int_equal(count_sets("me", 12), 4);
+	assert_int_equal(evicted(API_EVICTED_SHARE), 10);
+	assert_int_equal(bytes_now(), 12000);
+	close_store();
+}
+
+/* 10 names for three: 3 each, and one that stays where it is. */
+static void shares_are_rounded_down(void **unused)
+{
+	(void)unused;
+	open_shared(1 << 20, 10, 10);
+	fill("her", 10, 1000);
+	assert_int_equal(fill("me", 10, 1000), 5);
+	assert_int_equal(fill("third", 10, 1000), 3);
+	assert_int_equal(count_sets("her", 10) + count_sets("me", 10), 7);
+	assert_true(count_sets("her", 10) >= 3 && count_sets("me", 10) >= 3);
+	close_store();
+}
+
+static void more_callers_than_names_take_nothing(void **unused)
+{
+	(void)unused;
+	open_shared(1 << 20, 2, 2);
+	fill("her", 1, 1000);
+	fill("me", 1, 1000);
+	assert_int_equal(put("third", "a", 1000), API_PUT_NO_ROOM);
+	assert_int_equal(put("her", "b", 1000), API_PUT_NO_ROOM);
+	close_store();
+}
+
+/* A set beyond an equal share has to wait as ever; so nothing goes back and forth. */
+static void a_set_beyond_a_share_takes_nothing_at_once(void **unused)
+{
+	(void)unused;
+	open_shared(10000, 64, 64);
+	assert_int_equal(put("her", "a", 7000), API_PUT_CREATED);
+	assert_int_equal(put("me", "a", 5001), API_PUT_NO_ROOM);
+	assert_int_equal(put("me", "a", 5000), API_PUT_CREATED);
+	assert_false(has("her", "a"));
+	assert_int_equal(put("her", "a", 7000), API_PUT_NO_ROOM);
+	assert_int_equal(put("her", "a", 5000), API_PUT_CREATED);
+	assert_int_equal(put("me", "a", 5001), API_PUT_NO_ROOM);
+	assert_int_equal(put("her", "b", record_bytes), API_PUT_NO_ROOM);
+	assert_true(has("her", "a") && has("me", "a"));
+	assert_int_equal(evicted(API_EVICTED_SHARE), 1);
+	close_store();
+}
+
+/* Though it was used longer ago. */
+static void spares_a_set_without_which_its_caller_is_below(void **unused)
+{
+	(void)unused;
+	open_shared(10000, 64, 64);
+	put("her", "large", 6000);
+	pass(SECOND);
+	put("her", "small", 1000);
+	put("her", "other", 1000);
+	pass(SECOND);
+	assert_int_equal(put("me", "a", 4000), API_PUT_CREATED);
+	assert_true(has("her", "large") && !has("her", "small") && !has("her", "other"));
+	assert_int_equal(put("me", "b", 1000), API_PUT_CREATED);
+	assert_false(has("her", "large"));
+	close_store();
+}
+
+static void never_takes_what_is_held(void **unused)
+{
+	(void)unused;
+	open_shared(1 << 20, 4, 4);
+	fill("her", 4, 1000);
+	struct api_kept *held[4];
+	for (int i = 0; i < 4; i++)
+		held[i] = api_sets_hold(sets, "her", numbered('s', i), i % 2);
+	assert_int_equal(put("me", "a", 1000), API_PUT_NO_ROOM);
+	api_kept_release(held[2]);
+	assert_int_equal(put("me", "a", 1000), API_PUT_CREATED);
+	assert_false(has("her", "s2"));
+	assert_int_equal(put("me", "b", 1000), API_PUT_NO_ROOM);
+	for (int i = 0; i < 4; i++)
+		if (i != 2)
+			api_kept_release(held[i]);
+	close_store();
+}
+
+/* Within its share a caller keeps its old sets; beyond it, they go first. */
+static void forgets_own_only_beyond_a_share(void **unused)
+{
+	(void)unused;
+	open_shared(1 << 20, 8, 8);
+	fill("me", 3, 1000);
+	pass(10 * SECOND);
+	fill("her", 5, 1000);
+	assert_int_equal(put("me", "t", 1000), API_PUT_CREATED);
+	assert_int_equal(count_sets("me", 3), 3);
+	assert_int_equal(count_sets("her", 5), 4);
+	assert_int_equal(put("me", "u", 1000), API_PUT_CREATED);
+	assert_int_equal(count_sets("me", 3), 2);
+	assert_int_equal(count_sets("her", 5), 4);
+	close_store();
+}
+
+/* It goes as far as the caller is beyond its share, and no farther. */
+static void forgets_own_and_takes_the_rest(void **unused)
+{
+	(void)unused;
+	open_shared(10000, 64, 64);
+	fill("me", 4, 1000);
+	pass(10 * SECOND);
+	fill("her", 6, 1000);
+	assert_int_equal(put("me", "t", 2000), API_PUT_CREATED);
+	assert_int_equal(count_sets("me", 4), 3);
+	assert_int_equal(count_sets("her", 6), 5);
+	close_store();
+}
+
+static void a_caller_that_left_is_not_counted(void **unused)
+{
+	(void)unused;
+	open_shared(1 << 20, 6, 6);
+	fill("gone", 1, 1000);
+	fill("her", 5, 1000);
+	remove_set("gone", "s0");
+	assert_int_equal(fill("me", 6, 1000), 3);
+	assert_int_equal(count_sets("her", 5), 3);
+	assert_int_equal(put("refused", "a", 2 << 20), API_PUT_TOO_LARGE);
+	assert_int_equal(fill("her", 5, 1000), 0);
+	remove_set("me", "s0");
+	remove_set("me", "s1");
+	remove_set("me", "s2");
+	assert_int_equal(put("her", "t", 1000), API_PUT_CREATED);
+	assert_int_equal(put("her", "u", 1000), API_PUT_CREATED);
+	close_store();
+}
+
+static void a_set_grows_into_an_equal_share(void **unused)
+{
+	(void)unused;
+	open_shared(10000, 64, 64);
+	put("me", "a", 1000);
+	fill("her", 9, 1000);
+	struct api_kept *kept = api_sets_hold(sets, "me", "a", true);
+	assert_true(api_kept_grow(kept, 4000));
+	assert_int_equal(count_sets("her", 9), 5);
+	assert_false(api_kept_grow(kept, 1));
+	assert_int_equal(count_sets("her", 9), 5);
+	api_kept_release(kept);
+	close_store();
+}
+
+static void replacing_takes_what_it_grows_by(void **unused)
+{
+	(void)unused;
+	open_shared(10000, 64, 64);
+	put("me", "a", 1000);
+	fill("her", 9, 1000);
+	assert_int_equal(put("me", "a", 5001), API_PUT_NO_ROOM);
+	assert_int_equal(put("me", "a", 5000), API_PUT_REPLACED);
+	assert_int_equal(count_sets("her", 9), 5);
+	close_store();
+}
+
+/* A name would do, and its bytes would not. */
+static void takes_nothing_in_vain(void **unused)
+{
+	(void)unused;
+	open_shared(10000, 4, 4);
+	fill("her", 3, 1000);
+	put("me", "a", 5000);
+	assert_int_equal(put("me", "b", 3001), API_PUT_NO_ROOM);
+	assert_int_equal(count_sets("her", 3), 3);
+	assert_int_equal(put("me", "b", 3000), API_PUT_CREATED);
+	assert_int_equal(count_sets("her", 3), 2);
+	close_store();
+}
+
+/* ---- a model: who owns what ---- */
+
+enum { OWNERS = 4, OWNED = 9, MODEL_STEPS = 30000 };
+
+struct owned {
+	bool is_there, is_held;
+	size_t bytes;
+	int64_t used_ms;
+	struct api_kept *held;
+};
+
+struct model {
+	struct api_sets_limits limits;
+	struct owned owned[OWNERS][OWNED];
+};
+
+static const char *const owners[OWNERS] = {"one", "two", "three", "four"};
+
+struct sum {
+	size_t n, bytes;
+};
+
+static struct sum sum_of(const struct model *m, int owner)
+{
+	struct sum sum = {0};
+	for (int i = 0; i < OWNED; i++) {
+		sum.n += m->owned[owner][i].is_there;
+		sum.bytes += m->owned[owner][i].is_there ? m->owned[owner][i].bytes : 0;
+	}
+	return sum;
+}
+
+/* @param newcomer  is counted, whatever it has */
+static struct sum share_of(const struct model *m, int newcomer)
+{
+	size_t n = 0;
+	for (int owner = 0; owner < OWNERS; owner++)
+		n += owner == newcomer || sum_of(m, owner).n > 0;
+	return (struct sum){m->limits.n / n, m->limits.bytes / n};
+}
+
+/* What the model has and the store has no longer, but for the set that was put. @return how many of them */
+static int compare(const struct model *m, const struct owned *put, bool is_gone[OWNERS][OWNED])
+{
+	int n = 0;
+	for (int owner = 0; owner < OWNERS; owner++)
+		for (int i = 0; i < OWNED; i++) {
+			const struct owned *owned = &m->owned[owner][i];
+			const bool is_there = has(owners[owner], numbered('s', i));
+			assert_true(!is_there || owned->is_there || owned == put);
+			n += is_gone[owner][i] = owned->is_there && !is_there;
+		}
+	return n;
+}
+
+static void expect_limits(const struct model *m)
+{
+	struct sum all = {0};
+	for (int owner = 0; owner < OWNERS; owner++) {
+		const struct sum sum = sum_of(m, owner);
+		assert_true(sum.n <= m->limits.n_per_caller && sum.bytes <= m->limits.bytes_per_caller);
+		all.n += sum.n;
+		all.bytes += sum.bytes;
+	}
+	assert_true(all.n <= m->limits.n && all.bytes <= m->limits.bytes);
+	const struct api_sets_counts now = api_sets_counts(sets);
+	assert_int_equal(now.n, all.n);
+	assert_int_equal(now.bytes, all.bytes);
+}
+
+/* Whether the store may have forgotten that set at any rate, for that caller. */
+static bool is_unused(const struct owned *owned, bool is_own)
+{
+	return clock_ms - owned->used_ms >= (is_own ? 10 : 60) * SECOND;
+}
+
+/* What a caller lost although it had used it is what it had above its share, of what the other one had too little of. */
+static void expect_fair(const struct model *before, int owner, const bool is_gone[OWNED], struct sum after,
+                        struct sum share)
+{
+	const struct sum had = sum_of(before, owner);
+	struct sum kept = had; /* but for what was unused at any rate */
+	size_t largest = 0;
+	for (int i = 0; i < OWNED; i++) {
+		const struct owned *owned = &before->owned[owner][i];
+		if (!is_gone[i] || is_unused(owned, false))
+			continue;
+		kept.n--;
+		kept.bytes -= owned->bytes;
+		largest = owned->bytes > largest ? owned->bytes : largest;
+	}
+	const bool by_names = after.n <= share.n && kept.n >= share.n;
+	const bool by_bytes = after.bytes <= share.bytes && kept.bytes + largest > share.bytes;
+	assert_true(kept.n == had.n || by_names || by_bytes);
+}
+
+static bool somebody_holds(const struct model *m)
+{
+	for (int owner = 0; owner < OWNERS; owner++)
+		for (int i = 0; i < OWNED; i++)
+			if (m->owned[owner][i].is_held)
+				return true;
+	return false;
+}
+
+/* Whether everything fits as it is. */
+static bool fits(const struct model *m, int owner, struct sum after)
+{
+	struct sum all = after;
+	for (int other = 0; other < OWNERS; other++)
+		if (other != owner) {
+			all.n += sum_of(m, other).n;
+			all.bytes += sum_of(m, other).bytes;
+		}
+	return all.n <= m->limits.n && all.bytes <= m->limits.bytes && after.n <= m->limits.n_per_caller &&
+	       after.bytes <= m->limits.bytes_per_caller;
+}
+
+static void expect_put(struct model *m, int owner, int i, size_t bytes)
+{
+	struct owned *owned = &m->owned[owner][i];
+	const struct sum had = sum_of(m, owner), share = share_of(m, owner);
+	const struct sum after = {had.n + !owned->is_there, had.bytes + bytes - (owned->is_there ? owned->bytes : 0)};
+	const bool is_new = !owned->is_there, is_possible = bytes <= m->limits.bytes_per_caller;
+	const enum api_put result = put(owners[owner], numbered('s', i), bytes);
+	bool is_gone[OWNERS][OWNED];
+	const int n_gone = compare(m, owned, is_gone);
+	if (result != API_PUT_CREATED && result != API_PUT_REPLACED) {
+		assert_int_equal(result, is_possible ? API_PUT_NO_ROOM : API_PUT_TOO_LARGE);
+		assert_int_equal(n_gone, 0);
+		assert_true(!is_possible || !fits(m, owner, after));
+		/* An equal share is always there, but for what is held and for what one caller may have. */
+		assert_true(!is_possible || somebody_holds(m) || after.n > share.n || after.bytes > share.bytes ||
+		            after.n > m->limits.n_per_caller || after.bytes > m->limits.bytes_per_caller);
+		return;
+	}
+	assert_int_equal(result, is_new ? API_PUT_CREATED : API_PUT_REPLACED);
+	if (fits(m, owner, after))
+		assert_int_equal(n_gone, 0);
+	struct sum ends = after;
+	for (int j = 0; j < OWNED; j++)
+		if (is_gone[owner][j]) {
+			assert_true(is_unused(&m->owned[owner][j], true) && !m->owned[owner][j].is_held);
+			/* Others' have to go first where the caller is within its share. */
+			assert_true(after.n > share.n || after.bytes > share.bytes || after.n > m->limits.n_per_caller ||
+			            after.bytes > m->limits.bytes_per_caller || somebody_holds(m));
+			ends.n--;
+			ends.bytes -= m->owned[owner][j].bytes;
+		}
+	for (int other = 0; other < OWNERS; other++) {
+		for (int j = 0; j < OWNED; j++)
+			assert_false(is_gone[other][j] && m->owned[other][j].is_held);
+		if (other != owner)
+			expect_fair(m, other, is_gone[other], ends, share);
+	}
+	for (int k = 0; k < OWNERS * OWNED; k++)
+		if (is_gone[k / OWNED][k % OWNED])
+			m->owned[k / OWNED][k % OWNED] = (struct owned){0};
+	*owned = (struct owned){.is_there = true, .bytes = bytes, .used_ms = clock_ms};
+}
+
+static void do_in_model(struct model *m, unsigned *seed)
+{
+	const int owner = rand_r(seed) % OWNERS, i = rand_r(seed) % OWNED, what = rand_r(seed) % 16;
+	struct owned *owned = &m->owned[owner][i];
+	const char *name = numbered('s', i);
+	if (what == 0 && rand_r(seed) % 8 == 0)
+		pass(rand_r(seed) % 2 ? 10 * SECOND : MINUTE);
+	else if (what == 0)
+		pass(rand_r(seed) % SECOND);
+	else if (what == 1 && owned->is_there && !owned->is_held) {
+		owned->held = api_sets_hold(sets, owners[owner], name, true);
+		owned->is_held = true;
+		owned->used_ms = clock_ms;
+	} else if (what <= 4 && owned->is_held) {
+		api_kept_release(owned->held);
+		owned->is_held = false;
+		owned->used_ms = clock_ms;
+	} else if (what == 5 && owned->is_there && !owned->is_held) {
+		remove_set(owners[owner], name);
+		*owned = (struct owned){0};
+	} else if (what <= 7 && owned->is_there) {
+		use(owners[owner], name);
+		owned->used_ms = clock_ms;
+	} else if (!owned->is_held)
+		expect_put(m, owner, i, record_bytes + (size_t)(rand_r(seed) % (rand_r(seed) % 8 ? 600 : 4000)));
+	expect_limits(m);
+}
+
+static void let_all_go(struct model *m)
+{
+	for (int k = 0; k < OWNERS * OWNED; k++)
+		if (m->owned[k / OWNED][k % OWNED].is_held)
+			api_kept_release(m->owned[k / OWNED][k % OWNED].held);
+}
+
+static void agrees_with_a_model(void **unused)
+{
+	(void)unused;
+	static const struct api_sets_limits limits[] = {
+		{.bytes = 1 << 20, .bytes_per_caller = 1 << 20, .n = 12, .n_per_caller = 9, .idle_seconds = 86400},
+		{.bytes = 9000, .bytes_per_caller = 9000, .n = 64, .n_per_caller = 64, .idle_seconds = 86400},
+		{.bytes = 7001, .bytes_per_caller = 4000, .n = 14, .n_per_caller = 7, .idle_seconds = 86400},
+		{.bytes = 6000, .bytes_per_caller = 6000, .n = 11, .n_per_caller = 11, .idle_seconds = 86400},
+	};
+	for (unsigned k = 0; k < 4; k++) {
+		struct model m = {.limits = limits[k]};
+		unsigned seed = k + 1;
+		open_store(limits[k]);
+		for (int step = 0; step < MODEL_STEPS / 4; step++)
+			do_in_model(&m, &seed);
+		assert_true(evicted(API_EVICTED_SHARE) > 0 && api_sets_counts(sets).n_refused > 0);
+		let_all_go(&m);
+		close_store();
+	}
 }
 
 /* ---- time ---- */
@@ -825,7 +1306,8 @@ static void serves_threads(void **unused)
 	(void)unused;
 	pthread_t threads[THREADS];
 	unsigned seeds[THREADS];
-	open_store((struct api_sets_limits){.bytes = 5000, .bytes_per_caller = 3000, .n = 7, .idle_seconds = 100});
+	open_store((struct api_sets_limits){
+		.bytes = 5000, .bytes_per_caller = 3000, .n = 7, .n_per_caller = 7, .idle_seconds = 100});
 	for (unsigned i = 0; i < THREADS; i++) {
 		seeds[i] = i + 1;
 		assert_int_equal(pthread_create(&threads[i], NULL, work, &seeds[i]), 0);
@@ -872,6 +1354,22 @@ int main(void)
 		cmocka_unit_test(makes_room_of_all_that_a_caller_has),
 		cmocka_unit_test(grows),
 		cmocka_unit_test(grows_after_it_was_forgotten),
+		cmocka_unit_test(keeps_each_caller_to_a_share_of_names),
+		cmocka_unit_test(gives_an_equal_share_of_names_at_once),
+		cmocka_unit_test(takes_the_least_recently_used_of_those_above),
+		cmocka_unit_test(gives_an_equal_share_of_bytes_at_once),
+		cmocka_unit_test(shares_are_rounded_down),
+		cmocka_unit_test(more_callers_than_names_take_nothing),
+		cmocka_unit_test(a_set_beyond_a_share_takes_nothing_at_once),
+		cmocka_unit_test(spares_a_set_without_which_its_caller_is_below),
+		cmocka_unit_test(never_takes_what_is_held),
+		cmocka_unit_test(forgets_own_only_beyond_a_share),
+		cmocka_unit_test(forgets_own_and_takes_the_rest),
+		cmocka_unit_test(a_caller_that_left_is_not_counted),
+		cmocka_unit_test(a_set_grows_into_an_equal_share),
+		cmocka_unit_test(replacing_takes_what_it_grows_by),
+		cmocka_unit_test(takes_nothing_in_vain),
+		cmocka_unit_test(agrees_with_a_model),
 		cmocka_unit_test(forgets_what_is_idle),
 		cmocka_unit_test(is_idle_only_after_its_last_use_ends),
 		cmocka_unit_test(looking_is_no_use),

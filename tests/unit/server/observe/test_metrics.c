@@ -32,7 +32,7 @@ static const struct srv_gauges gauges = {
              .n_removed = 14,
              .n_hits = 15,
              .n_misses = 16,
-             .n_evicted = {17, 18, 19},
+             .n_evicted = {17, 18, 19, 20},
              .n_refused = 20},
 	.sets_limit = 21,
 	.sets_limit_bytes = 22,
@@ -253,6 +253,7 @@ static void test_sets(void **state)
 	assert_true(value_of(text, "frictiond_sets_evictions_total{reason=\"idle\"}") == 17);
 	assert_true(value_of(text, "frictiond_sets_evictions_total{reason=\"own_room\"}") == 18);
 	assert_true(value_of(text, "frictiond_sets_evictions_total{reason=\"others_room\"}") == 19);
+	assert_true(value_of(text, "frictiond_sets_evictions_total{reason=\"equal_share\"}") == 20);
 	assert_true(value_of(text, "frictiond_sets_refused_total") == 20);
 	assert_true(value_of(text, "frictiond_sets_limit") == 21);
 	assert_true(value_of(text, "frictiond_sets_limit_bytes") == 22);

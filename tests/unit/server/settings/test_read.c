@@ -216,12 +216,39 @@ static void test_bytes_of_sets(void **state)
 		assert_int_equal(reading.options.set_idle_seconds, 900);
 		forget(&reading);
 	}
+	refuses("--sets-per-caller=1025", "--sets-per-caller: 1025 is more than --sets, 1024");
+	refuses("--sets-per-caller=0", "1 to 65536");
 	refuses("--set-bytes=1024G", "--set-bytes: 1099511627776 is more than --memory-bytes");
 	refuses("--set-bytes-per-caller=1024G", "--set-bytes-per-caller: 1099511627776 is more than --set-bytes");
 	refuses("--set-bytes=0", "--set-bytes: '0'");
 	refuses("--sets=65537", "1 to 65536");
 	refuses("--sets=0", "1 to 65536");
 	refuses("--set-idle-seconds=0", "1 to 86400");
+}
+
+static void shares_the_number_of_sets(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *options[3];
+		long long all, share;
+	} cases[] = {
+		{{"--set-bytes=1M"}, 1024, 1024},
+		{{"--tokens=file"}, 1024, 512},
+		{{"--sets=7", "--tokens=file"}, 7, 3},
+		{{"--sets=1", "--tokens=file"}, 1, 1},
+		{{"--sets=7"}, 7, 7},
+		{{"--sets=7", "--sets-per-caller=5"}, 7, 5},
+		{{"--sets=7", "--sets-per-caller=7", "--tokens=file"}, 7, 7},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const char *const *o = cases[i].options;
+		struct reading reading = read_options(o[0], o[1], o[1] ? o[2] : NULL, NULL);
+		assert_int_equal(reading.start, SRV_START);
+		assert_int_equal(reading.options.sets, cases[i].all);
+		assert_int_equal(reading.options.sets_per_caller, cases[i].share);
+		forget(&reading);
+	}
 }
 
 static void test_both_forms(void **state)
@@ -542,6 +569,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_bytes_of_the_queue),
 		cmocka_unit_test(test_bytes_of_sets),
+		cmocka_unit_test(shares_the_number_of_sets),
 		cmocka_unit_test(test_both_forms),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_refusals),

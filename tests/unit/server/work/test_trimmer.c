@@ -48,7 +48,8 @@ static void forget(struct api_kept *kept)
 static void idle_sets_are_forgotten(void **unused)
 {
 	(void)unused;
-	const struct api_sets_limits limits = {.bytes = MB, .bytes_per_caller = MB, .n = 1, .idle_seconds = 9};
+	const struct api_sets_limits limits = {
+		.bytes = MB, .bytes_per_caller = MB, .n = 1, .n_per_caller = 1, .idle_seconds = 9};
 	struct api_pool *pools[SRV_TRIMMED_POOLS] = {NULL};
 	for (int i = 0; i < SRV_TRIMMED_POOLS; i++)
 		pools[i] = api_pool_create(MB, NULL);
