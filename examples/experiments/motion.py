@@ -22,31 +22,12 @@ def step(client, request, inertia, before, load, h, start=None, small=ROUNDING):
     request   for /v1/evaluate without its velocities: of vertices alone, or of bodies alone
     inertia   the diagonal of M in the shape of v: [n_vertices, dim], or [n_bodies, 6] ([n_bodies, 3] in 2D)
     load      forces (and torques) on them, in the same shape
-    start     where Newton's method begins: at the velocities before, unless given. Where friction falls with slip there
-              may be several solutions, and it finds one near
+    start     where Newton's method begins: where the contacts do not slip, unless given. Where friction falls with slip
+              there may be several solutions, and it finds one near
     small     the residual that is small enough, as a share of the largest force
     """
-    def ask(v):
-        answer = evaluate(client, request, v, hessian={"format": "csr", "projection": "clamp"})
-        return answer, inertia / h * (v - before) - load + gradient(answer).reshape(v.shape)
-
-    v = before if start is None else start
-    answer, residual = ask(v)
-    small *= max(abs(inertia / h * before).max(), abs(load).max(), abs(gradient(answer)).max())
-    for _ in range(100):
-        if abs(residual).max() <= small:
-            return v, answer
-        matrix = np.diag((inertia / h).ravel()) + frictiond.hessian_matrix(answer).toarray()
-        dv = -np.linalg.solve(matrix, residual.ravel()).reshape(v.shape)
-        slope = (residual * dv).sum()
-        for length in 0.5 ** np.arange(50):  # not so far that the energy rises as steeply as it fell before
-            answer, residual = ask(v + length * dv)
-            if (residual * dv).sum() <= 0.9 * abs(slope):
-                break
-        v = v + length * dv
-        if abs(length * dv).max() <= 1e-16 * abs(v).max():
-            return v, answer
-    raise RuntimeError("Newton's method does not converge: take a smaller time step")
+    after = client.step(request, before, inertia, h, load, start=start, tolerance=small, collision_outputs=["status"])
+    return after.velocities, after.answer
 
 
 def evaluate(client, request, v, **question):

@@ -7,11 +7,13 @@
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
     with client.set(lagged) as contacts:         # the same without the question; the service keeps it prepared
         answer = contacts.evaluate(velocities)   # with bodies: contacts.evaluate(body_velocities=twists)
+        after = contacts.step(velocities, mass, h, load)   # a time step of implicit Euler, whose contacts hold
     back = client.vjp(batch, {"gradient": g}, ["/positions", "/friction/mu_s"])   # derivatives; forward: client.jvp
 
-Needs Python 3.10 or later and NumPy; only hessian_matrix needs SciPy, and frictiond.torch, the file frictiond/torch.py
-beside this one, PyTorch. Proxies set in the environment are not used.
+Arrays of answers are read-only. Needs Python 3.10 or later and NumPy; only hessian_matrix and steps need SciPy, and
+frictiond.torch, the file frictiond/torch.py beside this one, PyTorch. Proxies set in the environment are not used.
 """
+import collections
 import http.client
 import json
 import math
@@ -31,9 +33,12 @@ DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4")
           "i64": np.dtype("<i8")}
 INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices")  # fields of answers that hold integers
 LISTS = ("shape", "skipped", "notes")  # and those that stay lists
+PATTERN = {"csr": ("indptr", "indices"), "bsr": ("indptr", "indices"), "triplets": ("rows", "cols")}
 REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
 LONG = 65536  # bytes; above, calling send for each array takes less time than putting them together
+PLACE = ("velocities", "body_velocities")  # what a question brings: where it is asked, and for what
+WANTED = ("outputs", "collision_outputs", "hessian", "line", "vectors", "position_jacobian")
 LOST = ("unknown_set", "set_changed")  # codes of errors that another PUT mends
 __path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "frictiond")]  # where frictiond.torch is, if it is
 
@@ -70,6 +75,22 @@ class Unavailable(Error):
     """
 
 
+class NotConverged(RuntimeError):
+    """A time step whose equations Newton's method has not solved. The message names what is out of balance. No anchors
+    have been carried, so the step can be repeated, for instance with half its length.
+
+    velocities   those of the last iteration
+    residual     the forces out of balance there, in the shape of velocities
+    """
+
+    def __init__(self, why, velocities, residual):
+        super().__init__(why)
+        self.velocities, self.residual = velocities, residual
+
+
+Step = collections.namedtuple("Step", ["velocities", "anchors", "iterations", "energy", "answer"])
+
+
 class Client:
     """A service at `url`. Threads may share a client; each has a connection of its own, which stays open.
 
@@ -90,20 +111,21 @@ class Client:
         self._local = threading.local()
 
     def evaluate(self, batch):
-        """POST /v1/evaluate: the answer as a dict, its arrays of numbers as NumPy arrays (read-only where binary).
+        """POST /v1/evaluate: the answer as a dict, its arrays of numbers as NumPy arrays, which are read-only. The same
+        batch may go to Client.set: n_vertices, which only sets have, is left out here.
 
             client.evaluate({"dim": 2, "velocities": np.array([[0.5, 0.0]]), "friction": {"eps_v": 1e-3, "mu": 0.3},
                              "collisions": {"plane_vertex": {"vertices": [0], "plane_normal": [0, 1],
                                                              "normal_force": 10}}})["gradient"]    # array([3., 0.])
         """
-        return _arrays(self._post("/v1/evaluate", batch))
+        return _arrays(self._post("/v1/evaluate", _with_velocities(batch)))
 
     def check(self, batch):
         """POST /v1/check: how far gradient and Hessian agree with central differences, and notes on the physics.
 
             client.check(batch)["agrees"]    # True
         """
-        return _arrays(self._post("/v1/check", batch))
+        return _arrays(self._post("/v1/check", _with_velocities(batch)))
 
     def jvp(self, batch, tangents):
         """POST /v1/jvp: potential and gradient, and under "tangents" their derivatives along tangents: {JSON Pointer of
@@ -111,16 +133,27 @@ class Client:
 
             client.jvp(batch, {"/velocities": direction})["tangents"]["gradient"]    # the Hessian times direction
         """
-        return _arrays(self._post("/v1/jvp", {**batch, "tangents": tangents}))
+        return _arrays(self._post("/v1/jvp", {**_with_velocities(batch), "tangents": tangents}))
 
     def vjp(self, batch, cotangents, wrt):
         """POST /v1/vjp: potential and gradient, and under "cotangents" the derivatives of the sum of each answer times
         its cotangent ("potential", "gradient", "body_gradient"; those not there: 0) by every number of the fields that
-        wrt, a list of JSON Pointers, names.
+        wrt, a list of JSON Pointers (or one), names.
 
             client.vjp(batch, {"potential": 1}, ["/friction/mu"])["cotangents"]["/friction/mu"]    # one number
         """
-        return _arrays(self._post("/v1/vjp", {**batch, "cotangents": cotangents, "wrt": list(wrt)}))
+        return _arrays(self._post("/v1/vjp", {**_with_velocities(batch), "cotangents": cotangents, "wrt": _pointers(wrt)}))
+
+    def step(self, batch, before, inertia, h, load=0.0, **how):
+        """One step of implicit Euler, as Set.step, which describes all arguments; here nothing is carried. The next
+        batch needs the anchors of the result, for the contacts that persist:
+
+            after = client.step(batch, v, inertia, h, load)
+            batch["collisions"]["plane_vertex"]["anchor"] = after.anchors["plane_vertex"]
+        """
+        lagged, _ = _parts(batch)
+        lagged.pop("n_vertices", None)
+        return _step(lambda question: self.evaluate({**lagged, **question}), lagged, before, inertia, h, load, **how)
 
     def function(self, name, **parameters):
         """A scalar function of the friction law at many points, as a NumPy array.
@@ -136,7 +169,9 @@ class Client:
 
     def set(self, batch, name=None):
         """PUT /v1/sets/NAME: leaves contacts with the service, as a Set to ask many questions about. batch: as for
-        evaluate, without velocities, outputs and their options. name: by default one that no other set has.
+        evaluate. Velocities, outputs and their options are not sent: they are the question that the set's methods ask
+        by default. Without velocities, "n_vertices" says how many vertices there are, if no other field does.
+        name: by default one that no other set has.
 
             client.set(lagged).evaluate(np.zeros((16, 3)))["n_vertices"]    # 16
         """
@@ -240,6 +275,8 @@ class Set:
     answer is about contacts that somebody else has put under the same name. The end of `with` deletes the set.
 
     name    in the service
+    question   what Client.set was given beside contacts: velocities, outputs and their options. Where a method gets no
+               velocities it uses these, and evaluate asks for these outputs unless its arguments name any
     info    what the service says about the set: version, n_vertices, n_collisions, groups, idle_seconds, skipped
 
         with client.set(lagged) as contacts:
@@ -250,7 +287,8 @@ class Set:
     def __init__(self, client, batch, name=None):
         self.name, self._client, self._lock = name or str(uuid.uuid4()), client, threading.Lock()
         self._path = "/v1/sets/" + urllib.parse.quote(self.name, safe="")
-        body, kind = _whole(client._body(batch))
+        lagged, self.question = _parts(batch)
+        body, kind = _whole(client._body(lagged))
         self._document = _read(body, kind)
         self._put(body, kind)
 
@@ -260,14 +298,14 @@ class Set:
 
             contacts.evaluate(np.zeros((16, 3)), outputs=["gradient"])["n_vertices"]    # 16
         """
-        return self._ask("POST", "/evaluate", _question(velocities, question))
+        return self._ask("POST", "/evaluate", self._question(velocities, question, WANTED))
 
     def check(self, velocities=None, **question):
         """POST /v1/sets/NAME/check: how far gradient and Hessian agree with central differences.
 
             contacts.check(np.full((16, 3), 0.1))["agrees"]    # True
         """
-        return self._ask("POST", "/check", _question(velocities, question))
+        return self._ask("POST", "/check", self._question(velocities, question, WANTED))
 
     def jvp(self, velocities=None, tangents=None, **question):
         """POST /v1/sets/NAME/jvp: what Client.jvp returns for the contacts and this question together, along tangents
@@ -275,15 +313,15 @@ class Set:
 
             contacts.jvp(np.zeros((16, 3)), {"/friction/mu_s": 1})["tangents"]["potential"]
         """
-        return self._ask("POST", "/jvp", {**_question(velocities, question), "tangents": tangents or {}})
+        return self._ask("POST", "/jvp", {**self._question(velocities, question), "tangents": tangents or {}})
 
     def vjp(self, velocities=None, cotangents=None, wrt=(), **question):
         """POST /v1/sets/NAME/vjp: what Client.vjp returns for the contacts and this question together.
 
             contacts.vjp(np.zeros((16, 3)), {"gradient": np.ones(48)}, ["/positions"])["cotangents"]["/positions"]
         """
-        given = {"cotangents": cotangents or {}, "wrt": list(wrt)}
-        return self._ask("POST", "/vjp", {**_question(velocities, question), **given})
+        given = {"cotangents": cotangents or {}, "wrt": _pointers(wrt)}
+        return self._ask("POST", "/vjp", {**self._question(velocities, question), **given})
 
     def pattern(self, format="csr", triangle="full"):
         """GET /v1/sets/NAME/pattern: the "hessian" of an answer without its numbers.
@@ -311,18 +349,54 @@ class Set:
             return self.info
 
     def carry(self, answer, ratio=1.0):
-        """Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember
-        in the next step. ratio: this step's length divided by the next one's, if `velocities` are velocities. The next
+        """Patches the anchors with those of an answer ("collisions" among its outputs, "anchor" among its
+        collision_outputs): what the sticking contacts remember in the next step. ratio: this step's length divided by the next one's, if `velocities` are velocities. The next
         step's contacts must be the same; anchors of others are yours to match. Returns info.
 
             contacts.carry(contacts.evaluate(np.zeros((16, 3)), outputs=["collisions"],
                                              collision_outputs=["anchor"]))["n_vertices"]    # 16
         """
-        anchors = {name: {"anchor": ratio * np.asarray(group["anchor"])}
-                   for name, group in answer.get("collisions", {}).items() if "anchor" in group}
+        anchors = _anchors(answer)
         if not anchors:
-            raise ValueError('the answer has no anchors: ask for {"collision_outputs": ["anchor"]}')
-        return self.patch(collisions=anchors)
+            raise ValueError('the answer has no anchors: ask for {"outputs": ["collisions"], "collision_outputs":'
+                             ' ["anchor"]}')
+        return self.patch(collisions={name: {"anchor": ratio * anchor} for name, anchor in anchors.items()})
+
+    def step(self, before, inertia, h, load=0.0, next_h=None, carry=True, **how):
+        """One step of implicit Euler. Returns the velocities v at its end, which minimise
+
+            (v - before) M (v - before) / 2h - load v + D(v) + others(v)
+
+        with D the friction potential, and patches the anchors for the next step, so that sticking contacts hold. Newton's
+        method starts where no contact slips, goes only downhill, and ends when the forces balance. Where friction falls
+        with slip a step may have several solutions, one of which sticks; a start at the last velocity would find sliding
+        ones.
+
+        before    velocities at the beginning of the step: [n_vertices, dim] (m/s); of bodies alone, twists [n_bodies, 6]
+                  (2D: [n_bodies, 3]); of both, flat: all vertices', then all bodies'. v has this shape
+        inertia   M: a mass (kg), masses of a shape that broadcasts to that of before, or a matrix over all DOFs
+                  [n_dofs, n_dofs], symmetric, dense or of SciPy. Positive on all DOFs
+        h         length of the step (s)
+        load      forces (N) that do not depend on v, of a shape that broadcasts to that of before
+        next_h    length of the next step, if it differs: anchors are then multiplied by h / next_h
+        carry     False: the set keeps its anchors; those of the result are yours to match with other contacts
+        others    further energies, such as elasticity Psi(x + h v) / h: others(v) returns a value (W = N m/s), its
+                  gradient (N, in the shape of v) and its Hessian [n_dofs, n_dofs] (N s/m), positive semidefinite
+        start     velocities to start from, in the shape of before, at which contacts do not slip. By default 0, and on
+                  planes with a surface_velocity that. Needed where other contacts have a surface_velocity
+        tolerance    largest force out of balance, as a share of the largest force (1e-10)
+        iterations   at most (100)
+        outputs, collision_outputs   what answer shall have beside what a step needs
+
+        Returns a Step: velocities; anchors {group: [n, dim]}, before the factor; iterations; energy, the minimum (W);
+        answer, the service's at v. Raises NotConverged.
+
+            contacts.step(np.zeros((16, 3)), 1.0, 0.01).iterations    # 0
+        """
+        after = _step(lambda question: self.evaluate(**question), self._contacts(), before, inertia, h, load, **how)
+        if carry and after.anchors:
+            self.carry(after.answer, 1.0 if next_h is None else h / next_h)
+        return after
 
     def close(self):
         """DELETE /v1/sets/NAME. Raises no Error: what cannot be deleted now is forgotten later."""
@@ -340,6 +414,12 @@ class Set:
 
     def __exit__(self, *_):
         self.close()
+
+    def _question(self, velocities, named, wanted=()):
+        """A question of what is named; and if no place is named, where the batch was asked, if nothing is wanted, that."""
+        named = named if velocities is None else {"velocities": velocities, **named}
+        missing = [names for names in (PLACE, wanted) if not any(name in named for name in names)]
+        return {name: value for name, value in self.question.items() if any(name in names for names in missing)} | named
 
     def _ask(self, method, path, question=None):
         body = () if question is None else self._client._body(question)
@@ -387,6 +467,8 @@ def _service(url, timeout, ca):
     scheme, _, path = url.partition("://")
     if scheme == "http+unix" and path.startswith("/"):
         return lambda: _UnixConnection(path, timeout), ""
+    if not path:
+        raise ValueError(f"not a URL of a service: {url!r} has no scheme; http://{url or '127.0.0.1:8080'} has one")
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ValueError(f"not a URL of a service: {url!r}")
@@ -408,7 +490,13 @@ def hessian_matrix(answer, batch=None, pattern=None):
         dv = scipy.sparse.linalg.spsolve(M / h + H, -residual)    # Newton step of implicit Euler
     """
     from scipy.sparse import bsr_matrix, coo_matrix, csr_matrix
+    if "hessian" not in answer:
+        raise ValueError('the answer has no Hessian: ask for {"outputs": ["hessian"]}')
     h = {**(pattern or {}), **answer["hessian"]}
+    missing = [name for name in PATTERN.get(h["format"], ()) if name not in h]
+    if missing:
+        raise ValueError(f"the Hessian has no {' and '.join(missing)}: it came without its pattern, so give that of the"
+                         f' format {h["format"]} as pattern=, from Set.pattern("{h["format"]}")')
     shape = tuple(int(n) for n in h["shape"])
     size = np.shape(h["data"])[-1] if h["format"] == "bsr" and len(h["indices"]) else 1  # of a block
     if h["format"] == "bsr" and size > 1:
@@ -458,6 +546,107 @@ def _blocks(h, batch, answer):
         parts.append((np.repeat(dofs, k, axis=1).ravel(), np.tile(dofs, (1, k)).ravel(),
                       (J.transpose(0, 2, 1) @ A @ J).ravel()))
     return (np.concatenate(arrays) for arrays in zip(*parts))
+
+
+def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, tolerance=1e-10, iterations=100, outputs=(),
+          collision_outputs=()):
+    """Set.step without carrying. evaluate(question) asks about the contacts, lagged is their document."""
+    from scipy.sparse import csr_matrix, diags, issparse
+    from scipy.sparse.linalg import spsolve
+    if not h > 0:
+        raise ValueError(f"h is {h}: a time step is longer than 0")
+    before = np.asarray(before, float)
+    shape, n = before.shape, before.size
+    n_bodies = _size(lagged.get("body_positions", ())) // lagged["dim"]
+    n_of_vertices = n - n_bodies * 3 * (lagged["dim"] - 1)
+    if issparse(inertia) or np.shape(inertia) == (n, n):
+        M = csr_matrix(inertia)
+    else:
+        M = diags(_like(before, inertia, "inertia").ravel(), format="csr")
+    if M.shape != (n, n):
+        raise ValueError(f"inertia has the shape {M.shape}, and before has {n} numbers")
+    load, scale = _like(before, load, "load").ravel(), max(abs(M @ before.ravel()).max(initial=0) / h, 0)
+    wanted = {"outputs": [*{"potential": 0, "gradient": 0, "hessian": 0, "collisions": 0, **dict.fromkeys(outputs)}],
+              "collision_outputs": [*{"anchor": 0, **dict.fromkeys(collision_outputs)}],
+              "hessian": {"format": "csr", "projection": "clamp"}}
+
+    def place(v, prefix=""):
+        where = {prefix + "velocities": v[:n_of_vertices].reshape(-1, lagged["dim"])} if n_of_vertices else {}
+        return where | ({prefix + "body_velocities": v[n_of_vertices:].reshape(n_bodies, -1)} if n_bodies else {})
+
+    # The directions of matchstick ellipses must not change while the energy is minimised.
+    fixed = {name: value for name, value in place(before.ravel(), "lagged_").items() if name not in lagged}
+
+    def at(v):
+        """Energy, forces out of balance, the service's answer, others' Hessian, and what the energy is rounded to."""
+        answer, away = evaluate({**fixed, **wanted, **place(v)}), v - before.ravel()
+        value, gradient, hessian = others(v.reshape(shape)) if others else (0.0, np.zeros(n), None)
+        friction = np.concatenate([np.ravel(answer[name]) for name in ("gradient", "body_gradient") if name in answer])
+        terms = away @ (M @ away) / (2 * h), -load @ v, answer["potential"], value
+        residual = M @ away / h - load + friction + np.ravel(gradient)
+        return sum(terms), residual, answer, hessian, 1e-15 * n * sum(map(abs, terms)), max(
+            scale, abs(load).max(), abs(friction).max(), abs(np.ravel(gradient)).max())
+
+    def fail(why):
+        worst = abs(residual).argmax()
+        raise NotConverged(
+            f"the time step has not converged: {why}. The force out of balance is largest at {_dof(worst, n_of_vertices, lagged)}:"
+            f" {residual[worst]:.3g}, where {tolerance * largest:.3g} is allowed. Try a shorter step or a larger eps_v",
+            v.reshape(shape), residual.reshape(shape))
+
+    v = (_without_slip(before, n_of_vertices, lagged) if start is None else _like(before, start, "start")).ravel()
+    energy, residual, answer, hessian, rounding, largest = at(v)
+    for iteration in range(iterations + 1):
+        if abs(residual).max() <= tolerance * largest:
+            return Step(v.reshape(shape), _anchors(answer), iteration, energy, answer)
+        if iteration == iterations:
+            fail(f"{iterations} iterations of Newton's method did not suffice")
+        matrix = M / h + hessian_matrix(answer) + (0 * M if hessian is None else csr_matrix(hessian))
+        dv = spsolve(matrix.tocsc(), -residual)
+        if abs(dv).max() <= 1e-15 * abs(v).max():  # what is out of balance is rounding
+            return Step(v.reshape(shape), _anchors(answer), iteration, energy, answer)
+        slope, length = residual @ dv, 1.0
+        if not slope < 0:  # nor NaN
+            fail("Newton's direction does not go downhill, so that inertia or the Hessian of others is not positive")
+        while True:
+            tried = at(v + length * dv)
+            # Where energies differ by rounding only, smaller forces decide.
+            if tried[0] <= energy + 1e-4 * length * slope or (
+                    tried[0] <= energy + rounding and abs(tried[1]).max() < abs(residual).max()):
+                break
+            length /= 2
+            if length < 1e-12:
+                fail("the line search found no lower energy")
+        v, (energy, residual, answer, hessian, rounding, largest) = v + length * dv, tried
+
+
+def _like(before, value, name):
+    """The value in the shape of before."""
+    try:
+        return np.array(np.broadcast_to(np.asarray(value, float), before.shape))
+    except ValueError:
+        raise ValueError(f"{name} has the shape {np.shape(value)}, and before has {before.shape}") from None
+
+
+def _without_slip(before, n_of_vertices, lagged):
+    """Velocities at which contacts do not slip: those of the surfaces."""
+    v, dim = np.zeros(before.size), lagged["dim"]
+    for name, group in lagged["collisions"].items():
+        surface = np.asarray(group.get("surface_velocity", 0.0), float)
+        if not surface.any():
+            continue
+        if name != "plane_vertex":
+            raise ValueError(f"{name} has a surface_velocity: give start, velocities at which its contacts do not slip")
+        vertices = np.asarray(group["vertices"], int).ravel()
+        v[:n_of_vertices].reshape(-1, dim)[vertices] = surface.reshape(-1, dim)
+    return v
+
+
+def _dof(at, n_of_vertices, lagged):
+    """What a DOF is called."""
+    size = lagged["dim"] if at < n_of_vertices else 3 * (lagged["dim"] - 1)
+    at, what = (at, "vertex") if at < n_of_vertices else (at - n_of_vertices, "body")
+    return f"{what} {at // size}, component {at % size}"
 
 
 def encode_frame(document):
@@ -547,8 +736,36 @@ def _merge(target, patch):
     return {name: value for name, value in target.items() if patch.get(name, value) is not None}
 
 
-def _question(velocities, others):
-    return others if velocities is None else {"velocities": velocities, **others}
+def _parts(batch):
+    """The contacts of a batch, as a set's document, and its question."""
+    lagged = {name: value for name, value in batch.items() if name not in PLACE + WANTED}
+    n = _size(batch.get("velocities", ()))
+    if n and "n_vertices" not in batch and batch.get("dim") in (2, 3):
+        lagged["n_vertices"] = n // batch["dim"]
+    return lagged, {name: batch[name] for name in PLACE + WANTED if name in batch}
+
+
+def _with_velocities(batch):
+    """A batch without n_vertices, which has to agree with its velocities."""
+    n = batch.get("n_vertices")
+    if n is None:
+        return batch
+    if "velocities" in batch and _size(batch["velocities"]) != n * batch["dim"]:
+        raise ValueError(f"n_vertices is {n}, but velocities has {_size(batch['velocities'])} numbers")
+    return {name: value for name, value in batch.items() if name != "n_vertices"}
+
+
+def _size(value):
+    return sum(map(_size, value)) if isinstance(value, (list, tuple)) else np.size(value)
+
+
+def _pointers(wrt):
+    return [wrt] if isinstance(wrt, str) else list(wrt)
+
+
+def _anchors(answer):
+    return {name: np.asarray(group["anchor"]) for name, group in answer.get("collisions", {}).items()
+            if "anchor" in group}
 
 
 def _numbers(value):
@@ -589,7 +806,8 @@ def _not_finite(value, pointer=""):
 
 
 def _arrays(value, key=None):
-    """An answer with its lists of numbers as arrays; indices are i32 if they fit, as in a frame."""
+    """An answer with its lists of numbers as arrays, read-only as those of frames; indices are i32 if they fit, as in a
+    frame."""
     if isinstance(value, dict):
         return {name: _arrays(member, name) for name, member in value.items()}
     if not isinstance(value, list) or key in LISTS:
@@ -597,7 +815,9 @@ def _arrays(value, key=None):
     array = np.array(value)
     if array.dtype.kind not in "fi":
         return value
-    return array.astype(np.int32) if key in INDICES and (array < 2**31).all() else array
+    array = array.astype(np.int32) if key in INDICES and (array < 2**31).all() else array
+    array.flags.writeable = False
+    return array
 
 
 def _document(response, data):
