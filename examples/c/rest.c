@@ -1,5 +1,5 @@
-/* Two blocks on inclines, at 0.5 and 0.95 of the friction cone: with anchors they come to rest and stay.
- * cc rest.c $(pkg-config --cflags --libs fric) -lm -o rest && ./rest [STEPS]
+/* Blocks on inclines, by default at 0.5 and 0.95 of the friction cone: with anchors they come to rest and stay.
+ * cc rest.c $(pkg-config --cflags --libs fric) -lm -o rest && ./rest [STEPS [MU_S MU_K DEGREES...]]
  * Implicit Euler and Newton's method; the planes are turned instead of gravity, so blocks move along x. */
 #include <fric.h>
 #include <math.h>
@@ -7,74 +7,134 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BLOCKS = 2, DIM = 2 };
-static const double mass = 2, gravity = 9.81, mu = 0.5, eps_v = 1e-3, h = 1e-3; /* kg, m/s^2, -, m/s, s */
-static const double slopes[BLOCKS] = {0.5, 0.95};                               /* tan(angle) / mu */
+enum { MOST = 64, DIM = 2 };
+static const double mass = 2, gravity = 9.81, eps_v = 1e-3, h = 1e-3; /* kg, m/s^2, m/s, s */
 static const struct fric_context context = {.n_threads = 1};
 
 struct blocks {
-	double load[BLOCKS], normal_force[BLOCKS], anchor[BLOCKS * DIM]; /* N, N, m/s */
-	double v[BLOCKS * DIM], x[BLOCKS];                               /* m/s, m */
+	int n;
+	double mu_s, mu_k;
+	double load[MOST], normal_force[MOST], anchor[MOST * DIM]; /* N, N, m/s */
+	double v[MOST * DIM], x[MOST];                             /* m/s, m */
 };
 
 static struct fric_contacts *prepare(const struct blocks *at)
 {
-	static const int32_t vertices[BLOCKS] = {0, 1};
+	int32_t vertices[MOST];
 	static const double up[DIM] = {0, 1};
-	struct fric_batch batch = {.dim = DIM, .n_vertices = BLOCKS};
+	struct fric_batch batch = {.dim = DIM, .n_vertices = (size_t)at->n};
 	struct fric_contacts *contacts;
 	struct fric_error error;
+	for (int i = 0; i < at->n; i++)
+		vertices[i] = i;
 	batch.friction.eps_v = eps_v;
+	batch.friction.law.transition = FRIC_PEAK;
 	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){
-		.n = BLOCKS,
+		.n = (size_t)at->n,
 		.vertices = vertices,
 		.plane_normal = {up, 0},
 		.normal_force = {at->normal_force, 1},
-		.mu_s = {&mu, 0},
-		.mu_k = {&mu, 0},
+		.mu_s = {&at->mu_s, 0},
+		.mu_k = {&at->mu_k, 0},
 		.anchor = {at->anchor, DIM},
 	};
 	return fric_prepare(&context, &batch, &contacts, &error) ? NULL : contacts;
 }
 
-/* One step of Newton's method for all blocks, from their speeds before; whether every force balances to rounding. */
-static bool newton(const struct blocks *at, const struct fric_contacts *contacts, double *v)
+struct state {
+	double energy, residual[MOST], stiffness[MOST]; /* N m/s, N, N s/m */
+};
+
+/* What a time step minimises, (v - before)^2 mass / 2h - load v + D(v), and its derivatives. */
+static bool evaluate(const struct blocks *at, const struct fric_contacts *contacts, const double *v, struct state *out)
 {
 	const struct fric_question question = {.velocities = v};
-	double gradient[BLOCKS * DIM], stiffness[BLOCKS];
+	double gradient[MOST * DIM];
 	struct fric_error error;
-	bool balanced = true;
-	fric_evaluate(&context, contacts, &question, NULL, gradient, &error);
-	fric_hessian_inner(&context, contacts, &question, FRIC_PROJECT_CLAMP, stiffness, &error);
-	for (int i = 0; i < BLOCKS; i++) {
-		const double residual = mass / h * (v[i * DIM] - at->v[i * DIM]) + gradient[i * DIM] - at->load[i];
-		if (fabs(residual) <= 1e-15 * at->load[i])
-			continue;
-		balanced = false;
-		v[i * DIM] -= residual / (mass / h + stiffness[i]);
+	if (fric_evaluate(&context, contacts, &question, &out->energy, gradient, &error) ||
+	    fric_hessian_inner(&context, contacts, &question, FRIC_PROJECT_CLAMP, out->stiffness, &error))
+		return false;
+	for (int i = 0; i < at->n; i++) {
+		const double away = v[i * DIM] - at->v[i * DIM];
+		out->energy += mass / (2 * h) * away * away - at->load[i] * v[i * DIM];
+		out->residual[i] = mass / h * away + gradient[i * DIM] - at->load[i];
+		out->stiffness[i] += mass / h;
 	}
-	return balanced;
+	return true;
+}
+
+/* The force out of balance that is largest, as a share of the normal force. */
+static double out_of_balance(const struct blocks *at, const struct state *state)
+{
+	double largest = 0;
+	for (int i = 0; i < at->n; i++)
+		largest = fmax(largest, fabs(state->residual[i]) / at->normal_force[i]);
+	return largest;
+}
+
+/* Moves v along Newton's direction, as far as the energy falls; where energies differ by rounding only, the forces out of
+ * balance decide. */
+static bool downhill(const struct blocks *at, const struct fric_contacts *contacts, double *v, struct state *state)
+{
+	double tried[MOST * DIM] = {0}, slope = 0;
+	struct state next;
+	for (int i = 0; i < at->n; i++)
+		slope -= state->residual[i] * state->residual[i] / state->stiffness[i];
+	for (double length = 1; length > 1e-12; length /= 2) {
+		for (int i = 0; i < at->n; i++)
+			tried[i * DIM] = v[i * DIM] - length * state->residual[i] / state->stiffness[i];
+		if (!evaluate(at, contacts, tried, &next))
+			return false;
+		if (next.energy > state->energy + 1e-4 * length * slope &&
+		    (next.energy > state->energy + 1e-14 * fabs(state->energy) ||
+		     out_of_balance(at, &next) >= out_of_balance(at, state)))
+			continue;
+		for (int i = 0; i < at->n; i++)
+			v[i * DIM] = tried[i * DIM];
+		*state = next;
+		return true;
+	}
+	return false;
+}
+
+/* Newton's method for all blocks, from no slip: from the last velocity it might find a solution that slides where there
+ * is one that sticks. False: the forces do not balance. */
+static bool newton(const struct blocks *at, const struct fric_contacts *contacts, double *v)
+{
+	struct state state;
+	if (!evaluate(at, contacts, v, &state))
+		return false;
+	for (int i = 0; i < 100 && out_of_balance(at, &state) > 1e-13; i++)
+		if (!downhill(at, contacts, v, &state))
+			break;
+	if (out_of_balance(at, &state) <= 1e-13)
+		return true;
+	fprintf(stderr, "no convergence: %g of the normal force is out of balance\n", out_of_balance(at, &state));
+	return false;
 }
 
 /* A time step; with anchors, what the contacts remember is kept for the next. */
 static bool step(struct blocks *at, bool anchored)
 {
 	struct fric_contacts *contacts = prepare(at);
-	double v[BLOCKS * DIM] = {at->v[0], 0, at->v[DIM], 0};
+	double v[MOST * DIM] = {0};
 	const struct fric_question question = {.velocities = v};
 	struct fric_error error;
-	if (!contacts)
-		return false;
-	for (int i = 0; i < 10 && !newton(at, contacts, v); i++)
-		;
-	if (anchored)
-		fric_contact_output(&context, contacts, &question, FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, at->anchor, &error);
-	for (int i = 0; i < BLOCKS; i++) {
+	bool done = contacts && newton(at, contacts, v);
+	if (done && anchored)
+		done = !fric_contact_output(&context, contacts, &question, FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, at->anchor, &error);
+	for (int i = 0; i < at->n && done; i++) {
 		at->v[i * DIM] = v[i * DIM];
 		at->x[i] += h * v[i * DIM];
 	}
 	fric_contacts_free(contacts);
-	return true;
+	return done;
+}
+
+static void incline(struct blocks *at, double angle)
+{
+	at->load[at->n] = mass * gravity * sin(angle);
+	at->normal_force[at->n++] = mass * gravity * cos(angle);
 }
 
 int main(int argc, char **argv)
@@ -82,21 +142,23 @@ int main(int argc, char **argv)
 	const long steps = argc > 1 ? atol(argv[1]) : 1000000;
 	printf("%ld steps; moved in the last half, and all the way, in m\n", steps);
 	for (int anchored = 1; anchored >= 0; anchored--) {
-		struct blocks at = {.load = {0}};
-		double half[BLOCKS] = {0};
-		for (int i = 0; i < BLOCKS; i++) {
-			at.load[i] = mass * gravity * sin(atan(mu * slopes[i]));
-			at.normal_force[i] = mass * gravity * cos(atan(mu * slopes[i]));
+		struct blocks at = {.mu_s = argc > 3 ? atof(argv[2]) : 0.5, .mu_k = argc > 3 ? atof(argv[3]) : 0.5};
+		double half[MOST] = {0};
+		for (int i = 4; i < argc && at.n < MOST; i++)
+			incline(&at, atof(argv[i]) * acos(-1) / 180);
+		if (!at.n) {
+			incline(&at, atan(0.5 * at.mu_s));
+			incline(&at, atan(0.95 * at.mu_s));
 		}
 		for (long n = 0; n < steps; n++) {
-			for (int i = 0; i < BLOCKS && n == steps / 2; i++)
+			for (int i = 0; i < at.n && n == steps / 2; i++)
 				half[i] = at.x[i];
 			if (!step(&at, anchored))
 				return 1;
 		}
-		for (int i = 0; i < BLOCKS; i++)
-			printf("%.2f of the cone, %s anchors: %.6g %.6g\n", slopes[i], anchored ? "with" : "without",
-			       at.x[i] - half[i], at.x[i]);
+		for (int i = 0; i < at.n; i++)
+			printf("%.2f of the cone, %s anchors: %.6g %.6g\n", at.load[i] / at.normal_force[i] / at.mu_s,
+			       anchored ? "with" : "without", at.x[i] - half[i], at.x[i]);
 	}
 	return 0;
 }

@@ -49,7 +49,7 @@ def holds(client, request, weight, share, v):
     h, eps_v = 0.1, request["friction"]["eps_v"]  # a long step, so that inertia carries nothing across the peak
     for _ in range(10000):
         load = np.array([[share * weight, 0]])
-        v, answer = step(client, request, np.full((1, 2), weight / G), v, load, h, start=0 * v)
+        v, answer = step(client, request, np.full((1, 2), weight / G), v, load, h)
         request = anchored(request, answer)
         if answer["collisions"]["plane_vertex"]["status"][0]:
             return False, None

@@ -29,20 +29,22 @@ def step(client, before):
     def energy(v, potential):
         return MASS / (2 * STEP) * (v - before) @ (v - before) + potential
 
-    v = before
+    v = np.zeros_like(before)  # no slip; a start at the last velocity may miss a solution that sticks
     for iteration in range(1, 51):
         answer = friction(client, v, "potential", "gradient", "hessian")
         residual = MASS / STEP * (v - before) + answer["gradient"]
         if np.linalg.norm(residual) < 1e-8 * MASS * GRAVITY:
-            break
+            return v, iteration
         dv = spsolve((MASS / STEP * identity(v.size) + frictiond.hessian_matrix(answer)).tocsc(), -residual)
         # Without the line search, Newton's method jumps back and forth across the bend at eps_v.
         now, length = energy(v, answer["potential"]), 1.0
         while (energy(v + length * dv, friction(client, v + length * dv, "potential")["potential"])
-               > now + 1e-4 * length * residual @ dv and length > 1e-6):
+               > now + 1e-4 * length * residual @ dv + 1e-14 * abs(now)):
             length /= 2
+            if length < 1e-12:
+                raise RuntimeError("the line search found no lower energy")
         v = v + length * dv
-    return v, iteration
+    raise RuntimeError(f"Newton's method does not converge: {np.linalg.norm(residual):.1e} N are out of balance")
 
 
 def main():
@@ -62,5 +64,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except (frictiond.Error, ValueError) as error:
+    except (frictiond.Error, RuntimeError, ValueError) as error:
         sys.exit(str(error))
