@@ -859,7 +859,7 @@ int frictiond_set_carry(struct frictiond_set *set, const struct frictiond_answer
 	if (!ok)
 		fail(error, "out of memory, or the anchors are not numbers");
 	else if (json_object_size(fields) == 0)
-		ok = fail(error, "the answer has no anchors: ask for them with collision_outputs");
+		ok = fail(error, "the answer has no anchors: ask for outputs collisions, collision_outputs anchor");
 	json_t *patch = json_pack("{s:o}", "collisions", fields);
 	ok = ok && frictiond_set_patch(set, patch, &frame, error) == 0;
 	json_decref(patch);

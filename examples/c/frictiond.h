@@ -113,7 +113,7 @@ int frictiond_set_pattern(struct frictiond_set *set, const char *format, const c
 int frictiond_set_patch(struct frictiond_set *set, const json_t *fields, const struct frictiond_frame *frame,
                         struct frictiond_error *error);
 
-/* Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember in the
+/* Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor): what the sticking contacts remember in the
  * next step. ratio: this step's length divided by the next one's, if velocities are velocities, else 1. The next step's
  * contacts must be the same; anchors of others are yours to match. Returns 0, or -1 and *error. */
 int frictiond_set_carry(struct frictiond_set *set, const struct frictiond_answer *answer, double ratio,

@@ -1,5 +1,5 @@
 /* Blocks on inclines, by default at 0.5 and 0.95 of the friction cone: with anchors they come to rest and stay.
- * cc rest.c $(pkg-config --cflags --libs fric) -lm -o rest && ./rest [STEPS [MU_S MU_K DEGREES...]]
+ * cc rest.c $(pkg-config --cflags --libs fric) -lm -o rest && ./rest [STEPS [MU_S MU_K H DEGREES...]]
  * Implicit Euler and Newton's method; the planes are turned instead of gravity, so blocks move along x. */
 #include <fric.h>
 #include <math.h>
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 
 enum { MOST = 64, DIM = 2 };
-static const double mass = 2, gravity = 9.81, eps_v = 1e-3, h = 1e-3; /* kg, m/s^2, m/s, s */
+static const double mass = 2, gravity = 9.81, eps_v = 1e-3; /* kg, m/s^2, m/s */
 static const struct fric_context context = {.n_threads = 1};
 
 struct blocks {
 	int n;
-	double mu_s, mu_k;
+	double mu_s, mu_k, h; /* -, -, s */
 	double load[MOST], normal_force[MOST], anchor[MOST * DIM]; /* N, N, m/s */
 	double v[MOST * DIM], x[MOST];                             /* m/s, m */
 };
@@ -56,9 +56,9 @@ static bool evaluate(const struct blocks *at, const struct fric_contacts *contac
 		return false;
 	for (int i = 0; i < at->n; i++) {
 		const double away = v[i * DIM] - at->v[i * DIM];
-		out->energy += mass / (2 * h) * away * away - at->load[i] * v[i * DIM];
-		out->residual[i] = mass / h * away + gradient[i * DIM] - at->load[i];
-		out->stiffness[i] += mass / h;
+		out->energy += mass / (2 * at->h) * away * away - at->load[i] * v[i * DIM];
+		out->residual[i] = mass / at->h * away + gradient[i * DIM] - at->load[i];
+		out->stiffness[i] += mass / at->h;
 	}
 	return true;
 }
@@ -125,7 +125,7 @@ static bool step(struct blocks *at, bool anchored)
 		done = !fric_contact_output(&context, contacts, &question, FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, at->anchor, &error);
 	for (int i = 0; i < at->n && done; i++) {
 		at->v[i * DIM] = v[i * DIM];
-		at->x[i] += h * v[i * DIM];
+		at->x[i] += at->h * v[i * DIM];
 	}
 	fric_contacts_free(contacts);
 	return done;
@@ -142,9 +142,9 @@ int main(int argc, char **argv)
 	const long steps = argc > 1 ? atol(argv[1]) : 1000000;
 	printf("%ld steps; moved in the last half, and all the way, in m\n", steps);
 	for (int anchored = 1; anchored >= 0; anchored--) {
-		struct blocks at = {.mu_s = argc > 3 ? atof(argv[2]) : 0.5, .mu_k = argc > 3 ? atof(argv[3]) : 0.5};
+		struct blocks at = {.mu_s = argc > 3 ? atof(argv[2]) : 0.5, .mu_k = argc > 3 ? atof(argv[3]) : 0.5, .h = argc > 4 ? atof(argv[4]) : 1e-3};
 		double half[MOST] = {0};
-		for (int i = 4; i < argc && at.n < MOST; i++)
+		for (int i = 5; i < argc && at.n < MOST; i++)
 			incline(&at, atof(argv[i]) * acos(-1) / 180);
 		if (!at.n) {
 			incline(&at, atan(0.5 * at.mu_s));

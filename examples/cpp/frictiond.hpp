@@ -584,7 +584,7 @@ class collision_set
 		batch_ = std::move(after);
 	}
 
-	// Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember in
+	// Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor): what the sticking contacts remember in
 	// the next step. ratio: this step's length divided by the next one's, if velocities are velocities. The next step's
 	// contacts must be the same; anchors of others are yours to match.
 	void carry(const answer &from, double ratio = 1)
@@ -600,7 +600,7 @@ class collision_set
 			fields.document["collisions"][group]["anchor"] = fields.add(anchor, {anchor.size()});
 		}
 		if (fields.document.is_null())
-			throw error(0, "the answer has no anchors: ask for them with collision_outputs");
+			throw error(0, "the answer has no anchors: ask for outputs collisions, collision_outputs anchor");
 		patch(fields);
 	}
 

@@ -296,14 +296,14 @@ export class CollisionSet {
 	}
 
 	/**
-	 * Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember in the
+	 * Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor): what the sticking contacts remember in the
 	 * next step. ratio: this step's length divided by the next one's, if `velocities` are velocities. The next step's
 	 * contacts must be the same; anchors of others are yours to match.
 	 */
 	async carry(answer, ratio = 1, options) {
 		const groups = Object.entries(answer.collisions ?? {}).filter(([, { anchor }]) => anchor);
 		if (!groups.length)
-			throw new TypeError('the answer has no anchors: ask for { collision_outputs: ["anchor"] }');
+			throw new TypeError('the answer has no anchors: ask for { outputs: ["collisions"], collision_outputs: ["anchor"] }');
 		const carried = ({ anchor }) => ({ anchor: Object.assign(anchor.map((x) => x * ratio), { shape: anchor.shape }) });
 		await this.patch({ collisions: Object.fromEntries(groups.map(([name, group]) => [name, carried(group)])) }, options);
 	}

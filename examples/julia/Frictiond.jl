@@ -207,7 +207,7 @@ function carry(contacts::CollisionSet, answer; ratio = 1.0)
     groups = get(answer, "collisions", Dict{String,Any}())
     anchors = Dict(name => Dict("anchor" => ratio .* group["anchor"])
                    for (name, group) in groups if haskey(group, "anchor"))
-    isempty(anchors) && throw(ArgumentError("the answer has no anchors: ask for collision_outputs = [\"anchor\"]"))
+    isempty(anchors) && throw(ArgumentError("the answer has no anchors: ask for outputs = [\"collisions\"], collision_outputs = [\"anchor\"]"))
     return patch(contacts; collisions = anchors)
 end
 

@@ -127,7 +127,7 @@ classdef frictiond_set < handle
       end
     end
 
-    % Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember in
+    % Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor): what the sticking contacts remember in
     % the next step. ratio: this step's length divided by the next one's, if velocities are velocities. The next step's
     % contacts must be the same; anchors of others are yours to match.
     function carry (self, answer, ratio)
@@ -142,7 +142,7 @@ classdef frictiond_set < handle
         end
       end
       if isempty (fieldnames (anchors))
-        error ('frictiond:input', 'the answer has no anchors: ask for collision_outputs anchor');
+        error ('frictiond:input', 'the answer has no anchors: ask for outputs collisions and collision_outputs anchor');
       end
       self.patch (struct ('collisions', anchors));
     end

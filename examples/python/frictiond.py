@@ -584,7 +584,7 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
         friction = np.concatenate([np.ravel(answer[name]) for name in ("gradient", "body_gradient") if name in answer])
         terms = away @ (M @ away) / (2 * h), -load @ v, answer["potential"], value
         residual = M @ away / h - load + friction + np.ravel(gradient)
-        return sum(terms), residual, answer, hessian, 1e-15 * n * sum(map(abs, terms)), max(
+        return sum(terms), residual, answer, hessian, 1e-13 * sum(map(abs, terms)), max(
             scale, abs(load).max(), abs(friction).max(), abs(np.ravel(gradient)).max())
 
     def fail(why):
@@ -612,7 +612,7 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
             tried = at(v + length * dv)
             # Where energies differ by rounding only, smaller forces decide.
             if tried[0] <= energy + 1e-4 * length * slope or (
-                    tried[0] <= energy + rounding and abs(tried[1]).max() < abs(residual).max()):
+                    tried[0] <= energy + rounding and abs(tried[1]).max() < 0.9 * abs(residual).max()):
                 break
             length /= 2
             if length < 1e-12:

@@ -131,12 +131,12 @@ frictiond_set_patch <- function(contacts, ...) {
   invisible(contacts)
 }
 
-# Patches the anchors with those of an answer (collision_outputs: anchor): what the sticking contacts remember in the
+# Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor): what the sticking contacts remember in the
 # next step. ratio: this step's length divided by the next one's, if velocities are velocities. The next step's contacts
 # must be the same; anchors of others are yours to match.
 frictiond_set_carry <- function(contacts, answer, ratio = 1) {
   groups <- Filter(function(group) !is.null(group$anchor), as.list(answer$collisions))
-  if (length(groups) == 0) stop("the answer has no anchors: ask for collision_outputs = \"anchor\"")
+  if (length(groups) == 0) stop("the answer has no anchors: ask for outputs = \"collisions\", collision_outputs = \"anchor\"")
   frictiond_set_patch(contacts, collisions = lapply(groups, function(group) list(anchor = ratio * group$anchor)))
 }
 

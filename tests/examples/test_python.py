@@ -174,7 +174,85 @@ def test_what_goes_over_the_wire(server):
 def test_arrays_of_frames_are_views_that_cannot_be_written(server):
     answer = frictiond.Client(server).evaluate(with_arrays(SCENE))
     assert not answer["gradient"].flags.writeable and answer["gradient"].base is not None
-    assert frictiond.Client(server, frames=False).evaluate(SCENE)["gradient"].flags.writeable
+
+
+def arrays_of(value):
+    if isinstance(value, np.ndarray):
+        return [value]
+    return [array for member in value.values() for array in arrays_of(member)] if isinstance(value, dict) else []
+
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+def test_arrays_are_read_only_at_every_size(server, frames, n):
+    client = frictiond.Client(server, frames=frames)
+    batch = {"dim": 3, "velocities": np.full((n + 1, 3), 0.1), "friction": {"eps_v": 1, "mu": 0.5},
+             "collisions": {"plane_vertex": {"vertices": np.arange(n), "plane_normal": [0, 0, 1], "normal_force": 1}}}
+    found = arrays_of(client.evaluate({**batch, **ALL})) + [client.function("f1", y=np.zeros(n + 1), eps_v=1.0)]
+    with client.set(batch) as contacts:
+        found += arrays_of(contacts.evaluate()) + arrays_of(contacts.pattern())
+    assert len(found) > 10 and not any(array.flags.writeable for array in found)
+
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("batch", [PLANE, TILE, SCENE, ROLLING], ids=["plane", "tile", "scene", "rolling"])
+def test_one_batch_serves_set_and_evaluate(server, batch, frames):
+    client = frictiond.Client(server, frames=frames)
+    with client.set(batch) as contacts:
+        assert_same(contacts.evaluate(), plainly(server, "/v1/evaluate", batch))
+        assert contacts.check()["agrees"] and client.check(batch)["agrees"]
+        field = "velocities" if "velocities" in batch else "body_velocities"
+        elsewhere = np.multiply(batch[field], 3)
+        assert_same(contacts.evaluate(**{field: elsewhere}),
+                    plainly(server, "/v1/evaluate", {**batch, field: elsewhere.tolist()}))
+        assert set(contacts.evaluate(outputs=["potential"])) >= {"potential"}
+        assert "gradient" not in contacts.evaluate(outputs=["potential"])
+
+
+def test_the_question_is_what_the_contract_calls_one(server):
+    schema = frictiond.Client(server)._ask("GET", "/openapi.json")["components"]["schemas"]
+    asked = set(schema["CollisionSetQuestion"]["properties"]) - set(schema["CollisionSet"]["properties"])
+    assert asked == set(frictiond.PLACE + frictiond.WANTED)
+
+
+def test_a_batch_may_say_how_many_vertices_it_has(server):
+    client = frictiond.Client(server)
+    batch = {**PLANE, "n_vertices": 1}
+    assert client.evaluate(batch)["n_vertices"] == 1
+    with client.set(batch) as contacts:
+        assert contacts.evaluate()["n_vertices"] == 1
+    with pytest.raises(ValueError, match="n_vertices is 2, but velocities has 3 numbers"):
+        client.evaluate({**batch, "n_vertices": 2})
+
+
+# Mistakes
+
+def test_one_pointer_is_one(server):
+    client, cotangents = frictiond.Client(server), {"potential": 1}
+    batch = {**PLANE, "friction": {"eps_v": 1e-3, "mu": 0.5}}
+    expected = client.vjp(batch, cotangents, ["/friction/mu"])
+    assert_same(client.vjp(batch, cotangents, "/friction/mu"), expected)
+    with client.set(batch) as contacts:
+        assert_same(contacts.vjp(cotangents=cotangents, wrt="/friction/mu"), expected)
+
+
+@pytest.mark.parametrize("form", ["csr", "triplets"])
+def test_hessians_that_are_not_whole(server, form):
+    client = frictiond.Client(server)
+    with pytest.raises(ValueError, match="no Hessian: ask for"):
+        frictiond.hessian_matrix(client.evaluate({**PLANE, "outputs": ["gradient"]}))
+    answer = client.evaluate({**PLANE, "hessian": {"format": form, "pattern": False}})
+    with pytest.raises(ValueError, match=f"without its pattern.*{form}.*Set.pattern"):
+        frictiond.hessian_matrix(answer)
+    with client.set(PLANE) as contacts:
+        whole = frictiond.hessian_matrix(client.evaluate(PLANE))
+        assert (dense(frictiond.hessian_matrix(answer, pattern=contacts.pattern(form))) == dense(whole)).all()
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8080", "localhost:8080", "friction.example"])
+def test_a_url_needs_a_scheme(url):
+    with pytest.raises(ValueError, match=f"has no scheme; http://{url} has one"):
+        frictiond.Client(url)
 
 
 @pytest.mark.parametrize("frames", [False, True])

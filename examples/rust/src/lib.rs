@@ -565,7 +565,7 @@ impl Set {
             }
         }
         if fields.document["collisions"].is_null() {
-            return Err(unexpected("the answer has no anchors: ask for them with collision_outputs"));
+            return Err(unexpected("the answer has no anchors: ask for outputs collisions, collision_outputs anchor"));
         }
         self.patch(fields)
     }
