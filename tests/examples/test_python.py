@@ -188,7 +188,7 @@ def test_arrays_are_read_only_at_every_size(server, frames, n):
     client = frictiond.Client(server, frames=frames)
     batch = {"dim": 3, "velocities": np.full((n + 1, 3), 0.1), "friction": {"eps_v": 1, "mu": 0.5},
              "collisions": {"plane_vertex": {"vertices": np.arange(n), "plane_normal": [0, 0, 1], "normal_force": 1}}}
-    found = arrays_of(client.evaluate({**batch, **ALL})) + [client.function("f1", y=np.zeros(n + 1), eps_v=1.0)]
+    found = arrays_of(client.evaluate({**batch, **ALL})) + [client.function("smooth_friction_f1", y=np.zeros(n + 1), eps_v=1.0)]
     with client.set(batch) as contacts:
         found += arrays_of(contacts.evaluate()) + arrays_of(contacts.pattern())
     assert len(found) > 10 and not any(array.flags.writeable for array in found)

@@ -46,7 +46,7 @@ def test_the_block_of_the_laws_rests(server, share, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "path", list(sys.path))
     source = PUSHED.replace(URL, server).replace("9.81, 4.0, 1e-3", f"9.81, {share * 0.5 * 9.81}, 1e-3")
-    assert source.count(f"{share * 0.5 * 9.81}") == 1
+    assert "9.81, 4.0, 1e-3" in PUSHED
     assert "with anchors 0.000000 m/s" in printed(source, {})
 
 
@@ -91,7 +91,7 @@ def test_client_and_set_take_the_same_steps(server, frames):
     client, batch, v = frictiond.Client(server, frames=frames), block(G), np.zeros((1, 2))
     with client.set(batch) as contacts:
         u = v
-        for _ in range(5):
+        for _ in range(20):
             one, other = contacts.step(u, 1.0, 0.01, [5, 0]), client.step(batch, v, 1.0, 0.01, [5, 0])
             u, v = one.velocities, other.velocities
             batch["collisions"]["plane_vertex"]["anchor"] = other.anchors["plane_vertex"]
