@@ -68,12 +68,17 @@ void fricp_force_point(const struct fric_contacts *contacts, const struct coeffi
 		point->force[t] = point->g1 * point->direction[t] + at->viscous * at->bare[t];
 }
 
-/* A/s q, without the drag: by its eigenvalues, so that there is no pole at rest. */
+/* A/s q, without the drag, from the eigenvalues, so that there is no pole at rest. q's part perpendicular to the unit vector s
+ * is summed over pairs of components: q - (s.q) s loses every digit of a component that is far larger than the others. */
 static void curvature(const struct force_point *p, const long double *q, long double *out)
 {
-	const long double along = dot(p->n, p->unit, q);
-	for (int t = 0; t < p->n; t++)
-		out[t] = p->along * along * p->unit[t] + p->across * (q[t] - along * p->unit[t]);
+	const long double *s = p->unit, along = dot(p->n, s, q);
+	for (int t = 0; t < p->n; t++) {
+		long double perpendicular = 0;
+		for (int o = 0; o < p->n; o++)
+			perpendicular += s[o] * (s[o] * q[t] - s[t] * q[o]);
+		out[t] = p->along * along * s[t] + p->across * perpendicular;
+	}
 }
 
 /* How g1 changes with the value of a curve, and g0 with its integral: it is looked up beyond eps_v alone. */

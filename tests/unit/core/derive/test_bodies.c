@@ -147,6 +147,92 @@ static void test_radius_forwards_and_backwards(void **state)
 	done(&a);
 }
 
+/* The slip of a ball as given, whose arm is (0, 0, -1): S = (v_x - w_y, v_y + w_x, R w_z, r w_x, r w_y), in 113 bits. */
+static void slip_of(const struct ball *b, const double *v, __float128 slip[5])
+{
+	slip[0] = (__float128)v[0] - v[4];
+	slip[1] = (__float128)v[1] + v[3];
+	slip[2] = (__float128)b->spin_radius * v[5];
+	slip[3] = (__float128)b->roll_radius * v[3];
+	slip[4] = (__float128)b->roll_radius * v[4];
+}
+
+/* J^T f */
+static void wrench_by_hand(const struct ball *b, const __float128 f[5], __float128 wrench[6])
+{
+	const __float128 spin = b->spin_radius, roll = b->roll_radius;
+	const __float128 out[6] = {f[0], f[1], 0, f[1] + roll * f[3], roll * f[4] - f[0], spin * f[2]};
+	memcpy(wrench, out, sizeof(out));
+}
+
+static __float128 product_of(const __float128 x[5], const __float128 y[5])
+{
+	__float128 sum = 0;
+	for (int t = 0; t < 5; t++)
+		sum += x[t] * y[t];
+	return sum;
+}
+
+/* J^T (I - S S^T / |S|^2) J d / |S|: the product of the Hessian of D = |S| and d. */
+static void bent_by_hand(const struct ball *b, const double d[6], __float128 out[6])
+{
+	__float128 slip[5], change[5], size, along;
+	slip_of(b, b->velocities, slip);
+	slip_of(b, d, change);
+	size = product_of(slip, slip);
+	along = product_of(slip, change) / size;
+	size = (__float128)sqrtl((long double)size) + (size / sqrtl((long double)size) - sqrtl((long double)size)) / 2;
+	for (int t = 0; t < 5; t++)
+		change[t] = (change[t] - along * slip[t]) / size;
+	wrench_by_hand(b, change, out);
+}
+
+static void assert_digits(const double *x, const __float128 *y, size_t n)
+{
+	for (size_t e = 0; e < n; e++)
+		if (fabsl((long double)(x[e] - y[e])) > 1e-14L * fabsl((long double)y[e])) {
+			print_error("%zu: %.17g instead of %.17g\n", e, x[e], (double)y[e]);
+			fail();
+		}
+}
+
+/* One component of the slip exceeds the others by up to 1e9: jvp, vjp and products with second derivatives keep all digits. */
+static void test_one_component_far_larger(void **state)
+{
+	const double along[6] = {0.5, -1.5, 3, 0.25, 2, -1.25}, anchor[3] = {0}, surface[3] = {0};
+	double v[6], by_anchor[3], by_surface[3], tangent[7], second[6];
+	struct fric_error error;
+	(void)state;
+	for (int digits = 0; digits < 10; digits++) {
+		struct fric_differential in = {.fields = {[FRIC_BY_VELOCITIES] = (double *)along}};
+		struct fric_differential out = {.fields = {[FRIC_BY_VELOCITIES] = v}},
+								 to = {.fields = {[FRIC_BY_VELOCITIES] = second}};
+		__float128 expected[6];
+		double potential, gradient[6];
+		struct ball b;
+		struct asked a;
+		ball_batch(&b);
+		memcpy(b.velocities, (double[]){3, -0.5, 0.75, -0.25, 0.5, 8}, sizeof(b.velocities));
+		b.spin_radius = pow(10, digits);
+		b.batch.groups[FRIC_BODY_WORLD].anchor = one_value(anchor);
+		b.batch.groups[FRIC_BODY_WORLD].surface_velocity = one_value(surface);
+		out.rows[FRIC_BODY_WORLD][FRIC_ROW_ANCHOR] = by_anchor;
+		out.rows[FRIC_BODY_WORLD][FRIC_ROW_SURFACE_VELOCITY] = by_surface;
+		bent_by_hand(&b, along, expected);
+		ask(&b, false, false, &a);
+		assert_ok(backwards(&a, 0, along, &out));
+		assert_digits(v, expected, 6);
+		assert_digits(by_anchor, expected, 2);
+		for (int d = 0; d < 3; d++)
+			assert_near(by_surface[d], -by_anchor[d], 0);
+		assert_ok(fric_jvp(&serial, &a.derivation, &in, &potential, gradient, tangent, tangent + 1, &error));
+		assert_digits(tangent + 1, expected, 6);
+		assert_ok(fric_second(&serial, &a.derivation, &in, &to, &error));
+		assert_digits(second, expected, 6);
+		done(&a);
+	}
+}
+
 /* A drag of zero: 2 nu |S|^2 / 2 with |S| = 5 without the anchor. */
 static void test_viscous_from_zero(void **state)
 {
@@ -437,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_slopes_of_the_potential),
 		cmocka_unit_test(test_radius_forwards_and_backwards),
 		cmocka_unit_test(test_velocities_with_a_steep_law),
+		cmocka_unit_test(test_one_component_far_larger),
 		cmocka_unit_test(test_viscous_from_zero),
 		cmocka_unit_test(test_everything_turns),
 		cmocka_unit_test(test_who_follows),
