@@ -305,53 +305,6 @@ enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double
 	return code == FRIC_OK && !finite ? FRIC_E_NOT_FINITE : code;
 }
 
-/* The sum of eight roundings. */
-static const long double uncertain = 0x1p-50L;
-
-double fricp_given_uncertainty(double coordinate)
-{
-	return (double)(uncertain * (1 + fabsl(coordinate)));
-}
-
-static long double long_length(const long double x[3])
-{
-	return sqrtl(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
-}
-
-static void long_difference(int dim, const double *from, const double *to, long double out[3])
-{
-	for (int i = 0; i < 3; i++)
-		out[i] = i < dim ? (long double)to[i] - from[i] : 0;
-}
-
-/* By how much a closest point's coordinates change when a vertex moves by one in the plane: one over the height of the
- * triangle, the height of the parallelogram that two edges span, or the length of the edge. */
-static long double inverse_height(enum fric_type type, int dim, const double *const p[])
-{
-	const bool edges = type == FRIC_EDGE_EDGE;
-	long double e[3], f[3], n[3];
-	long_difference(dim, p[edges ? 0 : 1], p[edges ? 1 : 2], e);
-	if (type == FRIC_EDGE_VERTEX)
-		return 1 / long_length(e);
-	long_difference(dim, p[edges ? 2 : 1], p[3], f);
-	for (int i = 0; i < 3; i++)
-		n[i] = e[(i + 1) % 3] * f[(i + 2) % 3] - e[(i + 2) % 3] * f[(i + 1) % 3];
-	return fmaxl(long_length(e), long_length(f)) / long_length(n);
-}
-
-/* The last term of `moved`: when the normal tilts, the foot of a distant vertex moves. */
-double fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                 const double closest_point[2], double distance)
-{
-	const long double over = inverse_height(type, dim, p);
-	const long double moved = 1 + fabsl(closest_point[0]) + fabsl(closest_point[1]) + distance * over;
-	double coordinate = 0;
-	for (int v = 0; v < fric_stencil_size(type); v++)
-		for (int i = 0; i < dim; i++)
-			coordinate = fmax(coordinate, fabs(p[v][i]));
-	return (double)fminl(uncertain * coordinate * over * moved, 1);
-}
-
 static struct vec given_vector(int dim, const double *normal)
 {
 	struct vec n = {.finite = true};

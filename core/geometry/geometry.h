@@ -23,13 +23,14 @@ enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double
                                       bool precise, struct fric_geometry *geometry);
 
 /**
- * How far off either coordinate of a closest point may be because positions, and results computed from them, are
- * rounded to doubles: a first-order bound for the worst case (docs/physics.md 3).
- * @param type      one with a closest point, not degenerate
- * @param distance  of the same contact
+ * How far off each coordinate of a closest point may be because positions, and results computed from them, are rounded to
+ * doubles: a first-order bound for the worst case (docs/physics.md 3). Positions are rounded at the size of the stencil's
+ * largest coordinate along the same axis.
+ * @param type         one with a closest point, not degenerate
+ * @param uncertainty  overwritten; 0 for coordinates that the type lacks
  */
-double fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                 const double closest_point[2], double distance);
+void fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
+                               const double closest_point[2], double uncertainty[2]);
 /* The same for a closest point that the caller gives. */
 double fricp_given_uncertainty(double coordinate);
 

@@ -147,7 +147,7 @@ static void find_normal_forces(struct drafts *d)
 
 /* A given closest point has been rounded by the caller, too. */
 static void closest_point_uncertainty(const struct drafts *d, const int32_t *vertices, const double closest_point[2],
-                                      double distance, double uncertainty[2])
+                                      double uncertainty[2])
 {
 	const double *p[FRIC_MAX_STENCIL] = {0};
 	for (int m = 0; m < 2; m++)
@@ -156,8 +156,7 @@ static void closest_point_uncertainty(const struct drafts *d, const int32_t *ver
 		return;
 	for (int v = 0; v < fric_stencil_size(d->span.type); v++)
 		p[v] = d->task->batch->positions + (size_t)vertices[v] * (size_t)d->task->batch->dim;
-	uncertainty[0] = uncertainty[1] =
-		fricp_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, distance);
+	fricp_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, uncertainty);
 }
 
 /* From the batch's friction. How certain the closest point is matters only if a coefficient comes out negative. */
@@ -172,7 +171,7 @@ static enum fric_code common_coefficients(const struct drafts *d, size_t j, doub
 	const enum fric_code code = fricp_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
 	if (code != FRIC_E_NEGATIVE_COEFFICIENT || fric_closest_point_size(d->span.type) == 0)
 		return code;
-	closest_point_uncertainty(d, vertices, beta, c->distance[at], uncertainty);
+	closest_point_uncertainty(d, vertices, beta, uncertainty);
 	return fricp_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
 }
 

@@ -284,11 +284,11 @@ static void test_small_distances(void **state)
 	}
 }
 
-/* By how much the closest point changes, at most, when one coordinate does by half a unit in the last place of a number from
- * 1 on. */
-static double sensitivity(enum fric_type type, struct stencil s, const struct fric_geometry *at)
+/* By how much a coordinate of the closest point moves, over the relative size of a rounding, if every number of every vertex
+ * is rounded, and so is the coordinate itself. */
+static double sensitivity(enum fric_type type, struct stencil s, const struct fric_geometry *at, int m)
 {
-	double most = 0;
+	double sum = 1 + fabs(at->closest_point[m]);
 	for (int v = 0; v < fric_stencil_size(type); v++)
 		for (int d = 0; d < 3; d++) {
 			const double old = s.p[v][d], by = ldexp(fmax(1, fabs(old)), -30); /* large enough to be measured */
@@ -296,10 +296,9 @@ static double sensitivity(enum fric_type type, struct stencil s, const struct fr
 			s.p[v][d] = old + by;
 			assert_ok(geometry(type, 3, &s, &moved));
 			s.p[v][d] = old;
-			for (int m = 0; m < fric_closest_point_size(type); m++)
-				most = fmax(most, fabs(moved.closest_point[m] - at->closest_point[m]) / by * ulp(fmax(1, old)) / 2);
+			sum += fabs(moved.closest_point[m] - at->closest_point[m]) / by * fabs(old);
 		}
-	return most;
+	return sum;
 }
 
 /* Of closest points far away, with either coordinate, and of edges that are nearly parallel. */
@@ -319,6 +318,7 @@ static void test_uncertainty(void **state)
 		{FRIC_FACE_VERTEX, {{{4000, 0.5, 1}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}},
 		{FRIC_FACE_VERTEX, {{{0.3, 0.3, 1000}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}},
 		{FRIC_FACE_VERTEX, {{{0.3, 0.001, 1}, {0, 0, 0}, {1, 0, 0}, {1, 0.002, 0}}}},
+		{FRIC_FACE_VERTEX, {{{1.3, 1.001, 2}, {1, 1, 1}, {2, 1, 1}, {2, 1.002, 1}}}},
 		{FRIC_EDGE_VERTEX, {{{3000, 1, 0}, {0, 0, 0}, {1, 0, 0}}}},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -326,10 +326,13 @@ static void test_uncertainty(void **state)
 		const double *const p[FRIC_MAX_STENCIL] = {s->p[0], s->p[1], s->p[2], s->p[3]};
 		struct fric_geometry g;
 		assert_ok(geometry(cases[i].type, 3, s, &g));
-		const double uncertain = fricp_derived_uncertainty(cases[i].type, 3, p, g.closest_point, g.distance);
-		const double least = sensitivity(cases[i].type, *s, &g);
-		if (uncertain < least || uncertain > 1e5 * least)
-			fail_msg("%zu: %g, a coordinate brings %g", i, uncertain, least);
+		double uncertain[2];
+		fricp_derived_uncertainty(cases[i].type, 3, p, g.closest_point, uncertain);
+		for (int m = 0; m < fric_closest_point_size(cases[i].type); m++) {
+			const double moved = 0x1p-53 * sensitivity(cases[i].type, *s, &g, m);
+			if (uncertain[m] < moved || uncertain[m] > 10 * moved)
+				fail_msg("%zu: %g, roundings bring %g", i, uncertain[m], moved);
+		}
 	}
 }
 

@@ -121,6 +121,47 @@ static void test_outside(void **state)
 	}
 }
 
+/* Slivers and short edges far below zero, whose positions are exact: no rounding explains a coefficient of -0.35. */
+static void test_slivers(void **state)
+{
+	(void)state;
+	const double h = 0x1p-26;
+	const struct trial trials[] = {
+		{FRIC_FACE_VERTEX, {0.5, -h / 2, 1, 0, 0, 0, 1, 0, 0, 0.5, h, 0}, {0, 0, 0, 0.7}, {0, 0, 0, 1}},
+		{FRIC_FACE_VERTEX, {0.5, 1, -h / 2, 0, 0, 0, 1, 0, 0, 0.5, 0, h}, {0, 0, 0, 0.7}, {0, 0, 0, 1}},
+		{FRIC_EDGE_VERTEX, {-h / 2, 1, 0, 0, 0, 0, h, 0, 0}, {0, 0, 0.7, 0}, {0, 0, 1, 0}},
+		{FRIC_EDGE_EDGE, {0.5, -h / 2, h, 1.5, -h / 2, h, 0, 0, 0, 1, h, 0}, {0, 0, 0, 0.7}, {0, 0, 0, 1}},
+	};
+	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++)
+		for (int blend = 0; blend <= FRIC_HARMONIC_MEAN; blend++) {
+			const bool refused = blend == FRIC_MEAN || blend == FRIC_MIN;
+			struct trial t = trials[i];
+			double mu;
+			assert_code(prepare(&t, FRIC_MU_TABLE, FRIC_MEAN, &mu), FRIC_E_NEGATIVE_COEFFICIENT);
+			assert_code(prepare(&t, FRIC_MU_VERTEX, blend, &mu), refused ? FRIC_E_NEGATIVE_COEFFICIENT : FRIC_OK);
+			for (int v = 0; v < 4; v++) /* of both signs, the harmonic mean is positive */
+				t.mu[v] += t.mu[v] == 0 && v < (t.type == FRIC_EDGE_EDGE ? 2 : 1) ? 0.01 : 0;
+			assert_code(prepare(&t, FRIC_MU_VERTEX, blend, &mu),
+			            blend == FRIC_MAX || blend == FRIC_HARMONIC_MEAN ? FRIC_OK : FRIC_E_NEGATIVE_COEFFICIENT);
+		}
+}
+
+/* A sliver whose height is a rounding of its positions may lie anywhere: what is outside by that counts as zero. */
+static void test_uncertain_sliver(void **state)
+{
+	(void)state;
+	const double h = 0x1p-30;
+	const struct trial t = {
+		FRIC_FACE_VERTEX, {1.5, 1 - h / 2, 2, 1, 1, 1, 2, 1, 1, 1.5, 1 + h, 1}, {0, 0, 0, 0.7}, {0, 0, 0, 1}};
+	double mu;
+	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
+		assert_ok(prepare(&t, FRIC_MU_VERTEX, blend, &mu));
+		assert_bits(mu, 0);
+	}
+	assert_ok(prepare(&t, FRIC_MU_TABLE, FRIC_MEAN, &mu));
+	assert_bits(mu, 0);
+}
+
 /* A face_vertex contact with a given closest point. */
 static enum fric_code given(double a, double b, enum fric_blend blend, const double mu[4], double *out)
 {
@@ -189,6 +230,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_on_the_border),
 		cmocka_unit_test(test_outside),
+		cmocka_unit_test(test_slivers),
+		cmocka_unit_test(test_uncertain_sliver),
 		cmocka_unit_test(test_given_closest_points),
 		cmocka_unit_test(test_opposite_sides),
 	};
