@@ -9,7 +9,7 @@
 struct line_task {
 	struct kernel_task kernel;
 	struct line line;
-	double *sums; /* [span_slots, 2, n_steps] of potentials and of slopes */
+	double *sums; /* [span_slots, 2, n_steps] of potentials and of slopes; slots of no span are not read */
 };
 
 static void line_span(void *data, struct span span, struct fault *fault)
@@ -42,21 +42,29 @@ static struct fault run(const struct fric_context *context, struct line_task *ta
 	return fricp_parallel_phases(context, fricp_team_size(context, c->n), &phase, 1, &sweep);
 }
 
-/* In the order of the contacts, as fric_evaluate adds them up. @return whether all sums are finite */
-static bool add_up(const struct line_task *task, double *potential, double *slope)
+/* In the order of the contacts, as fric_evaluate adds them up. @return FRIC_E_NOT_FINITE at no contact if a sum overflows */
+static struct fault add_up(const struct fric_context *context, const struct line_task *task, double *potential,
+                           double *slope)
 {
+	const struct fric_contacts *c = task->kernel.contacts;
 	const size_t m = task->line.n_steps;
+	struct span span;
 	bool finite = true;
 	memset(potential, 0, m * sizeof(*potential));
 	memset(slope, 0, m * sizeof(*slope));
-	for (size_t slot = 0; slot < span_slots(task->kernel.contacts->n); slot++)
+	for (size_t i = 0; i < c->n; i += span.n) {
+		if (fricp_stop_raised(context))
+			return (struct fault){FRIC_E_STOPPED, SIZE_MAX};
+		span = span_at(c, i);
+		const double *sums = task->sums + span_slot(span) * 2 * m;
 		for (size_t k = 0; k < m; k++) {
-			potential[k] += task->sums[slot * 2 * m + k];
-			slope[k] += task->sums[slot * 2 * m + m + k];
+			potential[k] += sums[k];
+			slope[k] += sums[m + k];
 		}
+	}
 	for (size_t k = 0; k < m; k++)
 		finite &= isfinite(potential[k]) && isfinite(slope[k]);
-	return finite;
+	return (struct fault){finite ? FRIC_OK : FRIC_E_NOT_FINITE, c->n};
 }
 
 /* A sum is not finite. If a single contact is to blame, the scalar form finds it. */
@@ -77,11 +85,13 @@ static enum fric_code line_of_vertices(const struct fric_context *context, const
 	                         {direction, steps, n_steps, largest_step(steps, n_steps)},
 	                         NULL};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
-	task.sums = memory_take_zeroed(context->memory, bytes);
+	task.sums = memory_take(context->memory, bytes);
 	if (!task.sums)
 		return fricp_report_fault(contacts, fault, error);
 	fault = run(context, &task);
-	if (fault.code == FRIC_OK && !add_up(&task, potential, slope))
+	if (fault.code == FRIC_OK)
+		fault = add_up(context, &task, potential, slope);
+	if (fault.code == FRIC_E_NOT_FINITE && fault.position == contacts->n)
 		fault = blame(context, &task);
 	memory_give(context->memory, task.sums, bytes);
 	return fricp_report_fault(contacts, fault, error);

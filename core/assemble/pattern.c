@@ -169,23 +169,28 @@ static size_t entries_bytes(const struct fric_pattern *p)
 	return (n_chunks(p->n_incidences, FRIC_CHUNK) + 1) * sizeof(int64_t);
 }
 
-/* Counting sort of all (contact, corner) by vertex. Incidences hold the stencil's vertices until places are known. */
-static bool list_incidences(const struct fric_context *context, struct building *task)
+/* Counting sort of all (contact, corner) by vertex. Incidences hold the stencil's vertices until places are known. What is
+ * listed fits what was counted only if nothing was stopped. */
+static enum fric_code list_incidences(const struct fric_context *context, struct building *task)
 {
 	struct fric_pattern *p = task->pattern;
 	task->n_borders = (size_t)context->n_threads;
 	task->borders = malloc((task->n_borders + 1) * sizeof(size_t));
-	p->first_incidence = memory_take_zeroed(p->memory, first_incidence_bytes(p));
+	p->first_incidence = fricp_take_zeroed(context, first_incidence_bytes(p));
 	p->incidences = memory_take(p->memory, incidences_bytes(p));
 	if (!p->first_incidence || !p->incidences || !task->borders)
-		return false;
+		return FRIC_E_MEMORY;
+	if (fricp_stop_raised(context))
+		return FRIC_E_STOPPED;
 	task->next = p->first_incidence + 1; /* shifted by one: filling turns starts into ends */
 	fricp_parallel_threads(context, task->contacts->n, count_at_vertices, task);
 	for (size_t v = 1; v <= p->n_vertices; v++)
 		task->next[v] += task->next[v - 1];
 	find_borders(task);
+	if (fricp_stop_raised(context))
+		return FRIC_E_STOPPED;
 	fricp_parallel_threads(context, task->contacts->n, list_at_vertices, task);
-	return true;
+	return fricp_stop_raised(context) ? FRIC_E_STOPPED : FRIC_OK;
 }
 
 size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence)
@@ -437,7 +442,9 @@ static enum fric_code create(const struct fric_context *context, const struct fr
 	enum fric_code code = FRIC_E_MEMORY;
 	if (task.pattern)
 		task.pattern->n_body_rows = n_empty;
-	if (task.pattern && list_incidences(context, &task))
+	if (task.pattern)
+		code = list_incidences(context, &task);
+	if (code == FRIC_OK)
 		code = list_entries(context, &task);
 	if (code == FRIC_OK && bodies && !append_bodies(task.pattern, bodies))
 		code = FRIC_E_MEMORY;

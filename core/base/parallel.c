@@ -3,6 +3,8 @@
 #include <omp.h>
 #include <sched.h>
 
+#include "core/base/memory.h"
+
 /* A sleeping thread takes about 50 us to wake up; one thread finishes this many contacts in that time. */
 enum { FRIC_PARALLEL_FROM = 4096 };
 
@@ -18,6 +20,25 @@ int fricp_team_size(const struct fric_context *context, size_t n)
 bool fricp_stop_raised(const struct fric_context *context)
 {
 	return context->stop && atomic_load_explicit(context->stop, memory_order_relaxed);
+}
+
+enum { ZERO_AT_A_TIME = 1 << 20 }; /* bytes: tens of microseconds, or some hundred in fresh memory */
+
+void fricp_zero(const struct fric_context *context, void *block, size_t bytes)
+{
+	char *at = block;
+	for (size_t rest = bytes, n; rest > 0 && !fricp_stop_raised(context); rest -= n, at += n) {
+		n = rest < ZERO_AT_A_TIME ? rest : ZERO_AT_A_TIME;
+		memset(at, 0, n);
+	}
+}
+
+void *fricp_take_zeroed(const struct fric_context *context, size_t bytes)
+{
+	void *block = memory_take(context->memory, bytes);
+	if (block)
+		fricp_zero(context, block, bytes);
+	return block;
 }
 
 /* What the threads of a region share. */

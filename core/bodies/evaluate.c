@@ -30,23 +30,28 @@ bool fricp_store_wrenches(const struct fric_contacts *b, size_t i, const struct 
 	return all_finite(out, k * m);
 }
 
-static void add_wrench(double *sum, const double *wrench, size_t m)
+static void add_row(double *sum, const double *row, size_t width)
 {
-	for (size_t e = 0; e < m; e++)
-		sum[e] += wrench[e];
+	for (size_t e = 0; e < width; e++)
+		sum[e] += row[e];
 }
 
-bool fricp_add_wrenches(const struct fric_contacts *b, const double *wrenches, double *sums)
+struct fault fricp_add_actions(const struct fric_context *context, const struct fric_contacts *b, const double *rows,
+                               size_t width, double *sums)
 {
-	const size_t m = (size_t)n_body_dofs(b->dim), pairs = b->start[FRIC_BODY_BODY + 1];
-	memset(sums, 0, b->n_vertices * m * sizeof(*sums));
+	const size_t pairs = b->start[FRIC_BODY_BODY + 1];
+	fricp_zero(context, sums, b->n_vertices * width * sizeof(*sums));
 	for (size_t i = 0; i < b->n; i++) {
-		const double *wrench = wrenches + first_action(b, i) * m;
-		add_wrench(sums + (size_t)b->vertices[0][i] * m, wrench, m);
+		const double *row = rows + first_action(b, i) * width;
+		if (i % FRIC_CHUNK == 0 && fricp_stop_raised(context))
+			break;
+		add_row(sums + (size_t)b->vertices[0][i] * width, row, width);
 		if (i < pairs)
-			add_wrench(sums + (size_t)b->vertices[1][i] * m, wrench + m, m);
+			add_row(sums + (size_t)b->vertices[1][i] * width, row + width, width);
 	}
-	return all_finite(sums, b->n_vertices * m);
+	if (fricp_stop_raised(context))
+		return (struct fault){FRIC_E_STOPPED, SIZE_MAX};
+	return all_finite(sums, b->n_vertices * width) ? (struct fault){FRIC_OK, SIZE_MAX} : body_overflow(b);
 }
 
 /* @return whether all is finite */
@@ -93,14 +98,14 @@ static struct fault evaluate(const struct fric_context *context, struct evaluati
                              double *gradient)
 {
 	const struct fric_contacts *b = task->b;
-	const struct fault fault = fricp_parallel_chunks(context, b->n, evaluate_chunk, task);
+	struct fault fault = fricp_parallel_chunks(context, b->n, evaluate_chunk, task);
 	if (fault.code != FRIC_OK)
 		return fault;
 	if (potential)
 		*potential += sum_of(task->potentials, n_chunks(b->n, FRIC_CHUNK));
-	const bool finite = (!gradient || fricp_add_wrenches(b, task->wrenches, gradient + b->first_dof)) &&
-	                    (!potential || isfinite(*potential));
-	return finite ? fault : body_overflow(b);
+	if (gradient)
+		fault = fricp_add_actions(context, b, task->wrenches, (size_t)n_body_dofs(b->dim), gradient + b->first_dof);
+	return fault.code == FRIC_OK && potential && !isfinite(*potential) ? body_overflow(b) : fault;
 }
 
 enum fric_code fricp_bodies_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -158,20 +163,25 @@ static bool line_contact(const struct line *task, size_t i, double *sums)
 static void line_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct line *task = data;
+	double *sums = task->sums + chunk * 2 * task->n_steps;
+	memset(sums, 0, 2 * task->n_steps * sizeof(*sums));
 	for (size_t i = begin; i < end; i++)
-		if (!line_contact(task, i, task->sums + chunk * 2 * task->n_steps)) {
+		if (!line_contact(task, i, sums)) {
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 			return;
 		}
 }
 
-/* Adds the sums of all chunks, in their order. @return whether they are finite */
-static bool add_up(const struct line *task, double *potential, double *slope)
+/* Adds the sums of all chunks, in their order. @return FRIC_E_STOPPED, or body_overflow if one is not finite */
+static struct fault add_up(const struct fric_context *context, const struct line *task, double *potential,
+                           double *slope)
 {
 	const size_t m = task->n_steps, chunks = n_chunks(task->b->n, FRIC_CHUNK);
 	bool finite = true;
 	for (size_t k = 0; k < m; k++) {
 		double sums[2] = {0};
+		if (fricp_stop_raised(context))
+			return (struct fault){FRIC_E_STOPPED, SIZE_MAX};
 		for (size_t chunk = 0; chunk < chunks; chunk++) {
 			sums[0] += task->sums[chunk * 2 * m + k];
 			sums[1] += task->sums[chunk * 2 * m + m + k];
@@ -180,7 +190,7 @@ static bool add_up(const struct line *task, double *potential, double *slope)
 		slope[k] += sums[1];
 		finite &= isfinite(potential[k]) && isfinite(slope[k]);
 	}
-	return finite;
+	return finite ? (struct fault){FRIC_OK, SIZE_MAX} : body_overflow(task->b);
 }
 
 enum fric_code fricp_bodies_line(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -190,12 +200,12 @@ enum fric_code fricp_bodies_line(const struct fric_context *context, const struc
 	const struct fric_contacts *b = contacts->bodies;
 	const size_t bytes = (n_chunks(b->n, FRIC_CHUNK) * 2 * n_steps + 1) * sizeof(double);
 	struct line task = {b,       body_coefficients_for(contacts, question), question->velocities, direction, steps,
-	                    n_steps, memory_take_zeroed(context->memory, bytes)};
+	                    n_steps, memory_take(context->memory, bytes)};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	if (task.sums)
 		fault = fricp_parallel_chunks(context, b->n, line_chunk, &task);
-	if (fault.code == FRIC_OK && !add_up(&task, potential, slope))
-		fault = body_overflow(b);
+	if (fault.code == FRIC_OK)
+		fault = add_up(context, &task, potential, slope);
 	memory_give(context->memory, task.sums, bytes);
 	return fricp_report_fault(b, fault, error);
 }

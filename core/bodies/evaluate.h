@@ -23,15 +23,16 @@ static inline size_t n_actions(const struct fric_contacts *b)
 /* The action of contact i at its bodies. @param wrenches  of all contacts. @return whether they are finite */
 bool fricp_store_wrenches(const struct fric_contacts *b, size_t i, const struct action *action, double *wrenches);
 
-/* sums := the wrenches of all contacts at each body, in contact order. @param sums [n_bodies * n_body_dofs]
- * @return whether they are finite */
-bool fricp_add_wrenches(const struct fric_contacts *b, const double *wrenches, double *sums);
-
 /* What a fault is that no single contact is to blame for. */
 static inline struct fault body_overflow(const struct fric_contacts *b)
 {
 	return (struct fault){FRIC_E_NOT_FINITE, b->n};
 }
+
+/* sums := the rows of all contacts at each body, in contact order. @param rows  as first_action counts them
+ * @param sums [n_bodies, width]. @return FRIC_E_STOPPED, or body_overflow if one is not finite */
+struct fault fricp_add_actions(const struct fric_context *context, const struct fric_contacts *b, const double *rows,
+                               size_t width, double *sums);
 
 /**
  * @param potential  the bodies' part is added; may be NULL

@@ -174,9 +174,9 @@ static struct fault multiply(const struct fric_context *context, struct products
 {
 	const struct fric_contacts *b = task->matrices.b;
 	const struct fault fault = fricp_parallel_chunks(context, b->n, multiply_chunk, task);
-	if (fault.code == FRIC_OK && !fricp_add_wrenches(b, task->wrenches, product + b->first_dof))
-		return body_overflow(b);
-	return fault;
+	if (fault.code != FRIC_OK)
+		return fault;
+	return fricp_add_actions(context, b, task->wrenches, (size_t)n_body_dofs(b->dim), product + b->first_dof);
 }
 
 enum fric_code fricp_bodies_products(const struct fric_context *context, const struct fric_contacts *contacts,

@@ -186,7 +186,7 @@ static struct fault settle(struct block *block, struct fault fault)
 static void clear_sums(const struct blocks *blocks)
 {
 	for (int s = 0; s < blocks->n_sums; s++)
-		memset(blocks->sums[s].out, 0, n_numbers(blocks, &blocks->sums[s]) * sizeof(double));
+		fricp_zero(blocks->context, blocks->sums[s].out, n_numbers(blocks, &blocks->sums[s]) * sizeof(double));
 }
 
 struct fault fricp_blocks_run(const struct blocks *blocks)

@@ -25,23 +25,6 @@ static bool round_twist(int dim, const struct twist *twist, double *to)
 	return round_all(twist->w + (dim == 3 ? 0 : 2), n_body_dofs(dim) - dim, to + dim) && finite;
 }
 
-/* sums := rows of all contacts at each body, in contact order. @param rows  as first_action counts them
- * @param sums [n_bodies, width]. @return whether they are finite */
-static bool add_rows(const struct fric_contacts *b, const double *rows, size_t width, double *sums)
-{
-	double sum = 0;
-	memset(sums, 0, b->n_vertices * width * sizeof(*sums));
-	for (size_t i = 0; i < b->n; i++)
-		for (size_t k = 0; k < (size_t)n_bodies_of(contact_type(b, i)); k++) {
-			const double *row = rows + (first_action(b, i) + k) * width;
-			for (size_t e = 0; e < width; e++)
-				sums[(size_t)b->vertices[k][i] * width + e] += row[e];
-		}
-	for (size_t e = 0; e < b->n_vertices * width; e++)
-		sum += sums[e] * 0;
-	return isfinite(sum);
-}
-
 /* ---- forwards ---- */
 
 struct forward {
@@ -94,8 +77,8 @@ static enum fric_code forward_all(const struct fric_context *context, struct for
 		fault = fricp_parallel_chunks(context, b->n, forward_chunk, task);
 		for (size_t chunk = 0; chunk < chunks && fault.code == FRIC_OK; chunk++)
 			*potential += task->potentials[chunk];
-		if (fault.code == FRIC_OK && !add_rows(b, task->wrenches, width, gradient + b->first_dof))
-			fault = body_overflow(b);
+		if (fault.code == FRIC_OK)
+			fault = fricp_add_actions(context, b, task->wrenches, width, gradient + b->first_dof);
 	}
 	memory_give(context->memory, task->potentials, bytes);
 	return fricp_report_fault(b, fault, error);
@@ -229,7 +212,11 @@ static bool backward_contact(const struct backward *task, size_t i, struct total
 static void backward_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct backward *task = data;
-	struct table_pull *pulls = task->pulls ? task->pulls + chunk * task->bodies.b->table.n : NULL;
+	const size_t n = task->bodies.b->table.n;
+	struct table_pull *pulls = task->pulls ? task->pulls + chunk * n : NULL;
+	memset(&task->totals[chunk], 0, sizeof(*task->totals));
+	if (pulls)
+		memset(pulls, 0, n * sizeof(*pulls));
 	for (size_t i = begin; i < end; i++)
 		if (!backward_contact(task, i, &task->totals[chunk], pulls)) {
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
@@ -268,15 +255,21 @@ static void add_totals(const struct backward *task, struct totals *totals, struc
 	}
 }
 
-static bool add_up(const struct backward *task, struct totals *totals, struct table_pull *pulls)
+/* All fields are written, also where one of them overflows. */
+static struct fault add_up(const struct fric_context *context, const struct backward *task, struct totals *totals,
+                           struct table_pull *pulls)
 {
-	bool finite = true;
-	for (int field = 0; field < N_KEPT; field++)
-		if (task->kept[field].out)
-			finite &= add_rows(task->bodies.b, task->kept[field].rows, task->kept[field].width, task->kept[field].out);
+	struct fault fault = {FRIC_OK, SIZE_MAX};
+	for (int field = 0; field < N_KEPT && fault.code != FRIC_E_STOPPED; field++) {
+		const struct kept *kept = &task->kept[field];
+		const struct fault one = kept->out
+		                             ? fricp_add_actions(context, task->bodies.b, kept->rows, kept->width, kept->out)
+		                             : (struct fault){FRIC_OK, SIZE_MAX};
+		fault = one.code != FRIC_OK ? one : fault;
+	}
 	add_tables(task);
 	add_totals(task, totals, pulls);
-	return finite;
+	return fault;
 }
 
 static void choose_fields(struct backward *task, const struct fric_differential *cotangents)
@@ -324,12 +317,12 @@ enum fric_code fricp_bodies_vjp(const struct fric_context *context, const struct
 	fricp_body_derivation(derivation, cotangents, &task.bodies);
 	choose_fields(&task, cotangents);
 	const size_t bytes = lay_out(&task, cotangents, pulls, NULL);
-	char *room = memory_take_zeroed(context->memory, bytes);
+	char *room = memory_take(context->memory, bytes);
 	if (room) {
 		lay_out(&task, cotangents, pulls, room);
 		fault = fricp_parallel_chunks(context, b->n, backward_chunk, &task);
-		if (fault.code == FRIC_OK && !add_up(&task, totals, pulls))
-			fault = body_overflow(b);
+		if (fault.code == FRIC_OK)
+			fault = add_up(context, &task, totals, pulls);
 	}
 	memory_give(context->memory, room, bytes);
 	return fricp_report_fault(b, fault, error);

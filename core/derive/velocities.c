@@ -72,7 +72,7 @@ enum fric_code fricp_jvp_by_velocities(const struct fric_context *context, const
 	                     .velocities = velocities};
 	const struct companion companion = {run_along, &task, velocities, gradient_tangent,
 	                                    fricp_product_is_bounded(&task.product)};
-	task.sums = memory_take_zeroed(context->memory, bytes);
+	task.sums = fricp_take_zeroed(context, bytes);
 	if (!task.sums)
 		return report_code(FRIC_E_MEMORY, error);
 	const enum fric_code code =

@@ -401,7 +401,7 @@ enum fric_code fric_vjp(const struct fric_context *context, const struct fric_de
 	if (code != FRIC_OK)
 		return code;
 	prepare(derivation, cotangents, &task);
-	if (!gradient_cotangent && !(task.cotangent = zeros = memory_take_zeroed(context->memory, bytes)))
+	if (!gradient_cotangent && !(task.cotangent = zeros = fricp_take_zeroed(context, bytes)))
 		return report_code(FRIC_E_MEMORY, error);
 	code = backward_with_curve(derivation, &task, error);
 	memory_give(context->memory, zeros, bytes);

@@ -481,7 +481,7 @@ enum fric_code fricp_claims_compare(const struct fric_context *context, const st
 	task.areas = memory_take(context->memory, areas);
 	task.rows = memory_take(context->memory, rows);
 	task.chunks = memory_take(context->memory, findings);
-	task.gradient = memory_take_zeroed(context->memory, sums);
+	task.gradient = fricp_take_zeroed(context, sums);
 	if (task.areas && task.rows && task.chunks && task.gradient) {
 		if (contacts->table.n)
 			textbook_areas(&contacts->law.curve, task.areas);

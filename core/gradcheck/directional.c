@@ -401,7 +401,7 @@ enum fric_code fric_compare_derivative(const struct fric_context *context, const
 	const size_t n_moved = fricp_n_moved(derivation, direction);
 	const size_t n_weights = fric_n_skipped(derivation->contacts) ? fric_n_contacts(derivation->contacts) : 0;
 	const size_t bytes = (N_ARRAYS * t.n + n_moved + n_weights) * sizeof(double);
-	double *room = memory_take_zeroed(context->memory, bytes);
+	double *room = fricp_take_zeroed(context, bytes);
 	if (!room)
 		return report_code(FRIC_E_MEMORY, error);
 	carve(&t, room);

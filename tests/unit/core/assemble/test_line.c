@@ -321,15 +321,69 @@ static void test_stop(void **state)
 	scene_free(&s);
 }
 
+/* Memory that raises the stop flag when it gives out a large block, and counts how much of it is written afterwards. */
+struct stopping_memory {
+	atomic_bool stop;
+	size_t written;
+};
+
+static void *take_and_stop(void *pool, size_t bytes)
+{
+	struct stopping_memory *m = pool;
+	char *block = malloc(bytes);
+	memset(block, 0x5a, bytes);
+	if (bytes > 8 << 20)
+		atomic_store(&m->stop, true);
+	return block;
+}
+
+static void give_and_count(void *pool, void *block, size_t bytes)
+{
+	struct stopping_memory *m = pool;
+	for (size_t i = 0; i < bytes && bytes > 8 << 20; i++)
+		m->written += ((char *)block)[i] != 0x5a;
+	free(block);
+}
+
+/* 64 MB of sums: once the flag is raised, nobody runs over them. */
+static void test_stopped_before_the_sums(void **state)
+{
+	(void)state;
+	enum { N = 256 * 64, STEPS = 16000 };
+	int32_t *vertices = calloc(N, sizeof(*vertices));
+	double *steps = calloc(3 * STEPS, sizeof(*steps));
+	const struct fric_batch batch = floor_batch(vertices, N, 1);
+	struct fric_contacts *c = prepared(&batch);
+	struct stopping_memory m = {.written = 0};
+	const struct fric_memory memory = {take_and_stop, give_and_count, &m};
+	const struct fric_context context = {.n_threads = 1, .stop = &m.stop, .memory = &memory};
+	const double v[3] = {1, 2, 3};
+	struct fric_error error;
+	assert_code(fric_line(&context, c, question(v), v, STEPS, steps, steps + STEPS, steps + 2 * STEPS, &error),
+	            FRIC_E_STOPPED);
+	assert_true(atomic_load(&m.stop));
+	assert_true(m.written <= 1 << 20);
+	fric_contacts_free(c);
+	free(vertices);
+	free(steps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_no_steps),
-		cmocka_unit_test(test_no_contacts),  cmocka_unit_test(test_points_of_the_line),
-		cmocka_unit_test(test_forms_agree),  cmocka_unit_test(test_on_the_edge),
-		cmocka_unit_test(test_a_tiny_step),  cmocka_unit_test(test_a_tiny_direction),
-		cmocka_unit_test(test_cancellation), cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_skipped),      cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_stopped_before_the_sums),
+		cmocka_unit_test(test_no_steps),
+		cmocka_unit_test(test_no_contacts),
+		cmocka_unit_test(test_points_of_the_line),
+		cmocka_unit_test(test_forms_agree),
+		cmocka_unit_test(test_on_the_edge),
+		cmocka_unit_test(test_a_tiny_step),
+		cmocka_unit_test(test_a_tiny_direction),
+		cmocka_unit_test(test_cancellation),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_skipped),
+		cmocka_unit_test(test_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
