@@ -42,7 +42,8 @@ static struct fault run(const struct fric_context *context, struct line_task *ta
 	return fricp_parallel_phases(context, fricp_team_size(context, c->n), &phase, 1, &sweep);
 }
 
-/* In the order of the contacts, as fric_evaluate adds them up. @return FRIC_E_NOT_FINITE at no contact if a sum overflows */
+/* In the order of the contacts, as fric_evaluate adds them up. @return FRIC_E_STOPPED, or FRIC_E_NOT_FINITE at no contact
+ * if a sum overflows */
 static struct fault add_up(const struct fric_context *context, const struct line_task *task, double *potential,
                            double *slope)
 {

@@ -169,8 +169,8 @@ static size_t entries_bytes(const struct fric_pattern *p)
 	return (n_chunks(p->n_incidences, FRIC_CHUNK) + 1) * sizeof(int64_t);
 }
 
-/* Counting sort of all (contact, corner) by vertex. Incidences hold the stencil's vertices until places are known. What is
- * listed fits what was counted only if nothing was stopped. */
+/* Counting sort of all (contact, corner) by vertex. Incidences hold the stencil's vertices until places are known. What
+ * is listed fits what was counted only if nothing was stopped. */
 static enum fric_code list_incidences(const struct fric_context *context, struct building *task)
 {
 	struct fric_pattern *p = task->pattern;

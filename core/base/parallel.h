@@ -35,8 +35,8 @@ int fricp_team_size(const struct fric_context *context, size_t n);
 
 bool fricp_stop_raised(const struct fric_context *context);
 
-/* Sets bytes to zero, in pieces, until the stop flag is raised: then the rest stays as it is, and whoever goes on has to look
- * at the flag first, as the loops below do. */
+/* Sets bytes to zero, in pieces, until the stop flag is raised: then the rest stays as it is, and whoever goes on has to
+ * look at the flag first, as the loops below do. */
 void fricp_zero(const struct fric_context *context, void *block, size_t bytes);
 /* A block of the context's memory after fricp_zero. @return NULL when out of memory */
 void *fricp_take_zeroed(const struct fric_context *context, size_t bytes);

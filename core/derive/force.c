@@ -68,8 +68,9 @@ void fricp_force_point(const struct fric_contacts *contacts, const struct coeffi
 		point->force[t] = point->g1 * point->direction[t] + at->viscous * at->bare[t];
 }
 
-/* A/s q, without the drag, from the eigenvalues, so that there is no pole at rest. q's part perpendicular to the unit vector s
- * is summed over pairs of components: q - (s.q) s loses every digit of a component that is far larger than the others. */
+/* A/s q, without the drag, from the eigenvalues, so that there is no pole at rest. q's part perpendicular to the unit
+ * vector s is summed over pairs of components: q - (s.q) s loses every digit of a component that is far larger than the
+ * others. */
 static void curvature(const struct force_point *p, const long double *q, long double *out)
 {
 	const long double *s = p->unit, along = dot(p->n, s, q);
