@@ -43,8 +43,8 @@ def folder(tmp_path):
     return make
 
 
-def begin(root, patience):
-    return subprocess.Popen([root / "tests/run"], cwd=root, env={**os.environ, "PATIENCE": str(patience)}, text=True,
+def begin(root, patience, signals="--default-signal=INT,QUIT"):
+    return subprocess.Popen(["env", signals, root / "tests/run"], cwd=root, env={**os.environ, "PATIENCE": str(patience)}, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
@@ -91,3 +91,12 @@ def test_an_interrupt_ends_what_runs(folder, number):
     process.communicate()
     assert process.returncode != 0
     assert len(pids(root)) == 4 and not any(map(is_alive, pids(root)))
+
+
+@pytest.mark.parametrize("name", ["INT", "QUIT"])
+def test_suites_do_not_ignore_what_a_background_job_ignores(folder, name):
+    root = folder(a=f"sh -c 'kill -{name} $$; echo >went_on'\n" + GOOD, b=f"kill -{name} $PPID\n" + GOOD)
+    process = begin(root, 600, f"--ignore-signal={name}")
+    output = process.communicate()[0]
+    assert process.returncode == 0, output
+    assert not (root / "went_on").exists()
