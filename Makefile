@@ -221,7 +221,7 @@ simulate: ## run COUNT=1000000 schedules of whole connections made from seeds, a
 	@COUNT=$(COUNT) tests/simulator/run
 
 holes: ## undo repairs one by one, and see that the simulator finds each
-	@scripts/packages build
+	@scripts/packages build test
 	+@$(COMPILE) MODE=release $(SIMULATOR:$(B)/%=build/release/%)
 	@tests/simulator/holes/run
 

@@ -93,6 +93,18 @@ def test_an_interrupt_ends_what_runs(folder, number):
     assert len(pids(root)) == 4 and not any(map(is_alive, pids(root)))
 
 
+def test_folders_of_tests_are_removed(folder):
+    root = folder()
+    (root / "tests/integration/test_a.py").write_text(f"""def test_a(tmp_path):
+    (tmp_path / "file").touch()
+    open({str(root / "path")!r}, "w").write(str(tmp_path))
+""")
+    process = begin(root, 600)
+    output = process.communicate()[0]
+    assert process.returncode == 0, output
+    assert not pathlib.Path((root / "path").read_text()).exists()
+
+
 @pytest.mark.parametrize("name", ["INT", "QUIT"])
 def test_suites_do_not_ignore_what_a_background_job_ignores(folder, name):
     root = folder(a=f"sh -c 'kill -{name} $$; echo >went_on'\n" + GOOD, b=f"kill -{name} $PPID\n" + GOOD)
