@@ -1,7 +1,7 @@
 #!/bin/bash
 # .ci/run in its own folder, with a fake make and scripts/packages: what it counts and prints, and that it stops in
 # time.
-# shellcheck disable=SC2317  # functions are called by check
+# shellcheck disable=SC2317,SC2154  # functions are called by check; tests/tap.sh sets work
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 export PLAYED=$work
@@ -42,7 +42,7 @@ has() { # TEXT
 	grep -qF -- "$1" "$work/printed"
 }
 
-targets=$(sed -nE 's/^(suite|tap|command_alone) ([a-z-]+).*/\2/p' .ci/run)
+targets=$(sed -nE 's/^\t?(suite|tap|command_alone) ([a-z-]+).*/\2/p' .ci/run)
 
 all_rows() {
 	local target
@@ -52,10 +52,10 @@ all_rows() {
 	done
 }
 
-# The packages that the Makefile's targets need are the ones that were installed first.
+# The packages that the Makefile's targets need are the ones that were installed before each lane began.
 all_packages() {
 	local target purpose
-	[ "$(wc -l <"$work/asked")" = 1 ] || return 1
+	[ "$(wc -l <"$work/asked")" = 2 ] || return 1
 	for target in $targets test-packages packages; do
 		for purpose in $(sed -n "/^$target:/,/^\$/s/^\t@scripts\/packages //p" Makefile); do
 			grep -qwF -- "$purpose" "$work/asked" || { echo "$target: $purpose"; return 1; }
@@ -68,14 +68,18 @@ gone() {
 }
 
 check "it succeeds if all targets do" gate 0
-check "packages for all targets are installed at once" all_packages
+check "packages for all targets are installed" all_packages
 check "each target has a row with its seconds and counts" all_rows
-n_targets=$(grep -cE '^(suite|tap|command_alone) ' .ci/run)
-check "the last line is the sum" last "$((1 + n_targets)) passed, 0 failed, $((2 * $(grep -c '^suite ' .ci/run))) skipped"
+n_targets=$(wc -w <<<"$targets")
+check "the last line is the sum" last "$((2 + n_targets)) passed, 0 failed, $((2 * $(grep -cP '^\t?suite ' .ci/run))) skipped"
 echo 'echo "FAIL  a suite: 0 passed, 1 failed"; echo "3 passed, 1 failed"; exit 1' >"$work/asan"
 check "it fails if a target fails" gate 1
 check "the target's row shows the failure" row asan 3 1 0
 check "which is shown again at the end" has "All failures"
+rm "$work/asan"
+echo 'echo "      SKIPPED [2] tests/a.py:85: no clang++"; echo "3 passed, 0 failed, 2 skipped"' >"$work/asan"
+check "it fails if a tool is missing" gate 1
+check "which is one failure" row asan 3 1 2
 rm "$work/asan"
 touch "$work/no-packages"
 check "packages that cannot be installed are a failure" gate 1
@@ -86,6 +90,11 @@ check "it stops when its time is up" gate 1 GATE_SECONDS=3
 check "the running target is ended" gone
 check "and named" grep -qE '^FAIL  ended: the gate has taken [0-9]+ of 3 s' "$work/printed"
 check "and counts as failed" row asan 0 1 0
-check "as does what has not begun" row demo 0 1 0
-check "which is not begun" [ "$(cat "$work/made")" = $'test\nasan' ]
+check "as does what has not begun" row tsan 0 1 0
+check "which is not begun" sh -c "! grep -qx tsan '$work/made'"
+echo 'kill -KILL $(ps -o ppid= -p $PPID)' >"$work/lint"
+rm "$work/asan"
+check "a lane that dies is a failure" gate 1
+check "what it did not run counts as failed" row examples-test 0 1 0
+check "the other lane has run" row fuzz 1 0 2
 finish
