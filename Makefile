@@ -79,7 +79,7 @@ $(B)/api/routes/errors.c.o: docs/troubleshooting.md
 
 # The kernels, once per instruction set. -fno-trapping-math lets the compiler evaluate both sides of a choice. With
 # sanitizers, -O3 would take minutes.
-KERNEL_FLAGS := $(if $(filter asan tsan fuzz,$(MODE)),,-O3) -fno-trapping-math
+KERNEL_FLAGS := $(if $(filter asan tsan,$(MODE)),,-O3) -fno-trapping-math
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
 $(B)/core/kernels/kernels_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
 $(B)/core/kernels/kernels_avx2.c.o: CFLAGS += -mavx2 -mfma
