@@ -422,7 +422,7 @@ static const struct api_rule request_rules[API_N_REQUEST] = {
 	[API_REQUEST_COLLISION_OUTPUTS] = {.name = "collision_outputs", .kind = API_WORDS, .types = EVALUATED,
 		.words = api_collision_output_names, .meanings = output_meanings,
 		.fallback = "['potential', 'tangential_velocity']",
-		.meaning = "values per contact that collisions in the answer contains"},
+		.meaning = "values per contact that the output collisions contains; refused without it"},
 	[API_REQUEST_ON_DEGENERATE] = {.name = "on_degenerate", .kind = API_WORD, .types = LAGGED, .words = reactions,
 		.meanings = reaction_meanings, .meaning = "degenerate geometry, penetration, a negative coefficient"},
 	[API_REQUEST_LINE] = {.name = "line", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_line),

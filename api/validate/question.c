@@ -114,8 +114,12 @@ static void check_outputs(struct question_check *q)
 	struct api_question *to = q->question;
 	to->outputs[API_POTENTIAL] = to->outputs[API_GRADIENT] = to->outputs[API_HESSIAN] = true;
 	to->collision_outputs[FRIC_OUT_POTENTIAL] = to->collision_outputs[FRIC_OUT_TANGENTIAL_VELOCITY] = true;
-	api_check_choices(q->check, &wanted, wanted.rule->words, to->outputs);
-	api_check_choices(q->check, &collision, collision.rule->words, to->collision_outputs);
+	const bool known = api_check_choices(q->check, &wanted, wanted.rule->words, to->outputs),
+			   sound = api_check_choices(q->check, &collision, collision.rule->words, to->collision_outputs);
+	if (collision.node && known && sound && !to->outputs[API_COLLISIONS])
+		api_fault_at(q->check->fault, API_E_WITHOUT_EFFECT, &collision.path,
+		             "\"collision_outputs\" has no effect without \"collisions\" in \"outputs\"%s",
+		             wanted.node ? "" : ", which is potential, gradient, hessian where it is not given");
 }
 
 static void check_choice(struct question_check *q, const struct api_field *field, int *out)

@@ -138,11 +138,12 @@ static void put_choice(struct request *r, const char *key, const char *const wor
 }
 
 /* A list of some of the words. */
-static void put_choices(struct request *r, const char *key, const char *const words[], size_t n)
+/* @param always  a word that is there in any case, or NULL */
+static void put_choices(struct request *r, const char *key, const char *const words[], size_t n, const char *always)
 {
 	char text[512] = "[", *end = text + 1;
 	for (size_t i = 0; i < n; i++)
-		if (below(r, 2))
+		if (below(r, 2) || words[i] == always)
 			end += sprintf(end, "%s\"%s\"", end > text + 1 ? "," : "", words[i]);
 	strcpy(end, "]");
 	fuzz_put(r->d, key, text);
@@ -275,6 +276,7 @@ static void put_group(struct request *r, enum fric_type type, bool many)
 
 static void put_answer(struct request *r)
 {
+	enum { COLLISIONS = 3 };
 	static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "line", "hessian_products"};
 	static const char *const collision_outputs[] = {
 		"potential", "tangential_velocity", "mu_s",          "mu_k",   "normal_force",
@@ -284,9 +286,11 @@ static void put_answer(struct request *r)
 							 *const triangles[] = {"full", "upper", "lower"}, *const reactions[] = {"error", "skip"};
 	const uint8_t fields = fuzz_byte(r->input);
 	if (fields & 1)
-		put_choices(r, "outputs", outputs, COUNT(outputs));
+		put_choices(r, "outputs", outputs, COUNT(outputs), fields & 2 ? outputs[COLLISIONS] : NULL);
+	if ((fields & 3) == 2)
+		fuzz_put(r->d, "outputs", "[\"potential\",\"gradient\",\"hessian\",\"collisions\"]");
 	if (fields & 2)
-		put_choices(r, "collision_outputs", collision_outputs, COUNT(collision_outputs));
+		put_choices(r, "collision_outputs", collision_outputs, COUNT(collision_outputs), NULL);
 	if (fields & 4) {
 		fuzz_open(r->d, "hessian");
 		put_choice(r, "format", formats, COUNT(formats));

@@ -338,6 +338,8 @@ CASES = {
     '"curve" is missing: the law curve needs its points': law(law="curve"),
     "1 is out of range: speeds must ascend strictly, and the one before is 1": curve([0, 1, 1], [1, 0.5, 0.25]),
     "0.9 is out of range: the first factor of a curve must be 1, as friction is continuous at eps_v": curve([0, 1], [0.9, 0.5]),
+    '"collision_outputs" has no effect without "collisions" in "outputs"': evaluate(
+        changed(outputs=["gradient"], collision_outputs=["status"])),
     '"stribeck_speed" belongs to the law stribeck or exponential: it has no effect with the law smooth':
         law(stribeck_speed=1),
     "the law adhesion takes one coefficient, but the static one is 0.5 and the kinetic one 0.3":

@@ -524,7 +524,7 @@ class Builder:
         rng, out = self.rng, self.out
         if self.chance(0.85):
             out['outputs'] = rng.sample(OUTPUTS, rng.choice([1, 2, 3, 4, 4, 4]))
-        if self.collision_outputs:
+        if self.collision_outputs and 'collisions' in out.get('outputs', []):
             out['collision_outputs'] = self.collision_outputs
         if self.chance(0.85):
             h = out['hessian'] = {}

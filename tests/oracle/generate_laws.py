@@ -300,8 +300,10 @@ class Dresser:
     def questions(self):
         rng, out = self.rng, self.out
         if self.chance(0.8):
-            out['collision_outputs'] = [k for k in rng.sample(COLLISION_OUTPUTS, rng.randrange(1, len(COLLISION_OUTPUTS) + 1))
-                                        if k != 'distance' or self.may_ask_distance()]
+            names = [k for k in rng.sample(COLLISION_OUTPUTS, rng.randrange(1, len(COLLISION_OUTPUTS) + 1))
+                     if k != 'distance' or self.may_ask_distance()]
+            if 'collisions' in out.get('outputs', []):
+                out['collision_outputs'] = names
         hessian, bodies = out.get('hessian', {}), 'body_positions' in out
         if hessian.get('format') == 'csr' and not bodies and self.chance(0.4):
             hessian['format'] = 'bsr'

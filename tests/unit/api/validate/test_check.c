@@ -673,7 +673,7 @@ static void a_request_becomes_a_batch(void **unused)
 	begin(&s, "{\"dim\":2,\"velocities\":[1,2,3,4,5,6],\"positions\":[[0,0],[1,0],[0,1]],"
 	          "\"friction\":{\"mu_s\":0.5,\"mu_k\":0.25,\"eps_v\":0.1,\"mu_transition\":\"quadratic\"},"
 	          "\"collisions\":{\"edge_vertex\":{\"vertices\":[[2,0,1],[0,1,2]],\"normal_force\":[3,4],\"mu_aniso\":2,"
-	          "\"eps_v\":[0.5,0.25]},\"plane_vertex\":{\"vertices\":[]}},\"outputs\":[\"hessian\"],"
+	          "\"eps_v\":[0.5,0.25]},\"plane_vertex\":{\"vertices\":[]}},\"outputs\":[\"hessian\",\"collisions\"],"
 	          "\"hessian\":{\"format\":\"csr\",\"triangle\":\"lower\",\"projection\":\"abs\"},"
 	          "\"collision_outputs\":[\"status\"],\"on_degenerate\":\"skip\"}");
 	assert_true(api_check_evaluation(&s.check, &l, &q));
@@ -690,7 +690,7 @@ static void a_request_becomes_a_batch(void **unused)
 	assert_true(!g->mu_s.data && !g->weight.data && !g->tangent_basis.data && !g->closest_point.data);
 	assert_true(l.has_group[FRIC_EDGE_VERTEX] && l.has_group[FRIC_PLANE_VERTEX] && !l.has_group[FRIC_EDGE_EDGE]);
 	for (int o = 0; o < API_N_EVALUATE_OUTPUTS; o++)
-		assert_int_equal(q.outputs[o], o == API_HESSIAN);
+		assert_int_equal(q.outputs[o], o == API_HESSIAN || o == API_COLLISIONS);
 	assert_true(q.format == API_CSR && q.triangle == FRIC_LOWER && q.projection == FRIC_PROJECT_ABS);
 	for (int o = 0; o < FRIC_N_OUTPUTS; o++)
 		assert_int_equal(q.collision_outputs[o], o == FRIC_OUT_STATUS);
