@@ -245,11 +245,11 @@ static const struct api_rule group_rules[API_N_GROUP] = {
 	[API_GROUP_BODIES] = {.name = "bodies", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
 		.types = OF_BODIES, .meaning = "stencils; a body may be in a stencil once only"},
 	[API_GROUP_POINT] = {BY_ROW(POINT), .name = "point", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
-		.types = OF_BODIES, .unit = LENGTH, .meaning = "where they touch, in space; needed"},
+		.types = OF_BODIES, .unit = LENGTH, .meaning = "where they touch, in space"},
 	[API_GROUP_NORMAL] = {BY_ROW(NORMAL), .name = "normal", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
-		.types = OF_BODIES, .unit = LENGTH, .meaning = "of the contact, of any length but 0; needed"},
+		.types = OF_BODIES, .unit = LENGTH, .meaning = "of the contact, of any length but 0"},
 	[API_GROUP_NORMAL_FORCE] = {BY_ROW(NORMAL_FORCE), .name = "normal_force", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
-		.one_for_all = true, .unit = FORCE, .meaning = "lambda; without it, from barrier, which bodies have none of"},
+		.one_for_all = true, .unit = FORCE, .meaning = "lambda; without it, from barrier, which contacts of vertices alone can have"},
 	[API_GROUP_WEIGHT] = {BY_ROW(WEIGHT), .name = "weight", .kind = API_REALS, .shape = {API_N}, .one_for_all = true, .fallback = "1",
 		.unit = DIMENSIONLESS,
 		.meaning = "multiplies the contact's potential and all that follows from it; of any sign"},
@@ -568,7 +568,8 @@ static const struct api_object value_groups[FRIC_N_TYPES] = {
 static const struct api_rule values_rules[] = {
 	VALUE_FIELD(FRIC_VERTEX_VERTEX, "vertex_vertex"), VALUE_FIELD(FRIC_EDGE_VERTEX, "edge_vertex"),
 	VALUE_FIELD(FRIC_EDGE_EDGE, "edge_edge"), VALUE_FIELD(FRIC_FACE_VERTEX, "face_vertex"),
-	VALUE_FIELD(FRIC_PLANE_VERTEX, "plane_vertex"),
+	VALUE_FIELD(FRIC_PLANE_VERTEX, "plane_vertex"), VALUE_FIELD(FRIC_BODY_BODY, "body_body"),
+	VALUE_FIELD(FRIC_BODY_WORLD, "body_world"),
 };
 static const struct api_object values = {
 	"CollisionValues", "Values per contact, for every group of the request.",

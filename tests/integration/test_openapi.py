@@ -373,6 +373,8 @@ def test_defaults_are_the_defaults(served, path, value):  # noqa: F811
     bare = json.loads(text_of(next(good for good in GOOD.values() if has(good, path[:-1]) and suits(good, path))))
     place = functools.reduce(dict.__getitem__, path[:-1], bare)
     place.pop(path[-1], None)
+    if path[-1] == 'outputs':
+        bare.pop('collision_outputs', None)  # the default has no collisions
     first = served.evaluate(text_of(bare))
     place[path[-1]] = value
     second = served.evaluate(text_of(bare))
@@ -384,6 +386,8 @@ def has(document, path):
 
 
 def suits(good, path):
+    if path[-1] == 'collision_outputs':
+        return 'collisions' in good.get('outputs', [])
     return path[-1] != 'blend' or any(name.startswith('vertex_mu') for name in good['friction'])
 
 
@@ -667,6 +671,24 @@ def test_all_examples_of_answers_are_executed():
 
 
 # --- the page made of it ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('kind', ['CollisionValues', 'GroupCounts', 'Factors'])
+def test_answers_per_group_have_every_group_of_a_request(kind):
+    schemas = description()['components']['schemas']
+    groups = set(schemas['Collisions']['properties'])
+    assert groups == {'vertex_vertex', 'edge_vertex', 'edge_edge', 'face_vertex', 'plane_vertex', 'body_body', 'body_world'}
+    assert groups <= set(schemas[kind]['properties'])
+
+
+@pytest.mark.parametrize('kind', ['BodyBody', 'BodyWorld'])
+def test_the_reference_says_what_a_contact_of_bodies_requires(kind):
+    """Of point, normal and normal_force, as the service refuses it without them."""
+    page = (ROOT / 'docs' / 'reference.md').read_text()
+    section = page.partition(f'### {kind}\n')[2].partition('\n### ')[0]
+    for field in ('bodies', 'point', 'normal', 'normal_force'):
+        row = next(line for line in section.splitlines() if line.startswith(f'| `{field}` |'))
+        assert 'required' in row, row
+
 
 def test_the_reference_is_current():
     made = subprocess.run([ROOT / 'scripts' / 'reference', '-'], input=printed(), stdout=subprocess.PIPE, check=True)
