@@ -258,6 +258,13 @@ def test_every_status_is_described():
         assert responses[status]['description'].startswith(title + '. ')
 
 
+def test_the_table_of_statuses_in_the_docs_is_complete():
+    page = (ROOT / 'docs' / 'api.md').read_text()
+    table = re.search(r'^\| status \| when .*\n((?:\|.*\n)+)', page, re.M).group(1)
+    listed = {status for row in table.splitlines() for status in re.findall(r'\b[45]\d\d\b', row.split('|')[1])}
+    assert listed == {name.removeprefix('Failure') for name in description()['components']['responses']}
+
+
 # --- requests and answers ---------------------------------------------------------------------------------------------
 
 CASES = [name for name in test_cases.CASES if 'options' not in test_cases.load(test_cases.FOLDER / name, 'meta.json', {})]
