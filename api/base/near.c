@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Kinds of nearness in ascending order; a slip adds its edits to the last one. */
@@ -208,9 +209,24 @@ static int distance_of(const char *unknown, const char *known)
 	return slip(a, b);
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* f3 is nearer to f2 than to f1. */
+static int gap_of(const char *unknown, const char *known)
+{
+	while (*unknown && *unknown == *known) {
+		unknown++;
+		known++;
+	}
+	return is_digit(*unknown) && is_digit(*known) ? abs(*unknown - *known) : FAR;
+}
+
 void api_near_start(struct api_near *near, const char *name)
 {
-	near->distance = FAR;
+	near->distance = near->gap = FAR;
 	near->tied = false;
 	near->nearest = NULL;
 	fold(name, near->words);
@@ -225,11 +241,14 @@ void api_near_offer(struct api_near *near, const char *candidate)
 	if (!*near->words || !*words)
 		return;
 	const int folded = distance_of(near->words, words), plain = slip(near->letters, letters);
-	const int distance = plain < folded ? plain : folded;
-	near->tied = distance == near->distance || (near->tied && distance > near->distance);
-	if (distance >= near->distance)
+	const int distance = plain < folded ? plain : folded, gap = gap_of(near->letters, letters);
+	const bool same = distance == near->distance && gap == near->gap,
+			   nearer = distance < near->distance || (distance == near->distance && gap < near->gap);
+	near->tied = same || (near->tied && !nearer);
+	if (!nearer)
 		return;
 	near->distance = distance;
+	near->gap = gap;
 	near->nearest = candidate;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Which of the known names was probably meant by an unknown one. Case, separators, camel case, plurals and the order of
- * words do not count; abbreviations and slips of the keyboard are forgiven. Two names that are as near as each other are
- * no help: then there is none.
+ * words do not count; abbreviations and slips of the keyboard are forgiven. Of names that differ in a digit, the one
+ * with the next digit counts as nearest. Two names that are as near as each other are no help: then there is none.
  */
 #ifndef API_NEAR_H
 #define API_NEAR_H
@@ -14,6 +14,7 @@ struct api_near {
 	char words[2 * API_NEAR_BYTES + 2]; /* of the unknown name */
 	char letters[API_NEAR_BYTES + 1];
 	int distance; /* of the nearest */
+	int gap;      /* between its digit and that of the unknown name, if they first differ there */
 	bool tied;
 	const char *nearest;
 };

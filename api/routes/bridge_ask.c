@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/base/near.h"
 #include "api/routes/cost.h"
 #include "api/routes/scene.h"
 #include "api/sets/identity.h"
@@ -204,6 +205,9 @@ static bool find_input(const struct api_bridge *b, const char *pointer, struct a
 	return true;
 }
 
+static const char *const defaults[] = {velocities, body_velocities, "/friction/mu_s", "/friction/mu_k", "/friction/mu"};
+enum { N_DEFAULTS = sizeof(defaults) / sizeof(defaults[0]) };
+
 static bool reserve_inputs(struct api_bridge *b, size_t n)
 {
 	b->inputs = api_arena_array(b->arena, n, sizeof(*b->inputs));
@@ -212,13 +216,10 @@ static bool reserve_inputs(struct api_bridge *b, size_t n)
 
 static bool find_default_inputs(struct api_bridge *b)
 {
-	static const char *const pointers[] = {velocities, body_velocities, "/friction/mu_s", "/friction/mu_k",
-	                                       "/friction/mu"};
-	enum { N = sizeof(pointers) / sizeof(pointers[0]) };
-	if (!reserve_inputs(b, N))
+	if (!reserve_inputs(b, N_DEFAULTS))
 		return false;
-	for (int i = 0; i < N; i++)
-		b->n_inputs += find_input(b, pointers[i], &b->inputs[b->n_inputs]);
+	for (int i = 0; i < N_DEFAULTS; i++)
+		b->n_inputs += find_input(b, defaults[i], &b->inputs[b->n_inputs]);
 	return true;
 }
 
@@ -228,6 +229,32 @@ static bool is_new(const struct api_bridge *b, const char *pointer)
 		if (!strcmp(b->inputs[i].pointer, pointer))
 			return false;
 	return true;
+}
+
+/* What a pointer that leads nowhere was meant to be: one without its slash, or the inputs that there are by default. */
+static void explain_inputs(struct api_bridge *b, const char *pointer, char help[256])
+{
+	char slashed[API_NAME_BYTES];
+	struct api_bridge_input input;
+	size_t at = 0;
+	snprintf(slashed, sizeof(slashed), "/%s", pointer);
+	if (strlen(pointer) + 1 < sizeof(slashed) && *pointer != '/' && find_input(b, slashed, &input)) {
+		snprintf(help, 256, "; did you mean \"%.200s\"?", slashed);
+		return;
+	}
+	help[0] = '\0';
+	for (size_t i = 0; i < N_DEFAULTS; i++)
+		if (find_input(b, defaults[i], &input))
+			at +=
+				(size_t)snprintf(help + at, 256 - at, "%s%s", at ? ", " : ". By default the inputs are ", defaults[i]);
+}
+
+static bool fault_input(struct api_bridge *b, const char *pointer)
+{
+	char help[256];
+	explain_inputs(b, pointer, help);
+	return invalid(b, "\"inputs\" in \"config\": \"%.200s\" is no field of %s with numbers that can be inputs%s",
+	               pointer, b->kept ? "the set" : "the scene that comes with the service", help);
 }
 
 static bool add_input(struct api_bridge *b, const json_t *node)
@@ -240,8 +267,7 @@ static bool add_input(struct api_bridge *b, const json_t *node)
 	if (!is_new(b, pointer))
 		return invalid(b, "\"inputs\" in \"config\" has \"%.200s\" twice", pointer);
 	if (!find_input(b, pointer, &b->inputs[b->n_inputs]))
-		return invalid(b, "\"inputs\" in \"config\": \"%.200s\" is no field of %s with numbers that can be inputs",
-		               pointer, b->kept ? "the set" : "the scene that comes with the service");
+		return fault_input(b, pointer);
 	b->n_inputs++;
 	return true;
 }
@@ -320,6 +346,27 @@ static bool read_input(const struct api_bridge *b, size_t i, const json_t *node)
 	return read_row(b, node, b->inputs[i].n, what, &b->inputs[i].values);
 }
 
+/* What the inputs are, and a member of config that was probably meant to say so: other tools' members are not refused. */
+static bool fault_n_inputs(const struct api_bridge *b, size_t n)
+{
+	const json_t *config = member(b, "config");
+	char pointers[240] = "", question[160] = "";
+	const char *key;
+	json_t *value;
+	size_t at = 0;
+	for (size_t i = 0; i < b->n_inputs && at + 80 < sizeof(pointers); i++)
+		at += (size_t)snprintf(pointers + at, sizeof(pointers) - at, "%s%.60s", at ? ", " : " (", b->inputs[i].pointer);
+	json_object_foreach((json_t *)(uintptr_t)config, key, value) {
+		struct api_near near;
+		api_near_start(&near, key);
+		api_near_offer(&near, "inputs");
+		if (strcmp(key, "inputs") != 0 && api_near_found(&near))
+			snprintf(question, sizeof(question), "; \"config\" has \"%.64s\": did you mean \"inputs\"?", key);
+	}
+	return invalid(b, "\"input\" has %zu %s, expected %zu, a list of numbers for each input%s%s%s", n,
+	               n == 1 ? "entry" : "entries", b->n_inputs, pointers, at ? ")" : "", question);
+}
+
 /* A list without rows has been lifted. */
 static bool read_inputs(const struct api_bridge *b)
 {
@@ -331,7 +378,7 @@ static bool read_inputs(const struct api_bridge *b)
 	if (!json_is_array(list) && !(numbers && numbers->rank == 1))
 		return invalid(b, "\"input\" must be a list of lists of numbers");
 	if (n != b->n_inputs)
-		return invalid(b, "\"input\" has %zu %s, expected %zu", n, n == 1 ? "entry" : "entries", b->n_inputs);
+		return fault_n_inputs(b, n);
 	for (size_t i = 0; i < n; i++)
 		if (!read_input(b, i, json_array_get(list, i)))
 			return false;

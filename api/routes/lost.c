@@ -38,12 +38,46 @@ static void list_paths(const struct api_table *table, char *out, size_t bytes)
 			at += (size_t)snprintf(out + at, bytes - at, "%s%s", at ? ", " : "", table->rows[i].path);
 }
 
+/* "/evaluate, /check": what there is below the names that this path's beginning leads to. @return false if it leads to none */
+static bool list_below(const struct api_match *match, char *out, size_t bytes, int *n_folder)
+{
+	size_t at = 0;
+	out[0] = '\0';
+	*n_folder = 0;
+	for (int i = 0; i < match->table->n; i++) {
+		const struct api_route *route = &match->table->rows[i];
+		const char *name = strchr(route->path, '{'), *close = strchr(route->path, '}');
+		if (!name || !close || route->fail || route->is_folder ||
+		    strncmp(match->path, route->path, (size_t)(name - route->path)) != 0)
+			continue;
+		*n_folder = (int)(name - route->path) - 1;
+		if (close[1] == '/' && at < bytes)
+			at += (size_t)snprintf(out + at, bytes - at, "%s%s", at ? ", " : "", close + 1);
+	}
+	return *n_folder;
+}
+
+/* A path that begins as those with a name do, and goes on in another way. */
+static bool fault_below(const struct api_match *match, int n_folder, const char *below, struct api_fault *fault)
+{
+	if (!match->path[n_folder + 1])
+		return api_fault_set(fault, API_E_UNKNOWN_PATH,
+		                     "there is nothing at \"%.200s\": a name is missing; GET %.*s lists them", match->path,
+		                     n_folder, match->path);
+	return api_fault_set(fault, API_E_UNKNOWN_PATH,
+	                     "there is nothing at \"%.200s\": a name after %.*s/ has no \"/\"%s%s", match->path, n_folder,
+	                     match->path, *below ? "; it may be followed by " : "", below);
+}
+
 bool api_fault_lost(const struct api_match *match, struct api_fault *fault)
 {
 	char paths[200], question[API_NEAR_QUESTION];
 	struct api_near near;
+	int n_folder;
 	if (match->route && match->route->names)
 		return fault_name(match, fault);
+	if (list_below(match, paths, sizeof(paths), &n_folder))
+		return fault_below(match, n_folder, paths, fault);
 	api_near_start(&near, match->path);
 	for (int i = 0; i < match->table->n; i++)
 		if (is_told(&match->table->rows[i]))

@@ -168,17 +168,17 @@ struct putting {
 	bool changed;            /* the name stands for something else by now: all over again */
 };
 
-static bool check_set(struct api_job *job, struct api_lagged_velocities *lagged_velocities)
+static bool check_set(struct api_job *job, const json_t *patch, struct api_lagged_velocities *lagged_velocities)
 {
 	struct api_check check = {
-		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
+		.document = &job->document, .patch = patch, .arena = &job->arena, .fault = job->fault, .service = job->service};
 	return api_check_set(&check, &job->lagged, lagged_velocities, &job->facts);
 }
 
 static bool decode_put(struct api_job *job)
 {
 	struct putting *p = job->more;
-	return api_job_read(job) && check_set(job, &p->lagged_velocities);
+	return api_job_read(job) && check_set(job, NULL, &p->lagged_velocities);
 }
 
 /* The document of the old set, with the patch merged into it. */
@@ -191,7 +191,7 @@ static bool decode_patch(struct api_job *job)
 	p->patch = job->document;
 	job->document = (struct api_document){0};
 	return api_rest_read(&old->document, &job->arena, &job->document, job->fault) &&
-	       api_merge(&job->document, &p->patch, job->fault) && check_set(job, &p->lagged_velocities);
+	       api_merge(&job->document, &p->patch, job->fault) && check_set(job, p->patch.root, &p->lagged_velocities);
 }
 
 static bool prepare_put(struct api_job *job)

@@ -162,11 +162,26 @@ static bool note_misplaced(struct api_check *check, const char *name, char home[
 	return true;
 }
 
+/* Whether a name is a JSON Pointer to a field of this object. */
+static bool is_pointer(const char *name, const struct api_object *object)
+{
+	char first[API_NAME_BYTES];
+	const size_t n = *name == '/' ? strcspn(name + 1, "/") : 0;
+	if (n == 0 || n >= sizeof(first))
+		return false;
+	memcpy(first, name + 1, n);
+	first[n] = '\0';
+	return find_rule(first, object) >= 0;
+}
+
 static void fault_unknown(struct api_check *check, const struct api_path *path, const struct api_object *object,
                           int near)
 {
-	char fields[256], help[96] = ".", home[64];
-	if (note_misplaced(check, path->key, home))
+	char fields[256], help[128] = ".", home[64];
+	if (is_pointer(path->key, object))
+		snprintf(help, sizeof(help),
+		         ": a JSON Pointer is no name here. Nest the objects: {\"friction\": {\"mu\": 0.3}}.");
+	else if (note_misplaced(check, path->key, home))
 		snprintf(help, sizeof(help), " here; it is a field of %s.", home);
 	else if (near >= 0)
 		snprintf(help, sizeof(help), "; did you mean \"%s\"?", object->rules[near].name);
@@ -244,16 +259,27 @@ static const char *alternatives(const char *const names[], char *out, size_t byt
 	return out;
 }
 
+/* Whether a word is one of another field's, or near to some of them. */
+static bool is_other_word(const struct api_check *check, const char *word)
+{
+	struct api_near near;
+	api_near_start(&near, word);
+	for (int i = 0; check->other_words && check->other_words[i]; i++)
+		api_near_offer(&near, check->other_words[i]);
+	return near.nearest;
+}
+
 static bool fault_word(struct api_check *check, const struct api_field *field, const char *const names[])
 {
 	char list[256], question[API_NEAR_QUESTION];
-	const char *word = json_string_value(field->node);
+	const char *word = json_string_value(field->node),
+			   *otherwise = is_other_word(check, word) ? check->other_field : "";
 	struct api_near near;
 	api_near_start(&near, word);
 	for (int i = 0; names[i]; i++)
 		api_near_offer(&near, names[i]);
 	return api_fault_at(check->fault, API_E_UNKNOWN_WORD, &field->path, "expected %s, got \"%.100s\"%s",
-	                    alternatives(names, list, sizeof(list)), word, api_near_ask(&near, "", question));
+	                    alternatives(names, list, sizeof(list)), word, api_near_ask(&near, otherwise, question));
 }
 
 bool api_check_choice(struct api_check *check, const struct api_field *field, const char *const names[], int *out)

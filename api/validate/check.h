@@ -22,6 +22,10 @@ struct api_check {
 	const struct api_object *elsewhere;    /* what comes in another request, where it may belong, too; or NULL */
 	const char *misplaced[API_MAX_ERRORS]; /* names that were found where they do not belong */
 	int n_misplaced;
+	const json_t *patch; /* that was merged into the document; or NULL */
+	/* Words that belong to another field, and how a message goes on that names it; or NULL */
+	const char *const *other_words;
+	const char *other_field;
 	const struct api_service *service; /* the limits of requests; NULL: there are none */
 	int n_members;                     /* entries of members that objects have taken so far; 0 at the start */
 	const json_t *members[API_MAX_MEMBERS];

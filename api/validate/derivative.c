@@ -15,14 +15,33 @@ struct derivative_check {
 
 /* ---- pointers ---- */
 
+/* "; it has /friction/mu, /friction/eps_v": the fields beside the one that a pointer names, or all where there is none. */
+static const char *list_beside(const struct api_variables *variables, const char *pointer, char *out, size_t bytes)
+{
+	const char *last = strrchr(pointer, '/');
+	size_t at = 0, n = (size_t)(last - pointer) + 1;
+	out[0] = '\0';
+	for (int pass = 0; pass < 2 && at == 0; pass++, n = 0)
+		for (size_t i = 0; i < variables->n && at < bytes; i++) {
+			const char *other = variables->list[i].pointer;
+			const bool fits = at + strlen(other) + sizeof("; it has , ...") <= bytes;
+			if (n > 1 && (strncmp(other, pointer, n) != 0 || strchr(other + n, '/')))
+				continue;
+			at += (size_t)snprintf(out + at, bytes - at, "%s%s", at ? ", " : "; there are ", fits ? other : "...");
+			if (!fits)
+				break;
+		}
+	return out;
+}
+
 static bool fault_unknown(struct derivative_check *d, const char *pointer, const struct api_path *path)
 {
-	char question[API_NEAR_QUESTION];
+	char question[API_NEAR_QUESTION], beside[200];
 	struct api_near near;
 	if (api_may_be_variable(pointer))
-		return api_fault_at(d->check->fault, API_E_UNKNOWN_POINTER, path, "%s a field \"%s\"",
+		return api_fault_at(d->check->fault, API_E_UNKNOWN_POINTER, path, "%s a field \"%s\"%s",
 		                    d->of_set ? "neither the set's document nor the question has" : "the request does not have",
-		                    pointer);
+		                    pointer, list_beside(&d->out->variables, pointer, beside, sizeof(beside)));
 	api_near_start(&near, pointer);
 	for (size_t i = 0; i < d->out->variables.n; i++)
 		api_near_offer(&near, d->out->variables.list[i].pointer);

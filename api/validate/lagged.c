@@ -71,12 +71,31 @@ static bool check_choice(struct api_check *check, const struct api_field *field,
 	return api_check_choice(check, field, field->rule->words, out);
 }
 
+static const json_t *find(const json_t *root, const struct api_path *path)
+{
+	return path->up ? json_object_get(find(root, path->up), path->key) : root;
+}
+
+/* In a merged document: which of two fields the patch has to remove, as it brings the other one; "" without a patch. */
+static const char *explain_patch(const struct api_check *check, const struct api_field *a, const struct api_field *b,
+                                 char help[96])
+{
+	const bool brings_a = find(check->patch, &a->path), brings_b = find(check->patch, &b->path);
+	help[0] = '\0';
+	if (brings_a != brings_b)
+		snprintf(help, 96, "; the set has one already: send \"%.20s\": null in the patch, too",
+		         brings_a ? b->path.key : a->path.key);
+	return help;
+}
+
 /* The second error names the other one of the two. */
 static void two_sources(struct api_check *check, const struct api_field *a, const struct api_field *b)
 {
-	static const char format[] = "two sources of friction coefficients: \"%s\" and \"%s\"";
-	api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &b->path, format, a->path.key, b->path.key);
-	api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &a->path, format, a->path.key, b->path.key);
+	static const char format[] = "two sources of friction coefficients: \"%s\" and \"%s\"%s";
+	char help[96];
+	explain_patch(check, a, b, help);
+	api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &b->path, format, a->path.key, b->path.key, help);
+	api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &a->path, format, a->path.key, b->path.key, help);
 }
 
 /* The fields of a place. */

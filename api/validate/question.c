@@ -114,8 +114,13 @@ static void check_outputs(struct question_check *q)
 	struct api_question *to = q->question;
 	to->outputs[API_POTENTIAL] = to->outputs[API_GRADIENT] = to->outputs[API_HESSIAN] = true;
 	to->collision_outputs[FRIC_OUT_POTENTIAL] = to->collision_outputs[FRIC_OUT_TANGENTIAL_VELOCITY] = true;
-	const bool known = api_check_choices(q->check, &wanted, wanted.rule->words, to->outputs),
-			   sound = api_check_choices(q->check, &collision, collision.rule->words, to->collision_outputs);
+	q->check->other_words = collision.rule->words;
+	q->check->other_field = "; values per contact belong in \"collision_outputs\", with \"collisions\" here";
+	const bool known = api_check_choices(q->check, &wanted, wanted.rule->words, to->outputs);
+	q->check->other_words = wanted.rule->words;
+	q->check->other_field = "; what is not per contact belongs in \"outputs\"";
+	const bool sound = api_check_choices(q->check, &collision, collision.rule->words, to->collision_outputs);
+	q->check->other_words = NULL;
 	if (collision.node && known && sound && !to->outputs[API_COLLISIONS])
 		api_fault_at(q->check->fault, API_E_WITHOUT_EFFECT, &collision.path,
 		             "\"collision_outputs\" has no effect without \"collisions\" in \"outputs\"%s",

@@ -315,12 +315,30 @@ def test_patches(client, patch, kind, put_kind):
     assert answer.status == 200 and answer.version not in (before.version, None), answer
     merged = sets.merge(DOCUMENT, patch)
     for outputs in (['potential', 'gradient', 'hessian'], ['collisions']):
-        question = {'velocities': VELOCITIES, 'outputs': outputs, 'collision_outputs': ALL, 'hessian': {'format': 'csr'}}
+        question = {'velocities': VELOCITIES, 'outputs': outputs, 'hessian': {'format': 'csr'}}
+        if 'collisions' in outputs:
+            question['collision_outputs'] = ALL
         expected = whole(client, merged, question)
         assert expected.status == 200
         assert client.evaluate('a', question).body == expected.body
         assert client.evaluate('a', question, FRAME).body == whole(client, merged, question, FRAME).body
     assert client.get('a').json == answer.json
+
+
+@pytest.mark.parametrize('kind', [JSON, FRAME])
+@pytest.mark.parametrize('patch,place,removed', [
+    ({'friction': {'mu_s': 0.5, 'mu_k': 0.3}}, '/friction/mu', 'mu'),
+    ({'friction': {'vertex_mu': [1, 1, 1, 1, 1]}}, '/friction/mu', 'mu'),
+])
+def test_a_second_source_of_coefficients(client, patch, place, removed, kind):
+    """The message names what the patch has to remove, and the patch passes with that."""
+    client.put('a', DOCUMENT)
+    answer = client.patch('a', patch, kind)
+    assert answer.status == 422 and place in answer.pointers, answer
+    assert f'send "{removed}": null in the patch, too' in answer.json['detail']
+    assert client.patch('a', {'friction': {**patch['friction'], removed: None}}, kind).status == 200
+    both = client.put('b', {**DOCUMENT, 'friction': {**DOCUMENT['friction'], **patch['friction']}})
+    assert both.status == 422 and 'patch' not in both.json['detail'], both
 
 
 @pytest.mark.parametrize('patch,pointers', [

@@ -302,7 +302,8 @@ CASES = {
     "\"/velocites\" is not a JSON Pointer to a field that answers can be differentiated by; did you mean "
     "\"/velocities\"?": vjp("/velocites"),
     "\"/friction/law\" is not a JSON Pointer to a field that answers can be differentiated by": vjp("/friction/law"),
-    "the request does not have a field \"/barrier/dhat\"": vjp("/barrier/dhat"),
+    "the request does not have a field \"/barrier/dhat\"; there are /velocities, /positions, /friction/eps_v, "
+    "/friction/mu, /collisions/face_vertex/normal_force": vjp("/barrier/dhat"),
     "\"/velocities\" is there twice": vjp("/velocities", "/positions", "/velocities"),
     "a derivative by \"/friction/mu\" does not fit a double":
         vjp("/friction/mu", cotangent=3e307, velocities=[[0, 0, 0], [0, 0, 0], [0, 0, 0], [2, 1, 0]],

@@ -21,6 +21,8 @@ static const char *const group[] = {"vertices",      "normal_force",  "weight", 
 static const char *const paths[] = {"/v1/evaluate", "/v1/check", "/v1/functions", "/v1/info", "/healthz",
                                     "/readyz",      "/metrics",  "/openapi.json", NULL};
 
+static const char *const numbered[] = {"smooth_mu_f0", "smooth_mu_f1", "smooth_mu_f2", "smooth_mu_f1_over_x", NULL};
+
 static const char *meant(const char *name, const char *const names[])
 {
 	struct api_near near;
@@ -38,6 +40,10 @@ static void mistakes(void **unused)
 		const char *name, *meant;
 	} cases[] = {
 		{request, "friciton", "friction"},
+		{numbered, "smooth_mu_f3", "smooth_mu_f2"},
+		{numbered, "smooth_mu_f", NULL},
+		{numbered, "smooth_mu_fx", NULL},
+		{numbered + 1, "smooth_mu_f0", "smooth_mu_f1"},
 		{request, "Friction", "friction"},
 		{request, "frictions", "friction"},
 		{request, "velocity", "velocities"},
