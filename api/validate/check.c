@@ -230,6 +230,10 @@ bool api_check_root(struct api_check *check, const struct api_object *whole, con
 		return api_fault_at(check->fault, API_E_WRONG_TYPE, &root->path,
 		                    "expected an object, got a string: JSON in a string"
 		                    " has been encoded twice");
+	if (json_is_array(check->patch))
+		return api_fault_at(check->fault, API_E_WRONG_TYPE, &root->path,
+		                    "expected an object, got an array: a patch is a JSON Merge Patch (RFC 7396), for example"
+		                    " {\"friction\": {\"mu\": 0.3}}, not a JSON Patch (RFC 6902)");
 	api_check_object(check, root, whole);
 	return json_is_object(root->node);
 }

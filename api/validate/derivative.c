@@ -47,7 +47,8 @@ static bool fault_unknown(struct derivative_check *d, const char *pointer, const
 		api_near_offer(&near, d->out->variables.list[i].pointer);
 	return api_fault_at(d->check->fault, API_E_UNKNOWN_POINTER, path,
 	                    "\"%.120s\" is not a JSON Pointer to a field that answers can be differentiated by%s", pointer,
-	                    api_near_ask(&near, "", question));
+	                    api_near_found(&near) ? api_near_ask(&near, "", question)
+	                                          : list_beside(&d->out->variables, "/", beside, sizeof(beside)));
 }
 
 static bool is_there(const struct api_variations *by, const struct api_variable *variable)

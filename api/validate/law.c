@@ -90,18 +90,25 @@ static void check_curve(struct api_check *check, struct api_field curve, struct 
 /* ---- the law ---- */
 
 /* What was meant by a misspelt name is not known, nor what stands for a misspelt word. */
-static int read_law(struct api_check *check, const struct api_field *field)
+static int read_law(struct api_check *check, const struct api_law_fields *f)
 {
+	const struct api_field *field = &f->law;
 	int law = FRIC_SMOOTH;
+	check->other_words = f->transition.rule->words;
+	check->other_field = "; that is a word of \"mu_transition\", with the law smooth";
 	const bool ok = api_check_choice(check, field, field->rule->words, &law);
+	check->other_words = NULL;
 	return ok && (field->node || !api_is_given(check, field)) ? law : API_UNKNOWN_LAW;
 }
 
 int api_check_law(struct api_check *check, const struct api_law_fields *f, struct fric_law *out)
 {
-	const int law = read_law(check, &f->law);
+	const int law = read_law(check, f);
 	int transition = FRIC_CUBIC;
+	check->other_words = f->law.rule->words;
+	check->other_field = "; that is a word of \"law\"";
 	api_check_choice(check, &f->transition, f->transition.rule->words, &transition);
+	check->other_words = NULL;
 	if (f->transition.node && law > FRIC_SMOOTH)
 		fault_law(check, &f->transition, law, "smooth");
 	api_check_decays(check, &f->stribeck_speed, law);

@@ -598,7 +598,8 @@ def test_misspelt(client):
     got = client.send('POST', '/v1/jvp', asked(tangent={}))
     assert got.pointers == ['/tangent'] and 'did you mean "tangents"?' in got.json['detail']
     got = client.send('POST', '/v1/vjp', asked(cotangents={}, wrt=['/friction/mu']))
-    assert got.json['detail'] == 'the request does not have a field "/friction/mu"'
+    assert got.json['detail'] == ('the request does not have a field "/friction/mu"; there are /friction/eps_v,'
+                                  ' /friction/mu_s, /friction/mu_k, /friction/viscous')
 
 
 def test_tables_are_symmetric(client):

@@ -341,6 +341,13 @@ def test_a_second_source_of_coefficients(client, patch, place, removed, kind):
     assert both.status == 422 and 'patch' not in both.json['detail'], both
 
 
+def test_a_json_patch_is_no_merge_patch(client):
+    client.put('a', DOCUMENT)
+    answer = client.patch('a', [{'op': 'replace', 'path': '/friction/mu', 'value': 1}])
+    assert answer.status == 422 and answer.pointers == ['']
+    assert 'a patch is a JSON Merge Patch (RFC 7396)' in answer.json['detail']
+
+
 @pytest.mark.parametrize('patch,pointers', [
     ({'positions': PATCHED[:4]}, None), ({'friction': {'mu': -1}}, ['/friction/mu']), ({'frictoin': {}}, ['/frictoin']),
     ({'dim': None}, ['/dim']), ({'collisions': {'edge_edge': {'vertices': [[0, 1, 2, 9]]}}},

@@ -301,7 +301,8 @@ CASES = {
         evaluate(batch_with([[1, 2], [3, 4]])),
     "\"/velocites\" is not a JSON Pointer to a field that answers can be differentiated by; did you mean "
     "\"/velocities\"?": vjp("/velocites"),
-    "\"/friction/law\" is not a JSON Pointer to a field that answers can be differentiated by": vjp("/friction/law"),
+    "\"/friction/law\" is not a JSON Pointer to a field that answers can be differentiated by; there are /velocities, "
+    "/positions, /friction/eps_v, /friction/mu, /collisions/face_vertex/normal_force": vjp("/friction/law"),
     "the request does not have a field \"/barrier/dhat\"; there are /velocities, /positions, /friction/eps_v, "
     "/friction/mu, /collisions/face_vertex/normal_force": vjp("/barrier/dhat"),
     "\"/velocities\" is there twice": vjp("/velocities", "/positions", "/velocities"),

@@ -513,7 +513,7 @@ def test_words_for_one_and_for_many(bridge):
     one = {'inputs': ['/friction/mu_s']}
     assert told(config=one, input=[[1]], inWrt=1) == '"inWrt" is 1, but the only input has the number 0'
     assert told(config={'inputs': []}, input=[], inWrt=0) == '"inWrt" is 0, but there is no input'
-    rest = ', expected 2, a list of numbers for each input (/velocities, /friction/mu_s)'
+    rest = ', expected 2, a list of numbers for each input (/friction/mu_s, /friction/mu_k)'
     assert told(input=[[1]]) == '"input" has 1 entry' + rest
     assert told(input=[[1], [1], [1]]) == '"input" has 3 entries' + rest
     assert told(sens=[]) == '"sens" has 0 numbers, expected 1' and told(sens=[1, 2]) == '"sens" has 2 numbers, expected 1'
