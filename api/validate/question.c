@@ -292,7 +292,8 @@ static void need_positions(struct question_check *q)
 {
 	const struct api_field positions = member(q, API_REQUEST_POSITIONS);
 	if (q->question->outputs[API_POSITION_JACOBIAN] &&
-	    !api_check_present(q->check, &positions, "the output \"position_jacobian\" is a derivative with respect to them"))
+	    !api_check_present(q->check, &positions,
+	                       "the output \"position_jacobian\" is a derivative with respect to them"))
 		q->lagged->root.excused |= 1u << API_REQUEST_POSITIONS;
 }
 
