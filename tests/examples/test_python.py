@@ -36,6 +36,11 @@ ALL = {"outputs": ["potential", "gradient", "hessian", "collisions"],
        "collision_outputs": ["potential", "tangential_velocity", "mu_s", "mu_k", "normal_force", "status"]}
 
 
+def without_collisions(batch):
+    """A batch of which other outputs than `collisions` are to be asked."""
+    return {name: value for name, value in batch.items() if name != "collision_outputs"}
+
+
 def plainly(url, path, document):
     """The answer to a POST, with only the standard library."""
     request = urllib.request.Request(url + path, json.dumps(document).encode(), {"Content-Type": "application/json"})
@@ -346,14 +351,14 @@ def test_what_is_not_finite_is_named(server):
                          ids=["plane", "tile", "scene", "arrays", *SCRIPTS, "rolling"])
 def test_all_formats_and_triangles_are_one_matrix(server, batch, projection, frames):
     client = frictiond.Client(server, frames=frames)
-    h = plainly(server, "/v1/evaluate", {**json.loads(json.dumps(batch, default=np.ndarray.tolist)),
+    h = plainly(server, "/v1/evaluate", {**json.loads(json.dumps(without_collisions(batch), default=np.ndarray.tolist)),
                                          "outputs": ["hessian"], "hessian": {"projection": projection}})["hessian"]
     expected = np.zeros(h["shape"])
     np.add.at(expected, (h["rows"], h["cols"]), h["values"])
     patterns = set()
     for how in [{"format": "factors"}, *({"format": form, "triangle": triangle} for form in ("triplets", "csr")
                                          for triangle in ("full", "upper", "lower"))]:
-        asked = {**batch, "outputs": ["hessian"], "hessian": {**how, "projection": projection}}
+        asked = {**without_collisions(batch), "outputs": ["hessian"], "hessian": {**how, "projection": projection}}
         matrix = frictiond.hessian_matrix(client.evaluate(asked), asked)
         assert type(matrix).__name__ == "csr_matrix" and matrix.has_sorted_indices
         assert np.allclose(dense(matrix), expected, rtol=1e-12, atol=1e-12 * abs(expected).max()), how
@@ -400,7 +405,7 @@ def test_bodies_and_laws_give_what_urllib_and_json_give(server, batch, convert, 
 def test_factors_of_bodies_have_their_shapes(server):
     for batch, shape in ((LAWS[1], {"body_body": (2, 5, 12), "body_world": (6, 5, 6)}),
                          (ROLLING, {"body_body": (1, 2, 6), "body_world": (1, 2, 3)})):
-        asked = {**batch, "outputs": ["hessian"], "hessian": {"format": "factors"}}
+        asked = {**without_collisions(batch), "outputs": ["hessian"], "hessian": {"format": "factors"}}
         h = frictiond.Client(server).evaluate(asked)["hessian"]
         assert {name: h[name]["jacobian"].shape for name in shape} == shape
         assert {name: h[name]["inner"].shape for name in shape} == {
@@ -440,7 +445,7 @@ def test_an_answer_without_anchors_carries_none(server):
 
 def test_a_line_with_bodies(server):
     """The slope is that of the gradients."""
-    batch = {**LAWS[2], "outputs": ["gradient", "line"]}
+    batch = {**without_collisions(LAWS[2]), "outputs": ["gradient", "line"]}
     directions = [np.cos(np.arange(np.size(batch[key]))).reshape(np.shape(batch[key]))
                   for key in ("velocities", "body_velocities")]
     batch["line"] = {"direction": directions[0], "body_direction": directions[1], "steps": np.array([0.0, 1.0])}
@@ -523,7 +528,7 @@ def test_info(server):
 @pytest.mark.parametrize("form", ["csr", "triplets", "bsr"])
 def test_values_of_a_pattern_are_the_same_matrix(server, form, triangle):
     client, (lagged, velocities) = frictiond.Client(server), parts(with_arrays(SCENE))
-    expected = frictiond.hessian_matrix(client.evaluate(SCENE | {"outputs": ["hessian"]}))
+    expected = frictiond.hessian_matrix(client.evaluate(without_collisions(SCENE) | {"outputs": ["hessian"]}))
     how = {"format": form, "triangle": triangle, "pattern": False}
     with client.set(lagged) as contacts:
         pattern = contacts.pattern(form, triangle)
@@ -558,7 +563,7 @@ def test_a_set_gives_what_the_whole_batch_gives(server, batch, convert, frames):
             expected = plainly(server, "/v1/evaluate", {**batch, "velocities": v, **ALL})
             assert_same(contacts.evaluate(convert({"v": v})["v"], **ALL), expected)
         assert_same(contacts.check(velocities), plainly(server, "/v1/check", batch))
-        h = plainly(server, "/v1/evaluate", {**batch, "outputs": ["hessian"],
+        h = plainly(server, "/v1/evaluate", {**without_collisions(batch), "outputs": ["hessian"],
                                                  "hessian": {"format": "csr", "triangle": "upper"}})["hessian"]
         pattern = contacts.pattern(triangle="upper")
         assert_same(pattern, {key: value for key, value in h.items() if key != "data"})
