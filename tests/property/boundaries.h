@@ -1,0 +1,425 @@
+/**
+ * Random scenes on both sides of every branch that the library takes: a row of a covering array (covering.h) chooses one
+ * level of each factor below.
+ */
+#ifndef TESTS_BOUNDARIES_H
+#define TESTS_BOUNDARIES_H
+
+#include "tests/property/covering.h"
+#include "tests/property/differentials.h"
+
+enum factor {
+	BY_DIM,        /* 3D, 2D */
+	BY_TYPES,      /* all, none, the first, the last, the middle ones, all but the middle ones */
+	BY_BODIES,     /* none, pairs and world, pairs, world */
+	BY_COUNT,      /* contacts of a type: 4, 1, 64, 65, 150, 1025 */
+	BY_LAYOUT,     /* few vertices, disjoint, near, near with a few far, a hub, at the ends of a ring */
+	BY_LAW,        /* cubic, quadratic, peak, stribeck, exponential, curve, adhesion */
+	BY_SOURCE,     /* of coefficients: own, scalar, vertices, table */
+	BY_BLEND,      /* of vertices */
+	BY_MU,         /* different, equal, some static zero, some kinetic zero */
+	BY_GEOMETRY,   /* derived, given, of unit length but skew, of any length */
+	BY_GRAIN,      /* no, yes */
+	BY_FORCE,      /* given, some zero, barrier of four kinds */
+	BY_WEIGHT,     /* 1, of both signs, some zero, all zero */
+	BY_ANISO,      /* no, yes */
+	BY_ELLIPSES,   /* no, yes, some zero */
+	BY_OWN,        /* eps_v and stribeck_speed of the law, of contacts */
+	BY_SURFACE,    /* no, yes */
+	BY_ANCHOR_SET, /* no, yes */
+	BY_DRAG,       /* no, the law's, of contacts */
+	BY_SHARING,    /* rows per contact, some shared */
+	BY_SLIP,       /* random, at rest, all slide, all stick, on thresholds and knots, far below and above */
+	BY_FOLLOWING,  /* directions are constants, follow at vertices, of bodies, both */
+	BY_PROJECTION, /* none, clamp, abs */
+	BY_TRIANGLE,   /* full, upper, lower */
+	BY_VECTORS,    /* 1, 3, 4, 8, 11 */
+	N_FACTORS
+};
+
+enum { SLIP_RANDOM, SLIP_REST, SLIP_SLIDES, SLIP_STICKS, SLIP_EXACT, SLIP_FAR };
+enum { LAYOUT_FEW, LAYOUT_DISJOINT, LAYOUT_NEAR, LAYOUT_SOME_FAR, LAYOUT_HUB, LAYOUT_RING };
+
+static const int factor_levels[N_FACTORS] = {2, 6, 4, 6, 6, 7, 4, 6, 4, 4, 2, 6, 4, 2, 3, 2, 2, 2, 3, 2, 6, 4, 3, 3, 5};
+
+static inline bool one_coefficient(const struct row *row)
+{
+	static const enum fric_law_type types[] = {FRIC_SMOOTH,      FRIC_SMOOTH, FRIC_SMOOTH,  FRIC_STRIBECK,
+	                                           FRIC_EXPONENTIAL, FRIC_CURVE,  FRIC_ADHESION};
+	return law_has_one_coefficient(law_of(&(struct fric_law){.type = types[row->level[BY_LAW]]}));
+}
+
+static inline void repair_geometry(int *l)
+{
+	if (l[BY_SLIP] == SLIP_EXACT && l[BY_TYPES] != 1)
+		l[BY_GEOMETRY] = 1;
+	if (l[BY_DIM] == 1 && l[BY_GEOMETRY] == 2)
+		l[BY_GEOMETRY] = 3;
+	if (l[BY_GEOMETRY] > 0 || l[BY_DIM] == 1)
+		l[BY_GRAIN] = 0;
+	if ((l[BY_GEOMETRY] > 0 || l[BY_TYPES] == 1) && l[BY_FORCE] > 1)
+		l[BY_FORCE] = 0;
+}
+
+/* What excludes each other. */
+static inline void repair_row(struct row *row)
+{
+	int *l = row->level;
+	if (l[BY_DIM] == 1 && l[BY_TYPES] == 4)
+		l[BY_TYPES] = 0;
+	if (l[BY_TYPES] == 1 && l[BY_BODIES] == 0)
+		l[BY_BODIES] = 1;
+	if (l[BY_TYPES] == 1)
+		l[BY_LAYOUT] = LAYOUT_FEW;
+	if (l[BY_SLIP] == SLIP_EXACT && l[BY_TYPES] != 1)
+		l[BY_LAYOUT] = LAYOUT_DISJOINT;
+	repair_geometry(l);
+	if (l[BY_SOURCE] != 2)
+		l[BY_BLEND] = 0;
+	if (one_coefficient(row))
+		l[BY_MU] = 1;
+	if (l[BY_DIM] == 1 || l[BY_MU] == 1)
+		l[BY_ELLIPSES] = 0;
+}
+
+/* ---- the scene ---- */
+
+static inline size_t contacts_of_type(const struct row *row, enum fric_type type)
+{
+	static const size_t counts[] = {4, 1, 64, 65, 150, 1025};
+	const size_t n = counts[row->level[BY_COUNT]];
+	/* a thousand of three types are enough */
+	return n == 1025 && (type == FRIC_EDGE_VERTEX || type == FRIC_FACE_VERTEX) ? 65 : n;
+}
+
+static inline bool has_type(const struct row *row, enum fric_type type)
+{
+	switch (row->level[BY_TYPES]) {
+	case 0: return true;
+	case 1: return false;
+	case 2: return type == FRIC_VERTEX_VERTEX;
+	case 3: return type == FRIC_PLANE_VERTEX;
+	case 4: return type == FRIC_EDGE_EDGE || type == FRIC_FACE_VERTEX;
+	default: return type == FRIC_VERTEX_VERTEX || type == FRIC_EDGE_VERTEX || type == FRIC_PLANE_VERTEX;
+	}
+}
+
+/* Vertices that no contact has lie behind and, in a long scene, between the others. */
+static inline size_t vertices_of(const struct row *row, size_t n_each)
+{
+	switch (row->level[BY_LAYOUT]) {
+	case LAYOUT_FEW: return 12;
+	case LAYOUT_NEAR: return 40 + 2 * n_each;
+	case LAYOUT_HUB: return 24 + 3 * n_each;
+	default: return 14000;
+	}
+}
+
+static inline struct options options_of(const struct row *row, struct rng *rng)
+{
+	const int *l = row->level;
+	const size_t n_each = contacts_of_type(row, FRIC_VERTEX_VERTEX);
+	struct options o = {.dim = l[BY_DIM] ? 2 : 3, .n_each = n_each, .n_vertices = vertices_of(row, n_each)};
+	o.disjoint = l[BY_LAYOUT] == LAYOUT_DISJOINT;
+	o.reach = l[BY_LAYOUT] == LAYOUT_NEAR || l[BY_LAYOUT] == LAYOUT_SOME_FAR ? 20 : 0;
+	o.law = l[BY_LAW] < 3 ? FRIC_SMOOTH : (enum fric_law_type)(l[BY_LAW] - 2);
+	o.transition = (enum fric_transition)(l[BY_LAW] < 3 ? l[BY_LAW] : 0);
+	o.own_mu = l[BY_SOURCE] == 0;
+	o.source = l[BY_SOURCE] == 0 ? FRIC_MU_NONE : (enum fric_mu_source)l[BY_SOURCE];
+	o.blend = (enum fric_blend)l[BY_BLEND];
+	o.equal_mu = l[BY_MU] == 1;
+	o.barrier = l[BY_FORCE] > 1;
+	o.given_geometry = l[BY_GEOMETRY] > 0;
+	o.mu_aniso = l[BY_ANISO];
+	o.ellipses = l[BY_ELLIPSES] > 0;
+	o.signed_weights = l[BY_WEIGHT] > 0;
+	o.own_eps_v = o.own_stribeck_speed = l[BY_OWN];
+	o.surface_velocity = l[BY_SURFACE];
+	o.anchor = l[BY_ANCHOR_SET];
+	o.grain = l[BY_GRAIN];
+	o.own_viscous = l[BY_DRAG] == 2;
+	o.viscous = l[BY_DRAG] == 1 ? uniform(rng, 10, 500) : 0;
+	return o;
+}
+
+static inline double *numbers_of(struct fric_values values)
+{
+	return (double *)values.data;
+}
+
+/* Some rows become zero: the first, the last and every fifth. */
+static inline void zero_some(struct fric_values values, size_t n, size_t width)
+{
+	for (size_t i = 0; i < n && values.data; i++)
+		for (size_t d = 0; d < width && (i % 5 == 3 || i == 0 || i + 1 == n); d++)
+			numbers_of(values)[i * values.stride + d] = 0;
+}
+
+/* The member of contact i that is moved lies this far from its place. */
+static inline size_t far_away(int layout, size_t i, size_t n_vertices)
+{
+	static const size_t ends[] = {2047, 2048, 2049, 4095, 4096, 4097};
+	if (layout == LAYOUT_SOME_FAR)
+		return i % 256 == 70 || i == 2 ? n_vertices / 2 : 0;
+	return i % 64 == 5 ? ends[i / 64 % 6] : 0;
+}
+
+/* Stencils of the layouts that scene.h does not make. */
+static inline void lay_out(struct scene *s, int layout, enum fric_type type)
+{
+	struct fric_group *g = &s->batch.groups[type];
+	const size_t k = (size_t)fric_stencil_size(type), n_vertices = s->batch.n_vertices;
+	int32_t *v = (int32_t *)g->vertices;
+	for (size_t i = 0; i < g->n; i++) {
+		if (layout == LAYOUT_HUB)
+			for (size_t j = 0; j < k; j++)
+				v[i * k + j] = (int32_t)(j == i % k ? 7 : 8 + (3 * i + j) % (n_vertices - 16));
+		if (layout == LAYOUT_RING)
+			for (size_t j = 0; j < k; j++)
+				v[i * k + j] = (int32_t)((i * 16 + j) % (n_vertices / 2));
+		if (layout == LAYOUT_RING || layout == LAYOUT_SOME_FAR) {
+			const size_t away = far_away(layout, i, n_vertices);
+			for (size_t j = 0; j + 1 < k && away; j++)
+				v[i * k + j] = (int32_t)(j + i);
+			if (away)
+				v[i * k + k - 1] = (int32_t)((i + away + k < n_vertices ? i + away : n_vertices - 1));
+		}
+	}
+}
+
+/* Columns of unit length that are not perpendicular, or columns of any length. */
+static inline void bend_basis(struct rng *rng, int level, int dim, double *basis)
+{
+	const double x = uniform(rng, 0.3, 2), tilt = uniform(rng, 0.1, 0.9), rest = sqrt(1 - tilt * tilt);
+	for (int d = 0; d < dim && dim == 3; d++) {
+		basis[2 * d + 1] = level == 2 ? tilt * basis[2 * d] + rest * basis[2 * d + 1] : basis[2 * d + 1];
+		if (level == 3)
+			basis[2 * d + 1] *= x;
+	}
+	for (int d = 0; d < dim && dim == 2 && level == 3; d++)
+		basis[d] *= x;
+}
+
+static inline void bend_bases(struct rng *rng, int level, int dim, struct fric_group *g)
+{
+	/* half of the spans stay as they are */
+	for (size_t i = 0; i < g->n && g->tangent_basis.data && level > 1; i++)
+		if (i / 8 % 2 == 0)
+			bend_basis(rng, level, dim, numbers_of(g->tangent_basis) + i * g->tangent_basis.stride);
+}
+
+static inline void set_weights(struct fric_group *g, int level)
+{
+	if (level == 2)
+		zero_some(g->weight, g->n, 1);
+	for (size_t i = 0; i < g->n && level == 3; i++)
+		numbers_of(g->weight)[i] = 0;
+}
+
+/* Zeros in the fields that have some. */
+static inline void set_zeros(struct scene *s, const struct row *row, enum fric_type type)
+{
+	struct fric_group *g = &s->batch.groups[type];
+	set_weights(g, row->level[BY_WEIGHT]);
+	if (row->level[BY_FORCE] == 1)
+		zero_some(g->normal_force, g->n, 1);
+	if (row->level[BY_MU] == 2 || row->level[BY_MU] == 3)
+		zero_some(row->level[BY_MU] == 2 ? g->mu_s : g->mu_k, g->n, 1);
+	if (row->level[BY_ELLIPSES] == 2) {
+		zero_some(g->mu_s_aniso, g->n, 2);
+		zero_some(g->mu_k_aniso, g->n, 1);
+	}
+}
+
+/* ---- slips on the spot ---- */
+
+/* A speed at a threshold or a knot, or next to it. */
+static inline double exact_speed(const struct fric_friction *f, double eps_v, size_t i)
+{
+	const struct fric_curve *c = &f->law.curve;
+	const double knot = f->law.type == FRIC_CURVE ? eps_v + c->speeds[i / 13 % c->n] : 1.5 * eps_v;
+	const double at[] = {eps_v, 2 * eps_v, knot, 0, eps_v / 2};
+	const double x = at[i % 5];
+	switch (i / 5 % 5) {
+	case 1: return nextafter(x, 0);
+	case 2: return nextafter(x, INFINITY);
+	default: return x;
+	}
+}
+
+static inline double field_or(struct fric_values values, size_t i, size_t d, double otherwise)
+{
+	return values.data ? values.data[i * values.stride + d] : otherwise;
+}
+
+/* What makes slips exact: bases along axes, powers of two for what is multiplied and added. */
+static inline void align(struct scene *s, struct fric_group *g, bool bodies)
+{
+	const size_t dim = (size_t)s->batch.dim;
+	for (size_t i = 0; i < g->n; i++) {
+		double *basis = numbers_of(g->tangent_basis) + i * dim * (dim - 1);
+		memset(basis, 0, dim * (dim - 1) * sizeof(double));
+		for (size_t t = 0; t + 1 < dim; t++)
+			basis[t * (dim - 1) + t] = 1;
+		for (size_t d = 0; d < dim && bodies; d++)
+			numbers_of(g->normal)[i * dim + d] = d + 1 == dim;
+		for (size_t t = 0; t + 1 < dim && g->mu_aniso.data; t++)
+			numbers_of(g->mu_aniso)[i * (dim - 1) + t] = ldexp(1, (int)(i + t) % 3 - 1);
+		for (size_t d = 0; d < dim && g->anchor.data; d++)
+			numbers_of(g->anchor)[i * dim + d] = 0;
+		for (size_t d = 0; d < dim && g->surface_velocity.data; d++)
+			numbers_of(g->surface_velocity)[i * dim + d] = 0;
+	}
+	if (g->closest_point.data)
+		memset(numbers_of(g->closest_point), 0, g->n * g->closest_point.stride * sizeof(double));
+}
+
+/* The first member alone moves, along one axis. */
+static inline void set_exact(struct scene *s, enum fric_type type)
+{
+	struct fric_group *g = &s->batch.groups[type];
+	const bool bodies = type >= FRIC_BODY_BODY;
+	const size_t dim = (size_t)s->batch.dim, k = (size_t)fric_stencil_size(type);
+	if (!g->n || !g->tangent_basis.data)
+		return;
+	align(s, g, bodies);
+	for (size_t i = 0; i < g->n; i++) {
+		const size_t v = (size_t)g->vertices[i * k], axis = i % (dim - 1);
+		double *out = s->velocities + (bodies ? first_twist(s) + v * twist_size(s) : v * dim);
+		const double speed = exact_speed(&s->batch.friction, field_or(g->eps_v, i, 0, s->batch.friction.eps_v), i);
+		out[axis] = speed / field_or(g->mu_aniso, i, axis, 1);
+		if (i % 3 == 1)
+			out[axis] = -out[axis];
+	}
+}
+
+static inline void set_velocities(struct scene *s, struct rng *rng, int level)
+{
+	const size_t n = scene_ndof(s);
+	static const double sizes[] = {1e-170, 1e-3, 1e+90, 1e-320};
+	for (size_t i = 0; i < n; i++) {
+		double *v = &s->velocities[i];
+		*v = level == SLIP_REST || level == SLIP_EXACT ? 0
+		     : level == SLIP_SLIDES                    ? *v * 100
+		     : level == SLIP_STICKS                    ? *v * 0.05
+		                                               : *v;
+		if (level == SLIP_FAR)
+			*v *= sizes[i / 100 % 3] / 1e-3;
+	}
+	(void)rng;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES && level == SLIP_EXACT; type++)
+		set_exact(s, type);
+}
+
+/* ---- */
+
+static inline void set_group(struct scene *s, struct rng *rng, const struct row *row, enum fric_type type)
+{
+	struct fric_group *g = &s->batch.groups[type];
+	const bool bodies = type >= FRIC_BODY_BODY;
+	if (!bodies && !has_type(row, type))
+		*g = (struct fric_group){0};
+	if (!bodies && g->n > contacts_of_type(row, type))
+		g->n = contacts_of_type(row, type);
+	if (!bodies && row->level[BY_LAYOUT] >= LAYOUT_SOME_FAR && g->n)
+		lay_out(s, row->level[BY_LAYOUT], type);
+	bend_bases(rng, row->level[BY_GEOMETRY], s->batch.dim, g);
+	if (g->n)
+		set_zeros(s, row, type);
+}
+
+/* Every body meets others once if slips are exact, so that these do not disturb each other. */
+static inline void part_bodies(struct scene *s)
+{
+	size_t next = 0;
+	for (enum fric_type type = FRIC_BODY_BODY; type <= FRIC_BODY_WORLD; type++) {
+		const struct fric_group *g = &s->batch.groups[type];
+		for (size_t i = 0; i < g->n * (size_t)fric_stencil_size(type); i++)
+			((int32_t *)g->vertices)[i] = (int32_t)next++;
+		for (size_t i = 0; i < g->n; i++) /* no arms: nothing is rounded */
+			for (int d = 0; d < s->batch.dim; d++) {
+				const size_t body = (size_t)g->vertices[i * (size_t)fric_stencil_size(type)];
+				numbers_of(g->point)[i * (size_t)s->batch.dim + (size_t)d] =
+					s->batch.body_positions[body * (size_t)s->batch.dim + (size_t)d];
+			}
+	}
+}
+
+static inline void set_bodies(struct scene *s, struct rng *rng, const struct row *row)
+{
+	const int level = row->level[BY_BODIES];
+	const size_t n = contacts_of_type(row, FRIC_BODY_BODY), pairs = level == 3 ? 0 : n, world = level == 2 ? 0 : n;
+	const bool exact = row->level[BY_SLIP] == SLIP_EXACT;
+	const size_t n_bodies = exact ? 2 * pairs + world + 1 : 3 + n / 2;
+	if (level == 0)
+		return;
+	scene_add_bodies(s, rng, (struct body_options){n_bodies, pairs, world, n % 2 == 1 || coin(rng), false});
+	if (exact)
+		part_bodies(s);
+}
+
+static inline void set_barrier(struct scene *s, int level)
+{
+	static const enum fric_barrier_type types[] = {FRIC_CLAMPED_LOG, FRIC_CUBIC_BARRIER, FRIC_TWO_STAGE,
+	                                               FRIC_NORMALIZED_CLAMPED_LOG};
+	if (level < 2)
+		return;
+	s->batch.barrier.type = types[level - 2];
+	s->batch.barrier.scaling = level % 2 ? FRIC_SCALING_PHYSICAL : FRIC_SCALING_NONE;
+	s->batch.barrier.dmin = 1e-3;
+}
+
+static inline void boundary_scene(const struct row *row, uint64_t seed, struct scene *s)
+{
+	struct rng rng = {seed};
+	scene_create(s, &rng, options_of(row, &rng));
+	part_factors(&s->batch.friction.law.curve);
+	set_barrier(s, row->level[BY_FORCE]);
+	set_bodies(s, &rng, row);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		set_group(s, &rng, row, type);
+	if (row->level[BY_SHARING] && row->level[BY_SLIP] != SLIP_EXACT)
+		share_rows(s, &rng);
+	set_velocities(s, &rng, row->level[BY_SLIP]);
+}
+
+/* ---- parts of a scene ---- */
+
+/* Contacts of each group, in any order and as often as wanted. */
+struct choice {
+	size_t n[FRIC_N_TYPES], *of[FRIC_N_TYPES];
+};
+
+static inline const double *chosen_rows(struct scene *s, struct fric_values values, size_t n, const size_t *of,
+                                        size_t width)
+{
+	double *out = scene_memory(s, n * width, sizeof(double));
+	for (size_t i = 0; i < n; i++)
+		memcpy(out + i * width, values.data + of[i] * values.stride, width * sizeof(double));
+	return out;
+}
+
+/* The scene with these contacts alone; owned by `s`. */
+static inline struct scene scene_of(struct scene *s, const struct choice *choice)
+{
+	struct scene part = *s;
+	part.n_memory = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		struct fric_group *g = &part.batch.groups[type];
+		const size_t n = choice->n[type], k = (size_t)fric_stencil_size(type);
+		int32_t *vertices = scene_memory(s, n * k, sizeof(int32_t));
+		for (size_t i = 0; i < n * k; i++)
+			vertices[i] = g->vertices[choice->of[type][i / k] * k + i % k];
+		g->vertices = vertices;
+		g->n = n;
+		for (enum fric_row row = 0; row < FRIC_N_ROWS; row++) {
+			struct fric_values *values = (struct fric_values *)fricp_group_row(g, row);
+			const size_t width = (size_t)fricp_row_width(type, s->batch.dim, row);
+			if (values->data && values->stride)
+				*values = (struct fric_values){chosen_rows(s, *values, n, choice->of[type], width), width};
+		}
+	}
+	return part;
+}
+
+#endif
