@@ -213,6 +213,11 @@ fuzz: ## fuzz api and core for SECONDS=60, or for RUNS= executions of each harne
 	+@$(COMPILE) MODE=fuzz-fast CC=clang CXX=clang++ fuzzers
 	@SECONDS=$(SECONDS) RUNS=$(RUNS) tests/fuzz/run
 
+ARRAYS ?= 3
+boundaries: ## compare all results of the core in whole covering arrays of scenes (ARRAYS=3; CONTRIBUTING.md)
+	+@$(COMPILE) MODE=release build/release/tests/property/test_boundaries
+	@BOUNDARIES=$(ARRAYS) build/release/tests/property/test_boundaries
+
 COUNT ?= 1000000
 simulate: ## run COUNT=1000000 schedules of whole connections made from seeds, a share of them with sanitizers; epoll and TLS
 	@scripts/packages build
