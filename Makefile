@@ -319,8 +319,8 @@ help: ## print this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan tsan mutants fuzz simulate holes demo run dist coverage docs image image-test \
-	bare-test deploy-test fire-test examples-test explorer-test lint install install-program clean help
+.PHONY: all tests fuzzers test test-packages packages bench asan tsan mutants fuzz boundaries simulate holes demo run dist coverage docs \
+	image image-test bare-test deploy-test fire-test examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,324 @@
+/* Which contact a fault is blamed on, when calls stop, and numbers at the ends of the range: where a single contact among
+ * many is at its limit. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/fric_mollifier.h"
+#include "tests/property/bodies.h"
+
+static const char *const kernel_names[] = {"scalar", "baseline", "avx2", "avx512"};
+
+static double *numbers_in(struct fric_values values)
+{
+	return (double *)values.data;
+}
+
+/* Contacts of several types at vertices that follow each other, so that a sweep goes from type to type and back. */
+static void long_scene(struct scene *s, uint64_t seed)
+{
+	struct rng rng = {seed};
+	const struct options o = {
+		.dim = 3, .n_each = 1500, .n_vertices = 60000, .reach = 30, .source = FRIC_MU_SCALAR, .signed_weights = true};
+	scene_create(s, &rng, o);
+	scene_add_bodies(s, &rng, (struct body_options){.n_bodies = 40, .n_pairs = 1200, .n_world = 1200, .radii = true});
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (size_t i = 0; i < s->batch.groups[type].n; i++)
+			numbers_in(s->batch.groups[type].weight)[i] = 1;
+}
+
+struct calls {
+	const struct fric_context *context;
+	struct fric_contacts *contacts;
+	const struct scene *scene;
+	double *out, *inner;
+	struct fric_error error;
+};
+
+enum { EVALUATE, INNER, PRODUCTS, LINE, JVP, JVP_BY_VELOCITIES, VJP, N_CALLS };
+
+static enum fric_code call(struct calls *a, int which)
+{
+	const struct scene *s = a->scene;
+	static double steps[2] = {0, 1e-3}, ones[4];
+	const size_t n = 1 + scene_ndof(s);
+	const struct fric_question asked = {.velocities = s->velocities};
+	const struct fric_derivation d = {.batch = &s->batch, .contacts = a->contacts, .question = &asked};
+	const struct fric_differential by_mu = {.fields = {[FRIC_BY_MU_S] = ones, [FRIC_BY_POSITIONS] = a->inner}},
+								   by_velocities = {.fields = {[FRIC_BY_VELOCITIES] = s->lagged}};
+	double *x = a->out;
+	ones[0] = 1;
+	switch (which) {
+	case EVALUATE: return fric_evaluate(a->context, a->contacts, &asked, x, x + 1, &a->error);
+	case INNER: return fric_hessian_inner(a->context, a->contacts, &asked, FRIC_PROJECT_NONE, x, &a->error);
+	case PRODUCTS:
+		return fric_hessian_products(a->context, a->contacts, &asked, FRIC_PROJECT_NONE, 1, s->lagged, x, &a->error);
+	case LINE: return fric_line(a->context, a->contacts, &asked, s->lagged, 2, steps, x, x + 2, &a->error);
+	case JVP: return fric_jvp(a->context, &d, &by_mu, x, x + 1, x + n, x + n + 1, &a->error);
+	case JVP_BY_VELOCITIES: return fric_jvp(a->context, &d, &by_velocities, x, x + 1, x + n, x + n + 1, &a->error);
+	default: return fric_vjp(a->context, &d, 1, s->lagged, x, x + 1, &by_mu, &a->error);
+	}
+}
+
+/* Contacts that are much too strong: the first of them in the order of groups is blamed. */
+static void check_blame(const struct scene *s, enum fric_type type, size_t i)
+{
+	struct fric_contacts *c;
+	struct fric_error error;
+	double *out = calloc(4 * (scene_ndof(s) + 1) + 40000, sizeof(double)), *inner = calloc(200000, sizeof(double));
+	assert_ok(fric_prepare(&serial, &s->batch, &c, &error));
+	for (int k = 0; k < 4; k++)
+		for (int n_threads = 1; n_threads <= 2; n_threads++) {
+			const struct fric_context context = {
+				.n_threads = n_threads, .kernels = fric_kernels_find(kernel_names[k]), .parallel_from = 1};
+			struct calls calls = {&context, c, s, out, inner, {FRIC_OK, 0, 0}};
+			for (int which = 0; which < N_CALLS && context.kernels && (k + n_threads) % 2; which++) {
+				assert_code(call(&calls, which), FRIC_E_NOT_FINITE);
+				if (calls.error.group != type || calls.error.contact != (int64_t)i)
+					print_error("call %d, %s: %s %d is blamed\n", which, kernel_names[k],
+					            fric_type_name(calls.error.group), (int)calls.error.contact);
+				assert_int_equal(calls.error.group, type);
+				assert_int_equal(calls.error.contact, i);
+			}
+		}
+	free(out);
+	free(inner);
+	fric_contacts_free(c);
+}
+
+static void spoil(struct scene *s, enum fric_type type, size_t i)
+{
+	numbers_in(s->batch.groups[type].normal_force)[i] = 1e308;
+	numbers_in(s->batch.groups[type].weight)[i] = 1e308;
+}
+
+static void test_the_first_contact_is_blamed(void **state)
+{
+	/* a later type at earlier vertices, a later span of the same type, bodies in other chunks */
+	static const struct {
+		enum fric_type type;
+		size_t contact;
+	} spoilt[] = {{FRIC_BODY_WORLD, 1190}, {FRIC_BODY_WORLD, 3},       {FRIC_BODY_BODY, 1100}, {FRIC_BODY_BODY, 70},
+	              {FRIC_PLANE_VERTEX, 2},  {FRIC_FACE_VERTEX, 1400},   {FRIC_EDGE_EDGE, 1},    {FRIC_EDGE_VERTEX, 1499},
+	              {FRIC_EDGE_VERTEX, 900}, {FRIC_VERTEX_VERTEX, 1480}, {FRIC_VERTEX_VERTEX, 5}};
+	struct scene s;
+	(void)state;
+	long_scene(&s, 8001);
+	for (size_t i = 0; i < sizeof(spoilt) / sizeof(*spoilt); i++) {
+		spoil(&s, spoilt[i].type, spoilt[i].contact);
+		check_blame(&s, spoilt[i].type, spoilt[i].contact);
+	}
+	scene_free(&s);
+}
+
+/* ---- rows of bodies ---- */
+
+/* Contacts of one body with the world, aligned with the axes, whose forces and radii are given. */
+static void world_scene(struct scene *s, size_t n, double force, double spin, double roll)
+{
+	struct rng rng = {8101};
+	scene_create(s, &rng,
+	             (struct options){.dim = 3, .n_vertices = 1, .source = FRIC_MU_SCALAR, .signed_weights = true});
+	scene_add_bodies(s, &rng, (struct body_options){.n_bodies = 3, .n_world = n, .radii = true});
+	struct fric_group *g = &s->batch.groups[FRIC_BODY_WORLD];
+	for (size_t i = 0; i < n; i++) {
+		((int32_t *)g->vertices)[i] = 1;
+		numbers_in(g->normal_force)[i] = force;
+		numbers_in(g->weight)[i] = 1;
+		numbers_in(g->spin_radius)[i] = spin;
+		numbers_in(g->roll_radius)[i] = roll;
+		for (int d = 0; d < 3; d++) {
+			numbers_in(g->normal)[3 * i + (size_t)d] = d == 2;
+			numbers_in(g->point)[3 * i + (size_t)d] = s->batch.body_positions[3 + d];
+		}
+	}
+}
+
+/* Entries of the block of a contact are those of J^T A J in long double, each in its own scale. */
+static void check_entries(const struct scene *s)
+{
+	struct fric_contacts *c;
+	struct fric_error error;
+	double inner[15], jacobian[30], values[36];
+	int32_t rows[36], cols[36];
+	struct fric_factors f = {.weights = {0}};
+	f.inner[FRIC_BODY_WORLD] = inner;
+	f.jacobian[FRIC_BODY_WORLD] = jacobian;
+	assert_ok(fric_prepare(&serial, &s->batch, &c, &error));
+	assert_ok(fric_hessian_factors(&serial, c, question(s->velocities), FRIC_PROJECT_NONE, &f, &error));
+	assert_ok(fric_hessian_triplets(&serial, c, inner, FRIC_FULL, rows, cols, values, &error));
+	for (int e = 0; e < 36; e++) {
+		long double sum = 0, size = 0;
+		for (int r = 0, at = 0; r < 5; r++)
+			for (int t = r; t < 5; t++, at++) {
+				const long double one = (long double)inner[at] * jacobian[6 * r + e / 6] * jacobian[6 * t + e % 6];
+				const long double other = (long double)inner[at] * jacobian[6 * t + e / 6] * jacobian[6 * r + e % 6];
+				sum += one + (r == t ? 0 : other);
+				size += fabsl(one) + (r == t ? 0 : fabsl(other));
+			}
+		assert_near(values[e], sum, 1e-14L * size + 0x1p-1074L);
+	}
+	fric_contacts_free(c);
+}
+
+static void test_entries_keep_their_digits(void **state)
+{
+	static const double cases[][4] = {/* force, spin_radius, roll_radius, angular velocity */
+	                                  {1, 1, 1, 1e-3},
+	                                  {0x1p-900, 0x1p-190, 0x1p+190, 1e-3 * 0x1p-190},
+	                                  {0x1p-700, 0x1p-190, 0x1p+190, 1e-3},
+	                                  {0x1p+400, 0x1p-900, 0x1p+300, 1e-3 * 0x1p-300},
+	                                  {0x1p+300, 0x1p+300, 0x1p-600, 1e-3 * 0x1p-300},
+	                                  {0x1p+600, 0x1p+205, 0x1p-180, 1e-3 * 0x1p-205}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (int axis = 0; axis < 3; axis++) {
+			struct scene s;
+			world_scene(&s, 1, cases[i][0], cases[i][1], cases[i][2]);
+			double *w = s.velocities + first_twist(&s) + 6 + 3;
+			for (int d = 0; d < 3; d++)
+				w[d] = d == axis ? cases[i][3] : 0.3 * cases[i][3];
+			check_entries(&s);
+			scene_free(&s);
+		}
+}
+
+/* What is too much in a sum is nobody's fault; what is too much alone is that contact's. */
+static void test_an_overflow_of_rows(void **state)
+{
+	(void)state;
+	for (int alone = 0; alone < 2; alone++) {
+		struct scene s;
+		struct fric_contacts *c;
+		struct fric_pattern *p;
+		struct fric_error error;
+		enum { N = 4 };
+		world_scene(&s, N, 1, 1, 1);
+		assert_ok(fric_prepare(&serial, &s.batch, &c, &error));
+		assert_ok(fric_pattern_create(&serial, c, FRIC_FULL, &p, &error));
+		double inner[15 * N], *data = calloc(fric_pattern_n_entries(p), sizeof(double));
+		for (int i = 0; i < N; i++)
+			for (int e = 0; e < 15; e++)
+				inner[(size_t)(15 * i + e)] = e == 0 ? (alone ? i >= 2 ? 1e308 : 1 : 0.9e308) : 0;
+		if (alone) { /* scaled by mu_aniso twice, it does not fit */
+			fric_contacts_free(c);
+			struct fric_group *g = &s.batch.groups[FRIC_BODY_WORLD];
+			double *scale = scene_memory(&s, 2 * N, sizeof(double));
+			for (int i = 0; i < 2 * N; i++)
+				scale[i] = 4;
+			g->mu_aniso = (struct fric_values){scale, 2};
+			assert_ok(fric_prepare(&serial, &s.batch, &c, &error));
+		}
+		assert_code(fric_hessian_csr(&serial, c, inner, p, data, &error), FRIC_E_NOT_FINITE);
+		assert_int_equal(error.contact, alone ? 2 : -1);
+		if (alone)
+			assert_int_equal(error.group, FRIC_BODY_WORLD);
+		free(data);
+		fric_pattern_free(p);
+		fric_contacts_free(c);
+		scene_free(&s);
+	}
+}
+
+/* ---- stop ---- */
+
+/* Memory that raises the flag when it is first written to. */
+static fric_flag stop;
+static char *wire;
+static size_t wire_bytes;
+
+static void on_touch(int signal, siginfo_t *info, void *context)
+{
+	const char *at = info->si_addr;
+	(void)context;
+	if (at < wire || at >= wire + wire_bytes) {
+		static const struct sigaction by_default = {.sa_handler = SIG_DFL};
+		sigaction(signal, &by_default, NULL); /* a real fault: it comes again */
+		return;
+	}
+	atomic_store(&stop, true);
+	mprotect(wire, wire_bytes, PROT_READ | PROT_WRITE);
+}
+
+/* Products stop soon after the flag is raised: those of later vectors are never begun. */
+static void check_stop(size_t n_vectors, const struct fric_kernels *kernels)
+{
+	struct sigaction action = {.sa_sigaction = on_touch, .sa_flags = SA_SIGINFO}, before;
+	struct scene s;
+	struct rng rng = {8201};
+	struct fric_contacts *c;
+	struct fric_error error;
+	const long page = sysconf(_SC_PAGESIZE);
+	scene_create(
+		&s, &rng,
+		(struct options){.dim = 3, .n_each = 2000, .n_vertices = 20000, .reach = 30, .source = FRIC_MU_SCALAR});
+	const size_t n = scene_ndof(&s), bytes = n * n_vectors * sizeof(double);
+	const double *vectors = random_reals(&s, &rng, n * n_vectors, -1, 1);
+	assert_ok(fric_prepare(&serial, &s.batch, &c, &error));
+	double *products = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(products, MAP_FAILED);
+	memset(products, 0xff, bytes);
+	wire = (char *)products;
+	wire_bytes = (size_t)page;
+	atomic_store(&stop, false);
+	assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
+	assert_int_equal(mprotect(wire, wire_bytes, PROT_READ), 0);
+	const struct fric_context context = {.n_threads = 1, .stop = &stop, .kernels = kernels};
+	assert_code(fric_hessian_products(&context, c, question(s.velocities), FRIC_PROJECT_NONE, n_vectors, vectors,
+	                                  products, &error),
+	            FRIC_E_STOPPED);
+	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+	assert_true(atomic_load(&stop));
+	size_t written = 0;
+	for (size_t i = 0; i < n * n_vectors; i++)
+		written += !isnan(products[i]);
+	assert_true(written < n * n_vectors / 2);
+	munmap(products, bytes);
+	fric_contacts_free(c);
+	scene_free(&s);
+}
+
+static void test_products_stop(void **state)
+{
+	(void)state;
+	check_stop(3, fric_kernels_find("scalar")); /* in turn */
+	check_stop(3, NULL);
+	check_stop(16, NULL); /* eight at once */
+}
+
+/* ---- curves of any size ---- */
+
+/* Speeds and areas scale with the unit of speed, down to where doubles lose digits: then areas are not for use. */
+static void test_areas_scale(void **state)
+{
+	const double speeds[] = {0, 0.4, 1, 1.7, 3}, factors[] = {1, 0.7, 0.9, 0.2, 0.5};
+	(void)state;
+	for (int power = 0; power > -1070; power -= 7) {
+		double scaled[5], areas[5], whole[5];
+		for (int k = 0; k < 5; k++)
+			scaled[k] = ldexp(speeds[k], power);
+		const struct fric_curve curve = {5, scaled, factors, NULL}, plain = {5, speeds, factors, NULL};
+		const bool usable = fric_curve_areas(&curve, areas);
+		assert_true(fric_curve_areas(&plain, whole));
+		bool normal = true;
+		for (int k = 1; k < 5; k++)
+			normal &= ldexp(whole[k], power) >= 0x1p-1022;
+		if (power > -1000 || !normal)
+			assert_int_equal(usable, normal);
+		for (int k = 0; k < 5 && normal && power > -1000; k++)
+			assert_near(areas[k], ldexp(whole[k], power), 4 * ulp(ldexp(whole[k], power)));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_first_contact_is_blamed),
+		cmocka_unit_test(test_entries_keep_their_digits),
+		cmocka_unit_test(test_an_overflow_of_rows),
+		cmocka_unit_test(test_products_stop),
+		cmocka_unit_test(test_areas_scale),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
