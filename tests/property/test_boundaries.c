@@ -714,7 +714,9 @@ static void compare_differences(const struct inquiry *q)
 	struct fric_comparison comparison;
 	struct fric_error error;
 	const enum fric_code code = fric_compare(&serial, c, scene_question(c, q->scene.velocities), &comparison, &error);
-	if (code == FRIC_OK && !comparison.agrees) {
+	/* the comparison cannot tell forces of bodies whose slip is below some 1e-30 eps_v */
+	const bool tells = q->row.level[BY_SLIP] != SLIP_FAR || q->scene.batch.n_bodies == 0;
+	if (code == FRIC_OK && !comparison.agrees && tells) {
 		print_error("%s %d: quantity %d is off by %g\n", fric_type_name(comparison.group), (int)comparison.worst,
 		            (int)comparison.quantity, comparison.relative_difference);
 		fail();
