@@ -1,0 +1,287 @@
+"""Requests that combine the options of the contract in pairs (tests/oracle/combinations.py): compared with the independent
+program, with the same request in its other forms, and with a collision set that got it in two parts.
+
+COMBINATIONS: how many covering arrays (without it, a half of the first one); COMBINATIONS_FIRST: the first seed (0).
+"""
+import json
+import os
+import random
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
+import combinations  # noqa: E402
+import compare  # noqa: E402
+import oracle  # noqa: E402
+import sets  # noqa: E402
+from algebra import flat  # noqa: E402
+from derivatives import Derivatives, fields_of, shaped, symmetric, value_at  # noqa: E402
+from sets import FRAME, JSON  # noqa: E402
+
+TOLERANCE, DOT = 1e-9, 1e-11
+COUNT, FIRST = int(os.environ.get('COMBINATIONS', 0)), int(os.environ.get('COMBINATIONS_FIRST', 0))
+CASES = [(seed, i, row) for seed in range(FIRST, FIRST + max(COUNT, 1)) for i, row in enumerate(combinations.cases(seed))
+         if COUNT or i % 2 == 0]
+OTHER = {'dim': 3, 'n_vertices': 2, 'friction': {'eps_v': 1, 'mu': 1, 'viscous': 3}, 'on_degenerate': 'skip',
+         'lagged_velocities': [[1, 0, 0], [0, 1, 0]],
+         'collisions': {'plane_vertex': {'vertices': [0, 1], 'plane_normal': [0, 0, 1], 'normal_force': [1, 2]}}}
+FIELDS = {'velocities': ('velocities', 'body_velocities'), 'lagged': ('lagged_velocities', 'lagged_body_velocities', 'anchor'),
+          'geometry': ('positions', 'body_positions', 'point', 'normal', 'plane_normal', 'tangent_basis'),
+          'coefficients': ('mu', 'mu_s', 'mu_k', 'vertex_mu', 'normal_force', 'weight', 'mu_aniso', 'eps_v')}
+OPTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors', 'position_jacobian')
+
+
+@pytest.fixture(scope='module')
+def client(server):
+    made = sets.Client(server)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope='module', params=CASES, ids=[f'{seed}-{i}' for seed, i, _ in CASES])
+def scene(request):
+    seed, i, row = request.param
+    made = combinations.Scene(row, (seed, i))
+    made.is_third = i % 3 == 0
+    return made
+
+
+def post(client, path, request, kind=JSON, accept=JSON):
+    answer = client.send('POST', path, request, kind, Accept=accept)
+    assert answer.status == 200, (path, answer, json.dumps(request))
+    return answer
+
+
+def kind_of(scene, name):
+    return FRAME if scene.row[name] == 'frame' else JSON
+
+
+def put(client, name, document, kind=JSON):
+    answer = client.put(name, document, kind)
+    assert answer.status in (200, 201), (answer, json.dumps(document))
+    return answer
+
+
+# ---- evaluate ----
+
+def test_the_independent_program_agrees(client, scene):
+    whole = scene.whole()
+    answer = post(client, '/v1/evaluate', whole).json
+    jacobian = answer.pop('position_jacobian', None)
+    asked = dict(whole)
+    if 'outputs' in asked:
+        asked['outputs'] = [o for o in asked['outputs'] if o != 'position_jacobian']
+    largest, words, structure = compare.worst(answer, oracle.evaluate(asked))
+    assert structure == [], (scene.row, json.dumps(whole))
+    assert largest <= TOLERANCE, (words, scene.row, json.dumps(whole))
+    if jacobian is not None:
+        same_jacobian(jacobian, whole)
+
+
+def same_jacobian(jacobian, whole):
+    """Values in rows of what complex steps give, and the places of the same if they are there."""
+    expected = Derivatives({k: v for k, v in whole.items() if k not in OPTIONS}).position_jacobian(jacobian['format'])
+    if not whole['position_jacobian']['pattern']:
+        expected = {k: v for k, v in expected.items() if k not in ('rows', 'cols', 'indptr', 'indices')}
+    largest, words, structure = compare.worst(jacobian, expected)
+    assert structure == [] and largest <= TOLERANCE, (structure, words, json.dumps(whole))
+
+
+def test_every_form_of_a_request_has_the_same_answer(client, scene):
+    whole = scene.whole()
+    expected = post(client, '/v1/evaluate', whole)
+    rng = random.Random(str(scene.row))
+    flat_one, shuffled = combinations.flattened(whole), combinations.shuffled(whole, rng)
+    for request, kind in ((whole, FRAME), (flat_one, JSON), (flat_one, FRAME), (shuffled, JSON), (shuffled, FRAME)):
+        assert post(client, '/v1/evaluate', request, kind).body == expected.body, (kind, json.dumps(request))
+    framed = post(client, '/v1/evaluate', whole, kind_of(scene, 'body'), FRAME)
+    assert sets.unframe(framed.body) == expected.json, json.dumps(whole)
+
+
+# ---- sets ----
+
+def difference(old, new):
+    """A merge patch that leads from one document to the other."""
+    patch = {k: None for k in old if k not in new}
+    for key, value in new.items():
+        if isinstance(value, dict) and isinstance(old.get(key), dict):
+            patch[key] = difference(old[key], value)
+        elif old.get(key) != value:
+            patch[key] = value
+    return patch
+
+
+def altered(document, rng):
+    """The document with other numbers in one field, perhaps of one group, and the field's path."""
+    places = [(name,) for name in ('positions', 'body_positions', 'lagged_velocities', 'lagged_body_velocities')
+              if flat(document.get(name, []))]
+    places += [('friction', name) for name in ('eps_v', 'mu', 'vertex_mu', 'viscous') if name in document['friction']]
+    places += [('barrier', name) for name in ('stiffness',) if 'barrier' in document]
+    places += [('collisions', group, name) for group, fields in document['collisions'].items()
+               for name in ('normal_force', 'weight', 'mu_aniso', 'anchor', 'surface_velocity', 'spin_radius', 'point')
+               if name in fields]
+    path = rng.choice(places)
+    out = json.loads(json.dumps(document))
+    parent = out
+    for key in path[:-1]:
+        parent = parent[key]
+    value = parent[path[-1]]
+    parent[path[-1]] = shaped([1.25 * x for x in flat(value)], value) if isinstance(value, list) else 1.25 * value
+    return out
+
+
+def ways(document, rng):
+    """What a set may have been before, so that a patch leads to the document."""
+    return {'other': OTHER, 'one field': altered(document, rng)}
+
+
+def ask_set(client, scene, name, accept):
+    return post(client, f'{sets.path(name)}/evaluate', scene.question, kind_of(scene, 'body'), accept)
+
+
+def test_a_set_answers_as_the_whole_request_does(client, scene):
+    expected = {accept: post(client, '/v1/evaluate', scene.whole(), accept=accept).body for accept in (JSON, FRAME)}
+    put(client, 'whole', scene.document, kind_of(scene, 'body'))
+    for accept in (JSON, FRAME, JSON):  # from the second time on with what the set keeps
+        assert ask_set(client, scene, 'whole', accept).body == expected[accept], (scene.row, json.dumps(scene.whole()))
+    assert client.delete('whole').status == 204
+
+
+@pytest.mark.parametrize('way', ['other', 'one field'])
+def test_a_patched_set_answers_as_the_whole_request_does(client, scene, way):
+    before = ways(scene.document, random.Random(str(scene.row)))[way]
+    expected = post(client, '/v1/evaluate', scene.whole()).body
+    old = put(client, 'patched', before)
+    if way == 'one field':
+        ask_set(client, scene, 'patched', JSON)  # it has its patterns then
+    kind = FRAME if scene.row['answer'] == 'frame' else 'application/merge-patch+json'
+    patch = client.patch('patched', difference(before, scene.document), kind, If_Collision_Set_Version=old.version)
+    assert patch.status == 200, (patch, json.dumps(before), json.dumps(scene.document))
+    again = client.patch('patched', difference(before, scene.document), kind, If_Collision_Set_Version=old.version)
+    assert (again.status, again.body, again.version) == (200, patch.body, patch.version)
+    assert ask_set(client, scene, 'patched', JSON).body == expected, (scene.row, json.dumps(scene.whole()))
+    assert client.delete('patched').status == 204
+
+
+def test_the_pattern_is_that_of_the_hessian(client, scene):
+    put(client, 'pattern', scene.document)
+    form, triangle = scene.hessian()['format'], scene.hessian().get('triangle', 'full')
+    question = {k: v for k, v in scene.question.items() if k not in OPTIONS}
+    if form == 'factors':
+        form = 'triplets'
+    hessian = post(client, sets.path('pattern') + '/evaluate',
+                   {**question, 'outputs': ['hessian'], 'hessian': {'format': form, 'triangle': triangle}}).json['hessian']
+    accept = kind_of(scene, 'answer')
+    answer = client.pattern('pattern', f'?format={form}&triangle={triangle}', Accept=accept)
+    got = sets.unframe(answer.body) if accept == FRAME else answer.json
+    assert got == {k: v for k, v in hessian.items() if k not in ('values', 'data')}, scene.row
+    tags = set()
+    for other in ('full', 'upper', 'lower'):
+        for kind in (JSON, FRAME):
+            tags.add(client.pattern('pattern', f'?format={form}&triangle={other}', Accept=kind).headers['ETag'])
+    assert len(tags) == 6 and answer.headers['ETag'] in tags
+    again = client.pattern('pattern', f'?format={form}&triangle={triangle}', Accept=accept, If_None_Match=answer.headers['ETag'])
+    assert (again.status, again.body, again.headers['Vary']) == (304, b'', 'Accept')
+    assert client.delete('pattern').status == 204
+
+
+# ---- derivatives ----
+
+def chosen(scene, request):
+    """Pointers to some of the fields that the request has."""
+    names = FIELDS.get(scene.row['fields'])
+    fields = fields_of(request)
+    return [p for p in fields if names is None or p.rpartition('/')[2] in names] or fields[:1]
+
+
+def direction(rng, request, pointer):
+    value = value_at(request, pointer)
+    numbers = [rng.gauss(0, 1) for _ in flat(value)]
+    return shaped(symmetric(numbers) if 'materials' in pointer else numbers, value)
+
+
+def asked_of(scene, request):
+    """Tangents, cotangents and what to differentiate by, from the fields of document and question."""
+    rng = random.Random(str(scene.row))
+    pointers = chosen(scene, request)
+    cotangents = {'potential': rng.gauss(0, 1), 'gradient': scene.vector(scene.n_vertices * scene.dim)}
+    if scene.n_bodies:
+        cotangents['body_gradient'] = [scene.vector(3 * scene.dim - 3) for _ in range(scene.n_bodies)]
+    return {'tangents': {p: direction(rng, request, p) for p in pointers}}, {'cotangents': cotangents, 'wrt': pointers}
+
+
+def product(a, b):
+    pairs = list(zip(flat(a), flat(b)))
+    return sum(x * y for x, y in pairs), sum(abs(x * y) for x, y in pairs)
+
+
+def test_derivatives(client, scene):
+    request = {k: v for k, v in scene.whole().items() if k not in OPTIONS}
+    question = {k: v for k, v in scene.question.items() if k not in OPTIONS}
+    forth, back = asked_of(scene, request)
+    put(client, 'derived', scene.document, kind_of(scene, 'body'))
+    answers = {}
+    for route, asked in (('jvp', forth), ('vjp', back)):
+        whole = post(client, f'/v1/{route}', {**request, **asked})
+        of_set = post(client, f'{sets.path("derived")}/{route}', {**question, **asked}, kind_of(scene, 'body'))
+        assert of_set.body == whole.body, (route, scene.row, json.dumps({**request, **asked}))
+        framed = post(client, f'/v1/{route}', {**request, **asked}, FRAME, FRAME)
+        assert sets.unframe(framed.body) == whole.json
+        answers[route] = whole.json
+    assert client.delete('derived').status == 204
+    go, come = answers['jvp']['tangents'], answers['vjp']['cotangents']
+    there = [product(back['cotangents'].get(name, 0), go[name]) for name in go]
+    returned = [product(come[p], forth['tangents'][p]) for p in come]
+    sizes = sum(size for _, size in there) + sum(size for _, size in returned)
+    assert abs(sum(x for x, _ in there) - sum(x for x, _ in returned)) <= DOT * sizes, (scene.row, json.dumps(request))
+    if COUNT or scene.is_third:
+        same_derivatives(answers, request, forth, back)
+
+
+def same_derivatives(answers, request, forth, back):
+    d = Derivatives(request)
+    for route, expected in (('jvp', d.jvp(forth['tangents'])), ('vjp', d.vjp(back['cotangents'], back['wrt']))):
+        largest, words, structure = compare.worst(answers[route], expected)
+        assert structure == [] and largest <= 1e-8, (route, structure, words, json.dumps(request), forth, back)
+
+
+# ---- check ----
+
+def test_checks(client, scene):
+    whole = {k: v for k, v in scene.whole().items() if k not in OPTIONS}
+    question = {k: v for k, v in scene.question.items() if k not in OPTIONS}
+    put(client, 'checked', scene.document)
+    expected = post(client, '/v1/check?derivatives=true', whole)
+    got = post(client, sets.path('checked') + '/check?derivatives=true', question, kind_of(scene, 'body'))
+    assert expected.json['agrees'], (expected, json.dumps(whole))
+    assert {f['pointer'] for f in got.json['derivatives']['fields']} == {f['pointer'] for f in expected.json['derivatives']['fields']}
+    assert got.json['agrees'] and got.json['derivatives']['worst'] == expected.json['derivatives']['worst']
+    for name in ('potential', 'gradient', 'hessian', 'worst'):
+        assert got.json[name] == expected.json[name], (name, scene.row)
+    assert client.delete('checked').status == 204
+
+
+# ---- conditions ----
+
+def test_conditions(client, scene):
+    """Each of them on a set of the request's own document, whatever it is."""
+    name, kind = 'conditional', kind_of(scene, 'body')
+    old = put(client, name, OTHER)
+    new = client.put(name, scene.document, kind, If_Collision_Set_Version=old.version)
+    assert (new.status, new.json['version']) == (200, new.version) and new.version != old.version
+    for version in (new.version, old.version):  # carried out already
+        again = client.put(name, scene.document, kind, If_Collision_Set_Version=version)
+        assert (again.status, again.body, again.version) == (200, new.body, new.version)
+    for version in ('0' * 32, new.version.upper() + 'x', 'x'):
+        for refused in (client.put(name, OTHER, If_Collision_Set_Version=version),
+                        client.get(name, If_Collision_Set_Version=version),
+                        client.evaluate(name, scene.question, If_Collision_Set_Version=version),
+                        client.patch(name, {'dim': 3}, If_Collision_Set_Version=version),
+                        client.delete(name, If_Collision_Set_Version=version)):
+            assert (refused.status, refused.version, refused.json['code']) == (412, new.version, 'set_changed')
+    taken = client.put(name, scene.document, kind, If_None_Match='*')
+    assert (taken.status, taken.version, taken.json['code']) == (412, new.version, 'set_exists')
+    got = client.get(name, If_Collision_Set_Version=new.version)
+    assert (got.status, got.body, got.version) == (200, new.body, new.version)
+    assert client.delete(name, If_Collision_Set_Version=new.version).status == 204
