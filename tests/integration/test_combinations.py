@@ -1,7 +1,7 @@
 """Requests that combine the options of the contract in pairs (tests/oracle/combinations.py): compared with the independent
 program, with the same request in its other forms, and with a collision set that got it in two parts.
 
-COMBINATIONS: how many covering arrays (without it, a half of the first one); COMBINATIONS_FIRST: the first seed (0).
+COMBINATIONS: how many covering arrays, of some fifty requests each (1); COMBINATIONS_FIRST: the first seed (0).
 """
 import json
 import os
@@ -20,9 +20,8 @@ from derivatives import Derivatives, fields_of, shaped, symmetric, value_at  # n
 from sets import FRAME, JSON  # noqa: E402
 
 TOLERANCE, DOT = 1e-9, 1e-11
-COUNT, FIRST = int(os.environ.get('COMBINATIONS', 0)), int(os.environ.get('COMBINATIONS_FIRST', 0))
-CASES = [(seed, i, row) for seed in range(FIRST, FIRST + max(COUNT, 1)) for i, row in enumerate(combinations.cases(seed))
-         if COUNT or i % 2 == 0]
+COUNT, FIRST = int(os.environ.get('COMBINATIONS', 1)), int(os.environ.get('COMBINATIONS_FIRST', 0))
+CASES = [(seed, i, row) for seed in range(FIRST, FIRST + COUNT) for i, row in enumerate(combinations.cases(seed))]
 OTHER = {'dim': 3, 'n_vertices': 2, 'friction': {'eps_v': 1, 'mu': 1, 'viscous': 3}, 'on_degenerate': 'skip',
          'lagged_velocities': [[1, 0, 0], [0, 1, 0]],
          'collisions': {'plane_vertex': {'vertices': [0, 1], 'plane_normal': [0, 0, 1], 'normal_force': [1, 2]}}}
@@ -42,9 +41,7 @@ def client(server):
 @pytest.fixture(scope='module', params=CASES, ids=[f'{seed}-{i}' for seed, i, _ in CASES])
 def scene(request):
     seed, i, row = request.param
-    made = combinations.Scene(row, (seed, i))
-    made.is_third = i % 3 == 0
-    return made
+    return combinations.Scene(row, (seed, i))
 
 
 def post(client, path, request, kind=JSON, accept=JSON):
@@ -235,15 +232,15 @@ def test_derivatives(client, scene):
     returned = [product(come[p], forth['tangents'][p]) for p in come]
     sizes = sum(size for _, size in there) + sum(size for _, size in returned)
     assert abs(sum(x for x, _ in there) - sum(x for x, _ in returned)) <= DOT * sizes, (scene.row, json.dumps(request))
-    if COUNT or scene.is_third:
-        same_derivatives(answers, request, forth, back)
+    same_derivatives(answers, request, forth, back)
 
 
 def same_derivatives(answers, request, forth, back):
     d = Derivatives(request)
     for route, expected in (('jvp', d.jvp(forth['tangents'])), ('vjp', d.vjp(back['cotangents'], back['wrt']))):
-        largest, words, structure = compare.worst(answers[route], expected)
-        assert structure == [] and largest <= 1e-8, (route, structure, words, json.dumps(request), forth, back)
+        got = {k: v for k, v in answers[route].items() if k in expected}
+        largest, words, structure = compare.worst(got, expected)
+        assert structure == [] and largest <= TOLERANCE, (route, structure, words, json.dumps(request), forth, back)
 
 
 # ---- check ----

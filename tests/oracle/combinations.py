@@ -96,7 +96,7 @@ class Scene:
         return self.rng.uniform(low, high)
 
     def vector(self, n=None):
-        return [self.rng.gauss(0, 1) for _ in range(n or self.dim)]
+        return [self.rng.gauss(0, 1) for _ in range(self.dim if n is None else n)]
 
     def values(self, n, make=None):
         """A field with one value for all, or one each."""
