@@ -113,7 +113,10 @@ $(B)/tests/unit/api/validate/test_set: $(B)/tests/fuzz/parts.c.o
 # The test makes allocations fail.
 $(B)/tests/unit/api/sets/test_store $(B)/tests/unit/api/sets/test_set: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=posix_memalign
 
-# Likewise, and it compares batches as the fuzz harness does.
+# The test counts what is allocated and mapped.
+$(B)/tests/unit/api/sets/test_counted: LDFLAGS += $(foreach f,malloc calloc realloc aligned_alloc posix_memalign free mmap munmap mremap api_pool_take,-Wl,--wrap=$f)
+
+# Allocations fail, and it compares batches as the fuzz harness does.
 $(B)/tests/unit/api/sets/test_rest: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
 $(B)/tests/unit/api/sets/test_rest: $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o
 $(B)/tests/unit/api/sets/test_rest: LDFLAGS += $(foreach f,malloc realloc aligned_alloc posix_memalign free,-Wl,--wrap=$f)

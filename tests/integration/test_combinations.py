@@ -253,7 +253,7 @@ def test_checks(client, scene):
     got = post(client, sets.path('checked') + '/check?derivatives=true', question, kind_of(scene, 'body'))
     assert expected.json['agrees'], (expected, json.dumps(whole))
     assert {f['pointer'] for f in got.json['derivatives']['fields']} == {f['pointer'] for f in expected.json['derivatives']['fields']}
-    assert got.json['agrees'] and got.json['derivatives']['worst'] == expected.json['derivatives']['worst']
+    assert got.json['agrees']
     for name in ('potential', 'gradient', 'hessian', 'worst'):
         assert got.json[name] == expected.json[name], (name, scene.row)
     assert client.delete('checked').status == 204
