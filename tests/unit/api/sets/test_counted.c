@@ -178,8 +178,7 @@ static void is_counted(struct api_pool *pool, const struct api_budget *budget, s
 		return;
 	assert_int_equal(counts.used_bytes + counts.idle_bytes, page_bytes - empty.pages);
 	/* malloc's own word and half of one beside each small block */
-	assert_int_equal(budget->used_bytes,
-	                 block_bytes - empty.bytes + 16 * (n_blocks - empty.n) + counts.used_bytes);
+	assert_int_equal(budget->used_bytes, block_bytes - empty.bytes + 16 * (n_blocks - empty.n) + counts.used_bytes);
 }
 
 static void the_pools_gauges(void **unused)
@@ -261,7 +260,8 @@ static int send_to(const char *method, const char *target, const char *body, jso
 	const struct api_request request = {.method = method,
 	                                    .target = target,
 	                                    .content_type = *body ? "application/json" : NULL,
-	                                    .accept = answer ? "application/json" : "application/vnd.frictiond.frame, application/json;q=0.5",
+	                                    .accept = answer ? "application/json"
+	                                                     : "application/vnd.frictiond.frame, application/json;q=0.5",
 	                                    .body = body,
 	                                    .body_bytes = strlen(body)};
 	struct api_response response;
@@ -314,10 +314,12 @@ static void takes_what_is_told(const char *name, struct live empty)
 /* ---- documents ---- */
 
 #define FRICTION "\"friction\":{\"eps_v\":0.5,\"mu_s\":0.6,\"mu_k\":0.4}"
-#define GROUND "\"plane_vertex\":{\"vertices\":[0,1],\"plane_normal\":[0,0,1],\"normal_force\":[1,2]," \
+#define GROUND \
+	"\"plane_vertex\":{\"vertices\":[0,1],\"plane_normal\":[0,0,1],\"normal_force\":[1,2]," \
 	"\"mu_s_aniso\":[1,0.5],\"mu_k_aniso\":[0.5,0.25]}"
 #define EDGES "\"edge_edge\":{\"vertices\":[[0,1,2,3]],\"normal_force\":3}"
-#define WORLD "\"body_world\":{\"bodies\":[0],\"point\":[[0,0,0]],\"normal\":[0,0,1],\"normal_force\":2,\"mu_s_aniso\":[1,0.5],\"mu_k_aniso\":[0.5,0.25]}"
+#define WORLD \
+	"\"body_world\":{\"bodies\":[0],\"point\":[[0,0,0]],\"normal\":[0,0,1],\"normal_force\":2,\"mu_s_aniso\":[1,0.5],\"mu_k_aniso\":[0.5,0.25]}"
 #define POSITIONS "\"positions\":[[-1,0,0],[1,0,0],[0,-1,0.1],[0,1,0.2]]"
 #define LAGGED "\"lagged_velocities\":[[1,0,0],[0,1,0],[1,1,0],[0,0,1]]"
 #define TWIST "[[0.1,0.2,0.3,0.4,0.5,0.6]]"
@@ -328,13 +330,14 @@ static const struct document {
 	bool has_positions, has_bodies;
 } documents[] = {
 	{"{\"dim\":3,\"n_vertices\":4," FRICTION ",\"collisions\":{" GROUND "}}", VELOCITIES, false, false},
-	{"{\"dim\":3," POSITIONS "," FRICTION "," LAGGED ",\"collisions\":{" EDGES "," GROUND "}}", VELOCITIES, true, false},
+	{"{\"dim\":3," POSITIONS "," FRICTION "," LAGGED ",\"collisions\":{" EDGES "," GROUND "}}", VELOCITIES, true,
+     false},
 	{"{\"dim\":3," POSITIONS "," FRICTION "," LAGGED ",\"body_positions\":[[0,0,1]],\"lagged_body_velocities\":" TWIST
      ",\"collisions\":{" EDGES "," GROUND "," WORLD "}}",
      VELOCITIES ",\"body_velocities\":" TWIST, true, true},
 	{"{\"dim\":3," POSITIONS "," FRICTION ",\"body_positions\":[[0,0,1]],\"lagged_body_velocities\":" TWIST
-     ",\"on_degenerate\":\"skip\",\"collisions\":{" EDGES ",\"face_vertex\":{\"vertices\":[[0,1,2,3],[3,0,0.0e0,1]],\"normal_force\":1},"
-     WORLD "}}",
+     ",\"on_degenerate\":\"skip\",\"collisions\":{" EDGES
+     ",\"face_vertex\":{\"vertices\":[[0,1,2,3],[3,0,0.0e0,1]],\"normal_force\":1}," WORLD "}}",
      NULL, true, true}, /* refused: indices that are repeated and reals */
 	{"{\"dim\":3,\"n_vertices\":1,\"body_positions\":[[0,0,1]]," FRICTION ",\"lagged_body_velocities\":" TWIST
      ",\"collisions\":{" WORLD "}}",
@@ -364,9 +367,12 @@ static void asks(const char *target, int status, const char *format, ...)
 	free(body);
 }
 
-static const char *const hessians[] = {
-	"\"format\":\"csr\"", "\"format\":\"csr\",\"triangle\":\"upper\"", "\"format\":\"csr\",\"triangle\":\"lower\"",
-	"\"format\":\"triplets\"", "\"format\":\"factors\"", "\"format\":\"csr\",\"pattern\":false"};
+static const char *const hessians[] = {"\"format\":\"csr\"",
+                                       "\"format\":\"csr\",\"triangle\":\"upper\"",
+                                       "\"format\":\"csr\",\"triangle\":\"lower\"",
+                                       "\"format\":\"triplets\"",
+                                       "\"format\":\"factors\"",
+                                       "\"format\":\"csr\",\"pattern\":false"};
 
 static void uses(const struct document *d)
 {
@@ -385,8 +391,10 @@ static void uses(const struct document *d)
 	sends("GET", "/v1/sets/used", "", 200);
 	asks("/InputSizes", 200, "{\"name\":\"friction\",\"config\":{\"set\":\"used\"}}");
 	asks("/OutputSizes", 200, "{\"name\":\"friction_gradient\",\"config\":{\"set\":\"used\"}}");
-	asks("/Evaluate", 200, "{\"name\":\"friction\",\"input\":[[0.5]],\"config\":{\"set\":\"used\",\"inputs\":[\"/friction/mu_s\"]}}");
-	asks("/Evaluate", 400, "{\"name\":\"friction\",\"input\":[[-1]],\"config\":{\"set\":\"used\",\"inputs\":[\"/friction/mu_s\"]}}");
+	asks("/Evaluate", 200,
+	     "{\"name\":\"friction\",\"input\":[[0.5]],\"config\":{\"set\":\"used\",\"inputs\":[\"/friction/mu_s\"]}}");
+	asks("/Evaluate", 400,
+	     "{\"name\":\"friction\",\"input\":[[-1]],\"config\":{\"set\":\"used\",\"inputs\":[\"/friction/mu_s\"]}}");
 	asks("/Gradient", 200,
 	     "{\"name\":\"friction\",\"input\":[[0.5]],\"outWrt\":0,\"inWrt\":0,\"sens\":[2],"
 	     "\"config\":{\"set\":\"used\",\"inputs\":[\"/friction/mu_s\"]}}");
@@ -443,7 +451,8 @@ static void what_large_sets_take(void **unused)
 		end += sprintf(end, "%s%d", i ? "," : "", i);
 		stop_at += sprintf(stop_at, "%s0,%d,0.5", i ? "," : "", i % 10);
 	}
-	char *text = text_of("{\"dim\":3,\"positions\":[%s]," FRICTION ",\"barrier\":{\"dhat\":1,\"stiffness\":1},\"collisions\":{"
+	char *text = text_of("{\"dim\":3,\"positions\":[%s]," FRICTION
+	                     ",\"barrier\":{\"dhat\":1,\"stiffness\":1},\"collisions\":{"
 	                     "\"plane_vertex\":{\"vertices\":[%s],\"plane_normal\":[0,0,1],\"plane_origin\":[0,0,0]}}}",
 	                     positions, numbers);
 	char *question = text_of("{\"velocities\":[%s],\"hessian\":{\"format\":\"csr\"}}", positions);

@@ -171,6 +171,20 @@ static void keeps_by_caller_and_name(void **unused)
 	close_store();
 }
 
+/* In a store for one set, all callers and all names are looked up in the same place. */
+static void tells_beginnings_apart(void **unused)
+{
+	struct api_sets_limits one = plenty;
+	(void)unused;
+	one.n = 1;
+	open_store(one);
+	assert_int_equal(put("caller", "name", 1000), API_PUT_CREATED);
+	assert_true(has("caller", "name"));
+	assert_false(has("call", "name") || has("caller", "nam") || has("caller2", "name") || has("caller", "name2"));
+	assert_false(has(NULL, "name") || has("", "name"));
+	close_store();
+}
+
 static void takes_names_of_full_length(void **unused)
 {
 	(void)unused;
@@ -1036,6 +1050,24 @@ static void is_idle_only_after_its_last_use_ends(void **unused)
 	close_store();
 }
 
+/* Whoever has put a set uses it until it is released. */
+static void is_in_use_from_the_put_on(void **unused)
+{
+	(void)unused;
+	open_store(plenty);
+	struct api_kept *kept = make(1000);
+	assert_int_equal(api_sets_put(sets, NULL, "a", kept, NULL), API_PUT_CREATED);
+	pass(901 * SECOND);
+	api_sets_expire(sets);
+	assert_true(has(NULL, "a"));
+	api_kept_release(kept);
+	pass(900 * SECOND);
+	assert_true(has(NULL, "a"));
+	pass(1);
+	assert_false(has(NULL, "a"));
+	close_store();
+}
+
 /* To describe a set is no use of it. */
 static void looking_is_no_use(void **unused)
 {
@@ -1336,6 +1368,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keeps_by_caller_and_name),
+		cmocka_unit_test(tells_beginnings_apart),
 		cmocka_unit_test(takes_names_of_full_length),
 		cmocka_unit_test(replaces_what_is_expected_alone),
 		cmocka_unit_test(removes_what_is_expected_alone),
@@ -1372,6 +1405,7 @@ int main(void)
 		cmocka_unit_test(agrees_with_a_model),
 		cmocka_unit_test(forgets_what_is_idle),
 		cmocka_unit_test(is_idle_only_after_its_last_use_ends),
+		cmocka_unit_test(is_in_use_from_the_put_on),
 		cmocka_unit_test(looking_is_no_use),
 		cmocka_unit_test(idle_sets_leave_before_a_put_looks_for_room),
 		cmocka_unit_test(lists_by_name),

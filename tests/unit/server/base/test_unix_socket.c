@@ -112,6 +112,41 @@ int bind(int fd, __CONST_SOCKADDR_ARG address, socklen_t bytes)
 	return failure;
 }
 
+static bool cannot_listen;
+
+/* In place of the system library's. */
+int listen(int fd, int backlog)
+{
+	static int (*real)(int, int);
+	if (!real)
+		*(void **)(void *)&real = dlsym(RTLD_NEXT, "listen");
+	if (!cannot_listen)
+		return real(fd, backlog);
+	errno = ENOBUFS;
+	return -1;
+}
+
+static int n_open_files(void)
+{
+	const int fd = dup(STDERR_FILENO); /* the lowest that is free */
+	close(fd);
+	return fd;
+}
+
+/* The file is there by then, and has to go again. */
+static void test_what_cannot_listen_leaves_nothing(void **state)
+{
+	struct srv_socket_file file;
+	const int n_before = n_open_files();
+	(void)state;
+	cannot_listen = true;
+	const int fd = listen_there(&file);
+	cannot_listen = false;
+	assert_int_equal(fd, -1);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(n_open_files(), n_before);
+}
+
 static void test_no_moment_is_open(void **state)
 {
 	struct srv_socket_file file;
@@ -328,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_listens),
 		cmocka_unit_test(test_modes),
 		cmocka_unit_test(test_no_moment_is_open),
+		cmocka_unit_test(test_what_cannot_listen_leaves_nothing),
 		cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_live),
 		cmocka_unit_test(test_busy),
