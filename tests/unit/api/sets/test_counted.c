@@ -410,10 +410,12 @@ static void goes_through(const struct document *d)
 	}
 	sends("PUT", "/v1/sets/used", d->text, 201);
 	takes_what_is_told("used", empty);
+	const size_t fresh = told("used");
 	uses(d);
 	takes_what_is_told("used", empty); /* with its patterns and its schedule */
 	sends("PATCH", "/v1/sets/used", "{\"friction\":{\"eps_v\":0.25}}", 200);
-	takes_what_is_told("used", empty); /* with the patterns of the set before */
+	takes_what_is_told("used", empty);
+	assert_true(told("used") > fresh + 512); /* with the patterns of the set before */
 	sends("PATCH", "/v1/sets/used", "{\"friction\":{\"eps_v\":-1}}", 422);
 	sends("PATCH", "/v1/sets/used", "{\"n_vertices\":17}", d->has_positions ? 422 : 200);
 	sends("PUT", "/v1/sets/used", d->text, 200);

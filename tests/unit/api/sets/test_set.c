@@ -100,10 +100,10 @@ static struct api_set *put(const char *name, size_t n, struct api_set *old)
 	return set;
 }
 
-static struct api_shared_pattern *pattern_of(struct api_set *set, enum fric_triangle triangle)
+static struct api_shared_pattern *pattern_of(struct api_set *set, int places)
 {
 	struct api_fault fault;
-	struct api_shared_pattern *shared = api_set_pattern(set, &serial, (int)triangle, &fault);
+	struct api_shared_pattern *shared = api_set_pattern(set, &serial, places, &fault);
 	assert_non_null(shared);
 	assert_non_null(shared->pattern);
 	return shared;
@@ -150,18 +150,17 @@ static void a_pattern_outlives_its_set(void **unused)
 	close_store();
 }
 
-static void sets_with_the_same_stencils_share_patterns(void **unused)
+static void share(int places)
 {
-	(void)unused;
 	open_store(32 << 20);
 	struct api_set *old = put("a", 4, NULL);
-	struct api_shared_pattern *shared = pattern_of(old, FRIC_LOWER);
+	struct api_shared_pattern *shared = pattern_of(old, places);
 	struct api_set *same = put("a", 4, old);
-	assert_ptr_equal(pattern_of(same, FRIC_LOWER), shared);
+	assert_ptr_equal(pattern_of(same, places), shared);
 	assert_int_equal(shared->n_holders, 4); /* two sets, two who asked */
 	assert_true(same->kept.bytes >= shared->counted.bytes);
 	struct api_set *other = put("a", 5, same);
-	struct api_shared_pattern *own = pattern_of(other, FRIC_LOWER);
+	struct api_shared_pattern *own = pattern_of(other, places);
 	assert_ptr_not_equal(own, shared);
 	api_kept_release(&old->kept);
 	api_kept_release(&same->kept);
@@ -171,6 +170,13 @@ static void sets_with_the_same_stencils_share_patterns(void **unused)
 	api_pattern_release(own);
 	api_kept_release(&other->kept);
 	close_store();
+}
+
+static void sets_with_the_same_stencils_share_patterns(void **unused)
+{
+	(void)unused;
+	for (int places = 0; places < API_N_PLACES; places++)
+		share(places);
 }
 
 static void without_room_a_pattern_is_given_but_not_kept(void **unused)
