@@ -542,6 +542,26 @@ static void answers_evaluations(void **unused)
 	}
 }
 
+/* So many that each array is an allocation of its own. */
+static void answers_rows_of_blocks(void **unused)
+{
+	enum { N = 200 };
+	static char text[8192];
+	char *end = stpcpy(text, "{\"dim\":3,\"friction\":{\"eps_v\":1,\"mu\":1},\"outputs\":[\"hessian\"],"
+	                         "\"hessian\":{\"format\":\"bsr\"},\"velocities\":[0");
+	(void)unused;
+	service.n_threads = 1;
+	for (int i = 1; i < 3 * N; i++)
+		end = stpcpy(end, ",1");
+	end =
+		stpcpy(end, "],\"collisions\":{\"plane_vertex\":{\"plane_normal\":[0,0,1],\"normal_force\":1,\"vertices\":[0");
+	for (int i = 1; i < N; i++)
+		end += sprintf(end, ",%d", i);
+	strcpy(end, "]}}}");
+	post("/v1/evaluate", api_media_json, api_media_json, text, strlen(text), 200, "bsr");
+	post("/v1/evaluate", api_media_json, api_media_frame, text, strlen(text), 200, "bsr");
+}
+
 static void answers_derivatives(void **unused)
 {
 	(void)unused;
@@ -729,6 +749,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_evaluations),
+		cmocka_unit_test(answers_rows_of_blocks),
 		cmocka_unit_test(answers_derivatives),
 		cmocka_unit_test(answers_checks),
 		cmocka_unit_test(answers_large_evaluations_on_two_threads),

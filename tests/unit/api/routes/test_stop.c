@@ -223,6 +223,23 @@ static void while_a_function_is_computed_and_printed(void **unused)
 	service.n_threads = 1;
 }
 
+/* Contacts of one vertex, whose Hessian is multiplied by many vectors. */
+static void while_products_are_formed(void **unused)
+{
+	(void)unused;
+	enum { N = 400000 / SHORTER, N_VERTICES = 1000, N_VECTORS = 256, NDOF = 2 * N_VERTICES };
+	const size_t vectors = 8 * (size_t)NDOF, vertices = vectors + 8 * (size_t)N_VECTORS * NDOF;
+	char document[600];
+	snprintf(document, sizeof(document),
+	         "{\"dim\":2,\"velocities\":{\"dtype\":\"f64\",\"shape\":[%d,2],\"offset\":0},"
+	         "\"friction\":{\"eps_v\":1,\"mu\":1},\"outputs\":[\"hessian_products\"],"
+	         "\"vectors\":{\"dtype\":\"f64\",\"shape\":[%d,%d],\"offset\":%zu},"
+	         "\"collisions\":{\"plane_vertex\":{\"plane_normal\":[0,1],\"normal_force\":1,"
+	         "\"vertices\":{\"dtype\":\"i32\",\"shape\":[%d],\"offset\":%zu}}}}",
+	         N_VERTICES, N_VECTORS, NDOF, vectors, N, vertices);
+	posts("products", "/v1/evaluate", api_media_frame, document, vertices + 4 * (size_t)N, 200, 0.5);
+}
+
 static int start(void **unused)
 {
 	(void)unused;
@@ -244,6 +261,7 @@ int main(void)
 		cmocka_unit_test(while_references_are_resolved),
 		cmocka_unit_test(while_checking),
 		cmocka_unit_test(while_a_function_is_computed_and_printed),
+		cmocka_unit_test(while_products_are_formed),
 	};
 	return cmocka_run_group_tests(tests, start, end);
 }

@@ -47,6 +47,8 @@ static int stop(void **unused)
 	return 0;
 }
 
+static struct api_measure measure; /* of the last request */
+
 static int send_to(const char *method, const char *target, const char *body)
 {
 	const struct api_request request = {.method = method,
@@ -58,6 +60,7 @@ static int send_to(const char *method, const char *target, const char *body)
 	api_is_large(&service, &request);
 	api_handle(&service, &request, &response);
 	const int status = response.status;
+	measure = response.measure;
 	api_response_free(&response);
 	return status;
 }
@@ -147,13 +150,28 @@ static void nobody_holds_it_afterwards(void **unused)
 	}
 }
 
+/* Evaluations and derivatives are, with the contacts that were evaluated. */
+static void what_is_measured(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		const char *target = requests[i].target;
+		const bool is = strstr(target, "aluate") || strstr(target, "jvp") || strstr(target, "vjp");
+		assert_in_range(send_to("PUT", "/v1/sets/a", DOCUMENT), 200, 201);
+		assert_int_equal(measure.n_phases, 0);
+		assert_int_equal(measure.n_contacts, 0);
+		assert_int_equal(send_to(requests[i].method, target, requests[i].body), 200);
+		assert_int_equal(measure.n_phases, is ? API_N_PHASES : 0);
+		assert_true(!is || measure.n_contacts > 0);
+	}
+	assert_int_equal(send_to("DELETE", "/v1/sets/a", ""), 204);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_use),
-		cmocka_unit_test(putting_it_again_is_use),
-		cmocka_unit_test(what_misses),
-		cmocka_unit_test(nobody_holds_it_afterwards),
+		cmocka_unit_test(what_is_use),      cmocka_unit_test(putting_it_again_is_use),    cmocka_unit_test(what_misses),
+		cmocka_unit_test(what_is_measured), cmocka_unit_test(nobody_holds_it_afterwards),
 	};
 	return cmocka_run_group_tests(tests, start, stop);
 }
