@@ -243,6 +243,35 @@ def same_derivatives(answers, request, forth, back):
         assert structure == [] and largest <= TOLERANCE, (route, structure, words, json.dumps(request), forth, back)
 
 
+# ---- UM-Bridge ----
+
+def test_the_bridge_evaluates_what_the_set_does(client, scene):
+    """With velocities and one number or list of the set's as inputs: once as it is, once altered."""
+    velocities = {k: v for k, v in scene.question.items() if k in ('velocities', 'body_velocities')}
+    fields = [p for p in fields_of(scene.document) if flat(value_at(scene.document, p)) and
+              p.rpartition('/')[2] in ('normal_force', 'weight', 'mu', 'eps_v', 'vertex_mu', 'lagged_body_velocities')]
+    for field, factor in [(field, factor) for field in fields for factor in (1, 1.25)]:
+        document = json.loads(json.dumps(scene.document))
+        parent = document
+        for key in field.split('/')[1:-1]:
+            parent = parent[key]
+        value, last = value_at(document, field), field.rpartition('/')[2]
+        numbers = [factor * x for x in flat(value)]
+        parent[last] = shaped(numbers, value) if isinstance(value, list) else numbers[0]
+        put(client, 'altered', document)
+        put(client, 'bridged', scene.document, kind_of(scene, 'body'))
+        expected = post(client, sets.path('altered') + '/evaluate', {**velocities, 'outputs': ['potential', 'gradient']}).json
+        inputs = {f'/{name}': flat(rows) for name, rows in velocities.items() if flat(rows)}
+        inputs[field] = [float(x) for x in numbers]
+        asked = {'input': list(inputs.values()), 'config': {'set': 'bridged', 'inputs': list(inputs)}}
+        potential = post(client, '/Evaluate', {'name': 'friction', **asked}).json['output']
+        gradient = post(client, '/Evaluate', {'name': 'friction_gradient', **asked}).json['output']
+        assert potential == [[expected['potential']]], (field, factor, json.dumps(scene.document))
+        assert gradient == [expected['gradient'] + flat(expected.get('body_gradient', []))], (field, json.dumps(scene.document))
+    for name in ('altered', 'bridged'):
+        assert client.delete(name).status == (204 if fields else 404)
+
+
 # ---- check ----
 
 def test_checks(client, scene):
