@@ -148,6 +148,9 @@ static void put(const char *name, int n_vertices, int n)
 	api_response_free(&response);
 }
 
+static const struct api_sets_limits limits = {
+	.bytes = 1 << 30, .bytes_per_caller = 1 << 30, .n = 8, .n_per_caller = 8, .idle_seconds = 900};
+
 #define OF(config) \
 	"{\"name\":\"friction\",\"outWrt\":0,\"inWrt\":0,\"vec\":[1],\"sens\":[1],\"input\":[[1]]," config "}"
 #define SET(name) "\"config\":{\"inputs\":[\"/friction/mu\"],\"set\":" name "}"
@@ -156,8 +159,6 @@ static void put(const char *name, int n_vertices, int n)
 static void large_sets_are_deferred(void **unused)
 {
 	(void)unused;
-	const struct api_sets_limits limits = {
-		.bytes = 1 << 30, .bytes_per_caller = 1 << 30, .n = 8, .n_per_caller = 8, .idle_seconds = 900};
 	static const struct {
 		const char *body;
 		bool is_deferred;
@@ -198,7 +199,6 @@ static void large_sets_are_deferred(void **unused)
 static void deferred_calls_count_once(void **unused)
 {
 	(void)unused;
-	const struct api_sets_limits limits = {.bytes = 1 << 30, .bytes_per_caller = 1 << 30, .n = 8, .idle_seconds = 900};
 	struct api_response response;
 	struct api_request request = request_of("POST", "/Evaluate", OF(SET("\"many\"")));
 	service.sets = api_sets_create(&limits, now_ms);

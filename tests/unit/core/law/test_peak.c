@@ -61,7 +61,7 @@ static double force(double y, const double mu[2])
 /* In doubles, as the kernels have it. */
 static double force_in_doubles(enum law t, double z, const double mu[2])
 {
-	const struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(t, mu[0], mu[1])};
+	const struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(t, mu[0], mu[1]), false};
 	return law_g1(t, a) * (law_low(t, a) ? z : 1);
 }
 
@@ -103,7 +103,7 @@ static bool same_bits(double a, double b)
 /* What of the shape is needed at one place gives the bits that all of it gives. */
 static void check_shape_at(double z, const double mu[2])
 {
-	struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(LAW_PEAK, mu[0], mu[1])}, b = a;
+	struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(LAW_PEAK, mu[0], mu[1]), false}, b = a;
 	b.shape = law_shape_at(LAW_PEAK, mu[0], mu[1], b.r);
 	assert_true(same_bits(law_g0(LAW_PEAK, b), law_g0(LAW_PEAK, a)));
 	assert_true(same_bits(law_g1(LAW_PEAK, b), law_g1(LAW_PEAK, a)));

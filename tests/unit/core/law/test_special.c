@@ -55,7 +55,7 @@ static void test_bound(void **unused)
 			const double mu_s = 0.1 + i * 0.00137, mu_k = i % 2 ? mu_s / (k + 1.3) : mu_s * (k + 1.3), q = 1 + k;
 			const double z = 1 + (i % 3) * k * 0.1, top = fmax(mu_s, mu_k);
 			const struct law_shape shape = law_tail(LAW_STRIBECK, NULL, 1 - z, q, 1 / q);
-			const struct law_point a = {mu_s, mu_k, z, 1 - z, true, shape};
+			const struct law_point a = {mu_s, mu_k, z, 1 - z, true, shape, false};
 			assert_true(law_g1(LAW_STRIBECK, a) <= top);
 			assert_near(z > 1 ? mu_s : law_g1(LAW_STRIBECK, a), mu_s, ulp(top));
 		}
