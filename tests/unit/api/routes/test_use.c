@@ -31,7 +31,7 @@ static int start(void **unused)
 {
 	(void)unused;
 	const struct api_sets_limits limits = {
-		.bytes = 1 << 24, .bytes_per_caller = 1 << 24, .n = 8, .idle_seconds = IDLE_SECONDS};
+		.bytes = 1 << 24, .bytes_per_caller = 1 << 24, .n = 8, .n_per_caller = 8, .idle_seconds = IDLE_SECONDS};
 	service = (struct api_service){.n_threads = 1,
 	                               .max_json_bytes = 1 << 20,
 	                               .max_frame_bytes = 1 << 20,

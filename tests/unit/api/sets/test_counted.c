@@ -237,7 +237,7 @@ static int start(void **unused)
 	budget = (struct api_budget){.most_bytes = (size_t)1 << 30};
 	struct api_pool *pool = api_pool_create(0, &budget);
 	const struct api_sets_limits limits = {
-		.bytes = 1 << 28, .bytes_per_caller = 1 << 27, .n = 16, .idle_seconds = 900, .pool = pool};
+		.bytes = 1 << 28, .bytes_per_caller = 1 << 27, .n = 16, .n_per_caller = 16, .idle_seconds = 900, .pool = pool};
 	service = (struct api_service){.n_threads = 1,
 	                               .max_json_bytes = 1 << 26,
 	                               .max_frame_bytes = 1 << 26,
