@@ -191,10 +191,11 @@ void fricp_differences_of_drag(double viscous, double eps_v, int n, const long d
 		squared += x[t] * x[t];
 	}
 	const quad size = square_root(squared), h = size > 1 ? size : 1, here = drag(k, n, x, 0, 0);
+	const quad g = size > 0 ? size : 1; /* beside a longer step, a small slip would be lost */
 	out->potential += (long double)here;
 	for (int t = 0, e = 0; t < n; e += n - t, t++) {
 		const quad ahead = drag(k, n, x, t, h), behind = drag(k, n, x, t, -h);
-		out->gradient[t] += (long double)((ahead - behind) / (2 * h));
+		out->gradient[t] += (long double)((drag(k, n, x, t, g) - drag(k, n, x, t, -g)) / (2 * g));
 		out->hessian[e] += (long double)((ahead - 2 * here + behind) / (h * h));
 	}
 }
