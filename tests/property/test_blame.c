@@ -221,6 +221,31 @@ static void test_an_overflow_of_rows(void **state)
 	}
 }
 
+/* Two contacts at one vertex whose coefficient's cotangents fit, but not their sum; velocities' sums do. */
+static void test_an_overflow_of_later_sums(void **state)
+{
+	static const double normal[3] = {0, 0, 1}, force = 1e308, mu[1] = {0.5}, velocities[3] = {1, 0, 0}, at[3];
+	static const int32_t vertices[2] = {0, 0};
+	struct fric_batch batch = {.dim = 3, .n_vertices = 1, .positions = at};
+	struct fric_contacts *c;
+	struct fric_error error;
+	double potential, gradient[3], by_velocities[3], by_mu[1];
+	(void)state;
+	batch.friction =
+		(struct fric_friction){.eps_v = 0x1p-10, .source = FRIC_MU_VERTEX, .vertex_mu_s = mu, .vertex_mu_k = mu};
+	batch.groups[FRIC_PLANE_VERTEX] =
+		(struct fric_group){.n = 2, .vertices = vertices, .normal_force = {&force, 0}, .plane_normal = {normal, 0}};
+	assert_ok(fric_prepare(&serial, &batch, &c, &error));
+	const struct fric_question asked = {.velocities = velocities};
+	const struct fric_derivation d = {.batch = &batch, .contacts = c, .question = &asked};
+	const struct fric_differential out = {
+		.fields = {[FRIC_BY_VELOCITIES] = by_velocities, [FRIC_BY_VERTEX_MU_K] = by_mu}};
+	assert_ok(fric_vjp(&serial, &d, 0.5, NULL, &potential, gradient, &out, &error));
+	assert_code(fric_vjp(&serial, &d, 1.2, NULL, &potential, gradient, &out, &error), FRIC_E_NOT_FINITE);
+	assert_true(error.contact < 0);
+	fric_contacts_free(c);
+}
+
 /* ---- stop ---- */
 
 /* Memory that raises the flag when it is first written to. */
@@ -317,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_the_first_contact_is_blamed),
 		cmocka_unit_test(test_entries_keep_their_digits),
 		cmocka_unit_test(test_an_overflow_of_rows),
+		cmocka_unit_test(test_an_overflow_of_later_sums),
 		cmocka_unit_test(test_products_stop),
 		cmocka_unit_test(test_areas_scale),
 	};
