@@ -270,6 +270,94 @@ static void test_an_overflow_of_later_sums(void **state)
 	fric_contacts_free(c);
 }
 
+/* ---- units ---- */
+
+static void scale(double *x, size_t n, int power)
+{
+	for (size_t i = 0; i < n && x; i++)
+		x[i] = ldexp(x[i], power);
+}
+
+/* Velocities, forces and coefficients in other units. */
+static void change_units(struct scene *s, int speed, int force, int mu)
+{
+	struct fric_friction *f = &s->batch.friction;
+	scale(s->velocities, scene_ndof(s), speed);
+	scale(s->lagged, scene_ndof(s), speed);
+	f->eps_v = ldexp(f->eps_v, speed);
+	f->mu_s = ldexp(f->mu_s, mu);
+	f->mu_k = ldexp(f->mu_k, mu);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		struct fric_group *g = &s->batch.groups[type];
+		scale(numbers_in(g->normal_force), g->n, force);
+		scale(numbers_in(g->viscous), g->n, mu - speed);
+	}
+}
+
+/* Tangents by velocities alone, by these and by positions, and the Jacobian times the latter. */
+static void unit_tangents(const struct scene *s, const double *positions, double *out)
+{
+	const size_t n = 1 + scene_ndof(s);
+	struct fric_contacts *c;
+	struct fric_error error;
+	const struct fric_question asked = {.velocities = s->velocities};
+	assert_ok(fric_prepare(&serial, &s->batch, &c, &error));
+	const struct fric_derivation d = {.batch = &s->batch, .contacts = c, .question = &asked};
+	const struct fric_differential
+		by_velocities = {.fields = {[FRIC_BY_VELOCITIES] = s->lagged}},
+		by_both = {.fields = {[FRIC_BY_VELOCITIES] = s->lagged, [FRIC_BY_POSITIONS] = (double *)positions}};
+	double *unused = calloc(n, sizeof(double));
+	assert_ok(fric_jvp(&serial, &d, &by_velocities, unused, unused + 1, out, out + 1, &error));
+	assert_ok(fric_jvp(&serial, &d, &by_both, unused, unused + 1, out + n, out + n + 1, &error));
+	const size_t m = fric_n_jacobian_triplets(c);
+	int32_t *rows = calloc(2 * m, sizeof(int32_t));
+	double *values = calloc(m, sizeof(double));
+	assert_ok(fric_position_jacobian_triplets(&serial, &d, rows, rows + m, values, &error));
+	memset(out + 2 * n, 0, n * sizeof(double));
+	for (size_t e = 0; e < m; e++)
+		out[2 * n + 1 + (size_t)rows[e]] += values[e] * positions[rows[m + e]];
+	free(values);
+	free(rows);
+	free(unused);
+	fric_contacts_free(c);
+}
+
+/* Eigenvalues of matrices leave the range that kernels take care of; forces and their tangents are far from its ends. */
+static void test_derivatives_in_any_unit(void **state)
+{
+	static const int units[][3] = {{500, -250, -280}, {-290, 270, 280}, {290, -280, 250}, {-20, 7, 5}};
+	(void)state;
+	for (int drags = 0; drags < 2; drags++)
+		for (size_t u = 0; u < sizeof(units) / sizeof(*units); u++) {
+			struct scene s;
+			struct rng rng = {8301};
+			scene_create(&s, &rng,
+			             (struct options){.dim = 3,
+			                              .n_each = 70,
+			                              .n_vertices = 40,
+			                              .source = FRIC_MU_SCALAR,
+			                              .own_viscous = drags,
+			                              .transition = FRIC_QUADRATIC});
+			const size_t n = 1 + scene_ndof(&s);
+			const int shift = units[u][1] + units[u][2];
+			const double *positions = random_reals(&s, &rng, n, -1, 1);
+			double *plain = scene_memory(&s, 3 * n, sizeof(double)), *scaled = scene_memory(&s, 3 * n, sizeof(double));
+			unit_tangents(&s, positions, plain);
+			change_units(&s, units[u][0], units[u][1], units[u][2]);
+			unit_tangents(&s, positions, scaled);
+			for (int part = 0; part < 3; part++) {
+				double *x = scaled + (size_t)part * n, *y = plain + (size_t)part * n, most = 0;
+				x[0] = ldexp(x[0], -shift - units[u][0]);
+				scale(x + 1, n - 1, -shift);
+				for (size_t i = 1; i < n; i++)
+					most = fmax(most, fabs(y[i]));
+				assert_near(x[0], y[0], 1e-11 * fabs(y[0]));
+				assert_all_near(x + 1, y + 1, n - 1, 1e-12 * most);
+			}
+			scene_free(&s);
+		}
+}
+
 /* ---- stop ---- */
 
 /* Memory that raises the flag when it is first written to. */
@@ -368,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_entries_keep_their_digits),
 		cmocka_unit_test(test_an_overflow_of_rows),
 		cmocka_unit_test(test_an_overflow_of_later_sums),
+		cmocka_unit_test(test_derivatives_in_any_unit),
 		cmocka_unit_test(test_products_stop),
 		cmocka_unit_test(test_areas_scale),
 	};

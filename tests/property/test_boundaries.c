@@ -1163,10 +1163,10 @@ static int n_arrays(void)
 	return wanted ? atoi(wanted) : 0;
 }
 
-/* The scenes of a share: every third one that is neither long nor large. */
+/* The scenes of a share: every fifth one that is neither long nor large. */
 static bool is_in_share(const struct row *row, int i)
 {
-	return i % 3 == 0 && row->level[BY_COUNT] < 5 && row->level[BY_LAYOUT] != LAYOUT_SOME_FAR &&
+	return i % 5 == 0 && row->level[BY_COUNT] < 5 && row->level[BY_LAYOUT] != LAYOUT_SOME_FAR &&
 	       row->level[BY_LAYOUT] != LAYOUT_RING;
 }
 
