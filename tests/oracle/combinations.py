@@ -31,6 +31,9 @@ FACTORS = {
     'body': ['json', 'frame'],
     'answer': ['json', 'frame'],
 }
+# Lagged velocities have an effect on ellipses alone, and those of bodies on bodies: what only acts together.
+ALONG = {'dim': 3, 'groups': 'all', 'n': 3, 'bodies': 'both', 'aniso': 'ellipses', 'coefficients': 'two', 'law': 'cubic',
+         'offsets': 'none'}
 LAYOUT = {  # of a contact, around the origin
     ('vertex_vertex', 3): [[0, 0, 0], [0.1, 0.2, 0.6]], ('vertex_vertex', 2): [[0, 0], [0.2, 0.6]],
     ('edge_vertex', 3): [[0.4, 0.1, 0.5], [0, 0, 0], [1, 0, 0]], ('edge_vertex', 2): [[0.4, 0.5], [0, 0], [1, 0]],
@@ -62,6 +65,9 @@ def cases(seed):
                                 key=lambda value, name=name: sum(pair(name, value, k, v) in left for k, v in row.items()))
         left -= {pair(a, row[a], b, row[b]) for a, b in itertools.combinations(names, 2)}
         yield row
+    for lagged, of_bodies in itertools.product(FACTORS['lagged'], FACTORS['lagged_bodies']):
+        row = {name: rng.choice(FACTORS[name]) for name in names}
+        yield {**row, **ALONG, 'lagged': lagged, 'lagged_bodies': of_bodies}
 
 
 def pair(a, x, b, y):
