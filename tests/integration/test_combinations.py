@@ -290,6 +290,33 @@ def test_checks(client, scene):
     assert client.delete('checked').status == 204
 
 
+@pytest.mark.parametrize('group', ['body_body', 'body_world'])
+def test_the_worst_contact_of_bodies_has_bodies(client, group):
+    bodies = [[0, 1]] if group == 'body_body' else [1]
+    twists = [[0.3, 0.1, 0.2, 0.4, 0.1, 0.2], [0.1, 0, 0, 0, 0.2, 0]]
+    worst = post(client, '/v1/check', {
+        'dim': 3, 'body_positions': [[0, 0, 0], [0, 0, 1]], 'body_velocities': twists, 'friction': {'eps_v': 0.7, 'mu': 0.3},
+        'collisions': {group: {'bodies': bodies, 'point': [[0.1, 0.2, 0.4]], 'normal': [0, 0, 1], 'normal_force': 1,
+                               'spin_radius': 0.3}}}).json['worst']
+    assert worst['group'] == group and worst['bodies'] == flat(bodies) and 'vertices' not in worst
+
+
+# ---- limits ----
+
+@pytest.mark.parametrize('name, most', [('vectors', 256), ('steps', 1024)])
+def test_as_many_as_there_may_be(client, name, most):
+    request = {'dim': 3, 'velocities': [[0.25, 0, 0]], 'friction': {'eps_v': 0.5, 'mu': 0.5}, 'collisions': {
+        'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}}
+    for n in (most, most + 1):
+        if name == 'vectors':
+            asked = {'outputs': ['hessian_products'], 'vectors': [[1, 0, 0]] * n}
+        else:
+            asked = {'outputs': ['line'], 'line': {'direction': [[1, 0, 0]], 'steps': [0.5] * n}}
+        answer = client.send('POST', '/v1/evaluate', {**request, **asked})
+        assert answer.status == (200 if n == most else 422), (name, n)
+    assert answer.pointers == ['/vectors' if name == 'vectors' else '/line/steps']
+
+
 # ---- conditions ----
 
 def test_conditions(client, scene):

@@ -221,6 +221,31 @@ static void the_pools_gauges(void **unused)
 	api_pool_free(pool);
 }
 
+/* More than there are addresses, though the budget would allow it. */
+static void what_there_is_no_memory_for(void **unused)
+{
+	(void)unused;
+	const size_t more = sizeof(size_t) > 4 ? (size_t)1 << 50 : (size_t)3 << 30;
+	struct api_budget all = {.most_bytes = SIZE_MAX};
+	struct api_pool *pool = api_pool_create(0, &all);
+	if (API_POOL_EMULATED) { /* its malloc may end the program */
+		api_pool_free(pool);
+		return;
+	}
+	for (size_t bytes = 100; bytes <= 1 << 20; bytes *= 100) {
+		void *block = api_pool_take(pool, bytes);
+		const size_t used = all.used_bytes;
+		assert_null(api_pool_take(pool, more));
+		assert_null(api_pool_resize(pool, block, bytes, more));
+		assert_null(api_pool_resize(pool, NULL, 0, more));
+		assert_int_equal(all.used_bytes, used);
+		api_pool_give(pool, block, bytes);
+		assert_int_equal(all.used_bytes, 0);
+	}
+	assert_int_equal(api_pool_counts(pool).used_bytes, 0);
+	api_pool_free(pool);
+}
+
 /* ---- a service with sets ---- */
 
 static struct api_budget budget;
@@ -478,6 +503,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_pools_gauges),
+		cmocka_unit_test(what_there_is_no_memory_for),
 		cmocka_unit_test(what_sets_take),
 		cmocka_unit_test(what_large_sets_take),
 	};
