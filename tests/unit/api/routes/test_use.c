@@ -1,4 +1,4 @@
-/* Which requests are use of a collision set: they count as hits or misses and defer forgetting; all others do neither. */
+/* Which requests are use of a collision set: they count as hits or misses and defer forgetting. */
 #include "api/api.h"
 
 #include <setjmp.h>

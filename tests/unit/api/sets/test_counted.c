@@ -344,7 +344,8 @@ static void takes_what_is_told(const char *name, struct live empty)
 	"\"mu_s_aniso\":[1,0.5],\"mu_k_aniso\":[0.5,0.25]}"
 #define EDGES "\"edge_edge\":{\"vertices\":[[0,1,2,3]],\"normal_force\":3}"
 #define WORLD \
-	"\"body_world\":{\"bodies\":[0],\"point\":[[0,0,0]],\"normal\":[0,0,1],\"normal_force\":2,\"mu_s_aniso\":[1,0.5],\"mu_k_aniso\":[0.5,0.25]}"
+	"\"body_world\":{\"bodies\":[0],\"point\":[[0,0,0]],\"normal\":[0,0,1],\"normal_force\":2," \
+	"\"mu_s_aniso\":[1,0.5],\"mu_k_aniso\":[0.5,0.25]}"
 #define POSITIONS "\"positions\":[[-1,0,0],[1,0,0],[0,-1,0.1],[0,1,0.2]]"
 #define LAGGED "\"lagged_velocities\":[[1,0,0],[0,1,0],[1,1,0],[0,0,1]]"
 #define TWIST "[[0.1,0.2,0.3,0.4,0.5,0.6]]"

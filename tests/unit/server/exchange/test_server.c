@@ -25,11 +25,18 @@ static void on_idle(void)
 
 static int open_service(void **state)
 {
-	static char *const argv[] = {"frictiond",      "--threads=1", "--memory-bytes=512M",       "--pool-bytes=64M",
-	                             "--set-bytes=8M", "--sets=3",    "--set-bytes-per-caller=4M", "--idle-seconds=600"};
+	static char *const argv[] = {"frictiond",
+	                             "--threads=1",
+	                             "--memory-bytes=512M",
+	                             "--pool-bytes=64M",
+	                             "--set-bytes=8M",
+	                             "--sets=3",
+	                             "--set-bytes-per-caller=4M",
+	                             "--idle-seconds=600",
+	                             NULL};
 	(void)state;
 	server = (struct srv_server){.on_idle = on_idle};
-	return srv_options_read(sizeof argv / sizeof argv[0], argv, &options, stdout, stderr) == SRV_START &&
+	return srv_options_read(sizeof argv / sizeof argv[0] - 1, argv, &options, stdout, stderr) == SRV_START &&
 	               srv_gate_open(&gate, &options.gate, stderr) && srv_server_open(&server, &options, &gate) &&
 	               srv_server_start(&server, &options)
 	           ? 0
