@@ -17,7 +17,7 @@
 	INLINE real adhesion_g1##suffix(struct law_point##suffix a) \
 	{ \
 		const real left = 2 - a.z; \
-		return a.mu_s * (!a.broken & (left > 0) ? left : 0); \
+		return a.mu_s * ((!a.broken & (left > 0)) ? left : 0); \
 	} \
 	INLINE real adhesion_g2##suffix(struct law_point##suffix a) \
 	{ \
@@ -38,7 +38,7 @@
 		                                   0, \
 		                                   a.mu_s * (held ? -(z2 * (3 - 2 * z)) * ((real)1 / 3) : (real)4 / 3), \
 		                                   0, \
-		                                   held & (left > 0) ? left : 0, \
+		                                   (held & (left > 0)) ? left : 0, \
 		                                   0, \
 		                                   held ? -2 * a.mu_s * a.r : 0, \
 		                                   0}; \

@@ -13,7 +13,7 @@ static const struct fric_context context = {.n_threads = 1};
 
 struct blocks {
 	int n;
-	double mu_s, mu_k, h; /* -, -, s */
+	double mu_s, mu_k, h;                                      /* -, -, s */
 	double load[MOST], normal_force[MOST], anchor[MOST * DIM]; /* N, N, m/s */
 	double v[MOST * DIM], x[MOST];                             /* m/s, m */
 };
@@ -122,7 +122,8 @@ static bool step(struct blocks *at, bool anchored)
 	struct fric_error error;
 	bool done = contacts && newton(at, contacts, v);
 	if (done && anchored)
-		done = !fric_contact_output(&context, contacts, &question, FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, at->anchor, &error);
+		done =
+			!fric_contact_output(&context, contacts, &question, FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, at->anchor, &error);
 	for (int i = 0; i < at->n && done; i++) {
 		at->v[i * DIM] = v[i * DIM];
 		at->x[i] += at->h * v[i * DIM];
@@ -142,7 +143,9 @@ int main(int argc, char **argv)
 	const long steps = argc > 1 ? atol(argv[1]) : 1000000;
 	printf("%ld steps; moved in the last half, and all the way, in m\n", steps);
 	for (int anchored = 1; anchored >= 0; anchored--) {
-		struct blocks at = {.mu_s = argc > 3 ? atof(argv[2]) : 0.5, .mu_k = argc > 3 ? atof(argv[3]) : 0.5, .h = argc > 4 ? atof(argv[4]) : 1e-3};
+		struct blocks at = {.mu_s = argc > 3 ? atof(argv[2]) : 0.5,
+		                    .mu_k = argc > 3 ? atof(argv[3]) : 0.5,
+		                    .h = argc > 4 ? atof(argv[4]) : 1e-3};
 		double half[MOST] = {0};
 		for (int i = 5; i < argc && at.n < MOST; i++)
 			incline(&at, atof(argv[i]) * acos(-1) / 180);
