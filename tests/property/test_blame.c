@@ -159,8 +159,9 @@ static void world_scene(struct scene *s, size_t n, double force, double spin, do
 	}
 }
 
-/* Entries of the block of a contact are those of J^T A J in long double, each in its own scale. */
-static void check_entries(const struct scene *s)
+/* Entries of the block of a contact are those of J^T A J in long double, each in its own scale.
+ * @param entry  0, or about the size of entries that A is given instead */
+static void check_entries(const struct scene *s, double entry)
 {
 	struct fric_contacts *c;
 	struct fric_error error;
@@ -171,6 +172,8 @@ static void check_entries(const struct scene *s)
 	f.jacobian[FRIC_BODY_WORLD] = jacobian;
 	assert_ok(fric_prepare(&serial, &s->batch, &c, &error));
 	assert_ok(fric_hessian_factors(&serial, c, question(s->velocities), FRIC_PROJECT_NONE, &f, &error));
+	for (int e = 0; e < 15 && entry != 0; e++)
+		inner[e] = entry * (1 + 0.1 * e);
 	assert_ok(fric_hessian_triplets(&serial, c, inner, FRIC_FULL, rows, cols, values, &error));
 	for (int e = 0; e < 36; e++) {
 		long double sum = 0, size = 0;
@@ -188,13 +191,13 @@ static void check_entries(const struct scene *s)
 
 static void test_entries_keep_their_digits(void **state)
 {
-	static const double cases[][4] = {/* force, spin_radius, roll_radius, angular velocity */
-	                                  {1, 1, 1, 1e-3},
-	                                  {0x1p-900, 0x1p-190, 0x1p+190, 1e-3 * 0x1p-190},
-	                                  {0x1p-700, 0x1p-190, 0x1p+190, 1e-3},
-	                                  {0x1p+400, 0x1p-900, 0x1p+300, 1e-3 * 0x1p-300},
-	                                  {0x1p+300, 0x1p+300, 0x1p-600, 1e-3 * 0x1p-300},
-	                                  {0x1p+600, 0x1p+205, 0x1p-180, 1e-3 * 0x1p-205}};
+	static const double cases[][5] = {
+		/* force, spin_radius, roll_radius, angular velocity; entries of A */
+		{1, 0x1p-190, 0x1p+190, 1e-3, 0x1p-900},         {1, 0x1p-199, 0x1p+199, 1e-3, 0x1p-501},
+		{1, 0x1p-190, 0x1p-190, 1e-3, 0x1p+1000},        {1, 1, 1, 1e-3},
+		{0x1p-900, 0x1p-190, 0x1p+190, 1e-3 * 0x1p-190}, {0x1p-700, 0x1p-190, 0x1p+190, 1e-3},
+		{0x1p+400, 0x1p-900, 0x1p+300, 1e-3 * 0x1p-300}, {0x1p+300, 0x1p+300, 0x1p-600, 1e-3 * 0x1p-300},
+		{0x1p+600, 0x1p+205, 0x1p-180, 1e-3 * 0x1p-205}};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		for (int axis = 0; axis < 3; axis++) {
@@ -203,7 +206,7 @@ static void test_entries_keep_their_digits(void **state)
 			double *w = s.velocities + first_twist(&s) + 6 + 3;
 			for (int d = 0; d < 3; d++)
 				w[d] = d == axis ? cases[i][3] : 0.3 * cases[i][3];
-			check_entries(&s);
+			check_entries(&s, cases[i][4]);
 			scene_free(&s);
 		}
 }
@@ -292,6 +295,47 @@ static void change_units(struct scene *s, int speed, int force, int mu)
 		scale(numbers_in(g->normal_force), g->n, force);
 		scale(numbers_in(g->viscous), g->n, mu - speed);
 	}
+}
+
+/* ---- bases of any length ---- */
+
+/* A basis that is longer and a velocity scaling that is as much smaller make the same slip and force. */
+static void test_bases_of_any_length(void **state)
+{
+	static const int powers[] = {600, -300, 40};
+	(void)state;
+	for (size_t p = 0; p < sizeof(powers) / sizeof(*powers); p++)
+		for (int dim = 2; dim <= 3; dim++) {
+			struct scene s;
+			struct rng rng = {8401};
+			struct fric_error error;
+			scene_create(&s, &rng,
+			             (struct options){.dim = dim,
+			                              .n_each = 10,
+			                              .n_vertices = 12,
+			                              .source = FRIC_MU_SCALAR,
+			                              .given_geometry = true,
+			                              .mu_aniso = true});
+			scene_add_bodies(&s, &rng, (struct body_options){.n_bodies = 4, .n_pairs = 9, .n_world = 9});
+			change_units(&s, 0, -290, -290);
+			const size_t n = 1 + scene_ndof(&s);
+			double *before = scene_memory(&s, n, sizeof(double)), *after = scene_memory(&s, n, sizeof(double));
+			for (int turn = 0; turn < 2; turn++) {
+				double *out = turn ? after : before;
+				struct fric_contacts *c;
+				for (enum fric_type type = 0; type < FRIC_N_TYPES && turn; type++) {
+					struct fric_group *g = &s.batch.groups[type];
+					scale(numbers_in(g->tangent_basis), g->n * (size_t)(dim * (dim - 1)), powers[p]);
+					scale(numbers_in(g->mu_aniso), g->n * (size_t)(dim - 1), -powers[p]);
+				}
+				assert_ok(fric_prepare(&serial, &s.batch, &c, &error));
+				assert_ok(fric_evaluate(&serial, c, question(s.velocities), out, out + 1, &error));
+				fric_contacts_free(c);
+			}
+			for (size_t i = 0; i < n; i++)
+				assert_near(after[i], before[i], 1e-12 * fabs(before[i]) + 0x1p-640);
+			scene_free(&s);
+		}
 }
 
 /* Tangents by velocities alone, by these and by positions, and the Jacobian times the latter. */
@@ -457,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_an_overflow_of_rows),
 		cmocka_unit_test(test_an_overflow_of_later_sums),
 		cmocka_unit_test(test_derivatives_in_any_unit),
+		cmocka_unit_test(test_bases_of_any_length),
 		cmocka_unit_test(test_products_stop),
 		cmocka_unit_test(test_areas_scale),
 	};

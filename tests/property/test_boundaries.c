@@ -1192,6 +1192,7 @@ static const int special_rows[][N_FACTORS] = {
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_BODIES] = 1, [BY_ANISO] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 6, [BY_SOURCE] = 1, [BY_BODIES] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 3, [BY_LAW] = 4, [BY_SOURCE] = 1, [BY_DRAG] = 1, [BY_ANCHOR_SET] = 1},
+	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 4, [BY_SOURCE] = 1, [BY_OWN] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_OWN] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 3, [BY_SOURCE] = 1, [BY_OWN] = 1, [BY_DRAG] = 2},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 0, [BY_SOURCE] = 1, [BY_OWN] = 1},
