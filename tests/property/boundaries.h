@@ -170,7 +170,10 @@ static inline void lay_out(struct scene *s, int layout, enum fric_type type)
 	struct fric_group *g = &s->batch.groups[type];
 	const size_t k = (size_t)fric_stencil_size(type), n_vertices = s->batch.n_vertices;
 	int32_t *v = (int32_t *)g->vertices;
-	for (size_t i = 0; i < g->n; i++) {
+	/* the first span begins a ring, the second ends one vertex behind it */
+	for (size_t i = 0; i < g->n && layout == LAYOUT_RING && type == FRIC_PLANE_VERTEX; i++)
+		v[i] = (int32_t)(i < 64 ? i : i < 128 ? 4033 + i - 64 : 4100 + i % 64);
+	for (size_t i = 0; i < g->n && !(layout == LAYOUT_RING && type == FRIC_PLANE_VERTEX); i++) {
 		if (layout == LAYOUT_HUB)
 			for (size_t j = 0; j < k; j++)
 				v[i * k + j] = (int32_t)(j == i % k ? 7 : 8 + (3 * i + j) % (n_vertices - 16));

@@ -1175,6 +1175,8 @@ static bool is_in_share(const struct row *row, int i)
 static const int special_rows[][N_FACTORS] = {
 	/* many contacts of bodies with a curve, in chunks */
 	{[BY_TYPES] = 1, [BY_BODIES] = 1, [BY_COUNT] = 5, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_SLIP] = SLIP_SLIDES},
+	/* each body in one contact, so that chunks of these begin with every body */
+	{[BY_TYPES] = 1, [BY_BODIES] = 3, [BY_COUNT] = 5, [BY_SOURCE] = 1, [BY_SLIP] = SLIP_EXACT},
 	/* a vertex with just 64 neighbours */
 	{[BY_TYPES] = 2, [BY_COUNT] = 2, [BY_LAYOUT] = LAYOUT_HUB, [BY_SOURCE] = 1, [BY_FORCE] = 2},
 	/* columns that are skew, where kernels have derivatives for all else */
