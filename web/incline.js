@@ -183,10 +183,10 @@ export class Incline {
 		const setting = this.setting(),
 			batch = this.batch(setting),
 			body = JSON.stringify(batch);
-		const [{json}, curve] = await Promise.all([
-			request("v1/evaluate", body, signal),
-			resistance(setting.law, signal),
-		]);
+		const asked = resistance(setting.law, signal);
+		asked.catch(() => {}); // where both are refused, the fault of the batch is shown, with its pointer
+		const {json} = await request("v1/evaluate", body, signal),
+			curve = await asked;
 		this.exchange.show("v1/evaluate", body, json);
 		const forces = this.forces(json, batch, setting);
 		this.tell(setting, forces, json.collisions.edge_vertex, curve);

@@ -161,10 +161,10 @@ static struct caller *find_or_create_caller(struct api_sets *sets, const char *n
 	name = name ? name : "";
 	const uint64_t hash = XXH3_64bits_withSeed(name, strlen(name), sets->seed);
 	struct caller **place = caller_place(sets, name, hash);
-	if (*place)
-		return *place;
-	*place = create_caller(sets->limits.pool, name, hash);
-	sets->n_callers += *place != NULL;
+	if (!*place) {
+		*place = create_caller(sets->limits.pool, name, hash);
+		sets->n_callers += *place != NULL;
+	}
 	return *place;
 }
 

@@ -33,7 +33,6 @@ def step(client, request, inertia, before, load, h, start=None, small=ROUNDING):
 def evaluate(client, request, v, **question):
     """The service's answer at velocities v of the vertices, or of the bodies."""
     field = "body_velocities" if "body_positions" in request else "velocities"
-    question = {"outputs": ["gradient", "hessian", "collisions"], "collision_outputs": ["anchor", "status"], **question}
     return client.evaluate({**request, **question, field: v})
 
 
