@@ -14,6 +14,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # programs that scripts/packages took out of packages
 READY = "frictiond listening on "
+# Suites that try many cases of one kind try one in so many, as builds with sanitizers do (tests/run).
+ONE_IN = max(1, int(os.environ.get("SHARE", 1)))
 # Sanitizers use additional memory, and keep freed blocks.
 SEES_RESIDENT = os.environ.get("MODE", "release") == "release"
 

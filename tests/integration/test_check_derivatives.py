@@ -11,7 +11,7 @@ import urllib.request
 
 import pytest
 
-from conftest import ROOT
+from conftest import ONE_IN, ROOT
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
 import generate_laws  # noqa: E402
@@ -21,7 +21,7 @@ PROGRAM = ROOT / os.environ.get('FRICTIOND', 'build/frictiond')
 SCENE = ROOT / 'examples' / 'scene' / 'scene.json'
 # Beside any: derivatives that are infinite, or too large for a double along a direction of ordinary length; bases that a
 # hair decides about, and normals that decide about nothing; bodies that turn fast, and no contact feels it.
-SEEDS = [*range(80), 83, 106, 133, 135, 144, 256, 295, 505, 558, 563, 665, 797, 1132, 1140, 1217, 1323, 1695]
+SEEDS = [*range(0, 80, ONE_IN), 83, 106, 133, 135, 144, 256, 295, 505, 558, 563, 665, 797, 1132, 1140, 1217, 1323, 1695]
 INFINITE = {256: ['/friction/vertex_mu_s', '/friction/vertex_mu_k'], 563: ['/friction/vertex_mu']}
 ONE = {'dim': 2, 'velocities': [[0.5, 0]], 'friction': {'mu': 0.5, 'eps_v': 1},
        'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 1], 'normal_force': [4]}}}

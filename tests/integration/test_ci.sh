@@ -35,7 +35,7 @@ last() { # LINE
 }
 
 row() { # TARGET PASSED FAILED SKIPPED
-	grep -qE "^$1 +[0-9]+ +$2 +$3 +$4\$" "$work/printed"
+	grep -qE "^$1 +[0-9]+ +[0-9]+ +$2 +$3 +$4\$" "$work/printed"
 }
 
 has() { # TEXT
@@ -48,7 +48,7 @@ all_rows() {
 	local target
 	[ "$(wc -w <<<"$targets")" -gt 9 ] || return 1
 	for target in $targets; do
-		grep -qE "^$target +[0-9]+ +1 +0 +[02]\$" "$work/printed" || { echo "$target"; return 1; }
+		grep -qE "^$target +[0-9]+ +[0-9]+ +1 +0 +[02]\$" "$work/printed" || { echo "$target"; return 1; }
 	done
 }
 
@@ -69,7 +69,7 @@ gone() {
 
 check "it succeeds if all targets do" gate 0
 check "packages for all targets are installed" all_packages
-check "each target has a row with its seconds and counts" all_rows
+check "each target has a row with its seconds, wall and CPU, and counts" all_rows
 n_targets=$(wc -w <<<"$targets")
 check "the last line is the sum" last "$((2 + n_targets)) passed, 0 failed, $((2 * $(grep -cP '^\t?suite ' .ci/run))) skipped"
 echo 'echo "FAIL  a suite: 0 passed, 1 failed"; echo "3 passed, 1 failed"; exit 1' >"$work/asan"

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from conftest import ONE_IN
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
 import combinations  # noqa: E402
 import compare  # noqa: E402
@@ -21,7 +23,7 @@ from sets import FRAME, JSON  # noqa: E402
 
 TOLERANCE, DOT = 1e-9, 1e-11
 COUNT, FIRST = int(os.environ.get('COMBINATIONS', 1)), int(os.environ.get('COMBINATIONS_FIRST', 0))
-CASES = [(seed, i, row) for seed in range(FIRST, FIRST + COUNT) for i, row in enumerate(combinations.cases(seed))]
+CASES = [(seed, i, row) for seed in range(FIRST, FIRST + COUNT) for i, row in enumerate(combinations.cases(seed))][::ONE_IN]
 OTHER = {'dim': 3, 'n_vertices': 2, 'friction': {'eps_v': 1, 'mu': 1, 'viscous': 3}, 'on_degenerate': 'skip',
          'lagged_velocities': [[1, 0, 0], [0, 1, 0]],
          'collisions': {'plane_vertex': {'vertices': [0, 1], 'plane_normal': [0, 0, 1], 'normal_force': [1, 2]}}}

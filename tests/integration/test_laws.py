@@ -12,6 +12,8 @@ import sys
 
 import pytest
 
+from conftest import ONE_IN
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
 import compare  # noqa: E402
 import generate  # noqa: E402
@@ -22,8 +24,7 @@ from algebra import flat  # noqa: E402
 from sets import FRAME, JSON  # noqa: E402
 
 TOLERANCE = 1e-9
-SANITIZED = 'asan' in os.environ.get('FRICTIOND', '')
-FIRST, COUNT = int(os.environ.get('LAWS_FIRST', 0)), int(os.environ.get('LAWS_REQUESTS', 40 if SANITIZED else 120))
+FIRST, COUNT = int(os.environ.get('LAWS_FIRST', 0)), int(os.environ.get('LAWS_REQUESTS', 120 // ONE_IN))
 worst_seen = []
 
 

@@ -12,6 +12,8 @@ from fractions import Fraction
 import pytest
 from mpmath import mpf
 
+from conftest import ONE_IN
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
 import compare  # noqa: E402
 import generate  # noqa: E402
@@ -21,7 +23,7 @@ import peak  # noqa: E402
 from client import pointers, post  # noqa: E402
 
 TOLERANCE, ULPS = 1e-9, 8
-FIRST, COUNT = int(os.environ.get('RANDOM_FIRST', 0)), int(os.environ.get('RANDOM_REQUESTS', 100))
+FIRST, COUNT = int(os.environ.get('RANDOM_FIRST', 0)), int(os.environ.get('RANDOM_REQUESTS', 100 // ONE_IN))
 FUNCTIONS = {'law_potential': 'f0', 'law_force': 'f1', 'law_force_derivative': 'f2',
              'law_force_over_speed': 'f1_over_x'}
 CURVES = {'law_potential': 'smooth_mu_f0', 'law_force': 'smooth_mu_f1', 'law_force_derivative': 'smooth_mu_f2',

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from conftest import ONE_IN
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
 import compare  # noqa: E402
 import generate  # noqa: E402
@@ -15,7 +17,7 @@ import oracle  # noqa: E402
 from client import post  # noqa: E402
 
 TOLERANCE = 1e-9
-FIRST, COUNT = int(os.environ.get('RANDOM_FIRST', 0)), int(os.environ.get('RANDOM_REQUESTS', 400))
+FIRST, COUNT = int(os.environ.get('RANDOM_FIRST', 0)), int(os.environ.get('RANDOM_REQUESTS', 400 // ONE_IN))
 worst_seen = []
 
 

@@ -133,7 +133,7 @@ static void test_slivers(void **state)
 		{FRIC_EDGE_EDGE, {0.5, -h / 2, h, 1.5, -h / 2, h, 0, 0, 0, 1, h, 0}, {0, 0, 0, 0.7}, {0, 0, 0, 1}},
 	};
 	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++)
-		for (int blend = 0; blend <= FRIC_HARMONIC_MEAN; blend++) {
+		for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
 			const bool refused = blend == FRIC_MEAN || blend == FRIC_MIN;
 			struct trial t = trials[i];
 			double mu;
