@@ -93,7 +93,8 @@ static const struct {
 };
 /* clang-format on */
 
-static bool fault_of_contact(struct api_fault *fault, const struct fric_error *error)
+/* @param words  what is wrong with the contact */
+static bool fault_contact(struct api_fault *fault, const struct fric_error *error, const char *words)
 {
 	const struct api_path root = {0}, collisions = {&root, "collisions", 0};
 	if (error->contact < 0)
@@ -103,7 +104,7 @@ static bool fault_of_contact(struct api_fault *fault, const struct fric_error *e
 						  field = {&group, is_of_vertices ? "vertices" : "bodies", 0};
 	const struct api_path contact = {&field, NULL, (size_t)error->contact};
 	return api_fault_at(fault, reasons[error->code].code, &contact, "contact %lld of %s: %s", (long long)error->contact,
-	                    fric_type_name(error->group), reasons[error->code].words);
+	                    fric_type_name(error->group), words);
 }
 
 bool api_fault_core(struct api_fault *fault, const struct fric_error *error)
@@ -112,7 +113,15 @@ bool api_fault_core(struct api_fault *fault, const struct fric_error *error)
 		return api_fault_no_memory(fault);
 	if (error->code == FRIC_E_STOPPED)
 		return api_fault_stopped(fault);
-	return fault_of_contact(fault, error);
+	return fault_contact(fault, error, reasons[error->code].words);
+}
+
+bool api_fault_slope(struct api_fault *fault, const struct fric_error *error, const char *pointer)
+{
+	char words[API_MAX_DETAIL];
+	snprintf(words, sizeof words, "the derivative with respect to \"%s\" is infinite, or too large for a double",
+	         pointer);
+	return fault_contact(fault, error, words);
 }
 
 void api_response_add_header(struct api_response *response, const char *name, const char *value)

@@ -11,6 +11,9 @@
 /* A failure of the core as a fault: a pointer to the contact, or none. @return false */
 bool api_fault_core(struct api_fault *fault, const struct fric_error *error);
 
+/* FRIC_E_NOT_FINITE at a contact, of a derivative with respect to the field that a pointer names. @return false */
+bool api_fault_slope(struct api_fault *fault, const struct fric_error *error, const char *pointer);
+
 /* The fault's response. @param request_id named in 500s; may be NULL */
 void api_fault_response(const struct api_fault *fault, const char *request_id, struct api_response *response);
 

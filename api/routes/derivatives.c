@@ -185,12 +185,17 @@ static bool fault_sum(struct api_job *job, const struct api_variations *by)
 	return true;
 }
 
+static bool is_at_contact(enum fric_code code, const struct fric_error *error)
+{
+	return code == FRIC_E_NOT_FINITE && error->contact >= 0;
+}
+
 /* @return false with a fault where something does not fit */
 static bool finish_cotangents(struct api_job *job, const struct api_derivation *d, enum fric_code code,
                               const struct fric_error *error, struct api_variations *by,
                               struct fric_differential *cotangents)
 {
-	if (code != FRIC_OK && (code != FRIC_E_NOT_FINITE || error->contact >= 0))
+	if (code != FRIC_OK && (code != FRIC_E_NOT_FINITE || is_at_contact(code, error)))
 		return api_job_core(job, code, error);
 	add_up(d, by, cotangents);
 	make_symmetric(by);
@@ -205,28 +210,79 @@ static bool make_sums(struct api_job *job, struct api_sums *sums)
 	return sums->gradient;
 }
 
+/* A product with the first derivatives. */
+struct product {
+	struct api_job *job;
+	const struct api_derivation *derivation;
+	struct api_sums *answers;
+	const struct api_sums *cotangents; /* vjp: of the answers */
+	struct api_sums *tangents;         /* jvp: of the answers */
+	bool (*take)(struct api_job *job, const struct api_derivation *d, struct api_variations *variations,
+	             struct fric_differential *out); /* the core's fields of variables */
+};
+
+static bool read_tangents(struct api_job *job, const struct api_derivation *d, struct api_variations *along,
+                          struct fric_differential *out)
+{
+	return take_tangents(job, d, along, out);
+}
+
+static enum fric_code multiply(const struct product *p, const struct fric_differential *fields,
+                               struct fric_error *error)
+{
+	const struct fric_context *context = &p->job->context;
+	const struct fric_derivation *core = &p->derivation->core;
+	if (p->tangents)
+		return fric_jvp(context, core, fields, &p->answers->potential, p->answers->gradient, &p->tangents->potential,
+		                p->tangents->gradient, error);
+	return fric_vjp(context, core, p->cotangents->potential, p->cotangents->gradient, &p->answers->potential,
+	                p->answers->gradient, fields, error);
+}
+
+/* What overflows at a contact: the answers themselves, the derivatives with respect to one variable, which is named, or
+ * only several together. @return false with a fault */
+static bool fault_product(const struct product *p, const struct api_variations *of, const struct fric_error *error)
+{
+	struct api_variations tried = {0};
+	struct fric_differential fields;
+	struct fric_error alone;
+	enum fric_code code = FRIC_OK;
+	for (size_t i = 0; i <= of->n && code == FRIC_OK; i++) {
+		if (i > 0)
+			tried = (struct api_variations){1, {of->by[i - 1]}, {of->values[i - 1]}};
+		if (!p->take(p->job, p->derivation, &tried, &fields))
+			return false;
+		code = multiply(p, &fields, &alone);
+	}
+	if (code != FRIC_E_NOT_FINITE || alone.contact < 0 || tried.n == 0)
+		return api_fault_core(p->job->fault, code == FRIC_OK ? error : &alone);
+	return api_fault_slope(p->job->fault, &alone, tried.by[0]->pointer);
+}
+
 bool api_derive_jvp(struct api_job *job, const struct api_derivation *d, const struct api_variations *along,
                     struct api_sums *answers, struct api_sums *tangents)
 {
+	const struct product p = {job, d, answers, NULL, tangents, read_tangents};
 	struct fric_differential fields;
 	struct fric_error error;
-	return take_tangents(job, d, along, &fields) && make_sums(job, answers) && make_sums(job, tangents) &&
-	       api_job_core(job,
-	                    fric_jvp(&job->context, &d->core, &fields, &answers->potential, answers->gradient,
-	                             &tangents->potential, tangents->gradient, &error),
-	                    &error);
+	if (!take_tangents(job, d, along, &fields) || !make_sums(job, answers) || !make_sums(job, tangents))
+		return false;
+	const enum fric_code code = multiply(&p, &fields, &error);
+	return code == FRIC_OK ||
+	       (is_at_contact(code, &error) ? fault_product(&p, along, &error) : api_fault_core(job->fault, &error));
 }
 
 bool api_derive_vjp(struct api_job *job, const struct api_derivation *d, const struct api_sums *cotangents,
                     struct api_variations *by, struct api_sums *answers)
 {
+	const struct product p = {job, d, answers, cotangents, NULL, make_room};
 	struct fric_differential fields;
 	struct fric_error error = {0};
 	if (!make_room(job, d, by, &fields) || !make_sums(job, answers))
 		return false;
-	const enum fric_code code = fric_vjp(&job->context, &d->core, cotangents->potential, cotangents->gradient,
-	                                     &answers->potential, answers->gradient, &fields, &error);
-	return finish_cotangents(job, d, code, &error, by, &fields);
+	const enum fric_code code = multiply(&p, &fields, &error);
+	return is_at_contact(code, &error) ? fault_product(&p, by, &error)
+	                                   : finish_cotangents(job, d, code, &error, by, &fields);
 }
 
 bool api_has_second(const struct api_variable *v)

@@ -643,6 +643,28 @@ def test_overflow(client):
     assert got.pointers == ['/collisions/plane_vertex/vertices/0']
 
 
+def test_an_infinite_derivative_is_named(client):
+    """Through a geometric mean, where one of the coefficients is 0; others with respect to other fields are finite. An
+    answer that is itself too large is no derivative's fault."""
+    mean = {'dim': 3, 'velocities': [[1, 0, 0], [0, 0, 0]], 'positions': [[0, 0, 0], [0, 0, 1]], 'collisions': {
+        'vertex_vertex': {'vertices': [[0, 1]], 'normal_force': 1}},
+        'friction': {'eps_v': 1e-3, 'vertex_mu': [0, 0.5], 'blend': 'geometric_mean'}}
+    words = ('contact 0 of vertex_vertex: the derivative with respect to "/friction/vertex_mu" is infinite, or too large '
+             'for a double')
+    for path, more in (('/v1/vjp', {'cotangents': {'potential': 1}, 'wrt': ['/velocities', '/friction/vertex_mu']}),
+                       ('/v1/jvp', {'tangents': {'/velocities': [[1, 0, 0]] * 2, '/friction/vertex_mu': [1, 0]}})):
+        got = client.send('POST', path, {**mean, **more})
+        assert got.status == 422 and got.pointers == ['/collisions/vertex_vertex/vertices/0'], got
+        assert got.json['detail'] == words and got.json['code'] == 'overflow', got
+        mean['collisions']['vertex_vertex']['normal_force'] = 1.7e308
+        mean['velocities'] = [[10, 0, 0], [0, 0, 0]]
+        huge = {**mean, 'friction': {'eps_v': 1e-3, 'mu': 2}}
+        huge['cotangents' if 'wrt' in more else 'tangents'] = {'potential': 1} if 'wrt' in more else {'/velocities': [[1, 0, 0]] * 2}
+        got = client.send('POST', path, {**huge, **({'wrt': ['/velocities']} if 'wrt' in more else {})})
+        assert got.status == 422 and got.json['detail'] == 'contact 0 of vertex_vertex: a result does not fit a double', got
+        mean['collisions']['vertex_vertex']['normal_force'] = 1
+
+
 def test_long_answers(server_with):
     client = sets.Client(server_with('--max-answer-bytes', '1K'))
     n = 60
