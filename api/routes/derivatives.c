@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/problem.h"
 #include "api/routes/cost.h"
 #include "api/routes/job.h"
 #include "api/routes/sets.h"

@@ -306,6 +306,10 @@ CASES = {
     "the request does not have a field \"/barrier/dhat\"; there are /velocities, /positions, /friction/eps_v, "
     "/friction/mu, /collisions/face_vertex/normal_force": vjp("/barrier/dhat"),
     "\"/velocities\" is there twice": vjp("/velocities", "/positions", "/velocities"),
+    "contact 0 of vertex_vertex: the derivative with respect to \"/friction/vertex_mu\" is infinite, or too large for a "
+    "double": vjp("/friction/vertex_mu", dim=3, positions=[[0, 0, 0], [0, 0, 1]], velocities=[[1, 0, 0], [0, 0, 0]],
+                  friction={"eps_v": 1, "vertex_mu": [0, 0.5], "blend": "geometric_mean"},
+                  collisions={"vertex_vertex": {"vertices": [[0, 1]], "normal_force": 1}}),
     "a derivative by \"/friction/mu\" does not fit a double":
         vjp("/friction/mu", cotangent=3e307, velocities=[[0, 0, 0], [0, 0, 0], [0, 0, 0], [2, 1, 0]],
             **{FACE + "__vertices": [[3, 0, 1, 2], [3, 1, 2, 0]]}),
