@@ -180,7 +180,9 @@ $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
 fuzzers: $(FUZZERS)
 
-tests: $(PROGRAM) $(UNIT_TESTS) $(UNSOUND) $(BENCHES) $(FUZZERS) $(if $(filter release asan,$(MODE)),$(SIMULATOR) $(B)/libfric.so)
+# What suites start that have no program of their own, and what have.
+programs: $(PROGRAM) $(UNSOUND) $(BENCHES) $(FUZZERS) $(if $(filter release asan,$(MODE)),$(SIMULATOR) $(B)/libfric.so)
+tests: programs $(UNIT_TESTS)
 
 packages: ## install the Debian packages that building needs
 	@scripts/packages build
@@ -322,7 +324,7 @@ help: ## print this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all tests fuzzers test test-packages packages bench asan tsan mutants fuzz boundaries simulate holes demo run dist coverage docs \
+.PHONY: all programs tests fuzzers test test-packages packages bench asan tsan mutants fuzz boundaries simulate holes demo run dist coverage docs \
 	image image-test bare-test deploy-test fire-test examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 

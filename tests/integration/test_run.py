@@ -112,3 +112,12 @@ def test_suites_do_not_ignore_what_a_background_job_ignores(folder, name):
     output = process.communicate()[0]
     assert process.returncode == 0, output
     assert not (root / "went_on").exists()
+
+
+@pytest.mark.parametrize("patterns, ran, missed", [(["test_a", "test_c"], "ac", ""), (["test_a", "nobody"], "a", "nobody"),
+                                                   ([""], "abc", ""), ([], "abc", "")])
+def test_each_pattern_has_to_find_a_suite(folder, patterns, ran, missed):
+    done = subprocess.run([folder(a=GOOD, b=GOOD, c=GOOD) / "tests/run", "release", *patterns], text=True, stdout=subprocess.PIPE)
+    assert [line[6:].split(":")[0][-4] for line in done.stdout.splitlines() if line.startswith("ok ")] == list(ran)
+    assert ('FAIL  no suite\'s path contains "nobody"' in done.stdout) == bool(missed)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (int(bool(missed)), f"{len(ran)} passed, {int(bool(missed))} failed")
