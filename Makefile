@@ -212,11 +212,11 @@ mutants: ## put faults into the code, one at a time, and see that the tests noti
 	@scripts/mutants $(MUTANTS)
 
 SECONDS ?= 60
+FUZZ_BUILDS ?= fuzz fuzz-fast
 fuzz: ## fuzz api and core for SECONDS=60, or for RUNS= executions of each harness in each of its two builds
 	@scripts/packages fuzz
-	+@$(COMPILE) MODE=fuzz CC=clang CXX=clang++ fuzzers
-	+@$(COMPILE) MODE=fuzz-fast CC=clang CXX=clang++ fuzzers
-	@SECONDS=$(SECONDS) RUNS=$(RUNS) tests/fuzz/run
+	+@for build in $(FUZZ_BUILDS); do $(COMPILE) MODE=$$build CC=clang CXX=clang++ fuzzers || exit 1; done
+	@SECONDS=$(SECONDS) RUNS=$(RUNS) FUZZ_BUILDS='$(FUZZ_BUILDS)' tests/fuzz/run
 
 ARRAYS ?= 3
 boundaries: ## compare all results of the core in whole covering arrays of scenes (ARRAYS=3; CONTRIBUTING.md)
@@ -291,7 +291,7 @@ explorer-test: ## test the explorer page in headless Chromium
 	+@$(COMPILE) all
 	@tests/explorer/run
 
-lint: ## compile without warnings (gcc, clang), then run clang-format, clang-tidy, cppcheck and shellcheck
+lint: ## compile without warnings (gcc, clang), then run clang-format, clang-tidy, cppcheck and shellcheck (ANALYZE=N)
 	@scripts/packages build test lint
 	@scripts/lint
 

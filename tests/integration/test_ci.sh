@@ -81,12 +81,12 @@ echo 'echo "      SKIPPED [2] tests/a.py:85: no clang++"; echo "3 passed, 0 fail
 check "it fails if a tool is missing" gate 1
 check "which is one failure" row asan 3 1 2
 rm "$work/asan"
-touch "$work/no-packages"
 echo 'timeout 1.5 sh -c "while :; do :; done"; echo "1 passed, 0 failed, 0 skipped"' >"$work/asan"
 check "a target that computes uses CPU" gate 0
 check "which its row shows" grep -qE '^asan +[0-9]+ +[1-9]' "$work/printed"
 check "nothing goes wrong while it is counted" sh -c "! grep -E 'awk|No such' '$work/printed'"
 rm "$work/asan"
+touch "$work/no-packages"
 check "packages that cannot be installed are a failure" gate 1
 check "and the targets run all the same" all_rows
 rm "$work/no-packages"
