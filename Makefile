@@ -133,8 +133,8 @@ $(B)/tests/unit/core/gradcheck/test_compare: LDFLAGS += -Wl,--wrap=fricp_triplet
 # The test makes derivatives wrong.
 $(B)/tests/unit/core/gradcheck/test_directional: LDFLAGS += -Wl,--wrap=fric_jvp -Wl,--wrap=fric_vjp
 
-# The test makes the comparison disagree.
-$(B)/tests/unit/server/commands/test_check: LDFLAGS += -Wl,--wrap=fric_compare
+# The test makes the comparisons disagree.
+$(B)/tests/unit/server/commands/test_check: LDFLAGS += -Wl,--wrap=fric_compare -Wl,--wrap=fric_compare_derivative
 
 # The program, linked so that libmicrohttpd bypasses its filter: it must refuse to run. without_NAME: the reader's function
 # of that name is hidden. beside_NAME: the library is linked statically and calls another function in place of NAME.
