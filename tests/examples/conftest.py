@@ -34,6 +34,10 @@ server = integration.server
 server_with = integration.server_with
 
 
+# All suites that compile Rust do it in the same way and place, so the crates below it are compiled once.
+os.environ.update(CARGO_TARGET_DIR=str(ROOT / "build/rust/target"), CARGO_PROFILE_DEV_DEBUG="0", RUSTFLAGS="-D warnings")
+
+
 def environment():
     return {**os.environ, "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1"}
 

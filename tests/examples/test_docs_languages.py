@@ -55,8 +55,7 @@ def test_rust(server, block):
     (project / "Cargo.toml").write_text('[package]\nname = "slide"\nversion = "0.1.0"\nedition = "2021"\n\n'
                                         "[dependencies]\n" + dependencies.replace("../", "../../"))
     (project / "src/main.rs").write_text(block.source.replace(URL, server))
-    compare(snippets.command("cargo", "run", "--quiet", *DEBIAN_CRATES, "--manifest-path", project / "Cargo.toml",
-                             "--target-dir", ROOT / "build/rust/target"), block)
+    compare(snippets.command("cargo", "run", "--quiet", *DEBIAN_CRATES, "--manifest-path", project / "Cargo.toml"), block)
 
 
 def test_blocks_that_make_test_could_run_are_not_here():

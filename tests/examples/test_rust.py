@@ -22,9 +22,8 @@ def programs(run):
                     ignore=shutil.ignore_patterns("target", "Cargo.lock"))
     (PROJECT / "Cargo.lock").unlink(missing_ok=True)  # an older cargo may not be able to read a newer one's
     shutil.copy(ROOT / "tests" / "examples" / "probes" / "probe.rs", PROJECT / "src" / "bin")
-    run("cargo", "build", *DEBIAN, "--manifest-path", PROJECT / "Cargo.toml", "--target-dir", PROJECT / "target",
-        environment={"CARGO_PROFILE_DEV_DEBUG": "0", "RUSTFLAGS": "-D warnings"})
-    return PROJECT / "target" / "debug"
+    run("cargo", "build", *DEBIAN, "--manifest-path", PROJECT / "Cargo.toml")
+    return PROJECT / "target" / "debug"  # conftest.py sets that folder
 
 
 @pytest.fixture

@@ -111,7 +111,7 @@ builds() { # without optimisation, which saves time
 	mkdir "$work/unpacked"
 	tar -x -f "$(tarball "$work/a")" -C "$work/unpacked"
 	cd "$work/unpacked/frictiond-$version" || return 1
-	env -u MAKEFLAGS -u MAKELEVEL -u MODE make -j2 CFLAGS_release=-O0 KERNEL_FLAGS= &&
+	env -u MAKEFLAGS -u MAKELEVEL -u MODE make -j2 CFLAGS_release='-O0 -g0' KERNEL_FLAGS= &&
 		[ "$(build/frictiond --version)" = "frictiond $version" ]
 }
 
