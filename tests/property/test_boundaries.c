@@ -1194,6 +1194,7 @@ static const int special_rows[][N_FACTORS] = {
 	/* thresholds, with each law that has a corner there, and each way of a drag */
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_BODIES] = 1, [BY_ANISO] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 6, [BY_SOURCE] = 1, [BY_BODIES] = 1},
+	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 6, [BY_SOURCE] = 1, [BY_OWN] = 1, [BY_BODIES] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 3, [BY_LAW] = 4, [BY_SOURCE] = 1, [BY_DRAG] = 1, [BY_ANCHOR_SET] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 4, [BY_SOURCE] = 1, [BY_OWN] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_OWN] = 1},
