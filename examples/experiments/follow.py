@@ -146,28 +146,18 @@ class Table:
             np.sqrt(((x + step - posts)**2).sum(1)) > RADII + 0.2 * gap).all() and np.sqrt((step * step).sum()) < RADII
 
     def newton(self, x, before, hand, posts):
-        """From the last velocity; if nothing comes of that, from rest."""
-        try:
-            return self.solve(x, before, hand, posts, self.start(x, before, posts))
-        except RuntimeError:
-            return self.solve(x, before, hand, posts, 0 * before)
+        """From rest, where nothing slips: from the last velocity it may find a solution that slides on."""
+        return self.solve(x, before, hand, posts, 0 * before)
 
     def lag(self, x, before, hand, posts):
         """Friction is where the last solution was, again and again, until that is where the step ends."""
-        v, at = self.start(x, before, posts), x
+        v, at = 0 * before, x
         for _ in range(200):
             v = self.solve(x, before, hand, posts, v, at)
             if abs(x + self.h * v - at).max() <= 1e-12:
                 return v
             at = x + self.h * v
         raise RuntimeError("lagging does not converge")
-
-    def start(self, x, before, posts):
-        """On with the last velocity, or not so far."""
-        v = before
-        while not self.may_go(x, self.h * v, posts):
-            v = v / 2
-        return v
 
     # --- all steps -----------------------------------------------------------------------------------------------------
 

@@ -63,7 +63,8 @@ class Puck:
         return answer["gradient"][::2], slope[::2]
 
     def simulate(self, theta):
-        """Velocities at the ends of the steps. Newton's method, from the last trajectory; a step of it that would pass
+        """Velocities at the ends of the steps. Newton's method, from the last trajectory (MASS / STEP is more than friction
+        falls with slip, so there is one solution wherever it begins); a step of it that would pass
         the table's velocity ends there, where friction is steepest, and goes on from there."""
         self.requests += 1
         self.contacts.patch(friction=law(theta))

@@ -336,6 +336,12 @@ class Friction:
         self.contacts, self.lagged, self.pattern = None, {}, None
         self.evaluations, self.seconds, self.saved = 0, 0.0, Saved()
 
+    def falls(self):
+        """Whether friction falls with slip. If so, a step may have a solution that rests and another that slides, and
+        Newton's method finds the one at rest only if it starts without slip."""
+        law = self.law.get("materials", self.law)
+        return not same(law.get("mu_s"), law.get("mu_k"))
+
     def lag(self, x, displacement, start, h):
         """From now on, friction is evaluated for the contacts as they are at x, and for motions from `start` in time
         h."""
@@ -441,7 +447,7 @@ class Solver:
         for term in self.terms:
             if hasattr(term, "begin_step"):
                 term.begin_step(start, h)
-        x = start + h * self.v
+        x = start if self.friction.falls() else start + h * self.v
         if not np.isfinite(sum(term.energy(x) for term in self.terms)):
             x = start
         lagged, displacement = start, h * self.v

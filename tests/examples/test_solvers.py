@@ -238,7 +238,8 @@ def evaluations_in(text):
     steps, iterations, evaluations = map(int, closing.groups()[9:12])
     friction, total, share = map(float, closing.groups()[12:])
     assert 0 < steps <= iterations <= evaluations == without < requests and 0 < friction < total
-    assert evaluations / 16 - 10 <= pairs <= evaluations / 16 + 10 and min(t_kept, t_whole) > 0
+    # Evaluations along a line, of which there are few, have no second way.
+    assert 0.8 * evaluations / 16 - 10 <= pairs <= evaluations / 16 + 10 and min(t_kept, t_whole) > 0
     assert kept < 0.7 * whole and size < size_without
     assert share == pytest.approx(100 * friction / total, abs=1 / total + 1)
     return evaluations + int(pairs), int(pairs)

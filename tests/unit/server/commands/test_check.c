@@ -30,7 +30,7 @@ enum fric_code __wrap_fric_compare(const struct fric_context *context, const str
 	return code;
 }
 
-/* What the derivatives with respect to each field have, in the order of the comparisons. */
+/* The fields that derivatives are compared for, in the order in which the report lists them. */
 enum { N_FIELDS = 5 };
 static struct fric_derivative_agreement of_field[N_FIELDS];
 static size_t n_compared;
@@ -156,7 +156,7 @@ static void test_one_derivative_differs(void **state)
 	assert_non_null(strstr(out, "\nDOES NOT AGREE within 1e-08"));
 }
 
-/* Each kind of difference counts in units of what is allowed: 1e-7 forwards, 1e-9 backwards. The first of equals counts. */
+/* Errors are divided by their tolerances, 1e-7 for jvp and 1e-9 for vjp. Of equal ratios the first is reported. */
 static void test_the_worst_derivative(void **state)
 {
 	static const char *const pointers[] = {"/velocities", "/friction/eps_v", "/friction/mu",
