@@ -42,7 +42,8 @@ static struct fric_contacts *prepare(const struct blocks *at)
 }
 
 struct state {
-	double energy, residual[MOST], stiffness[MOST]; /* N m/s, N, N s/m */
+	double energy, terms, residual[MOST], stiffness[MOST]; /* N m/s; the sum of its terms' sizes; N, N s/m */
+	double balance;                                        /* of the block where it is worst */
 };
 
 /* What a time step minimises, (v - before)^2 mass / 2h - load v + D(v), and its derivatives. */
@@ -52,24 +53,21 @@ static bool evaluate(const struct blocks *at, const struct fric_contacts *contac
 	double gradient[MOST * DIM];
 	struct fric_error error;
 	if (fric_evaluate(&context, contacts, &question, &out->energy, gradient, &error) ||
-	    fric_hessian_inner(&context, contacts, &question, FRIC_PROJECT_CLAMP, out->stiffness, &error))
+	    fric_hessian_inner(&context, contacts, &question, FRIC_PROJECT_NONE, out->stiffness, &error))
 		return false;
+	out->terms = fabs(out->energy);
+	out->balance = 0;
 	for (int i = 0; i < at->n; i++) {
-		const double away = v[i * DIM] - at->v[i * DIM];
-		out->energy += mass / (2 * at->h) * away * away - at->load[i] * v[i * DIM];
+		const double away = v[i * DIM] - at->v[i * DIM], push = mass / at->h * at->v[i * DIM];
+		const double kinetic = mass / (2 * at->h) * away * away, work = at->load[i] * v[i * DIM];
+		out->energy += kinetic - work;
+		out->terms += kinetic + fabs(work);
 		out->residual[i] = mass / at->h * away + gradient[i * DIM] - at->load[i];
-		out->stiffness[i] += mass / at->h;
+		out->stiffness[i] = fmax(out->stiffness[i], -0.9 * mass / at->h) +
+		                    mass / at->h; /* positive, so that it goes downhill */
+		out->balance = fmax(out->balance, fabs(out->residual[i]) / fmax(at->normal_force[i], fabs(push)));
 	}
 	return true;
-}
-
-/* The force out of balance that is largest, as a share of the normal force. */
-static double out_of_balance(const struct blocks *at, const struct state *state)
-{
-	double largest = 0;
-	for (int i = 0; i < at->n; i++)
-		largest = fmax(largest, fabs(state->residual[i]) / at->normal_force[i]);
-	return largest;
 }
 
 /* Moves v along Newton's direction, as far as the energy falls; where energies differ by rounding only, the forces out of
@@ -86,8 +84,7 @@ static bool downhill(const struct blocks *at, const struct fric_contacts *contac
 		if (!evaluate(at, contacts, tried, &next))
 			return false;
 		if (next.energy > state->energy + 1e-4 * length * slope &&
-		    (next.energy > state->energy + 1e-14 * fabs(state->energy) ||
-		     out_of_balance(at, &next) >= out_of_balance(at, state)))
+		    (next.energy > state->energy + 1e-14 * state->terms || next.balance >= state->balance))
 			continue;
 		for (int i = 0; i < at->n; i++)
 			v[i * DIM] = tried[i * DIM];
@@ -104,12 +101,12 @@ static bool newton(const struct blocks *at, const struct fric_contacts *contacts
 	struct state state;
 	if (!evaluate(at, contacts, v, &state))
 		return false;
-	for (int i = 0; i < 100 && out_of_balance(at, &state) > 1e-13; i++)
+	for (int i = 0; i < 100 && state.balance > 1e-13; i++)
 		if (!downhill(at, contacts, v, &state))
 			break;
-	if (out_of_balance(at, &state) <= 1e-13)
+	if (state.balance <= 1e-13)
 		return true;
-	fprintf(stderr, "no convergence: %g of the normal force is out of balance\n", out_of_balance(at, &state));
+	fprintf(stderr, "no convergence: %g of the largest force is out of balance\n", state.balance);
 	return false;
 }
 
