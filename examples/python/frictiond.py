@@ -471,7 +471,8 @@ def _service(url, timeout, ca):
         raise ValueError(f"not a URL of a service: {url!r} has no scheme; http://{url or '127.0.0.1:8080'} has one")
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError(f"not a URL of a service: {url!r}")
+        raise ValueError(f"not a URL of a service: {url!r}; one begins with http://, https:// or http+unix:///, and has no"
+                         " query")
     host, port, prefix = parts.hostname, parts.port, parts.path.rstrip("/")
     if parts.scheme == "http":
         return lambda: http.client.HTTPConnection(host, port, timeout=timeout), prefix
@@ -557,8 +558,15 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
         raise ValueError(f"h is {h}: a time step is longer than 0")
     before = np.asarray(before, float)
     shape, n = before.shape, before.size
-    n_bodies = _size(lagged.get("body_positions", ())) // lagged["dim"]
-    n_of_vertices = n - n_bodies * 3 * (lagged["dim"] - 1)
+    if not np.isfinite(before).all():
+        raise ValueError(f"before is not finite: {before[~np.isfinite(before)][0]}")
+    dim = lagged["dim"]
+    n_bodies = _size(lagged.get("body_positions", ())) // dim
+    n_of_vertices = n - n_bodies * 3 * (dim - 1)
+    n_vertices = lagged.get("n_vertices", n_of_vertices // dim)
+    if n_of_vertices < 0 or n_of_vertices != dim * n_vertices:
+        raise ValueError(f"before has the shape {shape}: expected {dim} numbers for each of {max(n_vertices, 0)} vertices, and"
+                         f" {3 * (dim - 1)} for each of {n_bodies} bodies")
     if issparse(inertia) or np.shape(inertia) == (n, n):
         M = csr_matrix(inertia)
     else:
@@ -569,9 +577,10 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
     wanted = {"outputs": [*{"potential": 0, "gradient": 0, "hessian": 0, "collisions": 0, **dict.fromkeys(outputs)}],
               "collision_outputs": [*{"anchor": 0, **dict.fromkeys(collision_outputs)}],
               "hessian": {"format": "csr", "projection": "clamp"}}
+    options = wanted["hessian"]
 
     def place(v, prefix=""):
-        where = {prefix + "velocities": v[:n_of_vertices].reshape(-1, lagged["dim"])} if n_of_vertices else {}
+        where = {prefix + "velocities": v[:n_of_vertices].reshape(-1, dim)} if n_of_vertices else {}
         return where | ({prefix + "body_velocities": v[n_of_vertices:].reshape(n_bodies, -1)} if n_bodies else {})
 
     # The directions of matchstick ellipses must not change while the energy is minimised.
@@ -594,6 +603,10 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
             f" {residual[worst]:.3g}, where {tolerance * largest:.3g} is allowed. Try a shorter step or a larger eps_v",
             v.reshape(shape), residual.reshape(shape))
 
+    def direction():
+        matrix = M / h + hessian_matrix(answer) + (0 * M if hessian is None else csr_matrix(hessian))
+        return spsolve(matrix.tocsc(), -residual)
+
     v = (_without_slip(before, n_of_vertices, lagged) if start is None else _like(before, start, "start")).ravel()
     energy, residual, answer, hessian, rounding, largest = at(v)
     for iteration in range(iterations + 1):
@@ -601,8 +614,11 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
             return Step(v.reshape(shape), _anchors(answer), iteration, energy, answer)
         if iteration == iterations:
             fail(f"{iterations} iterations of Newton's method did not suffice")
-        matrix = M / h + hessian_matrix(answer) + (0 * M if hessian is None else csr_matrix(hessian))
-        dv = spsolve(matrix.tocsc(), -residual)
+        dv = direction()
+        if not residual @ dv < 0 and options["projection"] == "none":
+            options["projection"] = "clamp"
+            answer = at(v)[2]
+            dv = direction()
         if abs(dv).max() <= 1e-15 * abs(v).max():  # what is out of balance is rounding
             return Step(v.reshape(shape), _anchors(answer), iteration, energy, answer)
         slope, length = residual @ dv, 1.0
@@ -618,6 +634,8 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
             if length < 1e-12:
                 fail("the line search found no lower energy")
         v, (energy, residual, answer, hessian, rounding, largest) = v + length * dv, tried
+        # Where friction falls nearly as steeply as inertia rises, the projected Hessian is far too stiff.
+        options["projection"] = "none" if iteration >= 20 else "clamp"
 
 
 def _like(before, value, name):
@@ -691,11 +709,11 @@ def _split(document):
     """The document with references in place of arrays, and the parts of its tail."""
     tail, end = [], 0
 
-    def convert(value):
+    def convert(value, pointer=""):
         nonlocal end
         if isinstance(value, dict):
-            return {key: convert(member) for key, member in value.items()}
-        array = _numbers(value) if hasattr(value, "__array__") else None
+            return {key: convert(member, f"{pointer}/{key}") for key, member in value.items()}
+        array = _numbers(value, pointer) if hasattr(value, "__array__") else None
         if array is None or array.ndim == 0 or array.size == 0:
             return value
         offset = (end + 63) // 64 * 64  # 8 is required; 64 is a cache line
@@ -738,6 +756,7 @@ def _merge(target, patch):
 
 def _parts(batch):
     """The contacts of a batch, as a set's document, and its question."""
+    _expect_dict(batch)
     lagged = {name: value for name, value in batch.items() if name not in PLACE + WANTED}
     n = _size(batch.get("velocities", ()))
     if n and "n_vertices" not in batch and batch.get("dim") in (2, 3):
@@ -747,12 +766,18 @@ def _parts(batch):
 
 def _with_velocities(batch):
     """A batch without n_vertices, which has to agree with its velocities."""
+    _expect_dict(batch)
     n = batch.get("n_vertices")
     if n is None:
         return batch
     if "velocities" in batch and _size(batch["velocities"]) != n * batch["dim"]:
         raise ValueError(f"n_vertices is {n}, but velocities has {_size(batch['velocities'])} numbers")
     return {name: value for name, value in batch.items() if name != "n_vertices"}
+
+
+def _expect_dict(batch):
+    if not isinstance(batch, dict):
+        raise TypeError(f"a batch is a dict, not {type(batch).__name__}")
 
 
 def _size(value):
@@ -768,7 +793,7 @@ def _anchors(answer):
             if "anchor" in group}
 
 
-def _numbers(value):
+def _numbers(value, pointer=""):
     """The array made C-contiguous, with a dtype that frames allow and the same numbers."""
     array = np.asarray(value)
     kind, size = array.dtype.kind, array.dtype.itemsize
@@ -779,7 +804,7 @@ def _numbers(value):
     elif kind == "u":
         dtype = "u32" if size == 4 else "i64" if not array.size or array.max() < 2**63 else "f64"
     else:
-        raise TypeError(f"an array of {array.dtype} does not contain real numbers")
+        raise TypeError(f"{pointer and pointer + ': '}an array of {array.dtype} does not contain real numbers")
     return array.astype(DTYPES[dtype], order="C", copy=False)
 
 

@@ -328,8 +328,22 @@ def test_skipped_contacts_are_listed(server):
 @pytest.mark.parametrize("what", [np.array([True]), np.array([1j]), np.array(["a"]), np.array([None])])
 def test_arrays_that_are_not_real(server, what):
     for frames in (False, True):
-        with pytest.raises(TypeError, match="real numbers"):
+        with pytest.raises(TypeError, match="/velocities: .*real numbers" if frames else "real numbers"):
             frictiond.Client(server, frames=frames).evaluate({**PLANE, "velocities": what})
+
+
+@pytest.mark.parametrize("batch", [None, [PLANE], json.dumps(PLANE)])
+@pytest.mark.parametrize("ask", [
+    frictiond.Client.evaluate, frictiond.Client.check, frictiond.Client.set, lambda client, batch: client.jvp(batch, {}),
+    lambda client, batch: client.vjp(batch, {}, []), lambda client, batch: client.step(batch, [0], 1, 1)])
+def test_a_batch_is_a_dict(server, ask, batch):
+    with pytest.raises(TypeError, match=f"a batch is a dict, not {type(batch).__name__}"):
+        ask(frictiond.Client(server), batch)
+
+
+def test_other_schemes_are_named():
+    with pytest.raises(ValueError, match="'ftp://a'; one begins with http://, https:// or http.unix:///"):
+        frictiond.Client("ftp://a")
 
 
 def test_what_is_not_finite_is_named(server):

@@ -77,6 +77,16 @@ def test_blocks_beyond_the_cone_slide(rest):
     assert way == pytest.approx(G * (math.sin(angle) - MU_K * math.cos(angle)) * 2**2 / 2, rel=0.02) and late > way / 2
 
 
+@pytest.mark.parametrize("arguments", [
+    "20000 0.6 0.4 0.01 35",      # fast: inertia exceeds the normal force, and rounding what is asked of balance
+    "2000 0.3 0.1 1e-4 5 10 16",  # friction falls nearly as steeply as inertia rises
+    "2000 1.2 0.05 1e-4 10 45 49"])  # energies cancel
+def test_the_library_s_steps_converge(rest, arguments):
+    done = subprocess.run([rest, *arguments.split()], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
+    assert len(re.findall("of the cone", done.stdout)) == 2 * (len(arguments.split()) - 4)
+
+
 # Set.step, Client.step
 
 def block(load, dim=2, **friction):
@@ -103,6 +113,17 @@ def test_a_sliding_block_keeps_sliding(server):
     with frictiond.Client(server).set(block(G)) as contacts:
         after = contacts.step([[2.0, 0]], 1.0, 0.01)
     assert after.velocities == pytest.approx(np.array([[2 - MU_K * G * 0.01, 0]]), rel=1e-9)
+
+
+def test_steps_where_friction_falls_nearly_as_steeply_as_inertia_rises(server):
+    angle, mass, h, v = math.radians(16), 1.0, 1e-4, np.zeros((1, 2))
+    with frictiond.Client(server).set(block(mass * G * math.cos(angle), mu_s=0.3, mu_k=0.1)) as contacts:
+        for _ in range(60):
+            before, load = v, np.array([[mass * G * math.sin(angle), 0]])
+            after = contacts.step(v, mass, h, load)
+            v = after.velocities
+            balance = mass / h * (v - before) - load + np.reshape(after.answer["gradient"], (1, 2))
+            assert abs(balance).max() < 1e-9 * G
 
 
 def test_the_surface_is_where_a_step_begins(server):
@@ -153,8 +174,9 @@ def test_what_does_not_converge_is_named(server):
 
 
 @pytest.mark.parametrize("change,message", [
-    ({"h": 0}, "longer than 0"), ({"load": [1, 2, 3]}, r"load has the shape \(3,\)"),
+    ({"before": [[0.0, 0, 0]]}, r"before has the shape \(1, 3\): expected 2 numbers for each of 1 vertices"),
+    ({"before": [[0.0, np.nan]]}, "before is not finite"), ({"h": 0}, "longer than 0"), ({"load": [1, 2, 3]}, r"load has the shape \(3,\)"),
     ({"inertia": np.ones(3)}, "inertia has the shape"), ({"start": [1, 2, 3]}, "start has the shape")])
 def test_arguments_of_steps(server, change, message):
-    with pytest.raises(ValueError, match=message):
-        frictiond.Client(server).step(block(G), **{"before": [[0.0, 0]], "inertia": 1.0, "h": 0.01, **change})
+    with frictiond.Client(server).set(block(G)) as contacts, pytest.raises(ValueError, match=message):
+        contacts.step(**{"before": [[0.0, 0]], "inertia": 1.0, "h": 0.01, **change})
