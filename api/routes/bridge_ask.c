@@ -346,7 +346,7 @@ static bool read_input(const struct api_bridge *b, size_t i, const json_t *node)
 	return read_row(b, node, b->inputs[i].n, what, &b->inputs[i].values);
 }
 
-/* What the inputs are, and a member of config that was probably meant to say so: other tools' members are not refused. */
+/* What the inputs are, and a member of config that was probably meant to choose them: other tools' members are not refused. */
 static bool fault_n_inputs(const struct api_bridge *b, size_t n)
 {
 	const json_t *config = member(b, "config");
@@ -360,8 +360,10 @@ static bool fault_n_inputs(const struct api_bridge *b, size_t n)
 		struct api_near near;
 		api_near_start(&near, key);
 		api_near_offer(&near, "inputs");
-		if (strcmp(key, "inputs") != 0 && api_near_found(&near))
-			snprintf(question, sizeof(question), "; \"config\" has \"%.64s\": did you mean \"inputs\"?", key);
+		api_near_offer(&near, "set");
+		const char *meant = api_near_found(&near);
+		if (meant && strcmp(key, meant) != 0)
+			snprintf(question, sizeof(question), "; \"config\" has \"%.64s\": did you mean \"%s\"?", key, meant);
 	}
 	return invalid(b, "\"input\" has %zu %s, expected %zu, a list of numbers for each input%s%s%s", n,
 	               n == 1 ? "entry" : "entries", b->n_inputs, pointers, at ? ")" : "", question);
