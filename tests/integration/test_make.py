@@ -54,6 +54,14 @@ def test_errors_are_shown_in_full(tmp_path, words):
     assert [*map(str, range(1, 1001)), "it is broken"] == done.stderr.splitlines()[:1001]
 
 
+@pytest.mark.skipif(MODE != "release", reason="the demo runs the release build")
+def test_the_demo_does_not_announce_a_build_that_is_not_needed():
+    assert make("all").returncode == 0
+    done = make("demo")
+    assert done.returncode == 0 and "Stop the service" in done.stdout
+    assert "Building" not in done.stdout and "compiles" not in done.stdout
+
+
 # ---- make run ----
 
 class Run:
