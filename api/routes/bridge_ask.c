@@ -346,7 +346,7 @@ static bool read_input(const struct api_bridge *b, size_t i, const json_t *node)
 	return read_row(b, node, b->inputs[i].n, what, &b->inputs[i].values);
 }
 
-/* What the inputs are, and a member of config that was probably meant to choose them: other tools' members are not refused. */
+/* What the inputs are, and a member of config that was probably meant to choose them: those of other tools pass. */
 static bool fault_n_inputs(const struct api_bridge *b, size_t n)
 {
 	const json_t *config = member(b, "config");

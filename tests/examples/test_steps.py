@@ -175,7 +175,8 @@ def test_what_does_not_converge_is_named(server):
 
 @pytest.mark.parametrize("change,message", [
     ({"before": [[0.0, 0, 0]]}, r"before has the shape \(1, 3\): expected 2 numbers for each of 1 vertices"),
-    ({"before": [[0.0, np.nan]]}, "before is not finite"), ({"h": 0}, "longer than 0"), ({"load": [1, 2, 3]}, r"load has the shape \(3,\)"),
+    ({"before": [[0.0, np.nan]]}, "before is not finite"), ({"h": 0}, "longer than 0"),
+    ({"load": [1, 2, 3]}, r"load has the shape \(3,\)"),
     ({"inertia": np.ones(3)}, "inertia has the shape"), ({"start": [1, 2, 3]}, "start has the shape")])
 def test_arguments_of_steps(server, change, message):
     with frictiond.Client(server).set(block(G)) as contacts, pytest.raises(ValueError, match=message):
