@@ -1,5 +1,7 @@
 #include "api/base/account.h"
 
+#include <string.h>
+
 _Thread_local struct api_account *api_account_current;
 
 void api_account_open(struct api_account *account, struct api_budget *budget, const atomic_bool *stop,
@@ -58,4 +60,33 @@ void api_account_settle(struct api_account *account)
 	api_budget_give(account->budget, bytes);
 	account->taken_bytes -= bytes;
 	account->spare_bytes -= bytes;
+}
+
+enum { AT_A_TIME = 1 << 20 }; /* bytes: some hundred microseconds in fresh memory */
+
+static size_t piece_of(size_t rest)
+{
+	return rest < AT_A_TIME ? rest : AT_A_TIME;
+}
+
+bool api_account_zero(void *block, size_t bytes)
+{
+	for (size_t at = 0, n; at < bytes; at += n) {
+		if (api_account_is_stopped())
+			return false;
+		n = piece_of(bytes - at);
+		memset((char *)block + at, 0, n);
+	}
+	return true;
+}
+
+bool api_account_copy(void *to, const void *from, size_t bytes)
+{
+	for (size_t at = 0, n; at < bytes; at += n) {
+		if (api_account_is_stopped())
+			return false;
+		n = piece_of(bytes - at);
+		memcpy((char *)to + at, (const char *)from + at, n);
+	}
+	return true;
 }

@@ -72,4 +72,9 @@ static inline bool api_account_is_stopped(void)
 	return account && account->stop && atomic_load_explicit(account->stop, memory_order_relaxed);
 }
 
+/* Large arrays are set to zero, and copied, in pieces. @return false if the request was stopped before the end: the rest
+ * of the pages has not been touched then */
+bool api_account_zero(void *block, size_t bytes);
+bool api_account_copy(void *to, const void *from, size_t bytes);
+
 #endif

@@ -133,9 +133,8 @@ static bool place(struct reader *r, const struct api_path *path, size_t offset, 
 	void *copy = api_arena_array(r->arena, array->n, size);
 	if (!copy)
 		return no_memory(r);
-	memcpy(copy, array->data, array->n * size);
 	array->data = copy;
-	return true;
+	return api_account_copy(copy, r->tail + offset, array->n * size) || no_memory(r);
 }
 
 static bool reserve(struct reader *r)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/base/account.h"
 #include "api/problem.h"
 #include "api/routes/answer.h"
 #include "api/routes/bridge_ask.h"
@@ -277,8 +278,9 @@ static bool gradient(struct api_job *job)
 	double *copy = of_potential ? NULL : api_job_array(job, api_job_n_dofs(job), sizeof(*copy));
 	if ((!copy && !of_potential) || !begin(job, &derivation))
 		return false;
-	if (copy)
-		cotangents.gradient = memcpy(copy, bridge->sens, api_job_n_dofs(job) * sizeof(*copy));
+	if (copy && !api_account_copy(copy, bridge->sens, api_job_n_dofs(job) * sizeof(*copy)))
+		return api_fault_no_memory(job->fault);
+	cotangents.gradient = copy;
 	struct api_variations wanted = by(call, &derivation);
 	return api_derive_vjp(job, &derivation, &cotangents, &wanted, &answers) &&
 	       render_output(job, wanted.values[0], wanted.by[0]->n, false);

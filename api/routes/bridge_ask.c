@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/base/account.h"
 #include "api/base/near.h"
 #include "api/routes/cost.h"
 #include "api/routes/scene.h"
@@ -459,11 +460,10 @@ static const double *velocities_of(struct api_bridge *b, bool of_bodies)
 		if (!strcmp(b->inputs[i].pointer, of_bodies ? body_velocities : velocities))
 			return b->inputs[i].values;
 	double *zeros = api_arena_array(b->arena, n, sizeof(*zeros));
-	if (zeros)
-		memset(zeros, 0, n * sizeof(*zeros));
-	else
-		api_fault_no_memory(b->fault);
-	return zeros;
+	if (zeros && api_account_zero(zeros, n * sizeof(*zeros)))
+		return zeros;
+	api_fault_no_memory(b->fault);
+	return NULL;
 }
 
 static bool is_velocity(const struct api_bridge_input *input)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/base/account.h"
 #include "api/problem.h"
 #include "api/routes/cost.h"
 #include "api/routes/job.h"
@@ -48,9 +49,10 @@ bool api_derivation_begin(struct api_job *job, struct api_derivation *derivation
 static double *zeros(struct api_job *job, size_t n)
 {
 	double *array = api_job_array(job, n, sizeof(*array));
-	if (array)
-		memset(array, 0, n * sizeof(*array));
-	return array;
+	if (!array || api_account_zero(array, n * sizeof(*array)))
+		return array;
+	api_fault_no_memory(job->fault);
+	return NULL;
 }
 
 static bool is_field(const struct api_variable *v, enum fric_field field)
@@ -100,9 +102,7 @@ static bool add_tangent(struct api_job *job, const struct api_variable *v, const
 		return true;
 	}
 	double *dofs = of_dofs(job, v, out);
-	if (dofs)
-		memcpy(dofs, values, v->n * sizeof(*dofs));
-	return dofs;
+	return dofs && (api_account_copy(dofs, values, v->n * sizeof(*dofs)) || api_fault_no_memory(job->fault));
 }
 
 static bool take_tangents(struct api_job *job, const struct api_derivation *d, const struct api_variations *along,
@@ -365,11 +365,12 @@ static const double *join_cotangents(struct api_job *job, const struct api_deriv
 	if (!asked->gradient && !asked->body_gradient)
 		return NULL;
 	double *joined = zeros(job, all);
-	if (joined && asked->gradient)
-		memcpy(joined, asked->gradient, n * sizeof(*joined));
-	if (joined && asked->body_gradient)
-		memcpy(joined + n, asked->body_gradient, (all - n) * sizeof(*joined));
-	return joined;
+	const bool ok =
+		joined && (!asked->gradient || api_account_copy(joined, asked->gradient, n * sizeof(*joined))) &&
+		(!asked->body_gradient || api_account_copy(joined + n, asked->body_gradient, (all - n) * sizeof(*joined)));
+	if (!ok)
+		api_fault_no_memory(job->fault);
+	return ok ? joined : NULL;
 }
 
 /* Refused before anything is computed. */

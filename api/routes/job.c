@@ -46,9 +46,11 @@ const double *api_job_join(struct api_job *job, const double *vertices, const do
 	double *joined = api_job_array(job, all, sizeof(*joined));
 	if (!joined)
 		return NULL;
-	memcpy(joined, vertices, n * sizeof(*joined));
-	memcpy(joined + n, bodies, (all - n) * sizeof(*joined));
-	return joined;
+	if (api_account_copy(joined, vertices, n * sizeof(*joined)) &&
+	    api_account_copy(joined + n, bodies, (all - n) * sizeof(*joined)))
+		return joined;
+	api_fault_no_memory(job->fault);
+	return NULL;
 }
 
 bool api_job_read(struct api_job *job)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/base/account.h"
 #include "api/problem.h"
 
 /* ---- memory ---- */
@@ -165,8 +166,7 @@ static bool keep(struct api_set *set, const double *values, size_t n, double **k
 	*kept = counted_take(&set->counted, n * sizeof(**kept));
 	if (!*kept)
 		return api_fault_no_memory(fault);
-	memcpy(*kept, values, n * sizeof(**kept));
-	return true;
+	return api_account_copy(*kept, values, n * sizeof(**kept)) || api_fault_no_memory(fault);
 }
 
 static void give_back(struct api_set *set, double *kept, size_t n)

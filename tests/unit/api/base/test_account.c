@@ -227,6 +227,38 @@ static void a_raised_flag_ends_trees(void **unused)
 	api_account_close(&account);
 }
 
+/* What is done before the flag is raised is whole; afterwards nothing is touched. */
+static void a_raised_flag_ends_zeros_and_copies(void **unused)
+{
+	(void)unused;
+	enum { BYTES = 5000001 };
+	struct api_account account;
+	atomic_bool stop = false;
+	char *from = malloc(BYTES), *to = malloc(BYTES), *zeros = calloc(1, BYTES);
+	for (size_t i = 0; i < BYTES; i++)
+		from[i] = (char)(i % 251);
+	api_account_open(&account, &budget, &stop, 0);
+	assert_true(api_account_copy(to, from, BYTES));
+	assert_memory_equal(to, from, BYTES);
+	assert_true(api_account_zero(to, BYTES));
+	assert_memory_equal(to, zeros, BYTES);
+	atomic_store(&stop, true);
+	assert_false(api_account_copy(to, from, BYTES));
+	assert_memory_equal(to, zeros, BYTES);
+	assert_true(api_account_copy(to, from, 0));
+	api_account_close(&account);
+	assert_true(api_account_copy(to, from, BYTES));
+	assert_memory_equal(to, from, BYTES);
+	atomic_store(&stop, true);
+	api_account_open(&account, &budget, &stop, 0);
+	assert_false(api_account_zero(to, BYTES));
+	assert_memory_equal(to, from, BYTES);
+	api_account_close(&account);
+	free(from);
+	free(to);
+	free(zeros);
+}
+
 /* Reading a text under an account counts all memory that it takes, with either reader. */
 static void documents_count(void **unused)
 {
@@ -331,6 +363,7 @@ int main(void)
 		TEST(nodes_hold_what_they_should),
 		TEST(trees_of_others_stay),
 		TEST(a_raised_flag_ends_trees),
+		TEST(a_raised_flag_ends_zeros_and_copies),
 		TEST(documents_count),
 		TEST(a_body_counts_as_the_requests_own),
 		TEST(small_requests_are_answered_when_all_is_taken),

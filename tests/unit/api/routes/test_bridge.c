@@ -2,12 +2,15 @@
  * speaks it is in tests/integration/test_um_bridge.py. */
 #include "api/routes/bridge_ask.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -215,12 +218,87 @@ static void deferred_calls_count_once(void **unused)
 	service.sets = NULL;
 }
 
+/* ---- stop ---- */
+
+/* Raises the flag when more than `bytes` have been taken from the budget. */
+struct raising {
+	struct api_budget *budget;
+	size_t bytes;
+	atomic_bool stop, ended;
+};
+
+static void *raise_flag(void *argument)
+{
+	struct raising *raising = argument;
+	while (!atomic_load(&raising->ended) && atomic_load(&raising->budget->used_bytes) < raising->bytes)
+		sched_yield();
+	atomic_store(&raising->stop, true);
+	return NULL;
+}
+
+static long faults_of_thread(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_minflt;
+}
+
+/* @return how many pages the request has touched for the first time */
+static long ask_until(struct raising *raising, int *status)
+{
+	struct api_request request =
+		request_of("POST", "/Evaluate", OF("\"config\":{\"inputs\":[\"/friction/mu\"],\"set\":\"sparse\"}"));
+	struct api_response response;
+	pthread_t thread;
+	atomic_init(&raising->stop, false);
+	atomic_init(&raising->ended, false);
+	request.stop = &raising->stop;
+	assert_int_equal(pthread_create(&thread, NULL, raise_flag, raising), 0);
+	const long before = faults_of_thread();
+	api_handle(&service, &request, &response);
+	const long touched = faults_of_thread() - before;
+	atomic_store(&raising->ended, true);
+	pthread_join(thread, NULL);
+	*status = response.status;
+	api_response_free(&response);
+	return touched;
+}
+
+/* Velocities that are no inputs are zeros, and there may be as many as a set has vertices: once nobody wants the answer,
+ * the rest of their pages is not touched. A thread may be late on a busy machine, hence the attempts. */
+static void a_raised_flag_ends_zeros(void **unused)
+{
+	(void)unused;
+	enum { N_VERTICES = 4000000, ATTEMPTS = 50 };
+	struct api_budget budget = {.most_bytes = (size_t)8 << 30};
+	struct raising raising = {.budget = &budget, .bytes = SIZE_MAX};
+	int status;
+	service.pool = api_pool_create(0, &budget);
+	service.sets = api_sets_create(&limits, now_ms);
+	put("sparse", N_VERTICES, 1);
+	const long all = ask_until(&raising, &status);
+	assert_int_equal(status, 200);
+	raising.bytes = budget.used_bytes + N_VERTICES * 2 * sizeof(double);
+	long touched = all;
+	for (int i = 0; i < ATTEMPTS && touched > all / 2; i++) {
+		touched = ask_until(&raising, &status);
+		assert_int_equal(status, 503);
+	}
+	if (touched > all / 2)
+		fail_msg("%ld pages of %ld", touched, all);
+	api_sets_free(service.sets);
+	api_pool_free(service.pool);
+	service.sets = NULL;
+	service.pool = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts_are_those_of_the_scene),  cmocka_unit_test(errors_have_a_word_or_are_problems),
 		cmocka_unit_test(errors_tell_the_first_culprit), cmocka_unit_test(stops_as_everywhere),
 		cmocka_unit_test(large_sets_are_deferred),       cmocka_unit_test(deferred_calls_count_once),
+		cmocka_unit_test(a_raised_flag_ends_zeros),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
