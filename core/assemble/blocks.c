@@ -31,13 +31,18 @@ static void index_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 	}
 }
 
+enum { BETWEEN_STOPS = 1 << 16 }; /* vertices */
+
 enum fric_code fric_pattern_blocks(const struct fric_context *context, const struct fric_pattern *pattern,
                                    int64_t *indptr, int32_t *indices, struct fric_error *error)
 {
 	struct blocks task = {pattern, indptr, indices};
 	indptr[0] = 0;
-	for (size_t v = 0; v < pattern->n_vertices; v++)
+	for (size_t v = 0; v < pattern->n_vertices; v++) {
+		if (v % BETWEEN_STOPS == 0 && fricp_stop_raised(context))
+			return report_code(FRIC_E_STOPPED, error);
 		indptr[v + 1] = indptr[v] + (int64_t)fricp_pattern_n_blocks(pattern, v);
+	}
 	if (!indices)
 		return FRIC_OK;
 	return report_code(fricp_parallel_chunks(context, pattern->n_vertices, index_chunk, &task).code, error);

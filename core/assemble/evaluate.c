@@ -127,7 +127,8 @@ static struct part_sums open_part(const struct evaluation *task, struct part par
 	                                 .ordinary = task->kernel.ordinary && !c->viscous.data,
 	                                 .first = part.first,
 	                                 .last = part.last,
-	                                 .opened = part.first};
+	                                 .opened = part.first,
+	                                 .context = task->context};
 	sums.others = sums.gradient;
 	if (task->companion) {
 		sums.others.velocities = task->forces ? NULL : task->companion->velocities;

@@ -13,6 +13,7 @@
 #include "core/motion/stencil.h"
 
 struct building {
+	const struct fric_context *context;
 	const struct fric_contacts *contacts;
 	struct fric_pattern *pattern;
 	size_t n_borders, *borders; /* [n_borders + 1] vertices, about equally many incidences apart */
@@ -21,6 +22,14 @@ struct building {
 	int64_t *entries; /* [chunks + 1] of incidences: first the number of a chunk's entries, then of those before it */
 	bool streams;     /* the columns do not fit into the caches */
 };
+
+enum { BETWEEN_STOPS = 1 << 16 }; /* vertices or rows */
+
+/* Looks at the flag now and then: millions of vertices may have no contact. */
+static bool is_stopped(const struct building *task, size_t i)
+{
+	return i % BETWEEN_STOPS == 0 && fricp_stop_raised(task->context);
+}
 
 /* Vertices [begin, end) are a thread's own. */
 struct own {
@@ -184,9 +193,10 @@ static enum fric_code list_incidences(const struct fric_context *context, struct
 		return FRIC_E_STOPPED;
 	task->next = p->first_incidence + 1; /* shifted by one: filling turns starts into ends */
 	fricp_parallel_threads(context, task->contacts->n, count_at_vertices, task);
-	for (size_t v = 1; v <= p->n_vertices; v++)
+	for (size_t v = 1; v <= p->n_vertices && !is_stopped(task, v); v++)
 		task->next[v] += task->next[v - 1];
-	find_borders(task);
+	if (!fricp_stop_raised(context))
+		find_borders(task);
 	if (fricp_stop_raised(context))
 		return FRIC_E_STOPPED;
 	fricp_parallel_threads(context, task->contacts->n, list_at_vertices, task);
@@ -233,7 +243,7 @@ static void neighbour_chunk(void *data, size_t chunk, size_t begin, size_t end, 
 	int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
 	struct neighbour_search search;
 	fricp_neighbour_search_open(&search, p->memory, p->triangle, p->n_vertices);
-	for (; v < p->n_vertices && p->first_incidence[v] < end && fault->code == FRIC_OK; v++) {
+	for (; v < p->n_vertices && p->first_incidence[v] < end && fault->code == FRIC_OK && !is_stopped(task, v); v++) {
 		const size_t first = p->first_incidence[v], degree = p->first_incidence[v + 1] - first;
 		size_t n = 0;
 		if (degree > 0 && !fricp_neighbour_search_run(&search, (int32_t)v, p->incidences + first, degree, list, &n))
@@ -327,7 +337,7 @@ INLINE void column_rows(const struct building *task, int32_t dim, enum fric_tria
 	const int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
 	struct delivery delivery;
 	delivery_open(&delivery);
-	for (; v < p->n_vertices && p->first_incidence[v] < end; v++) {
+	for (; v < p->n_vertices && p->first_incidence[v] < end && !is_stopped(task, v); v++) {
 		const size_t n = (size_t)p->indptr[vertex_dof(dim, v) + 1];
 		at = write_rows(task, dim, triangle, v, at, list, n, &delivery);
 		list += n;
@@ -348,14 +358,12 @@ static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 		column_rows(task, 3, triangle, chunk, begin, end);
 }
 
-/* The first row's beginning, the last one's end, and those that the chunks leave out: of the vertices after the last
- * incidence. */
-static void end_rows(const struct fric_pattern *p, int64_t n_entries)
+/* Of the rows that the chunks leave out: of the vertices after the last incidence. */
+static void end_rows(const struct building *task, int64_t n_entries)
 {
-	p->indptr[0] = 0;
-	p->indptr[fric_pattern_n_rows(p)] = n_entries;
+	const struct fric_pattern *p = task->pattern;
 	const size_t first = vertex_dof(p->dim, fricp_pattern_first_vertex(p, p->n_incidences));
-	for (size_t r = first; r < fric_pattern_n_rows(p); r++)
+	for (size_t r = first; r < fric_pattern_n_rows(p) && !is_stopped(task, r); r++)
 		p->indptr[r + 1] = n_entries;
 }
 
@@ -381,11 +389,14 @@ static enum fric_code list_entries(const struct fric_context *context, struct bu
 	struct fault fault = fricp_parallel_chunks(context, p->n_incidences, neighbour_chunk, task);
 	if (fault.code != FRIC_OK)
 		return fault.code;
-	end_rows(p, sum_up_chunks(task));
+	const int64_t n_entries = sum_up_chunks(task);
+	p->indptr[0] = 0;
+	p->indptr[fric_pattern_n_rows(p)] = n_entries;
 	const size_t bytes = fric_pattern_n_entries(p) * sizeof(int32_t);
 	p->indices = memory_take(p->memory, bytes);
 	if (!p->indices)
 		return FRIC_E_MEMORY;
+	end_rows(task, n_entries);
 	task->streams = streams(context, bytes, STREAM_FROM);
 	return fricp_parallel_chunks(context, p->n_incidences, column_chunk, task).code;
 }
@@ -438,7 +449,8 @@ static enum fric_code create(const struct fric_context *context, const struct fr
                              enum fric_triangle triangle, const struct fric_contacts *bodies, size_t n_empty,
                              struct fric_pattern **pattern, struct fric_error *error)
 {
-	struct building task = {.contacts = contacts, .pattern = allocate_pattern(context->memory, contacts, triangle)};
+	struct building task = {
+		.context = context, .contacts = contacts, .pattern = allocate_pattern(context->memory, contacts, triangle)};
 	enum fric_code code = FRIC_E_MEMORY;
 	if (task.pattern)
 		task.pattern->n_body_rows = n_empty;

@@ -83,7 +83,8 @@ static struct scatter scatter_of(const struct products *task, struct part part, 
 	                        .ordinary = fricp_product_is_bounded(&task->product),
 	                        .first = part.first,
 	                        .last = part.last,
-	                        .opened = opened};
+	                        .opened = opened,
+	                        .context = task->context};
 }
 
 static bool add_span(const struct products *task, struct scatter *scatter, struct span span, struct fault *fault)

@@ -4,6 +4,7 @@
 
 #include "core/base/inline.h"
 #include "core/base/memory.h"
+#include "core/base/parallel.h"
 #include "core/base/vectors.h"
 #include "core/motion/dofs.h"
 #include "core/motion/stencil.h"
@@ -101,6 +102,19 @@ void fricp_scatter_rows(const struct scatter *s, struct span span, const double 
 		add_part(s, span, &f);
 }
 
+static bool is_stopped(const struct scatter *s)
+{
+	return s->context && fricp_stop_raised(s->context);
+}
+
+static void set_to_zero(const struct scatter *s, double *sums, size_t bytes)
+{
+	if (s->context)
+		fricp_zero(s->context, sums, bytes);
+	else
+		memset(sums, 0, bytes);
+}
+
 /* Prepares vertices [opened, end) for use: sets their sums to zero and prefetches their velocities, in sequence now
  * rather than with a stall for each later. */
 static void open_vertices(struct scatter *s, int32_t end)
@@ -108,7 +122,7 @@ static void open_vertices(struct scatter *s, int32_t end)
 	const int dim = s->contacts->dim;
 	const size_t first = vertex_dof(dim, (size_t)s->opened);
 	const size_t bytes = (vertex_dof(dim, (size_t)end) - first) * sizeof(double);
-	memset(s->gradient + first, 0, bytes);
+	set_to_zero(s, s->gradient + first, bytes);
 	for (size_t at = 0; at < bytes && bytes <= FETCH_MOST && s->velocities; at += FRIC_ALIGNMENT)
 		__builtin_prefetch((const char *)(s->velocities + first) + at, 0, 2);
 	s->opened = end;
@@ -136,5 +150,5 @@ bool fricp_scatter_close(struct scatter *s)
 	const int dim = s->contacts->dim;
 	const size_t first = vertex_dof(dim, (size_t)s->first), last = vertex_dof(dim, (size_t)s->last);
 	open_vertices(s, s->last);
-	return s->ordinary || all_finite(s->gradient + first, last - first);
+	return s->ordinary || is_stopped(s) || all_finite(s->gradient + first, last - first);
 }

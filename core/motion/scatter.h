@@ -12,13 +12,14 @@
  * through the caches once. */
 struct scatter {
 	const struct fric_contacts *contacts;
-	const struct gamma *gamma; /* NULL: the plain form */
-	const double *velocities;  /* [n_dofs] fetched for what comes next; NULL: nothing will read them */
-	double *gradient;          /* [n_dofs] */
-	bool ordinary;             /* all contacts are (contacts/ordinary.h), and none has a drag: no sum of their
+	const struct gamma *gamma;          /* NULL: the plain form */
+	const double *velocities;           /* [n_dofs] fetched for what comes next; NULL: nothing will read them */
+	double *gradient;                   /* [n_dofs] */
+	bool ordinary;                      /* all contacts are (contacts/ordinary.h), and none has a drag: no sum of their
 	                              forces overflows */
-	int32_t first, last;       /* the vertices at which it adds */
-	int32_t opened;            /* sums of [first, opened) hold something; `first` at the beginning */
+	int32_t first, last;                /* the vertices at which it adds */
+	int32_t opened;                     /* sums of [first, opened) hold something; `first` at the beginning */
+	const struct fric_context *context; /* once its flag is raised, sums stay as they are; NULL: there is none */
 };
 
 /* Opens the vertices up to the highest of a span. */
@@ -31,7 +32,7 @@ void fricp_scatter_columns(const struct scatter *scatter, struct span span, cons
 void fricp_scatter_rows(const struct scatter *scatter, struct span span, const double *forces);
 
 /* Opens the vertices that no span has reached. @return whether all sums are finite, which goes without
- * saying if all contacts are ordinary */
+ * saying if all contacts are ordinary, or were stopped: then nobody may read them */
 bool fricp_scatter_close(struct scatter *scatter);
 
 #endif

@@ -163,6 +163,26 @@ static void test_overflow(void **state)
 	fric_contacts_free(c);
 }
 
+/* With the places of blocks and without. */
+static void test_stop(void **state)
+{
+	(void)state;
+	const struct fric_batch batch = {.dim = 2, .n_vertices = 3};
+	struct fric_contacts *c = prepared(&batch);
+	struct fric_pattern *pattern;
+	struct fric_error error;
+	atomic_bool stop = true;
+	const struct fric_context stopped = {.n_threads = 1, .stop = &stop};
+	int64_t indptr[4] = {9, 9, 9, 9};
+	int32_t indices[1];
+	assert_ok(fric_pattern_create(&serial, c, FRIC_FULL, &pattern, &error));
+	assert_code(fric_pattern_blocks(&stopped, pattern, indptr, NULL, &error), FRIC_E_STOPPED);
+	assert_code(fric_pattern_blocks(&stopped, pattern, indptr, indices, &error), FRIC_E_STOPPED);
+	assert_int_equal(indptr[1], 9);
+	fric_pattern_free(pattern);
+	fric_contacts_free(c);
+}
+
 /* Values alone are those that come with their places. */
 static void test_triplets_without_places(void **state)
 {
@@ -193,11 +213,8 @@ static void test_triplets_without_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_no_contacts),
-		cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_triplets_without_places),
+		cmocka_unit_test(test_narrow),   cmocka_unit_test(test_wide), cmocka_unit_test(test_no_contacts),
+		cmocka_unit_test(test_overflow), cmocka_unit_test(test_stop), cmocka_unit_test(test_triplets_without_places),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

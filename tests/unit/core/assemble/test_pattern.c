@@ -294,6 +294,76 @@ static void test_stop_while_making_a_pattern(void **state)
 	assert_null(p);
 }
 
+/* Memory that raises the flag when it gives out a certain block, and counts how much of large blocks is written: all of it
+ * is 0x5a before. */
+struct stopping_memory {
+	atomic_bool stop;
+	size_t least, most; /* bytes of the block that raises the flag */
+	size_t written;
+};
+
+enum { LARGE = 1 << 20 };
+
+static void *take_and_stop(void *pool, size_t bytes)
+{
+	struct stopping_memory *m = pool;
+	char *block = malloc(bytes ? bytes : 1);
+	memset(block, 0x5a, bytes);
+	if (bytes >= m->least && bytes <= m->most)
+		atomic_store(&m->stop, true);
+	return block;
+}
+
+static void give_and_count(void *pool, void *block, size_t bytes)
+{
+	struct stopping_memory *m = pool;
+	for (size_t i = 0; i < bytes && bytes > LARGE; i++)
+		m->written += ((char *)block)[i] != 0x5a;
+	free(block);
+}
+
+enum { N_SPARSE = 500000, N_OF_HUB = 200 };
+
+/* A hub, whose neighbours take a block of their own, and far behind it a last contact, if it is wanted. */
+static void stops_among_empty_rows(size_t least, size_t most, bool has_last)
+{
+	int32_t vertices[2 * N_OF_HUB + 2];
+	for (int32_t i = 0; i < N_OF_HUB; i++) {
+		vertices[2 * i] = 0;
+		vertices[2 * i + 1] = i + 1;
+	}
+	vertices[2 * N_OF_HUB] = N_SPARSE - 2;
+	vertices[2 * N_OF_HUB + 1] = N_SPARSE - 1;
+	double bases[6 * (N_OF_HUB + 1)] = {0};
+	for (int i = 0; i <= N_OF_HUB; i++)
+		bases[6 * i] = bases[6 * i + 3] = 1;
+	struct fric_batch batch = {.dim = 3, .n_vertices = N_SPARSE};
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5};
+	batch.groups[FRIC_VERTEX_VERTEX] = (struct fric_group){.n = N_OF_HUB + has_last,
+	                                                       .vertices = vertices,
+	                                                       .normal_force = {(double[]){1}, 0},
+	                                                       .tangent_basis = {bases, 6}};
+	struct fric_contacts *c = prepared(&batch);
+	struct stopping_memory m = {.least = least, .most = most};
+	const struct fric_memory memory = {take_and_stop, give_and_count, &m};
+	const struct fric_context context = {.n_threads = 1, .stop = &m.stop, .memory = &memory};
+	struct fric_pattern *p = NULL;
+	struct fric_error error;
+	assert_code(fric_pattern_create(&context, c, FRIC_FULL, &p, &error), FRIC_E_STOPPED);
+	assert_true(atomic_load(&m.stop));
+	assert_null(p);
+	fric_contacts_free(c);
+	assert_true(m.written < (N_SPARSE + 2) * sizeof(size_t) + LARGE); /* counting by vertex comes before */
+}
+
+/* Rows without entries, of which there may be fifty million. The flag is raised by the hub's block, or by the indices. */
+static void test_stop_among_empty_rows(void **state)
+{
+	(void)state;
+	stops_among_empty_rows(LARGE / 32, LARGE / 8, true);
+	stops_among_empty_rows(LARGE / 64, LARGE / 32 - 1, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_overflow_of_a_sum),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_stop_while_making_a_pattern),
+		cmocka_unit_test(test_stop_among_empty_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static void fill(double gradient[N_VERTICES * 3])
 /* Sums of the part [first, last). */
 static void scatter(const struct gamma *gamma, const struct two *t, int32_t first, int32_t last, double *gradient)
 {
-	struct scatter s = {&t->contacts, gamma, NULL, gradient, false, first, last, first};
+	struct scatter s = {&t->contacts, gamma, NULL, gradient, false, first, last, first, NULL};
 	double forces[3][FRIC_SPAN] = {{0}};
 	for (int d = 0; d < 3; d++)
 		for (int i = 0; i < 2; i++)

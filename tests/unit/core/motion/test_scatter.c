@@ -11,7 +11,7 @@ static const double forces[2 * 3] = {2, -3, 5, -7, 11, 13}; /* rows; in 2D four 
 /* Sums of the part [first, last); what lies outside stays 100. */
 static void scatter(const struct two *t, int32_t first, int32_t last, bool rows, double gradient[N_VERTICES * 3])
 {
-	struct scatter s = {&t->contacts, NULL, integers, gradient, false, first, last, first};
+	struct scatter s = {&t->contacts, NULL, integers, gradient, false, first, last, first, NULL};
 	const int dim = t->contacts.dim;
 	double columns[3][FRIC_SPAN] = {{0}};
 	for (int i = 0; i < 2 * dim; i++)
@@ -103,7 +103,7 @@ static void test_reaching_again_keeps_the_sums(void **state)
 	struct two t;
 	double once[N_VERTICES * 3], twice[N_VERTICES * 3];
 	make_two(&t, 3, FRIC_FACE_VERTEX, 0.25, 0.5);
-	struct scatter s = {&t.contacts, NULL, NULL, twice, false, 0, N_VERTICES, 0};
+	struct scatter s = {&t.contacts, NULL, NULL, twice, false, 0, N_VERTICES, 0, NULL};
 	scatter_all(&t, once);
 	for (int i = 0; i < 2; i++) {
 		fricp_scatter_reach(&s, t.span);
@@ -123,7 +123,7 @@ static void test_sums_that_are_not_finite(void **state)
 	double gradient[N_VERTICES * 3];
 	make_two(&t, 3, FRIC_FACE_VERTEX, 0.25, 0.5);
 	for (int i = 0; i < N_VERTICES * 3; i++) {
-		struct scatter s = {&t.contacts, NULL, NULL, gradient, false, 0, N_VERTICES, 0};
+		struct scatter s = {&t.contacts, NULL, NULL, gradient, false, 0, N_VERTICES, 0, NULL};
 		scatter_all(&t, gradient);
 		gradient[i] = bad[i % 3];
 		s.opened = N_VERTICES;
@@ -134,10 +134,33 @@ static void test_sums_that_are_not_finite(void **state)
 	}
 }
 
+/* Vertices that no contact touches, of which there may be millions, are left alone once nobody wants the sums; what
+ * they hold then is not judged. */
+static void test_a_raised_flag_ends_zeros(void **state)
+{
+	(void)state;
+	atomic_bool stop = true;
+	const struct fric_context stopped = {.n_threads = 1, .stop = &stop};
+	struct two t;
+	double gradient[N_VERTICES * 3];
+	make_two(&t, 3, FRIC_FACE_VERTEX, 0.25, 0.5);
+	for (int i = 0; i < N_VERTICES * 3; i++)
+		gradient[i] = INFINITY;
+	struct scatter s = {.contacts = &t.contacts, .gradient = gradient, .last = N_VERTICES, .context = &stopped};
+	assert_true(fricp_scatter_close(&s));
+	for (int i = 0; i < N_VERTICES * 3; i++)
+		assert_true(isinf(gradient[i]));
+	atomic_store(&stop, false);
+	s.opened = 0;
+	assert_true(fricp_scatter_close(&s));
+	for (int i = 0; i < N_VERTICES * 3; i++)
+		assert_bits(gradient[i], 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_scatter),
-	                                   cmocka_unit_test(test_reaching_again_keeps_the_sums),
-	                                   cmocka_unit_test(test_sums_that_are_not_finite)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scatter), cmocka_unit_test(test_reaching_again_keeps_the_sums),
+		cmocka_unit_test(test_a_raised_flag_ends_zeros), cmocka_unit_test(test_sums_that_are_not_finite)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
