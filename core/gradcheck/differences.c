@@ -41,9 +41,10 @@ static quad potential(const struct potential *p, int n, const quad *x)
 		return adhesion_textbook_piece(p->mu_s, z, p->broken, p->subtracted);
 	if (law_has_tail(p->law) && !p->slides)
 		return rising_textbook(p->mu_s, z, p->subtracted);
-	if (p->law == LAW_EXPONENTIAL)
-		return decaying_textbook_piece(p->mu_s, p->mu_k, z, textbook_lost((z - 1) * p->decay) / p->decay, true,
-		                               p->subtracted);
+	if (p->law == LAW_EXPONENTIAL) {
+		const quad lost = p->mu_s == p->mu_k ? 0 : textbook_lost((z - 1) * p->decay) / p->decay;
+		return decaying_textbook_piece(p->mu_s, p->mu_k, z, lost, true, p->subtracted);
+	}
 	return law_textbook(p->law, p->mu_s, p->mu_k, z, tail, p->subtracted);
 }
 
@@ -76,17 +77,24 @@ static quad blur_at(const struct potential *p, quad z, quad step)
 	       textbook_tail_blur(p->law, p->curve, d, z, q, 2 * step * (z > 1 ? z : 1), known_ratio(z));
 }
 
+/* Over what z a decay changes. Where nothing is left of it, only steps to where it begins are too long. */
+static quad extent_of_decay(const struct potential *p, quad z)
+{
+	const bool over = (z - 1) * p->decay > (p->law == LAW_STRIBECK ? 6 : 30);
+	return p->mu_s == p->mu_k ? 0 : over ? (z - 1) * 0x1p+12 : 1 / p->decay;
+}
+
 /* Over what z a law changes that goes on beyond eps_v; 0: not here. */
 static quad extent_at(const struct potential *p, quad z)
 {
 	const quad x = (z - 1) * p->decay;
-	if (!law_has_tail(p->law) || !p->slides || (p->law != LAW_CURVE && x > (p->law == LAW_STRIBECK ? 8 : 60)))
+	if (!law_has_tail(p->law) || !p->slides)
 		return 0;
-	if (p->law == LAW_CURVE && x > p->curve->speeds[p->curve->n - 1] + 4 * DIFFERENCES_STEP * z * p->decay)
+	if (p->law != LAW_CURVE)
+		return extent_of_decay(p, z);
+	if (x > p->curve->speeds[p->curve->n - 1] + 4 * DIFFERENCES_STEP * z * p->decay)
 		return 0;
-	if (p->law == LAW_CURVE)
-		return textbook_shortest(p->curve, x > 0 ? x : 0) / p->decay;
-	return 1 / p->decay;
+	return textbook_shortest(p->curve, x > 0 ? x : 0) / p->decay;
 }
 
 /* A step is at most 2^-16 of what the law changes over. */
@@ -95,6 +103,12 @@ static quad step_at(const struct potential *p, quad z)
 	const quad longest = DIFFERENCES_STEP, extent = extent_at(p, z) * 0x1p-16L / (z > 1 ? z : 1);
 	const quad least = 0x1p-52L, step = extent > 0 && extent < longest ? extent : longest;
 	return step > least ? step : least;
+}
+
+/* What the rounding of potentials leaves of second differences over a short step, beyond eps_v. */
+static quad noise_of(quad mu, quad z, quad step)
+{
+	return step < DIFFERENCES_STEP ? mu * 0x1p-109 / (step * step * z) : 0;
 }
 
 /* Whether the length of x, whose squares are nearly exact in 113 bits, is at least times eps_v. */
@@ -168,9 +182,10 @@ void fricp_differences_at(const struct fric_law *law, const quad *areas, double 
 	p.subtracted = out->slides ? 0 : law_textbook_rest(p.law, p.mu_s, p.mu_k);
 	first_differences(&p, n, scaled, step * (z > 0 ? z : 1), out->gradient);
 	second_differences(&p, n, scaled, step * (z > 1 ? z : 1), out->hessian);
-	out->blur = (long double)blur_at(&p, z, step);
-	out->known = law_has_tail(p.law) ? (long double)known_ratio(z) * largest_of(out->hessian, n * (n + 1) / 2) : 0;
 	out->mu = largest_coefficient(law, mu_s, mu_k, out->slides);
+	out->blur = (long double)(blur_at(&p, z, step) + noise_of(out->mu, z, step));
+	if (law_has_tail(p.law))
+		out->known = (long double)known_ratio(z) * (largest_of(out->hessian, n * (n + 1) / 2) + out->blur);
 }
 
 /* Where direction t has gone on by h. */

@@ -605,13 +605,13 @@ struct knot {
 	int dim;
 };
 
-/* A contact next to where its law changes: at eps_v, at a point of a curve, at 2 eps_v, and shortly beyond, with a speed
- * of decay down to eps_v / 2^28. */
+/* A contact next to where its law changes: at eps_v, at a point of a curve, at 2 eps_v, and beyond, with a speed of decay
+ * down to eps_v / 2^48 and coefficients that are one or nearly one now and then. */
 static void random_knot(struct rng *rng, struct knot *k)
 {
 	static const enum fric_law_type types[] = {FRIC_EXPONENTIAL, FRIC_STRIBECK, FRIC_CURVE, FRIC_ADHESION};
 	const enum fric_law_type type = types[below(rng, 4)];
-	const double eps_v = pow(10, uniform(rng, -5, 5)), unit = eps_v * pow(2, -uniform(rng, 0, 28));
+	const double eps_v = pow(10, uniform(rng, -5, 5)), unit = eps_v * pow(2, -uniform(rng, 0, 48));
 	const double off = below(rng, 4) == 0 ? 0 : (below(rng, 2) ? 1 : -1) * pow(10, uniform(rng, -17, -3));
 	*k = (struct knot){.law = {.type = type, .stribeck_speed = unit},
 	                   .speeds = {0, unit, 1.5 * unit, 4 * unit},
@@ -619,11 +619,12 @@ static void random_knot(struct rng *rng, struct knot *k)
 	                   .eps_v = eps_v,
 	                   .mu_s = uniform(rng, 0.1, 1),
 	                   .dim = below(rng, 2) ? 3 : 2};
-	k->mu_k = type == FRIC_CURVE || type == FRIC_ADHESION ? k->mu_s : uniform(rng, 0.1, 1);
+	const double other[3] = {uniform(rng, 0.1, 1), k->mu_s, k->mu_s * (1 + 1e-9)};
+	k->mu_k = type == FRIC_CURVE || type == FRIC_ADHESION ? k->mu_s : other[below(rng, 2) ? 0 : below(rng, 3)];
 	double y = eps_v * (type == FRIC_ADHESION ? 2 : 1);
 	if (type == FRIC_CURVE)
 		y += k->speeds[below(rng, 4)];
-	y = below(rng, 3) ? y * (1 + off) : y + unit * uniform(rng, 0, 5);
+	y = below(rng, 3) ? y * (1 + off) : y + unit * pow(2, uniform(rng, -3, 10));
 	const double angle = below(rng, 2) ? 0 : uniform(rng, 0, 6.28);
 	k->velocity[0] = k->dim == 3 ? cos(angle) * y : y;
 	k->velocity[1] = k->dim == 3 ? sin(angle) * y : 0;
