@@ -119,12 +119,13 @@ static void axis_of(int dim, const struct body_frame *f, int t, long double axis
 		axis[d] = dim == 2 ? d == 2 : t == 0 ? f->normal[d] : f->plane.basis[2 * d + t - 1];
 }
 
-/* The same as a tangent: an axis of 2D does not change. */
-static void axis_tangent_of(int dim, const struct body_frame *f, int t, long double axis[3], long double *radius)
+/* The same as a tangent, with what counts of the axis: one of 2D does not change. */
+static void axis_tangent_of(int dim, const struct body_point *p, const struct body_frame *f, int t, long double axis[3],
+                            long double *radius)
 {
 	axis_of(dim, f, t, axis, radius);
-	for (int d = 0; d < 3 && dim == 2; d++)
-		axis[d] = 0;
+	for (int d = 0; d < 3; d++)
+		axis[d] *= dim == 2 ? 0 : p->tilt[t > 0];
 }
 
 static int n_turning(int dim)
@@ -142,28 +143,29 @@ static void turning(int dim, const struct body_frame *f, const long double turn[
 	}
 }
 
-static void turning_tangent(int dim, const struct body_frame *at, const long double turn[3],
+static void turning_tangent(int dim, const struct body_point *p, const long double turn[3],
                             const struct body_frame *frame, const long double tangent[3], long double *u)
 {
 	for (int t = 0; t < n_turning(dim); t++) {
 		long double axis[3], radius, change[3], grown;
-		axis_of(dim, at, t, axis, &radius);
-		axis_tangent_of(dim, frame, t, change, &grown);
+		axis_of(dim, &p->frame, t, axis, &radius);
+		axis_tangent_of(dim, p, frame, t, change, &grown);
 		u[t] = grown * product(axis, turn) + radius * (product(change, turn) + product(axis, tangent));
 	}
 }
 
 /* Adds to the cotangents of the frame and of turns. */
-static void turning_cotangent(int dim, const struct body_frame *at, const long double turn[3], const long double *u,
+static void turning_cotangent(int dim, const struct body_point *p, const long double turn[3], const long double *u,
                               struct body_frame *frame, long double cotangent[3])
 {
 	for (int t = 0; t < n_turning(dim); t++) {
 		long double axis[3], radius;
-		axis_of(dim, at, t, axis, &radius);
+		axis_of(dim, &p->frame, t, axis, &radius);
 		*(dim == 3 && t == 0 ? &frame->spin : &frame->roll) += u[t] * product(axis, turn);
 		add_vector(u[t] * radius, axis, cotangent);
 		for (int d = 0; d < 3 && dim == 3; d++)
-			*(t == 0 ? &frame->normal[d] : &frame->plane.basis[2 * d + t - 1]) += u[t] * radius * turn[d];
+			*(t == 0 ? &frame->normal[d] : &frame->plane.basis[2 * d + t - 1]) += u[t] * radius * p->tilt[t > 0] *
+			                                                                      turn[d];
 	}
 }
 
@@ -202,6 +204,24 @@ static void find_lagged(const struct body_derivation *task, struct body_point *p
 		p->lagged_slip[t] = slip.scaled[t];
 }
 
+static bool has_given_basis(const struct body_derivation *task, enum fric_type type)
+{
+	return task->batch->groups[type].tangent_basis.data;
+}
+
+/* Where a basis is derived, it tilts with its normal, and spin and rolling turn into each other. A turn of the slip as a whole
+ * changes no action: with one taken away that leaves (R^2 - r^2)/(R^2 + r^2) of the tilt for spin, as much with the opposite
+ * sign for rolling, nothing cancels as the radii R and r become one. */
+static void find_tilt(const struct body_derivation *task, struct body_point *p)
+{
+	const long double spin = p->frame.spin, roll = p->frame.roll, squares = spin * spin + roll * roll;
+	p->tilt[0] = p->tilt[1] = 1;
+	if (has_given_basis(task, p->type))
+		return;
+	p->tilt[0] = squares > 0 ? (spin - roll) * (spin + roll) / squares : 0;
+	p->tilt[1] = -p->tilt[0];
+}
+
 void fricp_body_point(const struct body_derivation *task, enum fric_type type, size_t i, struct body_point *p)
 {
 	const struct fric_contacts *b = task->b;
@@ -210,6 +230,7 @@ void fricp_body_point(const struct body_derivation *task, enum fric_type type, s
 	p->i = i;
 	p->row = i - b->start[type];
 	find_frame(b, i, &p->frame);
+	find_tilt(task, p);
 	for (int k = 0; k < 2; k++)
 		for (int d = 0; d < 3; d++)
 			p->arm[k][d] = b->arm[k][d][i];
@@ -241,11 +262,6 @@ static void geometry_at(const struct body_derivation *task, const struct body_po
 		at->normal[d] = row_of(g->normal, p->row)[d];
 		at->grain[d] = g->grain.data ? row_of(g->grain, p->row)[d] : 0;
 	}
-}
-
-static bool has_given_basis(const struct body_derivation *task, enum fric_type type)
-{
-	return task->batch->groups[type].tangent_basis.data;
 }
 
 static bool has_table(const struct body_derivation *task, enum fric_type type)
@@ -396,11 +412,11 @@ static void force_inputs_of(const struct body_derivation *task, const struct bod
 	relation_forwards(task, p, t, &p->now, task->differential->fields[FRIC_BY_VELOCITIES], bare, pulled, turn);
 	project_tangent(dim, &p->frame.plane, p->pulled, &t->frame.plane, pulled, out->u);
 	add_uneven_turn(dim, &p->frame.plane, p->pulled, t->turn, out->u);
-	turning_tangent(dim, &p->frame, p->now.turn, &t->frame, turn, out->u + dim - 1);
+	turning_tangent(dim, p, p->now.turn, &t->frame, turn, out->u + dim - 1);
 	if (b->viscous.data) {
 		project_tangent(dim, &p->frame.plane, p->bare, &t->frame.plane, bare, out->bare);
 		add_uneven_turn(dim, &p->frame.plane, p->bare, t->turn, out->bare);
-		turning_tangent(dim, &p->frame, p->now.turn, &t->frame, turn, out->bare + dim - 1);
+		turning_tangent(dim, p, p->now.turn, &t->frame, turn, out->bare + dim - 1);
 	}
 	if (task->curve) {
 		const struct law_shape_l change = table_change(&b->table, task->curve, p->force.x);
@@ -421,7 +437,7 @@ static void wrenches_forwards(int dim, const struct body_point *p, const struct 
 		const int k = dim - 1 + c;
 		long double axis[3], radius, change[3], grown;
 		axis_of(dim, &p->frame, c, axis, &radius);
-		axis_tangent_of(dim, &t->frame, c, change, &grown);
+		axis_tangent_of(dim, p, &t->frame, c, change, &grown);
 		add_vector(grown * f[k] + radius * tangent[k], axis, couple);
 		add_vector(radius * f[k], change, couple);
 	}
@@ -482,9 +498,9 @@ static void slips_backwards(const struct body_derivation *task, const struct bod
 	project_cotangent(dim, &p->frame.plane, p->pulled, force->u, &all->frame.plane, pulled);
 	if (drags)
 		project_cotangent(dim, &p->frame.plane, p->bare, force->bare, &all->frame.plane, bare);
-	turning_cotangent(dim, &p->frame, p->now.turn, turning + dim - 1, &all->frame, turn);
+	turning_cotangent(dim, p, p->now.turn, turning + dim - 1, &all->frame, turn);
 	project_cotangent(dim, &p->frame.plane, gradient->relative, f, &all->frame.plane, other);
-	turning_cotangent(dim, &p->frame, gradient->turn, f + dim - 1, &all->frame, unused);
+	turning_cotangent(dim, p, gradient->turn, f + dim - 1, &all->frame, unused);
 	if (dim == 3)
 		all->turn = uneven_turn_cotangent(&p->frame.plane, p->pulled, force->u) +
 		            uneven_turn_cotangent(&p->frame.plane, p->bare, force->bare) +

@@ -51,6 +51,7 @@ struct body_point {
 	size_t i;   /* among all contacts of bodies */
 	size_t row; /* in its group */
 	struct body_frame frame;
+	long double tilt[2]; /* how much of a change of the normal counts for spin, and of the basis for rolling */
 	long double arm[2][3];
 	struct relation now, lagged;
 	long double bare[3], pulled[3]; /* relative - surface_velocity; plus anchor */
