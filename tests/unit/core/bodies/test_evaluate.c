@@ -208,6 +208,30 @@ static void test_factors_at_rest(void **state)
 	fric_contacts_free(c);
 }
 
+/* At rest A = s I, so a product is s mu_aniso^2 times the direction: also where s mu_aniso times it is no double. */
+static void product_of(double normal_force, double aniso, double along, double expected)
+{
+	const double rest[12] = {0}, direction[12] = {along}, axes[2] = {aniso, aniso};
+	double product[12];
+	struct ball ball;
+	struct fric_error error;
+	ball_batch(&ball, 3);
+	ball.batch.groups[FRIC_BODY_WORLD].normal_force = (struct fric_values){&normal_force, 0};
+	ball.batch.groups[FRIC_BODY_WORLD].mu_aniso = (struct fric_values){axes, 0};
+	struct fric_contacts *c = prepared(&ball.batch);
+	assert_ok(fric_hessian_products(&serial, c, question(rest), FRIC_PROJECT_NONE, 1, direction, product, &error));
+	assert_near(product[0], expected, 1e-15 * fabs(expected));
+	assert_near(product[4], -expected, 1e-15 * fabs(expected));
+	fric_contacts_free(c);
+}
+
+static void test_products_that_pass_through_extremes(void **state)
+{
+	(void)state;
+	product_of(0x1p+600, 0x1p-500, 0x1p+1000, 0x1p+600);
+	product_of(0x1p-600, 0x1p+500, 0x1.23456789abcdp-970, 0x1.23456789abcdp-570);
+}
+
 static void test_material_table(void **state)
 {
 	const int32_t material[2] = {2, 1};
@@ -411,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_wheel),
 		cmocka_unit_test(test_second_body),
 		cmocka_unit_test(test_factors_at_rest),
+		cmocka_unit_test(test_products_that_pass_through_extremes),
 		cmocka_unit_test(test_material_table),
 		cmocka_unit_test(test_the_first_fault_is_named),
 		cmocka_unit_test(test_no_contact_is_to_blame_for_a_sum),
