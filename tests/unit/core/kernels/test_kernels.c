@@ -245,6 +245,25 @@ static void test_extreme_forces(void **unused)
 	mix_free(&m);
 }
 
+/* Laws that decay within a small part of eps_v, which differs: only some contacts need more than doubles. */
+static void test_steep_decays(void **unused)
+{
+	struct mix m;
+	(void)unused;
+	mix_make(N, &m);
+	double *eps_v = random_rows(N, 1e-4, 2e-4);
+	for (size_t i = 5; i < N; i += 8)
+		eps_v[i] *= 10;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		m.batch.groups[type].eps_v = (struct fric_values){eps_v, 1};
+	for (enum fric_law_type type = FRIC_STRIBECK; type <= FRIC_EXPONENTIAL; type++) {
+		m.batch.friction.law = (struct fric_law){.type = type, .stribeck_speed = 1e-8};
+		assert_same(&m, FRIC_PROJECT_NONE);
+	}
+	free(eps_v);
+	mix_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_extreme_velocities),
 		cmocka_unit_test(test_nearly_degenerate),
 		cmocka_unit_test(test_extreme_forces),
+		cmocka_unit_test(test_steep_decays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
