@@ -325,6 +325,32 @@ static void test_direction_of_the_lagged_slip(void **state)
 	fric_contacts_free(c);
 }
 
+/* Slower than 1e-10 eps_v, its own, a contact has the direction of rest. */
+static void test_directions_at_rest(void **state)
+{
+	static const double eps_v[3] = {1, 1e-4, 1}, ellipse[2] = {0.25, 0.75};
+	static const int32_t three[3] = {0, 1, 2};
+	const double lagged[9] = {3e-13, 4e-13, 0, 3e-13, 4e-13, 0, 3, 4, 0};
+	struct fric_batch batch = floor_batch(three, 3, 3);
+	struct fric_error error;
+	struct fric_state *made;
+	double mu[3], basis[18];
+	(void)state;
+	batch.groups[FRIC_PLANE_VERTEX].eps_v = (struct fric_values){eps_v, 1};
+	batch.groups[FRIC_PLANE_VERTEX].mu_s_aniso = one_value(ellipse);
+	struct fric_contacts *c = prepared(&batch);
+	assert_ok(fric_state_create(&serial, c, lagged, &made, &error));
+	const struct fric_question q = {.velocities = lagged, .state = made};
+	assert_ok(fric_contact_output(&serial, c, &q, FRIC_PLANE_VERTEX, FRIC_OUT_MU_S, mu, &error));
+	assert_ok(fric_contact_output(&serial, c, &q, FRIC_PLANE_VERTEX, FRIC_OUT_TANGENT_BASIS, basis, &error));
+	const double first = basis[0] * 0.6 + basis[2] * 0.8, second = basis[1] * 0.6 + basis[3] * 0.8;
+	assert_near(mu[0], 0.25, 0);
+	assert_near(mu[1], hypot(0.25 * first, 0.75 * second), 1e-15);
+	assert_near(mu[2], mu[1], 1e-15);
+	fric_state_free(made);
+	fric_contacts_free(c);
+}
+
 /* Both sides of a stencil feel the force, by its weights, and the surface moves with the second side. */
 static void test_stencils(void **state)
 {
@@ -421,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_sums_of_drags),
 		cmocka_unit_test(test_skipped),
 		cmocka_unit_test(test_direction_of_the_lagged_slip),
+		cmocka_unit_test(test_directions_at_rest),
 		cmocka_unit_test(test_stencils),
 		cmocka_unit_test(test_memory),
 	};
