@@ -1,7 +1,7 @@
 /* The Jacobian of the gradient by positions: against differences of gradients, kernels against the plain form, triplets
  * against rows. */
 #include "core/derive/jacobian.h"
-#include "tests/property/scene.h"
+#include "tests/property/boundaries.h"
 
 struct subject {
 	struct scene scene;
@@ -11,9 +11,9 @@ struct subject {
 	size_t n_dofs, n_columns;
 };
 
-static void subject_create(struct subject *s, struct rng *rng, struct options options, bool follow)
+/* Of its scene. */
+static void subject_prepare(struct subject *s, bool follow)
 {
-	scene_create(&s->scene, rng, options);
 	s->contacts = scene_contacts(&serial, &s->scene);
 	s->question = *scene_question(s->contacts, s->scene.velocities);
 	s->derivation = (struct fric_derivation){.batch = &s->scene.batch,
@@ -22,7 +22,13 @@ static void subject_create(struct subject *s, struct rng *rng, struct options op
 	                                         .slip_velocities = s->question.state ? s->scene.lagged : NULL,
 	                                         .vertices_follow = follow};
 	s->n_dofs = scene_ndof(&s->scene);
-	s->n_columns = s->scene.batch.n_vertices * (size_t)options.dim;
+	s->n_columns = s->scene.batch.n_vertices * (size_t)s->scene.batch.dim;
+}
+
+static void subject_create(struct subject *s, struct rng *rng, struct options options, bool follow)
+{
+	scene_create(&s->scene, rng, options);
+	subject_prepare(s, follow);
 }
 
 static void subject_free(struct subject *s)
@@ -49,14 +55,6 @@ static double *whole_matrix(const struct fric_context *context, const struct sub
 	free(cols);
 	free(values);
 	return all;
-}
-
-static double largest(const double *x, size_t n)
-{
-	double most = 0;
-	for (size_t i = 0; i < n; i++)
-		most = fmax(most, fabs(x[i]));
-	return most;
 }
 
 /* The gradient where one coordinate is moved; the effective coefficients follow if the derivation says so, else they are
@@ -205,6 +203,27 @@ static void test_kernels(void **state)
 	assert_true(n_fast > 50000);
 }
 
+/* In any of a span's batches, contacts that are nearly degenerate take the plain form. */
+static void test_kernels_beside_degenerate_contacts(void **state)
+{
+	(void)state;
+	struct rng rng = {44};
+	for (int i = 0; i < 20; i++) {
+		struct subject s;
+		struct options o = any_options(&rng, 3);
+		o.n_each = 150;
+		o.disjoint = true;
+		o.grain = o.given_geometry = false;
+		o.source = FRIC_MU_SCALAR;
+		scene_create(&s.scene, &rng, o);
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+			degrade(&s.scene, &rng, type);
+		subject_prepare(&s, false);
+		check_kernels(&s);
+		subject_free(&s);
+	}
+}
+
 static void check_rows(const struct subject *s, int n_threads)
 {
 	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
@@ -250,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_differences),
 		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_kernels_beside_degenerate_contacts),
 		cmocka_unit_test(test_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

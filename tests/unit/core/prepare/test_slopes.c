@@ -148,6 +148,21 @@ static void test_bends(void **unused)
 		}
 }
 
+/* A blend at a pole does not change along a direction that leaves both sides as they are. */
+static void test_bends_at_poles(void **unused)
+{
+	(void)unused;
+	const double mu[2][N_VERTICES] = {{0.5, 0, 0, 0}, {0, 0, 0, 0.5}}, at[2] = {0};
+	const double elsewhere[N_VERTICES] = {0, 1, 1, 0, 1, 0};
+	struct fric_friction f = {.source = FRIC_MU_VERTEX};
+	long double by[FRIC_MAX_STENCIL];
+	for (int zero = 0; zero < 2; zero++)
+		for (f.blend = FRIC_MEAN; f.blend <= FRIC_HARMONIC_MEAN; f.blend++) {
+			fricp_coefficient_bends(&f, FRIC_VERTEX_VERTEX, stencil, at, mu[zero], elsewhere, by);
+			assert_true(by[0] == 0 && by[1] == 0);
+		}
+}
+
 /* Where blends have knots and poles. */
 static void test_knots(void **unused)
 {
@@ -270,15 +285,11 @@ static void test_nearly_round_ellipse(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sources),
-		cmocka_unit_test(test_bodies),
-		cmocka_unit_test(test_bends),
-		cmocka_unit_test(test_knots),
-		cmocka_unit_test(test_zero_side),
-		cmocka_unit_test(test_ellipse),
-		cmocka_unit_test(test_ellipse_at_rest),
-		cmocka_unit_test(test_flat_ellipse),
-		cmocka_unit_test(test_nearly_round_ellipse),
+		cmocka_unit_test(test_sources),      cmocka_unit_test(test_bodies),
+		cmocka_unit_test(test_bends),        cmocka_unit_test(test_bends_at_poles),
+		cmocka_unit_test(test_knots),        cmocka_unit_test(test_zero_side),
+		cmocka_unit_test(test_ellipse),      cmocka_unit_test(test_ellipse_at_rest),
+		cmocka_unit_test(test_flat_ellipse), cmocka_unit_test(test_nearly_round_ellipse),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
