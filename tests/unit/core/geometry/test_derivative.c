@@ -211,6 +211,26 @@ static void test_near_degenerate(void **state)
 		}
 }
 
+/* Grains down to 1e-9 rad beside a normal that no edge gives. */
+static void test_grains_beside_normals(void **state)
+{
+	(void)state;
+	static const enum fric_type types[] = {FRIC_VERTEX_VERTEX, FRIC_PLANE_VERTEX, FRIC_BODY_WORLD};
+	struct rng rng = {6};
+	for (double small = 1e-1; small > 0.9e-9; small /= 10)
+		for (int k = 0; k < 30; k++) {
+			const enum fric_type type = types[k % 3];
+			struct geometry_inputs at = random_inputs(&rng, 0);
+			const struct geometry_inputs direction = random_inputs(&rng, 0);
+			const struct geometry_case c = {type, 3, type != FRIC_BODY_WORLD, true};
+			for (int i = 0; i < 3; i++) {
+				const exact n = type == FRIC_VERTEX_VERTEX ? at.position[0][i] - at.position[1][i] : at.normal[i];
+				at.grain[i] = (double)(n + small * at.grain[i]);
+			}
+			check_tangent(&c, &at, &direction, small * 1e-4, 1e-12);
+		}
+}
+
 /* Lengths times 2^k: tangents of points and bases by 2^-k, of distances as they are, to the bit. */
 static void check_scaled(const struct geometry_case *c, const struct geometry_inputs *at,
                          const struct geometry_inputs *direction, int exponent)
@@ -370,12 +390,19 @@ static void test_unit_normal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_differences),    cmocka_unit_test(test_each_input),
-		cmocka_unit_test(test_transpose),      cmocka_unit_test(test_turn),
-		cmocka_unit_test(test_unread),         cmocka_unit_test(test_near_degenerate),
-		cmocka_unit_test(test_scaling),        cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_no_distance),    cmocka_unit_test(test_axis),
-		cmocka_unit_test(test_axis_by_a_hair), cmocka_unit_test(test_axis_of_a_long_normal),
+		cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_each_input),
+		cmocka_unit_test(test_transpose),
+		cmocka_unit_test(test_turn),
+		cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_near_degenerate),
+		cmocka_unit_test(test_grains_beside_normals),
+		cmocka_unit_test(test_scaling),
+		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_no_distance),
+		cmocka_unit_test(test_axis),
+		cmocka_unit_test(test_axis_by_a_hair),
+		cmocka_unit_test(test_axis_of_a_long_normal),
 		cmocka_unit_test(test_unit_normal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
