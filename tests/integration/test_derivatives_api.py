@@ -643,6 +643,16 @@ def test_overflow(client):
     assert got.pointers == ['/collisions/plane_vertex/vertices/0']
 
 
+def test_the_mean_of_both_halves_of_a_table_fits(client):
+    """Although their sum does not."""
+    table = [[0, 0.01], [0.01, 0]]
+    large = {'dim': 3, 'velocities': [[1, 0, 0], [0, 0, 0]], 'positions': [[0, 0, 0], [0, 0, 1]], 'collisions': {
+        'vertex_vertex': {'vertices': [[0, 1], [1, 0]], 'normal_force': [1e308, 1.5e308]}},
+        'friction': {'eps_v': 1e-3, 'materials': {'vertex_material': [0, 1], 'mu': table}}}
+    got = vjp(client, large, {'potential': 1}, ['/friction/materials/mu'])['cotangents']['/friction/materials/mu']
+    assert got[0][0] == got[1][1] == 0 and got[0][1] == got[1][0] == pytest.approx(1.25e308, rel=1e-12), got
+
+
 def test_an_infinite_derivative_is_named(client):
     """Through a geometric mean, where one of the coefficients is 0; others with respect to other fields are finite. An
     answer that is itself too large is no derivative's fault."""
