@@ -3,6 +3,7 @@ the letter of RFC 7396."""
 import http.client
 import json
 import math
+import select
 import struct
 from urllib.parse import quote, urlsplit
 
@@ -139,9 +140,15 @@ class Client:
             headers['Content-Type'] = kind
         if self.token:
             headers['Authorization'] = f'Bearer {self.token}'
+        self.reopen()
         self.connection.request(method, path, body, headers)
         answer = self.connection.getresponse()
         return Answer(answer.status, answer.headers, answer.read())
+
+    def reopen(self):
+        """The server closes a connection that is idle for a minute, which a test on a busy machine may be."""
+        if self.connection.sock and select.select([self.connection.sock], [], [], 0)[0]:
+            self.connection.close()  # the next request opens it
 
     def put(self, name, document, kind=JSON, **headers):
         return self.send('PUT', path(name), document, kind, **headers)
