@@ -87,6 +87,16 @@ static inline void body_slip_velocity(const struct fric_contacts *b, enum fric_t
 	slip_turning(b, i, e.turn, slip);
 }
 
+/* The same of a contact at vertices or of bodies. */
+static inline void contact_slip_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
+                                         struct slip *slip)
+{
+	if (is_of_bodies(type))
+		body_slip_velocity(c, type, i, v, slip);
+	else
+		slip_velocity(c, type, i, v, slip);
+}
+
 /* How a slip changes with velocities, d of them: what is added to a slip does not. */
 static inline void body_slip_change(const struct fric_contacts *b, enum fric_type type, size_t i, const double *d,
                                     struct slip *slip)

@@ -6,7 +6,7 @@
 #include "core/base/memory.h"
 #include "core/bodies/evaluate.h"
 #include "core/bodies/hessian.h"
-#include "core/derive/body.h"
+#include "core/derive/point.h"
 
 /* What acts at a body of a contact, or its twist: `width` numbers. @return whether they fit doubles */
 static bool round_all(const long double *from, int width, double *to)
@@ -28,7 +28,7 @@ static bool round_twist(int dim, const struct twist *twist, double *to)
 /* ---- forwards ---- */
 
 struct forward {
-	struct body_derivation bodies;
+	struct point_task bodies;
 	long double *potentials; /* [chunks] sums */
 	double *wrenches;        /* [n_actions, n_body_dofs] */
 };
@@ -36,18 +36,23 @@ struct forward {
 /* A skipped contact has no force, whatever changes. @return whether all is finite */
 static bool forward_contact(const struct forward *task, size_t i, long double *sum)
 {
-	const struct fric_contacts *b = task->bodies.b;
+	const struct fric_contacts *b = task->bodies.contacts;
 	const enum fric_type type = contact_type(b, i);
 	const size_t width = (size_t)n_body_dofs(b->dim);
-	struct body_point point;
-	struct body_change change = {.potential = 0};
+	struct contact_point point;
+	struct inputs tangent;
+	struct point_change change = {.potential = 0};
+	struct twist wrench[2] = {{{0}, {0}}};
 	bool finite = true;
 	if (!b->skipped[i]) {
-		fricp_body_point(&task->bodies, type, i, &point);
-		fricp_body_tangent(&task->bodies, &point, &change);
+		fricp_point_at(&task->bodies, type, i, &point);
+		fricp_point_gather(&task->bodies, &point, &tangent);
+		fricp_point_tangent(&task->bodies, &point, &tangent, &change);
+		fricp_add_wrenches(b, type, i, change.force_tangent, change.couple_tangent, wrench);
+		fricp_add_lever_wrenches(type, &change.lever, change.force, wrench);
 	}
 	for (int k = 0; k < n_bodies_of(type); k++)
-		finite &= round_twist(b->dim, &change.wrench[k], task->wrenches + (first_action(b, i) + (size_t)k) * width);
+		finite &= round_twist(b->dim, &wrench[k], task->wrenches + (first_action(b, i) + (size_t)k) * width);
 	*sum += change.potential;
 	return finite && isfinite((double)change.potential);
 }
@@ -67,7 +72,7 @@ static void forward_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 static enum fric_code forward_all(const struct fric_context *context, struct forward *task, long double *potential,
                                   double *gradient, struct fric_error *error)
 {
-	const struct fric_contacts *b = task->bodies.b;
+	const struct fric_contacts *b = task->bodies.contacts;
 	const size_t width = (size_t)n_body_dofs(b->dim), chunks = n_chunks(b->n, FRIC_CHUNK);
 	const size_t bytes = (chunks + 1) * sizeof(long double) + n_actions(b) * width * sizeof(double);
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
@@ -85,7 +90,7 @@ static enum fric_code forward_all(const struct fric_context *context, struct for
 }
 
 /* Whether bodies depend on nothing that has a tangent but velocities. */
-static bool by_velocities_alone(const struct body_derivation *d)
+static bool by_velocities_alone(const struct point_task *d)
 {
 	double *const *fields = d->differential->fields;
 	return fields[FRIC_BY_VELOCITIES] && !(d->follows && fields[FRIC_BY_LAGGED_VELOCITIES]) &&
@@ -117,7 +122,7 @@ enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct
 {
 	struct forward task;
 	enum fric_code code = FRIC_E_NOT_FINITE;
-	fricp_body_derivation(derivation, tangents, &task.bodies);
+	fricp_body_task(derivation, tangents, &task.bodies);
 	task.bodies.curve = curve;
 	if (by_velocities_alone(&task.bodies))
 		code = along_velocities(context, derivation, tangents->fields[FRIC_BY_VELOCITIES], potential, gradient, error);
@@ -135,7 +140,7 @@ struct kept {
 enum { OF_VELOCITIES, OF_LAGGED, OF_POSITIONS, N_KEPT };
 
 struct backward {
-	struct body_derivation bodies;
+	struct point_task bodies;
 	double psi;
 	const double *cotangent;
 	const struct second *second;
@@ -148,24 +153,34 @@ struct backward {
 static double *row_at(const struct backward *task, int field, size_t i, int k)
 {
 	const struct kept *kept = &task->kept[field];
-	return kept->rows + (first_action(task->bodies.b, i) + (size_t)k) * kept->width;
+	return kept->rows + (first_action(task->bodies.contacts, i) + (size_t)k) * kept->width;
 }
 
-static bool keep_rows(const struct backward *task, enum fric_type type, size_t i, const struct body_cotangents *c)
+/* Relative velocities and turns act on twists as a force and a couple would. */
+static bool keep_twists(const struct backward *task, int field, enum fric_type type, size_t i,
+                        const long double relative[3], const long double turn[3])
 {
-	const int dim = task->bodies.b->dim;
+	const struct fric_contacts *b = task->bodies.contacts;
+	struct twist twist[2] = {{{0}, {0}}};
 	bool finite = true;
-	for (int k = 0; k < n_bodies_of(type); k++) {
-		if (task->kept[OF_VELOCITIES].out)
-			finite &= round_twist(dim, &c->twist[k], row_at(task, OF_VELOCITIES, i, k));
-		if (task->kept[OF_LAGGED].out)
-			finite &= round_twist(dim, &c->lagged[k], row_at(task, OF_LAGGED, i, k));
-		if (task->kept[OF_POSITIONS].out)
-			finite &= round_all(c->position[k], dim, row_at(task, OF_POSITIONS, i, k));
-	}
+	if (!task->kept[field].out)
+		return true;
+	fricp_add_wrenches(b, type, i, relative, turn, twist);
+	for (int k = 0; k < n_bodies_of(type); k++)
+		finite &= round_twist(b->dim, &twist[k], row_at(task, field, i, k));
+	return finite;
+}
+
+static bool keep_rows(const struct backward *task, enum fric_type type, size_t i, const struct inputs *c)
+{
+	static const long double no_turn[3];
+	bool finite = keep_twists(task, OF_VELOCITIES, type, i, &c->at[AT_RELATIVE], &c->at[AT_TURN]);
+	finite &= keep_twists(task, OF_LAGGED, type, i, &c->at[AT_LAGGED], no_turn);
+	for (int k = 0; k < n_bodies_of(type) && task->kept[OF_POSITIONS].out; k++)
+		finite &= round_all(&c->at[AT_POSITION + 3 * k], task->bodies.contacts->dim, row_at(task, OF_POSITIONS, i, k));
 	for (int kind = 0; kind < 2; kind++)
 		if (task->mu[kind])
-			finite &= round_all(&c->inputs.at[AT_MU_S + kind], 1, &task->mu[kind][i]);
+			finite &= round_all(&c->at[AT_MU_S + kind], 1, &task->mu[kind][i]);
 	return finite;
 }
 
@@ -191,28 +206,28 @@ static bool write_links(const struct backward *task, enum fric_type type, size_t
 /* A skipped contact has no force, whatever changes. @return whether all is finite */
 static bool backward_contact(const struct backward *task, size_t i, struct totals *totals, struct table_pull *pulls)
 {
-	const struct fric_contacts *b = task->bodies.b;
+	const struct fric_contacts *b = task->bodies.contacts;
 	const enum fric_type type = contact_type(b, i);
-	struct body_point point;
-	struct body_cotangents c = {.inputs = {{0}}};
+	struct contact_point point;
+	struct inputs c = {{0}};
 	if (!b->skipped[i]) {
-		fricp_body_point(&task->bodies, type, i, &point);
+		fricp_point_at(&task->bodies, type, i, &point);
 		if (task->second)
-			fricp_body_second(task->second, &task->bodies, &point, &c);
+			fricp_point_second(&task->second->bodies, &task->bodies, &point, &c);
 		else
-			fricp_body_cotangent(&task->bodies, &point, task->psi, task->cotangent, &c);
-		const long double value = c.inputs.at[AT_CURVE], integral = c.inputs.at[AT_CURVE + 1];
+			fricp_point_cotangent(&task->bodies, &point, task->psi, task->cotangent, &c);
+		const long double value = c.at[AT_CURVE], integral = c.at[AT_CURVE + 1];
 		if (pulls && (value != 0 || integral != 0))
 			table_collect(&b->table, point.force.x, value, integral, pulls);
 	}
 	const bool finite = keep_rows(task, type, i, &c);
-	return write_links(task, type, i - b->start[type], &c.inputs, totals) && finite;
+	return write_links(task, type, i - b->start[type], &c, totals) && finite;
 }
 
 static void backward_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct backward *task = data;
-	const size_t n = task->bodies.b->table.n;
+	const size_t n = task->bodies.contacts->table.n;
 	struct table_pull *pulls = task->pulls ? task->pulls + chunk * n : NULL;
 	memset(&task->totals[chunk], 0, sizeof(*task->totals));
 	if (pulls)
@@ -227,20 +242,17 @@ static void backward_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 /* In the order of contacts. */
 static void add_tables(const struct backward *task)
 {
-	const struct fric_contacts *b = task->bodies.b;
-	size_t entry;
-	for (int kind = 0; kind < 2; kind++) {
-		double *out = task->bodies.differential->fields[FRIC_BY_MATERIAL_MU_S + kind];
+	const struct fric_contacts *b = task->bodies.contacts;
+	for (int kind = 0; kind < 2; kind++)
 		for (size_t i = 0; i < b->n && task->mu[kind]; i++)
-			if (fricp_body_table_entry(&task->bodies, contact_type(b, i), i, &entry))
-				out[entry] += task->mu[kind][i];
-	}
+			fricp_add_to_table(&task->bodies, contact_type(b, i), i, kind, task->mu[kind][i],
+			                   task->bodies.differential->fields[FRIC_BY_MATERIAL_MU_S + kind]);
 }
 
 /* In the order of chunks. */
 static void add_totals(const struct backward *task, struct totals *totals, struct table_pull *pulls)
 {
-	const struct fric_contacts *b = task->bodies.b;
+	const struct fric_contacts *b = task->bodies.contacts;
 	for (size_t chunk = 0; chunk < n_chunks(b->n, FRIC_CHUNK); chunk++) {
 		for (int m = 0; m < N_TOTALS; m++)
 			totals->sum[m] += task->totals[chunk].sum[m];
@@ -262,9 +274,9 @@ static struct fault add_up(const struct fric_context *context, const struct back
 	struct fault fault = {FRIC_OK, SIZE_MAX};
 	for (int field = 0; field < N_KEPT && fault.code != FRIC_E_STOPPED; field++) {
 		const struct kept *kept = &task->kept[field];
-		const struct fault one = kept->out
-		                             ? fricp_add_actions(context, task->bodies.b, kept->rows, kept->width, kept->out)
-		                             : (struct fault){FRIC_OK, SIZE_MAX};
+		const struct fault one =
+			kept->out ? fricp_add_actions(context, task->bodies.contacts, kept->rows, kept->width, kept->out)
+					  : (struct fault){FRIC_OK, SIZE_MAX};
 		fault = one.code != FRIC_OK ? one : fault;
 	}
 	add_tables(task);
@@ -276,7 +288,7 @@ static void choose_fields(struct backward *task, const struct fric_differential 
 {
 	static const enum fric_field fields[N_KEPT] = {FRIC_BY_VELOCITIES, FRIC_BY_LAGGED_VELOCITIES,
 	                                               FRIC_BY_BODY_POSITIONS};
-	const struct fric_contacts *b = task->bodies.b;
+	const struct fric_contacts *b = task->bodies.contacts;
 	for (int field = 0; field < N_KEPT; field++) {
 		double *out = cotangents->fields[fields[field]];
 		const bool positions = field == OF_POSITIONS;
@@ -288,7 +300,7 @@ static void choose_fields(struct backward *task, const struct fric_differential 
 /* Gives each array its part of `room`; NULL: only counts. @return how many bytes they take */
 static size_t lay_out(struct backward *task, const struct fric_differential *cotangents, bool curve, char *room)
 {
-	const struct fric_contacts *b = task->bodies.b;
+	const struct fric_contacts *b = task->bodies.contacts;
 	const size_t chunks = n_chunks(b->n, FRIC_CHUNK);
 	size_t bytes = (chunks + 1) * sizeof(struct totals);
 	task->totals = (struct totals *)(void *)room;
@@ -314,7 +326,7 @@ enum fric_code fricp_bodies_vjp(const struct fric_context *context, const struct
 	const struct fric_contacts *b = derivation->contacts->bodies;
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	struct backward task = {.psi = psi, .cotangent = cotangent, .second = second};
-	fricp_body_derivation(derivation, cotangents, &task.bodies);
+	fricp_body_task(derivation, cotangents, &task.bodies);
 	choose_fields(&task, cotangents);
 	const size_t bytes = lay_out(&task, cotangents, pulls, NULL);
 	char *room = memory_take(context->memory, bytes);

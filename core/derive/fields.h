@@ -35,9 +35,11 @@ enum place {
 	AT_DHAT = N_ROW_PLACES,
 	AT_STIFFNESS,
 	AT_DMIN,
-	/* Of the vertices: Gamma v, the same at the velocities that directions follow, and what differs from member to member */
+	/* Of the members: the relative velocity, of bodies also the turn, the relative velocity at the velocities that directions
+	 * follow, and what differs from member to member */
 	AT_RELATIVE,
-	AT_LAGGED = AT_RELATIVE + 3,
+	AT_TURN = AT_RELATIVE + 3,
+	AT_LAGGED = AT_TURN + 3,
 	AT_POSITION = AT_LAGGED + 3, /* [k, 3] */
 	AT_VERTEX_MU_S = AT_POSITION + 3 * FRIC_MAX_STENCIL,
 	AT_VERTEX_MU_K = AT_VERTEX_MU_S + FRIC_MAX_STENCIL,

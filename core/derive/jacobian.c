@@ -23,22 +23,22 @@ static bool moves(enum fric_type type, int vector)
 }
 
 /* The derivatives by one number of one vector. @return whether they fit doubles */
-static bool plain_column(const struct jacobian_task *task, const struct vertex_point *point, int vector, int axis,
+static bool plain_column(const struct jacobian_task *task, const struct contact_point *point, int vector, int axis,
                          struct jacobian_local *local)
 {
 	struct inputs tangent = {{0}};
-	struct vertex_change change;
+	struct point_change change;
 	double sum = 0;
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 		tangent.at[(int)AT_POSITION + 3 * k + axis] = moved_members[point->type][vector][k];
-	fricp_vertex_tangent(&task->plain, point, &tangent, &change);
+	fricp_point_tangent(&task->plain, point, &tangent, &change);
 	for (int d = 0; d < task->source.kernel.contacts->dim; d++) {
 		local->force[d] = (double)change.force[d];
 		local->force_by[vector][3 * d + axis] = (double)change.force_tangent[d];
 		sum += (local->force[d] + local->force_by[vector][3 * d + axis]) * 0;
 	}
 	for (int m = 0; m < fric_closest_point_size(point->type); m++) {
-		local->point_by[m][3 * vector + axis] = (double)change.closest_point[m];
+		local->point_by[m][3 * vector + axis] = (double)change.lever.closest_point[m];
 		sum += local->point_by[m][3 * vector + axis] * 0;
 	}
 	return sum == 0;
@@ -47,13 +47,13 @@ static bool plain_column(const struct jacobian_task *task, const struct vertex_p
 bool fricp_jacobian_plain(const struct jacobian_task *task, enum fric_type type, size_t i, struct jacobian_local *local)
 {
 	const struct fric_contacts *c = task->source.kernel.contacts;
-	struct vertex_point point;
+	struct contact_point point;
 	bool finite = true;
 	*local = (struct jacobian_local){0};
 	if (task->is_zero[type] || c->skipped[i])
 		return true;
 	contact_weights(c, type, i, local->weights);
-	fricp_vertex_point(&task->plain, type, i, &point);
+	fricp_point_at(&task->plain, type, i, &point);
 	for (int v = 0; v < 3; v++)
 		for (int axis = 0; axis < c->dim && moves(type, v); axis++)
 			finite &= plain_column(task, &point, v, axis, local);
@@ -145,7 +145,7 @@ void fricp_jacobian_task(const struct fric_context *context, const struct fric_d
 	static double unread;
 	*task = (struct jacobian_task){.source = fricp_span_source(context, derivation)};
 	task->positions.fields[FRIC_BY_POSITIONS] = &unread;
-	fricp_vertex_derivation(derivation, &task->positions, &task->plain);
+	fricp_vertex_task(derivation, &task->positions, &task->plain);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		task->is_zero[type] = !fricp_group_moves(derivation->batch, type);
 }

@@ -12,8 +12,8 @@
 #ifndef FRIC_DERIVE_JACOBIAN_H
 #define FRIC_DERIVE_JACOBIAN_H
 
+#include "core/derive/point.h"
 #include "core/derive/spans.h"
-#include "core/derive/vertices.h"
 
 /* One contact; all zero if its geometry does not follow from positions, or if it was skipped. In 2D third components are
  * zero; so is the last number of each row, which is there for whole vectors. */
@@ -35,7 +35,7 @@ static const signed char vector_signs[FRIC_N_VERTEX_TYPES][3][FRIC_MAX_STENCIL] 
 
 struct jacobian_task {
 	struct span_source source;
-	struct vertex_derivation plain;
+	struct point_task plain;
 	struct fric_differential positions; /* what the plain form differentiates by: nothing reads the numbers */
 	bool is_zero[FRIC_N_VERTEX_TYPES];  /* groups whose geometry is given, and planes without barrier */
 };

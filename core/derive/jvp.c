@@ -6,9 +6,9 @@
 #include "core/bodies/evaluate.h"
 #include "core/derive/blocks.h"
 #include "core/derive/bodies.h"
+#include "core/derive/point.h"
 #include "core/derive/spans.h"
 #include "core/derive/velocities.h"
-#include "core/derive/vertices.h"
 #include "core/motion/dofs.h"
 
 /* Columns of a span: what the potential changes by, and the forces' tangents; or, where stencil weights change, too, what
@@ -16,42 +16,15 @@
 enum { OF_POTENTIAL, OF_FORCE, N_FORCE_COLUMNS = OF_FORCE + 3, N_MEMBER_COLUMNS = OF_FORCE + 3 * FRIC_MAX_STENCIL };
 
 struct forward {
-	struct vertex_derivation vertices;
-	struct links links[FRIC_N_VERTEX_TYPES];
+	struct point_task vertices;
 	struct span_source source;
 	bool by_kernel[FRIC_N_VERTEX_TYPES], by_law[FRIC_N_VERTEX_TYPES];
 	bool by_member;
 	long double potential;
 };
 
-static void gather(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v, long double *out)
-{
-	struct motion motion;
-	motion_of(c, type, i, v, &motion);
-	for (int d = 0; d < 3; d++)
-		out[d] = motion.relative[d];
-}
-
-/* The tangents of what one contact takes from fields. */
-static void find_inputs(const struct forward *task, const struct vertex_point *p, struct inputs *t)
-{
-	const struct fric_contacts *c = task->vertices.contacts;
-	const struct fric_differential *tangents = task->vertices.differential;
-	const double *positions = tangents->fields[FRIC_BY_POSITIONS];
-	*t = (struct inputs){{0}};
-	read_links(&task->links[p->type], p->row, t);
-	if (tangents->fields[FRIC_BY_VELOCITIES])
-		gather(c, p->type, p->i, tangents->fields[FRIC_BY_VELOCITIES], &t->at[AT_RELATIVE]);
-	if (tangents->fields[FRIC_BY_LAGGED_VELOCITIES])
-		gather(c, p->type, p->i, tangents->fields[FRIC_BY_LAGGED_VELOCITIES], &t->at[AT_LAGGED]);
-	for (int k = 0; k < fric_stencil_size(p->type) && positions; k++)
-		for (int d = 0; d < c->dim; d++)
-			t->at[AT_POSITION + 3 * k + d] = positions[(size_t)c->vertices[k][p->i] * (size_t)c->dim + (size_t)d];
-}
-
 /* @return whether all numbers fit doubles */
-static bool write_forces(const struct forward *task, const struct vertex_change *change, span_columns *columns,
-                         size_t j)
+static bool write_forces(const struct forward *task, const struct point_change *change, span_columns *columns, size_t j)
 {
 	const int dim = task->vertices.batch->dim;
 	bool finite = true;
@@ -62,7 +35,7 @@ static bool write_forces(const struct forward *task, const struct vertex_change 
 	return finite;
 }
 
-static bool write_members(const struct forward *task, const struct vertex_point *p, const struct vertex_change *change,
+static bool write_members(const struct forward *task, const struct contact_point *p, const struct point_change *change,
                           span_columns *columns, size_t j)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
@@ -70,7 +43,7 @@ static bool write_members(const struct forward *task, const struct vertex_point 
 	long double changes[FRIC_MAX_STENCIL];
 	bool finite = true;
 	contact_weights(c, p->type, p->i, weights);
-	weights_tangent(p->type, change->closest_point, changes);
+	fricp_weights_tangent(p->type, change->lever.closest_point, changes);
 	for (int k = 0; k < fric_stencil_size(p->type); k++)
 		for (int d = 0; d < c->dim; d++) {
 			double *out = &columns[OF_FORCE + 3 * k + d][j];
@@ -84,15 +57,15 @@ static bool write_members(const struct forward *task, const struct vertex_point 
 static void fill_contact(const struct forward *task, enum fric_type type, size_t i, span_columns *columns, size_t j,
                          struct fault *fault)
 {
-	struct vertex_point point;
-	struct vertex_change change = {.potential = 0};
+	struct contact_point point;
+	struct point_change change = {.potential = 0};
 	struct inputs inputs;
 	point.type = type;
 	point.i = i;
 	if (!task->vertices.contacts->skipped[i]) {
-		fricp_vertex_point(&task->vertices, type, i, &point);
-		find_inputs(task, &point, &inputs);
-		fricp_vertex_tangent(&task->vertices, &point, &inputs, &change);
+		fricp_point_at(&task->vertices, type, i, &point);
+		fricp_point_gather(&task->vertices, &point, &inputs);
+		fricp_point_tangent(&task->vertices, &point, &inputs, &change);
 	}
 	columns[OF_POTENTIAL][j] = (double)change.potential;
 	const bool finite = task->by_member ? write_members(task, &point, &change, columns, j)
@@ -143,8 +116,8 @@ static void load_tangents(const struct forward *task, struct span span, struct t
 	memset(w->strength, 0, sizeof(w->strength));
 	if (w->by_law)
 		memset(w->law, 0, sizeof(w->law));
-	for (int l = 0; l < task->links[span.type].n; l++)
-		add_link(task, &task->links[span.type].link[l], span, w);
+	for (int l = 0; l < task->vertices.links[span.type].n; l++)
+		add_link(task, &task->vertices.links[span.type].link[l], span, w);
 	if (fields[FRIC_BY_VELOCITIES])
 		task->source.kernel.kernels->gamma->relative(c, span, fields[FRIC_BY_VELOCITIES], w->relative[0]);
 	else
@@ -300,14 +273,11 @@ static enum fric_code jvp(const struct fric_context *context, const struct fric_
 	const struct fric_contacts *c = derivation->contacts;
 	struct forward task = {.potential = 0};
 	struct table_piece_l *pieces;
-	fricp_vertex_derivation(derivation, tangents, &task.vertices);
-	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		fricp_find_links(derivation->batch, type, tangents, &task.links[type]);
+	fricp_vertex_task(derivation, tangents, &task.vertices);
 	task.by_member = closest_points_change(&task);
 	task.source = fricp_span_source(context, derivation);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		task.by_kernel[type] =
-			fricp_kernels_know(&task.source, &task.vertices, type, &task.links[type], &task.by_law[type]);
+		task.by_kernel[type] = fricp_kernels_know(&task.source, &task.vertices, type, &task.by_law[type]);
 	if (!find_curve(context, &task, &pieces))
 		return report_code(FRIC_E_MEMORY, error);
 	const enum fric_code code = forward_all(context, derivation, &task, gradient_tangent, error);

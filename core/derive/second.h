@@ -7,24 +7,20 @@
 #ifndef FRIC_DERIVE_SECOND_H
 #define FRIC_DERIVE_SECOND_H
 
-#include "core/derive/body.h"
-#include "core/derive/vertices.h"
+#include "core/derive/point.h"
 
 /* Tangents, as contacts take them. */
 struct second {
-	struct vertex_derivation vertices;
-	struct links links[FRIC_N_VERTEX_TYPES];
-	struct body_derivation bodies; /* if there are any */
+	struct point_task vertices;
+	struct point_task bodies; /* if there are any */
 };
 
 void fricp_second_prepare(const struct fric_derivation *derivation, const struct fric_differential *tangents,
                           struct second *second);
 
-/* In the place of fricp_vertex_cotangent and fricp_body_cotangent. @param task  the way back, with the cotangents that are
- * wanted */
-void fricp_vertex_second(const struct second *second, const struct vertex_derivation *task,
-                         const struct vertex_point *point, struct inputs *out);
-void fricp_body_second(const struct second *second, const struct body_derivation *task, const struct body_point *point,
-                       struct body_cotangents *out);
+/* In the place of fricp_point_cotangent. @param along  of struct second: the tangents
+ * @param task  the way back, with the cotangents that are wanted */
+void fricp_point_second(const struct point_task *along, const struct point_task *task,
+                        const struct contact_point *point, struct inputs *out);
 
 #endif

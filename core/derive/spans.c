@@ -82,7 +82,7 @@ static bool is_of_law(enum place place)
 }
 
 /* Whether coefficients come from what only the plain form differentiates by: vertices, tables, ellipses. */
-static bool has_other_coefficients(const struct vertex_derivation *v, enum fric_type type)
+static bool has_other_coefficients(const struct point_task *v, enum fric_type type)
 {
 	const struct fric_differential *d = v->differential;
 	bool wanted = d->fields[FRIC_BY_CURVE_FACTORS] != NULL;
@@ -91,9 +91,10 @@ static bool has_other_coefficients(const struct vertex_derivation *v, enum fric_
 	return wanted;
 }
 
-bool fricp_kernels_know(const struct span_source *source, const struct vertex_derivation *vertices, enum fric_type type,
-                        const struct links *links, bool *by_law)
+bool fricp_kernels_know(const struct span_source *source, const struct point_task *vertices, enum fric_type type,
+                        bool *by_law)
 {
+	const struct links *links = &vertices->links[type];
 	bool known = source->runs && (!vertices->cases[type].moves || source->fits[type]);
 	*by_law = false;
 	for (int l = 0; l < links->n; l++) {

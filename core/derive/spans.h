@@ -4,7 +4,7 @@
 #ifndef FRIC_DERIVE_SPANS_H
 #define FRIC_DERIVE_SPANS_H
 
-#include "core/derive/vertices.h"
+#include "core/derive/point.h"
 #include "core/kernels/derivatives.h"
 #include "core/kernels/run.h"
 
@@ -24,8 +24,8 @@ bool fricp_group_moves(const struct fric_batch *batch, enum fric_type type);
  * Whether kernels know derivatives of a group by all that its contacts take from the fields of a differential.
  * @param by_law  set to whether numbers of the law are among them
  */
-bool fricp_kernels_know(const struct span_source *source, const struct vertex_derivation *vertices, enum fric_type type,
-                        const struct links *links, bool *by_law);
+bool fricp_kernels_know(const struct span_source *source, const struct point_task *vertices, enum fric_type type,
+                        bool *by_law);
 
 /* Forces and inner matrices of a span, and potentials if wanted; and for which contacts kernels will do: good, unless their
  * basis is given and not orthonormal. @return whether doubles were enough */

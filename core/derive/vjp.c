@@ -4,9 +4,9 @@
 #include "core/base/memory.h"
 #include "core/derive/blocks.h"
 #include "core/derive/bodies.h"
+#include "core/derive/point.h"
 #include "core/derive/second.h"
 #include "core/derive/spans.h"
-#include "core/derive/vertices.h"
 #include "core/motion/dofs.h"
 #include "core/prepare/coefficients.h"
 
@@ -19,11 +19,10 @@ struct kept {
 
 struct backward {
 	const struct fric_context *context;
-	struct vertex_derivation vertices;
+	struct point_task vertices;
 	double psi;
 	const double *cotangent;     /* [n_dofs] */
 	const struct second *second; /* NULL: a vjp; else what it changes by, for psi = 1 and no cotangent */
-	struct links links[FRIC_N_VERTEX_TYPES];
 	struct span_source source;
 	bool by_kernel[FRIC_N_VERTEX_TYPES], by_law[FRIC_N_VERTEX_TYPES];
 	struct kept kept;
@@ -43,9 +42,9 @@ static void keep(struct kept *kept, enum place first, int width)
 
 /* ---- a span ---- */
 
-static bool write_rows(const struct backward *task, const struct vertex_point *p, const struct inputs *cotangents)
+static bool write_rows(const struct backward *task, const struct contact_point *p, const struct inputs *cotangents)
 {
-	const struct links *links = &task->links[p->type];
+	const struct links *links = &task->vertices.links[p->type];
 	bool finite = true;
 	for (int l = 0; l < links->n; l++) {
 		const struct link *link = &links->link[l];
@@ -73,14 +72,14 @@ static void fill_contact(const struct backward *task, enum fric_type type, size_
                          struct fault *fault)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
-	struct vertex_point point = {.type = type, .i = i, .row = i - c->start[type]};
+	struct contact_point point = {.type = type, .i = i, .row = i - c->start[type]};
 	struct inputs cotangents = {{0}};
 	if (!c->skipped[i]) {
-		fricp_vertex_point(&task->vertices, type, i, &point);
+		fricp_point_at(&task->vertices, type, i, &point);
 		if (task->second)
-			fricp_vertex_second(task->second, &task->vertices, &point, &cotangents);
+			fricp_point_second(&task->second->vertices, &task->vertices, &point, &cotangents);
 		else
-			fricp_vertex_cotangent(&task->vertices, &point, task->psi, task->cotangent, &cotangents);
+			fricp_point_cotangent(&task->vertices, &point, task->psi, task->cotangent, &cotangents);
 		cotangents.at[AT_CURVE_PLACE] = point.force.x;
 	}
 	const bool finite = write_rows(task, &point, &cotangents);
@@ -164,7 +163,7 @@ static void store_cotangents(const struct backward *task, struct span span, stru
                              span_columns *columns, double *sum)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
-	const struct links *links = &task->links[span.type];
+	const struct links *links = &task->vertices.links[span.type];
 	double room[FRIC_SPAN];
 	memset(sum, 0, span.n * sizeof(double));
 	for (int l = 0; l < links->n; l++)
@@ -197,7 +196,7 @@ static const double *column_of(const struct backward *task, span_columns *column
 
 static void tally_links(struct backward *task, struct span span, span_columns *columns)
 {
-	const struct links *links = &task->links[span.type];
+	const struct links *links = &task->vertices.links[span.type];
 	for (int l = 0; l < links->n; l++)
 		for (int m = 0; m < links->link[l].width && links->link[l].stride == 0; m++) {
 			const double *x = column_of(task, columns, (int)links->link[l].first + m);
@@ -223,14 +222,9 @@ static void tally_table(const struct backward *task, struct span span, span_colu
 	const struct fric_contacts *c = task->vertices.contacts;
 	double *out = task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind];
 	const double *mu = column_of(task, columns, AT_MU_S + kind);
-	for (size_t j = 0; j < span.n; j++) {
-		struct coefficient_slopes by;
-		if (c->skipped[span.begin + j])
-			continue;
-		fricp_vertex_coefficient(&task->vertices, span.type, span.begin + j, kind, &by);
-		for (int k = 0; k < by.n; k++)
-			out[by.at[k]] += (double)coefficient_share(by.by[k], mu[j]);
-	}
+	for (size_t j = 0; j < span.n; j++)
+		if (!c->skipped[span.begin + j])
+			fricp_add_to_table(&task->vertices, span.type, span.begin + j, kind, mu[j], out);
 }
 
 static bool wants_table(const struct backward *task, int kind)
@@ -245,7 +239,7 @@ static void tally_span(void *data, struct span span, span_columns *columns)
 	if (task->pulls)
 		tally_curve(task, span, columns);
 	for (int kind = 0; kind < 2; kind++)
-		if (wants_table(task, kind) && !task->vertices.cases[span.type].own_mu)
+		if (wants_table(task, kind))
 			tally_table(task, span, columns, kind);
 }
 
@@ -255,9 +249,9 @@ static void tally_span(void *data, struct span span, span_columns *columns)
 static void keep_for_totals(struct backward *task)
 {
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		for (int l = 0; l < task->links[type].n; l++)
-			if (task->links[type].link[l].stride == 0)
-				keep(&task->kept, task->links[type].link[l].first, task->links[type].link[l].width);
+		for (int l = 0; l < task->vertices.links[type].n; l++)
+			if (task->vertices.links[type].link[l].stride == 0)
+				keep(&task->kept, task->vertices.links[type].link[l].first, task->vertices.links[type].link[l].width);
 	if (task->pulls)
 		keep(&task->kept, AT_CURVE, 3);
 	for (int kind = 0; kind < 2; kind++)
@@ -380,13 +374,10 @@ static enum fric_code backward_with_curve(const struct fric_derivation *derivati
 static void prepare(const struct fric_derivation *derivation, const struct fric_differential *cotangents,
                     struct backward *task)
 {
-	fricp_vertex_derivation(derivation, cotangents, &task->vertices);
-	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		fricp_find_links(derivation->batch, type, cotangents, &task->links[type]);
+	fricp_vertex_task(derivation, cotangents, &task->vertices);
 	task->source = fricp_span_source(task->context, derivation);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES && !task->second; type++)
-		task->by_kernel[type] =
-			fricp_kernels_know(&task->source, &task->vertices, type, &task->links[type], &task->by_law[type]);
+		task->by_kernel[type] = fricp_kernels_know(&task->source, &task->vertices, type, &task->by_law[type]);
 }
 
 enum fric_code fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,

@@ -1,0 +1,201 @@
+/**
+ * The basis of a contact's slip: u = diag(a) P^T y with the relative velocity y, and for bodies the components that
+ * the radii give turns; with its derivatives forwards and backwards. The gradient's cotangent is projected in the same way,
+ * and so are the velocities that the directions of effective coefficients follow.
+ */
+#ifndef FRIC_DERIVE_FRAME_H
+#define FRIC_DERIVE_FRAME_H
+
+/* What a slip is projected by: numbers, tangents or cotangents. */
+struct frame {
+	long double basis[6]; /* [dim, dim-1] */
+	long double mu_aniso[2];
+	long double normal[3]; /* of bodies: unit */
+	long double spin, roll;
+	long double tilt
+		[2]; /* of a frame of numbers: how much of a change of the normal counts for spin, of the basis for rolling */
+};
+
+/* P_t . y */
+static inline long double along_axis(int dim, const struct frame *f, int t, const long double y[3])
+{
+	long double sum = 0;
+	for (int d = 0; d < dim; d++)
+		sum += f->basis[d * (dim - 1) + t] * y[d];
+	return sum;
+}
+
+/* u = diag(a) P^T y. @param u [dim-1] */
+static inline void project(int dim, const struct frame *f, const long double y[3], long double *u)
+{
+	for (int t = 0; t < dim - 1; t++)
+		u[t] = f->mu_aniso[t] * along_axis(dim, f, t, y);
+}
+
+/* P diag(a) f, which is the transpose. */
+static inline void unproject(int dim, const struct frame *frame, const long double *f, long double y[3])
+{
+	for (int d = 0; d < dim; d++) {
+		y[d] = 0;
+		for (int t = 0; t < dim - 1; t++)
+			y[d] += frame->basis[d * (dim - 1) + t] * (frame->mu_aniso[t] * f[t]);
+	}
+}
+
+/* The change of `project` along tangents of the frame and of y. */
+static inline void project_tangent(int dim, const struct frame *at, const long double y[3], const struct frame *frame,
+                                   const long double tangent[3], long double *u)
+{
+	for (int t = 0; t < dim - 1; t++)
+		u[t] = frame->mu_aniso[t] * along_axis(dim, at, t, y) +
+		       at->mu_aniso[t] * (along_axis(dim, frame, t, y) + along_axis(dim, at, t, tangent));
+}
+
+/* The same of `unproject`. */
+static inline void unproject_tangent(int dim, const struct frame *at, const long double *f, const struct frame *frame,
+                                     const long double *tangent, long double y[3])
+{
+	long double scaled[2];
+	for (int t = 0; t < dim - 1; t++)
+		scaled[t] = frame->mu_aniso[t] * f[t] + at->mu_aniso[t] * tangent[t];
+	for (int d = 0; d < dim; d++) {
+		y[d] = 0;
+		for (int t = 0; t < dim - 1; t++) {
+			const int e = d * (dim - 1) + t;
+			y[d] += frame->basis[e] * (at->mu_aniso[t] * f[t]) + at->basis[e] * scaled[t];
+		}
+	}
+}
+
+/* The transpose of project_tangent: adds to the cotangents of the frame and of y. @param u [dim-1] cotangent */
+static inline void project_cotangent(int dim, const struct frame *at, const long double y[3], const long double *u,
+                                     struct frame *frame, long double cotangent[3])
+{
+	for (int t = 0; t < dim - 1; t++) {
+		frame->mu_aniso[t] += u[t] * along_axis(dim, at, t, y);
+		for (int d = 0; d < dim; d++) {
+			const int e = d * (dim - 1) + t;
+			frame->basis[e] += y[d] * (at->mu_aniso[t] * u[t]);
+			cotangent[d] += at->basis[e] * (at->mu_aniso[t] * u[t]);
+		}
+	}
+}
+
+/* A turn is one of the first axis towards the second, 3D; in 2D it is 0. What it does to what is projected: */
+static inline void add_turn(int dim, const struct frame *at, const long double y[3], long double turn, long double *u)
+{
+	if (dim == 2)
+		return;
+	u[0] += turn * (at->mu_aniso[0] * along_axis(3, at, 1, y));
+	u[1] -= turn * (at->mu_aniso[1] * along_axis(3, at, 0, y));
+}
+
+/* The same but for what cancels: where slip and force turn alike, what they act on stays as it is. By mu_aniso alone they
+ * do not turn alike. */
+static inline void add_uneven_turn(int dim, const struct frame *at, const long double y[3], long double turn,
+                                   long double *u)
+{
+	if (dim == 2)
+		return;
+	const long double uneven = turn * (at->mu_aniso[0] - at->mu_aniso[1]);
+	u[0] += uneven * along_axis(3, at, 1, y);
+	u[1] += uneven * along_axis(3, at, 0, y);
+}
+
+/* Likewise of what `unproject` gives. */
+static inline void add_uneven_turn_of_force(int dim, const struct frame *at, const long double *f, long double turn,
+                                            long double y[3])
+{
+	const long double uneven = turn * (at->mu_aniso[0] - at->mu_aniso[1]);
+	for (int d = 0; d < 3 && dim == 3; d++)
+		y[d] += uneven * (at->basis[2 * d + 1] * f[0] + at->basis[2 * d] * f[1]);
+}
+
+/* The transpose of add_turn, by the turn. 3D. */
+static inline long double turn_cotangent(const struct frame *at, const long double y[3], const long double *u)
+{
+	return at->mu_aniso[0] * u[0] * along_axis(3, at, 1, y) - at->mu_aniso[1] * u[1] * along_axis(3, at, 0, y);
+}
+
+/* That of add_uneven_turn, and with the force as u of add_uneven_turn_of_force. 3D. */
+static inline long double uneven_turn_cotangent(const struct frame *at, const long double y[3], const long double *u)
+{
+	return (at->mu_aniso[0] - at->mu_aniso[1]) * (u[0] * along_axis(3, at, 1, y) + u[1] * along_axis(3, at, 0, y));
+}
+
+/* ---- the n components beyond the sliding ones, which bodies have ---- */
+
+static inline long double dot_of_three(const long double a[3], const long double b[3])
+{
+	return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
+}
+
+/* The axis of component t and its radius. */
+static inline void axis_of(int dim, const struct frame *f, int t, long double axis[3], long double *radius)
+{
+	*radius = dim == 3 && t == 0 ? f->spin : f->roll;
+	for (int d = 0; d < 3; d++)
+		axis[d] = dim == 2 ? d == 2 : t == 0 ? f->normal[d] : f->basis[2 * d + t - 1];
+}
+
+/* The same as a tangent, with what counts of the axis: one of 2D does not change. */
+static inline void axis_tangent_of(int dim, const struct frame *at, const struct frame *f, int t, long double axis[3],
+                                   long double *radius)
+{
+	axis_of(dim, f, t, axis, radius);
+	for (int d = 0; d < 3; d++)
+		axis[d] *= dim == 2 ? 0 : at->tilt[t > 0];
+}
+
+/* @param u  [n] */
+static inline void turning(int dim, int n, const struct frame *f, const long double turn[3], long double *u)
+{
+	for (int t = 0; t < n; t++) {
+		long double axis[3], radius;
+		axis_of(dim, f, t, axis, &radius);
+		u[t] = radius * dot_of_three(axis, turn);
+	}
+}
+
+static inline void turning_tangent(int dim, int n, const struct frame *at, const long double turn[3],
+                                   const struct frame *frame, const long double tangent[3], long double *u)
+{
+	for (int t = 0; t < n; t++) {
+		long double axis[3], radius, change[3], grown;
+		axis_of(dim, at, t, axis, &radius);
+		axis_tangent_of(dim, at, frame, t, change, &grown);
+		u[t] = grown * dot_of_three(axis, turn) + radius * (dot_of_three(change, turn) + dot_of_three(axis, tangent));
+	}
+}
+
+/* Adds to the cotangents of the frame and of turns. */
+static inline void turning_cotangent(int dim, int n, const struct frame *at, const long double turn[3],
+                                     const long double *u, struct frame *frame, long double cotangent[3])
+{
+	for (int t = 0; t < n; t++) {
+		long double axis[3], radius;
+		axis_of(dim, at, t, axis, &radius);
+		*(dim == 3 && t == 0 ? &frame->spin : &frame->roll) += u[t] * dot_of_three(axis, turn);
+		for (int d = 0; d < 3; d++)
+			cotangent[d] += u[t] * radius * axis[d];
+		for (int d = 0; d < 3 && dim == 3; d++)
+			*(t == 0 ? &frame->normal[d] : &frame->basis[2 * d + t - 1]) += u[t] * radius * at->tilt[t > 0] * turn[d];
+	}
+}
+
+/* The couple that a force f along these components gives, and here its tangent alone. @param tangent  [n] of f */
+static inline void couple_tangent(int dim, int n, const struct frame *at, const long double *f,
+                                  const struct frame *frame, const long double *tangent, long double couple[3])
+{
+	for (int t = 0; t < n; t++) {
+		long double axis[3], radius, change[3], grown;
+		axis_of(dim, at, t, axis, &radius);
+		axis_tangent_of(dim, at, frame, t, change, &grown);
+		for (int d = 0; d < 3; d++)
+			couple[d] += (grown * f[t] + radius * tangent[t]) * axis[d];
+		for (int d = 0; d < 3; d++)
+			couple[d] += radius * f[t] * change[d];
+	}
+}
+
+#endif
