@@ -8,260 +8,202 @@
 #include "core/assemble/triplets.h"
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
-#include "core/bodies/twist.h"
+#include "core/bodies/evaluate.h"
 #include "core/gradcheck/bodies.h"
-#include "core/gradcheck/differences.h"
 #include "core/gradcheck/expected.h"
+#include "core/gradcheck/vertices.h"
 #include "core/law/textbook.h"
-#include "core/motion/slip.h"
 
-enum { TRIPLETS_AT_ONCE = 16 };
-
-/* Everything that is expected of one contact. */
-struct reference {
-	enum fric_type type;
-	int k, n; /* vertices, slip directions */
-	struct expected weight[FRIC_MAX_STENCIL];
-	struct expected potential, force[3];
-	struct expected inner[3];    /* 00, 01, 11: (t, u) is at t + u */
-	struct expected block[3][3]; /* P A P^T: (i, j) of the whole block is w_i w_j times this */
-};
-
-/* What a window keeps of each contact for the sums. */
-struct row {
-	struct expected weight[FRIC_MAX_STENCIL], potential, force[3], product[3];
-};
+enum { TRIPLETS_AT_ONCE = 16, BLOCK = MOST_BLOCK * MOST_BLOCK };
 
 /* ---- one contact ---- */
 
-/* What the coordinates leave for the origin of a side. */
-static struct expected share_of_origin(enum fric_type type, int origin, const long double at[2])
+static void begin_reference(const struct fric_contacts *c, size_t i, struct reference *r)
 {
-	long double taken = 0, scale = 1;
-	for (int k = 0; k < fric_stencil_size(type); k++) {
-		const struct member m = stencil_members[type][k];
-		if (k != origin && m.origin == origin)
-			taken += at[m.coordinate], scale += fabsl(at[m.coordinate]);
+	r->contacts = c;
+	r->i = i;
+	r->type = contact_type(c, i);
+	r->n = is_of_bodies(r->type) ? n_body_slip(c->dim) : c->dim - 1;
+	r->m = 0;
+	for (int k = 0; k < fric_stencil_size(r->type); k++) {
+		size_t first;
+		const int n = dofs_of_member(c, r->type, k, i, &first);
+		for (int d = 0; d < n; d++)
+			r->row.dof[r->m++] = first + (size_t)d;
 	}
-	return (struct expected){1 - taken, scale};
+	r->row.m = r->m;
 }
 
-static void expect_weights(const struct fric_contacts *c, size_t i, struct reference *r)
+static struct expected expect_slip(const struct comparing *task, const struct reference *r, int t, bool anchored)
 {
-	const long double at[2] = {c->closest_point[0][i], c->closest_point[1][i]};
-	for (int k = 0; k < r->k; k++) {
-		const struct member m = stencil_members[r->type][k];
-		const long double x = at[m.coordinate];
-		const struct expected w = m.origin == k ? share_of_origin(r->type, k, at) : (struct expected){x, fabsl(x)};
-		r->weight[k] = (struct expected){m.sign * w.value, w.scale};
-	}
-}
-
-/* An entry of the tangent basis. */
-static long double basis(const struct fric_contacts *c, size_t i, int axis, int t)
-{
-	return c->tangent_basis[axis * (c->dim - 1) + t][i];
-}
-
-/* One axis of (w^T (x) I) x for a field x over all vertices, with the sum of all magnitudes as scale. */
-static struct expected weighted(const struct fric_contacts *c, size_t i, const struct reference *r, int axis,
-                                long double (*field)(const void *data, size_t dof), const void *data)
-{
-	struct expected sum = {0, 0};
-	for (int k = 0; k < r->k; k++) {
-		const long double x = field(data, member_dof(c, c->dim, r->type, k, i) + (size_t)axis);
-		sum.value += r->weight[k].value * x;
-		sum.scale += r->weight[k].scale * fabsl(x);
-	}
-	return sum;
-}
-
-/* A component of the slip, or of the slip without its anchor. */
-static struct expected expect_slip(const struct comparing *task, size_t i, const struct reference *r, int t,
-                                   bool anchored)
-{
-	const struct fric_contacts *c = task->contacts;
-	const long double a = *column_at(c->mu_aniso[t], i);
-	struct expected u = {0, 0};
-	for (int axis = 0; axis < c->dim && !c->skipped[i]; axis++) {
-		struct expected relative = weighted(c, i, r, axis, velocity, task->velocities);
-		add_offset(c->surface_velocity, i, axis, -1, &relative);
-		if (anchored)
-			add_offset(c->anchor, i, axis, +1, &relative);
-		u.value += basis(c, i, axis, t) * relative.value;
-		u.scale += fabsl(basis(c, i, axis, t)) * relative.scale;
-	}
-	return (struct expected){a * u.value, a * u.scale * 0x1p-48L + (1 + a) * 0x1p-1070L};
+	return is_of_bodies(r->type) ? fricp_expect_body_slip(r, task->velocities, t, anchored)
+	                             : fricp_expect_vertex_slip(r, task->velocities, t, anchored);
 }
 
 /* The slip as computed in doubles, and that without the anchor, if they are right within rounding: derivatives are
  * compared there. */
-static void slip_in_question(const struct comparing *task, size_t i, const struct reference *r, long double x[2],
-                             long double bare[2])
+static void slip_in_question(const struct comparing *task, const struct reference *r, long double x[MOST_SLIP],
+                             long double bare[MOST_SLIP])
 {
-	const struct fric_contacts *c = task->contacts;
 	struct slip slip = {0};
-	slip_velocity(c, r->type, i, task->velocities, &slip);
-	for (int t = 0; t < 2; t++)
-		x[t] = bare[t] = 0;
+	contact_slip_velocity(r->contacts, r->type, r->i, task->velocities, &slip);
 	for (int t = 0; t < r->n; t++) {
-		const struct expected u = expect_slip(task, i, r, t, true), v = expect_slip(task, i, r, t, false);
+		const struct expected u = expect_slip(task, r, t, true), v = expect_slip(task, r, t, false);
 		x[t] = fabsl(slip.scaled[t] - u.value) <= u.scale ? slip.scaled[t] : u.value;
 		bare[t] = fabsl(slip.bare[t] - v.value) <= v.scale ? slip.bare[t] : v.value;
 	}
 }
 
-/* The drag's part of the potential, of forces and of inner matrices, over s eps_v, s and s / eps_v. */
+/* The drag's part of the scales: over s / eps_v, s and s eps_v. */
 struct drag {
-	long double strength, ratio; /* viscous * eps_v; slip without the anchor over eps_v */
+	long double inner, force, potential;
 };
 
-static struct drag expect_drag(const struct fric_contacts *c, size_t i, int n, const long double bare[2],
-                               struct differences *d)
+static struct drag expect_drag(const struct reference *r, const long double bare[MOST_SLIP], struct differences *d)
 {
-	const double viscous = c->viscous.data ? *column_at(c->viscous, i) : 0, eps_v = *column_at(c->eps_v, i);
+	const struct fric_contacts *c = r->contacts;
+	const double viscous = c->viscous.data ? *column_at(c->viscous, r->i) : 0, eps_v = *column_at(c->eps_v, r->i);
+	const long double strength = (long double)viscous * eps_v;
+	long double squared = 0;
 	if (viscous == 0)
-		return (struct drag){0, 0};
-	fricp_differences_of_drag(viscous, eps_v, n, bare, d);
-	const long double length = hypotl(bare[0], bare[1]);
-	return (struct drag){(long double)viscous * eps_v, length / eps_v};
-}
-
-static void expect_force(const struct fric_contacts *c, size_t i, const struct differences *d, long double s,
-                         long double mu, struct drag drag, struct reference *r)
-{
-	const long double law = mu * (d->z < 1 ? d->z : 1), known = d->known / FRIC_TOLERANCE,
-					  scale = floored(fabsl(s) * (law + drag.strength * drag.ratio + known));
-	for (int axis = 0; axis < c->dim; axis++) {
-		struct expected sum = {0, 0};
-		for (int t = 0; t < r->n; t++) {
-			const long double factor = basis(c, i, axis, t) * *column_at(c->mu_aniso[t], i);
-			sum.value += factor * s * d->gradient[t];
-			sum.scale += fabsl(factor) * scale;
-		}
-		r->force[axis] = (struct expected){sum.value, floored(sum.scale)};
+		return (struct drag){0, 0, 0};
+	fricp_differences_of_drag(viscous, eps_v, r->n, bare, d);
+	if (!is_of_bodies(r->type)) {
+		const long double ratio = hypotl(bare[0], bare[1]) / eps_v;
+		return (struct drag){strength, strength * ratio, strength * ratio * ratio};
 	}
+	for (int t = 0; t < r->n; t++)
+		squared += bare[t] / eps_v * (bare[t] / eps_v);
+	return (struct drag){strength, strength * sqrtl(squared), strength * squared};
 }
 
-static void expect_inner(const struct fric_contacts *c, size_t i, const struct differences *d, long double s,
-                         long double mu, struct drag drag, struct reference *r)
+/* @param pairs  what the entries of inner matrices are multiplied by: by the slip before mu_aniso, or 1 */
+static void expect_inner(const struct response *at, double eps_v, long double known, const long double *pairs,
+                         struct reference *r)
 {
-	const long double eps_v = *column_at(c->eps_v, i), a0 = *column_at(c->mu_aniso[0], i);
-	const long double a1 = r->n == 2 ? *column_at(c->mu_aniso[1], i) : 0, pairs[3] = {a0 * a0, a0 * a1, a1 * a1};
-	const long double known = mu / (d->z > 1 ? d->z : 1) + drag.strength + d->blur / FRIC_TOLERANCE;
-	const long double scale = floored(fabsl(s) * known / eps_v);
-	for (int e = 0; e < 3; e++)
-		r->inner[e] = (struct expected){s / eps_v * pairs[e] * d->hessian[e], floored(pairs[e] * scale)};
+	const long double scale = floored(fabsl(at->s) * known / eps_v);
+	for (int e = 0; e < r->n * (r->n + 1) / 2; e++)
+		r->inner[e] = (struct expected){at->s / eps_v * pairs[e] * at->law.hessian[e], floored(pairs[e] * scale)};
 }
 
-static void expect_block(const struct fric_contacts *c, size_t i, struct reference *r)
+static void expect_members(const struct response *at, struct reference *r)
 {
-	for (int a = 0; a < c->dim; a++)
-		for (int b = 0; b < c->dim; b++) {
-			struct expected sum = {0, 0};
-			for (int t = 0; t < r->n; t++)
-				for (int u = 0; u < r->n; u++) {
-					const long double p = basis(c, i, a, t) * basis(c, i, b, u);
-					sum.value += p * r->inner[t + u].value;
-					sum.scale += floored(fabsl(p)) * r->inner[t + u].scale;
-				}
-			r->block[a][b] = (struct expected){sum.value, floored(sum.scale)};
-		}
+	if (is_of_bodies(r->type))
+		fricp_expect_wrenches(at, r);
+	else
+		fricp_expect_forces(at, r);
 }
 
-static void expect(const struct comparing *task, size_t i, struct reference *r)
+static void expect(const struct comparing *task, struct reference *r)
 {
-	const struct fric_contacts *c = task->contacts;
-	const double mu_s = *column_at(task->coefficients->mu_s, i), mu_k = *column_at(task->coefficients->mu_k, i);
-	const double eps_v = *column_at(c->eps_v, i);
-	const long double s = c->skipped[i] ? 0 : long_force(c, i);
+	const struct fric_contacts *c = r->contacts;
+	const struct coefficients *mu = is_of_bodies(r->type) ? task->body_coefficients : task->coefficients;
+	const double eps_v = *column_at(c->eps_v, r->i);
+	struct response at = {.s = c->skipped[r->i] ? 0 : long_force(c, r->i)};
 	struct fric_law law = c->law;
-	struct differences d;
-	long double x[2], bare[2];
-	r->type = contact_type(c, i);
-	r->k = fric_stencil_size(r->type);
-	r->n = c->dim - 1;
-	expect_weights(c, i, r);
-	slip_in_question(task, i, r, x, bare);
+	long double x[MOST_SLIP] = {0}, bare[MOST_SLIP] = {0}, pairs[MOST_PAIRS];
 	if (law.type != FRIC_CURVE && c->unit.data)
-		law.stribeck_speed = *column_at(c->unit, i);
-	fricp_differences_at(&law, task->areas, mu_s, mu_k, eps_v, r->n, x, &d);
-	const struct drag drag = expect_drag(c, i, r->n, bare, &d);
-	const long double mu = d.mu;
-	r->potential.value = s * eps_v * d.potential;
-	r->potential.scale = fabsl(s) * eps_v * (mu * (d.z > 1 ? d.z : 1) + drag.strength * drag.ratio * drag.ratio);
-	expect_force(c, i, &d, s, mu, drag, r);
-	expect_inner(c, i, &d, s, mu, drag, r);
-	expect_block(c, i, r);
+		law.stribeck_speed = *column_at(c->unit, r->i);
+	if (is_of_bodies(r->type))
+		fricp_expect_jacobian(r, pairs);
+	else
+		fricp_expect_weights(r, pairs);
+	slip_in_question(task, r, x, bare);
+	fricp_differences_at(&law, task->areas, *column_at(mu->mu_s, r->i), *column_at(mu->mu_k, r->i), eps_v, r->n, x,
+	                     &at.law);
+	const struct drag drag = expect_drag(r, bare, &at.law);
+	const struct differences *d = &at.law;
+	const long double above = d->z > 1 ? d->z : 1, below = d->z < 1 ? d->z : 1, size = fabsl(at.s);
+	r->row.potential = (struct expected){at.s * eps_v * d->potential, size * eps_v * (d->mu * above + drag.potential)};
+	at.force_scale = floored(size * (d->mu * below + drag.force + d->known / FRIC_TOLERANCE));
+	expect_inner(&at, eps_v, d->mu / above + drag.inner + d->blur / FRIC_TOLERANCE, pairs, r);
+	expect_members(&at, r);
 }
 
 /* ---- its comparison ---- */
 
-static void judge_numbers(const struct comparing *task, size_t i, const struct reference *r, struct findings *f)
+/* Where a contact's numbers are among the claims, which count those of bodies on. */
+static const double *claimed_forces(const struct comparing *task, const struct reference *r)
 {
 	const struct claims *claims = task->claims;
-	const size_t dim = (size_t)task->contacts->dim, m = (size_t)fric_inner_size((int)dim);
-	judge(f, FRIC_POTENTIAL, i, claims->potentials[i], r->potential.value, r->potential.scale);
-	for (size_t d = 0; d < dim; d++)
-		judge(f, FRIC_GRADIENT, i, claims->forces[i * dim + d], r->force[d].value, r->force[d].scale);
+	return is_of_bodies(r->type)
+	           ? claims->wrenches + first_action(r->contacts, r->i) * (size_t)n_body_dofs(r->contacts->dim)
+	           : claims->forces + r->i * (size_t)r->contacts->dim;
+}
+
+static const double *claimed_inner(const struct comparing *task, enum fric_type type)
+{
+	return task->claims->inner + (is_of_bodies(type) ? first_body_inner(task->contacts) : 0);
+}
+
+static size_t position_of(const struct comparing *task, const struct reference *r)
+{
+	return r->i + (is_of_bodies(r->type) ? task->contacts->n : 0);
+}
+
+static void judge_numbers(const struct comparing *task, const struct reference *r, struct findings *f)
+{
+	const size_t m = (size_t)(r->n * (r->n + 1) / 2), at = position_of(task, r);
+	const double *forces = claimed_forces(task, r), *inner = claimed_inner(task, r->type) + r->i * m;
+	judge(f, FRIC_POTENTIAL, at, task->claims->potentials[at], r->row.potential.value, r->row.potential.scale);
+	for (int d = 0; d < r->n_forces; d++)
+		judge(f, FRIC_GRADIENT, at, forces[d], r->force[d].value, r->force[d].scale);
 	for (size_t e = 0; e < m; e++)
-		judge(f, FRIC_HESSIAN, i, claims->inner[i * m + e], r->inner[e].value, r->inner[e].scale);
+		judge(f, FRIC_HESSIAN, at, inner[e], r->inner[e].value, r->inner[e].scale);
 }
 
 /* The triplets of one contact, row by row. A number in the wrong place counts as a wrong number. @return how many they
  * are */
-static size_t judge_triplets(const struct comparing *task, size_t i, const struct reference *r, const int32_t *rows,
+static size_t judge_triplets(const struct comparing *task, const struct reference *r, const int32_t *rows,
                              const int32_t *cols, const double *values, struct findings *f)
 {
-	const struct fric_contacts *c = task->contacts;
-	const int dim = n_member_dofs(c->dim, r->type), n = r->k * dim;
-	for (int row = 0; row < n; row++)
-		for (int col = 0; col < n; col++, rows++, cols++, values++) {
-			const struct expected *v = &r->weight[row / dim], *w = &r->weight[col / dim];
-			const struct expected *e = &r->block[row % dim][col % dim];
-			const long double value = v->value * w->value * e->value;
-			const bool here = (size_t)*rows == member_dof(c, c->dim, r->type, row / dim, i) + (size_t)(row % dim) &&
-			                  (size_t)*cols == member_dof(c, c->dim, r->type, col / dim, i) + (size_t)(col % dim);
-			judge(f, FRIC_HESSIAN, i, *values, value, floored(v->scale * w->scale) * e->scale);
-			if (!here)
-				judge(f, FRIC_HESSIAN, i, 1, 0, 0);
-			raise_to(&f->of[FRIC_HESSIAN].largest_difference, capped(fabsl(*values - value)));
+	const size_t at = position_of(task, r);
+	for (int row = 0; row < r->m; row++)
+		for (int col = 0; col < r->m; col++, rows++, cols++, values++) {
+			const struct expected *e = &r->block[row][col];
+			judge(f, FRIC_HESSIAN, at, *values, e->value, e->scale);
+			if ((size_t)*rows != r->row.dof[row] || (size_t)*cols != r->row.dof[col])
+				judge(f, FRIC_HESSIAN, at, 1, 0, 0);
+			raise_to(&f->of[FRIC_HESSIAN].largest_difference, capped(fabsl(*values - e->value)));
 			raise_to(&f->of[FRIC_HESSIAN].largest_entry, fabs(*values));
 		}
-	return (size_t)n * (size_t)n;
+	return (size_t)(r->m * r->m);
 }
 
-static void keep_row(const struct comparing *task, size_t i, const struct reference *r, struct row *row)
+/* @return the first contact whose triplets are not finite, or end */
+static size_t triplets_of(const struct comparing *task, size_t begin, size_t end, int32_t *rows, int32_t *cols,
+                          double *values)
 {
-	const struct fric_contacts *c = task->contacts;
-	row->potential = r->potential;
-	memcpy(row->weight, r->weight, sizeof(row->weight));
-	memcpy(row->force, r->force, sizeof(row->force));
-	memset(row->product, 0, sizeof(row->product));
-	for (int b = 0; b < c->dim; b++) {
-		const struct expected x = weighted(c, i, r, b, test_vector, NULL);
-		for (int a = 0; a < c->dim; a++) {
-			row->product[a].value += r->block[a][b].value * x.value;
-			row->product[a].scale += r->block[a][b].scale * x.scale;
-		}
+	const struct fric_contacts *c = task->here;
+	size_t i = begin;
+	if (c != task->contacts->bodies)
+		return fricp_triplets_of(c, claimed_inner(task, FRIC_VERTEX_VERTEX), begin, end, rows, cols, values);
+	for (size_t at = 0; i < end; i++) {
+		const enum fric_type type = contact_type(c, i);
+		const size_t m = (size_t)(fric_stencil_size(type) * n_body_dofs(c->dim));
+		if (!fricp_body_triplets_of(c, claimed_inner(task, type), i, FRIC_FULL, rows + at, cols + at, values + at))
+			break;
+		at += m * m;
 	}
+	return i;
 }
 
 /* Compares up to TRIPLETS_AT_ONCE contacts. */
 static bool compare_few(const struct comparing *task, size_t begin, size_t end, struct findings *f, struct fault *fault)
 {
-	int32_t rows[TRIPLETS_AT_ONCE * TRIPLETS_MOST], cols[TRIPLETS_AT_ONCE * TRIPLETS_MOST];
-	double values[TRIPLETS_AT_ONCE * TRIPLETS_MOST];
-	const size_t fine = fricp_triplets_of(task->contacts, task->claims->inner, begin, end, rows, cols, values);
+	int32_t rows[TRIPLETS_AT_ONCE * BLOCK], cols[TRIPLETS_AT_ONCE * BLOCK];
+	double values[TRIPLETS_AT_ONCE * BLOCK];
+	const size_t fine = triplets_of(task, begin, end, rows, cols, values);
 	size_t at = 0;
 	if (fine < end)
 		*fault = (struct fault){FRIC_E_NOT_FINITE, fine};
 	for (size_t i = begin; i < end && fine == end; i++) {
-		struct reference r = {0};
-		expect(task, i, &r);
-		judge_numbers(task, i, &r, f);
-		at += judge_triplets(task, i, &r, rows + at, cols + at, values + at, f);
-		keep_row(task, i, &r, &task->rows[i - task->first]);
+		struct reference r;
+		begin_reference(task->here, i, &r);
+		expect(task, &r);
+		judge_numbers(task, &r, f);
+		at += judge_triplets(task, &r, rows + at, cols + at, values + at, f);
+		task->rows[i - task->first] = r.row;
 	}
 	return fine == end;
 }
@@ -281,18 +223,13 @@ static void compare_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 
 /* ---- sums ---- */
 
-static void scatter_row(struct comparing *task, size_t i, const struct row *row)
+static void add_row(struct comparing *task, const struct row *row)
 {
-	const struct fric_contacts *c = task->contacts;
-	const enum fric_type type = contact_type(c, i);
 	add(&task->potential, row->potential.value, row->potential.scale);
-	for (int k = 0; k < fric_stencil_size(type); k++)
-		for (int d = 0; d < c->dim; d++) {
-			const size_t dof = member_dof(c, c->dim, type, k, i) + (size_t)d;
-			const struct expected w = row->weight[k], f = row->force[d], p = row->product[d];
-			add(&task->gradient[dof], w.value * f.value, w.scale * f.scale);
-			add(&task->product[dof], w.value * p.value, floored(w.scale) * p.scale);
-		}
+	for (int d = 0; d < row->m; d++) {
+		add(&task->gradient[row->dof[d]], row->gradient[d].value, row->gradient[d].scale);
+		add(&task->product[row->dof[d]], row->product[d].value, row->product[d].scale);
+	}
 }
 
 static struct fault run(struct comparing *task, size_t n, size_t size, chunk_work *work)
@@ -302,17 +239,18 @@ static struct fault run(struct comparing *task, size_t n, size_t size, chunk_wor
 	return fricp_parallel_phases(task->context, n < from ? 1 : task->context->n_threads, &phase, 1, task);
 }
 
-static struct fault compare_contacts(struct comparing *task)
+/* Those at vertices, or those of bodies. */
+static struct fault compare_contacts(struct comparing *task, const struct fric_contacts *here)
 {
-	const size_t n = task->contacts->n;
 	struct fault fault = {FRIC_OK, SIZE_MAX};
-	for (task->first = 0; task->first < n && fault.code == FRIC_OK; task->first += WINDOW) {
-		const size_t here = n - task->first < WINDOW ? n - task->first : WINDOW;
-		fault = run(task, here, CHUNK, compare_chunk);
-		for (size_t p = 0; p * CHUNK < here && fault.code == FRIC_OK; p++)
+	task->here = here;
+	for (task->first = 0; task->first < here->n && fault.code == FRIC_OK; task->first += WINDOW) {
+		const size_t n = here->n - task->first < WINDOW ? here->n - task->first : WINDOW;
+		fault = run(task, n, CHUNK, compare_chunk);
+		for (size_t p = 0; p * CHUNK < n && fault.code == FRIC_OK; p++)
 			merge(&task->all, &task->chunks[p]);
-		for (size_t j = 0; j < here && fault.code == FRIC_OK; j++)
-			scatter_row(task, task->first + j, &task->rows[j]);
+		for (size_t j = 0; j < n && fault.code == FRIC_OK; j++)
+			add_row(task, &task->rows[j]);
 	}
 	return fault;
 }
@@ -323,7 +261,7 @@ static long double csr_product(const struct claims *claims, size_t row)
 	const int32_t *indices = fric_pattern_indices(claims->pattern);
 	long double sum = 0;
 	for (int64_t e = indptr[row]; e < indptr[row + 1]; e++)
-		sum += claims->csr[e] * test_vector(NULL, (size_t)indices[e]);
+		sum += claims->csr[e] * test_vector((size_t)indices[e]);
 	return sum;
 }
 
@@ -369,10 +307,11 @@ static struct fault compare_sums(struct comparing *task)
 static double suspicion(const struct fric_contacts *c, size_t i, const struct expected *sums)
 {
 	const enum fric_type type = contact_type(c, i);
-	const int size = fric_stencil_size(type), n = is_of_bodies(type) ? n_body_dofs(c->dim) : n_vertex_dofs(c->dim);
+	const int size = fric_stencil_size(type);
 	double sum = 0;
 	for (int k = 0; k < size; k++) {
-		const size_t v = (size_t)c->vertices[k][i], first = is_of_bodies(type) ? body_dof(c, v) : vertex_dof(c->dim, v);
+		size_t first;
+		const int n = dofs_of_member(c, type, k, i, &first);
 		double most = 0;
 		for (int d = 0; d < n; d++)
 			raise_to(&most, (double)sums[first + (size_t)d].scale);
@@ -442,9 +381,9 @@ static void summarise(struct comparing *task, struct fric_comparison *out)
 
 static struct fault compare(struct comparing *task, struct fric_comparison *comparison)
 {
-	struct fault fault = compare_contacts(task);
+	struct fault fault = compare_contacts(task, task->contacts);
 	if (fault.code == FRIC_OK && task->contacts->bodies)
-		fault = fricp_compare_bodies(task);
+		fault = compare_contacts(task, task->contacts->bodies);
 	if (fault.code == FRIC_OK)
 		fault = compare_sums(task);
 	if (fault.code == FRIC_OK)
@@ -452,28 +391,21 @@ static struct fault compare(struct comparing *task, struct fric_comparison *comp
 	return fault;
 }
 
-/* Contacts of bodies count on. */
-static enum fric_code report(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error)
-{
-	if (!contacts->bodies || fault.position < contacts->n)
-		return fricp_report_fault(contacts, fault, error);
-	fault.position -= contacts->n;
-	return fricp_report_fault(contacts->bodies, fault, error);
-}
-
 enum fric_code fricp_claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
                                     const struct fric_question *question, const struct claims *claims,
                                     struct fric_comparison *comparison, struct fric_error *error)
 {
-	const size_t ndof = n_dofs(contacts), n = contacts->n < WINDOW ? contacts->n : WINDOW;
+	const size_t ndof = n_dofs(contacts), bodies = contacts->bodies ? contacts->bodies->n : 0;
+	const size_t larger = contacts->n > bodies ? contacts->n : bodies, n = larger < WINDOW ? larger : WINDOW;
 	const size_t most_chunks = n_chunks(ndof, FRIC_CHUNK) + n / CHUNK + 1, rows = (n + 1) * sizeof(struct row);
 	const size_t sums = (2 * ndof + 1) * sizeof(struct expected), findings = most_chunks * sizeof(struct findings);
-	struct comparing task = {context,
-	                         contacts,
-	                         coefficients_for(contacts, question),
-	                         contacts->bodies ? body_coefficients_for(contacts, question) : NULL,
-	                         question->velocities,
-	                         claims,
+	struct comparing task = {.context = context,
+	                         .contacts = contacts,
+	                         .here = contacts,
+	                         .coefficients = coefficients_for(contacts, question),
+	                         .body_coefficients = bodies ? body_coefficients_for(contacts, question) : NULL,
+	                         .velocities = question->velocities,
+	                         .claims = claims,
 	                         .ndof = ndof,
 	                         .all = {.relative = -1}};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
@@ -492,7 +424,7 @@ enum fric_code fricp_claims_compare(const struct fric_context *context, const st
 	memory_give(context->memory, task.chunks, findings);
 	memory_give(context->memory, task.rows, rows);
 	memory_give(context->memory, task.areas, areas);
-	return report(contacts, fault, error);
+	return fricp_report_fault(task.here, fault, error);
 }
 
 enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,

@@ -45,11 +45,10 @@ static void add_contact(const struct fric_contacts *c, enum fric_type type, size
                         const double *weights, double *natural)
 {
 	for (int k = 0; k < fric_stencil_size(type); k++) {
-		const size_t v = (size_t)c->vertices[k][i];
 		const bool body = is_of_bodies(type);
-		const int n = body ? n_body_dofs(c->dim) : c->dim;
-		double *out = natural + 1 + (body ? body_dof(c, v) : vertex_dof(c->dim, v));
-		double arm = 0;
+		size_t first;
+		const int n = dofs_of_member(c, type, k, i, &first);
+		double *out = natural + 1 + first, arm = 0;
 		for (int d = 0; d < 3 && body; d++)
 			arm += fabs(c->arm[k][d][i]);
 		if (body)
@@ -258,7 +257,7 @@ static enum fric_code take_back(struct trial *t, const struct fric_differential 
 	enum fric_code code = FRIC_E_NOT_FINITE;
 	for (int times = 0; times <= MOST_TIMES && code == FRIC_E_NOT_FINITE; times++) {
 		for (size_t i = 0; i < t->n; i++)
-			t->cotangents[i] = ldexp((double)test_vector(NULL, i + 1), -EACH_TIME * times);
+			t->cotangents[i] = ldexp((double)test_vector(i + 1), -EACH_TIME * times);
 		code = fric_vjp(t->move.context, t->move.derivation, t->cotangents[0], t->cotangents + 1, t->moved[0],
 		                t->moved[0] + 1, out, error);
 	}
@@ -288,12 +287,12 @@ static enum fric_code find_transposed(struct trial *t, struct fric_error *error)
 
 static double suspicion(const struct fric_contacts *c, enum fric_type type, size_t i, const double *best)
 {
-	const int k = fric_stencil_size(type), n = is_of_bodies(type) ? n_body_dofs(c->dim) : c->dim;
+	const int k = fric_stencil_size(type);
 	double sum = 0;
 	for (int m = 0; m < k; m++) {
-		const size_t v = (size_t)c->vertices[m][i];
-		const size_t first = 1 + (is_of_bodies(type) ? body_dof(c, v) : vertex_dof(c->dim, v));
-		sum += largest_of(best, first, first + (size_t)n) / k;
+		size_t first;
+		const int n = dofs_of_member(c, type, m, i, &first);
+		sum += largest_of(best + 1, first, first + (size_t)n) / k;
 	}
 	return sum;
 }

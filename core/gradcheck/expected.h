@@ -1,6 +1,6 @@
 /**
- * Expected numbers with their scales, and how claims are judged by them: what the comparisons at vertices and at bodies
- * have in common.
+ * Expected numbers with their scales, and how claims are judged by them. Contacts at vertices and of bodies differ in what
+ * their members make of the slip (vertices.h, bodies.h).
  */
 #ifndef FRIC_EXPECTED_H
 #define FRIC_EXPECTED_H
@@ -10,16 +10,48 @@
 
 #include "core/base/parallel.h"
 #include "core/base/quad.h"
-#include "core/contacts/contacts.h"
+#include "core/bodies/hessian.h"
+#include "core/bodies/twist.h"
+#include "core/gradcheck/differences.h"
 
-enum { WINDOW = 16384, CHUNK = 64, SERIAL_BELOW = 64 };
+enum { WINDOW = 4096, CHUNK = 64, SERIAL_BELOW = 64 };
 
-struct row;
 struct claims;
 
 /* An expected number, and the scale that a difference from it is divided by. */
 struct expected {
 	long double value, scale;
+};
+
+/* What a window keeps of each contact for the sums, by its DOFs. */
+struct row {
+	int m;
+	size_t dof[MOST_BLOCK];
+	struct expected potential, gradient[MOST_BLOCK], product[MOST_BLOCK]; /* of its block with test_vector */
+};
+
+/* Everything that is expected of one contact. */
+struct reference {
+	const struct fric_contacts *contacts; /* all at vertices, or all of bodies */
+	size_t i;
+	enum fric_type type;
+	int n, m; /* components of the slip; DOFs of its members */
+	union {
+		struct expected weight[FRIC_MAX_STENCIL];        /* vertices */
+		struct expected jacobian[MOST_SLIP][MOST_BLOCK]; /* bodies: of the slip by the DOFs */
+	};
+	int n_forces;
+	struct expected force[MOST_BLOCK]; /* as in struct claims: [dim], or wrenches [m] */
+	struct expected inner[MOST_PAIRS];
+	struct expected block[MOST_BLOCK][MOST_BLOCK];
+	struct row row;
+};
+
+/* The law's part, at the contact's slip: forces along the slip are s gradient[t]. */
+struct response {
+	struct differences law;
+	long double s;           /* weight * normal force */
+	long double force_scale; /* of forces along the slip */
 };
 
 struct findings {
@@ -31,7 +63,7 @@ struct findings {
 
 struct comparing {
 	const struct fric_context *context;
-	const struct fric_contacts *contacts;
+	const struct fric_contacts *contacts, *here; /* here: those that are compared, at vertices or of bodies */
 	const struct coefficients *coefficients, *body_coefficients;
 	const double *velocities;
 	const struct claims *claims;
@@ -75,21 +107,23 @@ static inline void add(struct expected *sum, long double value, long double scal
 	sum->scale += floored(scale);
 }
 
-static inline long double velocity(const void *data, size_t dof)
-{
-	return ((const double *)data)[dof];
-}
-
 /* Pseudorandom, between 1/2 and 1 with either sign: no mistake should have the same pattern. */
-static inline long double test_vector(const void *data, size_t dof)
+static inline long double test_vector(size_t dof)
 {
 	uint64_t x = (uint64_t)dof + 0x9e3779b97f4a7c15u;
-	(void)data;
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
 	x ^= x >> 31;
 	const long double size = 0.5L + (long double)(x >> 12) * 0x1p-53L;
 	return x & 1 ? size : -size;
+}
+
+/* How many DOFs a member of a contact has. @param first  set to the first of them */
+static inline int dofs_of_member(const struct fric_contacts *c, enum fric_type type, int k, size_t i, size_t *first)
+{
+	const size_t member = (size_t)c->vertices[k][i];
+	*first = is_of_bodies(type) ? body_dof(c, member) : vertex_dof(c->dim, member);
+	return is_of_bodies(type) ? n_body_dofs(c->dim) : n_vertex_dofs(c->dim);
 }
 
 /* What one axis of a contact's relative velocity gains beside its stencil's. */

@@ -319,7 +319,7 @@ static void fill(void *data, const struct part *part)
 {
 	const struct filling *f = data;
 	for (size_t i = 0; i < part->n; i++) {
-		const double whole = size_of(f, part, i) * (double)test_vector(NULL, seed_of(f, part, i));
+		const double whole = size_of(f, part, i) * (double)test_vector(seed_of(f, part, i));
 		part->direction[i] = is_held(part, i) ? 0 : short_of(part->direction[i] * whole);
 	}
 	keep_ties(f, part);
@@ -362,10 +362,7 @@ static void keep_directions(const struct fric_contacts *at, const struct fric_co
 		const enum fric_type type = contact_type(at, i);
 		double direction[2];
 		struct slip slip;
-		if (is_of_bodies(type))
-			body_slip_velocity(at, type, i, velocities, &slip);
-		else
-			slip_velocity(at, type, i, velocities, &slip);
+		contact_slip_velocity(at, type, i, velocities, &slip);
 		fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(at->eps_v, i), direction);
 		const double s[2] = {moved->mu_s_aniso[0][i], moved->mu_s_aniso[1][i]};
 		const double k[2] = {moved->mu_k_aniso[0][i], moved->mu_k_aniso[1][i]};
