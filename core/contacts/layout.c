@@ -119,10 +119,10 @@ static void carve_curve(struct fric_contacts *c, const struct fric_curve *curve,
 static void carve_law(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
 	const struct fric_law *law = &batch->friction.law;
-	if (law->type == FRIC_CURVE) {
+	if (law_has(law_of(law), LAW_MEASURED)) {
 		carve_curve(c, &law->curve, carver);
 		c->unit = carve_column(carver, c->n, true, fricp_table_unit(&law->curve));
-	} else if (law_has_tail(law_of(law))) {
+	} else if (law_has(law_of(law), LAW_DECAYS)) {
 		c->unit =
 			carve_field(carver, batch, c->n, offsetof(struct fric_group, stribeck_speed), 0, &law->stribeck_speed);
 	}

@@ -105,7 +105,7 @@ static bool is_used(const struct fric_batch *batch, enum fric_field field)
 {
 	if (field == FRIC_BY_MU_S || field == FRIC_BY_MU_K)
 		return batch->friction.source == FRIC_MU_SCALAR;
-	return field != FRIC_BY_STRIBECK_SPEED || batch->friction.law.type != FRIC_CURVE;
+	return field != FRIC_BY_STRIBECK_SPEED || !law_has(law_of(&batch->friction.law), LAW_MEASURED);
 }
 
 void fricp_find_links(const struct fric_batch *batch, enum fric_type type, const struct fric_differential *differential,

@@ -85,7 +85,7 @@ static void curvature(const struct force_point *p, const long double *q, long do
 /* How g1 changes with the value of a curve, and g0 with its integral: it is looked up beyond eps_v alone. */
 static void by_curve(const struct force_point *p, long double *value, long double *integral)
 {
-	const bool follows = p->law == LAW_CURVE && p->point.slides;
+	const bool follows = law_has(p->law, LAW_MEASURED) && p->point.slides;
 	*value = follows ? p->at.mu_s : 0;
 	*integral = follows ? p->at.mu_s / p->q : 0;
 }

@@ -12,8 +12,8 @@ struct frame {
 	long double mu_aniso[2];
 	long double normal[3]; /* of bodies: unit */
 	long double spin, roll;
-	long double tilt
-		[2]; /* of a frame of numbers: how much of a change of the normal counts for spin, of the basis for rolling */
+	/* Of numbers: how much of a change of the normal counts for spin, and of the basis for rolling. */
+	long double tilt[2];
 };
 
 /* P_t . y */

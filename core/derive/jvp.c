@@ -245,7 +245,7 @@ static bool find_curve(const struct fric_context *context, struct forward *task,
 	const struct fric_contacts *c = task->vertices.contacts;
 	const double *tangent = task->vertices.differential->fields[FRIC_BY_CURVE_FACTORS];
 	*pieces = NULL;
-	if (!tangent || c->law.type != FRIC_CURVE)
+	if (!tangent || !law_has(law_of(&c->law), LAW_MEASURED))
 		return true;
 	*pieces = memory_take(context->memory, c->table.n * sizeof(**pieces));
 	if (*pieces)

@@ -361,7 +361,7 @@ static enum fric_code backward_with_curve(const struct fric_derivation *derivati
 {
 	const struct fric_contacts *c = task->vertices.contacts;
 	const size_t bytes = c->table.n * (sizeof(struct table_pull) + sizeof(long double));
-	if (!task->vertices.differential->fields[FRIC_BY_CURVE_FACTORS] || c->law.type != FRIC_CURVE)
+	if (!task->vertices.differential->fields[FRIC_BY_CURVE_FACTORS] || !law_has(law_of(&c->law), LAW_MEASURED))
 		return backward_over(derivation, task, NULL, error);
 	task->pulls = memory_take_zeroed(task->context->memory, bytes);
 	if (!task->pulls)

@@ -102,7 +102,7 @@ static void expect(const struct comparing *task, struct reference *r)
 	struct response at = {.s = c->skipped[r->i] ? 0 : long_force(c, r->i)};
 	struct fric_law law = c->law;
 	long double x[MOST_SLIP] = {0}, bare[MOST_SLIP] = {0}, pairs[MOST_PAIRS];
-	if (law.type != FRIC_CURVE && c->unit.data)
+	if (law_has(law_of(&law), LAW_DECAYS))
 		law.stribeck_speed = *column_at(c->unit, r->i);
 	if (is_of_bodies(r->type))
 		fricp_expect_jacobian(r, pairs);

@@ -20,34 +20,52 @@
  * enum fric_law_type. */
 enum law { LAW_CUBIC, LAW_QUADRATIC, LAW_PEAK, LAW_STRIBECK, LAW_EXPONENTIAL, LAW_CURVE, LAW_ADHESION };
 
-/* ROW(law, what the names of its functions begin with, more) for every law */
+/* All that anything outside this wing tells laws apart by. */
+enum law_trait {
+	LAW_DECAYS = 1,   /* from eps_v on it changes over a speed of its own, stribeck_speed (tail.h) */
+	LAW_MEASURED = 2, /* from eps_v on it follows a measured curve (table.h) */
+	LAW_ONE_MU = 4,   /* mu_s is its only coefficient */
+	LAW_BREAKS = 8    /* its bonds break at LAW_REACH eps_v, where G2 jumps; nothing wears them before */
+};
+
+/* ROW(law, what the names of its functions begin with, traits, more) for every law */
 #define FRIC_LAWS(ROW, more) \
-	ROW(LAW_CUBIC, cubic, more) \
-	ROW(LAW_QUADRATIC, quadratic, more) \
-	ROW(LAW_PEAK, peak, more) \
-	ROW(LAW_STRIBECK, decaying, more) \
-	ROW(LAW_EXPONENTIAL, decaying, more) \
-	ROW(LAW_CURVE, measured, more) \
-	ROW(LAW_ADHESION, adhesion, more)
+	ROW(LAW_CUBIC, cubic, 0, more) \
+	ROW(LAW_QUADRATIC, quadratic, 0, more) \
+	ROW(LAW_PEAK, peak, 0, more) \
+	ROW(LAW_STRIBECK, decaying, LAW_DECAYS, more) \
+	ROW(LAW_EXPONENTIAL, decaying, LAW_DECAYS, more) \
+	ROW(LAW_CURVE, measured, LAW_MEASURED | LAW_ONE_MU, more) \
+	ROW(LAW_ADHESION, adhesion, LAW_BREAKS | LAW_ONE_MU, more)
 
 INLINE enum law law_of(const struct fric_law *law)
 {
 	return law->type == FRIC_SMOOTH ? (enum law)law->transition : (enum law)(LAW_PEAK + (int)law->type);
 }
 
+#define FRIC_LAW_TRAITS(id, name, traits, more) \
+	case id: return ((traits)&asked) != 0;
+/* Whether a law has one of these traits. */
+INLINE bool law_has(enum law t, int asked)
+{
+	switch (t) {
+		FRIC_LAWS(FRIC_LAW_TRAITS, )
+	}
+	__builtin_unreachable();
+}
+
 /* Whether a law goes on changing beyond eps_v (point.h). */
 INLINE bool law_has_tail(enum law t)
 {
-	return t == LAW_STRIBECK || t == LAW_EXPONENTIAL || t == LAW_CURVE;
+	return law_has(t, LAW_DECAYS | LAW_MEASURED);
 }
 
-/* Whether one coefficient is all that a law has. */
 INLINE bool law_has_one_coefficient(enum law t)
 {
-	return t == LAW_CURVE || t == LAW_ADHESION;
+	return law_has(t, LAW_ONE_MU);
 }
 
-#define FRIC_LAW_CASE(id, name, call) \
+#define FRIC_LAW_CASE(id, name, traits, call) \
 	case id: return name##call;
 /* One function for all laws; the table has a row for every value of the enum. */
 #define FRIC_LAW_FUNCTION(result, function, parameters, call) \

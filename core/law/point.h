@@ -56,8 +56,11 @@ struct law_shape_l {
 		return (struct law_shape##suffix){0}; \
 	}
 
-/* z = |u| / eps_v; r = 1 - z, which may have more digits than z; slides: |u| >= eps_v; broken: |u| >= 2 eps_v, read by
- * `adhesion` alone. Both are decided exactly, where a rounded z may be on the other side. */
+/* The speed at which bonds break, over eps_v. */
+enum { LAW_REACH = 2 };
+
+/* z = |u| / eps_v; r = 1 - z, which may have more digits than z; slides: |u| >= eps_v; broken: |u| >= LAW_REACH eps_v, read
+ * by `adhesion` alone. Both are decided exactly, where a rounded z may be on the other side. */
 struct law_point {
 	double mu_s, mu_k, z, r;
 	bool slides;
@@ -91,7 +94,7 @@ FRIC_REACH_DEFINE(long double, _l)
 /* Where z alone is known, and is not within rounding of 1 or 2. */
 INLINE struct law_point law_point_at(double mu_s, double mu_k, double z, struct law_shape shape)
 {
-	return (struct law_point){mu_s, mu_k, z, 1 - z, z >= 1, shape, z >= 2};
+	return (struct law_point){mu_s, mu_k, z, 1 - z, z >= 1, shape, z >= LAW_REACH};
 }
 
 #endif

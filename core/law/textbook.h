@@ -162,4 +162,78 @@ static inline quad textbook_tail_blur(enum law t, const struct fric_curve *curve
 	return size * q * q * bend * (low < high || near ? step : known);
 }
 
+/* One contact's law. */
+struct textbook {
+	enum law law;
+	quad mu_s, mu_k;
+	quad decay; /* eps_v over the speed that the law changes over beyond it; of a curve, eps_v */
+	const struct fric_curve *curve;
+	const quad *areas;   /* textbook_areas of the curve */
+	bool slides, broken; /* exactly: where G2 jumps, differences stay on the side that the contact is on */
+	quad subtracted;     /* a constant that would swamp small differences; differences do not depend on it */
+};
+
+static inline struct textbook textbook_of(const struct fric_law *law, const quad *areas, double mu_s, double mu_k,
+                                          double eps_v)
+{
+	const double unit = law_has(law_of(law), LAW_DECAYS) ? law->stribeck_speed : 1;
+	return (struct textbook){law_of(law), mu_s, mu_k, (quad)eps_v / unit, &law->curve, areas, false, false, 0};
+}
+
+/* G0 / eps_v - subtracted, by the formula of the piece that the contact is on. */
+static inline quad textbook_potential(const struct textbook *p, quad z)
+{
+	const quad tail = textbook_tail(p->law, p->curve, p->areas, z, p->decay);
+	if (law_has(p->law, LAW_BREAKS))
+		return adhesion_textbook_piece(p->mu_s, z, p->broken, p->subtracted);
+	if (law_has_tail(p->law) && !p->slides)
+		return rising_textbook(p->mu_s, z, p->subtracted);
+	if (p->law == LAW_EXPONENTIAL) {
+		const quad lost = p->mu_s == p->mu_k ? 0 : textbook_lost((z - 1) * p->decay) / p->decay;
+		return decaying_textbook_piece(p->mu_s, p->mu_k, z, lost, true, p->subtracted);
+	}
+	return law_textbook(p->law, p->mu_s, p->mu_k, z, tail, p->subtracted);
+}
+
+/* How much G2 eps_v may change within `step` of z, which is known to `known` only. */
+static inline quad textbook_blur(const struct textbook *p, quad z, quad step, quad known)
+{
+	const quad d = law_has_one_coefficient(p->law) ? p->mu_s : p->mu_s - p->mu_k, q = p->decay, x = (z - 1) * q;
+	if (law_has(p->law, LAW_BREAKS) || (law_has_tail(p->law) && !p->slides))
+		return 0;
+	if (p->law == LAW_EXPONENTIAL) /* only `known` */
+		return p->slides && x < 60 ? (d < 0 ? -d : d) * q * q * known : 0;
+	return law_textbook_blur(p->law, p->mu_s, p->mu_k, z, step) +
+	       textbook_tail_blur(p->law, p->curve, d, z, q, step * (z > 1 ? z : 1), known);
+}
+
+/* Over what z a decay changes. Where nothing is left of it, only steps to where it begins are too long. */
+static inline quad textbook_extent_of_decay(const struct textbook *p, quad z)
+{
+	const bool over = (z - 1) * p->decay > (p->law == LAW_STRIBECK ? 6 : 30);
+	return p->mu_s == p->mu_k ? 0 : over ? (z - 1) * 0x1p+12 : 1 / p->decay;
+}
+
+/* Over what z a law changes that goes on beyond eps_v; 0: not here. @param near  beside a curve's last point it still does */
+static inline quad textbook_extent(const struct textbook *p, quad z, quad near)
+{
+	const quad x = (z - 1) * p->decay;
+	if (!law_has_tail(p->law) || !p->slides)
+		return 0;
+	if (law_has(p->law, LAW_DECAYS))
+		return textbook_extent_of_decay(p, z);
+	if (x > p->curve->speeds[p->curve->n - 1] + near * p->decay)
+		return 0;
+	return textbook_shortest(p->curve, x > 0 ? x : 0) / p->decay;
+}
+
+/* The largest coefficient that a law has where a contact is. The smooth law has its kinetic one from eps_v on. */
+static inline double textbook_largest(const struct fric_law *law, double mu_s, double mu_k, bool slides)
+{
+	double factor = 1;
+	for (size_t k = 0; law->type == FRIC_CURVE && k < law->curve.n; k++)
+		factor = law->curve.factors[k] > factor ? law->curve.factors[k] : factor;
+	return (law->type == FRIC_SMOOTH && slides) || mu_k > mu_s ? mu_k : mu_s * factor;
+}
+
 #endif

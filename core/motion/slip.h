@@ -160,10 +160,10 @@ INLINE bool reaches_eps_v(const struct slip *slip)
 	return reaches(slip, 1);
 }
 
-/* Whether |scaled| >= 2 eps_v, after z is known. */
+/* Whether |scaled| >= LAW_REACH eps_v, after z is known. */
 INLINE bool breaks_bonds(const struct slip *slip)
 {
-	return tells_breaking(slip->z) ? slip->z > 2 : reaches(slip, 2);
+	return tells_breaking(slip->z) ? slip->z > LAW_REACH : reaches(slip, LAW_REACH);
 }
 
 /* |scaled|, its ratio to eps_v and its direction for any finite numbers; long double cannot overflow here. */
@@ -383,7 +383,8 @@ INLINE struct law_point slip_point(const struct fric_contacts *c, const struct s
 	const enum law t = law_of(&c->law);
 	const struct law_shape shape = law_has_tail(t) ? law_tail(t, &c->table, p->r, p->decay, 1 / p->decay)
 	                                               : law_shape(t, p->mu_s, p->mu_k);
-	return (struct law_point){p->mu_s, p->mu_k, p->z, p->r, p->slides, shape, t == LAW_ADHESION && breaks_bonds(p)};
+	return (struct law_point){
+		p->mu_s, p->mu_k, p->z, p->r, p->slides, shape, law_has(t, LAW_BREAKS) && breaks_bonds(p)};
 }
 
 /* The same for an extreme slip of contact i, from its speed y. */
@@ -394,7 +395,8 @@ INLINE struct law_point_l extreme_point(const struct fric_contacts *c, size_t i,
 	const long double unit = law_has_tail(t) ? *column_at(c->unit, i) : 1;
 	const struct law_shape_l shape = law_has_tail(t) ? law_tail_l(t, &c->table, r, e / unit, unit / e)
 	                                                 : law_shape_l(t, p->mu_s, p->mu_k);
-	return (struct law_point_l){p->mu_s, p->mu_k, y / e, r, p->slides, shape, t == LAW_ADHESION && breaks_bonds(p)};
+	return (struct law_point_l){
+		p->mu_s, p->mu_k, y / e, r, p->slides, shape, law_has(t, LAW_BREAKS) && breaks_bonds(p)};
 }
 
 INLINE double slip_potential(const struct fric_contacts *c, size_t i, const struct slip *p)
@@ -537,7 +539,7 @@ INLINE double contact_slope(const struct fric_contacts *c, size_t i, const struc
 /* How much of its slip a contact keeps as elastic deflection: no more than eps_v, and no bond outlasts 2 eps_v. */
 INLINE long double kept_share(const struct fric_contacts *c, const struct slip *p)
 {
-	if (c->law.type == FRIC_ADHESION)
+	if (law_has(law_of(&c->law), LAW_BREAKS))
 		return breaks_bonds(p) ? 0 : 1;
 	return reaches_eps_v(p) ? p->eps_v / slip_speed(p) : 1;
 }

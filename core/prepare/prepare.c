@@ -222,7 +222,7 @@ static void copy_fields(const struct drafts *d)
 	const struct fric_group *g = d->group;
 	copy_column(d, g->weight, 0, 1, c->weight);
 	copy_column(d, g->eps_v, 0, d->task->batch->friction.eps_v, c->eps_v);
-	if (c->unit.data && c->law.type != FRIC_CURVE)
+	if (law_has(law_of(&c->law), LAW_DECAYS))
 		copy_column(d, g->stribeck_speed, 0, c->law.stribeck_speed, c->unit);
 	copy_column(d, g->mu_aniso, 0, 1, c->mu_aniso[0]);
 	if (c->dim == 3)

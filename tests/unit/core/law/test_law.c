@@ -7,7 +7,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define AND_ONE(id, name, more) +1
+#define AND_ONE(id, name, traits, more) +1
 enum { N_LAWS = 0 FRIC_LAWS(AND_ONE, ) };
 
 static const double mus[][2] = {{1, 0.1},  {0.3, 0.6},       {0.5, 0.5},         {0, 0.4},
