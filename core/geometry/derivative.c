@@ -4,6 +4,7 @@
 
 #include "core/base/quad.h"
 #include "core/geometry/geometry.h"
+#include "core/motion/stencil.h"
 
 /* The inputs that differences are formed of; from == to: there is none. */
 struct ends {
@@ -15,12 +16,27 @@ struct sides {
 	struct ends a, b, r;
 };
 
-static const struct sides sides_of[FRIC_N_TYPES] = {
-	[FRIC_VERTEX_VERTEX] = {.a = {0, 1}, .r = {0, 1}},
-	[FRIC_EDGE_VERTEX] = {.a = {1, 2}, .r = {1, 0}},
-	[FRIC_EDGE_EDGE] = {.a = {0, 1}, .b = {2, 3}, .r = {0, 2}},
-	[FRIC_FACE_VERTEX] = {.a = {1, 2}, .b = {1, 3}, .r = {1, 0}},
-};
+/* The origin of the other side; for a stencil of one vertex that one. */
+static int across_from(enum fric_type type, int origin)
+{
+	for (int k = 0; k < fric_stencil_size(type); k++)
+		if (stencil_members[type][k].sign != stencil_members[type][origin].sign)
+			return stencil_members[type][k].origin;
+	return origin;
+}
+
+/* Edges lead from the origin of a side to its other members; r, from the side that has the first edge. Two vertices have no
+ * edge: a is r. */
+static struct sides sides_of(enum fric_type type)
+{
+	struct ends edges[2] = {{0, 0}, {0, 0}};
+	int n = 0;
+	for (int k = 0; k < fric_stencil_size(type); k++)
+		if (stencil_members[type][k].origin != k)
+			edges[n++] = (struct ends){stencil_members[type][k].origin, k};
+	const struct ends r = {edges[0].from, across_from(type, edges[0].from)};
+	return (struct sides){n > 0 ? edges[0] : r, edges[1], r};
+}
 
 static bool has_plane(enum fric_type type)
 {
