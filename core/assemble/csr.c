@@ -57,20 +57,6 @@ static void accumulate_vertex(const struct accumulation *task, size_t v)
 	}
 }
 
-/* Several sums side by side: in one, each addition would wait for the one before it. */
-static bool all_finite(const double *x, size_t n)
-{
-	double2 sum[4] = {{0}};
-	size_t i = 0;
-	for (; i + 8 <= n; i += 8)
-		for (size_t s = 0; s < 4; s++)
-			sum[s] += load_double2(x + i + 2 * s) * 0; /* NOLINT: the caller has written all n */
-	for (; i < n; i++)
-		sum[0][0] += x[i] * 0; /* NOLINT: the same */
-	const double2 all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-	return all[0] + all[1] == 0;
-}
-
 static void accumulate_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct accumulation *task = data;

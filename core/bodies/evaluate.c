@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/base/vectors.h"
 
 struct evaluation {
 	const struct fric_contacts *b;
@@ -12,14 +13,6 @@ struct evaluation {
 	double *potentials; /* [chunks] sums, or NULL */
 	double *wrenches;   /* [n_actions, n_body_dofs] or NULL */
 };
-
-static bool all_finite(const double *x, size_t n)
-{
-	double sum = 0;
-	for (size_t e = 0; e < n; e++)
-		sum += x[e] * 0;
-	return isfinite(sum);
-}
 
 bool fricp_store_wrenches(const struct fric_contacts *b, size_t i, const struct action *action, double *wrenches)
 {

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/base/memory.h"
+#include "core/base/vectors.h"
 #include "core/kernels/kernels.h"
 #include "core/motion/dofs.h"
 #include "core/motion/scatter.h"
@@ -143,14 +144,6 @@ static struct fault run_blocks(struct block *block, size_t n_spans, int n_thread
 static size_t n_numbers(const struct blocks *blocks, const struct vertex_sums *sums)
 {
 	return blocks->contacts->n_vertices * (size_t)sums->width;
-}
-
-static bool all_finite(const double *x, size_t n)
-{
-	double sum = 0;
-	for (size_t i = 0; i < n; i++)
-		sum += x[i] - x[i]; /* NaN unless finite */
-	return sum == 0;
 }
 
 static bool sums_finite(const struct blocks *blocks)

@@ -121,12 +121,15 @@ enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct
                                 long double *potential, double *gradient, struct fric_error *error)
 {
 	struct forward task;
-	enum fric_code code = FRIC_E_NOT_FINITE;
 	fricp_body_task(derivation, tangents, &task.bodies);
 	task.bodies.curve = curve;
-	if (by_velocities_alone(&task.bodies))
-		code = along_velocities(context, derivation, tangents->fields[FRIC_BY_VELOCITIES], potential, gradient, error);
-	return code == FRIC_E_NOT_FINITE ? forward_all(context, &task, potential, gradient, error) : code;
+	if (by_velocities_alone(&task.bodies)) {
+		const double *velocities = tangents->fields[FRIC_BY_VELOCITIES];
+		const enum fric_code code = along_velocities(context, derivation, velocities, potential, gradient, error);
+		if (code != FRIC_E_NOT_FINITE)
+			return code;
+	}
+	return forward_all(context, &task, potential, gradient, error);
 }
 
 /* ---- backwards ---- */

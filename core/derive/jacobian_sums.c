@@ -241,7 +241,7 @@ INLINE void lay_out(int dim, const double *sums, size_t n, double *const rows[3]
 }
 
 /* Sums side by side: in one, each addition would wait for the one before it. */
-static bool all_finite(const double *sums, size_t n)
+static bool finite_blocks(const double *sums, size_t n)
 {
 	double2 none[PAIRS] = {{0}};
 	for (size_t i = 0; i < n; i++) {
@@ -280,7 +280,7 @@ static bool sum_row(const struct csr_task *task, size_t v, double *sums, double 
 		lay_out(2, sums, n, rows);
 	else
 		lay_out(3, sums, n, rows);
-	return all_finite(sums, n);
+	return finite_blocks(sums, n);
 }
 
 /* The numbers of the rows of vertex v: where the first one is, and how many bytes they take. */

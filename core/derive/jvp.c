@@ -315,12 +315,13 @@ enum fric_code fric_jvp(const struct fric_context *context, const struct fric_de
                         const struct fric_differential *tangents, double *potential, double *gradient,
                         double *potential_tangent, double *gradient_tangent, struct fric_error *error)
 {
-	enum fric_code code = FRIC_E_NOT_FINITE;
-	if (by_velocities_alone(tangents))
-		code = jvp_by_velocities(context, derivation, tangents, potential, gradient, potential_tangent,
-		                         gradient_tangent, error);
-	if (code != FRIC_E_NOT_FINITE)
-		return code;
-	code = fric_evaluate(context, derivation->contacts, derivation->question, potential, gradient, error);
+	if (by_velocities_alone(tangents)) {
+		const enum fric_code short_way = jvp_by_velocities(context, derivation, tangents, potential, gradient,
+		                                                   potential_tangent, gradient_tangent, error);
+		if (short_way != FRIC_E_NOT_FINITE)
+			return short_way;
+	}
+	const enum fric_code code =
+		fric_evaluate(context, derivation->contacts, derivation->question, potential, gradient, error);
 	return code != FRIC_OK ? code : jvp(context, derivation, tangents, potential_tangent, gradient_tangent, error);
 }

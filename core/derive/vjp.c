@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/base/memory.h"
+#include "core/base/vectors.h"
 #include "core/derive/blocks.h"
 #include "core/derive/bodies.h"
 #include "core/derive/point.h"
@@ -300,14 +301,6 @@ static bool write_curve(const struct backward *task, long double *factors)
 		out[k] = (double)factors[k];
 		finite &= isfinite(out[k]) != 0;
 	}
-	return finite;
-}
-
-static bool all_finite(const double *x, size_t n)
-{
-	bool finite = true;
-	for (size_t i = 0; i < n; i++)
-		finite &= isfinite(x[i]) != 0;
 	return finite;
 }
 

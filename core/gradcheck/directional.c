@@ -254,14 +254,14 @@ static struct fric_differential room_of(const struct trial *t)
 /* Cotangents are as large as 1, or as much smaller as a result that fits a double takes. */
 static enum fric_code take_back(struct trial *t, const struct fric_differential *out, struct fric_error *error)
 {
-	enum fric_code code = FRIC_E_NOT_FINITE;
-	for (int times = 0; times <= MOST_TIMES && code == FRIC_E_NOT_FINITE; times++) {
+	for (int times = 0;; times++) {
 		for (size_t i = 0; i < t->n; i++)
 			t->cotangents[i] = ldexp((double)test_vector(i + 1), -EACH_TIME * times);
-		code = fric_vjp(t->move.context, t->move.derivation, t->cotangents[0], t->cotangents + 1, t->moved[0],
-		                t->moved[0] + 1, out, error);
+		const enum fric_code code = fric_vjp(t->move.context, t->move.derivation, t->cotangents[0], t->cotangents + 1,
+		                                     t->moved[0], t->moved[0] + 1, out, error);
+		if (code != FRIC_E_NOT_FINITE || times == MOST_TIMES)
+			return code;
 	}
-	return code;
 }
 
 static enum fric_code find_transposed(struct trial *t, struct fric_error *error)

@@ -135,16 +135,6 @@ void fricp_scatter_reach(struct scatter *s, struct span span)
 		open_vertices(s, s->last - highest > AHEAD ? highest + AHEAD : s->last);
 }
 
-/* x - x is 0 for every finite x, and NaN otherwise. */
-static bool all_finite(const double *x, size_t n)
-{
-	double sum = 0;
-#pragma omp simd reduction(+ : sum)
-	for (size_t i = 0; i < n; i++)
-		sum += x[i] - x[i];
-	return sum == 0;
-}
-
 bool fricp_scatter_close(struct scatter *s)
 {
 	const int dim = s->contacts->dim;
