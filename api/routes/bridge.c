@@ -5,7 +5,7 @@
 
 #include "api/base/account.h"
 #include "api/problem.h"
-#include "api/routes/answer.h"
+#include "api/dispatch/answer.h"
 #include "api/routes/bridge_ask.h"
 #include "api/routes/derivatives.h"
 #include "api/routes/job.h"

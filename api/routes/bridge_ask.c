@@ -8,7 +8,7 @@
 
 #include "api/base/account.h"
 #include "api/base/near.h"
-#include "api/routes/cost.h"
+#include "api/dispatch/cost.h"
 #include "api/routes/scene.h"
 #include "api/sets/identity.h"
 #include "api/sets/set.h"

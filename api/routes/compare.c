@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "api/routes/cost.h"
+#include "api/dispatch/cost.h"
 #include "api/routes/derivatives.h"
 #include "api/routes/job.h"
 #include "api/validate/query.h"

@@ -4,7 +4,7 @@
 
 #include "api/base/account.h"
 #include "api/problem.h"
-#include "api/routes/cost.h"
+#include "api/dispatch/cost.h"
 #include "api/routes/job.h"
 #include "api/routes/sets.h"
 #include "api/validate/derivative.h"

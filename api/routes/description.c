@@ -4,7 +4,7 @@
 
 #include "api/codec/media.h"
 #include "api/contract/openapi.h"
-#include "api/routes/answer.h"
+#include "api/dispatch/answer.h"
 
 /* From memory that outlives the answer, or made for it. */
 static bool hand_out_description(const struct api_service *service, const struct api_table *table,

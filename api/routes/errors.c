@@ -8,7 +8,7 @@
 #include "api/base/codes.h"
 #include "api/base/fault.h"
 #include "api/problem.h"
-#include "api/routes/answer.h"
+#include "api/dispatch/answer.h"
 #include "api/routes/pages.h"
 
 /* As assets.c takes the files of web/. */

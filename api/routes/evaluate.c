@@ -1,6 +1,6 @@
 #include "api/routes/evaluate.h"
 
-#include "api/routes/cost.h"
+#include "api/dispatch/cost.h"
 #include "api/routes/directional.h"
 #include "api/routes/jacobian.h"
 #include "api/routes/job.h"

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/routes/answer.h"
-#include "api/routes/cost.h"
-#include "api/routes/format.h"
+#include "api/dispatch/answer.h"
+#include "api/dispatch/cost.h"
+#include "api/dispatch/format.h"
 #include "api/validate/check.h"
 #include "api/validate/law.h"
 #include "api/validate/query.h"

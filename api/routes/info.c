@@ -1,7 +1,7 @@
 #include "api/routes/info.h"
 
-#include "api/routes/answer.h"
-#include "api/routes/format.h"
+#include "api/dispatch/answer.h"
+#include "api/dispatch/format.h"
 #include "api/sets/store.h"
 
 static void tell_sets(struct api_render *render, json_t *limits, const struct api_sets_limits *sets)

@@ -6,8 +6,8 @@
 #include "api/base/account.h"
 #include "api/numbers/print_double.h"
 #include "api/problem.h"
-#include "api/routes/answer.h"
-#include "api/routes/format.h"
+#include "api/dispatch/answer.h"
+#include "api/dispatch/format.h"
 
 enum { SKIPPED_NODES = 4 }; /* of the entry of a skipped contact */
 

@@ -6,7 +6,7 @@
 
 #include "api/api.h"
 #include "api/codec/render.h"
-#include "api/routes/cost.h"
+#include "api/dispatch/cost.h"
 #include "api/sets/set.h"
 #include "api/validate/question.h"
 

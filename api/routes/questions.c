@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/routes/answer.h"
+#include "api/dispatch/answer.h"
 #include "api/routes/assets.h"
 #include "api/routes/compare.h"
-#include "api/routes/cost.h"
+#include "api/dispatch/cost.h"
 #include "api/routes/evaluate.h"
 #include "api/routes/job.h"
 #include "api/routes/sets.h"

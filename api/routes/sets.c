@@ -5,9 +5,9 @@
 
 #include "api/base/account.h"
 #include "api/problem.h"
-#include "api/routes/answer.h"
-#include "api/routes/cost.h"
-#include "api/routes/format.h"
+#include "api/dispatch/answer.h"
+#include "api/dispatch/cost.h"
+#include "api/dispatch/format.h"
 #include "api/routes/job.h"
 #include "api/sets/identity.h"
 #include "api/sets/merge.h"

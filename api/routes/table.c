@@ -1,5 +1,7 @@
 #include "api/routes/table.h"
 
+#include "api/contract/openapi.h"
+#include "api/dispatch/match.h"
 #include "api/routes/bridge.h"
 #include "api/routes/compare.h"
 #include "api/routes/derivatives.h"
@@ -70,5 +72,15 @@ static const struct api_route rows[] = {
 /* clang-format on */
 
 const struct api_table api_routes = {rows, sizeof(rows) / sizeof(rows[0])};
+
+void api_match(const char *target, struct api_match *match)
+{
+	api_match_in(&api_routes, target, match);
+}
+
+char *api_describe(const struct api_service *service, size_t *bytes)
+{
+	return api_openapi_print(service, &api_routes, bytes);
+}
 
 _Static_assert(sizeof(rows) / sizeof(rows[0]) <= API_MAX_ROUTES, "metrics have a place for each");

@@ -3,7 +3,7 @@
 #include "api/base/buffer.h"
 #include "api/base/fault.h"
 #include "api/routes/compare.h"
-#include "api/routes/format.h"
+#include "api/dispatch/format.h"
 #include "server/work/team.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "api/routes/format.h"
+#include "api/dispatch/format.h"
 #include "api/codec/frame.h"
 #include "api/codec/media.h"
 #include "tests/fuzz/compare.h"

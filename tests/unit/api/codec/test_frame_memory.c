@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "api/base/pool.h"
-#include "api/routes/answer.h"
+#include "api/dispatch/answer.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)

@@ -1,6 +1,6 @@
 /* The scalar functions by name: parameters, forms of values, errors. Their accuracy is tested elsewhere. */
 #include "api/routes/functions.h"
-#include "api/routes/answer.h"
+#include "api/dispatch/answer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

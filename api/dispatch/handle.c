@@ -3,12 +3,10 @@
 
 #include "api/base/account.h"
 #include "api/base/trees.h"
-#include "api/contract/openapi.h"
 #include "api/problem.h"
-#include "api/routes/format.h"
-#include "api/routes/lost.h"
-#include "api/routes/match.h"
-#include "api/routes/table.h"
+#include "api/dispatch/format.h"
+#include "api/dispatch/suggest_path.h"
+#include "api/dispatch/match.h"
 #include "core/fric.h"
 
 enum { MAX_IGNORED_BODY = 65536 };
@@ -17,16 +15,6 @@ bool api_choose_kernels(struct api_service *service, const char *name)
 {
 	service->kernels = strcmp(name, "best") ? fric_kernels_find(name) : fric_kernels_best();
 	return service->kernels;
-}
-
-void api_match(const char *target, struct api_match *match)
-{
-	api_match_in(&api_routes, target, match);
-}
-
-char *api_describe(const struct api_service *service, size_t *bytes)
-{
-	return api_openapi_print(service, &api_routes, bytes);
 }
 
 /* ---- what a request asks for ---- */
@@ -101,7 +89,7 @@ static const struct api_operation *find_operation(const struct api_request *requ
 {
 	const struct api_match *match = request->match;
 	if (!is_there(match)) {
-		api_fault_lost(match, fault);
+		api_suggest_path(match, fault);
 		return NULL;
 	}
 	const struct api_operation *operation = api_operation_of(match->route, request->method);

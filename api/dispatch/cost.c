@@ -1,4 +1,4 @@
-#include "api/routes/cost.h"
+#include "api/dispatch/cost.h"
 
 #include "api/sets/set.h"
 

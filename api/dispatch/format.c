@@ -1,4 +1,4 @@
-#include "api/routes/format.h"
+#include "api/dispatch/format.h"
 
 #include "api/codec/frame.h"
 #include "api/codec/media.h"

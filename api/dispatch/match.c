@@ -1,4 +1,4 @@
-#include "api/routes/match.h"
+#include "api/dispatch/match.h"
 
 #include <string.h>
 

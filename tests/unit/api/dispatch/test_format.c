@@ -1,5 +1,5 @@
 /* The formats of requests and their answers, and that both formats contain the same numbers. */
-#include "api/routes/format.h"
+#include "api/dispatch/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

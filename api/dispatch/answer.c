@@ -1,4 +1,4 @@
-#include "api/routes/answer.h"
+#include "api/dispatch/answer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "api/base/pool.h"
 #include "api/codec/document_write.h"
 #include "api/codec/frame_write.h"
-#include "api/routes/format.h"
+#include "api/dispatch/format.h"
 
 enum { LONGEST_JOINED = 64 << 10 };
 

@@ -1,4 +1,4 @@
-#include "api/routes/lost.h"
+#include "api/dispatch/suggest_path.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static bool fault_below(const struct api_match *match, int n_folder, const char 
 	                     match->path, *below ? "; it may be followed by " : "", below);
 }
 
-bool api_fault_lost(const struct api_match *match, struct api_fault *fault)
+bool api_suggest_path(const struct api_match *match, struct api_fault *fault)
 {
 	char paths[200], question[API_NEAR_QUESTION];
 	struct api_near near;

@@ -1,5 +1,5 @@
 /* Which row a target matches, and that a new route takes only one row: with a table and handlers of the test. */
-#include "api/routes/match.h"
+#include "api/dispatch/match.h"
 
 #include <jansson.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Answers under construction. */
-#include "api/routes/answer.h"
+#include "api/dispatch/answer.h"
 
 #include <math.h>
 #include <setjmp.h>
