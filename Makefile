@@ -74,8 +74,8 @@ $(B)/%.cc.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(call quiet,CXX,$<)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(B)/api/routes/assets.c.o: $(wildcard web/*)
-$(B)/api/routes/errors.c.o: docs/troubleshooting.md
+$(B)/api/pages/assets.c.o: $(wildcard web/*)
+$(B)/api/pages/errors.c.o: docs/troubleshooting.md
 
 # The kernels, once per instruction set. -fno-trapping-math lets the compiler evaluate both sides of a choice. With
 # sanitizers, -O3 would take minutes.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/dispatch/answer.h"
-#include "api/routes/assets.h"
+#include "api/pages/assets.h"
 #include "api/routes/compare.h"
 #include "api/dispatch/cost.h"
 #include "api/routes/evaluate.h"

@@ -1,4 +1,4 @@
-#include "api/routes/errors.h"
+#include "api/pages/errors.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "api/base/fault.h"
 #include "api/problem.h"
 #include "api/dispatch/answer.h"
-#include "api/routes/pages.h"
+#include "api/pages/pages.h"
 
 /* As assets.c takes the files of web/. */
 __asm__(".pushsection .rodata\n"

@@ -1,8 +1,8 @@
-#include "api/routes/pages.h"
+#include "api/pages/pages.h"
 
 #include <stdlib.h>
 
-#include "api/routes/assets.h"
+#include "api/pages/assets.h"
 
 bool api_page_exists(const struct api_match *match)
 {

@@ -1,4 +1,4 @@
-#include "api/routes/description.h"
+#include "api/pages/description.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "api/routes/assets.h"
+#include "api/pages/assets.h"
 
 #include <inttypes.h>
 #include <stdio.h>

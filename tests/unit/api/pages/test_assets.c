@@ -1,5 +1,5 @@
 /* The files that are compiled in. */
-#include "api/routes/assets.h"
+#include "api/pages/assets.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
