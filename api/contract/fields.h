@@ -266,7 +266,7 @@ extern const struct api_object api_bridge_info, api_bridge_name, api_bridge_supp
 
 /* ---- other answers ---- */
 
-/* By enum api_note (routes/notes.h). */
+/* By enum api_note (compute/notes.h). */
 extern const char *const api_note_codes[];
 
 extern const struct api_object api_function_answer, api_pairs_answer, api_function_list_answer, api_info_answer,

@@ -147,3 +147,10 @@ bool api_answer_finish(const struct api_service *service, const struct api_reque
 	api_render_abandon(render);
 	return false;
 }
+
+bool api_tag_is_known(const char *if_none_match, const char *tag)
+{
+	if (!if_none_match)
+		return false;
+	return strstr(if_none_match, tag) || !strcmp(if_none_match + strspn(if_none_match, " \t"), "*");
+}

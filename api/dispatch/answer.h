@@ -30,4 +30,7 @@ void api_answer_take(struct api_response *response, const struct api_buffer *tex
 /* An answer of more bytes than the service sends. @return false */
 bool api_fault_too_long(struct api_fault *fault, size_t max_bytes);
 
+/* Whether a value of If-None-Match (NULL: there was none) names this tag. */
+bool api_tag_is_known(const char *if_none_match, const char *tag);
+
 #endif

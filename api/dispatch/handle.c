@@ -3,10 +3,10 @@
 
 #include "api/base/account.h"
 #include "api/base/trees.h"
-#include "api/problem.h"
 #include "api/dispatch/format.h"
-#include "api/dispatch/suggest_path.h"
 #include "api/dispatch/match.h"
+#include "api/dispatch/suggest_path.h"
+#include "api/problem.h"
 #include "core/fric.h"
 
 enum { MAX_IGNORED_BODY = 65536 };

@@ -61,10 +61,3 @@ void api_asset_tag(const struct api_asset *asset, char tag[API_ETAG])
 		hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
 	snprintf(tag, API_ETAG, "\"%016" PRIx64 "\"", hash);
 }
-
-bool api_asset_is_known(const char *if_none_match, const char *tag)
-{
-	if (!if_none_match)
-		return false;
-	return strstr(if_none_match, tag) || !strcmp(if_none_match + strspn(if_none_match, " \t"), "*");
-}

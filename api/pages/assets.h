@@ -22,7 +22,4 @@ const struct api_asset *api_asset_find(const char *path);
 /* A strong entity tag, quotes included: other bytes, another tag. */
 void api_asset_tag(const struct api_asset *asset, char tag[API_ETAG]);
 
-/* Whether a value of If-None-Match (NULL: there was none) names this tag. */
-bool api_asset_is_known(const char *if_none_match, const char *tag);
-
 #endif

@@ -7,9 +7,9 @@
 #include "api/base/buffer.h"
 #include "api/base/codes.h"
 #include "api/base/fault.h"
-#include "api/problem.h"
 #include "api/dispatch/answer.h"
 #include "api/pages/pages.h"
+#include "api/problem.h"
 
 /* As assets.c takes the files of web/. */
 __asm__(".pushsection .rodata\n"

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/dispatch/answer.h"
 #include "api/pages/assets.h"
 
 bool api_page_exists(const struct api_match *match)
@@ -41,7 +42,7 @@ static bool get_asset(const struct api_service *service, const struct api_reques
 	response->parts = malloc(sizeof *response->parts);
 	if (!response->parts)
 		return false;
-	response->status = api_asset_is_known(request->if_none_match, tag) ? 304 : 200;
+	response->status = api_tag_is_known(request->if_none_match, tag) ? 304 : 200;
 	response->content_type = response->status == 200 ? asset->type : NULL;
 	response->parts[0] = (struct api_part){asset->bytes, (size_t)(asset->end - asset->bytes)};
 	response->n_parts = 1;

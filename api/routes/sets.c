@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "api/base/account.h"
-#include "api/problem.h"
+#include "api/compute/job.h"
 #include "api/dispatch/answer.h"
 #include "api/dispatch/cost.h"
 #include "api/dispatch/format.h"
-#include "api/routes/job.h"
+#include "api/problem.h"
 #include "api/sets/identity.h"
 #include "api/sets/merge.h"
 #include "api/sets/rest.h"
@@ -58,8 +58,10 @@ static bool is_wanted(const struct api_request *request, const struct api_kept *
 	return !request->if_version || (kept && strcmp(request->if_version, kept->version) == 0);
 }
 
-struct api_set *api_set_of_request(const struct api_service *service, const struct api_request *request, bool uses,
-                                   struct api_fault *fault, struct api_response *response)
+/* The set that a request is about, if it is the version that the request wants; adds the version to the answer in any
+ * case. @param uses  it counts as use. @return held; NULL with *fault: 422 (no name), 404, 412 */
+static struct api_set *find_set(const struct api_service *service, const struct api_request *request, bool uses,
+                                struct api_fault *fault, struct api_response *response)
 {
 	if (!check_name(request, fault))
 		return NULL;
@@ -74,6 +76,15 @@ struct api_set *api_set_of_request(const struct api_service *service, const stru
 	fault_changed(request, kept, fault);
 	api_kept_release(kept);
 	return NULL;
+}
+
+bool api_set_run(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
+                 void *more, struct api_fault *fault, struct api_response *response)
+{
+	struct api_set *set = find_set(service, request, true, fault, response);
+	const bool ok = set && api_job_run(service, request, steps, set, more, fault, response);
+	api_kept_release(set ? &set->kept : NULL);
+	return ok;
 }
 
 bool api_set_is_large(const struct api_service *service, const struct api_request *request, uint64_t contact_ns)
@@ -148,7 +159,7 @@ static bool get_set(const struct api_service *service, const struct api_request 
 {
 	if (!api_query_refuse(request->match->query, fault))
 		return false;
-	struct api_set *set = api_set_of_request(service, request, false, fault, response);
+	struct api_set *set = find_set(service, request, false, fault, response);
 	const bool ok = set && answer_set(service, request, set, fault, response);
 	api_kept_release(set ? &set->kept : NULL);
 	return ok;
@@ -402,7 +413,7 @@ static bool delete_set(const struct api_service *service, const struct api_reque
 		return false;
 	while (!removed) {
 		response->n_headers = 0;
-		struct api_set *set = api_set_of_request(service, request, false, fault, response);
+		struct api_set *set = find_set(service, request, false, fault, response);
 		if (!set)
 			return false;
 		removed = api_sets_remove(service->sets, request->caller, name_of(request), &set->kept);
@@ -464,8 +475,7 @@ static bool get_sets(const struct api_service *service, const struct api_request
 
 /* ---- costs ---- */
 
-/* The merged document is read and prepared as a whole, however short the patch. */
-static bool patch_is_large(const struct api_service *service, const struct api_request *request)
+bool api_set_question_is_large(const struct api_service *service, const struct api_request *request)
 {
 	return api_cost_of_body(service, request) || api_set_is_large(service, request, API_COST_SUMS);
 }
@@ -507,7 +517,7 @@ const struct api_operation api_put_set = {
 	.examples = put_examples,
 };
 const struct api_operation api_patch_set = {
-	.handler = patch_set, .is_large = patch_is_large, .requests = patches, .answers = descriptions, .answers_json = true,
+	.handler = patch_set, .is_large = api_set_question_is_large, .requests = patches, .answers = descriptions, .answers_json = true,
 	.merges = true, .is_timed = true, .id = "patchSet", .tag = "sets", .summary = "Changes fields of a set, and prepares it anew",
 	.description = "JSON Merge Patch (RFC 7396): objects are merged, null removes, an array replaces as a whole. The merged document"
 	               " is checked as a whole; if it does not pass, the set stays as it was.",

@@ -1,18 +1,14 @@
 #include "api/routes/table.h"
 
+#include "api/compute/functions.h"
 #include "api/contract/openapi.h"
 #include "api/dispatch/match.h"
-#include "api/routes/bridge.h"
-#include "api/routes/compare.h"
-#include "api/routes/derivatives.h"
 #include "api/pages/description.h"
 #include "api/pages/errors.h"
-#include "api/routes/evaluate.h"
-#include "api/routes/functions.h"
 #include "api/pages/info.h"
 #include "api/pages/pages.h"
-#include "api/routes/questions.h"
-#include "api/routes/sets.h"
+#include "api/routes/operations.h"
+#include "api/umbridge/bridge.h"
 
 /* clang-format off */
 static const struct api_operation get_metrics = {
@@ -39,13 +35,13 @@ static const struct api_route rows[] = {
 	{"/v1/sets", .methods[API_GET] = &api_get_sets},
 	{"/v1/sets/{name}", .methods = {[API_GET] = &api_get_set, [API_PUT] = &api_put_set, [API_PATCH] = &api_patch_set,
 	 [API_DELETE] = &api_delete_set}, .negotiates = true, .pattern = SET_NAME, .is_conditional = true},
-	{"/v1/sets/{name}/evaluate", .methods[API_POST] = &api_evaluate_set, .negotiates = true, .pattern = SET_NAME,
+	{"/v1/sets/{name}/evaluate", .methods[API_POST] = &api_post_set_evaluate, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},
-	{"/v1/sets/{name}/jvp", .methods[API_POST] = &api_jvp_set, .negotiates = true, .pattern = SET_NAME,
+	{"/v1/sets/{name}/jvp", .methods[API_POST] = &api_post_set_jvp, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},
-	{"/v1/sets/{name}/vjp", .methods[API_POST] = &api_vjp_set, .negotiates = true, .pattern = SET_NAME,
+	{"/v1/sets/{name}/vjp", .methods[API_POST] = &api_post_set_vjp, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},
-	{"/v1/sets/{name}/check", .methods[API_POST] = &api_check_set_contacts, .negotiates = true, .pattern = SET_NAME,
+	{"/v1/sets/{name}/check", .methods[API_POST] = &api_post_set_check, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},
 	{"/v1/sets/{name}/pattern", .methods[API_GET] = &api_get_pattern, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},

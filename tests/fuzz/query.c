@@ -1,9 +1,9 @@
 /* Compares the query of GET /v1/functions/NAME with a POST of the same parameters. Input: a byte for the function, then
  * the query. */
-#include "api/routes/functions.h"
-#include "api/codec/media.h"
-#include "api/numbers/numbers.h"
 #include "api/base/trees.h"
+#include "api/codec/media.h"
+#include "api/compute/functions.h"
+#include "api/numbers/numbers.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/judge.h"
 

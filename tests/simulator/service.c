@@ -5,7 +5,7 @@
 #include "tests/simulator/threads.h"
 
 #include "api/contract/openapi.h"
-#include "server/base/listeners.h"
+#include "server/listen/listeners.h"
 #include "server/http/http.h"
 #include "server/http/linger.h"
 #include "server/http/selftest.h"

@@ -11,10 +11,10 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "api/compute/functions.h"
 #include "api/contract/fields.h"
-#include "api/routes/functions.h"
-#include "api/problem.h"
 #include "api/contract/schema.h"
+#include "api/problem.h"
 
 static const struct api_service service = {.n_threads = 1,
                                            .max_json_bytes = 1001,

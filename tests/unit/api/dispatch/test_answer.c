@@ -220,6 +220,20 @@ static void refuses_what_is_not_finite(void **unused)
 		}
 }
 
+static void knows_tags(void **unused)
+{
+	(void)unused;
+	static const char tag[] = "\"0123456789abcdef\"";
+	static const char *const known[] = {"\"0123456789abcdef\"", "W/\"0123456789abcdef\"", "\"x\", \"0123456789abcdef\"",
+	                                    "*", "\t*"};
+	static const char *const unknown[] = {"", "\"0123456789abcdee\"", "0123456789abcdef", "\"*\"", "**", "x *"};
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		assert_true(api_tag_is_known(known[i], tag));
+	for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+		assert_false(api_tag_is_known(unknown[i], tag));
+	assert_false(api_tag_is_known(NULL, tag));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +247,7 @@ int main(void)
 		cmocka_unit_test(is_charged_with_what_is_there),
 		cmocka_unit_test(abandoning_is_harmless),
 		cmocka_unit_test(refuses_what_is_not_finite),
+		cmocka_unit_test(knows_tags),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

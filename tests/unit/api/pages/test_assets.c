@@ -47,27 +47,12 @@ static void tags_tell_bytes_apart(void **unused)
 	assert_string_equal(none, "\"cbf29ce484222325\"");
 }
 
-static void knows_tags(void **unused)
-{
-	(void)unused;
-	static const char tag[] = "\"0123456789abcdef\"";
-	static const char *const known[] = {"\"0123456789abcdef\"", "W/\"0123456789abcdef\"", "\"x\", \"0123456789abcdef\"",
-	                                    "*", "\t*"};
-	static const char *const unknown[] = {"", "\"0123456789abcdee\"", "0123456789abcdef", "\"*\"", "**", "x *"};
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		assert_true(api_asset_is_known(known[i], tag));
-	for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
-		assert_false(api_asset_is_known(unknown[i], tag));
-	assert_false(api_asset_is_known(NULL, tag));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(has_whole_files),
 		cmocka_unit_test(finds_exact_paths),
 		cmocka_unit_test(tags_tell_bytes_apart),
-		cmocka_unit_test(knows_tags),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

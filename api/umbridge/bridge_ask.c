@@ -1,4 +1,4 @@
-#include "api/routes/bridge_ask.h"
+#include "api/umbridge/bridge_ask.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -9,9 +9,9 @@
 #include "api/base/account.h"
 #include "api/base/near.h"
 #include "api/dispatch/cost.h"
-#include "api/routes/scene.h"
 #include "api/sets/identity.h"
 #include "api/sets/set.h"
+#include "api/umbridge/scene.h"
 
 const char *const api_bridge_models[API_N_BRIDGE_MODELS + 1] = {
 	[API_BRIDGE_FRICTION] = "friction", [API_BRIDGE_GRADIENT] = "friction_gradient", NULL};

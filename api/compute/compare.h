@@ -1,14 +1,12 @@
 /**
- * POST /v1/check from body to answer: the results of a batch against central differences (docs/check.md).
+ * The results of a batch against central differences (docs/check.md).
  */
 #ifndef API_COMPARE_H
 #define API_COMPARE_H
 
-#include "api/contract/route.h"
-#include "api/routes/notes.h"
+#include "api/compute/job.h"
+#include "api/compute/notes.h"
 #include "api/validate/variables.h"
-
-extern const struct api_operation api_post_check;
 
 /* As in the answer: "potential", "gradient", "hessian". */
 extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
@@ -33,17 +31,8 @@ struct api_comparison {
 	struct api_notes notes;
 };
 
-struct api_job;
-
-/**
- * The comparison of whatever contacts, and notes on what they were made from, into the struct api_comparison at
- * job->more: most of a step of a job (job.h).
- * @param document, batch  as for api_notes_take
- */
-bool api_compare_contacts(struct api_job *job, const struct api_document *document, const struct fric_batch *batch);
-
-/* The query of a request for a check: whether derivatives are wanted, into job->more. */
-bool api_compare_query(struct api_job *job);
+/* The comparison of a set's contacts, into the struct api_comparison that is handed to the job. */
+extern const struct api_steps api_compare_set;
 
 /* How far a field's derivatives are off, in units of what is allowed: 1 is the most that agrees. */
 double api_field_difference(const struct api_field_comparison *field);

@@ -1,6 +1,6 @@
 /* Routes of UM-Bridge without a socket: the scene, what is large, and what errors are called. The protocol as a client
  * speaks it is in tests/integration/test_um_bridge.py. */
-#include "api/routes/bridge_ask.h"
+#include "api/umbridge/bridge_ask.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "api/base/account.h"
-#include "api/routes/bridge.h"
-#include "api/routes/scene.h"
 #include "api/sets/store.h"
+#include "api/umbridge/bridge.h"
+#include "api/umbridge/scene.h"
 
 static struct api_service service = {
 	.n_threads = 1, .max_json_bytes = 1 << 20, .max_frame_bytes = 1 << 20, .max_answer_bytes = 1 << 20};

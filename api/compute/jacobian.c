@@ -1,6 +1,6 @@
-#include "api/routes/jacobian.h"
+#include "api/compute/jacobian.h"
 
-#include "api/routes/derivatives.h"
+#include "api/compute/derivatives.h"
 
 /* Refused before anything is computed. The pointer leads to the format, or to where its object would be. */
 static bool check_size(struct api_job *job, size_t bytes)

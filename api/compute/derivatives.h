@@ -1,16 +1,19 @@
 /**
- * Derivatives of potential and gradient by what they are computed from: POST /v1/jvp, /v1/vjp and the same of sets; and
- * the calls that these, and other routes, are made of.
+ * Derivatives of potential and gradient with respect to what they are computed from: the steps of jvp and vjp, and the
+ * calls that these, and other routes, are made of.
  */
 #ifndef API_DERIVATIVES_H
 #define API_DERIVATIVES_H
 
-#include "api/contract/route.h"
-#include "api/validate/variables.h"
+#include "api/compute/job.h"
+#include "api/validate/derivative.h"
 
-extern const struct api_operation api_post_jvp, api_post_vjp, api_jvp_set, api_vjp_set;
-
-struct api_job;
+/* What a request is about until it is answered: job->more of the steps below. */
+struct api_asked {
+	enum api_request_kind kind;
+	struct api_derivative derivative;
+};
+extern const struct api_steps api_derive_whole, api_derive_set;
 
 /* What is differentiated, and what by. */
 struct api_derivation {

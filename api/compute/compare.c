@@ -1,10 +1,9 @@
-#include "api/routes/compare.h"
+#include "api/compute/compare.h"
 
 #include <string.h>
 
-#include "api/dispatch/cost.h"
-#include "api/routes/derivatives.h"
-#include "api/routes/job.h"
+#include "api/compute/derivatives.h"
+#include "api/compute/job.h"
 #include "api/validate/query.h"
 
 const char *const api_quantity_names[FRIC_N_QUANTITIES + 1] = {"potential", "gradient", "hessian", NULL};
@@ -125,7 +124,7 @@ static bool check_query(struct api_job *job, const struct api_document *query, b
 	return !job->fault->status && api_check_bool(&check, &derivatives, wants_derivatives);
 }
 
-bool api_compare_query(struct api_job *job)
+static bool read_query(struct api_job *job)
 {
 	struct api_comparison *out = job->more;
 	const char *text = job->request->match ? job->request->match->query : NULL;
@@ -140,7 +139,7 @@ bool api_compare_query(struct api_job *job)
 
 /* ---- all of it ---- */
 
-bool api_compare_contacts(struct api_job *job, const struct api_document *document, const struct fric_batch *batch)
+static bool compare_contacts(struct api_job *job, const struct api_document *document, const struct fric_batch *batch)
 {
 	struct api_comparison *out = job->more;
 	struct fric_comparison *c = &out->numbers;
@@ -175,15 +174,27 @@ bool api_compare_contacts(struct api_job *job, const struct api_document *docume
 
 static bool compare_whole(struct api_job *job)
 {
-	return api_compare_contacts(job, &job->document, &job->lagged.batch);
+	return compare_contacts(job, &job->document, &job->lagged.batch);
 }
 
 static bool decode_whole(struct api_job *job)
 {
-	return api_compare_query(job) && api_job_decode_whole(job);
+	return read_query(job) && api_job_decode_whole(job);
+}
+
+/* The set's document, for notes on it: contacts do not know where they come from. */
+static bool compare_set(struct api_job *job)
+{
+	return api_job_open_set(job) && compare_contacts(job, &job->set_document, &job->lagged.batch);
+}
+
+static bool decode_of_set(struct api_job *job)
+{
+	return read_query(job) && api_job_decode_question(job);
 }
 
 static const struct api_steps steps_of_whole = {decode_whole, api_job_prepare_whole, compare_whole, NULL};
+const struct api_steps api_compare_set = {decode_of_set, api_job_prepare_question, compare_set, NULL};
 
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                  struct api_response *response, struct api_comparison *comparison)
@@ -194,31 +205,3 @@ bool api_compare(const struct api_service *service, const struct api_request *re
 	response->measure = (struct api_measure){0}; /* only evaluations are measured: this takes a hundred times as long */
 	return ok;
 }
-
-static bool post_check(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                       struct api_response *response)
-{
-	return api_compare(service, request, fault, response, NULL);
-}
-
-static const struct api_object *const requests[] = {&api_request, NULL}, *const answers[] = {&api_check_answer, NULL};
-static const struct api_example examples[] = {
-	{"sliding_vertex", "A vertex on a floor", "{" API_ONE_VERTEX "}", NULL, 200},
-	{0},
-};
-
-const struct api_operation api_post_check = {
-	.handler = post_check,
-	.is_large = api_cost_always,
-	.query = &api_check_query,
-	.requests = requests,
-	.answers = answers,
-	.is_timed = true,
-	.id = "check",
-	.tag = "evaluation",
-	.summary = "Compares gradient and Hessian of a batch with central differences",
-	.description =
-		"The request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are checked and otherwise ignored."
-		" With ?derivatives=true, derivatives by every field are compared, too.",
-	.examples = examples,
-};

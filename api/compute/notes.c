@@ -1,10 +1,10 @@
-#include "api/routes/notes.h"
+#include "api/compute/notes.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "api/base/account.h"
-#include "api/routes/job.h"
+#include "api/compute/job.h"
 #include "core/fric_mollifier.h"
 
 /* Notes on their way, about one document. */

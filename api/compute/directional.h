@@ -4,7 +4,7 @@
 #ifndef API_DIRECTIONAL_H
 #define API_DIRECTIONAL_H
 
-#include "api/routes/job.h"
+#include "api/compute/job.h"
 
 /* "line" of the answer, if it was asked for. @return false with the fault set */
 bool api_evaluate_line(struct api_job *job);

@@ -1,13 +1,13 @@
-#include "api/routes/job.h"
+#include "api/compute/job.h"
 
 #include <string.h>
 #include <time.h>
 
 #include "api/base/account.h"
-#include "api/numbers/print_double.h"
-#include "api/problem.h"
 #include "api/dispatch/answer.h"
 #include "api/dispatch/format.h"
+#include "api/numbers/print_double.h"
+#include "api/problem.h"
 
 enum { SKIPPED_NODES = 4 }; /* of the entry of a skipped contact */
 

@@ -1,14 +1,14 @@
-#include "api/routes/bridge.h"
+#include "api/umbridge/bridge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/base/account.h"
-#include "api/problem.h"
+#include "api/compute/derivatives.h"
+#include "api/compute/job.h"
 #include "api/dispatch/answer.h"
-#include "api/routes/bridge_ask.h"
-#include "api/routes/derivatives.h"
-#include "api/routes/job.h"
+#include "api/problem.h"
+#include "api/umbridge/bridge_ask.h"
 
 /* ---- errors ---- */
 

@@ -1,18 +1,14 @@
 /**
- * The scalar functions by name: GET and POST /v1/functions/NAME, and their list.
+ * The scalar functions by name, and their list.
  */
 #ifndef API_FUNCTIONS_H
 #define API_FUNCTIONS_H
 
+#include "api/base/fault.h"
 #include "api/codec/render.h"
-#include "api/contract/route.h"
-
-extern const struct api_operation api_get_functions, api_get_function, api_post_function;
+#include "api/contract/fields.h"
 
 struct api_function;
-
-/* Whether there is one of this name. */
-bool api_function_exists(const struct api_match *match);
 
 /* NULL if there is none of that name. */
 const struct api_function *api_function_find(const char *name);

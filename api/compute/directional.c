@@ -1,4 +1,4 @@
-#include "api/routes/directional.h"
+#include "api/compute/directional.h"
 
 bool api_evaluate_line(struct api_job *job)
 {

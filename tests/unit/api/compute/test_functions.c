@@ -1,5 +1,5 @@
 /* The scalar functions by name: parameters, forms of values, errors. Their accuracy is tested elsewhere. */
-#include "api/routes/functions.h"
+#include "api/compute/functions.h"
 #include "api/dispatch/answer.h"
 
 #include <setjmp.h>

@@ -1,0 +1,53 @@
+/* /v1/check, and the same of a set. */
+#include "api/compute/compare.h"
+
+#include "api/dispatch/cost.h"
+#include "api/routes/operations.h"
+#include "api/routes/sets.h"
+
+static bool post_check(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                       struct api_response *response)
+{
+	return api_compare(service, request, fault, response, NULL);
+}
+
+static bool check_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                      struct api_response *response)
+{
+	struct api_comparison comparison = {.wants_derivatives = false};
+	const bool ok = api_set_run(service, request, &api_compare_set, &comparison, fault, response);
+	response->measure = (struct api_measure){0}; /* only evaluations are measured */
+	return ok;
+}
+
+static const struct api_object *const requests[] = {&api_request, NULL},
+									  *const set_requests[] = {&api_set_question, NULL},
+									  *const answers[] = {&api_check_answer, NULL};
+static const struct api_example examples[] = {
+	{"sliding_vertex", "A vertex on a floor", "{" API_ONE_VERTEX "}", NULL, 200},
+	{0},
+};
+
+const struct api_operation api_post_check = {
+	.handler = post_check,
+	.is_large = api_cost_always,
+	.query = &api_check_query,
+	.requests = requests,
+	.answers = answers,
+	.is_timed = true,
+	.id = "check",
+	.tag = "evaluation",
+	.summary = "Compares gradient and Hessian of a batch with central differences",
+	.description =
+		"The request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are checked and otherwise ignored."
+		" With ?derivatives=true, derivatives by every field are compared, too.",
+	.examples = examples,
+};
+
+/* clang-format off */
+const struct api_operation api_post_set_check = {
+	.handler = check_set, .is_large = api_cost_always, .query = &api_check_query, .requests = set_requests, .answers = answers, .is_timed = true,
+	.id = "checkSet", .tag = "sets", .summary = "Compares gradient and Hessian of a set with central differences",
+	.description = "As /v1/check; outputs and their options are checked and otherwise ignored.",
+};
+/* clang-format on */

@@ -1,0 +1,33 @@
+/* /v1/sets/{name}/pattern. */
+#include "api/compute/pattern.h"
+
+#include "api/dispatch/answer.h"
+#include "api/routes/operations.h"
+#include "api/routes/sets.h"
+
+static bool get_pattern(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
+                        struct api_response *response)
+{
+	char tag[API_TAG_BYTES];
+	if (!api_set_run(service, request, &api_pattern_steps, tag, fault, response))
+		return false;
+	response->measure = (struct api_measure){0};
+	api_response_add_header(response, "ETag", tag);
+	api_response_add_header(response, "Vary", "Accept");
+	if (!api_tag_is_known(request->if_none_match, tag))
+		return true;
+	api_response_free(response);
+	response->status = 304;
+	response->content_type = NULL;
+	response->body_bytes = 0;
+	return true;
+}
+
+/* clang-format off */
+const struct api_operation api_get_pattern = {
+	.handler = get_pattern, .is_large = api_set_question_is_large, .query = &api_pattern_query, .answers = api_pattern_answers,
+	.is_timed = true, .has_tag = true, .id = "setPattern", .tag = "sets", .summary = "The sparsity of a set's Hessian",
+	.description = "The members of that Hessian without its numbers. The ETag changes with the stencils and the numbers of"
+	               " vertices and bodies alone.",
+};
+/* clang-format on */
