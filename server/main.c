@@ -1,12 +1,12 @@
 /* Start, stop, drain. */
 #include "server/access/gate.h"
 #include "server/base/clock.h"
-#include "server/base/listeners.h"
-#include "server/base/peer.h"
 #include "server/base/resources.h"
 #include "server/commands/check.h"
 #include "server/commands/health.h"
 #include "server/http/http.h"
+#include "server/listen/listeners.h"
+#include "server/listen/peer.h"
 #include "server/observe/log.h"
 #include "server/settings/read.h"
 

@@ -10,7 +10,7 @@
 #include "api/contract/route.h"
 #include "server/access/tokens.h"
 #include "server/base/head.h"
-#include "server/base/peer.h"
+#include "server/listen/peer.h"
 #include "server/observe/metrics.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "api/base/buffer.h"
 #include "api/base/fault.h"
-#include "api/routes/compare.h"
+#include "api/compute/compare.h"
 #include "api/dispatch/format.h"
 #include "server/work/team.h"
 

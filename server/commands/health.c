@@ -2,8 +2,8 @@
 
 #include "core/fric.h"
 #include "server/access/tls_client.h"
-#include "server/base/listen.h"
-#include "server/base/unix_socket.h"
+#include "server/listen/listen.h"
+#include "server/listen/unix_socket.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -12,10 +12,10 @@
 #include "server/access/gate.h"
 #include "server/base/head.h"
 #include "server/base/id.h"
-#include "server/base/peer.h"
 #include "server/exchange/body.h"
 #include "server/exchange/server.h"
 #include "server/exchange/state.h"
+#include "server/listen/peer.h"
 #include "server/observe/trace.h"
 
 struct srv_exchange;

@@ -1,7 +1,7 @@
 #include "server/exchange/record.h"
 
 #include "server/base/clock.h"
-#include "server/base/peer.h"
+#include "server/listen/peer.h"
 #include "server/observe/log.h"
 
 static void log_exchange(const struct srv_exchange *exchange, const struct srv_outcome *outcome, const char *aborted)

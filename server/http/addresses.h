@@ -5,7 +5,7 @@
 #ifndef SERVER_ADDRESSES_H
 #define SERVER_ADDRESSES_H
 
-#include "server/base/peer.h"
+#include "server/listen/peer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
 #define SERVER_HTTP_H
 
 #include "server/access/gate.h"
-#include "server/base/listeners.h"
 #include "server/http/daemon.h"
+#include "server/listen/listeners.h"
 #include "server/observe/metrics.h"
 #include "server/settings/options.h"
 

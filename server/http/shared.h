@@ -8,12 +8,12 @@
 #ifndef SERVER_SHARED_H
 #define SERVER_SHARED_H
 
-#include "server/base/listeners.h"
-#include "server/base/peer.h"
 #include "server/exchange/exchange.h"
 #include "server/http/acceptor.h"
 #include "server/http/addresses.h"
 #include "server/http/reader.h"
+#include "server/listen/listeners.h"
+#include "server/listen/peer.h"
 #include "server/work/watch.h"
 
 #include <microhttpd.h>

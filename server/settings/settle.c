@@ -1,7 +1,7 @@
 #include "server/settings/settle.h"
 
 #include "server/base/resources.h"
-#include "server/base/unix_socket.h"
+#include "server/listen/unix_socket.h"
 
 #include <string.h>
 

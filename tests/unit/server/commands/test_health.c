@@ -3,7 +3,7 @@
 #undef _FORTIFY_SOURCE
 #include "server/commands/health.h"
 
-#include "server/base/unix_socket.h"
+#include "server/listen/unix_socket.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 #include "server/http/acceptor.h"
-#include "server/base/listen.h"
+#include "server/listen/listen.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

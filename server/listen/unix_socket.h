@@ -2,7 +2,7 @@
 #ifndef SERVER_UNIX_SOCKET_H
 #define SERVER_UNIX_SOCKET_H
 
-#include "server/base/listen.h"
+#include "server/listen/listen.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-#include "server/base/listen.h"
+#include "server/listen/listen.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "server/base/activation.h"
+#include "server/listen/activation.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "server/base/unix_socket.h"
+#include "server/listen/unix_socket.h"
 
 #include <dlfcn.h>
 #include <errno.h>

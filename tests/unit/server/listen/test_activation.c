@@ -1,5 +1,5 @@
-#include "server/base/activation.h"
-#include "server/base/listeners.h"
+#include "server/listen/activation.h"
+#include "server/listen/listeners.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

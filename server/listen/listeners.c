@@ -1,6 +1,6 @@
-#include "server/base/listeners.h"
+#include "server/listen/listeners.h"
 
-#include "server/base/activation.h"
+#include "server/listen/activation.h"
 
 #include <fcntl.h>
 #include <netdb.h>

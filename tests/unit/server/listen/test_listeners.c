@@ -1,4 +1,4 @@
-#include "server/base/listeners.h"
+#include "server/listen/listeners.h"
 
 #include <errno.h>
 #include <fcntl.h>

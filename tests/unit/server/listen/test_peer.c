@@ -1,4 +1,4 @@
-#include "server/base/peer.h"
+#include "server/listen/peer.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>

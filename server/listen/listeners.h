@@ -2,8 +2,8 @@
 #ifndef SERVER_LISTENERS_H
 #define SERVER_LISTENERS_H
 
-#include "server/base/listen.h"
-#include "server/base/unix_socket.h"
+#include "server/listen/listen.h"
+#include "server/listen/unix_socket.h"
 
 #include <stdbool.h>
 #include <stdio.h>
