@@ -143,9 +143,8 @@ static bool compare_contacts(struct api_job *job, const struct api_document *doc
 {
 	struct api_comparison *out = job->more;
 	struct fric_comparison *c = &out->numbers;
-	struct fric_error error;
 	json_t *root = job->render.document.root;
-	if (!api_job_core(job, fric_compare(&job->context, job->contacts, &job->asked, c, &error), &error))
+	if (!api_job_core(job, fric_compare(&job->context, job->contacts, &job->asked, c, &job->error)))
 		return false;
 	out->n_vertices = fric_n_vertices(job->contacts);
 	out->n_bodies = job->facts.n_bodies;

@@ -181,21 +181,20 @@ static bool fault_sum(struct api_job *job, const struct api_variations *by)
 	return true;
 }
 
-static bool is_at_contact(enum fric_code code, const struct fric_error *error)
+static bool is_at_contact(const struct api_job *job, enum fric_code code)
 {
-	return code == FRIC_E_NOT_FINITE && error->contact >= 0;
+	return code == FRIC_E_NOT_FINITE && job->error.contact >= 0;
 }
 
 /* @return false with a fault where something does not fit */
 static bool finish_cotangents(struct api_job *job, const struct api_derivation *d, enum fric_code code,
-                              const struct fric_error *error, struct api_variations *by,
-                              struct fric_differential *cotangents)
+                              struct api_variations *by, struct fric_differential *cotangents)
 {
-	if (code != FRIC_OK && (code != FRIC_E_NOT_FINITE || is_at_contact(code, error)))
-		return api_job_core(job, code, error);
+	if (code != FRIC_OK && (code != FRIC_E_NOT_FINITE || is_at_contact(job, code)))
+		return api_job_core(job, code);
 	add_up(d, by, cotangents);
 	make_symmetric(by);
-	return fault_sum(job, by) && api_job_core(job, code, error);
+	return fault_sum(job, by) && api_job_core(job, code);
 }
 
 /* ---- derivatives ---- */
@@ -223,36 +222,35 @@ static bool read_tangents(struct api_job *job, const struct api_derivation *d, s
 	return take_tangents(job, d, along, out);
 }
 
-static enum fric_code multiply(const struct product *p, const struct fric_differential *fields,
-                               struct fric_error *error)
+static enum fric_code multiply(const struct product *p, const struct fric_differential *fields)
 {
 	const struct fric_context *context = &p->job->context;
 	const struct fric_derivation *core = &p->derivation->core;
 	if (p->tangents)
 		return fric_jvp(context, core, fields, &p->answers->potential, p->answers->gradient, &p->tangents->potential,
-		                p->tangents->gradient, error);
+		                p->tangents->gradient, &p->job->error);
 	return fric_vjp(context, core, p->cotangents->potential, p->cotangents->gradient, &p->answers->potential,
-	                p->answers->gradient, fields, error);
+	                p->answers->gradient, fields, &p->job->error);
 }
 
 /* What overflows at a contact: the answers themselves, the derivatives with respect to one variable, which is named, or
  * only several together. @return false with a fault */
-static bool fault_product(const struct product *p, const struct api_variations *of, const struct fric_error *error)
+static bool fault_product(const struct product *p, const struct api_variations *of)
 {
+	const struct fric_error *alone = &p->job->error, together = *alone;
 	struct api_variations tried = {0};
 	struct fric_differential fields;
-	struct fric_error alone;
 	enum fric_code code = FRIC_OK;
 	for (size_t i = 0; i <= of->n && code == FRIC_OK; i++) {
 		if (i > 0)
 			tried = (struct api_variations){1, {of->by[i - 1]}, {of->values[i - 1]}};
 		if (!p->take(p->job, p->derivation, &tried, &fields))
 			return false;
-		code = multiply(p, &fields, &alone);
+		code = multiply(p, &fields);
 	}
-	if (code != FRIC_E_NOT_FINITE || alone.contact < 0 || tried.n == 0)
-		return api_fault_core(p->job->fault, code == FRIC_OK ? error : &alone);
-	return api_fault_slope(p->job->fault, &alone, tried.by[0]->pointer);
+	if (code != FRIC_E_NOT_FINITE || alone->contact < 0 || tried.n == 0)
+		return api_fault_core(p->job->fault, code == FRIC_OK ? &together : alone);
+	return api_fault_slope(p->job->fault, alone, tried.by[0]->pointer);
 }
 
 bool api_derive_jvp(struct api_job *job, const struct api_derivation *d, const struct api_variations *along,
@@ -260,12 +258,11 @@ bool api_derive_jvp(struct api_job *job, const struct api_derivation *d, const s
 {
 	const struct product p = {job, d, answers, NULL, tangents, read_tangents};
 	struct fric_differential fields;
-	struct fric_error error;
 	if (!take_tangents(job, d, along, &fields) || !make_sums(job, answers) || !make_sums(job, tangents))
 		return false;
-	const enum fric_code code = multiply(&p, &fields, &error);
+	const enum fric_code code = multiply(&p, &fields);
 	return code == FRIC_OK ||
-	       (is_at_contact(code, &error) ? fault_product(&p, along, &error) : api_fault_core(job->fault, &error));
+	       (is_at_contact(job, code) ? fault_product(&p, along) : api_fault_core(job->fault, &job->error));
 }
 
 bool api_derive_vjp(struct api_job *job, const struct api_derivation *d, const struct api_sums *cotangents,
@@ -273,12 +270,10 @@ bool api_derive_vjp(struct api_job *job, const struct api_derivation *d, const s
 {
 	const struct product p = {job, d, answers, cotangents, NULL, make_room};
 	struct fric_differential fields;
-	struct fric_error error = {0};
 	if (!make_room(job, d, by, &fields) || !make_sums(job, answers))
 		return false;
-	const enum fric_code code = multiply(&p, &fields, &error);
-	return is_at_contact(code, &error) ? fault_product(&p, by, &error)
-	                                   : finish_cotangents(job, d, code, &error, by, &fields);
+	const enum fric_code code = multiply(&p, &fields);
+	return is_at_contact(job, code) ? fault_product(&p, by) : finish_cotangents(job, d, code, by, &fields);
 }
 
 bool api_has_second(const struct api_variable *v)
@@ -291,11 +286,10 @@ bool api_derive_second(struct api_job *job, const struct api_derivation *d, cons
                        struct api_variations *by)
 {
 	struct fric_differential tangents, cotangents;
-	struct fric_error error = {0};
 	if (!take_tangents(job, d, along, &tangents) || !make_room(job, d, by, &cotangents))
 		return false;
-	const enum fric_code code = fric_second(&job->context, &d->core, &tangents, &cotangents, &error);
-	return finish_cotangents(job, d, code, &error, by, &cotangents);
+	const enum fric_code code = fric_second(&job->context, &d->core, &tangents, &cotangents, &job->error);
+	return finish_cotangents(job, d, code, by, &cotangents);
 }
 
 bool api_is_derivable(const struct api_derivation *d, const struct api_variable *v)
@@ -307,7 +301,6 @@ bool api_derive_compare(struct api_job *job, const struct api_derivation *d, con
                         struct fric_derivative_agreement *agreement)
 {
 	struct fric_differential direction;
-	struct fric_error error;
 	double *everywhere = api_job_array(job, v->n, sizeof(*everywhere));
 	if (!everywhere)
 		return false;
@@ -315,7 +308,7 @@ bool api_derive_compare(struct api_job *job, const struct api_derivation *d, con
 		everywhere[i] = 1;
 	const struct api_variations along = {1, {v}, {everywhere}};
 	return take_tangents(job, d, &along, &direction) &&
-	       api_job_core(job, fric_compare_derivative(&job->context, &d->core, &direction, agreement, &error), &error);
+	       api_job_core(job, fric_compare_derivative(&job->context, &d->core, &direction, agreement, &job->error));
 }
 
 /* ---- answers ---- */

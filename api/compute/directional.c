@@ -4,18 +4,13 @@ bool api_evaluate_line(struct api_job *job)
 {
 	const struct api_question *q = &job->question;
 	struct api_render *r = &job->render;
-	struct fric_error error;
-	if (!q->outputs[API_LINE])
-		return true;
 	const double *direction = api_job_join(job, q->direction, q->body_direction);
 	json_t *line = api_render_add(r, r->document.root, "line", json_object());
 	double *potential = api_job_array(job, q->n_steps, sizeof(*potential)),
 		   *slope = api_job_array(job, q->n_steps, sizeof(*slope));
 	if (job->fault->status || !potential || !slope ||
-	    !api_job_core(job,
-	                  fric_line(&job->context, job->contacts, &job->asked, direction, q->n_steps, q->steps, potential,
-	                            slope, &error),
-	                  &error))
+	    !api_job_core(job, fric_line(&job->context, job->contacts, &job->asked, direction, q->n_steps, q->steps,
+	                                 potential, slope, &job->error)))
 		return false;
 	api_render_add(r, line, "potential", api_render_array(r, API_F64, potential, q->n_steps, 0, 0));
 	api_render_add(r, line, "slope", api_render_array(r, API_F64, slope, q->n_steps, 0, 0));
@@ -36,17 +31,12 @@ bool api_evaluate_products(struct api_job *job)
 	const struct api_question *q = &job->question;
 	const size_t ndof = api_job_n_dofs(job), n = q->n_vectors * ndof;
 	struct api_render *r = &job->render;
-	struct fric_error error;
-	if (!q->outputs[API_HESSIAN_PRODUCTS])
-		return true;
 	if (!check_products_size(job, n * sizeof(double)))
 		return false;
 	double *products = api_job_array(job, n, sizeof(*products));
-	if (!products || !api_job_core(job,
-	                               fric_hessian_products(&job->context, job->contacts, &job->asked,
-	                                                     (enum fric_projection)q->projection, q->n_vectors, q->vectors,
-	                                                     products, &error),
-	                               &error))
+	if (!products || !api_job_core(job, fric_hessian_products(&job->context, job->contacts, &job->asked,
+	                                                          (enum fric_projection)q->projection, q->n_vectors,
+	                                                          q->vectors, products, &job->error)))
 		return false;
 	json_t *rows = ndof ? api_render_array(r, API_F64, products, q->n_vectors, ndof, 0) : json_array();
 	rows = api_render_add(r, r->document.root, "hessian_products", rows);

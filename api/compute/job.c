@@ -18,9 +18,9 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-bool api_job_core(struct api_job *job, enum fric_code code, const struct fric_error *error)
+bool api_job_core(struct api_job *job, enum fric_code code)
 {
-	return code == FRIC_OK || api_fault_core(job->fault, error);
+	return code == FRIC_OK || api_fault_core(job->fault, &job->error);
 }
 
 void *api_job_array(struct api_job *job, size_t n, size_t size)
@@ -98,19 +98,15 @@ bool api_job_may_skip(struct api_job *job)
 static bool choose(struct api_job *job, const double *vertices, const double *bodies)
 {
 	const double *lagged_velocities = api_job_join(job, vertices, bodies);
-	struct fric_error error;
 	job->slip_velocities = lagged_velocities;
-	return !job->fault->status &&
-	       api_job_core(job,
-	                    fric_state_create(&job->context, job->contacts, lagged_velocities, &job->own_state, &error),
-	                    &error);
+	return !job->fault->status && api_job_core(job, fric_state_create(&job->context, job->contacts, lagged_velocities,
+	                                                                  &job->own_state, &job->error));
 }
 
 bool api_job_prepare_whole(struct api_job *job)
 {
 	const struct api_question *q = &job->question;
-	struct fric_error error;
-	if (!api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->own_contacts, &error), &error))
+	if (!api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->own_contacts, &job->error)))
 		return false;
 	job->contacts = job->own_contacts;
 	api_state_facts(&job->lagged, &job->facts);
@@ -157,29 +153,16 @@ static void release_pattern(void *shared)
 const struct fric_pattern *api_job_pattern(struct api_job *job, int places)
 {
 	struct fric_pattern *pattern;
-	struct fric_error error;
 	if (job->set) {
 		struct api_shared_pattern *shared = api_set_pattern(job->set, &job->context, places, job->fault);
 		if (shared)
 			api_render_lend(&job->render, shared, release_pattern);
 		return shared ? shared->pattern : NULL;
 	}
-	if (!api_job_core(job, api_places_create(&job->context, job->contacts, places, &pattern, &error), &error))
+	if (!api_job_core(job, api_places_create(&job->context, job->contacts, places, &pattern, &job->error)))
 		return NULL;
 	api_render_lend(&job->render, pattern, free_pattern);
 	return pattern;
-}
-
-bool api_job_blocks(struct api_job *job, const struct fric_pattern *pattern, bool places, struct api_blocks *blocks)
-{
-	struct fric_error error;
-	const size_t n_rows = fric_n_vertices(job->contacts);
-	*blocks = (struct api_blocks){.n_rows = n_rows, .n = fric_pattern_n_blocks(pattern)};
-	blocks->indptr = api_job_array(job, n_rows + 1, sizeof(*blocks->indptr));
-	if (!blocks->indptr || (places && !(blocks->indices = api_job_array(job, blocks->n, sizeof(*blocks->indices)))))
-		return false;
-	return api_job_core(job, fric_pattern_blocks(&job->context, pattern, blocks->indptr, blocks->indices, &error),
-	                    &error);
 }
 
 void api_render_one_skipped(struct api_render *render, json_t *list, const struct api_skipped *skipped)
@@ -210,13 +193,6 @@ void api_job_skipped(struct api_job *job)
 	json_t *list = api_render_add(&job->render, job->render.document.root, "skipped", json_array());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		list_skipped_of(&job->render, job->contacts, type, list);
-}
-
-void api_render_places(struct api_render *render, json_t *object, const int64_t *indptr, size_t n_rows,
-                       const int32_t *indices, size_t n)
-{
-	api_render_add(render, object, "indptr", api_render_array(render, API_I64, indptr, n_rows + 1, 0, 0));
-	api_render_add(render, object, "indices", api_render_array(render, API_I32, indices, n, 0, 0));
 }
 
 void api_render_bodies(struct api_render *render, json_t *object, const struct api_set_facts *facts)

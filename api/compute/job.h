@@ -52,6 +52,7 @@ struct api_job {
 	struct fric_question asked;    /* of the contacts */
 	struct api_render render;      /* the answer, begun before compute is called */
 	struct api_fault *fault;
+	struct fric_error error; /* of the last call into the core */
 	struct api_measure measure;
 	int64_t step_began;
 	void *more; /* what else compute needs */
@@ -88,8 +89,8 @@ bool api_job_read(struct api_job *job);
 /* The set's document, from which contacts were prepared: lagged and set_velocities. */
 bool api_job_open_set(struct api_job *job);
 
-/* Whether a call into the core succeeded; otherwise its error becomes the fault. */
-bool api_job_core(struct api_job *job, enum fric_code code, const struct fric_error *error);
+/* Whether a call into the core succeeded, which was given job->error; otherwise that becomes the fault. */
+bool api_job_core(struct api_job *job, enum fric_code code);
 /* DOFs of all vertices and bodies. */
 size_t api_job_n_dofs(const struct api_job *job);
 /* One vector over all DOFs, of which bodies come last. @return one of the two where the other one is empty; else in the
@@ -100,17 +101,6 @@ void *api_job_array(struct api_job *job, size_t n, size_t size);
 /* A pattern (sets/set.h), which lives as long as the answer; NULL with a fault. To be asked for once of a Hessian, and once
  * of the Jacobian. */
 const struct fric_pattern *api_job_pattern(struct api_job *job, int places);
-/* The same pattern in rows of blocks, in the job's arena. */
-struct api_blocks {
-	size_t n_rows, n;
-	int64_t *indptr;  /* [n_rows + 1] */
-	int32_t *indices; /* [n]; NULL: not wanted */
-};
-/* @return false with a fault */
-bool api_job_blocks(struct api_job *job, const struct fric_pattern *pattern, bool places, struct api_blocks *blocks);
-/* Where the entries of csr or bsr are, as members of an object: "indptr" [n_rows + 1] and "indices" [n]. */
-void api_render_places(struct api_render *render, json_t *object, const int64_t *indptr, size_t n_rows,
-                       const int32_t *indices, size_t n);
 /* "n_vertices", "n_bodies" and "n_collisions" of the answer. */
 void api_job_counts(struct api_job *job);
 /* "gradient" and, where there are bodies, "body_gradient" as members of an object. @param gradient  [n_dofs] */

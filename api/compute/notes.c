@@ -263,15 +263,14 @@ static bool read_slips(struct taking *t, enum fric_type type, struct slips *slip
 		enum fric_output output;
 		double **to;
 	} read[] = {{FRIC_OUT_SLIP_RATIO, &slips->ratio}, {FRIC_OUT_MU_S, &slips->mu_s}, {FRIC_OUT_MU_K, &slips->mu_k}};
-	struct fric_error error;
 	for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++) {
 		*read[i].to = api_job_array(job, fric_group_size(job->contacts, type), sizeof(double));
 		if (!*read[i].to)
 			return false;
-		const enum fric_code code =
-			fric_contact_output(&job->context, job->contacts, &job->asked, type, read[i].output, *read[i].to, &error);
+		const enum fric_code code = fric_contact_output(&job->context, job->contacts, &job->asked, type, read[i].output,
+		                                                *read[i].to, &job->error);
 		slips->are_finite &= code != FRIC_E_NOT_FINITE;
-		if (code != FRIC_E_NOT_FINITE && !api_job_core(job, code, &error))
+		if (code != FRIC_E_NOT_FINITE && !api_job_core(job, code))
 			return false;
 	}
 	return true;

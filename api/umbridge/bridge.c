@@ -209,13 +209,10 @@ static bool evaluate(struct api_job *job)
 	const struct call *call = job->more;
 	const bool is_gradient = call->bridge.model == API_BRIDGE_GRADIENT;
 	const size_t n = api_bridge_output_size(&call->bridge);
-	struct fric_error error;
 	double *output = api_job_array(job, n, sizeof(*output));
 	return output &&
-	       api_job_core(job,
-	                    fric_evaluate(&job->context, job->contacts, &job->asked, is_gradient ? NULL : output,
-	                                  is_gradient ? output : NULL, &error),
-	                    &error) &&
+	       api_job_core(job, fric_evaluate(&job->context, job->contacts, &job->asked, is_gradient ? NULL : output,
+	                                       is_gradient ? output : NULL, &job->error)) &&
 	       render_output(job, output, n, true);
 }
 

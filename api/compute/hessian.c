@@ -1,0 +1,150 @@
+#include "api/compute/hessian.h"
+
+#include <string.h>
+
+/* Of all contacts, in order; NULL after a fault. */
+static double *inner_matrices(struct api_job *job)
+{
+	const struct api_question *q = &job->question;
+	double *inner = api_job_array(job, fric_n_inner(job->contacts), sizeof(*inner));
+	if (!inner || !api_job_core(job, fric_hessian_inner(&job->context, job->contacts, &job->asked,
+	                                                    (enum fric_projection)q->projection, inner, &job->error)))
+		return NULL;
+	return inner;
+}
+
+static bool fill(struct api_job *job, const struct api_entries *e)
+{
+	const struct fric_contacts *contacts = job->contacts;
+	const double *inner = inner_matrices(job);
+	if (!inner)
+		return false;
+	if (!e->pattern)
+		return api_job_core(job, fric_hessian_triplets(&job->context, contacts, inner,
+		                                               (enum fric_triangle)job->question.triangle, e->rows, e->cols,
+		                                               e->numbers, &job->error));
+	return api_job_core(
+		job, e->indptr
+				 ? fric_hessian_bsr(&job->context, contacts, inner, e->pattern, e->indptr, e->numbers, &job->error)
+				 : fric_hessian_csr(&job->context, contacts, inner, e->pattern, e->numbers, &job->error));
+}
+
+/* Rows and columns of triplets are filled in along with values, which are of no use here. */
+static bool fill_places(struct api_job *job, const struct api_entries *e)
+{
+	const size_t n = fric_n_inner(job->contacts);
+	double *inner = api_job_array(job, n, sizeof(*inner));
+	if (!inner)
+		return false;
+	memset(inner, 0, n * sizeof(*inner));
+	return api_job_core(job, fric_hessian_triplets(&job->context, job->contacts, inner,
+	                                               (enum fric_triangle)job->question.triangle, e->rows, e->cols,
+	                                               e->numbers, &job->error));
+}
+
+/* Components of the slip of bodies. */
+static size_t body_slip(size_t dim)
+{
+	return dim == 3 ? 5 : 2;
+}
+
+static bool allocate_body_factors(struct api_job *job, struct fric_factors *factors)
+{
+	const size_t dim = job->facts.dim, inner = (size_t)fric_body_inner_size((int)dim);
+	for (enum fric_type type = FRIC_N_VERTEX_TYPES; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
+		factors->jacobian[type] = api_job_array(job, n * body_slip(dim) * k * api_twist(dim), sizeof(double));
+		factors->inner[type] = api_job_array(job, n * inner, sizeof(double));
+		if (!factors->jacobian[type] || !factors->inner[type])
+			return false;
+	}
+	return true;
+}
+
+static bool allocate_factors(struct api_job *job, struct fric_factors *factors)
+{
+	const int dim = fric_dim(job->contacts);
+	*factors = (struct fric_factors){0};
+	const bool *has = job->facts.has_group;
+	if ((has[FRIC_BODY_BODY] || has[FRIC_BODY_WORLD]) && !allocate_body_factors(job, factors))
+		return false;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
+		const size_t n = fric_group_size(job->contacts, type);
+		factors->weights[type] = api_job_array(job, n * (size_t)fric_stencil_size(type), sizeof(double));
+		factors->tangent_basis[type] = api_job_array(job, n * (size_t)(dim * (dim - 1)), sizeof(double));
+		factors->inner[type] = api_job_array(job, n * (size_t)fric_inner_size(dim), sizeof(double));
+		if (!factors->weights[type] || !factors->tangent_basis[type] || !factors->inner[type])
+			return false;
+	}
+	return true;
+}
+
+static void add_factors(struct api_job *job, enum fric_type type, const struct fric_factors *factors, json_t *hessian)
+{
+	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
+	const size_t d = (size_t)fric_dim(job->contacts), m = (size_t)fric_inner_size((int)d);
+	struct api_render *r = &job->render;
+	json_t *group = api_render_add(r, hessian, fric_type_name(type), json_object());
+	api_render_add(r, group, "weights", api_render_array(r, API_F64, factors->weights[type], n, k, 0));
+	api_render_add(r, group, "tangent_basis", api_render_array(r, API_F64, factors->tangent_basis[type], n, d, d - 1));
+	api_render_add(r, group, "inner", api_render_array(r, API_F64, factors->inner[type], n, m, 0));
+}
+
+static void add_body_factors(struct api_job *job, enum fric_type type, const struct fric_factors *factors,
+                             json_t *hessian)
+{
+	const size_t n = fric_group_size(job->contacts, type), dim = job->facts.dim,
+				 inner = (size_t)fric_body_inner_size((int)dim);
+	struct api_render *r = &job->render;
+	json_t *group = api_render_add(r, hessian, fric_type_name(type), json_object());
+	api_render_add(r, group, "jacobian",
+	               api_render_array(r, API_F64, factors->jacobian[type], n, body_slip(dim),
+	                                (size_t)fric_stencil_size(type) * api_twist(dim)));
+	api_render_add(r, group, "inner", api_render_array(r, API_F64, factors->inner[type], n, inner, 0));
+}
+
+static bool factors(struct api_job *job, json_t *hessian)
+{
+	const struct api_question *q = &job->question;
+	struct fric_factors all;
+	if (!allocate_factors(job, &all) ||
+	    !api_job_core(job, fric_hessian_factors(&job->context, job->contacts, &job->asked,
+	                                            (enum fric_projection)q->projection, &all, &job->error)))
+		return false;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		if (job->facts.has_group[type])
+			(type < FRIC_N_VERTEX_TYPES ? add_factors : add_body_factors)(job, type, &all, hessian);
+	return true;
+}
+
+bool api_evaluate_hessian(struct api_job *job)
+{
+	const struct api_question *q = &job->question;
+	const struct api_matrix matrix = {
+		.n_cols = api_job_n_dofs(job),
+		.n_triplets = fric_n_triplets(job->contacts, (enum fric_triangle)q->triangle),
+		.places = q->triangle,
+		.without_places = q->without_pattern,
+		.fill = fill,
+		.choice = API_REQUEST_HESSIAN,
+		.name = "Hessian",
+		.advice = "\"factors\", or ",
+	};
+	json_t *hessian = api_render_add(&job->render, job->render.document.root, "hessian", json_object());
+	const char *format = api_hessian_formats[q->format];
+	if (q->format == API_FACTORS)
+		return api_render_shape(job, format, matrix.n_cols, hessian) && factors(job, hessian);
+	return api_render_matrix(job, &matrix, format, hessian);
+}
+
+bool api_render_hessian_places(struct api_job *job, const char *format, json_t *object)
+{
+	const struct api_matrix matrix = {
+		.n_cols = api_job_n_dofs(job),
+		.n_triplets = fric_n_triplets(job->contacts, (enum fric_triangle)job->question.triangle),
+		.places = job->question.triangle,
+		.without_numbers = true,
+		.fill = fill_places,
+	};
+	return api_render_matrix(job, &matrix, format, object);
+}
