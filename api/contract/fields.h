@@ -209,6 +209,18 @@ enum { API_MAX_STEPS = 1024, API_MAX_VECTORS = 256 };
 enum { API_JACOBIAN_FORMAT, API_JACOBIAN_PATTERN, API_N_JACOBIAN };
 enum { API_COTANGENT_POTENTIAL, API_COTANGENT_GRADIENT, API_COTANGENT_BODY_GRADIENT, API_N_COTANGENTS };
 
+/* What outputs may ask for. */
+enum api_evaluate_output {
+	API_POTENTIAL,
+	API_GRADIENT,
+	API_HESSIAN,
+	API_COLLISIONS,
+	API_LINE,
+	API_HESSIAN_PRODUCTS,
+	API_POSITION_JACOBIAN,
+	API_N_EVALUATE_OUTPUTS
+};
+
 extern const struct api_object api_request, api_set_document, api_set_question, api_friction, api_curve, api_materials,
 	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_position_jacobian,
 	api_jvp_request, api_set_jvp_question, api_vjp_request, api_set_vjp_question, api_cotangents;

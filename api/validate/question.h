@@ -6,18 +6,8 @@
 
 #include "api/validate/lagged.h"
 
-enum api_evaluate_output {
-	API_POTENTIAL,
-	API_GRADIENT,
-	API_HESSIAN,
-	API_COLLISIONS,
-	API_LINE,
-	API_HESSIAN_PRODUCTS,
-	API_POSITION_JACOBIAN
-};
 enum api_hessian_format { API_TRIPLETS, API_CSR, API_BSR, API_FACTORS };
 enum api_jacobian_format { API_JACOBIAN_CSR, API_JACOBIAN_TRIPLETS };
-#define API_N_EVALUATE_OUTPUTS 7
 
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_question {

@@ -1,4 +1,5 @@
 /* Names and sizes for the enums of fric.h. */
+#include "core/base/types.h"
 #include "core/fric.h"
 
 int fric_stencil_size(enum fric_type type)
@@ -15,8 +16,8 @@ int fric_closest_point_size(enum fric_type type)
 
 const char *fric_type_name(enum fric_type type)
 {
-	static const char *const name[FRIC_N_TYPES] = {"vertex_vertex", "edge_vertex", "edge_edge", "face_vertex",
-	                                               "plane_vertex",  "body_body",   "body_world"};
+#define NAMED(type, text) [FRIC_##type] = text,
+	static const char *const name[FRIC_N_TYPES] = {FRICP_TYPES(NAMED)};
 	return name[type];
 }
 

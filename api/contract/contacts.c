@@ -1,0 +1,214 @@
+/* Contacts: groups and the barrier in requests, and in answers what there is for each of them. */
+#include "api/contract/rules.h"
+
+/* clang-format off */
+/* In the order of enum fric_barrier_type. */
+static const char *const barriers[] = {
+	"clamped_log", "normalized_clamped_log", "clamped_log_squared", "cubic", "two_stage", NULL};
+static const char *const barrier_meanings[] = {
+	"-(D - E)^2 ln(D/E)", "the same over E^2", "(D - E)^2 ln(D/E)^2", "2/3 (E - D)^3 / E",
+	"(E - D)^2 / 2 where D is at least E/2, else E^2/4 (1/2 - ln(2D/E))", NULL};
+static const char *const scalings[] = {"none", "physical", NULL};
+static const char *const scaling_meanings[] = {
+	"as it is", "times dhat/E^2 (normalized_clamped_log: dhat), so that stiffness is a force", NULL};
+
+/* ---- values per contact ---- */
+
+/* X(place, name, kind, shape, range, types, unit, meaning) */
+#define OUTPUT_FIELDS(X) \
+	X(POTENTIAL, "potential", API_REALS, (API_N), API_ANY, 0, "force * velocity", "with weight and normal force") \
+	X(TANGENTIAL_VELOCITY, "tangential_velocity", API_REALS, (API_N, API_TANGENTS), API_ANY, 0, VELOCITY, \
+	  "slip in the tangent basis, before mu_aniso") \
+	X(MU_S, "mu_s", API_REALS, (API_N), API_NON_NEGATIVE, 0, DIMENSIONLESS, \
+	  "static coefficient used, ellipses included") \
+	X(MU_K, "mu_k", API_REALS, (API_N), API_NON_NEGATIVE, 0, DIMENSIONLESS, \
+	  "kinetic coefficient used, ellipses included") \
+	X(NORMAL_FORCE, "normal_force", API_REALS, (API_N), API_NON_NEGATIVE, 0, FORCE, "without weight") \
+	X(DISTANCE, "distance", API_REALS, (API_N), API_NON_NEGATIVE, 0, LENGTH, \
+	  "left out of a group with given geometry, and of planes without plane_origin") \
+	X(CLOSEST_POINT, "closest_point", API_REALS, (API_N, API_POINT), API_ANY, WITH_POINT, DIMENSIONLESS, \
+	  "coordinates on edge or triangle") \
+	X(TANGENT_BASIS, "tangent_basis", API_REALS, (API_N, API_DIM, API_TANGENTS), API_ANY, 0, DIMENSIONLESS, \
+	  "columns are unit tangents") \
+	X(STATUS, "status", API_INDICES, (API_N), API_ANY, 0, NULL, "0 sticks (y < eps_v), 1 slides, 2 skipped") \
+	X(SLIP_RATIO, "slip_ratio", API_REALS, (API_N), API_NON_NEGATIVE, 0, DIMENSIONLESS, "y / eps_v, after mu_aniso") \
+	X(FRICTION_FORCE, "friction_force", API_REALS, (API_N, API_DIM), API_ANY, 0, FORCE, \
+	  "on the first side, with weight; stencil weights distribute it") \
+	X(ANCHOR, "anchor", API_REALS, (API_N, API_DIM), API_ANY, 0, VELOCITY, "what to send as anchor with the next step") \
+	X(SPIN, "spin", API_REALS, (API_N), API_ANY, OF_BODIES, "1 / time", \
+	  "angular velocity about the normal, without spin_radius; 3D") \
+	X(ROLLING, "rolling", API_REALS, (API_N, API_TANGENTS), API_ANY, OF_BODIES, "1 / time", \
+	  "angular velocity in the tangent basis (2D: itself), without roll_radius")
+
+#define LENGTHS(...) {__VA_ARGS__}
+#define NAME_OF(place, called, ...) [FRIC_OUT_##place] = called,
+#define MEANING_OF(place, called, is, lengths, from, of, in, means) [FRIC_OUT_##place] = means,
+#define RULE_OF(place, called, is, lengths, from, of, in, means) \
+	[FRIC_OUT_##place] = {.name = called, .kind = is, .shape = LENGTHS lengths, .range = from, .types = of, \
+	                      .unit = in, .meaning = means, .most = (is) == API_INDICES ? 2 : 0},
+
+const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1] = {OUTPUT_FIELDS(NAME_OF) NULL};
+const char *const api_collision_output_meanings[FRIC_N_OUTPUTS + 1] = {OUTPUT_FIELDS(MEANING_OF) NULL};
+const struct api_rule api_output_rules[FRIC_N_OUTPUTS] = {OUTPUT_FIELDS(RULE_OF)};
+
+/* ---- groups ---- */
+
+static const char pairs_of_mu[] =
+	"{'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s'], 'closest_point': ['tangent_basis'],"
+	" 'tangent_basis': ['closest_point']},"
+	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}},"
+	" 'grain': {'properties': {'tangent_basis': false}}}}";
+static const char pairs_of_mu_without_point[] =
+	"{'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s']},"
+	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}},"
+	" 'grain': {'properties': {'tangent_basis': false}}}}";
+
+/* An empty group needs no more than its stencils. */
+static const char needs_of_bodies[] =
+	"{'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s']},"
+	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}},"
+	" 'grain': {'properties': {'tangent_basis': false}}},"
+	" 'if': {'properties': {'bodies': {'type': 'array', 'minItems': 1}}},"
+	" 'then': {'required': ['point', 'normal', 'normal_force']}}";
+
+static const struct api_rule barrier_rules[API_N_BARRIER] = {
+	[API_BARRIER_DHAT] = {BY(DHAT), .name = "dhat", .kind = API_NUMBER, .range = API_POSITIVE, .required = true, .unit = LENGTH,
+		.meaning = "reach of the barrier: from dmin + dhat on the force is 0"},
+	[API_BARRIER_STIFFNESS] = {BY(STIFFNESS), .name = "stiffness", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
+		.unit = "force / length^3",
+		.meaning = "kappa. Of normalized_clamped_log in force * length, with physical scaling in force"},
+	[API_BARRIER_DMIN] = {BY(DMIN), .name = "dmin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0",
+		.unit = LENGTH, .meaning = "thickness: a distance not larger than this is a penetration"},
+	[API_BARRIER_TYPE] = {.name = "type", .kind = API_WORD, .words = barriers, .meanings = barrier_meanings,
+		.meaning = "function of D = distance^2 - dmin^2, which is 0 from E = (2 dmin + dhat) dhat on; the force is"
+				   " -stiffness times its derivative times 2 distance"},
+	[API_BARRIER_SCALING] = {.name = "scaling", .kind = API_WORD, .words = scalings, .meanings = scaling_meanings,
+		.meaning = "of the force"},
+};
+const struct api_object api_barrier = OBJECT(
+	"Barrier", "Barrier on squared distances: the normal force of contacts that bring none.", barrier_rules);
+
+static const struct api_rule group_rules[API_N_GROUP] = {
+	[API_GROUP_VERTICES] = {.name = "vertices", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
+		.types = OF_VERTICES, .meaning = "stencils; a vertex may be in a stencil once only"},
+	[API_GROUP_BODIES] = {.name = "bodies", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
+		.types = OF_BODIES, .meaning = "stencils; a body may be in a stencil once only"},
+	[API_GROUP_POINT] = {BY_ROW(POINT), .name = "point", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
+		.types = OF_BODIES, .unit = LENGTH, .meaning = "where they touch, in space"},
+	[API_GROUP_NORMAL] = {BY_ROW(NORMAL), .name = "normal", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
+		.types = OF_BODIES, .unit = LENGTH, .meaning = "of the contact, of any length but 0"},
+	[API_GROUP_NORMAL_FORCE] = {BY_ROW(NORMAL_FORCE), .name = "normal_force", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+		.one_for_all = true, .unit = FORCE, .meaning = "lambda; without it, from barrier, which contacts of vertices alone can have"},
+	[API_GROUP_WEIGHT] = {BY_ROW(WEIGHT), .name = "weight", .kind = API_REALS, .shape = {API_N}, .one_for_all = true, .fallback = "1",
+		.unit = DIMENSIONLESS,
+		.meaning = "multiplies the contact's potential and all that follows from it; of any sign"},
+	[API_GROUP_MU] = {.by = {1 + FRIC_ROW_MU_S, 1 + FRIC_ROW_MU_K}, .name = "mu", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N}, .one_for_all = true,
+		.unit = DIMENSIONLESS, .meaning = "coefficient, static and kinetic; without any, from friction"},
+	[API_GROUP_MU_S] = {BY_ROW(MU_S), .name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "static coefficient; together with mu_k"},
+	[API_GROUP_MU_K] = {BY_ROW(MU_K), .name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "kinetic coefficient; together with mu_s"},
+	[API_GROUP_EPS_V] = {BY_ROW(EPS_V), .name = "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N},
+		.one_for_all = true, .unit = VELOCITY,
+		.meaning = "speed below which the contact sticks; without it, from friction"},
+	[API_GROUP_MU_ANISO] = {BY_ROW(MU_ANISO), .name = "mu_aniso", .kind = API_REALS, .range = API_POSITIVE,
+		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .bare = true, .unit = DIMENSIONLESS,
+		.meaning = "velocity scaling along the tangent directions; without it, ones; in 2D one number will do"},
+	[API_GROUP_MU_S_ANISO] = {BY_ROW(MU_S_ANISO), .name = "mu_s_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
+		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .unit = DIMENSIONLESS,
+		.meaning = "matchstick ellipse of the static coefficient; zeros, as without it: use the scalar one"},
+	[API_GROUP_MU_K_ANISO] = {BY_ROW(MU_K_ANISO), .name = "mu_k_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
+		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .unit = DIMENSIONLESS,
+		.meaning = "matchstick ellipse of the kinetic coefficient; zeros, as without it: use the scalar one"},
+	[API_GROUP_STRIBECK_SPEED] = {BY_ROW(STRIBECK_SPEED), .name = "stribeck_speed", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N},
+		.one_for_all = true, .unit = VELOCITY,
+		.meaning = "over which friction decays beyond eps_v, with the laws stribeck and exponential; without it, from friction"},
+	[API_GROUP_VISCOUS] = {BY_ROW(VISCOUS), .name = "viscous", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+		.one_for_all = true, .unit = "1 / velocity",
+		.meaning = "drag per normal force and velocity of slip; without it, from friction"},
+	[API_GROUP_SURFACE_VELOCITY] = {BY_ROW(SURFACE_VELOCITY), .name = "surface_velocity", .kind = API_REALS, .shape = {API_N, API_DIM},
+		.one_for_all = true, .unit = VELOCITY,
+		.meaning = "of the second side, beyond that of its vertices: a conveyor; without it, 0"},
+	[API_GROUP_ANCHOR] = {BY_ROW(ANCHOR), .name = "anchor", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
+		.unit = VELOCITY, .meaning = "elastic deflection that the contact carries from earlier steps; without it, 0"},
+	[API_GROUP_CLOSEST_POINT] = {BY_ROW(CLOSEST_POINT), .name = "closest_point", .kind = API_REALS, .shape = {API_N, API_POINT},
+		.one_for_all = true, .types = WITH_POINT, .unit = DIMENSIONLESS,
+		.meaning = "given geometry: coordinates on edge or triangle; together with tangent_basis"},
+	[API_GROUP_TANGENT_BASIS] = {BY_ROW(TANGENT_BASIS), .name = "tangent_basis", .kind = API_REALS, .shape = {API_N, API_DIM, API_TANGENTS},
+		.one_for_all = true, .unit = DIMENSIONLESS,
+		.meaning = "given geometry: the columns are unit tangents; positions are not needed then"},
+	[API_GROUP_GRAIN] = {BY_ROW(GRAIN), .name = "grain", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true, .only = 3,
+		.unit = DIMENSIONLESS, .meaning = "in space, of any length but 0: its projection is the first tangent; not with"
+			" tangent_basis"},
+	[API_GROUP_PLANE_NORMAL] = {BY_ROW(PLANE_NORMAL), .name = "plane_normal", .kind = API_REALS, .shape = {API_N, API_DIM},
+		.one_for_all = true, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
+		.meaning = "of any length but 0; needed unless tangent_basis is given"},
+	[API_GROUP_PLANE_ORIGIN] = {BY_ROW(PLANE_ORIGIN), .name = "plane_origin", .kind = API_REALS, .shape = {API_N, API_DIM},
+		.one_for_all = true, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
+		.meaning = "any point of the plane; needed where a distance is (barrier, the output distance)"},
+	[API_GROUP_SPIN_RADIUS] = {BY_ROW(SPIN_RADIUS), .name = "spin_radius", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+		.one_for_all = true, .types = OF_BODIES, .only = 3, .unit = LENGTH, .fallback = "0",
+		.meaning = "torque that holds against spin about the normal, per friction force: 2/3 R for a disc under uniform"
+			" pressure"},
+	[API_GROUP_ROLL_RADIUS] = {BY_ROW(ROLL_RADIUS), .name = "roll_radius", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
+		.one_for_all = true, .types = OF_BODIES, .unit = LENGTH, .fallback = "0",
+		.meaning = "torque that holds against rolling, per friction force: the coefficient of rolling resistance, a length,"
+			" over mu"},
+};
+
+/* What JSON Schema needs beyond the fields follows from where the geometry comes from. */
+#define GROUP(is, means, more) [FRIC_##is] = {NAME_##is, means, group_rules, API_N_GROUP, FRIC_##is, more}
+const struct api_object api_groups[FRIC_N_TYPES] = {
+	GROUP(VERTEX_VERTEX, "Contacts of two vertices: v0, v1.", pairs_of_mu_without_point),
+	GROUP(EDGE_VERTEX, "Contacts of a vertex with an edge: v, e0, e1.", pairs_of_mu),
+	GROUP(EDGE_EDGE, "Contacts of two edges: a0, a1, b0, b1. 3D only.", pairs_of_mu),
+	GROUP(FACE_VERTEX, "Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only.", pairs_of_mu),
+	GROUP(PLANE_VERTEX, "Contacts of a vertex with a plane: v.", pairs_of_mu_without_point),
+	GROUP(BODY_BODY, "Contacts of two rigid bodies: a, b.", needs_of_bodies),
+	GROUP(BODY_WORLD, "Contacts of a rigid body with what is at rest: b.", needs_of_bodies),
+};
+
+#define GROUP_FIELD(is, called) \
+	[FRIC_##is] = {.name = called, .kind = API_OBJECT, .objects = ONE(api_groups[FRIC_##is]), .only = SPATIAL & BIT(FRIC_##is) ? 3 : 0},
+static const struct api_rule collisions_rules[FRIC_N_TYPES] = {FRICP_TYPES(GROUP_FIELD)};
+const struct api_object api_collisions = {
+	"Collisions",
+	"The contacts in groups by type, evaluated and listed in this order; at least one group, which may be empty.",
+	collisions_rules, FRIC_N_TYPES, -1, "{'minProperties': 1}"};
+
+/* ---- answers: a member for each group ---- */
+
+#define NAMED(is, called) [FRIC_##is] = called,
+const char *const api_group_names[FRIC_N_TYPES + 1] = {FRICP_TYPES(NAMED) NULL};
+
+#define VALUES(is, called) \
+	[FRIC_##is] = {NAME_##is "Values", "What collision_outputs asks for, in the order of the contacts.", api_output_rules, \
+		 FRIC_N_OUTPUTS, FRIC_##is, NULL},
+#define VALUE_FIELD(is, called) {.name = called, .kind = API_OBJECT, .objects = ONE(value_groups[FRIC_##is])},
+static const struct api_object value_groups[FRIC_N_TYPES] = {FRICP_TYPES(VALUES)};
+static const struct api_rule values_rules[] = {FRICP_TYPES(VALUE_FIELD)};
+const struct api_object api_collision_values = OBJECT(
+	"CollisionValues", "Values per contact, for every group of the request.", values_rules);
+
+#define GROUP_COUNT(is, called) \
+	{.name = called, .kind = API_INTEGER, .meaning = "contacts of this group, skipped ones too"},
+static const struct api_rule group_counts_rules[] = {FRICP_TYPES(GROUP_COUNT)};
+const struct api_object api_group_counts = OBJECT(
+	"GroupCounts", "The groups of the document, empty ones too.", group_counts_rules);
+
+static const char *const reasons[] = {
+	"coincident_vertices", "zero_length_edge", "vertex_on_edge", "parallel_edges", "collapsed_triangle", "penetration",
+	"negative_coefficient", "grain_along_normal", NULL};
+static const char *const reason_meanings[] = {
+	"the two vertices are at the same place", "the ends of an edge are at the same place",
+	"3D: the vertex is on the line of its edge", "the closest points are not unique", "the triangle has no area",
+	"the distance is not larger than the barrier's dmin", "the blended coefficient is below zero",
+	"the grain has no direction in the tangent plane", NULL};
+static const struct api_rule skipped_rules[] = {
+	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "where it was sent"},
+	{.name = "index", .kind = API_INTEGER, .required = true, .meaning = "of the contact in its group"},
+	{.name = "reason", .kind = API_WORD, .words = reasons, .meanings = reason_meanings, .required = true,
+	 .meaning = "why it was skipped"},
+};
+const struct api_object api_skipped_contact = OBJECT(
+	"Skipped", "A contact that was skipped; its slots hold zeros.", skipped_rules);

@@ -1,0 +1,66 @@
+/**
+ * What the tables of fields are written with, and what several of them share.
+ */
+#ifndef API_RULES_H
+#define API_RULES_H
+
+#include "api/contract/fields.h"
+#include "core/base/types.h"
+
+/* clang-format off */
+#define N_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define BIT(type) (1u << (type))
+#define ONE(object) (const struct api_object *const[]){&(object), NULL}
+/* An object without more to its schema than its fields. */
+#define OBJECT(called, means, rules) {called, means, rules, N_OF(rules), -1, NULL}
+
+#define DIMENSIONLESS "1"
+#define VELOCITY "velocity"
+#define LENGTH "length"
+#define FORCE "force"
+#define STIFFNESS "force / velocity"
+
+/* What a field is to the core. */
+#define BY(field) .by = {1 + FRIC_BY_##field}
+#define BY_BOTH(s, k) .by = {1 + FRIC_BY_##s, 1 + FRIC_BY_##k}
+#define BY_ROW(row) .by = {1 + FRIC_ROW_##row}
+
+/* Fields of answers. */
+#define REAL_ARRAY(called, means, in, ...) \
+	{.name = called, .kind = API_REALS, .shape = {__VA_ARGS__}, .required = true, .unit = in, .meaning = means}
+#define INTEGER_ARRAY(called, means, ...) \
+	{.name = called, .kind = API_INDICES, .shape = {__VA_ARGS__}, .required = true, .meaning = means}
+#define TEXT(called, means) {.name = called, .kind = API_TEXT, .required = true, .meaning = means}
+#define TEXTS(called, means) {.name = called, .kind = API_LIST, .required = true, .meaning = means}
+#define COUNT(called, means) {.name = called, .kind = API_INTEGER, .required = true, .meaning = means}
+#define N_BODIES(means) {.name = "n_bodies", .kind = API_INTEGER, .meaning = means}
+#define SKIPPED_AS(text) {.name = "skipped", .kind = API_LIST, .objects = ONE(api_skipped_contact), .meaning = (text)}
+#define SKIPPED SKIPPED_AS("contacts that were skipped; there, perhaps empty, if skipping was asked for")
+
+#define COUNTS \
+	COUNT("n_vertices", "rows of velocities"), N_BODIES("rows of body_positions; there if those were sent"), \
+	COUNT("n_collisions", "contacts of all groups, skipped ones too")
+
+/* Types of contacts as the description calls them: one that lacks a name here is not compiled. */
+#define NAME_VERTEX_VERTEX "VertexVertex"
+#define NAME_EDGE_VERTEX "EdgeVertex"
+#define NAME_EDGE_EDGE "EdgeEdge"
+#define NAME_FACE_VERTEX "FaceVertex"
+#define NAME_PLANE_VERTEX "PlaneVertex"
+#define NAME_BODY_BODY "BodyBody"
+#define NAME_BODY_WORLD "BodyWorld"
+
+#define SPATIAL (BIT(FRIC_EDGE_EDGE) | BIT(FRIC_FACE_VERTEX))
+#define WITH_POINT (BIT(FRIC_EDGE_VERTEX) | SPATIAL)
+#define OF_BODIES (BIT(FRIC_BODY_BODY) | BIT(FRIC_BODY_WORLD))
+#define OF_VERTICES (BIT(FRIC_VERTEX_VERTEX) | WITH_POINT | BIT(FRIC_PLANE_VERTEX))
+
+/* Words of more than one field. */
+extern const char *const api_group_names[FRIC_N_TYPES + 1], *const api_collision_output_meanings[FRIC_N_OUTPUTS + 1];
+
+/* What fields of several objects are. */
+extern const struct api_object api_skipped_contact, api_collision_values, api_group_counts;
+extern const struct api_object *const api_hessian_answers[], *const api_jacobian_answers[]; /* by format */
+
+/* clang-format on */
+#endif
