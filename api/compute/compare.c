@@ -198,9 +198,9 @@ const struct api_steps api_compare_set = {decode_of_set, api_job_prepare_questio
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                  struct api_response *response, struct api_comparison *comparison)
 {
+	const struct api_call call = {.service = service, .request = request, .fault = fault, .response = response};
 	struct api_comparison here = {.wants_derivatives = false};
-	const bool ok =
-		api_job_run(service, request, &steps_of_whole, NULL, comparison ? comparison : &here, fault, response);
+	const bool ok = api_job_run(&call, &steps_of_whole, NULL, comparison ? comparison : &here);
 	response->measure = (struct api_measure){0}; /* only evaluations are measured: this takes a hundred times as long */
 	return ok;
 }

@@ -267,7 +267,7 @@ static bool admit(struct api_job *job, const struct api_steps *steps)
 
 static bool encode(struct api_job *job)
 {
-	return api_answer_finish(job->service, job->request, &job->render, true, job->fault, job->response);
+	return api_answer_finish(job->call, &job->render, true);
 }
 
 /* printf takes a microsecond for every number with a fraction. */
@@ -292,28 +292,28 @@ static void add_timing(const struct api_job *job, struct api_response *response)
 	api_response_add_header(response, "Server-Timing", text);
 }
 
-bool api_job_run(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
-                 struct api_set *set, void *more, struct api_fault *fault, struct api_response *response)
+bool api_job_run(const struct api_call *call, const struct api_steps *steps, struct api_set *set, void *more)
 {
-	struct api_job job = {.service = service,
-	                      .request = request,
-	                      .response = response,
+	const struct api_service *service = call->service;
+	struct api_job job = {.call = call,
+	                      .service = service,
+	                      .request = call->request,
 	                      .set = set,
-	                      .fault = fault,
+	                      .fault = call->fault,
 	                      .more = more,
 	                      .step_began = now(),
 	                      .arena = {.pool = service->pool},
 	                      .context = {.n_threads = service->n_threads,
-	                                  .stop = request->stop,
+	                                  .stop = call->request->stop,
 	                                  .kernels = service->kernels,
 	                                  .memory = api_pool_memory(service->pool)}};
 	const bool ok = timed(&job, API_DECODE, steps->decode) && admit(&job, steps) &&
 	                timed(&job, API_PREPARE, steps->prepare) && start_answer(&job) &&
 	                timed(&job, API_EVALUATE, steps->compute) && timed(&job, API_ENCODE, encode);
 	api_render_abandon(&job.render);
-	add_timing(&job, response);
+	add_timing(&job, call->response);
 	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;
-	response->measure = job.measure;
+	call->response->measure = job.measure;
 	fric_state_free(job.own_state);
 	fric_contacts_free(job.own_contacts);
 	api_document_free(&job.document);

@@ -4,8 +4,8 @@
 #ifndef API_JOB_H
 #define API_JOB_H
 
-#include "api/api.h"
 #include "api/codec/render.h"
+#include "api/contract/route.h"
 #include "api/dispatch/cost.h"
 #include "api/sets/set.h"
 #include "api/validate/question.h"
@@ -33,9 +33,9 @@ struct api_steps {
 
 /* Everything that one request owns; released in one place. */
 struct api_job {
-	const struct api_service *service;
+	const struct api_call *call;
+	const struct api_service *service; /* of the call, like request and fault */
 	const struct api_request *request;
-	struct api_response *response;
 	struct fric_context context;
 	struct api_arena arena;
 	struct api_document document;
@@ -62,10 +62,9 @@ struct api_job {
  * Decode, prepare, compute, encode, each timed for Server-Timing.
  * @param more  handed on to the steps
  * @param set   whose contacts these are; NULL: the steps see to that. Borrowed
- * @return false with *fault set
+ * @return false with call->fault set
  */
-bool api_job_run(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
-                 struct api_set *set, void *more, struct api_fault *fault, struct api_response *response);
+bool api_job_run(const struct api_call *call, const struct api_steps *steps, struct api_set *set, void *more);
 
 /* ---- steps ---- */
 

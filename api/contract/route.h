@@ -21,9 +21,17 @@ struct api_example {
 	int status;
 };
 
-/* @return false with *fault set; the response then has no body yet */
-typedef bool api_handler(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                         struct api_response *response);
+/* A request on its way to its answer. */
+struct api_call {
+	const struct api_service *service;
+	const struct api_request *request;
+	const struct api_operation *operation; /* of its row */
+	struct api_fault *fault;
+	struct api_response *response;
+};
+
+/* @return false with *call->fault set; the response then has no body yet */
+typedef bool api_handler(const struct api_call *call);
 /* A fault as the answer. @param request_id  named in 500s; may be NULL */
 typedef void api_fail(const struct api_fault *fault, const char *request_id, struct api_response *response);
 /* Number i of the values that a name may have, and the kind of their parameters. @return false if there are fewer */
@@ -32,6 +40,7 @@ typedef bool api_lister(int i, const char **name, enum api_function_kind *kind);
 /* One method of a route. */
 struct api_operation {
 	api_handler *handler;
+	int variant; /* which of the operations that have one handler */
 	/* What it costs: whether a request, body and all, will take longer than a thread that serves connections should be
 	 * busy. An estimate, before anything is decoded. NULL: it is answered at once, whatever comes. */
 	bool (*is_large)(const struct api_service *service, const struct api_request *request);

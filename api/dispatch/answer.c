@@ -139,11 +139,11 @@ bool api_answer_print(struct api_render *render, enum api_format format, size_t 
 	return ok;
 }
 
-bool api_answer_finish(const struct api_service *service, const struct api_request *request, struct api_render *render,
-                       bool ok, struct api_fault *fault, struct api_response *response)
+bool api_answer_finish(const struct api_call *call, struct api_render *render, bool ok)
 {
 	if (ok)
-		return api_answer_print(render, request->formats->answer, service->max_answer_bytes, fault, response);
+		return api_answer_print(render, call->request->formats->answer, call->service->max_answer_bytes, call->fault,
+		                        call->response);
 	api_render_abandon(render);
 	return false;
 }

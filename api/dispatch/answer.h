@@ -4,10 +4,10 @@
 #ifndef API_ANSWER_H
 #define API_ANSWER_H
 
-#include "api/api.h"
 #include "api/base/buffer.h"
 #include "api/base/fault.h"
 #include "api/codec/render.h"
+#include "api/contract/route.h"
 
 /**
  * Prints the answer into response (status 200), unless memory runs out or it is longer than max_bytes. Frees the tree
@@ -21,8 +21,7 @@ bool api_answer_print(struct api_render *render, enum api_format format, size_t 
  * The same in the request's own format.
  * @param ok  whether the tree is complete; false: *fault is set, or memory ran out
  */
-bool api_answer_finish(const struct api_service *service, const struct api_request *request, struct api_render *render,
-                       bool ok, struct api_fault *fault, struct api_response *response);
+bool api_answer_finish(const struct api_call *call, struct api_render *render, bool ok);
 
 /* What was printed into a buffer becomes the body. */
 void api_answer_take(struct api_response *response, const struct api_buffer *text);

@@ -177,7 +177,8 @@ static bool run(const struct api_service *service, const struct api_request *req
 	struct missing missing;
 	const struct api_operation *operation = find_operation(request, fault, response);
 	request = operation ? with_formats(request, operation, &missing, fault) : NULL;
-	return request && operation->handler(service, request, fault, response);
+	const struct api_call call = {service, request, operation, fault, response};
+	return request && operation->handler(&call);
 }
 
 /* What looks like lack of memory may be a raised flag, or a request that would not fit however long it waits. */

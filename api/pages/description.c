@@ -7,9 +7,10 @@
 #include "api/dispatch/answer.h"
 
 /* From memory that outlives the answer, or made for it. */
-static bool hand_out_description(const struct api_service *service, const struct api_table *table,
-                                 struct api_response *response)
+static bool hand_out_description(const struct api_call *call, const struct api_table *table)
 {
+	struct api_response *response = call->response;
+	const struct api_service *service = call->service;
 	if (!service->description) {
 		response->body = api_openapi_print(service, table, &response->body_bytes);
 		return response->body;
@@ -23,14 +24,14 @@ static bool hand_out_description(const struct api_service *service, const struct
 	return true;
 }
 
-static bool get_openapi(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                        struct api_response *response)
+static bool get_openapi(const struct api_call *call)
 {
-	if (!hand_out_description(service, request->match->table, response))
+	struct api_response *response = call->response;
+	if (!hand_out_description(call, call->request->match->table))
 		return false;
-	if (response->body_bytes > service->max_answer_bytes) {
+	if (response->body_bytes > call->service->max_answer_bytes) {
 		api_response_free(response);
-		return api_fault_too_long(fault, service->max_answer_bytes);
+		return api_fault_too_long(call->fault, call->service->max_answer_bytes);
 	}
 	response->content_type = api_media_json;
 	response->status = 200;

@@ -229,14 +229,15 @@ static void print_page(enum api_code code, struct page *out)
 	         "</main>\n</body>\n</html>\n");
 }
 
-static bool get_error(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                      struct api_response *response)
+static bool get_error(const struct api_call *call)
 {
-	struct page page = {.buffer = {.limit = SIZE_MAX, .pool = service->pool}};
-	print_page(code_of(request->match->names[0]), &page);
-	if (page.failed || page.buffer.bytes > service->max_answer_bytes) {
+	struct api_response *response = call->response;
+	struct page page = {.buffer = {.limit = SIZE_MAX, .pool = call->service->pool}};
+	print_page(code_of(call->request->match->names[0]), &page);
+	if (page.failed || page.buffer.bytes > call->service->max_answer_bytes) {
 		api_buffer_free(&page.buffer);
-		return page.failed ? api_fault_no_memory(fault) : api_fault_too_long(fault, service->max_answer_bytes);
+		return page.failed ? api_fault_no_memory(call->fault)
+		                   : api_fault_too_long(call->fault, call->service->max_answer_bytes);
 	}
 	api_page_headers(response);
 	response->status = 200;

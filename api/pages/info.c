@@ -13,9 +13,9 @@ static void tell_sets(struct api_render *render, json_t *limits, const struct ap
 	api_render_integer(render, limits, "set_idle_seconds", sets->idle_seconds);
 }
 
-static bool get_info(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                     struct api_response *response)
+static bool get_info(const struct api_call *call)
 {
+	const struct api_service *service = call->service;
 	struct api_arena arena = {.pool = service->pool};
 	struct api_render render;
 	bool ok = api_render_start(&render, &arena);
@@ -38,20 +38,18 @@ static bool get_info(const struct api_service *service, const struct api_request
 		api_render_integer(&render, limits, "vertices", (int64_t)service->max_vertices);
 	if (service->sets)
 		tell_sets(&render, limits, api_sets_limits(service->sets));
-	ok = api_answer_finish(service, request, &render, ok, fault, response);
+	ok = api_answer_finish(call, &render, ok);
 	api_arena_free(&arena);
 	return ok;
 }
 
-static bool get_health(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                       struct api_response *response)
+static bool get_health(const struct api_call *call)
 {
-	struct api_arena arena = {.pool = service->pool};
+	struct api_arena arena = {.pool = call->service->pool};
 	struct api_render render;
-	(void)request;
 	if (api_render_start(&render, &arena))
 		api_render_add(&render, render.document.root, "status", json_string("ok"));
-	return api_answer_print(&render, API_JSON, service->max_answer_bytes, fault, response);
+	return api_answer_print(&render, API_JSON, call->service->max_answer_bytes, call->fault, call->response);
 }
 
 static const struct api_object *const info_answer[] = {&api_info_answer, NULL};

@@ -29,20 +29,18 @@ void api_page_headers(struct api_response *response)
 		api_response_add_header(response, headers[i].name, headers[i].value);
 }
 
-static bool get_asset(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                      struct api_response *response)
+static bool get_asset(const struct api_call *call)
 {
-	const struct api_asset *asset = api_asset_find(request->match->path);
+	struct api_response *response = call->response;
+	const struct api_asset *asset = api_asset_find(call->request->match->path);
 	char tag[API_ETAG];
-	(void)service;
-	(void)fault;
 	api_asset_tag(asset, tag);
 	api_page_headers(response);
 	api_response_add_header(response, "ETag", tag);
 	response->parts = malloc(sizeof *response->parts);
 	if (!response->parts)
 		return false;
-	response->status = api_tag_is_known(request->if_none_match, tag) ? 304 : 200;
+	response->status = api_tag_is_known(call->request->if_none_match, tag) ? 304 : 200;
 	response->content_type = response->status == 200 ? asset->type : NULL;
 	response->parts[0] = (struct api_part){asset->bytes, (size_t)(asset->end - asset->bytes)};
 	response->n_parts = 1;

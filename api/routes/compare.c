@@ -5,18 +5,16 @@
 #include "api/routes/operations.h"
 #include "api/routes/sets.h"
 
-static bool post_check(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                       struct api_response *response)
+static bool post_check(const struct api_call *call)
 {
-	return api_compare(service, request, fault, response, NULL);
+	return api_compare(call->service, call->request, call->fault, call->response, NULL);
 }
 
-static bool check_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                      struct api_response *response)
+static bool check_set(const struct api_call *call)
 {
 	struct api_comparison comparison = {.wants_derivatives = false};
-	const bool ok = api_set_run(service, request, &api_compare_set, &comparison, fault, response);
-	response->measure = (struct api_measure){0}; /* only evaluations are measured */
+	const bool ok = api_set_run(call, &api_compare_set, &comparison);
+	call->response->measure = (struct api_measure){0}; /* only evaluations are measured */
 	return ok;
 }
 

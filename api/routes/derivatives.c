@@ -6,47 +6,18 @@
 #include "api/routes/sets.h"
 #include "api/validate/query.h"
 
-static bool differentiate(const struct api_service *service, const struct api_request *request,
-                          enum api_request_kind kind, struct api_fault *fault, struct api_response *response)
+static bool differentiate(const struct api_call *call)
 {
-	struct api_asked asked = {.kind = kind};
-	return api_query_refuse(request->match->query, fault) &&
-	       api_job_run(service, request, &api_derive_whole, NULL, &asked, fault, response);
+	struct api_asked asked = {.kind = (enum api_request_kind)call->operation->variant};
+	return api_query_refuse(call->request->match->query, call->fault) &&
+	       api_job_run(call, &api_derive_whole, NULL, &asked);
 }
 
-static bool differentiate_set(const struct api_service *service, const struct api_request *request,
-                              enum api_request_kind kind, struct api_fault *fault, struct api_response *response)
+static bool differentiate_set(const struct api_call *call)
 {
-	struct api_asked asked = {.kind = kind};
-	return api_query_refuse(request->match->query, fault) &&
-	       api_set_run(service, request, &api_derive_set, &asked, fault, response);
+	struct api_asked asked = {.kind = (enum api_request_kind)call->operation->variant};
+	return api_query_refuse(call->request->match->query, call->fault) && api_set_run(call, &api_derive_set, &asked);
 }
-
-static bool post_jvp(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                     struct api_response *response)
-{
-	return differentiate(service, request, API_JVP, fault, response);
-}
-
-static bool post_vjp(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                     struct api_response *response)
-{
-	return differentiate(service, request, API_VJP, fault, response);
-}
-
-static bool jvp_of_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                       struct api_response *response)
-{
-	return differentiate_set(service, request, API_JVP, fault, response);
-}
-
-static bool vjp_of_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                       struct api_response *response)
-{
-	return differentiate_set(service, request, API_VJP, fault, response);
-}
-
-/* ---- costs ---- */
 
 static bool is_large_of_set(const struct api_service *service, const struct api_request *request)
 {
@@ -89,27 +60,27 @@ static const struct api_example set_vjp_examples[] = {
 };
 
 const struct api_operation api_post_jvp = {
-	.handler = post_jvp, .is_large = api_cost_of_body, .requests = jvp_requests, .answers = jvp_answers, .is_timed = true,
+	.handler = differentiate, .variant = API_JVP, .is_large = api_cost_of_body, .requests = jvp_requests, .answers = jvp_answers, .is_timed = true,
 	.id = "jvp", .tag = "derivatives", .summary = "Derivatives of potential and gradient along a direction",
 	.description = "The direction may change any numbers of the request: positions, forces, coefficients, speeds. At a knot of a"
 	               " piecewise definition the right branch counts; skipped contacts have derivative zero.",
 	.examples = jvp_examples,
 };
 const struct api_operation api_post_vjp = {
-	.handler = post_vjp, .is_large = api_cost_of_body, .requests = vjp_requests, .answers = vjp_answers, .is_timed = true,
+	.handler = differentiate, .variant = API_VJP, .is_large = api_cost_of_body, .requests = vjp_requests, .answers = vjp_answers, .is_timed = true,
 	.id = "vjp", .tag = "derivatives", .summary = "Derivatives of potential and gradient, times cotangents, by any fields",
 	.description = "By every number of every field that wrt names, in one pass. At a knot of a piecewise definition the right branch"
 	               " counts; skipped contacts have derivative zero.",
 	.examples = vjp_examples,
 };
 const struct api_operation api_post_set_jvp = {
-	.handler = jvp_of_set, .is_large = is_large_of_set, .requests = set_jvp_requests, .answers = jvp_answers, .is_timed = true,
+	.handler = differentiate_set, .variant = API_JVP, .is_large = is_large_of_set, .requests = set_jvp_requests, .answers = jvp_answers, .is_timed = true,
 	.id = "jvpSet", .tag = "sets", .summary = "Derivatives along a direction, of a set",
 	.description = "The answer is that of /v1/jvp to the set's document and the question together, byte for byte.",
 	.examples = set_jvp_examples,
 };
 const struct api_operation api_post_set_vjp = {
-	.handler = vjp_of_set, .is_large = is_large_of_set, .requests = set_vjp_requests, .answers = vjp_answers, .is_timed = true,
+	.handler = differentiate_set, .variant = API_VJP, .is_large = is_large_of_set, .requests = set_vjp_requests, .answers = vjp_answers, .is_timed = true,
 	.id = "vjpSet", .tag = "sets", .summary = "Derivatives by any fields, of a set",
 	.description = "The answer is that of /v1/vjp to the set's document and the question together, byte for byte.",
 	.examples = set_vjp_examples,

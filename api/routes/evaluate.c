@@ -6,18 +6,15 @@
 #include "api/routes/sets.h"
 #include "api/validate/query.h"
 
-static bool post_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                          struct api_response *response)
+static bool post_evaluate(const struct api_call *call)
 {
-	return api_query_refuse(request->match->query, fault) &&
-	       api_job_run(service, request, &api_evaluate_whole, NULL, NULL, fault, response);
+	return api_query_refuse(call->request->match->query, call->fault) &&
+	       api_job_run(call, &api_evaluate_whole, NULL, NULL);
 }
 
-static bool evaluate_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                         struct api_response *response)
+static bool evaluate_set(const struct api_call *call)
 {
-	return api_query_refuse(request->match->query, fault) &&
-	       api_set_run(service, request, &api_evaluate_set, NULL, fault, response);
+	return api_query_refuse(call->request->match->query, call->fault) && api_set_run(call, &api_evaluate_set, NULL);
 }
 
 static const struct api_object *const requests[] = {&api_request, NULL},

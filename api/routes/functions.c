@@ -15,52 +15,48 @@ bool api_function_exists(const struct api_match *match)
 	return api_function_find(match->names[0]);
 }
 
-static bool get_functions(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                          struct api_response *response)
+static bool get_functions(const struct api_call *call)
 {
-	struct api_arena arena = {.pool = service->pool};
+	struct api_arena arena = {.pool = call->service->pool};
 	struct api_render render;
 	const bool ok = api_render_start(&render, &arena);
 	api_function_list(&render);
-	return api_answer_finish(service, request, &render, ok, fault, response);
+	return api_answer_finish(call, &render, ok);
 }
 
-static bool evaluate_function(const struct api_service *service, const struct api_request *request,
-                              const struct api_function *function, const struct api_document *document,
-                              struct api_arena *arena, struct api_fault *fault, struct api_response *response)
+static bool evaluate_function(const struct api_call *call, const struct api_function *function,
+                              const struct api_document *document, struct api_arena *arena)
 {
 	struct api_render render;
 	bool ok = api_render_start(&render, arena);
-	render.document.n_threads = service->n_threads;
-	ok = ok && api_function_evaluate(function, document, arena, &render, fault);
-	return api_answer_finish(service, request, &render, ok, fault, response);
+	render.document.n_threads = call->service->n_threads;
+	ok = ok && api_function_evaluate(function, document, arena, &render, call->fault);
+	return api_answer_finish(call, &render, ok);
 }
 
-static bool get_function(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                         struct api_response *response)
+static bool get_function(const struct api_call *call)
 {
-	struct api_arena arena = {.pool = service->pool};
+	struct api_arena arena = {.pool = call->service->pool};
 	struct api_document document = {0};
-	const struct api_function *function = api_function_find(request->match->names[0]);
-	const char *query = request->match->query;
+	const struct api_function *function = api_function_find(call->request->match->names[0]);
+	const char *query = call->request->match->query;
 	bool ok = strlen(query) < MAX_QUERY ||
-	          api_fault_set(fault, API_E_TARGET_TOO_LONG, "the query is too long; use POST");
-	ok = ok && api_query_document(query, api_function_parameters(function), &arena, &document, fault);
-	ok = ok && evaluate_function(service, request, function, &document, &arena, fault, response);
+	          api_fault_set(call->fault, API_E_TARGET_TOO_LONG, "the query is too long; use POST");
+	ok = ok && api_query_document(query, api_function_parameters(function), &arena, &document, call->fault);
+	ok = ok && evaluate_function(call, function, &document, &arena);
 	json_decref(document.root);
 	api_arena_free(&arena);
 	return ok;
 }
 
-static bool post_function(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                          struct api_response *response)
+static bool post_function(const struct api_call *call)
 {
-	struct api_arena arena = {.pool = service->pool};
+	struct api_arena arena = {.pool = call->service->pool};
 	struct api_document document = {0};
-	const struct api_function *function = api_function_find(request->match->names[0]);
-	const bool ok = api_query_refuse(request->match->query, fault) &&
-	                api_format_read(service, request, &arena, &document, fault) &&
-	                evaluate_function(service, request, function, &document, &arena, fault, response);
+	const struct api_function *function = api_function_find(call->request->match->names[0]);
+	const bool ok = api_query_refuse(call->request->match->query, call->fault) &&
+	                api_format_read(call->service, call->request, &arena, &document, call->fault) &&
+	                evaluate_function(call, function, &document, &arena);
 	api_document_free(&document);
 	api_arena_free(&arena);
 	return ok;

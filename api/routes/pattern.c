@@ -5,16 +5,16 @@
 #include "api/routes/operations.h"
 #include "api/routes/sets.h"
 
-static bool get_pattern(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                        struct api_response *response)
+static bool get_pattern(const struct api_call *call)
 {
+	struct api_response *response = call->response;
 	char tag[API_TAG_BYTES];
-	if (!api_set_run(service, request, &api_pattern_steps, tag, fault, response))
+	if (!api_set_run(call, &api_pattern_steps, tag))
 		return false;
 	response->measure = (struct api_measure){0};
 	api_response_add_header(response, "ETag", tag);
 	api_response_add_header(response, "Vary", "Accept");
-	if (!api_tag_is_known(request->if_none_match, tag))
+	if (!api_tag_is_known(call->request->if_none_match, tag))
 		return true;
 	api_response_free(response);
 	response->status = 304;

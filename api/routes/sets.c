@@ -21,11 +21,11 @@ static const char *name_of(const struct api_request *request)
 	return request->match->names[0];
 }
 
-static bool check_name(const struct api_request *request, struct api_fault *fault)
+static bool check_name(const struct api_call *call)
 {
 	const struct api_path root = {0}, name = {&root, "name", 0};
-	return api_is_set_name(name_of(request)) ||
-	       api_fault_at(fault, API_E_MALFORMED_NAME, &name,
+	return api_is_set_name(name_of(call->request)) ||
+	       api_fault_at(call->fault, API_E_MALFORMED_NAME, &name,
 	                    "a set's name is 1 to 64 of A-Z a-z 0-9 . _ ~ -, and not \".\" or \"..\"");
 }
 
@@ -39,18 +39,18 @@ static void add_version(struct api_response *response, const struct api_kept *ke
 	api_response_add_header(response, "Collision-Set-Version", kept->version);
 }
 
-static bool fault_unknown(const struct api_request *request, struct api_fault *fault)
+static bool fault_unknown(const struct api_call *call)
 {
-	return api_fault_set(fault, API_E_UNKNOWN_SET,
+	return api_fault_set(call->fault, API_E_UNKNOWN_SET,
 	                     "there is no set \"%s\" (any more): PUT it, as a whole. Sets are forgotten when they have not"
 	                     " been used for a while, or to make room",
-	                     name_of(request));
+	                     name_of(call->request));
 }
 
-static bool fault_changed(const struct api_request *request, const struct api_kept *kept, struct api_fault *fault)
+static bool fault_changed(const struct api_call *call, const struct api_kept *kept)
 {
-	return api_fault_set(fault, API_E_SET_CHANGED, "the set is version %s, not \"%.64s\"",
-	                     kept ? kept->version : "none: there is no set of this name", request->if_version);
+	return api_fault_set(call->fault, API_E_SET_CHANGED, "the set is version %s, not \"%.64s\"",
+	                     kept ? kept->version : "none: there is no set of this name", call->request->if_version);
 }
 
 static bool is_wanted(const struct api_request *request, const struct api_kept *kept)
@@ -60,29 +60,27 @@ static bool is_wanted(const struct api_request *request, const struct api_kept *
 
 /* The set that a request is about, if it is the version that the request wants; adds the version to the answer in any
  * case. @param uses  it counts as use. @return held; NULL with *fault: 422 (no name), 404, 412 */
-static struct api_set *find_set(const struct api_service *service, const struct api_request *request, bool uses,
-                                struct api_fault *fault, struct api_response *response)
+static struct api_set *find_set(const struct api_call *call, bool uses)
 {
-	if (!check_name(request, fault))
+	if (!check_name(call))
 		return NULL;
-	struct api_kept *kept = hold(service, request, uses && !request->was_deferred);
+	struct api_kept *kept = hold(call->service, call->request, uses && !call->request->was_deferred);
 	if (!kept) {
-		fault_unknown(request, fault);
+		fault_unknown(call);
 		return NULL;
 	}
-	add_version(response, kept);
-	if (is_wanted(request, kept))
+	add_version(call->response, kept);
+	if (is_wanted(call->request, kept))
 		return api_set_of(kept);
-	fault_changed(request, kept, fault);
+	fault_changed(call, kept);
 	api_kept_release(kept);
 	return NULL;
 }
 
-bool api_set_run(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
-                 void *more, struct api_fault *fault, struct api_response *response)
+bool api_set_run(const struct api_call *call, const struct api_steps *steps, void *more)
 {
-	struct api_set *set = find_set(service, request, true, fault, response);
-	const bool ok = set && api_job_run(service, request, steps, set, more, fault, response);
+	struct api_set *set = find_set(call, true);
+	const bool ok = set && api_job_run(call, steps, set, more);
 	api_kept_release(set ? &set->kept : NULL);
 	return ok;
 }
@@ -145,22 +143,20 @@ static bool describe_set(struct api_job *job)
 }
 
 /* A set that is there, as the answer. */
-static bool answer_set(const struct api_service *service, const struct api_request *request, struct api_set *set,
-                       struct api_fault *fault, struct api_response *response)
+static bool answer_set(const struct api_call *call, struct api_set *set)
 {
 	static const struct api_steps steps = {read_nothing, have_set, describe_set, NULL};
-	const bool ok = api_job_run(service, request, &steps, set, NULL, fault, response);
-	response->measure = (struct api_measure){0}; /* only evaluations are measured */
+	const bool ok = api_job_run(call, &steps, set, NULL);
+	call->response->measure = (struct api_measure){0}; /* only evaluations are measured */
 	return ok;
 }
 
-static bool get_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                    struct api_response *response)
+static bool get_set(const struct api_call *call)
 {
-	if (!api_query_refuse(request->match->query, fault))
+	if (!api_query_refuse(call->request->match->query, call->fault))
 		return false;
-	struct api_set *set = find_set(service, request, false, fault, response);
-	const bool ok = set && answer_set(service, request, set, fault, response);
+	struct api_set *set = find_set(call, false);
+	const bool ok = set && answer_set(call, set);
 	api_kept_release(set ? &set->kept : NULL);
 	return ok;
 }
@@ -218,30 +214,32 @@ static bool prepare_put(struct api_job *job)
 	       api_set_finish(p->made, &job->document, &job->arena, p->old ? api_set_of(p->old) : NULL, job->fault);
 }
 
-static bool fault_too_large(const struct api_service *service, size_t bytes, struct api_fault *fault)
+static bool fault_too_large(const struct api_call *call, size_t bytes)
 {
-	const struct api_sets_limits *limits = api_sets_limits(service->sets);
-	return api_fault_set(fault, API_E_SET_TOO_LARGE,
+	const struct api_sets_limits *limits = api_sets_limits(call->service->sets);
+	return api_fault_set(call->fault, API_E_SET_TOO_LARGE,
 	                     "the set would take %zu bytes; all sets of a caller may take %zu (--set-bytes-per-caller), all"
 	                     " together %zu (--set-bytes)",
 	                     bytes, limits->bytes_per_caller, limits->bytes);
 }
 
-static bool store(const struct api_service *service, struct putting *p, struct api_fault *fault)
+static bool store(const struct api_call *call, struct putting *p)
 {
 	struct api_kept *kept = &p->made->kept;
-	const enum api_put put = api_sets_put(service->sets, p->caller, p->name, kept, p->old);
+	const enum api_put put = api_sets_put(call->service->sets, p->caller, p->name, kept, p->old);
 	switch (put) {
 	case API_PUT_CREATED:
 	case API_PUT_REPLACED: break;
-	case API_PUT_CHANGED: p->changed = true; return api_fault_set(fault, API_E_SET_CHANGED, "the set has changed");
-	case API_PUT_TOO_LARGE: return fault_too_large(service, kept->bytes, fault);
+	case API_PUT_CHANGED:
+		p->changed = true;
+		return api_fault_set(call->fault, API_E_SET_CHANGED, "the set has changed");
+	case API_PUT_TOO_LARGE: return fault_too_large(call, kept->bytes);
 	case API_PUT_NO_ROOM:
 		return api_fault_set(
-			fault, API_E_SETS_FULL,
+			call->fault, API_E_SETS_FULL,
 			"there is no room for the set now: the others are in use (--set-bytes, --sets; of one caller"
 			" --set-bytes-per-caller, --sets-per-caller)");
-	case API_PUT_NO_MEMORY: return api_fault_no_memory(fault);
+	case API_PUT_NO_MEMORY: return api_fault_no_memory(call->fault);
 	}
 	p->stored = kept;
 	p->made = NULL;
@@ -267,11 +265,10 @@ static void let_go(struct putting *p)
 }
 
 /* A set that was there already. */
-static bool answer_kept(const struct api_service *service, const struct api_request *request, const struct putting *p,
-                        struct api_fault *fault, struct api_response *response)
+static bool answer_kept(const struct api_call *call, const struct putting *p)
 {
-	const bool ok = answer_set(service, request, api_set_of(p->old), fault, response);
-	add_version(response, p->old);
+	const bool ok = answer_set(call, api_set_of(p->old));
+	add_version(call->response, p->old);
 	return ok;
 }
 
@@ -283,24 +280,23 @@ static void add_location(struct api_response *response, const char *name)
 }
 
 /* The answer is printed first, which can fail; nothing has changed then. */
-static bool run(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
-                struct putting *p, struct api_fault *fault, struct api_response *response)
+static bool run(const struct api_call *call, const struct api_steps *steps, struct putting *p)
 {
-	bool ok = api_job_run(service, request, steps, NULL, p, fault, response);
-	response->measure = (struct api_measure){0}; /* only evaluations are measured */
-	if (ok && !store(service, p, fault)) {
-		api_response_free(response);
+	bool ok = api_job_run(call, steps, NULL, p);
+	call->response->measure = (struct api_measure){0}; /* only evaluations are measured */
+	if (ok && !store(call, p)) {
+		api_response_free(call->response);
 		ok = false;
 	}
 	if (!ok) {
 		if (p->old)
-			add_version(response, p->old);
+			add_version(call->response, p->old);
 		return false;
 	}
-	add_version(response, p->stored);
+	add_version(call->response, p->stored);
 	if (!p->old) {
-		response->status = 201;
-		add_location(response, p->name);
+		call->response->status = 201;
+		add_location(call->response, p->name);
 	}
 	return true;
 }
@@ -317,109 +313,104 @@ static bool was_put(const struct api_request *request, const struct putting *p)
 	       (is_wanted(request, p->old) || (*p->old->before && strcmp(request->if_version, p->old->before) == 0));
 }
 
-static bool refuse_changed(const struct api_request *request, const struct putting *p, struct api_fault *fault,
-                           struct api_response *response)
+static bool refuse_changed(const struct api_call *call, const struct putting *p)
 {
 	if (p->old)
-		add_version(response, p->old);
-	return fault_changed(request, p->old, fault);
+		add_version(call->response, p->old);
+	return fault_changed(call, p->old);
 }
 
-static bool refuse_taken(const struct putting *p, struct api_fault *fault, struct api_response *response)
+static bool refuse_taken(const struct api_call *call, const struct putting *p)
 {
-	add_version(response, p->old);
-	return api_fault_set(fault, API_E_SET_EXISTS, "there is a set \"%s\" already", p->name);
+	add_version(call->response, p->old);
+	return api_fault_set(call->fault, API_E_SET_EXISTS, "there is a set \"%s\" already", p->name);
 }
 
-static bool put_once(const struct api_service *service, const struct api_request *request, struct putting *p,
-                     struct api_fault *fault, struct api_response *response)
+static bool put_once(const struct api_call *call, struct putting *p)
 {
+	const struct api_request *request = call->request;
 	static const struct api_steps steps = {decode_put, prepare_put, compute_put, api_job_weigh};
-	p->old = hold(service, request, false);
+	p->old = hold(call->service, request, false);
 	if (p->old && must_be_free(request))
-		return refuse_taken(p, fault, response);
+		return refuse_taken(call, p);
 	if (was_put(request, p)) {
-		api_kept_release(hold(service, request, true)); /* it counts as use */
-		return answer_kept(service, request, p, fault, response);
+		api_kept_release(hold(call->service, request, true)); /* it counts as use */
+		return answer_kept(call, p);
 	}
 	if (!is_wanted(request, p->old))
-		return refuse_changed(request, p, fault, response);
-	return run(service, request, &steps, p, fault, response);
+		return refuse_changed(call, p);
+	return run(call, &steps, p);
 }
 
-static bool patch_once(const struct api_service *service, const struct api_request *request, struct putting *p,
-                       struct api_fault *fault, struct api_response *response)
+static bool patch_once(const struct api_call *call, struct putting *p)
 {
+	const struct api_request *request = call->request;
 	static const struct api_steps steps = {decode_patch, prepare_put, compute_put, api_job_weigh};
-	p->old = hold(service, request, !request->was_deferred);
+	p->old = hold(call->service, request, !request->was_deferred);
 	if (!p->old)
-		return fault_unknown(request, fault);
+		return fault_unknown(call);
 	if (request->if_version && !api_is_version(request->if_version))
-		return refuse_changed(request, p, fault, response);
+		return refuse_changed(call, p);
 	api_version_of_patch(request->if_version ? request->if_version : p->old->version, request->formats->body,
 	                     request->body, request->body_bytes, p->version);
 	if (request->if_version && strcmp(p->old->version, p->version) == 0)
-		return answer_kept(service, request, p, fault, response);
+		return answer_kept(call, p);
 	if (!is_wanted(request, p->old))
-		return refuse_changed(request, p, fault, response);
-	return run(service, request, &steps, p, fault, response);
+		return refuse_changed(call, p);
+	return run(call, &steps, p);
 }
 
-typedef bool attempt(const struct api_service *service, const struct api_request *request, struct putting *p,
-                     struct api_fault *fault, struct api_response *response);
+typedef bool attempt(const struct api_call *call, struct putting *p);
 
 /* All over again if another request got in first: so one of them always gets on. */
-static bool put_until_done(const struct api_service *service, const struct api_request *request, attempt *once,
-                           struct api_fault *fault, struct api_response *response)
+static bool put_until_done(const struct api_call *call, attempt *once)
 {
+	const struct api_request *request = call->request;
 	struct putting p = {.name = name_of(request), .caller = request->caller};
 	bool ok;
-	if (!service->sets)
-		return api_fault_set(fault, API_E_SETS_FULL, "this service keeps no sets");
+	if (!call->service->sets)
+		return api_fault_set(call->fault, API_E_SETS_FULL, "this service keeps no sets");
 	api_version_of_body(request->formats->body, request->body, request->body_bytes, p.version);
 	do {
 		p.changed = false;
-		ok = once(service, request, &p, fault, response);
+		ok = once(call, &p);
 		let_go(&p);
 		if (p.changed && !api_account_is_stopped()) {
-			api_fault_clear(fault);
-			api_response_clear(response);
+			api_fault_clear(call->fault);
+			api_response_clear(call->response);
 		}
 	} while (p.changed && !api_account_is_stopped());
 	return ok;
 }
 
-static bool put_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                    struct api_response *response)
+static bool put_set(const struct api_call *call)
 {
-	return api_query_refuse(request->match->query, fault) && check_name(request, fault) &&
-	       put_until_done(service, request, put_once, fault, response);
+	return api_query_refuse(call->request->match->query, call->fault) && check_name(call) &&
+	       put_until_done(call, put_once);
 }
 
-static bool patch_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                      struct api_response *response)
+static bool patch_set(const struct api_call *call)
 {
-	return api_query_refuse(request->match->query, fault) && check_name(request, fault) &&
-	       put_until_done(service, request, patch_once, fault, response);
+	return api_query_refuse(call->request->match->query, call->fault) && check_name(call) &&
+	       put_until_done(call, patch_once);
 }
 
 /* ---- DELETE ---- */
 
-static bool delete_set(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                       struct api_response *response)
+static bool delete_set(const struct api_call *call)
 {
 	bool removed = false;
-	if (!api_query_refuse(request->match->query, fault))
+	if (!api_query_refuse(call->request->match->query, call->fault))
 		return false;
 	while (!removed) {
-		response->n_headers = 0;
-		struct api_set *set = find_set(service, request, false, fault, response);
+		call->response->n_headers = 0;
+		struct api_set *set = find_set(call, false);
 		if (!set)
 			return false;
-		removed = api_sets_remove(service->sets, request->caller, name_of(request), &set->kept);
+		removed = api_sets_remove(call->service->sets, call->request->caller, name_of(call->request), &set->kept);
 		api_kept_release(&set->kept);
 	}
-	response->status = 204;
+	call->response->status = 204;
 	return true;
 }
 
@@ -436,37 +427,36 @@ static void list_sets(struct api_render *r, const struct api_sets *sets, const s
 }
 
 /* Of what the list prints. */
-static bool admit_list(const struct api_service *service, const struct api_listed *listed, size_t n,
-                       struct api_fault *fault)
+static bool admit_list(const struct api_call *call, const struct api_listed *listed, size_t n)
 {
 	enum { NODES = 10 + FRIC_N_TYPES, NODES_OF_SKIPPED = 4 };
 	struct api_work work = {0};
 	for (size_t i = 0; i < n; i++)
 		work.n_nodes += NODES + NODES_OF_SKIPPED * api_set_of(listed[i].kept)->n_first_skipped;
-	return api_cost_admit(service, &work, fault);
+	return api_cost_admit(call->service, &work, call->fault);
 }
 
-static bool get_sets(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                     struct api_response *response)
+static bool get_sets(const struct api_call *call)
 {
-	struct api_arena arena = {.pool = service->pool};
+	struct api_arena arena = {.pool = call->service->pool};
 	struct api_render render = {0};
 	struct api_listed *listed = NULL;
 	size_t n = 0, bytes = 0;
-	if (!api_query_refuse(request->match->query, fault))
+	if (!api_query_refuse(call->request->match->query, call->fault))
 		return false;
-	if (service->sets && !api_sets_list(service->sets, request->caller, &arena, &listed, &n, &bytes)) {
+	if (call->service->sets &&
+	    !api_sets_list(call->service->sets, call->request->caller, &arena, &listed, &n, &bytes)) {
 		api_arena_free(&arena);
-		return api_fault_no_memory(fault);
+		return api_fault_no_memory(call->fault);
 	}
-	bool ok = admit_list(service, listed, n, fault) && api_render_start(&render, &arena);
+	bool ok = admit_list(call, listed, n) && api_render_start(&render, &arena);
 	if (ok) {
-		list_sets(&render, service->sets, listed, n);
+		list_sets(&render, call->service->sets, listed, n);
 		api_render_integer(&render, render.document.root, "bytes", (int64_t)bytes);
 		api_render_integer(&render, render.document.root, "limit_bytes",
-		                   service->sets ? (int64_t)api_sets_limits(service->sets)->bytes_per_caller : 0);
+		                   call->service->sets ? (int64_t)api_sets_limits(call->service->sets)->bytes_per_caller : 0);
 	}
-	ok = api_answer_finish(service, request, &render, ok, fault, response);
+	ok = api_answer_finish(call, &render, ok);
 	for (size_t i = 0; i < n; i++)
 		api_kept_release(listed[i].kept);
 	api_arena_free(&arena);

@@ -11,8 +11,7 @@
  * answer in any case. This counts as use.
  * @return false with *fault: also 422 (no name), 404, 412
  */
-bool api_set_run(const struct api_service *service, const struct api_request *request, const struct api_steps *steps,
-                 void *more, struct api_fault *fault, struct api_response *response);
+bool api_set_run(const struct api_call *call, const struct api_steps *steps, void *more);
 
 /* Whether the set that the path names is large: to read its document, and to take contact_ns for each of its contacts.
  * False if there is none. */

@@ -127,42 +127,27 @@ static bool render_output_sizes(struct api_bridge *bridge, struct api_render *re
 	return true;
 }
 
-static bool describe(const struct api_service *service, const struct api_request *request, renderer *add,
-                     struct api_fault *fault, struct api_response *response)
+/* In the order of the operations. */
+enum { MODEL_INFO, INPUT_SIZES, OUTPUT_SIZES };
+static renderer *const renderers[] = {render_support, render_input_sizes, render_output_sizes};
+
+static bool describe(const struct api_call *call)
 {
-	struct api_arena arena = {.pool = service->pool};
-	struct api_bridge bridge = {.service = service, .request = request, .arena = &arena, .fault = fault};
+	struct api_arena arena = {.pool = call->service->pool};
+	struct api_bridge bridge = {
+		.service = call->service, .request = call->request, .arena = &arena, .fault = call->fault};
 	struct api_render render;
-	const bool started = api_render_start(&render, &arena) || no_memory(&bridge),
-			   ok = api_answer_finish(service, request, &render,
-	                                  started && api_bridge_begin(&bridge) && add(&bridge, &render), fault, response);
+	bool ok = api_render_start(&render, &arena) || no_memory(&bridge);
+	ok = ok && api_bridge_begin(&bridge) && renderers[call->operation->variant](&bridge, &render);
+	ok = api_answer_finish(call, &render, ok);
 	api_bridge_end(&bridge);
 	api_arena_free(&arena);
-	return ok || tell_refusal(&bridge, response);
+	return ok || tell_refusal(&bridge, call->response);
 }
 
-static bool model_info(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                       struct api_response *response)
+static bool get_info(const struct api_call *call)
 {
-	return describe(service, request, render_support, fault, response);
-}
-
-static bool input_sizes(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                        struct api_response *response)
-{
-	return describe(service, request, render_input_sizes, fault, response);
-}
-
-static bool output_sizes(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                         struct api_response *response)
-{
-	return describe(service, request, render_output_sizes, fault, response);
-}
-
-static bool get_info(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                     struct api_response *response)
-{
-	struct api_arena arena = {.pool = service->pool};
+	struct api_arena arena = {.pool = call->service->pool};
 	struct api_render render;
 	bool ok = api_render_start(&render, &arena);
 	json_t *root = render.document.root;
@@ -170,24 +155,23 @@ static bool get_info(const struct api_service *service, const struct api_request
 	json_t *models = api_render_add(&render, root, "models", json_array());
 	for (int i = 0; i < API_N_BRIDGE_MODELS; i++)
 		api_render_append(&render, models, json_string(api_bridge_models[i]));
-	ok = api_answer_finish(service, request, &render, ok, fault, response);
+	ok = api_answer_finish(call, &render, ok);
 	api_arena_free(&arena);
 	return ok;
 }
 
 /* ---- what is asked of contacts ---- */
 
-struct call {
-	enum api_bridge_call call;
-	struct api_bridge bridge;
-};
+static enum api_bridge_call which(const struct api_job *job)
+{
+	return (enum api_bridge_call)job->call->operation->variant;
+}
 
 static bool decode(struct api_job *job)
 {
-	struct call *call = job->more;
-	struct api_bridge *bridge = &call->bridge;
+	struct api_bridge *bridge = job->more;
 	bridge->arena = &job->arena;
-	return api_bridge_begin(bridge) && api_bridge_ask(bridge, call->call) &&
+	return api_bridge_begin(bridge) && api_bridge_ask(bridge, which(job)) &&
 	       api_bridge_apply(bridge, &job->lagged, &job->question, &job->set_velocities);
 }
 
@@ -206,9 +190,9 @@ static bool render_output(struct api_job *job, const double *values, size_t n, b
 
 static bool evaluate(struct api_job *job)
 {
-	const struct call *call = job->more;
-	const bool is_gradient = call->bridge.model == API_BRIDGE_GRADIENT;
-	const size_t n = api_bridge_output_size(&call->bridge);
+	const struct api_bridge *bridge = job->more;
+	const bool is_gradient = bridge->model == API_BRIDGE_GRADIENT;
+	const size_t n = api_bridge_output_size(bridge);
 	double *output = api_job_array(job, n, sizeof(*output));
 	return output &&
 	       api_job_core(job, fric_evaluate(&job->context, job->contacts, &job->asked, is_gradient ? NULL : output,
@@ -241,34 +225,33 @@ static bool list_velocities(struct api_job *job, struct api_variables *variables
 
 static bool begin(struct api_job *job, struct api_derivation *derivation)
 {
-	const struct call *call = job->more;
+	const struct api_bridge *bridge = job->more;
 	*derivation = (struct api_derivation){0};
-	if (!api_variables_list(&call->bridge.document, &job->lagged.batch, &job->facts, &job->arena,
-	                        &derivation->variables))
+	if (!api_variables_list(&bridge->document, &job->lagged.batch, &job->facts, &job->arena, &derivation->variables))
 		return api_fault_no_memory(job->fault);
 	return list_velocities(job, &derivation->variables) && api_derivation_begin(job, derivation);
 }
 
-static const struct api_variable *variable_of(const struct call *call, const struct api_derivation *derivation,
+static const struct api_variable *variable_of(const struct api_bridge *bridge, const struct api_derivation *derivation,
                                               size_t input)
 {
-	return api_variable_find(&derivation->variables, call->bridge.inputs[input].pointer);
+	return api_variable_find(&derivation->variables, bridge->inputs[input].pointer);
 }
 
-static struct api_variations along(const struct call *call, const struct api_derivation *derivation, size_t input)
+static struct api_variations along(const struct api_bridge *bridge, const struct api_derivation *derivation,
+                                   size_t input)
 {
-	return (struct api_variations){.n = 1, .by = {variable_of(call, derivation, input)}, .values = {call->bridge.vec}};
+	return (struct api_variations){.n = 1, .by = {variable_of(bridge, derivation, input)}, .values = {bridge->vec}};
 }
 
-static struct api_variations by(const struct call *call, const struct api_derivation *derivation)
+static struct api_variations by(const struct api_bridge *bridge, const struct api_derivation *derivation)
 {
-	return (struct api_variations){.n = 1, .by = {variable_of(call, derivation, call->bridge.in_wrt)}};
+	return (struct api_variations){.n = 1, .by = {variable_of(bridge, derivation, bridge->in_wrt)}};
 }
 
 static bool gradient(struct api_job *job)
 {
-	const struct call *call = job->more;
-	const struct api_bridge *bridge = &call->bridge;
+	const struct api_bridge *bridge = job->more;
 	const bool of_potential = bridge->model == API_BRIDGE_FRICTION;
 	struct api_derivation derivation;
 	struct api_sums answers, cotangents = {of_potential ? *bridge->sens : 0, NULL};
@@ -278,28 +261,27 @@ static bool gradient(struct api_job *job)
 	if (copy && !api_account_copy(copy, bridge->sens, api_job_n_dofs(job) * sizeof(*copy)))
 		return api_fault_no_memory(job->fault);
 	cotangents.gradient = copy;
-	struct api_variations wanted = by(call, &derivation);
+	struct api_variations wanted = by(bridge, &derivation);
 	return api_derive_vjp(job, &derivation, &cotangents, &wanted, &answers) &&
 	       render_output(job, wanted.values[0], wanted.by[0]->n, false);
 }
 
 static bool apply_jacobian(struct api_job *job)
 {
-	const struct call *call = job->more;
+	const struct api_bridge *bridge = job->more;
 	struct api_derivation derivation;
 	struct api_sums answers, tangents;
 	if (!begin(job, &derivation))
 		return false;
-	const struct api_variations direction = along(call, &derivation, call->bridge.in_wrt);
+	const struct api_variations direction = along(bridge, &derivation, bridge->in_wrt);
 	if (!api_derive_jvp(job, &derivation, &direction, &answers, &tangents))
 		return false;
 	double *potential = api_job_array(job, 1, sizeof(*potential));
 	if (!potential)
 		return false;
 	*potential = tangents.potential;
-	const bool of_potential = call->bridge.model == API_BRIDGE_FRICTION;
-	return render_output(job, of_potential ? potential : tangents.gradient, api_bridge_output_size(&call->bridge),
-	                     false);
+	const bool of_potential = bridge->model == API_BRIDGE_FRICTION;
+	return render_output(job, of_potential ? potential : tangents.gradient, api_bridge_output_size(bridge), false);
 }
 
 /* Values times the sensitivity of the only output. */
@@ -316,15 +298,15 @@ static bool scale(struct api_job *job, const double *values, size_t n, double fa
 
 static bool apply_hessian(struct api_job *job)
 {
-	const struct call *call = job->more;
+	const struct api_bridge *bridge = job->more;
 	struct api_derivation derivation;
 	if (!begin(job, &derivation))
 		return false;
-	const struct api_variations direction = along(call, &derivation, call->bridge.in_wrt_2);
-	struct api_variations wanted = by(call, &derivation);
+	const struct api_variations direction = along(bridge, &derivation, bridge->in_wrt_2);
+	struct api_variations wanted = by(bridge, &derivation);
 	double *output;
 	return api_derive_second(job, &derivation, &direction, &wanted) &&
-	       scale(job, wanted.values[0], wanted.by[0]->n, *call->bridge.sens, &output) &&
+	       scale(job, wanted.values[0], wanted.by[0]->n, *bridge->sens, &output) &&
 	       render_output(job, output, wanted.by[0]->n, false);
 }
 
@@ -332,43 +314,26 @@ static bool apply_hessian(struct api_job *job)
 
 static void weigh(const struct api_job *job, struct api_work *work)
 {
-	const struct call *call = job->more;
 	api_job_weigh(job, work);
-	work->contact_ns += call->call == API_BRIDGE_EVALUATE ? 0 : API_COST_DERIVATIVES;
+	work->contact_ns += which(job) == API_BRIDGE_EVALUATE ? 0 : API_COST_DERIVATIVES;
 }
 
-static bool answer(const struct api_service *service, const struct api_request *request, enum api_bridge_call which,
-                   bool (*compute)(struct api_job *), struct api_fault *fault, struct api_response *response)
+static bool compute(struct api_job *job)
 {
-	const struct api_steps steps = {decode, api_job_prepare_whole, compute, weigh};
-	struct call call = {.call = which, .bridge = {.service = service, .request = request, .fault = fault}};
-	const bool ok = api_job_run(service, request, &steps, NULL, &call, fault, response);
-	api_bridge_end(&call.bridge);
-	return ok || tell_refusal(&call.bridge, response);
+	static bool (*const calls[API_N_BRIDGE_CALLS])(struct api_job *) = {[API_BRIDGE_EVALUATE] = evaluate,
+	                                                                    [API_BRIDGE_VJP] = gradient,
+	                                                                    [API_BRIDGE_JVP] = apply_jacobian,
+	                                                                    [API_BRIDGE_SECOND] = apply_hessian};
+	return calls[which(job)](job);
 }
 
-static bool post_evaluate(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                          struct api_response *response)
+static bool answer(const struct api_call *call)
 {
-	return answer(service, request, API_BRIDGE_EVALUATE, evaluate, fault, response);
-}
-
-static bool post_gradient(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                          struct api_response *response)
-{
-	return answer(service, request, API_BRIDGE_VJP, gradient, fault, response);
-}
-
-static bool post_jacobian(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                          struct api_response *response)
-{
-	return answer(service, request, API_BRIDGE_JVP, apply_jacobian, fault, response);
-}
-
-static bool post_hessian(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
-                         struct api_response *response)
-{
-	return answer(service, request, API_BRIDGE_SECOND, apply_hessian, fault, response);
+	static const struct api_steps steps = {decode, api_job_prepare_whole, compute, weigh};
+	struct api_bridge bridge = {.service = call->service, .request = call->request, .fault = call->fault};
+	const bool ok = api_job_run(call, &steps, NULL, &bridge);
+	api_bridge_end(&bridge);
+	return ok || tell_refusal(&bridge, call->response);
 }
 
 static const struct api_object
@@ -412,39 +377,39 @@ const struct api_operation api_bridge_get_info = {
 	.description = "Version of the protocol, and names of the models.", .examples = info_examples,
 };
 const struct api_operation api_bridge_model_info = {
-	.handler = model_info, .is_large = api_cost_of_body, .requests = names, .answers = supports, .id = "bridgeModelInfo",
+	.handler = describe, .variant = MODEL_INFO, .is_large = api_cost_of_body, .requests = names, .answers = supports, .id = "bridgeModelInfo",
 	.tag = "um-bridge", .summary = "What a model supports", .description = "Which of the calls below it answers.",
 	.examples = name_examples,
 };
 const struct api_operation api_bridge_input_sizes = {
-	.handler = input_sizes, .is_large = api_cost_of_body, .requests = configured, .answers = inputs, .id = "bridgeInputSizes",
+	.handler = describe, .variant = INPUT_SIZES, .is_large = api_cost_of_body, .requests = configured, .answers = inputs, .id = "bridgeInputSizes",
 	.tag = "um-bridge", .summary = "How long a model's inputs are", .description = "One number for each input.",
 	.examples = input_examples,
 };
 const struct api_operation api_bridge_output_sizes = {
-	.handler = output_sizes, .is_large = api_cost_of_body, .requests = configured, .answers = outputs,
+	.handler = describe, .variant = OUTPUT_SIZES, .is_large = api_cost_of_body, .requests = configured, .answers = outputs,
 	.id = "bridgeOutputSizes", .tag = "um-bridge", .summary = "How long a model's output is",
 	.description = "friction has one number, friction_gradient one for each degree of freedom.",
 	.examples = output_examples,
 };
 const struct api_operation api_bridge_evaluate = {
-	.handler = post_evaluate, .is_large = api_cost_of_body, .requests = evaluations, .answers = values, .is_timed = true,
+	.handler = answer, .variant = API_BRIDGE_EVALUATE, .is_large = api_cost_of_body, .requests = evaluations, .answers = values, .is_timed = true,
 	.id = "bridgeEvaluate", .tag = "um-bridge", .summary = "A model's output",
 	.description = "friction: the potential. friction_gradient: its gradient, the negative friction force.",
 	.examples = evaluate_examples,
 };
 const struct api_operation api_bridge_gradient = {
-	.handler = post_gradient, .is_large = api_cost_of_body, .requests = gradients, .answers = vectors, .is_timed = true,
+	.handler = answer, .variant = API_BRIDGE_VJP, .is_large = api_cost_of_body, .requests = gradients, .answers = vectors, .is_timed = true,
 	.id = "bridgeGradient", .tag = "um-bridge", .summary = "Derivatives by all numbers of an input",
 	.description = "Of the product of sens with the output.", .examples = gradient_examples,
 };
 const struct api_operation api_bridge_apply_jacobian = {
-	.handler = post_jacobian, .is_large = api_cost_of_body, .requests = jacobians, .answers = vectors, .is_timed = true,
+	.handler = answer, .variant = API_BRIDGE_JVP, .is_large = api_cost_of_body, .requests = jacobians, .answers = vectors, .is_timed = true,
 	.id = "bridgeApplyJacobian", .tag = "um-bridge", .summary = "The output's derivative along a direction",
 	.description = "Along vec, a change of one input.", .examples = jacobian_examples,
 };
 const struct api_operation api_bridge_apply_hessian = {
-	.handler = post_hessian, .is_large = api_cost_of_body, .requests = hessians, .answers = vectors, .is_timed = true,
+	.handler = answer, .variant = API_BRIDGE_SECOND, .is_large = api_cost_of_body, .requests = hessians, .answers = vectors, .is_timed = true,
 	.id = "bridgeApplyHessian", .tag = "um-bridge", .summary = "The derivative of a Gradient along a direction",
 	.description = "Of the Gradient by inWrt1, along vec, a change of inWrt2. Of friction alone, and for velocities,"
 	               " coefficients, eps_v, normal forces and weights.",
