@@ -1,4 +1,4 @@
-#include "api/pages/description.h"
+#include "api/pages/pages.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "api/pages/errors.h"
+#include "api/pages/pages.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include "api/base/codes.h"
 #include "api/base/fault.h"
 #include "api/dispatch/answer.h"
-#include "api/pages/pages.h"
 #include "api/problem.h"
 
 /* As assets.c takes the files of web/. */

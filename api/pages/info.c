@@ -1,4 +1,4 @@
-#include "api/pages/info.h"
+#include "api/pages/pages.h"
 
 #include "api/dispatch/answer.h"
 #include "api/dispatch/format.h"
