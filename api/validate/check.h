@@ -69,6 +69,8 @@ enum { API_SPAN = 1 << 18 };
 /* True if it is not, with the fault set. */
 bool api_check_stopped(struct api_check *check);
 
+/* A field is something else than what was expected, "a number". @return false */
+bool api_fault_kind(struct api_check *check, const struct api_field *field, const char *expected);
 /* "an object", "a string", "an array of numbers" ...: what a node is, for messages. */
 const char *api_kind(const struct api_check *check, const json_t *node);
 

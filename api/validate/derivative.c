@@ -180,7 +180,7 @@ static void check_wrt(struct derivative_check *d)
 
 static bool check_asked(struct derivative_check *d, enum api_request_kind kind)
 {
-	if (kind == API_JVP) {
+	if (kind == API_JVP || kind == API_SET_JVP) {
 		check_tangents(d);
 	} else {
 		check_cotangents(d);
@@ -189,32 +189,35 @@ static bool check_asked(struct derivative_check *d, enum api_request_kind kind)
 	return !d->check->fault->status;
 }
 
-bool api_check_derivative(struct api_check *check, enum api_request_kind kind, struct api_lagged *lagged,
-                          struct api_question *question, struct api_derivative *derivative)
+static bool check_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
+                             struct api_lagged *lagged, const struct fric_batch *batch, struct api_question *question,
+                             struct api_derivative *derivative)
 {
-	const struct api_object *object = kind == API_JVP ? &api_jvp_request : &api_vjp_request;
-	struct derivative_check d = {.check = check, .out = derivative};
-	struct api_set_facts facts;
-	*derivative = (struct api_derivative){0};
-	if (api_check_differentiated(check, object, lagged, question, &d.root)) {
-		api_state_facts(lagged, &facts);
-		d.facts = &facts;
-		if (!api_variables_list(check->document, &lagged->batch, &facts, check->arena, &derivative->variables))
+	struct derivative_check d = {.check = check, .out = derivative, .of_set = facts};
+	struct api_set_facts here;
+	const bool ok = api_check_request(check, kind, facts, lagged, question, &d.root);
+	question->outputs[API_POTENTIAL] = question->outputs[API_GRADIENT] = true;
+	if (ok) {
+		if (!facts)
+			api_state_facts(lagged, &here);
+		d.facts = facts ? facts : &here;
+		if (!api_variables_list(check->document, batch, d.facts, check->arena, &derivative->variables))
 			return api_fault_no_memory(check->fault);
 	}
 	return json_is_object(d.root.node) ? check_asked(&d, kind) : false;
+}
+
+bool api_check_derivative(struct api_check *check, enum api_request_kind kind, struct api_lagged *lagged,
+                          struct api_question *question, struct api_derivative *derivative)
+{
+	*derivative = (struct api_derivative){0};
+	return check_derivative(check, kind, NULL, lagged, &lagged->batch, question, derivative);
 }
 
 bool api_check_set_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
                               const struct fric_batch *batch, struct api_question *question,
                               struct api_derivative *derivative)
 {
-	const struct api_object *object = kind == API_JVP ? &api_set_jvp_question : &api_set_vjp_question;
-	struct derivative_check d = {.check = check, .out = derivative, .of_set = true};
-	if (api_check_set_differentiated(check, object, facts, question, &d.root)) {
-		d.facts = facts;
-		if (!api_variables_list(check->document, batch, facts, check->arena, &derivative->variables))
-			return api_fault_no_memory(check->fault);
-	}
-	return json_is_object(d.root.node) ? check_asked(&d, kind) : false;
+	return check_derivative(check, kind == API_JVP ? API_SET_JVP : API_SET_VJP, facts, NULL, batch, question,
+	                        derivative);
 }

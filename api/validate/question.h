@@ -58,15 +58,14 @@ void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *fact
 bool api_check_set_question(struct api_check *check, const struct api_set_facts *facts, struct api_question *question);
 
 /**
- * The same two without options, of requests whose answers are differentiated: what remains to be checked is which
- * derivatives are wanted (derivative.h). Potential and gradient count as asked for.
- * @param object  of api_jvp_request …: what the request is
- * @param root    set to the request; root->node is no object if there is nothing more to check
+ * A request of any kind.
+ * @param facts     of the set that it is asked about; NULL: it has a lagged part
+ * @param lagged    filled in without facts; else it may be NULL
+ * @param question  of a set's document: lagged velocities alone
+ * @param root      set to the request, for the fields that its kind has besides; root->node is no object if there is nothing more
+ *                  to check
  */
-bool api_check_differentiated(struct api_check *check, const struct api_object *object, struct api_lagged *lagged,
-                              struct api_question *question, struct api_field *root);
-bool api_check_set_differentiated(struct api_check *check, const struct api_object *object,
-                                  const struct api_set_facts *facts, struct api_question *question,
-                                  struct api_field *root);
+bool api_check_request(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
+                       struct api_lagged *lagged, struct api_question *question, struct api_field *root);
 
 #endif

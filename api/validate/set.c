@@ -1,5 +1,7 @@
 #include "api/validate/set.h"
 
+#include "api/validate/request.h"
+
 /* A field with a row for each vertex, and the objects around it. */
 struct per_vertex {
 	struct api_field friction, materials, field; /* field.node NULL: there is none */
@@ -17,9 +19,9 @@ static bool find_in(const struct api_field *object, const struct api_object *rul
 }
 
 /* The first one, in the order of the contract. */
-static void find_per_vertex(const struct api_lagged_check *w, struct per_vertex *rows)
+static void find_per_vertex(const struct api_request_check *w, struct per_vertex *rows)
 {
-	rows->friction = api_ruled(&w->root, &api_request, API_REQUEST_FRICTION);
+	rows->friction = api_request_field(w, API_REQUEST_FRICTION);
 	rows->materials = api_ruled(&rows->friction, &api_friction, API_FRICTION_MATERIALS);
 	if (!find_in(&w->root, &api_set_document, &rows->field) && !find_in(&rows->friction, &api_friction, &rows->field))
 		find_in(&rows->materials, &api_materials, &rows->field);
@@ -34,7 +36,7 @@ static bool check_limit(struct api_check *check, const struct api_field *field, 
  * What is no array, or ragged, is told where the field is read; so is another wrong shape if it is known which one was
  * expected.
  */
-static size_t count_rows(const struct api_lagged_check *w, const struct api_field *field, bool is_expected)
+static size_t count_rows(const struct api_request_check *w, const struct api_field *field, bool is_expected)
 {
 	const struct api_array *array = api_document_array(w->check->document, field->node);
 	const size_t row = field->rule->shape[1] ? w->dim : 0;
@@ -46,7 +48,7 @@ static size_t count_rows(const struct api_lagged_check *w, const struct api_fiel
 }
 
 /* @param member  n_vertices. @return API_UNKNOWN_LENGTH if it tells nothing */
-static size_t read_member(const struct api_lagged_check *w, const struct api_field *member)
+static size_t read_member(const struct api_request_check *w, const struct api_field *member)
 {
 	size_t n = API_UNKNOWN_LENGTH;
 	return api_check_count(w->check, member, &n) && (!member->node || check_limit(w->check, member, n))
@@ -54,7 +56,7 @@ static size_t read_member(const struct api_lagged_check *w, const struct api_fie
 	           : API_UNKNOWN_LENGTH;
 }
 
-static size_t agree(const struct api_lagged_check *w, const struct api_field *member, size_t told,
+static size_t agree(const struct api_request_check *w, const struct api_field *member, size_t told,
                     const struct api_field *field, size_t n)
 {
 	if (n == API_UNKNOWN_LENGTH)
@@ -66,41 +68,27 @@ static size_t agree(const struct api_lagged_check *w, const struct api_field *me
 }
 
 /* How many vertices there are, without velocities to count. */
-static size_t count_vertices(struct api_lagged_check *w)
+void api_check_n_vertices(struct api_request_check *w)
 {
-	const struct api_field member = api_ruled(&w->root, &api_request, API_REQUEST_N_VERTICES);
+	const struct api_field member = api_request_field(w, API_REQUEST_N_VERTICES);
 	const size_t told = read_member(w, &member);
 	struct per_vertex rows;
+	size_t n = member.node ? told : 0;
 	find_per_vertex(w, &rows);
 	w->counts_nothing = !rows.field.node && !member.node;
 	if (rows.field.node)
-		return agree(w, &member, told, &rows.field, count_rows(w, &rows.field, told != API_UNKNOWN_LENGTH));
-	return member.node ? told : 0;
+		n = agree(w, &member, told, &rows.field, count_rows(w, &rows.field, told != API_UNKNOWN_LENGTH));
+	api_count_vertices(w, n);
 }
 
 bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct api_lagged_velocities *velocities,
                    struct api_set_facts *facts)
 {
-	struct api_lagged_check w;
-	*velocities = (struct api_lagged_velocities){0};
-	if (!api_lagged_begin(&w, check, &api_set_document, &api_set_question, lagged))
-		return false;
-	const struct api_field of_vertices = api_ruled(&w.root, &api_request, API_REQUEST_LAGGED_VELOCITIES),
-						   of_bodies = api_ruled(&w.root, &api_request, API_REQUEST_LAGGED_BODY_VELOCITIES),
-						   body_positions = api_ruled(&w.root, &api_request, API_REQUEST_BODY_POSITIONS);
-	api_lagged_dim(&w);
-	api_lagged_positions(&w, count_vertices(&w));
-	api_check_per_vertex(check, &of_vertices, w.n_vertices, w.dim, &velocities->vertices);
-	api_lagged_bodies(&w);
-	if (of_bodies.node && !body_positions.node) {
-		api_check_present(check, &body_positions, "the points that twists refer to, [n_bodies, dim]");
-		w.root.excused |= 1u << API_REQUEST_BODY_POSITIONS;
-	}
-	api_check_per_body(check, &of_bodies, body_positions.node ? w.n_bodies : API_UNKNOWN_LENGTH, w.dim,
-	                   &velocities->bodies);
-	api_lagged_contacts(&w);
-	api_lagged_on_degenerate(&w);
-	api_lagged_needs(&w, false);
-	api_state_facts(lagged, facts);
-	return !check->fault->status;
+	struct api_question question;
+	struct api_field root;
+	const bool ok = api_check_request(check, API_SET_DOCUMENT, NULL, lagged, &question, &root);
+	*velocities = (struct api_lagged_velocities){question.lagged_velocities, question.lagged_body_velocities};
+	if (json_is_object(root.node))
+		api_state_facts(lagged, facts);
+	return ok;
 }

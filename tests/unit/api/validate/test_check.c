@@ -790,44 +790,6 @@ static void faults_come_in_the_order_of_the_contract(void **unused)
 	end(&s);
 }
 
-/* Without velocities: it is told how many vertices there are. */
-static bool check_lagged(struct subject *s, const char *text, size_t n_vertices, struct api_lagged *lagged)
-{
-	struct api_lagged_check l;
-	begin(s, text);
-	assert_true(api_lagged_begin(&l, &s->check, &api_request, NULL, lagged));
-	api_lagged_dim(&l);
-	api_lagged_positions(&l, n_vertices);
-	api_lagged_contacts(&l);
-	api_lagged_on_degenerate(&l);
-	api_lagged_needs(&l, false);
-	return !s->fault.status;
-}
-
-static void a_lagged_part_needs_no_question(void **unused)
-{
-	(void)unused;
-	static const char text[] =
-		"{\"dim\":2,\"positions\":[[0,0],[1,0],[0,1]],\"friction\":{\"mu\":0.5,\"eps_v\":0.1},"
-		"\"collisions\":{\"edge_vertex\":{\"vertices\":[[2,0,1]],\"normal_force\":3}},\"on_degenerate\":\"skip\"}";
-	static const struct {
-		size_t n_vertices;
-		const char *pointer;
-		size_t of_batch;
-	} cases[] = {
-		{3, NULL, 3}, {2, "/positions", 2}, {API_UNKNOWN_LENGTH, NULL, 0}}; /* what depends on it is not judged */
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct subject s;
-		struct api_lagged l;
-		const bool ok = check_lagged(&s, text, cases[i].n_vertices, &l);
-		judge(&s, text, ok, cases[i].pointer);
-		assert_int_equal(l.batch.n_vertices, cases[i].of_batch);
-		assert_true(l.batch.skip_degenerate && l.has_group[FRIC_EDGE_VERTEX]);
-		assert_int_equal(l.batch.groups[FRIC_EDGE_VERTEX].n, 1);
-		end(&s);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -857,7 +819,6 @@ int main(void)
 		cmocka_unit_test(words_become_a_barrier),
 		cmocka_unit_test(materials_become_a_table),
 		cmocka_unit_test(faults_come_in_the_order_of_the_contract),
-		cmocka_unit_test(a_lagged_part_needs_no_question),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,126 @@
+/* What geometry and normal forces are derived from, and what happens where they cannot be. */
+#include "api/validate/request.h"
+
+static void check_barrier_words(struct api_check *check, const struct api_field *field, struct fric_barrier *barrier)
+{
+	const struct api_field type = api_ruled(field, &api_barrier, API_BARRIER_TYPE),
+						   scaling = api_ruled(field, &api_barrier, API_BARRIER_SCALING);
+	int which = FRIC_CLAMPED_LOG, how = FRIC_SCALING_NONE;
+	api_check_word(check, &type, &which);
+	api_check_word(check, &scaling, &how);
+	barrier->type = (enum fric_barrier_type)which;
+	barrier->scaling = (enum fric_barrier_scaling)how;
+}
+
+void api_check_barrier(struct api_request_check *w)
+{
+	struct api_check *check = w->check;
+	struct fric_barrier *barrier = &w->lagged->batch.barrier;
+	struct api_field field = api_request_field(w, API_REQUEST_BARRIER);
+	if (!field.node)
+		return;
+	api_check_object(check, &field, &api_barrier);
+	if (!json_is_object(field.node))
+		return;
+	const struct api_field dhat = api_ruled(&field, &api_barrier, API_BARRIER_DHAT),
+						   stiffness = api_ruled(&field, &api_barrier, API_BARRIER_STIFFNESS),
+						   dmin = api_ruled(&field, &api_barrier, API_BARRIER_DMIN);
+	api_check_present(check, &dhat, "a barrier needs it");
+	api_check_real(check, &dhat, &barrier->dhat);
+	api_check_present(check, &stiffness, "a barrier needs it");
+	api_check_real(check, &stiffness, &barrier->stiffness);
+	api_check_real(check, &dmin, &barrier->dmin);
+	check_barrier_words(check, &field, barrier);
+}
+
+void api_check_dim(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_DIM);
+	double value = 0;
+	w->dim = API_UNKNOWN_LENGTH;
+	if (!api_check_present(w->check, &field, "2 or 3") || !api_check_real(w->check, &field, &value))
+		return;
+	const bool is_integer = api_document_array(w->check->document, field.node)->first_non_integer > 0;
+	if ((value != field.rule->least && value != field.rule->most) || !is_integer) {
+		api_fault_at(w->check->fault, API_E_OUT_OF_RANGE, &field.path, "\"dim\" must be the integer 2 or 3");
+		return;
+	}
+	w->dim = (size_t)value;
+	w->lagged->batch.dim = (int)value;
+}
+
+void api_count_vertices(struct api_request_check *w, size_t n_vertices)
+{
+	w->n_vertices = n_vertices;
+	w->lagged->batch.n_vertices = n_vertices == API_UNKNOWN_LENGTH ? 0 : n_vertices;
+}
+
+void api_check_positions(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_POSITIONS);
+	api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->lagged->batch.positions);
+}
+
+/* Bodies count as vertices do; the core numbers all DOFs with an int32_t. */
+static bool check_most_bodies(struct api_request_check *w, const struct api_field *field, size_t n)
+{
+	const size_t vertices = w->n_vertices == API_UNKNOWN_LENGTH ? 0 : w->n_vertices;
+	return api_check_at_most(w->check, field, "vertices and bodies", vertices + n,
+	                         api_check_limits(w->check)->max_vertices) &&
+	       (api_n_dofs(w->dim, vertices, n) <= INT32_MAX ||
+	        api_fault_at(w->check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "more than %d degrees of freedom",
+	                     INT32_MAX));
+}
+
+/* How many bodies there are. Without them there are none; what needs them says so. */
+static size_t count_bodies(struct api_request_check *w, const struct api_field *field)
+{
+	size_t n = 0;
+	if (!field->node)
+		return api_is_given(w->check, field) ? API_UNKNOWN_LENGTH : 0;
+	if (w->dim == API_UNKNOWN_LENGTH || !api_check_rows(w->check, field, w->dim, &n) || !check_most_bodies(w, field, n))
+		return API_UNKNOWN_LENGTH;
+	return n;
+}
+
+void api_check_bodies(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_BODY_POSITIONS);
+	const int before = w->check->fault->n_errors;
+	struct fric_batch *batch = &w->lagged->batch;
+	w->n_bodies = w->n_twists = count_bodies(w, &field);
+	w->has_bodies = w->lagged->has_bodies = field.node;
+	batch->n_bodies = w->n_bodies == API_UNKNOWN_LENGTH ? 0 : w->n_bodies;
+	if (w->check->fault->n_errors > before)
+		return; /* its array has been judged */
+	const size_t lengths[API_N_LENGTHS] = {[API_N_BODIES] = w->n_bodies, [API_DIM] = w->dim};
+	const struct api_shape shape = api_shape_of(field.rule, lengths);
+	struct fric_values values;
+	api_check_values(w->check, &field, &shape, &values);
+	batch->body_positions = values.data;
+}
+
+void api_check_per_body(struct api_check *check, const struct api_field *field, size_t n_bodies, size_t dim,
+                        const double **out)
+{
+	const size_t lengths[API_N_LENGTHS] = {[API_N_BODIES] = n_bodies, [API_TWIST] = api_twist(dim)};
+	const struct api_shape shape = api_shape_of(field->rule, lengths);
+	struct fric_values values;
+	api_check_values(check, field, &shape, &values);
+	if (values.data)
+		*out = values.data;
+}
+
+bool api_check_without_bodies(struct api_check *check, const struct api_field *format)
+{
+	return api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &format->path,
+	                    "bsr has blocks of vertices, and there are bodies: ask for csr, triplets or factors");
+}
+
+void api_check_on_degenerate(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_ON_DEGENERATE);
+	int reaction = 0;
+	api_check_word(w->check, &field, &reaction);
+	w->lagged->batch.skip_degenerate = reaction == 1;
+}

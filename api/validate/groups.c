@@ -1,0 +1,251 @@
+/* Contacts: "collisions" of a request. */
+#include "api/validate/request.h"
+
+#include <stddef.h>
+
+#include "api/validate/law.h"
+
+/* The contacts that have a vertex twice, or a body. */
+static void fault_repeated(struct api_check *check, const struct api_field *field, enum fric_type type,
+                           const struct fric_group *g, size_t i, size_t end)
+{
+	const size_t k = (size_t)fric_stencil_size(type);
+	for (; i < end && !api_fault_is_full(check->fault); i++) {
+		const int32_t *v = g->vertices + i * k;
+		const struct api_path contact = {&field->path, NULL, i};
+		size_t a = 1, b = 0;
+		if (api_rows_are_distinct(v, 1, k))
+			continue;
+		while (v[a] != v[b])
+			if (++b == a)
+				a++, b = 0;
+		api_fault_at(check->fault, api_is_of_bodies(type) ? API_E_REPEATED_BODY : API_E_REPEATED_VERTEX, &contact,
+		             "contact %zu of %s: %s %d is there twice", i, fric_type_name(type),
+		             api_is_of_bodies(type) ? "body" : "vertex", v[a]);
+	}
+}
+
+static size_t count_contacts(const struct fric_batch *batch)
+{
+	size_t n = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		n += batch->groups[type].n;
+	return n;
+}
+
+static void check_distinct(struct api_check *check, const struct api_field *field, enum fric_type type,
+                           const struct fric_group *g)
+{
+	const size_t k = (size_t)fric_stencil_size(type);
+	for (size_t i = 0, n; i < g->n; i += n) {
+		n = g->n - i < API_SPAN ? g->n - i : API_SPAN;
+		if (!api_rows_are_distinct(g->vertices + i * k, n, k))
+			fault_repeated(check, field, type, g, i, i + n);
+		if (api_check_stopped(check) || api_fault_is_full(check->fault))
+			return;
+	}
+}
+
+/* What indices of a group lead to, and how many there are; of bodies that are missing it is not known. */
+static size_t members(const struct api_request_check *w, enum fric_type type, const char **what)
+{
+	*what = api_is_of_bodies(type) ? "body"
+	        : w->counts_nothing    ? "vertex (\"positions\" or \"n_vertices\" tells how many there are)"
+	                               : "vertex";
+	if (!api_is_of_bodies(type))
+		return w->n_vertices;
+	return w->has_bodies ? w->n_bodies : API_UNKNOWN_LENGTH;
+}
+
+/* The stencils of a group: in range, and no vertex or body twice in one contact. */
+static void check_stencils(struct api_request_check *w, enum fric_type type)
+{
+	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], api_stencil_rule(type));
+	const size_t k = (size_t)fric_stencil_size(type), row = k == 1 ? 0 : k;
+	struct fric_group *g = &w->lagged->batch.groups[type];
+	w->n[type] = API_UNKNOWN_LENGTH;
+	if (!api_check_present(w->check, &field, "the stencils of the contacts") ||
+	    !api_check_rows(w->check, &field, row, &g->n) ||
+	    !api_check_at_most(w->check, &field, "contacts", count_contacts(&w->lagged->batch),
+	                       api_check_limits(w->check)->max_contacts))
+		return;
+	w->n[type] = g->n;
+	const char *what;
+	const size_t limit = members(w, type, &what);
+	if (api_check_indices(w->check, &field, g->n, row, limit, what, &g->vertices))
+		check_distinct(w->check, &field, type, g);
+}
+
+/* Fields per contact that are read in the same way, in the order in which they are checked. */
+#define AT(member) offsetof(struct fric_group, member)
+static const struct group_field {
+	int rule;
+	size_t offset; /* of a struct fric_values in struct fric_group */
+} group_fields[] = {
+	{API_GROUP_POINT, AT(point)},
+	{API_GROUP_NORMAL, AT(normal)},
+	{API_GROUP_NORMAL_FORCE, AT(normal_force)},
+	{API_GROUP_WEIGHT, AT(weight)},
+	{API_GROUP_EPS_V, AT(eps_v)},
+	{API_GROUP_MU_ANISO, AT(mu_aniso)},
+	{API_GROUP_MU_S_ANISO, AT(mu_s_aniso)},
+	{API_GROUP_MU_K_ANISO, AT(mu_k_aniso)},
+	{API_GROUP_STRIBECK_SPEED, AT(stribeck_speed)},
+	{API_GROUP_VISCOUS, AT(viscous)},
+	{API_GROUP_SURFACE_VELOCITY, AT(surface_velocity)},
+	{API_GROUP_ANCHOR, AT(anchor)},
+	{API_GROUP_CLOSEST_POINT, AT(closest_point)},
+	{API_GROUP_TANGENT_BASIS, AT(tangent_basis)},
+	{API_GROUP_GRAIN, AT(grain)},
+	{API_GROUP_PLANE_NORMAL, AT(plane_normal)},
+	{API_GROUP_PLANE_ORIGIN, AT(plane_origin)},
+	{API_GROUP_SPIN_RADIUS, AT(spin_radius)},
+	{API_GROUP_ROLL_RADIUS, AT(roll_radius)},
+};
+
+/* Whether it exists in this dimension, as far as that is known. */
+static bool check_dimension(struct api_request_check *w, const struct api_field *field)
+{
+	const struct api_rule *rule = field->rule;
+	return !rule->only || w->dim == API_UNKNOWN_LENGTH || (size_t)rule->only == w->dim ||
+	       api_fault_at(w->check->fault, API_E_WRONG_DIMENSION, &field->path, "\"%s\" exists in %dD only", rule->name,
+	                    rule->only);
+}
+
+static void check_group_field(struct api_request_check *w, const struct api_field *field,
+                              const size_t lengths[API_N_LENGTHS], struct fric_values *out)
+{
+	if (!field->node || !check_dimension(w, field))
+		return;
+	const struct api_shape shape = api_shape_of(field->rule, lengths);
+	api_check_values(w->check, field, &shape, out);
+}
+
+static void check_group_values(struct api_request_check *w, enum fric_type type)
+{
+	const size_t lengths[API_N_LENGTHS] = {[API_N] = w->n[type],
+	                                       [API_DIM] = w->dim,
+	                                       [API_TANGENTS] = w->dim == API_UNKNOWN_LENGTH ? w->dim : w->dim - 1,
+	                                       [API_POINT] = (size_t)fric_closest_point_size(type)};
+	const struct api_object *rules = &api_groups[type];
+	const struct api_shape mu_shape = api_shape_of(&rules->rules[API_GROUP_MU], lengths);
+	const struct api_mu_rules of_group = {rules, API_GROUP_MU};
+	struct fric_group *g = &w->lagged->batch.groups[type];
+	api_check_mu(w->check, &w->groups[type], &of_group, &mu_shape, &g->mu_s, &g->mu_k);
+	for (size_t i = 0; i < sizeof(group_fields) / sizeof(group_fields[0]); i++) {
+		const struct api_field field = api_ruled(&w->groups[type], rules, group_fields[i].rule);
+		check_group_field(w, &field, lengths, (struct fric_values *)((char *)g + group_fields[i].offset));
+	}
+}
+
+static bool is_zero(const double *row, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (row[i] != 0)
+			return false;
+	return true;
+}
+
+/* Rows of a field that is a direction. */
+static void check_directions(struct api_request_check *w, enum fric_type type, int rule,
+                             const struct fric_values *values, enum api_code code, const char *detail)
+{
+	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], rule);
+	const size_t n_rows = !values->data ? 0 : values->stride ? w->lagged->batch.groups[type].n : 1;
+	for (size_t i = 0; i < n_rows && !api_fault_is_full(w->check->fault); i++) {
+		if (i % API_SPAN == 0 && api_check_stopped(w->check))
+			return;
+		if (!is_zero(values->data + i * values->stride, w->dim))
+			continue;
+		const struct api_array *array = api_document_array(w->check->document, field.node);
+		const struct api_path entry = {&field.path, NULL, i};
+		api_fault_at(w->check->fault, code, array->rank > 1 ? &entry : &field.path, "%s", detail);
+	}
+}
+
+static struct api_field in_group(const struct api_request_check *w, enum fric_type type, int rule)
+{
+	return api_ruled(&w->groups[type], &api_groups[type], rule);
+}
+
+/* closest_point and tangent_basis: both or neither, where the type has a closest point. */
+static void check_given_geometry(struct api_request_check *w, enum fric_type type)
+{
+	const struct api_field point = in_group(w, type, API_GROUP_CLOSEST_POINT),
+						   basis = in_group(w, type, API_GROUP_TANGENT_BASIS);
+	if (!fric_closest_point_size(type))
+		return;
+	if (point.node)
+		api_check_present(w->check, &basis, "it goes together with \"closest_point\"");
+	else if (basis.node)
+		api_check_present(w->check, &point, "it goes together with \"tangent_basis\"");
+}
+
+/* A given basis has a direction already. */
+static void check_grain(struct api_request_check *w, enum fric_type type)
+{
+	static const char format[] = "\"grain\" and \"tangent_basis\" both say where the tangents point: leave one out";
+	const struct api_field grain = in_group(w, type, API_GROUP_GRAIN),
+						   basis = in_group(w, type, API_GROUP_TANGENT_BASIS);
+	check_directions(w, type, API_GROUP_GRAIN, &w->lagged->batch.groups[type].grain, API_E_ZERO_GRAIN,
+	                 "a grain is zero: it has no direction");
+	if (!grain.node || !basis.node)
+		return;
+	api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &grain.path, format);
+	api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &basis.path, format);
+}
+
+/* How the law goes with what the group has. */
+static void check_group_law(struct api_request_check *w, enum fric_type type)
+{
+	const struct fric_group *g = &w->lagged->batch.groups[type];
+	const struct api_field speed = in_group(w, type, API_GROUP_STRIBECK_SPEED),
+						   mu_s = in_group(w, type, API_GROUP_MU_S), mu_k = in_group(w, type, API_GROUP_MU_K),
+						   s_aniso = in_group(w, type, API_GROUP_MU_S_ANISO),
+						   k_aniso = in_group(w, type, API_GROUP_MU_K_ANISO);
+	api_check_decays(w->check, &speed, w->law);
+	if (w->n[type] == API_UNKNOWN_LENGTH)
+		return;
+	if (mu_s.node && mu_k.node && g->mu_s.data && g->mu_k.data)
+		api_check_one_coefficient(w->check, w->law, &mu_k, g->n, 1, &g->mu_s, &g->mu_k);
+	if (!s_aniso.node == !g->mu_s_aniso.data && !k_aniso.node == !g->mu_k_aniso.data)
+		api_check_one_coefficient(w->check, w->law, &k_aniso, g->n, 2, &g->mu_s_aniso, &g->mu_k_aniso);
+}
+
+static void check_group(struct api_request_check *w, enum fric_type type)
+{
+	struct api_field *object = &w->groups[type];
+	*object = api_ruled(&w->collisions, &api_collisions, (int)type);
+	w->n[type] = 0;
+	if (!object->node || !check_dimension(w, object))
+		return;
+	w->lagged->has_group[type] = true;
+	api_check_object(w->check, object, &api_groups[type]);
+	if (!json_is_object(object->node))
+		return;
+	check_stencils(w, type);
+	check_group_values(w, type);
+	check_given_geometry(w, type);
+	check_directions(w, type, API_GROUP_PLANE_NORMAL, &w->lagged->batch.groups[type].plane_normal, API_E_ZERO_NORMAL,
+	                 "a plane's normal is zero");
+	check_directions(w, type, API_GROUP_NORMAL, &w->lagged->batch.groups[type].normal, API_E_ZERO_NORMAL,
+	                 "a contact's normal is zero");
+	check_grain(w, type);
+	check_group_law(w, type);
+}
+
+void api_check_collisions(struct api_request_check *w)
+{
+	struct api_check *check = w->check;
+	w->collisions = api_request_field(w, API_REQUEST_COLLISIONS);
+	if (!api_check_present(check, &w->collisions, "the contacts, in groups by type"))
+		return;
+	api_check_object(check, &w->collisions, &api_collisions);
+	if (!json_is_object(w->collisions.node))
+		return;
+	if (json_object_size(w->collisions.node) == 0)
+		api_fault_at(check->fault, API_E_MISSING_FIELD, &w->collisions.path,
+		             "at least one group is needed (it may be empty)");
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		check_group(w, type);
+}

@@ -1,0 +1,172 @@
+#include "api/validate/request.h"
+
+#include <string.h>
+
+_Static_assert(API_N_REQUEST + API_N_FRICTION + API_N_CURVE + API_N_MATERIALS + API_N_BARRIER +
+                       FRIC_N_TYPES * (1 + API_N_GROUP) + API_N_HESSIAN + API_N_LINE <=
+                   API_MAX_MEMBERS,
+               "a place for each member of a request");
+_Static_assert((int)API_N_GROUP <= (int)API_MOST_RULES && (int)API_N_REQUEST <= (int)API_MOST_RULES,
+               "a bit for each member");
+
+/* ---- fields, in the order in which their faults are listed ---- */
+
+static const struct {
+	int rule; /* which has what requests it is in */
+	void (*check)(struct api_request_check *w);
+} fields[] = {
+	{API_REQUEST_DIM, api_check_dim},
+	{API_REQUEST_N_VERTICES, api_check_n_vertices},
+	{API_REQUEST_VELOCITIES, api_check_velocities},
+	{API_REQUEST_POSITIONS, api_check_positions},
+	{API_REQUEST_LAGGED_VELOCITIES, api_check_lagged_velocities},
+	{API_REQUEST_BODY_POSITIONS, api_check_bodies},
+	{API_REQUEST_LAGGED_BODY_VELOCITIES, api_check_bodies_sent},
+	{API_REQUEST_BODY_VELOCITIES, api_check_body_velocities},
+	{API_REQUEST_LAGGED_BODY_VELOCITIES, api_check_lagged_body_velocities},
+	{API_REQUEST_FRICTION, api_check_friction},
+	{API_REQUEST_BARRIER, api_check_barrier},
+	{API_REQUEST_COLLISIONS, api_check_collisions},
+	{API_REQUEST_OUTPUTS, api_check_outputs},
+	{API_REQUEST_ON_DEGENERATE, api_check_on_degenerate},
+	{API_REQUEST_HESSIAN, api_check_hessian},
+	{API_REQUEST_LINE, api_check_line},
+	{API_REQUEST_VECTORS, api_check_vectors},
+	{API_REQUEST_POSITION_JACOBIAN, api_check_position_jacobian},
+};
+
+/* What a request is, and what comes in another one. */
+static const struct {
+	const struct api_object *object, *elsewhere;
+} kinds[API_N_REQUEST_KINDS] = {
+	[API_WHOLE] = {&api_request, NULL},
+	[API_SET_DOCUMENT] = {&api_set_document, &api_set_question},
+	[API_SET_QUESTION] = {&api_set_question, &api_set_document},
+	[API_JVP] = {&api_jvp_request, NULL},
+	[API_SET_JVP] = {&api_set_jvp_question, &api_set_document},
+	[API_VJP] = {&api_vjp_request, NULL},
+	[API_SET_VJP] = {&api_set_vjp_question, &api_set_document},
+};
+
+/* ---- what is known before ---- */
+
+/* A first look; whatever is wrong with a group is told later. */
+static bool has_contacts(const struct api_request_check *w, enum fric_type type)
+{
+	const struct api_field collisions = api_request_field(w, API_REQUEST_COLLISIONS),
+						   group = api_ruled(&collisions, &api_collisions, (int)type),
+						   stencils = api_ruled(&group, &api_groups[type], api_stencil_rule(type));
+	const struct api_array *array = stencils.node ? api_document_array(w->check->document, stencils.node) : NULL;
+	return group.node && (!array || array->n > 0);
+}
+
+static bool has_bodies_alone(const struct api_request_check *w)
+{
+	const struct api_field positions = api_request_field(w, API_REQUEST_BODY_POSITIONS),
+						   velocities = api_request_field(w, API_REQUEST_BODY_VELOCITIES);
+	if (!api_is_given(w->check, &positions) && !api_is_given(w->check, &velocities))
+		return false;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		if (has_contacts(w, type))
+			return false;
+	return true;
+}
+
+/* ---- what some fields need of others ---- */
+
+bool api_needs_distance(const struct api_question *question)
+{
+	return question->outputs[API_COLLISIONS] && question->collision_outputs[FRIC_OUT_DISTANCE];
+}
+
+/* An output is about positions that the set's document lacks. */
+static void fault_positions(const struct api_request_check *q, const char *output)
+{
+	const struct api_field positions = api_request_field(q, API_REQUEST_POSITIONS);
+	api_fault_at(q->check->fault, API_E_MISSING_FIELD, &positions.path,
+	             "\"positions\" is missing from the set's document: the output %s needs it", output);
+}
+
+static void check_set_positions(const struct api_request_check *q)
+{
+	if (q->question->outputs[API_POSITION_JACOBIAN] && !q->facts->has_positions)
+		fault_positions(q, "\"position_jacobian\"");
+	else if (q->facts->lacks_positions && api_needs_distance(q->question))
+		fault_positions(q, "\"distance\" of group \"plane_vertex\"");
+}
+
+static void need_positions(struct api_request_check *w)
+{
+	const struct api_field positions = api_request_field(w, API_REQUEST_POSITIONS);
+	if (w->question->outputs[API_POSITION_JACOBIAN] &&
+	    !api_check_present(w->check, &positions,
+	                       "the output \"position_jacobian\" is a derivative with respect to them"))
+		w->root.excused |= 1u << API_REQUEST_POSITIONS;
+}
+
+/* ---- all of it ---- */
+
+static void check_fields(struct api_request_check *w, const struct api_object *object)
+{
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (api_rule_applies(&object->rules[fields[i].rule], object))
+			fields[i].check(w);
+	if (w->facts) {
+		check_set_positions(w);
+		return;
+	}
+	need_positions(w);
+	api_check_needs(w);
+}
+
+bool api_check_request(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
+                       struct api_lagged *lagged, struct api_question *question, struct api_field *root)
+{
+	struct api_request_check w = {.check = check, .facts = facts, .lagged = lagged, .question = question};
+	*question = (struct api_question){0};
+	if (facts) {
+		w.dim = facts->dim;
+		w.n_vertices = facts->n_vertices;
+		w.n_twists = facts->n_bodies;
+		w.has_bodies = facts->has_bodies;
+	} else {
+		*lagged = (struct api_lagged){0};
+	}
+	const bool is_object = api_check_root(check, kinds[kind].object, kinds[kind].elsewhere, &w.root);
+	if (is_object) {
+		w.bodies_alone = facts ? facts->has_bodies && facts->n_vertices == 0 : has_bodies_alone(&w);
+		check_fields(&w, kinds[kind].object);
+	}
+	*root = w.root;
+	return is_object && !check->fault->status;
+}
+
+bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_question *question)
+{
+	struct api_field root;
+	return api_check_request(check, API_WHOLE, NULL, lagged, question, &root);
+}
+
+bool api_check_set_question(struct api_check *check, const struct api_set_facts *facts, struct api_question *question)
+{
+	struct api_field root;
+	return api_check_request(check, API_SET_QUESTION, facts, NULL, question, &root);
+}
+
+static bool lacks_positions(const struct api_lagged *lagged)
+{
+	const struct fric_group *planes = &lagged->batch.groups[FRIC_PLANE_VERTEX];
+	return planes->n && planes->plane_origin.data && !planes->tangent_basis.data && !lagged->batch.positions;
+}
+
+void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *facts)
+{
+	*facts = (struct api_set_facts){.dim = (size_t)lagged->batch.dim,
+	                                .n_vertices = lagged->batch.n_vertices,
+	                                .n_bodies = lagged->batch.n_bodies,
+	                                .has_bodies = lagged->has_bodies,
+	                                .skip_degenerate = lagged->batch.skip_degenerate,
+	                                .lacks_positions = lacks_positions(lagged),
+	                                .has_positions = lagged->batch.positions};
+	memcpy(facts->has_group, lagged->has_group, sizeof(facts->has_group));
+}

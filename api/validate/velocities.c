@@ -1,0 +1,72 @@
+/* At which velocities contacts are evaluated. */
+#include "api/validate/request.h"
+
+#define WHY_VELOCITIES "the velocities to evaluate at, [n_vertices, dim]"
+
+/* How many vertices there are: a request that has everything has a row of velocities for each. */
+static size_t count_velocities(const struct api_request_check *w)
+{
+	const struct api_field velocities = api_request_field(w, API_REQUEST_VELOCITIES);
+	size_t n = 0;
+	if (!velocities.node && w->bodies_alone)
+		return 0;
+	if (!api_check_present(w->check, &velocities, WHY_VELOCITIES) || w->dim == API_UNKNOWN_LENGTH ||
+	    !api_check_rows(w->check, &velocities, w->dim, &n) ||
+	    !api_check_at_most(w->check, &velocities, "vertices", n, api_check_limits(w->check)->max_vertices))
+		return API_UNKNOWN_LENGTH;
+	return n;
+}
+
+void api_check_velocities(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_VELOCITIES);
+	const int before = w->check->fault->n_errors;
+	if (!w->facts)
+		api_count_vertices(w, count_velocities(w));
+	else if (!w->bodies_alone)
+		api_check_present(w->check, &field, WHY_VELOCITIES);
+	if (w->facts || w->check->fault->n_errors == before) /* else its array has been judged */
+		api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->question->velocities);
+}
+
+void api_check_lagged_velocities(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_LAGGED_VELOCITIES);
+	w->question->lagged_velocities = w->facts ? NULL : w->question->velocities;
+	w->question->sent_lagged_velocities = field.node;
+	api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->question->lagged_velocities);
+}
+
+/* Twists of what? They are judged no further then. */
+void api_check_bodies_sent(struct api_request_check *w)
+{
+	const struct api_field positions = api_request_field(w, API_REQUEST_BODY_POSITIONS),
+						   velocities = api_request_field(w, API_REQUEST_BODY_VELOCITIES),
+						   lagged = api_request_field(w, API_REQUEST_LAGGED_BODY_VELOCITIES);
+	if (w->has_bodies || (!velocities.node && !lagged.node))
+		return;
+	w->n_twists = API_UNKNOWN_LENGTH;
+	if (w->facts) {
+		api_fault_at(w->check->fault, API_E_MISSING_FIELD, &positions.path,
+		             "\"body_positions\" is missing from the set's document: there are no bodies");
+		return;
+	}
+	api_check_present(w->check, &positions, "the points that twists refer to, [n_bodies, dim]");
+	w->root.excused |= 1u << API_REQUEST_BODY_POSITIONS;
+}
+
+void api_check_body_velocities(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_BODY_VELOCITIES);
+	if (w->has_bodies)
+		api_check_present(w->check, &field, "the twists to evaluate at, [n_bodies, 6], in 2D [n_bodies, 3]");
+	api_check_per_body(w->check, &field, w->n_twists, w->dim, &w->question->body_velocities);
+}
+
+void api_check_lagged_body_velocities(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_LAGGED_BODY_VELOCITIES);
+	w->question->lagged_body_velocities = w->facts ? NULL : w->question->body_velocities;
+	w->question->sent_lagged_body_velocities = field.node;
+	api_check_per_body(w->check, &field, w->n_twists, w->dim, &w->question->lagged_body_velocities);
+}
