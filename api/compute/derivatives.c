@@ -276,12 +276,6 @@ bool api_derive_vjp(struct api_job *job, const struct api_derivation *d, const s
 	return is_at_contact(job, code) ? fault_product(&p, by) : finish_cotangents(job, d, code, by, &fields);
 }
 
-bool api_has_second(const struct api_variable *v)
-{
-	return v->type < 0 ? fric_has_second((enum fric_field)(v->rule->by[0] - 1))
-	                   : fric_row_has_second((enum fric_row)(v->rule->by[0] - 1));
-}
-
 bool api_derive_second(struct api_job *job, const struct api_derivation *d, const struct api_variations *along,
                        struct api_variations *by)
 {

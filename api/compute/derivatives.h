@@ -54,8 +54,6 @@ bool api_derive_jvp(struct api_job *job, const struct api_derivation *derivation
 bool api_derive_vjp(struct api_job *job, const struct api_derivation *derivation, const struct api_sums *cotangents,
                     struct api_variations *by, struct api_sums *answers);
 
-/* Whether api_derive_second takes it. */
-bool api_has_second(const struct api_variable *variable);
 /* The derivative along tangents of the potential's derivatives: a product with its second derivatives. */
 bool api_derive_second(struct api_job *job, const struct api_derivation *derivation, const struct api_variations *along,
                        struct api_variations *by);

@@ -1,4 +1,4 @@
-#include "api/compute/directional.h"
+#include "api/compute/outputs.h"
 
 bool api_evaluate_line(struct api_job *job)
 {

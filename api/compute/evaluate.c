@@ -1,8 +1,6 @@
 #include "api/compute/evaluate.h"
 
-#include "api/compute/directional.h"
-#include "api/compute/hessian.h"
-#include "api/compute/jacobian.h"
+#include "api/compute/outputs.h"
 
 static bool evaluate_sums(struct api_job *job)
 {

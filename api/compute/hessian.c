@@ -1,4 +1,4 @@
-#include "api/compute/hessian.h"
+#include "api/compute/outputs.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
-#include "api/compute/jacobian.h"
+#include "api/compute/outputs.h"
 
 #include "api/compute/derivatives.h"
-#include "api/compute/matrix.h"
 
 static bool fill(struct api_job *job, const struct api_entries *e)
 {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/compute/hessian.h"
+#include "api/compute/outputs.h"
 #include "api/dispatch/answer.h"
 #include "api/validate/query.h"
 

@@ -37,6 +37,9 @@ typedef void api_fail(const struct api_fault *fault, const char *request_id, str
 /* Number i of the values that a name may have, and the kind of their parameters. @return false if there are fewer */
 typedef bool api_lister(int i, const char **name, enum api_function_kind *kind);
 
+/* A list of objects. */
+#define API_OBJECTS(...) ((const struct api_object *const[]){__VA_ARGS__, NULL})
+
 /* One method of a route. */
 struct api_operation {
 	api_handler *handler;

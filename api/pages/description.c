@@ -38,11 +38,11 @@ static bool get_openapi(const struct api_call *call)
 	return true;
 }
 
+/* clang-format off */
 const struct api_operation api_get_description = {
 	.handler = get_openapi,
 	.content = "{'application/json': {'schema': {'type': 'object', 'required': ['openapi', 'info', 'paths']}}}",
-	.id = "openapi",
-	.tag = "service",
-	.summary = "This description",
+	.id = "openapi", .tag = "service", .summary = "This description",
 	.description = "With the limits of this server; needs no token.",
 };
+/* clang-format on */

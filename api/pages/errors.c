@@ -245,11 +245,10 @@ static bool get_error(const struct api_call *call)
 	return true;
 }
 
+/* clang-format off */
 const struct api_operation api_get_error = {
-	.handler = get_error,
-	.content = "{'text/html': {'schema': {'type': 'string'}}}",
-	.id = "error",
-	.tag = "service",
+	.handler = get_error, .content = "{'text/html': {'schema': {'type': 'string'}}}", .id = "error", .tag = "service",
 	.summary = "What a problem's type leads to: what went wrong, and what to do",
 	.description = "The section of the code in docs/troubleshooting.md; needs no token.",
 };
+/* clang-format on */

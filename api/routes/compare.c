@@ -18,33 +18,23 @@ static bool check_set(const struct api_call *call)
 	return ok;
 }
 
-static const struct api_object *const requests[] = {&api_request, NULL},
-									  *const set_requests[] = {&api_set_question, NULL},
-									  *const answers[] = {&api_check_answer, NULL};
 static const struct api_example examples[] = {
 	{"sliding_vertex", "A vertex on a floor", "{" API_ONE_VERTEX "}", NULL, 200},
 	{0},
 };
 
+/* clang-format off */
 const struct api_operation api_post_check = {
-	.handler = post_check,
-	.is_large = api_cost_always,
-	.query = &api_check_query,
-	.requests = requests,
-	.answers = answers,
-	.is_timed = true,
-	.id = "check",
-	.tag = "evaluation",
-	.summary = "Compares gradient and Hessian of a batch with central differences",
-	.description =
-		"The request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are checked and otherwise ignored."
-		" With ?derivatives=true, derivatives by every field are compared, too.",
+	.handler = post_check, .is_large = api_cost_always, .query = &api_check_query,
+	.requests = API_OBJECTS(&api_request), .answers = API_OBJECTS(&api_check_answer), .is_timed = true, .id = "check",
+	.tag = "evaluation", .summary = "Compares gradient and Hessian of a batch with central differences",
+	.description = "The request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are checked"
+	               " and otherwise ignored. With ?derivatives=true, derivatives by every field are compared, too.",
 	.examples = examples,
 };
-
-/* clang-format off */
 const struct api_operation api_post_set_check = {
-	.handler = check_set, .is_large = api_cost_always, .query = &api_check_query, .requests = set_requests, .answers = answers, .is_timed = true,
+	.handler = check_set, .is_large = api_cost_always, .query = &api_check_query,
+	.requests = API_OBJECTS(&api_set_question), .answers = API_OBJECTS(&api_check_answer), .is_timed = true,
 	.id = "checkSet", .tag = "sets", .summary = "Compares gradient and Hessian of a set with central differences",
 	.description = "As /v1/check; outputs and their options are checked and otherwise ignored.",
 };

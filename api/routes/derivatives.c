@@ -27,12 +27,6 @@ static bool is_large_of_set(const struct api_service *service, const struct api_
 
 /* ---- the operations ---- */
 
-static const struct api_object
-	*const jvp_requests[] = {&api_jvp_request, NULL},
-		   *const vjp_requests[] = {&api_vjp_request, NULL}, *const set_jvp_requests[] = {&api_set_jvp_question, NULL},
-		   *const set_vjp_requests[] = {&api_set_vjp_question, NULL}, *const jvp_answers[] = {&api_jvp_answer, NULL},
-		   *const vjp_answers[] = {&api_vjp_answer, NULL};
-
 /* clang-format off */
 static const struct api_example jvp_examples[] = {
 	{"more_force", "How potential and gradient change with the normal force",
@@ -60,27 +54,32 @@ static const struct api_example set_vjp_examples[] = {
 };
 
 const struct api_operation api_post_jvp = {
-	.handler = differentiate, .variant = API_JVP, .is_large = api_cost_of_body, .requests = jvp_requests, .answers = jvp_answers, .is_timed = true,
-	.id = "jvp", .tag = "derivatives", .summary = "Derivatives of potential and gradient along a direction",
-	.description = "The direction may change any numbers of the request: positions, forces, coefficients, speeds. At a knot of a"
-	               " piecewise definition the right branch counts; skipped contacts have derivative zero.",
+	.handler = differentiate, .variant = API_JVP, .is_large = api_cost_of_body,
+	.requests = API_OBJECTS(&api_jvp_request), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true, .id = "jvp",
+	.tag = "derivatives", .summary = "Derivatives of potential and gradient along a direction",
+	.description = "The direction may change any numbers of the request: positions, forces, coefficients, speeds."
+	               " At a knot of a piecewise definition the right branch counts; skipped contacts have derivative"
+	               " zero.",
 	.examples = jvp_examples,
 };
 const struct api_operation api_post_vjp = {
-	.handler = differentiate, .variant = API_VJP, .is_large = api_cost_of_body, .requests = vjp_requests, .answers = vjp_answers, .is_timed = true,
-	.id = "vjp", .tag = "derivatives", .summary = "Derivatives of potential and gradient, times cotangents, by any fields",
-	.description = "By every number of every field that wrt names, in one pass. At a knot of a piecewise definition the right branch"
-	               " counts; skipped contacts have derivative zero.",
+	.handler = differentiate, .variant = API_VJP, .is_large = api_cost_of_body,
+	.requests = API_OBJECTS(&api_vjp_request), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true, .id = "vjp",
+	.tag = "derivatives", .summary = "Derivatives of potential and gradient, times cotangents, by any fields",
+	.description = "By every number of every field that wrt names, in one pass. At a knot of a piecewise"
+	               " definition the right branch counts; skipped contacts have derivative zero.",
 	.examples = vjp_examples,
 };
 const struct api_operation api_post_set_jvp = {
-	.handler = differentiate_set, .variant = API_JVP, .is_large = is_large_of_set, .requests = set_jvp_requests, .answers = jvp_answers, .is_timed = true,
+	.handler = differentiate_set, .variant = API_JVP, .is_large = is_large_of_set,
+	.requests = API_OBJECTS(&api_set_jvp_question), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true,
 	.id = "jvpSet", .tag = "sets", .summary = "Derivatives along a direction, of a set",
 	.description = "The answer is that of /v1/jvp to the set's document and the question together, byte for byte.",
 	.examples = set_jvp_examples,
 };
 const struct api_operation api_post_set_vjp = {
-	.handler = differentiate_set, .variant = API_VJP, .is_large = is_large_of_set, .requests = set_vjp_requests, .answers = vjp_answers, .is_timed = true,
+	.handler = differentiate_set, .variant = API_VJP, .is_large = is_large_of_set,
+	.requests = API_OBJECTS(&api_set_vjp_question), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true,
 	.id = "vjpSet", .tag = "sets", .summary = "Derivatives by any fields, of a set",
 	.description = "The answer is that of /v1/vjp to the set's document and the question together, byte for byte.",
 	.examples = set_vjp_examples,

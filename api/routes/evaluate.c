@@ -17,9 +17,6 @@ static bool evaluate_set(const struct api_call *call)
 	return api_query_refuse(call->request->match->query, call->fault) && api_set_run(call, &api_evaluate_set, NULL);
 }
 
-static const struct api_object *const requests[] = {&api_request, NULL},
-									  *const set_requests[] = {&api_set_question, NULL},
-									  *const answers[] = {&api_answer, NULL};
 /* clang-format off */
 static const struct api_example examples[] = {
 	{"sliding_vertex", "A vertex on a floor, at half of eps_v",
@@ -57,16 +54,18 @@ static const struct api_example set_examples[] = {
 };
 
 const struct api_operation api_post_evaluate = {
-	.handler = post_evaluate, .is_large = api_cost_of_body, .requests = requests, .answers = answers, .is_timed = true,
-	.id = "evaluate", .tag = "evaluation", .summary = "Potential, gradient, Hessian and values per contact of a batch",
-	.description = "Pure: the same request gives the same bytes, at any load and number of threads. Repeating it is safe. Beyond"
-	               " this schema: a group that derives geometry needs positions, one without normal_force needs barrier, one"
-	               " without coefficients or eps_v needs them in friction.",
+	.handler = post_evaluate, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_request),
+	.answers = API_OBJECTS(&api_answer), .is_timed = true, .id = "evaluate", .tag = "evaluation",
+	.summary = "Potential, gradient, Hessian and values per contact of a batch",
+	.description = "Pure: the same request gives the same bytes, at any load and number of threads. Repeating it"
+	               " is safe. Beyond this schema: a group that derives geometry needs positions, one without"
+	               " normal_force needs barrier, one without coefficients or eps_v needs them in friction.",
 	.examples = examples,
 };
 const struct api_operation api_post_set_evaluate = {
-	.handler = evaluate_set, .is_large = api_set_question_is_large, .requests = set_requests, .answers = answers, .is_timed = true,
-	.id = "evaluateSet", .tag = "sets", .summary = "Potential, gradient, Hessian and values per contact of a set",
+	.handler = evaluate_set, .is_large = api_set_question_is_large, .requests = API_OBJECTS(&api_set_question),
+	.answers = API_OBJECTS(&api_answer), .is_timed = true, .id = "evaluateSet", .tag = "sets",
+	.summary = "Potential, gradient, Hessian and values per contact of a set",
 	.description = "The answer is that of /v1/evaluate to the set's document and the question together, byte for byte.",
 	.examples = set_examples,
 };

@@ -62,6 +62,14 @@ static bool post_function(const struct api_call *call)
 	return ok;
 }
 
+/* An entry may take a tenth of a microsecond for each byte. */
+static bool takes_many_values(const struct api_service *service, const struct api_request *request)
+{
+	enum { MANY_BYTES = 2 << 10 };
+	(void)service;
+	return request->body_bytes > MANY_BYTES * (request->formats->body == API_JSON ? 1 : 8);
+}
+
 /* clang-format off */
 static const struct api_example get_function_examples[] = {
 	{"transition", "From static to kinetic",
@@ -86,55 +94,27 @@ static const struct api_example post_function_examples[] = {
 	 "{'function': 'anisotropic_mu_eff_f', 'values': [[0.5, 0.25], [0.25, 0.125]]}", 200},
 	{0},
 };
-/* clang-format on */
-static const struct api_object *const list_answer[] = {&api_function_list_answer, NULL};
-static const struct api_object *const values_answers[] = {&api_function_answer, &api_pairs_answer, NULL};
-/* An entry may take a tenth of a microsecond for each byte. */
-static bool takes_many_values(const struct api_service *service, const struct api_request *request)
-{
-	enum { MANY_BYTES = 2 << 10 };
-	(void)service;
-	return request->body_bytes > MANY_BYTES * (request->formats->body == API_JSON ? 1 : 8);
-}
 
-/* clang-format off */
-static const struct api_object *const calls[] = {
-	&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_LAW], &api_calls[API_DIRECTION],
-	&api_calls[API_ELLIPSE], &api_calls[API_EFFECTIVE], NULL,
+const struct api_operation api_get_functions = {
+	.handler = get_functions, .answers = API_OBJECTS(&api_function_list_answer), .id = "listFunctions",
+	.tag = "functions", .summary = "The scalar functions of the friction law",
+	.description = "Their names, parameters and meaning.",
+};
+const struct api_operation api_get_function = {
+	.handler = get_function, .query = &api_calls[0], .answers = API_OBJECTS(&api_function_answer, &api_pairs_answer),
+	.id = "getFunction", .tag = "functions", .summary = "One of them at some points, parameters in the query",
+	.description =
+		"Which parameters a function takes tells /v1/functions; others are refused. Those after the first are"
+		" one value (or pair) for all, or one per entry.",
+	.examples = get_function_examples,
+};
+const struct api_operation api_post_function = {
+	.handler = post_function, .is_large = takes_many_values,
+	.requests = API_OBJECTS(&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_LAW],
+	                        &api_calls[API_DIRECTION], &api_calls[API_ELLIPSE], &api_calls[API_EFFECTIVE]),
+	.answers = API_OBJECTS(&api_function_answer, &api_pairs_answer), .id = "postFunction", .tag = "functions",
+	.summary = "One of them at many points, parameters in the body",
+	.description = "Parameters after the first are one value (or pair) for all, or one per entry.",
+	.examples = post_function_examples,
 };
 /* clang-format on */
-
-const struct api_operation
-	api_get_functions =
-		{
-			.handler = get_functions,
-			.answers = list_answer,
-			.id = "listFunctions",
-			.tag = "functions",
-			.summary = "The scalar functions of the friction law",
-			.description = "Their names, parameters and meaning.",
-},
-	api_get_function =
-		{
-			.handler = get_function,
-			.query = &api_calls[0],
-			.answers = values_answers,
-			.id = "getFunction",
-			.tag = "functions",
-			.summary = "One of them at some points, parameters in the query",
-			.description =
-				"Which parameters a function takes tells /v1/functions; others are refused. Those after the first are"
-				" one value (or pair) for all, or one per entry.",
-			.examples = get_function_examples,
-},
-	api_post_function = {
-		.handler = post_function,
-		.is_large = takes_many_values,
-		.requests = calls,
-		.answers = values_answers,
-		.id = "postFunction",
-		.tag = "functions",
-		.summary = "One of them at many points, parameters in the body",
-		.description = "Parameters after the first are one value (or pair) for all, or one per entry.",
-		.examples = post_function_examples,
-};

@@ -472,11 +472,6 @@ bool api_set_question_is_large(const struct api_service *service, const struct a
 
 /* ---- the operations ---- */
 
-static const struct api_object *const documents[] = {&api_set_document, NULL},
-									  *const patches[] = {&api_set_patch, NULL},
-									  *const descriptions[] = {&api_set_answer, NULL},
-									  *const lists[] = {&api_set_list_answer, NULL};
-
 /* clang-format off */
 #define ONE_VERTEX_SET "'dim': 3, 'n_vertices': 1, 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \
 	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
@@ -491,26 +486,28 @@ static const struct api_example put_examples[] = {
 };
 
 const struct api_operation api_get_sets = {
-	.handler = get_sets, .is_large = api_cost_unknown, .answers = lists, .id = "listSets", .tag = "sets",
-	.summary = "The caller's collision sets", .description = "By name, in byte order.",
+	.handler = get_sets, .is_large = api_cost_unknown, .answers = API_OBJECTS(&api_set_list_answer), .id = "listSets",
+	.tag = "sets", .summary = "The caller's collision sets", .description = "By name, in byte order.",
 };
 const struct api_operation api_get_set = {
-	.handler = get_set, .answers = descriptions, .answers_json = true, .is_timed = true, .id = "getSet", .tag = "sets",
-	.summary = "What a collision set is", .description = "Does not count as use.",
+	.handler = get_set, .answers = API_OBJECTS(&api_set_answer), .answers_json = true, .is_timed = true, .id = "getSet",
+	.tag = "sets", .summary = "What a collision set is", .description = "Does not count as use.",
 };
 const struct api_operation api_put_set = {
-	.handler = put_set, .is_large = api_cost_of_body, .requests = documents, .answers = descriptions, .answers_json = true,
-	.is_timed = true, .has_location = true, .id = "putSet", .tag = "sets", .summary = "Prepares contacts and keeps them under a name",
-	.description = "The lagged part of /v1/evaluate. What the name stood for is replaced as a whole. A set is a cache, not the only"
-	               " copy: the service may forget it, and says so with 404, unknown_set. Repeating is safe, and costs nothing if"
-	               " the same is there already.",
+	.handler = put_set, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_set_document),
+	.answers = API_OBJECTS(&api_set_answer), .answers_json = true, .is_timed = true, .has_location = true,
+	.id = "putSet", .tag = "sets", .summary = "Prepares contacts and keeps them under a name",
+	.description = "The lagged part of /v1/evaluate. What the name stood for is replaced as a whole. A set is a"
+	               " cache, not the only copy: the service may forget it, and says so with 404, unknown_set."
+	               " Repeating is safe, and costs nothing if the same is there already.",
 	.examples = put_examples,
 };
 const struct api_operation api_patch_set = {
-	.handler = patch_set, .is_large = api_set_question_is_large, .requests = patches, .answers = descriptions, .answers_json = true,
-	.merges = true, .is_timed = true, .id = "patchSet", .tag = "sets", .summary = "Changes fields of a set, and prepares it anew",
-	.description = "JSON Merge Patch (RFC 7396): objects are merged, null removes, an array replaces as a whole. The merged document"
-	               " is checked as a whole; if it does not pass, the set stays as it was.",
+	.handler = patch_set, .is_large = api_set_question_is_large, .requests = API_OBJECTS(&api_set_patch),
+	.answers = API_OBJECTS(&api_set_answer), .answers_json = true, .merges = true, .is_timed = true, .id = "patchSet",
+	.tag = "sets", .summary = "Changes fields of a set, and prepares it anew",
+	.description = "JSON Merge Patch (RFC 7396): objects are merged, null removes, an array replaces as a whole."
+	               " The merged document is checked as a whole; if it does not pass, the set stays as it was.",
 	.examples = patch_examples,
 };
 const struct api_operation api_delete_set = {

@@ -8,7 +8,7 @@
 
 #include "api/sets/rest.h"
 #include "api/sets/store.h"
-#include "api/validate/set.h"
+#include "api/validate/question.h"
 
 /* Memory of the pool that knows how much was taken through it. Stays where it is as long as anything lies in it. */
 struct api_counted {

@@ -336,15 +336,6 @@ static bool answer(const struct api_call *call)
 	return ok || tell_refusal(&bridge, call->response);
 }
 
-static const struct api_object
-	*const infos[] = {&api_bridge_info, NULL},
-		   *const names[] = {&api_bridge_name, NULL}, *const supports[] = {&api_bridge_support, NULL},
-		   *const configured[] = {&api_bridge_sized, NULL}, *const inputs[] = {&api_bridge_inputs, NULL},
-		   *const outputs[] = {&api_bridge_outputs, NULL}, *const evaluations[] = {&api_bridge_evaluation, NULL},
-		   *const gradients[] = {&api_bridge_gradient_call, NULL},
-		   *const jacobians[] = {&api_bridge_jacobian_call, NULL}, *const hessians[] = {&api_bridge_hessian_call, NULL},
-		   *const values[] = {&api_bridge_values, NULL}, *const vectors[] = {&api_bridge_vector, NULL};
-
 /* clang-format off */
 static const struct api_example info_examples[] = {
 	{"models", "All there are", NULL, "{'protocolVersion': 1.0, 'models': ['friction', 'friction_gradient']}", 200}, {0}};
@@ -373,46 +364,54 @@ static const struct api_example hessian_examples[] = {
 	 "{'output': [0.0]}", 200}, {0}};
 
 const struct api_operation api_bridge_get_info = {
-	.handler = get_info, .answers = infos, .id = "bridgeInfo", .tag = "um-bridge", .summary = "Which models there are",
-	.description = "Version of the protocol, and names of the models.", .examples = info_examples,
+	.handler = get_info, .answers = API_OBJECTS(&api_bridge_info), .id = "bridgeInfo", .tag = "um-bridge",
+	.summary = "Which models there are", .description = "Version of the protocol, and names of the models.",
+	.examples = info_examples,
 };
 const struct api_operation api_bridge_model_info = {
-	.handler = describe, .variant = MODEL_INFO, .is_large = api_cost_of_body, .requests = names, .answers = supports, .id = "bridgeModelInfo",
-	.tag = "um-bridge", .summary = "What a model supports", .description = "Which of the calls below it answers.",
+	.handler = describe, .variant = MODEL_INFO, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_bridge_name),
+	.answers = API_OBJECTS(&api_bridge_support), .id = "bridgeModelInfo", .tag = "um-bridge",
+	.summary = "What a model supports", .description = "Which of the calls below it answers.",
 	.examples = name_examples,
 };
 const struct api_operation api_bridge_input_sizes = {
-	.handler = describe, .variant = INPUT_SIZES, .is_large = api_cost_of_body, .requests = configured, .answers = inputs, .id = "bridgeInputSizes",
+	.handler = describe, .variant = INPUT_SIZES, .is_large = api_cost_of_body,
+	.requests = API_OBJECTS(&api_bridge_sized), .answers = API_OBJECTS(&api_bridge_inputs), .id = "bridgeInputSizes",
 	.tag = "um-bridge", .summary = "How long a model's inputs are", .description = "One number for each input.",
 	.examples = input_examples,
 };
 const struct api_operation api_bridge_output_sizes = {
-	.handler = describe, .variant = OUTPUT_SIZES, .is_large = api_cost_of_body, .requests = configured, .answers = outputs,
-	.id = "bridgeOutputSizes", .tag = "um-bridge", .summary = "How long a model's output is",
+	.handler = describe, .variant = OUTPUT_SIZES, .is_large = api_cost_of_body,
+	.requests = API_OBJECTS(&api_bridge_sized), .answers = API_OBJECTS(&api_bridge_outputs), .id = "bridgeOutputSizes",
+	.tag = "um-bridge", .summary = "How long a model's output is",
 	.description = "friction has one number, friction_gradient one for each degree of freedom.",
 	.examples = output_examples,
 };
 const struct api_operation api_bridge_evaluate = {
-	.handler = answer, .variant = API_BRIDGE_EVALUATE, .is_large = api_cost_of_body, .requests = evaluations, .answers = values, .is_timed = true,
+	.handler = answer, .variant = API_BRIDGE_EVALUATE, .is_large = api_cost_of_body,
+	.requests = API_OBJECTS(&api_bridge_evaluation), .answers = API_OBJECTS(&api_bridge_values), .is_timed = true,
 	.id = "bridgeEvaluate", .tag = "um-bridge", .summary = "A model's output",
 	.description = "friction: the potential. friction_gradient: its gradient, the negative friction force.",
 	.examples = evaluate_examples,
 };
 const struct api_operation api_bridge_gradient = {
-	.handler = answer, .variant = API_BRIDGE_VJP, .is_large = api_cost_of_body, .requests = gradients, .answers = vectors, .is_timed = true,
+	.handler = answer, .variant = API_BRIDGE_VJP, .is_large = api_cost_of_body,
+	.requests = API_OBJECTS(&api_bridge_gradient_call), .answers = API_OBJECTS(&api_bridge_vector), .is_timed = true,
 	.id = "bridgeGradient", .tag = "um-bridge", .summary = "Derivatives by all numbers of an input",
 	.description = "Of the product of sens with the output.", .examples = gradient_examples,
 };
 const struct api_operation api_bridge_apply_jacobian = {
-	.handler = answer, .variant = API_BRIDGE_JVP, .is_large = api_cost_of_body, .requests = jacobians, .answers = vectors, .is_timed = true,
+	.handler = answer, .variant = API_BRIDGE_JVP, .is_large = api_cost_of_body,
+	.requests = API_OBJECTS(&api_bridge_jacobian_call), .answers = API_OBJECTS(&api_bridge_vector), .is_timed = true,
 	.id = "bridgeApplyJacobian", .tag = "um-bridge", .summary = "The output's derivative along a direction",
 	.description = "Along vec, a change of one input.", .examples = jacobian_examples,
 };
 const struct api_operation api_bridge_apply_hessian = {
-	.handler = answer, .variant = API_BRIDGE_SECOND, .is_large = api_cost_of_body, .requests = hessians, .answers = vectors, .is_timed = true,
+	.handler = answer, .variant = API_BRIDGE_SECOND, .is_large = api_cost_of_body,
+	.requests = API_OBJECTS(&api_bridge_hessian_call), .answers = API_OBJECTS(&api_bridge_vector), .is_timed = true,
 	.id = "bridgeApplyHessian", .tag = "um-bridge", .summary = "The derivative of a Gradient along a direction",
-	.description = "Of the Gradient by inWrt1, along vec, a change of inWrt2. Of friction alone, and for velocities,"
-	               " coefficients, eps_v, normal forces and weights.",
+	.description = "Of the Gradient by inWrt1, along vec, a change of inWrt2. Of friction alone, and for"
+	               " velocities, coefficients, eps_v, normal forces and weights.",
 	.examples = hessian_examples,
 };
 /* clang-format on */

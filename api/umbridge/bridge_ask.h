@@ -10,7 +10,7 @@
 #include "api/base/fault.h"
 #include "api/codec/document.h"
 #include "api/contract/fields.h"
-#include "api/validate/set.h"
+#include "api/validate/question.h"
 
 struct api_kept;
 

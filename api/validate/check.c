@@ -213,6 +213,13 @@ bool api_check_object(struct api_check *check, struct api_field *field, const st
 	return ok;
 }
 
+bool api_check_inner(struct api_check *check, struct api_field *field)
+{
+	if (field->node)
+		api_check_object(check, field, field->rule->objects[0]);
+	return json_is_object(field->node);
+}
+
 bool api_check_root(struct api_check *check, const struct api_object *whole, const struct api_object *elsewhere,
                     struct api_field *root)
 {

@@ -83,6 +83,8 @@ bool api_check_root(struct api_check *check, const struct api_object *whole, con
                     struct api_field *root);
 /* Is an object with no other members than the rules know; from then on api_ruled has those that it knows at hand. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object);
+/* The same of a member that need not be there. @return whether there is an object to look into */
+bool api_check_inner(struct api_check *check, struct api_field *field);
 /* Is there, or was meant to be: under a name near to its own, or in another place. */
 bool api_is_given(const struct api_check *check, const struct api_field *field);
 /* Is there at all; the fault says what needs it. */

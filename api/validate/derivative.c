@@ -131,8 +131,7 @@ static void check_cotangents(struct derivative_check *d)
 	if (!api_check_present(d->check, &cotangents,
 	                       "of the answers, for example {\"potential\": 1}; those not there are 0"))
 		return;
-	api_check_object(d->check, &cotangents, &api_cotangents);
-	if (!json_is_object(cotangents.node))
+	if (!api_check_inner(d->check, &cotangents))
 		return;
 	const struct api_field potential = api_ruled(&cotangents, &api_cotangents, API_COTANGENT_POTENTIAL),
 						   gradient = api_ruled(&cotangents, &api_cotangents, API_COTANGENT_GRADIENT),

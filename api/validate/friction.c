@@ -202,10 +202,7 @@ static void check_materials(struct api_request_check *w)
 {
 	struct api_check *check = w->check;
 	w->materials = api_ruled(&w->friction, &api_friction, API_FRICTION_MATERIALS);
-	if (!w->materials.node)
-		return;
-	api_check_object(check, &w->materials, &api_materials);
-	if (!json_is_object(w->materials.node))
+	if (!api_check_inner(check, &w->materials))
 		return;
 	const struct api_field vertex = api_ruled(&w->materials, &api_materials, API_MATERIALS_VERTEX),
 						   plane = api_ruled(&w->materials, &api_materials, API_MATERIALS_PLANE),
@@ -281,10 +278,7 @@ void api_check_friction(struct api_request_check *w)
 	struct fric_friction *f = &w->lagged->batch.friction;
 	w->friction = api_request_field(w, API_REQUEST_FRICTION);
 	w->law = api_is_given(w->check, &w->friction) ? API_UNKNOWN_LAW : FRIC_SMOOTH;
-	if (!w->friction.node)
-		return;
-	api_check_object(w->check, &w->friction, &api_friction);
-	if (!json_is_object(w->friction.node))
+	if (!api_check_inner(w->check, &w->friction))
 		return;
 	const struct api_field eps_v = api_ruled(&w->friction, &api_friction, API_FRICTION_EPS_V);
 	check_scalar(w->check, &eps_v, NULL, &f->eps_v);

@@ -17,10 +17,7 @@ void api_check_barrier(struct api_request_check *w)
 	struct api_check *check = w->check;
 	struct fric_barrier *barrier = &w->lagged->batch.barrier;
 	struct api_field field = api_request_field(w, API_REQUEST_BARRIER);
-	if (!field.node)
-		return;
-	api_check_object(check, &field, &api_barrier);
-	if (!json_is_object(field.node))
+	if (!api_check_inner(check, &field))
 		return;
 	const struct api_field dhat = api_ruled(&field, &api_barrier, API_BARRIER_DHAT),
 						   stiffness = api_ruled(&field, &api_barrier, API_BARRIER_STIFFNESS),

@@ -220,8 +220,7 @@ static void check_group(struct api_request_check *w, enum fric_type type)
 	if (!object->node || !check_dimension(w, object))
 		return;
 	w->lagged->has_group[type] = true;
-	api_check_object(w->check, object, &api_groups[type]);
-	if (!json_is_object(object->node))
+	if (!api_check_inner(w->check, object))
 		return;
 	check_stencils(w, type);
 	check_group_values(w, type);
@@ -240,8 +239,7 @@ void api_check_collisions(struct api_request_check *w)
 	w->collisions = api_request_field(w, API_REQUEST_COLLISIONS);
 	if (!api_check_present(check, &w->collisions, "the contacts, in groups by type"))
 		return;
-	api_check_object(check, &w->collisions, &api_collisions);
-	if (!json_is_object(w->collisions.node))
+	if (!api_check_inner(check, &w->collisions))
 		return;
 	if (json_object_size(w->collisions.node) == 0)
 		api_fault_at(check->fault, API_E_MISSING_FIELD, &w->collisions.path,

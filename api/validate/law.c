@@ -79,8 +79,7 @@ static void check_points(struct api_check *check, const struct api_field *speeds
 
 static void check_curve(struct api_check *check, struct api_field curve, struct fric_curve *out)
 {
-	api_check_object(check, &curve, &api_curve);
-	if (!json_is_object(curve.node))
+	if (!api_check_inner(check, &curve))
 		return;
 	const struct api_field speeds = api_ruled(&curve, &api_curve, API_CURVE_SPEEDS),
 						   factors = api_ruled(&curve, &api_curve, API_CURVE_FACTORS);

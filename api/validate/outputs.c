@@ -21,20 +21,23 @@ void api_check_outputs(struct api_request_check *w)
 		             wanted.node ? "" : ", which is potential, gradient, hessian where it is not given");
 }
 
+static bool wants_pattern(struct api_request_check *w, const struct api_field *pattern)
+{
+	bool wanted = true;
+	api_check_bool(w->check, pattern, &wanted);
+	return wanted;
+}
+
 void api_check_hessian(struct api_request_check *w)
 {
 	struct api_field hessian = api_request_field(w, API_REQUEST_HESSIAN);
 	struct api_question *to = w->question;
-	if (!hessian.node)
-		return;
-	api_check_object(w->check, &hessian, &api_hessian);
-	if (!json_is_object(hessian.node))
+	if (!api_check_inner(w->check, &hessian))
 		return;
 	const struct api_field format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT),
 						   triangle = api_ruled(&hessian, &api_hessian, API_HESSIAN_TRIANGLE),
 						   projection = api_ruled(&hessian, &api_hessian, API_HESSIAN_PROJECTION),
 						   pattern = api_ruled(&hessian, &api_hessian, API_HESSIAN_PATTERN);
-	bool with_pattern = true;
 	api_check_word(w->check, &format, &to->format);
 	api_check_word(w->check, &triangle, &to->triangle);
 	api_check_word(w->check, &projection, &to->projection);
@@ -43,9 +46,8 @@ void api_check_hessian(struct api_request_check *w)
 		             "\"triangle\" goes with triplets, csr and bsr only");
 	if (to->format == API_BSR && w->n_twists != 0 && w->n_twists != API_UNKNOWN_LENGTH)
 		api_check_without_bodies(w->check, &format);
-	api_check_bool(w->check, &pattern, &with_pattern);
-	to->without_pattern = !with_pattern;
-	if (to->format == API_FACTORS && !with_pattern)
+	to->without_pattern = !wants_pattern(w, &pattern);
+	if (to->format == API_FACTORS && to->without_pattern)
 		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &pattern.path, "factors have no pattern to leave out");
 }
 
@@ -70,10 +72,7 @@ void api_check_line(struct api_request_check *w)
 	struct api_field line = api_request_field(w, API_REQUEST_LINE);
 	if (w->question->outputs[API_LINE])
 		api_check_present(w->check, &line, "the output \"line\" needs direction and steps");
-	if (!line.node)
-		return;
-	api_check_object(w->check, &line, &api_line);
-	if (!json_is_object(line.node))
+	if (!api_check_inner(w->check, &line))
 		return;
 	const struct api_field direction = api_ruled(&line, &api_line, API_LINE_DIRECTION),
 						   body_direction = api_ruled(&line, &api_line, API_LINE_BODY_DIRECTION),
@@ -121,15 +120,10 @@ void api_check_vectors(struct api_request_check *w)
 void api_check_position_jacobian(struct api_request_check *w)
 {
 	struct api_field jacobian = api_request_field(w, API_REQUEST_POSITION_JACOBIAN);
-	bool with_pattern = true;
-	if (!jacobian.node)
-		return;
-	api_check_object(w->check, &jacobian, &api_position_jacobian);
-	if (!json_is_object(jacobian.node))
+	if (!api_check_inner(w->check, &jacobian))
 		return;
 	const struct api_field format = api_ruled(&jacobian, &api_position_jacobian, API_JACOBIAN_FORMAT),
 						   pattern = api_ruled(&jacobian, &api_position_jacobian, API_JACOBIAN_PATTERN);
 	api_check_word(w->check, &format, &w->question->jacobian_format);
-	api_check_bool(w->check, &pattern, &with_pattern);
-	w->question->jacobian_without_pattern = !with_pattern;
+	w->question->jacobian_without_pattern = !wants_pattern(w, &pattern);
 }

@@ -1,10 +1,36 @@
 /**
- * The question of a request: at which velocities contacts are evaluated, and what goes into the answer.
+ * What requests about contacts are: a lagged part, which is prepared, and a question, which is at which velocities contacts are
+ * evaluated, and what goes into the answer. A collision set has the first, requests about it the second.
  */
 #ifndef API_QUESTION_H
 #define API_QUESTION_H
 
-#include "api/validate/lagged.h"
+#include "api/validate/check.h"
+
+/* DOFs of a body. @param dim  or API_UNKNOWN_LENGTH, which is what it is then */
+static inline size_t api_twist(size_t dim)
+{
+	return dim == API_UNKNOWN_LENGTH ? dim : 3 * (dim - 1);
+}
+
+/* DOFs of all vertices and bodies. */
+static inline size_t api_n_dofs(size_t dim, size_t n_vertices, size_t n_bodies)
+{
+	return n_vertices * dim + n_bodies * api_twist(dim);
+}
+
+/* All arrays are borrowed from the document and from the check's arena. */
+struct api_lagged {
+	struct fric_batch batch;
+	bool has_group[FRIC_N_TYPES];
+	bool has_bodies; /* they were sent, perhaps none */
+};
+
+/* Of a field with a twist for each body: as api_check_per_vertex. */
+void api_check_per_body(struct api_check *check, const struct api_field *field, size_t n_bodies, size_t dim,
+                        const double **out);
+/* A Hessian in blocks of vertices is asked for although there are bodies. @return false */
+bool api_check_without_bodies(struct api_check *check, const struct api_field *format);
 
 enum api_hessian_format { API_TRIPLETS, API_CSR, API_BSR, API_FACTORS };
 enum api_jacobian_format { API_JACOBIAN_CSR, API_JACOBIAN_TRIPLETS };
@@ -56,6 +82,20 @@ void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *fact
  * @return false with check->fault filled in
  */
 bool api_check_set_question(struct api_check *check, const struct api_set_facts *facts, struct api_question *question);
+
+/* Those of the document; NULL: it has none, or there is nothing to have any. */
+struct api_lagged_velocities {
+	const double *vertices; /* [n_vertices, dim] */
+	const double *bodies;   /* [n_bodies, 6], [n_bodies, 3] in 2D */
+};
+
+/**
+ * The lagged part alone. n_vertices: rows of positions, else of the fields per vertex, else the member n_vertices, else 0;
+ * the member must agree.
+ * @return false with check->fault filled in
+ */
+bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct api_lagged_velocities *velocities,
+                   struct api_set_facts *facts);
 
 /**
  * A request of any kind.

@@ -1,5 +1,3 @@
-#include "api/validate/set.h"
-
 #include "api/validate/request.h"
 
 /* A field with a row for each vertex, and the objects around it. */

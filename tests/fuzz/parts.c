@@ -1,6 +1,6 @@
 #include "tests/fuzz/parts.h"
 
-#include "api/validate/set.h"
+#include "api/validate/question.h"
 #include "tests/fuzz/fuzz.h"
 
 /* ---- batches ---- */

@@ -8,7 +8,7 @@
 #include "api/codec/frame.h"
 #include "api/sets/merge.h"
 #include "api/sets/rest.h"
-#include "api/validate/set.h"
+#include "api/validate/question.h"
 
 /* Both texts. */
 struct texts {

@@ -25,15 +25,15 @@ static const struct api_service service = {
 enum { TEXT_BYTES = 5 * API_NAME_BYTES };
 
 /* Returns its names, its query and its caller. */
-static bool tell(const struct api_service *of, const struct api_request *request, struct api_fault *fault,
-                 struct api_response *response)
+static bool tell(const struct api_call *call)
 {
+	const struct api_request *request = call->request;
 	const struct api_match *match = request->match;
+	struct api_response *response = call->response;
 	char *text = malloc(TEXT_BYTES);
-	(void)of;
 	if (!strcmp(match->names[0], "faulty")) {
 		free(text);
-		return api_fault_set(fault, API_E_OUT_OF_RANGE, "faulty");
+		return api_fault_set(call->fault, API_E_OUT_OF_RANGE, "faulty");
 	}
 	snprintf(text, TEXT_BYTES, "%s %s|%s|%s|%s|%d%d", request->method, match->names[0], match->names[1], match->query,
 	         request->caller ? request->caller : "", request->formats->body, request->formats->answer);

@@ -17,7 +17,7 @@
 #include "api/base/account.h"
 #include "api/codec/frame.h"
 #include "api/sets/merge.h"
-#include "api/validate/set.h"
+#include "api/validate/question.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/parts.h"
 

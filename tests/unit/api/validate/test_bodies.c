@@ -1,5 +1,5 @@
 /* Rigid bodies in requests, in documents of sets and in questions: what has to be there, and how many of it. */
-#include "api/validate/set.h"
+#include "api/validate/question.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

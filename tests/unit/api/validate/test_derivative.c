@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "api/validate/set.h"
+#include "api/validate/question.h"
 
 /* A request under validation. */
 struct subject {

@@ -1,5 +1,5 @@
 /* A set's document and a question on it: what they may contain, and that together they are a whole request. */
-#include "api/validate/set.h"
+#include "api/validate/question.h"
 
 #include <ftw.h>
 #include <setjmp.h>

@@ -1,0 +1,17 @@
+/**
+ * Outputs of the whole, each in a file of its own. Each is a member of the answer; false with job->fault.
+ */
+#ifndef API_OUTPUTS_H
+#define API_OUTPUTS_H
+
+#include "api/compute/matrix.h"
+
+bool api_evaluate_hessian(struct api_job *job);
+bool api_evaluate_line(struct api_job *job);
+bool api_evaluate_products(struct api_job *job);
+bool api_evaluate_position_jacobian(struct api_job *job);
+
+/* The Hessian without its numbers, by job->question.triangle. @param format  triplets, csr or bsr */
+bool api_render_hessian_places(struct api_job *job, const char *format, json_t *object);
+
+#endif
