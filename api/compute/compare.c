@@ -4,7 +4,6 @@
 
 #include "api/compute/derivatives.h"
 #include "api/compute/job.h"
-#include "api/validate/query.h"
 
 const char *const api_quantity_names[FRIC_N_QUANTITIES + 1] = {"potential", "gradient", "hessian", NULL};
 
@@ -115,26 +114,17 @@ static void render_fields(struct api_job *job, const struct api_comparison *c)
 	api_render_integer(r, worst, "index", field->numbers.worst);
 }
 
-static bool check_query(struct api_job *job, const struct api_document *query, bool *wants_derivatives)
+static void check_query(struct api_job *job, struct api_check *check, const struct api_field *query)
 {
-	struct api_check check = {.document = query, .arena = &job->arena, .fault = job->fault, .service = job->service};
-	struct api_field root = {.node = query->root};
-	api_check_object(&check, &root, &api_check_query);
-	const struct api_field derivatives = api_ruled(&root, &api_check_query, 0);
-	return !job->fault->status && api_check_bool(&check, &derivatives, wants_derivatives);
+	struct api_comparison *out = job->more;
+	const struct api_field derivatives = api_ruled(query, &api_check_query, 0);
+	if (!job->fault->status)
+		api_check_bool(check, &derivatives, &out->wants_derivatives);
 }
 
 static bool read_query(struct api_job *job)
 {
-	struct api_comparison *out = job->more;
-	const char *text = job->request->match ? job->request->match->query : NULL;
-	struct api_document query = {0};
-	if (!text || !*text)
-		return true;
-	const bool ok = api_query_document(text, &api_check_query, &job->arena, &query, job->fault) &&
-	                check_query(job, &query, &out->wants_derivatives);
-	json_decref(query.root);
-	return ok;
+	return api_job_query(job, &api_check_query, check_query);
 }
 
 /* ---- all of it ---- */
@@ -192,15 +182,13 @@ static bool decode_of_set(struct api_job *job)
 	return read_query(job) && api_job_decode_question(job);
 }
 
-static const struct api_steps steps_of_whole = {decode_whole, api_job_prepare_whole, compare_whole, NULL};
-const struct api_steps api_compare_set = {decode_of_set, api_job_prepare_question, compare_set, NULL};
+static const struct api_steps steps_of_whole = {decode_whole, api_job_prepare_whole, compare_whole, NULL, false};
+const struct api_steps api_compare_set = {decode_of_set, api_job_prepare_question, compare_set, NULL, false};
 
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                  struct api_response *response, struct api_comparison *comparison)
 {
 	const struct api_call call = {.service = service, .request = request, .fault = fault, .response = response};
 	struct api_comparison here = {.wants_derivatives = false};
-	const bool ok = api_job_run(&call, &steps_of_whole, NULL, comparison ? comparison : &here);
-	response->measure = (struct api_measure){0}; /* only evaluations are measured: this takes a hundred times as long */
-	return ok;
+	return api_job_run(&call, &steps_of_whole, NULL, comparison ? comparison : &here);
 }

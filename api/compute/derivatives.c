@@ -431,5 +431,5 @@ static void weigh(const struct api_job *job, struct api_work *work)
 	work->n_numbers += NUMBERS_OF_CONTACT * api_work_contacts(work);
 }
 
-const struct api_steps api_derive_whole = {decode_whole, api_job_prepare_whole, answer, weigh},
-					   api_derive_set = {decode_of_set, api_job_prepare_question, answer, weigh};
+const struct api_steps api_derive_whole = {decode_whole, api_job_prepare_whole, answer, weigh, true},
+					   api_derive_set = {decode_of_set, api_job_prepare_question, answer, weigh, true};

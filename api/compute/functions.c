@@ -134,15 +134,22 @@ static void check_first(struct api_check *check, const struct api_field *root, s
 	api_check_values(check, &first, &shape, &call->first);
 }
 
+/* One value for all, or one per entry. */
+static void read_values(struct api_check *check, const struct call *call, const struct api_field *field,
+                        struct fric_values *out)
+{
+	const size_t lengths[API_N_LENGTHS] = {[API_N_ENTRIES] = call->n, [API_PAIR] = 2};
+	const struct api_shape shape = api_shape_of(field->rule, lengths);
+	api_check_values(check, field, &shape, out);
+}
+
 static void check_values(struct api_check *check, const struct api_field *root, const struct call *call, int rule,
                          struct fric_values *out)
 {
-	const size_t lengths[API_N_LENGTHS] = {[API_N_ENTRIES] = call->n, [API_PAIR] = 2};
 	const struct api_field field = api_ruled(root, api_function_parameters(call->function), rule);
-	const struct api_shape shape = api_shape_of(field.rule, lengths);
 	if (!call->no_mu)
 		api_check_present(check, &field, "this function needs it");
-	api_check_values(check, &field, &shape, out);
+	read_values(check, call, &field, out);
 }
 
 static bool is_peak(const json_t *node)
@@ -163,15 +170,6 @@ static void check_transition_of_mu(struct api_check *check, const struct api_fie
 	else
 		api_check_choice(check, &field, field.rule->words, &transition);
 	call->law.transition = (enum fric_transition)transition;
-}
-
-/* Of one value for all, or one per entry; where it need not be there. */
-static void check_option(struct api_check *check, const struct call *call, const struct api_field *field,
-                         struct fric_values *out)
-{
-	const size_t lengths[API_N_LENGTHS] = {[API_N_ENTRIES] = call->n};
-	const struct api_shape shape = api_shape_of(field->rule, lengths);
-	api_check_values(check, field, &shape, out);
 }
 
 /* Of a sound curve, so that an entry does not take as long as there are points before it. */
@@ -199,8 +197,8 @@ static void check_law(struct api_check *check, const struct api_field *root, str
 	find_areas(check, call);
 	if (api_law_decays(call->known_law))
 		api_check_present(check, &fields.stribeck_speed, "this law needs it");
-	check_option(check, call, &fields.stribeck_speed, &call->stribeck_speed);
-	check_option(check, call, &viscous, &call->viscous);
+	read_values(check, call, &fields.stribeck_speed, &call->stribeck_speed);
+	read_values(check, call, &viscous, &call->viscous);
 }
 
 static void check_one_coefficient(struct api_check *check, const struct api_field *root, const struct call *call)

@@ -8,6 +8,7 @@
 #include "api/dispatch/format.h"
 #include "api/numbers/print_double.h"
 #include "api/problem.h"
+#include "api/validate/query.h"
 
 enum { SKIPPED_NODES = 4 }; /* of the entry of a skipped contact */
 
@@ -62,6 +63,22 @@ static struct api_check check_of(struct api_job *job)
 {
 	return (struct api_check){
 		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
+}
+
+bool api_job_query(struct api_job *job, const struct api_object *rules,
+                   void (*check)(struct api_job *job, struct api_check *check, const struct api_field *query))
+{
+	struct api_document query = {0};
+	const char *text = job->request->match ? job->request->match->query : "";
+	if (api_query_document(text, rules, &job->arena, &query, job->fault)) {
+		struct api_check of_query = check_of(job);
+		struct api_field root = {.node = query.root};
+		of_query.document = &query;
+		api_check_object(&of_query, &root, rules);
+		check(job, &of_query, &root);
+	}
+	json_decref(query.root);
+	return !job->fault->status;
 }
 
 bool api_job_decode_whole(struct api_job *job)
@@ -313,7 +330,8 @@ bool api_job_run(const struct api_call *call, const struct api_steps *steps, str
 	api_render_abandon(&job.render);
 	add_timing(&job, call->response);
 	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;
-	call->response->measure = job.measure;
+	if (steps->is_measured)
+		call->response->measure = job.measure;
 	fric_state_free(job.own_state);
 	fric_contacts_free(job.own_contacts);
 	api_document_free(&job.document);

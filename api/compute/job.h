@@ -29,6 +29,7 @@ struct api_steps {
 	bool (*compute)(struct api_job *job);
 	/* Adds what the steps after the first work through. NULL: so little, or so much, that nobody needs to know. */
 	void (*weigh)(const struct api_job *job, struct api_work *work);
+	bool is_measured; /* in metrics, which are about evaluations alone */
 };
 
 /* Everything that one request owns; released in one place. */
@@ -84,6 +85,10 @@ size_t api_job_dim(const struct api_job *job);
 
 /* The body's document. */
 bool api_job_read(struct api_job *job);
+
+/* The query, by rules and by what `check` finds beyond them. Arrays that a client sends in it are in the arena. */
+bool api_job_query(struct api_job *job, const struct api_object *rules,
+                   void (*check)(struct api_job *job, struct api_check *check, const struct api_field *query));
 
 /* The set's document, from which contacts were prepared: lagged and set_velocities. */
 bool api_job_open_set(struct api_job *job);

@@ -17,7 +17,7 @@ static const struct api_object agreement = OBJECT(
 	"Agreement", "How far one quantity agrees with its central differences.", agreement_rules);
 static const struct api_rule worst_rules[] = {
 	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "where it was sent"},
-	{.name = "index", .kind = API_INTEGER, .required = true, .meaning = "of the contact in its group"},
+	COUNT("index", "of the contact in its group"),
 	{.name = "vertices", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil"},
 	{.name = "bodies", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil, of a contact of bodies"},
 	{.name = "quantity", .kind = API_WORD, .words = quantities, .required = true, .meaning = "where it differs most"},
@@ -32,7 +32,7 @@ static const struct api_object nothing = {"null", "There are no contacts.", NULL
 #define IF_FINITE(called, means) \
 	{.name = called, .kind = API_NUMBER, .range = API_NON_NEGATIVE, .meaning = means "; not there where derivatives are infinite"}
 static const struct api_rule field_comparison_rules[] = {
-	{.name = "pointer", .kind = API_TEXT, .required = true, .meaning = "JSON Pointer of the field"},
+	TEXT("pointer", "JSON Pointer of the field"),
 	{.name = "agrees", .kind = API_BOOL, .required = true, .meaning = "all that follow are within their tolerances"},
 	IF_FINITE("potential", "largest relative difference of the potential's derivative along a direction"),
 	IF_FINITE("gradient", "the same of the gradient's entries"),
@@ -41,9 +41,9 @@ static const struct api_rule field_comparison_rules[] = {
 static const struct api_object field_comparison = OBJECT(
 	"FieldComparison", "How far the derivatives by one field agree.", field_comparison_rules);
 static const struct api_rule worst_field_rules[] = {
-	{.name = "pointer", .kind = API_TEXT, .required = true, .meaning = "JSON Pointer of the field"},
+	TEXT("pointer", "JSON Pointer of the field"),
 	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "of the contact"},
-	{.name = "index", .kind = API_INTEGER, .required = true, .meaning = "of the contact in its group"},
+	COUNT("index", "of the contact in its group"),
 };
 static const struct api_object worst_field = OBJECT(
 	"WorstField", "The field whose derivatives agree least, and the contact in which they do.", worst_field_rules);
@@ -66,9 +66,8 @@ const char *const api_note_codes[] = {
 	"viscous_outweighs_coulomb", "anchor_longer_than_eps_v", NULL};
 static const struct api_rule note_rules[] = {
 	{.name = "code", .kind = API_WORD, .words = api_note_codes, .required = true, .meaning = "what is noted, for programs"},
-	{.name = "pointer", .kind = API_TEXT, .required = true,
-	 .meaning = "JSON Pointer (RFC 6901) into the request, of a set into its document"},
-	{.name = "detail", .kind = API_TEXT, .required = true, .meaning = "a sentence with the numbers"},
+	TEXT("pointer", "JSON Pointer (RFC 6901) into the request, of a set into its document"),
+	TEXT("detail", "a sentence with the numbers"),
 };
 static const struct api_object note = OBJECT("Note", "Something that is right in form and seldom meant.", note_rules);
 #define AGREEMENT(called, means) \

@@ -1,4 +1,6 @@
 /* Contacts: groups and the barrier in requests, and in answers what there is for each of them. */
+#include <stddef.h>
+
 #include "api/contract/rules.h"
 
 /* clang-format off */
@@ -88,72 +90,62 @@ static const struct api_rule barrier_rules[API_N_BARRIER] = {
 const struct api_object api_barrier = OBJECT(
 	"Barrier", "Barrier on squared distances: the normal force of contacts that bring none.", barrier_rules);
 
+/* Values per contact, or one for all. They are read in this order. */
+#define ROW(place, member, ...) \
+	[API_GROUP_##place] = {BY_ROW(place), .name = #member, .kind = API_REALS, .one_for_all = true, \
+		.in_group = 1 + offsetof(struct fric_group, member), __VA_ARGS__}
 static const struct api_rule group_rules[API_N_GROUP] = {
 	[API_GROUP_VERTICES] = {.name = "vertices", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
 		.types = OF_VERTICES, .meaning = "stencils; a vertex may be in a stencil once only"},
 	[API_GROUP_BODIES] = {.name = "bodies", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
 		.types = OF_BODIES, .meaning = "stencils; a body may be in a stencil once only"},
-	[API_GROUP_POINT] = {BY_ROW(POINT), .name = "point", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
-		.types = OF_BODIES, .unit = LENGTH, .meaning = "where they touch, in space"},
-	[API_GROUP_NORMAL] = {BY_ROW(NORMAL), .name = "normal", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
-		.types = OF_BODIES, .unit = LENGTH, .meaning = "of the contact, of any length but 0"},
-	[API_GROUP_NORMAL_FORCE] = {BY_ROW(NORMAL_FORCE), .name = "normal_force", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
-		.one_for_all = true, .unit = FORCE, .meaning = "lambda; without it, from barrier, which contacts of vertices alone can have"},
-	[API_GROUP_WEIGHT] = {BY_ROW(WEIGHT), .name = "weight", .kind = API_REALS, .shape = {API_N}, .one_for_all = true, .fallback = "1",
-		.unit = DIMENSIONLESS,
-		.meaning = "multiplies the contact's potential and all that follows from it; of any sign"},
+	ROW(POINT, point, .shape = {API_N, API_DIM}, .types = OF_BODIES, .unit = LENGTH,
+		.meaning = "where they touch, in space"),
+	ROW(NORMAL, normal, .shape = {API_N, API_DIM}, .types = OF_BODIES, .unit = LENGTH,
+		.meaning = "of the contact, of any length but 0"),
+	ROW(NORMAL_FORCE, normal_force, .range = API_NON_NEGATIVE, .shape = {API_N}, .unit = FORCE,
+		.meaning = "lambda; without it, from barrier, which contacts of vertices alone can have"),
+	ROW(WEIGHT, weight, .shape = {API_N}, .fallback = "1", .unit = DIMENSIONLESS,
+		.meaning = "multiplies the contact's potential and all that follows from it; of any sign"),
 	[API_GROUP_MU] = {.by = {1 + FRIC_ROW_MU_S, 1 + FRIC_ROW_MU_K}, .name = "mu", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N}, .one_for_all = true,
 		.unit = DIMENSIONLESS, .meaning = "coefficient, static and kinetic; without any, from friction"},
 	[API_GROUP_MU_S] = {BY_ROW(MU_S), .name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
 		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "static coefficient; together with mu_k"},
 	[API_GROUP_MU_K] = {BY_ROW(MU_K), .name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
 		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "kinetic coefficient; together with mu_s"},
-	[API_GROUP_EPS_V] = {BY_ROW(EPS_V), .name = "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N},
-		.one_for_all = true, .unit = VELOCITY,
-		.meaning = "speed below which the contact sticks; without it, from friction"},
-	[API_GROUP_MU_ANISO] = {BY_ROW(MU_ANISO), .name = "mu_aniso", .kind = API_REALS, .range = API_POSITIVE,
-		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .bare = true, .unit = DIMENSIONLESS,
-		.meaning = "velocity scaling along the tangent directions; without it, ones; in 2D one number will do"},
-	[API_GROUP_MU_S_ANISO] = {BY_ROW(MU_S_ANISO), .name = "mu_s_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
-		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .unit = DIMENSIONLESS,
-		.meaning = "matchstick ellipse of the static coefficient; zeros, as without it: use the scalar one"},
-	[API_GROUP_MU_K_ANISO] = {BY_ROW(MU_K_ANISO), .name = "mu_k_aniso", .kind = API_REALS, .range = API_NON_NEGATIVE,
-		.shape = {API_N, API_TANGENTS}, .one_for_all = true, .only = 3, .unit = DIMENSIONLESS,
-		.meaning = "matchstick ellipse of the kinetic coefficient; zeros, as without it: use the scalar one"},
-	[API_GROUP_STRIBECK_SPEED] = {BY_ROW(STRIBECK_SPEED), .name = "stribeck_speed", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N},
-		.one_for_all = true, .unit = VELOCITY,
-		.meaning = "over which friction decays beyond eps_v, with the laws stribeck and exponential; without it, from friction"},
-	[API_GROUP_VISCOUS] = {BY_ROW(VISCOUS), .name = "viscous", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
-		.one_for_all = true, .unit = "1 / velocity",
-		.meaning = "drag per normal force and velocity of slip; without it, from friction"},
-	[API_GROUP_SURFACE_VELOCITY] = {BY_ROW(SURFACE_VELOCITY), .name = "surface_velocity", .kind = API_REALS, .shape = {API_N, API_DIM},
-		.one_for_all = true, .unit = VELOCITY,
-		.meaning = "of the second side, beyond that of its vertices: a conveyor; without it, 0"},
-	[API_GROUP_ANCHOR] = {BY_ROW(ANCHOR), .name = "anchor", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true,
-		.unit = VELOCITY, .meaning = "elastic deflection that the contact carries from earlier steps; without it, 0"},
-	[API_GROUP_CLOSEST_POINT] = {BY_ROW(CLOSEST_POINT), .name = "closest_point", .kind = API_REALS, .shape = {API_N, API_POINT},
-		.one_for_all = true, .types = WITH_POINT, .unit = DIMENSIONLESS,
-		.meaning = "given geometry: coordinates on edge or triangle; together with tangent_basis"},
-	[API_GROUP_TANGENT_BASIS] = {BY_ROW(TANGENT_BASIS), .name = "tangent_basis", .kind = API_REALS, .shape = {API_N, API_DIM, API_TANGENTS},
-		.one_for_all = true, .unit = DIMENSIONLESS,
-		.meaning = "given geometry: the columns are unit tangents; positions are not needed then"},
-	[API_GROUP_GRAIN] = {BY_ROW(GRAIN), .name = "grain", .kind = API_REALS, .shape = {API_N, API_DIM}, .one_for_all = true, .only = 3,
-		.unit = DIMENSIONLESS, .meaning = "in space, of any length but 0: its projection is the first tangent; not with"
-			" tangent_basis"},
-	[API_GROUP_PLANE_NORMAL] = {BY_ROW(PLANE_NORMAL), .name = "plane_normal", .kind = API_REALS, .shape = {API_N, API_DIM},
-		.one_for_all = true, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
-		.meaning = "of any length but 0; needed unless tangent_basis is given"},
-	[API_GROUP_PLANE_ORIGIN] = {BY_ROW(PLANE_ORIGIN), .name = "plane_origin", .kind = API_REALS, .shape = {API_N, API_DIM},
-		.one_for_all = true, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
-		.meaning = "any point of the plane; needed where a distance is (barrier, the output distance)"},
-	[API_GROUP_SPIN_RADIUS] = {BY_ROW(SPIN_RADIUS), .name = "spin_radius", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
-		.one_for_all = true, .types = OF_BODIES, .only = 3, .unit = LENGTH, .fallback = "0",
-		.meaning = "torque that holds against spin about the normal, per friction force: 2/3 R for a disc under uniform"
-			" pressure"},
-	[API_GROUP_ROLL_RADIUS] = {BY_ROW(ROLL_RADIUS), .name = "roll_radius", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
-		.one_for_all = true, .types = OF_BODIES, .unit = LENGTH, .fallback = "0",
-		.meaning = "torque that holds against rolling, per friction force: the coefficient of rolling resistance, a length,"
-			" over mu"},
+	ROW(EPS_V, eps_v, .range = API_POSITIVE, .shape = {API_N}, .unit = VELOCITY,
+		.meaning = "speed below which the contact sticks; without it, from friction"),
+	ROW(MU_ANISO, mu_aniso, .range = API_POSITIVE, .shape = {API_N, API_TANGENTS}, .bare = true, .unit = DIMENSIONLESS,
+		.meaning = "velocity scaling along the tangent directions; without it, ones; in 2D one number will do"),
+	ROW(MU_S_ANISO, mu_s_aniso, .range = API_NON_NEGATIVE, .shape = {API_N, API_TANGENTS}, .only = 3, .unit = DIMENSIONLESS,
+		.meaning = "matchstick ellipse of the static coefficient; zeros, as without it: use the scalar one"),
+	ROW(MU_K_ANISO, mu_k_aniso, .range = API_NON_NEGATIVE, .shape = {API_N, API_TANGENTS}, .only = 3, .unit = DIMENSIONLESS,
+		.meaning = "matchstick ellipse of the kinetic coefficient; zeros, as without it: use the scalar one"),
+	ROW(STRIBECK_SPEED, stribeck_speed, .range = API_POSITIVE, .shape = {API_N}, .unit = VELOCITY,
+		.meaning = "over which friction decays beyond eps_v, with the laws stribeck and exponential; without it,"
+			" from friction"),
+	ROW(VISCOUS, viscous, .range = API_NON_NEGATIVE, .shape = {API_N}, .unit = "1 / velocity",
+		.meaning = "drag per normal force and velocity of slip; without it, from friction"),
+	ROW(SURFACE_VELOCITY, surface_velocity, .shape = {API_N, API_DIM}, .unit = VELOCITY,
+		.meaning = "of the second side, beyond that of its vertices: a conveyor; without it, 0"),
+	ROW(ANCHOR, anchor, .shape = {API_N, API_DIM}, .unit = VELOCITY,
+		.meaning = "elastic deflection that the contact carries from earlier steps; without it, 0"),
+	ROW(CLOSEST_POINT, closest_point, .shape = {API_N, API_POINT}, .types = WITH_POINT, .unit = DIMENSIONLESS,
+		.meaning = "given geometry: coordinates on edge or triangle; together with tangent_basis"),
+	ROW(TANGENT_BASIS, tangent_basis, .shape = {API_N, API_DIM, API_TANGENTS}, .unit = DIMENSIONLESS,
+		.meaning = "given geometry: the columns are unit tangents; positions are not needed then"),
+	ROW(GRAIN, grain, .shape = {API_N, API_DIM}, .only = 3, .unit = DIMENSIONLESS,
+		.meaning = "in space, of any length but 0: its projection is the first tangent; not with tangent_basis"),
+	ROW(PLANE_NORMAL, plane_normal, .shape = {API_N, API_DIM}, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
+		.meaning = "of any length but 0; needed unless tangent_basis is given"),
+	ROW(PLANE_ORIGIN, plane_origin, .shape = {API_N, API_DIM}, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
+		.meaning = "any point of the plane; needed where a distance is (barrier, the output distance)"),
+	ROW(SPIN_RADIUS, spin_radius, .range = API_NON_NEGATIVE, .shape = {API_N}, .types = OF_BODIES, .only = 3, .unit = LENGTH,
+		.fallback = "0", .meaning = "torque that holds against spin about the normal, per friction force: 2/3 R for a disc under"
+			" uniform pressure"),
+	ROW(ROLL_RADIUS, roll_radius, .range = API_NON_NEGATIVE, .shape = {API_N}, .types = OF_BODIES, .unit = LENGTH, .fallback = "0",
+		.meaning = "torque that holds against rolling, per friction force: the coefficient of rolling resistance,"
+			" a length, over mu"),
 };
 
 /* What JSON Schema needs beyond the fields follows from where the geometry comes from. */
@@ -206,7 +198,7 @@ static const char *const reason_meanings[] = {
 	"the grain has no direction in the tangent plane", NULL};
 static const struct api_rule skipped_rules[] = {
 	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "where it was sent"},
-	{.name = "index", .kind = API_INTEGER, .required = true, .meaning = "of the contact in its group"},
+	COUNT("index", "of the contact in its group"),
 	{.name = "reason", .kind = API_WORD, .words = reasons, .meanings = reason_meanings, .required = true,
 	 .meaning = "why it was skipped"},
 };

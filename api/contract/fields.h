@@ -78,6 +78,7 @@ struct api_rule {
 	/* What it is to the core, if answers may be differentiated by it: 1 + enum fric_field, of a group 1 + enum fric_row; 0:
 	 * nothing. Two where one number is both coefficients. */
 	int by[2];
+	size_t in_group; /* 1 + where struct fric_group has its values, if they are read as they are; 0: nowhere */
 	const char *unit; /* NULL: none */
 	const char *meaning;
 };

@@ -50,6 +50,7 @@ struct api_operation {
 	const struct api_object *const *requests; /* of the body, NULL-terminated; NULL: none is read */
 	const struct api_object *const *answers;  /* NULL-terminated; NULL: see content */
 	const struct api_object *query;           /* parameters in the query; NULL: none */
+	bool refuses_query;                       /* with any; else what is not known is ignored */
 	int status;                               /* of success; 0 stands for 200 */
 	bool answers_json;                        /* whatever Accept says */
 	bool merges;                              /* the body is a merge patch: it may come as such a type, too */

@@ -10,16 +10,14 @@ const struct api_object api_set_patch = {
 
 enum { DESCRIBED, LISTED };
 static const struct api_rule set_rules[] = {
-	{.name = "name", .kind = API_TEXT, .required = true, .meaning = "as in the path"},
-	{.name = "version", .kind = API_TEXT, .required = true,
-	 .meaning = "32 hexadecimal digits that follow from what was sent; as in Collision-Set-Version"},
+	TEXT("name", "as in the path"),
+	TEXT("version", "32 hexadecimal digits that follow from what was sent; as in Collision-Set-Version"),
 	COUNT("n_vertices", "rows of everything that has one for each vertex"),
 	N_BODIES("rows of body_positions; there if those were sent"),
 	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
 	{.name = "groups", .kind = API_OBJECT, .objects = ONE(api_group_counts), .required = true,
 	 .meaning = "contacts by group"},
-	{.name = "idle_seconds", .kind = API_INTEGER, .required = true,
-	 .meaning = "the limit that it falls under: unused for longer, it is forgotten"},
+	COUNT("idle_seconds", "the limit that it falls under: unused for longer, it is forgotten"),
 	SKIPPED_AS("the first 16 contacts that are skipped; there, perhaps empty, if skipping was asked for"),
 	{.name = "n_skipped", .kind = API_INTEGER, .meaning = "how many there are; beside skipped"},
 	{.name = "bytes", .kind = API_INTEGER, .required = true, .types = BIT(LISTED), .meaning = "all that it takes"},
@@ -31,7 +29,7 @@ static const struct api_object listed_set = {
 static const struct api_rule set_list_rules[] = {
 	{.name = "sets", .kind = API_LIST, .objects = ONE(listed_set), .required = true,
 	 .meaning = "the caller's own, by name in byte order"},
-	{.name = "bytes", .kind = API_INTEGER, .required = true, .meaning = "that the caller's sets take"},
-	{.name = "limit_bytes", .kind = API_INTEGER, .required = true, .meaning = "that they may take"},
+	COUNT("bytes", "that the caller's sets take"),
+	COUNT("limit_bytes", "that they may take"),
 };
 const struct api_object api_set_list_answer = OBJECT("CollisionSetList", "The caller's sets.", set_list_rules);

@@ -7,6 +7,7 @@
 #include "api/dispatch/match.h"
 #include "api/dispatch/suggest_path.h"
 #include "api/problem.h"
+#include "api/validate/query.h"
 #include "core/fric.h"
 
 enum { MAX_IGNORED_BODY = 65536 };
@@ -178,7 +179,9 @@ static bool run(const struct api_service *service, const struct api_request *req
 	const struct api_operation *operation = find_operation(request, fault, response);
 	request = operation ? with_formats(request, operation, &missing, fault) : NULL;
 	const struct api_call call = {service, request, operation, fault, response};
-	return request && operation->handler(&call);
+	if (!request || (operation->refuses_query && !api_query_refuse(request->match->query, fault)))
+		return false;
+	return operation->handler(&call);
 }
 
 /* What looks like lack of memory may be a raised flag, or a request that would not fit however long it waits. */

@@ -4,19 +4,17 @@
 #include "api/dispatch/cost.h"
 #include "api/routes/operations.h"
 #include "api/routes/sets.h"
-#include "api/validate/query.h"
 
 static bool differentiate(const struct api_call *call)
 {
 	struct api_asked asked = {.kind = (enum api_request_kind)call->operation->variant};
-	return api_query_refuse(call->request->match->query, call->fault) &&
-	       api_job_run(call, &api_derive_whole, NULL, &asked);
+	return api_job_run(call, &api_derive_whole, NULL, &asked);
 }
 
 static bool differentiate_set(const struct api_call *call)
 {
 	struct api_asked asked = {.kind = (enum api_request_kind)call->operation->variant};
-	return api_query_refuse(call->request->match->query, call->fault) && api_set_run(call, &api_derive_set, &asked);
+	return api_set_run(call, &api_derive_set, &asked);
 }
 
 static bool is_large_of_set(const struct api_service *service, const struct api_request *request)
@@ -54,7 +52,7 @@ static const struct api_example set_vjp_examples[] = {
 };
 
 const struct api_operation api_post_jvp = {
-	.handler = differentiate, .variant = API_JVP, .is_large = api_cost_of_body,
+	.handler = differentiate, .refuses_query = true, .variant = API_JVP, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_jvp_request), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true, .id = "jvp",
 	.tag = "derivatives", .summary = "Derivatives of potential and gradient along a direction",
 	.description = "The direction may change any numbers of the request: positions, forces, coefficients, speeds."
@@ -63,7 +61,7 @@ const struct api_operation api_post_jvp = {
 	.examples = jvp_examples,
 };
 const struct api_operation api_post_vjp = {
-	.handler = differentiate, .variant = API_VJP, .is_large = api_cost_of_body,
+	.handler = differentiate, .refuses_query = true, .variant = API_VJP, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_vjp_request), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true, .id = "vjp",
 	.tag = "derivatives", .summary = "Derivatives of potential and gradient, times cotangents, by any fields",
 	.description = "By every number of every field that wrt names, in one pass. At a knot of a piecewise"
@@ -71,14 +69,14 @@ const struct api_operation api_post_vjp = {
 	.examples = vjp_examples,
 };
 const struct api_operation api_post_set_jvp = {
-	.handler = differentiate_set, .variant = API_JVP, .is_large = is_large_of_set,
+	.handler = differentiate_set, .refuses_query = true, .variant = API_JVP, .is_large = is_large_of_set,
 	.requests = API_OBJECTS(&api_set_jvp_question), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true,
 	.id = "jvpSet", .tag = "sets", .summary = "Derivatives along a direction, of a set",
 	.description = "The answer is that of /v1/jvp to the set's document and the question together, byte for byte.",
 	.examples = set_jvp_examples,
 };
 const struct api_operation api_post_set_vjp = {
-	.handler = differentiate_set, .variant = API_VJP, .is_large = is_large_of_set,
+	.handler = differentiate_set, .refuses_query = true, .variant = API_VJP, .is_large = is_large_of_set,
 	.requests = API_OBJECTS(&api_set_vjp_question), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true,
 	.id = "vjpSet", .tag = "sets", .summary = "Derivatives by any fields, of a set",
 	.description = "The answer is that of /v1/vjp to the set's document and the question together, byte for byte.",

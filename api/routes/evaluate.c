@@ -4,17 +4,15 @@
 #include "api/dispatch/cost.h"
 #include "api/routes/operations.h"
 #include "api/routes/sets.h"
-#include "api/validate/query.h"
 
 static bool post_evaluate(const struct api_call *call)
 {
-	return api_query_refuse(call->request->match->query, call->fault) &&
-	       api_job_run(call, &api_evaluate_whole, NULL, NULL);
+	return api_job_run(call, &api_evaluate_whole, NULL, NULL);
 }
 
 static bool evaluate_set(const struct api_call *call)
 {
-	return api_query_refuse(call->request->match->query, call->fault) && api_set_run(call, &api_evaluate_set, NULL);
+	return api_set_run(call, &api_evaluate_set, NULL);
 }
 
 /* clang-format off */
@@ -54,18 +52,18 @@ static const struct api_example set_examples[] = {
 };
 
 const struct api_operation api_post_evaluate = {
-	.handler = post_evaluate, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_request),
-	.answers = API_OBJECTS(&api_answer), .is_timed = true, .id = "evaluate", .tag = "evaluation",
-	.summary = "Potential, gradient, Hessian and values per contact of a batch",
+	.handler = post_evaluate, .refuses_query = true, .is_large = api_cost_of_body,
+	.requests = API_OBJECTS(&api_request), .answers = API_OBJECTS(&api_answer), .is_timed = true, .id = "evaluate",
+	.tag = "evaluation", .summary = "Potential, gradient, Hessian and values per contact of a batch",
 	.description = "Pure: the same request gives the same bytes, at any load and number of threads. Repeating it"
 	               " is safe. Beyond this schema: a group that derives geometry needs positions, one without"
 	               " normal_force needs barrier, one without coefficients or eps_v needs them in friction.",
 	.examples = examples,
 };
 const struct api_operation api_post_set_evaluate = {
-	.handler = evaluate_set, .is_large = api_set_question_is_large, .requests = API_OBJECTS(&api_set_question),
-	.answers = API_OBJECTS(&api_answer), .is_timed = true, .id = "evaluateSet", .tag = "sets",
-	.summary = "Potential, gradient, Hessian and values per contact of a set",
+	.handler = evaluate_set, .refuses_query = true, .is_large = api_set_question_is_large,
+	.requests = API_OBJECTS(&api_set_question), .answers = API_OBJECTS(&api_answer), .is_timed = true,
+	.id = "evaluateSet", .tag = "sets", .summary = "Potential, gradient, Hessian and values per contact of a set",
 	.description = "The answer is that of /v1/evaluate to the set's document and the question together, byte for byte.",
 	.examples = set_examples,
 };

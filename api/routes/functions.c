@@ -54,8 +54,7 @@ static bool post_function(const struct api_call *call)
 	struct api_arena arena = {.pool = call->service->pool};
 	struct api_document document = {0};
 	const struct api_function *function = api_function_find(call->request->match->names[0]);
-	const bool ok = api_query_refuse(call->request->match->query, call->fault) &&
-	                api_format_read(call->service, call->request, &arena, &document, call->fault) &&
+	const bool ok = api_format_read(call->service, call->request, &arena, &document, call->fault) &&
 	                evaluate_function(call, function, &document, &arena);
 	api_document_free(&document);
 	api_arena_free(&arena);
@@ -109,7 +108,7 @@ const struct api_operation api_get_function = {
 	.examples = get_function_examples,
 };
 const struct api_operation api_post_function = {
-	.handler = post_function, .is_large = takes_many_values,
+	.handler = post_function, .refuses_query = true, .is_large = takes_many_values,
 	.requests = API_OBJECTS(&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_LAW],
 	                        &api_calls[API_DIRECTION], &api_calls[API_ELLIPSE], &api_calls[API_EFFECTIVE]),
 	.answers = API_OBJECTS(&api_function_answer, &api_pairs_answer), .id = "postFunction", .tag = "functions",

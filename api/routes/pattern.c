@@ -11,7 +11,6 @@ static bool get_pattern(const struct api_call *call)
 	char tag[API_TAG_BYTES];
 	if (!api_set_run(call, &api_pattern_steps, tag))
 		return false;
-	response->measure = (struct api_measure){0};
 	api_response_add_header(response, "ETag", tag);
 	api_response_add_header(response, "Vary", "Accept");
 	if (!api_tag_is_known(call->request->if_none_match, tag))

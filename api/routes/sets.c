@@ -12,7 +12,6 @@
 #include "api/sets/identity.h"
 #include "api/sets/merge.h"
 #include "api/sets/rest.h"
-#include "api/validate/query.h"
 
 /* ---- which set ---- */
 
@@ -145,16 +144,12 @@ static bool describe_set(struct api_job *job)
 /* A set that is there, as the answer. */
 static bool answer_set(const struct api_call *call, struct api_set *set)
 {
-	static const struct api_steps steps = {read_nothing, have_set, describe_set, NULL};
-	const bool ok = api_job_run(call, &steps, set, NULL);
-	call->response->measure = (struct api_measure){0}; /* only evaluations are measured */
-	return ok;
+	static const struct api_steps steps = {read_nothing, have_set, describe_set, NULL, false};
+	return api_job_run(call, &steps, set, NULL);
 }
 
 static bool get_set(const struct api_call *call)
 {
-	if (!api_query_refuse(call->request->match->query, call->fault))
-		return false;
 	struct api_set *set = find_set(call, false);
 	const bool ok = set && answer_set(call, set);
 	api_kept_release(set ? &set->kept : NULL);
@@ -283,7 +278,6 @@ static void add_location(struct api_response *response, const char *name)
 static bool run(const struct api_call *call, const struct api_steps *steps, struct putting *p)
 {
 	bool ok = api_job_run(call, steps, NULL, p);
-	call->response->measure = (struct api_measure){0}; /* only evaluations are measured */
 	if (ok && !store(call, p)) {
 		api_response_free(call->response);
 		ok = false;
@@ -329,7 +323,7 @@ static bool refuse_taken(const struct api_call *call, const struct putting *p)
 static bool put_once(const struct api_call *call, struct putting *p)
 {
 	const struct api_request *request = call->request;
-	static const struct api_steps steps = {decode_put, prepare_put, compute_put, api_job_weigh};
+	static const struct api_steps steps = {decode_put, prepare_put, compute_put, api_job_weigh, false};
 	p->old = hold(call->service, request, false);
 	if (p->old && must_be_free(request))
 		return refuse_taken(call, p);
@@ -345,7 +339,7 @@ static bool put_once(const struct api_call *call, struct putting *p)
 static bool patch_once(const struct api_call *call, struct putting *p)
 {
 	const struct api_request *request = call->request;
-	static const struct api_steps steps = {decode_patch, prepare_put, compute_put, api_job_weigh};
+	static const struct api_steps steps = {decode_patch, prepare_put, compute_put, api_job_weigh, false};
 	p->old = hold(call->service, request, !request->was_deferred);
 	if (!p->old)
 		return fault_unknown(call);
@@ -385,14 +379,12 @@ static bool put_until_done(const struct api_call *call, attempt *once)
 
 static bool put_set(const struct api_call *call)
 {
-	return api_query_refuse(call->request->match->query, call->fault) && check_name(call) &&
-	       put_until_done(call, put_once);
+	return check_name(call) && put_until_done(call, put_once);
 }
 
 static bool patch_set(const struct api_call *call)
 {
-	return api_query_refuse(call->request->match->query, call->fault) && check_name(call) &&
-	       put_until_done(call, patch_once);
+	return check_name(call) && put_until_done(call, patch_once);
 }
 
 /* ---- DELETE ---- */
@@ -400,8 +392,6 @@ static bool patch_set(const struct api_call *call)
 static bool delete_set(const struct api_call *call)
 {
 	bool removed = false;
-	if (!api_query_refuse(call->request->match->query, call->fault))
-		return false;
 	while (!removed) {
 		call->response->n_headers = 0;
 		struct api_set *set = find_set(call, false);
@@ -442,8 +432,6 @@ static bool get_sets(const struct api_call *call)
 	struct api_render render = {0};
 	struct api_listed *listed = NULL;
 	size_t n = 0, bytes = 0;
-	if (!api_query_refuse(call->request->match->query, call->fault))
-		return false;
 	if (call->service->sets &&
 	    !api_sets_list(call->service->sets, call->request->caller, &arena, &listed, &n, &bytes)) {
 		api_arena_free(&arena);
@@ -486,15 +474,17 @@ static const struct api_example put_examples[] = {
 };
 
 const struct api_operation api_get_sets = {
-	.handler = get_sets, .is_large = api_cost_unknown, .answers = API_OBJECTS(&api_set_list_answer), .id = "listSets",
-	.tag = "sets", .summary = "The caller's collision sets", .description = "By name, in byte order.",
+	.handler = get_sets, .refuses_query = true, .is_large = api_cost_unknown,
+	.answers = API_OBJECTS(&api_set_list_answer), .id = "listSets", .tag = "sets",
+	.summary = "The caller's collision sets", .description = "By name, in byte order.",
 };
 const struct api_operation api_get_set = {
-	.handler = get_set, .answers = API_OBJECTS(&api_set_answer), .answers_json = true, .is_timed = true, .id = "getSet",
-	.tag = "sets", .summary = "What a collision set is", .description = "Does not count as use.",
+	.handler = get_set, .refuses_query = true, .answers = API_OBJECTS(&api_set_answer), .answers_json = true,
+	.is_timed = true, .id = "getSet", .tag = "sets", .summary = "What a collision set is",
+	.description = "Does not count as use.",
 };
 const struct api_operation api_put_set = {
-	.handler = put_set, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_set_document),
+	.handler = put_set, .refuses_query = true, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_set_document),
 	.answers = API_OBJECTS(&api_set_answer), .answers_json = true, .is_timed = true, .has_location = true,
 	.id = "putSet", .tag = "sets", .summary = "Prepares contacts and keeps them under a name",
 	.description = "The lagged part of /v1/evaluate. What the name stood for is replaced as a whole. A set is a"
@@ -503,15 +493,16 @@ const struct api_operation api_put_set = {
 	.examples = put_examples,
 };
 const struct api_operation api_patch_set = {
-	.handler = patch_set, .is_large = api_set_question_is_large, .requests = API_OBJECTS(&api_set_patch),
-	.answers = API_OBJECTS(&api_set_answer), .answers_json = true, .merges = true, .is_timed = true, .id = "patchSet",
-	.tag = "sets", .summary = "Changes fields of a set, and prepares it anew",
+	.handler = patch_set, .refuses_query = true, .is_large = api_set_question_is_large,
+	.requests = API_OBJECTS(&api_set_patch), .answers = API_OBJECTS(&api_set_answer), .answers_json = true,
+	.merges = true, .is_timed = true, .id = "patchSet", .tag = "sets",
+	.summary = "Changes fields of a set, and prepares it anew",
 	.description = "JSON Merge Patch (RFC 7396): objects are merged, null removes, an array replaces as a whole."
 	               " The merged document is checked as a whole; if it does not pass, the set stays as it was.",
 	.examples = patch_examples,
 };
 const struct api_operation api_delete_set = {
-	.handler = delete_set, .status = 204, .id = "deleteSet", .tag = "sets", .summary = "Forgets a set",
-	.description = "Questions under way are still answered.",
+	.handler = delete_set, .refuses_query = true, .status = 204, .id = "deleteSet", .tag = "sets",
+	.summary = "Forgets a set", .description = "Questions under way are still answered.",
 };
 /* clang-format on */

@@ -1,8 +1,6 @@
 /* Contacts: "collisions" of a request. */
 #include "api/validate/request.h"
 
-#include <stddef.h>
-
 #include "api/validate/law.h"
 
 /* The contacts that have a vertex twice, or a body. */
@@ -76,33 +74,6 @@ static void check_stencils(struct api_request_check *w, enum fric_type type)
 		check_distinct(w->check, &field, type, g);
 }
 
-/* Fields per contact that are read in the same way, in the order in which they are checked. */
-#define AT(member) offsetof(struct fric_group, member)
-static const struct group_field {
-	int rule;
-	size_t offset; /* of a struct fric_values in struct fric_group */
-} group_fields[] = {
-	{API_GROUP_POINT, AT(point)},
-	{API_GROUP_NORMAL, AT(normal)},
-	{API_GROUP_NORMAL_FORCE, AT(normal_force)},
-	{API_GROUP_WEIGHT, AT(weight)},
-	{API_GROUP_EPS_V, AT(eps_v)},
-	{API_GROUP_MU_ANISO, AT(mu_aniso)},
-	{API_GROUP_MU_S_ANISO, AT(mu_s_aniso)},
-	{API_GROUP_MU_K_ANISO, AT(mu_k_aniso)},
-	{API_GROUP_STRIBECK_SPEED, AT(stribeck_speed)},
-	{API_GROUP_VISCOUS, AT(viscous)},
-	{API_GROUP_SURFACE_VELOCITY, AT(surface_velocity)},
-	{API_GROUP_ANCHOR, AT(anchor)},
-	{API_GROUP_CLOSEST_POINT, AT(closest_point)},
-	{API_GROUP_TANGENT_BASIS, AT(tangent_basis)},
-	{API_GROUP_GRAIN, AT(grain)},
-	{API_GROUP_PLANE_NORMAL, AT(plane_normal)},
-	{API_GROUP_PLANE_ORIGIN, AT(plane_origin)},
-	{API_GROUP_SPIN_RADIUS, AT(spin_radius)},
-	{API_GROUP_ROLL_RADIUS, AT(roll_radius)},
-};
-
 /* Whether it exists in this dimension, as far as that is known. */
 static bool check_dimension(struct api_request_check *w, const struct api_field *field)
 {
@@ -132,9 +103,10 @@ static void check_group_values(struct api_request_check *w, enum fric_type type)
 	const struct api_mu_rules of_group = {rules, API_GROUP_MU};
 	struct fric_group *g = &w->lagged->batch.groups[type];
 	api_check_mu(w->check, &w->groups[type], &of_group, &mu_shape, &g->mu_s, &g->mu_k);
-	for (size_t i = 0; i < sizeof(group_fields) / sizeof(group_fields[0]); i++) {
-		const struct api_field field = api_ruled(&w->groups[type], rules, group_fields[i].rule);
-		check_group_field(w, &field, lengths, (struct fric_values *)((char *)g + group_fields[i].offset));
+	for (int i = 0; i < rules->n_rules; i++) {
+		const struct api_field field = api_ruled(&w->groups[type], rules, i);
+		if (field.rule->in_group)
+			check_group_field(w, &field, lengths, (struct fric_values *)((char *)g + field.rule->in_group - 1));
 	}
 }
 
