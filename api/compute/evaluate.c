@@ -1,4 +1,4 @@
-#include "api/compute/evaluate.h"
+#include "api/compute/steps.h"
 
 #include "api/compute/outputs.h"
 

@@ -1,4 +1,4 @@
-#include "api/compute/pattern.h"
+#include "api/compute/steps.h"
 
 #include <stdio.h>
 #include <string.h>

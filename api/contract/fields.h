@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "core/fric.h"
 
@@ -78,7 +79,7 @@ struct api_rule {
 	/* What it is to the core, if answers may be differentiated by it: 1 + enum fric_field, of a group 1 + enum fric_row; 0:
 	 * nothing. Two where one number is both coefficients. */
 	int by[2];
-	size_t in_group; /* 1 + where struct fric_group has its values, if they are read as they are; 0: nowhere */
+	size_t in_group;  /* 1 + where struct fric_group has its values, if they are read as they are; 0: nowhere */
 	const char *unit; /* NULL: none */
 	const char *meaning;
 };
@@ -96,6 +97,16 @@ struct api_object {
 static inline bool api_rule_applies(const struct api_rule *rule, const struct api_object *object)
 {
 	return !rule->types || rule->types >> object->type & 1;
+}
+
+/* The number of the rule of this name that applies, or -1. */
+static inline int api_rule_named(const struct api_object *object, const char *name, size_t bytes)
+{
+	for (int i = 0; i < object->n_rules; i++)
+		if (*name == *object->rules[i].name && !strncmp(object->rules[i].name, name, bytes) &&
+		    !object->rules[i].name[bytes] && api_rule_applies(&object->rules[i], object))
+			return i;
+	return -1;
 }
 
 /* ---- POST /v1/evaluate, and its parts: a set's document and a question on it ---- */

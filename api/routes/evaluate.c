@@ -1,5 +1,5 @@
 /* /v1/evaluate, and the same of a set. */
-#include "api/compute/evaluate.h"
+#include "api/compute/steps.h"
 
 #include "api/dispatch/cost.h"
 #include "api/routes/operations.h"

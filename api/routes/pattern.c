@@ -1,5 +1,5 @@
 /* /v1/sets/{name}/pattern. */
-#include "api/compute/pattern.h"
+#include "api/compute/steps.h"
 
 #include "api/dispatch/answer.h"
 #include "api/routes/operations.h"

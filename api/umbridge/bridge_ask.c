@@ -128,36 +128,6 @@ static size_t n_velocities(const struct api_bridge *b, bool of_bodies)
 	return of_bodies ? b->facts.n_bodies * api_twist(b->facts.dim) : b->facts.n_vertices * b->facts.dim;
 }
 
-/* A pointer's next token as it is written; *at is moved behind it. @return false if there is none, or it is no field's */
-static bool next_token(const char **at, char token[API_NAME_BYTES])
-{
-	size_t n = 0;
-	if (*(*at)++ != '/')
-		return false;
-	for (; **at && **at != '/'; ++*at) {
-		if (n + 1 == API_NAME_BYTES)
-			return false;
-		token[n++] = **at;
-	}
-	token[n] = '\0';
-	return true;
-}
-
-/* No field's name has a '~' or a '/': no escape leads to one. */
-static const struct api_rule *rule_named(const struct api_object *object, const char *name)
-{
-	for (int i = 0; i < object->n_rules; i++)
-		if (!strcmp(object->rules[i].name, name) && api_rule_applies(&object->rules[i], object))
-			return &object->rules[i];
-	return NULL;
-}
-
-/* One of a collision set's own, by which answers may be differentiated. */
-struct found {
-	const json_t *node;
-	bool is_table, has_second;
-};
-
 static bool has_second(const struct api_object *object, const struct api_rule *rule)
 {
 	const bool is_row = object->rules == api_groups[0].rules;
@@ -165,22 +135,35 @@ static bool has_second(const struct api_object *object, const struct api_rule *r
 	              : fric_has_second((enum fric_field)(rule->by[0] - 1));
 }
 
+/* What is not an array of numbers by which answers may be differentiated is no input. */
+static bool take_field(const struct api_bridge *b, const struct api_object *object, const struct api_rule *rule,
+                       const json_t *node, struct api_bridge_input *input)
+{
+	const struct api_array *array = rule->by[0] ? api_document_array(&b->document, node) : NULL;
+	if (!array)
+		return false;
+	input->array = (size_t)json_integer_value(node);
+	input->n = array->n;
+	input->side = rule->shape[0] == API_MATERIALS ? (size_t)sqrt((double)input->n) : 0;
+	input->has_second = has_second(object, rule);
+	return true;
+}
+
 /* @return false if the set has no such field */
-static bool find_field(const struct api_bridge *b, const char *pointer, struct found *found)
+static bool find_field(const struct api_bridge *b, const char *pointer, struct api_bridge_input *input)
 {
 	const struct api_object *object = &api_set_document;
-	char token[API_NAME_BYTES];
-	found->node = b->document.root;
-	while (next_token(&pointer, token)) {
-		const struct api_rule *rule = rule_named(object, token);
-		found->node = rule ? json_object_get(found->node, token) : NULL;
-		if (!found->node || (*pointer && rule->kind != API_OBJECT))
+	const json_t *node = b->document.root;
+	while (*pointer == '/') { /* no field's name has a '~' or a '/': no escape leads to one */
+		const size_t bytes = strcspn(++pointer, "/");
+		const int i = api_rule_named(object, pointer, bytes);
+		const struct api_rule *rule = i < 0 ? NULL : &object->rules[i];
+		node = rule ? json_object_get(node, rule->name) : NULL;
+		pointer += bytes;
+		if (!node || (*pointer && rule->kind != API_OBJECT))
 			return false;
-		if (!*pointer) {
-			found->is_table = rule->shape[0] == API_MATERIALS;
-			found->has_second = rule->by[0] && has_second(object, rule);
-			return rule->by[0] && api_document_array(&b->document, found->node);
-		}
+		if (!*pointer)
+			return take_field(b, object, rule, node, input);
 		object = rule->objects[0];
 	}
 	return false;
@@ -190,20 +173,12 @@ static bool find_field(const struct api_bridge *b, const char *pointer, struct f
 static bool find_input(const struct api_bridge *b, const char *pointer, struct api_bridge_input *input)
 {
 	const bool of_bodies = !strcmp(pointer, body_velocities);
-	struct found found;
 	*input = (struct api_bridge_input){.pointer = pointer};
-	if (of_bodies || !strcmp(pointer, velocities)) {
-		input->n = n_velocities(b, of_bodies);
-		input->has_second = true;
-		return of_bodies ? b->facts.n_bodies : b->facts.n_vertices;
-	}
-	if (!find_field(b, pointer, &found))
-		return false;
-	input->array = (size_t)json_integer_value(found.node);
-	input->n = b->document.arrays[input->array].n;
-	input->side = found.is_table ? (size_t)sqrt((double)input->n) : 0;
-	input->has_second = found.has_second;
-	return true;
+	if (!of_bodies && strcmp(pointer, velocities) != 0)
+		return find_field(b, pointer, input);
+	input->n = n_velocities(b, of_bodies);
+	input->has_second = true;
+	return of_bodies ? b->facts.n_bodies : b->facts.n_vertices;
 }
 
 static const char *const defaults[] = {velocities, body_velocities, "/friction/mu_s", "/friction/mu_k", "/friction/mu"};

@@ -61,14 +61,9 @@ bool api_fault_kind(struct api_check *check, const struct api_field *field, cons
 	                    api_kind(check, field->node));
 }
 
-/* The number of the rule of this name, or -1. */
 static int find_rule(const char *name, const struct api_object *object)
 {
-	for (int i = 0; i < object->n_rules; i++)
-		if (*name == *object->rules[i].name && !strcmp(name, object->rules[i].name) &&
-		    api_rule_applies(&object->rules[i], object))
-			return i;
-	return -1;
+	return api_rule_named(object, name, strlen(name));
 }
 
 /* Room for the members of an object, by rule; NULL if none is left. */
@@ -158,13 +153,7 @@ static bool note_misplaced(struct api_check *check, const char *name, char home[
 /* Whether a name is a JSON Pointer to a field of this object. */
 static bool is_pointer(const char *name, const struct api_object *object)
 {
-	char first[API_NAME_BYTES];
-	const size_t n = *name == '/' ? strcspn(name + 1, "/") : 0;
-	if (n == 0 || n >= sizeof(first))
-		return false;
-	memcpy(first, name + 1, n);
-	first[n] = '\0';
-	return find_rule(first, object) >= 0;
+	return *name == '/' && api_rule_named(object, name + 1, strcspn(name + 1, "/")) >= 0;
 }
 
 static void fault_unknown(struct api_check *check, const struct api_path *path, const struct api_object *object,

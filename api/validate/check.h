@@ -115,6 +115,9 @@ bool api_check_rows(struct api_check *check, const struct api_field *field, size
  * NULL. */
 bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
                       struct fric_values *out);
+/* The same by the field's rule; *out untouched if there are none. */
+void api_check_reals(struct api_check *check, const struct api_field *field, const size_t lengths[API_N_LENGTHS],
+                     const double **out);
 /* The same for a row of `dim` numbers for each vertex; *out untouched if there are none. */
 void api_check_per_vertex(struct api_check *check, const struct api_field *field, size_t n_vertices, size_t dim,
                           const double **out);

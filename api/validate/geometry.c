@@ -91,21 +91,14 @@ void api_check_bodies(struct api_request_check *w)
 	if (w->check->fault->n_errors > before)
 		return; /* its array has been judged */
 	const size_t lengths[API_N_LENGTHS] = {[API_N_BODIES] = w->n_bodies, [API_DIM] = w->dim};
-	const struct api_shape shape = api_shape_of(field.rule, lengths);
-	struct fric_values values;
-	api_check_values(w->check, &field, &shape, &values);
-	batch->body_positions = values.data;
+	api_check_reals(w->check, &field, lengths, &batch->body_positions);
 }
 
 void api_check_per_body(struct api_check *check, const struct api_field *field, size_t n_bodies, size_t dim,
                         const double **out)
 {
 	const size_t lengths[API_N_LENGTHS] = {[API_N_BODIES] = n_bodies, [API_TWIST] = api_twist(dim)};
-	const struct api_shape shape = api_shape_of(field->rule, lengths);
-	struct fric_values values;
-	api_check_values(check, field, &shape, &values);
-	if (values.data)
-		*out = values.data;
+	api_check_reals(check, field, lengths, out);
 }
 
 bool api_check_without_bodies(struct api_check *check, const struct api_field *format)

@@ -438,15 +438,21 @@ bool api_check_index(struct api_check *check, const struct api_field *field, siz
 	return index;
 }
 
-void api_check_per_vertex(struct api_check *check, const struct api_field *field, size_t n_vertices, size_t dim,
-                          const double **out)
+void api_check_reals(struct api_check *check, const struct api_field *field, const size_t lengths[API_N_LENGTHS],
+                     const double **out)
 {
-	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = n_vertices, [API_DIM] = dim};
 	const struct api_shape shape = api_shape_of(field->rule, lengths);
 	struct fric_values values;
 	api_check_values(check, field, &shape, &values);
 	if (values.data)
 		*out = values.data;
+}
+
+void api_check_per_vertex(struct api_check *check, const struct api_field *field, size_t n_vertices, size_t dim,
+                          const double **out)
+{
+	const size_t lengths[API_N_LENGTHS] = {[API_N_VERTICES] = n_vertices, [API_DIM] = dim};
+	api_check_reals(check, field, lengths, out);
 }
 
 void api_check_symmetric(struct api_check *check, const struct api_field *field, size_t m, const double *table)

@@ -131,22 +131,13 @@ const struct api_variable *api_variable_find(const struct api_variables *variabl
 
 /* ---- pointers without a document ---- */
 
-static const struct api_rule *find_rule(const struct api_object *object, const char *name, size_t bytes)
-{
-	for (int i = 0; i < object->n_rules; i++) {
-		const struct api_rule *rule = &object->rules[i];
-		if (strlen(rule->name) == bytes && !memcmp(rule->name, name, bytes) && api_rule_applies(rule, object))
-			return rule;
-	}
-	return NULL;
-}
-
 bool api_may_be_variable(const char *pointer)
 {
 	const struct api_object *object = &api_request;
 	while (*pointer == '/') {
 		const size_t bytes = strcspn(++pointer, "/");
-		const struct api_rule *rule = find_rule(object, pointer, bytes);
+		const int i = api_rule_named(object, pointer, bytes);
+		const struct api_rule *rule = i < 0 ? NULL : &object->rules[i];
 		pointer += bytes;
 		if (!rule || (*pointer && rule->kind != API_OBJECT))
 			return false;
