@@ -48,7 +48,7 @@ uint64_t api_work_contacts(const struct api_work *work)
 }
 
 /* No product overflows: counts are below 2^32 where they come from a document, steps and vectors a thousand at most. */
-static uint64_t total_ns(const struct api_work *work)
+uint64_t api_work_ns(const struct api_work *work)
 {
 	uint64_t contacts = 0;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
@@ -59,7 +59,7 @@ static uint64_t total_ns(const struct api_work *work)
 
 bool api_work_is_large(const struct api_work *work)
 {
-	return total_ns(work) > API_SMALL_NS;
+	return api_work_ns(work) > API_SMALL_NS;
 }
 
 bool api_cost_admit(const struct api_service *service, const struct api_work *work, struct api_fault *fault)

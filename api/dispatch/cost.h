@@ -42,6 +42,7 @@ void api_work_add_set(struct api_work *work, const struct api_set *set);
 /* The whole block of every contact, with the indices of each number. */
 void api_work_add_matrix(struct api_work *work, size_t dim);
 uint64_t api_work_contacts(const struct api_work *work);
+uint64_t api_work_ns(const struct api_work *work);
 
 /* What may be computed where connections are served. */
 enum { API_SMALL_NS = 150000 };

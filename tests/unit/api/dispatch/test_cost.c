@@ -1,5 +1,5 @@
 /* What a request is estimated to take grows with each thing that it works through. */
-#include "api/routes/cost.h"
+#include "api/dispatch/cost.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
