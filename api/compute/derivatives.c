@@ -393,16 +393,10 @@ static bool answer(struct api_job *job)
 
 /* ---- requests ---- */
 
-static struct api_check check_of(struct api_job *job)
-{
-	return (struct api_check){
-		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
-}
-
 static bool decode_whole(struct api_job *job)
 {
 	struct api_asked *asked = job->more;
-	struct api_check check = check_of(job);
+	struct api_check check = api_job_check(job);
 	return api_job_read(job) &&
 	       api_check_derivative(&check, asked->kind, &job->lagged, &job->question, &asked->derivative);
 }
@@ -411,7 +405,7 @@ static bool decode_whole(struct api_job *job)
 static bool decode_of_set(struct api_job *job)
 {
 	struct api_asked *asked = job->more;
-	struct api_check check = check_of(job);
+	struct api_check check = api_job_check(job);
 	const struct fric_batch *batch = &job->lagged.batch;
 	job->facts = job->set->facts;
 	if (!api_job_read(job) || !api_job_open_set(job))

@@ -59,7 +59,7 @@ bool api_job_read(struct api_job *job)
 	return api_format_read(job->service, job->request, &job->arena, &job->document, job->fault);
 }
 
-static struct api_check check_of(struct api_job *job)
+struct api_check api_job_check(struct api_job *job)
 {
 	return (struct api_check){
 		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
@@ -71,7 +71,7 @@ bool api_job_query(struct api_job *job, const struct api_object *rules,
 	struct api_document query = {0};
 	const char *text = job->request->match ? job->request->match->query : "";
 	if (api_query_document(text, rules, &job->arena, &query, job->fault)) {
-		struct api_check of_query = check_of(job);
+		struct api_check of_query = api_job_check(job);
 		struct api_field root = {.node = query.root};
 		of_query.document = &query;
 		api_check_object(&of_query, &root, rules);
@@ -83,13 +83,13 @@ bool api_job_query(struct api_job *job, const struct api_object *rules,
 
 bool api_job_decode_whole(struct api_job *job)
 {
-	struct api_check check = check_of(job);
+	struct api_check check = api_job_check(job);
 	return api_job_read(job) && api_check_evaluation(&check, &job->lagged, &job->question);
 }
 
 bool api_job_decode_question(struct api_job *job)
 {
-	struct api_check check = check_of(job);
+	struct api_check check = api_job_check(job);
 	job->facts = job->set->facts;
 	return api_job_read(job) && api_check_set_question(&check, &job->facts, &job->question);
 }
@@ -247,7 +247,7 @@ static bool start_answer(struct api_job *job)
 /* A step begins when the one before it ends: reading the clock again would cost as much as some steps do. */
 static bool timed(struct api_job *job, enum api_phase phase, bool (*run)(struct api_job *))
 {
-	const bool ok = run(job);
+	const bool ok = !run || run(job);
 	const int64_t ended = now();
 	job->measure.phase_nanoseconds[phase] = ended - job->step_began;
 	job->measure.n_phases = (int)phase + 1;

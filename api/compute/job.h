@@ -21,7 +21,7 @@ struct api_job;
 
 /* The phases of a job but for the last, which prints the answer. Each returns false with the fault set. */
 struct api_steps {
-	/* Reads the body, checks it. */
+	/* Reads the body, checks it. NULL: there is none. */
 	bool (*decode)(struct api_job *job);
 	/* Has contacts and what is asked of them. */
 	bool (*prepare)(struct api_job *job);
@@ -86,6 +86,8 @@ size_t api_job_dim(const struct api_job *job);
 /* The body's document. */
 bool api_job_read(struct api_job *job);
 
+/* For checks of its document. */
+struct api_check api_job_check(struct api_job *job);
 /* The query, by rules and by what `check` finds beyond them. Arrays that a client sends in it are in the arena. */
 bool api_job_query(struct api_job *job, const struct api_object *rules,
                    void (*check)(struct api_job *job, struct api_check *check, const struct api_field *query));

@@ -123,12 +123,6 @@ static void describe(struct api_render *r, json_t *object, const char *name, con
 		describe_skipped(r, object, set);
 }
 
-static bool read_nothing(struct api_job *job)
-{
-	(void)job;
-	return true;
-}
-
 static bool have_set(struct api_job *job)
 {
 	job->contacts = job->set->contacts;
@@ -144,7 +138,7 @@ static bool describe_set(struct api_job *job)
 /* A set that is there, as the answer. */
 static bool answer_set(const struct api_call *call, struct api_set *set)
 {
-	static const struct api_steps steps = {read_nothing, have_set, describe_set, NULL, false};
+	static const struct api_steps steps = {NULL, have_set, describe_set, NULL, false};
 	return api_job_run(call, &steps, set, NULL);
 }
 
@@ -172,8 +166,8 @@ struct putting {
 
 static bool check_set(struct api_job *job, const json_t *patch, struct api_lagged_velocities *lagged_velocities)
 {
-	struct api_check check = {
-		.document = &job->document, .patch = patch, .arena = &job->arena, .fault = job->fault, .service = job->service};
+	struct api_check check = api_job_check(job);
+	check.patch = patch;
 	return api_check_set(&check, &job->lagged, lagged_velocities, &job->facts);
 }
 

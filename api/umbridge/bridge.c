@@ -1,9 +1,9 @@
 #include "api/umbridge/bridge.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/base/account.h"
 #include "api/compute/derivatives.h"
 #include "api/compute/job.h"
 #include "api/dispatch/answer.h"
@@ -92,38 +92,29 @@ static bool render_support(struct api_bridge *bridge, struct api_render *render)
 	return true;
 }
 
-/* [n] of the arena; NULL with a fault. */
-static int64_t *new_sizes(struct api_bridge *bridge, size_t n)
-{
-	int64_t *sizes = api_arena_array(bridge->arena, n, sizeof(*sizes));
-	if (!sizes)
-		no_memory(bridge);
-	return sizes;
-}
-
-static void render_sizes(struct api_render *render, const char *name, const int64_t *sizes, size_t n)
-{
-	api_render_add(render, render->document.root, name, api_render_array(render, API_I64, sizes, n, 0, 0));
-}
-
 static bool render_input_sizes(struct api_bridge *bridge, struct api_render *render)
 {
-	int64_t *sizes = api_bridge_configure(bridge) ? new_sizes(bridge, bridge->n_inputs) : NULL;
-	if (!sizes)
+	if (!api_bridge_configure(bridge))
 		return false;
+	int64_t *sizes = api_arena_array(bridge->arena, bridge->n_inputs, sizeof(*sizes));
+	if (!sizes)
+		return no_memory(bridge);
 	for (size_t i = 0; i < bridge->n_inputs; i++)
 		sizes[i] = (int64_t)bridge->inputs[i].n;
-	render_sizes(render, "inputSizes", sizes, bridge->n_inputs);
+	api_render_add(render, render->document.root, "inputSizes",
+	               api_render_array(render, API_I64, sizes, bridge->n_inputs, 0, 0));
 	return true;
 }
 
 static bool render_output_sizes(struct api_bridge *bridge, struct api_render *render)
 {
-	int64_t *sizes = api_bridge_configure(bridge) ? new_sizes(bridge, 1) : NULL;
-	if (!sizes)
+	if (!api_bridge_configure(bridge))
 		return false;
-	*sizes = (int64_t)api_bridge_output_size(bridge);
-	render_sizes(render, "outputSizes", sizes, 1);
+	int64_t *size = api_arena_array(bridge->arena, 1, sizeof(*size));
+	if (!size)
+		return no_memory(bridge);
+	*size = (int64_t)api_bridge_output_size(bridge);
+	api_render_add(render, render->document.root, "outputSizes", api_render_array(render, API_I64, size, 1, 0, 0));
 	return true;
 }
 
@@ -252,15 +243,15 @@ static struct api_variations by(const struct api_bridge *bridge, const struct ap
 static bool gradient(struct api_job *job)
 {
 	const struct api_bridge *bridge = job->more;
-	const bool of_potential = bridge->model == API_BRIDGE_FRICTION;
+	const double *sens = bridge->sens;
 	struct api_derivation derivation;
-	struct api_sums answers, cotangents = {of_potential ? *bridge->sens : 0, NULL};
-	double *copy = of_potential ? NULL : api_job_array(job, api_job_n_dofs(job), sizeof(*copy));
-	if ((!copy && !of_potential) || !begin(job, &derivation))
+	struct api_sums answers, cotangents = {0};
+	if (bridge->model == API_BRIDGE_FRICTION)
+		cotangents.potential = *sens;
+	else
+		cotangents.gradient = (double *)(uintptr_t)sens; /* only read */
+	if (!begin(job, &derivation))
 		return false;
-	if (copy && !api_account_copy(copy, bridge->sens, api_job_n_dofs(job) * sizeof(*copy)))
-		return api_fault_no_memory(job->fault);
-	cotangents.gradient = copy;
 	struct api_variations wanted = by(bridge, &derivation);
 	return api_derive_vjp(job, &derivation, &cotangents, &wanted, &answers) &&
 	       render_output(job, wanted.values[0], wanted.by[0]->n, false);

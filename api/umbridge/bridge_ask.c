@@ -11,7 +11,6 @@
 #include "api/dispatch/cost.h"
 #include "api/sets/identity.h"
 #include "api/sets/set.h"
-#include "api/umbridge/scene.h"
 
 const char *const api_bridge_models[API_N_BRIDGE_MODELS + 1] = {
 	[API_BRIDGE_FRICTION] = "friction", [API_BRIDGE_GRADIENT] = "friction_gradient", NULL};

@@ -74,4 +74,15 @@ void api_bridge_end(struct api_bridge *bridge);
 /* Numbers of the one output. */
 size_t api_bridge_output_size(const struct api_bridge *bridge);
 
+/* The scene that comes with the service, which models are about that name no collision set: two blocks and a floor, as meshes
+ * and as rigid bodies, with contacts of every type (docs/um-bridge.md). */
+extern const struct api_set_facts api_scene_facts;
+
+/**
+ * Its document, as that of a collision set.
+ * @param document  to be freed with api_document_free
+ * @return false with *fault: 503
+ */
+bool api_scene_read(struct api_pool *pool, struct api_document *document, struct api_fault *fault);
+
 #endif

@@ -1,4 +1,4 @@
-#include "api/umbridge/scene.h"
+#include "api/umbridge/bridge_ask.h"
 
 /* Lengths in metres, forces in newtons. Vertices 0 to 7 are the lower block, a cube 4 mm above the floor, bottom first; 8
  * to 15 the upper one, 3 mm above it and turned, so that its four lower corners are nearest to a corner, inside, inside

@@ -1,4 +1,4 @@
-#include "server/exchange/compute.h"
+#include "server/exchange/phases.h"
 
 #include "server/base/clock.h"
 #include "server/exchange/answer.h"

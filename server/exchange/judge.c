@@ -1,8 +1,7 @@
-#include "server/exchange/judge.h"
+#include "server/exchange/phases.h"
 
 #include "api/contract/route.h"
 #include "server/exchange/answer.h"
-#include "server/exchange/compute.h"
 
 #include <stdio.h>
 #include <string.h>

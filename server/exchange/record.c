@@ -1,4 +1,4 @@
-#include "server/exchange/record.h"
+#include "server/exchange/phases.h"
 
 #include "server/base/clock.h"
 #include "server/listen/peer.h"

@@ -1,9 +1,7 @@
 #include "server/exchange/steps.h"
 
 #include "server/exchange/answer.h"
-#include "server/exchange/compute.h"
-#include "server/exchange/judge.h"
-#include "server/exchange/record.h"
+#include "server/exchange/phases.h"
 
 #include <stdio.h>
 #include <string.h>

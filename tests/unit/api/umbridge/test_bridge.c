@@ -17,7 +17,6 @@
 #include "api/base/account.h"
 #include "api/sets/store.h"
 #include "api/umbridge/bridge.h"
-#include "api/umbridge/scene.h"
 
 static struct api_service service = {
 	.n_threads = 1, .max_json_bytes = 1 << 20, .max_frame_bytes = 1 << 20, .max_answer_bytes = 1 << 20};
