@@ -208,11 +208,6 @@ bool api_document_read_rows(struct api_pool *pool, const char *text, size_t byte
 	return read_text(pool, 1, text, bytes, document, fault);
 }
 
-bool api_document_read_json(const char *text, size_t bytes, struct api_document *document, struct api_text_fault *fault)
-{
-	return api_document_read_pooled(NULL, text, bytes, document, fault);
-}
-
 void api_document_free(struct api_document *document)
 {
 	json_decref(document->root);

@@ -39,14 +39,11 @@ struct api_document {
  * Reads a JSON text (RFC 8259: any value at the top). Numbers: bits of strtod; too small becomes 0, beyond a double's
  * range is malformed. Duplicate keys, trailing bytes, invalid UTF-8, a BOM, \u0000 in strings, NUL bytes and nesting over
  * 2048 are malformed, too. A ragged array is not: it is marked, for the caller to judge once the whole text is known.
+ * @param pool      of large blocks, which must live as long as the document; NULL: malloc
  * @param text      [bytes], need not end in NUL; borrowed during the call only
  * @param document  filled in on success; to be freed with api_document_free
  * @return false with *fault filled in; nothing to free then
  */
-bool api_document_read_json(const char *text, size_t bytes, struct api_document *document,
-                            struct api_text_fault *fault);
-
-/* The same with large blocks from a pool (or NULL), which must live as long as the document. */
 bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
                               struct api_text_fault *fault);
 

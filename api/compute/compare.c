@@ -46,7 +46,8 @@ static bool render_worst(struct api_job *job, const struct fric_comparison *c)
 
 /* ---- derivatives ---- */
 
-double api_field_difference(const struct api_field_comparison *field)
+/* How far its derivatives are off, in units of what is allowed: 1 is the most that agrees. */
+static double difference_of(const struct api_field_comparison *field)
 {
 	const struct fric_derivative_agreement *a = &field->numbers;
 	const double forth = (a->potential > a->gradient ? a->potential : a->gradient) / FRIC_DERIVATIVE_TOLERANCE;
@@ -63,7 +64,7 @@ static bool compare_field(struct api_job *job, const struct api_derivation *d, c
 	memcpy(field->pointer, v->pointer, sizeof(field->pointer));
 	out->agrees &= field->numbers.agrees;
 	if (field->numbers.worst >= 0 &&
-	    (out->worst_field < 0 || api_field_difference(field) > api_field_difference(&out->fields[out->worst_field])))
+	    (out->worst_field < 0 || difference_of(field) > difference_of(&out->fields[out->worst_field])))
 		out->worst_field = (int)out->n_fields;
 	out->n_fields++;
 	return true;

@@ -34,9 +34,6 @@ struct api_comparison {
 /* The comparison of a set's contacts, into the struct api_comparison that is handed to the job. */
 extern const struct api_steps api_compare_set;
 
-/* How far a field's derivatives are off, in units of what is allowed: 1 is the most that agrees. */
-double api_field_difference(const struct api_field_comparison *field);
-
 /**
  * The comparison itself, for a caller that has a body but no route. Of the request it uses the body, the formats and
  * stop.

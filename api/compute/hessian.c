@@ -48,32 +48,20 @@ static size_t body_slip(size_t dim)
 	return dim == 3 ? 5 : 2;
 }
 
-static bool allocate_body_factors(struct api_job *job, struct fric_factors *factors)
-{
-	const size_t dim = job->facts.dim, inner = (size_t)fric_body_inner_size((int)dim);
-	for (enum fric_type type = FRIC_N_VERTEX_TYPES; type < FRIC_N_TYPES; type++) {
-		const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
-		factors->jacobian[type] = api_job_array(job, n * body_slip(dim) * k * api_twist(dim), sizeof(double));
-		factors->inner[type] = api_job_array(job, n * inner, sizeof(double));
-		if (!factors->jacobian[type] || !factors->inner[type])
-			return false;
-	}
-	return true;
-}
-
 static bool allocate_factors(struct api_job *job, struct fric_factors *factors)
 {
-	const int dim = fric_dim(job->contacts);
+	const size_t d = job->facts.dim, of_vertices = (size_t)fric_inner_size((int)d),
+				 of_bodies = (size_t)fric_body_inner_size((int)d);
 	*factors = (struct fric_factors){0};
-	const bool *has = job->facts.has_group;
-	if ((has[FRIC_BODY_BODY] || has[FRIC_BODY_WORLD]) && !allocate_body_factors(job, factors))
-		return false;
-	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
-		const size_t n = fric_group_size(job->contacts, type);
-		factors->weights[type] = api_job_array(job, n * (size_t)fric_stencil_size(type), sizeof(double));
-		factors->tangent_basis[type] = api_job_array(job, n * (size_t)(dim * (dim - 1)), sizeof(double));
-		factors->inner[type] = api_job_array(job, n * (size_t)fric_inner_size(dim), sizeof(double));
-		if (!factors->weights[type] || !factors->tangent_basis[type] || !factors->inner[type])
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
+		const bool at_vertices = type < FRIC_N_VERTEX_TYPES;
+		double **arms = at_vertices ? &factors->weights[type] : &factors->jacobian[type];
+		*arms = api_job_array(job, n * k * (at_vertices ? 1 : body_slip(d) * api_twist(d)), sizeof(double));
+		factors->inner[type] = api_job_array(job, n * (at_vertices ? of_vertices : of_bodies), sizeof(double));
+		if (at_vertices)
+			factors->tangent_basis[type] = api_job_array(job, n * d * (d - 1), sizeof(double));
+		if (!*arms || !factors->inner[type] || (at_vertices && !factors->tangent_basis[type]))
 			return false;
 	}
 	return true;

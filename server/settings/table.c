@@ -142,7 +142,8 @@ static long long read_number(const char *text, bool bytes)
 	return value * unit;
 }
 
-void srv_print_bytes(long long value, char text[SRV_BYTES_TEXT])
+/* 1536 as 1536, 268435456 as 256M. */
+static void print_bytes(long long value, char text[SRV_BYTES_TEXT])
 {
 	const char *units = "\0KMG";
 	int unit = 0;
@@ -154,7 +155,7 @@ void srv_print_bytes(long long value, char text[SRV_BYTES_TEXT])
 void srv_option_print(enum srv_option_kind kind, long long value, char text[SRV_BYTES_TEXT])
 {
 	if (kind == SRV_BYTES)
-		srv_print_bytes(value, text);
+		print_bytes(value, text);
 	else if (kind == SRV_PORT && value < 0)
 		strcpy(text, "none");
 	else

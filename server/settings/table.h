@@ -50,10 +50,9 @@ bool srv_option_set(const struct srv_option *option, const char *text, struct sr
 const char **srv_option_text(const struct srv_option *option, struct srv_options *options);
 long long *srv_option_number(const struct srv_option *option, struct srv_options *options);
 
-/* As text: the default; the range of a number, or the words (nothing for a text); 1536 as 1536, 268435456 as 256M. */
+/* As text: the default; the range of a number, or the words (nothing for a text). */
 const char *srv_option_default(const struct srv_option *option);
 void srv_option_range(const struct srv_option *option, char text[SRV_OPTION_RANGE]);
-void srv_print_bytes(long long value, char text[SRV_BYTES_TEXT]);
 /* A value as it would be written. @param kind  neither text nor word */
 void srv_option_print(enum srv_option_kind kind, long long value, char text[SRV_BYTES_TEXT]);
 

@@ -71,7 +71,7 @@ static void json_decode(struct setup *s)
 {
 	struct api_document document;
 	struct api_text_fault fault;
-	must(api_document_read_json(s->text, s->text_bytes, &document, &fault), "the text is refused");
+	must(api_document_read_pooled(NULL, s->text, s->text_bytes, &document, &fault), "the text is refused");
 	s->bytes = s->text_bytes;
 	api_document_free(&document);
 }
@@ -145,7 +145,7 @@ static void set_up(struct setup *s, size_t n)
 	s->text = json_dumps(s->tree, JSON_COMPACT);
 	must(s->text, "not enough memory");
 	s->text_bytes = strlen(s->text);
-	must(api_document_read_json(s->text, s->text_bytes, &s->document, &fault), "the text is refused");
+	must(api_document_read_pooled(NULL, s->text, s->text_bytes, &s->document, &fault), "the text is refused");
 	make_frame(s);
 }
 

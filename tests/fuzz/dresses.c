@@ -386,7 +386,7 @@ static void check_parts(const char *text, size_t text_bytes, const char *body, s
 	struct api_document document;
 	struct api_text_fault wrong;
 	struct api_fault fault = {0};
-	if (api_document_read_json(text, text_bytes, &document, &wrong)) {
+	if (api_document_read_pooled(NULL, text, text_bytes, &document, &wrong)) {
 		fuzz_check_parts(&document);
 		api_document_free(&document);
 	}

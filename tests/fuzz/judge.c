@@ -34,7 +34,7 @@ void fuzz_read_body(const struct api_response *response, const char *body, struc
 		FUZZ_CHECK(api_frame_read(body, response->body_bytes, SIZE_MAX, arena, document, &fault), "%s",
 		           fault.errors[0].detail);
 	else
-		FUZZ_CHECK(api_document_read_json(body, response->body_bytes, document, &text), "%s", text.detail);
+		FUZZ_CHECK(api_document_read_pooled(NULL, body, response->body_bytes, document, &text), "%s", text.detail);
 }
 
 void fuzz_same_answers(const struct api_response *a, const char *body_a, const struct api_response *b,

@@ -23,7 +23,7 @@ static void check_written(const struct api_document *document, const json_t *exp
 	struct api_document back;
 	struct api_text_fault fault;
 	FUZZ_CHECK(api_document_write_json(document, SIZE_MAX, &written) == API_WRITTEN, "cannot be written");
-	FUZZ_CHECK(api_document_read_json(written.data, written.bytes, &back, &fault), "%s", fault.detail);
+	FUZZ_CHECK(api_document_read_pooled(NULL, written.data, written.bytes, &back, &fault), "%s", fault.detail);
 	fuzz_same_as_jansson(&back, expected);
 	api_document_free(&back);
 	api_buffer_free(&written);
@@ -55,7 +55,7 @@ static void check_document(const char *text, size_t bytes)
 	/* jansson overlooks a NUL after a number or a word, so inputs with a NUL are skipped. */
 	json_t *expected =
 		bytes && memchr(text, 0, bytes) ? NULL : json_loadb(text, bytes, strict | JSON_DECODE_INT_AS_REAL, NULL);
-	const bool accepted = api_document_read_json(text, bytes, &document, &fault);
+	const bool accepted = api_document_read_pooled(NULL, text, bytes, &document, &fault);
 	FUZZ_CHECK(accepted == (expected != NULL), "%s", accepted ? "jansson refuses" : fault.detail);
 	if (accepted) {
 		fuzz_same_as_jansson(&document, expected);

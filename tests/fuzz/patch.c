@@ -53,7 +53,7 @@ static json_t *expected_of(const struct texts *t)
 static bool read_text(const char *text, size_t bytes, struct api_document *document)
 {
 	struct api_text_fault fault;
-	return !memchr(text, 0, bytes) && api_document_read_json(text, bytes, document, &fault);
+	return !memchr(text, 0, bytes) && api_document_read_pooled(NULL, text, bytes, document, &fault);
 }
 
 static void merge(struct api_document *document, struct api_document *patch)

@@ -268,7 +268,7 @@ static char *frame_of(const char *text, size_t *bytes)
 	struct api_arena arena = {0};
 	struct api_rest rest = {0};
 	char *frame = NULL;
-	if (!api_document_read_json(text, strlen(text), &document, &fault))
+	if (!api_document_read_pooled(NULL, text, strlen(text), &document, &fault))
 		return NULL;
 	if (suits_frame(&document, text)) {
 		FUZZ_CHECK(api_rest_write(&document, &arena, &rest, &problem), "%s", problem.detail);

@@ -16,7 +16,7 @@ static struct api_document read_text(const char *text)
 {
 	struct api_document document;
 	struct api_text_fault fault;
-	if (!api_document_read_json(text, strlen(text), &document, &fault))
+	if (!api_document_read_pooled(NULL, text, strlen(text), &document, &fault))
 		fail_msg("%.60s refused: %s at %zu", text, fault.detail, fault.offset);
 	return document;
 }
@@ -202,7 +202,7 @@ static void lifts_many_numbers(void **unused)
 	*p++ = ']';
 	struct api_document d;
 	struct api_text_fault fault;
-	assert_true(api_document_read_json(text, (size_t)(p - text), &d, &fault));
+	assert_true(api_document_read_pooled(NULL, text, (size_t)(p - text), &d, &fault));
 	const struct api_array *a = api_document_array(&d, d.root);
 	assert_int_equal(a->shape[0], n);
 	for (size_t i = 0; i < n; i++)
@@ -217,7 +217,7 @@ static void check_refused(const char *text, size_t bytes, int status, size_t off
 {
 	struct api_document d;
 	struct api_text_fault fault;
-	if (api_document_read_json(text, bytes, &d, &fault))
+	if (api_document_read_pooled(NULL, text, bytes, &d, &fault))
 		fail_msg("%.60s accepted", text);
 	if (fault.status != status || fault.offset != offset || !strstr(fault.detail, words))
 		fail_msg("%.60s: %d at %zu, %s", text, fault.status, fault.offset, fault.detail);
@@ -322,11 +322,11 @@ static void tells_line_and_column(void **unused)
 	struct api_document d;
 	struct api_text_fault fault;
 	const char *text = "{\n \"\xc3\xa9t\xc3\xa9\": [1,\n2], \"x\": [3\n,\n  \"\xe2\x82\xac\", bad]}";
-	assert_false(api_document_read_json(text, strlen(text), &d, &fault));
+	assert_false(api_document_read_pooled(NULL, text, strlen(text), &d, &fault));
 	assert_int_equal(fault.offset, strstr(text, "bad") - text);
 	assert_int_equal(fault.line, 5);
 	assert_int_equal(fault.column, 8);
-	assert_false(api_document_read_json("x", 1, &d, &fault));
+	assert_false(api_document_read_pooled(NULL, "x", 1, &d, &fault));
 	assert_true(fault.line == 1 && fault.column == 1);
 }
 
@@ -347,7 +347,7 @@ static void check_nested(const char *open, const char *value, const char *close,
 	json_t *oracle = json_loads(text, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
 	assert_int_equal(oracle != NULL, accepted);
 	json_decref(oracle);
-	assert_int_equal(api_document_read_json(text, strlen(text), &d, &fault), accepted);
+	assert_int_equal(api_document_read_pooled(NULL, text, strlen(text), &d, &fault), accepted);
 	if (accepted) {
 		api_document_free(&d);
 	} else {
@@ -388,7 +388,7 @@ static void check_count(const char *first, const char *unit, size_t n, const cha
 	strcpy(p, last);
 	struct api_document d;
 	struct api_text_fault fault = {0};
-	if (api_document_read_json(text, strlen(text), &d, &fault))
+	if (api_document_read_pooled(NULL, text, strlen(text), &d, &fault))
 		api_document_free(&d);
 	assert_int_equal(fault.status, status);
 	if (status == 413)
@@ -423,7 +423,7 @@ static void check_token(const char *first, const char *unit, size_t n, const cha
 	strcpy(p, last);
 	struct api_document d;
 	struct api_text_fault fault = {0};
-	if (api_document_read_json(text, strlen(text), &d, &fault))
+	if (api_document_read_pooled(NULL, text, strlen(text), &d, &fault))
 		api_document_free(&d);
 	if (fault.status != status)
 		fail_msg("%s%s... of %zu bytes: %d %s", first, unit, n, fault.status, fault.detail);
@@ -465,7 +465,7 @@ static void long_keys_are_read(void **unused)
 		strcat(strcat(text, key), "\":true}");
 		struct api_document d;
 		struct api_text_fault fault;
-		assert_true(api_document_read_json(text, strlen(text), &d, &fault));
+		assert_true(api_document_read_pooled(NULL, text, strlen(text), &d, &fault));
 		assert_true(json_is_true(json_object_get(d.root, key)));
 		api_document_free(&d);
 	}
@@ -535,7 +535,7 @@ static void reads_nothing_once_the_flag_is_raised(void **unused)
 	struct api_document document;
 	struct api_text_fault fault;
 	api_account_open(&account, NULL, &stop, 0);
-	assert_false(api_document_read_json("[1]", 3, &document, &fault));
+	assert_false(api_document_read_pooled(NULL, "[1]", 3, &document, &fault));
 	api_account_close(&account);
 	assert_int_equal(fault.status, 503);
 	assert_string_equal(fault.detail, "stopped");

@@ -70,7 +70,7 @@ static void survives_failed_growth(void **unused)
 	size_t n = 0;
 	for (bool done = false; !done; n++) {
 		growths_left = n;
-		done = api_document_read_json(text, strlen(text), &d, &fault);
+		done = api_document_read_pooled(NULL, text, strlen(text), &d, &fault);
 		assert_true(done || fault.status == 503);
 	}
 	assert_true(n > 6);
@@ -126,7 +126,7 @@ static size_t fail_growth(const char *text)
 		struct api_document d;
 		struct api_text_fault fault;
 		growths_left = n;
-		done = api_document_read_json(text, strlen(text), &d, &fault);
+		done = api_document_read_pooled(NULL, text, strlen(text), &d, &fault);
 		growths_left = SIZE_MAX;
 		if (done)
 			api_document_free(&d);
@@ -169,7 +169,7 @@ static void tells_lack_of_memory(void **unused)
 	for (bool done = false; !done; n++) {
 		allocations_left = n;
 		json_set_alloc_funcs(scarce_malloc, free);
-		done = api_document_read_json(text, strlen(text), &d, &fault);
+		done = api_document_read_pooled(NULL, text, strlen(text), &d, &fault);
 		json_set_alloc_funcs(malloc, free);
 		if (!done)
 			assert_int_equal(fault.status, 503);

@@ -335,7 +335,7 @@ static bool check_text(const char *what, size_t n)
 	json_error_t error;
 	/* jansson overlooks a NUL after a number or a word, so such texts are skipped. */
 	json_t *expected = memchr(what, 0, n) ? NULL : json_loadb(what, n, oracle_flags, &error);
-	bool accepted = api_document_read_json(fenced(what, n), n, &d, &fault);
+	bool accepted = api_document_read_pooled(NULL, fenced(what, n), n, &d, &fault);
 	if (accepted != (expected != NULL)) {
 		print_error("text: %.*s\n", (int)n, what);
 		fail_msg("%s", accepted ? "accepted, but not by jansson" : fault.detail);

@@ -15,7 +15,7 @@ static struct api_document read_text(const char *text)
 {
 	struct api_document document;
 	struct api_text_fault fault;
-	if (!api_document_read_json(text, strlen(text), &document, &fault))
+	if (!api_document_read_pooled(NULL, text, strlen(text), &document, &fault))
 		fail_msg("%.60s refused: %s at %zu", text, fault.detail, fault.offset);
 	return document;
 }

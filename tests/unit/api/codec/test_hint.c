@@ -63,7 +63,7 @@ static void words(void **unused)
 		const size_t n = strlen(cases[i].text);
 		char *text = malloc(n + 1); /* its end is watched by the sanitizers */
 		memcpy(text, cases[i].text, n);
-		assert_false(api_document_read_json(text, n, &document, &fault));
+		assert_false(api_document_read_pooled(NULL, text, n, &document, &fault));
 		if (fault.code != cases[i].code || !strstr(fault.detail, cases[i].words) ||
 		    strcmp(fault.pointer, cases[i].pointer) != 0)
 			fail_msg("%s: %s, \"%s\", %s", cases[i].text, api_code_name(fault.code), fault.pointer, fault.detail);
@@ -78,7 +78,7 @@ static void a_zero_byte_is_no_value(void **unused)
 	static const char text[] = "{\"a\":[1\0]}";
 	struct api_document document;
 	struct api_text_fault fault;
-	assert_false(api_document_read_json(text, sizeof(text) - 1, &document, &fault));
+	assert_false(api_document_read_pooled(NULL, text, sizeof(text) - 1, &document, &fault));
 	assert_true(fault.code == API_E_MALFORMED_JSON && fault.offset == 7);
 	assert_null(strstr(fault.detail, "comma missing"));
 }

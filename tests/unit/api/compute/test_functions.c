@@ -50,7 +50,7 @@ static struct call call(const char *name, const char *request)
 	struct api_response response = {0};
 	const struct api_function *function = api_function_find(name);
 	assert_non_null(function);
-	assert_true(api_document_read_json(request, strlen(request), &document, &text));
+	assert_true(api_document_read_pooled(NULL, request, strlen(request), &document, &text));
 	assert_true(api_render_start(&render, &arena));
 	if (api_function_evaluate(function, &document, &arena, &render, &c.fault))
 		assert_true(api_answer_print(&render, API_JSON, 1 << 20, &c.fault, &response));

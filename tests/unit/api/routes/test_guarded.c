@@ -73,7 +73,7 @@ static void read_text(const char *text, size_t bytes)
 {
 	struct api_document document;
 	struct api_text_fault fault;
-	if (api_document_read_json(fenced(text, bytes), bytes, &document, &fault))
+	if (api_document_read_pooled(NULL, fenced(text, bytes), bytes, &document, &fault))
 		api_document_free(&document);
 }
 
@@ -129,7 +129,7 @@ static bool make_frame(const char *text, size_t bytes, struct frame *frame)
 	struct api_document document;
 	struct api_text_fault fault;
 	frame->n_tail = 0;
-	if (!api_document_read_json(text, bytes, &document, &fault))
+	if (!api_document_read_pooled(NULL, text, bytes, &document, &fault))
 		return false;
 	json_t *root = to_frame(frame, &document, document.root);
 	char *printed = json_dumps(root, JSON_COMPACT | JSON_ENCODE_ANY);

@@ -26,7 +26,7 @@ static void read_text(const char *text, struct api_document *document)
 {
 	struct api_text_fault fault;
 	char *copy = quoted(text);
-	if (!api_document_read_json(copy, strlen(copy), document, &fault))
+	if (!api_document_read_pooled(NULL, copy, strlen(copy), document, &fault))
 		fail_msg("%s: %s", text, fault.detail);
 	memset(copy, 'x', strlen(copy));
 	free(copy);

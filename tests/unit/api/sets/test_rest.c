@@ -98,7 +98,7 @@ static void read_text(const char *text, struct api_document *document)
 {
 	struct api_text_fault fault;
 	char *copy = quoted(text);
-	if (!api_document_read_json(copy, strlen(copy), document, &fault))
+	if (!api_document_read_pooled(NULL, copy, strlen(copy), document, &fault))
 		fail_msg("%s: %s", text, fault.detail);
 	free(copy);
 }
@@ -474,7 +474,7 @@ static void check_case(const char *text, size_t bytes)
 	struct api_document document;
 	struct api_text_fault fault;
 	struct checked before;
-	if (!api_document_read_json(text, bytes, &document, &fault))
+	if (!api_document_read_pooled(NULL, text, bytes, &document, &fault))
 		return;
 	for (int i = 0; i < api_set_question.n_rules && json_is_object(document.root); i++)
 		if (!api_rule_applies(&api_set_question.rules[i], &api_set_document))

@@ -27,7 +27,7 @@ static void begin(struct subject *s, const char *text)
 {
 	struct api_text_fault fault;
 	*s = (struct subject){0};
-	if (!api_document_read_json(text, strlen(text), &s->document, &fault))
+	if (!api_document_read_pooled(NULL, text, strlen(text), &s->document, &fault))
 		fail_msg("%s: %s", text, fault.detail);
 	s->check = (struct api_check){.document = &s->document, .arena = &s->arena, .fault = &s->fault};
 	s->root = (struct api_field){.node = s->document.root};

@@ -29,7 +29,7 @@ static bool begin(struct subject *s, const char *text)
 	for (char *c = copy; *c; c++)
 		*c = *c == '\'' ? '"' : *c;
 	*s = (struct subject){0};
-	if (!api_document_read_json(copy, strlen(copy), &s->document, &fault))
+	if (!api_document_read_pooled(NULL, copy, strlen(copy), &s->document, &fault))
 		fail_msg("%s: %s", text, fault.detail);
 	free(copy);
 	s->check = (struct api_check){.document = &s->document, .arena = &s->arena, .fault = &s->fault};

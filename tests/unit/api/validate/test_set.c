@@ -32,7 +32,7 @@ static void begin(struct subject *s, const char *text, const struct api_service 
 	for (char *c = copy; *c; c++)
 		*c = *c == '\'' ? '"' : *c;
 	*s = (struct subject){0};
-	if (!api_document_read_json(copy, strlen(copy), &s->document, &fault))
+	if (!api_document_read_pooled(NULL, copy, strlen(copy), &s->document, &fault))
 		fail_msg("%s: %s", text, fault.detail);
 	s->check = (struct api_check){.document = &s->document, .arena = &s->arena, .fault = &s->fault, .service = service};
 	free(copy);
@@ -340,7 +340,7 @@ static void check_parts_of(const char *text, size_t bytes)
 {
 	struct api_document document;
 	struct api_text_fault fault;
-	if (!api_document_read_json(text, bytes, &document, &fault))
+	if (!api_document_read_pooled(NULL, text, bytes, &document, &fault))
 		return;
 	fuzz_check_parts(&document);
 	api_document_free(&document);
