@@ -70,7 +70,8 @@ bool api_job_query(struct api_job *job, const struct api_object *rules,
 {
 	struct api_document query = {0};
 	const char *text = job->request->match ? job->request->match->query : "";
-	if (api_query_document(text, rules, &job->arena, &query, job->fault)) {
+	const bool is_read = api_query_document(text, rules, &job->arena, &query, job->fault);
+	if (is_read) {
 		struct api_check of_query = api_job_check(job);
 		struct api_field root = {.node = query.root};
 		of_query.document = &query;
@@ -78,7 +79,7 @@ bool api_job_query(struct api_job *job, const struct api_object *rules,
 		check(job, &of_query, &root);
 	}
 	json_decref(query.root);
-	return !job->fault->status;
+	return is_read && !job->fault->status;
 }
 
 bool api_job_decode_whole(struct api_job *job)
