@@ -71,10 +71,10 @@ static const struct {
 	unsigned contact_ns;
 	bool is_matrix;
 } outputs[API_N_EVALUATE_OUTPUTS] = {
-	[API_HESSIAN] = {api_evaluate_hessian, .is_matrix = true},
-	[API_COLLISIONS] = {evaluate_collisions},
-	[API_LINE] = {api_evaluate_line},
-	[API_HESSIAN_PRODUCTS] = {api_evaluate_products},
+	[API_HESSIAN] = {.compute = api_evaluate_hessian, .is_matrix = true},
+	[API_COLLISIONS] = {.compute = evaluate_collisions},
+	[API_LINE] = {.compute = api_evaluate_line},
+	[API_HESSIAN_PRODUCTS] = {.compute = api_evaluate_products},
 	[API_POSITION_JACOBIAN] = {api_evaluate_position_jacobian, API_COST_DERIVATIVES, true},
 };
 
