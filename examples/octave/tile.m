@@ -1,11 +1,10 @@
-% A tile on the floor with a pin on top: friction of the contacts, and the sparse Hessian.
+% A tile on the floor with a pin on top: posts the contacts as JSON, prints the forces and the sparse Hessian.
 %
 %   octave-cli examples/octave/tile.m [URL]
 %   matlab -batch "url = 'http://127.0.0.1:8080'; run examples/octave/tile.m"
 %
-% URL of the service, default http://127.0.0.1:8080.
+% URL of the service, default http://127.0.0.1:8080. Needs curl, because webwrite hides the text of an error.
 
-addpath (fileparts (mfilename ('fullpath')));
 if ~exist ('url', 'var')
   url = 'http://127.0.0.1:8080';
   if exist ('OCTAVE_VERSION', 'builtin')
@@ -17,6 +16,8 @@ if ~exist ('url', 'var')
   end
 end
 
+% jsonencode writes a matrix row by row, as the service reads it. It makes a vector of one entry a number: where the
+% service wants a list, write {0}, and struct ('vertices', {{0}}).
 batch = struct ();
 batch.dim = 3;
 batch.positions = [0, 0, 0; 0.1, 0, 0; 0, 0.1, 0; 0.025, 0.05, 0.001];          % m; three corners, a pin
@@ -27,14 +28,36 @@ batch.collisions.plane_vertex = struct ('vertices', [0, 1, 2], 'plane_normal', [
                                         'normal_force', [3.0, 2.5, 4.0]);
 batch.hessian = struct ('format', 'csr', 'projection', 'clamp');
 
-answer = frictiond_evaluate (batch, url);
+% curl prints the status on a line of its own after the answer, and its own complaints in place of both.
+name = tempname ();
+file = fopen (name, 'w');
+fwrite (file, jsonencode (batch));    % Octave writes 15 digits; sprintf ('%.17g') keeps every bit
+fclose (file);
+[failed, text] = system (['curl --silent --show-error --write-out "\n%{http_code}" --data-binary "@', name, ...
+                          '" --header "Content-Type: application/json" ', url, '/v1/evaluate 2>&1']);
+delete (name);
+last = find (text == sprintf ('\n'), 1, 'last');
+if failed
+  error ('%s: %s; is it running?', url, strtrim (text(1:last)));
+end
+status = text(last + 1:end);
+answer = jsondecode (text(1:last));
+if ~strcmp (status, '200')
+  pointer = '';
+  if ~isempty (answer.errors)
+    pointer = answer.errors(1).pointer;    % the JSON Pointer to the field at fault
+  end
+  error ('%s: %s (%s)', status, answer.detail, pointer);
+end
 
 fprintf ('%d contacts, potential %.6f N m/s\n', answer.n_collisions, answer.potential);
 force = -reshape (answer.gradient, 3, []);
 for i = 1:answer.n_vertices
   fprintf ('friction on vertex %d %9.5f %9.5f %9.5f N\n', i - 1, force(:, i) + 0);
 end
-H = frictiond_hessian (answer);
+h = answer.hessian;
+rows = repelem ((1:h.shape(1))', diff (h.indptr));    % vertices and entries are counted from 0 by the service
+H = sparse (rows, h.indices + 1, h.data, h.shape(1), h.shape(2));
 asymmetry = full (max (max (abs (H - H'))));
-fprintf ('Hessian %d x %d, %d entries, asymmetry %.1e N s/m\n', size (H), numel (answer.hessian.data), asymmetry);
+fprintf ('Hessian %d x %d, %d entries, asymmetry %.1e N s/m\n', size (H), numel (h.data), asymmetry);
 fprintf ('H[4, 4] = %.4f N s/m\n', full (H(5, 5)));

@@ -1,12 +1,33 @@
-# A tile on the floor with a pin on top: friction of the contacts, and the sparse Hessian.
+# A tile on the floor with a pin on top: posts the contacts as JSON, prints the forces and the sparse Hessian.
 #
 #   Rscript examples/r/tile.R [URL]      URL of the service, default http://127.0.0.1:8080
+#
+# Packages: curl, jsonlite, Matrix (Debian: r-cran-curl r-cran-jsonlite r-cran-matrix)
 
-words <- commandArgs(trailingOnly = FALSE)
-source(file.path(dirname(sub("--file=", "", grep("--file=", words, value = TRUE))), "frictiond.R"))
+give_up <- function(...) {
+  message(...)
+  quit(status = 1)
+}
+
+post <- function(base, path, document) {
+  # digits = NA: 15 digits, the most that jsonlite writes. auto_unbox makes a vector of one entry a number; where the
+  # service wants a list, write I(0).
+  text <- jsonlite::toJSON(document, auto_unbox = TRUE, digits = NA)
+  handle <- curl::new_handle(copypostfields = text)
+  curl::handle_setheaders(handle, "Content-Type" = "application/json")
+  response <- tryCatch(curl::curl_fetch_memory(paste0(base, path), handle), error = function(reason) {
+    give_up(base, ": ", conditionMessage(reason), "; is it running?")
+  })
+  answer <- jsonlite::fromJSON(rawToChar(response$content))
+  # errors is a data frame: pointer, the JSON Pointer to the field at fault, and detail.
+  if (response$status_code != 200) {
+    give_up(response$status_code, ": ", answer$detail, " (", answer$errors$pointer[1], ")")
+  }
+  answer
+}
+
 arguments <- commandArgs(trailingOnly = TRUE)
-client <- frictiond_client(if (length(arguments) > 0) arguments[1] else "http://127.0.0.1:8080")
-
+url <- if (length(arguments) > 0) arguments[1] else "http://127.0.0.1:8080"
 batch <- list(
   dim = 3,
   positions = rbind(c(0, 0, 0), c(0.1, 0, 0), c(0, 0.1, 0), c(0.025, 0.05, 0.001)),       # m; three corners, a pin
@@ -18,14 +39,15 @@ batch <- list(
   ),
   hessian = list(format = "csr", projection = "clamp")
 )
-answer <- frictiond_evaluate(client, batch)
+answer <- post(url, "/v1/evaluate", batch)
 
 cat(sprintf("%d contacts, potential %.6f N m/s\n", answer$n_collisions, answer$potential))
 force <- 0 - matrix(answer$gradient, nrow = 3)
 for (i in seq_len(answer$n_vertices)) {
   cat(sprintf("friction on vertex %d %9.5f %9.5f %9.5f N\n", i - 1, force[1, i], force[2, i], force[3, i]), sep = "")
 }
-H <- frictiond_hessian(answer)
-cat(sprintf("Hessian %d x %d, %d entries, asymmetry %.1e N s/m\n", nrow(H), ncol(H), length(answer$hessian$data),
+h <- answer$hessian
+H <- Matrix::sparseMatrix(j = h$indices, p = h$indptr, x = h$data, dims = h$shape, index1 = FALSE)
+cat(sprintf("Hessian %d x %d, %d entries, asymmetry %.1e N s/m\n", nrow(H), ncol(H), length(h$data),
             max(abs(H - Matrix::t(H)))))
 cat(sprintf("H[4, 4] = %.4f N s/m\n", H[5, 5]))

@@ -1,16 +1,9 @@
-"""Tests of what LAWS.md adds, in the clients that native.py tests: bodies with and without vertices, anchors that a set
-carries from step to step, laws with their parameters. A suite test_LANGUAGE.py imports them. The fixture `probe` does
-this as well:
-
-  PROBE URL carry FILE   FILE: {"set", "question", "ratio", "read": JSON Pointers}. Evaluates the set, prints the arrays
-                         that the pointers lead to; carries the anchors of the answer; evaluates and prints again.
-  PROBE URL law FILE     FILE: {"name", "parameters"} of a scalar function. Prints its values.
+"""Scenes for the tests of the clients: bodies with and without vertices, anchors that a set carries from step to step,
+laws with their parameters.
 """
 import copy
-import json
 
-import pytest
-from native import evaluate, numbers
+from asking import evaluate
 
 N = 6
 LAW = {"eps_v": 1e-3, "mu_s": 0.6, "mu_k": 0.4, "law": "stribeck", "stribeck_speed": 0.01, "viscous": 0.5}
@@ -87,34 +80,3 @@ def both_steps(server, script, ratio):
     following = steps(script, ratio)
     first = evaluate(server, next(following))
     return [first, evaluate(server, following.send(first))]
-
-
-ONE_BODY = {"dim": 2, "body_positions": [[0, 0.5]], "body_velocities": [[0.25, 0, -1]],
-            "friction": {"eps_v": 1, "mu": 0.5},
-            "collisions": {"body_world": {"bodies": [0], "point": [[0, 0]], "normal": [[0, 1]], "normal_force": [9.81],
-                                          "roll_radius": [0.125]}}}
-BODIES_OF_SETS = [next(steps(SCRIPTS[name], 1)) for name in ("bodies alone", "both")]
-
-
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_anchors_are_carried(probe, run, server, tmp_path, name):
-    script, ratio = SCRIPTS[name], 0.5
-    (tmp_path / "script.json").write_text(json.dumps({**script, "ratio": ratio}))
-    answers = both_steps(server, script, ratio)
-    assert answers[0] != answers[1]
-    assert numbers(run(*probe, server, "carry", tmp_path / "script.json")) == [
-        number for answer in answers for pointer in script["read"] for number in flat(at(answer, pointer))]
-
-
-def test_there_must_be_anchors(probe, fail, server, tmp_path):
-    script = SCRIPTS["no bodies"]
-    without = {**script, "question": {**script["question"], "collision_outputs": ["potential"]}, "read": ["/gradient"]}
-    (tmp_path / "script.json").write_text(json.dumps({**without, "ratio": 1}))
-    assert "no anchors" in fail(*probe, server, "carry", tmp_path / "script.json")
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_laws_have_their_parameters(probe, run, server, tmp_path, name):
-    (tmp_path / "law.json").write_text(json.dumps(LAWS[name]))
-    told = numbers(run(*probe, server, "law", tmp_path / "law.json"))
-    assert told == evaluate(server, LAWS[name]["parameters"], "/v1/functions/" + LAWS[name]["name"])["values"]

@@ -1,28 +1,34 @@
 """Collision sets for the tests of the clients: a batch in its two parts, a patch, a service that is restarted, and one
-on a Unix-domain socket; and tests for the suites of the languages whose probe has `sets` (see native.py).
-
-  sets FILE    FILE: {"name", "set", "question", "patch"}. Evaluates the set, checks it (prints a word with "true"),
-               prints the indices of its pattern, patches it, evaluates it; lets a patch of eps_v be refused, prints
-               status and pointer; patches mu_s and mu_k away and mu to 0.5, evaluates, and ends the set.
-               Prints the potential, gradient, and the indices and data of the Hessian of each evaluation.
+on a Unix-domain socket.
 """
-import json
-import urllib.request
-
+import numpy as np
 import pytest
 from conftest import integration
 from fake import FakeService
-from test_python import TILE, plainly
 
-QUESTION = ("velocities", "outputs", "hessian", "collision_outputs")
-BATCH = {**TILE, "outputs": ["potential", "gradient", "hessian"], "hessian": {"format": "csr"}}
+TILE = {
+    "dim": 3, "positions": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0.025, 0.05, 0.001]],
+    "friction": {"eps_v": 1e-3, "mu_s": 0.5, "mu_k": 0.3},
+    "collisions": {
+        "face_vertex": {"vertices": [[3, 0, 1, 2]], "normal_force": 2.0},
+        "plane_vertex": {"vertices": [0, 1, 2], "plane_normal": [0, 0, 1], "normal_force": [3.0, 2.5, 4.0]}},
+}
+QUESTION = {"velocities": [[0.002, 0, 0], [0.002, 0, 0], [0.002, 0.0004, 0], [0.01, 0, 0]], "outputs": ["gradient"]}
+PATCH = {"positions": (np.array(TILE["positions"]) * [1.5, 1, 1]).tolist(),
+         "friction": {"mu_s": None, "mu_k": None, "mu": 0.7},
+         "collisions": {"plane_vertex": {"normal_force": [1.0, 2.0, 3.0]}}}
+PATCHED = {**TILE, "positions": PATCH["positions"], "friction": {"eps_v": 1e-3, "mu": 0.7},
+           "collisions": {**TILE["collisions"], "plane_vertex": {**TILE["collisions"]["plane_vertex"],
+                                                                 "normal_force": [1.0, 2.0, 3.0]}}}
+OF_QUESTIONS = ("velocities", "outputs", "hessian", "collision_outputs")
+BATCH = {**TILE, **QUESTION, "outputs": ["potential", "gradient", "hessian"], "hessian": {"format": "csr"}}
 MOVED = {"positions": [[x + 0.01 * x * x for x in row] for row in TILE["positions"]]}
 
 
 def parts(batch):
     """(what a set holds, the question)"""
-    return ({key: value for key, value in batch.items() if key not in QUESTION},
-            {key: value for key, value in batch.items() if key in QUESTION})
+    return ({key: value for key, value in batch.items() if key not in OF_QUESTIONS},
+            {key: value for key, value in batch.items() if key in OF_QUESTIONS})
 
 
 class RestartedService(FakeService):
@@ -50,63 +56,3 @@ def unix_server(tmp_path_factory):
     process, url = integration.start("--unix", str(tmp_path_factory.mktemp("unix") / "socket"), "--port", "none")
     yield url
     integration.stop(process)
-
-
-@pytest.fixture
-def script(tmp_path):
-    """Writes the file of a probe."""
-    document, question = parts(BATCH)
-    path = tmp_path / "script.json"
-    path.write_text(json.dumps({"name": "sets-of-probe", "set": document, "question": question, "patch": MOVED}))
-    return path
-
-
-def told(server, batch):
-    answer = plainly(server, "/v1/evaluate", batch)
-    return [answer["potential"], *answer["gradient"], *answer["hessian"]["indices"], *answer["hessian"]["data"]]
-
-
-def assert_told(server, output):
-    """Asserts that a probe has printed what whole requests give, to the last bit."""
-    last = {**BATCH, **MOVED, "friction": {"eps_v": BATCH["friction"]["eps_v"], "mu": 0.5}}
-    words = output.lower().replace("/friction/eps_v", "0").split()
-    assert words.count("true") == 1
-    indices = plainly(server, "/v1/evaluate", BATCH)["hessian"]["indices"]
-    expected = [*told(server, BATCH), *indices, *told(server, {**BATCH, **MOVED}), 422, 0, *told(server, last)]
-    assert [float(word) for word in words if word != "true"] == expected
-
-
-def sets_of(server):
-    with urllib.request.urlopen(server + "/v1/sets") as answer:
-        return [held["name"] for held in json.load(answer)["sets"]]
-
-
-LOSSES = {"none": [], "forgotten": ["pass", "forget", *["pass"] * 3, "forget"], "replaced": ["pass", "replace"],
-          "patch of none": [*["pass"] * 4, "forget"], "busy": [(503, {"Retry-After": "0"})] * 2,
-          "last patch": [*["pass"] * 7, "forget"]}
-
-
-@pytest.mark.parametrize("losses", LOSSES.values(), ids=LOSSES)
-def test_a_set_gives_what_whole_requests_give(probe, run, server, script, losses):
-    with FakeService(server, *losses) as fake:
-        assert_told(server, run(*probe, fake.url, "sets", script))
-        assert fake.requests[-1][0] == "DELETE"
-    assert "sets-of-probe" not in sets_of(server)
-
-
-def test_a_restart_is_survived(probe, run, server_with, script):
-    one, other = server_with(), server_with()
-    with RestartedService(one, other, 5) as fake:
-        assert_told(other, run(*probe, fake.url, "sets", script))
-    assert sets_of(one) == ["sets-of-probe"] and sets_of(other) == []
-
-
-def test_a_service_that_goes_on_forgetting(probe, fail, server, script):
-    with FakeService(server, "pass", *["forget", "pass"] * 9) as fake:
-        assert "404" in fail(*probe, fake.url, "sets", script)
-
-
-def test_sets_over_a_unix_socket(probe, run, fail, unix_server, server, script):
-    assert_told(server, run(*probe, unix_server, "sets", script))
-    output = fail(*probe, unix_server + "-nobody", "functions")
-    assert unix_server + "-nobody" in output and "is it running?" in output

@@ -34,10 +34,6 @@ server = integration.server
 server_with = integration.server_with
 
 
-# All suites that compile Rust do it in the same way and place, so the crates below it are compiled once.
-os.environ.update(CARGO_TARGET_DIR=str(ROOT / "build/rust/target"), CARGO_PROFILE_DEV_DEBUG="0", RUSTFLAGS="-D warnings")
-
-
 def environment():
     return {**os.environ, "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -55,7 +51,7 @@ def run_in_root(*command, **more):
 
 @pytest.fixture(scope="session")
 def run():
-    """run("octave", "examples/octave/tile.m", server) returns the standard output of a command that must succeed."""
+    """run("node", "examples/javascript/tile.mjs", server) returns the output of a command, which must succeed."""
     def run_one(*command, **more):
         done = run_in_root(*command, **more)
         assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
@@ -65,7 +61,7 @@ def run():
 
 @pytest.fixture(scope="session")
 def fail():
-    """fail("octave", "examples/octave/tile.m", nobody) returns all output of a command that must exit with 1."""
+    """fail("node", "examples/javascript/tile.mjs", nobody) returns all output of a command that must exit with 1."""
     def run_one(*command, **more):
         done = run_in_root(*command, **more)
         assert done.returncode == 1, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
@@ -135,3 +131,14 @@ def refusing():
     listener.shutdown()
     listener.server_close()
     thread.join()
+
+
+def command_of(path, folder):
+    """(the shell command that builds an example, the program) as the comment at its top says, but in another folder"""
+    lines = [line.strip("/*! \n") for line in (ROOT / path).read_text().splitlines()[:12]]
+    first = next(i for i, line in enumerate(lines) if line.startswith(("cc ", "c++ ")))
+    last = next(i for i in range(first, len(lines)) if "[URL]" in lines[i])
+    words = " ".join(lines[first:last + 1]).split(" [URL]")[0]
+    command, program = words.replace("build/", f"{folder}/").replace("-J build", f"-J {folder}").rsplit(" && ", 1)
+    assert f" -o {program}" in command
+    return command, program

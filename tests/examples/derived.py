@@ -1,17 +1,6 @@
-"""Tests of jvp and vjp, of batches and of sets, in the clients that native.py tests. A suite test_LANGUAGE.py imports
-them. The fixture `probe` does this as well:
-
-  PROBE URL derive FILE   FILE: {"set", "question", "along": JSON Pointers, "values": {"v0", "v1", ..} for them,
-                          "cotangents", "wrt"}. Prints all numbers of the tangents (of potential, gradient,
-                          body_gradient) and of the cotangents, in the order of wrt: of the whole batch, in each of the
-                          forms in which the client sends it, and of the set.
-"""
-import json
-
-import pytest
+"""Scenes for the tests of jvp and vjp, of batches and of sets, in the clients."""
 from carried import SCRIPTS as CARRIED
-from carried import SMALL, flat
-from native import evaluate, numbers
+from carried import SMALL
 
 LAW = {"eps_v": 0.25, "mu_s": 0.5, "mu_k": 0.25, "law": "stribeck", "stribeck_speed": 0.5}
 TILE = {"dim": 3, "positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.5, 0.125], [2, 0.125, 0]], "friction": LAW,
@@ -49,27 +38,3 @@ def requests(script):
     whole = {**script["set"], **script["question"]}
     tangents = {field: script["values"][f"v{k}"] for k, field in enumerate(script["along"])}
     return {**whole, "tangents": tangents}, {**whole, "cotangents": script["cotangents"], "wrt": script["wrt"]}
-
-
-def printed(server, script):
-    """What one form prints."""
-    down, up = requests(script)
-    tangents, cotangents = evaluate(server, down, "/v1/jvp")["tangents"], evaluate(server, up, "/v1/vjp")["cotangents"]
-    return [number for values in (*(tangents[name] for name in ("potential", "gradient", "body_gradient")
-                                    if name in tangents), *(cotangents[field] for field in script["wrt"]))
-            for number in flat(values)]
-
-
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_derivatives_forward_and_backward(probe, run, server, tmp_path, name):
-    (tmp_path / "script.json").write_text(json.dumps(SCRIPTS[name]))
-    told, once = numbers(run(*probe, server, "derive", tmp_path / "script.json")), printed(server, SCRIPTS[name])
-    assert sum(number != 0 for number in once) > 20
-    assert len(told) in (2 * len(once), 3 * len(once)) and told == once * (len(told) // len(once))
-
-
-def test_fields_without_derivatives_are_named(probe, fail, server, tmp_path):
-    script = {**SCRIPTS["vertices"], "wrt": ["/positions", "/dim"]}
-    (tmp_path / "script.json").write_text(json.dumps(script))
-    output = fail(*probe, server, "derive", tmp_path / "script.json")
-    assert "422" in output and "/wrt/1" in output

@@ -1,17 +1,23 @@
-"""The client for C, under AddressSanitizer."""
+"""The client for C, under AddressSanitizer, and the other examples in C. probes/probe.c lists what the probe can do."""
+import concurrent.futures
+import json
 import pathlib
 import re
 
 import numpy as np
 import pytest
-from carried import *  # noqa: F401,F403
-from derived import *  # noqa: F401,F403
-from native import *  # noqa: F401,F403
-from native_sets import *  # noqa: F401,F403
-from native import command_of, evaluate
+from asking import ask, evaluate, is_gone, numbers
+from carried import LAWS, SCRIPTS, at, both_steps, flat
+from collision_sets import PATCH, PATCHED, QUESTION, TILE
+from conftest import command_of, integration
+from derived import SCRIPTS as DERIVED
+from derived import requests
+from fake import FakeService
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRICT = "-std=gnu11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -g -fsanitize=address,undefined".split()
+TOKEN = "0123456789abcdef0123456789abcdef"
+BUSY = (503, {"Retry-After": "0"})
 
 
 @pytest.fixture(scope="session")
@@ -21,8 +27,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def example(run, folder):
-    run("sh", "-c", command_of("examples/c/tile.c", folder / "tile"))
-    return [folder / "tile"]
+    command, program = command_of("examples/c/tile.c", folder)
+    run("sh", "-c", command)
+    return [program]
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +38,194 @@ def probe(run, folder):
         folder / "probe")
     return [folder / "probe"]
 
+
+def batch(vertices):
+    floor = {"vertices": vertices, "plane_normal": [0, 0, 1], "normal_force": [9.81] * len(vertices)}
+    return {"dim": 3, "velocities": [[0.02, 0.01, 0]], "friction": {"eps_v": 1e-3, "mu": 0.3},
+            "collisions": {"plane_vertex": floor}, "outputs": ["potential", "gradient", "collisions"],
+            "collision_outputs": ["potential"]}
+
+
+def test_the_tile_is_that_of_python(example, run, server, tile, same):
+    same(tile, run(*example, server))
+
+
+def test_a_busy_service_is_asked_again(example, run, server, tile, same):
+    with FakeService(server, BUSY, "reset", (503, {"Retry-After": "1"})) as fake:
+        same(tile, run(*example, fake.url))
+        assert len(fake.requests) == 4
+        assert len({body for *_, body in fake.requests}) == 1
+
+
+def test_the_example_says_what_is_wrong(example, fail, nobody, refusing, server):
+    with FakeService(server, *[BUSY] * 99) as fake, concurrent.futures.ThreadPoolExecutor(3) as all_three:
+        wrong, nothing, busy = (all_three.submit(fail, *example, url) for url in (refusing, nobody, fake.url))
+        output = wrong.result()
+        assert "422" in output and "must be larger than 0" in output and "/friction/eps_v" in output
+        assert "onnect" in nothing.result() and nobody in nothing.result() and "is it running?" in nothing.result()
+        assert "503" in busy.result() and "as told" in busy.result()
+        assert len(fake.requests) == 6
+
+
+def test_a_page_of_a_proxy_is_no_answer(probe, fail, server):
+    with FakeService(server, (404, {"Content-Type": "text/html"})) as fake:
+        assert "404" in fail(*probe, fake.url, "functions")
+
+
+def test_the_wrong_field_is_named(probe, fail, server):
+    output = fail(*probe, server, "wrong")
+    assert "422" in output and "912 is not a vertex" in output and "/collisions/plane_vertex/vertices/0" in output
+
+
+@pytest.mark.parametrize("vertices", [[0], []], ids=["one", "none"])
+def test_few_contacts(probe, run, server, vertices):
+    answer = evaluate(server, batch(vertices))
+    expected = answer["gradient"] + [answer["potential"]] + answer["collisions"]["plane_vertex"]["potential"]
+    assert numbers(run(*probe, server, "one" if vertices else "none")) == expected
+
+
+@pytest.mark.parametrize("n", [0, 15, 1000])  # up to 15 numbers, an answer is text even in a frame
+def test_doubles_survive_both_ways(probe, run, server, tmp_path, n):
+    rng = np.random.default_rng(n)
+    sent = (rng.uniform(1, 10, n) * 10.0 ** rng.integers(-290, 290, n)).tolist()
+    (tmp_path / "numbers").write_text("".join(f"{number!r}\n" for number in sent))
+    assert numbers(run(*probe, server, "exact", tmp_path / "numbers")) == sent
+
+
+def test_a_token_is_sent(probe, run, fail, server_with, tmp_path):
+    (tmp_path / "tokens").write_text(f"lab {TOKEN}\n")
+    server = server_with("--tokens", str(tmp_path / "tokens"))
+    assert run(*probe, server, "token", TOKEN).strip() == "frictiond"
+    assert "401" in fail(*probe, server, "functions")
+
+
+def test_the_scalar_functions_are_listed(probe, run, server):
+    assert numbers(run(*probe, server, "functions")) == [19]
+
+
+# Collision sets
+
+@pytest.fixture(scope="module")
+def expected(server):
+    pattern = {"outputs": ["hessian"], "hessian": {"format": "csr", "triangle": "upper"}}
+    return [*evaluate(server, {**TILE, **QUESTION})["gradient"], *evaluate(server, {**PATCHED, **QUESTION})["gradient"],
+            *evaluate(server, {**TILE, **QUESTION, **pattern})["hessian"]["indices"], 1]
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(**changes):
+        path = tmp_path / "set.json"
+        path.write_text(json.dumps({"lagged": TILE, "question": QUESTION, "patch": PATCH, **changes}))
+        return path
+    return write
+
+
+@pytest.mark.parametrize("trouble", [
+    "", "pass forget", "pass replace", "pass pass forget", "pass pass replace", "pass pass pass forget",
+    "pass pass pass pass forget", "pass pass pass pass replace", "pass pass pass pass pass forget",
+    "pass forget pass pass replace pass forget", "busy pass busy half busy"])
+def test_what_happens_to_a_set_is_mended(probe, run, server, file, expected, trouble):
+    """PUT, evaluate, PATCH, evaluate, pattern, check, DELETE, with trouble at any of them."""
+    with FakeService(server, *[BUSY if word == "busy" else word for word in trouble.split()]) as fake:
+        assert numbers(run(*probe, fake.url, "set", file())) == expected
+        assert fake.requests[-1][0] == "DELETE"
+        assert fake.connections == 1 + trouble.count("half")
+        assert all("If-Collision-Set-Version" in headers for method, _, headers, _ in fake.requests if method != "PUT")
+    assert is_gone(server, fake)
+
+
+def test_a_set_has_the_name_that_is_given(probe, run, server, file, expected):
+    with FakeService(server) as fake:
+        assert numbers(run(*probe, fake.url, "set", file(name="run-17.step~3"))) == expected
+        assert fake.requests[0][1] == "/v1/sets/run-17.step~3"
+        for _ in range(2):
+            run(*probe, fake.url, "set", file())
+        names = {path.split("/")[3] for _, path, *_ in fake.requests}
+    assert len(names) == 3
+
+
+@pytest.mark.parametrize("changes, pointer, last", [
+    ({"lagged": {**TILE, "friction": {"eps_v": -1, "mu": 1}}}, "/friction/eps_v", "PUT"),
+    ({"question": {**QUESTION, "outputs": ["force"]}}, "/outputs/0", "DELETE"),
+    ({"patch": {**PATCH, "dim": 2}}, "/", "DELETE")], ids=["lagged", "question", "patch"])
+def test_what_a_set_refuses_is_named(probe, fail, server, file, changes, pointer, last):
+    with FakeService(server) as fake:
+        output = fail(*probe, fake.url, "set", file(**changes))
+        assert "422" in output and pointer in output
+        assert fake.requests[-1][0] == last
+    assert is_gone(server, fake)
+
+
+def test_a_set_that_is_replaced_again_and_again_is_an_error(probe, fail, server, file):
+    with FakeService(server, "pass", *["replace", "pass"] * 3) as fake:
+        assert "412" in fail(*probe, fake.url, "set", file(name="coveted"))
+        assert len(fake.requests) == 7
+    assert ask(server, "DELETE", "/v1/sets/coveted")[0] == 204  # what somebody else has put there stays there
+
+
+def test_a_unix_domain_socket(probe, run, fail, file, expected, tmp_path):
+    process, url = integration.start("--port", "none", "--unix", str(tmp_path / "socket"))
+    try:
+        assert url == f"http+unix://{tmp_path}/socket"
+        assert numbers(run(*probe, url, "set", file())) == expected
+    finally:
+        assert integration.stop(process) == 0
+    output = fail(*probe, url, "functions")
+    assert "is it running?" in output and url in output
+
+
+# Bodies, anchors, laws, derivatives
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_anchors_are_carried(probe, run, server, tmp_path, name):
+    script, ratio = SCRIPTS[name], 0.5
+    (tmp_path / "script.json").write_text(json.dumps({**script, "ratio": ratio}))
+    answers = both_steps(server, script, ratio)
+    assert answers[0] != answers[1]
+    assert numbers(run(*probe, server, "carry", tmp_path / "script.json")) == [
+        number for answer in answers for pointer in script["read"] for number in flat(at(answer, pointer))]
+
+
+def test_there_must_be_anchors(probe, fail, server, tmp_path):
+    script = SCRIPTS["no bodies"]
+    without = {**script, "question": {**script["question"], "collision_outputs": ["potential"]}, "read": ["/gradient"]}
+    (tmp_path / "script.json").write_text(json.dumps({**without, "ratio": 1}))
+    assert "no anchors" in fail(*probe, server, "carry", tmp_path / "script.json")
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_laws_have_their_parameters(probe, run, server, tmp_path, name):
+    (tmp_path / "law.json").write_text(json.dumps(LAWS[name]))
+    told = numbers(run(*probe, server, "law", tmp_path / "law.json"))
+    assert told == evaluate(server, LAWS[name]["parameters"], "/v1/functions/" + LAWS[name]["name"])["values"]
+
+
+def printed(server, script):
+    """What the probe prints, once for JSON, a frame and a set."""
+    down, up = requests(script)
+    tangents, cotangents = evaluate(server, down, "/v1/jvp")["tangents"], evaluate(server, up, "/v1/vjp")["cotangents"]
+    return [number for values in (*(tangents[name] for name in ("potential", "gradient", "body_gradient")
+                                    if name in tangents), *(cotangents[field] for field in script["wrt"]))
+            for number in flat(values)]
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_derivatives_forward_and_backward(probe, run, server, tmp_path, name):
+    (tmp_path / "script.json").write_text(json.dumps(DERIVED[name]))
+    told, once = numbers(run(*probe, server, "derive", tmp_path / "script.json")), printed(server, DERIVED[name])
+    assert sum(number != 0 for number in once) > 20
+    assert told == 3 * once
+
+
+def test_fields_without_derivatives_are_named(probe, fail, server, tmp_path):
+    script = {**DERIVED["vertices"], "wrt": ["/positions", "/dim"]}
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    output = fail(*probe, server, "derive", tmp_path / "script.json")
+    assert "422" in output and "/wrt/1" in output
+
+
+# Other examples
 
 def tiles():
     """The batch of frame.c."""
@@ -65,8 +260,9 @@ def test_a_frame_carries_the_same_numbers(run, fail, server, same, refusing, fol
 
 
 def test_the_command_for_frames(run, folder, server):
-    run("sh", "-c", command_of("examples/c/frame.c", folder / "plain"))
-    assert "4000 contacts" in run(folder / "plain", server)
+    command, program = command_of("examples/c/frame.c", folder)
+    run("sh", "-c", command)
+    assert "4000 contacts" in run(program, server)
 
 
 def test_derivatives_through_the_library(run, folder, same):

@@ -4,10 +4,10 @@ import pathlib
 import shutil
 
 import pytest
+from asking import ask, evaluate, is_gone
+from collision_sets import QUESTION, TILE
 from conftest import integration
 from fake import FakeService
-from native import evaluate
-from native_sets import QUESTION, TILE, ask, is_gone
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

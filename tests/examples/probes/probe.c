@@ -1,4 +1,18 @@
-/* See tests/examples/native.py. */
+/* Calls the C client as its tests ask (tests/examples/test_c.py):  probe URL WHAT [ARGUMENT]
+ *   exact FILE      reads numbers from a file, sends them through smooth_friction_f0, prints the results
+ *   one, none       a vertex on a floor with one contact or none: prints gradient, potential, the potential per contact
+ *   wrong           a contact of a vertex that does not exist
+ *   token TOKEN     prints the name of a service that needs a token
+ *   functions       prints how many scalar functions there are
+ *   law FILE        FILE: {"name", "parameters"} of a scalar function. Prints its values
+ *   set FILE        FILE: {"name" or none, "lagged": the set, "question": {"velocities", "outputs"}, "patch"}. Prints the
+ *                   gradient; after the patch, again, the indices of the pattern (csr, upper), and 1 if check agrees
+ *   carry FILE      FILE: {"set", "question", "ratio", "read": JSON Pointers}. Evaluates the set, prints the arrays that
+ *                   the pointers lead to; carries the anchors of the answer; evaluates and prints again
+ *   derive FILE     FILE: {"set", "question", "along": JSON Pointers, "values": {"v0", "v1", ..} for them, "cotangents",
+ *                   "wrt"}. Prints all numbers of the tangents (of potential, gradient, body_gradient) and of the
+ *                   cotangents, in the order of wrt: of the whole batch as JSON and as a frame, and of the set
+ * Numbers are printed one per line, with as many digits as a double needs. */
 #include "../../../examples/c/frictiond.h"
 #include <stdio.h>
 #include <stdlib.h>
