@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The version of frictiond that this file comes with. */
+#define FRICTIOND_VERSION "0.1.0"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -98,7 +101,7 @@ int frictiond_set_evaluate(struct frictiond_set *set, const json_t *question, co
 int frictiond_set_check(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
                         struct frictiond_answer *answer, struct frictiond_error *error);
 
-/* Derivatives by fields of the set or of the question, which has tangents, or cotangents and wrt, as a batch would. */
+/* Derivatives with respect to fields of the set or of the question, which has tangents, or cotangents and wrt, as a batch would. */
 int frictiond_set_jvp(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
                       struct frictiond_answer *answer, struct frictiond_error *error);
 int frictiond_set_vjp(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
@@ -113,9 +116,9 @@ int frictiond_set_pattern(struct frictiond_set *set, const char *format, const c
 int frictiond_set_patch(struct frictiond_set *set, const json_t *fields, const struct frictiond_frame *frame,
                         struct frictiond_error *error);
 
-/* Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor): what the sticking contacts remember in the
- * next step. ratio: this step's length divided by the next one's, if velocities are velocities, else 1. The next step's
- * contacts must be the same; anchors of others are yours to match. Returns 0, or -1 and *error. */
+/* Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor), which sticking contacts
+ * remember in the next step. ratio: this step's length divided by the next one's, if velocities are velocities, else 1.
+ * The next step's contacts must be the same; anchors of others are yours to match. Returns 0, or -1 and *error. */
 int frictiond_set_carry(struct frictiond_set *set, const struct frictiond_answer *answer, double ratio,
                         struct frictiond_error *error);
 

@@ -9,8 +9,19 @@
  *     const { cotangents } = await client.vjp(batch, { potential: 1 }, ["/positions"]);    // derivatives
  *
  * Typed arrays travel in binary (docs/frame.md). The numbers of an answer are flat typed arrays, row by row, with their
- * `shape` as a property: indices are Int32Array, all else Float64Array.
+ * `shape` as a property: indices are Int32Array, all else Float64Array. The types in the comments are TypeScript's, for
+ * editors and for `tsc --allowJs`.
+ *
+ * @typedef {Record<string, any>} Batch  the document of a request; docs/api.md has its fields
+ * @typedef {Record<string, any>} Answer  the document of an answer
+ * @typedef {Record<string, any>} Question  outputs and their options, and body_velocities where there are bodies
+ * @typedef {Record<string, any>} Tangents  {JSON Pointer of a field: numbers of its shape}
+ * @typedef {Record<string, any>} Cotangents  {potential, gradient, body_gradient}; those that are missing count as 0
+ * @typedef {ArrayLike<number> | number[][] | null} Numbers
+ * @typedef {{signal?: AbortSignal}} Abortable  the signal of an AbortController ends the request early
  */
+/** The version of frictiond that this file comes with. */
+export const VERSION = "0.1.0";
 export const FRAME = "application/vnd.frictiond.frame";
 const JSON_TYPE = "application/json";
 const DTYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array, i64: BigInt64Array };
@@ -28,18 +39,35 @@ const UNIX = "http+unix:", LOST = ["unknown_set", "set_changed"], PUTS = 3;
  *     try { await client.evaluate(batch); } catch (error) { console.log(error.status, error.pointer); }
  */
 export class FrictiondError extends Error {
+	/**
+	 * @param {number | null} status
+	 * @param {string} title
+	 * @param {string} detail
+	 * @param {{pointer: string, detail: string}[]} [errors]
+	 * @param {string | null} [requestId]
+	 * @param {string | null} [code]
+	 */
 	constructor(status, title, detail, errors = [], requestId = null, code = null) {
 		const where = errors.map((error) => `${error.pointer}: ${error.detail}`).join("; ") || detail;
 		super([status, title].filter(Boolean).join(" ") + ": " + where);
 		this.name = new.target.name;
-		Object.assign(this, { status, title, detail, errors, pointer: errors[0]?.pointer ?? null, requestId, code });
+		this.status = status;
+		this.title = title;
+		this.detail = detail;
+		this.errors = errors;
+		this.pointer = errors[0]?.pointer ?? null;
+		this.requestId = requestId;
+		this.code = code;
 	}
 }
 
 /** No answer in time; or after all retries no answer, or still 503 (429, 502, 504). It may work later. */
 export class Unavailable extends FrictiondError {}
 
-/** Node says why a connection failed; a browser does not tell a page. */
+/**
+ * Node says why a connection failed; a browser does not tell a page.
+ * @param {Error & {cause?: any}} error
+ */
 function hint(error) {
 	if (!error.cause)
 		return "; is it running, and does it allow this page (--allow-origin)?";
@@ -51,38 +79,55 @@ export class Client {
 	 * Options: token; retries (5) after 503, 429, 502, 504 and failed connections; timeout (300) in seconds for
 	 * each try; frames (true), false: everything is JSON. In node, the URL may be that of a Unix-domain socket:
 	 * http+unix:///run/frictiond/socket.
+	 * @param {string} [url]
+	 * @param {{token?: string | null, retries?: number, timeout?: number, frames?: boolean}} [options]
 	 */
 	constructor(url = "http://127.0.0.1:8080", { token = null, retries = 5, timeout = 300, frames = true } = {}) {
 		if (!["http:", "https:", UNIX].includes(new URL(url).protocol))
 			throw new TypeError(`not a URL of a service: ${url}`);
-		Object.assign(this, { url: url.replace(/\/+$/, ""), retries, timeout, frames });
+		this.url = url.replace(/\/+$/, "");
+		this.retries = retries;
+		this.timeout = timeout;
+		this.frames = frames;
+		/** @type {Record<string, string>} */
 		this.headers = { Accept: frames ? `${FRAME}, ${JSON_TYPE};q=0.5` : JSON_TYPE };
 		if (token)
 			this.headers.Authorization = "Bearer " + token;
 	}
 
-	/** POST /v1/evaluate. `signal` of an AbortController ends it early.
+	/**
+	 * POST /v1/evaluate.
 	 *
 	 *     (await client.evaluate({dim: 2, velocities: new Float64Array([0.5, 0]), friction: {eps_v: 1e-3, mu: 0.3},
 	 *         collisions: {plane_vertex: {vertices: [0], plane_normal: [0, 1], normal_force: 10}}})).gradient  // 3, 0
+	 * @param {Batch} batch
+	 * @param {Abortable} [options]
+	 * @returns {Promise<Answer>}
 	 */
 	async evaluate(batch, { signal } = {}) {
 		return arrays(await this.#post("/v1/evaluate", batch, signal));
 	}
 
-	/** POST /v1/check: how far gradient and Hessian agree with central differences.
+	/**
+	 * POST /v1/check: how far gradient and Hessian agree with central differences.
 	 *
 	 *     (await client.check(batch)).agrees
+	 * @param {Batch} batch
+	 * @param {Abortable} [options]
+	 * @returns {Promise<Answer>}
 	 */
 	async check(batch, { signal } = {}) {
 		return arrays(await this.#post("/v1/check", batch, signal));
 	}
 
 	/**
-	 * POST /v1/jvp: potential, gradient, and under `tangents` their derivatives along tangents, {JSON Pointer of a field:
-	 * numbers of its shape}. `batch`: as for evaluate() without outputs and their options.
+	 * POST /v1/jvp: potential, gradient, and under `tangents` their derivatives along tangents. `batch`: as for evaluate() without outputs and their options.
 	 *
 	 *     (await client.jvp(batch, { "/friction/mu": 1 })).tangents.gradient
+	 * @param {Batch} batch
+	 * @param {Tangents} tangents
+	 * @param {Abortable} [options]
+	 * @returns {Promise<Answer>}
 	 */
 	async jvp(batch, tangents, { signal } = {}) {
 		return arrays(await this.#post("/v1/jvp", { ...batch, tangents }, signal));
@@ -90,9 +135,14 @@ export class Client {
 
 	/**
 	 * POST /v1/vjp: potential, gradient, and under `cotangents` the derivatives of the sum of answers times cotangents
-	 * ({potential, gradient, body_gradient}) by every number of the fields that `wrt`, a list of JSON Pointers, names.
+	 * with respect to every number of the fields that `wrt`, a list of JSON Pointers, names.
 	 *
 	 *     (await client.vjp(batch, { potential: 1 }, ["/positions"])).cotangents["/positions"]
+	 * @param {Batch} batch
+	 * @param {Cotangents} cotangents
+	 * @param {string[]} wrt
+	 * @param {Abortable} [options]
+	 * @returns {Promise<Answer>}
 	 */
 	async vjp(batch, cotangents, wrt, { signal } = {}) {
 		return arrays(await this.#post("/v1/vjp", { ...batch, cotangents, wrt }, signal));
@@ -102,6 +152,9 @@ export class Client {
 	 * Leaves the contacts with the service, as a CollisionSet. Options: name, one that is free is made up otherwise.
 	 * `batch` has the fields of evaluate() without velocities, outputs and their options; if no other field says how
 	 * many vertices there are, it needs n_vertices.
+	 * @param {Batch} batch
+	 * @param {{name?: string, signal?: AbortSignal}} [options]
+	 * @returns {Promise<CollisionSet>}
 	 */
 	async set(batch, { name = freeName(), signal } = {}) {
 		const set = new CollisionSet(name, (...request) => this.#send(...request), this.frames);
@@ -109,7 +162,14 @@ export class Client {
 		return set;
 	}
 
-	/** Calls use(contacts) with a set that is deleted when `use` has ended; returns what `use` returned. */
+	/**
+	 * Calls use(contacts) with a set that is deleted when `use` has ended; returns what `use` returned.
+	 * @template T
+	 * @param {Batch} batch
+	 * @param {(contacts: CollisionSet) => T | Promise<T>} use
+	 * @param {{name?: string, signal?: AbortSignal}} [options]
+	 * @returns {Promise<T>}
+	 */
 	async withSet(batch, use, options) {
 		const contacts = await this.set(batch, options);
 		try {
@@ -119,25 +179,40 @@ export class Client {
 		}
 	}
 
-	/** A scalar function of the friction law at many points, as a Float64Array.
+	/**
+	 * A scalar function of the friction law at many points.
 	 *
 	 *     await client.function("smooth_mu", {y: new Float64Array([0, 5e-4]), mu_s: 1, mu_k: 0.1, eps_v: 1e-3})
+	 * @param {string} name
+	 * @param {Record<string, any>} parameters
+	 * @param {Abortable} [options]
+	 * @returns {Promise<Float64Array>}
 	 */
 	async function(name, parameters, { signal } = {}) {
 		return arrays(await this.#post("/v1/functions/" + encodeURIComponent(name), parameters, signal)).values;
 	}
 
-	/** The scalar functions: a list of {name, meaning, parameters}. */
+	/**
+	 * The scalar functions.
+	 * @returns {Promise<{name: string, meaning: string, parameters: string[]}[]>}
+	 */
 	async functions() {
 		return (await this.#ask("GET", "/v1/functions")).functions;
 	}
 
-	/** Version, limits, threads of the service. */
+	/**
+	 * Version, limits, threads of the service.
+	 * @returns {Promise<Answer>}
+	 */
 	async info() {
 		return this.#ask("GET", "/v1/info");
 	}
 
-	/** Waits between two tries; a program may replace it. */
+	/**
+	 * Waits between two tries; a program may replace it.
+	 * @param {number} seconds
+	 * @returns {Promise<void>}
+	 */
 	async wait(seconds) {
 		return new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
 	}
@@ -230,57 +305,109 @@ export class Client {
 export class CollisionSet {
 	#send; #frames; #document; #version; #patches = Promise.resolve();
 
+	/**
+	 * Client.set calls this.
+	 * @param {string} name
+	 * @param {Function} send
+	 * @param {boolean} frames
+	 */
 	constructor(name, send, frames) {
-		Object.assign(this, { name, path: "/v1/sets/" + encodeURIComponent(name) });
+		this.name = name;
+		this.path = "/v1/sets/" + encodeURIComponent(name);
 		this.#send = send;
 		this.#frames = frames;
 	}
 
-	/** The version of the set, as the service says it. */
+	/**
+	 * The version of the set in the service's last answer.
+	 * @returns {string}
+	 */
 	get version() {
 		return this.#version;
 	}
 
 	/**
-	 * The answer of evaluate() for the set with these velocities (null where there are no vertices); `question`: outputs
-	 * and their options, and body_velocities where there are bodies.
+	 * The answer of Client.evaluate for the set with these velocities (null where there are no vertices).
+	 * @param {Numbers} velocities
+	 * @param {Question} [question]
+	 * @param {Abortable} [options]
+	 * @returns {Promise<Answer>}
 	 */
 	async evaluate(velocities, question = {}, { signal } = {}) {
 		return arrays(await this.#ask("POST", "/evaluate", asked(velocities, question), signal));
 	}
 
-	/** The answer of check(). */
+	/**
+	 * The answer of Client.check.
+	 * @param {Numbers} velocities
+	 * @param {Question} [question]
+	 * @param {Abortable} [options]
+	 * @returns {Promise<Answer>}
+	 */
 	async check(velocities, question = {}, { signal } = {}) {
 		return arrays(await this.#ask("POST", "/check", asked(velocities, question), signal));
 	}
 
-	/** The answer of jvp() for the set with these velocities, along tangents of fields of the set or of the question. */
+	/**
+	 * The answer of Client.jvp for the set with these velocities, along tangents of fields of the set or of the question.
+	 * @param {Numbers} velocities
+	 * @param {Tangents} tangents
+	 * @param {Question} [question]
+	 * @param {Abortable} [options]
+	 * @returns {Promise<Answer>}
+	 */
 	async jvp(velocities, tangents, question = {}, { signal } = {}) {
 		return arrays(await this.#ask("POST", "/jvp", { ...asked(velocities, question), tangents }, signal));
 	}
 
-	/** The answer of vjp() for the set with these velocities, by fields of the set or of the question. */
+	/**
+	 * The answer of Client.vjp for the set with these velocities, with respect to fields of the set or of the question.
+	 * @param {Numbers} velocities
+	 * @param {Cotangents} cotangents
+	 * @param {string[]} wrt
+	 * @param {Question} [question]
+	 * @param {Abortable} [options]
+	 * @returns {Promise<Answer>}
+	 */
 	async vjp(velocities, cotangents, wrt, question = {}, { signal } = {}) {
 		return arrays(await this.#ask("POST", "/vjp", { ...asked(velocities, question), cotangents, wrt }, signal));
 	}
 
-	/** The Hessian without its numbers: format csr, bsr or triplets, triangle full, upper or lower. */
+	/**
+	 * The Hessian without its numbers.
+	 * @param {{format?: "csr" | "bsr" | "triplets", triangle?: "full" | "upper" | "lower", signal?: AbortSignal}} [options]
+	 * @returns {Promise<Answer>}
+	 */
 	async pattern({ format = "csr", triangle = "full", signal } = {}) {
 		const query = new URLSearchParams({ format, triangle });
 		return arrays(await this.#ask("GET", "/pattern?" + query, undefined, signal));
 	}
 
-	/** What the service says of the set. */
+	/**
+	 * What the service says of the set.
+	 * @param {Abortable} [options]
+	 * @returns {Promise<Answer>}
+	 */
 	async info({ signal } = {}) {
 		return this.#ask("GET", "", undefined, signal);
 	}
 
-	/** Replaces all of the set. */
+	/**
+	 * Replaces all of the set.
+	 * @param {Batch} batch
+	 * @param {Abortable} [options]
+	 * @returns {Promise<void>}
+	 */
 	async put(batch, { signal } = {}) {
 		await this.#inTurn(() => this.#replace(copied(batch), signal));
 	}
 
-	/** Replaces some fields (JSON Merge Patch: null removes one). Refused fields leave the set as it was. */
+	/**
+	 * Replaces some fields (JSON Merge Patch: null removes one). Refused fields leave the set as it was.
+	 * @param {Batch} fields
+	 * @param {Abortable} [options]
+	 * @returns {Promise<void>}
+	 */
 	async patch(fields, { signal } = {}) {
 		await this.#inTurn(async () => {
 			const patch = copied(fields), document = merged(this.#document, patch);
@@ -296,9 +423,13 @@ export class CollisionSet {
 	}
 
 	/**
-	 * Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor): what the sticking contacts remember in the
-	 * next step. ratio: this step's length divided by the next one's, if `velocities` are velocities. The next step's
-	 * contacts must be the same; anchors of others are yours to match.
+	 * Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor), which sticking contacts
+	 * remember in the next step. ratio: this step's length divided by the next one's, if `velocities` are velocities. The
+	 * next step's contacts must be the same; anchors of others are yours to match.
+	 * @param {Answer} answer
+	 * @param {number} [ratio]
+	 * @param {Abortable} [options]
+	 * @returns {Promise<void>}
 	 */
 	async carry(answer, ratio = 1, options) {
 		const groups = Object.entries(answer.collisions ?? {}).filter(([, { anchor }]) => anchor);
@@ -308,7 +439,10 @@ export class CollisionSet {
 		await this.patch({ collisions: Object.fromEntries(groups.map(([name, group]) => [name, carried(group)])) }, options);
 	}
 
-	/** Deletes the set. A later evaluate() would put it again. */
+	/**
+	 * Deletes the set. A later evaluate() would put it again.
+	 * @returns {Promise<void>}
+	 */
 	async close() {
 		try {
 			await this.#send("DELETE", this.path, undefined, undefined, undefined,
@@ -394,15 +528,21 @@ function encode(fields, frames, type = JSON_TYPE) {
 	return tail.length ? [join(document, tail), FRAME] : [JSON.stringify(document), type];
 }
 
-/** A document as a frame (a Uint8Array): its typed arrays in binary, everything else as text. */
+/**
+ * A document as a frame: its typed arrays in binary, everything else as text.
+ * @param {Record<string, any>} document
+ * @returns {Uint8Array}
+ */
 export function encodeFrame(document) {
 	const parts = split(document, true);
 	return join(parts.document, parts.tail);
 }
 
 /**
- * The document of a frame, which is an ArrayBuffer or Uint8Array. Its arrays are views of the bytes, flat, with a
- * property `shape`. Throws RangeError or SyntaxError if the bytes are not a frame.
+ * The document of a frame. Its arrays are views of the bytes, flat, with a property `shape`. Throws RangeError or
+ * SyntaxError if the bytes are not a frame.
+ * @param {ArrayBuffer | Uint8Array} data
+ * @returns {Record<string, any>}
  */
 export function decodeFrame(data) {
 	let bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;

@@ -13,7 +13,6 @@
 Arrays of answers are read-only. Needs Python 3.10 or later and NumPy; only hessian_matrix and steps need SciPy, and
 frictiond.torch, the file frictiond/torch.py beside this one, PyTorch. Proxies set in the environment are not used.
 """
-import collections
 import http.client
 import json
 import math
@@ -25,9 +24,17 @@ import threading
 import time
 import urllib.parse
 import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+# The version of frictiond that this file comes with.
+__version__ = "0.1.0"
+
+Batch = dict[str, Any]  # the document of a request: docs/api.md
+Answer = dict[str, Any]  # arrays of numbers in it are NumPy arrays
 FRAME, JSON = "application/vnd.frictiond.frame", "application/json"
 DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4"),
           "i64": np.dtype("<i8")}
@@ -58,12 +65,13 @@ class Error(Exception):
             print(error.status, error.errors)    # 422 [('/friction/eps_v', '0 is out of range: ...')]
     """
 
-    def __init__(self, status, title, detail, errors=(), request_id=None, code=None):
+    def __init__(self, status: int | None, title: str, detail: str, errors: Iterable[tuple[str, str]] = (),
+                 request_id: str | None = None, code: str | None = None) -> None:
         super().__init__(status, title, detail, errors, request_id, code)
         self.status, self.title, self.detail = status, title, detail
         self.errors, self.request_id, self.code = list(errors), request_id, code
 
-    def __str__(self):
+    def __str__(self) -> str:
         where = "; ".join(f"{pointer}: {detail}" for pointer, detail in self.errors) or self.detail
         return " ".join(str(word) for word in (self.status, self.title) if word) + f": {where}"
 
@@ -83,12 +91,18 @@ class NotConverged(RuntimeError):
     residual     the forces out of balance there, in the shape of velocities
     """
 
-    def __init__(self, why, velocities, residual):
+    def __init__(self, why: str, velocities: NDArray[Any], residual: NDArray[Any]) -> None:
         super().__init__(why)
         self.velocities, self.residual = velocities, residual
 
 
-Step = collections.namedtuple("Step", ["velocities", "anchors", "iterations", "energy", "answer"])
+class Step(NamedTuple):
+    """What Client.step and Set.step return."""
+    velocities: NDArray[Any]
+    anchors: dict[str, NDArray[Any]]
+    iterations: int
+    energy: float
+    answer: Answer
 
 
 class Client:
@@ -104,13 +118,14 @@ class Client:
         client = frictiond.Client("https://friction.example", token=os.environ["FRICTIOND_TOKEN"])
     """
 
-    def __init__(self, url="http://127.0.0.1:8080", token=None, retries=5, timeout=300, frames=True, ca=None):
+    def __init__(self, url: str = "http://127.0.0.1:8080", token: str | None = None, retries: int = 5,
+                 timeout: float = 300, frames: bool = True, ca: str | None = None) -> None:
         self.url, self.retries, self.timeout, self.frames = url.rstrip("/"), retries, timeout, frames
         self._connect, self._prefix = _service(url, timeout, ca)
         self._authorization = {"Authorization": "Bearer " + token} if token else {}
         self._local = threading.local()
 
-    def evaluate(self, batch):
+    def evaluate(self, batch: Batch) -> Answer:
         """POST /v1/evaluate: the answer as a dict, its arrays of numbers as NumPy arrays, which are read-only. The same
         batch may go to Client.set: n_vertices, which only sets have, is left out here.
 
@@ -120,14 +135,14 @@ class Client:
         """
         return _arrays(self._post("/v1/evaluate", _with_velocities(batch)))
 
-    def check(self, batch):
+    def check(self, batch: Batch) -> Answer:
         """POST /v1/check: how far gradient and Hessian agree with central differences, and notes on the physics.
 
             client.check(batch)["agrees"]    # True
         """
         return _arrays(self._post("/v1/check", _with_velocities(batch)))
 
-    def jvp(self, batch, tangents):
+    def jvp(self, batch: Batch, tangents: Mapping[str, ArrayLike]) -> Answer:
         """POST /v1/jvp: potential and gradient, and under "tangents" their derivatives along tangents: {JSON Pointer of
         a field: numbers of its shape}. batch: as for evaluate, without outputs and their options.
 
@@ -135,7 +150,7 @@ class Client:
         """
         return _arrays(self._post("/v1/jvp", {**_with_velocities(batch), "tangents": tangents}))
 
-    def vjp(self, batch, cotangents, wrt):
+    def vjp(self, batch: Batch, cotangents: Mapping[str, ArrayLike], wrt: str | Sequence[str]) -> Answer:
         """POST /v1/vjp: potential and gradient, and under "cotangents" the derivatives of the sum of each answer times
         its cotangent ("potential", "gradient", "body_gradient"; those not there: 0) by every number of the fields that
         wrt, a list of JSON Pointers (or one), names.
@@ -144,7 +159,7 @@ class Client:
         """
         return _arrays(self._post("/v1/vjp", {**_with_velocities(batch), "cotangents": cotangents, "wrt": _pointers(wrt)}))
 
-    def step(self, batch, before, inertia, h, load=0.0, **how):
+    def step(self, batch: Batch, before: ArrayLike, inertia: Any, h: float, load: ArrayLike = 0.0, **how: Any) -> Step:
         """One step of implicit Euler, as Set.step, which describes all arguments; here nothing is carried. The next
         batch needs the anchors of the result, for the contacts that persist:
 
@@ -155,7 +170,7 @@ class Client:
         lagged.pop("n_vertices", None)
         return _step(lambda question: self.evaluate({**lagged, **question}), lagged, before, inertia, h, load, **how)
 
-    def function(self, name, **parameters):
+    def function(self, name: str, **parameters: Any) -> NDArray[Any]:
         """A scalar function of the friction law at many points, as a NumPy array.
 
             client.function("smooth_mu", y=np.linspace(0, 2e-3, 9), mu_s=1, mu_k=0.1, eps_v=1e-3)
@@ -167,7 +182,7 @@ class Client:
         """
         return _arrays(self._post("/v1/functions/" + urllib.parse.quote(name, safe=""), parameters))["values"]
 
-    def set(self, batch, name=None):
+    def set(self, batch: Batch, name: str | None = None) -> "Set":
         """PUT /v1/sets/NAME: leaves contacts with the service, as a Set to ask many questions about. batch: as for
         evaluate. Velocities, outputs and their options are not sent: they are the question that the set's methods ask
         by default. Without velocities, "n_vertices" says how many vertices there are, if no other field does.
@@ -177,21 +192,21 @@ class Client:
         """
         return Set(self, batch, name)
 
-    def functions(self):
+    def functions(self) -> list[dict[str, Any]]:
         """The scalar functions: a list of dicts with name, meaning, parameters.
 
             [function["name"] for function in client.functions()]
         """
         return self._ask("GET", "/v1/functions")["functions"]
 
-    def info(self):
+    def info(self) -> Answer:
         """Version, limits, threads of the service.
 
             client.info()["limits"]["contacts"]    # 10000000
         """
         return self._ask("GET", "/v1/info")
 
-    def close(self):
+    def close(self) -> None:
         """Closes this thread's connection; the next request opens another one."""
         connection = self._local.__dict__.pop("connection", None)
         if connection:
@@ -284,7 +299,7 @@ class Set:
             contacts.patch(positions=positions)
     """
 
-    def __init__(self, client, batch, name=None):
+    def __init__(self, client: Client, batch: Batch, name: str | None = None) -> None:
         self.name, self._client, self._lock = name or str(uuid.uuid4()), client, threading.Lock()
         self._path = "/v1/sets/" + urllib.parse.quote(self.name, safe="")
         lagged, self.question = _parts(batch)
@@ -292,7 +307,7 @@ class Set:
         self._document = _read(body, kind)
         self._put(body, kind)
 
-    def evaluate(self, velocities=None, **question):
+    def evaluate(self, velocities: ArrayLike | None = None, **question: Any) -> Answer:
         """POST /v1/sets/NAME/evaluate: what Client.evaluate returns for the contacts and this question together. Velocities
         of bodies go by name, alone if there are no vertices: contacts.evaluate(body_velocities=twists)["body_gradient"]
 
@@ -300,14 +315,15 @@ class Set:
         """
         return self._ask("POST", "/evaluate", self._question(velocities, question, WANTED))
 
-    def check(self, velocities=None, **question):
+    def check(self, velocities: ArrayLike | None = None, **question: Any) -> Answer:
         """POST /v1/sets/NAME/check: how far gradient and Hessian agree with central differences.
 
             contacts.check(np.full((16, 3), 0.1))["agrees"]    # True
         """
         return self._ask("POST", "/check", self._question(velocities, question, WANTED))
 
-    def jvp(self, velocities=None, tangents=None, **question):
+    def jvp(self, velocities: ArrayLike | None = None, tangents: Mapping[str, ArrayLike] | None = None,
+            **question: Any) -> Answer:
         """POST /v1/sets/NAME/jvp: what Client.jvp returns for the contacts and this question together, along tangents
         of fields of either.
 
@@ -315,7 +331,8 @@ class Set:
         """
         return self._ask("POST", "/jvp", {**self._question(velocities, question), "tangents": tangents or {}})
 
-    def vjp(self, velocities=None, cotangents=None, wrt=(), **question):
+    def vjp(self, velocities: ArrayLike | None = None, cotangents: Mapping[str, ArrayLike] | None = None,
+            wrt: str | Sequence[str] = (), **question: Any) -> Answer:
         """POST /v1/sets/NAME/vjp: what Client.vjp returns for the contacts and this question together.
 
             contacts.vjp(np.zeros((16, 3)), {"gradient": np.ones(48)}, ["/positions"])["cotangents"]["/positions"]
@@ -323,14 +340,14 @@ class Set:
         given = {"cotangents": cotangents or {}, "wrt": _pointers(wrt)}
         return self._ask("POST", "/vjp", {**self._question(velocities, question), **given})
 
-    def pattern(self, format="csr", triangle="full"):
+    def pattern(self, format: str = "csr", triangle: str = "full") -> Answer:
         """GET /v1/sets/NAME/pattern: the "hessian" of an answer without its numbers.
 
             contacts.pattern(format="triplets")["shape"]    # [48, 48]
         """
         return self._ask("GET", "/pattern?" + urllib.parse.urlencode({"format": format, "triangle": triangle}))
 
-    def patch(self, **fields):
+    def patch(self, **fields: Any) -> Answer:
         """PATCH /v1/sets/NAME: new values for members of the contacts; None removes a member, a dict changes those
         of its members that it names. A patch that the service refuses changes nothing. Returns info.
 
@@ -348,10 +365,11 @@ class Set:
             self._document = document
             return self.info
 
-    def carry(self, answer, ratio=1.0):
+    def carry(self, answer: Answer, ratio: float = 1.0) -> Answer:
         """Patches the anchors with those of an answer ("collisions" among its outputs, "anchor" among its
-        collision_outputs): what the sticking contacts remember in the next step. ratio: this step's length divided by the next one's, if `velocities` are velocities. The next
-        step's contacts must be the same; anchors of others are yours to match. Returns info.
+        collision_outputs), which sticking contacts remember in the next step. ratio: this step's length divided by the
+        next one's, if `velocities` are velocities. The next step's contacts must be the same; anchors of others are
+        yours to match. Returns info.
 
             contacts.carry(contacts.evaluate(np.zeros((16, 3)), outputs=["collisions"],
                                              collision_outputs=["anchor"]))["n_vertices"]    # 16
@@ -362,7 +380,8 @@ class Set:
                              ' ["anchor"]}')
         return self.patch(collisions={name: {"anchor": ratio * anchor} for name, anchor in anchors.items()})
 
-    def step(self, before, inertia, h, load=0.0, next_h=None, carry=True, **how):
+    def step(self, before: ArrayLike, inertia: Any, h: float, load: ArrayLike = 0.0, next_h: float | None = None,
+             carry: bool = True, **how: Any) -> Step:
         """One step of implicit Euler. Returns the velocities v at its end, which minimise
 
             (v - before) M (v - before) / 2h - load v + D(v) + others(v)
@@ -398,7 +417,7 @@ class Set:
             self.carry(after.answer, 1.0 if next_h is None else h / next_h)
         return after
 
-    def close(self):
+    def close(self) -> None:
         """DELETE /v1/sets/NAME. Raises no Error: what cannot be deleted now is forgotten later."""
         with self._lock:
             if self._document is None:
@@ -409,10 +428,10 @@ class Set:
             except Error:
                 pass
 
-    def __enter__(self):
+    def __enter__(self) -> "Set":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _question(self, velocities, named, wanted=()):
@@ -480,7 +499,7 @@ def _service(url, timeout, ca):
     return lambda: http.client.HTTPSConnection(host, port, timeout=timeout, context=tls), prefix
 
 
-def hessian_matrix(answer, batch=None, pattern=None):
+def hessian_matrix(answer: Answer, batch: Batch | None = None, pattern: Answer | None = None) -> Any:
     """The Hessian of an answer, of any format and triangle, as a symmetric scipy.sparse.csr_matrix of all DOFs.
 
     DOFs: the vertices', then the bodies'. The pattern depends only on the stencils. The format `factors` needs the
@@ -667,7 +686,7 @@ def _dof(at, n_of_vertices, lagged):
     return f"{what} {at // size}, component {at % size}"
 
 
-def encode_frame(document):
+def encode_frame(document: Batch) -> bytes:
     """A document as a frame (docs/frame.md): its NumPy arrays in binary, everything else as text.
 
         open("batch.frame", "wb").write(frictiond.encode_frame(batch))
@@ -675,7 +694,7 @@ def encode_frame(document):
     return _join(*_split(document))
 
 
-def decode_frame(data):
+def decode_frame(data: bytes) -> Answer:
     """The document of a frame, with its arrays as read-only NumPy views of data (bytes). Raises ValueError if data is
     not a frame.
 

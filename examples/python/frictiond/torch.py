@@ -9,17 +9,24 @@
 Copy it next to frictiond.py as frictiond/torch.py. Needs PyTorch 1.13 or later (Debian: python3-torch). Derivatives are
 the service's (docs/derivatives.md): one request of /v1/vjp in a backward pass, of /v1/jvp in forward mode.
 """
-import collections
+from typing import Any, NamedTuple
 
 import torch
 
 import frictiond
 
-Answer = collections.namedtuple("Answer", ["potential", "gradient", "body_gradient"])
+
+class Answer(NamedTuple):
+    """What evaluate returns."""
+    potential: torch.Tensor
+    gradient: torch.Tensor | None
+    body_gradient: torch.Tensor | None
+
+
 ANSWERS = {"/velocities": "gradient", "/body_velocities": "body_gradient"}  # the derivatives of the potential by them
 
 
-def evaluate(service, batch):
+def evaluate(service: frictiond.Client | frictiond.Set, batch: dict[str, Any]) -> Answer:
     """Potential (one number), gradient [n_vertices * dim] and body_gradient [n_bodies, 6] (None without bodies), as
     tensors of float64.
 
@@ -28,7 +35,7 @@ def evaluate(service, batch):
               numbers. They are converted to float64 on the CPU. Those that require a gradient must be in fields that
               docs/derivatives.md names
 
-    Of second derivatives there are those that the service gives: of the potential by velocities, and then by anything.
+    Second derivatives are those of the service: of the potential with respect to velocities, and then to anything.
     Others raise NotImplementedError.
 
         v = torch.zeros(4, 3, dtype=torch.float64, requires_grad=True)
