@@ -64,10 +64,7 @@ export class FrictiondError extends Error {
 /** No answer in time; or after all retries no answer, or still 503 (429, 502, 504). It may work later. */
 export class Unavailable extends FrictiondError {}
 
-/**
- * Node says why a connection failed; a browser does not tell a page.
- * @param {Error & {cause?: any}} error
- */
+/** Node says why a connection failed; a browser does not tell a page. */
 function hint(error) {
 	if (!error.cause)
 		return "; is it running, and does it allow this page (--allow-origin)?";
@@ -154,7 +151,6 @@ export class Client {
 	 * many vertices there are, it needs n_vertices.
 	 * @param {Batch} batch
 	 * @param {{name?: string, signal?: AbortSignal}} [options]
-	 * @returns {Promise<CollisionSet>}
 	 */
 	async set(batch, { name = freeName(), signal } = {}) {
 		const set = new CollisionSet(name, (...request) => this.#send(...request), this.frames);
@@ -211,7 +207,6 @@ export class Client {
 	/**
 	 * Waits between two tries; a program may replace it.
 	 * @param {number} seconds
-	 * @returns {Promise<void>}
 	 */
 	async wait(seconds) {
 		return new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
@@ -396,7 +391,6 @@ export class CollisionSet {
 	 * Replaces all of the set.
 	 * @param {Batch} batch
 	 * @param {Abortable} [options]
-	 * @returns {Promise<void>}
 	 */
 	async put(batch, { signal } = {}) {
 		await this.#inTurn(() => this.#replace(copied(batch), signal));
@@ -406,7 +400,6 @@ export class CollisionSet {
 	 * Replaces some fields (JSON Merge Patch: null removes one). Refused fields leave the set as it was.
 	 * @param {Batch} fields
 	 * @param {Abortable} [options]
-	 * @returns {Promise<void>}
 	 */
 	async patch(fields, { signal } = {}) {
 		await this.#inTurn(async () => {
@@ -429,7 +422,6 @@ export class CollisionSet {
 	 * @param {Answer} answer
 	 * @param {number} [ratio]
 	 * @param {Abortable} [options]
-	 * @returns {Promise<void>}
 	 */
 	async carry(answer, ratio = 1, options) {
 		const groups = Object.entries(answer.collisions ?? {}).filter(([, { anchor }]) => anchor);
@@ -439,10 +431,7 @@ export class CollisionSet {
 		await this.patch({ collisions: Object.fromEntries(groups.map(([name, group]) => [name, carried(group)])) }, options);
 	}
 
-	/**
-	 * Deletes the set. A later evaluate() would put it again.
-	 * @returns {Promise<void>}
-	 */
+	/** Deletes the set. A later evaluate() would put it again. */
 	async close() {
 		try {
 			await this.#send("DELETE", this.path, undefined, undefined, undefined,
@@ -531,7 +520,6 @@ function encode(fields, frames, type = JSON_TYPE) {
 /**
  * A document as a frame: its typed arrays in binary, everything else as text.
  * @param {Record<string, any>} document
- * @returns {Uint8Array}
  */
 export function encodeFrame(document) {
 	const parts = split(document, true);

@@ -1,4 +1,4 @@
-"""examples/bayes/slips.py: the model of how far pucks slide against quadratures of the law's formula, the random walk against
+"""examples/um-bridge/slips.py: the model of how far pucks slide against quadratures of the law's formula, the random walk against
 the posterior on a grid, which is computed here without the service; the output and the picture against docs/um-bridge.md.
 """
 import pathlib
@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from test_experiments import NUMBER, lines
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "examples/bayes"))
+sys.path.insert(0, str(ROOT / "examples/um-bridge"))
 import slips  # noqa: E402
 
 PAGE = (ROOT / "docs/um-bridge.md").read_text()
@@ -114,11 +114,11 @@ def test_effective_samples():
 def told(server, run, tmp_path_factory):
     """What a run without options prints, and its picture."""
     picture = tmp_path_factory.mktemp("slips") / "slips.svg"
-    return run("python3", "examples/bayes/slips.py", server, "--plot", picture), picture
+    return run("python3", "examples/um-bridge/slips.py", server, "--plot", picture), picture
 
 
 def test_the_page_shows_what_is_printed(told):
-    shown = re.search(r"```sh\npython3 examples/bayes/slips\.py.*\n```\n```text\n((?:.*\n)+?)```", PAGE)[1]
+    shown = re.search(r"```sh\npython3 examples/um-bridge/slips\.py.*\n```\n```text\n((?:.*\n)+?)```", PAGE)[1]
     one, other = shown.splitlines(), told[0].splitlines()
     assert [re.sub(NUMBER, "#", line) for line in one] == [re.sub(NUMBER, "#", line) for line in other]
     for line, new in zip(one, other):
@@ -137,5 +137,5 @@ def test_the_picture_is_up_to_date(told):
 
 
 def test_refusals(fail, nobody, refusing):
-    assert "must be larger than 0" in fail("python3", "examples/bayes/slips.py", refusing)
-    assert "Traceback" not in fail("python3", "examples/bayes/slips.py", nobody)
+    assert "must be larger than 0" in fail("python3", "examples/um-bridge/slips.py", refusing)
+    assert "Traceback" not in fail("python3", "examples/um-bridge/slips.py", nobody)

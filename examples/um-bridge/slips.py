@@ -8,18 +8,16 @@ an error of 3 %. A random walk samples the two coefficients of its friction ("la
 theorem, with every 0 < mu_k < mu_s < 1 as likely as any other before. The model is frictiond's, in the words of the
 protocol UM-Bridge: /Evaluate for each sample, /ApplyJacobian to begin with. Needs NumPy; Matplotlib for --plot.
 """
+import argparse
 import http.client
 import json
 import os
-import pathlib
 import sys
 from urllib.parse import urlsplit
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "experiments"))
-from motion import BLUE, G, GREY, ORANGE, figure, options, run, save  # noqa: E402
-
+G = 9.81  # m/s^2
 EPS_V, STRIBECK = 0.005, 0.15  # m/s
 PUSHES = np.array([0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.36, 0.42, 0.5, 0.6, 0.7])  # m/s
 SLIPS = np.array([0.257, 0.709, 1.696, 3.129, 5.255, 8.608, 12.922, 19.431, 27.077, 41.543, 59.005, 81.503]) / 1e3  # m
@@ -139,8 +137,17 @@ def effective(x):
     return len(x) / (2 * pairs[:last].sum() - 1)
 
 
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("url", nargs="?", default="http://127.0.0.1:8080", help="of the service (%(default)s)")
+    parser.add_argument("--samples", type=int, default=3000, metavar="N", help="(%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="(%(default)s)")
+    parser.add_argument("--plot", metavar="FILE", help="draw the results: .svg, .png, .pdf")
+    return parser.parse_args()
+
+
 def main():
-    chosen = options(__doc__, samples=3000, seed=1)
+    chosen = options()
     pucks, rng = Pucks(chosen.url), np.random.default_rng(chosen.seed)
     try:
         best, covariance = most_likely(pucks, np.array([0.4, 0.35]))
@@ -170,7 +177,15 @@ def mean_coefficient(slips):
 
 
 def draw(path, pucks, samples, rng):
-    drawn, (left, right) = figure(2)
+    import matplotlib
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+    plt.rcParams.update({"svg.hashsalt": "frictiond", "svg.fonttype": "none", "font.family": "sans-serif",
+                         "font.sans-serif": ["DejaVu Sans"], "font.size": 9, "axes.spines.top": False,
+                         "axes.spines.right": False, "axes.grid": True, "grid.color": "0.92", "axes.axisbelow": True,
+                         "legend.frameon": False, "axes.titlesize": 10, "axes.titlelocation": "left"})
+    drawn, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.1), constrained_layout=True)
+    BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "0.5"
     for mu in samples[rng.choice(len(samples), 40)]:
         left.plot(PUSHES, mean_coefficient(pucks.slips(mu)), color=BLUE, lw=0.6, alpha=0.3)
     middle = mean_coefficient(SLIPS)
@@ -184,8 +199,12 @@ def draw(path, pucks, samples, rng):
     right.set(title="What is known of the coefficients", xlabel="μs", ylabel="μk")
     for axes in (left, right):
         axes.legend(loc="upper right")
-    save(drawn, path)
+    drawn.savefig(path, dpi=110, facecolor="white",
+                  metadata={"Date": None, "Creator": None} if path.endswith(".svg") else None)
 
 
 if __name__ == "__main__":
-    run(main)
+    try:
+        main()
+    except (RuntimeError, OSError) as error:
+        sys.exit(str(error))
