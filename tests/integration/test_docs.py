@@ -176,3 +176,17 @@ def test_demo():
     shown = shell(f"FRICTIOND={shlex.quote(program)} scripts/demo")
     assert "exit code 0" in shown and "WRONG" not in shown
     assert sum(max(1, math.ceil(len(line) / 80)) for line in shown.splitlines()) + 4 <= 2 * 24
+
+
+def test_the_table_of_suites():
+    """CONTRIBUTING.md: every folder with suites, targets that exist, and parts that find something."""
+    text = (ROOT / "CONTRIBUTING.md").read_text().split("| suite | where |")[1].split("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in text.splitlines()[2:]]
+    folders = {path.parent.name for path in ROOT.glob("tests/*/*") if path.name == "run" or path.name.startswith("test_")}
+    assert folders | {"unit", "mutants"} <= {cell.strip("`").removeprefix("tests/") for row in rows for cell in row}
+    targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.M))
+    assert {name for row in rows for name in re.findall(r"`make ([a-z-]+)", " ".join(row))} <= targets
+    for command in (word for row in rows for word in re.findall(r"`(tests/[^`]+)`", row[-1]) if " " in word):
+        program, *words = command.split()
+        pattern = words[-1] if program == "tests/run" else pathlib.PurePath(program).parent.name + "/test_" + words[-1]
+        assert (ROOT / program).exists() and list(ROOT.glob(f"tests/{pattern.removeprefix('tests/')}*")), command
