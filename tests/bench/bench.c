@@ -15,8 +15,10 @@
 #include "tests/bench/yardstick.h"
 
 static const char usage[] =
-	"usage: bench [--transition NAME] [--law NAME] [--own-mu] [--kernels NAME] [--only NAME] [N ...]\n"
+	"usage: bench [--mesh NAME] [--kept] [--transition NAME] [--law NAME] [--own-mu] [--kernels NAME] [--only NAME] [N ...]\n"
 	"N: numbers of contacts, by default 1000 10000 100000 1000000\n"
+	"  --mesh NAME        mix (the default), sheets, pile, shuffled, random: tests/bench/mix.h\n"
+	"  --kept             with a schedule that is kept, made for two threads\n"
 	"  --transition NAME  the law: cubic (the default), quadratic, peak; the yardstick keeps to cubic\n"
 	"  --law NAME         smooth (the default), stribeck, exponential, curve (of 16 points), adhesion\n"
 	"  --own-mu           every contact has coefficients of its own, the yardstick's excepted\n"
@@ -26,7 +28,8 @@ static const char usage[] =
 struct options {
 	enum fric_transition transition;
 	enum fric_law_type law;
-	bool own_mu;
+	enum mesh mesh;
+	bool own_mu, kept;
 	const char *kernels, *only; /* NULL: all */
 };
 
@@ -40,6 +43,7 @@ enum { N_LAWS = sizeof(laws) / sizeof(laws[0]), N_POINTS = 16 };
 static const char *const transitions[] = {[FRIC_CUBIC] = "cubic", [FRIC_QUADRATIC] = "quadratic", [FRIC_PEAK] = "peak"};
 enum { N_TRANSITIONS = sizeof(transitions) / sizeof(transitions[0]) };
 
+enum { N_VECTORS = 8 };
 enum { N_ROUNDS = 5, MOST_RUNS = 9, N_VARIANTS = 8 };
 
 static double now(void)
@@ -58,6 +62,7 @@ struct setup {
 	struct fric_contacts *contacts;
 	struct fric_question question;
 	struct fric_pattern *pattern;
+	struct fric_schedule *schedule;
 	struct yard_contact *yard;
 	double potential, *gradient, *inner, *weights, *values, *data, *mu, *curve;
 	int32_t *rows, *cols;
@@ -67,6 +72,7 @@ struct setup {
 	struct fric_derivation derivation, barrier_derivation;
 	struct fric_differential by_velocities, by_positions, by_all, by_barrier;
 	double potential_tangent, *gradient_tangent, *tangents, *cotangents;
+	double *vectors, *products; /* [N_VECTORS, n_dofs] */
 };
 
 static void must(enum fric_code code)
@@ -165,6 +171,12 @@ static void csr_values(struct setup *s)
 {
 	inner(s, FRIC_PROJECT_NONE);
 	must(fric_hessian_csr(&s->context, s->contacts, s->inner, s->pattern, s->data, &error));
+}
+
+static void products(struct setup *s)
+{
+	must(fric_hessian_products(&s->context, s->contacts, &s->question, FRIC_PROJECT_NONE, N_VECTORS, s->vectors,
+	                           s->products, &error));
 }
 
 static void jvp(struct setup *s, const struct fric_derivation *derivation, const struct fric_differential *tangents)
@@ -267,6 +279,7 @@ static const struct measurement {
 	{"triplets", triplets, true, false},
 	{"csr", csr, true, false},
 	{"csr_values", csr_values, true, false},
+	{"products_8", products, true, false},
 	{"jvp_velocities", jvp_velocities, true, true},
 	{"jvp_positions", jvp_positions, true, true},
 	{"jvp_positions_barrier", jvp_barrier, true, true},
@@ -368,6 +381,10 @@ static void give_differentials(struct setup *s)
 	const size_t n_dofs = 3 * s->mix.n_vertices;
 	size_t at = 0;
 	s->tangents = warm_array(n_dofs, sizeof(double));
+	s->vectors = warm_array(N_VECTORS * n_dofs, sizeof(double));
+	s->products = warm_array(N_VECTORS * n_dofs, sizeof(double));
+	for (size_t i = 0; i < N_VECTORS * n_dofs; i++)
+		s->vectors[i] = s->mix.velocities[(i * 7 + i / n_dofs) % n_dofs];
 	s->cotangents = warm_array(n_dofs + 3 * s->mix.n + 8, sizeof(double));
 	s->gradient_tangent = warm_array(n_dofs, sizeof(double));
 	for (size_t i = 0; i < n_dofs; i++)
@@ -399,7 +416,7 @@ static void give_differentials(struct setup *s)
 static void set_up(struct setup *s, struct options options, size_t n)
 {
 	*s = (struct setup){.options = options, .context.n_threads = 1};
-	mix_make(n, &s->mix);
+	mix_make(n, options.mesh, &s->mix);
 	s->mix.batch.friction.law.transition = options.transition;
 	give_law(s, options.law);
 	if (options.own_mu)
@@ -410,6 +427,10 @@ static void set_up(struct setup *s, struct options options, size_t n)
 	s->question = (struct fric_question){.velocities = s->mix.velocities};
 	must(fric_prepare(&s->context, &s->mix.batch, &s->contacts, &error));
 	must(fric_pattern_create(&s->context, s->contacts, FRIC_FULL, &s->pattern, &error));
+	const struct fric_context two = {.n_threads = 2};
+	if (options.kept)
+		must(fric_schedule_create(&two, s->contacts, &s->schedule, &error));
+	s->question.schedule = s->schedule;
 	s->n_triplets = fric_n_triplets(s->contacts, FRIC_FULL);
 	s->yard = warm_array(n, sizeof(*s->yard));
 	s->gradient = warm_array(3 * s->mix.n_vertices, sizeof(double));
@@ -429,11 +450,13 @@ static void set_up(struct setup *s, struct options options, size_t n)
 
 static void tear_down(struct setup *s)
 {
-	void *const arrays[] = {s->yard, s->gradient, s->inner, s->weights,          s->rows,     s->cols,      s->values,
-	                        s->data, s->mu,       s->curve, s->gradient_tangent, s->tangents, s->cotangents};
+	void *const arrays[] = {
+		s->yard,  s->gradient,         s->inner,    s->weights,    s->rows,    s->cols,    s->values, s->data, s->mu,
+		s->curve, s->gradient_tangent, s->tangents, s->cotangents, s->vectors, s->products};
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
 		free(arrays[i]);
 	fric_pattern_free(s->pattern);
+	fric_schedule_free(s->schedule);
 	fric_contacts_free(s->contacts);
 	fric_contacts_free(s->barrier_contacts);
 	mix_free(&s->mix);
@@ -443,11 +466,12 @@ static void print(const struct setup *s, struct series *series)
 {
 	qsort(series->times, (size_t)series->n, sizeof(*series->times), ascending);
 	printf(
-		"{\"n\": %zu, \"what\": \"%s\", \"kernels\": \"%s\", \"threads\": %d, \"law\": \"%s\", \"transition\": \"%s\", "
+		"{\"n\": %zu, \"mesh\": \"%s\", \"kept\": %s, \"what\": \"%s\", \"kernels\": \"%s\", \"threads\": %d, \"law\": \"%s\", \"transition\": \"%s\", "
 		"\"own_mu\": %s, "
-		"\"ns_per_contact\": %.2f}\n",
-		s->mix.n, series->what->name, series->kernels, series->n_threads, laws[s->options.law],
-		transitions[s->options.transition], s->options.own_mu ? "true" : "false", series->times[series->n / 2]);
+		"\"ns_per_contact\": %.2f, \"least\": %.2f}\n",
+		s->mix.n, mesh_names[s->options.mesh], s->options.kept ? "true" : "false", series->what->name, series->kernels,
+		series->n_threads, laws[s->options.law], transitions[s->options.transition],
+		s->options.own_mu ? "true" : "false", series->times[series->n / 2], series->times[0]);
 	fflush(stdout);
 }
 
@@ -505,6 +529,8 @@ static int find_name(const char *name, const char *const *names, int n)
 static struct options read_options(int argc, char **argv)
 {
 	static const struct option known[] = {{"help", no_argument, NULL, 'h'},
+	                                      {"mesh", required_argument, NULL, 'm'},
+	                                      {"kept", no_argument, NULL, 'p'},
 	                                      {"transition", required_argument, NULL, 't'},
 	                                      {"law", required_argument, NULL, 'l'},
 	                                      {"own-mu", no_argument, NULL, 'o'},
@@ -521,6 +547,10 @@ static struct options read_options(int argc, char **argv)
 			options.transition = (enum fric_transition)find_name(optarg, transitions, N_TRANSITIONS);
 		else if (given == 'l')
 			options.law = (enum fric_law_type)find_name(optarg, laws, N_LAWS);
+		else if (given == 'm')
+			options.mesh = (enum mesh)find_name(optarg, mesh_names, N_MESHES);
+		else if (given == 'p')
+			options.kept = true;
 		else if (given == 'o')
 			options.own_mu = true;
 		else if (given == 'k')

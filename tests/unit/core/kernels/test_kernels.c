@@ -106,7 +106,7 @@ static void test_uniform_fields(void **unused)
 {
 	struct mix m;
 	(void)unused;
-	mix_make(N, &m);
+	mix_make(N, MESH_MIX, &m);
 	each_projection_and_transition(&m);
 	mix_free(&m);
 }
@@ -123,7 +123,7 @@ static void test_fields_per_contact(void **unused)
 {
 	struct mix m;
 	(void)unused;
-	mix_make(N, &m);
+	mix_make(N, MESH_MIX, &m);
 	double *weight = random_rows(N, -1, 2), *eps_v = random_rows(N, 1e-4, 2e-3), *mu_s = random_rows(N, 0, 1),
 		   *mu_k = random_rows(N, 0, 1), *aniso = random_rows(2 * N, 0.5, 2), *ellipse = random_rows(2 * N, 0, 1);
 	for (enum fric_type type = 0; type < FRIC_PLANE_VERTEX; type++) {
@@ -172,7 +172,7 @@ static void test_offsets(void **unused)
 {
 	struct mix m;
 	(void)unused;
-	mix_make(N, &m);
+	mix_make(N, MESH_MIX, &m);
 	double *surface = random_rows(3 * N, -2e-3, 2e-3), *anchor = random_rows(3 * N, -1e-3, 1e-3),
 		   *viscous = random_rows(N, 0, 1000);
 	add_offsets(&m, surface, anchor, viscous, 0);
@@ -194,7 +194,7 @@ static void test_barrier(void **unused)
 {
 	struct mix m;
 	(void)unused;
-	mix_make(N, &m);
+	mix_make(N, MESH_MIX, &m);
 	for (enum fric_type type = 0; type < FRIC_PLANE_VERTEX; type++)
 		m.batch.groups[type].normal_force.data = NULL;
 	each_projection_and_transition(&m);
@@ -206,7 +206,7 @@ static void test_extreme_velocities(void **unused)
 {
 	struct mix m;
 	(void)unused;
-	mix_make(N, &m);
+	mix_make(N, MESH_MIX, &m);
 	for (size_t v = 0; v < m.n_vertices; v++)
 		for (size_t d = 0; d < 3; d++)
 			m.velocities[3 * v + d] = v % 5 == 0   ? 0
@@ -224,7 +224,7 @@ static void test_nearly_degenerate(void **unused)
 {
 	struct mix m;
 	(void)unused;
-	mix_make(N, &m);
+	mix_make(N, MESH_MIX, &m);
 	for (size_t v = 0; v < m.n_vertices; v++)
 		for (size_t d = 0; d < 3; d++) {
 			double *x = &m.positions[3 * v + d];
@@ -238,7 +238,7 @@ static void test_extreme_forces(void **unused)
 {
 	struct mix m;
 	(void)unused;
-	mix_make(N, &m);
+	mix_make(N, MESH_MIX, &m);
 	for (size_t i = 0; i < N; i++)
 		m.normal_force[i] *= i % 3 == 0 ? 1e-180 : i % 5 == 0 ? 1e140 : i % 7 == 0 ? 0 : 1;
 	each_projection_and_transition(&m);
