@@ -85,7 +85,7 @@ $(B)/core/kernels/kernels_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx
 $(B)/core/kernels/kernels_avx2.c.o: CFLAGS += -mavx2 -mfma
 endif
 $(B)/core/kernels/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
-$(B)/core/contacts/ordinary.c.o $(B)/core/prepare/prepare.c.o $(B)/core/assemble/evaluate.c.o $(B)/core/motion/scatter.c.o $(B)/core/kernels/run.c.o $(B)/core/assemble/line.c.o $(B)/core/assemble/products.c.o: CFLAGS += $(KERNEL_FLAGS)
+$(B)/core/contacts/ordinary.c.o $(B)/core/prepare/prepare.c.o $(B)/core/assemble/evaluate.c.o $(B)/core/order/scatter.c.o $(B)/core/order/sums.c.o $(B)/core/kernels/run.c.o $(B)/core/assemble/line.c.o $(B)/core/assemble/products.c.o: CFLAGS += $(KERNEL_FLAGS)
 
 ifeq ($(MODE),coverage)
 $(patsubst %,$(B)/%.o,$(shell scripts/coverage --files)): CFLAGS_coverage := -O0 --coverage -fprofile-update=atomic -Wno-format-truncation

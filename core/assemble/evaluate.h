@@ -10,12 +10,11 @@
 struct companion {
 	/**
 	 * Evaluates a span as fricp_run_span does, and its other forces.
-	 * @param keeps   whether sums over contacts are to be kept of this span; otherwise another call keeps them
 	 * @param forces  columns as gamma.h has them; overwritten
 	 * @return false with *fault set when a force is not finite
 	 */
-	bool (*run)(void *task, const struct kernel_task *kernel, struct span span, bool keeps, struct workspace *work,
-	            double *forces, struct fault *fault);
+	bool (*run)(void *task, const struct kernel_task *kernel, struct span span, struct workspace *work, double *forces,
+	            struct fault *fault);
 	void *task;
 	const double *velocities; /* [n_dofs] that it reads */
 	double *sums;             /* [n_dofs] of vertices; overwritten */

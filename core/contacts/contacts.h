@@ -27,10 +27,20 @@ static inline double *column_at(struct column column, size_t i)
 	return column.data + i * column.stride;
 }
 
-/* Where a span begins, and the lowest and highest vertex of its contacts. begin < 0: there is no span. */
+/* Where a span begins, and the lowest and highest vertex of its contacts. begin < 0: there is no span. No contact has a
+ * vertex between `below` and `above`: vertices of two bodies are usually numbered far apart. below == highest: there is
+ * no such gap, or nobody looked for one. */
 struct span_extent {
-	int32_t begin, lowest, highest;
+	int32_t begin, lowest, highest, below, above;
 };
+
+/* Blocks of consecutive vertices, whose sums are set to zero together. */
+enum { BLOCK_SHIFT = 6, BLOCK_VERTICES = 1 << BLOCK_SHIFT };
+
+static inline size_t n_blocks_of(size_t n_vertices)
+{
+	return (n_vertices + BLOCK_VERTICES - 1) / BLOCK_VERTICES;
+}
 
 /* Coefficients of all contacts. */
 struct coefficients {
@@ -66,6 +76,10 @@ struct fric_contacts {
 	struct span_extent *extents;                  /* [span_slots(n)] */
 	int32_t *sweep;                               /* [n_spans] slots of the spans, in the order of sweep.h */
 	size_t n_spans;
+	int32_t *reached;  /* [n_blocks] position in the sweep of the first span that reaches a block; n_spans: none does */
+	int32_t *blocks;   /* [n_blocks] in the order in which the sweep reaches them */
+	int32_t *listed;   /* [n_spans + 1] how many blocks are reached before the span at a position */
+	int32_t *oldest;   /* [n_spans] the least `reached` of all blocks that the span at a position reaches */
 	double *arm[2][3]; /* [n] each: from the point of each body, in order, to that of the contact */
 	double *normal[3]; /* [n] each, unit */
 	struct column spin_radius, roll_radius; /* of bodies; 0 in 2D for spin */

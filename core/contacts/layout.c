@@ -175,6 +175,10 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 	c->skipped = carve(carver, n, 1);
 	c->extents = carve(carver, span_slots(n), sizeof(*c->extents));
 	c->sweep = carve(carver, span_slots(n), sizeof(*c->sweep));
+	c->reached = carve(carver, n_blocks_of(c->n_vertices), sizeof(*c->reached));
+	c->blocks = carve(carver, n_blocks_of(c->n_vertices), sizeof(*c->blocks));
+	c->listed = carve(carver, span_slots(n) + 1, sizeof(*c->listed));
+	c->oldest = carve(carver, span_slots(n), sizeof(*c->oldest));
 }
 
 static bool derives_distance(const struct fric_batch *batch, enum fric_type type)

@@ -1,12 +1,12 @@
 /**
- * Spans of contacts to sums, some at a time: columns of numbers are computed for a block of spans, and then added up, at
- * vertices by whichever thread has them, and over contacts by one thread. All sums are formed in the order of the sweep
- * (order/sweep.h), whatever the number of threads and the size of a block, and no more is kept than one block.
+ * Spans of contacts to sums: columns of numbers are computed for a span, and added up at vertices at once (motion/sums.h).
+ * What is added up over contacts is kept until all spans are done. All sums are formed in the order of the sweep
+ * (order/sweep.h), whatever the number of threads.
  */
 #ifndef FRIC_DERIVE_BLOCKS_H
 #define FRIC_DERIVE_BLOCKS_H
 
-#include "core/contacts/span.h"
+#include "core/order/schedule.h"
 
 /* Columns of a span: number m of contact j at columns[m][j]. */
 typedef double span_columns[FRIC_SPAN];
@@ -25,10 +25,13 @@ enum { MOST_VERTEX_SUMS = 6 };
 struct blocks {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts;
+	const struct fric_schedule *schedule; /* of the question, or NULL */
 	size_t n_columns;
+	size_t first_kept, n_kept; /* columns that are kept for the tally */
 	/* Computes the columns of a span; on a fault sets *fault to that of the first contact that has one. */
 	void (*fill)(void *task, struct span span, span_columns *columns, struct fault *fault);
-	/* Adds them up over contacts; called for one span after the other, in the order of the sweep. */
+	/* Adds up kept columns over contacts, of which the first is columns[0]; called for one span after the other, in the
+	 * order of the sweep. */
 	void (*tally)(void *task, struct span span, span_columns *columns);
 	void *task;
 	int n_sums;
@@ -37,7 +40,7 @@ struct blocks {
 
 /**
  * @return as fricp_parallel_phases, also FRIC_E_MEMORY; FRIC_E_NOT_FINITE at no contact if only a sum at a vertex overflows
- * Allocates a block's columns while it runs, from the context's memory.
+ * Allocates kept columns and those of a span per part while it runs, and as fricp_sums_run does.
  */
 struct fault fricp_blocks_run(const struct blocks *blocks);
 

@@ -230,7 +230,10 @@ static struct fault forward_over(const struct fric_context *context, struct forw
 	const size_t n_columns = task->by_member ? N_MEMBER_COLUMNS : N_FORCE_COLUMNS;
 	const struct blocks blocks = {.context = context,
 	                              .contacts = c,
+	                              .schedule = task->source.derivation->question->schedule,
 	                              .n_columns = n_columns,
+	                              .first_kept = OF_POTENTIAL,
+	                              .n_kept = 1,
 	                              .fill = fill_span,
 	                              .tally = tally_span,
 	                              .task = task,

@@ -45,8 +45,8 @@ static bool forces_along(const struct along *task, struct span span, struct work
 	return fricp_product_of_span(&task->product, span, inner, task->velocities, relative, forces, fault);
 }
 
-static bool run_along(void *data, const struct kernel_task *kernel, struct span span, bool keeps,
-                      struct workspace *work, double *forces, struct fault *fault)
+static bool run_along(void *data, const struct kernel_task *kernel, struct span span, struct workspace *work,
+                      double *forces, struct fault *fault)
 {
 	const struct along *task = data;
 	double relative[3 * FRIC_SPAN], sum;
@@ -55,8 +55,7 @@ static bool run_along(void *data, const struct kernel_task *kernel, struct span 
 			return false;
 		sum = potentials_along(task->product.contacts, span, work, relative);
 	}
-	if (keeps)
-		task->sums[span_slot(span)] = sum;
+	task->sums[span_slot(span)] = sum;
 	return true;
 }
 

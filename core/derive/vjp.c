@@ -16,6 +16,7 @@ struct kept {
 	size_t n;
 	uint8_t place[N_PLACES];
 	int column[N_PLACES]; /* < 0: not kept */
+	int first_total;      /* column that is added up over contacts; the others follow it */
 };
 
 struct backward {
@@ -192,7 +193,7 @@ static void fill_span(void *data, struct span span, span_columns *columns, struc
 
 static const double *column_of(const struct backward *task, span_columns *columns, int place)
 {
-	return columns[task->kept.column[place]];
+	return columns[task->kept.column[place] - task->kept.first_total];
 }
 
 static void tally_links(struct backward *task, struct span span, span_columns *columns)
@@ -286,8 +287,11 @@ static void find_columns(struct backward *task, struct blocks *blocks)
 		add_sums(task, blocks, FRIC_BY_VERTEX_MU_S, 1, AT_VERTEX_MU_S, FRIC_MAX_STENCIL, 1);
 		add_sums(task, blocks, FRIC_BY_VERTEX_MU_K, 1, AT_VERTEX_MU_K, FRIC_MAX_STENCIL, 1);
 	}
+	task->kept.first_total = (int)task->kept.n;
 	keep_for_totals(task);
 	blocks->n_columns = task->kept.n ? task->kept.n : 1;
+	blocks->first_kept = (size_t)task->kept.first_total;
+	blocks->n_kept = task->kept.n - blocks->first_kept;
 }
 
 /* The cotangents of a curve's factors. @return whether all fit a double */
@@ -328,8 +332,12 @@ static void clear_tables(const struct backward *task)
 static enum fric_code vjp_of_vertices(struct backward *task, struct fric_error *error)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
-	struct blocks blocks = {
-		.context = task->context, .contacts = c, .fill = fill_span, .tally = tally_span, .task = task};
+	struct blocks blocks = {.context = task->context,
+	                        .contacts = c,
+	                        .fill = fill_span,
+	                        .tally = tally_span,
+	                        .task = task,
+	                        .schedule = task->source.derivation->question->schedule};
 	find_columns(task, &blocks);
 	return fricp_report_fault(c, fricp_blocks_run(&blocks), error);
 }

@@ -15,9 +15,6 @@ struct gamma {
 	                 double *relative);
 	/* gradient += Gamma^T f, contact by contact; gradient [n_dofs] */
 	void (*scatter)(const struct fric_contacts *contacts, struct span span, const double *forces, double *gradient);
-	/* The same at vertices [first, last) only; there is at least one */
-	void (*scatter_part)(const struct fric_contacts *contacts, struct span span, const double *forces, int32_t first,
-	                     int32_t last, double *gradient);
 	/* n DOFs of LANES vectors, each contiguous, to rows [n, LANES] (lanes.h), and back. */
 	void (*enter)(const double *const vectors[LANES], size_t n, double *rows);
 	void (*leave)(const double *rows, size_t n, double *const vectors[LANES]);

@@ -16,11 +16,12 @@ enum {
 	RING = 4096, /* vertices, a power of two: rows of vectors and sums fit the second-level cache */
 };
 
-/* The rows of up to RING consecutive 3D vertices; sums are added up at vertices [first, last) alone. */
+/* The rows of up to RING consecutive 3D vertices. */
 struct lanes_ring {
-	int32_t first, last;
-	const double *from; /* [RING * 3, LANES] vectors */
-	double *to;         /* the same, sums */
+	const double *from;    /* [RING * 3, LANES] vectors */
+	double *to;            /* the same, sums */
+	const int32_t *places; /* of the span (order/schedule.h); NULL: it defers nothing */
+	double *deferred;      /* [n_deferred * 3, LANES] */
 };
 
 /* Where the rows of a vertex begin. */

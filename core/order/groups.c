@@ -5,32 +5,20 @@
 /* Up to this size, velocities or positions stay in the caches from one group to the next. */
 enum { FRIC_CACHED_BYTES = 4 << 20 };
 
-/* The group that is least far through its chunks. */
-static enum fric_type hindmost(const struct fric_contacts *c, const size_t next[FRIC_N_TYPES])
-{
-	enum fric_type least = FRIC_N_TYPES;
-	double progress = 0;
-	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
-		if (next[g] * FRIC_CHUNK >= c->start[g + 1])
-			continue;
-		const double begun = (double)(next[g] * FRIC_CHUNK) - (double)c->start[g];
-		const double here = begun / (double)(c->start[g + 1] - c->start[g]);
-		if (least == FRIC_N_TYPES || here < progress) {
-			least = g;
-			progress = here;
-		}
-	}
-	return least;
-}
-
 /* A chunk belongs to the group of its first contact. */
 static void merge_groups(const struct fric_contacts *c, uint32_t *order)
 {
-	size_t next[FRIC_N_TYPES];
-	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++)
-		next[g] = n_chunks(c->start[g], FRIC_CHUNK);
-	for (size_t i = 0; i < n_chunks(c->n, FRIC_CHUNK); i++)
-		order[i] = (uint32_t)next[hindmost(c, next)]++;
+	struct advance a;
+	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
+		a.begin[g] = c->start[g];
+		a.next[g] = n_chunks(c->start[g], FRIC_CHUNK) * FRIC_CHUNK;
+		a.end[g] = c->start[g + 1];
+	}
+	for (size_t i = 0; i < n_chunks(c->n, FRIC_CHUNK); i++) {
+		const enum fric_type g = hindmost(&a);
+		order[i] = (uint32_t)(a.next[g] / FRIC_CHUNK);
+		a.next[g] += FRIC_CHUNK;
+	}
 }
 
 struct fault fricp_parallel_contacts(const struct fric_context *context, const struct fric_contacts *contacts,

@@ -3,71 +3,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/inline.h"
 #include "core/base/memory.h"
+#include "core/motion/stencil.h"
 
-/* Borders between parts lie between buckets of consecutive vertices. */
-enum { N_BUCKETS = 1024, LEAST_ROUNDS = 2, MOST_ROUNDS = 4, SPANS_PER_ROUND = 256, LEAST_SPANS = 32 };
-
-struct plan {
-	const struct fric_contacts *contacts;
-	int32_t lowest, highest;      /* vertex of any contact */
-	int shift;                    /* binary logarithm of a bucket's size */
-	size_t before[N_BUCKETS + 1]; /* work at the vertices of earlier buckets */
-	size_t across[N_BUCKETS + 1]; /* spans that a border at the beginning of a bucket would cut */
-	size_t n_parts, n_cut;        /* spans cut by borders, counted once per border */
-	size_t border[N_BUCKETS];     /* [n_parts] bucket where a part begins; 0 for the first */
-	uint16_t part_of[N_BUCKETS];
+enum {
+	LEAST_ROUNDS = 2,
+	MOST_ROUNDS = 4,
+	SPANS_PER_ROUND = 256,
+	LEAST_SPANS = 32,
+	MOST_PARTS = 255,       /* where vertices have owners: a byte says which part */
+	N_RANGES = 64,          /* of vertices: pieces of work when what was deferred is added up */
+	N_PIECES = 64,          /* of the sweep, when it is found out what is deferred */
+	SPANS_PER_PIECE = 32,   /* at least */
+	WORTH_A_REGION = 65536, /* incidences */
+	MOST_MIXED = INT32_MAX / (FRIC_MAX_STENCIL * FRIC_SPAN), /* spans: places are int32_t */
 };
 
-static size_t bucket(const struct plan *plan, int32_t vertex)
+/* A schedule in the making. */
+struct plan {
+	const struct fric_contacts *contacts;
+	struct fric_schedule *s;
+	struct fric_context context; /* without a stop flag: half a schedule is of no use */
+	int n_threads;
+	size_t n_mixed, n_incidences; /* spans that may defer something, and what they may defer */
+	int32_t lowest;               /* vertex of any contact */
+	int shift;                    /* binary logarithm of a range's size */
+	atomic_uchar *owners;         /* [n_vertices] 1 more than the part of a vertex, 0: the last one; if `by_vertex` */
+	unsigned char part;           /* whose vertices are marked now */
+	size_t n_pieces;              /* of the sweep */
+	size_t next[N_PIECES][N_RANGES]; /* how many places a piece needs, then its next one */
+};
+
+static bool is_small(const struct plan *plan)
 {
-	return (size_t)(vertex - plan->lowest) >> plan->shift;
+	return plan->n_incidences < WORTH_A_REGION;
 }
 
-static void find_buckets(struct plan *plan)
+static void over_spans(struct plan *plan, chunk_work *work, size_t n, size_t at_a_time)
 {
-	plan->lowest = INT32_MAX;
-	for (size_t i = 0; i < plan->contacts->n_spans; i++) {
-		const struct span_extent r = sweep_extent(plan->contacts, i);
-		plan->lowest = r.lowest < plan->lowest ? r.lowest : plan->lowest;
-		plan->highest = r.highest > plan->highest ? r.highest : plan->highest;
-	}
-	while (bucket(plan, plan->highest) >= N_BUCKETS)
-		plan->shift++;
+	const struct phase phase = {work, n, at_a_time, false, NULL};
+	fricp_parallel_phases(&plan->context, is_small(plan) ? 1 : plan->n_threads, &phase, 1, plan);
 }
 
-static void add_up(size_t sums[N_BUCKETS + 1])
-{
-	for (size_t b = 1; b <= N_BUCKETS; b++)
-		sums[b] += sums[b - 1];
-}
-
-/* First try: all of a span's work counts at its lowest vertex, which is right while few spans are cut. */
-static void count_spans(struct plan *plan)
-{
-	for (size_t i = 0; i < plan->contacts->n_spans; i++) {
-		const struct span_extent r = sweep_extent(plan->contacts, i);
-		const size_t first = bucket(plan, r.lowest), last = bucket(plan, r.highest);
-		plan->before[first + 1]++;
-		plan->across[first + 1]++;
-		plan->across[last + 1]--; /* size_t wraps, and back again in the sum */
-	}
-	add_up(plan->before);
-	add_up(plan->across);
-}
-
-/* Second try: the vertices of a span's first contact stand for those of all its contacts. */
-static void count_vertices(struct plan *plan)
-{
-	const struct fric_contacts *c = plan->contacts;
-	memset(plan->before, 0, sizeof(plan->before));
-	for (size_t i = 0; i < c->n_spans; i++) {
-		const struct span span = sweep_span(c, i);
-		for (int k = 0; k < fric_stencil_size(span.type); k++)
-			plan->before[bucket(plan, c->vertices[k][span.begin]) + 1] += span.n;
-	}
-	add_up(plan->before);
-}
+/* ---- parts ---- */
 
 /* The share of all work that lies before a part. Each round but the last divides 60 % of what is left, a part per
  * thread: a thread that starts late or is slowed down takes fewer parts, and the last ones are small. */
@@ -78,125 +57,360 @@ static double share_before(size_t part, size_t n_rounds, size_t n_threads)
 	for (size_t r = 0; r < round; r++)
 		left *= 0.4;
 	const double given = round + 1 < n_rounds ? 0.6 * left : left;
-	return 1 - left + given * (double)(part % n_threads) / (double)n_threads;
+	return round < n_rounds ? 1 - left + given * (double)(part % n_threads) / (double)n_threads : 1;
 }
 
-static void find_borders(struct plan *plan, size_t n_rounds, size_t n_threads)
+static struct part part_of(const struct plan *plan, size_t number, size_t n_rounds)
 {
-	const double all = (double)plan->before[N_BUCKETS];
-	const size_t wanted = n_rounds * n_threads;
-	size_t next = 1;
-	plan->n_parts = 1;
-	plan->n_cut = 0;
-	for (size_t b = 1; b < N_BUCKETS; b++) {
-		const double before = (double)plan->before[b];
-		if (next < wanted && before < all && before >= share_before(next, n_rounds, n_threads) * all) {
-			plan->border[plan->n_parts++] = b;
-			plan->n_cut += plan->across[b];
-			while (next < wanted && before >= share_before(next, n_rounds, n_threads) * all)
-				next++;
+	const double n = (double)plan->contacts->n_spans;
+	const size_t n_threads = (size_t)plan->n_threads;
+	return (struct part){number, (size_t)(share_before(number, n_rounds, n_threads) * n),
+	                     (size_t)(share_before(number + 1, n_rounds, n_threads) * n)};
+}
+
+/* Whether a span reaches blocks of earlier parts. */
+static bool is_mixed(const struct plan *plan, struct part part, size_t position)
+{
+	return (size_t)plan->contacts->oldest[position] < part.begin;
+}
+
+static size_t n_mixed(const struct plan *plan, size_t n_rounds)
+{
+	size_t n = 0;
+	for (size_t p = 1; p < n_rounds * (size_t)plan->n_threads; p++) {
+		const struct part part = part_of(plan, p, n_rounds);
+		for (size_t i = part.begin; i < part.end; i++)
+			n += is_mixed(plan, part, i);
+	}
+	return n;
+}
+
+/* Enough for the threads to finish at about the same time, few enough to defer little. */
+static size_t choose_rounds(struct plan *plan)
+{
+	const size_t n_spans = plan->contacts->n_spans, each = n_spans / (size_t)plan->n_threads, most = each / LEAST_SPANS;
+	size_t rounds = each / SPANS_PER_ROUND;
+	rounds = rounds < LEAST_ROUNDS ? LEAST_ROUNDS : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
+	rounds = most < 1 ? 1 : most < rounds ? most : rounds;
+	while ((plan->n_mixed = n_mixed(plan, rounds)) * 16 > n_spans && rounds > 1)
+		rounds--;
+	plan->s->by_vertex = plan->n_mixed * 4 > n_spans && rounds * (size_t)plan->n_threads <= MOST_PARTS;
+	return rounds;
+}
+
+static void list_parts(struct plan *plan, size_t n_rounds)
+{
+	struct fric_schedule *s = plan->s;
+	s->n_parts = 0;
+	for (size_t p = 0; p < n_rounds * (size_t)plan->n_threads; p++) {
+		const struct part part = part_of(plan, p, n_rounds);
+		s->first[s->n_parts] = part.begin;
+		s->n_parts += part.begin < part.end;
+	}
+	s->first[s->n_parts] = plan->contacts->n_spans;
+}
+
+struct part fricp_schedule_part(const struct fric_schedule *s, size_t number)
+{
+	return (struct part){number, s->first[number], s->first[number + 1]};
+}
+
+/* ---- what is deferred ---- */
+
+static size_t n_incidences_of(struct span span)
+{
+	return (size_t)fric_stencil_size(span.type) * span.n;
+}
+
+static void list_mixed(struct plan *plan)
+{
+	for (size_t p = 0; p < plan->s->n_parts; p++) {
+		const struct part part = fricp_schedule_part(plan->s, p);
+		for (size_t i = part.begin; i < part.end; i++) {
+			plan->s->places_of[i] = is_mixed(plan, part, i) ? plan->n_incidences : NO_PLACES;
+			if (is_mixed(plan, part, i))
+				plan->n_incidences += n_incidences_of(sweep_span(plan->contacts, i));
 		}
-		plan->part_of[b] = (uint16_t)(plan->n_parts - 1);
 	}
 }
 
-/* Enough for the threads to finish at about the same time, few enough to cut few spans. */
-static size_t wanted_rounds(const struct plan *plan, size_t n_threads)
+INLINE void mark_span(enum fric_type type, struct plan *plan, struct span span)
 {
-	const size_t each = plan->contacts->n_spans / n_threads, most = each / LEAST_SPANS;
-	size_t rounds = each / SPANS_PER_ROUND;
-	rounds = rounds < LEAST_ROUNDS ? LEAST_ROUNDS : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
-	return most < 1 ? 1 : most < rounds ? most : rounds;
+	const unsigned char mark = (unsigned char)(plan->part + 1);
+	for (int k = 0; k < stencil_size_of(type); k++) {
+		const int32_t *v = plan->contacts->vertices[k] + span.begin;
+		for (size_t j = 0; j < span.n; j++)
+			if (atomic_load_explicit(&plan->owners[v[j]], memory_order_relaxed) == 0)
+				atomic_store_explicit(&plan->owners[v[j]], mark, memory_order_relaxed);
+	}
 }
 
-/* @return whether forces must be evaluated first and kept */
-static bool choose_parts(struct plan *plan, size_t n_threads)
+static void mark_vertices(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	size_t rounds = wanted_rounds(plan, n_threads);
-	find_borders(plan, rounds, n_threads);
-	while (plan->n_cut * 8 > plan->contacts->n_spans && rounds > 1)
-		find_borders(plan, --rounds, n_threads);
-	if (plan->n_cut * 4 < plan->contacts->n_spans && plan->n_parts >= n_threads)
-		return false;
-	count_vertices(plan);
-	find_borders(plan, 1, n_threads);
-	return true;
+	struct plan *plan = data;
+	(void)chunk, (void)fault;
+	for (size_t i = plan->s->first[plan->part] + begin; i < plan->s->first[plan->part] + end; i++) {
+		const struct span span = sweep_span(plan->contacts, i);
+		FOR_TYPE(mark_span, span.type, plan, span)
+	}
 }
 
-static bool allocate(const struct plan *plan, struct fric_schedule *s)
+/* Part after part; threads that share one mark with the same number. */
+static void find_owners(struct plan *plan)
 {
-	const size_t spans = (plan->n_parts + 2) * sizeof(*s->first_span);
-	const size_t vertices = (plan->n_parts + 1) * sizeof(*s->first_vertex);
-	s->arrays_bytes = spans + vertices + (plan->contacts->n_spans + plan->n_cut) * sizeof(*s->slots);
+	memset(plan->owners, 0, plan->contacts->n_vertices);
+	for (size_t p = 0; p + 1 < plan->s->n_parts; p++) {
+		plan->part = (unsigned char)p;
+		over_spans(plan, mark_vertices, plan->s->first[p + 1] - plan->s->first[p], SPANS_PER_PIECE);
+	}
+}
+
+/* Whether a part defers what it has for a vertex. */
+INLINE bool is_deferred(const struct plan *plan, bool by_vertex, struct part part, int32_t vertex)
+{
+	if (!by_vertex)
+		return (size_t)plan->contacts->reached[vertex >> BLOCK_SHIFT] < part.begin;
+	const unsigned owner = atomic_load_explicit(&plan->owners[vertex], memory_order_relaxed);
+	return owner - 1 < part.number; /* 0 wraps: it is not */
+}
+
+static size_t range_of(const struct plan *plan, int32_t vertex)
+{
+	return (size_t)(vertex - plan->lowest) >> plan->shift;
+}
+
+static void find_ranges(struct plan *plan)
+{
+	int32_t highest = 0;
+	plan->lowest = INT32_MAX;
+	for (size_t i = 0; i < plan->contacts->n_spans; i++) {
+		const struct span_extent e = sweep_extent(plan->contacts, i);
+		plan->lowest = e.lowest < plan->lowest ? e.lowest : plan->lowest;
+		highest = e.highest > highest ? e.highest : highest;
+	}
+	while (range_of(plan, highest) >= N_RANGES)
+		plan->shift++;
+}
+
+/* The part of a position, not before one that was found already. */
+static struct part find_part(const struct plan *plan, struct part part, size_t position)
+{
+	while (position >= part.end)
+		part = fricp_schedule_part(plan->s, part.number + 1);
+	return part;
+}
+
+/* Counts, and notes the range of each number in its place, or -1. @return whether there is any */
+INLINE size_t count_members(enum fric_type type, bool by_vertex, const struct plan *plan, struct part part,
+                            struct span span, size_t *n, int32_t *places)
+{
+	size_t all = 0;
+	for (int k = 0; k < stencil_size_of(type); k++) {
+		const int32_t *v = plan->contacts->vertices[k] + span.begin;
+		for (size_t j = 0; j < span.n; j++) {
+			const bool deferred = is_deferred(plan, by_vertex, part, v[j]);
+			const size_t range = range_of(plan, v[j]);
+			places[(size_t)k * span.n + j] = deferred ? (int32_t)range : -1;
+			n[range] += deferred;
+			all += deferred;
+		}
+	}
+	return all;
+}
+
+static size_t count_span(const struct plan *plan, struct part part, struct span span, size_t *n, int32_t *places)
+{
+	size_t all = 0;
+#define COUNT(...) all = count_members(__VA_ARGS__)
+	if (plan->s->by_vertex)
+		FOR_TYPE(COUNT, span.type, true, plan, part, span, n, places)
+	else
+		FOR_TYPE(COUNT, span.type, false, plan, part, span, n, places)
+#undef COUNT
+	return all;
+}
+
+static void count_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	struct plan *plan = data;
+	struct fric_schedule *s = plan->s;
+	struct part part = fricp_schedule_part(s, 0);
+	(void)fault;
+	for (size_t i = begin; i < end; i++) {
+		part = find_part(plan, part, i);
+		if (s->places_of[i] != NO_PLACES &&
+		    !count_span(plan, part, sweep_span(plan->contacts, i), plan->next[piece], s->places + s->places_of[i]))
+			s->places_of[i] = NO_PLACES;
+	}
+}
+
+/* Contact by contact, as a scatter goes. */
+INLINE void place_span(enum fric_type type, const struct plan *plan, struct span span, size_t *next, int32_t *places)
+{
+	for (size_t j = 0; j < span.n; j++)
+		for (int k = 0; k < stencil_size_of(type); k++) {
+			int32_t *place = &places[(size_t)k * span.n + j];
+			if (*place < 0)
+				continue;
+			const size_t at = next[*place]++;
+			plan->s->vertices[at] = plan->contacts->vertices[k][span.begin + j];
+			*place = (int32_t)at;
+		}
+}
+
+static void place_piece(void *data, size_t piece, size_t begin, size_t end, struct fault *fault)
+{
+	struct plan *plan = data;
+	struct fric_schedule *s = plan->s;
+	(void)fault;
+	for (size_t i = begin; i < end; i++) {
+		const struct span span = sweep_span(plan->contacts, i);
+		if (s->places_of[i] != NO_PLACES)
+			FOR_TYPE(place_span, span.type, plan, span, plan->next[piece], s->places + s->places_of[i])
+	}
+}
+
+/* By range, and within a range by piece. */
+static void list_ranges(struct plan *plan)
+{
+	struct fric_schedule *s = plan->s;
+	for (size_t r = 0; r < N_RANGES; r++) {
+		const size_t before = s->n_deferred;
+		for (size_t piece = 0; piece < plan->n_pieces; piece++) {
+			const size_t n = plan->next[piece][r];
+			plan->next[piece][r] = s->n_deferred;
+			s->n_deferred += n;
+		}
+		s->range[s->n_ranges] = before;
+		s->n_ranges += s->n_deferred > before;
+	}
+	s->range[s->n_ranges] = s->n_deferred;
+}
+
+/* Few: placed in one go, in a single range. The place after the last one is written, too. */
+INLINE size_t place_members(enum fric_type type, const struct plan *plan, struct part part, struct span span, size_t at,
+                            int32_t *places)
+{
+	for (size_t j = 0; j < span.n; j++)
+		for (int k = 0; k < stencil_size_of(type); k++) {
+			const int32_t v = plan->contacts->vertices[k][span.begin + j];
+			const bool deferred = is_deferred(plan, false, part, v);
+			places[(size_t)k * span.n + j] = deferred ? (int32_t)at : -1;
+			plan->s->vertices[at] = v;
+			at += deferred;
+		}
+	return at;
+}
+
+static void place_few(struct plan *plan)
+{
+	struct fric_schedule *s = plan->s;
+	size_t at = 0;
+	for (size_t p = 1; p < s->n_parts; p++) {
+		const struct part part = fricp_schedule_part(s, p);
+		for (size_t i = part.begin; i < part.end; i++) {
+			const struct span span = sweep_span(plan->contacts, i);
+			if (s->places_of[i] == NO_PLACES)
+				continue;
+#define PLACE(...) at = place_members(__VA_ARGS__)
+			FOR_TYPE(PLACE, span.type, plan, part, span, at, s->places + s->places_of[i])
+#undef PLACE
+		}
+	}
+	s->n_deferred = at;
+	s->range[0] = 0;
+	s->range[1] = at;
+	s->n_ranges = at > 0;
+}
+
+/* Where most is deferred although vertices have owners, they had better not: threads that add up at neighbours take
+ * cache lines away from each other. Some spans of the last part tell. */
+static bool owners_help(const struct plan *plan)
+{
+	enum { SOME = 16 };
+	const struct part last = fricp_schedule_part(plan->s, plan->s->n_parts - 1);
+	const size_t step = (last.end - last.begin) / SOME + 1;
+	int32_t places[FRIC_MAX_STENCIL * FRIC_SPAN];
+	size_t n[N_RANGES] = {0}, deferred = 0, all = 0;
+	for (size_t i = last.begin; i < last.end; i += step) {
+		const struct span span = sweep_span(plan->contacts, i);
+		deferred += count_span(plan, last, span, n, places);
+		all += n_incidences_of(span);
+	}
+	return deferred * 2 < all;
+}
+
+static void defer(struct plan *plan)
+{
+	const size_t n = plan->contacts->n_spans, even = (n + N_PIECES - 1) / N_PIECES;
+	const size_t each = is_small(plan) ? n : even < SPANS_PER_PIECE ? SPANS_PER_PIECE : even;
+	if (is_small(plan) && !plan->s->by_vertex) {
+		place_few(plan);
+		return;
+	}
+	plan->n_pieces = n_chunks(n, each);
+	find_ranges(plan);
+	if (plan->s->by_vertex) {
+		find_owners(plan);
+		plan->s->by_vertex = owners_help(plan);
+	}
+	over_spans(plan, count_piece, n, each);
+	list_ranges(plan);
+	over_spans(plan, place_piece, n, each);
+}
+
+/* ---- */
+
+/* Cuts an array from memory that begins at base; with base NULL it only adds up sizes. */
+static void *cut(char *base, size_t *bytes, size_t n, size_t size)
+{
+	void *array = base ? base + *bytes : NULL;
+	*bytes += (n * size + sizeof(size_t) - 1) / sizeof(size_t) * sizeof(size_t);
+	return array;
+}
+
+/* Which spans may defer something is known, but not yet which of their numbers. */
+static void cut_arrays(struct plan *plan, size_t n_rounds, char *base, size_t *bytes)
+{
+	struct fric_schedule *s = plan->s;
+	*bytes = 0;
+	s->first = cut(base, bytes, n_rounds * (size_t)plan->n_threads + 1, sizeof(*s->first));
+	s->range = cut(base, bytes, N_RANGES + 1, sizeof(*s->range));
+	if (plan->n_mixed == 0)
+		return;
+	s->places_of = cut(base, bytes, plan->contacts->n_spans, sizeof(*s->places_of));
+	s->places = cut(base, bytes, plan->n_mixed * FRIC_MAX_STENCIL * FRIC_SPAN, sizeof(*s->places));
+	s->vertices = cut(base, bytes, plan->n_mixed * FRIC_MAX_STENCIL * FRIC_SPAN + 1, sizeof(*s->vertices));
+}
+
+static bool divide(struct plan *plan)
+{
+	struct fric_schedule *s = plan->s;
+	const size_t n_rounds = choose_rounds(plan), owners = s->by_vertex ? plan->contacts->n_vertices : 0;
+	if (plan->n_mixed > MOST_MIXED)
+		return true; /* one part */
+	cut_arrays(plan, n_rounds, NULL, &s->arrays_bytes);
 	s->arrays = memory_take(s->memory, s->arrays_bytes);
-	if (!s->arrays)
+	plan->owners = owners && s->arrays ? memory_take(s->memory, owners) : NULL;
+	if (!s->arrays || (owners && !plan->owners))
 		return false;
-	s->first_span = memset(s->arrays, 0, spans);
-	s->first_vertex = (int32_t *)(s->first_span + plan->n_parts + 2);
-	s->slots = s->first_vertex + plan->n_parts + 1;
+	cut_arrays(plan, n_rounds, s->arrays, &s->arrays_bytes);
+	list_parts(plan, n_rounds);
+	if (plan->n_mixed) {
+		list_mixed(plan);
+		defer(plan);
+	}
+	memory_give(s->memory, plan->owners, owners);
 	return true;
 }
 
-static void list_vertices(const struct plan *plan, struct fric_schedule *s)
-{
-	s->n_parts = plan->n_parts;
-	s->first_vertex[0] = 0;
-	for (size_t p = 1; p < s->n_parts; p++)
-		s->first_vertex[p] = plan->lowest + (int32_t)(plan->border[p] << plan->shift);
-	s->first_vertex[s->n_parts] = (int32_t)plan->contacts->n_vertices;
-}
-
-static size_t first_part(const struct plan *plan, struct span_extent extent)
-{
-	return plan->part_of[bucket(plan, extent.lowest)];
-}
-
-static size_t last_part(const struct plan *plan, struct span_extent extent)
-{
-	return plan->part_of[bucket(plan, extent.highest)];
-}
-
-/* Counting sort. */
-static void list_spans(const struct plan *plan, struct fric_schedule *s)
-{
-	const struct fric_contacts *c = plan->contacts;
-	size_t *next = s->first_span + 1; /* shifted by one: filling turns starts into ends */
-	for (size_t i = 0; i < c->n_spans; i++)
-		for (size_t p = first_part(plan, sweep_extent(c, i)); p <= last_part(plan, sweep_extent(c, i)); p++)
-			next[p + 1]++;
-	for (size_t p = 1; p <= s->n_parts; p++)
-		next[p] += next[p - 1];
-	for (size_t i = 0; i < c->n_spans; i++)
-		for (size_t p = first_part(plan, sweep_extent(c, i)); p <= last_part(plan, sweep_extent(c, i)); p++)
-			s->slots[next[p]++] = c->sweep[i];
-}
-
-static bool divide(const struct fric_contacts *contacts, int n_threads, struct fric_schedule *schedule)
-{
-	struct plan plan = {.contacts = contacts};
-	find_buckets(&plan);
-	count_spans(&plan);
-	schedule->keeps_forces = choose_parts(&plan, (size_t)n_threads);
-	if (!allocate(&plan, schedule))
-		return false;
-	list_vertices(&plan, schedule);
-	list_spans(&plan, schedule);
-	return true;
-}
-
-bool fricp_schedule_make(const struct fric_memory *memory, const struct fric_contacts *contacts, int n_threads,
+bool fricp_schedule_make(const struct fric_context *context, const struct fric_contacts *contacts, int n_threads,
                          struct fric_schedule *schedule)
 {
-	*schedule = (struct fric_schedule){.n_parts = 1, .memory = memory};
-	return contacts->n == 0 || n_threads == 1 || divide(contacts, n_threads, schedule);
-}
-
-struct part fricp_schedule_part(const struct fric_contacts *contacts, const struct fric_schedule *s, size_t p)
-{
-	if (!s->slots)
-		return (struct part){0, (int32_t)contacts->n_vertices, contacts->sweep, contacts->n_spans};
-	return (struct part){s->first_vertex[p], s->first_vertex[p + 1], s->slots + s->first_span[p],
-	                     s->first_span[p + 1] - s->first_span[p]};
+	struct plan plan = {.contacts = contacts, .s = schedule, .context = *context, .n_threads = n_threads};
+	plan.context.stop = NULL;
+	*schedule = (struct fric_schedule){.n_parts = 1, .memory = context->memory};
+	return contacts->n == 0 || n_threads == 1 || divide(&plan);
 }
 
 void fricp_schedule_clear(struct fric_schedule *schedule)
@@ -212,11 +426,13 @@ enum fric_code fric_schedule_create(const struct fric_context *context, const st
 	if (contacts->n == 0 || n_threads == 1)
 		return FRIC_OK;
 	struct fric_schedule *made = malloc(sizeof(*made));
-	if (made && fricp_schedule_make(context->memory, contacts, n_threads, made)) {
+	if (made && fricp_schedule_make(context, contacts, n_threads, made)) {
 		*schedule = made;
 		return FRIC_OK;
 	}
-	free(made); /* out of memory it holds nothing */
+	if (made)
+		fricp_schedule_clear(made);
+	free(made);
 	return report_code(FRIC_E_MEMORY, error);
 }
 

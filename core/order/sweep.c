@@ -2,11 +2,29 @@
 
 #include <string.h>
 
-/* Buckets are large enough for changing from group to group to cost little, and small enough for a core's caches. */
+#include "core/order/groups.h"
+
+/* Buckets are large enough for the groups to advance evenly, and small enough for a core's caches. */
 enum { MOST_BUCKETS = 1024, SMALLEST_SHIFT = 13 };
 
+/* The spans at positions [begin, end) of the sweep, which are in contact order. @param room [end - begin] */
+static void merge_groups(struct fric_contacts *c, size_t begin, size_t end, int32_t *room)
+{
+	struct advance a = {{0}, {0}, {0}};
+	size_t at = begin;
+	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
+		a.begin[g] = a.next[g] = at - begin;
+		while (at < end && (size_t)sweep_extent(c, at).begin < c->start[g + 1])
+			at++;
+		a.end[g] = at - begin;
+	}
+	memcpy(room, c->sweep + begin, (end - begin) * sizeof(*room));
+	for (size_t i = begin; i < end; i++)
+		c->sweep[i] = room[a.next[hindmost(&a)]++];
+}
+
 /* Counting sort. */
-void fricp_sweep_make(struct fric_contacts *c)
+static void order_spans(struct fric_contacts *c)
 {
 	size_t next[MOST_BUCKETS + 1];
 	int shift = SMALLEST_SHIFT;
@@ -25,6 +43,71 @@ void fricp_sweep_make(struct fric_contacts *c)
 	for (size_t slot = 0; slot < span_slots(c->n); slot++)
 		if (c->extents[slot].begin >= 0)
 			c->sweep[next[c->extents[slot].lowest >> shift]++] = (int32_t)slot;
+	for (size_t b = 0; b < n_buckets; b++) /* where a bucket began, it ends now */
+		merge_groups(c, b ? next[b - 1] : 0, next[b], c->oldest);
+}
+
+/* ---- blocks ---- */
+
+static void reach_block(struct fric_contacts *c, size_t block, int32_t position, int32_t *n_listed)
+{
+	if (c->reached[block] < 0) {
+		c->reached[block] = position;
+		c->blocks[(*n_listed)++] = (int32_t)block;
+	}
+	if (c->reached[block] < c->oldest[position])
+		c->oldest[position] = c->reached[block];
+}
+
+static size_t block_of(int32_t vertex)
+{
+	return (size_t)vertex >> BLOCK_SHIFT;
+}
+
+/* All blocks on both sides of the gap, although some may have no vertex of the span: they are few. */
+static void reach_near(struct fric_contacts *c, struct span_extent e, int32_t position, int32_t *n_listed)
+{
+	const size_t below = block_of(e.below), last = block_of(e.highest);
+	for (size_t b = block_of(e.lowest); b <= below; b++)
+		reach_block(c, b, position, n_listed);
+	for (size_t b = block_of(e.above) > below ? block_of(e.above) : below + 1; b <= last; b++)
+		reach_block(c, b, position, n_listed);
+}
+
+static void reach_members(struct fric_contacts *c, struct span span, int32_t position, int32_t *n_listed)
+{
+	for (int k = 0; k < fric_stencil_size(span.type); k++)
+		for (size_t j = 0; j < span.n; j++)
+			reach_block(c, block_of(c->vertices[k][span.begin + j]), position, n_listed);
+}
+
+static void list_blocks(struct fric_contacts *c)
+{
+	enum { FEW = 4096 }; /* vertices */
+	const size_t n_blocks = n_blocks_of(c->n_vertices);
+	int32_t n_listed = 0;
+	memset(c->reached, 0xff, n_blocks * sizeof(*c->reached));
+	for (size_t i = 0; i < c->n_spans; i++) {
+		const struct span_extent e = sweep_extent(c, i);
+		c->listed[i] = n_listed;
+		c->oldest[i] = (int32_t)i;
+		if ((e.below - e.lowest) + (e.highest - e.above) < FEW)
+			reach_near(c, e, (int32_t)i, &n_listed);
+		else
+			reach_members(c, sweep_span(c, i), (int32_t)i, &n_listed);
+	}
+	c->listed[c->n_spans] = n_listed;
+	for (size_t b = 0; b < n_blocks; b++)
+		if (c->reached[b] < 0) {
+			c->reached[b] = (int32_t)c->n_spans;
+			c->blocks[n_listed++] = (int32_t)b;
+		}
+}
+
+void fricp_sweep_make(struct fric_contacts *c)
+{
+	order_spans(c);
+	list_blocks(c);
 }
 
 /* Goes on after a fault: a lower one may come later in the sweep. */

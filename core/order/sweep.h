@@ -1,15 +1,19 @@
 /**
  * The sweep: the order in which the spans (span.h) of all contacts are evaluated. They are sorted by the bucket of
- * their lowest vertex, and within a bucket stand in contact order. Groups are usually in the order of the mesh, so all
- * of them advance over it together, and a vertex fetched for one is there for the others. The order depends on the
- * stencils and the number of vertices alone, so that sums formed in it have the same bits on any number of threads.
+ * their lowest vertex, and within a bucket all groups advance together, each in contact order (groups.h). Groups are
+ * usually in the order of the mesh, so a vertex fetched for one is there for the others, and a piece of the sweep has
+ * few vertices in common with the rest. The order depends on the stencils and the number of vertices alone, so that
+ * sums formed in it have the same bits on any number of threads.
+ *
+ * Vertices lie in blocks (contacts.h), and each block is listed under the first span that reaches it: sums are set to
+ * zero there, and whoever works on that span owns the block (schedule.h).
  */
 #ifndef FRIC_SWEEP_H
 #define FRIC_SWEEP_H
 
 #include "core/contacts/span.h"
 
-/* Fills in contacts->sweep from contacts->extents. */
+/* Fills in contacts->sweep from contacts->extents, and the lists of blocks. */
 void fricp_sweep_make(struct fric_contacts *contacts);
 
 /* The extent of the span at position i of the sweep, and the span. */

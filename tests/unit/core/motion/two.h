@@ -15,6 +15,7 @@ struct two {
 	int32_t vertices[FRIC_MAX_STENCIL][2];
 	double closest_point[2][2];
 	struct span_extent extents[FRIC_N_VERTEX_TYPES];
+	int32_t sweep[1], reached[1], blocks[1], listed[2]; /* one span, one block */
 };
 
 static inline void make_two(struct two *t, int dim, enum fric_type type, double a, double b)
@@ -22,7 +23,14 @@ static inline void make_two(struct two *t, int dim, enum fric_type type, double 
 	static const int32_t vertices[FRIC_MAX_STENCIL][2] = {{3, 4}, {1, 3}, {4, 2}, {2, 1}};
 	*t = (struct two){.contacts = {.dim = dim, .n_vertices = N_VERTICES, .n = 2}, .span = {type, 0, 2}};
 	t->contacts.extents = t->extents;
-	t->extents[type] = (struct span_extent){0, N_VERTICES, 0};
+	t->extents[type] = (struct span_extent){0, N_VERTICES, 0, 0, 0};
+	t->contacts.n_spans = 1;
+	t->contacts.sweep = t->sweep;
+	t->contacts.reached = t->reached;
+	t->contacts.blocks = t->blocks;
+	t->contacts.listed = t->listed;
+	t->sweep[0] = (int32_t)type;
+	t->listed[1] = 1;
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++) {
 		t->contacts.vertices[k] = t->vertices[k];
 		for (int i = 0; i < 2 && k < fric_stencil_size(type); i++) {

@@ -1,4 +1,4 @@
-/* Parts of the vertices, and evaluation by parts: for every kind of batch, any number of threads yields the bits of one
+/* Parts of the sweep, and evaluation by parts: for every kind of batch, any number of threads yields the bits of one
  * thread that sweeps over all vertices. */
 #include "core/order/schedule.h"
 
@@ -7,29 +7,64 @@
 static const int thread_counts[] = {1, 2, 3, 8};
 enum { N_COUNTS = 4 };
 
-static bool meets(struct span_extent range, int32_t first, int32_t last)
+/* Part that a vertex belongs to: the first that reaches it, or its block. */
+static size_t *owners_of(const struct fric_schedule *s, const struct fric_contacts *c)
 {
-	return range.lowest < last && range.highest >= first;
+	const size_t by = s->by_vertex ? 1 : BLOCK_VERTICES;
+	size_t *owner = malloc((c->n_vertices / by + 1) * sizeof(*owner));
+	for (size_t b = 0; b <= c->n_vertices / by; b++)
+		owner[b] = SIZE_MAX;
+	for (size_t p = s->n_parts - 1; p < s->n_parts; p--)
+		for (size_t i = s->first[p]; i < s->first[p + 1]; i++) {
+			const struct span span = sweep_span(c, i);
+			for (int k = 0; k < fric_stencil_size(span.type); k++)
+				for (size_t j = span.begin; j < span.begin + span.n; j++)
+					owner[(size_t)c->vertices[k][j] / by] = p;
+		}
+	return owner;
 }
 
-/* Every span is in the lists of exactly the parts that it touches, in the order of the sweep. */
-static void check_lists(const struct fric_schedule *s, const struct fric_contacts *c)
+/* Parts follow each other; what earlier parts own has a place, each its own, those of a vertex in the order of the
+ * sweep; ranges have no vertex in common. A block may also be taken for one that an earlier part reaches. */
+static void check_places(const struct fric_schedule *s, const struct fric_contacts *c)
 {
-	assert_int_equal(s->first_vertex[0], 0);
-	assert_int_equal(s->first_vertex[s->n_parts], c->n_vertices);
-	assert_int_equal(s->first_span[0], 0);
-	for (size_t p = 0; p < s->n_parts; p++) {
-		const int32_t first = s->first_vertex[p], last = s->first_vertex[p + 1];
-		const struct part part = fricp_schedule_part(c, s, p);
-		size_t listed = 0;
-		assert_true(first < last);
-		assert_int_equal(part.first, first);
-		assert_int_equal(part.last, last);
-		for (size_t i = 0; i < c->n_spans; i++)
-			if (meets(sweep_extent(c, i), first, last))
-				assert_int_equal(part.slots[listed++], c->sweep[i]);
-		assert_int_equal(listed, part.n_slots);
+	size_t *owner = owners_of(s, c), n = 0, at = 0, by = s->by_vertex ? 1 : BLOCK_VERTICES;
+	size_t *range_of = calloc(c->n_vertices, sizeof(*range_of)), *last = calloc(c->n_vertices, sizeof(*last));
+	assert_int_equal(s->first[0], 0);
+	assert_int_equal(s->first[s->n_parts], c->n_spans);
+	for (size_t r = 0; r < s->n_ranges; r++) {
+		assert_true(s->range[r] < s->range[r + 1]);
+		for (; at < s->range[r + 1]; at++) {
+			assert_true(range_of[s->vertices[at]] == 0 || range_of[s->vertices[at]] == r + 1);
+			range_of[s->vertices[at]] = r + 1;
+		}
 	}
+	assert_int_equal(at, s->n_deferred);
+	for (size_t p = 0; p < s->n_parts; p++) {
+		assert_true(s->first[p] < s->first[p + 1]);
+		for (size_t i = s->first[p]; i < s->first[p + 1]; i++) {
+			const struct span span = sweep_span(c, i);
+			const int32_t *places = schedule_places(s, i);
+			for (size_t j = 0; j < span.n; j++)
+				for (int k = 0; k < fric_stencil_size(span.type); k++) {
+					const int32_t v = c->vertices[k][span.begin + j];
+					const int32_t place = places ? places[(size_t)k * span.n + j] : -1;
+					if (owner[(size_t)v / by] < p)
+						assert_true(place >= 0);
+					if (place < 0)
+						continue;
+					assert_true(!s->by_vertex || owner[v] < p);
+					assert_int_equal(s->vertices[place], v);
+					assert_true(last[v] <= (size_t)place);
+					last[v] = (size_t)place + 1;
+					n++;
+				}
+		}
+	}
+	assert_int_equal(n, s->n_deferred);
+	free(owner);
+	free(range_of);
+	free(last);
 }
 
 static void check_ranges(const struct fric_contacts *c)
@@ -60,17 +95,11 @@ static void check_ranges(const struct fric_contacts *c)
 static struct fric_schedule scheduled(const struct fric_contacts *c, int n_threads)
 {
 	struct fric_schedule s;
-	assert_true(fricp_schedule_make(NULL, c, n_threads, &s));
-	if (s.slots) {
-		check_lists(&s, c);
-		return s;
-	}
-	assert_int_equal(s.n_parts, 1);
-	const struct part all = fricp_schedule_part(c, &s, 0);
-	assert_int_equal(all.first, 0);
-	assert_int_equal(all.last, c->n_vertices);
-	assert_int_equal(all.n_slots, c->n_spans);
-	assert_ptr_equal(all.slots, c->sweep);
+	assert_true(fricp_schedule_make(&serial, c, n_threads, &s));
+	if (s.first)
+		check_places(&s, c);
+	else
+		assert_int_equal(s.n_parts, 1);
 	return s;
 }
 
@@ -99,27 +128,60 @@ static void test_local_batches_fall_apart(void **state)
 		struct fric_schedule s = scheduled(c, thread_counts[t]);
 		assert_int_equal(s.n_parts > 1, thread_counts[t] > 1);
 		assert_true(t == 0 || s.n_parts >= (size_t)thread_counts[t]);
-		assert_false(s.keeps_forces);
+		assert_false(s.by_vertex);
 		size_t longest = 0;
-		for (size_t p = 0; p < s.n_parts; p++)
-			if (fricp_schedule_part(c, &s, p).n_slots > longest)
-				longest = fricp_schedule_part(c, &s, p).n_slots;
-		assert_true(t == 0 || longest * s.n_parts < 2 * s.first_span[s.n_parts]);
+		for (size_t p = 0; p < s.n_parts && s.first; p++)
+			longest = s.first[p + 1] - s.first[p] > longest ? s.first[p + 1] - s.first[p] : longest;
+		assert_true(t == 0 || longest * s.n_parts < 2 * c->n_spans);
+		assert_true(s.n_deferred * 4 < 14 * (size_t)local.n_each);
 		fricp_schedule_clear(&s);
 	}
 	scene_contacts_free(c);
 	scene_free(&scene);
 }
 
-static void test_scattered_batches_keep_forces(void **state)
+/* A part per thread; nearly all that is not the first one's is deferred. */
+static void test_scattered_batches_defer_most(void **state)
 {
 	(void)state;
 	struct scene scene = made(scattered, 602);
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
 	for (int t = 0; t < N_COUNTS; t++) {
 		struct fric_schedule s = scheduled(c, thread_counts[t]);
-		assert_int_equal(s.keeps_forces, thread_counts[t] > 1);
 		assert_int_equal(s.n_parts, thread_counts[t]);
+		assert_false(s.by_vertex);
+		assert_int_equal(s.n_deferred > 14 * scattered.n_each / 4, t > 0);
+		fricp_schedule_clear(&s);
+	}
+	scene_contacts_free(c);
+	scene_free(&scene);
+}
+
+/* Contacts in the order of the mesh whose vertices are numbered at random: hardly anything is deferred. */
+static void test_shuffled_numbers(void **state)
+{
+	(void)state;
+	struct options options = local;
+	options.n_vertices = 40000;
+	struct scene scene = made(options, 604);
+	struct rng rng = {605};
+	int32_t *number = malloc(options.n_vertices * sizeof(*number));
+	for (size_t v = 0; v < options.n_vertices; v++) {
+		const size_t other = below(&rng, v + 1);
+		number[v] = number[other];
+		number[other] = (int32_t)v;
+	}
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		for (size_t i = 0; i < scene.batch.groups[type].n * (size_t)fric_stencil_size(type); i++) {
+			int32_t *v = (int32_t *)scene.batch.groups[type].vertices + i;
+			*v = number[*v];
+		}
+	free(number);
+	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	for (int t = 1; t < N_COUNTS; t++) {
+		struct fric_schedule s = scheduled(c, thread_counts[t]);
+		assert_true(s.by_vertex);
+		assert_true(s.n_deferred < 14 * options.n_each / 10);
 		fricp_schedule_clear(&s);
 	}
 	scene_contacts_free(c);
@@ -376,7 +438,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_local_batches_fall_apart),
-		cmocka_unit_test(test_scattered_batches_keep_forces),
+		cmocka_unit_test(test_scattered_batches_defer_most),
+		cmocka_unit_test(test_shuffled_numbers),
 		cmocka_unit_test(test_corners_of_large_meshes),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_kept_schedules),

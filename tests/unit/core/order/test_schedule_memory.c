@@ -30,13 +30,13 @@ static void test_create(void **state)
 	struct fric_contacts *c = prepared(&batch);
 	struct fric_schedule *made;
 	struct fric_error error;
-	for (int n = 0; n < 2; n++) {
+	for (int n = 0; n < 3; n++) {
 		n_before_failure = n;
 		assert_code(fric_schedule_create(&two, c, &made, &error), FRIC_E_MEMORY);
 		assert_code(error.code, FRIC_E_MEMORY);
 		assert_null(made);
 	}
-	n_before_failure = 2;
+	n_before_failure = 3;
 	assert_ok(fric_schedule_create(&two, c, &made, &error));
 	assert_non_null(made);
 	fric_schedule_free(made);

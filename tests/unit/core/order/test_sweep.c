@@ -46,14 +46,101 @@ static int32_t setback(const struct fric_contacts *c)
 	return most;
 }
 
-static void test_small_meshes_keep_the_order_of_contacts(void **state)
+/* Blocks are listed under the first span that has a vertex there, or may have one, and each once. */
+static void check_blocks(const struct fric_contacts *c, bool exact)
+{
+	const size_t n_blocks = n_blocks_of(c->n_vertices);
+	int32_t *first = malloc(n_blocks * sizeof(*first)), *oldest = malloc((c->n_spans + 1) * sizeof(*oldest));
+	for (size_t b = 0; b < n_blocks; b++)
+		first[b] = (int32_t)c->n_spans;
+	for (size_t i = 0; i < c->n_spans; i++) {
+		const struct span span = sweep_span(c, i);
+		oldest[i] = (int32_t)i;
+		for (int k = 0; k < fric_stencil_size(span.type); k++)
+			for (size_t j = span.begin; j < span.begin + span.n; j++) {
+				const size_t b = (size_t)c->vertices[k][j] / BLOCK_VERTICES;
+				first[b] = first[b] < (int32_t)i ? first[b] : (int32_t)i;
+				oldest[i] = c->reached[b] < oldest[i] ? c->reached[b] : oldest[i];
+			}
+		assert_true(exact ? c->oldest[i] == oldest[i] : c->oldest[i] <= oldest[i]);
+	}
+	for (size_t b = 0; b < n_blocks; b++)
+		assert_true(exact ? c->reached[b] == first[b] : c->reached[b] <= first[b]);
+	for (size_t i = 0; i < c->n_spans; i++)
+		for (int32_t l = c->listed[i]; l < c->listed[i + 1]; l++)
+			assert_int_equal(c->reached[c->blocks[l]], i);
+	for (int32_t l = c->listed[c->n_spans]; l < (int32_t)n_blocks; l++)
+		assert_int_equal(c->reached[c->blocks[l]], c->n_spans);
+	for (size_t b = 0; b < n_blocks; b++)
+		first[b] = 0;
+	for (size_t l = 0; l < n_blocks; l++)
+		assert_int_equal(first[c->blocks[l]]++, 0);
+	free(first);
+	free(oldest);
+}
+
+static void test_blocks(void **state)
+{
+	(void)state;
+	const size_t n_vertices[] = {40, 4000, 400000}, reach[] = {30, 0};
+	for (size_t n = 0; n < 3; n++)
+		for (size_t r = 0; r < 2; r++) {
+			struct scene scene = made(n_vertices[n], reach[r], 711);
+			struct fric_contacts *c = scene_contacts(&serial, &scene);
+			check_blocks(c, n_vertices[n] == 40 || (n_vertices[n] == 400000 && reach[r] == 0));
+			scene_contacts_free(c);
+			scene_free(&scene);
+		}
+}
+
+/* No vertex lies in the gap of a span; far apart, there is one. */
+static void test_gaps(void **state)
+{
+	(void)state;
+	enum { N = 200, FAR = 50000 };
+	int32_t vertices[2 * N];
+	for (size_t i = 0; i < N; i++) {
+		vertices[2 * i + i % 2] = (int32_t)i;
+		vertices[2 * i + (i + 1) % 2] = FAR + (int32_t)(2 * i);
+	}
+	struct fric_batch batch = floor_batch(vertices, 2 * N, FAR + 2 * N);
+	struct fric_contacts *c = prepared(&batch);
+	for (size_t i = 0; i < c->n_spans; i++) {
+		const struct span_extent e = sweep_extent(c, i);
+		const struct span span = sweep_span(c, i);
+		int32_t below = -1, above = FAR + 2 * N;
+		for (size_t j = span.begin; j < span.begin + span.n; j++) {
+			const int32_t v = c->vertices[0][j];
+			below = v < FAR && v > below ? v : below;
+			above = v >= FAR && v < above ? v : above;
+		}
+		assert_int_equal(e.below, below);
+		assert_int_equal(e.above, above);
+	}
+	check_blocks(c, true);
+	fric_contacts_free(c);
+}
+
+/* Each group keeps its order, and none is ahead of another by more than a span. */
+static void test_groups_advance_evenly(void **state)
 {
 	(void)state;
 	struct scene scene = made(4000, 30, 701);
+	scene.batch.groups[FRIC_EDGE_EDGE].n = 700;
+	scene.batch.groups[FRIC_PLANE_VERTEX].n = 1;
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
+	size_t all[FRIC_N_TYPES] = {0}, done[FRIC_N_TYPES] = {0}, last[FRIC_N_TYPES] = {0};
 	check_permutation(c);
-	for (size_t i = 1; i < c->n_spans; i++)
-		assert_true(c->sweep[i] > c->sweep[i - 1]);
+	for (size_t i = 0; i < c->n_spans; i++)
+		all[sweep_span(c, i).type]++;
+	for (size_t i = 0; i < c->n_spans; i++) {
+		const struct span span = sweep_span(c, i);
+		assert_true(done[span.type]++ == 0 || span.begin > last[span.type]);
+		last[span.type] = span.begin;
+		for (enum fric_type g = 0; g < FRIC_N_VERTEX_TYPES; g++)
+			assert_true(all[g] == 0 ||
+			            (double)(done[span.type] - 1) / (double)all[span.type] <= (double)done[g] / (double)all[g]);
+	}
 	scene_contacts_free(c);
 	scene_free(&scene);
 }
@@ -187,7 +274,9 @@ static void test_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small_meshes_keep_the_order_of_contacts),
+		cmocka_unit_test(test_groups_advance_evenly),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_groups_advance_together),
 		cmocka_unit_test(test_no_contacts),
 		cmocka_unit_test(test_every_contact_once_and_the_lowest_fault),

@@ -1,0 +1,250 @@
+#include "core/order/scatter.h"
+
+#include <string.h>
+
+#include "core/base/inline.h"
+#include "core/base/memory.h"
+#include "core/base/vectors.h"
+#include "core/motion/dofs.h"
+#include "core/motion/lanes.h"
+#include "core/motion/stencil.h"
+
+enum {
+	AHEAD = 4,             /* spans */
+	FETCH_DEFERRED = 32,   /* numbers */
+	FETCH_SUMS = 16,       /* places */
+	FETCH_MOST = 64 << 10, /* bytes; more would be evicted before they are used */
+};
+
+/* ---- spans ---- */
+
+/* sums += w (x) force for a span that defers nothing. The same for 2D and 3D: type and dim are constants after
+ * inlining. */
+INLINE void add_whole(enum fric_type type, size_t dim, const struct fric_contacts *c, struct span span,
+                      const double *forces, double *sums)
+{
+	for (size_t j = 0; j < span.n; j++) {
+		const size_t i = span.begin + j;
+		double w[FRIC_MAX_STENCIL] = {0};
+		contact_weights(c, type, i, w);
+		for (int k = 0; k < stencil_size_of(type); k++) {
+			double *out = sums + member_dof(c, (int)dim, type, k, i);
+			add_double2(out, w[k] * (double2){forces[j], forces[FRIC_SPAN + j]});
+			if (dim == 3)
+				out[2] += w[k] * forces[2 * FRIC_SPAN + j];
+		}
+	}
+}
+
+/* Where numbers of a member go: one of both is added to or written, the other is read by nobody. Without branches, which
+ * would be mispredicted. */
+struct target {
+	double *sum, *later;
+};
+
+INLINE struct target target_of(const struct scatter *s, int width, int32_t vertex, int32_t place,
+                               double nowhere[2][3 * LANES])
+{
+	const bool deferred = place >= 0;
+	const size_t row = (size_t)width * (size_t)(deferred ? place : vertex);
+	return (struct target){deferred ? nowhere[0] : s->sums + row,
+	                       deferred ? s->deferred + row * (size_t)s->apart : nowhere[1]};
+}
+
+/* Whatever lies between the numbers that are deferred. */
+INLINE void add_mixed(enum fric_type type, int dim, const struct scatter *s, struct span span, const int32_t *places,
+                      const double *forces)
+{
+	const struct fric_contacts *c = s->contacts;
+	double nowhere[FRIC_MAX_STENCIL][2][3 * LANES] = {{{0}}};
+	for (size_t j = 0; j < span.n; j++) {
+		double w[FRIC_MAX_STENCIL] = {0};
+		contact_weights(c, type, span.begin + j, w);
+		UNROLL
+		for (int k = 0; k < stencil_size_of(type); k++) {
+			const struct target to =
+				target_of(s, dim, c->vertices[k][span.begin + j], places[(size_t)k * span.n + j], nowhere[k]);
+			for (int d = 0; d < dim; d++) {
+				const double x = w[k] * forces[d * FRIC_SPAN + (int)j];
+				to.sum[d] += x;
+				to.later[d * s->apart] = x;
+			}
+		}
+	}
+}
+
+typedef int64_t int64_2 __attribute__((vector_size(16)));
+
+/* Where a vertex's numbers are added up, or where they are deferred to. In whole numbers: compilers make a branch of any
+ * choice between pointers, and it is mispredicted. */
+INLINE double *choose_row(const struct scatter *s, int dim, int32_t vertex, int32_t place, int64_t keeps)
+{
+	const uintptr_t sums = (uintptr_t)s->sums, apart = (uintptr_t)s->deferred - sums;
+	const uintptr_t row = (uintptr_t)((vertex & keeps) | (place & ~keeps));
+	return (double *)(sums + (apart & ~(uintptr_t)keeps) + row * (size_t)dim * sizeof(double));
+}
+
+/* Where nothing lies between them: what is deferred is added to nothing. */
+INLINE void add_mixed_close(enum fric_type type, int dim, const struct scatter *s, struct span span,
+                            const int32_t *places, const double *forces)
+{
+	const struct fric_contacts *c = s->contacts;
+	for (size_t j = 0; j < span.n; j++) {
+		double w[FRIC_MAX_STENCIL] = {0};
+		contact_weights(c, type, span.begin + j, w);
+		UNROLL
+		for (int k = 0; k < stencil_size_of(type); k++) {
+			const int32_t place = places[(size_t)k * span.n + j];
+			const int64_t keeps = place >> 31; /* all bits, or none where it is deferred */
+			double *to = choose_row(s, dim, c->vertices[k][span.begin + j], place, keeps);
+			double2 xy;
+			__builtin_prefetch(to + (FETCH_DEFERRED & ~keeps), 1);
+			memcpy(&xy, to, sizeof(xy));
+			xy = (double2)((int64_2)xy & keeps) + w[k] * (double2){forces[j], forces[FRIC_SPAN + j]};
+			memcpy(to, &xy, sizeof(xy));
+			if (dim == 3) {
+				double2 z = {to[2], 0};
+				z = (double2)((int64_2)z & keeps) + w[k] * (double2){forces[2 * FRIC_SPAN + j], 0};
+				to[2] = z[0];
+			}
+		}
+	}
+}
+
+static void add_plain(const struct fric_contacts *c, struct span span, const double *forces, double *sums)
+{
+	if (c->dim == 3)
+		FOR_TYPE(add_whole, span.type, 3, c, span, forces, sums)
+	else
+		FOR_TYPE(add_whole, span.type, 2, c, span, forces, sums)
+}
+
+static void add_or_defer(const struct scatter *s, struct span span, const int32_t *places, const double *forces)
+{
+	if (s->contacts->dim == 3 && s->apart == 1)
+		FOR_TYPE(add_mixed_close, span.type, 3, s, span, places, forces)
+	else if (s->contacts->dim == 3)
+		FOR_TYPE(add_mixed, span.type, 3, s, span, places, forces)
+	else
+		FOR_TYPE(add_mixed, span.type, 2, s, span, places, forces)
+}
+
+static const int32_t *places_at(const struct scatter *s, size_t position)
+{
+	return s->schedule ? schedule_places(s->schedule, position) : NULL;
+}
+
+void fricp_scatter_columns(const struct scatter *s, size_t position, const double *forces)
+{
+	const struct span span = sweep_span(s->contacts, position);
+	const int32_t *places = places_at(s, position);
+	if (places)
+		add_or_defer(s, span, places, forces);
+	else if (s->contacts->dim == 3 && s->gamma)
+		s->gamma->scatter(s->contacts, span, forces, s->sums);
+	else
+		add_plain(s->contacts, span, forces, s->sums);
+}
+
+void fricp_scatter_members(const struct scatter *s, size_t position, int per_member, const double *columns)
+{
+	const struct span span = sweep_span(s->contacts, position);
+	const int32_t *places = places_at(s, position);
+	double nowhere[2][3 * LANES] = {{0}};
+	for (size_t j = 0; j < span.n; j++)
+		for (int k = 0; k < fric_stencil_size(span.type); k++) {
+			const int32_t place = places ? places[(size_t)k * span.n + j] : -1;
+			const struct target to = target_of(s, s->width, s->contacts->vertices[k][span.begin + j], place, nowhere);
+			for (int d = 0; d < s->width; d++) {
+				const double x = columns[(k * per_member + d) * FRIC_SPAN + (int)j];
+				to.sum[d] += x;
+				to.later[d * s->apart] = x;
+			}
+		}
+}
+
+/* Places of a range, of n sums that have what they defer side by side. Sums that come soon are fetched: other threads
+ * have just written them. */
+INLINE void add_deferred(const struct scatter *sums, size_t n, size_t width, size_t apart, size_t range)
+{
+	const struct fric_schedule *schedule = sums->schedule;
+	const size_t end = schedule->range[range + 1];
+	for (size_t place = schedule->range[range]; place < end; place++) {
+		const size_t ahead = place + FETCH_SUMS < end ? place + FETCH_SUMS : place;
+		const size_t row = width * (size_t)schedule->vertices[place], later = width * (size_t)schedule->vertices[ahead];
+		for (size_t s = 0; s < n; s++) {
+			double *at = sums[s].sums + row;
+			const double *from = sums[s].deferred + width * place * apart;
+			__builtin_prefetch(sums[s].sums + later, 1);
+			if (width >= 2)
+				add_double2(at, (double2){from[0], from[apart]});
+			if (width % 2)
+				at[width - 1] += from[(width - 1) * apart];
+		}
+	}
+}
+
+void fricp_scatter_deferred(const struct scatter *sums, size_t n, size_t range)
+{
+	if (sums->width == 3 && sums->apart == 1)
+		add_deferred(sums, 1, 3, 1, range);
+	else if (sums->width == 3)
+		add_deferred(sums, n, 3, LANES, range);
+	else if (sums->width == 2)
+		add_deferred(sums, 1, 2, 1, range);
+	else
+		add_deferred(sums, 1, 1, 1, range);
+}
+
+/* ---- blocks ---- */
+
+/* Prepares numbers [begin, end) for use: sets sums to zero and prefetches velocities, in sequence now rather than with a
+ * stall for each later. */
+static void open_numbers(const struct scatter *s, size_t begin, size_t end)
+{
+	const size_t bytes = (end - begin) * sizeof(double);
+	memset(s->sums + begin, 0, bytes);
+	for (size_t at = 0; at < bytes && bytes <= FETCH_MOST && s->velocities; at += FRIC_ALIGNMENT)
+		__builtin_prefetch((const char *)(s->velocities + begin) + at, 0, 2);
+}
+
+/* Places [begin, end) of the list of blocks; neighbours together. */
+static void open_blocks(const struct scatter *s, size_t begin, size_t end)
+{
+	const int32_t *blocks = s->contacts->blocks;
+	const size_t all = s->contacts->n_vertices * (size_t)s->width, each = BLOCK_VERTICES * (size_t)s->width;
+	for (size_t i = begin, n; i < end; i += n) {
+		for (n = 1; i + n < end && blocks[i + n] == blocks[i] + (int32_t)n;)
+			n++;
+		const size_t first = (size_t)blocks[i] * each, last = first + n * each;
+		open_numbers(s, first, last < all ? last : all);
+	}
+}
+
+static bool opens(const struct scatter *s)
+{
+	return !s->schedule || !s->schedule->by_vertex;
+}
+
+void fricp_scatter_reach(const struct scatter *s, struct part part, size_t position)
+{
+	const int32_t *listed = s->contacts->listed;
+	const size_t next = position + AHEAD < part.end ? position + AHEAD : part.end;
+	const size_t end = next < part.end ? next + 1 : next;
+	if (opens(s))
+		open_blocks(s, (size_t)listed[position == part.begin ? position : next], (size_t)listed[end]);
+}
+
+void fricp_scatter_open(const struct scatter *s, size_t position)
+{
+	if (opens(s))
+		open_blocks(s, (size_t)s->contacts->listed[position], (size_t)s->contacts->listed[position + 1]);
+}
+
+void fricp_scatter_close(const struct scatter *s, struct part part, size_t n_parts)
+{
+	const size_t first = (size_t)s->contacts->listed[s->contacts->n_spans];
+	const size_t n = n_blocks_of(s->contacts->n_vertices) - first;
+	if (opens(s))
+		open_blocks(s, first + part.number * n / n_parts, first + (part.number + 1) * n / n_parts);
+}
