@@ -226,13 +226,14 @@ static bool opens(const struct scatter *s)
 	return !s->schedule || !s->schedule->by_vertex;
 }
 
+/* Every AHEAD spans, the blocks of as many: a few kilobytes are set to zero without being read first. */
 void fricp_scatter_reach(const struct scatter *s, struct part part, size_t position)
 {
 	const int32_t *listed = s->contacts->listed;
-	const size_t next = position + AHEAD < part.end ? position + AHEAD : part.end;
-	const size_t end = next < part.end ? next + 1 : next;
-	if (opens(s))
-		open_blocks(s, (size_t)listed[position == part.begin ? position : next], (size_t)listed[end]);
+	const size_t done = position - part.begin, left = part.end - position;
+	const size_t next = left < AHEAD ? part.end : position + AHEAD, end = left < 2 * AHEAD ? part.end : next + AHEAD;
+	if (opens(s) && done % AHEAD == 0)
+		open_blocks(s, (size_t)listed[done == 0 ? position : next], (size_t)listed[end]);
 }
 
 void fricp_scatter_open(const struct scatter *s, size_t position)

@@ -3,12 +3,14 @@
 #include "core/base/memory.h"
 #include "core/base/vectors.h"
 
-enum { SPANS_BETWEEN_STOPS = 64, NUMBERS_AT_A_TIME = 1 << 14 };
+enum { AHEAD = 8, SPANS_BETWEEN_STOPS = 64, NUMBERS_AT_A_TIME = 1 << 14 };
 
 static void add_spans(const struct summation *all, struct part part, struct fault *fault)
 {
 	for (size_t i = part.begin; i < part.end; i++) {
 		struct fault here = {FRIC_OK, SIZE_MAX};
+		if (i + AHEAD < part.end) /* processors do not follow groups that take turns */
+			__builtin_prefetch(&all->contacts->extents[all->contacts->sweep[i + AHEAD]]);
 		for (size_t s = 0; s < all->n_sums; s++)
 			fricp_scatter_reach(&all->sums[s], part, i);
 		all->span(all, part, i, &here);
