@@ -7,10 +7,12 @@
 #include "core/base/parallel.h"
 #include "core/contacts/contacts.h"
 
-/* Contacts [begin, begin + n) of one type. */
+/* Contacts [begin, begin + n) of one type. Passed in two registers: in memory, a copy in one piece would wait for all
+ * stores before it. */
 struct span {
 	enum fric_type type;
-	size_t begin, n;
+	uint32_t n;
+	size_t begin;
 };
 
 /* The first span of [begin, end). */
@@ -19,7 +21,7 @@ static inline struct span next_span(const struct fric_contacts *contacts, size_t
 	const enum fric_type type = contact_type(contacts, begin);
 	const size_t of_type = contacts->start[type + 1] < end ? contacts->start[type + 1] : end;
 	const size_t n = of_type - begin;
-	return (struct span){type, begin, n < FRIC_SPAN ? n : FRIC_SPAN};
+	return (struct span){type, (uint32_t)(n < FRIC_SPAN ? n : FRIC_SPAN), begin};
 }
 
 /* Spans end where chunks do, so that they are the same in every loop and each has a slot of its own, in contact order,

@@ -13,6 +13,7 @@ static void merge_groups(const struct fric_contacts *c, uint32_t *order)
 		a.begin[g] = c->start[g];
 		a.next[g] = n_chunks(c->start[g], FRIC_CHUNK) * FRIC_CHUNK;
 		a.end[g] = c->start[g + 1];
+		a.step[g] = FRIC_CHUNK;
 	}
 	for (size_t i = 0; i < n_chunks(c->n, FRIC_CHUNK); i++) {
 		const enum fric_type g = hindmost(&a);

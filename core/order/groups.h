@@ -8,20 +8,28 @@
 #include "core/base/parallel.h"
 #include "core/contacts/contacts.h"
 
-/* Several lists that advance together: those of the groups, each at `next` between `begin` and `end`. */
+/* Lists of all groups that advance together: each is at `next` between `begin` and `end`, and takes `step` at a time. */
 struct advance {
-	size_t begin[FRIC_N_TYPES], next[FRIC_N_TYPES], end[FRIC_N_TYPES];
+	size_t begin[FRIC_N_TYPES], next[FRIC_N_TYPES], end[FRIC_N_TYPES], step[FRIC_N_TYPES];
 };
 
-/* The list that is least far through, of several the first; FRIC_N_TYPES: all are through. */
+/* How far a list is after its next step. */
+static inline size_t next_end(const struct advance *a, enum fric_type group)
+{
+	const size_t left = a->end[group] - a->next[group];
+	return a->next[group] + (a->step[group] < left ? a->step[group] : left);
+}
+
+/* The list that is least far through after its next step, of several the first; FRIC_N_TYPES: all are through. So what
+ * stretches far comes when the others have passed it, and nothing reaches far ahead. */
 static inline enum fric_type hindmost(const struct advance *a)
 {
 	enum fric_type least = FRIC_N_TYPES;
-	double progress = 1;
+	double progress = 2;
 	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
 		if (a->next[g] >= a->end[g])
 			continue;
-		const double here = (double)(a->next[g] - a->begin[g]) / (double)(a->end[g] - a->begin[g]);
+		const double here = (double)(next_end(a, g) - a->begin[g]) / (double)(a->end[g] - a->begin[g]);
 		if (here < progress) {
 			least = g;
 			progress = here;

@@ -136,14 +136,15 @@ static const int32_t *places_at(const struct scatter *s, size_t position)
 
 void fricp_scatter_columns(const struct scatter *s, size_t position, const double *forces)
 {
-	const struct span span = sweep_span(s->contacts, position);
+	const struct fric_contacts *c = s->contacts;
+	const struct span span = sweep_span(c, position);
 	const int32_t *places = places_at(s, position);
 	if (places)
 		add_or_defer(s, span, places, forces);
-	else if (s->contacts->dim == 3 && s->gamma)
-		s->gamma->scatter(s->contacts, span, forces, s->sums);
+	else if (c->dim == 3 && s->gamma)
+		s->gamma->scatter(c, span, forces, s->sums);
 	else
-		add_plain(s->contacts, span, forces, s->sums);
+		add_plain(c, span, forces, s->sums);
 }
 
 void fricp_scatter_members(const struct scatter *s, size_t position, int per_member, const double *columns)

@@ -21,17 +21,6 @@ static void add_spans(const struct summation *all, struct part part, struct faul
 	}
 }
 
-static void sum_part(void *data, size_t number, size_t begin, size_t end, struct fault *fault)
-{
-	const struct summation *all = data;
-	const struct part part = all->schedule ? fricp_schedule_part(all->schedule, number)
-	                                       : (struct part){0, 0, all->contacts->n_spans};
-	(void)begin, (void)end;
-	(all->part ? all->part : add_spans)(all, part, fault);
-	for (size_t s = 0; s < all->n_sums; s++)
-		fricp_scatter_close(&all->sums[s], part, sums_n_parts(all));
-}
-
 static void sum_range(void *data, size_t range, size_t begin, size_t end, struct fault *fault)
 {
 	const struct summation *all = data;
@@ -40,6 +29,24 @@ static void sum_range(void *data, size_t range, size_t begin, size_t end, struct
 		n = (size_t)all->sums[s].apart < all->n_sums - s ? (size_t)all->sums[s].apart : all->n_sums - s;
 		fricp_scatter_deferred(&all->sums[s], n, range);
 	}
+}
+
+/* A single range is not worth a phase, for which threads would wait: whoever comes last adds it up. */
+static bool has_little_left(const struct summation *all)
+{
+	return all->schedule && all->schedule->n_ranges == 1;
+}
+
+static void sum_part(void *data, size_t number, size_t begin, size_t end, struct fault *fault)
+{
+	const struct summation *all = data;
+	const struct part part = all->schedule ? fricp_schedule_part(all->schedule, number)
+	                                       : (struct part){0, 0, all->contacts->n_spans};
+	(all->part ? all->part : add_spans)(all, part, fault);
+	for (size_t s = 0; s < all->n_sums; s++)
+		fricp_scatter_close(&all->sums[s], part, sums_n_parts(all));
+	if (has_little_left(all) && atomic_fetch_sub(all->n_left, 1) == 1)
+		sum_range(data, 0, begin, end, fault);
 }
 
 /* ---- numbers of all vertices ---- */
@@ -93,12 +100,14 @@ static struct fault run_phases(struct summation *all)
 {
 	const struct fric_schedule *s = all->schedule;
 	const int n_threads = s ? fricp_team_size(all->context, all->contacts->n) : 1;
+	atomic_size_t n_left = sums_n_parts(all);
 	struct phase phases[FRIC_MAX_PHASES];
 	int n = 0;
+	all->n_left = &n_left;
 	if (s && s->by_vertex)
 		phases[n++] = (struct phase){clear_numbers, n_numbers(all), NUMBERS_AT_A_TIME, false, NULL};
 	phases[n++] = (struct phase){sum_part, sums_n_parts(all), 1, false, NULL};
-	if (s && s->n_deferred)
+	if (s && s->n_ranges > 1)
 		phases[n++] = (struct phase){sum_range, s->n_ranges, 1, false, NULL};
 	if (!all_bounded(all))
 		phases[n++] = (struct phase){check_numbers, n_numbers(all), NUMBERS_AT_A_TIME, false, NULL};

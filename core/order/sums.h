@@ -20,6 +20,7 @@ struct summation {
 	/* NULL, or instead: does all of a part, from reaching the first span to the end of the last one. */
 	void (*part)(const struct summation *summation, struct part part, struct fault *fault);
 	void *task;
+	atomic_size_t *n_left; /* parts that are not through; fricp_sums_run fills it in */
 };
 
 /**

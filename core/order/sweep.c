@@ -7,33 +7,21 @@
 /* Buckets are large enough for the groups to advance evenly, and small enough for a core's caches. */
 enum { MOST_BUCKETS = 1024, SMALLEST_SHIFT = 13 };
 
-/* Some spans of a group come in a row, as memory is read faster so: few, and a small share of the group. */
-static size_t spans_in_a_row(const struct advance *a, enum fric_type g)
-{
-	enum { MOST = 8, SHARE = 16 };
-	const size_t n = (a->end[g] - a->begin[g] + SHARE - 1) / SHARE, left = a->end[g] - a->next[g];
-	const size_t most = n < MOST ? n : MOST;
-	return most < left ? most : left;
-}
-
 /* The spans at positions [begin, end) of the sweep, which are in contact order. @param room [end - begin] */
 static void merge_groups(struct fric_contacts *c, size_t begin, size_t end, int32_t *room)
 {
-	struct advance a = {{0}, {0}, {0}};
+	struct advance a;
 	size_t at = begin;
 	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
 		a.begin[g] = a.next[g] = at - begin;
 		while (at < end && (size_t)sweep_extent(c, at).begin < c->start[g + 1])
 			at++;
 		a.end[g] = at - begin;
+		a.step[g] = 1;
 	}
 	memcpy(room, c->sweep + begin, (end - begin) * sizeof(*room));
-	for (size_t i = begin, n; i < end; i += n) {
-		const enum fric_type g = hindmost(&a);
-		n = spans_in_a_row(&a, g);
-		memcpy(c->sweep + i, room + a.next[g], n * sizeof(*room));
-		a.next[g] += n;
-	}
+	for (size_t i = begin; i < end; i++)
+		c->sweep[i] = room[a.next[hindmost(&a)]++];
 }
 
 /* Counting sort. */

@@ -21,7 +21,7 @@ struct two {
 static inline void make_two(struct two *t, int dim, enum fric_type type, double a, double b)
 {
 	static const int32_t vertices[FRIC_MAX_STENCIL][2] = {{3, 4}, {1, 3}, {4, 2}, {2, 1}};
-	*t = (struct two){.contacts = {.dim = dim, .n_vertices = N_VERTICES, .n = 2}, .span = {type, 0, 2}};
+	*t = (struct two){.contacts = {.dim = dim, .n_vertices = N_VERTICES, .n = 2}, .span = {type, 2, 0}};
 	t->contacts.extents = t->extents;
 	t->extents[type] = (struct span_extent){0, N_VERTICES, 0, 0, 0};
 	t->contacts.n_spans = 1;
