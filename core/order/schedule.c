@@ -12,7 +12,9 @@ enum {
 	MOST_ROUNDS = 4,
 	SPANS_PER_ROUND = 256,
 	LEAST_SPANS = 32,
-	MOST_PARTS = 255,       /* where vertices have owners: a byte says which part */
+	NO_OWNER = 255, /* a byte says which part owns a vertex */
+	MOST_PARTS = NO_OWNER,
+	MOST_SHARES = 4,
 	N_RANGES = 64,          /* of vertices: pieces of work when what was deferred is added up */
 	N_PIECES = 64,          /* of the sweep, when it is found out what is deferred */
 	SPANS_PER_PIECE = 32,   /* at least */
@@ -29,8 +31,9 @@ struct plan {
 	size_t n_mixed, n_incidences; /* spans that may defer something, and what they may defer */
 	int32_t lowest;               /* vertex of any contact */
 	int shift;                    /* binary logarithm of a range's size */
-	atomic_uchar *owners;         /* [n_vertices] 1 more than the part of a vertex, 0: the last one; if `by_vertex` */
-	unsigned char part;           /* whose vertices are marked now */
+	size_t n_shares;              /* of the sweep, marked by a thread each */
+	uint8_t *owners;              /* [n_vertices] first part that has a vertex, NO_OWNER: the last one has, or none; if
+	                                 `by_vertex`. While it is found, as many for each share */
 	size_t n_pieces;              /* of the sweep */
 	size_t next[N_PIECES][N_RANGES]; /* how many places a piece needs, then its next one */
 };
@@ -134,35 +137,48 @@ static void list_mixed(struct plan *plan)
 	}
 }
 
-INLINE void mark_span(enum fric_type type, struct plan *plan, struct span span)
+INLINE void mark_span(enum fric_type type, const struct plan *plan, struct span span, uint8_t part, uint8_t *owners)
 {
-	const unsigned char mark = (unsigned char)(plan->part + 1);
 	for (int k = 0; k < stencil_size_of(type); k++) {
 		const int32_t *v = plan->contacts->vertices[k] + span.begin;
 		for (size_t j = 0; j < span.n; j++)
-			if (atomic_load_explicit(&plan->owners[v[j]], memory_order_relaxed) == 0)
-				atomic_store_explicit(&plan->owners[v[j]], mark, memory_order_relaxed);
+			owners[v[j]] = owners[v[j]] < part ? owners[v[j]] : part;
 	}
 }
 
-static void mark_vertices(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+/* A share of each part but the last, in marks of its own: threads that wrote to the same ones would take cache lines
+ * away from each other. */
+static void mark_share(void *data, size_t share, size_t begin, size_t end, struct fault *fault)
 {
-	struct plan *plan = data;
-	(void)chunk, (void)fault;
-	for (size_t i = plan->s->first[plan->part] + begin; i < plan->s->first[plan->part] + end; i++) {
-		const struct span span = sweep_span(plan->contacts, i);
-		FOR_TYPE(mark_span, span.type, plan, span)
+	const struct plan *plan = data;
+	uint8_t *owners = plan->owners + share * plan->contacts->n_vertices;
+	(void)begin, (void)end, (void)fault;
+	memset(owners, NO_OWNER, plan->contacts->n_vertices);
+	for (size_t p = 0; p + 1 < plan->s->n_parts; p++) {
+		const size_t first = plan->s->first[p], n = plan->s->first[p + 1] - first;
+		for (size_t i = first + share * n / plan->n_shares; i < first + (share + 1) * n / plan->n_shares; i++) {
+			const struct span span = sweep_span(plan->contacts, i);
+			FOR_TYPE(mark_span, span.type, plan, span, (uint8_t)p, owners)
+		}
 	}
 }
 
-/* Part after part; threads that share one mark with the same number. */
+static void join_marks(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct plan *plan = data;
+	(void)chunk, (void)fault;
+	for (size_t share = 1; share < plan->n_shares; share++) {
+		const uint8_t *owners = plan->owners + share * plan->contacts->n_vertices;
+		for (size_t v = begin; v < end; v++)
+			plan->owners[v] = plan->owners[v] < owners[v] ? plan->owners[v] : owners[v];
+	}
+}
+
 static void find_owners(struct plan *plan)
 {
-	memset(plan->owners, 0, plan->contacts->n_vertices);
-	for (size_t p = 0; p + 1 < plan->s->n_parts; p++) {
-		plan->part = (unsigned char)p;
-		over_spans(plan, mark_vertices, plan->s->first[p + 1] - plan->s->first[p], SPANS_PER_PIECE);
-	}
+	enum { VERTICES_AT_A_TIME = 1 << 14 };
+	over_spans(plan, mark_share, plan->n_shares, 1);
+	over_spans(plan, join_marks, plan->contacts->n_vertices, VERTICES_AT_A_TIME);
 }
 
 /* Whether a part defers what it has for a vertex. */
@@ -170,8 +186,7 @@ INLINE bool is_deferred(const struct plan *plan, bool by_vertex, struct part par
 {
 	if (!by_vertex)
 		return (size_t)plan->contacts->reached[vertex >> BLOCK_SHIFT] < part.begin;
-	const unsigned owner = atomic_load_explicit(&plan->owners[vertex], memory_order_relaxed);
-	return owner - 1 < part.number; /* 0 wraps: it is not */
+	return plan->owners[vertex] < part.number;
 }
 
 static size_t range_of(const struct plan *plan, int32_t vertex)
@@ -386,7 +401,8 @@ static void cut_arrays(struct plan *plan, size_t n_rounds, char *base, size_t *b
 static bool divide(struct plan *plan)
 {
 	struct fric_schedule *s = plan->s;
-	const size_t n_rounds = choose_rounds(plan), owners = s->by_vertex ? plan->contacts->n_vertices : 0;
+	const size_t n_rounds = choose_rounds(plan),
+				 owners = s->by_vertex ? plan->n_shares * plan->contacts->n_vertices : 0;
 	if (plan->n_mixed > MOST_MIXED)
 		return true; /* one part */
 	cut_arrays(plan, n_rounds, NULL, &s->arrays_bytes);
@@ -409,6 +425,7 @@ bool fricp_schedule_make(const struct fric_context *context, const struct fric_c
 {
 	struct plan plan = {.contacts = contacts, .s = schedule, .context = *context, .n_threads = n_threads};
 	plan.context.stop = NULL;
+	plan.n_shares = n_threads < MOST_SHARES ? (size_t)n_threads : MOST_SHARES;
 	*schedule = (struct fric_schedule){.n_parts = 1, .memory = context->memory};
 	return contacts->n == 0 || n_threads == 1 || divide(&plan);
 }
