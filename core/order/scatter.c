@@ -10,9 +10,10 @@
 #include "core/motion/stencil.h"
 
 enum {
-	AHEAD = 4,             /* spans */
-	FETCH_DEFERRED = 32,   /* numbers */
-	FETCH_SUMS = 16,       /* places */
+	AHEAD = 4,           /* spans */
+	FETCH_DEFERRED = 32, /* numbers */
+	FETCH_SUMS = 16,     /* places */
+	BLOCKS_BETWEEN_STOPS = 512,
 	FETCH_MOST = 64 << 10, /* bytes; more would be evicted before they are used */
 };
 
@@ -246,7 +247,10 @@ void fricp_scatter_open(const struct scatter *s, size_t position)
 void fricp_scatter_close(const struct scatter *s, struct part part, size_t n_parts)
 {
 	const size_t first = (size_t)s->contacts->listed[s->contacts->n_spans];
-	const size_t n = n_blocks_of(s->contacts->n_vertices) - first;
-	if (opens(s))
-		open_blocks(s, first + part.number * n / n_parts, first + (part.number + 1) * n / n_parts);
+	const size_t n = n_blocks_of(s->contacts->n_vertices) - first, last = first + (part.number + 1) * n / n_parts;
+	size_t at = first + part.number * n / n_parts;
+	for (size_t end; opens(s) && at < last && !fricp_stop_raised(s->context); at = end) {
+		end = last - at < BLOCKS_BETWEEN_STOPS ? last : at + BLOCKS_BETWEEN_STOPS;
+		open_blocks(s, at, end);
+	}
 }

@@ -11,6 +11,7 @@
 /* Sums at vertices. They are set to zero when the sweep reaches their blocks, so that their memory passes through the
  * caches once. */
 struct scatter {
+	const struct fric_context *context;
 	const struct fric_contacts *contacts;
 	const struct fric_schedule *schedule; /* NULL: there is one part */
 	const struct gamma *gamma;            /* NULL: the plain form */
@@ -34,7 +35,7 @@ void fricp_scatter_columns(const struct scatter *scatter, size_t position, const
 /* Adds numbers of each member: number d of member k of contact j is columns[(k * per_member + d) * FRIC_SPAN + j]. */
 void fricp_scatter_members(const struct scatter *scatter, size_t position, int per_member, const double *columns);
 
-/* Opens a part's share of the blocks that no span reaches. */
+/* Opens a part's share of the blocks that no span reaches, until the stop flag is raised. */
 void fricp_scatter_close(const struct scatter *scatter, struct part part, size_t n_parts);
 
 /* Adds what was deferred to a range of vertices, once all parts are through: of n sums that have it side by side, if it

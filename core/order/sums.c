@@ -135,6 +135,7 @@ static size_t place_deferred(struct summation *all, double *block)
 	size_t at = 0;
 	for (size_t s = 0; s < all->n_sums; s++) {
 		struct scatter *sum = &all->sums[s];
+		sum->context = all->context;
 		sum->contacts = all->contacts;
 		sum->schedule = all->schedule;
 		sum->apart = (int)n_lanes;

@@ -11,7 +11,7 @@ struct summation {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts;
 	const struct fric_schedule *schedule; /* that of a question, or NULL; then what fricp_sums_begin makes of it */
-	struct scatter *sums;                 /* [n_sums]; contacts, schedule and deferred are filled in */
+	struct scatter *sums;                 /* [n_sums]; context, contacts, schedule and deferred are filled in */
 	size_t n_sums;
 	size_t n_lanes; /* 0 or 1, or at most LANES: so many sums have what they defer side by side, and the same width */
 	/* Evaluates the span at a position of the sweep, and scatters what it gives; on a fault sets *fault to that of the

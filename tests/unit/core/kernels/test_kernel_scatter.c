@@ -7,7 +7,8 @@ static const char *const names[] = {"avx512", "avx2", "baseline"};
 
 static void scatter(const struct gamma *gamma, const struct two *t, double *gradient)
 {
-	const struct scatter s = {.contacts = &t->contacts, .gamma = gamma, .sums = gradient, .width = 3, .apart = 1};
+	const struct scatter s = {
+		.context = &serial, .contacts = &t->contacts, .gamma = gamma, .sums = gradient, .width = 3, .apart = 1};
 	const struct part all = {0, 0, 1};
 	double forces[3][FRIC_SPAN] = {{0}};
 	for (int d = 0; d < 3; d++)

@@ -250,7 +250,7 @@ static void test_steep_decays(void **unused)
 {
 	struct mix m;
 	(void)unused;
-	mix_make(N, &m);
+	mix_make(N, MESH_MIX, &m);
 	double *eps_v = random_rows(N, 1e-4, 2e-4);
 	for (size_t i = 5; i < N; i += 8)
 		eps_v[i] *= 10;

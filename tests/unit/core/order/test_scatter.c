@@ -21,8 +21,12 @@ static void columns_of(int dim, double columns[3][FRIC_SPAN])
 
 static struct scatter scatter_to(const struct two *t, double *sums)
 {
-	return (struct scatter){
-		.contacts = &t->contacts, .velocities = integers, .sums = sums, .width = t->contacts.dim, .apart = 1};
+	return (struct scatter){.context = &serial,
+	                        .contacts = &t->contacts,
+	                        .velocities = integers,
+	                        .sums = sums,
+	                        .width = t->contacts.dim,
+	                        .apart = 1};
 }
 
 static void scatter_all(const struct two *t, double sums[N_VERTICES * 3])
@@ -169,7 +173,7 @@ static void test_blocks(void **state)
 	c.blocks = blocks;
 	c.listed = listed;
 	for (int open = 0; open < 2; open++) {
-		const struct scatter s = {.contacts = &c, .sums = sums, .width = 1};
+		const struct scatter s = {.context = &serial, .contacts = &c, .sums = sums, .width = 1};
 		const struct part parts[2] = {{0, 0, 1}, {1, 1, 1}};
 		fill(sums, N + 1);
 		if (open)
@@ -186,7 +190,7 @@ static void test_blocks(void **state)
 		assert_bits(sums[N], 100);
 	}
 	const struct fric_schedule by_vertex = {.by_vertex = true};
-	const struct scatter s = {.contacts = &c, .schedule = &by_vertex, .sums = sums, .width = 1};
+	const struct scatter s = {.context = &serial, .contacts = &c, .schedule = &by_vertex, .sums = sums, .width = 1};
 	fill(sums, N);
 	fricp_scatter_reach(&s, (struct part){0, 0, 1}, 0);
 	fricp_scatter_open(&s, 0);
@@ -195,9 +199,28 @@ static void test_blocks(void **state)
 		assert_bits(sums[v], 100);
 }
 
+/* Vertices that no contact touches, of which there may be millions, are left alone once nobody wants the sums. */
+static void test_a_raised_flag_ends_zeros(void **state)
+{
+	(void)state;
+	atomic_bool stop = true;
+	const struct fric_context stopped = {.n_threads = 1, .stop = &stop};
+	double sums[5];
+	int32_t blocks[1] = {0}, listed[1] = {0};
+	struct fric_contacts c = {.dim = 2, .n_vertices = 5, .blocks = blocks, .listed = listed};
+	const struct scatter s = {.context = &stopped, .contacts = &c, .sums = sums, .width = 1};
+	fill(sums, 5);
+	fricp_scatter_close(&s, (struct part){0, 0, 0}, 1);
+	assert_bits(sums[4], 100);
+	atomic_store(&stop, false);
+	fricp_scatter_close(&s, (struct part){0, 0, 0}, 1);
+	for (int v = 0; v < 5; v++)
+		assert_bits(sums[v], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_scatter), cmocka_unit_test(test_members),
-	                                   cmocka_unit_test(test_blocks)};
+	                                   cmocka_unit_test(test_blocks), cmocka_unit_test(test_a_raised_flag_ends_zeros)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
