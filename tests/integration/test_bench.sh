@@ -59,6 +59,6 @@ check "it reports every measurement" reports ns_per_number 2000 jansson_decode j
 check "each of them is there once" once_each
 check "it refuses to measure nothing" refuses_zero
 check "the script that runs them explains itself" tests/bench/run --help
-check "the benchmark of sets runs, on small ones" tests/bench/sets --contacts 500 --rounds 1 --output "$work/sets.json" "${FRICTIOND:-build/frictiond}"
+check "the benchmark of sets runs, on small ones" tests/bench/sets --mesh pile --contacts 500 --rounds 1 --output "$work/sets.json" "${FRICTIOND:-build/frictiond}"
 check "what it measured can be drawn" tests/bench/draw_sets "$work/sets.json" "$work/sets.svg"
 finish
