@@ -51,7 +51,7 @@ static void free_matrices(struct matrices *m)
 	fric_contacts_free(m->contacts);
 }
 
-/* Every block is there once, whole, and holds what csr does; together they hold all of csr. */
+/* Every block occurs once, whole, with the entries of csr; together they contain all of csr. */
 static void compare(struct scene *s, const struct fric_context *context, enum fric_triangle triangle)
 {
 	struct matrices m;
@@ -183,7 +183,7 @@ static void test_stop(void **state)
 	fric_contacts_free(c);
 }
 
-/* Values alone are those that come with their places. */
+/* Values alone equal the values that come with their places. */
 static void test_triplets_without_places(void **state)
 {
 	(void)state;

@@ -339,7 +339,7 @@ static void test_speed_ratio_that_underflows(void **state)
 	assert_near(r.gradient[1] / 1e-210, 1, 1e-15);
 }
 
-/* The same while everything else is of ordinary size: it slips, if next to nothing. */
+/* The same while everything else is of ordinary size: the contact slips, if very little. */
 static void test_speed_ratio_that_underflows_alone(void **state)
 {
 	(void)state;
@@ -490,7 +490,7 @@ static double coefficient(const struct fric_contacts *c, const struct fric_state
 	return out[contact];
 }
 
-/* Those that the first contact of a batch has along a lagged velocity. */
+/* Coefficients of the first contact of a batch along a lagged velocity. */
 static void assert_coefficients(const struct fric_batch *batch, const double *lagged, double mu_s, double mu_k)
 {
 	struct fric_contacts *c = prepared(batch);

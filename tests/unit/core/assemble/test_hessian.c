@@ -137,8 +137,8 @@ static void test_overflow(void **state)
 	}
 }
 
-/* Near eps_v without kinetic friction: minus infinity along the slip, while across it all is moderate. A clamp makes a zero
- * of the one. */
+/* Near eps_v without kinetic friction: minus infinity along the slip, moderate across it. A clamp turns the former into
+ * zero. */
 static void test_overflow_along_alone(void **state)
 {
 	(void)state;
@@ -271,7 +271,7 @@ static void test_core_block_of_any_basis(void **state)
 	assert_all_bits(block, ((double[]){0, 0x1p-1000, 0x1p-1000, 1}), 4);
 }
 
-/* Every entry of A counts, also where the basis is so large that it is looked at with care. */
+/* Every entry of A counts, also where the basis is so large that kernels leave it to the careful form. */
 static void test_core_block_of_a_large_basis(void **state)
 {
 	(void)state;

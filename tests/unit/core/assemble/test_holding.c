@@ -1,5 +1,5 @@
-/* What anchors are for: a block under a load below the friction cone comes to rest and stays, where it would creep
- * without. The block is one vertex on a floor; its motion is integrated implicitly, a step at a time. */
+/* The purpose of anchors: a block under a load below the friction cone comes to rest and stays, and creeps without
+ * them. The block is one vertex on a floor; its motion is integrated implicitly, a step at a time. */
 #include "tests/unit/core/batches.h"
 
 static const double up[2] = {0, 1}, weight_of_block = 10, eps_v = 1e-3, mu_s = 0.5, mu_k = 0.3, mass = 1, step = 1e-3;
@@ -65,7 +65,7 @@ static struct block after(int n_steps, bool anchored, enum fric_transition trans
 
 enum { MANY = 100000, SETTLED = RAMP + 500 };
 
-/* Creep is 0 to rounding: what the anchor holds is off by a few ulp at most, so the block comes no farther. */
+/* Creep is 0 to rounding: the force of the anchor is off by a few ulp at most, so the block comes no farther. */
 static void test_holds(void **state)
 {
 	const double shares[] = {0.5, 0.95};
@@ -90,7 +90,7 @@ static void test_creeps_without(void **state)
 	assert_near(later.x - b.x, 1000 * step * b.v, 1e-6 * step * eps_v);
 }
 
-/* With `peak` it breaks away at mu_s, neither before nor after; what drives it then is what mu_k leaves. */
+/* With `peak` it breaks away at mu_s, neither before nor after; then the load in excess of mu_k drives it. */
 static void test_breaks_away(void **state)
 {
 	const double cone = mu_s * weight_of_block;

@@ -55,7 +55,7 @@ static void test_no_contacts(void **state)
 	assert_all_bits(r.slope, zero, 2);
 }
 
-/* Everything that a point of a line is compared with: velocities there, rounded, and what is evaluated at them. */
+/* The expected results at a point of a line: velocities there, rounded, and their evaluation. */
 static void at_point(const struct fric_context *context, const struct scene *s, const struct fric_contacts *c,
                      const struct fric_state *state, const double *direction, double t, double *potential,
                      double *slope)
@@ -209,8 +209,8 @@ static void floor_in_every_form(const double *v, const double *d, double eps_v, 
 	free(vertices);
 }
 
-/* Within rounding of eps_v, and where start and direction cancel but for their rounding: one by one, as a sum would hide
- * an ulp of its terms. */
+/* Steps that end within rounding of eps_v, or where start and direction cancel but for their rounding. They are tested
+ * one by one, as a sum would hide an ulp of its terms. */
 static void test_on_the_edge(void **state)
 {
 	(void)state;
@@ -289,7 +289,7 @@ static void test_overflow(void **state)
 	assert_int_equal(r.error.contact, 0);
 }
 
-/* What is skipped adds nothing, at whatever velocity it would move. */
+/* A skipped contact adds nothing, whatever its velocity. */
 static void test_skipped(void **state)
 {
 	(void)state;
@@ -345,7 +345,7 @@ static void give_and_count(void *pool, void *block, size_t bytes)
 	free(block);
 }
 
-/* 64 MB of sums: once the flag is raised, nobody runs over them. */
+/* 64 MB of sums: once the flag is raised, no thread goes through them. */
 static void test_stopped_before_the_sums(void **state)
 {
 	(void)state;

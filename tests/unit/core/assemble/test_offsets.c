@@ -1,5 +1,5 @@
-/* What is added to slips and forces: moving surfaces, anchors, drags; and the outputs that go with them. By hand, on a
- * floor with mu lambda = 1 and eps_v = 1. */
+/* Additions to slips and forces: moving surfaces, anchors, drags; and their outputs. By hand, on a floor with mu lambda
+ * = 1 and eps_v = 1. */
 #include "tests/unit/core/batches.h"
 
 static const int32_t two[2] = {0, 1};
@@ -21,7 +21,7 @@ struct answer {
 	double potential, gradient[6], inner[3], velocity[2], force[3], anchor[3], ratio, status;
 };
 
-/* What one floor contact of a batch gives at the velocity of its vertex. */
+/* Results of a batch's one floor contact at the velocity of its vertex. */
 static struct answer ask(const struct fric_batch *batch, const double velocity[3])
 {
 	struct answer a = {0};
@@ -41,7 +41,7 @@ static struct answer ask(const struct fric_batch *batch, const double velocity[3
 	return a;
 }
 
-/* On a floor that conveys everything along x, what moves with it is at rest. */
+/* On a floor that conveys everything along x, a vertex that moves with it is at rest. */
 static void test_conveyor(void **state)
 {
 	static const double belt[3] = {3, 0, 0};
@@ -59,7 +59,7 @@ static void test_conveyor(void **state)
 	assert_near(slow.ratio, 0.5, 1e-16);
 }
 
-/* An anchor pulls back, at rest, and is not longer than eps_v with the next step; across the floor it has no effect. */
+/* At rest an anchor pulls back, and it is shortened to eps_v for the next step; across the floor it has no effect. */
 static void test_anchor(void **state)
 {
 	static const double short_one[3] = {0.3, 0.4, 5}, long_one[3] = {3, 4, 5};
@@ -134,7 +134,7 @@ static void test_drag(void **state)
 	assert_near(b.potential, 5 + 2 * 25, 1e-13);
 	assert_all_near(a.force, ((double[]){-0.6 * (g1(0.5) + 2), 0.8 * (g1(0.5) + 2), 0}), 3, 1e-15);
 	assert_all_near(b.gradient, ((double[]){0.6 * 21, -0.8 * 21, 0}), 3, 1e-14);
-	assert_near(b.inner[0], 4 + 0.64 / 5, 1e-14); /* only across the slip has the law a part */
+	assert_near(b.inner[0], 4 + 0.64 / 5, 1e-14); /* the law contributes only across the slip */
 	assert_near(b.inner[1], 0.48 / 5, 1e-15);
 	assert_near(b.status, 1, 0);
 	batch.friction.law.viscous = 0;
@@ -144,7 +144,7 @@ static void test_drag(void **state)
 	assert_all_bits(own.force, a.force, 3);
 }
 
-/* The drag knows nothing of anchors: it acts on what moves. */
+/* The drag ignores anchors: it acts on the actual motion. */
 static void test_drag_leaves_anchors_out(void **state)
 {
 	static const double anchor[3] = {0.5, 0, 0}, belt[3] = {0, 1, 0};
@@ -163,7 +163,7 @@ static void test_drag_leaves_anchors_out(void **state)
 	assert_all_near(driven.gradient, ((double[]){-4 * 0.5, 1 + 4 * 2, 0}), 3, 1e-14);
 }
 
-/* Where the law alone would have a negative eigenvalue, the drag may lift it; what is left of it is projected. */
+/* Where the law alone would have a negative eigenvalue, the drag may lift it; a negative remainder is projected. */
 static void test_projection_sees_the_drag(void **state)
 {
 	struct fric_batch batch = floor_batch(two, 1, 2);
@@ -319,13 +319,13 @@ static void test_direction_of_the_lagged_slip(void **state)
 	const struct fric_question q = {.velocities = lagged, .state = made};
 	assert_ok(fric_contact_output(&serial, c, &q, FRIC_PLANE_VERTEX, FRIC_OUT_MU_S, mu, &error));
 	assert_ok(fric_contact_output(&serial, c, &q, FRIC_PLANE_VERTEX, FRIC_OUT_TANGENT_BASIS, basis, &error));
-	const double first = basis[0] * 0.6 + basis[2] * 0.8, second = basis[1] * 0.6 + basis[3] * 0.8; /* of (3, 4, 0) */
+	const double first = basis[0] * 0.6 + basis[2] * 0.8, second = basis[1] * 0.6 + basis[3] * 0.8; /* slip (3, 4, 0) */
 	assert_near(mu[0], hypot(0.25 * first, 0.75 * second), 1e-15);
 	fric_state_free(made);
 	fric_contacts_free(c);
 }
 
-/* Slower than 1e-10 eps_v, its own, a contact has the direction of rest. */
+/* Below 1e-10 of its own eps_v, a contact has the direction of rest. */
 static void test_directions_at_rest(void **state)
 {
 	static const double eps_v[3] = {1, 1e-4, 1}, ellipse[2] = {0.25, 0.75};
@@ -380,7 +380,7 @@ static void test_stencils(void **state)
 	fric_contacts_free(c);
 }
 
-/* Contacts without any of it take no memory for it. */
+/* Contacts without surface velocities, anchors and drags take no memory for them. */
 static size_t taken;
 
 static void *take(void *pool, size_t bytes)

@@ -205,7 +205,7 @@ static void test_skipped_penetration_has_no_distance(void **state)
 	fric_contacts_free(c);
 }
 
-/* A triangle's weight that does not fit, of the second contact of its group. */
+/* A weight of a triangle overflows, in the second contact of its group. */
 static void test_fault_of_weights(void **state)
 {
 	(void)state;

@@ -193,7 +193,7 @@ static void test_overflow(void **state)
 	fric_contacts_free(c);
 }
 
-/* What is skipped has no force, even where its relative velocity overflows. */
+/* A skipped contact has no force, even where its relative velocity overflows. */
 static void test_skipped(void **state)
 {
 	(void)state;
@@ -227,7 +227,7 @@ static void test_extreme_basis(void **state)
 	fric_contacts_free(c);
 }
 
-/* More spans than take their turn together: each vector goes on where it was. */
+/* More spans than are processed together: each vector continues where it stopped. */
 static void test_many_spans(void **state)
 {
 	(void)state;

@@ -54,7 +54,7 @@ static void test_sizes_that_wrap(void **state)
 	n_before_failure = PLENTY;
 	assert_null(memory_from_system(SIZE_MAX));
 	assert_null(memory_from_system(SIZE_MAX - FRIC_HUGE_PAGE / 2));
-	assert_int_equal(n_before_failure, PLENTY); /* nobody was asked */
+	assert_int_equal(n_before_failure, PLENTY); /* no allocator was called */
 	void *block = memory_from_system(1);
 	assert_non_null(block);
 	free(block);

@@ -19,7 +19,7 @@ static void check_room(const char *room, size_t at, const char *expected, size_t
 			assert_int_equal(room[i], 0x5a);
 }
 
-/* To and from any position in a cache line. */
+/* Data from and to any position in a cache line. */
 static void test_every_place(void **state)
 {
 	(void)state;
@@ -67,7 +67,7 @@ static void test_stages_begin_anywhere(void **state)
 		}
 }
 
-/* As much at once as a stage holds, and cache lines that two stages share. */
+/* Deliveries as large as a stage, and cache lines that two stages share. */
 static void test_neighbours(void **state)
 {
 	(void)state;

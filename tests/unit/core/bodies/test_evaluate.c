@@ -1,4 +1,5 @@
-/* Contacts of bodies by hand: what slips, spins and rolls, which forces and torques that gives, which faults are named. */
+/* Contacts of bodies by hand: slip, spin and rolling, the resulting forces and torques, and the contact named in case
+ * of a fault. */
 #include "tests/unit/core/batches.h"
 
 enum { MOST = 400 };
@@ -38,7 +39,7 @@ static struct fric_batch *ball_batch(struct ball *b, int dim)
 	return &b->batch;
 }
 
-/* Has the batch's one contact between the bodies. */
+/* Turns the batch's one contact into one between the bodies. */
 static void between_bodies(struct fric_batch *batch)
 {
 	batch->groups[FRIC_BODY_BODY] = batch->groups[FRIC_BODY_WORLD];
@@ -171,7 +172,7 @@ static void test_wheel(void **state)
 	fric_contacts_free(c);
 }
 
-/* What acts on the second body is the opposite, with its own arm: from (5, 2, -3) to (1, 2, 0) it is (-4, 0, 3). */
+/* The second body has the opposite force, with its own arm: from (5, 2, -3) to (1, 2, 0) it is (-4, 0, 3). */
 static void test_second_body(void **state)
 {
 	const double v[12] = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, expected[12] = {1, 0, 0, 0, -1, 0, -1, 0, 0, 0, -3, 0};
@@ -186,7 +187,7 @@ static void test_second_body(void **state)
 	fric_contacts_free(c);
 }
 
-/* J^T A J where all of it is known: at rest A = 2 s mu / eps_v I. */
+/* J^T A J where all of its entries are known: at rest A = 2 s mu / eps_v I. */
 static void test_factors_at_rest(void **state)
 {
 	static const double rest[12];
@@ -202,13 +203,14 @@ static void test_factors_at_rest(void **state)
 			assert_near(inner[e], r == t ? 2 : 0, 1e-15);
 	for (int e = 0; e < 6; e++) /* spin */
 		assert_near(jacobian[2 * 6 + e], e == 5 ? 0.5 : 0, 0);
-	for (int e = 0; e < 3; e++) /* rolling turns, it does not move */
+	for (int e = 0; e < 3; e++) /* rolling depends on rotation alone */
 		assert_true(jacobian[3 * 6 + e] == 0 && jacobian[4 * 6 + e] == 0);
 	assert_near(hypot(jacobian[3 * 6 + 3], jacobian[3 * 6 + 4]), 0.25, 1e-15);
 	fric_contacts_free(c);
 }
 
-/* At rest A = s I, so a product is s mu_aniso^2 times the direction: also where s mu_aniso times it is no double. */
+/* At rest A = s I, so a product is s mu_aniso^2 times the direction, even if s mu_aniso times the direction overflows
+ * or underflows. */
 static void product_of(double normal_force, double aniso, double along, double expected)
 {
 	const double rest[12] = {0}, direction[12] = {along}, axes[2] = {aniso, aniso};
@@ -319,7 +321,7 @@ static void test_arms_that_do_not_fit(void **state)
 	assert_null(c);
 }
 
-/* A grain along the normal is skipped: nothing of the contact is left, and the others stay. */
+/* A grain along the normal is skipped: the contact contributes nothing, and the others are unaffected. */
 static void test_skipped(void **state)
 {
 	static const double grain[6] = {1, 0, 0, 0, 0, 1};

@@ -1,4 +1,4 @@
-/* How contacts are cut into spans. */
+/* The cutting of contacts into spans. */
 #include "core/contacts/span.h"
 
 #include "tests/unit/core/check.h"
@@ -25,7 +25,7 @@ static void test_spans_of_a_chunk(void **state)
 	assert_int_equal(next_span(&cut, 100, 150).n, 50);
 }
 
-/* From the first contact to the last: no span crosses a group or a chunk, and each has a slot of its own, in order. */
+/* No span crosses a group or a chunk, and each has a slot of its own, in order. */
 static void test_slots(void **state)
 {
 	(void)state;

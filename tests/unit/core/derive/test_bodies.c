@@ -39,7 +39,8 @@ static void ball_batch(struct ball *b)
 	                                                       .roll_radius = {&b->roll_radius, 1}};
 }
 
-/* What a ball is asked, prepared; at its own velocities, which directions follow as said. */
+/* A prepared ball and the query about it at its own velocities; vertices' and bodies' directions follow if so
+ * chosen. */
 struct asked {
 	struct fric_contacts *contacts;
 	struct fric_state *state;
@@ -92,7 +93,7 @@ static void assert_vector(const double *x, double a, double b, double c)
 	assert_all_near(x, expected, 3, 1e-14);
 }
 
-/* D = |S| = sqrt(|v + w x r|^2 + (0.5 w_z)^2): its slopes by all that it depends on. */
+/* D = |S| = sqrt(|v + w x r|^2 + (0.5 w_z)^2): its derivatives with respect to all inputs. */
 static void test_slopes_of_the_potential(void **state)
 {
 	struct ball b;
@@ -125,7 +126,7 @@ static void test_slopes_of_the_potential(void **state)
 	done(&a);
 }
 
-/* Force 3/|S| and torque 0.25 * 8/|S| by the radius. */
+/* Force 3/|S| and torque 0.25 * 8/|S|, with respect to the radius. */
 static void test_radius_forwards_and_backwards(void **state)
 {
 	struct ball b;
@@ -257,7 +258,7 @@ static void test_viscous_from_zero(void **state)
 	done(&a);
 }
 
-/* At rest the Hessian is 2 mu s / eps_v = 2e310, more than a double holds; its product with a small velocity is not. */
+/* At rest the Hessian is 2 mu s / eps_v = 2e310, too large for a double; its product with a small velocity is not. */
 static void test_velocities_with_a_steep_law(void **state)
 {
 	struct ball b;
@@ -298,7 +299,7 @@ static void test_everything_turns(void **state)
 	done(&a);
 }
 
-/* Coefficients follow the slip at the lagged velocities where bodies do, whatever vertices do. */
+/* Coefficients follow the slip at the lagged velocities if bodies' directions do, whatever vertices' do. */
 static void test_who_follows(void **state)
 {
 	struct ball b;
@@ -364,7 +365,7 @@ static void test_skipped(void **state)
 	done(&a);
 }
 
-/* The contact whose derivative does not fit a double is named, and a sum is of none. */
+/* A contact whose derivative does not fit a double is named; an overflow of a sum names none. */
 static void test_overflow(void **state)
 {
 	struct ball b;
@@ -512,7 +513,7 @@ static void test_out_of_memory(void **state)
 		assert_code(error.code, FRIC_E_MEMORY);
 		failed++;
 	}
-	assert_true(failed >= 4); /* of the bodies: evaluated twice, jvp, vjp */
+	assert_true(failed >= 4); /* of bodies: evaluated twice, jvp, vjp */
 	scene_contacts_free(c);
 	scene_free(&s);
 }

@@ -1,9 +1,9 @@
-/* fric_jvp and fric_vjp of contacts that can be done by hand, and what goes wrong. */
+/* fric_jvp and fric_vjp of contacts that can be done by hand, and their errors. */
 #include "tests/unit/core/batches.h"
 
 enum { MOST_VERTICES = 4 };
 
-/* A batch, a question, and what is asked about them. */
+/* A batch, a query, and their results. */
 struct asked {
 	struct fric_batch batch;
 	struct fric_contacts *contacts;
@@ -58,7 +58,7 @@ static struct fric_differential by_row(enum fric_row row, const double *tangent)
 	return d;
 }
 
-/* Both ways: the tangents expected, and the same from cotangents of each number of the answer. */
+/* Both modes: the expected tangents, and the same numbers from a cotangent of each result. */
 static void check(struct asked *a, struct fric_differential d, double *tangent, size_t n, double potential,
                   const double force[3])
 {
@@ -93,8 +93,8 @@ static void test_sliding(void **state)
 	check(&a, by_field(FRIC_BY_MU_S, one), one, 1, 0, (double[]){0, 0, 0});
 	check(&a, by_field(FRIC_BY_EPS_V, one), one, 1, 0, (double[]){0, 0, 0});
 	check(&a, by_field(FRIC_BY_VELOCITIES, along), along, 3, 0.6, (double[]){0.128, -0.096, 0});
-	/* T = 1 - n n^T: its tangent takes v to -(n' (n.v) + n (n'.v)) = (-2, 0, -3), which has the part (-1.28, 0.96, -3) across
-	 * the slip */
+	/* T = 1 - n n^T: its tangent takes v to -(n' (n.v) + n (n'.v)) = (-2, 0, -3), whose part across the slip is (-1.28,
+	 * 0.96, -3) */
 	check(&a, by_row(FRIC_ROW_PLANE_NORMAL, along), along, 3, -1.2, (double[]){-0.256, 0.192, -0.6});
 	fric_contacts_free(a.contacts);
 }
@@ -126,7 +126,7 @@ static void test_rest(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* What is added to a slip, and the drag, which does not act on the anchor. */
+/* Offsets of the slip, and the drag, which does not act on the anchor. */
 static void test_offsets(void **state)
 {
 	(void)state;
@@ -220,9 +220,9 @@ static void test_directions(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
-/* A contact whose own numbers overflow is named, */
+/* An overflow of a contact's own numbers names the contact. */
 static void test_overflow_of_a_contact(void **state)
 {
 	(void)state;
@@ -245,7 +245,7 @@ static void test_overflow_of_a_contact(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* but none where only a sum over contacts does. */
+/* An overflow of a sum over contacts names none. */
 static void test_overflow_of_a_sum(void **state)
 {
 	(void)state;
@@ -261,7 +261,7 @@ static void test_overflow_of_a_sum(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* Nor where a sum at a vertex does. */
+/* Neither does an overflow of a sum at a vertex. */
 static void test_overflow_at_a_vertex(void **state)
 {
 	(void)state;

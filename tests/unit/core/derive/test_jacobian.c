@@ -1,5 +1,5 @@
-/* The Jacobian of the gradient by positions: against differences of gradients, kernels against the plain form, triplets
- * against rows. */
+/* The Jacobian of the gradient with respect to positions: against differences of gradients, kernels against the plain
+ * form, triplets against rows. */
 #include "core/derive/jacobian.h"
 #include "tests/property/boundaries.h"
 
@@ -11,7 +11,7 @@ struct subject {
 	size_t n_dofs, n_columns;
 };
 
-/* Of its scene. */
+/* Prepares the contacts of its scene. */
 static void subject_prepare(struct subject *s, bool follow)
 {
 	s->contacts = scene_contacts(&serial, &s->scene);
@@ -57,8 +57,8 @@ static double *whole_matrix(const struct fric_context *context, const struct sub
 	return all;
 }
 
-/* The gradient where one coordinate is moved; the effective coefficients follow if the derivation says so, else they are
- * taken along the same directions. */
+/* The gradient with one coordinate moved; the effective coefficients follow if the derivation says so, otherwise they
+ * keep their directions. */
 static void gradient_at(const struct subject *s, size_t column, double step, double *gradient)
 {
 	struct fric_batch batch = s->scene.batch;
@@ -123,14 +123,15 @@ static void test_differences(void **state)
 		struct subject s;
 		struct options o = any_options(&rng, 2 + i % 2);
 		const bool follow = coin(&rng);
-		o.ellipses &= follow; /* without, directions would have to be held */
+		o.ellipses &= follow; /* otherwise directions would have to be held */
 		subject_create(&s, &rng, o, follow);
 		check_differences(&s);
 		subject_free(&s);
 	}
 }
 
-/* How far a contact's derivatives by one vector are from the plain form's, in units of the largest of them. */
+/* Difference between a contact's derivatives with respect to one vector and the plain form's, in units of the largest
+ * of them. */
 static double distance_of(const struct jacobian_local *a, const struct jacobian_local *b, int v)
 {
 	double most = 0, off = 0, point = 0, point_off = 0;
@@ -145,8 +146,8 @@ static double distance_of(const struct jacobian_local *a, const struct jacobian_
 	return fmax(most > 0 ? off / most : off, point > 0 ? point_off / point : point_off);
 }
 
-/* What kernels compute is what the plain form computes, and the same bits whichever kernels it is.
- * @return how many contacts kernels have computed */
+/* Kernels agree with the plain form, and all of them give the same bits.
+ * @return number of contacts computed by kernels */
 static size_t check_span(const struct subject *s, struct span span)
 {
 	static const char *const names[] = {"baseline", "avx2", "avx512"};
@@ -203,7 +204,7 @@ static void test_kernels(void **state)
 	assert_true(n_fast > 50000);
 }
 
-/* In any of a span's batches, contacts that are nearly degenerate take the plain form. */
+/* Contacts that are nearly degenerate take the plain form, whichever of a span's batches they are in. */
 static void test_kernels_beside_degenerate_contacts(void **state)
 {
 	(void)state;

@@ -5,7 +5,7 @@
 #include "core/kernels/kernels.h"
 #include "tests/property/differentials.h"
 
-/* What kernels know derivatives by. */
+/* Whether kernels have derivatives with respect to this field. */
 static bool is_known_field(const struct number_field *f, const struct options *o)
 {
 	if (f->type != FRIC_N_TYPES)
@@ -53,8 +53,8 @@ static void trial_free(struct trial *t)
 	scene_free(&t->scene);
 }
 
-/* The largest of some numbers at the vertices of every contact, [n_vertices]: where they have cancelled, a little of what
- * the largest of all is. */
+/* For each vertex the largest number at the vertices of its contacts, but at least a small part of the overall largest,
+ * in case numbers have cancelled, [n_vertices]. */
 static double *scales(const struct trial *t, const double *x)
 {
 	const struct fric_contacts *c = t->contacts;
@@ -72,7 +72,7 @@ static double *scales(const struct trial *t, const double *x)
 	return scale;
 }
 
-/* Without functions, everything goes through the plain form. "scalar" names what has the bits of all others. */
+/* Without functions, everything goes through the plain form. "scalar" stands for all others, which have its bits. */
 static const struct fric_kernels plain = {.name = "plain"};
 static const char *const names[] = {"baseline", "avx2", "avx512", "scalar"};
 

@@ -1,10 +1,11 @@
-/* fric_jvp by velocities alone: the gradient of fric_evaluate and the product of fric_hessian_products, in one pass. */
+/* fric_jvp along velocities alone: the gradient of fric_evaluate and the product of fric_hessian_products, in one
+ * pass. */
 #include "core/kernels/kernels.h"
 #include "tests/property/scene.h"
 #include "tests/unit/core/batches.h"
 
-/* Spans of every length, contacts in the order of the vertices or, for even seeds, in none; many or few of them for so
- * many vertices. */
+/* Spans of every length; contacts in the order of the vertices or, for even seeds, in none; many or few contacts per
+ * vertex. */
 static void make_scene(uint64_t seed, struct scene *s)
 {
 	struct rng rng = {seed};
@@ -15,7 +16,7 @@ static void make_scene(uint64_t seed, struct scene *s)
 	scene_create(s, &rng, o);
 }
 
-/* What is expected of a scene at a tangent: [n] each. */
+/* Expected results of a scene along a tangent: [n] each. */
 struct expected {
 	double potential, *gradient, *product;
 	double slope, size; /* gradient . tangent, and its absolute terms */
@@ -44,7 +45,7 @@ static double largest_of(const double *x, size_t n)
 	return largest;
 }
 
-/* Without the potential, laws are asked for what the gradient needs alone. */
+/* Without the potential, laws compute only what the gradient needs. */
 static void check_gradient_alone(struct scene *s, const struct fric_contacts *c, const struct expected *e)
 {
 	double *alone = scene_memory(s, scene_ndof(s), sizeof(double));
@@ -53,7 +54,7 @@ static void check_gradient_alone(struct scene *s, const struct fric_contacts *c,
 	assert_all_bits(alone, e->gradient, scene_ndof(s));
 }
 
-/* In every form and on some threads: the same bits as the first. */
+/* Results in every form and on some threads have the same bits as the first. */
 static void check_forms(struct scene *s, const struct fric_contacts *c, double *tangent, const struct expected *e)
 {
 	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};

@@ -1,6 +1,6 @@
 /**
- * What tests of geometry's derivatives share: the geometry of a contact in 113-bit arithmetic, as docs/physics.md 1 has
- * it, with the branches of one place held, and its central differences.
+ * Shared by tests of geometry's derivatives: the geometry of a contact in 113-bit arithmetic, as in docs/physics.md 1,
+ * with the branches of one place held, and its central differences.
  */
 #ifndef TESTS_GEOMETRY_DERIVATIVES_H
 #define TESTS_GEOMETRY_DERIVATIVES_H
@@ -21,7 +21,7 @@ struct exact_values {
 	exact x[N_VALUES]; /* closest point, basis, distance */
 };
 
-/* The branches that are held. */
+/* The branches that stay fixed. */
 struct branches {
 	int axis;   /* x or y */
 	exact side; /* 1 or -1 */
@@ -63,7 +63,7 @@ static inline void exact_across(struct exact_values *v, int dim, int axis, struc
 	exact_column(v, 3, 1, exact_cross(n, c));
 }
 
-/* The normal of the table, and everything except for grain. */
+/* The normal from the table, and all values except for grain. */
 static inline struct exact3 exact_normal_and_values(const struct geometry_case *c, const struct exact_inputs *in,
                                                     struct branches held, struct exact_values *v)
 {

@@ -59,7 +59,7 @@ static void test_each_input(void **state)
 	}
 }
 
-/* What a cotangent of one value must be: the tangents of that value along each input. */
+/* The cotangent of one value must equal the tangents of that value along each input. */
 static void check_cotangent(const struct geometry_case *c, const struct geometry_inputs *at,
                             const struct geometry_values *cotangent, long double tolerance)
 {
@@ -103,7 +103,7 @@ static void test_transpose(void **state)
 		}
 }
 
-/* With the turn put back the tangent is whole, and the turn is what the transpose takes it for. */
+/* Adding the turn back completes the tangent, and the transpose uses the same turn. */
 static void test_turn(void **state)
 {
 	(void)state;
@@ -141,7 +141,7 @@ static void test_turn(void **state)
 	}
 }
 
-/* Components beyond the dimension are not read, and what a contact has not is not either. */
+/* Components beyond the dimension are not read, and neither are inputs that a contact lacks. */
 static void test_unread(void **state)
 {
 	(void)state;
@@ -193,7 +193,7 @@ static struct geometry_inputs sliver(struct rng *rng, enum fric_type type, doubl
 	return in;
 }
 
-/* Edges and triangles down to 1e-9 rad, vertices 1e-9 from an edge: as exact as anything else. */
+/* Edges and triangles down to 1e-9 rad, vertices 1e-9 from an edge: as accurate as all others. */
 static void test_near_degenerate(void **state)
 {
 	(void)state;
@@ -211,7 +211,7 @@ static void test_near_degenerate(void **state)
 		}
 }
 
-/* Grains down to 1e-9 rad beside a normal that no edge gives. */
+/* Grains down to 1e-9 rad beside a normal that does not come from edges. */
 static void test_grains_beside_normals(void **state)
 {
 	(void)state;
@@ -231,7 +231,8 @@ static void test_grains_beside_normals(void **state)
 		}
 }
 
-/* Lengths times 2^k: tangents of points and bases by 2^-k, of distances as they are, to the bit. */
+/* Scaling lengths by 2^k scales tangents of points and bases by 2^-k and leaves those of distances unchanged, to the
+ * bit. */
 static void check_scaled(const struct geometry_case *c, const struct geometry_inputs *at,
                          const struct geometry_inputs *direction, int exponent)
 {
@@ -278,7 +279,8 @@ static void test_extremes(void **state)
 	}
 }
 
-/* On the plane, on the line, at the other line: the side that the normal points to, as right of the knot of |x|. */
+/* On the plane, on the line, at the other line: the side to which the normal points counts, as right of the knot of
+ * |x|. */
 static void test_no_distance(void **state)
 {
 	(void)state;
@@ -296,7 +298,7 @@ static void test_no_distance(void **state)
 	assert_true(v.distance == 1 && v.closest_point[0] == 0);
 }
 
-/* Between equal components of n, the axis that the basis has: y. */
+/* If components of n are equal, derivatives use the axis of the basis: y. */
 static void test_axis(void **state)
 {
 	(void)state;
@@ -304,7 +306,7 @@ static void test_axis(void **state)
 	const struct geometry_inputs at = {.position = {{0}, {1, 1, 0.5L}}};
 	struct geometry_values v;
 	const struct geometry_inputs along_y = {.position = {{0}, {0, 1, 0}}}, along_x = {.position = {{0}, {1, 0, 0}}};
-	/* e = y x n = (n_z, 0, -n_x): independent of n_y, also of what would change the axis */
+	/* e = y x n = (n_z, 0, -n_x): independent of n_y, even where n_y decides about the axis */
 	fricp_geometry_tangent(&c, &at, &along_y, &v, NULL);
 	assert_near(v.tangent_basis[0], 0, 1e-18L);
 	assert_near(v.tangent_basis[4], 0, 1e-18L);
@@ -315,7 +317,7 @@ static void test_axis(void **state)
 	check_tangent(&c, &at, &along_y, 1e-5, 1e-14);
 }
 
-/* n_x is shorter than n_y by less than any digit of it: the axis is x, as the basis has it. */
+/* n_x is smaller than n_y by less than a rounding: the axis is x, as in the basis. */
 static void test_axis_by_a_hair(void **state)
 {
 	(void)state;
@@ -338,7 +340,7 @@ static void test_axis_by_a_hair(void **state)
 	}
 }
 
-/* Where a basis is made of numbers that vanish beside the largest, derivatives see them vanish, too. */
+/* Numbers that vanish beside the largest when a basis is made also vanish for its derivatives. */
 static void test_axis_of_a_long_normal(void **state)
 {
 	(void)state;

@@ -3,7 +3,7 @@
 #include "core/geometry/geometry.h"
 #include "tests/unit/core/geometry/derivatives.h"
 
-/* A contact with what is lagged of it, doubles. */
+/* A contact and its lagged quantities, as doubles. */
 struct lagged {
 	struct geometry_case contact;
 	struct geometry_inputs at;
@@ -152,7 +152,7 @@ static struct geometry_values random_cotangent(struct rng *rng)
 	return v;
 }
 
-/* Contacts of any shape; whichever is called good must be, and most of them are. */
+/* Contacts of any shape: those reported as good must be accurate, and most are good. */
 static void test_random(void **state)
 {
 	(void)state;
@@ -172,7 +172,7 @@ static void test_random(void **state)
 	assert_in_range(good, 3800, 4000);
 }
 
-/* A tangent of one closest point, one tilt .. alone leaves the others what they are. */
+/* A tangent of one closest point, one tilt, ... alone leaves the others unchanged. */
 static void test_each_cotangent(void **state)
 {
 	(void)state;
@@ -221,7 +221,7 @@ static void test_not_good(void **state)
 	assert_true(fast_face_vertex_frame(fast_face_vertex_edges(up, o, x, y), 0.25, 0, x, y).good);
 	assert_false(fast_face_vertex_frame(fast_face_vertex_edges((struct v3){0.25, 0.25, 0}, o, x, y), 0, 0, x, y).good);
 	assert_false(fast_vertex_vertex_frame(fast_vertex_vertex_edges(o, diagonal), x, y).good);
-	/* Scaled, as the basis is made, these components are the same: nothing. */
+	/* The scaling with which the basis is made rounds both components to zero, so they are equal. */
 	const struct v3 long_one = {0x1p-1074, 0x1p-1073, 8}, short_one = {0x1p-20, 0x1p-19, 8};
 	assert_false(fast_vertex_vertex_frame(fast_vertex_vertex_edges(o, long_one), x, y).good);
 	assert_true(fast_vertex_vertex_frame(fast_vertex_vertex_edges(o, short_one), x, y).good);

@@ -268,7 +268,7 @@ static void test_small_distances(void **state)
 		struct stencil s = random_stencil_positions(&rng, 0);
 		struct fric_geometry precise, plain;
 		const double near = ldexp(1, -(int)below(&rng, 30));
-		for (int d = 0; d < 3; d++) { /* inside of the triangle, or where the edges cross, but for a little */
+		for (int d = 0; d < 3; d++) { /* in the triangle or where the edges cross, but for a small gap */
 			const double at = type == FRIC_EDGE_EDGE ? (s.p[2][d] + s.p[3][d]) / 2 - (s.p[1][d] - s.p[0][d]) / 2
 			                                         : (s.p[1][d] + s.p[2][d] + s.p[3][d]) / 3;
 			const double by = uniform(&rng, -near, near), length = s.p[1][d] - s.p[0][d];
@@ -284,8 +284,8 @@ static void test_small_distances(void **state)
 	}
 }
 
-/* By how much a coordinate of the closest point moves, over the relative size of a rounding, if every number of every vertex
- * is rounded, and so is the coordinate itself. */
+/* Change of a coordinate of the closest point, relative to a rounding, if every number of every vertex is rounded, and
+ * the coordinate as well. */
 static double sensitivity(enum fric_type type, struct stencil s, const struct fric_geometry *at, int m)
 {
 	double sum = 1 + fabs(at->closest_point[m]);
@@ -301,7 +301,7 @@ static double sensitivity(enum fric_type type, struct stencil s, const struct fr
 	return sum;
 }
 
-/* Of closest points far away, with either coordinate, and of edges that are nearly parallel. */
+/* Closest points far away, with either coordinate, and edges that are nearly parallel. */
 static void test_uncertainty(void **state)
 {
 	(void)state;
@@ -380,7 +380,7 @@ static void test_vertex_on_edge(void **state)
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{7, 0, 0}, {0, 0, 0}, {2, 0, 0}}}), FRIC_E_VERTEX_ON_EDGE);
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{1, 1, 1}, {1, 1, 1}, {2, 0, 0}}}), FRIC_E_VERTEX_ON_EDGE);
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{2, 0, 0}, {1, 1, 1}, {2, 0, 0}}}), FRIC_E_VERTEX_ON_EDGE);
-	/* As near to the end of the edge as its coordinates allow. */
+	/* The vertex is as near to the end of the edge as its coordinates allow. */
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{1, 1e-15, 0}, {1, 0, 0}, {1, 0, 3}}}),
 	            FRIC_E_VERTEX_ON_EDGE);
 	assert_ok(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{1, nextafter(1e-15, 1), 0}, {1, 0, 0}, {1, 0, 0x1p-20}}}));
@@ -478,8 +478,8 @@ static void test_tiny_distance_in_2d(void **state)
 	}
 }
 
-/* a . (b x c) of integers below 2^52, exactly as long as it is below 2^110: each sum, of products of 26 bits with the 78 of
- * the others, is exact in quad, as is what cancels between them. */
+/* a . (b x c) of integers below 2^52, exact if it is below 2^110: each sum of products of 26-bit parts with the other
+ * factors' 78 bits is exact in quad, and so are differences between them. */
 static exact exact_volume(struct exact3 a, struct exact3 b, struct exact3 c)
 {
 	exact sums[3] = {0};

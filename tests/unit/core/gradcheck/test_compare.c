@@ -97,7 +97,7 @@ static void drags_agree(void **unused)
 	}
 }
 
-/* Claims from contacts that lack a surface's motion, an anchor or a drag are noticed as false. */
+/* Claims from contacts that lack a surface's motion, an anchor or a drag are found to be false. */
 static void missing_offsets_are_noticed(void **unused)
 {
 	struct rng rng = {77};
@@ -395,7 +395,7 @@ static void finds_a_wrong_entry_of_the_gradient(void **state)
 	expect_worst(f, FRIC_GRADIENT, FRIC_EDGE_EDGE, WRONG);
 }
 
-/* A sum may differ by more: what is wrong with a contact itself says more. */
+/* A sum may differ by more, but a wrong contact is more specific. */
 static void a_wrong_contact_is_worse_than_a_wrong_sum(void **state)
 {
 	struct falsified *f = *state;
@@ -457,7 +457,7 @@ size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const doub
 	return fine;
 }
 
-/* They occur in no sum, but are compared contact by contact. */
+/* Triplets occur in no sum, but are compared contact by contact. */
 static void finds_a_wrong_triplet(void **state)
 {
 	struct falsified *f = *state;
@@ -605,8 +605,8 @@ struct knot {
 	int dim;
 };
 
-/* A contact next to where its law changes: at eps_v, at a point of a curve, at 2 eps_v, and beyond, with a speed of decay
- * down to eps_v / 2^48 and coefficients that are one or nearly one now and then. */
+/* A contact next to where its law changes: at eps_v, at a point of a curve, at 2 eps_v, and beyond, with a speed of
+ * decay down to eps_v / 2^48 and coefficients that are sometimes equal or nearly so. */
 static void random_knot(struct rng *rng, struct knot *k)
 {
 	static const enum fric_law_type types[] = {FRIC_EXPONENTIAL, FRIC_STRIBECK, FRIC_CURVE, FRIC_ADHESION};
@@ -630,7 +630,7 @@ static void random_knot(struct rng *rng, struct knot *k)
 	k->velocity[1] = k->dim == 3 ? sin(angle) * y : 0;
 }
 
-/* Whether claims computed at other velocities agree with what is right at the contact's own. */
+/* Whether claims computed at other velocities agree with the right results at the contact's own. */
 static struct fric_comparison claimed_at(const struct knot *k, const double *velocity, double factor)
 {
 	static const int32_t vertex = 0;

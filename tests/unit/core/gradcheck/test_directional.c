@@ -1,10 +1,10 @@
-/* Derivatives against differences: right ones agree by every field of random scenes; wrong ones, which the linker puts in
- * the place of the core's, do not, and the contact is named. */
+/* Derivatives against differences: right ones agree for every field of random scenes; wrong ones, which the linker puts
+ * in place of the core's, do not, and the contact is named. */
 #include "tests/property/differentials.h"
 
 enum { N_SCENES = 40 };
 
-/* ---- what is wrong, if anything ---- */
+/* ---- injected faults ---- */
 
 static double jvp_factor = 1, vjp_factor = 1, potential_factor = 1;
 static int64_t wrong_dof = -1;
@@ -45,9 +45,9 @@ enum fric_code __wrap_fric_vjp(const struct fric_context *context, const struct 
 	return code;
 }
 
-/* ---- right ones ---- */
+/* ---- right derivatives ---- */
 
-/* Everywhere the whole direction. */
+/* The whole direction everywhere. */
 static double *everywhere(size_t n)
 {
 	double *x = malloc(n * sizeof(double));
@@ -65,7 +65,7 @@ static struct fric_derivative_agreement compare(const struct fric_context *conte
 	double *numbers = malloc(f->n * sizeof(double)), *room = *place_in(&direction, f) = everywhere(f->n);
 	memcpy(numbers, f->numbers, f->n * sizeof(double));
 	assert_ok(fric_compare_derivative(context, &t->derivation, &direction, &agreement, &error));
-	assert_all_bits(f->numbers, numbers, f->n); /* what is borrowed stays as it is */
+	assert_all_bits(f->numbers, numbers, f->n); /* borrowed arrays are unchanged */
 	free(room);
 	free(numbers);
 	return agreement;
@@ -92,7 +92,7 @@ static void test_right(void **state)
 	}
 }
 
-/* ---- wrong ones ---- */
+/* ---- wrong derivatives ---- */
 
 static void test_wrong(void **state)
 {
@@ -163,7 +163,7 @@ static void test_worst(void **state)
 	fric_contacts_free(contacts);
 }
 
-/* No contacts, nothing to differ. */
+/* Without contacts there is nothing to differ. */
 static void test_empty(void **state)
 {
 	(void)state;
@@ -183,7 +183,7 @@ static void test_empty(void **state)
 	fric_contacts_free(contacts);
 }
 
-/* Without coefficients, and at the knots where they are the same and where speeds are eps_v. */
+/* Zero coefficients, and knots where the coefficients are equal and where speeds are eps_v. */
 static void test_knots(void **state)
 {
 	(void)state;
@@ -220,7 +220,7 @@ static void test_knots(void **state)
 		}
 }
 
-/* ---- numbers that are large, or decide ---- */
+/* ---- large numbers and ties ---- */
 
 static struct fric_derivative_agreement along(const struct fric_batch *batch, const double *velocities,
                                               const struct fric_differential *direction)
@@ -284,7 +284,7 @@ static struct fric_batch floor_for(const double *normal, const double *force)
 		.groups = {[FRIC_PLANE_VERTEX] = {1, vertices, .normal_force = {force, 0}, .plane_normal = {normal, 0}}}};
 }
 
-/* The derivative by a drag is s |u|^2 / 2, more than a double holds; its product with the drag is not. */
+/* The derivative with respect to a drag is s |u|^2 / 2, too large for a double; its product with the drag is not. */
 static void test_overflow(void **state)
 {
 	(void)state;
@@ -335,7 +335,7 @@ static void test_short_normals(void **state)
 	assert_true(along(&batch, velocities, &by).agrees);
 }
 
-/* Of a geometric mean by a coefficient that is 0. */
+/* Derivative of a geometric mean with respect to a coefficient that is 0. */
 static void test_infinite(void **state)
 {
 	(void)state;

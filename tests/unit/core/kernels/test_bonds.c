@@ -1,5 +1,5 @@
-/* `adhesion` where its bonds break, at |u| = 2 eps_v: G2 jumps there from -2 mu_s / eps_v to 0, so the last bit decides. In
- * every set of kernels, at vertices and at bodies, through every call that has the Hessian in it. */
+/* `adhesion` where its bonds break, at |u| = 2 eps_v: G2 jumps there from -2 mu_s / eps_v to 0, so the last bit
+ * decides. Every set of kernels, at vertices and at bodies, through every call that involves the Hessian. */
 #include "tests/unit/core/batches.h"
 #include "tests/unit/core/exact.h"
 
@@ -20,7 +20,7 @@ struct bonds {
 	struct fric_derivation derivation;
 };
 
-/* Everything in which the branch shows. */
+/* Every result that depends on the branch. */
 struct results {
 	double potential, gradient[N * DOFS], line[2], inner[N * 15];
 	double products[N * DOFS], jvp[N * DOFS], vjp[N * DOFS], second[N * DOFS], jvp_by_eps_v[N * DOFS], vjp_by_eps_v[N];
@@ -106,7 +106,8 @@ static void answer(const struct fric_context *context, struct bonds *b, struct r
 	assert_ok(fric_jvp(context, &b->derivation, &tangents, &potential, at, &potential, r->jvp_by_eps_v, &e));
 }
 
-/* Numbers along the slip: G2 = -2 mu_s / eps_v = -1 / eps_v times a force of 2, and dG1 by eps_v, 4 mu_s / eps_v. */
+/* Numbers along the slip: G2 = -2 mu_s / eps_v = -1 / eps_v times a force of 2, and the derivative of G1 with respect
+ * to eps_v, 4 mu_s / eps_v. */
 static void judge_along(const struct bonds *b, const char *what, const double *results, double held)
 {
 	for (size_t i = 0; i < N; i++) {
@@ -135,7 +136,7 @@ static void judge(const struct bonds *b, const struct results *r)
 	judge_along(b, "jvp by eps_v", r->jvp_by_eps_v, 4);
 }
 
-/* The second scale is one that long double takes. */
+/* Kernels leave the second scale to long double. */
 static void bonds_break_at_two_eps_v(void **unused)
 {
 	static const double scales[] = {0x1p-52, 0x1p-1055};

@@ -1,4 +1,4 @@
-/* The transition `peak`: its scalar functions against multi-precision values, and what makes it what it is. */
+/* The transition `peak`: its scalar functions against multi-precision values, and its defining properties. */
 #include <stdio.h>
 
 #include "core/base/quad.h"
@@ -58,7 +58,7 @@ static double force(double y, const double mu[2])
 	return fric_law_force(y, mu[0], mu[1], 1, &peak);
 }
 
-/* In doubles, as the kernels have it. */
+/* Computed in doubles, as in the kernels. */
 static double force_in_doubles(enum law t, double z, const double mu[2])
 {
 	const struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(t, mu[0], mu[1]), false};
@@ -100,7 +100,7 @@ static bool same_bits(double a, double b)
 	return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
-/* What of the shape is needed at one place gives the bits that all of it gives. */
+/* The parts of the shape needed at one place have the same bits as in the whole shape. */
 static void check_shape_at(double z, const double mu[2])
 {
 	struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(LAW_PEAK, mu[0], mu[1]), false}, b = a;
@@ -148,8 +148,8 @@ static bool halfway(quad exact, double value)
 	return (off < 0 ? -off : off) >= 0.495 * (quad)ulp((double)exact);
 }
 
-/* For mu_s = mu_k the law is mu_s f1: the nearest double, which is that of cubic and quadratic; or the other one where the
- * value is halfway between two. */
+/* For mu_s = mu_k the law is mu_s f1: the nearest double, as for cubic and quadratic, or the other one if the value is
+ * halfway between two. */
 static void test_without_peak(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,5 @@
-/* How the laws change with their numbers: against multi-precision values, and by what must hold of them. */
+/* Derivatives of the laws with respect to their parameters: against multi-precision values, and by identities that they
+ * must satisfy. */
 #include "core/law/bends.h"
 
 #include <stdio.h>
@@ -60,7 +61,7 @@ static struct law_point point(struct sample s)
 		s.z >= 2};
 }
 
-/* In the order of the struct; those of G1 as they are, not over z. */
+/* In the order of the struct; derivatives of G1 itself, not of G1 / z. */
 static void in_doubles(struct sample s, long double out[8])
 {
 	const struct law_reach none = {0};
@@ -83,7 +84,7 @@ static void in_long_doubles(struct sample s, long double out[8])
 
 /* ---- against multi-precision values ---- */
 
-/* The sizes of the terms that slopes are made of: of s and k at z, times what they are slopes of. */
+/* The sizes of the terms that add up to each derivative, in the order of the struct. */
 static void scales(struct sample s, long double scale[8])
 {
 	const long double top = fmaxl(s.mu_s, s.mu_k), z = fmaxl(s.z, 1), steep = law_has_tail(s.t) ? fmaxl(s.q, 1) : 1;
@@ -143,7 +144,7 @@ static void test_reference(void **unused)
 	assert_int_equal(n_wrong, 0);
 }
 
-/* ---- what holds of all laws ---- */
+/* ---- properties of all laws ---- */
 
 static void for_each(void (*check)(struct sample))
 {
@@ -157,7 +158,7 @@ static void for_each(void (*check)(struct sample))
 					                      i < 300 ? i / 100. : pow(2, i - 320), qs[k]});
 }
 
-/* Potential and force are proportional to the coefficients, and with all speeds the potential is. */
+/* Potential and force are proportional to the coefficients; the potential also to all speeds together. */
 static void check_scaling(struct sample s)
 {
 	const struct law_point_l a = point_l(s);
@@ -193,7 +194,7 @@ static void test_forms(void **unused)
 	for_each(check_forms);
 }
 
-/* Little is lost just beyond eps_v: of what is, all digits are right. */
+/* Just beyond eps_v the loss is small, but all its digits are right. */
 static void test_digits(void **unused)
 {
 	(void)unused;
@@ -215,7 +216,7 @@ static void test_digits(void **unused)
 
 /* ---- second derivatives ---- */
 
-/* At the speed z with eps_v 1, how slopes are with other coefficients and another eps_v. */
+/* Derivatives at the speed z with eps_v 1, with the coefficients and eps_v changed. */
 static struct law_slopes_l near_by(struct sample s, long double ds, long double dk, long double de)
 {
 	const struct law_reach_l none = {0};
@@ -226,7 +227,7 @@ static struct law_slopes_l near_by(struct sample s, long double ds, long double 
 	return law_slopes_l(s.t, a, tail ? law_reach_l(s.t, &table, r, q, 1 / q) : none);
 }
 
-/* Against differences of the first ones; corners are in the way of these. */
+/* Second derivatives against differences of first ones, which corners disturb. */
 static void check_bends(struct sample s)
 {
 	const struct law_reach_l none = {0};
@@ -255,7 +256,7 @@ static void test_bends(void **unused)
 	for_each(check_bends);
 }
 
-/* Where coefficients are zero or the same, where differences know nothing: what scaling leaves. */
+/* Identities of scaling, for zero or equal coefficients, where differences are of no use. */
 static void check_degree(struct sample s)
 {
 	const struct law_reach_l none = {0};

@@ -1,4 +1,4 @@
-/* e^-t and the integral of e^-s^2 against multi-precision values, and what is built on them. */
+/* e^-t and the integral of e^-s^2 against multi-precision values, and functions built on them. */
 #include <stdio.h>
 
 #include "core/fric_mollifier.h"

@@ -1,4 +1,4 @@
-/* The numbers of DOFs: vertex by vertex, an axis each. */
+/* The numbering of DOFs: vertex by vertex, axis by axis. */
 #include "core/motion/dofs.h"
 
 #include "tests/unit/core/motion/two.h"

@@ -1,4 +1,4 @@
-/* Differences and weights of a stencil say the same. */
+/* Differences and weights of a stencil are consistent. */
 #include "core/motion/stencil.h"
 
 #include "tests/unit/core/motion/two.h"
@@ -10,7 +10,7 @@ static void test_size(void **state)
 		assert_int_equal(stencil_size_of(type), fric_stencil_size(type));
 }
 
-/* What moves with all vertices does not slip, unless against a plane. */
+/* A common motion of all vertices causes no slip, except against a plane. */
 static void test_weights_add_up(void **state)
 {
 	(void)state;
@@ -97,7 +97,7 @@ static void test_relative_velocity_is_the_weighted_sum(void **state)
 			check_relative(dim, type);
 }
 
-/* Whatever the closest point, which weights that are rounded would not give. */
+/* Exactly zero whatever the closest point, which rounded weights would not give. */
 static void test_equal_velocities_give_zero(void **state)
 {
 	(void)state;

@@ -31,7 +31,7 @@ static long double derivative_as_written(enum fric_barrier_type type, long doubl
 	return all[type];
 }
 
-/* -kappa b'(D) 2d, and what physical scaling makes of it. */
+/* -kappa b'(D) 2d, and its physical scaling. */
 static long double as_written(struct fric_barrier b, double distance)
 {
 	const long double d = distance, dmin = b.dmin, dhat = b.dhat;
@@ -94,7 +94,7 @@ static enum fric_barrier_type type_of(const char *word)
 	return FRIC_CLAMPED_LOG;
 }
 
-/* All barriers: differences, in multi-precision, of what was published. */
+/* All barriers against differences, in multi-precision, of the published functions. */
 static void test_reference_of_all(void **state)
 {
 	(void)state;
@@ -161,7 +161,7 @@ static void test_ends(void **state)
 	assert_near(force(gap, 1 + above) / ((3 - 2 * above) * (3 - 2 * above) / (2 * above) * 2), 1, 1e-7);
 }
 
-/* The same of the others: at the end of the reach with rest = E - D, near dmin with D. */
+/* The same for the others: at the end of the reach with rest = E - D, near dmin with D. */
 static void test_ends_of_all(void **state)
 {
 	(void)state;
@@ -221,7 +221,7 @@ static void test_falls(void **state)
 	}
 }
 
-/* Over b, d^2 and d the unit of length comes to a power of 3, of -1 (normalized), or of 0 (physical). */
+/* Through b, d^2 and d, the force scales with the unit of length to the power 3, -1 (normalized) or 0 (physical). */
 static void test_scale(void **state)
 {
 	(void)state;
@@ -258,7 +258,7 @@ static void test_extreme_sizes(void **state)
 
 /* ---- slopes ---- */
 
-/* Within four ulp; of by_distance and by_dhat, which change their sign, of the largest of both. */
+/* Within four ulp; for by_distance and by_dhat, which change sign, of the larger of the two. */
 static bool slopes_right(const struct fric_barrier *b, double distance, const double expected[5])
 {
 	struct barrier_slopes s;
@@ -301,7 +301,7 @@ static void test_slopes(void **state)
 	assert_int_equal(n_wrong, 0);
 }
 
-/* The force is of a degree in all lengths together, and it is the force that fricp_barrier_force gives. */
+/* The force is homogeneous in all lengths together, and equals that of fricp_barrier_force. */
 static void test_degree(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Bases along a grain: where it points, in every type of contact, at any size, and what is refused. */
+/* Bases along a grain: their direction in every type of contact, at any size, and what is refused. */
 #include "core/geometry/geometry.h"
 #include "tests/property/scene.h"
 #include "tests/unit/core/batches.h"
@@ -20,7 +20,7 @@ static void between(const double *from, const double *to, long double out[3])
 		out[i] = (long double)to[i] - from[i];
 }
 
-/* What the contract says of a stencil's normal, in its words. */
+/* A stencil's normal, as the contract defines it. */
 static void normal_of(enum fric_type type, const double *const p[4], long double n[3])
 {
 	long double e[3], f[3];
@@ -145,7 +145,7 @@ static void test_along_the_normal(void **state)
 
 /* ---- through fric_prepare ---- */
 
-/* All types, with grains of their own, by every kernel. */
+/* Batches of all types, with grains of their own, by every kernel. */
 static void test_batches(void **state)
 {
 	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};
@@ -183,7 +183,7 @@ static void test_batches(void **state)
 	scene_free(&s);
 }
 
-/* What is wrong with a contact's geometry comes first, the grain next, and then the distance. */
+/* Faults of the geometry come first, then those of the grain, then those of the distance. */
 static void test_faults(void **state)
 {
 	static const double positions[9] = {1, 2, 3, 1, 2, 3, 0, 0, 1}, up[3] = {0, 0, 2}, ahead[3] = {1, 0, 0};

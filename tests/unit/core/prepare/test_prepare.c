@@ -359,7 +359,7 @@ static void test_every_reason_can_be_skipped(void **state)
 	fric_contacts_free(c);
 }
 
-/* A contact that is degenerate and whose coefficient is negative, or fine: what is first is its geometry. */
+/* If a contact is degenerate and its coefficient negative, the geometry is reported first. */
 static void test_geometry_comes_before_coefficients(void **state)
 {
 	(void)state;

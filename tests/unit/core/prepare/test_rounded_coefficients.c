@@ -139,14 +139,15 @@ static void test_slivers(void **state)
 			double mu;
 			assert_code(prepare(&t, FRIC_MU_TABLE, FRIC_MEAN, &mu), FRIC_E_NEGATIVE_COEFFICIENT);
 			assert_code(prepare(&t, FRIC_MU_VERTEX, blend, &mu), refused ? FRIC_E_NEGATIVE_COEFFICIENT : FRIC_OK);
-			for (int v = 0; v < 4; v++) /* of both signs, the harmonic mean is positive */
+			for (int v = 0; v < 4; v++) /* with sides of opposite signs, the harmonic mean is positive */
 				t.mu[v] += t.mu[v] == 0 && v < (t.type == FRIC_EDGE_EDGE ? 2 : 1) ? 0.01 : 0;
 			assert_code(prepare(&t, FRIC_MU_VERTEX, blend, &mu),
 			            blend == FRIC_MAX || blend == FRIC_HARMONIC_MEAN ? FRIC_OK : FRIC_E_NEGATIVE_COEFFICIENT);
 		}
 }
 
-/* A sliver whose height is a rounding of its positions may lie anywhere: what is outside by that counts as zero. */
+/* A sliver whose height is a rounding of its positions may lie anywhere: a closest point outside by as much counts as
+ * on the border. */
 static void test_uncertain_sliver(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* How coefficients change with the numbers that they are made of, against differences in long double of their definitions. */
+/* Derivatives of coefficients with respect to their inputs, against differences in long double of their definitions. */
 #include <float.h>
 
 #include "core/fric_mollifier.h"
