@@ -6,7 +6,7 @@
 
 #include "tests/property/hessians.h"
 
-/* What a body scene adds: bodies, and contacts of each of their two types. */
+/* Options that a body scene adds: bodies, and contacts of each of their two types. */
 struct body_options {
 	size_t n_bodies, n_pairs, n_world;
 	bool radii, far; /* arms are of length 1000 instead of 1 */

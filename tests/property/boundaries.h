@@ -61,7 +61,7 @@ static inline void repair_geometry(int *l)
 		l[BY_FORCE] = 0;
 }
 
-/* What excludes each other. */
+/* Resolves levels that exclude each other. */
 static inline void repair_row(struct row *row)
 {
 	int *l = row->level;
@@ -104,7 +104,7 @@ static inline bool has_type(const struct row *row, enum fric_type type)
 	}
 }
 
-/* Vertices that no contact has lie behind and, in a long scene, between the others. */
+/* Vertices without contacts lie behind and, in a long scene, between the others. */
 static inline size_t vertices_of(const struct row *row, size_t n_each)
 {
 	switch (row->level[BY_LAYOUT]) {
@@ -219,7 +219,7 @@ static inline void set_weights(struct fric_group *g, int level)
 		numbers_of(g->weight)[i] = 0;
 }
 
-/* Zeros in the fields that have some. */
+/* Sets zeros in the fields whose levels require some. */
 static inline void set_zeros(struct scene *s, const struct row *row, enum fric_type type)
 {
 	struct fric_group *g = &s->batch.groups[type];
@@ -234,7 +234,7 @@ static inline void set_zeros(struct scene *s, const struct row *row, enum fric_t
 	}
 }
 
-/* ---- slips on the spot ---- */
+/* ---- exact slips ---- */
 
 /* A speed at a threshold or a knot, or next to it. */
 static inline double exact_speed(const struct fric_friction *f, double eps_v, size_t i)
@@ -255,7 +255,7 @@ static inline double field_or(struct fric_values values, size_t i, size_t d, dou
 	return values.data ? values.data[i * values.stride + d] : otherwise;
 }
 
-/* What makes slips exact: bases along axes, powers of two for what is multiplied and added. */
+/* Makes slips exact: bases along axes, and powers of two as factors and terms. */
 static inline void align(struct scene *s, struct fric_group *g, bool bodies)
 {
 	const size_t dim = (size_t)s->batch.dim;
@@ -277,7 +277,7 @@ static inline void align(struct scene *s, struct fric_group *g, bool bodies)
 		memset(numbers_of(g->closest_point), 0, g->n * g->closest_point.stride * sizeof(double));
 }
 
-/* The first member alone moves, along one axis. */
+/* Only the first member moves, along one axis. */
 static inline void set_exact(struct scene *s, enum fric_type type)
 {
 	struct fric_group *g = &s->batch.groups[type];

@@ -1,6 +1,6 @@
 /**
- * Memory that counts what is taken and given back, by the sizes that it has noted itself. Fresh blocks are full of NaN,
- * and marks around them tell of writes beyond their ends.
+ * Memory that counts what is taken and given back, by sizes that it records itself. Fresh blocks are full of NaN, and
+ * marks around them reveal writes beyond their ends.
  */
 #ifndef TESTS_COUNTED_MEMORY_H
 #define TESTS_COUNTED_MEMORY_H
@@ -9,9 +9,9 @@
 
 struct counted_memory {
 	_Atomic(size_t) blocks, bytes, taken;
-	_Atomic(long) left;       /* takes that succeed; < 0: all */
+	_Atomic(long) left;       /* allocations that succeed; < 0: all */
 	_Atomic(size_t) failures; /* blocks that came back with another size or with overwritten marks */
-	fric_flag *raised_by;     /* NULL, or the flag that the take after `left` others raises instead of failing */
+	fric_flag *raised_by;     /* NULL, or the flag that the allocation after `left` others raises instead of failing */
 };
 
 enum { MARK = 64, MARK_BYTE = 0xa7 };

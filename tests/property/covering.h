@@ -15,7 +15,7 @@ struct row {
 
 struct factors {
 	int n, n_levels[MOST_FACTORS];
-	void (*repair)(struct row *row); /* makes a row possible; what is possible it leaves as it is */
+	void (*repair)(struct row *row); /* makes a row possible; leaves possible rows unchanged */
 };
 
 struct covering {

@@ -1,5 +1,6 @@
 /**
- * The fields of a random batch that derivatives are taken by: where their numbers are, and tangents of them.
+ * The fields of a random batch with respect to which derivatives are taken: where their numbers are, and tangents of
+ * them.
  */
 #ifndef TESTS_DIFFERENTIALS_H
 #define TESTS_DIFFERENTIALS_H
@@ -114,7 +115,7 @@ static inline double *random_tangent(struct scene *s, struct rng *rng, const str
 	return tangent;
 }
 
-/* Where a field is in a differential. */
+/* The place of a field in a differential. */
 static inline double **place_in(struct fric_differential *d, const struct number_field *f)
 {
 	return f->type == FRIC_N_TYPES ? &d->fields[f->field] : &d->rows[f->type][f->row];
@@ -130,7 +131,7 @@ static inline const char *field_name(const struct number_field *f)
 	return name;
 }
 
-/* Some rows of groups become one for all contacts. */
+/* Replaces some rows of groups by one for all contacts. */
 static inline void share_rows(struct scene *s, struct rng *rng)
 {
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
@@ -170,7 +171,7 @@ static inline struct scene derivable_scene(struct rng *rng, int i)
 	return scene;
 }
 
-/* Contacts of a scene, and what is differentiated about them. */
+/* Contacts of a scene, and the query to differentiate. */
 struct setting {
 	struct fric_contacts *contacts;
 	struct fric_question question;

@@ -44,7 +44,7 @@ struct options {
 	enum fric_law_type law;
 	enum fric_transition transition;
 	bool own_mu;                /* coefficients per contact */
-	enum fric_mu_source source; /* if not */
+	enum fric_mu_source source; /* otherwise */
 	enum fric_blend blend;
 	bool equal_mu; /* mu_s == mu_k */
 	bool barrier;  /* no normal forces */
@@ -63,7 +63,7 @@ struct scene {
 	int n_memory;
 };
 
-/* What is added to slips and forces, in half of all scenes; each alone, and with others. */
+/* Adds offsets and drags in half of all scenes: each alone, and combined. */
 static inline void random_offsets(struct options *o, struct rng *rng)
 {
 	const bool some = coin(rng);
@@ -196,7 +196,7 @@ static inline void random_group_offsets(struct scene *s, struct rng *rng, struct
 		g->viscous = random_values(s, rng, n, 1, 0, 500);
 }
 
-/* What contacts of all types may have. */
+/* Fields that contacts of all types may have. */
 static inline void random_fields(struct scene *s, struct rng *rng, struct fric_group *g)
 {
 	const struct options *o = &s->options;
@@ -340,7 +340,7 @@ static inline struct scene_state *scene_state(const struct fric_contacts *contac
 	return NULL;
 }
 
-/* Lagged contacts, to be freed with scene_contacts_free. */
+/* The states of the contacts made by scene_contacts, so that tests need not pass them on. */
 static inline struct fric_contacts *scene_contacts(const struct fric_context *context, const struct scene *s)
 {
 	struct fric_contacts *contacts;

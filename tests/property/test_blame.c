@@ -1,5 +1,5 @@
-/* Which contact a fault is blamed on, when calls stop, and numbers at the ends of the range: where a single contact among
- * many is at its limit. */
+/* Blame for faults, stopping, and numbers at the ends of their range, where a single contact among many is at its
+ * limit. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -39,7 +39,7 @@ struct calls {
 
 enum { EVALUATE, INNER, PRODUCTS, LINE, JVP, JVP_BY_VELOCITIES, VJP, N_CALLS };
 
-/* How large tangents and cotangents are: where forces fit doubles, these alone may not. */
+/* Sizes of tangents and cotangents: large ones may overflow where forces do not. */
 enum { AS_THEY_ARE, LARGE };
 
 static enum fric_code call(struct calls *a, int which)
@@ -69,7 +69,7 @@ static enum fric_code call(struct calls *a, int which)
 	}
 }
 
-/* Contacts that are much too strong: the first of them in the order of groups is blamed. */
+/* If several contacts are much too strong, the first of them in the order of groups is blamed. */
 static void check_blame(const struct scene *s, int size, enum fric_type type, size_t i)
 {
 	struct fric_contacts *c;
@@ -159,8 +159,8 @@ static void world_scene(struct scene *s, size_t n, double force, double spin, do
 	}
 }
 
-/* Entries of the block of a contact are those of J^T A J in long double, each in its own scale.
- * @param entry  0, or about the size of entries that A is given instead */
+/* Compares the entries of a contact's block with J^T A J in long double, each in its own scale.
+ * @param entry 0, or about the size of entries that A is given instead */
 static void check_entries(const struct scene *s, double entry)
 {
 	struct fric_contacts *c;
@@ -215,7 +215,7 @@ static void test_entries_keep_their_digits(void **state)
 		}
 }
 
-/* What is too much in a sum is nobody's fault; what is too much alone is that contact's. */
+/* An overflow of a sum blames no contact; an overflow within one contact blames that contact. */
 static void test_an_overflow_of_rows(void **state)
 {
 	(void)state;
@@ -285,7 +285,7 @@ static void scale(double *x, size_t n, int power)
 		x[i] = ldexp(x[i], power);
 }
 
-/* Velocities, forces and coefficients in other units; slips scaled by so much more. */
+/* Velocities, forces and coefficients in other units; slips scaled by another power in addition. */
 static void change_units(struct scene *s, int speed, int force, int mu, int slip)
 {
 	struct fric_friction *f = &s->batch.friction;
@@ -304,7 +304,7 @@ static void change_units(struct scene *s, int speed, int force, int mu, int slip
 
 /* ---- bases of any length ---- */
 
-/* A basis that is longer and a velocity scaling that is as much smaller make the same slip and force. */
+/* A longer basis and an inversely smaller velocity scaling give the same slip and force. */
 static void test_bases_of_any_length(void **state)
 {
 	static const int powers[] = {600, -300, 40};
@@ -343,7 +343,7 @@ static void test_bases_of_any_length(void **state)
 		}
 }
 
-/* Tangents by velocities alone, by these and by positions, and the Jacobian times the latter. */
+/* Tangents along velocities alone, along velocities and positions, and the Jacobian times the latter. */
 static void unit_tangents(const struct scene *s, const double *positions, double *out)
 {
 	const size_t n = 1 + scene_ndof(s);
@@ -371,7 +371,7 @@ static void unit_tangents(const struct scene *s, const double *positions, double
 	fric_contacts_free(c);
 }
 
-/* Eigenvalues of matrices leave the range that kernels take care of; forces and their tangents are far from its ends. */
+/* Eigenvalues leave the range that kernels handle; forces and their tangents are far from its ends. */
 static void test_derivatives_in_any_unit(void **state)
 {
 	static const int units[][4] = {{380, -290, -290, 90}, {440, -290, -290, 0}, {-290, 270, 280, 0}, {-20, 7, 5, 3}};
@@ -421,7 +421,7 @@ static void on_touch(int signal, siginfo_t *info, void *context)
 	(void)context;
 	if (at < wire || at >= wire + wire_bytes) {
 		static const struct sigaction by_default = {.sa_handler = SIG_DFL};
-		sigaction(signal, &by_default, NULL); /* a real fault: it comes again */
+		sigaction(signal, &by_default, NULL); /* a real fault: it will recur */
 		return;
 	}
 	atomic_store(&stop, true);
@@ -476,7 +476,7 @@ static void test_products_stop(void **state)
 
 /* ---- curves of any size ---- */
 
-/* Speeds and areas scale with the unit of speed, down to where doubles lose digits: then areas are not for use. */
+/* Speeds and areas scale with the unit of speed, down to where doubles lose digits: then areas must not be used. */
 static void test_areas_scale(void **state)
 {
 	const double speeds[] = {0, 0.4, 1, 1.7, 3}, factors[] = {1, 0.7, 0.9, 0.2, 0.5};

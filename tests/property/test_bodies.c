@@ -54,7 +54,7 @@ static void cross_product(const double *a, const double *b, double *out)
 
 /* ---- derivatives ---- */
 
-/* Where the law's third derivative is tame. */
+/* Whether the law's third derivative is moderate at all contacts. */
 static bool smooth_here(const struct fric_contacts *c, const struct scene *s)
 {
 	double *z = all_contacts(&serial, c, s->velocities, FRIC_OUT_SLIP_RATIO, 1);
@@ -66,7 +66,7 @@ static bool smooth_here(const struct fric_contacts *c, const struct scene *s)
 	return smooth;
 }
 
-/* By how much the DOF has to change to move contacts by about one. */
+/* Change of the DOF that moves contacts by about one. */
 static double unit_of(const struct scene *s, size_t dof)
 {
 	const size_t first = first_twist(s), m = twist_size(s);
@@ -212,7 +212,7 @@ static void test_formats_agree(void **state)
 	for (int i = 0; i < N_SCENES; i++) {
 		struct options o = random_options(&rng, i % 2 ? 2 : 3);
 		o.signed_weights =
-			false; /* a negative weight times a projected matrix is not positive semidefinite otherwise */
+			false; /* with a negative weight, a projected matrix would no longer be positive semidefinite */
 		struct scene s = body_scene(&rng, o, random_body_options(&rng), coin(&rng));
 		struct fric_contacts *c = scene_contacts(&serial, &s);
 		check_formats(c, &s, &rng);
@@ -221,7 +221,7 @@ static void test_formats_agree(void **state)
 	}
 }
 
-/* Rows of bodies by the thousand are added up in several chunks, by one thread or two. */
+/* Thousands of rows of bodies are added up in several chunks, by one thread or two. */
 static void check_rows(const struct fric_context *context, const struct fric_contacts *c, const struct scene *s)
 {
 	const size_t n = fric_n_dofs(c);
@@ -420,7 +420,7 @@ static void test_equal_twists_rest_exactly(void **state)
 	}
 }
 
-/* A second body that rests is the world. */
+/* A second body at rest is equivalent to the world. */
 static void test_world_is_a_body_at_rest(void **state)
 {
 	struct rng rng = {307};
@@ -461,7 +461,7 @@ static void test_world_is_a_body_at_rest(void **state)
 	}
 }
 
-/* A body whose point is that of the contact and which has no radii is a vertex on a plane. */
+/* A body whose point is that of the contact and which has no radii is equivalent to a vertex on a plane. */
 static void test_without_arms_a_body_is_a_vertex(void **state)
 {
 	struct rng rng = {308};
@@ -494,7 +494,7 @@ static void test_without_arms_a_body_is_a_vertex(void **state)
 		s.lagged = lagged;
 		struct fric_contacts *c = scene_contacts(&serial, &s);
 		double *gradient = gradient_at(c, v), *d = all_contacts(&serial, c, v, FRIC_OUT_POTENTIAL, 1);
-		for (size_t k = 0; k < plane.n; k++) /* in 2D the length of one number, and of two */
+		for (size_t k = 0; k < plane.n; k++) /* in 2D one slip has one component, the other two */
 			assert_near(d[plane.n + k], d[k], 1e-14 * fabs(d[k]));
 		for (size_t e = 0; e < nv * dim; e++)
 			assert_near(gradient[nv * dim + e / dim * m + e % dim], gradient[e], 1e-14);
@@ -621,7 +621,7 @@ static void test_threads(void **state)
 	}
 }
 
-/* Gradients do not depend on the unit of velocities, potentials have it, Hessians its inverse. */
+/* Gradients do not depend on the unit of velocities; potentials scale with it, Hessians with its inverse. */
 static void test_scaling(void **state)
 {
 	struct rng rng = {311};
@@ -668,7 +668,7 @@ static void test_scaling(void **state)
 	}
 }
 
-/* What is at vertices keeps its bits when there are bodies. */
+/* Results at vertices keep their bits when there are bodies. */
 static void test_vertices_do_not_notice(void **state)
 {
 	struct rng rng = {312};

@@ -1,6 +1,6 @@
-/* Scenes on both sides of the library's branches (boundaries.h), in pairs: every result in every form, against sums in
- * long double, the comparison in 113 bits, and properties that no form can share a fault in. A share of a covering array
- * is part of `make test`; `make boundaries` tries whole ones, BOUNDARIES=N in the environment of them. */
+/* Scenes on both sides of the library's branches (boundaries.h), in pairs. Every result in every form is compared with
+ * sums in long double and with the comparison in 113 bits, and must have properties that reveal a fault shared by all
+ * forms. `make test` runs a share of a covering array; `make boundaries` runs whole ones, BOUNDARIES=N of them. */
 #include <stdio.h>
 
 #include "core/bodies/twist.h"
@@ -25,7 +25,7 @@ struct results {
 	struct section section[MOST_SECTIONS];
 };
 
-/* One scene, and what is asked about it. */
+/* A scene and the query about it. */
 struct inquiry {
 	struct scene scene;
 	struct row row;
@@ -34,7 +34,7 @@ struct inquiry {
 	double *vectors, *steps, *cotangents;
 	struct number_fields fields;
 	struct fric_differential tangents;  /* of all fields */
-	struct fric_differential second_of; /* of those that have second derivatives */
+	struct fric_differential second_of; /* of the fields that have second derivatives */
 	enum fric_projection projection;
 	enum fric_triangle triangle;
 };
@@ -54,7 +54,7 @@ static double *begin_section(struct results *r, const char *name, size_t n)
 	return r->x + r->n - n;
 }
 
-/* What a failed call leaves is unspecified; which contact it blames is not. */
+/* A failed call leaves its outputs unspecified, but not which contact it blames. */
 static void end_section(struct results *r, enum fric_code code, const struct fric_error *error)
 {
 	struct section *s = &r->section[r->n_sections - 1];
@@ -469,7 +469,7 @@ static void compare_forms(const struct inquiry *q, const struct results *expecte
 /* ---- sums in long double ---- */
 
 struct sums {
-	long double *sum, *size; /* [n] and of absolute terms */
+	long double *sum, *size; /* [n] and sums of absolute terms */
 	size_t n;
 };
 
@@ -490,7 +490,7 @@ static void add_term(struct sums *s, size_t at, long double term)
 	s->size[at] += fabsl(term);
 }
 
-/* Within some roundings of the terms, and of what `least` says. */
+/* Compares within some roundings of the terms, or of `least`. */
 static void compare_sums(const char *what, const double *x, const struct sums *s, long double relative,
                          long double least)
 {
@@ -525,7 +525,7 @@ static void times_triplets(const struct results *r, const char *values, const ch
 	}
 }
 
-/* In rows of entries, or of blocks of `width`. */
+/* Matrix times vector, in rows of entries or of blocks of `width`. */
 static void times_rows(const struct results *r, const char *values, const char *pattern, size_t rows, size_t width,
                        bool symmetric, const double *x, struct sums *out)
 {
@@ -561,7 +561,7 @@ static void times_block(size_t n, size_t m, const size_t *dofs, const long doubl
 		}
 }
 
-/* Rows of a contact of vertices, from weights and basis; a body's are the Jacobian. */
+/* Columns of a contact of vertices, from weights and basis; bodies have their Jacobian. */
 static void columns_of(size_t dim, size_t k, const double *w, const double *basis, long double *b)
 {
 	for (size_t t = 0; t + 1 < dim; t++)
@@ -640,7 +640,7 @@ static void compare_matrices(const struct inquiry *q, const struct results *r)
 	free_sums(&s);
 }
 
-/* Potential and forces are the sums of those of contacts; bodies' torques are left out. */
+/* Potential and forces are sums over the contacts; torques on bodies are left out. */
 static void compare_outputs(const struct inquiry *q, const struct results *r)
 {
 	const double *potentials = section_of(r, "output 0"), *forces = section_of(r, "output 10"),
@@ -746,7 +746,7 @@ static void add_array(struct sums *s, const double *x, double factor)
 		add_term(s, i, (long double)factor * x[i]);
 }
 
-/* A zero tangent of each field that kernels have no derivatives for: all contacts take the plain form. */
+/* Adds a zero tangent of each field that kernels cannot differentiate, so that all contacts take the plain form. */
 static struct fric_differential with_unknown(const struct inquiry *q, struct scene *s,
                                              const struct fric_differential *tangents)
 {
@@ -884,7 +884,7 @@ static void compare_cotangents(const struct inquiry *q, struct scene *room, cons
 	}
 }
 
-/* A tangent of velocities times a power of two, far from 1 though it be. */
+/* A tangent of velocities times a power of two far from 1. */
 static void compare_scaled(const struct inquiry *q, struct scene *room, const struct setting *t)
 {
 	static const int powers[] = {840, -900, 700};
@@ -924,7 +924,7 @@ static void compare_second(const struct inquiry *q, const struct setting *t, con
 	free(out);
 }
 
-/* The Jacobian by positions times a tangent of these. */
+/* The Jacobian with respect to positions times a tangent of positions. */
 static void compare_jacobian(const struct inquiry *q, const struct setting *t, const struct results *r)
 {
 	const size_t n = 1 + q->n_dofs, n_at_vertices = first_twist(&q->scene);
@@ -1013,7 +1013,7 @@ static void choose(struct choice *c, enum fric_type type, size_t i)
 	c->of[type][c->n[type]++] = i;
 }
 
-/* Potential, gradient, a product with the Hessian, and tangents by what has no rows. */
+/* Potential, gradient, a product with the Hessian, and tangents with respect to fields without rows. */
 static void add_part(const struct inquiry *q, const struct scene *part, double factor, struct sums *s)
 {
 	const size_t n = 1 + q->n_dofs;
@@ -1054,8 +1054,8 @@ static void compare_parts(const struct inquiry *q, const char *what, const struc
 	free_sums(&expected);
 }
 
-/* Halves add up to the whole; so do contacts in another order; a contact twice is one of twice the weight; and a contact
- * of no weight is none. */
+/* Halves add up to the whole, and so do contacts in another order; a contact listed twice counts as one of twice the
+ * weight, and one of zero weight does not count. */
 static void compare_choices(struct inquiry *q)
 {
 	struct scene *s = &q->scene;
@@ -1090,7 +1090,7 @@ static void compare_choices(struct inquiry *q)
 
 /* ---- memory ---- */
 
-/* One take after the other fails: nothing is kept, and nothing else fails. */
+/* Each allocation fails in turn: nothing leaks, and nothing else fails. */
 static void compare_scarce(const struct inquiry *q, const struct results *expected)
 {
 	struct results r = {0};
@@ -1157,7 +1157,7 @@ static int tell(void **state)
 	return 0;
 }
 
-/* How many covering arrays are wanted whole; 0: a share of one. */
+/* Number of whole covering arrays to run; 0: a share of one. */
 static int n_arrays(void)
 {
 	const char *wanted = getenv("BOUNDARIES");
@@ -1171,7 +1171,7 @@ static bool is_in_share(const struct row *row, int i)
 	       row->level[BY_LAYOUT] != LAYOUT_RING;
 }
 
-/* What needs three factors or more. */
+/* Combinations of three factors or more. */
 /* clang-format off */
 static const int special_rows[][N_FACTORS] = {
 	/* many contacts of bodies with a curve, in chunks */
@@ -1191,7 +1191,7 @@ static const int special_rows[][N_FACTORS] = {
 	{[BY_BODIES] = 1, [BY_SOURCE] = 3, [BY_DRAG] = 2, [BY_ANCHOR_SET] = 1, [BY_COUNT] = 3, [BY_FORCE] = 3},
 	/* geometry near degenerate, planes in several spans */
 	{[BY_COUNT] = 4, [BY_LAYOUT] = LAYOUT_DISJOINT, [BY_SOURCE] = 1, [BY_FORCE] = 2, [BY_DRAG] = 1, [BY_ANCHOR_SET] = 1},
-	/* thresholds, with each law that has a corner there, and each way of a drag */
+	/* thresholds, with each law that has a corner there, and each kind of drag */
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_BODIES] = 1, [BY_ANISO] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 6, [BY_SOURCE] = 1, [BY_BODIES] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 6, [BY_SOURCE] = 1, [BY_OWN] = 1, [BY_BODIES] = 1},

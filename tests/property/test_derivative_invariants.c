@@ -178,7 +178,7 @@ static void test_units(void **state)
 
 /* ---- */
 
-/* A skipped contact changes nothing, and nothing changes with it. */
+/* A skipped contact has no effect, and its numbers do not matter. */
 static void test_skipped_contacts(void **state)
 {
 	(void)state;
@@ -225,7 +225,7 @@ static void test_skipped_contacts(void **state)
 	}
 }
 
-/* Nothing has a pole at rest: everything is finite there, and as differences are close by. */
+/* Nothing has a pole at rest: everything is finite there, and close to the differences. */
 static void test_rest(void **state)
 {
 	(void)state;

@@ -4,8 +4,8 @@
 
 enum { N_SCENES = 400 };
 
-/* Whether third derivatives of the law neither jump near z nor are large there: `peak` bends in four pieces, the inner two
- * the more sharply the closer its coefficients are. */
+/* Whether third derivatives of the law neither jump near z nor are large there: `peak` has four pieces, and the inner
+ * two bend the more sharply the closer its coefficients are. */
 static bool smooth_at(const struct fric_law *law, double z, double mu_s, double mu_k, double eps_v)
 {
 	const enum fric_transition t = law->transition;
@@ -52,7 +52,7 @@ static void get(const struct fric_contacts *c, const double *v, double *potentia
 	assert_ok(fric_evaluate(&serial, c, scene_question(c, v), potential, gradient, &error));
 }
 
-/* Third derivatives are the larger the shorter the speeds are that a law changes over. */
+/* Third derivatives are the larger, the shorter the range of speeds over which a law changes. */
 static double tolerance_of(const struct fric_law *law)
 {
 	if (law->type != FRIC_SMOOTH)

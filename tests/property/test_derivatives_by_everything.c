@@ -1,4 +1,5 @@
-/* Derivatives by every field: against differences of prepared and evaluated batches, and against each other. */
+/* Derivatives with respect to every field: against differences of prepared and evaluated batches, and against each
+ * other. */
 #include <stdio.h>
 
 #include "tests/property/differentials.h"
@@ -43,7 +44,7 @@ static void central(const struct scene *s, const struct number_field *f, const d
 	free(behind.of);
 }
 
-/* Richardson's: the error is of fourth order in h. */
+/* Richardson extrapolation: the error is of fourth order in h. */
 static double *difference(const struct scene *s, const struct number_field *f, const double *tangent, double h)
 {
 	const size_t n = 1 + scene_ndof(s);
@@ -67,15 +68,16 @@ static double largest_difference(const double *x, const double *y, size_t n)
 	return w;
 }
 
-/* How far a derivative is off, relative to the largest number; tangents are as large as their fields, so derivatives are
- * about as large as what they are of, and what is far smaller differs by rounding. */
+/* Error of a derivative, relative to the largest number. Tangents are as large as their fields, so derivatives are
+ * about as large as the functions; what is far smaller differs by rounding. */
 static double off(const double *derivative, const double *difference, const double *answer, size_t n)
 {
 	const double size = fmax(largest_of(derivative, n), largest_of(difference, n));
 	return largest_difference(derivative, difference, n) / fmax(size, 1e-3 * largest_of(answer, n) + 1e-300);
 }
 
-/* A step that crosses a knot, or that is too long for a steep barrier, tells nothing: one of them agrees. */
+/* A step that crosses a knot, or is too long for a steep barrier, proves nothing: it is enough that one of them
+ * agrees. */
 static void compare_with_differences(const struct scene *s, const struct number_field *f, const double *tangent,
                                      const double *derivative)
 {
@@ -130,11 +132,11 @@ static void test_tangents_are_differences(void **state)
 }
 
 struct product {
-	long double sum, size, lost; /* lost: by factors that are subnormal */
+	long double sum, size, lost; /* lost: to subnormal factors */
 };
 
-/* What terms that cancel out may leave forwards: where only the grain changes and nothing depends on directions, all of them
- * do. (Backwards they are left out.) */
+/* Rounding errors that cancelling terms may leave forwards: all terms cancel where only the grain changes and nothing
+ * depends on directions. (Backwards they are left out.) */
 static long double rounding_of(const struct setting *t, const double *cotangents, size_t n)
 {
 	double *answer = calloc(n, sizeof(double));
@@ -171,7 +173,7 @@ static bool is_grain(const struct number_field *f)
 	return f->type < FRIC_N_TYPES && f->row == FRIC_ROW_GRAIN;
 }
 
-/* Of every field alone, and of all at once. Without the potential, nothing hides what the gradient adds. */
+/* Every field alone, and all at once. Without the potential, nothing hides the gradient's contribution. */
 static void check_transposed(struct scene *scene, struct rng *rng, bool with_potential)
 {
 	struct setting *t = setting_of(scene, coin(rng));
@@ -214,7 +216,7 @@ static void test_cotangents_are_transposed(void **state)
 	}
 }
 
-/* A scene with bodies, of which one contact is left. */
+/* A scene with bodies, reduced to one contact. */
 static struct scene lone_contact(struct rng *rng, int i)
 {
 	struct scene s = derivable_scene(rng, 3 * i + 2);
@@ -256,7 +258,7 @@ static void test_transposed_where_slips_are_uneven(void **state)
 	}
 }
 
-/* The derivative by velocities is the Hessian, without a projection. */
+/* The derivative with respect to velocities is the Hessian without a projection. */
 static void test_velocities_are_the_hessian(void **state)
 {
 	(void)state;

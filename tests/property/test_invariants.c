@@ -1,4 +1,4 @@
-/* What holds for every batch, by physics or by construction. */
+/* Properties that hold for every batch, by physics or by construction. */
 #include "tests/property/hessians.h"
 
 enum { N_SCENES = 400 };
@@ -126,7 +126,7 @@ static void with_offsets(struct options *o)
 	o->viscous = 100;
 }
 
-/* Whoever moves along with vertices and planes sees the same. */
+/* Results are the same for an observer who moves along with vertices and planes. */
 static void check_moving_planes(struct scene *s, struct rng *rng)
 {
 	const struct fric_group *plane = &s->batch.groups[FRIC_PLANE_VERTEX];
@@ -257,7 +257,7 @@ static void test_rotational_invariance(void **state)
 	for_scenes(205, isotropic, check_rotation);
 }
 
-/* Viscous drags dissipate as well; anchors give back what they have stored, and a moving surface drives. */
+/* Viscous drags dissipate as well; anchors return stored energy, and a moving surface drives. */
 static void positive(struct options *o)
 {
 	o->signed_weights = false;

@@ -28,7 +28,7 @@ static bool moves_both(const struct scene *s, const struct number_field *f)
 	return s->options.equal_mu && (f->type == FRIC_N_TYPES ? kinetic : f->row == FRIC_ROW_MU_K);
 }
 
-/* Room for all fields, filled with NaN, which does not stay with the scene. */
+/* Room for all fields, filled with NaN and not owned by the scene. */
 static struct fric_differential room_for(const struct number_fields *fields)
 {
 	struct fric_differential d = {.fields = {0}};
@@ -46,7 +46,7 @@ static void give_back(const struct number_fields *fields, struct fric_differenti
 		free(*place_in(d, &fields->of[f]));
 }
 
-/* The gradient of the potential by all these fields. */
+/* The gradient of the potential with respect to all these fields. */
 static struct fric_differential gradient_by_all(const struct scene *s, const struct number_fields *fields)
 {
 	struct fric_differential out = room_for(fields);
@@ -86,7 +86,7 @@ static struct fric_differential central(const struct scene *s, const struct numb
 	return ahead;
 }
 
-/* How far a field's second derivatives are off, relative to the largest of them and of the first ones. */
+/* Error of a field's second derivatives, relative to the largest of them and of the first ones. */
 static double off(const double *second, const double *coarse, const double *fine, const double *first, size_t n)
 {
 	double most = 1e-300, difference = 0;
@@ -97,7 +97,7 @@ static double off(const double *second, const double *coarse, const double *fine
 	return difference / most;
 }
 
-/* The best of a field's comparisons so far, with steps h and h/2: one that crosses a knot tells nothing. */
+/* The best of a field's comparisons so far, with steps h and h/2: one that crosses a knot proves nothing. */
 static bool compare(const struct scene *s, const struct number_fields *fields, const struct number_field *by,
                     const double *tangent, double h, struct fric_differential *second, struct fric_differential *first,
                     double *best)
@@ -168,7 +168,7 @@ static long double product(const struct number_fields *fields, struct fric_diffe
 	return sum;
 }
 
-/* Second derivatives are symmetric; along velocities, those by velocities are the Hessian. */
+/* Second derivatives are symmetric; along velocities, those with respect to velocities are the Hessian. */
 static void test_symmetric(void **state)
 {
 	(void)state;

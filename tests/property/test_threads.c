@@ -192,7 +192,7 @@ static void test_first_fault(void **state)
 
 enum { N_CALLERS = 8, N_ROUNDS = 3 };
 
-/* One of several threads that ask about the same contacts, each with lagged velocities of its own. */
+/* One of several threads that query the same contacts, each with its own lagged velocities. */
 struct caller {
 	const struct fric_contacts *contacts;
 	struct fric_context context;
@@ -227,7 +227,7 @@ static void *call(void *data)
 	return NULL;
 }
 
-/* What is expected comes from contacts that nothing else is asked about. */
+/* Expected results come from contacts that no other thread uses. */
 static struct caller new_caller(const struct fric_contacts *contacts, const struct scene *s, const double *lagged,
                                 int i)
 {
