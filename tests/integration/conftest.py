@@ -14,7 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # programs that scripts/packages took out of packages
 READY = "frictiond listening on "
-# Suites that try many cases of one kind try one in so many, as builds with sanitizers do (tests/run).
+# Suites with many cases of one kind try only one case in ONE_IN, as in builds with sanitizers (tests/run).
 ONE_IN = max(1, int(os.environ.get("SHARE", 1)))
 # Sanitizers use additional memory, and keep freed blocks.
 SEES_RESIDENT = os.environ.get("MODE", "release") == "release"
@@ -45,8 +45,9 @@ def stop(process):
 
 
 def eventually(condition):
-    """The result of a condition once that is true; gives up after a minute, when something is broken rather than slow.
-    A request is counted and logged after its last byte has been sent, so possibly after the client has received it."""
+    """Waits until a condition is true and returns its result; gives up after a minute, when something is broken rather
+    than slow. A request is counted and logged after its last byte has been sent, so possibly after the client has
+    received it."""
     for _ in range(1200):
         value = condition()
         if value:
@@ -56,7 +57,7 @@ def eventually(condition):
 
 
 def metric(base, series):
-    """The value of a series in /metrics; 0 for labels that have not occurred yet. Its metric must exist."""
+    """Returns the value of a series in /metrics; 0 for labels that have not occurred yet. Its metric must exist."""
     with urllib.request.urlopen(base + "/metrics") as answer:
         text = answer.read().decode()
     assert f"# TYPE {series.partition('{')[0]} " in text, series

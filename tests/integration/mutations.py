@@ -48,7 +48,7 @@ def given(dim, friction):
 
 
 def lawful(friction):
-    """Vertices with all that laws, moving surfaces and anchors add."""
+    """Vertices with every field of laws, moving surfaces and anchors."""
     request = derived(friction)
     for group in request['collisions'].values():
         for name in ('mu', 'mu_s', 'mu_k', 'mu_s_aniso', 'mu_k_aniso'):
@@ -173,8 +173,8 @@ def leaves(value, path):
 def arrays(name, value, path):
     for word, other in {**NO_NUMBER, 'strings': ['x', 'y'], 'a longer array': value + [value[0]],
                         'a shorter array': value[:-1], 'extra nesting': [value], 'six levels': [[[[[[1]]]]]]}.items():
-        # The lengths of the first two determine those of others, which would then be wrong instead; steps and
-        # vectors may have any.
+        # These fields determine the lengths of others, which would then be at fault instead; steps and vectors may have
+        # any length.
         if name not in ('velocities', 'vertices', 'bodies', 'body_positions', 'steps', 'vectors', 'speeds') or word not in ('a longer array', 'a shorter array'):
             yield f'{word} for an array', other, (path + [0] if word == 'strings' else path)
     if isinstance(value[0], list):

@@ -1,4 +1,4 @@
-"""What compiled programs hold on to of the library is what core/fric.abi records (scripts/abi)."""
+"""core/fric.abi (scripts/abi) records everything in the library's headers that compiled programs depend on."""
 import re
 import shutil
 import struct
@@ -23,7 +23,7 @@ def test_the_record_is_true():
 
 
 def test_the_record_has_every_member():
-    """Members follow each other with less than a pointer between them, up to the size of their struct."""
+    """Members follow one another with gaps smaller than a pointer, up to the end of their struct."""
     structs = re.findall(r"^struct \w+ (\d+)\n((?:  .*\n)+)", (ROOT / "core/fric.abi").read_text(), re.M)
     assert len(structs) == len(re.findall(r"^struct \w+ \{", (ROOT / "core/fric.h").read_text(), re.M)) > 10
     for size, members in structs:
@@ -32,7 +32,7 @@ def test_the_record_has_every_member():
         assert all(0 <= begin - end < 8 for end, begin in zip(ends, [at for at, _ in places] + [int(size)])), members
 
 
-CHANGES = {  # a text of the headers, what becomes of it, whether compiled programs notice
+CHANGES = {  # text in the headers, its replacement, whether it affects compiled programs
     "a member": ("	double dmin; ", "	double dmin, dmax; ", True),
     "a member in padding": ("	int64_t contact;\n", "	int64_t contact;\n	char note;\n", True),
     "a struct within another": ("	enum fric_law_type type;\n",

@@ -49,7 +49,7 @@ class Server:
         return self.log_path.read_text()
 
     def await_log(self, text, n):
-        """Returns the log once it contains the text n times: a line may be written a moment after the answer was
+        """Returns the log once it contains the text n times: a line may be written a moment after the response was
         sent."""
         try:
             eventually(lambda: self.log().count(text) >= n)
@@ -126,7 +126,7 @@ def test_all_but_what_is_public_needs_a_token(serve, tokens):
     for path in "/healthz", "/readyz", "/openapi.json":
         assert ask(connection, "GET", path)[0] == 200
         assert ask(connection, "GET", path, "wrong")[0] == 200
-    assert ask(connection, "GET", "/explorer/../v1/info")[0] == 404  # begins like a public path, but is another one
+    assert ask(connection, "GET", "/explorer/../v1/info")[0] == 404  # begins like a public path but is not one
     for method, path in ("GET", "/v1/info"), ("GET", "/metrics"), ("GET", "/nowhere"), ("OPTIONS", EVALUATE), \
             ("DELETE", "/healthz/"), ("GET", "/v1/functions"), ("PUT", EVALUATE), ("GET", "/healthz/../v1/info"):
         status, headers, body = ask(connection, method, path)
@@ -257,7 +257,7 @@ def test_reload(serve, tokens):
 
 
 def test_there_are_files_left_when_all_places_are_taken(serve, tokens):
-    """File descriptors for refusing further clients, for lingering connections, and for reading the tokens again."""
+    """Descriptors remain for refusing further clients, for lingering connections, and for rereading the tokens."""
     server = serve("--tokens", tokens, "--connections", 100, "--io-threads", 40,
                    command=("sh", "-c", 'ulimit -Sn 64; exec "$@"', "sh"))
     with contextlib.ExitStack() as stack:
@@ -434,7 +434,7 @@ def test_closed_without_an_answer(serve, certificates):
 
 
 def planes(n):
-    """A request with a large answer: n contacts as triplets."""
+    """A request with a large response: n contacts as triplets."""
     return json.dumps({"dim": 3, "velocities": [[0.25, 0.5, 0.125]] * n, "friction": {"mu": 0.3, "eps_v": 0.1},
                        "hessian": {"format": "triplets"}, "collisions": {"plane_vertex": {
                            "vertices": list(range(n)), "plane_normal": [0, 1, 0], "normal_force": 1.5}}}).encode()
@@ -522,8 +522,8 @@ def test_too_slow_under_tls(serve, certificates):
 
 
 def test_answers_have_to_be_taken_under_tls(serve, certificates):
-    """Pipelines requests until the sockets are full, and reads nothing: the connection is cut, and no client can take
-    that for an end."""
+    """Pipelines requests until the sockets are full, and reads nothing: the connection is cut, and no client can
+    mistake that for a proper end."""
     server = serve(*tls_options(certificates["a"]), "--send-seconds", 1)
     with encrypted(server, trust(certificates["a"])) as s:
         s.setblocking(False)
@@ -537,7 +537,8 @@ def test_answers_have_to_be_taken_under_tls(serve, certificates):
 
 
 def test_ends_are_announced(serve, certificates):
-    """The end of an idle connection, and of one whose client asked for it; the library itself would just close them."""
+    """The server ends TLS properly on an idle connection and when the client asks for the end; the library alone would
+    just close the socket."""
     context = trust(certificates["a"])
 
     def attempt(seconds):
@@ -830,7 +831,7 @@ ROUTES = [("GET", "/v1/info"), ("GET", "/"), ("GET", "/explorer/explorer.js"), (
 
 
 def called(server, host, method="GET", target="/v1/info", **more):
-    """The answer to one request with this host; None: without one, in HTTP/1.0."""
+    """Sends one request with this Host (None: HTTP/1.0 without a Host); returns the response."""
     lines = [f"{method} {target} HTTP/1.{0 if host is None else 1}", *([] if host is None else [f"Host: {host}"]),
              *(f"{name.replace('_', '-')}: {value}" for name, value in more.items()), "Connection: close"]
     body = CONTACT if method == "POST" else b""
@@ -933,7 +934,7 @@ def test_pages_of_the_service_and_others(serve, tokens):
 
 
 def test_pages_that_do_not_say_where_they_are(serve):
-    """As a browser fetches an image or a script, or posts without CORS: there is no Origin, or no preflight."""
+    """Like a browser that fetches an image or a script, or posts without CORS: there is no Origin, or no preflight."""
     server = serve("--allow-origin", ORIGIN)
 
     def answer(target, site, mode="no-cors", dest="empty", method="GET", **more):

@@ -1,4 +1,4 @@
-"""What fric.h says about allocation is what its calls do: a program counts what each takes from the context's memory and
+"""The library's calls allocate as fric.h documents: a program counts what each call takes from the context's memory and
 from malloc, and what it keeps."""
 import re
 import subprocess
@@ -138,7 +138,7 @@ int main(void)
 }
 """
 WRAPPED = ["malloc", "calloc", "realloc", "aligned_alloc", "free"]
-# Results that stay until they are freed: what each takes from the context's memory and from malloc.
+# Functions whose result stays allocated until it is freed.
 KEPT = {"fric_prepare", "fric_state_create", "fric_schedule_create", "fric_pattern_create", "fric_jacobian_pattern_create"}
 CALLS = {name: comment for comment, name in re.findall(
     r"/\*((?:(?!\*/).)*)\*/\s*enum fric_code (fric_\w+)\((?=const struct fric_context)", HEADER, re.S)}

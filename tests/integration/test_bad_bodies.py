@@ -16,7 +16,7 @@ from watched import MIB, Server, served  # noqa: F401
 
 
 def test_cut_anywhere(served):  # noqa: F811
-    """No beginning of a document is a document."""
+    """No proper prefix of a document is accepted."""
     text = text_of(GOOD['given-table'])
     for end in range(0, len(text), 7):
         status, headers, content = served.evaluate(text[:end])
@@ -26,7 +26,7 @@ def test_cut_anywhere(served):  # noqa: F811
 
 
 def test_bytes_changed_at_random(served):  # noqa: F811
-    """Whatever the change makes of it, there is an answer, and never a 500."""
+    """Whatever the change does, there is a response, and never a 500."""
     chance = random.Random(1)
     seen = set()
     for _ in range(1500 // ONE_IN):
@@ -44,7 +44,7 @@ def test_bytes_changed_at_random(served):  # noqa: F811
     served.assert_well()
 
 
-# Bodies of 100 MB are read whole, judged and freed; under AddressSanitizer 20 MB, which take the same code.
+# Bodies of 100 MB are read whole, validated and freed; under AddressSanitizer 20 MB, which take the same path.
 HUGE = 20_000_000 if os.environ.get('MODE') == 'asan' else 100_000_000
 BODIES = {
     'numbers in an unknown field': (lambda: FINE[:-1] + b',"x":[' + b'0.1234567,' * (HUGE // 10) + b'1]}', 422, '/x'),
@@ -84,7 +84,7 @@ def test_huge(served, name):  # noqa: F811
 @pytest.mark.parametrize('bad', ['null', '"NaN"', 'true', '{}', '[1]'])
 @pytest.mark.parametrize('n', [10, 99_990, 150_000])
 def test_one_wrong_entry_of_a_large_array(served, n, bad):  # noqa: F811
-    """As from encoders that write NaN as null: the pointer must be exact in a large batch, too."""
+    """Encoders that write NaN as null send such arrays: the pointer must be exact in a large batch, too."""
     rows = b'[1.5,2.5],' * n
     text = FINE.replace(b'[[0.05, 0]]', b'[' + rows + b'[0,%b],' % bad.encode() + rows + b'[0,0]]')
     status, headers, content = served.evaluate(text)

@@ -1,4 +1,5 @@
-"""Normal forces of every barrier, from JSON and frames, against a table of exact values; barriers that are not right."""
+"""Normal forces of every barrier, from JSON and frames, against a table of exact values; invalid barriers are
+refused."""
 import itertools
 import math
 import pathlib
@@ -73,7 +74,7 @@ def test_forces(client, kind, scaling, media):
 
 
 def test_defaults(client):
-    """Without words: clamped_log and none."""
+    """The defaults are clamped_log and none."""
     distances, barrier = [0.1, 0.25, 0.75], {'dhat': 1.0, 'stiffness': 3.0}
     [plain, *others] = [client.send('POST', '/v1/evaluate', request(distances, {**barrier, **words})).json for words in (
         {}, {'type': 'clamped_log'}, {'scaling': 'none'}, {'type': 'clamped_log', 'scaling': 'none'})]
@@ -81,7 +82,7 @@ def test_defaults(client):
 
 
 def test_no_two_are_the_same(client):
-    """Every word has an effect, but what distinguishes the first two barriers is their unit alone."""
+    """Every word has an effect; the first two barriers differ only in their unit."""
     forces = set()
     for kind, scaling in itertools.product(TYPES, SCALINGS):
         barrier = {'dhat': 0.5, 'stiffness': 3.0, 'dmin': 0.125, 'type': kind, 'scaling': scaling}
@@ -131,7 +132,7 @@ def test_words_are_judged_where_no_barrier_is_needed(client):
 
 
 def test_a_patch_of_the_type(client):
-    """A set's barrier is part of what is kept; another type is another version."""
+    """A set's barrier is part of the stored document; another type makes another version."""
     document = {k: v for k, v in request([0.25, 0.5], {'dhat': 0.5, 'stiffness': 3.0, 'dmin': 0.125}).items()
                 if k not in ('velocities', 'outputs', 'collision_outputs')}
     question = {'velocities': [[0.5, 1.5]] * 3, 'outputs': ['collisions'], 'collision_outputs': ['normal_force']}

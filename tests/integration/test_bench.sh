@@ -16,7 +16,7 @@ reports() { # KEY N WORD...
 		all($ARGS.positional[]; . as $what | any($lines[]; .what == $what and .[$key] > 0))' --args "${@:3}" <"$out"
 }
 
-every_variant() { # our own measurements are there for 1 and 2 threads, and at least for the scalar kernels
+every_variant() { # our own measurements exist for 1 and 2 threads, and at least for the scalar kernels
 	jq -es '[.[] | select(.what == "csr")] | length >= 4 and
 		(map([.kernels, .threads]) | index([["scalar", 1]]) != null and index([["scalar", 2]]) != null)' <"$out"
 }

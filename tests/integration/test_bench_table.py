@@ -1,4 +1,4 @@
-"""What `make bench` reports about other programs next to its goals: tests/bench/run without running anything."""
+"""tests/bench/run reports other programs' CPU use next to its bars; nothing is measured here."""
 import importlib.machinery
 import importlib.util
 import os
@@ -27,7 +27,7 @@ def seconds_of(pid):
 
 
 def test_a_program_that_keeps_a_cpu_busy_is_named(bench, tmp_path):
-    """It started before and is still running: only its share counts, not all it ever used."""
+    """A program that started earlier and still runs counts only with what it uses meanwhile, not with its total."""
     (tmp_path / "busybody").symlink_to(sys.executable)
     with subprocess.Popen([tmp_path / "busybody", "-c", "while True: pass"]) as process:
         try:

@@ -1,4 +1,4 @@
-"""Every folder under tests/cases is a request as a user sends it with curl, and the expected answer.
+"""Every folder under tests/cases is a request as a user sends it with curl, and the expected response.
 
 request.json, or request.raw for bytes that are not JSON; neither: no body.
 meta.json    optional: method (default: POST with a body, otherwise GET), path (/v1/evaluate), headers (lines for
@@ -48,7 +48,7 @@ def curl(url, method, body, lines, folder):
     return int(done.stdout), {name.lower(): value for name, value in headers.items()}, content
 
 
-# --- judging ------------------------------------------------------------------------------------------------------
+# --- checking -----------------------------------------------------------------------------------------------------
 
 def tokens(pointer):
     assert pointer == '' or pointer.startswith('/'), f'{pointer!r} is not a JSON Pointer'

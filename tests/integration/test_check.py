@@ -38,7 +38,7 @@ def numbers(value):
 
 
 def judge(answer, request):
-    """Checks what holds for every answer."""
+    """Checks the invariants of every response."""
     names = ['n_vertices', 'n_collisions', 'agrees', 'tolerance', 'potential', 'gradient', 'hessian', 'worst', 'notes']
     if request.get('on_degenerate') == 'skip':
         names.append('skipped')
@@ -113,8 +113,8 @@ def test_frames_of_a_simulation_agree(server, given):
 
 
 def test_cases_are_judged_as_by_evaluate(server):
-    """Valid cases agree; invalid ones get the same problem. What may overflow are the compared results, not the
-    requested outputs."""
+    """Valid cases agree; invalid ones get the same problem. The compared results may overflow even if the requested
+    outputs do not."""
     good = bad = 0
     for folder in CASES:
         body = (folder / 'request.json').read_bytes()

@@ -1,5 +1,5 @@
-"""Derivatives by every field of a request, as POST /v1/check?derivatives=true and frictiond check --derivatives compare
-them with differences of answers, and vjp with jvp."""
+"""Derivatives with respect to every field of a request: POST /v1/check?derivatives=true and frictiond check
+--derivatives compare them with finite differences, and vjp with jvp."""
 import json
 import math
 import os
@@ -19,8 +19,9 @@ import sets  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get('FRICTIOND', 'build/frictiond')
 SCENE = ROOT / 'examples' / 'scene' / 'scene.json'
-# Beside any: derivatives that are infinite, or too large for a double along a direction of ordinary length; bases that a
-# hair decides about, and normals that decide about nothing; bodies that turn fast, and no contact feels it.
+# The seeds after the range give special cases: derivatives that are infinite, or too large for a double along a
+# direction of ordinary length; bases whose axis depends on rounding, and normals that affect nothing; bodies that turn
+# fast without affecting any contact.
 SEEDS = [*range(0, 80, ONE_IN), 83, 106, 133, 135, 144, 256, 295, 505, 558, 563, 665, 797, 1132, 1140, 1217, 1323, 1695]
 INFINITE = {256: ['/friction/vertex_mu_s', '/friction/vertex_mu_k'], 563: ['/friction/vertex_mu']}
 ONE = {'dim': 2, 'velocities': [[0.5, 0]], 'friction': {'mu': 0.5, 'eps_v': 1},
@@ -39,7 +40,7 @@ def ask(base, path, document, method='POST'):
 
 
 def judge(answer, infinite=()):
-    """@param infinite  pointers of fields by which vjp is infinite; @return the fields' pointers"""
+    """@param infinite pointers of fields with respect to which vjp is infinite; @return the fields' pointers"""
     derivatives = answer['derivatives']
     assert list(derivatives) == ['tolerance', 'transpose_tolerance', 'fields', 'worst']
     assert (derivatives['tolerance'], derivatives['transpose_tolerance']) == (1e-7, 1e-9)
@@ -113,7 +114,7 @@ def check(*arguments):
 
 
 def test_a_report_of_infinite_derivatives(tmp_path):
-    """Of a geometric mean by the coefficient that is 0."""
+    """Derivative of a geometric mean with respect to a coefficient that is 0."""
     path = pathlib.Path(tmp_path) / 'mean.json'
     path.write_text(json.dumps({
         'dim': 2, 'velocities': [[0.5, 0], [0, 0]], 'positions': [[0, 0], [0, 1]],

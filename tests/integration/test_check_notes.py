@@ -1,4 +1,4 @@
-"""Notes of a check: what is right in form and seldom meant, each provoked and each absent beside it."""
+"""Notes of a check, about input that is valid but rarely intended: each note is provoked, and is absent otherwise."""
 import copy
 import json
 import os
@@ -145,7 +145,7 @@ def test_a_frame_has_the_same(server):
 
 
 def test_there_are_at_most_sixteen(server):
-    """Every group has four."""
+    """Each group here has four."""
     request = batch()
     own = {'mu_s': [6, 7], 'mu_k': [1, 9], 'anchor': [1, 1, 1], 'normal_force': 1}
     basis = {'tangent_basis': [[1, 0], [0, 1], [0, 0]]}

@@ -1,5 +1,5 @@
-"""Requests that combine the options of the contract in pairs (tests/oracle/combinations.py): compared with the independent
-program, with the same request in its other forms, and with a collision set that got it in two parts.
+"""Requests that combine the options of the contract in pairs (tests/oracle/combinations.py): compared with the
+independent program, with the same request in its other forms, and with a collision set that received it in two parts.
 
 COMBINATIONS: how many covering arrays, of some fifty requests each (1); COMBINATIONS_FIRST: the first seed (0).
 """
@@ -79,7 +79,7 @@ def test_the_independent_program_agrees(client, scene):
 
 
 def same_jacobian(jacobian, whole):
-    """Values in rows of what complex steps give, and the places of the same if they are there."""
+    """The values agree with complex steps, and so do the indices if the pattern is included."""
     expected = Derivatives({k: v for k, v in whole.items() if k not in OPTIONS}).position_jacobian(jacobian['format'])
     if not whole['position_jacobian']['pattern']:
         expected = {k: v for k, v in expected.items() if k not in ('rows', 'cols', 'indptr', 'indices')}
@@ -112,7 +112,7 @@ def difference(old, new):
 
 
 def altered(document, rng):
-    """The document with other numbers in one field, perhaps of one group, and the field's path."""
+    """Returns the document with different numbers in one field, possibly of a group, and the field's path."""
     places = [(name,) for name in ('positions', 'body_positions', 'lagged_velocities', 'lagged_body_velocities')
               if flat(document.get(name, []))]
     places += [('friction', name) for name in ('eps_v', 'mu', 'vertex_mu', 'viscous') if name in document['friction']]
@@ -131,7 +131,7 @@ def altered(document, rng):
 
 
 def ways(document, rng):
-    """What a set may have been before, so that a patch leads to the document."""
+    """Earlier states of a set from which a patch leads to the document."""
     return {'other': OTHER, 'one field': altered(document, rng)}
 
 
@@ -142,7 +142,7 @@ def ask_set(client, scene, name, accept):
 def test_a_set_answers_as_the_whole_request_does(client, scene):
     expected = {accept: post(client, '/v1/evaluate', scene.whole(), accept=accept).body for accept in (JSON, FRAME)}
     put(client, 'whole', scene.document, kind_of(scene, 'body'))
-    for accept in (JSON, FRAME, JSON):  # from the second time on with what the set keeps
+    for accept in (JSON, FRAME, JSON):  # from the second time on, uses what the set has cached
         assert ask_set(client, scene, 'whole', accept).body == expected[accept], (scene.row, json.dumps(scene.whole()))
     assert client.delete('whole').status == 204
 
@@ -153,7 +153,7 @@ def test_a_patched_set_answers_as_the_whole_request_does(client, scene, way):
     expected = post(client, '/v1/evaluate', scene.whole()).body
     old = put(client, 'patched', before)
     if way == 'one field':
-        ask_set(client, scene, 'patched', JSON)  # it has its patterns then
+        ask_set(client, scene, 'patched', JSON)  # so that the set already has its patterns
     kind = FRAME if scene.row['answer'] == 'frame' else 'application/merge-patch+json'
     patch = client.patch('patched', difference(before, scene.document), kind, If_Collision_Set_Version=old.version)
     assert patch.status == 200, (patch, json.dumps(before), json.dumps(scene.document))
@@ -201,7 +201,7 @@ def direction(rng, request, pointer):
 
 
 def asked_of(scene, request):
-    """Tangents, cotangents and what to differentiate by, from the fields of document and question."""
+    """Tangents, cotangents and the fields to differentiate with respect to, from document and query."""
     rng = random.Random(str(scene.row))
     pointers = chosen(scene, request)
     cotangents = {'potential': rng.gauss(0, 1), 'gradient': scene.vector(scene.n_vertices * scene.dim)}
@@ -248,7 +248,7 @@ def same_derivatives(answers, request, forth, back):
 # ---- UM-Bridge ----
 
 def test_the_bridge_evaluates_what_the_set_does(client, scene):
-    """With velocities and one number or list of the set's as inputs: once as it is, once altered."""
+    """The inputs are the velocities and one number or list of the set: once unchanged, once altered."""
     velocities = {k: v for k, v in scene.question.items() if k in ('velocities', 'body_velocities')}
     fields = [p for p in fields_of(scene.document) if flat(value_at(scene.document, p)) and
               p.rpartition('/')[2] in ('normal_force', 'weight', 'mu', 'eps_v', 'vertex_mu', 'lagged_body_velocities')]
@@ -286,7 +286,7 @@ def test_checks(client, scene):
     of_set, of_whole = ({f['pointer'] for f in answer.json['derivatives']['fields']} for answer in (got, expected))
     assert of_set == of_whole
     assert got.json['agrees']
-    if scene.row['aniso'] != 'ellipses' or scene.dim == 2:  # there is nothing to choose along them
+    if scene.row['aniso'] != 'ellipses' or scene.dim == 2:  # lagged directions have no effect
         assert not [pointer for pointer in of_whole if 'lagged' in pointer], json.dumps(whole)
     for name in ('potential', 'gradient', 'hessian', 'worst'):
         assert got.json[name] == expected.json[name], (name, scene.row)
@@ -323,12 +323,12 @@ def test_as_many_as_there_may_be(client, name, most):
 # ---- conditions ----
 
 def test_conditions(client, scene):
-    """Each of them on a set of the request's own document, whatever it is."""
+    """Each condition is tried on a set made of the request's own document."""
     name, kind = 'conditional', kind_of(scene, 'body')
     old = put(client, name, OTHER)
     new = client.put(name, scene.document, kind, If_Collision_Set_Version=old.version)
     assert (new.status, new.json['version']) == (200, new.version) and new.version != old.version
-    for version in (new.version, old.version):  # carried out already
+    for version in (new.version, old.version):  # has already been carried out
         again = client.put(name, scene.document, kind, If_Collision_Set_Version=version)
         assert (again.status, again.body, again.version) == (200, new.body, new.version)
     for version in ('0' * 32, new.version + '0', 'x'):

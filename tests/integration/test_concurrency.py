@@ -26,7 +26,8 @@ GENTLE = 300  # seconds in which a server may complete requests under way
 
 
 def mixed():
-    """Some for the connection's thread, some for the worker and its team, which also print the long arrays."""
+    """Some requests run on the connection's thread, others on the worker and its team, which also print the long
+    arrays."""
     requests = []
     kinds = [(1, ["potential", "gradient", "hessian"], None),
              (12, ["potential", "gradient", "hessian", "collisions"], None),
@@ -55,7 +56,7 @@ def requests():
 
 
 class Staying(Clients):
-    """Each on one connection, until that is closed."""
+    """Send all requests on one connection until it is closed."""
 
     connection = None
 
@@ -100,7 +101,7 @@ class Watching(Clients):
 
 
 class Enduring(Clients):
-    """Clients of a server that stops: they get no answer any more, or one that says so."""
+    """Clients of a stopping server: they get no response, or one that reports the stop."""
 
     def refused(self, request, status, body):
         if status != 503:
@@ -108,13 +109,14 @@ class Enduring(Clients):
 
 
 def await_answers(clients, n):
-    """The test has no time limit: those of the clients end it if nothing moves."""
+    """The test has no time limit of its own: the clients' timeouts end it if nothing moves."""
     while clients.n_answered < n and any(thread.is_alive() for thread in clients.threads):
         time.sleep(0.02)
 
 
 def is_quiet(base):
-    """No request that was under way still holds memory, the queue or a connection; only the one that asks does."""
+    """No earlier request still holds memory, a place in the queue or a connection; only the request for the metrics
+    does."""
     return (metric(base, 'frictiond_memory_bytes{kind="requests"}') == 0 and metric(base, "frictiond_queue_bytes") == 0
             and metric(base, "frictiond_queue_requests") == 0 and metric(base, "frictiond_connections") <= 1)
 
@@ -150,7 +152,7 @@ def test_every_answer_has_the_bytes_of_a_quiet_server(server_with, requests, thr
 
 
 def test_small_limits_refuse_and_never_confuse(server_with, requests):
-    """There are too few places, bytes, memory and connections: requests that are not refused get right answers, and
+    """Places, bytes, memory and connections are scarce: requests that are not refused get right responses, and
     everything is given back."""
     base = server_with("--threads", "2", "--io-threads", "2", "--queue-requests", "1", "--max-json-bytes", "3M",
                        "--max-frame-bytes", "3M", "--queue-bytes", "3M", "--memory-bytes", "16M", "--connections", "6",
@@ -166,7 +168,7 @@ def test_small_limits_refuse_and_never_confuse(server_with, requests):
 
 @pytest.mark.parametrize("seconds,signals", [(GENTLE, 1), (GENTLE, 2), (0, 1)], ids=["drains", "hurried", "at once"])
 def test_stopped_under_load(requests, seconds, signals):
-    """Every answer until the end is right or says that the server stops; the server exits normally."""
+    """Every response until the end is right or reports the stop; the server exits normally."""
     process, base = start("--threads", "2", "--io-threads", "3", "--drain-seconds", str(seconds))
     clients = Enduring(base, requests, 6)
     try:

@@ -1,5 +1,5 @@
-"""Derivatives: random questions against the independent program (tests/oracle: complex steps in 60 digits), and what must
-hold whatever the numbers are.
+"""Derivatives: random queries against the independent program (tests/oracle: complex steps in 60 digits), and
+properties that hold for any numbers.
 
 DERIVATIVE_REQUESTS: how many (24, with a sanitizer 8); DERIVATIVE_FIRST: the first seed (0).
 """
@@ -26,7 +26,8 @@ from sets import FRAME, JSON  # noqa: E402
 from test_laws import kernels, tiled  # noqa: E402
 
 TOLERANCE, DOT = 1e-9, 1e-11
-NOTHING, ROUNDING = 1e-40, 1e-12  # what 60 digits leave of a zero, and doubles, both of the terms that cancel
+# The residue of a sum that cancels, relative to its terms: in 60 digits, and in doubles.
+NOTHING, ROUNDING = 1e-40, 1e-12
 FIRST = int(os.environ.get('DERIVATIVE_FIRST', 0))
 COUNT = int(os.environ.get('DERIVATIVE_REQUESTS', 24 // ONE_IN))
 SEEDS = range(FIRST, FIRST + COUNT)
@@ -69,7 +70,7 @@ def without_skipped(answer):
 # --- comparison -------------------------------------------------------------------------------------------------------
 
 class Terms:
-    """How large the terms are that a derivative is a sum of, should they cancel to nothing: values over a field's scale."""
+    """Sizes of the terms that add up to a derivative, in case they cancel: values over a field's scale."""
 
     def __init__(self, d):
         self.d = d
@@ -77,14 +78,15 @@ class Terms:
         self.gradient = sum((sum(map(abs, c.local_gradient())) for c in d.e.active()), mpf(0))
 
     def of(self, pointer, name):
-        """Of potential or gradient by a field. The scale of one of speeds may be that of eps_v, which divides it."""
+        """Size of the terms in the derivative of potential or gradient with respect to a field. The scale of speeds may
+        be that of eps_v, which divides them."""
         d, value = self.d, self.potential if name == 'potential' else self.gradient
         inverse = 1 / d.scales[pointer] + sum((c.size / c.eps + 1 for c in d.e.active()), mpf(0)) / d.scales[pointer]
         return value * inverse
 
 
 def agree(what, got, expected, terms, tolerance=TOLERANCE):
-    """To the tolerance of the largest number; where all cancel, of what cancelled."""
+    """Compares within the tolerance of the largest number or, where all cancel, of the terms that cancelled."""
     assert shape(got) == shape(expected), (what, shape(got), shape(expected))
     got, expected = flat(got), flat(expected)
     largest = max(map(abs, expected), default=0)
@@ -97,7 +99,7 @@ def agree(what, got, expected, terms, tolerance=TOLERANCE):
 
 
 def same_answers(got, d):
-    """Potential and gradient of an answer, as evaluate has them."""
+    """Checks that a response has the potential and gradient of evaluate."""
     expected = d.split(d.gradient, d.potential)
     terms = Terms(d)
     for name in expected:
@@ -142,7 +144,7 @@ def test_jvp(client, questions, tmp_path, seed):
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_vjp(client, questions, tmp_path, seed):
-    """All fields, in JSON and in a frame; some of them alone give them again."""
+    """Tests all fields, in JSON and in a frame, then some of them alone, with the same results."""
     question, d = questions(seed)
     terms, wrt = Terms(d), fields_of(question['request'])
     request = vjp_of(question, wrt)
@@ -157,14 +159,14 @@ def test_vjp(client, questions, tmp_path, seed):
             agree(('vjp', p, seed, kind, kept(tmp_path, request)), got['cotangents'][p], expected[p], size)
     some = ask(client, 'vjp', vjp_of(question))
     assert list(some['cotangents']) == question['wrt']
-    for p in question['wrt']:  # perhaps by kernels, where all fields together went without
+    for p in question['wrt']:  # kernels may compute these even if they could not compute all fields together
         size = terms.of(p, 'potential') * abs(mpf(question['cotangents'].get('potential', 0))) + terms.of(p, 'gradient') * gamma
         agree(('alone', p, seed), some['cotangents'][p], got['cotangents'][p], size)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_dot_products(client, questions, seed):
-    """<cotangents, jvp> = <vjp, tangents>, of the service's own numbers, summed without rounding."""
+    """<cotangents, jvp> = <vjp, tangents> for the service's own numbers, summed without rounding."""
     question, _ = questions(seed)
     tangents, cotangents = question['tangents'], question['cotangents']
     forwards = ask(client, 'jvp', jvp_of(question))['tangents']
@@ -182,7 +184,7 @@ def test_dot_products(client, questions, seed):
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_position_jacobian(client, questions, tmp_path, seed):
-    """Triplets, csr and csr without its pattern, beside all other outputs; 422 without positions."""
+    """Triplets, csr and csr without its pattern, together with all other outputs; 422 without positions."""
     question, d = questions(seed)
     request = {**question['request'], 'outputs': ['position_jacobian', 'gradient']}
     if 'positions' not in request:
@@ -203,7 +205,7 @@ def test_position_jacobian(client, questions, tmp_path, seed):
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_by_velocities_it_is_the_hessian(client, questions, seed):
-    """Along velocities, a product with the Hessian as evaluate has it."""
+    """Along velocities, jvp is a product with the Hessian that evaluate returns."""
     question, d = questions(seed)
     names = [p for p in ('/velocities', '/body_velocities') if flat(value_at(question['request'], p) or [])]
     if not names:
@@ -218,7 +220,7 @@ def test_by_velocities_it_is_the_hessian(client, questions, seed):
 
 @pytest.mark.parametrize('seed', [s for s in SEEDS if s % 3 == 0])
 def test_sets(client, questions, seed):
-    """Of a set's fields and of the request's, to the same bytes as without a set."""
+    """With respect to a set's fields and the query's: the same bytes as without a set."""
     question, _ = questions(seed)
     document, asked = sets.document_of(question['request'])
     name = f'derivatives-{seed}'
@@ -232,14 +234,14 @@ def test_sets(client, questions, seed):
             assert whole.body == part.body and part.version
     if 'positions' in document:
         outputs = {'outputs': ['gradient', 'position_jacobian']}
-        for _ in range(2):  # the second time with the pattern at hand
+        for _ in range(2):  # the second time with the cached pattern
             assert client.evaluate(name, {**asked, **outputs}).body == client.send(
                 'POST', '/v1/evaluate', {**question['request'], **outputs}).body
     client.delete(name)
 
 
 def test_lagged_velocities_of_a_request_replace_a_sets(client):
-    """The direction follows them either way, and is a constant without both."""
+    """The direction follows lagged velocities wherever they come from, and is constant without any."""
     request = ellipse()
     document, asked = sets.document_of(request)
     along = {'tangents': {'/collisions/plane_vertex/surface_velocity': [0.2, -0.1, 0]}}
@@ -270,7 +272,7 @@ LAWS = [{}, {'mu_transition': 'quadratic'}, {'mu_transition': 'peak'}, {'law': '
 
 
 def places(law):
-    """Vertices on a plane whose slips are 0 and, exactly, a half, one, two and three times eps_v; and where a curve's
+    """Vertices on a plane whose slips are 0 and exactly a half, one, two and three times eps_v; and where a curve's
     pieces meet."""
     two = law.get('law') not in ('curve', 'adhesion')
     velocities = [[0, 0, 3], [1.5, 2, 1], [3, 4, 0], [6, -8, 0], [9, 12, 0], [27, 36, 0]]
@@ -284,7 +286,7 @@ def places(law):
 
 @pytest.mark.parametrize('law', LAWS, ids=lambda f: ' '.join(map(str, f.values()))[:9] or 'cubic')
 def test_at_rest_and_at_knots(client, law):
-    """The right branch; no pole."""
+    """Derivatives take the branch to the right of a knot; rest is not a pole."""
     request = places(law)
     d, fields = Derivatives(request), fields_of(request)
     assert [c.y for c in d.contacts] == [0, 2.5, 5, 10, 15, 45]
@@ -302,7 +304,8 @@ def compare_all(client, request, cotangents, wrt):
 
 @pytest.mark.parametrize('law', LAWS, ids=lambda f: ' '.join(map(str, f.values()))[:9] or 'cubic')
 def test_everything_at_rest(client, law):
-    """The gradient by velocities is 2 mu_s N / eps_v of the tangential part, by all else zero."""
+    """The derivative of the gradient with respect to velocities is 2 mu_s N / eps_v times the tangential part; with
+    respect to everything else it is zero."""
     request = places(law)
     request['velocities'] = [[0, 0, 0]] * 6
     assert ask(client, 'jvp', {**request, 'tangents': {'/friction/eps_v': 1, '/positions': [[1, 2, 3]] * 6}})['tangents'][
@@ -314,7 +317,8 @@ def test_everything_at_rest(client, law):
 
 @pytest.mark.parametrize('law', [{}, {'viscous': 0.3}, {'law': 'adhesion', 'eps_v': 4}], ids=str)
 def test_turning_a_basis_changes_nothing(client, law):
-    """Unless there is an ellipse: slip and force turn alike, and the gradient's cotangent with them. No rounding is left."""
+    """Without an ellipse, slip and force turn together, and so does the gradient's cotangent. No rounding error is
+    left."""
     contacts = {'normal_force': 3, 'grain': [0.4, 0.9, -0.2], 'anchor': [0.01, 0.02, 0], 'surface_velocity': [0.3, 0, 0.1]}
     request = {'dim': 3, 'velocities': [[0.013, -0.71, 0.2], [1.1, 0.4, 0]], 'body_positions': [[0, 0, 1]],
                'body_velocities': [[1, 2, 3, 0.4, 0.5, 0.6]], 'friction': {'mu': 0.7, 'eps_v': 1, **law},
@@ -333,7 +337,7 @@ def test_turning_a_basis_changes_nothing(client, law):
 
 
 def test_a_basis_that_hardly_matters(client):
-    """A contact sticks, and its ellipse counts for a millionth of what turns with the basis."""
+    """The contact sticks, and its ellipse contributes a millionth of the terms that turn with the basis."""
     question = generate_derivatives.question(182)
     pointer, d = '/collisions/plane_vertex/grain', Derivatives(question['request'])
     expected = flat(d.vjp(question['cotangents'], [pointer])['cotangents'][pointer])
@@ -342,7 +346,8 @@ def test_a_basis_that_hardly_matters(client):
 
 
 def test_a_block_that_slides_at_random_places(client):
-    """Every group from positions and a barrier, at rest: the derivative by positions is zero, by velocities is not."""
+    """Every group from positions and a barrier, at rest: the derivative with respect to positions is zero, the one with
+    respect to velocities is not."""
     for seed in SEEDS:
         request = generate_derivatives.question(seed)['request']
         request = {k: v for k, v in request.items() if k not in ('lagged_velocities', 'lagged_body_velocities')}
@@ -361,7 +366,8 @@ def test_a_block_that_slides_at_random_places(client):
 # --- skipped, empty ---------------------------------------------------------------------------------------------------
 
 def test_skipped_contacts_are_zero(client):
-    """One good, one degenerate, one that penetrates: alone and with the others."""
+    """One good contact, one degenerate, one penetrating: the good one has the same derivatives alone as among the
+    others."""
     request = {'dim': 2, 'on_degenerate': 'skip', 'friction': {'eps_v': 0.1, 'mu': 0.5}, 'barrier': {'dhat': 2, 'stiffness': 3, 'dmin': 0.5},
                'positions': [[0, 0], [0, 1], [3, 3], [3, 3], [5, 0], [5, 0.25]],
                'velocities': [[0.3, 0.1], [0, 0], [1, 0], [0, 2], [2, 1], [0, 0]],
@@ -465,7 +471,7 @@ def test_overflow_is_an_error_with_a_pointer(client):
 # --- scale, threads, kernels ------------------------------------------------------------------------------------------
 
 def scaled(question, speed, length):
-    """Speeds times one power of two, lengths times another; None where lengths mean forces."""
+    """Speeds times one power of two, lengths times another; None where forces depend on lengths."""
     question = copy.deepcopy(question)
     request = question['request']
     if any('normal_force' not in f for f in request['collisions'].values()) or any(g in BODY_GROUPS for g in request['collisions']):
@@ -492,7 +498,7 @@ def times(value, factor):
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_scale_freedom(client, questions, seed):
-    """Everything along tangents that are scaled, too: the gradient's keep their bits, the potential's are scaled."""
+    """All derivatives along scaled tangents: the gradient's keep their bits, the potential's are scaled."""
     question, d = questions(seed)
     largest = max((float(d.scales[p]) for p in d.numbers if p.rpartition('/')[2] in ('velocities', 'positions')), default=0)
     if not 1e-30 < largest < 1e30 or scaled(question, 1.0, 1.0) is None:
@@ -505,7 +511,7 @@ def test_scale_freedom(client, questions, seed):
 
 
 def spans():
-    """Contacts that kernels take: in 3D, with a law's own numbers and what a barrier does."""
+    """Contacts that the kernels can differentiate: in 3D, with coefficients of the law and a barrier."""
     rng = generate_derivatives.random.Random(5)
     n = 40
 
@@ -578,7 +584,7 @@ def test_every_kernel_gives_the_same_bytes(server_with, many, expected, name):
 
 @pytest.mark.parametrize('c', from_reference.load('collisions.json')['collisions'], ids=lambda c: f"{c['id']}-{c['type']}-{c['dim']}d")
 def test_contacts_of_the_reference(client, c):
-    """The contacts of the C++ toolkit, its barrier and its transition: their force's Jacobian by positions."""
+    """The Jacobian of the force with respect to positions, for the C++ toolkit's contacts, barrier and transition."""
     request = {**from_reference.contact_request(c), 'outputs': ['gradient', 'position_jacobian'],
                'position_jacobian': {'format': 'triplets'}}
     for k in ('hessian', 'collision_outputs'):

@@ -1,6 +1,6 @@
-"""POST /v1/jvp, /v1/vjp, the same of sets, and the output position_jacobian: what the contract says of their requests and
-answers. Whether the numbers are right is judged by an independent program (test_derivatives.py); here they are compared
-with each other and with what /v1/evaluate answers."""
+"""POST /v1/jvp, /v1/vjp, the same routes of sets, and the output position_jacobian: requests and responses follow the
+contract. An independent program checks the numbers (test_derivatives.py); here they are compared with each other and
+with the results of /v1/evaluate."""
 import copy
 import itertools
 import json
@@ -66,7 +66,7 @@ INTEGERS = ('vertices', 'bodies')
 
 
 def fields_of(request):
-    """Every field that can be differentiated by: pointer -> what was sent."""
+    """Every field with respect to which derivatives exist: pointer -> value sent."""
     found = {f'/{name}': request[name] for name in REALS if name in request}
     friction = request.get('friction', {})
     found.update({f'/friction/{name}': friction[name] for name in OF_FRICTION if name in friction})
@@ -176,8 +176,8 @@ def test_members_and_shapes(client, name):
         assert shape(back['cotangents'][pointer]) == shape(value), pointer
     assert any(flat(list(along['tangents'].values())))
     untouched = {p.rpartition('/')[2] for p, got in back['cotangents'].items() if flat(got) and not any(flat(got))}
-    # of contacts that slide or stick alone, or to which all directions are the same; of bodies whose point of reference does
-    # not matter; of no contacts
+    # zero for contacts that all slide or all stick, or for which all directions are equal; for bodies whose point of
+    # reference does not matter; for groups without contacts
     no_contacts = {'normal_force'} if name == 'curve' else set()
     assert untouched <= {'eps_v', 'mu_s', 'mu_k', 'grain', 'body_positions', 'lagged_body_velocities', *no_contacts}
 
@@ -208,7 +208,8 @@ def test_by_velocities_it_is_gradient_and_hessian(client, name):
     expected = evaluate(client, request, ('gradient', 'hessian_products'), vectors=[vector])
     gradient = expected['gradient'] + flat(expected.get('body_gradient', []))
     back = vjp(client, request, {'potential': 1}, velocities)['cotangents']
-    if name in ('vertices', 'lagged', 'plane', 'curve'):  # else coefficients follow the velocities, and are held
+    # In the other scene, coefficients follow the velocities but are held constant.
+    if name in ('vertices', 'lagged', 'plane', 'curve'):
         close([x for p in velocities for x in flat(back[p])], gradient)
     along = jvp(client, request, tangents)['tangents']
     close(along['gradient'] + flat(along.get('body_gradient', [])), expected['hessian_products'][0])
@@ -235,7 +236,7 @@ def test_order_and_words_of_pointers(client):
     assert list(vjp(client, VERTICES, {'potential': 1}, wrt)['cotangents']) == wrt
 
 
-# The same field in every form in which it may be sent, and what derivatives by it look like: the form itself.
+# The same field in every form in which it may be sent; derivatives with respect to it have the same form.
 FORMS = [('plane_vertex', 'normal_force', [2, [2], [2, 2]], 1), ('plane_vertex', 'weight', [2, [2], [2, 2]], 1),
          ('plane_vertex', 'plane_normal', [[0, 0, 2], [[0, 0, 2]], [[0, 0, 2], [0, 0, 2]], [0, 0, 2, 0, 0, 2]], 3),
          ('plane_vertex', 'mu_aniso', [[0.5, 2], [[0.5, 2]], [[0.5, 2], [0.5, 2]], [0.5, 2, 0.5, 2]], 2)]
@@ -262,7 +263,7 @@ def test_one_for_all(client, group, field, forms, row):
     ('bodies', '/friction/mu'), ('vertices', '/collisions/vertex_vertex/mu'), ('curve', '/friction/vertex_mu'),
     ('curve', '/collisions/plane_vertex/mu')])
 def test_one_coefficient_is_both(client, name, pointer):
-    """Its derivative is that by the static one and that by the kinetic one together."""
+    """The derivative with respect to mu is the sum of those with respect to mu_s and mu_k."""
     request = copy.deepcopy(SCENES[name])
     if name == 'curve':
         request['friction'].update(law='smooth')
@@ -296,8 +297,9 @@ def test_a_table_of_one_coefficient(client):
 
 
 def test_directions_are_constant_unless_lagged_velocities_are_given(client):
-    """Without them, the derivative by velocities is the gradient although coefficients were chosen along velocities; with
-    the same ones sent, what is left of it is the same, and the rest is by the lagged ones."""
+    """Without lagged velocities, the derivative with respect to velocities treats the coefficients as constants
+    although they were chosen along velocities. Sending the same velocities as lagged ones leaves it unchanged; the rest
+    appears in the derivative with respect to the lagged ones."""
     rng = random.Random(1)
     lagged = {'lagged_velocities': BODIES['velocities'], 'lagged_body_velocities': BODIES['body_velocities']}
     wrt = ['/velocities', '/body_velocities']
@@ -316,7 +318,8 @@ def test_directions_are_constant_unless_lagged_velocities_are_given(client):
 
 @pytest.mark.parametrize('lagged', [{}, LAGGED], ids=['', 'lagged'])
 def test_a_grain_without_anisotropy_changes_nothing(client, lagged):
-    """Not even by a rounding: so both ways agree however small the numbers are that a check compares them with."""
+    """Not even rounding errors remain, so both modes agree however small the numbers are with which a check compares
+    them."""
     request = {**copy.deepcopy(BODIES), **lagged, 'positions': [[0, 0, 0], [0.3, 0.4, 0.5]]}
     request['collisions'] = {
         'vertex_vertex': {'vertices': [[0, 1]], 'normal_force': 3, 'grain': [1, 0.3, 0.2], 'mu_aniso': [0.7, 0.7]},
@@ -340,7 +343,7 @@ def test_a_grain_without_anisotropy_changes_nothing(client, lagged):
 @pytest.mark.parametrize('group', ['vertex_vertex', 'body_world'])
 @pytest.mark.parametrize('difference', [0.1, 1e-6, 1e-12])
 def test_a_grain_of_little_anisotropy(client, group, uneven, difference):
-    """What a turn of the basis changes is then far smaller than what it would change of slip and force alone."""
+    """The effect of turning the basis is then far smaller than the changes of slip and force, which cancel."""
     rng = random.Random(5)
     numbers = lambda n: [rng.gauss(0, 1) for _ in range(n)]
     contact = {'normal_force': 3, 'grain': numbers(3), uneven: [0.5, 0.5 + difference]}
@@ -450,7 +453,7 @@ def test_of_a_set_the_same_bytes(client, name, kind):
 @pytest.mark.parametrize('of_set', list(itertools.product([False, True], repeat=2)))
 @pytest.mark.parametrize('of_question', list(itertools.product([False, True], repeat=2)))
 def test_whoever_brings_lagged_velocities(client, of_set, of_question):
-    """What the question brings replaces what the set has, and then is what is differentiated by."""
+    """Fields of the query replace those of the set, and derivatives are then with respect to the query's."""
     rng = random.Random(7)
     document, question = split(BODIES)
     document.update({name: rows for (name, rows), use in zip(LAGGED.items(), of_set) if use})
@@ -506,7 +509,7 @@ def asked(**more):
 N = 7
 FORCE = '/collisions/face_vertex/normal_force'
 REFUSED = [
-    # nothing to differentiate by
+    # nothing to differentiate with respect to
     ('jvp', {}, ['/tangents'], 'missing_field'),
     ('vjp', {}, ['/cotangents', '/wrt'], 'missing_field'),
     ('vjp', {'wrt': []}, ['/cotangents'], 'missing_field'),
@@ -519,7 +522,7 @@ REFUSED = [
     ('vjp', {'cotangents': {}, 'wrt': 1}, ['/wrt'], 'wrong_type'),
     ('vjp', {'cotangents': {}, 'wrt': [1, 2]}, ['/wrt/0'], 'wrong_type'),
     ('vjp', {'cotangents': {}, 'wrt': ['/velocities', None, ['/positions']]}, ['/wrt/1', '/wrt/2'], 'wrong_type'),
-    # the other route's fields, and what has no place here
+    # the other route's fields, and fields that do not belong here
     ('jvp', {'tangents': {}, 'wrt': []}, ['/wrt'], 'unknown_field'),
     ('jvp', {'tangents': {}, 'cotangents': {}}, ['/cotangents'], 'unknown_field'),
     ('vjp', {'cotangents': {}, 'wrt': [], 'tangents': {}}, ['/tangents'], 'unknown_field'),
@@ -536,7 +539,7 @@ REFUSED = [
                       '/collisions', '/collisions/edge_edge', '/collisions/edge_edge/vertices',
                       '/collisions/vertex_edge/weight', '/collisions/edge_edge/plane_normal', '/wrt', '/cotangents/gradient',
                       '/friction~1eps_v', '/~0', '/velocities\u00a0', '/körper', '/outputs',
-                      # what this request does not have
+                      # fields that this request lacks
                       '/lagged_velocities', '/body_positions', '/body_velocities', '/lagged_body_velocities',
                       '/friction/mu', '/friction/vertex_mu', '/friction/materials/mu', '/friction/stribeck_speed',
                       '/friction/curve/factors', '/collisions/body_world/weight', '/collisions/plane_vertex/mu',
@@ -629,7 +632,8 @@ ONE = {'dim': 3, 'velocities': [[1, 0, 0]] * 2, 'friction': {'eps_v': 0.5, 'mu':
 
 
 def test_overflow(client):
-    """Of one contact, which is named; of the sum over all that a field stands for; of two coefficients that are one."""
+    """An overflow of one contact names that contact; then overflows of a sum over all contacts that share a field, and
+    of a coefficient that serves as both."""
     got = client.send('POST', '/v1/jvp', {**ONE, 'tangents': {'/collisions/plane_vertex/normal_force': 1e308,
                                                               '/velocities': [[1e308, 1e308, 0]] * 2}})
     assert got.status == 422 and got.json['code'] == 'overflow', got
@@ -644,7 +648,7 @@ def test_overflow(client):
 
 
 def test_the_mean_of_both_halves_of_a_table_fits(client):
-    """Although their sum does not."""
+    """Their sum does not."""
     table = [[0, 0.01], [0.01, 0]]
     large = {'dim': 3, 'velocities': [[1, 0, 0], [0, 0, 0]], 'positions': [[0, 0, 0], [0, 0, 1]], 'collisions': {
         'vertex_vertex': {'vertices': [[0, 1], [1, 0]], 'normal_force': [1e308, 1.5e308]}},
@@ -654,8 +658,8 @@ def test_the_mean_of_both_halves_of_a_table_fits(client):
 
 
 def test_an_infinite_derivative_is_named(client):
-    """Through a geometric mean, where one of the coefficients is 0; others with respect to other fields are finite. An
-    answer that is itself too large is no derivative's fault."""
+    """The derivative of a geometric mean is infinite where one of the coefficients is 0; with respect to other fields
+    it is finite. A result that is itself too large is not blamed on a derivative."""
     mean = {'dim': 3, 'velocities': [[1, 0, 0], [0, 0, 0]], 'positions': [[0, 0, 0], [0, 0, 1]], 'collisions': {
         'vertex_vertex': {'vertices': [[0, 1]], 'normal_force': 1}},
         'friction': {'eps_v': 1e-3, 'vertex_mu': [0, 0.5], 'blend': 'geometric_mean'}}
@@ -787,7 +791,7 @@ def test_refusals_of_the_jacobian(client):
                                    ([], '/position_jacobian', 'wrong_type')):
         got = client.send('POST', '/v1/evaluate', {**VERTICES, 'outputs': ['potential'], 'position_jacobian': options})
         assert got.status == 422 and got.pointers == [pointer] and got.json['code'] == code, got
-    # one that is not asked for does not need positions
+    # options of an output that is not requested do not need positions
     assert client.send('POST', '/v1/evaluate', {**ONE, 'position_jacobian': {'format': 'triplets'}}).status == 200
 
 

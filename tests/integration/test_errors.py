@@ -1,6 +1,5 @@
 """Malformed requests made by systematic mutation of good ones. Each gets the right status and a problem with a pointer
-to the mutated place, and afterwards the server still answers, without a sanitizer's report.
-"""
+to the mutated place, and afterwards the server still works, without a sanitizer's report."""
 import pytest
 
 from mutations import FINE, GOOD, MUTATED, NON_NEGATIVE, POSITIVE, REQUIRED, ROWS, replaced, text_of

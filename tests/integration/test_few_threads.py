@@ -55,7 +55,7 @@ class Limits:
         self.user = next(user for user in range(54321, 60000) if user not in taken)
 
     def __call__(self, n):
-        """What the child process does to be limited to n threads."""
+        """Returns a function with which a child process limits itself to n threads."""
         def limit():
             resource.setrlimit(resource.RLIMIT_NPROC, (n, n))
             os.setgroups([])
@@ -148,7 +148,7 @@ def start(program, tmp_path):
 
 
 def scene():
-    """All kinds of loops and of answers, long enough to use every thread."""
+    """Requests with all kinds of loops and responses, long enough to use every thread."""
     n = 20000
     return {"dim": 3, "velocities": [[i % 7 * 1e-3, i % 5 * 1e-3, 0] for i in range(n)],
             "friction": {"eps_v": 1e-3, "mu": 0.5}, "outputs": ["potential", "gradient", "hessian", "collisions"],
@@ -163,7 +163,7 @@ def ask(base, path, request=None, accept="application/json"):
 
 
 def work(base):
-    """The answers to large requests and small ones."""
+    """The responses to large and small requests."""
     answers = []
     for form in ("triplets", "csr", "factors"):
         for accept in ("application/json", FRAME):
@@ -182,7 +182,7 @@ def expected(program):
 
 
 def linger(base, n):
-    """That many connections, which were refused at once but keep sending."""
+    """Opens that many connections, which are refused at once but keep sending."""
     connections = []
     for _ in range(n):
         connections.append(socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1]))))
@@ -233,7 +233,7 @@ def test_lingering_takes_no_threads(limit, start, expected):
 
 
 def test_no_thread_is_started_after_readiness(start, expected):
-    """Also if there is no limit."""
+    """This holds without a limit, too."""
     process, base, _ = start(None, "--io-threads", "3")
     before = tasks_of(process.pid)
     connections = linger(base, 70)

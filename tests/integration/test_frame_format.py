@@ -43,7 +43,7 @@ def send(server, path, body, content_type=FRAME, accept=None, method="POST"):
 
 
 class Writer:
-    """A frame assembled by hand, so that it may be wrong."""
+    """A frame assembled by hand, so that it can be malformed."""
 
     def __init__(self):
         self.tail = bytearray()
@@ -172,7 +172,7 @@ def test_info(server):
     assert info["limits"]["frame_body_bytes"] == 2**30
 
 
-# --- what does not suit its field ------------------------------------------------------------------------------------
+# --- values that do not suit their field -----------------------------------------------------------------------------
 
 N = 20
 
@@ -274,7 +274,8 @@ def test_unsuitable(server, field, value, pointer, word):
 
 @pytest.mark.parametrize("shape", [(2, 1, 1, 1, 1), (1, 1, 1, 1, 2), (1, 1, 1, 1, 1, 1, 2)])
 def test_too_deep_for_a_shape_that_is_not_known(server, shape):
-    """Without dim there is no shape to compare with; the numbers are judged, and the place of a wrong one is the array."""
+    """Without dim there is no shape to compare with; the numbers are still checked, and the pointer of a wrong one
+    leads to its array."""
     body = batch(Writer(), dim="none", velocities=np.full(shape, np.nan), pairs__vertices=np.full(shape, -1, "<i4"))
     status, _, data = send(server, "/v1/evaluate", body)
     errors = [error["pointer"] for error in json.loads(data)["errors"]]
@@ -436,7 +437,7 @@ def slow_post(server, body, step):
 
 
 def test_left_alone_with_a_long_answer(server_with):
-    """A client that disconnects in the middle of an answer in parts costs the server only that answer."""
+    """A client that disconnects in the middle of a response sent in parts costs the server only that response."""
     server = server_with()
     body = long_batch(3000)
     address = urlsplit(server)

@@ -10,7 +10,7 @@ from conftest import ROOT
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
 SHARED = ROOT / "build/release/libfric.so"
 LIBRARIES = [ROOT / "build/release" / name for name in ("libfric.a", "libapi.a")]
-# As compilers did long ago.
+# Flags that turn hardening off, which was the default of old compilers.
 SOFT = ["-no-pie", "-fno-pie", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0", "-O2",
         "-Wl,-z,norelro", "-Wl,-z,lazy", "-Wl,-z,execstack"]
 SOURCE = """

@@ -1,5 +1,5 @@
-"""How an attacker may try to tie up the service: with memory that is not counted, answers that are never read, bodies
-that never end, too many connections, and answers that are sent on an unusual path."""
+"""Attempts to tie up the service: memory that is not counted, responses that are never read, bodies that never end, too
+many connections, and responses that are sent on an unusual path."""
 import json
 import re
 import socket
@@ -34,7 +34,7 @@ def send(connection, data):
     try:
         connection.sendall(data)
     except (ConnectionResetError, BrokenPipeError):
-        pass  # what matters is what it says, or has said
+        pass  # only what the server sent matters
 
 
 def receive_all(connection):
@@ -73,8 +73,8 @@ def test_many_arguments_are_refused_at_once(server, n):
 
 @pytest.mark.parametrize("more,expected", [(0, 422), (1, 431)])
 def test_as_many_arguments_and_header_lines_as_there_may_be_are_answered(server, more, expected):
-    """Everything that a head may have, at the same time: its records and the longest text fill the library's memory.
-    The 422 is for one parameter given 64 times, which only the route notices."""
+    """A head at all limits at once: its records and the longest text fill the library's memory. The 422 is for one
+    parameter given 64 times, which only the route notices."""
     target = b"/v1/functions/smooth_mu?" + b"&".join([b"y=1"] * 64)
     lines = b"".join(b"X-%d: %s\r\n" % (i, b"c" * 55) for i in range(280 - 64 - 3 + more))
     head = b"GET " + target + b" HTTP/1.1\r\n" + HEAD + b"Connection: close\r\n" + lines
@@ -164,14 +164,14 @@ def test_pipelined_answers_have_to_be_taken(server_with):
 
 
 def test_answers_wait_where_they_count(server_with):
-    """Not in the system's buffers, which would take megabytes for each client that reads nothing. Only what fits into
-    the client's buffers is no longer held."""
+    """Responses are held by the server, not by the system's buffers, which would take megabytes for each client that
+    reads nothing. Only what fits into the client's buffers is released."""
     base = server_with("--send-seconds", "3600", "--drain-seconds", "0")
     connections = [connect(base, receive_buffer=1 << 17) for _ in range(4)]
     for connection in connections:
         send(connection, big_request(3000))
         assert connection.recv(1) == b"H"
-    time.sleep(0.5)  # in which the system would have taken everything
+    time.sleep(0.5)  # enough for the system to accept everything
     assert metric(base, 'frictiond_memory_bytes{kind="requests"}') > len(connections) << 20
     for connection in connections:
         connection.close()
@@ -263,8 +263,8 @@ def test_trickling_refused_bodies_do_not_keep_others_out(server_with):
 # ---- more connections than there are ----
 
 def test_churn_over_the_limit(server_with):
-    """As many threads as connections, so that each thread can have only one: every place becomes free again, and
-    SIGTERM ends the process, as the fixture checks."""
+    """There are as many threads as connections, so that each thread can have only one: every place becomes free again,
+    and SIGTERM ends the process, as the fixture checks."""
     base = server_with("--connections", "16", "--io-threads", "16", "--log-level", "error")
     request = b"GET /healthz HTTP/1.1\r\n" + HEAD + b"\r\n"
     def churn():
@@ -292,7 +292,7 @@ def test_churn_over_the_limit(server_with):
         connection.close()
 
 
-# ---- answers past the library ----
+# ---- responses that bypass the library ----
 
 LONG_CHUNK = b"Transfer-Encoding: chunked\r\n\r\n200000\r\n" + b" " * 0x200000 + b"\r\n0\r\n\r\n"
 

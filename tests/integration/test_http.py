@@ -1,6 +1,6 @@
-"""HTTP itself, byte by byte, including what a client's HTTP library would never send. Every case states the answer and
-whether the connection can be used afterwards (RFC 9112). Every refusal is a problem with a request id, whichever part
-of the server found the fault."""
+"""HTTP itself, byte by byte, including what a client's HTTP library would never send. Every case states the response
+and whether the connection can be used afterwards (RFC 9112). Every refusal is a problem with a request id, whichever
+part of the server found the fault."""
 import json
 import re
 import select
@@ -38,14 +38,14 @@ class Connection:
         self.buffer = b""
 
     def expects(self, status, data):
-        """Over a Unix-domain socket the name by which the service is called is not judged."""
+        """Over a Unix-domain socket the Host is not checked."""
         return 200 if self.is_unix and status == 421 else status, data
 
     def send(self, data):
         try:
             self.socket.sendall(data)
         except (ConnectionResetError, BrokenPipeError):
-            pass  # what matters is what it says, or has said
+            pass  # only what the server sent matters
 
     def more(self):
         try:
@@ -98,7 +98,7 @@ def unix_server():
 
 
 def pytest_generate_tests(metafunc):
-    """What needs no server of its own is tried over TCP and over a Unix-domain socket."""
+    """Cases that need no server of their own run over TCP and over a Unix-domain socket."""
     if "connect" in metafunc.fixturenames:
         servers = ["server"] if "server_with" in metafunc.fixturenames else ["server", "unix_server"]
         metafunc.parametrize("connect", servers, indirect=True)
@@ -290,8 +290,8 @@ def test_answered_byte_by_byte(connect, name):
 
 
 def test_refused_by_the_head_and_then_by_a_chunk(connect):
-    """The chunk before the fault is longer than what the server reads at once, so the first answer exists already. The
-    second replaces it; the build with AddressSanitizer checks that the first does not leak."""
+    """The chunk before the fault is longer than what the server reads at once, so the first response exists already.
+    The second replaces it; the build with AddressSanitizer checks that the first does not leak."""
     connection = connect()
     connection.send(CHUNKED.replace(b"smooth_mu", b"nothing") + b"30000\r\n" + b" " * 0x30000 + b"\r\nxyz\r\n")
     check_answer(connection.answer(), 400)
@@ -313,7 +313,7 @@ def test_close_is_honoured(connect):
 
 
 def test_nothing_is_said_after_the_last_answer(connect):
-    """Half a head is left behind: no request that is late."""
+    """Half a head that is left over does not count as a late request."""
     connection = connect()
     connection.send(GET + b"Connection: close\r\n\r\n" + GET)
     check_answer(connection.answer(), 200)
@@ -368,7 +368,7 @@ def test_half_closed_peer_is_answered(connect):
 
 
 def test_half_closed_peers_in_the_queue_are_answered(connect):
-    """The end of their input arrives while they wait for their turn or are evaluated."""
+    """Clients shut down their sending side while their requests wait in the queue or are evaluated."""
     body = json.dumps({"dim": 2, "velocities": [[1, 2]], "friction": {"mu": 0.3, "eps_v": 1e-3}, "collisions": {
         "plane_vertex": {"vertices": [0] * 2000, "normal_force": 1, "plane_normal": [0, 1]}}}).encode()
     request = b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
@@ -385,15 +385,15 @@ def test_half_closed_peers_in_the_queue_are_answered(connect):
 
 def test_half_closed_connections_end_soon(server_with, connect):
     """An end that arrives together with data the library may overlook: it would wait for a minute of silence. Such a
-    connection has a second left; half a minute is allowed here, for machines that have other work. What will never be
-    whole may be answered or not."""
+    connection has a second left; half a minute is allowed here, for busy machines. A request that can never be
+    completed may get a response or none."""
     base = server_with()
     for data, status in [(GET + b"\r\n", 200), (POST + LENGTH + b"\r\n" + BODY, 200), (CHUNKED + WHOLE + END, 200),
                          (POST + LENGTH + b"\r\n", 408), (POST + LENGTH + b"\r\n" + BODY[:5], 408), (CHUNKED, 408),
                          (CHUNKED + WHOLE, 408), (CHUNKED + WHOLE[:9], 408), (GET, 408)]:
         connection = connect(base)
         assert connection.is_usable()
-        server_with.started[0].send_signal(signal.SIGSTOP)  # so that both are there when it looks
+        server_with.started[0].send_signal(signal.SIGSTOP)  # so that data and end have both arrived when it looks
         connection.send(data)
         connection.socket.shutdown(socket.SHUT_WR)
         server_with.started[0].send_signal(signal.SIGCONT)
@@ -410,7 +410,7 @@ NOWHERE = b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\n"
 
 
 def test_a_refused_body_that_is_too_long_to_be_read(connect):
-    """Up to a mebibyte it is read, for the sake of the connection; a longer one is not waited for."""
+    """A refused body of up to a mebibyte is read to keep the connection usable; a longer one is not waited for."""
     connection = connect()
     connection.send(NOWHERE + b"Content-Length: %d\r\n\r\n" % MEBIBYTE)
     assert not select.select([connection.socket], [], [], 0.5)[0]
@@ -593,7 +593,7 @@ def test_memory_has_a_ceiling(server_with):
 
 
 def test_deadline(server_with):
-    """A request that takes too long is stopped, and its answer says so."""
+    """A request that takes too long is stopped, and its response says so."""
     base = server_with("--deadline-seconds", "1", "--threads", "1")
     n = 1500000
     slow = {"outputs": ["hessian"], "hessian": {"format": "csr"}, "velocities": [[1, 2]] * 4,

@@ -16,7 +16,7 @@ compile() { # [OPTION OF cc AND pkg-config]
 		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "${@/#-/--}" --cflags --libs fric)
 }
 
-# With sanitizers nothing is linked statically; then libfric.a is named.
+# Nothing is linked statically with sanitizers, so libfric.a is named instead.
 compile_static() {
 	if [ "${#sanitizers[@]}" = 0 ]; then
 		compile -static && ! readelf --dynamic "$prefix/sliding_block" | grep NEEDED
@@ -26,7 +26,7 @@ compile_static() {
 	fi
 }
 
-# The name for compilers, the name that programs ask for, and the file with the version.
+# The name for compilers, the name that programs load, and the file with the version.
 links() {
 	local abi version
 	abi=$(sed -n 's/^#define FRIC_ABI \([0-9]*\).*/\1/p' core/fric.h)

@@ -1,6 +1,6 @@
-"""law_potential, law_force, law_force_over_speed and law_force_derivative of every law over HTTP, against 60 digits: within
-8 ulp of the largest term of the formulas, written out, and where a law has e^-(x^2) or e^-x, what rounding x makes of it.
-The transitions of the law smooth are in test_peak.py and test_functions.py."""
+"""law_potential, law_force, law_force_over_speed and law_force_derivative of every law over HTTP, against 60 digits:
+within 8 ulp of the largest term of the expanded formulas, plus the effect of rounding x where a law has e^-(x^2) or
+e^-x. test_peak.py and test_functions.py test the transitions of the law smooth."""
 import math
 import os
 import random
@@ -29,7 +29,7 @@ def measured(rng, unit):
 
 
 def draw(law, rng):
-    """A POST of some entries, where eps_v has any size."""
+    """A request body with several entries and an eps_v of any size."""
     eps = 10 ** rng.uniform(-150, 150)
     speed = eps * 10 ** rng.uniform(-3, 3)
     one = law in laws.ONE_COEFFICIENT
@@ -59,7 +59,7 @@ def exact(friction, y, body):
 
 
 def terms(friction, y, body):
-    """For each of the four: (the largest term, how far rounding the argument of the exponential or the curve goes)."""
+    """For each of the four: (largest term, effect of rounding the argument of the exponential or the curve)."""
     s, k, nu = (mpf(body.get(name, 0)) for name in ('mu_s', 'mu_k', 'viscous'))
     eps, speed = mpf(body['eps_v']), mpf(body.get('stribeck_speed', 1))
     law, z, drag = body['law'], y / eps, (nu * y * y / 2, nu * y, nu)
@@ -123,7 +123,7 @@ def test_even_and_odd(server, law):
 
 
 def scaled(body, factor):
-    """With another unit of speed."""
+    """The body in another unit of speed."""
     out = {**body, 'y': [y * factor for y in body['y']], 'eps_v': body['eps_v'] * factor,
            'viscous': body.get('viscous', 0) / factor}
     if 'stribeck_speed' in body:
@@ -136,7 +136,7 @@ def scaled(body, factor):
 @pytest.mark.parametrize('law', BEYOND)
 @pytest.mark.parametrize('power', [-900, -300, 300, 900])
 def test_scale_freedom(server, law, power):
-    """Everything that is a speed times 2^power."""
+    """All speeds are multiplied by 2^power."""
     body, f = draw(law, random.Random(f'scale/{law}')), 2.0 ** power
     body = scaled(body, 2.0 ** -round(math.log2(body['eps_v'])))
     for name, power_of in (('law_potential', f), ('law_force', 1), ('law_force_over_speed', 1 / f), ('law_force_derivative', 1 / f)):

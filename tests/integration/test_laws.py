@@ -1,5 +1,5 @@
-"""Laws, barriers, moving surfaces, anchors, grain and bodies: random requests against the independent evaluation program
-(tests/oracle), and what must hold whatever the numbers are.
+"""Laws, barriers, moving surfaces, anchors, grain and bodies: random requests against the independent evaluation
+program (tests/oracle), and properties that hold for any numbers.
 
 LAWS_REQUESTS: how many (120, with a sanitizer 40); LAWS_FIRST: the first seed (0).
 """
@@ -45,7 +45,7 @@ def ask(server, request, kind=JSON):
 # --- random requests --------------------------------------------------------------------------------------------------
 
 def complete(request):
-    """With every output that it may ask for."""
+    """The request with every output that it permits."""
     hidden = 'distance' in generate_laws.COLLISION_OUTPUTS and not may_ask_distance(request)
     names = [x for x in generate_laws.COLLISION_OUTPUTS if not (hidden and x == 'distance')]
     wanted = [*generate.OUTPUTS, *(x for x in ('line', 'hessian_products') if x in request.get('outputs', []))]
@@ -75,7 +75,8 @@ def test_request(server, tmp_path, seed):
 
 @pytest.mark.parametrize('seed', range(FIRST, FIRST + COUNT, 4))
 def test_check(server, seed):
-    """The service compares gradient and Hessian with central differences of a second text of the potential."""
+    """The service compares gradient and Hessian with central differences of a second implementation of the
+    potential."""
     request = generate_laws.request(seed)
     request.get('hessian', {}).pop('projection', None)
     answer = send(server, request, path='/v1/check')
@@ -84,7 +85,7 @@ def test_check(server, seed):
 
 @pytest.mark.parametrize('seed', range(FIRST, FIRST + COUNT, 4))
 def test_set(server, seed):
-    """Prepared before, a request has the same answer, byte for byte."""
+    """A set with the same content returns the same bytes."""
     request = generate_laws.request(seed)
     document, question = sets.document_of(request)
     client = sets.Client(server)
@@ -101,7 +102,7 @@ def test_set(server, seed):
 
 @pytest.mark.parametrize('seed', range(FIRST, FIRST + COUNT, 8))
 def test_patched_set(server, seed):
-    """Anchors, surfaces and laws of a set are replaced without the rest; then the answer is that of the whole request."""
+    """Patches replace a set's anchors, surfaces and laws alone; the response then equals that to the whole request."""
     request = generate_laws.request(seed, 'stribeck')
     changes = {g: {k: None for k in ('anchor', 'surface_velocity')} for g in request['collisions']}
     for k, (g, fields) in enumerate(request['collisions'].items()):
@@ -161,14 +162,14 @@ def tiled(request, least):
 
 
 def width(field, group, dim):
-    """Numbers per contact."""
+    """Number of values per contact."""
     vectors = {*oracle.VECTORS}
     return {'mu_aniso': dim - 1, 'tangent_basis': dim * (dim - 1), 'closest_point': oracle.BETA.get(group)}.get(
         field, dim if field in vectors else oracle.PER_CONTACT.get(field, 1))
 
 
 def large_requests():
-    """Every law twice, and every one of bodies; many contacts, every format of the Hessian."""
+    """Every law twice, and once more with bodies alone; many contacts, every format of the Hessian."""
     forms = ['triplets', 'csr', 'factors', 'csr']
     for k, law in enumerate(generate_laws.laws.LAWS * 2):
         request = complete(tiled(generate_laws.request(k, law), 2000))
@@ -214,7 +215,7 @@ def test_every_kernel_gives_the_same_bytes(server_with, many, expected, name):
     assert answers(server_with('--kernels', name), many) == expected
 
 
-# --- what must hold ---------------------------------------------------------------------------------------------------
+# --- invariants -------------------------------------------------------------------------------------------------------
 
 LAWS = [{}, {'mu_transition': 'quadratic'}, {'mu_transition': 'peak'}, {'law': 'stribeck', 'stribeck_speed': 0.03},
         {'law': 'exponential', 'stribeck_speed': 0.03},
@@ -255,7 +256,7 @@ def close(a, b, size, tolerance=1e-12):
 @pytest.mark.parametrize('dim', [2, 3])
 @pytest.mark.parametrize('law', LAWS, ids=IDS)
 def test_action_equals_reaction(server, law, dim):
-    """Forces, and torques about one point, with viscous drag, anchors and moving surfaces."""
+    """Forces balance, and so do torques about one point, with viscous drag, anchors and moving surfaces."""
     rng = random.Random(f'{law}/{dim}')
     request = bodies_request(law, 1, dim, viscous=2.5, anchor=[rng.gauss(0, 0.02) for _ in range(dim)],
                              surface_velocity=[rng.gauss(0, 0.02) for _ in range(dim)])
@@ -327,8 +328,8 @@ def test_maxima(server, law, dim):
 @pytest.mark.parametrize('dim', [2, 3])
 @pytest.mark.parametrize('law', LAWS, ids=IDS)
 def test_friction_takes_energy(server, law, dim):
-    """v . gradient >= 0 without anchors and moving surfaces, viscous drag included; and S . dD/dS >= 0 of every contact:
-    with the surface's velocity added, where there is no viscous drag or no anchor."""
+    """v . gradient >= 0 without anchors and moving surfaces, viscous drag included; and S . dD/dS >= 0 for every
+    contact: with the surface's velocity added, if there is no viscous drag or no anchor."""
     request = bodies_request(law, 5, dim, viscous=1.5)
     answer = ask(server, request)
     power = [a * b for a, b in zip(flat(answer['body_gradient']), flat(request['body_velocities']))]
@@ -353,7 +354,7 @@ def test_friction_takes_energy(server, law, dim):
 @pytest.mark.parametrize('projection', ['clamp', 'abs'])
 @pytest.mark.parametrize('law', LAWS, ids=IDS)
 def test_projected_hessians_are_positive(server, law, projection):
-    """The 5 x 5 matrices of bodies, and the sum of all over the vectors that a request brings."""
+    """Both the 5 x 5 matrices of bodies and the whole Hessian, which is tested on vectors."""
     request = bodies_request(law, 7)
     request['hessian'] = {'format': 'factors', 'projection': projection}
     request['outputs'].append('hessian')
@@ -396,7 +397,8 @@ def rotate(a, p, q):
 
 @pytest.mark.parametrize('law', LAWS, ids=IDS)
 def test_anchor_is_what_holds(server, law):
-    """At rest, the force of an anchor alone: what it was sent is what it sends back while it sticks; further out eps_v of it."""
+    """At rest only the anchor exerts a force. The returned anchor is the one sent while the contact sticks, and is
+    shortened to eps_v beyond."""
     request = {'dim': 3, 'velocities': [[0, 0, 0]] * 3, 'outputs': ['gradient', 'collisions'],
                'friction': {'mu': 0.5, 'eps_v': 0.02, **law}, 'collision_outputs': ['anchor', 'friction_force', 'status'],
                'collisions': {'plane_vertex': {'vertices': [0, 1, 2], 'plane_normal': [0, 0, 1], 'normal_force': 4,
@@ -408,8 +410,8 @@ def test_anchor_is_what_holds(server, law):
 
 
 def test_scale_freedom(server):
-    """Velocities, eps_v, anchors, surfaces and speeds times 2^k: gradients keep their bits (bodies: with lengths as they
-    are), potentials are scaled."""
+    """Multiplying velocities, eps_v, anchors, surfaces and speeds by 2^k (lengths of bodies stay) keeps the bits of
+    gradients and scales potentials."""
     for law in LAWS:
         request = bodies_request(law, 8, viscous=2.0, anchor=[0.01, 0.02, -0.01], surface_velocity=[0.0, 0.03, 0.01])
         request['outputs'] = ['potential', 'gradient']

@@ -56,7 +56,7 @@ NULL, DELETE = object(), None
 
 
 def put(pointer, value):
-    """The merge patch that sets what a pointer leads to."""
+    """The merge patch that sets the value at a pointer."""
     for name in reversed(pointer.split('/')[1:]):
         value = {name: value}
     return value
@@ -74,12 +74,12 @@ def refuse(name, base, patch, pointer, code=None):
 
 
 def at(name, base, pointer, value, code=None, culprit=''):
-    """One field is wrong, and at fault itself or in an element."""
+    """One field is wrong; the pointer leads to it or to one of its elements."""
     refuse(name, base, put(pointer, value), tuple(pointer + end for end in culprits(culprit)), code)
 
 
 def culprits(pointer):
-    """A pointer, or several that are all right."""
+    """The accepted pointers: one, or several."""
     return (pointer,) if isinstance(pointer, str) else pointer
 
 
@@ -308,7 +308,7 @@ for triangle in (None, 'full', 'upper'):
     for base in ('bodies', 'mixed', 'bodies-flat'):
         refuse(f'bsr-{triangle or "plain"}-with-{base}', base, {'hessian': hessian}, '/hessian/format')
 
-# --- questions about bodies -------------------------------------------------------------------------------------------
+# --- queries about bodies ---------------------------------------------------------------------------------------------
 
 ALONG, STEPS = {'outputs': ['line']}, {'steps': [0, 1]}
 refuse('line-without-directions', 'mixed', {**ALONG, 'line': STEPS}, ('/line/direction', '/line/body_direction'),
@@ -379,7 +379,7 @@ def test_refused(server, base, patch, pointer, code, kind):
     answer = send(server, request, kind)
     assert answer.status == 422, answer
     if code == 'not_an_integer' and kind == FRAME:
-        code = 'wrong_type'  # of the whole array
+        code = 'wrong_type'  # refers to the whole array
     assert code is None or answer.json['code'] == code, answer
     assert answer.pointers and answer.pointers[0] in culprits(pointer), answer
     assert all(leads_somewhere(request, p) for p in answer.pointers), answer
@@ -394,7 +394,7 @@ def test_every_new_field_is_here():
     assert find({'a': [1]}, '/a/0') == (True, 1) and len({p.id for p in REFUSED}) == len(REFUSED) > 250
 
 
-# --- what is legal all the same ---------------------------------------------------------------------------------------
+# --- unusual but valid ------------------------------------------------------------------------------------------------
 
 ACCEPTED = {
     'zero-viscosity': ('smooth', friction(viscous=0)), 'smooth-named': ('smooth', friction(law='smooth', mu_transition='peak')),

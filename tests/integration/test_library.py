@@ -19,7 +19,7 @@ ABI = (ROOT / "core/fric.abi").read_text()
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """What `make install` leaves in include/ and lib/."""
+    """Installs the library: include/ and lib/ below a prefix."""
     prefix = tmp_path_factory.mktemp("prefix")
     for folder in ("include", "lib"):
         (prefix / folder).mkdir()
@@ -47,7 +47,7 @@ def test_python(environment):
 
 
 def test_structs_in_python_are_those_of_the_library(environment):
-    """Sizes, and the place of every member."""
+    """Sizes of structs and offsets of all members."""
     show = """
 for kind in c.Structure.__subclasses__():
     if kind.__name__.startswith("fric_"):

@@ -1,4 +1,4 @@
-"""Bodies without contacts, contacts without bodies, neither vertices nor contacts: degrees of freedom are counted where
+"""Bodies without contacts, contacts without bodies, neither vertices nor contacts: degrees of freedom count even where
 nothing acts on them, with any number of threads."""
 import json
 import os
@@ -24,7 +24,7 @@ def client(request, server_with):
 
 
 def scene(dim, n_vertices, n_bodies, groups):
-    """A document, and what is asked about it. Of two bodies, the second touches nothing."""
+    """A document and a query about it. The second of two bodies touches nothing."""
     twist = 6 if dim == 3 else 3
     n_dofs = n_vertices * dim + n_bodies * twist
     up = [0] * (dim - 1) + [1]
@@ -75,7 +75,7 @@ def check_shape(answer, document, n_dofs, form, touched):
 @pytest.mark.parametrize('dim', [2, 3])
 @pytest.mark.parametrize('name', SCENES)
 def test_evaluated(client, name, dim, form):
-    """JSON, a frame, and a set of the same: one answer."""
+    """JSON, a frame and a set give the same response."""
     document, question, n_dofs = scene(dim, *SCENES[name])
     question['hessian'] = {'format': form}
     if not document['body_positions']:

@@ -18,7 +18,7 @@ OF_CONNECTION = 46 << 10  # that the library keeps (server/http/http.c)
 def serving(request):
     """(process, base URL) of a server with 256 MiB, or with the size in the test's parameter."""
     options = getattr(request, "param", ("--memory-bytes", "256M", "--pool-bytes", "64M"))
-    # 60 connections with 16 MiB each take minutes under a sanitizer; the first is still to be there at the end.
+    # 60 connections with 16 MiB each take minutes under a sanitizer; the first must still be open at the end.
     process, base = conftest.start(*options, "--log-level", "error", "--drain-seconds", "0", "--receive-seconds", "3600")
     yield process, base
     assert conftest.stop(process) == 0
@@ -33,12 +33,12 @@ def connect(base):
 
 
 def connect_many(base, n):
-    """That many connections, a few at a time: the server has taken those before the next come, so that they fit into the
-    system's queue, however short that is and however slow the server."""
+    """Opens that many connections, a few at a time: the server accepts each batch before the next, so that they fit
+    into the system's queue, however short it is and however slow the server."""
     connections = []
     for _ in range(0, n, 8):
         connections += [connect(base) for _ in range(min(8, n - len(connections)))]
-        eventually(lambda: metric(base, "frictiond_connections") > len(connections))  # the question has one, too
+        eventually(lambda: metric(base, "frictiond_connections") > len(connections))  # this request has one, too
     return connections
 
 

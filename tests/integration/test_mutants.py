@@ -1,4 +1,4 @@
-"""The faults that `make mutants` puts into the code are still to be found there, and the suites that should notice."""
+"""The faults of `make mutants` can still be put into the code, and the suites that should notice them exist."""
 import pathlib
 import subprocess
 

@@ -338,7 +338,8 @@ def test_good_requests(name):
     assert faults('EvaluateRequest', GOOD[name]) == []
 
 
-# What no schema can express: lengths that must agree, values that depend on others, that 3.0 is not an integer.
+# Constraints that a schema cannot express: lengths that must agree, values that depend on others, that 3.0 is not an
+# integer.
 BEYOND = ('a longer array', 'a shorter array', 'too large', 'huge', 'real', 'a vertex twice', 'asymmetric', 'missing',
           'nothing for a number')
 
@@ -486,7 +487,7 @@ def test_calls(served, name):  # noqa: F811
 
 
 def test_peak_is_for_laws_alone():
-    """The schemas know which functions take it; the query, which stands for all of them, allows it."""
+    """The schemas state which functions take it; the query, which stands for all of them, allows it."""
     schemas = description()['components']['schemas']
 
     def transitions(name):
@@ -541,7 +542,7 @@ DOCUMENT = {'dim': 3, 'n_vertices': 1, 'friction': {'eps_v': 0.5, 'mu': 0.5}, 'c
 
 
 def ask(served, method, path, body=None, more=None, **headers):  # noqa: F811
-    """An answer about the set "described", which must be as described: (status, headers)"""
+    """A response about the set "described", which must be as described: (status, headers)"""
     headers = {name.replace('_', '-'): value for name, value in headers.items()}
     status, answered, content = served.send(method, path.replace('{name}', 'described') + (more or ''),
                                             body if body is None or isinstance(body, bytes) else text_of(body), headers)
@@ -660,7 +661,7 @@ def test_examples(served, path, method, name, target, body, answers):  # noqa: F
 
 
 def put_example(served, method):  # noqa: F811
-    """What the other examples of sets are about; a PUT finds its name free."""
+    """Puts the set that the other examples use; a PUT finds its name free."""
     served.send('DELETE', '/v1/sets/example', None)
     if method != 'put':
         operation = description()['paths']['/v1/sets/{name}']['put']
@@ -689,7 +690,7 @@ def test_answers_per_group_have_every_group_of_a_request(kind):
 
 @pytest.mark.parametrize('kind', ['BodyBody', 'BodyWorld'])
 def test_the_reference_says_what_a_contact_of_bodies_requires(kind):
-    """Of point, normal and normal_force, as the service refuses it without them."""
+    """The page marks the fields that the service requires."""
     page = (ROOT / 'docs' / 'reference.md').read_text()
     section = page.partition(f'### {kind}\n')[2].partition('\n### ')[0]
     for field in ('bodies', 'point', 'normal', 'normal_force'):

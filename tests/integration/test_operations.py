@@ -35,7 +35,7 @@ def ask(url, body=None, method=None, headers=None):
 
 
 def large(n):
-    """That many plane contacts, so that the worker evaluates them."""
+    """A request with that many plane contacts, so that the worker evaluates them."""
     return {"dim": 2, "velocities": [[0.5, 0]] * n, "friction": {"mu": 0.3, "eps_v": 0.1},
             "collisions": {"plane_vertex": {"vertices": list(range(n)), "normal_force": 1, "plane_normal": [0, 1]}}}
 
@@ -60,8 +60,8 @@ def requests_of(series, route, status):
 
 
 def whole(connection):
-    """Everything received until the server closes: for a client that leaves earlier the log says that it got no
-    answer."""
+    """Everything received until the server closes: if a client leaves earlier, the log reports that it got no
+    response."""
     received = b""
     while more := connection.recv(65536):
         received += more
@@ -257,8 +257,7 @@ def test_the_deadline_is_counted(logging):
 
 
 def test_a_deadline_that_passes_in_the_queue(logging):
-    """The first byte of a small request comes before that of one which is computed for long, and its last one after
-    it."""
+    """A small request begins to arrive before a slow one, and is completed while the slow one is computed."""
     def attempt(seconds):
         base, log, _ = logging("--deadline-seconds", str(seconds), "--threads", "1", "--log-format", "json")
         contacts = {"vertices": [0, 1, 2, 3] * 500000, "normal_force": 1, "plane_normal": [0, 1]}
@@ -268,7 +267,7 @@ def test_a_deadline_that_passes_in_the_queue(logging):
         with socket.create_connection(("127.0.0.1", port)) as waits, socket.create_connection(("127.0.0.1", port)) as runs:
             waits.sendall((head % ("waits", len(quick))).encode())
             runs.sendall((head % ("runs", len(slow))).encode() + slow)
-            eventually(lambda: metrics(base)['frictiond_memory_bytes{kind="requests"}'] > 2 * len(slow))  # is computed
+            eventually(lambda: metrics(base)['frictiond_memory_bytes{kind="requests"}'] > 2 * len(slow))  # it runs
             waits.sendall(quick)
             answer = whole(waits)
             assert answer.startswith(b"HTTP/1.1 503") and b"The deadline of" in answer
@@ -505,7 +504,7 @@ def begin_upload(base, length=1000):
 
 
 def test_a_client_that_leaves_in_the_middle_is_noticed(logging):
-    """Its last bytes and the end of the stream arrive together, and nothing after them shows that it has left."""
+    """A client's last bytes and the end of its stream arrive together; nothing later shows that it has left."""
     base, log, process = logging("--log-format", "json")
     with begin_upload(base, 1000000) as upload:
         process.send_signal(signal.SIGSTOP)
@@ -513,7 +512,7 @@ def test_a_client_that_leaves_in_the_middle_is_noticed(logging):
     process.send_signal(signal.SIGCONT)
     line = logged(log, route="/v1/evaluate")
     assert line["bytes_in"] == 5000
-    assert line["ms"] < 30000  # a silent client is given a minute
+    assert line["ms"] < 30000  # a silent client has a minute
 
 
 def test_what_nobody_waits_for_is_not_computed_to_the_end(logging):
@@ -547,7 +546,7 @@ def test_requests_during_a_drain_are_counted(logging):
 
 
 def test_draining_has_a_deadline(logging):
-    """A request that is not completed in time is given up: the log says so, and the exit code is 0 as after any
+    """A request that is not completed in time is abandoned: the log says so, and the exit code is 0 as after any
     signal."""
     base, log, process = logging("--drain-seconds", "1", "--log-format", "json")
     with begin_upload(base) as upload:

@@ -34,7 +34,7 @@ worst_seen = []
 
 @pytest.mark.parametrize('seed', range(FIRST, FIRST + COUNT))
 def test_request(server, seed):
-    """With every output; that all options occur is what tests/oracle/test_oracle.py sees to."""
+    """With every output; tests/oracle/test_oracle.py makes sure that all options occur."""
     request = generate.request(seed, 'peak')
     request.update(outputs=generate.OUTPUTS, collision_outputs=generate.COLLISION_OUTPUTS)
     if needs_origin(request):
@@ -54,7 +54,8 @@ def needs_origin(request):
 
 @pytest.mark.parametrize('seed', range(FIRST, FIRST + COUNT, 4))
 def test_check(server, seed):
-    """The service compares gradient and Hessian with central differences of a second text of the potential."""
+    """The service compares gradient and Hessian with central differences of a second implementation of the
+    potential."""
     request = generate.request(seed, 'peak')
     request.get('hessian', {}).pop('projection', None)
     status, answer = post(server, '/v1/check', request)
@@ -145,7 +146,7 @@ def test_what_a_double_cannot_hold(server, function, row):
 @pytest.mark.parametrize('transition', ['cubic', 'quadratic'])
 @pytest.mark.parametrize('function', FUNCTIONS)
 def test_of_a_curve_of_mu_they_are_mu_times_f(server, function, transition):
-    """What the smooth_mu functions give, each of the two within a few ulp of the largest term."""
+    """Law and smooth_mu functions agree, each within a few ulp of the largest term."""
     table = [row for row in ROWS if row[3] == 1 and max(row[1:3]) < 1e10]
     sent = call(table, mu_transition=transition)
     status, answer = post(server, '/v1/functions/' + function, {**sent, 'law': 'smooth'})
@@ -158,7 +159,7 @@ def test_of_a_curve_of_mu_they_are_mu_times_f(server, function, transition):
 
 @pytest.mark.parametrize('seed', range(10))
 def test_peak_is_exact(server, seed):
-    """The force is mu_s at the end of its rise and mu_k from eps_v on to the last bit, and never above the larger."""
+    """To the last bit, the force is mu_s at the end of its rise and mu_k from eps_v on; it never exceeds the larger."""
     rng = random.Random(seed)
     pairs = [(rng.uniform(0, 2), rng.uniform(0, 2)) for _ in range(40)]
     pairs += [(mu, math.nextafter(mu, rng.choice([0, 3]))) for mu in [rng.uniform(0, 2) for _ in range(40)]]
@@ -173,7 +174,7 @@ def test_peak_is_exact(server, seed):
 
 
 def test_equal_coefficients_give_the_plain_law(server):
-    """All transitions are mu f1 then, to the last bit."""
+    """All transitions are then mu f1, to the last bit."""
     mu = [random.Random(i).uniform(0, 2) for i in range(200)]
     table = [(random.Random(-i - 1).uniform(0, 1.1), m, m, 1.0) for i, m in enumerate(mu)]
     plain = post(server, '/v1/functions/smooth_friction_f1', {'y': [row[0] for row in table], 'eps_v': 1})[1]['values']

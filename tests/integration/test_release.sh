@@ -45,7 +45,7 @@ tarball() { # FOLDER
 
 # ---- one version ----
 
-everywhere() { # only files that scripts/version knows state the version
+everywhere() { # only files that scripts/version updates state the version
 	local known found
 	known=$(sed -nE 's/^\t"([^|"$]+)\|.*/\1/p' scripts/version)
 	[ "$(wc -l <<<"$known")" -gt 5 ] || return 1

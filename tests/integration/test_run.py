@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, eventually
 
 GOOD = "echo ok 1 - it is well\necho 1..1\n"
-# All of them say which processes they are.
+# Each writes down its process ids.
 HANGING = {
     "sleeps": "echo $$ >>pids; sleep 1000",
     "has printed before": "echo $$ >>pids; echo ok 1 - good; sleep 1000",
@@ -64,7 +64,7 @@ def is_alive(pid):
 @pytest.mark.parametrize("name", HANGING)
 def test_a_suite_that_hangs_is_a_failure(folder, name):
     root = folder(a_hangs=HANGING[name], b_good=GOOD)
-    # What computes is ended after fifteen times as long.
+    # A suite that computes is ended after fifteen times as long.
     process = begin(root, 0.2 if name == "computes for ever" else 1)
     output = process.communicate()[0]
     assert process.returncode == 1

@@ -171,7 +171,7 @@ id_for() {
 	header_of "$(curl -si -H "X-Request-Id: $1" "$BASE/healthz")" X-Request-Id
 }
 
-# logged REGEX: a line is written a moment after its answer was sent.
+# logged REGEX: a line is written a moment after its response was sent.
 logged() {
 	grep -Eq -- "$1" "$WORK/log"
 }
@@ -420,7 +420,7 @@ test_memory_for_bodies() {
 	is "exit 0 after all that" "$STATUS" 0
 }
 
-# large_request N: that many plane contacts, so that the worker evaluates them
+# large_request N: that many plane contacts, enough for the worker to evaluate them
 large_request() {
 	awk -v n="$1" 'function list(text) { for (i = 0; i < n; i++) printf "%s%s", i ? "," : "", text == "" ? i : text }
 	BEGIN {

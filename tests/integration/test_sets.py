@@ -1,4 +1,4 @@
-"""Collision sets: what the contract says of their routes, identity and answers. Their lifetime: test_sets_lifetime.py."""
+"""Collision sets: routes, identity and responses follow the contract. test_sets_lifetime.py tests their lifetime."""
 import json
 import os
 import re
@@ -207,7 +207,7 @@ def test_skipped_contacts_are_listed(client):
 
 
 def test_only_the_first_skipped_contacts_describe_a_set(client):
-    """All of them are in the answers of evaluate."""
+    """Responses of evaluate list all of them."""
     groups = {'vertex_vertex': {'vertices': [[0, 1], [2, 3]] * 10, 'normal_force': 1},
               'edge_edge': {'vertices': [[0, 1, 2, 3]] * 30, 'normal_force': 1}}
     positions = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 0], [0, 0, 1]]
@@ -224,7 +224,7 @@ def test_only_the_first_skipped_contacts_describe_a_set(client):
     assert not {'skipped', 'n_skipped'} & set(client.get('many').json)
 
 
-# ---- answers are those of the whole request ----
+# ---- responses equal those to the whole request ----
 
 KINDS = [(JSON, None), (FRAME, None), (JSON, FRAME), (FRAME, JSON)]
 
@@ -266,7 +266,7 @@ MATCHSTICK = {'dim': 3, 'n_vertices': 1, 'friction': {'eps_v': 0.1, 'mu': 0.5},
 
 
 def test_lagged_velocities(client):
-    """Those of the question come first, then the set's, then the velocities."""
+    """The query's lagged velocities take precedence, then the set's, then the velocities."""
     question, own = {'velocities': [[1, 0.2, 0]]}, {'lagged_velocities': [[0.3, 1, 0]]}
     client.put('without', MATCHSTICK)
     client.put('with', {**MATCHSTICK, 'lagged_velocities': [[1, 1, 0]]})
@@ -282,7 +282,8 @@ def test_lagged_velocities(client):
 
 
 def test_distances_that_cannot_be_told(client):
-    """Planes with an origin, vertices without positions: refused when distances are asked for, as in a whole request."""
+    """Planes with an origin, vertices without positions: refused when distances are requested, as in a whole
+    request."""
     document = {**MATCHSTICK, 'collisions': {'plane_vertex': {**MATCHSTICK['collisions']['plane_vertex'],
                                                               'plane_origin': [0, 0, 0]}}}
     assert client.put('a', document).status == 201
@@ -331,7 +332,7 @@ def test_patches(client, patch, kind, put_kind):
     ({'friction': {'vertex_mu': [1, 1, 1, 1, 1]}}, '/friction/mu', 'mu'),
 ])
 def test_a_second_source_of_coefficients(client, patch, place, removed, kind):
-    """The message names what the patch has to remove, and the patch passes with that."""
+    """The message names the members that the patch has to remove, and the patch passes with that."""
     client.put('a', DOCUMENT)
     answer = client.patch('a', patch, kind)
     assert answer.status == 422 and place in answer.pointers, answer
@@ -367,7 +368,7 @@ def test_a_patch_that_does_not_pass_changes_nothing(client, patch, pointers):
 
 
 def test_what_cannot_be_answered_changes_nothing(server_with):
-    """An answer with a list of what is skipped may be too long; the set is then as it was."""
+    """A response that lists skipped contacts may be too long; the set is then unchanged."""
     client = Client(server_with('--max-answer-bytes', '600'))
     edges = {'dim': 3, 'positions': POSITIONS, 'friction': DOCUMENT['friction'], 'on_degenerate': 'skip',
              'collisions': {'edge_edge': {'vertices': [[0, 1, 2, 3]] * 9, 'normal_force': 1}}}

@@ -1,5 +1,5 @@
-"""Collision sets with laws, anchors and rigid bodies: the answer to a question is that to the whole request, byte for
-byte, whichever of both brings lagged velocities; each new field can be patched."""
+"""Collision sets with laws, anchors and rigid bodies: a query gets the same bytes as the whole request, whether it or
+the set has the lagged velocities; each new field can be patched."""
 import copy
 import itertools
 import json
@@ -46,7 +46,7 @@ def client(server):
 
 
 def same(client, document, question, kind=JSON):
-    """The bytes of both answers, which are 200."""
+    """The bytes of both responses, whose status must be 200."""
     put = client.send('PUT', '/v1/sets/bodies', document, kind)
     assert put.status in (200, 201), put
     asked = client.send('POST', '/v1/sets/bodies/evaluate', question, kind)
@@ -66,7 +66,7 @@ def test_whoever_brings_lagged_velocities(client, form, kind):
         asked, expected = same(client, document, question, kind)
         assert asked == expected, kept
         answers.add(asked)
-    assert len(answers) == 9  # of vertices and of bodies: those of the question, of the set, or the velocities
+    assert len(answers) == 9  # for vertices and for bodies: the query's, the set's, or none
 
 
 @pytest.mark.parametrize('alone', ['vertices', 'bodies'])
@@ -125,7 +125,7 @@ def test_what_a_set_is(client):
 
 
 def test_patterns(client):
-    """Of the stencils alone; there are no blocks of bodies."""
+    """Patterns cover stencils only; blocks of bodies are not supported."""
     question = {**{k: v for k, v in QUESTION.items() if k != 'collision_outputs'}, 'outputs': ['hessian']}
     for form in ('csr', 'triplets'):
         asked, _ = same(client, DOCUMENT, {**question, 'hessian': {'format': form, 'triangle': 'upper'}})

@@ -1,5 +1,5 @@
-"""Many clients on the same few sets: every answer is, byte for byte, that of the whole request for the version that the
-answer names.
+"""Many clients on the same few sets: every response has the bytes of the whole request's, for the version that it
+names.
 
 SETS_CLIENTS: how many (8); SETS_REQUESTS: how many each sends (150).
 """
@@ -41,7 +41,7 @@ def question(n, kind):
 
 
 class Expected:
-    """What each version stands for, and what the whole request answers, asked once."""
+    """The document of each version, and the response to the whole request, requested once."""
 
     def __init__(self, base):
         self.lock, self.client, self.documents, self.answers = threading.Lock(), Client(base), {}, {}
@@ -63,7 +63,7 @@ class Expected:
 
 
 def learn_all(base, expected):
-    """The versions of all documents and of what patches make of them, two deep."""
+    """The versions of all documents and of patched ones, two patches deep."""
     client = Client(base)
     for content in DOCUMENTS:
         put = client.put('learn', json.dumps(content).encode())
@@ -96,7 +96,7 @@ def run(base, seed, expected, failures, counts):
 
 
 def patch(client, name, rng, expected):
-    """Of what was whole: the versions of patches of patches are not known."""
+    """Patches only original documents: the versions of patched patches are unknown."""
     version = client.get(name).version
     with expected.lock:
         content = expected.documents.get(version)

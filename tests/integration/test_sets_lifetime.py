@@ -38,13 +38,13 @@ def evictions(base):
 
 
 def n_waited(base):
-    """Large requests so far."""
+    """Number of large requests so far."""
     with urllib.request.urlopen(base + '/metrics') as answer:
         return int(re.search(r'^frictiond_queue_wait_seconds_count (\d+)$', answer.read().decode(), re.M)[1])
 
 
 def bytes_of(base, n):
-    """What a set of that many contacts takes."""
+    """Bytes of a set with that many contacts."""
     client = Client(base)
     assert client.put('measured', document(n)).status == 201
     [found] = client.list().json['sets']
@@ -96,7 +96,7 @@ def test_what_can_never_fit_is_too_large(server_with, server):
 
 
 def test_one_more_than_there_is_room_for(server_with, server):
-    """What was used a moment ago stays; ten seconds later it makes room."""
+    """A recently used set stays; ten seconds later it makes room."""
     most = bytes_of(server, 100)
     base = server_with('--set-bytes', str(most))
     client = Client(base)
@@ -134,7 +134,7 @@ def test_limits_of_bodies_are_those_of_a_request(server_with):
 
 
 def test_large_sets_wait_for_their_turn(server_with):
-    """Like any large request: they go through the queue, which counts its bytes, and refuses what is too much."""
+    """Like any large request, they go through the queue, which counts their bytes and refuses too many."""
     base = server_with('--max-json-bytes', '100K', '--queue-bytes', '150K', '--max-frame-bytes', '100K')
     body = json.dumps(document(30000)).encode()
     assert 75 << 10 < len(body) < 100 << 10
@@ -218,7 +218,7 @@ def three(tmp_path):
 
 
 def fill(client, n, size=1):
-    """Puts up to n sets. How many there was room for."""
+    """Puts up to n sets; returns how many fitted."""
     for i in range(n):
         answer = client.put(f's{i}', document(size))
         if answer.status != 201:
@@ -239,7 +239,7 @@ def forgotten(client):
 
 
 def test_names_are_shared(server_with, three):
-    """Two callers fill the store, as fast as they can; all the same the third gets a third."""
+    """Two callers fill the store as fast as they can; the third caller still gets a third."""
     options, clients = three
     base = server_with(*options, '--sets', '24')
     one, two, six = clients(base)
@@ -279,7 +279,7 @@ def test_one_caller_has_half_of_the_names(server_with, tokens):
     assert [held(client) for client in (mine, hers)] == [3, 3]
 
 
-# ---- what is around them ----
+# ---- metrics and versions ----
 
 def test_metrics_count(server_with):
     base = server_with()
@@ -351,7 +351,8 @@ TAILS = '0', ' 0', ', ' + '0' * 32, '"', ' ' * 40 + '0', '0' * 100
 
 
 def test_a_version_has_no_tail(server):
-    """What begins with the version that a request wants is another one: also where it was carried out before."""
+    """A request's version must match as a whole, not just its beginning, even if the patch has already been carried
+    out."""
     client = Client(server)
     first, patch = client.put('tail', document()).version, {'friction': {'mu': 0.25}}
     asked = {'friction': {'mu': 0.5, 'eps_v': 0.1}, **{k: v for k, v in document().items() if k != 'friction'}}
@@ -428,7 +429,8 @@ CLIENTS, OPERATIONS = 8, 150
 
 
 class Solver(threading.Thread):
-    """Puts, patches, asks about and deletes a few names of its caller's, as other clients of the same caller do."""
+    """Puts, patches, evaluates and deletes sets under a few names that it shares with other clients of the same
+    caller."""
 
     def __init__(self, base, token, seed):
         super().__init__()
@@ -458,8 +460,8 @@ class Solver(threading.Thread):
 
 
 def test_many_clients_in_little_room(server_with, server, tokens):
-    """Every answer is that of the version that it names, whatever was replaced or forgotten meanwhile; memory stays within
-    its limit and returns."""
+    """Every response belongs to the version that it names, whatever was replaced or evicted meanwhile; memory stays
+    within its limit and is given back."""
     one = bytes_of(server, 400)
     base = server_with('--tokens', tokens, '--set-bytes', str(4 * one), '--set-bytes-per-caller', str(2 * one))
     unit = Client(server).send('POST', '/v1/evaluate', {k: v for k, v in document().items() if k != 'n_vertices'} | QUESTION)
@@ -469,7 +471,7 @@ def test_many_clients_in_little_room(server_with, server, tokens):
     watching = Client(base, MINE)
     while any(solver.is_alive() for solver in solvers):
         text = watching.send('GET', '/metrics').body.decode()
-        # What was replaced counts until it is released: by each client, one at a time.
+        # A replaced set counts until it is released; each client may be using one.
         assert int(re.search(r'^frictiond_sets_bytes (\d+)$', text, re.M)[1]) <= (4 + CLIENTS) * one
     sizes = {version: n for solver in solvers for version, n in solver.sizes.items()}
     statuses = sum((solver.statuses for solver in solvers), collections.Counter())

@@ -1,5 +1,5 @@
-"""Many operations of several callers on more sets than there is room for: memory stays bounded and comes back, and each
-caller meets nothing but its own sets.
+"""Many operations of several callers on more sets than there is room for: memory stays bounded and is given back, and
+each caller sees only its own sets.
 
 SETS_OPERATIONS: how many in all (6000).
 """
@@ -34,7 +34,7 @@ def expected(n, mu):
 
 
 class Caller:
-    """What it knows of its sets is what it last put under each name; several clients share it."""
+    """Records what it last put under each name; several clients share it."""
 
     def __init__(self, number):
         self.number, self.lock, self.sent = number, threading.Lock(), {}
@@ -72,7 +72,7 @@ def step(client, caller, rng, name):
 def put(client, caller, rng, name):
     content, n, mu = document(rng)
     kind = rng.choice([JSON, FRAME])
-    caller.sent[name] = None  # unknown until it is answered
+    caller.sent[name] = None  # unknown until the response
     answer = client.put(name, frame(content) if kind == FRAME else json.dumps(content).encode(), kind)
     assert answer.status in (200, 201, 503), answer
     if answer.status == 503:
@@ -107,7 +107,8 @@ def evaluate(client, caller, rng, name):
 
 
 def test_load(server_with, tmp_path):
-    """Every client has names of its own, so that it knows what each stands for; those of a caller share its room."""
+    """Every client uses names of its own, so that it can predict their contents; the clients of a caller share its
+    quota."""
     tokens = tmp_path / 'tokens'
     tokens.write_text(''.join(f'caller-{i} {token}\n' for i, token in enumerate(TOKENS)))
     tokens.chmod(0o600)

@@ -1,4 +1,4 @@
-"""libfric.so exports the names of its headers and no others, libfric.a also fricp_... for what its files share. A program
+"""libfric.so exports the names of its headers and no others; libfric.a also fricp_..., which its files share. A program
 can use all other names."""
 import os
 import re
@@ -43,7 +43,7 @@ int main(void)
 
 
 def exported():
-    """Names of functions and data of the library; those of the compiler begin with a dot or two underscores."""
+    """Names of functions and data of the library; the compiler's own begin with a dot or two underscores."""
     lines = subprocess.run(["nm", "--extern-only", "--defined-only", LIBRARY], text=True, capture_output=True, check=True)
     names = re.findall(r"^\w+ [A-Z] (\S+)$", lines.stdout, re.M)
     return {name for name in names if not name.startswith((".", "__"))}
@@ -73,7 +73,7 @@ def test_the_shared_library_exports_what_is_declared():
 
 
 def test_the_shared_library_calls_itself_directly():
-    """No call within it goes through a table that the dynamic linker fills in, so loops are those of libfric.a."""
+    """No internal call goes through a table that the dynamic linker fills in, so loops are those of libfric.a."""
     lines = subprocess.run(["readelf", "--relocs", "--wide", SHARED], text=True, capture_output=True, check=True).stdout
     assert "GOMP_parallel" in lines and not re.findall(r"\bfricp?_\w+", lines)
 
@@ -90,7 +90,8 @@ WHOLE = {"static": ["-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive"], "
 
 @pytest.mark.parametrize("kind", WHOLE)
 def test_a_program_has_its_own_names(kind, tmp_path):
-    """Its functions have the names of the library's inner ones: without fricp_, and in the shared library with it."""
+    """The program's functions have the names of internal ones: without fricp_, and for the shared library also with
+    it."""
     inner = {name for name in exported() if name.startswith("fricp_")}
     own = set(USUAL) | {name.removeprefix("fricp_") for name in inner} | (inner if kind == "shared" else set())
     source, program = tmp_path / "program.c", tmp_path / "program"

@@ -63,7 +63,7 @@ def rows():
 
 
 def test_every_row_says_why_and_what_to_do():
-    """Each section is a page of its own, so that no cell may point to another section's."""
+    """Each section becomes a page of its own, so no cell may point to another section's."""
     for code, cells in rows():
         assert len(cells) == 3, (code, cells)
         for cell in cells:
@@ -430,7 +430,7 @@ def page_of(base, code, method="GET", **headers):
 
 
 class Words(html.parser.HTMLParser):
-    """What a page shows, and whether its elements are closed in order."""
+    """The text of a page, and whether its elements are closed in order."""
 
     def __init__(self, page):
         super().__init__()
@@ -539,7 +539,7 @@ def check(text, status, problem):
     assert status in statuses and problem["code"] == code and problem["type"] == f"/errors/{code}"
 
 
-# No input leads to the first one; the second one is a request that waits or is computed when the server has to stop.
+# No input causes the first one; the second one needs a request that waits or is computed when the server has to stop.
 UNSEEN = {"internal_error", "stopped"}
 
 
@@ -558,7 +558,7 @@ def test_limits(server_with, text):
 
 @pytest.mark.parametrize("text", SETS)
 def test_sets(server_with, text):
-    """Of the message itself versions and numbers of bytes differ."""
+    """Messages may differ in versions and numbers of bytes."""
     options, headers = SETS[text]
     base = server_with(*options)
     first = "other" if "--sets" in options else "run-17"

@@ -26,7 +26,7 @@ FIRST, SECOND = 'a' * 40, 'b' * 40
 
 
 class Bridge:
-    """What a client of UM-Bridge is: a URL, and bodies of JSON."""
+    """A UM-Bridge client: posts JSON bodies to a URL."""
 
     def __init__(self, base, token=None):
         address = urlsplit(base)
@@ -48,7 +48,7 @@ class Bridge:
         return status, json.loads(text)
 
     def ask(self, call, member, body):
-        """The only member of an answer."""
+        """The only member of a response."""
         status, answer = self.post(call, body)
         assert status == 200 and list(answer) == [member], (status, answer)
         return answer[member]
@@ -294,7 +294,7 @@ def test_a_set(bridge, client):
     values = [[1, 2, 3, 4, 5, 6], [0.7]]
     assert bridge.evaluate('friction', values, config) == [answer['potential']]
     assert bridge.evaluate('friction_gradient', values, config) == answer['gradient']
-    # The set is as it was.
+    # The set is unchanged.
     assert bridge.evaluate('friction', [values[0]], {**config, 'inputs': ['/velocities']}) == [
         client.evaluate('floor', {'velocities': values[0], 'outputs': ['potential']}).json['potential']]
 
@@ -346,7 +346,7 @@ def test_a_set_of_another_caller(server_with, tmp_path):
 
 
 def test_large_sets_and_bodies(bridge, client):
-    """Beyond what is computed where it arrives."""
+    """Large enough to be computed by the worker."""
     n = 3000
     document = {'dim': 3, 'n_vertices': n, 'friction': {'eps_v': 0.01, 'mu': 0.4}, 'collisions': {
         'plane_vertex': {'vertices': list(range(n)), 'plane_normal': [0, 0, 1], 'normal_force': 1}}}
@@ -359,7 +359,7 @@ def test_large_sets_and_bodies(bridge, client):
 
 
 def test_sets_and_inputs_of_nothing(bridge, client):
-    """Without vertices and bodies, and groups without contacts: everything has the length that it says."""
+    """No vertices and bodies, or groups without contacts: all lengths are as announced."""
     friction = {'mu': 1, 'eps_v': 1}
     client.put('none', {'dim': 2, 'friction': friction, 'collisions': {'vertex_vertex': {'vertices': []}}})
     client.put('no-bodies', {'dim': 2, 'n_vertices': 2, 'body_positions': [], 'friction': friction,
@@ -437,9 +437,9 @@ CONFIGS = [3, 'x', True, [], [1], {'set': 3}, {'set': None}, {'set': ['floor']},
 def test_configs(bridge, config):
     for call in ('InputSizes', 'OutputSizes', *CALLS):
         bridge.refused(call, {**ASKED.get(call, {'name': 'friction'}), 'config': config}, 'InvalidInput')
-    # What it does not concern is not judged.
+    # ModelInfo does not read the configuration.
     assert bridge.post('ModelInfo', {'name': 'friction', 'config': config})[0] == 200
-    # Model and support come first.
+    # Model and support are checked first.
     bridge.refused('Evaluate', {'name': 'nobody', 'config': config}, 'ModelNotFound')
     bridge.refused('ApplyHessian', {'name': 'friction_gradient', 'config': config}, 'UnsupportedFeature')
 
@@ -529,7 +529,7 @@ def test_sensitivities_and_vectors(bridge, wrong):
 
 
 def test_order_of_judgements(bridge):
-    """Model, support, range of outWrt and inWrt, sizes, values."""
+    """Faults are reported in the order model, support, range of outWrt and inWrt, sizes, values."""
     wrong = {**ASKED['ApplyHessian'], 'outWrt': 7, 'inWrt1': 8, 'inWrt2': 9, 'input': [[1, 2], [-1]], 'sens': [1, 2]}
     bridge.refused('ApplyHessian', {**wrong, 'name': 'nobody'}, 'ModelNotFound')
     bridge.refused('ApplyHessian', {**wrong, 'name': 'friction_gradient'}, 'UnsupportedFeature')
@@ -553,12 +553,12 @@ def test_what_has_no_second_derivatives(bridge, client):
         message = bridge.refused('ApplyHessian', {**body, 'inWrt1': first, 'inWrt2': second}, 'UnsupportedFeature')
         named = next(i for i in (first, second) if i in (0, 1, 4))
         assert config['inputs'][named] in message
-    # Range comes before, sizes after.
+    # The range is checked before, sizes after.
     bridge.refused('ApplyHessian', {**body, 'inWrt1': 0, 'inWrt2': 5}, 'InvalidInput')
     bridge.refused('ApplyHessian', {**body, 'inWrt1': 0, 'inWrt2': 2, 'input': []}, 'UnsupportedFeature')
-    # The others have.
+    # Other inputs have second derivatives.
     assert bridge.ask('ApplyHessian', 'output', {**body, 'inWrt1': 2, 'inWrt2': 2}) == [0.0]
-    # What a model has, is as everywhere.
+    # The gradient model has none at all.
     for call in CALLS[1:3]:
         bridge.refused('ApplyHessian', {**ASKED['ApplyHessian'], 'name': 'friction_gradient'}, 'UnsupportedFeature')
 
@@ -649,7 +649,7 @@ def test_derivatives_agree_with_differences(bridge, name, wrt):
     expected = differences(function, x, direction, length.get(POINTERS[wrt], 1e-4))
     along = bridge.jacobian(name, values, direction, wrt, config)
     agree(along, expected, 1e-6)
-    # <sens, jacobian vec> = <gradient, vec>
+    # <sens, Jacobian vec> = <gradient, vec>
     sens = noise(77, size)
     by = bridge.gradient(name, values, sens, wrt, config)
     assert len(by) == len(x)
@@ -660,7 +660,7 @@ def test_derivatives_agree_with_differences(bridge, name, wrt):
 
 @pytest.mark.parametrize('size', [0.02, 0.004, 0])
 def test_second_derivatives_by_the_default_inputs(bridge, size):
-    """Sliding, sticking, and at rest, where they are those of a parabola, and steps are small against eps_v."""
+    """Sliding, sticking, and at rest, where derivatives are those of a parabola and steps are small against eps_v."""
     values = values_of_scene(71, size)
     for first in range(4):
         for second, n in enumerate((48, 12, 1, 1)):
@@ -692,7 +692,7 @@ def test_second_derivatives_agree_with_differences(bridge, first, second):
     along = bridge.hessian(values, [2.5], direction, first, second, config)
     step = 1e-5 if SMOOTH[second] == '/friction/eps_v' else 1e-4
     reference = differences(gradient, values[second], direction, step)
-    scale = max(map(abs, gradient(values[second]))) / 0.02  # eps_v is what all of them change over
+    scale = max(map(abs, gradient(values[second]))) / 0.02  # all of them change over a speed of eps_v
     assert max(abs(a - b) for a, b in zip(along, reference)) <= 1e-6 * max(scale, max(map(abs, reference)))
     assert len(along) == len(values[first])
     # Symmetric: <a, H b> = <b, H a>
@@ -724,7 +724,7 @@ OF_SETS = [('floor', '/velocities'), ('floor', '/friction/mu'), ('floor', '/fric
 
 @pytest.mark.parametrize('name, pointer', OF_SETS)
 def test_the_same_as_jvp_and_vjp(bridge, client, name, pointer):
-    """Of a set, bit for bit; with lagged velocities of its own, directions of ellipses are differentiated, too."""
+    """A set gives the same bits; with its own lagged velocities, directions of ellipses are differentiated as well."""
     document = SETS[name]
     client.put(name, document)
     moves = '/body_velocities' if name == 'bodies' else '/velocities'

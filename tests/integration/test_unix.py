@@ -52,7 +52,7 @@ class Running:
 
 @pytest.fixture
 def directory():
-    """A short path, as that of a socket has to be."""
+    """A short path, as sockets require."""
     path = pathlib.Path(tempfile.mkdtemp(prefix="unix-", dir="/tmp"))
     path.chmod(0o755)
     yield path
@@ -110,7 +110,7 @@ def curl(*arguments):
 
 
 def fails(*options):
-    """(exit code, what it says)"""
+    """(exit code, error messages)"""
     done = subprocess.run([str(PROGRAM), *map(str, options)], capture_output=True, text=True, timeout=60)
     assert done.stdout == ""
     return done.returncode, "".join(line for line in done.stderr.splitlines(True) if line.startswith("frictiond: "))
@@ -252,7 +252,7 @@ LAB = {"Authorization": "Bearer 0123456789abcdef"}
 
 
 def test_sets_belong_to_users(serve, path, tokens):
-    """Neither a token's name nor another user has them."""
+    """A set belongs to the system user who put it: neither a token nor another user gives access."""
     running = serve("--port", "0", "--unix", path, "--tokens", tokens, "--unix-mode", "0666", n_lines=2)
     assert ask(path, "PUT", "/v1/sets/a", SET)[0] == 201
     assert ask(path, "POST", "/v1/sets/a/evaluate", {"velocities": ONE["velocities"]}, LAB)[0] == 200
@@ -454,7 +454,7 @@ def url_of(tcp_socket):
 
 
 def test_a_unix_domain_socket_is_handed_over(serve, path, unix_socket):
-    """It stays when the server ends: connections wait there for the next one."""
+    """The socket stays when the server ends: connections wait there for the next one."""
     for _ in range(2):
         running = serve(**handing_over(unix_socket))
         assert running.urls == [f"http+unix://{path}"]
@@ -551,7 +551,7 @@ def test_health_of_a_server_that_hangs(serve, path):
 
 
 def test_a_client_that_goes_is_given_up(serve, path):
-    """In the middle of its request, which has begun: the server says so."""
+    """Clients leave in the middle of a request: the metrics count it as one without a response."""
     serve(*alone(path))
     for _ in range(3):
         with socket.socket(socket.AF_UNIX) as connection:
