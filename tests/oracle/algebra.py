@@ -16,7 +16,7 @@ class Degenerate(Exception):
 # --- arrays -----------------------------------------------------------------------------------------------------
 
 def real(x):
-    """A number of a request; one that is none of a document's is already in multi-precision (derivatives.py)."""
+    """A number of a request, converted to multi-precision unless it already is (derivatives.py)."""
     return x if isinstance(x, (mpf, mpc)) else mpf(float(x))
 
 
@@ -81,13 +81,14 @@ def largest(*points):
 
 
 class Margins:
-    """How close a request comes to decisions that rounding could change; for the generator of random requests."""
+    """Distance of a request from decisions that rounding could change; for the generator of random requests."""
 
     def __init__(self):
         self.worst = mpf(1)
 
     def see(self, ratio, floor=1):
-        """`ratio` is the distance to a threshold, relative to it; `floor` (times 1e-6) is what still counts as safe."""
+        """`ratio` is the distance to a threshold, relative to it; `floor` (times 1e-6) is the smallest safe
+        distance."""
         if ratio is not None:
             self.worst = min(self.worst, abs(ratio) / floor)
 
@@ -105,5 +106,5 @@ def normal_basis(n, exact_n):
 
 
 def exact(point):
-    """As fractions, which only numbers that are doubles allow."""
+    """Coordinates as fractions, which requires that they are doubles."""
     return [Fraction(to_double(x.real)) for x in point]

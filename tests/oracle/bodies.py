@@ -1,6 +1,7 @@
 """Contacts of rigid bodies: the slip of two points, spinning about the normal and rolling, as one vector.
 
-A twist is (v, w): 3 + 3 numbers, in 2D 2 + 1. Everything follows from the Jacobian of the slip by the twists.
+A twist is (v, w): 3 + 3 numbers, in 2D 2 + 1. Everything follows from the Jacobian of the slip with respect to the
+twists.
 """
 import os
 import sys
@@ -91,7 +92,8 @@ class BodyContact(Contact):
                 for i in range(2 if self.dim == 2 else 5)]
 
     def row(self, i, columns, arm):
-        """By one twist: c.(v + w x r) = c.v + (r x c).w for the slip's components, then those of w alone."""
+        """With respect to one twist: c.(v + w x r) = c.v + (r x c).w for the slip's components, then the components of
+        w alone."""
         d, zero = self.dim, [mpf(0)] * self.dim
         if i < d - 1:
             return columns[i] + torque(arm, columns[i])

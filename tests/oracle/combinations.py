@@ -1,4 +1,5 @@
-"""Requests that combine the options of the contract in pairs: every pair of two options' values is in some request.
+"""Requests that combine the options of the contract in pairs: each pair of values of two options occurs in some
+request.
 
 cases(seed) makes a covering array: rows such that each value of each factor meets each value of every other one. Each row
 becomes a request, in the two parts that a collision set splits it into. Values of numbers follow from the seed; they keep
@@ -31,7 +32,7 @@ FACTORS = {
     'body': ['json', 'frame'],
     'answer': ['json', 'frame'],
 }
-# Lagged velocities have an effect on ellipses alone, and those of bodies on bodies: what only acts together.
+# Lagged velocities affect only ellipses, and lagged twists only bodies: options with which they have an effect.
 ALONG = {'dim': 3, 'groups': 'all', 'n': 3, 'bodies': 'both', 'aniso': 'ellipses', 'coefficients': 'two', 'law': 'cubic',
          'offsets': 'none'}
 LAYOUT = {  # of a contact, around the origin
@@ -136,7 +137,7 @@ class Scene:
         return self.row['on_degenerate'] == 'faults' and not self.has_given and self.row['groups'] != 'empty'
 
     def is_faulty(self, group, i, n):
-        """Planes are faulty where a distance is needed alone."""
+        """Planes are faulty only where a distance is needed."""
         return self.has_faults() and i == n // 2 and (group != 'plane_vertex' or self.has_barrier)
 
     def add_group(self, group):
@@ -309,7 +310,7 @@ class Scene:
         return line
 
     def whole(self):
-        """What /v1/evaluate gets."""
+        """The body for /v1/evaluate."""
         document = {k: v for k, v in self.document.items() if k != 'n_vertices'}
         return {**document, **self.question}
 

@@ -11,7 +11,7 @@ from geometry import sides  # noqa: E402
 
 
 def eigenvalues(along, across, projection):
-    """Of the Hessian by the slip, along it and across it, made non-negative where that is asked for."""
+    """Eigenvalues of the Hessian with respect to the slip, along it and across it, projected if requested."""
     if projection == 'clamp':
         return max(along, mpf(0)), max(across, mpf(0))
     if projection == 'abs':
@@ -63,7 +63,7 @@ class Contact:
     # --- slip ---------------------------------------------------------------------------------------------------
 
     def relative(self, motion):
-        """Velocity of the first side relative to the second, and the sum of what it was formed of, as a size."""
+        """Velocity of the first side relative to the second, and the sum of the absolute terms."""
         w, velocities = self.weights(), motion[0]
         gamma = [sum((x * velocities[v][axis] for x, v in zip(w, self.members)), mpf(0)) for axis in range(self.dim)]
         return gamma, sum((abs(x) * norm(velocities[v]) for x, v in zip(w, self.members)), mpf(0))
@@ -101,7 +101,7 @@ class Contact:
                 self.mu[kind] = norm([ellipse[0] * t[0], ellipse[1] * t[1]])
 
     def turning(self, _motion):
-        """What bodies add to the slip."""
+        """Spin and rolling components of the slip, which only bodies have."""
         return []
 
     # --- evaluation ---------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class Contact:
         self.inner = self.inner_matrix()
 
     def pulled(self, motion, margins):
-        """Potential and force; what the Hessian needs: (slip, s, G1/y, G2)."""
+        """Computes potential and force, and what the Hessian needs: (slip, s, G1/y, G2)."""
         self.u, scaled, still = self.slip(motion, margins)
         turning = self.turning(motion)
         slip, free = scaled + turning, still + turning
@@ -133,7 +133,7 @@ class Contact:
 
     @property
     def force_vector(self):
-        """The gradient by the first side's velocity."""
+        """The gradient with respect to the first side's velocity."""
         scaled = [a * x for a, x in zip(self.aniso, self.pull)]
         return [dot(row, scaled) for row in self.basis]
 

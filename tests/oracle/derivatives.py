@@ -1,8 +1,9 @@
-"""What /v1/jvp, /v1/vjp and the output position_jacobian answer, by complex steps through the independent evaluation.
+"""The results of /v1/jvp, /v1/vjp and the output position_jacobian, by complex steps through the independent
+evaluation.
 
     d = Derivatives(request)           a request of /v1/evaluate
     d.along({'/positions': [..]})      the directional derivative, from a single complex step of all fields at once
-    d.back(psi, gamma, ['/positions']) the derivative of psi potential + gamma . gradient by every number of a field, from
+    d.back(psi, gamma, ['/positions']) the derivative of psi potential + gamma . gradient with respect to a field, from
                                        one complex step for every number of it and every contact that depends on it
     d.position_jacobian('csr')
 
@@ -28,14 +29,14 @@ GROUP = (*oracle.PER_CONTACT, *oracle.VECTORS, 'mu_aniso', 'closest_point', 'tan
 
 
 def value_at(request, pointer):
-    """What a pointer points to, None if there is nothing."""
+    """The value that a pointer leads to; None if there is none."""
     for name in pointer[1:].split('/'):
         request = request.get(name) if isinstance(request, dict) else None
     return request
 
 
 def fields_of(request):
-    """The pointers of all fields that can be differentiated by, in the request."""
+    """Pointers to all fields of the request with respect to which derivatives exist."""
     names = [*TOP, *(f'friction/{k}' for k in FRICTION), *(f'barrier/{k}' for k in BARRIER),
              *(f'collisions/{g}/{k}' for g in request['collisions'] for k in GROUP)]
     return [p for p in ('/' + k for k in names) if value_at(request, p) is not None]
@@ -51,13 +52,13 @@ def shaped(numbers, like):
 
 
 class Number:
-    """Where a number of the request is kept in multi-precision, and the contacts that may depend on it."""
+    """A number of the request: its place in multi-precision, and the contacts that may depend on it."""
 
     def __init__(self, container, key, contacts):
         self.container, self.key, self.contacts = container, key, contacts
 
     def shift(self, h):
-        """Returns what stood there."""
+        """Returns the number before the step."""
         before = self.container[self.key]
         self.container[self.key] = stepped(before, h)
         return before
@@ -120,7 +121,7 @@ class Derivatives:
     # --- evaluation at stepped numbers ----------------------------------------------------------------------------
 
     def again(self, pointers):
-        """What was made of such numbers when the request was read."""
+        """Recomputes what was derived from these fields when the request was read."""
         e = self.e
         if any(p.startswith('/friction/') for p in pointers):
             e.coefficients = Coefficients(e.friction)
@@ -131,7 +132,7 @@ class Derivatives:
             e.law = law
 
     def contact(self, old):
-        """Potential and gradient of a contact, by its own degrees of freedom."""
+        """Potential and gradient of a contact, for its own degrees of freedom."""
         e = self.e
         c = e.prepare(old.group, old.index, old.members, {k: v[old.index] for k, v in e.rows[old.group].items()})
         c.pulled(e.motion, e.margins)
@@ -151,7 +152,7 @@ class Derivatives:
     # --- products -------------------------------------------------------------------------------------------------
 
     def along(self, tangents):
-        """(of the potential, of the gradient): numbers, all fields stepped together."""
+        """The tangents (of the potential, of the gradient), with all fields stepped together."""
         moved = []
         for pointer, tangent in tangents.items():
             for number, t in zip(self.numbers[pointer], map(real, flat(tangent))):
@@ -169,7 +170,7 @@ class Derivatives:
         return potential, gradient
 
     def back(self, psi, gamma, pointers):
-        """{pointer: numbers, flat}; gamma by all degrees of freedom."""
+        """{pointer: flat numbers}; gamma has one entry per degree of freedom."""
         out = {}
         for pointer in pointers:
             out[pointer] = [sum((self.weighed(c, part, psi, gamma) for c, part in parts.items()), mpf(0))
@@ -195,7 +196,7 @@ class Derivatives:
                         yield row, column, columns[column][c][1 + k] if c in columns[column] else mpf(0)
 
     def position_jacobian(self, form='csr'):
-        """As the answer has it."""
+        """The matrix in the form of the response."""
         e, entries = self.e, list(self.position_triplets())
         out = {'format': form, 'shape': [e.n_dofs, e.n_vertices * e.dim]}
         if form == 'triplets':
@@ -211,7 +212,7 @@ class Derivatives:
     # --- answers --------------------------------------------------------------------------------------------------
 
     def split(self, gradient, potential):
-        """Members of an answer."""
+        """Members of a response."""
         vertices, bodies = self.e.split(gradient)
         out = {'potential': doubles(potential), 'gradient': doubles(vertices)}
         if 'body_positions' in self.request:
@@ -229,7 +230,7 @@ class Derivatives:
                 'cotangents': {p: shaped(doubles(x), value_at(self.request, p)) for p, x in back.items()}}
 
     def cotangent(self, cotangents):
-        """By all degrees of freedom."""
+        """One entry per degree of freedom."""
         n, e = self.e.n_vertices * self.e.dim, self.e
         parts = (('gradient', n), ('body_gradient', e.n_dofs - n))
         return [real(x) for name, size in parts for x in flat(cotangents.get(name, [0] * size))]
@@ -246,18 +247,18 @@ def precise(value):
 
 
 def symmetric(numbers):
-    """A square table, flat, made symmetric: the same product with every symmetric one."""
+    """A flat square table made symmetric: its product with any symmetric table is the same."""
     m = round(len(numbers) ** 0.5)
     return [(numbers[i * m + j] + numbers[j * m + i]) / 2 for i in range(m) for j in range(m)]
 
 
 def jvp(request):
-    """The answer to a request of /v1/jvp."""
+    """The response to a request of /v1/jvp."""
     return Derivatives(plain(request)).jvp(request['tangents'])
 
 
 def vjp(request):
-    """The answer to a request of /v1/vjp."""
+    """The response to a request of /v1/vjp."""
     return Derivatives(plain(request)).vjp(request['cotangents'], request['wrt'])
 
 

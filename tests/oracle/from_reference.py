@@ -135,7 +135,7 @@ def contact_differences(c, answer, projection='none'):
 
 
 def force_tolerance(sample):
-    """1e-7 of the force; near the edge of the barrier's range, where it vanishes, 1e-14 of its scale."""
+    """Tolerance: 1e-7 of the force; near the edge of the barrier's range, where it vanishes, 1e-14 of its scale."""
     dhat, dmin = sample['dhat'], sample['dmin']
     scale = sample['stiffness'] * (2 * dmin + dhat) * dhat * 2 * (dmin + dhat)
     return 1e-7 * abs(sample['force_magnitude']) + 1e-14 * scale

@@ -35,7 +35,8 @@ def request(seed, transition=None):
 
 
 def ask_along(built, rng):
-    """Rows of blocks, values without their pattern; a line and vectors, asked for or not, of the size of the velocities, nested or flat."""
+    """Rows of blocks, values without their pattern; a line and vectors of the size of the velocities, requested or not,
+    nested or flat."""
     hessian = built.get('hessian', {})
     if hessian.get('format') == 'csr' and rng.random() < 0.5:
         hessian['format'] = 'bsr'
@@ -249,7 +250,7 @@ class Builder:
     def from_pool(self, group):
         return self.rng.sample(range(len(self.positions)), STENCIL[group])
 
-    # --- faults, where skipping is asked for --------------------------------------------------------------------
+    # --- faults, if they are to be skipped ----------------------------------------------------------------------
 
     def degenerate(self, group):
         """Integer coordinates, so that the geometry is exactly degenerate; sometimes off by a rounding error."""

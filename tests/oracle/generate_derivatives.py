@@ -1,8 +1,8 @@
-"""Random questions for /v1/jvp and /v1/vjp: a request of generate_laws.py with few contacts in a group, random subsets of
+"""Random queries for /v1/jvp and /v1/vjp: a request of generate_laws.py with few contacts in a group, random subsets of
 its fields, tangents and cotangents.
 
-question(seed) depends only on the seed: a dict with `request`, `tangents`, `cotangents`, `wrt`. The law follows from the
-seed, so that any twelve in a row have them all. Questions keep a distance from where a derivative is not one number (the
+question(seed) depends only on the seed: a dict with `request`, `tangents`, `cotangents`, `wrt`. The law follows from
+the seed, so that any twelve in a row have them all. Queries keep away from points where a derivative is not unique (the
 two branches of a minimum, the root of a product at zero), and from numbers that a double cannot hold.
 """
 import json
@@ -50,7 +50,7 @@ class Few(generate_laws.Plain):
 
 
 class Rng(random.Random):
-    """Groups as large as all others' are too slow here: from the list of their sizes the largest are left out."""
+    """Groups of the usual sizes are too slow here, so the largest sizes are left out."""
 
     def choice(self, values):
         if values == [0, 1, 1, 2, 3, 4, 6] or values == [0, 1, 1, 2, 3, 5]:
@@ -74,7 +74,7 @@ def build(rng, law, transition):
 
 
 def lagged(rng, request):
-    """Where there are ellipses, mostly a direction that is not a constant."""
+    """Often adds lagged velocities if there are ellipses, so that their direction is not constant."""
     for there, name in (('velocities', 'lagged_velocities'), ('body_velocities', 'lagged_body_velocities')):
         if request.get(there) and name not in request and "_aniso'" in repr(request['collisions']) and rng.random() < 0.5:
             size = unit(request, '/' + there)
@@ -93,7 +93,7 @@ def ask(rng, request):
 
 
 def unit(request, pointer):
-    """What is neither large nor small for a field: its largest number, or that of its kind."""
+    """A moderate size for a field: its largest number, or the largest of its kind."""
     def largest(names):
         return max((abs(x) for p in fields_of(request) if p.rpartition('/')[2] in names
                     for x in flat(value_at(request, p))), default=0)
@@ -113,7 +113,7 @@ def tangent(rng, request, pointer):
 
 
 def cotangents(rng, request):
-    """In proportions that let both answers count."""
+    """In proportions with which both potential and gradient count."""
     d, out = request['dim'], {}
     speed = max((unit(request, p) for p in ('/velocities', '/body_velocities') if value_at(request, p)), default=1)
     n = len(flat(request.get('velocities', [])))
@@ -127,7 +127,7 @@ def cotangents(rng, request):
     return out
 
 
-# --- what is accepted -------------------------------------------------------------------------------------------------
+# --- what is acceptable -----------------------------------------------------------------------------------------------
 
 def acceptable(asked):
     request, margins = asked['request'], Margins()
@@ -150,7 +150,7 @@ def representable(numbers):
 
 
 def one_branch(c, request):
-    """Whether the coefficients of a contact are on one side of a decision."""
+    """Whether the coefficients of a contact are safely on one side of every decision."""
     friction, e = request['friction'] if 'friction' in request else {}, c.friction
     if friction.get('mu_transition') == 'peak' and (c.mu[0] == c.mu[1] or 0 in c.mu):
         return False

@@ -1,8 +1,8 @@
-"""Random valid requests with everything that docs say of laws, barriers, moving surfaces, anchors, grain and bodies.
+"""Random valid requests with all documented features of laws, barriers, moving surfaces, anchors, grain and bodies.
 
-request(seed) depends only on the seed. Two thirds dress a request of generate.py; the others have bodies alone, or beside
-vertices without groups. Like those, requests keep a distance from decisions that rounding could change, and from places
-where a law would magnify it beyond what a comparison at 1e-9 allows.
+request(seed) depends only on the seed. Two thirds extend a request of generate.py; the others have bodies alone, or
+beside vertices without groups. As there, requests keep a distance from decisions that rounding could change, and from
+places where a law would magnify it beyond what a comparison at 1e-9 allows.
 """
 import math
 import os
@@ -41,7 +41,7 @@ def build(rng, law=None):
     return None if base is None else Dresser(rng, builder, base).dress(law or rng.choice(laws.LAWS))
 
 
-# --- what is accepted -------------------------------------------------------------------------------------------------
+# --- what is acceptable -----------------------------------------------------------------------------------------------
 
 def acceptable(built):
     margins = oracle.Margins()
@@ -68,7 +68,8 @@ def well_conditioned(c):
 # --- the parts --------------------------------------------------------------------------------------------------------
 
 class Plain(generate.Builder):
-    """Without what magnifies rounding before any law does, and without its own choice of eps_v next to a knot."""
+    """Leaves out geometry that magnifies rounding before the law does, and generate.py's own choice of eps_v next to a
+    knot."""
 
     def tiny(self):
         return max(super().tiny(), 1e-3)
@@ -295,7 +296,7 @@ class Dresser:
     def radius(self):
         return self.rng.choice([0, 1, 1, 1]) * self.builder.length * 10 ** self.rng.uniform(-2, 0.3)
 
-    # --- what is asked ------------------------------------------------------------------------------------------
+    # --- queries ------------------------------------------------------------------------------------------------
 
     def questions(self):
         rng, out = self.rng, self.out
@@ -342,8 +343,8 @@ class Dresser:
     # --- eps_v --------------------------------------------------------------------------------------------------
 
     def near_knots(self, law):
-        """Gives some groups an eps_v that puts every contact somewhere on purpose: at rest nearly, below, next to a knot,
-        beyond, far beyond."""
+        """Gives some groups an eps_v that puts each contact nearly at rest, below a knot, next to it, beyond it or far
+        beyond."""
         chosen = [g for g in self.out['collisions'] if self.chance(0.5)]
         if not chosen:
             return

@@ -111,7 +111,7 @@ NORMAL = {'vertex_vertex': lambda p: minus(p[1], p[0]), 'edge_vertex': across_ed
 
 
 def grain_basis(grain, normal, margins):
-    """The grain's direction in the tangent plane first."""
+    """The grain's direction in the tangent plane is the first column."""
     n = unit(normal)
     limit, sine = mpf('1e-12') * norm(grain), norm(cross(grain, n))
     margins.see(sine / limit - 1, 1000)

@@ -1,8 +1,7 @@
 """The friction laws of a request: G0, G1/y and G2 of the slip's length, in multi-precision, from their definitions.
 
-G0 is where a law's formula says what it is; everything else could be had from it by differences, and test_laws_oracle.py
-does so. A law is told one contact's mu_s, mu_k, eps_v and stribeck_speed at a time; `curve` and `adhesion` have one
-coefficient, mu_s.
+G0 defines a law; everything else could be computed from it by differences, as test_laws_oracle.py does. A law receives
+mu_s, mu_k, eps_v and stribeck_speed of one contact at a time; `curve` and `adhesion` have one coefficient, mu_s.
 """
 import os
 import sys
@@ -17,11 +16,11 @@ from algebra import real  # noqa: E402
 DECAYS = ('stribeck', 'exponential')
 ONE_COEFFICIENT = ('curve', 'adhesion')
 LAWS = ('smooth', *DECAYS, *ONE_COEFFICIENT)
-VANISHED = mpf(10)**5  # e^-this is nothing that a double can hold
+VANISHED = mpf(10)**5  # e^-VANISHED underflows a double
 
 
 def of(friction):
-    """The law that a request's `friction` asks for: a function (y, mu, eps, speed) -> (G0, G1/y, G2), y >= 0."""
+    """The law that a request's `friction` selects: a function (y, mu, eps, speed) -> (G0, G1/y, G2), y >= 0."""
     name = friction.get('law', 'smooth')
     if name == 'smooth':
         return Smooth(friction.get('mu_transition', 'cubic')).at
@@ -31,7 +30,7 @@ def of(friction):
 
 
 def knots(friction):
-    """Where G2 jumps, in units of eps_v."""
+    """Points where G2 jumps, in units of eps_v."""
     return [2] if friction.get('law') == 'adhesion' else []
 
 
@@ -50,7 +49,8 @@ def stiction(y, eps):
 
 
 def error_function(x):
-    """To first order in the imaginary part: the series of mpmath are in fixed point, where a tiny one would be lost."""
+    """Exact to first order in the imaginary part: the series of mpmath are in fixed point, where a tiny one would be
+    lost."""
     return mpc(erf(x.real), x.imag * 2 / sqrt(pi) * exp(-x.real**2)) if isinstance(x, mpc) else erf(x)
 
 
@@ -96,7 +96,7 @@ class Measured:
     def slope(self, i):
         """At an inner point: the harmonic mean of the secants, the nearer interval's weight the greater."""
         (h0, h1), (d0, d1) = self.widths[i - 1:i + 1], self.secants[i - 1:i + 1]
-        if d0.real * d1.real <= 0:  # a step away from zero does not choose a branch
+        if d0.real * d1.real <= 0:  # the imaginary step must not choose a branch
             return mpf(0)
         w0, w1 = 2 * h1 + h0, h1 + 2 * h0
         return (w0 + w1) / (w0 / d0 + w1 / d1)

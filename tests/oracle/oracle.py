@@ -76,7 +76,7 @@ def blend_name(friction):
 
 
 class Coefficients:
-    """The source under `friction`."""
+    """Coefficients from the source given under `friction`."""
 
     def __init__(self, friction):
         self.friction = friction
@@ -242,7 +242,7 @@ class Evaluation:
         if 'collisions' in wanted:
             names = request.get('collision_outputs', DEFAULT_COLLISION_OUTPUTS)
             out['collisions'] = {g: self.outputs(g, names) for g in self.groups}
-        if 'hessian_products' in wanted:  # of the matrices at the velocities, which a line replaces
+        if 'hessian_products' in wanted:  # uses the velocities of the request, which a line replaces
             products = self.products(request['vectors'])
         if 'line' in wanted:
             out['line'] = self.line(request['line'])
@@ -272,7 +272,7 @@ class Evaluation:
         return [doubles(product) for product in out]
 
     def line(self, line):
-        """Potential and slope where velocities are v + t d, which is not rounded."""
+        """Potential and slope at velocities v + t d, which are not rounded."""
         d, k = self.dim, 3 * self.dim - 3
         direction = (table(line.get('direction', []), self.n_vertices, d),
                      table(line.get('body_direction', []), self.n_bodies, k))
@@ -289,7 +289,7 @@ class Evaluation:
         return sum((c.potential for c in self.all()), mpf(0))
 
     def gradient(self):
-        """By all degrees of freedom, flat."""
+        """One entry per degree of freedom, flat."""
         out = [mpf(0)] * self.n_dofs
         for c in self.active():
             for dof, x in zip(c.dofs(self.n_vertices), c.local_gradient()):
@@ -334,7 +334,7 @@ class Evaluation:
         return {name: doubles([f[name] for f in made]) for name in names}
 
     def blocks(self, triangle):
-        """Rows of blocks; those of the diagonal are whole."""
+        """Rows of blocks; blocks on the diagonal are whole."""
         assert not self.n_bodies
         d, merged = self.dim, {}
         for row, col, value in self.triplets('full'):

@@ -14,7 +14,7 @@ def knots(mu_s, mu_k):
 
 
 def _parabolas(mu_s, mu_k):
-    """[(lower end, upper end, force, derivative by z)]"""
+    """[(lower end, upper end, force, derivative with respect to z)]"""
     p, m = knots(mu_s, mu_k)
     w, delta = 1 - p, mu_k - mu_s
     rise = (0 * p, p, lambda z: mu_s * (2 * (z / p) - (z / p)**2), lambda z: 2 * mu_s * (1 - z / p) / p)

@@ -146,7 +146,7 @@ class Client:
         return Answer(answer.status, answer.headers, answer.read())
 
     def reopen(self):
-        """The server closes a connection that is idle for a minute, which a test on a busy machine may be."""
+        """The server closes a connection that is idle for a minute, which happens on a busy machine."""
         if self.connection.sock and select.select([self.connection.sock], [], [], 0)[0]:
             self.connection.close()  # the next request opens it
 

@@ -1,5 +1,5 @@
-"""The independent derivatives: against central differences in 60 digits, against one another by dot products, by hand, and
-the random questions have everything."""
+"""The independent derivatives: against central differences in 60 digits, against one another by dot products, and by
+hand. The random queries cover everything."""
 import copy
 import os
 import sys
@@ -46,7 +46,8 @@ def evaluated(request, lagged):
 
 
 def differences(question, pointer, h):
-    """Of potential and gradient, along the tangent of one field; where the direction is a constant, as the request has it."""
+    """Central differences of potential and gradient along the tangent of one field; a constant direction stays as in
+    the request."""
     here = Evaluation(question['request'])
 
     def lagged(e):
@@ -57,12 +58,13 @@ def differences(question, pointer, h):
 
 
 def constant_direction(request):
-    """Nothing but velocities may move a direction that the differences do not hold."""
+    """Fields that do not move a direction which the differences treat as constant; velocities never do."""
     return [p for p in fields_of(request) if not elliptic(request) or p.endswith('velocities') or all(follows(request))]
 
 
 def tied(request):
-    """Whether a normal is halfway between the axes that the rule of its basis chooses from: the sides differ there, too."""
+    """Whether a normal is equally close to both axes between which its basis chooses: derivatives differ on the two
+    sides."""
     groups = request['collisions']
     rows = [flat(groups.get(g, {}).get(k, [])) for g, k in (('plane_vertex', 'plane_normal'), ('body_world', 'normal'),
                                                             ('body_body', 'normal'))]
@@ -110,7 +112,8 @@ def test_steps_agree_with_differences(seed):
 
 @pytest.mark.parametrize('seed', range(0, 50, ONE_IN))
 def test_forwards_and_backwards(seed):
-    """<cotangents, jvp> = <vjp, tangents>; a product with the Jacobian by positions is the jvp along positions."""
+    """<cotangents, jvp> = <vjp, tangents>; a product with the Jacobian with respect to positions is the jvp along
+    positions."""
     question = generate_derivatives.question(seed)
     d, tangents = Derivatives(question['request']), question['tangents']
     psi, gamma = real(question['cotangents'].get('potential', 0)), d.cotangent(question['cotangents'])
@@ -132,7 +135,7 @@ def test_forwards_and_backwards(seed):
 
 @pytest.mark.parametrize('seed', range(0, 30, ONE_IN))
 def test_by_velocities_it_is_the_hessian(seed):
-    """The derivative of the gradient by velocities."""
+    """The derivative of the gradient with respect to velocities."""
     request = generate_derivatives.question(seed)['request']
     d = Derivatives(request)
     names = [p for p in ('/velocities', '/body_velocities') if p in d.numbers]
@@ -221,7 +224,7 @@ def test_one_value_for_all_is_a_sum():
 # --- the random questions ---------------------------------------------------------------------------------------------
 
 def test_every_field_and_option_is_generated():
-    """What must occur in 120 questions: the bar's number."""
+    """120 queries contain every field and option."""
     questions = [generate_derivatives.question(seed) for seed in range(120)]
     text = repr([q['request'] for q in questions])
     words = [*laws.LAWS, *barriers.TYPES, *oracle.BODY_GROUPS, *oracle.GROUPS, *generate.BLENDS, 'peak', 'quadratic', 'physical',

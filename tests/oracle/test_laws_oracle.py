@@ -42,7 +42,8 @@ def at(name, y, mu=(mpf('0.7'), mpf('0.2')), **friction):
 
 @pytest.mark.parametrize('name', ['stribeck', 'exponential', 'curve', 'adhesion'])
 def test_stiction_comes_first(name):
-    """Up to eps_v all of them are plain stiction with mu_s, adhesion but for a constant; potentials and forces join there."""
+    """Up to eps_v every law is plain stiction with mu_s, adhesion up to a constant; potentials and forces are
+    continuous there."""
     mu = (mpf('0.7'),) * 2 if name in laws.ONE_COEFFICIENT else (mpf('0.7'), mpf('0.2'))
     plain = laws.of({})
     for y in (mpf(0), EPS / 3, EPS * (1 - mpf('1e-30'))):
@@ -58,7 +59,7 @@ def test_stiction_comes_first(name):
 
 
 def test_decay():
-    """mu_k is what is left; a stribeck_speed beyond eps_v, the part 1/e of the difference."""
+    """At high speeds mu_k remains; at one stribeck_speed beyond eps_v, 1/e of the difference as well."""
     for name in laws.DECAYS:
         assert abs(at(name, EPS + SPEED)[1] * (EPS + SPEED) - (mpf('0.2') + mpf('0.5') / mp.e)) < mpf('1e-50')
         assert abs(at(name, 100)[1] * 100 - mpf('0.2')) < mpf('1e-50') and at(name, 1e6)[2] == 0
@@ -110,7 +111,8 @@ def test_barriers_by_differences(kind):
 
 @pytest.mark.parametrize('kind', barriers.TYPES)
 def test_barrier_forces(kind):
-    """Repulsive, gone at the end of the range and beyond; a physical one depends on the shape alone, not on the unit."""
+    """Repulsive, and zero from the end of the range on; with physical scaling it depends on the shape alone, not on the
+    unit."""
     dhat, dmin, kappa = mpf('0.0625'), mpf('0.03125'), mpf(100)
 
     def force(part, scaling='none', unit=1):
@@ -169,7 +171,7 @@ def test_gradient_and_hessian_by_differences(seed):
 
 
 def unit_speed(c, direction):
-    """How fast the slip changes along a direction, at most."""
+    """An upper bound of how fast the slip changes along a direction."""
     turns = [norm(w) * sum(c.radii) for _, w in c.split(direction)] if c.group in oracle.BODY_GROUPS else []
     return c.relative(direction)[1] * max(c.aniso) + sum(turns, mpf(0))
 
@@ -304,7 +306,7 @@ def test_grain_by_hand():
 # --- the random requests ----------------------------------------------------------------------------------------------
 
 def test_every_option_is_generated():
-    """What must occur in the first 200 requests, in words and in where the slips are."""
+    """The first 200 requests contain every word, and slips in every range."""
     requests = [generate_laws.request(seed) for seed in range(200)]
     text = repr(requests)
     words = [*generate_laws.COLLISION_OUTPUTS, *laws.LAWS, *barriers.TYPES, *oracle.BODY_GROUPS, *oracle.GROUPS,

@@ -159,7 +159,7 @@ def test_peak_of_equal_coefficients_is_the_plain_law():
 
 
 def test_peak_in_random_requests():
-    """What must occur in the requests of tests/integration/test_peak.py."""
+    """The requests of tests/integration/test_peak.py contain every case."""
     requests = [generate.request(seed, 'peak') for seed in range(100)]
     text = repr(requests)
     words = generate.COLLISION_OUTPUTS + oracle.GROUPS + generate.OUTPUTS + [
@@ -267,7 +267,7 @@ def test_formats_agree(seed):
 
 
 def test_every_option_is_generated():
-    """The words of the contract that must occur in the first 400 requests."""
+    """The first 400 requests contain every word of the contract."""
     text = repr([generate.request(seed) for seed in range(400)])
     words = (generate.BLENDS + generate.COLLISION_OUTPUTS + oracle.GROUPS + [
         'lagged_velocities', 'vertex_mu_s', 'materials', 'plane_material', 'quadratic', 'mu_s_aniso', 'mu_k_aniso',

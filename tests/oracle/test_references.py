@@ -1,4 +1,4 @@
-"""The tables of reference values are those that their generators write."""
+"""The tables of reference values match the output of their generators."""
 import os
 import subprocess
 import sys
