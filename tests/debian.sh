@@ -18,7 +18,7 @@ describe_base() {
 	echo 'Acquire::Languages "none";' >>"$work/base.conf"
 }
 
-# Certificates that apt needs inside: those of the system for https mirrors, and those that apt's settings name.
+# Certificates that apt needs inside: the system's for https mirrors, and those named in apt's settings.
 certificate_hooks() {
 	local file
 	{

@@ -1,10 +1,10 @@
-/* Suites that try many cases of one kind try a share of them where the environment has SHARE, as builds with sanitizers
- * do (tests/run). */
+/* Suites with many cases of one kind try a share of them if the environment has SHARE, as in builds with sanitizers
+ * (tests/run). */
 #pragma once
 
 #include <stdlib.h>
 
-/* One case in how many is tried; >= 1. */
+/* One case in this many is tried; >= 1. */
 static inline int one_in(void)
 {
 	const char *share = getenv("SHARE");

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""What a request over loopback costs a Python client, including the client's own work:
+"""Measures what a request over loopback costs a Python client, including the client's own work.
 
 usage: tests/bench/clients.py [URL [LARGEST]]    LARGEST number of contacts, default 100000
        tests/bench/clients.py --sets [URL]       only collision sets
 
-Milliseconds, the fastest of 20 to 200 requests on one connection, for face_vertex contacts on a sheet with given normal
-forces. For collision sets, the median of requests that take turns: the client, and http.client with the same bytes
-ready, whose answer is read and not looked at. The figures of docs/performance.md, "What a client sees", are one run of
-this. Needs NumPy and SciPy.
+Reports milliseconds: the fastest of 20 to 200 requests on one connection, for face_vertex contacts on a sheet with
+given normal forces. For collision sets, the median of requests that alternate between the client and http.client, which
+sends the same bytes ready-made and does not parse the response. The figures in docs/performance.md, "What a client
+sees", come from one run. Needs NumPy and SciPy.
 """
 import json
 import math
@@ -40,7 +40,7 @@ def batch(n, *outputs, **hessian):
 
 
 def measure(ask, n):
-    """Milliseconds of ask(), after a call that warms up."""
+    """Duration of ask() in milliseconds, after a warm-up call."""
     times = []
     for _ in range(max(20, min(200, 20000 // n)) + 1):
         begin = time.perf_counter()
@@ -77,7 +77,7 @@ def by_output(frames, n=min(10000, LARGEST)):
 
 
 def in_turn(asks, n):
-    """The median of each, in milliseconds."""
+    """Median duration of each in milliseconds; they take turns."""
     times = [[] for _ in asks]
     for _ in range(max(200, min(2000, 200000 // n))):
         for ask, list_of_one in zip(asks, times):

@@ -1,7 +1,7 @@
-/* JSON numbers compared with jansson, and frames, in one run.
+/* Benchmarks JSON numbers against jansson, and frames, in one run.
  * usage: codec [N]   default 1000000 doubles; one JSON object per line on standard output
- * Both sides read and write their text in turn, five times after two that warm up; medians. Exits with 1 if bits
- * differ. */
+ * Both sides read and write their text in turn, five times after two warm-up rounds; reports medians. Exits with 1 if
+ * bits differ. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@ struct setup {
 	size_t text_bytes;
 	struct api_pool *pool;
 	struct api_buffer frame;
-	json_t *tree;                 /* of jansson */
-	struct api_document document; /* of ours */
-	size_t bytes;                 /* that the last run read or wrote */
+	json_t *tree;                 /* jansson's */
+	struct api_document document; /* ours */
+	size_t bytes;                 /* read or written by the last run */
 };
 
 static double now(void)

@@ -17,7 +17,7 @@ struct yard_contact {
 /* Potential, and gradient [n_vertices*3] (set to zero first). */
 double yard_gradient(const struct yard_contact *contacts, size_t n, const double *velocities, double *gradient,
                      size_t n_vertices);
-/* The whole local blocks; arrays as in fric_hessian_triplets. @return number of triplets */
+/* Writes whole local blocks; arrays are as in fric_hessian_triplets. @return number of triplets */
 size_t yard_triplets(const struct yard_contact *contacts, size_t n, const double *velocities, int32_t *rows,
                      int32_t *cols, double *values);
 
