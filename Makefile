@@ -190,9 +190,13 @@ packages: ## install the Debian packages that building needs
 test-packages:
 	@scripts/packages build test
 
-test: test-packages ## install what is missing, build, run every suite
+# Suites that try hundreds of cases of one kind try one in four.
+test: test-packages ## install what is missing, build, run every suite, the longest with a share of their cases
 	+@$(COMPILE) tests
-	@tests/run $(MODE)
+	@$(if $(filter release,$(MODE)),SHARE=$${SHARE:-4} )tests/run $(MODE)
+
+test-all: ## make test with all cases of every suite (before a release, or after a change of kernels, laws or codecs)
+	@$(MAKE) --no-print-directory test SHARE=1
 
 bench: ## measure core, codec and service; prints a table, writes build/bench.json (BENCH=--quick takes about a minute)
 	@scripts/packages bench
@@ -324,7 +328,7 @@ help: ## print this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all programs tests fuzzers test test-packages packages bench asan tsan mutants fuzz boundaries simulate holes demo run dist coverage docs \
+.PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate holes demo run dist coverage docs \
 	image image-test bare-test deploy-test fire-test examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 
