@@ -87,6 +87,10 @@ endif
 $(B)/core/kernels/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
 $(B)/core/contacts/ordinary.c.o $(B)/core/prepare/prepare.c.o $(B)/core/assemble/evaluate.c.o $(B)/core/order/scatter.c.o $(B)/core/order/sums.c.o $(B)/core/kernels/run.c.o $(B)/core/assemble/line.c.o $(B)/core/assemble/products.c.o: CFLAGS += $(KERNEL_FLAGS)
 
+# Tests compute little themselves, but there are many of them to compile. Reports need no more than lines of code.
+$(B)/tests/unit/%.c.o: CFLAGS_release := $(CFLAGS_release:-O3=-O1) -g1
+$(B)/tests/property/%.c.o: CFLAGS_release := $(CFLAGS_release:-O3=-O2) -g1
+
 ifeq ($(MODE),coverage)
 $(patsubst %,$(B)/%.o,$(shell scripts/coverage --files)): CFLAGS_coverage := -O0 --coverage -fprofile-update=atomic -Wno-format-truncation
 endif
