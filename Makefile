@@ -47,6 +47,9 @@ COMPILE = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAG
 
 objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*.cc))
 UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/property/test_*.c))
+ifeq ($(MODE),tsan)
+UNIT_TESTS := $(shell tests/run --programs tsan)
+endif
 
 all: $(PROGRAM) $(B)/libfric.so ## build the program (build/frictiond) and the libraries
 
@@ -185,7 +188,7 @@ $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 fuzzers: $(FUZZERS)
 
 # What suites start that have no program of their own, and what have.
-programs: $(PROGRAM) $(UNSOUND) $(BENCHES) $(FUZZERS) $(if $(filter release asan,$(MODE)),$(SIMULATOR) $(B)/libfric.so)
+programs: $(PROGRAM) $(UNSOUND) $(FUZZERS) $(if $(filter release,$(MODE)),$(BENCHES)) $(if $(filter release asan,$(MODE)),$(SIMULATOR) $(B)/libfric.so)
 tests: programs $(UNIT_TESTS)
 
 packages: ## install the Debian packages that building needs

@@ -134,3 +134,15 @@ def test_suites_that_are_named_exist():
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists() and not (ROOT / (name + ".c")).exists()] == []
     assert [end for end in suites.LONG if not [*ROOT.glob("tests/**" + end), *ROOT.glob("tests/**" + end + ".c")]] == []
+
+
+def test_a_program_without_threads_is_not_built_for_tsan(folder):
+    root = folder()
+    for name, text in (("alone", "int main(void) {}"), ("many", "#include <pthread.h>")):
+        (root / "tests/unit/core").mkdir(parents=True, exist_ok=True)
+        (root / f"tests/unit/core/test_{name}.c").write_text(text)
+    for mode, built in (("tsan", ["many"]), ("asan", ["alone", "many"]), ("release", ["alone", "many"])):
+        done = subprocess.run([root / "tests/run", "--programs", mode], text=True, stdout=subprocess.PIPE, check=True)
+        assert done.stdout.split() == [f"build/{mode}/tests/unit/core/test_{name}" for name in built]
+    done = subprocess.run([root / "tests/run", "tsan"], text=True, stdout=subprocess.PIPE)
+    assert "left out  build/tsan/tests/unit/core/test_alone: speaks of no threads" in done.stdout
